@@ -45,7 +45,14 @@ func (h Home) Has(destination string) bool {
 	if i+3 > len(destination) || destination[i+1] != '/' {
 		return false
 	}
-	authority := destination[i+3:]
+	return h.serves(destination[i+3:], destination[:i])
+}
+
+// Is reports whether the Host field of a request with a scheme names this host. The port counts as in Has.
+func (h Home) Is(field, scheme string) bool { return h.serves(field, scheme) }
+
+// serves reports whether the authority at the start of a text is this host.
+func (h Home) serves(authority, scheme string) bool {
 	begin, end, colon := 0, 0, -1
 scan:
 	for ; end < len(authority); end++ {
@@ -74,7 +81,7 @@ scan:
 		return true
 	}
 	if port == "" {
-		port = defaultPort(destination[:i])
+		port = defaultPort(scheme)
 	}
 	return port == h.port
 }

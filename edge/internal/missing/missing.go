@@ -13,9 +13,11 @@
 package missing
 
 import (
+	"cmp"
 	"container/heap"
 	"hash/maphash"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -65,6 +67,7 @@ type slot struct {
 	hash  uint64
 	count uint64 // since the last batch
 	rank  uint32 // decides who leaves the table; halved as time passes
+	host  string // "" is the default host
 	size  uint8
 	text  [link.MaxSlug]byte
 }
@@ -80,9 +83,9 @@ func New(cfg Config) *Table {
 	return &Table{cfg: cfg, seed: maphash.MakeSeed(), index: make(map[uint64]int, Slots), order: make([]uint16, 0, Slots), aged: cfg.Now()}
 }
 
-// Add counts one request for a slug that does not exist. It ignores what cannot be the slug of a link. It does not
-// allocate once the table is full, and does not keep slug.
-func (t *Table) Add(slug []byte) {
+// Add counts one request for a slug that does not exist on a host; "" is the default one. It ignores what cannot be the
+// slug of a link. It does not allocate once the table is full, and does not keep slug.
+func (t *Table) Add(host string, slug []byte) {
 	if !link.ValidSlug(slug) || reserved(slug) {
 		return
 	}
@@ -93,6 +96,9 @@ func (t *Table) Add(slug []byte) {
 	defer t.mu.Unlock()
 	t.taken.Add(1)
 	hash := maphash.Bytes(t.seed, slug)
+	if host != "" {
+		hash ^= bits.RotateLeft64(maphash.String(t.seed, host), 1)
+	}
 	if at, ok := t.index[hash]; ok {
 		s := &t.slots[t.order[at]]
 		s.count++
@@ -104,7 +110,7 @@ func (t *Table) Add(slug []byte) {
 	}
 	if len(t.order) < Slots {
 		n := uint16(len(t.order))
-		t.slots[n].set(slug, hash, 1)
+		t.slots[n].set(host, slug, hash, 1)
 		heap.Push(byRank{t}, n)
 		return
 	}
@@ -112,7 +118,7 @@ func (t *Table) Add(slug []byte) {
 	if least := &t.slots[t.order[0]]; n > least.rank {
 		t.sketch.forget(hash)
 		delete(t.index, least.hash)
-		least.set(slug, hash, n)
+		least.set(host, slug, hash, n)
 		t.index[hash] = 0
 		heap.Fix(byRank{t}, 0)
 	}
@@ -126,7 +132,8 @@ func reserved(slug []byte) bool {
 	return link.Reserved(string(slug)) // does not escape, so it does not allocate
 }
 
-func (s *slot) set(slug []byte, hash uint64, n uint32) {
+func (s *slot) set(host string, slug []byte, hash uint64, n uint32) {
+	s.host = host
 	s.hash, s.count, s.rank = hash, uint64(n), n
 	s.size = uint8(copy(s.text[:], slug))
 }
@@ -160,12 +167,14 @@ func (t *Table) collect() {
 	var list []snapshot.MissingSlug
 	for _, n := range t.order {
 		if s := &t.slots[n]; s.count > 0 {
-			list = append(list, snapshot.MissingSlug{Slug: string(s.text[:s.size]), Count: s.count})
+			list = append(list, snapshot.MissingSlug{Host: s.host, Slug: string(s.text[:s.size]), Count: s.count})
 			s.count = 0
 		}
 	}
 	if len(list) > 0 {
-		slices.SortFunc(list, func(a, b snapshot.MissingSlug) int { return strings.Compare(a.Slug, b.Slug) })
+		slices.SortFunc(list, func(a, b snapshot.MissingSlug) int {
+			return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.Slug, b.Slug))
+		})
 		t.batch = snapshot.Missing{Seq: t.batch.Seq + 1, Slugs: list}
 	}
 }

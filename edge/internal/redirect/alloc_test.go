@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/visitor"
 	"github.com/valyala/fasthttp"
 )
@@ -55,7 +56,7 @@ type caller struct {
 	handle fasthttp.RequestHandler
 }
 
-func newCaller(tb testing.TB, adjust ...func(*redirect.Config)) func(target string) *caller {
+func newCaller(tb testing.TB, adjust ...func(*redirect.Config, *redirect.Deps)) func(target string) *caller {
 	tb.Helper()
 	s, err := spool.Open(spool.Config{Dir: tb.TempDir(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
@@ -70,10 +71,11 @@ func newCaller(tb testing.TB, adjust ...func(*redirect.Config)) func(target stri
 		_ = s.Close()
 	})
 	cfg := redirect.Config{BaseURL: "https://sho.rt"}
+	deps := redirect.Deps{Table: newTable(tb, hotLinks()), Spool: s, Agents: visitor.NewAgents(64)}
 	for _, f := range adjust {
-		f(&cfg)
+		f(&cfg, &deps)
 	}
-	h, err := redirect.New(cfg, redirect.Deps{Table: newTable(tb, hotLinks()), Spool: s, Agents: visitor.NewAgents(64)})
+	h, err := redirect.New(cfg, deps)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -133,9 +135,19 @@ var hot = []struct {
 
 func TestServe_does_not_allocate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a garbage collection would empty the pools
-	for name, adjust := range map[string]func(*redirect.Config){
-		"direct":  func(*redirect.Config) {},
-		"proxied": func(c *redirect.Config) { c.Trusted, _ = visitor.ParsePrefixes("127.0.0.1") },
+	for name, adjust := range map[string]func(*redirect.Config, *redirect.Deps){
+		"direct":  func(*redirect.Config, *redirect.Deps) {},
+		"proxied": func(c *redirect.Config, _ *redirect.Deps) { c.Trusted, _ = visitor.ParsePrefixes("127.0.0.1") },
+		"strict":  func(c *redirect.Config, _ *redirect.Deps) { c.StrictHosts = true },
+		"custom domain": func(c *redirect.Config, d *redirect.Deps) {
+			c.BaseURL = "https://other.example"
+			links := hotLinks()
+			for i := range links {
+				links[i].Key = link.Key(1000, links[i].Key)
+			}
+			d.Table = newTable(t, links)
+			d.Hosts = newHosts(t, snapshot.Host{Name: "sho.rt", Domain: 1000})
+		},
 	} {
 		at := newCaller(t, adjust)
 		for _, c := range hot {

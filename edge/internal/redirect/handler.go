@@ -32,6 +32,7 @@ import (
 	"unsafe"
 
 	"github.com/shortline/shortline/edge/internal/apierror"
+	"github.com/shortline/shortline/edge/internal/hosts"
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/lockout"
 	"github.com/shortline/shortline/edge/internal/missing"
@@ -52,6 +53,8 @@ type Config struct {
 	// BaseURL is the public address of this service, such as https://sho.rt. Links that lead back to it are not
 	// followed. Required.
 	BaseURL string
+	// StrictHosts answers 421 for links if a request's host is neither that of BaseURL nor a custom domain.
+	StrictHosts bool
 	// Brand is shown on pages.
 	Brand Brand
 	// Trusted are the proxies that are trusted to report a client's address.
@@ -88,6 +91,7 @@ type Deps struct {
 	Geo      *visitor.Geo
 	Lockout  *lockout.Table
 	Quota    *quota.Table
+	Hosts    *hosts.Table // host names of custom domains; nil: there are none
 	Upstream Upstream
 	// Missing counts requests for slugs that do not exist; nil counts none.
 	Missing *missing.Table
@@ -105,6 +109,7 @@ type Handler struct {
 	deps       Deps
 	own        decision.Home
 	base       string // BaseURL without a trailing slash
+	scheme     string // of BaseURL
 	cookieRest string // attributes of the visitor's cookie
 	idBase     uint64
 	pages      *pages
@@ -145,6 +150,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	if deps.Desk != nil {
 		h.reports, h.desks, h.origin = newLimiter(reportsAMinute), make(chan struct{}, reportsAtOnce), originOf(cfg.BaseURL)
 	}
+	h.scheme, _, _ = strings.Cut(h.base, "://")
 	h.pool.New = func() any { return new(work) }
 	return h, nil
 }
@@ -168,13 +174,16 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 	exact(ctx)
 	header := &ctx.Request.Header
 	t := split(header.RequestURI())
+	if h.deps.Hosts != nil {
+		t.site = h.deps.Hosts.Find(header.Host())
+	}
 
 	if t.slug != nil && len(t.rest) == 0 && (header.IsGet() || header.IsHead()) {
 		// -2 means no Content-Length, which is usual for a request without a body.
 		if n := header.ContentLength(); n != -2 && !h.framed(ctx, maxIdleBody) {
 			return
 		}
-		if e, ok := h.deps.Table.Lookup(t.slug); ok {
+		if e, ok := h.lookup(t); ok && !h.misdirected(ctx, t) {
 			h.follow(ctx, &e, t)
 			return
 		}
@@ -191,10 +200,17 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 			return
 		}
 	}
-	if up := h.deps.Upstream; up != nil && up.Owns(t.path) {
+	if up := h.deps.Upstream; up != nil && t.site == nil && up.Owns(t.path) {
 		if h.framed(ctx, maxProxiedBody) {
 			h.tally.add(ctx.ConnID(), cProxied)
 			up.Serve(ctx, h.clientIP(ctx))
+		}
+		return
+	}
+	if h.misdirected(ctx, t) {
+		if h.framed(ctx, maxIdleBody) && !h.fixed(ctx, t.path) {
+			h.tally.add(ctx.ConnID(), cRefused)
+			h.refuse(ctx, fasthttp.StatusMisdirectedRequest)
 		}
 		return
 	}
@@ -231,15 +247,18 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 	}
 	if !ctx.IsGet() && !ctx.IsHead() {
 		if t.slug != nil && len(t.rest) == 0 {
-			if e, ok := h.deps.Table.Lookup(t.slug); ok && h.begun(ctx, &e) {
+			if e, ok := h.lookup(t); ok && h.begun(ctx, &e) {
 				h.refuseMethod(ctx, "GET, HEAD")
 				return
 			}
 		}
 	}
+	if t.site != nil && h.visitSite(ctx, t) {
+		return
+	}
 	h.missing(ctx)
-	if h.deps.Missing != nil && t.slug != nil && len(t.rest) == 0 && ctx.IsGet() && ctx.Response.StatusCode() == fasthttp.StatusNotFound {
-		h.deps.Missing.Add(t.slug)
+	if ctx.Response.StatusCode() == fasthttp.StatusNotFound {
+		h.countMissing(ctx, t)
 	}
 }
 
@@ -301,7 +320,7 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 			presets = h.deps.Table.Compiled(e).Record.UTM
 		}
 	}
-	if h.own.Has(d.Target) {
+	if h.leadsHome(d.Target, t) {
 		h.loop(ctx)
 		return
 	}

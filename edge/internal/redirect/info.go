@@ -8,7 +8,7 @@ import (
 
 // info answers GET /{slug}/info with the public properties of a link. The destination is not among them.
 func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
-	e, ok := h.deps.Table.Lookup(t.slug)
+	e, ok := h.lookup(t)
 	if !ok || !h.begun(ctx, &e) {
 		h.missing(ctx)
 		return
@@ -32,7 +32,7 @@ func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
 		OGDescription    *string `json:"ogDescription"`
 		OGImageURL       *string `json:"ogImageUrl"`
 	}{
-		r.Key, orNull(r.Title), r.PasswordHash != "", instant(r.ExpiresAt), instant(r.CreatedAt),
+		string(t.slug), orNull(r.Title), r.PasswordHash != "", instant(r.ExpiresAt), instant(r.CreatedAt),
 		orNull(r.Preview.Title), orNull(r.Preview.Description), orNull(r.Preview.ImageURL),
 	})
 }

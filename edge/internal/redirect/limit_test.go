@@ -98,7 +98,7 @@ func TestRateLimit_leaves_redirects_out(t *testing.T) {
 func TestRateLimit_does_not_allocate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, perMinute := range []int{1, 1_000_000_000} {
-		at := newCaller(t, func(c *redirect.Config) {
+		at := newCaller(t, func(c *redirect.Config, _ *redirect.Deps) {
 			c.RateLimit = perMinute
 			c.Trusted, _ = visitor.ParsePrefixes("127.0.0.1")
 		})
@@ -119,7 +119,7 @@ func TestRateLimit_does_not_allocate(t *testing.T) {
 func BenchmarkRateLimit(b *testing.B) {
 	for name, perMinute := range map[string]int{"off": 0, "under": 1_000_000_000_000, "over": 1} {
 		b.Run(name, func(b *testing.B) {
-			caller := newCaller(b, func(c *redirect.Config) { c.RateLimit = perMinute })("/plain")
+			caller := newCaller(b, func(c *redirect.Config, _ *redirect.Deps) { c.RateLimit = perMinute })("/plain")
 			b.ReportAllocs()
 			for b.Loop() {
 				caller.call()

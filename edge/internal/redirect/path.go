@@ -1,6 +1,10 @@
 package redirect
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/shortline/shortline/edge/internal/hosts"
+)
 
 // slugByte is true for the bytes of slugs: [A-Za-z0-9_-].
 var slugByte = func() (set [256]bool) {
@@ -23,6 +27,8 @@ type target struct {
 	slug  []byte // the first segment, or nil if it cannot be a slug
 	rest  []byte // the path after the slug: empty, or "/" and more
 	query []byte // without its question mark
+
+	site *hosts.Host // custom domain that the visitor asked; nil: the default one
 }
 
 // split splits a raw request target. It decodes nothing: slugs never need escapes, so a percent-encoded slug is not a

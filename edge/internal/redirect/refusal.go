@@ -22,6 +22,7 @@ var notices = map[int]struct{ heading, text string }{
 	fasthttp.StatusGone:                        {"Link no longer available", "This link has expired or has been turned off."},
 	fasthttp.StatusRequestEntityTooLarge:       {"Request too large", "The request body is too large for this address."},
 	fasthttp.StatusUnsupportedMediaType:        {"Unsupported media type", "Send the password as JSON or as a form."},
+	fasthttp.StatusMisdirectedRequest:          {"Unknown host", "This service does not answer for the host name of this address."},
 	fasthttp.StatusTooManyRequests:             {"Too many attempts", "Too many wrong passwords were entered. Wait a while and try again."},
 	fasthttp.StatusRequestHeaderFieldsTooLarge: {"Request header too large", "The request line and the header are larger than 8 KiB."},
 	fasthttp.StatusInternalServerError:         {"Something went wrong", "An internal error occurred. It has been logged."},

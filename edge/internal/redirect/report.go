@@ -59,7 +59,7 @@ var fieldTexts = map[string]string{
 
 // report answers /{slug}/report: a form on GET, and a report of the link on POST.
 func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
-	e, ok := h.deps.Table.Lookup(t.slug)
+	e, ok := h.lookup(t)
 	if !ok || h.deps.Desk == nil || !h.begun(ctx, &e) {
 		h.missing(ctx)
 		return
@@ -72,17 +72,17 @@ func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
 			h.page(ctx, h.pages.render(h.pages.notice, page{Heading: "Thank you", Text: "The report was received. The operator of this service will look at the link."}), h.policy)
 			return
 		}
-		h.showReport(ctx, fasthttp.StatusOK, r.Key, abuse.Report{}, "", nil)
+		h.showReport(ctx, fasthttp.StatusOK, t, abuse.Report{}, "", nil)
 	case ctx.IsPost():
-		h.takeReport(ctx, r)
+		h.takeReport(ctx, r, t)
 	default:
 		h.refuseMethod(ctx, "GET, HEAD, POST")
 	}
 }
 
 // takeReport passes a report on and answers when the control plane has it.
-func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record) {
-	if h.foreign(ctx) {
+func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record, t target) {
+	if h.foreign(ctx, t) {
 		h.tally.add(ctx.ConnID(), cRefused)
 		h.refuseWith(ctx, fasthttp.StatusForbidden, "Send the report from the form of this site.")
 		return
@@ -97,7 +97,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record) {
 	report.Link, report.Client = r.Num, h.cfg.Anonymize.Address(ip)
 	if problems := report.Clean(); len(problems) > 0 {
 		h.tally.add(ctx.ConnID(), cRefused)
-		h.refuseReport(ctx, fromForm, r.Key, report, problems)
+		h.refuseReport(ctx, fromForm, t, report, problems)
 		return
 	}
 	if h.overAt(ctx, h.reports, ip) {
@@ -116,7 +116,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record) {
 		h.deps.Logger.Warn("abuse report not delivered", "error", err.Error())
 		const text = "The report could not be sent. Try again in a few minutes."
 		if fromForm {
-			h.showReport(ctx, fasthttp.StatusServiceUnavailable, r.Key, report, text, nil)
+			h.showReport(ctx, fasthttp.StatusServiceUnavailable, t, report, text, nil)
 		} else {
 			h.refuseWith(ctx, fasthttp.StatusServiceUnavailable, text)
 		}
@@ -124,7 +124,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record) {
 	default:
 		h.tally.add(ctx.ConnID(), cReports)
 		if fromForm {
-			seeOther(ctx, []byte("/"+r.Key+"/report?"+sentMark))
+			seeOther(ctx, []byte("/"+string(t.slug)+"/report?"+sentMark))
 			return
 		}
 		h.json(ctx, map[string]bool{"success": true})
@@ -149,12 +149,15 @@ func (h *Handler) pass(r abuse.Report) error {
 }
 
 // foreign reports whether a browser says that the request comes from a page of another site.
-func (h *Handler) foreign(ctx *fasthttp.RequestCtx) bool {
+func (h *Handler) foreign(ctx *fasthttp.RequestCtx, t target) bool {
 	raw := ctx.Request.Header.RawHeaders()
 	if site := string(first(raw, "sec-fetch-site")); site != "" {
 		return site != "same-origin" && site != "none"
 	}
 	if origin := string(first(raw, "origin")); origin != "" {
+		if t.site != nil {
+			return !t.site.Home.Has(origin)
+		}
 		return origin != h.origin
 	}
 	return false
@@ -194,13 +197,13 @@ func readReport(ctx *fasthttp.RequestCtx) (r abuse.Report, fromForm bool, status
 	return r, false, fasthttp.StatusUnsupportedMediaType
 }
 
-func (h *Handler) refuseReport(ctx *fasthttp.RequestCtx, fromForm bool, slug string, r abuse.Report, problems []abuse.Problem) {
+func (h *Handler) refuseReport(ctx *fasthttp.RequestCtx, fromForm bool, t target, r abuse.Report, problems []abuse.Problem) {
 	if fromForm {
 		wrong := map[string]string{}
 		for _, p := range problems {
 			wrong[p.Field] = fieldTexts[p.Field]
 		}
-		h.showReport(ctx, fasthttp.StatusBadRequest, slug, r, "The report was not sent.", wrong)
+		h.showReport(ctx, fasthttp.StatusBadRequest, t, r, "The report was not sent.", wrong)
 		return
 	}
 	fields := make([]apierror.Field, len(problems))
@@ -211,8 +214,8 @@ func (h *Handler) refuseReport(ctx *fasthttp.RequestCtx, fromForm bool, slug str
 }
 
 // showReport shows the form with what the visitor has entered.
-func (h *Handler) showReport(ctx *fasthttp.RequestCtx, status int, slug string, r abuse.Report, trouble string, wrong map[string]string) {
-	f := &reportForm{Slug: slug, Trouble: trouble, Text: strings.ToValidUTF8(r.Text, "\uFFFD"), Email: strings.ToValidUTF8(r.Email, "\uFFFD"), MaxText: abuse.MaxText, MaxEmail: abuse.MaxEmail, Wrong: wrong}
+func (h *Handler) showReport(ctx *fasthttp.RequestCtx, status int, t target, r abuse.Report, trouble string, wrong map[string]string) {
+	f := &reportForm{Slug: string(t.slug), Trouble: trouble, Text: strings.ToValidUTF8(r.Text, "\uFFFD"), Email: strings.ToValidUTF8(r.Email, "\uFFFD"), MaxText: abuse.MaxText, MaxEmail: abuse.MaxEmail, Wrong: wrong}
 	for _, value := range abuse.Reasons {
 		f.Reasons = append(f.Reasons, reasonOption{value, reasonNames[value], value == r.Reason})
 	}

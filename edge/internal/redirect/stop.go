@@ -47,7 +47,9 @@ func (h *Handler) open(ctx *fasthttp.RequestCtx, e *table.Entry, t target) bool 
 func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k decision.Outcome, t target) {
 	switch k {
 	case decision.Absent:
-		h.missing(ctx)
+		if t.site == nil || !h.visitSite(ctx, t) {
+			h.missing(ctx)
+		}
 		return
 	case decision.Gone:
 		h.gone(ctx)
@@ -58,27 +60,36 @@ func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k decision.Outc
 	}
 	r := &h.deps.Table.Compiled(e).Record
 	if k == decision.AskPassword {
-		h.form(ctx, r, view(t.query))
+		h.form(ctx, r, t)
 		return
 	}
 	h.tally.add(ctx.ConnID(), cPreviews)
-	h.page(ctx, h.pages.previewPage(r, h.base+"/"+r.Key), h.policy)
+	h.page(ctx, h.pages.previewPage(r, h.addressOf(t)), h.policy)
 }
 
 // ended answers for a link that has expired or is exhausted. Visitors and password forms are redirected to the link's
-// ExpiredURL. Programs that ask for info, or send a password as JSON, get 410.
+// ExpiredURL or else the domain's. Programs that ask for info, or send a password as JSON, get 410.
 func (h *Handler) ended(ctx *fasthttp.RequestCtx, r *link.Record, t target) {
 	forms := len(t.rest) == 0 || ctx.IsPost() && bytes.HasPrefix(ctx.Request.Header.ContentType(), []byte("application/x-www-form-urlencoded"))
-	if r.ExpiredURL == "" || !forms || h.own.Has(r.ExpiredURL) {
+	to := r.ExpiredURL
+	if to == "" && t.site != nil {
+		to = t.site.ExpiredURL
+	}
+	if to == "" || !forms || h.leadsHome(to, t) {
 		h.gone(ctx)
 		return
 	}
 	h.tally.add(ctx.ConnID(), cEnded)
+	sendTo(ctx, to)
+}
+
+// sendTo redirects a visit that is not a click.
+func sendTo(ctx *fasthttp.RequestCtx, url string) {
 	if ctx.IsHead() {
 		ctx.Response.Header.SetContentLength(0)
 	}
 	ctx.Response.SetStatusCode(fasthttp.StatusFound)
-	ctx.Response.Header.SetCanonical(nameLocation, []byte(r.ExpiredURL))
+	ctx.Response.Header.SetCanonical(nameLocation, []byte(url))
 }
 
 // exhausted reports whether the clicks of a link have reached its limit, as far as this edge may decide.

@@ -24,10 +24,10 @@ const maxPassword = 72
 const wrongBefore = "error=invalid_password"
 
 // form shows the password form of a link. It keeps the visitor's own parameters for the destination.
-func (h *Handler) form(ctx *fasthttp.RequestCtx, r *link.Record, query string) {
-	own, wrong := withoutMark(query)
+func (h *Handler) form(ctx *fasthttp.RequestCtx, r *link.Record, t target) {
+	own, wrong := withoutMark(view(t.query))
 	h.tally.add(ctx.ConnID(), cForms)
-	h.page(ctx, h.pages.formPage(r.Key, own, r.Title, wrong), []byte(h.pages.formPolicy))
+	h.page(ctx, h.pages.formPage(string(t.slug), own, r.Title, wrong), []byte(h.pages.formPolicy))
 }
 
 // withoutMark removes wrongBefore from a query.
@@ -48,7 +48,7 @@ func withoutMark(query string) (own string, marked bool) {
 
 // verify answers POST /{slug}/verify. It checks the password and, if it is correct, answers with the destination.
 func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
-	e, ok := h.deps.Table.Lookup(t.slug)
+	e, ok := h.lookup(t)
 	if !ok || !h.begun(ctx, &e) {
 		h.missing(ctx)
 		return
@@ -86,7 +86,7 @@ func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 		}
 	}
 	if !right {
-		h.wrong(ctx, r, t, g.fromForm)
+		h.wrong(ctx, t, g.fromForm)
 		return
 	}
 	h.admit(ctx, &e, plan, t, g.fromForm)
@@ -135,13 +135,13 @@ func (h *Handler) lockedOut(ctx *fasthttp.RequestCtx, wait time.Duration) {
 	ctx.Response.Header.Set("Retry-After", retryAfter(wait))
 }
 
-func (h *Handler) wrong(ctx *fasthttp.RequestCtx, r *link.Record, t target, fromForm bool) {
+func (h *Handler) wrong(ctx *fasthttp.RequestCtx, t target, fromForm bool) {
 	h.tally.add(ctx.ConnID(), cWrong)
 	if !fromForm {
 		h.refuseWith(ctx, fasthttp.StatusUnauthorized, "The password is wrong.")
 		return
 	}
-	back := "/" + r.Key + "?" + wrongBefore
+	back := "/" + string(t.slug) + "?" + wrongBefore
 	if own, _ := withoutMark(view(t.query)); own != "" {
 		back += "&" + own
 	}
@@ -155,7 +155,7 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	r := &plan.Record
 	h.meet(ctx, w, h.read(ctx, w, t.query, h.now(ctx).UnixMilli()))
 	d := h.choose(ctx, w, plan, t.query)
-	if h.own.Has(d.Target) {
+	if h.leadsHome(d.Target, t) {
 		h.loop(ctx)
 		return
 	}
@@ -163,7 +163,7 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 		ctx.Response.Header.DelAllCookies()
 		return
 	}
-	if h.own.Has(w.event.Referer) {
+	if h.leadsHome(w.event.Referer, t) {
 		w.event.Referer = "" // the form itself is not where the visitor came from
 	}
 	h.tally.add(ctx.ConnID(), cVerified)

@@ -162,7 +162,9 @@ func (w *world) ask(method, target, body string, headers ...string) answer {
 	}
 	req.Header.Set("User-Agent", desktop)
 	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
+		if req.Header.Set(headers[i], headers[i+1]); headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {

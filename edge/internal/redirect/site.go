@@ -1,0 +1,66 @@
+package redirect
+
+import (
+	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/valyala/fasthttp"
+)
+
+// lookup finds the link that a request asks for.
+func (h *Handler) lookup(t target) (table.Entry, bool) {
+	if t.site == nil {
+		return h.deps.Table.Lookup(t.slug)
+	}
+	var key [link.MaxKey]byte
+	return h.deps.Table.Lookup(link.AppendKey(key[:0], t.site.Domain, t.slug))
+}
+
+// leadsHome reports whether a URL leads to the host that the visitor asked, or to that of BASE_URL. A redirect there would
+// be a loop.
+func (h *Handler) leadsHome(url string, t target) bool {
+	return h.own.Has(url) || t.site != nil && t.site.Home.Has(url)
+}
+
+// misdirected reports whether the host of a request is unknown and such hosts are refused.
+func (h *Handler) misdirected(ctx *fasthttp.RequestCtx, t target) bool {
+	return h.cfg.StrictHosts && t.site == nil && !h.own.Is(view(ctx.Request.Header.Host()), h.scheme)
+}
+
+// visitSite answers a visit of a custom domain's root or of a slug that does not exist there, and reports whether the
+// domain has an address for such visitors.
+func (h *Handler) visitSite(ctx *fasthttp.RequestCtx, t target) bool {
+	if !ctx.IsGet() && !ctx.IsHead() || h.deps.Ready != nil && !h.deps.Ready() {
+		return false
+	}
+	to := t.site.NotFoundURL
+	if string(t.path) == "/" {
+		to = t.site.RootURL
+	}
+	if to == "" || h.leadsHome(to, t) {
+		return false
+	}
+	h.tally.add(ctx.ConnID(), cMissing)
+	h.countMissing(ctx, t)
+	sendTo(ctx, to)
+	return true
+}
+
+// countMissing counts a request for a slug that does not exist.
+func (h *Handler) countMissing(ctx *fasthttp.RequestCtx, t target) {
+	if h.deps.Missing == nil || t.slug == nil || len(t.rest) > 0 || !ctx.IsGet() {
+		return
+	}
+	if t.site != nil {
+		h.deps.Missing.Add(t.site.Name, t.slug)
+		return
+	}
+	h.deps.Missing.Add("", t.slug)
+}
+
+// addressOf returns the public address of a link.
+func (h *Handler) addressOf(t target) string {
+	if t.site == nil {
+		return h.base + "/" + string(t.slug)
+	}
+	return h.scheme + "://" + t.site.Name + "/" + string(t.slug)
+}
