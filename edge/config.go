@@ -22,6 +22,7 @@ type Settings struct {
 	Region         string        `env:"REGION" help:"location of this edge, such as eu-west; shown in the same places, with the same characters"`
 	AnonymizeIP    string        `env:"ANONYMIZE_IP" envDefault:"off" help:"removes visitors' addresses from clicks before they are stored or sent: off (removes nothing), truncate (keeps 24 bits of IPv4 and 48 bits of IPv6), all (stores no address, so reports show no countries)"`
 	HonorDNT       bool          `env:"HONOR_DNT" envDefault:"false" help:"neither sets nor reads the visitor's cookie (sl_v) if the browser sends DNT: 1 or Sec-GPC: 1; links whose rules use the condition visitor set this cookie"`
+	StrictHosts    bool          `env:"STRICT_HOSTS" envDefault:"false" help:"answers 421 for links if a request's host is neither that of BASE_URL nor a custom domain; false = such requests get the links of BASE_URL"`
 	RateLimit      int           `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests per minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
 	VerifyLimit    int           `env:"EDGE_VERIFY_RATE_LIMIT" envDefault:"120" help:"link passwords per minute that each edge compares for a client (IPv4 address or IPv6 /64); a password that was right a moment ago needs no comparison; 0 = no limit"`
 	LimitRedirects bool          `env:"EDGE_RATE_LIMIT_REDIRECTS" envDefault:"true" help:"whether EDGE_RATE_LIMIT counts visits that are redirected to a destination; false = it counts only errors, pages, passwords and infos"`
@@ -35,7 +36,7 @@ type Settings struct {
 // Config returns the Config of these settings. The caller sets the other fields.
 func (s Settings) Config() Config {
 	return Config{
-		Name: s.Name, Region: s.Region, AnonymizeIP: s.AnonymizeIP, HonorDNT: s.HonorDNT,
+		Name: s.Name, Region: s.Region, AnonymizeIP: s.AnonymizeIP, HonorDNT: s.HonorDNT, StrictHosts: s.StrictHosts,
 		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL,
 		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
@@ -64,6 +65,8 @@ type Config struct {
 	AnonymizeIP string
 	// HonorDNT neither sets nor reads the visitor's cookie if the browser sends "DNT: 1" or "Sec-GPC: 1".
 	HonorDNT bool
+	// StrictHosts answers 421 for links if a request's host is neither that of BaseURL nor a custom domain.
+	StrictHosts bool
 	// GeoPath is one or more comma-separated geo databases (.mmdb); "" means that locations are unknown. It is ignored if
 	// Deps has a Geo.
 	GeoPath string

@@ -21,6 +21,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/shortline/shortline/edge/internal/agent"
+	"github.com/shortline/shortline/edge/internal/hosts"
 	"github.com/shortline/shortline/edge/internal/listen"
 	edgelockout "github.com/shortline/shortline/edge/internal/lockout"
 	"github.com/shortline/shortline/edge/internal/missing"
@@ -57,6 +58,8 @@ type Deps struct {
 	Lockout lockout.Exchange
 	// Limits shares the clicks of links with a limit with other edges. If it is nil, this edge counts for itself.
 	Limits limit.Exchange
+	// Hosts provides the host names of custom domains. If it is nil, this edge serves none.
+	Hosts snapshot.HostSource
 	// Abuse takes visitors' reports of links. If it is nil, there is no form for them.
 	Abuse abuse.Desk
 	// ClockAhead returns by how much this machine's clock is ahead of the control plane's, and whether that is known. It
@@ -96,6 +99,7 @@ type Edge struct {
 	agent    *agent.Agent
 	lockout  *edgelockout.Table
 	quota    *quota.Table
+	hosts    *hosts.Table // nil without a source
 	ship     *ship.Shipper
 	proxy    *proxy.Proxy // nil without an upstream
 	redirect *redirect.Handler
@@ -151,7 +155,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	if err := e.openRedirect(cfg, deps); err != nil {
+	if err := e.openRedirect(cfg, deps, keys); err != nil {
 		return nil, err
 	}
 	ln, err := net.Listen("tcp", cfg.ListenAddr)
@@ -169,9 +173,16 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 }
 
 // openRedirect makes the handler of visits, and the proxy for all other requests, from the parts that New has opened.
-func (e *Edge) openRedirect(cfg Config, deps Deps) error {
+func (e *Edge) openRedirect(cfg Config, deps Deps, keys snapshot.Keys) error {
+	if deps.Hosts != nil {
+		table, err := hosts.Open(hosts.Config{Dir: filepath.Join(cfg.DataDir, "hosts"), Source: deps.Hosts, Keys: keys, Logger: e.log})
+		if err != nil {
+			return err
+		}
+		e.hosts = table
+	}
 	parts := redirect.Deps{
-		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
+		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Hosts: e.hosts, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
 		Ready: e.agent.Ready, Missing: e.missing, Desk: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
 	}
 	if deps.Upstream != nil {
@@ -191,7 +202,7 @@ func (e *Edge) openRedirect(cfg Config, deps Deps) error {
 		return err
 	}
 	e.redirect, err = redirect.New(redirect.Config{
-		Anonymize: anonymize, HonorDNT: cfg.HonorDNT,
+		Anonymize: anonymize, HonorDNT: cfg.HonorDNT, StrictHosts: cfg.StrictHosts,
 		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects, VerifyLimit: cfg.VerifyLimit,
 	}, parts)
 	return err
@@ -260,6 +271,9 @@ func (e *Edge) Run(ctx context.Context) error {
 	g.AddReady("agent", e.agent, e.agent.Begun()) // the server starts only after the agent has locked the data folder
 	g.Add("lockout", e.lockout)
 	g.Add("limits", e.quota)
+	if e.hosts != nil {
+		g.Add("hosts", e.hosts)
+	}
 	g.Add("deadlines", e.listener)
 	g.AddReady("server", service.Func(e.serve), e.listener.Accepts())
 	return errors.Join(g.Run(ctx), e.release())
@@ -326,6 +340,9 @@ func (e *Edge) release() error {
 	}
 	if e.spool != nil {
 		problems = append(problems, e.spool.Close())
+	}
+	if e.hosts != nil {
+		problems = append(problems, e.hosts.Close())
 	}
 	if e.quota != nil {
 		problems = append(problems, e.quota.Close())

@@ -25,7 +25,7 @@ var layers = []archtest.Layer{
 		Is: "the facade that joins all parts of an edge",
 	},
 	{
-		Path: "edge/internal/redirect", May: []string{"edge/internal/apierror", "edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/quota", "edge/internal/spool", "edge/internal/table"},
+		Path: "edge/internal/redirect", May: []string{"edge/internal/apierror", "edge/internal/hosts", "edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/quota", "edge/internal/spool", "edge/internal/table"},
 		Is: "the hot path, which must not depend on where links come from and where clicks go",
 	},
 	{

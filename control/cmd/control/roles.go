@@ -140,7 +140,7 @@ func (p *plane) publish() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	edges, err := edgeapi.New(p.edges(p.Logger), edgeapi.Deps{Links: publish.Links, Reports: publish.Reports, Lockout: publish.Lockout, Limits: publish.Limits, Abuse: publish.Abuse})
+	edges, err := edgeapi.New(p.edges(p.Logger), edgeapi.Deps{Links: publish.Links, Reports: publish.Reports, Lockout: publish.Lockout, Limits: publish.Limits, Hosts: publish.Hosts, Abuse: publish.Abuse})
 	if err != nil {
 		return nil, err
 	}

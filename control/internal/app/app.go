@@ -61,6 +61,7 @@ type Publish struct {
 	Reports snapshot.Reporter
 	Lockout lockout.Exchange
 	Limits  limit.Exchange
+	Hosts   snapshot.HostSource
 	Abuse   abuse.Desk
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/reconcile"
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/console"
+	"github.com/shortline/shortline/control/internal/fleet/hosts"
 	"github.com/shortline/shortline/control/internal/fleet/limits"
 	"github.com/shortline/shortline/control/internal/fleet/lockout"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
@@ -131,11 +132,12 @@ func (p *parts) publish(key snapshot.SigningKey, positions *presence.Positions) 
 	reports := presence.New(presence.Config{Logger: p.deps.Logger, Positions: positions}, p.deps.Store)
 	lockouts := lockout.New(lockout.Config{Logger: p.deps.Logger}, p.deps.Store)
 	ledger := limits.New(limits.Config{Logger: p.deps.Logger}, p.deps.Store)
+	names := hosts.New(p.deps.Store, hosts.Config{Key: key})
 	p.add("publish", publisher)
 	p.add("edges' reports", reports)
 	p.add("lockout", lockouts)
 	p.add("limits", ledger)
-	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts, Limits: ledger, Abuse: p.abuse()}, p.register("publishing", publisher, reports, lockouts, ledger)
+	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts, Limits: ledger, Hosts: names, Abuse: p.abuse()}, p.register("publishing", publisher, reports, lockouts, ledger, names)
 }
 
 func (p *parts) ingest(cfg ingest.Config, clicks Clicks) (*Ingest, error) {

@@ -34,6 +34,7 @@ type Domain struct {
 	Route       Found  // the records that lead visitors to edges
 	CheckedAt   int64  // when Proof and Route were last looked for; 0: never
 	ProvedAt    int64  // when the TXT record was last there; 0: never
+	Revision    uint64 // of the last change that edges have to know; written by TouchDomain only
 	CreatedAt   int64
 	UpdatedAt   int64
 }
@@ -45,11 +46,11 @@ type Found struct {
 }
 
 const domainColumns = `num, id, workspace_num, hostname, status, token, root_url, not_found_url, expired_url, hsts, is_default, proof_found, proof_message,
-	route_found, route_message, checked_at, proved_at, created_at, updated_at`
+	route_found, route_message, checked_at, proved_at, revision, created_at, updated_at`
 
 func scanDomain(row interface{ Scan(...any) error }) (d Domain, err error) {
 	return d, row.Scan(&d.Num, &d.ID, &d.Workspace, &d.Hostname, &d.Status, &d.Token, orZero(&d.RootURL), orZero(&d.NotFoundURL), orZero(&d.ExpiredURL), &d.HSTS, &d.Default,
-		&d.Proof.OK, &d.Proof.Message, &d.Route.OK, &d.Route.Message, &d.CheckedAt, &d.ProvedAt, &d.CreatedAt, &d.UpdatedAt)
+		&d.Proof.OK, &d.Proof.Message, &d.Route.OK, &d.Route.Message, &d.CheckedAt, &d.ProvedAt, &d.Revision, &d.CreatedAt, &d.UpdatedAt)
 }
 
 // values returns what statements write to the columns from status to updated_at, without token and created_at.
@@ -117,7 +118,7 @@ func (tx *Tx) LockDomain(ctx context.Context, id string) (Domain, error) {
 // nobody held it.
 func (tx *Tx) InsertDomain(ctx context.Context, d *Domain) (bool, error) {
 	err := tx.Row(ctx, `INSERT INTO domains (id, workspace_num, hostname, token, created_at, status, root_url, not_found_url, expired_url, hsts, is_default, proof_found, proof_message,
-		route_found, route_message, checked_at, proved_at, updated_at) VALUES (`+In(18)+`) ON CONFLICT DO NOTHING RETURNING num`,
+		route_found, route_message, checked_at, proved_at, updated_at, revision) VALUES (`+In(18)+`, 0) ON CONFLICT DO NOTHING RETURNING num`,
 		append([]any{d.ID, d.Workspace, d.Hostname, d.Token, d.CreatedAt}, d.values()...)...).Scan(&d.Num)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -141,4 +142,42 @@ func (tx *Tx) UpdateDomain(ctx context.Context, d *Domain) error {
 func (tx *Tx) DeleteDomain(ctx context.Context, num uint64) error {
 	_, err := tx.Exec(ctx, `DELETE FROM domains WHERE num = ?`, num)
 	return err
+}
+
+// TouchDomain tells edges at the commit whether a domain is in service, and its settings. The caller has locked the domain
+// and written it, or is about to delete it and passes a copy that is not ACTIVE.
+func (tx *Tx) TouchDomain(ctx context.Context, d *Domain) error {
+	if err := tx.reserve(ctx); err != nil {
+		return err
+	}
+	d.Revision = tx.revision
+	if d.Status == DomainActive {
+		if _, err := tx.Exec(ctx, `UPDATE domains SET revision = ? WHERE num = ?`, d.Revision, d.Num); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM gone_hosts WHERE hostname = ?`, d.Hostname)
+		return err
+	}
+	// Another workspace may have the name in service by now.
+	_, err := tx.Exec(ctx, `INSERT INTO gone_hosts (hostname, revision) SELECT CAST(? AS TEXT), CAST(? AS BIGINT)
+		WHERE NOT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND num <> ? AND status = 'ACTIVE')
+		ON CONFLICT (hostname) DO UPDATE SET revision = excluded.revision`, d.Hostname, d.Revision, d.Hostname, d.Num)
+	return err
+}
+
+// HostsAfter reads the domains in service and the names that left service after a revision, both ordered by name. Revision 0
+// stands for the beginning.
+func (c Conn) HostsAfter(ctx context.Context, revision uint64) (served []Domain, gone []string, err error) {
+	served, err = All(ctx, c, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE status = 'ACTIVE' AND revision > ? ORDER BY hostname`, revision)
+	if err != nil {
+		return nil, nil, err
+	}
+	gone, err = All(ctx, c, func(row interface{ Scan(...any) error }) (name string, err error) { return name, row.Scan(&name) },
+		`SELECT hostname FROM gone_hosts WHERE revision > ? ORDER BY hostname`, revision)
+	return served, gone, err
+}
+
+// HostsRevision returns the revision of the newest change of hosts, 0 if there was none.
+func (c Conn) HostsRevision(ctx context.Context) (revision uint64, err error) {
+	return revision, c.Row(ctx, `SELECT coalesce(max(revision), 0) FROM (SELECT max(revision) AS revision FROM domains UNION ALL SELECT max(revision) FROM gone_hosts) AS newest`).Scan(&revision)
 }

@@ -65,7 +65,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 		return fmt.Errorf("register the metrics of the Kafka sink: %w", err)
 	}
 	deps := edge.Deps{
-		Links: source, Reports: source, Lockout: source, Limits: source, Abuse: source, ClockAhead: source.ClockAhead,
+		Links: source, Reports: source, Lockout: source, Limits: source, Hosts: source, Abuse: source, ClockAhead: source.ClockAhead,
 		Sink: sink, Logger: log, Registry: op.Registry,
 	}
 	traces, err := tracing.New(tracing.Config{

@@ -179,6 +179,17 @@ func refusal(res *http.Response) error {
 
 // Changes implements snapshot.Source.
 func (c *Client) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, error) {
+	return c.await(ctx, "changes", after, http.StatusGone, snapshot.ErrTooOld)
+}
+
+// Hosts implements snapshot.HostSource.
+func (c *Client) Hosts(ctx context.Context, after snapshot.Cursor) ([]byte, error) {
+	return c.await(ctx, "hosts", after, http.StatusNotFound, snapshot.ErrNoHosts)
+}
+
+// await requests what is new after a cursor. The control plane holds the request; nil means that nothing is new. A response
+// with the given status means the given error.
+func (c *Client) await(ctx context.Context, path string, after snapshot.Cursor, status int, meaning error) ([]byte, error) {
 	query := url.Values{
 		"incarnation": {strconv.FormatUint(after.Incarnation, 10)},
 		"after":       {strconv.FormatUint(after.Revision, 10)},
@@ -187,7 +198,7 @@ func (c *Client) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, er
 	if edge := snapshot.Asker(ctx); edge != "" {
 		header.Set(snapshot.AskerHeader, edge)
 	}
-	res, err := c.call(ctx, http.MethodGet, "changes?"+query.Encode(), nil, header)
+	res, err := c.call(ctx, http.MethodGet, path+"?"+query.Encode(), nil, header)
 	if err != nil {
 		return nil, err
 	}
@@ -195,19 +206,19 @@ func (c *Client) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, er
 	case http.StatusOK:
 	case http.StatusNoContent:
 		return nil, res.Body.Close()
-	case http.StatusGone:
+	case status:
 		res.Body.Close()
-		return nil, snapshot.ErrTooOld
+		return nil, meaning
 	default:
 		return nil, refusal(res)
 	}
 	defer res.Body.Close()
 	wire, err := io.ReadAll(io.LimitReader(res.Body, maxDelta+1))
 	if err != nil {
-		return nil, fmt.Errorf("read changes: %w", err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	if len(wire) > maxDelta {
-		return nil, fmt.Errorf("changes of more than %d bytes", maxDelta)
+		return nil, fmt.Errorf("%s of more than %d bytes", path, maxDelta)
 	}
 	return wire, nil
 }

@@ -21,6 +21,7 @@ const (
 // file is the file of hosts. It is not safe for concurrent use.
 type file struct {
 	path  string
+	lock  *os.File // of the folder
 	f     *os.File // open for appending; nil: the next change rewrites the file
 	base  int64    // size of the list at the start of the file
 	size  int64
@@ -32,13 +33,26 @@ func openFile(dir string) (*file, []snapshot.Hosts, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, err
 	}
-	f := &file{path: filepath.Join(dir, fileName), limit: minLog}
-	b, err := os.ReadFile(f.path)
-	if errors.Is(err, os.ErrNotExist) {
-		return f, nil, nil
-	}
+	lock, err := durable.Lock(dir)
 	if err != nil {
 		return nil, nil, err
+	}
+	f := &file{path: filepath.Join(dir, fileName), lock: lock, limit: minLog}
+	list, err := f.read()
+	if err != nil {
+		return nil, nil, errors.Join(err, f.close())
+	}
+	return f, list, nil
+}
+
+// read reads all updates, and opens the file for more of them unless it is damaged.
+func (f *file) read() ([]snapshot.Hosts, error) {
+	b, err := os.ReadFile(f.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	var list []snapshot.Hosts
 	rest := b
@@ -53,11 +67,11 @@ func openFile(dir string) (*file, []snapshot.Hosts, error) {
 		rest = after
 	}
 	if len(rest) > 0 || len(list) == 0 {
-		return f, list, nil // the next change rewrites the file without the damaged end
+		return list, nil // the next change rewrites the file without the damaged end
 	}
 	f.size = int64(len(b))
 	f.f, err = os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND, 0o600)
-	return f, list, err
+	return list, err
 }
 
 // add stores an update. list returns everything, for when the file is rewritten. After an error the next call rewrites
@@ -73,13 +87,13 @@ func (f *file) add(u *snapshot.Hosts, list func() *snapshot.Hosts) error {
 		err = f.f.Sync()
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("append to %s: %w", f.path, err), f.close())
+		return errors.Join(fmt.Errorf("append to %s: %w", f.path, err), f.shut())
 	}
 	return nil
 }
 
 func (f *file) rewrite(list *snapshot.Hosts) error {
-	if err := f.close(); err != nil {
+	if err := f.shut(); err != nil {
 		return err
 	}
 	wire := snapshot.AppendHosts(nil, list, snapshot.SigningKey{})
@@ -97,8 +111,18 @@ func (f *file) rewrite(list *snapshot.Hosts) error {
 	return nil
 }
 
-// close makes the next call of add rewrite the file.
+// close closes the file and unlocks the folder.
 func (f *file) close() error {
+	err := f.shut()
+	if f.lock != nil {
+		err = errors.Join(err, durable.Unlock(f.lock))
+		f.lock = nil
+	}
+	return err
+}
+
+// shut closes the file. The next call of add rewrites it.
+func (f *file) shut() error {
 	if f.f == nil {
 		return nil
 	}

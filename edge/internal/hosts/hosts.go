@@ -28,7 +28,7 @@ type Host struct {
 
 // Config configures a Table. Dir and Source are required.
 type Config struct {
-	Dir    string // for the file of hosts; the caller has locked it for this process
+	Dir    string // for the file of hosts; a table locks it
 	Source snapshot.HostSource
 	Keys   snapshot.Keys // trusted keys of control planes; zero: none is needed
 	Logger *slog.Logger  // nil for slog.Default()
@@ -59,7 +59,8 @@ type state struct {
 	hosts  map[string]*Host // by name
 }
 
-// Open returns a Table with the hosts in the folder's file. A file that is damaged at its end is read up to there.
+// Open returns a Table with the hosts in the folder's file. A file that is damaged at its end is read up to there. The error
+// wraps durable.ErrInUse if another process uses the folder.
 func Open(cfg Config) (*Table, error) {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	t := &Table{cfg: cfg}
@@ -75,7 +76,7 @@ func Open(cfg Config) (*Table, error) {
 	return t, nil
 }
 
-// Close closes the file. Run must have ended.
+// Close closes the file and unlocks the folder. Run must have ended.
 func (t *Table) Close() error { return t.file.close() }
 
 // after returns the state after an update.

@@ -4,6 +4,8 @@
 //	GET  /edge/v1/changes?incarnation=&after=   the delta after a revision, held until there is one. 204: ask again.
 //	                                            410: too old, take a snapshot. The header Shortline-Edge names the edge
 //	                                            that asks, which has applied that revision.
+//	GET  /edge/v1/hosts?incarnation=&after=     the host names of custom domains that changed after a revision, held until
+//	                                            there is a change. 204: ask again. A revision that is not known gets all.
 //	POST /edge/v1/status                        the status of an edge as JSON. 204, or 200 with orders and
 //	                                            acknowledgements as JSON. 409: another live edge has the same id. 403: the
 //	                                            edge belongs to another token.
@@ -89,7 +91,8 @@ type Deps struct {
 	Reports snapshot.Reporter // presence.ErrForeign is answered with 403
 	Lockout lockout.Exchange
 	Limits  limit.Exchange
-	Abuse   abuse.Desk // nil: reports of links get 404
+	Hosts   snapshot.HostSource // nil: requests for hosts get 404
+	Abuse   abuse.Desk          // nil: reports of links get 404
 }
 
 // Limits of one request. They replace the write timeout of the HTTP server.
@@ -114,6 +117,7 @@ type Server struct {
 	senders     chan struct{} // one entry for each snapshot that is being sent
 	held        chan struct{} // one for each held request for changes
 	heldLockout chan struct{} // one for each held request for lockout changes; the same limit as held
+	heldHosts   chan struct{} // one for each held request for hosts; the same limit as held
 
 	refused  atomic.Uint64
 	answered [routes][6]atomic.Uint64 // by the first digit of the status code
@@ -127,10 +131,11 @@ const (
 	routeStates
 	routeLimits
 	routeAbuse
+	routeHosts
 	routes
 )
 
-var routeNames = [routes]string{"snapshot", "changes", "status", "told", "guesses", "limits", "reports"}
+var routeNames = [routes]string{"snapshot", "changes", "status", "told", "guesses", "limits", "reports", "hosts"}
 
 // New returns a Server. The error names all problems of the settings.
 func New(cfg Config, deps Deps) (*Server, error) {
@@ -143,11 +148,13 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		senders: make(chan struct{}, cmp.Or(cfg.Senders, 4)), held: make(chan struct{}, cmp.Or(cfg.Held, 4096)),
 	}
 	s.heldLockout = make(chan struct{}, cap(s.held))
+	s.heldHosts = make(chan struct{}, cap(s.held))
 	s.Set = s.metrics()
 	s.tokens = NewTokens(cfg.Tokens)
 	s.identities = s.tokens.identities()
 	s.mux.HandleFunc("GET "+Prefix+"snapshot", s.route(routeSnapshot, s.snapshot))
 	s.mux.HandleFunc("GET "+Prefix+"changes", s.route(routeChanges, s.changes))
+	s.mux.HandleFunc("GET "+Prefix+"hosts", s.route(routeHosts, s.hosts))
 	s.mux.HandleFunc("POST "+Prefix+"status", s.route(routeStatus, s.status))
 	s.mux.HandleFunc("POST "+Prefix+"reports", s.route(routeAbuse, s.abuseReport))
 	s.mux.HandleFunc("POST "+Prefix+"guesses", s.route(routeAttempts, s.reportAttempts))
@@ -272,6 +279,20 @@ func acquire(slots chan struct{}, w http.ResponseWriter) bool {
 }
 
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
+	s.await(w, r, s.held, "build changes", s.deps.Links.Changes)
+}
+
+// hosts answers with the host names of custom domains that changed.
+func (s *Server) hosts(w http.ResponseWriter, r *http.Request) {
+	if s.deps.Hosts == nil {
+		http.NotFound(w, r)
+		return
+	}
+	s.await(w, r, s.heldHosts, "read hosts", s.deps.Hosts.Hosts)
+}
+
+// await holds a request for what is new after a cursor until there is something.
+func (s *Server) await(w http.ResponseWriter, r *http.Request, held chan struct{}, what string, next func(context.Context, snapshot.Cursor) ([]byte, error)) {
 	query := r.URL.Query()
 	incarnation, err1 := strconv.ParseUint(query.Get("incarnation"), 10, 64)
 	after, err2 := strconv.ParseUint(query.Get("after"), 10, 64)
@@ -279,23 +300,23 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "incarnation and after must be numbers", http.StatusBadRequest)
 		return
 	}
-	if !acquire(s.held, w) {
+	if !acquire(held, w) {
 		return
 	}
-	defer func() { <-s.held }()
+	defer func() { <-held }()
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Hold)
 	defer cancel()
 	if edge := r.Header.Get(snapshot.AskerHeader); edge != "" && len(edge) <= maxEdgeID {
 		ctx = snapshot.WithAsker(ctx, edge)
 	}
-	wire, err := s.deps.Links.Changes(ctx, snapshot.Cursor{Incarnation: incarnation, Revision: after})
+	wire, err := next(ctx, snapshot.Cursor{Incarnation: incarnation, Revision: after})
 	switch {
 	case errors.Is(err, snapshot.ErrTooOld):
 		http.Error(w, "take a snapshot", http.StatusGone)
 	case err == nil && wire == nil, err != nil && ctx.Err() != nil:
 		w.WriteHeader(http.StatusNoContent)
 	case err != nil:
-		s.fail(w, r, "build changes", err)
+		s.fail(w, r, what, err)
 	default:
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("Content-Length", strconv.Itoa(len(wire)))

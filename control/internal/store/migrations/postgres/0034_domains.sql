@@ -19,6 +19,7 @@ CREATE TABLE domains (
 	route_message  TEXT    NOT NULL,
 	checked_at     BIGINT  NOT NULL, -- 0: never
 	proved_at      BIGINT  NOT NULL, -- when the TXT record was last there; 0: never
+	revision       BIGINT  NOT NULL, -- of the last change that edges have to know
 	created_at     BIGINT  NOT NULL,
 	updated_at     BIGINT  NOT NULL
 );
@@ -27,3 +28,10 @@ CREATE UNIQUE INDEX domains_holder ON domains (hostname) WHERE status IN ('ACTIV
 CREATE UNIQUE INDEX domains_workspace ON domains (workspace_num, hostname);
 CREATE UNIQUE INDEX domains_default ON domains (workspace_num) WHERE is_default;
 CREATE INDEX domains_checked ON domains (checked_at);
+CREATE INDEX domains_revision ON domains (revision);
+-- Names that edges served once and must not serve any more. A name that is in service again is not here.
+CREATE TABLE gone_hosts (
+	hostname TEXT COLLATE "C" PRIMARY KEY,
+	revision BIGINT  NOT NULL
+);
+CREATE INDEX gone_hosts_revision ON gone_hosts (revision);

@@ -19,6 +19,7 @@ CREATE TABLE domains (
 	route_message  TEXT    NOT NULL,
 	checked_at     INTEGER NOT NULL, -- 0: never
 	proved_at      INTEGER NOT NULL, -- when the TXT record was last there; 0: never
+	revision       INTEGER NOT NULL, -- of the last change that edges have to know
 	created_at     INTEGER NOT NULL,
 	updated_at     INTEGER NOT NULL
 );
@@ -27,3 +28,10 @@ CREATE UNIQUE INDEX domains_holder ON domains (hostname) WHERE status IN ('ACTIV
 CREATE UNIQUE INDEX domains_workspace ON domains (workspace_num, hostname);
 CREATE UNIQUE INDEX domains_default ON domains (workspace_num) WHERE is_default;
 CREATE INDEX domains_checked ON domains (checked_at);
+CREATE INDEX domains_revision ON domains (revision);
+-- Names that edges served once and must not serve any more. A name that is in service again is not here.
+CREATE TABLE gone_hosts (
+	hostname TEXT    PRIMARY KEY,
+	revision INTEGER NOT NULL
+);
+CREATE INDEX gone_hosts_revision ON gone_hosts (revision);

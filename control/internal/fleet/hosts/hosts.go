@@ -1,0 +1,143 @@
+// Package hosts tells edges which host names of custom domains they serve. A Publisher is the snapshot.HostSource of edges
+// in the same process and across the network.
+//
+// Changes of domains take revisions from the log of link changes, so whoever waits for a revision also waits for the
+// domains that were changed up to it.
+package hosts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/metric"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// Config has a working zero value.
+type Config struct {
+	// Hold is how long Hosts waits for a change; 0 means 25 s.
+	Hold time.Duration
+	// Key signs the lists; the zero value signs nothing.
+	Key snapshot.SigningKey
+}
+
+// lookEvery is the least time between two looks for changed hosts. Links change much more often than hosts, and each change
+// of a link wakes all edges that wait here.
+const lookEvery = 100 * time.Millisecond
+
+// Publisher implements snapshot.HostSource. It is safe for concurrent use.
+type Publisher struct {
+	metric.Set // makes it a prometheus.Collector
+
+	cfg   Config
+	store *store.Store
+
+	mu     sync.Mutex
+	looked time.Time
+	newest uint64 // revision of the newest change of hosts up to known
+	known  uint64
+
+	full, changes atomic.Uint64
+}
+
+// New returns a Publisher of an open store.
+func New(st *store.Store, cfg Config) *Publisher {
+	cfg.Hold = cmp.Or(cfg.Hold, 25*time.Second)
+	p := &Publisher{cfg: cfg, store: st}
+	p.Set = metric.Set{
+		metric.Total("shortline_hosts_full_total", "Full lists of the host names of custom domains that were sent to edges.", p.full.Load),
+		metric.Total("shortline_hosts_changes_total", "Changes of the host names of custom domains that were sent to edges.", p.changes.Load),
+	}
+	return p
+}
+
+// Hosts implements snapshot.HostSource. It returns nil after Config.Hold without a change.
+func (p *Publisher) Hosts(ctx context.Context, after snapshot.Cursor) ([]byte, error) {
+	incarnation, head, err := p.store.Head(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the newest revision: %w", err)
+	}
+	if after.Incarnation != incarnation || after.Revision > head {
+		return p.list(ctx, 0, true)
+	}
+	wait, cancel := context.WithTimeout(ctx, p.cfg.Hold)
+	defer cancel()
+	for seen := after.Revision; ; {
+		if seen, err = p.store.WaitRevision(wait, seen); err != nil {
+			return nil, ctx.Err() // nil after Hold
+		}
+		newest, err := p.newestAt(wait, seen)
+		if err != nil {
+			if wait.Err() != nil {
+				return nil, ctx.Err()
+			}
+			return nil, fmt.Errorf("look for changed hosts: %w", err)
+		}
+		if newest > after.Revision {
+			return p.list(ctx, after.Revision, false)
+		}
+	}
+}
+
+// newestAt returns the revision of the newest change of hosts, up to at least the given revision. Callers that ask at the
+// same time share one query.
+func (p *Publisher) newestAt(ctx context.Context, revision uint64) (uint64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known >= revision {
+		return p.newest, nil
+	}
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(lookEvery - time.Since(p.looked)):
+	}
+	known := p.store.KnownRevision()
+	newest, err := p.store.HostsRevision(ctx)
+	if err != nil {
+		return 0, err
+	}
+	p.looked, p.known, p.newest = time.Now(), max(known, revision), newest
+	return newest, nil
+}
+
+// list encodes the changes after a revision, or the full list.
+func (p *Publisher) list(ctx context.Context, after uint64, full bool) ([]byte, error) {
+	h := snapshot.Hosts{Full: full}
+	err := p.store.View(ctx, func(c store.Conn) (err error) {
+		if h.Cursor.Incarnation, h.Cursor.Revision, err = c.Head(ctx); err != nil {
+			return err
+		}
+		served, gone, err := c.HostsAfter(ctx, after)
+		if err != nil {
+			return err
+		}
+		if !full {
+			h.Gone = gone
+		}
+		h.Hosts = make([]snapshot.Host, len(served))
+		for i := range served {
+			h.Hosts[i] = Host(&served[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read hosts after revision %d: %w", after, err)
+	}
+	if full {
+		p.full.Add(1)
+	} else {
+		p.changes.Add(1)
+	}
+	return snapshot.AppendHosts(nil, &h, p.cfg.Key), nil
+}
+
+// Host returns what edges need of a domain.
+func Host(d *store.Domain) snapshot.Host {
+	return snapshot.Host{Name: d.Hostname, Domain: d.Num, RootURL: d.RootURL, NotFoundURL: d.NotFoundURL, ExpiredURL: d.ExpiredURL, HSTS: d.HSTS}
+}

@@ -1,0 +1,199 @@
+package hosts_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/fleet/hosts"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// fleet is a publisher of a real database.
+type fleet struct {
+	*testing.T
+	store *store.Store
+	pub   *hosts.Publisher
+	owner uint64 // number of a workspace
+}
+
+func eachFleet(t *testing.T, test func(f *fleet)) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		f := &fleet{T: t, store: s, pub: hosts.New(s, hosts.Config{Hold: 300 * time.Millisecond})}
+		f.owner = f.user("ann@example.com")
+		test(f)
+	})
+}
+
+func (f *fleet) tx(change func(ctx context.Context, tx *store.Tx) error) {
+	f.Helper()
+	if err := f.store.Tx(f.Context(), func(tx *store.Tx) error { return change(f.Context(), tx) }); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// user adds a user and returns the number of the personal workspace.
+func (f *fleet) user(email string) (num uint64) {
+	f.Helper()
+	f.tx(func(ctx context.Context, tx *store.Tx) (err error) {
+		num, err = tx.InsertUser(ctx, store.User{ID: store.NewID(), Email: email, Role: "USER", Active: true})
+		return err
+	})
+	return num
+}
+
+// add adds a domain in a state.
+func (f *fleet) add(name, status string) *store.Domain {
+	f.Helper()
+	d := &store.Domain{ID: store.NewID(), Workspace: f.owner, Hostname: name, Status: status, Token: "t"}
+	f.tx(func(ctx context.Context, tx *store.Tx) error {
+		if free, err := tx.InsertDomain(ctx, d); err != nil || !free {
+			f.Errorf("%s: free %v", name, free)
+			return err
+		}
+		return tx.TouchDomain(ctx, d)
+	})
+	return d
+}
+
+func (f *fleet) set(d *store.Domain, status string) {
+	f.Helper()
+	f.tx(func(ctx context.Context, tx *store.Tx) error {
+		d.Status = status
+		if err := tx.UpdateDomain(ctx, d); err != nil {
+			return err
+		}
+		return tx.TouchDomain(ctx, d)
+	})
+}
+
+func (f *fleet) ask(after snapshot.Cursor) (h snapshot.Hosts, ok bool) {
+	f.Helper()
+	wire, err := f.pub.Hosts(f.Context(), after)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if wire == nil {
+		return h, false
+	}
+	if h, _, err = snapshot.DecodeHosts(wire, snapshot.Keys{}); err != nil {
+		f.Fatal(err)
+	}
+	return h, true
+}
+
+func names(h snapshot.Hosts) string {
+	var out []string
+	for _, host := range h.Hosts {
+		out = append(out, "+"+host.Name)
+	}
+	for _, name := range h.Gone {
+		out = append(out, "-"+name)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestHosts_tells_what_is_in_service(t *testing.T) {
+	eachFleet(t, func(f *fleet) {
+		first, ok := f.ask(snapshot.Cursor{})
+		if !ok || !first.Full || names(first) != "" {
+			f.Fatalf("the first list: %+v", first)
+		}
+		one := f.add("one.example", store.DomainActive)
+		f.add("waiting.example", store.DomainPending)
+		next, ok := f.ask(first.Cursor)
+		if !ok || next.Full || names(next) != "+one.example -waiting.example" || next.Hosts[0].Domain != one.Num {
+			f.Fatalf("after two domains: %+v", next)
+		}
+		f.set(one, store.DomainFailed)
+		two := f.add("two.example", store.DomainActive)
+		last, _ := f.ask(next.Cursor)
+		if names(last) != "+two.example -one.example" {
+			f.Errorf("after a failure: %s", names(last))
+		}
+		if whole, _ := f.ask(snapshot.Cursor{}); !whole.Full || names(whole) != "+two.example" || whole.Hosts[0].Domain != two.Num {
+			f.Errorf("the whole list: %+v", whole)
+		}
+		f.set(one, store.DomainActive)
+		if again, _ := f.ask(last.Cursor); names(again) != "+one.example" {
+			f.Errorf("back in service: %s", names(again))
+		}
+	})
+}
+
+// A domain that failed must not take the name from the workspace that holds it by now.
+func TestHosts_takeover(t *testing.T) {
+	eachFleet(t, func(f *fleet) {
+		old := f.add("go.acme.com", store.DomainActive)
+		f.set(old, store.DomainFailed)
+		other := f.user("bob@example.com")
+		heir := &store.Domain{ID: store.NewID(), Workspace: other, Hostname: "go.acme.com", Status: store.DomainActive, Token: "u"}
+		f.tx(func(ctx context.Context, tx *store.Tx) error {
+			if _, err := tx.InsertDomain(ctx, heir); err != nil {
+				return err
+			}
+			return tx.TouchDomain(ctx, heir)
+		})
+		f.set(old, store.DomainFailed) // told again, later
+		for _, after := range []snapshot.Cursor{{}, {Incarnation: f.incarnation(), Revision: 1}} {
+			h, _ := f.ask(after)
+			if names(h) != "+go.acme.com" || h.Hosts[0].Domain != heir.Num {
+				f.Errorf("after %v: %s of %+v", after, names(h), h.Hosts)
+			}
+		}
+		// And it can't come back while the other one is in service.
+		held, err := f.store.HostnameHeld(f.Context(), "go.acme.com", old.Num)
+		if err != nil || !held {
+			f.Errorf("held %v, %v", held, err)
+		}
+	})
+}
+
+func (f *fleet) incarnation() uint64 {
+	n, err := f.store.Incarnation(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	return n
+}
+
+// Edges that wait are woken by a change of a host, not by changes of links, and get nothing when the hold ends.
+func TestHosts_waits(t *testing.T) {
+	eachFleet(t, func(f *fleet) {
+		first, _ := f.ask(snapshot.Cursor{})
+		began := time.Now()
+		if h, ok := f.ask(first.Cursor); ok || time.Since(began) < 300*time.Millisecond {
+			f.Errorf("%+v after %v without a change", h, time.Since(began))
+		}
+		got := make(chan string, 1)
+		slow := hosts.New(f.store, hosts.Config{Hold: time.Minute})
+		go func() {
+			wire, err := slow.Hosts(f.Context(), first.Cursor)
+			h, _, bad := snapshot.DecodeHosts(wire, snapshot.Keys{})
+			if err != nil || bad != nil {
+				got <- "failed"
+				return
+			}
+			got <- names(h)
+		}()
+		f.tx(func(ctx context.Context, tx *store.Tx) error { return tx.Touch(ctx, 12345, "a link") })
+		select {
+		case list := <-got:
+			f.Fatalf("a changed link woke the edge: %q", list)
+		case <-time.After(300 * time.Millisecond):
+		}
+		f.add("one.example", store.DomainActive)
+		select {
+		case list := <-got:
+			if list != "+one.example" {
+				f.Errorf("woken by %q", list)
+			}
+		case <-time.After(20 * time.Second):
+			f.Error("the edge was not woken")
+		}
+	})
+}
