@@ -137,7 +137,7 @@ func (z zone) resolver(t *testing.T) answering {
 			}
 			m.Truncate(size)
 		}
-		return m
+		return m.Copy() // packing writes into records, which other answers share
 	}
 }
 
