@@ -109,14 +109,43 @@ func (c Conn) CountLinksOf(ctx context.Context, domain uint64, most int) (int, e
 	return c.count(ctx, most, `SELECT 1 FROM urls WHERE slug >= ? AND slug < ?`, []any{from, to})
 }
 
+// DomainsToCheck reads domains whose records were last looked for before a time, the oldest first: with the proof found, or
+// all others.
+func (c Conn) DomainsToCheck(ctx context.Context, proved bool, before int64, limit int) ([]Domain, error) {
+	cond := `status = 'ACTIVE' AND proof_found`
+	if !proved {
+		cond = `status <> 'SUSPENDED' AND NOT (` + cond + `)`
+	}
+	return All(ctx, c, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE `+cond+` AND checked_at <= ? ORDER BY checked_at LIMIT ?`, before, limit)
+}
+
+// ClaimDomainCheck sets the time of the last check of a domain, and reports whether it had been as in d: another process
+// may have begun the check.
+func (tx *Tx) ClaimDomainCheck(ctx context.Context, d *Domain, now int64) (bool, error) {
+	n, err := tx.Exec(ctx, `UPDATE domains SET checked_at = ? WHERE num = ? AND checked_at = ?`, now, d.Num, d.CheckedAt)
+	return n == 1, err
+}
+
 // LockDomain reads a domain and locks it until the commit. It returns ErrNotFound if there is none.
 func (tx *Tx) LockDomain(ctx context.Context, id string) (Domain, error) {
 	return scanDomain(tx.Row(ctx, `SELECT `+domainColumns+` FROM domains WHERE id = ?`+tx.forUpdate(), id))
 }
 
+// onlyDefault takes the mark of the default from the other domains of a workspace, if d has it.
+func (tx *Tx) onlyDefault(ctx context.Context, d *Domain) error {
+	if !d.Default {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `UPDATE domains SET is_default = FALSE WHERE workspace_num = ? AND is_default AND num <> ?`, d.Workspace, d.Num)
+	return err
+}
+
 // InsertDomain adds a domain and sets its Num. It reports whether the workspace had no domain with the host name, and
-// nobody held it.
+// nobody held it. If not, the transaction must be rolled back.
 func (tx *Tx) InsertDomain(ctx context.Context, d *Domain) (bool, error) {
+	if err := tx.onlyDefault(ctx, d); err != nil {
+		return false, err
+	}
 	err := tx.Row(ctx, `INSERT INTO domains (id, workspace_num, hostname, token, created_at, status, root_url, not_found_url, expired_url, hsts, is_default, proof_found, proof_message,
 		route_found, route_message, checked_at, proved_at, updated_at, revision) VALUES (`+In(18)+`, 0) ON CONFLICT DO NOTHING RETURNING num`,
 		append([]any{d.ID, d.Workspace, d.Hostname, d.Token, d.CreatedAt}, d.values()...)...).Scan(&d.Num)
@@ -128,10 +157,8 @@ func (tx *Tx) InsertDomain(ctx context.Context, d *Domain) (bool, error) {
 
 // UpdateDomain writes a domain. The caller has locked it, and has made sure by HostnameHeld that it may be in service.
 func (tx *Tx) UpdateDomain(ctx context.Context, d *Domain) error {
-	if d.Default { // one per workspace
-		if _, err := tx.Exec(ctx, `UPDATE domains SET is_default = FALSE WHERE workspace_num = ? AND is_default AND num <> ?`, d.Workspace, d.Num); err != nil {
-			return err
-		}
+	if err := tx.onlyDefault(ctx, d); err != nil {
+		return err
 	}
 	_, err := tx.Exec(ctx, `UPDATE domains SET status = ?, root_url = ?, not_found_url = ?, expired_url = ?, hsts = ?, is_default = ?, proof_found = ?, proof_message = ?,
 		route_found = ?, route_message = ?, checked_at = ?, proved_at = ?, updated_at = ? WHERE num = ?`, append(d.values(), d.Num)...)

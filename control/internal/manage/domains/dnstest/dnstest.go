@@ -1,0 +1,116 @@
+// Package dnstest runs a DNS server for tests: a recursive resolver whose answers a test sets.
+package dnstest
+
+import (
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/miekg/dns"
+)
+
+// Server is a DNS server on loopback, at one port of UDP and TCP. Its methods may be called from any goroutine.
+type Server struct {
+	// Addr is the address, as host:port.
+	Addr string
+
+	questions atomic.Int64
+
+	mu      sync.Mutex
+	records map[string][]dns.RR // by lower-case name with a trailing dot
+	code    int                 // of every answer, unless it is 0
+}
+
+// New starts a server without records. It stops at the end of the test.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{records: map[string][]dns.RR{}}
+	udp, tcp := listen(t)
+	s.Addr = udp.LocalAddr().String()
+	for _, d := range []*dns.Server{{PacketConn: udp, Handler: dns.HandlerFunc(s.answer)}, {Listener: tcp, Handler: dns.HandlerFunc(s.answer)}} {
+		started := make(chan struct{})
+		d.NotifyStartedFunc = func() { close(started) }
+		go func() { _ = d.ActivateAndServe() }()
+		<-started
+		t.Cleanup(func() { _ = d.Shutdown() })
+	}
+	return s
+}
+
+// listen opens one port of loopback for UDP and TCP.
+func listen(t testing.TB) (net.PacketConn, net.Listener) {
+	t.Helper()
+	for range 20 {
+		udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tcp, err := net.Listen("tcp", udp.LocalAddr().String()); err == nil {
+			return udp, tcp
+		}
+		udp.Close() // something else has the port for TCP
+	}
+	t.Fatal("no port is free for both UDP and TCP")
+	return nil, nil
+}
+
+// Set replaces all records of a name by those in the text form of zone files without name and time to live, such as
+// `TXT "value"` or `A 203.0.113.1`. Without records the name does not exist.
+func (s *Server) Set(t testing.TB, name string, records ...string) {
+	t.Helper()
+	name = dns.Fqdn(strings.ToLower(name))
+	var list []dns.RR
+	for _, text := range records {
+		rr, err := dns.NewRR(name + " 60 IN " + text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, rr)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.records[name] = list
+}
+
+// Fail makes the server answer everything with a code such as dns.RcodeServerFailure. 0 ends that.
+func (s *Server) Fail(code int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.code = code
+}
+
+// Questions returns the number of questions so far.
+func (s *Server) Questions() int64 { return s.questions.Load() }
+
+// answer answers one question. It follows CNAME records, as a resolver does.
+func (s *Server) answer(w dns.ResponseWriter, q *dns.Msg) {
+	s.questions.Add(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := new(dns.Msg).SetReply(q)
+	m.RecursionAvailable = true
+	if m.Rcode = s.code; s.code == 0 {
+		name := strings.ToLower(q.Question[0].Name)
+		for range 16 {
+			records := s.records[name]
+			if len(records) == 0 && len(m.Answer) == 0 {
+				m.Rcode = dns.RcodeNameError
+			}
+			next := ""
+			for _, rr := range records {
+				if kind := rr.Header().Rrtype; kind == q.Question[0].Qtype {
+					m.Answer = append(m.Answer, rr)
+				} else if alias, ok := rr.(*dns.CNAME); ok {
+					m.Answer, next = append(m.Answer, rr), alias.Target
+				}
+			}
+			if next == "" {
+				break
+			}
+			name = strings.ToLower(next)
+		}
+	}
+	_ = w.WriteMsg(m) // the client may have gone
+}

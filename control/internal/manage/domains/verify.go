@@ -1,0 +1,163 @@
+package domains
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/manage/domains/dnscheck"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Verify looks up the records of a domain, and puts it into service if the TXT record is right. Within a few seconds of the
+// last check it returns the domain without asking DNS again.
+func (s *Service) Verify(ctx context.Context, p auth.Principal, id string) (store.Domain, error) {
+	d, err := s.Get(ctx, p, id)
+	if err != nil || d.Status == store.DomainSuspended || s.now()-d.CheckedAt < verifyEvery.Milliseconds() {
+		return d, err
+	}
+	d, err = s.check(ctx, p.UserID, &d)
+	if problem.Is(err, problem.NotFound) {
+		return store.Domain{}, err
+	}
+	if err != nil {
+		return store.Domain{}, fmt.Errorf("verify domain: %w", err)
+	}
+	return d, nil
+}
+
+// check asks DNS and stores what it found. userID is who asked; "" is the service itself.
+func (s *Service) check(ctx context.Context, userID string, d *store.Domain) (after store.Domain, err error) {
+	found := s.cfg.Checker.Check(ctx, d.Hostname, d.Token, s.cfg.Targets)
+	if err := ctx.Err(); err != nil {
+		return store.Domain{}, err
+	}
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		before, err := tx.LockDomain(ctx, d.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			return problem.Missing("Domain")
+		} else if err != nil {
+			return err
+		}
+		held, err := tx.HostnameHeld(ctx, before.Hostname, before.Num)
+		if err != nil {
+			return err
+		}
+		after = before
+		s.judge(&after, found, held)
+		return s.write(ctx, tx, userID, &before, &after)
+	})
+	return after, err
+}
+
+// judge changes the state of a domain by what DNS says. held reports whether another domain with this name is in service.
+func (s *Service) judge(d *store.Domain, found dnscheck.Result, held bool) {
+	d.CheckedAt = s.now()
+	d.Route = store.Found{OK: found.Host.State == dnscheck.Found, Message: found.Host.Message}
+	d.Proof = store.Found{OK: found.TXT.State == dnscheck.Found, Message: found.TXT.Message}
+	switch {
+	case d.Proof.OK && held:
+		d.Proof.Message = "The record is right, but another workspace holds this name. Its proof has to be missing for a week before the name is free."
+	case d.Proof.OK:
+		d.ProvedAt = d.CheckedAt
+		if d.Status == store.DomainPending || d.Status == store.DomainFailed {
+			d.Status = store.DomainActive
+		}
+	case found.TXT.State == dnscheck.Missing && d.Status == store.DomainActive && d.CheckedAt-d.ProvedAt >= lost.Milliseconds():
+		d.Status = store.DomainFailed
+	}
+}
+
+const (
+	tick         = 30 * time.Second
+	provedEvery  = 24 * time.Hour
+	checkedAMost = 200 // domains per tick
+	atOnce       = 8
+)
+
+// every returns how long after its last check a domain without proof is checked again: often at first, when owners have
+// just set the record.
+func every(d *store.Domain, now int64) time.Duration {
+	switch age := time.Duration(now-max(d.CreatedAt, d.ProvedAt)) * time.Millisecond; {
+	case d.Status == store.DomainActive:
+		return time.Hour // the record has vanished
+	case age < time.Hour:
+		return time.Minute
+	case age < 24*time.Hour:
+		return 10 * time.Minute
+	}
+	return 24 * time.Hour
+}
+
+// Run checks domains again until ctx ends. Any number of processes may run it.
+func (s *Service) Run(ctx context.Context) error {
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	for {
+		if err := s.CheckDue(ctx); err != nil && ctx.Err() == nil {
+			s.cfg.Logger.Error("domains not checked", "error", err.Error())
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+	}
+}
+
+// CheckDue checks the domains that are due.
+func (s *Service) CheckDue(ctx context.Context) error {
+	now := s.now()
+	due, err := s.store.DomainsToCheck(ctx, true, now-provedEvery.Milliseconds(), checkedAMost)
+	if err != nil {
+		return err
+	}
+	others, err := s.store.DomainsToCheck(ctx, false, now-time.Minute.Milliseconds(), 10*checkedAMost)
+	if err != nil {
+		return err
+	}
+	for i := range others {
+		if d := &others[i]; now-d.CheckedAt >= every(d, now).Milliseconds() && len(due) < 2*checkedAMost {
+			due = append(due, *d)
+		}
+	}
+	var group sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	errs := make([]error, len(due))
+	for i := range due {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			errs[i] = s.recheck(ctx, &due[i], now)
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// recheck checks one domain, unless another process has begun to.
+func (s *Service) recheck(ctx context.Context, d *store.Domain, now int64) error {
+	var mine bool
+	err := s.store.Tx(ctx, func(tx *store.Tx) (err error) {
+		mine, err = tx.ClaimDomainCheck(ctx, d, now)
+		return err
+	})
+	if err != nil || !mine {
+		return err
+	}
+	after, err := s.check(ctx, "", d)
+	if err != nil {
+		if problem.Is(err, problem.NotFound) { // deleted meanwhile
+			return nil
+		}
+		return fmt.Errorf("%s: %w", d.Hostname, err)
+	}
+	if after.Status != d.Status {
+		s.cfg.Logger.Info("domain changed its state", "hostname", d.Hostname, "from", d.Status, "to", after.Status)
+	}
+	return nil
+}
