@@ -34,6 +34,7 @@ var permissions = map[string]struct{ read, change permission }{
 	"Bundles":       {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
 	"Tags":          {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
 	"UTM templates": {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
+	"Domains":       {permission{auth.Viewer, auth.LinksRead | auth.DomainsScope}, permission{auth.WorkspaceAdmin, auth.DomainsScope}},
 	"Images":        {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
 	"Analytics":     {permission{auth.Viewer, auth.AnalyticsRead}, permission{auth.Editor, auth.AnalyticsRead}},
 	"Webhooks":      {permission{auth.WorkspaceAdmin, auth.WebhooksScope}, permission{auth.WorkspaceAdmin, auth.WebhooksScope}},

@@ -44,6 +44,9 @@ func (s *Server) routes() {
 	if s.Tags != nil {
 		s.registerTags()
 	}
+	if s.Domains != nil {
+		s.registerDomains()
+	}
 	if s.UTMTemplates != nil {
 		s.registerUTMTemplates()
 	}

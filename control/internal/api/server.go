@@ -32,6 +32,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
+	"github.com/shortline/shortline/control/internal/manage/domains"
 	"github.com/shortline/shortline/control/internal/manage/explain"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
@@ -120,6 +121,7 @@ type Deps struct {
 	Media        *media.Service
 	Tags         *tags.Service // needs Links
 	UTMTemplates *utmtemplates.Service
+	Domains      *domains.Service
 	Explain      *explain.Service // needs Links
 
 	Edges *presence.Positions // if nil, responses do not wait for edges

@@ -117,6 +117,7 @@ var tagGroups = []*huma.Tag{
 	{Name: "Bundles", Description: "Ordered groups of links with combined statistics."},
 	{Name: "Tags", Description: "Coloured labels of links."},
 	{Name: "UTM templates", Description: "Named sets of campaign fields to copy into links."},
+	{Name: "Domains", Description: "Host names under which a workspace has links of its own."},
 	{Name: "Images", Description: "Images for previews in social networks."},
 	{Name: "Analytics", Description: "Reports, exports and a live stream of clicks."},
 	{Name: "Webhooks", Description: "HTTP callbacks for events, with delivery log and retries. The section `webhooks` of this document describes the payloads."},

@@ -26,6 +26,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
+	"github.com/shortline/shortline/control/internal/manage/domains"
 	"github.com/shortline/shortline/control/internal/manage/explain"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
@@ -181,6 +182,12 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		Settings: settings.New(st), Routing: routing.New(p.destinations(), st).Screening(p.screening()), Bundles: bundles.New(st, clicks, nil), Tags: tags.New(st), UTMTemplates: utmtemplates.New(st), Privacy: privacy.New(st, clicks),
 		Abuse: p.abuse(),
 	}
+	names, err := domains.FromSettings(&p.cfg.Domains, p.cfg.BaseURL, p.cfg.ConsoleURL, p.destinations(), log, st)
+	if err != nil {
+		return nil, err
+	}
+	use.Domains = names
+	p.add("check of domains", names)
 	admin, err := p.people(ctx, &use)
 	if err != nil {
 		return nil, err

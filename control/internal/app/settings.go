@@ -8,6 +8,7 @@ import (
 	_ "time/tzdata" // for machines without a time zone database
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/manage/domains"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/manage/sso"
@@ -46,6 +47,7 @@ type Settings struct {
 	RoutingTimezone          string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"IANA time zone of time conditions that have none"`
 
 	Screening screening.Settings
+	Domains   domains.Settings
 
 	Webhooks webhooks.Settings
 	SSO      sso.Settings
@@ -98,6 +100,9 @@ func (s *Settings) Validate() error {
 		problems = append(problems, fmt.Errorf("TRUSTED_PROXIES: %w", err))
 	}
 	if err := s.Tracing.Validate(); err != nil {
+		problems = append(problems, err)
+	}
+	if err := s.Domains.Validate(); err != nil {
 		problems = append(problems, err)
 	}
 	if err := s.Screening.Validate(); err != nil {

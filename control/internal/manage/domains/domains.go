@@ -65,6 +65,9 @@ func New(cfg Config, s *store.Store) *Service {
 	return &Service{cfg, s}
 }
 
+// Targets returns the places to which host names must lead.
+func (s *Service) Targets() dnscheck.Targets { return s.cfg.Targets }
+
 func (s *Service) now() int64 { return s.cfg.Now().UnixMilli() }
 
 // Input lists the fields of a domain that a request sets. A nil field keeps its value, and "" clears an address.

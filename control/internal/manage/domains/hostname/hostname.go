@@ -123,6 +123,15 @@ func Parse(typed string, p Policy) (Name, error) {
 	return Name{ASCII: ascii, Display: display}, nil
 }
 
+// Display returns the form for people of a host name that Parse accepted.
+func Display(ascii string) string {
+	display, err := strict.ToUnicode(ascii)
+	if err != nil {
+		return ascii
+	}
+	return display
+}
+
 // checkTyped finds what people paste beside a host name.
 func checkTyped(s string) error {
 	switch {

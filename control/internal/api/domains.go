@@ -1,0 +1,158 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/manage/domains"
+	"github.com/shortline/shortline/control/internal/manage/domains/dnscheck"
+	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Domain is a host name under which a workspace has links of its own.
+type Domain struct {
+	ID          string         `json:"id"`
+	Hostname    string         `json:"hostname" doc:"In ASCII; international names are in Punycode." example:"go.acme.com"`
+	DisplayName string         `json:"displayName" doc:"The host name for people, with international characters." example:"go.acme.com"`
+	WorkspaceID string         `json:"workspaceId"`
+	Status      string         `json:"status" enum:"PENDING,ACTIVE,FAILED,SUSPENDED" doc:"PENDING until the TXT record is found, ACTIVE while edges serve the domain, FAILED after the TXT record was missing for a week."`
+	Records     []DomainRecord `json:"records" doc:"The DNS records that the owner of the name has to set."`
+	RootURL     *string        `json:"rootUrl" doc:"Where visitors of / go. Without it they get 404."`
+	NotFoundURL *string        `json:"notFoundUrl" doc:"Where visitors of slugs go that do not exist. Without it they get 404."`
+	ExpiredURL  *string        `json:"expiredUrl" doc:"Where visitors of expired and exhausted links go that have no expiredUrl themselves. Without it they get 410."`
+	HSTS        int64          `json:"hsts" doc:"max-age of the header Strict-Transport-Security in seconds; 0: no header."`
+	IsDefault   bool           `json:"isDefault" doc:"Whether new links of the workspace get this domain if they name none."`
+	URLCount    int            `json:"urlCount" doc:"Number of links, at most 10,000."`
+	CheckedAt   *Time          `json:"checkedAt" doc:"When the records were last looked for."`
+	CreatedAt   Time           `json:"createdAt"`
+	UpdatedAt   Time           `json:"updatedAt"`
+}
+
+// DomainRecord is a DNS record that the owner of a domain has to set.
+type DomainRecord struct {
+	Type    string  `json:"type" enum:"TXT,CNAME,A,AAAA"`
+	Name    string  `json:"name" example:"_shortline.go.acme.com"`
+	Value   string  `json:"value"`
+	Found   bool    `json:"found" doc:"Whether the record was right at the last check."`
+	Message *string `json:"message" doc:"What the last check found instead."`
+}
+
+// DomainFields are the fields of a domain that can be changed.
+type DomainFields struct {
+	RootURL     Opt[string] `json:"rootUrl,omitempty" doc:"null or an empty string removes it."`
+	NotFoundURL Opt[string] `json:"notFoundUrl,omitempty" doc:"null or an empty string removes it."`
+	ExpiredURL  Opt[string] `json:"expiredUrl,omitempty" doc:"null or an empty string removes it."`
+	HSTS        Opt[int64]  `json:"hsts,omitempty" doc:"Seconds, at most two years."`
+	IsDefault   Opt[bool]   `json:"isDefault,omitempty" doc:"true takes the mark from the workspace's other domains."`
+}
+
+func (f *DomainFields) input() domains.Input {
+	return domains.Input{
+		RootURL: given(f.RootURL, ""), NotFoundURL: given(f.NotFoundURL, ""), ExpiredURL: given(f.ExpiredURL, ""), HSTS: given(f.HSTS, 0), Default: given(f.IsDefault, false),
+	}
+}
+
+type createDomain struct {
+	Hostname Opt[string] `json:"hostname" required:"true" doc:"A host name without scheme, port and path." example:"go.acme.com"`
+	DomainFields
+}
+
+const (
+	domainPage  = 20
+	maxURLCount = 10_000
+)
+
+// domainsOf converts domains for their owners.
+func (s *Server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, error) {
+	nums := make([]uint64, len(list))
+	for i := range list {
+		nums[i] = list[i].Workspace
+	}
+	spaces, err := s.Store.WorkspaceIDs(ctx, nums)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Domain, len(list))
+	for i := range list {
+		d := &list[i]
+		n, err := s.Store.CountLinksOf(ctx, d.Num, maxURLCount)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = Domain{
+			ID: d.ID, Hostname: d.Hostname, DisplayName: hostname.Display(d.Hostname), WorkspaceID: spaces[d.Workspace], Status: d.Status, Records: s.records(d),
+			RootURL: text(d.RootURL), NotFoundURL: text(d.NotFoundURL), ExpiredURL: text(d.ExpiredURL), HSTS: d.HSTS, IsDefault: d.Default,
+			URLCount: min(n, maxURLCount), CheckedAt: instant(d.CheckedAt), CreatedAt: Time(d.CreatedAt), UpdatedAt: Time(d.UpdatedAt),
+		}
+	}
+	return out, nil
+}
+
+// records returns the records that an owner has to set: the proof, and what leads visitors to edges.
+func (s *Server) records(d *store.Domain) []DomainRecord {
+	list := []DomainRecord{{Type: "TXT", Name: dnscheck.TXTName(d.Hostname), Value: d.Token, Found: d.Proof.OK, Message: text(d.Proof.Message)}}
+	route := DomainRecord{Name: d.Hostname, Found: d.Route.OK, Message: text(d.Route.Message)}
+	to := s.Domains.Targets()
+	if to.Hostname != "" {
+		route.Type, route.Value = "CNAME", to.Hostname
+		return append(list, route)
+	}
+	for _, addr := range to.Addresses {
+		if route.Type, route.Value = "A", addr.String(); addr.Is6() {
+			route.Type = "AAAA"
+		}
+		list = append(list, route)
+	}
+	return list
+}
+
+func (s *Server) answerDomain(ctx context.Context, d store.Domain, err error) (*body[Domain], error) {
+	if err != nil {
+		return nil, err
+	}
+	shown, err := s.domainsOf(ctx, []store.Domain{d})
+	if err != nil {
+		return nil, err
+	}
+	return &body[Domain]{shown[0]}, nil
+}
+
+func (s *Server) registerDomains() {
+	declare := func(method, path, id, summary string) endpoint {
+		return endpoint{Method: method, Path: "/api/domains" + path, ID: id, Summary: summary, Tag: "Domains"}
+	}
+	handle(s, declare(http.MethodGet, "", "listDomains", "List domains"), func(ctx context.Context, in *named) (*body[List[Domain]], error) {
+		rows, total, err := s.Domains.List(ctx, principal(ctx), in.Search, in.offset(domainPage), in.size(domainPage))
+		if err != nil {
+			return nil, err
+		}
+		shown, err := s.domainsOf(ctx, rows)
+		if err != nil {
+			return nil, err
+		}
+		return &body[List[Domain]]{listOf(shown, total, in.Paging, domainPage)}, nil
+	})
+	handle(s, declare(http.MethodGet, "/{id}", "getDomain", "Get a domain"), func(ctx context.Context, in *ByID) (*body[Domain], error) {
+		d, err := s.Domains.Get(ctx, principal(ctx), in.ID)
+		return s.answerDomain(ctx, d, err)
+	})
+	handle(s, declare(http.MethodPost, "", "createDomain", "Add a domain"), func(ctx context.Context, in *struct{ Body createDomain }) (*body[Domain], error) {
+		d, err := s.Domains.Create(ctx, principal(ctx), in.Body.Hostname.Value, in.Body.input())
+		return s.answerDomain(ctx, d, err)
+	})
+	handle(s, declare(http.MethodPut, "/{id}", "updateDomain", "Update the given fields of a domain"), func(ctx context.Context, in *struct {
+		ByID
+		Body DomainFields
+	}) (*body[Domain], error) {
+		d, err := s.Domains.Update(ctx, principal(ctx), in.ID, in.Body.input())
+		return s.answerDomain(ctx, d, err)
+	})
+	handle(s, declare(http.MethodPost, "/{id}/verify", "verifyDomain", "Look for the DNS records of a domain"), func(ctx context.Context, in *ByID) (*body[Domain], error) {
+		d, err := s.Domains.Verify(ctx, principal(ctx), in.ID)
+		return s.answerDomain(ctx, d, err)
+	})
+	handle(s, declare(http.MethodDelete, "/{id}", "deleteDomain", "Delete a domain without links"), func(ctx context.Context, in *ByID) (*noContent, error) {
+		return nil, s.Domains.Delete(ctx, principal(ctx), in.ID)
+	})
+}
