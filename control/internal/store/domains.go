@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
-
-	"github.com/shortline/shortline/shared/link"
 )
 
 // States of a domain.
@@ -74,6 +72,15 @@ func (c Conn) DefaultDomain(ctx context.Context, workspace uint64) (Domain, erro
 	return scanDomain(c.Row(ctx, `SELECT `+domainColumns+` FROM domains WHERE workspace_num = ? AND is_default`, workspace))
 }
 
+// HoldDomain makes sure that a domain exists until the commit. It returns ErrNotFound if it does not.
+func (tx *Tx) HoldDomain(ctx context.Context, num uint64) error {
+	hold := ``
+	if tx.pg {
+		hold = ` FOR KEY SHARE`
+	}
+	return tx.Row(ctx, `SELECT num FROM domains WHERE num = ?`+hold, num).Scan(&num)
+}
+
 // Domains reads one page of domains, ordered by host name, and counts all of them. Workspace 0 stands for all. search is
 // text in the host name.
 func (c Conn) Domains(ctx context.Context, workspace uint64, search string, offset, limit int) (list []Domain, total int, err error) {
@@ -97,16 +104,9 @@ func (c Conn) HostnameHeld(ctx context.Context, hostname string, except uint64) 
 	return held, c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND num <> ? AND status IN ('ACTIVE', 'SUSPENDED'))`, hostname, except).Scan(&held)
 }
 
-// keysOf returns the bounds of the keys of a domain's links: at least the first, and below the second.
-func keysOf(domain uint64) (from, to string) {
-	prefix := strings.TrimSuffix(link.Key(domain, ""), "/")
-	return prefix + "/", prefix + "0" // the character after the slash
-}
-
 // CountLinksOf counts the links of a domain, but no more than most.
 func (c Conn) CountLinksOf(ctx context.Context, domain uint64, most int) (int, error) {
-	from, to := keysOf(domain)
-	return c.count(ctx, most, `SELECT 1 FROM urls WHERE slug >= ? AND slug < ?`, []any{from, to})
+	return c.count(ctx, most, `SELECT 1 FROM urls WHERE domain_num = ?`, []any{domain})
 }
 
 // DomainsToCheck reads domains whose records were last looked for before a time, the oldest first: with the proof found, or

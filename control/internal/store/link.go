@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"strings"
@@ -15,6 +16,7 @@ type Link struct {
 	UserID        string // who created it
 	Workspace     uint64 // number of the workspace that owns it, which is the owner in link records and clicks
 	Domain        uint64 // number of its domain; 0: the host of BASE_URL
+	Hostname      string // of its domain; only read, "" for the host of BASE_URL
 	Slug          string
 	OriginalURL   string
 	Title         string
@@ -113,6 +115,7 @@ type LinkField struct {
 	// Time marks instants in Unix milliseconds.
 	Time bool
 
+	sql    string // what statements read; "": the column
 	access access
 	writes writes
 }
@@ -128,6 +131,8 @@ var LinkFields = []LinkField{
 	{Column: "id", access: required(func(l *Link) *string { return &l.ID }), writes: once},
 	{Column: "user_id", access: required(func(l *Link) *string { return &l.UserID }), writes: once},
 	{Column: "workspace_num", access: optional(func(l *Link) *uint64 { return &l.Workspace }), writes: once},
+	{Column: "domain_num", access: optional(func(l *Link) *uint64 { return &l.Domain }), writes: once},
+	{Column: "hostname", sql: `(SELECT domains.hostname FROM domains WHERE domains.num = urls.domain_num)`, access: optional(func(l *Link) *string { return &l.Hostname }), writes: never},
 	{Column: "slug", Name: "slug", access: access{value: func(l *Link) any { return l.Key() }, into: func(l *Link) any { return (*keyTarget)(l) }}, writes: once},
 	{Column: "original_url", Name: "originalUrl", access: required(func(l *Link) *string { return &l.OriginalURL })},
 	destination("default_url", "defaultUrl", func(l *Link) *string { return &l.DefaultURL }),
@@ -244,7 +249,7 @@ var (
 	insertedFields = selectFields(func(f *LinkField) bool { return f.writes != never })
 	updatedFields  = selectFields(func(f *LinkField) bool { return f.writes == always })
 
-	linkColumns = "urls." + strings.Join(columnsOf(readFields), ", urls.")
+	linkColumns = strings.Join(expressionsOf(readFields), ", ")
 )
 
 func columnsOf(fields []*LinkField) []string {
@@ -253,6 +258,14 @@ func columnsOf(fields []*LinkField) []string {
 		names[i] = f.Column
 	}
 	return names
+}
+
+func expressionsOf(fields []*LinkField) []string {
+	list := make([]string, len(fields))
+	for i, f := range fields {
+		list[i] = cmp.Or(f.sql, "urls."+f.Column)
+	}
+	return list
 }
 
 // appendValues appends what a statement writes to the columns of fields.

@@ -35,3 +35,6 @@ CREATE TABLE gone_hosts (
 	revision BIGINT  NOT NULL
 );
 CREATE INDEX gone_hosts_revision ON gone_hosts (revision);
+-- The number in the keys of links on custom domains, for lists and joins.
+ALTER TABLE urls ADD COLUMN domain_num BIGINT;
+CREATE INDEX urls_domain ON urls (domain_num, workspace_num, num) WHERE domain_num IS NOT NULL;
