@@ -47,7 +47,7 @@ func (s *Server) bundleOf(b bundles.Bundle) Bundle {
 	for i := range b.URLs {
 		u := &b.URLs[i].Link
 		out.URLs[i] = BundleURL{
-			ID: u.ID, Slug: u.Slug, ShortURL: s.Links.ShortURL(u.Slug), OriginalURL: u.OriginalURL, Title: text(u.Title), ClickCount: u.ClickCount,
+			ID: u.ID, Slug: u.Slug, ShortURL: s.Links.ShortURL(u), OriginalURL: u.OriginalURL, Title: text(u.Title), ClickCount: u.ClickCount,
 			Status: u.Status(now), CreatedAt: Time(u.CreatedAt), Order: b.URLs[i].Order,
 		}
 	}

@@ -148,7 +148,9 @@ func (s *Server) registerDomains() {
 		d, err := s.Domains.Update(ctx, principal(ctx), in.ID, in.Body.input())
 		return s.answerDomain(ctx, d, err)
 	})
-	handle(s, declare(http.MethodPost, "/{id}/verify", "verifyDomain", "Look for the DNS records of a domain"), func(ctx context.Context, in *ByID) (*body[Domain], error) {
+	verify := declare(http.MethodPost, "/{id}/verify", "verifyDomain", "Look for the DNS records of a domain")
+	verify.Status = http.StatusOK
+	handle(s, verify, func(ctx context.Context, in *ByID) (*body[Domain], error) {
 		d, err := s.Domains.Verify(ctx, principal(ctx), in.ID)
 		return s.answerDomain(ctx, d, err)
 	})

@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/domains/dnstest"
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -42,6 +43,7 @@ type world struct {
 	clock                *clock
 	clicks               analytics.Store // of whole
 	breaks               func()          // makes a use case fail; nil unless a test sets it
+	dns                  *dnstest.Server // of whole
 	logs                 *testkit.Buffer
 	root, ann, bob       string // access tokens
 	rootID, annID, bobID string

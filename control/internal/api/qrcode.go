@@ -74,7 +74,7 @@ func (s *Server) qrCode(c echo.Context) error {
 		return err
 	}
 	c.Response().Header().Set("Vary", "Accept")
-	address := s.Links.ShortURL(u.Slug)
+	address := s.Links.ShortURL(&u)
 	if format == "svg" {
 		b, err := qr.SVG(address, style)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 type bulkItem struct {
 	OriginalURL Opt[string] `json:"originalUrl,omitempty" doc:"Required; an item without it fails."`
 	CustomSlug  Opt[string] `json:"customSlug,omitempty"`
+	Domain      Opt[string] `json:"domain,omitempty"`
 	URLFields
 }
 
@@ -104,7 +105,7 @@ func (s *Server) bulkCreateURLs(ctx context.Context, in *struct {
 	items := make([]links.Creation, len(in.Body.URLs))
 	for i := range items {
 		item := &in.Body.URLs[i]
-		items[i] = links.Creation{Input: item.input(item.OriginalURL), CustomSlug: item.CustomSlug.Value}
+		items[i] = links.Creation{Input: item.input(item.OriginalURL), CustomSlug: item.CustomSlug.Value, Domain: given(item.Domain, "")}
 	}
 	made, failed, err := s.Links.CreateMany(ctx, principal(ctx), items)
 	if err != nil {

@@ -60,6 +60,7 @@ type ExternalIDPath struct {
 type putURL struct {
 	OriginalURL Opt[string] `json:"originalUrl,omitempty" doc:"Required to create a link."`
 	CustomSlug  Opt[string] `json:"customSlug,omitempty" doc:"Only for a new link: slugs cannot be changed."`
+	Domain      Opt[string] `json:"domain,omitempty" doc:"Only for a new link: domains cannot be changed."`
 	URLFields
 }
 
@@ -99,7 +100,7 @@ func (s *Server) putURL(ctx context.Context, in *struct {
 	ExternalIDPath
 	Body putURL
 }) (*putURLOut, error) {
-	u, created, err := s.Links.Put(ctx, principal(ctx), in.ExternalID, links.Creation{Input: in.Body.input(in.Body.OriginalURL), CustomSlug: in.Body.CustomSlug.Value})
+	u, created, err := s.Links.Put(ctx, principal(ctx), in.ExternalID, links.Creation{Input: in.Body.input(in.Body.OriginalURL), CustomSlug: in.Body.CustomSlug.Value, Domain: given(in.Body.Domain, "")})
 	out, err := s.answerURL(ctx, u, err)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 type URL struct {
 	ID                string   `json:"id"`
 	Slug              string   `json:"slug"`
+	Domain            string   `json:"domain" doc:"Host name of shortUrl." example:"go.acme.com"`
 	ShortURL          string   `json:"shortUrl"`
 	OriginalURL       string   `json:"originalUrl"`
 	Title             *string  `json:"title"`
@@ -118,7 +119,7 @@ func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*versi
 
 func (s *Server) urlOf(l store.Link) URL {
 	out := URL{
-		ID: l.ID, Slug: l.Slug, ShortURL: s.Links.ShortURL(l.Slug), OriginalURL: l.OriginalURL, UserID: l.UserID,
+		ID: l.ID, Slug: l.Slug, Domain: s.Links.Host(&l), ShortURL: s.Links.ShortURL(&l), OriginalURL: l.OriginalURL, UserID: l.UserID,
 		Status: l.Status(store.Now()), ClickCount: l.ClickCount, HasPassword: l.PasswordHash != "",
 		StartsAt: instant(l.StartsAt), ExpiresAt: instant(l.ExpiresAt), RedirectCode: links.RedirectCode(&l), SuspendedReason: text(l.SuspendReason),
 		IsABTesting: l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
@@ -249,11 +250,12 @@ func (f *URLFields) texts() map[string]*Opt[string] {
 type createURL struct {
 	OriginalURL Opt[string] `json:"originalUrl" required:"true" doc:"An absolute http or https address of at most 2,048 bytes. A non-ASCII host is stored in its IDNA form (xn--…), other non-ASCII characters percent-encoded."`
 	CustomSlug  Opt[string] `json:"customSlug,omitempty" doc:"3 to 50 letters, digits, hyphens or underscores; generated if left out."`
+	Domain      Opt[string] `json:"domain,omitempty" doc:"A domain of the workspace; if left out, the workspace's default domain. null or an empty string stands for the default domain of the service." example:"go.acme.com"`
 	URLFields
 }
 
 func (b *createURL) creation() links.Creation {
-	return links.Creation{Input: b.input(b.OriginalURL), CustomSlug: b.CustomSlug.Value}
+	return links.Creation{Input: b.input(b.OriginalURL), CustomSlug: b.CustomSlug.Value, Domain: given(b.Domain, "")}
 }
 
 type updateURL struct {

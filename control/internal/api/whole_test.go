@@ -56,6 +56,7 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Keys = keys.New(keys.Config{PerUser: 1 << 20}, w.store, passwords)
 	deps.Bundles = bundles.New(w.store, clicks, nil)
 	deps.Tags, deps.UTMTemplates = tags.New(w.store), utmtemplates.New(w.store)
+	deps.Domains, w.dns = domainsFor(w)
 	deps.Reports = report.New(w.store, clicks, nil)
 	deps.Media = media.New(media.Config{Logger: cfg.Logger}, w.store, deps.Links, images)
 	// No server listens at port 1, so requests to it fail immediately.

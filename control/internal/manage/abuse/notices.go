@@ -1,6 +1,7 @@
 package abuse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -60,7 +61,7 @@ func (s *Service) tell(ctx context.Context, tx *store.Tx, actor string, u store.
 	}
 	_, host, _ := strings.Cut(n.baseURL, "://")
 	event := mail.LinkEvent{
-		At: now, Workspace: name, Address: host + "/" + u.Slug, Last: count == maxNotices,
+		At: now, Workspace: name, Address: cmp.Or(u.Hostname, host) + "/" + u.Slug, Last: count == maxNotices,
 		Link: n.console + "/console/links/" + u.ID + "?workspace=" + url.QueryEscape(id),
 	}
 	u.SuspendedAt = 0

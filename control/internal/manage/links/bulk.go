@@ -57,10 +57,14 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 			good = append(good, u)
 		}
 	}
-	// InsertLinks wants chosen slugs sorted; they go last. The other links keep their order.
-	slices.SortStableFunc(good, func(a, b *store.Link) int {
-		return cmp.Compare(items[place[a]].CustomSlug, items[place[b]].CustomSlug)
-	})
+	// InsertLinks wants links with chosen slugs sorted by key; they go last. The other links keep their order.
+	chosenKey := func(u *store.Link) string {
+		if items[place[u]].CustomSlug == "" {
+			return ""
+		}
+		return u.Key()
+	}
+	slices.SortStableFunc(good, func(a, b *store.Link) int { return cmp.Compare(chosenKey(a), chosenKey(b)) })
 	made := []Made{}
 	if len(good) > 0 {
 		err := s.store.Tx(ctx, func(tx *store.Tx) error {
@@ -85,6 +89,9 @@ func insertMany(ctx context.Context, tx *store.Tx, p auth.Principal, items []Cre
 	chosen, tagged := map[*store.Link]bool{}, map[*store.Link][]string{}
 	for i, u := range drafts {
 		chosen[u] = items[i].CustomSlug != ""
+	}
+	if err := holdDomains(ctx, tx, good); err != nil {
+		return nil, err
 	}
 	if slices.ContainsFunc(good, func(u *store.Link) bool { return u.ExternalID != "" }) {
 		if err := tx.LockExternalIDs(ctx, p.Workspace.Num); err != nil {
@@ -149,12 +156,15 @@ func logMany(ctx context.Context, tx *store.Tx, p auth.Principal, items []Creati
 func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creation, fail func(int, error)) ([]*store.Link, error) {
 	drafts := make([]*store.Link, len(items))
 	hashes := map[string]string{} // by password, so equal passwords are hashed once
-	slugs, externalIDs := map[string]bool{}, map[string]bool{}
+	keys, externalIDs := map[string]bool{}, map[string]bool{}
+	known := domainCache{}
 	for i := range items {
 		u, err := s.draft(p, &items[i])
-		slug := items[i].CustomSlug
-		if err == nil && slug != "" && slugs[slug] {
-			err = slugTaken(slug)
+		if err == nil {
+			err = s.putOnKnownDomain(ctx, &u, items[i].Domain, known)
+		}
+		if err == nil && items[i].CustomSlug != "" && keys[u.Key()] {
+			err = slugTaken(u.Slug)
 		}
 		if err == nil && u.ExternalID != "" && externalIDs[u.ExternalID] {
 			err = problem.OfField("externalId", "%q occurs twice in the request", problem.Clip(u.ExternalID))
@@ -172,7 +182,7 @@ func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creat
 		case err != nil:
 			return nil, err
 		}
-		slugs[slug], externalIDs[u.ExternalID] = true, true
+		keys[u.Key()], externalIDs[u.ExternalID] = true, true
 		drafts[i] = &u
 	}
 	return drafts, s.screenMany(ctx, items, drafts, fail)

@@ -20,6 +20,9 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 	if err != nil {
 		return store.Link{}, err
 	}
+	if err := s.putOnDomain(ctx, &u, in.Domain); err != nil {
+		return store.Link{}, err
+	}
 	if err := bundles.Check(ctx, s.store.Conn, p, bundleField, in.bundleIDs()); err != nil {
 		return store.Link{}, err
 	}
@@ -30,6 +33,9 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 		return store.Link{}, err
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		if err := holdDomains(ctx, tx, []*store.Link{&u}); err != nil {
+			return err
+		}
 		if err := insert(ctx, tx, []*store.Link{&u}, func(*store.Link) bool { return in.CustomSlug != "" }); err != nil {
 			return err
 		}

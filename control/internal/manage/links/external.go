@@ -1,6 +1,7 @@
 package links
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,9 @@ func (s *Service) Put(ctx context.Context, p auth.Principal, externalID string, 
 		case err == nil:
 			if in.CustomSlug != "" && in.CustomSlug != u.Slug {
 				return u, false, problem.OfField("customSlug", "cannot be changed; the link has the slug %q", u.Slug)
+			}
+			if in.Domain != nil && !strings.EqualFold(cmp.Or(strings.TrimSpace(*in.Domain), s.host), s.Host(&u)) {
+				return u, false, problem.OfField(domainField, "cannot be changed; the link is on %q", s.Host(&u))
 			}
 			u, err = s.Update(ctx, p, u.ID, in.Input)
 			if !problem.Is(err, problem.NotFound) {

@@ -34,6 +34,9 @@ type Input struct {
 type Creation struct {
 	Input
 	CustomSlug string // "": generated
+	// Domain is the host name of the link. nil stands for the workspace's default domain, and "" or the host of BASE_URL for
+	// the default domain of the service.
+	Domain *string
 }
 
 const (

@@ -63,8 +63,17 @@ func New(cfg Config, s *store.Store, passwords *auth.Passwords) *Service {
 	return out
 }
 
-// ShortURL returns the public address of a slug.
-func (s *Service) ShortURL(slug string) string { return s.cfg.BaseURL + "/" + slug }
+// ShortURL returns the public address of a link.
+func (s *Service) ShortURL(l *store.Link) string {
+	if l.Hostname == "" {
+		return s.cfg.BaseURL + "/" + l.Slug
+	}
+	scheme, _, _ := strings.Cut(s.cfg.BaseURL, "://")
+	return scheme + "://" + l.Hostname + "/" + l.Slug
+}
+
+// Host returns the host name of a link's public address.
+func (s *Service) Host(l *store.Link) string { return cmp.Or(l.Hostname, s.host) }
 
 // ImageURL returns the public address of a preview image, or "" for the key "". base has no trailing slash.
 func ImageURL(base, key string) string {

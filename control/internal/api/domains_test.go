@@ -1,0 +1,103 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/manage/domains"
+	"github.com/shortline/shortline/control/internal/manage/domains/dnscheck"
+	"github.com/shortline/shortline/control/internal/manage/domains/dnstest"
+	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
+	"github.com/shortline/shortline/shared/link"
+)
+
+// domainsFor returns the use cases of domains, which ask a DNS server of the test.
+func domainsFor(w *world) (*domains.Service, *dnstest.Server) {
+	w.t.Helper()
+	server := dnstest.New(w.t)
+	checker, err := dnscheck.New(dnscheck.Config{Resolvers: []string{server.Addr}})
+	w.ok(err)
+	return domains.New(domains.Config{Checker: checker, Targets: dnscheck.Targets{Hostname: "edge.sho.rt"}, Names: hostname.Policy{Own: []string{"sho.rt"}}, Destinations: link.Policy{Hosts: []string{"sho.rt"}}}, w.store), server
+}
+
+func TestDomains(t *testing.T) {
+	eachWhole(t, func(t *testing.T, w *world) {
+		r := w.do("POST", "/api/domains", `{"hostname":"Go.Bücher.example.com","rootUrl":"https://example.com","isDefault":true}`, as(w.ann)).want(201)
+		r.has("", "id", "hostname", "displayName", "workspaceId", "status", "records", "rootUrl", "notFoundUrl", "expiredUrl", "hsts", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
+		name, path := "go.xn--bcher-kva.example.com", "/api/domains/"+r.str("id")
+		if r.str("hostname") != name || r.str("displayName") != "go.bücher.example.com" || r.str("status") != "PENDING" ||
+			r.str("records.0.name") != "_shortline."+name || r.str("records.1.type") != "CNAME" || r.str("records.1.value") != "edge.sho.rt" {
+			t.Errorf("created: %s", r.text)
+		}
+		w.dns.Set(t, "_shortline."+name, fmt.Sprintf("TXT %q", r.str("records.0.value")))
+		w.dns.Set(t, name, "CNAME edge.sho.rt.")
+		w.dns.Set(t, "edge.sho.rt", "A 198.51.100.1")
+		if r := w.do("POST", path+"/verify", "", as(w.ann)).want(200); r.str("status") != "ACTIVE" || r.at("records.0.found") != true || r.at("records.1.found") != true {
+			t.Errorf("verified: %s", r.text)
+		}
+		w.unchanged("bad input", func() {
+			for _, hostname := range []string{"", "https://x.example.com", "sho.rt", "*.example.com", "10.0.0.1", "localhost", "co.uk", strings.Repeat("a.", 130) + "com"} {
+				w.do("POST", "/api/domains", fmt.Sprintf(`{"hostname":%q}`, hostname), as(w.ann)).wantField("hostname")
+			}
+			w.do("POST", "/api/domains", `{}`, as(w.ann)).wantField("hostname")
+			w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, as(w.ann)).want(409)
+			w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, as(w.bob)).want(409)
+			w.do("PUT", path, `{"hsts":-1}`, as(w.ann)).wantField("hsts")
+			w.do("PUT", path, `{"notFoundUrl":"https://`+name+`/x"}`, as(w.ann)).wantField("notFoundUrl")
+			w.do("PUT", path, `{"hostname":"other.example.com"}`, as(w.ann)).want(400)
+			for _, c := range [][2]string{{"GET", path}, {"PUT", path}, {"DELETE", path}, {"POST", path + "/verify"}} {
+				w.do(c[0], c[1], map[bool]string{true: `{}`}[c[0] == "PUT"], as(w.bob)).want(404)
+			}
+		})
+		if r := w.do("PUT", path, `{"rootUrl":null,"hsts":300}`, as(w.ann)).want(200); r.at("rootUrl") != nil || r.num("hsts") != 300 || r.at("isDefault") != true {
+			t.Errorf("updated: %s", r.text)
+		}
+		if r := w.do("GET", "/api/domains?search=BCHER", "", as(w.ann)).want(200); r.num("total") != 1 || r.str("data.0.hostname") != name {
+			t.Errorf("list: %s", r.text)
+		}
+		if r := w.do("GET", "/api/audit-logs?entityType=domain&userId="+w.annID, "", as(w.root)).want(200); r.num("total") != 3 {
+			t.Errorf("audit: %s", r.text)
+		}
+	})
+}
+
+func TestDomains_have_links_of_their_own(t *testing.T) {
+	eachWhole(t, func(t *testing.T, w *world) {
+		one := w.do("POST", "/api/domains", `{"hostname":"one.example.com"}`, as(w.ann)).want(201).str("id")
+		w.do("POST", "/api/domains", `{"hostname":"two.example.com","isDefault":true}`, as(w.ann)).want(201)
+		create := func(fields, want string) string {
+			t.Helper()
+			r := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring"`+fields+`}`, as(w.ann)).want(201)
+			if r.str("shortUrl") != want || r.str("slug") != "spring" || "https://"+r.str("domain")+"/spring" != want {
+				t.Errorf("created with %q: %s", fields, r.text)
+			}
+			return r.str("id")
+		}
+		id := create(`,"domain":"ONE.example.com"`, "https://one.example.com/spring")
+		create(``, "https://two.example.com/spring")
+		create(`,"domain":null`, "https://sho.rt/spring")
+		w.unchanged("bad input", func() {
+			for _, domain := range []string{"three.example.com", "one.example.com/x", "https://one.example.com", "-", " - "} {
+				w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com","domain":%q}`, domain), as(w.ann)).wantField("domain")
+			}
+			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","domain":"one.example.com"}`, as(w.bob)).wantField("domain")
+			for _, domain := range []string{`"one.example.com"`, `"two.example.com"`, `""`} {
+				w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring","domain":`+domain+`}`, as(w.ann)).want(409)
+			}
+			w.do("DELETE", "/api/domains/"+one, "", as(w.ann)).want(409)
+		})
+		if r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200); r.str("shortUrl") != "https://one.example.com/spring" {
+			t.Errorf("read: %s", r.text)
+		}
+		r := w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com/a","customSlug":"autumn","domain":"one.example.com"},
+			{"originalUrl":"https://example.com/b","customSlug":"autumn"},{"originalUrl":"https://example.com/c","customSlug":"autumn","domain":"none.example.com"},
+			{"originalUrl":"https://example.com/d","customSlug":"autumn","domain":""},{"originalUrl":"https://example.com/e","customSlug":"autumn","domain":"two.example.com"}]}`, as(w.ann)).want(201)
+		if r.num("successCount") != 3 || r.str("failed.0.field") != "domain" || r.str("failed.1.field") != "customSlug" {
+			t.Errorf("in bulk: %s", r.text)
+		}
+		if r := w.do("GET", "/api/domains/"+one, "", as(w.ann)).want(200); r.num("urlCount") != 2 {
+			t.Errorf("domain: %s", r.text)
+		}
+	})
+}

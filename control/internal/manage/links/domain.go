@@ -1,0 +1,85 @@
+package links
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
+)
+
+const domainField = "domain"
+
+// putOnDomain gives a new link the domain that a request names: nil stands for the default domain of the link's workspace.
+func (s *Service) putOnDomain(ctx context.Context, u *store.Link, named *string) error {
+	return s.putOnKnownDomain(ctx, u, named, domainCache{})
+}
+
+// domainCache has the domains that a request has used, by the name in the request; the default of the workspace has the
+// name "-", which is not a host name.
+type domainCache map[string]store.Domain
+
+// putOnKnownDomain is putOnDomain for many links of one workspace.
+func (s *Service) putOnKnownDomain(ctx context.Context, u *store.Link, named *string, known domainCache) error {
+	name := "-"
+	if named != nil {
+		name = strings.TrimSpace(*named)
+	}
+	d, ok := known[name]
+	if !ok {
+		var err error
+		if d, err = s.findDomain(ctx, u.Workspace, named, name); err != nil {
+			return err
+		}
+		known[name] = d
+	}
+	u.Domain, u.Hostname = d.Num, d.Hostname
+	return nil
+}
+
+// findDomain returns the zero Domain for the host of BASE_URL.
+func (s *Service) findDomain(ctx context.Context, workspace uint64, named *string, name string) (store.Domain, error) {
+	if named == nil {
+		d, err := s.store.DefaultDomain(ctx, workspace)
+		if errors.Is(err, store.ErrNotFound) {
+			return store.Domain{}, nil
+		}
+		return d, err
+	}
+	if name == "" || strings.EqualFold(name, s.host) {
+		return store.Domain{}, nil
+	}
+	host, err := link.Host(name)
+	if err != nil {
+		return store.Domain{}, problem.OfField(domainField, "must be a host name, such as go.example.com")
+	}
+	d, err := s.store.DomainOf(ctx, workspace, host)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return d, problem.OfField(domainField, "the workspace has no domain %q", problem.Clip(name))
+	case err != nil:
+		return d, fmt.Errorf("find the domain of a link: %w", err)
+	}
+	return d, nil
+}
+
+// holdDomains makes sure that the domains of new links are not deleted before the commit.
+func holdDomains(ctx context.Context, tx *store.Tx, list []*store.Link) error {
+	held := map[uint64]bool{0: true}
+	for _, u := range list {
+		if held[u.Domain] {
+			continue
+		}
+		held[u.Domain] = true
+		switch err := tx.HoldDomain(ctx, u.Domain); {
+		case errors.Is(err, store.ErrNotFound):
+			return problem.OfField(domainField, "the domain %q was deleted meanwhile", u.Hostname)
+		case err != nil:
+			return fmt.Errorf("hold a domain: %w", err)
+		}
+	}
+	return nil
+}
