@@ -199,7 +199,7 @@ func guests() map[string]func(w *world, t *space) guest {
 // ofUser are the kinds of resources that belong to a user, not to a workspace. ofWorkspace belong to a workspace.
 var (
 	ofUser      = []string{"passkey", "session"}
-	ofWorkspace = []string{"url", "variant", "rule", "bundle", "bundled", "tag", "template", "key", "webhook", "log", "workspace", "member", "invitation"}
+	ofWorkspace = []string{"url", "variant", "rule", "bundle", "bundled", "tag", "template", "domain", "key", "webhook", "log", "workspace", "member", "invitation"}
 )
 
 // inPath reports whether the request works in the workspace that its path names.

@@ -181,6 +181,8 @@ func (th *things) id(kind string) string {
 		id = post("/api/tags", `{"name":"T`+fresh()+`"}`)
 	case "template":
 		id = post("/api/utm-templates", `{"name":"U`+fresh()+`","utmSource":"mail"}`)
+	case "domain":
+		id = post("/api/domains", `{"hostname":"d`+strings.ToLower(fresh())+`.example.com"}`)
 	case "key":
 		id = post("/api/api-keys", `{"name":"K"}`)
 	case "passkey":
