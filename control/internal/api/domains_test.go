@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +100,54 @@ func TestDomains_have_links_of_their_own(t *testing.T) {
 		}
 		if r := w.do("GET", "/api/domains/"+one, "", as(w.ann)).want(200); r.num("urlCount") != 2 {
 			t.Errorf("domain: %s", r.text)
+		}
+	})
+}
+
+// served returns the host names that edges serve.
+func (w *world) served() (names []string) {
+	w.t.Helper()
+	list, _, err := w.store.HostsAfter(w.t.Context(), 0)
+	w.ok(err)
+	for i := range list {
+		names = append(names, list[i].Hostname)
+	}
+	return names
+}
+
+// A domain goes with its workspace: with the links to another one, or out of service.
+func TestDomains_of_a_deleted_workspace(t *testing.T) {
+	eachWhole(t, func(t *testing.T, w *world) {
+		for _, fate := range []string{"move", "delete"} {
+			team := w.do("POST", "/api/workspaces", `{"name":"`+fate+`"}`, as(w.ann)).want(201).str("id")
+			there := func(req *http.Request) { as(w.ann)(req); req.Header.Set("X-Workspace", team) }
+			name := fate + ".example.com"
+			r := w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, there).want(201)
+			w.dns.Set(t, "_shortline."+name, fmt.Sprintf("TXT %q", r.str("records.0.value")))
+			w.do("POST", "/api/domains/"+r.str("id")+"/verify", "", there).want(200)
+			id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","domain":"`+name+`"}`, there).want(201).str("id")
+			w.unchanged("a transfer", func() {
+				w.do("POST", "/api/urls/transfer", fmt.Sprintf(`{"urlIds":[%q],"workspaceId":%q}`, id, w.annID), there).want(409)
+			})
+			if list := w.served(); !slices.Contains(list, name) {
+				t.Fatalf("served: %v", list)
+			}
+			if fate == "delete" {
+				w.do("DELETE", "/api/workspaces/"+team+"?deleteLinks=true", "", there).want(204)
+				if list := w.served(); slices.Contains(list, name) {
+					t.Errorf("served after the deletion: %v", list)
+				}
+				continue
+			}
+			home := w.do("GET", "/api/workspaces", "", as(w.ann)).want(200).str("data.0.id")
+			w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, as(w.ann)).want(409)
+			w.do("DELETE", "/api/workspaces/"+team+"?transferTo="+home, "", there).want(204)
+			if r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200); r.str("domain") != name {
+				t.Errorf("moved: %s", r.text)
+			}
+			if r := w.do("GET", "/api/domains?search="+name, "", as(w.ann)).want(200); r.num("total") != 1 || !slices.Contains(w.served(), name) {
+				t.Errorf("the domain: %s, served %v", r.text, w.served())
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -190,6 +191,38 @@ func (tx *Tx) TouchDomain(ctx context.Context, d *Domain) error {
 		WHERE NOT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND num <> ? AND status = 'ACTIVE')
 		ON CONFLICT (hostname) DO UPDATE SET revision = excluded.revision`, d.Hostname, d.Revision, d.Hostname, d.Num)
 	return err
+}
+
+// leaveDomains tells edges that the domains of a workspace leave service, because the workspace is about to be deleted.
+func (tx *Tx) leaveDomains(ctx context.Context, workspace uint64) error {
+	list, err := All(ctx, tx.Conn, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE workspace_num = ? AND status = 'ACTIVE' ORDER BY num`+tx.forUpdate(), workspace)
+	if err != nil {
+		return fmt.Errorf("read the domains of a workspace: %w", err)
+	}
+	for i := range list {
+		list[i].Status = DomainFailed
+		if err := tx.TouchDomain(ctx, &list[i]); err != nil {
+			return fmt.Errorf("take a domain out of service: %w", err)
+		}
+	}
+	return nil
+}
+
+// MoveDomains moves the domains of a workspace to another, which keeps its own default. It returns a host name that both
+// have; nothing has moved then. A domain of the receiver with the same name that is not in service and has no links gives
+// way.
+func (tx *Tx) MoveDomains(ctx context.Context, from, to uint64) (both string, err error) {
+	const twins = ` FROM domains WHERE workspace_num = ? AND hostname IN (SELECT hostname FROM domains WHERE workspace_num = ?)`
+	if _, err := tx.Exec(ctx, `DELETE`+twins+` AND status NOT IN ('ACTIVE', 'SUSPENDED') AND NOT EXISTS (SELECT 1 FROM urls WHERE urls.domain_num = domains.num)`, to, from); err != nil {
+		return "", fmt.Errorf("move domains: %w", err)
+	}
+	if err := tx.Row(ctx, `SELECT coalesce(min(hostname), '')`+twins, to, from).Scan(&both); err != nil || both != "" {
+		return both, err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE domains SET workspace_num = ?, is_default = FALSE, updated_at = ? WHERE workspace_num = ?`, to, Now(), from); err != nil {
+		return "", fmt.Errorf("move domains: %w", err)
+	}
+	return "", nil
 }
 
 // HostsAfter reads the domains in service and the names that left service after a revision, both ordered by name. Revision 0

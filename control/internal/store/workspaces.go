@@ -147,8 +147,11 @@ func (c Conn) ContentsOf(ctx context.Context, workspace uint64) (n Contents, err
 	return n, err
 }
 
-// DeleteWorkspace removes a workspace that has no links, with its members, bundles, webhooks and API keys.
+// DeleteWorkspace removes a workspace that has no links, with its members, bundles, domains, webhooks and API keys.
 func (tx *Tx) DeleteWorkspace(ctx context.Context, num uint64) error {
+	if err := tx.leaveDomains(ctx, num); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, `DELETE FROM workspaces WHERE num = ?`, num)
 	return err
 }

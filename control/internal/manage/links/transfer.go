@@ -41,6 +41,9 @@ func (s *Service) Transfer(ctx context.Context, p auth.Principal, ids []string, 
 			if list[i].Workspace == w.Num {
 				return problem.OfField("urlIds", "the URL %q is in this workspace already", list[i].ID)
 			}
+			if list[i].Domain != 0 {
+				return problem.New(problem.Conflict, "The URL %q is on the domain %s, which belongs to its workspace. Such URLs cannot be transferred.", list[i].Slug, list[i].Hostname)
+			}
 		}
 		if err := fitExternalIDs(ctx, tx, list, w.Num); err != nil {
 			return err
@@ -146,7 +149,7 @@ func transfer(ctx context.Context, tx *store.Tx, p auth.Principal, list []store.
 }
 
 // MoveSome moves up to limit links of a workspace to another, for a workspace that is about to be deleted. If it returns
-// less than limit, no link is left, and the bundles and the trash have moved too. Call it in transactions of their own with a limit of
+// less than limit, no link is left, and the bundles, domains and the trash have moved too. Call it in transactions of their own with a limit of
 // 10,000 until it returns less, so that other changes need not wait, and at last in the transaction that deletes the
 // workspace. The caller has locked both workspaces and checked the rights. It writes an audit entry in each workspace,
 // so no statement that locks other rows may follow. It sends no webhook events.
@@ -162,6 +165,12 @@ func MoveSome(ctx context.Context, tx *store.Tx, userID string, from, to store.W
 	if len(list) < limit {
 		if bundles, err = tx.MoveBundles(ctx, from.Num, to.Num); err != nil {
 			return 0, err
+		}
+		switch both, err := tx.MoveDomains(ctx, from.Num, to.Num); {
+		case err != nil:
+			return 0, err
+		case both != "":
+			return 0, problem.New(problem.Conflict, "Both workspaces have links on the domain %s. Delete one of the domains first.", both)
 		}
 		if err := tx.MoveTrash(ctx, from.Num, to.Num); err != nil {
 			return 0, fmt.Errorf("move the trash of a workspace: %w", err)
