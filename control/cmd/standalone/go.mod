@@ -11,6 +11,8 @@ require (
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0
 )
 
+require github.com/miekg/dns v1.1.73 // indirect
+
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/boombuler/barcode v1.1.0 // indirect
