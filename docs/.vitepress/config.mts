@@ -49,6 +49,7 @@ export default defineConfig({
           page("Getting started", "/users/getting-started"),
           page("The console", "/users/console"),
           page("Routing rules", "/users/rules"),
+          page("Custom domains", "/users/domains"),
           page("Using the API", "/users/api"),
           page("Webhooks", "/users/webhooks"),
           page("Glossary", "/glossary"),
