@@ -31,6 +31,7 @@ var layers = []archtest.Layer{
 	{Path: "shared/metric", Is: "exporting counters as metrics"},
 	{Path: "shared/ops", Is: "the operator's port"},
 	{Path: "shared/peertls", Is: "TLS between edges and control planes"},
+	{Path: "shared/seal", Is: "encryption of secrets that are stored or sent"},
 	{Path: "shared/service", Is: "starting and stopping"},
 	{Path: "shared/testkit", Is: "helpers of tests"},
 	{Path: "shared/tracing", May: []string{"shared/config"}, Is: "traces"},

@@ -21,8 +21,8 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/problem"
-	"github.com/shortline/shortline/control/internal/platform/seal"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/seal"
 )
 
 const (

@@ -24,9 +24,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/shortline/shortline/control/internal/platform/seal"
 	"github.com/shortline/shortline/control/internal/platform/smtp"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/seal"
 )
 
 // Lifetime is how long an e-mail is tried, unless its link expires earlier.

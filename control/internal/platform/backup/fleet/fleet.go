@@ -31,8 +31,8 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/media"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/platform/backup"
-	"github.com/shortline/shortline/control/internal/platform/seal"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/seal"
 )
 
 const kind = "fleet"

@@ -1,4 +1,5 @@
-// Package seal encrypts secrets in the store: second factors, webhook secrets and provider secrets.
+// Package seal encrypts secrets that are stored or sent: second factors, webhook secrets, provider secrets, and private keys
+// of certificates.
 //
 // A sealed text is "v1.<key id>.<base64>": AES-256-GCM with a random nonce. The key of each purpose is derived from the
 // configured key (HKDF, SHA-256). The place of the text is authenticated, so a text that is moved to another row or

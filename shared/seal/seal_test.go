@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/control/internal/platform/seal"
+	"github.com/shortline/shortline/shared/seal"
 )
 
 func box(t testing.TB, purpose string, keys ...byte) *seal.Box {
