@@ -20,7 +20,7 @@ var layers = []archtest.Layer{
 	},
 	{
 		Path: "edge", May: []string{
-			"edge/internal/agent", "edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/proxy", "edge/internal/quota", "edge/internal/redirect", "edge/internal/ship", "edge/internal/spool", "edge/internal/table",
+			"edge/internal/agent", "edge/internal/hosts", "edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/proxy", "edge/internal/quota", "edge/internal/redirect", "edge/internal/ship", "edge/internal/spool", "edge/internal/table",
 		},
 		Is: "the facade that joins all parts of an edge",
 	},
@@ -41,6 +41,7 @@ var layers = []archtest.Layer{
 		Is: "what delivers clicks from the spool to a click.Sink",
 	},
 	{Path: "edge/internal/apierror", Is: "the error bodies of the API"},
+	{Path: "edge/internal/hosts", Is: "the host names that the edge serves, which must not depend on where they come from"},
 	{Path: "edge/internal/listen", Is: "connections and their deadlines, without knowledge of links"},
 	{Path: "edge/internal/lockout", Is: "throttling of link passwords; other edges are behind lockout.Exchange"},
 	{Path: "edge/internal/missing", Is: "counts of slugs that do not exist, in fixed memory"},
