@@ -10,16 +10,46 @@ import (
 	"strings"
 )
 
-// Host is a host name of a custom domain that edges serve.
+// Host is a host name that edges serve: that of a custom domain, or one of the service itself.
 type Host struct {
-	Name   string `json:"name"`   // ASCII, lower case, no trailing dot
-	Domain uint64 `json:"domain"` // number of the domain; a part of the keys of its links (link.Key)
+	Name   string `json:"name"`             // ASCII, lower case, no trailing dot
+	Domain uint64 `json:"domain,omitempty"` // number of the domain, a part of the keys of its links (link.Key); 0: the service's own
 
 	RootURL     string `json:"rootUrl,omitempty"`     // where visitors of / go; "": 404
 	NotFoundURL string `json:"notFoundUrl,omitempty"` // where visitors of unknown slugs go; "": 404
 	ExpiredURL  string `json:"expiredUrl,omitempty"`  // where visitors of expired links without their own address go; "": 410
 	HSTS        int64  `json:"hsts,omitempty"`        // max-age of Strict-Transport-Security in seconds; 0: no header
+
+	AppleAppSite json.RawMessage `json:"appleAppSite,omitempty"` // content of /.well-known/apple-app-site-association; nil: 404
+	AssetLinks   json.RawMessage `json:"assetLinks,omitempty"`   // content of /.well-known/assetlinks.json; nil: 404
+
+	Certificate *Certificate `json:"certificate,omitempty"` // nil: edges have no TLS for this host
+	Challenges  []Challenge  `json:"challenges,omitempty"`  // what a certificate authority asks for at present
 }
+
+// Certificate is what edges present for a host.
+type Certificate struct {
+	Chain [][]byte `json:"chain"` // X.509 in DER, the host's own certificate first
+	// Key is the private key: PKCS #8 in DER, sealed by package seal for the purpose SealPurpose and the place
+	// SealPlace(Host.Name).
+	Key string `json:"key"`
+}
+
+// Challenge is a pending question of an ACME server (RFC 8555). Every edge can answer it by http-01 (section 8.3) and by
+// tls-alpn-01 (RFC 8737).
+type Challenge struct {
+	Token            string `json:"token"`
+	KeyAuthorization string `json:"keyAuthorization"`
+}
+
+// SealPurpose is the purpose of package seal under which private keys and ticket keys are sealed.
+const SealPurpose = "certificate"
+
+// TicketPlace is the place under which ticket keys are sealed.
+const TicketPlace = "ticket"
+
+// SealPlace returns the place under which the private key of a host is sealed.
+func SealPlace(host string) string { return "host|" + host }
 
 // Hosts are the host names that edges serve, or the changes of them since an earlier cursor.
 type Hosts struct {
@@ -27,6 +57,10 @@ type Hosts struct {
 	Full   bool     `json:"full,omitempty"` // the list is complete; hosts that are not in it are gone
 	Hosts  []Host   `json:"hosts,omitempty"`
 	Gone   []string `json:"gone,omitempty"` // names that are not served any more
+
+	// Tickets are the keys of TLS session tickets: 32 bytes each, in hex, sealed for SealPurpose and TicketPlace. The
+	// first one encrypts, all decrypt. nil means that they have not changed.
+	Tickets []string `json:"tickets,omitempty"`
 }
 
 // ErrNoHosts is wrapped by the error of a HostSource whose control plane is of a release without custom domains.
@@ -52,6 +86,9 @@ const (
 	maxHosts    = 1 << 30
 	maxHostName = 253
 )
+
+// MaxAppLinks is the maximum size of Host.AppleAppSite and Host.AssetLinks together, in bytes. Edges keep them in memory.
+const MaxAppLinks = 16 << 10
 
 // AppendHosts appends the wire form of h to b, signed by the key unless it is zero. It panics if the wire form is larger
 // than a gigabyte, which is enough for a hundred thousand hosts.
@@ -110,8 +147,14 @@ func DecodeHosts(b []byte, keys Keys) (h Hosts, rest []byte, err error) {
 // check returns an error for a list that no control plane sends.
 func (h *Hosts) check() error {
 	for i := range h.Hosts {
-		if host := &h.Hosts[i]; host.Domain == 0 || !hostName(host.Name) || host.HSTS < 0 {
+		host := &h.Hosts[i]
+		if !hostName(host.Name) || host.HSTS < 0 || host.Certificate != nil && (len(host.Certificate.Chain) == 0 || host.Certificate.Key == "") {
 			return corrupt("host %q of domain %d", host.Name, host.Domain)
+		}
+		for _, c := range host.Challenges {
+			if c.Token == "" || c.KeyAuthorization == "" {
+				return corrupt("challenge of host %q", host.Name)
+			}
 		}
 	}
 	for _, name := range h.Gone {

@@ -3,6 +3,7 @@ package snapshot_test
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"reflect"
 	"testing"
@@ -15,9 +16,13 @@ func someHosts() *snapshot.Hosts {
 		Cursor: snapshot.Cursor{Incarnation: 7, Revision: 42}, Full: true,
 		Hosts: []snapshot.Host{
 			{Name: "go.acme.com", Domain: 1, RootURL: "https://acme.com/", NotFoundURL: "https://acme.com/404", ExpiredURL: "https://acme.com/gone", HSTS: 31536000},
-			{Name: "xn--bcher-kva.example", Domain: 2},
+			{
+				Name: "xn--bcher-kva.example", Domain: 2, AppleAppSite: json.RawMessage(`{"applinks":{}}`), AssetLinks: json.RawMessage(`[]`),
+				Certificate: &snapshot.Certificate{Chain: [][]byte{{1, 2}, {3}}, Key: "sealed"}, Challenges: []snapshot.Challenge{{Token: "t", KeyAuthorization: "t.thumbprint"}},
+			},
+			{Name: "sho.rt"},
 		},
-		Gone: []string{"old.acme.com"},
+		Gone: []string{"old.acme.com"}, Tickets: []string{"new", "old"},
 	}
 }
 
@@ -74,7 +79,9 @@ func TestHosts_damage(t *testing.T) {
 func TestHosts_refuses_what_no_control_plane_sends(t *testing.T) {
 	t.Parallel()
 	for _, h := range []snapshot.Hosts{
-		{Hosts: []snapshot.Host{{Name: "go.acme.com"}}},
+		{Hosts: []snapshot.Host{{Name: "go.acme.com", Certificate: &snapshot.Certificate{Key: "sealed"}}}},
+		{Hosts: []snapshot.Host{{Name: "go.acme.com", Certificate: &snapshot.Certificate{Chain: [][]byte{{1}}}}}},
+		{Hosts: []snapshot.Host{{Name: "go.acme.com", Challenges: []snapshot.Challenge{{Token: "t"}}}}},
 		{Hosts: []snapshot.Host{{Domain: 1}}},
 		{Hosts: []snapshot.Host{{Name: "Go.acme.com", Domain: 1}}},
 		{Hosts: []snapshot.Host{{Name: "go.acme.com:443", Domain: 1}}},

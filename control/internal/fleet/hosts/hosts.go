@@ -8,6 +8,8 @@ package hosts
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -124,7 +126,11 @@ func (p *Publisher) list(ctx context.Context, after uint64, full bool) ([]byte, 
 		for i := range served {
 			h.Hosts[i] = Host(&served[i])
 		}
-		return nil
+		if err := secure(ctx, c, after, &h); err != nil {
+			return err
+		}
+		h.Tickets, err = tickets(ctx, c, after)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read hosts after revision %d: %w", after, err)
@@ -137,7 +143,81 @@ func (p *Publisher) list(ctx context.Context, after uint64, full bool) ([]byte, 
 	return snapshot.AppendHosts(nil, &h, p.cfg.Key), nil
 }
 
-// Host returns what edges need of a domain.
+// Host returns what edges need of a domain, without its certificate.
 func Host(d *store.Domain) snapshot.Host {
-	return snapshot.Host{Name: d.Hostname, Domain: d.Num, RootURL: d.RootURL, NotFoundURL: d.NotFoundURL, ExpiredURL: d.ExpiredURL, HSTS: d.HSTS}
+	return snapshot.Host{
+		Name: d.Hostname, Domain: d.Num, RootURL: d.RootURL, NotFoundURL: d.NotFoundURL, ExpiredURL: d.ExpiredURL, HSTS: d.HSTS,
+		AppleAppSite: json.RawMessage(d.AppleApp), AssetLinks: json.RawMessage(d.AssetLinks),
+	}
+}
+
+// secure adds certificates and challenges to the hosts of domains, and adds the hosts of the service itself.
+func secure(ctx context.Context, c store.Conn, after uint64, h *snapshot.Hosts) error {
+	certificates, err := c.HostCertificates(ctx, after)
+	if err != nil {
+		return err
+	}
+	at := make(map[string]int, len(h.Hosts))
+	for i := range h.Hosts {
+		at[h.Hosts[i].Name] = i
+	}
+	for i := range certificates {
+		cert := &certificates[i]
+		if cert.Domain == 0 {
+			if _, ok := at[cert.Hostname]; ok {
+				continue // the name became the service's own after a workspace had taken it
+			}
+			at[cert.Hostname] = len(h.Hosts)
+			h.Hosts = append(h.Hosts, snapshot.Host{Name: cert.Hostname})
+		}
+		h.Hosts[at[cert.Hostname]].Certificate = present(cert)
+	}
+	challenges, err := c.Challenges(ctx)
+	if err != nil {
+		return err
+	}
+	for _, ch := range challenges {
+		if i, ok := at[ch.Hostname]; ok {
+			h.Hosts[i].Challenges = append(h.Hosts[i].Challenges, snapshot.Challenge{Token: ch.Token, KeyAuthorization: ch.KeyAuthorization})
+		}
+	}
+	return nil
+}
+
+// present returns the certificate for edges, nil if there is none yet.
+func present(c *store.Certificate) *snapshot.Certificate {
+	var chain [][]byte
+	for rest := []byte(c.Chain); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		chain = append(chain, block.Bytes)
+	}
+	if len(chain) == 0 || c.SealedKey == "" {
+		return nil
+	}
+	return &snapshot.Certificate{Chain: chain, Key: c.SealedKey}
+}
+
+// tickets returns the keys of session tickets in the order in which edges use them, nil if they have not changed after a
+// revision. The newest key does not encrypt yet, because some edges may not have it.
+func tickets(ctx context.Context, c store.Conn, after uint64) ([]string, error) {
+	keys, err := c.TicketKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changed := false
+	var out []string
+	for _, k := range keys {
+		changed = changed || k.Revision > after
+		out = append(out, k.Sealed)
+	}
+	if !changed {
+		return nil, nil
+	}
+	if len(out) > 1 {
+		out[0], out[1] = out[1], out[0]
+	}
+	return out, nil
 }

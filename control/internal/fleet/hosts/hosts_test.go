@@ -2,6 +2,7 @@ package hosts_test
 
 import (
 	"context"
+	"encoding/pem"
 	"strings"
 	"testing"
 	"time"
@@ -194,6 +195,63 @@ func TestHosts_waits(t *testing.T) {
 			}
 		case <-time.After(20 * time.Second):
 			f.Error("the edge was not woken")
+		}
+	})
+}
+
+// Certificates, challenges and ticket keys reach edges with the hosts to which they belong.
+func TestHosts_have_certificates(t *testing.T) {
+	eachFleet(t, func(f *fleet) {
+		d := f.add("go.acme.com", store.DomainActive)
+		f.add("waits.acme.com", store.DomainPending)
+		first, _ := f.ask(snapshot.Cursor{})
+		if len(first.Hosts) != 1 || first.Hosts[0].Certificate != nil || first.Tickets != nil {
+			t.Fatalf("before there is a certificate: %+v", first)
+		}
+
+		chain := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("leaf")})) + string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("issuer")}))
+		f.tx(func(ctx context.Context, tx *store.Tx) error {
+			for _, c := range []store.Certificate{
+				{Domain: d.Num, Hostname: d.Hostname, Source: store.CertificateUploaded, Status: store.CertificateActive, Chain: chain, SealedKey: "sealed"},
+				{Hostname: "sho.rt", Source: store.CertificateACME, Status: store.CertificatePending},
+			} {
+				if added, err := tx.InsertCertificate(ctx, &c); err != nil || !added {
+					t.Errorf("%s: added %v, %v", c.Hostname, added, err)
+				}
+				if added, err := tx.InsertCertificate(ctx, &c); err != nil || added {
+					t.Errorf("%s again: added %v, %v", c.Hostname, added, err)
+				}
+			}
+			if err := tx.TouchHost(ctx, d.Hostname); err != nil {
+				return err
+			}
+			return tx.PutChallenge(ctx, store.Challenge{Token: "t1", Hostname: "sho.rt", KeyAuthorization: "t1.x"})
+		})
+		changed, ok := f.ask(first.Cursor)
+		if !ok || len(changed.Hosts) != 2 {
+			t.Fatalf("after the certificate: %+v", changed)
+		}
+		c := changed.Hosts[0].Certificate
+		if c == nil || len(c.Chain) != 2 || string(c.Chain[0]) != "leaf" || string(c.Chain[1]) != "issuer" || c.Key != "sealed" || changed.Hosts[0].Domain != d.Num {
+			t.Errorf("the domain: %+v, certificate %+v", changed.Hosts[0], c)
+		}
+		if own := changed.Hosts[1]; own.Name != "sho.rt" || own.Domain != 0 || own.Certificate != nil || len(own.Challenges) != 1 || own.Challenges[0].KeyAuthorization != "t1.x" {
+			t.Errorf("the service's own host: %+v", own)
+		}
+
+		for i, key := range []string{"k1", "k2", "k3", "k4"} {
+			f.tx(func(ctx context.Context, tx *store.Tx) error {
+				if added, err := tx.InsertTicketKey(ctx, key, int64(10*i+10), int64(10*i+5), 3); err != nil || !added {
+					t.Errorf("%s: added %v, %v", key, added, err)
+				}
+				if added, err := tx.InsertTicketKey(ctx, "late", int64(10*i+10), int64(10*i+5), 3); err != nil || added {
+					t.Errorf("a second key of the same time: added %v, %v", added, err)
+				}
+				return nil
+			})
+		}
+		if keys, ok := f.ask(changed.Cursor); !ok || strings.Join(keys.Tickets, " ") != "k3 k4 k2" || len(keys.Hosts) != 0 {
+			t.Errorf("ticket keys: %+v", keys)
 		}
 	})
 }

@@ -12,6 +12,8 @@ CREATE TABLE domains (
 	not_found_url  TEXT,
 	expired_url    TEXT,
 	hsts           INTEGER NOT NULL, -- max-age in seconds; 0: no header
+	apple_app_site TEXT, -- JSON for apps of iOS
+	asset_links    TEXT, -- JSON for apps of Android
 	is_default     BOOLEAN NOT NULL, -- the domain of new links of the workspace
 	proof_found    BOOLEAN NOT NULL, -- the TXT record was there at checked_at
 	proof_message  TEXT    NOT NULL,
