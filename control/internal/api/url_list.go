@@ -27,7 +27,7 @@ type URLFilter struct {
 	Search      string   `query:"search" doc:"Text in title, destination or slug, case-insensitive."`
 	Status      string   `query:"status" doc:"ACTIVE, INACTIVE, EXPIRED, SCHEDULED, EXHAUSTED or SUSPENDED. A list can also have DELETED, the trash, with search only."`
 	Tag         []string `query:"tag,explode" doc:"Name of a tag, case-insensitive. If repeated, a URL must have all of the tags."`
-	Domain      string   `query:"domain" doc:"Host name of the short URLs."`
+	Domain      string   `query:"domain" doc:"Host name of the short URLs. The host of the service selects URLs without a custom domain."`
 	BundleID    string   `query:"bundleId" doc:"A bundle that contains the URLs."`
 	CreatedBy   string   `query:"createdBy" doc:"Id of the user who created the URLs."`
 	UTMCampaign string   `query:"utmCampaign" doc:"The exact value of utmCampaign."`

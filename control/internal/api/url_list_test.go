@@ -32,38 +32,51 @@ func TestURLs_filters(t *testing.T) {
 		make("bbb", `,"tags":["Red"],"utmCampaign":"spring","bundleIds":["`+bundle+`"],"title":"100 km"`)
 		make("ccc", `,"tags":["big"],"status":"INACTIVE","bundleIds":["`+bundle+`"]`)
 		make("ddd", `,"startsAt":"2099-01-01T00:00:00.000Z"`)
+		for _, account := range []string{w.annID, w.bobID} {
+			who := map[string]option{w.annID: as(w.ann), w.bobID: as(w.bob)}[account]
+			w.do("POST", "/api/domains", `{"hostname":"go.example.com"}`, who).want(201)
+			w.do("POST", "/api/domains", `{"hostname":"empty.bücher.example.com"}`, who).want(201)
+		}
+		make("aaa", `,"tags":["red"],"domain":"go.example.com"`)
+		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"ggg","domain":"go.example.com"}`, as(w.bob)).want(201)
 		team := w.team("the-team")
 		w.member(team, w.bobID, "EDITOR")
 		make("eee", `,"tags":["red"]`, in(team))
 		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"fff","tags":["red"]}`, as(w.bob), in(team)).want(201)
 
 		for query, want := range map[string]string{
-			"":                                    "aaa bbb ccc ddd",
-			"tag=RED":                             "aaa bbb",
-			"tag=red&tag=big":                     "aaa",
-			"tag=red&tag=red":                     "aaa bbb",
-			"tag=unknown":                         "",
-			"tag=red&tag=unknown":                 "",
-			"tag=red&search=bbb":                  "bbb",
-			"search=bb":                           "bbb",
-			"search=100%25":                       "aaa",
-			"search=00_k":                         "",
-			"search=EXAMPLE.com":                  "aaa bbb ccc ddd",
-			"utmCampaign=spring":                  "bbb",
-			"utmCampaign=sprin":                   "",
-			"bundleId=" + bundle:                  "bbb ccc",
-			"bundleId=" + theirs:                  "",
-			"bundleId=x":                          "",
-			"bundleId=" + bundle + "&tag=big":     "ccc",
-			"status=INACTIVE&tag=big":             "ccc",
-			"status=SCHEDULED":                    "ddd",
-			"status=SCHEDULED&tag=red":            "",
-			"createdBy=" + w.annID:                "aaa bbb ccc ddd",
-			"createdBy=" + w.bobID:                "",
-			"createdBy=x":                         "",
-			"domain=sho.rt":                       "aaa bbb ccc ddd",
-			"domain=SHO.RT&tag=red&status=ACTIVE": "aaa bbb",
-			"domain=other.example":                "",
+			"":                                       "aaa aaa bbb ccc ddd",
+			"tag=RED":                                "aaa aaa bbb",
+			"tag=red&tag=big":                        "aaa",
+			"tag=red&tag=red":                        "aaa aaa bbb",
+			"tag=unknown":                            "",
+			"tag=red&tag=unknown":                    "",
+			"tag=red&search=bbb":                     "bbb",
+			"search=bb":                              "bbb",
+			"search=100%25":                          "aaa",
+			"search=00_k":                            "",
+			"search=EXAMPLE.com":                     "aaa aaa bbb ccc ddd",
+			"utmCampaign=spring":                     "bbb",
+			"utmCampaign=sprin":                      "",
+			"bundleId=" + bundle:                     "bbb ccc",
+			"bundleId=" + theirs:                     "",
+			"bundleId=x":                             "",
+			"bundleId=" + bundle + "&tag=big":        "ccc",
+			"status=INACTIVE&tag=big":                "ccc",
+			"status=SCHEDULED":                       "ddd",
+			"status=SCHEDULED&tag=red":               "",
+			"createdBy=" + w.annID:                   "aaa aaa bbb ccc ddd",
+			"createdBy=" + w.bobID:                   "",
+			"createdBy=x":                            "",
+			"domain=sho.rt":                          "aaa bbb ccc ddd",
+			"domain=SHO.RT&tag=red&status=ACTIVE":    "aaa bbb",
+			"domain=other.example":                   "",
+			"domain=go.example.com":                  "aaa",
+			"domain=GO.example.com&tag=red":          "aaa",
+			"domain=go.example.com&tag=big":          "",
+			"domain=empty.xn--bcher-kva.example.com": "",
+			"domain=empty.b%C3%BCcher.example.com":   "",
+			"domain=go.example.com/aaa":              "",
 		} {
 			for _, sort := range []string{"createdAt", "title", "slug", "expiresAt", "clickCount", "updatedAt"} {
 				r := w.do("GET", "/api/urls?sortBy="+sort+"&"+query, "", as(w.ann)).want(200)
@@ -87,8 +100,11 @@ func TestURLs_filters(t *testing.T) {
 			t.Errorf("links of a creator in a team: %s", got)
 		}
 		// An administrator without a choice sees all workspaces, and tags of one name in all of them.
-		if got := w.do("GET", "/api/urls?tag=red", "", as(w.root)).want(200).slugs(); got != "aaa bbb eee fff" {
+		if got := w.do("GET", "/api/urls?tag=red", "", as(w.root)).want(200).slugs(); got != "aaa aaa bbb eee fff" {
 			t.Errorf("links of all workspaces: %s", got)
+		}
+		if got := w.do("GET", "/api/urls?domain=go.example.com", "", as(w.root)).want(200).slugs(); got != "aaa ggg" {
+			t.Errorf("links on a domain of two workspaces: %s", got)
 		}
 		for query, field := range map[string]string{
 			"status=DONE": "status", "tag=%20": "tag.0", "tag=" + strings.Repeat("x", 41): "tag.0", "domain=" + strings.Repeat("x", 254): "domain",

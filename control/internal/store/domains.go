@@ -70,6 +70,16 @@ func (c Conn) DomainOf(ctx context.Context, workspace uint64, hostname string) (
 	return scanDomain(c.Row(ctx, `SELECT `+domainColumns+` FROM domains WHERE workspace_num = ? AND hostname = ?`, workspace, hostname))
 }
 
+// DomainsNamed returns the numbers of the domains with one of the host names. Workspace 0 stands for all, each of which may
+// have a domain with the same name.
+func (c Conn) DomainsNamed(ctx context.Context, workspace uint64, hostnames []string) ([]uint64, error) {
+	where, args := `hostname IN (`+In(len(hostnames))+`)`, Args(hostnames)
+	if workspace != 0 {
+		where, args = where+` AND workspace_num = ?`, append(args, workspace)
+	}
+	return All(ctx, c, column[uint64], `SELECT num FROM domains WHERE `+where+` ORDER BY num`, args...)
+}
+
 // DefaultDomain reads the domain of new links of a workspace, or returns ErrNotFound if that is the default one.
 func (c Conn) DefaultDomain(ctx context.Context, workspace uint64) (Domain, error) {
 	return scanDomain(c.Row(ctx, `SELECT `+domainColumns+` FROM domains WHERE workspace_num = ? AND is_default`, workspace))

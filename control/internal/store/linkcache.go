@@ -81,7 +81,7 @@ func (s *Store) Links(ctx context.Context, f LinkFilter) (list []Link, total int
 
 // plain reports whether the database answers quickly, because it reads few entries of one index.
 func (f *LinkFilter) plain() bool {
-	return f.Offset <= shallow && len(f.Tags) == 0 && f.Bundle == "" && f.CreatedBy == "" && f.Campaign == "" && f.Search == "" && f.Status == ""
+	return f.Offset <= shallow && len(f.Tags) == 0 && f.Bundle == "" && len(f.Domains) == 0 && f.CreatedBy == "" && f.Campaign == "" && f.Search == "" && f.Status == ""
 }
 
 // columnStates are the states of links by their names; "" is any state.
@@ -100,6 +100,9 @@ func (c Conn) columnQuery(ctx context.Context, f *LinkFilter) (q linkcolumns.Que
 	q = linkcolumns.Query{
 		Workspace: f.Workspace, Creator: f.CreatedBy, Campaign: f.Campaign, Search: strings.ToLower(f.Search), Now: f.Now,
 		State: columnStates[f.Status], Sort: columnSorts[f.SortBy], Ascending: f.Ascending, Offset: f.Offset, Limit: f.Limit,
+	}
+	for _, num := range f.Domains {
+		q.Domains = append(q.Domains, uint32(num)) // the table refuses larger numbers
 	}
 	for _, name := range f.Tags {
 		where, args := `name_key = ?`, []any{TagKey(name)}
@@ -304,9 +307,9 @@ func (c *linkCache) catchUp(ctx context.Context) (err error) {
 func (c Conn) columnRows(ctx context.Context, where string, args ...any) ([]linkcolumns.Row, error) {
 	return All(ctx, c, func(row interface{ Scan(...any) error }) (r linkcolumns.Row, err error) {
 		return r, row.Scan(&r.Num, &r.Workspace, &r.CreatedAt, &r.UpdatedAt, &r.Clicks, &r.ExpiresAt, &r.StartsAt, &r.Active, &r.Exhausted, &r.Suspended,
-			&r.Creator, &r.Campaign, &r.Title, &r.Slug, &r.Text)
+			&r.Creator, &r.Campaign, &r.Title, &r.Slug, &r.Text, &r.Domain)
 	}, `SELECT num, coalesce(workspace_num, 0), created_at, updated_at, click_count, coalesce(expires_at, 0), coalesce(starts_at, 0), active,
-		exhausted_at IS NOT NULL, suspended_at IS NOT NULL, user_id, coalesce(utm_campaign, ''), coalesce(title, ''), slug, search_text
+		exhausted_at IS NOT NULL, suspended_at IS NOT NULL, user_id, coalesce(utm_campaign, ''), coalesce(title, ''), slug, search_text, coalesce(domain_num, 0)
 		FROM urls WHERE `+where, args...)
 }
 

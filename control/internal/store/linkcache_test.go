@@ -36,6 +36,7 @@ func TestLinks_from_memory_follow_every_change(t *testing.T) {
 			func(f *store.LinkFilter) { f.Tags = append(f.Tags, "one") },
 			func(f *store.LinkFilter) { f.Tags = append(f.Tags, "Two") },
 			func(f *store.LinkFilter) { f.Bundle = "b" },
+			func(f *store.LinkFilter) { f.Domains = [][]uint64{{0}, {40}, {40, 50}, {0, 50}}[r.IntN(4)] },
 			func(f *store.LinkFilter) { f.CreatedBy = "bob" },
 			func(f *store.LinkFilter) { f.Campaign = text() },
 			func(f *store.LinkFilter) { f.Search = []string{"alpha", "e", "é", "newsletter"}[r.IntN(4)] },
@@ -48,7 +49,7 @@ func TestLinks_from_memory_follow_every_change(t *testing.T) {
 					var made []*store.Link
 					for i := range 8 {
 						u := []store.User{ann, bob}[i%2]
-						l := &store.Link{ID: store.NewID(), UserID: u.ID, Workspace: u.Num, Slug: fmt.Sprintf("%c%d-%d", "aAbB"[i%4], i, round), CreatedAt: int64(round)}
+						l := &store.Link{ID: store.NewID(), UserID: u.ID, Workspace: u.Num, Domain: []uint64{0, 0, 40, 50}[r.IntN(4)], Slug: fmt.Sprintf("%c%d-%d", "aAbB"[i%4], i, round), CreatedAt: int64(round)}
 						change(l)
 						made = append(made, l)
 					}

@@ -15,6 +15,7 @@ type LinkFilter struct {
 	Search        string   // text in title, destination or slug, case-insensitive
 	Status        string   // state at the time Now, one of LinkStatuses
 	Tags          []string // names of tags, all of which the link has
+	Domains       []uint64 // numbers of domains, one of which the link is on; 0: the default domain
 	Bundle        string   // id of a bundle that contains the link
 	CreatedBy     string   // id of the user who created the link
 	Campaign      string   // value of the campaign field utm_campaign
@@ -113,6 +114,21 @@ func (f *LinkFilter) ownSource(c condition, index string) condition {
 	return c
 }
 
+// onDomain returns the condition that a link is on one of the domains.
+func (f *LinkFilter) onDomain() condition {
+	custom := slices.DeleteFunc(slices.Clone(f.Domains), func(num uint64) bool { return num == 0 })
+	c := condition{where: `urls.domain_num IN (` + In(len(custom)) + `)`, args: Args(custom)}
+	switch {
+	case len(custom) == 0: // most links are on the default domain, so no index would help
+		return condition{where: `urls.domain_num IS NULL`}
+	case len(custom) < len(f.Domains):
+		c.where = `(urls.domain_num IS NULL OR ` + c.where + `)`
+		return c
+	}
+	c.ordered = f.Workspace != 0 && len(custom) == 1
+	return f.ownSource(c, "domain")
+}
+
 // tagged returns the condition that a link has a tag. ok is false if there is no such tag.
 func (c Conn) tagged(ctx context.Context, workspace uint64, name string) (t condition, ok bool, err error) {
 	var num uint64
@@ -145,6 +161,9 @@ func (c Conn) conditions(ctx context.Context, f *LinkFilter) (list []condition, 
 		args := []any{f.Bundle}
 		list = append(list, condition{`urls.id IN (SELECT url_id FROM bundle_urls WHERE bundle_id = ?)`, args,
 			`SELECT members.num AS link FROM bundle_urls JOIN urls members ON members.id = bundle_urls.url_id WHERE bundle_id = ?`, args, false, 0})
+	}
+	if len(f.Domains) > 0 {
+		list = append(list, f.onDomain())
 	}
 	if f.CreatedBy != "" {
 		list = append(list, f.ownSource(condition{where: `user_id = ?`, args: []any{f.CreatedBy}, ordered: f.Workspace != 0}, "creator"))

@@ -53,10 +53,10 @@ func metropolis(b testing.TB, s *store.Store, n int) (ann uint64) {
 		to := min(from+chunk, n+n/5)
 		err := s.Tx(ctx, func(tx *store.Tx) error {
 			// Hashes of the number i stand for chance.
-			exec(tx, numbers+`INSERT INTO urls (id, user_id, workspace_num, slug, original_url, title, search_text, active, expires_at, starts_at, exhausted_at, suspended_at, max_clicks,
+			exec(tx, numbers+`INSERT INTO urls (id, user_id, workspace_num, domain_num, slug, original_url, title, search_text, active, expires_at, starts_at, exhausted_at, suspended_at, max_clicks,
 				utm_source, utm_campaign, click_count, created_at, updated_at)
 			SELECT 'link-' || i, CASE WHEN i % 6 = 5 THEN 'cem' WHEN i * 7 % 10 < 6 THEN 'ann' ELSE 'bob' END, CASE WHEN i % 6 = 5 THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END,
-				's' || (i * 7919 % 19999999), 'https://www.example.com/campaigns/' || (i % 97) || '/page-' || i || '?ref=' || (i * 31),
+				domain, coalesce(domain || '/', '') || 's' || (i * 7919 % 19999999), 'https://www.example.com/campaigns/' || (i % 97) || '/page-' || i || '?ref=' || (i * 31),
 				CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN 'spring launch ' || (i * 17 % 1000003) WHEN 2 THEN 'summer sale ' || (i * 17 % 1000003) ELSE 'newsletter ' || (i * 17 % 1000003) END,
 				CASE i % 5 WHEN 0 THEN '' WHEN 1 THEN 'spring launch ' || (i * 17 % 1000003) WHEN 2 THEN 'summer sale ' || (i * 17 % 1000003) ELSE 'newsletter ' || (i * 17 % 1000003) END
 					|| chr10 || 'https://www.example.com/campaigns/' || (i % 97) || '/page-' || i || '?ref=' || (i * 31) || chr10 || 's' || (i * 7919 % 19999999),
@@ -65,7 +65,8 @@ func metropolis(b testing.TB, s *store.Store, n int) (ann uint64) {
 				CASE i % 4 WHEN 1 THEN 'newsletter' WHEN 2 THEN 'twitter' WHEN 3 THEN 'partner-' || (i % 1000) END,
 				CASE WHEN i * 23 % 100 < 20 THEN 'summer' WHEN i * 23 % 100 < 30 THEN 'autumn' WHEN i * 23 % 100 < 31 THEN 'winter' WHEN i * 23 % 100 < 60 THEN 'c-' || (i % 5003) END,
 				i * 29 % 100003, i, i * 37 % 1000003
-			FROM numbers, (SELECT CAST('
+			FROM (SELECT i, CAST(CASE WHEN i * 61 % 100 < 20 THEN 7 WHEN i * 61 % 100 < 21 THEN 8 WHEN i % 10007 = 22 THEN 9 END AS BIGINT) AS domain FROM numbers) AS on_domains,
+				(SELECT CAST('
 ' AS TEXT) AS chr10) AS newline`, from, to, ann+1, ann)
 			return nil
 		})
@@ -101,6 +102,12 @@ var cityFilters = map[string]func(*store.LinkFilter){
 	"tag few":          func(f *store.LinkFilter) { f.Tags = append(f.Tags, "few") },
 	"tag young":        func(f *store.LinkFilter) { f.Tags = append(f.Tags, "young") },
 	"tag old":          func(f *store.LinkFilter) { f.Tags = append(f.Tags, "old") },
+	"domain default":   func(f *store.LinkFilter) { f.Domains = []uint64{0} },
+	"domain fifth":     func(f *store.LinkFilter) { f.Domains = []uint64{7} },
+	"domain percent":   func(f *store.LinkFilter) { f.Domains = []uint64{8} },
+	"domain two":       func(f *store.LinkFilter) { f.Domains = []uint64{7, 9} },
+	"domain few":       func(f *store.LinkFilter) { f.Domains = []uint64{9} },
+	"domain mixed":     func(f *store.LinkFilter) { f.Domains = []uint64{0, 8} },
 	"bundle":           func(f *store.LinkFilter) { f.Bundle = "bundle" },
 	"creator ann":      func(f *store.LinkFilter) { f.CreatedBy = "ann" },
 	"creator bob":      func(f *store.LinkFilter) { f.CreatedBy = "bob" },

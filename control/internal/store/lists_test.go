@@ -25,6 +25,9 @@ func expected(t *testing.T, s *store.Store, f store.LinkFilter) (nums []uint64) 
 	if f.Bundle != "" {
 		where, args = where+` AND id IN (SELECT url_id FROM bundle_urls WHERE bundle_id = ?)`, append(args, f.Bundle)
 	}
+	if len(f.Domains) > 0 {
+		where, args = where+` AND coalesce(domain_num, 0) IN (`+store.In(len(f.Domains))+`)`, append(args, store.Args(f.Domains)...)
+	}
 	for column, v := range map[string]string{"user_id": f.CreatedBy, "utm_campaign": f.Campaign} {
 		if v != "" {
 			where, args = where+` AND `+column+` = ?`, append(args, v)

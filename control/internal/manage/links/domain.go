@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
@@ -64,6 +65,23 @@ func (s *Service) findDomain(ctx context.Context, workspace uint64, named *strin
 		return d, fmt.Errorf("find the domain of a link: %w", err)
 	}
 	return d, nil
+}
+
+// domainsNamed returns the numbers of the domains with a host name that the caller may see; 0 stands for the host of
+// BASE_URL. An ADMIN who chose no workspace may see several.
+func (s *Service) domainsNamed(ctx context.Context, p auth.Principal, name string) ([]uint64, error) {
+	if strings.EqualFold(name, s.host) {
+		return []uint64{0}, nil
+	}
+	host, err := link.Host(name)
+	if err != nil {
+		return nil, nil
+	}
+	nums, err := s.store.DomainsNamed(ctx, p.Scope(), []string{host})
+	if err != nil {
+		return nil, fmt.Errorf("find the domain of links: %w", err)
+	}
+	return nums, nil
 }
 
 // holdDomains makes sure that the domains of new links are not deleted before the commit.

@@ -176,8 +176,10 @@ func (s *Service) filter(ctx context.Context, p auth.Principal, q *Query) (f sto
 		Workspace: p.Scope(), Search: q.Search, Status: q.Status, Tags: names, Bundle: q.BundleID, CreatedBy: q.CreatedBy, Campaign: q.UTMCampaign,
 		Now: store.Now(), SortBy: q.SortBy, Ascending: q.Ascending, Offset: q.Offset, Limit: q.Limit,
 	}
-	if q.Domain != "" && !strings.EqualFold(q.Domain, s.host) {
-		return f, false, nil
+	if q.Domain != "" {
+		if f.Domains, err = s.domainsNamed(ctx, p, q.Domain); err != nil || len(f.Domains) == 0 {
+			return f, false, err
+		}
 	}
 	if q.BundleID != "" {
 		b, err := s.store.BundleByID(ctx, q.BundleID)

@@ -40,8 +40,9 @@ type Query struct {
 	Workspace         uint64
 	Sets              [][]uint32 // a link is in at least one set of each list; each list is sorted
 	Creator, Campaign string
-	Search            string // part of the text
-	State             State  // at the time Now, in Unix milliseconds
+	Domains           []uint32 // a link is on one of them; 0: the default domain
+	Search            string   // part of the text
+	State             State    // at the time Now, in Unix milliseconds
 	Now               int64
 	Sort              Sort
 	Ascending         bool
@@ -88,13 +89,14 @@ type matcher struct {
 	state             State
 	now               int64
 	sets              [][]uint32
+	domains           []uint32
 	search            []byte
 	rare              int // place of the rarest byte of search
 }
 
 // matcher returns ok false if no link can match.
 func (t *Table) matcher(q *Query) (m matcher, ok bool) {
-	m = matcher{t: t, state: q.State, now: q.Now, sets: q.Sets, search: []byte(q.Search)}
+	m = matcher{t: t, state: q.State, now: q.Now, sets: q.Sets, domains: q.Domains, search: []byte(q.Search)}
 	if q.Workspace > math.MaxUint32 {
 		return m, false
 	}
@@ -117,7 +119,7 @@ func (m *matcher) matches(p *page, places *[pageSize]uint16) []uint16 {
 			n++
 		}
 	}
-	left := places[:n]
+	left := m.onDomain(p, places[:n])
 	if m.creator != 0 {
 		left = equal(left, &p.creator, m.creator)
 	}
@@ -138,6 +140,19 @@ func (m *matcher) matches(p *page, places *[pageSize]uint16) []uint16 {
 		left = m.find(p, left)
 	}
 	return left
+}
+
+// onDomain returns the places of links on one of the domains.
+func (m *matcher) onDomain(p *page, places []uint16) []uint16 {
+	switch {
+	case len(m.domains) == 0:
+		return places
+	case p.domain != nil:
+		return keep(places, func(i uint16) bool { return slices.Contains(m.domains, p.domain[i%pageSize]) })
+	case slices.Contains(m.domains, 0):
+		return places
+	}
+	return places[:0]
 }
 
 func equal(places []uint16, column *[pageSize]uint32, value uint32) []uint16 {

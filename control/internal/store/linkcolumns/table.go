@@ -15,6 +15,7 @@ import (
 type Row struct {
 	Num                          uint64 // dense, never reused
 	Workspace                    uint64 // not 0, below 2^32
+	Domain                       uint64 // below 2^32; 0: the default domain
 	CreatedAt, UpdatedAt, Clicks int64
 	ExpiresAt, StartsAt          int64 // 0: none
 	Active, Exhausted, Suspended bool
@@ -42,6 +43,8 @@ type page struct {
 	expires, starts   [pageSize]int64
 	sets              [pageSize]uint32 // where the sets begin in Table.sets
 	text              [pageSize]uint32 // where the texts begin in Table.blocks, in units of textUnit
+
+	domain *[pageSize]uint32 // nil if all links were always on the default domain, as most are
 }
 
 // Bits of page.state.
@@ -94,7 +97,7 @@ var errSize = errors.New("a number or a text of a link is too large")
 // fits reports whether a table can hold a link. The API's limits are far below.
 func (r *Row) fits() bool {
 	const most = math.MaxUint16
-	return r.Num <= math.MaxUint32 && r.Workspace <= math.MaxUint32 && len(r.Title) <= most && len(r.Slug) <= most && len(r.Text) <= blockSize/2 && len(r.Sets) <= most
+	return r.Num <= math.MaxUint32 && r.Workspace <= math.MaxUint32 && r.Domain <= math.MaxUint32 && len(r.Title) <= most && len(r.Slug) <= most && len(r.Text) <= blockSize/2 && len(r.Sets) <= most
 }
 
 // Apply removes the links with the numbers gone, and adds or replaces rows. After an error, the table must not be used.
@@ -139,6 +142,12 @@ func (t *Table) put(r *Row) {
 		t.links++
 	}
 	p.workspace[i] = uint32(r.Workspace)
+	if p.domain == nil && r.Domain != 0 {
+		p.domain = new([pageSize]uint32)
+	}
+	if p.domain != nil {
+		p.domain[i] = uint32(r.Domain)
+	}
 	p.state[i] = 0
 	for _, s := range []struct {
 		is  bool
