@@ -2,7 +2,7 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-MODULES  = shared edge control control/cmd/standalone deploy/grafana/generate test/chd test/kafka test/observe test/browser test/harness test/deploy
+MODULES  = shared edge control control/cmd/standalone deploy/grafana/generate test/acme test/chd test/kafka test/observe test/browser test/harness test/deploy
 LDFLAGS  = -s -w -X github.com/shortline/shortline/shared/ops.Version=$(VERSION)
 # All programs resolve names with Go's own resolver. Because of the same tags, control and standalone also share most
 # compiled packages, which saves a minute of `make build`.
@@ -51,6 +51,7 @@ test: ## run all tests, with the real servers that they need
 	@echo "== control, concurrent packages, with the race detector" && cd control && $(GO) test -race -short -timeout 15m $(RACY)
 # These tests build the programs that they run. Go's test cache does not track those programs; -count=1 disables it.
 	@echo "== control/cmd/standalone" && cd control/cmd/standalone && $(GO) test -count=1 -timeout 25m ./...
+	@echo "== test/acme" && cd test/acme && GOWORK=off $(GO) test -race -timeout 10m ./...
 	@echo "== test/observe" && cd test/observe && $(GO) test -count=1 -timeout 15m ./...
 	@echo "== test/browser" && cd test/browser && $(GO) test -count=1 -timeout 15m ./...
 	@echo "== deploy/grafana/generate" && cd deploy/grafana/generate && $(GO) test ./...
