@@ -12,21 +12,22 @@ import (
 
 // Domain is a host name under which a workspace has links of its own.
 type Domain struct {
-	ID          string         `json:"id"`
-	Hostname    string         `json:"hostname" doc:"In ASCII; international names are in Punycode." example:"go.acme.com"`
-	DisplayName string         `json:"displayName" doc:"The host name for people, with international characters." example:"go.acme.com"`
-	WorkspaceID string         `json:"workspaceId"`
-	Status      string         `json:"status" enum:"PENDING,ACTIVE,FAILED,SUSPENDED" doc:"PENDING until the TXT record is found, ACTIVE while edges serve the domain, FAILED after the TXT record was missing for a week."`
-	Records     []DomainRecord `json:"records" doc:"The DNS records that the owner of the name has to set."`
-	RootURL     *string        `json:"rootUrl" doc:"Where visitors of / go. Without it they get 404."`
-	NotFoundURL *string        `json:"notFoundUrl" doc:"Where visitors of slugs go that do not exist. Without it they get 404."`
-	ExpiredURL  *string        `json:"expiredUrl" doc:"Where visitors of expired and exhausted links go that have no expiredUrl themselves. Without it they get 410."`
-	HSTS        int64          `json:"hsts" doc:"max-age of the header Strict-Transport-Security in seconds; 0: no header."`
-	IsDefault   bool           `json:"isDefault" doc:"Whether new links of the workspace get this domain if they name none."`
-	URLCount    int            `json:"urlCount" doc:"Number of links, at most 10,000."`
-	CheckedAt   *Time          `json:"checkedAt" doc:"When the records were last looked for."`
-	CreatedAt   Time           `json:"createdAt"`
-	UpdatedAt   Time           `json:"updatedAt"`
+	ID            string         `json:"id"`
+	Hostname      string         `json:"hostname" doc:"In ASCII; international names are in Punycode." example:"go.acme.com"`
+	DisplayName   string         `json:"displayName" doc:"The host name for people, with international characters." example:"go.acme.com"`
+	WorkspaceID   string         `json:"workspaceId"`
+	Status        string         `json:"status" enum:"PENDING,ACTIVE,FAILED,SUSPENDED" doc:"PENDING until the TXT record is found, ACTIVE while edges serve the domain, FAILED after the TXT record was missing for a week, SUSPENDED while an administrator keeps it out of service."`
+	SuspendReason *string        `json:"suspendReason" doc:"Why an administrator suspended the domain."`
+	Records       []DomainRecord `json:"records" doc:"The DNS records that the owner of the name has to set."`
+	RootURL       *string        `json:"rootUrl" doc:"Where visitors of / go. Without it they get 404."`
+	NotFoundURL   *string        `json:"notFoundUrl" doc:"Where visitors of slugs go that do not exist. Without it they get 404."`
+	ExpiredURL    *string        `json:"expiredUrl" doc:"Where visitors of expired and exhausted links go that have no expiredUrl themselves. Without it they get 410."`
+	HSTS          int64          `json:"hsts" doc:"max-age of the header Strict-Transport-Security in seconds; 0: no header."`
+	IsDefault     bool           `json:"isDefault" doc:"Whether new links of the workspace get this domain if they name none."`
+	URLCount      int            `json:"urlCount" doc:"Number of links, at most 10,000."`
+	CheckedAt     *Time          `json:"checkedAt" doc:"When the records were last looked for."`
+	CreatedAt     Time           `json:"createdAt"`
+	UpdatedAt     Time           `json:"updatedAt"`
 }
 
 // DomainRecord is a DNS record that the owner of a domain has to set.
@@ -81,7 +82,7 @@ func (s *Server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, 
 			return nil, err
 		}
 		out[i] = Domain{
-			ID: d.ID, Hostname: d.Hostname, DisplayName: hostname.Display(d.Hostname), WorkspaceID: spaces[d.Workspace], Status: d.Status, Records: s.records(d),
+			ID: d.ID, Hostname: d.Hostname, DisplayName: hostname.Display(d.Hostname), WorkspaceID: spaces[d.Workspace], Status: d.Status, SuspendReason: text(d.Suspended), Records: s.records(d),
 			RootURL: text(d.RootURL), NotFoundURL: text(d.NotFoundURL), ExpiredURL: text(d.ExpiredURL), HSTS: d.HSTS, IsDefault: d.Default,
 			URLCount: min(n, maxURLCount), CheckedAt: instant(d.CheckedAt), CreatedAt: Time(d.CreatedAt), UpdatedAt: Time(d.UpdatedAt),
 		}
@@ -153,6 +154,23 @@ func (s *Server) registerDomains() {
 	handle(s, verify, func(ctx context.Context, in *ByID) (*body[Domain], error) {
 		d, err := s.Domains.Verify(ctx, principal(ctx), in.ID)
 		return s.answerDomain(ctx, d, err)
+	})
+	suspend := declare(http.MethodPost, "/{id}/suspend", "suspendDomain", "Suspend a domain")
+	suspend.Status, suspend.Tag, suspend.Need = http.StatusOK, "Abuse", admin
+	handle(s, suspend, func(ctx context.Context, in *struct {
+		ByID
+		Body struct {
+			Reason string `json:"reason" maxLength:"500" doc:"Why the domain is suspended, for its owners."`
+		}
+	}) (*body[Domain], error) {
+		d, err := s.Domains.Suspend(ctx, principal(ctx), in.ID, in.Body.Reason)
+		return s.answerDomain(ctx, d, err)
+	})
+	lift := declare(http.MethodDelete, "/{id}/suspend", "liftDomainSuspension", "Lift the suspension of a domain")
+	lift.Tag, lift.Need = "Abuse", admin
+	handle(s, lift, func(ctx context.Context, in *ByID) (*noContent, error) {
+		_, err := s.Domains.Lift(ctx, principal(ctx), in.ID)
+		return &noContent{}, err
 	})
 	handle(s, declare(http.MethodDelete, "/{id}", "deleteDomain", "Delete a domain without links"), func(ctx context.Context, in *ByID) (*noContent, error) {
 		return nil, s.Domains.Delete(ctx, principal(ctx), in.ID)

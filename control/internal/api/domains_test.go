@@ -26,7 +26,7 @@ func domainsFor(w *world) (*domains.Service, *dnstest.Server) {
 func TestDomains(t *testing.T) {
 	eachWhole(t, func(t *testing.T, w *world) {
 		r := w.do("POST", "/api/domains", `{"hostname":"Go.Bücher.example.com","rootUrl":"https://example.com","isDefault":true}`, as(w.ann)).want(201)
-		r.has("", "id", "hostname", "displayName", "workspaceId", "status", "records", "rootUrl", "notFoundUrl", "expiredUrl", "hsts", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
+		r.has("", "id", "hostname", "displayName", "workspaceId", "status", "suspendReason", "records", "rootUrl", "notFoundUrl", "expiredUrl", "hsts", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
 		name, path := "go.xn--bcher-kva.example.com", "/api/domains/"+r.str("id")
 		if r.str("hostname") != name || r.str("displayName") != "go.bücher.example.com" || r.str("status") != "PENDING" ||
 			r.str("records.0.name") != "_shortline."+name || r.str("records.1.type") != "CNAME" || r.str("records.1.value") != "edge.sho.rt" {

@@ -197,12 +197,14 @@ var operations = map[string]words{
 	"deleteUTMTemplate": {about: "Deletes only the template. Links keep their fields."},
 
 	// Domains
-	"listDomains":  {about: "A page of domains in the order of their host names."},
-	"getDomain":    {about: "A domain, with the DNS records to set and what the last check found."},
-	"createDomain": {about: "Adds a host name. Set the DNS records of the response, then verify the domain. A name that another workspace has proved to be its own gets 409.", example: `{"hostname":"go.acme.com","rootUrl":"https://acme.com"}`, conflict: true},
-	"updateDomain": {about: "Changes the given fields: missing fields are kept, null or an empty string clears an address. The host name cannot be changed.", example: `{"notFoundUrl":"https://acme.com/lost"}`},
-	"verifyDomain": {about: "Looks for the records now, which takes at most five seconds. With the TXT record the domain becomes ACTIVE, and edges serve its links within seconds. The service also looks by itself: often at first, then daily."},
-	"deleteDomain": {about: "Deletes a domain that has no links. Edges stop serving it within seconds.", conflict: true},
+	"listDomains":          {about: "A page of domains in the order of their host names."},
+	"getDomain":            {about: "A domain, with the DNS records to set and what the last check found."},
+	"createDomain":         {about: "Adds a host name. Set the DNS records of the response, then verify the domain. A name that another workspace has proved to be its own gets 409.", example: `{"hostname":"go.acme.com","rootUrl":"https://acme.com"}`, conflict: true},
+	"updateDomain":         {about: "Changes the given fields: missing fields are kept, null or an empty string clears an address. The host name cannot be changed.", example: `{"notFoundUrl":"https://acme.com/lost"}`},
+	"verifyDomain":         {about: "Looks for the records now, which takes at most five seconds. With the TXT record the domain becomes ACTIVE, and edges serve its links within seconds. The service also looks by itself: often at first, then daily."},
+	"suspendDomain":        {about: "Edges stop serving the domain within seconds. The owners see the reason, keep the name, and cannot lift the suspension. Suspending a suspended domain replaces the reason. A domain that is not in service gets 409.", example: `{"reason":"Phishing"}`, conflict: true},
+	"liftDomainSuspension": {about: "Edges serve the domain again. Without a suspension nothing changes."},
+	"deleteDomain":         {about: "Deletes a domain that has no links. Edges stop serving it within seconds.", conflict: true},
 
 	// Bundles
 	"createBundle":     {about: "A named, ordered group of links. It does not change their destinations.", example: `{"name":"Launch","color":"#3B82F6","icon":"folder","urlIds":["01970000-0000-7000-8000-000000000000"]}`},

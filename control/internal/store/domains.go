@@ -31,6 +31,7 @@ type Domain struct {
 	AppleApp    string // JSON for apps of iOS; "": none
 	AssetLinks  string // JSON for apps of Android; "": none
 	Default     bool   // new links of the workspace get this domain
+	Suspended   string // why an ADMIN suspended the domain, for its owners; "" unless it is SUSPENDED
 	Proof       Found  // the TXT record
 	Route       Found  // the records that lead visitors to edges
 	CheckedAt   int64  // when Proof and Route were last looked for; 0: never
@@ -46,17 +47,17 @@ type Found struct {
 	Message string
 }
 
-const domainColumns = `num, id, workspace_num, hostname, status, token, root_url, not_found_url, expired_url, hsts, apple_app_site, asset_links, is_default, proof_found, proof_message,
+const domainColumns = `num, id, workspace_num, hostname, status, token, root_url, not_found_url, expired_url, hsts, apple_app_site, asset_links, is_default, suspend_reason, proof_found, proof_message,
 	route_found, route_message, checked_at, proved_at, revision, created_at, updated_at`
 
 func scanDomain(row interface{ Scan(...any) error }) (d Domain, err error) {
-	return d, row.Scan(&d.Num, &d.ID, &d.Workspace, &d.Hostname, &d.Status, &d.Token, orZero(&d.RootURL), orZero(&d.NotFoundURL), orZero(&d.ExpiredURL), &d.HSTS, orZero(&d.AppleApp), orZero(&d.AssetLinks), &d.Default,
+	return d, row.Scan(&d.Num, &d.ID, &d.Workspace, &d.Hostname, &d.Status, &d.Token, orZero(&d.RootURL), orZero(&d.NotFoundURL), orZero(&d.ExpiredURL), &d.HSTS, orZero(&d.AppleApp), orZero(&d.AssetLinks), &d.Default, orZero(&d.Suspended),
 		&d.Proof.OK, &d.Proof.Message, &d.Route.OK, &d.Route.Message, &d.CheckedAt, &d.ProvedAt, &d.Revision, &d.CreatedAt, &d.UpdatedAt)
 }
 
 // values returns what statements write to the columns from status to updated_at, without token and created_at.
 func (d *Domain) values() []any {
-	return []any{d.Status, null(d.RootURL), null(d.NotFoundURL), null(d.ExpiredURL), d.HSTS, null(d.AppleApp), null(d.AssetLinks), d.Default, d.Proof.OK, d.Proof.Message, d.Route.OK, d.Route.Message,
+	return []any{d.Status, null(d.RootURL), null(d.NotFoundURL), null(d.ExpiredURL), d.HSTS, null(d.AppleApp), null(d.AssetLinks), d.Default, null(d.Suspended), d.Proof.OK, d.Proof.Message, d.Route.OK, d.Route.Message,
 		d.CheckedAt, d.ProvedAt, d.UpdatedAt}
 }
 
@@ -159,8 +160,8 @@ func (tx *Tx) InsertDomain(ctx context.Context, d *Domain) (bool, error) {
 	if err := tx.onlyDefault(ctx, d); err != nil {
 		return false, err
 	}
-	err := tx.Row(ctx, `INSERT INTO domains (id, workspace_num, hostname, token, created_at, status, root_url, not_found_url, expired_url, hsts, apple_app_site, asset_links, is_default, proof_found, proof_message,
-		route_found, route_message, checked_at, proved_at, updated_at, revision) VALUES (`+In(20)+`, 0) ON CONFLICT DO NOTHING RETURNING num`,
+	err := tx.Row(ctx, `INSERT INTO domains (id, workspace_num, hostname, token, created_at, status, root_url, not_found_url, expired_url, hsts, apple_app_site, asset_links, is_default, suspend_reason, proof_found, proof_message,
+		route_found, route_message, checked_at, proved_at, updated_at, revision) VALUES (`+In(21)+`, 0) ON CONFLICT DO NOTHING RETURNING num`,
 		append([]any{d.ID, d.Workspace, d.Hostname, d.Token, d.CreatedAt}, d.values()...)...).Scan(&d.Num)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -173,7 +174,7 @@ func (tx *Tx) UpdateDomain(ctx context.Context, d *Domain) error {
 	if err := tx.onlyDefault(ctx, d); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `UPDATE domains SET status = ?, root_url = ?, not_found_url = ?, expired_url = ?, hsts = ?, apple_app_site = ?, asset_links = ?, is_default = ?, proof_found = ?, proof_message = ?,
+	_, err := tx.Exec(ctx, `UPDATE domains SET status = ?, root_url = ?, not_found_url = ?, expired_url = ?, hsts = ?, apple_app_site = ?, asset_links = ?, is_default = ?, suspend_reason = ?, proof_found = ?, proof_message = ?,
 		route_found = ?, route_message = ?, checked_at = ?, proved_at = ?, updated_at = ? WHERE num = ?`, append(d.values(), d.Num)...)
 	return err
 }

@@ -54,12 +54,16 @@ func (s *Service) write(ctx context.Context, tx *store.Tx, userID string, before
 // maxCounted is the number up to which a Conflict counts the links of a domain.
 const maxCounted = 1000
 
-// Delete removes a domain without links. A domain with links is a Conflict.
+// Delete removes a domain without links. A domain with links is a Conflict, and so is a suspended one unless the caller is an
+// ADMIN.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		d, err := visible(p)(tx.LockDomain(ctx, id))
 		if err != nil {
 			return err
+		}
+		if d.Status == store.DomainSuspended && p.Role != auth.Admin {
+			return problem.New(problem.Conflict, "The domain is suspended. Only an administrator of the service can delete it.") // else its owner could add it again
 		}
 		switch n, err := tx.CountLinksOf(ctx, d.Num, maxCounted); {
 		case err != nil:

@@ -113,8 +113,8 @@ func (s *Service) apply(in *Input, d *store.Domain, v *problem.Fields) {
 // fields returns the audited fields.
 func fields(d *store.Domain) map[string]any {
 	out := map[string]any{"hostname": d.Hostname, "status": d.Status, "hsts": d.HSTS, "isDefault": d.Default}
-	for name, url := range map[string]string{"rootUrl": d.RootURL, "notFoundUrl": d.NotFoundURL, "expiredUrl": d.ExpiredURL} {
-		if out[name] = url; url == "" {
+	for name, text := range map[string]string{"rootUrl": d.RootURL, "notFoundUrl": d.NotFoundURL, "expiredUrl": d.ExpiredURL, "suspendReason": d.Suspended} {
+		if out[name] = text; text == "" {
 			out[name] = nil
 		}
 	}

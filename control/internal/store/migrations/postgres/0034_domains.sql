@@ -15,6 +15,7 @@ CREATE TABLE domains (
 	apple_app_site TEXT, -- JSON for apps of iOS
 	asset_links    TEXT, -- JSON for apps of Android
 	is_default     BOOLEAN NOT NULL, -- the domain of new links of the workspace
+	suspend_reason TEXT, -- why an administrator suspended the domain, for its owners
 	proof_found    BOOLEAN NOT NULL, -- the TXT record was there at checked_at
 	proof_message  TEXT    NOT NULL,
 	route_found    BOOLEAN NOT NULL, -- the name led to us at checked_at
