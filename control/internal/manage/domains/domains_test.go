@@ -193,8 +193,8 @@ func TestDomain_belongs_to_one_workspace(t *testing.T) {
 	})
 }
 
-// The record of an ACTIVE domain vanishes. Errors of DNS never count. After a week the domain leaves service, and whoever
-// proves the name gets it, with links of its own.
+// The record of an ACTIVE domain vanishes. Errors of DNS never count. After a week the domain leaves service, and the
+// next owner who proves the name gets it, with links of its own.
 func TestDomain_takeover_after_a_week(t *testing.T) {
 	each(t, func(w *world) {
 		ann, bob := w.user("ann@example.com"), w.user("bob@example.com")
