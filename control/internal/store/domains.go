@@ -74,6 +74,9 @@ func (c Conn) DomainOf(ctx context.Context, workspace uint64, hostname string) (
 // DomainsNamed returns the numbers of the domains with one of the host names. Workspace 0 stands for all, each of which may
 // have a domain with the same name.
 func (c Conn) DomainsNamed(ctx context.Context, workspace uint64, hostnames []string) ([]uint64, error) {
+	if len(hostnames) == 0 {
+		return nil, nil
+	}
 	where, args := `hostname IN (`+In(len(hostnames))+`)`, Args(hostnames)
 	if workspace != 0 {
 		where, args = where+` AND workspace_num = ?`, append(args, workspace)
@@ -233,6 +236,9 @@ func (tx *Tx) MoveDomains(ctx context.Context, from, to uint64) (both string, er
 		return both, err
 	}
 	if _, err := tx.Exec(ctx, `UPDATE domains SET workspace_num = ?, is_default = FALSE, updated_at = ? WHERE workspace_num = ?`, to, Now(), from); err != nil {
+		return "", fmt.Errorf("move domains: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `UPDATE link_domains SET workspace_num = ? WHERE workspace_num = ?`, to, from); err != nil {
 		return "", fmt.Errorf("move domains: %w", err)
 	}
 	return "", nil

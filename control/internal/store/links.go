@@ -103,6 +103,9 @@ func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 		if err != nil {
 			return fmt.Errorf("insert links: %w", err)
 		}
+		if err := tx.keepDomains(ctx, part); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -213,6 +213,12 @@ func (tx *Tx) RestoreLink(ctx context.Context, s *LinkState) (taken bool, err er
 	if err != nil {
 		return false, fmt.Errorf("restore a link: %w", err)
 	}
+	if _, err := tx.Exec(ctx, `DELETE FROM link_domains WHERE link_num = ?`, l.Num); err != nil {
+		return false, fmt.Errorf("restore a link: %w", err)
+	}
+	if err := tx.keepDomains(ctx, []*Link{l}); err != nil {
+		return false, err
+	}
 	return false, tx.RestoreParts(ctx, &LinkState{Link: *l}, s)
 }
 

@@ -4,9 +4,10 @@ import "time"
 
 // Scope selects clicks. The zero Scope selects every click of people, of all time.
 type Scope struct {
-	Links []uint64 // only these links, unless nil; an empty list selects no clicks
-	Owner uint64   // only this owner's links, including deleted ones; 0 means all owners
-	Moves Moves    // which moves of links count for Owner
+	Links    []uint64 // only these links, unless nil; an empty list selects no clicks
+	NotLinks []uint64 // none of these links
+	Owner    uint64   // only this owner's links, including deleted ones; 0 means all owners
+	Moves    Moves    // which moves of links count for Owner
 
 	From, To int64 // Unix milliseconds, From inclusive, To exclusive; 0 means no bound
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -298,6 +299,18 @@ func (s *statement) add(text string, args ...any) {
 
 func (s *statement) done() Statement { return Statement{s.text.String(), s.args} }
 
+// numbers renders a list of numbers as text, because engines limit how many values can be bound.
+func numbers(list []uint64) string {
+	var b []byte
+	for i, n := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, n, 10)
+	}
+	return string(b)
+}
+
 func (s *statement) where(scope Scope, referers string) {
 	word := " WHERE "
 	and := func(text string, args ...any) {
@@ -311,15 +324,10 @@ func (s *statement) where(scope Scope, referers string) {
 	case len(scope.Links) == 1:
 		and("link = ?", int64(scope.Links[0]))
 	default:
-		// The numbers are in the text, because engines limit how many values can be bound.
-		var b strings.Builder
-		for i, n := range scope.Links {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			fmt.Fprint(&b, n)
-		}
-		and("link IN (" + b.String() + ")")
+		and("link IN (" + numbers(scope.Links) + ")")
+	}
+	if len(scope.NotLinks) > 0 {
+		and("link NOT IN (" + numbers(scope.NotLinks) + ")")
 	}
 	if scope.Owner != 0 {
 		s.owned(word, scope)

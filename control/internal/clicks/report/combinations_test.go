@@ -91,8 +91,10 @@ var filters = []struct {
 	{"language", report.Filters{Language: []string{"DE", "zh"}}, func(r *analytics.Row) bool { return r.Language == "de" || r.Language == "zh" }},
 	{"variantId", report.Filters{VariantID: []string{"01000000-0000-0000-0000-000000000001"}}, func(r *analytics.Row) bool { return r.Variant[0] == 1 && r.Variant[15] == 1 }},
 	{"ruleId", report.Filters{RuleID: []string{"02000000-0000-0000-0000-000000000002", "none"}}, func(r *analytics.Row) bool { return r.Rule.IsZero() || r.Rule[15] == 2 }},
-	{"domain", report.Filters{Domain: []string{"other.example", "SHO.RT"}}, func(*analytics.Row) bool { return true }},
+	{"domain", report.Filters{Domain: []string{"other.example", "SHO.RT"}}, func(r *analytics.Row) bool { return domainOf(int(r.Link)) == "" }},
 	{"domain", report.Filters{Domain: []string{"other.example"}}, func(*analytics.Row) bool { return false }},
+	{"domain", report.Filters{Domain: []string{"GO.example.com"}}, func(r *analytics.Row) bool { return domainOf(int(r.Link)) == "go.example.com" }},
+	{"domain", report.Filters{Domain: []string{"sho.rt", "b\u00fccher.example.com"}}, func(r *analytics.Row) bool { return domainOf(int(r.Link)) != "go.example.com" }},
 	{"tag", report.Filters{Tag: []string{"Fifth", "nothing"}}, func(r *analytics.Row) bool { return r.Link%5 == 0 }},
 	{"bot", report.Filters{Bot: []string{"true"}}, func(r *analytics.Row) bool { return r.Bot }},
 	{"bot", report.Filters{Bot: []string{"Googlebot"}}, func(r *analytics.Row) bool { return r.BotName == "Googlebot" }},
@@ -119,6 +121,20 @@ func both(a, b report.Filters) (f report.Filters) {
 		}
 	}
 	return f
+}
+
+// domains are the custom domains of each user. The last one has no links.
+var domains = []string{"go.example.com", "xn--bcher-kva.example.com", "empty.example.com"}
+
+// domainOf returns the domain of a link; "" is the default one.
+func domainOf(link int) string {
+	switch {
+	case link%7 == 1:
+		return domains[0]
+	case link%7 == 2:
+		return domains[1]
+	}
+	return ""
 }
 
 // links is the number of links with clicks. Link n belongs to user 1 + n%3.
@@ -205,9 +221,19 @@ func grouped(t *testing.T) *store.Store {
 				return fmt.Errorf("user %d has the number %d", i+1, num)
 			}
 		}
+		numbers := map[string]uint64{}
+		for i := range users {
+			for _, name := range domains {
+				d := store.Domain{ID: store.NewID(), Workspace: uint64(i + 1), Hostname: name, Status: store.DomainPending, Token: "x"}
+				if _, err := tx.InsertDomain(t.Context(), &d); err != nil {
+					return err
+				}
+				numbers[fmt.Sprint(i, name)] = d.Num
+			}
+		}
 		list := make([]*store.Link, links)
 		for i := range list {
-			list[i] = &store.Link{ID: linkID(i + 1), UserID: users[(i+1)%3].ID, Workspace: uint64(1 + (i+1)%3), Slug: fmt.Sprint("link", i+1), OriginalURL: "https://example.com", Active: true}
+			list[i] = &store.Link{ID: linkID(i + 1), UserID: users[(i+1)%3].ID, Workspace: uint64(1 + (i+1)%3), Domain: numbers[fmt.Sprint((i+1)%3, domainOf(i+1))], Slug: fmt.Sprint("link", i+1), OriginalURL: "https://example.com", Active: true}
 		}
 		if err := tx.InsertLinks(t.Context(), list); err != nil {
 			return err

@@ -90,6 +90,20 @@ func (c *combinations) groups(s *report.Service, q combination, want, compared t
 	return wrong
 }
 
+// domains are the expected groups by domain.
+func (q combination) domains(want *expected) (list []report.Group) {
+	list = append(list, want.group("sho.rt", func(link int) bool { return domainOf(link) == "" && (q.scope != ofUser || 1+link%3 == q.number) }))
+	for user := 1; user <= 3; user++ {
+		if q.scope == ofUser && user != q.number {
+			continue
+		}
+		for _, name := range domains {
+			list = append(list, want.group(name, func(link int) bool { return domainOf(link) == name && 1+link%3 == user }))
+		}
+	}
+	return list
+}
+
 func (q combination) differs(got *report.Groups, want *expected) string {
 	var list []report.Group
 	for user := 1; user <= 3; user++ {
@@ -102,7 +116,7 @@ func (q combination) differs(got *report.Groups, want *expected) string {
 		}
 	}
 	if got.By == "domain" {
-		list = []report.Group{want.group("sho.rt", func(link int) bool { return q.scope != ofUser || 1+link%3 == q.number })}
+		list = q.domains(want)
 	}
 	slices.SortStableFunc(list, func(a, b report.Group) int {
 		return cmp.Or(cmp.Compare(b.Clicks, a.Clicks), cmp.Compare(a.Name, b.Name))

@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/shared/link"
 )
 
 // Filters select clicks by their properties. A click counts if it has one of the values of every filter that has
@@ -36,7 +37,7 @@ type Filters struct {
 const (
 	maxFilterValues = 20
 	maxFilterLength = 255
-	maxTaggedLinks  = 100_000
+	maxListedLinks  = 100_000 // with a tag, on a domain or on other domains
 )
 
 // Selected is what filters select, after they were checked.
@@ -44,13 +45,14 @@ type selected struct {
 	match  []analytics.Match
 	bots   analytics.Bots
 	tagged []uint64 // links with one of the tags; nil if tags do not matter
+	on     []uint64 // links on one of the domains; nil if all links may be, except for the next ones
+	notOn  []uint64 // links on other custom domains
 	key    string   // identifies the filters in the cache
 }
 
 var (
 	countryCode  = regexp.MustCompile(`^[A-Za-z]{2}$`)
 	languageCode = regexp.MustCompile(`^[A-Za-z]{2,3}$`)
-	hostName     = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
 )
 
 // property is a filter on a dimension. value returns the stored form of a value, and a problem if it has none.
@@ -141,36 +143,63 @@ func (s *Service) selects(ctx context.Context, p auth.Principal, a Ask, problems
 		sel.match = append(sel.match, m)
 	}
 	sel.selectBots(a.Bot, problems)
-	for _, host := range a.Domain {
-		if !hostName.MatchString(host) {
-			problems.Add("domain", "must be a host name, such as sho.rt")
-			break
+	if err := s.selectDomains(ctx, p, a.Domain, &sel, problems); err != nil {
+		return sel, err
+	}
+	if len(*problems) == 0 && len(a.Tag) > 0 {
+		links, err := s.store.LinkNumsOfTags(ctx, p.Scope(), a.Tag)
+		if err != nil {
+			return sel, fmt.Errorf("find the links of tags: %w", err)
 		}
-	}
-	if len(a.Domain) > 0 && !slices.ContainsFunc(a.Domain, func(host string) bool { return strings.EqualFold(host, s.host) }) {
-		sel.tagged = []uint64{} // every link is on the host of BASE_URL
-	}
-	if len(*problems) > 0 || len(a.Tag) == 0 {
-		sel.key = fmt.Sprintf("%q %d %t", sel.match, sel.bots, sel.tagged != nil)
-		return sel, nil
-	}
-	links, err := s.store.LinkNumsOfTags(ctx, p.Scope(), a.Tag)
-	if err != nil {
-		return sel, fmt.Errorf("find the links of tags: %w", err)
-	}
-	if len(links) > maxTaggedLinks {
-		problems.Add("tag", "has %d links; reports filter by tags with at most %d links", len(links), maxTaggedLinks)
-	}
-	if sel.tagged == nil {
+		if len(links) > maxListedLinks {
+			problems.Add("tag", "has %d links; reports filter by tags with at most %d links", len(links), maxListedLinks)
+		}
 		sel.tagged = append([]uint64{}, links...)
 	}
 	sum := sha256.New()
-	for _, n := range sel.tagged {
-		sum.Write(strconv.AppendUint(nil, n, 36))
-		sum.Write([]byte{' '})
+	for _, list := range [][]uint64{sel.tagged, sel.on, sel.notOn} {
+		fmt.Fprint(sum, list == nil)
+		for _, n := range list {
+			sum.Write(strconv.AppendUint([]byte{' '}, n, 36))
+		}
+		sum.Write([]byte{'\n'})
 	}
 	sel.key = fmt.Sprintf("%q %d %x", sel.match, sel.bots, sum.Sum(nil))
 	return sel, nil
+}
+
+// selectDomains selects links by the hosts of their addresses. A name that the caller has no domain with selects nothing. Links
+// keep their domain for ever, so clicks on deleted links count too.
+func (s *Service) selectDomains(ctx context.Context, p auth.Principal, hosts []string, sel *selected, problems *problem.Fields) error {
+	if len(hosts) == 0 {
+		return nil
+	}
+	names, ours := []string{}, false
+	for _, host := range hosts {
+		if strings.EqualFold(host, s.host) {
+			ours = true
+			continue
+		}
+		name, err := link.Host(host)
+		if err != nil {
+			problems.Add("domain", "must be a host name, such as sho.rt")
+			return nil
+		}
+		names = append(names, name)
+	}
+	domains, err := s.store.DomainsNamed(ctx, p.Scope(), names)
+	if err != nil {
+		return fmt.Errorf("find domains: %w", err)
+	}
+	if ours {
+		sel.notOn, err = s.store.LinksNotOn(ctx, p.Scope(), domains, maxListedLinks+1)
+	} else {
+		sel.on, err = s.store.LinksOn(ctx, p.Scope(), domains, maxListedLinks+1)
+	}
+	if n := len(sel.on) + len(sel.notOn); err == nil && n > maxListedLinks {
+		problems.Add("domain", "cannot be filtered by: more than %d links would have to be listed", maxListedLinks)
+	}
+	return err
 }
 
 // bounded checks the number and the length of a filter's values.
@@ -219,23 +248,27 @@ func (sel *selected) selectBots(values []string, problems *problem.Fields) {
 func (sel selected) in(scope analytics.Scope) analytics.Scope {
 	scope.Bots, scope.Match = sel.bots, append(slices.Clone(scope.Match), sel.match...)
 	switch {
-	case sel.tagged == nil:
-	case scope.Links == nil:
-		// All clicks of a link count for the workspace that has the link, and the tag, now.
-		scope.Links, scope.Owner = sel.tagged, 0
-	default:
+	case scope.Links != nil:
 		scope.Links = slices.DeleteFunc(slices.Clone(scope.Links), func(n uint64) bool { return !sel.has(n) })
+	case sel.tagged != nil:
+		// All clicks of a link count for the workspace that has the link, and the tag, now.
+		scope.Owner = 0
+		scope.Links = slices.DeleteFunc(slices.Clone(sel.tagged), func(n uint64) bool { return !sel.has(n) })
+	case sel.on != nil:
+		scope.Links = sel.on
+	default:
+		scope.NotLinks = sel.notOn
 	}
 	return scope
 }
 
 // has reports whether the filters on links admit a link.
 func (sel selected) has(link uint64) bool {
-	if sel.tagged == nil {
-		return true
+	in := func(list []uint64) bool {
+		_, found := slices.BinarySearch(list, link)
+		return found
 	}
-	_, found := slices.BinarySearch(sel.tagged, link)
-	return found
+	return (sel.tagged == nil || in(sel.tagged)) && (sel.on == nil || in(sel.on)) && !in(sel.notOn)
 }
 
 // narrowed reports whether any filter is set.

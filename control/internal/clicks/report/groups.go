@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
@@ -24,7 +25,7 @@ type Groups struct {
 
 // Group has the clicks of the links with one tag, in one bundle or on one domain.
 type Group struct {
-	ID             *string `json:"id" doc:"Of the tag or bundle. Null for a domain."`
+	ID             *string `json:"id" doc:"Of the tag, bundle or custom domain. Null for the host of the service."`
 	Name           string  `json:"name"`
 	URLCount       int     `json:"urlCount" doc:"Links that are in the group now."`
 	Clicks         int64   `json:"clicks"`
@@ -53,8 +54,10 @@ func (s *Service) Groups(ctx context.Context, p auth.Principal, by string, a Ask
 		return nil, err
 	}
 	of := func(period Period) (*Groups, error) {
-		if by == "domain" {
-			return s.domains(ctx, p, period.limit(scope))
+		if store.LinkGrouping(by) == store.ByDomain {
+			if g, ok, err := s.onlyHost(ctx, p, period.limit(scope)); ok || err != nil {
+				return g, err
+			}
 		}
 		return s.groups(ctx, p, store.LinkGrouping(by), period.limit(scope), a.limit())
 	}
@@ -65,18 +68,55 @@ func (s *Service) Groups(ctx context.Context, p auth.Principal, by string, a Ask
 	return g, err
 }
 
-// domains reports on the only domain.
-func (s *Service) domains(ctx context.Context, p auth.Principal, scope analytics.Scope) (*Groups, error) {
+// onlyHost reports on the host of BASE_URL. ok is false if there are custom domains.
+func (s *Service) onlyHost(ctx context.Context, p auth.Principal, scope analytics.Scope) (out *Groups, ok bool, err error) {
+	_, domains, err := s.store.Domains(ctx, p.Scope(), "", 0, 0)
+	if err != nil {
+		return nil, false, fmt.Errorf("count domains: %w", err)
+	}
+	custom, err := s.store.LinksNotOn(ctx, p.Scope(), nil, 1)
+	if err != nil || len(custom)+domains > 0 {
+		return nil, false, err
+	}
 	stats, err := s.store.LinkStats(ctx, p.Scope(), s.now().UnixMilli())
 	if err != nil {
-		return nil, fmt.Errorf("count links by domain: %w", err)
+		return nil, false, fmt.Errorf("count links by domain: %w", err)
 	}
 	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope, Visitors: true})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	l := lines[0]
-	return &Groups{By: "domain", TotalClicks: l.Clicks, Groups: []Group{{Name: s.host, URLCount: stats.Total, Clicks: l.Clicks, UniqueVisitors: &l.Visitors, Percentage: percent.Of(l.Clicks, l.Clicks)}}}, nil
+	return &Groups{By: "domain", TotalClicks: l.Clicks, Groups: []Group{{Name: s.host, URLCount: stats.Total, Clicks: l.Clicks, UniqueVisitors: &l.Visitors, Percentage: percent.Of(l.Clicks, l.Clicks)}}}, true, nil
+}
+
+// completeDomains adds the host of BASE_URL to the custom domains, and sets the numbers of links that exist. Clicks on links of
+// deleted domains count for none. custom has all links that were ever on a custom domain.
+func (s *Service) completeDomains(ctx context.Context, p auth.Principal, list []grouped, clicks map[uint64]int64) (all []grouped, custom []uint64, err error) {
+	stats, err := s.store.LinkStats(ctx, p.Scope(), s.now().UnixMilli())
+	if err != nil {
+		return nil, nil, fmt.Errorf("count links by domain: %w", err)
+	}
+	counts, err := s.store.CountByDomain(ctx, p.Scope())
+	if err != nil {
+		return nil, nil, err
+	}
+	if custom, err = s.store.LinksNotOn(ctx, p.Scope(), nil, math.MaxInt32); err != nil {
+		return nil, nil, err
+	}
+	ours := grouped{LinkGroup: store.LinkGroup{Name: s.host}, links: stats.Total}
+	for i := range list {
+		list[i].links = counts[list[i].Num]
+		ours.links -= list[i].links
+	}
+	for _, n := range clicks {
+		ours.clicks += n
+	}
+	custom = slices.DeleteFunc(custom, func(link uint64) bool { return clicks[link] == 0 })
+	for _, link := range custom {
+		ours.clicks -= clicks[link]
+	}
+	return append(list, ours), custom, nil
 }
 
 func (s *Service) groups(ctx context.Context, p auth.Principal, by store.LinkGrouping, scope analytics.Scope, limit int) (*Groups, error) {
@@ -103,6 +143,12 @@ func (s *Service) groups(ctx context.Context, p auth.Principal, by store.LinkGro
 	if err != nil {
 		return nil, fmt.Errorf("find the links of each %s: %w", by, err)
 	}
+	var custom []uint64
+	if by == store.ByDomain {
+		if list, custom, err = s.completeDomains(ctx, p, list, clicks); err != nil {
+			return nil, err
+		}
+	}
 	slices.SortStableFunc(list, func(a, b grouped) int {
 		return cmp.Or(cmp.Compare(b.clicks, a.clicks), cmp.Compare(a.Name, b.Name))
 	})
@@ -112,7 +158,16 @@ func (s *Service) groups(ctx context.Context, p auth.Principal, by store.LinkGro
 		return nil, err
 	}
 	for _, g := range list {
-		out.Groups = append(out.Groups, Group{&g.ID, g.Name, g.links, g.clicks, visitors[g.Num], percent.Of(g.clicks, out.TotalClicks)})
+		if by == store.ByDomain && g.Num == 0 && len(custom) <= maxListedLinks {
+			rest := scope
+			rest.NotLinks = slices.Concat(scope.NotLinks, custom)
+			lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: rest, Visitors: true})
+			if err != nil {
+				return nil, err
+			}
+			visitors[0] = &lines[0].Visitors
+		}
+		out.Groups = append(out.Groups, Group{analytics.OrNull(g.ID), g.Name, g.links, g.clicks, visitors[g.Num], percent.Of(g.clicks, out.TotalClicks)})
 	}
 	return out, nil
 }
@@ -121,10 +176,12 @@ func (s *Service) groups(ctx context.Context, p auth.Principal, by store.LinkGro
 func (s *Service) visitors(ctx context.Context, p auth.Principal, by store.LinkGrouping, scope analytics.Scope, list []grouped, clicks map[uint64]int64) (map[uint64]*int64, error) {
 	links := map[uint64][]uint64{}
 	for _, g := range list {
-		links[g.Num] = []uint64{}
+		if g.Num != 0 { // the host of BASE_URL, which has all links that are in no other group
+			links[g.Num] = []uint64{}
+		}
 	}
 	err := s.store.EachGrouped(ctx, by, p.Scope(), func(g store.LinkGroup, link uint64) {
-		if of, listed := links[g.Num]; listed && clicks[link] > 0 && len(of) <= maxTaggedLinks {
+		if of, listed := links[g.Num]; listed && clicks[link] > 0 && len(of) <= maxListedLinks {
 			links[g.Num] = append(of, link)
 		}
 	})
@@ -133,11 +190,14 @@ func (s *Service) visitors(ctx context.Context, p auth.Principal, by store.LinkG
 	}
 	found := map[uint64]*int64{}
 	for num, of := range links {
-		if len(of) > maxTaggedLinks {
+		if len(of) > maxListedLinks {
 			continue
 		}
 		within := scope
-		within.Links, within.Owner = of, 0
+		within.Links = of
+		if by != store.ByDomain { // links with a tag or in a bundle belong to its workspace, with all their clicks
+			within.Owner = 0
+		}
 		lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: within, Visitors: true})
 		if err != nil {
 			return nil, err

@@ -192,4 +192,8 @@ func matching(t *testing.T, s analytics.Store) {
 	if got, want := total(t, s, many), int64(len(filter(rows, analytics.Scope{Bots: analytics.Everyone, Links: []uint64{10}, Match: many.Match}))); got != want || want == 0 {
 		t.Errorf("%d clicks on many links, want %d", got, want)
 	}
+	many.Links, many.NotLinks = nil, many.Links
+	if got, want := total(t, s, many), int64(len(filter(rows, analytics.Scope{Bots: analytics.Everyone, NotLinks: []uint64{10}, Match: many.Match}))); got != want || want == 0 {
+		t.Errorf("%d clicks on other links than many, want %d", got, want)
+	}
 }

@@ -135,6 +135,7 @@ func compareOwners(t *testing.T, s analytics.Store, l *ledger, all []analytics.R
 			{Visitors: true, Last: true}, {Every: analytics.Days, Visitors: true}, {Every: analytics.Days, Zone: newYork}, {ByLink: true, TopFirst: true, Limit: 7}, {By: analytics.Country, TopFirst: true},
 			{By: analytics.BotName, Scope: analytics.Scope{Bots: analytics.OnlyBots}}, {ByLink: true, By: analytics.Variant, Scope: analytics.Scope{Drawn: true}},
 			{ByLink: true, Scope: analytics.Scope{From: day.Start(newYork) + 1234, To: (day + 3).Start(nil)}}, {Scope: analytics.Scope{Links: []uint64{1, 2, 3}}},
+			{Visitors: true, Scope: analytics.Scope{NotLinks: []uint64{1, 2, 3}}},
 		} {
 			if (i+third)%3 != 0 {
 				continue
