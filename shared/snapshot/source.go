@@ -95,9 +95,10 @@ type Missing struct {
 
 // MissingSlug counts the requests for a slug since the previous batch.
 type MissingSlug struct {
-	Host  string `json:"host,omitempty"` // "" is the host of BASE_URL
-	Slug  string `json:"slug"`
-	Count uint64 `json:"count"`
+	Host   string `json:"host,omitempty"`   // "" is the host of BASE_URL
+	Domain uint64 `json:"domain,omitempty"` // number of the host's domain; another owner of the host has another one
+	Slug   string `json:"slug"`
+	Count  uint64 `json:"count"`
 }
 
 // Validate returns an error for a batch that no edge sends.
@@ -110,7 +111,7 @@ func (m *Missing) Validate() error {
 		if !link.ValidSlug(s.Slug) || len(s.Host) > 253 || s.Count == 0 || s.Count > maxMissingCount {
 			return errors.New("missing slugs: an entry is not valid")
 		}
-		name := MissingSlug{Host: s.Host, Slug: s.Slug}
+		name := MissingSlug{Host: s.Host, Domain: s.Domain, Slug: s.Slug}
 		if seen[name] {
 			return errors.New("missing slugs: an entry is repeated")
 		}

@@ -11,7 +11,7 @@ import (
 
 // MissingSlug is a slug that visitors ask for and that does not exist.
 type MissingSlug struct {
-	Host    string `json:"host" doc:"The host that visitors asked." example:"sho.rt"`
+	Host    string `json:"host" doc:"The host that visitors asked. A new link gets it as its domain." example:"sho.rt"`
 	Slug    string `json:"slug" example:"summer"`
 	Count   uint64 `json:"count" doc:"Requests in the period."`
 	FirstAt Time   `json:"firstAt" doc:"When an edge first reported the slug in the period."`
@@ -27,7 +27,7 @@ type listMissingIn struct {
 }
 
 func (s *Server) registerMissing() {
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/analytics/missing", ID: "listMissingSlugs", Summary: "List slugs that do not exist", Tag: "Analytics", Need: admin, Limit: limitAnalytics},
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/analytics/missing", ID: "listMissingSlugs", Summary: "List slugs that do not exist", Tag: "Analytics", Limit: limitAnalytics},
 		func(ctx context.Context, in *listMissingIn) (*body[List[MissingSlug]], error) {
 			q := abuse.MissingQuery{Offset: in.offset(missingPage), Limit: in.size(missingPage)}
 			var v problem.Fields

@@ -163,7 +163,7 @@ var operations = map[string]words{
 	// Analytics
 	"linkReport":        {about: "Totals, figures per day, and shares by location, device, browser, referrer and campaign. Bots are excluded unless `includeBots` is true."},
 	"overview":          {about: "The same figures over all your links (for administrators, over the links of all users), and the links with most clicks."},
-	"listMissingSlugs":  {about: "Slugs that visitors asked for and that do not exist, most frequent first, at most 1,000. Edges count the 1,000 most frequent ones and report them once a minute; counts are kept for 90 days. Slugs that are links by now are left out. Administrators only, because the slugs of the shared domain belong to nobody.", also: []int{http.StatusBadRequest}},
+	"listMissingSlugs":  {about: "Slugs that visitors asked for on custom domains of the workspace and that do not exist, most frequent first, at most 1,000. Edges count the 1,000 most frequent ones and report them once a minute; counts are kept for 90 days. Slugs that are links by now are left out. The slugs of the shared domain belong to nobody, so only administrators who chose no workspace see them.", also: []int{http.StatusBadRequest}},
 	"heatmap":           {about: "Clicks of all your links by weekday and hour of the time zone. Hours that occur twice when clocks are set back count together."},
 	"linkHeatmap":       {about: "Clicks of one link by weekday and hour of the time zone."},
 	"groupsReport":      {about: "Clicks and visitors of the links with each tag, in each bundle or on each domain, most clicks first."},

@@ -2,12 +2,16 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
+
+	"github.com/shortline/shortline/shared/link"
 )
 
 // Missing counts the requests for a slug that does not exist.
 type Missing struct {
-	Host    string // "": the host of BASE_URL
+	Domain  uint64 // 0: the default domain
+	Host    string // of Domain; only read, "" for the host of BASE_URL
 	Slug    string
 	Count   uint64
 	FirstAt int64 // Unix milliseconds of the first report of it in the period
@@ -21,7 +25,7 @@ const keptMissing = 2000
 const missingRows = 200
 
 // CountMissing adds the counts of one batch of an edge to a day, once: a batch with a number that was counted before in the
-// same run of the edge changes nothing. list must be sorted by host and slug, so that two edges take their locks in the
+// same run of the edge changes nothing. list must be sorted by domain and slug, so that two edges take their locks in the
 // same order.
 func (tx *Tx) CountMissing(ctx context.Context, edge, run string, seq uint64, day, now int64, list []Missing) error {
 	n, err := tx.Exec(ctx, `INSERT INTO missing_marks (edge, run, seq, seen_at) VALUES (?, ?, ?, ?)
@@ -33,12 +37,12 @@ func (tx *Tx) CountMissing(ctx context.Context, edge, run string, seq uint64, da
 	for len(list) > 0 {
 		part := list[:min(len(list), missingRows)]
 		list = list[len(part):]
-		args := make([]any, 0, 6*len(part))
+		args := make([]any, 0, 7*len(part))
 		for _, m := range part {
-			args = append(args, day, m.Host, m.Slug, int64(m.Count), now, now)
+			args = append(args, day, "", link.Key(m.Domain, m.Slug), m.Domain, int64(m.Count), now, now)
 		}
-		rows := strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, ?, ?),`, len(part)), ",")
-		if _, err := tx.Exec(ctx, `INSERT INTO missing_slugs (day, host, slug, count, first_at, last_at) VALUES `+rows+`
+		rows := strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, ?, ?, ?),`, len(part)), ",")
+		if _, err := tx.Exec(ctx, `INSERT INTO missing_slugs (day, host, slug, domain_num, count, first_at, last_at) VALUES `+rows+`
 			ON CONFLICT (day, host, slug) DO UPDATE SET count = missing_slugs.count + excluded.count, last_at = excluded.last_at`, args...); err != nil {
 			return err
 		}
@@ -73,19 +77,26 @@ func (tx *Tx) PruneMissing(ctx context.Context, keepFrom, from int64) error {
 const dayMs = 24 * 60 * 60 * 1000
 
 // MissingSlugs lists the slugs that were asked for on the days from first to last, both included, and that do not exist
-// now, most frequent first. total counts them up to most.
-func (c Conn) MissingSlugs(ctx context.Context, first, last int64, most, offset, limit int) (list []Missing, total int, err error) {
-	// The slugs of other hosts than BASE_URL's cannot be links yet.
-	const rows = ` FROM missing_slugs m WHERE m.day >= ? AND m.day <= ? AND (m.host <> '' OR NOT EXISTS (SELECT 1 FROM urls u WHERE u.slug = m.slug)) GROUP BY m.host, m.slug`
-	if err := c.Row(ctx, `SELECT count(*) FROM (SELECT 1 AS one`+rows+` LIMIT ?) AS found`, first, last, most).Scan(&total); err != nil {
+// now, most frequent first. total counts them up to most. A workspace other than 0 selects the slugs of its domains.
+func (c Conn) MissingSlugs(ctx context.Context, workspace uint64, first, last int64, most, offset, limit int) (list []Missing, total int, err error) {
+	rows, args := ` FROM missing_slugs m LEFT JOIN domains d ON d.num = m.domain_num WHERE m.day >= ? AND m.day <= ? AND m.host = '' AND (m.domain_num = 0 OR d.num IS NOT NULL)
+		AND NOT EXISTS (SELECT 1 FROM urls u WHERE u.slug = m.slug)`, []any{first, last}
+	if workspace != 0 {
+		rows, args = rows+` AND d.workspace_num = ?`, append(args, workspace)
+	}
+	rows += ` GROUP BY m.domain_num, d.hostname, m.slug`
+	if err := c.Row(ctx, `SELECT count(*) FROM (SELECT 1 AS one`+rows+` LIMIT ?) AS found`, append(slices.Clone(args), most)...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
 	if limit = min(limit, most-offset); limit <= 0 {
 		return nil, total, nil
 	}
 	list, err = All(ctx, c, func(row interface{ Scan(...any) error }) (m Missing, err error) {
-		return m, row.Scan(&m.Host, &m.Slug, &m.Count, &m.FirstAt, &m.LastAt)
-	}, `SELECT m.host, m.slug, CAST(sum(m.count) AS BIGINT), min(m.first_at), max(m.last_at)`+rows+` ORDER BY sum(m.count) DESC, max(m.last_at) DESC, m.host, m.slug LIMIT ? OFFSET ?`,
-		first, last, limit, offset)
+		var key string
+		err = row.Scan(orZero(&m.Host), &key, &m.Count, &m.FirstAt, &m.LastAt)
+		m.Domain, m.Slug = link.SplitKey(key)
+		return m, err
+	}, `SELECT d.hostname, m.slug, CAST(sum(m.count) AS BIGINT), min(m.first_at), max(m.last_at)`+rows+` ORDER BY sum(m.count) DESC, max(m.last_at) DESC, m.slug LIMIT ? OFFSET ?`,
+		append(args, limit, offset)...)
 	return list, total, err
 }

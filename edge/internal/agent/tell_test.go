@@ -170,7 +170,7 @@ func TestAgent_reports_missing_slugs_until_taken(t *testing.T) {
 	t.Parallel()
 	r := &reporter{source: newSource(), answer: nothing}
 	table := missing.New(missing.Config{Every: time.Nanosecond})
-	table.Add("", []byte("summer"))
+	table.Add("", 0, []byte("summer"))
 	heard := make(chan snapshot.Missing, 100)
 	r.says(func(s snapshot.Status) (answer snapshot.Answer, err error) {
 		if s.Missing == nil {
@@ -189,7 +189,7 @@ func TestAgent_reports_missing_slugs_until_taken(t *testing.T) {
 	testkit.Eventually(t, "the batch is taken", func() bool { return len(heard) >= 3 })
 	testkit.Eventually(t, "the next slug is counted", func() bool { // a slug that is added while the agent reads the table is dropped
 		before := table.Stats().Counted
-		table.Add("", []byte("winter"))
+		table.Add("", 0, []byte("winter"))
 		return table.Stats().Counted > before
 	})
 	testkit.Eventually(t, "the next batch is taken", func() bool { return len(heard) >= 4 })

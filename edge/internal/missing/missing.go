@@ -64,12 +64,13 @@ type Table struct {
 
 // slot is one slug of the table.
 type slot struct {
-	hash  uint64
-	count uint64 // since the last batch
-	rank  uint32 // decides who leaves the table; halved as time passes
-	host  string // "" is the default host
-	size  uint8
-	text  [link.MaxSlug]byte
+	hash   uint64
+	count  uint64 // since the last batch
+	rank   uint32 // decides who leaves the table; halved as time passes
+	host   string // "" is the default host
+	domain uint64 // of host
+	size   uint8
+	text   [link.MaxSlug]byte
 }
 
 // New returns an empty Table.
@@ -83,9 +84,9 @@ func New(cfg Config) *Table {
 	return &Table{cfg: cfg, seed: maphash.MakeSeed(), index: make(map[uint64]int, Slots), order: make([]uint16, 0, Slots), aged: cfg.Now()}
 }
 
-// Add counts one request for a slug that does not exist on a host; "" is the default one. It ignores what cannot be the
+// Add counts one request for a slug that does not exist on a host, which belongs to a domain; "" and 0 are the default ones. It ignores what cannot be the
 // slug of a link. It does not allocate once the table is full, and does not keep slug.
-func (t *Table) Add(host string, slug []byte) {
+func (t *Table) Add(host string, domain uint64, slug []byte) {
 	if !link.ValidSlug(slug) || reserved(slug) {
 		return
 	}
@@ -96,8 +97,8 @@ func (t *Table) Add(host string, slug []byte) {
 	defer t.mu.Unlock()
 	t.taken.Add(1)
 	hash := maphash.Bytes(t.seed, slug)
-	if host != "" {
-		hash ^= bits.RotateLeft64(maphash.String(t.seed, host), 1)
+	if domain != 0 {
+		hash ^= bits.RotateLeft64(maphash.Comparable(t.seed, domain), 1)
 	}
 	if at, ok := t.index[hash]; ok {
 		s := &t.slots[t.order[at]]
@@ -110,7 +111,7 @@ func (t *Table) Add(host string, slug []byte) {
 	}
 	if len(t.order) < Slots {
 		n := uint16(len(t.order))
-		t.slots[n].set(host, slug, hash, 1)
+		t.slots[n].set(host, domain, slug, hash, 1)
 		heap.Push(byRank{t}, n)
 		return
 	}
@@ -118,7 +119,7 @@ func (t *Table) Add(host string, slug []byte) {
 	if least := &t.slots[t.order[0]]; n > least.rank {
 		t.sketch.forget(hash)
 		delete(t.index, least.hash)
-		least.set(host, slug, hash, n)
+		least.set(host, domain, slug, hash, n)
 		t.index[hash] = 0
 		heap.Fix(byRank{t}, 0)
 	}
@@ -132,8 +133,8 @@ func reserved(slug []byte) bool {
 	return link.Reserved(string(slug)) // does not escape, so it does not allocate
 }
 
-func (s *slot) set(host string, slug []byte, hash uint64, n uint32) {
-	s.host = host
+func (s *slot) set(host string, domain uint64, slug []byte, hash uint64, n uint32) {
+	s.host, s.domain = host, domain
 	s.hash, s.count, s.rank = hash, uint64(n), n
 	s.size = uint8(copy(s.text[:], slug))
 }
@@ -167,13 +168,13 @@ func (t *Table) collect() {
 	var list []snapshot.MissingSlug
 	for _, n := range t.order {
 		if s := &t.slots[n]; s.count > 0 {
-			list = append(list, snapshot.MissingSlug{Host: s.host, Slug: string(s.text[:s.size]), Count: s.count})
+			list = append(list, snapshot.MissingSlug{Host: s.host, Domain: s.domain, Slug: string(s.text[:s.size]), Count: s.count})
 			s.count = 0
 		}
 	}
 	if len(list) > 0 {
 		slices.SortFunc(list, func(a, b snapshot.MissingSlug) int {
-			return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.Slug, b.Slug))
+			return cmp.Or(strings.Compare(a.Host, b.Host), cmp.Compare(a.Domain, b.Domain), strings.Compare(a.Slug, b.Slug))
 		})
 		t.batch = snapshot.Missing{Seq: t.batch.Seq + 1, Slugs: list}
 	}

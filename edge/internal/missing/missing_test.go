@@ -41,7 +41,7 @@ func TestTable_counts_exactly_while_slugs_fit(t *testing.T) {
 	for range 50_000 {
 		slug := fmt.Sprintf("slug-%d", rand.IntN(missing.Slots))
 		want[slug]++
-		table.Add("", []byte(slug))
+		table.Add("", 0, []byte(slug))
 		if rand.IntN(1000) == 0 {
 			clock.at = clock.at.Add(40 * time.Second)
 			collect(table, got)
@@ -63,12 +63,12 @@ func TestTable_ignores_what_cannot_be_a_slug(t *testing.T) {
 	t.Parallel()
 	table, _ := newTable()
 	for _, s := range []string{"", "ab", "wp-login.php", "a b", "api", "API", "robots.txt", "console", strings.Repeat("x", link.MaxSlug+1), "é́́"} {
-		table.Add("", []byte(s))
+		table.Add("", 0, []byte(s))
 	}
 	if b := table.Batch(); b != nil {
 		t.Errorf("%+v", b)
 	}
-	table.Add("", []byte(strings.Repeat("x", link.MaxSlug)))
+	table.Add("", 0, []byte(strings.Repeat("x", link.MaxSlug)))
 	if b := table.Batch(); b == nil || len(b.Slugs) != 1 || len(b.Slugs[0].Slug) != link.MaxSlug {
 		t.Errorf("%+v", b)
 	}
@@ -84,18 +84,18 @@ func TestTable_survives_a_flood_of_random_slugs(t *testing.T) {
 	name := func(i int) []byte { return fmt.Appendf(nil, "steady-%d", i) }
 	for i := range steady {
 		for range 5 {
-			table.Add("", name(i))
+			table.Add("", 0, name(i))
 		}
 	}
 	for round := range rounds { // one million random slugs; a steady slug is one in 25,000 of the requests, and half a newcomer
 		for range flood {
-			table.Add("", fmt.Appendf(nil, "x%016x", rand.Uint64()))
+			table.Add("", 0, fmt.Appendf(nil, "x%016x", rand.Uint64()))
 		}
 		for i := range steady {
-			table.Add("", name(i))
+			table.Add("", 0, name(i))
 		}
 		if round >= rounds/2 {
-			table.Add("", []byte("newcomer"))
+			table.Add("", 0, []byte("newcomer"))
 		}
 		clock.at = clock.at.Add(time.Minute)
 		collect(table, got)
@@ -116,14 +116,14 @@ func TestTable_survives_a_flood_of_random_slugs(t *testing.T) {
 func TestTable_does_not_allocate(t *testing.T) { // not parallel: it counts the allocations of the process
 	table, _ := newTable()
 	for i := range missing.Slots {
-		table.Add("", fmt.Appendf(nil, "slug-%d", i))
+		table.Add("", 0, fmt.Appendf(nil, "slug-%d", i))
 	}
 	slugs := make([][]byte, 2000)
 	for i := range slugs {
 		slugs[i] = fmt.Appendf(nil, "slug-%d", i)
 	}
 	next := 0
-	if n := testing.AllocsPerRun(20_000, func() { table.Add("", slugs[next%len(slugs)]); next++ }); n != 0 {
+	if n := testing.AllocsPerRun(20_000, func() { table.Add("", 0, slugs[next%len(slugs)]); next++ }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -131,9 +131,9 @@ func TestTable_does_not_allocate(t *testing.T) { // not parallel: it counts the 
 func TestTable_batch_stays_until_it_is_acknowledged(t *testing.T) {
 	t.Parallel()
 	table, clock := newTable()
-	table.Add("", []byte("abc"))
+	table.Add("", 0, []byte("abc"))
 	first := table.Batch()
-	table.Add("", []byte("abc"))
+	table.Add("", 0, []byte("abc"))
 	if again := table.Batch(); again != nil {
 		t.Errorf("repeated at once: %+v", again)
 	}
@@ -154,7 +154,7 @@ func TestTable_forgets(t *testing.T) {
 	t.Parallel()
 	table, clock := newTable()
 	for range 100 {
-		table.Add("", []byte("once-popular"))
+		table.Add("", 0, []byte("once-popular"))
 	}
 	for range 8 {
 		clock.at = clock.at.Add(time.Hour)
@@ -173,7 +173,7 @@ func TestTable_does_not_wait(t *testing.T) {
 	for w := range workers {
 		group.Go(func() {
 			for i := range each {
-				table.Add("", fmt.Appendf(nil, "slug-%d", (w*each+i)%3000))
+				table.Add("", 0, fmt.Appendf(nil, "slug-%d", (w*each+i)%3000))
 			}
 		})
 	}
@@ -203,11 +203,11 @@ func FuzzTable(f *testing.F) {
 		added := map[string]uint64{}
 		for round := range int(times%2000) + 1 {
 			for word := range strings.SplitSeq(string(text), "/") {
-				table.Add("", []byte(word))
+				table.Add("", 0, []byte(word))
 				added[word]++
 				if len(word) > 2 { // many different slugs
 					word = fmt.Sprint(word[1:], round)
-					table.Add("", []byte(word))
+					table.Add("", 0, []byte(word))
 					added[word]++
 				}
 			}
@@ -243,7 +243,7 @@ func BenchmarkAdd(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				slug = fmt.Appendf(slug[:0], "slug-%d", rand.Uint64N(distinct))
-				table.Add("", slug)
+				table.Add("", 0, slug)
 			}
 		})
 	}

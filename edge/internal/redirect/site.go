@@ -51,10 +51,10 @@ func (h *Handler) countMissing(ctx *fasthttp.RequestCtx, t target) {
 		return
 	}
 	if t.site != nil {
-		h.deps.Missing.Add(t.site.Name, t.slug)
+		h.deps.Missing.Add(t.site.Name, t.site.Domain, t.slug)
 		return
 	}
-	h.deps.Missing.Add("", t.slug)
+	h.deps.Missing.Add("", 0, t.slug)
 }
 
 // addressOf returns the public address of a link.

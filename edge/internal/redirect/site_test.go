@@ -113,9 +113,9 @@ func TestSite_redirects_other_visitors(t *testing.T) {
 	w.clicks(0)
 	var told []string
 	for _, s := range counts.Batch().Slugs {
-		told = append(told, s.Host+"/"+s.Slug)
+		told = append(told, s.Host+"/"+link.Key(s.Domain, s.Slug))
 	}
-	if list := strings.Join(told, " "); list != "/nothing go.acme.com/later go.acme.com/nothing go.bare.com/nothing" {
+	if list := strings.Join(told, " "); list != "/nothing go.acme.com/10/later go.acme.com/10/nothing go.bare.com/11/nothing" {
 		t.Errorf("missing slugs: %s", list)
 	}
 }

@@ -58,14 +58,14 @@ export async function abuse({ signal, go }) {
     if (!last()) return;
     replace(missing, card('Slugs that do not exist', h('p', { class: 'help' }, 'What visitors asked for in the last 30 days.'), got.data.length
       ? table('Slugs that do not exist', [['Slug'], ['Requests', 'number'], ['Last request'], ['', 'tools']], got.data.map((m) => [h('span', { class: 'mono' }, `${m.host}/${m.slug}`), number(m.count), since(m.lastAt),
-        h('span', { class: 'tools' }, button('Create link', () => create(m.slug), { 'aria-label': `Create the link ${m.slug}`, symbol: 'plus' }))]))
+        h('span', { class: 'tools' }, button('Create link', () => create(m), { 'aria-label': `Create the link ${m.slug}`, symbol: 'plus' }))]))
       : h('p', { class: 'none' }, 'Nobody asked for a slug that does not exist.')), pager(got, (page) => {
       state.missingPage = page;
       loadMissing().catch(complain);
     }));
   }
 
-  function create(slug) {
+  function create({ host, slug }) {
     dialog('New link', (close) => {
       const made = linkForm(null, async (u) => {
         close();
@@ -73,6 +73,7 @@ export async function abuse({ signal, go }) {
         await go(`/console/links/${u.id}`);
       }, close);
       made.elements.customSlug.value = slug;
+      if (made.elements.domain) made.elements.domain.value = host;
       return made;
     }, { wide: true });
   }

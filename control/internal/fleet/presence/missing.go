@@ -27,9 +27,11 @@ func (t *Tracker) countMissing(ctx context.Context, edge, run string, batch *sna
 	}
 	list := make([]store.Missing, len(batch.Slugs))
 	for i, s := range batch.Slugs {
-		list[i] = store.Missing{Host: s.Host, Slug: s.Slug, Count: s.Count}
+		list[i] = store.Missing{Domain: s.Domain, Slug: s.Slug, Count: s.Count}
 	}
-	slices.SortFunc(list, func(a, b store.Missing) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Slug, b.Slug)) })
+	slices.SortFunc(list, func(a, b store.Missing) int {
+		return cmp.Or(cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Slug, b.Slug))
+	})
 	err := t.store.Tx(ctx, func(tx *store.Tx) error {
 		return tx.CountMissing(ctx, edge, run, batch.Seq, Day(now), now.UnixMilli(), list)
 	})

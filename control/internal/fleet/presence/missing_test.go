@@ -13,7 +13,7 @@ import (
 func (f *fleet) missing(most int) (list []store.Missing, total int) {
 	f.Helper()
 	today := presence.Day(f.now())
-	list, total, err := f.store.MissingSlugs(f.Context(), today-29, today, most, 0, most)
+	list, total, err := f.store.MissingSlugs(f.Context(), 0, today-29, today, most, 0, most)
 	if err != nil {
 		f.Fatal(err)
 	}
