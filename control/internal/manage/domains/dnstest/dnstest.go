@@ -2,6 +2,7 @@
 package dnstest
 
 import (
+	"errors"
 	"net"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ type Server struct {
 	Addr string
 
 	questions atomic.Int64
+	parts     []*dns.Server
 
 	mu      sync.Mutex
 	records map[string][]dns.RR // by lower-case name with a trailing dot
@@ -26,52 +28,78 @@ type Server struct {
 // New starts a server without records. It stops at the end of the test.
 func New(t testing.TB) *Server {
 	t.Helper()
+	s, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
+// Start starts a server without records. The caller stops it.
+func Start() (*Server, error) {
 	s := &Server{records: map[string][]dns.RR{}}
-	udp, tcp := listen(t)
+	udp, tcp, err := listen()
+	if err != nil {
+		return nil, err
+	}
 	s.Addr = udp.LocalAddr().String()
-	for _, d := range []*dns.Server{{PacketConn: udp, Handler: dns.HandlerFunc(s.answer)}, {Listener: tcp, Handler: dns.HandlerFunc(s.answer)}} {
+	s.parts = []*dns.Server{{PacketConn: udp, Handler: dns.HandlerFunc(s.answer)}, {Listener: tcp, Handler: dns.HandlerFunc(s.answer)}}
+	for _, d := range s.parts {
 		started := make(chan struct{})
 		d.NotifyStartedFunc = func() { close(started) }
 		go func() { _ = d.ActivateAndServe() }()
 		<-started
-		t.Cleanup(func() { _ = d.Shutdown() })
 	}
-	return s
+	return s, nil
+}
+
+// Stop ends the server.
+func (s *Server) Stop() {
+	for _, d := range s.parts {
+		_ = d.Shutdown()
+	}
 }
 
 // listen opens one port of loopback for UDP and TCP.
-func listen(t testing.TB) (net.PacketConn, net.Listener) {
-	t.Helper()
+func listen() (net.PacketConn, net.Listener, error) {
 	for range 20 {
 		udp, err := net.ListenPacket("udp", "127.0.0.1:0")
 		if err != nil {
-			t.Fatal(err)
+			return nil, nil, err
 		}
 		if tcp, err := net.Listen("tcp", udp.LocalAddr().String()); err == nil {
-			return udp, tcp
+			return udp, tcp, nil
 		}
 		udp.Close() // something else has the port for TCP
 	}
-	t.Fatal("no port is free for both UDP and TCP")
-	return nil, nil
+	return nil, nil, errors.New("no port is free for both UDP and TCP")
 }
 
 // Set replaces all records of a name by those in the text form of zone files without name and time to live, such as
 // `TXT "value"` or `A 203.0.113.1`. Without records the name does not exist.
 func (s *Server) Set(t testing.TB, name string, records ...string) {
 	t.Helper()
+	if err := s.Put(name, records...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Put is Set without a test.
+func (s *Server) Put(name string, records ...string) error {
 	name = dns.Fqdn(strings.ToLower(name))
 	var list []dns.RR
 	for _, text := range records {
 		rr, err := dns.NewRR(name + " 60 IN " + text)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		list = append(list, rr)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.records[name] = list
+	return nil
 }
 
 // Fail makes the server answer everything with a code such as dns.RcodeServerFailure. 0 ends that.
