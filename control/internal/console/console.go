@@ -31,7 +31,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 // screens are the paths that the script knows. Other paths below /console get the same page with a 404.
-var screens = regexp.MustCompile(`^/console/(links(/[0-9A-Za-z-]+(/(edit|clicks|rules|variants|preview|history))?)?|(bundles|webhooks|workspaces)(/[0-9A-Za-z-]+)?|overview|tags|templates|keys|account|users|providers|settings|edges|audit|abuse)?$`)
+var screens = regexp.MustCompile(`^/console/(links(/[0-9A-Za-z-]+(/(edit|clicks|rules|variants|preview|history))?)?|(bundles|webhooks|workspaces|domains)(/[0-9A-Za-z-]+)?|overview|tags|templates|keys|account|users|providers|settings|edges|audit|abuse)?$`)
 
 var contentTypes = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",

@@ -42,6 +42,7 @@ func TestHandler_paths(t *testing.T) {
 		"/": 302, "/console": 302, "/console/": 200, "/login": 200, "/login?error=no_account": 200,
 		"/console/links": 200, "/console/links/0197b2f0-0000-7000-8000-000000000000": 200, "/console/links/abc/rules": 200, "/console/links/abc/preview": 200, "/console/links/abc/history": 200, "/console/overview": 200,
 		"/console/bundles": 200, "/console/bundles/abc": 200, "/console/bundles/abc/more": 404, "/console/webhooks": 200, "/console/webhooks/abc": 200, "/console/webhooks/abc/more": 404, "/console/tags": 200, "/console/templates": 200, "/console/templates/more": 404, "/console/keys": 200, "/console/account": 200, "/console/users": 200, "/console/providers": 200, "/console/settings": 200, "/console/settings/more": 404, "/console/edges": 200, "/console/audit": 200, "/console/abuse": 200,
+		"/console/domains": 200, "/console/domains/abc": 200, "/console/domains/abc/more": 404,
 		"/console/workspaces": 200, "/console/workspaces/abc": 200, "/console/workspaces/abc/more": 404,
 		"/console/nothing": 404, "/console/links/abc/nothing": 404, "/console/links/": 404, "/login/more": 404,
 		"/static": 404, "/static/": 404, "/static/app.js": 404, "/static/0123456789abcdef/none.js": 404, "/static/0123456789abcdef/index.html": 404, "/static/0123456789abcdef/../console.go": 404,

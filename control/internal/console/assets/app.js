@@ -13,6 +13,8 @@ import { bundles } from './bundles.js';
 import { bundle } from './bundle.js';
 import { tagPage } from './tagpage.js';
 import { templates } from './templates.js';
+import { domains } from './domains.js';
+import { domain } from './domain.js';
 import { webhooks } from './webhooks.js';
 import { webhook } from './webhook.js';
 import { keys } from './keys.js';
@@ -35,6 +37,7 @@ const menu = [
     { path: '/console/bundles', title: 'Bundles', symbol: 'folder', show: bundles },
     { path: '/console/tags', title: 'Tags', symbol: 'tag', show: tagPage },
     { path: '/console/templates', title: 'UTM templates', symbol: 'book', show: templates },
+    { path: '/console/domains', title: 'Domains', symbol: 'globe', show: domains },
     { path: '/console/webhooks', title: 'Webhooks', symbol: 'webhooks', show: webhooks, role: 'ADMIN' },
     { path: '/console/keys', title: 'API keys', symbol: 'keys', show: keys, role: 'ADMIN' },
     { path: '/console/audit', title: 'Audit log', symbol: 'audit', show: audit, role: 'ADMIN' },
@@ -56,7 +59,7 @@ const screens = menu.flatMap((part) => part.screens);
 // Detail screens, below the lists.
 const ones = {
   links: { title: 'Link', show: link, tabs: true }, bundles: { title: 'Bundle', show: bundle }, webhooks: { title: 'Webhook', show: webhook },
-  workspaces: { title: 'Workspace', show: workspace },
+  workspaces: { title: 'Workspace', show: workspace }, domains: { title: 'Domain', show: domain },
 };
 
 const start = '/console/links';

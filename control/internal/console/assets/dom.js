@@ -83,6 +83,7 @@ const paths = {
   download: 'M12 4v11M7 11l5 5 5-5M4 20h16',
   lock: 'M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3',
   clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2',
+  check: 'M5 12.5l4.5 4.5L19 7.5',
   close: 'M6 6l12 12M18 6L6 18',
   filter: 'M4 5h16l-6 8v6l-4-2v-4z',
 };

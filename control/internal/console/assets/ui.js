@@ -112,8 +112,8 @@ export function dialog(title, fill, { wide, closed } = {}) {
   return close;
 }
 
-// confirm asks before it calls f. It stays open and shows the error if f fails.
-export function confirm(title, text, action, f) {
+// confirm asks before it calls f. It stays open and shows the error if f fails, with what way returns for the error.
+export function confirm(title, text, action, f, way) {
   dialog(title, (close) => {
     const alert = h('p', { class: 'alert', role: 'alert', hidden: true });
     const yes = button(action, async () => {
@@ -123,7 +123,7 @@ export function confirm(title, text, action, f) {
         close();
       } catch (err) {
         if (!(err instanceof Refused)) throw err;
-        replace(alert, summary(err, err.fields));
+        replace(alert, summary(err, err.fields), way && [' ', way(err)]);
         alert.hidden = false;
       } finally {
         yes.disabled = false;
