@@ -292,12 +292,22 @@ func (b *browser) looks(name string) {
 			b.do(emulation.SetDeviceMetricsOverride(390, 844, 2, true))
 		}
 		for _, colours := range []string{"light", "dark"} {
-			b.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: colours}}))
-			b.settle()
+			b.scheme(colours)
 			b.shot(name + screen + "-" + colours)
 		}
 	}
-	b.do(emulation.ClearDeviceMetricsOverride(), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{}))
+	b.do(emulation.ClearDeviceMetricsOverride())
+	b.scheme("")
+}
+
+// scheme sets the colour scheme that the user prefers; "" is the standard.
+func (b *browser) scheme(colours string) {
+	b.t.Helper()
+	features := []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}} // no picture within a transition
+	if colours != "" {
+		features = append(features, &emulation.MediaFeature{Name: "prefers-color-scheme", Value: colours})
+	}
+	b.do(emulation.SetEmulatedMedia().WithFeatures(features))
 	b.settle()
 }
 

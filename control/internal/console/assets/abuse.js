@@ -1,8 +1,9 @@
 // Reported links and missing slugs, for administrators.
 import { h, replace, safeLink } from './dom.js';
 import { get, patch, query } from './api.js';
-import { attempt, badge, button, card, complain, dialog, empty, field, form, heading, notify, pager, table, turns } from './ui.js';
+import { attempt, badge, button, card, complain, dialog, empty, field, form, heading, notify, opener, pager, table, turns } from './ui.js';
 import { linkForm } from './linkform.js';
+import { ownHost } from './domainfield.js';
 import { bare, number, since } from './format.js';
 
 const reasons = { PHISHING: 'Phishing', MALWARE: 'Malware', SPAM: 'Spam', ILLEGAL: 'Illegal content', OTHER: 'Other' };
@@ -58,23 +59,27 @@ export async function abuse({ signal, go }) {
     if (!last()) return;
     replace(missing, card('Slugs that do not exist', h('p', { class: 'help' }, 'What visitors asked for in the last 30 days.'), got.data.length
       ? table('Slugs that do not exist', [['Slug'], ['Requests', 'number'], ['Last request'], ['', 'tools']], got.data.map((m) => [h('span', { class: 'mono' }, `${m.host}/${m.slug}`), number(m.count), since(m.lastAt),
-        h('span', { class: 'tools' }, button('Create link', () => create(m), { 'aria-label': `Create the link ${m.slug}`, symbol: 'plus' }))]))
+        h('span', { class: 'tools' }, button('Create link', opener(() => place(m), create), { 'aria-label': `Create the link ${m.host === ownHost ? m.slug : `${m.host}/${m.slug}`}`, symbol: 'plus' }))]))
       : h('p', { class: 'none' }, 'Nobody asked for a slug that does not exist.')), pager(got, (page) => {
       state.missingPage = page;
       loadMissing().catch(complain);
     }));
   }
 
-  function create({ host, slug }) {
+  // place returns where a link with a missing slug belongs: on a custom domain, in the workspace of the domain.
+  async function place({ host, slug }) {
+    if (host === ownHost) return { slug };
+    const found = (await get(`/api/domains${query({ search: host, limit: 100 })}`, { within: '' })).data.find((d) => d.hostname === host);
+    return { slug, domain: found?.hostname, within: found?.workspaceId };
+  }
+
+  function create(preset) {
     dialog('New link', (close) => {
-      const made = linkForm(null, async (u) => {
+      return linkForm(null, async (u) => {
         close();
         notify(`${bare(u.shortUrl)} created.`);
         await go(`/console/links/${u.id}`);
-      }, close);
-      made.elements.customSlug.value = slug;
-      if (made.elements.domain) made.elements.domain.value = host;
-      return made;
+      }, close, undefined, preset);
     }, { wide: true });
   }
 

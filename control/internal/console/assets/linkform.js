@@ -1,11 +1,12 @@
 // The form to create or edit a link.
 import { h } from './dom.js';
 import { post } from './api.js';
-import { field, form } from './ui.js';
+import { complain, field, form } from './ui.js';
 import { local, instant } from './format.js';
 import { campaign, parameters } from './campaign.js';
 import { changed, guarded } from './conflict.js';
 import { tagField } from './tags.js';
+import { domainField } from './domainfield.js';
 
 export const redirects = [['302', '302 \u2013 temporary (default)'], ['301', '301 \u2013 permanent'], ['307', '307 \u2013 temporary, same method'], ['308', '308 \u2013 permanent, same method']];
 
@@ -13,15 +14,20 @@ export const redirects = [['302', '302 \u2013 temporary (default)'], ['301', '30
 const part = (title, open, ...content) => h('details', { open }, h('summary', null, title), h('div', { class: 'inside' }, content));
 
 // linkForm creates a link if u is null. It calls done with the link that the API returns. If somebody else has changed
-// the link meanwhile and the user drops the own changes, it calls reload.
-export function linkForm(u, done, cancel, reload) {
+// the link meanwhile and the user drops the own changes, it calls reload. A new link begins with preset, which has a slug, a
+// host (domain), and the workspace (within) if it is not the present one.
+export function linkForm(u, done, cancel, reload, preset = {}) {
   const tags = tagField(u?.tags ?? []);
+  const title = field('title', 'Title', { value: u?.title ?? '', maxlength: 255, placeholder: 'optional', autocomplete: 'off' });
+  const domain = u ? null : domainField({ preset: preset.domain, within: preset.within, shown: () => title.classList.add('broad') });
+  domain?.ready.catch(complain);
   const status = u?.status === 'INACTIVE' ? 'INACTIVE' : 'ACTIVE';
   const content = [
     field('originalUrl', 'Destination', { type: 'url', value: u?.originalUrl ?? '', placeholder: 'https://example.com/a/long/address', required: true, autofocus: !u, autocomplete: 'off' }),
     h('div', { class: 'pair' },
-      u ? null : field('customSlug', 'Slug', { placeholder: 'generated', maxlength: 50, autocomplete: 'off', autocapitalize: 'none', help: 'Letters, digits, - and _. It cannot be changed later.' }),
-      field('title', 'Title', { value: u?.title ?? '', maxlength: 255, placeholder: 'optional', autocomplete: 'off' }),
+      domain?.element,
+      u ? null : field('customSlug', 'Slug', { value: preset.slug ?? '', placeholder: 'generated', maxlength: 50, autocomplete: 'off', autocapitalize: 'none', help: 'Letters, digits, - and _. It cannot be changed later.' }),
+      title,
       u ? field('status', 'Status', { value: status, options: [['ACTIVE', 'Active'], ['INACTIVE', 'Disabled']] }) : null),
     tags.element,
     part('Schedule and limits', u && (u.startsAt || u.expiresAt || u.maxClicks || u.expiredUrl),
@@ -42,7 +48,10 @@ export function linkForm(u, done, cancel, reload) {
   return form(content, u ? 'Save' : 'Create link', async (v) => {
     const body = changes(u, v, tags.chosen());
     if (u && v.status !== status) body.status = v.status;
-    if (!u) return done(await post('/api/urls', body));
+    if (!u) {
+      if (domain.value() !== undefined) body.domain = domain.value();
+      return done(await post('/api/urls', body, { within: preset.within }));
+    }
     const saved = await guarded(`/api/urls/${u.id}`, u, body, { kind: 'link', author: changed(u.id), reload });
     return saved ? done(saved) : undefined;
   }, { cancel, class: 'body' });

@@ -8,11 +8,12 @@ import { linkForm } from './linkform.js';
 import { move } from './move.js';
 import { chips } from './tags.js';
 import { trashed } from './trash.js';
+import { called, ownHost, readDomains } from './domainfield.js';
 
 export async function links({ signal, go }) {
   const asked = new URLSearchParams(location.search);
   const state = { search: asked.get('search') ?? '', status: asked.get('status') ?? '', tag: asked.get('tag') ?? '', bundle: asked.get('bundle') ?? '', creator: asked.get('creator') ?? '', campaign: asked.get('campaign') ?? '', domain: asked.get('domain') ?? '', sort: asked.get('sort') ?? 'createdAt desc', page: Number(asked.get('page')) || 1 };
-  const [tags, bundles, people, campaigns] = await Promise.all([all('/api/tags', { signal }), all('/api/bundles', { signal }), creators(signal), get('/api/urls/utm-suggestions?field=utmCampaign', { signal })]);
+  const [tags, bundles, people, campaigns, domains] = await Promise.all([all('/api/tags', { signal }), all('/api/bundles', { signal }), creators(signal), get('/api/urls/utm-suggestions?field=utmCampaign', { signal }), readDomains({ signal })]);
   const colors = new Map(tags.map((t) => [t.name, t.color]));
   const list = h('div', { class: 'list' });
   const count = h('p', { class: 'count', role: 'status' });
@@ -90,7 +91,7 @@ export async function links({ signal, go }) {
   const within = (options, value) => (value && !options.some(([one]) => one === value) ? [...options, [value, value]] : options);
   const live = [choose('tag', 'Tag', [...colors.keys()].map((name) => [name, name])), choose('bundle', 'Bundle', within(bundles.map((b) => [b.id, b.name]), state.bundle)),
     choose('creator', 'Created by', within(people.length > 1 ? people : [], state.creator)), choose('campaign', 'Campaign', within(campaigns.suggestions.map((c) => [c.value, c.value]), state.campaign)),
-    choose('domain', 'Domain', within([], state.domain)), // all links have the same one so far
+    choose('domain', 'Domain', within(domains.length ? [[ownHost, ownHost], ...domains.map((d) => [d.hostname, d.displayName])] : [], state.domain)),
     field('sort', 'Sort by', { value: state.sort, options: [['createdAt desc', 'Newest'], ['createdAt asc', 'Oldest'], ['clickCount desc', 'Most clicks'], ['updatedAt desc', 'Last changed'], ['title asc', 'Title'], ['slug asc', 'Slug'], ['expiresAt asc', 'Expiry']], onchange: (e) => change({ sort: e.target.value }) }), exported].filter(Boolean);
   const filters = h('div', { class: 'filters many', role: 'search' }, search,
     field('status', 'Status', { value: state.status, options: [['', 'All'], ...Object.entries(statuses), ...(trashDays() === 0 && state.status !== 'DELETED' ? [] : [['DELETED', 'In the trash']])], onchange: (e) => change({ status: e.target.value }) }), live.filter((part) => part !== exported));
@@ -110,13 +111,13 @@ async function creators(signal) {
 function row(u, load, colors, select) {
   const name = u.title || bare(u.originalUrl);
   const off = u.status === 'INACTIVE';
-  const toggle = iconButton(off ? 'play' : 'pause', `${off ? 'Enable' : 'Disable'} ${u.slug}`, () => attempt(toggle, async () => {
+  const toggle = iconButton(off ? 'play' : 'pause', `${off ? 'Enable' : 'Disable'} ${called(u)}`, () => attempt(toggle, async () => {
     await put(`/api/urls/${u.id}`, { status: off ? 'ACTIVE' : 'INACTIVE' });
     notify(off ? 'Enabled.' : 'Disabled. Visitors now get the status 410 (Gone).');
     await load();
   }));
   return h('li', { class: select ? 'row selectable' : 'row' },
-    select && h('input', { type: 'checkbox', name: u.id, 'aria-label': `Select ${u.slug}`, onchange: select }),
+    select && h('input', { type: 'checkbox', name: u.id, 'aria-label': `Select ${called(u)}`, onchange: select }),
     h('div', { class: 'what' },
       h('a', { class: 'title', href: `/console/links/${u.id}` }, name),
       h('div', { class: 'short' }, h('span', { class: 'mono' }, bare(u.shortUrl)), u.hasPassword && h('span', { class: 'hint', title: 'Has a password' }, icon('lock'), h('span', { class: 'offscreen' }, 'Has a password'))),
@@ -124,8 +125,8 @@ function row(u, load, colors, select) {
     h('div', { class: 'meta' }, badge(u.status, u.suspendedReason), h('span', { class: 'clicks' }, h('b', null, number(u.clickCount)), u.clickCount === 1 ? ' click' : ' clicks'), h('span', { class: 'when' }, date(u.createdAt))),
     h('div', { class: 'tools' },
       iconButton('copy', `Copy ${bare(u.shortUrl)}`, () => copy(u.shortUrl, `${bare(u.shortUrl)} copied.`)),
-      iconButton('qr', `QR code of ${u.slug}`, () => qr(u)),
-      may('EDITOR') && [(off || u.status === 'ACTIVE' || u.status === 'SCHEDULED') && toggle, iconButton('trash', `Delete ${u.slug}`, () => remove(u, load), 'danger')]));
+      iconButton('qr', `QR code of ${called(u)}`, () => qr(u)),
+      may('EDITOR') && [(off || u.status === 'ACTIVE' || u.status === 'SCHEDULED') && toggle, iconButton('trash', `Delete ${called(u)}`, () => remove(u, load), 'danger')]));
 }
 
 // kept says what becomes of a deleted link.

@@ -5,15 +5,16 @@ import { may } from './choice.js';
 import { attempt, button, confirm, dialog, field, form, iconButton, notify } from './ui.js';
 import { bare, number, time } from './format.js';
 import { chips } from './tags.js';
+import { called } from './domainfield.js';
 
 // trashed returns a deleted link as a row of the list.
 export function trashed(u, load, colors) {
-  const again = button('Restore', () => attempt(again, () => restore(u, load)), { symbol: 'restore', 'aria-label': `Restore ${u.slug}` });
+  const again = button('Restore', () => attempt(again, () => restore(u, load)), { symbol: 'restore', 'aria-label': `Restore ${called(u)}` });
   return h('li', { class: 'row' },
     h('div', { class: 'what' }, h('b', { class: 'title' }, u.title || bare(u.originalUrl)), h('div', { class: 'short' }, h('span', { class: 'mono' }, bare(u.shortUrl))), u.title && h('div', { class: 'target' }, u.originalUrl), chips(u.tags, colors)),
     h('div', { class: 'gone' }, h('span', null, 'Deleted ', h('time', { datetime: u.deletedAt }, time(u.deletedAt))),
       u.purgeAt && h('span', null, 'Kept until ', h('time', { datetime: u.purgeAt }, time(u.purgeAt))), h('span', null, u.clickCount === 1 ? '1 click' : `${number(u.clickCount)} clicks`)),
-    h('div', { class: 'tools' }, may('EDITOR') && [again, iconButton('trash', `Delete ${u.slug} for good`, () => purge(u, load), 'danger')]));
+    h('div', { class: 'tools' }, may('EDITOR') && [again, iconButton('trash', `Delete ${called(u)} for good`, () => purge(u, load), 'danger')]));
 }
 
 // restore restores a link. It asks for another slug or external id if the old one was taken meanwhile.
