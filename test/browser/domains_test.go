@@ -245,6 +245,21 @@ func TestConsole_domains(t *testing.T) {
 	b.press("Create link")
 	b.sees(acme + "/autumn")
 
+	// An administrator takes the domain out of service.
+	b.visit("/console/domains/" + id)
+	b.press("Suspend…")
+	b.press("Suspend")
+	b.until(`document.querySelector('dialog [data-field=reason] .wrong')`)
+	b.fill("reason", hostile)
+	b.press("Suspend")
+	b.sees("This domain is suspended. " + hostile)
+	b.looks("139-suspended")
+	b.accessible()
+	testkit.Within(t, 10*time.Second, "the link stops", func() bool { return at(t, base, acme, "/autumn") == http.StatusNotFound })
+	b.press("Lift suspension")
+	b.sees("The suspension was lifted.")
+	b.until(`document.querySelector('.heading .badge').textContent === 'Active'`)
+
 	// A domain with links stays, and the dialog leads to them.
 	b.visit("/console/domains/" + id)
 	b.press("Delete")

@@ -1,8 +1,8 @@
 // One custom domain: its DNS records, its certificate and its settings. The page follows the set-up by itself.
 import { h, icon, replace } from './dom.js';
-import { get, post } from './api.js';
+import { del, get, post } from './api.js';
 import { address, may } from './choice.js';
-import { attempt, button, card, copy, iconButton, table } from './ui.js';
+import { attempt, button, card, copy, dialog, field, form, iconButton, notify, table } from './ui.js';
 import { seconds } from './format.js';
 import { certificateCard } from './certificate.js';
 import { domainSettings } from './domainsettings.js';
@@ -15,7 +15,7 @@ const often = 6000, seldom = 30000, eager = 5 * 60e3; // milliseconds: pauses, a
 const settled = (d) => d.status === 'SUSPENDED' || d.status === 'ACTIVE' && d.records.every((r) => r.found);
 const waiting = (d) => d.status === 'ACTIVE' && ['PENDING', 'FAILED'].includes(d.certificate?.status);
 
-export async function domain({ id, signal, go }) {
+export async function domain({ id, user, signal, go }) {
   const path = `/api/domains/${encodeURIComponent(id)}`;
   const top = h('div', { class: 'list' }), certificate = h('div', { hidden: true }), records = recordCard();
   const change = may('ADMIN');
@@ -30,7 +30,8 @@ export async function domain({ id, signal, go }) {
       if (shown[name] !== key) render();
       shown[name] = key;
     };
-    part('top', [d.status, d.isDefault], () => replace(top, heading()));
+    part('top', [d.status, d.isDefault, d.suspendReason], () => replace(top, heading(),
+      d.status === 'SUSPENDED' && h('p', { class: 'alert', role: 'note' }, h('b', null, 'This domain is suspended.'), d.suspendReason && [' ', h('span', { dir: 'auto' }, d.suspendReason)])));
     certificate.hidden = d.certificate === undefined;
     if (!certificate.hidden) part('certificate', [d.status, d.certificate], () => replace(certificate, certificateCard(d, load)));
     records.draw(d);
@@ -38,8 +39,17 @@ export async function domain({ id, signal, go }) {
 
   const heading = () => h('header', { class: 'heading link' },
     h('div', null, h('h1', { tabindex: '-1' }, d.displayName), h('p', { class: 'address' }, d.displayName !== d.hostname && h('span', { class: 'mono' }, d.hostname), state(d), standardMark(d))),
-    h('div', { class: 'actions' }, h('a', { class: 'button', href: address('/console/links', { domain: d.hostname }) }, icon('links'), 'Links'),
+    h('div', { class: 'actions' }, h('a', { class: 'button', href: address('/console/links', { domain: d.hostname }) }, icon('links'), 'Links'), user.role === 'ADMIN' && (d.status === 'SUSPENDED' ? lifter() : d.status === 'ACTIVE' && button('Suspend\u2026', () => suspend(d, draw), { symbol: 'pause' })),
       change && button('Delete', () => remove(d, () => go('/console/domains')), { kind: 'danger-quiet', symbol: 'trash' })));
+
+  function lifter() {
+    const control = button('Lift suspension', () => attempt(control, async () => {
+      await del(`${path}/suspend`);
+      notify('The suspension was lifted.');
+      await load();
+    }), { symbol: 'play' });
+    return control;
+  }
 
   const load = async () => draw(await get(path, { signal }));
 
@@ -65,8 +75,21 @@ export async function domain({ id, signal, go }) {
   draw(d);
   watch(signal, () => (settled(d) ? (waiting(d) ? load : null) : change ? async () => !now.disabled && draw(await post(`${path}/verify`, {}, { signal })) : load));
   return [h('nav', { 'aria-label': 'Back', class: 'back' }, h('a', { href: '/console/domains' }, '\u2190 All domains')), top,
-    d.status === 'SUSPENDED' && h('p', { class: 'alert', role: 'note' }, h('b', null, 'This domain is suspended.'), ' An administrator of this service has taken it out of service.'),
     records.element(change && now), certificate, change && domainSettings(d, load)];
+}
+
+// suspend asks an administrator of the system for a reason, and takes the domain out of service. It calls done with the
+// domain that the API returns.
+function suspend(d, done) {
+  dialog(`Suspend ${d.displayName}?`, (close) => form([
+    h('p', null, 'Its links stop working within seconds. Its owners see the reason, and can neither lift the suspension nor delete the domain.'),
+    field('reason', 'Reason', { maxlength: 500, required: true, autofocus: true, autocomplete: 'off' }),
+  ], 'Suspend', async (v) => {
+    const now = await post(`/api/domains/${d.id}/suspend`, { reason: v.reason });
+    close();
+    notify('Suspended.');
+    done(now);
+  }, { cancel: close, kind: 'danger', class: 'body' }));
 }
 
 // watch runs what next returns again and again: often at first, and not while the page is hidden. next returns null if
@@ -126,7 +149,7 @@ function recordCard() {
       notes[i].hidden = !r.message;
     });
     const left = d.records.filter((r) => !r.found).length;
-    says(title, left ? 'Set these records at your DNS provider. This page checks them by itself.' : d.status === 'ACTIVE' ? 'All records are right. Visitors reach this service.' : 'The records are right.');
+    says(title, d.status === 'SUSPENDED' ? 'The records are not checked while the domain is suspended.' : left ? 'Set these records at your DNS provider. This page checks them by itself.' : d.status === 'ACTIVE' ? 'All records are right. Visitors reach this service.' : 'The records are right.');
     says(said, d.checkedAt ? `Last checked at ${seconds(d.checkedAt)}.` : 'Not checked yet.');
   }
   return { draw, busy: () => says(said, 'Looking for the records\u2026'), element: (check) => card(null, h('header', { class: 'heading' }, h('h2', null, 'DNS records'), check), title, list, said) };
