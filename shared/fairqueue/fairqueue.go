@@ -82,9 +82,16 @@ func (q *Queue[K]) enter(key K) (granted chan bool, ok bool) {
 			c.latest = q.clock
 		}
 	}
+	if q.free > 0 { // then nobody waits
+		q.free--
+		q.clock++
+		c.latest = q.clock
+		granted <- true
+		q.forget()
+		return granted, true
+	}
 	c.callers = append(c.callers, granted)
 	q.waiting++
-	q.grant()
 	return granted, true
 }
 
@@ -128,6 +135,11 @@ func (q *Queue[K]) grant() {
 		next.callers[0] <- true
 		next.callers = next.callers[1:]
 	}
+	q.forget()
+}
+
+// forget removes clients that do not wait, if there are too many.
+func (q *Queue[K]) forget() {
 	if len(q.clients) > q.cfg.Remember {
 		maps.DeleteFunc(q.clients, func(_ K, c *client) bool { return len(c.callers) == 0 })
 	}
