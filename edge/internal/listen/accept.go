@@ -41,7 +41,7 @@ func (l *Listener) AwaitHeads(limit int) {
 // acceptReady waits for the next connection whose first request has arrived.
 func (l *Listener) acceptReady() (net.Conn, error) {
 	p := l.pending
-	p.start.Do(func() { go l.admit() })
+	p.start.Do(l.admitAll)
 	select {
 	case c := <-p.ready:
 		return c, nil
@@ -50,21 +50,45 @@ func (l *Listener) acceptReady() (net.Conn, error) {
 	}
 }
 
-// admit accepts connections until the listener is closed or fails. It returns when no connection is pending any more.
-func (l *Listener) admit() {
+// admitAll accepts connections on all ports until the listener is closed or a port fails.
+func (l *Listener) admitAll() {
+	p := l.pending
+	ports, failed := 1, make(chan error, 2)
+	go func() { failed <- l.admit(l.Listener, nil) }()
+	if l.secure != nil {
+		ports++
+		go func() { failed <- l.admit(l.secure.ln, l.secure) }()
+	}
+	go func() {
+		p.why = <-failed
+		_ = l.Close() // without one of its ports, the listener is of no use
+		if ports > 1 {
+			<-failed
+		}
+		p.busy.Wait()
+		close(p.over)
+	}()
+}
+
+// admit accepts connections on one port until the listener is closed or the port fails, and returns the error.
+func (l *Listener) admit(ln net.Listener, s *security) error {
 	p := l.pending
 	for {
 		for !p.shedder.MakeRoom() {
 			time.Sleep(conns.Pause) // every connection is being answered or is new
 		}
-		c, err := l.accept()
+		c, err := l.accept(ln)
 		switch {
 		case err == nil:
 			c.first = true
+			if s != nil {
+				c.secure = newWire(c)
+				c.move(&c.writeBy, l.timeouts.Read, 0)
+			}
 			c.move(&c.readBy, l.timeouts.Read, 0)
 			place := p.shedder.Opened(c)
 			p.busy.Go(func() {
-				spoke := c.awaitHead()
+				spoke := (c.secure == nil || c.secure.handshake(s)) && c.awaitHead()
 				place.Leave()
 				if !spoke {
 					_ = c.Close()
@@ -75,10 +99,7 @@ func (l *Listener) admit() {
 		case transient(err):
 			time.Sleep(conns.Pause)
 		default:
-			p.why = err
-			p.busy.Wait()
-			close(p.over)
-			return
+			return err
 		}
 	}
 }

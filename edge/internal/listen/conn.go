@@ -17,7 +17,7 @@ type conn struct {
 	index           int // in owner.conns, under its lock; -1 once closed
 	readBy, writeBy atomic.Int64
 
-	socket            syscall.RawConn // nil if the connection has none
+	socket            syscall.RawConn // nil if the connection has none or uses TLS
 	tryRead, tryWrite func(uintptr) bool
 	buffered          []byte // read before the server asked for it
 	first             bool   // the server has not begun the first request, for which the connection was pending
@@ -25,7 +25,7 @@ type conn struct {
 	n                 int
 	readErr           syscall.Errno
 	tries             int
-	from              []byte // arguments and results of the running Write
+	out               []byte // arguments and results of the running Write
 	written           int
 	writeErr          syscall.Errno
 
@@ -40,6 +40,9 @@ type conn struct {
 	began    time.Time
 	patience patience
 	glanced  uint64
+
+	secure *wire    // nil without TLS
+	from   net.Addr // the client's address if a proxy has told it, else nil
 }
 
 // Values of conn.claim; 0 means that nobody has claimed the connection.
@@ -52,11 +55,11 @@ const (
 func (c *conn) Write(b []byte) (int, error) {
 	c.answered = true
 	if c.socket == nil {
-		return c.Conn.Write(b)
+		return c.writeSecure(b)
 	}
-	c.from, c.written = b, 0
+	c.out, c.written = b, 0
 	err := c.socket.Write(c.tryWrite)
-	c.from = nil
+	c.out = nil
 	switch {
 	case err != nil: // deadline exceeded, or closed
 		return c.written, err
@@ -71,12 +74,12 @@ func (c *conn) Write(b []byte) (int, error) {
 
 // write1 writes as much as the send buffer has room for. It returns false to wait for more room.
 func (c *conn) write1(fd uintptr) bool {
-	for len(c.from) > 0 {
+	for len(c.out) > 0 {
 		var n int
-		switch n, c.writeErr = send(fd, c.from); c.writeErr {
+		switch n, c.writeErr = send(fd, c.out); c.writeErr {
 		case 0, syscall.EINTR:
 			c.written += n
-			c.from = c.from[n:]
+			c.out = c.out[n:]
 		case syscall.EAGAIN:
 			return false
 		default:
@@ -95,14 +98,10 @@ func (c *conn) failure(op string, errno syscall.Errno) error {
 // attempt to read often finds the next request, which saves a failed attempt and a wait.
 func (c *conn) Read(b []byte) (int, error) {
 	if c.socket == nil || len(b) == 0 {
-		return c.Conn.Read(b)
+		return c.readSecure(b)
 	}
 	if len(c.buffered) > 0 {
-		n := copy(b, c.buffered)
-		if c.buffered = c.buffered[n:]; len(c.buffered) == 0 {
-			c.buffered = nil // let the garbage collector free it: the connection may live long
-		}
-		return n, nil
+		return take(b, &c.buffered), nil
 	}
 	if c.requests.refused != nil {
 		return 0, c.requests.refused
@@ -128,14 +127,29 @@ func (c *conn) Read(b []byte) (int, error) {
 	case c.n == 0:
 		return 0, io.EOF
 	}
+	return c.inspect(b, c.n)
+}
+
+// take moves bytes from the front of from to b and returns their number.
+func take(b []byte, from *[]byte) int {
+	n := copy(b, *from)
+	if *from = (*from)[n:]; len(*from) == 0 {
+		*from = nil // let the garbage collector free it: the connection may live long
+	}
+	return n
+}
+
+// inspect makes the framing checks of the first size bytes of b, which have just been read, and returns how many of them
+// the server may see.
+func (c *conn) inspect(b []byte, size int) (int, error) {
 	if f := c.owner.foresee; f != nil {
-		c.glanced = f.Glance(b[:c.n])
+		c.glanced = f.Glance(b[:size])
 	}
 	// A second read of a simple request means that it has a body after all. The handler closes such a connection.
-	if c.owner.pending == nil || c.requests.single != 0 && !c.idle || c.requests.simple(b[:c.n]) {
-		return c.n, nil
+	if c.owner.pending == nil || c.requests.single != 0 && !c.idle || c.requests.simple(b[:size]) {
+		return size, nil
 	}
-	n := c.requests.track(b[:c.n])
+	n := c.requests.track(b[:size])
 	if c.requests.refused != nil {
 		c.buffered = append(c.buffered, c.requests.rest()...)
 		if n == 0 {
@@ -177,7 +191,18 @@ func (c *conn) Close() error {
 	}
 	c.claim.CompareAndSwap(0, claimClose)
 	c.owner.forget(c)
+	if c.secure != nil {
+		c.secure.bye()
+	}
 	return c.Conn.Close()
+}
+
+// RemoteAddr returns the address of the client.
+func (c *conn) RemoteAddr() net.Addr {
+	if c.from != nil {
+		return c.from
+	}
+	return c.Conn.RemoteAddr()
 }
 
 // closeIdle closes the connection if it is between two requests and nothing of the next one has been read. It reports
@@ -191,6 +216,9 @@ func (c *conn) closeIdle() bool {
 		return false
 	}
 	c.owner.forget(c)
+	if c.secure != nil {
+		c.secure.bye()
+	}
 	_ = c.Conn.Close()
 	return true
 }

@@ -17,21 +17,17 @@ var headBuffers = sync.Pool{New: func() any { return new([mostHead]byte) }}
 // server can start on what has arrived, or when no more arrives, which the next Read then reports too. It returns false
 // if nothing arrived. It also waits for a body, so that a slow body costs no more memory than its bytes.
 func (c *conn) awaitHead() bool {
-	if c.socket == nil {
+	if c.socket == nil && c.secure == nil {
 		return true
 	}
-	for len(c.buffered) < mostHead {
-		before := len(c.buffered)
-		if err := c.socket.Read(c.readEarly); err != nil || len(c.buffered) == before { // deadline, closed, or end of stream
-			break
+	for tracked := 0; ; {
+		if len(c.buffered) > tracked {
+			if c.complete(tracked) {
+				break
+			}
+			tracked = len(c.buffered)
 		}
-		if n := c.requests.track(c.buffered[before:]); c.requests.refused != nil {
-			c.buffered = append(c.buffered[:before+n], c.requests.rest()...)
-			break
-		}
-		heads, inBody := c.requests.tracker.Heads(), c.requests.tracker.InBody()
-		// A client that sent "Expect: 100-continue" waits for an answer before it sends the body.
-		if heads > 1 || heads == 1 && (!inBody || bytes.Contains(c.buffered, []byte("100-continue"))) {
+		if len(c.buffered) >= mostHead || !c.receiveHead() { // deadline, closed, or end of stream
 			break
 		}
 	}
@@ -44,19 +40,43 @@ func (c *conn) awaitHead() bool {
 	return true
 }
 
-// readEarly tries to read once and reports whether the wait is over. It ignores errors, because Read gets them again.
-func (c *conn) readEarly(fd uintptr) bool {
-	buf := headBuffers.Get().(*[mostHead]byte)
-	defer headBuffers.Put(buf)
-	for {
-		n, errno := receive(fd, buf[:mostHead-len(c.buffered)])
-		switch errno {
-		case syscall.EINTR:
-			continue
-		case syscall.EAGAIN:
-			return false
-		}
-		c.buffered = append(c.buffered, buf[:n]...)
+// complete tracks the bytes of c.buffered from an index on, and reports whether the server can start on the request.
+func (c *conn) complete(from int) bool {
+	if n := c.requests.track(c.buffered[from:]); c.requests.refused != nil {
+		c.buffered = append(c.buffered[:from+n], c.requests.rest()...)
 		return true
 	}
+	heads, inBody := c.requests.tracker.Heads(), c.requests.tracker.InBody()
+	// A client that sent "Expect: 100-continue" waits for an answer before it sends the body.
+	return heads > 1 || heads == 1 && (!inBody || bytes.Contains(c.buffered, []byte("100-continue")))
+}
+
+// receiveHead waits for more bytes of the first request. It returns false if there are none.
+func (c *conn) receiveHead() bool {
+	if c.secure != nil {
+		return c.secure.decrypt(&c.buffered)
+	}
+	return more(c.socket, &c.buffered, mostHead)
+}
+
+// more waits for bytes and appends them to b, up to a total of most. It returns false after the deadline, an error or the
+// end of the stream, which the next read gets again.
+func more(socket syscall.RawConn, b *[]byte, most int) bool {
+	before := len(*b)
+	err := socket.Read(func(fd uintptr) bool {
+		buf := headBuffers.Get().(*[mostHead]byte)
+		defer headBuffers.Put(buf)
+		for {
+			n, errno := receive(fd, buf[:min(mostHead, most-len(*b))])
+			switch errno {
+			case syscall.EINTR:
+				continue
+			case syscall.EAGAIN:
+				return false
+			}
+			*b = append(*b, buf[:n]...)
+			return true
+		}
+	})
+	return err == nil && len(*b) > before
 }

@@ -15,6 +15,7 @@
 package listen
 
 import (
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -41,7 +42,8 @@ type Listener struct {
 	now      atomic.Int64 // time of the last sweep
 	foresee  Foresight
 	clock    Clock
-	pending  *pending // nil: Accept does not wait for requests
+	pending  *pending  // nil: Accept does not wait for requests
+	secure   *security // nil: no TLS
 	mu       sync.Mutex
 	conns    []*conn
 	scanned  int // the last index in conns that closeLongestIdle examined
@@ -97,15 +99,15 @@ func (l *Listener) Accept() (net.Conn, error) {
 	if l.pending != nil {
 		return l.acceptReady()
 	}
-	c, err := l.accept()
+	c, err := l.accept(l.Listener)
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-func (l *Listener) accept() (*conn, error) {
-	raw, err := l.Listener.Accept()
+func (l *Listener) accept(ln net.Listener) (*conn, error) {
+	raw, err := ln.Accept()
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +124,15 @@ func (l *Listener) accept() (*conn, error) {
 	l.conns = append(l.conns, c)
 	l.mu.Unlock()
 	return c, nil
+}
+
+// Close closes all ports. Open connections stay open.
+func (l *Listener) Close() error {
+	err := l.Listener.Close()
+	if l.secure != nil {
+		err = errors.Join(err, l.secure.ln.Close())
+	}
+	return err
 }
 
 // Open returns the number of open connections.
