@@ -20,10 +20,12 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// Host is a host name with what visits need. It never changes.
+// Host is a host name with what visits need. It never changes, apart from its certificate, which is opened when it is first
+// needed.
 type Host struct {
 	snapshot.Host
-	Home decision.Home // recognizes destinations on this host
+	Home   decision.Home // recognizes destinations on this host
+	opened atomic.Pointer[opened]
 }
 
 // Config configures a Table. Dir and Source are required.
@@ -49,6 +51,8 @@ type Table struct {
 	mu   sync.Mutex // serializes changes
 	file *file
 
+	certificates *Certificates // nil if this edge has no TLS
+
 	applied, failed, diskErrors atomic.Uint64
 	contact                     atomic.Int64
 }
@@ -57,6 +61,8 @@ type Table struct {
 type state struct {
 	cursor snapshot.Cursor
 	hosts  map[string]*Host // by name
+	// tickets are the sealed keys of session tickets.
+	tickets []string
 }
 
 // Open returns a Table with the hosts in the folder's file. A file that is damaged at its end is read up to there. The error
@@ -81,7 +87,10 @@ func (t *Table) Close() error { return t.file.close() }
 
 // after returns the state after an update.
 func (s *state) after(u *snapshot.Hosts) *state {
-	next := &state{cursor: u.Cursor, hosts: make(map[string]*Host, len(s.hosts)+len(u.Hosts))}
+	next := &state{cursor: u.Cursor, hosts: make(map[string]*Host, len(s.hosts)+len(u.Hosts)), tickets: s.tickets}
+	if u.Tickets != nil {
+		next.tickets = u.Tickets
+	}
 	if !u.Full {
 		maps.Copy(next.hosts, s.hosts)
 	}
@@ -97,7 +106,7 @@ func (s *state) after(u *snapshot.Hosts) *state {
 
 // list returns the state as an update from nothing.
 func (s *state) list() *snapshot.Hosts {
-	u := &snapshot.Hosts{Cursor: s.cursor, Full: true, Hosts: make([]snapshot.Host, 0, len(s.hosts))}
+	u := &snapshot.Hosts{Cursor: s.cursor, Full: true, Tickets: s.tickets, Hosts: make([]snapshot.Host, 0, len(s.hosts))}
 	for _, h := range s.hosts {
 		u.Hosts = append(u.Hosts, h.Host)
 	}
@@ -110,10 +119,18 @@ func (t *Table) Len() int { return len(t.now.Load().hosts) }
 // Cursor returns up to where the table has followed the control plane's changes.
 func (t *Table) Cursor() snapshot.Cursor { return t.now.Load().cursor }
 
-// Find returns the host of a Host header field, which may have upper-case letters, a trailing dot and a port; nil if this
-// edge does not serve it. The result must not be changed. Find takes no lock and does not allocate, and takes a few
-// nanoseconds if there are no hosts.
+// Find returns the custom domain of a Host header field, as Lookup does. It returns nil for the service's own names.
 func (t *Table) Find(field []byte) *Host {
+	if h := t.Lookup(field); h != nil && h.Domain != 0 {
+		return h
+	}
+	return nil
+}
+
+// Lookup returns the host of a Host header field, which may have upper-case letters, a trailing dot and a port; nil if this
+// edge does not know it. The result must not be changed. Lookup takes no lock and does not allocate, and takes a few
+// nanoseconds if there are no hosts.
+func (t *Table) Lookup(field []byte) *Host {
 	m := t.now.Load().hosts
 	if len(m) == 0 {
 		return nil
@@ -210,6 +227,9 @@ func (t *Table) Apply(u *snapshot.Hosts) {
 	next := t.now.Load().after(u)
 	t.now.Store(next)
 	t.applied.Add(1)
+	if t.certificates != nil {
+		t.certificates.useTickets(next.tickets)
+	}
 	if err := t.file.add(u, next.list); err != nil {
 		t.diskErrors.Add(1)
 		t.cfg.Logger.Error("hosts not stored", "error", err.Error(), "advice", "until this succeeds, a restart without a control plane serves older hosts")
