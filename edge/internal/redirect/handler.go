@@ -55,6 +55,8 @@ type Config struct {
 	BaseURL string
 	// StrictHosts answers 421 for links if a request's host is neither that of BaseURL nor a custom domain.
 	StrictHosts bool
+	// TLS means that the service also has a port for TLS: requests without TLS for hosts with a certificate get 308.
+	TLS bool
 	// Brand is shown on pages.
 	Brand Brand
 	// Trusted are the proxies that are trusted to report a client's address.
@@ -110,6 +112,7 @@ type Handler struct {
 	own        decision.Home
 	base       string // BaseURL without a trailing slash
 	scheme     string // of BaseURL
+	securePort string // of https addresses, with a colon; "": 443
 	cookieRest string // attributes of the visitor's cookie
 	idBase     uint64
 	pages      *pages
@@ -151,6 +154,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 		h.reports, h.desks, h.origin = newLimiter(reportsAMinute), make(chan struct{}, reportsAtOnce), originOf(cfg.BaseURL)
 	}
 	h.scheme, _, _ = strings.Cut(h.base, "://")
+	h.securePort = securePortOf(cfg.BaseURL)
 	h.pool.New = func() any { return new(work) }
 	return h, nil
 }
@@ -175,7 +179,13 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 	header := &ctx.Request.Header
 	t := split(header.RequestURI())
 	if h.deps.Hosts != nil {
-		t.site = h.deps.Hosts.Find(header.Host())
+		host := h.deps.Hosts.Lookup(header.Host())
+		if name, secure := listen.Secured(ctx.Conn()); secure || host != nil {
+			if h.atHost(ctx, host, name, secure, t) {
+				return
+			}
+			t.take(host)
+		}
 	}
 
 	if t.slug != nil && len(t.rest) == 0 && (header.IsGet() || header.IsHead()) {

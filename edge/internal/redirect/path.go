@@ -29,6 +29,18 @@ type target struct {
 	query []byte // without its question mark
 
 	site *hosts.Host // custom domain that the visitor asked; nil: the default one
+	own  bool        // the visitor asked one of the service's own names that the table of hosts has
+}
+
+// take sets the host that the visitor asked; nil means that it is not in the table of hosts.
+func (t *target) take(host *hosts.Host) {
+	switch {
+	case host == nil:
+	case host.Domain != 0:
+		t.site = host
+	default:
+		t.own = true
+	}
 }
 
 // split splits a raw request target. It decodes nothing: slugs never need escapes, so a percent-encoded slug is not a

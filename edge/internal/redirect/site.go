@@ -23,7 +23,7 @@ func (h *Handler) leadsHome(url string, t target) bool {
 
 // misdirected reports whether the host of a request is unknown and such hosts are refused.
 func (h *Handler) misdirected(ctx *fasthttp.RequestCtx, t target) bool {
-	return h.cfg.StrictHosts && t.site == nil && !h.own.Is(view(ctx.Request.Header.Host()), h.scheme)
+	return h.cfg.StrictHosts && t.site == nil && !t.own && !h.own.Is(view(ctx.Request.Header.Host()), h.scheme)
 }
 
 // visitSite answers a visit of a custom domain's root or of a slug that does not exist there, and reports whether the
@@ -61,6 +61,9 @@ func (h *Handler) countMissing(ctx *fasthttp.RequestCtx, t target) {
 func (h *Handler) addressOf(t target) string {
 	if t.site == nil {
 		return h.base + "/" + string(t.slug)
+	}
+	if h.cfg.TLS && t.site.Certificate != nil {
+		return "https://" + t.site.Name + h.securePort + "/" + string(t.slug)
 	}
 	return h.scheme + "://" + t.site.Name + "/" + string(t.slug)
 }

@@ -33,6 +33,7 @@ const (
 	cReportForms
 	cReports
 	cReportsFailed
+	cUpgrades
 	counters
 )
 
@@ -69,6 +70,7 @@ type Stats struct {
 	Proxied  uint64 // forwarded to the upstream
 	Panics   uint64 // requests that caused a panic; 0 in a healthy edge
 	Limited  uint64 // refused by the rate limit
+	Upgrades uint64 // redirects from http to https
 	// ReportForms counts forms for reports of links, Reports the reports that the control plane has, and ReportsFailed those
 	// that it could not take.
 	ReportForms, Reports, ReportsFailed uint64
@@ -88,7 +90,7 @@ func (h *Handler) Stats() Stats {
 		Verified: h.tally.sum(cVerified), Wrong: h.tally.sum(cWrong), Locked: h.tally.sum(cLocked), Busy: h.tally.sum(cBusy),
 		Missing: h.tally.sum(cMissing), Gone: h.tally.sum(cGone), Ended: h.tally.sum(cEnded), Loops: h.tally.sum(cLoops), Refused: h.tally.sum(cRefused),
 		Proxied: h.tally.sum(cProxied), Panics: h.tally.sum(cPanics), Limited: h.tally.sum(cLimited),
-		ReportForms: h.tally.sum(cReportForms), Reports: h.tally.sum(cReports), ReportsFailed: h.tally.sum(cReportsFailed),
+		ReportForms: h.tally.sum(cReportForms), Reports: h.tally.sum(cReports), ReportsFailed: h.tally.sum(cReportsFailed), Upgrades: h.tally.sum(cUpgrades),
 		Unavailable: h.tally.sum(cUnavailable), Errors: h.tally.sum(cErrors), Hashes: h.hasher.done.Load(), LockoutClients: h.deps.Lockout.Stats().Clients,
 	}
 }

@@ -1,0 +1,154 @@
+package redirect
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"net/url"
+	"strconv"
+
+	"github.com/shortline/shortline/edge/internal/hosts"
+	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/valyala/fasthttp"
+)
+
+// Paths that a host answers itself.
+const (
+	wellKnown     = "/.well-known/"
+	challengePath = wellKnown + "acme-challenge/" // RFC 8555, 8.3
+	applePath     = wellKnown + "apple-app-site-association"
+	assetPath     = wellKnown + "assetlinks.json"
+)
+
+var (
+	nameHSTS  = []byte("Strict-Transport-Security")
+	typeBytes = []byte("application/octet-stream")
+)
+
+// atHost answers requests whose answer follows from their host, and reports whether it did: challenges of certificate
+// authorities, TLS connections that were opened for another host, redirects to https, and app links. host is nil if it is
+// unknown. The connection uses TLS if secure is true, and was then opened for the host called name.
+func (h *Handler) atHost(ctx *fasthttp.RequestCtx, host *hosts.Host, name string, secure bool, t target) bool {
+	special := host != nil && bytes.HasPrefix(t.path, []byte(wellKnown))
+	switch {
+	case special && bytes.HasPrefix(t.path, []byte(challengePath)) && (ctx.IsGet() || ctx.IsHead()):
+		if h.sound(ctx) {
+			h.challenge(ctx, host, t.path[len(challengePath):])
+		}
+		return true
+	case secure && (host == nil || host.Name != name):
+		if h.framed(ctx, maxIdleBody) {
+			h.tally.add(ctx.ConnID(), cRefused)
+			h.refuse(ctx, fasthttp.StatusMisdirectedRequest)
+		}
+		return true
+	case host == nil:
+		return false
+	case secure:
+		setHSTS(ctx, host)
+	case h.cfg.TLS && host.Certificate != nil && !h.behindTLS(ctx):
+		h.upgrade(ctx, host, t)
+		return true
+	}
+	if special && host.Domain != 0 && (ctx.IsGet() || ctx.IsHead()) {
+		switch string(t.path) {
+		case applePath:
+			h.appLinks(ctx, host.AppleAppSite)
+			return true
+		case assetPath:
+			h.appLinks(ctx, host.AssetLinks)
+			return true
+		}
+	}
+	return false
+}
+
+// sound refuses a request that other servers could parse differently, or that has a large body.
+func (h *Handler) sound(ctx *fasthttp.RequestCtx) bool {
+	header := &ctx.Request.Header
+	if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
+		h.misframed(ctx)
+		return false
+	}
+	return h.framed(ctx, maxIdleBody)
+}
+
+// challenge answers a certificate authority that asks by http-01.
+func (h *Handler) challenge(ctx *fasthttp.RequestCtx, host *hosts.Host, token []byte) {
+	for _, c := range host.Challenges {
+		if subtle.ConstantTimeCompare([]byte(c.Token), token) == 1 {
+			h.head(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, typeBytes, jsonPolicyB)
+			ctx.Response.SetBodyString(c.KeyAuthorization)
+			return
+		}
+	}
+	h.tally.add(ctx.ConnID(), cMissing)
+	h.refuse(ctx, fasthttp.StatusNotFound)
+}
+
+// appLinks answers with a document of a domain for the operating systems of phones.
+func (h *Handler) appLinks(ctx *fasthttp.RequestCtx, document []byte) {
+	if !h.sound(ctx) || h.over(ctx) {
+		return
+	}
+	if document == nil {
+		h.tally.add(ctx.ConnID(), cMissing)
+		h.refuse(ctx, fasthttp.StatusNotFound)
+		return
+	}
+	h.head(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, typeJSON, jsonPolicyB)
+	ctx.Response.SetBodyRaw(document)
+}
+
+// setHSTS tells browsers to use https for the host from now on, if its owner wants that.
+func setHSTS(ctx *fasthttp.RequestCtx, host *hosts.Host) {
+	if host.HSTS <= 0 {
+		return
+	}
+	var buf [32]byte
+	ctx.Response.Header.SetCanonical(nameHSTS, strconv.AppendInt(append(buf[:0], "max-age="...), host.HSTS, 10))
+}
+
+// behindTLS reports whether a trusted proxy says that the visitor has used https.
+func (h *Handler) behindTLS(ctx *fasthttp.RequestCtx) bool {
+	return len(h.cfg.Trusted) > 0 && h.cfg.Trusted.Contains(peer(ctx)) &&
+		string(first(ctx.Request.Header.RawHeaders(), "x-forwarded-proto")) == "https"
+}
+
+// upgrade redirects a request to the same address with https.
+func (h *Handler) upgrade(ctx *fasthttp.RequestCtx, host *hosts.Host, t target) {
+	header := &ctx.Request.Header
+	if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
+		h.misframed(ctx)
+		return
+	}
+	if framing(header, maxIdleBody) != 0 || readBody(ctx, maxIdleBody) != 0 {
+		ctx.SetConnectionClose() // the rest of the body must not be read as a request
+	}
+	to := make([]byte, 0, len("https://")+len(host.Name)+len(h.securePort)+len(t.path)+1+len(t.query))
+	to = append(append(append(append(to, "https://"...), host.Name...), h.securePort...), t.path...)
+	if len(t.query) > 0 {
+		to = append(append(to, '?'), t.query...)
+	}
+	h.tally.add(ctx.ConnID(), cUpgrades)
+	if ctx.IsHead() {
+		ctx.Response.Header.SetContentLength(0)
+	}
+	ctx.Response.SetStatusCode(fasthttp.StatusPermanentRedirect)
+	ctx.Response.Header.SetCanonical(nameLasting, to)
+}
+
+// securePortOf returns the port of https addresses with its colon, or "" for 443. If BASE_URL has the scheme https, its
+// port is also that of custom domains, because the same edges serve them.
+func securePortOf(baseURL string) string {
+	u, err := url.Parse(baseURL)
+	if err != nil || u.Scheme != "https" || u.Port() == "" || u.Port() == "443" {
+		return ""
+	}
+	return ":" + u.Port()
+}
+
+// secured reports whether a request came over TLS.
+func secured(ctx *fasthttp.RequestCtx) bool {
+	_, ok := listen.Secured(ctx.Conn())
+	return ok
+}
