@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/seal"
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/visitor"
 )
@@ -22,6 +23,7 @@ type Settings struct {
 	Region         string        `env:"REGION" help:"location of this edge, such as eu-west; shown in the same places, with the same characters"`
 	AnonymizeIP    string        `env:"ANONYMIZE_IP" envDefault:"off" help:"removes visitors' addresses from clicks before they are stored or sent: off (removes nothing), truncate (keeps 24 bits of IPv4 and 48 bits of IPv6), all (stores no address, so reports show no countries)"`
 	HonorDNT       bool          `env:"HONOR_DNT" envDefault:"false" help:"neither sets nor reads the visitor's cookie (sl_v) if the browser sends DNT: 1 or Sec-GPC: 1; links whose rules use the condition visitor set this cookie"`
+	TLSAddr        string        `env:"TLS_ADDR" help:"address for visitors with TLS, such as :443; LISTEN_ADDR then redirects to https for hosts with a certificate; empty: no TLS"`
 	StrictHosts    bool          `env:"STRICT_HOSTS" envDefault:"false" help:"answers 421 for links if a request's host is neither that of BASE_URL nor a custom domain; false = such requests get the links of BASE_URL"`
 	RateLimit      int           `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests per minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
 	VerifyLimit    int           `env:"EDGE_VERIFY_RATE_LIMIT" envDefault:"120" help:"link passwords per minute that each edge compares for a client (IPv4 address or IPv6 /64); a password that was right a moment ago needs no comparison; 0 = no limit"`
@@ -36,7 +38,7 @@ type Settings struct {
 // Config returns the Config of these settings. The caller sets the other fields.
 func (s Settings) Config() Config {
 	return Config{
-		Name: s.Name, Region: s.Region, AnonymizeIP: s.AnonymizeIP, HonorDNT: s.HonorDNT, StrictHosts: s.StrictHosts,
+		Name: s.Name, Region: s.Region, AnonymizeIP: s.AnonymizeIP, HonorDNT: s.HonorDNT, StrictHosts: s.StrictHosts, TLSAddr: s.TLSAddr,
 		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL,
 		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
@@ -47,6 +49,11 @@ func (s Settings) Config() Config {
 type Config struct {
 	// ListenAddr is the public address, such as ":8080". Port 0 selects a free port. Required.
 	ListenAddr string
+	// TLSAddr is the public address for TLS, such as ":443"; "" means no TLS. New then requires CertificateKeys and a
+	// source of hosts, which also have the certificates.
+	TLSAddr string
+	// CertificateKeys open sealed private keys of certificates, at least 32 bytes each. They are those of the control plane.
+	CertificateKeys [][]byte
 	// BaseURL is the address that visitors use, such as https://sho.rt. Required.
 	BaseURL string
 	// DataDir holds the links and the clicks that are not delivered yet. It is created if it is missing. Each edge needs
@@ -109,6 +116,17 @@ func (c Config) Validate() error {
 		add("LISTEN_ADDR: is required")
 	} else if _, _, err := net.SplitHostPort(c.ListenAddr); err != nil {
 		add("LISTEN_ADDR: %w", err)
+	}
+	if c.TLSAddr != "" {
+		if _, _, err := net.SplitHostPort(c.TLSAddr); err != nil {
+			add("TLS_ADDR: %w", err)
+		}
+	}
+	for _, key := range c.CertificateKeys {
+		if len(key) < seal.MinKey {
+			add("CERTIFICATE_KEY: must have at least %d bytes", seal.MinKey)
+			break
+		}
 	}
 	if _, err := link.ParseBaseURL(c.BaseURL); err != nil {
 		problems = append(problems, err)

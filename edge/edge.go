@@ -15,8 +15,10 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -111,7 +113,7 @@ type Edge struct {
 // New opens everything that an edge needs, including its data folder and its port, and reads its local state. The caller
 // must call Run, which accepts connections, or Close. The error of an invalid configuration names all problems.
 func New(cfg Config, deps Deps) (_ *Edge, err error) {
-	if err := errors.Join(cfg.Validate(), deps.validate()); err != nil {
+	if err := errors.Join(cfg.Validate(), deps.validate(cfg)); err != nil {
 		return nil, err
 	}
 	e := &Edge{cfg: cfg, log: cmp.Or(deps.Logger, slog.Default()), registry: deps.Registry, ahead: deps.ClockAhead, geo: deps.Geo}
@@ -158,18 +160,41 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	if err := e.openRedirect(cfg, deps, keys); err != nil {
 		return nil, err
 	}
-	ln, err := net.Listen("tcp", cfg.ListenAddr)
-	if err != nil {
-		return nil, fmt.Errorf("open the public port: %w", err)
+	if err := e.listen(); err != nil {
+		return nil, err
 	}
-	e.listener = listen.New(ln, redirect.Timeouts)
-	e.server = redirect.NewServer(e.redirect, e.listener)
 	if e.registry != nil {
 		if err := e.registry.Register(collector{e}); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
 	}
 	return e, nil
+}
+
+// listen opens the public ports.
+func (e *Edge) listen() error {
+	ln, err := net.Listen("tcp", e.cfg.ListenAddr)
+	if err != nil {
+		return fmt.Errorf("open the public port: %w", err)
+	}
+	e.listener = listen.New(ln, redirect.Timeouts)
+	e.server = redirect.NewServer(e.redirect, e.listener)
+	if e.cfg.TLSAddr == "" {
+		return nil
+	}
+	base, err := url.Parse(e.cfg.BaseURL)
+	if err != nil {
+		return err
+	}
+	certificates, err := e.hosts.Certificates(strings.ToLower(base.Hostname()), e.cfg.CertificateKeys...)
+	if err != nil {
+		return err
+	}
+	if ln, err = net.Listen("tcp", e.cfg.TLSAddr); err != nil {
+		return fmt.Errorf("open the public port for TLS: %w", err)
+	}
+	e.listener.Secure(ln, listen.TLS{Config: certificates.Config(), Hello: certificates.Hello})
+	return nil
 }
 
 // openRedirect makes the handler of visits, and the proxy for all other requests, from the parts that New has opened.
@@ -202,19 +227,25 @@ func (e *Edge) openRedirect(cfg Config, deps Deps, keys snapshot.Keys) error {
 		return err
 	}
 	e.redirect, err = redirect.New(redirect.Config{
-		Anonymize: anonymize, HonorDNT: cfg.HonorDNT, StrictHosts: cfg.StrictHosts,
+		Anonymize: anonymize, HonorDNT: cfg.HonorDNT, StrictHosts: cfg.StrictHosts, TLS: cfg.TLSAddr != "",
 		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects, VerifyLimit: cfg.VerifyLimit,
 	}, parts)
 	return err
 }
 
-func (d Deps) validate() error {
+func (d Deps) validate(cfg Config) error {
 	var problems []error
 	if d.Links == nil {
 		problems = append(problems, errors.New("edge: Deps.Links is required"))
 	}
 	if d.Sink == nil {
 		problems = append(problems, errors.New("edge: Deps.Sink is required"))
+	}
+	if cfg.TLSAddr != "" && d.Hosts == nil {
+		problems = append(problems, errors.New("edge: Deps.Hosts is required by TLS_ADDR"))
+	}
+	if cfg.TLSAddr != "" && len(cfg.CertificateKeys) == 0 {
+		problems = append(problems, errors.New("CERTIFICATE_KEY: is required by TLS_ADDR"))
 	}
 	return errors.Join(problems...)
 }
@@ -361,6 +392,22 @@ func (e *Edge) Addr() netip.AddrPort {
 	return netip.AddrPort{}
 }
 
+// SecureAddr returns the address for TLS that the edge listens on, or the zero value if there is none.
+func (e *Edge) SecureAddr() netip.AddrPort {
+	if a, ok := e.listener.SecureAddr().(*net.TCPAddr); ok {
+		return a.AddrPort()
+	}
+	return netip.AddrPort{}
+}
+
+// Hosts returns the number of host names that the edge knows.
+func (e *Edge) Hosts() int {
+	if e.hosts == nil {
+		return 0
+	}
+	return e.hosts.Len()
+}
+
 // Delivered waits until the sink has acknowledged every click that was recorded before the call. It returns ctx's error
 // if ctx ends first.
 func (e *Edge) Delivered(ctx context.Context) error { return e.spool.Delivered(ctx) }
@@ -394,7 +441,8 @@ type Stats struct {
 	Lockout     edgelockout.Stats
 	Missing     missing.Stats
 	Quota       quota.Stats
-	ClockAhead  time.Duration // offset to the control plane's clock, 0 if unknown
+	TLS         *listen.TLSStats // nil without TLS
+	ClockAhead  time.Duration    // offset to the control plane's clock, 0 if unknown
 }
 
 // Stats returns the counters and gauges.
@@ -403,7 +451,7 @@ func (e *Edge) Stats() Stats {
 	s := Stats{
 		Ready: e.Ready(), Links: e.table.Len(), LinkBytes: e.table.Bytes(), SetAside: aside, Connections: e.listener.Open(), Shed: e.listener.Shed(),
 		Applied: e.Applied(), Redirect: e.redirect.Stats(), Spool: e.spool.Stats(), Ship: e.ship.Stats(), Agent: e.agent.Stats(), Lockout: e.lockout.Stats(),
-		Missing: e.missing.Stats(), Quota: e.quota.Stats(),
+		Missing: e.missing.Stats(), Quota: e.quota.Stats(), TLS: e.listener.TLSStats(),
 	}
 	if e.proxy != nil {
 		s.Proxy = e.proxy.Stats()

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/spool"
 )
@@ -18,6 +19,26 @@ var latency = prometheus.NewDesc("shortline_edge_request_duration_seconds",
 	[]string{"outcome"}, nil)
 
 var info = prometheus.NewDesc("shortline_edge_info", "Always 1; the labels are EDGE_NAME and REGION.", []string{"edge", "region"}, nil)
+
+var (
+	handshakes = prometheus.NewDesc("shortline_edge_tls_handshakes_total", "Complete TLS handshakes, by protocol version and by whether the session was resumed.", []string{"version", "resumed"}, nil)
+	rejected   = prometheus.NewDesc("shortline_edge_tls_rejected_total", "TLS handshakes that were not completed, by reason.", []string{"reason"}, nil)
+	proofs     = prometheus.NewDesc("shortline_edge_tls_challenges_total", "TLS handshakes of certificate authorities that ask for proof of control (tls-alpn-01).", nil, nil)
+	unanswered = prometheus.NewDesc("shortline_edge_tls_unanswered", "Clients that owe a message of their TLS handshake.", nil, nil)
+)
+
+// collectTLS exports the counters of the port for TLS.
+func collectTLS(s *listen.TLSStats, to chan<- prometheus.Metric) {
+	for version, n := range s.Full {
+		to <- prometheus.MustNewConstMetric(handshakes, prometheus.CounterValue, float64(n), version, "false")
+		to <- prometheus.MustNewConstMetric(handshakes, prometheus.CounterValue, float64(s.Resumed[version]), version, "true")
+	}
+	for reason, n := range s.Rejected {
+		to <- prometheus.MustNewConstMetric(rejected, prometheus.CounterValue, float64(n), reason)
+	}
+	to <- prometheus.MustNewConstMetric(proofs, prometheus.CounterValue, float64(s.Proofs))
+	to <- prometheus.MustNewConstMetric(unanswered, prometheus.GaugeValue, float64(s.Unanswered))
+}
 
 // metric exports one number of Stats.
 type metric struct {
@@ -121,6 +142,10 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 	to <- answers
 	to <- latency
 	to <- info
+	to <- handshakes
+	to <- rejected
+	to <- proofs
+	to <- unanswered
 	for _, m := range metrics {
 		to <- m.desc
 	}
@@ -135,7 +160,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 		"redirect": r.Redirects - min(r.Redirects, r.Verified), "preview": r.Previews, "password_form": r.Forms, "info": r.Infos, "verified": r.Verified, "wrong_password": r.Wrong,
 		"locked": r.Locked, "busy": r.Busy, "not_found": r.Missing, "gone": r.Gone, "ended": r.Ended, "loop": r.Loops, "refused": r.Refused, "proxied": r.Proxied, "panic": r.Panics,
 		"report_form": r.ReportForms, "report": r.Reports, "report_failed": r.ReportsFailed,
-		"limited": r.Limited, "unavailable": r.Unavailable,
+		"limited": r.Limited, "upgraded": r.Upgrades, "unavailable": r.Unavailable,
 	} {
 		to <- prometheus.MustNewConstMetric(answers, prometheus.CounterValue, float64(n), outcome)
 	}
@@ -145,6 +170,9 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 			buckets[redirect.LatencyBounds[i].Seconds()] = n
 		}
 		to <- prometheus.MustNewConstHistogram(latency, l.Count, l.Sum.Seconds(), buckets, l.Outcome)
+	}
+	if s.TLS != nil {
+		collectTLS(s.TLS, to)
 	}
 	for _, m := range metrics {
 		to <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(&s))

@@ -36,8 +36,9 @@ type settings struct {
 	ControlCert string        `env:"CONTROL_CERT_FILE" help:"client certificate for the control plane (PEM); the next connection uses a changed file"`
 	ControlKey  string        `env:"CONTROL_KEY_FILE" help:"key of the client certificate (PEM)"`
 	// Public keys are no secret, but the type Secret can also read them from a file (SNAPSHOT_PUBLIC_KEYS_FILE).
-	SnapshotKeys config.Secret `env:"SNAPSHOT_PUBLIC_KEYS" help:"comma-separated public keys of the control plane's SNAPSHOT_SIGNING_KEY: the edge accepts only links signed by one of them; empty: no signature is required"`
-	ProxyAPI     bool          `env:"PROXY_API" envDefault:"false" help:"forwards the API and the console to the control plane, so that one address serves everything"`
+	SnapshotKeys   config.Secret `env:"SNAPSHOT_PUBLIC_KEYS" help:"comma-separated public keys of the control plane's SNAPSHOT_SIGNING_KEY: the edge accepts only links signed by one of them; empty: no signature is required"`
+	CertificateKey config.Secret `env:"CERTIFICATE_KEY" help:"key that decrypts private keys of certificates, at least 32 bytes; the control plane's CERTIFICATE_KEY; of several, separated by commas, all decrypt; required by TLS_ADDR"`
+	ProxyAPI       bool          `env:"PROXY_API" envDefault:"false" help:"forwards the API and the console to the control plane, so that one address serves everything"`
 
 	Kafka kafkaconn.Settings
 
@@ -59,6 +60,9 @@ func (s *settings) Validate() error {
 		problems = append(problems, fmt.Errorf("ROUTING_TIMEZONE: %q is not an IANA time zone", s.RoutingTimezone))
 	}
 	problems = append(problems, s.Port.Validate())
+	if s.Edge.TLSAddr != "" && s.CertificateKey == "" {
+		problems = append(problems, errors.New("CERTIFICATE_KEY: is required by TLS_ADDR"))
+	}
 	if err := s.controlFiles().Validate(); err != nil {
 		problems = append(problems, fmt.Errorf("CONTROL_CA_FILE, CONTROL_CERT_FILE, CONTROL_KEY_FILE: %w", err))
 	} else if u, err := url.Parse(s.ControlURL); err == nil && u.Scheme != "https" && s.controlFiles() != (peertls.Files{}) {
@@ -78,6 +82,7 @@ func (s *settings) edge() edge.Config {
 	cfg := s.Edge.Config()
 	cfg.ListenAddr, cfg.BaseURL, cfg.DataDir = s.ListenAddr, s.BaseURL, s.DataDir
 	cfg.TrustedProxies, cfg.GeoPath, cfg.RoutingZone, cfg.SnapshotKeys = s.TrustedProxies, s.GeoDB, zone, s.SnapshotKeys.Reveal()
+	cfg.CertificateKeys = s.CertificateKey.Keys()
 	return cfg
 }
 
