@@ -238,6 +238,12 @@ func TestConsole_domains(t *testing.T) {
 		time.Sleep(time.Second)
 		return len(missing.Data) > 0 && missing.Data[0].Host == acme
 	})
+	b.visit("/console/domains")
+	b.choose("Personal") // owners see the slugs of their domains
+	b.sees(acme + "/autumn")
+	b.looks("139-missing-slugs")
+	b.choose("All workspaces")
+	b.until(`!location.search`)
 	b.visit("/console/abuse")
 	b.press("Create the link " + acme + "/autumn")
 	b.until(`document.querySelector('dialog [name=customSlug]')?.value === 'autumn' && document.querySelector('dialog [name=domain]').value === '` + acme + `'`)

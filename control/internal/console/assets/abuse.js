@@ -1,18 +1,17 @@
 // Reported links and missing slugs, for administrators.
 import { h, replace, safeLink } from './dom.js';
 import { get, patch, query } from './api.js';
-import { attempt, badge, button, card, complain, dialog, empty, field, form, heading, notify, opener, pager, table, turns } from './ui.js';
-import { linkForm } from './linkform.js';
-import { ownHost } from './domainfield.js';
+import { attempt, badge, button, card, complain, dialog, empty, field, form, heading, notify, pager, turns } from './ui.js';
+import { missing } from './missing.js';
 import { bare, number, since } from './format.js';
 
 const reasons = { PHISHING: 'Phishing', MALWARE: 'Malware', SPAM: 'Spam', ILLEGAL: 'Illegal content', OTHER: 'Other' };
 const sources = { VISITOR: 'Reported by visitors', BLOCKLIST: 'Leads to a blocked host', CHECK: 'Refused by the check service' };
 
 export async function abuse({ signal, go }) {
-  const reports = h('div'), missing = h('div');
-  const state = { status: 'OPEN', page: 1, missingPage: 1 };
-  const turn = turns(), missingTurn = turns();
+  const reports = h('div');
+  const state = { status: 'OPEN', page: 1 };
+  const turn = turns();
 
   async function loadReports() {
     const last = turn();
@@ -53,40 +52,10 @@ export async function abuse({ signal, go }) {
     }, { cancel: close, kind: 'danger', class: 'body' }));
   }
 
-  async function loadMissing() {
-    const last = missingTurn();
-    const got = await get(`/api/analytics/missing${query({ page: state.missingPage, limit: 20 })}`, { signal });
-    if (!last()) return;
-    replace(missing, card('Slugs that do not exist', h('p', { class: 'help' }, 'What visitors asked for in the last 30 days.'), got.data.length
-      ? table('Slugs that do not exist', [['Slug'], ['Requests', 'number'], ['Last request'], ['', 'tools']], got.data.map((m) => [h('span', { class: 'mono' }, `${m.host}/${m.slug}`), number(m.count), since(m.lastAt),
-        h('span', { class: 'tools' }, button('Create link', opener(() => place(m), create), { 'aria-label': `Create the link ${m.host === ownHost ? m.slug : `${m.host}/${m.slug}`}`, symbol: 'plus' }))]))
-      : h('p', { class: 'none' }, 'Nobody asked for a slug that does not exist.')), pager(got, (page) => {
-      state.missingPage = page;
-      loadMissing().catch(complain);
-    }));
-  }
-
-  // place returns where a link with a missing slug belongs: on a custom domain, in the workspace of the domain.
-  async function place({ host, slug }) {
-    if (host === ownHost) return { slug };
-    const found = (await get(`/api/domains${query({ search: host, limit: 100 })}`, { within: '' })).data.find((d) => d.hostname === host);
-    return { slug, domain: found?.hostname, within: found?.workspaceId };
-  }
-
-  function create(preset) {
-    dialog('New link', (close) => {
-      return linkForm(null, async (u) => {
-        close();
-        notify(`${bare(u.shortUrl)} created.`);
-        await go(`/console/links/${u.id}`);
-      }, close, undefined, preset);
-    }, { wide: true });
-  }
-
   const filter = field('status', 'Show', { value: state.status, options: [['OPEN', 'Open reports'], ['ACTIONED', 'Suspended'], ['DISMISSED', 'Dismissed'], ['', 'All reports']], onchange: (e) => {
     Object.assign(state, { status: e.target.value, page: 1 });
     loadReports().catch(complain);
   } });
-  await Promise.all([loadReports(), loadMissing()]);
-  return [heading('Abuse'), filter, reports, missing];
+  const [slugs] = await Promise.all([missing({ signal, go }, 'Nobody asked for a slug that does not exist.'), loadReports()]);
+  return [heading('Abuse'), filter, reports, slugs];
 }

@@ -1,10 +1,11 @@
 // The list of custom domains: find, add and delete. Everybody in a workspace sees them; its administrators change them.
 import { h, replace } from './dom.js';
 import { get, post, del, query } from './api.js';
-import { address, may } from './choice.js';
+import { address, current, may } from './choice.js';
 import { button, complain, confirm, dialog, empty, field, form, heading, iconButton, notify, pager, turns } from './ui.js';
 import { number } from './format.js';
 import { briefly } from './certificate.js';
+import { missing as missingSlugs } from './missing.js';
 
 const path = '/api/domains';
 const states = { PENDING: ['Waiting for DNS', 'warn'], ACTIVE: ['Active', 'active'], FAILED: ['Record missing', 'expired'], SUSPENDED: ['Suspended', 'suspended'] };
@@ -45,8 +46,9 @@ export async function domains({ signal, go }) {
     clearTimeout(typing);
     typing = setTimeout(() => change({ search: e.target.value.trim() }), 300);
   } }));
-  await load();
-  return [heading('Domains', create()), filters, count, list];
+  // An administrator in all workspaces finds the slugs of all hosts on another page.
+  const [slugs] = await Promise.all([current() && missingSlugs({ signal, go }), load()]);
+  return [heading('Domains', create()), filters, count, list, slugs];
 }
 
 function row(d, load) {
