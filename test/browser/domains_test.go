@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/shortline/shortline/shared/testkit"
@@ -324,6 +325,27 @@ func TestConsole_domains_for_members(t *testing.T) {
 	b.press("Links")
 	b.press("New link")
 	b.until(`document.querySelector('dialog [name=domain] option[value="` + acme + `"]')`)
+	b.silent()
+}
+
+// The picture of docs/users/domains.md: one record is found, and the other one is still missing.
+func TestPictures_domain(t *testing.T) {
+	if !*update {
+		t.Skip("writes docs/images; run `go test -run TestPictures_domain -update .`")
+	}
+	names := startNameserver(t)
+	names.set("edge.sho.rt", "A 198.51.100.1")
+	names.set("go.acme.com", "CNAME edge.sho.rt.")
+	b := atPublicURL(t, standalone(t, "RESOLVERS="+names.addr, "EDGE_HOSTNAME=edge.sho.rt", "BASE_URL="+publicURL))
+	b.do(emulation.SetDeviceMetricsOverride(1280, 700, 1, false))
+	b.scheme("light")
+	b.visit("/console/domains")
+	b.signIn("admin@example.com", adminPassword)
+	b.press("Add domain")
+	b.fill("hostname", "go.acme.com")
+	b.press("Add domain")
+	b.sees("No TXT record at _shortline.go.acme.com yet.")
+	b.picture("domain")
 	b.silent()
 }
 

@@ -175,6 +175,20 @@ func served(t *testing.T, url string) {
 	})
 }
 
+// picture writes what the window shows to the folder of the documentation's pictures.
+func (b *browser) picture(name string) {
+	b.t.Helper()
+	b.settle()
+	var picture []byte
+	b.do(chromedp.CaptureScreenshot(&picture))
+	if n := len(picture); n > 300<<10 {
+		b.t.Errorf("%s has %d bytes", name, n)
+	}
+	if err := os.WriteFile(filepath.Join(pictures, name+".png"), picture, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // photograph takes the pictures once the counters have all clicks.
 func photograph(t *testing.T, base string, clicks int) {
 	t.Helper()
@@ -190,26 +204,15 @@ func photograph(t *testing.T, base string, clicks int) {
 		return stats.TotalClicks == clicks
 	})
 	b.do(chromedp.Reload())
-	take := func(name string) {
-		b.settle()
-		var picture []byte
-		b.do(chromedp.CaptureScreenshot(&picture))
-		if n := len(picture); n > 300<<10 {
-			t.Errorf("%s has %d bytes", name, n)
-		}
-		if err := os.WriteFile(filepath.Join(pictures, name+".png"), picture, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 	b.sees("Most clicked")
 	b.set("split", map[bool]string{true: "country", false: "device"}[os.Getenv("GEO_DB") != ""])
 	b.until(`document.querySelectorAll('.legend li').length > 2 && document.querySelector('.report[aria-busy=false]')`)
 	b.eval(`window.scrollBy(0, document.querySelector('.days').closest('.card').getBoundingClientRect().top - 30)`, nil)
-	take("overview")
+	b.picture("overview")
 	b.eval(`window.scrollTo(0, 0)`, nil)
 	b.press(samples[0].title)
 	b.sees("Countries")
-	take("console")
+	b.picture("console")
 	if os.Getenv("GEO_DB") == "" {
 		t.Log("without GEO_DB the pictures show no countries")
 	}

@@ -27,7 +27,7 @@ function mark(c) {
 
 // words says what happens next, or what the owner has to do.
 function words(d, c) {
-  if (!c) return 'This server issues no certificates, so browsers open the domain only over http. Upload your own, or put a proxy with a certificate in front.';
+  if (!c) return 'This service issues no certificates. Upload your own, or put a proxy with a certificate in front of the edges.';
   if (c.status === 'FAILED') return served(c) ? 'The certificate could not be renewed. The present one stays in use.' : 'The certificate authority did not issue a certificate.';
   if (c.status === 'PENDING') return d.status === 'ACTIVE' ? 'The certificate authority checks the domain. This usually takes less than a minute.' : 'A certificate is requested as soon as the DNS records are found.';
   if (!served(c)) return uploaded(c) ? 'Browsers refuse the domain. Upload a new certificate.' : 'Browsers refuse the domain. The certificate is being renewed.';
@@ -37,7 +37,7 @@ function words(d, c) {
 // certificateCard returns the card of a domain's certificate. changed is called with the domain after an upload.
 export function certificateCard(d, changed) {
   const c = d.certificate, works = d.status === 'ACTIVE' && served(c), fact = (name, value) => [h('dt', null, name), h('dd', null, value)];
-  const back = () => confirm('Go back to the automatic certificate?', 'The service requests a certificate. The uploaded one is deleted.', 'Go back', async () => {
+  const back = () => confirm('Remove the uploaded certificate?', 'The service then requests a certificate, if its operator has set that up. Until there is one, browsers cannot open the domain over https.', 'Remove', async () => {
     await del(`/api/domains/${d.id}/certificate`);
     notify('The uploaded certificate was removed.');
     await changed();
@@ -48,7 +48,7 @@ export function certificateCard(d, changed) {
       h('p', { class: works ? 'help' : null }, words(d, c)),
       c?.lastError && h('p', { class: 'alert', dir: 'auto' }, c.lastError, c.nextAttemptAt && ` Next attempt ${since(c.nextAttemptAt)}.`)),
     c?.notAfter && h('dl', { class: 'facts' }, fact('Issued by', h('span', { dir: 'auto' }, c.issuer || 'unknown')), fact('Valid', [h('time', { datetime: c.notBefore }, date(c.notBefore)), ' \u2013 ', h('time', { datetime: c.notAfter }, time(c.notAfter))])),
-    may('ADMIN') && h('div', { class: 'actions start' }, button(uploaded(c) ? 'Upload a new one\u2026' : 'Upload your own\u2026', () => upload(d, changed)), uploaded(c) && button('Use the automatic one', back)));
+    may('ADMIN') && h('div', { class: 'actions start' }, button(uploaded(c) ? 'Upload a new one\u2026' : 'Upload your own\u2026', () => upload(d, changed)), uploaded(c) && button('Back to the automatic one\u2026', back)));
 }
 
 // pem returns a field for text in PEM, with a button that reads it from a file.
