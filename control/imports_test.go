@@ -23,7 +23,7 @@ var layers = []archtest.Layer{
 		Path: "control/internal/app",
 		Is:   "the wiring: it makes every use case and the API from ports. Adapters come from cmd, so that each program has its own",
 		May: []string{
-			"control/internal/api", "control/internal/console", "control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/api", "control/internal/certs", "control/internal/console", "control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform", "control/internal/store",
 			"control/internal/manage/media/object", // the settings of the bucket, and the port
 		},
 	},
@@ -38,7 +38,15 @@ var layers = []archtest.Layer{
 	{
 		Path: "control/internal/commands",
 		Is:   "the operators' commands, another transport beside api, without a running control plane",
-		May:  []string{"control/internal/manage", "control/internal/clicks", "control/internal/platform", "control/internal/store"},
+		May:  []string{"control/internal/manage", "control/internal/certs", "control/internal/clicks", "control/internal/platform", "control/internal/store"},
+	},
+	{
+		Path: "control/internal/certs",
+		Is:   "certificates of host names: orders at a certificate authority, renewals, keys of session tickets, and announcements",
+		May: []string{
+			"control/internal/platform", "control/internal/store",
+			"control/internal/manage/audit", "control/internal/manage/webhooks", // members and other systems learn of certificates
+		},
 	},
 	{
 		Path: "control/internal/console",
@@ -112,6 +120,9 @@ var libraries = []archtest.Library{
 	{Path: "github.com/swaggest/swgui", In: []string{"control/internal/api"}},
 	{Path: "golang.org/x/net", In: []string{"control/internal/api", "control/internal/manage/domains/hostname", "control/internal/manage/webhooks", "control/internal/platform/outbound", "control/internal/platform/smtp"}},
 	{Path: "github.com/miekg/dns", In: []string{"control/internal/manage/domains/dnscheck"}}, // package net hides error codes and CNAME records, and asks servers of its own choice
+	{Path: "github.com/caddyserver/certmagic", In: []string{"control/internal/certs"}}, // issuance, in steps that survive a crash; ADR 0019
+	{Path: "github.com/mholt/acmez/v3", In: []string{"control/internal/certs"}},
+	{Path: "go.uber.org/zap", In: []string{"control/internal/certs"}}, // certmagic's logger, which must not be nil
 	{Path: "github.com/wneessen/go-mail", In: []string{"control/internal/platform/smtp"}},
 	{Path: "database/sql", In: []string{"control/internal/store", "control/internal/clicks/analytics/duckdb", "control/internal/api", "control/internal/manage/audit"}},
 	{Path: "github.com/jackc/pgx/v5", In: []string{"control/internal/store"}},

@@ -26,6 +26,7 @@ type roles struct {
 	Publish  bool // links for edges
 	Ingest   bool // clicks into the click store
 	Webhooks bool // deliveries to other systems
+	Certs    bool // certificates of host names
 }
 
 // parseRoles reads ROLES. The error lists every problem.
@@ -41,12 +42,14 @@ func parseRoles(names []string) (r roles, err error) {
 			r.Ingest = true
 		case "webhooks":
 			r.Webhooks = true
+		case "certs":
+			r.Certs = true
 		default:
-			problems = append(problems, fmt.Errorf("ROLES: %q is not one of api, publish, ingest, webhooks", name))
+			problems = append(problems, fmt.Errorf("ROLES: %q is not one of api, publish, ingest, webhooks, certs", name))
 		}
 	}
 	if len(problems) == 0 && r == (roles{}) {
-		problems = append(problems, errors.New("ROLES: at least one of api, publish, ingest, webhooks is required"))
+		problems = append(problems, errors.New("ROLES: at least one of api, publish, ingest, webhooks, certs is required"))
 	}
 	return r, errors.Join(problems...)
 }
@@ -93,6 +96,11 @@ func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *pla
 	var stored []func([]analytics.Row)
 	if r.API {
 		if stored, err = p.serveAPI(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if r.Certs {
+		if err := p.fleet.Certificates(); err != nil {
 			return nil, err
 		}
 	}

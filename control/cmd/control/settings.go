@@ -27,7 +27,7 @@ import (
 type settings struct {
 	ListenAddr string `env:"LISTEN_ADDR" envDefault:":8080" help:"address that serves the API and edges"`
 	cli.Port
-	Roles   []string `env:"ROLES" envDefault:"api,publish,ingest,webhooks" help:"roles of this process: a fleet can split them between processes"`
+	Roles   []string `env:"ROLES" envDefault:"api,publish,ingest,webhooks,certs" help:"roles of this process: a fleet can split them between processes"`
 	DataDir string   `env:"DATA_DIR" envDefault:"./data" help:"folder of snapshots, which can be recreated, of Kafka messages that are not clicks, and of images unless MEDIA_S3_ENDPOINT is set"`
 
 	BrandName string `env:"BRAND_NAME" envDefault:"Shortline" help:"product name in e-mail; edges show the same setting to visitors"`
@@ -142,6 +142,9 @@ func (s *settings) Validate() error {
 	}
 	if roles.Ingest || roles.Webhooks {
 		problems = append(problems, s.kafka("", nil).Validate())
+	}
+	if roles.Certs && s.Certificates.Email != "" && s.Certificates.Key == "" {
+		problem("CERTIFICATE_KEY: is required with ACME_EMAIL")
 	}
 	if roles.Publish {
 		problems = append(problems, s.edges(nil).Validate())

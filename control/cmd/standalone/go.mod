@@ -11,7 +11,16 @@ require (
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0
 )
 
-require github.com/miekg/dns v1.1.73 // indirect
+require (
+	github.com/caddyserver/certmagic v0.25.6 // indirect
+	github.com/caddyserver/zerossl v0.1.6 // indirect
+	github.com/libdns/libdns v1.1.1 // indirect
+	github.com/mholt/acmez/v3 v3.1.7 // indirect
+	github.com/miekg/dns v1.1.73 // indirect
+	github.com/zeebo/blake3 v0.2.4 // indirect
+	go.uber.org/zap v1.28.0 // indirect
+	go.uber.org/zap/exp v0.3.0 // indirect
+)
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect

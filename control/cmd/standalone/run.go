@@ -37,6 +37,9 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err := keepSecrets(s.DataDir, &s.JWTSecret, &s.EncryptionKey); err != nil {
 		return err
 	}
+	if s.Certificates.Key == "" {
+		s.Certificates.Key = s.EncryptionKey // each purpose of a key has a key derived from it
+	}
 	op, err := ops.Listen(s.Operator(), log)
 	if err != nil {
 		return err

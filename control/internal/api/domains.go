@@ -19,6 +19,7 @@ type Domain struct {
 	Status        string         `json:"status" enum:"PENDING,ACTIVE,FAILED,SUSPENDED" doc:"PENDING until the TXT record is found, ACTIVE while edges serve the domain, FAILED after the TXT record was missing for a week, SUSPENDED while an administrator keeps it out of service."`
 	SuspendReason *string        `json:"suspendReason" doc:"Why an administrator suspended the domain."`
 	Records       []DomainRecord `json:"records" doc:"The DNS records that the owner of the name has to set."`
+	Certificate   *Certificate   `json:"certificate" doc:"The certificate for TLS; null before the service has begun to order one, and if it orders none."`
 	RootURL       *string        `json:"rootUrl" doc:"Where visitors of / go. Without it they get 404."`
 	NotFoundURL   *string        `json:"notFoundUrl" doc:"Where visitors of slugs go that do not exist. Without it they get 404."`
 	ExpiredURL    *string        `json:"expiredUrl" doc:"Where visitors of expired and exhausted links go that have no expiredUrl themselves. Without it they get 410."`
@@ -28,6 +29,30 @@ type Domain struct {
 	CheckedAt     *Time          `json:"checkedAt" doc:"When the records were last looked for."`
 	CreatedAt     Time           `json:"createdAt"`
 	UpdatedAt     Time           `json:"updatedAt"`
+}
+
+// Certificate is what edges present to visitors of a domain.
+type Certificate struct {
+	Status        string  `json:"status" enum:"PENDING,ACTIVE,FAILED" doc:"PENDING until the first order succeeds, ACTIVE, or FAILED if the last order failed. An earlier certificate stays in use."`
+	Source        string  `json:"source" enum:"ACME,UPLOADED" doc:"ACME if the service orders and renews the certificate, UPLOADED if an owner has uploaded it."`
+	Issuer        *string `json:"issuer" doc:"The certificate authority; null if there is no certificate yet." example:"Let's Encrypt"`
+	NotBefore     *Time   `json:"notBefore" doc:"When the certificate begins; null if there is none yet."`
+	NotAfter      *Time   `json:"notAfter" doc:"When the certificate ends; null if there is none yet."`
+	LastError     *string `json:"lastError" doc:"Why the last order failed; null if it did not."`
+	NextAttemptAt *Time   `json:"nextAttemptAt" doc:"When the next order is placed, if the last one failed."`
+}
+
+func certificateOf(c *store.Certificate) *Certificate {
+	out := &Certificate{Status: c.Status, Source: c.Source, Issuer: text(c.Issuer), NotBefore: instant(c.NotBefore), NotAfter: instant(c.NotAfter), LastError: text(c.LastError)}
+	if c.Status == store.CertificateFailed {
+		out.NextAttemptAt = instant(c.NextAt)
+	}
+	return out
+}
+
+type uploadCertificate struct {
+	Certificate Opt[string] `json:"certificate" required:"true" doc:"The certificate and those of its authorities in PEM, the one of the host first. At most 10 KiB."`
+	PrivateKey  Opt[string] `json:"privateKey" required:"true" doc:"The private key in PEM, not encrypted. Responses never contain it."`
 }
 
 // DomainRecord is a DNS record that the owner of a domain has to set.
@@ -74,6 +99,13 @@ func (s *Server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, 
 	if err != nil {
 		return nil, err
 	}
+	for i := range list {
+		nums[i] = list[i].Num
+	}
+	certificates, err := s.Store.CertificatesOf(ctx, nums)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]Domain, len(list))
 	for i := range list {
 		d := &list[i]
@@ -85,6 +117,9 @@ func (s *Server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, 
 			ID: d.ID, Hostname: d.Hostname, DisplayName: hostname.Display(d.Hostname), WorkspaceID: spaces[d.Workspace], Status: d.Status, SuspendReason: text(d.Suspended), Records: s.records(d),
 			RootURL: text(d.RootURL), NotFoundURL: text(d.NotFoundURL), ExpiredURL: text(d.ExpiredURL), HSTS: d.HSTS, IsDefault: d.Default,
 			URLCount: min(n, maxURLCount), CheckedAt: instant(d.CheckedAt), CreatedAt: Time(d.CreatedAt), UpdatedAt: Time(d.UpdatedAt),
+		}
+		if c, ok := certificates[d.Num]; ok {
+			out[i].Certificate = certificateOf(&c)
 		}
 	}
 	return out, nil
@@ -171,6 +206,16 @@ func (s *Server) registerDomains() {
 	handle(s, lift, func(ctx context.Context, in *ByID) (*noContent, error) {
 		_, err := s.Domains.Lift(ctx, principal(ctx), in.ID)
 		return &noContent{}, err
+	})
+	handle(s, declare(http.MethodPut, "/{id}/certificate", "uploadCertificate", "Upload a certificate"), func(ctx context.Context, in *struct {
+		ByID
+		Body uploadCertificate
+	}) (*body[Domain], error) {
+		d, err := s.Domains.Upload(ctx, principal(ctx), in.ID, in.Body.Certificate.Value, in.Body.PrivateKey.Value)
+		return s.answerDomain(ctx, d, err)
+	})
+	handle(s, declare(http.MethodDelete, "/{id}/certificate", "deleteCertificate", "Delete an uploaded certificate"), func(ctx context.Context, in *ByID) (*noContent, error) {
+		return nil, s.Domains.RemoveUpload(ctx, principal(ctx), in.ID)
 	})
 	handle(s, declare(http.MethodDelete, "/{id}", "deleteDomain", "Delete a domain without links"), func(ctx context.Context, in *ByID) (*noContent, error) {
 		return nil, s.Domains.Delete(ctx, principal(ctx), in.ID)

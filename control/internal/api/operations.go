@@ -204,6 +204,8 @@ var operations = map[string]words{
 	"verifyDomain":         {about: "Looks for the records now, which takes at most five seconds. With the TXT record the domain becomes ACTIVE, and edges serve its links within seconds. The service also looks by itself: often at first, then daily."},
 	"suspendDomain":        {about: "Edges stop serving the domain within seconds. The owners see the reason, keep the name, and cannot lift the suspension. Suspending a suspended domain replaces the reason. A domain that is not in service gets 409.", example: `{"reason":"Phishing"}`, conflict: true},
 	"liftDomainSuspension": {about: "Edges serve the domain again. Without a suspension nothing changes."},
+	"uploadCertificate":    {about: "Edges present the certificate within seconds, and the service orders none until it is deleted. A certificate that visitors would not accept gets 400 with the reason, and the previous one stays in use. The end of the certificate is announced by e-mail and webhook.", example: `{"certificate":"-----BEGIN CERTIFICATE-----\n…","privateKey":"-----BEGIN PRIVATE KEY-----\n…"}`, conflict: true},
+	"deleteCertificate":    {about: "If the service orders certificates, the uploaded one stays in use until there is another one; otherwise the domain has no TLS from now on. Without an uploaded certificate nothing changes."},
 	"deleteDomain":         {about: "Deletes a domain that has no links. Edges stop serving it within seconds.", conflict: true},
 
 	// Bundles

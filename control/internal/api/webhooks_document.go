@@ -14,7 +14,10 @@ var eventWords = map[string]string{
 	webhooks.URLCreated: "A link was created.", webhooks.URLUpdated: "A link was changed.", webhooks.URLDeleted: "A link was deleted.", webhooks.URLRestored: "A link was restored from the trash.",
 	webhooks.URLClicked: "Somebody followed a link.", webhooks.RuleCreated: "A routing rule was created.", webhooks.RuleUpdated: "A routing rule was changed.",
 	webhooks.RuleDeleted: "A routing rule was deleted.", webhooks.RuleMatched: "A routing rule decided where a visitor went.",
-	"webhook.test": "Somebody asked for a test delivery.",
+	webhooks.DomainVerified: "A domain came into service.", webhooks.DomainLost: "A domain left service, because its TXT record was missing for a week.",
+	webhooks.CertificateIssued: "A domain has a new certificate.", webhooks.CertificateFailed: "Several orders of a certificate in a row failed.",
+	webhooks.CertificateExpiring: "A certificate ends soon, or has ended, and nothing has replaced it.",
+	"webhook.test":               "Somebody asked for a test delivery.",
 }
 
 // documentWebhooks adds the section webhooks to the OpenAPI document: the requests to receivers.
@@ -35,7 +38,7 @@ func (s *Server) documentWebhooks() {
 		}
 		doc.Webhooks[event] = &huma.PathItem{Post: &huma.Operation{
 			OperationID: event, Summary: eventWords[event], Tags: []string{"Webhooks"},
-			Description: "Sent to every active webhook of the link's owner that subscribes to the event. See the guide on webhooks for signatures and retries.",
+			Description: "Sent to every active webhook of the workspace that subscribes to the event. See the guide on webhooks for signatures and retries.",
 			Parameters: []*huma.Param{
 				header("X-Webhook-Event", "The event's name."), header("X-Webhook-Delivery-Id", "The delivery's id; retries carry the same."),
 				header("X-Webhook-Timestamp", "When this attempt was sent, in Unix seconds."), header("X-Webhook-Attempt", "1 for the first attempt."),

@@ -66,6 +66,9 @@ func (f *Fleet) Ingest(clicks Clicks, retention int, stored []func([]analytics.R
 	return f.ingest(ingest.Config{Retention: retention, Stored: stored}, clicks)
 }
 
+// Certificates adds the role that orders certificates.
+func (f *Fleet) Certificates() error { return f.certs(0) }
+
 func (f *Fleet) hooks() (_ *webhooks.Service, err error) {
 	if f.sharedHooks == nil {
 		f.sharedHooks, err = f.webhooks()

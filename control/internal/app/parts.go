@@ -4,12 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/traced"
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
@@ -27,6 +32,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/domains"
+	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
 	"github.com/shortline/shortline/control/internal/manage/explain"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
@@ -61,6 +67,7 @@ type parts struct {
 	enrich   func() *ingest.Enricher // made at the first call, shared by the roles that read clicks
 	screen   func() *screening.Service
 	abuse    func() *abuse.Service
+	mail     func() (*mail.Service, error)
 	services []named
 	closers  []func()
 }
@@ -82,6 +89,7 @@ func newParts(cfg Config, deps Deps) (*parts, error) {
 	p.abuse = sync.OnceValue(func() *abuse.Service {
 		return abuse.New(abuse.Config{Screening: p.screen(), Logger: deps.Logger}, deps.Store)
 	})
+	p.mail = sync.OnceValues(p.newMail)
 	p.add("traces", traces)
 	p.add("store", deps.Store)
 	return p, p.register("the database", deps.Store)
@@ -186,6 +194,13 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	if err != nil {
 		return nil, err
 	}
+	if p.cfg.Certificates.Key != "" {
+		box, err := certs.Box(p.cfg.Certificates.Key)
+		if err != nil {
+			return nil, err
+		}
+		names.Secure(box, p.cfg.Certificates.Enabled())
+	}
 	use.Domains = names
 	p.add("check of domains", names)
 	admin, err := p.people(ctx, &use)
@@ -249,6 +264,48 @@ func (p *parts) screening() links.Screen {
 	return p.screen().Screen
 }
 
+func (p *parts) newMail() (*mail.Service, error) {
+	m, err := mail.New(mail.Config{
+		Settings: p.cfg.Mail, BaseURL: p.cfg.BaseURL, Brand: p.cfg.Brand, EncryptionKeys: p.cfg.EncryptionKey.Keys(), Registry: p.deps.Registry, Logger: p.deps.Logger,
+	}, p.deps.Store)
+	if err == nil {
+		p.add("mail", m)
+	}
+	return m, err
+}
+
+// certs adds what orders certificates. Without CERTIFICATE_KEY it adds nothing. spread is how long an order waits until edges
+// have its challenge; 0 means the default.
+func (p *parts) certs(spread time.Duration) error {
+	if p.cfg.Certificates.Key == "" {
+		return nil
+	}
+	cfg := certs.Config{Settings: p.cfg.Certificates, Console: strings.TrimSuffix(cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), "/"), Spread: spread, Logger: p.deps.Logger}
+	if p.cfg.EncryptionKey != "" {
+		m, err := p.mail()
+		if err != nil {
+			return err
+		}
+		cfg.Mail = m
+	}
+	for _, address := range []string{p.cfg.BaseURL, p.cfg.ConsoleURL} {
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "https" {
+			continue
+		}
+		name, err := hostname.Parse(u.Hostname(), hostname.Policy{AllowPrivate: p.cfg.Domains.Private})
+		if err == nil && !slices.Contains(cfg.Names, name.ASCII) {
+			cfg.Names = append(cfg.Names, name.ASCII)
+		}
+	}
+	s, err := certs.New(cfg, p.deps.Store)
+	if err != nil {
+		return err
+	}
+	p.add("certificates", s)
+	return p.register("certificates", s)
+}
+
 // people makes the use cases of users and their links. It creates the first administrator, and returns the password if
 // it had to generate one.
 func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string, err error) {
@@ -257,10 +314,9 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 	if err != nil {
 		return "", err
 	}
-	if use.Mail, err = mail.New(mail.Config{Settings: p.cfg.Mail, BaseURL: p.cfg.BaseURL, Brand: p.cfg.Brand, EncryptionKeys: secrets, Registry: p.deps.Registry, Logger: log}, st); err != nil {
+	if use.Mail, err = p.mail(); err != nil {
 		return "", err
 	}
-	p.add("mail", use.Mail)
 	console := cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL)
 	if use.Auth, err = auth.NewAuthenticator(auth.Config{
 		Secrets: p.cfg.JWTSecret.Keys(), Lifetime: p.cfg.JWTTTL, Idle: p.cfg.SessionIdle, NewDevice: accounts.NoticeOfDevices(use.Mail, console), Logger: log,

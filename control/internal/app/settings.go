@@ -8,6 +8,7 @@ import (
 	_ "time/tzdata" // for machines without a time zone database
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/manage/domains"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/manage/screening"
@@ -46,8 +47,9 @@ type Settings struct {
 	UTMSuggestionsShared     bool   `env:"UTM_SUGGESTIONS_SHARED" envDefault:"true" help:"suggest campaign values from the links of all users; false suggests only those of a user's own links"`
 	RoutingTimezone          string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"IANA time zone of time conditions that have none"`
 
-	Screening screening.Settings
-	Domains   domains.Settings
+	Screening    screening.Settings
+	Domains      domains.Settings
+	Certificates certs.Settings
 
 	Webhooks webhooks.Settings
 	SSO      sso.Settings
@@ -103,6 +105,9 @@ func (s *Settings) Validate() error {
 		problems = append(problems, err)
 	}
 	if err := s.Domains.Validate(); err != nil {
+		problems = append(problems, err)
+	}
+	if err := s.Certificates.Validate(); err != nil {
 		problems = append(problems, err)
 	}
 	if err := s.Screening.Validate(); err != nil {

@@ -15,6 +15,9 @@ import (
 // milliseconds; one that needs longer is loading all links, or hangs.
 const ownEdgeTimeout = 2 * time.Second
 
+// ownEdgeSpread is how long an order of a certificate waits until the edge in the same process has its challenge.
+const ownEdgeSpread = 300 * time.Millisecond
+
 // Standalone is a control plane with every role, whose only edge runs in the same process.
 type Standalone struct {
 	*parts
@@ -43,6 +46,9 @@ func NewStandalone(ctx context.Context, cfg Config, deps Deps, clicks analytics.
 	}
 	server, err := p.api(ctx, apiConfig{api: api.Config{OwnEdge: ownEdgeTimeout}}, clicks, objects, hooks, positions)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.certs(ownEdgeSpread); err != nil {
 		return nil, err
 	}
 	in, err := p.ingest(ingest.Config{Retention: retention, Observer: hooks, Stored: server.Stored}, Clicks{Store: clicks})

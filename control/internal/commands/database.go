@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/settings"
@@ -25,6 +26,7 @@ import (
 type Database struct {
 	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"database address: postgres://… or sqlite:PATH"`
 	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"keys that encrypt secrets in the database, separated by commas; the first encrypts, all decrypt"`
+	Certificates  config.Secret `env:"CERTIFICATE_KEY" help:"keys that encrypt private keys of certificates, separated by commas; the first encrypts, all decrypt; standalone without this setting uses ENCRYPTION_KEY"`
 	AuditKey      config.Secret `env:"AUDIT_KEY" help:"keys that sign rows of the audit log, at least 32 bytes each, separated by commas; the first signs; empty means ENCRYPTION_KEY"`
 	AdminPassword config.Secret `env:"ADMIN_PASSWORD" help:"password for create-admin; empty generates one and prints it"`
 }
@@ -35,7 +37,7 @@ func (o *Database) Validate() error {
 	if u := o.DatabaseURL.Reveal(); !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") && !strings.HasPrefix(u, "sqlite:") {
 		problems = append(problems, errors.New("DATABASE_URL: must begin with postgres:// or sqlite: and name a database"))
 	}
-	problems = append(problems, o.EncryptionKey.CheckKeys("ENCRYPTION_KEY"), o.AuditKey.CheckKeys("AUDIT_KEY"))
+	problems = append(problems, o.EncryptionKey.CheckKeys("ENCRYPTION_KEY"), o.AuditKey.CheckKeys("AUDIT_KEY"), o.Certificates.CheckKeys("CERTIFICATE_KEY"))
 	return errors.Join(problems...)
 }
 
@@ -134,10 +136,19 @@ func (o *Database) RotateKeys(ctx context.Context) (n int, err error) {
 		if err != nil {
 			return err
 		}
-		for _, part := range []struct {
+		type part struct {
 			name   string
 			reseal func(context.Context) (int, error)
-		}{{"second factors", people.Reseal}, {"identity providers", providers.Reseal}, {"webhooks", hooks.Reseal}, {"e-mails", mails.Reseal}} {
+		}
+		parts := []part{{"second factors", people.Reseal}, {"identity providers", providers.Reseal}, {"webhooks", hooks.Reseal}, {"e-mails", mails.Reseal}}
+		if o.Certificates != "" {
+			keys, err := certs.New(certs.Config{Settings: certs.Settings{Key: o.Certificates}}, st)
+			if err != nil {
+				return err
+			}
+			parts = append(parts, part{"certificates", keys.Reseal})
+		}
+		for _, part := range parts {
 			more, err := part.reseal(ctx)
 			n += more
 			if err != nil {

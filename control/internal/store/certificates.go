@@ -65,11 +65,7 @@ func (c Conn) CertificatesOf(ctx context.Context, domains []uint64) (map[uint64]
 	if len(domains) == 0 {
 		return out, nil
 	}
-	args := make([]any, len(domains))
-	for i, num := range domains {
-		args[i] = num
-	}
-	list, err := All(ctx, c, scanCertificate, `SELECT `+certificateColumns+` FROM certificates WHERE domain_num IN (`+In(len(args))+`)`, args...)
+	list, err := All(ctx, c, scanCertificate, `SELECT `+certificateColumns+` FROM certificates WHERE domain_num IN (`+In(len(domains))+`)`, Args(domains)...)
 	for i := range list {
 		out[list[i].Domain] = list[i]
 	}
@@ -81,12 +77,66 @@ func (c Conn) OwnCertificate(ctx context.Context, hostname string) (Certificate,
 	return scanCertificate(c.Row(ctx, `SELECT `+certificateColumns+` FROM certificates WHERE domain_num IS NULL AND hostname = ?`, hostname))
 }
 
-// CertificatesDue reads certificates whose NextAt has passed, the longest overdue first. A certificate of a domain that is
+// CertificatesDue reads certificates whose NextAt has passed, the longest overdue first: those whose next order is likely to
+// fail, or all others. An order is likely to fail if the last one did, and an order for a new domain if its name does not lead
+// to edges, or if the last orders of at least doubt other domains of its workspace failed. A certificate of a domain that is
 // not in service is never due.
-func (c Conn) CertificatesDue(ctx context.Context, now int64, limit int) ([]Certificate, error) {
-	return All(ctx, c, scanCertificate, `SELECT `+certificateColumns+` FROM certificates WHERE next_at <= ?
-		AND (domain_num IS NULL OR EXISTS (SELECT 1 FROM domains WHERE domains.num = certificates.domain_num AND domains.status = 'ACTIVE'))
-		ORDER BY next_at, num LIMIT ?`, now, limit)
+func (c Conn) CertificatesDue(ctx context.Context, doubtful bool, doubt int, now int64, limit int) ([]Certificate, error) {
+	cond := ` AND failures = 0 AND (domain_num IS NULL OR not_after > 0 OR EXISTS (SELECT 1 FROM domains d WHERE d.num = certificates.domain_num AND d.route_found
+		AND d.workspace_num NOT IN (SELECT workspace_num FROM troubled)))`
+	if doubtful {
+		cond = ` AND NOT (TRUE` + cond + `)`
+	}
+	return All(ctx, c, scanCertificate, `WITH troubled AS (SELECT domains.workspace_num FROM certificates JOIN domains ON domains.num = certificates.domain_num
+		WHERE certificates.failures > 0 GROUP BY domains.workspace_num HAVING count(*) >= ?)
+		SELECT `+certificateColumns+` FROM certificates WHERE next_at <= ?`+cond+inService+` ORDER BY next_at, num LIMIT ?`, doubt, now, limit)
+}
+
+// inService is the condition that edges serve the host name of a certificate.
+const inService = ` AND (domain_num IS NULL OR EXISTS (SELECT 1 FROM domains WHERE domains.num = certificates.domain_num AND domains.status = 'ACTIVE'))`
+
+// CertificatesEnding reads certificates in use that end before a time, the earliest first.
+func (c Conn) CertificatesEnding(ctx context.Context, before int64, limit int) ([]Certificate, error) {
+	return All(ctx, c, scanCertificate, `SELECT `+certificateColumns+` FROM certificates WHERE not_after > 0 AND not_after <= ?`+inService+` ORDER BY not_after, num LIMIT ?`, before, limit)
+}
+
+// CertificateNums returns the numbers of all certificates.
+func (c Conn) CertificateNums(ctx context.Context) ([]uint64, error) {
+	return All(ctx, c, column[uint64], `SELECT num FROM certificates ORDER BY num`)
+}
+
+// CertificateHosts returns the host names of all certificates.
+func (c Conn) CertificateHosts(ctx context.Context) ([]string, error) {
+	return All(ctx, c, column[string], `SELECT DISTINCT hostname FROM certificates`)
+}
+
+// CertificateState counts the certificates in service in one state.
+type CertificateState struct {
+	Status   string
+	Count    int
+	NotAfter int64 // the earliest end of those that exist; 0: none exists
+	Overdue  int   // certificates that end within a third of their life, so that a renewal should have happened
+}
+
+// CertificateStates counts the certificates in service by state.
+func (c Conn) CertificateStates(ctx context.Context, now int64) ([]CertificateState, error) {
+	return All(ctx, c, func(row interface{ Scan(...any) error }) (s CertificateState, err error) {
+		return s, row.Scan(&s.Status, &s.Count, &s.NotAfter, &s.Overdue)
+	}, `SELECT status, count(*), coalesce(min(not_after) FILTER (WHERE not_after > 0), 0),
+		count(*) FILTER (WHERE not_after > 0 AND source = 'ACME' AND not_after - CAST(? AS BIGINT) < (not_after - not_before) / 4)
+		FROM certificates WHERE 1 = 1`+inService+` GROUP BY status`, now)
+}
+
+// MissingCertificates returns the domains in service without a certificate, at most limit.
+func (c Conn) MissingCertificates(ctx context.Context, limit int) ([]Domain, error) {
+	return All(ctx, c, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE status = 'ACTIVE'
+		AND NOT EXISTS (SELECT 1 FROM certificates WHERE certificates.domain_num = domains.num) ORDER BY num LIMIT ?`, limit)
+}
+
+// ClaimCertificate moves NextAt of a certificate, and reports whether it was as given: another process may have claimed it.
+func (tx *Tx) ClaimCertificate(ctx context.Context, num uint64, from, to int64) (bool, error) {
+	n, err := tx.Exec(ctx, `UPDATE certificates SET next_at = ? WHERE num = ? AND next_at = ?`, to, num, from)
+	return n == 1, err
 }
 
 // LockCertificate reads a certificate and locks it until the commit. It returns ErrNotFound if there is none.
@@ -188,6 +238,15 @@ func (c Conn) TicketKeys(ctx context.Context) ([]TicketKey, error) {
 	return All(ctx, c, func(row interface{ Scan(...any) error }) (k TicketKey, err error) {
 		return k, row.Scan(&k.Num, &k.Sealed, &k.CreatedAt, &k.Revision)
 	}, `SELECT num, sealed, created_at, revision FROM ticket_keys ORDER BY num DESC`)
+}
+
+// ReplaceTicketKey writes a key that was sealed again, and tells edges. It does nothing if the key has changed or is gone.
+func (tx *Tx) ReplaceTicketKey(ctx context.Context, num uint64, from, to string) error {
+	if err := tx.reserve(ctx); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `UPDATE ticket_keys SET sealed = ?, revision = ? WHERE num = ? AND sealed = ?`, to, tx.revision, num, from)
+	return err
 }
 
 // InsertTicketKey adds a key, removes all but the newest keep, and tells edges. It reports false, and changes nothing, if a

@@ -66,6 +66,11 @@ func (c Conn) DomainByID(ctx context.Context, id string) (Domain, error) {
 	return scanDomain(c.Row(ctx, `SELECT `+domainColumns+` FROM domains WHERE id = ?`, id))
 }
 
+// DomainByNum reads one domain, or returns ErrNotFound.
+func (c Conn) DomainByNum(ctx context.Context, num uint64) (Domain, error) {
+	return scanDomain(c.Row(ctx, `SELECT `+domainColumns+` FROM domains WHERE num = ?`, num))
+}
+
 // DomainOf reads the domain of a workspace with a host name, or returns ErrNotFound.
 func (c Conn) DomainOf(ctx context.Context, workspace uint64, hostname string) (Domain, error) {
 	return scanDomain(c.Row(ctx, `SELECT `+domainColumns+` FROM domains WHERE workspace_num = ? AND hostname = ?`, workspace, hostname))

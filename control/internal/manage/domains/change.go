@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
@@ -46,6 +47,14 @@ func (s *Service) write(ctx context.Context, tx *store.Tx, userID string, before
 	if before.Status == store.DomainActive || after.Status == store.DomainActive {
 		if err := tx.TouchDomain(ctx, after); err != nil {
 			return err
+		}
+	}
+	if before.Status != after.Status {
+		name := map[string]string{store.DomainActive: webhooks.DomainVerified, store.DomainFailed: webhooks.DomainLost}[after.Status]
+		if name != "" {
+			if err := webhooks.Emit(ctx, tx, webhooks.Event{Name: name, Workspace: after.Workspace, Data: webhooks.DomainEvent(after)}); err != nil {
+				return err
+			}
 		}
 	}
 	return audit.Append(ctx, tx, audit.Entry{UserID: userID, Action: "DOMAIN_UPDATED", EntityType: "domain", EntityID: after.ID, Workspace: after.Workspace, Old: fields(before), New: fields(after)})

@@ -20,6 +20,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/seal"
 )
 
 const (
@@ -51,8 +52,10 @@ type Config struct {
 
 // Service implements the use cases. It is safe for concurrent use. Run checks domains again.
 type Service struct {
-	cfg   Config
-	store *store.Store
+	cfg       Config
+	store     *store.Store
+	box       *seal.Box // of private keys; nil: certificates cannot be uploaded
+	automatic bool      // the service orders certificates
 }
 
 // New returns a Service.
@@ -62,7 +65,7 @@ func New(cfg Config, s *store.Store) *Service {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Service{cfg, s}
+	return &Service{cfg: cfg, store: s}
 }
 
 // Targets returns the places to which host names must lead.

@@ -24,18 +24,24 @@ const (
 	RuleUpdated = "routing.rule_updated"
 	RuleDeleted = "routing.rule_deleted"
 	RuleMatched = "routing.rule_matched"
+
+	DomainVerified      = "domain.verified"
+	DomainLost          = "domain.failed"
+	CertificateIssued   = "domain.certificate.issued"
+	CertificateFailed   = "domain.certificate.failed"
+	CertificateExpiring = "domain.certificate.expiring"
 )
 
 // tested is the event of a test. It cannot be subscribed to.
 const tested = "webhook.test"
 
 // Names lists all events that webhooks can subscribe to.
-var Names = []string{URLCreated, URLUpdated, URLDeleted, URLRestored, URLClicked, RuleCreated, RuleUpdated, RuleDeleted, RuleMatched}
+var Names = []string{URLCreated, URLUpdated, URLDeleted, URLRestored, URLClicked, RuleCreated, RuleUpdated, RuleDeleted, RuleMatched, DomainVerified, DomainLost, CertificateIssued, CertificateFailed, CertificateExpiring}
 
-// Event is a change of a link or of one of its rules.
+// Event is a change of a link, of one of its rules, or of a domain.
 type Event struct {
 	Name      string // one of Names
-	Workspace uint64 // number of the link's workspace
+	Workspace uint64 // number of the workspace of the link or domain
 	Left      uint64 // number of the workspace that the link has left, whose webhooks also get the event; usually 0
 	Data      any    // payload, encoded as JSON
 	// Otherwise is another event for the same action. Webhooks that subscribe to it, but not to Name, get it. A webhook

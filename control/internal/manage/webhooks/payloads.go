@@ -1,6 +1,9 @@
 package webhooks
 
-import "github.com/shortline/shortline/control/internal/clicks/analytics"
+import (
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/store"
+)
 
 // These are the payloads of events: the field data in the body of a delivery. The OpenAPI document is generated from
 // them. Some values have two names, for receivers that were written for other services.
@@ -81,6 +84,40 @@ type MatchedRule struct {
 	ClickData analytics.ClickData `json:"clickData" doc:"Who clicked."`
 }
 
+// DomainChanged is the payload of domain.verified and domain.failed.
+type DomainChanged struct {
+	ID       string `json:"id" doc:"The domain's id."`
+	Hostname string `json:"hostname" doc:"The domain's host name, in ASCII."`
+	Status   string `json:"status" doc:"The domain's status from now on."`
+}
+
+// DomainEvent returns the payload of domain.verified and domain.failed.
+func DomainEvent(d *store.Domain) DomainChanged { return DomainChanged{d.ID, d.Hostname, d.Status} }
+
+// CertificateChanged is the payload of domain.certificate.issued, domain.certificate.failed and domain.certificate.expiring.
+type CertificateChanged struct {
+	ID        string  `json:"id" doc:"The domain's id."`
+	Hostname  string  `json:"hostname" doc:"The domain's host name, in ASCII."`
+	Source    string  `json:"source" doc:"ACME if the service orders the certificate, UPLOADED if an owner has uploaded it."`
+	Issuer    *string `json:"issuer" doc:"The name of the certificate authority; null if there is no certificate yet."`
+	NotBefore *string `json:"notBefore" format:"date-time" doc:"When the certificate begins; null if there is none yet."`
+	NotAfter  *string `json:"notAfter" format:"date-time" doc:"When the certificate ends; null if there is none yet."`
+	LastError *string `json:"lastError" doc:"Why the last order failed; null if it succeeded."`
+}
+
+// CertificateEvent returns the payload of the events of a domain's certificate.
+func CertificateEvent(d *store.Domain, c *store.Certificate) CertificateChanged {
+	out := CertificateChanged{ID: d.ID, Hostname: d.Hostname, Source: c.Source}
+	if c.NotAfter > 0 {
+		from, to := instant(c.NotBefore), instant(c.NotAfter)
+		out.Issuer, out.NotBefore, out.NotAfter = &c.Issuer, &from, &to
+	}
+	if c.LastError != "" {
+		out.LastError = &c.LastError
+	}
+	return out
+}
+
 // Tested is the payload of webhook.test.
 type Tested struct {
 	Message string `json:"message" doc:"A sentence that says what this is."`
@@ -91,5 +128,6 @@ type Tested struct {
 // Payloads has an empty payload of every event, by the event's name, for the OpenAPI document.
 var Payloads = map[string]any{
 	URLCreated: LinkCreated{}, URLUpdated: LinkUpdated{}, URLDeleted: LinkDeleted{}, URLRestored: LinkRestored{}, URLClicked: LinkClicked{},
-	RuleCreated: RuleChanged{}, RuleUpdated: RuleChanged{}, RuleDeleted: RuleChanged{}, RuleMatched: MatchedRule{}, tested: Tested{},
+	RuleCreated: RuleChanged{}, RuleUpdated: RuleChanged{}, RuleDeleted: RuleChanged{}, RuleMatched: MatchedRule{},
+	DomainVerified: DomainChanged{}, DomainLost: DomainChanged{}, CertificateIssued: CertificateChanged{}, CertificateFailed: CertificateChanged{}, CertificateExpiring: CertificateChanged{}, tested: Tested{},
 }

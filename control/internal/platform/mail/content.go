@@ -100,9 +100,22 @@ type LinkReleased struct {
 	Status string // of the link from now on, such as ACTIVE
 }
 
+// CertificateEnds tells members of a workspace that the certificate of a domain ends, and that nothing has replaced it. Link is
+// the page of the domain in the console.
+type CertificateEnds struct {
+	Workspace string // name
+	Hostname  string
+	Uploaded  bool // an owner has to replace it; otherwise the service tries to renew it
+	Ends      time.Time
+	Ended     bool   // Ends has passed
+	Reason    string // why the last renewal failed; "" if unknown
+	Link      string
+}
+
 // kinds are the kinds of e-mails, as in metrics and logs.
 var kinds = []string{
 	"invitation", "password_reset", "new_device", "password_changed", "second_factor_locked", "passkey_cloned", "second_factor_changed", "link_suspended", "link_released",
+	"certificate_ends",
 }
 
 func (Invitation) kind() string          { return "invitation" }
@@ -114,11 +127,13 @@ func (PasskeyCloned) kind() string       { return "passkey_cloned" }
 func (SecondFactorChanged) kind() string { return "second_factor_changed" }
 func (LinkSuspended) kind() string       { return "link_suspended" }
 func (LinkReleased) kind() string        { return "link_released" }
+func (CertificateEnds) kind() string     { return "certificate_ends" }
 
 func (i Invitation) expires() time.Time    { return i.Expires }
 func (r PasswordReset) expires() time.Time { return r.Expires }
 func (Event) expires() time.Time           { return time.Time{} }
 func (LinkEvent) expires() time.Time       { return time.Time{} }
+func (CertificateEnds) expires() time.Time { return time.Time{} }
 
 // page is the content of both parts. All texts are clean (see plain and nameOf).
 type page struct {
@@ -210,6 +225,22 @@ func (l LinkSuspended) page() page {
 func (l LinkReleased) page() page {
 	return l.notice(nameOf(l.Address)+" is no longer suspended", "The operator of this service has lifted the suspension of a link of your workspace.",
 		fact{"Status", plain(strings.ToLower(l.Status), maxName)}, "The link works as it did before the suspension.")
+}
+
+func (c CertificateEnds) page() page {
+	host := nameOf(c.Hostname)
+	subject, lead := "The certificate of "+host+" ends soon", "The certificate of a domain of your workspace ends soon. From then on, browsers show a warning instead of your links."
+	if c.Ended {
+		subject, lead = "The certificate of "+host+" has ended", "The certificate of a domain of your workspace has ended. Browsers show a warning instead of your links."
+	}
+	advice := "The service tries to renew the certificate, without success so far. Check the DNS records of the domain."
+	if c.Uploaded {
+		advice = "The certificate was uploaded, so the service cannot renew it. Upload a new one, or delete it and let the service order one."
+	}
+	return page{
+		Subject: subject, Lead: []string{lead}, Link: c.Link, Button: "Open the domain in the console", Foot: []string{advice},
+		Facts: facts(fact{"Domain", host}, fact{"Workspace", nameOf(c.Workspace)}, fact{"End", stamp(c.Ends)}, fact{"Reason", isolated(plain(c.Reason, maxReason))}),
+	}
 }
 
 // notice is the page of a notice about a link. what is the fact that matters.

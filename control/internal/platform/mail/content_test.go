@@ -32,6 +32,7 @@ func contents(text string) map[string]mail.Content {
 		"passkey_cloned":       mail.PasskeyCloned{Event: event, Passkey: text},
 		"link_suspended":       mail.LinkSuspended{LinkEvent: mail.LinkEvent{At: testTime, Workspace: text, Address: text, Link: testLink, Last: true}, Reason: text},
 		"link_released":        mail.LinkReleased{LinkEvent: mail.LinkEvent{At: testTime, Workspace: text, Address: text, Link: testLink}, Status: text},
+		"certificate_ends":     mail.CertificateEnds{Workspace: text, Hostname: text, Uploaded: true, Ends: testTime, Reason: text, Link: testLink},
 	}
 	for _, change := range []mail.FactorChange{mail.FactorEnabled, mail.FactorDisabled, mail.PasskeyAdded, mail.PasskeyRemoved, mail.FactorChange(text)} {
 		out[fmt.Sprintf("second_factor_changed %.20q", change)] = mail.SecondFactorChanged{Event: event, Change: change, Passkey: text}
@@ -305,7 +306,7 @@ func TestMail_page_lists_every_kind(t *testing.T) {
 			}
 		}
 	}
-	if n != 9 {
+	if n != 10 {
 		t.Errorf("%d kinds are counted", n)
 	}
 }

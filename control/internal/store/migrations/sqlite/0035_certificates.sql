@@ -22,6 +22,8 @@ CREATE TABLE certificates (
 );
 CREATE UNIQUE INDEX certificates_own ON certificates (hostname) WHERE domain_num IS NULL;
 CREATE INDEX certificates_next ON certificates (next_at);
+CREATE INDEX certificates_failing ON certificates (domain_num) WHERE failures > 0;
+CREATE INDEX certificates_end ON certificates (not_after) WHERE not_after > 0;
 -- Questions of a certificate authority that edges answer at present.
 CREATE TABLE acme_challenges (
 	token             TEXT   PRIMARY KEY,
@@ -48,11 +50,13 @@ CREATE TABLE acme_orders (
 	num        INTEGER PRIMARY KEY AUTOINCREMENT,
 	directory  TEXT   NOT NULL, -- URL of the certificate authority
 	hostname   TEXT   NOT NULL,
+	doubtful   BOOLEAN NOT NULL, -- likely to fail, so that only a share of the budget is for such orders
 	started_at INTEGER NOT NULL,
 	ended_at   INTEGER, -- NULL: in progress, or its control plane was killed
 	outcome    TEXT -- NULL like ended_at; '': succeeded; else the error
 );
 CREATE INDEX acme_orders_started ON acme_orders (directory, started_at);
+CREATE INDEX acme_orders_open ON acme_orders (hostname) WHERE ended_at IS NULL;
 -- Keys of TLS session tickets, sealed. The second newest encrypts: by the time it is used, all edges have it.
 CREATE TABLE ticket_keys (
 	num        INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,0 +1,203 @@
+// Package certs is the role of a control plane that orders and renews certificates for the host names that edges serve,
+// rotates the keys of TLS session tickets, and announces certificates that are about to end.
+//
+// Several control planes can have the role. A table of the database lists each certificate with the time at which somebody
+// has to look at it. A control plane claims a row for some seconds, and holds the claim while it works. If it is killed, the
+// claim ends, and another one continues. The protocol is that of certmagic and acmez; their files and locks are in the
+// database, too. ADR 0019 tells why the schedule is not certmagic's.
+//
+// Edges answer the questions of the certificate authority: challenges travel to them like other changes of hosts.
+package certs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/certmagic"
+	"github.com/mholt/acmez/v3/acme"
+	"go.uber.org/zap"
+
+	"github.com/shortline/shortline/control/internal/platform/mail"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/metric"
+	"github.com/shortline/shortline/shared/seal"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// Config configures a Service. Settings.Key is required.
+type Config struct {
+	Settings
+	// Names are the host names of the service itself that need certificates.
+	Names []string
+	// Mail announces certificates that are about to end; nil sends nothing.
+	Mail *mail.Service
+	// Console is the address of the console, for links in e-mails.
+	Console string
+	// Spread is how long an order waits until edges have its challenge; 0 means 2 s. The only edge of a standalone
+	// needs less.
+	Spread time.Duration
+	// Challenges are the types of challenges that edges answer; nil means http-01 and tls-alpn-01.
+	Challenges []string
+	// Now is nil for time.Now.
+	Now func() time.Time
+	// Logger is nil for slog.Default().
+	Logger *slog.Logger
+}
+
+// Service orders certificates. It is safe for concurrent use.
+type Service struct {
+	metric.Set // makes it a prometheus.Collector
+
+	cfg    Config
+	store  *store.Store
+	files  *storage
+	edges  *seal.Box // private keys and ticket keys
+	issuer *issuer
+	slots  chan struct{} // held by orders in progress
+	slow   chan struct{} // likewise, by those that are likely to fail
+	counts counts
+}
+
+// atOnce is the number of orders that one control plane places at the same time.
+const atOnce = 8
+
+// Box returns what seals private keys of certificates for edges. CERTIFICATE_KEY must not be empty.
+func Box(key config.Secret) (*seal.Box, error) { return seal.New(snapshot.SealPurpose, key.Keys()...) }
+
+// New returns a Service. It does not connect to the certificate authority.
+func New(cfg Config, st *store.Store) (*Service, error) {
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	cfg.Spread = cmp.Or(cfg.Spread, 2*time.Second)
+	cfg.Orders = cmp.Or(cfg.Orders, 250)
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Challenges == nil {
+		cfg.Challenges = []string{acme.ChallengeTypeHTTP01, acme.ChallengeTypeTLSALPN01}
+	}
+	s := &Service{cfg: cfg, store: st, slots: make(chan struct{}, atOnce), slow: make(chan struct{}, atOnce/4)}
+	edges, files, err := cfg.boxes()
+	if err != nil {
+		return nil, err
+	}
+	s.edges, s.files = edges, newStorage(st, files)
+	if s.issuer, err = newIssuer(s); err != nil {
+		return nil, err
+	}
+	s.Set = s.metrics()
+	return s, nil
+}
+
+func (s *Service) now() int64 { return s.cfg.Now().UnixMilli() }
+
+const (
+	tick    = time.Second
+	chores  = time.Minute
+	atATime = 200 // certificates per look
+)
+
+// Run works until ctx ends. Any number of processes may run it.
+func (s *Service) Run(ctx context.Context) error {
+	var magic *certmagic.Config
+	// The cache is required by certmagic, and stays empty: edges have the certificates.
+	cache := certmagic.NewCache(certmagic.CacheOptions{
+		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return magic, nil }, Logger: zap.NewNop(),
+	})
+	defer cache.Stop()
+	magic = s.magic(cache)
+
+	defer s.files.close()
+	var work sync.WaitGroup
+	defer work.Wait()
+	work.Go(func() { s.keepHouse(ctx) })
+	if !s.cfg.Enabled() {
+		<-ctx.Done()
+		return nil
+	}
+	var seen uint64
+	var listed time.Time
+	for failures := 0; ; {
+		err := s.list(ctx, &seen, &listed)
+		if err == nil {
+			err = s.start(ctx, magic, &work)
+		}
+		if failures++; err == nil {
+			failures = 0
+		} else if ctx.Err() == nil && backoff.LogWorthy(failures) {
+			s.cfg.Logger.Error("certificates not checked", "error", err.Error())
+		}
+		if !backoff.Sleep(ctx, tick) {
+			return nil
+		}
+	}
+}
+
+// magic returns the configuration of certmagic.
+func (s *Service) magic(cache *certmagic.Cache) *certmagic.Config {
+	return certmagic.New(cache, certmagic.Config{
+		Storage: s.files, Issuers: []certmagic.Issuer{s.issuer}, KeySource: certmagic.StandardKeyGenerator{KeyType: certmagic.P256},
+		DisableStorageCheck: true, DisableARI: true, Logger: zap.NewNop(),
+	})
+}
+
+// list adds the certificates that are missing: when hosts have changed, and once a minute.
+func (s *Service) list(ctx context.Context, seen *uint64, listed *time.Time) error {
+	revision, err := s.store.HostsRevision(ctx)
+	if err != nil {
+		return fmt.Errorf("look for changed hosts: %w", err)
+	}
+	if revision == *seen && time.Since(*listed) < chores {
+		return nil
+	}
+	began := time.Now()
+	now := s.now()
+	for _, name := range s.cfg.Names {
+		if err := s.add(ctx, 0, name, now); err != nil {
+			return err
+		}
+	}
+	domains, err := s.store.MissingCertificates(ctx, atATime)
+	if err != nil {
+		return fmt.Errorf("list domains without a certificate: %w", err)
+	}
+	for i := range domains {
+		if err := s.add(ctx, domains[i].Num, domains[i].Hostname, now); err != nil {
+			return err
+		}
+	}
+	if len(domains) < atATime {
+		*seen, *listed = revision, began
+	}
+	return nil
+}
+
+// add lists a certificate that has to be ordered, unless it is listed.
+func (s *Service) add(ctx context.Context, domain uint64, name string, now int64) error {
+	if domain == 0 {
+		if _, err := s.store.OwnCertificate(ctx, name); err == nil {
+			return nil
+		}
+	}
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		if domain != 0 {
+			if err := tx.HoldDomain(ctx, domain); err != nil {
+				return err
+			}
+		}
+		_, err := tx.InsertCertificate(ctx, &store.Certificate{
+			Domain: domain, Hostname: name, Source: store.CertificateACME, Status: store.CertificatePending, NextAt: now, CreatedAt: now, UpdatedAt: now,
+		})
+		return err
+	})
+	if err != nil && !errors.Is(err, store.ErrNotFound) { // HoldDomain: the domain was deleted meanwhile
+		return fmt.Errorf("list the certificate of %s: %w", name, err)
+	}
+	return nil
+}
