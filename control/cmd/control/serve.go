@@ -62,7 +62,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	// Opening the database may take minutes, because it migrates the schema or waits for a replica that does. Connecting
 	// and other statements have timeouts of their own.
 	deps.Store = await(ctx, log, &started, "the database", noTimeout, func(ctx context.Context) (*store.Store, error) {
-		return store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: s.DatabaseConns, AuditKeys: s.AuditKeys(), Trash: s.Trash(), ListLinks: s.ListLinks, Logger: log})
+		return store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: s.DatabaseConns, AuditKeys: s.AuditKeys(), Trash: s.Trash(), ListLinks: s.ListLinks, BaseURL: s.BaseURL, Logger: log})
 	})
 	if deps.Store == nil {
 		return nil

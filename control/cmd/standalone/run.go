@@ -49,7 +49,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
-	links, err := openLinks(ctx, s.DataDir, store.Config{AuditKeys: s.AuditKeys(), Trash: s.Trash(), ListLinks: s.ListLinks, Logger: log})
+	links, err := openLinks(ctx, s.DataDir, store.Config{AuditKeys: s.AuditKeys(), Trash: s.Trash(), ListLinks: s.ListLinks, BaseURL: s.BaseURL, Logger: log})
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (s *Server) answerReport(c store.AbuseCase, err error) (*body[AbuseReport],
 
 func (s *Server) reportOf(c store.AbuseCase) AbuseReport {
 	out := AbuseReport{
-		ID: c.ID, Status: c.Status, Source: c.Source, URLID: c.URLID, Slug: c.Slug, ShortURL: s.Links.ShortURL(cmp.Or(c.Link, &store.Link{Slug: c.Slug})), Detail: text(c.Detail),
+		ID: c.ID, Status: c.Status, Source: c.Source, URLID: c.URLID, Slug: c.Slug, ShortURL: s.Links.ShortURL(cmp.Or(c.Link, &store.Link{Hostname: c.Hostname, Slug: c.Slug})), Detail: text(c.Detail),
 		ReportCount: c.Reports, Reasons: c.Reasons, Messages: make([]AbuseMessageView, len(c.Messages)),
 		CreatedAt: Time(c.CreatedAt), LastAt: Time(c.LastAt), ResolvedAt: instant(c.ResolvedAt), ResolvedBy: text(c.ResolvedBy),
 	}

@@ -105,7 +105,9 @@ type groupsIn struct {
 // TopURL is a link in the list of links with the most clicks.
 type TopURL struct {
 	ID          string  `json:"id"`
+	Domain      string  `json:"domain" doc:"The host name of the link's address."`
 	Slug        string  `json:"slug"`
+	ShortURL    string  `json:"shortUrl"`
 	Title       *string `json:"title"`
 	OriginalURL string  `json:"originalUrl"`
 	ClickCount  int64   `json:"clickCount" doc:"In the period, or in total if no period is given."`
@@ -130,7 +132,7 @@ func (s *Server) registerAnalytics() {
 		}
 		out := make([]TopURL, len(list))
 		for i, u := range list {
-			out[i] = TopURL{u.ID, u.Slug, text(u.Title), u.OriginalURL, u.Clicks, u.Link.Status(store.Now()), Time(u.CreatedAt), u.Compared}
+			out[i] = TopURL{u.ID, s.Links.Host(&u.Link), u.Slug, s.Links.ShortURL(&u.Link), text(u.Title), u.OriginalURL, u.Clicks, u.Link.Status(store.Now()), Time(u.CreatedAt), u.Compared}
 		}
 		return &out, nil
 	})

@@ -186,7 +186,7 @@ func TestAnalytics_figures_agree(t *testing.T) {
 		}
 		before := check("/api/analytics/overview", "/api/analytics/export", w.ann)
 		w.do("DELETE", "/api/urls/"+gone, "", as(w.ann)).want(204)
-		r := w.do("GET", "/api/analytics/overview", "", as(w.ann)).want(200).has("topUrls.0", "id", "slug", "title", "clicks")
+		r := w.do("GET", "/api/analytics/overview", "", as(w.ann)).want(200).has("topUrls.0", "id", "domain", "slug", "title", "clicks")
 		if r.num("totalClicks") != before || r.num("totalUrls") != 1 || r.num("topUrls.0.clicks") != one || r.at("topUrls.1") != nil {
 			t.Errorf("after a deletion: %s", r.text)
 		}
@@ -194,7 +194,7 @@ func TestAnalytics_figures_agree(t *testing.T) {
 			t.Errorf("the administrator sees %v clicks, the users see %v and %v", all, before, bobs)
 		}
 		for _, query := range []string{"", "?timeRange=last_365_days", "?includeBots=true"} {
-			r := w.do("GET", "/api/analytics/top-urls"+query, "", as(w.root)).want(200).has("0", "id", "slug", "title", "originalUrl", "clickCount", "status", "createdAt")
+			r := w.do("GET", "/api/analytics/top-urls"+query, "", as(w.root)).want(200).has("0", "id", "domain", "slug", "shortUrl", "title", "originalUrl", "clickCount", "status", "createdAt")
 			if r.str("0.slug") != "kept" || r.str("1.slug") != "bobs" || r.at("2") != nil {
 				t.Error(r.text)
 			}
@@ -228,7 +228,7 @@ func TestAnalytics_tests_and_routing(t *testing.T) {
 		}
 		for _, path := range []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"} {
 			r := w.do("GET", path, "", as(w.ann)).want(200).has("", "tests", "totalAbTestUrls", "totalTestClicks", "controlGroupClicks", "variantClicks", "controlGroupPercentage", "variantPercentage", "topPerformingVariants").
-				has("tests.0", "urlId", "slug", "totalClicks", "startDate", "variants").
+				has("tests.0", "urlId", "domain", "slug", "totalClicks", "startDate", "variants").
 				has("tests.0.variants.0", "id", "name", "clicks", "percentage", "actualPercentage", "uniqueVisitors", "weight")
 			if r.num("totalAbTestUrls") != 1 || r.num("totalTestClicks") != 4 || r.num("tests.0.variants.0.clicks") != 3 || r.num("tests.0.variants.0.percentage") != 75 ||
 				r.num("tests.0.variants.0.uniqueVisitors") != 3 || r.num("tests.0.variants.1.actualPercentage") != 25 || r.num("tests.0.variants.1.weight") != 30 {
@@ -294,12 +294,12 @@ func TestAnalytics_exports(t *testing.T) {
 				}
 			}
 		}
-		r = w.do("GET", "/api/analytics/export?format=json&timeRange=last_7_days", "", as(w.ann)).want(200).has("", "exportDate", "dateRange", "urlSlug", "summary", "data")
+		r = w.do("GET", "/api/analytics/export?format=json&timeRange=last_7_days", "", as(w.ann)).want(200).has("", "exportDate", "dateRange", "urlSlug", "urlDomain", "summary", "data")
 		if r.str("dateRange.start") != "2026-03-05" || r.str("dateRange.end") != "2026-03-11" || r.at("urlSlug") != nil || r.num("data.4.clicks") != 1 ||
 			!strings.Contains(r.Header.Get("Content-Disposition"), `"analytics_all_2026-03-05_2026-03-11.json"`) {
 			t.Error(r.text)
 		}
-		r = w.do("GET", "/api/analytics/export?format=json&includeClicks=true&urlId="+id, "", as(w.ann)).want(200).has("", "exportDate", "dateRange", "urlSlug", "summary", "data", "clicks")
+		r = w.do("GET", "/api/analytics/export?format=json&includeClicks=true&urlId="+id, "", as(w.ann)).want(200).has("", "exportDate", "dateRange", "urlSlug", "urlDomain", "summary", "data", "clicks")
 		if r.str("urlSlug") != "camp-1" || r.str("clicks.0.utmSource") != "=1+1" {
 			t.Error(r.text)
 		}

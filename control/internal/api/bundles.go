@@ -187,6 +187,7 @@ type BundleStats struct {
 
 // BundleTop is the link with the most clicks.
 type BundleTop struct {
+	Domain string `json:"domain"`
 	Slug   string `json:"slug"`
 	Clicks int64  `json:"clicks"`
 }
@@ -194,6 +195,7 @@ type BundleTop struct {
 // BundleTopURL is a link in a bundle with its clicks.
 type BundleTopURL struct {
 	ID         string `json:"id"`
+	Domain     string `json:"domain"`
 	Slug       string `json:"slug"`
 	ClickCount int64  `json:"clickCount"`
 }
@@ -214,10 +216,10 @@ func (s *Server) bundleStats(ctx context.Context, in *struct {
 	}
 	out := BundleStats{BundleID: in.ID, URLCount: st.URLs, TotalClicks: st.Clicks, TopURLs: make([]BundleTopURL, len(st.Top)), ClickTrend: make([]BundleDayStat, len(st.Trend))}
 	for i, u := range st.Top {
-		out.TopURLs[i] = BundleTopURL{u.ID, u.Slug, u.ClickCount}
+		out.TopURLs[i] = BundleTopURL{u.ID, s.Links.Host(&u), u.Slug, u.ClickCount}
 	}
 	if len(st.Top) > 0 && st.Top[0].ClickCount > 0 {
-		out.TopURL = &BundleTop{st.Top[0].Slug, st.Top[0].ClickCount}
+		out.TopURL = &BundleTop{s.Links.Host(&st.Top[0]), st.Top[0].Slug, st.Top[0].ClickCount}
 	}
 	for i, d := range st.Trend {
 		out.ClickTrend[i] = BundleDayStat(d)

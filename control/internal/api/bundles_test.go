@@ -326,11 +326,11 @@ func TestBundles_stats(t *testing.T) {
 		id := w.do("POST", "/api/bundles", `{"name":"x","urlIds":[`+strings.Join(ids, ",")+`]}`, as(w.ann)).want(201).str("id")
 		path := "/api/bundles/" + id + "/stats"
 		clicks.lines = []analytics.Line{{Period: analytics.Period{Day: analytics.DayOn(2027, 3, 5)}, Clicks: 3}, {Period: analytics.Period{Day: analytics.DayOn(2027, 3, 10)}, Clicks: 4}}
-		r := w.do("GET", path, "", as(w.ann)).want(200).has("", "bundleId", "urlCount", "totalClicks", "topUrls", "topUrl", "clickTrend").has("topUrls.0", "id", "slug", "clickCount").has("clickTrend.0", "date", "clicks")
+		r := w.do("GET", path, "", as(w.ann)).want(200).has("", "bundleId", "urlCount", "totalClicks", "topUrls", "topUrl", "clickTrend").has("topUrls.0", "id", "domain", "slug", "clickCount").has("clickTrend.0", "date", "clicks")
 		if r.str("bundleId") != id || r.num("urlCount") != 12 || r.num("totalClicks") != 78 || len(r.at("topUrls").([]any)) != 10 || r.str("topUrls.0.slug") != "s11" || r.num("topUrls.0.clickCount") != 12 {
 			t.Error(r.text)
 		}
-		if r.has("topUrl", "slug", "clicks").str("topUrl.slug") != "s11" || r.num("topUrl.clicks") != 12 {
+		if r.has("topUrl", "domain", "slug", "clicks").str("topUrl.slug") != "s11" || r.num("topUrl.clicks") != 12 {
 			t.Error(r.text)
 		}
 		if len(r.at("clickTrend").([]any)) != 7 || r.str("clickTrend.0.date") != "2027-03-04" || r.num("clickTrend.0.clicks") != 0 || r.num("clickTrend.1.clicks") != 3 || r.str("clickTrend.6.date") != "2027-03-10" || r.num("clickTrend.6.clicks") != 4 {

@@ -12,7 +12,7 @@ import (
 
 // Explanation reports where a link leads a visitor, and why.
 type Explanation struct {
-	Outcome     string             `json:"outcome" enum:"REDIRECT,ABSENT,GONE,ENDED,PREVIEW,PASSWORD,LOOP" doc:"Response to the visitor. ABSENT: the link has not started. ENDED: the link has expired or is exhausted, and the visitor goes to its expiredUrl. The destination is explained for every outcome; a visitor with the correct password reaches it."`
+	Outcome     string             `json:"outcome" enum:"REDIRECT,ABSENT,GONE,ENDED,PREVIEW,PASSWORD,LOOP" doc:"Response to the visitor. ABSENT: the link has not started, or its domain is not in service; a domain in service can have a notFoundUrl for such visitors. ENDED: the link has expired or is exhausted, and the visitor goes to its expiredUrl or that of its domain. The destination is explained for every outcome; a visitor with the correct password reaches it."`
 	Status      int                `json:"status" doc:"HTTP status of the response: 301, 302, 307, 308, 404, 410, 200 or 508." example:"302"`
 	Visitor     ExplainedVisitor   `json:"visitor" doc:"Known facts about the visitor; unknown values are null."`
 	Rules       []ExplainedRule    `json:"rules" doc:"Active rules in evaluation order."`

@@ -70,7 +70,7 @@ func newLeakWorld(t *testing.T, st *store.Store) *leakWorld {
 		cache, err := report.NewCache(report.CacheConfig{})
 		w.ok(err)
 		t.Cleanup(cache.Close)
-		deps.Reports = report.New(st, l.clicks, nil).Caching(cache)
+		deps.Reports = report.New(st, l.clicks, nil).On("sho.rt").Caching(cache)
 		feed := live.New(live.Config{Logger: cfg.Logger, PerUser: 1000, Poll: 50 * time.Millisecond}, st, l.clicks)
 		deps.Live = feed
 		feeds = append(feeds, feed)

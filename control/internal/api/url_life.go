@@ -116,10 +116,11 @@ func (s *Server) restoreURL(ctx context.Context, in *struct {
 	URLPath
 	Body struct {
 		Slug       Opt[string] `json:"slug,omitempty" doc:"Another slug, if the old one was taken meanwhile."`
+		Domain     Opt[string] `json:"domain,omitempty" doc:"Another domain of the workspace, if the old one was deleted or failed its verification; null for the host of the service."`
 		ExternalID Opt[string] `json:"externalId,omitempty" doc:"Another externalId, if the old one was taken meanwhile; null for none."`
 	}
 }) (*versioned[URL], error) {
-	u, err := s.Links.Restore(ctx, principal(ctx), in.ID, links.Restoration{Slug: in.Body.Slug.Value, ExternalID: given(in.Body.ExternalID, "")})
+	u, err := s.Links.Restore(ctx, principal(ctx), in.ID, links.Restoration{Slug: in.Body.Slug.Value, Domain: given(in.Body.Domain, ""), ExternalID: given(in.Body.ExternalID, "")})
 	return s.answerURL(ctx, u, err)
 }
 

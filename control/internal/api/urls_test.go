@@ -37,7 +37,7 @@ func eachWithLinks(t *testing.T, f func(t *testing.T, w *world)) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, withLinks)) })
 }
 
-var urlNames = []string{"id", "slug", "shortUrl", "originalUrl", "title", "userId", "workspaceId", "status", "clickCount", "hasPassword", "expiresAt",
+var urlNames = []string{"id", "slug", "domain", "shortUrl", "originalUrl", "title", "userId", "workspaceId", "status", "clickCount", "hasPassword", "expiresAt",
 	"startsAt", "expiredUrl", "maxClicks", "redirectCode", "externalId", "suspendedReason", "tags",
 	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest", "isSmartRouting", "defaultUrl",
 	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "notes", "createdAt", "updatedAt"}

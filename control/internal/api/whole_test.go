@@ -57,7 +57,7 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Bundles = bundles.New(w.store, clicks, nil)
 	deps.Tags, deps.UTMTemplates = tags.New(w.store), utmtemplates.New(w.store)
 	deps.Domains, w.dns = domainsFor(w)
-	deps.Reports = report.New(w.store, clicks, nil)
+	deps.Reports = report.New(w.store, clicks, nil).On("sho.rt")
 	deps.Media = media.New(media.Config{Logger: cfg.Logger}, w.store, deps.Links, images)
 	// No server listens at port 1, so requests to it fail immediately.
 	deps.Webhooks, err = webhooks.New(webhooks.Config{Settings: webhooks.Settings{AllowPrivate: true, Timeout: 5 * time.Second}, EncryptionKeys: secret, Logger: cfg.Logger}, w.store)

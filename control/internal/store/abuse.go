@@ -28,6 +28,7 @@ type AbuseCase struct {
 	ID         string
 	URLID      string
 	Workspace  uint64
+	Hostname   string // of the link's domain; "": the host of BASE_URL
 	Slug       string
 	Source     string
 	Status     string
@@ -51,11 +52,11 @@ type AbuseMessage struct {
 	At     int64  `json:"at"`
 }
 
-const caseColumns = `c.id, c.url_id, c.workspace_num, c.slug, c.source, c.status, c.detail, c.reports, c.reasons, c.messages, c.created_at, c.last_at, c.resolved_at, c.resolved_by`
+const caseColumns = `c.id, c.url_id, c.workspace_num, c.hostname, c.slug, c.source, c.status, c.detail, c.reports, c.reasons, c.messages, c.created_at, c.last_at, c.resolved_at, c.resolved_by`
 
 func scanCase(row interface{ Scan(...any) error }) (c AbuseCase, err error) {
 	var reasons, messages string
-	if err := row.Scan(&c.ID, &c.URLID, &c.Workspace, &c.Slug, &c.Source, &c.Status, &c.Detail, &c.Reports, &reasons, &messages,
+	if err := row.Scan(&c.ID, &c.URLID, &c.Workspace, orZero(&c.Hostname), &c.Slug, &c.Source, &c.Status, &c.Detail, &c.Reports, &reasons, &messages,
 		&c.CreatedAt, &c.LastAt, orZero(&c.ResolvedAt), orZero(&c.ResolvedBy)); err != nil {
 		return c, err
 	}
@@ -157,10 +158,10 @@ func (tx *Tx) SaveCase(ctx context.Context, c AbuseCase) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO abuse_cases (id, url_id, workspace_num, slug, source, status, detail, reports, reasons, messages, created_at, last_at, resolved_at, resolved_by) VALUES (`+In(14)+`)
+	_, err = tx.Exec(ctx, `INSERT INTO abuse_cases (id, url_id, workspace_num, hostname, slug, source, status, detail, reports, reasons, messages, created_at, last_at, resolved_at, resolved_by) VALUES (`+In(15)+`)
 		ON CONFLICT (id) DO UPDATE SET status = excluded.status, detail = excluded.detail, reports = excluded.reports, reasons = excluded.reasons, messages = excluded.messages,
 			last_at = excluded.last_at, resolved_at = excluded.resolved_at, resolved_by = excluded.resolved_by`,
-		c.ID, c.URLID, c.Workspace, c.Slug, c.Source, c.Status, c.Detail, c.Reports, string(reasons), string(messages), c.CreatedAt, c.LastAt, null(c.ResolvedAt), null(c.ResolvedBy))
+		c.ID, c.URLID, c.Workspace, null(c.Hostname), c.Slug, c.Source, c.Status, c.Detail, c.Reports, string(reasons), string(messages), c.CreatedAt, c.LastAt, null(c.ResolvedAt), null(c.ResolvedBy))
 	return err
 }
 

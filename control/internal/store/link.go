@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"database/sql"
 	"encoding/json"
+	"net/url"
 	"strings"
 
 	"github.com/shortline/shortline/shared/link"
@@ -59,6 +60,33 @@ type Link struct {
 
 // Key returns the text by which edges find the link, and which the column slug contains. It is unique.
 func (l *Link) Key() string { return link.Key(l.Domain, l.Slug) }
+
+// ShortURL returns the public address of the link. base is that of the service. Addresses on custom domains have its scheme.
+func (l *Link) ShortURL(base string) string {
+	base = strings.TrimRight(base, "/")
+	if l.Hostname == "" {
+		return base + "/" + l.Slug
+	}
+	scheme, _, _ := strings.Cut(base, "://")
+	return scheme + "://" + l.Hostname + "/" + l.Slug
+}
+
+// Name returns how messages name the link: by its slug, on a custom domain with the host name.
+func (l *Link) Name() string {
+	if l.Hostname == "" {
+		return l.Slug
+	}
+	return l.Hostname + "/" + l.Slug
+}
+
+// Address returns the host name and the address of a link.
+func (c Conn) Address(l *Link) (domain, shortURL string) {
+	host := l.Hostname
+	if u, err := url.Parse(c.base); host == "" && err == nil {
+		host = u.Hostname()
+	}
+	return host, l.ShortURL(c.base)
+}
 
 // keyTarget reads the column slug into Domain and Slug.
 type keyTarget Link

@@ -46,6 +46,8 @@ type Config struct {
 	// ListLinks is the highest number of links whose columns are kept in memory for lists, about 200 bytes each; 0 means
 	// none. Lists of many links are slower without.
 	ListLinks int
+	// BaseURL is the public address of the service, such as "https://sho.rt", for the addresses of links in webhook events.
+	BaseURL string
 	// Logger is used by Run; nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -100,7 +102,7 @@ func connect(cfg Config) (*Store, error) {
 	case isPostgres(cfg.URL):
 		return s, s.openPostgres(cfg)
 	case strings.HasPrefix(cfg.URL, "sqlite:"):
-		return s, s.openSQLite(strings.TrimPrefix(cfg.URL, "sqlite:"))
+		return s, s.openSQLite(strings.TrimPrefix(cfg.URL, "sqlite:"), cfg.BaseURL)
 	default:
 		return nil, errors.New("the address must begin with postgres:// or sqlite: and a path")
 	}
@@ -130,11 +132,11 @@ func (s *Store) openPostgres(cfg Config) error {
 	db.SetMaxIdleConns(n)
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	s.write, s.read, s.pgConfig = db, db, pc
-	s.Conn = Conn{db: db, pg: true}
+	s.Conn = Conn{db: db, pg: true, base: cfg.BaseURL}
 	return nil
 }
 
-func (s *Store) openSQLite(path string) error {
+func (s *Store) openSQLite(path, base string) error {
 	q := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)"}, "_txlock": {"immediate"}}
 	db, err := sql.Open("sqlite", "file:"+path+"?"+q.Encode())
 	if err != nil {
@@ -152,7 +154,7 @@ func (s *Store) openSQLite(path string) error {
 	read.SetMaxOpenConns(8)
 	read.SetMaxIdleConns(8)
 	s.write, s.read, s.path = db, read, path
-	s.Conn = Conn{db: read}
+	s.Conn = Conn{db: read, base: base}
 	return nil
 }
 
@@ -202,7 +204,8 @@ type Conn struct {
 		QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 		QueryRowContext(context.Context, string, ...any) *sql.Row
 	}
-	pg bool
+	pg   bool
+	base string // address of the service
 }
 
 // Exec runs a statement and returns the number of affected rows.

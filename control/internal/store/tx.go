@@ -44,7 +44,7 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 			_ = raw.Rollback() // fails if the connection is lost, which also ends the transaction
 		}
 	}()
-	tx := &Tx{Conn: Conn{db: raw, pg: s.pg}, auditKeys: s.auditKeys, trash: s.trash > 0}
+	tx := &Tx{Conn: Conn{db: raw, pg: s.pg, base: s.base}, auditKeys: s.auditKeys, trash: s.trash > 0}
 	if err := f(tx); err != nil {
 		return err
 	}

@@ -45,8 +45,10 @@ type Config struct {
 // LinkClick is a click as owners see it, together with its link.
 type LinkClick struct {
 	report.Click
-	URLID string `json:"urlId"`
-	Slug  string `json:"slug"`
+	URLID    string `json:"urlId"`
+	Domain   string `json:"domain"`
+	Slug     string `json:"slug"`
+	ShortURL string `json:"shortUrl"`
 }
 
 // Ask selects the clicks of a subscription.
@@ -94,7 +96,7 @@ type Feed struct {
 }
 
 // ref identifies a link to its owner. The zero ref is a deleted link. The slug can change if the link is deleted and restored.
-type ref struct{ id, slug string }
+type ref struct{ id, domain, slug, shortURL string }
 
 // scope selects clicks of one link, of one workspace (by number), of both, or, if both are 0, of everybody.
 type scope struct{ link, owner uint64 }
@@ -378,7 +380,7 @@ func (s *Subscription) pick(rows []analytics.Row, links []ref, owners *store.Own
 	for i := range rows {
 		r := &rows[i]
 		if l := links[i]; l.id != "" && s.wants(r, owners.Of(r.Link, r.Owner)) {
-			mine = append(mine, LinkClick{report.ClickOf(r), l.id, l.slug})
+			mine = append(mine, LinkClick{report.ClickOf(r), l.id, l.domain, l.slug, l.shortURL})
 		}
 	}
 	return mine
@@ -419,7 +421,8 @@ func (f *Feed) linksOf(ctx context.Context, rows []analytics.Row) ([]ref, error)
 		}
 		for _, num := range unknown {
 			if u, ok := found[num]; ok {
-				f.links[num] = ref{u.ID, u.Slug}
+				domain, shortURL := f.store.Address(&u)
+				f.links[num] = ref{u.ID, domain, u.Slug, shortURL}
 			} else {
 				delete(f.links, num) // a deleted link may be restored
 			}

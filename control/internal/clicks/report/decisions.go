@@ -31,6 +31,7 @@ type Tests struct {
 
 // TopVariant is a variant in the list of variants with the most clicks.
 type TopVariant struct {
+	URLDomain        string  `json:"urlDomain"`
 	URLSlug          string  `json:"urlSlug"`
 	VariantName      string  `json:"variantName"`
 	Clicks           int64   `json:"clicks"`
@@ -40,6 +41,7 @@ type TopVariant struct {
 // Test has the results of a link's variants in a period.
 type Test struct {
 	URLID       string        `json:"urlId"`
+	Domain      string        `json:"domain"`
 	Slug        string        `json:"slug"`
 	TotalClicks int64         `json:"totalClicks" doc:"Clicks that went to one of the variants."`
 	StartDate   *string       `json:"startDate" format:"date-time" doc:"When the first variant was created."`
@@ -90,7 +92,7 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 		t.TotalTestClicks += test.TotalClicks
 		for _, v := range test.Variants {
 			if v.Clicks > 0 {
-				t.TopPerformingVariants = append(t.TopPerformingVariants, TopVariant{test.Slug, v.Name, v.Clicks, v.Percentage})
+				t.TopPerformingVariants = append(t.TopPerformingVariants, TopVariant{test.Domain, test.Slug, v.Name, v.Clicks, v.Percentage})
 			}
 		}
 	}
@@ -173,7 +175,7 @@ func (s *Service) tests(ctx context.Context, urls []store.Link, a Ask, period Pe
 	}
 	list = make([]Test, len(urls))
 	for i, u := range urls {
-		t := Test{URLID: u.ID, Slug: u.Slug, Variants: []TestVariant{}}
+		t := Test{URLID: u.ID, Domain: s.hostOf(&urls[i]), Slug: u.Slug, Variants: []TestVariant{}}
 		for _, v := range variants[u.ID] {
 			l := found[arm{u.Num, v.ID}]
 			t.TotalClicks += l.Clicks

@@ -28,6 +28,7 @@ type Export struct {
 	made   time.Time
 	period Period
 	slug   string // "" for all links
+	domain string // of the link
 	report *Report
 	clicks func(ctx context.Context, f func(*analytics.Row) error) error // nil: without click records
 }
@@ -47,7 +48,7 @@ func (s *Service) Export(ctx context.Context, p auth.Principal, id string, a Ask
 	}
 	scope := ownScope(p, a)
 	if id != "" {
-		scope, e.slug = linkScope(u, a), u.Slug
+		scope, e.slug, e.domain = linkScope(u, a), u.Slug, s.hostOf(&u)
 	}
 	if scope, err = s.present(ctx, scope); err != nil {
 		return nil, err
@@ -75,6 +76,9 @@ func (e *Export) WriteCSV(ctx context.Context, w io.Writer) error {
 	b.WriteString("\uFEFF")
 	fmt.Fprintf(b, "# Export Time: %s\r\n# Date Range: %s to %s\r\n", e.made.UTC().Format(instantLayout), e.period.First, e.period.Last)
 	fmt.Fprintf(b, "# URL Slug: %s\r\n", cmp.Or(e.slug, "(all)"))
+	if e.slug != "" {
+		fmt.Fprintf(b, "# URL Domain: %s\r\n", e.domain)
+	}
 	c := &sheet{csv.NewWriter(b)}
 	c.UseCRLF = true
 	o, r := e.report.Overview, e.report
@@ -181,9 +185,10 @@ func (e *Export) WriteJSON(ctx context.Context, w io.Writer) error {
 		ExportDate string            `json:"exportDate"`
 		DateRange  map[string]string `json:"dateRange"`
 		URLSlug    *string           `json:"urlSlug"`
+		URLDomain  *string           `json:"urlDomain"`
 		Summary    Summary           `json:"summary"`
 		Data       []DayFigures      `json:"data"`
-	}{e.made.UTC().Format(instantLayout), map[string]string{"start": e.period.First.String(), "end": e.period.Last.String()}, analytics.OrNull(e.slug), e.report.Overview, e.report.TimeSeries})
+	}{e.made.UTC().Format(instantLayout), map[string]string{"start": e.period.First.String(), "end": e.period.Last.String()}, analytics.OrNull(e.slug), analytics.OrNull(e.domain), e.report.Overview, e.report.TimeSeries})
 	if err != nil {
 		return fmt.Errorf("write export: %w", err)
 	}

@@ -8,6 +8,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,9 @@ func (s *Service) On(host string) *Service {
 	again.host = host
 	return &again
 }
+
+// hostOf returns the host name of a link's address.
+func (s *Service) hostOf(u *store.Link) string { return cmp.Or(u.Hostname, s.host) }
 
 // Ask has the parameters that most reports share.
 type Ask struct {

@@ -100,6 +100,7 @@ type Overview struct {
 // TopLink is an entry in the list of links with the most clicks. Deleted links are not listed.
 type TopLink struct {
 	ID     string  `json:"id"`
+	Domain string  `json:"domain" doc:"The host name of the link's address."`
 	Slug   string  `json:"slug"`
 	Title  *string `json:"title"`
 	Clicks int64   `json:"clicks"`
@@ -154,7 +155,7 @@ func (s *Service) overview(ctx context.Context, p auth.Principal, a Ask, period 
 	}
 	o := &Overview{Report: *r, TotalURLs: stats.Total, TopURLs: make([]TopLink, 0, len(top))}
 	for _, t := range top {
-		l := TopLink{ID: t.ID, Slug: t.Slug, Clicks: t.Clicks}
+		l := TopLink{ID: t.ID, Domain: s.hostOf(&t.Link), Slug: t.Slug, Clicks: t.Clicks}
 		if t.Title != "" {
 			l.Title = &t.Title
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -106,7 +107,7 @@ func (s *Service) resolve(ctx context.Context, p auth.Principal, id string, then
 		if err := s.close(ctx, tx, p, &c, status); err != nil {
 			return err
 		}
-		return then(tx, &c, link, audit.Entry{UserID: p.UserID, Action: "ABUSE_REPORT_" + status, EntityType: "abuse_report", EntityID: c.ID, Metadata: map[string]any{"urlId": c.URLID, "slug": c.Slug}})
+		return then(tx, &c, link, audit.Entry{UserID: p.UserID, Action: "ABUSE_REPORT_" + status, EntityType: "abuse_report", EntityID: c.ID, Metadata: map[string]any{"urlId": c.URLID, "domain": analytics.OrNull(c.Hostname), "slug": c.Slug}})
 	})
 	if err != nil {
 		return store.AbuseCase{}, err

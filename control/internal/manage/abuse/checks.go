@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"time"
 
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/store"
@@ -263,7 +264,7 @@ func (s *Service) block(ctx context.Context, source string, t *store.LinkTargets
 			}
 		}
 		now := s.cfg.Now().UnixMilli()
-		c := store.AbuseCase{ID: store.NewID(), URLID: u.ID, Workspace: u.Workspace, Slug: u.Slug, Source: source, Status: store.CaseOpen, Detail: detail, CreatedAt: now, LastAt: now, Reports: 1}
+		c := store.AbuseCase{ID: store.NewID(), URLID: u.ID, Workspace: u.Workspace, Hostname: u.Hostname, Slug: u.Slug, Source: source, Status: store.CaseOpen, Detail: detail, CreatedAt: now, LastAt: now, Reports: 1}
 		for _, o := range open {
 			if o.Source == source {
 				c.ID, c.CreatedAt = o.ID, o.CreatedAt
@@ -272,7 +273,7 @@ func (s *Service) block(ctx context.Context, source string, t *store.LinkTargets
 		if err := tx.SaveCase(ctx, c); err != nil {
 			return err
 		}
-		entry := audit.Entry{Action: "ABUSE_REPORTED", EntityType: "abuse_report", EntityID: c.ID, Metadata: map[string]any{"urlId": u.ID, "slug": u.Slug, "reason": source, "detail": detail}}
+		entry := audit.Entry{Action: "ABUSE_REPORTED", EntityType: "abuse_report", EntityID: c.ID, Metadata: map[string]any{"urlId": u.ID, "domain": analytics.OrNull(u.Hostname), "slug": u.Slug, "reason": source, "detail": detail}}
 		if u.SuspendedAt != 0 {
 			return audit.Append(ctx, tx, entry)
 		}
@@ -310,7 +311,7 @@ func (s *Service) release(ctx context.Context, source string, t *store.LinkTarge
 		if err := tx.SaveCase(ctx, *mine); err != nil {
 			return err
 		}
-		entry := audit.Entry{Action: "ABUSE_REPORT_DISMISSED", EntityType: "abuse_report", EntityID: mine.ID, Metadata: map[string]any{"urlId": u.ID, "slug": u.Slug}}
+		entry := audit.Entry{Action: "ABUSE_REPORT_DISMISSED", EntityType: "abuse_report", EntityID: mine.ID, Metadata: map[string]any{"urlId": u.ID, "domain": analytics.OrNull(u.Hostname), "slug": u.Slug}}
 		if others || u.SuspendedAt == 0 {
 			return audit.Append(ctx, tx, entry)
 		}

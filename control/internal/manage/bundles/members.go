@@ -93,7 +93,7 @@ func insert(ctx context.Context, tx *store.Tx, p auth.Principal, b *store.Bundle
 		// An administrator's personal bundle may contain links of all workspaces. In other bundles, links of another
 		// workspace would be invisible to the members.
 		if urls[i].Workspace != b.Workspace && b.Workspace != p.UserNum {
-			return nil, e, problem.OfField(field, "the URL %q and the bundle belong to different workspaces", urls[i].Slug)
+			return nil, e, problem.OfField(field, "the URL %q and the bundle belong to different workspaces", urls[i].Name())
 		}
 	}
 	if added, err = tx.AddToBundle(ctx, b.ID, order); err != nil || len(added) == 0 {

@@ -53,7 +53,7 @@ func New(cfg Config, s *store.Store, geo *visitor.Geo) (*Service, error) {
 // Outcomes of a visit.
 const (
 	Redirect = "REDIRECT"
-	Absent   = "ABSENT"   // the link has not started, so visitors get 404
+	Absent   = "ABSENT"   // the link has not started, or its domain is not in service, so visitors get 404 or go to the domain's address
 	Gone     = "GONE"     // the link is inactive, or has expired or is exhausted without an address for afterwards
 	Ended    = "ENDED"    // the link has expired or is exhausted; the visitor goes to its expiredUrl
 	Preview  = "PREVIEW"  // preview page for social crawlers
@@ -120,7 +120,7 @@ func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v
 	if err != nil {
 		return Explanation{}, err
 	}
-	l, err := s.read(ctx, p, urlID)
+	l, at, err := s.read(ctx, p, urlID)
 	if err != nil {
 		return Explanation{}, err
 	}
@@ -137,7 +137,7 @@ func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v
 	e := Explanation{Visitor: who.seen(), TargetURL: choice.Target, Location: lead(choice.Target)}
 	barrier := decision.BarrierOf(&record)
 	barrier.Exhausted = l.ExhaustedAt != 0
-	e.Outcome, e.Status = s.outcome(barrier.Meet(who), &record, choice.Target)
+	e.Outcome, e.Status = s.outcome(barrier.Meet(who), &record, choice.Target, at)
 
 	traces, err := s.traces(record, who)
 	if err != nil {
@@ -173,13 +173,20 @@ func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v
 	return e, nil
 }
 
-// read reads the full link if the caller may see it.
-func (s *Service) read(ctx context.Context, p auth.Principal, urlID string) (l store.Link, err error) {
+// read reads the full link and its domain if the caller may see the link. The domain of a link without one is nil.
+func (s *Service) read(ctx context.Context, p auth.Principal, urlID string) (l store.Link, at *store.Domain, err error) {
 	err = s.store.View(ctx, func(c store.Conn) error {
-		l, err = links.Visible(p)(c.FullLink(ctx, urlID))
-		return err
+		if l, err = links.Visible(p)(c.FullLink(ctx, urlID)); err != nil || l.Domain == 0 {
+			return err
+		}
+		d, err := c.DomainOf(ctx, l.Workspace, l.Hostname)
+		if err != nil {
+			return fmt.Errorf("explain: find the domain: %w", err)
+		}
+		at = &d
+		return nil
 	})
-	return l, err
+	return l, at, err
 }
 
 // traces evaluates every rule, even if smart routing is off.
@@ -196,12 +203,25 @@ func (s *Service) traces(record link.Record, who rule.Facts) ([]rule.Trace, erro
 	return traces, nil
 }
 
-func (s *Service) outcome(o decision.Outcome, r *link.Record, target string) (outcome string, status int) {
+// outcome returns how an edge answers. at is the domain of the link; nil for the host of BASE_URL.
+func (s *Service) outcome(o decision.Outcome, r *link.Record, target string, at *store.Domain) (outcome string, status int) {
+	home := func(url string) bool { return s.home.Has(url) || at != nil && decision.HomeOf(at.Hostname).Has(url) }
+	expiredURL, notFoundURL := r.ExpiredURL, ""
+	if at != nil {
+		if at.Status != store.DomainActive {
+			return Absent, http.StatusNotFound
+		}
+		expiredURL, notFoundURL = cmp.Or(expiredURL, at.ExpiredURL), at.NotFoundURL
+	}
+	leads := func(url string) bool { return url != "" && !home(url) }
 	switch o {
 	case decision.Absent:
+		if leads(notFoundURL) {
+			return Absent, http.StatusFound
+		}
 		return Absent, http.StatusNotFound
 	case decision.Ended:
-		if r.ExpiredURL != "" && !s.home.Has(r.ExpiredURL) {
+		if leads(expiredURL) {
 			return Ended, http.StatusFound
 		}
 		return Gone, http.StatusGone
@@ -212,7 +232,7 @@ func (s *Service) outcome(o decision.Outcome, r *link.Record, target string) (ou
 	case decision.Preview:
 		return Preview, http.StatusOK
 	}
-	if s.home.Has(target) {
+	if home(target) {
 		return Loop, http.StatusLoopDetected
 	}
 	return Redirect, cmp.Or(int(r.Code), http.StatusFound)

@@ -132,9 +132,12 @@ func logMany(ctx context.Context, tx *store.Tx, p auth.Principal, items []Creati
 	list := make([]map[string]any, len(made))
 	for i, m := range made {
 		refs[i] = store.LinkRef{Num: m.URL.Num, Key: m.URL.Key()}
-		events[i] = createdEvent(&m.URL)
+		events[i] = createdEvent(tx.Conn, &m.URL)
 		placements[i] = bundles.Placement{BundleIDs: items[m.Index].bundleIDs(), URLs: []store.Link{m.URL}}
 		list[i] = map[string]any{"id": m.URL.ID, "slug": m.URL.Slug, "originalUrl": m.URL.OriginalURL}
+		if m.URL.Hostname != "" {
+			list[i][domainField] = m.URL.Hostname
+		}
 	}
 	bundled, err := bundles.Put(ctx, tx, p, bundleField, placements...)
 	if err != nil {
@@ -164,7 +167,7 @@ func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creat
 			err = s.putOnKnownDomain(ctx, &u, items[i].Domain, known)
 		}
 		if err == nil && items[i].CustomSlug != "" && keys[u.Key()] {
-			err = slugTaken(u.Slug)
+			err = slugTaken(&u)
 		}
 		if err == nil && u.ExternalID != "" && externalIDs[u.ExternalID] {
 			err = problem.OfField("externalId", "%q occurs twice in the request", problem.Clip(u.ExternalID))
@@ -259,7 +262,7 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 			}
 			refs, changed = append(refs, store.LinkRef{Num: is.Num, Key: is.Key()}), append(changed, states[i])
 			before[is.ID], after[is.ID] = sides(changes)
-			events = append(events, Updated(is, changes))
+			events = append(events, Updated(tx.Conn, is, changes))
 		}
 		if len(refs) == 0 {
 			return audit.Append(ctx, tx, bundled...)
@@ -329,7 +332,7 @@ func (s *Service) DeleteMany(ctx context.Context, p auth.Principal, ids []string
 		for i := range list {
 			refs[i] = store.LinkRef{Num: list[i].Num, Key: list[i].Key()}
 			old[list[i].ID] = Fields(&list[i])
-			events[i] = deletedEvent(&list[i])
+			events[i] = deletedEvent(tx.Conn, &list[i])
 		}
 		if err := tx.TouchAll(ctx, refs); err != nil {
 			return err

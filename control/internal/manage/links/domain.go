@@ -32,7 +32,7 @@ func (s *Service) putOnKnownDomain(ctx context.Context, u *store.Link, named *st
 	d, ok := known[name]
 	if !ok {
 		var err error
-		if d, err = s.findDomain(ctx, u.Workspace, named, name); err != nil {
+		if d, err = s.findDomain(ctx, s.store.Conn, u.Workspace, named, name); err != nil {
 			return err
 		}
 		known[name] = d
@@ -42,9 +42,9 @@ func (s *Service) putOnKnownDomain(ctx context.Context, u *store.Link, named *st
 }
 
 // findDomain returns the zero Domain for the host of BASE_URL.
-func (s *Service) findDomain(ctx context.Context, workspace uint64, named *string, name string) (store.Domain, error) {
+func (s *Service) findDomain(ctx context.Context, c store.Conn, workspace uint64, named *string, name string) (store.Domain, error) {
 	if named == nil {
-		d, err := s.store.DefaultDomain(ctx, workspace)
+		d, err := c.DefaultDomain(ctx, workspace)
 		if errors.Is(err, store.ErrNotFound) {
 			return store.Domain{}, nil
 		}
@@ -57,7 +57,7 @@ func (s *Service) findDomain(ctx context.Context, workspace uint64, named *strin
 	if err != nil {
 		return store.Domain{}, problem.OfField(domainField, "must be a host name, such as go.example.com")
 	}
-	d, err := s.store.DomainOf(ctx, workspace, host)
+	d, err := c.DomainOf(ctx, workspace, host)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return d, problem.OfField(domainField, "the workspace has no domain %q", problem.Clip(name))
@@ -100,4 +100,32 @@ func holdDomains(ctx context.Context, tx *store.Tx, list []*store.Link) error {
 		}
 	}
 	return nil
+}
+
+// rehost gives a link from the trash, whose workspace is known, the domain that the request names, or makes sure that its own one
+// still exists and may be in service.
+func (s *Service) rehost(ctx context.Context, tx *store.Tx, u *store.Link, named *string) error {
+	if named != nil {
+		d, err := s.findDomain(ctx, tx.Conn, u.Workspace, named, strings.TrimSpace(*named))
+		if err != nil {
+			return err
+		}
+		u.Domain, u.Hostname = d.Num, d.Hostname
+	}
+	if u.Domain == 0 {
+		return nil
+	}
+	message := ""
+	d, err := tx.DomainOf(ctx, u.Workspace, u.Hostname)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && d.Num != u.Domain:
+		message = fmt.Sprintf("the domain %q was deleted; choose another, or null for the host of the service", u.Hostname)
+	case err != nil:
+		return fmt.Errorf("find the domain of a deleted link: %w", err)
+	case d.Status == store.DomainFailed:
+		message = fmt.Sprintf("the domain %q is not in service, because its TXT record is missing; verify it again, or choose another", u.Hostname)
+	default:
+		return holdDomains(ctx, tx, []*store.Link{u})
+	}
+	return &problem.Error{Kind: problem.Conflict, Message: "The domain of the link is not available.", Fields: []problem.Field{{Field: domainField, Message: message}}}
 }

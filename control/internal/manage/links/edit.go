@@ -53,7 +53,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 			return err
 		}
 		u.Revision = tx.Revision()
-		if err := webhooks.Emit(ctx, tx, createdEvent(&u)); err != nil {
+		if err := webhooks.Emit(ctx, tx, createdEvent(tx.Conn, &u)); err != nil {
 			return err
 		}
 		created := audit.Entry{UserID: p.UserID, Action: "URL_CREATED", EntityType: "url", EntityID: u.ID, Workspace: u.Workspace, New: Fields(&u)}
@@ -65,9 +65,9 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 	return u, nil
 }
 
-func slugTaken(slug string) error {
+func slugTaken(u *store.Link) error {
 	return &problem.Error{Kind: problem.Conflict, Message: "This slug is already taken.",
-		Fields: []problem.Field{{Field: "customSlug", Message: fmt.Sprintf("%q is already taken", slug)}}}
+		Fields: []problem.Field{{Field: "customSlug", Message: fmt.Sprintf("%q is already taken", u.Name())}}}
 }
 
 // draft validates a creation and builds the link without password and number.
@@ -216,7 +216,7 @@ func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *st
 	if err := Written(ctx, tx, p, "URL_UPDATED", after, state); err != nil {
 		return err
 	}
-	if err := webhooks.Emit(ctx, tx, Updated(after, changes)); err != nil {
+	if err := webhooks.Emit(ctx, tx, Updated(tx.Conn, after, changes)); err != nil {
 		return err
 	}
 	was, is := sides(changes)

@@ -65,11 +65,7 @@ func New(cfg Config, s *store.Store, passwords *auth.Passwords) *Service {
 
 // ShortURL returns the public address of a link.
 func (s *Service) ShortURL(l *store.Link) string {
-	if l.Hostname == "" {
-		return s.cfg.BaseURL + "/" + l.Slug
-	}
-	scheme, _, _ := strings.Cut(s.cfg.BaseURL, "://")
-	return scheme + "://" + l.Hostname + "/" + l.Slug
+	return l.ShortURL(s.cfg.BaseURL)
 }
 
 // Host returns the host name of a link's public address.

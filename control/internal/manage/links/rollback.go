@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Rollback gives a link, its rules and its variants the state that they had at an earlier revision, with their ids. Slug,
+// Rollback gives a link, its rules and its variants the state that they had at an earlier revision, with their ids. Domain, slug,
 // workspace, creator, suspension, preview image and counters stay. A destination that is not allowed today is Invalid. It writes nothing
 // if nothing differs.
 func (s *Service) Rollback(ctx context.Context, p auth.Principal, id string, revision uint64) (store.Link, error) {
@@ -56,7 +56,8 @@ func (s *Service) Rollback(ctx context.Context, p auth.Principal, id string, rev
 // rolledBack returns the wanted state of a link with those fields of the present one that a rollback keeps.
 func rolledBack(present, wanted *store.Link) store.Link {
 	l := *wanted
-	l.Slug, l.UserID, l.Workspace = present.Slug, present.UserID, present.Workspace
+	l.Domain, l.Hostname, l.Slug = present.Domain, present.Hostname, present.Slug
+	l.UserID, l.Workspace = present.UserID, present.Workspace
 	l.SuspendedAt, l.SuspendReason = present.SuspendedAt, present.SuspendReason
 	l.ClickCount, l.Revision, l.UpdatedAt = present.ClickCount, present.Revision, present.UpdatedAt
 	if l.OGImage != "" {
@@ -143,7 +144,7 @@ func rollBack(ctx context.Context, tx *store.Tx, p auth.Principal, present, want
 	if err := Written(ctx, tx, p, "URL_ROLLED_BACK", after, *present); err != nil {
 		return err
 	}
-	if err := webhooks.Emit(ctx, tx, rollbackEvents(after, changes, e.Rules, present, wanted)...); err != nil {
+	if err := webhooks.Emit(ctx, tx, rollbackEvents(tx.Conn, after, changes, e.Rules, present, wanted)...); err != nil {
 		return err
 	}
 	was, is := sides(changes)
@@ -170,10 +171,10 @@ func exhaust(ctx context.Context, tx *store.Tx, l *store.Link) (err error) {
 }
 
 // rollbackEvents returns the webhook events of a rollback: one of the link, and one of each rule.
-func rollbackEvents(u *store.Link, changes map[string]webhooks.Change, rules []PartChange, present, wanted *store.LinkState) []webhooks.Event {
+func rollbackEvents(c store.Conn, u *store.Link, changes map[string]webhooks.Change, rules []PartChange, present, wanted *store.LinkState) []webhooks.Event {
 	var events []webhooks.Event
 	if len(changes) > 0 {
-		events = append(events, Updated(u, changes))
+		events = append(events, Updated(c, u, changes))
 	}
 	find := func(list []store.Rule, id string) *store.Rule {
 		for i := range list {

@@ -32,7 +32,7 @@ func Suspend(ctx context.Context, tx *store.Tx, actor string, u *store.Link, rea
 			changes[name] = webhooks.Change{Old: before[name], New: v}
 		}
 	}
-	if err := webhooks.Emit(ctx, tx, Updated(u, changes)); err != nil {
+	if err := webhooks.Emit(ctx, tx, Updated(tx.Conn, u, changes)); err != nil {
 		return err
 	}
 	entry := audit.Entry{UserID: actor, Action: action, EntityType: "url", EntityID: u.ID, Workspace: u.Workspace, Old: before, New: after}

@@ -64,7 +64,7 @@ func addTags(ctx context.Context, tx *store.Tx, list []store.Link, names []strin
 			}
 		}
 		if len(all) > tags.MaxOfLink {
-			return problem.OfField(tagField, "the URL %q would have more than %d tags", u.Slug, tags.MaxOfLink)
+			return problem.OfField(tagField, "the URL %q would have more than %d tags", u.Name(), tags.MaxOfLink)
 		}
 		of[u] = all
 	}

@@ -110,7 +110,7 @@ func transfer(ctx context.Context, tx *store.Tx, p auth.Principal, list []store.
 		}
 		sides[from], urls = append(sides[from], told), append(urls, told)
 		u.Workspace, u.UpdatedAt = to.Num, now
-		events[i] = Updated(u, map[string]webhooks.Change{"workspaceId": {Old: names[from], New: to.ID}})
+		events[i] = Updated(tx.Conn, u, map[string]webhooks.Change{"workspaceId": {Old: names[from], New: to.ID}})
 		events[i].Left = from
 	}
 	if err := tx.LeaveTags(ctx, nums); err != nil {

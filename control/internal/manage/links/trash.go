@@ -51,7 +51,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string, forGo
 		if err != nil {
 			return err
 		}
-		if err := webhooks.Emit(ctx, tx, deletedEvent(&u)); err != nil {
+		if err := webhooks.Emit(ctx, tx, deletedEvent(tx.Conn, &u)); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, e)
@@ -127,11 +127,12 @@ func (s *Service) Trash(ctx context.Context, p auth.Principal, q Query) ([]Trash
 // Restoration says what differs from the deleted link.
 type Restoration struct {
 	Slug       string  // "": as before
+	Domain     *string // nil: as before; "": the host of BASE_URL
 	ExternalID *string // nil: as before; "" removes it
 }
 
 // Restore brings a link back from the trash with its number, so that clicks and counters come back too. A slug or external
-// id that another link has is a Conflict; the caller can choose another. A link of a workspace that was deleted goes to
+// id that another link has is a Conflict, and so is a domain that was deleted or is FAILED; the caller can choose another. A link of a workspace that was deleted goes to
 // the caller's workspace. If the creator was deleted, the caller becomes the creator. A destination that is not allowed
 // today is Invalid.
 func (s *Service) Restore(ctx context.Context, p auth.Principal, id string, in Restoration) (store.Link, error) {
@@ -161,6 +162,9 @@ func (s *Service) Restore(ctx context.Context, p auth.Principal, id string, in R
 		if err := rehome(ctx, tx, p, &t, in); err != nil {
 			return err
 		}
+		if err := s.rehost(ctx, tx, &t.Link, in.Domain); err != nil {
+			return err
+		}
 		if err := tx.DeleteTrashed(ctx, []uint64{t.Link.Num}, false); err != nil {
 			return err
 		}
@@ -179,7 +183,7 @@ func (s *Service) Restore(ctx context.Context, p auth.Principal, id string, in R
 		}
 		if taken {
 			return &problem.Error{Kind: problem.Conflict, Message: "The slug was taken meanwhile. Choose another.",
-				Fields: []problem.Field{{Field: "slug", Message: fmt.Sprintf("%q is already taken", t.Link.Slug)}}}
+				Fields: []problem.Field{{Field: "slug", Message: fmt.Sprintf("%q is already taken", t.Link.Name())}}}
 		}
 		u = t.Link
 		u.Tags = nil
@@ -252,7 +256,7 @@ func restored(ctx context.Context, tx *store.Tx, p auth.Principal, u *store.Link
 	if err := Written(ctx, tx, p, "URL_RESTORED", u, before); err != nil {
 		return err
 	}
-	if err := webhooks.Emit(ctx, tx, restoredEvent(u)); err != nil {
+	if err := webhooks.Emit(ctx, tx, restoredEvent(tx.Conn, u)); err != nil {
 		return err
 	}
 	e := audit.Entry{UserID: p.UserID, Action: "URL_RESTORED", EntityType: "url", EntityID: u.ID, Workspace: to, New: Fields(u)}

@@ -38,7 +38,7 @@ func notInserted(ctx context.Context, tx *store.Tx, u *store.Link) error {
 			return externalIDsTaken(taken)
 		}
 	}
-	return slugTaken(u.Slug)
+	return slugTaken(u)
 }
 
 func externalIDsTaken(ids []string) error {

@@ -21,7 +21,7 @@ type audited struct {
 // events, and the audit row, which includes the switches.
 func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, before store.LinkState, after *store.Link) error {
 	switches := links.Changes(&before.Link, after)
-	events := a.events(after, switches)
+	events := a.events(tx.Conn, after, switches)
 	if a.before != nil && a.after != nil {
 		a.before, a.after = differences(a.before, a.after)
 		if len(a.after) == 0 && len(switches) == 0 {
@@ -61,10 +61,10 @@ var ruleEvents = map[string]string{
 // events returns the webhook events of the change. An event about a rule carries the rule's new state, or its last
 // state if the rule was deleted. It includes the switches of the link that the change flipped, so that one action is
 // one event. Changes of a variant or of the settings are sent as an update of the link.
-func (a audited) events(u *store.Link, switches map[string]webhooks.Change) []webhooks.Event {
+func (a audited) events(c store.Conn, u *store.Link, switches map[string]webhooks.Change) []webhooks.Event {
 	var updated []webhooks.Event
 	if len(switches) > 0 {
-		updated = []webhooks.Event{links.Updated(u, switches)}
+		updated = []webhooks.Event{links.Updated(c, u, switches)}
 	}
 	name, fields := ruleEvents[a.action], a.after
 	if name == "" {

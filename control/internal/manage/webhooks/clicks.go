@@ -133,6 +133,8 @@ type lookup struct {
 	urls     map[uint64]store.Link
 	rules    map[string]store.Rule
 	variants map[string]store.Variant
+
+	addresses map[uint64]Address // of the links
 }
 
 func (s *Service) lookUp(ctx context.Context, rows []analytics.Row) (l lookup, err error) {
@@ -149,6 +151,10 @@ func (s *Service) lookUp(ctx context.Context, rows []analytics.Row) (l lookup, e
 	}
 	if l.urls, err = s.store.LinksByNum(ctx, store.Distinct(nums)); err != nil {
 		return l, fmt.Errorf("find clicked links: %w", err)
+	}
+	l.addresses = make(map[uint64]Address, len(l.urls))
+	for num, u := range l.urls {
+		l.addresses[num] = AddressOf(s.store.Conn, &u)
 	}
 	if l.rules, err = s.store.RulesByID(ctx, store.Distinct(rules)); err != nil {
 		return l, fmt.Errorf("find matched rules: %w", err)
@@ -240,5 +246,5 @@ func (l *lookup) clicked(u *store.Link, r *analytics.Row) LinkClicked {
 	case u.SmartRouting && u.DefaultURL != "":
 		to = u.DefaultURL
 	}
-	return LinkClicked{u.ID, analytics.OrNull(analytics.IDString(r.Variant)), r.Data(), u.Slug, analytics.OrNull(to), analytics.OrNull(variant.Name)}
+	return LinkClicked{u.ID, analytics.OrNull(analytics.IDString(r.Variant)), r.Data(), u.Slug, analytics.OrNull(to), analytics.OrNull(variant.Name), l.addresses[u.Num]}
 }

@@ -76,8 +76,8 @@ func TestClicks(t *testing.T) {
 		}
 		want := []string{
 			webhooks.RuleMatched + ` {"urlId":"` + u.ID + `","ruleId":"` + r.ID + `","ruleName":"phones","targetUrl":"https://m.example.com",` + facts + `}`,
-			webhooks.URLClicked + ` {"urlId":"` + u.ID + `","variantId":"` + variant.ID + `",` + facts + `,"slug":"slug","targetUrl":"https://m.example.com","variantName":"blue"}`,
-			webhooks.URLClicked + ` {"urlId":"` + u.ID + `","variantId":null,` + none + `,"slug":"slug","targetUrl":"https://example.com","variantName":null}`,
+			webhooks.URLClicked + ` {"urlId":"` + u.ID + `","variantId":"` + variant.ID + `",` + facts + `,"slug":"slug","targetUrl":"https://m.example.com","variantName":"blue","domain":"sho.rt","shortUrl":"https://sho.rt/slug"}`,
+			webhooks.URLClicked + ` {"urlId":"` + u.ID + `","variantId":null,` + none + `,"slug":"slug","targetUrl":"https://example.com","variantName":null,"domain":"sho.rt","shortUrl":"https://sho.rt/slug"}`,
 		}
 		slices.Sort(got)
 		slices.Sort(want)

@@ -61,14 +61,14 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 		}
 		var d map[string]any
 		must(t, json.Unmarshal([]byte(all[0][len("url.created "):]), &d))
-		if d["id"] != u.ID || d["slug"] != "first" || d["originalUrl"] != to || d["title"] != "a&b" || d["userId"] != w.ann.UserID || len(d["createdAt"].(string)) != 24 || d["urlId"] != u.ID || len(d) != 7 {
+		if d["id"] != u.ID || d["slug"] != "first" || d["originalUrl"] != to || d["title"] != "a&b" || d["userId"] != w.ann.UserID || len(d["createdAt"].(string)) != 24 || d["urlId"] != u.ID || d["domain"] != "sho.rt" || d["shortUrl"] != "https://sho.rt/first" || len(d) != 9 {
 			t.Fatalf("url.created: %v", d)
 		}
 
 		_, err = urls.Update(ctx, w.ann, u.ID, links.Input{Texts: map[string]string{"title": "c"}, Password: ptr("hush-hush")})
 		must(t, err)
 		updated := func(changes string) string {
-			return `url.updated {"id":"` + u.ID + `","slug":"first","changes":` + changes + `,"urlId":"` + u.ID + `","originalUrl":"` + to + `","userId":"` + w.ann.UserID + `"}`
+			return `url.updated {"id":"` + u.ID + `","slug":"first","changes":` + changes + `,"urlId":"` + u.ID + `","originalUrl":"` + to + `","userId":"` + w.ann.UserID + `","domain":"sho.rt","shortUrl":"https://sho.rt/first"}`
 		}
 		want(updated(`{"password":{"old":"***","new":"***"},"title":{"old":"a&b","new":"c"}}`))
 		_, err = urls.Update(ctx, w.ann, u.ID, links.Input{Texts: map[string]string{"title": "c"}})
@@ -101,7 +101,7 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 		want(updated(on))
 
 		must(t, urls.Delete(ctx, w.ann, u.ID, false))
-		want(`url.deleted {"id":"` + u.ID + `","slug":"first","originalUrl":"` + to + `","userId":"` + w.ann.UserID + `","urlId":"` + u.ID + `"}`)
+		want(`url.deleted {"id":"` + u.ID + `","slug":"first","originalUrl":"` + to + `","userId":"` + w.ann.UserID + `","urlId":"` + u.ID + `","domain":"sho.rt","shortUrl":"https://sho.rt/first"}`)
 
 		made, failed, err := urls.CreateMany(ctx, w.ann, []links.Creation{{Input: links.Input{OriginalURL: &to}}, {Input: links.Input{OriginalURL: ptr("bad")}}, {Input: links.Input{OriginalURL: &to}}})
 		must(t, err)

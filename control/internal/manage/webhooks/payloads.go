@@ -14,6 +14,18 @@ type Change struct {
 	New any `json:"new" doc:"The value after."`
 }
 
+// Address is where visitors find a link. It is part of the payloads about links.
+type Address struct {
+	Domain   string `json:"domain" doc:"The host name of the link's address."`
+	ShortURL string `json:"shortUrl" doc:"The link's address."`
+}
+
+// AddressOf returns the address of a link.
+func AddressOf(c store.Conn, u *store.Link) (a Address) {
+	a.Domain, a.ShortURL = c.Address(u)
+	return a
+}
+
 // LinkCreated is the payload of url.created.
 type LinkCreated struct {
 	ID          string  `json:"id" doc:"The link's id."`
@@ -23,6 +35,7 @@ type LinkCreated struct {
 	UserID      string  `json:"userId" doc:"The link's owner."`
 	CreatedAt   string  `json:"createdAt" format:"date-time" doc:"When the link was created."`
 	URLID       string  `json:"urlId" doc:"The same as id."`
+	Address
 }
 
 // LinkUpdated is the payload of url.updated.
@@ -33,6 +46,7 @@ type LinkUpdated struct {
 	URLID       string            `json:"urlId" doc:"The same as id."`
 	OriginalURL string            `json:"originalUrl" doc:"Where the link leads now."`
 	UserID      string            `json:"userId" doc:"The link's owner."`
+	Address
 }
 
 // LinkDeleted is the payload of url.deleted.
@@ -42,6 +56,7 @@ type LinkDeleted struct {
 	OriginalURL string `json:"originalUrl" doc:"Where the link led."`
 	UserID      string `json:"userId" doc:"The link's owner."`
 	URLID       string `json:"urlId" doc:"The same as id."`
+	Address
 }
 
 // LinkRestored is the payload of url.restored.
@@ -51,6 +66,7 @@ type LinkRestored struct {
 	OriginalURL string `json:"originalUrl" doc:"Where the link leads."`
 	UserID      string `json:"userId" doc:"The link's owner."`
 	URLID       string `json:"urlId" doc:"The same as id."`
+	Address
 }
 
 // RuleChanged is the payload of routing.rule_created, routing.rule_updated and routing.rule_deleted.
@@ -73,6 +89,7 @@ type LinkClicked struct {
 	Slug        string              `json:"slug" doc:"The link's slug."`
 	TargetURL   *string             `json:"targetUrl" doc:"Where the click led; null if that was a rule's or a variant's that has been deleted."`
 	VariantName *string             `json:"variantName" doc:"The name of the variant that was drawn."`
+	Address
 }
 
 // MatchedRule is the payload of routing.rule_matched.

@@ -95,6 +95,7 @@ func each(t *testing.T, f func(t *testing.T, s *store.Store), postgres func(test
 }
 
 func open(t testing.TB, cfg store.Config) *store.Store {
+	cfg.BaseURL = "https://sho.rt"
 	cfg.Trash = 30 * 24 * time.Hour
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

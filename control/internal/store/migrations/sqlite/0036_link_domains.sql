@@ -11,3 +11,5 @@ CREATE INDEX link_domains_links ON link_domains (domain_num, link_num);
 INSERT INTO link_domains (link_num, domain_num, workspace_num) SELECT num, domain_num, workspace_num FROM urls WHERE domain_num IS NOT NULL AND workspace_num IS NOT NULL;
 -- The domain of a slug that does not exist; 0: the default one. The column slug has the key that a link would have.
 ALTER TABLE missing_slugs ADD COLUMN domain_num INTEGER NOT NULL DEFAULT 0;
+-- The host name of a reported link; NULL: that of the service. It is kept after the link was deleted.
+ALTER TABLE abuse_cases ADD COLUMN hostname TEXT;
