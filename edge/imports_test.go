@@ -20,12 +20,12 @@ var layers = []archtest.Layer{
 	},
 	{
 		Path: "edge", May: []string{
-			"edge/internal/agent", "edge/internal/hosts", "edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/proxy", "edge/internal/quota", "edge/internal/redirect", "edge/internal/ship", "edge/internal/spool", "edge/internal/table",
+			"edge/internal/agent", "edge/internal/hosts", "edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/proxy", "edge/internal/quota", "edge/internal/ratelimit", "edge/internal/redirect", "edge/internal/ship", "edge/internal/spool", "edge/internal/table",
 		},
 		Is: "the facade that joins all parts of an edge",
 	},
 	{
-		Path: "edge/internal/redirect", May: []string{"edge/internal/apierror", "edge/internal/hosts", "edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/quota", "edge/internal/spool", "edge/internal/table"},
+		Path: "edge/internal/redirect", May: []string{"edge/internal/apierror", "edge/internal/hosts", "edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/quota", "edge/internal/ratelimit", "edge/internal/spool", "edge/internal/table"},
 		Is: "the hot path, which must not depend on where links come from and where clicks go",
 	},
 	{
@@ -46,6 +46,7 @@ var layers = []archtest.Layer{
 	{Path: "edge/internal/lockout", Is: "throttling of link passwords; other edges are behind lockout.Exchange"},
 	{Path: "edge/internal/missing", Is: "counts of slugs that do not exist, in fixed memory"},
 	{Path: "edge/internal/quota", Is: "counts of limited links; other edges are behind limit.Exchange"},
+	{Path: "edge/internal/ratelimit", Is: "rate limits of clients, in fixed memory"},
 	{Path: "edge/internal/spool", Is: "clicks on disk, which must not depend on where they go"},
 	{Path: "edge/internal/table", Is: "links in memory, which must not depend on where they come from"},
 	{Path: "edge/internal/controlclient", Is: "the adapter to a control plane over HTTP"},

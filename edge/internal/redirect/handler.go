@@ -37,6 +37,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/lockout"
 	"github.com/shortline/shortline/edge/internal/missing"
 	"github.com/shortline/shortline/edge/internal/quota"
+	"github.com/shortline/shortline/edge/internal/ratelimit"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/abuse"
@@ -121,11 +122,11 @@ type Handler struct {
 	tally      *tally
 	latency    *latency
 	hasher     *hasher
-	limiter    *limiter      // nil without a limit
-	attempts   *limiter      // limits password comparisons; nil without a limit
-	reports    *limiter      // limits reports of links; nil without a desk
-	desks      chan struct{} // one element for each report that waits for the control plane
-	origin     string        // of BaseURL
+	limiter    *ratelimit.Limiter // nil without a limit
+	attempts   *ratelimit.Limiter // limits password comparisons; nil without a limit
+	reports    *ratelimit.Limiter // limits reports of links; nil without a desk
+	desks      chan struct{}      // one element for each report that waits for the control plane
+	origin     string             // of BaseURL
 	tooMany    *refusal
 	pool       sync.Pool
 }
@@ -148,10 +149,10 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	h := &Handler{
 		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), cookieRest: cookieAttributes(cfg.BaseURL), idBase: binary.LittleEndian.Uint64(seed[:]),
 		pages: p, policy: []byte(p.policy), refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(),
-		limiter: newLimiter(cfg.RateLimit), attempts: newLimiter(cfg.VerifyLimit), tooMany: newTooMany(p),
+		limiter: ratelimit.New(cfg.RateLimit), attempts: ratelimit.New(cfg.VerifyLimit), tooMany: newTooMany(p),
 	}
 	if deps.Desk != nil {
-		h.reports, h.desks, h.origin = newLimiter(reportsAMinute), make(chan struct{}, reportsAtOnce), originOf(cfg.BaseURL)
+		h.reports, h.desks, h.origin = ratelimit.New(reportsAMinute), make(chan struct{}, reportsAtOnce), originOf(cfg.BaseURL)
 	}
 	h.scheme, _, _ = strings.Cut(h.base, "://")
 	h.securePort = securePortOf(cfg.BaseURL)

@@ -1,0 +1,75 @@
+// Package ratelimit limits how often clients may do something, in a fixed amount of memory.
+package ratelimit
+
+import (
+	"hash/maphash"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/shortline/shortline/shared/client"
+)
+
+// A Limiter remembers at most sets · ways clients in 1 MiB, which it allocates once.
+const (
+	sets    = 1 << 14 // a power of two
+	ways    = 4       // clients in a set: a cache line
+	stripes = 64      // locks over the sets, a power of two
+)
+
+// Limiter counts the requests of clients. Each client may make a minute's worth of requests at once. A new client in
+// a full set replaces the client with the smallest debt, so that many addresses cannot evict those that are over the
+// limit. It is safe for concurrent use.
+type Limiter struct {
+	seed  maphash.Seed
+	every int64 // nanoseconds that a request costs
+	locks [stripes]struct {
+		sync.Mutex
+		_ [56]byte // one cache line each
+	}
+	sets [sets][ways]debtor
+}
+
+// debtor is a client and the time at which its debt of requests is paid off, in Unix nanoseconds.
+type debtor struct {
+	client uint64 // hash
+	until  int64  // 0: unused
+}
+
+// New returns a Limiter, or nil if perMinute is 0, which means no limit.
+func New(perMinute int) *Limiter {
+	if perMinute <= 0 {
+		return nil
+	}
+	return &Limiter{seed: maphash.MakeSeed(), every: max(1, int64(time.Minute)/int64(perMinute))}
+}
+
+// Take counts a request and returns 0. Over the limit it does not count, and returns how long the client must wait.
+func (l *Limiter) Take(ip netip.Addr, now time.Time) (wait time.Duration) {
+	key := client.Key(ip).As16()
+	hash := maphash.Bytes(l.seed, key[:])
+	at, set := now.UnixNano(), hash%sets
+	lock := &l.locks[set%stripes]
+	lock.Lock()
+	defer lock.Unlock()
+	in := &l.sets[set]
+	place := &in[0]
+	for i := range in {
+		if d := &in[i]; d.client == hash {
+			place = d
+			break
+		} else if d.until < place.until {
+			place = d
+		}
+	}
+	until := at
+	// A debt of more than a minute comes from a clock that was set back, so ignore it.
+	if place.client == hash && place.until > at && place.until <= at+int64(time.Minute) {
+		until = place.until
+	}
+	if until += l.every; until > at+int64(time.Minute) {
+		return time.Duration(until - at - int64(time.Minute))
+	}
+	*place = debtor{hash, until}
+	return 0
+}
