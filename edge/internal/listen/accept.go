@@ -88,7 +88,7 @@ func (l *Listener) admit(ln net.Listener, s *security) error {
 			c.move(&c.readBy, l.timeouts.Read, 0)
 			place := p.shedder.Opened(c)
 			p.busy.Go(func() {
-				spoke := (c.secure == nil || c.secure.handshake(s)) && c.awaitHead()
+				spoke := (l.proxied == nil || c.awaitProxy(l.proxied)) && (s == nil || c.secure.handshake(s)) && c.awaitHead()
 				place.Leave()
 				if !spoke {
 					_ = c.Close()

@@ -44,6 +44,7 @@ type Listener struct {
 	clock    Clock
 	pending  *pending  // nil: Accept does not wait for requests
 	secure   *security // nil: no TLS
+	proxied  *proxied  // nil: no PROXY protocol
 	mu       sync.Mutex
 	conns    []*conn
 	scanned  int // the last index in conns that closeLongestIdle examined

@@ -44,9 +44,8 @@ type TLS struct {
 	// replaces Config for this connection unless it is nil. If the error wraps a tls.AlertError, the client gets this
 	// alert, else internal_error.
 	Hello func(hello *tls.ClientHelloInfo) (name string, cfg *tls.Config, err error)
-	// Admit reports whether a client may make another handshake now. The client is an IPv4 address or an IPv6 /64. nil
-	// admits all.
-	Admit func(client netip.Addr) bool
+	// Admit reports whether the client with an address may make another handshake now. nil admits all.
+	Admit func(addr netip.Addr) bool
 }
 
 // Reasons for which a TLS connection is closed before its handshake is complete.
@@ -150,12 +149,10 @@ var (
 // handshake waits for the client's first message, makes the handshake, and reports whether the connection may be used.
 func (w *wire) handshake(s *security) bool {
 	w.owner = s
-	w.client = netip.Addr{}
-	if a, ok := w.conn.RemoteAddr().(*net.TCPAddr); ok {
-		w.client = client.Key(a.AddrPort().Addr())
-	}
+	at := addrOf(w.conn)
+	w.client = client.Key(at)
 	err := w.awaitHello()
-	if err == nil && s.Admit != nil && !s.Admit(w.client) {
+	if err == nil && s.Admit != nil && !s.Admit(at) {
 		err = errTooMany
 	}
 	if err == nil {
