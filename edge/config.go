@@ -27,6 +27,8 @@ type Settings struct {
 	StrictHosts    bool          `env:"STRICT_HOSTS" envDefault:"false" help:"answers 421 for links if a request's host is neither that of BASE_URL nor a custom domain; false = such requests get the links of BASE_URL"`
 	RateLimit      int           `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests per minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
 	VerifyLimit    int           `env:"EDGE_VERIFY_RATE_LIMIT" envDefault:"120" help:"link passwords per minute that each edge compares for a client (IPv4 address or IPv6 /64); a password that was right a moment ago needs no comparison; 0 = no limit"`
+	TLSLimit       int           `env:"EDGE_TLS_RATE_LIMIT" envDefault:"3000" help:"TLS handshakes per minute at each edge, per client (IPv4 address or IPv6 /64) that is not one of TRUSTED_PROXIES; 0 = no limit"`
+	ProxyProtocol  bool          `env:"PROXY_PROTOCOL" envDefault:"false" help:"requires that connections from TRUSTED_PROXIES begin with the client's address (PROXY protocol, version 1 or 2), on LISTEN_ADDR and TLS_ADDR"`
 	LimitRedirects bool          `env:"EDGE_RATE_LIMIT_REDIRECTS" envDefault:"true" help:"whether EDGE_RATE_LIMIT counts visits that are redirected to a destination; false = it counts only errors, pages, passwords and infos"`
 	BrandName      string        `env:"BRAND_NAME" envDefault:"Shortline" help:"product name on pages for visitors"`
 	BrandLogoURL   string        `env:"BRAND_LOGO_URL" help:"logo on pages for visitors"`
@@ -38,7 +40,7 @@ type Settings struct {
 // Config returns the Config of these settings. The caller sets the other fields.
 func (s Settings) Config() Config {
 	return Config{
-		Name: s.Name, Region: s.Region, AnonymizeIP: s.AnonymizeIP, HonorDNT: s.HonorDNT, StrictHosts: s.StrictHosts, TLSAddr: s.TLSAddr,
+		Name: s.Name, Region: s.Region, AnonymizeIP: s.AnonymizeIP, HonorDNT: s.HonorDNT, StrictHosts: s.StrictHosts, TLSAddr: s.TLSAddr, TLSLimit: s.TLSLimit, ProxyProtocol: s.ProxyProtocol,
 		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL,
 		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
@@ -54,6 +56,12 @@ type Config struct {
 	TLSAddr string
 	// CertificateKeys open sealed private keys of certificates, at least 32 bytes each. They are those of the control plane.
 	CertificateKeys [][]byte
+	// TLSLimit is the number of TLS handshakes per minute that a client may make at this edge; 0 means no limit. It does not
+	// apply to TrustedProxies.
+	TLSLimit int
+	// ProxyProtocol requires that connections from TrustedProxies begin with the client's address (PROXY protocol, version 1
+	// or 2).
+	ProxyProtocol bool
 	// BaseURL is the address that visitors use, such as https://sho.rt. Required.
 	BaseURL string
 	// DataDir holds the links and the clicks that are not delivered yet. It is created if it is missing. Each edge needs
@@ -151,6 +159,12 @@ func (c Config) Validate() error {
 	}
 	if c.RateLimit < 0 {
 		add("EDGE_RATE_LIMIT: must not be negative")
+	}
+	if c.TLSLimit < 0 {
+		add("EDGE_TLS_RATE_LIMIT: must not be negative")
+	}
+	if c.ProxyProtocol && c.TrustedProxies == "" {
+		add("PROXY_PROTOCOL: requires TRUSTED_PROXIES")
 	}
 	if c.VerifyLimit < 0 {
 		add("EDGE_VERIFY_RATE_LIMIT: must not be negative")

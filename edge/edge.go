@@ -29,6 +29,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/missing"
 	"github.com/shortline/shortline/edge/internal/proxy"
 	"github.com/shortline/shortline/edge/internal/quota"
+	"github.com/shortline/shortline/edge/internal/ratelimit"
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/edge/internal/spool"
@@ -179,6 +180,13 @@ func (e *Edge) listen() error {
 	}
 	e.listener = listen.New(ln, redirect.Timeouts)
 	e.server = redirect.NewServer(e.redirect, e.listener)
+	trusted, err := visitor.ParsePrefixes(e.cfg.TrustedProxies)
+	if err != nil {
+		return err
+	}
+	if e.cfg.ProxyProtocol {
+		e.listener.Proxied(trusted.Contains)
+	}
 	if e.cfg.TLSAddr == "" {
 		return nil
 	}
@@ -193,7 +201,11 @@ func (e *Edge) listen() error {
 	if ln, err = net.Listen("tcp", e.cfg.TLSAddr); err != nil {
 		return fmt.Errorf("open the public port for TLS: %w", err)
 	}
-	e.listener.Secure(ln, listen.TLS{Config: certificates.Config(), Hello: certificates.Hello})
+	t := listen.TLS{Config: certificates.Config(), Hello: certificates.Hello}
+	if limit := ratelimit.New(e.cfg.TLSLimit); limit != nil {
+		t.Admit = func(addr netip.Addr) bool { return trusted.Contains(addr) || limit.Take(addr, time.Now()) == 0 }
+	}
+	e.listener.Secure(ln, t)
 	return nil
 }
 
@@ -441,8 +453,9 @@ type Stats struct {
 	Lockout     edgelockout.Stats
 	Missing     missing.Stats
 	Quota       quota.Stats
-	TLS         *listen.TLSStats // nil without TLS
-	ClockAhead  time.Duration    // offset to the control plane's clock, 0 if unknown
+	TLS         *listen.TLSStats   // nil without TLS
+	Proxied     *listen.ProxyStats // nil without PROXY protocol
+	ClockAhead  time.Duration      // offset to the control plane's clock, 0 if unknown
 }
 
 // Stats returns the counters and gauges.
@@ -451,7 +464,7 @@ func (e *Edge) Stats() Stats {
 	s := Stats{
 		Ready: e.Ready(), Links: e.table.Len(), LinkBytes: e.table.Bytes(), SetAside: aside, Connections: e.listener.Open(), Shed: e.listener.Shed(),
 		Applied: e.Applied(), Redirect: e.redirect.Stats(), Spool: e.spool.Stats(), Ship: e.ship.Stats(), Agent: e.agent.Stats(), Lockout: e.lockout.Stats(),
-		Missing: e.missing.Stats(), Quota: e.quota.Stats(), TLS: e.listener.TLSStats(),
+		Missing: e.missing.Stats(), Quota: e.quota.Stats(), TLS: e.listener.TLSStats(), Proxied: e.listener.ProxyStats(),
 	}
 	if e.proxy != nil {
 		s.Proxy = e.proxy.Stats()

@@ -24,6 +24,7 @@ var (
 	handshakes = prometheus.NewDesc("shortline_edge_tls_handshakes_total", "Complete TLS handshakes, by protocol version and by whether the session was resumed.", []string{"version", "resumed"}, nil)
 	rejected   = prometheus.NewDesc("shortline_edge_tls_rejected_total", "TLS handshakes that were not completed, by reason.", []string{"reason"}, nil)
 	proofs     = prometheus.NewDesc("shortline_edge_tls_challenges_total", "TLS handshakes of certificate authorities that ask for proof of control (tls-alpn-01).", nil, nil)
+	misproxied = prometheus.NewDesc("shortline_edge_proxy_protocol_rejected_total", "Connections closed because of their PROXY header, by reason.", []string{"reason"}, nil)
 	unanswered = prometheus.NewDesc("shortline_edge_tls_unanswered", "Clients that owe a message of their TLS handshake.", nil, nil)
 )
 
@@ -146,6 +147,7 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 	to <- rejected
 	to <- proofs
 	to <- unanswered
+	to <- misproxied
 	for _, m := range metrics {
 		to <- m.desc
 	}
@@ -173,6 +175,11 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 	if s.TLS != nil {
 		collectTLS(s.TLS, to)
+	}
+	if p := s.Proxied; p != nil {
+		for reason, n := range map[string]uint64{"missing": p.Missing, "malformed": p.Malformed, "untrusted": p.Untrusted} {
+			to <- prometheus.MustNewConstMetric(misproxied, prometheus.CounterValue, float64(n), reason)
+		}
 	}
 	for _, m := range metrics {
 		to <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(&s))
