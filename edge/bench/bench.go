@@ -21,6 +21,7 @@ type result struct {
 	Go      string      `json:"go"`
 	Load    string      `json:"load_average"` // at the start, before the benchmark's own load
 	Ratios  []ratio     `json:"ratios,omitempty"`
+	Visits  []visitCost `json:"visits,omitempty"`
 	Half    []half      `json:"half_load,omitempty"`
 	Memory  []figures   `json:"memory,omitempty"`
 	Cold    []coldStart `json:"cold_starts,omitempty"`
@@ -87,6 +88,11 @@ func bench(s *settings, args []string) error {
 	}
 	if s.wants("ratios") || s.wants("half") || s.wants("memory") || s.wants("ship") {
 		if err := f.usual(&r, dir, load, bare, say); err != nil {
+			return err
+		}
+	}
+	if s.wants("visits") && s.than == "" {
+		if err := f.visits(&r, dir, say); err != nil {
 			return err
 		}
 	}
@@ -230,6 +236,7 @@ func (r *result) write(w io.Writer) {
 	if len(r.Ratios) > 0 {
 		report(w, r.Ratios)
 	}
+	reportVisits(w, r.Visits)
 	all := slices.Clone(r.Half)
 	if r.Ten != nil {
 		all = append(all, r.Ten.Calm, r.Ten.Churn)

@@ -60,14 +60,14 @@ type request struct {
 	slug, ip int
 }
 
-func requests() []request {
+func requests(host string) []request {
 	var all []request
 	for _, agent := range agents {
 		for _, language := range languages {
 			var b bytes.Buffer
 			b.WriteString("GET /")
 			slug := b.Len()
-			fmt.Fprintf(&b, "%*s HTTP/1.1\r\nHost: sho.rt\r\nConnection: keep-alive\r\n", slugLength, "")
+			fmt.Fprintf(&b, "%*s HTTP/1.1\r\nHost: %s\r\nConnection: keep-alive\r\n", slugLength, "", host)
 			b.WriteString("sec-ch-ua: \"Chromium\";v=\"142\", \"Google Chrome\";v=\"142\", \"Not_A Brand\";v=\"99\"\r\nsec-ch-ua-mobile: ?0\r\nsec-ch-ua-platform: \"Windows\"\r\nUpgrade-Insecure-Requests: 1\r\n")
 			fmt.Fprintf(&b, "User-Agent: %s\r\nAccept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8\r\n", agent)
 			b.WriteString("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-User: ?1\r\nSec-Fetch-Dest: document\r\nReferer: https://www.social.example/feed\r\nAccept-Encoding: gzip, deflate, br, zstd\r\n")
@@ -100,7 +100,7 @@ type outcome struct {
 
 // generate is the process of the load generator. It makes one run for each order on its input.
 func generate(s *settings) error {
-	g := generator{settings: s, templates: requests(), random: rand.New(rand.NewPCG(1, 1)), pools: map[string]*pool{}, drawn: map[drawing][]uint32{}}
+	g := generator{settings: s, templates: requests("sho.rt"), random: rand.New(rand.NewPCG(1, 1)), pools: map[string]*pool{}, drawn: map[drawing][]uint32{}}
 	return converse(map[string]string{}, func(line string) string {
 		var o order
 		if err := json.Unmarshal([]byte(line), &o); err != nil {

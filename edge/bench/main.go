@@ -48,11 +48,11 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.geo, "geo", "", "geo database (.mmdb); empty: generate one with 60,000 networks")
 	f.IntVar(&s.cpus[0], "server-cpu", 0, "processor of the servers")
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")
-	f.StringVar(&s.parts, "parts", "ratios,ship,others,half,memory,cold,ten", "what to measure")
+	f.StringVar(&s.parts, "parts", "ratios,ship,others,visits,half,memory,cold,ten", "what to measure")
 	f.StringVar(&s.only, "only", "", "scenarios of ratios to run, such as P1,P4; empty: all")
 	f.StringVar(&s.out, "out", "", "base name of the result files (.txt, .json, .svg), or a folder, where the base name is the date")
 	f.StringVar(&s.kafka, "kafka", "", "used by the edge's process: ship clicks to this broker")
-	f.StringVar(&s.data, "data", "", "used by the process of a cold start: the data folder")
+	f.StringVar(&s.data, "data", "", "used by the processes of a cold start and of visits: the data folder")
 	f.StringVar(&s.document, "document", "", "used by the process of a cold start: the file with the links")
 	f.StringVar(&s.than, "than", "", "compare with the edge of this other build of the command instead of bare")
 	f.StringVar(&s.profile, "profile", "", "write the edge's CPU profile to this file")
@@ -78,6 +78,12 @@ func main() {
 		err = serveKafka()
 	case "cold":
 		err = serveCold(&s)
+	case "visit-stock":
+		err = serveStock(&s)
+	case "visit-edge":
+		err = serveVisits(&s)
+	case "visit-load":
+		err = generateVisits(&s)
 	case "load":
 		err = generate(&s)
 	default:

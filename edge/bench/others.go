@@ -9,30 +9,29 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // othersLinks is the number of links in the other servers, which read them into a map at their start.
 const othersLinks = 100_000
 
-// foreign is another server: one process with one thread.
+// foreign is another program's process.
 type foreign struct {
-	addr string
-	cmd  *exec.Cmd
+	name, addr string
+	cmd        *exec.Cmd
 }
 
 func (f *foreign) address(string) string { return f.addr }
 
+// used reads the process's clock of processor time, which counts all threads.
 func (f *foreign) used() (time.Duration, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", f.cmd.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	first, _, _ := strings.Cut(string(b), " ")
-	n, err := strconv.ParseInt(first, 10, 64)
-	return time.Duration(n), err
+	const scheduled = 2 // CPUCLOCK_SCHED: the time that the scheduler measured
+	var t unix.Timespec
+	err := unix.ClockGettime(int32(^f.cmd.Process.Pid<<3|scheduled), &t)
+	return time.Duration(t.Nano()), err
 }
 
 func (f *foreign) stop() {
@@ -105,36 +104,48 @@ func startOthers(s *settings, dir string) (all []contestant, stop func(), err er
 		{"N2", "nginx, the same with a JSON access log", nginx, nginxConfig("access.log json"), []string{"-p", dir, "-c"}},
 		{"H1", "HAProxy, map of 100 k links, no log", haproxy, haproxyConfig, []string{"-db", "-q", "-f"}},
 	} {
-		port, err := freePort()
+		f, err := startForeign(s, dir, o.name, o.program, o.config, libraries, o.args...)
+		if f != nil {
+			all = append(all, contestant{scenario: scenario{Name: o.name, What: o.what, class: classPlain, status: "302", links: othersLinks}, server: f})
+		}
 		if err != nil {
-			return all, stop, err
-		}
-		f := &foreign{addr: "127.0.0.1:" + port}
-		path := filepath.Join(dir, o.name+".conf")
-		config := strings.NewReplacer("ADDR", f.addr, "DIR", dir, "NAME", o.name).Replace(o.config)
-		if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
-			return all, stop, err
-		}
-		f.cmd = exec.Command(o.program, append(o.args, path)...)
-		f.cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+libraries)
-		var says bytes.Buffer
-		f.cmd.Stderr = &says
-		if err := held(s.cpus[0], f.cmd.Start); err != nil {
-			return all, stop, err
-		}
-		all = append(all, contestant{scenario: scenario{Name: o.name, What: o.what, class: classPlain, status: "302", links: othersLinks}, server: f})
-		accepts := func() error {
-			c, err := net.Dial("tcp4", f.addr)
-			if err != nil {
-				return err
-			}
-			return c.Close()
-		}
-		if err := await(20*time.Second, time.Millisecond, accepts); err != nil {
-			return all, stop, fmt.Errorf("%s: %w: %s", o.what, err, says.String())
+			return all, stop, fmt.Errorf("%s: %w", o.what, err)
 		}
 	}
 	return all, stop, nil
+}
+
+// startForeign writes a configuration, in which ADDR, DIR and NAME are replaced, and starts a server with it on the servers'
+// processor. It returns when the server accepts connections.
+func startForeign(s *settings, dir, name, program, config, libraries string, args ...string) (*foreign, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	f := &foreign{name: name, addr: "127.0.0.1:" + port}
+	path := filepath.Join(dir, name+".conf")
+	config = strings.NewReplacer("ADDR", f.addr, "DIR", dir, "NAME", name).Replace(config)
+	if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
+		return nil, err
+	}
+	f.cmd = exec.Command(program, append(args, path)...)
+	f.cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+libraries, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	var says bytes.Buffer
+	f.cmd.Stderr = &says
+	if err := held(s.cpus[0], f.cmd.Start); err != nil {
+		return nil, err
+	}
+	accepts := func() error {
+		c, err := net.Dial("tcp4", f.addr)
+		if err != nil {
+			return err
+		}
+		return c.Close()
+	}
+	if err := await(20*time.Second, time.Millisecond, accepts); err != nil {
+		return f, fmt.Errorf("%s: %w: %s", name, err, says.String())
+	}
+	return f, nil
 }
 
 func freePort() (string, error) {

@@ -22,26 +22,15 @@ import (
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/visitor"
 	"github.com/twmb/franz-go/pkg/kfake"
-	"github.com/valyala/fasthttp"
 )
 
 // serveBare is the baseline: the plain HTTP server with a constant answer that has the same header fields.
 func serveBare() error {
-	location := destination(0)
-	server := &fasthttp.Server{
-		NoDefaultServerHeader: true,
-		NoDefaultContentType:  true,
-		Handler: func(ctx *fasthttp.RequestCtx) {
-			ctx.Response.SetStatusCode(fasthttp.StatusFound)
-			ctx.Response.Header.Set("Location", location)
-			ctx.Response.Header.Set("Cache-Control", "private, no-store")
-		},
-	}
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	go func() { _ = server.Serve(l) }()
+	go func() { _ = bareServer().Serve(l) }()
 	return converse(map[string]string{"bare": l.Addr().String()}, nil)
 }
 
@@ -109,18 +98,25 @@ func serveEdge(s *settings) error {
 		}
 		go func() { _ = shipper.Run(ctx) }()
 	}
-	if s.profile != "" {
-		f, err := os.Create(s.profile)
-		if err != nil {
-			return err
-		}
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer func() { pprof.StopCPUProfile(); _ = f.Close() }()
+	stopProfile, err := profiling(s.profile)
+	if err != nil {
+		return err
 	}
+	defer stopProfile()
 	churn := churner{table: tab}
 	return converse(hello, func(ask string) string { return answer(ask, tab, clicks, &churn) })
+}
+
+// profiling writes the CPU profile of this process to a file until stop is called. It does nothing without a file.
+func profiling(file string) (stop func(), err error) {
+	if file == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, err
+	}
+	return func() { pprof.StopCPUProfile(); _ = f.Close() }, pprof.StartCPUProfile(f)
 }
 
 // openGeo opens a geo database: the given file, or one that is made in dir.

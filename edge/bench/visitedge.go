@@ -1,0 +1,136 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/seal"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// visitDomain is the number of the custom domain whose name is visitHost.
+const visitDomain = 1
+
+// hostSource is a control plane with one list of hosts that does not change.
+type hostSource struct{ list snapshot.Hosts }
+
+func (s *hostSource) Hosts(ctx context.Context, after snapshot.Cursor) ([]byte, error) {
+	if after == s.list.Cursor {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return snapshot.AppendHosts(nil, &s.list, snapshot.SigningKey{}), nil
+}
+
+// visitHosts returns a list with one custom domain and its certificate, and the key that seals the private key.
+func visitHosts(dir string) (*hostSource, []byte, error) {
+	chain, err := os.ReadFile(filepath.Join(dir, chainFile))
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := os.ReadFile(filepath.Join(dir, keyFile))
+	if err != nil {
+		return nil, nil, err
+	}
+	secret := bytes.Repeat([]byte("k"), seal.MinKey)
+	box, err := seal.New(snapshot.SealPurpose, secret)
+	if err != nil {
+		return nil, nil, err
+	}
+	private, _ := pem.Decode(key)
+	cert := &snapshot.Certificate{Key: box.Seal(snapshot.SealPlace(visitHost), string(private.Bytes))}
+	for block, rest := pem.Decode(chain); block != nil; block, rest = pem.Decode(rest) {
+		cert.Chain = append(cert.Chain, block.Bytes)
+	}
+	return &hostSource{snapshot.Hosts{
+		Cursor: snapshot.Cursor{Incarnation: 1, Revision: 1}, Full: true,
+		Hosts:   []snapshot.Host{{Name: visitHost, Domain: visitDomain, Certificate: cert}},
+		Tickets: []string{box.Seal(snapshot.TicketPlace, hex.EncodeToString(bytes.Repeat([]byte("t"), 32)))},
+	}}, secret, nil
+}
+
+// linkSource is a control plane with the plain links of the custom domain and without changes.
+type linkSource int
+
+func (n linkSource) Snapshot(context.Context) (io.ReadCloser, error) {
+	r, w := io.Pipe()
+	go func() { _ = w.CloseWithError(n.write(w)) }()
+	return r, nil
+}
+
+func (n linkSource) write(to io.Writer) error {
+	w, err := snapshot.NewWriter(to, snapshot.Cursor{Incarnation: 1, Revision: uint64(n)})
+	if err != nil {
+		return err
+	}
+	for i := range uint32(n) {
+		num := uint64(i) + 1
+		err := w.Add(&link.Record{
+			Num: num, Owner: num % 1000, Revision: num, CreatedAt: 1_750_000_000_000 + int64(num),
+			Key: link.Key(visitDomain, string(appendSlug(nil, classPlain, i))), Destination: destination(i),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func (linkSource) Changes(ctx context.Context, _ snapshot.Cursor) ([]byte, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// serveVisits runs a complete edge with one custom domain, its links and its certificate.
+func serveVisits(s *settings) error {
+	data, err := os.MkdirTemp(s.data, "edge-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(data) }()
+	hosts, secret, err := visitHosts(s.data)
+	if err != nil {
+		return err
+	}
+	e, err := edge.New(
+		edge.Config{ListenAddr: "127.0.0.1:0", TLSAddr: "127.0.0.1:0", CertificateKeys: [][]byte{secret}, BaseURL: "https://sho.rt", DataDir: data},
+		edge.Deps{Links: linkSource(s.links), Hosts: hosts, Sink: nowhere{}, Registry: prometheus.NewRegistry(), Logger: slog.New(slog.DiscardHandler)},
+	)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- e.Run(ctx) }()
+	err = await(time.Minute, time.Millisecond, func() error {
+		if !e.Ready() || e.Hosts() == 0 {
+			return fmt.Errorf("the edge has %d hosts; it has links: %t", e.Hosts(), e.Ready())
+		}
+		return nil
+	})
+	if err == nil {
+		var end func()
+		if end, err = profiling(s.profile); err == nil {
+			err = converse(map[string]string{"tls": e.SecureAddr().String()}, func(string) string { return "{}" })
+			end()
+		}
+	}
+	stop()
+	if failed := <-ended; err == nil {
+		err = failed
+	}
+	return err
+}

@@ -1,0 +1,199 @@
+//go:build linux
+
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// visitMode is a kind of visit over TLS with its budgets: the highest allowed ratios of the edge's processor time to
+// that of nginx and of Caddy. 0 means that there is no budget.
+type visitMode struct {
+	Name, What    string
+	resume        bool
+	hybrid        bool
+	toNginx, toCo float64
+}
+
+var visitModes = []visitMode{
+	{"P16", "full handshake", false, false, 0.75, 1},
+	{"P17", "resumed handshake", true, false, 0.75, 0},
+	{"P16h", "full, post-quantum hybrid", false, true, 0, 0},
+}
+
+// Names of the servers of the visits.
+const (
+	visitEdge  = "edge"
+	visitStock = "crypto/tls + fasthttp"
+	visitNginx = "nginx"
+	visitCaddy = "Caddy"
+)
+
+// visitServer is one server of the visits.
+type visitServer struct {
+	name string
+	server
+	listen string
+	links  int  // slugs that it knows; 0: one destination for all
+	hybrid bool // offers the post-quantum hybrid
+}
+
+// visitCost is the cost of a visit at one server. Times are microseconds.
+type visitCost struct {
+	Mode   string  `json:"mode"`
+	What   string  `json:"what"`
+	Server string  `json:"server"`
+	Micros float64 `json:"us"` // processor time of the server for each visit
+	// Processor time of the edge in relation to this server's: median and quartiles over blocks of rounds.
+	Ratio  float64 `json:"ratio"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	Budget float64 `json:"budget,omitempty"`
+	Busy   float64 `json:"busy"`         // share of the time during which the server used its processor
+	Load   float64 `json:"generator_us"` // processor time of the load generator for each visit
+	P50    float64 `json:"p50_us"`
+	P99    float64 `json:"p99_us"`
+	Visits int     `json:"visits"`
+}
+
+// measureVisits runs each mode against all servers alternately, and compares the processor time of the edge with the
+// others'. Neighbouring runs see the machine in the same state.
+func measureVisits(s *settings, load *child, servers []visitServer) (all []visitCost, err error) {
+	length := 2 * s.dur
+	for _, mode := range visitModes {
+		var field []visitServer
+		for _, v := range servers {
+			if !mode.hybrid || v.hybrid {
+				field = append(field, v)
+			}
+		}
+		blocks, totals := make([][]run, len(field)), make([]run, len(field))
+		own := make([]time.Duration, len(field))
+		for round := -1; round < s.rounds; round++ { // the first round is not counted
+			for i := range field {
+				one, generator, err := driveVisits(load, &field[i], mode, length)
+				if err != nil {
+					return nil, fmt.Errorf("%s, %s: %w", mode.Name, field[i].name, err)
+				}
+				if round < 0 {
+					continue
+				}
+				if round%blockRounds == 0 {
+					blocks[i] = append(blocks[i], run{})
+				}
+				blocks[i][len(blocks[i])-1].add(one)
+				totals[i].add(one)
+				own[i] += generator
+			}
+		}
+		for i, v := range field {
+			t := totals[i]
+			cost := visitCost{
+				Mode: mode.Name, What: mode.What, Server: v.name, Micros: t.micros(), Busy: t.cpu.Seconds() / t.seconds,
+				Load: float64(own[i]) / 1e3 / float64(t.requests), P50: t.took.quantile(0.5), P99: t.took.quantile(0.99), Visits: t.requests,
+			}
+			cost.Low, cost.Ratio, cost.High = relation(blocks[0], blocks[i])
+			switch v.name {
+			case visitNginx:
+				cost.Budget = mode.toNginx
+			case visitCaddy:
+				cost.Budget = mode.toCo
+			}
+			all = append(all, cost)
+		}
+	}
+	return all, nil
+}
+
+// relation returns the lower quartile, the median and the upper quartile of the ratios of a's cost to b's, block by block.
+func relation(a, b []run) (low, median, high float64) {
+	var v []float64
+	for i := range a {
+		v = append(v, a[i].micros()/b[i].micros())
+	}
+	slices.Sort(v)
+	return quantile(v, 0.25), quantile(v, 0.5), quantile(v, 0.75)
+}
+
+// driveVisits makes one run against one server, and returns its cost and the generator's processor time.
+func driveVisits(load *child, v *visitServer, mode visitMode, d time.Duration) (run, time.Duration, error) {
+	before, err := v.used()
+	if err != nil {
+		return run{}, 0, err
+	}
+	answer := load.ask(asJSON(visitOrder{Addr: v.address(v.listen), Resume: mode.resume, Hybrid: mode.hybrid, Links: v.links, For: d}))
+	after, err := v.used()
+	if err != nil {
+		return run{}, 0, err
+	}
+	var got visitOutcome
+	if err := json.Unmarshal([]byte(answer), &got); err != nil {
+		return run{}, 0, fmt.Errorf("load generator: %q: %w", answer, err)
+	}
+	if got.Failure != "" || got.Visits == 0 {
+		return run{}, 0, fmt.Errorf("%d visits answered, then: %s", got.Visits, cmp.Or(got.Failure, "no answer"))
+	}
+	return run{cpu: after - before, requests: got.Visits, seconds: got.Seconds, took: *got.Took}, got.CPU, nil
+}
+
+// visits measures visits over TLS and adds them to the result. Servers that cannot be started become a note.
+func (f *family) visits(r *result, dir string, say func(string, ...any)) error {
+	s := f.s
+	say("visits over TLS ...")
+	if err := writeVisitFiles(dir); err != nil {
+		return err
+	}
+	load, err := f.start(s.cpus[1], "visit-load", "-conns", fmt.Sprint(min(s.conns, 16)))
+	if err != nil {
+		return err
+	}
+	edge, err := f.start(s.cpus[0], "visit-edge", "-data", dir, "-links", fmt.Sprint(min(s.links, visitLinks)))
+	if err != nil {
+		return err
+	}
+	stock, err := f.start(s.cpus[0], "visit-stock", "-data", dir, "-profile", "")
+	if err != nil {
+		return err
+	}
+	servers := []visitServer{
+		{name: visitEdge, server: edge, listen: "tls", links: min(s.links, visitLinks), hybrid: true},
+		{name: visitStock, server: stock, listen: "tls", hybrid: true},
+	}
+	for _, start := range []func(*settings, string) (*foreign, error){startNginxTLS, startCaddy} {
+		other, err := start(s, dir)
+		if other != nil {
+			defer other.stop()
+		}
+		if err != nil {
+			r.Notes = append(r.Notes, err.Error())
+			continue
+		}
+		servers = append(servers, visitServer{name: other.name, server: other, hybrid: other.name == visitCaddy})
+	}
+	costs, err := measureVisits(s, load, servers)
+	r.Visits = costs
+	return err
+}
+
+func reportVisits(w io.Writer, all []visitCost) {
+	mode := ""
+	for _, c := range all {
+		if c.Mode != mode {
+			mode = c.Mode
+			fmt.Fprintf(w, "\n%-4s %-32s %9s %12s %15s %7s %9s %9s %6s %12s\n", c.Mode, "visit over TLS 1.3, "+c.What, "", "edge to this", "(quartiles)", "budget", "p50 µs", "p99 µs", "busy", "generator µs")
+		}
+		budget, verdict := "", ""
+		if c.Budget > 0 {
+			budget, verdict = fmt.Sprintf("%.2f", c.Budget), "ok"
+			if c.Ratio > c.Budget {
+				verdict = "ABOVE BUDGET"
+			}
+		}
+		fmt.Fprintf(w, "     %-32s %6.1f µs %12.3f (%.3f, %.3f) %7s %9.0f %9.0f %5.0f%% %12.1f  %s\n", c.Server, c.Micros, c.Ratio, c.Low, c.High, budget, c.P50, c.P99, 100*c.Busy, c.Load, verdict)
+	}
+}
