@@ -236,6 +236,27 @@ func TestTLS_visits(t *testing.T) {
 	}
 }
 
+// A client says goodbye between two requests. The edge must not take the goodbye for the beginning of a request.
+func TestTLS_connections_end(t *testing.T) {
+	t.Parallel()
+	e, _, _, _ := secureWorld(t, issue(t, "go.acme.com", 36, 1))
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		for range 5 {
+			c, err := tls.Dial("tcp", e.SecureAddr().String(), &tls.Config{ServerName: "go.acme.com", MaxVersion: version, InsecureSkipVerify: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if resp, _, err := askOver(c, "go.acme.com", "/spring"); err != nil || resp.StatusCode != 302 {
+					t.Errorf("%v, %v", resp, err)
+				}
+			}
+			_ = c.Close()
+		}
+	}
+	testkit.Eventually(t, "the connections are closed", func() bool { return e.Stats().Connections == 0 })
+}
+
 func TestTLS_session_is_bound_to_its_name(t *testing.T) {
 	t.Parallel()
 	e, _, _, _ := secureWorld(t, issue(t, "go.acme.com", 36, 1), issue(t, "go.bare.com", 37, 2))

@@ -92,6 +92,9 @@ func (c *conn) readSecure(b []byte) (int, error) {
 		c.patience.learn(w.tries <= 1)
 	}
 	if err != nil {
+		// The bytes that were read, such as the client's last alert, are no request. Without this, Close would wait for the
+		// end of a request that never begins.
+		c.claim.CompareAndSwap(claimRead, 0)
 		if errors.Is(err, io.ErrUnexpectedEOF) { // closed without the alert close_notify, as many clients do
 			err = io.EOF
 		}
