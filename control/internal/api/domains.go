@@ -24,6 +24,7 @@ type Domain struct {
 	NotFoundURL   *string        `json:"notFoundUrl" doc:"Where visitors of slugs go that do not exist. Without it they get 404."`
 	ExpiredURL    *string        `json:"expiredUrl" doc:"Where visitors of expired and exhausted links go that have no expiredUrl themselves. Without it they get 410."`
 	HSTS          int64          `json:"hsts" doc:"max-age of the header Strict-Transport-Security in seconds; 0: no header."`
+	AppLinks      AppLinks       `json:"appLinks"`
 	IsDefault     bool           `json:"isDefault" doc:"Whether new links of the workspace get this domain if they name none."`
 	URLCount      int            `json:"urlCount" doc:"Number of links, at most 10,000."`
 	CheckedAt     *Time          `json:"checkedAt" doc:"When the records were last looked for."`
@@ -66,16 +67,19 @@ type DomainRecord struct {
 
 // DomainFields are the fields of a domain that can be changed.
 type DomainFields struct {
-	RootURL     Opt[string] `json:"rootUrl,omitempty" doc:"null or an empty string removes it."`
-	NotFoundURL Opt[string] `json:"notFoundUrl,omitempty" doc:"null or an empty string removes it."`
-	ExpiredURL  Opt[string] `json:"expiredUrl,omitempty" doc:"null or an empty string removes it."`
-	HSTS        Opt[int64]  `json:"hsts,omitempty" doc:"Seconds, at most two years."`
-	IsDefault   Opt[bool]   `json:"isDefault,omitempty" doc:"true takes the mark from the workspace's other domains."`
+	RootURL     Opt[string]         `json:"rootUrl,omitempty" doc:"null or an empty string removes it."`
+	NotFoundURL Opt[string]         `json:"notFoundUrl,omitempty" doc:"null or an empty string removes it."`
+	ExpiredURL  Opt[string]         `json:"expiredUrl,omitempty" doc:"null or an empty string removes it."`
+	HSTS        Opt[int64]          `json:"hsts,omitempty" doc:"Seconds, at most two years."`
+	AppLinks    Opt[AppLinksFields] `json:"appLinks,omitempty" doc:"Files that let apps open the links of the domain. null removes both."`
+	IsDefault   Opt[bool]           `json:"isDefault,omitempty" doc:"true takes the mark from the workspace's other domains."`
 }
 
 func (f *DomainFields) input() domains.Input {
+	apple, android := documents(f.AppLinks)
 	return domains.Input{
 		RootURL: given(f.RootURL, ""), NotFoundURL: given(f.NotFoundURL, ""), ExpiredURL: given(f.ExpiredURL, ""), HSTS: given(f.HSTS, 0), Default: given(f.IsDefault, false),
+		AppleApp: apple, AssetLinks: android,
 	}
 }
 
@@ -115,7 +119,7 @@ func (s *Server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, 
 		}
 		out[i] = Domain{
 			ID: d.ID, Hostname: d.Hostname, DisplayName: hostname.Display(d.Hostname), WorkspaceID: spaces[d.Workspace], Status: d.Status, SuspendReason: text(d.Suspended), Records: s.records(d),
-			RootURL: text(d.RootURL), NotFoundURL: text(d.NotFoundURL), ExpiredURL: text(d.ExpiredURL), HSTS: d.HSTS, IsDefault: d.Default,
+			RootURL: text(d.RootURL), NotFoundURL: text(d.NotFoundURL), ExpiredURL: text(d.ExpiredURL), HSTS: d.HSTS, AppLinks: appLinksOf(d), IsDefault: d.Default,
 			URLCount: min(n, maxURLCount), CheckedAt: instant(d.CheckedAt), CreatedAt: Time(d.CreatedAt), UpdatedAt: Time(d.UpdatedAt),
 		}
 		if c, ok := certificates[d.Num]; ok {

@@ -26,7 +26,7 @@ func domainsFor(w *world) (*domains.Service, *dnstest.Server) {
 func TestDomains(t *testing.T) {
 	eachWhole(t, func(t *testing.T, w *world) {
 		r := w.do("POST", "/api/domains", `{"hostname":"Go.Bücher.example.com","rootUrl":"https://example.com","isDefault":true}`, as(w.ann)).want(201)
-		r.has("", "id", "hostname", "displayName", "workspaceId", "status", "suspendReason", "records", "rootUrl", "notFoundUrl", "expiredUrl", "hsts", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
+		r.has("", "id", "hostname", "displayName", "workspaceId", "status", "suspendReason", "records", "rootUrl", "notFoundUrl", "expiredUrl", "hsts", "appLinks", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
 		name, path := "go.xn--bcher-kva.example.com", "/api/domains/"+r.str("id")
 		if r.str("hostname") != name || r.str("displayName") != "go.bücher.example.com" || r.str("status") != "PENDING" ||
 			r.str("records.0.name") != "_shortline."+name || r.str("records.1.type") != "CNAME" || r.str("records.1.value") != "edge.sho.rt" {
@@ -48,6 +48,12 @@ func TestDomains(t *testing.T) {
 			w.do("PUT", path, `{"hsts":-1}`, as(w.ann)).wantField("hsts")
 			w.do("PUT", path, `{"notFoundUrl":"https://`+name+`/x"}`, as(w.ann)).wantField("notFoundUrl")
 			w.do("PUT", path, `{"hostname":"other.example.com"}`, as(w.ann)).want(400)
+			for body, field := range map[string]string{
+				`{"appLinks":{"apple":[]}}`: "appLinks.apple", `{"appLinks":{"apple":"{}"}}`: "appLinks.apple", `{"appLinks":{"android":{}}}`: "appLinks.android",
+				`{"appLinks":{"other":{}}}`: "appLinks.other", `{"appLinks":{"android":["` + strings.Repeat("x", 16<<10) + `"]}}`: "appLinks",
+			} {
+				w.do("PUT", path, body, as(w.ann)).wantField(field)
+			}
 			for _, c := range [][2]string{{"GET", path}, {"PUT", path}, {"DELETE", path}, {"POST", path + "/verify"}} {
 				w.do(c[0], c[1], map[bool]string{true: `{}`}[c[0] == "PUT"], as(w.bob)).want(404)
 			}
@@ -55,10 +61,20 @@ func TestDomains(t *testing.T) {
 		if r := w.do("PUT", path, `{"rootUrl":null,"hsts":300}`, as(w.ann)).want(200); r.at("rootUrl") != nil || r.num("hsts") != 300 || r.at("isDefault") != true {
 			t.Errorf("updated: %s", r.text)
 		}
+		// Files for apps are kept apart from each other.
+		if r := w.do("PUT", path, `{"appLinks":{"apple": {"applinks": {"details": []}}, "android": [ {"relation": []} ]}}`, as(w.ann)).want(200); !strings.Contains(r.text, `"appLinks":{"apple":{"applinks":{"details":[]}},"android":[{"relation":[]}]}`) {
+			t.Errorf("files for apps: %s", r.text)
+		}
+		if r := w.do("PUT", path, `{"appLinks":{"apple":null}}`, as(w.ann)).want(200); !strings.Contains(r.text, `"appLinks":{"apple":null,"android":[{"relation":[]}]}`) {
+			t.Errorf("the file for iOS is removed: %s", r.text)
+		}
+		if r := w.do("PUT", path, `{"appLinks":null}`, as(w.ann)).want(200); r.at("appLinks.android") != nil {
+			t.Errorf("both files are removed: %s", r.text)
+		}
 		if r := w.do("GET", "/api/domains?search=BCHER", "", as(w.ann)).want(200); r.num("total") != 1 || r.str("data.0.hostname") != name {
 			t.Errorf("list: %s", r.text)
 		}
-		if r := w.do("GET", "/api/audit-logs?entityType=domain&userId="+w.annID, "", as(w.root)).want(200); r.num("total") != 3 {
+		if r := w.do("GET", "/api/audit-logs?entityType=domain&userId="+w.annID, "", as(w.root)).want(200); r.num("total") != 6 {
 			t.Errorf("audit: %s", r.text)
 		}
 	})

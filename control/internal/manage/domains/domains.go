@@ -76,6 +76,7 @@ func (s *Service) now() int64 { return s.cfg.Now().UnixMilli() }
 // Input lists the fields of a domain that a request sets. A nil field keeps its value, and "" clears an address.
 type Input struct {
 	RootURL, NotFoundURL, ExpiredURL *string
+	AppleApp, AssetLinks             *string // JSON; "" removes it
 	HSTS                             *int64
 	Default                          *bool
 }
@@ -108,6 +109,7 @@ func (s *Service) apply(in *Input, d *store.Domain, v *problem.Fields) {
 			v.Add("hsts", "must be a number of seconds from 0 to %d", maxHSTS)
 		}
 	}
+	in.applyApps(d, v)
 	if in.Default != nil {
 		d.Default = *in.Default
 	}
@@ -115,7 +117,7 @@ func (s *Service) apply(in *Input, d *store.Domain, v *problem.Fields) {
 
 // fields returns the audited fields.
 func fields(d *store.Domain) map[string]any {
-	out := map[string]any{"hostname": d.Hostname, "status": d.Status, "hsts": d.HSTS, "isDefault": d.Default}
+	out := map[string]any{"hostname": d.Hostname, "status": d.Status, "hsts": d.HSTS, "isDefault": d.Default, "appLinks": auditedApps(d)}
 	for name, text := range map[string]string{"rootUrl": d.RootURL, "notFoundUrl": d.NotFoundURL, "expiredUrl": d.ExpiredURL, "suspendReason": d.Suspended} {
 		if out[name] = text; text == "" {
 			out[name] = nil
