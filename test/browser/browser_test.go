@@ -254,7 +254,7 @@ func (b *browser) fill(name, text string) {
 	testkit.Within(b.t, 10*time.Second, "the page has an input "+name, func() (found bool) {
 		b.eval(fmt.Sprintf(`(() => {
 			const within = [...document.querySelectorAll('dialog[open]')].pop() ?? document;
-			const e = within.querySelector('[name=' + %s + ']');
+			const e = within.querySelector('[name="' + %s + '"]');
 			e?.focus();
 			e?.select();
 			return Boolean(e) && document.activeElement === e;

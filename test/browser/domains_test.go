@@ -188,6 +188,20 @@ func TestConsole_domains(t *testing.T) {
 	b.press("Save")
 	b.sees("Saved.")
 	b.until(`[...document.querySelectorAll('.heading .badge')].some((e) => e.textContent === 'Default')`)
+	b.press("Links that open apps")
+	b.fill("appLinks.apple", "{")
+	b.press("Save")
+	b.until(`document.querySelector('[data-field="appLinks.apple"] .wrong')?.textContent.startsWith('Invalid JSON')`)
+	b.fill("appLinks.apple", "[]")
+	b.press("Save")
+	b.until(`document.querySelector('[data-field="appLinks.apple"] .wrong')?.textContent === 'must be a JSON object or null'`) // of the API
+	b.fill("appLinks.apple", `{"applinks": {"details": []}}`)
+	b.eval(`document.querySelector('.notice')?.remove()`, nil)
+	b.press("Save")
+	b.sees("Saved.")
+	testkit.Within(t, 10*time.Second, "the edge serves the file for iOS", func() bool {
+		return at(t, base, acme, "/.well-known/apple-app-site-association") == http.StatusOK
+	})
 	var saved struct {
 		RootURL   string
 		HSTS      int

@@ -27,7 +27,8 @@ function mark(c) {
 
 // words says what happens next, or what the owner has to do.
 function words(d, c) {
-  if (!c) return 'This service issues no certificates. Upload your own, or put a proxy with a certificate in front of the edges.';
+  if (!c && d.status !== 'ACTIVE') return 'There is none before the DNS records are found.';
+  if (!c) return 'A service that orders certificates has one within minutes. If yours does not, upload your own, or put a proxy with a certificate in front of the edges.';
   if (c.status === 'FAILED') return served(c) ? 'The certificate could not be renewed. The present one stays in use.' : 'The certificate authority did not issue a certificate.';
   if (c.status === 'PENDING') return d.status === 'ACTIVE' ? 'The certificate authority checks the domain. This usually takes less than a minute.' : 'A certificate is requested as soon as the DNS records are found.';
   if (!served(c)) return uploaded(c) ? 'Browsers refuse the domain. Upload a new certificate.' : 'Browsers refuse the domain. The certificate is being renewed.';

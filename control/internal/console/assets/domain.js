@@ -13,7 +13,8 @@ const often = 6000, seldom = 30000, eager = 5 * 60e3; // milliseconds: pauses, a
 
 // settled reports whether the DNS records are right.
 const settled = (d) => d.status === 'SUSPENDED' || d.status === 'ACTIVE' && d.records.every((r) => r.found);
-const waiting = (d) => d.status === 'ACTIVE' && ['PENDING', 'FAILED'].includes(d.certificate?.status);
+// waiting reports whether a certificate may come. The first order of a service that issues none never does.
+const waiting = (d) => d.status === 'ACTIVE' && (d.certificate === null || ['PENDING', 'FAILED'].includes(d.certificate?.status));
 
 export async function domain({ id, user, signal, go }) {
   const path = `/api/domains/${encodeURIComponent(id)}`;
