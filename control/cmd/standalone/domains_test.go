@@ -24,21 +24,7 @@ func TestDomain_from_creation_to_visitors(t *testing.T) {
 	names := dnstest.New(t)
 	p := start(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com", "STRICT_HOSTS=true")
 	admin := p.Login()
-	visit := func(host, path string) (status int, location string) {
-		t.Helper()
-		req, err := http.NewRequest("GET", "http://"+p.Addr+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Host = host
-		req.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0") // bots do not count
-		res, err := http.DefaultTransport.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		return res.StatusCode, res.Header.Get("Location")
-	}
+	visit := p.visitAs
 	const host = "go.acme.example.com"
 	if status, _ := visit(host, "/spring"); status != http.StatusMisdirectedRequest {
 		t.Errorf("an unknown host: %d", status)
