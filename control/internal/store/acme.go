@@ -116,7 +116,7 @@ const busy = 5000
 // holds the lock of the host name, so earlier orders of this name that have not ended were lost with their control planes.
 func (tx *Tx) BeginOrder(ctx context.Context, o *Order, b OrderBudget) (retryAt int64, err error) {
 	if tx.pg {
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(7305519643)`); err != nil { // control planes take turns
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(7305519645)`); err != nil { // control planes take turns
 			return 0, err
 		}
 	}
