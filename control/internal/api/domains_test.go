@@ -26,7 +26,7 @@ func domainsFor(w *world) (*domains.Service, *dnstest.Server) {
 func TestDomains(t *testing.T) {
 	eachWhole(t, func(t *testing.T, w *world) {
 		r := w.do("POST", "/api/domains", `{"hostname":"Go.Bücher.example.com","rootUrl":"https://example.com","isDefault":true}`, as(w.ann)).want(201)
-		r.has("", "id", "hostname", "displayName", "workspaceId", "status", "suspendReason", "records", "rootUrl", "notFoundUrl", "expiredUrl", "hsts", "appLinks", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
+		r.has("", "id", "hostname", "displayName", "workspaceId", "status", "suspendReason", "records", "certificate", "rootUrl", "notFoundUrl", "expiredUrl", "hsts", "appLinks", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
 		name, path := "go.xn--bcher-kva.example.com", "/api/domains/"+r.str("id")
 		if r.str("hostname") != name || r.str("displayName") != "go.bücher.example.com" || r.str("status") != "PENDING" ||
 			r.str("records.0.name") != "_shortline."+name || r.str("records.1.type") != "CNAME" || r.str("records.1.value") != "edge.sho.rt" {
@@ -39,8 +39,15 @@ func TestDomains(t *testing.T) {
 			t.Errorf("verified: %s", r.text)
 		}
 		w.unchanged("bad input", func() {
-			for _, hostname := range []string{"", "https://x.example.com", "sho.rt", "*.example.com", "10.0.0.1", "localhost", "co.uk", strings.Repeat("a.", 130) + "com"} {
-				w.do("POST", "/api/domains", fmt.Sprintf(`{"hostname":%q}`, hostname), as(w.ann)).wantField("hostname")
+			for hostname, reason := range map[string]string{
+				"": "empty", "https://x.example.com": "scheme", "x.example.com:8443": "port", "x.example.com/path": "path", "*.example.com": "wildcard", "sho.rt": "this service itself",
+				"10.0.0.1": "IP address", "[2001:db8::1]": "IP address", "2130706433": "IP address", "localhost": ".localhost", "co.uk": "public suffix", "github.io": "public suffix",
+				strings.Repeat("a.", 125) + "coms": "253", "p\u0430ypal.com": "several scripts",
+			} {
+				r := w.do("POST", "/api/domains", fmt.Sprintf(`{"hostname":%q}`, hostname), as(w.ann)).wantField("hostname")
+				if !strings.Contains(r.str("errors.0.message"), reason) {
+					t.Errorf("%q: %s, want %q", hostname, r.str("errors.0.message"), reason)
+				}
 			}
 			w.do("POST", "/api/domains", `{}`, as(w.ann)).wantField("hostname")
 			w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, as(w.ann)).want(409)
@@ -165,5 +172,39 @@ func TestDomains_of_a_deleted_workspace(t *testing.T) {
 				t.Errorf("the domain: %s, served %v", r.text, w.served())
 			}
 		}
+	})
+}
+
+// Explain answers as an edge does for the domain of the link.
+func TestExplain_on_custom_domains(t *testing.T) {
+	eachWhole(t, func(t *testing.T, w *world) {
+		const name = "go.example.com"
+		r := w.do("POST", "/api/domains", `{"hostname":"`+name+`","notFoundUrl":"https://example.com/lost","expiredUrl":"https://example.com/over"}`, as(w.ann)).want(201)
+		domain, proof := "/api/domains/"+r.str("id"), r.str("records.0.value")
+		create := func(fields string) string {
+			return w.do("POST", "/api/urls", `{"domain":"`+name+`",`+fields+`}`, as(w.ann)).want(201).str("id")
+		}
+		plain, own, loop := create(`"originalUrl":"https://example.com/x"`), create(`"originalUrl":"https://example.com/x","expiredUrl":"https://example.com/own"`), create(`"originalUrl":"https://GO.example.com:8080/x"`)
+		later := create(`"originalUrl":"https://example.com/x","startsAt":"2099-01-01T00:00:00.000Z"`)
+		explain := func(id, visit, outcome string, status float64) {
+			t.Helper()
+			if r := w.do("POST", "/api/urls/"+id+"/explain", visit, as(w.ann)).want(200); r.str("outcome") != outcome || r.num("status") != status {
+				t.Errorf("%s %v, want %s %v", r.str("outcome"), r.num("status"), outcome, status)
+			}
+		}
+		explain(plain, `{}`, "ABSENT", 404)
+		w.dns.Set(t, "_shortline."+name, fmt.Sprintf("TXT %q", proof))
+		w.do("POST", domain+"/verify", "", as(w.ann)).want(200)
+		explain(plain, `{}`, "REDIRECT", 302)
+		explain(loop, `{}`, "LOOP", 508)
+		explain(later, `{}`, "ABSENT", 302)
+		for _, id := range []string{plain, own} {
+			w.do("PATCH", "/api/urls/"+id, `{"expiresAt":"2030-01-01T00:00:00.000Z"}`, as(w.ann)).want(200)
+			explain(id, `{"time":"2031-01-01T00:00:00.000Z"}`, "ENDED", 302)
+		}
+		w.do("PUT", domain, `{"notFoundUrl":null,"expiredUrl":null}`, as(w.ann)).want(200)
+		explain(later, `{}`, "ABSENT", 404)
+		explain(plain, `{"time":"2031-01-01T00:00:00.000Z"}`, "GONE", 410)
+		explain(own, `{"time":"2031-01-01T00:00:00.000Z"}`, "ENDED", 302)
 	})
 }
