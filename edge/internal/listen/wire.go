@@ -39,7 +39,7 @@ type wire struct {
 	alert    uint8       // sent in place of crypto/tls's alert, unless it is 0
 	shed     atomic.Bool // closed because too many clients owed a message
 
-	open    atomic.Bool // the handshake is complete
+	open    atomic.Bool // the handshake is complete, and the client has not left
 	instant bool        // reads do not wait
 	// brief means that writes do not wait, because crypto/tls writes them while it reads: a client could otherwise hold a
 	// connection by not reading. closing means the same for the last alert.
@@ -97,6 +97,9 @@ func (c *conn) readSecure(b []byte) (int, error) {
 		c.claim.CompareAndSwap(claimRead, 0)
 		if errors.Is(err, io.ErrUnexpectedEOF) { // closed without the alert close_notify, as many clients do
 			err = io.EOF
+		}
+		if err == io.EOF {
+			w.open.Store(false) // no last alert for a client that has left: its system would refuse it
 		}
 		return 0, err
 	}
