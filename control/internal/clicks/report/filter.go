@@ -169,7 +169,7 @@ func (s *Service) selects(ctx context.Context, p auth.Principal, a Ask, problems
 }
 
 // selectDomains selects links by the hosts of their addresses. A name that the caller has no domain with selects nothing. Links
-// keep their domain for ever, so clicks on deleted links count too.
+// keep their domain when they are deleted, so their clicks still count.
 func (s *Service) selectDomains(ctx context.Context, p auth.Principal, hosts []string, sel *selected, problems *problem.Fields) error {
 	if len(hosts) == 0 {
 		return nil
