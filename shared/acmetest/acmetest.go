@@ -204,6 +204,29 @@ func (s *Server) writeConfig(listen, manage string) error {
 	return os.WriteFile(filepath.Join(s.folder, "pebble.json"), b, 0o600)
 }
 
+// SuggestRenewal makes Pebble suggest when to renew a certificate (ARI, RFC 9773).
+func (s *Server) SuggestRenewal(leaf *x509.Certificate, start, end time.Time) {
+	s.t.Helper()
+	answer, err := json.Marshal(map[string]any{"suggestedWindow": map[string]time.Time{"start": start, "end": end}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	body, err := json.Marshal(map[string]string{
+		"certificate": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Raw})), "ariResponse": string(answer),
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	res, err := s.client.Post(s.manage+"/set-renewal-info/", "application/json", bytes.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		s.t.Fatalf("Pebble does not suggest a renewal: %s", res.Status)
+	}
+}
+
 // SetA replaces the IPv4 addresses of a name. Without addresses, the name has 127.0.0.1 again.
 func (s *Server) SetA(host string, addresses ...string) {
 	s.t.Helper()

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/certmagic"
@@ -62,6 +63,7 @@ type Service struct {
 	issuer *issuer
 	slots  chan struct{} // held by orders in progress
 	slow   chan struct{} // likewise, by those that are likely to fail
+	paused [2]atomic.Int64
 	counts counts
 }
 
@@ -100,7 +102,7 @@ func (s *Service) now() int64 { return s.cfg.Now().UnixMilli() }
 const (
 	tick    = time.Second
 	chores  = time.Minute
-	atATime = 200 // certificates per look
+	atATime = 200 // new domains per look
 )
 
 // Run works until ctx ends. Any number of processes may run it.

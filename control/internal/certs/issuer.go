@@ -118,10 +118,15 @@ func (i *issuer) begin(ctx context.Context, a *attempt) error {
 	case err != nil:
 		return fmt.Errorf("begin an order: %w", err)
 	case until != 0:
+		// Others of the same kind need not try. The end is not certain, because other control planes place orders, too.
+		i.pause(a.doubtful).Store(min(until, a.order.StartedAt+maxPause.Milliseconds()))
 		return &wait{until}
 	}
 	return nil
 }
+
+// maxPause is the longest pause after which a control plane looks at the budget again.
+const maxPause = 5 * time.Minute
 
 // budget returns the limits of orders. A quarter is for orders that are likely to fail.
 func (s *Service) budget() store.OrderBudget {

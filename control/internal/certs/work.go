@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/certmagic"
@@ -48,7 +49,10 @@ func taskOf(ctx context.Context) *task {
 // that are likely to succeed.
 func (s *Service) start(ctx context.Context, magic *certmagic.Config, work *sync.WaitGroup) error {
 	for _, doubtful := range []bool{false, true} {
-		due, err := s.store.CertificatesDue(ctx, doubtful, doubt, s.now(), atATime)
+		if s.now() < s.pause(doubtful).Load() {
+			continue
+		}
+		due, err := s.store.CertificatesDue(ctx, doubtful, doubt, s.now(), atOnce)
 		if err != nil {
 			return fmt.Errorf("list due certificates: %w", err)
 		}
@@ -80,6 +84,14 @@ func (s *Service) start(ctx context.Context, magic *certmagic.Config, work *sync
 		}
 	}
 	return nil
+}
+
+// pause returns until when the budget allows no orders, in Unix milliseconds: of those that are likely to fail, or of others.
+func (s *Service) pause(doubtful bool) *atomic.Int64 {
+	if doubtful {
+		return &s.paused[1]
+	}
+	return &s.paused[0]
 }
 
 func enter(slots chan struct{}) bool {
