@@ -23,6 +23,7 @@ var sentences = []struct{ licence, text string }{
 	{"ISC", "distribute this software for any purpose with or without fee is hereby granted, provided that"},
 	{"0BSD", "distribute this software for any purpose with or without fee is hereby granted. the software"},
 	{"MIT", "permission is hereby granted, free of charge, to any person obtaining a copy"},
+	{"CC0-1.0", "released into the public domain with cc0 1.0"},
 	{"Unlicense", "this is free and unencumbered software released into the public domain"},
 	{"BSD-3-Clause", "neither the name"},
 	{"BSD-3-Clause", "the names of its contributors may not be used"},

@@ -22,7 +22,7 @@ const letsEncrypt = "https://acme-v02.api.letsencrypt.org/directory"
 
 // Settings are the settings of certificates.
 type Settings struct {
-	Key       config.Secret `env:"CERTIFICATE_KEY" help:"key that encrypts private keys of certificates in the database and at edges, at least 32 bytes, the same at all control planes and edges; of several, separated by commas, the first encrypts and all decrypt; empty disables TLS for custom domains, but standalone derives a key from ENCRYPTION_KEY"`
+	Key       config.Secret `env:"CERTIFICATE_KEY" help:"key that encrypts private keys of certificates in the database and at edges, at least 32 bytes, the same at all control planes and edges; of several, separated by commas, the first encrypts and all decrypt. Without it there is no TLS for custom domains; standalone uses ENCRYPTION_KEY instead"`
 	Email     string        `env:"ACME_EMAIL" help:"e-mail address of the account at the certificate authority. It enables automatic certificates, and with it you agree to the terms of service of the authority; empty means that owners upload certificates"`
 	Directory string        `env:"ACME_DIRECTORY" help:"address of the ACME directory of the certificate authority; empty means Let's Encrypt"`
 	EABKeyID  string        `env:"ACME_EAB_KEY_ID" help:"key id of the external account binding, for certificate authorities that require one"`

@@ -175,7 +175,7 @@ func (s *Service) provide(ctx context.Context, magic *certmagic.Config, t *task)
 		t.replaces = have.leaf
 		err = magic.RenewCertSync(ctx, name, true)
 	} else {
-		// What is left of it would hide that there is none.
+		// The rest of an incomplete certificate would hide that there is none.
 		if err := s.files.Delete(ctx, certmagic.StorageKeys.CertsSitePrefix(s.issuer.IssuerKey(), name)); err != nil {
 			return nil, look, err
 		}
