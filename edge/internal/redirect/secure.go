@@ -90,7 +90,7 @@ func (h *Handler) appLinks(ctx *fasthttp.RequestCtx, document []byte) {
 	if !h.sound(ctx) || h.over(ctx) {
 		return
 	}
-	if document == nil {
+	if len(document) == 0 {
 		h.tally.add(ctx.ConnID(), cMissing)
 		h.refuse(ctx, fasthttp.StatusNotFound)
 		return
