@@ -249,3 +249,27 @@ func (k *keyWorld) figures() {
 		k.do("DELETE", "/api/urls/"+k.a.ids["url"]+"?permanently=true", "", k.a.callers["the OWNER"])
 	}
 }
+
+// E-mails name a link by its domain and its slug.
+func TestKeys_of_links_on_custom_domains_are_not_sent_by_email(t *testing.T) {
+	eachTold(t, func(t *testing.T, w *told) {
+		team := w.newTeam("Acme")
+		w.join(team, w.bobID, "EDITOR")
+		d := store.Domain{ID: store.NewID(), Hostname: "go.example.com", Status: store.DomainActive, Token: "x", CreatedAt: 1, UpdatedAt: 1}
+		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
+			if err := tx.Row(t.Context(), `SELECT num FROM workspaces WHERE id = ?`, team).Scan(&d.Workspace); err != nil {
+				return err
+			}
+			_, err := tx.InsertDomain(t.Context(), &d)
+			return err
+		}))
+		id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring","domain":"go.example.com"}`, as(w.bob), within(team)).want(201).str("id")
+		w.do("POST", "/api/urls/"+id+"/suspend", `{"reason":"Spam"}`, as(w.root)).want(200)
+		for _, to := range []string{userMail, otherMail} {
+			m := w.Wait(t, to)
+			if text := m.Subject + m.Text; !strings.Contains(text, "go.example.com/spring") || strings.Contains(text, link.Key(d.Num, "spring")) {
+				t.Errorf("%s gets %q:\n%s", to, m.Subject, m.Text)
+			}
+		}
+	})
+}
