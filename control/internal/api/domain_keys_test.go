@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	visitors "github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
 )
 
 // keyWorld is a leakWorld whose first workspace has links on a custom domain.
@@ -99,6 +100,11 @@ func (k *keyWorld) live() string {
 	k.ok(k.store.Tx(k.t.Context(), func(tx *store.Tx) error {
 		return tx.CountMissing(k.t.Context(), "e", "r", 1, presence.Day(time.Now()), time.Now().UnixMilli(), []store.Missing{{Domain: d.Num, Slug: "spring-2", Count: 7}})
 	}))
+	_, err = presence.New(presence.Config{}, k.store).Report(k.t.Context(), snapshot.Status{Edge: "a", Run: "r1", SetAside: []string{k.key}, SetAsideReasons: map[string]string{k.key: "no such type"}})
+	k.ok(err)
+	if r := k.do("GET", "/api/edges", "", as(k.root)).want(200); r.str("edges.0.setAside.0.domain") != k.host || r.str("edges.0.setAside.0.slug") != "spring" || r.str("edges.0.setAside.0.reason") == "" {
+		k.t.Errorf("edges: %s", r.text)
+	}
 	k.try("DELETE", path, "").want(204)
 	k.check("the report of a deleted link", k.do("GET", "/api/admin/reports", "", as(k.root)).want(200).text)
 	k.try("GET", "/api/urls?status=DELETED", "").want(200)

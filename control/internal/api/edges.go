@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -28,7 +29,7 @@ type Edge struct {
 	Lag             uint64    `json:"lag" doc:"Changes of links up to now that it had not applied at its last report."`
 	StateHash       string    `json:"stateHash" doc:"Hash of its links; the same at all edges with the same revision."`
 	Links           int       `json:"links"`
-	SetAside        []Aside   `json:"setAside" doc:"Links whose rules the edge cannot use, by slug, at most 100."`
+	SetAside        []Aside   `json:"setAside" doc:"Links whose rules the edge cannot use, by domain and slug, at most 100."`
 	SetAsideCount   int       `json:"setAsideCount"`
 	Refused         *string   `json:"refused" doc:"Why it rejected the last snapshot."`
 	Spool           EdgeSpool `json:"spool"`
@@ -37,17 +38,27 @@ type Edge struct {
 
 // Aside is a link whose rules an edge cannot use.
 type Aside struct {
+	Domain string `json:"domain"`
 	Slug   string `json:"slug"`
 	Reason string `json:"reason" doc:"The problem with its rules; empty from an edge of an older release."`
 }
 
-// asideOf returns the links whose rules an edge cannot use, sorted by slug.
-func asideOf(st *snapshot.Status) []Aside {
-	list := make([]Aside, 0, len(st.SetAside))
-	for _, slug := range slices.Sorted(slices.Values(st.SetAside)) {
-		list = append(list, Aside{slug, st.SetAsideReasons[slug]})
+// asideOf returns the links whose rules an edge cannot use, sorted by key.
+func (s *Server) asideOf(ctx context.Context, st *snapshot.Status) ([]Aside, error) {
+	domains, err := s.Store.Hostnames(ctx, st.SetAside)
+	if err != nil {
+		return nil, fmt.Errorf("find the domains of links: %w", err)
 	}
-	return list
+	list := make([]Aside, 0, len(st.SetAside))
+	for _, key := range slices.Sorted(slices.Values(st.SetAside)) {
+		domain, slug := link.SplitKey(key)
+		host := s.host
+		if domain != 0 {
+			host = domains[domain] // "" if the domain was deleted
+		}
+		list = append(list, Aside{host, slug, st.SetAsideReasons[key]})
+	}
+	return list, nil
 }
 
 // EdgeSpool is the state of the clicks that an edge has not delivered.
@@ -88,10 +99,14 @@ func (s *Server) registerEdges() {
 			out := EdgeList{Edges: make([]Edge, 0, len(reports)), Revision: revision}
 			for _, r := range reports {
 				st := &r.Status
+				aside, err := s.asideOf(ctx, st)
+				if err != nil {
+					return nil, err
+				}
 				e := Edge{
 					ID: r.Edge, Run: r.Run, Address: st.Address, Name: st.Name, Region: st.Region, Version: st.Version, IsAlive: r.SeenAt > now-presence.Alive.Milliseconds(),
 					LastSeenAt: Time(r.SeenAt), RunningSince: Time(r.Since), Incarnation: fmt.Sprint(st.Cursor.Incarnation), AppliedRevision: st.Cursor.Revision, Lag: revision,
-					StateHash: st.StateHash, Links: st.Links, SetAside: asideOf(st), SetAsideCount: max(st.SetAsideCount, len(st.SetAside)), Refused: text(st.Refused),
+					StateHash: st.StateHash, Links: st.Links, SetAside: aside, SetAsideCount: max(st.SetAsideCount, len(st.SetAside)), Refused: text(st.Refused),
 					Spool: EdgeSpool{st.Spool.Bytes, st.Spool.Pending, st.Spool.Dropped, st.Spool.OldestMs},
 				}
 				if st.Cursor.Incarnation == incarnation {

@@ -35,7 +35,7 @@ func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
 		r := w.do("GET", "/api/edges", "", as(w.root)).want(200)
 		for path, want := range map[string]any{
 			"edges.0.id": "a", "edges.0.run": "r1", "edges.0.version": "1.2", "edges.0.address": "https://a.example", "edges.0.isAlive": true, "edges.0.lag": 1.0,
-			"edges.0.appliedRevision": float64(revision - 1), "edges.0.links": 2.0, "edges.0.setAside.0.slug": "one", "edges.0.setAside.0.reason": "no such type", "edges.0.setAside.1.slug": "two", "edges.0.setAside.1.reason": "", "edges.0.setAside.2": nil, "edges.0.setAsideCount": 5.0, "edges.0.name": "fra-1", "edges.0.region": "eu-central", "edges.0.refused": nil,
+			"edges.0.appliedRevision": float64(revision - 1), "edges.0.links": 2.0, "edges.0.setAside.0.domain": "sho.rt", "edges.0.setAside.0.slug": "one", "edges.0.setAside.0.reason": "no such type", "edges.0.setAside.1.slug": "two", "edges.0.setAside.1.reason": "", "edges.0.setAside.2": nil, "edges.0.setAsideCount": 5.0, "edges.0.name": "fra-1", "edges.0.region": "eu-central", "edges.0.refused": nil,
 			"edges.0.spool.bytes": 1.0, "edges.0.spool.pending": 2.0, "edges.0.spool.dropped": 3.0, "edges.0.spool.oldestMs": 4.0, "edges.0.twin.run": "r2", "edges.0.stateHash": "h",
 			"edges.1.id": "b", "edges.1.isAlive": false, "edges.1.refused": "why", "edges.1.lag": float64(revision), "edges.1.twin": nil, "edges.2": nil, "revision": float64(revision),
 		} {

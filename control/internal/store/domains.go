@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/shortline/shortline/shared/link"
 )
 
 // States of a domain.
@@ -87,6 +89,22 @@ func (c Conn) DomainsNamed(ctx context.Context, workspace uint64, hostnames []st
 		where, args = where+` AND workspace_num = ?`, append(args, workspace)
 	}
 	return All(ctx, c, column[uint64], `SELECT num FROM domains WHERE `+where+` ORDER BY num`, args...)
+}
+
+// Hostnames returns the host names of the custom domains in keys of links, by the domains' numbers.
+func (c Conn) Hostnames(ctx context.Context, keys []string) (map[uint64]string, error) {
+	var nums []uint64
+	for _, key := range keys {
+		if domain, _ := link.SplitKey(key); domain != 0 {
+			nums = append(nums, domain)
+		}
+	}
+	list, err := found(ctx, c, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE num IN `, Distinct(nums), func(d *Domain) uint64 { return d.Num })
+	names := make(map[uint64]string, len(list))
+	for num, d := range list {
+		names[num] = d.Hostname
+	}
+	return names, err
 }
 
 // DefaultDomain reads the domain of new links of a workspace, or returns ErrNotFound if that is the default one.

@@ -21,5 +21,5 @@ function one(e) {
     h('dl', { class: 'facts' }, fact('Last seen', since(e.lastSeenAt)), fact('Started', time(e.runningSince)), fact('Version', e.version), fact('Links', number(e.links)),
       fact('Lag (changes)', number(e.lag)), fact('Clicks to deliver', number(e.spool.pending)), fact('Spool on disk', bytes(e.spool.bytes)), fact('Clicks dropped', number(e.spool.dropped)),
       e.refused && fact('Rejected', e.refused), e.twin && fact('Duplicate', `another process with the same ID was rejected ${since(e.twin.lastSeenAt)}`), fact('Edge ID', h('span', { class: 'mono' }, e.id))),
-    e.setAsideCount ? h('details', { open: true }, h('summary', null, `${number(e.setAsideCount)} links skipped`), h('ul', null, e.setAside.map((a) => h('li', null, h('span', { class: 'mono' }, a.slug), ` ${a.reason}`)))) : null);
+    e.setAsideCount ? h('details', { open: true }, h('summary', null, `${number(e.setAsideCount)} links skipped`), h('ul', null, e.setAside.map((a) => h('li', null, h('span', { class: 'mono' }, `${a.domain}/${a.slug}`), ` ${a.reason}`)))) : null);
 }
