@@ -129,6 +129,9 @@ func (c Config) Validate() error {
 		if _, _, err := net.SplitHostPort(c.TLSAddr); err != nil {
 			add("TLS_ADDR: %w", err)
 		}
+		if u, err := link.ParseBaseURL(c.BaseURL); err == nil && u.Scheme != "https" {
+			add("TLS_ADDR: BASE_URL must begin with https://, because short links and redirects to https are derived from it")
+		}
 	}
 	for _, key := range c.CertificateKeys {
 		if len(key) < seal.MinKey {

@@ -181,9 +181,9 @@ const reserve = 32 << 20
 
 // listen opens the public ports.
 func (e *Edge) listen() error {
-	ln, err := net.Listen("tcp", e.cfg.ListenAddr)
+	ln, err := openPort("LISTEN_ADDR", e.cfg.ListenAddr, net.ListenConfig{})
 	if err != nil {
-		return fmt.Errorf("open the public port: %w", err)
+		return err
 	}
 	e.listener = listen.New(ln, redirect.Timeouts)
 	e.server = redirect.NewServer(e.redirect, e.listener)
@@ -206,9 +206,8 @@ func (e *Edge) listen() error {
 		return err
 	}
 	// Deadlines find clients that have disappeared. Keepalive probes would cost four system calls for each connection.
-	silent := net.ListenConfig{KeepAlive: -1}
-	if ln, err = silent.Listen(context.Background(), "tcp", e.cfg.TLSAddr); err != nil {
-		return fmt.Errorf("open the public port for TLS: %w", err)
+	if ln, err = openPort("TLS_ADDR", e.cfg.TLSAddr, net.ListenConfig{KeepAlive: -1}); err != nil {
+		return err
 	}
 	e.reserve = make([]byte, reserve)
 	t := listen.TLS{Config: certificates.Config(), Hello: certificates.Hello}

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/edge"
@@ -15,7 +15,7 @@ import (
 )
 
 type settings struct {
-	ListenAddr string `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080" help:"address for redirects, the API and the console"`
+	ListenAddr string `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080" help:"address for redirects, the API and the console; with TLS_ADDR on port 443 the default is :80"`
 	cli.Port
 	DataDir string `env:"DATA_DIR" envDefault:"./data" help:"holds all data, including generated secrets"`
 
@@ -42,19 +42,46 @@ func (s *settings) Validate() error {
 	return errors.Join(problems...)
 }
 
-// load reads the settings. If BASE_URL is not set, it follows from LISTEN_ADDR.
+// load reads the settings. LISTEN_ADDR and BASE_URL follow from other settings if they are not set.
 func load(s cli.Settings) error {
-	if os.Getenv("BASE_URL") == "" {
-		addr := os.Getenv("LISTEN_ADDR")
-		addr = cmp.Or(addr, "127.0.0.1:8080")
+	name, err := os.Hostname()
+	if err != nil {
+		name = ""
+	}
+	listenAddr, baseURL := addresses(os.Getenv("LISTEN_ADDR"), os.Getenv("TLS_ADDR"), os.Getenv("BASE_URL"), name)
+	if err := errors.Join(os.Setenv("LISTEN_ADDR", listenAddr), os.Setenv("BASE_URL", baseURL)); err != nil {
+		return err
+	}
+	return config.Load(s)
+}
+
+// addresses returns LISTEN_ADDR and BASE_URL, either as set or derived. Without TLS, the program is for this machine only
+// unless the settings say otherwise. With TLS on port 443, it also takes port 80, and its name is that of the machine, if
+// that has a domain.
+func addresses(listenAddr, tlsAddr, baseURL, machine string) (listen, base string) {
+	_, tlsPort, err := net.SplitHostPort(tlsAddr)
+	secure := err == nil
+	switch {
+	case listenAddr != "":
+	case secure && tlsPort == "443":
+		listenAddr = ":80"
+	default:
+		listenAddr = "127.0.0.1:8080"
+	}
+	switch {
+	case baseURL != "":
+	case secure && strings.Contains(machine, ".") && tlsPort == "443":
+		baseURL = "https://" + machine
+	case secure && strings.Contains(machine, "."):
+		baseURL = "https://" + net.JoinHostPort(machine, tlsPort)
+	default:
+		addr := listenAddr
 		if host, port, err := net.SplitHostPort(addr); err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
 			addr = net.JoinHostPort("127.0.0.1", port) // the loopback address reaches a listener on all addresses
 		}
-		if err := os.Setenv("BASE_URL", "http://"+addr); err != nil {
-			return err
-		}
+		baseURL = "http://" + addr
 	}
-	return config.Load(s)
+	return listenAddr, baseURL
 }
 
 // edge returns the configuration of the edge.

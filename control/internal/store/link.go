@@ -67,8 +67,13 @@ func (l *Link) ShortURL(base string) string {
 	if l.Hostname == "" {
 		return base + "/" + l.Slug
 	}
-	scheme, _, _ := strings.Cut(base, "://")
-	return scheme + "://" + l.Hostname + "/" + l.Slug
+	scheme, rest, _ := strings.Cut(base, "://")
+	port := ""
+	// Edges that terminate TLS serve custom domains on the port of BASE_URL.
+	if at := strings.LastIndexByte(rest, ':'); scheme == "https" && at > strings.LastIndexByte(rest, ']') && rest[at:] != ":443" {
+		port = rest[at:]
+	}
+	return scheme + "://" + l.Hostname + port + "/" + l.Slug
 }
 
 // Name returns how messages name the link: by its slug, on a custom domain with the host name.
