@@ -28,6 +28,7 @@ var secretContents = map[string]string{
 	"otlp-headers": "authorization=Bearer otlp", "migrate-database-url": "postgres://owner:x@db:5432/shortline", "snapshot-public-keys": strings.Repeat("A", 43) + "=",
 	"jwt-secret": strings.Repeat("j", 32), "encryption-key": strings.Repeat("e", 32), "edge-tokens": strings.Repeat("t", 32) + "," + strings.Repeat("u", 32),
 	"edge-token": strings.Repeat("t", 32), "snapshot-signing-key": strings.Repeat("A", 43) + "=", "admin-password": "a-good-password", "media-s3-secret-key": "s3-secret",
+	"certificate-key": strings.Repeat("c", 32), "acme-eab-hmac-key": strings.Repeat("A", 43),
 	"smtp-url": "smtp://user:password@mail.example.com:587",
 }
 
@@ -126,7 +127,7 @@ func TestChart_roles(t *testing.T) {
 			}
 		}
 		slices.Sort(roles)
-		if !slices.Equal(slices.Compact(roles), []string{"api", "ingest", "publish", "webhooks"}) {
+		if !slices.Equal(slices.Compact(roles), []string{"api", "certs", "ingest", "publish", "webhooks"}) {
 			t.Errorf("%s: the deployments do not cover all roles: %v", name, roles)
 		}
 	}
@@ -227,7 +228,7 @@ func TestChart_network_policies(t *testing.T) {
 				for _, rule := range p.Spec.Ingress {
 					for _, port := range rule.Ports {
 						open := len(rule.From) == 0
-						if open && !(strings.HasSuffix(policy, "-edge") && port.Port.IntValue() == 8080) {
+						if open && !(strings.HasSuffix(policy, "-edge") && (port.Port.IntValue() == 8080 || port.Port.IntValue() == 8443)) {
 							t.Errorf("%s: the policy %s allows connections from everywhere to port %s", name, policy, port.Port.String())
 						}
 					}
@@ -311,6 +312,9 @@ func TestChart_refuses_wrong_values(t *testing.T) {
 		"tracing.endpoint":                {"collector:4317", "endpoint"},
 		"tracing.ratio":                   {1.5, "ratio"},
 		"edge.replica":                    {3, "replica"},
+		"acme.email":                      {"ops", "email"},
+		"acme.directory":                  {"http://ca.example.com", "directory"},
+		"domains.edgeHostname":            {"https://edge.sho.rt", "edgeHostname"},
 		"edge.spool.sync":                 {"sometimes", "sync"},
 		"edge.extraEnv":                   {[]any{map[string]any{"name": "BRAND_NAME"}}, "value"},
 		"media.volume.enabled":            {false, "media"},
