@@ -29,6 +29,7 @@ var sentences = []struct{ licence, text string }{
 	{"BSD-3-Clause", "the names of its contributors may not be used"},
 	{"BSD-2-Clause", "redistribution and use in source and binary forms, with or without modification, are permitted provided"},
 	{"public domain", "has been dedicated to the public domain"},
+	{"CC0-1.0", "cc0 1.0 universal"}, // every right is waived, as far as the law permits
 }
 
 // refused are sentences of licences that ask for more than a notice.
