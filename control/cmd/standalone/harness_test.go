@@ -3,6 +3,7 @@ package main_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -161,6 +162,7 @@ type client struct {
 	t     testing.TB
 	base  string
 	token string
+	http  *http.Client // nil: the default
 }
 
 // Password returns the first admin's password, which the first start prints. The output may arrive after the program is
@@ -179,7 +181,13 @@ func (p *program) Password() string {
 // Login signs in as the first admin.
 func (p *program) Login() *client {
 	p.t.Helper()
-	c := &client{t: p.t, base: "http://" + p.Addr}
+	return p.LoginAt("http://"+p.Addr, http.DefaultClient)
+}
+
+// LoginAt signs in as the first admin at an address, with another HTTP client.
+func (p *program) LoginAt(base string, with *http.Client) *client {
+	p.t.Helper()
+	c := &client{t: p.t, base: base, http: with}
 	var out struct{ AccessToken string }
 	c.Do("POST", "/api/auth/login", map[string]any{"email": "admin@example.com", "password": p.Password()}, 200, &out)
 	c.token = out.AccessToken
@@ -207,7 +215,7 @@ func (c *client) Do(method, path string, body any, wantStatus int, out any) {
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := cmp.Or(c.http, http.DefaultClient).Do(req)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"os"
@@ -30,6 +31,9 @@ type settings struct {
 func (s *settings) Validate() error {
 	problems := []error{s.Settings.Validate(), s.edge().Validate()}
 	problems = append(problems, s.Port.Validate())
+	if s.Certificates.Email != "" && s.Edge.TLSAddr == "" {
+		problems = append(problems, errors.New("ACME_EMAIL: needs TLS_ADDR, such as :443, because only connections there use certificates"))
+	}
 	if _, err := ops.NewLogger(os.Stderr, s.LogFormat, s.LogLevel); err != nil {
 		problems = append(problems, err)
 	}
