@@ -29,6 +29,7 @@ type Export struct {
 	period Period
 	slug   string // "" for all links
 	domain string // of the link
+	custom bool   // it is not the host of BASE_URL
 	report *Report
 	clicks func(ctx context.Context, f func(*analytics.Row) error) error // nil: without click records
 }
@@ -48,7 +49,7 @@ func (s *Service) Export(ctx context.Context, p auth.Principal, id string, a Ask
 	}
 	scope := ownScope(p, a)
 	if id != "" {
-		scope, e.slug, e.domain = linkScope(u, a), u.Slug, s.hostOf(&u)
+		scope, e.slug, e.domain, e.custom = linkScope(u, a), u.Slug, s.hostOf(&u), u.Hostname != ""
 	}
 	if scope, err = s.present(ctx, scope); err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (e *Export) WriteCSV(ctx context.Context, w io.Writer) error {
 	b.WriteString("\uFEFF")
 	fmt.Fprintf(b, "# Export Time: %s\r\n# Date Range: %s to %s\r\n", e.made.UTC().Format(instantLayout), e.period.First, e.period.Last)
 	fmt.Fprintf(b, "# URL Slug: %s\r\n", cmp.Or(e.slug, "(all)"))
-	if e.slug != "" {
+	if e.custom {
 		fmt.Fprintf(b, "# URL Domain: %s\r\n", e.domain)
 	}
 	c := &sheet{csv.NewWriter(b)}
