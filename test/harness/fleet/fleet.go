@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,6 +34,8 @@ type Config struct {
 	Plane *plane.Plane
 	// Ingesters is the number of additional control planes with only the role ingest.
 	Ingesters int
+	// Issuers is the number of additional control planes with only the role certs. The others then do not have it.
+	Issuers int
 	// Standby adds a synchronous PostgreSQL standby: the primary acknowledges no commit without it.
 	Standby bool
 	// Clocks are the clock offsets of the edges in order, in whole seconds. If it is set, the edges are built with
@@ -86,6 +89,7 @@ type Fleet struct {
 	Cluster    []*Process // with Config.Brokers: broker i has the number i+1
 	Controls   []*Node
 	Ingesters  []*Node
+	Issuers    []*Node
 	Edges      []*Node
 
 	// KafkaProxy is between Kafka and all clients (nil for a cluster), StoreProxy between the control planes and ClickHouse,
@@ -121,6 +125,9 @@ func Start(t testing.TB, cfg Config) *Fleet {
 		for i := range cfg.Ingesters {
 			f.Ingesters = append(f.Ingesters, f.control(fmt.Sprintf("ingester%d", i+1), "ingest"))
 		}
+		for i := range cfg.Issuers {
+			f.Issuers = append(f.Issuers, f.control(fmt.Sprintf("issuer%d", i+1), "certs"))
+		}
 		f.PlaneProxy = f.proxy(testkit.FreeAddr(t), f.Controls[0].Addr)
 	} else {
 		f.PlaneProxy = f.proxy(testkit.FreeAddr(t), strings.TrimPrefix(cfg.Plane.URL(), "http://"))
@@ -139,8 +146,7 @@ func Start(t testing.TB, cfg Config) *Fleet {
 
 // Nodes returns all control planes and all edges, in that order.
 func (f *Fleet) Nodes() []*Node {
-	var all []*Node
-	return append(append(append(all, f.Controls...), f.Ingesters...), f.Edges...)
+	return slices.Concat(f.Controls, f.Ingesters, f.Issuers, f.Edges)
 }
 
 // EdgeAddrs returns the addresses of all edges.
