@@ -46,6 +46,11 @@ type Config struct {
 	Spread bool
 	// EdgeEnv and ControlEnv are additional NAME=value settings.
 	EdgeEnv, ControlEnv []string
+	// EdgeAddrs are the public addresses of the edges in order, host:port; nil chooses free ones. All addresses in 127.0.0.0/8
+	// are local on Linux.
+	EdgeAddrs []string
+	// EdgeTLS are the values of TLS_ADDR of the edges in order; nil means no TLS.
+	EdgeTLS []string
 	// Settings, if set, returns a program's settings and replaces those of the harness, except the addresses and the folder
 	// of the Node. It is called when the stores and proxies run.
 	Settings func(*Fleet, *Node, Program) []string
@@ -222,7 +227,17 @@ func (f *Fleet) edge(i int) *Node {
 	if i < len(f.cfg.Clocks) {
 		env = append(env, testkit.ClockOffset(f.cfg.Clocks[i]))
 	}
-	return f.node(fmt.Sprintf("edge%d", i+1), Edge, env)
+	if i < len(f.cfg.EdgeTLS) {
+		env = append(env, "TLS_ADDR="+f.cfg.EdgeTLS[i])
+	}
+	if i < len(f.cfg.EdgeAddrs) {
+		env = append(env, "LISTEN_ADDR="+f.cfg.EdgeAddrs[i])
+	}
+	n := f.node(fmt.Sprintf("edge%d", i+1), Edge, env)
+	if i < len(f.cfg.EdgeAddrs) {
+		n.Addr = f.cfg.EdgeAddrs[i]
+	}
+	return n
 }
 
 // built returns the key in programs of the build for p.

@@ -1,0 +1,147 @@
+package harness_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/acmetest"
+	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/test/harness/fleet"
+)
+
+// present returns the certificate that an edge presents for a host name, if visitors trust it.
+func present(addr, host string, roots *x509.CertPool, sessions tls.ClientSessionCache) (leaf *x509.Certificate, resumed bool, err error) {
+	cfg := &tls.Config{ServerName: host, RootCAs: roots, ClientSessionCache: sessions}
+	c, err := tls.DialWithDialer(&net.Dialer{Timeout: 5 * time.Second}, "tcp", addr, cfg)
+	if err != nil {
+		return nil, false, err
+	}
+	defer c.Close()
+	// TLS 1.3 sends tickets after the handshake, so a client has them only after it has read something.
+	if _, err := fmt.Fprintf(c, "GET /spring HTTP/1.1\r\nHost: %s\r\n\r\n", host); err != nil {
+		return nil, false, err
+	}
+	answer := make([]byte, 64)
+	n, err := c.Read(answer)
+	if err != nil {
+		return nil, false, err
+	}
+	if !strings.HasPrefix(string(answer[:n]), "HTTP/1.1 302 ") {
+		return nil, false, fmt.Errorf("%s: %q", host, answer[:n])
+	}
+	state := c.ConnectionState()
+	return state.PeerCertificates[0], state.DidResume, nil
+}
+
+// TestTLS_fleet adds custom domains to two control planes and three edges, with Pebble as the certificate authority, which
+// asks the edges on three addresses. A new certificate serves visitors at all edges within two seconds after it was issued.
+// Edges that restart while authority, database and control planes are down serve the same certificates. N is the
+// number of domains.
+func TestTLS_fleet(t *testing.T) {
+	domains := count(t, 5)
+	_, plainPort, _ := net.SplitHostPort(testkit.FreeAddr(t))
+	_, securePort, _ := net.SplitHostPort(testkit.FreeAddr(t))
+	number := func(s string) int {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	ca := acmetest.Start(t, acmetest.Config{HTTPPort: number(plainPort), TLSPort: number(securePort), Strict: true, NonceReject: 10})
+	hosts := []string{"127.0.0.2", "127.0.0.3", "127.0.0.4"}
+	var plain, secure []string
+	for _, h := range hosts {
+		plain, secure = append(plain, net.JoinHostPort(h, plainPort)), append(secure, net.JoinHostPort(h, securePort))
+	}
+	ca.SetA("edge.sho.rt", hosts...)
+	ca.SetA("sho.rt", hosts...)
+	key := "CERTIFICATE_KEY=" + strings.Repeat("c", 32)
+	f := fleet.Start(t, fleet.Config{
+		Edges: 3, Controls: 2, Spread: true, EdgeAddrs: plain, EdgeTLS: secure, EdgeEnv: []string{key},
+		ControlEnv: []string{"ROLES=api,publish,ingest,webhooks,certs", key, "ACME_EMAIL=ops@example.com", "ACME_DIRECTORY=" + ca.Directory,
+			"ACME_CA_FILE=" + ca.RootFile, "RESOLVERS=" + ca.DNS, "EDGE_HOSTNAME=edge.sho.rt"},
+	})
+	roots := ca.Roots()
+	testkit.Within(t, time.Minute, "the service's own host has its certificate", func() bool { return ca.Issued() == 1 })
+	admin := f.Controls[0].Login(t)
+	first := map[string]*x509.Certificate{}
+	var worst time.Duration
+	for i := range domains {
+		host := fmt.Sprintf("go%d.acme.example.com", i)
+		var d struct {
+			ID, Status string
+			Records    []struct{ Type, Name, Value string }
+		}
+		admin.Must("POST", "/api/domains", map[string]any{"hostname": host}, 201, &d)
+		admin.Create("https://example.com/"+host, map[string]any{"customSlug": "spring", "domain": host})
+		for _, r := range d.Records {
+			switch r.Type {
+			case "TXT":
+				ca.SetTXT(r.Name, r.Value)
+			case "CNAME":
+				ca.SetCNAME(r.Name, r.Value)
+			}
+		}
+		admin.At(f.Controls[i%2]).Must("POST", "/api/domains/"+d.ID+"/verify", nil, 200, &d)
+		if d.Status != "ACTIVE" {
+			t.Fatalf("%s: %+v", host, d)
+		}
+		verified, before := time.Now(), ca.Issued()
+		testkit.Within(t, time.Minute, "Pebble issues the certificate of "+host, func() bool { return ca.Issued() > before })
+		issued := time.Now()
+		for _, addr := range secure {
+			testkit.Within(t, time.Minute, addr+" presents the certificate of "+host, func() bool {
+				leaf, _, err := present(addr, host, roots, nil)
+				first[host] = leaf
+				return err == nil
+			})
+		}
+		all := time.Since(issued)
+		t.Logf("%s: issued %v after the verification, at all edges %v later", host, issued.Sub(verified).Round(time.Millisecond), all.Round(time.Millisecond))
+		worst = max(worst, all)
+	}
+	t.Logf("the slowest of %d certificates was at all edges %v after it was issued", domains, worst.Round(time.Millisecond))
+	if worst > 2*time.Second {
+		t.Errorf("a certificate took %v from its issuance to all edges, want at most 2 s", worst)
+	}
+	if got := ca.Issued(); got != domains+1 {
+		t.Errorf("two control planes ordered %d certificates for %d host names", got, domains+1)
+	}
+
+	// Session tickets of one edge are good at the others.
+	sessions := tls.NewLRUClientSessionCache(1)
+	for i, addr := range secure {
+		if _, resumed, err := present(addr, "go0.acme.example.com", roots, sessions); err != nil || resumed != (i > 0) {
+			t.Errorf("visit %d, at %s: resumed %v, %v", i+1, addr, resumed, err)
+		}
+	}
+
+	// Nothing but edges is left, and they start again.
+	ca.Stop()
+	for _, c := range f.Controls {
+		c.Kill()
+	}
+	f.Postgres.Kill()
+	for i, e := range f.Edges {
+		e.Kill()
+		began := time.Now()
+		e.Start()
+		for host := range first {
+			leaf, _, err := present(secure[i], host, roots, nil)
+			if err != nil {
+				t.Fatalf("%s at edge %d after its restart: %v", host, i+1, err)
+			}
+			if !leaf.Equal(first[host]) {
+				t.Errorf("%s at edge %d: another certificate after the restart", host, i+1)
+			}
+		}
+		t.Logf("edge %d serves TLS again %v after its start", i+1, time.Since(began).Round(time.Millisecond))
+	}
+}
