@@ -5,6 +5,7 @@ import { may } from './choice.js';
 import { attempt, badge, bar, button, card, choices, complain, dialog, empty, field, figure, form, iconButton, notify, turns } from './ui.js';
 import { number, bare } from './format.js';
 import { chart } from './chart.js';
+import { called } from './domainfield.js';
 import { archive, editBundle, mark, removeBundle, state } from './bundles.js';
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
@@ -34,7 +35,7 @@ export async function bundle({ id, signal, go }) {
     replace(report, h('dl', { class: 'figures' }, figure('Links', number(got.urlCount)), figure('Total clicks', number(got.totalClicks)), figure('Last 7 days', number(week))),
       week > 0 && card('Clicks per day', chart(got.clickTrend, signal)),
       got.totalClicks > 0 && card('Most clicked', h('ol', { class: 'shares' }, got.topUrls.filter((u) => u.clickCount > 0).map((u) =>
-        h('li', null, h('a', { class: 'name mono', href: `/console/links/${u.id}` }, u.slug), h('span', { class: 'part' }, number(u.clickCount)), bar(u.clickCount, got.topUrls[0].clickCount))))));
+        h('li', null, h('a', { class: 'name mono', href: `/console/links/${u.id}` }, called(u)), h('span', { class: 'part' }, number(u.clickCount)), bar(u.clickCount, got.topUrls[0].clickCount))))));
   }
 
   function row(u, at) {

@@ -8,7 +8,7 @@ import { linkForm } from './linkform.js';
 import { move } from './move.js';
 import { chips } from './tags.js';
 import { trashed } from './trash.js';
-import { called, ownHost, readDomains } from './domainfield.js';
+import { called, ownHost, ownName, readDomains } from './domainfield.js';
 
 export async function links({ signal, go }) {
   const asked = new URLSearchParams(location.search);
@@ -91,7 +91,7 @@ export async function links({ signal, go }) {
   const within = (options, value) => (value && !options.some(([one]) => one === value) ? [...options, [value, value]] : options);
   const live = [choose('tag', 'Tag', [...colors.keys()].map((name) => [name, name])), choose('bundle', 'Bundle', within(bundles.map((b) => [b.id, b.name]), state.bundle)),
     choose('creator', 'Created by', within(people.length > 1 ? people : [], state.creator)), choose('campaign', 'Campaign', within(campaigns.suggestions.map((c) => [c.value, c.value]), state.campaign)),
-    choose('domain', 'Domain', within(domains.length ? [[ownHost, ownHost], ...domains.map((d) => [d.hostname, d.displayName])] : [], state.domain)),
+    choose('domain', 'Domain', within(domains.length ? [[ownName, ownHost], ...domains.map((d) => [d.hostname, d.displayName])] : [], state.domain)),
     field('sort', 'Sort by', { value: state.sort, options: [['createdAt desc', 'Newest'], ['createdAt asc', 'Oldest'], ['clickCount desc', 'Most clicks'], ['updatedAt desc', 'Last changed'], ['title asc', 'Title'], ['slug asc', 'Slug'], ['expiresAt asc', 'Expiry']], onchange: (e) => change({ sort: e.target.value }) }), exported].filter(Boolean);
   const filters = h('div', { class: 'filters many', role: 'search' }, search,
     field('status', 'Status', { value: state.status, options: [['', 'All'], ...Object.entries(statuses), ...(trashDays() === 0 && state.status !== 'DELETED' ? [] : [['DELETED', 'In the trash']])], onchange: (e) => change({ status: e.target.value }) }), live.filter((part) => part !== exported));

@@ -7,6 +7,7 @@ import { heatmap } from './heatmap.js';
 import { groupCard } from './groups.js';
 import { bots, breakdowns, figures, nothing, ranged, series } from './report.js';
 import { splitOptions } from './split.js';
+import { called } from './domainfield.js';
 
 export async function overview({ signal }) {
   const stats = await get('/api/urls/stats', { signal });
@@ -20,7 +21,7 @@ export async function overview({ signal }) {
   } }, (r, map, asked, by) => [
     figures(r), series(r, asked, signal),
     r.totalClicks === 0 ? nothing(asked, 'New clicks appear here within seconds.') : [heatmap(map, signal), h('div', { class: 'grid' },
-      card('Most clicked', h('ol', { class: 'shares' }, r.topUrls.map((u) => h('li', null, h('a', { class: 'name', href: `/console/links/${u.id}`, title: u.title || u.slug }, u.title || u.slug), h('span', { class: 'part' }, number(u.clicks)),
+      card('Most clicked', h('ol', { class: 'shares' }, r.topUrls.map((u) => h('li', null, h('a', { class: 'name', href: `/console/links/${u.id}`, title: u.title || called(u) }, u.title || called(u)), h('span', { class: 'part' }, number(u.clicks)),
         bar(u.clicks, r.topUrls[0].clicks))))),
       groupCard(r.groups, by), breakdowns(r, by))],
   ]);

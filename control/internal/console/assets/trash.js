@@ -5,7 +5,7 @@ import { may } from './choice.js';
 import { attempt, button, confirm, dialog, field, form, iconButton, notify } from './ui.js';
 import { bare, number, time } from './format.js';
 import { chips } from './tags.js';
-import { called } from './domainfield.js';
+import { called, domainField, ownHost } from './domainfield.js';
 
 // trashed returns a deleted link as a row of the list.
 export function trashed(u, load, colors) {
@@ -17,7 +17,8 @@ export function trashed(u, load, colors) {
     h('div', { class: 'tools' }, may('EDITOR') && [again, iconButton('trash', `Delete ${called(u)} for good`, () => purge(u, load), 'danger')]));
 }
 
-// restore restores a link. It asks for another slug or external id if the old one was taken meanwhile.
+// restore restores a link. It asks for another slug or external id if the old one was taken meanwhile, and for another
+// domain if the old one is gone.
 async function restore(u, done) {
   const path = `/api/urls/${u.id}/restore`;
   const restored = async () => {
@@ -29,14 +30,18 @@ async function restore(u, done) {
     return await restored();
   } catch (err) {
     const taken = (name) => err.fields?.some((f) => f.field === name);
-    if (err.status !== 409 || !(taken('slug') || taken('externalId'))) throw err;
+    if (err.status !== 409 || !['slug', 'externalId', 'domain'].some(taken)) throw err;
+    const domain = taken('domain') && domainField({ preset: null, within: u.workspaceId, help: `${u.domain} is not in service any more.` });
+    await domain?.ready;
     const inputs = [
-      taken('slug') && field('slug', 'New slug', { maxlength: 50, autocomplete: 'off', autocapitalize: 'none', autofocus: true, help: `Another link uses \u201c${u.slug}\u201d now.` }),
+      domain && (domain.value() === undefined ? h('p', null, `${u.domain} is not in service any more. The link returns on ${ownHost}.`) : domain.element),
+      (domain || taken('slug')) && field('slug', 'New slug', { value: domain ? u.slug : '', maxlength: 50, autocomplete: 'off', autocapitalize: 'none', autofocus: true, help: !domain && `Another link uses \u201c${u.slug}\u201d now.` }),
       taken('externalId') && field('externalId', 'New external id', { maxlength: 255, autocomplete: 'off', help: `Another link uses \u201c${u.externalId}\u201d now. Leave it empty for none.` }),
     ];
-    dialog('Restore under another name', (close) => form(inputs, 'Restore', async (v) => {
+    dialog('Restore under another address', (close) => form(inputs, 'Restore', async (v) => {
       const body = {};
-      if (taken('slug')) body.slug = v.slug.trim();
+      if (domain) body.domain = domain.value() ?? null;
+      if (domain || taken('slug')) body.slug = v.slug.trim();
       if (taken('externalId')) body.externalId = v.externalId.trim() || null;
       u = await post(path, body);
       close();
