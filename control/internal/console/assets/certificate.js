@@ -38,7 +38,7 @@ function words(d, c) {
 // certificateCard returns the card of a domain's certificate. changed is called with the domain after an upload.
 export function certificateCard(d, changed) {
   const c = d.certificate, works = d.status === 'ACTIVE' && served(c), fact = (name, value) => [h('dt', null, name), h('dd', null, value)];
-  const back = () => confirm('Remove the uploaded certificate?', 'The service then requests a certificate, if its operator has set that up. Until there is one, browsers cannot open the domain over https.', 'Remove', async () => {
+  const back = () => confirm('Remove the uploaded certificate?', 'If the service orders certificates, the uploaded one stays in use until there is a new one. If it orders none, browsers can no longer open the domain over https.', 'Remove', async () => {
     await del(`/api/domains/${d.id}/certificate`);
     notify('The uploaded certificate was removed.');
     await changed();
