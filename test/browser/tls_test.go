@@ -1,0 +1,133 @@
+package browser_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/acmetest"
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// call sends one request to the API and decodes the answer into out.
+func call(t *testing.T, method, url, token string, body, out any) {
+	t.Helper()
+	b, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequest(method, url, bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode/100 != 2 {
+		t.Fatalf("%s %s: %s %v %s", method, url, res.Status, err, text)
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// trusting returns an option with which Chromium trusts a root certificate: a home folder whose certificate database has it.
+func trusting(t *testing.T, root []byte) chromedp.ExecAllocatorOption {
+	t.Helper()
+	home := t.TempDir()
+	database, file := filepath.Join(home, ".pki", "nssdb"), filepath.Join(home, "root.pem")
+	if err := os.MkdirAll(database, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, root, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"-N", "--empty-password"}, {"-A", "-t", "C,,", "-n", "the test's authority", "-i", file}} {
+		if out, err := exec.Command("certutil", append([]string{"-d", "sql:" + database}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("This test needs certutil.  On Debian or Ubuntu:  sudo apt-get install -y libnss3-tools  (%v: %s)", err, out)
+		}
+	}
+	return chromedp.Env("HOME="+home, "PATH="+os.Getenv("PATH"))
+}
+
+// TestTLS_Chromium_opens_a_link_on_a_custom_domain has Chromium trust the root of the authority that issued the domain's
+// certificate, and nothing else: certificate errors are not ignored. A Chromium without the root refuses the same link.
+func TestTLS_Chromium_opens_a_link_on_a_custom_domain(t *testing.T) {
+	t.Parallel()
+	const host = "go.acme.example.com"
+	number := func(addr string) int {
+		_, port, _ := net.SplitHostPort(addr)
+		n, err := strconv.Atoi(port)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	secure := testkit.FreeAddr(t)
+	ca := acmetest.Start(t, acmetest.Config{TLSPort: number(secure)})
+	base := standalone(t, fmt.Sprintf("BASE_URL=https://sho.example.com:%d", number(secure)), "TLS_ADDR="+secure, "ACME_EMAIL=ops@example.com",
+		"ACME_DIRECTORY="+ca.Directory, "ACME_CA_FILE="+ca.RootFile, "RESOLVERS="+ca.DNS, "ALLOW_PRIVATE_DESTINATIONS=true")
+	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<!doctype html><title>there</title><h1>You have arrived</h1>")
+	}))
+	t.Cleanup(there.Close)
+
+	var session struct{ AccessToken string }
+	call(t, "POST", base+"/api/auth/login", "", map[string]any{"email": "admin@example.com", "password": adminPassword}, &session)
+	var d struct {
+		ID      string
+		Records []struct{ Type, Name, Value string }
+	}
+	call(t, "POST", base+"/api/domains", session.AccessToken, map[string]any{"hostname": host}, &d)
+	for _, r := range d.Records {
+		switch r.Type {
+		case "TXT":
+			ca.SetTXT(r.Name, r.Value)
+		case "CNAME":
+			ca.SetCNAME(r.Name, r.Value)
+		}
+	}
+	var link struct{ ShortURL string }
+	call(t, "POST", base+"/api/urls", session.AccessToken, map[string]any{"originalUrl": there.URL, "customSlug": "spring", "domain": host}, &link)
+	call(t, "POST", base+"/api/domains/"+d.ID+"/verify", session.AccessToken, map[string]any{}, &d)
+	testkit.Within(t, time.Minute, "the domain has a certificate", func() bool {
+		c, err := tls.Dial("tcp", secure, &tls.Config{ServerName: host, RootCAs: ca.Roots()})
+		if err != nil {
+			return false
+		}
+		return c.Close() == nil
+	})
+
+	names := chromedp.Flag("host-resolver-rules", "MAP "+host+" 127.0.0.1")
+	stranger := open(t, base, names)
+	if err := chromedp.Run(stranger.ctx, chromedp.Navigate(link.ShortURL)); err == nil || !strings.Contains(err.Error(), "ERR_CERT_AUTHORITY_INVALID") {
+		t.Errorf("a browser that does not trust the authority: %v", err)
+	}
+	friend := open(t, base, names, trusting(t, ca.RootPEM()))
+	var heading string
+	if err := chromedp.Run(friend.ctx, chromedp.Navigate(link.ShortURL), chromedp.Text("h1", &heading)); err != nil || heading != "You have arrived" {
+		t.Errorf("%s: %q %v", link.ShortURL, heading, err)
+	}
+}
