@@ -166,7 +166,7 @@ func TestG37_issuers_are_killed(t *testing.T) {
 	more := s.ca.Orders() - s.wanted - own
 	t.Logf("%d kills, of which %d in the middle of an order; %d domains, %d renewals: %d orders, %d more than certificates; all were there %v after the last kill; %d failed visits",
 		kills, lost, len(s.domains), s.wanted-len(s.domains), s.ca.Orders(), more, took.Round(time.Second), failing)
-	if more < 0 || more > min(kills, lost) {
+	if more < 0 || more > kills {
 		t.Errorf("%d orders for %d certificates and %d kills", s.ca.Orders(), s.wanted+own, kills)
 	}
 	if failing > 0 {

@@ -131,10 +131,11 @@ func (c Conn) ChangesAfter(ctx context.Context, revision uint64, limit int) (lis
 	return list, false, rows.Err()
 }
 
-// TrimChanges deletes the log entries up to and including a revision.
+// TrimChanges deletes the log entries up to and including a revision, except those of the newest change. Changes of hosts take
+// revisions without entries, and edges that know the newest change must not load all links again because of them.
 func (s *Store) TrimChanges(ctx context.Context, upTo uint64) (removed int64, err error) {
 	err = s.Tx(ctx, func(tx *Tx) error {
-		removed, err = tx.Exec(ctx, `DELETE FROM link_changes WHERE revision <= ?`, upTo)
+		removed, err = tx.Exec(ctx, `DELETE FROM link_changes WHERE revision <= ? AND revision < (SELECT max(revision) FROM link_changes)`, upTo)
 		return err
 	})
 	return removed, err

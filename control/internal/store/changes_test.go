@@ -75,6 +75,11 @@ func TestChanges(t *testing.T) {
 		if oldest, err = s.OldestChange(ctx); err != nil || n != 4 || oldest != 4 {
 			t.Errorf("trimmed %d, oldest %d, %v", n, oldest, err)
 		}
+		_, err = s.TrimChanges(ctx, 1000)
+		must(t, err)
+		if oldest, err = s.OldestChange(ctx); err != nil || oldest == 0 {
+			t.Errorf("the newest change is not in the log: oldest %d, %v", oldest, err)
+		}
 	})
 }
 
