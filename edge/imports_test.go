@@ -29,7 +29,7 @@ var layers = []archtest.Layer{
 		Is: "the hot path, which must not depend on where links come from and where clicks go",
 	},
 	{
-		Path: "edge/internal/proxy", May: []string{"edge/internal/apierror", "edge/internal/listen"},
+		Path: "edge/internal/proxy", May: []string{"edge/internal/apierror"},
 		Is: "the proxy of API requests, apart from the hot path",
 	},
 	{

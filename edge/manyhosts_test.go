@@ -120,7 +120,7 @@ func TestTLS_with_many_domains(t *testing.T) {
 		t.Errorf("the edge starts %v later with %d domains", later, domains)
 	}
 
-	// Handshakes, in turns, and memory when every domain has had a visitor.
+	// Handshakes at both edges alternately, and memory when every domain has had a visitor.
 	few, _, stopFew := began(t, one)
 	defer stopFew()
 	c := newControl()

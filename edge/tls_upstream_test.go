@@ -31,7 +31,6 @@ func TestTLS_forwards_to_the_control_plane(t *testing.T) {
 	go func() { _ = api.Serve(up) }()
 	t.Cleanup(func() { _ = api.Close() })
 	c, n, cfg := newControl(), new(names), secure(t)
-	cfg.BaseURL = "http://sho.rt"
 	n.put(snapshot.Hosts{Hosts: []snapshot.Host{issue(t, "sho.rt", 0, 1)}})
 	e, _ := run(t, cfg, edge.Deps{Links: c, Sink: c, Hosts: n, Upstream: func(context.Context) (net.Conn, error) { return up.Dial() }})
 	testkit.Eventually(t, "the host", func() bool { return e.Hosts() == 1 })
@@ -63,11 +62,10 @@ func TestTLS_forwards_to_the_control_plane(t *testing.T) {
 	}
 }
 
-// A cookie that is set over TLS is never sent without, also if BASE_URL has no TLS.
+// A cookie that is set over TLS is never sent without.
 func TestTLS_cookies_are_secure(t *testing.T) {
 	t.Parallel()
 	c, n, cfg := newControl(), new(names), secure(t)
-	cfg.BaseURL = "http://sho.rt"
 	c.put(link.Record{Num: 1, Key: link.Key(36, "rules"), Destination: "https://example.com/", SmartRouting: true, Rules: []link.Rule{
 		{ID: link.ID{1}, Name: "returning", Target: "https://example.com/again", Conditions: []byte(`{"operator":"AND","conditions":[{"type":"visitor","operator":"equals","value":"returning"}]}`)},
 	}})

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/apierror"
-	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/shared/client"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/visitor"
@@ -40,8 +39,7 @@ type Config struct {
 	// Paths are the upstream's paths. Each includes everything below it, except "/", which is the root alone. nil means
 	// DefaultPaths.
 	Paths []string
-	// Scheme and Host are the scheme and host of the public address, for the X-Forwarded headers. Requests over TLS have
-	// the scheme https in any case.
+	// Scheme and Host are the scheme and host of the public address, for the X-Forwarded headers.
 	Scheme, Host string
 	// Token is sent with every request, so that the upstream trusts X-Forwarded-For. "" sends none.
 	Token config.Secret
@@ -356,11 +354,7 @@ func (x *exchange) request(ctx *fasthttp.RequestCtx, from netip.Addr) (*http.Req
 	if cfg.Token != "" {
 		req.Header.Set(visitor.EdgeTokenHeader, cfg.Token.Reveal())
 	}
-	scheme := cfg.Scheme
-	if _, secure := listen.Secured(ctx.Conn()); secure {
-		scheme = "https"
-	}
-	req.Header.Set("X-Forwarded-Proto", scheme)
+	req.Header.Set("X-Forwarded-Proto", cfg.Scheme)
 	req.Header.Set("X-Forwarded-Host", req.Host)
 	x.trace(req)
 	switch n := in.ContentLength(); {

@@ -15,16 +15,13 @@ import (
 // remembered is how long a browser keeps the cookie after each visit: 30 days in seconds.
 const remembered = "2592000"
 
-// attributeSecure keeps browsers from sending the cookie without TLS.
-const attributeSecure = "; Secure"
-
 var nameSetCookie = []byte("Set-Cookie")
 
 // cookieAttributes returns the part of Set-Cookie after the value. The cookie belongs to the host of the short URL.
 func cookieAttributes(baseURL string) string {
 	attributes := "; Max-Age=" + remembered + "; Path=/; HttpOnly; SameSite=Lax"
 	if strings.HasPrefix(strings.ToLower(baseURL), "https:") {
-		attributes += attributeSecure
+		attributes += "; Secure"
 	}
 	return attributes
 }
@@ -53,9 +50,6 @@ func (h *Handler) chooseRecognised(ctx *fasthttp.RequestCtx, w *work, plan *tabl
 	if needs&rule.NeedsVisitor != 0 && !anonymous && !ctx.IsHead() && !h.own.Has(d.Target) {
 		w.cookie = append(append(w.cookie[:0], visitor.Cookie...), '=')
 		w.cookie = append(visitor.AppendIdentity(w.cookie, w.Identity()), h.cookieRest...)
-		if secured(ctx) && !strings.HasSuffix(h.cookieRest, attributeSecure) {
-			w.cookie = append(w.cookie, attributeSecure...)
-		}
 		ctx.Response.Header.SetCanonical(nameSetCookie, w.cookie)
 	}
 	return d

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/shortline/shortline/edge/internal/hosts"
-	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/valyala/fasthttp"
 )
 
@@ -145,10 +144,4 @@ func securePortOf(baseURL string) string {
 		return ""
 	}
 	return ":" + u.Port()
-}
-
-// secured reports whether a request came over TLS.
-func secured(ctx *fasthttp.RequestCtx) bool {
-	_, ok := listen.Secured(ctx.Conn())
-	return ok
 }
