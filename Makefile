@@ -75,6 +75,7 @@ prose: ## check docs and comments against docs/style.md
 bench: ## measure every budget against its baseline; table and chart in docs/benchmarks
 	@mkdir -p bin
 	cd edge && $(GO) build -pgo=$(PROFILE) -o ../bin/edgebench ./bench
+	cd edge/bench/caddy && GOWORK=off $(GO) build -trimpath -o $(CACHE)/bin/ . || echo "Visits over TLS will not be compared with Caddy, which cannot be built."
 	bin/edgebench -out docs/benchmarks
 	@deploy/dev/parts
 	cd edge && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/kafkasink

@@ -49,7 +49,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.IntVar(&s.cpus[0], "server-cpu", 0, "processor of the servers")
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")
 	f.StringVar(&s.parts, "parts", "ratios,ship,others,visits,half,memory,cold,ten", "what to measure")
-	f.StringVar(&s.only, "only", "", "scenarios of ratios to run, such as P1,P4; empty: all")
+	f.StringVar(&s.only, "only", "", "scenarios of ratios and visits to run, such as P1,P16; empty: all")
 	f.StringVar(&s.out, "out", "", "base name of the result files (.txt, .json, .svg), or a folder, where the base name is the date")
 	f.StringVar(&s.kafka, "kafka", "", "used by the edge's process: ship clicks to this broker")
 	f.StringVar(&s.data, "data", "", "used by the processes of a cold start and of visits: the data folder")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -66,6 +67,9 @@ type visitCost struct {
 func measureVisits(s *settings, load *child, servers []visitServer) (all []visitCost, err error) {
 	length := 2 * s.dur
 	for _, mode := range visitModes {
+		if s.only != "" && !slices.Contains(strings.Split(s.only, ","), mode.Name) {
+			continue
+		}
 		var field []visitServer
 		for _, v := range servers {
 			if !mode.hybrid || v.hybrid {

@@ -57,7 +57,11 @@ func (l *Listener) admitAll() {
 	go func() { failed <- l.admit(l.Listener, nil) }()
 	if l.secure != nil {
 		ports++
-		go func() { failed <- l.admit(l.secure.ln, l.secure) }()
+		go func() {
+			err := l.admit(l.secure.ln, l.secure)
+			close(l.secure.next)
+			failed <- err
+		}()
 	}
 	go func() {
 		p.why = <-failed
@@ -86,21 +90,56 @@ func (l *Listener) admit(ln net.Listener, s *security) error {
 				c.move(&c.writeBy, l.timeouts.Read, 0)
 			}
 			c.move(&c.readBy, l.timeouts.Read, 0)
-			place := p.shedder.Opened(c)
-			p.busy.Go(func() {
-				spoke := (l.proxied == nil || c.awaitProxy(l.proxied)) && (s == nil || c.secure.handshake(s)) && c.awaitHead()
-				place.Leave()
-				if !spoke {
-					_ = c.Close()
-					return
-				}
-				p.ready <- c
-			})
+			n := newcomer{c, p.shedder.Opened(c)}
+			p.busy.Add(1)
+			if s == nil {
+				go l.prepare(n, nil)
+				continue
+			}
+			select {
+			case s.next <- n:
+			default:
+				go l.prepareMany(n, s)
+			}
 		case transient(err):
 			time.Sleep(conns.Pause)
 		default:
 			return err
 		}
+	}
+}
+
+// newcomer is a pending connection.
+type newcomer struct {
+	*conn
+	place *conns.Place[*conn]
+}
+
+// prepare waits for the first request of a connection, and then lets Accept return it.
+func (l *Listener) prepare(n newcomer, s *security) {
+	p := l.pending
+	defer p.busy.Done()
+	spoke := (l.proxied == nil || n.awaitProxy(l.proxied)) && (s == nil || n.secure.handshake(s)) && n.awaitHead()
+	n.place.Leave()
+	if !spoke {
+		_ = n.Close()
+		return
+	}
+	p.ready <- n.conn
+}
+
+// prepareMany prepares one connection after another until too many goroutines have nothing to do. A handshake needs a larger
+// stack than a new goroutine has. Copying it to a larger one twice would cost three per cent of a visit.
+func (l *Listener) prepareMany(n newcomer, s *security) {
+	for more := true; more; {
+		l.prepare(n, s)
+		n = newcomer{}
+		if s.resting.Add(1) <= maxResting {
+			n, more = <-s.next
+		} else {
+			more = false
+		}
+		s.resting.Add(-1)
 	}
 }
 

@@ -29,6 +29,8 @@ const (
 	maxQueuedPerClient = 64
 	// remembered is the number of clients whose latest handshake counts for the order of the waiting ones.
 	remembered = 512
+	// maxResting is how many goroutines with a stack for handshakes may wait for connections.
+	maxResting = 64
 )
 
 // ProtocolACME is the application protocol of a certificate authority that asks for proof of control (RFC 8737). Such a
@@ -69,6 +71,8 @@ type security struct {
 	TLS
 	ln         net.Listener
 	config     *tls.Config
+	next       chan newcomer // to goroutines that rest
+	resting    atomic.Int32  // number of these goroutines
 	queue      *fairqueue.Queue[netip.Addr]
 	unanswered conns.Queue[*wire]
 	waiting    atomic.Int64 // length of unanswered
@@ -83,7 +87,7 @@ type security struct {
 // half of the processors compute handshakes at the same time, and clients take turns. Call Secure after AwaitHeads and
 // before Accept.
 func (l *Listener) Secure(ln net.Listener, t TLS) {
-	s := &security{TLS: t, ln: ln, config: t.Config}
+	s := &security{TLS: t, ln: ln, config: t.Config, next: make(chan newcomer)}
 	s.config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		w := hello.Conn.(*wire)
 		name, cfg, err := t.Hello(hello)
