@@ -120,7 +120,7 @@ var libraries = []archtest.Library{
 	{Path: "github.com/swaggest/swgui", In: []string{"control/internal/api"}},
 	{Path: "golang.org/x/net", In: []string{"control/internal/api", "control/internal/manage/domains/hostname", "control/internal/manage/webhooks", "control/internal/platform/outbound", "control/internal/platform/smtp"}},
 	{Path: "github.com/miekg/dns", In: []string{"control/internal/manage/domains/dnscheck"}}, // package net hides error codes and CNAME records, and asks servers of its own choice
-	{Path: "github.com/caddyserver/certmagic", In: []string{"control/internal/certs"}}, // issuance, in steps that survive a crash; ADR 0019
+	{Path: "github.com/caddyserver/certmagic", In: []string{"control/internal/certs"}},       // issuance, in steps that survive a crash; ADR 0019
 	{Path: "github.com/mholt/acmez/v3", In: []string{"control/internal/certs"}},
 	{Path: "go.uber.org/zap", In: []string{"control/internal/certs"}}, // certmagic's logger, which must not be nil
 	{Path: "github.com/wneessen/go-mail", In: []string{"control/internal/platform/smtp"}},

@@ -494,8 +494,6 @@ func (h *Handler) rescue(ctx *fasthttp.RequestCtx) {
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // retryAfter returns a wait as the value of Retry-After, in seconds rounded up.
-func retryAfter(d time.Duration) string {
-	return strconv.FormatInt(wholeSeconds(d), 10)
-}
+func retryAfter(d time.Duration) string { return strconv.FormatInt(wholeSeconds(d), 10) }
 
 func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
