@@ -84,7 +84,7 @@ func ownCertificate(t *testing.T, host string) (chain, key string, roots *x509.C
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Raw})), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), roots
 }
 
-// From a host name to https in the browser, with a real certificate authority, and with a certificate of one's own.
+// From a host name to https in the browser, with a real certificate authority, and with an uploaded certificate.
 func TestConsole_certificates(t *testing.T) {
 	addr, secure := testkit.FreeAddr(t), testkit.FreeAddr(t)
 	ca := acmetest.Start(t, acmetest.Config{HTTPPort: portOf(t, addr), TLSPort: portOf(t, secure)})
@@ -131,7 +131,7 @@ func TestConsole_certificates(t *testing.T) {
 		return served
 	})
 
-	// A certificate of one's own: errors are at their fields, and files can take the place of text.
+	// An uploaded certificate: errors are at their fields, and files can take the place of text.
 	own, key, roots := ownCertificate(t, acme)
 	other, otherKey, _ := ownCertificate(t, "other.example.com")
 	b.press("Upload your own…")
