@@ -211,11 +211,12 @@ func (tx *Tx) DeleteChallenges(ctx context.Context, token string, before int64) 
 	return err
 }
 
-// Challenges reads all challenges, ordered by host name. There are as many as there are orders in progress.
+// Challenges reads all challenges, ordered by host name and then by age: edges answer tls-alpn-01 with the newest one, because
+// a control plane that was killed may have left others. There are as many as there are orders in progress.
 func (c Conn) Challenges(ctx context.Context) ([]Challenge, error) {
 	return All(ctx, c, func(row interface{ Scan(...any) error }) (h Challenge, err error) {
 		return h, row.Scan(&h.Token, &h.Hostname, &h.KeyAuthorization, &h.CreatedAt)
-	}, `SELECT token, hostname, key_authorization, created_at FROM acme_challenges ORDER BY hostname, token`)
+	}, `SELECT token, hostname, key_authorization, created_at FROM acme_challenges ORDER BY hostname, created_at, token`)
 }
 
 // HostCertificates reads the certificates of the domains in service and of the service's names that have changed for edges
