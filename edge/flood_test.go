@@ -145,7 +145,8 @@ func steadily(ctx context.Context, perSecond int, do func(i int)) {
 			default:
 				continue // all are busy: the attack is slower than planned
 			}
-			all.Go(func() { do(i); <-slots })
+			number := i // i changes while do runs
+			all.Go(func() { do(number); <-slots })
 		}
 	}
 }
