@@ -50,6 +50,8 @@ type Listener struct {
 	scanned  int // the last index in conns that closeLongestIdle examined
 	first    sync.Once
 	accepts  chan struct{} // closed by the first Accept
+	closing  sync.Once
+	closed   error // of the first Close
 }
 
 // New wraps ln. The Listener then owns ln.
@@ -127,13 +129,16 @@ func (l *Listener) accept(ln net.Listener) (*conn, error) {
 	return c, nil
 }
 
-// Close closes all ports. Open connections stay open.
+// Close closes all ports. Open connections stay open. Only the first call has an effect, and all return its error: the
+// server and the loops that accept connections both close the listener.
 func (l *Listener) Close() error {
-	err := l.Listener.Close()
-	if l.secure != nil {
-		err = errors.Join(err, l.secure.ln.Close())
-	}
-	return err
+	l.closing.Do(func() {
+		l.closed = l.Listener.Close()
+		if l.secure != nil {
+			l.closed = errors.Join(l.closed, l.secure.ln.Close())
+		}
+	})
+	return l.closed
 }
 
 // Open returns the number of open connections.
