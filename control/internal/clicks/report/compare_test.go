@@ -28,7 +28,7 @@ func (c *combinations) report(s *report.Service, q combination, want, compared t
 		got, top = &o.Report, o.TopURLs
 		var expect []report.TopLink
 		for _, n := range want.all.top() {
-			expect = append(expect, report.TopLink{ID: linkID(n), Slug: fmt.Sprint("link", n), Clicks: want.all.links[n].clicks})
+			expect = append(expect, report.TopLink{ID: linkID(n), Domain: cmp.Or(domainOf(n), "sho.rt"), Slug: fmt.Sprint("link", n), Clicks: want.all.links[n].clicks})
 		}
 		if !slices.Equal(top, expect) {
 			return fmt.Sprintf("top links %+v, want %+v", top, expect)
