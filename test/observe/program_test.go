@@ -58,7 +58,9 @@ func standalone(t *testing.T) *program {
 // lonelyEdge starts, once, an edge without control plane and Kafka. It exports all metrics of an edge.
 func lonelyEdge(t *testing.T) *program {
 	t.Helper()
-	return start(t, "edge/cmd/edge", "/healthz", "BASE_URL=http://sho.rt", "CONTROL_URL=http://127.0.0.1:1", "EDGE_TOKEN=0123456789abcdef0123456789abcdef", "KAFKA_BROKERS=127.0.0.1:1")
+	return start(t, "edge/cmd/edge", "/healthz", "BASE_URL=https://sho.rt", "CONTROL_URL=http://127.0.0.1:1", "EDGE_TOKEN=0123456789abcdef0123456789abcdef", "KAFKA_BROKERS=127.0.0.1:1",
+		// Some metrics exist only with these features.
+		"TLS_ADDR=127.0.0.1:0", "CERTIFICATE_KEY=0123456789abcdef0123456789abcdef", "PROXY_PROTOCOL=true", "TRUSTED_PROXIES=192.0.2.1")
 }
 
 // start builds and starts a program, once, and waits until a path on its operations port answers 200.
