@@ -105,7 +105,9 @@ func TestE2E_maxClicks_is_exact(t *testing.T) {
 	killed := c.CreateURL(destination, map[string]any{"maxClicks": limit, "expiredUrl": "https://example.com/over"})
 	p.published(killed.Slug)
 	v = p.crowd(killed.Slug, visits, func(v *crowd) {
-		testkit.Within(t, 20*time.Second, "a third of the limit is used", func() bool { return v.followed.Load() > limit/3 })
+		for begun := time.Now(); v.followed.Load() <= limit/3 && time.Since(begun) < 20*time.Second; {
+			time.Sleep(200 * time.Microsecond) // the visits of the whole limit may take less than a tenth of a second
+		}
 		p.Kill()
 	})
 	p.Start()
