@@ -255,6 +255,28 @@ func (s *Server) SetCNAME(host, target string) {
 	s.set("set-cname", map[string]any{"host": host, "target": target})
 }
 
+// Record is a DNS record that a domain of the API asks for. Its type is TXT or CNAME. Found tells whether the control plane has
+// seen the record.
+type Record struct {
+	Type, Name, Value string
+	Found             bool
+}
+
+// SetRecords sets the records that a domain of the API asks for, and replaces those of the same name and type.
+func (s *Server) SetRecords(list []Record) {
+	s.t.Helper()
+	for _, r := range list {
+		switch r.Type {
+		case "TXT":
+			s.SetTXT(r.Name, r.Value)
+		case "CNAME":
+			s.SetCNAME(r.Name, r.Value)
+		default:
+			s.t.Fatalf("the domain asks for an unexpected record: %+v", r)
+		}
+	}
+}
+
 // SetFailing makes every question about a name fail with SERVFAIL, or ends that.
 func (s *Server) SetFailing(host string, failing bool) {
 	s.t.Helper()

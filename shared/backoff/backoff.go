@@ -8,6 +8,8 @@ package backoff
 import (
 	"context"
 	"math/rand/v2"
+	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -48,6 +50,19 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// RetryAfter parses the value of a Retry-After header: whole seconds, or a date. now is the time to which a date is compared.
+// The result is at most most, because a peer could otherwise stop its clients for years. It is 0 if text has neither form, or
+// if the date has passed.
+func RetryAfter(text string, now time.Time, most time.Duration) time.Duration {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return time.Duration(min(max(n, 0), int64(most/time.Second))) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(at.Sub(now), 0), most)
+	}
+	return 0
 }
 
 // LogWorthy reports whether a failure is worth a log line: the first, second, fourth, eighth and so on of a row. Hours

@@ -56,6 +56,19 @@ func TestSleep_ends_with_its_context(t *testing.T) {
 	})
 }
 
+func TestRetryAfter_is_bounded(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"": 0, "soon": 0, "-5": 0, "0": 0, "7": 7 * time.Second, "3600": time.Hour, "3601": time.Hour,
+		"9223372036854775807": time.Hour, "9223372036": time.Hour, // seconds that overflow a duration
+		"Fri, 01 May 2026 12:00:09 GMT": 9 * time.Second, "Fri, 01 May 2026 11:00:00 GMT": 0, "Fri, 01 May 9999 12:00:00 GMT": time.Hour,
+	} {
+		if got := backoff.RetryAfter(text, now, time.Hour); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
 func TestLogWorthy_powers_of_two(t *testing.T) {
 	n := 0
 	for failures := 1; failures <= 1000; failures++ {

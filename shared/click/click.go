@@ -39,6 +39,7 @@ func (r Range) Len() uint64 { return r.To - r.From + 1 }
 // Event is one answered redirect. Its strings may alias a request's memory; to keep an Event, copy them first.
 type Event struct {
 	Seq  uint64 // position in its lane: consecutive, from 1, assigned by the spool
+	Lane uint8  // number of that lane, assigned by the spool; not a part of the record
 	Time int64  // Unix milliseconds, by the edge's clock
 
 	Link    uint64  // link.Record.Num
@@ -52,6 +53,14 @@ type Event struct {
 	AcceptLanguage string     // at most MaxAcceptLanguage bytes
 	UTM            link.UTM   // effective parameters: the visitor's own, or the link's preset; at most MaxUTM bytes each
 	Prefetch       bool       // the request was marked as a prefetch or prerender
+
+	// Visitor recognises the visitor on this link, if the link is sticky (link.Stickiness); else 0. Another link has another
+	// number for the same visitor.
+	Visitor uint64
+
+	// Conversion, if not "", makes this record a conversion instead of a click, encoded by package conversion. Conversions
+	// have lanes and a topic of their own. Only Seq, Time and Owner are set as well.
+	Conversion string
 
 	// LostFrom and LostTo, if not 0, make this record a loss marker instead of a click: the edge had no room for the
 	// clicks with these sequence numbers (both ends included), or its disk lost them. Only Seq and Time are set as
@@ -67,6 +76,7 @@ const (
 	MaxReferer        = 1024
 	MaxAcceptLanguage = 128
 	MaxUTM            = 255 // each campaign parameter
+	MaxConversion     = 1536
 )
 
 // Origin names the edge of a batch with its operator's settings EDGE_NAME and REGION. Either may be "". It travels

@@ -10,9 +10,12 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Schema is the number that AppendRecord writes into every record. A new field does not change it, because readers skip
-// unknown fields. It is raised when an older reader would misunderstand a record.
-const Schema = 1
+// Schema is the highest number that AppendRecord writes into a record. A new field does not change it, because readers skip
+// unknown fields. It is raised when an older reader would misunderstand a record. Clicks still have clickSchema.
+const (
+	Schema      = 2 // conversions
+	clickSchema = 1
+)
 
 // MaxRecord is the maximum number of bytes that AppendRecord appends for one event, including the length prefix.
 const MaxRecord = 3840
@@ -50,6 +53,8 @@ const (
 	fieldUTMPlatform = 19
 	fieldLostFrom    = 20
 	fieldLostTo      = 21
+	fieldVisitor     = 22
+	fieldConversion  = 23
 )
 
 // Wire types of the protobuf encoding.
@@ -66,11 +71,38 @@ const (
 // zero afterwards.
 func AppendRecord(dst []byte, e *Event) []byte {
 	start := len(dst)
-	dst = append(dst, 0, 0, fieldSchema<<3|wireVarint, Schema)
+	schema := byte(clickSchema)
+	if e.Conversion != "" {
+		schema = Schema
+	}
+	dst = append(dst, 0, 0, fieldSchema<<3|wireVarint, schema)
 	dst = appendNumber(dst, fieldSeq, e.Seq)
 	dst = appendNumber(dst, fieldTime, uint64(e.Time))
 	dst = appendNumber(dst, fieldLink, e.Link)
 	dst = appendNumber(dst, fieldOwner, e.Owner)
+	if e.Conversion == "" {
+		dst = appendFacts(dst, e)
+	} else {
+		dst = appendString(dst, fieldConversion, e.Conversion, MaxConversion)
+	}
+	dst = appendNumber(dst, fieldLostFrom, e.LostFrom)
+	dst = appendNumber(dst, fieldLostTo, e.LostTo)
+
+	// Two bytes are reserved for the length, because nearly every record needs exactly two.
+	n := len(dst) - start - 2
+	if n < 0x80 {
+		copy(dst[start+1:], dst[start+2:])
+		dst[start] = byte(n)
+		dst[len(dst)-1] = 0 // the spool writes this memory into a file, where zeros mark the end of the records
+		return dst[:len(dst)-1]
+	}
+	dst[start] = byte(n) | 0x80
+	dst[start+1] = byte(n >> 7)
+	return dst
+}
+
+// appendFacts appends what is known of a click's visitor and of the decision.
+func appendFacts(dst []byte, e *Event) []byte {
 	dst = appendID(dst, fieldVariant, &e.Variant)
 	dst = appendID(dst, fieldRule, &e.Rule)
 	switch {
@@ -98,19 +130,9 @@ func AppendRecord(dst []byte, e *Event) []byte {
 	if e.Prefetch {
 		dst = append(dst, fieldPrefetch<<3|wireVarint, 1)
 	}
-	dst = appendNumber(dst, fieldLostFrom, e.LostFrom)
-	dst = appendNumber(dst, fieldLostTo, e.LostTo)
-
-	// Two bytes are reserved for the length, because nearly every record needs exactly two.
-	n := len(dst) - start - 2
-	if n < 0x80 {
-		copy(dst[start+1:], dst[start+2:])
-		dst[start] = byte(n)
-		dst[len(dst)-1] = 0 // the spool writes this memory into a file, where zeros mark the end of the records
-		return dst[:len(dst)-1]
+	if e.Visitor != 0 {
+		dst = binary.LittleEndian.AppendUint64(appendTag(dst, fieldVisitor, wireFixed64), e.Visitor)
 	}
-	dst[start] = byte(n) | 0x80
-	dst[start+1] = byte(n >> 7)
 	return dst
 }
 
@@ -227,7 +249,7 @@ func decode(msg string, e *Event) error {
 			}
 		case wireFixed64:
 			if ok = len(msg) >= 8; ok {
-				msg = msg[8:]
+				number, msg = binary.LittleEndian.Uint64([]byte(msg[:8])), msg[8:]
 			}
 		case wireFixed32:
 			if ok = len(msg) >= 4; ok {
@@ -262,8 +284,12 @@ func (e *Event) set(tag, number uint64, text string, schema *uint64) bool {
 		if tag&7 != wireVarint {
 			return false
 		}
+	case fieldVisitor:
+		if tag&7 != wireFixed64 {
+			return false
+		}
 	default:
-		if field <= fieldLostTo && !isText {
+		if field <= fieldConversion && !isText {
 			return false
 		}
 	}
@@ -311,6 +337,10 @@ func (e *Event) set(tag, number uint64, text string, schema *uint64) bool {
 		e.UTM.ID = cut(text, MaxUTM)
 	case fieldUTMPlatform:
 		e.UTM.SourcePlatform = cut(text, MaxUTM)
+	case fieldVisitor:
+		e.Visitor = number
+	case fieldConversion:
+		e.Conversion = cut(text, MaxConversion)
 	case fieldPrefetch:
 		e.Prefetch = number != 0
 	case fieldLostFrom:

@@ -8,7 +8,8 @@ import (
 )
 
 // Arms draws one of a link's variants by weight in constant time. It uses Walker's alias method with Vose's
-// construction in integers, so the chances are exact to 1 in 2^64. The zero Arms draws nothing.
+// construction in integers, so the chances are exact to 1 in 2^64. The zero Arms draws nothing. Arms of sticky links are in
+// sticky.go.
 type Arms struct {
 	columns []column
 }

@@ -75,7 +75,8 @@ type Choice struct {
 }
 
 // Choose returns the destination of a link that may be followed: the first matching rule, else a variant, else the
-// link's own destination. draw is 64 random bits for the choice of a variant.
+// link's own destination. draw is 64 random bits for the choice of a variant; a sticky link takes the visitor's Share
+// instead.
 func (p *Plan) Choose(f rule.Facts, draw uint64) Choice {
 	if p.routed > 0 {
 		if i := p.joined.First(f); i >= 0 {
@@ -83,7 +84,13 @@ func (p *Plan) Choose(f rule.Facts, draw uint64) Choice {
 			return Choice{Target: p.target(e), Rule: e.id}
 		}
 	}
-	if i := p.Variants.Draw(draw); i >= 0 {
+	i := -1
+	if p.sticky == link.NotSticky {
+		i = p.Variants.Draw(draw)
+	} else {
+		i = p.Variants.keep(f.Share())
+	}
+	if i >= 0 {
 		e := &p.ends[int(p.routed)+i]
 		return Choice{Target: p.target(e), Variant: e.id}
 	}

@@ -20,7 +20,8 @@ type Plan struct {
 	text     string // backing text of ends
 	routed   int32  // number of ends that belong to rules
 	needs    rule.Needs
-	joined   rule.Set // compiled rules
+	sticky   link.Stickiness // NotSticky unless A/B testing is on
+	joined   rule.Set        // compiled rules
 	// Record is the record; in a Compact plan without rules and variants.
 	Record link.Record
 	// Rules are the compiled rules in evaluation order. Empty if smart routing is off, and in a Compact plan.
@@ -42,8 +43,11 @@ type end struct {
 	at, length uint32
 }
 
-// Needs returns the facts that Choose may ask for. They depend on the compiled rules only.
+// Needs returns the facts that Choose may ask for. They depend on the compiled rules and on Sticky.
 func (p *Plan) Needs() rule.Needs { return p.needs }
+
+// Sticky returns how visitors keep their variant. It is NotSticky while A/B testing is off.
+func (p *Plan) Sticky() link.Stickiness { return p.sticky }
 
 func (p *Plan) target(e *end) string { return p.text[e.at : e.at+e.length] }
 
@@ -73,7 +77,12 @@ func Compile(r *link.Record, opts rule.Options) (p Plan, err error) {
 		p.joined = join(p.Rules)
 	}
 	if r.ABTesting {
-		p.Variants = newArms(r.Variants)
+		if p.sticky = r.Stickiness; p.sticky == link.NotSticky {
+			p.Variants = newArms(r.Variants)
+		} else {
+			p.Variants = newStickyArms(r.Variants)
+			p.needs |= rule.NeedsShare
+		}
 	}
 	var text []byte
 	add := func(id link.ID, target string) {
@@ -121,10 +130,10 @@ func (p *Plan) Compact() Plan {
 }
 
 // recordTexts returns the record's own texts, without those of rules and variants.
-func recordTexts(r *link.Record) [17]*string {
+func recordTexts(r *link.Record) [18]*string {
 	u, v := &r.UTM, &r.Preview
 	return [...]*string{
-		&r.Key, &r.Destination, &r.Default, &r.Title, &r.PasswordHash, &r.ExpiredURL,
+		&r.Key, &r.Destination, &r.Default, &r.Title, &r.PasswordHash, &r.ExpiredURL, &r.ClickParameter,
 		&u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform,
 		&v.Title, &v.Description, &v.ImageURL, &v.TwitterCard,
 	}

@@ -22,7 +22,9 @@ import (
 type Settings struct {
 	Brokers []string `env:"KAFKA_BROKERS" help:"host:port of some brokers, separated by commas; the others are discovered"`
 	Topic   string   `env:"KAFKA_TOPIC" envDefault:"shortline.clicks" help:"topic for clicks"`
-	Prefix  string   `env:"KAFKA_PREFIX" help:"prefix for the names of the topic and the consumer groups, such as blue-, so that several fleets can share one Kafka; must be the same at every edge and control plane"`
+	// Conversions is a topic of its own, because other programs may read clicks only.
+	Conversions string `env:"KAFKA_CONVERSIONS_TOPIC" envDefault:"shortline.conversions" help:"topic for conversions"`
+	Prefix      string `env:"KAFKA_PREFIX" help:"prefix for the names of the topics and the consumer groups, such as blue-, so that several fleets can share one Kafka; must be the same at every edge and control plane"`
 
 	TLS      bool   `env:"KAFKA_TLS" envDefault:"false" help:"encrypt connections to the brokers"`
 	CAFile   string `env:"KAFKA_CA_FILE" help:"CA certificates for verifying brokers (PEM); empty means the system's"`
@@ -49,6 +51,12 @@ var topicName = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
 
 // FullTopic returns the topic's name in Kafka.
 func (s Settings) FullTopic() string { return s.Prefix + s.Topic }
+
+// ForConversions returns the settings for the topic of conversions: FullTopic is that topic's name.
+func (s Settings) ForConversions() Settings {
+	s.Topic, s.Conversions = s.Conversions, ""
+	return s
+}
 
 // Message headers that name the edge (click.Origin).
 const (
@@ -78,6 +86,13 @@ func (s Settings) Validate() error {
 		refuse("KAFKA_PREFIX: KAFKA_PREFIX and KAFKA_TOPIC together must have at most 249 characters")
 	case !topicName.MatchString(s.Topic) || strings.Trim(s.Topic, ".") == "":
 		refuse("KAFKA_TOPIC: %q: a topic has up to 249 letters, digits, dots, hyphens and underscores", s.Topic)
+	}
+	switch {
+	case s.Conversions == "": // the settings of one topic only
+	case s.Conversions == s.Topic:
+		refuse("KAFKA_CONVERSIONS_TOPIC: must differ from KAFKA_TOPIC")
+	case len(s.Prefix+s.Conversions) > 249 || !topicName.MatchString(s.Conversions) || strings.Trim(s.Conversions, ".") == "":
+		refuse("KAFKA_CONVERSIONS_TOPIC: %q: a topic has up to 249 letters, digits, dots, hyphens and underscores, with KAFKA_PREFIX", s.Conversions)
 	}
 	if !s.TLS && (s.CAFile != "" || s.CertFile != "" || s.KeyFile != "") {
 		refuse("KAFKA_TLS: must be true, because certificates are set that only TLS uses")

@@ -53,17 +53,35 @@ func (u UTM) Or(other UTM) UTM {
 // The visitor's values keep their encoding. For any input, the appended bytes are visible ASCII without spaces; other
 // bytes are percent-encoded. AppendLocation allocates only to grow dst, and keeps no reference to its arguments.
 func AppendLocation(dst []byte, destination string, presets UTM, visitorQuery []byte) []byte {
-	if len(visitorQuery) == 0 && presets.IsZero() {
+	return AppendTracked(dst, destination, presets, visitorQuery, "", nil)
+}
+
+// AppendTracked is AppendLocation with one more parameter, the id of the click. The destination's own parameter of that name
+// is replaced, and the visitor's is left out, so that the address has it once. An empty name adds nothing. Both texts
+// must consist of letters, digits, hyphens and underscores, and the name must not be that of a campaign parameter.
+func AppendTracked(dst []byte, destination string, presets UTM, visitorQuery []byte, name string, id []byte) []byte {
+	alone := len(visitorQuery) == 0 && presets.IsZero()
+	if alone && name == "" {
 		return appendClean(dst, destination, keep)
 	}
-	m := merger{dst: dst}
-	m.choose(presets, visitorQuery)
-
 	rest, fragment := destination, ""
 	if i := strings.IndexByte(rest, '#'); i >= 0 {
 		rest, fragment = rest[:i], rest[i:]
 	}
 	base, own, hasQuery := strings.Cut(rest, "?")
+	if alone && !names(own, name) { // the most frequent case
+		dst = appendClean(dst, rest, keep)
+		switch {
+		case !hasQuery:
+			dst = append(dst, '?')
+		case own != "" && own[len(own)-1] != '&':
+			dst = append(dst, '&')
+		}
+		dst = append(append(append(dst, name...), '='), id...)
+		return appendClean(dst, fragment, keep)
+	}
+	m := merger{dst: dst, name: name, id: id}
+	m.choose(presets, visitorQuery)
 	m.dst = appendClean(m.dst, base, keep)
 	if hasQuery {
 		m.dst = append(m.dst, '?')
@@ -75,6 +93,10 @@ func AppendLocation(dst []byte, destination string, presets UTM, visitorQuery []
 			m.begin()
 			m.set(i)
 		}
+	}
+	if m.name != "" && !m.identified {
+		m.begin()
+		m.identify()
 	}
 	for q := visitorQuery; len(q) > 0; {
 		var segment []byte
@@ -96,6 +118,10 @@ type merger struct {
 	query   int // index in dst where the query begins; 0: no "?" yet
 	presets UTM
 	visitor [len(utmNames)][]byte // percent-encoded
+
+	name       string // of the parameter with the click id; "": there is none
+	id         []byte
+	identified bool // the id is written
 
 	compared int // pairs of names compared so far
 
@@ -125,7 +151,7 @@ func (m *merger) choose(presets UTM, visitorQuery []byte) {
 
 // own writes the destination's own query with new values in place of old ones.
 func (m *merger) own(query string) {
-	if m.chosen == 0 {
+	if m.chosen == 0 && !names(query, m.name) {
 		m.dst = appendClean(m.dst, query, keep)
 		return
 	}
@@ -135,15 +161,18 @@ func (m *merger) own(query string) {
 		if i >= 0 {
 			segment, rest = query[:i], query[i+1:]
 		}
-		at := utmIndex(nameOf(segment))
+		at, isID := utmIndex(nameOf(segment)), m.isID(segment)
 		switch {
+		case isID && m.identified: // repeated
 		case at >= 0 && m.chosen&(1<<at) != 0 && m.replaced&(1<<at) == 0:
 			// A repeated parameter whose new value is already written. It is never the first of the query.
 		default:
 			if !first {
 				m.dst = append(m.dst, '&')
 			}
-			if at >= 0 && m.chosen&(1<<at) != 0 {
+			if isID {
+				m.identify()
+			} else if at >= 0 && m.chosen&(1<<at) != 0 {
 				m.set(at)
 			} else {
 				m.dst = appendClean(m.dst, segment, keep)
@@ -154,6 +183,33 @@ func (m *merger) own(query string) {
 		}
 		query = rest
 	}
+}
+
+// isID reports whether a parameter has the name of the click id.
+func (m *merger) isID(segment string) bool {
+	return m.name != "" && sameName(nameOf(segment), m.name)
+}
+
+// names reports whether a query has a parameter with a name; no parameter has the name "".
+func names(query, name string) bool {
+	for query != "" && name != "" {
+		segment := query
+		if i := strings.IndexByte(query, '&'); i >= 0 {
+			segment, query = query[:i], query[i+1:]
+		} else {
+			query = ""
+		}
+		if sameName(nameOf(segment), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// identify writes the parameter with the click id.
+func (m *merger) identify() {
+	m.identified = true
+	m.dst = append(append(append(m.dst, m.name...), '='), m.id...)
 }
 
 // begin writes the separator before another parameter.
@@ -181,6 +237,9 @@ func (m *merger) set(i int) {
 
 // known reports whether the query already has a parameter of that name, or the limit of comparisons is reached.
 func (m *merger) known(name []byte, own string) bool {
+	if m.name != "" && sameName(name, m.name) {
+		return true
+	}
 	if i := utmIndex(name); i >= 0 && m.chosen&(1<<i) != 0 {
 		return true
 	}

@@ -57,6 +57,34 @@ func TestAppendLocation(t *testing.T) {
 	}
 }
 
+func TestAppendTracked(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		destination string
+		presets     link.UTM
+		query, want string
+	}{
+		{"https://e.com", link.UTM{}, "", "https://e.com?id=AB-_9"},
+		{"https://e.com/#f", link.UTM{}, "", "https://e.com/?id=AB-_9#f"},
+		{"https://e.com/?", link.UTM{}, "", "https://e.com/?id=AB-_9"},
+		{"https://e.com/?a=1&b#f?id=0", link.UTM{}, "", "https://e.com/?a=1&b&id=AB-_9#f?id=0"},
+		{"https://e.com/?a=1&", link.UTM{}, "", "https://e.com/?a=1&id=AB-_9"},
+		{"https://e.com/?idx=1&ID=2&xid=3", link.UTM{}, "", "https://e.com/?idx=1&ID=2&xid=3&id=AB-_9"},
+		// The same name in the destination and in the visitor's query.
+		{"https://e.com/?id=old&a=1&id=older", link.UTM{}, "", "https://e.com/?id=AB-_9&a=1"},
+		{"https://e.com/?a=1&%69d", link.UTM{}, "x=2", "https://e.com/?a=1&id=AB-_9&x=2"},
+		{"https://e.com/", link.UTM{}, "id=own&x=2&%69%64=1&id", "https://e.com/?id=AB-_9&x=2"},
+		{"https://e.com/", link.UTM{}, "&&", "https://e.com/?id=AB-_9"},
+		// Campaign parameters.
+		{"https://e.com/?utm_source=old#f", link.UTM{Source: "s", Term: "t"}, "utm_term=own&id=2&x=1", "https://e.com/?utm_source=s&utm_term=own&id=AB-_9&x=1#f"},
+	} {
+		got := string(link.AppendTracked([]byte("Location: "), c.destination, c.presets, []byte(c.query), "id", []byte("AB-_9")))
+		if got != "Location: "+c.want {
+			t.Errorf("%s + %v + %q\n got %s\nwant %s", c.destination, c.presets, c.query, got, c.want)
+		}
+	}
+}
+
 // A link that was damaged on its way to the edge must not break a header, wherever the damage is.
 func TestAppendLocation_is_visible_ASCII(t *testing.T) {
 	t.Parallel()

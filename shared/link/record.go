@@ -47,6 +47,11 @@ type Record struct {
 	PasswordHash string // bcrypt; "": no password
 	UTM          UTM    // presets merged into the destination
 
+	// TrackConversions adds the id of the click to the destination, as the parameter ClickParameter.
+	TrackConversions bool
+	ClickParameter   string     // "": DefaultClickParameter
+	Stickiness       Stickiness // whether a visitor keeps the variant
+
 	SmartRouting bool
 	ABTesting    bool
 	Rules        []Rule    // active rules in evaluation order
@@ -54,6 +59,27 @@ type Record struct {
 
 	Preview Preview
 }
+
+// DefaultClickParameter is the name of the query parameter that has the id of a click.
+const DefaultClickParameter = "sl_click"
+
+// Stickiness is the way by which a returning visitor of an A/B test gets the same variant.
+type Stickiness uint8
+
+// The ways. The numbers are stored and sent.
+const (
+	NotSticky    Stickiness = iota // each click draws a variant
+	StickyCookie                   // by a cookie of the short domain
+	StickyHash                     // by a hash of the anonymised address and the User-Agent
+)
+
+var stickinesses = [...]string{"none", "cookie", "hash"}
+
+// Stickinesses are the texts of the ways, in the order of their numbers.
+func Stickinesses() []string { return stickinesses[:] }
+
+// String returns the way as the API writes it.
+func (s Stickiness) String() string { return stickinesses[min(int(s), len(stickinesses)-1)] }
 
 // Limit is the number of clicks after which a link stops to lead anywhere. The zero Limit is none.
 //

@@ -35,6 +35,7 @@ func everything() link.Record {
 		Variants: []link.Variant{{ID: link.ID{5}, Target: "https://a.example", Weight: 100}, {}, {ID: link.ID{6}, Target: "https://b.example"}},
 		Preview:  link.Preview{Title: "og", Description: "d", ImageURL: "https://i.example/x.png", TwitterCard: "summary"},
 		StartsAt: 1800000000001, ExpiredURL: "https://example.com/over", Code: 308, Limit: link.Limit{Since: 1700000000500, Clicks: 1 << 35},
+		TrackConversions: true, ClickParameter: "cid", Stickiness: link.StickyHash,
 	}
 }
 
@@ -42,6 +43,9 @@ func everything() link.Record {
 func ofSchema(schema int, r link.Record) link.Record {
 	if schema < 2 {
 		r.StartsAt, r.ExpiredURL, r.Code, r.Limit = 0, "", 0, link.Limit{}
+	}
+	if schema < 3 {
+		r.TrackConversions, r.ClickParameter, r.Stickiness = false, "", link.NotSticky
 	}
 	return r
 }

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/shortline/shortline/shared/conversion"
 )
 
 // Host is a host name that edges serve: that of a custom domain, or one of the service itself.
@@ -61,6 +63,24 @@ type Hosts struct {
 	// Tickets are the keys of TLS session tickets: 32 bytes each, in hex, sealed for SealPurpose and TicketPlace. The
 	// first one encrypts, all decrypt. nil means that they have not changed.
 	Tickets []string `json:"tickets,omitempty"`
+
+	// Conversions is what edges need for click ids and for conversions that browsers send. nil means that it has not changed.
+	Conversions *Conversions `json:"conversions,omitempty"`
+}
+
+// Conversions is what edges need for click ids and for conversions that browsers send. Its keys are secret: who has them can
+// invent clicks, but read nothing.
+type Conversions struct {
+	Keys    []conversion.Key   `json:"keys"`
+	Window  int64              `json:"window"` // age of a click up to which conversions count, in milliseconds
+	Sources []ConversionSource `json:"sources,omitempty"`
+}
+
+// ConversionSource is a workspace whose web sites send conversions from browsers.
+type ConversionSource struct {
+	Key       string   `json:"key"` // publishable: pages contain it
+	Workspace uint64   `json:"workspace"`
+	Hosts     []string `json:"hosts"` // host names of the sites, in ASCII and lower case; "*.example.com" is every name below example.com
 }
 
 // ErrNoHosts is wrapped by the error of a HostSource whose control plane is of a release without custom domains.
@@ -155,6 +175,11 @@ func (h *Hosts) check() error {
 			if c.Token == "" || c.KeyAuthorization == "" {
 				return corrupt("challenge of host %q", host.Name)
 			}
+		}
+	}
+	if h.Conversions != nil {
+		if _, err := conversion.NewKeys(h.Conversions.Keys); err != nil {
+			return corrupt("keys of click ids: %v", err)
 		}
 	}
 	for _, name := range h.Gone {

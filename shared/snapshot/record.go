@@ -10,7 +10,7 @@ import (
 // Schema is the number of the set of record fields that this build knows. Each added field increases it by one. State that
 // was written with a lower number may lack fields. An edge serves such a state, but loads a full document before it
 // applies deltas.
-const Schema = 2
+const Schema = 3
 
 // MaxKey is the maximum length of a link's key in a document or delta, in bytes. Real keys are shorter (link.MaxKey).
 const MaxKey = 100
@@ -45,7 +45,10 @@ const (
 	fieldCode      = 20
 	fieldSince     = 21 // of the limit
 	fieldClicks    = 22
-	lastField      = fieldClicks
+	fieldTrack     = 23 // schema 3, with the fields that follow
+	fieldParameter = 24 // of the click id
+	fieldSticky    = 25
+	lastField      = fieldSticky
 )
 
 // MaxRecord is the maximum size of all texts of a record in bytes. It keeps the wire form within the default limit of
@@ -55,7 +58,7 @@ const MaxRecord = 4 << 20
 // Check reports why a record cannot be sent. The publisher checks each link and reduces or omits those that fail, because
 // readers reject a document or delta as a whole: one bad record would stop all changes.
 func Check(r *link.Record) error {
-	size := len(r.Destination) + len(r.Default) + len(r.Title) + len(r.PasswordHash) + len(r.ExpiredURL)
+	size := len(r.Destination) + len(r.Default) + len(r.Title) + len(r.PasswordHash) + len(r.ExpiredURL) + len(r.ClickParameter)
 	for _, s := range utmFields(&r.UTM) {
 		size += len(*s)
 	}
@@ -134,7 +137,10 @@ func AppendRecord(b []byte, r *link.Record) []byte {
 	b = appendString(b, fieldExpired, r.ExpiredURL)
 	b = appendUint(b, fieldCode, uint64(r.Code))
 	b = appendUint(b, fieldSince, uint64(r.Limit.Since))
-	return appendUint(b, fieldClicks, r.Limit.Clicks)
+	b = appendUint(b, fieldClicks, r.Limit.Clicks)
+	b = appendBool(b, fieldTrack, r.TrackConversions)
+	b = appendString(b, fieldParameter, r.ClickParameter)
+	return appendUint(b, fieldSticky, uint64(r.Stickiness))
 }
 
 // DecodeRecord decodes a record into r and overwrites all of r. It skips unknown fields and rejects a record without a
@@ -210,6 +216,8 @@ func decodeRecord(s string, r *link.Record) error {
 			r.Limit.Since = int64(f.value)
 		case fieldClicks:
 			r.Limit.Clicks = f.value
+		default:
+			decodeTracking(&f, r)
 		}
 	}
 	if f.err != nil {
@@ -221,9 +229,23 @@ func decodeRecord(s string, r *link.Record) error {
 	return nil
 }
 
+// decodeTracking decodes the fields of schema 3.
+func decodeTracking(f *fields, r *link.Record) {
+	switch f.number {
+	case fieldTrack:
+		r.TrackConversions = f.value != 0
+	case fieldParameter:
+		r.ClickParameter = f.bytes
+	case fieldSticky:
+		if f.value <= uint64(link.StickyHash) { // a later release may know more ways
+			r.Stickiness = link.Stickiness(f.value)
+		}
+	}
+}
+
 func varintField(number int) bool {
 	switch number {
-	case fieldNum, fieldOwner, fieldRevision, fieldInactive, fieldExpires, fieldCreated, fieldSmart, fieldABTesting, fieldStarts, fieldCode, fieldSince, fieldClicks:
+	case fieldNum, fieldOwner, fieldRevision, fieldInactive, fieldExpires, fieldCreated, fieldSmart, fieldABTesting, fieldStarts, fieldCode, fieldSince, fieldClicks, fieldTrack, fieldSticky:
 		return true
 	}
 	return false

@@ -13,7 +13,9 @@ type Extras struct {
 	// Link is the number of the visited link.
 	Link uint64
 	// Known reports whether the visitor's browser sent a valid Cookie. Identity is then its identity.
-	Known    bool
+	Known bool
+	// Fresh means that Identity was drawn for a new visitor, who gets it as a Cookie.
+	Fresh    bool
 	Identity uint64
 }
 
@@ -22,7 +24,7 @@ type Extras struct {
 func (v *Visitor) Extend(x Extras) {
 	v.extras = x
 	v.known = v.known&^(knowsParams|knowsIdentity) | knowsExtras
-	if x.Known {
+	if x.Known || x.Fresh {
 		v.identity = x.Identity
 		v.known |= knowsIdentity
 	}
@@ -44,7 +46,7 @@ func (v *Visitor) Param(name string) string {
 	return v.params.Value(name)
 }
 
-// Identity returns a number that recognises the visitor: the identity in the visitor's Cookie, else a hash of the
+// Identity returns a number that recognises the visitor: the identity in the visitor's Cookie, or a fresh one, else a hash of the
 // anonymised address (/24 of IPv4, /48 of IPv6) and the User-Agent. It is the same at every edge and after every restart.
 // Visitors with the same network and the same browser share an identity.
 func (v *Visitor) Identity() uint64 {
