@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/conversions"
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/edge/internal/spool"
@@ -19,22 +20,25 @@ import (
 
 // Settings are the environment settings that are the same in every program that contains an edge. Config translates them.
 type Settings struct {
-	Name           string        `env:"EDGE_NAME" help:"name of this edge in the list of edges, on metrics and on clicks; at most 64 letters, digits, dots, hyphens and underlines"`
-	Region         string        `env:"REGION" help:"location of this edge, such as eu-west; shown in the same places, with the same characters"`
-	AnonymizeIP    string        `env:"ANONYMIZE_IP" envDefault:"off" help:"removes visitors' addresses from clicks before they are stored or sent: off (removes nothing), truncate (keeps 24 bits of IPv4 and 48 bits of IPv6), all (stores no address, so reports show no countries)"`
-	HonorDNT       bool          `env:"HONOR_DNT" envDefault:"false" help:"neither sets nor reads the visitor's cookie (sl_v) if the browser sends DNT: 1 or Sec-GPC: 1; links whose rules use the condition visitor set this cookie"`
-	TLSAddr        string        `env:"TLS_ADDR" help:"address for visitors with TLS, such as :443; LISTEN_ADDR then redirects to https for hosts with a certificate; empty: no TLS"`
-	StrictHosts    bool          `env:"STRICT_HOSTS" envDefault:"false" help:"answers 421 for links if a request's host is neither that of BASE_URL nor a custom domain; false = such requests get the links of BASE_URL"`
-	RateLimit      int           `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests per minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
-	VerifyLimit    int           `env:"EDGE_VERIFY_RATE_LIMIT" envDefault:"120" help:"link passwords per minute that each edge compares for a client (IPv4 address or IPv6 /64); a password that was right a moment ago needs no comparison; 0 = no limit"`
-	TLSLimit       int           `env:"EDGE_TLS_RATE_LIMIT" envDefault:"3000" help:"TLS handshakes per minute at each edge, per client (IPv4 address or IPv6 /64) that is not one of TRUSTED_PROXIES; 0 = no limit"`
-	ProxyProtocol  bool          `env:"PROXY_PROTOCOL" envDefault:"false" help:"requires that connections from TRUSTED_PROXIES begin with the client's address (PROXY protocol, version 1 or 2), on LISTEN_ADDR and TLS_ADDR"`
-	LimitRedirects bool          `env:"EDGE_RATE_LIMIT_REDIRECTS" envDefault:"true" help:"whether EDGE_RATE_LIMIT counts visits that are redirected to a destination; false = it counts only errors, pages, passwords and infos"`
-	BrandName      string        `env:"BRAND_NAME" envDefault:"Shortline" help:"product name on pages for visitors"`
-	BrandLogoURL   string        `env:"BRAND_LOGO_URL" help:"logo on pages for visitors"`
-	SpoolSync      string        `env:"SPOOL_SYNC" envDefault:"interval" help:"clicks that a power failure can lose: interval (those of the last 100 ms), always (none; redirects wait for the disk), none (those that the system had not written)"`
-	SpoolCap       int64         `env:"SPOOL_CAP_BYTES" envDefault:"4294967296" help:"size of the spool above which clicks are dropped and counted"`
-	ShipDelay      time.Duration `env:"SHIP_DELAY" envDefault:"25ms" help:"how long a click waits for others before a batch is shipped"`
+	Name               string        `env:"EDGE_NAME" help:"name of this edge in the list of edges, on metrics and on clicks; at most 64 letters, digits, dots, hyphens and underlines"`
+	Region             string        `env:"REGION" help:"location of this edge, such as eu-west; shown in the same places, with the same characters"`
+	AnonymizeIP        string        `env:"ANONYMIZE_IP" envDefault:"off" help:"removes visitors' addresses from clicks before they are stored or sent: off (removes nothing), truncate (keeps 24 bits of IPv4 and 48 bits of IPv6), all (stores no address, so reports show no countries)"`
+	HonorDNT           bool          `env:"HONOR_DNT" envDefault:"false" help:"neither sets nor reads the visitor's cookie (sl_v) if the browser sends DNT: 1 or Sec-GPC: 1; links whose rules use the condition visitor set this cookie"`
+	TLSAddr            string        `env:"TLS_ADDR" help:"address for visitors with TLS, such as :443; LISTEN_ADDR then redirects to https for hosts with a certificate; empty: no TLS"`
+	StrictHosts        bool          `env:"STRICT_HOSTS" envDefault:"false" help:"answers 421 for links if a request's host is neither that of BASE_URL nor a custom domain; false = such requests get the links of BASE_URL"`
+	RateLimit          int           `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests per minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
+	VerifyLimit        int           `env:"EDGE_VERIFY_RATE_LIMIT" envDefault:"120" help:"link passwords per minute that each edge compares for a client (IPv4 address or IPv6 /64); a password that was right a moment ago needs no comparison; 0 = no limit"`
+	TLSLimit           int           `env:"EDGE_TLS_RATE_LIMIT" envDefault:"3000" help:"TLS handshakes per minute at each edge, per client (IPv4 address or IPv6 /64) that is not one of TRUSTED_PROXIES; 0 = no limit"`
+	ProxyProtocol      bool          `env:"PROXY_PROTOCOL" envDefault:"false" help:"requires that connections from TRUSTED_PROXIES begin with the client's address (PROXY protocol, version 1 or 2), on LISTEN_ADDR and TLS_ADDR"`
+	LimitRedirects     bool          `env:"EDGE_RATE_LIMIT_REDIRECTS" envDefault:"true" help:"whether EDGE_RATE_LIMIT counts visits that are redirected to a destination; false = it counts only errors, pages, passwords and infos"`
+	BrandName          string        `env:"BRAND_NAME" envDefault:"Shortline" help:"product name on pages for visitors"`
+	BrandLogoURL       string        `env:"BRAND_LOGO_URL" help:"logo on pages for visitors"`
+	SpoolSync          string        `env:"SPOOL_SYNC" envDefault:"interval" help:"clicks that a power failure can lose: interval (those of the last 100 ms), always (none; redirects wait for the disk), none (those that the system had not written)"`
+	SpoolCap           int64         `env:"SPOOL_CAP_BYTES" envDefault:"4294967296" help:"size of the spool above which clicks are dropped and counted"`
+	ConversionLimit    int           `env:"CONVERSION_LIMIT" envDefault:"120" help:"conversions per minute that each edge takes from browsers, per client (IPv4 address or IPv6 /64); 0 = no limit"`
+	ConversionKeyLimit int           `env:"CONVERSION_KEY_LIMIT" envDefault:"60000" help:"conversions per minute that each edge takes from browsers, per publishable key; 0 = no limit"`
+	ConversionCap      int64         `env:"CONVERSION_SPOOL_CAP_BYTES" envDefault:"268435456" help:"size of the spool of conversions above which they are refused with 503"`
+	ShipDelay          time.Duration `env:"SHIP_DELAY" envDefault:"25ms" help:"how long a click waits for others before a batch is shipped"`
 }
 
 // Config returns the Config of these settings. The caller sets the other fields.
@@ -44,6 +48,7 @@ func (s Settings) Config() Config {
 		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL,
 		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
+		ConversionLimit: s.ConversionLimit, ConversionKeyLimit: s.ConversionKeyLimit, ConversionCapBytes: s.ConversionCap,
 	}
 }
 
@@ -110,6 +115,13 @@ type Config struct {
 	SpoolCapBytes int64
 	// SpoolSegmentBytes is the size of the spool's files; 0 means 64 MiB. Each of the four lanes reserves two files.
 	SpoolSegmentBytes int64
+	// ConversionLimit and ConversionKeyLimit are the numbers of conversions from browsers per minute that this edge takes from a
+	// client and with a publishable key; 0 means no limit.
+	ConversionLimit, ConversionKeyLimit int
+	// ConversionCapBytes limits the spool of conversions on disk. Above it they are refused. 0 means 256 MiB.
+	ConversionCapBytes int64
+	// ConversionSegmentBytes is the size of that spool's files; 0 means 1 MiB. Each of the two lanes reserves two files.
+	ConversionSegmentBytes int64
 	// ShipDelay is how long a click waits for others before a batch is shipped; 0 means 25 ms, a negative value no delay.
 	ShipDelay time.Duration
 	// MissingEvery is how often counts of slugs that do not exist are reported; 0 means once a minute.
@@ -172,6 +184,15 @@ func (c Config) Validate() error {
 	if c.VerifyLimit < 0 {
 		add("EDGE_VERIFY_RATE_LIMIT: must not be negative")
 	}
+	if c.ConversionLimit < 0 {
+		add("CONVERSION_LIMIT: must not be negative")
+	}
+	if c.ConversionKeyLimit < 0 {
+		add("CONVERSION_KEY_LIMIT: must not be negative")
+	}
+	if err := c.conversions().Validate(); c.DataDir != "" && err != nil {
+		add("CONVERSION_SPOOL_CAP_BYTES: %w", err)
+	}
 	if err := c.brand().Validate(); err != nil {
 		add("BRAND_LOGO_URL: %w", err)
 	}
@@ -186,6 +207,13 @@ func (c Config) Validate() error {
 
 func (c Config) brand() redirect.Brand {
 	return redirect.Brand{Name: c.BrandName, LogoURL: c.BrandLogoURL}
+}
+
+func (c Config) conversions() conversions.Config {
+	return conversions.Config{
+		Dir: filepath.Join(c.DataDir, "conversions"), Sync: spool.SyncMode(c.SpoolSync), SyncEvery: c.SpoolSyncEvery,
+		CapBytes: c.ConversionCapBytes, SegmentBytes: c.ConversionSegmentBytes, Linger: c.ShipDelay, Origin: click.Origin{Edge: c.Name, Region: c.Region},
+	}
 }
 
 func (c Config) spool() spool.Config {

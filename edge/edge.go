@@ -23,6 +23,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/shortline/shortline/edge/internal/agent"
+	"github.com/shortline/shortline/edge/internal/conversions"
 	"github.com/shortline/shortline/edge/internal/hosts"
 	"github.com/shortline/shortline/edge/internal/listen"
 	edgelockout "github.com/shortline/shortline/edge/internal/lockout"
@@ -37,6 +38,7 @@ import (
 	"github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/limit"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/lockout"
@@ -63,6 +65,9 @@ type Deps struct {
 	Limits limit.Exchange
 	// Hosts provides the host names of custom domains. If it is nil, this edge serves none.
 	Hosts snapshot.HostSource
+	// ConversionSink receives the conversions that browsers send, and those of AppendConversions, as events with Conversion
+	// set. It may get a conversion twice. If it is nil, this edge takes no conversions.
+	ConversionSink click.Sink
 	// Abuse takes visitors' reports of links. If it is nil, there is no form for them.
 	Abuse abuse.Desk
 	// ClockAhead returns by how much this machine's clock is ahead of the control plane's, and whether that is known. It
@@ -104,7 +109,8 @@ type Edge struct {
 	quota    *quota.Table
 	hosts    *hosts.Table // nil without a source
 	ship     *ship.Shipper
-	proxy    *proxy.Proxy // nil without an upstream
+	road     *conversions.Road // nil without a sink for conversions
+	proxy    *proxy.Proxy      // nil without an upstream
 	redirect *redirect.Handler
 	server   *fasthttp.Server
 	listener *listen.Listener
@@ -141,6 +147,13 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	}
 	if e.ship, err = ship.New(ship.Config{Linger: cfg.ShipDelay, Origin: click.Origin{Edge: cfg.Name, Region: cfg.Region}, Logger: e.log}, e.spool, deps.Sink); err != nil {
 		return nil, err
+	}
+	if deps.ConversionSink != nil {
+		road := cfg.conversions()
+		road.Logger = e.log
+		if e.road, err = conversions.Open(road, deps.ConversionSink); err != nil {
+			return nil, err
+		}
 	}
 	keys, err := snapshot.ParseKeys(cfg.SnapshotKeys)
 	if err != nil {
@@ -229,7 +242,10 @@ func (e *Edge) openRedirect(cfg Config, deps Deps, keys snapshot.Keys) error {
 	}
 	parts := redirect.Deps{
 		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Hosts: e.hosts, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
-		Ready: e.agent.Ready, Missing: e.missing, Desk: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
+		Ready: e.Ready, Missing: e.missing, Desk: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
+	}
+	if e.road != nil {
+		parts.Till = e.road
 	}
 	if deps.Upstream != nil {
 		proxy, err := newProxy(cfg, deps, e.log)
@@ -250,6 +266,7 @@ func (e *Edge) openRedirect(cfg Config, deps Deps, keys snapshot.Keys) error {
 	e.redirect, err = redirect.New(redirect.Config{
 		Anonymize: anonymize, HonorDNT: cfg.HonorDNT, StrictHosts: cfg.StrictHosts, TLS: cfg.TLSAddr != "",
 		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects, VerifyLimit: cfg.VerifyLimit,
+		ConversionLimit: cfg.ConversionLimit, ConversionKeyLimit: cfg.ConversionKeyLimit,
 	}, parts)
 	return err
 }
@@ -320,6 +337,9 @@ func (e *Edge) Run(ctx context.Context) error {
 	}
 	g.Add("spool", e.spool)
 	g.Add("ship", service.Func(e.shipAll))
+	if e.road != nil {
+		g.Add("conversions", e.road)
+	}
 	g.AddReady("agent", e.agent, e.agent.Begun()) // the server starts only after the agent has locked the data folder
 	g.Add("lockout", e.lockout)
 	g.Add("limits", e.quota)
@@ -393,6 +413,9 @@ func (e *Edge) release() error {
 	if e.spool != nil {
 		problems = append(problems, e.spool.Close())
 	}
+	if e.road != nil {
+		problems = append(problems, e.road.Close())
+	}
 	if e.hosts != nil {
 		problems = append(problems, e.hosts.Close())
 	}
@@ -433,8 +456,26 @@ func (e *Edge) Hosts() int {
 // if ctx ends first.
 func (e *Edge) Delivered(ctx context.Context) error { return e.spool.Delivered(ctx) }
 
-// Ready reports whether the edge has loaded its links.
-func (e *Edge) Ready() bool { return e.agent.Ready() }
+// ErrConversionsFull means that the spool of conversions has no space.
+var ErrConversionsFull = conversions.ErrFull
+
+// AppendConversions stores accepted conversions in this edge's spool, from where they go to Deps.ConversionSink. When it
+// returns nil, they are as durable as clicks. The error is ErrConversionsFull; a part of the list may be stored then, and
+// the caller may send the whole list again, because the click store counts each conversion once. It must not be called
+// without a ConversionSink.
+func (e *Edge) AppendConversions(list []conversion.Conversion) error { return e.road.Append(list) }
+
+// ConversionsDelivered is Delivered for conversions.
+func (e *Edge) ConversionsDelivered(ctx context.Context) error {
+	if e.road == nil {
+		return nil
+	}
+	return e.road.Delivered(ctx)
+}
+
+// Ready reports whether the edge has loaded its links, and its hosts and keys of click ids. For the latter it waits at most
+// five seconds if the control plane does not send them.
+func (e *Edge) Ready() bool { return e.agent.Ready() && (e.hosts == nil || e.hosts.Settled()) }
 
 // Applied returns the position of the served links in the control plane's log of changes.
 func (e *Edge) Applied() snapshot.Cursor { return e.agent.Applied() }
@@ -443,43 +484,4 @@ func (e *Edge) Applied() snapshot.Cursor { return e.agent.Applied() }
 // included. It returns how many sequence numbers it ships. It may be called while the edge runs.
 func (e *Edge) Reship(lane click.Lane, from, to uint64) (uint64, error) {
 	return e.spool.Reship(lane, from, to)
-}
-
-// Stats is a snapshot of the counters and gauges of an edge.
-type Stats struct {
-	Ready       bool
-	Links       int
-	LinkBytes   int64
-	SetAside    int // links that cannot be used, see snapshot.Status
-	Connections int
-	Shed        uint64 // connections closed at the connection limit
-	Applied     snapshot.Cursor
-	Redirect    redirect.Stats
-	Proxy       proxy.Stats
-	Spool       spool.Stats
-	Ship        ship.Stats
-	Agent       agent.Stats
-	Lockout     edgelockout.Stats
-	Missing     missing.Stats
-	Quota       quota.Stats
-	TLS         *listen.TLSStats   // nil without TLS
-	Proxied     *listen.ProxyStats // nil without PROXY protocol
-	ClockAhead  time.Duration      // offset to the control plane's clock, 0 if unknown
-}
-
-// Stats returns the counters and gauges.
-func (e *Edge) Stats() Stats {
-	_, aside := e.table.SetAside()
-	s := Stats{
-		Ready: e.Ready(), Links: e.table.Len(), LinkBytes: e.table.Bytes(), SetAside: aside, Connections: e.listener.Open(), Shed: e.listener.Shed(),
-		Applied: e.Applied(), Redirect: e.redirect.Stats(), Spool: e.spool.Stats(), Ship: e.ship.Stats(), Agent: e.agent.Stats(), Lockout: e.lockout.Stats(),
-		Missing: e.missing.Stats(), Quota: e.quota.Stats(), TLS: e.listener.TLSStats(), Proxied: e.listener.ProxyStats(),
-	}
-	if e.proxy != nil {
-		s.Proxy = e.proxy.Stats()
-	}
-	if e.ahead != nil {
-		s.ClockAhead, _ = e.ahead()
-	}
-	return s
 }

@@ -20,7 +20,7 @@ var layers = []archtest.Layer{
 	},
 	{
 		Path: "edge", May: []string{
-			"edge/internal/agent", "edge/internal/hosts", "edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/proxy", "edge/internal/quota", "edge/internal/ratelimit", "edge/internal/redirect", "edge/internal/ship", "edge/internal/spool", "edge/internal/table",
+			"edge/internal/agent", "edge/internal/conversions", "edge/internal/hosts", "edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/proxy", "edge/internal/quota", "edge/internal/ratelimit", "edge/internal/redirect", "edge/internal/ship", "edge/internal/spool", "edge/internal/table",
 		},
 		Is: "the facade that joins all parts of an edge",
 	},
@@ -40,6 +40,10 @@ var layers = []archtest.Layer{
 		Path: "edge/internal/ship", May: []string{"edge/internal/spool"},
 		Is: "what delivers clicks from the spool to a click.Sink",
 	},
+	{
+		Path: "edge/internal/conversions", May: []string{"edge/internal/ship", "edge/internal/spool"},
+		Is: "what takes conversions in, without knowledge of links and of HTTP",
+	},
 	{Path: "edge/internal/apierror", Is: "the error bodies of the API"},
 	{Path: "edge/internal/hosts", Is: "the host names that the edge serves, which must not depend on where they come from"},
 	{Path: "edge/internal/listen", Is: "connections and their deadlines, without knowledge of links"},
@@ -52,7 +56,7 @@ var layers = []archtest.Layer{
 	{Path: "edge/internal/controlclient", Is: "the adapter to a control plane over HTTP"},
 	{Path: "edge/internal/kafkasink", Is: "the adapter to Kafka"},
 	{
-		Path: "edge/bench", May: []string{"edge", "edge/internal/kafkasink", "edge/internal/listen", "edge/internal/redirect", "edge/internal/ship", "edge/internal/spool", "edge/internal/table"},
+		Path: "edge/bench", May: []string{"edge", "edge/internal/hosts", "edge/internal/kafkasink", "edge/internal/listen", "edge/internal/redirect", "edge/internal/ship", "edge/internal/spool", "edge/internal/table"},
 		Is: "the benchmarks, which measure single parts and the whole",
 	},
 }

@@ -99,6 +99,9 @@ var metrics = []metric{
 	gauge("shortline_edge_limit_exchange_age_seconds", "Time since the last successful exchange of counts of limited links, 0 for an edge that counts alone.", func(s *Stats) float64 { return s.Quota.Age.Seconds() }),
 	total("shortline_edge_limited_total", "Requests refused by the rate limit.", func(s *Stats) uint64 { return s.Redirect.Limited }),
 	total("shortline_edge_errors_total", "Requests answered with a 5xx status, including forwarded requests. 508, a link that leads to itself, is not counted.", func(s *Stats) uint64 { return s.Redirect.Errors }),
+	total("shortline_edge_click_ids_missing_total", "Visits of links with conversion tracking without a click id, because no key was known or the click was not recorded.", func(s *Stats) uint64 { return s.Redirect.Untracked }),
+	total("shortline_edge_conversions_accepted_total", "Conversions accepted from browsers.", func(s *Stats) uint64 { return s.Redirect.Sold }),
+	total("shortline_edge_conversions_rejected_total", "Conversions from browsers with another verdict, duplicates included.", func(s *Stats) uint64 { return s.Redirect.Unsold }),
 	total("shortline_edge_panics_total", "Requests whose handler panicked.", func(s *Stats) uint64 { return s.Redirect.Panics }),
 	total("shortline_edge_upstream_errors_total", "Forwarded requests that the control plane did not answer.", func(s *Stats) uint64 { return s.Proxy.Failed }),
 	total("shortline_edge_upstream_refused_total", "Requests not forwarded because too many were waiting.", func(s *Stats) uint64 { return s.Proxy.Refused }),
@@ -129,6 +132,17 @@ var metrics = []metric{
 	total("shortline_spool_errors_total", "Failed syncs, writes and acknowledgements.", func(s *Stats) uint64 { return s.Spool.SyncErrors + s.Spool.Faults + s.Spool.CursorErrors }),
 	gauge("shortline_spool_last_success_timestamp_seconds", "Time of the last sync of all clicks.", func(s *Stats) float64 { return instant(s.Spool.LastSync) }),
 
+	gauge("shortline_conversion_spool_bytes", "Disk space of the spool of conversions.", func(s *Stats) float64 { return float64(s.Conversions.Spool.Bytes) }),
+	gauge("shortline_conversion_spool_cap_bytes", "Limit of the disk space of the spool of conversions; 0 without one.", func(s *Stats) float64 { return float64(s.Conversions.Spool.CapBytes) }),
+	gauge("shortline_conversion_spool_pending", "Conversions not acknowledged yet.", func(s *Stats) float64 { return float64(s.Conversions.Spool.Pending) }),
+	gauge("shortline_conversion_spool_oldest_pending_seconds", "Age of the oldest conversion that is not acknowledged, 0 if there is none.", func(s *Stats) float64 { return s.Conversions.Ship.Oldest.Seconds() }),
+	total("shortline_conversion_spool_appended_total", "Conversions written to the spool.", func(s *Stats) uint64 { return s.Conversions.Spool.Appended }),
+	total("shortline_conversion_spool_refused_total", "Conversions not accepted because the spool was full.", func(s *Stats) uint64 { return s.Conversions.Spool.Dropped }),
+	total("shortline_conversion_spool_errors_total", "Failed syncs, writes and acknowledgements of the spool of conversions.", func(s *Stats) uint64 {
+		return s.Conversions.Spool.SyncErrors + s.Conversions.Spool.Faults + s.Conversions.Spool.CursorErrors
+	}),
+	total("shortline_conversion_ship_conversions_total", "Conversions acknowledged.", func(s *Stats) uint64 { return s.Conversions.Ship.Events }),
+	total("shortline_conversion_ship_errors_total", "Failed deliveries of conversions; they are retried.", func(s *Stats) uint64 { return s.Conversions.Ship.Failures }),
 	total("shortline_ship_batches_total", "Batches acknowledged.", func(s *Stats) uint64 { return s.Ship.Batches }),
 	total("shortline_ship_clicks_total", "Clicks acknowledged.", func(s *Stats) uint64 { return s.Ship.Events }),
 	total("shortline_ship_bytes_total", "Bytes of clicks acknowledged.", func(s *Stats) uint64 { return s.Ship.Bytes }),
@@ -162,7 +176,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 		"redirect": r.Redirects - min(r.Redirects, r.Verified), "preview": r.Previews, "password_form": r.Forms, "info": r.Infos, "verified": r.Verified, "wrong_password": r.Wrong,
 		"locked": r.Locked, "busy": r.Busy, "not_found": r.Missing, "gone": r.Gone, "ended": r.Ended, "loop": r.Loops, "refused": r.Refused, "proxied": r.Proxied, "panic": r.Panics,
 		"report_form": r.ReportForms, "report": r.Reports, "report_failed": r.ReportsFailed,
-		"limited": r.Limited, "upgraded": r.Upgrades, "unavailable": r.Unavailable,
+		"conversions": r.Sales, "conversions_full": r.SalesFull, "limited": r.Limited, "upgraded": r.Upgrades, "unavailable": r.Unavailable,
 	} {
 		to <- prometheus.MustNewConstMetric(answers, prometheus.CounterValue, float64(n), outcome)
 	}

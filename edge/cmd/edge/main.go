@@ -1,5 +1,5 @@
-// Command edge answers visitors in one region. It gets links from the control plane at CONTROL_URL and sends clicks to
-// Kafka. If both are down, it continues to serve from its own disk, also after a restart.
+// Command edge answers visitors in one region. It gets links from the control plane at CONTROL_URL and sends clicks and
+// conversions to Kafka. If both are down, it continues to serve from its own disk, also after a restart.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/edge/remote"
 	"github.com/shortline/shortline/shared/cli"
@@ -61,12 +62,19 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 		return err
 	}
 	defer sink.Close()
-	if err := op.Registry.Register(sink); err != nil {
-		return fmt.Errorf("register the metrics of the Kafka sink: %w", err)
+	conversions, err := remote.NewSink(s.conversions(log))
+	if err != nil {
+		return err
+	}
+	defer conversions.Close()
+	for events, s := range map[string]*remote.Sink{"clicks": sink, "conversions": conversions} {
+		if err := prometheus.WrapRegistererWith(prometheus.Labels{"events": events}, op.Registry).Register(s); err != nil {
+			return fmt.Errorf("register the metrics of the Kafka sink for %s: %w", events, err)
+		}
 	}
 	deps := edge.Deps{
 		Links: source, Reports: source, Lockout: source, Limits: source, Hosts: source, Abuse: source, ClockAhead: source.ClockAhead,
-		Sink: sink, Logger: log, Registry: op.Registry,
+		Sink: sink, ConversionSink: conversions, Logger: log, Registry: op.Registry,
 	}
 	traces, err := tracing.New(tracing.Config{
 		Settings: s.Tracing, Name: "shortline-edge", Version: ops.Version, Registry: op.Registry, Logger: log,
@@ -99,5 +107,6 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	g.Add("traces", traces)
 	g.AddReady("edge", e, e.Started())
 	g.Add("kafka", sink)
+	g.Add("kafka for conversions", conversions)
 	return g.Run(ctx)
 }

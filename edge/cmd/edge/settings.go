@@ -110,6 +110,11 @@ func (s *settings) kafka(log *slog.Logger) remote.Kafka {
 	return remote.Kafka{Kafka: s.Kafka, Dir: filepath.Join(s.DataDir, "kafka"), Logger: log}
 }
 
+// conversions returns the settings of the sink for conversions.
+func (s *settings) conversions(log *slog.Logger) remote.Kafka {
+	return remote.Kafka{Kafka: s.Kafka.ForConversions(), Dir: filepath.Join(s.DataDir, "kafka-conversions"), Logger: log}
+}
+
 // dialControl returns a dialer to the control plane for forwarded requests.
 func (s *settings) dialControl(secure *tls.Config) (func(context.Context) (net.Conn, error), error) {
 	u, err := url.Parse(s.ControlURL)

@@ -41,6 +41,7 @@ const (
 	changesTimeout = 90 * time.Second
 	backoffMin     = 500 * time.Millisecond
 	backoffMax     = 15 * time.Second
+	patience       = 5 * time.Second // of Settled
 )
 
 // Table is safe for concurrent use. Run keeps it up to date.
@@ -50,6 +51,9 @@ type Table struct {
 
 	mu   sync.Mutex // serializes changes
 	file *file
+
+	settled atomic.Bool // see Settled
+	patient time.Time   // until when Settled waits for the control plane
 
 	certificates *Certificates // nil if this edge has no TLS
 
@@ -62,7 +66,8 @@ type state struct {
 	cursor snapshot.Cursor
 	hosts  map[string]*Host // by name
 	// tickets are the sealed keys of session tickets.
-	tickets []string
+	tickets     []string
+	conversions *Conversions // nil before the control plane has told
 }
 
 // Open returns a Table with the hosts in the folder's file. A file that is damaged at its end is read up to there. The error
@@ -79,7 +84,28 @@ func Open(cfg Config) (*Table, error) {
 	for i := range updates {
 		t.now.Store(t.now.Load().after(&updates[i]))
 	}
+	t.settled.Store(len(updates) > 0)
+	t.patient = time.Now().Add(patience)
+	if s := t.now.Load(); s.conversions == nil {
+		// An edge of a release without conversions may have skipped them and moved its cursor past them. The full list, which
+		// the zero cursor requests, always has them.
+		s.cursor = snapshot.Cursor{}
+	}
 	return t, nil
+}
+
+// Settled reports whether visits may be answered: the table has hosts and keys of click ids from its file or from the control
+// plane, or the control plane has none, or has not answered for five seconds since Open. Without this wait, the first
+// visitors of a new edge would reach tracked destinations without a click id. It takes no lock.
+func (t *Table) Settled() bool {
+	if t.settled.Load() {
+		return true
+	}
+	if time.Now().Before(t.patient) {
+		return false
+	}
+	t.settled.Store(true)
+	return true
 }
 
 // Close closes the file and unlocks the folder. Run must have ended.
@@ -87,7 +113,10 @@ func (t *Table) Close() error { return t.file.close() }
 
 // after returns the state after an update.
 func (s *state) after(u *snapshot.Hosts) *state {
-	next := &state{cursor: u.Cursor, hosts: make(map[string]*Host, len(s.hosts)+len(u.Hosts)), tickets: s.tickets}
+	next := &state{cursor: u.Cursor, hosts: make(map[string]*Host, len(s.hosts)+len(u.Hosts)), tickets: s.tickets, conversions: s.conversions}
+	if u.Conversions != nil {
+		next.conversions = newConversions(u.Conversions)
+	}
 	if u.Tickets != nil {
 		next.tickets = u.Tickets
 	}
@@ -107,6 +136,9 @@ func (s *state) after(u *snapshot.Hosts) *state {
 // list returns the state as an update from nothing.
 func (s *state) list() *snapshot.Hosts {
 	u := &snapshot.Hosts{Cursor: s.cursor, Full: true, Tickets: s.tickets, Hosts: make([]snapshot.Host, 0, len(s.hosts))}
+	if s.conversions != nil {
+		u.Conversions = s.conversions.wire
+	}
 	for _, h := range s.hosts {
 		u.Hosts = append(u.Hosts, h.Host)
 	}
@@ -198,6 +230,7 @@ func (t *Table) step(ctx context.Context) error {
 	wire, err := t.cfg.Source.Hosts(limited, t.Cursor())
 	if errors.Is(err, snapshot.ErrNoHosts) {
 		// A control plane of the previous release has no custom domains. It will be replaced.
+		t.settled.Store(true)
 		backoff.Sleep(ctx, backoffMax)
 		return nil
 	}
@@ -226,6 +259,7 @@ func (t *Table) Apply(u *snapshot.Hosts) {
 	defer t.mu.Unlock()
 	next := t.now.Load().after(u)
 	t.now.Store(next)
+	t.settled.Store(true)
 	t.applied.Add(1)
 	if t.certificates != nil {
 		t.certificates.useTickets(next.tickets)

@@ -101,7 +101,7 @@ func TestTable_follows_and_keeps(t *testing.T) {
 	s, dir := &source{}, t.TempDir()
 	table := open(t, dir, s)
 	stop := run(t, table)
-	s.put(snapshot.Hosts{Hosts: []snapshot.Host{host("one.example", 1), host("two.example", 2)}})
+	s.put(snapshot.Hosts{Hosts: []snapshot.Host{host("one.example", 1), host("two.example", 2)}, Conversions: &snapshot.Conversions{}})
 	testkit.Eventually(t, "the first list arrives", func() bool { return table.Len() == 2 })
 	s.put(snapshot.Hosts{Hosts: []snapshot.Host{host("three.example", 3)}, Gone: []string{"one.example"}})
 	testkit.Eventually(t, "a change arrives", func() bool { return table.Find([]byte("three.example")) != nil })

@@ -1,4 +1,4 @@
-// Package ratelimit limits how often clients may do something, in a fixed amount of memory.
+// Package ratelimit limits how often clients, or holders of a key, may do something, in a fixed amount of memory.
 package ratelimit
 
 import (
@@ -36,7 +36,7 @@ type debtor struct {
 	until  int64  // 0: unused
 }
 
-// New returns a Limiter, or nil if perMinute is 0, which means no limit.
+// New returns a Limiter, or nil if perMinute is 0. A nil Limiter has no limit.
 func New(perMinute int) *Limiter {
 	if perMinute <= 0 {
 		return nil
@@ -46,8 +46,28 @@ func New(perMinute int) *Limiter {
 
 // Take counts a request and returns 0. Over the limit it does not count, and returns how long the client must wait.
 func (l *Limiter) Take(ip netip.Addr, now time.Time) (wait time.Duration) {
+	return l.TakeMany(ip, 1, now)
+}
+
+// TakeMany is Take for n requests at once, which count all or not at all. Each client can take a minute's worth of requests
+// at once, so n must not be larger than that.
+func (l *Limiter) TakeMany(ip netip.Addr, n int, now time.Time) (wait time.Duration) {
+	if l == nil {
+		return 0
+	}
 	key := client.Key(ip).As16()
-	hash := maphash.Bytes(l.seed, key[:])
+	return l.take(maphash.Bytes(l.seed, key[:]), n, now)
+}
+
+// TakeKey is TakeMany for the holder of a key instead of a client.
+func (l *Limiter) TakeKey(key string, n int, now time.Time) (wait time.Duration) {
+	if l == nil {
+		return 0
+	}
+	return l.take(maphash.String(l.seed, key), n, now)
+}
+
+func (l *Limiter) take(hash uint64, n int, now time.Time) (wait time.Duration) {
 	at, set := now.UnixNano(), hash%sets
 	lock := &l.locks[set%stripes]
 	lock.Lock()
@@ -67,7 +87,7 @@ func (l *Limiter) Take(ip netip.Addr, now time.Time) (wait time.Duration) {
 	if place.client == hash && place.until > at && place.until <= at+int64(time.Minute) {
 		until = place.until
 	}
-	if until += l.every; until > at+int64(time.Minute) {
+	if until += int64(n) * l.every; until > at+int64(time.Minute) {
 		return time.Duration(until - at - int64(time.Minute))
 	}
 	*place = debtor{hash, until}

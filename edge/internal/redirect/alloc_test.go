@@ -8,6 +8,7 @@ import (
 	"net"
 	"runtime/debug"
 	"testing"
+	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/redirect"
@@ -47,6 +48,9 @@ func hotLinks() []link.Record {
 		{Key: "presets", Destination: "https://example.com/?a=1", UTM: link.UTM{Source: "news", Medium: "mail"}},
 		{Key: "off", Destination: "https://example.com/", Inactive: true},
 		known,
+		{Key: "kept", Destination: "https://example.com/", ABTesting: true, Variants: variants, Stickiness: link.StickyCookie},
+		{Key: "tsplit", Destination: "https://example.com/", ABTesting: true, Variants: variants, TrackConversions: true},
+		{Key: "tracked", Destination: "https://example.com/", TrackConversions: true, SmartRouting: true, Rules: rules, ClickParameter: "cid"},
 	}
 }
 
@@ -130,15 +134,16 @@ var hot = []struct {
 	status       int
 }{
 	{"plain", "/plain", 302}, {"plain_query", "/plain?utm_source=a%20b&x=1", 302}, {"rules", "/routed", 302}, {"variants", "/split", 302},
-	{"presets", "/presets", 302}, {"recognised", "/known?ref=a%20c", 302}, {"missing", "/nothing", 404}, {"gone", "/off", 410},
+	{"presets", "/presets", 302}, {"recognised", "/known?ref=a%20c", 302}, {"sticky", "/kept", 302}, {"split_tracked", "/tsplit", 302}, {"tracked", "/tracked?utm_source=a&cid=x", 302}, {"missing", "/nothing", 404}, {"gone", "/off", 410},
 }
 
 func TestServe_does_not_allocate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a garbage collection would empty the pools
 	for name, adjust := range map[string]func(*redirect.Config, *redirect.Deps){
-		"direct":  func(*redirect.Config, *redirect.Deps) {},
-		"proxied": func(c *redirect.Config, _ *redirect.Deps) { c.Trusted, _ = visitor.ParsePrefixes("127.0.0.1") },
-		"strict":  func(c *redirect.Config, _ *redirect.Deps) { c.StrictHosts = true },
+		"direct":    func(*redirect.Config, *redirect.Deps) {},
+		"proxied":   func(c *redirect.Config, _ *redirect.Deps) { c.Trusted, _ = visitor.ParsePrefixes("127.0.0.1") },
+		"with keys": tracking(t, time.Now()),
+		"strict":    func(c *redirect.Config, _ *redirect.Deps) { c.StrictHosts = true },
 		"custom domain": func(c *redirect.Config, d *redirect.Deps) {
 			c.BaseURL = "https://other.example"
 			links := hotLinks()
@@ -163,7 +168,7 @@ func TestServe_does_not_allocate(t *testing.T) {
 }
 
 func BenchmarkServe(b *testing.B) {
-	at := newCaller(b)
+	at := newCaller(b, tracking(b, time.Now()))
 	for _, c := range hot {
 		b.Run(c.name, func(b *testing.B) {
 			caller := at(c.target)

@@ -69,6 +69,9 @@ type Config struct {
 	// VerifyLimit is how many password comparisons a client may cause per minute; 0 means no limit. A password that was
 	// correct a moment ago is not compared again.
 	VerifyLimit int
+	// ConversionLimit and ConversionKeyLimit are how many conversions browsers may send per minute from one client and with
+	// one publishable key; 0 means no limit.
+	ConversionLimit, ConversionKeyLimit int
 	// Anonymize is the part of a visitor's address that is removed from clicks. The zero value removes nothing.
 	Anonymize visitor.Anonymize
 	// HonorDNT neither sets nor reads the visitor's cookie if the request has "DNT: 1" or "Sec-GPC: 1".
@@ -98,6 +101,8 @@ type Deps struct {
 	Upstream Upstream
 	// Missing counts requests for slugs that do not exist; nil counts none.
 	Missing *missing.Table
+	// Till takes conversions; nil: there is no address for them.
+	Till Till
 	// Desk takes reports of links; nil: there is no form for them.
 	Desk abuse.Desk
 	// Tracer creates a span for one in sixteen answers, except those of the upstream. nil means no spans.
@@ -114,7 +119,6 @@ type Handler struct {
 	base       string // BaseURL without a trailing slash
 	scheme     string // of BaseURL
 	securePort string // of https addresses, with a colon; "": 443
-	cookieRest string // attributes of the visitor's cookie
 	idBase     uint64
 	pages      *pages
 	policy     []byte
@@ -126,6 +130,7 @@ type Handler struct {
 	attempts   *ratelimit.Limiter // limits password comparisons; nil without a limit
 	reports    *ratelimit.Limiter // limits reports of links; nil without a desk
 	desks      chan struct{}      // one element for each report that waits for the control plane
+	sales      *sales             // nil without a till
 	origin     string             // of BaseURL
 	tooMany    *refusal
 	pool       sync.Pool
@@ -147,14 +152,15 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
 	h := &Handler{
-		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), cookieRest: cookieAttributes(cfg.BaseURL), idBase: binary.LittleEndian.Uint64(seed[:]),
+		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
 		pages: p, policy: []byte(p.policy), refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(),
 		limiter: ratelimit.New(cfg.RateLimit), attempts: ratelimit.New(cfg.VerifyLimit), tooMany: newTooMany(p),
 	}
+	h.sales = newSales(&cfg, deps.Till)
 	if deps.Desk != nil {
 		h.reports, h.desks, h.origin = ratelimit.New(reportsAMinute), make(chan struct{}, reportsAtOnce), originOf(cfg.BaseURL)
 	}
-	h.scheme, _, _ = strings.Cut(h.base, "://")
+	h.scheme, _, _ = strings.Cut(strings.ToLower(h.base), "://")
 	h.securePort = securePortOf(cfg.BaseURL)
 	h.pool.New = func() any { return new(work) }
 	return h, nil
@@ -168,6 +174,8 @@ type work struct {
 	decoded   []byte // the visitor's UTM values, if they were escaped
 	forwarded [][]byte
 	cookie    []byte // the value of Set-Cookie
+	clickID   []byte // for the destination; empty: none
+	parameter string // name of the parameter with clickID
 }
 
 // Crawler reports whether the visitor is a preview crawler, for decision.Barrier.
@@ -208,6 +216,9 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 		header := &ctx.Request.Header
 		if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
 			h.misframed(ctx)
+			return
+		}
+		if t.slug == nil && h.sales != nil && h.sells(ctx, &t) {
 			return
 		}
 	}
@@ -324,8 +335,11 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 			h.stop(ctx, e, k, t)
 			return
 		}
+		if terms.Track && h.awaitsKeys(ctx) {
+			return
+		}
 		if e.SmartRouting() || e.ABTesting() {
-			d = h.choose(ctx, w, h.deps.Table.Compiled(e), t.query)
+			d = h.choose(ctx, w, h.deps.Table.Compiled(e), t)
 		}
 		if e.HasUTM() {
 			presets = h.deps.Table.Compiled(e).Record.UTM
@@ -342,7 +356,10 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 			ctx.Response.Header.DelAllCookies()
 			return
 		}
-		h.click(ctx, w, e.Num(), e.Owner(), d, presets)
+		recorded := h.click(ctx, w, e.Num(), e.Owner(), d, presets)
+		if terms.Track {
+			h.track(ctx, w, e, &terms, recorded)
+		}
 	}
 	status, name := fasthttp.StatusFound, nameLocation
 	if terms.Code != 0 {
@@ -360,6 +377,7 @@ func (h *Handler) read(ctx *fasthttp.RequestCtx, w *work, query []byte, now int6
 	f := scanHeader(header.RawHeaders(), w.forwarded[:0], len(h.cfg.Trusted) > 0)
 	w.forwarded = f.forwarded
 	agent := header.UserAgent()
+	w.clickID, w.parameter = w.clickID[:0], ""
 	ev := &w.event
 	*ev = click.Event{
 		Time: now, IP: visitorIP(ctx, f, h.cfg.Trusted), Prefetch: f.prefetch,
@@ -381,30 +399,31 @@ func (h *Handler) meet(ctx *fasthttp.RequestCtx, w *work, f facts) {
 	}, h.deps.Geo, h.deps.Agents)
 }
 
-// click appends the visit to the spool. The spool counts clicks for which it has no space.
-func (h *Handler) click(ctx *fasthttp.RequestCtx, w *work, num, owner uint64, d decision.Choice, presets link.UTM) {
+// click appends the visit to the spool and reports whether it is there. The spool counts clicks for which it has no space.
+func (h *Handler) click(ctx *fasthttp.RequestCtx, w *work, num, owner uint64, d decision.Choice, presets link.UTM) (recorded bool) {
 	ev := &w.event
 	ev.Link, ev.Owner, ev.Rule, ev.Variant = num, owner, d.Rule, d.Variant
 	ev.UTM = ev.UTM.Or(presets)
 	ev.IP = h.cfg.Anonymize.Address(ev.IP) // rules and limits have already used the whole address
 	conn := ctx.ConnID()
-	h.deps.Spool.Append(uint32(conn), ev)
+	recorded = h.deps.Spool.Append(uint32(conn), ev)
 	h.tally.add(conn, cRedirects)
 	if !d.Rule.IsZero() {
 		h.tally.add(conn, cRules)
 	} else if !d.Variant.IsZero() {
 		h.tally.add(conn, cVariants)
 	}
+	return recorded
 }
 
 // locate returns the value of Location. The caller must not change it. It is valid until w is reused.
 func (w *work) locate(target string, presets link.UTM, query []byte) []byte {
-	if len(query) == 0 && presets.IsZero() {
+	if len(query) == 0 && presets.IsZero() && w.parameter == "" {
 		// unsafe: the bytes belong to the table or to a plan, which are never written, and the response copies them.
 		// In tests they are constants on read-only pages, where a write would fault.
 		return unsafe.Slice(unsafe.StringData(target), len(target))
 	}
-	w.location = link.AppendLocation(w.location[:0], target, presets, query)
+	w.location = link.AppendTracked(w.location[:0], target, presets, query, w.parameter, w.clickID)
 	return w.location
 }
 
@@ -436,40 +455,6 @@ func peer(ctx *fasthttp.RequestCtx) netip.Addr {
 		return a.AddrPort().Addr()
 	}
 	return netip.Addr{}
-}
-
-// framed reports whether the request's body is acceptable. If it is not, framed refuses the request.
-func (h *Handler) framed(ctx *fasthttp.RequestCtx, limit int) bool {
-	status := framing(&ctx.Request.Header, limit)
-	if status == 0 && limit <= maxReportBody {
-		status = readBody(ctx, limit)
-	}
-	if status == 0 {
-		return true
-	}
-	h.tally.add(ctx.ConnID(), cRefused)
-	h.refuse(ctx, status)
-	ctx.SetConnectionClose() // the rest of the body must not be read as a request
-	return false
-}
-
-// exact closes the connection after the answer if the request's packet held more bytes and nothing has checked them.
-func exact(ctx *fasthttp.RequestCtx) {
-	header := &ctx.Request.Header
-	size := len(header.Method()) + len(header.RequestURI()) + len(header.Protocol()) + len("  \r\n") + len(header.RawHeaders())
-	if header.ContentLength() != -2 {
-		size = -1
-	}
-	if !listen.Exact(ctx.Conn(), size) {
-		ctx.SetConnectionClose()
-	}
-}
-
-// misframed refuses a request that another server could parse differently.
-func (h *Handler) misframed(ctx *fasthttp.RequestCtx) {
-	h.tally.add(ctx.ConnID(), cRefused)
-	h.refuse(ctx, fasthttp.StatusBadRequest)
-	ctx.SetConnectionClose()
 }
 
 // rescue turns a panic into an answer and counts it. The counter should stay 0.

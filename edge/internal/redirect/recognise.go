@@ -3,10 +3,11 @@ package redirect
 import (
 	"bytes"
 	mrand "math/rand/v2"
-	"strings"
 
+	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/decision"
+	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/visitor"
 	"github.com/valyala/fasthttp"
@@ -17,39 +18,54 @@ const remembered = "2592000"
 
 var nameSetCookie = []byte("Set-Cookie")
 
-// cookieAttributes returns the part of Set-Cookie after the value. The cookie belongs to the host of the short URL.
-func cookieAttributes(baseURL string) string {
-	attributes := "; Max-Age=" + remembered + "; Path=/; HttpOnly; SameSite=Lax"
-	if strings.HasPrefix(strings.ToLower(baseURL), "https:") {
-		attributes += "; Secure"
+// cookieRest is the part of Set-Cookie after the value. The cookie belongs to the host of the short URL.
+const cookieRest = "; Max-Age=" + remembered + "; Path=/; HttpOnly; SameSite=Lax"
+
+// encrypted reports whether the visitor's connection is encrypted, as far as this edge can tell: by its own port for TLS, or
+// by a proxy in front of it. Browsers drop a cookie with the attribute Secure that arrives without encryption. A custom
+// domain without a certificate has no encryption if TLS ends at this edge.
+func (h *Handler) encrypted(ctx *fasthttp.RequestCtx, t target) bool {
+	if _, secure := listen.Secured(ctx.Conn()); secure || h.scheme != "https" {
+		return secure
 	}
-	return attributes
+	return t.site == nil || !h.cfg.TLS || h.behindTLS(ctx)
 }
 
 // choose returns the destination of a link with rules or an A/B test. It must follow meet.
-func (h *Handler) choose(ctx *fasthttp.RequestCtx, w *work, plan *table.Plan, query []byte) decision.Choice {
+func (h *Handler) choose(ctx *fasthttp.RequestCtx, w *work, plan *table.Plan, t target) decision.Choice {
 	if plan.Needs() != 0 {
-		return h.chooseRecognised(ctx, w, plan, query)
+		return h.chooseRecognised(ctx, w, plan, t)
 	}
 	return plan.Choose(w, mrand.Uint64())
 }
 
-// chooseRecognised is choose for a link whose rules need to know the query or to recognise the visitor. It sets the
-// cookie if the rules ask whether the visitor has been here before, and if the visit is redirected.
-func (h *Handler) chooseRecognised(ctx *fasthttp.RequestCtx, w *work, plan *table.Plan, query []byte) decision.Choice {
-	x := visitor.Extras{Query: query, Link: plan.Record.Num}
+// chooseRecognised is choose for a link that needs to know the query or to recognise the visitor. It sets the cookie if the
+// rules ask whether the visitor has been here before, or if a cookie makes variants sticky, and if the visit is redirected.
+// Rules and variants see the same identity.
+func (h *Handler) chooseRecognised(ctx *fasthttp.RequestCtx, w *work, plan *table.Plan, t target) decision.Choice {
+	x := visitor.Extras{Query: t.query, Link: plan.Record.Num}
 	needs, anonymous := plan.Needs(), false
+	byCookie := plan.Sticky() == link.StickyCookie
 	if needs&(rule.NeedsVisitor|rule.NeedsShare) != 0 {
 		raw := ctx.Request.Header.RawHeaders()
 		if anonymous = h.cfg.HonorDNT && optsOut(raw); !anonymous {
-			x.Identity, x.Known = cookieIdentity(raw)
+			if x.Identity, x.Known = cookieIdentity(raw); !x.Known && byCookie {
+				// A new visitor needs an identity of its own, because networks share addresses.
+				x.Identity, x.Fresh = mrand.Uint64(), true
+			}
 		}
 	}
 	w.Extend(x)
 	d := plan.Choose(w, mrand.Uint64())
-	if needs&rule.NeedsVisitor != 0 && !anonymous && !ctx.IsHead() && !h.own.Has(d.Target) {
+	if plan.Sticky() != link.NotSticky {
+		w.event.Visitor = max(1, w.Share()) // 0 is a click without a visitor
+	}
+	if (needs&rule.NeedsVisitor != 0 || byCookie) && !anonymous && !ctx.IsHead() && !h.leadsHome(d.Target, t) {
 		w.cookie = append(append(w.cookie[:0], visitor.Cookie...), '=')
-		w.cookie = append(visitor.AppendIdentity(w.cookie, w.Identity()), h.cookieRest...)
+		w.cookie = append(visitor.AppendIdentity(w.cookie, w.Identity()), cookieRest...)
+		if h.encrypted(ctx, t) {
+			w.cookie = append(w.cookie, "; Secure"...)
+		}
 		ctx.Response.Header.SetCanonical(nameSetCookie, w.cookie)
 	}
 	return d

@@ -34,11 +34,16 @@ const (
 	cReports
 	cReportsFailed
 	cUpgrades
+	cUntracked
+	cSales
+	cSalesFull
+	cSold
+	cUnsold
 	counters
 )
 
 // tally is a set of counters. Its stripes fill whole cache lines.
-type tally [stripes][counters]atomic.Uint64
+type tally [stripes][(counters + 7) &^ 7]atomic.Uint64
 
 func (t *tally) add(conn uint64, c counter) { t[conn%stripes][c].Add(1) }
 
@@ -77,9 +82,13 @@ type Stats struct {
 	// Unavailable counts 503 answers of an edge that has no links yet.
 	Unavailable uint64
 	// Errors counts answers with a 5xx status, including those of the upstream, but not 508, which a link causes.
-	Errors         uint64
-	Hashes         uint64 // passwords compared
-	LockoutClients int    // clients in the lockout table, a gauge
+	Errors    uint64
+	Untracked uint64 // visits of links with conversion tracking whose destination got no click id: no key was known, or the click was not recorded
+	// Sales counts requests with conversions that were answered with verdicts, and SalesFull those that were refused because
+	// there was no space. Sold and Unsold count conversions: accepted ones and those with another verdict.
+	Sales, SalesFull, Sold, Unsold uint64
+	Hashes                         uint64 // passwords compared
+	LockoutClients                 int    // clients in the lockout table, a gauge
 }
 
 // Stats returns the counters. It reads them one by one, so they may be inconsistent by the requests in flight.
@@ -90,7 +99,8 @@ func (h *Handler) Stats() Stats {
 		Verified: h.tally.sum(cVerified), Wrong: h.tally.sum(cWrong), Locked: h.tally.sum(cLocked), Busy: h.tally.sum(cBusy),
 		Missing: h.tally.sum(cMissing), Gone: h.tally.sum(cGone), Ended: h.tally.sum(cEnded), Loops: h.tally.sum(cLoops), Refused: h.tally.sum(cRefused),
 		Proxied: h.tally.sum(cProxied), Panics: h.tally.sum(cPanics), Limited: h.tally.sum(cLimited),
-		ReportForms: h.tally.sum(cReportForms), Reports: h.tally.sum(cReports), ReportsFailed: h.tally.sum(cReportsFailed), Upgrades: h.tally.sum(cUpgrades),
+		ReportForms: h.tally.sum(cReportForms), Reports: h.tally.sum(cReports), ReportsFailed: h.tally.sum(cReportsFailed), Upgrades: h.tally.sum(cUpgrades), Untracked: h.tally.sum(cUntracked),
+		Sales: h.tally.sum(cSales), SalesFull: h.tally.sum(cSalesFull), Sold: h.tally.sum(cSold), Unsold: h.tally.sum(cUnsold),
 		Unavailable: h.tally.sum(cUnavailable), Errors: h.tally.sum(cErrors), Hashes: h.hasher.done.Load(), LockoutClients: h.deps.Lockout.Stats().Clients,
 	}
 }

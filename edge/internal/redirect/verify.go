@@ -154,12 +154,16 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	defer h.pool.Put(w)
 	r := &plan.Record
 	h.meet(ctx, w, h.read(ctx, w, t.query, h.now(ctx).UnixMilli()))
-	d := h.choose(ctx, w, plan, t.query)
+	d := h.choose(ctx, w, plan, t)
 	if h.leadsHome(d.Target, t) {
 		h.loop(ctx)
 		return
 	}
-	if terms := e.Terms(); terms.Limit.Since != 0 && !h.take(ctx, w, e, &terms, t) {
+	terms := e.Terms()
+	if terms.Track && h.awaitsKeys(ctx) {
+		return
+	}
+	if terms.Limit.Since != 0 && !h.take(ctx, w, e, &terms, t) {
 		ctx.Response.Header.DelAllCookies()
 		return
 	}
@@ -167,7 +171,9 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 		w.event.Referer = "" // the form itself is not where the visitor came from
 	}
 	h.tally.add(ctx.ConnID(), cVerified)
-	h.click(ctx, w, r.Num, r.Owner, d, r.UTM)
+	if recorded := h.click(ctx, w, r.Num, r.Owner, d, r.UTM); terms.Track {
+		h.track(ctx, w, e, &terms, recorded)
+	}
 	location := w.locate(d.Target, r.UTM, t.query)
 	if fromForm {
 		seeOther(ctx, location)

@@ -204,8 +204,10 @@ func (w *world) raw(request string) string {
 func (w *world) clicks(n int) []click.Event {
 	w.t.Helper()
 	var got []click.Event
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
 	for _, r := range w.spool.Readers() {
-		for r.Backlog() > 0 {
+		for r.Backlog() > 0 || len(got) < n && r.Wait(ctx) == nil { // Backlog is a lower bound
 			b := r.Next(1000, 1<<20)
 			d := click.NewDecoder(b)
 			for {

@@ -51,7 +51,7 @@ type lane struct {
 	_ [64]byte // keeps the next lane's lock out of this lane's cache lines
 }
 
-// Append stores one click, sets its number (e.Seq) and returns true. The click then survives the end of the process
+// Append stores one click, sets its number and lane (e.Seq, e.Lane) and returns true. The click then survives the end of the process
 // (for a crash of the machine see SyncMode). Append returns false if there is no space. Then the click is dropped and
 // counted, its number is not used again, and a loss marker will report it. In both cases the redirect can be
 // answered.
@@ -148,7 +148,7 @@ func (l *lane) put(e *click.Event, seq uint64) (ok bool) {
 		}
 	}()
 	g, mem, off := l.seg, l.seg.mem, l.off
-	e.Seq = seq
+	e.Seq, e.Lane = seq, l.id.Lane
 	n := len(click.AppendRecord(mem[off+recordHeader:off+recordHeader], e))
 	b := mem[off : off+recordHeader+int64(n)]
 	binary.LittleEndian.PutUint64(b[8:], seq)
@@ -254,7 +254,7 @@ func (l *lane) drop(e *click.Event) {
 		return
 	}
 	l.seq++
-	e.Seq = l.seq
+	e.Seq, e.Lane = l.seq, l.id.Lane
 	if l.loss.to == 0 {
 		l.loss.from = l.seq
 		l.dropping.Store(true)

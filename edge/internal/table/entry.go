@@ -37,8 +37,13 @@ const (
 	termExpires = 1 << iota
 	termStarts
 	termCode
-	termSince  // with the number of clicks
-	knownTerms = 1<<iota - 1
+	termSince // with the number of clicks
+	termTrack // this and the following have no number
+	termCookie
+	termHash
+	termParameter // the record has a name for the parameter of click ids
+	knownTerms    = 1<<iota - 1
+	numberedTerms = termTrack - 1
 )
 
 // Terms are the numbers that decide when a link leads anywhere, and how. The zero value is a link that always does, with 302.
@@ -47,10 +52,16 @@ type Terms struct {
 	ExpiresAt, StartsAt int64
 	Code                uint16
 	Limit               link.Limit
+	Track               bool // visitors take the id of their click along
+	OwnParameter        bool // the record has a ClickParameter; it is not the default
+	Stickiness          link.Stickiness
 }
 
 func termsOf(r *link.Record) Terms {
-	return Terms{ExpiresAt: r.ExpiresAt, StartsAt: r.StartsAt, Code: r.Code, Limit: r.Limit}
+	return Terms{
+		ExpiresAt: r.ExpiresAt, StartsAt: r.StartsAt, Code: r.Code, Limit: r.Limit,
+		Track: r.TrackConversions, OwnParameter: r.TrackConversions && r.ClickParameter != "", Stickiness: r.Stickiness,
+	}
 }
 
 // appendTerms appends the mask and the numbers of terms that are not zero.
@@ -65,6 +76,10 @@ func appendTerms(b []byte, t *Terms) []byte {
 	set(termStarts, t.StartsAt != 0)
 	set(termCode, t.Code != 0)
 	set(termSince, t.Limit != link.Limit{})
+	set(termTrack, t.Track)
+	set(termParameter, t.OwnParameter)
+	set(termCookie, t.Stickiness == link.StickyCookie)
+	set(termHash, t.Stickiness == link.StickyHash)
 	b = binary.AppendUvarint(b, mask)
 	for _, n := range [...]uint64{uint64(t.ExpiresAt), uint64(t.StartsAt), uint64(t.Code)} {
 		if n != 0 {
@@ -97,6 +112,13 @@ func readTerms(b []byte) (t Terms, rest []byte) {
 	if mask&termSince != 0 {
 		t.Limit.Since = int64(next())
 		t.Limit.Clicks = next()
+	}
+	t.Track, t.OwnParameter = mask&termTrack != 0, mask&termParameter != 0
+	switch {
+	case mask&termCookie != 0:
+		t.Stickiness = link.StickyCookie
+	case mask&termHash != 0:
+		t.Stickiness = link.StickyHash
 	}
 	return t, b
 }
@@ -151,7 +173,7 @@ func appendEntry(b, scratch []byte, r *link.Record) (entry, grown []byte) {
 	set(isABTest, r.ABTesting)
 	set(hasPreview, !r.Preview.IsZero())
 	set(hasUTM, !r.UTM.IsZero())
-	set(hasRest, flags&(hasPassword|hasPreview|hasUTM) != 0 || r.Title != "" || r.Default != "" || r.ExpiredURL != "" || len(r.Rules)+len(r.Variants) != 0)
+	set(hasRest, flags&(hasPassword|hasPreview|hasUTM) != 0 || r.Title != "" || r.Default != "" || r.ExpiredURL != "" || len(r.Rules)+len(r.Variants) != 0 || terms.OwnParameter)
 
 	b = append(b, flags, byte(len(r.Key)))
 	b = append(b, r.Key...)
@@ -169,6 +191,10 @@ func appendEntry(b, scratch []byte, r *link.Record) (entry, grown []byte) {
 		rest.Key, rest.Destination = restSlug, ""
 		rest.Num, rest.Owner, rest.Revision, rest.CreatedAt = 0, 0, 0, 0
 		rest.ExpiresAt, rest.StartsAt, rest.Code, rest.Limit = 0, 0, 0, link.Limit{}
+		rest.TrackConversions, rest.Stickiness = false, link.NotSticky
+		if !terms.OwnParameter {
+			rest.ClickParameter = "" // no use without tracking
+		}
 		rest.Inactive, rest.SmartRouting, rest.ABTesting = false, false, false
 		scratch = snapshot.AppendRecord(scratch[:0], &rest)
 		b = binary.AppendUvarint(b, uint64(len(scratch)))
@@ -296,6 +322,7 @@ func (e *Entry) record() (r link.Record, err error) {
 	r.Key, r.Destination = both[:len(e.slug)], both[len(e.slug):]
 	r.Num, r.Owner, r.Revision = e.num, e.owner, e.revision
 	r.CreatedAt, r.ExpiresAt, r.StartsAt, r.Code, r.Limit = int64(created), terms.ExpiresAt, terms.StartsAt, terms.Code, terms.Limit
+	r.TrackConversions, r.Stickiness = terms.Track, terms.Stickiness
 	r.Inactive, r.SmartRouting, r.ABTesting = e.Inactive(), e.SmartRouting(), e.ABTesting()
 	return r, nil
 }

@@ -180,7 +180,7 @@ func (c *entryCheck) size(b []byte) (n int, ok bool) {
 		if k <= 0 || mask > knownTerms {
 			return 0, false
 		}
-		numbers := bits.OnesCount64(mask)
+		numbers := bits.OnesCount64(mask & numberedTerms)
 		if mask&termSince != 0 {
 			numbers++
 		}

@@ -31,6 +31,7 @@ func everything() link.Record {
 		Default: "https://example.com/other", Inactive: true, StartsAt: 5, ExpiresAt: 1893456000123, CreatedAt: 1700000000000,
 		Title: "title", PasswordHash: "$2a$10$x", UTM: link.UTM{Source: "s", SourcePlatform: "p"},
 		Code: 308, Limit: link.Limit{Since: 1700000000001, Clicks: 1 << 40}, ExpiredURL: "https://example.com/over",
+		TrackConversions: true, ClickParameter: "click", Stickiness: link.StickyHash,
 		SmartRouting: true, ABTesting: true,
 		Rules:    []link.Rule{{ID: link.ID{1}, Name: "one", Target: "https://one.example", Conditions: []byte(onlyUTM)}},
 		Variants: []link.Variant{{ID: link.ID{5}, Target: "https://a.example", Weight: 100}},
@@ -111,7 +112,7 @@ func TestLookup_every_field_comes_back(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	if e.Plain() || !e.Inactive() || !e.HasPassword() || !e.SmartRouting() || !e.ABTesting() || !e.HasPreview() || !e.HasUTM() ||
-		e.Num() != want.Num || e.Owner() != 300 || e.Revision() != 77 || e.Terms() != (table.Terms{ExpiresAt: want.ExpiresAt, StartsAt: 5, Code: 308, Limit: want.Limit}) ||
+		e.Num() != want.Num || e.Owner() != 300 || e.Revision() != 77 || e.Terms() != (table.Terms{ExpiresAt: want.ExpiresAt, StartsAt: 5, Code: 308, Limit: want.Limit, Track: true, OwnParameter: true, Stickiness: link.StickyHash}) ||
 		e.CreatedAt() != want.CreatedAt || e.Destination() != want.Destination || e.Slug() != want.Key {
 		t.Errorf("accessors differ: %+v", e)
 	}
@@ -121,6 +122,15 @@ func TestLookup_every_field_comes_back(t *testing.T) {
 			t.Errorf("%+v", e.Record())
 		}
 	}
+	for _, c := range []link.Record{{TrackConversions: true}, {Stickiness: link.StickyCookie}, {TrackConversions: true, ClickParameter: "c"}, {Stickiness: link.StickyHash, ExpiresAt: 9}} {
+		c.Num, c.Key, c.Destination, c.Revision = 3, "c", "https://c.example/", 1
+		load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 78}, c)
+		e, _ := tab.Lookup([]byte(c.Key))
+		if e.Plain() || !reflect.DeepEqual(e.Record(), c) || e.Terms().Track != c.TrackConversions || e.Terms().Stickiness != c.Stickiness {
+			t.Errorf("%+v became %+v", c, e.Record())
+		}
+	}
+	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 79}, want, simple, titled)
 	for _, slug := range []string{"", "full-of_it", "full-Of_i", "full-Of_itt", "nothing", strings.Repeat("x", 300)} {
 		if _, ok := tab.Lookup([]byte(slug)); ok {
 			t.Errorf("%q was found", slug)

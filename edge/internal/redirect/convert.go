@@ -1,0 +1,258 @@
+package redirect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/apierror"
+	"github.com/shortline/shortline/edge/internal/hosts"
+	"github.com/shortline/shortline/edge/internal/ratelimit"
+	"github.com/shortline/shortline/shared/conversion"
+	"github.com/valyala/fasthttp"
+)
+
+const (
+	conversionPath     = "/c"
+	scriptPath         = "/sl.js"
+	maxConversionBody  = 16 << 10
+	maxConversionItems = 100 // in one request
+	preflightAge       = "86400"
+	fullWait           = "60" // seconds after which to try again if the spool is full
+)
+
+// Till takes the conversions that browsers send.
+type Till interface {
+	// Take checks and stores conversions for a workspace. It returns a problem for each item, nil for an accepted one. After
+	// an error nothing counts as accepted, and the sender must send everything again.
+	Take(check conversion.Checker, workspace uint64, items []conversion.Item) ([]*conversion.Problem, error)
+}
+
+// sales has what requests of conversions need.
+type sales struct {
+	till          Till
+	clients, keys *ratelimit.Limiter // nil without a limit
+	most          int                // items in one request, which no limiter may always refuse
+}
+
+func newSales(cfg *Config, till Till) *sales {
+	if till == nil {
+		return nil
+	}
+	s := &sales{till: till, clients: ratelimit.New(cfg.ConversionLimit), keys: ratelimit.New(cfg.ConversionKeyLimit), most: maxConversionItems}
+	for _, limit := range []int{cfg.ConversionLimit, cfg.ConversionKeyLimit} {
+		if limit > 0 {
+			s.most = min(s.most, limit)
+		}
+	}
+	return s
+}
+
+// sells answers requests of web sites that send conversions, at each host. It reports whether it has answered.
+func (h *Handler) sells(ctx *fasthttp.RequestCtx, t *target) bool {
+	switch string(t.path) {
+	case scriptPath:
+		if ctx.IsGet() || ctx.IsHead() {
+			h.serveScript(ctx)
+			return true
+		}
+	case conversionPath:
+		if ctx.IsPost() || ctx.IsOptions() {
+			h.convert(ctx, t)
+			return true
+		}
+	}
+	return false
+}
+
+// convert answers POST /c, and the question of browsers whether they may send one (OPTIONS).
+func (h *Handler) convert(ctx *fasthttp.RequestCtx, t *target) {
+	limit := maxConversionBody
+	if ctx.IsOptions() {
+		limit = maxIdleBody
+	}
+	if !h.framed(ctx, limit) || h.over(ctx) {
+		return
+	}
+	ip, now := h.clientIP(ctx), h.now(ctx)
+	if h.overSale(ctx, h.sales.clients.Take(ip, now)) {
+		return
+	}
+	var known *hosts.Conversions
+	if h.deps.Hosts != nil {
+		known = h.deps.Hosts.Conversions()
+	}
+	origin := string(first(ctx.Request.Header.RawHeaders(), "origin"))
+	if !known.Allows(origin) {
+		h.refuseSale(ctx, fasthttp.StatusForbidden, "Conversions are accepted only from pages of a workspace's sites.")
+		return
+	}
+	ctx.Response.Header.Set("Access-Control-Allow-Origin", origin)
+	ctx.Response.Header.Set("Vary", "Origin")
+	if ctx.IsOptions() {
+		ctx.Response.SetStatusCode(fasthttp.StatusNoContent)
+		ctx.Response.Header.Set("Access-Control-Allow-Methods", "POST")
+		ctx.Response.Header.Set("Access-Control-Allow-Headers", "Content-Type")
+		ctx.Response.Header.Set("Access-Control-Max-Age", preflightAge)
+		return
+	}
+	s, ok := h.readSale(ctx, t.query)
+	if !ok {
+		return
+	}
+	source := known.Source(s.Key)
+	if source == nil || !source.Allows(origin) {
+		ctx.Response.Header.Del("Access-Control-Allow-Origin")
+		h.refuseSale(ctx, fasthttp.StatusForbidden, "The publishable key is unknown, or this page is not on one of its sites.")
+		return
+	}
+	if n := len(s.Items); h.overSale(ctx, h.sales.clients.TakeMany(ip, n-1, now)) || h.overSale(ctx, h.sales.keys.TakeKey(s.Key, n, now)) {
+		return
+	}
+	problems, err := h.sales.till.Take(conversion.Checker{Keys: known.Keys(), Window: known.Window(), Now: now}, source.Workspace, s.Items)
+	if err != nil {
+		h.tally.add(ctx.ConnID(), cSalesFull)
+		h.refuseWith(ctx, fasthttp.StatusServiceUnavailable, "Conversions cannot be stored at the moment. Send them again later.")
+		ctx.Response.Header.Set("Retry-After", fullWait)
+		return
+	}
+	h.answerSale(ctx, problems)
+}
+
+// verdict tells what became of one conversion.
+type verdict struct {
+	Index   int                `json:"index"`
+	Verdict conversion.Verdict `json:"verdict"`
+	Field   string             `json:"field,omitempty"`
+	Message string             `json:"message,omitempty"`
+}
+
+// answerSale answers 202, as POST /api/conversions does.
+func (h *Handler) answerSale(ctx *fasthttp.RequestCtx, problems []*conversion.Problem) {
+	out := struct {
+		Accepted int       `json:"accepted"`
+		Rejected int       `json:"rejected"`
+		Results  []verdict `json:"results"`
+	}{Results: make([]verdict, len(problems))}
+	for i, p := range problems {
+		if p == nil {
+			out.Accepted++
+			out.Results[i] = verdict{Index: i, Verdict: conversion.Accepted}
+			continue
+		}
+		out.Rejected++
+		out.Results[i] = verdict{i, p.Verdict, p.Field, p.Message}
+	}
+	h.tally.add(ctx.ConnID(), cSales)
+	h.tally[ctx.ConnID()%stripes][cSold].Add(uint64(out.Accepted))
+	h.tally[ctx.ConnID()%stripes][cUnsold].Add(uint64(out.Rejected))
+	h.json(ctx, out)
+	ctx.Response.SetStatusCode(fasthttp.StatusAccepted)
+}
+
+// overSale answers 429 and returns true if a limiter asks to wait.
+func (h *Handler) overSale(ctx *fasthttp.RequestCtx, wait time.Duration) bool {
+	if wait <= 0 {
+		return false
+	}
+	h.tally.add(ctx.ConnID(), cLimited)
+	h.refuseWith(ctx, fasthttp.StatusTooManyRequests, "Too many conversions. Send them again later.")
+	ctx.Response.Header.Set("Retry-After", retryAfter(wait))
+	return true
+}
+
+func (h *Handler) refuseSale(ctx *fasthttp.RequestCtx, status int, message string, problems ...apierror.Field) {
+	h.tally.add(ctx.ConnID(), cRefused)
+	h.refuseWith(ctx, status, message, problems...)
+}
+
+// sale is the body of a request.
+type sale struct {
+	Key   string
+	Items []conversion.Item
+}
+
+// readSale reads a body: a conversion, a list of them, or an object with the list as items. The key is a member of the
+// object, or in the query. If it returns false, it has refused the request.
+func (h *Handler) readSale(ctx *fasthttp.RequestCtx, query []byte) (s sale, ok bool) {
+	media, _, err := mime.ParseMediaType(string(ctx.Request.Header.ContentType()))
+	if len(ctx.Request.Header.ContentType()) > 0 && (err != nil || media != "text/plain" && media != "application/json") {
+		h.refuseSale(ctx, fasthttp.StatusUnsupportedMediaType, "Send conversions as JSON, with the content type application/json or text/plain.")
+		return s, false
+	}
+	s, field, problem := decodeSale(ctx.Request.Body())
+	if problem == "" && s.Key == "" {
+		values, _ := url.ParseQuery(string(query))
+		if s.Key = values.Get("key"); s.Key == "" {
+			field, problem = "key", "is required: the publishable key"
+		}
+	}
+	if n := len(s.Items); problem == "" && (n == 0 || n > h.sales.most) {
+		field, problem = "items", fmt.Sprintf("must have 1 to %d items", h.sales.most)
+	}
+	if problem != "" {
+		var fields []apierror.Field
+		if field != "" {
+			fields = []apierror.Field{{Field: field, Message: problem}}
+			problem = "The request is invalid."
+		}
+		h.refuseSale(ctx, fasthttp.StatusBadRequest, problem, fields...)
+	}
+	return s, problem == ""
+}
+
+// decodeSale decodes a body. field is the member to blame for a problem, or "".
+func decodeSale(body []byte) (s sale, field, problem string) {
+	body = bytes.TrimSpace(body)
+	var err error
+	if bytes.HasPrefix(body, []byte("[")) {
+		err = decodeStrictly(body, &s.Items)
+	} else {
+		var one struct {
+			Key   string             `json:"key"`
+			Items *[]conversion.Item `json:"items"`
+			conversion.Item
+		}
+		err = decodeStrictly(body, &one)
+		if s.Key = one.Key; one.Items == nil {
+			s.Items = []conversion.Item{one.Item}
+		} else if s.Items = *one.Items; err == nil && !blank(&one.Item) {
+			return s, "items", "must be the only member besides key"
+		}
+	}
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return s, "", ""
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return s, wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], "must not be a " + wrong.Value
+	case strings.HasPrefix(err.Error(), unknownMember):
+		return s, strings.Trim(err.Error()[len(unknownMember):], `"`), "is not a known property"
+	}
+	return s, "", "The body is not valid JSON."
+}
+
+// unknownMember begins the error of encoding/json for a member that a struct does not have.
+const unknownMember = "json: unknown field "
+
+func decodeStrictly(body []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("the body contains more than one value")
+	}
+	return nil
+}
+
+func blank(i *conversion.Item) bool {
+	return i.ClickID == "" && i.Name == "" && i.Value == nil && i.Currency == "" && i.ExternalID == "" && i.OccurredAt == "" && !i.Repeatable
+}
