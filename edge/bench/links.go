@@ -45,13 +45,16 @@ func fill(tab *table.Table, s *settings) error {
 	if err := add(classRules, s.special, func(r *record.Record) { r.SmartRouting, r.Rules = true, rules }); err != nil {
 		return err
 	}
-	err := add(classVariants, s.special, func(r *record.Record) {
+	split := func(r *record.Record) {
 		r.ABTesting = true
 		for i := range 5 {
 			r.Variants = append(r.Variants, record.Variant{ID: record.ID{1, byte(i)}, Target: destination(uint32(i)), Weight: uint32(10 + i)})
 		}
-	})
-	if err != nil {
+	}
+	if err := add(classVariants, s.special, split); err != nil {
+		return err
+	}
+	if err := add(classTracked, s.special, func(r *record.Record) { split(r); r.TrackConversions = true }); err != nil {
 		return err
 	}
 	return tab.Load(b, snapshot.Cursor{Incarnation: 1, Revision: num})
@@ -59,7 +62,7 @@ func fill(tab *table.Table, s *settings) error {
 
 // warm compiles all links with rules or variants, so that no run includes the compilation.
 func warm(tab *table.Table, s *settings) {
-	for _, class := range []byte{classRules, classVariants} {
+	for _, class := range []byte{classRules, classVariants, classTracked} {
 		for i := range uint32(s.special) {
 			if e, ok := tab.Lookup(appendSlug(nil, class, i)); ok {
 				tab.Compiled(&e)

@@ -21,6 +21,7 @@ const (
 	classRules
 	classVariants
 	classUnknown
+	classTracked // like classVariants, with conversion tracking
 )
 
 const slugLength = 7
@@ -136,7 +137,7 @@ func (g *generator) draws(of drawing) []uint32 {
 	n := uint64(of.links)
 	if n == 0 {
 		n = uint64(g.links)
-		if of.class == classRules || of.class == classVariants {
+		if of.class == classRules || of.class == classVariants || of.class == classTracked {
 			n = uint64(g.special)
 		}
 	}

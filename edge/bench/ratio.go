@@ -23,10 +23,14 @@ type scenario struct {
 
 var constant = scenario{Name: "bare", What: "a constant redirect", class: classPlain, listen: "bare", status: "302"}
 
+// tracked is the name of the scenario with click ids.
+const tracked = "P3C"
+
 var scenarios = []scenario{
 	{"P1", "plain link, click in the spool", 0.88, classPlain, "direct", "302", 0},
 	{"P2", "10 nested rules; geo and User-Agent", 0.80, classRules, "proxied", "302", 0},
 	{"P3", "A/B test of 5 variants", 0.86, classVariants, "direct", "302", 0},
+	{tracked, "P3 with click ids", 0.83, classTracked, "tracking", "302", 0}, // 3 % less than P3
 	{"P4", "unknown slug", 0.92, classUnknown, "direct", "404", 0},
 }
 

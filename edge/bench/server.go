@@ -11,15 +11,19 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
+	"strings"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/hosts"
 	"github.com/shortline/shortline/edge/internal/kafkasink"
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/kafkaconn"
+	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/visitor"
 	"github.com/twmb/franz-go/pkg/kfake"
 )
@@ -71,8 +75,21 @@ func serveEdge(s *settings) error {
 	if err != nil {
 		return err
 	}
-	for name, proxies := range map[string]visitor.Prefixes{"direct": nil, "proxied": trusted} {
-		h, err := redirect.New(redirect.Config{BaseURL: "https://sho.rt", Trusted: proxies}, redirect.Deps{Table: tab, Spool: clicks, Agents: agents, Geo: geo, Logger: quiet})
+	keys, err := openKeys(filepath.Join(dir, "hosts"), quiet)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = keys.Close() }()
+	type server struct {
+		proxies visitor.Prefixes
+		hosts   *hosts.Table
+	}
+	servers := map[string]server{"direct": {}, "proxied": {proxies: trusted}}
+	if s.only == "" || strings.Contains(s.only, tracked) { // an idle listener costs a little, too
+		servers["tracking"] = server{hosts: keys}
+	}
+	for name, at := range servers {
+		h, err := redirect.New(redirect.Config{BaseURL: "https://sho.rt", Trusted: at.proxies}, redirect.Deps{Table: tab, Spool: clicks, Agents: agents, Geo: geo, Hosts: at.hosts, Logger: quiet})
 		if err != nil {
 			return err
 		}
@@ -86,17 +103,11 @@ func serveEdge(s *settings) error {
 		hello[name] = raw.Addr().String()
 	}
 	if s.kafka != "" {
-		sink, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: []string{s.kafka}, Topic: "clicks", CreateTopic: true, Partitions: 4}, Dir: filepath.Join(dir, "kafka"), Logger: quiet})
+		sink, err := shipTo(ctx, s.kafka, filepath.Join(dir, "kafka"), clicks, quiet)
 		if err != nil {
 			return err
 		}
 		defer sink.Close()
-		go func() { _ = sink.Run(ctx) }()
-		shipper, err := ship.New(ship.Config{}, clicks, sink)
-		if err != nil {
-			return err
-		}
-		go func() { _ = shipper.Run(ctx) }()
 	}
 	stopProfile, err := profiling(s.profile)
 	if err != nil {
@@ -105,6 +116,33 @@ func serveEdge(s *settings) error {
 	defer stopProfile()
 	churn := churner{table: tab}
 	return converse(hello, func(ask string) string { return answer(ask, tab, clicks, &churn) })
+}
+
+// shipTo delivers clicks to a Kafka broker until ctx ends. The caller closes the sink.
+func shipTo(ctx context.Context, broker, dir string, clicks *spool.Spool, quiet *slog.Logger) (*kafkasink.Sink, error) {
+	sink, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: []string{broker}, Topic: "clicks", CreateTopic: true, Partitions: 4}, Dir: dir, Logger: quiet})
+	if err != nil {
+		return nil, err
+	}
+	shipper, err := ship.New(ship.Config{}, clicks, sink)
+	if err != nil {
+		sink.Close()
+		return nil, err
+	}
+	go func() { _ = sink.Run(ctx) }()
+	go func() { _ = shipper.Run(ctx) }()
+	return sink, nil
+}
+
+// openKeys returns a table of no host names and the keys of click ids.
+func openKeys(dir string, quiet *slog.Logger) (*hosts.Table, error) {
+	keys, err := hosts.Open(hosts.Config{Dir: dir, Logger: quiet})
+	if err != nil {
+		return nil, err
+	}
+	first, last := conversion.PeriodsAt(time.Now(), 0)
+	keys.Apply(&snapshot.Hosts{Full: true, Conversions: &snapshot.Conversions{Keys: conversion.Derive([][]byte{[]byte("bench")}, first, last)}})
+	return keys, nil
 }
 
 // profiling writes the CPU profile of this process to a file until stop is called. It does nothing without a file.
