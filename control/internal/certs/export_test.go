@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"net/http"
 	"sync"
+	"time"
 
 	"github.com/caddyserver/certmagic"
 	"github.com/mholt/acmez/v3/acme"
@@ -85,6 +87,16 @@ var InWords = inWords
 
 // RenewAt returns when to renew a certificate.
 var RenewAt = renewAt
+
+// AskedToWait returns how long an order is put off after an answer of a certificate authority.
+func AskedToWait(ctx context.Context, authority http.RoundTripper, request *http.Request) (time.Duration, error) {
+	a := &attempt{}
+	response, err := patience{authority}.RoundTrip(request.WithContext(context.WithValue(ctx, attemptKey{}, a)))
+	if err != nil {
+		return 0, err
+	}
+	return a.retryAfter, response.Body.Close()
+}
 
 // Announcement returns which announcement is due.
 func Announcement(c store.Certificate, now int64) int64 { return announcement(&c, now) }

@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 
@@ -273,6 +272,10 @@ func (s solver) CleanUp(ctx context.Context, c acme.Challenge) error {
 	})
 }
 
+// maxRetryAfter is the longest Retry-After that is respected. A certificate authority that asks for more is asked again
+// anyway, because certificates would otherwise end without an attempt to renew them.
+const maxRetryAfter = 24 * time.Hour
+
 // patience notes how long the authority asks to wait.
 type patience struct{ http.RoundTripper }
 
@@ -282,22 +285,11 @@ func (p patience) RoundTrip(r *http.Request) (*http.Response, error) {
 		return response, err
 	}
 	if a := attemptOf(r.Context()); a != nil {
-		if d := retryAfter(response.Header.Get("Retry-After")); d > 0 {
+		if d := backoff.RetryAfter(response.Header.Get("Retry-After"), time.Now(), maxRetryAfter); d > 0 {
 			a.retryAfter = d
 		}
 	}
 	return response, nil
-}
-
-// retryAfter reads the header of that name: seconds or a time. 0 means that there is none.
-func retryAfter(text string) time.Duration {
-	if n, err := strconv.Atoi(text); err == nil {
-		return time.Duration(n) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return time.Until(at)
-	}
-	return 0
 }
 
 // pair is a certificate with its key.

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"log/slog"
 	"math/big"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -234,5 +236,24 @@ func TestFailures_back_off(t *testing.T) {
 	}
 	if n := w.failed["go0.example.com"]; n != 7 {
 		t.Errorf("%d orders failed", n)
+	}
+}
+
+// An authority with a wrong clock or a fault must not stop renewals for years.
+func TestPatience_is_bounded(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{"": 0, "90": 90 * time.Second, "999999999": 24 * time.Hour, "Fri, 31 Dec 9999 23:59:59 GMT": 24 * time.Hour} {
+		authority := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", text)
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}))
+		request, err := http.NewRequest(http.MethodGet, authority.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := certs.AskedToWait(t.Context(), http.DefaultTransport, request)
+		if authority.Close(); err != nil || got != want {
+			t.Errorf("Retry-After %q: %v %v, want %v", text, got, err, want)
+		}
 	}
 }
