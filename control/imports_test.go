@@ -14,7 +14,7 @@ var layers = []archtest.Layer{
 		Is:   "the program: it chooses the adapters and hands them to app, and nothing else knows both",
 		May: []string{
 			"control/internal/app", "control/internal/commands",
-			"control/internal/clicks/analytics", "control/internal/clicks/analytics/clickhouse", "control/internal/clicks/ingest/kafkasource", "control/internal/manage/media/object",
+			"control/internal/clicks/analytics", "control/internal/clicks/analytics/clickhouse", "control/internal/clicks/ingest/kafkasource", "control/internal/clicks/convert/kafkaqueue", "control/internal/manage/media/object",
 			"control/internal/fleet/edgeapi", "control/internal/platform", "control/internal/platform/backup/fleet", "control/internal/store",
 			"control/internal/manage/audit", // the arguments and the report of verify-audit
 		},
@@ -23,7 +23,7 @@ var layers = []archtest.Layer{
 		Path: "control/internal/app",
 		Is:   "the wiring: it makes every use case and the API from ports. Adapters come from cmd, so that each program has its own",
 		May: []string{
-			"control/internal/api", "control/internal/certs", "control/internal/console", "control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/api", "control/internal/certs", "control/internal/experiments", "control/internal/console", "control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform", "control/internal/store",
 			"control/internal/manage/media/object", // the settings of the bucket, and the port
 		},
 	},
@@ -31,8 +31,9 @@ var layers = []archtest.Layer{
 		Path: "control/internal/api",
 		Is:   "the REST transport: the only place that knows echo, huma and OpenAPI. It calls use cases and holds no rules",
 		May: []string{
-			"control/internal/manage", "control/internal/clicks", "control/internal/platform", "control/internal/store",
-			"control/internal/fleet", // the list of edges, waiting for edges, and whether a proxied request comes from an edge
+			"control/internal/manage", "control/internal/experiments", "control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/experiments/stats", // intervals and probabilities of a report
+			"control/internal/fleet",             // the list of edges, waiting for edges, and whether a proxied request comes from an edge
 		},
 	},
 	{
@@ -75,6 +76,19 @@ var layers = []archtest.Layer{
 		May:  []string{"control/internal/platform", "control/internal/store"},
 	},
 	{
+		Path: "control/internal/experiments",
+		Is:   "experiments: reports, decisions, and the autopilot that sets weights",
+		May: []string{
+			"control/internal/experiments/stats", "control/internal/platform", "control/internal/store",
+			"control/internal/clicks/analytics",                                                                                                     // the port: visitors and conversions
+			"control/internal/manage/audit", "control/internal/manage/links", "control/internal/manage/routing", "control/internal/manage/webhooks", // weights are a change of the link
+		},
+	},
+	{
+		Path: "control/internal/experiments/stats",
+		Is:   "the statistics of experiments: pure functions, which import nothing of the project",
+	},
+	{
 		Path: "control/internal/clicks/analytics/clickhouse",
 		Is:   "the adapter of the click store for fleets, for cmd only",
 		May:  []string{"control/internal/clicks/analytics"},
@@ -83,6 +97,10 @@ var layers = []archtest.Layer{
 		Path: "control/internal/clicks/analytics/duckdb",
 		Is:   "the adapter of the click store for standalone, for cmd only, because it needs cgo",
 		May:  []string{"control/internal/clicks/analytics"},
+	},
+	{
+		Path: "control/internal/clicks/convert/kafkaqueue",
+		Is:   "the adapter that writes conversions of the API to Kafka, for cmd only",
 	},
 	{
 		Path: "control/internal/clicks/ingest/kafkasource",
@@ -130,7 +148,7 @@ var libraries = []archtest.Library{
 	{Path: "modernc.org/sqlite", In: []string{"control/internal/store"}},
 	{Path: "github.com/ClickHouse/clickhouse-go/v2", In: []string{"control/internal/clicks/analytics/clickhouse"}},
 	{Path: "github.com/duckdb/duckdb-go/v2", In: []string{"control/internal/clicks/analytics/duckdb"}},
-	{Path: "github.com/segmentio/kafka-go", In: []string{"control/internal/clicks/ingest/kafkasource"}},
+	{Path: "github.com/segmentio/kafka-go", In: []string{"control/internal/clicks/ingest/kafkasource", "control/internal/clicks/convert/kafkaqueue"}},
 	{Path: "github.com/klauspost/compress", In: []string{"control/internal/clicks/ingest/kafkasource"}},
 	{Path: "github.com/dgraph-io/ristretto/v2", In: []string{"control/internal/clicks/report"}},
 	{Path: "github.com/minio/minio-go/v7", In: []string{"control/internal/manage/media/object"}},

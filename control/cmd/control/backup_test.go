@@ -22,6 +22,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
@@ -80,6 +81,36 @@ func stored(t *testing.T, url string) (n int64) {
 	return n
 }
 
+// converted inserts conversions, of which only the first has a known click. It fails the test unless the store then has two.
+func converted(t *testing.T, url string, insert int) {
+	t.Helper()
+	s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var want []analytics.Conversion
+	for i := range 2 {
+		id := conversion.ClickID{Link: 1, Time: 1_795_000_000_000, Tag: uint64(i)}
+		c := conversion.Conversion{Click: id, Workspace: 1, Name: "purchase", Value: 495_000, Currency: "EUR", ExternalID: fmt.Sprint(i), OccurredAt: id.Time + 1, ReceivedAt: id.Time + 2}
+		want = append(want, analytics.Conversion{Conversion: c, Row: analytics.Row{Link: id.Link, Owner: 1, Time: id.Time}, Attributed: i == 0})
+	}
+	if err := s.InsertConversions(t.Context(), want[:insert]); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	err = s.EachConversion(t.Context(), analytics.Scope{Bots: analytics.Everyone}, "", 10, func(c *analytics.Conversion) error {
+		if w := want[c.Click.Tag]; c.Conversion != w.Conversion || c.Attributed != w.Attributed || c.Row.Link != w.Row.Link {
+			t.Errorf("stored: %+v, want %+v", *c, w)
+		}
+		found++
+		return nil
+	})
+	if err != nil || found != len(want) {
+		t.Errorf("%d conversions are stored, want %d: %v", found, len(want), err)
+	}
+}
+
 // A fleet is backed up while links are created and clicks arrive, and is restored into empty stores. Every link from before
 // the backup is restored. Every click that Kafka has ever acknowledged counts once: later ones are delivered again.
 func TestOps1_FleetBackup_under_load(t *testing.T) {
@@ -98,6 +129,7 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 		"KAFKA_BROKERS": strings.Join(kafka.ListenAddrs(), ","), "DATA_DIR": t.TempDir(), "KAFKA_CREATE_TOPIC": "false",
 	}
 	p, stop := stoppable(t, env)
+	converted(t, env["CLICKHOUSE_URL"], 2)
 
 	var ended atomic.Bool
 	var acked atomic.Int64
@@ -195,6 +227,7 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 		t.Fatalf("restore: %d\n%s", code, out)
 	}
 	inBackup := stored(t, target["CLICKHOUSE_URL"])
+	converted(t, target["CLICKHOUSE_URL"], 0)
 	if code, out := call(t, "restore", "-force", to); code != 0 || stored(t, target["CLICKHOUSE_URL"]) != inBackup {
 		t.Errorf("a second restore: %d\n%s", code, out)
 	}

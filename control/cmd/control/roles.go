@@ -11,22 +11,25 @@ import (
 	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/convert/kafkaqueue"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
 // roles are the parts of a control plane that this process runs.
 type roles struct {
-	API      bool // the management API and the console
-	Publish  bool // links for edges
-	Ingest   bool // clicks into the click store
-	Webhooks bool // deliveries to other systems
-	Certs    bool // certificates of host names
+	API         bool // the management API and the console
+	Publish     bool // links for edges
+	Ingest      bool // clicks into the click store
+	Webhooks    bool // deliveries to other systems
+	Certs       bool // certificates of host names
+	Experiments bool // decisions about A/B tests
 }
 
 // parseRoles reads ROLES. The error lists every problem.
@@ -44,12 +47,14 @@ func parseRoles(names []string) (r roles, err error) {
 			r.Webhooks = true
 		case "certs":
 			r.Certs = true
+		case "experiments":
+			r.Experiments = true
 		default:
-			problems = append(problems, fmt.Errorf("ROLES: %q is not one of api, publish, ingest, webhooks, certs", name))
+			problems = append(problems, fmt.Errorf("ROLES: %q is not one of api, publish, ingest, webhooks, certs, experiments", name))
 		}
 	}
 	if len(problems) == 0 && r == (roles{}) {
-		problems = append(problems, errors.New("ROLES: at least one of api, publish, ingest, webhooks, certs is required"))
+		problems = append(problems, errors.New("ROLES: at least one of api, publish, ingest, webhooks, certs, experiments is required"))
 	}
 	return r, errors.Join(problems...)
 }
@@ -77,7 +82,7 @@ func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *pla
 	if p.fleet, err = app.NewFleet(app.Config{Settings: s.Settings, DataDir: s.DataDir, Brand: s.BrandName}, deps); err != nil {
 		return nil, err
 	}
-	if r.API || r.Ingest {
+	if r.API || r.Ingest || r.Experiments {
 		// Links are managed and published without the click store, so only these roles wait for it.
 		p.adapters = append(p.adapters, adapter{"ClickHouse", service.Func(func(ctx context.Context) error { return p.openClicks(ctx, r.Ingest) })})
 	}
@@ -93,9 +98,9 @@ func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *pla
 			return nil, err
 		}
 	}
-	var stored []func([]analytics.Row)
+	var server *app.API
 	if r.API {
-		if stored, err = p.serveAPI(ctx); err != nil {
+		if server, err = p.serveAPI(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -104,20 +109,36 @@ func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *pla
 			return nil, err
 		}
 	}
+	if r.Experiments {
+		if err := p.fleet.Experiments(app.Clicks{Store: p.clicks, Opened: p.clicks.Opened()}); err != nil {
+			return nil, err
+		}
+	}
 	if edges != nil {
 		p.handler = byPrefix(edgeapi.Prefix, edges, p.handler)
 	}
 	if r.Ingest {
-		in, err := p.fleet.Ingest(app.Clicks{Store: p.clicks, Opened: p.clicks.Opened()}, s.ClickHouse.Retention, stored)
+		in, err := p.fleet.Ingest(app.Clicks{Store: p.clicks, Opened: p.clicks.Opened()}, s.ClickHouse.Retention, server)
 		if err != nil {
 			return nil, err
 		}
-		if err := p.consume("ingest", in.Sink, in.ReloadMarks); err != nil {
+		clicks, err := p.consume(s.kafka("ingest", p.Logger), in.Sink, in.ReloadMarks)
+		if err != nil {
 			return nil, err
 		}
+		in.WatchClicks(behind(clicks))
+		cfg := s.kafka("conversions", p.Logger)
+		cfg.Kafka = s.Kafka.ForConversions()
+		conversions, err := p.consume(cfg, in.Conversions, nil)
+		if err != nil {
+			return nil, err
+		}
+		in.WatchConversions(behind(conversions))
 	}
 	if hooks != nil {
-		return p, p.consume("hooks", hooks.Sink, nil)
+		if _, err := p.consume(s.kafka("hooks", p.Logger), hooks.Sink, nil); err != nil {
+			return nil, err
+		}
 	}
 	return p, nil
 }
@@ -158,32 +179,61 @@ func (p *plane) publish() (http.Handler, error) {
 	return httpserver.CancelOnStop(edges), nil
 }
 
-func (p *plane) serveAPI(ctx context.Context) (stored []func([]analytics.Row), err error) {
+func (p *plane) serveAPI(ctx context.Context) (*app.API, error) {
 	objects, err := object.Open(p.Media, p.DataDir)
 	if err != nil {
 		return nil, err
 	}
-	server, err := p.fleet.API(ctx, p.clicks, objects)
+	send, err := p.conversionQueue()
+	if err != nil {
+		return nil, err
+	}
+	server, err := p.fleet.API(ctx, p.clicks, objects, send)
 	if err != nil {
 		return nil, err
 	}
 	p.handler, p.adminPassword = server.Handler, server.AdminPassword
-	return server.Stored, nil
+	return server, nil
 }
 
-// consume adds a consumer group of Kafka. Each group reads every click.
-func (p *plane) consume(group string, sink click.Sink, reload func(context.Context) error) error {
-	cfg := p.kafka(group, p.Logger)
+// conversionQueue returns what writes conversions of the API to Kafka. It is nil without brokers, which a process with the role
+// api alone did not need in earlier releases.
+func (p *plane) conversionQueue() (func(context.Context, []conversion.Conversion) error, error) {
+	if len(p.Kafka.Brokers) == 0 {
+		p.Logger.Warn("conversions refused, no kafka brokers", "setting", "KAFKA_BROKERS")
+		return nil, nil
+	}
+	queue, err := kafkaqueue.New(p.Kafka.ForConversions(), p.Logger)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Registry.Register(queue); err != nil {
+		return nil, fmt.Errorf("register the metrics of the queue of conversions: %w", err)
+	}
+	p.adapters = append(p.adapters, adapter{"kafka: queue of conversions", queue})
+	return queue.Send, nil
+}
+
+// consume adds a consumer group of Kafka. Each group reads the whole topic.
+func (p *plane) consume(cfg kafkasource.Config, sink click.Sink, reload func(context.Context) error) (*kafkasource.Source, error) {
 	cfg.Reload = reload
 	from, err := kafkasource.New(cfg, sink)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := p.Registry.Register(from); err != nil {
-		return fmt.Errorf("register the metrics of the Kafka source: %w", err)
+		return nil, fmt.Errorf("register the metrics of the Kafka source: %w", err)
 	}
-	p.adapters = append(p.adapters, adapter{"kafka: " + group, from})
-	return nil
+	p.adapters = append(p.adapters, adapter{"kafka: " + cfg.Group, from})
+	return from, nil
+}
+
+// behind returns what app.Ingest has to know of a consumer. Without partitions, another process has them, or none has.
+func behind(from *kafkasource.Source) func() (time.Duration, bool) {
+	return func() (time.Duration, bool) {
+		s := from.Stats()
+		return s.Age, s.Partitions > 0
+	}
 }
 
 // openClicks opens the click store as soon as it is available. A process that stores clicks also maintains the rollups.

@@ -27,7 +27,7 @@ import (
 type settings struct {
 	ListenAddr string `env:"LISTEN_ADDR" envDefault:":8080" help:"address that serves the API and edges"`
 	cli.Port
-	Roles   []string `env:"ROLES" envDefault:"api,publish,ingest,webhooks,certs" help:"roles of this process: a fleet can split them between processes"`
+	Roles   []string `env:"ROLES" envDefault:"api,publish,ingest,webhooks,certs,experiments" help:"roles of this process: a fleet can split them between processes"`
 	DataDir string   `env:"DATA_DIR" envDefault:"./data" help:"folder of snapshots, which can be recreated, of Kafka messages that are not clicks, and of images unless MEDIA_S3_ENDPOINT is set"`
 
 	BrandName string `env:"BRAND_NAME" envDefault:"Shortline" help:"product name in e-mail; edges show the same setting to visitors"`
@@ -92,7 +92,7 @@ func (s *signing) Validate() error {
 
 // clicksAt holds the settings of the click store.
 type clicksAt struct {
-	URL       config.Secret `env:"CLICKHOUSE_URL" help:"clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http(s):// with the port of the HTTP interface (roles api and ingest)"`
+	URL       config.Secret `env:"CLICKHOUSE_URL" help:"clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http(s):// with the port of the HTTP interface (roles api, ingest and experiments)"`
 	Cluster   string        `env:"CLICKHOUSE_CLUSTER" help:"name of the cluster for replicated and sharded tables; empty means a single server. The choice cannot be changed later. We have not run this mode: try it with your cluster first. Inserts wait for a majority of a shard's replicas, which of two replicas is both, so use three"`
 	Retention int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"number of days for which clicks are kept; they are deleted by whole months, and the counters of links, variants and rules still include them (role ingest); 0 means no limit"`
 }
@@ -137,7 +137,7 @@ func (s *settings) Validate() error {
 	if (roles.API || roles.Webhooks) && s.EncryptionKey == "" {
 		problem("ENCRYPTION_KEY: is required")
 	}
-	if roles.API || roles.Ingest {
+	if roles.API || roles.Ingest || roles.Experiments {
 		problems = append(problems, s.ClickHouse.validate())
 	}
 	if roles.Ingest || roles.Webhooks {

@@ -34,8 +34,8 @@ type copied struct {
 	dir    string
 	links  *store.Store
 	clicks *duckdb.Store
-	// delivered waits until the click store has every click that was recorded so far. It is nil if the program is
-	// stopped; the spool is then copied too.
+	// delivered waits until the click store has every click and conversion that was recorded so far. It is nil if the program
+	// is stopped; the spools are then copied too.
 	delivered func(context.Context) error
 }
 
@@ -57,7 +57,7 @@ func (c *copied) to(ctx context.Context, to string) (_ *backup.Manifest, err err
 		err := c.delivered(wait)
 		cancel()
 		if err != nil {
-			return nil, fmt.Errorf("clicks in the spool were not delivered to the click store within %s: %w", deliveryPatience, err)
+			return nil, fmt.Errorf("clicks or conversions in the spools were not delivered to the click store within %s: %w", deliveryPatience, err)
 		}
 	}
 	m := &backup.Manifest{Kind: "standalone"}
@@ -65,8 +65,10 @@ func (c *copied) to(ctx context.Context, to string) (_ *backup.Manifest, err err
 		return nil, err
 	}
 	if c.delivered == nil {
-		if err := f.CopyTree(filepath.Join(c.dir, "edge", "spool"), "edge/spool", nil); err != nil {
-			return nil, err
+		for _, spool := range []string{"spool", "conversions"} {
+			if err := f.CopyTree(filepath.Join(c.dir, "edge", spool), "edge/"+spool, nil); err != nil {
+				return nil, err
+			}
 		}
 	}
 	images := func() error { return f.CopyTree(filepath.Join(c.dir, "media"), "media", nil) }

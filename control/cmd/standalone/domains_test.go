@@ -6,16 +6,14 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/domains/dnstest"
+	"github.com/shortline/shortline/shared/acmetest"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
 // domain is what the API tells about a domain.
 type domain struct {
 	ID, Status string
-	Records    []struct {
-		Type, Name, Value string
-		Found             bool
-	}
+	Records    []acmetest.Record
 }
 
 // A domain from its first request to visitors, with the real program and a real DNS server.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"testing"
 	"time"
 
@@ -111,4 +112,48 @@ func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 		}
 	}
 	t.Logf("%v", seen)
+}
+
+// The explanation of a visit of a sticky and tracked link names the variant that this visitor gets from the edge, and the
+// parameter to which the edge adds the id of the click.
+func TestE2E_explain_of_a_sticky_link_agrees_with_the_edge(t *testing.T) {
+	t.Parallel()
+	p := start(t, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ROUTING=0", "ENCRYPTION_KEY="+attackKey)
+	c := p.Login()
+	c.Do("PUT", "/api/conversions/settings", map[string]any{"clickParameter": "shop_click"}, 200, nil)
+	for _, stickiness := range []string{"cookie", "hash"} {
+		u := c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true, "stickiness": stickiness, "utmSource": "preset"})
+		for _, page := range []string{"a", "b", "c"} {
+			c.Do("POST", "/api/urls/"+u.ID+"/variants", map[string]any{"name": page, "weight": 10, "targetUrl": "https://shop.example.com/" + page}, 201, nil)
+		}
+		p.published(u.Slug)
+		variants := map[string]bool{}
+		for n := range 30 {
+			visit := map[string]any{"userAgent": fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%[1]d.0", 100+n), "ip": "127.0.0.1", "query": "a=1&shop_click=own"}
+			header := map[string]string{"User-Agent": visit["userAgent"].(string)}
+			if stickiness == "cookie" {
+				visit["cookie"] = fmt.Sprintf("%016x", uint64(n+1)*0x9e3779b97f4a7c15)
+				header["Cookie"] = "sl_v=" + visit["cookie"].(string)
+			}
+			var e struct {
+				Destination struct{ ChosenBy, VariantID, Location, ClickParameter string }
+			}
+			c.Do("POST", "/api/urls/"+u.ID+"/explain", visit, 200, &e)
+			_, location := p.follow(u.Slug+"?a=1&shop_click=own", header)
+			id := regexp.MustCompile(`shop_click=[\w-]{32}`)
+			if id.ReplaceAllString(location, "shop_click=") != e.Destination.Location || !id.MatchString(location) || e.Destination.ClickParameter != "shop_click" || e.Destination.ChosenBy != "VARIANT" {
+				t.Errorf("%s %v: explained %+v, but the edge returned %s", stickiness, visit, e, location)
+			}
+			variants[e.Destination.VariantID] = true
+		}
+		if len(variants) != 3 {
+			t.Errorf("%s: 30 visitors got the variants %v", stickiness, variants)
+		}
+	}
+	u := c.CreateURL("https://own.example/", nil)
+	var e struct{ Destination map[string]any }
+	c.Do("POST", "/api/urls/"+u.ID+"/explain", map[string]any{}, 200, &e)
+	if name, ok := e.Destination["clickParameter"]; !ok || name != nil || e.Destination["location"] != "https://own.example/" {
+		t.Errorf("a link without conversions: %v", e.Destination)
+	}
 }

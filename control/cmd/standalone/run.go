@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/visitor"
@@ -72,14 +73,16 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
-	control, err := app.NewStandalone(ctx, cfg, app.Deps{Store: links, Geo: geo, Registry: op.Registry, Logger: log}, clicks, objects, s.Retention)
+	var data *edge.Edge // accepts conversions of the API, whose requests come through it
+	send := func(list []conversion.Conversion) error { return data.AppendConversions(list) }
+	control, err := app.NewStandalone(ctx, cfg, app.Deps{Store: links, Geo: geo, Registry: op.Registry, Logger: log}, clicks, objects, s.Retention, send)
 	if err != nil {
 		return err
 	}
 	defer control.Close()
 
-	data, err := edge.New(s.edge(), edge.Deps{
-		Links: control.Links, Reports: control.Reports, Lockout: control.Lockout, Limits: control.Limits, Hosts: control.Hosts, Abuse: control.Abuse, Sink: control.Sink, Geo: geo, Registry: op.Registry, Logger: log,
+	data, err = edge.New(s.edge(), edge.Deps{
+		Links: control.Links, Reports: control.Reports, Lockout: control.Lockout, Limits: control.Limits, Hosts: control.Hosts, Abuse: control.Abuse, Sink: control.Sink, ConversionSink: control.Conversions, Geo: geo, Registry: op.Registry, Logger: log,
 		Upstream: within.Dial,
 	})
 	if err != nil {
@@ -96,9 +99,19 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	control.AddTo(&g)
 	g.Add("api", httpserver.New(within, control.Handler, log))
 	g.AddReady("edge", data, data.Started())
-	g.Add("backups", &backups{copied{s.DataDir, links, clicks, data.Delivered}, log})
+	g.Add("backups", &backups{copied{s.DataDir, links, clicks, delivered(data)}, log})
 	s.greet(stdout, control.AdminPassword, op.Addr(), geo)
 	return g.Run(ctx)
+}
+
+// delivered returns a function that waits until the click store has all clicks and conversions of the edge.
+func delivered(data *edge.Edge) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := data.Delivered(ctx); err != nil {
+			return err
+		}
+		return data.ConversionsDelivered(ctx)
+	}
 }
 
 // openGeo opens the configured databases, or waits for those that `make geo` writes to the data folder.

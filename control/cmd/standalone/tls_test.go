@@ -97,14 +97,7 @@ func TestTLS_from_an_empty_folder_to_https(t *testing.T) {
 	admin := p.LoginAt(base, visitor)
 	var d domain
 	admin.Do("POST", "/api/domains", map[string]any{"hostname": customHost}, 201, &d)
-	for _, r := range d.Records {
-		switch r.Type {
-		case "TXT":
-			ca.SetTXT(r.Name, r.Value)
-		case "CNAME":
-			ca.SetCNAME(r.Name, r.Value)
-		}
-	}
+	ca.SetRecords(d.Records)
 	if status, _, _, err := open(visitor, "https://"+customHost+"/spring"); err == nil {
 		t.Errorf("TLS for a domain without proof: %d", status)
 	} else if !strings.Contains(err.Error(), "unrecognized name") {

@@ -72,11 +72,12 @@ func (p ReportQuery) ask() report.Ask {
 type SeriesQuery struct {
 	ReportQuery
 	Series string `query:"series" doc:"people, bots or people,bots: add separate series of people and bots."`
+	Goal   string `query:"goal" doc:"Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its click."`
 }
 
 func (p SeriesQuery) ask() report.Ask {
 	a := p.ReportQuery.ask()
-	a.Series = p.Series
+	a.Series, a.Goal = p.Series, p.Goal
 	return a
 }
 
@@ -99,7 +100,8 @@ type linkSeries struct {
 // groupsIn is the request of the report by groups of links.
 type groupsIn struct {
 	ReportQuery
-	By string `query:"by" doc:"tag, bundle or domain." default:"tag"`
+	By   string `query:"by" doc:"tag, bundle or domain." default:"tag"`
+	Goal string `query:"goal" doc:"Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its click."`
 }
 
 // TopURL is a link in the list of links with the most clicks.
@@ -162,7 +164,9 @@ func (s *Server) registerAnalytics() {
 		return r.Heatmap(ctx, principal(ctx), in.ID, in.ask())
 	})
 	ask(s, []string{"/api/analytics/groups"}, "groupsReport", "Report on short URLs by tag, bundle or domain", func(ctx context.Context, in *groupsIn) (*report.Groups, error) {
-		return r.Groups(ctx, principal(ctx), in.By, in.ask())
+		a := in.ask()
+		a.Goal = in.Goal
+		return r.Groups(ctx, principal(ctx), in.By, a)
 	})
 	s.registerExports()
 }

@@ -24,9 +24,11 @@ type Explanation struct {
 type Destination struct {
 	ChosenBy  string  `json:"chosenBy" enum:"RULE,VARIANT,DEFAULT,ORIGINAL"`
 	RuleID    *string `json:"ruleId"`
-	VariantID *string `json:"variantId" doc:"Drawn at random, as for a real visitor."`
+	VariantID *string `json:"variantId" doc:"Drawn at random, as for a real visitor. On a sticky link, the variant that the visitor with this cookie, or with this address and browser, always gets."`
 	TargetURL string  `json:"targetUrl"`
-	Location  string  `json:"location" doc:"Final address with the link's campaign parameters and the visitor's parameters."`
+	Location  string  `json:"location" doc:"Final address with the link's campaign parameters and the visitor's parameters. The value of clickParameter is empty, because the visit is not recorded."`
+
+	ClickParameter *string `json:"clickParameter" doc:"Name of the parameter to which an edge adds the id of the click (trackConversions). null: none."`
 }
 
 // ExplainedVisitor is a visitor as rules see them.
@@ -145,7 +147,7 @@ func explanationOf(e explain.Explanation) Explanation {
 			Continent: text(v.Continent), IsReturning: v.Returning, Percentile: v.Percentile, Time: Time(v.UnixMilli),
 		},
 		Rules: make([]ExplainedRule, len(e.Rules)), Variants: make([]ExplainedVariant, len(e.Variants)),
-		Destination: Destination{e.ChosenBy, text(e.RuleID), text(e.VariantID), e.TargetURL, e.Location},
+		Destination: Destination{e.ChosenBy, text(e.RuleID), text(e.VariantID), e.TargetURL, e.Location, text(e.ClickParameter)},
 	}
 	for i := range e.Rules {
 		r := &e.Rules[i]

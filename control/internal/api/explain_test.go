@@ -43,7 +43,7 @@ func TestExplain(t *testing.T) {
 		}
 
 		r := explained(`{}`, "ORIGINAL", "https://own.example/?utm_source=preset&utm_medium=mail#f")
-		r.has("", "outcome", "status", "visitor", "rules", "variants", "destination").has("destination", "chosenBy", "ruleId", "variantId", "targetUrl", "location")
+		r.has("", "outcome", "status", "visitor", "rules", "variants", "destination").has("destination", "chosenBy", "ruleId", "variantId", "targetUrl", "location", "clickParameter")
 		r.has("visitor", "device", "os", "browser", "isBot", "botName", "isPreviewCrawler", "country", "regionCode", "region", "city", "language", "ip", "referer",
 			"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "time", "continent", "isReturning", "percentile")
 		if r.at("visitor.country") != nil || r.at("visitor.isBot") != true {

@@ -44,6 +44,7 @@ type world struct {
 	clicks               analytics.Store // of whole
 	breaks               func()          // makes a use case fail; nil unless a test sets it
 	dns                  *dnstest.Server // of whole
+	queue                *queue          // of whole, for conversions
 	logs                 *testkit.Buffer
 	root, ann, bob       string // access tokens
 	rootID, annID, bobID string

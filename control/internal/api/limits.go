@@ -24,6 +24,7 @@ type Limits struct {
 	Variants     int `env:"RATE_LIMIT_VARIANTS" envDefault:"30" help:"variant requests per minute"`
 	Analytics    int `env:"RATE_LIMIT_ANALYTICS" envDefault:"60" help:"analytics queries per minute"`
 	Export       int `env:"RATE_LIMIT_EXPORT" envDefault:"10" help:"analytics exports per minute"`
+	Conversions  int `env:"RATE_LIMIT_CONVERSIONS" envDefault:"1000" help:"requests with conversions per minute; each may have 1,000 conversions"`
 	Reset        int `env:"RATE_LIMIT_PASSWORD_RESET" envDefault:"5" help:"password resets by e-mail per minute and address"`
 }
 
@@ -40,15 +41,16 @@ const (
 	limitAnalytics
 	limitExport
 	limitPasswordReset
+	limitConversions
 	noLimit // for cheap requests, such as documents
 )
 
 func (l Limits) all() [noLimit]int {
-	return [noLimit]int{l.Default, l.APIKeys, l.Webhooks, l.WebhookRetry, l.Routing, l.Variants, l.Analytics, l.Export, l.Reset}
+	return [noLimit]int{l.Default, l.APIKeys, l.Webhooks, l.WebhookRetry, l.Routing, l.Variants, l.Analytics, l.Export, l.Reset, l.Conversions}
 }
 
 // limitNames are their names in metrics and, in capitals, in settings.
-var limitNames = [noLimit]string{"default", "api_keys", "webhooks", "webhook_retry", "routing", "variants", "analytics", "export", "password_reset"}
+var limitNames = [noLimit]string{"default", "api_keys", "webhooks", "webhook_retry", "routing", "variants", "analytics", "export", "password_reset", "conversions"}
 
 func (l Limits) validate() (problems []error) {
 	for i, n := range l.all() {

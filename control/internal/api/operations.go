@@ -20,6 +20,9 @@ var operations = map[string]words{
 
 	"reportForm": {about: "Served by edges, also for links that expired or were suspended. The form works without JavaScript."},
 	"reportLink": {about: "Served by edges. The report goes to the administrators' queue. 503: the control plane could not store it, so send it again. A client can send five reports a minute and ten an hour (429). Requests from pages of other sites get 403.", example: `{"reason":"PHISHING","text":"It asks for my password."}`},
+	"sendBrowserConversion": {about: "Served by edges at every host. Only pages of a workspace's sites may send: the origin must be in the conversion settings, and requests of others get 403. The body is one conversion, an array, or an object with `items` and `key`, with at most 100 items and 16 KiB; only the script of `/sl.js` needs to know this. " +
+		"A client and a key have limits of conversions a minute (429). 503: the edge has no space at the moment and accepted nothing, so send the same request again. Sending a conversion again is harmless.", example: `{"key":"pk_3J9fQ2mVtY","clickId":"AAAeJAaHuVl57wU2e4T1xzbsPwSbOLy1","name":"purchase","value":49.9,"currency":"EUR"}`},
+	"conversionScript": {about: "Served by edges at every host. The script keeps the click id of the page's address, and sends conversions to `/c`. Browsers may keep it for a day."},
 
 	// Account
 	"login":                  {about: "Returns an access token and sets it as an HttpOnly cookie. `linkAccount: true` confirms the link to an account at an identity provider after `link_required`. If two-factor authentication is on and the code is missing, the response is `requires2FA: true` without a token; send the request again with the code. After five failures in ten minutes, a client (an IPv4 address or IPv6 /64) is locked out of the account for an increasing time (429). Wrong codes after the right password lock the second factor for all clients.", example: `{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`},
@@ -107,6 +110,28 @@ var operations = map[string]words{
 	"getSetting":    {about: "Returns the setting, or null if it is not set."},
 	"putSetting":    {about: "Accepts any JSON value. `sso_enforce` = `{\"enabled\": true}` turns password sign-in off while an identity provider is active. `require_2fa` = `{\"enabled\": true}` requires a second factor of everybody who signs in: a session of a user without one reaches only the set-up (403 with `error` = `Second Factor Required` otherwise), while API keys keep working. You need a second factor yourself to turn it on.", example: `{"value":{"enabled":true},"description":"Single sign-on only"}`},
 	"deleteSetting": {about: "Deletes the setting, so its default applies."},
+
+	// Conversions
+	"sendConversions": {about: "Records what visitors did after a click, such as a purchase. `clickId` is the value of the parameter `sl_click` that the visitor's destination received. The body is one object, an array, or `{\"items\": […]}`, with 1 to 1,000 items, or one object per line as `application/x-ndjson`. " +
+		"The response tells what became of each item; the items with `accepted` are stored durably. The first conversion of a name counts for each click, unless it is `repeatable` and has an `externalId`. Sending a conversion again is harmless. 503: nothing was lost or half done, so send the same request again.", example: `{"clickId":"AAAeJAaHuVl57wU2e4T1xzbsPwSbOLy1","name":"purchase","value":49.9,"currency":"EUR","externalId":"order-1001"}`},
+
+	"listGoals":         {about: "Every name that conversions of the link have, with their number and revenue. A conversion belongs to the time of its click."},
+	"listConversions":   {about: "Newest click first. A page must end within the first 10,000 conversions; the export has all of them. The figures of the click are Unknown until it has arrived, which usually takes seconds."},
+	"exportConversions": {about: "All conversions in the range as CSV (UTF-8 with a byte-order mark), newest click first. The columns are those of the list."},
+
+	// Experiments
+	"getExperiment": {about: "Compares the variants by the visitors who converted. It works for every link with variants: without an experiment, `goal` is required, and the decision is computed from the figures of this moment. " +
+		"The figures may be looked at any time: at most 5 % of experiments without a difference ever name a winner. The guide on experiments explains each figure."},
+	"putExperiment":         {about: "The link needs A/B testing and at least two active variants with a weight, else the response is 409. Fields that are left out keep their value. The autopilot checks the experiment every 5 minutes. When it is over, webhooks that subscribe to `experiment.decided` get it once.", example: `{"goal":"purchase","optimize":"bandit","onWinner":"notify"}`, conflict: true},
+	"deleteExperiment":      {about: "The variants keep their weights. The history of weights is deleted."},
+	"restartExperiment":     {about: "Clicks from now on count. Adding or removing a variant, or changing its destination, restarts a running experiment by itself.", conflict: true},
+	"promoteVariant":        {about: "Sets the weight of the variant to 100 and that of the others to 0.", example: `{"variantId":"01970000-0000-7000-8000-000000000000"}`},
+	"listExperimentWeights": {about: "Every set of weights since the experiment was created, newest first."},
+
+	// Conversion settings
+	"getConversionSettings": {about: "The settings of the workspace. The publishable key is not secret: web pages contain it."},
+	"putConversionSettings": {about: "Changes the given fields. A new `clickParameter` reaches every edge within a second; pages must read the new name. `hosts` replaces the list.", example: `{"clickParameter":"sl_click","hosts":["shop.example.com","*.example.org"]}`},
+	"rotateConversionKey":   {about: "Edges refuse the old key within a second, so change the pages soon after."},
 
 	// Audit
 	"listAuditLogs": {about: "Every change, sign-in and failed sign-in, newest first. Entries are append-only and never contain passwords or keys."},

@@ -48,20 +48,10 @@ func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 		if e.MaxBody > 0 {
 			limit = e.MaxBody
 		}
-		deadline := http.NewResponseController(c.Response().Writer)
-		_ = deadline.SetReadDeadline(time.Now().Add(bodyTime)) // the writers of some tests cannot
-		body, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, limit))
+		body, err := wholeBody(c, limit)
 		if err != nil {
-			var tooLarge *http.MaxBytesError
-			switch {
-			case errors.As(err, &tooLarge):
-				return problem.New(problem.TooLarge, "The request body is larger than %d bytes.", limit)
-			case errors.Is(err, os.ErrDeadlineExceeded):
-				return newAnswer(http.StatusRequestTimeout, "The request body took too long to arrive.")
-			}
-			return problem.New(problem.Invalid, "The request body could not be read.")
+			return err
 		}
-		_ = deadline.SetReadDeadline(time.Time{}) // otherwise the server would take an expired deadline for a disconnect
 		if body = bytes.TrimSpace(body); len(body) == 0 {
 			body = []byte("{}")
 		} else if ct := r.Header.Get("Content-Type"); ct != "" {
@@ -86,6 +76,25 @@ func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		return next(c)
 	}
+}
+
+// wholeBody reads a body of at most limit bytes.
+func wholeBody(c echo.Context, limit int64) ([]byte, error) {
+	deadline := http.NewResponseController(c.Response().Writer)
+	_ = deadline.SetReadDeadline(time.Now().Add(bodyTime)) // the writers of some tests cannot
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, limit))
+	if err != nil {
+		var tooLarge *http.MaxBytesError
+		switch {
+		case errors.As(err, &tooLarge):
+			return nil, problem.New(problem.TooLarge, "The request body is larger than %d bytes.", limit)
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, newAnswer(http.StatusRequestTimeout, "The request body took too long to arrive.")
+		}
+		return nil, problem.New(problem.Invalid, "The request body could not be read.")
+	}
+	_ = deadline.SetReadDeadline(time.Time{}) // otherwise the server would take an expired deadline for a disconnect
+	return body, nil
 }
 
 // takeTurn waits until another large body may be processed. The caller must call done afterwards.

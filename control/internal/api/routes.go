@@ -47,6 +47,15 @@ func (s *Server) routes() {
 	if s.Domains != nil {
 		s.registerDomains()
 	}
+	if s.ConversionSettings != nil {
+		s.registerConversionSettings()
+	}
+	if s.Conversions != nil {
+		s.registerConversions()
+	}
+	if s.Experiments != nil {
+		s.registerExperiments()
+	}
 	if s.UTMTemplates != nil {
 		s.registerUTMTemplates()
 	}
@@ -61,6 +70,7 @@ func (s *Server) routes() {
 	}
 	if s.Reports != nil {
 		s.registerAnalytics()
+		s.registerConversionLists()
 	}
 	if s.Privacy != nil {
 		s.registerPrivacy()

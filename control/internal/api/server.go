@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -26,12 +27,15 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/experiments"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
+	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/domains"
 	"github.com/shortline/shortline/control/internal/manage/explain"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
@@ -107,13 +111,16 @@ type Deps struct {
 	Store *store.Store
 	Auth  *auth.Authenticator
 
-	Accounts    *accounts.Service
-	Keys        *keys.Service
-	Passkeys    *passkeys.Service
-	Settings    *settings.Service
-	SSO         *sso.Service
-	Workspaces  *workspaces.Service
-	Invitations *invitations.Service // needs Workspaces
+	Accounts           *accounts.Service
+	Keys               *keys.Service
+	Passkeys           *passkeys.Service
+	Settings           *settings.Service
+	ConversionSettings *conversions.Service
+	Conversions        *convert.Desk
+	Experiments        *experiments.Service // needs Routing
+	SSO                *sso.Service
+	Workspaces         *workspaces.Service
+	Invitations        *invitations.Service // needs Workspaces
 
 	Links        *links.Service
 	Routing      *routing.Service // needs Links
@@ -209,6 +216,7 @@ func (s *Server) Handler() http.Handler {
 
 func (s *Server) openAPI() huma.Config {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	registry.RegisterTypeAlias(reflect.TypeFor[report.Value](), reflect.TypeFor[float64]())
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",

@@ -2,14 +2,11 @@ package api
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"reflect"
 	"strings"
 	"time"
 
@@ -84,7 +81,7 @@ func (s *Server) exportURLs(ctx context.Context, in *exportURLsIn) (*huma.Stream
 	if err != nil {
 		return nil, err
 	}
-	media, write := "text/csv; charset=utf-8", writeURLsCSV
+	media, write := "text/csv; charset=utf-8", writeCSV[URL]
 	if in.Format == "json" {
 		media, write = "application/json", writeURLsJSON
 	}
@@ -129,50 +126,6 @@ func writeURLsJSON(w io.Writer, each func(func(*URL) error) error) error {
 		b.WriteString("[")
 	}
 	b.WriteString("]\n")
-	return b.Flush()
-}
-
-// urlColumns are the names of the columns of a CSV file of URLs, which are those of the API.
-var urlColumns = func() (names []string) {
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[URL]()) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		names = append(names, name)
-	}
-	return names
-}()
-
-// writeURLsCSV writes URLs as CSV (RFC 4180) after a byte-order mark and a line of names. After an error the file is
-// incomplete and must be discarded. Cells are inert: a spreadsheet does not interpret them as formulas.
-func writeURLsCSV(w io.Writer, each func(func(*URL) error) error) error {
-	b := bufio.NewWriterSize(w, 32<<10)
-	b.WriteString("\uFEFF")
-	c := csv.NewWriter(b)
-	c.UseCRLF = true
-	_ = c.Write(urlColumns) // csv.Writer keeps its first error
-	cells := make([]string, len(urlColumns))
-	err := each(func(u *URL) error {
-		record, err := json.Marshal(u)
-		if err != nil {
-			return err
-		}
-		var members map[string]any
-		d := json.NewDecoder(bytes.NewReader(record))
-		d.UseNumber()
-		if err := d.Decode(&members); err != nil {
-			return err
-		}
-		for i, name := range urlColumns {
-			cells[i] = cell(members[name])
-		}
-		return c.Write(cells)
-	})
-	if err != nil {
-		return fmt.Errorf("export URLs: %w", err)
-	}
-	c.Flush()
-	if err := c.Error(); err != nil {
-		return fmt.Errorf("export URLs: %w", err)
-	}
 	return b.Flush()
 }
 

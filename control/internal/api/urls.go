@@ -29,6 +29,8 @@ type URL struct {
 	ExpiredURL        *string  `json:"expiredUrl" doc:"Where visitors go after expiry or exhaustion."`
 	MaxClicks         *int64   `json:"maxClicks" doc:"Clicks by people after which the link is exhausted."`
 	RedirectCode      int64    `json:"redirectCode" enum:"301,302,307,308"`
+	TrackConversions  bool     `json:"trackConversions" doc:"Whether the id of the click is added to the destination."`
+	Stickiness        string   `json:"stickiness" enum:"none,cookie,hash" doc:"Whether a visitor keeps the variant of an A/B test."`
 	ExternalID        *string  `json:"externalId" doc:"Your own key for the link, unique in the workspace."`
 	UTMSource         *string  `json:"utmSource"`
 	UTMMedium         *string  `json:"utmMedium"`
@@ -121,7 +123,7 @@ func (s *Server) urlOf(l store.Link) URL {
 	out := URL{
 		ID: l.ID, Slug: l.Slug, Domain: s.Links.Host(&l), ShortURL: s.Links.ShortURL(&l), OriginalURL: l.OriginalURL, UserID: l.UserID,
 		Status: l.Status(store.Now()), ClickCount: l.ClickCount, HasPassword: l.PasswordHash != "",
-		StartsAt: instant(l.StartsAt), ExpiresAt: instant(l.ExpiresAt), RedirectCode: links.RedirectCode(&l), SuspendedReason: text(l.SuspendReason),
+		StartsAt: instant(l.StartsAt), ExpiresAt: instant(l.ExpiresAt), RedirectCode: links.RedirectCode(&l), TrackConversions: l.TrackConversions, Stickiness: l.Stickiness.String(), SuspendedReason: text(l.SuspendReason),
 		IsABTesting: l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
 		Tags:       append([]string{}, l.Tags...),
 		OGImageURL: text(s.Links.ImageURL(l.OGImage)), CreatedAt: Time(l.CreatedAt), UpdatedAt: Time(l.UpdatedAt),
@@ -183,6 +185,8 @@ type URLFields struct {
 	ExpiredURL        Opt[string]   `json:"expiredUrl,omitempty" doc:"Where visitors go after expiry or exhaustion, instead of 410."`
 	MaxClicks         Opt[int64]    `json:"maxClicks,omitempty" doc:"Clicks by people after which the link stops working."`
 	RedirectCode      Opt[int64]    `json:"redirectCode,omitempty" doc:"301, 302 (default), 307 or 308."`
+	TrackConversions  Opt[bool]     `json:"trackConversions,omitempty" doc:"Adds the id of the click to the destination, so that conversions can be attributed to it."`
+	Stickiness        Opt[string]   `json:"stickiness,omitempty" doc:"Whether a visitor of an A/B test keeps the variant: none (default), cookie (for 30 days, by a cookie of the short domain) or hash (of the anonymised address and the User-Agent)."`
 	ExternalID        Opt[string]   `json:"externalId,omitempty" doc:"Your own key for the link; at most 255 characters."`
 	UTMSource         Opt[string]   `json:"utmSource,omitempty"`
 	UTMMedium         Opt[string]   `json:"utmMedium,omitempty"`
@@ -213,7 +217,7 @@ func (f *URLFields) input(originalURL Opt[string]) links.Input {
 	in := links.Input{
 		OriginalURL: given(originalURL, ""), Password: given(f.Password, ""), Status: given(f.Status, ""),
 		ABTesting: given(ab, false), SmartRouting: given(f.IsSmartRouting, false), BundleIDs: given(f.BundleIDs, nil), Tags: given(f.Tags, nil),
-		MaxClicks: given(f.MaxClicks, 0), RedirectCode: given(f.RedirectCode, 0),
+		MaxClicks: given(f.MaxClicks, 0), RedirectCode: given(f.RedirectCode, 0), TrackConversions: given(f.TrackConversions, false), Stickiness: given(f.Stickiness, ""),
 		Texts: map[string]string{},
 	}
 	texts := f.texts()

@@ -40,7 +40,7 @@ func eachWithLinks(t *testing.T, f func(t *testing.T, w *world)) {
 var urlNames = []string{"id", "slug", "domain", "shortUrl", "originalUrl", "title", "userId", "workspaceId", "status", "clickCount", "hasPassword", "expiresAt",
 	"startsAt", "expiredUrl", "maxClicks", "redirectCode", "externalId", "suspendedReason", "tags",
 	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest", "isSmartRouting", "defaultUrl",
-	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "notes", "createdAt", "updatedAt"}
+	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "trackConversions", "stickiness", "notes", "createdAt", "updatedAt"}
 
 // create creates a link for ann and returns its id.
 func (w *world) create(slug string) string {

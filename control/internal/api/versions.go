@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/shortline/shortline/control/internal/experiments"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/routing"
@@ -73,6 +74,10 @@ func (s *Server) present(ctx context.Context, object any) (shown any, tag string
 		return variantOf(o), routing.VariantVersion(&o)
 	case bundles.Bundle:
 		return s.bundleOf(o), o.Version()
+	case experiments.Stored:
+		if f, err := s.Experiments.Report(ctx, principal(ctx), o.URLID, o.Goal); err == nil {
+			return experimentOf(&f), experiments.Version(&o.Experiment)
+		}
 	case webhooks.Webhook:
 		return webhookOf(o), o.Version()
 	}

@@ -86,6 +86,7 @@ func (s *Server) documentVisitors() {
 			"303": {Description: "Response to a form: redirect to the destination, or back to the form with `?error=invalid_password`.", Headers: location},
 		}, http.StatusUnauthorized)
 	s.documentReports(describe, schema)
+	s.documentBrowserConversions()
 }
 
 // documentReports adds the form with which visitors report a link.
@@ -105,6 +106,48 @@ func (s *Server) documentReports(describe func(method, path, id, summary string,
 		}, http.StatusBadRequest, http.StatusForbidden, http.StatusServiceUnavailable)
 }
 
+// browserConversion is one conversion in the request of POST /c (edge/internal/redirect/convert.go).
+type browserConversion struct {
+	Key        string  `json:"key,omitempty" doc:"The workspace's publishable key. Required here or as the parameter key of the query."`
+	ClickID    string  `json:"clickId" doc:"The value of the click parameter that the page received."`
+	Name       string  `json:"name" doc:"What happened, such as purchase."`
+	Value      float64 `json:"value,omitempty" doc:"An amount of money."`
+	Currency   string  `json:"currency,omitempty" doc:"ISO 4217 code of the value's currency."`
+	ExternalID string  `json:"externalId,omitempty" doc:"Your id of the conversion, such as an order number."`
+	OccurredAt string  `json:"occurredAt,omitempty" format:"date-time" doc:"When it happened; without it, now."`
+	Repeatable bool    `json:"repeatable,omitempty" doc:"Whether one click can convert more than once. Requires externalId."`
+}
+
+// documentBrowserConversions adds what edges serve to the pages of web sites, at every host.
+func (s *Server) documentBrowserConversions() {
+	schema := func(t reflect.Type) *huma.Schema {
+		return s.huma.OpenAPI().Components.Schemas.Schema(t, true, "")
+	}
+	str := &huma.Schema{Type: huma.TypeString}
+	with := func(ok map[string]*huma.Response, errors ...int) map[string]*huma.Response {
+		for _, status := range errors {
+			ok[strconv.Itoa(status)] = s.failure(status)
+		}
+		return ok
+	}
+	body := schema(reflect.TypeFor[browserConversion]())
+	s.describe(&huma.Operation{
+		Method: http.MethodPost, Path: "/c", OperationID: "sendBrowserConversion", Summary: "Send conversions from a web page", Tags: []string{visitorTag},
+		Parameters:  []*huma.Param{{Name: "key", In: "query", Description: "The workspace's publishable key, if the body has none.", Schema: str}},
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: body}, "text/plain": {Schema: body}}},
+		Responses: with(map[string]*huma.Response{
+			"202": {Description: "What became of each conversion.", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[ConversionsSent]())}}},
+		}, http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusServiceUnavailable),
+	})
+	s.describe(&huma.Operation{
+		Method: http.MethodGet, Path: "/sl.js", OperationID: "conversionScript", Summary: "Load the script that sends conversions", Tags: []string{visitorTag},
+		Responses: with(map[string]*huma.Response{
+			"200": {Description: "The script.", Content: map[string]*huma.MediaType{"text/javascript": {Schema: str}}},
+			"304": {Description: "The script has the ETag of the request."},
+		}, http.StatusTooManyRequests),
+	})
+}
+
 // tagGroups are the groups of the OpenAPI document, in their order.
 var tagGroups = []*huma.Tag{
 	{Name: visitorTag, Description: "Short links as visitors use them. Edges serve these paths, without credentials."},
@@ -120,6 +163,9 @@ var tagGroups = []*huma.Tag{
 	{Name: "Domains", Description: "Host names under which a workspace has links of its own."},
 	{Name: "Images", Description: "Images for previews in social networks."},
 	{Name: "Analytics", Description: "Reports, exports and a live stream of clicks."},
+	{Name: "Conversions", Description: "What visitors do after a click, such as a purchase."},
+	{Name: "Experiments", Description: "Which variant of a link converts best, and weights that follow from it."},
+	{Name: "Conversion settings", Description: "The click id in destinations, and web sites whose pages send conversions."},
 	{Name: "Webhooks", Description: "HTTP callbacks for events, with delivery log and retries. The section `webhooks` of this document describes the payloads."},
 	{Name: "Workspaces", Description: "Teams that own links together, and their members."},
 	{Name: "Invitations", Description: "Links with which new members join a workspace."},

@@ -17,10 +17,13 @@ import (
 
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/experiments"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
+	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/media"
@@ -55,7 +58,10 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Workspaces = workspaces.New(w.store, 1<<20)
 	deps.Keys = keys.New(keys.Config{PerUser: 1 << 20}, w.store, passwords)
 	deps.Bundles = bundles.New(w.store, clicks, nil)
-	deps.Tags, deps.UTMTemplates = tags.New(w.store), utmtemplates.New(w.store)
+	deps.Tags, deps.UTMTemplates, deps.ConversionSettings = tags.New(w.store), utmtemplates.New(w.store), conversions.New(w.store)
+	w.queue = &queue{}
+	deps.Conversions = convert.New(convert.Config{Queue: w.queue, Secrets: [][]byte{conversionSecret}, Logger: cfg.Logger}, w.store, clicks)
+	deps.Experiments = experiments.New(experiments.Config{Logger: cfg.Logger}, w.store, clicks)
 	deps.Domains, w.dns = domainsFor(w)
 	deps.Reports = report.New(w.store, clicks, nil).On("sho.rt")
 	deps.Media = media.New(media.Config{Logger: cfg.Logger}, w.store, deps.Links, images)

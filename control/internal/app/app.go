@@ -10,6 +10,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -53,6 +54,8 @@ type API struct {
 	AdminPassword string
 	// Stored must be called with the clicks that an ingest in the same process has stored.
 	Stored []func([]analytics.Row)
+	// Converted must be called with the clicks of conversions that an ingest in the same process has stored.
+	Converted []func([]analytics.Row)
 }
 
 // Publish is the role that edges get links from.
@@ -71,6 +74,11 @@ type Ingest struct {
 	Sink click.Sink
 	// ReloadMarks makes Sink read again how far each lane is stored, for kafkasource.Config.Reload.
 	ReloadMarks func(context.Context) error
+	// Conversions stores conversions. It is done with a batch when the click store has it.
+	Conversions click.Sink
+	// WatchClicks and WatchConversions add Kafka's consumers, so that processes with the role experiments know how far they
+	// are: the age of the oldest message that is not stored, and whether the consumer has partitions. nil in standalone.
+	WatchClicks, WatchConversions func(behind func() (time.Duration, bool))
 }
 
 // Webhooks is the role that delivers events to other systems.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/report"
@@ -50,24 +51,52 @@ func (f *Fleet) Publish(key snapshot.SigningKey) (*Publish, error) {
 	return f.publish(key, f.edges())
 }
 
-// API adds the role that serves people and other programs. Objects keeps images.
-func (f *Fleet) API(ctx context.Context, clicks analytics.Store, objects object.Store) (*API, error) {
+// API adds the role that serves people and other programs. Objects keeps images; send stores conversions
+// durably on their way to the role Ingest; if it is nil, they are refused.
+func (f *Fleet) API(ctx context.Context, clicks analytics.Store, objects object.Store, send convert.QueueFunc) (*API, error) {
 	hooks, err := f.hooks()
 	if err != nil {
 		return nil, err
 	}
-	cfg := apiConfig{cache: report.CacheConfig{Shared: true}, feed: live.Config{Poll: livePoll}}
+	cfg := apiConfig{cache: report.CacheConfig{Shared: true}, feed: live.Config{Poll: livePoll}, send: send}
 	return f.api(ctx, cfg, clicks, objects, hooks, f.edges())
 }
 
-// Ingest adds the role that stores clicks, for retention days; 0 is without limit. If the process also has the role API,
-// stored is its Stored.
-func (f *Fleet) Ingest(clicks Clicks, retention int, stored []func([]analytics.Row)) (*Ingest, error) {
-	return f.ingest(ingest.Config{Retention: retention, Stored: stored}, clicks)
+// Ingest adds the role that stores clicks and conversions, for retention days; 0 is without limit. If the process also has the
+// role API, that is server; else nil.
+func (f *Fleet) Ingest(clicks Clicks, retention int, server *API) (*Ingest, error) {
+	var observer convert.Observer
+	if f.cfg.EncryptionKey == "" {
+		f.deps.Logger.Warn("webhooks of conversions disabled, no encryption key", "setting", "ENCRYPTION_KEY")
+	} else {
+		hooks, err := f.hooks()
+		if err != nil {
+			return nil, err
+		}
+		observer = hooks
+	}
+	if server == nil {
+		server = &API{}
+	}
+	in, err := f.ingest(ingest.Config{Retention: retention, Stored: server.Stored}, clicks)
+	if err != nil {
+		return nil, err
+	}
+	progress := ingest.NewProgress(f.deps.Store, f.deps.Logger)
+	f.add("progress of ingest", progress)
+	in.WatchClicks = func(behind func() (time.Duration, bool)) { progress.Watch(ingest.Clicks, behind) }
+	in.WatchConversions = func(behind func() (time.Duration, bool)) { progress.Watch(ingest.Conversions, behind) }
+	in.Conversions, err = f.conversions(clicks, observer, server.Converted)
+	return in, err
 }
 
 // Certificates adds the role that orders certificates.
 func (f *Fleet) Certificates() error { return f.certs(0) }
+
+// Experiments adds the role that decides experiments and sets the weights of their variants.
+func (f *Fleet) Experiments(clicks Clicks) error {
+	return f.autopilot(clicks, ingest.Clicks, ingest.Conversions)
+}
 
 func (f *Fleet) hooks() (_ *webhooks.Service, err error) {
 	if f.sharedHooks == nil {

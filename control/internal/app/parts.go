@@ -17,11 +17,13 @@ import (
 	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/traced"
+	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/reconcile"
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/console"
+	"github.com/shortline/shortline/control/internal/experiments"
 	"github.com/shortline/shortline/control/internal/fleet/hosts"
 	"github.com/shortline/shortline/control/internal/fleet/limits"
 	"github.com/shortline/shortline/control/internal/fleet/lockout"
@@ -31,6 +33,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
+	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/domains"
 	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
 	"github.com/shortline/shortline/control/internal/manage/explain"
@@ -68,6 +71,7 @@ type parts struct {
 	screen   func() *screening.Service
 	abuse    func() *abuse.Service
 	mail     func() (*mail.Service, error)
+	watch    func() error // registers the metrics about all experiments
 	services []named
 	closers  []func()
 }
@@ -83,6 +87,7 @@ func newParts(cfg Config, deps Deps) (*parts, error) {
 		return nil, err
 	}
 	p := &parts{cfg: cfg, deps: deps, traces: traces.TracerProvider, enrich: sync.OnceValue(func() *ingest.Enricher { return ingest.NewEnricher(deps.Geo) })}
+	p.watch = sync.OnceValue(func() error { return p.register("experiments", experiments.Overview{Store: deps.Store}) })
 	p.screen = sync.OnceValue(func() *screening.Service {
 		return screening.New(screening.Config{Settings: cfg.Screening, Logger: deps.Logger})
 	})
@@ -141,11 +146,12 @@ func (p *parts) publish(key snapshot.SigningKey, positions *presence.Positions) 
 	reports := presence.New(presence.Config{Logger: p.deps.Logger, Positions: positions}, p.deps.Store)
 	lockouts := lockout.New(lockout.Config{Logger: p.deps.Logger}, p.deps.Store)
 	ledger := limits.New(limits.Config{Logger: p.deps.Logger}, p.deps.Store)
-	names := hosts.New(p.deps.Store, hosts.Config{Key: key})
+	names := hosts.New(p.deps.Store, hosts.Config{Key: key, Secrets: p.cfg.EncryptionKey.Keys(), Window: p.cfg.ConversionWindow, Logger: p.deps.Logger})
 	p.add("publish", publisher)
 	p.add("edges' reports", reports)
 	p.add("lockout", lockouts)
 	p.add("limits", ledger)
+	p.add("keys of click ids", names)
 	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts, Limits: ledger, Hosts: names, Abuse: p.abuse()}, p.register("publishing", publisher, reports, lockouts, ledger, names)
 }
 
@@ -157,6 +163,14 @@ func (p *parts) ingest(cfg ingest.Config, clicks Clicks) (*Ingest, error) {
 	p.add("ingest", onceOpen(clicks.Opened, in))
 	p.add("audit of clicks", onceOpen(clicks.Opened, auditor))
 	return &Ingest{Sink: in, ReloadMarks: in.ReloadMarks}, p.register("ingest", in, auditor)
+}
+
+// conversions makes the ingest of conversions.
+func (p *parts) conversions(clicks Clicks, observer convert.Observer, stored []func([]analytics.Row)) (*convert.Ingester, error) {
+	cfg := convert.IngestConfig{Observer: observer, Stored: stored, Logger: p.deps.Logger}
+	in := convert.NewIngester(cfg, p.deps.Store, traced.New(clicks.Store, p.traces))
+	p.add("late clicks of conversions", onceOpen(clicks.Opened, in))
+	return in, p.register("conversions", in)
 }
 
 // onceOpen runs a part once the channel is closed. A nil channel means that the part need not wait.
@@ -179,6 +193,7 @@ type apiConfig struct {
 	cache report.CacheConfig
 	feed  live.Config
 	api   api.Config
+	send  convert.QueueFunc // of conversions; nil: they are refused
 }
 
 // api makes the use cases and the server that offers them.
@@ -187,7 +202,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	clicks = traced.New(clicks, p.traces)
 	use := api.Deps{
 		Store: st, Edges: positions, Webhooks: hooks,
-		Settings: settings.New(st), Routing: routing.New(p.destinations(), st).Screening(p.screening()), Bundles: bundles.New(st, clicks, nil), Tags: tags.New(st), UTMTemplates: utmtemplates.New(st), Privacy: privacy.New(st, clicks),
+		Settings: settings.New(st), Routing: routing.New(p.destinations(), st).Screening(p.screening()), Bundles: bundles.New(st, clicks, nil), Tags: tags.New(st), UTMTemplates: utmtemplates.New(st), ConversionSettings: conversions.New(st), Privacy: privacy.New(st, clicks),
 		Abuse: p.abuse(),
 	}
 	names, err := domains.FromSettings(&p.cfg.Domains, p.cfg.BaseURL, p.cfg.ConsoleURL, p.destinations(), log, st)
@@ -230,10 +245,15 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		return nil, err
 	}
 	use.Reports = report.New(st, clicks, nil).On(base.Host).Caching(cache)
+	use.Experiments = p.experiments(clicks)
+	if err := p.watch(); err != nil {
+		return nil, err
+	}
+	use.Conversions = convert.New(convert.Config{Queue: cfg.send, Secrets: p.cfg.EncryptionKey.Keys(), Window: p.cfg.ConversionWindow, Logger: log}, st, clicks)
 	cfg.feed.Logger = log
 	use.Live = live.New(cfg.feed, st, clicks)
 	p.add("live feed", use.Live)
-	if err := p.register("reports", cache, use.Live); err != nil {
+	if err := p.register("reports", cache, use.Live, use.Conversions); err != nil {
 		return nil, err
 	}
 	cfg.api.BaseURL, cfg.api.ConsoleURL, cfg.api.CORSOrigins, cfg.api.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin, p.cfg.trusted()
@@ -245,7 +265,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	}
 	return &API{
 		Handler: console.Handler(p.cfg.BaseURL, server.Handler()), AdminPassword: admin,
-		Stored: []func([]analytics.Row){cache.Clicked, use.Live.Stored},
+		Stored: []func([]analytics.Row){cache.Clicked, use.Live.Stored}, Converted: []func([]analytics.Row){cache.Clicked},
 	}, nil
 }
 
@@ -304,6 +324,22 @@ func (p *parts) certs(spread time.Duration) error {
 	}
 	p.add("certificates", s)
 	return p.register("certificates", s)
+}
+
+// experiments makes the use cases of experiments, and their autopilot.
+func (p *parts) experiments(clicks analytics.Conversions, sources ...string) *experiments.Service {
+	behind := func(ctx context.Context) (string, error) { return ingest.OutOfDate(ctx, p.deps.Store, sources...) }
+	return experiments.New(experiments.Config{Every: p.cfg.ExperimentEvery, Behind: behind, Logger: p.deps.Logger}, p.deps.Store, clicks)
+}
+
+// autopilot adds what checks experiments. It waits while a process must tell about one of the sources and does not.
+func (p *parts) autopilot(clicks Clicks, sources ...string) error {
+	s := p.experiments(traced.New(clicks.Store, p.traces), sources...)
+	p.add("experiments", onceOpen(clicks.Opened, s))
+	if err := p.watch(); err != nil {
+		return err
+	}
+	return p.register("experiments", s)
 }
 
 // people makes the use cases of users and their links. It creates the first administrator, and returns the password if

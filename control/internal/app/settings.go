@@ -27,6 +27,9 @@ const maxKeyDays = 36_500
 // maxTrashDays is the largest TRASH_DAYS: ten years.
 const maxTrashDays = 3650
 
+// maxConversionWindow is the largest CONVERSION_WINDOW: two years. Every month of it costs edges one key.
+const maxConversionWindow = 730 * 24 * time.Hour
+
 // Settings are the settings that control and standalone share.
 type Settings struct {
 	BaseURL       string        `env:"BASE_URL" help:"public address of the service, for visitors and link owners, such as https://sho.rt"`
@@ -68,6 +71,10 @@ type Settings struct {
 	MaxWorkspaces int `env:"MAX_WORKSPACES_PER_USER" envDefault:"20" help:"limit of workspaces of teams that a user owns"`
 	api.Limits
 
+	ConversionWindow time.Duration `env:"CONVERSION_WINDOW" envDefault:"2160h" help:"age of a click up to which its conversions count, 90 days by default. All processes of a control plane need the same value"`
+
+	ExperimentEvery time.Duration `env:"EXPERIMENT_EVERY" envDefault:"5m" help:"how often the role experiments looks at each running experiment, 1s to 1h"`
+
 	AnalyticsCacheTTL    time.Duration `env:"ANALYTICS_CACHE_TTL" envDefault:"5m" help:"maximum age of a cached report; a new click or a change invalidates it within two seconds"`
 	MaxInMemoryClicks    int           `env:"MAX_IN_MEMORY_CLICKS" envDefault:"50000" help:"accepted for compatibility, without effect; the click store computes reports"`
 	AggregationThreshold int           `env:"AGGREGATION_THRESHOLD" envDefault:"10000" help:"accepted for compatibility, without effect; the click store computes reports"`
@@ -85,6 +92,9 @@ func (s *Settings) Validate() error {
 	problems = append(problems, s.JWTSecret.CheckKeys("JWT_SECRET"), s.EncryptionKey.CheckKeys("ENCRYPTION_KEY"), s.AuditKey.CheckKeys("AUDIT_KEY"))
 	if s.JWTTTL < time.Minute {
 		problems = append(problems, errors.New("JWT_TTL: must be at least 1m"))
+	}
+	if s.ExperimentEvery < time.Second || s.ExperimentEvery > time.Hour {
+		problems = append(problems, errors.New("EXPERIMENT_EVERY: must be 1s to 1h"))
 	}
 	if s.SessionIdle != 0 && s.SessionIdle < time.Second {
 		problems = append(problems, errors.New("SESSION_IDLE: must be 0 or at least 1s"))
@@ -112,6 +122,9 @@ func (s *Settings) Validate() error {
 	}
 	if err := s.Screening.Validate(); err != nil {
 		problems = append(problems, err)
+	}
+	if s.ConversionWindow < time.Minute || s.ConversionWindow > maxConversionWindow {
+		problems = append(problems, errors.New("CONVERSION_WINDOW: must be 1m to 17520h"))
 	}
 	if s.AnalyticsCacheTTL < 0 {
 		problems = append(problems, errors.New("ANALYTICS_CACHE_TTL: must not be negative"))

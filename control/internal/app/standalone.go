@@ -8,6 +8,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -28,8 +29,8 @@ type Standalone struct {
 }
 
 // NewStandalone makes the parts. Clicks must be open; retention is the number of days for which they are kept, 0 for no
-// limit. The caller adds the services to a group.
-func NewStandalone(ctx context.Context, cfg Config, deps Deps, clicks analytics.Store, objects object.Store, retention int) (*Standalone, error) {
+// limit. send stores conversions durably; they must come to Ingest.Conversions. The caller adds the services to a group.
+func NewStandalone(ctx context.Context, cfg Config, deps Deps, clicks analytics.Store, objects object.Store, retention int, send func([]conversion.Conversion) error) (*Standalone, error) {
 	p, err := newParts(cfg, deps)
 	if err != nil {
 		return nil, err
@@ -44,15 +45,22 @@ func NewStandalone(ctx context.Context, cfg Config, deps Deps, clicks analytics.
 	if err != nil {
 		return nil, err
 	}
-	server, err := p.api(ctx, apiConfig{api: api.Config{OwnEdge: ownEdgeTimeout}}, clicks, objects, hooks, positions)
+	queue := func(_ context.Context, list []conversion.Conversion) error { return send(list) }
+	server, err := p.api(ctx, apiConfig{api: api.Config{OwnEdge: ownEdgeTimeout}, send: queue}, clicks, objects, hooks, positions)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.certs(ownEdgeSpread); err != nil {
 		return nil, err
 	}
+	if err := p.autopilot(Clicks{Store: clicks}); err != nil {
+		return nil, err
+	}
 	in, err := p.ingest(ingest.Config{Retention: retention, Observer: hooks, Stored: server.Stored}, Clicks{Store: clicks})
 	if err != nil {
+		return nil, err
+	}
+	if in.Conversions, err = p.conversions(Clicks{Store: clicks}, hooks, server.Converted); err != nil {
 		return nil, err
 	}
 	return &Standalone{p, *server, *publish, *in}, nil

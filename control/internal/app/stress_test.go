@@ -82,7 +82,7 @@ func start(t *testing.T, round int, cfg app.Config, deps app.Deps) (control, err
 		return nil, err
 	}
 	if round%4 == 0 {
-		return app.NewStandalone(t.Context(), cfg, deps, clicks, objects, 0)
+		return app.NewStandalone(t.Context(), cfg, deps, clicks, objects, 0, nil)
 	}
 	f, err := app.NewFleet(cfg, deps)
 	if err != nil {
@@ -93,10 +93,10 @@ func start(t *testing.T, round int, cfg app.Config, deps app.Deps) (control, err
 		return f, publishErr
 	}
 	_, hooksErr := f.Webhooks()
-	server, err := f.API(t.Context(), clicks, objects)
+	server, err := f.API(t.Context(), clicks, objects, nil)
 	if err != nil {
 		return nil, err
 	}
-	_, err = f.Ingest(app.Clicks{Store: clicks, Opened: clicks.Opened()}, 0, server.Stored)
+	_, err = f.Ingest(app.Clicks{Store: clicks, Opened: clicks.Opened()}, 0, server)
 	return f, errors.Join(publishErr, hooksErr, err)
 }

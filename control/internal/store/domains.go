@@ -279,8 +279,10 @@ func (c Conn) HostsAfter(ctx context.Context, revision uint64) (served []Domain,
 	return served, gone, err
 }
 
-// HostsRevision returns the revision of the newest change of hosts, certificates and ticket keys, 0 if there was none.
+// HostsRevision returns the revision of the newest change of hosts, certificates, ticket keys and what edges know of
+// conversions, 0 if there was none.
 func (c Conn) HostsRevision(ctx context.Context) (revision uint64, err error) {
 	return revision, c.Row(ctx, `SELECT coalesce(max(revision), 0) FROM (SELECT max(revision) AS revision FROM domains UNION ALL SELECT max(revision) FROM gone_hosts
-		UNION ALL SELECT max(revision) FROM certificates WHERE domain_num IS NULL UNION ALL SELECT max(revision) FROM ticket_keys) AS newest`).Scan(&revision)
+		UNION ALL SELECT max(revision) FROM certificates WHERE domain_num IS NULL UNION ALL SELECT max(revision) FROM ticket_keys
+		UNION ALL SELECT max(revision) FROM conversion_news) AS newest`).Scan(&revision)
 }

@@ -48,7 +48,7 @@ func (c Conn) LimitMark(ctx context.Context) (uint64, error) {
 func (c Conn) LimitTotalsAfter(ctx context.Context, mark uint64, limit int) ([]LimitTotal, error) {
 	return All(ctx, c, scanLimitTotal, `SELECT link, since, clicks, mark FROM limit_totals WHERE mark > ?
 		AND mark <= coalesce((SELECT mark FROM limit_totals WHERE mark > ? ORDER BY mark LIMIT 1 OFFSET ?), 9223372036854775807)
-		ORDER BY mark`, int64(mark), int64(mark), limit-1)
+		ORDER BY mark, link`, int64(mark), int64(mark), limit-1)
 }
 
 // RaiseLimitCounts stores the counts that are higher than the stored ones of the same counters, and adds the differences to

@@ -40,13 +40,17 @@ type Link struct {
 	OGDescription string
 	OGImage       string // object key
 	TwitterCard   string
-	Notes         string // for owners; never published to edges
-	SuspendedAt   int64  // when an ADMIN suspended the link
-	SuspendReason string // why
-	ClickCount    int64  // written by ingest only
-	Revision      uint64
-	CreatedAt     int64
-	UpdatedAt     int64
+	// TrackConversions adds the id of the click to the destination.
+	TrackConversions bool
+	ClickParameter   string          // name of the parameter with the click id, a setting of the workspace; only read, "": link.DefaultClickParameter
+	Stickiness       link.Stickiness // whether a visitor keeps the variant
+	Notes            string          // for owners; never published to edges
+	SuspendedAt      int64           // when an ADMIN suspended the link
+	SuspendReason    string          // why
+	ClickCount       int64           // written by ingest only
+	Revision         uint64
+	CreatedAt        int64
+	UpdatedAt        int64
 
 	// Tags are names in the order of their keys. Only LockLink, LockLinks and ReadTags set them, and only SetTags writes
 	// them.
@@ -190,6 +194,9 @@ var LinkFields = []LinkField{
 	{Column: "active", Name: "status", access: required(func(l *Link) *bool { return &l.Active })},
 	{Column: "ab_testing", Name: "isABTesting", access: required(func(l *Link) *bool { return &l.ABTesting })},
 	{Column: "smart_routing", Name: "isSmartRouting", access: required(func(l *Link) *bool { return &l.SmartRouting })},
+	{Column: "track_conversions", Name: "trackConversions", access: required(func(l *Link) *bool { return &l.TrackConversions })},
+	{Column: "click_parameter", sql: `(SELECT workspaces.click_parameter FROM workspaces WHERE workspaces.num = urls.workspace_num AND urls.track_conversions)`, access: optional(func(l *Link) *string { return &l.ClickParameter }), writes: never},
+	{Column: "stickiness", Name: "stickiness", access: access{value: func(l *Link) any { return int64(l.Stickiness) }, into: func(l *Link) any { return &l.Stickiness }}},
 	text("og_title", "ogTitle", 100, func(l *Link) *string { return &l.OGTitle }),
 	text("og_description", "ogDescription", 200, func(l *Link) *string { return &l.OGDescription }),
 	text("twitter_card", "twitterCardType", 0, func(l *Link) *string { return &l.TwitterCard }),

@@ -81,11 +81,13 @@ func (tx *Tx) deleteRows(ctx context.Context, ids []string) error {
 	return err
 }
 
-// DeleteLinks removes links for good, with their variants, rules and history.
+// DeleteLinks removes links for good, with their variants, rules, history and experiments.
 func (tx *Tx) DeleteLinks(ctx context.Context, ids []string) error {
 	for part := range slices.Chunk(ids, batch) {
-		if _, err := tx.Exec(ctx, `DELETE FROM link_history WHERE link_num IN (SELECT num FROM urls WHERE id IN (`+In(len(part))+`))`, Args(part)...); err != nil {
-			return err
+		for _, t := range append([]string{"link_history WHERE link_num"}, experimentTables...) {
+			if _, err := tx.Exec(ctx, `DELETE FROM `+t+` IN (SELECT num FROM urls WHERE id IN (`+In(len(part))+`))`, Args(part)...); err != nil {
+				return err
+			}
 		}
 		if err := tx.deleteRows(ctx, part); err != nil {
 			return err
@@ -140,12 +142,12 @@ func (tx *Tx) LockTrashed(ctx context.Context, id string) (TrashedLink, error) {
 	return scanTrashed(tx.Row(ctx, trashedByID+tx.forUpdate(), id))
 }
 
-// DeleteTrashed removes links from the trash. If forGood is set, it removes their history too.
+// DeleteTrashed removes links from the trash. If forGood is set, it removes their history and experiments too.
 func (tx *Tx) DeleteTrashed(ctx context.Context, nums []uint64, forGood bool) error {
 	for part := range slices.Chunk(nums, batch) {
 		tables := []string{"link_trash WHERE num"}
 		if forGood {
-			tables = append(tables, "link_history WHERE link_num")
+			tables = append(append(tables, "link_history WHERE link_num"), experimentTables...)
 		}
 		for _, t := range tables {
 			if _, err := tx.Exec(ctx, `DELETE FROM `+t+` IN (`+In(len(part))+`)`, Args(part)...); err != nil {

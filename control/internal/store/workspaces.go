@@ -152,6 +152,13 @@ func (tx *Tx) DeleteWorkspace(ctx context.Context, num uint64) error {
 	if err := tx.leaveDomains(ctx, num); err != nil {
 		return err
 	}
+	if removed, err := tx.Exec(ctx, `DELETE FROM conversion_sources WHERE workspace_num = ?`, num); err != nil {
+		return err
+	} else if removed > 0 {
+		if err := tx.TellConversions(ctx, conversionSources); err != nil {
+			return err
+		}
+	}
 	_, err := tx.Exec(ctx, `DELETE FROM workspaces WHERE num = ?`, num)
 	return err
 }

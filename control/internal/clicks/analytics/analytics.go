@@ -22,6 +22,7 @@ import (
 
 // Store keeps clicks and answers queries about them. It is safe for concurrent use.
 type Store interface {
+	Conversions
 	// Insert stores the whole batch durably, or nothing. It is idempotent: a click whose identity is already stored
 	// stays as it is. After an error the outcome may be unknown, and the caller inserts the same batch again. When
 	// Insert returns nil, readers see the batch.
@@ -51,6 +52,10 @@ type Store interface {
 	// and returns how many. f may change the results of enrichment (Country to Browser, Bot, BotName, GeoVersion and
 	// BotList); other changes are ignored. If such a click is delivered again, the replacement stays. Reclassify may be
 	// interrupted and run again. If two calls run on the same clicks, either may win.
+	//
+	// At the end, Reclassify corrects the copies of clicks in the conversions of the scope. It does so for every conversion
+	// whose copy differs from its click. A conversion that is attributed at the same time may keep the old facts until
+	// Reclassify is called again.
 	Reclassify(ctx context.Context, s Scope, f func(*Row) bool) (changed int, err error)
 	// Erase removes what identifies a visitor from every stored click of an address: the address, the visitor's number
 	// and the User-Agent. The clicks stay, so totals stay. Clicks without an address count as one visitor. Erase
@@ -139,6 +144,9 @@ type Row struct {
 	BotList    string // version of the list that Bot and BotName are from
 
 	EdgeName, EdgeRegion string // of the edge that answered; "" if it has none, or if the click is older than these columns
+
+	// Visitor recognises the visitor of a sticky link (click.Event.Visitor); 0: unknown. The column is participant.
+	Visitor uint64
 
 	Language string // that the visitor prefers, without region, such as "de"; "" also if the click is older than this column
 }

@@ -78,17 +78,29 @@ func (read Reader) Breakdown(ctx context.Context, st Statement) (map[Dimension][
 // Rows calls f with each row of a statement with the columns of ClicksSQL. The row is valid only during the call. f
 // must be fast and must not query.
 func (read Reader) Rows(ctx context.Context, st Statement, f func(*Row) error) error {
+	return read.rows(ctx, st, f)
+}
+
+// rows is Rows for a statement with more columns, which it scans into more.
+func (read Reader) rows(ctx context.Context, st Statement, f func(*Row) error, more ...any) error {
 	var r Row
 	var number, owner int64
 	var variant, rule, ip string
 	u := &r.UTM
+	into := []any{
+		&r.Edge, &r.Epoch, &r.Lane.Lane, &r.Seq, &r.Time, &number, &owner, &variant, &rule, &ip, &r.Country, &r.Region, &r.City, &r.Device, &r.OS, &r.Browser,
+		&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion, &r.BotList, &r.EdgeName, &r.EdgeRegion, &r.Language, &r.Visitor,
+	}
 	return read(ctx, st, func() error {
 		r.Link, r.Owner = uint64(number), uint64(owner)
 		r.Variant, r.Rule = idOf(variant), idOf(rule)
 		r.IP, _ = netip.ParseAddr(ip) // "" is no address
+		if r.IP.IsUnspecified() {
+			r.IP = netip.Addr{} // how one engine stores it
+		}
+		r.IP = r.IP.Unmap()
 		return f(&r)
-	}, &r.Edge, &r.Epoch, &r.Lane.Lane, &r.Seq, &r.Time, &number, &owner, &variant, &rule, &ip, &r.Country, &r.Region, &r.City, &r.Device, &r.OS, &r.Browser,
-		&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion, &r.BotList, &r.EdgeName, &r.EdgeRegion, &r.Language)
+	}, append(into, more...)...)
 }
 
 func idOf(text string) link.ID {

@@ -2,7 +2,10 @@ package analytics
 
 import (
 	"context"
+	"fmt"
 	"math"
+
+	"github.com/shortline/shortline/shared/conversion"
 )
 
 // rewriteSize is how many clicks Rewrite passes on at a time.
@@ -36,6 +39,58 @@ func Rewrite(ctx context.Context, s Store, scope Scope, f func(*Row) bool, store
 	})
 	if err == nil {
 		err = flush()
+	}
+	return changed, err
+}
+
+// Follow is the second part of Reclassify that all adapters share: conversions contain a copy of their click. Follow compares
+// the copies in a scope with the clicks, and passes the conversions whose copies differ to store, with the click's enrichment.
+// It does not rely on which clicks Rewrite has changed. A reclassification that was interrupted can therefore be repeated.
+// store gets batches that are never empty.
+func Follow(ctx context.Context, s Store, scope Scope, store func(context.Context, []Conversion) error) error {
+	// A copy may not satisfy the scope any more, or not yet, because of the difference.
+	scope = Scope{Links: scope.Links, Owner: scope.Owner, Moves: scope.Moves, From: scope.From, To: scope.To, Bots: Everyone}
+	list := make([]Conversion, 0, lookUp)
+	flush := func() error {
+		changed, err := outdated(ctx, s, list)
+		if err == nil && len(changed) > 0 {
+			err = store(ctx, changed)
+		}
+		list = list[:0]
+		return err
+	}
+	err := s.EachConversion(ctx, scope, "", math.MaxInt, func(c *Conversion) error {
+		if !c.Attributed {
+			return nil
+		}
+		if list = append(list, *c); len(list) < rewriteSize {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
+	}
+	if err != nil {
+		return fmt.Errorf("correct conversions: %w", err)
+	}
+	return nil
+}
+
+// outdated returns the conversions of a list whose copy of the click differs, with the click's enrichment.
+func outdated(ctx context.Context, s Store, list []Conversion) (changed []Conversion, err error) {
+	ids := make([]conversion.ClickID, len(list))
+	for i := range list {
+		ids[i] = list[i].Click
+	}
+	found, err := s.FindClicks(ctx, ids)
+	for _, c := range list {
+		if row, ok := found[c.Click]; ok {
+			before := c.Row
+			if c.Row.Enrich(&row); c.Row != before {
+				changed = append(changed, c)
+			}
+		}
 	}
 	return changed, err
 }

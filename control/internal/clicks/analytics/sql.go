@@ -14,7 +14,7 @@ import (
 //
 // A table of clicks has the columns edge, epoch, lane, seq, ts, link, owner, variant, rule, ip, visitor, country,
 // region, city, device, os, browser, referer, user_agent, bot, bot_name, the seven utm_*, geo_version, bot_list,
-// edge_name, edge_region and language. Text columns are never NULL.
+// edge_name, edge_region, language and participant. Text columns are never NULL.
 type Statement struct {
 	Text string
 	Args []any
@@ -212,29 +212,44 @@ func breakdown(source Source, dims []Dimension) Statement {
 // storedBreakdown renders the breakdown by columns of the source.
 func storedBreakdown(source Source, dims []Dimension) Statement {
 	var s statement
-	var names, sets, kind, value []string
-	all := 1<<len(dims) - 1
-	for i, d := range dims {
-		c := columns[d]
-		names = append(names, c)
-		sets = append(sets, "("+c+")")
-		// GROUPING sets a bit for each column that a row is not grouped by. The last column has the lowest bit.
-		kind = append(kind, fmt.Sprintf("WHEN %d THEN %d", all&^(1<<(len(dims)-1-i)), d))
-		value = append(value, fmt.Sprintf("WHEN %d THEN %s", d, c))
-	}
-	list := strings.Join(names, ", ")
-	s.add("SELECT dim, CAST(CASE dim " + strings.Join(value, " ") + " END AS VARCHAR) AS value, clicks FROM (")
-	s.add("SELECT CAST(CASE GROUPING("+list+") "+strings.Join(kind, " ")+" END AS BIGINT) AS dim, "+list+", CAST("+source.Clicks+" AS BIGINT) AS clicks FROM "+source.From.Text, source.From.Args...)
-	s.add(" GROUP BY GROUPING SETS (" + strings.Join(sets, ", ") + ")) AS grouped")
+	g := setsOf(dims)
+	s.add("SELECT dim, " + g.value + " AS value, clicks FROM (")
+	s.add("SELECT "+g.dim+" AS dim, "+g.columns+", CAST("+source.Clicks+" AS BIGINT) AS clicks FROM "+source.From.Text, source.From.Args...)
+	s.add(" GROUP BY GROUPING SETS (" + strings.Join(g.sets, ", ") + ")) AS grouped")
 	if source.Counts != nil {
 		return source.Counts(dims, s.done())
 	}
 	return s.done()
 }
 
+// groupingSets are parts of a statement that groups rows by each of several columns at once.
+type groupingSets struct {
+	columns string   // the columns of all dimensions
+	sets    []string // each with the column of one dimension
+	dim     string   // expression of the dimension by which a row is grouped, for the statement with GROUP BY
+	value   string   // expression of its value, for a statement around that one, where dim and the columns are known
+}
+
+func setsOf(dims []Dimension) (g groupingSets) {
+	var names, kind, value []string
+	all := 1<<len(dims) - 1
+	for i, d := range dims {
+		c := columns[d]
+		names = append(names, c)
+		g.sets = append(g.sets, "("+c+")")
+		// GROUPING sets a bit for each column that a row is not grouped by. The last column has the lowest bit.
+		kind = append(kind, fmt.Sprintf("WHEN %d THEN %d", all&^(1<<(len(dims)-1-i)), d))
+		value = append(value, fmt.Sprintf("WHEN %d THEN %s", d, c))
+	}
+	g.columns = strings.Join(names, ", ")
+	g.dim = "CAST(CASE GROUPING(" + g.columns + ") " + strings.Join(kind, " ") + " END AS BIGINT)"
+	g.value = "CAST(CASE dim " + strings.Join(value, " ") + " END AS VARCHAR)"
+	return g
+}
+
 // clickColumns are the columns that ClicksSQL selects.
 const clickColumns = `edge, epoch, lane, seq, toUnixTimestamp64Milli(ts) AS ts_ms, link, owner, variant, rule, CAST(ip AS VARCHAR) AS ip_text, country, region, city, device, os, browser,
-	referer, user_agent, bot, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id, utm_source_platform, geo_version, bot_list, edge_name, edge_region, language`
+	referer, user_agent, bot, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id, utm_source_platform, geo_version, bot_list, edge_name, edge_region, language, participant`
 
 // ClicksSQL renders the newest clicks of a scope for a table, or those that follow a given click (nil: from the start).
 // Columns and order are those that an adapter's scan expects: the fields of Row, with UTM in the order of link.UTM.

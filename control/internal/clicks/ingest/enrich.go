@@ -61,7 +61,7 @@ func (en *Enricher) read(b *click.Batch) (*delivery, error) {
 		row := analytics.Row{
 			Identity: id, Time: e.Time, Link: e.Link, Owner: e.Owner, Variant: e.Variant, Rule: e.Rule, IP: e.IP,
 			Referer: e.Referer, UserAgent: e.UserAgent, UTM: e.UTM, EdgeName: b.Origin.Edge, EdgeRegion: b.Origin.Region,
-			Language: visitor.Language(e.AcceptLanguage),
+			Language: visitor.Language(e.AcceptLanguage), Visitor: e.Visitor,
 		}
 		en.facts(&row, e.Prefetch, version)
 		d.rows = append(d.rows, row)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -179,6 +181,12 @@ func TestReclassify(t *testing.T) {
 			rows = append(rows, r)
 		}
 		w.ok(clicks.Insert(t.Context(), analytics.Batch{Rows: rows}))
+		bought := []analytics.Conversion{{Row: rows[1], Attributed: true}, {Row: rows[5], Attributed: true}}
+		for i := range bought {
+			c := &bought[i]
+			c.Click, c.Name = conversion.ClickID{Link: c.Row.Link, Time: c.Row.Time, Tag: conversion.TagOf(c.Row.Lane, c.Row.Seq)}, "of click "+strconv.FormatUint(c.Row.Seq, 10)
+		}
+		w.ok(clicks.InsertConversions(t.Context(), bought))
 		people := func() int64 {
 			lines, err := clicks.Lines(t.Context(), analytics.Query{})
 			w.ok(err)
@@ -199,6 +207,14 @@ func TestReclassify(t *testing.T) {
 		w.ok(err)
 		if done != (ingest.Reclassified{Seen: 9, Stale: 7, Changed: 5, Stored: 7}) || last != done {
 			t.Errorf("run: %+v, last progress %+v", done, last)
+		}
+		// A conversion counts for people exactly if its click does.
+		for bots, want := range map[analytics.Bots]string{analytics.People: "of click 6", analytics.OnlyBots: "of click 2"} {
+			goals, err := clicks.Goals(t.Context(), analytics.Scope{Bots: bots})
+			w.ok(err)
+			if len(goals) != 1 || goals[0].Goal != want {
+				t.Errorf("conversions of bots %v: %+v, want %q", bots, goals, want)
+			}
 		}
 		// The first bot click is before the range.
 		if n := people(); n != 3 || w.clickCount() != 3 {

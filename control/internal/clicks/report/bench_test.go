@@ -2,8 +2,10 @@ package report_test
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -15,12 +17,18 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/conversion"
 )
 
-// BenchmarkReports measures whole reports on a million clicks; all are in the period.
+// BenchmarkReports measures whole reports on a million clicks, or on as many as SHORTLINE_CLICKS says, and on conversions of three
+// percent of them. All are in the period. The budgets of reports by goal apply to 10000000 clicks.
 func BenchmarkReports(b *testing.B) {
 	if testing.Short() {
 		b.Skip("loads a million clicks")
+	}
+	n := 1_000_000
+	if v, err := strconv.Atoi(os.Getenv("SHORTLINE_CLICKS")); err == nil {
+		n = v
 	}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clicks, err := duckdb.Open(b.Context(), duckdb.Config{Path: filepath.Join(b.TempDir(), "clicks")})
@@ -28,7 +36,7 @@ func BenchmarkReports(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer clicks.Close()
-	rows := analyticstest.Clicks(1, 1_000_000, start, 30)
+	rows := analyticstest.Clicks(1, n, start, 30)
 	slices.SortFunc(rows, func(a, b analytics.Row) int { return cmp.Compare(a.Time, b.Time) })
 	for i := range rows {
 		rows[i].Seq = uint64(i + 1)
@@ -38,6 +46,14 @@ func BenchmarkReports(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	if err := clicks.InsertConversions(b.Context(), purchases(rows)); err != nil {
+		b.Fatal(err)
+	}
+	// Usually the program builds the rollup of a day soon after the day has ended.
+	if err := clicks.Rebuild(b.Context(), start.AddDate(1, 0, 0)); err != nil {
+		b.Fatal(err)
+	}
+	rows = nil
 	st := storetest.Open(b)
 	user := store.User{ID: store.NewID(), Email: "root@example.com", Role: "ADMIN", Active: true}
 	link := store.Link{ID: store.NewID(), UserID: user.ID, Slug: "one", OriginalURL: "https://example.com", Active: true}
@@ -52,12 +68,16 @@ func BenchmarkReports(b *testing.B) {
 	s := report.New(st, clicks, func() time.Time { return start.AddDate(0, 0, 30) })
 	root := auth.Principal{UserID: user.ID, Role: auth.Admin}
 	ask := report.Ask{Range: report.Range{Zone: "America/New_York"}}
+	goal := ask
+	goal.Goal = "purchase"
 	for name, f := range map[string]func() error{
-		"overview": func() error { _, err := s.Overview(b.Context(), root, ask); return err },
-		"one_link": func() error { _, err := s.Link(b.Context(), root, link.ID, ask); return err },
-		"recent":   func() error { _, err := s.Recent(b.Context(), root, link.ID, report.Ask{}); return err },
-		"bots":     func() error { _, err := s.AllBots(b.Context(), root, ask); return err },
-		"routing":  func() error { _, err := s.Routing(b.Context(), root, link.ID, ask); return err },
+		"overview":      func() error { _, err := s.Overview(b.Context(), root, ask); return err },
+		"one_link":      func() error { _, err := s.Link(b.Context(), root, link.ID, ask); return err },
+		"overview_goal": func() error { _, err := s.Overview(b.Context(), root, goal); return err },
+		"one_link_goal": func() error { _, err := s.Link(b.Context(), root, link.ID, goal); return err },
+		"recent":        func() error { _, err := s.Recent(b.Context(), root, link.ID, report.Ask{}); return err },
+		"bots":          func() error { _, err := s.AllBots(b.Context(), root, ask); return err },
+		"routing":       func() error { _, err := s.Routing(b.Context(), root, link.ID, ask); return err },
 	} {
 		b.Run(name, func(b *testing.B) {
 			before := cpu()
@@ -69,6 +89,18 @@ func BenchmarkReports(b *testing.B) {
 			b.ReportMetric(float64((cpu()-before).Milliseconds())/float64(b.N), "cpu-ms/op")
 		})
 	}
+}
+
+// purchases returns a conversion for three of a hundred clicks.
+func purchases(rows []analytics.Row) []analytics.Conversion {
+	var list []analytics.Conversion
+	for i := 0; i < len(rows); i += 33 {
+		r := rows[i]
+		c := conversion.Conversion{Click: conversion.ClickID{Link: r.Link, Time: r.Time, Tag: conversion.TagOf(r.Identity.Lane, r.Seq)},
+			Name: "purchase", Value: 499_000, Currency: []string{"EUR", "USD"}[i%5/4], ReceivedAt: r.Time}
+		list = append(list, analytics.Conversion{Conversion: c, Row: r, Attributed: true})
+	}
+	return list
 }
 
 // cpu returns the CPU time of this process. Other load on the machine affects it less than elapsed time.

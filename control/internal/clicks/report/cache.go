@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -83,7 +84,7 @@ func NewCache(cfg CacheConfig) (*Cache, error) {
 // Close stops the background work of the Cache.
 func (c *Cache) Close() { c.reports.Close() }
 
-// Clicked invalidates reports about newly stored clicks. It does not block and does not keep the rows.
+// Clicked invalidates reports about newly stored clicks, or the clicks of newly stored conversions. It does not block and does not keep the rows.
 func (c *Cache) Clicked(rows []analytics.Row) {
 	if len(rows) == 0 {
 		return
@@ -185,5 +186,5 @@ func recall[T any](ctx context.Context, s *Service, p auth.Principal, scope anal
 // key returns the cache key of a report about a period.
 func key(what string, a Ask, p Period) string {
 	return fmt.Sprint(what, " ", a.Limit, " ", a.open(), " ", int(p.First), " ", int(p.Last), " ", p.Zone, " ", p.From, " ", p.To, " ", p.Every, " ",
-		a.Compare, " ", a.ofPeople, " ", a.ofBots, " ", a.selected.key)
+		a.Compare, " ", a.ofPeople, " ", a.ofBots, " ", strconv.Quote(a.Goal), " ", a.selected.key)
 }

@@ -19,6 +19,7 @@ type Groups struct {
 	By          string  `json:"by"`
 	TotalClicks int64   `json:"totalClicks" doc:"Of all links, including those in no group. A link can be in several groups, so groups can have more clicks together."`
 	Groups      []Group `json:"groups" doc:"Most clicks first."`
+	*Won
 
 	Comparison *Compared[Groups] `json:"comparison,omitempty" doc:"Only with compare."`
 }
@@ -31,6 +32,7 @@ type Group struct {
 	Clicks         int64   `json:"clicks"`
 	UniqueVisitors *int64  `json:"uniqueVisitors" doc:"Null for a group of more than 100,000 links."`
 	Percentage     float64 `json:"percentage" doc:"Of totalClicks."`
+	*Won
 }
 
 // grouped is a group while it is counted.
@@ -38,6 +40,7 @@ type grouped struct {
 	store.LinkGroup
 	links  int
 	clicks int64
+	won    Won
 }
 
 // Groups reports on the caller's links by "tag", "bundle" or "domain".
@@ -55,11 +58,11 @@ func (s *Service) Groups(ctx context.Context, p auth.Principal, by string, a Ask
 	}
 	of := func(period Period) (*Groups, error) {
 		if store.LinkGrouping(by) == store.ByDomain {
-			if g, ok, err := s.onlyHost(ctx, p, period.limit(scope)); ok || err != nil {
+			if g, ok, err := s.onlyHost(ctx, p, period.limit(scope), a.Goal); ok || err != nil {
 				return g, err
 			}
 		}
-		return s.groups(ctx, p, store.LinkGrouping(by), period.limit(scope), a.limit())
+		return s.groups(ctx, p, store.LinkGrouping(by), period.limit(scope), a)
 	}
 	g, err := of(period)
 	if err == nil {
@@ -69,7 +72,7 @@ func (s *Service) Groups(ctx context.Context, p auth.Principal, by string, a Ask
 }
 
 // onlyHost reports on the host of BASE_URL. ok is false if there are custom domains.
-func (s *Service) onlyHost(ctx context.Context, p auth.Principal, scope analytics.Scope) (out *Groups, ok bool, err error) {
+func (s *Service) onlyHost(ctx context.Context, p auth.Principal, scope analytics.Scope, goal string) (out *Groups, ok bool, err error) {
 	_, domains, err := s.store.Domains(ctx, p.Scope(), "", 0, 0)
 	if err != nil {
 		return nil, false, fmt.Errorf("count domains: %w", err)
@@ -86,13 +89,18 @@ func (s *Service) onlyHost(ctx context.Context, p auth.Principal, scope analytic
 	if err != nil {
 		return nil, false, err
 	}
-	l := lines[0]
-	return &Groups{By: "domain", TotalClicks: l.Clicks, Groups: []Group{{Name: s.host, URLCount: stats.Total, Clicks: l.Clicks, UniqueVisitors: &l.Visitors, Percentage: percent.Of(l.Clicks, l.Clicks)}}}, true, nil
+	converted, err := won(ctx, s, goal, analytics.Query{Scope: scope}, func(analytics.ConversionLine) bool { return true })
+	if err != nil {
+		return nil, false, err
+	}
+	l, all := lines[0], converted[true].of(lines[0].Clicks, goal)
+	return &Groups{By: "domain", TotalClicks: l.Clicks, Won: all,
+		Groups: []Group{{Name: s.host, URLCount: stats.Total, Clicks: l.Clicks, UniqueVisitors: &l.Visitors, Percentage: percent.Of(l.Clicks, l.Clicks), Won: all}}}, true, nil
 }
 
 // completeDomains adds the host of BASE_URL to the custom domains, and sets the numbers of links that exist. Clicks on links of
 // deleted domains count for none. custom has all links that were ever on a custom domain.
-func (s *Service) completeDomains(ctx context.Context, p auth.Principal, list []grouped, clicks map[uint64]int64) (all []grouped, custom []uint64, err error) {
+func (s *Service) completeDomains(ctx context.Context, p auth.Principal, list []grouped, clicks map[uint64]int64, converted map[uint64]*Won) (all []grouped, custom []uint64, err error) {
 	stats, err := s.store.LinkStats(ctx, p.Scope(), s.now().UnixMilli())
 	if err != nil {
 		return nil, nil, fmt.Errorf("count links by domain: %w", err)
@@ -112,6 +120,10 @@ func (s *Service) completeDomains(ctx context.Context, p auth.Principal, list []
 	for _, n := range clicks {
 		ours.clicks += n
 	}
+	ours.won = *total(converted)
+	for _, link := range custom {
+		ours.won.less(converted[link])
+	}
 	custom = slices.DeleteFunc(custom, func(link uint64) bool { return clicks[link] == 0 })
 	for _, link := range custom {
 		ours.clicks -= clicks[link]
@@ -119,8 +131,12 @@ func (s *Service) completeDomains(ctx context.Context, p auth.Principal, list []
 	return append(list, ours), custom, nil
 }
 
-func (s *Service) groups(ctx context.Context, p auth.Principal, by store.LinkGrouping, scope analytics.Scope, limit int) (*Groups, error) {
+func (s *Service) groups(ctx context.Context, p auth.Principal, by store.LinkGrouping, scope analytics.Scope, a Ask) (*Groups, error) {
 	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope, ByLink: true})
+	if err != nil {
+		return nil, err
+	}
+	converted, err := s.wonByLink(ctx, a.Goal, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +154,7 @@ func (s *Service) groups(ctx context.Context, p auth.Principal, by store.LinkGro
 		if last := &list[len(list)-1]; link != 0 {
 			last.links++
 			last.clicks += clicks[link]
+			last.won.add(converted[link])
 		}
 	})
 	if err != nil {
@@ -145,14 +162,15 @@ func (s *Service) groups(ctx context.Context, p auth.Principal, by store.LinkGro
 	}
 	var custom []uint64
 	if by == store.ByDomain {
-		if list, custom, err = s.completeDomains(ctx, p, list, clicks); err != nil {
+		if list, custom, err = s.completeDomains(ctx, p, list, clicks, converted); err != nil {
 			return nil, err
 		}
 	}
 	slices.SortStableFunc(list, func(a, b grouped) int {
 		return cmp.Or(cmp.Compare(b.clicks, a.clicks), cmp.Compare(a.Name, b.Name))
 	})
-	list = list[:min(limit, len(list))]
+	list = list[:min(a.limit(), len(list))]
+	out.Won = total(converted).of(out.TotalClicks, a.Goal)
 	visitors, err := s.visitors(ctx, p, by, scope, list, clicks)
 	if err != nil {
 		return nil, err
@@ -167,7 +185,7 @@ func (s *Service) groups(ctx context.Context, p auth.Principal, by store.LinkGro
 			}
 			visitors[0] = &lines[0].Visitors
 		}
-		out.Groups = append(out.Groups, Group{analytics.OrNull(g.ID), g.Name, g.links, g.clicks, visitors[g.Num], percent.Of(g.clicks, out.TotalClicks)})
+		out.Groups = append(out.Groups, Group{analytics.OrNull(g.ID), g.Name, g.links, g.clicks, visitors[g.Num], percent.Of(g.clicks, out.TotalClicks), g.won.of(g.clicks, a.Goal)})
 	}
 	return out, nil
 }

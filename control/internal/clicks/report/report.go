@@ -21,6 +21,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/percent"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/conversion"
 )
 
 // Service computes reports. It is safe for concurrent use.
@@ -58,6 +59,7 @@ type Ask struct {
 	Filters
 	Compare string // previous or year; "" compares with nothing
 	Series  string // people, bots or both, separated by a comma: series of their own; "" means none
+	Goal    string // whose conversions the report adds; "" means none
 
 	selected         selected // set by prepare
 	ofPeople, ofBots bool
@@ -78,6 +80,9 @@ func (s *Service) prepare(ctx context.Context, p auth.Principal, a *Ask) (Period
 	}
 	if a.Compare != "" && a.Compare != "previous" && a.Compare != "year" {
 		problems.Add("compare", "must be previous or year")
+	}
+	if a.Goal != "" && !conversion.ValidName(a.Goal) {
+		problems.Add("goal", "must have at most %d letters, digits, spaces and . _ : / -", conversion.MaxName)
 	}
 	for part := range strings.SplitSeq(a.Series, ",") {
 		switch part {

@@ -20,6 +20,7 @@ type Summary struct {
 	UniqueVisitors      int64   `json:"uniqueVisitors" doc:"Distinct addresses in the whole period."`
 	AverageClicksPerDay float64 `json:"averageClicksPerDay"`
 	GrowthRate          float64 `json:"growthRate" doc:"In percent, compared with the preceding period of the same length."`
+	*Won
 }
 
 // DayFigures has the figures of one day, or of another period.
@@ -28,6 +29,7 @@ type DayFigures struct {
 	At             string `json:"at,omitempty" format:"date-time" doc:"When the minute or hour begins. Only if interval is minute or hour."`
 	Clicks         int64  `json:"clicks"`
 	UniqueVisitors int64  `json:"uniqueVisitors"`
+	*Won
 }
 
 // Named, Referred and Valued are entries of lists. They differ only in the name of their first field.
@@ -35,6 +37,7 @@ type Named struct {
 	Name       string  `json:"name"`
 	Clicks     int64   `json:"clicks"`
 	Percentage float64 `json:"percentage" doc:"Of all clicks in the period."`
+	*Won
 }
 
 // Referred is one referring page.
@@ -42,6 +45,7 @@ type Referred struct {
 	Referer    string  `json:"referer"`
 	Clicks     int64   `json:"clicks"`
 	Percentage float64 `json:"percentage"`
+	*Won
 }
 
 // Valued is one value of a campaign parameter.
@@ -49,6 +53,7 @@ type Valued struct {
 	Value      string  `json:"value"`
 	Clicks     int64   `json:"clicks"`
 	Percentage float64 `json:"percentage"`
+	*Won
 }
 
 // Report has all figures about the clicks of a period.
@@ -82,6 +87,7 @@ type SiteClicks struct {
 	Name       string  `json:"name" doc:"What people call the site, such as X for x.com."`
 	Clicks     int64   `json:"clicks"`
 	Percentage float64 `json:"percentage"`
+	*Won
 }
 
 // Split has separate series of people and of bots, whether or not the other figures include bots.
@@ -104,6 +110,7 @@ type TopLink struct {
 	Slug   string  `json:"slug"`
 	Title  *string `json:"title"`
 	Clicks int64   `json:"clicks"`
+	*Won
 }
 
 // Link reports on one link.
@@ -153,9 +160,19 @@ func (s *Service) overview(ctx context.Context, p auth.Principal, a Ask, period 
 	if err != nil {
 		return nil, err
 	}
+	nums := make([]uint64, len(top))
+	for i := range top {
+		nums[i] = top[i].Num
+	}
+	scope = period.limit(scope)
+	scope.Links = nums
+	converted, err := s.wonByLink(ctx, a.Goal, scope)
+	if err != nil {
+		return nil, err
+	}
 	o := &Overview{Report: *r, TotalURLs: stats.Total, TopURLs: make([]TopLink, 0, len(top))}
 	for _, t := range top {
-		l := TopLink{ID: t.ID, Domain: s.hostOf(&t.Link), Slug: t.Slug, Clicks: t.Clicks}
+		l := TopLink{ID: t.ID, Domain: s.hostOf(&t.Link), Slug: t.Slug, Clicks: t.Clicks, Won: converted[t.Num].of(t.Clicks, a.Goal)}
 		if t.Title != "" {
 			l.Title = &t.Title
 		}
@@ -174,7 +191,7 @@ func (s *Service) Trend(ctx context.Context, links []uint64, r Range) ([]DayFigu
 	if links == nil {
 		links = []uint64{} // nil would select all links
 	}
-	return s.series(ctx, period.limit(analytics.Scope{Links: links}), period)
+	return s.series(ctx, period.limit(analytics.Scope{Links: links}), period, "")
 }
 
 // CountedLink is a link and its clicks in the requested period.
@@ -288,7 +305,7 @@ var reported = []analytics.Dimension{
 // report makes all figures of a scope, and those of the period with which the caller compares.
 func (s *Service) report(ctx context.Context, scope analytics.Scope, a Ask, period Period) (*Report, error) {
 	of := func(period Period) (*Report, error) {
-		r, err := s.figures(ctx, scope, period, a.limit())
+		r, err := s.figures(ctx, scope, a, period)
 		if err == nil && (a.ofPeople || a.ofBots) {
 			r.Series, err = s.split(ctx, scope, a, period)
 		}
@@ -318,20 +335,20 @@ func (s *Service) split(ctx context.Context, scope analytics.Scope, a Ask, perio
 		}
 		within.Bots = part.bots
 		var err error
-		if *part.into, err = s.series(ctx, within, period); err != nil {
+		if *part.into, err = s.series(ctx, within, period, a.Goal); err != nil {
 			return nil, err
 		}
 	}
 	return split, nil
 }
 
-func (s *Service) figures(ctx context.Context, scope analytics.Scope, period Period, limit int) (*Report, error) {
-	within := period.limit(scope)
-	series, err := s.series(ctx, within, period)
+func (s *Service) figures(ctx context.Context, scope analytics.Scope, a Ask, period Period) (*Report, error) {
+	within, limit := period.limit(scope), a.limit()
+	series, err := s.series(ctx, within, period, a.Goal)
 	if err != nil {
 		return nil, err
 	}
-	sum, err := s.summary(ctx, scope, period, series)
+	sum, err := s.summary(ctx, scope, period, series, a.Goal)
 	if err != nil {
 		return nil, err
 	}
@@ -339,12 +356,23 @@ func (s *Service) figures(ctx context.Context, scope analytics.Scope, period Per
 	if err != nil {
 		return nil, err
 	}
-	names := func(d analytics.Dimension) []Named { return named(found[d], sum.TotalClicks, limit) }
+	converted, err := s.wonByValue(ctx, a.Goal, within)
+	if err != nil {
+		return nil, err
+	}
+	wonBy := func(d analytics.Dimension, c analytics.Count) *Won { return converted[d][c.Value].of(c.Clicks, a.Goal) }
+	names := func(d analytics.Dimension) []Named {
+		list := named(found[d], sum.TotalClicks, limit)
+		for i := range list {
+			list[i].Won = wonBy(d, found[d][i])
+		}
+		return list
+	}
 	values := func(d analytics.Dimension) []Valued {
 		list := []Valued{}
 		for _, c := range found[d] {
 			if c.Value != "" && len(list) < limit {
-				list = append(list, Valued{c.Value, c.Clicks, percent.Of(c.Clicks, sum.TotalClicks)})
+				list = append(list, Valued{c.Value, c.Clicks, percent.Of(c.Clicks, sum.TotalClicks), wonBy(d, c)})
 			}
 		}
 		return list
@@ -362,17 +390,21 @@ func (s *Service) figures(ctx context.Context, scope analytics.Scope, period Per
 		if site == "" || site == analytics.OtherSite {
 			site = analytics.SiteName(site)
 		}
-		r.Sites = append(r.Sites, SiteClicks{site, analytics.SiteName(c.Value), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks)})
+		r.Sites = append(r.Sites, SiteClicks{site, analytics.SiteName(c.Value), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks), wonBy(analytics.Site, c)})
 	}
 	for _, c := range found[analytics.Referer][:min(limit, len(found[analytics.Referer]))] {
-		r.Referers = append(r.Referers, Referred{cmp.Or(c.Value, "Direct"), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks)})
+		r.Referers = append(r.Referers, Referred{cmp.Or(c.Value, "Direct"), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks), wonBy(analytics.Referer, c)})
 	}
 	return r, nil
 }
 
 // series returns every day of the period with its figures, or every other interval.
-func (s *Service) series(ctx context.Context, within analytics.Scope, period Period) ([]DayFigures, error) {
+func (s *Service) series(ctx context.Context, within analytics.Scope, period Period, goal string) ([]DayFigures, error) {
 	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: within, Every: period.Every, Zone: period.Zone, Visitors: true})
+	if err != nil {
+		return nil, err
+	}
+	converted, err := won(ctx, s, goal, analytics.Query{Scope: within, Every: period.Every, Zone: period.Zone}, func(l analytics.ConversionLine) analytics.Period { return l.Period })
 	if err != nil {
 		return nil, err
 	}
@@ -393,6 +425,9 @@ func (s *Service) series(ctx context.Context, within analytics.Scope, period Per
 			series[i].Clicks, series[i].UniqueVisitors = l.Clicks, l.Visitors
 		}
 	}
+	for i, of := range periods {
+		series[i].Won = converted[of].of(series[i].Clicks, goal)
+	}
 	return series, nil
 }
 
@@ -405,7 +440,7 @@ func (p Period) label(of analytics.Period) (date, at string) {
 }
 
 // summary sums the days, so that both agree even if clicks arrive in between.
-func (s *Service) summary(ctx context.Context, scope analytics.Scope, period Period, series []DayFigures) (sum Summary, err error) {
+func (s *Service) summary(ctx context.Context, scope analytics.Scope, period Period, series []DayFigures, goal string) (sum Summary, err error) {
 	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: period.limit(scope), Visitors: true})
 	if err != nil {
 		return sum, err
@@ -414,9 +449,12 @@ func (s *Service) summary(ctx context.Context, scope analytics.Scope, period Per
 	if err != nil {
 		return sum, err
 	}
+	converted := &Won{}
 	for _, d := range series {
 		sum.TotalClicks += d.Clicks
+		converted.add(d.Won)
 	}
+	sum.Won = converted.of(sum.TotalClicks, goal)
 	sum.UniqueVisitors = lines[0].Visitors
 	sum.AverageClicksPerDay = math.Round(float64(sum.TotalClicks)/float64(period.Days())*100) / 100
 	sum.GrowthRate = growth(sum.TotalClicks, before)
@@ -426,7 +464,7 @@ func (s *Service) summary(ctx context.Context, scope analytics.Scope, period Per
 func named(counts []analytics.Count, total int64, limit int) []Named {
 	list := []Named{}
 	for _, c := range counts[:min(limit, len(counts))] {
-		list = append(list, Named{cmp.Or(c.Value, "Unknown"), c.Clicks, percent.Of(c.Clicks, total)})
+		list = append(list, Named{cmp.Or(c.Value, "Unknown"), c.Clicks, percent.Of(c.Clicks, total), nil})
 	}
 	return list
 }

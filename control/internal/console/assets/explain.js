@@ -36,6 +36,7 @@ export function explain(u) {
     const e = await post(`/api/urls/${u.id}/explain`, body);
     const d = e.destination;
     replace(answer, h('p', null, h('b', null, outcomes[e.outcome] ?? e.outcome), ` Destination from: ${reasons[d.chosenBy] ?? d.chosenBy}.`), h('p', { class: 'target' }, '\u2192 ', safeLink(d.location)),
+      d.clickParameter ? h('p', { class: 'help' }, `Shortline adds the id of the click as ${d.clickParameter}.`) : null,
       e.rules.length ? h('ol', { class: 'trace' }, e.rules.map((r) => h('li', null, verdict(r.matched, r.wins ? 'wins' : r.matched ? 'matches' : 'does not match'), ' ', h('b', null, r.name), !r.evaluated && ' (not evaluated)', h('ul', null, trace(r.trace))))) : null,
       e.variants.length ? h('p', { class: 'help' }, 'Variants: ', e.variants.map((x) => `${x.name} ${percent(x.percentage)}`).join(', ')) : null);
   }, { kind: '' }), answer);

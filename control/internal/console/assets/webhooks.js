@@ -8,7 +8,7 @@ import { audited, edited, guarded } from './conflict.js';
 
 const events = [
   ['url.created', 'a link is created'], ['url.updated', 'a link is updated'], ['url.deleted', 'a link is deleted'], ['url.restored', 'a link is restored'], ['url.clicked', 'a link is clicked'],
-  ['routing.rule_created', 'a rule is created'], ['routing.rule_updated', 'a rule is updated'], ['routing.rule_deleted', 'a rule is deleted'], ['routing.rule_matched', 'a rule matches a visitor'],
+  ['routing.rule_created', 'a rule is created'], ['routing.rule_updated', 'a rule is updated'], ['routing.rule_deleted', 'a rule is deleted'], ['routing.rule_matched', 'a rule matches a visitor'], ['conversion.created', 'a visitor converts'],
   ['domain.verified', 'a domain comes into service'], ['domain.failed', 'a domain leaves service'], ['domain.certificate.issued', 'a domain has a new certificate'],
   ['domain.certificate.failed', 'a domain gets no certificate'], ['domain.certificate.expiring', 'a certificate ends soon'],
 ];

@@ -1,4 +1,4 @@
-// Package hosts tells edges which host names of custom domains they serve. A Publisher is the snapshot.HostSource of edges
+// Package hosts tells edges which host names of custom domains they serve, and what they need for conversions. A Publisher is the snapshot.HostSource of edges
 // in the same process and across the network.
 //
 // Changes of domains take revisions from the log of link changes. A caller who waits for a revision therefore also waits for
@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,15 @@ type Config struct {
 	Hold time.Duration
 	// Key signs the lists; the zero value signs nothing.
 	Key snapshot.SigningKey
+	// Secrets are those from which the keys of click ids are derived (conversion.Derive). Without one, edges get no keys and
+	// links get no click ids.
+	Secrets [][]byte
+	// Window is the age of a click up to which conversions count; 0 means 90 days.
+	Window time.Duration
+	// Now returns the time; nil means time.Now.
+	Now func() time.Time
+	// Logger is nil for slog.Default().
+	Logger *slog.Logger
 }
 
 // lookEvery is the least time between two looks for changed hosts. Links change much more often than hosts, and each change
@@ -50,6 +60,11 @@ type Publisher struct {
 // New returns a Publisher of an open store.
 func New(st *store.Store, cfg Config) *Publisher {
 	cfg.Hold = cmp.Or(cfg.Hold, 25*time.Second)
+	cfg.Window = cmp.Or(cfg.Window, 90*24*time.Hour)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
 	p := &Publisher{cfg: cfg, store: st}
 	p.Set = metric.Set{
 		metric.Total("shortline_hosts_full_total", "Full lists of the host names of custom domains that were sent to edges.", p.full.Load),
@@ -129,7 +144,10 @@ func (p *Publisher) list(ctx context.Context, after uint64, full bool) ([]byte, 
 		if err := secure(ctx, c, after, &h); err != nil {
 			return err
 		}
-		h.Tickets, err = tickets(ctx, c, after)
+		if h.Tickets, err = tickets(ctx, c, after); err != nil {
+			return err
+		}
+		h.Conversions, err = p.conversions(ctx, c, after, full)
 		return err
 	})
 	if err != nil {

@@ -17,6 +17,7 @@ func Record(l *store.Link, base string) link.Record {
 		Inactive: !l.Active || l.SuspendedAt != 0, CreatedAt: l.CreatedAt, Title: l.Title,
 		StartsAt: l.StartsAt, ExpiresAt: l.ExpiresAt, ExpiredURL: l.ExpiredURL, Code: uint16(l.RedirectCode),
 		PasswordHash: l.PasswordHash, UTM: l.UTM,
+		TrackConversions: l.TrackConversions, ClickParameter: l.ClickParameter, Stickiness: l.Stickiness,
 		SmartRouting: l.SmartRouting, ABTesting: l.ABTesting,
 		Preview: link.Preview{Title: l.OGTitle, Description: l.OGDescription, ImageURL: links.ImageURL(base, l.OGImage), TwitterCard: l.TwitterCard},
 	}

@@ -18,11 +18,13 @@ var Actions = []string{
 	"SSO_LOGIN", "SSO_LOGIN_FAILED", "OIDC_PROVIDER_CREATED", "OIDC_PROVIDER_UPDATED", "OIDC_PROVIDER_DELETED", "OIDC_ACCOUNT_LINKED", "OIDC_ACCOUNT_UNLINKED",
 	"WORKSPACE_CREATED", "WORKSPACE_UPDATED", "WORKSPACE_DELETED", "MEMBER_ADDED", "MEMBER_UPDATED", "MEMBER_REMOVED",
 	"INVITATION_CREATED", "INVITATION_REVOKED", "INVITATION_ACCEPTED",
+	"CONVERSION_SETTINGS_UPDATED", "CONVERSION_KEY_ROTATED",
+	"EXPERIMENT_CREATED", "EXPERIMENT_UPDATED", "EXPERIMENT_DELETED", "EXPERIMENT_RESTARTED", "EXPERIMENT_PROMOTED", "EXPERIMENT_DECIDED", "EXPERIMENT_WEIGHTS_SET",
 	"SETTINGS_UPDATED", "VISITOR_ERASED", "SYSTEM_SETTING_UPDATED", "SYSTEM_SETTING_DELETED",
 }
 
 // EntityTypes lists every entity type of an Entry.
 var EntityTypes = []string{
 	"url", "tag", "utm_template", "domain", "user", "api_key", "bundle", "webhook", "variant", "routing_rule", "settings", "oidc_provider", "oidc_account", "system_setting", "visitor", "passkey", "session",
-	"workspace", "member", "invitation", "abuse_report",
+	"workspace", "member", "invitation", "abuse_report", "conversion_settings", "experiment",
 }

@@ -82,7 +82,9 @@ type Explanation struct {
 	RuleID    string // "": none
 	VariantID string // "": none
 	TargetURL string
-	Location  string // with the parameters of link and visitor
+	Location  string // with the parameters of link and visitor, and an empty click id
+
+	ClickParameter string // the parameter to which an edge adds the id of the click; "": none
 }
 
 // Rule is the result of one rule.
@@ -129,12 +131,16 @@ func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v
 	if err != nil {
 		return Explanation{}, fmt.Errorf("explain: %w", err)
 	}
-	who.visit(record.Num)
+	who.visit(&plan)
 	choice := plan.Choose(who, rand.Uint64())
-	lead := func(target string) string {
-		return string(link.AppendLocation(nil, target, record.UTM, query))
+	parameter := ""
+	if record.TrackConversions {
+		parameter = cmp.Or(record.ClickParameter, link.DefaultClickParameter)
 	}
-	e := Explanation{Visitor: who.seen(), TargetURL: choice.Target, Location: lead(choice.Target)}
+	lead := func(target string) string {
+		return string(link.AppendTracked(nil, target, record.UTM, query, parameter, nil))
+	}
+	e := Explanation{Visitor: who.seen(), ClickParameter: parameter, TargetURL: choice.Target, Location: lead(choice.Target)}
 	barrier := decision.BarrierOf(&record)
 	barrier.Exhausted = l.ExhaustedAt != 0
 	e.Outcome, e.Status = s.outcome(barrier.Meet(who), &record, choice.Target, at)

@@ -2,12 +2,14 @@ package explain
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"net/netip"
 	"regexp"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/visitor"
@@ -109,9 +111,12 @@ func (s *Service) meet(v *Visit) (*guest, []byte, error) {
 	return g, query, nil
 }
 
-// visit makes g a visitor of the link with a number.
-func (g *guest) visit(number uint64) {
-	g.extras.Link = number
+// visit makes g a visitor of a link. A new visitor of a link that is sticky by cookie has a fresh identity, as at an edge.
+func (g *guest) visit(plan *decision.Plan) {
+	g.extras.Link = plan.Record.Num
+	if !g.extras.Known && plan.Sticky() == link.StickyCookie {
+		g.extras.Identity, g.extras.Fresh = rand.Uint64(), true
+	}
 	g.Extend(g.extras)
 }
 

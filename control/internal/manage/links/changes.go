@@ -53,6 +53,8 @@ func Fields(l *store.Link) map[string]any {
 			}
 		case "redirectCode":
 			out[f.Name] = RedirectCode(l)
+		case "stickiness":
+			out[f.Name] = l.Stickiness.String()
 		default:
 			out[f.Name] = f.Value(l)
 			if at, ok := out[f.Name].(int64); ok && f.Time {

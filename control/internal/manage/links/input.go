@@ -21,6 +21,8 @@ type Input struct {
 	MaxClicks               *int64  // 0 clears
 	RedirectCode            *int64  // 301, 302, 307 or 308; 0: 302
 	Status                  *string // ACTIVE or INACTIVE
+	TrackConversions        *bool
+	Stickiness              *string // none, cookie or hash; "": none
 	ABTesting, SmartRouting *bool
 	// Texts holds optional texts by the names of store.LinkTexts; "" clears one.
 	Texts map[string]string
@@ -113,6 +115,16 @@ func (s *Service) applyLifetime(in *Input, u *store.Link, v *problem.Fields, now
 			v.Add("maxClicks", "must be a number from 1 to %d, or null for no limit", int64(mostClicks))
 		}
 		limit(u, *in.MaxClicks)
+	}
+	if in.TrackConversions != nil {
+		u.TrackConversions = *in.TrackConversions
+	}
+	if in.Stickiness != nil {
+		way := slices.Index(link.Stickinesses(), cmp.Or(*in.Stickiness, link.NotSticky.String()))
+		if way < 0 {
+			v.Add("stickiness", "must be none, cookie or hash")
+		}
+		u.Stickiness = link.Stickiness(max(0, way))
 	}
 	if in.RedirectCode != nil {
 		code := cmp.Or(*in.RedirectCode, defaultCode)

@@ -24,8 +24,21 @@ func Written(ctx context.Context, tx *store.Tx, p auth.Principal, action string,
 		return err
 	}
 	after.Revision = tx.Revision()
-	return tx.WriteHistory(ctx, p.UserID, action, []store.LinkState{before})
+	if err := tx.WriteHistory(ctx, p.UserID, action, []store.LinkState{before}); err != nil || action == ActionWeights || len(before.Variants) == 0 && !after.ABTesting {
+		return err
+	}
+	variants, err := tx.Variants(ctx, after.ID)
+	if err != nil {
+		return fmt.Errorf("read the variants of a link: %w", err)
+	}
+	if err := tx.FollowVariants(ctx, after.Num, before.Variants, variants); err != nil {
+		return fmt.Errorf("keep the experiment of a link in step: %w", err)
+	}
+	return nil
 }
+
+// ActionWeights is the action of weights that an experiment has set, and has written to its history itself.
+const ActionWeights = "EXPERIMENT_WEIGHTS_SET"
 
 // notInserted returns the reason why insert has left out a link.
 func notInserted(ctx context.Context, tx *store.Tx, u *store.Link) error {

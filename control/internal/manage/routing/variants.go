@@ -187,3 +187,24 @@ func foundVariant(v store.Variant, err error) (store.Variant, error) {
 	}
 	return v, wrap("read variant", err)
 }
+
+// SetWeights gives variants of a link the weights of an experiment, by id, in a transaction that has locked the link. The change
+// becomes part of the link's history and reaches edges. The caller writes the audit entry, and the weights into the history
+// of the experiment.
+func SetWeights(ctx context.Context, tx *store.Tx, p auth.Principal, u *store.Link, weights map[string]int) error {
+	before, err := tx.StateOf(ctx, *u)
+	if err != nil {
+		return err
+	}
+	for _, v := range before.Variants {
+		w, ok := weights[v.ID]
+		if !ok || w == v.Weight {
+			continue
+		}
+		v.Weight, v.UpdatedAt = w, store.Now()
+		if err := tx.UpdateVariant(ctx, &v); err != nil {
+			return err
+		}
+	}
+	return links.Written(ctx, tx, p, links.ActionWeights, u, before)
+}

@@ -20,7 +20,7 @@ const (
 // clicks is the state of Note between calls.
 type clicks struct {
 	mu     sync.Mutex
-	subs   []store.Subscription // to click events
+	subs   []store.Subscription // to events of clicks and conversions
 	readAt time.Time            // zero: no cache
 }
 
@@ -69,7 +69,7 @@ func (s *Service) dropped(why string, n int) {
 	s.cfg.Logger.Warn("click events dropped", "reason", why, "count", n)
 }
 
-// clickSubscriptions returns the subscriptions to click events.
+// clickSubscriptions returns the subscriptions to events of clicks and conversions.
 func (s *Service) clickSubscriptions(ctx context.Context) ([]store.Subscription, error) {
 	c := &s.clicks
 	c.mu.Lock()
@@ -83,7 +83,9 @@ func (s *Service) clickSubscriptions(ctx context.Context) ([]store.Subscription,
 		return nil, fmt.Errorf("read webhook subscriptions: %w", err)
 	}
 	c.subs = slices.DeleteFunc(all, func(sub store.Subscription) bool {
-		return !slices.Contains(sub.Events, URLClicked) && !slices.Contains(sub.Events, RuleMatched)
+		return !slices.ContainsFunc(sub.Events, func(event string) bool {
+			return event == URLClicked || event == RuleMatched || event == ConversionCreated
+		})
 	})
 	c.readAt = at
 	return c.subs, nil

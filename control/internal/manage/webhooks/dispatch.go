@@ -21,8 +21,8 @@ const (
 	pruneBatch  = 1000
 )
 
-// backoff is how long to wait after each failed attempt; after one more than these, the delivery is given up.
-var backoff = []time.Duration{5 * time.Second, 25 * time.Second, 125 * time.Second}
+// delays are how long to wait after each failed attempt; after one more than these, the delivery is given up.
+var delays = []time.Duration{5 * time.Second, 25 * time.Second, 125 * time.Second}
 
 // outcome is a finished attempt of a delivery.
 type outcome struct {
@@ -235,10 +235,10 @@ func (s *Service) settle(ctx context.Context, tx *store.Tx, o outcome) error {
 	switch {
 	case o.aborted:
 		return tx.PostponeDelivery(ctx, d.ID, d.Lease, d.Attempts, s.now())
-	case o.log.Success, !o.again, made > len(backoff):
+	case o.log.Success, !o.again, made > len(delays):
 		return tx.FinishDelivery(ctx, d.ID, d.Lease)
 	}
-	wait := max(jitter(backoff[made-1]), o.retryAfter)
+	wait := max(jitter(delays[made-1]), o.retryAfter)
 	return tx.PostponeDelivery(ctx, d.ID, d.Lease, made, s.now()+wait.Milliseconds())
 }
 

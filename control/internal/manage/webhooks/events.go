@@ -25,6 +25,9 @@ const (
 	RuleDeleted = "routing.rule_deleted"
 	RuleMatched = "routing.rule_matched"
 
+	ConversionCreated = "conversion.created"
+	ExperimentDecided = "experiment.decided"
+
 	DomainVerified      = "domain.verified"
 	DomainLost          = "domain.failed"
 	CertificateIssued   = "domain.certificate.issued"
@@ -36,7 +39,7 @@ const (
 const tested = "webhook.test"
 
 // Names lists all events that webhooks can subscribe to.
-var Names = []string{URLCreated, URLUpdated, URLDeleted, URLRestored, URLClicked, RuleCreated, RuleUpdated, RuleDeleted, RuleMatched, DomainVerified, DomainLost, CertificateIssued, CertificateFailed, CertificateExpiring}
+var Names = []string{URLCreated, URLUpdated, URLDeleted, URLRestored, URLClicked, RuleCreated, RuleUpdated, RuleDeleted, RuleMatched, ConversionCreated, ExperimentDecided, DomainVerified, DomainLost, CertificateIssued, CertificateFailed, CertificateExpiring}
 
 // Event is a change of a link, of one of its rules, or of a domain.
 type Event struct {
@@ -123,5 +126,8 @@ func envelope(event string, at int64, data any) (string, error) {
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
+
+// Instant returns a time in Unix milliseconds as payloads have it.
+func Instant(ms int64) string { return instant(ms) }
 
 func instant(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }

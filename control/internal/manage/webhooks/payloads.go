@@ -101,6 +101,36 @@ type MatchedRule struct {
 	ClickData analytics.ClickData `json:"clickData" doc:"Who clicked."`
 }
 
+// ConversionMade is the payload of conversion.created.
+type ConversionMade struct {
+	ID         string  `json:"id" doc:"The conversion's id. A repeated delivery has the same."`
+	URLID      string  `json:"urlId" doc:"The link's id."`
+	Slug       string  `json:"slug" doc:"The link's slug."`
+	Name       string  `json:"name" doc:"What the visitor did, such as purchase."`
+	Value      float64 `json:"value" doc:"The value, 0 if there is none."`
+	Currency   *string `json:"currency" doc:"The value's currency (ISO 4217)."`
+	ExternalID *string `json:"externalId" doc:"The sender's own id."`
+	OccurredAt string  `json:"occurredAt" format:"date-time" doc:"When it happened."`
+	ClickedAt  string  `json:"clickedAt" format:"date-time" doc:"When the visitor followed the link."`
+	VariantID  *string `json:"variantId" doc:"The variant that was drawn; null also if the click has not arrived yet."`
+	RuleID     *string `json:"ruleId" doc:"The rule that matched; null also if the click has not arrived yet."`
+	Address
+}
+
+// ExperimentOver is the payload of experiment.decided.
+type ExperimentOver struct {
+	URLID       string  `json:"urlId" doc:"The link's id."`
+	Slug        string  `json:"slug" doc:"The link's slug."`
+	Goal        string  `json:"goal" doc:"The name of the conversions that were compared."`
+	Status      string  `json:"status" enum:"WINNER,NO_DIFFERENCE,INVALID" doc:"How the experiment ended."`
+	VariantID   *string `json:"variantId" doc:"The winner; null if there is none."`
+	VariantName *string `json:"variantName" doc:"The winner's name; null if there is none."`
+	Promoted    bool    `json:"promoted" doc:"Whether the winner gets all visitors from now on."`
+	Reason      string  `json:"reason" doc:"Why, with figures."`
+	DecidedAt   string  `json:"decidedAt" format:"date-time" doc:"When the experiment ended."`
+	Address
+}
+
 // DomainChanged is the payload of domain.verified and domain.failed.
 type DomainChanged struct {
 	ID       string `json:"id" doc:"The domain's id."`
@@ -145,6 +175,6 @@ type Tested struct {
 // Payloads has an empty payload of every event, by the event's name, for the OpenAPI document.
 var Payloads = map[string]any{
 	URLCreated: LinkCreated{}, URLUpdated: LinkUpdated{}, URLDeleted: LinkDeleted{}, URLRestored: LinkRestored{}, URLClicked: LinkClicked{},
-	RuleCreated: RuleChanged{}, RuleUpdated: RuleChanged{}, RuleDeleted: RuleChanged{}, RuleMatched: MatchedRule{},
+	RuleCreated: RuleChanged{}, RuleUpdated: RuleChanged{}, RuleDeleted: RuleChanged{}, RuleMatched: MatchedRule{}, ConversionCreated: ConversionMade{}, ExperimentDecided: ExperimentOver{},
 	DomainVerified: DomainChanged{}, DomainLost: DomainChanged{}, CertificateIssued: CertificateChanged{}, CertificateFailed: CertificateChanged{}, CertificateExpiring: CertificateChanged{}, tested: Tested{},
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/platform/outbound"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/backoff"
 )
 
 const (
@@ -72,7 +73,7 @@ func (s *Service) send(ctx context.Context, w *store.Webhook, m message) (r resu
 		r.log.Success = true
 	default:
 		r.log.Error = strings.TrimSpace(fmt.Sprintf("The receiver answered %d %s", res.StatusCode, http.StatusText(res.StatusCode))) + "."
-		r.again, r.retryAfter = worthRetrying(res.StatusCode), s.askedFor(res.Header.Get("Retry-After"))
+		r.again, r.retryAfter = worthRetrying(res.StatusCode), backoff.RetryAfter(res.Header.Get("Retry-After"), s.cfg.Now(), maxRetryAfter)
 	}
 	s.metrics.attempt(r.log.Success, time.Since(start))
 	return r
@@ -148,17 +149,6 @@ func worthRetrying(status int) bool {
 		return true
 	}
 	return status < 400 || status >= 500
-}
-
-// askedFor parses a Retry-After header, in seconds or as a date.
-func (s *Service) askedFor(text string) time.Duration {
-	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return min(time.Duration(n)*time.Second, maxRetryAfter)
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return min(max(at.Sub(s.cfg.Now()), 0), maxRetryAfter)
-	}
-	return 0
 }
 
 func timedOut(err error) bool {

@@ -109,6 +109,7 @@ func moves(t *testing.T, s analytics.Store) {
 	must(t, s.InsertMoves(ctx(), l.log, later[len(later)/2:], analytics.Position{Revision: uint64(newest + 1), Link: analytics.AllLinks}))
 	compareOwners(t, s, l, all, newest, 2, "a revision later")
 	compareOwners(t, s, l, all, newest+1, 0, "the last revision")
+	movedConversions(t, s, l, all, newest+1)
 	// The log of a restored database has nothing to do with the moves of the old one.
 	for owner := uint64(1); owner <= owners; owner++ {
 		other := l.at(owner, newest+1)

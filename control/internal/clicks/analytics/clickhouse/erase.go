@@ -33,8 +33,10 @@ func (s *Store) Erase(ctx context.Context, ip netip.Addr) (int64, error) {
 		return 0, wrap("erase a visitor", err)
 	}
 	patient := driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 0, "mutations_sync": 2}))
-	if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s UPDATE ip = toIPv6('::'), visitor = 0, user_agent = '' WHERE ip = toIPv6('%s')`, s.dialect.Table("clicks"), stored)); err != nil {
-		return 0, wrap("erase a visitor", err)
+	for _, table := range []string{"clicks", "conversions"} {
+		if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s UPDATE ip = toIPv6('::'), visitor = 0, participant = 0, user_agent = '' WHERE ip = toIPv6('%s')`, s.dialect.Table(table), stored)); err != nil {
+			return 0, wrap("erase a visitor", err)
+		}
 	}
 	if err := s.mark(ctx, slots); err != nil {
 		return 0, wrap("erase a visitor", err)

@@ -12,7 +12,7 @@ import (
 // truth are the tables with data from edges; derived are the tables computed from them, or copied from
 // elsewhere.
 var (
-	truth   = []string{"clicks", "lane_marks", "losses"}
+	truth   = []string{"clicks", "conversions", "lane_marks", "losses"}
 	derived = []string{"rollup_visits", "rollup_counts", "rollup_owners", "rollup_builds", "rollup_marks", "link_moves"}
 )
 
@@ -44,7 +44,7 @@ func (s *Store) ExportLosses(ctx context.Context) ([]analytics.Loss, error) {
 	return list, wrap("export losses", err)
 }
 
-// Empty reports whether no click, mark or loss is stored.
+// Empty reports whether no click, conversion, mark or loss is stored.
 func (s *Store) Empty(ctx context.Context) (bool, error) {
 	var n uint64
 	for _, table := range truth {

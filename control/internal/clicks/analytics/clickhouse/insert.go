@@ -101,6 +101,7 @@ func rowFields(rows []analytics.Row) []field {
 		{"edge_name", text(func(r *analytics.Row) string { return r.EdgeName })},
 		{"edge_region", text(func(r *analytics.Row) string { return r.EdgeRegion })},
 		{"language", text(func(r *analytics.Row) string { return r.Language })},
+		{"participant", column(rows, func(r *analytics.Row) uint64 { return r.Visitor })},
 	}
 }
 

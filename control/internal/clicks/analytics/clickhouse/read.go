@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -71,13 +70,7 @@ func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f 
 
 // rows runs a statement with the columns of ClicksSQL and calls f with each row. The row is valid only during the call.
 func (s *Store) rows(ctx context.Context, st analytics.Statement, f func(*analytics.Row) error) error {
-	return analytics.Reader(s.each).Rows(ctx, st, func(r *analytics.Row) error {
-		if r.IP.IsUnspecified() {
-			r.IP = netip.Addr{}
-		}
-		r.IP = r.IP.Unmap()
-		return f(r)
-	})
+	return analytics.Reader(s.each).Rows(ctx, st, f)
 }
 
 // each runs a statement and, for each row, scans into the given variables and calls f.

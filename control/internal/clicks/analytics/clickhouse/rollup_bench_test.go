@@ -1,6 +1,7 @@
 package clickhouse_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -37,8 +38,15 @@ SELECT 7, 1, number %% 4, intDiv(number, 4) + 1, fromUnixTimestamp64Milli(toInt6
 	['', 'mail', 'social', 'ads'][1 + d %% 11 %% 4], ['', 'cpc', 'email'][1 + d %% 13 %% 3], ['', 'spring', 'summer', 'black friday'][1 + d %% 17 %% 4], ['', 'a'][1 + d %% 19 %% 2], ['', 'b', 'c'][1 + d %% 23 %% 3], 'g', ['en', '', 'de', 'fr', 'zh'][1 + d %% 29 %% 5]
 FROM numbers(%d, %d)`
 
+// generateConversions returns SQL that generates conversions of about three of a hundred clicks.
+const generateConversions = `INSERT INTO conversions (ts, link, owner, variant, rule, country, region, city, device, os, browser, referer, bot,
+	utm_source, utm_medium, utm_campaign, utm_term, utm_content, language, tag, goal, value, currency, attributed, version)
+SELECT ts, link, owner, variant, rule, country, region, city, device, os, browser, referer, bot,
+	utm_source, utm_medium, utm_campaign, utm_term, utm_content, language, cityHash64(lane, seq), 'purchase', 499000 + seq % 1000, if(seq % 5 = 0, 'USD', 'EUR'), 1, 1
+FROM clicks WHERE cityHash64(lane, seq) % 33 = 0`
+
 // handWrittenQuestion is a part of a report with hand-written queries for the same. They have places for two conditions: the clicks
-// that count, to which also belongs, and the period.
+// that count, to which also belongs, and the period. Without hand, raw takes its place.
 type handWrittenQuestion struct {
 	name            string
 	ask             func(analytics.Scope) error
@@ -82,7 +90,23 @@ func handWritten(b *testing.B, s *clickhouse.Store) []handWrittenQuestion {
 	const bySlot, byTime = "SELECT intDiv(slot, 96) AS d, sum(clicks), uniqExact(visitor)", "SELECT toDate(ts) AS d, count(), uniqExact(visitor)"
 	const top, rawTop = "SELECT link, sum(clicks) AS n", "SELECT link, count() AS n"
 	days := analytics.Query{Every: analytics.Days, Visitors: true}
+	won := func(q analytics.Query) func(analytics.Scope) error {
+		return func(scope analytics.Scope) error {
+			q.Scope = scope
+			_, err := s.ConversionLines(b.Context(), q, "purchase")
+			return err
+		}
+	}
+	wonBy := func(scope analytics.Scope) error {
+		_, err := s.ConversionBreakdown(b.Context(), scope, append(dims, analytics.Site), "purchase")
+		return err
+	}
+	const goals = " FROM conversions FINAL WHERE goal = 'purchase' AND %s AND %s"
+	goalSets := "(currency, " + strings.Join(names, "), (currency, ") + ")"
 	return []handWrittenQuestion{
+		{"goal_days", won(analytics.Query{Every: analytics.Days}), people, "", "SELECT toDate(ts) AS d, currency, count(), sum(value)" + goals + " GROUP BY d, currency ORDER BY d"},
+		{"goal_links", won(analytics.Query{ByLink: true}), people, "", "SELECT link, currency, count(), sum(value)" + goals + " GROUP BY link, currency"},
+		{"goal_breakdown", wonBy, people, "", "SELECT currency, " + strings.Join(names, ", ") + ", count(), sum(value)" + goals + " GROUP BY GROUPING SETS (" + goalSets + ") FORMAT Null"},
 		{"totals", lines(analytics.Query{Visitors: true}, analytics.Scope{}), people, "SELECT sum(clicks), uniqExact(visitor)" + visits, "SELECT count(), uniqExact(visitor)" + raw},
 		{"days", lines(days, analytics.Scope{}), people, bySlot + visits + " GROUP BY d ORDER BY d", byTime + raw + " GROUP BY d ORDER BY d"},
 		{"count", lines(analytics.Query{}, analytics.Scope{}), people, "SELECT sum(clicks)" + counts, "SELECT count()" + raw},
@@ -127,9 +151,11 @@ func BenchmarkReports(b *testing.B) {
 	load := time.Duration(0)
 	if kept, err := server.Ask(b.Context(), "SELECT count() FROM clicks"); err != nil || strings.TrimSpace(kept) != strconv.Itoa(n) {
 		ask("TRUNCATE TABLE clicks")
+		ask("TRUNCATE TABLE conversions")
 		for at := 0; at < n; at += 5_000_000 {
 			load += ask(fmt.Sprintf(generate, from, n, at, min(5_000_000, n-at)))
 		}
+		ask(generateConversions)
 		ask("INSERT INTO rollup_marks SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 0, 1 FROM clicks")
 	}
 	start := time.Now()
@@ -148,8 +174,11 @@ func BenchmarkReports(b *testing.B) {
 		scope        analytics.Scope
 	}{{"link", "link = 1", link}, {"owner", "owner = 2 AND link IN (SELECT link FROM rollup_owners WHERE owner = 2)", owner}} {
 		for _, r := range handWritten(b, s) {
-			r.hand = fmt.Sprintf(r.hand, c.filter+" AND "+r.also, period)
+			if r.hand != "" {
+				r.hand = fmt.Sprintf(r.hand, c.filter+" AND "+r.also, period)
+			}
 			r.raw = fmt.Sprintf(r.raw, strings.ReplaceAll(c.filter, " AND link IN (SELECT link FROM rollup_owners WHERE owner = 2)", "")+" AND "+r.also, rawPeriod)
+			r.hand = cmp.Or(r.hand, r.raw)
 			b.Run(c.name+"/"+r.name, func(b *testing.B) {
 				var ours, hand, raw []time.Duration
 				for b.Loop() {

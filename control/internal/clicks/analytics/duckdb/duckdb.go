@@ -76,12 +76,13 @@ CREATE TABLE IF NOT EXISTS clicks (
 	utm_source VARCHAR NOT NULL, utm_medium VARCHAR NOT NULL, utm_campaign VARCHAR NOT NULL, utm_term VARCHAR NOT NULL,
 	utm_content VARCHAR NOT NULL, utm_id VARCHAR NOT NULL, utm_source_platform VARCHAR NOT NULL,
 	geo_version VARCHAR NOT NULL, bot_list VARCHAR DEFAULT '',
-	edge_name VARCHAR DEFAULT '', edge_region VARCHAR DEFAULT '', language VARCHAR DEFAULT ''
+	edge_name VARCHAR DEFAULT '', edge_region VARCHAR DEFAULT '', language VARCHAR DEFAULT '', participant UBIGINT DEFAULT 0
 );
 ALTER TABLE clicks ADD COLUMN IF NOT EXISTS bot_list VARCHAR DEFAULT '';
 ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_name VARCHAR DEFAULT '';
 ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_region VARCHAR DEFAULT '';
 ALTER TABLE clicks ADD COLUMN IF NOT EXISTS language VARCHAR DEFAULT '';
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS participant UBIGINT DEFAULT 0;
 CREATE TABLE IF NOT EXISTS lane_marks (
 	edge UBIGINT NOT NULL, epoch UINTEGER NOT NULL, lane UTINYINT NOT NULL, seq UBIGINT NOT NULL,
 	PRIMARY KEY (edge, epoch, lane)
@@ -128,7 +129,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{db: sql.OpenDB(connector), path: cfg.Path, stop: func() {}, rollup: rollup{dirty: map[int64]dirty{}}}
 	s.db.SetMaxOpenConns(10) // the writer, the builder and eight concurrent queries
 	s.db.SetMaxIdleConns(10)
-	if _, err = s.db.ExecContext(ctx, schema+rollupSchema+visitsSchema); err == nil {
+	if _, err = s.db.ExecContext(ctx, schema+conversionSchema+rollupSchema+visitsSchema); err == nil {
 		if s.write, err = s.db.Conn(ctx); err == nil {
 			err = s.loadMarks(ctx)
 		}

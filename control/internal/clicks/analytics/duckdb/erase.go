@@ -28,7 +28,10 @@ func (s *Store) Erase(ctx context.Context, ip netip.Addr) (clicks int64, err err
 		return 0, fmt.Errorf("erase a visitor: %w", err)
 	}
 	s.rollup.touch(days) // they may have fewer or more distinct visitors afterwards
-	res, err := s.write.ExecContext(ctx, `UPDATE clicks SET ip = '', visitor = 0, user_agent = '' WHERE ip = ?`, text)
+	if _, err := s.write.ExecContext(ctx, `UPDATE conversions SET ip = '', visitor = 0, participant = 0, user_agent = '' WHERE ip = ?`, text); err != nil {
+		return 0, fmt.Errorf("erase a visitor: %w", err)
+	}
+	res, err := s.write.ExecContext(ctx, `UPDATE clicks SET ip = '', visitor = 0, participant = 0, user_agent = '' WHERE ip = ?`, text)
 	if err == nil {
 		clicks, err = res.RowsAffected()
 	}

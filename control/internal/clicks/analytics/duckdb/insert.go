@@ -153,7 +153,7 @@ func (s *Store) storedAlready(ctx context.Context, b analytics.Batch) (map[analy
 // rowColumns are the columns that appendRows fills. A later release may have added more.
 var rowColumns = []string{"edge", "epoch", "lane", "seq", "ts", "link", "owner", "variant", "rule", "ip", "visitor", "country", "region", "city", "device", "os", "browser",
 	"referer", "user_agent", "bot", "bot_name", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "utm_id", "utm_source_platform",
-	"geo_version", "bot_list", "edge_name", "edge_region", "language"}
+	"geo_version", "bot_list", "edge_name", "edge_region", "language", "participant"}
 
 func appendRows(conn driver.Conn, rows []analytics.Row, skip map[analytics.Identity]bool) (err error) {
 	a, err := duck.NewAppenderWithColumns(conn, "", "", "clicks", rowColumns)
@@ -172,13 +172,7 @@ func appendRows(conn driver.Conn, rows []analytics.Row, skip map[analytics.Ident
 		if skip[r.Identity] {
 			continue
 		}
-		ip := ""
-		if r.IP.IsValid() {
-			ip = r.IP.Unmap().WithZone("").String()
-		}
-		err = a.AppendRow(r.Edge, r.Epoch, r.Lane.Lane, r.Seq, r.Time, int64(r.Link), int64(r.Owner), ids.Of(r.Variant), ids.Of(r.Rule), ip, analytics.Visitor(r.IP),
-			analytics.Plain(r.Country), analytics.Plain(r.Region), analytics.Plain(r.City), analytics.Plain(r.Device), analytics.Plain(r.OS), analytics.Plain(r.Browser), analytics.Plain(r.Referer), analytics.Plain(r.UserAgent), r.Bot, analytics.Plain(r.BotName),
-			analytics.Plain(r.UTM.Source), analytics.Plain(r.UTM.Medium), analytics.Plain(r.UTM.Campaign), analytics.Plain(r.UTM.Term), analytics.Plain(r.UTM.Content), analytics.Plain(r.UTM.ID), analytics.Plain(r.UTM.SourcePlatform), analytics.Plain(r.GeoVersion), analytics.Plain(r.BotList), analytics.Plain(r.EdgeName), analytics.Plain(r.EdgeRegion), analytics.Plain(r.Language))
+		err = a.AppendRow(rowValues(r, &ids)...)
 		if err != nil {
 			return err
 		}
@@ -207,4 +201,17 @@ func (s *Store) loadMarks(ctx context.Context) error {
 	}
 	s.marks = highest(list)
 	return nil
+}
+
+// rowValues returns the values of rowColumns.
+func rowValues(r *analytics.Row, ids *analytics.IDText) []driver.Value {
+	ip := ""
+	if r.IP.IsValid() {
+		ip = r.IP.Unmap().WithZone("").String()
+	}
+	return []driver.Value{
+		r.Edge, r.Epoch, r.Lane.Lane, r.Seq, r.Time, int64(r.Link), int64(r.Owner), ids.Of(r.Variant), ids.Of(r.Rule), ip, analytics.Visitor(r.IP),
+		analytics.Plain(r.Country), analytics.Plain(r.Region), analytics.Plain(r.City), analytics.Plain(r.Device), analytics.Plain(r.OS), analytics.Plain(r.Browser), analytics.Plain(r.Referer), analytics.Plain(r.UserAgent), r.Bot, analytics.Plain(r.BotName),
+		analytics.Plain(r.UTM.Source), analytics.Plain(r.UTM.Medium), analytics.Plain(r.UTM.Campaign), analytics.Plain(r.UTM.Term), analytics.Plain(r.UTM.Content), analytics.Plain(r.UTM.ID), analytics.Plain(r.UTM.SourcePlatform), analytics.Plain(r.GeoVersion), analytics.Plain(r.BotList), analytics.Plain(r.EdgeName), analytics.Plain(r.EdgeRegion), analytics.Plain(r.Language), r.Visitor,
+	}
 }

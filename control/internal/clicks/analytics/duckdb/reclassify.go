@@ -24,6 +24,9 @@ const change = `UPDATE clicks SET country = n.country, region = n.region, city =
 // Reclassify implements analytics.Store.
 func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*analytics.Row) bool) (int, error) {
 	changed, err := analytics.Rewrite(ctx, s, scope, f, s.change)
+	if err == nil {
+		err = analytics.Follow(ctx, s, scope, s.correct)
+	}
 	return changed, wrap("reclassify clicks", err)
 }
 
@@ -66,5 +69,32 @@ func appendChanges(conn driver.Conn, rows []analytics.Row) (err error) {
 			return err
 		}
 	}
+	return nil
+}
+
+// correction copies the results of enrichment. It leaves the rest alone, because Erase may have changed it meanwhile.
+const correction = `UPDATE conversions AS c SET country = a.country, region = a.region, city = a.city, device = a.device, os = a.os, browser = a.browser,
+	bot = a.bot, bot_name = a.bot_name, geo_version = a.geo_version, bot_list = a.bot_list
+	FROM arrivals AS a WHERE c.attributed AND ` + sameKey
+
+// correct updates the copies of clicks in conversions.
+func (s *Store) correct(ctx context.Context, list []analytics.Conversion) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.New("the store is closed")
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	first, last, err := s.receive(ctx, list)
+	if err != nil {
+		return err
+	}
+	if _, err := s.write.ExecContext(ctx, fmt.Sprintf(correction, first, last)); err != nil {
+		return err
+	}
+	s.shorten(ctx)
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // The release before the column language gives an appender one value for each column of its own schema, and the appender
-// expects one for each column of the table. CHANGELOG.md tells operators to remove the column before they go back to that
+// expects one for each column of the table. CHANGELOG.md tells operators to remove the later columns before they go back to that
 // release. It then stores clicks, and the file works again after the next upgrade.
 func TestStore_goes_back_to_the_release_before_languages(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestStore_goes_back_to_the_release_before_languages(t *testing.T) {
 	if earlier(1000) == nil {
 		t.Error("the previous release stores clicks in this file, so CHANGELOG.md is wrong")
 	}
-	if _, err := db.ExecContext(t.Context(), `ALTER TABLE clicks DROP COLUMN language`); err != nil {
+	if _, err := db.ExecContext(t.Context(), `ALTER TABLE clicks DROP COLUMN participant; ALTER TABLE clicks DROP COLUMN language`); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(earlier(1001), db.Close()); err != nil {

@@ -326,7 +326,7 @@ func (s *Store) expire(ctx context.Context, before int64) error {
 	r.touch(days) // the builder may be building one of them
 	until := fmt.Sprintf("< %d", end)
 	return transact(ctx, s.write, slices.Concat(deleteRollup(until, fmt.Sprintf("< %d", end*daySlots)), deleteVisits(until, fmt.Sprintf("< %d", end*daySlots)),
-		[]string{fmt.Sprintf("DELETE FROM clicks WHERE ts < %d", end*dayMillis)}))
+		[]string{fmt.Sprintf("DELETE FROM clicks WHERE ts < %d", end*dayMillis), fmt.Sprintf("DELETE FROM conversions WHERE ts < %d", end*dayMillis)}))
 }
 
 // transact runs statements in one transaction.

@@ -70,3 +70,35 @@ func (s *store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f 
 	end(err)
 	return err
 }
+
+// InsertConversions implements analytics.Conversions.
+func (s *store) InsertConversions(ctx context.Context, list []analytics.Conversion) error {
+	ctx, end := s.start(ctx, "insert conversions", attribute.Int("shortline.rows", len(list)))
+	err := s.Store.InsertConversions(ctx, list)
+	end(err)
+	return err
+}
+
+// ConversionLines implements analytics.Conversions.
+func (s *store) ConversionLines(ctx context.Context, q analytics.Query, goal string) ([]analytics.ConversionLine, error) {
+	ctx, end := s.start(ctx, "conversion lines", attribute.Bool("shortline.by_period", q.Every != analytics.NoInterval))
+	list, err := s.Store.ConversionLines(ctx, q, goal)
+	end(err)
+	return list, err
+}
+
+// ConversionBreakdown implements analytics.Conversions.
+func (s *store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, goal string) (map[analytics.Dimension][]analytics.ConversionLine, error) {
+	ctx, end := s.start(ctx, "conversion breakdown", attribute.Int("shortline.dimensions", len(dims)))
+	found, err := s.Store.ConversionBreakdown(ctx, scope, dims, goal)
+	end(err)
+	return found, err
+}
+
+// Arms implements analytics.Conversions.
+func (s *store) Arms(ctx context.Context, e analytics.Experiment) ([]analytics.ArmLine, error) {
+	ctx, end := s.start(ctx, "arms")
+	list, err := s.Store.Arms(ctx, e)
+	end(err)
+	return list, err
+}

@@ -49,12 +49,14 @@ type Fleet struct {
 
 // facts is the part of the manifest about a fleet.
 type facts struct {
-	Database store.Dumped         `json:"database"`
-	Losses   int64                `json:"losses"`
-	Marks    []analytics.Mark     `json:"marks"`
-	LastLink uint64               `json:"lastLink"` // the highest link number in the clicks
-	Offsets  *kafkasource.Offsets `json:"kafkaOffsets,omitempty"`
-	Probe    string               `json:"probe"` // encrypted with ENCRYPTION_KEY
+	Database store.Dumped `json:"database"`
+	Losses   int64        `json:"losses"`
+	// Conversions is the number of conversions.
+	Conversions int64                `json:"conversions"`
+	Marks       []analytics.Mark     `json:"marks"`
+	LastLink    uint64               `json:"lastLink"` // the highest link number in the clicks
+	Offsets     *kafkasource.Offsets `json:"kafkaOffsets,omitempty"`
+	Probe       string               `json:"probe"` // encrypted with ENCRYPTION_KEY
 }
 
 const (
@@ -63,7 +65,9 @@ const (
 
 	clicksFile = "clicks/clicks.jsonl.gz"
 	lossesFile = "clicks/losses.jsonl.gz"
-	images     = "media"
+	// conversionsFile is missing in backups of releases without conversions.
+	conversionsFile = "clicks/conversions.jsonl.gz"
+	images          = "media"
 )
 
 func tableFile(table string) string { return "postgres/" + table + ".copy.gz" }
@@ -90,6 +94,9 @@ func (f *Fleet) Backup(ctx context.Context, to string) (*backup.Manifest, error)
 		fmt.Fprintln(f.Out, "KAFKA_BROKERS is not set: the backup does not say how far ingest has come.")
 	}
 	if err := f.exportClicks(ctx, folder, m, &facts); err != nil {
+		return nil, err
+	}
+	if err := f.exportConversions(ctx, folder, &facts); err != nil {
 		return nil, err
 	}
 	if err := f.exportImages(ctx, folder); err != nil {
@@ -202,6 +209,9 @@ func (f *Fleet) Restore(ctx context.Context, from string, force bool) (*backup.M
 	if err := f.importClicks(ctx, from, m, &facts); err != nil {
 		return nil, err
 	}
+	if err := f.importConversions(ctx, from, m, &facts); err != nil {
+		return nil, err
+	}
 	if err := f.importImages(ctx, from, m); err != nil {
 		return nil, err
 	}
@@ -218,6 +228,9 @@ func (f *Fleet) Restore(ctx context.Context, from string, force bool) (*backup.M
 	case f.Kafka == nil:
 		fmt.Fprintln(f.Out, "KAFKA_BROKERS is not set: take the group of ingest back yourself to a time before the backup.")
 	default:
+		if err := f.rewindConversions(ctx); err != nil {
+			fmt.Fprintln(f.Out, "Take the group of conversions back yourself to a time before the backup:", err)
+		}
 		return m, kafkasource.Rewind(ctx, *f.Kafka, *facts.Offsets)
 	}
 	return m, nil

@@ -1,0 +1,304 @@
+package main_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/shoptest"
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// attackKey is the ENCRYPTION_KEY of the program under attack. The test makes ids of old clicks with it, which no attacker can.
+const attackKey = "a key that only the program and the test know"
+
+// attack is a source of click ids that must not count.
+type attack struct {
+	name string
+	want conversion.Verdict
+	id   func(i int) string
+}
+
+// 100,000 click ids that are forged, altered, foreign, expired or replayed: each gets its verdict, and none is attributed.
+func TestConversions_abuse(t *testing.T) {
+	t.Parallel()
+	p := start(t, "ENCRYPTION_KEY="+attackKey, "RATE_LIMIT_DEFAULT=0")
+	c := p.Login()
+	link := c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true})
+	var key struct{ Key string }
+	c.Do("POST", "/api/api-keys", map[string]any{"name": "shop", "scopes": []string{"conversions:write"}}, 201, &key)
+	c.Do("POST", "/api/users", map[string]any{"email": "bob@example.com", "name": "Bob", "password": "correct horse battery", "role": "USER"}, 201, nil)
+	bob := &client{t: t, base: c.base}
+	var session struct{ AccessToken string }
+	bob.Do("POST", "/api/auth/login", map[string]any{"email": "bob@example.com", "password": "correct horse battery"}, 200, &session)
+	bob.token = session.AccessToken
+	his := bob.CreateURL("https://bob.example.com/", map[string]any{"trackConversions": true})
+	p.published(link.Slug)
+	p.published(his.Slug)
+
+	shop := &client{t: t, base: c.base, token: key.Key}
+	real, foreign := make([]string, 100), make([]string, 100)
+	for i := range real {
+		real[i], foreign[i] = p.clicked(link.Slug), p.clicked(his.Slug)
+	}
+	for i, verdict := range shop.convert(real) {
+		if verdict != conversion.Accepted {
+			t.Fatalf("conversion %d: %s", i, verdict)
+		}
+	}
+	testkit.Within(t, 30*time.Second, "the real conversions are stored", func() bool {
+		return !slices.ContainsFunc(shop.convert(real), func(v conversion.Verdict) bool { return v != conversion.Duplicate })
+	})
+
+	keys := theirKeys(t, attackKey)
+	parsed, verdict := keys.ParseID(real[0])
+	if verdict != conversion.Accepted {
+		t.Fatalf("the test does not derive the keys of the program: %s", verdict)
+	}
+	days := func(n int) int64 { return time.Now().AddDate(0, 0, -n).UnixMilli() }
+	signed := func(keys *conversion.Keys, id conversion.ClickID) string {
+		b, ok := id.Append(nil, keys)
+		if !ok {
+			t.Fatalf("no key for %+v", id)
+		}
+		return string(b)
+	}
+	strangers := theirKeys(t, "the key of another installation, which knows the numbers of links")
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	chance := rand.New(rand.NewPCG(1, 2))
+	attacks := []attack{
+		{"random text", conversion.Forged, func(int) string {
+			b := make([]byte, conversion.IDLength)
+			for i := range b {
+				b[i] = alphabet[chance.IntN(len(alphabet))]
+			}
+			return string(b)
+		}},
+		{"made with another key", conversion.Forged, func(i int) string {
+			return signed(strangers, conversion.ClickID{Link: parsed.Link, Time: parsed.Time, Tag: uint64(i)})
+		}},
+		{"altered", conversion.Forged, func(i int) string {
+			b, at := []byte(real[i%len(real)]), chance.IntN(conversion.IDLength)
+			for was := b[at]; b[at] == was; {
+				b[at] = alphabet[chance.IntN(len(alphabet))]
+			}
+			return string(b)
+		}},
+		{"cut", conversion.Malformed, func(i int) string { return real[i%len(real)][:1+chance.IntN(conversion.IDLength-1)] }},
+		{"foreign", conversion.Foreign, func(i int) string { return foreign[i%len(foreign)] }},
+		{"of no link", conversion.Foreign, func(i int) string {
+			return signed(keys, conversion.ClickID{Link: parsed.Link + 1000, Time: parsed.Time, Tag: uint64(i)})
+		}},
+		{"expired", conversion.Expired, func(i int) string {
+			return signed(keys, conversion.ClickID{Link: parsed.Link, Time: days(91), Tag: uint64(i)})
+		}},
+		{"of the future", conversion.InFuture, func(i int) string {
+			return signed(keys, conversion.ClickID{Link: parsed.Link, Time: days(-1), Tag: uint64(i)})
+		}},
+		{"replayed", conversion.Duplicate, func(i int) string { return real[i%len(real)] }},
+	}
+	const requests = 100
+	began, refused := time.Now(), map[string]int{}
+	for n := range requests {
+		a := attacks[n%len(attacks)]
+		ids := make([]string, conversion.MaxItems)
+		for i := range ids {
+			ids[i] = a.id(n*len(ids) + i)
+		}
+		for i, verdict := range shop.convert(ids) {
+			if verdict != a.want {
+				t.Fatalf("%s: %s got the verdict %s, want %s", a.name, ids[i], verdict, a.want)
+			}
+		}
+		refused[a.name] += len(ids)
+	}
+	t.Logf("%d ids refused in %v: %v", requests*conversion.MaxItems, time.Since(began).Round(time.Millisecond), refused)
+	time.Sleep(time.Second) // what was accepted by mistake would need a moment to be stored
+	p.Stop()
+	if stored := storedConversions(t, p.Dir, keys); len(stored) != len(real) {
+		t.Errorf("%d conversions are stored, want %d", len(stored), len(real))
+	}
+}
+
+// theirKeys derives the keys of click ids as a program with that ENCRYPTION_KEY does.
+func theirKeys(t testing.TB, secret string) *conversion.Keys {
+	t.Helper()
+	first, last := conversion.PeriodsAt(time.Now(), 90*24*time.Hour)
+	keys, err := conversion.NewKeys(conversion.Derive([][]byte{[]byte(secret)}, first, last))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+// storedConversions reads the conversions out of the click store of a program that is stopped.
+func storedConversions(t testing.TB, dir string, keys *conversion.Keys) (list []shoptest.Stored) {
+	t.Helper()
+	db, err := sql.Open("duckdb", filepath.Join(dir, "clicks.duckdb")+"?access_mode=read_only")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query(`SELECT link, ts, tag, goal, value, currency, external_id, attributed FROM conversions`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var c shoptest.Stored
+		var id conversion.ClickID
+		if err := rows.Scan(&id.Link, &id.Time, &id.Tag, &c.Goal, &c.Value, &c.Currency, &c.Number, &c.Attributed); err != nil {
+			t.Fatal(err)
+		}
+		text, ok := id.Append(nil, keys)
+		if !ok {
+			t.Fatalf("no key for %+v", id)
+		}
+		c.Click = string(text)
+		list = append(list, c)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// convert sends a conversion of the goal "purchase" for each click id, and returns the verdicts.
+func (c *client) convert(ids []string) []conversion.Verdict {
+	c.t.Helper()
+	items := make([]map[string]any, len(ids))
+	for i, id := range ids {
+		items[i] = map[string]any{"clickId": id, "name": "purchase"}
+	}
+	var answer struct {
+		Results []struct{ Verdict conversion.Verdict }
+	}
+	c.Do("POST", "/api/conversions", items, http.StatusAccepted, &answer)
+	if len(answer.Results) != len(ids) {
+		c.t.Fatalf("%d verdicts for %d items", len(answer.Results), len(ids))
+	}
+	list := make([]conversion.Verdict, len(ids))
+	for i, r := range answer.Results {
+		list[i] = r.Verdict
+	}
+	return list
+}
+
+// Bad input gets an answer that names the field, and nothing is stored.
+func TestConversions_bad_input(t *testing.T) {
+	t.Parallel()
+	p := start(t, "RATE_LIMIT_DEFAULT=0", "ENCRYPTION_KEY="+attackKey)
+	c := p.Login()
+	link := c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true})
+	p.published(link.Slug)
+	id := p.clicked(link.Slug)
+	item := func(more string) string { return `{"clickId": "` + id + `", "name": "purchase"` + more + `}` }
+	for name, bad := range map[string]struct {
+		body, field, verdict string
+		status               int
+	}{
+		"NaN":                {item(`, "value": NaN`), "", "", 400},
+		"infinity":           {item(`, "value": 1e999`), "value", "invalid", 202},
+		"negative":           {item(`, "value": -5`), "value", "invalid", 202},
+		"huge":               {item(`, "value": 1000000001`), "value", "invalid", 202},
+		"too precise":        {item(`, "value": 0.00001`), "value", "invalid", 202},
+		"a text as value":    {item(`, "value": "5"`), "value", "invalid", 202},
+		"unknown currency":   {item(`, "value": 5, "currency": "QQQ"`), "currency", "invalid", 202},
+		"long currency":      {item(`, "value": 5, "currency": "EURO"`), "currency", "invalid", 202},
+		"future":             {item(`, "occurredAt": "2999-01-01T00:00:00Z"`), "occurredAt", "in_future", 202},
+		"before the click":   {item(`, "occurredAt": "` + time.Now().Add(-time.Hour).UTC().Format(time.RFC3339) + `"`), "occurredAt", "before_click", 202},
+		"no time":            {item(`, "occurredAt": "yesterday"`), "occurredAt", "invalid", 202},
+		"no name":            {`{"clickId": "` + id + `"}`, "name", "invalid", 202},
+		"long name":          {`{"clickId": "` + id + `", "name": "` + strings.Repeat("x", 65) + `"}`, "name", "invalid", 202},
+		"no click id":        {`{"name": "purchase"}`, "clickId", "invalid", 202},
+		"repeatable alone":   {item(`, "repeatable": true`), "externalId", "invalid", 202},
+		"long external id":   {item(`, "externalId": "` + strings.Repeat("x", 129) + `"`), "externalId", "invalid", 202},
+		"unknown field":      {item(`, "amount": 5`), "amount", "", 400},
+		"a number as name":   {`{"clickId": "` + id + `", "name": 5}`, "name", "", 400},
+		"1,001 items":        {"[" + strings.Repeat(item("")+",", 1000) + item("") + "]", "items", "", 400},
+		"no items":           {"[]", "items", "", 400},
+		"10 MB":              {item(`, "externalId": "` + strings.Repeat("x", 10<<20) + `"`), "", "", 413},
+		"no JSON":            {"purchase", "", "", 400},
+		"deeply nested":      {strings.Repeat("[", 100_000), "", "", 400},
+		"a list in an item":  {"[[]]", "items[0]", "", 400},
+		"half a JSON object": {item("")[:40], "", "", 400},
+	} {
+		status, body := c.send("/api/conversions", "application/json", bad.body)
+		if status != bad.status || !strings.Contains(body, bad.field) {
+			t.Errorf("%s: %d %.300s, want %d and %q", name, status, body, bad.status, bad.field)
+			continue
+		}
+		var answer struct {
+			Results []struct{ Verdict, Field, Message string }
+			Errors  []struct{ Field string }
+		}
+		if err := json.Unmarshal([]byte(body), &answer); err != nil {
+			t.Errorf("%s: %v in %.300s", name, err, body)
+		}
+		if bad.verdict != "" && (len(answer.Results) != 1 || answer.Results[0].Verdict != bad.verdict || answer.Results[0].Field != bad.field || answer.Results[0].Message == "") {
+			t.Errorf("%s: %+v, want %s of %s", name, answer.Results, bad.verdict, bad.field)
+		}
+	}
+
+	// Goals beyond the fiftieth are refused, and currencies of one goal are kept apart.
+	items := make([]map[string]any, conversion.MaxGoals+1)
+	for i := range items {
+		items[i] = map[string]any{"clickId": id, "name": fmt.Sprintf("goal %d", i)}
+	}
+	var many struct {
+		Results []struct{ Verdict string }
+	}
+	c.Do("POST", "/api/conversions", items, 202, &many)
+	verdicts := map[string]int{}
+	for _, r := range many.Results {
+		verdicts[r.Verdict]++
+	}
+	if verdicts["accepted"] != conversion.MaxGoals || verdicts["too_many_goals"] != 1 {
+		t.Errorf("%d goals: %v", len(items), verdicts)
+	}
+	p.Stop()
+	p.Start() // ingests what was accepted
+	time.Sleep(time.Second)
+	p.Stop()
+	stored := storedConversions(t, p.Dir, theirKeys(t, attackKey))
+	for _, c := range stored {
+		if !strings.HasPrefix(c.Goal, "goal ") {
+			t.Errorf("stored: %+v", c)
+		}
+	}
+	if len(stored) != conversion.MaxGoals {
+		t.Errorf("%d conversions are stored, want %d", len(stored), conversion.MaxGoals)
+	}
+}
+
+// send sends a body as it is and returns the answer.
+func (c *client) send(path, contentType, body string) (status int, answer string) {
+	c.t.Helper()
+	req, err := http.NewRequest("POST", c.base+path, bytes.NewReader([]byte(body)))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", contentType)
+	req.Header.Set("Expect", "100-continue") // otherwise the connection may be reset before the client has read the answer to a large body
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}

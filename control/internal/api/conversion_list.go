@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+)
+
+// ConversionsQuery is the part that requests about conversions have in common.
+type ConversionsQuery struct {
+	URLPath
+	StartDate   string `query:"startDate" doc:"First day of the clicks, or an instant. Without a range: all time."`
+	EndDate     string `query:"endDate" doc:"Last day of the clicks, or an instant."`
+	TimeRange   string `query:"timeRange" doc:"A range by name, as in reports."`
+	Timezone    string `query:"timezone" doc:"Time zone of the days. Default: UTC."`
+	IncludeBots bool   `query:"includeBots" doc:"Include clicks of bots."`
+	ClickFilters
+}
+
+func (q ConversionsQuery) ask() report.Ask {
+	return report.Ask{Range: report.Range{Start: q.StartDate, End: q.EndDate, Name: q.TimeRange, Zone: q.Timezone}, IncludeBots: q.IncludeBots, Filters: q.filters()}
+}
+
+type listGoals struct {
+	ConversionsQuery
+	Paging
+}
+
+type listConversions struct {
+	ConversionsQuery
+	Paging
+	Goal string `query:"goal" doc:"Only conversions of this goal."`
+}
+
+type exportConversionsIn struct {
+	ConversionsQuery
+	Goal string `query:"goal" doc:"Only conversions of this goal."`
+}
+
+// Pages of conversions. The click store has no way to skip rows, so a page costs as much as all before it.
+const (
+	conversionsPerPage = 20
+	mostConversions    = 10_000
+)
+
+func (s *Server) registerConversionLists() {
+	const path, tag = "/api/urls/{id}", "Conversions"
+	handle(s, endpoint{Method: http.MethodGet, Path: path + "/goals", ID: "listGoals", Summary: "List the goals of a short URL", Tag: tag},
+		func(ctx context.Context, in *listGoals) (*body[List[report.Goal]], error) {
+			all, err := s.Reports.Goals(ctx, principal(ctx), in.ID, in.ask())
+			if err != nil {
+				return nil, err
+			}
+			from := min(in.offset(conversionsPerPage), len(all))
+			to := min(from+in.size(conversionsPerPage), len(all))
+			return &body[List[report.Goal]]{listOf(all[from:to], len(all), in.Paging, conversionsPerPage)}, nil
+		})
+	handle(s, endpoint{Method: http.MethodGet, Path: path + "/conversions", ID: "listConversions", Summary: "List the conversions of a short URL", Tag: tag},
+		func(ctx context.Context, in *listConversions) (*body[List[report.Conversion]], error) {
+			a := in.ask()
+			a.Goal = in.Goal
+			offset := in.offset(conversionsPerPage)
+			if offset+in.size(conversionsPerPage) > mostConversions {
+				return nil, problem.OfField("page", "must end within the first %d conversions; the export has all of them", mostConversions)
+			}
+			list, total, err := s.Reports.Conversions(ctx, principal(ctx), in.ID, a, offset, in.size(conversionsPerPage))
+			if err != nil {
+				return nil, err
+			}
+			return &body[List[report.Conversion]]{listOf(list, total, in.Paging, conversionsPerPage)}, nil
+		})
+	handle(s, endpoint{Method: http.MethodGet, Path: path + "/conversions/export", ID: "exportConversions", Summary: "Export the conversions of a short URL as CSV", Tag: tag,
+		Limit: limitExport, Timeout: urlExportTime}, s.exportConversions)
+}
+
+func (s *Server) exportConversions(ctx context.Context, in *exportConversionsIn) (*huma.StreamResponse, error) {
+	a := in.ask()
+	a.Goal = in.Goal
+	each, err := s.Reports.ExportConversions(ctx, principal(ctx), in.ID, a)
+	if err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		hc.SetHeader("Content-Type", "text/csv; charset=utf-8")
+		hc.SetHeader("Content-Disposition", `attachment; filename="conversions.csv"`)
+		hc.SetStatus(http.StatusOK)
+		err := writeCSV(hc.BodyWriter(), func(f func(*report.Conversion) error) error { return each(ctx, f) })
+		if err != nil {
+			noteOf(ctx).err = err
+			panic(http.ErrAbortHandler) // the caller must notice that the file is truncated
+		}
+	}}, nil
+}

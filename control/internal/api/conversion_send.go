@@ -1,0 +1,92 @@
+package api
+
+import (
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+
+	"github.com/shortline/shortline/shared/conversion"
+)
+
+// ConversionItem describes one item of a request. Package conversion has its rules.
+type ConversionItem struct {
+	ClickID    string  `json:"clickId" doc:"The id of the click, from the query of the destination." example:"AAAeJAaHuVl57wU2e4T1xzbsPwSbOLy1"`
+	Name       string  `json:"name" maxLength:"64" doc:"What happened: letters, digits, spaces and . _ : / -. A link has at most 50 different names." example:"purchase"`
+	Value      float64 `json:"value,omitempty" minimum:"0" maximum:"1000000000" doc:"A number with at most four decimals." example:"49.9"`
+	Currency   string  `json:"currency,omitempty" doc:"ISO 4217." example:"EUR"`
+	ExternalID string  `json:"externalId,omitempty" maxLength:"128" doc:"Your own id, such as an order number." example:"order-1001"`
+	OccurredAt string  `json:"occurredAt,omitempty" format:"date-time" doc:"When it happened; without it, now."`
+	Repeatable bool    `json:"repeatable,omitempty" doc:"Counts the name again for the same click, once for each externalId, which it needs."`
+}
+
+// ConversionItems is a list of items.
+type ConversionItems struct {
+	Items []ConversionItem `json:"items" minItems:"1" maxItems:"1000"`
+}
+
+// ConversionResult tells what became of an item.
+type ConversionResult struct {
+	Index   int     `json:"index" doc:"The place of the item in the request, from 0."`
+	Verdict string  `json:"verdict" enum:"accepted,duplicate,invalid,malformed,forged,foreign,expired,before_click,in_future,too_many_goals" doc:"accepted: it is stored. duplicate: it was accepted before, and does not count again. All others are refused: invalid (a field is wrong), malformed (no click id), forged (not from this installation), foreign (a link of another workspace), expired (the click is too old), before_click and in_future (the time is impossible), too_many_goals (the link has 50 other names)."`
+	Field   *string `json:"field,omitempty" doc:"The field to blame."`
+	Message *string `json:"message,omitempty" doc:"What to change."`
+}
+
+// ConversionsSent is the response to conversions.
+type ConversionsSent struct {
+	Accepted int                `json:"accepted" doc:"Number of items that were stored."`
+	Rejected int                `json:"rejected" doc:"Number of all others, duplicates included."`
+	Results  []ConversionResult `json:"results" doc:"One for each item, in the order of the request."`
+}
+
+func (s *Server) registerConversions() {
+	send := endpoint{Method: http.MethodPost, Path: "/api/conversions", ID: "sendConversions", Summary: "Send conversions", Tag: "Conversions", Limit: limitConversions, Raw: true, Status: http.StatusAccepted}
+	s.handleRaw(send, s.sendConversions)
+	schema := func(t reflect.Type) *huma.Schema { return s.huma.OpenAPI().Components.Schemas.Schema(t, true, "") }
+	one, many := schema(reflect.TypeFor[ConversionItem]()), schema(reflect.TypeFor[ConversionItems]())
+	least, most := 1, conversion.MaxItems
+	s.describe(&huma.Operation{
+		Method: send.Method, Path: send.Path, OperationID: send.ID, Summary: send.Summary, Tags: []string{send.Tag},
+		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			"application/json": {Schema: &huma.Schema{OneOf: []*huma.Schema{one, many, {Type: huma.TypeArray, Items: one, MinItems: &least, MaxItems: &most}}}},
+			ndjson:             {Schema: &huma.Schema{Type: huma.TypeString, Description: "One object per line."}},
+		}},
+		Responses: map[string]*huma.Response{"202": {Description: "Accepted", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[ConversionsSent]())}}}},
+	})
+}
+
+func (s *Server) sendConversions(c echo.Context) error {
+	r := c.Request()
+	body, err := wholeBody(c, maxBody)
+	if err != nil {
+		return err
+	}
+	if len(body) > largeBody {
+		done, err := s.takeTurn(r.Context())
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
+	items, err := readItems(body, r.Header.Get("Content-Type"))
+	if err != nil {
+		return err
+	}
+	results, err := s.Conversions.Accept(r.Context(), principal(r.Context()), items)
+	if err != nil {
+		return err
+	}
+	out := ConversionsSent{Results: make([]ConversionResult, len(results))}
+	for i, result := range results {
+		if result.Verdict == conversion.Accepted {
+			out.Accepted++
+		} else {
+			out.Rejected++
+		}
+		out.Results[i] = ConversionResult{i, string(result.Verdict), text(result.Field), text(result.Message)}
+	}
+	return c.JSON(http.StatusAccepted, out)
+}

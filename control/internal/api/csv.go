@@ -1,0 +1,57 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+)
+
+// columnsOf returns the names of the columns of a CSV file of rows, which are those of the API.
+func columnsOf[T any]() (names []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// writeCSV writes rows as CSV (RFC 4180) after a byte-order mark and a line of names. After an error the file is
+// incomplete and must be discarded. Cells are inert: a spreadsheet does not interpret them as formulas.
+func writeCSV[T any](w io.Writer, each func(func(*T) error) error) error {
+	b := bufio.NewWriterSize(w, 32<<10)
+	b.WriteString("\uFEFF")
+	c := csv.NewWriter(b)
+	c.UseCRLF = true
+	names := columnsOf[T]()
+	_ = c.Write(names) // csv.Writer keeps its first error
+	cells := make([]string, len(names))
+	err := each(func(row *T) error {
+		record, err := json.Marshal(row)
+		if err != nil {
+			return err
+		}
+		var members map[string]any
+		d := json.NewDecoder(bytes.NewReader(record))
+		d.UseNumber()
+		if err := d.Decode(&members); err != nil {
+			return err
+		}
+		for i, name := range names {
+			cells[i] = cell(members[name])
+		}
+		return c.Write(cells)
+	})
+	if err != nil {
+		return fmt.Errorf("export rows: %w", err)
+	}
+	c.Flush()
+	if err := c.Error(); err != nil {
+		return fmt.Errorf("export rows: %w", err)
+	}
+	return b.Flush()
+}

@@ -1,0 +1,199 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/experiments"
+	"github.com/shortline/shortline/control/internal/experiments/stats"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// ExperimentArm has the figures of one variant.
+type ExperimentArm struct {
+	VariantID         string     `json:"variantId"`
+	Name              string     `json:"name"`
+	Weight            int        `json:"weight" doc:"The present weight."`
+	Visitors          int64      `json:"visitors" doc:"People for whom this variant was drawn: clicks, or different visitors if the link is sticky."`
+	Conversions       int64      `json:"conversions" doc:"Visitors with at least one conversion of the goal."`
+	Rate              float64    `json:"rate" doc:"Conversions divided by visitors, 0 to 1."`
+	Interval          [2]float64 `json:"interval" doc:"The true rate lies between these with a probability of 95 %."`
+	Uplift            *float64   `json:"uplift" doc:"Relative difference to the rate of the first variant: 0.2 is 20 % more. null for the first variant."`
+	UpliftInterval    []float64  `json:"upliftInterval" doc:"The true uplift lies between these two with a probability of 95 %. null for the first variant."`
+	ProbabilityBest   float64    `json:"probabilityBest" doc:"Probability that this variant has the highest rate."`
+	ExpectedLoss      float64    `json:"expectedLoss" doc:"Conversion rate that is lost on average if this variant is chosen."`
+	Revenue           float64    `json:"revenue" doc:"In the currency of the report."`
+	RevenuePerVisitor float64    `json:"revenuePerVisitor"`
+}
+
+// ExperimentRatio is the sample ratio test.
+type ExperimentRatio struct {
+	P  float64 `json:"p" doc:"Probability of such a deviation from the weights, at any time, if visitors are distributed as the weights say."`
+	OK bool    `json:"ok" doc:"false: visitors are lost or counted twice, so no figure can be trusted."`
+}
+
+// ExperimentDecision is the decision about an experiment.
+type ExperimentDecision struct {
+	Status    string  `json:"status" enum:"RUNNING,WINNER,NO_DIFFERENCE,INVALID"`
+	VariantID *string `json:"variantId" doc:"The winner."`
+	At        *Time   `json:"at" doc:"When the autopilot decided. null if the decision is computed from the figures of this moment."`
+	Reason    string  `json:"reason"`
+	Paused    *string `json:"paused" doc:"Why the autopilot waits; null if it does not."`
+}
+
+// ExperimentDay has the figures of visitors who came on one day.
+type ExperimentDay struct {
+	Date string             `json:"date" format:"date" doc:"The day (UTC)."`
+	Arms []ExperimentDayArm `json:"arms"`
+}
+
+// ExperimentDayArm has the figures of one variant and one day.
+type ExperimentDayArm struct {
+	VariantID   string  `json:"variantId"`
+	Visitors    int64   `json:"visitors"`
+	Conversions int64   `json:"conversions"`
+	Rate        float64 `json:"rate"`
+	Revenue     float64 `json:"revenue"`
+}
+
+// Experiment reports how the variants of a link compare.
+type Experiment struct {
+	Goal             string             `json:"goal" doc:"Name of the conversions that count."`
+	Optimize         *string            `json:"optimize" enum:"off,bandit" doc:"null if there is no experiment with this goal."`
+	OnWinner         *string            `json:"onWinner" enum:"notify,promote" doc:"null if there is no experiment with this goal."`
+	StartedAt        Time               `json:"startedAt" doc:"Clicks from then on count."`
+	Arms             []ExperimentArm    `json:"arms" doc:"Active variants, oldest first."`
+	Currency         *string            `json:"currency" doc:"The most frequent currency of the goal's conversions."`
+	MixedCurrencies  bool               `json:"mixedCurrencies" doc:"There is revenue in other currencies, which is left out."`
+	SampleRatio      ExperimentRatio    `json:"sampleRatio"`
+	Decision         ExperimentDecision `json:"decision"`
+	RequiredVisitors *int               `json:"requiredVisitors" doc:"Visitors that each of two variants needs to find an uplift of 10 % with a probability of 80 %; null without conversions."`
+	Series           []ExperimentDay    `json:"series"`
+}
+
+// ExperimentWeights are the weights of variants from a time on.
+type ExperimentWeights struct {
+	At      Time            `json:"at"`
+	Weights map[string]int  `json:"weights" doc:"By the id of each active variant."`
+	Source  string          `json:"source" enum:"AUTOPILOT,PROMOTION,OWNER"`
+	Reason  string          `json:"reason"`
+	Figures json.RawMessage `json:"figures" doc:"What the weights were computed from: visitors, conversions and probabilityBest by variantId. Empty for weights of an owner."`
+}
+
+func experimentOf(f *experiments.Figures) Experiment {
+	out := Experiment{
+		Goal: f.Goal, StartedAt: Time(f.StartedAt), Arms: make([]ExperimentArm, len(f.Arms)), Currency: text(f.Currency), MixedCurrencies: f.Mixed,
+		SampleRatio: ExperimentRatio{f.RatioP, f.RatioOK}, Series: make([]ExperimentDay, len(f.Days)),
+		Decision: ExperimentDecision{Status: f.Decision.Status, VariantID: text(f.Decision.Variant), Reason: f.Decision.Reason, Paused: text(f.Decision.Paused)},
+	}
+	if f.Stored != nil {
+		out.Optimize, out.OnWinner = &f.Stored.Optimize, &f.Stored.OnWinner
+	}
+	if f.Decision.DecidedAt != 0 {
+		at := Time(f.Decision.DecidedAt)
+		out.Decision.At = &at
+	}
+	if f.Required != 0 {
+		out.RequiredVisitors = &f.Required
+	}
+	best, loss := stats.ProbabilityBest(f.Arms), stats.ExpectedLoss(f.Arms)
+	for i, a := range f.Arms {
+		v, rate := &f.Variants[i], stats.RateInterval(a)
+		arm := ExperimentArm{
+			VariantID: v.ID, Name: v.Name, Weight: v.Weight, Visitors: a.Visitors, Conversions: a.Converted, Rate: a.Rate(), Interval: [2]float64{rate.Low, rate.High},
+			ProbabilityBest: best[i], ExpectedLoss: loss[i], Revenue: a.Revenue, RevenuePerVisitor: stats.RevenuePerVisitor(a).Mean,
+		}
+		if i > 0 {
+			uplift := stats.UpliftOver(f.Arms[0], a)
+			arm.Uplift, arm.UpliftInterval = &uplift.Value, []float64{uplift.Interval.Low, uplift.Interval.High}
+		}
+		out.Arms[i] = arm
+	}
+	for i, day := range f.Days {
+		out.Series[i] = ExperimentDay{day.Date, make([]ExperimentDayArm, len(day.Arms))}
+		for j, a := range day.Arms {
+			out.Series[i].Arms[j] = ExperimentDayArm{f.Variants[j].ID, a.Visitors, a.Converted, a.Rate(), a.Revenue}
+		}
+	}
+	return out
+}
+
+// experiment responds with the experiment of a link after a change of it.
+func (s *Server) experiment(ctx context.Context, id, goal string, err error) (*versioned[Experiment], error) {
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.Experiments.Report(ctx, principal(ctx), id, goal)
+	if err != nil {
+		return nil, err
+	}
+	out := &versioned[Experiment]{Body: experimentOf(&f)}
+	if f.Stored != nil {
+		out.ETag = experiments.Version(f.Stored)
+	}
+	return out, nil
+}
+
+func (s *Server) registerExperiments() {
+	const path, tag = "/api/urls/{id}/experiment", "Experiments"
+	handle(s, endpoint{Method: http.MethodGet, Path: path, ID: "getExperiment", Summary: "Report how the variants of a short URL compare", Tag: tag, Limit: limitAnalytics},
+		func(ctx context.Context, in *struct {
+			URLPath
+			Goal string `query:"goal" maxLength:"64" doc:"Name of the conversions that count. Default: the experiment's goal. Required if the link has no experiment."`
+		}) (*versioned[Experiment], error) {
+			return s.experiment(ctx, in.ID, in.Goal, nil)
+		})
+	handle(s, endpoint{Method: http.MethodPut, Path: path, ID: "putExperiment", Summary: "Start an experiment, or change its settings", Tag: tag, Limit: limitVariants, Conditional: true},
+		func(ctx context.Context, in *struct {
+			URLPath
+			Body struct {
+				Goal     Opt[string] `json:"goal,omitempty" doc:"Name of the conversions that count. Required for a new experiment; another goal restarts it."`
+				Optimize Opt[string] `json:"optimize,omitempty" enum:"off,bandit" doc:"bandit: the autopilot sets the weights. off if left out."`
+				OnWinner Opt[string] `json:"onWinner,omitempty" enum:"notify,promote" doc:"promote: a winner gets all visitors. notify if left out."`
+			}
+		}) (*versioned[Experiment], error) {
+			input := experiments.Input{Goal: given(in.Body.Goal, ""), Optimize: given(in.Body.Optimize, experiments.Off), OnWinner: given(in.Body.OnWinner, experiments.Notify)}
+			return s.experiment(ctx, in.ID, "", s.Experiments.Put(ctx, principal(ctx), in.ID, input))
+		})
+	handle(s, endpoint{Method: http.MethodDelete, Path: path, ID: "deleteExperiment", Summary: "Delete an experiment", Tag: tag, Limit: limitVariants, Conditional: true},
+		func(ctx context.Context, in *URLPath) (*noContent, error) {
+			return nil, s.Experiments.Delete(ctx, principal(ctx), in.ID)
+		})
+	handle(s, endpoint{Method: http.MethodPost, Path: path + "/restart", ID: "restartExperiment", Summary: "Begin an experiment anew", Tag: tag, Limit: limitVariants, Status: http.StatusOK, Conditional: true},
+		func(ctx context.Context, in *URLPath) (*versioned[Experiment], error) {
+			return s.experiment(ctx, in.ID, "", s.Experiments.Restart(ctx, principal(ctx), in.ID))
+		})
+	handle(s, endpoint{Method: http.MethodPost, Path: path + "/promote", ID: "promoteVariant", Summary: "Give all visitors to one variant", Tag: tag, Limit: limitVariants, Status: http.StatusOK, Conditional: true},
+		func(ctx context.Context, in *struct {
+			URLPath
+			Body struct {
+				VariantID Opt[string] `json:"variantId" required:"true"`
+			}
+		}) (*versioned[Experiment], error) {
+			if in.Body.VariantID.Value == "" {
+				return nil, problem.OfField("variantId", "is required")
+			}
+			return s.experiment(ctx, in.ID, "", s.Experiments.Promote(ctx, principal(ctx), in.ID, in.Body.VariantID.Value))
+		})
+	handle(s, endpoint{Method: http.MethodGet, Path: path + "/weights", ID: "listExperimentWeights", Summary: "List the weights that an experiment has had", Tag: tag, Limit: limitVariants},
+		func(ctx context.Context, in *struct {
+			URLPath
+			Paging
+		}) (*body[List[ExperimentWeights]], error) {
+			list, total, err := s.Experiments.Weights(ctx, principal(ctx), in.ID, in.size(20), in.offset(20))
+			if err != nil {
+				return nil, err
+			}
+			rows := make([]ExperimentWeights, len(list))
+			for i := range list {
+				rows[i] = weightsOf(&list[i])
+			}
+			return &body[List[ExperimentWeights]]{listOf(rows, total, in.Paging, 20)}, nil
+		})
+}
+
+func weightsOf(w *store.ExperimentWeights) ExperimentWeights {
+	return ExperimentWeights{Time(w.At), w.Weights, w.Source, w.Reason, json.RawMessage(w.Figures)}
+}

@@ -1,0 +1,120 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// The sources of a fleet.
+const (
+	Clicks      = "clicks"
+	Conversions = "conversions"
+)
+
+const (
+	tellEvery = 15 * time.Second
+	// silence is how long nobody may tell about a source, or an edge may not report, until it counts as stopped.
+	silence = 2 * time.Minute
+	// MaxBehind is the age of the oldest click or conversion that waits, above which figures count as out of date.
+	MaxBehind = 5 * time.Minute
+)
+
+// Progress tells other processes, through the database, how far this process is with its sources.
+type Progress struct {
+	store   *store.Store
+	logger  *slog.Logger
+	process string
+	sources []source
+}
+
+type source struct {
+	name   string
+	behind func() (age time.Duration, assigned bool)
+}
+
+// NewProgress returns a Progress without sources. A nil logger is slog.Default().
+func NewProgress(st *store.Store, logger *slog.Logger) *Progress {
+	return &Progress{store: st, logger: cmp.Or(logger, slog.Default()), process: store.NewID()}
+}
+
+// Watch adds a source. behind returns the age of its oldest message that is not stored, and whether this process has a part
+// of the source at all. It may be called at any time. Call Watch before Run.
+func (p *Progress) Watch(name string, behind func() (age time.Duration, assigned bool)) {
+	p.sources = append(p.sources, source{name, behind})
+}
+
+// Run tells until ctx ends.
+func (p *Progress) Run(ctx context.Context) error {
+	for failures := 0; ; {
+		err := p.Tell(ctx)
+		if failures++; err == nil {
+			failures = 0
+		} else if ctx.Err() == nil && backoff.LogWorthy(failures) {
+			p.logger.Error("progress of ingest not stored", "error", err.Error())
+		}
+		if !backoff.Sleep(ctx, tellEvery) {
+			return nil
+		}
+	}
+}
+
+// Tell stores the progress once.
+func (p *Progress) Tell(ctx context.Context) error {
+	err := p.store.Tx(ctx, func(tx *store.Tx) error {
+		for _, s := range p.sources {
+			if age, assigned := s.behind(); assigned {
+				if err := tx.NoteProgress(ctx, p.process, s.name, age); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("store the progress of ingest: %w", err)
+	}
+	return nil
+}
+
+// OutOfDate says why figures from the click store are out of date; "" means that they are not. The sources are those that a
+// process must have told about. Edges that have not reported for two minutes are ignored: nobody knows what they have.
+func OutOfDate(ctx context.Context, st *store.Store, sources ...string) (string, error) {
+	told, err := st.IngestProgress(ctx, silence)
+	if err != nil {
+		return "", fmt.Errorf("read the progress of ingest: %w", err)
+	}
+	known := map[string]bool{}
+	for _, p := range told {
+		known[p.Source] = true
+		if p.Behind > 0 && p.Behind+p.Ago > MaxBehind {
+			return fmt.Sprintf("Some %s have not been stored for more than five minutes.", p.Source), nil
+		}
+	}
+	for _, name := range sources {
+		if !known[name] {
+			return fmt.Sprintf("No process stores %s at present.", name), nil
+		}
+	}
+	edges, err := st.EdgeReports(ctx, time.Now().Add(-silence).UnixMilli())
+	if err != nil {
+		return "", fmt.Errorf("read the reports of edges: %w", err)
+	}
+	for _, e := range edges {
+		var status snapshot.Status
+		if err := json.Unmarshal([]byte(e.Status), &status); err != nil {
+			return "", fmt.Errorf("read the report of edge %s: %w", e.Edge, err)
+		}
+		if status.Spool.OldestMs > MaxBehind.Milliseconds() {
+			return "Clicks have waited at an edge for more than five minutes.", nil
+		}
+	}
+	return "", nil
+}

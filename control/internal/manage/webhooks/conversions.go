@@ -1,0 +1,107 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/conversion"
+)
+
+// NoteConversions stores deliveries of conversion.created for the subscribed webhooks. It is idempotent like Note, and drops
+// events beyond a webhook's maximum backlog likewise. Conversions of links that do not exist any more have no event.
+func (s *Service) NoteConversions(ctx context.Context, list []analytics.Conversion) error {
+	ctx, cancel := context.WithTimeout(ctx, noteTime)
+	defer cancel()
+	subs, err := s.clickSubscriptions(ctx)
+	if err == nil {
+		subs = slices.DeleteFunc(slices.Clone(subs), func(sub store.Subscription) bool { return !slices.Contains(sub.Events, ConversionCreated) })
+	}
+	if err == nil && len(subs) > 0 {
+		for batch := range slices.Chunk(list, noteBatch) {
+			if err = s.noteConversions(ctx, subs, batch); err != nil {
+				break
+			}
+		}
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+	if err != nil {
+		s.metrics.errors.Inc()
+	}
+	return err
+}
+
+func (s *Service) noteConversions(ctx context.Context, interested []store.Subscription, list []analytics.Conversion) error {
+	rows := make([]analytics.Row, len(list))
+	for i := range list {
+		rows[i] = analytics.Row{Link: list[i].Click.Link}
+	}
+	known, err := s.lookUp(ctx, rows)
+	if err != nil {
+		return err
+	}
+	var workspaces []uint64
+	for _, sub := range interested {
+		workspaces = append(workspaces, sub.Workspace)
+	}
+	lost := 0
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		lost = 0
+		subs, err := tx.SubscriptionsOn(ctx, store.Distinct(workspaces))
+		if err != nil {
+			return fmt.Errorf("find webhooks: %w", err)
+		}
+		due, err := conversionDeliveries(subs, list, known)
+		if err != nil {
+			return err
+		}
+		if due, lost, err = s.withinBacklog(ctx, tx, due); err != nil {
+			return err
+		}
+		return tx.InsertDeliveries(ctx, due)
+	})
+	if err != nil {
+		return fmt.Errorf("store conversion events: %w", err)
+	}
+	if lost > 0 {
+		s.dropped("a webhook has too much that is still to be sent", lost)
+	}
+	return nil
+}
+
+func conversionDeliveries(subs []store.Subscription, list []analytics.Conversion, known lookup) (due []store.Delivery, err error) {
+	for i := range list {
+		c := &list[i]
+		url, ok := known.urls[c.Click.Link]
+		if !ok {
+			continue
+		}
+		id, body := c.Key().ID(), ""
+		for _, sub := range subs {
+			if !sub.EveryLink && sub.Workspace != url.Workspace || !slices.Contains(sub.Events, ConversionCreated) {
+				continue
+			}
+			if body == "" {
+				if body, err = envelope(ConversionCreated, c.OccurredAt, known.converted(&url, c)); err != nil {
+					return nil, err
+				}
+			}
+			due = append(due, delivery(sub.WebhookID, id, ConversionCreated, body, store.Now()))
+		}
+	}
+	return due, nil
+}
+
+// converted returns the payload of a conversion.
+func (l *lookup) converted(u *store.Link, c *analytics.Conversion) ConversionMade {
+	return ConversionMade{
+		ID: c.Key().ID(), URLID: u.ID, Slug: u.Slug, Name: c.Name, Value: float64(c.Value) / conversion.ValueScale, Currency: analytics.OrNull(c.Currency), ExternalID: analytics.OrNull(c.ExternalID),
+		OccurredAt: instant(c.OccurredAt), ClickedAt: instant(c.Click.Time), Address: l.addresses[u.Num],
+		VariantID: analytics.OrNull(analytics.IDString(c.Row.Variant)), RuleID: analytics.OrNull(analytics.IDString(c.Row.Rule)),
+	}
+}
