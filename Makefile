@@ -108,6 +108,9 @@ bound-%: ## run a package's experiment at the size of a release, such as make bo
 	@deploy/dev/parts
 	@deploy/dev/bounds $*
 
+sim: ## simulate experiments at full size; writes docs/developers/experiments.md (about 15 minutes)
+	cd control && $(GO) test -count=1 -timeout 120m -v -run TestSimulation ./internal/experiments/stats -args -full
+
 load: ## run k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, stress, spike or soak
 	@test/observe/parts
 	$(CACHE)/bin/k6 run $(K6FLAGS) deploy/k6/$(or $(K6),load).js
@@ -137,4 +140,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run build build-standalone test check prose bench guard fuzz e2e combinations load docs geo up up-fleet down compiler
+.PHONY: help run build build-standalone test check prose bench guard fuzz e2e sim combinations load docs geo up up-fleet down compiler

@@ -122,6 +122,7 @@ topologySpreadConstraints:
 {{- $k := .Values.kafka -}}
 - {name: KAFKA_BROKERS, value: {{ join "," $k.brokers | quote }}}
 - {name: KAFKA_TOPIC, value: {{ $k.topic | quote }}}
+- {name: KAFKA_CONVERSIONS_TOPIC, value: {{ $k.conversionsTopic | quote }}}
 - {name: KAFKA_PREFIX, value: {{ $k.prefix | quote }}}
 - {name: KAFKA_CREATE_TOPIC, value: {{ $k.createTopic | quote }}}
 - {name: KAFKA_PARTITIONS, value: {{ $k.partitions | quote }}}
