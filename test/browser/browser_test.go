@@ -63,6 +63,11 @@ func launch(t *testing.T, program string, settings ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	addr, ops := testkit.FreeAddr(t), testkit.FreeAddr(t)
+	for _, s := range settings {
+		if own, ok := strings.CutPrefix(s, "OPS_ADDR="); ok {
+			ops = own
+		}
+	}
 	out, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,82 +1,18 @@
 package browser_test
 
 import (
-	"bufio"
-	"encoding/json"
-	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/shortline/shortline/shared/nametest"
 	"github.com/shortline/shortline/shared/testkit"
 )
-
-// nameserver is a DNS server whose records a test sets.
-type nameserver struct {
-	t    *testing.T
-	addr string
-	in   io.Writer
-	out  *bufio.Reader
-}
-
-func startNameserver(t *testing.T) *nameserver {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "nameserver")
-	build := exec.Command("go", "build", "-o", program, ".")
-	build.Dir, build.Env, build.Stderr = "../../control/internal/manage/domains/dnstest/nameserver", append(os.Environ(), "GOWORK=off"), os.Stderr
-	if err := build.Run(); err != nil {
-		t.Fatal("build the name server:", err)
-	}
-	cmd := exec.Command(program)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { in.Close(); _ = cmd.Wait() })
-	n := &nameserver{t: t, in: in, out: bufio.NewReader(out)}
-	n.addr = n.line()
-	return n
-}
-
-func (n *nameserver) line() string {
-	n.t.Helper()
-	text, err := n.out.ReadString('\n')
-	if err != nil {
-		n.t.Fatal("read from the name server:", err)
-	}
-	return strings.TrimSpace(text)
-}
-
-// set replaces the records of a name by those in the text form of zone files.
-func (n *nameserver) set(name string, records ...string) {
-	n.t.Helper()
-	line, err := json.Marshal(map[string]any{"name": name, "records": records})
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	if _, err := n.in.Write(append(line, '\n')); err != nil {
-		n.t.Fatal(err)
-	}
-	if answer := n.line(); answer != "ok" {
-		n.t.Fatalf("set %s: %s", name, answer)
-	}
-}
 
 // ownDomain is a domain as the API returns it.
 type ownDomain struct {
@@ -85,13 +21,12 @@ type ownDomain struct {
 }
 
 // point sets the records that a domain asks for.
-func (n *nameserver) point(d ownDomain) {
-	n.t.Helper()
+func point(n *nametest.Server, d ownDomain) {
 	for _, r := range d.Records {
 		if text := r.Type + " " + r.Value; r.Type == "TXT" {
-			n.set(r.Name, `TXT "`+r.Value+`"`)
+			n.Set(r.Name, `TXT "`+r.Value+`"`)
 		} else {
-			n.set(r.Name, text+".")
+			n.Set(r.Name, text+".")
 		}
 	}
 }
@@ -116,9 +51,9 @@ func at(t *testing.T, base, host, path string) int {
 }
 
 func TestConsole_domains(t *testing.T) {
-	names := startNameserver(t)
-	names.set("edge.sho.example.com", "A 198.51.100.1")
-	base := standalone(t, "RESOLVERS="+names.addr, "EDGE_HOSTNAME=edge.sho.example.com")
+	names := nametest.Start(t)
+	names.Set("edge.sho.example.com", "A 198.51.100.1")
+	base := standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com")
 	b := open(t, base)
 	b.also("409 (Conflict)")
 	b.visit("/console/domains")
@@ -149,8 +84,8 @@ func TestConsole_domains(t *testing.T) {
 	b.sees("No TXT record at _shortline." + acme + " yet.")
 	b.looks("132-domain-without-records")
 	b.accessible()
-	names.set("_shortline."+acme, `TXT "something else"`)
-	names.set(acme, "A 203.0.113.7")
+	names.Set("_shortline."+acme, `TXT "something else"`)
+	names.Set(acme, "A 203.0.113.7")
 	b.sees("has another value")
 	b.sees("203.0.113.7; expected a CNAME record with edge.sho.example.com.")
 	b.until(`document.activeElement.ariaLabel === 'Copy the name of the CNAME record'`)
@@ -166,7 +101,7 @@ func TestConsole_domains(t *testing.T) {
 	if b.eval(checks, &after); after != before {
 		t.Errorf("a hidden page looked for the records %d times", after-before)
 	}
-	names.point(d)
+	point(names, d)
 	b.eval(`delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))`, nil)
 	b.sees("All records are right.")
 	b.until(`document.querySelector('.heading .badge').textContent === 'Active' && document.querySelectorAll('.found .yes').length === 2`)
@@ -319,8 +254,8 @@ func TestConsole_domains(t *testing.T) {
 
 // Members who do not manage domains see them without controls.
 func TestConsole_domains_for_members(t *testing.T) {
-	names := startNameserver(t)
-	b := open(t, standalone(t, "RESOLVERS="+names.addr, "EDGE_HOSTNAME=edge.sho.example.com"))
+	names := nametest.Start(t)
+	b := open(t, standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com"))
 	b.visit("/login")
 	b.signIn("admin@example.com", adminPassword)
 	b.sees("No links yet")
@@ -363,10 +298,10 @@ func TestPictures_domain(t *testing.T) {
 	if !*update {
 		t.Skip("writes docs/images; run `go test -run TestPictures_domain -update .`")
 	}
-	names := startNameserver(t)
-	names.set("edge.sho.rt", "A 198.51.100.1")
-	names.set("go.acme.com", "CNAME edge.sho.rt.")
-	b := atPublicURL(t, standalone(t, "RESOLVERS="+names.addr, "EDGE_HOSTNAME=edge.sho.rt", "BASE_URL="+publicURL))
+	names := nametest.Start(t)
+	names.Set("edge.sho.rt", "A 198.51.100.1")
+	names.Set("go.acme.com", "CNAME edge.sho.rt.")
+	b := atPublicURL(t, standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.rt", "BASE_URL="+publicURL))
 	b.do(emulation.SetDeviceMetricsOverride(1280, 780, 1, false))
 	b.scheme("light")
 	b.visit("/console/domains")

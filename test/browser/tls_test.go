@@ -98,17 +98,10 @@ func TestTLS_Chromium_opens_a_link_on_a_custom_domain(t *testing.T) {
 	call(t, "POST", base+"/api/auth/login", "", map[string]any{"email": "admin@example.com", "password": adminPassword}, &session)
 	var d struct {
 		ID      string
-		Records []struct{ Type, Name, Value string }
+		Records []acmetest.Record
 	}
 	call(t, "POST", base+"/api/domains", session.AccessToken, map[string]any{"hostname": host}, &d)
-	for _, r := range d.Records {
-		switch r.Type {
-		case "TXT":
-			ca.SetTXT(r.Name, r.Value)
-		case "CNAME":
-			ca.SetCNAME(r.Name, r.Value)
-		}
-	}
+	ca.SetRecords(d.Records)
 	var link struct{ ShortURL string }
 	call(t, "POST", base+"/api/urls", session.AccessToken, map[string]any{"originalUrl": there.URL, "customSlug": "spring", "domain": host}, &link)
 	call(t, "POST", base+"/api/domains/"+d.ID+"/verify", session.AccessToken, map[string]any{}, &d)

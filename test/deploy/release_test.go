@@ -127,7 +127,7 @@ func TestChart_roles(t *testing.T) {
 			}
 		}
 		slices.Sort(roles)
-		if !slices.Equal(slices.Compact(roles), []string{"api", "certs", "ingest", "publish", "webhooks"}) {
+		if !slices.Equal(slices.Compact(roles), []string{"api", "certs", "experiments", "ingest", "publish", "webhooks"}) {
 			t.Errorf("%s: the deployments do not cover all roles: %v", name, roles)
 		}
 	}

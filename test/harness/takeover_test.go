@@ -1,65 +1,18 @@
 package harness_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/nametest"
 	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
-
-// nameserver starts a DNS server. It returns its address and a function that sets the records of a name.
-func nameserver(t *testing.T) (addr string, set func(name string, records ...string)) {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "nameserver")
-	build := exec.Command("go", "build", "-o", program, ".")
-	build.Dir, build.Env, build.Stderr = "../../control/internal/manage/domains/dnstest/nameserver", append(os.Environ(), "GOWORK=off"), os.Stderr
-	if err := build.Run(); err != nil {
-		t.Fatal("build the name server:", err)
-	}
-	cmd := exec.Command(program)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { in.Close(); _ = cmd.Wait() })
-	answers := bufio.NewReader(out)
-	line := func() string {
-		text, err := answers.ReadString('\n')
-		if err != nil {
-			t.Fatal("read from the name server:", err)
-		}
-		return strings.TrimSpace(text)
-	}
-	return line(), func(name string, records ...string) {
-		t.Helper()
-		if err := json.NewEncoder(in).Encode(map[string]any{"name": name, "records": records}); err != nil {
-			t.Fatal(err)
-		}
-		if answer := line(); answer != "ok" {
-			t.Fatalf("set %s: %s", name, answer)
-		}
-	}
-}
 
 // visitHost sends a visit to a host and returns the answer of an edge.
 func visitHost(e *fleet.Node, host, slug string) (status int, location string) {
@@ -108,11 +61,11 @@ func atEveryEdge(t *testing.T, f *fleet.Fleet, host, slug string, status int, lo
 // stop, and those of the new one start, within two seconds.
 func TestDomain_taken_over_in_a_fleet(t *testing.T) {
 	const host, limit = "go.acme.example.com", 2 * time.Second
-	resolver, set := nameserver(t)
-	f := fleet.Start(t, fleet.Config{Edges: 3, Controls: 2, Spread: true, EdgeEnv: []string{"STRICT_HOSTS=true"}, ControlEnv: []string{"RESOLVERS=" + resolver, "EDGE_HOSTNAME=edge.sho.example.com"}})
+	names := nametest.Start(t)
+	f := fleet.Start(t, fleet.Config{Edges: 3, Controls: 2, Spread: true, EdgeEnv: []string{"STRICT_HOSTS=true"}, ControlEnv: []string{"RESOLVERS=" + names.Addr, "EDGE_HOSTNAME=edge.sho.example.com"}})
 	admin := f.Controls[0].Login(t)
-	set(host, "CNAME edge.sho.example.com.")
-	set("edge.sho.example.com", "A 198.51.100.1")
+	names.Set(host, "CNAME edge.sho.example.com.")
+	names.Set("edge.sho.example.com", "A 198.51.100.1")
 	user := func(control *fleet.Node, name string) *fleet.API {
 		admin.Must("POST", "/api/users", map[string]any{"email": name + "@example.com", "password": "correct horse battery"}, 201, nil)
 		return control.LoginAs(t, name+"@example.com", "correct horse battery")
@@ -125,7 +78,7 @@ func TestDomain_taken_over_in_a_fleet(t *testing.T) {
 	var hers, his domain
 	verify := func(api *fleet.API, d *domain) time.Duration {
 		t.Helper()
-		set("_shortline."+host, fmt.Sprintf("TXT %q", d.Records[0].Value))
+		names.Set("_shortline."+host, fmt.Sprintf("TXT %q", d.Records[0].Value))
 		began := time.Now()
 		api.Must("POST", "/api/domains/"+d.ID+"/verify", nil, 200, d)
 		if d.Status != "ACTIVE" {
@@ -145,7 +98,7 @@ func TestDomain_taken_over_in_a_fleet(t *testing.T) {
 	}
 	refused("POST", "/api/domains", map[string]any{"hostname": host}, 409)
 
-	set("_shortline." + host)
+	names.Set("_shortline." + host)
 	if out, err := f.Ask(`UPDATE domains SET proved_at = proved_at - 8 * 86400000::bigint, checked_at = checked_at - 8 * 86400000::bigint`); err != nil {
 		t.Fatal(out, err)
 	}

@@ -77,18 +77,11 @@ func TestTLS_fleet(t *testing.T) {
 		host := fmt.Sprintf("go%d.acme.example.com", i)
 		var d struct {
 			ID, Status string
-			Records    []struct{ Type, Name, Value string }
+			Records    []acmetest.Record
 		}
 		admin.Must("POST", "/api/domains", map[string]any{"hostname": host}, 201, &d)
 		admin.Create("https://example.com/"+host, map[string]any{"customSlug": "spring", "domain": host})
-		for _, r := range d.Records {
-			switch r.Type {
-			case "TXT":
-				ca.SetTXT(r.Name, r.Value)
-			case "CNAME":
-				ca.SetCNAME(r.Name, r.Value)
-			}
-		}
+		ca.SetRecords(d.Records)
 		admin.At(f.Controls[i%2]).Must("POST", "/api/domains/"+d.ID+"/verify", nil, 200, &d)
 		if d.Status != "ACTIVE" {
 			t.Fatalf("%s: %+v", host, d)

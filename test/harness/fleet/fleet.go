@@ -125,7 +125,7 @@ func Start(t testing.TB, cfg Config) *Fleet {
 		f.startPostgres()
 		f.startClickHouse()
 		for i := range cfg.Controls {
-			f.Controls = append(f.Controls, f.control(fmt.Sprintf("control%d", i+1), "api,publish,ingest,webhooks"))
+			f.Controls = append(f.Controls, f.control(fmt.Sprintf("control%d", i+1), "api,publish,ingest,webhooks,experiments"))
 		}
 		for i := range cfg.Ingesters {
 			f.Ingesters = append(f.Ingesters, f.control(fmt.Sprintf("ingester%d", i+1), "ingest"))
@@ -214,7 +214,7 @@ func (f *Fleet) control(name, roles string) *Node {
 	env := append([]string{"ROLES=" + roles, "DATABASE_URL=" + f.DatabaseURL(), "CLICKHOUSE_URL=" + f.StoreURL(),
 		"JWT_SECRET=" + strings.Repeat("j", 32), "ENCRYPTION_KEY=" + strings.Repeat("e", 32), "EDGE_TOKENS=" + edgeToken,
 		"ADMIN_EMAIL=" + adminEmail, "ADMIN_PASSWORD=" + adminPassword,
-		"RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0"}, f.cfg.ControlEnv...)
+		"RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0", "RATE_LIMIT_CONVERSIONS=0"}, f.cfg.ControlEnv...)
 	return f.node(name, Control, env)
 }
 

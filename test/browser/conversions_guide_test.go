@@ -1,0 +1,86 @@
+package browser_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// The snippets of docs/users/send-conversions.md for pages and tag managers: a visitor follows a short link to a shop on another
+// domain, goes to another page, and buys there.
+func TestGuide_conversions_of_browsers(t *testing.T) {
+	b, err := os.ReadFile("../../docs/users/send-conversions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide := string(b)
+	const short, shop = "http://sho.example.com", "http://shop.example.com"
+	base := standalone(t, "BASE_URL="+short, "WEBHOOK_ALLOW_PRIVATE=true")
+	var session struct{ AccessToken string }
+	call(t, "POST", base+"/api/auth/login", "", map[string]any{"email": "admin@example.com", "password": adminPassword}, &session)
+	var settings struct{ PublishableKey string }
+	call(t, "PUT", base+"/api/conversions/settings", session.AccessToken, map[string]any{"hosts": []string{"shop.example.com"}}, &settings)
+	snippet := func(name string) string {
+		code := regexp.MustCompile("<!-- tested: " + name + " -->\n```html\n((?s).*?)\n```").FindStringSubmatch(guide)
+		if code == nil {
+			t.Fatalf("the guide has no code marked %q", name)
+		}
+		return strings.NewReplacer("https://sho.example.com", short, "slp_8d0f3c5a9b1e4f7780c2d6e5a4b39f10", settings.PublishableKey,
+			"{{Order value}}", "99.50", "{{Order number}}", "order-1007").Replace(code[1])
+	}
+	type made struct {
+		URLID, Name, ExternalID, Currency string
+		Value                             float64
+	}
+	came := make(chan made, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var event struct{ Data made }
+		if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
+			t.Error(err)
+		}
+		came <- event.Data
+	}))
+	t.Cleanup(receiver.Close)
+	call(t, "POST", base+"/api/webhooks", session.AccessToken, map[string]any{"name": "orders", "url": receiver.URL, "secret": "the secret of this test", "events": []string{"conversion.created"}}, &struct{}{})
+	pages := map[string]string{
+		"/page": snippet("script"), "/page/thanks": snippet("script") + snippet("call"),
+		"/manager": snippet("tag"), "/manager/thanks": snippet("tag") + snippet("event"),
+	}
+	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<!doctype html><link rel=icon href=data:,><title>Shop</title>"+pages[r.URL.Path]+"<h1>Shop</h1>")
+	}))
+	t.Cleanup(there.Close)
+	rules := fmt.Sprintf("MAP sho.example.com %s, MAP shop.example.com %s", strings.TrimPrefix(base, "http://"), strings.TrimPrefix(there.URL, "http://"))
+	for _, c := range []struct {
+		path, order string
+		value       float64
+	}{{"/page", "order-1006", 49.9}, {"/manager", "order-1007", 99.5}} {
+		t.Run(c.path[1:], func(t *testing.T) {
+			var link struct{ ID, Slug string }
+			call(t, "POST", base+"/api/urls", session.AccessToken, map[string]any{"originalUrl": shop + c.path, "trackConversions": true}, &link)
+			served(t, base+"/"+link.Slug)
+			visitor := open(t, shop, chromedp.Flag("host-resolver-rules", rules))
+			visitor.do(chromedp.Navigate(short + "/" + link.Slug))
+			visitor.until(`document.cookie.startsWith('sl_click=')`)
+			visitor.do(chromedp.Navigate(shop + c.path + "/thanks"))
+			select {
+			case got := <-came:
+				if want := (made{link.ID, "purchase", c.order, "EUR", c.value}); got != want {
+					t.Errorf("%+v, want %+v", got, want)
+				}
+			case <-time.After(time.Minute):
+				t.Error("no conversion arrives")
+			}
+		})
+	}
+}

@@ -1,0 +1,206 @@
+package harness_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/test/harness/fleet"
+)
+
+// shops visit links as their customers do, and report purchases until they are accepted.
+type shops struct {
+	*chain
+	client *http.Client
+
+	mu     sync.Mutex
+	ledger map[string]bool // external ids of accepted conversions
+	visits int
+	tries  int
+	failed int // requests without an answer, and those with 503
+	other  map[string]int
+}
+
+type sale map[string]any
+
+// visit follows a link, and returns the click id that the shop received; "" if there was no answer.
+func (s *shops) visit() string {
+	edge, slug := s.Edges[rand.IntN(len(s.Edges))], s.slugs[rand.IntN(len(s.slugs))]
+	res, err := s.client.Get("http://" + edge.Addr + "/" + slug)
+	if err != nil {
+		return ""
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		return ""
+	}
+	to, err := url.Parse(res.Header.Get("Location"))
+	if err != nil {
+		return ""
+	}
+	id := to.Query().Get("sl_click")
+	if id == "" {
+		s.note(fmt.Sprintf("a visit without a click id: %d to %s", res.StatusCode, to))
+	}
+	return id
+}
+
+func (s *shops) note(problem string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.other[problem]++
+}
+
+// report sends sales until a control plane has accepted all of them. It sends every tenth request twice.
+func (s *shops) report(sales []sale) {
+	for {
+		var out struct {
+			Results []struct {
+				Index   int
+				Verdict string
+			}
+		}
+		node := s.Controls[rand.IntN(len(s.Controls))]
+		_, _, err := s.api.At(node).Call("POST", "/api/conversions", sales, &out)
+		s.mu.Lock()
+		s.tries++
+		if err != nil || len(out.Results) != len(sales) {
+			s.failed++
+			s.mu.Unlock()
+			time.Sleep(time.Duration(50+rand.IntN(200)) * time.Millisecond)
+			continue
+		}
+		for _, r := range out.Results {
+			switch r.Verdict {
+			case "accepted", "duplicate":
+				s.ledger[sales[r.Index]["externalId"].(string)] = true
+			default:
+				s.other[r.Verdict]++
+			}
+		}
+		s.mu.Unlock()
+		if rand.IntN(10) > 0 {
+			return
+		}
+	}
+}
+
+// open runs shops until the context ends. Every sale that was reported once is reported until it is accepted.
+func (s *shops) open(ctx context.Context, n int) *sync.WaitGroup {
+	var work sync.WaitGroup
+	for shop := range n {
+		work.Go(func() {
+			for order := 0; ctx.Err() == nil; {
+				var sales []sale
+				for range 1 + rand.IntN(8) {
+					id := s.visit()
+					if id == "" {
+						continue
+					}
+					s.mu.Lock()
+					s.visits++
+					s.mu.Unlock()
+					for range 1 + rand.IntN(2) {
+						order++
+						sales = append(sales, sale{"clickId": id, "name": "purchase", "value": order, "currency": "EUR", "externalId": fmt.Sprintf("%d-%d", shop, order), "repeatable": true})
+					}
+				}
+				if len(sales) > 0 {
+					s.report(sales)
+				}
+				time.Sleep(time.Duration(rand.IntN(40)) * time.Millisecond)
+			}
+		})
+	}
+	return &work
+}
+
+// TestG39 breaks everything between a shop and a report, as TestG01to05 does between a visitor and a report. The stored
+// conversions must be those of the shops' ledger: none lost, none twice, none invented, and each attributed to its click.
+func TestG39_conversions_through_every_fault(t *testing.T) {
+	n := count(t, 4)
+	c := startChain(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1, ControlEnv: []string{"RATE_LIMIT_CONVERSIONS=0"}}, 10)
+	for _, l := range c.links {
+		c.api.Must("PUT", "/api/urls/"+l.ID, map[string]any{"trackConversions": true}, 200, nil)
+	}
+	s := &shops{chain: c, ledger: map[string]bool{}, other: map[string]int{}, client: &http.Client{
+		Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	for _, e := range c.Edges {
+		testkit.Within(t, 20*time.Second, e.Name+" adds click ids", func() bool {
+			res, err := s.client.Get("http://" + e.Addr + "/" + c.slugs[len(c.slugs)-1])
+			if err != nil {
+				return false
+			}
+			_ = res.Body.Close()
+			return strings.Contains(res.Header.Get("Location"), "sl_click=")
+		})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	work := s.open(ctx, 4)
+	done := c.rounds(n, 400*time.Millisecond, c.everything())
+	time.Sleep(500 * time.Millisecond)
+	stop()
+	work.Wait()
+	t.Logf("%d faults %v; %d visits, %d requests (%d failed), %d conversions accepted", n, done, s.visits, s.tries, s.failed, len(s.ledger))
+	for problem, count := range s.other {
+		t.Errorf("%d times: %s", count, problem)
+	}
+	if s.failed == 0 {
+		t.Error("no fault interrupted a shop, so the experiment proves nothing")
+	}
+	s.balance()
+}
+
+// balance compares the stored conversions with the ledger.
+func (s *shops) balance() {
+	s.t.Helper()
+	read := func() (stored map[string]int, without int) {
+		lines, err := s.Store.Ask(s.t.Context(), "SELECT external_id, count(), countIf(NOT attributed) FROM conversions FINAL GROUP BY external_id")
+		if err != nil {
+			return nil, -1
+		}
+		stored = map[string]int{}
+		for _, line := range lines {
+			f := strings.Split(line, "\t")
+			n, _ := strconv.Atoi(f[1])
+			loose, _ := strconv.Atoi(f[2])
+			stored[f[0]], without = n, without+loose
+		}
+		return stored, without
+	}
+	testkit.Within(s.t, 3*time.Minute, "all conversions to be stored and attributed", func() bool {
+		stored, without := read()
+		return len(stored) >= len(s.ledger) && without == 0
+	})
+	stored, _ := read()
+	lost, twice, invented := 0, 0, 0
+	for _, id := range slices.Sorted(maps.Keys(s.ledger)) {
+		switch n := stored[id]; {
+		case n == 0:
+			lost++
+		case n > 1:
+			twice++
+		}
+	}
+	for id := range stored {
+		if !s.ledger[id] {
+			invented++
+		}
+	}
+	s.t.Logf("%d conversions stored, %d in the ledger", len(stored), len(s.ledger))
+	if lost+twice+invented > 0 {
+		s.t.Errorf("%d conversions lost, %d stored twice, %d invented", lost, twice, invented)
+	}
+}
