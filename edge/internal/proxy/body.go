@@ -13,6 +13,10 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
+// silence is how long the sender of an unwanted body may pause before it gets its answer. A client that waits for the
+// answer before it sends the rest must not wait longer.
+const silence = time.Second
+
 // inMemory is how many bytes of a body are read before its request is in flight.
 const inMemory = 16 << 10
 
@@ -32,6 +36,7 @@ type upload struct {
 	left   int64 // bytes that may still come, by the size limit
 	conn   net.Conn
 	pace   framing.Pace
+	drains bool // nobody else reads any more, although closed may be set
 	closed atomic.Bool
 	done   atomic.Bool  // read to its end
 	wrong  atomic.Int32 // status of the client's error; 0: none
@@ -75,8 +80,11 @@ func (u *upload) Read(b []byte) (int, error) {
 // read reads from the client, which must keep the pace.
 func (u *upload) read(b []byte) (int, error) {
 	until := u.pace.Until(time.Now(), framing.Patience)
+	if quiet := time.Now().Add(silence); u.drains && quiet.Before(until) {
+		until = quiet
+	}
 	_ = u.conn.SetReadDeadline(until)
-	if u.closed.Load() { // shut ran meanwhile: do not overwrite its deadline
+	if u.closed.Load() && !u.drains { // shut ran meanwhile: do not overwrite its deadline
 		return 0, errShut
 	}
 	if int64(len(b)) > u.left+1 {
@@ -97,7 +105,7 @@ func (u *upload) read(b []byte) (int, error) {
 	switch {
 	case err == io.EOF:
 		u.done.Store(true)
-	case err == nil || u.closed.Load(): // shut may have interrupted the read
+	case err == nil || u.closed.Load() && !u.drains: // shut may have interrupted the read
 	case !now.Before(until):
 		u.wrong.Store(fasthttp.StatusRequestTimeout)
 	default: // the body is incomplete or malformed
@@ -110,6 +118,19 @@ func (u *upload) read(b []byte) (int, error) {
 func (u *upload) Close() error {
 	u.closed.Store(true)
 	return nil
+}
+
+// drain reads the rest of a body that the upstream does not want. Without it, the server would close the connection while
+// the client still sends, and the client would see a reset instead of the answer. The size limit and the pace apply.
+func (u *upload) drain() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.drains = true
+	var b [4 << 10]byte
+	for err := u.err; err == nil && !u.done.Load(); {
+		_, err = u.read(b[:])
+	}
+	u.drains = false
 }
 
 // shut waits for a read in progress. It interrupts a read that waits for a client that has stopped sending.

@@ -397,8 +397,11 @@ func (x *exchange) respond(ctx *fasthttp.RequestCtx, resp *http.Response) {
 			out.Add(name, v)
 		}
 	}
-	if x.body != nil && !x.body.done.Load() {
-		ctx.SetConnectionClose() // the answer came before the end of the body
+	if x.body != nil && !x.body.done.Load() { // the answer came before the end of the body
+		x.body.drain()
+		if !x.body.done.Load() {
+			ctx.SetConnectionClose()
+		}
 	}
 	if ctx.IsHead() {
 		_ = resp.Body.Close()

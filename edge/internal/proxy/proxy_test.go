@@ -275,6 +275,38 @@ func TestProxy_an_answer_before_the_end_of_the_upload(t *testing.T) {
 	}
 }
 
+// A client that sends its whole body before it reads must get the answer and not a reset of the connection. The connection
+// stays usable.
+func TestProxy_an_answer_that_does_not_want_the_upload(t *testing.T) {
+	t.Parallel()
+	addr, p := edge(t, proxy.Config{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		_, _ = io.WriteString(w, "too large")
+	}))
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	r := bufio.NewReader(conn)
+	for range 3 {
+		if _, err := io.WriteString(conn, "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n"+strings.Repeat("x", 10_000_000)); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusRequestEntityTooLarge || string(body) != "too large" || resp.Close {
+			t.Errorf("answer = %d %q close %v", resp.StatusCode, body, resp.Close)
+		}
+	}
+	if n := p.Stats().InFlight; n != 0 {
+		t.Errorf("%d requests are still in flight", n)
+	}
+}
+
 func TestProxy_says_so_when_the_upstream_is_away(t *testing.T) {
 	t.Parallel()
 	refuse := func(context.Context) (net.Conn, error) {
