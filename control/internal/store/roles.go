@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Grant creates the role of a Postgres address, if it does not exist, and grants it only what programs need at run
@@ -57,10 +58,19 @@ func makeRole(ctx context.Context, tx pgx.Tx, role, password string) error {
 	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)`, role).Scan(&exists); err != nil || exists {
 		return err
 	}
-	if password == "" {
-		return tell(ctx, tx, `CREATE ROLE %I LOGIN`, role)
+	// A role belongs to all databases of the server, but the lock of Grant to one. Another database's Grant may create the
+	// role first. A savepoint keeps the transaction usable after that.
+	err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+		if password == "" {
+			return tell(ctx, tx, `CREATE ROLE %I LOGIN`, role)
+		}
+		return tell(ctx, tx, `CREATE ROLE %I LOGIN PASSWORD %L`, role, password)
+	})
+	var pg *pgconn.PgError // duplicate_object or unique_violation
+	if errors.As(err, &pg) && (pg.Code == "42710" || pg.Code == "23505") {
+		return nil
 	}
-	return tell(ctx, tx, `CREATE ROLE %I LOGIN PASSWORD %L`, role, password)
+	return err
 }
 
 // grant grants the rights. Default privileges cover the tables of later migrations; the Grant of the next migration

@@ -2,8 +2,11 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
@@ -57,6 +60,22 @@ func TestM9_RuntimeRoleCannotChangeTheAuditLog(t *testing.T) {
 	defer o.Close()
 	if owns, err := o.OwnsAudit(t.Context()); !owns || err != nil {
 		t.Errorf("the owner is said to be unable to change the log: %v %v", owns, err)
+	}
+}
+
+// Databases of one server share their roles. Programs that start together on several of them create the role at once.
+func TestGrant_creates_one_role_for_many_databases_at_once(t *testing.T) {
+	var owners []string
+	for range 6 {
+		owners = append(owners, storetest.PostgresURL(t))
+	}
+	for round := range 5 {
+		var g errgroup.Group
+		for _, owner := range owners {
+			runtime := strings.Replace(owner, "postgres://postgres@", fmt.Sprintf("postgres://together%d@", round), 1)
+			g.Go(func() error { return store.Grant(t.Context(), owner, runtime) })
+		}
+		must(t, g.Wait())
 	}
 }
 
