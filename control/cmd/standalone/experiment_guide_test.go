@@ -18,7 +18,7 @@ func TestGuide_run_an_experiment(t *testing.T) {
 		t.Fatal(err)
 	}
 	guide := string(b)
-	p := start(t, "TRUSTED_PROXIES=127.0.0.0/8", "RATE_LIMIT_DEFAULT=0")
+	p := start(t, "TRUSTED_PROXIES=127.0.0.0/8", "RATE_LIMIT_DEFAULT=0", "EXPERIMENT_EVERY=1s")
 	c := p.Login()
 	dir, env := t.TempDir(), []string{"SHORTLINE_URL=http://" + p.Addr, "TOKEN=" + c.token}
 	script := "set -eu\n" + marked(t, guide, "link") + "\n" + marked(t, guide, "sticky") + " >&2\n" + marked(t, guide, "start") + " >&2\necho \"$LINK_ID $PHOTOS $VIDEO\"\n"
