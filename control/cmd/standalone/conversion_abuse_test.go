@@ -29,38 +29,47 @@ type attack struct {
 	id   func(i int) string
 }
 
-// 100,000 click ids that are forged, altered, foreign, expired or replayed: each gets its verdict, and none is attributed.
-func TestConversions_abuse(t *testing.T) {
-	t.Parallel()
-	p := start(t, "ENCRYPTION_KEY="+attackKey, "RATE_LIMIT_DEFAULT=0")
+// victims is a program with real clicks of two users and an API key of the first.
+type victims struct {
+	*program
+	shop          *client // with the API key
+	admin         *client
+	link          created
+	real, foreign []string // click ids
+	keys          *conversion.Keys
+}
+
+func startVictims(t *testing.T, env ...string) *victims {
+	t.Helper()
+	p := start(t, append(env, "ENCRYPTION_KEY="+attackKey, "RATE_LIMIT_DEFAULT=0")...)
 	c := p.Login()
-	link := c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true})
+	v := &victims{program: p, admin: c, link: c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true}), keys: theirKeys(t, attackKey)}
 	var key struct{ Key string }
 	c.Do("POST", "/api/api-keys", map[string]any{"name": "shop", "scopes": []string{"conversions:write"}}, 201, &key)
 	c.Do("POST", "/api/users", map[string]any{"email": "bob@example.com", "name": "Bob", "password": "correct horse battery", "role": "USER"}, 201, nil)
 	bob := &client{t: t, base: c.base}
-	var session struct{ AccessToken string }
-	bob.Do("POST", "/api/auth/login", map[string]any{"email": "bob@example.com", "password": "correct horse battery"}, 200, &session)
-	bob.token = session.AccessToken
+	bob.signIn("bob@example.com", "correct horse battery")
 	his := bob.CreateURL("https://bob.example.com/", map[string]any{"trackConversions": true})
-	p.published(link.Slug)
+	p.published(v.link.Slug)
 	p.published(his.Slug)
-
-	shop := &client{t: t, base: c.base, token: key.Key}
-	real, foreign := make([]string, 100), make([]string, 100)
-	for i := range real {
-		real[i], foreign[i] = p.clicked(link.Slug), p.clicked(his.Slug)
+	v.shop = &client{t: t, base: c.base, token: key.Key}
+	for range 100 {
+		v.real, v.foreign = append(v.real, p.clicked(v.link.Slug)), append(v.foreign, p.clicked(his.Slug))
 	}
-	for i, verdict := range shop.convert(real) {
+	for i, verdict := range v.shop.convert(v.real) {
 		if verdict != conversion.Accepted {
 			t.Fatalf("conversion %d: %s", i, verdict)
 		}
 	}
 	testkit.Within(t, 30*time.Second, "the real conversions are stored", func() bool {
-		return !slices.ContainsFunc(shop.convert(real), func(v conversion.Verdict) bool { return v != conversion.Duplicate })
+		return !slices.ContainsFunc(v.shop.convert(v.real), func(v conversion.Verdict) bool { return v != conversion.Duplicate })
 	})
+	return v
+}
 
-	keys := theirKeys(t, attackKey)
+// attacks returns the sources of click ids that must not count.
+func (v *victims) attacks() []attack {
+	t, keys, real, foreign := v.t, v.keys, v.real, v.foreign
 	parsed, verdict := keys.ParseID(real[0])
 	if verdict != conversion.Accepted {
 		t.Fatalf("the test does not derive the keys of the program: %s", verdict)
@@ -76,7 +85,7 @@ func TestConversions_abuse(t *testing.T) {
 	strangers := theirKeys(t, "the key of another installation, which knows the numbers of links")
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	chance := rand.New(rand.NewPCG(1, 2))
-	attacks := []attack{
+	return []attack{
 		{"random text", conversion.Forged, func(int) string {
 			b := make([]byte, conversion.IDLength)
 			for i := range b {
@@ -107,6 +116,13 @@ func TestConversions_abuse(t *testing.T) {
 		}},
 		{"replayed", conversion.Duplicate, func(i int) string { return real[i%len(real)] }},
 	}
+}
+
+// 100,000 click ids that are forged, altered, foreign, expired or replayed: each gets its verdict, and none is attributed.
+func TestConversions_abuse(t *testing.T) {
+	t.Parallel()
+	v := startVictims(t)
+	attacks := v.attacks()
 	const requests = 100
 	began, refused := time.Now(), map[string]int{}
 	for n := range requests {
@@ -115,7 +131,7 @@ func TestConversions_abuse(t *testing.T) {
 		for i := range ids {
 			ids[i] = a.id(n*len(ids) + i)
 		}
-		for i, verdict := range shop.convert(ids) {
+		for i, verdict := range v.shop.convert(ids) {
 			if verdict != a.want {
 				t.Fatalf("%s: %s got the verdict %s, want %s", a.name, ids[i], verdict, a.want)
 			}
@@ -124,10 +140,95 @@ func TestConversions_abuse(t *testing.T) {
 	}
 	t.Logf("%d ids refused in %v: %v", requests*conversion.MaxItems, time.Since(began).Round(time.Millisecond), refused)
 	time.Sleep(time.Second) // what was accepted by mistake would need a moment to be stored
-	p.Stop()
-	if stored := storedConversions(t, p.Dir, keys); len(stored) != len(real) {
-		t.Errorf("%d conversions are stored, want %d", len(stored), len(real))
+	v.Stop()
+	if stored := storedConversions(t, v.Dir, v.keys); len(stored) != len(v.real) {
+		t.Errorf("%d conversions are stored, want %d", len(stored), len(v.real))
 	}
+}
+
+// 20,000 such ids from a browser. The edge refuses what it can judge. It does not know who owns a link, and it forgets old
+// conversions, so the pipeline refuses the rest. Nothing is stored except the real click that comes last.
+func TestConversions_abuse_by_browsers(t *testing.T) {
+	t.Parallel()
+	const origin = "https://shop.example.com"
+	v := startVictims(t, "CONVERSION_LIMIT=0", "CONVERSION_KEY_LIMIT=0")
+	var settings struct{ PublishableKey string }
+	v.admin.Do("PUT", "/api/conversions/settings", map[string]any{"hosts": []string{"shop.example.com"}}, 200, &settings)
+	last := v.clicked(v.link.Slug)
+	testkit.Within(t, 10*time.Second, "the edge knows the site", func() bool { return v.sell(origin, settings.PublishableKey, nil) != nil })
+
+	attacks, refused, passed := v.attacks(), map[string]int{}, map[string]int{}
+	for n := range 200 {
+		a := attacks[n%len(attacks)]
+		ids := make([]string, 100)
+		for i := range ids {
+			ids[i] = a.id(n*len(ids) + i)
+		}
+		for i, verdict := range v.sell(origin, settings.PublishableKey, ids) {
+			switch {
+			case verdict == a.want:
+				refused[a.name]++
+			case verdict == conversion.Accepted && (a.want == conversion.Foreign || a.want == conversion.Duplicate):
+				passed[a.name]++
+			case verdict == conversion.Duplicate && a.want == conversion.Foreign: // sent twice
+				refused[a.name]++
+			default:
+				t.Fatalf("%s: %s got the verdict %s, want %s", a.name, ids[i], verdict, a.want)
+			}
+		}
+	}
+	t.Logf("refused by the edge: %v; passed on: %v", refused, passed)
+	if verdicts := v.sell(origin, settings.PublishableKey, []string{last}); !slices.Equal(verdicts, []conversion.Verdict{conversion.Accepted}) {
+		t.Fatalf("the real conversion got %v", verdicts)
+	}
+	testkit.Within(t, 30*time.Second, "the last conversion is stored", func() bool {
+		return v.shop.convert([]string{last})[0] == conversion.Duplicate
+	})
+	v.Stop()
+	if stored := storedConversions(t, v.Dir, v.keys); len(stored) != len(v.real)+1 {
+		t.Errorf("%d conversions are stored, want %d", len(stored), len(v.real)+1)
+	}
+}
+
+// sell sends conversions as a page of a site does, and returns the verdicts, or nil unless the edge answers 202. Without ids it
+// sends one that is malformed.
+func (v *victims) sell(origin, key string, ids []string) (verdicts []conversion.Verdict) {
+	v.t.Helper()
+	if ids == nil {
+		ids = []string{"x"}
+	}
+	items := make([]map[string]any, len(ids))
+	for i, id := range ids {
+		items[i] = map[string]any{"clickId": id, "name": "purchase"}
+	}
+	body, err := json.Marshal(map[string]any{"key": key, "items": items})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(v.t.Context(), http.MethodPost, "http://"+v.Addr+"/c", bytes.NewReader(body))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	request.Header.Set("Origin", origin)
+	request.Header.Set("Content-Type", "text/plain")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusAccepted {
+		return nil
+	}
+	var answer struct {
+		Results []struct{ Verdict conversion.Verdict }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || len(answer.Results) != len(ids) {
+		v.t.Fatalf("%d verdicts for %d items, %v", len(answer.Results), len(ids), err)
+	}
+	for _, r := range answer.Results {
+		verdicts = append(verdicts, r.Verdict)
+	}
+	return verdicts
 }
 
 // theirKeys derives the keys of click ids as a program with that ENCRYPTION_KEY does.
