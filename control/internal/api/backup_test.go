@@ -159,7 +159,7 @@ func (w *world) live(guard *abuse.Service) *life {
 	}
 	const rule = `{"name":"R","targetUrl":"https://rule.example","conditions":{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE"]}]}}`
 	l := &life{tables: []string{
-		"urls", "routing_rules", "variants", "bundles", "bundle_urls", "link_history", "link_trash", "tags", "url_tags", "utm_templates", "missing_slugs", "missing_marks", "abuse_cases",
+		"urls", "routing_rules", "variants", "bundles", "bundle_urls", "link_history", "link_trash", "tags", "url_tags", "utm_templates", "saved_views", "missing_slugs", "missing_marks", "abuse_cases",
 		"limit_counts", "limit_totals", "limit_head", "link_counts", "utm_values", "audit_logs", "destination_checks",
 	}}
 	start := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -172,6 +172,7 @@ func (w *world) live(guard *abuse.Service) *life {
 	l.rule = post("/api/urls/"+l.gone+"/routing-rules", rule)
 	l.bundle = post("/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q,%q]}`, l.kept, l.gone))
 	post("/api/utm-templates", `{"name":"Newsletter","utmSource":"news","utmMedium":"email"}`)
+	post("/api/views", `{"name":"Mine","screen":"links","query":"tag=red"}`)
 	w.do("DELETE", "/api/urls/"+l.gone, "", as(w.ann)).want(204) // the link with the highest number
 	w.ok(w.store.Row(ctx, `SELECT num FROM link_trash`).Scan(&l.highest))
 
@@ -194,7 +195,7 @@ func (w *world) live(guard *abuse.Service) *life {
 
 	l.answers = map[string]string{}
 	for _, path := range []string{
-		"/api/urls", "/api/urls?tag=red", "/api/urls?status=DELETED", "/api/urls/" + l.kept, "/api/urls/" + l.kept + "/history", "/api/tags", "/api/utm-templates", "/api/bundles/" + l.bundle,
+		"/api/urls", "/api/urls?tag=red", "/api/urls?status=DELETED", "/api/urls/" + l.kept, "/api/urls/" + l.kept + "/history", "/api/tags", "/api/utm-templates", "/api/views", "/api/bundles/" + l.bundle,
 		"/api/analytics/missing", "/api/admin/reports", "/api/urls/" + l.limited, "/api/urls/" + l.bad, "/api/urls/by-external-id/x-1", "/api/urls/stats",
 	} {
 		l.answers[path] = w.do("GET", path, "", as(w.reader(path))).want(200).text

@@ -142,6 +142,7 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 	m.ids["tag"] = post("/api/tags", fmt.Sprintf(`{"name":"%[1]s"}`, m.marker)).str("id")
 	m.ids["domain"] = post("/api/domains", fmt.Sprintf(`{"hostname":"%s.example.com","rootUrl":"https://%[1]s.example.org"}`, strings.ToLower(m.marker))).str("id")
 	m.ids["template"] = post("/api/utm-templates", fmt.Sprintf(`{"name":"%[1]s","utmSource":"%[1]s"}`, m.marker)).str("id")
+	m.ids["view"] = post("/api/views", fmt.Sprintf(`{"name":"%[1]s","screen":"links","query":"search=%[1]s","shared":true}`, m.marker)).str("id")
 	for i := range links {
 		r := post("/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/%[1]s-%[2]d","customSlug":"%[1]s-%[2]d","title":"%[1]s","utmSource":"%[1]s","utmCampaign":"%[1]s","ogTitle":"%[1]s","isABTesting":true,"tags":["%[1]s"],"bundleIds":["%[3]s"]}`, m.marker, i, m.ids["bundle"]))
 		m.links++
@@ -334,7 +335,7 @@ func (l *leakWorld) figures(here *marked) {
 	l.t.Helper()
 	for by, caller := range here.callers {
 		for path, want := range map[string]int{
-			"/api/urls total": here.links, "/api/analytics/overview totalClicks": here.clicks, "/api/bundles total": 1, "/api/tags total": 1, "/api/utm-templates total": 1,
+			"/api/urls total": here.links, "/api/analytics/overview totalClicks": here.clicks, "/api/bundles total": 1, "/api/tags total": 1, "/api/utm-templates total": 1, "/api/views total": 1,
 			"/api/bundles/" + here.ids["bundle"] + "/stats totalClicks": here.clicks,
 		} {
 			path, member, _ := strings.Cut(path, " ")

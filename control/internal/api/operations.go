@@ -221,6 +221,12 @@ var operations = map[string]words{
 	"updateUTMTemplate": {about: "Changes the given fields: missing fields are kept, null or an empty string clears a field. Links keep their fields.", example: `{"utmCampaign":"spring"}`, conflict: true},
 	"deleteUTMTemplate": {about: "Deletes only the template. Links keep their fields."},
 
+	// Views
+	"listViews":  {about: "A page of your saved views in the workspace, and of those that other members share, ordered by position and name.", also: []int{http.StatusBadRequest}},
+	"createView": {about: "Saves the query of a screen of the console under a name. A VIEWER can save views but not share them (403). If you have a view of this name for the screen, or 100 views in the workspace, the response is 409.", example: `{"name":"Spring links","screen":"links","query":"status=ACTIVE&tag=spring","shared":true}`, conflict: true},
+	"updateView": {about: "Changes the given fields. Only EDITORs and above change shared views (403). Views that others do not share are not found (404).", example: `{"name":"Spring","position":2}`, conflict: true},
+	"deleteView": {about: "Deletes a view. Only EDITORs and above delete shared views (403)."},
+
 	// Domains
 	"listDomains":          {about: "A page of domains in the order of their host names."},
 	"getDomain":            {about: "A domain, with the DNS records to set and what the last check found."},

@@ -28,12 +28,14 @@ type permission struct {
 // change with another method. An endpoint that differs says so where it is declared. The page docs/users/permissions.md
 // and the test of all permissions are made from the result.
 var permissions = map[string]struct{ read, change permission }{
-	"URLs":                {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
-	"Variants":            {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
-	"Routing rules":       {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
-	"Bundles":             {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
-	"Tags":                {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
-	"UTM templates":       {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
+	"URLs":          {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
+	"Variants":      {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
+	"Routing rules": {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
+	"Bundles":       {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
+	"Tags":          {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
+	"UTM templates": {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
+	// A VIEWER has private views. The use case asks for the role EDITOR where others see the view.
+	"Views":               {permission{auth.Viewer, auth.LinksRead}, permission{auth.Viewer, auth.LinksWrite}},
 	"Domains":             {permission{auth.Viewer, auth.LinksRead | auth.DomainsScope}, permission{auth.WorkspaceAdmin, auth.DomainsScope}},
 	"Images":              {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
 	"Analytics":           {permission{auth.Viewer, auth.AnalyticsRead}, permission{auth.Editor, auth.AnalyticsRead}},

@@ -199,8 +199,11 @@ func guests() map[string]func(w *world, t *space) guest {
 // ofUser are the kinds of resources that belong to a user, not to a workspace. ofWorkspace belong to a workspace.
 var (
 	ofUser      = []string{"passkey", "session"}
-	ofWorkspace = []string{"url", "variant", "rule", "bundle", "bundled", "tag", "template", "domain", "key", "webhook", "log", "workspace", "member", "invitation"}
+	ofWorkspace = []string{"url", "variant", "rule", "bundle", "bundled", "tag", "template", "view", "domain", "key", "webhook", "log", "workspace", "member", "invitation"}
 )
+
+// ofMember belong to a workspace, but only the user who made them reaches them.
+var ofMember = []string{"view"}
 
 // inPath reports whether the request works in the workspace that its path names.
 func (r row) inPath() bool { return strings.HasPrefix(r.path, "/api/workspaces/{workspace}") }
@@ -336,6 +339,9 @@ func (m *permissionMatrix) thingsIn(s *space, g *guest, r row, target string) *t
 		return m.thingsOf(g.token)
 	}
 	th := m.thingsOf(s.owner.token)
+	if of(r.kinds(), ofMember) && target != "foreign" && g.refused == 0 {
+		th.owner = g.token
+	}
 	if r.creator() && target != "foreign" && g.refused == 0 && !g.system && atLeast(g.role, "ADMIN") {
 		th.owner = g.token
 	}
@@ -386,6 +392,8 @@ func (m *permissionMatrix) cell(r row, g guest, target string, want int, changes
 		key += " as users"
 	case r.creator():
 		key += " as creators"
+	case of(r.kinds(), ofMember):
+		key += " as members"
 	}
 	th := m.homes[key]
 	if th == nil || changes {

@@ -59,6 +59,9 @@ func (s *Server) routes() {
 	if s.UTMTemplates != nil {
 		s.registerUTMTemplates()
 	}
+	if s.Views != nil {
+		s.registerViews()
+	}
 	if s.Media != nil {
 		s.registerMedia()
 	}

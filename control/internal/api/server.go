@@ -49,6 +49,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/tags"
 	"github.com/shortline/shortline/control/internal/manage/utmtemplates"
+	"github.com/shortline/shortline/control/internal/manage/views"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -128,6 +129,7 @@ type Deps struct {
 	Media        *media.Service
 	Tags         *tags.Service // needs Links
 	UTMTemplates *utmtemplates.Service
+	Views        *views.Service
 	Domains      *domains.Service
 	Explain      *explain.Service // needs Links
 

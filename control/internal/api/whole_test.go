@@ -33,6 +33,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/tags"
 	"github.com/shortline/shortline/control/internal/manage/utmtemplates"
+	"github.com/shortline/shortline/control/internal/manage/views"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -59,6 +60,7 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Keys = keys.New(keys.Config{PerUser: 1 << 20}, w.store, passwords)
 	deps.Bundles = bundles.New(w.store, clicks, nil)
 	deps.Tags, deps.UTMTemplates, deps.ConversionSettings = tags.New(w.store), utmtemplates.New(w.store), conversions.New(w.store)
+	deps.Views = views.New(w.store)
 	w.queue = &queue{}
 	deps.Conversions = convert.New(convert.Config{Queue: w.queue, Secrets: [][]byte{conversionSecret}, Logger: cfg.Logger}, w.store, clicks)
 	deps.Experiments = experiments.New(experiments.Config{Logger: cfg.Logger}, w.store, clicks)
@@ -187,6 +189,8 @@ func (th *things) id(kind string) string {
 		id = post("/api/tags", `{"name":"T`+fresh()+`"}`)
 	case "template":
 		id = post("/api/utm-templates", `{"name":"U`+fresh()+`","utmSource":"mail"}`)
+	case "view":
+		id = post("/api/views", `{"name":"V`+fresh()+`","screen":"links","query":"status=ACTIVE"}`)
 	case "domain":
 		id = post("/api/domains", `{"hostname":"d`+strings.ToLower(fresh())+`.example.com"}`)
 	case "key":

@@ -50,6 +50,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/tags"
 	"github.com/shortline/shortline/control/internal/manage/utmtemplates"
+	"github.com/shortline/shortline/control/internal/manage/views"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -202,7 +203,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	clicks = traced.New(clicks, p.traces)
 	use := api.Deps{
 		Store: st, Edges: positions, Webhooks: hooks,
-		Settings: settings.New(st), Routing: routing.New(p.destinations(), st).Screening(p.screening()), Bundles: bundles.New(st, clicks, nil), Tags: tags.New(st), UTMTemplates: utmtemplates.New(st), ConversionSettings: conversions.New(st), Privacy: privacy.New(st, clicks),
+		Settings: settings.New(st), Routing: routing.New(p.destinations(), st).Screening(p.screening()), Bundles: bundles.New(st, clicks, nil), Tags: tags.New(st), UTMTemplates: utmtemplates.New(st), Views: views.New(st), ConversionSettings: conversions.New(st), Privacy: privacy.New(st, clicks),
 		Abuse: p.abuse(),
 	}
 	names, err := domains.FromSettings(&p.cfg.Domains, p.cfg.BaseURL, p.cfg.ConsoleURL, p.destinations(), log, st)
