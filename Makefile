@@ -32,20 +32,27 @@ run: compiler ## build and run standalone: http://127.0.0.1:8080
 	@deploy/dev/geo --background
 	@exec bin/standalone
 
-build: compiler ## build bin/edge, bin/control and bin/standalone, each with its licences
+web: ## build the console, which the programs embed
+	@deploy/dev/web
+
+dev: ## serve the console's sources with hot reload, for a standalone that runs at SHORTLINE_URL
+	@deploy/dev/web dev
+
+build: compiler web ## build bin/edge, bin/control and bin/standalone, each with its licences
 	@mkdir -p bin
 	cd edge && CGO_ENABLED=0 $(GO) build -trimpath -pgo=$(PROFILE) -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/...
 	cd control && CGO_ENABLED=1 $(GO) build -trimpath $(TAGS) -ldflags '$(LDFLAGS) $(STATIC)' -o ../bin/ ./cmd/control
 	$(MAKE) build-standalone
 	cd .ci/tools && GOWORK=off $(GO) run ./licences -texts $(CURDIR)/bin
 
-build-standalone: compiler
+build-standalone: compiler web
 	@mkdir -p bin
 	cd control/cmd/standalone && $(GO) build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/standalone .
 
 test: ## run all tests, with the real servers that they need
 	@deploy/dev/parts
 	@test/observe/parts
+	@deploy/dev/web
 	@set -e; for m in shared edge; do echo "== $$m, with the race detector"; (cd $$m && $(GO) test -race -timeout 15m ./...); done
 	@echo "== control" && cd control && $(GO) test -timeout 25m ./...
 	@echo "== control, concurrent packages, with the race detector" && cd control && $(GO) test -race -short -timeout 15m $(RACY)
@@ -59,11 +66,12 @@ test: ## run all tests, with the real servers that they need
 	@echo "== test/harness, the short experiments" && cd test/harness && $(GO) test -count=1 -short -timeout 25m ./...
 
 check: ## check format, length, vet, staticcheck, each module alone; commit messages, prose, licences, known vulnerabilities
-	@out=$$(gofmt -l $(MODULES)); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
+	@out=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
 	@.ci/commits
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
-	@$(CACHE)/bin/revive -config .ci/revive.toml $(addsuffix /...,$(MODULES))
+	@$(CACHE)/bin/revive -config .ci/revive.toml -exclude control/internal/console/web/... $(addsuffix /...,$(MODULES))
 	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) build -o /dev/null ./... && GOWORK=off $(GO) vet ./... && GOWORK=off $(CACHE)/bin/staticcheck ./...); done
+	@deploy/dev/web check
 	@$(MAKE) --no-print-directory prose
 	@cd .ci/tools && GOWORK=off $(GO) run ./licences -check
 	@deploy/dev/vulns
@@ -140,4 +148,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run build build-standalone test check prose bench guard fuzz e2e sim combinations load docs geo up up-fleet down compiler
+.PHONY: help run web dev build build-standalone test check prose bench guard fuzz e2e sim combinations load docs geo up up-fleet down compiler

@@ -2,6 +2,8 @@ module github.com/shortline/shortline/control
 
 go 1.26.0
 
+ignore ./internal/console/web
+
 require (
 	github.com/ClickHouse/clickhouse-go/v2 v2.50.0
 	github.com/boombuler/barcode v1.1.0

@@ -5,11 +5,21 @@
 ARG GO_IMAGE=golang:1.26.8-bookworm
 # RUNTIME_IMAGE contains the C++ library that DuckDB needs. It must have the same Debian release as the build image.
 ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot
+# WEB_IMAGE builds the console.
+ARG WEB_IMAGE=node:22.23.3-bookworm-slim
+FROM ${WEB_IMAGE} AS web
+WORKDIR /src/web
+COPY control/internal/console/web/package.json control/internal/console/web/package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY control/internal/console/web ./
+RUN npm run build
+
 FROM ${GO_IMAGE} AS build
 WORKDIR /src
 COPY shared shared
 COPY edge edge
 COPY control control
+COPY --from=web /src/dist/app control/internal/console/dist/app
 COPY .ci/tools/licences .ci/tools/licences
 ARG VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \

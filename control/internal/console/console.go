@@ -13,6 +13,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"html"
 	"io/fs"
@@ -34,7 +35,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 var screens = regexp.MustCompile(`^/console/(links(/[0-9A-Za-z-]+(/(edit|clicks|rules|variants|preview|history))?)?|(bundles|webhooks|workspaces|domains)(/[0-9A-Za-z-]+)?|overview|tags|templates|keys|account|users|providers|settings|edges|audit|abuse)?$`)
 
 var contentTypes = map[string]string{
-	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
 }
 
 // asset is a file as it is sent, plain and compressed.
@@ -48,6 +49,7 @@ type site struct {
 	page   asset
 	assets map[string]asset // by name
 	prefix string           // of the assets' paths, with the hash of all assets
+	app    *app
 }
 
 // Handler serves the console, and calls next for all other paths. It is safe for concurrent use. address is where
@@ -55,6 +57,10 @@ type site struct {
 // that was opened elsewhere shows a hint.
 func Handler(address string, next http.Handler) http.Handler {
 	s := &site{next: next, assets: map[string]asset{}}
+	var err error
+	if s.app, err = newApp(built); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		panic(fmt.Sprintf("BUG: read the embedded new console: %v", err))
+	}
 	files, err := fs.ReadDir(embedded, "assets")
 	if err != nil {
 		panic(fmt.Sprintf("BUG: the console's files are not embedded: %v", err))
@@ -102,6 +108,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", "/console/")
 			w.WriteHeader(http.StatusFound)
 		})
+	case s.app.owns(p):
+		s.answer(w, r, func() { s.app.serve(w, r) })
 	case p == "/login" || screens.MatchString(p):
 		s.answer(w, r, func() { s.page.send(w, r, http.StatusOK) })
 	case strings.HasPrefix(p, "/console/") || strings.HasPrefix(p, "/login/"):

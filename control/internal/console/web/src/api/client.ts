@@ -1,0 +1,205 @@
+// Calls the API with the session cookie of the browser. Scripts never see a token.
+//
+// The types come from the OpenAPI document of the API (schema.d.ts), so a field that the API does not have breaks the build.
+import type { components, paths } from './schema';
+
+/** An object of the API, by its name in the OpenAPI document. */
+export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** The paths that have a method. */
+type PathsWith<M extends Method> = {
+  [P in keyof paths]: paths[P] extends Record<M, { responses: unknown }> ? P : never;
+}[keyof paths];
+
+type Operation<M extends Method, P extends keyof paths> = paths[P][M];
+
+type Content<T> = T extends { content: infer C }
+  ? C extends { 'application/json': infer J }
+    ? J
+    : undefined
+  : undefined;
+
+/** What a request answers when it succeeds. */
+export type Answer<M extends Method, P extends keyof paths> =
+  Operation<M, P> extends { responses: infer R } ? Content<R[Extract<keyof R, 200 | 201 | 202 | 204>]> : never;
+
+type PathValues<M extends Method, P extends keyof paths> =
+  Operation<M, P> extends { parameters: { path: infer V extends object } } ? { path: V } : object;
+
+type QueryValues<M extends Method, P extends keyof paths> =
+  Operation<M, P> extends { parameters: { query?: infer Q } } ? { query?: Q } : object;
+
+type Body<M extends Method, P extends keyof paths> =
+  Operation<M, P> extends { requestBody: { content: { 'application/json': infer B } } }
+    ? { body: B }
+    : Operation<M, P> extends { requestBody?: { content: { 'application/json': infer B } } }
+      ? { body?: B }
+      : object;
+
+interface Options {
+  signal?: AbortSignal;
+  /** The object that is changed. If somebody has changed it since it was read, the request fails with `stale`. */
+  ifMatch?: object;
+  /** Requests of the sign-in screen: their 401 means a wrong password and not the end of a session. */
+  signIn?: boolean;
+}
+
+type Request<M extends Method, P extends keyof paths> = PathValues<M, P> & QueryValues<M, P> & Body<M, P> & Options;
+
+/** What is wrong with one field of a request. `field` is a path such as `conditions[0].value`. */
+export interface FieldProblem {
+  field: string;
+  message: string;
+}
+
+/** The error of a request that got no answer (status 0) or one of 400 or more. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly fields: readonly FieldProblem[];
+  /** Names the request in the server's log; empty without an answer. */
+  readonly requestId: string;
+  /** The object as it is now, if somebody changed it in the meantime. */
+  readonly current: unknown;
+  /** Seconds after which to try again; 0: not told. */
+  readonly retryAfter: number;
+
+  constructor(status: number, body: unknown, retryAfter = 0) {
+    const b = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+    super(typeof b['message'] === 'string' ? b['message'] : '');
+    this.status = status;
+    this.fields = Array.isArray(b['errors']) ? (b['errors'] as FieldProblem[]) : [];
+    this.requestId = typeof b['requestId'] === 'string' ? b['requestId'] : '';
+    this.current = b['current'];
+    this.retryAfter = retryAfter;
+  }
+
+  /** True if somebody has changed the object since it was read. */
+  get stale(): boolean {
+    return this.status === 412;
+  }
+
+  /** True if the server gave no answer. */
+  get unreachable(): boolean {
+    return this.status === 0;
+  }
+}
+
+/** The version of objects that the API returned, for If-Match. */
+const versions = new WeakMap<object, string>();
+
+/** Requests about the account and about workspaces do not work in a workspace. */
+const outsideWorkspaces = /^\/api\/(auth|workspaces|invitations)(\/|$)/;
+
+let workspace = '';
+let signInAgain: (() => Promise<void>) | undefined;
+
+/** Sets the workspace of all further requests. */
+export function inWorkspace(id: string): void {
+  workspace = id;
+}
+
+/** The workspace of requests; '' is the personal one. */
+export function workspaceOf(): string {
+  return workspace;
+}
+
+/**
+ * Sets what happens when the session has ended: the function resolves when the user has signed in again. The request that
+ * failed is then repeated, so that nothing typed is lost.
+ */
+export function onSessionEnd(ask: (() => Promise<void>) | undefined): void {
+  signInAgain = ask;
+}
+
+/** A value of a path or query. Objects have no place there. */
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Fills the placeholders of a path and appends the query. Lists repeat their name. */
+export function address(path: string, values: object = {}, query: object = {}): string {
+  const given = values as Record<string, unknown>;
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(text(given[name])));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query as Record<string, unknown>)) {
+    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (one !== undefined && one !== null && one !== '') search.append(name, text(one));
+    }
+  }
+  return search.size > 0 ? `${filled}?${search.toString()}` : filled;
+}
+
+async function send(method: string, url: string, options: Options & { body?: unknown }): Promise<Response> {
+  const headers = new Headers({ Accept: 'application/json' });
+  if (workspace !== '' && !outsideWorkspaces.test(url)) headers.set('X-Workspace', workspace);
+  const version = options.ifMatch && versions.get(options.ifMatch);
+  if (version) headers.set('If-Match', version);
+  const init: RequestInit = { method, headers, credentials: 'same-origin', signal: options.signal ?? null };
+  if (options.body !== undefined) {
+    headers.set('Content-Type', 'application/json');
+    init.body = JSON.stringify(options.body);
+  }
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new ApiError(0, undefined);
+  }
+}
+
+async function decode(answer: Response): Promise<unknown> {
+  if (answer.status === 204) return undefined;
+  let body: unknown;
+  try {
+    body = await answer.json();
+  } catch {
+    return undefined;
+  }
+  const tag = answer.headers.get('ETag');
+  if (tag && typeof body === 'object' && body !== null) {
+    const { current } = body as { current?: unknown };
+    versions.set(typeof current === 'object' && current !== null ? current : body, tag);
+  }
+  return body;
+}
+
+async function call(method: string, url: string, options: Options & { body?: unknown }): Promise<unknown> {
+  for (;;) {
+    const answer = await send(method, url, options);
+    const body = await decode(answer);
+    if (answer.ok) return body;
+    if (answer.status === 401 && !options.signIn && signInAgain) {
+      await signInAgain();
+      continue;
+    }
+    throw new ApiError(answer.status, body, Number(answer.headers.get('Retry-After')) || 0);
+  }
+}
+
+function method<M extends Method>(name: M) {
+  return <P extends PathsWith<M>>(
+    path: P,
+    ...[request]: object extends Request<M, P> ? [Request<M, P>?] : [Request<M, P>]
+  ): Promise<Answer<M, P>> => {
+    const all = (request ?? {}) as Options & { path?: object; query?: object; body?: unknown };
+    return call(name.toUpperCase(), address(path, all.path, all.query), all) as Promise<Answer<M, P>>;
+  };
+}
+
+/** The API, one function for each method. Every function may throw ApiError, or an AbortError after `signal`. */
+export const api = {
+  get: method('get'),
+  post: method('post'),
+  put: method('put'),
+  patch: method('patch'),
+  delete: method('delete'),
+};
+
+/** A file of the API, and the name that the API gives to it. */
+export async function download(path: string, query: object = {}): Promise<{ blob: Blob; name: string }> {
+  const answer = await send('GET', address(path, {}, query), {});
+  if (!answer.ok) throw new ApiError(answer.status, await decode(answer));
+  const name = /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1] ?? '';
+  return { blob: await answer.blob(), name };
+}

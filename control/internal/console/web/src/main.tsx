@@ -1,0 +1,13 @@
+import { render } from 'preact';
+import './style/tokens.css';
+import './style/base.css';
+import './style/shell.css';
+import './style/parts.css';
+import './theme';
+import { App } from './app';
+import { follow } from './route';
+import { preferred, speak } from './text';
+
+await speak(preferred());
+follow();
+render(<App />, document.body);

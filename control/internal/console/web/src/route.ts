@@ -1,0 +1,64 @@
+// The address of the page: which screen is shown, and with which search. Links are plain <a> elements, so they open in new
+// tabs and can be copied. A click on one of them changes the screen without loading the page again.
+import { computed, signal } from '@preact/signals';
+
+/** The path of the console, without a slash at its end. */
+export const base = '/console/new';
+
+const here = () => new URL(location.href);
+const url = signal(here());
+
+/** The path below the console's, such as /links. */
+export const path = computed(() => url.value.pathname.slice(base.length).replace(/\/$/, '') || '/');
+
+/** The query. Do not change it; call `search`. */
+export const query = computed(() => url.value.searchParams);
+
+/** The address of a screen, for links. */
+export const to = (screen: string): string => base + screen;
+
+/** Shows another screen. */
+export function go(screen: string, { replace = false } = {}): void {
+  const address = to(screen);
+  if (replace) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+  url.value = here();
+}
+
+/**
+ * Changes values of the query and keeps the rest; '' and an empty list remove a value. The history gets no entry, so Back
+ * leaves the screen and does not undo each letter of a search.
+ */
+export function search(values: Record<string, string | string[]>): void {
+  const next = here();
+  for (const [name, value] of Object.entries(values)) {
+    next.searchParams.delete(name);
+    for (const one of [value].flat()) if (one !== '') next.searchParams.append(name, one);
+  }
+  history.replaceState(history.state, '', next);
+  url.value = next;
+}
+
+/** Follows the links and the history of the browser. */
+export function follow(): void {
+  addEventListener('popstate', () => {
+    url.value = here();
+  });
+  document.addEventListener('click', (event) => {
+    if (
+      event.defaultPrevented ||
+      event.button !== 0 ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link?.target !== '' || link.hasAttribute('download') || link.origin !== location.origin) return;
+    if (link.pathname !== base && !link.pathname.startsWith(`${base}/`)) return;
+    event.preventDefault();
+    history.pushState(null, '', link.href);
+    url.value = here();
+  });
+}

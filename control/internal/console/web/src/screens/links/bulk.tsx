@@ -1,0 +1,78 @@
+import type { Signal } from '@preact/signals';
+import { useState } from 'preact/hooks';
+import { t } from '../../text';
+import { Button } from '../../ui/button';
+import { complain, notify } from '../../ui/toast';
+import { remove, restore, setStatus } from './changes';
+
+interface BulkProps {
+  chosen: Signal<ReadonlySet<string>>;
+  /** True in the trash, where links can only be restored. */
+  trash: boolean;
+  onChanged: () => void;
+}
+
+/** The bar of actions for the selected links. Each action can be undone. */
+export function Bulk({ chosen, trash, onChanged }: BulkProps) {
+  const [busy, setBusy] = useState(false);
+  const ids = [...chosen.value];
+  const n = ids.length;
+  if (n === 0) return null;
+
+  const act = async (change: () => Promise<void>, done: string, undo?: () => Promise<void>) => {
+    setBusy(true);
+    try {
+      await change();
+      chosen.value = new Set();
+      notify(done, undo && (() => void undo().then(onChanged, complain)));
+    } catch (error) {
+      complain(error);
+    }
+    setBusy(false);
+    onChanged();
+  };
+  const enable = () =>
+    act(
+      () => setStatus(ids, 'ACTIVE'),
+      t('links.enabled', { n }),
+      () => setStatus(ids, 'INACTIVE'),
+    );
+  const disable = () =>
+    act(
+      () => setStatus(ids, 'INACTIVE'),
+      t('links.disabled', { n }),
+      () => setStatus(ids, 'ACTIVE'),
+    );
+  const bin = () =>
+    act(
+      () => remove(ids),
+      t('links.deleted', { n }),
+      () => restore(ids),
+    );
+
+  return (
+    <div class="bulk" role="toolbar" aria-label={t('links.selected', { n })}>
+      <span role="status">{t('links.selected', { n })}</span>
+      {trash ? (
+        <Button busy={busy} onClick={() => void act(() => restore(ids), t('links.restored', { n }))}>
+          {t('links.restore')}
+        </Button>
+      ) : (
+        <>
+          <Button busy={busy} icon="play" onClick={() => void enable()}>
+            {t('links.enable')}
+          </Button>
+          <Button busy={busy} icon="pause" onClick={() => void disable()}>
+            {t('links.disable')}
+          </Button>
+          <Button busy={busy} icon="trash" kind="danger" onClick={() => void bin()}>
+            {t('links.delete')}
+          </Button>
+        </>
+      )}
+      <Button kind="quiet" onClick={() => (chosen.value = new Set())}>
+        {t('action.clear')}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+// Changes of many links at once. The API takes all of them or none.
+import { api } from '../../api/client';
+import type { Link } from './list';
+
+const most = 100; // links in one request
+
+/** Calls `change` with the ids in portions. It stops at the first error; the portions before it are changed. */
+async function inPortions(ids: string[], change: (urlIds: string[]) => Promise<unknown>): Promise<void> {
+  for (let at = 0; at < ids.length; at += most) await change(ids.slice(at, at + most));
+}
+
+export const setStatus = (ids: string[], status: 'ACTIVE' | 'INACTIVE'): Promise<void> =>
+  inPortions(ids, (urlIds) => api.patch('/api/urls/bulk', { body: { urlIds, status } }));
+
+export const remove = (ids: string[]): Promise<void> =>
+  inPortions(ids, (urlIds) => api.delete('/api/urls/bulk', { body: { urlIds } }));
+
+export async function restore(ids: string[]): Promise<void> {
+  for (const id of ids) await api.post('/api/urls/{id}/restore', { path: { id }, body: {} });
+}
+
+/** Copies a text; false if the browser does not allow it. */
+export async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An address without its scheme, as people say it. */
+export const bare = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\/$/, '');
+
+/** What a link is called. */
+export const nameOf = (link: Link): string => link.title || bare(link.originalUrl);

@@ -1,0 +1,146 @@
+import { useEffect, useState } from 'preact/hooks';
+import { api, ApiError, type Schema } from '../../api/client';
+import { t } from '../../text';
+import { Button } from '../../ui/button';
+import { Dialog } from '../../ui/dialog';
+import { Input } from '../../ui/field';
+import { Problem } from '../../ui/problem';
+import { notify } from '../../ui/toast';
+import { bare, copy } from './changes';
+
+const stored = 'shortline.newLink';
+
+interface Draft {
+  originalUrl: string;
+  customSlug: string;
+  title: string;
+  tags: string;
+}
+
+const blank: Draft = { originalUrl: '', customSlug: '', title: '', tags: '' };
+
+/** What the user typed before and did not save. */
+function restored(): Draft {
+  try {
+    return { ...blank, ...(JSON.parse(sessionStorage.getItem(stored) ?? '{}') as Partial<Draft>) };
+  } catch {
+    return blank;
+  }
+}
+
+/** Completes an address as browsers do: example.com becomes https://example.com. */
+export function complete(typed: string): string {
+  const text = typed.trim();
+  return text === '' || /^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `https://${text}`;
+}
+
+/** What to send to the API: only what was typed. */
+export function requestOf(draft: Draft): Schema<'CreateURL'> {
+  const tags = draft.tags.split(',').map((tag) => tag.trim());
+  return {
+    originalUrl: complete(draft.originalUrl),
+    ...(draft.customSlug.trim() && { customSlug: draft.customSlug.trim() }),
+    ...(draft.title.trim() && { title: draft.title.trim() }),
+    ...(tags.some(Boolean) && { tags: tags.filter(Boolean) }),
+  };
+}
+
+function More({ draft, set, problem }: { draft: Draft; set: (values: Partial<Draft>) => void; problem: Problems }) {
+  return (
+    <>
+      <Input
+        label={t('create.slug')}
+        hint={t('create.slugHint')}
+        problem={problem('customSlug')}
+        name="customSlug"
+        value={draft.customSlug}
+        autocomplete="off"
+        spellcheck={false}
+        onValue={(customSlug) => set({ customSlug })}
+      />
+      <Input
+        label={t('create.linkTitle')}
+        hint={t('create.titleHint')}
+        problem={problem('title')}
+        name="title"
+        value={draft.title}
+        onValue={(title) => set({ title })}
+      />
+      <Input
+        label={t('create.tags')}
+        hint={t('create.tagsHint')}
+        problem={problem('tags')}
+        name="tags"
+        value={draft.tags}
+        onValue={(tags) => set({ tags })}
+      />
+    </>
+  );
+}
+
+type Problems = (field: string) => string | undefined;
+
+/** The dialog for a new link: paste an address and press Enter. */
+export function Create({ onClose, onCreated }: { onClose: () => void; onCreated: (link: Schema<'URL'>) => void }) {
+  const [draft, setDraft] = useState(restored);
+  const [error, setError] = useState<unknown>(undefined);
+  const [busy, setBusy] = useState(false);
+  const set = (values: Partial<Draft>) => setDraft((last) => ({ ...last, ...values }));
+  const fields = error instanceof ApiError ? error.fields : [];
+  const problem: Problems = (field) => fields.find((one) => one.field.split(/[.[]/)[0] === field)?.message;
+  const more =
+    draft.customSlug !== '' || draft.title !== '' || draft.tags !== '' || fields.some((f) => f.field !== 'originalUrl');
+
+  useEffect(() => sessionStorage.setItem(stored, JSON.stringify(draft)), [draft]);
+
+  const save = async () => {
+    setBusy(true);
+    try {
+      const link = await api.post('/api/urls', { body: requestOf(draft) });
+      sessionStorage.removeItem(stored);
+      const short = bare(link.shortUrl);
+      notify((await copy(link.shortUrl)) ? t('create.created', { link: short }) : t('create.ready', { link: short }));
+      onCreated(link);
+    } catch (failed) {
+      setError(failed);
+      requestAnimationFrame(() => document.querySelector<HTMLElement>('dialog [aria-invalid]')?.focus());
+    }
+    setBusy(false);
+  };
+
+  return (
+    <Dialog title={t('create.title')} onClose={onClose}>
+      <form
+        novalidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!busy) void save();
+        }}
+      >
+        {error !== undefined && fields.length === 0 && <Problem error={error} />}
+        <Input
+          label={t('create.destination')}
+          hint={t('create.destinationHint')}
+          problem={problem('originalUrl')}
+          name="originalUrl"
+          value={draft.originalUrl}
+          inputmode="url"
+          autocomplete="off"
+          spellcheck={false}
+          first
+          onValue={(originalUrl) => set({ originalUrl })}
+        />
+        <details open={more}>
+          <summary>{t('create.more')}</summary>
+          <More draft={draft} set={set} problem={problem} />
+        </details>
+        <footer>
+          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button kind="primary" type="submit" busy={busy}>
+            {t('create.submit')}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

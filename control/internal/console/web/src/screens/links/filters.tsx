@@ -1,0 +1,86 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api } from '../../api/client';
+import { search } from '../../route';
+import { t } from '../../text';
+import { Select } from '../../ui/field';
+import { Icon } from '../../ui/icon';
+import { useResource } from '../../ui/resource';
+import { orders, type Order, type Selection } from './list';
+
+const statuses = ['ACTIVE', 'INACTIVE', 'SCHEDULED', 'EXPIRED', 'EXHAUSTED', 'SUSPENDED', 'DELETED'] as const;
+
+const pause = 200; // milliseconds without a key before the list changes
+
+function SearchBox({ value }: { value: string }) {
+  const [typed, setTyped] = useState(value);
+  const timer = useRef(0);
+  useEffect(() => setTyped(value), [value]);
+  return (
+    <div class="search">
+      <Icon name="search" />
+      <input
+        type="search"
+        aria-label={t('links.search')}
+        placeholder={t('links.searchHint')}
+        value={typed}
+        data-shortcut="/"
+        onInput={(event) => {
+          const next = event.currentTarget.value;
+          setTyped(next);
+          clearTimeout(timer.current);
+          timer.current = window.setTimeout(() => search({ search: next.trim() }), pause);
+        }}
+      />
+    </div>
+  );
+}
+
+/** Search, filters and order of the list. They are in the address, so a filtered list can be shared. */
+export function Filters({ selection, workspace }: { selection: Selection; workspace: string }) {
+  const tags = useResource(workspace, (signal) => api.get('/api/tags', { query: { pageSize: 100 }, signal }));
+  const domains = useResource(workspace, (signal) => api.get('/api/domains', { query: { pageSize: 100 }, signal }));
+  const tagNames = tags.data?.data.map((tag) => tag.name) ?? [];
+  const [tag = ''] = selection.tag;
+  if (tag !== '' && !tagNames.includes(tag)) tagNames.push(tag);
+  const hosts = domains.data?.data ?? [];
+  const any: readonly [string, string] = ['', t('links.any')];
+  return (
+    <div class="filters" role="search">
+      <SearchBox value={selection.search} />
+      <Select
+        label={t('links.status')}
+        name="status"
+        value={selection.status}
+        options={[any, ...statuses.map((one) => [one, t(`status.${one}`)] as const)]}
+        onValue={(status) => search({ status })}
+      />
+      {tagNames.length > 0 && (
+        <Select
+          label={t('links.tag')}
+          name="tag"
+          value={tag}
+          options={[any, ...tagNames.map((one) => [one, one] as const)]}
+          onValue={(one) => search({ tag: one })}
+        />
+      )}
+      {hosts.length > 0 && (
+        <Select
+          label={t('links.domain')}
+          name="domain"
+          value={selection.domain}
+          options={[any, ...hosts.map((one) => [one.hostname, one.displayName] as const)]}
+          onValue={(domain) => search({ domain })}
+        />
+      )}
+      {selection.status !== 'DELETED' && (
+        <Select
+          label={t('links.sort')}
+          name="sort"
+          value={selection.sort as Order}
+          options={(Object.keys(orders) as Order[]).map((one) => [one, t(`links.sort.${one}`)] as const)}
+          onValue={(sort) => search({ sort: sort === 'newest' ? '' : sort })}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,117 @@
+import { useSignal } from '@preact/signals';
+import { useCallback, useLayoutEffect, useMemo } from 'preact/hooks';
+import { go, query, search } from '../../route';
+import { may, workspace } from '../../session';
+import { t } from '../../text';
+import { Button } from '../../ui/button';
+import { Problem } from '../../ui/problem';
+import { Virtual } from '../../ui/virtual';
+import { Bulk } from './bulk';
+import { Create } from './create';
+import { Filters } from './filters';
+import { forget, isFiltered, listOf, selectionOf, type List } from './list';
+import { Row } from './row';
+
+const rowHeight = 5.25; // rem
+
+function Empty({ filtered, onCreate }: { filtered: boolean; onCreate: () => void }) {
+  return (
+    <div class="empty">
+      <h2>{filtered ? t('links.none') : t('links.empty')}</h2>
+      <p>{filtered ? t('links.noneHint') : t('links.emptyHint')}</p>
+      {filtered ? (
+        <Button onClick={() => search({ search: '', status: '', tag: '', domain: '' })}>
+          {t('links.clearFilters')}
+        </Button>
+      ) : (
+        may('EDITOR') && (
+          <Button kind="primary" icon="plus" onClick={onCreate}>
+            {t('create.title')}
+          </Button>
+        )
+      )}
+    </div>
+  );
+}
+
+function Count({ list }: { list: List }) {
+  const n = list.count.value;
+  const text = n === undefined ? '' : list.exact.value ? t('links.count', { n }) : t('links.countMore', { n });
+  return (
+    <p class="count" role="status">
+      {text}
+    </p>
+  );
+}
+
+/** The list of links, in which a link can be found among 100,000, created, and changed together with others. */
+export function Links() {
+  const selection = selectionOf(query.value);
+  const place = workspace.value;
+  const key = JSON.stringify([place?.id, selection]);
+  const turn = useSignal(0);
+  const chosen = useSignal<ReadonlySet<string>>(new Set());
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- the key says when the list is another one
+  const list = useMemo(() => listOf(place?.id ?? '', selection), [key, turn.value]);
+  const load = useCallback((from: number, to: number) => list.load(from, to), [list]);
+  const creating = query.value.has('new');
+  const setCreating = (on: boolean) => search({ new: on ? '1' : '' });
+  const changed = () => {
+    list.refresh();
+  };
+
+  useLayoutEffect(() => {
+    list.load(0, 1);
+    chosen.value = new Set();
+  }, [list, chosen]);
+
+  const count = list.count.value;
+  return (
+    <>
+      <header class="head">
+        <h1 tabIndex={-1}>{t('links.title')}</h1>
+        <Count list={list} />
+        {may('EDITOR') && (
+          <Button kind="primary" icon="plus" data-shortcut="c" onClick={() => setCreating(true)}>
+            {t('create.title')}
+          </Button>
+        )}
+      </header>
+      <Filters selection={selection} workspace={place?.id ?? ''} />
+      <Bulk chosen={chosen} trash={selection.status === 'DELETED'} onChanged={changed} />
+      {list.error.value !== undefined && <Problem error={list.error.value} retry={() => list.refresh()} />}
+      {count === 0 && <Empty filtered={isFiltered(selection)} onCreate={() => setCreating(true)} />}
+      {count !== undefined && count > 0 && (
+        <Virtual
+          count={count}
+          height={rowHeight}
+          label={t('links.title')}
+          onRange={load}
+          row={(index) => {
+            const link = list.rows.value.get(index);
+            if (!link) return <li key={index} class="link waiting" aria-busy="true" />;
+            return (
+              <Row
+                key={link.id}
+                link={link}
+                shared={(place?.memberCount ?? 1) > 1}
+                chosen={chosen}
+                selectable={may('EDITOR')}
+              />
+            );
+          }}
+        />
+      )}
+      {creating && (
+        <Create
+          onClose={() => setCreating(false)}
+          onCreated={() => {
+            forget();
+            turn.value++;
+            go('/links', { replace: true });
+          }}
+        />
+      )}
+    </>
+  );
+}

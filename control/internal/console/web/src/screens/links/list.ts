@@ -1,0 +1,127 @@
+// The pages of the list of links. They are loaded when their rows come into view and kept, so that Back returns to the same
+// place at once.
+import { signal } from '@preact/signals';
+import { api, type Schema } from '../../api/client';
+
+export type Link = Schema<'URL'>;
+
+/** Rows in a page, which is also the most that the API allows. */
+export const pageSize = 100;
+
+/** What the list shows: the filters and the order, as in the address. */
+export interface Selection {
+  search: string;
+  status: string;
+  tag: string[];
+  domain: string;
+  sort: string;
+}
+
+/** The orders, by their name in the address. */
+export const orders = {
+  newest: ['createdAt', 'desc'],
+  oldest: ['createdAt', 'asc'],
+  clicks: ['clickCount', 'desc'],
+  changed: ['updatedAt', 'desc'],
+  title: ['title', 'asc'],
+  slug: ['slug', 'asc'],
+  expiry: ['expiresAt', 'asc'],
+} as const;
+
+export type Order = keyof typeof orders;
+
+export function selectionOf(query: URLSearchParams): Selection {
+  const sort = query.get('sort') ?? '';
+  return {
+    search: query.get('search') ?? '',
+    status: query.get('status') ?? '',
+    tag: query.getAll('tag'),
+    domain: query.get('domain') ?? '',
+    sort: sort in orders ? sort : 'newest',
+  };
+}
+
+/** Whether a selection leaves links out. */
+export const isFiltered = (s: Selection): boolean =>
+  s.search !== '' || s.status !== '' || s.tag.length > 0 || s.domain !== '';
+
+/** A list of links, for one selection in one workspace. */
+export class List {
+  readonly rows = signal<ReadonlyMap<number, Link>>(new Map());
+  /** The number of rows; undefined until the first page has arrived. */
+  readonly count = signal<number | undefined>(undefined);
+  /** False if the API stopped counting: there are more rows than `count`. */
+  readonly exact = signal(true);
+  readonly error = signal<unknown>(undefined);
+  private readonly pages = new Set<number>();
+
+  constructor(readonly selection: Selection) {}
+
+  /** Loads the pages of the rows from `from` to before `to`, unless they are there or on their way. */
+  load(from: number, to: number): void {
+    const last = Math.max(Math.floor((to - 1) / pageSize), 0);
+    for (let page = Math.floor(from / pageSize); page <= last; page++) {
+      if (!this.pages.has(page)) void this.fetch(page);
+    }
+  }
+
+  /** Loads all shown pages again and keeps the old rows until the new ones arrive. */
+  refresh(): void {
+    const pages = [...this.pages];
+    this.pages.clear();
+    for (const page of pages.length > 0 ? pages : [0]) void this.fetch(page);
+  }
+
+  /** Replaces a row by its new state. */
+  put(link: Link): void {
+    const rows = new Map(this.rows.value);
+    for (const [index, row] of rows) if (row.id === link.id) rows.set(index, link);
+    this.rows.value = rows;
+  }
+
+  private async fetch(page: number): Promise<void> {
+    this.pages.add(page);
+    const { search, status, tag, domain, sort } = this.selection;
+    const [sortBy, sortOrder] = orders[sort as Order];
+    const order = status === 'DELETED' ? {} : { sortBy, sortOrder };
+    try {
+      const answer = await api.get('/api/urls', {
+        query: { page: page + 1, pageSize, search, status, tag, domain, ...order },
+      });
+      const rows = new Map(this.rows.value);
+      for (let i = 0; i < pageSize; i++) {
+        const link = answer.data[i];
+        if (link) rows.set(page * pageSize + i, link);
+        else rows.delete(page * pageSize + i);
+      }
+      this.rows.value = rows;
+      this.exact.value = answer.totalIsExact;
+      // Without an exact count, the list grows by a page whenever its last page is full.
+      const reached = (page + (answer.data.length === pageSize ? 2 : 0)) * pageSize + (answer.data.length % pageSize);
+      this.count.value = answer.totalIsExact ? answer.total : Math.max(answer.total, this.count.value ?? 0, reached);
+      this.error.value = undefined;
+    } catch (error) {
+      this.pages.delete(page);
+      this.error.value = error;
+    }
+  }
+}
+
+const kept = new Map<string, List>();
+const most = 5;
+
+/** The list of a selection; the same one as before, if the user returns to it. */
+export function listOf(workspace: string, selection: Selection): List {
+  const key = JSON.stringify([workspace, selection]);
+  const list = kept.get(key) ?? new List(selection);
+  kept.delete(key);
+  kept.set(key, list);
+  const [oldest] = kept.keys();
+  if (kept.size > most && oldest !== undefined) kept.delete(oldest);
+  return list;
+}
+
+/** Forgets all lists, because links have changed. */
+export function forget(): void {
+  kept.clear();
+}

@@ -1,0 +1,107 @@
+import type { Signal } from '@preact/signals';
+import { compact, day, number, t } from '../../text';
+import { IconButton } from '../../ui/button';
+import { Icon } from '../../ui/icon';
+import { notify } from '../../ui/toast';
+import { bare, copy, nameOf } from './changes';
+import type { Link } from './list';
+
+async function copyLink(link: Link): Promise<void> {
+  notify((await copy(link.shortUrl)) ? t('links.copied', { link: bare(link.shortUrl) }) : t('links.copyFailed'));
+}
+
+function Marks({ link }: { link: Link }) {
+  return (
+    <span class="marks">
+      {link.isSmartRouting && <Icon name="rules" label={t('links.rules')} />}
+      {link.isABTesting && <Icon name="experiment" label={t('links.experiment')} />}
+      {link.hasPassword && <Icon name="lock" label={t('links.password')} />}
+    </span>
+  );
+}
+
+/** When a link starts or ends, if that is still to come. */
+function schedule(link: Link): string {
+  if (link.status === 'SCHEDULED' && link.startsAt) return t('links.starts', { date: day(link.startsAt) });
+  if (link.expiresAt && link.status === 'ACTIVE') return t('links.expires', { date: day(link.expiresAt) });
+  return '';
+}
+
+function Facts({ link, shared }: { link: Link; shared: boolean }) {
+  const facts = [
+    day(link.createdAt),
+    shared && link.createdByName ? t('links.by', { name: link.createdByName }) : '',
+    schedule(link),
+  ].filter(Boolean);
+  return (
+    <p class="facts">
+      {facts.map((fact) => (
+        <span key={fact}>{fact}</span>
+      ))}
+      {link.tags.map((tag) => (
+        <span key={`#${tag}`} class="tag">
+          {tag}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+interface RowProps {
+  link: Link;
+  /** Whether other people have links in this list, so that each names its creator. */
+  shared: boolean;
+  chosen: Signal<ReadonlySet<string>>;
+  /** Whether the user may change links. Otherwise, rows cannot be selected. */
+  selectable: boolean;
+}
+
+/** A link in the list. */
+export function Row({ link, shared, chosen, selectable }: RowProps) {
+  const short = bare(link.shortUrl);
+  const toggle = () => {
+    const next = new Set(chosen.value);
+    if (!next.delete(link.id)) next.add(link.id);
+    chosen.value = next;
+  };
+  return (
+    <li class={chosen.value.has(link.id) ? 'link chosen' : 'link'}>
+      {selectable && (
+        <label class="pick">
+          <input
+            type="checkbox"
+            aria-label={t('links.select', { link: short })}
+            checked={chosen.value.has(link.id)}
+            onChange={toggle}
+          />
+        </label>
+      )}
+      <div class="what">
+        <p class="name">
+          <a href={`/console/links/${link.id}`} dir="auto">
+            {nameOf(link)}
+          </a>
+          {link.status !== 'ACTIVE' && <span class={`badge ${link.status}`}>{t(`status.${link.status}`)}</span>}
+        </p>
+        <p class="ways">
+          <span class="mono short">{short}</span>
+          {link.title && (
+            <>
+              <span class="to" aria-hidden="true" />
+              <span class="target" title={link.originalUrl}>
+                {bare(link.originalUrl)}
+              </span>
+            </>
+          )}
+          <Marks link={link} />
+        </p>
+        <Facts link={link} shared={shared} />
+      </div>
+      <p class="clicks" title={t('links.clicks', { n: link.clickCount })}>
+        <b aria-hidden="true">{link.clickCount < 100_000 ? number(link.clickCount) : compact(link.clickCount)}</b>
+        <span class="offscreen">{t('links.clicks', { n: link.clickCount })}</span>
+      </p>
+      <IconButton icon="copy" label={t('links.copyOf', { link: short })} onClick={() => void copyLink(link)} />
+    </li>
+  );
+}

@@ -1,0 +1,105 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { path, to } from './route';
+import { signOut, user, workIn, workspace, workspaces } from './session';
+import { language, languages, speak, t, type Language } from './text';
+import { theme, themes, type Theme } from './theme';
+import { Button, IconButton } from './ui/button';
+import { Select } from './ui/field';
+import { Icon, type IconName } from './ui/icon';
+import { complain } from './ui/toast';
+
+const places = [{ at: '/links', icon: 'link', name: 'nav.links' }] as const satisfies readonly {
+  at: string;
+  icon: IconName;
+  name: string;
+}[];
+
+function Places() {
+  const here = path.value === '/' ? '/links' : path.value;
+  return (
+    <ul>
+      {places.map(({ at, icon, name }) => (
+        <li key={at}>
+          <a href={to(at)} aria-current={here === at || here.startsWith(`${at}/`) ? 'page' : undefined}>
+            <Icon name={icon} />
+            {t(name)}
+          </a>
+        </li>
+      ))}
+      <li>
+        <a href="/console/" target="_self">
+          <Icon name="back" />
+          {t('nav.classic')}
+        </a>
+      </li>
+    </ul>
+  );
+}
+
+function Preferences() {
+  const own = user.value;
+  return (
+    <div class="preferences">
+      {workspaces.value.length > 1 && (
+        <Select
+          label={t('account.workspace')}
+          value={workspace.value?.id ?? ''}
+          options={workspaces.value.map((w) => [w.id, w.isPersonal ? t('account.personal') : w.name] as const)}
+          onValue={workIn}
+        />
+      )}
+      <Select
+        label={t('theme.label')}
+        value={theme.value}
+        options={themes.map((one) => [one, t(`theme.${one}`)] as const)}
+        onValue={(one: Theme) => (theme.value = one)}
+      />
+      <Select
+        label={t('language.label')}
+        value={language.value}
+        options={(Object.keys(languages) as Language[]).map((one) => [one, languages[one]] as const)}
+        onValue={(one) => void speak(one).catch(complain)}
+      />
+      <p class="who">{own?.name || own?.email}</p>
+      <Button icon="signOut" onClick={() => void signOut().catch(complain)}>
+        {t('account.signOut')}
+      </Button>
+    </div>
+  );
+}
+
+/** The frame of every screen: navigation at the side, on phones behind a button, and the screen. */
+export function Shell({ children }: { children: ComponentChildren }) {
+  const [open, setOpen] = useState(false);
+  const place = path.value;
+  useEffect(() => setOpen(false), [place]);
+  return (
+    <div class="shell">
+      <a class="offscreen skip" href="#content">
+        {t('app.skip')}
+      </a>
+      <header class="bar">
+        <a class="brand" href={to('/links')}>
+          <span class="logo" aria-hidden="true" />
+          {t('app.name')}
+        </a>
+        <span class="toggle">
+          <IconButton
+            icon={open ? 'close' : 'menu'}
+            label={t('app.menu')}
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+          />
+        </span>
+      </header>
+      <nav class={open ? 'side open' : 'side'} aria-label={t('app.main')}>
+        <Places />
+        <Preferences />
+      </nav>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}

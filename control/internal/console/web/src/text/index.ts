@@ -1,0 +1,104 @@
+// Text, numbers and dates in the language of the user.
+import { computed, signal } from '@preact/signals';
+import { en } from './en';
+
+export const languages = {
+  en: 'English',
+  de: 'Deutsch',
+  fr: 'Français',
+  es: 'Español',
+  ja: '日本語',
+  ar: 'العربية',
+} as const;
+
+export type Language = keyof typeof languages;
+
+type English = typeof en;
+
+/** The name of a message. */
+export type Key = keyof English;
+
+/** The forms of a message with a number, by plural category. */
+export type Plural = { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>;
+
+/** The messages of a language. */
+export type Catalogue = { readonly [K in Key]: English[K] extends string ? string : Plural };
+
+type Words<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | Words<Rest> : never;
+
+type Names<M> = M extends string
+  ? Words<M>
+  : M extends { other: infer Other extends string }
+    ? Words<Other> | 'n'
+    : never;
+
+type Values<K extends Key> = { [N in Names<English[K]>]: N extends 'n' ? number : string | number };
+
+const stored = 'shortline.language';
+
+const load: Record<Exclude<Language, 'en'>, () => Promise<Catalogue>> = {
+  de: async () => (await import('./de')).de,
+  fr: async () => (await import('./fr')).fr,
+  es: async () => (await import('./es')).es,
+  ja: async () => (await import('./ja')).ja,
+  ar: async () => (await import('./ar')).ar,
+};
+
+const active = signal<{ language: Language; catalogue: Catalogue }>({ language: 'en', catalogue: en });
+
+/** The language of the user. Components that read it are drawn again when it changes. */
+export const language = computed(() => active.value.language);
+
+/** The direction of the script. */
+export const direction = computed(() => (language.value === 'ar' ? 'rtl' : 'ltr'));
+
+const plurals = computed(() => new Intl.PluralRules(language.value));
+const numbers = computed(() => new Intl.NumberFormat(language.value));
+const compacts = computed(
+  () => new Intl.NumberFormat(language.value, { notation: 'compact', maximumFractionDigits: 1 }),
+);
+const days = computed(() => new Intl.DateTimeFormat(language.value, { dateStyle: 'medium' }));
+const moments = computed(() => new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'short' }));
+
+/** The message of that name. Placeholders without a value are an error of the types. */
+export function t<K extends Key>(key: K, ...[values]: [Names<English[K]>] extends [never] ? [] : [Values<K>]): string {
+  const message: string | Plural = active.value.catalogue[key];
+  const given = (values ?? {}) as Record<string, string | number>;
+  const text =
+    typeof message === 'string' ? message : (message[plurals.value.select(Number(given['n']))] ?? message.other);
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = given[name];
+    return typeof value === 'number' ? numbers.value.format(value) : (value ?? '');
+  });
+}
+
+/** A number with the separators of the language. */
+export const number = (n: number): string => numbers.value.format(n);
+
+/** A number in a few characters, such as 1.2M. */
+export const compact = (n: number): string => compacts.value.format(n);
+
+/** A day, such as 23 Nov 2026. `at` is a time as the API writes it. */
+export const day = (at: string): string => days.value.format(new Date(at));
+
+/** A time to the minute. */
+export const moment = (at: string): string => moments.value.format(new Date(at));
+
+/** The language that the user chose before, else the first of the browser's that the console has. */
+export function preferred(): Language {
+  const wishes = [localStorage.getItem(stored) ?? '', ...navigator.languages];
+  for (const wish of wishes) {
+    const short = wish.split('-')[0] ?? '';
+    if (short in languages) return short as Language;
+  }
+  return 'en';
+}
+
+/** Changes the language and remembers it. */
+export async function speak(next: Language): Promise<void> {
+  const catalogue = next === 'en' ? en : await load[next]();
+  localStorage.setItem(stored, next);
+  active.value = { language: next, catalogue };
+  document.documentElement.lang = next;
+  document.documentElement.dir = direction.value;
+}

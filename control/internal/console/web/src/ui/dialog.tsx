@@ -1,0 +1,44 @@
+import { useEffect, useId, useRef } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { t } from '../text';
+import { IconButton } from './button';
+
+interface DialogProps {
+  title: string;
+  /** Called when the user wants to leave. The caller removes the dialog. Without it, the dialog cannot be left. */
+  onClose?: () => void;
+  children: ComponentChildren;
+}
+
+/** A modal dialog. The browser keeps the focus inside and returns it afterwards. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    dialog?.querySelector<HTMLElement>('[data-first]')?.focus();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      class="dialog"
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose?.();
+      }}
+    >
+      <header>
+        <h2 id={id}>{title}</h2>
+        {onClose && <IconButton icon="close" label={t('action.close')} onClick={onClose} />}
+      </header>
+      {children}
+    </dialog>
+  );
+}

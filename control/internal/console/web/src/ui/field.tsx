@@ -1,0 +1,92 @@
+import { useId } from 'preact/hooks';
+import type { ComponentChildren, JSX } from 'preact';
+
+interface Common {
+  label: string;
+  hint?: ComponentChildren;
+  /** What is wrong with the value. It is shown under the field and read out. */
+  problem?: string | undefined;
+}
+
+function Frame({ id, label, hint, problem, children }: Common & { id: string; children: ComponentChildren }) {
+  return (
+    <div class={problem ? 'field wrong' : 'field'}>
+      <label for={id}>{label}</label>
+      {children}
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      <p class="problem" id={`${id}-problem`} role="alert">
+        {problem}
+      </p>
+    </div>
+  );
+}
+
+const described = (id: string, { hint, problem }: Common) =>
+  [hint ? `${id}-hint` : '', problem ? `${id}-problem` : ''].filter(Boolean).join(' ') || undefined;
+
+interface InputProps extends Common {
+  value: string;
+  onValue: (value: string) => void;
+  type?: 'text' | 'email' | 'password' | 'url' | 'number';
+  name?: string;
+  autocomplete?: AutoFill;
+  inputmode?: 'url' | 'numeric' | 'text';
+  spellcheck?: boolean;
+  readOnly?: boolean;
+  /** The field that gets the focus when its dialog opens. */
+  first?: boolean;
+}
+
+/** A line of text with its label, a hint and its problem. */
+export function Input({ label, hint, problem, value, onValue, type = 'text', first, ...more }: InputProps) {
+  const id = useId();
+  const common = { label, hint, problem };
+  const attributes = {
+    ...more,
+    id,
+    type,
+    value,
+    'aria-invalid': problem ? 'true' : undefined,
+    'aria-describedby': described(id, common),
+    onInput: (event: { currentTarget: HTMLInputElement }) => onValue(event.currentTarget.value),
+  } as JSX.IntrinsicElements['input'];
+  return (
+    <Frame id={id} {...common}>
+      <input {...attributes} data-first={first} />
+    </Frame>
+  );
+}
+
+type SelectProps<V extends string> = Common & {
+  name?: string;
+  value: V;
+  options: readonly (readonly [V, string])[];
+  onValue: (value: V) => void;
+};
+
+/** A choice of one of a few values. */
+export function Select<V extends string>({ label, hint, problem, name, value, options, onValue }: SelectProps<V>) {
+  const id = useId();
+  const common = { label, hint, problem };
+  return (
+    <Frame id={id} {...common}>
+      <select
+        id={id}
+        name={name}
+        value={value}
+        aria-describedby={described(id, common)}
+        onChange={(event) => onValue(event.currentTarget.value as V)}
+      >
+        {options.map(([one, text]) => (
+          <option key={one} value={one}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Frame>
+  );
+}

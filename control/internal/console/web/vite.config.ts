@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config';
+
+// The server to which `npm run dev` forwards the API.
+const backend = process.env['SHORTLINE_URL'] ?? 'http://127.0.0.1:8080';
+
+export default defineConfig(({ command }) => ({
+  // The program serves the built files below this path and the page for every path of the console.
+  base: command === 'build' ? '/static/app/' : '/',
+  build: {
+    outDir: '../dist/app',
+    emptyOutDir: true,
+    assetsInlineLimit: 0, // the content security policy allows no data URLs for scripts and styles
+    modulePreload: { polyfill: false },
+    target: 'es2023',
+    reportCompressedSize: true,
+  },
+  server: { proxy: { '/api': { target: backend, changeOrigin: true, headers: { origin: backend } } } },
+  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'], restoreMocks: true, css: true },
+}));

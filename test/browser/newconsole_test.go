@@ -1,0 +1,187 @@
+package browser_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// axe is a checker of accessibility (https://github.com/dequelabs/axe-core), which the console's npm packages contain.
+const axe = "../../control/internal/console/web/node_modules/axe-core/axe.min.js"
+
+// barrierFree checks the page with axe, in each theme.
+func (b *browser) barrierFree() {
+	b.t.Helper()
+	script, err := os.ReadFile(axe)
+	if err != nil {
+		b.t.Fatalf("deploy/dev/web installs it: %v", err)
+	}
+	b.do(chromedp.Evaluate(string(script), nil))
+	for _, theme := range []string{"light", "dark", "contrast"} {
+		var problems []string
+		b.eval(fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme), nil)
+		b.settle()
+		b.do(chromedp.Evaluate(`axe.run({resultTypes: ['violations']}).then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ': ' + n.html + ' ' + n.failureSummary)))`, &problems, awaited))
+		for _, problem := range problems {
+			b.t.Errorf("%s: %s", theme, problem)
+		}
+	}
+	b.eval(`document.documentElement.dataset.theme = 'light'`, nil)
+}
+
+// newConsole opens the new console and signs in.
+func newConsole(t *testing.T, base, screen string) *browser {
+	t.Helper()
+	b := open(t, base)
+	b.also("409")
+	b.scheme("") // without transitions
+	b.visit("/console/new" + screen)
+	b.sees("Sign in")
+	b.fill("email", "admin@example.com")
+	b.fill("password", adminPassword)
+	b.press("Sign in")
+	b.sees("New link")
+	return b
+}
+
+// A user who signs in has a first link after three actions: press the button, paste the address, press Enter.
+func TestNewConsole_first_link(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.sees("No links yet")
+	b.barrierFree()
+	b.looks("new-empty")
+
+	b.press("New link")
+	b.fill("originalUrl", "example.com/spring")
+	b.looks("new-create")
+	b.barrierFree()
+	b.keys(kb.Enter)
+	b.sees("is ready")
+	b.sees("1 link")
+	b.sees("example.com/spring")
+	b.made(map[string]any{"originalUrl": "https://example.com/second", "customSlug": "taken"})
+
+	// The server's error appears at its field, inside the dialog.
+	b.press("New link")
+	b.fill("originalUrl", "example.com/third")
+	b.press("More options")
+	b.fill("customSlug", "taken")
+	b.press("Create link")
+	b.until(`document.querySelector('dialog [name=customSlug]').getAttribute('aria-invalid') === 'true'`)
+	b.until(`document.activeElement.name === 'customSlug'`)
+	b.barrierFree()
+
+	// What was typed survives Escape and a page that is loaded again.
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('dialog')`)
+	b.visit("/console/new/links?new=1")
+	b.until(`document.querySelector('dialog [name=originalUrl]')?.value === 'example.com/third'`)
+	b.fill("customSlug", "free")
+	b.press("Create link")
+	b.sees("3 links")
+	b.silent()
+}
+
+// A session that ends while somebody types asks for the password on top of the form, and nothing is lost.
+func TestNewConsole_session_ends_while_typing(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.press("New link")
+	b.fill("originalUrl", "example.com/spring")
+	b.do(network.ClearBrowserCookies())
+	b.press("Create link")
+	b.sees("Your session has ended")
+	b.barrierFree()
+	b.looks("new-again")
+	b.fill("password", adminPassword)
+	b.press("Sign in")
+	b.sees("is ready")
+	b.sees("1 link")
+	b.silent()
+}
+
+// The search, the filters and the order are in the address. Back leads to the place in the list that was left.
+func TestNewConsole_list(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	for at := 0; at < 300; at += 100 {
+		var urls []map[string]any
+		for i := at; i < at+100; i++ {
+			urls = append(urls, map[string]any{"originalUrl": fmt.Sprintf("https://example.com/page/%d", i), "customSlug": fmt.Sprintf("page-%03d", i), "title": fmt.Sprintf("Page %d", i)})
+		}
+		b.ask("POST", "/api/urls/bulk", map[string]any{"urls": urls}, nil)
+	}
+	long := strings.Repeat("\U0001F680", 255)
+	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/emoji", "customSlug": "emoji", "title": long}, nil)
+	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/arabic", "customSlug": "arabic", "title": strings.Repeat("رابط ", 50)}, nil)
+	b.visit("/console/new/links")
+	b.sees("302 links")
+	b.until(`document.querySelectorAll('li.link').length < 40`)
+	b.until(`document.documentElement.scrollWidth <= innerWidth`)
+	b.barrierFree()
+	b.looks("new-links")
+
+	// Rows that come into view are loaded.
+	b.eval(`scrollTo(0, document.body.scrollHeight)`, nil)
+	b.sees("Page 0")
+	b.eval(`scrollTo(0, 0)`, nil)
+
+	b.do(input.DispatchKeyEvent(input.KeyRawDown).WithKey("/"), input.DispatchKeyEvent(input.KeyUp).WithKey("/"))
+	b.until(`document.activeElement.type === 'search'`)
+	b.do(input.InsertText("page 29"))
+	b.until(`location.search === '?search=page+29'`)
+	b.sees("11 links")
+	b.set("sort", "slug")
+	b.until(`location.search.includes('sort=slug')`)
+	b.until(`document.querySelector('li.link .short')?.textContent.endsWith('page-029')`)
+	b.do(chromedp.Reload())
+	b.sees("11 links")
+	b.until(`document.querySelector('input[type=search]').value === 'page 29'`)
+
+	// Many links at once, and undo.
+	b.eval(`document.querySelectorAll('li.link .pick input').forEach((box) => box.click())`, nil)
+	b.sees("11 selected")
+	b.barrierFree()
+	b.looks("new-selected")
+	b.press("Delete")
+	b.sees("11 links moved to the trash")
+	b.sees("No link matches")
+	b.press("Undo")
+	b.sees("11 links")
+	b.eval(`document.querySelectorAll('li.link .pick input')[0].click()`, nil)
+	b.press("Disable")
+	b.sees("1 link disabled")
+	b.until(`document.querySelector('li.link .badge')?.textContent === 'Disabled'`)
+	b.silent()
+}
+
+// The console speaks six languages, one from right to left, and works at 400 % zoom, which is 320 pixels wide.
+func TestNewConsole_languages_and_zoom(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/a/rather/long/destination/of/a/campaign?utm_source=newsletter", "customSlug": "spring", "tags": []string{"newsletter", "summer"}}, nil)
+	b.visit("/console/new/links")
+	b.sees("1 link")
+	for _, language := range []struct{ code, title string }{{"de", "Neuer Link"}, {"fr", "Nouveau lien"}, {"es", "enlace"}, {"ja", "リンク"}, {"ar", "رابط"}, {"en", "New link"}} {
+		b.eval(fmt.Sprintf(`localStorage.setItem('shortline.language', %q)`, language.code), nil)
+		b.do(chromedp.Reload())
+		b.sees(language.title)
+		b.until(fmt.Sprintf(`document.documentElement.lang === %q`, language.code))
+		b.until(`document.documentElement.scrollWidth <= innerWidth`)
+		b.barrierFree()
+		b.looks("new-" + language.code)
+		b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
+		b.settle()
+		b.until(`document.documentElement.scrollWidth <= innerWidth`)
+		b.do(emulation.ClearDeviceMetricsOverride())
+	}
+	b.silent()
+}
