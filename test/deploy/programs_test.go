@@ -61,39 +61,81 @@ func program(t *testing.T, name string) string {
 	return path
 }
 
-// build simulates the stage "build" of a Dockerfile: it copies the same parts of the build context and runs the command
-// that calls go.
+// build runs the stages of a Dockerfile before the last one, with a folder as the file system of each stage. It copies the
+// same parts of the build context and runs the commands that build something.
 func build(name string) (string, error) {
 	stages, _, err := readDockerfile(name)
 	if err != nil {
 		return "", err
 	}
-	src, out := filepath.Join(workshop, name, "src"), filepath.Join(workshop, name, "out")
-	for _, command := range stages[0].Commands {
+	for _, s := range stages[:len(stages)-1] {
+		if err := stage(filepath.Join(workshop, name), s); err != nil {
+			return "", fmt.Errorf("stage %s: %w", s.Name, err)
+		}
+	}
+	program := filepath.Join(workshop, name, "build", "out", name)
+	_, err = os.Stat(program)
+	return program, err
+}
+
+// stage runs one stage. The folder of each stage is in the given one.
+func stage(in string, s instructions.Stage) error {
+	root, dir := filepath.Join(in, s.Name), "/"
+	at := func(path string) string {
+		if filepath.IsAbs(path) {
+			return filepath.Join(root, path)
+		}
+		return filepath.Join(root, dir, path)
+	}
+	for _, command := range s.Commands {
 		switch c := command.(type) {
+		case *instructions.WorkdirCommand:
+			dir = c.Path
+			if err := os.MkdirAll(at(dir), 0o755); err != nil {
+				return err
+			}
 		case *instructions.CopyCommand:
 			for _, from := range c.SourcePaths {
-				if err := copyContext(from, filepath.Join(src, c.DestPath)); err != nil {
-					return "", err
+				to := at(c.DestPath)
+				if strings.HasSuffix(c.DestPath, "/") && filepath.Ext(from) != "" {
+					to = filepath.Join(to, filepath.Base(from))
+				}
+				if c.From != "" {
+					if err := os.CopyFS(to, os.DirFS(filepath.Join(in, c.From, from))); err != nil {
+						return err
+					}
+				} else if err := copyContext(from, to); err != nil {
+					return err
 				}
 			}
 		case *instructions.RunCommand:
 			script := strings.Join(c.CmdLine, " ")
-			if !strings.Contains(script, "go build") {
+			if strings.HasPrefix(script, "mkdir ") {
 				continue
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
-			defer cancel()
-			run := exec.CommandContext(ctx, "sh", "-ec", strings.ReplaceAll(script, "/out/", out+"/"))
-			run.Dir = src
-			run.Env = append(os.Environ(), "VERSION="+release)
-			if text, err := run.CombinedOutput(); err != nil {
-				return "", fmt.Errorf("%w\n%s", err, text)
+			if err := shell(at("."), strings.ReplaceAll(script, "/out/", filepath.Join(root, "out")+"/")); err != nil {
+				return err
 			}
-			return filepath.Join(out, name), nil
 		}
 	}
-	return "", fmt.Errorf("deploy/%s.Dockerfile: the first stage does not run go build", name)
+	return nil
+}
+
+// shell runs a script of a Dockerfile with the Node.js that the build requires.
+func shell(dir, script string) error {
+	web, err := filepath.Abs(filepath.Join(root, "deploy/dev/web"))
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
+	defer cancel()
+	run := exec.CommandContext(ctx, web, "exec", "sh", "-ec", script)
+	run.Dir = dir
+	run.Env = append(os.Environ(), "VERSION="+release)
+	if text, err := run.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, text)
+	}
+	return nil
 }
 
 func readDockerfile(name string) (stages []instructions.Stage, warnings []string, err error) {
