@@ -383,6 +383,9 @@ func (e *Edge) serve(ctx context.Context) error {
 	if err := e.server.ShutdownWithContext(last); err != nil {
 		e.log.Warn("requests cut off by shutdown", "connections", e.listener.Open(), "error", err)
 	}
+	// Shutdown closes only the listener of a server that has begun to serve. Without this, a stop during the start would
+	// wait for the server forever.
+	_ = e.listener.Close()
 	<-failed
 	return nil
 }
