@@ -2,10 +2,11 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/shortline/shortline/control/internal/platform/isotime"
 )
 
 // Time is an instant in Unix milliseconds, as in the store. It is written as RFC 3339 in UTC with milliseconds, and read
@@ -22,33 +23,17 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + time.UnixMilli(int64(t)).UTC().Format(timeLayout) + `"`), nil
 }
 
-var timeLayouts = []string{
-	time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05.999999999Z07", "2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04Z07",
-	"2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02",
-}
-
 // UnmarshalJSON reads the forms that timePattern matches, and maybe others.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil || s == "" {
 		return err
 	}
-	norm := []byte(s)
-	for i, c := range norm {
-		switch c {
-		case ' ', 't':
-			norm[i] = 'T'
-		case 'z':
-			norm[i] = 'Z'
-		}
+	ms, err := isotime.Parse(s)
+	if err == nil {
+		*t = Time(ms)
 	}
-	for _, layout := range timeLayouts {
-		if v, err := time.Parse(layout, string(norm)); err == nil {
-			*t = Time(v.UnixMilli())
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is not a date or time in ISO 8601", s)
+	return err
 }
 
 // Schema implements huma.SchemaProvider.
