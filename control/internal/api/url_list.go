@@ -12,8 +12,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/platform/spreadsheet"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -135,13 +135,13 @@ func cell(v any) string {
 	case nil:
 		return ""
 	case string:
-		return report.Inert(v)
+		return spreadsheet.Inert(v)
 	case []any:
 		texts := make([]string, len(v))
 		for i, member := range v {
 			texts[i] = fmt.Sprint(member)
 		}
-		return report.Inert(strings.Join(texts, ", "))
+		return spreadsheet.Inert(strings.Join(texts, ", "))
 	}
 	return fmt.Sprint(v) // a number or a boolean
 }

@@ -9,13 +9,11 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/spreadsheet"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -150,7 +148,7 @@ func (c *sheet) row(cells ...any) error {
 	for i, cell := range cells {
 		switch v := cell.(type) {
 		case string:
-			texts[i] = Inert(v)
+			texts[i] = spreadsheet.Inert(v)
 		case int64:
 			texts[i] = strconv.FormatInt(v, 10)
 		case float64:
@@ -160,16 +158,6 @@ func (c *sheet) row(cells ...any) error {
 		}
 	}
 	return c.Write(texts)
-}
-
-// Inert puts an apostrophe before text that a spreadsheet could evaluate. It checks the characters that start a formula
-// and their full-width forms, also after leading space, which an import may trim.
-func Inert(text string) string {
-	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text, unicode.IsSpace))
-	if text != "" && (strings.ContainsRune("=+-@＝＋－＠", first) || strings.ContainsRune("\t\r\n", rune(text[0]))) {
-		return "'" + text
-	}
-	return text
 }
 
 func or(s *string) string {
