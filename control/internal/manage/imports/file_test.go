@@ -1,0 +1,72 @@
+package imports
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The columns of other services' exports are recognized.
+func TestSuggest(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		"link,long_url,title,created_at,tags":                         "slug,originalUrl,title,createdAt,tags",            // Bitly
+		"keyword,url,title,timestamp,ip,clicks":                       "slug,originalUrl,title,createdAt,,",               // YOURLS
+		"shortCode,shortUrl,longUrl,dateCreated,validSince,maxVisits": "slug,,originalUrl,createdAt,startsAt,maxClicks",   // Shlink
+		"address,target,description,expire_in,visit_count":            "slug,originalUrl,notes,,",                         // Kutt
+		"domain,slashtag,destination,title,createdAt":                 "domain,slug,originalUrl,title,createdAt",          // Rebrandly
+		"domain,key,url,tags,expiresAt,UTM Source":                    "domain,slug,originalUrl,tags,expiresAt,utmSource", // Dub
+		"id,slug,domain,shortUrl,originalUrl,status,url":              ",slug,domain,,originalUrl,status,",                // Shortline
+		"Foo,Bar": ",",
+	} {
+		if got := strings.Join(suggest(strings.Split(header, ",")), ","); got != want {
+			t.Errorf("%s: %s, want %s", header, got, want)
+		}
+	}
+}
+
+// Rows have the lines of the file, also after cells of several lines and blank rows.
+func TestParse_lines(t *testing.T) {
+	t.Parallel()
+	got, err := parse([]byte("\r\n\"u\nrl\";b\r\n1;\"x;\ny\"\r\n;\r\n\r\n2;\"say \"\"hi\"\"\"\r\n3\r\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("%q %q", string(got.delimiter), got.columns)
+	for _, r := range got.rows {
+		text += fmt.Sprintf(" %d %q", r.line, r.cells)
+	}
+	if text != `";" ["u\nrl" "b"] 4 ["1" "x;\ny"] 8 ["2" "say \"hi\""] 9 ["3"]` {
+		t.Error(text)
+	}
+}
+
+// Whatever a file contains, it is a table within the limits or gets a problem.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"", "url\nx\n", "\uFEFFa;b\n1;2\n", "a,\"b\n", "a\tb\n\"1\"\t\"2\n3\"\n", "a,a,,\n1,2,3,4,5\n", "\"\"\"\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		table, err := parse(bytes.Clone(content))
+		if err != nil {
+			return
+		}
+		if len(table.rows) == 0 || len(table.columns) != len(table.header) {
+			t.Fatalf("%q: %+v", content, table)
+		}
+		line := 0
+		for _, r := range table.rows {
+			if r.line <= line || len(r.cells) > maxColumns {
+				t.Fatalf("%q: %+v", content, table)
+			}
+			line = r.line
+		}
+		columnsOf(table)
+		if r, err := (Mapping{originalURL: table.columns[0]}).reader(table); err == nil {
+			for i := range table.rows {
+				r.read(&table.rows[i])
+			}
+		}
+	})
+}

@@ -1,0 +1,304 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/backoff"
+)
+
+const (
+	stepRows = 200 // in one transaction
+	// turn is the number of steps after which other imports get their turn.
+	turn = 25
+	// lease is how long other processes wait for one that does not finish a step.
+	lease = time.Minute
+	poll  = time.Second
+	// tries is how often a step is repeated at once because links have changed meanwhile.
+	tries      = 5
+	sweepEvery = time.Hour
+	sweepPart  = 20
+)
+
+var retry = backoff.Policy{First: time.Second, Most: time.Minute}
+
+// opened is the file that Run has read last.
+type opened struct {
+	num    uint64
+	table  *table
+	reader *reader
+}
+
+// errLost says that an import was cancelled or deleted, or that another process holds it.
+var errLost = errors.New("the import no longer belongs to this process")
+
+// Run imports the rows of imports that were started, and deletes old imports, until ctx ends. Any number of processes may
+// run it, but each Service once.
+func (s *Service) Run(ctx context.Context) error {
+	if !s.store.Shared() { // leases are those of a process that has ended
+		if err := s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ReleaseImports(ctx) }); err != nil && ctx.Err() == nil {
+			s.cfg.Logger.Warn("import interrupted", "error", err.Error())
+		}
+	}
+	swept := time.Time{}
+	for failures := 0; ctx.Err() == nil; {
+		more, err := s.Next(ctx)
+		if err == nil && time.Since(swept) > sweepEvery {
+			swept, err = time.Now(), s.Sweep(ctx)
+		}
+		wait := poll
+		switch {
+		case err == nil && more:
+			failures = 0
+			continue
+		case err == nil:
+			failures = 0
+		case ctx.Err() == nil:
+			if failures++; backoff.LogWorthy(failures) {
+				s.cfg.Logger.Warn("import interrupted", "error", err.Error())
+			}
+			wait = retry.Delay(failures)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-s.wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	return nil
+}
+
+// Next imports some rows of the import that waits longest, and reports whether there was one.
+func (s *Service) Next(ctx context.Context) (more bool, err error) {
+	waits, err := s.store.ImportWaits(ctx)
+	if err != nil || !waits {
+		s.last = opened{}
+		return false, err
+	}
+	var i store.Import
+	err = s.store.Tx(ctx, func(tx *store.Tx) (err error) {
+		i, err = tx.ClaimImport(ctx, s.holder, lease)
+		return err
+	})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("claim an import: %w", err)
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		if released := s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ReleaseImport(ctx, i.Num, s.holder) }); err == nil && released != nil {
+			err = fmt.Errorf("release an import: %w", released)
+		}
+	}()
+	for range turn {
+		err := s.step(ctx, &i)
+		switch {
+		case errors.Is(err, errLost):
+			return true, nil
+		case err != nil:
+			return true, fmt.Errorf("import %s: %w", i.ID, err)
+		case i.Status != store.ImportRunning:
+			return true, nil
+		}
+	}
+	return true, nil
+}
+
+// step imports the next rows of an import that this process holds.
+func (s *Service) step(ctx context.Context, i *store.Import) error {
+	p, refused, err := s.caller(ctx, i)
+	if err != nil {
+		return err
+	}
+	if refused != "" {
+		return s.end(ctx, i, refused)
+	}
+	if err := s.load(ctx, i); err != nil {
+		var e *problem.Error
+		if !errors.As(err, &e) {
+			return err
+		}
+		return s.end(ctx, i, e.Error())
+	}
+	rows := s.last.table.rows
+	rows = rows[min(i.Done, len(rows)):min(i.Done+stepRows, len(rows))]
+	for try := 1; ; try++ {
+		drafts, err := s.draft(ctx, p, s.last.reader, rows)
+		if err != nil {
+			return err
+		}
+		if err := s.links.ScreenImports(ctx, drafts); err != nil {
+			return fmt.Errorf("check destinations: %w", err)
+		}
+		if err := s.write(ctx, p, i, rows, drafts); !errors.Is(err, links.ErrChanged) || try == tries {
+			return err
+		}
+	}
+}
+
+// load reads the file of an import, unless it is the last one that was read.
+func (s *Service) load(ctx context.Context, i *store.Import) error {
+	if s.last.num == i.Num {
+		return nil
+	}
+	t, err := s.open(ctx, i)
+	if err != nil {
+		return err
+	}
+	mapping, err := MappingOf(i)
+	if err != nil {
+		return err
+	}
+	r, err := mapping.reader(t)
+	if err != nil {
+		return err
+	}
+	s.last = opened{i.Num, t, r}
+	return nil
+}
+
+// caller returns the user who has started an import, with the permissions that the user has now. refused says why the user
+// may not import any more, else it is "".
+func (s *Service) caller(ctx context.Context, i *store.Import) (p auth.Principal, refused string, err error) {
+	u, err := s.store.UserByID(ctx, i.UserID)
+	if errors.Is(err, store.ErrNotFound) {
+		return p, "", errLost // the import was deleted with its user
+	}
+	if err != nil {
+		return p, "", fmt.Errorf("read the user of an import: %w", err)
+	}
+	id, _, err := s.store.WorkspaceName(ctx, i.Workspace)
+	if errors.Is(err, store.ErrNotFound) {
+		return p, "", errLost
+	}
+	if err != nil {
+		return p, "", fmt.Errorf("read the workspace of an import: %w", err)
+	}
+	name, err := s.store.MemberRole(ctx, i.Workspace, i.UserID)
+	if err != nil {
+		return p, "", fmt.Errorf("read the role of a user: %w", err)
+	}
+	role := auth.ParseWorkspaceRole(name)
+	if auth.Role(u.Role) == auth.Admin {
+		role = auth.Owner
+	}
+	switch {
+	case !u.Active:
+		refused = "The user who started the import was deactivated."
+	case role < auth.Editor:
+		refused = "The user who started the import no longer has the role EDITOR in the workspace."
+	}
+	return auth.Principal{UserID: u.ID, UserNum: u.Num, Email: u.Email, Role: auth.User, Chosen: true, Workspace: auth.Workspace{Num: i.Workspace, ID: id, Role: role}}, refused, nil
+}
+
+// write imports drafts in one transaction that also counts them. i is the import as it was read last, and becomes what is
+// stored.
+func (s *Service) write(ctx context.Context, p auth.Principal, i *store.Import, rows []row, drafts []*links.Draft) error {
+	next := *i
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		held, err := tx.HoldImport(ctx, i.Num, s.holder, lease)
+		if errors.Is(err, store.ErrNotFound) || err == nil && held.Done != i.Done {
+			return errLost
+		}
+		if err != nil {
+			return fmt.Errorf("renew the lease of an import: %w", err)
+		}
+		next = held
+		if len(drafts) > 0 {
+			if err := s.links.ImportMany(ctx, tx, p, drafts, links.Conflicts(i.Conflicts), i.ID); err != nil {
+				return err
+			}
+		}
+		problems := s.count(&next, rows, drafts)
+		if err := tx.InsertImportProblems(ctx, i.Num, problems); err != nil {
+			return fmt.Errorf("store problems of an import: %w", err)
+		}
+		var entries []audit.Entry
+		if next.Done >= next.Rows {
+			next.Status, next.FinishedAt = store.ImportDone, store.Now()
+			entries = append(entries, entry(p.UserID, "IMPORT_FINISHED", nil, &next))
+		}
+		if err := tx.UpdateImport(ctx, &next); err != nil {
+			return fmt.Errorf("store the progress of an import: %w", err)
+		}
+		return audit.Append(ctx, tx, entries...)
+	})
+	if err == nil {
+		*i = next
+	}
+	return err
+}
+
+// count adds the outcomes of drafts to an import, and returns the problems.
+func (s *Service) count(i *store.Import, rows []row, drafts []*links.Draft) (problems []store.ImportProblem) {
+	for n, d := range drafts {
+		i.Done++
+		switch d.Outcome {
+		case links.RowCreates:
+			i.Created++
+		case links.RowUpdates:
+			i.Updated++
+		case links.RowSkips:
+			i.Skipped++
+		case links.RowRenames:
+			i.Renamed++
+		default:
+			i.Failed++
+			problems = append(problems, s.last.reader.told(&rows[n], d.Problems)...)
+		}
+	}
+	return problems
+}
+
+// end makes an import FAILED.
+func (s *Service) end(ctx context.Context, i *store.Import, reason string) error {
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		held, err := tx.HoldImport(ctx, i.Num, s.holder, lease)
+		if errors.Is(err, store.ErrNotFound) {
+			return errLost
+		}
+		if err != nil {
+			return err
+		}
+		*i = held
+		i.Status, i.Failure, i.FinishedAt = store.ImportFailed, reason, store.Now()
+		if err := tx.UpdateImport(ctx, i); err != nil {
+			return err
+		}
+		return audit.Append(ctx, tx, entry(i.UserID, "IMPORT_FAILED", &held, i))
+	})
+	if err != nil {
+		return fmt.Errorf("end an import: %w", err)
+	}
+	return nil
+}
+
+// Sweep deletes imports that have been kept long enough.
+func (s *Service) Sweep(ctx context.Context) error {
+	before := s.cfg.Now().Add(-Keep).UnixMilli()
+	for {
+		var n int64
+		err := s.store.Tx(ctx, func(tx *store.Tx) (err error) {
+			n, err = tx.DeleteOldImports(ctx, before, sweepPart)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("delete old imports: %w", err)
+		}
+		if n < sweepPart {
+			return nil
+		}
+	}
+}
