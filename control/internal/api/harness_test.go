@@ -19,6 +19,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/domains/dnstest"
+	"github.com/shortline/shortline/control/internal/manage/imports"
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -41,10 +42,11 @@ type world struct {
 	store                *store.Store
 	server               *api.Server
 	clock                *clock
-	clicks               analytics.Store // of whole
-	breaks               func()          // makes a use case fail; nil unless a test sets it
-	dns                  *dnstest.Server // of whole
-	queue                *queue          // of whole, for conversions
+	clicks               analytics.Store  // of whole
+	breaks               func()           // makes a use case fail; nil unless a test sets it
+	dns                  *dnstest.Server  // of whole
+	queue                *queue           // of whole, for conversions
+	imports              *imports.Service // of whole
 	logs                 *testkit.Buffer
 	root, ann, bob       string // access tokens
 	rootID, annID, bobID string

@@ -142,6 +142,7 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 	m.ids["tag"] = post("/api/tags", fmt.Sprintf(`{"name":"%[1]s"}`, m.marker)).str("id")
 	m.ids["domain"] = post("/api/domains", fmt.Sprintf(`{"hostname":"%s.example.com","rootUrl":"https://%[1]s.example.org"}`, strings.ToLower(m.marker))).str("id")
 	m.ids["template"] = post("/api/utm-templates", fmt.Sprintf(`{"name":"%[1]s","utmSource":"%[1]s"}`, m.marker)).str("id")
+	m.ids["import"] = l.do("POST", "/api/imports?name="+m.marker, fmt.Sprintf("url,title\nhttps://example.com/%[1]s,%[1]s\n", m.marker), owner, with("Content-Type", "text/csv")).want(201).str("id")
 	m.ids["view"] = post("/api/views", fmt.Sprintf(`{"name":"%[1]s","screen":"links","query":"search=%[1]s","shared":true}`, m.marker)).str("id")
 	for i := range links {
 		r := post("/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/%[1]s-%[2]d","customSlug":"%[1]s-%[2]d","title":"%[1]s","utmSource":"%[1]s","utmCampaign":"%[1]s","ogTitle":"%[1]s","isABTesting":true,"tags":["%[1]s"],"bundleIds":["%[3]s"]}`, m.marker, i, m.ids["bundle"]))

@@ -52,7 +52,7 @@ func (w *world) callers() []caller {
 }
 
 // owned are the kinds of resources that belong to a user.
-var owned = []string{"url", "variant", "rule", "bundle", "bundled", "tag", "template", "view", "domain", "key", "workspace", "member", "invitation", "webhook", "log"}
+var owned = []string{"url", "variant", "rule", "bundle", "bundled", "tag", "template", "view", "import", "domain", "key", "workspace", "member", "invitation", "webhook", "log"}
 
 // may returns the status that the interface prescribes for a caller and a resource. The target is "own", "foreign",
 // "missing" or "mixed", which is a foreign resource in the path of an own one.

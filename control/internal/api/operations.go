@@ -221,6 +221,18 @@ var operations = map[string]words{
 	"updateUTMTemplate": {about: "Changes the given fields: missing fields are kept, null or an empty string clears a field. Links keep their fields.", example: `{"utmCampaign":"spring"}`, conflict: true},
 	"deleteUTMTemplate": {about: "Deletes only the template. Links keep their fields."},
 
+	// Imports
+	"createImport": {about: "Stores a CSV file and suggests which column fills which field of links. The body is text in UTF-8 of at most 10 MB, 100,000 rows and 200 columns; the delimiter is a comma, a semicolon or a tab. The first row names the columns. " +
+		"Passwords are not imported: a file with a column of passwords gets 400. A workspace keeps 20 imports (409).", conflict: true, also: []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusRequestTimeout}},
+	"listImports":          {about: "A page of imports, newest first."},
+	"getImport":            {about: "An import with its progress. Ask for it repeatedly while it is RUNNING."},
+	"deleteImport":         {about: "Deletes the import and its file. A running import gets 409.", conflict: true},
+	"previewImport":        {about: "Checks every row like a new link, and its slug and externalId against the file and the saved links. It does not ask the operator's check service. An import that was started gets 409.", example: `{"mapping":{"originalUrl":"long_url","slug":"keyword","tags":"tags"},"conflicts":"rename"}`, conflict: true},
+	"startImport":          {about: "Imports the rows in the background, in steps of 200. Rows with problems are left out. A process that ends is replaced, and no row is imported twice. An import that was started gets 409.", example: `{"mapping":{"originalUrl":"long_url","slug":"keyword","tags":"tags"},"conflicts":"skip"}`, conflict: true},
+	"cancelImport":         {about: "Ends the import after the present step. Rows that were imported stay. An import that is not running gets 409.", conflict: true},
+	"listImportProblems":   {about: "A page of the problems that the import has had so far, in the order of the file."},
+	"exportImportProblems": {about: "The failed rows as they were, with the reason in a last column, for you to correct and to import again. A text that a spreadsheet could take for a formula begins with an apostrophe, which an import removes."},
+
 	// Views
 	"listViews":  {about: "A page of your saved views in the workspace, and of those that other members share, ordered by position and name.", also: []int{http.StatusBadRequest}},
 	"createView": {about: "Saves the query of a screen of the console under a name. A VIEWER can save views but not share them (403). If you have a view of this name for the screen, or 100 views in the workspace, the response is 409.", example: `{"name":"Spring links","screen":"links","query":"status=ACTIVE&tag=spring","shared":true}`, conflict: true},

@@ -36,6 +36,7 @@ var permissions = map[string]struct{ read, change permission }{
 	"UTM templates": {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
 	// A VIEWER has private views. The use case asks for the role EDITOR where others see the view.
 	"Views":               {permission{auth.Viewer, auth.LinksRead}, permission{auth.Viewer, auth.LinksWrite}},
+	"Imports":             {permission{auth.Editor, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
 	"Domains":             {permission{auth.Viewer, auth.LinksRead | auth.DomainsScope}, permission{auth.WorkspaceAdmin, auth.DomainsScope}},
 	"Images":              {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
 	"Analytics":           {permission{auth.Viewer, auth.AnalyticsRead}, permission{auth.Editor, auth.AnalyticsRead}},

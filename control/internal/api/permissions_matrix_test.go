@@ -199,7 +199,7 @@ func guests() map[string]func(w *world, t *space) guest {
 // ofUser are the kinds of resources that belong to a user, not to a workspace. ofWorkspace belong to a workspace.
 var (
 	ofUser      = []string{"passkey", "session"}
-	ofWorkspace = []string{"url", "variant", "rule", "bundle", "bundled", "tag", "template", "view", "domain", "key", "webhook", "log", "workspace", "member", "invitation"}
+	ofWorkspace = []string{"url", "variant", "rule", "bundle", "bundled", "tag", "template", "view", "import", "domain", "key", "webhook", "log", "workspace", "member", "invitation"}
 )
 
 // ofMember belong to a workspace, but only the user who made them reaches them.

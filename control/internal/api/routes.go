@@ -62,6 +62,9 @@ func (s *Server) routes() {
 	if s.Views != nil {
 		s.registerViews()
 	}
+	if s.Imports != nil {
+		s.registerImports()
+	}
 	if s.Media != nil {
 		s.registerMedia()
 	}

@@ -38,6 +38,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/conversions"
 	"github.com/shortline/shortline/control/internal/manage/domains"
 	"github.com/shortline/shortline/control/internal/manage/explain"
+	"github.com/shortline/shortline/control/internal/manage/imports"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/links"
@@ -130,6 +131,7 @@ type Deps struct {
 	Tags         *tags.Service // needs Links
 	UTMTemplates *utmtemplates.Service
 	Views        *views.Service
+	Imports      *imports.Service // needs Links
 	Domains      *domains.Service
 	Explain      *explain.Service // needs Links
 

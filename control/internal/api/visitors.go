@@ -159,6 +159,7 @@ var tagGroups = []*huma.Tag{
 	{Name: "Variants", Description: "A/B tests: destinations among which a link's visitors are split by weight."},
 	{Name: "Bundles", Description: "Ordered groups of links with combined statistics."},
 	{Name: "Tags", Description: "Coloured labels of links."},
+	{Name: "Imports", Description: "Links from CSV files: upload, dry run, import."},
 	{Name: "Views", Description: "Saved queries of the console's lists and reports."},
 	{Name: "UTM templates", Description: "Named sets of campaign fields to copy into links."},
 	{Name: "Domains", Description: "Host names under which a workspace has links of its own."},

@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
+	"github.com/shortline/shortline/control/internal/manage/imports"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/media"
@@ -60,7 +61,8 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Keys = keys.New(keys.Config{PerUser: 1 << 20}, w.store, passwords)
 	deps.Bundles = bundles.New(w.store, clicks, nil)
 	deps.Tags, deps.UTMTemplates, deps.ConversionSettings = tags.New(w.store), utmtemplates.New(w.store), conversions.New(w.store)
-	deps.Views = views.New(w.store)
+	deps.Views, deps.Imports = views.New(w.store), imports.New(imports.Config{PerWorkspace: 1000, Logger: cfg.Logger}, w.store, deps.Links)
+	w.imports = deps.Imports
 	w.queue = &queue{}
 	deps.Conversions = convert.New(convert.Config{Queue: w.queue, Secrets: [][]byte{conversionSecret}, Logger: cfg.Logger}, w.store, clicks)
 	deps.Experiments = experiments.New(experiments.Config{Logger: cfg.Logger}, w.store, clicks)
@@ -191,6 +193,8 @@ func (th *things) id(kind string) string {
 		id = post("/api/utm-templates", `{"name":"U`+fresh()+`","utmSource":"mail"}`)
 	case "view":
 		id = post("/api/views", `{"name":"V`+fresh()+`","screen":"links","query":"status=ACTIVE"}`)
+	case "import":
+		id = w.do("POST", "/api/imports?name=I"+fresh(), "url\nhttps://example.com/\n", mine, with("Content-Type", "text/csv")).want(201).str("id")
 	case "domain":
 		id = post("/api/domains", `{"hostname":"d`+strings.ToLower(fresh())+`.example.com"}`)
 	case "key":

@@ -37,6 +37,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/domains"
 	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
 	"github.com/shortline/shortline/control/internal/manage/explain"
+	"github.com/shortline/shortline/control/internal/manage/imports"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/links"
@@ -225,6 +226,8 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	}
 	p.abuse().Mail(use.Mail, p.cfg.BaseURL, cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL))
 	p.add("trash", use.Links)
+	use.Imports = imports.New(imports.Config{Logger: log}, st, use.Links)
+	p.add("imports", use.Imports)
 	p.add("blocked destinations", p.screen())
 	p.add("check of destinations", p.abuse())
 	if err := p.register("abuse", p.screen(), p.abuse()); err != nil {

@@ -4,7 +4,7 @@ import { get, query } from './api.js';
 import { card, complain, empty, field, heading, pager, table, turns } from './ui.js';
 import { time } from './format.js';
 
-const kinds = ['url', 'tag', 'utm_template', 'view', 'domain', 'user', 'api_key', 'bundle', 'webhook', 'variant', 'routing_rule', 'settings', 'oidc_provider', 'oidc_account', 'system_setting', 'workspace', 'member', 'invitation', 'session', 'passkey', 'visitor', 'conversion_settings'];
+const kinds = ['url', 'tag', 'utm_template', 'view', 'import', 'domain', 'user', 'api_key', 'bundle', 'webhook', 'variant', 'routing_rule', 'settings', 'oidc_provider', 'oidc_account', 'system_setting', 'workspace', 'member', 'invitation', 'session', 'passkey', 'visitor', 'conversion_settings'];
 const words = (name) => name.toLowerCase().replaceAll('_', ' ');
 
 export async function audit({ signal }) {

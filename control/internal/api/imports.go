@@ -1,0 +1,313 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+
+	"github.com/shortline/shortline/control/internal/manage/imports"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/platform/spreadsheet"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// importTime limits an upload and a dry run.
+const importTime = 60 * time.Second
+
+// Import is a CSV file of links.
+type Import struct {
+	ID         string          `json:"id"`
+	Name       string          `json:"name"`
+	Status     string          `json:"status" enum:"MAPPING,RUNNING,DONE,FAILED,CANCELLED"`
+	Rows       int             `json:"rows" doc:"Rows of the file that are not blank, without the header."`
+	Delimiter  string          `json:"delimiter" doc:"A comma, a semicolon or a tab."`
+	Columns    []ImportColumn  `json:"columns"`
+	Mapping    imports.Mapping `json:"mapping" doc:"The name of the column for each field; empty before the start."`
+	Conflicts  *string         `json:"conflicts" doc:"skip, rename or overwrite; null before the start."`
+	Progress   ImportProgress  `json:"progress"`
+	Failure    *string         `json:"failure" doc:"Why the status is FAILED."`
+	CreatedBy  string          `json:"createdBy" doc:"Id of the user who imports."`
+	CreatedAt  Time            `json:"createdAt"`
+	StartedAt  *Time           `json:"startedAt"`
+	FinishedAt *Time           `json:"finishedAt"`
+	DeleteAt   *Time           `json:"deleteAt" doc:"When the import is deleted with its file; its links stay. null while it runs."`
+}
+
+// ImportColumn is a column of a file.
+type ImportColumn struct {
+	Name      string   `json:"name" doc:"From the header row. A name that occurs twice gets a number."`
+	Sample    []string `json:"sample" doc:"Up to three values, cut."`
+	Suggested string   `json:"suggested" doc:"The field of links that the column probably holds, or an empty string."`
+}
+
+// ImportProgress counts finished rows.
+type ImportProgress struct {
+	Rows    int `json:"rows" doc:"All rows."`
+	Done    int `json:"done" doc:"Sum of the following counts."`
+	Created int `json:"created"`
+	Updated int `json:"updated"`
+	Skipped int `json:"skipped"`
+	Renamed int `json:"renamed" doc:"Rows whose link was created with another slug."`
+	Failed  int `json:"failed"`
+}
+
+// ImportProblem is what is wrong with a row of a file.
+type ImportProblem struct {
+	Row     int    `json:"row" doc:"Number of the line in the file on which the row begins, from 1."`
+	Field   string `json:"field" doc:"Field of the link; an empty string if the problem is about the whole row."`
+	Column  string `json:"column" doc:"Name of the column, or an empty string."`
+	Value   string `json:"value" doc:"The cell, cut."`
+	Message string `json:"message"`
+}
+
+// ImportPreview is what an import would do. Each row is in one of the counts.
+type ImportPreview struct {
+	Rows     int             `json:"rows"`
+	Create   int             `json:"create"`
+	Update   int             `json:"update"`
+	Skip     int             `json:"skip"`
+	Rename   int             `json:"rename" doc:"Rows whose link would get another slug."`
+	Errors   int             `json:"errors" doc:"Rows that cannot be imported."`
+	Problems []ImportProblem `json:"problems" doc:"The first 1,000 problems in the order of the file."`
+}
+
+func importOf(i store.Import) (Import, error) {
+	columns, err := imports.Columns(&i)
+	if err != nil {
+		return Import{}, err
+	}
+	mapping, err := imports.MappingOf(&i)
+	if err != nil {
+		return Import{}, err
+	}
+	if mapping == nil {
+		mapping = imports.Mapping{}
+	}
+	out := Import{
+		ID: i.ID, Name: i.Name, Status: i.Status, Rows: i.Rows, Delimiter: i.Delimiter, Mapping: mapping, Conflicts: text(i.Conflicts), Failure: text(i.Failure), CreatedBy: i.UserID,
+		Progress:  ImportProgress{i.Rows, i.Done, i.Created, i.Updated, i.Skipped, i.Renamed, i.Failed},
+		CreatedAt: Time(i.CreatedAt), StartedAt: instant(i.StartedAt), FinishedAt: instant(i.FinishedAt), Columns: make([]ImportColumn, len(columns)),
+	}
+	for n, c := range columns {
+		out.Columns[n] = ImportColumn(c)
+	}
+	switch keep := imports.Keep.Milliseconds(); {
+	case i.FinishedAt != 0:
+		out.DeleteAt = instant(i.FinishedAt + keep)
+	case i.Status != store.ImportRunning:
+		out.DeleteAt = instant(i.CreatedAt + keep)
+	}
+	return out, nil
+}
+
+func importProblemOf(p store.ImportProblem) ImportProblem {
+	return ImportProblem{p.Line, p.Field, p.Column, p.Value, p.Message}
+}
+
+// answerImport converts one import.
+func answerImport(i store.Import, err error) (*body[Import], error) {
+	if err != nil {
+		return nil, err
+	}
+	out, err := importOf(i)
+	return &body[Import]{out}, err
+}
+
+type importPlan struct {
+	Mapping   imports.Mapping `json:"mapping" doc:"The name of a column for each field that is to be imported. originalUrl is required." example:"{\"originalUrl\":\"long_url\",\"slug\":\"keyword\"}"`
+	Conflicts Opt[string]     `json:"conflicts,omitempty" doc:"What happens to a row whose slug or externalId is taken: skip (default), rename, or overwrite."`
+}
+
+type importPlanIn struct {
+	ByID
+	Body importPlan
+}
+
+func (b *importPlan) plan() imports.Plan {
+	return imports.Plan{Mapping: b.Mapping, Conflicts: b.Conflicts.Value}
+}
+
+func importEndpoint(method, path, id, summary string) endpoint {
+	return endpoint{Method: method, Path: "/api/imports" + path, ID: id, Summary: summary, Tag: "Imports"}
+}
+
+const importPage = 20
+
+func (s *Server) registerImports() {
+	s.registerUpload()
+	handle(s, importEndpoint(http.MethodGet, "", "listImports", "List imports"), s.listImports)
+	handle(s, importEndpoint(http.MethodGet, "/{id}", "getImport", "Get an import with its progress"), func(ctx context.Context, in *ByID) (*body[Import], error) {
+		return answerImport(s.Imports.Get(ctx, principal(ctx), in.ID))
+	})
+	handle(s, importEndpoint(http.MethodDelete, "/{id}", "deleteImport", "Delete an import; its links stay"), func(ctx context.Context, in *ByID) (*noContent, error) {
+		return nil, s.Imports.Delete(ctx, principal(ctx), in.ID)
+	})
+	preview := importEndpoint(http.MethodPost, "/{id}/dry-run", "previewImport", "Check all rows of an import and change nothing")
+	preview.Status, preview.Timeout = http.StatusOK, importTime
+	handle(s, preview, s.previewImport)
+	start := importEndpoint(http.MethodPost, "/{id}/start", "startImport", "Start an import")
+	start.Status = http.StatusAccepted
+	handle(s, start, func(ctx context.Context, in *importPlanIn) (*body[Import], error) {
+		done, err := s.takeTurn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		return answerImport(s.Imports.Start(ctx, principal(ctx), in.ID, in.Body.plan()))
+	})
+	cancel := importEndpoint(http.MethodPost, "/{id}/cancel", "cancelImport", "Cancel an import that is running")
+	cancel.Status = http.StatusOK
+	handle(s, cancel, func(ctx context.Context, in *ByID) (*body[Import], error) {
+		return answerImport(s.Imports.Cancel(ctx, principal(ctx), in.ID))
+	})
+	handle(s, importEndpoint(http.MethodGet, "/{id}/problems", "listImportProblems", "List the problems of an import"), func(ctx context.Context, in *struct {
+		ByID
+		Paging
+	}) (*body[List[ImportProblem]], error) {
+		return respondPage(in.Paging, importPage, importProblemOf)(s.Imports.Problems(ctx, principal(ctx), in.ID, in.offset(importPage), in.size(importPage)))
+	})
+	failed := importEndpoint(http.MethodGet, "/{id}/problems.csv", "exportImportProblems", "Export the rows of an import that failed")
+	failed.Limit, failed.Timeout = limitExport, importTime
+	handle(s, failed, s.failedRows)
+}
+
+func (s *Server) listImports(ctx context.Context, in *Paging) (*body[List[Import]], error) {
+	list, total, err := s.Imports.List(ctx, principal(ctx), in.offset(importPage), in.size(importPage))
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Import, len(list))
+	for i := range list {
+		if rows[i], err = importOf(list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return &body[List[Import]]{listOf(rows, total, *in, importPage)}, nil
+}
+
+func (s *Server) previewImport(ctx context.Context, in *importPlanIn) (*body[ImportPreview], error) {
+	done, err := s.takeTurn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	p, err := s.Imports.Preview(ctx, principal(ctx), in.ID, in.Body.plan())
+	if err != nil {
+		return nil, err
+	}
+	out := ImportPreview{p.Rows, p.Create, p.Update, p.Skip, p.Rename, p.Errors, make([]ImportProblem, len(p.Problems))}
+	for i := range p.Problems {
+		out.Problems[i] = importProblemOf(p.Problems[i])
+	}
+	return &body[ImportPreview]{out}, nil
+}
+
+// registerUpload declares the endpoint that takes a file as its body.
+func (s *Server) registerUpload() {
+	upload := importEndpoint(http.MethodPost, "", "createImport", "Upload a CSV file of links")
+	upload.Raw, upload.MaxBody, upload.Timeout = true, imports.MaxFile, importTime
+	s.handleRaw(upload, s.uploadImport)
+	str := &huma.Schema{Type: huma.TypeString}
+	s.describe(&huma.Operation{
+		Method: upload.Method, Path: upload.Path, OperationID: upload.ID, Summary: upload.Summary, Tags: []string{upload.Tag},
+		Security:    []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
+		Parameters:  []*huma.Param{{Name: "name", In: "query", Description: "Name of the import, such as that of the file; at most 100 characters.", Schema: str}},
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"text/csv": {Schema: str, Example: "long_url,keyword,tags\nhttps://example.com/spring,spring,news;spring\n"}}},
+		Responses: map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
+			"application/json": {Schema: s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Import](), true, "")},
+		}}},
+	})
+}
+
+// csvTypes are the media types of files. Browsers choose one by the name of the file.
+var csvTypes = []string{"text/csv", "text/plain", "text/tab-separated-values", "application/csv", "application/vnd.ms-excel"}
+
+func (s *Server) uploadImport(c echo.Context) error {
+	r := c.Request()
+	ctx := r.Context()
+	tooLarge := problem.New(problem.TooLarge, "The file is larger than %d MB.", imports.MaxFile>>20)
+	if r.ContentLength > imports.MaxFile {
+		return tooLarge
+	}
+	if mt, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || !slices.Contains(csvTypes, mt) {
+		return newAnswer(http.StatusUnsupportedMediaType, "The request body must be a CSV file (Content-Type: text/csv).")
+	}
+	deadline := http.NewResponseController(c.Response().Writer)
+	_ = deadline.SetReadDeadline(time.Now().Add(importTime)) // not all writers support it
+	content, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, imports.MaxFile))
+	var past *http.MaxBytesError
+	switch {
+	case errors.As(err, &past):
+		return tooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return newAnswer(http.StatusRequestTimeout, "The request body took too long to arrive.")
+	case err != nil:
+		return problem.New(problem.Invalid, "The request body could not be read.")
+	}
+	_ = deadline.SetReadDeadline(time.Time{})
+	done, err := s.takeTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	i, err := s.Imports.Create(ctx, principal(ctx), c.QueryParam("name"), content)
+	if err != nil {
+		return err
+	}
+	out, err := importOf(i)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusCreated, out)
+}
+
+// failedRows answers with a file in the form of the uploaded one. Cells are inert; an import makes them plain again.
+func (s *Server) failedRows(ctx context.Context, in *ByID) (*huma.StreamResponse, error) {
+	delimiter, each, err := s.Imports.FailedRows(ctx, principal(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		hc.SetHeader("Content-Type", "text/csv; charset=utf-8")
+		hc.SetHeader("Content-Disposition", `attachment; filename="problems.csv"`)
+		hc.SetStatus(http.StatusOK)
+		if err := writeCells(ctx, hc.BodyWriter(), delimiter, each); err != nil {
+			noteOf(ctx).err = err
+			panic(http.ErrAbortHandler) // the caller must notice that the file is truncated
+		}
+	}}, nil
+}
+
+// writeCells writes rows as CSV after a byte-order mark. After an error the file is incomplete and must be discarded.
+func writeCells(ctx context.Context, w io.Writer, delimiter rune, each func(context.Context, func([]string) error) error) error {
+	b := bufio.NewWriterSize(w, 32<<10)
+	b.WriteString("\uFEFF")
+	c := csv.NewWriter(b)
+	c.Comma, c.UseCRLF = delimiter, true
+	err := each(ctx, func(cells []string) error {
+		for i := range cells {
+			cells[i] = spreadsheet.Inert(spreadsheet.Plain(cells[i]))
+		}
+		return c.Write(cells)
+	})
+	if err != nil {
+		return fmt.Errorf("export failed rows: %w", err)
+	}
+	c.Flush()
+	if err := c.Error(); err != nil {
+		return fmt.Errorf("export failed rows: %w", err)
+	}
+	return b.Flush()
+}
