@@ -48,6 +48,7 @@ export default defineConfig({
         items: [
           page("Getting started", "/users/getting-started"),
           page("The console", "/users/console"),
+          page("Import links", "/users/import"),
           page("Routing rules", "/users/rules"),
           page("Run an experiment", "/users/run-an-experiment"),
           page("Experiments", "/users/experiments"),
