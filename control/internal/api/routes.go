@@ -56,15 +56,7 @@ func (s *Server) routes() {
 	if s.Experiments != nil {
 		s.registerExperiments()
 	}
-	if s.UTMTemplates != nil {
-		s.registerUTMTemplates()
-	}
-	if s.Views != nil {
-		s.registerViews()
-	}
-	if s.Imports != nil {
-		s.registerImports()
-	}
+	s.registerAids()
 	if s.Media != nil {
 		s.registerMedia()
 	}
@@ -87,5 +79,18 @@ func (s *Server) routes() {
 	if s.Abuse != nil {
 		s.registerMissing()
 		s.registerAbuse()
+	}
+}
+
+// registerAids declares the endpoints of what helps people to work with links.
+func (s *Server) registerAids() {
+	if s.UTMTemplates != nil {
+		s.registerUTMTemplates()
+	}
+	if s.Views != nil {
+		s.registerViews()
+	}
+	if s.Imports != nil {
+		s.registerImports()
 	}
 }

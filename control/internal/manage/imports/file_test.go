@@ -42,7 +42,7 @@ func TestParse_lines(t *testing.T) {
 	}
 }
 
-// Whatever a file contains, it is a table within the limits or gets a problem.
+// The fuzzer looks for a file that is neither a table within the limits nor gets a problem.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"", "url\nx\n", "\uFEFFa;b\n1;2\n", "a,\"b\n", "a\tb\n\"1\"\t\"2\n3\"\n", "a,a,,\n1,2,3,4,5\n", "\"\"\"\n"} {
 		f.Add([]byte(seed))
