@@ -23,8 +23,9 @@ type Explanation struct {
 // Destination is where a link leads a visitor.
 type Destination struct {
 	ChosenBy  string  `json:"chosenBy" enum:"RULE,VARIANT,DEFAULT,ORIGINAL"`
-	RuleID    *string `json:"ruleId"`
-	VariantID *string `json:"variantId" doc:"Drawn at random, as for a real visitor. On a sticky link, the variant that the visitor with this cookie, or with this address and browser, always gets."`
+	RuleID    *string `json:"ruleId" doc:"null if another part chose the destination, or if the rule is new in the draft."`
+	VariantID *string `json:"variantId" doc:"null if another part chose the destination, or if the variant is new in the draft. Drawn at random, as for a real visitor. On a sticky link, the variant that the visitor with this cookie, or with this address and browser, always gets."`
+	Index     *int    `json:"index" doc:"Place of the rule or variant in the list of the draft, from 0. null: it is not from a list of a draft."`
 	TargetURL string  `json:"targetUrl"`
 	Location  string  `json:"location" doc:"Final address with the link's campaign parameters and the visitor's parameters. The value of clickParameter is empty, because the visit is not recorded."`
 
@@ -59,7 +60,8 @@ type ExplainedVisitor struct {
 
 // ExplainedRule is a rule with the result of each condition.
 type ExplainedRule struct {
-	RuleID    string             `json:"ruleId"`
+	RuleID    *string            `json:"ruleId" doc:"null: the rule is new in the draft."`
+	Index     *int               `json:"index" doc:"Place in the rules of the draft, from 0. null: the draft has no rules."`
 	Name      string             `json:"name"`
 	Priority  int                `json:"priority"`
 	TargetURL string             `json:"targetUrl"`
@@ -95,7 +97,8 @@ func conditionOf(t *rule.Trace) ExplainedCondition {
 
 // ExplainedVariant is a variant and its chance.
 type ExplainedVariant struct {
-	VariantID  string  `json:"variantId"`
+	VariantID  *string `json:"variantId" doc:"null: the variant is new in the draft."`
+	Index      *int    `json:"index" doc:"Place in the variants of the draft, from 0. null: the draft has no variants."`
 	Name       string  `json:"name"`
 	TargetURL  string  `json:"targetUrl"`
 	Location   string  `json:"location"`
@@ -103,20 +106,41 @@ type ExplainedVariant struct {
 	Percentage float64 `json:"percentage" doc:"Chance in percent, with one decimal, for a visitor that no rule matches; 0 if A/B testing is off."`
 }
 
+// SimulatedVisit is embedded in the requests that explain a visit.
+type SimulatedVisit struct {
+	UserAgent Opt[string] `json:"userAgent,omitempty" doc:"The User-Agent header." example:"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"`
+	IP        Opt[string] `json:"ip,omitempty" doc:"IP address of the visitor. Places and conditions of the type ip use it." example:"203.0.113.7"`
+	Language  Opt[string] `json:"language,omitempty" doc:"The Accept-Language header." example:"de-DE,de;q=0.9"`
+	Referer   Opt[string] `json:"referer,omitempty" doc:"The Referer header." example:"https://news.example/story"`
+	Query     Opt[string] `json:"query,omitempty" doc:"Query string of the short URL. Conditions of the type query use it." example:"utm_source=mail"`
+	Time      Opt[Time]   `json:"time,omitempty" doc:"Time of the visit; now if left out."`
+	Country   Opt[string] `json:"country,omitempty" doc:"ISO 3166-1 code; overrides the location of the IP address." example:"DE"`
+	Region    Opt[string] `json:"region,omitempty" doc:"ISO 3166-2 code or English name." example:"DE-BE"`
+	City      Opt[string] `json:"city,omitempty" doc:"English name." example:"Berlin"`
+	Cookie    Opt[string] `json:"cookie,omitempty" doc:"Value of the visitor's cookie sl_v. It makes the visitor a returning one and determines the place of the visitor for percentages." example:"0123456789abcdef"`
+	Returning Opt[bool]   `json:"returning,omitempty" doc:"Whether the visitor has been here before. A cookie implies it."`
+}
+
+func (b *SimulatedVisit) visit() explain.Visit {
+	return explain.Visit{
+		UserAgent: b.UserAgent.Value, IP: b.IP.Value, Language: b.Language.Value, Referer: b.Referer.Value, Query: b.Query.Value,
+		UnixMilli: int64(b.Time.Value), Country: b.Country.Value, Region: b.Region.Value, City: b.City.Value,
+		Cookie: b.Cookie.Value, Returning: b.Returning.Value,
+	}
+}
+
 type explainIn struct {
 	URLPath
 	Body struct {
-		UserAgent Opt[string] `json:"userAgent,omitempty" doc:"The User-Agent header." example:"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"`
-		IP        Opt[string] `json:"ip,omitempty" doc:"IP address of the visitor. Places and conditions of the type ip use it." example:"203.0.113.7"`
-		Language  Opt[string] `json:"language,omitempty" doc:"The Accept-Language header." example:"de-DE,de;q=0.9"`
-		Referer   Opt[string] `json:"referer,omitempty" doc:"The Referer header." example:"https://news.example/story"`
-		Query     Opt[string] `json:"query,omitempty" doc:"Query string of the short URL. Conditions of the type query use it." example:"utm_source=mail"`
-		Time      Opt[Time]   `json:"time,omitempty" doc:"Time of the visit; now if left out."`
-		Country   Opt[string] `json:"country,omitempty" doc:"ISO 3166-1 code; overrides the location of the IP address." example:"DE"`
-		Region    Opt[string] `json:"region,omitempty" doc:"ISO 3166-2 code or English name." example:"DE-BE"`
-		City      Opt[string] `json:"city,omitempty" doc:"English name." example:"Berlin"`
-		Cookie    Opt[string] `json:"cookie,omitempty" doc:"Value of the visitor's cookie sl_v. It makes the visitor a returning one and determines the place of the visitor for percentages." example:"0123456789abcdef"`
-		Returning Opt[bool]   `json:"returning,omitempty" doc:"Whether the visitor has been here before. A cookie implies it."`
+		SimulatedVisit
+		Draft *LinkDraft `json:"draft,omitempty" doc:"Unsaved changes of the link. The answer is as if they were saved; nothing is stored."`
+	}
+}
+
+type explainNewIn struct {
+	Body struct {
+		SimulatedVisit
+		Draft NewLinkDraft `json:"draft" required:"true" doc:"The link."`
 	}
 }
 
@@ -124,15 +148,20 @@ func (s *Server) registerExplain() {
 	handle(s, endpoint{
 		Method: http.MethodPost, Path: "/api/urls/{id}/explain", ID: "explainURL", Summary: "Explain where a short URL leads a visitor, and why", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.LinksRead,
-		Status: http.StatusOK, Limit: limitRouting,
+		Status: http.StatusOK, Limit: limitRouting, MaxBody: draftBody,
 	}, func(ctx context.Context, in *explainIn) (*body[Explanation], error) {
-		b := &in.Body
-		return respond(explanationOf)(s.Explain.Explain(ctx, principal(ctx), in.ID, explain.Visit{
-			UserAgent: b.UserAgent.Value, IP: b.IP.Value, Language: b.Language.Value, Referer: b.Referer.Value, Query: b.Query.Value,
-			UnixMilli: int64(b.Time.Value), Country: b.Country.Value, Region: b.Region.Value, City: b.City.Value,
-			Cookie: b.Cookie.Value, Returning: b.Returning.Value,
-		}))
+		return respond(explanationOf)(s.Explain.Explain(ctx, principal(ctx), in.ID, in.Body.visit(), in.Body.Draft.draft()))
 	})
+	handle(s, endpoint{
+		Method: http.MethodPost, Path: "/api/urls/explain", ID: "explainNewURL", Summary: "Explain where a short URL that does not exist yet would lead a visitor", Tag: "URLs",
+		Role: auth.Viewer, Scope: auth.LinksRead,
+		Status: http.StatusOK, Limit: limitRouting, MaxBody: draftBody,
+	}, func(ctx context.Context, in *explainNewIn) (*body[Explanation], error) {
+		return respond(explanationOf)(s.Explain.ExplainNew(ctx, principal(ctx), in.Body.visit(), in.Body.Draft.draft()))
+	})
+	if s.Explain.Replays() {
+		s.registerReplay()
+	}
 }
 
 func explanationOf(e explain.Explanation) Explanation {
@@ -147,15 +176,15 @@ func explanationOf(e explain.Explanation) Explanation {
 			Continent: text(v.Continent), IsReturning: v.Returning, Percentile: v.Percentile, Time: Time(v.UnixMilli),
 		},
 		Rules: make([]ExplainedRule, len(e.Rules)), Variants: make([]ExplainedVariant, len(e.Variants)),
-		Destination: Destination{e.ChosenBy, text(e.RuleID), text(e.VariantID), e.TargetURL, e.Location, text(e.ClickParameter)},
+		Destination: Destination{e.ChosenBy, text(e.RuleID), text(e.VariantID), e.Index, e.TargetURL, e.Location, text(e.ClickParameter)},
 	}
 	for i := range e.Rules {
 		r := &e.Rules[i]
-		out.Rules[i] = ExplainedRule{r.ID, r.Name, r.Priority, r.TargetURL, r.Location, r.Evaluated, r.Trace.Matched, r.ID == e.RuleID, conditionOf(&r.Trace)}
+		out.Rules[i] = ExplainedRule{text(r.ID), r.Index, r.Name, r.Priority, r.TargetURL, r.Location, r.Evaluated, r.Trace.Matched, r.Wins, conditionOf(&r.Trace)}
 	}
 	for i := range e.Variants {
 		x := &e.Variants[i]
-		out.Variants[i] = ExplainedVariant{x.ID, x.Name, x.TargetURL, x.Location, x.Weight, x.Percentage}
+		out.Variants[i] = ExplainedVariant{text(x.ID), x.Index, x.Name, x.TargetURL, x.Location, x.Weight, x.Percentage}
 	}
 	return out
 }

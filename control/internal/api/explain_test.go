@@ -15,7 +15,7 @@ func withExplain(w *world, cfg *api.Config, deps *api.Deps) {
 	withLinks(w, cfg, deps)
 	zone, err := time.LoadLocation("Europe/Berlin")
 	w.ok(err)
-	deps.Explain, err = explain.New(explain.Config{BaseURL: baseURL, Zone: zone}, w.store, nil)
+	deps.Explain, err = explain.New(explain.Config{BaseURL: baseURL, Zone: zone, Links: deps.Links, Routing: deps.Routing}, w.store, nil)
 	w.ok(err)
 }
 
@@ -43,7 +43,7 @@ func TestExplain(t *testing.T) {
 		}
 
 		r := explained(`{}`, "ORIGINAL", "https://own.example/?utm_source=preset&utm_medium=mail#f")
-		r.has("", "outcome", "status", "visitor", "rules", "variants", "destination").has("destination", "chosenBy", "ruleId", "variantId", "targetUrl", "location", "clickParameter")
+		r.has("", "outcome", "status", "visitor", "rules", "variants", "destination").has("destination", "chosenBy", "ruleId", "variantId", "index", "targetUrl", "location", "clickParameter")
 		r.has("visitor", "device", "os", "browser", "isBot", "botName", "isPreviewCrawler", "country", "regionCode", "region", "city", "language", "ip", "referer",
 			"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "time", "continent", "isReturning", "percentile")
 		if r.at("visitor.country") != nil || r.at("visitor.isBot") != true {
@@ -55,7 +55,7 @@ func TestExplain(t *testing.T) {
 		// 07:30 in UTC is 08:30 in Berlin in winter and 09:30 in summer.
 		r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"de","time":"2026-01-15T07:30:00Z","query":"?utm_medium=own&a=1"}`, iPhone), "RULE",
 			"https://high.example/?utm_source=preset&utm_medium=own&a=1")
-		r.has("rules.0", "ruleId", "name", "priority", "targetUrl", "location", "evaluated", "matched", "wins", "trace")
+		r.has("rules.0", "ruleId", "index", "name", "priority", "targetUrl", "location", "evaluated", "matched", "wins", "trace")
 		r.has("rules.0.trace.children.0", "logicalOperator", "children", "type", "operator", "value", "visitorValue", "matched", "evaluated")
 		if r.str("destination.ruleId") != high || r.at("rules.0.wins") != true || r.at("rules.1.wins") != false || r.at("rules.1.evaluated") != false || r.at("rules.1.matched") != true ||
 			r.str("rules.0.trace.children.0.visitorValue") != "DE" || r.str("rules.0.trace.children.1.visitorValue") != "08:30 Europe/Berlin" || r.str("visitor.browser") != "Safari" || r.str("visitor.utmMedium") != "own" {
@@ -71,7 +71,7 @@ func TestExplain(t *testing.T) {
 			w.do("POST", base+"/variants", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","weight":%d}`, name, name, weight), ann).want(201)
 		}
 		r = explained(`{}`, "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
-		r.has("variants.0", "variantId", "name", "targetUrl", "location", "weight", "percentage")
+		r.has("variants.0", "variantId", "index", "name", "targetUrl", "location", "weight", "percentage")
 		if len(r.at("variants").([]any)) != 1 || r.num("variants.0.percentage") != 100 || r.str("destination.variantId") != r.str("variants.0.variantId") {
 			t.Error(r.text)
 		}

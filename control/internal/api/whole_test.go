@@ -56,6 +56,7 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	w.ok(err)
 	w.t.Cleanup(func() { _, _ = clicks.Close(), images.Close() })
 	w.clicks = clicks
+	deps.Explain = deps.Explain.Replaying(clicks)
 
 	deps.Workspaces = workspaces.New(w.store, 1<<20)
 	deps.Keys = keys.New(keys.Config{PerUser: 1 << 20}, w.store, passwords)

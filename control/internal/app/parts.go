@@ -235,9 +235,10 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	}
 	use.Media = media.New(media.Config{Logger: log}, st, use.Links, objects)
 	p.add("images", use.Media)
-	if use.Explain, err = explain.New(explain.Config{BaseURL: p.cfg.BaseURL, Zone: p.cfg.Zone()}, st, p.deps.Geo); err != nil {
+	if use.Explain, err = explain.New(explain.Config{BaseURL: p.cfg.BaseURL, Zone: p.cfg.Zone(), Links: use.Links, Routing: use.Routing}, st, p.deps.Geo); err != nil {
 		return nil, err
 	}
+	use.Explain = use.Explain.Replaying(clicks)
 	cfg.cache.TTL = p.cfg.AnalyticsCacheTTL
 	cache, err := report.NewCache(cfg.cache)
 	if err != nil {

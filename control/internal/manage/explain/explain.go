@@ -1,4 +1,5 @@
-// Package explain reports where a link leads a given visitor, and why.
+// Package explain reports where a link leads a given visitor, and why. It does so for the link as it is stored, and for a
+// draft that is not saved. Replay decides the visits of the past again and compares a draft with the stored link.
 //
 // It gives the same answer as an edge, because it compiles the record that edges receive and calls the code that edges
 // run (packages decision, rule, visitor and link). It changes and counts nothing. Known weakness: an edge may use a
@@ -14,8 +15,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/fleet/publish"
 	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/percent"
 	"github.com/shortline/shortline/control/internal/store"
@@ -31,6 +34,10 @@ type Config struct {
 	BaseURL string
 	// Zone is the default zone of time conditions; nil means UTC.
 	Zone *time.Location
+
+	// Links and Routing check drafts.
+	Links   *links.Service
+	Routing *routing.Service
 }
 
 // Service implements the use case. It is safe for concurrent use.
@@ -39,6 +46,8 @@ type Service struct {
 	home  decision.Home
 	store *store.Store
 	geo   *visitor.Geo
+
+	clicks analytics.Store // nil: Replay must not be called
 }
 
 // New returns a Service. If geo is nil, a visitor's location is known only if the Visit gives it.
@@ -49,6 +58,16 @@ func New(cfg Config, s *store.Store, geo *visitor.Geo) (*Service, error) {
 	}
 	return &Service{cfg: cfg, home: home, store: s, geo: geo}, nil
 }
+
+// Replaying returns a copy of s that can also replay the visits of a click store.
+func (s *Service) Replaying(clicks analytics.Store) *Service {
+	again := *s
+	again.clicks = clicks
+	return &again
+}
+
+// Replays reports whether Replay may be called.
+func (s *Service) Replays() bool { return s.clicks != nil }
 
 // Outcomes of a visit.
 const (
@@ -79,25 +98,29 @@ type Explanation struct {
 
 	// The destination of the first matching rule, else of a variant, which is drawn at random as for a real visitor.
 	ChosenBy  string
-	RuleID    string // "": none
-	VariantID string // "": none
+	RuleID    string // "": none, or one of a draft without an id
+	VariantID string // "": none, or one of a draft without an id
+	Index     *int   // place of the rule or variant in the list of a draft; nil: none
 	TargetURL string
 	Location  string // with the parameters of link and visitor, and an empty click id
 
 	ClickParameter string // the parameter to which an edge adds the id of the click; "": none
 }
 
-// Rule is the result of one rule.
+// Rule is the result of one rule. Its ID is "" if it is new in a draft.
 type Rule struct {
 	store.Rule
+	Index     *int // place in the list of a draft; nil: the rule is stored
 	Trace     rule.Trace
 	Evaluated bool // false if smart routing is off or an earlier rule matched
+	Wins      bool
 	Location  string
 }
 
-// Variant is one variant and its chance in percent, for a visitor that no rule matches.
+// Variant is one variant and its chance in percent, for a visitor that no rule matches. Its ID is "" if it is new in a draft.
 type Variant struct {
 	store.Variant
+	Index      *int // place in the list of a draft; nil: the variant is stored
 	Percentage float64
 	Location   string
 }
@@ -116,17 +139,40 @@ type Seen struct {
 	Percentile float64
 }
 
-// Explain decides one visit of the caller's link without counting it.
-func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v Visit) (Explanation, error) {
+// Explain decides one visit of the caller's link without counting it. With a draft, it does so as if the draft were saved.
+func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v Visit, d *Draft) (Explanation, error) {
 	who, query, err := s.meet(&v)
 	if err != nil {
 		return Explanation{}, err
 	}
-	l, at, err := s.read(ctx, p, urlID)
+	c, err := s.read(ctx, p, urlID)
 	if err != nil {
 		return Explanation{}, err
 	}
-	record := publish.Record(&l, strings.TrimRight(s.cfg.BaseURL, "/"))
+	if d != nil {
+		if c, err = s.redraft(ctx, p, c, *d); err != nil {
+			return Explanation{}, err
+		}
+	}
+	return s.explain(c, who, query)
+}
+
+// ExplainNew is Explain for a link of the caller's workspace that does not exist yet.
+func (s *Service) ExplainNew(ctx context.Context, p auth.Principal, v Visit, d NewDraft) (Explanation, error) {
+	who, query, err := s.meet(&v)
+	if err != nil {
+		return Explanation{}, err
+	}
+	c, err := s.draft(ctx, p, d)
+	if err != nil {
+		return Explanation{}, err
+	}
+	return s.explain(c, who, query)
+}
+
+func (s *Service) explain(c configuration, who *guest, query []byte) (Explanation, error) {
+	l := &c.link
+	record := publish.Record(l, strings.TrimRight(s.cfg.BaseURL, "/"))
 	plan, err := decision.Compile(&record, rule.Options{Zone: s.cfg.Zone})
 	if err != nil {
 		return Explanation{}, fmt.Errorf("explain: %w", err)
@@ -143,56 +189,42 @@ func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v
 	e := Explanation{Visitor: who.seen(), ClickParameter: parameter, TargetURL: choice.Target, Location: lead(choice.Target)}
 	barrier := decision.BarrierOf(&record)
 	barrier.Exhausted = l.ExhaustedAt != 0
-	e.Outcome, e.Status = s.outcome(barrier.Meet(who), &record, choice.Target, at)
+	e.Outcome, e.Status, _ = s.outcome(barrier.Meet(who), &record, choice.Target, c.at)
 
 	traces, err := s.traces(record, who)
 	if err != nil {
 		return Explanation{}, err
 	}
+	e.ChosenBy = otherwise(&record)
 	reached := record.SmartRouting
 	for i := range l.Rules {
-		e.Rules = append(e.Rules, Rule{l.Rules[i], traces[i], reached, lead(l.Rules[i].TargetURL)})
-		if record.Rules[i].ID == choice.Rule {
-			e.RuleID, reached = l.Rules[i].ID, false
+		r := Rule{Rule: l.Rules[i], Trace: traces[i], Evaluated: reached, Location: lead(l.Rules[i].TargetURL), Wins: record.Rules[i].ID == choice.Rule}
+		r.ID, r.Index = c.rules.show(r.ID)
+		if r.Wins {
+			e.ChosenBy, e.RuleID, e.Index, reached = ByRule, r.ID, r.Index, false
 		}
+		e.Rules = append(e.Rules, r)
 	}
 	for i := range l.Variants {
-		percentage := 0.0
+		v := Variant{Variant: l.Variants[i], Location: lead(l.Variants[i].TargetURL)}
+		v.ID, v.Index = c.variants.show(v.ID)
 		if record.ABTesting {
-			percentage = percent.Of(decision.Odds(record.Variants, i))
+			v.Percentage = percent.Of(decision.Odds(record.Variants, i))
 		}
-		e.Variants = append(e.Variants, Variant{l.Variants[i], percentage, lead(l.Variants[i].TargetURL)})
 		if record.Variants[i].ID == choice.Variant {
-			e.VariantID = l.Variants[i].ID
+			e.ChosenBy, e.VariantID, e.Index = ByVariant, v.ID, v.Index
 		}
-	}
-	switch {
-	case e.RuleID != "":
-		e.ChosenBy = ByRule
-	case e.VariantID != "":
-		e.ChosenBy = ByVariant
-	case record.SmartRouting && record.Default != "":
-		e.ChosenBy = ByDefault
-	default:
-		e.ChosenBy = ByOriginal
+		e.Variants = append(e.Variants, v)
 	}
 	return e, nil
 }
 
-// read reads the full link and its domain if the caller may see the link. The domain of a link without one is nil.
-func (s *Service) read(ctx context.Context, p auth.Principal, urlID string) (l store.Link, at *store.Domain, err error) {
-	err = s.store.View(ctx, func(c store.Conn) error {
-		if l, err = links.Visible(p)(c.FullLink(ctx, urlID)); err != nil || l.Domain == 0 {
-			return err
-		}
-		d, err := c.DomainOf(ctx, l.Workspace, l.Hostname)
-		if err != nil {
-			return fmt.Errorf("explain: find the domain: %w", err)
-		}
-		at = &d
-		return nil
-	})
-	return l, at, err
+// otherwise returns what chooses the destination if neither a rule nor a variant does.
+func otherwise(r *link.Record) string {
+	if r.SmartRouting && r.Default != "" {
+		return ByDefault
+	}
+	return ByOriginal
 }
 
 // traces evaluates every rule, even if smart routing is off.
@@ -209,13 +241,14 @@ func (s *Service) traces(record link.Record, who rule.Facts) ([]rule.Trace, erro
 	return traces, nil
 }
 
-// outcome returns how an edge answers. at is the domain of the link; nil for the host of BASE_URL.
-func (s *Service) outcome(o decision.Outcome, r *link.Record, target string, at *store.Domain) (outcome string, status int) {
+// outcome returns how an edge answers, and the address to which it redirects a visitor who does not reach the destination, or
+// "". at is the domain of the link; nil for the host of BASE_URL.
+func (s *Service) outcome(o decision.Outcome, r *link.Record, target string, at *store.Domain) (outcome string, status int, elsewhere string) {
 	home := func(url string) bool { return s.home.Has(url) || at != nil && decision.HomeOf(at.Hostname).Has(url) }
 	expiredURL, notFoundURL := r.ExpiredURL, ""
 	if at != nil {
 		if at.Status != store.DomainActive {
-			return Absent, http.StatusNotFound
+			return Absent, http.StatusNotFound, ""
 		}
 		expiredURL, notFoundURL = cmp.Or(expiredURL, at.ExpiredURL), at.NotFoundURL
 	}
@@ -223,23 +256,23 @@ func (s *Service) outcome(o decision.Outcome, r *link.Record, target string, at 
 	switch o {
 	case decision.Absent:
 		if leads(notFoundURL) {
-			return Absent, http.StatusFound
+			return Absent, http.StatusFound, notFoundURL
 		}
-		return Absent, http.StatusNotFound
+		return Absent, http.StatusNotFound, ""
 	case decision.Ended:
 		if leads(expiredURL) {
-			return Ended, http.StatusFound
+			return Ended, http.StatusFound, expiredURL
 		}
-		return Gone, http.StatusGone
+		return Gone, http.StatusGone, ""
 	case decision.Gone:
-		return Gone, http.StatusGone
+		return Gone, http.StatusGone, ""
 	case decision.AskPassword:
-		return Password, http.StatusOK
+		return Password, http.StatusOK, ""
 	case decision.Preview:
-		return Preview, http.StatusOK
+		return Preview, http.StatusOK, ""
 	}
 	if home(target) {
-		return Loop, http.StatusLoopDetected
+		return Loop, http.StatusLoopDetected, ""
 	}
-	return Redirect, cmp.Or(int(r.Code), http.StatusFound)
+	return Redirect, cmp.Or(int(r.Code), http.StatusFound), ""
 }

@@ -16,17 +16,8 @@ import (
 
 // Create creates a link. A slug or an external id that is taken is a Conflict.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (store.Link, error) {
-	u, err := s.draft(p, &in)
+	u, err := s.checked(ctx, p, &in)
 	if err != nil {
-		return store.Link{}, err
-	}
-	if err := s.putOnDomain(ctx, &u, in.Domain); err != nil {
-		return store.Link{}, err
-	}
-	if err := bundles.Check(ctx, s.store.Conn, p, bundleField, in.bundleIDs()); err != nil {
-		return store.Link{}, err
-	}
-	if err := s.screen(ctx, &in.Input, &store.Link{}); err != nil {
 		return store.Link{}, err
 	}
 	if u.PasswordHash, err = s.hash(ctx, in.Password); err != nil {
@@ -63,6 +54,21 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 		return store.Link{}, fmt.Errorf("create link: %w", err)
 	}
 	return u, nil
+}
+
+// checked is draft with the checks that need the store or the operator's check service.
+func (s *Service) checked(ctx context.Context, p auth.Principal, in *Creation) (store.Link, error) {
+	u, err := s.draft(p, in)
+	if err != nil {
+		return store.Link{}, err
+	}
+	if err := s.putOnDomain(ctx, &u, in.Domain); err != nil {
+		return store.Link{}, err
+	}
+	if err := bundles.Check(ctx, s.store.Conn, p, bundleField, in.bundleIDs()); err != nil {
+		return store.Link{}, err
+	}
+	return u, s.screen(ctx, &in.Input, &store.Link{})
 }
 
 func slugTaken(u *store.Link) error {
@@ -136,13 +142,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 	}
 	// Validate before the transaction, because hashing a password is slow. Checks that depend on the row are repeated
 	// inside.
-	stored := now
-	var v problem.Fields
-	s.apply(&in, &now, &v, 0)
-	if err := v.Err(); err != nil {
-		return store.Link{}, err
-	}
-	if err := s.screen(ctx, &in, &stored); err != nil {
+	if _, err := s.edited(ctx, &in, now); err != nil {
 		return store.Link{}, err
 	}
 	hash, err := s.hash(ctx, in.Password)
@@ -164,17 +164,17 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		if in.Password != nil {
 			after.PasswordHash = hash
 		}
+		if err := v.Err(); err != nil {
+			return err
+		}
 		if in.ABTesting != nil && *in.ABTesting {
 			active, err := tx.ActiveVariants(ctx, id)
 			if err != nil {
 				return err
 			}
-			if active == 0 {
-				v.Add("isABTesting", "cannot be turned on: the link has no active variant")
+			if err := needsVariant(&in, active); err != nil {
+				return err
 			}
-		}
-		if err := v.Err(); err != nil {
-			return err
 		}
 		if in.Tags != nil {
 			if err := setTags(ctx, tx, map[*store.Link][]string{&after: in.tags()}); err != nil {
@@ -193,6 +193,17 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		return store.Link{}, fmt.Errorf("update link: %w", externalIDTaken(err, after.ExternalID))
 	}
 	return after, nil
+}
+
+// edited returns a stored link with the changes of an input, which it checks. It leaves the password as it is.
+func (s *Service) edited(ctx context.Context, in *Input, stored store.Link) (store.Link, error) {
+	u := stored
+	var v problem.Fields
+	s.apply(in, &u, &v, 0)
+	if err := v.Err(); err != nil {
+		return store.Link{}, err
+	}
+	return u, s.screen(ctx, in, &stored)
 }
 
 // save writes a link that was locked in tx, with its change-log entry, its webhook event and its audit entry, followed

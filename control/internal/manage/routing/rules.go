@@ -71,30 +71,56 @@ func checkConditions(raw json.RawMessage, to *string, v *problem.Fields) {
 // checkTotal rejects a rule if it makes a link's conditions too large or too expensive together with the other rules.
 // rules may contain an older state of the rule. Inactive rules count, because they can be activated.
 func checkTotal(rules []store.Rule, r *store.Rule) error {
-	var work rule.Work
-	if err := addWork(&work, r); err != nil {
-		var problems rule.Problems
-		if errors.As(err, &problems) {
-			return problem.OfField(problems[0].Path, "%s", problems[0].Message)
-		}
+	var t total
+	if err := t.alone(r); err != nil {
 		return err
 	}
-	total, count := len(r.Conditions), 1
 	for i := range rules {
 		if rules[i].ID != r.ID {
-			total, count = total+len(rules[i].Conditions), count+1
-			// A rule that was stored before the limit existed may exceed it on its own.
-			if err := addWork(&work, &rules[i]); err != nil && !errors.As(err, new(rule.Problems)) {
+			if err := t.keep(&rules[i]); err != nil {
 				return err
 			}
 		}
 	}
-	if total > maxConditions {
+	return t.add(r)
+}
+
+// total sums up the conditions of a link's rules.
+type total struct {
+	work         rule.Work
+	bytes, count int
+}
+
+// alone rejects a rule that is too expensive by itself.
+func (t *total) alone(r *store.Rule) error {
+	var problems rule.Problems
+	err := addWork(&rule.Work{}, r)
+	if errors.As(err, &problems) {
+		return problem.OfField(problems[0].Path, "%s", problems[0].Message)
+	}
+	return err
+}
+
+// keep adds a stored rule that does not change. If it was stored before a limit existed, it may exceed the limit on its own.
+func (t *total) keep(r *store.Rule) error {
+	t.bytes, t.count = t.bytes+len(r.Conditions), t.count+1
+	if err := addWork(&t.work, r); err != nil && !errors.As(err, new(rule.Problems)) {
+		return err
+	}
+	return nil
+}
+
+// add adds a rule that is saved, and rejects it if the limits are exceeded.
+func (t *total) add(r *store.Rule) error {
+	if err := t.keep(r); err != nil {
+		return err
+	}
+	if t.bytes > maxConditions {
 		return problem.OfField("conditions", "the rules of a link can have at most %d bytes of conditions together", maxConditions)
 	}
-	if cost := work.Nanoseconds(); cost > rule.MaxWork {
+	if cost := t.work.Nanoseconds(); cost > rule.MaxWork {
 		return problem.OfField("conditions", "with the rule %q, the %d rules of this link could cost %d µs of processor time a visit together; the limit is %d µs; "+
-			"use fewer or shorter values", r.Name, count, (cost+999)/1000, rule.MaxWork/1000)
+			"use fewer or shorter values", r.Name, t.count, (cost+999)/1000, rule.MaxWork/1000)
 	}
 	return nil
 }
@@ -135,14 +161,7 @@ func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string
 		if err := version.Check(ctx, links.Version(u), *u); err != nil {
 			return audited{}, err
 		}
-		var v problem.Fields
-		need("name", in.Name, &v)
-		need("targetUrl", in.TargetURL, &v)
-		if in.Conditions == nil {
-			v.Add("conditions", "is required")
-		}
-		s.applyRule(&in, &r, &v)
-		if err := v.Err(); err != nil {
+		if err := s.newRule(&in, &r); err != nil {
 			return audited{}, err
 		}
 		others, err := tx.Rules(ctx, urlID)
@@ -150,7 +169,7 @@ func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string
 			return audited{}, err
 		}
 		if len(others) >= maxRules {
-			return audited{}, problem.New(problem.Invalid, "A link can have at most %d routing rules.", maxRules)
+			return audited{}, tooManyRules()
 		}
 		if err := checkTotal(others, &r); err != nil {
 			return audited{}, err
@@ -161,6 +180,22 @@ func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string
 		return audited{"ROUTING_RULE_CREATED", "routing_rule", r.ID, nil, links.RuleFields(&r)}, tx.InsertRule(ctx, &r)
 	})
 	return r, wrap("create routing rule", err)
+}
+
+// newRule writes the input to a rule that does not exist yet.
+func (s *Service) newRule(in *RuleInput, to *store.Rule) error {
+	var v problem.Fields
+	need("name", in.Name, &v)
+	need("targetUrl", in.TargetURL, &v)
+	if in.Conditions == nil {
+		v.Add("conditions", "is required")
+	}
+	s.applyRule(in, to, &v)
+	return v.Err()
+}
+
+func tooManyRules() error {
+	return problem.New(problem.Invalid, "A link can have at most %d routing rules.", maxRules)
 }
 
 // CreateFromTemplate adds a rule with a template's conditions. It uses the template's name if the input has none.

@@ -53,11 +53,7 @@ func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID str
 		if err := version.Check(ctx, links.Version(u), *u); err != nil {
 			return audited{}, err
 		}
-		var v problem.Fields
-		need("name", in.Name, &v)
-		need("targetUrl", in.TargetURL, &v)
-		s.applyVariant(&in, &variant, &v)
-		if err := v.Err(); err != nil {
+		if err := s.newVariant(&in, &variant); err != nil {
 			return audited{}, err
 		}
 		others, err := tx.Variants(ctx, urlID)
@@ -65,7 +61,7 @@ func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID str
 			return audited{}, err
 		}
 		if len(others) >= maxVariants {
-			return audited{}, problem.New(problem.Invalid, "A link can have at most %d variants.", maxVariants)
+			return audited{}, tooManyVariants()
 		}
 		if len(others) == 0 && variant.Active {
 			u.ABTesting = true
@@ -73,6 +69,19 @@ func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID str
 		return audited{"VARIANT_CREATED", "variant", variant.ID, nil, links.VariantFields(&variant)}, tx.InsertVariant(ctx, &variant)
 	})
 	return variant, wrap("create variant", err)
+}
+
+// newVariant writes the input to a variant that does not exist yet.
+func (s *Service) newVariant(in *VariantInput, to *store.Variant) error {
+	var v problem.Fields
+	need("name", in.Name, &v)
+	need("targetUrl", in.TargetURL, &v)
+	s.applyVariant(in, to, &v)
+	return v.Err()
+}
+
+func tooManyVariants() error {
+	return problem.New(problem.Invalid, "A link can have at most %d variants.", maxVariants)
 }
 
 // UpdateVariant changes what the input speaks of. When it leaves no active variant, A/B testing goes off.

@@ -1,0 +1,105 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/manage/explain"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+)
+
+// Replay compares where past visits led with where they would lead with a draft.
+type Replay struct {
+	Visitors int             `json:"visitors" doc:"Stored clicks that were decided again. Each click counts as one visitor."`
+	Changed  int             `json:"changed" doc:"Visitors who would get another outcome or another address."`
+	Unknown  int             `json:"unknown" doc:"Visitors whose decision depends on a fact that is not stored. They are in no flow and not in changed."`
+	Flows    []ReplayFlow    `json:"flows" doc:"Visitors by their two decisions, most first. All flows and unknown add up to visitors."`
+	Visits   []ReplayedVisit `json:"visits" doc:"The newest 200 visits."`
+}
+
+// ReplayFlow is the number of visitors with the same two decisions.
+type ReplayFlow struct {
+	From     ReplayDecision `json:"from" doc:"With the saved link."`
+	To       ReplayDecision `json:"to" doc:"With the draft."`
+	Visitors int            `json:"visitors"`
+}
+
+// ReplayDecision is where a past visit leads.
+type ReplayDecision struct {
+	Outcome   string  `json:"outcome" enum:"REDIRECT,ABSENT,GONE,ENDED,PREVIEW,PASSWORD,LOOP" doc:"As in explainURL."`
+	ChosenBy  *string `json:"chosenBy" doc:"RULE, VARIANT, DEFAULT or ORIGINAL; null if the visitor does not reach a destination."`
+	RuleID    *string `json:"ruleId" doc:"null if another part chose the destination, or if the rule is new in the draft."`
+	VariantID *string `json:"variantId" doc:"null if another part chose the destination, or if the variant is new in the draft."`
+	Index     *int    `json:"index" doc:"Place of the rule or variant in the list of the draft, from 0. null: it is not from a list of a draft."`
+	URL       *string `json:"url" doc:"Destination with the link's campaign parameters, without the visitor's own ones. null: the visitor is not redirected."`
+}
+
+// ReplayedVisit is a past visit with its two decisions.
+type ReplayedVisit struct {
+	At       Time            `json:"at"`
+	Country  *string         `json:"country"`
+	Region   *string         `json:"region"`
+	City     *string         `json:"city"`
+	Device   *string         `json:"device"`
+	OS       *string         `json:"os"`
+	Browser  *string         `json:"browser"`
+	Language *string         `json:"language"`
+	Referer  *string         `json:"referer"`
+	IsBot    bool            `json:"isBot"`
+	Before   *ReplayDecision `json:"before" doc:"With the saved link. null: unknown."`
+	After    *ReplayDecision `json:"after" doc:"With the draft. null: unknown."`
+	Changed  bool            `json:"changed"`
+	Unknown  []string        `json:"unknown" doc:"Types of conditions whose facts are not stored and decide this visit, such as query."`
+}
+
+type replayIn struct {
+	URLPath
+	Body struct {
+		Draft LinkDraft `json:"draft" required:"true" doc:"Unsaved changes of the link, as for explainURL."`
+		Limit int       `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"1000" doc:"How many of the newest clicks are decided again."`
+		From  Opt[Time] `json:"from,omitempty" doc:"Only clicks at or after this time."`
+		To    Opt[Time] `json:"to,omitempty" doc:"Only clicks before this time."`
+		Bots  Opt[bool] `json:"bots,omitempty" doc:"Also clicks of bots."`
+	}
+}
+
+func (s *Server) registerReplay() {
+	handle(s, endpoint{
+		Method: http.MethodPost, Path: "/api/urls/{id}/explain/replay", ID: "replayURL", Summary: "Compare a draft with the saved short URL for past visitors", Tag: "URLs",
+		Role: auth.Viewer, Scope: auth.AnalyticsRead, // it tells about visitors
+		Status: http.StatusOK, Limit: limitAnalytics, MaxBody: draftBody,
+	}, func(ctx context.Context, in *replayIn) (*body[Replay], error) {
+		b := &in.Body
+		ask := explain.Ask{Limit: b.Limit, From: int64(b.From.Value), To: int64(b.To.Value), Bots: b.Bots.Value}
+		return respond(replayOf)(s.Explain.Replay(ctx, principal(ctx), in.ID, *b.Draft.draft(), ask))
+	})
+}
+
+func replayOf(r explain.Replay) Replay {
+	out := Replay{Visitors: r.Visitors, Changed: r.Changed, Unknown: r.Unknown, Flows: make([]ReplayFlow, len(r.Flows)), Visits: make([]ReplayedVisit, len(r.Visits))}
+	for i := range r.Flows {
+		f := &r.Flows[i]
+		out.Flows[i] = ReplayFlow{*decisionOf(&f.From), *decisionOf(&f.To), f.Visitors}
+	}
+	for i := range r.Visits {
+		v := &r.Visits[i]
+		c := &v.Click
+		out.Visits[i] = ReplayedVisit{
+			At: Time(c.Time), Country: text(c.Country), Region: text(c.Region), City: text(c.City), Device: text(c.Device), OS: text(c.OS),
+			Browser: text(c.Browser), Language: text(c.Language), Referer: text(c.Referer), IsBot: c.Bot,
+			Before: decisionOf(v.Before), After: decisionOf(v.After), Changed: v.Changed, Unknown: append([]string{}, v.Unknown...),
+		}
+	}
+	return out
+}
+
+func decisionOf(d *explain.Decision) *ReplayDecision {
+	if d == nil {
+		return nil
+	}
+	out := &ReplayDecision{Outcome: d.Outcome, ChosenBy: text(d.ChosenBy), RuleID: text(d.RuleID), VariantID: text(d.VariantID), URL: text(d.URL)}
+	if d.Index >= 0 {
+		out.Index = &d.Index
+	}
+	return out
+}
