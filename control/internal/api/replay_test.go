@@ -57,15 +57,21 @@ func withPast(t *testing.T, f func(t *testing.T, w *pastWorld)) {
 	})
 }
 
-// visited stores n clicks of a link, one second apart, the first of them at a time.
+// visited stores n equal clicks of a link, one second apart, the first of them at a time.
 func (w *pastWorld) visited(id string, n int, at time.Time, row analytics.Row) {
+	w.t.Helper()
+	w.visitedBy(id, n, at, func(int) analytics.Row { return row })
+}
+
+// visitedBy is visited with clicks that differ.
+func (w *pastWorld) visitedBy(id string, n int, at time.Time, row func(int) analytics.Row) {
 	w.t.Helper()
 	l, err := w.store.LinkByID(w.t.Context(), id)
 	w.ok(err)
 	rows := make([]analytics.Row, n)
 	for i := range rows {
 		w.seq++
-		rows[i] = row
+		rows[i] = row(i)
 		rows[i].Identity = analytics.Identity{Lane: click.Lane{Edge: 1}, Seq: w.seq}
 		rows[i].Time, rows[i].Link, rows[i].Owner = at.Add(time.Duration(i)*time.Second).UnixMilli(), l.Num, l.Workspace
 	}
@@ -214,9 +220,9 @@ func TestReplay_draws_are_no_changes(t *testing.T) {
 		a, b := variant("a"), variant("b")
 		third := w.rule(id, "third", 0, all(is("percentage", "less_than", "30")))
 		w.visited(id, 300, pastDay, analytics.Row{Country: "DE"})
-		for i := range 200 {
-			w.visited(id, 1, pastDay.Add(time.Duration(i)*time.Minute), analytics.Row{IP: netip.AddrFrom4([4]byte{10, 1, byte(i), 1}), UserAgent: chrome})
-		}
+		w.visitedBy(id, 200, pastDay.Add(time.Hour), func(i int) analytics.Row {
+			return analytics.Row{IP: netip.AddrFrom4([4]byte{10, 1, byte(i), 1}), UserAgent: chrome}
+		})
 		weighted := func(weight int, id string) string {
 			return fmt.Sprintf(`{"id":%q,"name":"a","targetUrl":"https://a.example/","weight":%d},{"id":%q,"name":"b","targetUrl":"https://b.example/"}`, id, weight, b)
 		}
