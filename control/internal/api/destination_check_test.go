@@ -17,6 +17,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
+	"github.com/shortline/shortline/control/internal/manage/explain"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/manage/screening"
@@ -98,6 +99,9 @@ func eachJudged(t *testing.T, f func(t *testing.T, w *judged)) {
 			d.Links = links.New(links.Config{BaseURL: baseURL, Destinations: policy, Screen: j.screen.Screen}, w.store, nil)
 			d.Routing = routing.New(policy, w.store).Screening(j.screen.Screen)
 			d.Abuse = j.checks()
+			simulated, err := explain.New(explain.Config{BaseURL: baseURL, Links: d.Links, Routing: d.Routing}, w.store, nil)
+			w.ok(err)
+			d.Explain = simulated
 		})
 		j.list("# nothing")
 		f(t, j)
@@ -120,6 +124,40 @@ func (w *judged) checks() *abuse.Service {
 func (w *judged) make(body string) string {
 	w.t.Helper()
 	return w.do("POST", "/api/urls", body, as(w.ann)).want(201).str("id")
+}
+
+// The destinations of a draft are checked like those of a change, and only if they differ from the saved ones.
+func TestExplain_destinations_of_drafts_are_checked(t *testing.T) {
+	eachJudged(t, func(t *testing.T, w *judged) {
+		id := w.make(`{"originalUrl":"https://own.example/"}`)
+		rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"r","targetUrl":"https://rule.example/","conditions":`+fromGermany+`}`, as(w.ann)).want(201).str("id")
+		arm := w.do("POST", "/api/urls/"+id+"/variants", `{"name":"v","targetUrl":"https://arm.example/"}`, as(w.ann)).want(201).str("id")
+		draft := func(path, url string) *reply {
+			return w.do("POST", path, fmt.Sprintf(`{"draft":{"originalUrl":%[1]q,"rules":[{"name":"r","targetUrl":%[1]q,"conditions":%[2]s}],"variants":[{"name":"v","targetUrl":%[1]q}]}}`, url, fromGermany), as(w.ann))
+		}
+		paths := []string{"/api/urls/" + id + "/explain", "/api/urls/explain"}
+		w.set(false, "evil")
+		same := fmt.Sprintf(`{"draft":{"originalUrl":"https://own.example/","rules":[{"id":%q,"name":"r","targetUrl":"https://rule.example/","conditions":%s}],"variants":[{"id":%q,"name":"v","targetUrl":"https://arm.example/"}]}}`, rule, fromGermany, arm)
+		w.do("POST", paths[0], same, as(w.ann)).want(200)
+		if asked := w.questions(); len(asked) != 0 {
+			t.Errorf("saved destinations were asked about: %v", asked)
+		}
+		for _, path := range paths {
+			r := draft(path, "https://evil.example/").wantField("draft.originalUrl", "draft.rules.0.targetUrl", "draft.variants.0.targetUrl")
+			if !strings.Contains(r.text, "known phishing") {
+				t.Error(r.text)
+			}
+			draft(path, "https://good.example/").want(200)
+		}
+		w.set(true)
+		for _, path := range paths {
+			draft(path, "https://good.example/").want(503)
+		}
+		w.list("good.example")
+		for _, path := range paths {
+			draft(path, "https://good.example/").wantField("draft.originalUrl", "draft.rules.0.targetUrl", "draft.variants.0.targetUrl")
+		}
+	})
 }
 
 // A link comes back from the trash only if a new link could lead to its destinations.

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/control/internal/store"
 )
 
 const fromGermany = `{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}`
@@ -49,6 +51,17 @@ func TestExplain_drafts(t *testing.T) {
 			} {
 				if r := why(draft); r.str("outcome") != outcome {
 					t.Errorf("%s: want %s: %s", draft, outcome, r.text)
+				}
+			}
+
+			// Clicks until now count for a new limit.
+			w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
+				_, err := tx.Exec(t.Context(), `UPDATE urls SET click_count = 5 WHERE id = ?`, id)
+				return err
+			}))
+			for limit, outcome := range map[int]string{5: "GONE", 6: "REDIRECT"} {
+				if r := why(fmt.Sprintf(`{"maxClicks":%d}`, limit)); r.str("outcome") != outcome {
+					t.Errorf("%d clicks are allowed: want %s: %s", limit, outcome, r.text)
 				}
 			}
 

@@ -233,6 +233,9 @@ func TestReplay_draws_are_no_changes(t *testing.T) {
 				if totals(r) != [3]float64{500, 0, 0} || strings.Count(flows, ";") != 2 {
 					t.Errorf("%s, %s: %v, %s", sticky, draft, totals(r), flows)
 				}
+				if again, _ := w.replay(id, draft, ""); again.text != r.text {
+					t.Errorf("%s, %s: the same question has two answers:\n%s\n%s", sticky, draft, r.text, again.text)
+				}
 			}
 			// A higher weight moves visits to its variant only, and about as many as the shares say: 70 % of 500 times 3/4 - 1/2.
 			r, flows := w.replay(id, `{"variants":[`+weighted(100, a)+`,{"name":"c","targetUrl":"https://c.example/","weight":0}]}`, "")
