@@ -251,7 +251,8 @@ func TestExplain_draft_agrees_with_the_saved_link(t *testing.T) {
 func TestExplain_new_links(t *testing.T) {
 	eachWith(t, withExplain, func(t *testing.T, w *world) {
 		ann := as(w.ann)
-		w.create("abc")
+		without := w.create("abc")
+		w.do("POST", "/api/urls/"+without+"/explain/replay", `{"draft":{}}`, ann).want(503) // this world has no click store
 		w.unchanged("explaining a new link", func() {
 			r := w.do("POST", "/api/urls/explain", `{"country":"DE","draft":{"originalUrl":"https://own.example/","customSlug":"new-one","utmSource":"mail","rules":[`+activatedRule("")+`]}}`, ann).want(200)
 			if r.str("destination.location") != "https://x.example/?utm_source=mail" || r.num("destination.index") != 0 || r.at("destination.ruleId") != nil || r.str("outcome") != "REDIRECT" {

@@ -159,9 +159,7 @@ func (s *Server) registerExplain() {
 	}, func(ctx context.Context, in *explainNewIn) (*body[Explanation], error) {
 		return respond(explanationOf)(s.Explain.ExplainNew(ctx, principal(ctx), in.Body.visit(), in.Body.Draft.draft()))
 	})
-	if s.Explain.Replays() {
-		s.registerReplay()
-	}
+	s.registerReplay()
 }
 
 func explanationOf(e explain.Explanation) Explanation {

@@ -47,7 +47,7 @@ type Service struct {
 	store *store.Store
 	geo   *visitor.Geo
 
-	clicks analytics.Store // nil: Replay must not be called
+	clicks analytics.Store // nil: there are no visits to replay
 }
 
 // New returns a Service. If geo is nil, a visitor's location is known only if the Visit gives it.
@@ -65,9 +65,6 @@ func (s *Service) Replaying(clicks analytics.Store) *Service {
 	again.clicks = clicks
 	return &again
 }
-
-// Replays reports whether Replay may be called.
-func (s *Service) Replays() bool { return s.clicks != nil }
 
 // Outcomes of a visit.
 const (

@@ -67,6 +67,9 @@ type Replay struct {
 
 // Replay decides the newest visits of a link again, with the stored link and with a draft. Each stored click is a visit.
 func (s *Service) Replay(ctx context.Context, p auth.Principal, urlID string, d Draft, a Ask) (Replay, error) {
+	if s.clicks == nil {
+		return Replay{}, problem.New(problem.Unavailable, "There is no click store here.")
+	}
 	if a.From != 0 && a.To != 0 && a.From >= a.To {
 		return Replay{}, problem.OfField("to", "must lie after from")
 	}
