@@ -79,7 +79,7 @@ func TestNewConsole_first_link(t *testing.T) {
 	b.until(`document.activeElement.name === 'customSlug'`)
 	b.barrierFree()
 
-	// What was typed survives Escape and a page that is loaded again.
+	// The text in the form survives Escape and a page that is loaded again.
 	b.keys(kb.Escape)
 	b.until(`!document.querySelector('dialog')`)
 	b.visit("/console/new/links?new=1")

@@ -38,7 +38,7 @@ func TestExplain_drafts(t *testing.T) {
 			if r.str("destination.ruleId") != saved || r.at("destination.index") != nil || r.at("rules.0.index") != nil || r.str("variants.0.variantId") != arm {
 				t.Error(r.text)
 			}
-			// What the draft does not set is as saved; null clears.
+			// A field that the draft does not set is as saved; null clears it.
 			goes(`{"utmSource":"push","redirectCode":308}`, "RULE", "https://saved.example/?utm_source=push")
 			goes(`{"utmSource":null,"isSmartRouting":false}`, "VARIANT", "https://a.example/")
 			goes(`{"isSmartRouting":false,"isABTesting":false,"originalUrl":" https://new.example/ ","utmSource":""}`, "ORIGINAL", "https://new.example/")

@@ -12,7 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// RuleDraft is a rule that is not saved. With the id of a saved rule it stands for that rule, with all fields anew.
+// RuleDraft is a rule that is not saved. With the id of a saved rule it stands for that rule and replaces all of its fields.
 type RuleDraft struct {
 	ID string // "": a new rule
 	RuleInput
