@@ -34,25 +34,41 @@ func spellings(name string) []string {
 // writes lists the endpoints that accept or reject a JSON body, with the field names of the interface document.
 func (w *world) writes() (rows []row, known map[string]map[string]bool) {
 	known = map[string]map[string]bool{}
+	files := map[string]bool{} // endpoints that take a file instead
 	doc := w.openapi()
 	for path, methods := range doc.Paths {
 		for method, op := range methods {
 			names := map[string]bool{}
+			endpoint := strings.ToUpper(method) + " " + placeholder.ReplaceAllString(path, "{}")
 			if op.RequestBody != nil {
-				ref, _ := op.RequestBody.Content["application/json"].Schema["$ref"].(string)
-				var schema struct{ Properties map[string]any }
-				if text := doc.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")]; text != nil {
-					w.ok(json.Unmarshal(text, &schema))
-				}
-				for name := range schema.Properties {
-					names[name] = true
-				}
+				_, takesJSON := op.RequestBody.Content["application/json"]
+				files[endpoint] = !takesJSON
+				doc.fields(w, op.RequestBody.Content["application/json"].Schema, names)
 			}
-			known[strings.ToUpper(method)+" "+placeholder.ReplaceAllString(path, "{}")] = names
+			known[endpoint] = names
 		}
 	}
-	rows = slices.DeleteFunc(table(w.t), func(r row) bool { return r.method == "GET" || strings.HasPrefix(r.path, "/api/og-images/") })
+	rows = slices.DeleteFunc(table(w.t), func(r row) bool { return r.method == "GET" || files[r.endpoint()] })
 	return rows, known
+}
+
+// fields adds the names of the fields of a body to names. A body may be one of several forms.
+func (doc openapi) fields(w *world, schema map[string]any, names map[string]bool) {
+	if ref, ok := schema["$ref"].(string); ok {
+		var named map[string]any
+		w.ok(json.Unmarshal(doc.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")], &named))
+		doc.fields(w, named, names)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name := range properties {
+		names[name] = true
+	}
+	forms, _ := schema["oneOf"].([]any)
+	for _, form := range forms {
+		if one, ok := form.(map[string]any); ok {
+			doc.fields(w, one, names)
+		}
+	}
 }
 
 // properties lists the names of the fields of all objects in the document.
