@@ -127,7 +127,12 @@ func (s *Server) Restart() {
 }
 
 // Pause suspends Pebble, which then accepts connections and does not answer. It keeps its accounts and its root.
-func (s *Server) Pause() { s.t.Helper(); s.ca.signal(syscall.SIGSTOP) }
+func (s *Server) Pause() {
+	s.t.Helper()
+	s.ca.signal(syscall.SIGSTOP)
+	// The signal stops one thread after another. Until the last one, Pebble may still answer.
+	testkit.Eventually(s.t, "all threads of Pebble are suspended", s.ca.suspended)
+}
 
 // Resume continues a paused Pebble.
 func (s *Server) Resume() { s.t.Helper(); s.ca.signal(syscall.SIGCONT) }
@@ -356,6 +361,22 @@ func (p *process) signal(s syscall.Signal) {
 	if err := p.cmd.Process.Signal(s); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// suspended reports whether all threads of the process are suspended, as far as the system says so.
+func (p *process) suspended() bool {
+	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.cmd.Process.Pid))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, name := range stats {
+		stat, err := os.ReadFile(name)
+		// The state follows the name of the program, which is in brackets (proc_pid_stat(5)).
+		if at := bytes.LastIndexByte(stat, ')'); err == nil && at >= 0 && !bytes.HasPrefix(stat[at:], []byte(") T")) {
+			return false
+		}
+	}
+	return true
 }
 
 func lastLines(s string, n int) string {
