@@ -299,5 +299,9 @@ document.addEventListener('click', (event) => {
   go(a.getAttribute('href'));
 });
 addEventListener('popstate', () => show({ back: true }));
+// The requests of a page end when it is left. Nobody needs to hear of it.
+addEventListener('unhandledrejection', (event) => {
+  if (event.reason?.name === 'AbortError') event.preventDefault();
+});
 if (moved && loopback.test(location.hostname) && loopback.test(home.hostname) && location.port === home.port) location.replace(home.origin + location.pathname + location.search);
 else show();
