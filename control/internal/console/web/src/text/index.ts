@@ -21,8 +21,8 @@ export type Key = keyof English;
 /** The forms of a message with a number, by plural category. */
 export type Plural = { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>;
 
-/** The messages of a language. */
-export type Catalogue = { readonly [K in Key]: English[K] extends string ? string : Plural };
+/** The messages of a language. A message that is not translated yet is shown in English; a test lists which those are. */
+export type Catalogue = { readonly [K in Key]?: English[K] extends string ? string : Plural };
 
 type Words<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | Words<Rest> : never;
 
@@ -62,7 +62,7 @@ const moments = computed(() => new Intl.DateTimeFormat(language.value, { dateSty
 
 /** The message of that name. Placeholders without a value are an error of the types. */
 export function t<K extends Key>(key: K, ...[values]: [Names<English[K]>] extends [never] ? [] : [Values<K>]): string {
-  const message: string | Plural = active.value.catalogue[key];
+  const message: string | Plural = active.value.catalogue[key] ?? en[key];
   const given = (values ?? {}) as Record<string, string | number>;
   const text =
     typeof message === 'string' ? message : (message[plurals.value.select(Number(given['n']))] ?? message.other);
@@ -83,6 +83,38 @@ export const day = (at: string): string => days.value.format(new Date(at));
 
 /** A time to the minute. */
 export const moment = (at: string): string => moments.value.format(new Date(at));
+
+const lists = computed(() => ({
+  AND: new Intl.ListFormat(language.value, { type: 'conjunction' }),
+  OR: new Intl.ListFormat(language.value, { type: 'disjunction' }),
+}));
+const regions = computed(() => new Intl.DisplayNames(language.value, { type: 'region' }));
+const tongues = computed(() => new Intl.DisplayNames(language.value, { type: 'language' }));
+const weekdays = computed(() => new Intl.DateTimeFormat(language.value, { weekday: 'long', timeZone: 'UTC' }));
+
+/** A list as a part of a sentence: "a, b and c", or "a, b or c". */
+export const listed = (kind: 'AND' | 'OR', items: readonly string[]): string => lists.value[kind].format(items);
+
+/** The name of a country; the code if it has none. */
+export function country(code: string): string {
+  return /^[a-z]{2}$/i.test(code) ? (regions.value.of(code.toUpperCase()) ?? code) : code;
+}
+
+/** The name of a language, such as German (Austria) for de-AT; the code if it has none. */
+export function tongue(code: string): string {
+  try {
+    return tongues.value.of(code) ?? code;
+  } catch {
+    return code; // not of the form of a code
+  }
+}
+
+/** The name of a day of the week; 0 and 7 are Sunday. */
+export const weekday = (n: number): string => weekdays.value.format(new Date(Date.UTC(2023, 0, 1 + (n % 7))));
+
+/** A share, such as 12.5 %. `n` is between 0 and 100. */
+export const percent = (n: number): string =>
+  new Intl.NumberFormat(language.value, { style: 'percent', maximumFractionDigits: 4 }).format(n / 100);
 
 /** The language that the user chose before, else the first of the browser's that the console has. */
 export function preferred(): Language {

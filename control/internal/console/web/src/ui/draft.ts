@@ -1,0 +1,58 @@
+// What a user typed into a form and has not saved. It survives a page that is left, loaded again or closed by a session that
+// ended, as long as the tab is open.
+import { useEffect, useState } from 'preact/hooks';
+
+const prefix = 'shortline.draft.';
+
+function read(key: string): unknown {
+  try {
+    return JSON.parse(sessionStorage.getItem(prefix + key) ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+/** The members of `now` that differ from those of `before`. */
+function changed<T extends object>(before: T, now: T): Partial<T> {
+  const differ = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) !== JSON.stringify(before[name as keyof T]);
+  return Object.fromEntries(Object.entries(now).filter(differ)) as Partial<T>;
+}
+
+export interface Draft<T> {
+  value: T;
+  set: (value: T) => void;
+  /** True if the value is a draft from before. */
+  restored: boolean;
+  /** Forgets the draft: after saving, or because the user wants to begin again with `value`. */
+  discard: (value?: T) => void;
+  /** After `sent` was saved as `stored`: what the user has typed since stays, and is a draft again. */
+  saved: (sent: T, stored: T) => void;
+}
+
+/** The draft with that key, or `initial`. The value must be what JSON can express. */
+export function useDraft<T extends object>(key: string, initial: T): Draft<T> {
+  const [state, setState] = useState(() => {
+    const kept = read(key) as T | null;
+    return { value: kept ?? initial, restored: kept !== null, dirty: false };
+  });
+  useEffect(() => {
+    if (state.dirty) sessionStorage.setItem(prefix + key, JSON.stringify(state.value));
+  }, [key, state]);
+  return {
+    value: state.value,
+    restored: state.restored,
+    set: (value) => setState((last) => ({ ...last, value, dirty: true })),
+    discard: (value) => {
+      sessionStorage.removeItem(prefix + key);
+      setState((last) => ({ value: value ?? last.value, restored: false, dirty: false }));
+    },
+    saved: (sent, stored) => {
+      sessionStorage.removeItem(prefix + key);
+      setState((last) => {
+        const since = changed(sent, last.value);
+        return { value: { ...stored, ...since }, restored: false, dirty: Object.keys(since).length > 0 };
+      });
+    },
+  };
+}
