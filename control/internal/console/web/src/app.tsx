@@ -1,7 +1,9 @@
-import type { FunctionComponent } from 'preact';
+import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { path } from './route';
+import { EditLink } from './screens/link/link';
 import { Links } from './screens/links/links';
+import { Rules } from './screens/rules/rules';
 import { NotFound } from './screens/notfound';
 import { SignIn } from './screens/signin';
 import { load, user, waiting } from './session';
@@ -12,8 +14,20 @@ import { Problem } from './ui/problem';
 import { useResource } from './ui/resource';
 import { Toasts } from './ui/toast';
 
-/** The screens by their path. */
-const screens: Record<string, FunctionComponent> = { '/': Links, '/links': Links };
+/** The screens by the pattern of their path. The groups of a pattern are the properties of its screen. */
+const screens: readonly (readonly [RegExp, ComponentType<{ id: string }>])[] = [
+  [/^\/(?:links)?$/, Links],
+  [/^\/links\/(?<id>[\w-]+)$/, EditLink],
+  [/^\/links\/(?<id>[\w-]+)\/rules$/, Rules],
+];
+
+function screenAt(place: string) {
+  for (const [pattern, Screen] of screens) {
+    const found = pattern.exec(place);
+    if (found) return <Screen id={found.groups?.['id'] ?? ''} />;
+  }
+  return <NotFound />;
+}
 
 /** Single keys that press the button or focus the field with that data-shortcut, unless the user is typing. */
 function useShortcuts(): void {
@@ -52,12 +66,9 @@ export function App() {
       </main>
     );
   }
-  const Screen = screens[place] ?? NotFound;
   return (
     <>
-      <Shell key={language.value}>
-        <Screen />
-      </Shell>
+      <Shell key={language.value}>{screenAt(place)}</Shell>
       {waiting.value && (
         <Dialog title={t('signin.again')}>
           <p class="hint">{t('signin.againHint')}</p>

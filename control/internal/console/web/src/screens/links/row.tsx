@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals';
+import { to } from '../../route';
 import { compact, day, number, t } from '../../text';
 import { IconButton } from '../../ui/button';
 import { Icon } from '../../ui/icon';
@@ -78,7 +79,7 @@ export function Row({ link, shared, chosen, selectable }: RowProps) {
       )}
       <div class="what">
         <p class="name">
-          <a href={`/console/links/${link.id}`} dir="auto">
+          <a href={to(`/links/${link.id}`)} dir="auto">
             {nameOf(link)}
           </a>
           {link.status !== 'ACTIVE' && <span class={`badge ${link.status}`}>{t(`status.${link.status}`)}</span>}
@@ -101,6 +102,14 @@ export function Row({ link, shared, chosen, selectable }: RowProps) {
         <b aria-hidden="true">{link.clickCount < 100_000 ? number(link.clickCount) : compact(link.clickCount)}</b>
         <span class="offscreen">{t('links.clicks', { n: link.clickCount })}</span>
       </p>
+      <a
+        class="iconbutton"
+        href={to(`/links/${link.id}/rules`)}
+        aria-label={t('links.rulesOf', { link: short })}
+        title={t('rules.short')}
+      >
+        <Icon name="rules" />
+      </a>
       <IconButton icon="copy" label={t('links.copyOf', { link: short })} onClick={() => void copyLink(link)} />
     </li>
   );

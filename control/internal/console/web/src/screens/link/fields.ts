@@ -1,0 +1,103 @@
+// The fields of a link as its form has them: texts, as people type them.
+import type { Schema } from '../../api/client';
+import { complete } from '../links/create';
+
+type Link = Schema<'URL'>;
+type Changes = Schema<'PutURL'>;
+
+export const utm = ['utmSource', 'utmMedium', 'utmCampaign', 'utmTerm', 'utmContent'] as const;
+
+/** Fields that are a line of text, or null without one. */
+const texts = ['title', 'expiredUrl', 'externalId', 'notes', ...utm] as const;
+
+const times = ['startsAt', 'expiresAt'] as const;
+
+export type Fields = Record<
+  'originalUrl' | (typeof texts)[number] | (typeof times)[number] | 'maxClicks' | 'redirectCode' | 'password',
+  string
+> & { tags: string[]; noPassword: boolean };
+
+/** A time of the API as a datetime-local input has it, in the zone of the browser. */
+export function local(at: string | null | undefined): string {
+  if (!at) return '';
+  const time = new Date(at);
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** The API's form of what a datetime-local input has; null if it is empty or not complete. */
+export function instant(typed: string): string | null {
+  const time = new Date(typed);
+  return typed === '' || Number.isNaN(time.getTime()) ? null : time.toISOString();
+}
+
+export function fieldsOf(link: Link): Fields {
+  const fields = Object.fromEntries(texts.map((name) => [name, link[name] ?? ''])) as Record<
+    (typeof texts)[number],
+    string
+  >;
+  return {
+    ...fields,
+    originalUrl: link.originalUrl,
+    startsAt: local(link.startsAt),
+    expiresAt: local(link.expiresAt),
+    maxClicks: link.maxClicks === null ? '' : `${link.maxClicks}`,
+    redirectCode: `${link.redirectCode}`,
+    tags: link.tags,
+    password: '',
+    noPassword: false,
+  };
+}
+
+const same = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((one) => b.includes(one));
+
+/** What to send: only the fields that differ from those of the link, so that changes by others to other fields stay. */
+export function changesOf(link: Link, fields: Fields): Changes {
+  const changes: Changes = {};
+  const before = fieldsOf(link);
+  if (fields.originalUrl !== before.originalUrl) changes.originalUrl = complete(fields.originalUrl);
+  for (const name of texts) {
+    const value = name === 'expiredUrl' ? complete(fields[name]) : fields[name].trim();
+    if (value !== before[name]) changes[name] = value || null;
+  }
+  for (const name of times) if (fields[name] !== before[name]) changes[name] = instant(fields[name]);
+  if (fields.maxClicks !== before.maxClicks)
+    changes.maxClicks = fields.maxClicks === '' ? null : Number(fields.maxClicks);
+  if (fields.redirectCode !== before.redirectCode) changes.redirectCode = Number(fields.redirectCode);
+  if (!same(fields.tags, before.tags)) changes.tags = fields.tags;
+  if (fields.password !== '') changes.password = fields.password;
+  else if (fields.noPassword) changes.password = null;
+  return changes;
+}
+
+/** The fields that both have changed in different ways, since `base`. */
+export function collisions(base: Link, theirs: Link, mine: Fields): (keyof Fields)[] {
+  const [before, after] = [fieldsOf(base), fieldsOf(theirs)];
+  const differ = (a: Fields, b: Fields, name: keyof Fields) => JSON.stringify(a[name]) !== JSON.stringify(b[name]);
+  return (Object.keys(before) as (keyof Fields)[]).filter(
+    (name) => differ(before, after, name) && differ(before, mine, name) && differ(after, mine, name),
+  );
+}
+
+/** The fields of the form after somebody else's change: theirs, except those that the user has changed. */
+export function merged(base: Link, theirs: Link, mine: Fields): Fields {
+  const [before, after] = [fieldsOf(base), fieldsOf(theirs)];
+  const own = Object.entries(mine).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Fields]),
+  );
+  return { ...after, ...(Object.fromEntries(own) as Partial<Fields>) };
+}
+
+/** The destination with the campaign of the form, as visitors get it. Values that the destination has already are kept. */
+export function withCampaign(fields: Fields): string {
+  try {
+    const url = new URL(complete(fields.originalUrl));
+    for (const name of utm) {
+      const key = name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
+      if (fields[name].trim() !== '' && !url.searchParams.has(key)) url.searchParams.set(key, fields[name].trim());
+    }
+    return url.href;
+  } catch {
+    return fields.originalUrl;
+  }
+}

@@ -1,0 +1,199 @@
+import type { ComponentChildren } from 'preact';
+import { api } from '../../api/client';
+import { t } from '../../text';
+import { Chips } from '../../ui/chips';
+import { Input, Select } from '../../ui/field';
+import { useResource } from '../../ui/resource';
+import { utm, withCampaign, type Fields } from './fields';
+
+export interface PartProps {
+  fields: Fields;
+  set: (values: Partial<Fields>) => void;
+  /** The problem of a field of the API. */
+  problem: (field: string) => string | undefined;
+}
+
+/** A part of the form that is closed until the link uses it, or one of its fields has a problem. */
+function Part({ title, open, children }: { title: string; open: boolean; children: ComponentChildren }) {
+  return (
+    <details class="part" open={open}>
+      <summary>{title}</summary>
+      <div class="pair">{children}</div>
+    </details>
+  );
+}
+
+export function Basics({ fields, set, problem, suggestions }: PartProps & { suggestions: readonly string[] }) {
+  return (
+    <>
+      <Input
+        label={t('create.destination')}
+        name="originalUrl"
+        inputmode="url"
+        spellcheck={false}
+        value={fields.originalUrl}
+        problem={problem('originalUrl')}
+        onValue={(originalUrl) => set({ originalUrl })}
+      />
+      <Input
+        label={t('create.linkTitle')}
+        name="title"
+        hint={t('create.titleHint')}
+        value={fields.title}
+        problem={problem('title')}
+        onValue={(title) => set({ title })}
+      />
+      <div class={problem('tags') ? 'field wrong' : 'field'}>
+        <span class="label">{t('create.tags')}</span>
+        <Chips
+          label={t('create.tags')}
+          values={fields.tags}
+          options={suggestions.map((tag) => [tag, tag] as const)}
+          onValues={(tags) => set({ tags })}
+        />
+        <p class="problem" role="alert">
+          {problem('tags')}
+        </p>
+      </div>
+    </>
+  );
+}
+
+export function Schedule({ fields, set, problem }: PartProps) {
+  const used = ['startsAt', 'expiresAt', 'maxClicks', 'expiredUrl'] as const;
+  return (
+    <Part title={t('edit.schedule')} open={used.some((name) => fields[name] !== '' || problem(name))}>
+      <Input
+        label={t('edit.startsAt')}
+        name="startsAt"
+        type="datetime-local"
+        hint={t('edit.startsAtHint')}
+        value={fields.startsAt}
+        problem={problem('startsAt')}
+        onValue={(startsAt) => set({ startsAt })}
+      />
+      <Input
+        label={t('edit.expiresAt')}
+        name="expiresAt"
+        type="datetime-local"
+        hint={t('edit.expiresAtHint')}
+        value={fields.expiresAt}
+        problem={problem('expiresAt')}
+        onValue={(expiresAt) => set({ expiresAt })}
+      />
+      <Input
+        label={t('edit.maxClicks')}
+        name="maxClicks"
+        inputmode="numeric"
+        hint={t('edit.maxClicksHint')}
+        value={fields.maxClicks}
+        problem={problem('maxClicks')}
+        onValue={(maxClicks) => set({ maxClicks })}
+      />
+      <Input
+        label={t('edit.expiredUrl')}
+        name="expiredUrl"
+        inputmode="url"
+        hint={t('edit.expiredUrlHint')}
+        value={fields.expiredUrl}
+        problem={problem('expiredUrl')}
+        onValue={(expiredUrl) => set({ expiredUrl })}
+      />
+    </Part>
+  );
+}
+
+export function Campaign({ fields, set, problem }: PartProps) {
+  const templates = useResource('utm templates', (signal) =>
+    api.get('/api/utm-templates', { query: { pageSize: 100 }, signal }),
+  );
+  const list = templates.data?.data ?? [];
+  const use = (id: string) => {
+    const template = list.find((one) => one.id === id);
+    if (template) set(Object.fromEntries(utm.map((name) => [name, template[name] ?? ''])));
+  };
+  return (
+    <Part title={t('edit.campaign')} open={utm.some((name) => fields[name] !== '' || problem(name))}>
+      {list.length > 0 && (
+        <Select
+          label={t('edit.template')}
+          value=""
+          options={[['', t('edit.templateNone')], ...list.map((one) => [one.id, one.name] as const)]}
+          onValue={use}
+        />
+      )}
+      {utm.map((name) => (
+        <Input
+          key={name}
+          label={t(`edit.${name}`)}
+          name={name}
+          value={fields[name]}
+          problem={problem(name)}
+          onValue={(value) => set({ [name]: value })}
+        />
+      ))}
+      <p class="wide hint">
+        {t('edit.preview')} <span class="mono">{withCampaign(fields)}</span>
+      </p>
+    </Part>
+  );
+}
+
+const codes = ['302', '301', '307', '308'] as const;
+
+export function More({ fields, set, problem, protectedNow }: PartProps & { protectedNow: boolean }) {
+  const open =
+    protectedNow ||
+    fields.redirectCode !== '302' ||
+    fields.externalId !== '' ||
+    fields.notes !== '' ||
+    ['password', 'redirectCode', 'externalId', 'notes'].some((name) => problem(name));
+  return (
+    <Part title={t('edit.more')} open={open}>
+      <Input
+        label={t('edit.password')}
+        name="password"
+        type="password"
+        autocomplete="new-password"
+        hint={protectedNow ? t('edit.passwordKeep') : t('edit.passwordHint')}
+        value={fields.password}
+        problem={problem('password')}
+        onValue={(password) => set({ password })}
+      />
+      <Select
+        label={t('edit.redirectCode')}
+        name="redirectCode"
+        value={fields.redirectCode}
+        options={codes.map((code) => [code, t(`edit.code.${code}`)] as const)}
+        onValue={(redirectCode) => set({ redirectCode })}
+      />
+      {protectedNow && (
+        <label class="tick wide">
+          <input
+            type="checkbox"
+            name="noPassword"
+            checked={fields.noPassword}
+            onChange={(event) => set({ noPassword: event.currentTarget.checked })}
+          />
+          {t('edit.noPassword')}
+        </label>
+      )}
+      <Input
+        label={t('edit.externalId')}
+        name="externalId"
+        hint={t('edit.externalIdHint')}
+        value={fields.externalId}
+        problem={problem('externalId')}
+        onValue={(externalId) => set({ externalId })}
+      />
+      <Input
+        label={t('edit.notes')}
+        name="notes"
+        hint={t('edit.notesHint')}
+        value={fields.notes}
+        problem={problem('notes')}
+        onValue={(notes) => set({ notes })}
+      />
+    </Part>
+  );
+}

@@ -1,0 +1,203 @@
+import { useState } from 'preact/hooks';
+import { api, ApiError, type Schema } from '../../api/client';
+import { go, to } from '../../route';
+import { t } from '../../text';
+import { Button } from '../../ui/button';
+import { useDraft } from '../../ui/draft';
+import { Problem } from '../../ui/problem';
+import { useResource } from '../../ui/resource';
+import { notify } from '../../ui/toast';
+import { bare, nameOf } from '../links/changes';
+import { forget } from '../links/list';
+import { changesOf, collisions, fieldsOf, merged, type Fields } from './fields';
+import { Footer } from '../../ui/footer';
+import { Basics, Campaign, More, Schedule } from './form';
+
+type Link = Schema<'URL'>;
+
+/** The names of the fields. */
+const labels = {
+  originalUrl: 'create.destination',
+  title: 'create.linkTitle',
+  tags: 'create.tags',
+  startsAt: 'edit.startsAt',
+  expiresAt: 'edit.expiresAt',
+  maxClicks: 'edit.maxClicks',
+  expiredUrl: 'edit.expiredUrl',
+  utmSource: 'edit.utmSource',
+  utmMedium: 'edit.utmMedium',
+  utmCampaign: 'edit.utmCampaign',
+  utmTerm: 'edit.utmTerm',
+  utmContent: 'edit.utmContent',
+  password: 'edit.password',
+  noPassword: 'edit.noPassword',
+  redirectCode: 'edit.redirectCode',
+  externalId: 'edit.externalId',
+  notes: 'edit.notes',
+} as const satisfies Record<keyof Fields, string>;
+
+const said = (value: string | string[] | boolean): string =>
+  Array.isArray(value) ? value.join(', ') : value === '' ? '–' : `${value}`;
+
+/** Both versions of the fields that two people have changed. */
+function Conflict({
+  base,
+  theirs,
+  mine,
+  onMerge,
+  onTheirs,
+}: {
+  base: Link;
+  theirs: Link;
+  mine: Fields;
+  onMerge: () => void;
+  onTheirs: () => void;
+}) {
+  const names = collisions(base, theirs, mine);
+  const other = fieldsOf(theirs);
+  return (
+    <div class="notice warn" role="alert">
+      <div>
+        <p>{names.length > 0 ? t('edit.conflict') : t('edit.changedElsewhere')}</p>
+        {names.length > 0 && (
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">{t('edit.field')}</th>
+                <th scope="col">{t('edit.yours')}</th>
+                <th scope="col">{t('rules.theirs')}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {names.map((name) => (
+                <tr key={name}>
+                  <th scope="row">{t(labels[name])}</th>
+                  <td dir="auto">{said(mine[name])}</td>
+                  <td dir="auto">{said(other[name])}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </div>
+      <Button onClick={onTheirs}>{t('rules.takeTheirs')}</Button>
+      <Button kind="primary" onClick={onMerge}>
+        {t('rules.keepMine')}
+      </Button>
+    </div>
+  );
+}
+
+function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) {
+  const draft = useDraft<Fields>(`link.${link.id}`, fieldsOf(link));
+  const [base, setBase] = useState(link);
+  const [error, setError] = useState<unknown>(undefined);
+  const [busy, setBusy] = useState(false);
+  const tags = useResource('tags', (signal) => api.get('/api/tags', { query: { pageSize: 100 }, signal }));
+  const fields = draft.value;
+  const problems = error instanceof ApiError ? error.fields : [];
+  const part = {
+    fields,
+    set: (values: Partial<Fields>) => draft.set({ ...fields, ...values }),
+    problem: (name: string) => problems.find((one) => one.field.split(/[.[]/)[0] === name)?.message,
+  };
+
+  const save = async (over: Link, what: Fields) => {
+    setBusy(true);
+    try {
+      const saved = await api.put('/api/urls/{id}', {
+        path: { id: link.id },
+        body: changesOf(over, what),
+        ifMatch: over,
+      });
+      draft.saved(what, fieldsOf(saved));
+      setBase(saved);
+      setError(undefined);
+      onSaved(saved);
+    } catch (failed) {
+      setError(failed);
+      requestAnimationFrame(() => document.querySelector<HTMLElement>('.linkform [aria-invalid]')?.focus());
+    }
+    setBusy(false);
+  };
+  const theirs = error instanceof ApiError && error.stale ? (error.current as Link | undefined) : undefined;
+  const begin = (from: Link) => {
+    draft.discard(fieldsOf(from));
+    setBase(from);
+    setError(undefined);
+  };
+  const keep = (other: Link) => {
+    const next = merged(base, other, fields);
+    draft.set(next);
+    setBase(other);
+    void save(other, next);
+  };
+
+  return (
+    <form
+      class="linkform"
+      novalidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!busy) void save(base, fields);
+      }}
+    >
+      {draft.restored && (
+        <div class="notice">
+          <p>{t('create.draft')}</p>
+          <Button onClick={() => begin(link)}>{t('create.discard')}</Button>
+        </div>
+      )}
+      {theirs && (
+        <Conflict
+          base={base}
+          theirs={theirs}
+          mine={fields}
+          onMerge={() => keep(theirs)}
+          onTheirs={() => begin(theirs)}
+        />
+      )}
+      {!theirs && error !== undefined && <Problem error={error} />}
+      <Basics {...part} suggestions={tags.data?.data.map((tag) => tag.name) ?? []} />
+      <Schedule {...part} />
+      <Campaign {...part} />
+      <More {...part} protectedNow={base.hasPassword} />
+      <Footer busy={busy} onCancel={() => go('/links')} />
+    </form>
+  );
+}
+
+/** A link with all of its fields. */
+export function EditLink({ id }: { id: string }) {
+  const link = useResource(`link ${id}`, (signal) => api.get('/api/urls/{id}', { path: { id }, signal }));
+  if (link.error !== undefined) return <Problem error={link.error} retry={link.reload} />;
+  if (!link.data) return <p class="offscreen">{t('state.loading')}</p>;
+  return (
+    <>
+      <header class="head">
+        <p class="trail">
+          <a href={to('/links')}>{t('links.title')}</a>
+        </p>
+        <h1 tabIndex={-1} dir="auto">
+          {nameOf(link.data)}
+        </h1>
+        <p class="count mono">{bare(link.data.shortUrl)}</p>
+        <a class="button plain" href={to(`/links/${id}/rules`)}>
+          {t('rules.short')}
+        </a>
+        <a class="button plain" href={`/console/links/${id}`} target="_self">
+          {t('edit.report')}
+        </a>
+      </header>
+      <Form
+        key={link.data.id}
+        link={link.data}
+        onSaved={() => {
+          forget();
+          notify(t('edit.saved'));
+          link.reload();
+        }}
+      />
+    </>
+  );
+}

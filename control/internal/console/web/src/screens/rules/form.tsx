@@ -1,0 +1,258 @@
+import { useState } from 'preact/hooks';
+import { api, ApiError, type Schema } from '../../api/client';
+import { Builder } from '../../rules/builder';
+import { locate, parse, toJSON, type Group } from '../../rules/model';
+import { describe } from '../../rules/sentence';
+import { t } from '../../text';
+import { Button } from '../../ui/button';
+import { useDraft } from '../../ui/draft';
+import { Input } from '../../ui/field';
+import { Footer } from '../../ui/footer';
+import { Problem } from '../../ui/problem';
+import { complete } from '../links/create';
+import { TryOut } from './tryout';
+
+type Rule = Schema<'RoutingRule'>;
+
+interface Fields {
+  name: string;
+  targetUrl: string;
+  conditions: unknown;
+}
+
+const fieldsOf = (rule: Rule | undefined): Fields => ({
+  name: rule?.name ?? '',
+  targetUrl: rule?.targetUrl ?? '',
+  conditions: rule?.conditions ?? { operator: 'AND', conditions: [] },
+});
+
+function JSONEditor({ root, onRoot }: { root: Group; onRoot: (root: Group) => void }) {
+  const [text, setText] = useState(() => JSON.stringify(toJSON(root), null, 2));
+  const [problem, setProblem] = useState('');
+  const type = (next: string) => {
+    setText(next);
+    try {
+      onRoot(parse(JSON.parse(next)));
+      setProblem('');
+    } catch (error) {
+      setProblem(t('rules.jsonWrong', { problem: (error as Error).message }));
+    }
+  };
+  return (
+    <div class={problem ? 'field wrong' : 'field'}>
+      <textarea
+        class="mono"
+        rows={16}
+        aria-label={t('rules.json')}
+        spellcheck={false}
+        value={text}
+        onInput={(event) => type(event.currentTarget.value)}
+      />
+      <p class="hint">{t('rules.jsonHint')}</p>
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+    </div>
+  );
+}
+
+/** Two views of the same draft. */
+function Conditions({
+  root,
+  onRoot,
+  problems,
+}: {
+  root: Group;
+  onRoot: (root: Group) => void;
+  problems: ReadonlyMap<number, string>;
+}) {
+  const [json, setJSON] = useState(false);
+  return (
+    <fieldset class="conditions">
+      <legend>{t('rules.conditions')}</legend>
+      <div class="switch">
+        <Button kind={json ? 'quiet' : 'plain'} aria-pressed={!json} onClick={() => setJSON(false)}>
+          {t('rules.builder')}
+        </Button>
+        <Button kind={json ? 'plain' : 'quiet'} aria-pressed={json} onClick={() => setJSON(true)}>
+          {t('rules.json')}
+        </Button>
+      </div>
+      {json ? (
+        <JSONEditor root={root} onRoot={onRoot} />
+      ) : (
+        <Builder root={root} onChange={onRoot} problems={problems} />
+      )}
+    </fieldset>
+  );
+}
+
+/** The version that somebody else has saved, beside the one in the form. */
+function Conflict({ theirs, onTheirs, onMine }: { theirs: Rule; onTheirs: () => void; onMine: () => void }) {
+  return (
+    <div class="notice warn" role="alert">
+      <div>
+        <p>{t('rules.conflict')}</p>
+        <dl>
+          <dt>{t('rules.name')}</dt>
+          <dd dir="auto">{theirs.name}</dd>
+          <dt>{t('rules.theirs')}</dt>
+          <dd>{t('rules.sends', { conditions: describe(parse(theirs.conditions)), destination: theirs.targetUrl })}</dd>
+        </dl>
+      </div>
+      <Button onClick={onTheirs}>{t('rules.takeTheirs')}</Button>
+      <Button kind="primary" onClick={onMine}>
+        {t('rules.keepMine')}
+      </Button>
+    </div>
+  );
+}
+
+interface NoticesProps {
+  error: unknown;
+  /** Given if the form shows a draft from before. */
+  onDiscard: (() => void) | undefined;
+  onTheirs: (theirs: Rule) => void;
+  onMine: (theirs: Rule) => void;
+}
+
+/** What the user should know before going on: a restored draft, a conflict, or an error. */
+function Notices({ error, onDiscard, onTheirs, onMine }: NoticesProps) {
+  const theirs = error instanceof ApiError && error.stale ? (error.current as Rule | undefined) : undefined;
+  return (
+    <>
+      {onDiscard && (
+        <div class="notice">
+          <p>{t('rules.draft')}</p>
+          <Button onClick={onDiscard}>{t('create.discard')}</Button>
+        </div>
+      )}
+      {theirs && <Conflict theirs={theirs} onTheirs={() => onTheirs(theirs)} onMine={() => onMine(theirs)} />}
+      {!theirs && error !== undefined && <Problem error={error} />}
+    </>
+  );
+}
+
+/** The problems of the form's own fields by their name, and those of conditions by their id. */
+function problemsOf(error: unknown, root: Group) {
+  const fields = error instanceof ApiError ? error.fields : [];
+  const parts = new Map<number, string>();
+  for (const { field, message } of fields)
+    if (field.startsWith('conditions')) parts.set(locate(root, field).id, message);
+  return { own: (name: string) => fields.find((one) => one.field === name)?.message, parts };
+}
+
+/** The rules as they would be after saving the form. */
+function draftOf(
+  rules: readonly Rule[],
+  rule: Rule | undefined,
+  fields: Fields,
+  priority: number,
+): Schema<'LinkDraft'> {
+  const kept = rules.map(({ id, name, targetUrl, conditions, priority: own, isActive }) => ({
+    ...{ id, name, targetUrl, conditions, priority: own, isActive },
+    ...(id === rule?.id && fields),
+  }));
+  return { isSmartRouting: true, rules: rule ? kept : [...kept, { ...fields, priority }] };
+}
+
+interface FormProps {
+  link: string;
+  /** The rule to change; undefined for a new one. */
+  rule: Rule | undefined;
+  /** All rules of the link, for the simulator. */
+  rules: readonly Rule[];
+  /** Of a new rule. */
+  priority: number;
+  onSaved: (rule: Rule) => void;
+  onCancel: () => void;
+}
+
+/** The first control with a problem. */
+const wrong = '.ruleform [aria-invalid], .ruleform .wrong select';
+
+/** Saves a new rule, or changes one unless somebody else did meanwhile. */
+const put = (link: string, rule: Rule | undefined, body: Fields, priority: number): Promise<Rule> =>
+  rule
+    ? api.put('/api/urls/{id}/routing-rules/{ruleId}', { path: { id: link, ruleId: rule.id }, body, ifMatch: rule })
+    : api.post('/api/urls/{id}/routing-rules', { path: { id: link }, body: { ...body, priority } });
+
+/** The form for a rule. What is typed is kept until it is saved or discarded. */
+export function RuleForm({ link, rule, rules, priority, onSaved, onCancel }: FormProps) {
+  const draft = useDraft<Fields>(`rule.${link}.${rule?.id ?? 'new'}`, fieldsOf(rule));
+  const [root, setRoot] = useState(() => parse(draft.value.conditions));
+  const [base, setBase] = useState(rule);
+  const [error, setError] = useState<unknown>(undefined);
+  const [busy, setBusy] = useState(false);
+  const set = (values: Partial<Fields>) => draft.set({ ...draft.value, ...values });
+  const change = (next: Group) => {
+    setRoot(next);
+    set({ conditions: toJSON(next) });
+  };
+  const begin = (from: Rule | undefined) => {
+    draft.discard(fieldsOf(from));
+    setRoot(parse(fieldsOf(from).conditions));
+    setBase(from);
+    setError(undefined);
+  };
+
+  const save = async (over = base) => {
+    setBusy(true);
+    const { name, targetUrl } = draft.value;
+    try {
+      const body = { name: name.trim(), targetUrl: complete(targetUrl), conditions: toJSON(root) };
+      const saved = await put(link, over, body, priority);
+      draft.discard();
+      onSaved(saved);
+    } catch (failed) {
+      setError(failed);
+      requestAnimationFrame(() => document.querySelector<HTMLElement>(wrong)?.focus());
+    }
+    setBusy(false);
+  };
+
+  const { own, parts } = problemsOf(error, root);
+  return (
+    <form
+      class="ruleform"
+      novalidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!busy) void save();
+      }}
+    >
+      <Notices
+        error={error}
+        onDiscard={draft.restored ? () => begin(rule) : undefined}
+        onTheirs={begin}
+        onMine={(theirs) => void save(theirs)}
+      />
+      <Input
+        label={t('rules.name')}
+        name="name"
+        value={draft.value.name}
+        problem={own('name')}
+        onValue={(name) => set({ name })}
+        first
+      />
+      <Conditions root={root} onRoot={change} problems={parts} />
+      <Input
+        label={t('rules.target')}
+        name="targetUrl"
+        inputmode="url"
+        spellcheck={false}
+        value={draft.value.targetUrl}
+        problem={own('targetUrl')}
+        onValue={(targetUrl) => set({ targetUrl })}
+      />
+      <p class="sentence">
+        {t('rules.sends', { conditions: describe(root), destination: complete(draft.value.targetUrl) || '…' })}
+      </p>
+      <TryOut
+        link={link}
+        draft={draftOf(rules, rule, { ...draft.value, targetUrl: complete(draft.value.targetUrl) }, priority)}
+      />
+      <Footer busy={busy} onCancel={onCancel} />
+    </form>
+  );
+}

@@ -1,0 +1,205 @@
+import { useEffect, useState } from 'preact/hooks';
+import { api, type Schema } from '../../api/client';
+import { countries } from '../../rules/places';
+import { t } from '../../text';
+import { Button } from '../../ui/button';
+import { Input, Select } from '../../ui/field';
+import { Problem } from '../../ui/problem';
+import { useResource } from '../../ui/resource';
+import { bare } from '../links/changes';
+import { TraceView } from './trace';
+import { agentNames, agentOf, nameOfAgent, somebody, visitOf, type AgentName, type Visitor } from './visitor';
+
+type Draft = Schema<'LinkDraft'>;
+
+/** The value, after it has not changed for a moment. */
+function useSettled<T>(value: T, pause = 600): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), pause);
+    return () => clearTimeout(timer);
+  }, [value, pause]);
+  return settled;
+}
+
+function VisitorForm({ visitor, set }: { visitor: Visitor; set: (values: Partial<Visitor>) => void }) {
+  const name = nameOfAgent(visitor.userAgent);
+  return (
+    <div class="visitor">
+      <Select<AgentName | ''>
+        label={t('try.agent')}
+        name="agent"
+        value={name}
+        options={[
+          ...(name === '' ? [['', visitor.userAgent] as const] : []),
+          ...agentNames.map((one) => [one, t(`try.${one}`)] as const),
+        ]}
+        onValue={(one) => one !== '' && set({ userAgent: agentOf(one) })}
+      />
+      <Select
+        label={t('rule.country')}
+        name="country"
+        value={visitor.country}
+        options={[['', t('try.unknown')], ...countries()]}
+        onValue={(country) => set({ country })}
+      />
+      <Input label={t('rule.city')} name="city" value={visitor.city} onValue={(city) => set({ city })} />
+      <Input
+        label={t('rule.language')}
+        name="language"
+        value={visitor.language}
+        onValue={(language) => set({ language })}
+      />
+      <Input
+        label={t('rule.referer')}
+        name="referer"
+        inputmode="url"
+        value={visitor.referer}
+        onValue={(referer) => set({ referer })}
+      />
+      <Input
+        label={t('try.query')}
+        name="query"
+        value={visitor.query}
+        spellcheck={false}
+        onValue={(query) => set({ query })}
+      />
+      <Input label={t('rule.ip')} name="ip" value={visitor.ip} spellcheck={false} onValue={(ip) => set({ ip })} />
+      <Input
+        label={t('try.time')}
+        name="time"
+        type="datetime-local"
+        value={visitor.time}
+        onValue={(time) => set({ time })}
+      />
+      <label class="tick">
+        <input
+          type="checkbox"
+          name="returning"
+          checked={visitor.returning}
+          onChange={(event) => set({ returning: event.currentTarget.checked })}
+        />
+        {t('try.returning')}
+      </label>
+    </div>
+  );
+}
+
+function Result({ explanation }: { explanation: Schema<'Explanation'> }) {
+  const { destination, outcome, rules } = explanation;
+  const winner = rules.find((rule) => rule.wins);
+  const why = winner ? t('try.byRule', { name: winner.name }) : t(`try.by.${destination.chosenBy as 'DEFAULT'}`);
+  return (
+    <div class="result" role="status">
+      <p class="sentence">
+        {outcome === 'REDIRECT'
+          ? t('try.goes', { destination: bare(destination.location), why })
+          : t(`try.outcome.${outcome}`)}
+      </p>
+      <ol>
+        {rules.map((rule) => (
+          <li key={rule.ruleId ?? `new ${rule.index ?? ''}`}>
+            <details open={rule.wins || rules.length === 1}>
+              <summary>
+                <b dir="auto">{rule.name}</b>{' '}
+                {rule.wins ? t('try.wins') : rule.matched ? t('try.late') : t('try.fails')}
+              </summary>
+              <TraceView trace={rule.trace} />
+            </details>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+type Decision = Schema<'ReplayDecision'>;
+
+const said = (d: Decision): string => (d.url ? bare(d.url) : t(`try.outcome.${d.outcome as 'GONE'}`));
+
+/** How the last visitors would have been sent, before and after the change. */
+function Replay({ link, draft }: { link: string; draft: Draft }) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(undefined);
+  const [replay, setReplay] = useState<Schema<'Replay'> | undefined>(undefined);
+  useEffect(() => setReplay(undefined), [draft]);
+  const run = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      setReplay(await api.post('/api/urls/{id}/explain/replay', { path: { id: link }, body: { draft, limit: 1000 } }));
+    } catch (failed) {
+      setError(failed);
+    }
+    setBusy(false);
+  };
+  const moved = replay?.flows.filter((flow) => said(flow.from) !== said(flow.to)) ?? [];
+  return (
+    <section class="replay">
+      <Button busy={busy} onClick={() => void run()}>
+        {t('replay.run')}
+      </Button>
+      {error !== undefined && <Problem error={error} />}
+      {replay && (
+        <div role="status">
+          <p>
+            {replay.visitors === 0
+              ? t('replay.none')
+              : t('replay.changed', { n: replay.changed, all: replay.visitors })}
+          </p>
+          {replay.unknown > 0 && <p class="hint">{t('replay.unknown', { n: replay.unknown })}</p>}
+        </div>
+      )}
+      {moved.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{t('replay.before')}</th>
+              <th scope="col">{t('replay.after')}</th>
+              <th scope="col">{t('replay.visitors')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {moved.map((flow, at) => (
+              <tr key={at}>
+                <td>{said(flow.from)}</td>
+                <td>{said(flow.to)}</td>
+                <td class="figure">{flow.visitors}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+/** The open simulator. */
+function Simulator({ link, draft }: { link: string; draft: Draft }) {
+  const [visitor, setVisitor] = useState(somebody);
+  const settled = useSettled(draft);
+  const who = useSettled(visitor);
+  const result = useResource(JSON.stringify([link, settled, who]), (signal) =>
+    api.post('/api/urls/{id}/explain', { path: { id: link }, body: { ...visitOf(who), draft: settled }, signal }),
+  );
+  return (
+    <>
+      <p class="hint">{t('try.hint')}</p>
+      <VisitorForm visitor={visitor} set={(values) => setVisitor((last) => ({ ...last, ...values }))} />
+      {result.error !== undefined && <Problem error={result.error} />}
+      {result.data && result.error === undefined && <Result explanation={result.data} />}
+      <Replay link={link} draft={settled} />
+    </>
+  );
+}
+
+/** The simulator: where a visitor would go if the draft were saved, and why. Nothing is stored. It asks only while it is open. */
+export function TryOut(props: { link: string; draft: Draft }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details class="tryout" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{t('try.title')}</summary>
+      {open && <Simulator {...props} />}
+    </details>
+  );
+}
