@@ -131,7 +131,7 @@ func (s *Server) Pause() {
 	s.t.Helper()
 	s.ca.signal(syscall.SIGSTOP)
 	// The signal stops one thread after another. Until the last one, Pebble may still answer.
-	testkit.Eventually(s.t, "all threads of Pebble are suspended", s.ca.suspended)
+	testkit.Eventually(s.t, "all threads of Pebble are suspended", func() bool { return testkit.Suspended(s.ca.cmd.Process.Pid) })
 }
 
 // Resume continues a paused Pebble.
@@ -361,22 +361,6 @@ func (p *process) signal(s syscall.Signal) {
 	if err := p.cmd.Process.Signal(s); err != nil {
 		p.t.Fatal(err)
 	}
-}
-
-// suspended reports whether all threads of the process are suspended, as far as the system says so.
-func (p *process) suspended() bool {
-	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.cmd.Process.Pid))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	for _, name := range stats {
-		stat, err := os.ReadFile(name)
-		// The state follows the name of the program, which is in brackets (proc_pid_stat(5)).
-		if at := bytes.LastIndexByte(stat, ')'); err == nil && at >= 0 && !bytes.HasPrefix(stat[at:], []byte(") T")) {
-			return false
-		}
-	}
-	return true
 }
 
 func lastLines(s string, n int) string {

@@ -203,6 +203,9 @@ func (p *Process) Once(within time.Duration, args ...string) error {
 func (p *Process) Pause() {
 	p.paused = true
 	_ = syscall.Kill(-p.PID(), syscall.SIGSTOP)
+	for until := time.Now().Add(5 * time.Second); !testkit.Suspended(p.PID()) && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // Resume continues a paused process.
