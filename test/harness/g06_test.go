@@ -69,7 +69,7 @@ func follow(addr, slug string) (status int, location string, err error) {
 // starts.
 func TestG06_edges_alone(t *testing.T) {
 	n, starts, alone := links(t, 50_000), count(t, 5), long(t, 5*time.Second)
-	p, err := plane.New()
+	p, err := plane.New(testkit.FreeAddr(t))
 	if err != nil {
 		t.Fatal(err)
 	}

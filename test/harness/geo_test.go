@@ -57,7 +57,7 @@ func TestGeo_database_in_place(t *testing.T) {
 		}
 	}
 	write(german)
-	p, err := plane.New()
+	p, err := plane.New(testkit.FreeAddr(t))
 	if err != nil {
 		t.Fatal(err)
 	}

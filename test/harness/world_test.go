@@ -82,7 +82,7 @@ func exact(t *testing.T, where string, v truth.Verdict, err error) {
 // published returns a plane with the links link0 to link<n-1>.
 func published(t *testing.T, n int) (*plane.Plane, []string) {
 	t.Helper()
-	p, err := plane.New()
+	p, err := plane.New(testkit.FreeAddr(t))
 	if err != nil {
 		t.Fatal(err)
 	}

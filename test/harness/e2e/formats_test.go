@@ -124,7 +124,7 @@ func newerDelta(t *testing.T, b []byte) []byte {
 // disk has only what the previous release understood.
 func TestFormats_old_edge_new_control(t *testing.T) {
 	t.Parallel()
-	p, err := plane.New()
+	p, err := plane.New(testkit.FreeAddr(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 	"github.com/shortline/shortline/test/harness/plane"
@@ -18,7 +19,7 @@ import (
 // answered, even if it arrives at the moment when its idle connection is closed.
 func TestStop_under_full_load(t *testing.T) {
 	const stops, clients = 4, 32
-	p, err := plane.New()
+	p, err := plane.New(testkit.FreeAddr(t))
 	if err != nil {
 		t.Fatal(err)
 	}

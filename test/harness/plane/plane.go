@@ -44,10 +44,10 @@ type tombstone struct {
 	snapshot.Tombstone
 }
 
-// New starts a control plane on a free port.
-func New() (*Plane, error) {
+// New starts a control plane on addr, which a test gets from testkit.FreeAddr. Reopen needs a port that no outgoing connection takes.
+func New(addr string) (*Plane, error) {
 	p := &Plane{changed: make(chan struct{}), incarnation: uint64(time.Now().UnixNano()), links: map[string]link.Record{}}
-	if err := p.listen("127.0.0.1:0"); err != nil {
+	if err := p.listen(addr); err != nil {
 		return nil, err
 	}
 	return p, nil

@@ -37,7 +37,9 @@ type Server struct {
 // Start runs a server with the tables in dir, which is created if it is missing, until the test ends or Kill is called.
 func Start(t testing.TB, dir string) *Server {
 	t.Helper()
-	s := &Server{dir: dir, lib: lookFor(t)}
+	// Restart listens on the same addresses again. On ports that the system had chosen, another process could have an outgoing
+	// connection by then.
+	s := &Server{dir: dir, lib: lookFor(t), url: "http://" + testkit.FreeAddr(t), native: "clickhouse://" + testkit.FreeAddr(t)}
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
