@@ -1,9 +1,6 @@
-import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { path } from './route';
-import { EditLink } from './screens/link/link';
-import { Links } from './screens/links/links';
-import { Rules } from './screens/rules/rules';
+import { screens } from './screens';
 import { NotFound } from './screens/notfound';
 import { SignIn } from './screens/signin';
 import { load, user, waiting } from './session';
@@ -13,13 +10,6 @@ import { Dialog } from './ui/dialog';
 import { Problem } from './ui/problem';
 import { useResource } from './ui/resource';
 import { Toasts } from './ui/toast';
-
-/** The screens by the pattern of their path. The groups of a pattern are the properties of its screen. */
-const screens: readonly (readonly [RegExp, ComponentType<{ id: string }>])[] = [
-  [/^\/(?:links)?$/, Links],
-  [/^\/links\/(?<id>[\w-]+)$/, EditLink],
-  [/^\/links\/(?<id>[\w-]+)\/rules$/, Rules],
-];
 
 function screenAt(place: string) {
   for (const [pattern, Screen] of screens) {

@@ -3,6 +3,7 @@ import './style/tokens.css';
 import './style/base.css';
 import './style/shell.css';
 import './style/parts.css';
+import './style/page.css';
 import './style/rules.css';
 import './theme';
 import { App } from './app';

@@ -1,39 +1,49 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { path, to } from './route';
-import { signOut, user, workIn, workspace, workspaces } from './session';
+import { places, type Place } from './screens';
+import { may, signOut, user, workIn, workspace, workspaces } from './session';
 import { language, languages, speak, t, type Language } from './text';
 import { theme, themes, type Theme } from './theme';
 import { Button, IconButton } from './ui/button';
 import { Select } from './ui/field';
-import { Icon, type IconName } from './ui/icon';
+import { Icon } from './ui/icon';
 import { complain } from './ui/toast';
 
-const places = [{ at: '/links', icon: 'link', name: 'nav.links' }] as const satisfies readonly {
-  at: string;
-  icon: IconName;
-  name: string;
-}[];
+function visible({ for: who }: Place): boolean {
+  if (who === 'SYSTEM') return user.value?.role === 'ADMIN';
+  return who === undefined || may(who);
+}
 
 function Places() {
   const here = path.value === '/' ? '/links' : path.value;
   return (
-    <ul>
-      {places.map(({ at, icon, name }) => (
-        <li key={at}>
-          <a href={to(at)} aria-current={here === at || here.startsWith(`${at}/`) ? 'page' : undefined}>
-            <Icon name={icon} />
-            {t(name)}
+    <div class="places">
+      {places.map((group) => {
+        const shown = group.places.filter(visible);
+        if (shown.length === 0) return null;
+        return (
+          <ul key={group.name} aria-label={t(group.name)}>
+            {shown.map(({ at, icon, name }) => (
+              <li key={at}>
+                <a href={to(at)} aria-current={here === at || here.startsWith(`${at}/`) ? 'page' : undefined}>
+                  <Icon name={icon} />
+                  {t(name)}
+                </a>
+              </li>
+            ))}
+          </ul>
+        );
+      })}
+      <ul>
+        <li>
+          <a href="/console/" target="_self">
+            <Icon name="back" />
+            {t('nav.classic')}
           </a>
         </li>
-      ))}
-      <li>
-        <a href="/console/" target="_self">
-          <Icon name="back" />
-          {t('nav.classic')}
-        </a>
-      </li>
-    </ul>
+      </ul>
+    </div>
   );
 }
 

@@ -1,6 +1,9 @@
 // Text, numbers and dates in the language of the user.
 import { computed, signal } from '@preact/signals';
 import { en } from './en';
+import type { Catalogue, English, Key, Plural } from './message';
+
+export type { Key, Plural };
 
 export const languages = {
   en: 'English',
@@ -12,17 +15,6 @@ export const languages = {
 } as const;
 
 export type Language = keyof typeof languages;
-
-type English = typeof en;
-
-/** The name of a message. */
-export type Key = keyof English;
-
-/** The forms of a message with a number, by plural category. */
-export type Plural = { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>;
-
-/** The messages of a language. A message that is not translated yet is shown in English; a test lists which those are. */
-export type Catalogue = { readonly [K in Key]?: English[K] extends string ? string : Plural };
 
 type Words<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | Words<Rest> : never;
 

@@ -9,7 +9,7 @@ import { number, speak, t, type Key, type Plural } from './index';
 
 // The screens that are being built are translated when they are finished. Until then, these messages may be missing in
 // languages other than English and German.
-const pending = /^(chips|rules?|op|says|device|visitor|continent|try|replay|edit)\.|^links\.rulesOf$/;
+const pending = /^(rules?|op|says|device|visitor|continent|try|replay|edit)\./;
 
 const words = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((m) => m[1]).sort();
 

@@ -90,3 +90,61 @@ export function Select<V extends string>({ label, hint, problem, name, value, op
     </Frame>
   );
 }
+
+interface AreaProps extends Common {
+  value: string;
+  onValue: (value: string) => void;
+  name?: string;
+  rows?: number;
+  class?: string;
+}
+
+/** A text of several lines. */
+export function Area({ label, hint, problem, value, onValue, ...more }: AreaProps) {
+  const id = useId();
+  const common = { label, hint, problem };
+  return (
+    <Frame id={id} {...common}>
+      <textarea
+        {...more}
+        id={id}
+        value={value}
+        aria-invalid={problem ? 'true' : undefined}
+        aria-describedby={described(id, common)}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+    </Frame>
+  );
+}
+
+interface TickProps {
+  label: ComponentChildren;
+  checked: boolean;
+  onValue: (checked: boolean) => void;
+  name?: string;
+  hint?: string;
+}
+
+/** A choice of yes or no. */
+export function Tick({ label, checked, onValue, name, hint }: TickProps) {
+  const id = useId();
+  return (
+    <div class="ticked">
+      <label class="tick">
+        <input
+          type="checkbox"
+          name={name}
+          checked={checked}
+          aria-describedby={hint ? id : undefined}
+          onChange={(event) => onValue(event.currentTarget.checked)}
+        />
+        {label}
+      </label>
+      {hint && (
+        <p class="hint" id={id}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -19,16 +19,6 @@ export async function restore(ids: string[]): Promise<void> {
   for (const id of ids) await api.post('/api/urls/{id}/restore', { path: { id }, body: {} });
 }
 
-/** Copies a text; false if the browser does not allow it. */
-export async function copy(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** An address without its scheme, as people say it. */
 export const bare = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\/$/, '');
 

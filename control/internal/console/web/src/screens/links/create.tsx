@@ -2,11 +2,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../../api/client';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
+import { copied } from '../../ui/copy';
 import { Dialog } from '../../ui/dialog';
 import { Input } from '../../ui/field';
 import { Problem } from '../../ui/problem';
 import { notify } from '../../ui/toast';
-import { bare, copy } from './changes';
+import { bare } from './changes';
 
 const stored = 'shortline.newLink';
 
@@ -99,7 +100,7 @@ export function Create({ onClose, onCreated }: { onClose: () => void; onCreated:
       const link = await api.post('/api/urls', { body: requestOf(draft) });
       sessionStorage.removeItem(stored);
       const short = bare(link.shortUrl);
-      notify((await copy(link.shortUrl)) ? t('create.created', { link: short }) : t('create.ready', { link: short }));
+      notify((await copied(link.shortUrl)) ? t('create.created', { link: short }) : t('create.ready', { link: short }));
       onCreated(link);
     } catch (failed) {
       setError(failed);

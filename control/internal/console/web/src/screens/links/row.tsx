@@ -2,14 +2,10 @@ import type { Signal } from '@preact/signals';
 import { to } from '../../route';
 import { compact, day, number, t } from '../../text';
 import { IconButton } from '../../ui/button';
+import { copy } from '../../ui/copy';
 import { Icon } from '../../ui/icon';
-import { notify } from '../../ui/toast';
-import { bare, copy, nameOf } from './changes';
+import { bare, nameOf } from './changes';
 import type { Link } from './list';
-
-async function copyLink(link: Link): Promise<void> {
-  notify((await copy(link.shortUrl)) ? t('links.copied', { link: bare(link.shortUrl) }) : t('links.copyFailed'));
-}
 
 function Marks({ link }: { link: Link }) {
   return (
@@ -110,7 +106,11 @@ export function Row({ link, shared, chosen, selectable }: RowProps) {
       >
         <Icon name="rules" />
       </a>
-      <IconButton icon="copy" label={t('links.copyOf', { link: short })} onClick={() => void copyLink(link)} />
+      <IconButton
+        icon="copy"
+        label={t('links.copyOf', { link: short })}
+        onClick={() => void copy(link.shortUrl, t('links.copied', { link: short }))}
+      />
     </li>
   );
 }

@@ -1,63 +1,7 @@
-import type { Catalogue } from './index';
+import type { links as en } from '../en/links';
+import type { Translation } from '../message';
 
-export const fr: Catalogue = {
-  'app.name': 'Shortline',
-  'app.skip': 'Aller au contenu',
-  'app.menu': 'Menu',
-  'app.main': 'Navigation principale',
-  'nav.links': 'Liens',
-  'nav.classic': 'Console classique',
-  'account.open': 'Compte de {name}',
-  'account.signOut': 'Se déconnecter',
-  'account.workspace': 'Espace de travail',
-  'account.personal': 'Personnel',
-  'theme.label': 'Thème',
-  'theme.auto': 'Système',
-  'theme.light': 'Clair',
-  'theme.dark': 'Sombre',
-  'theme.contrast': 'Contraste élevé',
-  'language.label': 'Langue',
-
-  'action.cancel': 'Annuler',
-  'action.close': 'Fermer',
-  'action.retry': 'Réessayer',
-  'action.save': 'Enregistrer',
-  'action.clear': 'Effacer',
-  'action.copy': 'Copier',
-  'action.undo': 'Annuler',
-  'action.back': 'Retour',
-  'state.loading': 'Chargement',
-  'state.notFound': 'Cette page n’existe pas',
-  'state.notFoundHint': 'L’adresse est peut-être erronée, ou l’élément a été supprimé.',
-
-  'problem.title': 'Une erreur s’est produite',
-  'problem.unreachable': 'Le serveur est injoignable. Vérifiez votre connexion.',
-  'problem.tooMany': {
-    one: 'Trop de requêtes. Réessayez dans {n} seconde.',
-    many: 'Trop de requêtes. Réessayez dans {n} de secondes.',
-    other: 'Trop de requêtes. Réessayez dans {n} secondes.',
-  },
-  'problem.status': 'Le serveur a répondu avec le code {status}.',
-  'problem.request': 'Requête {id}',
-  'problem.fields': {
-    one: 'Vérifiez le champ signalé.',
-    many: 'Vérifiez les {n} de champs signalés.',
-    other: 'Vérifiez les {n} champs signalés.',
-  },
-
-  'signin.title': 'Connexion',
-  'signin.again': 'Votre session a pris fin',
-  'signin.againHint': 'Connectez-vous pour continuer. Votre saisie est conservée.',
-  'signin.email': 'Adresse e-mail',
-  'signin.password': 'Mot de passe',
-  'signin.code': 'Code de votre application d’authentification',
-  'signin.codeHint': 'Six chiffres, ou l’un de vos codes de récupération.',
-  'signin.submit': 'Se connecter',
-  'signin.with': 'Continuer avec {provider}',
-  'signin.passkey': 'Se connecter avec une clé d’accès',
-  'signin.passkeyFailed': 'La clé d’accès a été refusée. Réessayez ou utilisez votre mot de passe.',
-  'signin.forgot': 'Mot de passe oublié ?',
-
+export const links: Translation<typeof en> = {
   'links.title': 'Liens',
   'links.count': { one: '{n} lien', many: '{n} de liens', other: '{n} liens' },
   'links.countMore': 'Plus de {n} liens',
@@ -83,7 +27,6 @@ export const fr: Catalogue = {
   'links.clicks': { one: '{n} clic', many: '{n} de clics', other: '{n} clics' },
   'links.copied': '{link} copié',
   'links.copyOf': 'Copier {link}',
-  'links.copyFailed': 'Le navigateur n’a pas autorisé la copie.',
   'links.by': 'par {name}',
   'links.rules': 'Comporte des règles de routage',
   'links.experiment': 'Comporte un test A/B',
@@ -142,4 +85,5 @@ export const fr: Catalogue = {
   'create.ready': '{link} est prêt',
   'create.draft': 'Votre saisie précédente a été restaurée.',
   'create.discard': 'Abandonner',
+  'links.rulesOf': 'Règles de routage de {link}',
 };

@@ -1,55 +1,7 @@
-import type { Catalogue } from './index';
+import type { links as en } from '../en/links';
+import type { Translation } from '../message';
 
-export const ja: Catalogue = {
-  'app.name': 'Shortline',
-  'app.skip': '本文へスキップ',
-  'app.menu': 'メニュー',
-  'app.main': 'メインナビゲーション',
-  'nav.links': 'リンク',
-  'nav.classic': '従来のコンソール',
-  'account.open': '{name} のアカウント',
-  'account.signOut': 'ログアウト',
-  'account.workspace': 'ワークスペース',
-  'account.personal': '個人用',
-  'theme.label': 'テーマ',
-  'theme.auto': 'システムに合わせる',
-  'theme.light': 'ライト',
-  'theme.dark': 'ダーク',
-  'theme.contrast': 'ハイコントラスト',
-  'language.label': '言語',
-
-  'action.cancel': 'キャンセル',
-  'action.close': '閉じる',
-  'action.retry': '再試行',
-  'action.save': '保存',
-  'action.clear': 'クリア',
-  'action.copy': 'コピー',
-  'action.undo': '元に戻す',
-  'action.back': '戻る',
-  'state.loading': '読み込み中',
-  'state.notFound': 'ページが見つかりません',
-  'state.notFoundHint': 'アドレスが間違っているか、対象が削除された可能性があります。',
-
-  'problem.title': '問題が発生しました',
-  'problem.unreachable': 'サーバーに接続できません。接続を確認してください。',
-  'problem.tooMany': { other: 'リクエストが多すぎます。{n} 秒後にもう一度お試しください。' },
-  'problem.status': 'サーバーがステータス {status} を返しました。',
-  'problem.request': 'リクエスト {id}',
-  'problem.fields': { other: '印の付いた {n} 個の項目を確認してください。' },
-
-  'signin.title': 'ログイン',
-  'signin.again': 'セッションが終了しました',
-  'signin.againHint': '続けるにはログインしてください。入力した内容は失われません。',
-  'signin.email': 'メールアドレス',
-  'signin.password': 'パスワード',
-  'signin.code': '認証アプリのコード',
-  'signin.codeHint': '6 桁の数字、またはリカバリーコードを入力してください。',
-  'signin.submit': 'ログイン',
-  'signin.with': '{provider} で続ける',
-  'signin.passkey': 'パスキーでログイン',
-  'signin.passkeyFailed': 'パスキーが承認されませんでした。もう一度試すか、パスワードを使用してください。',
-  'signin.forgot': 'パスワードをお忘れですか？',
-
+export const links: Translation<typeof en> = {
   'links.title': 'リンク',
   'links.count': { other: '{n} 件のリンク' },
   'links.countMore': '{n} 件を超えるリンク',
@@ -75,7 +27,6 @@ export const ja: Catalogue = {
   'links.clicks': { other: '{n} クリック' },
   'links.copied': '{link} をコピーしました',
   'links.copyOf': '{link} をコピー',
-  'links.copyFailed': 'ブラウザーがコピーを許可しませんでした。',
   'links.by': '作成者: {name}',
   'links.rules': 'ルーティングルールあり',
   'links.experiment': 'A/B テストあり',
@@ -121,4 +72,5 @@ export const ja: Catalogue = {
   'create.ready': '{link} を作成しました',
   'create.draft': '前回の入力内容を復元しました。',
   'create.discard': '破棄',
+  'links.rulesOf': '{link} のルーティングルール',
 };

@@ -1,63 +1,7 @@
-import type { Catalogue } from './index';
+import type { links as en } from '../en/links';
+import type { Translation } from '../message';
 
-export const es: Catalogue = {
-  'app.name': 'Shortline',
-  'app.skip': 'Ir al contenido',
-  'app.menu': 'Menú',
-  'app.main': 'Navegación principal',
-  'nav.links': 'Enlaces',
-  'nav.classic': 'Consola clásica',
-  'account.open': 'Cuenta de {name}',
-  'account.signOut': 'Cerrar sesión',
-  'account.workspace': 'Espacio de trabajo',
-  'account.personal': 'Personal',
-  'theme.label': 'Tema',
-  'theme.auto': 'Según el sistema',
-  'theme.light': 'Claro',
-  'theme.dark': 'Oscuro',
-  'theme.contrast': 'Alto contraste',
-  'language.label': 'Idioma',
-
-  'action.cancel': 'Cancelar',
-  'action.close': 'Cerrar',
-  'action.retry': 'Reintentar',
-  'action.save': 'Guardar',
-  'action.clear': 'Borrar',
-  'action.copy': 'Copiar',
-  'action.undo': 'Deshacer',
-  'action.back': 'Atrás',
-  'state.loading': 'Cargando',
-  'state.notFound': 'Esta página no existe',
-  'state.notFoundHint': 'Puede que la dirección sea incorrecta o que el elemento se haya eliminado.',
-
-  'problem.title': 'Se produjo un error',
-  'problem.unreachable': 'No se puede acceder al servidor. Comprueba tu conexión.',
-  'problem.tooMany': {
-    one: 'Demasiadas solicitudes. Inténtalo de nuevo en {n} segundo.',
-    many: 'Demasiadas solicitudes. Inténtalo de nuevo en {n} de segundos.',
-    other: 'Demasiadas solicitudes. Inténtalo de nuevo en {n} segundos.',
-  },
-  'problem.status': 'El servidor respondió con el estado {status}.',
-  'problem.request': 'Solicitud {id}',
-  'problem.fields': {
-    one: 'Revisa el campo marcado.',
-    many: 'Revisa los {n} de campos marcados.',
-    other: 'Revisa los {n} campos marcados.',
-  },
-
-  'signin.title': 'Iniciar sesión',
-  'signin.again': 'Tu sesión ha finalizado',
-  'signin.againHint': 'Inicia sesión para continuar. No se pierde nada de lo que escribiste.',
-  'signin.email': 'Correo electrónico',
-  'signin.password': 'Contraseña',
-  'signin.code': 'Código de tu aplicación de autenticación',
-  'signin.codeHint': 'Seis dígitos o uno de tus códigos de recuperación.',
-  'signin.submit': 'Iniciar sesión',
-  'signin.with': 'Continuar con {provider}',
-  'signin.passkey': 'Iniciar sesión con una llave de acceso',
-  'signin.passkeyFailed': 'No se aceptó la llave de acceso. Inténtalo de nuevo o usa tu contraseña.',
-  'signin.forgot': '¿Olvidaste tu contraseña?',
-
+export const links: Translation<typeof en> = {
   'links.title': 'Enlaces',
   'links.count': { one: '{n} enlace', many: '{n} de enlaces', other: '{n} enlaces' },
   'links.countMore': 'Más de {n} enlaces',
@@ -83,7 +27,6 @@ export const es: Catalogue = {
   'links.clicks': { one: '{n} clic', many: '{n} de clics', other: '{n} clics' },
   'links.copied': '{link} copiado',
   'links.copyOf': 'Copiar {link}',
-  'links.copyFailed': 'El navegador no permitió copiar.',
   'links.by': 'por {name}',
   'links.rules': 'Con reglas de enrutamiento',
   'links.experiment': 'Con una prueba A/B',
@@ -150,4 +93,5 @@ export const es: Catalogue = {
   'create.ready': '{link} está listo',
   'create.draft': 'Se recuperó lo que habías escrito.',
   'create.discard': 'Descartar',
+  'links.rulesOf': 'Reglas de enrutamiento de {link}',
 };

@@ -1,68 +1,7 @@
-import type { Catalogue } from './index';
+import type { links as en } from '../en/links';
+import type { Translation } from '../message';
 
-export const ar: Catalogue = {
-  'app.name': 'Shortline',
-  'app.skip': 'الانتقال إلى المحتوى',
-  'app.menu': 'القائمة',
-  'app.main': 'التنقل الرئيسي',
-  'nav.links': 'الروابط',
-  'nav.classic': 'لوحة التحكم الكلاسيكية',
-  'account.open': 'حساب {name}',
-  'account.signOut': 'تسجيل الخروج',
-  'account.workspace': 'مساحة العمل',
-  'account.personal': 'شخصية',
-  'theme.label': 'المظهر',
-  'theme.auto': 'حسب النظام',
-  'theme.light': 'فاتح',
-  'theme.dark': 'داكن',
-  'theme.contrast': 'تباين عالٍ',
-  'language.label': 'اللغة',
-
-  'action.cancel': 'إلغاء',
-  'action.close': 'إغلاق',
-  'action.retry': 'إعادة المحاولة',
-  'action.save': 'حفظ',
-  'action.clear': 'مسح',
-  'action.copy': 'نسخ',
-  'action.undo': 'تراجع',
-  'action.back': 'رجوع',
-  'state.loading': 'جارٍ التحميل',
-  'state.notFound': 'هذه الصفحة غير موجودة',
-  'state.notFoundHint': 'قد يكون عنوان الصفحة غير صحيح، أو ربما حُذف العنصر.',
-
-  'problem.title': 'حدث خطأ ما',
-  'problem.unreachable': 'تعذّر الوصول إلى الخادم. تحقق من اتصالك.',
-  'problem.tooMany': {
-    zero: 'عدد الطلبات كبير جدًا. أعد المحاولة الآن.',
-    one: 'عدد الطلبات كبير جدًا. أعد المحاولة بعد ثانية واحدة.',
-    two: 'عدد الطلبات كبير جدًا. أعد المحاولة بعد ثانيتين.',
-    few: 'عدد الطلبات كبير جدًا. أعد المحاولة بعد {n} ثوانٍ.',
-    other: 'عدد الطلبات كبير جدًا. أعد المحاولة بعد {n} ثانية.',
-  },
-  'problem.status': 'استجاب الخادم برمز الحالة {status}.',
-  'problem.request': 'الطلب {id}',
-  'problem.fields': {
-    zero: 'تحقق من الحقول المميّزة.',
-    one: 'تحقق من الحقل المميّز.',
-    two: 'تحقق من الحقلين المميّزين.',
-    few: 'تحقق من {n} حقول مميّزة.',
-    many: 'تحقق من {n} حقلًا مميّزًا.',
-    other: 'تحقق من {n} حقل مميّز.',
-  },
-
-  'signin.title': 'تسجيل الدخول',
-  'signin.again': 'انتهت جلستك',
-  'signin.againHint': 'سجّل الدخول للمتابعة. لن تفقد شيئًا مما كتبته.',
-  'signin.email': 'البريد الإلكتروني',
-  'signin.password': 'كلمة المرور',
-  'signin.code': 'رمز تطبيق المصادقة',
-  'signin.codeHint': 'ستة أرقام، أو أحد رموز الاسترداد.',
-  'signin.submit': 'تسجيل الدخول',
-  'signin.with': 'المتابعة باستخدام {provider}',
-  'signin.passkey': 'تسجيل الدخول بمفتاح مرور',
-  'signin.passkeyFailed': 'لم يُقبل مفتاح المرور. أعد المحاولة أو استخدم كلمة المرور.',
-  'signin.forgot': 'هل نسيت كلمة المرور؟',
-
+export const links: Translation<typeof en> = {
   'links.title': 'الروابط',
   'links.count': {
     zero: 'لا روابط',
@@ -95,7 +34,6 @@ export const ar: Catalogue = {
   'links.clicks': { zero: 'لا نقرات', one: 'نقرة واحدة', two: 'نقرتان', few: '{n} نقرات', other: '{n} نقرة' },
   'links.copied': 'تم نسخ {link}',
   'links.copyOf': 'نسخ {link}',
-  'links.copyFailed': 'لم يسمح المتصفح بالنسخ.',
   'links.by': 'بواسطة {name}',
   'links.rules': 'له قواعد توجيه',
   'links.experiment': 'له اختبار A/B',
@@ -188,4 +126,5 @@ export const ar: Catalogue = {
   'create.ready': 'الرابط {link} جاهز',
   'create.draft': 'تمت استعادة ما كتبته سابقًا.',
   'create.discard': 'تجاهل',
+  'links.rulesOf': 'قواعد توجيه {link}',
 };

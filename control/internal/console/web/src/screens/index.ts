@@ -1,0 +1,36 @@
+// All screens, and where the navigation leads. A screen's code is loaded when somebody opens it; the list of links is part of the
+// first load, because most visits begin there.
+import type { ComponentType } from 'preact';
+import type { Key } from '../text';
+import type { IconName } from '../ui/icon';
+import { lazy } from '../ui/lazy';
+import { Links } from './links/links';
+
+/** The groups of a pattern are the properties of its screen. */
+export interface ScreenProps {
+  id: string;
+}
+
+type Screen = ComponentType<ScreenProps>;
+
+/** The screens by the pattern of their path. */
+export const screens: readonly (readonly [RegExp, Screen])[] = [
+  [/^\/(?:links)?$/, Links],
+  [/^\/links\/(?<id>[\w-]+)$/, lazy(async () => (await import('./link/link')).EditLink)],
+  [/^\/links\/(?<id>[\w-]+)\/rules$/, lazy(async () => (await import('./rules/rules')).Rules)],
+];
+
+type Name = Extract<Key, `nav.${string}`>;
+
+export interface Place {
+  at: string;
+  icon: IconName;
+  name: Name;
+  /** Who sees it: everybody, administrators of the workspace, or those of the system. */
+  for?: 'ADMIN' | 'SYSTEM';
+}
+
+/** The navigation, in groups. */
+export const places: readonly { name: Name; places: readonly Place[] }[] = [
+  { name: 'nav.work', places: [{ at: '/links', icon: 'link', name: 'nav.links' }] },
+];

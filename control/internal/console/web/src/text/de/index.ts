@@ -1,0 +1,7 @@
+import type { Catalogue } from '../message';
+import { app } from './app';
+import { links } from './links';
+import { link } from './link';
+import { rules } from './rules';
+
+export const de: Catalogue = { ...app, ...links, ...link, ...rules };

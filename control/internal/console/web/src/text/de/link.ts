@@ -1,0 +1,46 @@
+import type { link as en } from '../en/link';
+import type { Translation } from '../message';
+
+export const link: Translation<typeof en> = {
+  'edit.schedule': 'Zeitplan und Grenzen',
+  'edit.startsAt': 'Beginn',
+  'edit.startsAtHint': 'In Ihrer Zeitzone. Vorher erhalten Besucher den Status 404.',
+  'edit.expiresAt': 'Ende',
+  'edit.expiresAtHint': 'Leer lassen, wenn der Link nicht abläuft.',
+  'edit.maxClicks': 'Höchstzahl der Klicks',
+  'edit.maxClicksHint': 'Klicks von Menschen. Bots zählen nicht.',
+  'edit.expiredUrl': 'Danach',
+  'edit.expiredUrlHint':
+    'Wohin Besucher nach dem Ende oder dem letzten Klick gelangen. Ohne Angabe erhalten sie den Status 410.',
+  'edit.campaign': 'Kampagne (UTM)',
+  'edit.template': 'Aus einer Vorlage ausfüllen',
+  'edit.templateNone': 'Vorlage wählen',
+  'edit.utmSource': 'Quelle',
+  'edit.utmMedium': 'Medium',
+  'edit.utmCampaign': 'Kampagne',
+  'edit.utmTerm': 'Begriff',
+  'edit.utmContent': 'Inhalt',
+  'edit.preview': 'Besucher gelangen zu',
+  'edit.more': 'Passwort und mehr',
+  'edit.password': 'Passwort',
+  'edit.passwordHint': 'Besucher müssen es eingeben. Mindestens 4 Zeichen.',
+  'edit.passwordKeep': 'Ein Passwort ist gesetzt. Leer lassen, um es zu behalten.',
+  'edit.noPassword': 'Passwort entfernen',
+  'edit.redirectCode': 'Weiterleitung',
+  'edit.code.301': '301, dauerhaft',
+  'edit.code.302': '302, vorübergehend (Standard)',
+  'edit.code.307': '307, vorübergehend, gleiche Methode',
+  'edit.code.308': '308, dauerhaft, gleiche Methode',
+  'edit.externalId': 'Externe ID',
+  'edit.externalIdHint': 'Ihr eigener Schlüssel für den Link, eindeutig im Arbeitsbereich.',
+  'edit.notes': 'Notizen',
+  'edit.notesHint': 'Besucher sehen sie nie.',
+  'edit.saved': 'Gespeichert',
+  'edit.report': 'Bericht',
+  'edit.conflict':
+    'Jemand anders hat inzwischen dieselben Felder geändert. Nichts ist verloren: Wählen Sie eine Fassung.',
+  'edit.changedElsewhere':
+    'Jemand anders hat inzwischen andere Felder dieses Links geändert. Beim Speichern bleiben beide Änderungen erhalten.',
+  'edit.field': 'Feld',
+  'edit.yours': 'Ihre Fassung',
+};

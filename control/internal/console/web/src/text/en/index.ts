@@ -1,0 +1,8 @@
+// The messages of the console in English, from which all other languages are translated. Words in braces are replaced. A
+// message with a number has a form for each plural category of the language (Intl.PluralRules) and takes the number as n.
+import { app } from './app';
+import { links } from './links';
+import { link } from './link';
+import { rules } from './rules';
+
+export const en = { ...app, ...links, ...link, ...rules } as const;

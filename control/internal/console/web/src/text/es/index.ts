@@ -1,0 +1,5 @@
+import type { Catalogue } from '../message';
+import { app } from './app';
+import { links } from './links';
+
+export const es: Catalogue = { ...app, ...links };

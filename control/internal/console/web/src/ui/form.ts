@@ -1,0 +1,44 @@
+// Saving a form: the button waits, errors of the server appear at their fields, and the first of them gets the focus.
+import { useState } from 'preact/hooks';
+import { ApiError } from '../api/client';
+
+export interface Saving {
+  busy: boolean;
+  /** The error of the last attempt that belongs to no field; show it with `Problem`. */
+  error: unknown;
+  /** What the server says about a field. A list or an object has the first of its members' problems. */
+  problem: (field: string) => string | undefined;
+  /** Runs `save` unless it is running already. It resolves to whether it succeeded. */
+  run: (save: () => Promise<unknown>) => Promise<boolean>;
+  reset: () => void;
+}
+
+/** The state of a form. `shown` names the fields that the form has; problems of others belong to no field. */
+export function useSaving(shown?: readonly string[]): Saving {
+  const [error, setError] = useState<unknown>(undefined);
+  const [busy, setBusy] = useState(false);
+  const problems = error instanceof ApiError ? error.fields : [];
+  const rootOf = (field: string) => field.split(/[.[]/)[0] ?? field;
+  const placed = problems.length > 0 && problems.every((one) => !shown || shown.includes(rootOf(one.field)));
+  return {
+    busy,
+    error: placed ? undefined : error,
+    problem: (field) => problems.find((one) => rootOf(one.field) === field)?.message,
+    run: async (save) => {
+      if (busy) return false;
+      setBusy(true);
+      try {
+        await save();
+        setError(undefined);
+        return true;
+      } catch (failed) {
+        setError(failed);
+        requestAnimationFrame(() => document.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+        return false;
+      } finally {
+        setBusy(false);
+      }
+    },
+    reset: () => setError(undefined),
+  };
+}
