@@ -1,12 +1,14 @@
 import { useEffect } from 'preact/hooks';
 import { path } from './route';
-import { screens } from './screens';
+import { leap, screens } from './screens';
 import { NotFound } from './screens/notfound';
 import { SignIn } from './screens/signin';
 import { load, user, waiting } from './session';
 import { Shell } from './shell';
+import { opened, useShortcuts } from './shortcuts';
 import { language, t } from './text';
 import { Dialog } from './ui/dialog';
+import { lazy } from './ui/lazy';
 import { Problem } from './ui/problem';
 import { useResource } from './ui/resource';
 import { Toasts } from './ui/toast';
@@ -19,27 +21,13 @@ function screenAt(place: string) {
   return <NotFound />;
 }
 
-/** Single keys that press the button or focus the field with that data-shortcut, unless the user is typing. */
-function useShortcuts(): void {
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
-      if (event.target instanceof Element && event.target.closest('input, select, textarea, [contenteditable]')) return;
-      const part = document.querySelector<HTMLElement>(`[data-shortcut="${CSS.escape(event.key)}"]`);
-      if (!part) return;
-      event.preventDefault();
-      if (part instanceof HTMLButtonElement) part.click();
-      else part.focus();
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  }, []);
-}
+const Palette = lazy(async () => (await import('./palette/palette')).Palette, null);
+const Keys = lazy(async () => (await import('./palette/keys')).Keys, null);
 
 /** The whole console. */
 export function App() {
   const session = useResource('session', load);
-  useShortcuts();
+  useShortcuts(leap);
   const place = path.value;
   useEffect(() => {
     document.title = t('app.name');
@@ -65,6 +53,8 @@ export function App() {
           <SignIn email={user.value.email} onDone={waiting.value} />
         </Dialog>
       )}
+      {opened.value === 'palette' && <Palette />}
+      {opened.value === 'keys' && <Keys />}
       <Toasts />
     </>
   );

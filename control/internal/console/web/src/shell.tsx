@@ -1,19 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { path, to } from './route';
-import { places, type Place } from './screens';
-import { may, signOut, user, workIn, workspace, workspaces } from './session';
+import { places, visible } from './screens';
+import { signOut, user, workIn, workspace, workspaces } from './session';
+import { opened, paletteKeys } from './shortcuts';
 import { language, languages, speak, t, type Language } from './text';
 import { theme, themes, type Theme } from './theme';
 import { Button, IconButton } from './ui/button';
 import { Select } from './ui/field';
 import { Icon } from './ui/icon';
 import { complain } from './ui/toast';
-
-function visible({ for: who }: Place): boolean {
-  if (who === 'SYSTEM') return user.value?.role === 'ADMIN';
-  return who === undefined || may(who);
-}
 
 function Places() {
   const here = path.value === '/' ? '/links' : path.value;
@@ -104,6 +100,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </span>
       </header>
       <nav class={open ? 'side open' : 'side'} aria-label={t('app.main')}>
+        <button type="button" class="jump" onClick={() => (opened.value = 'palette')}>
+          <Icon name="search" />
+          {t('palette.title')}
+          <kbd aria-hidden="true">{paletteKeys().join(' ')}</kbd>
+        </button>
         <Places />
         <Preferences />
       </nav>

@@ -1,6 +1,7 @@
 // All screens, and where the navigation leads. A screen's code is loaded when somebody opens it; the list of links is part of the
 // first load, because most visits begin there.
 import type { ComponentType } from 'preact';
+import { may, user } from '../session';
 import type { Key } from '../text';
 import type { IconName } from '../ui/icon';
 import { lazy } from '../ui/lazy';
@@ -26,11 +27,25 @@ export interface Place {
   at: string;
   icon: IconName;
   name: Name;
+  /** The key that leads there after g. */
+  key?: string;
   /** Who sees it: everybody, administrators of the workspace, or those of the system. */
   for?: 'ADMIN' | 'SYSTEM';
 }
 
+/** Whether the user sees a place. */
+export function visible({ for: who }: Place): boolean {
+  if (who === 'SYSTEM') return user.value?.role === 'ADMIN';
+  return who === undefined || may(who);
+}
+
 /** The navigation, in groups. */
 export const places: readonly { name: Name; places: readonly Place[] }[] = [
-  { name: 'nav.work', places: [{ at: '/links', icon: 'link', name: 'nav.links' }] },
+  { name: 'nav.work', places: [{ at: '/links', icon: 'link', name: 'nav.links', key: 'l' }] },
 ];
+
+/** The places that the user sees. */
+export const visiblePlaces = (): Place[] => places.flatMap((group) => group.places).filter(visible);
+
+/** The screen to which a key leads after g. */
+export const leap = (key: string): string | undefined => visiblePlaces().find((one) => one.key === key)?.at;

@@ -3,5 +3,6 @@ import { app } from './app';
 import { links } from './links';
 import { link } from './link';
 import { rules } from './rules';
+import { palette } from './palette';
 
-export const de: Catalogue = { ...app, ...links, ...link, ...rules };
+export const de: Catalogue = { ...app, ...links, ...palette, ...link, ...rules };

@@ -4,5 +4,6 @@ import { app } from './app';
 import { links } from './links';
 import { link } from './link';
 import { rules } from './rules';
+import { palette } from './palette';
 
-export const en = { ...app, ...links, ...link, ...rules } as const;
+export const en = { ...app, ...links, ...palette, ...link, ...rules } as const;

@@ -1,5 +1,6 @@
 import type { Catalogue } from '../message';
 import { app } from './app';
 import { links } from './links';
+import { palette } from './palette';
 
-export const ja: Catalogue = { ...app, ...links };
+export const ja: Catalogue = { ...app, ...links, ...palette };

@@ -1,0 +1,69 @@
+// What the palette can do besides finding links.
+import { go } from '../route';
+import { visiblePlaces } from '../screens';
+import { may, signOut, workIn, workspace, workspaces } from '../session';
+import { language, languages, speak, t, type Language } from '../text';
+import { theme, themes } from '../theme';
+import type { IconName } from '../ui/icon';
+import { complain } from '../ui/toast';
+
+export interface Command {
+  id: string;
+  icon: IconName;
+  /** The text that is shown and searched. */
+  name: string;
+  /** What is shown beside the name, such as its keys. */
+  note?: string;
+  run: () => void;
+}
+
+function screensOf(): Command[] {
+  return visiblePlaces().map(({ at, icon, name, key }) => {
+    const note = key && `g ${key}`;
+    return { id: at, icon, name: t(name), run: () => go(at), ...(note && { note }) };
+  });
+}
+
+function workspacesOf(): Command[] {
+  return workspaces.value
+    .filter((one) => one.id !== workspace.value?.id)
+    .map((one) => {
+      const name = one.isPersonal ? t('account.personal') : one.name;
+      return { id: `w ${one.id}`, icon: 'workspaces', name: t('palette.workIn', { name }), run: () => workIn(one.id) };
+    });
+}
+
+/** All commands that the user may use now. */
+export function commands(): Command[] {
+  const create: Command = {
+    id: 'new',
+    icon: 'plus',
+    name: t('create.title'),
+    note: 'c',
+    run: () => go('/links?new=1'),
+  };
+  return [
+    ...(may('EDITOR') ? [create] : []),
+    ...screensOf(),
+    ...workspacesOf(),
+    ...themes
+      .filter((one) => one !== theme.value)
+      .map((one) => ({
+        id: `theme ${one}`,
+        icon: 'theme' as const,
+        name: t('palette.theme', { name: t(`theme.${one}`) }),
+        run: () => {
+          theme.value = one;
+        },
+      })),
+    ...(Object.keys(languages) as Language[])
+      .filter((one) => one !== language.value)
+      .map((one) => ({
+        id: `speak ${one}`,
+        icon: 'globe' as const,
+        name: t('palette.language', { name: languages[one] }),
+        run: () => void speak(one).catch(complain),
+      })),
+    { id: 'out', icon: 'signOut', name: t('account.signOut'), run: () => void signOut().catch(complain) },
+  ];
+}

@@ -1,0 +1,130 @@
+// Finds links, screens and actions by their name, with the keyboard alone.
+import { useEffect, useId, useMemo, useState } from 'preact/hooks';
+import { api, type Schema } from '../api/client';
+import { go } from '../route';
+import { opened } from '../shortcuts';
+import { t } from '../text';
+import { bare, nameOf } from '../screens/links/changes';
+import { Dialog } from '../ui/dialog';
+import { Icon } from '../ui/icon';
+import { explain } from '../ui/problem';
+import { useResource } from '../ui/resource';
+import { commands, type Command } from './commands';
+import { ranked, score } from './match';
+import './palette.css';
+
+const pause = 120; // milliseconds without a key before links are searched
+const most = 8;
+
+/** A value that follows another one after a pause. */
+function useLater(value: string): string {
+  const [late, setLate] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(value), pause);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return late;
+}
+
+const commandOf = (link: Schema<'URL'>): Command => ({
+  id: link.id,
+  icon: 'link',
+  name: nameOf(link),
+  note: bare(link.shortUrl),
+  run: () => go(`/links/${link.id}`),
+});
+
+function Option({ id, item, active, onPick }: { id: string; item: Command; active: boolean; onPick: () => void }) {
+  useEffect(() => {
+    if (active) document.getElementById(id)?.scrollIntoView({ block: 'nearest' });
+  }, [active, id]);
+  return (
+    <li id={id} role="option" aria-selected={active} onClick={onPick}>
+      <Icon name={item.icon} />
+      <bdi class="name">{item.name}</bdi>
+      {item.note && (
+        <span class="note mono" dir="ltr">
+          {item.note}
+        </span>
+      )}
+    </li>
+  );
+}
+
+/** The commands that begin with the text, and those that only contain it. */
+function split(items: Command[], text: string): { first: Command[]; rest: Command[] } {
+  if (text.trim() === '') return { first: items, rest: [] };
+  const first = items.filter((one) => score(one.name, text) === 4);
+  return { first, rest: items.filter((one) => !first.includes(one)).slice(0, most) };
+}
+
+/** The palette. Arrow keys choose, Enter runs, Escape leaves. */
+export function Palette() {
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const list = useId();
+  const wanted = useLater(text.trim());
+  const found = useResource(wanted, async (signal) =>
+    wanted === '' ? [] : (await api.get('/api/urls', { query: { search: wanted, pageSize: most }, signal })).data,
+  );
+  const all = useMemo(commands, []);
+  const links = wanted === '' ? [] : (found.data ?? []).map(commandOf);
+  // Links come before commands that only contain the text somewhere.
+  const { first, rest } = split(
+    ranked(all, text, (one) => one.name),
+    text,
+  );
+  const items = [...first, ...links, ...rest];
+  const at = Math.min(chosen, items.length - 1);
+  const close = () => {
+    opened.value = undefined;
+  };
+  const pick = (item: Command | undefined) => {
+    if (!item) return;
+    close();
+    item.run();
+  };
+  const press = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && items.length > 0) setChosen((at + step + items.length) % items.length);
+    else if (event.key === 'Enter' && !event.isComposing) pick(items[at]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog title={t('palette.title')} onClose={close}>
+      <div class="palette">
+        <input
+          type="text"
+          role="combobox"
+          aria-expanded="true"
+          aria-controls={list}
+          aria-activedescendant={items[at] ? `${list}-${at}` : undefined}
+          aria-label={t('palette.search')}
+          placeholder={t('palette.search')}
+          autocomplete="off"
+          spellcheck={false}
+          data-first
+          value={text}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            setChosen(0);
+          }}
+          onKeyDown={press}
+        />
+        <ul id={list} role="listbox" aria-label={t('palette.results')}>
+          {items.map((item, index) => (
+            <Option key={item.id} id={`${list}-${index}`} item={item} active={index === at} onPick={() => pick(item)} />
+          ))}
+        </ul>
+        <p class="hint" role="status">
+          {found.error !== undefined
+            ? explain(found.error)
+            : items.length === 0 && !found.loading && wanted === text.trim()
+              ? t('palette.nothing')
+              : ''}
+        </p>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,52 @@
+// The keys of the console. Single keys work unless the user is typing. A button or field names its key with data-shortcut.
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { go } from './route';
+
+/** Which dialog is open: the palette, or the list of keys. */
+export const opened = signal<'palette' | 'keys' | undefined>(undefined);
+
+const patience = 1500; // milliseconds between g and the key of a screen
+
+/** The keys that open the palette, as they are written on keyboards. */
+export const paletteKeys = (): string[] => [/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl', 'K'];
+
+const typing = (event: KeyboardEvent): boolean =>
+  event.target instanceof Element && event.target.closest('input, select, textarea, [contenteditable]') !== null;
+
+/** Presses the button or focuses the field that names the key. */
+function press(key: string): boolean {
+  const part = document.querySelector<HTMLElement>(`[data-shortcut="${CSS.escape(key)}"]`);
+  if (!part) return false;
+  if (part instanceof HTMLButtonElement || part instanceof HTMLAnchorElement) part.click();
+  else part.focus();
+  return true;
+}
+
+/** Follows the keys while the console is shown. `leap` tells to which screen a key leads after g. */
+export function useShortcuts(leap: (key: string) => string | undefined): void {
+  useEffect(() => {
+    let leaping = 0;
+    const follow = (event: KeyboardEvent): boolean => {
+      if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
+        // A dialog may hold what somebody typed, so the palette does not cover it.
+        if (opened.value === 'palette') opened.value = undefined;
+        else if (!document.querySelector('dialog[open]')) opened.value = 'palette';
+        return true;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return false;
+      if (document.querySelector('dialog[open]')) return false;
+      const target = event.timeStamp - leaping < patience ? leap(event.key) : undefined;
+      leaping = event.key === 'g' ? event.timeStamp : 0;
+      if (target) go(target);
+      else if (event.key === '?') opened.value = 'keys';
+      else return press(event.key);
+      return true;
+    };
+    const listen = (event: KeyboardEvent) => {
+      if (follow(event)) event.preventDefault();
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, [leap]);
+}
