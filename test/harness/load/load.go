@@ -132,7 +132,8 @@ func (c *client) run(ctx context.Context) {
 			}
 		}
 		if c.conn == nil {
-			conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", c.addr)
+			// The system sends a lost SYN again after one second, as it does for visitors.
+			conn, err := (&net.Dialer{Timeout: 3 * time.Second}).DialContext(ctx, "tcp", c.addr)
 			if err != nil {
 				c.result.Refused++
 				if !wait(10 * time.Millisecond) {
