@@ -8,10 +8,11 @@ ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot
 # WEB_IMAGE builds the console.
 ARG WEB_IMAGE=node:22.23.3-bookworm-slim
 FROM ${WEB_IMAGE} AS web
-WORKDIR /src/web
+WORKDIR /src/control/internal/console/web
 COPY control/internal/console/web/package.json control/internal/console/web/package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY control/internal/console/web ./
+COPY shared/design /src/shared/design
 RUN npm run build
 
 FROM ${GO_IMAGE} AS build
@@ -19,7 +20,7 @@ WORKDIR /src
 COPY shared shared
 COPY edge edge
 COPY control control
-COPY --from=web /src/dist/app control/internal/console/dist/app
+COPY --from=web /src/control/internal/console/dist/app control/internal/console/dist/app
 COPY .ci/tools/licences .ci/tools/licences
 ARG VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \

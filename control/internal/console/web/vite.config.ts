@@ -14,6 +14,10 @@ export default defineConfig(({ command }) => ({
     target: 'es2023',
     reportCompressedSize: true,
   },
-  server: { proxy: { '/api': { target: backend, changeOrigin: true, headers: { origin: backend } } } },
+  // tokens.css is in shared/design.
+  server: {
+    fs: { allow: ['.', '../../../../shared/design'] },
+    proxy: { '/api': { target: backend, changeOrigin: true, headers: { origin: backend } } },
+  },
   test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'], restoreMocks: true, css: true },
 }));

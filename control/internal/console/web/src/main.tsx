@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import './style/tokens.css';
+import '../../../../../shared/design/tokens.css';
 import './style/base.css';
 import './style/shell.css';
 import './style/parts.css';

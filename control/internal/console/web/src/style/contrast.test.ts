@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import source from './tokens.css?raw';
+import source from '../../../../../../shared/design/tokens.css?raw';
 
 /** The colours of a theme: those of :root, with the theme's own instead. */
 function colours(theme: string): Record<string, string> {
