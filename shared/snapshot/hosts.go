@@ -22,6 +22,9 @@ type Host struct {
 	ExpiredURL  string `json:"expiredUrl,omitempty"`  // where visitors of expired links without their own address go; "": 410
 	HSTS        int64  `json:"hsts,omitempty"`        // max-age of Strict-Transport-Security in seconds; 0: no header
 
+	BrandName string `json:"brandName,omitempty"` // on pages for visitors; "": the brand of the edge
+	BrandLogo string `json:"brandLogo,omitempty"` // https URL of a picture on pages for visitors
+
 	AppleAppSite json.RawMessage `json:"appleAppSite,omitempty"` // content of /.well-known/apple-app-site-association; nil: 404
 	AssetLinks   json.RawMessage `json:"assetLinks,omitempty"`   // content of /.well-known/assetlinks.json; nil: 404
 

@@ -24,6 +24,8 @@ type Domain struct {
 	NotFoundURL   *string        `json:"notFoundUrl" doc:"Where visitors of slugs go that do not exist. Without it they get 404."`
 	ExpiredURL    *string        `json:"expiredUrl" doc:"Where visitors of expired and exhausted links go that have no expiredUrl themselves. Without it they get 410."`
 	HSTS          int64          `json:"hsts" doc:"max-age of the header Strict-Transport-Security in seconds; 0: no header."`
+	BrandName     *string        `json:"brandName" doc:"The name on pages for visitors, such as the one that asks for a password. Without it, the pages show the brand of the service."`
+	BrandLogoURL  *string        `json:"brandLogoUrl" doc:"The picture beside the name."`
 	AppLinks      AppLinks       `json:"appLinks"`
 	IsDefault     bool           `json:"isDefault" doc:"Whether new links of the workspace get this domain if they name none."`
 	URLCount      int            `json:"urlCount" doc:"Number of links, at most 10,000."`
@@ -71,6 +73,8 @@ type DomainFields struct {
 	NotFoundURL Opt[string]         `json:"notFoundUrl,omitempty" doc:"null or an empty string removes it."`
 	ExpiredURL  Opt[string]         `json:"expiredUrl,omitempty" doc:"null or an empty string removes it."`
 	HSTS        Opt[int64]          `json:"hsts,omitempty" doc:"Seconds, at most two years."`
+	BrandName   Opt[string]         `json:"brandName,omitempty" doc:"At most 60 characters. null or an empty string removes it." example:"Acme"`
+	BrandLogo   Opt[string]         `json:"brandLogoUrl,omitempty" doc:"An https URL. Browsers of visitors load the picture from there. null or an empty string removes it."`
 	AppLinks    Opt[AppLinksFields] `json:"appLinks,omitempty" doc:"Files that let apps open the links of the domain. null removes both."`
 	IsDefault   Opt[bool]           `json:"isDefault,omitempty" doc:"true takes the mark from the workspace's other domains."`
 }
@@ -79,7 +83,7 @@ func (f *DomainFields) input() domains.Input {
 	apple, android := documents(f.AppLinks)
 	return domains.Input{
 		RootURL: given(f.RootURL, ""), NotFoundURL: given(f.NotFoundURL, ""), ExpiredURL: given(f.ExpiredURL, ""), HSTS: given(f.HSTS, 0), Default: given(f.IsDefault, false),
-		AppleApp: apple, AssetLinks: android,
+		BrandName: given(f.BrandName, ""), BrandLogo: given(f.BrandLogo, ""), AppleApp: apple, AssetLinks: android,
 	}
 }
 
@@ -119,7 +123,7 @@ func (s *Server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, 
 		}
 		out[i] = Domain{
 			ID: d.ID, Hostname: d.Hostname, DisplayName: hostname.Display(d.Hostname), WorkspaceID: spaces[d.Workspace], Status: d.Status, SuspendReason: text(d.Suspended), Records: s.records(d),
-			RootURL: text(d.RootURL), NotFoundURL: text(d.NotFoundURL), ExpiredURL: text(d.ExpiredURL), HSTS: d.HSTS, AppLinks: appLinksOf(d), IsDefault: d.Default,
+			RootURL: text(d.RootURL), NotFoundURL: text(d.NotFoundURL), ExpiredURL: text(d.ExpiredURL), HSTS: d.HSTS, BrandName: text(d.BrandName), BrandLogoURL: text(d.BrandLogo), AppLinks: appLinksOf(d), IsDefault: d.Default,
 			URLCount: min(n, maxURLCount), CheckedAt: instant(d.CheckedAt), CreatedAt: Time(d.CreatedAt), UpdatedAt: Time(d.UpdatedAt),
 		}
 		if c, ok := certificates[d.Num]; ok {

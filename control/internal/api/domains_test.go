@@ -26,7 +26,7 @@ func domainsFor(w *world) (*domains.Service, *dnstest.Server) {
 func TestDomains(t *testing.T) {
 	eachWhole(t, func(t *testing.T, w *world) {
 		r := w.do("POST", "/api/domains", `{"hostname":"Go.Bücher.example.com","rootUrl":"https://example.com","isDefault":true}`, as(w.ann)).want(201)
-		r.has("", "id", "hostname", "displayName", "workspaceId", "status", "suspendReason", "records", "certificate", "rootUrl", "notFoundUrl", "expiredUrl", "hsts", "appLinks", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
+		r.has("", "id", "hostname", "displayName", "workspaceId", "status", "suspendReason", "records", "certificate", "rootUrl", "notFoundUrl", "expiredUrl", "hsts", "brandName", "brandLogoUrl", "appLinks", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
 		name, path := "go.xn--bcher-kva.example.com", "/api/domains/"+r.str("id")
 		if r.str("hostname") != name || r.str("displayName") != "go.bücher.example.com" || r.str("status") != "PENDING" ||
 			r.str("records.0.name") != "_shortline."+name || r.str("records.1.type") != "CNAME" || r.str("records.1.value") != "edge.sho.rt" {
@@ -53,6 +53,12 @@ func TestDomains(t *testing.T) {
 			w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, as(w.ann)).want(409)
 			w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, as(w.bob)).want(409)
 			w.do("PUT", path, `{"hsts":-1}`, as(w.ann)).wantField("hsts")
+			for _, name := range []string{strings.Repeat("é", 61), "two\\nlines"} {
+				w.do("PUT", path, `{"brandName":"`+name+`"}`, as(w.ann)).wantField("brandName")
+			}
+			for _, logo := range []string{"http://example.com/logo.png", "/logo.png", "data:image/png;base64,AA", "https://", "https://user@example.com/x.png", "https://a;script-src/x.png", "https://example.com/" + strings.Repeat("x", 2048)} {
+				w.do("PUT", path, fmt.Sprintf(`{"brandLogoUrl":%q}`, logo), as(w.ann)).wantField("brandLogoUrl")
+			}
 			w.do("PUT", path, `{"notFoundUrl":"https://`+name+`/x"}`, as(w.ann)).wantField("notFoundUrl")
 			w.do("PUT", path, `{"hostname":"other.example.com"}`, as(w.ann)).want(400)
 			for body, field := range map[string]string{

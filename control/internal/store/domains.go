@@ -30,6 +30,8 @@ type Domain struct {
 	NotFoundURL string // where visitors of unknown slugs go; "": 404
 	ExpiredURL  string // where visitors of expired and exhausted links without their own address go; "": 410
 	HSTS        int64  // max-age in seconds; 0: no header
+	BrandName   string // on pages for visitors; "": the brand of the service
+	BrandLogo   string // URL of a picture on pages for visitors; "": that of the service, or none if BrandName is set
 	AppleApp    string // JSON for apps of iOS; "": none
 	AssetLinks  string // JSON for apps of Android; "": none
 	Default     bool   // new links of the workspace get this domain
@@ -49,17 +51,17 @@ type Found struct {
 	Message string
 }
 
-const domainColumns = `num, id, workspace_num, hostname, status, token, root_url, not_found_url, expired_url, hsts, apple_app_site, asset_links, is_default, suspend_reason, proof_found, proof_message,
+const domainColumns = `num, id, workspace_num, hostname, status, token, root_url, not_found_url, expired_url, hsts, brand_name, brand_logo_url, apple_app_site, asset_links, is_default, suspend_reason, proof_found, proof_message,
 	route_found, route_message, checked_at, proved_at, revision, created_at, updated_at`
 
 func scanDomain(row interface{ Scan(...any) error }) (d Domain, err error) {
-	return d, row.Scan(&d.Num, &d.ID, &d.Workspace, &d.Hostname, &d.Status, &d.Token, orZero(&d.RootURL), orZero(&d.NotFoundURL), orZero(&d.ExpiredURL), &d.HSTS, orZero(&d.AppleApp), orZero(&d.AssetLinks), &d.Default, orZero(&d.Suspended),
+	return d, row.Scan(&d.Num, &d.ID, &d.Workspace, &d.Hostname, &d.Status, &d.Token, orZero(&d.RootURL), orZero(&d.NotFoundURL), orZero(&d.ExpiredURL), &d.HSTS, orZero(&d.BrandName), orZero(&d.BrandLogo), orZero(&d.AppleApp), orZero(&d.AssetLinks), &d.Default, orZero(&d.Suspended),
 		&d.Proof.OK, &d.Proof.Message, &d.Route.OK, &d.Route.Message, &d.CheckedAt, &d.ProvedAt, &d.Revision, &d.CreatedAt, &d.UpdatedAt)
 }
 
 // values returns what statements write to the columns from status to updated_at, without token and created_at.
 func (d *Domain) values() []any {
-	return []any{d.Status, null(d.RootURL), null(d.NotFoundURL), null(d.ExpiredURL), d.HSTS, null(d.AppleApp), null(d.AssetLinks), d.Default, null(d.Suspended), d.Proof.OK, d.Proof.Message, d.Route.OK, d.Route.Message,
+	return []any{d.Status, null(d.RootURL), null(d.NotFoundURL), null(d.ExpiredURL), d.HSTS, null(d.BrandName), null(d.BrandLogo), null(d.AppleApp), null(d.AssetLinks), d.Default, null(d.Suspended), d.Proof.OK, d.Proof.Message, d.Route.OK, d.Route.Message,
 		d.CheckedAt, d.ProvedAt, d.UpdatedAt}
 }
 
@@ -186,8 +188,8 @@ func (tx *Tx) InsertDomain(ctx context.Context, d *Domain) (bool, error) {
 	if err := tx.onlyDefault(ctx, d); err != nil {
 		return false, err
 	}
-	err := tx.Row(ctx, `INSERT INTO domains (id, workspace_num, hostname, token, created_at, status, root_url, not_found_url, expired_url, hsts, apple_app_site, asset_links, is_default, suspend_reason, proof_found, proof_message,
-		route_found, route_message, checked_at, proved_at, updated_at, revision) VALUES (`+In(21)+`, 0) ON CONFLICT DO NOTHING RETURNING num`,
+	err := tx.Row(ctx, `INSERT INTO domains (id, workspace_num, hostname, token, created_at, status, root_url, not_found_url, expired_url, hsts, brand_name, brand_logo_url, apple_app_site, asset_links, is_default, suspend_reason, proof_found, proof_message,
+		route_found, route_message, checked_at, proved_at, updated_at, revision) VALUES (`+In(23)+`, 0) ON CONFLICT DO NOTHING RETURNING num`,
 		append([]any{d.ID, d.Workspace, d.Hostname, d.Token, d.CreatedAt}, d.values()...)...).Scan(&d.Num)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -200,7 +202,7 @@ func (tx *Tx) UpdateDomain(ctx context.Context, d *Domain) error {
 	if err := tx.onlyDefault(ctx, d); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `UPDATE domains SET status = ?, root_url = ?, not_found_url = ?, expired_url = ?, hsts = ?, apple_app_site = ?, asset_links = ?, is_default = ?, suspend_reason = ?, proof_found = ?, proof_message = ?,
+	_, err := tx.Exec(ctx, `UPDATE domains SET status = ?, root_url = ?, not_found_url = ?, expired_url = ?, hsts = ?, brand_name = ?, brand_logo_url = ?, apple_app_site = ?, asset_links = ?, is_default = ?, suspend_reason = ?, proof_found = ?, proof_message = ?,
 		route_found = ?, route_message = ?, checked_at = ?, proved_at = ?, updated_at = ? WHERE num = ?`, append(d.values(), d.Num)...)
 	return err
 }

@@ -165,7 +165,7 @@ func (p *Publisher) list(ctx context.Context, after uint64, full bool) ([]byte, 
 func Host(d *store.Domain) snapshot.Host {
 	return snapshot.Host{
 		Name: d.Hostname, Domain: d.Num, RootURL: d.RootURL, NotFoundURL: d.NotFoundURL, ExpiredURL: d.ExpiredURL, HSTS: d.HSTS,
-		AppleAppSite: json.RawMessage(d.AppleApp), AssetLinks: json.RawMessage(d.AssetLinks),
+		BrandName: d.BrandName, BrandLogo: d.BrandLogo, AppleAppSite: json.RawMessage(d.AppleApp), AssetLinks: json.RawMessage(d.AssetLinks),
 	}
 }
 

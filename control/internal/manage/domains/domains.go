@@ -78,6 +78,7 @@ type Input struct {
 	RootURL, NotFoundURL, ExpiredURL *string
 	AppleApp, AssetLinks             *string // JSON; "" removes it
 	HSTS                             *int64
+	BrandName, BrandLogo             *string
 	Default                          *bool
 }
 
@@ -109,6 +110,7 @@ func (s *Service) apply(in *Input, d *store.Domain, v *problem.Fields) {
 			v.Add("hsts", "must be a number of seconds from 0 to %d", maxHSTS)
 		}
 	}
+	in.applyBrand(d, v)
 	in.applyApps(d, v)
 	if in.Default != nil {
 		d.Default = *in.Default
@@ -118,7 +120,7 @@ func (s *Service) apply(in *Input, d *store.Domain, v *problem.Fields) {
 // fields returns the audited fields.
 func fields(d *store.Domain) map[string]any {
 	out := map[string]any{"hostname": d.Hostname, "status": d.Status, "hsts": d.HSTS, "isDefault": d.Default, "appLinks": auditedApps(d)}
-	for name, text := range map[string]string{"rootUrl": d.RootURL, "notFoundUrl": d.NotFoundURL, "expiredUrl": d.ExpiredURL, "suspendReason": d.Suspended} {
+	for name, text := range map[string]string{"rootUrl": d.RootURL, "notFoundUrl": d.NotFoundURL, "expiredUrl": d.ExpiredURL, "brandName": d.BrandName, "brandLogoUrl": d.BrandLogo, "suspendReason": d.Suspended} {
 		if out[name] = text; text == "" {
 			out[name] = nil
 		}
