@@ -120,8 +120,8 @@ type Handler struct {
 	scheme     string // of BaseURL
 	securePort string // of https addresses, with a colon; "": 443
 	idBase     uint64
-	pages      *pages
-	policy     []byte
+	pages      *pages // with the brand of the service
+	brands     brands // of custom domains
 	refusals   map[int]*refusal
 	tally      *tally
 	latency    *latency
@@ -153,7 +153,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	_, _ = rand.Read(seed[:]) // never fails
 	h := &Handler{
 		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
-		pages: p, policy: []byte(p.policy), refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(),
+		pages: p, refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(),
 		limiter: ratelimit.New(cfg.RateLimit), attempts: ratelimit.New(cfg.VerifyLimit), tooMany: newTooMany(p),
 	}
 	h.sales = newSales(&cfg, deps.Till)

@@ -9,7 +9,9 @@ import (
 	"html/template"
 	"net/url"
 	"strings"
+	"sync"
 
+	"github.com/shortline/shortline/shared/design"
 	"github.com/shortline/shortline/shared/link"
 )
 
@@ -42,15 +44,14 @@ func (b Brand) imageSource() (string, error) {
 	return "", errors.New("brand logo: must be an http or https URL, or a path that starts with a slash")
 }
 
-const style = `:root{color-scheme:light dark;--ink:#16202e;--soft:#5b6878;--paper:#f6f7f9;--card:#fff;--line:#dfe3e8;--act:#2456e6;--bad:#b3261e}
-@media(prefers-color-scheme:dark){:root{--ink:#e8ecf2;--soft:#9aa7b8;--paper:#10151c;--card:#19202a;--line:#2c3643;--act:#7aa2ff;--bad:#ff8a80}}
-*{box-sizing:border-box}body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-main{width:100%;max-width:26rem;padding:2rem;background:var(--card);border:1px solid var(--line);border-radius:14px}
-header{display:flex;align-items:center;gap:.6rem;margin-bottom:1.4rem;color:var(--soft);font-weight:600}header img{height:28px}
-h1{margin:0 0 .4rem;font-size:1.3rem;overflow-wrap:anywhere}p{margin:0 0 1rem;color:var(--soft);overflow-wrap:anywhere}
-label{display:block;margin-bottom:.3rem;font-weight:600}input,select,textarea,button{width:100%;padding:.7rem .8rem;font:inherit;border-radius:9px}
-input,select,textarea{margin-bottom:.9rem;border:1px solid var(--line);background:var(--paper);color:inherit}button{border:0;background:var(--act);color:var(--card);font-weight:600;cursor:pointer}
-.bad{color:var(--bad)}a{color:var(--act)}`
+// style is the design of all pages. It uses the console's tokens.
+var style = design.Style(`*{box-sizing:border-box}body{margin:0;min-height:100vh;display:grid;place-items:center;padding:var(--space-4);background:var(--paper-2);color:var(--ink);font:var(--text)/1.5 var(--font)}
+main{width:100%;max-width:26rem;padding:2rem;background:var(--paper);border:1px solid var(--line);border-radius:.75rem}
+header{display:flex;align-items:center;gap:var(--space-3);margin-bottom:var(--space-5);color:var(--ink-2);font-weight:600;overflow-wrap:anywhere}header img{max-height:2rem;max-width:10rem}
+h1{margin:0 0 var(--space-2);font-size:1.3rem;overflow-wrap:anywhere}p{margin:0 0 var(--space-4);color:var(--ink-2);overflow-wrap:anywhere}
+label{display:block;margin-bottom:var(--space-1);font-weight:600}input,select,textarea,button{width:100%;min-height:2.75rem;padding:var(--space-2) var(--space-3);font:inherit;border-radius:var(--radius)}
+input,select,textarea{margin-bottom:var(--space-4);border:1px solid var(--line-2);background:var(--paper);color:inherit}button{border:0;background:var(--accent);color:var(--accent-ink);font-weight:600;cursor:pointer}
+:focus-visible{outline:2px solid var(--focus);outline-offset:2px}.bad{color:var(--bad)}[aria-invalid]{border-color:var(--bad)}a{color:var(--accent-text)}`)
 
 const layout = `{{define "top"}}<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">
@@ -94,9 +95,10 @@ type pages struct {
 	brand                 Brand
 	notice, form, preview *template.Template
 	report                *template.Template
-	policy                string // the content security policy of all pages except the forms
-	formPolicy            string
-	reportPolicy          string
+	policy                []byte // the content security policy of all pages except the forms
+	formPolicy            []byte
+	reportPolicy          []byte
+	refusals              sync.Map // rendered pages by *refusal, of brands of custom domains
 }
 
 func newPages(b Brand) (*pages, error) {
@@ -115,11 +117,11 @@ func newPages(b Brand) (*pages, error) {
 	}
 	return &pages{
 		brand: b, notice: parse(noticeText), form: parse(formText), preview: parse(previewText), report: parse(reportText),
-		policy: policy + "; form-action 'none'",
+		policy: []byte(policy + "; form-action 'none'"),
 		// Browsers also apply form-action to redirects after a form. A correct password redirects to any host, so the
 		// policy of the form cannot be limited to this host.
-		formPolicy:   policy + "; form-action 'self' https: http:",
-		reportPolicy: policy + "; form-action 'self'",
+		formPolicy:   []byte(policy + "; form-action 'self' https: http:"),
+		reportPolicy: []byte(policy + "; form-action 'self'"),
 	}, nil
 }
 

@@ -7,10 +7,11 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// refusal is an error answer, rendered once as HTML and once as JSON.
+// refusal is an error answer, rendered once as HTML with the brand of the service, and once as JSON.
 type refusal struct {
-	status     int
-	html, json []byte
+	status        int
+	heading, text string
+	html, json    []byte
 }
 
 // notices are the texts of refusals by status. The page shows heading and text; the JSON body contains the text.
@@ -40,9 +41,9 @@ func newRefusals(p *pages) map[int]*refusal {
 
 func newRefusal(p *pages, status int, heading, text string) *refusal {
 	return &refusal{
-		status: status,
-		html:   p.render(p.notice, page{Heading: heading, Text: text}),
-		json:   apierror.Body(status, text, nil, ""),
+		status: status, heading: heading, text: text,
+		html: p.render(p.notice, page{Heading: heading, Text: text}),
+		json: apierror.Body(status, text, nil, ""),
 	}
 }
 
@@ -84,8 +85,9 @@ func (h *Handler) answer(ctx *fasthttp.RequestCtx, r *refusal) {
 	}
 	ctx.Response.SetStatusCode(r.status)
 	if prefersHTML(a.accept) {
-		h.head(ctx, a.id, typeHTML, h.policy)
-		ctx.Response.SetBodyRaw(r.html)
+		p := h.pagesAt(ctx)
+		h.head(ctx, a.id, typeHTML, p.policy)
+		ctx.Response.SetBodyRaw(p.refusalPage(r, h.pages))
 		return
 	}
 	h.head(ctx, a.id, typeJSON, jsonPolicyB)

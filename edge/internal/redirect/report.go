@@ -69,7 +69,8 @@ func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
 	case ctx.IsGet(), ctx.IsHead():
 		h.tally.add(ctx.ConnID(), cReportForms)
 		if view(t.query) == sentMark {
-			h.page(ctx, h.pages.render(h.pages.notice, page{Heading: "Thank you", Text: "The report was received. The operator of this service will look at the link."}), h.policy)
+			p := h.pagesOf(t)
+			h.page(ctx, p.render(p.notice, page{Heading: "Thank you", Text: "The report was received. The operator of this service will look at the link."}), p.policy)
 			return
 		}
 		h.showReport(ctx, fasthttp.StatusOK, t, abuse.Report{}, "", nil)
@@ -219,6 +220,7 @@ func (h *Handler) showReport(ctx *fasthttp.RequestCtx, status int, t target, r a
 	for _, value := range abuse.Reasons {
 		f.Reasons = append(f.Reasons, reasonOption{value, reasonNames[value], value == r.Reason})
 	}
-	h.page(ctx, h.pages.render(h.pages.report, page{Heading: "Report this link", Report: f}), []byte(h.pages.reportPolicy))
+	p := h.pagesOf(t)
+	h.page(ctx, p.render(p.report, page{Heading: "Report this link", Report: f}), p.reportPolicy)
 	ctx.Response.SetStatusCode(status)
 }

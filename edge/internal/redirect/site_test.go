@@ -187,3 +187,36 @@ func TestStrict_hosts(t *testing.T) {
 	}
 	w.clicks(4)
 }
+
+// Pages of a custom domain show its brand, and may load the logo from its host only. Pages of others show the brand of the service.
+func TestSite_pages_show_the_brand(t *testing.T) {
+	t.Parallel()
+	branded := snapshot.Host{Name: "go.brand.com", Domain: 38, BrandName: "Brand & <Sons>", BrandLogo: "https://cdn.brand.com/logo.svg"}
+	named := snapshot.Host{Name: "go.named.com", Domain: 39, BrandName: "Named"}
+	broken := snapshot.Host{Name: "go.broken.com", Domain: 40, BrandLogo: "javascript:alert(1)"}
+	w := newWorld(t, []link.Record{
+		{Key: link.Key(38, "secret"), Destination: "https://example.com/", PasswordHash: "$2a$04$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
+		{Key: "secret", Destination: "https://example.com/", PasswordHash: "$2a$04$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
+	}, withHosts(t, branded, named, broken))
+	page := func(host, path string) (body, policy string) {
+		res := w.ask("GET", path, "", "Host", host, "Accept", "text/html")
+		return res.body, res.Header.Get("Content-Security-Policy")
+	}
+	for range 2 { // the second page is one that was kept
+		for _, path := range []string{"/secret", "/nothing", "/secret/nothing/more"} {
+			body, policy := page("go.brand.com", path)
+			if !strings.Contains(body, "<span>Brand &amp; &lt;Sons&gt;</span>") || !strings.Contains(body, `<img src="https://cdn.brand.com/logo.svg" alt="">`) || !strings.Contains(policy, "img-src https://cdn.brand.com;") {
+				t.Errorf("%s: policy %q, page %s", path, policy, body)
+			}
+			if body, policy := page("sho.rt", path); strings.Contains(body, "Sons") || !strings.Contains(policy, "img-src 'none'") {
+				t.Errorf("%s on the service's own host: policy %q, page %s", path, policy, body)
+			}
+		}
+	}
+	if body, policy := page("go.named.com", "/nothing"); !strings.Contains(body, "<span>Named</span>") || strings.Contains(body, "<img") || !strings.Contains(policy, "img-src 'none'") {
+		t.Errorf("a brand without a logo: policy %q, page %s", policy, body)
+	}
+	if body, _ := page("go.broken.com", "/nothing"); strings.Contains(body, "javascript:") || !strings.Contains(body, "Link not found") {
+		t.Errorf("a logo that no page can show: %s", body)
+	}
+}

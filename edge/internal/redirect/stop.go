@@ -64,7 +64,8 @@ func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k decision.Outc
 		return
 	}
 	h.tally.add(ctx.ConnID(), cPreviews)
-	h.page(ctx, h.pages.previewPage(r, h.addressOf(t)), h.policy)
+	p := h.pagesOf(t)
+	h.page(ctx, p.previewPage(r, h.addressOf(t)), p.policy)
 }
 
 // ended answers for a link that has expired or is exhausted. Visitors and password forms are redirected to the link's

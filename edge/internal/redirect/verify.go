@@ -27,7 +27,8 @@ const wrongBefore = "error=invalid_password"
 func (h *Handler) form(ctx *fasthttp.RequestCtx, r *link.Record, t target) {
 	own, wrong := withoutMark(view(t.query))
 	h.tally.add(ctx.ConnID(), cForms)
-	h.page(ctx, h.pages.formPage(string(t.slug), own, r.Title, wrong), []byte(h.pages.formPolicy))
+	p := h.pagesOf(t)
+	h.page(ctx, p.formPage(string(t.slug), own, r.Title, wrong), p.formPolicy)
 }
 
 // withoutMark removes wrongBefore from a query.
