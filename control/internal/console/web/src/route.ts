@@ -26,16 +26,17 @@ export function go(screen: string, { replace = false } = {}): void {
 }
 
 /**
- * Changes values of the query and keeps the rest; '' and an empty list remove a value. The history gets no entry, so Back
- * leaves the screen and does not undo each letter of a search.
+ * Changes values of the query and keeps the rest; '' and an empty list remove a value. Without `step`, the history gets no
+ * entry, so Back leaves the screen and does not undo each letter of a search.
  */
-export function search(values: Record<string, string | string[]>): void {
+export function search(values: Record<string, string | string[]>, { step = false } = {}): void {
   const next = here();
   for (const [name, value] of Object.entries(values)) {
     next.searchParams.delete(name);
     for (const one of [value].flat()) if (one !== '') next.searchParams.append(name, one);
   }
-  history.replaceState(history.state, '', next);
+  if (step) history.pushState(null, '', next);
+  else history.replaceState(history.state, '', next);
   url.value = next;
 }
 

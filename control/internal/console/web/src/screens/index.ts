@@ -19,6 +19,8 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/(?:links)?$/, Links],
   [/^\/links\/(?<id>[\w-]+)$/, lazy(async () => (await import('./link/link')).EditLink)],
   [/^\/links\/(?<id>[\w-]+)\/rules$/, lazy(async () => (await import('./rules/rules')).Rules)],
+  [/^\/links\/(?<id>[\w-]+)\/analytics$/, lazy(async () => (await import('./analytics/analytics')).LinkAnalytics)],
+  [/^\/analytics$/, lazy(async () => (await import('./analytics/analytics')).Analytics)],
 ];
 
 type Name = Extract<Key, `nav.${string}`>;
@@ -41,7 +43,13 @@ export function visible({ for: who }: Place): boolean {
 
 /** The navigation, in groups. */
 export const places: readonly { name: Name; places: readonly Place[] }[] = [
-  { name: 'nav.work', places: [{ at: '/links', icon: 'link', name: 'nav.links', key: 'l' }] },
+  {
+    name: 'nav.work',
+    places: [
+      { at: '/links', icon: 'link', name: 'nav.links', key: 'l' },
+      { at: '/analytics', icon: 'analytics', name: 'nav.analytics', key: 'a' },
+    ],
+  },
 ];
 
 /** The places that the user sees. */

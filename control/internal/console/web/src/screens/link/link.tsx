@@ -11,6 +11,7 @@ import { bare, nameOf } from '../links/changes';
 import { forget } from '../links/list';
 import { changesOf, collisions, fieldsOf, merged, type Fields } from './fields';
 import { Footer } from '../../ui/footer';
+import { LinkTabs } from './tabs';
 import { Basics, Campaign, More, Schedule } from './form';
 
 type Link = Schema<'URL'>;
@@ -182,13 +183,8 @@ export function EditLink({ id }: { id: string }) {
           {nameOf(link.data)}
         </h1>
         <p class="count mono">{bare(link.data.shortUrl)}</p>
-        <a class="button plain" href={to(`/links/${id}/rules`)}>
-          {t('rules.short')}
-        </a>
-        <a class="button plain" href={`/console/links/${id}`} target="_self">
-          {t('edit.report')}
-        </a>
       </header>
+      <LinkTabs id={id} here="" />
       <Form
         key={link.data.id}
         link={link.data}

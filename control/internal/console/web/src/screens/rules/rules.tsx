@@ -10,6 +10,7 @@ import { Icon } from '../../ui/icon';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
+import { LinkTabs } from '../link/tabs';
 import { bare, nameOf } from '../links/changes';
 import { RuleForm } from './form';
 
@@ -133,6 +134,7 @@ export function Rules({ id }: { id: string }) {
           </Button>
         )}
       </header>
+      <LinkTabs id={id} here="/rules" />
       <p class="hint lead">{t('rules.hint', { destination: bare(link.data.originalUrl) })}</p>
       {!link.data.isSmartRouting && rules.length > 0 && <Off id={id} onChanged={reload} />}
       {editing !== undefined && (

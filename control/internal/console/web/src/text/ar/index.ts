@@ -2,5 +2,6 @@ import type { Catalogue } from '../message';
 import { app } from './app';
 import { links } from './links';
 import { palette } from './palette';
+import { report } from './report';
 
-export const ar: Catalogue = { ...app, ...links, ...palette };
+export const ar: Catalogue = { ...app, ...links, ...palette, ...report };

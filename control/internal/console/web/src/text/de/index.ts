@@ -4,5 +4,6 @@ import { links } from './links';
 import { link } from './link';
 import { rules } from './rules';
 import { palette } from './palette';
+import { report } from './report';
 
-export const de: Catalogue = { ...app, ...links, ...palette, ...link, ...rules };
+export const de: Catalogue = { ...app, ...links, ...palette, ...report, ...link, ...rules };

@@ -36,11 +36,12 @@ export const link: Translation<typeof en> = {
   'edit.notes': 'Notizen',
   'edit.notesHint': 'Besucher sehen sie nie.',
   'edit.saved': 'Gespeichert',
-  'edit.report': 'Bericht',
   'edit.conflict':
     'Jemand anders hat inzwischen dieselben Felder geändert. Nichts ist verloren: Wählen Sie eine Fassung.',
   'edit.changedElsewhere':
     'Jemand anders hat inzwischen andere Felder dieses Links geändert. Beim Speichern bleiben beide Änderungen erhalten.',
   'edit.field': 'Feld',
   'edit.yours': 'Ihre Fassung',
+  'edit.link': 'Link',
+  'edit.tabs': 'Seiten des Links',
 };

@@ -5,5 +5,6 @@ import { links } from './links';
 import { link } from './link';
 import { rules } from './rules';
 import { palette } from './palette';
+import { report } from './report';
 
-export const en = { ...app, ...links, ...palette, ...link, ...rules } as const;
+export const en = { ...app, ...links, ...palette, ...report, ...link, ...rules } as const;

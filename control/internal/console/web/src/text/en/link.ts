@@ -32,9 +32,10 @@ export const link = {
   'edit.notes': 'Notes',
   'edit.notesHint': 'Visitors never see them.',
   'edit.saved': 'Saved',
-  'edit.report': 'Report',
   'edit.conflict': 'Somebody else has changed the same fields meanwhile. Nothing is lost: choose a version.',
   'edit.changedElsewhere': 'Somebody else has changed other fields of this link meanwhile. Saving keeps both changes.',
   'edit.field': 'Field',
   'edit.yours': 'Yours',
+  'edit.link': 'Link',
+  'edit.tabs': 'Screens of the link',
 } as const;

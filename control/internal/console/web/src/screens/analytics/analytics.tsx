@@ -1,0 +1,162 @@
+// Reports on the clicks of a workspace or of a link.
+import { useEffect } from 'preact/hooks';
+import { api, type Schema } from '../../api/client';
+import { query, search } from '../../route';
+import { workspace } from '../../session';
+import { t } from '../../text';
+import { Empty, Head, Loading } from '../../ui/page';
+import { Problem } from '../../ui/problem';
+import { useResource } from '../../ui/resource';
+import { bare, nameOf } from '../links/changes';
+import { LinkTabs } from '../link/tabs';
+import { Cards } from './cards';
+import { Controls, FilterChips } from './controls';
+import { Figures, type Metric } from './figures';
+import { Heatmap } from './heatmap';
+import { parametersOf, selectionOf, type Selection } from './selection';
+import { Timeline } from './timeline';
+import { Groups, TopLinks } from './workspace';
+import './analytics.css';
+
+const zone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+const often = 30_000; // milliseconds between two looks at the last minutes
+
+/** How many people clicked in the last minutes. It says nothing while nobody does. */
+function Live({ id }: { id: string }) {
+  const minutes = 5;
+  const live = useResource(`live ${id}`, async (signal) => {
+    const parameters = { timeRange: 'last_hour', interval: 'minute' };
+    const report = id
+      ? await api.get('/api/analytics/urls/{id}', { path: { id }, query: parameters, signal })
+      : await api.get('/api/analytics/overview', { query: parameters, signal });
+    return report.timeSeries.slice(-minutes).reduce((n, one) => n + one.clicks, 0);
+  });
+  const { reload } = live;
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') reload();
+    }, often);
+    return () => clearInterval(timer);
+  }, [reload]);
+  return (
+    <p class="live" role="status">
+      {live.data ? t('report.live', { n: live.data, minutes }) : ''}
+    </p>
+  );
+}
+
+type Whole = Schema<'Report'> & { topUrls?: Schema<'TopLink'>[] };
+
+function Body({ id, s, report, map }: { id: string; s: Selection; report: Whole; map: Schema<'Heatmap'> }) {
+  const timezone = zone();
+  const asked = query.value.get('metric');
+  const metric: Metric = asked === 'visitors' || (asked === 'conversions' && s.goal) ? asked : 'clicks';
+  const parameters = parametersOf(s, timezone);
+  return (
+    <>
+      <Figures report={report} metric={metric} onMetric={(one) => search({ metric: one === 'clicks' ? '' : one })} />
+      <Timeline
+        s={s}
+        report={report}
+        metric={metric}
+        timezone={timezone}
+        file={{ path: id ? `/api/analytics/urls/${id}/export` : '/api/analytics/export', query: parameters }}
+      />
+      {report.topUrls && (
+        <div class="cards">
+          <TopLinks s={s} links={report.topUrls} />
+          <Groups s={s} parameters={parameters} />
+        </div>
+      )}
+      <Cards report={report} s={s} />
+      <section class="card wide" aria-label={t('report.heat')}>
+        <h2>{t('report.heat')}</h2>
+        <Heatmap map={map} />
+      </section>
+    </>
+  );
+}
+
+/** A report: the choices stay while another one is loading, and the old figures are dimmed. */
+function Report({ id, goals }: { id: string; goals: readonly string[] }) {
+  const s = selectionOf(query.value);
+  const parameters = { ...parametersOf(s, zone()), limit: 50 };
+  const loaded = useResource(JSON.stringify([workspace.value?.id, id, parameters]), async (signal) => {
+    // The heat map has neither goals nor series.
+    const common = { ...parameters, goal: undefined, series: undefined };
+    const [report, map] = await Promise.all(
+      id
+        ? [
+            api.get('/api/analytics/urls/{id}', { path: { id }, query: parameters, signal }) as Promise<Whole>,
+            api.get('/api/analytics/urls/{id}/heatmap', { path: { id }, query: common, signal }),
+          ]
+        : [
+            api.get('/api/analytics/overview', { query: parameters, signal }) as Promise<Whole>,
+            api.get('/api/analytics/heatmap', { query: common, signal }),
+          ],
+    );
+    return { s, report, map };
+  });
+  return (
+    <>
+      <Controls s={s} goals={goals} />
+      <FilterChips s={s} />
+      {loaded.error !== undefined && <Problem error={loaded.error} retry={loaded.reload} />}
+      {!loaded.data && loaded.error === undefined && <Loading />}
+      {loaded.data && loaded.error === undefined && (
+        <div class={loaded.loading ? 'stale' : undefined} aria-busy={loaded.loading}>
+          {/* The figures belong to the selection with which they were asked. */}
+          <Body id={id} {...loaded.data} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The report of the workspace. */
+export function Analytics() {
+  const place = workspace.value;
+  if (place?.urlCount === 0)
+    return (
+      <>
+        <Head title={t('nav.analytics')} />
+        <Empty title={t('report.empty')} hint={t('report.emptyHint')} />
+      </>
+    );
+  return (
+    <>
+      <Head title={t('nav.analytics')}>
+        <Live id="" />
+      </Head>
+      <Report id="" goals={[]} />
+    </>
+  );
+}
+
+/** The report of a link. */
+export function LinkAnalytics({ id }: { id: string }) {
+  const link = useResource(`link ${id}`, async (signal) => {
+    const [found, goals] = await Promise.all([
+      api.get('/api/urls/{id}', { path: { id }, signal }),
+      api.get('/api/urls/{id}/goals', { path: { id }, signal }),
+    ]);
+    return { found, goals };
+  });
+  if (link.error !== undefined) return <Problem error={link.error} retry={link.reload} />;
+  if (!link.data) return <Loading />;
+  const { found, goals } = link.data;
+  const names = (Array.isArray(goals) ? goals : goals.data).map((one: Schema<'Goal'>) => one.name);
+  return (
+    <>
+      <Head
+        title={nameOf(found)}
+        above={['/links', t('links.title')]}
+        note={<bdi class="mono">{bare(found.shortUrl)}</bdi>}
+      >
+        <Live id={id} />
+      </Head>
+      <LinkTabs id={id} here="/analytics" />
+      <Report id={id} goals={names} />
+    </>
+  );
+}

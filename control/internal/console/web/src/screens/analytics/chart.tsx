@@ -1,0 +1,165 @@
+// The time series of a report. Everything in it is also in the table below it.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { compact, number, t } from '../../text';
+import { labelled, ticks } from './scale';
+
+export interface Series {
+  name: string;
+  /** The class of its line: main, second or before. */
+  kind: 'main' | 'second' | 'before';
+  values: readonly number[];
+}
+
+interface ChartProps {
+  label: string;
+  series: readonly Series[];
+  /** The name of each point, for the axis and in full. */
+  names: readonly { short: string; long: string }[];
+  /** Called with the first and last point that the user drags over, or with the point that the user clicks. */
+  onZoom?: (first: number, last: number) => void;
+}
+
+const height = 260;
+const space = { top: 12, right: 8, bottom: 26, left: 44 };
+
+/** The width of an element, as it is now. */
+function useWidth() {
+  const ref = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const watch = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    if (ref.current) watch.observe(ref.current);
+    return () => watch.disconnect();
+  }, []);
+  return { ref, width };
+}
+
+const line = (values: readonly number[], x: (i: number) => number, y: (n: number) => number): string =>
+  values.map((v, i) => `${i === 0 ? 'M' : 'L'}${x(i).toFixed(1)} ${y(v).toFixed(1)}`).join('');
+
+function Axes({ names, top, x, y, width }: Scales & { names: ChartProps['names'] }) {
+  const room = Math.floor((width - space.left) / 84);
+  return (
+    <g class="axes">
+      {top.map((n) => (
+        <g key={n}>
+          <line x1={space.left} x2={width - space.right} y1={y(n)} y2={y(n)} />
+          <text x={space.left - 8} y={y(n) + 4} text-anchor="end">
+            {compact(n)}
+          </text>
+        </g>
+      ))}
+      {labelled(names.length, room).map((i) => (
+        <text key={i} x={x(i)} y={height - 6} text-anchor={i === 0 ? 'start' : 'middle'}>
+          {names[i]?.short}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+interface Scales {
+  width: number;
+  top: number[];
+  x: (i: number) => number;
+  y: (n: number) => number;
+}
+
+/** The values of the point under the pointer. */
+function Tip({
+  at,
+  x,
+  width,
+  series,
+  names,
+}: { at: number; x: number; width: number } & Pick<ChartProps, 'series' | 'names'>) {
+  return (
+    <div class="tip" style={x > width / 2 ? { right: `${width - x + 10}px` } : { left: `${x + 10}px` }}>
+      <p>{names[at]?.long}</p>
+      {series.map((one) => (
+        <p key={one.name} class={one.kind}>
+          {one.name} <b>{number(one.values[at] ?? 0)}</b>
+        </p>
+      ))}
+    </div>
+  );
+}
+
+/** A line chart that can be zoomed by clicking a point or dragging over some. */
+export function Chart({ label, series, names, onZoom }: ChartProps) {
+  const { ref, width } = useWidth();
+  const [at, setAt] = useState<number>();
+  const [from, setFrom] = useState<number>();
+  const n = names.length;
+  const top = ticks(Math.max(0, ...series.flatMap((one) => one.values)));
+  const most = top.at(-1) ?? 1;
+  const inner = Math.max(1, width - space.left - space.right);
+  const x = (i: number) => space.left + (n > 1 ? (i / (n - 1)) * inner : inner / 2);
+  const y = (v: number) => space.top + (1 - v / most) * (height - space.top - space.bottom);
+  const pointed = (event: PointerEvent) => {
+    const left = ref.current?.getBoundingClientRect().left ?? 0;
+    const i = Math.round(((event.clientX - left - space.left) / inner) * (n - 1));
+    return Math.min(n - 1, Math.max(0, i));
+  };
+  const drop = (event: PointerEvent) => {
+    const to = pointed(event);
+    // A finger that taps a point wants to see its figures.
+    if (from !== undefined && (from !== to || event.pointerType === 'mouse'))
+      onZoom?.(Math.min(from, to), Math.max(from, to));
+    setFrom(undefined);
+  };
+  const main = series.find((one) => one.kind === 'main');
+  return (
+    // A chart is drawn from left to right in every language.
+    <div class="chart" dir="ltr" ref={ref} style={{ height: `${height}px` }}>
+      {width > 0 && n > 0 && (
+        <svg
+          role="img"
+          aria-label={label}
+          width={width}
+          height={height}
+          viewBox={`0 0 ${width} ${height}`}
+          onPointerMove={(event) => setAt(pointed(event))}
+          onPointerLeave={() => setAt(undefined)}
+          onPointerDown={(event) => event.button === 0 && onZoom && setFrom(pointed(event))}
+          onPointerUp={drop}
+        >
+          <Axes names={names} top={top} x={x} y={y} width={width} />
+          {main && <path class="area" d={`${line(main.values, x, y)}L${x(n - 1)} ${y(0)}L${x(0)} ${y(0)}Z`} />}
+          {series.map((one) => (
+            <path key={one.name} class={`line ${one.kind}`} d={line(one.values, x, y)} />
+          ))}
+          {from !== undefined && at !== undefined && (
+            <rect
+              class="zoom"
+              x={x(Math.min(from, at))}
+              width={Math.abs(x(at) - x(from))}
+              y={space.top}
+              height={height - space.top - space.bottom}
+            />
+          )}
+          {at !== undefined && <line class="here" x1={x(at)} x2={x(at)} y1={space.top} y2={y(0)} />}
+          {at !== undefined &&
+            series.map((one) => (
+              <circle key={one.name} class={one.kind} cx={x(at)} cy={y(one.values[at] ?? 0)} r="4" />
+            ))}
+        </svg>
+      )}
+      {at !== undefined && <Tip at={at} x={x(at)} width={width} series={series} names={names} />}
+    </div>
+  );
+}
+
+/** The legend of a chart with more than one line. */
+export function Legend({ series }: { series: readonly Series[] }) {
+  if (series.length < 2) return null;
+  return (
+    <ul class="legend" aria-label={t('report.legend')}>
+      {series.map((one) => (
+        <li key={one.name} class={one.kind}>
+          {one.name}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,157 @@
+// The choices of a report: range, interval, audience, comparison and goal, and the filters that are on.
+import { search } from '../../route';
+import { country, t, tongue } from '../../text';
+import { Button } from '../../ui/button';
+import { Input, Select } from '../../ui/field';
+import { Icon } from '../../ui/icon';
+import {
+  filterNames,
+  intervalsOf,
+  ranges,
+  type Audience,
+  type Compare,
+  type FilterName,
+  type RangeName,
+  type Selection,
+} from './selection';
+
+/** What people call a value of a filter. */
+export function nameOf(filter: FilterName, value: string): string {
+  if (value === 'Unknown') return t('report.unknown');
+  if (filter === 'country') return country(value);
+  if (filter === 'language') return tongue(value);
+  if (filter === 'device' && /^(MOBILE|DESKTOP|TABLET)$/.test(value)) {
+    return t(`report.device.${value as 'MOBILE' | 'DESKTOP' | 'TABLET'}`);
+  }
+  if (value === 'Direct') return t('report.direct');
+  return value;
+}
+
+/** Turns a value of a filter on or off. */
+export function toggle(s: Selection, filter: FilterName, value: string): void {
+  const now = s.filters[filter] ?? [];
+  search({ [filter]: now.includes(value) ? now.filter((one) => one !== value) : [...now, value] });
+}
+
+/** The filters that are on. A click on one turns it off. */
+export function FilterChips({ s }: { s: Selection }) {
+  const on = filterNames.flatMap((filter) => (s.filters[filter] ?? []).map((value) => ({ filter, value })));
+  if (on.length === 0) return null;
+  return (
+    <ul class="filterchips" aria-label={t('report.filters')}>
+      {on.map(({ filter, value }) => (
+        <li key={`${filter} ${value}`}>
+          <button type="button" onClick={() => toggle(s, filter, value)}>
+            <span class="kind">{t(`report.filter.${filter}`)}</span>
+            <bdi>{nameOf(filter, value)}</bdi>
+            <Icon name="close" label={t('action.clear')} />
+          </button>
+        </li>
+      ))}
+      {on.length > 1 && (
+        <li>
+          <Button kind="quiet" onClick={() => search(Object.fromEntries(filterNames.map((name) => [name, ''])))}>
+            {t('links.clearFilters')}
+          </Button>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** Today, and the day some days before, of the user's calendar. */
+const dayBefore = (days: number): string => {
+  const at = new Date();
+  at.setDate(at.getDate() - days);
+  return `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, '0')}-${String(at.getDate()).padStart(2, '0')}`;
+};
+
+function Range({ s }: { s: Selection }) {
+  const names = Object.keys(ranges) as RangeName[];
+  const choose = (range: RangeName | 'custom') =>
+    search(
+      range === 'custom'
+        ? { range: '', interval: '', from: dayBefore(6), to: dayBefore(0) }
+        : { range: range === 'month' ? '' : range, interval: '', from: '', to: '' },
+    );
+  return (
+    <>
+      <Select
+        label={t('report.range')}
+        name="range"
+        value={s.range}
+        options={[
+          ...names.map((one) => [one, t(`report.range.${one}`)] as const),
+          ['custom', t('report.range.custom')] as const,
+        ]}
+        onValue={choose}
+      />
+      {s.range === 'custom' && (
+        <>
+          <Input
+            label={t('report.from')}
+            name="from"
+            type="date"
+            value={s.from.slice(0, 10)}
+            onValue={(from) =>
+              from && search({ from, to: from > s.to.slice(0, 10) ? from : s.to.slice(0, 10), interval: '' })
+            }
+          />
+          <Input
+            label={t('report.to')}
+            name="to"
+            type="date"
+            value={s.to.slice(0, 10)}
+            onValue={(to) =>
+              to && search({ from: to < s.from.slice(0, 10) ? to : s.from.slice(0, 10), to, interval: '' })
+            }
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+/** All choices in one line, which wraps. */
+export function Controls({ s, goals }: { s: Selection; goals: readonly string[] }) {
+  const intervals = intervalsOf(s);
+  return (
+    <div class="controls" role="group" aria-label={t('report.choices')}>
+      <Range s={s} />
+      <Select
+        label={t('report.interval')}
+        name="interval"
+        value={s.interval}
+        options={intervals.map((one) => [one, t(`report.interval.${one}`)] as const)}
+        onValue={(interval) => search({ interval: interval === intervals[0] ? '' : interval })}
+      />
+      <Select<Audience>
+        label={t('report.audience')}
+        name="audience"
+        value={s.audience}
+        options={(['people', 'all', 'bots'] as const).map((one) => [one, t(`report.audience.${one}`)] as const)}
+        onValue={(audience) => search({ audience: audience === 'people' ? '' : audience })}
+      />
+      <Select<Compare>
+        label={t('report.compare')}
+        name="compare"
+        value={s.compare}
+        options={[
+          ['', t('report.compare.none')],
+          ['previous', t('report.compare.previous')],
+          ['year', t('report.compare.year')],
+        ]}
+        onValue={(compare) => search({ compare })}
+      />
+      {goals.length > 0 && (
+        <Select
+          label={t('report.goal')}
+          name="goal"
+          value={s.goal}
+          options={[['', t('report.goal.none')], ...goals.map((one) => [one, one] as const)]}
+          onValue={(goal) => search({ goal })}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+// Saves reports and charts as files.
+import { download } from '../../api/client';
+
+/** Offers a file to the user. */
+export function save(blob: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/** Saves a report as CSV. It throws ApiError. */
+export async function saveReport(path: string, query: object): Promise<void> {
+  const { blob, name } = await download(path, { ...query, format: 'csv' });
+  save(blob, name || 'report.csv');
+}
+
+const painted = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font-size', 'font-family'] as const;
+
+/** A drawing as an SVG document that looks the same without the console's style sheets, on the colour of the page. */
+export function drawing(svg: SVGSVGElement): string {
+  const copy = svg.cloneNode(true) as SVGSVGElement;
+  const parts = copy.querySelectorAll<SVGElement>('*');
+  svg.querySelectorAll<SVGElement>('*').forEach((part, i) => {
+    const style = getComputedStyle(part);
+    for (const name of painted) parts[i]?.setAttribute(name, style.getPropertyValue(name));
+  });
+  const paper = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
+  for (const [name, value] of [
+    ['width', '100%'],
+    ['height', '100%'],
+    ['fill', getComputedStyle(document.documentElement).backgroundColor],
+  ] as const)
+    paper.setAttribute(name, value);
+  copy.prepend(paper);
+  copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+  return new XMLSerializer().serializeToString(copy);
+}
+
+/** Saves a drawing as SVG. */
+export const saveSVG = (svg: SVGSVGElement, name: string): void =>
+  save(new Blob([drawing(svg)], { type: 'image/svg+xml' }), `${name}.svg`);
+
+/** Saves a drawing as PNG, with twice its size on the screen. */
+export async function savePNG(svg: SVGSVGElement, name: string): Promise<void> {
+  const { width, height } = svg.getBoundingClientRect();
+  const image = new Image();
+  image.src = URL.createObjectURL(new Blob([drawing(svg)], { type: 'image/svg+xml' }));
+  await image.decode();
+  const canvas = document.createElement('canvas');
+  canvas.width = width * 2;
+  canvas.height = height * 2;
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(image.src);
+  const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, 'image/png'));
+  if (!blob) throw new Error('the browser cannot make a PNG of this size');
+  save(blob, `${name}.png`);
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { change, intervalsOf, parametersOf, selectionOf, zoomed } from './selection';
+
+const select = (query: string) => selectionOf(new URLSearchParams(query));
+
+describe('selectionOf', () => {
+  it('has defaults for what the address does not say', () => {
+    expect(select('')).toEqual({
+      range: 'month',
+      from: '',
+      to: '',
+      interval: 'day',
+      audience: 'people',
+      compare: '',
+      goal: '',
+      filters: {},
+    });
+  });
+
+  it('ignores what is wrong', () => {
+    expect(select('range=x&interval=y&audience=z&compare=w').range).toBe('month');
+    expect(select('range=day&interval=month').interval).toBe('hour');
+    expect(select('from=2026-11-20&to=2026-11-10').range).toBe('month');
+    expect(select('from=yesterday&to=2026-11-10').range).toBe('month');
+  });
+
+  it('keeps repeated filters', () => {
+    expect(select('country=DE&country=AT&tag=summer').filters).toEqual({ country: ['DE', 'AT'], tag: ['summer'] });
+  });
+});
+
+describe('intervalsOf', () => {
+  it('offers what the API has for the length', () => {
+    expect(select('from=2026-11-20&to=2026-11-20').interval).toBe('hour');
+    expect(select('from=2026-11-20T08:00:00Z&to=2026-11-20T12:00:00Z').interval).toBe('minute');
+    expect(intervalsOf({ range: 'custom', from: '2026-10-01', to: '2026-10-31' })).toContain('hour');
+    expect(intervalsOf({ range: 'custom', from: '2026-10-01', to: '2026-11-01' })).not.toContain('hour');
+  });
+});
+
+describe('parametersOf', () => {
+  it('asks for one series or two', () => {
+    expect(parametersOf(select('audience=all'), 'UTC')).toMatchObject({ includeBots: true, series: 'people,bots' });
+    expect(parametersOf(select('audience=bots'), 'UTC')).toMatchObject({ bot: ['true'] });
+    expect(parametersOf(select(''), 'Asia/Tokyo')).toEqual({
+      timeRange: 'last_30_days',
+      timezone: 'Asia/Tokyo',
+      interval: 'day',
+    });
+  });
+});
+
+describe('zoomed', () => {
+  it('includes the last point as a whole', () => {
+    expect(zoomed({ date: '2026-11-01' }, { date: '2026-11-03' }, 'day')).toEqual({
+      from: '2026-11-01',
+      to: '2026-11-03',
+    });
+    expect(zoomed({ date: '2026-11-02' }, { date: '2026-11-09' }, 'week')).toEqual({
+      from: '2026-11-02',
+      to: '2026-11-15',
+    });
+    expect(zoomed({ date: '2026-01-01' }, { date: '2026-02-01' }, 'month')).toEqual({
+      from: '2026-01-01',
+      to: '2026-02-28',
+    });
+    const at = (h: string) => ({ date: '2026-11-01', at: `2026-11-01T${h}:00:00Z` });
+    expect(zoomed(at('08'), at('10'), 'hour')).toEqual({
+      from: '2026-11-01T08:00:00.000Z',
+      to: '2026-11-01T11:00:00.000Z',
+    });
+  });
+});
+
+describe('change', () => {
+  it('says nothing about growth from nothing', () => {
+    expect(change(5, 0)).toBeUndefined();
+    expect(change(15, 10)).toBe(50);
+    expect(change(0, 10)).toBe(-100);
+  });
+});

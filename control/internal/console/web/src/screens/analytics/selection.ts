@@ -1,0 +1,146 @@
+// What a report shows. All of it is in the address, so a view can be shared, and Back leads to the one before.
+
+/** The ranges with a name; `api` is the API's name for them. */
+export const ranges = {
+  hour: { api: 'last_hour', intervals: ['minute', 'hour'] },
+  hours6: { api: 'last_6_hours', intervals: ['minute', 'hour'] },
+  day: { api: 'last_24_hours', intervals: ['hour'] },
+  week: { api: 'last_7_days', intervals: ['day', 'hour'] },
+  month: { api: 'last_30_days', intervals: ['day', 'hour', 'week'] },
+  quarter: { api: 'last_90_days', intervals: ['day', 'week', 'month'] },
+  year: { api: 'last_365_days', intervals: ['week', 'day', 'month'] },
+} as const;
+
+export type RangeName = keyof typeof ranges;
+export type Interval = 'minute' | 'hour' | 'day' | 'week' | 'month';
+
+/** The filters, by their name in the address and in the API. */
+export const filterNames = [
+  'country',
+  'device',
+  'os',
+  'browser',
+  'referer',
+  'language',
+  'tag',
+  'domain',
+  'variantId',
+  'ruleId',
+] as const;
+
+export type FilterName = (typeof filterNames)[number];
+
+export type Audience = 'people' | 'all' | 'bots';
+export type Compare = '' | 'previous' | 'year';
+
+export interface Selection {
+  range: RangeName | 'custom';
+  /** The first and the last day, or two instants, of a custom range. */
+  from: string;
+  to: string;
+  interval: Interval;
+  audience: Audience;
+  compare: Compare;
+  goal: string;
+  filters: Partial<Record<FilterName, string[]>>;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+const isTime = (text: string): boolean => isDay(text) || (text.includes('T') && !Number.isNaN(Date.parse(text)));
+
+/** The length of a custom range. The last day counts as a whole. */
+export function lengthOf(from: string, to: string): number {
+  return Date.parse(to) - Date.parse(from) + (isDay(to) ? day : 0);
+}
+
+/** The intervals that the API has for a range, the best one first. */
+export function intervalsOf({ range, from, to }: Pick<Selection, 'range' | 'from' | 'to'>): readonly Interval[] {
+  if (range !== 'custom') return ranges[range].intervals;
+  const length = lengthOf(from, to);
+  if (length <= 6 * hour) return ['minute', 'hour'];
+  if (length <= 2 * day) return isDay(from) ? ['hour', 'day'] : ['hour'];
+  if (length <= 31 * day) return ['day', 'hour', 'week'];
+  return ['day', 'week', 'month'];
+}
+
+const oneOf = <T extends string>(list: readonly T[], text: string | null, or: T): T =>
+  list.find((one) => one === text) ?? or;
+
+/** The selection of an address. What the address does not say, or says wrongly, is the default. */
+export function selectionOf(query: URLSearchParams): Selection {
+  const from = query.get('from') ?? '';
+  const to = query.get('to') ?? '';
+  const custom = isTime(from) && isTime(to) && lengthOf(from, to) > 0;
+  const range = custom ? 'custom' : oneOf(Object.keys(ranges) as RangeName[], query.get('range'), 'month');
+  const intervals = intervalsOf({ range, from, to });
+  const filters: Selection['filters'] = {};
+  for (const name of filterNames) if (query.has(name)) filters[name] = query.getAll(name);
+  return {
+    range,
+    from: custom ? from : '',
+    to: custom ? to : '',
+    interval: oneOf(intervals, query.get('interval'), intervals[0] ?? 'day'),
+    audience: oneOf(['people', 'all', 'bots'], query.get('audience'), 'people'),
+    compare: oneOf(['', 'previous', 'year'], query.get('compare'), ''),
+    goal: query.get('goal') ?? '',
+    filters,
+  };
+}
+
+export interface Parameters extends Partial<Record<FilterName | 'bot', string[]>> {
+  timeRange: string;
+  startDate?: string;
+  endDate?: string;
+  timezone: string;
+  interval: string;
+  compare?: string;
+  goal?: string;
+  includeBots?: boolean;
+  series?: string;
+}
+
+/** The parameters of the API for a selection. */
+export function parametersOf(s: Selection, timezone: string): Parameters {
+  return {
+    ...(s.range === 'custom'
+      ? { timeRange: 'custom', startDate: s.from, endDate: s.to }
+      : { timeRange: ranges[s.range].api }),
+    timezone,
+    interval: s.interval,
+    ...(s.compare && { compare: s.compare }),
+    ...(s.goal && { goal: s.goal }),
+    ...(s.audience === 'all' && { includeBots: true, series: 'people,bots' }),
+    ...(s.audience === 'bots' && { bot: ['true'] }),
+    ...s.filters,
+  };
+}
+
+/** A point of the time axis: a day, or the instant at which an hour or a minute begins. */
+interface Point {
+  at?: string;
+  date: string;
+}
+
+const steps: Record<Interval, number> = { minute, hour, day, week: 7 * day, month: 31 * day };
+
+/** The address of the range from one point of the chart to another, which shows them in more detail. */
+export function zoomed(first: Point, last: Point, interval: Interval): { from: string; to: string } {
+  if (first.at !== undefined && last.at !== undefined) {
+    const end = new Date(Date.parse(last.at) + steps[interval]).toISOString();
+    return { from: new Date(first.at).toISOString(), to: end };
+  }
+  if (interval === 'day') return { from: first.date, to: last.date };
+  const end = new Date(`${last.date}T00:00:00Z`);
+  if (interval === 'week') end.setUTCDate(end.getUTCDate() + 6);
+  else end.setUTCMonth(end.getUTCMonth() + 1, 0);
+  return { from: first.date, to: end.toISOString().slice(0, 10) };
+}
+
+/** How much a figure changed, in percent; undefined if there was nothing before, because no percentage says that. */
+export function change(now: number, before: number): number | undefined {
+  return before === 0 ? undefined : ((now - before) / before) * 100;
+}
