@@ -136,7 +136,10 @@ async function send(method: string, url: string, options: Options & { body?: unk
   const version = options.ifMatch && versions.get(options.ifMatch);
   if (version) headers.set('If-Match', version);
   const init: RequestInit = { method, headers, credentials: 'same-origin', signal: options.signal ?? null };
-  if (options.body !== undefined) {
+  if (options.body instanceof Blob) {
+    headers.set('Content-Type', options.body.type);
+    init.body = options.body;
+  } else if (options.body !== undefined) {
     headers.set('Content-Type', 'application/json');
     init.body = JSON.stringify(options.body);
   }
@@ -195,6 +198,10 @@ export const api = {
   patch: method('patch'),
   delete: method('delete'),
 };
+
+/** Sends a file, of which the media type must be right. Like `api.post`, it may throw ApiError. */
+export const upload = <P extends PathsWith<'post'>>(path: P, query: object, file: Blob): Promise<Answer<'post', P>> =>
+  call('POST', address(path, {}, query), { body: file }) as Promise<Answer<'post', P>>;
 
 /** A file of the API, and the name that the API gives to it. */
 export async function download(path: string, query: object = {}): Promise<{ blob: Blob; name: string }> {

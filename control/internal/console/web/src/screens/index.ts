@@ -21,6 +21,8 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/links\/(?<id>[\w-]+)\/rules$/, lazy(async () => (await import('./rules/rules')).Rules)],
   [/^\/links\/(?<id>[\w-]+)\/analytics$/, lazy(async () => (await import('./analytics/analytics')).LinkAnalytics)],
   [/^\/analytics$/, lazy(async () => (await import('./analytics/analytics')).Analytics)],
+  [/^\/imports$/, lazy(async () => (await import('./imports/imports')).Imports)],
+  [/^\/imports\/(?<id>[\w-]+)$/, lazy(async () => (await import('./imports/import')).ImportScreen)],
 ];
 
 type Name = Extract<Key, `nav.${string}`>;
@@ -31,8 +33,8 @@ export interface Place {
   name: Name;
   /** The key that leads there after g. */
   key?: string;
-  /** Who sees it: everybody, administrators of the workspace, or those of the system. */
-  for?: 'ADMIN' | 'SYSTEM';
+  /** Who sees it: everybody, editors or administrators of the workspace, or administrators of the system. */
+  for?: 'EDITOR' | 'ADMIN' | 'SYSTEM';
 }
 
 /** Whether the user sees a place. */
@@ -48,6 +50,7 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
     places: [
       { at: '/links', icon: 'link', name: 'nav.links', key: 'l' },
       { at: '/analytics', icon: 'analytics', name: 'nav.analytics', key: 'a' },
+      { at: '/imports', icon: 'import', name: 'nav.imports', key: 'i', for: 'EDITOR' },
     ],
   },
 ];

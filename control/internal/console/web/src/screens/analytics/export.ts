@@ -1,14 +1,6 @@
 // Saves reports and charts as files.
 import { download } from '../../api/client';
-
-/** Offers a file to the user. */
-export function save(blob: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
+import { save } from '../../ui/save';
 
 /** Saves a report as CSV. It throws ApiError. */
 export async function saveReport(path: string, query: object): Promise<void> {

@@ -158,7 +158,7 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
           onTheirs={() => begin(theirs)}
         />
       )}
-      {!theirs && error !== undefined && <Problem error={error} />}
+      {!theirs && error !== undefined && <Problem error={error} marked />}
       <Basics {...part} suggestions={tags.data?.data.map((tag) => tag.name) ?? []} />
       <Schedule {...part} />
       <Campaign {...part} />

@@ -128,7 +128,7 @@ function Notices({ error, onDiscard, onTheirs, onMine }: NoticesProps) {
         </div>
       )}
       {theirs && <Conflict theirs={theirs} onTheirs={() => onTheirs(theirs)} onMine={() => onMine(theirs)} />}
-      {!theirs && error !== undefined && <Problem error={error} />}
+      {!theirs && error !== undefined && <Problem error={error} marked />}
     </>
   );
 }

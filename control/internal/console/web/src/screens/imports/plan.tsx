@@ -1,0 +1,147 @@
+// Before the start: which column is what, what happens with conflicts, and what the import would do.
+import { useState } from 'preact/hooks';
+import { api, type Schema } from '../../api/client';
+import { may } from '../../session';
+import { number, t } from '../../text';
+import { Button } from '../../ui/button';
+import { Select } from '../../ui/field';
+import { useSaving } from '../../ui/form';
+import { Problem } from '../../ui/problem';
+import { useResource } from '../../ui/resource';
+import { choose, fieldNames, mappingOf, suggested, type Choice, type FieldName } from './fields';
+import { ProblemTable } from './problems';
+
+type Conflicts = 'skip' | 'rename' | 'overwrite';
+
+interface ColumnsProps {
+  job: Schema<'Import'>;
+  choice: Choice;
+  onChoice: (choice: Choice) => void;
+}
+
+/** The columns of the file with their first values. */
+function Columns({ job, choice, onChoice }: ColumnsProps) {
+  return (
+    <table class="table columns">
+      <caption class="offscreen">{t('import.columns')}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{t('import.column')}</th>
+          <th scope="col">{t('import.sample')}</th>
+          <th scope="col">{t('import.field')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {job.columns.map((column) => (
+          <tr key={column.name}>
+            <th scope="row" dir="auto">
+              {column.name}
+            </th>
+            <td data-name={t('import.sample')}>
+              <div>
+                {column.sample.map((value, i) => (
+                  <p key={i} class="sample" dir="auto" title={value}>
+                    {value || '–'}
+                  </p>
+                ))}
+              </div>
+            </td>
+            <td data-name={t('import.field')}>
+              <select
+                aria-label={t('import.fieldOf', { column: column.name })}
+                name={`field-${column.name}`}
+                value={choice[column.name]}
+                class={choice[column.name] === '' ? 'out' : undefined}
+                onChange={(event) => onChoice(choose(choice, column.name, event.currentTarget.value as FieldName | ''))}
+              >
+                <option value="">{t('import.leaveOut')}</option>
+                {fieldNames.map((field) => (
+                  <option key={field} value={field}>
+                    {t(`import.field.${field}`)}
+                  </option>
+                ))}
+              </select>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** What the import would do with the chosen columns. */
+function Outcome({ plan, job }: { plan: { mapping: Record<string, string>; conflicts: Conflicts }; job: string }) {
+  const check = useResource(JSON.stringify(plan), (signal) =>
+    api.post('/api/imports/{id}/dry-run', { path: { id: job }, body: plan, signal }),
+  );
+  if (check.error !== undefined) return <Problem error={check.error} retry={check.reload} />;
+  if (!check.data) return <p role="status">{t('import.checking')}</p>;
+  const found = check.data;
+  const figures = [
+    [t('import.create'), found.create],
+    [t('import.update'), found.update],
+    [t('import.skip'), found.skip],
+    [t('import.rename'), found.rename],
+    [t('import.errors'), found.errors],
+  ] as const;
+  return (
+    <div class={check.loading ? 'stale' : undefined} aria-busy={check.loading}>
+      <div role="status">
+        <dl class="counts">
+          {figures.map(([name, n]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{number(n)}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+      {found.errors > 0 && <p class="hint">{t('import.errorsHint')}</p>}
+      {found.problems.length > 0 && <ProblemTable problems={found.problems} />}
+    </div>
+  );
+}
+
+/** The form of an import that has not started. */
+export function Plan({ job, onStarted }: { job: Schema<'Import'>; onStarted: () => void }) {
+  const [choice, setChoice] = useState(() => suggested(job.columns, job.mapping));
+  const [conflicts, setConflicts] = useState<Conflicts>('skip');
+  const saving = useSaving([]);
+  const plan = { mapping: mappingOf(choice), conflicts };
+  const ready = 'originalUrl' in plan.mapping;
+  const start = async () => {
+    const started = await saving.run(() => api.post('/api/imports/{id}/start', { path: { id: job.id }, body: plan }));
+    if (started) onStarted();
+  };
+  return (
+    <>
+      <section class="section">
+        <h2>{t('import.columns')}</h2>
+        <p class="hint">{t('import.columnsHint')}</p>
+        <Columns job={job} choice={choice} onChoice={setChoice} />
+        <Select
+          label={t('import.conflicts')}
+          hint={t(`import.conflicts.${conflicts}Hint`)}
+          name="conflicts"
+          value={conflicts}
+          options={(['skip', 'rename', 'overwrite'] as const).map(
+            (one) => [one, t(`import.conflicts.${one}`)] as const,
+          )}
+          onValue={setConflicts}
+        />
+      </section>
+      <section class="section">
+        <h2>{t('import.dryRun')}</h2>
+        {ready ? <Outcome plan={plan} job={job.id} /> : <p class="hint">{t('import.needsDestination')}</p>}
+      </section>
+      {saving.error !== undefined && <Problem error={saving.error} />}
+      {may('EDITOR') && (
+        <p>
+          <Button kind="primary" disabled={!ready} busy={saving.busy} onClick={() => void start()}>
+            {t('import.start')}
+          </Button>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,64 @@
+// The rows of a file that cannot be imported.
+import { useState } from 'preact/hooks';
+import { api, download, type Schema } from '../../api/client';
+import { number, t } from '../../text';
+import { Button } from '../../ui/button';
+import { Section } from '../../ui/page';
+import { Problem } from '../../ui/problem';
+import { useResource } from '../../ui/resource';
+import { Table } from '../../ui/table';
+import { complain } from '../../ui/toast';
+import { save } from '../../ui/save';
+import { fieldNames, type FieldName } from './fields';
+
+const few = 20;
+
+const named = (field: string): string =>
+  (fieldNames as readonly string[]).includes(field) ? t(`import.field.${field as FieldName}`) : field;
+
+/** Problems with the line of their row in the file. */
+export function ProblemTable({ problems }: { problems: readonly Schema<'ImportProblem'>[] }) {
+  const [all, setAll] = useState(false);
+  return (
+    <>
+      <Table
+        label={t('import.problems')}
+        rows={all ? problems : problems.slice(0, few)}
+        keyOf={(one) => `${one.row} ${one.field} ${one.message}`}
+        columns={[
+          { name: t('import.line'), figure: true, cell: (one) => number(one.row) },
+          { name: t('import.field'), cell: (one) => named(one.field) },
+          { name: t('import.value'), cell: (one) => <bdi class="mono">{one.value}</bdi> },
+          { name: t('import.problem'), cell: (one) => one.message },
+        ]}
+      />
+      {problems.length > few && !all && (
+        <Button kind="quiet" onClick={() => setAll(true)}>
+          {t('report.all', { n: problems.length })}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** The failed rows of an import that has started, and a file with them to correct. `turn` loads them again. */
+export function Problems({ id, turn }: { id: string; turn: number }) {
+  const list = useResource(`${id} ${turn}`, (signal) =>
+    api.get('/api/imports/{id}/problems', { path: { id }, query: { pageSize: 100 }, signal }),
+  );
+  const file = async () => {
+    const { blob, name } = await download(`/api/imports/${id}/problems.csv`);
+    save(blob, name || 'problems.csv');
+  };
+  if (list.error !== undefined) return <Problem error={list.error} retry={list.reload} />;
+  return (
+    <Section title={t('import.problems')} hint={t('import.problemsHint')}>
+      <p>
+        <Button icon="download" onClick={() => void file().catch(complain)}>
+          {t('import.problemsFile')}
+        </Button>
+      </p>
+      {list.data && <ProblemTable problems={list.data.data} />}
+    </Section>
+  );
+}
