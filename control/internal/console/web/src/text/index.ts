@@ -54,7 +54,7 @@ const moments = computed(() => new Intl.DateTimeFormat(language.value, { dateSty
 
 /** The message of that name. Placeholders without a value are an error of the types. */
 export function t<K extends Key>(key: K, ...[values]: [Names<English[K]>] extends [never] ? [] : [Values<K>]): string {
-  const message: string | Plural = active.value.catalogue[key] ?? en[key];
+  const message: string | Plural = active.value.catalogue[key];
   const given = (values ?? {}) as Record<string, string | number>;
   const text =
     typeof message === 'string' ? message : (message[plurals.value.select(Number(given['n']))] ?? message.other);

@@ -12,5 +12,5 @@ export type Plural = { other: string } & Partial<Record<Intl.LDMLPluralRule, str
 /** The translation of an area of the catalogue, such as `links`: each of its messages. */
 export type Translation<Area> = { readonly [K in keyof Area]: Area[K] extends string ? string : Plural };
 
-/** The messages of a language. A message that is not translated yet is shown in English; a test lists which those are. */
-export type Catalogue = Partial<Translation<English>>;
+/** The messages of a language, which are all of the English ones. */
+export type Catalogue = Translation<English>;

@@ -1,8 +1,10 @@
 import type { Catalogue } from '../message';
 import { app } from './app';
 import { imports } from './imports';
+import { link } from './link';
 import { links } from './links';
 import { palette } from './palette';
 import { report } from './report';
+import { rules } from './rules';
 
-export const ar: Catalogue = { ...app, ...links, ...palette, ...report, ...imports };
+export const ar: Catalogue = { ...app, ...links, ...link, ...rules, ...palette, ...report, ...imports };

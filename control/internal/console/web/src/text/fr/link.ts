@@ -1,0 +1,47 @@
+import type { link as en } from '../en/link';
+import type { Translation } from '../message';
+
+export const link: Translation<typeof en> = {
+  'edit.schedule': 'Planification et limites',
+  'edit.startsAt': 'Début',
+  'edit.startsAtHint': 'Dans votre fuseau horaire. Avant, les visiteurs reçoivent le statut 404.',
+  'edit.expiresAt': 'Expiration',
+  'edit.expiresAtHint': 'Laissez vide pour aucune expiration.',
+  'edit.maxClicks': 'Nombre maximal de clics',
+  'edit.maxClicksHint': 'Clics de personnes. Les robots ne comptent pas.',
+  'edit.expiredUrl': 'Ensuite',
+  'edit.expiredUrlHint':
+    'Où vont les visiteurs après la fin ou le dernier clic. Sans adresse, ils reçoivent le statut 410.',
+  'edit.campaign': 'Campagne (UTM)',
+  'edit.template': 'Remplir depuis un modèle',
+  'edit.templateNone': 'Choisissez un modèle',
+  'edit.utmSource': 'Source',
+  'edit.utmMedium': 'Support',
+  'edit.utmCampaign': 'Campagne',
+  'edit.utmTerm': 'Terme',
+  'edit.utmContent': 'Contenu',
+  'edit.preview': 'Les visiteurs vont vers',
+  'edit.more': 'Mot de passe et plus',
+  'edit.password': 'Mot de passe',
+  'edit.passwordHint': 'Les visiteurs doivent le saisir. Au moins 4 caractères.',
+  'edit.passwordKeep': 'Un mot de passe est défini. Laissez vide pour le garder.',
+  'edit.noPassword': 'Retirer le mot de passe',
+  'edit.redirectCode': 'Redirection',
+  'edit.code.301': '301, permanente',
+  'edit.code.302': '302, temporaire (par défaut)',
+  'edit.code.307': '307, temporaire, même méthode',
+  'edit.code.308': '308, permanente, même méthode',
+  'edit.externalId': 'Identifiant externe',
+  'edit.externalIdHint': 'Votre propre clé pour le lien, unique dans l’espace de travail.',
+  'edit.notes': 'Notes',
+  'edit.notesHint': 'Les visiteurs ne les voient jamais.',
+  'edit.saved': 'Enregistré',
+  'edit.conflict':
+    'Quelqu’un d’autre a modifié les mêmes champs entre-temps. Rien n’est perdu : choisissez une version.',
+  'edit.changedElsewhere':
+    'Quelqu’un d’autre a modifié d’autres champs de ce lien entre-temps. L’enregistrement garde les deux modifications.',
+  'edit.field': 'Champ',
+  'edit.yours': 'La vôtre',
+  'edit.link': 'Lien',
+  'edit.tabs': 'Pages du lien',
+};
