@@ -44,6 +44,7 @@ interface Options {
   ifMatch?: object;
   /** Requests of the sign-in screen: their 401 means a wrong password and not the end of a session. */
   signIn?: boolean;
+  headers?: Record<string, string>;
 }
 
 type Request<M extends Method, P extends keyof paths> = PathValues<M, P> & QueryValues<M, P> & Body<M, P> & Options;
@@ -131,7 +132,7 @@ export function address(path: string, values: object = {}, query: object = {}): 
 }
 
 async function send(method: string, url: string, options: Options & { body?: unknown }): Promise<Response> {
-  const headers = new Headers({ Accept: 'application/json' });
+  const headers = new Headers({ Accept: 'application/json', ...options.headers });
   if (workspace !== '' && !outsideWorkspaces.test(url)) headers.set('X-Workspace', workspace);
   const version = options.ifMatch && versions.get(options.ifMatch);
   if (version) headers.set('If-Match', version);
@@ -202,6 +203,18 @@ export const api = {
 /** Sends a file, of which the media type must be right. Like `api.post`, it may throw ApiError. */
 export const upload = <P extends PathsWith<'post'>>(path: P, query: object, file: Blob): Promise<Answer<'post', P>> =>
   call('POST', address(path, {}, query), { body: file }) as Promise<Answer<'post', P>>;
+
+/** The answer to a GET whose body is read piece by piece, or is no JSON. */
+export async function open(path: string, query: object = {}, options: Options = {}): Promise<Response> {
+  for (;;) {
+    const answer = await send('GET', address(path, {}, query), options);
+    if (answer.ok) return answer;
+    if (answer.status !== 401 || !signInAgain) {
+      throw new ApiError(answer.status, await decode(answer), Number(answer.headers.get('Retry-After')) || 0);
+    }
+    await signInAgain();
+  }
+}
 
 /** A file of the API, and the name that the API gives to it. */
 export async function download(path: string, query: object = {}): Promise<{ blob: Blob; name: string }> {

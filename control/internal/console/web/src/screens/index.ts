@@ -23,6 +23,7 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/analytics$/, lazy(async () => (await import('./analytics/analytics')).Analytics)],
   [/^\/imports$/, lazy(async () => (await import('./imports/imports')).Imports)],
   [/^\/imports\/(?<id>[\w-]+)$/, lazy(async () => (await import('./imports/import')).ImportScreen)],
+  [/^\/live$/, lazy(async () => (await import('./live/live')).Live)],
 ];
 
 type Name = Extract<Key, `nav.${string}`>;
@@ -51,6 +52,7 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
       { at: '/links', icon: 'link', name: 'nav.links', key: 'l' },
       { at: '/analytics', icon: 'analytics', name: 'nav.analytics', key: 'a' },
       { at: '/imports', icon: 'import', name: 'nav.imports', key: 'i', for: 'EDITOR' },
+      { at: '/live', icon: 'live', name: 'nav.live', key: 'v' },
     ],
   },
 ];

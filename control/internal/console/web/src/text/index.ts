@@ -70,6 +70,15 @@ export const number = (n: number): string => numbers.value.format(n);
 /** A number in a few characters, such as 1.2M. */
 export const compact = (n: number): string => compacts.value.format(n);
 
+const seconds = computed(() => new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'medium' }));
+const clocks = computed(() => new Intl.DateTimeFormat(language.value, { timeStyle: 'medium' }));
+
+/** A time to the second. */
+export const second = (at: string): string => seconds.value.format(new Date(at));
+
+/** A time of a day, to the second. */
+export const clock = (at: string): string => clocks.value.format(new Date(at));
+
 /** A day, such as 23 Nov 2026. `at` is a time as the API writes it. */
 export const day = (at: string): string => days.value.format(new Date(at));
 

@@ -2,16 +2,18 @@ import { t } from '../../text';
 import { Tabs } from '../../ui/page';
 
 /** The screens of a link. */
-export function LinkTabs({ id, here }: { id: string; here: '' | '/rules' | '/analytics' }) {
+export function LinkTabs({ id, here }: { id: string; here: '' | '/rules' | '/analytics' | '/live' }) {
   const root = `/links/${id}`;
+  const live = `/live?link=${id}`;
   return (
     <Tabs
       label={t('edit.tabs')}
-      here={root + here}
+      here={here === '/live' ? live : root + here}
       tabs={[
         [root, t('edit.link')],
         [`${root}/rules`, t('rules.short')],
         [`${root}/analytics`, t('nav.analytics')],
+        [live, t('nav.live')],
       ]}
     />
   );

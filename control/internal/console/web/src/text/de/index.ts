@@ -2,9 +2,10 @@ import type { Catalogue } from '../message';
 import { app } from './app';
 import { imports } from './imports';
 import { links } from './links';
+import { live } from './live';
 import { link } from './link';
 import { rules } from './rules';
 import { palette } from './palette';
 import { report } from './report';
 
-export const de: Catalogue = { ...app, ...links, ...palette, ...report, ...imports, ...link, ...rules };
+export const de: Catalogue = { ...app, ...links, ...live, ...palette, ...report, ...imports, ...link, ...rules };

@@ -3,9 +3,10 @@
 import { app } from './app';
 import { imports } from './imports';
 import { links } from './links';
+import { live } from './live';
 import { link } from './link';
 import { rules } from './rules';
 import { palette } from './palette';
 import { report } from './report';
 
-export const en = { ...app, ...links, ...palette, ...report, ...imports, ...link, ...rules } as const;
+export const en = { ...app, ...links, ...live, ...palette, ...report, ...imports, ...link, ...rules } as const;

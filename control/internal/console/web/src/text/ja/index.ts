@@ -3,8 +3,9 @@ import { app } from './app';
 import { imports } from './imports';
 import { link } from './link';
 import { links } from './links';
+import { live } from './live';
 import { palette } from './palette';
 import { report } from './report';
 import { rules } from './rules';
 
-export const ja: Catalogue = { ...app, ...links, ...link, ...rules, ...palette, ...report, ...imports };
+export const ja: Catalogue = { ...app, ...links, ...live, ...link, ...rules, ...palette, ...report, ...imports };
