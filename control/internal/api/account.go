@@ -149,7 +149,7 @@ func (s *Server) setUpTOTP(ctx context.Context, in *setUpTOTPIn) (*body[TwoFacto
 	if err != nil {
 		return nil, err
 	}
-	png, err := qr.PNG(got.Address, qr.Style{Width: 256, Color: qr.Black, Background: qr.White})
+	png, err := qr.PNG(got.Address, qr.Style{Width: 256, Color: qr.Black, Background: qr.White, Margin: qr.DefaultMargin})
 	if err != nil {
 		return nil, fmt.Errorf("draw QR code: %w", err)
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,19 +22,23 @@ func (s *Server) registerQRCode() {
 	}
 	str := &huma.Schema{Type: huma.TypeString}
 	low, high := float64(qr.MinWidth), float64(qr.MaxWidth)
+	none, wide := 0.0, float64(qr.MaxMargin)
 	s.describe(&huma.Operation{
 		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, Tags: []string{e.Tag},
-		Description: "Returns an image if `format` is png or svg, or if Accept contains an image type. Otherwise it returns JSON with a data URL.",
+		Description: "Returns an image if `format` is png, svg or pdf, or if Accept contains an image type. Otherwise it returns JSON with a data URL.",
 		Security:    []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		Parameters: []*huma.Param{
 			param("path", "id", "The URL's id.", str),
 			param("query", "width", "Width and height in pixels. The default is 300.", &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high}),
 			param("query", "color", "Hexadecimal colour of the code. The default is #000000.", str),
 			param("query", "background", "Hexadecimal colour of the background. The default is #ffffff.", str),
-			param("query", "format", "The format of the response.", &huma.Schema{Type: huma.TypeString, Enum: []any{"png", "svg", "json"}}),
+			param("query", "shape", "The shape of the modules. The default is square.", &huma.Schema{Type: huma.TypeString, Enum: []any{"square", "rounded", "dots"}}),
+			param("query", "level", "How much of the code may be damaged: L 7 %, M 15 % (default), Q 25 %, H 30 %.", &huma.Schema{Type: huma.TypeString, Enum: []any{"L", "M", "Q", "H"}}),
+			param("query", "margin", "Width of the empty border in modules. The default is 4, which scanners expect.", &huma.Schema{Type: huma.TypeInteger, Minimum: &none, Maximum: &wide}),
+			param("query", "format", "The format of the response.", &huma.Schema{Type: huma.TypeString, Enum: []any{"png", "svg", "pdf", "json"}}),
 		},
 		Responses: map[string]*huma.Response{"200": {Description: "The code.", Content: map[string]*huma.MediaType{
-			"image/png": {}, "image/svg+xml": {},
+			"image/png": {}, "image/svg+xml": {}, "application/pdf": {},
 			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"qrCode": str}, Required: []string{"qrCode"}}},
 		}}},
 	})
@@ -46,23 +51,12 @@ func (s *Server) qrCode(c echo.Context) error {
 		return err
 	}
 	var v problem.Fields
-	style := qr.Style{Width: qr.DefaultWidth, Color: qr.Black, Background: qr.White}
-	if raw := c.QueryParam("width"); raw != "" {
-		if style.Width, err = strconv.Atoi(raw); err != nil || style.Width < qr.MinWidth || style.Width > qr.MaxWidth {
-			v.Add("width", "must be a whole number from %d to %d", qr.MinWidth, qr.MaxWidth)
-		}
-	}
-	if style.Color, err = qr.ParseColor(c.QueryParam("color"), style.Color); err != nil {
-		v.Add("color", "%s", err)
-	}
-	if style.Background, err = qr.ParseColor(c.QueryParam("background"), style.Background); err != nil {
-		v.Add("background", "%s", err)
-	}
+	style := qrStyle(c, &v)
 	format := c.QueryParam("format")
 	switch accept := strings.Join(c.Request().Header.Values("Accept"), ","); {
-	case format == "png", format == "svg", format == "json":
+	case format == "png", format == "svg", format == "pdf", format == "json":
 	case format != "":
-		v.Add("format", "must be png, svg or json")
+		v.Add("format", "must be png, svg, pdf or json")
 	case !strings.Contains(accept, "image/"):
 		format = "json"
 	case strings.Contains(accept, "image/svg+xml") && strings.Count(accept, "image/") == 1:
@@ -82,6 +76,13 @@ func (s *Server) qrCode(c echo.Context) error {
 		}
 		return c.Blob(http.StatusOK, "image/svg+xml", b)
 	}
+	if format == "pdf" {
+		b, err := qr.PDF(address, style)
+		if err != nil {
+			return err
+		}
+		return c.Blob(http.StatusOK, "application/pdf", b)
+	}
 	b, err := qr.PNG(address, style)
 	if err != nil {
 		return err
@@ -90,4 +91,41 @@ func (s *Server) qrCode(c echo.Context) error {
 		return c.Blob(http.StatusOK, "image/png", b)
 	}
 	return c.JSON(http.StatusOK, map[string]string{"qrCode": "data:image/png;base64," + base64.StdEncoding.EncodeToString(b)})
+}
+
+// qrStyle reads the appearance of a code from the query, and adds what is wrong with it to v.
+func qrStyle(c echo.Context, v *problem.Fields) qr.Style {
+	style := qr.Style{Width: qr.DefaultWidth, Margin: qr.DefaultMargin, Shape: qr.Squares, Level: "M"}
+	number := func(name string, value *int, low, high int) {
+		raw := c.QueryParam(name)
+		if raw == "" {
+			return
+		}
+		n, err := strconv.Atoi(raw)
+		if err != nil || n < low || n > high {
+			v.Add(name, "must be a whole number from %d to %d", low, high)
+			return
+		}
+		*value = n
+	}
+	number("width", &style.Width, qr.MinWidth, qr.MaxWidth)
+	number("margin", &style.Margin, 0, qr.MaxMargin)
+	var err error
+	if style.Color, err = qr.ParseColor(c.QueryParam("color"), qr.Black); err != nil {
+		v.Add("color", "%s", err)
+	}
+	if style.Background, err = qr.ParseColor(c.QueryParam("background"), qr.White); err != nil {
+		v.Add("background", "%s", err)
+	}
+	if shape := qr.Shape(c.QueryParam("shape")); slices.Contains(qr.Shapes, shape) {
+		style.Shape = shape
+	} else if shape != "" {
+		v.Add("shape", "must be square, rounded or dots")
+	}
+	if level := c.QueryParam("level"); slices.Contains(qr.Levels, level) {
+		style.Level = level
+	} else if level != "" {
+		v.Add("level", "must be L, M, Q or H")
+	}
+	return style
 }

@@ -414,7 +414,7 @@ func TestURLs_QR_code(t *testing.T) {
 	for _, q := range []struct{ query, accept, kind string }{
 		{"", "", "application/json"}, {"", "*/*", "application/json"}, {"", "application/json", "application/json"}, {"?format=json", browser, "application/json"},
 		{"", browser, "image/png"}, {"", "image/png", "image/png"}, {"?format=png", "", "image/png"}, {"?format=svg", "", "image/svg+xml"}, {"", "image/svg+xml", "image/svg+xml"},
-		{"?width=64&color=%23ff0000&background=0f0", "image/*", "image/png"},
+		{"?width=64&color=%23ff0000&background=0f0", "image/*", "image/png"}, {"?format=pdf&shape=dots&level=H&margin=0", browser, "application/pdf"},
 	} {
 		r := w.do("GET", path+q.query, "", as(w.ann), with("Accept", q.accept)).want(200)
 		kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
@@ -442,6 +442,7 @@ func TestURLs_QR_code(t *testing.T) {
 	}
 	for query, field := range map[string]string{
 		"width=63": "width", "width=2049": "width", "width=1e3": "width", "width=99999999999999999999": "width", "color=red": "color", "background=%22%3E%3Cscript%3E": "background", "format=gif": "format",
+		"shape=star": "shape", "level=X": "level", "margin=17": "margin", "margin=-1": "margin",
 	} {
 		w.do("GET", path+"?"+query, "", as(w.ann)).wantField(field)
 	}

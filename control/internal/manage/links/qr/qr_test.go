@@ -19,7 +19,7 @@ func TestPNG(t *testing.T) {
 	t.Parallel()
 	red := color.NRGBA{200, 0, 0, 255}
 	for _, width := range []int{qr.MinWidth, 300, 301, qr.MaxWidth} {
-		b, err := qr.PNG("https://sho.rt/abc1234", qr.Style{Width: width, Color: red, Background: qr.White})
+		b, err := qr.PNG("https://sho.rt/abc1234", qr.Style{Width: width, Color: red, Background: qr.White, Margin: qr.DefaultMargin})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestPNG(t *testing.T) {
 // One bit a pixel and one line of runs: the pictures stay small.
 func TestPictures_are_small(t *testing.T) {
 	t.Parallel()
-	style := qr.Style{Width: qr.MaxWidth, Color: qr.Black, Background: qr.White}
+	style := qr.Style{Width: qr.MaxWidth, Color: qr.Black, Background: qr.White, Margin: qr.DefaultMargin}
 	b, err := qr.PNG("https://sho.rt/abc1234", style)
 	if err != nil || len(b) > 16<<10 || b[24] != 1 {
 		t.Errorf("PNG: %d bytes, bit depth %d, %v", len(b), b[24], err)
@@ -66,8 +66,8 @@ func TestPNG_can_be_scanned(t *testing.T) {
 		"otpauth://totp/Shortline:ann@example.com?algorithm=SHA1&digits=6&issuer=Shortline&period=30&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
 	} {
 		for _, style := range []qr.Style{
-			{Width: qr.DefaultWidth, Color: qr.Black, Background: qr.White},
-			{Width: qr.MaxWidth, Color: color.NRGBA{0x1d, 0x4e, 0xd8, 255}, Background: color.NRGBA{0xff, 0xed, 0xd5, 255}},
+			{Width: qr.DefaultWidth, Color: qr.Black, Background: qr.White, Margin: qr.DefaultMargin},
+			{Width: qr.MaxWidth, Color: color.NRGBA{0x1d, 0x4e, 0xd8, 255}, Background: color.NRGBA{0xff, 0xed, 0xd5, 255}, Margin: qr.DefaultMargin},
 		} {
 			b, err := qr.PNG(text, style)
 			if err != nil {
@@ -93,7 +93,7 @@ func TestPNG_can_be_scanned(t *testing.T) {
 
 func TestSVG(t *testing.T) {
 	t.Parallel()
-	b, err := qr.SVG("https://sho.rt/abc1234", qr.Style{Width: 300, Color: color.NRGBA{0x1a, 0x2b, 0x3c, 255}, Background: qr.White})
+	b, err := qr.SVG("https://sho.rt/abc1234", qr.Style{Width: 300, Color: color.NRGBA{0x1a, 0x2b, 0x3c, 255}, Background: qr.White, Margin: qr.DefaultMargin})
 	if err != nil {
 		t.Fatal(err)
 	}
