@@ -14,8 +14,13 @@ require (
 	github.com/gobwas/pool v0.2.1 // indirect
 	github.com/gobwas/ws v1.4.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/xerrors v0.0.0-20200804184101-5ec99f83aff1 // indirect
 )
 
-require github.com/shortline/shortline/shared v0.0.0
+require (
+	github.com/makiuchi-d/gozxing v0.1.1
+	github.com/shortline/shortline/shared v0.0.0
+)
 
 replace github.com/shortline/shortline/shared => ../../shared

@@ -23,6 +23,8 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/analytics$/, lazy(async () => (await import('./analytics/analytics')).Analytics)],
   [/^\/imports$/, lazy(async () => (await import('./imports/imports')).Imports)],
   [/^\/imports\/(?<id>[\w-]+)$/, lazy(async () => (await import('./imports/import')).ImportScreen)],
+  [/^\/links\/(?<id>[\w-]+)\/qr$/, lazy(async () => (await import('./qr/qr')).Designer)],
+  [/^\/qr$/, lazy(async () => (await import('./qr/sheet')).Sheet)],
   [/^\/live$/, lazy(async () => (await import('./live/live')).Live)],
 ];
 

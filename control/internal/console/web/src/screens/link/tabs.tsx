@@ -2,7 +2,7 @@ import { t } from '../../text';
 import { Tabs } from '../../ui/page';
 
 /** The screens of a link. */
-export function LinkTabs({ id, here }: { id: string; here: '' | '/rules' | '/analytics' | '/live' }) {
+export function LinkTabs({ id, here }: { id: string; here: '' | '/rules' | '/analytics' | '/live' | '/qr' }) {
   const root = `/links/${id}`;
   const live = `/live?link=${id}`;
   return (
@@ -14,6 +14,7 @@ export function LinkTabs({ id, here }: { id: string; here: '' | '/rules' | '/ana
         [`${root}/rules`, t('rules.short')],
         [`${root}/analytics`, t('nav.analytics')],
         [live, t('nav.live')],
+        [`${root}/qr`, t('qr.title')],
       ]}
     />
   );

@@ -1,7 +1,9 @@
 import type { Signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
+import { to } from '../../route';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
+import { Icon } from '../../ui/icon';
 import { complain, notify } from '../../ui/toast';
 import { remove, restore, setStatus } from './changes';
 
@@ -65,6 +67,10 @@ export function Bulk({ chosen, trash, onChanged }: BulkProps) {
           <Button busy={busy} icon="pause" onClick={() => void disable()}>
             {t('links.disable')}
           </Button>
+          <a class="button plain" href={to(`/qr?${new URLSearchParams(ids.map((id) => ['ids', id])).toString()}`)}>
+            <Icon name="qr" />
+            {t('qr.short')}
+          </a>
           <Button busy={busy} icon="trash" kind="danger" onClick={() => void bin()}>
             {t('links.delete')}
           </Button>

@@ -21,7 +21,7 @@ function OfLink({ id }: { id: string }) {
       <Head
         title={link.data ? t('live.titleOf', { link: nameOf(link.data) }) : t('live.title')}
         above={['/links', t('links.title')]}
-        note={link.data && bare(link.data.shortUrl)}
+        note={link.data && <bdi dir="ltr">{bare(link.data.shortUrl)}</bdi>}
       >
         <a class="button plain" href={to(`/live`)}>
           {t('live.all')}

@@ -6,6 +6,7 @@ import { live } from './live';
 import { link } from './link';
 import { rules } from './rules';
 import { palette } from './palette';
+import { qr } from './qr';
 import { report } from './report';
 
-export const de: Catalogue = { ...app, ...links, ...live, ...palette, ...report, ...imports, ...link, ...rules };
+export const de: Catalogue = { ...app, ...links, ...live, ...palette, ...qr, ...report, ...imports, ...link, ...rules };

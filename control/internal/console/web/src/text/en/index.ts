@@ -7,6 +7,7 @@ import { live } from './live';
 import { link } from './link';
 import { rules } from './rules';
 import { palette } from './palette';
+import { qr } from './qr';
 import { report } from './report';
 
-export const en = { ...app, ...links, ...live, ...palette, ...report, ...imports, ...link, ...rules } as const;
+export const en = { ...app, ...links, ...live, ...palette, ...qr, ...report, ...imports, ...link, ...rules } as const;

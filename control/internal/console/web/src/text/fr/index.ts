@@ -5,7 +5,8 @@ import { link } from './link';
 import { links } from './links';
 import { live } from './live';
 import { palette } from './palette';
+import { qr } from './qr';
 import { report } from './report';
 import { rules } from './rules';
 
-export const fr: Catalogue = { ...app, ...links, ...live, ...link, ...rules, ...palette, ...report, ...imports };
+export const fr: Catalogue = { ...app, ...links, ...live, ...link, ...rules, ...palette, ...qr, ...report, ...imports };

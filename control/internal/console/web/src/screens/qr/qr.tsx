@@ -1,0 +1,164 @@
+import './qr.css';
+import { useId } from 'preact/hooks';
+import { api, type Schema } from '../../api/client';
+import { query, search } from '../../route';
+import { number, t } from '../../text';
+import { Button } from '../../ui/button';
+import { Select } from '../../ui/field';
+import { Head, Loading } from '../../ui/page';
+import { Problem } from '../../ui/problem';
+import { useResource } from '../../ui/resource';
+import { complain } from '../../ui/toast';
+import { LinkTabs } from '../link/tabs';
+import { bare, nameOf } from '../links/changes';
+import { Code, fileOf, type Style } from './code';
+import { contrast, enough, luminance } from './colors';
+
+const shapes = ['square', 'rounded', 'dots'] as const;
+const levels = ['L', 'M', 'Q', 'H'] as const;
+const margins = ['0', '1', '2', '4', '6', '8'];
+const sizes = ['200', '300', '600', '1200', '2048'];
+
+/** The style in the address, so that it can be shared. Wrong values are the default's. */
+function styleOf(values: URLSearchParams): Style {
+  const color = (name: string, usual: string) => {
+    const value = values.get(name) ?? '';
+    return /^#[\da-f]{6}$/i.test(value) ? value : usual;
+  };
+  const one = <V extends string>(name: string, options: readonly V[], usual: V): V =>
+    options.find((option) => option === values.get(name)) ?? usual;
+  return {
+    color: color('color', '#000000'),
+    background: color('background', '#ffffff'),
+    shape: one('shape', shapes, 'square'),
+    level: one('level', levels, 'M'),
+    margin: Number(one('margin', margins, '4')),
+    width: Number(one('width', sizes, '600')),
+  };
+}
+
+function Color({ label, name, value }: { label: string; name: 'color' | 'background'; value: string }) {
+  const id = useId();
+  return (
+    <div class="field color">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="color"
+        name={name}
+        value={value}
+        onInput={(event) => search({ [name]: event.currentTarget.value })}
+      />
+    </div>
+  );
+}
+
+/** What may keep a camera from reading the code. */
+function Warnings({ style }: { style: Style }) {
+  const ratio = contrast(style.color, style.background);
+  const texts = [
+    ratio < enough ? t('qr.contrast', { ratio: number(Math.round(ratio * 10) / 10) }) : '',
+    luminance(style.color) > luminance(style.background) ? t('qr.inverted') : '',
+    style.margin < 4 ? t('qr.narrow') : '',
+  ].filter(Boolean);
+  return (
+    <div role="status">
+      {texts.map((text) => (
+        <p key={text} class="qrwarning">
+          {text}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function Form({ style }: { style: Style }) {
+  const plain = (values: readonly string[]) => values.map((value) => [value, number(Number(value))] as const);
+  return (
+    <div class="form">
+      <div class="colors">
+        <Color label={t('qr.color')} name="color" value={style.color} />
+        <Color label={t('qr.background')} name="background" value={style.background} />
+      </div>
+      <Select
+        label={t('qr.shape')}
+        name="shape"
+        value={style.shape}
+        options={shapes.map((one) => [one, t(`qr.${one}`)] as const)}
+        onValue={(shape) => search({ shape })}
+      />
+      <Select
+        label={t('qr.level')}
+        name="level"
+        value={style.level}
+        options={levels.map((one) => [one, t(`qr.${one}`)] as const)}
+        onValue={(level) => search({ level })}
+      />
+      <Select
+        label={t('qr.margin')}
+        name="margin"
+        value={`${style.margin}`}
+        options={plain(margins)}
+        onValue={(margin) => search({ margin })}
+      />
+      <Select
+        label={t('qr.size')}
+        name="width"
+        value={`${style.width}`}
+        options={plain(sizes)}
+        onValue={(width) => search({ width })}
+      />
+    </div>
+  );
+}
+
+function Downloads({ link, style }: { link: Schema<'URL'>; style: Style }) {
+  const save = async (format: 'png' | 'svg' | 'pdf') => {
+    const url = URL.createObjectURL(await fileOf(link.id, style, format));
+    const anchor = document.createElement('a');
+    anchor.href = url;
+    anchor.download = `${link.slug}.${format}`;
+    anchor.click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  };
+  return (
+    <div class="downloads">
+      {(['png', 'svg', 'pdf'] as const).map((format) => (
+        <Button
+          key={format}
+          icon="download"
+          kind={format === 'png' ? 'primary' : 'plain'}
+          onClick={() => void save(format).catch(complain)}
+        >
+          {t('qr.download', { format: format.toUpperCase() })}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+/** The QR code of a link: its look, and files to download. */
+export function Designer({ id }: { id: string }) {
+  const link = useResource(`link ${id}`, (signal) => api.get('/api/urls/{id}', { path: { id }, signal }));
+  if (link.error !== undefined) return <Problem error={link.error} retry={link.reload} />;
+  if (!link.data) return <Loading />;
+  const style = styleOf(query.value);
+  return (
+    <>
+      <Head
+        title={t('qr.titleOf', { link: nameOf(link.data) })}
+        above={['/links', t('links.title')]}
+        note={<bdi dir="ltr">{bare(link.data.shortUrl)}</bdi>}
+      />
+      <LinkTabs id={id} here="/qr" />
+      <div class="designer">
+        <Form style={style} />
+        <div class="result">
+          <Code id={id} address={bare(link.data.shortUrl)} style={style} />
+          <Warnings style={style} />
+          <Downloads link={link.data} style={style} />
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+import type { qr as en } from '../en/qr';
+import type { Translation } from '../message';
+
+export const qr: Translation<typeof en> = {
+  'qr.title': 'QR-Code',
+  'qr.titleOf': 'QR-Code von {link}',
+  'qr.short': 'QR-Bogen',
+  'qr.preview': 'QR-Code von {address}',
+  'qr.color': 'Farbe',
+  'qr.background': 'Hintergrund',
+  'qr.shape': 'Form',
+  'qr.square': 'Quadrate',
+  'qr.rounded': 'Abgerundet',
+  'qr.dots': 'Punkte',
+  'qr.level': 'Fehlerkorrektur',
+  'qr.L': 'Niedrig (7 %)',
+  'qr.M': 'Mittel (15 %)',
+  'qr.Q': 'Hoch (25 %)',
+  'qr.H': 'Höchste (30 %)',
+  'qr.margin': 'Rand in Modulen',
+  'qr.size': 'Größe in Pixeln',
+  'qr.contrast': 'Der Kontrast ist {ratio}:1. Viele Kameras brauchen mindestens 4:1, um den Code zu lesen.',
+  'qr.inverted': 'Der Code ist heller als sein Hintergrund. Viele Scanner können das nicht lesen.',
+  'qr.narrow':
+    'Scanner erwarten einen Rand von 4 Modulen. Weniger genügt nur auf einer einfarbigen Fläche derselben Farbe.',
+  'qr.download': '{format} herunterladen',
+  'qr.sheet': 'QR-Codes zum Drucken',
+  'qr.sheetNone': 'Keine Links gewählt',
+  'qr.sheetNoneHint': 'Wählen Sie Links in der Liste aus und dann „QR-Bogen“.',
+  'qr.print': 'Drucken oder als PDF sichern',
+  'qr.caption': 'Beschriftung',
+  'qr.byTitle': 'Titel und Adresse',
+  'qr.byAddress': 'Nur Adresse',
+  'qr.codes': { one: '{n} Code', other: '{n} Codes' },
+  'qr.columns': 'Codes je Zeile',
+};

@@ -1,0 +1,36 @@
+import type { qr as en } from '../en/qr';
+import type { Translation } from '../message';
+
+export const qr: Translation<typeof en> = {
+  'qr.title': 'Code QR',
+  'qr.titleOf': 'Code QR de {link}',
+  'qr.short': 'Planche QR',
+  'qr.preview': 'Code QR de {address}',
+  'qr.color': 'Couleur',
+  'qr.background': 'Arrière-plan',
+  'qr.shape': 'Forme',
+  'qr.square': 'Carrés',
+  'qr.rounded': 'Arrondis',
+  'qr.dots': 'Points',
+  'qr.level': 'Correction d’erreurs',
+  'qr.L': 'Faible (7 %)',
+  'qr.M': 'Moyenne (15 %)',
+  'qr.Q': 'Élevée (25 %)',
+  'qr.H': 'Maximale (30 %)',
+  'qr.margin': 'Marge en modules',
+  'qr.size': 'Taille en pixels',
+  'qr.contrast': 'Le contraste est de {ratio}:1. Beaucoup d’appareils exigent au moins 4:1 pour lire le code.',
+  'qr.inverted': 'Le code est plus clair que son arrière-plan. Beaucoup de lecteurs ne savent pas le lire.',
+  'qr.narrow':
+    'Les lecteurs attendent une marge de 4 modules. Réduisez-la seulement sur un fond uni de la même couleur.',
+  'qr.download': 'Télécharger en {format}',
+  'qr.sheet': 'Codes QR à imprimer',
+  'qr.sheetNone': 'Aucun lien choisi',
+  'qr.sheetNoneHint': 'Sélectionnez des liens dans la liste, puis « Planche QR ».',
+  'qr.print': 'Imprimer ou enregistrer en PDF',
+  'qr.caption': 'Légende',
+  'qr.byTitle': 'Titre et adresse',
+  'qr.byAddress': 'Adresse seule',
+  'qr.codes': { one: '{n} code', many: '{n} de codes', other: '{n} codes' },
+  'qr.columns': 'Codes par ligne',
+};
