@@ -147,6 +147,7 @@ func TestNewConsole_list(t *testing.T) {
 	b.until(`document.querySelector('input[type=search]').value === 'page 29'`)
 
 	// Many links at once, and undo.
+	b.until(`document.querySelectorAll('li.link .pick input').length === 11`)
 	b.eval(`document.querySelectorAll('li.link .pick input').forEach((box) => box.click())`, nil)
 	b.sees("11 selected")
 	b.barrierFree()

@@ -108,7 +108,7 @@ func TestNewQR_sheet(t *testing.T) {
 		b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": slug, "title": "The " + slug})
 	}
 	b.visit("/console/new/links")
-	b.sees("2 links")
+	b.until(`document.querySelectorAll('li.link .pick input').length === 2`)
 	b.eval(`document.querySelectorAll('li.link .pick input').forEach((box) => box.click())`, nil)
 	b.press("QR sheet")
 	b.sees("2 codes")
