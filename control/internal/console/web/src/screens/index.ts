@@ -20,6 +20,10 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/links\/(?<id>[\w-]+)$/, lazy(async () => (await import('./link/link')).EditLink)],
   [/^\/links\/(?<id>[\w-]+)\/rules$/, lazy(async () => (await import('./rules/rules')).Rules)],
   [/^\/links\/(?<id>[\w-]+)\/analytics$/, lazy(async () => (await import('./analytics/analytics')).LinkAnalytics)],
+  [
+    /^\/links\/(?<id>[\w-]+)\/experiment$/,
+    lazy(async () => (await import('./experiment/experiment')).ExperimentScreen),
+  ],
   [/^\/analytics$/, lazy(async () => (await import('./analytics/analytics')).Analytics)],
   [/^\/imports$/, lazy(async () => (await import('./imports/imports')).Imports)],
   [/^\/imports\/(?<id>[\w-]+)$/, lazy(async () => (await import('./imports/import')).ImportScreen)],

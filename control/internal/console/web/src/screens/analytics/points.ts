@@ -39,7 +39,11 @@ export function seriesOf(report: Schema<'Report'>, metric: Metric): Series[] {
 }
 
 /** The names of points, for the axis and in full. A day is the same in every time zone; an instant is shown in the user's. */
-export function namesOf(days: readonly Day[], interval: Interval, timezone: string): { short: string; long: string }[] {
+export function namesOf(
+  days: readonly { at?: string; date: string }[],
+  interval: Interval,
+  timezone: string,
+): { short: string; long: string }[] {
   const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(language.value, options);
   const months = interval === 'month';
   const whole = months

@@ -2,7 +2,13 @@ import { t } from '../../text';
 import { Tabs } from '../../ui/page';
 
 /** The screens of a link. */
-export function LinkTabs({ id, here }: { id: string; here: '' | '/rules' | '/analytics' | '/live' | '/qr' }) {
+export function LinkTabs({
+  id,
+  here,
+}: {
+  id: string;
+  here: '' | '/rules' | '/experiment' | '/analytics' | '/live' | '/qr';
+}) {
   const root = `/links/${id}`;
   const live = `/live?link=${id}`;
   return (
@@ -12,6 +18,7 @@ export function LinkTabs({ id, here }: { id: string; here: '' | '/rules' | '/ana
       tabs={[
         [root, t('edit.link')],
         [`${root}/rules`, t('rules.short')],
+        [`${root}/experiment`, t('test.tab')],
         [`${root}/analytics`, t('nav.analytics')],
         [live, t('nav.live')],
         [`${root}/qr`, t('qr.title')],

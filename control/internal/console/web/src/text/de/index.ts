@@ -1,12 +1,24 @@
 import type { Catalogue } from '../message';
 import { app } from './app';
+import { experiment } from './experiment';
 import { imports } from './imports';
+import { link } from './link';
 import { links } from './links';
 import { live } from './live';
-import { link } from './link';
-import { rules } from './rules';
 import { palette } from './palette';
 import { qr } from './qr';
 import { report } from './report';
+import { rules } from './rules';
 
-export const de: Catalogue = { ...app, ...links, ...live, ...palette, ...qr, ...report, ...imports, ...link, ...rules };
+export const de: Catalogue = {
+  ...app,
+  ...experiment,
+  ...imports,
+  ...link,
+  ...links,
+  ...live,
+  ...palette,
+  ...qr,
+  ...report,
+  ...rules,
+};

@@ -1,5 +1,6 @@
 import type { Catalogue } from '../message';
 import { app } from './app';
+import { experiment } from './experiment';
 import { imports } from './imports';
 import { link } from './link';
 import { links } from './links';
@@ -9,4 +10,15 @@ import { qr } from './qr';
 import { report } from './report';
 import { rules } from './rules';
 
-export const fr: Catalogue = { ...app, ...links, ...live, ...link, ...rules, ...palette, ...qr, ...report, ...imports };
+export const fr: Catalogue = {
+  ...app,
+  ...experiment,
+  ...imports,
+  ...link,
+  ...links,
+  ...live,
+  ...palette,
+  ...qr,
+  ...report,
+  ...rules,
+};

@@ -1,0 +1,92 @@
+// The A/B test of a link: its variants, what to compare, and the outcome.
+import { api, ApiError, type Schema } from '../../api/client';
+import { may } from '../../session';
+import { t } from '../../text';
+import { Button } from '../../ui/button';
+import { Head, Loading } from '../../ui/page';
+import { Problem } from '../../ui/problem';
+import { useResource } from '../../ui/resource';
+import { complain, notify } from '../../ui/toast';
+import { bare, nameOf } from '../links/changes';
+import { forget } from '../links/list';
+import { LinkTabs } from '../link/tabs';
+import { Goal } from './goal';
+import { Outcome } from './outcome';
+import { VariantList } from './variants';
+import { Weights } from './weights';
+import './experiment.css';
+
+export interface Test {
+  link: Schema<'URL'>;
+  variants: Schema<'Variants'>;
+  goals: readonly Schema<'Goal'>[];
+  /** undefined: there is no experiment. */
+  experiment: Schema<'Experiment'> | undefined;
+}
+
+/** The experiment of a link. Without one, the API asks for a goal. */
+async function experimentOf(id: string, signal: AbortSignal): Promise<Schema<'Experiment'> | undefined> {
+  try {
+    return await api.get('/api/urls/{id}/experiment', { path: { id }, signal });
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 400 || error.status === 409)) return undefined;
+    throw error;
+  }
+}
+
+async function load(id: string, signal: AbortSignal): Promise<Test> {
+  const [link, variants, goals, experiment] = await Promise.all([
+    api.get('/api/urls/{id}', { path: { id }, signal }),
+    api.get('/api/urls/{id}/variants', { path: { id }, signal }),
+    api.get('/api/urls/{id}/goals', { path: { id }, signal }),
+    experimentOf(id, signal),
+  ]);
+  return { link, variants, goals: Array.isArray(goals) ? goals : goals.data, experiment };
+}
+
+/** Says whether visitors are split, and changes it. */
+function Switch({ link, onChanged }: { link: Schema<'URL'>; onChanged: () => void }) {
+  const turn = async () => {
+    await api.put('/api/urls/{id}', { path: { id: link.id }, body: { isABTesting: !link.isABTesting }, ifMatch: link });
+    forget();
+    notify(link.isABTesting ? t('test.stopped') : t('test.started'));
+    onChanged();
+  };
+  return (
+    <div class={link.isABTesting ? 'notice good' : 'notice'}>
+      <p>{link.isABTesting ? t('test.on') : t('test.off')}</p>
+      {may('EDITOR') && (
+        <Button onClick={() => void turn().catch(complain)}>
+          {link.isABTesting ? t('test.stop') : t('test.start')}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** The screen of a link's A/B test. */
+export function ExperimentScreen({ id }: { id: string }) {
+  const loaded = useResource(id, (signal) => load(id, signal));
+  if (loaded.error !== undefined) return <Problem error={loaded.error} retry={loaded.reload} />;
+  if (!loaded.data) return <Loading />;
+  const test = loaded.data;
+  const { link, variants, experiment } = test;
+  const active = variants.variants.filter((one) => one.isActive && one.weight > 0);
+  return (
+    <>
+      <Head
+        title={nameOf(link)}
+        above={['/links', t('links.title')]}
+        note={<bdi class="mono">{bare(link.shortUrl)}</bdi>}
+      />
+      <LinkTabs id={id} here="/experiment" />
+      {variants.variants.length > 0 && <Switch link={link} onChanged={loaded.reload} />}
+      {experiment && <Outcome test={test} experiment={experiment} onChanged={loaded.reload} />}
+      <VariantList link={link.id} variants={variants} onChanged={loaded.reload} />
+      {link.isABTesting && active.length > 1 && (
+        <Goal key={experiment?.goal ?? ''} test={test} onChanged={loaded.reload} />
+      )}
+      {experiment?.onWinner && <Weights id={id} variants={variants.variants} />}
+    </>
+  );
+}

@@ -1,0 +1,230 @@
+// What the experiment has found so far. docs/users/experiments.md explains each figure.
+import { useState } from 'preact/hooks';
+import { api, type Schema } from '../../api/client';
+import { may } from '../../session';
+import { moment, number, percent, t } from '../../text';
+import { Button } from '../../ui/button';
+import { Confirm } from '../../ui/confirm';
+import { Section } from '../../ui/page';
+import { Chart, Legend, type Series } from '../analytics/chart';
+import { namesOf } from '../analytics/points';
+import type { Test } from './experiment';
+
+type Experiment = Schema<'Experiment'>;
+type Arm = Schema<'ExperimentArm'>;
+
+const kinds = { RUNNING: '', WINNER: 'good', NO_DIFFERENCE: 'warn', INVALID: 'bad' } as const;
+
+/** A share between 0 and 1 with two decimals. */
+const share = (n: number): string => percent(Math.round(n * 10_000) / 100);
+
+const signed = (n: number): string => `${n > 0 ? '+' : n < 0 ? '−' : '±'}${share(Math.abs(n))}`;
+
+/** The range in which the true rate lies, on the scale of all variants. */
+function Interval({ arm, most }: { arm: Arm; most: number }) {
+  const [low = 0, high = 0] = arm.interval;
+  const at = (n: number) => `${(n / most) * 100}%`;
+  return (
+    <span class="interval" dir="ltr" title={`${share(low)} – ${share(high)}`}>
+      <span class="span" style={{ left: at(low), width: at(high - low) }} />
+      <span class="rate" style={{ left: at(arm.rate) }} />
+    </span>
+  );
+}
+
+interface ArmsProps {
+  experiment: Experiment;
+  onPromote: (arm: Arm) => void;
+}
+
+function Arms({ experiment, onPromote }: ArmsProps) {
+  const { arms, decision, currency } = experiment;
+  const most = Math.max(1e-9, ...arms.map((one) => one.interval[1] ?? one.rate));
+  const money = arms.some((one) => one.revenue > 0);
+  return (
+    <table class="table arms">
+      <caption class="offscreen">{t('test.outcome')}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{t('test.name')}</th>
+          <th scope="col" class="figure">
+            {t('report.visitors')}
+          </th>
+          <th scope="col" class="figure">
+            {t('report.conversions')}
+          </th>
+          <th scope="col">{t('test.rate')}</th>
+          <th scope="col" class="figure" title={t('test.upliftHint')}>
+            {t('test.uplift')}
+          </th>
+          <th scope="col" class="figure" title={t('test.bestHint')}>
+            {t('test.best')}
+          </th>
+          <th scope="col" class="figure" title={t('test.lossHint')}>
+            {t('test.loss')}
+          </th>
+          {money && (
+            <th scope="col" class="figure">
+              {t('test.revenue', { currency: currency ?? '' })}
+            </th>
+          )}
+          {may('EDITOR') && <th scope="col">{t('test.actions')}</th>}
+        </tr>
+      </thead>
+      <tbody>
+        {arms.map((one) => (
+          <tr key={one.variantId} class={one.variantId === decision.variantId ? 'winner' : undefined}>
+            <th scope="row">
+              <bdi>{one.name}</bdi>
+              {one.variantId === decision.variantId && <span class="badge good">{t('test.winner')}</span>}
+            </th>
+            <td class="figure" data-name={t('report.visitors')}>
+              {number(one.visitors)}
+            </td>
+            <td class="figure" data-name={t('report.conversions')}>
+              {number(one.conversions)}
+            </td>
+            <td data-name={t('test.rate')}>
+              <span class="rated">
+                <b>{share(one.rate)}</b>
+                <Interval arm={one} most={most} />
+              </span>
+            </td>
+            <td class="figure" data-name={t('test.uplift')}>
+              {one.uplift === null ? '–' : signed(one.uplift)}
+            </td>
+            <td class="figure" data-name={t('test.best')}>
+              {share(one.probabilityBest)}
+            </td>
+            <td class="figure" data-name={t('test.loss')}>
+              {share(one.expectedLoss)}
+            </td>
+            {money && (
+              <td class="figure" data-name={t('test.revenue', { currency: currency ?? '' })}>
+                {number(Math.round(one.revenuePerVisitor * 100) / 100)}
+              </td>
+            )}
+            {may('EDITOR') && (
+              <td data-name={t('test.actions')}>
+                <Button onClick={() => onPromote(one)}>{t('test.promote')}</Button>
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The conversion rate of each variant, by day. */
+function Course({ experiment }: { experiment: Experiment }) {
+  const days = experiment.series;
+  if (days.length < 2) return null;
+  const lines: Series['kind'][] = ['main', 'second', 'before'];
+  const series = experiment.arms.slice(0, lines.length).map((arm, i): Series => {
+    const values = days.map((day) => (day.arms.find((one) => one.variantId === arm.variantId)?.rate ?? 0) * 100);
+    return { name: arm.name, kind: lines[i] ?? 'before', values };
+  });
+  return (
+    <>
+      <h3>{t('test.course')}</h3>
+      <Chart label={t('test.course')} series={series} names={namesOf(days, 'day', 'UTC')} />
+      <Legend series={series} />
+    </>
+  );
+}
+
+/** How conversions get here, as long as there are none. */
+function NoConversions({ goal }: { goal: string }) {
+  const line = `<script src="${location.origin}/sl.js" defer></script>`;
+  return (
+    <p class="hint">
+      {t('test.noConversions', { goal })}{' '}
+      <code class="mono" dir="ltr">
+        {line}
+      </code>
+    </p>
+  );
+}
+
+/** The decision and the figures behind it. */
+export function Outcome({
+  test,
+  experiment,
+  onChanged,
+}: {
+  test: Test;
+  experiment: Experiment;
+  onChanged: () => void;
+}) {
+  const [promoting, setPromoting] = useState<Arm>();
+  const [restarting, setRestarting] = useState(false);
+  const { decision, sampleRatio } = experiment;
+  const path = { id: test.link.id };
+  const none = experiment.arms.every((one) => one.conversions === 0);
+  return (
+    <Section
+      title={t('test.outcome')}
+      hint={t('test.since', { goal: experiment.goal, date: moment(experiment.startedAt) })}
+    >
+      <div class={`notice ${kinds[decision.status]}`} role="status">
+        <div>
+          <p>
+            <b>{t(`test.decision.${decision.status}`)}</b>
+          </p>
+          <p>{decision.reason}</p>
+          {experiment.onWinner && decision.status === 'RUNNING' && <p class="hint">{t('test.asOf')}</p>}
+          {decision.paused && <p>{t('test.paused', { reason: decision.paused })}</p>}
+        </div>
+      </div>
+      {!sampleRatio.ok && (
+        <div class="notice bad" role="alert">
+          <p>{t('test.ratio', { p: share(sampleRatio.p) })}</p>
+        </div>
+      )}
+      <div class="scroll">
+        <Arms experiment={experiment} onPromote={setPromoting} />
+      </div>
+      <p class="hint">{t('test.readHint')}</p>
+      {experiment.requiredVisitors !== null && (
+        <p class="hint">{t('test.required', { n: experiment.requiredVisitors })}</p>
+      )}
+      {none && <NoConversions goal={experiment.goal} />}
+      {experiment.mixedCurrencies && (
+        <p class="hint">{t('test.currencies', { currency: experiment.currency ?? '' })}</p>
+      )}
+      <Course experiment={experiment} />
+      {may('EDITOR') && experiment.onWinner && (
+        <p class="actions start">
+          <Button icon="refresh" onClick={() => setRestarting(true)}>
+            {t('test.restart')}
+          </Button>
+        </p>
+      )}
+      {promoting && (
+        <Confirm
+          title={t('test.promoteTitle', { name: promoting.name })}
+          action={t('test.promote')}
+          onClose={() => setPromoting(undefined)}
+          onConfirm={() =>
+            api
+              .post('/api/urls/{id}/experiment/promote', { path, body: { variantId: promoting.variantId } })
+              .then(onChanged)
+          }
+        >
+          <p>{decision.status === 'WINNER' ? t('test.promoteHint') : t('test.promoteEarly')}</p>
+        </Confirm>
+      )}
+      {restarting && (
+        <Confirm
+          title={t('test.restartTitle')}
+          action={t('test.restart')}
+          onClose={() => setRestarting(false)}
+          onConfirm={() => api.post('/api/urls/{id}/experiment/restart', { path }).then(onChanged)}
+        >
+          <p>{t('test.restartHint')}</p>
+        </Confirm>
+      )}
+    </Section>
+  );
+}
