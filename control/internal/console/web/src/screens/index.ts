@@ -57,8 +57,8 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
     places: [
       { at: '/links', icon: 'link', name: 'nav.links', key: 'l' },
       { at: '/analytics', icon: 'analytics', name: 'nav.analytics', key: 'a' },
-      { at: '/imports', icon: 'import', name: 'nav.imports', key: 'i', for: 'EDITOR' },
       { at: '/live', icon: 'live', name: 'nav.live', key: 'v' },
+      { at: '/imports', icon: 'import', name: 'nav.imports', key: 'i', for: 'EDITOR' },
     ],
   },
 ];
