@@ -26,6 +26,7 @@ var layers = []archtest.Layer{
 	{Path: "shared/cli", May: []string{"shared/config", "shared/ops", "shared/service"}, Is: "command lines"},
 	{Path: "shared/config", Is: "settings"},
 	{Path: "shared/conns", Is: "limits of connections"},
+	{Path: "shared/design", Is: "the colours and sizes of everything that people see"},
 	{Path: "shared/durable", Is: "locked folders and replaced files"},
 	{Path: "shared/fairqueue", Is: "slots that clients share fairly"},
 	{Path: "shared/kafkaconn", May: []string{"shared/backoff", "shared/config"}, Is: "the connection to Kafka that both adapters use"},
