@@ -42,7 +42,11 @@ export function useDraft<T extends object>(key: string, initial: T): Draft<T> {
   return {
     value: state.value,
     restored: state.restored,
-    set: (value) => setState((last) => ({ ...last, value, dirty: true })),
+    set: (value) => {
+      // At once: the form may be gone before effects run.
+      sessionStorage.setItem(prefix + key, JSON.stringify(value));
+      setState((last) => ({ ...last, value, dirty: true }));
+    },
     discard: (value) => {
       sessionStorage.removeItem(prefix + key);
       setState((last) => ({ value: value ?? last.value, restored: false, dirty: false }));
