@@ -11,11 +11,11 @@ export function Keys() {
     [paletteKeys(), t('palette.title')],
     [['c'], t('create.title')],
     [['/'], t('links.search')],
-    [['?'], t('keys.title')],
+    [['?'], t('palette.keys')],
     ...leads,
   ];
   return (
-    <Dialog title={t('keys.title')} onClose={() => (opened.value = undefined)}>
+    <Dialog title={t('palette.keys')} onClose={() => (opened.value = undefined)}>
       <dl class="keylist">
         {rows.map(([keys, name]) => (
           <div key={name}>

@@ -30,6 +30,7 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/links\/(?<id>[\w-]+)\/qr$/, lazy(async () => (await import('./qr/qr')).Designer)],
   [/^\/qr$/, lazy(async () => (await import('./qr/sheet')).Sheet)],
   [/^\/live$/, lazy(async () => (await import('./live/live')).Live)],
+  [/^\/keys$/, lazy(async () => (await import('./keys/keys')).Keys)],
 ];
 
 type Name = Extract<Key, `nav.${string}`>;
@@ -61,6 +62,7 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
       { at: '/imports', icon: 'import', name: 'nav.imports', key: 'i', for: 'EDITOR' },
     ],
   },
+  { name: 'nav.manage', places: [{ at: '/keys', icon: 'key', name: 'nav.keys', key: 'k' }] },
 ];
 
 /** The places that the user sees. */

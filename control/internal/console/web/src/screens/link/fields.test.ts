@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Schema } from '../../api/client';
-import { changesOf, collisions, fieldsOf, instant, local, merged, withCampaign } from './fields';
+import { instant, local } from '../../ui/time';
+import { changesOf, collisions, fieldsOf, merged, withCampaign } from './fields';
 
 const link = {
   originalUrl: 'https://example.com/',

@@ -1,5 +1,6 @@
 // The fields of a link as its form has them: texts, as people type them.
 import type { Schema } from '../../api/client';
+import { instant, local } from '../../ui/time';
 import { complete } from '../links/create';
 
 type Link = Schema<'URL'>;
@@ -16,19 +17,6 @@ export type Fields = Record<
   'originalUrl' | (typeof texts)[number] | (typeof times)[number] | 'maxClicks' | 'redirectCode' | 'password',
   string
 > & { tags: string[]; noPassword: boolean };
-
-/** A time of the API as a datetime-local input has it, in the zone of the browser. */
-export function local(at: string | null | undefined): string {
-  if (!at) return '';
-  const time = new Date(at);
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-/** The API's form of what a datetime-local input has; null if it is empty or not complete. */
-export function instant(typed: string): string | null {
-  const time = new Date(typed);
-  return typed === '' || Number.isNaN(time.getTime()) ? null : time.toISOString();
-}
 
 export function fieldsOf(link: Link): Fields {
   const fields = Object.fromEntries(texts.map((name) => [name, link[name] ?? ''])) as Record<

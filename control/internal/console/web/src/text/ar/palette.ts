@@ -9,5 +9,5 @@ export const palette: Translation<typeof en> = {
   'palette.workIn': 'الانتقال إلى {name}',
   'palette.theme': 'المظهر: {name}',
   'palette.language': 'اللغة: {name}',
-  'keys.title': 'اختصارات لوحة المفاتيح',
+  'palette.keys': 'اختصارات لوحة المفاتيح',
 };

@@ -9,5 +9,5 @@ export const palette: Translation<typeof en> = {
   'palette.workIn': 'Zu {name} wechseln',
   'palette.theme': 'Farbschema: {name}',
   'palette.language': 'Sprache: {name}',
-  'keys.title': 'Tastenkürzel',
+  'palette.keys': 'Tastenkürzel',
 };

@@ -3,6 +3,7 @@
 import { app } from './app';
 import { experiment } from './experiment';
 import { imports } from './imports';
+import { keys } from './keys';
 import { link } from './link';
 import { links } from './links';
 import { live } from './live';
@@ -15,6 +16,7 @@ export const en = {
   ...app,
   ...experiment,
   ...imports,
+  ...keys,
   ...link,
   ...links,
   ...live,

@@ -6,5 +6,5 @@ export const palette = {
   'palette.workIn': 'Work in {name}',
   'palette.theme': 'Theme: {name}',
   'palette.language': 'Language: {name}',
-  'keys.title': 'Keyboard shortcuts',
+  'palette.keys': 'Keyboard shortcuts',
 } as const;

@@ -2,6 +2,7 @@ import type { Catalogue } from '../message';
 import { app } from './app';
 import { experiment } from './experiment';
 import { imports } from './imports';
+import { keys } from './keys';
 import { link } from './link';
 import { links } from './links';
 import { live } from './live';
@@ -14,6 +15,7 @@ export const es: Catalogue = {
   ...app,
   ...experiment,
   ...imports,
+  ...keys,
   ...link,
   ...links,
   ...live,

@@ -9,5 +9,5 @@ export const palette: Translation<typeof en> = {
   'palette.workIn': 'Cambiar a {name}',
   'palette.theme': 'Tema: {name}',
   'palette.language': 'Idioma: {name}',
-  'keys.title': 'Atajos de teclado',
+  'palette.keys': 'Atajos de teclado',
 };

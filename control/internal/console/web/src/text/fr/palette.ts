@@ -9,5 +9,5 @@ export const palette: Translation<typeof en> = {
   'palette.workIn': 'Passer à {name}',
   'palette.theme': 'Thème : {name}',
   'palette.language': 'Langue : {name}',
-  'keys.title': 'Raccourcis clavier',
+  'palette.keys': 'Raccourcis clavier',
 };

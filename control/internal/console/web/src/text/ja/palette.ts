@@ -9,5 +9,5 @@ export const palette: Translation<typeof en> = {
   'palette.workIn': '{name} に切り替える',
   'palette.theme': 'テーマ: {name}',
   'palette.language': '言語: {name}',
-  'keys.title': 'キーボードショートカット',
+  'palette.keys': 'キーボードショートカット',
 };

@@ -1,0 +1,121 @@
+import { api, type Schema } from '../../api/client';
+import { user, workspace } from '../../session';
+import { t } from '../../text';
+import { Button } from '../../ui/button';
+import { Dialog } from '../../ui/dialog';
+import { useDraft } from '../../ui/draft';
+import { Area, Input, Tick } from '../../ui/field';
+import { useSaving } from '../../ui/form';
+import { Problem } from '../../ui/problem';
+import { instant } from '../../ui/time';
+import { nameOfScope, scopes } from './scopes';
+
+interface Fields {
+  name: string;
+  scopes: string[];
+  allowedIps: string;
+  expiresAt: string;
+}
+
+const blank: Fields = { name: '', scopes: [], allowedIps: '', expiresAt: '' };
+
+const addresses = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
+
+/** What the key may do. */
+function Scopes({ chosen, onChosen }: { chosen: readonly string[]; onChosen: (chosen: string[]) => void }) {
+  return (
+    <fieldset class="ticks">
+      <legend class="label">{t('keys.rights')}</legend>
+      <p class="hint">
+        {user.value?.role === 'ADMIN' && workspace.value?.isPersonal ? t('keys.allAdmin') : t('keys.all')}
+      </p>
+      {scopes.map((scope) => (
+        <Tick
+          key={scope}
+          label={nameOfScope(scope)}
+          name={scope}
+          checked={chosen.includes(scope)}
+          onValue={(on) => onChosen(on ? [...chosen, scope] : chosen.filter((one) => one !== scope))}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+interface KeyFormProps {
+  onClose: () => void;
+  onMade: (key: Schema<'NewAPIKey'>) => void;
+}
+
+/** The dialog for a new key. What is typed survives Escape. */
+export function KeyForm({ onClose, onMade }: KeyFormProps) {
+  const draft = useDraft<Fields>(`key.${workspace.value?.id ?? ''}`, blank);
+  const saving = useSaving(['name', 'scopes', 'allowedIps', 'expiresAt']);
+  const fields = draft.value;
+  const set = (values: Partial<Fields>) => draft.set({ ...fields, ...values });
+  const save = async () => {
+    let made: Schema<'NewAPIKey'> | undefined;
+    const saved = await saving.run(async () => {
+      made = await api.post('/api/api-keys', {
+        body: {
+          name: fields.name,
+          scopes: scopes.filter((one) => fields.scopes.includes(one)),
+          allowedIps: addresses(fields.allowedIps),
+          expiresAt: instant(fields.expiresAt),
+        },
+      });
+    });
+    if (!saved || !made) return;
+    draft.discard(blank);
+    onMade(made);
+  };
+  return (
+    <Dialog title={t('keys.new')} onClose={onClose}>
+      <form
+        novalidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        {saving.error !== undefined && <Problem error={saving.error} />}
+        <Input
+          label={t('keys.name')}
+          hint={t('keys.nameHint')}
+          name="name"
+          autocomplete="off"
+          value={fields.name}
+          onValue={(name) => set({ name })}
+          problem={saving.problem('name')}
+          first
+        />
+        <Scopes chosen={fields.scopes} onChosen={(chosen) => set({ scopes: chosen })} />
+        <Area
+          label={t('keys.addresses')}
+          hint={t('keys.addressesHint')}
+          name="allowedIps"
+          class="mono"
+          rows={2}
+          value={fields.allowedIps}
+          onValue={(allowedIps) => set({ allowedIps })}
+          problem={saving.problem('allowedIps')}
+        />
+        <Input
+          label={t('keys.expires')}
+          hint={t('keys.expiresHint')}
+          name="expiresAt"
+          type="datetime-local"
+          value={fields.expiresAt}
+          onValue={(expiresAt) => set({ expiresAt })}
+          problem={saving.problem('expiresAt')}
+        />
+        <footer>
+          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button kind="primary" type="submit" busy={saving.busy}>
+            {t('keys.create')}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,55 @@
+import type { keys as en } from '../en/keys';
+import type { Translation } from '../message';
+
+export const keys: Translation<typeof en> = {
+  'keys.title': 'API キー',
+  'keys.hint': 'API を呼び出すプログラム用です。キーはこのワークスペースで、作成者の役割を上限として使えます。',
+  'keys.new': '新しいキー',
+  'keys.none': 'API キーはありません',
+  'keys.noneHint': 'キーがあれば、期限切れまたは削除まで、プログラムがあなたの権限で API を呼び出せます。',
+  'keys.name': '名前',
+  'keys.nameHint': 'ウェブサイト用など、用途',
+  'keys.rights': '権限',
+  'keys.all':
+    '何も選ばない場合、パスワードやほかのキーなどのセキュリティ設定を除き、このワークスペースであなたができることをすべて行えます。',
+  'keys.allAdmin':
+    '何も選ばない場合、パスワードやほかのキーなどのセキュリティ設定を除き、全ユーザーのデータも含めてあなたができることをすべて行えます。',
+  'keys.everything': 'すべて',
+  'keys.by': '作成者: {name}',
+  'keys.addresses': '許可するアドレス',
+  'keys.addressesHint': '203.0.113.0/24 のようなアドレスまたはネットワーク。空の場合は制限しません。',
+  'keys.expires': '期限',
+  'keys.expiresHint': 'あなたのタイムゾーンです。空の場合は無期限、または許可された最長の期間になります。',
+  'keys.create': 'キーを作成',
+  'keys.made': '{name} を作成しました',
+  'keys.once': '今すぐキーをコピーしてください。再び表示されることはありません。',
+  'keys.key': 'API キー',
+  'keys.kept': 'コピーしました',
+  'keys.used': '最終使用',
+  'keys.never': 'なし',
+  'keys.neverUsed': '一度も使われていません。',
+  'keys.lastUsed': '最後に使われたのは {date} です。',
+  'keys.legacy': '旧形式',
+  'keys.legacyHint': {
+    other:
+      '{n} 個のキーが、シークレット スキャナーに認識されない旧形式です。更新してください。それまで権限はそのままです。',
+  },
+  'keys.expired': '期限切れ',
+  'keys.rotate': '更新',
+  'keys.rotateOne': '{name} を更新',
+  'keys.rotateTitle': '{name} を更新しますか?',
+  'keys.rotateHint':
+    'キーに新しいシークレットが付きます。古いものを使うプログラムはすぐにアクセスできなくなります。権限とアドレスはそのままです。',
+  'keys.delete': '削除',
+  'keys.deleteOne': '{name} を削除',
+  'keys.deleteTitle': '{name} を削除しますか?',
+  'keys.deleteHint': 'このキーを使うプログラムはすぐにアクセスできなくなります。',
+  'keys.deleted': '{name} を削除しました',
+  'keys.scope.links:read': 'リンクの読み取り',
+  'keys.scope.links:write': 'リンクの読み取りと変更',
+  'keys.scope.analytics:read': 'レポートの読み取り',
+  'keys.scope.conversions:write': 'コンバージョンの送信',
+  'keys.scope.webhooks': 'Webhook の管理',
+  'keys.scope.domains': 'ドメインの管理',
+  'keys.scope.members': 'メンバーの管理',
+};

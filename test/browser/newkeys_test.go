@@ -1,0 +1,100 @@
+package browser_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// A key is made with the rights that somebody chooses, shown once, rotated and deleted. What is typed survives Escape.
+func TestNewConsole_keys(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.visit("/console/new/keys")
+	b.sees("No API keys")
+	b.barrierFree()
+	b.looks("new-keys-empty")
+	b.press("New key")
+	b.fill("name", "Website")
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('dialog')`)
+	b.press("New key")
+	b.until(`document.querySelector('dialog [name=name]').value === 'Website'`)
+	for _, right := range []string{"links:read", "analytics:read"} {
+		b.eval(fmt.Sprintf(`document.querySelector('dialog [name="%s"]').click()`, right), nil)
+		b.until(fmt.Sprintf(`document.querySelector('dialog [name="%s"]').checked`, right))
+	}
+	b.fill("allowedIps", "127.0.0.0/8, everywhere")
+	b.press("Create key")
+	b.until(`document.querySelector('[name=allowedIps]').getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'allowedIps'`)
+	b.barrierFree()
+	b.looks("new-key-form")
+	b.eval(`document.activeElement.select()`, nil)
+	b.fill("allowedIps", "127.0.0.0/8")
+	b.press("Create key")
+	b.sees("It is not shown again")
+	b.barrierFree()
+	b.looks("new-key-made")
+	made := func() (key string) {
+		b.eval(`document.querySelector('dialog .secret input').value`, &key)
+		if !regexp.MustCompile(`^sl_[0-9A-Za-z]{60}$`).MatchString(key) {
+			t.Fatalf("the dialog shows %q", key)
+		}
+		return key
+	}
+	status := func(method, path, key string) int {
+		t.Helper()
+		req, err := http.NewRequest(method, b.base+path, strings.NewReader(`{"originalUrl":"https://example.com/"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+key)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.StatusCode
+	}
+	first := made()
+	b.keys(kb.Escape) // the dialog stays until somebody says that the key is copied
+	b.until(`document.querySelector('dialog .secret input')`)
+	b.press("I have copied it")
+	b.until(`!document.querySelector('dialog')`)
+	if read, write := status("GET", "/api/urls", first), status("POST", "/api/urls", first); read != 200 || write != 403 {
+		t.Errorf("with the key: read %d, write %d", read, write)
+	}
+	b.sees("Read links, Read reports")
+	b.barrierFree()
+	b.looks("new-keys-list")
+	b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
+	b.settle()
+	b.until(`document.documentElement.scrollWidth <= innerWidth`)
+	b.looks("new-keys-phone")
+	b.do(emulation.ClearDeviceMetricsOverride())
+
+	b.eval(`document.querySelector('[aria-label="Rotate Website"]').click()`, nil)
+	b.sees("Rotate Website?")
+	b.barrierFree()
+	b.eval(`document.querySelector('dialog .danger').click()`, nil)
+	b.sees("It is not shown again")
+	second := made()
+	b.press("I have copied it")
+	if old, now := status("GET", "/api/urls", first), status("GET", "/api/urls", second); old != 401 || now != 200 {
+		t.Errorf("after the rotation: old key %d, new key %d", old, now)
+	}
+	b.eval(`document.querySelector('[aria-label="Delete Website"]').click()`, nil)
+	b.sees("Delete Website?")
+	b.eval(`document.querySelector('dialog .danger').click()`, nil)
+	b.sees("No API keys")
+	if gone := status("GET", "/api/urls", second); gone != 401 {
+		t.Errorf("a deleted key: %d", gone)
+	}
+	b.silent()
+}
