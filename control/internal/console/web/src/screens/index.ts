@@ -62,7 +62,7 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
       { at: '/imports', icon: 'import', name: 'nav.imports', key: 'i', for: 'EDITOR' },
     ],
   },
-  { name: 'nav.manage', places: [{ at: '/keys', icon: 'key', name: 'nav.keys', key: 'k' }] },
+  { name: 'nav.manage', places: [{ at: '/keys', icon: 'key', name: 'nav.keys', key: 'k', for: 'ADMIN' }] },
 ];
 
 /** The places that the user sees. */
