@@ -31,6 +31,8 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/qr$/, lazy(async () => (await import('./qr/sheet')).Sheet)],
   [/^\/live$/, lazy(async () => (await import('./live/live')).Live)],
   [/^\/keys$/, lazy(async () => (await import('./keys/keys')).Keys)],
+  [/^\/webhooks$/, lazy(async () => (await import('./webhooks/webhooks')).Webhooks)],
+  [/^\/webhooks\/(?<id>[\w-]+)$/, lazy(async () => (await import('./webhooks/webhook')).WebhookScreen)],
 ];
 
 type Name = Extract<Key, `nav.${string}`>;
@@ -62,7 +64,13 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
       { at: '/imports', icon: 'import', name: 'nav.imports', key: 'i', for: 'EDITOR' },
     ],
   },
-  { name: 'nav.manage', places: [{ at: '/keys', icon: 'key', name: 'nav.keys', key: 'k', for: 'ADMIN' }] },
+  {
+    name: 'nav.manage',
+    places: [
+      { at: '/keys', icon: 'key', name: 'nav.keys', key: 'k', for: 'ADMIN' },
+      { at: '/webhooks', icon: 'webhook', name: 'nav.webhooks', key: 'w', for: 'ADMIN' },
+    ],
+  },
 ];
 
 /** The places that the user sees. */

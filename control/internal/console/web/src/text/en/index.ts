@@ -11,6 +11,7 @@ import { palette } from './palette';
 import { qr } from './qr';
 import { report } from './report';
 import { rules } from './rules';
+import { webhooks } from './webhooks';
 
 export const en = {
   ...app,
@@ -24,4 +25,5 @@ export const en = {
   ...qr,
   ...report,
   ...rules,
+  ...webhooks,
 } as const;

@@ -10,6 +10,7 @@ import { palette } from './palette';
 import { qr } from './qr';
 import { report } from './report';
 import { rules } from './rules';
+import { webhooks } from './webhooks';
 
 export const es: Catalogue = {
   ...app,
@@ -23,4 +24,5 @@ export const es: Catalogue = {
   ...qr,
   ...report,
   ...rules,
+  ...webhooks,
 };

@@ -10,6 +10,7 @@ import { palette } from './palette';
 import { qr } from './qr';
 import { report } from './report';
 import { rules } from './rules';
+import { webhooks } from './webhooks';
 
 export const fr: Catalogue = {
   ...app,
@@ -23,4 +24,5 @@ export const fr: Catalogue = {
   ...qr,
   ...report,
   ...rules,
+  ...webhooks,
 };
