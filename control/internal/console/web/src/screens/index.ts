@@ -33,6 +33,9 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/keys$/, lazy(async () => (await import('./keys/keys')).Keys)],
   [/^\/webhooks$/, lazy(async () => (await import('./webhooks/webhooks')).Webhooks)],
   [/^\/webhooks\/(?<id>[\w-]+)$/, lazy(async () => (await import('./webhooks/webhook')).WebhookScreen)],
+  [/^\/domains$/, lazy(async () => (await import('./domains')).Domains)],
+  [/^\/domains\/(?<id>[\w-]+)$/, lazy(async () => (await import('./domains')).DomainScreen)],
+  [/^\/domains\/(?<id>[\w-]+)\/settings$/, lazy(async () => (await import('./domains')).DomainSettings)],
 ];
 
 type Name = Extract<Key, `nav.${string}`>;
@@ -67,6 +70,7 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
   {
     name: 'nav.manage',
     places: [
+      { at: '/domains', icon: 'domain', name: 'nav.domains', key: 'd' },
       { at: '/keys', icon: 'key', name: 'nav.keys', key: 'k', for: 'ADMIN' },
       { at: '/webhooks', icon: 'webhook', name: 'nav.webhooks', key: 'w', for: 'ADMIN' },
     ],

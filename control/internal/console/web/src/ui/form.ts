@@ -6,7 +6,7 @@ export interface Saving {
   busy: boolean;
   /** The error of the last attempt that belongs to no field; show it with `Problem`. */
   error: unknown;
-  /** What the server says about a field. A list or an object has the first of its members' problems. */
+  /** What the server says about a field or a member of one. A list or an object has the first of its members' problems. */
   problem: (field: string) => string | undefined;
   /** Runs `save` unless it is running already. It resolves to whether it succeeded. */
   run: (save: () => Promise<unknown>) => Promise<boolean>;
@@ -23,7 +23,7 @@ export function useSaving(shown?: readonly string[]): Saving {
   return {
     busy,
     error: placed ? undefined : error,
-    problem: (field) => problems.find((one) => rootOf(one.field) === field)?.message,
+    problem: (field) => problems.find((one) => one.field === field || rootOf(one.field) === field)?.message,
     run: async (save) => {
       if (busy) return false;
       setBusy(true);

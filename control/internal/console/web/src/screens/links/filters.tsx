@@ -1,39 +1,12 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import { search } from '../../route';
 import { t } from '../../text';
 import { Select } from '../../ui/field';
-import { Icon } from '../../ui/icon';
 import { useResource } from '../../ui/resource';
+import { SearchField } from '../../ui/search';
 import { orders, type Order, type Selection } from './list';
 
 const statuses = ['ACTIVE', 'INACTIVE', 'SCHEDULED', 'EXPIRED', 'EXHAUSTED', 'SUSPENDED', 'DELETED'] as const;
-
-const pause = 200; // milliseconds without a key before the list changes
-
-function SearchBox({ value }: { value: string }) {
-  const [typed, setTyped] = useState(value);
-  const timer = useRef(0);
-  useEffect(() => setTyped(value), [value]);
-  return (
-    <div class="search">
-      <Icon name="search" />
-      <input
-        type="search"
-        aria-label={t('links.search')}
-        placeholder={t('links.searchHint')}
-        value={typed}
-        data-shortcut="/"
-        onInput={(event) => {
-          const next = event.currentTarget.value;
-          setTyped(next);
-          clearTimeout(timer.current);
-          timer.current = window.setTimeout(() => search({ search: next.trim() }), pause);
-        }}
-      />
-    </div>
-  );
-}
 
 /** Search, filters and order of the list. They are in the address, so a filtered list can be shared. */
 export function Filters({ selection, workspace }: { selection: Selection; workspace: string }) {
@@ -46,7 +19,7 @@ export function Filters({ selection, workspace }: { selection: Selection; worksp
   const any: readonly [string, string] = ['', t('links.any')];
   return (
     <div class="filters" role="search">
-      <SearchBox value={selection.search} />
+      <SearchField label={t('links.search')} hint={t('links.searchHint')} value={selection.search} />
       <Select
         label={t('links.status')}
         name="status"

@@ -1,5 +1,6 @@
 import type { Catalogue } from '../message';
 import { app } from './app';
+import { domains } from './domains';
 import { experiment } from './experiment';
 import { imports } from './imports';
 import { keys } from './keys';
@@ -14,6 +15,7 @@ import { webhooks } from './webhooks';
 
 export const es: Catalogue = {
   ...app,
+  ...domains,
   ...experiment,
   ...imports,
   ...keys,

@@ -1,0 +1,2 @@
+export { DomainScreen, DomainSettings } from './domain';
+export { Domains } from './domains';

@@ -1,0 +1,292 @@
+package browser_test
+
+import (
+	"encoding/pem"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/nametest"
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// narrow shows the page on a very small phone, where nothing may be cut off.
+func (b *browser) narrow(name string) {
+	b.t.Helper()
+	b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
+	b.settle()
+	b.until(`document.documentElement.scrollWidth <= innerWidth`)
+	b.shot(name)
+	b.do(emulation.ClearDeviceMetricsOverride())
+}
+
+// An owner adds a domain in steps: its name, then the records, which the page looks for by itself.
+func TestNewDomains_setup(t *testing.T) {
+	t.Parallel()
+	names := nametest.Start(t)
+	names.Set("edge.sho.example.com", "A 198.51.100.1")
+	base := standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com")
+	b := newConsole(t, base, "")
+	b.press("Domains")
+	b.sees("Links under your own name")
+	b.barrierFree()
+	b.looks("new-domains-empty")
+
+	b.press("Add domain")
+	b.until(`location.search === '?new=1'`)
+	b.fill("hostname", "https://go.acme.example.com/x")
+	b.press("Continue")
+	b.until(`document.querySelector('dialog [name=hostname]').getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'hostname'`)
+	b.barrierFree()
+	b.looks("new-domain-refused")
+	b.fill("hostname", acme)
+	b.press("Continue")
+	b.sees("Set these records at your DNS provider.")
+	b.sees("_shortline." + acme)
+	b.sees("edge.sho.example.com")
+	b.until(`document.querySelector('.setup [aria-current=step]').textContent.includes('DNS records')`)
+	var id string
+	b.eval(`location.pathname.split('/').pop()`, &id)
+	var d ownDomain
+	b.ask("GET", "/api/domains/"+id, nil, &d)
+
+	// The page looks for the records by itself, says what it found instead and what helps, and keeps the focus.
+	b.eval(`document.querySelector('[aria-label="Copy the value of the TXT record"]').focus()`, nil)
+	b.sees("No TXT record at _shortline." + acme + " yet.")
+	b.sees("Check that the record is at _shortline." + acme)
+	b.barrierFree()
+	b.looks("new-domain-missing")
+	b.narrow("new-domain-narrow")
+	names.Set("_shortline."+acme, `TXT "something else"`)
+	names.Set(acme, "A 203.0.113.7")
+	b.sees("has another value")
+	b.sees("203.0.113.7; expected a CNAME record with edge.sho.example.com.")
+	b.until(`document.activeElement.ariaLabel === 'Copy the value of the TXT record'`)
+	b.looks("new-domain-wrong")
+
+	// A hidden page asks nothing.
+	const checks = `performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/verify')).length`
+	var before, after int
+	b.eval(`Object.defineProperty(document, 'hidden', {configurable: true, get: () => true}); document.dispatchEvent(new Event('visibilitychange'))`, nil)
+	b.settle()
+	b.eval(checks, &before)
+	time.Sleep(8 * time.Second) // longer than the pause between checks
+	if b.eval(checks, &after); after != before {
+		t.Errorf("a hidden page looked for the records %d times", after-before)
+	}
+	point(names, d)
+	b.eval(`delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))`, nil)
+	b.press("Check again")
+	b.sees("All records are right.")
+	b.until(`document.querySelectorAll('.record.right').length === 2 && document.querySelector('.head .badge').textContent === 'Active'`)
+	b.until(`document.querySelector('.setup [aria-current=step]').textContent.includes('Certificate')`)
+	b.sees("upload your own")
+	b.barrierFree()
+	b.looks("new-domain-active")
+	b.press("Domains")
+	b.sees("1 domain")
+	b.barrierFree()
+	b.looks("new-domains")
+	b.narrow("new-domains-narrow")
+	b.do(chromedp.SendKeys(`[type=search]`, "nothing", chromedp.ByQuery))
+	b.sees("No domain matches")
+	b.until(`location.search === '?search=nothing'`)
+	b.barrierFree()
+	b.silent()
+}
+
+// The settings of a domain: problems appear at their fields, only changes are sent, and a draft survives.
+func TestNewDomains_settings(t *testing.T) {
+	t.Parallel()
+	names := nametest.Start(t)
+	names.Set("edge.sho.example.com", "A 198.51.100.1")
+	base := standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com")
+	b := newConsole(t, base, "")
+	var d ownDomain
+	b.ask("POST", "/api/domains", map[string]any{"hostname": acme}, &d)
+	point(names, d)
+	b.ask("POST", "/api/domains/"+d.ID+"/verify", nil, nil)
+	b.visit("/console/new/domains/" + d.ID)
+	b.press("Settings")
+	b.sees("Links that open apps")
+	b.fill("rootUrl", "https://"+acme+"/again")
+	b.fill("brandName", "Acme")
+	b.set("hsts", "300")
+	b.sees("refuse it without a valid certificate")
+	b.fill("apple", "{")
+	b.press("Save")
+	b.sees("This is not valid JSON.")
+	b.until(`document.activeElement.name === 'apple'`)
+	b.fill("apple", "[]")
+	b.press("Save")
+	b.until(`document.querySelector('[name=rootUrl]').getAttribute('aria-invalid') === 'true' && document.querySelector('[name=apple]').getAttribute('aria-invalid') === 'true' && document.querySelector('[name=android]').getAttribute('aria-invalid') !== 'true'`)
+	b.barrierFree()
+	b.looks("new-domain-settings-refused")
+	b.press("DNS and certificate")
+	b.press("Settings")
+	b.sees("Restored what you typed before.")
+	b.until(`document.querySelector('[name=brandName]').value === 'Acme'`)
+	b.fill("rootUrl", "https://example.com/home")
+	b.fill("apple", `{"applinks": {"details": []}}`)
+	b.eval(`document.querySelector('[name=isDefault]').click()`, nil)
+	b.press("Save")
+	b.sees("Saved.")
+	b.until(`[...document.querySelectorAll('.head .badge')].some((e) => e.textContent === 'Default')`)
+	b.barrierFree()
+	b.looks("new-domain-settings")
+	b.narrow("new-domain-settings-narrow")
+	var saved struct {
+		RootURL, BrandName string
+		HSTS               int
+		IsDefault          bool
+	}
+	b.ask("GET", "/api/domains/"+d.ID, nil, &saved)
+	if saved.RootURL != "https://example.com/home" || saved.BrandName != "Acme" || saved.HSTS != 300 || !saved.IsDefault {
+		t.Errorf("saved: %+v", saved)
+	}
+	testkit.Within(t, 10*time.Second, "the edge serves the file for iOS", func() bool {
+		return at(t, base, acme, "/.well-known/apple-app-site-association") == http.StatusOK
+	})
+
+	// An administrator of the system takes the domain out of service, and back.
+	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "spring", "domain": acme})
+	testkit.Within(t, 10*time.Second, "the edge serves the link", func() bool { return at(t, base, acme, "/spring") == http.StatusFound })
+	b.visit("/console/new/domains/" + d.ID)
+	b.press("Suspend")
+	b.sees("links: 1")
+	b.press("Suspend")
+	b.until(`document.querySelector('dialog [name=reason]').getAttribute('aria-invalid') === 'true'`)
+	b.barrierFree()
+	b.looks("new-domain-suspend")
+	b.fill("reason", hostile)
+	b.press("Suspend")
+	b.sees("This domain is suspended.")
+	b.sees(hostile)
+	b.barrierFree()
+	b.looks("new-domain-suspended")
+	testkit.Within(t, 10*time.Second, "the link stops", func() bool { return at(t, base, acme, "/spring") == http.StatusNotFound })
+	b.press("Lift the suspension")
+	b.sees("The suspension was lifted.")
+	b.until(`document.querySelector('.head .badge').textContent === 'Active'`)
+
+	// A domain with links stays, and the dialog leads to them.
+	b.press("Delete")
+	b.sees("Delete the 1 link first")
+	b.barrierFree()
+	b.looks("new-domain-delete-refused")
+	b.press("Show links")
+	b.sees("1 link")
+	b.until(`location.search === '?domain=` + acme + `'`)
+	var empty ownDomain
+	b.ask("POST", "/api/domains", map[string]string{"hostname": "gärten.example.com"}, &empty)
+	b.visit("/console/new/domains/" + empty.ID)
+	b.sees("gärten.example.com")
+	b.sees("xn--grten-gra.example.com")
+	b.press("Delete")
+	b.until(`document.querySelector('dialog .danger').getAttribute('aria-disabled') === 'true'`)
+	b.eval(`document.querySelector('dialog input').focus()`, nil)
+	b.do(chromedp.SendKeys(`dialog input`, "gärten.example.com", chromedp.ByQuery))
+	b.looks("new-domain-delete")
+	b.press("Delete")
+	b.sees("gärten.example.com was deleted.")
+	b.sees("1 domain")
+	b.silent()
+}
+
+// An owner uploads a certificate of their own. The private key does not stay in the page.
+func TestNewDomains_certificate(t *testing.T) {
+	t.Parallel()
+	names := nametest.Start(t)
+	names.Set("edge.sho.example.com", "A 198.51.100.1")
+	b := newConsole(t, standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com"), "")
+	var d ownDomain
+	b.ask("POST", "/api/domains", map[string]any{"hostname": acme}, &d)
+	point(names, d)
+	b.ask("POST", "/api/domains/"+d.ID+"/verify", nil, nil)
+	own, key, _ := ownCertificate(t, acme)
+	other, otherKey, _ := ownCertificate(t, "other.example.com")
+	b.visit("/console/new/domains/" + d.ID)
+	b.press("Upload your own")
+	b.fill("certificate", other)
+	b.fill("privateKey", otherKey)
+	b.press("Save")
+	b.until(`document.querySelector('dialog [name=certificate]').getAttribute('aria-invalid') === 'true'`)
+	b.barrierFree()
+	b.looks("new-certificate-refused")
+	file := filepath.Join(t.TempDir(), "chain.pem")
+	if err := os.WriteFile(file, []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.SetUploadFiles(`[aria-label="Certificate chain: or choose a file"]`, []string{file}, chromedp.ByQuery))
+	b.until(`document.querySelector('dialog [name=certificate]').value.length > 100`)
+	b.press("Save")
+	b.until(`document.querySelector('dialog [name=privateKey]').getAttribute('aria-invalid') === 'true'`)
+	b.fill("privateKey", key)
+	b.press("Save")
+	b.sees("You uploaded this certificate.")
+	b.sees("Acme Issuing CA")
+	b.sees("Expires soon") // in ten days
+	var whole string
+	b.eval(`document.documentElement.outerHTML + JSON.stringify(sessionStorage)`, &whole)
+	if block, _ := pem.Decode([]byte(key)); block == nil || strings.Contains(whole, strings.Split(key, "\n")[1]) {
+		t.Error("the page still has the private key")
+	}
+	b.barrierFree()
+	b.looks("new-certificate")
+	b.visit("/console/new/domains")
+	b.until(`document.querySelector('[data-name=Certificate] .badge.warn')?.textContent.startsWith('Until')`)
+	b.visit("/console/new/domains/" + d.ID)
+	b.press("Remove the uploaded one")
+	b.sees("browsers can no longer open the domain over https")
+	b.press("Remove the uploaded one")
+	b.sees("The uploaded certificate was removed.")
+	b.silent()
+}
+
+// Members who may not change domains see them without controls.
+func TestNewDomains_for_members(t *testing.T) {
+	t.Parallel()
+	names := nametest.Start(t)
+	b := newConsole(t, standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com"), "")
+	b.user("ann@example.com")
+	var team struct{ ID string }
+	b.ask("POST", "/api/workspaces", map[string]string{"name": "Growth", "slug": "growth"}, &team)
+	var invited struct{ Link string }
+	b.ask("POST", "/api/workspaces/growth/invitations", map[string]string{"email": "ann@example.com", "role": "VIEWER"}, &invited)
+	b.visit("/console/domains?workspace=growth")
+	b.press("Add domain")
+	b.fill("hostname", acme)
+	b.press("Add domain")
+	b.sees("Set these records")
+	var path string
+	b.eval(`location.pathname.replace('/console/', '/console/new/')`, &path)
+	b.as("ann@example.com", annPassword)
+	b.visit(invited.Link[strings.Index(invited.Link, "/login"):])
+	b.press("Accept")
+	b.sees("No links yet")
+	b.visit("/console/new/domains")
+	b.eval(`localStorage.setItem('shortline.workspace', '`+team.ID+`')`, nil)
+	b.visit("/console/new/domains")
+	b.sees("1 domain")
+	const controls = `[...document.querySelectorAll('main button')].map((e) => e.ariaLabel ?? e.textContent).filter((name) => !name.startsWith('Copy the'))`
+	var seen []string
+	if b.eval(controls, &seen); len(seen) > 0 {
+		t.Errorf("the list shows %q to a viewer", seen)
+	}
+	b.visit(path)
+	b.sees("_shortline." + acme)
+	if b.eval(controls, &seen); len(seen) > 0 {
+		t.Errorf("the domain shows %q to a viewer", seen)
+	}
+	b.until(`!document.querySelector('main form') && !document.querySelector('.tabs')`)
+	b.visit(path + "/settings")
+	b.sees("_shortline." + acme)
+	b.until(`!document.querySelector('main form')`)
+	b.silent()
+}
