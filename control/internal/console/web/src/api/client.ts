@@ -44,6 +44,8 @@ interface Options {
   ifMatch?: object;
   /** Requests of the sign-in screen: their 401 means a wrong password and not the end of a session. */
   signIn?: boolean;
+  /** Another workspace than the chosen one. '' is none: administrators of the system then work in all of them. */
+  within?: string;
   headers?: Record<string, string>;
 }
 
@@ -133,7 +135,8 @@ export function address(path: string, values: object = {}, query: object = {}): 
 
 async function send(method: string, url: string, options: Options & { body?: unknown }): Promise<Response> {
   const headers = new Headers({ Accept: 'application/json', ...options.headers });
-  if (workspace !== '' && !outsideWorkspaces.test(url)) headers.set('X-Workspace', workspace);
+  const within = options.within ?? workspace;
+  if (within !== '' && !outsideWorkspaces.test(url)) headers.set('X-Workspace', within);
   const version = options.ifMatch && versions.get(options.ifMatch);
   if (version) headers.set('If-Match', version);
   const init: RequestInit = { method, headers, credentials: 'same-origin', signal: options.signal ?? null };

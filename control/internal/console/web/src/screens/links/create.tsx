@@ -1,15 +1,14 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../../api/client';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { copied } from '../../ui/copy';
 import { Dialog } from '../../ui/dialog';
+import { useDraft } from '../../ui/draft';
 import { Input } from '../../ui/field';
 import { Problem } from '../../ui/problem';
 import { notify } from '../../ui/toast';
 import { bare } from './changes';
-
-const stored = 'shortline.newLink';
 
 interface Draft {
   originalUrl: string;
@@ -20,13 +19,15 @@ interface Draft {
 
 const blank: Draft = { originalUrl: '', customSlug: '', title: '', tags: '' };
 
-/** What the user typed before and did not save. */
-function restored(): Draft {
-  try {
-    return { ...blank, ...(JSON.parse(sessionStorage.getItem(stored) ?? '{}') as Partial<Draft>) };
-  } catch {
-    return blank;
-  }
+/** Where a new link has to be, for slugs that visitors ask for already. */
+export interface Place {
+  /** The host that visitors ask. */
+  host: string;
+  slug: string;
+  /** The custom domain; '' is the shared one. */
+  domain: string;
+  /** The workspace of the domain, if it may be another one than the chosen one. */
+  within?: string | undefined;
 }
 
 /** Completes an address as browsers do: example.com becomes https://example.com. */
@@ -81,24 +82,34 @@ function More({ draft, set, problem }: { draft: Draft; set: (values: Partial<Dra
 
 type Problems = (field: string) => string | undefined;
 
+interface CreateProps {
+  place?: Place | undefined;
+  onClose: () => void;
+  onCreated: (link: Schema<'URL'>) => void;
+}
+
 /** The dialog for a new link: paste an address and press Enter. */
-export function Create({ onClose, onCreated }: { onClose: () => void; onCreated: (link: Schema<'URL'>) => void }) {
-  const [draft, setDraft] = useState(restored);
+export function Create({ place, onClose, onCreated }: CreateProps) {
+  // Each place has a draft of its own.
+  const kept = useDraft<Draft>(place ? `newLink ${place.host}/${place.slug}` : 'newLink', {
+    ...blank,
+    customSlug: place?.slug ?? '',
+  });
+  const draft = kept.value;
   const [error, setError] = useState<unknown>(undefined);
   const [busy, setBusy] = useState(false);
-  const set = (values: Partial<Draft>) => setDraft((last) => ({ ...last, ...values }));
+  const set = (values: Partial<Draft>) => kept.set({ ...draft, ...values });
   const fields = error instanceof ApiError ? error.fields : [];
   const problem: Problems = (field) => fields.find((one) => one.field.split(/[.[]/)[0] === field)?.message;
   const more =
     draft.customSlug !== '' || draft.title !== '' || draft.tags !== '' || fields.some((f) => f.field !== 'originalUrl');
 
-  useEffect(() => sessionStorage.setItem(stored, JSON.stringify(draft)), [draft]);
-
   const save = async () => {
     setBusy(true);
     try {
-      const link = await api.post('/api/urls', { body: requestOf(draft) });
-      sessionStorage.removeItem(stored);
+      const body = { ...requestOf(draft), ...(place && { domain: place.domain }) };
+      const link = await api.post('/api/urls', { body, ...(place?.within && { within: place.within }) });
+      kept.discard();
       const short = bare(link.shortUrl);
       notify((await copied(link.shortUrl)) ? t('create.created', { link: short }) : t('create.ready', { link: short }));
       onCreated(link);
@@ -110,7 +121,7 @@ export function Create({ onClose, onCreated }: { onClose: () => void; onCreated:
   };
 
   return (
-    <Dialog title={t('create.title')} onClose={onClose}>
+    <Dialog title={place ? t('missing.newOn', { domain: place.host }) : t('create.title')} onClose={onClose}>
       <form
         novalidate
         onSubmit={(event) => {

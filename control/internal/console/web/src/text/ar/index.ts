@@ -7,6 +7,7 @@ import { keys } from './keys';
 import { link } from './link';
 import { links } from './links';
 import { live } from './live';
+import { missing } from './missing';
 import { palette } from './palette';
 import { qr } from './qr';
 import { report } from './report';
@@ -22,6 +23,7 @@ export const ar: Catalogue = {
   ...link,
   ...links,
   ...live,
+  ...missing,
   ...palette,
   ...qr,
   ...report,

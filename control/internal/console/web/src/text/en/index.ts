@@ -8,6 +8,7 @@ import { keys } from './keys';
 import { link } from './link';
 import { links } from './links';
 import { live } from './live';
+import { missing } from './missing';
 import { palette } from './palette';
 import { qr } from './qr';
 import { report } from './report';
@@ -23,6 +24,7 @@ export const en = {
   ...link,
   ...links,
   ...live,
+  ...missing,
   ...palette,
   ...qr,
   ...report,
