@@ -149,11 +149,19 @@ func TestFault11_the_view_of_a_report_is_in_the_address(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"range": "week", "interval": "hour", "audience": "all", "compare": "previous", "device": "MOBILE"} {
+	for name, want := range map[string]string{"range": "week", "interval": "hour", "audience": "all", "compare": "previous", "device": "MOBILE", "zone": "Europe/Berlin"} {
 		if got.Get(name) != want {
 			t.Errorf("%s is %q in the address, want %q", name, got.Get(name), want)
 		}
 	}
+
+	// Somebody in another time zone sees the days of the person who shared the view, and can change to their own.
+	b.visit("/console/new/analytics?zone=Asia%2FTokyo")
+	b.sees("time zone Asia/Tokyo")
+	b.barrierFree()
+	b.press("Use my time zone")
+	b.sees("time zone Europe/Berlin")
+	b.until(`new URLSearchParams(location.search).get('zone') === 'Europe/Berlin'`)
 	b.silent()
 }
 
@@ -181,18 +189,23 @@ func TestFault18_referrers_are_grouped_and_nothing_has_no_growth(t *testing.T) {
 func TestJourney_share_the_hours_of_a_launch_day(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t, standalone(t), "")
-	clicked(t, b)
+	id := clicked(t, b)
 	b.visit("/console/new/links")
 	b.sees("Launch")
 	began := time.Now()
 	b.press("Launch")
-	b.press("Analytics")
+	tab := `[...document.querySelectorAll('.tabs a')].find((a) => a.textContent === 'Analytics')` // the menu has the same name
+	b.until(tab)
+	b.eval(tab+`.click()`, nil)
 	b.until(`document.querySelectorAll('.timeline tbody tr').length === 30`)
 	b.chartPoint(30, 29)
 	b.until(`document.querySelector('[name=interval]')?.value === 'hour'`)
 	var shared, figure string
 	b.eval(`location.pathname + location.search`, &shared)
 	t.Logf("three actions in %v: %s", time.Since(began).Round(time.Millisecond), shared)
+	if !strings.HasPrefix(shared, "/console/new/links/"+id+"/analytics?") {
+		t.Errorf("the shared view is that of another screen: %s", shared)
+	}
 
 	other := open(t, b.base)
 	other.scheme("")

@@ -13,12 +13,11 @@ import { Cards } from './cards';
 import { Controls, FilterChips } from './controls';
 import { Figures, type Metric } from './figures';
 import { Heatmap } from './heatmap';
-import { parametersOf, selectionOf, type Selection } from './selection';
+import { parametersOf, selectionOf, zoneOf, type Selection } from './selection';
 import { Timeline } from './timeline';
 import { Groups, TopLinks } from './workspace';
 import './analytics.css';
 
-const zone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 const often = 30_000; // milliseconds between two looks at the last minutes
 
 /** How many people clicked in the last minutes. It says nothing while nobody does. */
@@ -48,7 +47,7 @@ function Live({ id }: { id: string }) {
 type Whole = Schema<'Report'> & { topUrls?: Schema<'TopLink'>[] };
 
 function Body({ id, s, report, map }: { id: string; s: Selection; report: Whole; map: Schema<'Heatmap'> }) {
-  const timezone = zone();
+  const timezone = zoneOf(query.value);
   const asked = query.value.get('metric');
   const metric: Metric = asked === 'visitors' || (asked === 'conversions' && s.goal) ? asked : 'clicks';
   const parameters = parametersOf(s, timezone);
@@ -80,7 +79,12 @@ function Body({ id, s, report, map }: { id: string; s: Selection; report: Whole;
 /** A report: the choices stay while another one is loading, and the old figures are dimmed. */
 function Report({ id, goals }: { id: string; goals: readonly string[] }) {
   const s = selectionOf(query.value);
-  const parameters = { ...parametersOf(s, zone()), limit: 50 };
+  const timezone = zoneOf(query.value);
+  // The address is complete as soon as somebody can copy it.
+  useEffect(() => {
+    if (query.value.get('zone') !== timezone) search({ zone: timezone });
+  });
+  const parameters = { ...parametersOf(s, timezone), limit: 50 };
   const loaded = useResource(JSON.stringify([workspace.value?.id, id, parameters]), async (signal) => {
     // The heat map has neither goals nor series.
     const common = { ...parameters, goal: undefined, series: undefined };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { change, intervalsOf, parametersOf, selectionOf, zoomed } from './selection';
+import { change, intervalsOf, ownZone, parametersOf, selectionOf, zoneOf, zoomed } from './selection';
 
 const select = (query: string) => selectionOf(new URLSearchParams(query));
 
@@ -77,5 +77,13 @@ describe('change', () => {
     expect(change(5, 0)).toBeUndefined();
     expect(change(15, 10)).toBe(50);
     expect(change(0, 10)).toBe(-100);
+  });
+});
+
+describe('zoneOf', () => {
+  it('is that of the address, else that of the browser', () => {
+    const zone = (query: string) => zoneOf(new URLSearchParams(query));
+    expect(zone('zone=Asia/Tokyo')).toBe('Asia/Tokyo');
+    for (const wrong of ['', 'zone=', 'zone=Nowhere/Else', 'zone=%2B01:00']) expect(zone(wrong)).toBe(ownZone());
   });
 });

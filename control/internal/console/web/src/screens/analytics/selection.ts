@@ -14,6 +14,21 @@ export const ranges = {
 export type RangeName = keyof typeof ranges;
 export type Interval = 'minute' | 'hour' | 'day' | 'week' | 'month';
 
+/** The time zone of the browser. */
+export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The time zone of an address. A shared view has the days of the person who shares it, so the address names their zone. */
+export function zoneOf(query: URLSearchParams): string {
+  const zone = query.get('zone') ?? '';
+  try {
+    // Names such as +01:00 are valid here, but not for the API.
+    if (/^[A-Za-z]/.test(zone)) return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+  } catch {
+    // The browser does not know it.
+  }
+  return ownZone();
+}
+
 /** The filters, by their name in the address and in the API. */
 export const filterNames = [
   'country',

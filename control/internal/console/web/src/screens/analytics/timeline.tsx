@@ -9,7 +9,7 @@ import { Chart, Legend } from './chart';
 import { savePNG, saveReport, saveSVG } from './export';
 import type { Metric } from './figures';
 import { namesOf, seriesOf } from './points';
-import { zoomed, type Selection } from './selection';
+import { ownZone, zoomed, type Selection } from './selection';
 
 interface TimelineProps {
   s: Selection;
@@ -65,6 +65,11 @@ export function Timeline({ s, report, metric, timezone, file }: TimelineProps) {
       <Legend series={series} />
       <div class="below">
         <p class="hint">{first && t('report.zone', { zone: timezone })}</p>
+        {timezone !== ownZone() && (
+          <Button kind="quiet" onClick={() => search({ zone: ownZone() })}>
+            {t('report.ownZone')}
+          </Button>
+        )}
         <Files file={file} chart={() => box.current?.querySelector('svg') ?? null} />
       </div>
       <details>

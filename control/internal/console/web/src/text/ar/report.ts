@@ -42,6 +42,7 @@ export const report: Translation<typeof en> = {
   'report.weekOf': 'أسبوع {date}',
   'report.chartLabel': '{what}: {n} عند {points} نقطة زمنية',
   'report.zone': 'الأوقات حسب المنطقة الزمنية {zone}. انقر على نقطة أو اسحب فوق المخطط للتكبير.',
+  'report.ownZone': 'استخدام منطقتي الزمنية',
   'report.table': 'عرض كجدول',
   'report.when': 'الوقت',
   'report.csv': 'CSV',

@@ -43,6 +43,7 @@ export const report: Translation<typeof en> = {
   'report.chartLabel': '{what}: {n} an {points} Zeitpunkten',
   'report.zone':
     'Zeiten gelten in der Zeitzone {zone}. Klicken Sie auf einen Punkt oder ziehen Sie über das Diagramm, um es zu vergrößern.',
+  'report.ownZone': 'Meine Zeitzone verwenden',
   'report.table': 'Als Tabelle zeigen',
   'report.when': 'Wann',
   'report.csv': 'CSV',

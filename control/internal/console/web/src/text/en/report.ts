@@ -39,6 +39,7 @@ export const report = {
   'report.weekOf': 'Week of {date}',
   'report.chartLabel': '{what}: {n} at {points} points in time',
   'report.zone': 'Times are in the time zone {zone}. Click a point or drag over the chart to zoom in.',
+  'report.ownZone': 'Use my time zone',
   'report.table': 'Show as a table',
   'report.when': 'When',
   'report.csv': 'CSV',

@@ -42,6 +42,7 @@ export const report: Translation<typeof en> = {
   'report.weekOf': 'Semana del {date}',
   'report.chartLabel': '{what}: {n} en {points} puntos',
   'report.zone': 'Las horas son de la zona {zone}. Haga clic en un punto o arrastre sobre el gráfico para ampliar.',
+  'report.ownZone': 'Usar mi zona horaria',
   'report.table': 'Mostrar como tabla',
   'report.when': 'Cuándo',
   'report.csv': 'CSV',

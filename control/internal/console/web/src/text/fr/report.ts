@@ -43,6 +43,7 @@ export const report: Translation<typeof en> = {
   'report.chartLabel': '{what} : {n} sur {points} points',
   'report.zone':
     'Les heures sont celles du fuseau {zone}. Cliquez sur un point ou faites glisser sur le graphique pour agrandir.',
+  'report.ownZone': 'Utiliser mon fuseau horaire',
   'report.table': 'Afficher en tableau',
   'report.when': 'Date',
   'report.csv': 'CSV',

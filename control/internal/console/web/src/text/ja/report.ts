@@ -42,6 +42,7 @@ export const report: Translation<typeof en> = {
   'report.weekOf': '{date} の週',
   'report.chartLabel': '{what}: {points} 時点で {n}',
   'report.zone': '時刻は {zone} のものです。点をクリックするかグラフ上をドラッグすると拡大します。',
+  'report.ownZone': '自分のタイムゾーンを使う',
   'report.table': '表で表示',
   'report.when': '日時',
   'report.csv': 'CSV',
