@@ -76,18 +76,30 @@ func (p *program) killWhile(shop *shoptest.Shop, visitors, kills int) {
 func (p *program) equalsLedger(shop *shoptest.Shop) {
 	p.t.Helper()
 	var wrong []string
+	stored := p.storedWhen(func(stored []shoptest.Stored) bool {
+		wrong = shop.Differences(stored)
+		return len(wrong) == 0
+	})
+	if len(wrong) > 0 {
+		p.t.Fatalf("%d differences between the click store and the ledger, such as %s", len(wrong), wrong[0])
+	}
+	p.t.Logf("the ledger and the click store have the same %d conversions", len(stored))
+}
+
+// storedWhen stops the program and returns its stored conversions. While they are not as wanted, it lets the program work for
+// some seconds: a conversion may be stored before its click, and is attributed by a search that runs every five seconds.
+func (p *program) storedWhen(wanted func([]shoptest.Stored) bool) []shoptest.Stored {
+	p.t.Helper()
 	keys := theirKeys(p.t, attackKey)
-	for range 5 { // a conversion whose click is not stored yet is attributed after five seconds
-		time.Sleep(8 * time.Second)
+	for tries := 0; ; tries++ {
 		p.Stop()
 		stored := storedConversions(p.t, p.Dir, keys)
-		if wrong = shop.Differences(stored); len(wrong) == 0 {
-			p.t.Logf("the ledger and the click store have the same %d conversions", len(stored))
-			return
+		if wanted(stored) || tries == 5 {
+			return stored
 		}
 		p.Start()
+		time.Sleep(8 * time.Second)
 	}
-	p.t.Errorf("%d differences between the click store and the ledger, such as %s", len(wrong), wrong[0])
 }
 
 // number returns a number of the environment, or the given one.
