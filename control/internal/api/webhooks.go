@@ -25,6 +25,10 @@ type Webhook struct {
 	TotalFailed  int64             `json:"totalFailed"`
 	LastSentAt   *Time             `json:"lastSentAt"`
 	LastError    *string           `json:"lastError" doc:"The error of the last attempt. Null if it succeeded."`
+	Streak       int64             `json:"failureStreak" doc:"Failed attempts since the last one that succeeded."`
+	FailingSince *Time             `json:"failingSince" doc:"When the first of these failed. Null if the last attempt succeeded."`
+	Waiting      int               `json:"waiting" doc:"Deliveries that wait for an attempt, at most 10,000."`
+	NextAt       *Time             `json:"nextAttemptAt" doc:"When the next attempt is due. Null if none is planned."`
 	CreatedAt    Time              `json:"createdAt"`
 	UpdatedAt    Time              `json:"updatedAt"`
 }
@@ -37,7 +41,7 @@ type NewWebhook struct {
 
 func webhookOf(w webhooks.Webhook) Webhook {
 	return Webhook{w.ID, w.UserID, w.Name, w.URL, w.Events, w.Masked(), w.Scope(), w.Active, w.HasSecret, w.Sent, w.Succeeded, w.Failed,
-		instant(w.LastSentAt), text(w.LastError), Time(w.CreatedAt), Time(w.UpdatedAt)}
+		instant(w.LastSentAt), text(w.LastError), w.Streak, instant(w.FailingSince), w.Waiting, instant(w.NextAt), Time(w.CreatedAt), Time(w.UpdatedAt)}
 }
 
 // WebhookLog is one attempt to deliver an event. Some values have two names.
@@ -93,6 +97,11 @@ type WebhookTest struct {
 	Duration   int64   `json:"duration" doc:"Milliseconds."`
 }
 
+// WebhookRepeat is the result of repeating all failed deliveries.
+type WebhookRepeat struct {
+	Queued int64 `json:"queued" doc:"Number of deliveries that are sent again now."`
+}
+
 func (s *Server) registerWebhooks() {
 	declare := func(method, path, id, summary string) endpoint {
 		return endpoint{Method: method, Path: "/api/webhooks" + path, ID: id, Summary: summary, Tag: "Webhooks"}
@@ -123,6 +132,15 @@ func (s *Server) registerWebhooks() {
 	retry := declare(http.MethodPost, "/{webhookId}/logs/{logId}/retry", "retryWebhook", "Repeat a failed delivery")
 	retry.Status, retry.Limit, retry.Timeout = http.StatusOK, limitWebhookRetry, s.Webhooks.Timeout()
 	handle(s, retry, s.retryWebhook)
+	all := declare(http.MethodPost, "/{id}/logs/retry", "retryWebhookFailures", "Repeat all failed deliveries")
+	all.Status, all.Limit = http.StatusOK, limitWebhookRetry
+	handle(s, all, func(ctx context.Context, in *ByID) (*body[WebhookRepeat], error) {
+		n, err := s.Webhooks.RetryFailed(ctx, principal(ctx), in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return &body[WebhookRepeat]{WebhookRepeat{n}}, nil
+	})
 }
 
 // WebhookFields has the common fields of both requests.
@@ -185,8 +203,10 @@ func (s *Server) testWebhook(ctx context.Context, in *ByID) (*body[WebhookTest],
 func (s *Server) listWebhookLogs(ctx context.Context, in *struct {
 	ByID
 	Paging
+	Status string `query:"status" doc:"success or failed."`
+	Event  string `query:"event" doc:"Such as url.created. An unknown event gets a 400 that lists all."`
 }) (*body[WebhookLogList], error) {
-	rows, total, err := s.Webhooks.Logs(ctx, principal(ctx), in.ID, in.size(20), in.offset(20))
+	rows, total, err := s.Webhooks.Logs(ctx, principal(ctx), in.ID, webhooks.LogFilter{Status: in.Status, Event: in.Event}, in.size(20), in.offset(20))
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func withHooks(t *testing.T, st *store.Store, configure func(*world, *api.Config
 }
 
 var webhookNames = []string{"id", "userId", "name", "url", "events", "headers", "scope", "isActive", "hasSecret", "totalSent", "totalSuccess", "totalFailed",
-	"lastSentAt", "lastError", "createdAt", "updatedAt"}
+	"lastSentAt", "lastError", "failureStreak", "failingSince", "waiting", "nextAttemptAt", "createdAt", "updatedAt"}
 
 var webhookLogNames = []string{"id", "webhookId", "event", "deliveryId", "payload", "status", "statusCode", "response", "responseBody", "error", "duration", "attempt",
 	"isSuccess", "createdAt", "sentAt"}
@@ -121,6 +121,18 @@ func TestWebhooks(t *testing.T) {
 			t.Fatalf("%s", logs.text)
 		}
 		good := logs.str("logs.0.id")
+		if logs = w.do("GET", one+"/logs?status=failed&event=webhook.test", "", ann).want(200); logs.num("total") != 1 || logs.str("logs.0.status") != "failed" {
+			t.Fatalf("%s", logs.text)
+		}
+		w.do("GET", one+"/logs?status=ok&event=url.broken", "", ann).wantField("status", "event")
+		if got = w.do("GET", one, "", ann).want(200); got.num("failureStreak") != 1 || got.str("failingSince") == "" || got.num("waiting") != 0 || got.at("nextAttemptAt") != nil {
+			t.Fatalf("%s", got.text)
+		}
+		w.do("POST", one+"/logs/retry", "", ann).want(409) // it is disabled
+		w.do("PUT", one, `{"isActive":true}`, ann).want(200)
+		if r := w.do("POST", one+"/logs/retry", "", ann).want(200).has("", "queued"); r.num("queued") != 0 { // tests are not repeated
+			t.Fatalf("%s", r.text)
+		}
 		failed := w.do("GET", one+"/logs", "", ann).str("logs.0.id")
 
 		again := w.do("POST", one+"/logs/"+failed+"/retry", "", ann).want(200).has("", webhookLogNames...)
@@ -139,7 +151,7 @@ func TestWebhooks(t *testing.T) {
 			t.Fatalf("%s", got.text)
 		}
 
-		for _, c := range [][2]string{{"GET", one}, {"PUT", one}, {"DELETE", one}, {"POST", one + "/test"}, {"GET", one + "/logs"}, {"POST", one + "/logs/" + failed + "/retry"}} {
+		for _, c := range [][2]string{{"GET", one}, {"PUT", one}, {"DELETE", one}, {"POST", one + "/test"}, {"GET", one + "/logs"}, {"POST", one + "/logs/" + failed + "/retry"}, {"POST", one + "/logs/retry"}} {
 			w.do(c[0], c[1], "", as(w.bob)).want(404)
 			w.do(c[0], c[1], "").want(401)
 		}

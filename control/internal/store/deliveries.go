@@ -111,6 +111,27 @@ func (c Conn) Backlog(ctx context.Context, webhookID string, limit int) (n int, 
 	return n, err
 }
 
+// Queue returns the number of waiting deliveries of a webhook, up to limit, and when the next attempt is due; 0: none is planned,
+// or all are under way.
+func (c Conn) Queue(ctx context.Context, webhookID string, limit int) (n int, next int64, err error) {
+	if n, err = c.Backlog(ctx, webhookID, limit); err != nil || n == 0 {
+		return n, 0, err
+	}
+	err = c.Row(ctx, `SELECT coalesce(min(due_at), 0) FROM webhook_deliveries WHERE webhook_id = ? AND lease = ''`, webhookID).Scan(&next)
+	return n, next, err
+}
+
+// RepeatFailed makes up to limit deliveries due again whose last attempt failed, the oldest first, and returns their number. It
+// leaves out an event. The caller has locked the webhook against deletion.
+func (tx *Tx) RepeatFailed(ctx context.Context, webhookID, without string, now int64, limit int) (int64, error) {
+	return tx.Exec(ctx, `INSERT INTO webhook_deliveries (id, webhook_id, event_id, event, payload, attempts, due_at, created_at)
+		SELECT delivery_id, webhook_id, 'repeat.' || delivery_id, event, payload, attempt, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM webhook_logs l
+		WHERE webhook_id = ? AND NOT success AND event <> ?
+		AND NOT EXISTS (SELECT 1 FROM webhook_logs o WHERE o.delivery_id = l.delivery_id AND (o.success OR o.attempt > l.attempt))
+		AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.id = l.delivery_id)
+		ORDER BY sent_at, id LIMIT ? ON CONFLICT DO NOTHING`, now, now, webhookID, without, limit)
+}
+
 // AttemptedDeliveries reports which of the deliveries have an attempt in the log.
 func (c Conn) AttemptedDeliveries(ctx context.Context, ids []string) (map[string]bool, error) {
 	out := map[string]bool{}

@@ -19,6 +19,8 @@ type Webhook struct {
 	Sent, Succeeded, Failed int64  // attempts
 	LastSentAt              int64  // NoteAttempts writes this, the counters above and LastError
 	LastError               string // error of the latest attempt; "": it succeeded
+	Streak                  int64  // failed attempts since the last one that succeeded
+	FailingSince            int64  // when the first of them was made; 0: unknown, or there is none
 
 	CreatedAt, UpdatedAt int64
 }
@@ -27,13 +29,16 @@ func (w *Webhook) searchText() string { return strings.ToLower(w.Name + "\n" + w
 
 const webhookColumns = `webhooks.id, webhooks.user_id, webhooks.workspace_num, webhooks.name, webhooks.url, webhooks.secret, webhooks.headers, webhooks.events,
 	webhooks.every_link, webhooks.active, webhooks.sent, webhooks.succeeded, webhooks.failed, webhooks.last_sent_at, webhooks.last_error,
-	webhooks.created_at, webhooks.updated_at`
+	webhooks.failure_streak, webhooks.failing_since, webhooks.created_at, webhooks.updated_at`
 
 func scanWebhook(row interface{ Scan(...any) error }) (w Webhook, err error) {
 	var events string
 	err = row.Scan(&w.ID, &w.UserID, &w.Workspace, &w.Name, &w.URL, orZero(&w.Secret), orZero(&w.Headers), &events, &w.EveryLink, &w.Active,
-		&w.Sent, &w.Succeeded, &w.Failed, orZero(&w.LastSentAt), orZero(&w.LastError), &w.CreatedAt, &w.UpdatedAt)
+		&w.Sent, &w.Succeeded, &w.Failed, orZero(&w.LastSentAt), orZero(&w.LastError), &w.Streak, orZero(&w.FailingSince), &w.CreatedAt, &w.UpdatedAt)
 	w.Events = strings.Split(events, ",")
+	if w.LastError == "" { // programs of an earlier release do not end the streak
+		w.Streak, w.FailingSince = 0, 0
+	}
 	return w, err
 }
 
@@ -135,13 +140,31 @@ type Attempts struct {
 	Succeeded, Failed int64
 	LastAt            int64
 	LastError         string // error of the last attempt; "": it succeeded
+	Streak            int64  // failures after the last success, or all if none succeeded
+	FailingSince      int64  // when the first of these was made; 0: there is none
+}
+
+// Add counts an attempt. Attempts must be added in the order in which they were made.
+func (a *Attempts) Add(l *WebhookLog) {
+	a.LastAt, a.LastError = l.SentAt, l.Error
+	if l.Success {
+		a.Succeeded, a.Streak, a.FailingSince = a.Succeeded+1, 0, 0
+		return
+	}
+	if a.Failed, a.Streak = a.Failed+1, a.Streak+1; a.Streak == 1 {
+		a.FailingSince = l.SentAt
+	}
 }
 
 // NoteAttempts adds to a webhook's counters and reports whether the webhook still exists. It locks the webhook against
 // deletion until the commit.
 func (tx *Tx) NoteAttempts(ctx context.Context, id string, a Attempts) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE webhooks SET sent = sent + ?, succeeded = succeeded + ?, failed = failed + ?, last_sent_at = ?, last_error = ? WHERE id = ?`,
-		a.Succeeded+a.Failed, a.Succeeded, a.Failed, a.LastAt, null(a.LastError), id)
+	streak := `failure_streak = failure_streak + ?, failing_since = coalesce(failing_since, ?)`
+	if a.Succeeded > 0 {
+		streak = `failure_streak = ?, failing_since = ?`
+	}
+	n, err := tx.Exec(ctx, `UPDATE webhooks SET sent = sent + ?, succeeded = succeeded + ?, failed = failed + ?, last_sent_at = ?, last_error = ?, `+streak+` WHERE id = ?`,
+		a.Succeeded+a.Failed, a.Succeeded, a.Failed, a.LastAt, null(a.LastError), a.Streak, null(a.FailingSince), id)
 	return n == 1, err
 }
 
@@ -177,13 +200,30 @@ func (tx *Tx) InsertWebhookLog(ctx context.Context, l *WebhookLog) error {
 	return err
 }
 
-// WebhookLogs reads one page of a webhook's attempts, newest first, and counts all of them.
-func (c Conn) WebhookLogs(ctx context.Context, webhookID string, limit, offset int) (list []WebhookLog, total int, err error) {
-	if err := c.Row(ctx, `SELECT count(*) FROM webhook_logs WHERE webhook_id = ?`, webhookID).Scan(&total); err != nil {
+// WebhookLogFilter selects attempts of a webhook. A zero field selects everything.
+type WebhookLogFilter struct {
+	Failed, Succeeded bool
+	Event             string
+	Limit, Offset     int
+}
+
+// WebhookLogs reads one page of a webhook's attempts, newest first, and counts all that the filter selects.
+func (c Conn) WebhookLogs(ctx context.Context, webhookID string, f WebhookLogFilter) (list []WebhookLog, total int, err error) {
+	where, args := `webhook_id = ?`, []any{webhookID}
+	if f.Failed {
+		where += ` AND NOT success`
+	}
+	if f.Succeeded {
+		where += ` AND success`
+	}
+	if f.Event != "" {
+		where, args = where+` AND event = ?`, append(args, f.Event)
+	}
+	if err := c.Row(ctx, `SELECT count(*) FROM webhook_logs WHERE `+where, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err = All(ctx, c, scanWebhookLog, `SELECT `+webhookLogColumns+` FROM webhook_logs WHERE webhook_id = ? ORDER BY sent_at DESC, id DESC LIMIT ? OFFSET ?`,
-		webhookID, limit, offset)
+	list, err = All(ctx, c, scanWebhookLog, `SELECT `+webhookLogColumns+` FROM webhook_logs WHERE `+where+` ORDER BY sent_at DESC, id DESC LIMIT ? OFFSET ?`,
+		append(args, f.Limit, f.Offset)...)
 	return list, total, err
 }
 

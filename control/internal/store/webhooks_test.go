@@ -267,13 +267,27 @@ func TestWebhookLogs(t *testing.T) {
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			return errors.Join(tx.InsertWebhookLog(ctx, &full), tx.InsertWebhookLog(ctx, &bare))
 		})
-		list, total, err := s.WebhookLogs(ctx, w.ID, 10, 0)
+		list, total, err := s.WebhookLogs(ctx, w.ID, store.WebhookLogFilter{Limit: 10})
 		must(t, err)
 		if total != 2 || !slices.Equal(list, []store.WebhookLog{full, bare}) {
 			t.Fatalf("%+v", list)
 		}
-		if list, total, err = s.WebhookLogs(ctx, w.ID, 1, 1); err != nil || total != 2 || !slices.Equal(list, []store.WebhookLog{bare}) {
+		if list, total, err = s.WebhookLogs(ctx, w.ID, store.WebhookLogFilter{Limit: 1, Offset: 1}); err != nil || total != 2 || !slices.Equal(list, []store.WebhookLog{bare}) {
 			t.Fatalf("second page: %+v %v", list, err)
+		}
+		for _, tt := range []struct {
+			filter store.WebhookLogFilter
+			want   []store.WebhookLog
+		}{
+			{store.WebhookLogFilter{Failed: true}, []store.WebhookLog{bare}},
+			{store.WebhookLogFilter{Succeeded: true}, []store.WebhookLog{full}},
+			{store.WebhookLogFilter{Event: "url.created"}, []store.WebhookLog{full}},
+			{store.WebhookLogFilter{Event: "url.created", Failed: true}, nil},
+		} {
+			tt.filter.Limit = 10
+			if list, total, err := s.WebhookLogs(ctx, w.ID, tt.filter); err != nil || total != len(tt.want) || !slices.Equal(list, tt.want) {
+				t.Errorf("%+v: %+v of %d, %v", tt.filter, list, total, err)
+			}
 		}
 		if got, err := s.WebhookLogByID(ctx, w.ID, "1"); err != nil || got != full {
 			t.Fatalf("%+v %v", got, err)
@@ -298,7 +312,7 @@ func TestWebhookLogs(t *testing.T) {
 			}
 			return err
 		})
-		if _, total, _ = s.WebhookLogs(ctx, w.ID, 10, 0); total != 1 {
+		if _, total, _ = s.WebhookLogs(ctx, w.ID, store.WebhookLogFilter{Limit: 10}); total != 1 {
 			t.Fatalf("%d attempts are left", total)
 		}
 	})

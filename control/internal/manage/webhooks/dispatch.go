@@ -190,19 +190,12 @@ func (d *dispatch) claim(ctx context.Context, tx *store.Tx, due []store.DueWebho
 // order, as their deletion does, to prevent deadlocks.
 func (s *Service) record(ctx context.Context, tx *store.Tx, list []outcome) error {
 	sums := map[string]store.Attempts{}
-	for _, o := range list {
+	for _, o := range slices.SortedStableFunc(slices.Values(list), func(a, b outcome) int { return cmp.Compare(a.log.SentAt, b.log.SentAt) }) {
 		if o.aborted {
 			continue
 		}
 		sum := sums[o.log.WebhookID]
-		if o.log.Success {
-			sum.Succeeded++
-		} else {
-			sum.Failed++
-		}
-		if o.log.SentAt >= sum.LastAt {
-			sum.LastAt, sum.LastError = o.log.SentAt, o.log.Error
-		}
+		sum.Add(&o.log)
 		sums[o.log.WebhookID] = sum
 	}
 	gone := map[string]bool{}

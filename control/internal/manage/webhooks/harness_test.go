@@ -200,7 +200,7 @@ func (w *world) emit(name string, data ...any) {
 // log returns a webhook's attempts, oldest first.
 func (w *world) log(id string) []store.WebhookLog {
 	w.t.Helper()
-	list, _, err := w.service.Logs(w.t.Context(), w.root, id, 1000, 0)
+	list, _, err := w.service.Logs(w.t.Context(), w.root, id, webhooks.LogFilter{}, 1000, 0)
 	must(w.t, err)
 	slices.Reverse(list)
 	return list

@@ -4,20 +4,39 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
+	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Logs returns a page of a webhook's attempts, newest first, and the total number.
-func (s *Service) Logs(ctx context.Context, p auth.Principal, id string, limit, offset int) ([]store.WebhookLog, int, error) {
+// LogFilter selects attempts of a webhook. A zero field selects everything.
+type LogFilter struct {
+	Status string // success or failed
+	Event  string
+}
+
+// Logs returns a page of the webhook's attempts that the filter selects, newest first, and the total number.
+func (s *Service) Logs(ctx context.Context, p auth.Principal, id string, f LogFilter, limit, offset int) ([]store.WebhookLog, int, error) {
+	var v problem.Fields
+	if f.Status != "" && f.Status != "success" && f.Status != "failed" {
+		v.Add("status", "must be success or failed")
+	}
+	if f.Event != "" && f.Event != tested && !slices.Contains(Names, f.Event) {
+		v.Add("event", "must be one of %s, %s", strings.Join(Names, ", "), tested)
+	}
+	if err := v.Err(); err != nil {
+		return nil, 0, err
+	}
 	if _, err := s.Get(ctx, p, id); err != nil {
 		return nil, 0, err
 	}
-	list, total, err := s.store.WebhookLogs(ctx, id, limit, offset)
+	list, total, err := s.store.WebhookLogs(ctx, id, store.WebhookLogFilter{Failed: f.Status == "failed", Succeeded: f.Status == "success", Event: f.Event, Limit: limit, Offset: offset})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list webhook attempts: %w", err)
 	}
@@ -55,12 +74,8 @@ func (s *Service) Retry(ctx context.Context, p auth.Principal, id, logID string)
 	case failed.Success:
 		return store.WebhookLog{}, problem.New(problem.Invalid, "This delivery has succeeded. Only failed deliveries can be repeated.")
 	}
-	owner, err := s.store.UserByID(ctx, w.UserID)
-	if err != nil {
-		return store.WebhookLog{}, fmt.Errorf("read owner of webhook: %w", err)
-	}
-	if !owner.Active {
-		return store.WebhookLog{}, problem.New(problem.Conflict, "The webhook's owner is deactivated, so nothing is sent.")
+	if err := s.mayRepeat(ctx, &w); err != nil {
+		return store.WebhookLog{}, err
 	}
 	last, err := s.store.LastAttempt(ctx, failed.DeliveryID)
 	if err != nil {
@@ -69,16 +84,64 @@ func (s *Service) Retry(ctx context.Context, p auth.Principal, id, logID string)
 	return s.sendNow(ctx, &w.Webhook, message{failed.DeliveryID, failed.Event, failed.Payload, last + 1})
 }
 
+func (s *Service) mayRepeat(ctx context.Context, w *Webhook) error {
+	owner, err := s.store.UserByID(ctx, w.UserID)
+	if err != nil {
+		return fmt.Errorf("read owner of webhook: %w", err)
+	}
+	if !owner.Active {
+		return problem.New(problem.Conflict, "The webhook's owner is deactivated, so nothing is sent.")
+	}
+	return nil
+}
+
+// RetryFailed makes all deliveries due again whose last attempt failed and which are still in the log, and returns their number.
+// Tests are not repeated. More deliveries than may wait for a webhook are left to another call.
+func (s *Service) RetryFailed(ctx context.Context, p auth.Principal, id string) (queued int64, err error) {
+	w, err := s.Get(ctx, p, id)
+	if err != nil {
+		return 0, err
+	}
+	if !w.Active {
+		return 0, problem.New(problem.Conflict, "The webhook is disabled, so nothing is sent. Enable it first.")
+	}
+	if err := s.mayRepeat(ctx, &w); err != nil {
+		return 0, err
+	}
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		if _, err := s.visible(p)(tx.LockWebhook(ctx, id)); err != nil {
+			return err
+		}
+		waiting, err := tx.Backlog(ctx, id, s.cfg.MaxBacklog)
+		if err != nil {
+			return fmt.Errorf("count webhook deliveries: %w", err)
+		}
+		if queued, err = tx.RepeatFailed(ctx, id, tested, s.now(), s.cfg.MaxBacklog-waiting); err != nil {
+			return fmt.Errorf("repeat webhook deliveries: %w", err)
+		}
+		if queued == 0 {
+			return nil
+		}
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_RESENT", EntityType: "webhook", EntityID: id, Workspace: w.Workspace, Metadata: map[string]any{"count": queued, "name": w.Name}})
+	})
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return queued, nil
+}
+
 // sendNow makes one attempt and logs it, even if the caller disconnects.
 func (s *Service) sendNow(ctx context.Context, w *store.Webhook, m message) (store.WebhookLog, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout())
 	defer cancel()
 	r := s.send(ctx, w, m)
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		sum := store.Attempts{Failed: 1, LastAt: r.log.SentAt, LastError: r.log.Error}
-		if r.log.Success {
-			sum = store.Attempts{Succeeded: 1, LastAt: r.log.SentAt}
-		}
+		var sum store.Attempts
+		sum.Add(&r.log)
 		there, err := tx.NoteAttempts(ctx, w.ID, sum)
 		if err != nil {
 			return fmt.Errorf("record webhook attempt: %w", err)

@@ -124,6 +124,19 @@ type Webhook struct {
 	store.Webhook
 	Headers   map[string]string
 	HasSecret bool
+	Waiting   int   // deliveries that wait, up to maxWaiting
+	NextAt    int64 // when the next of them is due; 0: none is, or all are under way
+}
+
+// maxWaiting limits how far Waiting is counted.
+const maxWaiting = 10_000
+
+// queued fills in what waits for a webhook.
+func queued(ctx context.Context, c store.Conn, w *Webhook) (err error) {
+	if w.Waiting, w.NextAt, err = c.Queue(ctx, w.ID, maxWaiting); err != nil {
+		return fmt.Errorf("count webhook deliveries: %w", err)
+	}
+	return nil
 }
 
 // Version returns the version of a webhook. Counters are not part of it. A new encryption key of the service makes new ones.
@@ -189,13 +202,20 @@ func (s *Service) List(ctx context.Context, p auth.Principal, search string, lim
 		if out[i], err = s.opened(row); err != nil {
 			return nil, 0, err
 		}
+		if err := queued(ctx, s.store.Conn, &out[i]); err != nil {
+			return nil, 0, err
+		}
 	}
 	return out, total, nil
 }
 
 // Get returns one webhook.
 func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (Webhook, error) {
-	return s.visible(p)(s.store.WebhookByID(ctx, id))
+	w, err := s.visible(p)(s.store.WebhookByID(ctx, id))
+	if err != nil {
+		return Webhook{}, err
+	}
+	return w, queued(ctx, s.store.Conn, &w)
 }
 
 // Update changes the fields that are set in the input.
@@ -213,6 +233,9 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 	var w Webhook
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if w, err = s.visible(p)(tx.LockWebhook(ctx, id)); err != nil {
+			return err
+		}
+		if err := queued(ctx, tx.Conn, &w); err != nil {
 			return err
 		}
 		if err := version.Check(ctx, w.Version(), w); err != nil {

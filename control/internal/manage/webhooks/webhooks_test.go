@@ -129,7 +129,8 @@ func TestWebhooks_belong_to_their_owner(t *testing.T) {
 			},
 			"delete": func() error { return w.service.Delete(ctx, bob, hook.ID) },
 			"test":   func() error { _, err := w.service.Test(ctx, bob, hook.ID); return err },
-			"logs":   func() error { _, _, err := w.service.Logs(ctx, bob, hook.ID, 1, 0); return err },
+			"logs":   func() error { _, _, err := w.service.Logs(ctx, bob, hook.ID, webhooks.LogFilter{}, 1, 0); return err },
+			"repeat": func() error { _, err := w.service.RetryFailed(ctx, bob, hook.ID); return err },
 			"retry":  func() error { _, err := w.service.Retry(ctx, bob, hook.ID, log.ID); return err },
 		} {
 			if err := call(); !problem.Is(err, problem.NotFound) {
