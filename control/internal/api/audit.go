@@ -18,6 +18,8 @@ type AuditLog struct {
 	Action     string          `json:"action" example:"URL_CREATED"`
 	EntityType string          `json:"entityType" example:"url"`
 	EntityID   *string         `json:"entityId"`
+	EntityName *string         `json:"entityName" doc:"The present name of the object, such as go.acme.com/spring, or the one that it had when it was deleted. Null if it has none." example:"go.acme.com/spring"`
+	Exists     bool            `json:"entityExists" doc:"Whether an object with a name is still there."`
 	OldValue   json.RawMessage `json:"oldValue" doc:"JSON or null."`
 	NewValue   json.RawMessage `json:"newValue" doc:"JSON or null."`
 	IPAddress  *string         `json:"ipAddress"`
@@ -42,7 +44,7 @@ type AuditLogs struct {
 
 func auditLogOf(r audit.Record) AuditLog {
 	out := AuditLog{
-		ID: r.ID, UserID: r.UserID, Action: r.Action, EntityType: r.EntityType, EntityID: r.EntityID,
+		ID: r.ID, UserID: r.UserID, Action: r.Action, EntityType: r.EntityType, EntityID: r.EntityID, EntityName: r.Name, Exists: r.Exists,
 		OldValue: r.Old, NewValue: r.New, IPAddress: r.IP, UserAgent: r.UserAgent, Metadata: r.Metadata, CreatedAt: Time(r.CreatedAt),
 	}
 	if r.User != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-var auditNames = []string{"id", "userId", "user", "action", "entityType", "entityId", "oldValue", "newValue", "ipAddress", "userAgent", "metadata", "createdAt"}
+var auditNames = []string{"id", "userId", "user", "action", "entityType", "entityId", "entityName", "entityExists", "oldValue", "newValue", "ipAddress", "userAgent", "metadata", "createdAt"}
 
 func TestAuditLogs(t *testing.T) {
 	eachWithLinks(t, func(t *testing.T, w *world) {
@@ -24,6 +24,9 @@ func TestAuditLogs(t *testing.T) {
 			r.str("logs.0.metadata.requestId") != "req-1" || r.str("logs.0.metadata.method") != "PUT" || r.str("logs.0.metadata.path") != "/api/urls/"+u || r.str("logs.0.userAgent") != "curl" ||
 			r.str("logs.0.ipAddress") != "192.0.2.1" || r.at("logs.1.oldValue") != nil {
 			t.Error(r.text)
+		}
+		if r.str("logs.0.entityName") != "/abc" || r.at("logs.0.entityExists") != true {
+			t.Errorf("the changed link is %q, exists: %v", r.str("logs.0.entityName"), r.at("logs.0.entityExists"))
 		}
 		if _, err := time.Parse("2006-01-02T15:04:05.000Z", r.str("logs.0.createdAt")); err != nil {
 			t.Error(err)
@@ -63,6 +66,9 @@ func TestAuditLogs(t *testing.T) {
 		r = w.do("GET", "/api/audit-logs?entityId="+u, "", as(w.root)).want(200)
 		if r.at("logs.0.user") != nil || r.str("logs.0.userId") != w.annID {
 			t.Error(r.text)
+		}
+		if r = w.do("GET", "/api/audit-logs?action=USER_DELETED", "", as(w.root)).want(200); r.str("logs.0.entityName") != userMail || r.at("logs.0.entityExists") != false {
+			t.Errorf("the deleted user: %s", r.text)
 		}
 		w.do("GET", "/api/audit-logs", "", as(w.bob)).want(403)
 		w.do("GET", "/api/audit-logs", "").want(401)

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -19,6 +20,8 @@ type Record struct {
 	UserID, EntityID, IP, UserAgent *string
 	Old, New, Metadata              json.RawMessage
 	CreatedAt                       int64       // Unix milliseconds
+	Name                            *string     // of the object: its present one, or else the one in the row; nil if it has none
+	Exists                          bool        // whether the object is still there; false for objects without a name
 	User                            *store.User // who did it; nil if nobody is known or the user was deleted
 }
 
@@ -61,6 +64,10 @@ func Page(ctx context.Context, p auth.Principal, c store.Conn, f store.AuditFilt
 	if err != nil {
 		return nil, 0, false, fmt.Errorf("list the users of the audit log: %w", err)
 	}
+	names, err := namesOf(ctx, c, f.Workspace, rows)
+	if err != nil {
+		return nil, 0, false, fmt.Errorf("name the objects of the audit log: %w", err)
+	}
 	out := make([]Record, len(rows))
 	for i, r := range rows {
 		out[i] = Record{
@@ -70,6 +77,11 @@ func Page(ctx context.Context, p auth.Principal, c store.Conn, f store.AuditFilt
 		}
 		if u, ok := users[r.UserID.String]; ok {
 			out[i].User = &u
+		}
+		if name, ok := names[[2]string{r.EntityType, r.EntityID.String}]; ok {
+			out[i].Name, out[i].Exists = &name, true
+		} else {
+			out[i].Name = nameIn(out[i].New, out[i].Old, out[i].Metadata)
 		}
 	}
 	return out, total, exact, nil
@@ -87,4 +99,42 @@ func raw(s sql.NullString) json.RawMessage {
 		return nil
 	}
 	return json.RawMessage(s.String)
+}
+
+// namesOf returns the names of the objects that still exist, by type and id.
+func namesOf(ctx context.Context, c store.Conn, workspace uint64, rows []store.AuditRow) (map[[2]string]string, error) {
+	ids := map[string][]string{}
+	for _, r := range rows {
+		if id := r.EntityID.String; id != "" && !slices.Contains(ids[r.EntityType], id) {
+			ids[r.EntityType] = append(ids[r.EntityType], id)
+		}
+	}
+	out := map[[2]string]string{}
+	for kind, list := range ids {
+		found, err := c.AuditNames(ctx, kind, workspace, list)
+		if err != nil {
+			return nil, err
+		}
+		for id, name := range found {
+			out[[2]string{kind, id}] = name
+		}
+	}
+	return out, nil
+}
+
+// nameIn returns the name of an object as its values had it.
+func nameIn(values ...json.RawMessage) *string {
+	for _, raw := range values {
+		var v struct{ Name, Hostname, Email, Key, Domain, Slug string }
+		if json.Unmarshal(raw, &v) != nil { // a list, or nothing
+			continue
+		}
+		if v.Slug != "" {
+			v.Slug = v.Domain + "/" + v.Slug
+		}
+		if name := cmp.Or(v.Slug, v.Name, v.Hostname, v.Email, v.Key); name != "" {
+			return &name
+		}
+	}
+	return nil
 }
