@@ -3,7 +3,6 @@
 -- attempt succeeded.
 ALTER TABLE webhooks ADD COLUMN failure_streak BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE webhooks ADD COLUMN failing_since BIGINT;
-CREATE INDEX webhook_logs_failed ON webhook_logs (webhook_id, sent_at, id) WHERE NOT success;
 
 -- The log is kept for 30 days. A webhook that never succeeded has more failures than that.
 UPDATE webhooks SET
