@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -26,12 +27,16 @@ const (
 
 // app is the new console: one page, and assets whose names contain a hash of their content.
 type app struct {
-	page   asset // without content, if the console was not built
-	assets map[string]asset
+	page     asset // without content, if the console was not built
+	assets   map[string]asset
+	messages map[string]string // the file of each language's messages, by its code
 }
 
+// messageFile matches the name of a language's messages, such as assets/de-BoeEYNDJ.js.
+var messageFile = regexp.MustCompile(`^assets/([a-z]{2})-[\w-]{8}\.js$`)
+
 func newApp(files fs.FS) (*app, error) {
-	a := &app{assets: map[string]asset{}}
+	a := &app{assets: map[string]asset{}, messages: map[string]string{}}
 	err := fs.WalkDir(files, "dist/app", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -43,7 +48,11 @@ func newApp(files fs.FS) (*app, error) {
 		if name == "dist/app/index.html" {
 			a.page = newAsset("text/html; charset=utf-8", content)
 		} else if contentType, known := contentTypes[path.Ext(name)]; known {
-			a.assets[strings.TrimPrefix(name, "dist/app/")] = newAsset(contentType, content)
+			name = strings.TrimPrefix(name, "dist/app/")
+			a.assets[name] = newAsset(contentType, content)
+			if m := messageFile.FindStringSubmatch(name); m != nil {
+				a.messages[m[1]] = name
+			}
 		}
 		return nil
 	})
@@ -73,5 +82,23 @@ func (a *app) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Set("Content-Security-Policy", appPolicy)
+	h.Add("Vary", "Accept-Language")
+	if file := a.spoken(r.Header.Get("Accept-Language")); file != "" {
+		h.Set("Link", "<"+appAssets+file+">; rel=modulepreload")
+	}
 	a.page.send(w, r, http.StatusOK)
+}
+
+// spoken returns the messages of the first language that a browser prefers and the console has, or else English. The script
+// decides in the same way, unless the user has chosen a language. A browser that gets the name with the page loads the
+// messages together with the script instead of after it.
+func (a *app) spoken(acceptLanguage string) string {
+	for wish := range strings.SplitSeq(acceptLanguage, ",") {
+		short, _, _ := strings.Cut(strings.TrimSpace(wish), "-")
+		short, _, _ = strings.Cut(short, ";")
+		if file, ok := a.messages[strings.ToLower(short)]; ok {
+			return file
+		}
+	}
+	return a.messages["en"]
 }

@@ -19,5 +19,11 @@ export default defineConfig(({ command }) => ({
     fs: { allow: ['.', '../../../../shared/design'] },
     proxy: { '/api': { target: backend, changeOrigin: true, headers: { origin: backend } } },
   },
-  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'], restoreMocks: true, css: true },
+  test: {
+    environment: 'happy-dom',
+    include: ['src/**/*.test.{ts,tsx}'],
+    setupFiles: ['src/text/setup.ts'],
+    restoreMocks: true,
+    css: true,
+  },
 }));

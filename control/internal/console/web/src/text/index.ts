@@ -1,6 +1,5 @@
 // Text, numbers and dates in the language of the user.
 import { computed, signal } from '@preact/signals';
-import { en } from './en';
 import type { Catalogue, English, Key, Plural } from './message';
 
 export type { Key, Plural };
@@ -28,7 +27,8 @@ type Values<K extends Key> = { [N in Names<English[K]>]: N extends 'n' ? number 
 
 const stored = 'shortline.language';
 
-const load: Record<Exclude<Language, 'en'>, () => Promise<Catalogue>> = {
+const load: Record<Language, () => Promise<Catalogue>> = {
+  en: async () => (await import('./en')).en,
   de: async () => (await import('./de')).de,
   fr: async () => (await import('./fr')).fr,
   es: async () => (await import('./es')).es,
@@ -36,7 +36,8 @@ const load: Record<Exclude<Language, 'en'>, () => Promise<Catalogue>> = {
   ar: async () => (await import('./ar')).ar,
 };
 
-const active = signal<{ language: Language; catalogue: Catalogue }>({ language: 'en', catalogue: en });
+// There are no messages before the first speak.
+const active = signal<{ language: Language; catalogue: Catalogue }>({ language: 'en', catalogue: {} as Catalogue });
 
 /** The language of the user. Components that read it are drawn again when it changes. */
 export const language = computed(() => active.value.language);
@@ -129,7 +130,7 @@ export function preferred(): Language {
 
 /** Changes the language and remembers it. */
 export async function speak(next: Language): Promise<void> {
-  const catalogue = next === 'en' ? en : await load[next]();
+  const catalogue = await load[next]();
   localStorage.setItem(stored, next);
   active.value = { language: next, catalogue };
   document.documentElement.lang = next;

@@ -1,78 +1,136 @@
-// One webhook: its health, a test, and the log of its deliveries.
+// One webhook: its health, a test, how receivers verify it, and its log.
 import { useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
-import { go } from '../../route';
-import { t } from '../../text';
+import { go, query, search } from '../../route';
+import { user, workspace } from '../../session';
+import { moment, number, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
-import { Head, Loading } from '../../ui/page';
+import { copy } from '../../ui/copy';
+import { Icon } from '../../ui/icon';
+import { Head, Loading, Section } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
-import { nameOfEvent, healthOf } from './events';
-import { WebhookForm } from './form';
-import { Deliveries } from './deliveries';
-import { HealthBadge } from './webhooks';
+import { Edit } from './form';
+import { healthOf, type Hook } from './health';
+import { Body, Log, outcome } from './log';
+import { HealthMark, Rate, streak } from './webhooks';
 import './webhooks.css';
 
-type Hook = Schema<'Webhook'>;
+// The same program as in docs/users/webhooks.md, as a function.
+const sample = `const { createHmac, timingSafeEqual } = require("node:crypto");
 
-/** The answer to a test, or to a delivery that was repeated. */
-function Answer({ test }: { test: Schema<'WebhookTest'> }) {
+// body is the raw request, before anything parses it.
+function isGenuine(body, signature, secret) {
+  const want = Buffer.from("sha256=" + createHmac("sha256", secret).update(body).digest("hex"));
+  const got = Buffer.from(signature ?? ""); // the header X-Webhook-Signature
+  return want.length === got.length && timingSafeEqual(want, got);
+}`;
+
+/** What is wrong with a webhook, before everything else. */
+function Trouble({ hook: w }: { hook: Hook }) {
+  const health = healthOf(w);
+  if (health === 'off') {
+    return (
+      <div class="notice" role="note">
+        <p>{t('hook.offHint')}</p>
+      </div>
+    );
+  }
+  if (health !== 'failing' && health !== 'shaky') return null;
   return (
-    <div class={`notice ${test.success ? 'good' : 'bad'}`} role="status">
+    <div class={`notice ${health === 'failing' ? 'bad' : 'warn'}`} role="note">
+      <Icon name="warning" />
       <div>
         <p>
-          <b>{test.success ? t('hook.testGood') : t('hook.testBad')}</b>
+          <strong>{streak(w)}</strong> {w.failingSince && t('hook.since', { time: moment(w.failingSince) })}
         </p>
-        <p>{test.error ?? t('problem.status', { status: test.statusCode ?? 0 })}</p>
-        <p class="hint">{t('hook.took', { n: test.duration })}</p>
-        {test.response && <pre class="mono">{test.response}</pre>}
+        <p dir="auto">{w.lastError}</p>
       </div>
     </div>
   );
 }
 
-function Facts({ hook }: { hook: Hook }) {
+function Facts({ hook: w }: { hook: Hook }) {
+  const own = w.userId === user.value?.id;
+  const names = Object.keys(w.headers);
   const facts = [
-    [
-      t('hook.delivered'),
-      [t('hook.attempts', { n: hook.totalSent }), t('hook.failedOf', { failed: hook.totalFailed })].join(', '),
-    ],
-    [t('hook.events'), hook.events.map(nameOfEvent).join(', ')],
-    [t('hook.links'), hook.scope === 'all' ? t('hook.linksAll') : t('hook.linksOwn')],
-    [t('hook.signed'), hook.hasSecret ? t('try.yes') : t('hook.unsigned')],
-    [t('hook.headers'), Object.keys(hook.headers).join(', ')],
-  ].filter(([, value]) => value);
+    [t('hook.rate'), <Rate key="rate" hook={w} />],
+    [t('hook.attempts'), number(w.totalSent)],
+    [t('hook.failures'), number(w.totalFailed)],
+    [t('hook.last'), w.lastSentAt ? moment(w.lastSentAt) : '–'],
+    [t('hook.waiting'), number(w.waiting)],
+    [t('hook.next'), w.nextAttemptAt ? moment(w.nextAttemptAt) : '–'],
+    [t('hook.scope'), w.scope === 'all' ? t('hook.scope.all') : own ? t('hook.scope.own') : t('hook.scope.theirs')],
+    [t('hook.signed'), w.hasSecret ? t('hook.signed.yes') : t('hook.signed.no')],
+    [t('hook.headers'), names.length > 0 ? names.join(', ') : '–'],
+  ] as const;
   return (
-    <dl class="facts-list">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <Section title={t('hook.health')}>
+      <dl class="factlist">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="named">
+        {w.events.map((one) => (
+          <span key={one} class="tag mono">
+            {one}
+          </span>
+        ))}
+      </p>
+    </Section>
   );
 }
 
-function Actions({
-  hook,
-  onEdit,
-  onDelete,
-  onTest,
-  onChanged,
-}: {
-  hook: Hook;
-  onEdit: () => void;
-  onDelete: () => void;
-  onTest: () => Promise<void>;
-  onChanged: () => void;
-}) {
+function Answer({ test }: { test: Schema<'WebhookTest'> }) {
+  return (
+    <section class="section" role="status">
+      <header class="sectionhead">
+        <h2>{t('hook.test')}</h2>
+        <span class={`badge ${test.success ? 'good' : 'bad'}`}>
+          {test.success ? t('hook.status.success') : t('hook.status.failed')}
+        </span>
+      </header>
+      <p>{outcome(test)}</p>
+      <Body title={t('hook.response')} text={test.response ?? ''} />
+    </section>
+  );
+}
+
+function Signature() {
+  return (
+    <details class="part">
+      <summary>{t('hook.verify')}</summary>
+      <div class="prose">
+        <p>{t('hook.verifyHint')}</p>
+        <pre class="body mono" tabIndex={0} aria-label={t('hook.sample')} dir="ltr">
+          {sample}
+        </pre>
+        <p class="choices">
+          <Button icon="copy" onClick={() => void copy(sample)}>
+            {t('action.copy')}
+          </Button>
+          <a class="button" href="/api" target="_blank" rel="noreferrer">
+            <Icon name="external" />
+            {t('hook.docs')}
+          </a>
+        </p>
+      </div>
+    </details>
+  );
+}
+
+/** The buttons of a webhook. */
+function Actions({ hook: w, onChanged, onTest }: { hook: Hook; onChanged: () => void; onTest: () => Promise<void> }) {
   const [busy, setBusy] = useState(false);
-  const turn = async () => {
-    await api.put('/api/webhooks/{id}', { path: { id: hook.id }, body: { isActive: !hook.isActive }, ifMatch: hook });
-    notify(hook.isActive ? t('hook.disabled') : t('hook.enabled'));
+  const toggle = async () => {
+    await api.put('/api/webhooks/{id}', { path: { id: w.id }, body: { isActive: !w.isActive } });
+    notify(w.isActive ? t('hook.disabled') : t('hook.enabled'));
     onChanged();
   };
   const test = async () => {
@@ -82,84 +140,80 @@ function Actions({
   };
   return (
     <>
-      <Button kind="primary" busy={busy} onClick={() => void test()}>
-        {t('hook.test')}
+      <Button kind="primary" icon="play" busy={busy} onClick={() => void test()}>
+        {t('hook.send')}
       </Button>
-      <Button icon="edit" onClick={onEdit}>
+      <Button icon="edit" onClick={() => search({ dialog: 'edit' })}>
         {t('action.edit')}
       </Button>
-      <Button icon={hook.isActive ? 'pause' : 'play'} onClick={() => void turn().catch(complain)}>
-        {hook.isActive ? t('links.disable') : t('links.enable')}
+      <Button icon={w.isActive ? 'pause' : 'play'} onClick={() => void toggle().catch(complain)}>
+        {w.isActive ? t('links.disable') : t('links.enable')}
       </Button>
-      <Button icon="trash" onClick={onDelete}>
+      <Button icon="trash" onClick={() => search({ dialog: 'delete' })}>
         {t('action.delete')}
       </Button>
     </>
   );
 }
 
-/** The screen of one webhook. */
-export function WebhookScreen({ id }: { id: string }) {
-  const loaded = useResource(id, (signal) => api.get('/api/webhooks/{id}', { path: { id }, signal }));
-  const [open, setOpen] = useState<'edit' | 'delete'>();
-  const [test, setTest] = useState<Schema<'WebhookTest'>>();
-  const [turn, setTurn] = useState(0);
-  if (loaded.error !== undefined) return <Problem error={loaded.error} retry={loaded.reload} />;
-  if (!loaded.data) return <Loading />;
-  const hook = loaded.data;
-  const changed = () => {
-    loaded.reload();
-    setTurn((n) => n + 1);
-  };
-  const send = async () => {
-    setTest(await api.post('/api/webhooks/{id}/test', { path: { id } }));
-    changed();
+function Delete({ hook: w, onClose }: { hook: Hook; onClose: () => void }) {
+  const remove = async () => {
+    await api.delete('/api/webhooks/{id}', { path: { id: w.id } });
+    notify(t('hook.deleted', { name: w.name }));
+    go('/webhooks');
   };
   return (
+    <Confirm
+      title={t('hook.deleteTitle', { name: w.name })}
+      action={t('action.delete')}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      <p>{t('hook.deleteHint', { n: w.waiting })}</p>
+    </Confirm>
+  );
+}
+
+/** The screen of one webhook. */
+export function WebhookScreen({ id }: { id: string }) {
+  const loaded = useResource(`${workspace.value?.id ?? ''} ${id}`, (signal) =>
+    api.get('/api/webhooks/{id}', { path: { id }, signal }),
+  );
+  const [turn, setTurn] = useState(0);
+  const [answer, setAnswer] = useState<Schema<'WebhookTest'>>();
+  const w = loaded.data;
+  if (!w) return loaded.error === undefined ? <Loading /> : <Problem error={loaded.error} retry={loaded.reload} />;
+  const changed = () => {
+    setTurn((n) => n + 1);
+    loaded.reload();
+  };
+  const test = async () => {
+    setAnswer(await api.post('/api/webhooks/{id}/test', { path: { id } }));
+    changed();
+  };
+  const dialog = query.value.get('dialog');
+  const close = () => search({ dialog: '' });
+  return (
     <>
-      <Head title={hook.name} above={['/webhooks', t('nav.webhooks')]} note={<HealthBadge hook={hook} />}>
-        <Actions
-          hook={hook}
-          onEdit={() => setOpen('edit')}
-          onDelete={() => setOpen('delete')}
-          onTest={send}
-          onChanged={changed}
-        />
+      <Head
+        title={w.name}
+        above={['/webhooks', t('hook.title')]}
+        note={
+          <span class="named">
+            <HealthMark hook={w} />
+            <bdi class="mono">{w.url}</bdi>
+          </span>
+        }
+      >
+        <Actions hook={w} onChanged={changed} onTest={test} />
       </Head>
-      <p class="mono lead">{hook.url}</p>
-      {healthOf(hook) === 'failing' && !test && (
-        <div class="notice bad" role="alert">
-          <div>
-            <p>
-              <b>{t('hook.failing', { failed: hook.totalFailed, sent: hook.totalSent })}</b>
-            </p>
-            <p>{hook.lastError}</p>
-          </div>
-        </div>
-      )}
-      {test && <Answer test={test} />}
-      <Facts hook={hook} />
-      <Deliveries id={id} turn={turn} onChanged={changed} />
-      {open === 'edit' && (
-        <WebhookForm
-          hook={hook}
-          onClose={() => setOpen(undefined)}
-          onSaved={() => {
-            setOpen(undefined);
-            changed();
-          }}
-        />
-      )}
-      {open === 'delete' && (
-        <Confirm
-          title={t('keys.deleteTitle', { name: hook.name })}
-          action={t('action.delete')}
-          onClose={() => setOpen(undefined)}
-          onConfirm={() => api.delete('/api/webhooks/{id}', { path: { id } }).then(() => go('/webhooks'))}
-        >
-          <p>{t('hook.deleteHint')}</p>
-        </Confirm>
-      )}
+      <Trouble hook={w} />
+      {answer && <Answer test={answer} />}
+      <Facts hook={w} />
+      <Signature />
+      <Log hook={w} turn={turn} onSent={changed} />
+      {dialog === 'edit' && <Edit hook={w} onSaved={changed} onClose={close} />}
+      {dialog === 'delete' && <Delete hook={w} onClose={close} />}
     </>
   );
 }

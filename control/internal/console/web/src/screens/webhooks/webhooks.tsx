@@ -1,140 +1,129 @@
-// The webhooks of the workspace, with their health.
-import { useState } from 'preact/hooks';
-import { api, type Schema } from '../../api/client';
+// The webhooks of the workspace, with their health first.
+import { api } from '../../api/client';
 import { go, query, search, to } from '../../route';
 import { workspace } from '../../session';
-import { moment, number, t } from '../../text';
+import { moment, number, percent, t } from '../../text';
 import { Button } from '../../ui/button';
-import { Dialog } from '../../ui/dialog';
 import { Empty, Head, Loading } from '../../ui/page';
 import { Pager, pageOf } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
-import { Secret } from '../../ui/secret';
+import { SearchField } from '../../ui/search';
 import { Table } from '../../ui/table';
-import { bare } from '../links/changes';
-import { healthOf, nameOfEvent, tone } from './events';
-import { WebhookForm } from './form';
+import { Create } from './form';
+import { healthOf, successRate, type Hook } from './health';
 import './webhooks.css';
 
-type Hook = Schema<'Webhook'>;
+const kinds = { off: '', idle: '', failing: 'bad', shaky: 'warn', working: 'good' } as const;
 
-/** How a webhook is doing, with the figures behind it. */
-export function HealthBadge({ hook }: { hook: Hook }) {
+export function HealthMark({ hook }: { hook: Hook }) {
   const health = healthOf(hook);
-  return <span class={`badge ${tone[health]}`}>{t(`hook.health.${health}`)}</span>;
+  return <span class={`badge ${kinds[health]}`}>{t(`hook.health.${health}`)}</span>;
 }
 
-function Figures({ hook }: { hook: Hook }) {
-  if (hook.totalSent === 0) return <>–</>;
+/** The share of attempts that succeeded, with both numbers. */
+export function Rate({ hook }: { hook: Hook }) {
+  const rate = successRate(hook);
+  if (rate === undefined) return <>–</>;
   return (
-    <>
-      <p>{t('hook.attempts', { n: hook.totalSent })}</p>
-      {hook.totalFailed > 0 && <p class="hint bad">{t('hook.failedOf', { failed: hook.totalFailed })}</p>}
-    </>
+    <span title={t('hook.rateOf', { done: hook.totalSuccess, n: hook.totalSent })}>
+      {percent(rate)}
+      <span class="offscreen"> {t('hook.rateOf', { done: hook.totalSuccess, n: hook.totalSent })}</span>
+    </span>
   );
 }
 
-/** The secret of a new webhook, which is shown once. */
-function Made({ made }: { made: Schema<'NewWebhook'> }) {
+/** How long a webhook has been failing. */
+export function streak(w: Hook): string {
+  if (w.totalSuccess === 0) return t('hook.neverWorked', { n: w.totalFailed });
+  return t('hook.streak', { n: w.failureStreak });
+}
+
+function HealthCell({ hook: w }: { hook: Hook }) {
   return (
-    <Dialog title={t('hook.made', { name: made.name })}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          go(`/webhooks/${made.id}`);
-        }}
-      >
-        <p role="status">{t('hook.secretHint')}</p>
-        <Secret label={t('hook.secret')} value={made.secret} />
-        <footer>
-          <Button kind="primary" type="submit">
-            {t('keys.kept')}
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <div class="healthcell">
+      <HealthMark hook={w} />
+      {w.lastError !== null && (
+        <p>
+          {streak(w)} <span class="hint">{w.lastError}</span>
+        </p>
+      )}
+    </div>
   );
 }
 
-const order = { failing: 0, shaky: 1, new: 2, good: 3, off: 4 } as const;
-
-function List({ hooks }: { hooks: readonly Hook[] }) {
-  const rows = [...hooks].sort((a, b) => order[healthOf(a)] - order[healthOf(b)]); // what needs attention comes first
+function List({ rows }: { rows: readonly Hook[] }) {
   return (
     <Table
-      label={t('nav.webhooks')}
+      label={t('hook.title')}
       rows={rows}
       keyOf={(one) => one.id}
       columns={[
         {
-          name: t('keys.name'),
+          name: t('hook.name'),
           cell: (one) => (
-            <>
-              <p>
-                <a href={to(`/webhooks/${one.id}`)}>
-                  <bdi>{one.name}</bdi>
-                </a>
+            <div>
+              <a class="strong" href={to(`/webhooks/${one.id}`)} dir="auto">
+                {one.name}
+              </a>
+              <p class="hint">
+                <bdi class="mono">{one.url}</bdi>
               </p>
-              <p class="hint mono">{bare(one.url)}</p>
-            </>
+            </div>
           ),
         },
+        { name: t('hook.health'), cell: (one) => <HealthCell hook={one} /> },
+        { name: t('hook.rate'), figure: true, cell: (one) => <Rate hook={one} /> },
+        { name: t('hook.last'), cell: (one) => <>{one.lastSentAt ? moment(one.lastSentAt) : '–'}</> },
         {
-          name: t('hook.state'),
+          name: t('hook.waiting'),
           cell: (one) => (
             <>
-              <HealthBadge hook={one} />
-              {healthOf(one) === 'failing' && <p class="hint bad">{one.lastError}</p>}
+              {number(one.waiting)}
+              {one.nextAttemptAt && <p class="hint">{t('hook.nextAt', { time: moment(one.nextAttemptAt) })}</p>}
             </>
           ),
         },
-        { name: t('hook.delivered'), cell: (one) => <Figures hook={one} /> },
-        { name: t('hook.last'), cell: (one) => (one.lastSentAt ? moment(one.lastSentAt) : t('keys.never')) },
-        { name: t('hook.events'), cell: (one) => one.events.map(nameOfEvent).join(', ') },
       ]}
     />
   );
 }
 
-/** The screen of all webhooks. */
+/** The list of webhooks. */
 export function Webhooks() {
   const page = pageOf();
-  const list = useResource(`hooks ${workspace.value?.id ?? ''} ${page}`, (signal) =>
-    api.get('/api/webhooks', { query: { page, pageSize: 50 }, signal }),
+  const asked = query.value.get('search') ?? '';
+  const list = useResource(`${workspace.value?.id ?? ''} ${page} ${asked}`, (signal) =>
+    api.get('/api/webhooks', { query: { page, pageSize: 20, search: asked }, signal }),
   );
-  const [made, setMade] = useState<Schema<'NewWebhook'>>();
+  const { data } = list;
+  const none = data?.total === 0 && asked === '';
   const add = (
-    <Button kind="primary" icon="plus" data-shortcut="c" onClick={() => search({ new: '1' })}>
+    <Button kind="primary" icon="plus" onClick={() => search({ new: '1' })}>
       {t('hook.new')}
     </Button>
   );
-  const total = list.data?.total ?? 0;
   return (
     <>
-      <Head title={t('nav.webhooks')} note={total > 0 ? number(total) : undefined}>
-        {total > 0 && add}
+      <Head title={t('hook.title')} note={data && !none ? t('hook.count', { n: data.total }) : undefined}>
+        {!none && add}
       </Head>
+      {!none && data && (
+        <div class="filters" role="search">
+          <SearchField label={t('hook.search')} hint={t('hook.searchHint')} value={asked} />
+        </div>
+      )}
       {list.error !== undefined && <Problem error={list.error} retry={list.reload} />}
-      {!list.data && list.error === undefined && <Loading />}
-      {list.data && total === 0 && (
+      {!data && list.error === undefined && <Loading />}
+      {none && (
         <Empty title={t('hook.none')} hint={t('hook.noneHint')}>
           {add}
         </Empty>
       )}
-      {list.data && total > 0 && <List hooks={list.data.data} />}
-      <Pager page={page} totalPages={list.data?.totalPages ?? 1} />
-      {query.value.has('new') && !made && (
-        <WebhookForm
-          hook={undefined}
-          onClose={() => search({ new: '' })}
-          onSaved={(one) => {
-            search({ new: '' });
-            setMade(one as Schema<'NewWebhook'>);
-          }}
-        />
-      )}
-      {made && <Made made={made} />}
+      {data?.total === 0 && !none && <Empty title={t('hook.noMatch')} hint={t('hook.noMatchHint')} />}
+      {data && data.total > 0 && <List rows={data.data} />}
+      <Pager page={page} totalPages={data?.totalPages ?? 1} />
+      {query.value.has('new') && <Create onMade={(id) => go(`/webhooks/${id}`)} onClose={() => search({ new: '' })} />}
     </>
   );
 }

@@ -1,0 +1,2 @@
+export { WebhookScreen } from './webhook';
+export { Webhooks } from './webhooks';

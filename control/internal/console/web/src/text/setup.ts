@@ -1,0 +1,4 @@
+// Before every file of unit tests.
+import { speak } from '.';
+
+await speak('en');
