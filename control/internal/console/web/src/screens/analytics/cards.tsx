@@ -106,7 +106,7 @@ export function Card({ title, lists, s, shown, onShown, children }: CardProps) {
     <section class="card" aria-label={title}>
       <h2>{title}</h2>
       {lists.length > 1 && (
-        <div class="choices" role="group" aria-label={title}>
+        <div class="switches" role="group" aria-label={title}>
           {lists.map((one, i) => (
             <button key={one.name} type="button" aria-pressed={i === at} onClick={() => (onShown ?? setOwn)(i)}>
               {one.name}

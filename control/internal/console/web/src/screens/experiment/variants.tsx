@@ -105,7 +105,7 @@ function VariantTable({ variants, onEdit, onDelete }: VariantTableProps) {
       label={t('test.variants')}
       rows={variants.variants}
       keyOf={(one) => one.id}
-      classOf={(one) => (one.isActive ? undefined : 'off')}
+      classOf={(one) => (one.isActive ? undefined : 'unused')}
       columns={[
         { name: t('test.name'), cell: (one) => <bdi>{one.name}</bdi> },
         { name: t('create.destination'), cell: (one) => <bdi class="target">{bare(one.targetUrl)}</bdi> },

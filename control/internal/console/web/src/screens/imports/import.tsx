@@ -41,7 +41,7 @@ function Progress({ job, onChanged }: { job: Job; onChanged: () => void }) {
   ] as const;
   return (
     <>
-      <section class="section" aria-label={t('import.progress')}>
+      <section class="section importstate" aria-label={t('import.progress')}>
         <progress max={Math.max(1, p.rows)} value={p.done} aria-label={t('import.progress')} />
         <p role="status">{t('import.done', { done: p.done, rows: p.rows })}</p>
         <dl class="counts">
