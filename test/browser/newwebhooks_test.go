@@ -78,7 +78,7 @@ func TestNewWebhooks(t *testing.T) {
 	b.sees("must be a name that is not given yet, a colon and a value")
 	b.fill("headers", "X-Token: abc")
 	b.press("Create webhook")
-	b.until(`document.querySelector('dialog [name=url]').getAttribute('aria-invalid') === 'true' && document.querySelector('dialog .events.wrong')`)
+	b.until(`document.querySelector('dialog [name=url]').getAttribute('aria-invalid') === 'true' && document.querySelector('dialog .hookevents.wrong')`)
 	b.barrierFree()
 	b.looks("new-webhook-refused")
 	b.narrow("new-webhook-refused-narrow")
@@ -103,7 +103,7 @@ func TestNewWebhooks(t *testing.T) {
 	// A test shows the answer, whatever it is.
 	b.press("Send a test")
 	b.sees("The receiver answered 500")
-	b.until(`document.querySelector('pre.body').textContent.trim() === ` + fmt.Sprintf("%q", hostile))
+	b.until(`document.querySelector('pre.attemptbody').textContent.trim() === ` + fmt.Sprintf("%q", hostile))
 	b.barrierFree()
 	b.looks("new-webhook-test")
 	last := there.latest("webhook.test")

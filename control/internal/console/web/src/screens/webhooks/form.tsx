@@ -60,7 +60,7 @@ interface Shown {
 function Events({ fields, set, problem }: Shown) {
   const wrong = problem('events');
   return (
-    <fieldset class={wrong ? 'events wrong' : 'events'}>
+    <fieldset class={wrong ? 'hookevents wrong' : 'hookevents'}>
       <legend class="label">{t('hook.events')}</legend>
       <div>
         {events.map((event) => (

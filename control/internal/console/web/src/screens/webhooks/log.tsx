@@ -31,7 +31,7 @@ export function Body({ title, text }: { title: string; text: string }) {
   return (
     <>
       <h3 class="label">{title}</h3>
-      <pre class="body mono" tabIndex={0} aria-label={title} dir="ltr">
+      <pre class="attemptbody mono" tabIndex={0} aria-label={title} dir="ltr">
         {text || '–'}
       </pre>
     </>
@@ -152,7 +152,7 @@ export function Log({ hook, turn, onSent }: { hook: Hook; turn: number; onSent: 
   );
   const { data } = list;
   return (
-    <section class="section">
+    <section class="section attemptlog">
       <header class="sectionhead">
         <h2>{t('hook.log')}</h2>
         <Button icon="refresh" onClick={onSent}>

@@ -104,11 +104,11 @@ function Answer({ test }: { test: Schema<'WebhookTest'> }) {
 
 function Signature() {
   return (
-    <details class="part">
+    <details class="part hookdetails">
       <summary>{t('hook.verify')}</summary>
       <div class="prose">
         <p>{t('hook.verifyHint')}</p>
-        <pre class="body mono" tabIndex={0} aria-label={t('hook.sample')} dir="ltr">
+        <pre class="attemptbody mono" tabIndex={0} aria-label={t('hook.sample')} dir="ltr">
           {sample}
         </pre>
         <p class="choices">
