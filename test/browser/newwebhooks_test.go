@@ -196,7 +196,7 @@ func TestNewWebhooks_changes_by_two_people(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 
-	// What somebody types is kept when they leave the form.
+	// The form keeps its values when somebody leaves it.
 	b.press("Edit")
 	b.fill("name", "Shop of Hamburg")
 	b.press("Cancel")

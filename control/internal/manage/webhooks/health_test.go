@@ -124,7 +124,7 @@ func TestRetryFailed(t *testing.T) {
 	})
 }
 
-// What waits for its next automatic attempt is not sent twice, and a backlog bounds how much is repeated.
+// A delivery that waits for its next automatic attempt is not repeated, and the backlog limits how many are.
 func TestRetryFailed_keeps_what_waits(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		hook := w.add("/hook", webhooks.URLCreated)
