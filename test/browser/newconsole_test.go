@@ -99,6 +99,11 @@ func TestNewConsole_session_ends_while_typing(t *testing.T) {
 	b.do(network.ClearBrowserCookies())
 	b.press("Create link")
 	b.sees("Your session has ended")
+	for range 3 { // browsers close a dialog at the second Escape without asking the page
+		b.keys(kb.Escape)
+		b.settle()
+	}
+	b.until(`document.querySelector('dialog[open] [name=password]')`)
 	b.barrierFree()
 	b.looks("new-again")
 	b.fill("password", adminPassword)

@@ -13,6 +13,7 @@ interface DialogProps {
 /** A modal dialog. The browser keeps the focus inside and returns it afterwards. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
+  const there = useRef(true);
   const id = useId();
   useEffect(() => {
     const dialog = ref.current;
@@ -20,6 +21,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     dialog?.showModal();
     dialog?.querySelector<HTMLElement>('[data-first]')?.focus();
     return () => {
+      there.current = false;
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
@@ -32,6 +34,12 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       onCancel={(event) => {
         event.preventDefault();
         onClose?.();
+      }}
+      onClose={() => {
+        // A browser closes a dialog without the event above if the page prevented that one before and nobody has acted since.
+        if (!there.current) return;
+        onClose?.();
+        setTimeout(() => there.current && ref.current?.showModal()); // the caller did not remove it
       }}
     >
       <header>

@@ -27,24 +27,21 @@ export function Filters({ selection, workspace }: { selection: Selection; worksp
         options={[any, ...statuses.map((one) => [one, t(`status.${one}`)] as const)]}
         onValue={(status) => search({ status })}
       />
-      {tagNames.length > 0 && (
-        <Select
-          label={t('links.tag')}
-          name="tag"
-          value={tag}
-          options={[any, ...tagNames.map((one) => [one, one] as const)]}
-          onValue={(one) => search({ tag: one })}
-        />
-      )}
-      {hosts.length > 0 && (
-        <Select
-          label={t('links.domain')}
-          name="domain"
-          value={selection.domain}
-          options={[any, ...hosts.map((one) => [one.hostname, one.displayName] as const)]}
-          onValue={(domain) => search({ domain })}
-        />
-      )}
+      {/* These are there before their options, so that nothing moves when the options arrive. */}
+      <Select
+        label={t('links.tag')}
+        name="tag"
+        value={tag}
+        options={[any, ...tagNames.map((one) => [one, one] as const)]}
+        onValue={(one) => search({ tag: one })}
+      />
+      <Select
+        label={t('links.domain')}
+        name="domain"
+        value={selection.domain}
+        options={[any, ...hosts.map((one) => [one.hostname, one.displayName] as const)]}
+        onValue={(domain) => search({ domain })}
+      />
       {selection.status !== 'DELETED' && (
         <Select
           label={t('links.sort')}
