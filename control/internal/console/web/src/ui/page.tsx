@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { to } from '../route';
 import { t } from '../text';
+import { Problem } from './problem';
 
 /** Shown while a screen's data are on their way. It keeps the height of a screen, so that nothing jumps. */
 export function Loading() {
@@ -10,6 +11,17 @@ export function Loading() {
     <div class="loading" role="status" aria-busy="true">
       <span class="offscreen">{t('state.loading')}</span>
     </div>
+  );
+}
+
+/** A screen whose object has not been loaded yet, or cannot be. */
+export function Waiting({ of: { error, reload } }: { of: { error: unknown; reload: () => void } }) {
+  if (error === undefined) return <Loading />;
+  return (
+    <>
+      <Head title={t('problem.title')} />
+      <Problem error={error} retry={reload} />
+    </>
   );
 }
 

@@ -4,7 +4,7 @@ import { api, type Schema } from '../../api/client';
 import { query, search } from '../../route';
 import { workspace } from '../../session';
 import { t } from '../../text';
-import { Empty, Head, Loading } from '../../ui/page';
+import { Empty, Head, Loading, Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { bare, nameOf } from '../links/changes';
@@ -146,8 +146,7 @@ export function LinkAnalytics({ id }: { id: string }) {
     ]);
     return { found, goals };
   });
-  if (link.error !== undefined) return <Problem error={link.error} retry={link.reload} />;
-  if (!link.data) return <Loading />;
+  if (link.error !== undefined || !link.data) return <Waiting of={link} />;
   const { found, goals } = link.data;
   const names = (Array.isArray(goals) ? goals : goals.data).map((one: Schema<'Goal'>) => one.name);
   return (

@@ -11,8 +11,7 @@ import { Area } from '../../ui/field';
 import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { Icon } from '../../ui/icon';
-import { Head, Loading, Tabs } from '../../ui/page';
-import { Problem } from '../../ui/problem';
+import { Head, Tabs, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
 import { CertificateSection } from './certificate';
@@ -190,7 +189,7 @@ function Screen({ id, part }: { id: string; part: 'setup' | 'settings' }) {
     if (!d) loaded.reload();
   };
   const d = newer?.id === id ? newer : loaded.data;
-  if (!d) return loaded.error === undefined ? <Loading /> : <Problem error={loaded.error} retry={loaded.reload} />;
+  if (!d) return <Waiting of={loaded} />;
   const dialog = query.value.get('dialog');
   const close = () => search({ dialog: '' });
   const at = `/domains/${id}`;

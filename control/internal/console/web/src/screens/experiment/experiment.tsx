@@ -3,8 +3,7 @@ import { api, ApiError, type Schema } from '../../api/client';
 import { may } from '../../session';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
-import { Head, Loading } from '../../ui/page';
-import { Problem } from '../../ui/problem';
+import { Head, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
 import { bare, nameOf } from '../links/changes';
@@ -67,8 +66,7 @@ function Switch({ link, onChanged }: { link: Schema<'URL'>; onChanged: () => voi
 /** The screen of a link's A/B test. */
 export function ExperimentScreen({ id }: { id: string }) {
   const loaded = useResource(id, (signal) => load(id, signal));
-  if (loaded.error !== undefined) return <Problem error={loaded.error} retry={loaded.reload} />;
-  if (!loaded.data) return <Loading />;
+  if (loaded.error !== undefined || !loaded.data) return <Waiting of={loaded} />;
   const test = loaded.data;
   const { link, variants, experiment } = test;
   const active = variants.variants.filter((one) => one.isActive && one.weight > 0);

@@ -6,8 +6,7 @@ import { may } from '../../session';
 import { number, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
-import { Head, Loading } from '../../ui/page';
-import { Problem } from '../../ui/problem';
+import { Head, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { complain } from '../../ui/toast';
 import { forget } from '../links/list';
@@ -79,8 +78,7 @@ function Progress({ job, onChanged }: { job: Job; onChanged: () => void }) {
 export function ImportScreen({ id }: { id: string }) {
   const loaded = useResource(id, (signal) => api.get('/api/imports/{id}', { path: { id }, signal }));
   const [deleting, setDeleting] = useState(false);
-  if (loaded.error !== undefined) return <Problem error={loaded.error} retry={loaded.reload} />;
-  if (!loaded.data) return <Loading />;
+  if (loaded.error !== undefined || !loaded.data) return <Waiting of={loaded} />;
   const job = loaded.data;
   return (
     <>

@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../../api/client';
 import { go, to } from '../../route';
-import { t } from '../../text';
+import { day, t } from '../../text';
 import { Button } from '../../ui/button';
 import { useDraft } from '../../ui/draft';
+import { Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { notify } from '../../ui/toast';
-import { bare, nameOf } from '../links/changes';
+import { bare, creatorOf, nameOf } from '../links/changes';
 import { forget } from '../links/list';
 import { changesOf, collisions, fieldsOf, merged, type Fields } from './fields';
 import { Footer } from '../../ui/footer';
@@ -171,8 +172,7 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
 /** A link with all of its fields. */
 export function EditLink({ id }: { id: string }) {
   const link = useResource(`link ${id}`, (signal) => api.get('/api/urls/{id}', { path: { id }, signal }));
-  if (link.error !== undefined) return <Problem error={link.error} retry={link.reload} />;
-  if (!link.data) return <p class="offscreen">{t('state.loading')}</p>;
+  if (link.error !== undefined || !link.data) return <Waiting of={link} />;
   return (
     <>
       <header class="head">
@@ -182,7 +182,13 @@ export function EditLink({ id }: { id: string }) {
         <h1 tabIndex={-1} dir="auto">
           {nameOf(link.data)}
         </h1>
-        <p class="count mono">{bare(link.data.shortUrl)}</p>
+        <p class="count">
+          <bdi class="mono" dir="ltr">
+            {bare(link.data.shortUrl)}
+          </bdi>{' '}
+          · {day(link.data.createdAt)}
+          {creatorOf(link.data) && <> · {t('links.by', { name: creatorOf(link.data) })}</>}
+        </p>
       </header>
       <LinkTabs id={id} here="" />
       <Form

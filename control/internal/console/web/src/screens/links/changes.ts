@@ -24,3 +24,6 @@ export const bare = (url: string): string => url.replace(/^https?:\/\//, '').rep
 
 /** What a link is called. */
 export const nameOf = (link: Link): string => link.title || bare(link.originalUrl);
+
+/** Who created a link: a name, or else an e-mail address. The API tells it about links of other people. */
+export const creatorOf = (link: Link): string => link.createdByName || (link.createdByEmail ?? '');

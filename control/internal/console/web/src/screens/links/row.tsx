@@ -4,7 +4,7 @@ import { compact, day, number, t } from '../../text';
 import { IconButton } from '../../ui/button';
 import { copy } from '../../ui/copy';
 import { Icon } from '../../ui/icon';
-import { bare, nameOf } from './changes';
+import { bare, creatorOf, nameOf } from './changes';
 import type { Link } from './list';
 
 function Marks({ link }: { link: Link }) {
@@ -27,7 +27,7 @@ function schedule(link: Link): string {
 function Facts({ link, shared }: { link: Link; shared: boolean }) {
   const facts = [
     day(link.createdAt),
-    shared && link.createdByName ? t('links.by', { name: link.createdByName }) : '',
+    shared && creatorOf(link) ? t('links.by', { name: creatorOf(link) }) : '',
     schedule(link),
   ].filter(Boolean);
   return (

@@ -2,8 +2,7 @@ import './live.css';
 import { api } from '../../api/client';
 import { query, to } from '../../route';
 import { t } from '../../text';
-import { Head, Tabs } from '../../ui/page';
-import { Problem } from '../../ui/problem';
+import { Head, Tabs, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { LinkTabs } from '../link/tabs';
 import { bare, nameOf } from '../links/changes';
@@ -15,7 +14,7 @@ function OfLink({ id }: { id: string }) {
   const now = `/live?link=${id}`;
   const recent = `${now}&tab=recent`;
   const showsRecent = query.value.get('tab') === 'recent';
-  if (link.error !== undefined) return <Problem error={link.error} retry={link.reload} />;
+  if (link.error !== undefined) return <Waiting of={link} />;
   return (
     <>
       <Head

@@ -5,8 +5,7 @@ import { query, search } from '../../route';
 import { number, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Select } from '../../ui/field';
-import { Head, Loading } from '../../ui/page';
-import { Problem } from '../../ui/problem';
+import { Head, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { complain } from '../../ui/toast';
 import { LinkTabs } from '../link/tabs';
@@ -140,8 +139,7 @@ function Downloads({ link, style }: { link: Schema<'URL'>; style: Style }) {
 /** The QR code of a link: its look, and files to download. */
 export function Designer({ id }: { id: string }) {
   const link = useResource(`link ${id}`, (signal) => api.get('/api/urls/{id}', { path: { id }, signal }));
-  if (link.error !== undefined) return <Problem error={link.error} retry={link.reload} />;
-  if (!link.data) return <Loading />;
+  if (link.error !== undefined || !link.data) return <Waiting of={link} />;
   const style = styleOf(query.value);
   return (
     <>

@@ -4,8 +4,7 @@ import { query, search, to } from '../../route';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { Select } from '../../ui/field';
-import { Empty, Head, Loading } from '../../ui/page';
-import { Problem } from '../../ui/problem';
+import { Empty, Head, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { bare } from '../links/changes';
 import { Code, type Style } from './code';
@@ -27,8 +26,7 @@ export function Sheet() {
   );
   const captions = query.value.get('caption') === 'address' ? 'address' : 'title';
   const columns = ['2', '3', '4'].find((one) => one === query.value.get('columns')) ?? '3';
-  if (links.error !== undefined) return <Problem error={links.error} retry={links.reload} />;
-  if (!links.data) return <Loading />;
+  if (links.error !== undefined || !links.data) return <Waiting of={links} />;
   if (links.data.length === 0) {
     return (
       <>

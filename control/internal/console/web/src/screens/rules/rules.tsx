@@ -7,7 +7,7 @@ import { describe } from '../../rules/sentence';
 import { t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
 import { Icon } from '../../ui/icon';
-import { Problem } from '../../ui/problem';
+import { Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
 import { LinkTabs } from '../link/tabs';
@@ -99,14 +99,13 @@ export function Rules({ id }: { id: string }) {
   );
   const [editing, setEditing] = useState<Rule | 'new' | undefined>(undefined);
   useEffect(() => setEditing(undefined), [id]);
-  const error = link.error ?? list.error;
-  if (error !== undefined) return <Problem error={error} retry={link.error ? link.reload : list.reload} />;
-  if (!link.data || !list.data) return <p class="offscreen">{t('state.loading')}</p>;
-
   const reload = () => {
     link.reload();
     list.reload();
   };
+  const error = link.error ?? list.error;
+  if (error !== undefined || !link.data || !list.data) return <Waiting of={{ error, reload }} />;
+
   const rules = list.data.rules.toSorted((a, b) => b.priority - a.priority);
   const highest = rules[0]?.priority ?? 0;
   const swap = async (at: number, direction: -1 | 1) => {

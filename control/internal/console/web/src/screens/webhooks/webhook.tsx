@@ -8,8 +8,7 @@ import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { copy } from '../../ui/copy';
 import { Icon } from '../../ui/icon';
-import { Head, Loading, Section } from '../../ui/page';
-import { Problem } from '../../ui/problem';
+import { Head, Section, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
 import { Edit } from './form';
@@ -182,7 +181,7 @@ export function WebhookScreen({ id }: { id: string }) {
   const [turn, setTurn] = useState(0);
   const [answer, setAnswer] = useState<Schema<'WebhookTest'>>();
   const w = loaded.data;
-  if (!w) return loaded.error === undefined ? <Loading /> : <Problem error={loaded.error} retry={loaded.reload} />;
+  if (!w) return <Waiting of={loaded} />;
   const changed = () => {
     setTurn((n) => n + 1);
     loaded.reload();
