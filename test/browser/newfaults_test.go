@@ -245,7 +245,7 @@ func TestFault20_one_look(t *testing.T) {
 	b.visit("/console/new/links")
 	b.sees("13 links")
 	b.shot("new-2200")
-	// What is left and right of the content differs by the navigation only.
+	// The content is in the middle of the space beside the navigation.
 	var left, right float64
 	b.eval(`document.querySelector('h1').getBoundingClientRect().left - document.querySelector('main').parentElement.getBoundingClientRect().left`, &left)
 	b.eval(`innerWidth - document.querySelector('.head .button').getBoundingClientRect().right`, &right)
