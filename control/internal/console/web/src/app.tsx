@@ -3,7 +3,7 @@ import { path } from './route';
 import { leap, screens } from './screens';
 import { NotFound } from './screens/notfound';
 import { SignIn } from './screens/signin';
-import { load, user, waiting } from './session';
+import { load, user, waiting, workspace } from './session';
 import { Shell } from './shell';
 import { opened, useShortcuts } from './shortcuts';
 import { language, t } from './text';
@@ -16,7 +16,8 @@ import { Toasts } from './ui/toast';
 function screenAt(place: string) {
   for (const [pattern, Screen] of screens) {
     const found = pattern.exec(place);
-    if (found) return <Screen id={found.groups?.['id'] ?? ''} />;
+    // Nothing of one workspace stays on the screen in another.
+    if (found) return <Screen key={workspace.value?.id} id={found.groups?.['id'] ?? ''} />;
   }
   return <NotFound />;
 }

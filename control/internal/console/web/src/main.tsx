@@ -8,8 +8,9 @@ import './style/rules.css';
 import './theme';
 import { App } from './app';
 import { follow } from './route';
+import { enter } from './switch';
 import { preferred, speak } from './text';
 
 await speak(preferred());
-follow();
+follow(enter);
 render(<App />, document.body);

@@ -1,6 +1,6 @@
 // The address of the page: which screen is shown, and with which search. Links are plain <a> elements, so they open in new
 // tabs and can be copied. A click on one of them changes the screen without loading the page again.
-import { computed, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 
 /** The path of the console, without a slash at its end. */
 export const base = '/console/new';
@@ -20,8 +20,15 @@ export const to = (screen: string): string => base + screen;
 /** Shows another screen. */
 export function go(screen: string, { replace = false } = {}): void {
   const address = to(screen);
-  if (replace) history.replaceState(null, '', address);
+  if (replace) history.replaceState(history.state, '', address);
   else history.pushState(null, '', address);
+  url.value = here();
+}
+
+/** Shows another screen, and leaves values in the history for when Back and Forward return to either side. */
+export function cross(screen: string, from: unknown, into: unknown): void {
+  history.replaceState(from, '');
+  history.pushState(into, '', to(screen));
   url.value = here();
 }
 
@@ -40,11 +47,14 @@ export function search(values: Record<string, string | string[]>, { step = false
   url.value = next;
 }
 
-/** Follows the links and the history of the browser. */
-export function follow(): void {
-  addEventListener('popstate', () => {
-    url.value = here();
-  });
+/** Follows the links and the history of the browser. `enter` gets what `cross` has left in the history. */
+export function follow(enter: (state: unknown) => void): void {
+  addEventListener('popstate', (event) =>
+    batch(() => {
+      enter(event.state);
+      url.value = here();
+    }),
+  );
   document.addEventListener('click', (event) => {
     if (
       event.defaultPrevented ||

@@ -1,6 +1,7 @@
 // Who is signed in, and in which workspace they work.
 import { computed, signal } from '@preact/signals';
-import { api, onSessionEnd, inWorkspace, type Schema } from './api/client';
+import { api, ApiError, onSessionEnd, inWorkspace, type Schema } from './api/client';
+import { t } from './text';
 
 export type User = Schema<'User'>;
 export type Workspace = Schema<'Workspace'>;
@@ -10,9 +11,14 @@ const stored = 'shortline.workspace';
 /** The user; null: nobody is signed in; undefined: not known yet. */
 export const user = signal<User | null | undefined>(undefined);
 
+/** The workspaces of which the user is a member, and one that an administrator of the system has chosen. */
 export const workspaces = signal<Workspace[]>([]);
 
-const chosen = signal(localStorage.getItem(stored) ?? '');
+/** Whether the user can work in others than `workspaces`, which the API finds. */
+export const more = signal(false);
+
+// A tab keeps its workspace. A new one begins with the last choice in this browser.
+const chosen = signal(sessionStorage.getItem(stored) ?? localStorage.getItem(stored) ?? '');
 
 /** The workspace in which the user works. */
 export const workspace = computed(
@@ -21,6 +27,13 @@ export const workspace = computed(
     workspaces.value.find((w) => w.isPersonal) ??
     workspaces.value[0],
 );
+
+/** The name of a workspace for people. */
+export function nameOf({ id, name, isPersonal, ownerEmail }: Workspace): string {
+  if (!isPersonal) return name;
+  const own = name === 'Personal' ? t('account.personal') : name; // what the API calls it
+  return id === user.value?.id ? own : `${own} (${ownerEmail ?? ''})`;
+}
 
 const ranks = ['VIEWER', 'EDITOR', 'ADMIN', 'OWNER'] as const;
 
@@ -32,7 +45,7 @@ export function may(role: (typeof ranks)[number]): boolean {
 
 /** Changes the workspace. Screens load again, because their requests read `workspace`. */
 export function workIn(id: string): void {
-  localStorage.setItem(stored, id);
+  for (const storage of [sessionStorage, localStorage]) storage.setItem(stored, id);
   chosen.value = id;
   inWorkspace(workspace.value?.id ?? '');
 }
@@ -54,6 +67,24 @@ function ask(): Promise<void> {
   return again;
 }
 
+/** Reads the workspaces of a user again, after one of them, or the user's role, has changed. */
+export async function reloadWorkspaces(of = user.value): Promise<void> {
+  if (!of) return;
+  // An administrator who names no workspace would get the workspaces of all users. The personal one has the id of its user.
+  const list = await api.get('/api/workspaces', { query: { pageSize: 100 }, headers: { 'X-Workspace': of.id } });
+  const id = chosen.value;
+  more.value = of.role === 'ADMIN' || list.total > list.data.length;
+  if (more.value && id && !list.data.some((one) => one.id === id)) {
+    try {
+      list.data.push(await api.get('/api/workspaces/{id}', { path: { id } }));
+    } catch (error) {
+      if (!(error instanceof ApiError && (error.status === 403 || error.status === 404))) throw error;
+    }
+  }
+  workspaces.value = list.data;
+  inWorkspace(workspace.value?.id ?? '');
+}
+
 /** Reads who is signed in. It throws ApiError if the server cannot say. */
 export async function load(): Promise<void> {
   onSessionEnd(undefined);
@@ -62,9 +93,7 @@ export async function load(): Promise<void> {
     throw error;
   });
   if (me) {
-    const list = await api.get('/api/workspaces', { query: { pageSize: 100 } });
-    workspaces.value = list.data;
-    inWorkspace(workspace.value?.id ?? '');
+    await reloadWorkspaces(me);
     onSessionEnd(ask);
   }
   user.value = me;
@@ -73,5 +102,6 @@ export async function load(): Promise<void> {
 export async function signOut(): Promise<void> {
   onSessionEnd(undefined);
   await api.post('/api/auth/logout', { signIn: true });
+  for (const storage of [sessionStorage, localStorage]) storage.removeItem(stored);
   location.reload(); // nothing of this user stays in memory
 }

@@ -2,8 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { path, to } from './route';
 import { places, visible } from './screens';
-import { signOut, user, workIn, workspace, workspaces } from './session';
+import { signOut, user } from './session';
 import { opened, paletteKeys } from './shortcuts';
+import { Switcher } from './switcher';
 import { language, languages, speak, t, type Language } from './text';
 import { theme, themes, type Theme } from './theme';
 import { Button, IconButton } from './ui/button';
@@ -47,14 +48,6 @@ function Preferences() {
   const own = user.value;
   return (
     <div class="preferences">
-      {workspaces.value.length > 1 && (
-        <Select
-          label={t('account.workspace')}
-          value={workspace.value?.id ?? ''}
-          options={workspaces.value.map((w) => [w.id, w.isPersonal ? t('account.personal') : w.name] as const)}
-          onValue={workIn}
-        />
-      )}
       <Select
         label={t('theme.label')}
         value={theme.value}
@@ -100,6 +93,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </span>
       </header>
       <nav class={open ? 'side open' : 'side'} aria-label={t('app.main')}>
+        <Switcher />
         <button type="button" class="jump" onClick={() => (opened.value = 'palette')}>
           <Icon name="search" />
           {t('palette.title')}

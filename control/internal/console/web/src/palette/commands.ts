@@ -1,7 +1,8 @@
 // What the palette can do besides finding links.
 import { go } from '../route';
 import { visiblePlaces } from '../screens';
-import { may, signOut, workIn, workspace, workspaces } from '../session';
+import { may, nameOf, signOut, workspace, workspaces } from '../session';
+import { switchTo } from '../switch';
 import { language, languages, speak, t, type Language } from '../text';
 import { theme, themes } from '../theme';
 import type { IconName } from '../ui/icon';
@@ -27,10 +28,12 @@ function screensOf(): Command[] {
 function workspacesOf(): Command[] {
   return workspaces.value
     .filter((one) => one.id !== workspace.value?.id)
-    .map((one) => {
-      const name = one.isPersonal ? t('account.personal') : one.name;
-      return { id: `w ${one.id}`, icon: 'workspaces', name: t('palette.workIn', { name }), run: () => workIn(one.id) };
-    });
+    .map((one) => ({
+      id: `w ${one.id}`,
+      icon: 'workspaces',
+      name: t('palette.workIn', { name: nameOf(one) }),
+      run: () => switchTo(one),
+    }));
 }
 
 /** All commands that the user may use now. */

@@ -7,24 +7,14 @@ import { t } from '../text';
 import { bare, nameOf } from '../screens/links/changes';
 import { Dialog } from '../ui/dialog';
 import { Icon } from '../ui/icon';
+import { useLater } from '../ui/later';
 import { explain } from '../ui/problem';
 import { useResource } from '../ui/resource';
 import { commands, type Command } from './commands';
 import { ranked, score } from './match';
 import './palette.css';
 
-const pause = 120; // milliseconds without a key before links are searched
 const most = 8;
-
-/** A value that follows another one after a pause. */
-function useLater(value: string): string {
-  const [late, setLate] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setLate(value), pause);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return late;
-}
 
 const commandOf = (link: Schema<'URL'>): Command => ({
   id: link.id,

@@ -34,6 +34,8 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/keys$/, lazy(async () => (await import('./keys/keys')).Keys)],
   [/^\/webhooks$/, lazy(async () => (await import('./webhooks')).Webhooks)],
   [/^\/webhooks\/(?<id>[\w-]+)$/, lazy(async () => (await import('./webhooks')).WebhookScreen)],
+  [/^\/members$/, lazy(async () => (await import('./members/members')).Members)],
+  [/^\/workspace$/, lazy(async () => (await import('./workspace/workspace')).WorkspaceScreen)],
   [/^\/domains$/, lazy(async () => (await import('./domains')).Domains)],
   [/^\/domains\/(?<id>[\w-]+)$/, lazy(async () => (await import('./domains')).DomainScreen)],
   [/^\/domains\/(?<id>[\w-]+)\/settings$/, lazy(async () => (await import('./domains')).DomainSettings)],
@@ -75,6 +77,8 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
       { at: '/domains', icon: 'domain', name: 'nav.domains', key: 'd' },
       { at: '/keys', icon: 'key', name: 'nav.keys', key: 'k', for: 'ADMIN' },
       { at: '/webhooks', icon: 'webhook', name: 'nav.webhooks', key: 'w', for: 'ADMIN' },
+      { at: '/members', icon: 'members', name: 'nav.members', key: 'p' },
+      { at: '/workspace', icon: 'settings', name: 'nav.settings', key: 's' },
     ],
   },
 ];

@@ -2,14 +2,20 @@ import { query, search } from '../route';
 import { t } from '../text';
 import { Button } from './button';
 
-/** The page of a list in the address; the first one is 1. */
-export const pageOf = (): number => Math.max(1, Number(query.value.get('page')) || 1);
+/** The page of a list in the address; the first one is 1. A second list of a screen has its own name there. */
+export const pageOf = (name = 'page'): number => Math.max(1, Number(query.value.get(name)) || 1);
+
+interface PagerProps {
+  page: number;
+  totalPages: number;
+  name?: string;
+}
 
 /** The way to the other pages of a list. It shows nothing if there is one page. */
-export function Pager({ page, totalPages }: { page: number; totalPages: number }) {
+export function Pager({ page, totalPages, name = 'page' }: PagerProps) {
   if (totalPages <= 1) return null;
   const show = (next: number) => {
-    search({ page: next > 1 ? String(next) : '' });
+    search({ [name]: next > 1 ? String(next) : '' });
     scrollTo({ top: 0 });
   };
   return (

@@ -8,6 +8,7 @@ import { keys } from './keys';
 import { link } from './link';
 import { links } from './links';
 import { live } from './live';
+import { members } from './members';
 import { missing } from './missing';
 import { palette } from './palette';
 import { qr } from './qr';
@@ -24,6 +25,7 @@ export const en = {
   ...link,
   ...links,
   ...live,
+  ...members,
   ...missing,
   ...palette,
   ...qr,

@@ -7,6 +7,7 @@ import { keys } from './keys';
 import { link } from './link';
 import { links } from './links';
 import { live } from './live';
+import { members } from './members';
 import { missing } from './missing';
 import { palette } from './palette';
 import { qr } from './qr';
@@ -23,6 +24,7 @@ export const fr: Catalogue = {
   ...link,
   ...links,
   ...live,
+  ...members,
   ...missing,
   ...palette,
   ...qr,

@@ -1,0 +1,51 @@
+import { api, type Schema } from '../../api/client';
+import { reloadWorkspaces } from '../../session';
+import { switchTo } from '../../switch';
+import { t } from '../../text';
+import { useDraft } from '../../ui/draft';
+import { Input } from '../../ui/field';
+import { useSaving } from '../../ui/form';
+import { FormDialog } from '../../ui/formdialog';
+import { notify } from '../../ui/toast';
+
+const blank = { name: '', slug: '' };
+
+/** The dialog for a new workspace. Afterwards, the user works in it. */
+export function CreateWorkspace({ onClose }: { onClose: () => void }) {
+  const draft = useDraft('workspace', blank);
+  const saving = useSaving(['name', 'slug']);
+  const { name, slug } = draft.value;
+  const save = async () => {
+    const body = { name, ...(slug.trim() && { slug: slug.trim() }) };
+    const made: Schema<'Workspace'> = await api.post('/api/workspaces', { body });
+    draft.discard(blank);
+    onClose();
+    switchTo(made, '/members');
+    notify(t('ws.made', { name: made.name }));
+    await reloadWorkspaces();
+  };
+  return (
+    <FormDialog title={t('ws.new')} action={t('ws.create')} saving={saving} save={save} onClose={onClose}>
+      <p class="hint">{t('ws.newHint')}</p>
+      <Input
+        label={t('keys.name')}
+        name="name"
+        autocomplete="off"
+        value={name}
+        onValue={(value) => draft.set({ name: value, slug })}
+        problem={saving.problem('name')}
+        first
+      />
+      <Input
+        label={t('create.slug')}
+        hint={t('ws.slugHint')}
+        name="slug"
+        autocomplete="off"
+        spellcheck={false}
+        value={slug}
+        onValue={(value) => draft.set({ name, slug: value })}
+        problem={saving.problem('slug')}
+      />
+    </FormDialog>
+  );
+}
