@@ -1,6 +1,6 @@
 // What a user typed into a form and has not saved. It survives a page that is left, loaded again or closed by a session that
 // ended, as long as the tab is open.
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 const prefix = 'shortline.draft.';
 
@@ -22,6 +22,8 @@ function changed<T extends object>(before: T, now: T): Partial<T> {
 export interface Draft<T> {
   value: T;
   set: (value: T) => void;
+  /** Changes some members. Two changes before the form is drawn again both stay. */
+  patch: (values: Partial<T>) => void;
   /** True if the value is a draft from before. */
   restored: boolean;
   /** Forgets the draft: after saving, or because the user wants to begin again with `value`. */
@@ -34,29 +36,31 @@ export interface Draft<T> {
 export function useDraft<T extends object>(key: string, initial: T): Draft<T> {
   const [state, setState] = useState(() => {
     const kept = read(key) as T | null;
-    return { value: kept ?? initial, restored: kept !== null, dirty: false };
+    return { value: kept ?? initial, restored: kept !== null };
   });
-  useEffect(() => {
-    if (state.dirty) sessionStorage.setItem(prefix + key, JSON.stringify(state.value));
-  }, [key, state]);
+  // Drafts are stored at once: the form may be gone before it is drawn again. So the stored one is the newest.
+  const now = () => (read(key) as T | null) ?? state.value;
+  const store = (value: T) => sessionStorage.setItem(prefix + key, JSON.stringify(value));
+  const forget = () => sessionStorage.removeItem(prefix + key);
+  const set = (value: T) => {
+    store(value);
+    setState((last) => ({ ...last, value }));
+  };
   return {
     value: state.value,
     restored: state.restored,
-    set: (value) => {
-      // At once: the form may be gone before effects run.
-      sessionStorage.setItem(prefix + key, JSON.stringify(value));
-      setState((last) => ({ ...last, value, dirty: true }));
-    },
+    set,
+    patch: (values) => set({ ...now(), ...values }),
     discard: (value) => {
-      sessionStorage.removeItem(prefix + key);
-      setState((last) => ({ value: value ?? last.value, restored: false, dirty: false }));
+      forget();
+      setState((last) => ({ value: value ?? last.value, restored: false }));
     },
     saved: (sent, stored) => {
-      sessionStorage.removeItem(prefix + key);
-      setState((last) => {
-        const since = changed(sent, last.value);
-        return { value: { ...stored, ...since }, restored: false, dirty: Object.keys(since).length > 0 };
-      });
+      const since = changed(sent, now());
+      const value = { ...stored, ...since };
+      if (Object.keys(since).length > 0) store(value);
+      else forget();
+      setState({ value, restored: false });
     },
   };
 }

@@ -76,11 +76,11 @@ export function Invite({ onClose, onMade }: { onClose: () => void; onMade: () =>
         type="email"
         autocomplete="off"
         value={email}
-        onValue={(value) => draft.set({ email: value, role })}
+        onValue={(email) => draft.patch({ email })}
         problem={saving.problem('email')}
         first
       />
-      <Roles value={role} onValue={(value) => draft.set({ email, role: value })} problem={saving.problem('role')} />
+      <Roles value={role} onValue={(role) => draft.patch({ role })} problem={saving.problem('role')} />
     </FormDialog>
   );
 }

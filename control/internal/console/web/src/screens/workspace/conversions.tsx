@@ -48,7 +48,7 @@ function Form({ settings, onSaved }: { settings: Settings; onSaved: (settings: S
         class="mono"
         rows={3}
         value={hosts}
-        onValue={(value) => draft.set({ hosts: value, clickParameter })}
+        onValue={(hosts) => draft.patch({ hosts })}
         problem={saving.problem('hosts')}
       />
       <Input
@@ -58,7 +58,7 @@ function Form({ settings, onSaved }: { settings: Settings; onSaved: (settings: S
         autocomplete="off"
         spellcheck={false}
         value={clickParameter}
-        onValue={(value) => draft.set({ hosts, clickParameter: value })}
+        onValue={(clickParameter) => draft.patch({ clickParameter })}
         problem={saving.problem('clickParameter')}
       />
       <footer>

@@ -32,7 +32,7 @@ export function CreateWorkspace({ onClose }: { onClose: () => void }) {
         name="name"
         autocomplete="off"
         value={name}
-        onValue={(value) => draft.set({ name: value, slug })}
+        onValue={(name) => draft.patch({ name })}
         problem={saving.problem('name')}
         first
       />
@@ -43,7 +43,7 @@ export function CreateWorkspace({ onClose }: { onClose: () => void }) {
         autocomplete="off"
         spellcheck={false}
         value={slug}
-        onValue={(value) => draft.set({ name, slug: value })}
+        onValue={(slug) => draft.patch({ slug })}
         problem={saving.problem('slug')}
       />
     </FormDialog>

@@ -67,7 +67,7 @@ function Names({ of: w, onSaved }: { of: Workspace; onSaved: () => void }) {
         name="name"
         autocomplete="off"
         value={name}
-        onValue={(value) => draft.set({ name: value, slug })}
+        onValue={(name) => draft.patch({ name })}
         problem={saving.problem('name')}
       />
       <Input
@@ -77,7 +77,7 @@ function Names({ of: w, onSaved }: { of: Workspace; onSaved: () => void }) {
         autocomplete="off"
         spellcheck={false}
         value={slug}
-        onValue={(value) => draft.set({ name, slug: value })}
+        onValue={(slug) => draft.patch({ slug })}
         problem={saving.problem('slug')}
       />
       <footer>

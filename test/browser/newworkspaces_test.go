@@ -1,0 +1,498 @@
+package browser_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+type ownWorkspace struct{ ID, Name, Slug string }
+
+// team creates a workspace.
+func (b *browser) team(name, slug string) (w ownWorkspace) {
+	b.t.Helper()
+	b.ask("POST", "/api/workspaces", map[string]string{"name": name, "slug": slug}, &w)
+	return w
+}
+
+// joins makes a user a member of a workspace, and comes back as the one who invited.
+func (b *browser) joins(email, slug, role, by, password string) {
+	b.t.Helper()
+	var invited struct{ Link string }
+	b.ask("POST", "/api/workspaces/"+slug+"/invitations", map[string]string{"email": email, "role": role}, &invited)
+	b.as(email, annPassword)
+	_, token, _ := strings.Cut(invited.Link, "#invitation=")
+	b.ask("POST", "/api/invitations/accept", map[string]string{"token": token}, nil)
+	b.as(by, password)
+}
+
+// roles returns the members of a workspace with their roles, as the API tells.
+func (b *browser) roles(slug string) map[string]string {
+	b.t.Helper()
+	var list struct {
+		Data []struct{ Email, Role string }
+	}
+	b.ask("GET", "/api/workspaces/"+slug+"/members", nil, &list)
+	roles := map[string]string{}
+	for _, m := range list.Data {
+		roles[m.Email] = m.Role
+	}
+	return roles
+}
+
+const current = `document.querySelector('.switcher .current')?.innerText.trim()`
+
+// Somebody with many workspaces finds one with the keyboard. Nothing of the old workspace stays in the address.
+func TestNewWorkspaces_switch(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.until(current + ` === 'Personal'`)
+	mine := b.made(map[string]any{"originalUrl": "https://example.com/mine", "customSlug": "mine"})
+	b.visit("/console/new/links/" + mine.ID)
+	b.sees("example.com/mine")
+
+	// Without a team there is nothing to choose, but a workspace can be made. What is typed survives Escape.
+	b.press("Workspace: Personal")
+	b.until(`document.activeElement.getAttribute('aria-current') === 'true'`)
+	b.barrierFree()
+	b.looks("new-switcher")
+	b.press("New workspace")
+	b.fill("name", "Growth team")
+	b.fill("slug", "No slug")
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('dialog')`)
+	b.press("Workspace: Personal")
+	b.press("New workspace")
+	b.until(`document.querySelector('dialog[open] [name=name]')?.value === 'Growth team'`)
+	b.press("Create workspace")
+	b.until(`document.querySelector('dialog[open] [name=slug]')?.getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'slug'`)
+	b.barrierFree()
+	b.looks("new-workspace-form")
+	b.fill("slug", "growth")
+	b.press("Create workspace")
+	b.sees("Growth team is ready.")
+	b.until(current + ` === 'Growth team' && location.pathname === '/console/new/members'`)
+	b.press("Links")
+	b.sees("No links yet")
+
+	// Back returns to the link, in its workspace. So does a reload of the tab.
+	b.do(chromedp.NavigateBack())
+	b.do(chromedp.NavigateBack())
+	b.until(current + ` === 'Personal' && location.pathname === '/console/new/links/` + mine.ID + `'`)
+	b.sees("example.com/mine")
+	b.do(chromedp.NavigateForward())
+	b.until(current + ` === 'Growth team'`)
+	b.sees("1 member")
+	b.do(chromedp.Reload())
+	b.until(current + ` === 'Growth team'`)
+
+	for i := range 8 {
+		b.team(fmt.Sprintf("Team %d", i), fmt.Sprintf("team-%d", i))
+	}
+	b.user("ann@example.com")
+	ours := b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/ours", "customSlug": "ours", "title": "Ours"})
+	b.visit("/console/new/links/" + ours + "/analytics?from=2020-01-01")
+	b.sees("Ours")
+	b.eval(`document.querySelector('.switcher .current').focus()`, nil)
+	b.keys(kb.ArrowDown)
+	b.until(`document.activeElement.getAttribute('aria-label') === 'Find a workspace'`)
+	b.do(input.InsertText("team 5"))
+	b.until(`document.querySelectorAll('.panel li').length === 1`)
+	b.barrierFree()
+	b.looks("new-switcher-filter")
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('.panel') && document.activeElement.className === 'current'`)
+	b.keys(kb.ArrowDown)
+	b.until(`document.activeElement.getAttribute('aria-label') === 'Find a workspace'`)
+	b.until(`document.querySelectorAll('.panel li').length === 10`)
+	b.looks("new-switcher-many")
+	b.keys(kb.ArrowDown)
+	b.until(`document.activeElement.innerText.trim() === 'Personal'`)
+	b.keys(kb.ArrowUp)
+	b.do(input.InsertText("tm 5"))
+	b.until(`document.querySelectorAll('.panel li').length === 1`)
+	b.keys(kb.Enter)
+	b.until(current + ` === 'Team 5' && location.pathname + location.search === '/console/new/links' && document.activeElement.className === 'current'`)
+	b.sees("No links yet")
+
+	// The palette has workspaces, too.
+	b.key("k", input.ModifierCtrl)
+	b.until(`document.activeElement.getAttribute('role') === 'combobox'`)
+	b.do(input.InsertText("work in growth"))
+	b.keys(kb.Enter)
+	b.until(current + ` === 'Growth team'`)
+	b.sees("Ours")
+
+	// A click beside the list closes it. An administrator of the system finds the workspaces of others.
+	b.press("Workspace: Growth team")
+	b.do(chromedp.Click("main", chromedp.ByQuery))
+	b.until(`!document.querySelector('.panel')`)
+	b.press("Workspace: Growth team")
+	b.do(input.InsertText("ann@"))
+	b.press("Personal (ann@example.com)")
+	b.until(current + ` === 'Personal (ann@example.com)'`)
+	b.sees("No links yet")
+	b.do(chromedp.Reload())
+	b.until(current + ` === 'Personal (ann@example.com)'`)
+	b.silent()
+}
+
+// Somebody with a single workspace has no filter, and no workspace of others.
+func TestNewWorkspaces_of_a_stranger(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.user("ann@example.com")
+	secret := b.team("Secret", "secret")
+	b.as("ann@example.com", annPassword)
+	b.eval(`localStorage.setItem('shortline.workspace', '`+secret.ID+`')`, nil)
+	b.visit("/console/new/members")
+	b.sees("This workspace is yours alone")
+	b.until(current + ` === 'Personal'`)
+	b.barrierFree()
+	b.looks("new-members-alone")
+	b.press("Workspace: Personal")
+	b.until(`document.querySelectorAll('.panel li').length === 1 && !document.querySelector('.panel input')`)
+	b.silent()
+}
+
+// An owner invites, changes roles and removes members, and leaves. No role changes before the owner says so.
+func TestNewWorkspaces_members(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.user("ann@example.com")
+	b.user("bob@example.com")
+	b.as("ann@example.com", annPassword)
+	growth := b.team("Growth team", "growth")
+	b.eval(`localStorage.setItem('shortline.workspace', '`+growth.ID+`')`, nil)
+	b.visit("/console/new/members")
+	b.sees("1 member")
+	b.sees("No open invitations")
+	b.barrierFree()
+
+	// Invite: the server's problem is at its field, the draft survives, the link is shown and works once.
+	b.press("Invite")
+	b.until(`location.search === '?new=1'`)
+	b.fill("email", "bob at example")
+	b.option("VIEWER", "click")
+	b.until(`document.querySelector('dialog[open] [value=VIEWER]')?.checked`)
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('dialog')`)
+	b.press("Invite")
+	b.until(`document.querySelector('dialog[open] [value=VIEWER]')?.checked && document.querySelector('dialog[open] [name=email]')?.value === 'bob at example'`)
+	b.press("Invite")
+	b.until(`document.querySelector('dialog[open] [name=email]')?.getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'email'`)
+	b.barrierFree()
+	b.looks("new-invite")
+	b.narrow("new-invite-narrow")
+	b.fill("email", "bob@example.com")
+	b.press("Invite")
+	b.sees("Send this link yourself. No e-mail was sent.")
+	b.sees("The link works once, until")
+	b.barrierFree()
+	b.looks("new-invited")
+	const shown = `document.querySelector('dialog[open] .secret input').value`
+	token := func() (token string) {
+		b.eval(shown+`.split('#invitation=')[1]`, &token)
+		return token
+	}
+	first := token()
+	b.press("Close")
+	b.until(`!document.querySelector('dialog')`)
+
+	// Again: the earlier link stops working. An invitation that is withdrawn does, too.
+	b.press("Send the invitation to bob@example.com again")
+	b.sees("The earlier one stops working.")
+	b.press("Send again")
+	b.sees("The link works once, until")
+	second := token()
+	if first == second || first == "" {
+		t.Errorf("the second link is the first: %q", first)
+	}
+	b.press("Close")
+	b.press("Invite")
+	b.fill("email", "zoe@example.com")
+	b.press("Invite")
+	b.sees("The link works once, until")
+	b.press("Close")
+	b.until(`document.querySelectorAll('tbody')[1].rows.length === 2`)
+	b.barrierFree()
+	b.looks("new-members")
+	b.press("Withdraw the invitation of zoe@example.com")
+	b.sees("Its link stops working.")
+	b.press("Withdraw")
+	b.sees("The invitation was withdrawn.")
+	b.until(`document.querySelectorAll('tbody')[1].rows.length === 1`)
+	b.as("bob@example.com", annPassword)
+	b.also("410 (Gone)")
+	var status int
+	b.do(chromedp.Evaluate(fmt.Sprintf(`fetch('/api/invitations/accept', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify({token: %q})}).then((r) => r.status)`, first), &status, awaited))
+	if status != 410 {
+		t.Errorf("the earlier link: %d", status)
+	}
+	b.ask("POST", "/api/invitations/accept", map[string]string{"token": second}, nil)
+
+	// A viewer sees the members without controls, but may leave.
+	b.visit("/console/new/members")
+	b.sees("2 members")
+	var controls []string
+	if b.eval(`[...document.querySelectorAll('main button')].map((e) => e.ariaLabel ?? e.textContent)`, &controls); len(controls) != 1 || controls[0] != "Leave the workspace" {
+		t.Errorf("a viewer sees %q", controls)
+	}
+	b.barrierFree()
+	b.looks("new-members-viewer")
+	b.as("ann@example.com", annPassword)
+	b.visit("/console/new/members")
+	b.sees("2 members")
+	b.sees("No open invitations")
+
+	// An arrow key chooses a role, but only the button changes it.
+	b.press("Change the role of bob@example.com")
+	b.until(`document.querySelector('dialog[open] [value=VIEWER]')?.checked`)
+	b.option("VIEWER", "focus")
+	b.keys(kb.ArrowDown)
+	b.until(`document.querySelector('dialog[open] [value=EDITOR]')?.checked`)
+	b.barrierFree()
+	b.looks("new-role")
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('dialog')`)
+	if role := b.roles("growth")["bob@example.com"]; role != "VIEWER" {
+		t.Errorf("an arrow key changed the role: %s", role)
+	}
+	b.press("Change the role of bob@example.com")
+	b.option("EDITOR", "click")
+	b.press("Change role")
+	b.sees("New role of bob@example.com: Editor")
+	if role := b.roles("growth")["bob@example.com"]; role != "EDITOR" {
+		t.Errorf("the role of Bob: %s", role)
+	}
+
+	// The last owner stays: the server's answer is in the dialog.
+	b.also("400 (Bad Request)")
+	b.press("Leave the workspace")
+	b.sees("Only an invitation brings you back.")
+	b.press("Leave the workspace")
+	b.sees("The last OWNER of a workspace must stay.")
+	b.barrierFree()
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('dialog')`)
+
+	// A member who goes: the links stay, and the dialog says how many.
+	b.as("bob@example.com", annPassword)
+	b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": "bobs"})
+	b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/2", "customSlug": "bobs-second"})
+	b.as("ann@example.com", annPassword)
+	b.press("Remove bob@example.com")
+	b.sees("2 links stay in the workspace and keep working.")
+	b.sees("bob@example.com loses access to this workspace at once.")
+	b.barrierFree()
+	b.looks("new-member-remove")
+	b.press("Remove")
+	b.sees("bob@example.com was removed.")
+	b.sees("1 member")
+	if roles := b.roles("growth"); len(roles) != 1 {
+		t.Errorf("after the removal: %v", roles)
+	}
+
+	// Ann makes Bob an owner, gives up her own role and leaves.
+	b.joins("bob@example.com", "growth", "OWNER", "ann@example.com", annPassword)
+	b.visit("/console/new/members")
+	b.press("Change the role of ann@example.com")
+	b.sees("This is your own role.")
+	b.option("VIEWER", "click")
+	b.looks("new-role-own")
+	b.press("Change role")
+	b.sees("New role of ann@example.com: Viewer")
+	b.until(`![...document.querySelectorAll('main button')].some((e) => e.textContent === 'Invite' || e.ariaLabel?.startsWith('Remove'))`)
+	b.narrow("new-members-narrow")
+	b.press("Leave the workspace")
+	b.sees("Leave Growth team?")
+	b.press("Leave the workspace")
+	b.sees("You have left Growth team.")
+	b.until(current + ` === 'Personal' && location.pathname === '/console/new/links'`)
+	b.sees("No links yet")
+	b.silent()
+}
+
+// An owner renames the workspace, sets conversions up, and deletes the workspace. Links never go without a choice.
+func TestNewWorkspaces_settings(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	growth := b.team("Growth", "growth")
+	b.team("Archive", "archive")
+	b.eval(`localStorage.setItem('shortline.workspace', '`+growth.ID+`')`, nil)
+	b.visit("/console/new/workspace")
+	b.sees("can be restored for 30 days")
+	b.sees("You get a publishable key")
+	b.barrierFree()
+	b.looks("new-workspace")
+	b.narrow("new-workspace-narrow")
+
+	// The name: problems at their fields, a draft that survives, and the new name everywhere.
+	b.fill("name", hostile+"  two  spaces")
+	b.fill("slug", "archive")
+	b.eval(`document.querySelector('[name=slug]').form.requestSubmit()`, nil)
+	b.until(`document.querySelector('[name=slug]')?.getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'slug'`)
+	b.barrierFree()
+	b.press("Members")
+	b.sees("1 member")
+	b.press("Settings")
+	b.sees("Restored what you typed before.")
+	b.fill("slug", "growth-team")
+	b.eval(`document.querySelector('[name=slug]').form.requestSubmit()`, nil)
+	b.sees("Saved")
+	b.until(current + `?.startsWith('<img') && document.querySelector('h1').textContent.startsWith('<img')`)
+	var renamed ownWorkspace
+	b.ask("GET", "/api/workspaces/growth-team", nil, &renamed)
+	if renamed.ID != growth.ID || renamed.Name != hostile+"  two  spaces" {
+		t.Errorf("renamed: %+v", renamed)
+	}
+
+	// Conversions: the key appears with the first settings, and can be replaced.
+	b.fill("hosts", "shop.example.com, *.example.org\nhttps://nothing/")
+	b.eval(`document.querySelector('[name=hosts]').form.requestSubmit()`, nil)
+	b.until(`document.querySelector('[name=hosts]')?.getAttribute('aria-invalid') === 'true'`)
+	b.fill("hosts", "shop.example.com, *.example.org")
+	b.eval(`document.querySelector('[name=hosts]').form.requestSubmit()`, nil)
+	b.sees("For the script on your pages.")
+	b.until(`document.querySelector('[name=hosts]')?.value === 'shop.example.com\n*.example.org'`)
+	const key = `[...document.querySelectorAll('.secret input')].map((e) => e.value).find((value) => value.startsWith('slp_'))`
+	var before, after string
+	b.eval(key, &before)
+	b.press("Replace the key")
+	b.sees("Pages with the present key can no longer send conversions")
+	b.barrierFree()
+	b.press("Replace the key")
+	b.sees("The key was replaced.")
+	if b.eval(key, &after); before == after || !strings.HasPrefix(after, "slp_") {
+		t.Errorf("the key was %q and is %q", before, after)
+	}
+	b.barrierFree()
+	b.looks("new-workspace-conversions")
+
+	// Deletion: the choice, the workspace and the name are asked for, in this order.
+	link := b.within("growth-team", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": "kept"})
+	b.within("growth-team", "POST", "/api/webhooks", map[string]any{"name": "Hook", "url": "https://example.com/hook", "events": []string{"url.created"}})
+	b.press("Delete the workspace")
+	b.until(`location.search === '?dialog=delete'`)
+	b.sees("The workspace has 1 link.")
+	b.sees("Deleted with it: 1 webhook.")
+	b.sees("1 member loses access at once.")
+	b.press("Delete")
+	b.sees("Choose what becomes of the links.")
+	b.barrierFree()
+	b.looks("new-workspace-delete")
+	b.narrow("new-workspace-delete-narrow")
+	b.option("move", "click")
+	b.press("Delete")
+	b.until(`document.querySelector('dialog[open] .field.wrong [name=transferTo]')`)
+	b.set("transferTo", b.ids()["Archive"])
+	b.fill("typed", "Growth")
+	b.press("Delete")
+	b.sees("This is not the name of the workspace.")
+	b.until(`document.activeElement.name === 'typed'`)
+	b.barrierFree()
+	b.looks("new-workspace-delete-refused")
+	b.fill("typed", hostile+" two spaces") // as browsers show it
+	b.press("Delete")
+	b.sees("was deleted.")
+	b.until(current + ` === 'Personal' && location.pathname === '/console/new/links'`)
+	b.until(`!document.querySelector('dialog')`)
+	if w := b.read(link); w.ID != link {
+		t.Errorf("the moved link: %+v", w)
+	}
+
+	// An empty workspace asks for its name alone.
+	empty := b.team("Empty", "empty")
+	b.eval(`localStorage.setItem('shortline.workspace', '`+empty.ID+`'); sessionStorage.clear()`, nil)
+	b.visit("/console/new/workspace?dialog=delete")
+	b.sees("1 member loses access at once.")
+	b.until(`!document.querySelector('dialog[open] [type=radio]')`)
+	b.fill("typed", "Empty")
+	b.press("Delete")
+	b.sees("Empty was deleted.")
+
+	// A personal workspace cannot be deleted.
+	b.visit("/console/new/workspace?dialog=delete")
+	b.sees("can be restored for")
+	b.until(`!document.querySelector('dialog') && document.querySelector('h1').textContent === 'Personal'`)
+	b.silent()
+}
+
+// A workspace that gets a link while somebody confirms its deletion stays, and the dialog asks what becomes of the link.
+func TestNewWorkspaces_link_created_during_deletion(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	growth := b.team("Growth", "growth")
+	b.eval(`localStorage.setItem('shortline.workspace', '`+growth.ID+`')`, nil)
+	b.visit("/console/new/workspace")
+	b.press("Delete the workspace")
+	b.fill("typed", "Growth")
+	b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": "late"})
+	b.press("Delete")
+	b.sees("The workspace has 1 link.")
+	b.until(`document.querySelector('dialog[open] [name=typed]')?.value === 'Growth'`)
+	b.option("delete", "click")
+	b.press("Delete")
+	b.sees("Growth was deleted.")
+	b.until(current + ` === 'Personal'`)
+	b.silent()
+}
+
+// Names of any length and script do not break the page.
+func TestNewWorkspaces_with_any_name(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	for i, name := range []string{strings.Repeat("W", 100), "فريق النمو \u202eabc", strings.Repeat("𝕏👩‍👩‍👧", 9)} {
+		w := b.team(name, fmt.Sprintf("any-name-%d", i))
+		b.eval(`localStorage.setItem('shortline.workspace', '`+w.ID+`'); sessionStorage.clear()`, nil)
+		b.visit("/console/new/workspace")
+		b.sees(name)
+		b.until(`document.querySelector('h1')`)
+		b.narrow(fmt.Sprintf("new-any-name-%d-narrow", i))
+		b.eval(`document.querySelector('.switcher .current').click()`, nil)
+		b.until(`document.querySelector('.panel') && document.documentElement.scrollWidth <= innerWidth`)
+		b.shot(fmt.Sprintf("new-any-name-%d", i))
+	}
+	b.visit("/console/new/workspace")
+	b.eval(`localStorage.setItem('shortline.language', 'ar')`, nil)
+	b.do(chromedp.Reload())
+	b.until(`document.documentElement.dir === 'rtl' && document.querySelector('.switcher .current')`)
+	b.eval(`document.querySelector('.switcher .current').click()`, nil)
+	b.until(`document.querySelector('.panel') && document.documentElement.scrollWidth <= innerWidth`)
+	b.barrierFree()
+	b.looks("new-switcher-ar")
+	b.silent()
+}
+
+// option clicks or focuses a radio button of the open dialog.
+func (b *browser) option(value, act string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`(() => { const e = document.querySelector('dialog[open] [value=%s]'); e?.%s(); return e; })()`, value, act))
+}
+
+// ids returns the ids of the user's workspaces by name.
+func (b *browser) ids() map[string]string {
+	b.t.Helper()
+	var list struct{ Data []ownWorkspace }
+	b.ask("GET", "/api/workspaces?pageSize=100", nil, &list)
+	ids := map[string]string{}
+	for _, w := range list.Data {
+		ids[w.Name] = w.ID
+	}
+	return ids
+}
+
+// within sends a request in a workspace, and returns the id of what it made.
+func (b *browser) within(slug, method, path string, body any) (id string) {
+	b.t.Helper()
+	const original = `window.plain = window.plain ?? fetch; window.fetch = (path, init) => plain(path, {...init, headers: {...init.headers, 'X-Workspace': %q}})`
+	b.eval(fmt.Sprintf(original, slug)+`; undefined`, nil)
+	defer b.eval(`window.fetch = plain; undefined`, nil)
+	var made struct{ ID string }
+	b.ask(method, path, body, &made)
+	return made.ID
+}
