@@ -132,6 +132,7 @@ func TestNewWorkspaces_switch(t *testing.T) {
 	b.do(chromedp.Click("main", chromedp.ByQuery))
 	b.until(`!document.querySelector('.panel')`)
 	b.press("Workspace: Growth team")
+	b.until(`document.activeElement.getAttribute('aria-label') === 'Find a workspace'`)
 	b.do(input.InsertText("ann@"))
 	b.press("Personal (ann@example.com)")
 	b.until(current + ` === 'Personal (ann@example.com)'`)

@@ -23,6 +23,7 @@ function screenAt(place: string) {
 }
 
 const Palette = lazy(async () => (await import('./palette/palette')).Palette, null);
+const CreateWorkspace = lazy(async () => (await import('./screens/workspace/create')).CreateWorkspace, null);
 const Keys = lazy(async () => (await import('./palette/keys')).Keys, null);
 
 /** The whole console. */
@@ -56,6 +57,7 @@ export function App() {
       )}
       {opened.value === 'palette' && <Palette />}
       {opened.value === 'keys' && <Keys />}
+      {opened.value === 'workspace' && <CreateWorkspace />}
       <Toasts />
     </>
   );

@@ -83,6 +83,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <span class="logo" aria-hidden="true" />
           {t('app.name')}
         </a>
+        <Switcher />
         <span class="toggle">
           <IconButton
             icon={open ? 'close' : 'menu'}
@@ -93,7 +94,6 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </span>
       </header>
       <nav class={open ? 'side open' : 'side'} aria-label={t('app.main')}>
-        <Switcher />
         <button type="button" class="jump" onClick={() => (opened.value = 'palette')}>
           <Icon name="search" />
           {t('palette.title')}

@@ -3,8 +3,8 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { go } from './route';
 
-/** Which dialog is open: the palette, or the list of keys. */
-export const opened = signal<'palette' | 'keys' | undefined>(undefined);
+/** Which dialog is open: the palette, the list of keys, or the form for a new workspace. */
+export const opened = signal<'palette' | 'keys' | 'workspace' | undefined>(undefined);
 
 const patience = 1500; // milliseconds between g and the key of a screen
 

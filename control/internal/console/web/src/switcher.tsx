@@ -1,18 +1,16 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api } from './api/client';
 import { ranked } from './palette/match';
 import { more, nameOf, workspace, workspaces, type Workspace } from './session';
+import { opened } from './shortcuts';
 import { switchTo } from './switch';
 import { t } from './text';
 import { Icon } from './ui/icon';
 import { useLater } from './ui/later';
-import { lazy } from './ui/lazy';
 import { explain } from './ui/problem';
 import { useResource } from './ui/resource';
 
 const few = 8; // workspaces that need no filter
-
-const CreateWorkspace = lazy(async () => (await import('./screens/workspace/create')).CreateWorkspace, null);
 
 /** Moves the focus among the parts of the list. Returns false if the key has no meaning. */
 function move(panel: HTMLElement, key: string): boolean {
@@ -40,7 +38,7 @@ function List({ id, onPick, onCreate }: ListProps) {
       ? (await api.get('/api/workspaces', { query: { search: wanted, pageSize: 20 }, signal })).data
       : [],
   );
-  useEffect(() => panel.current?.querySelector<HTMLElement>('input, [aria-current]')?.focus(), []);
+  useLayoutEffect(() => panel.current?.querySelector<HTMLElement>('input, [aria-current]')?.focus(), []);
   const own = ranked(workspaces.value, typed, (one) => `${nameOf(one)} ${one.slug}`);
   const others = (typed.trim() === '' ? [] : (found.data ?? [])).filter(
     ({ id: theirs }) => !workspaces.value.some((one) => one.id === theirs),
@@ -109,21 +107,23 @@ export function Switcher() {
   const ref = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const [open, setOpen] = useState(false);
-  const [making, setMaking] = useState(false);
-  useEffect(() => {
-    if (!open) return;
-    const leave = (event: Event) => {
-      if (!ref.current?.contains(event.target as Node)) setOpen(false);
-    };
-    for (const kind of ['pointerdown', 'focusin']) document.addEventListener(kind, leave);
-    return () => {
-      for (const kind of ['pointerdown', 'focusin']) document.removeEventListener(kind, leave);
-    };
-  }, [open]);
   const close = () => {
     setOpen(false);
     button.current?.focus();
   };
+  useEffect(() => {
+    if (!open) return;
+    const leave = (event: Event) => {
+      if (event instanceof KeyboardEvent) {
+        if (event.key === 'Escape') close();
+      } else if (!ref.current?.contains(event.target as Node)) setOpen(false);
+    };
+    const kinds = ['pointerdown', 'focusin', 'keydown'];
+    for (const kind of kinds) document.addEventListener(kind, leave);
+    return () => {
+      for (const kind of kinds) document.removeEventListener(kind, leave);
+    };
+  }, [open]);
   const here = workspace.value;
   const name = here ? nameOf(here) : '';
   return (
@@ -131,10 +131,9 @@ export function Switcher() {
       ref={ref}
       class="switcher"
       onKeyDown={(event) => {
-        if (open && event.key === 'Escape') close();
-        else if (!open && !making && event.key === 'ArrowDown') setOpen(true);
-        else return;
+        if (open || event.key !== 'ArrowDown') return;
         event.preventDefault();
+        setOpen(true);
       }}
     >
       <button
@@ -159,11 +158,10 @@ export function Switcher() {
           }}
           onCreate={() => {
             close();
-            setMaking(true);
+            opened.value = 'workspace';
           }}
         />
       )}
-      {making && <CreateWorkspace onClose={() => setMaking(false)} />}
     </div>
   );
 }

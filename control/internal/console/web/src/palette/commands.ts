@@ -2,6 +2,7 @@
 import { go } from '../route';
 import { visiblePlaces } from '../screens';
 import { may, nameOf, signOut, workspace, workspaces } from '../session';
+import { opened } from '../shortcuts';
 import { switchTo } from '../switch';
 import { language, languages, speak, t, type Language } from '../text';
 import { theme, themes } from '../theme';
@@ -49,6 +50,14 @@ export function commands(): Command[] {
     ...(may('EDITOR') ? [create] : []),
     ...screensOf(),
     ...workspacesOf(),
+    {
+      id: 'workspace',
+      icon: 'plus',
+      name: t('ws.new'),
+      run: () => {
+        opened.value = 'workspace';
+      },
+    },
     ...themes
       .filter((one) => one !== theme.value)
       .map((one) => ({

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import { query, search } from '../../route';
 import { may, workspace } from '../../session';
+import { opened } from '../../shortcuts';
 import { day, t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
 import { Empty, Head, Loading } from '../../ui/page';
@@ -10,7 +11,6 @@ import { Pager, pageOf } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { Table } from '../../ui/table';
-import { CreateWorkspace } from '../workspace/create';
 import { Invitations, useInvitations } from './invitations';
 import { Invite } from './invite';
 import { ChangeRole, isSelf, Remove, titleOf, type Member } from './questions';
@@ -65,7 +65,9 @@ function Actions({ of: member, onAsk }: { of: Member; onAsk: (asking: Asking) =>
 
 /** A personal workspace has one member, so the screen offers a workspace for more. */
 function Alone() {
-  const create = () => search({ new: '1' });
+  const create = () => {
+    opened.value = 'workspace';
+  };
   return (
     <>
       <Head title={t('nav.members')} />
@@ -74,7 +76,6 @@ function Alone() {
           {t('ws.new')}
         </Button>
       </Empty>
-      {query.value.has('new') && <CreateWorkspace onClose={() => search({ new: '' })} />}
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { api, type Schema } from '../../api/client';
 import { reloadWorkspaces } from '../../session';
+import { opened } from '../../shortcuts';
 import { switchTo } from '../../switch';
 import { t } from '../../text';
 import { useDraft } from '../../ui/draft';
@@ -10,8 +11,12 @@ import { notify } from '../../ui/toast';
 
 const blank = { name: '', slug: '' };
 
+const close = () => {
+  opened.value = undefined;
+};
+
 /** The dialog for a new workspace. Afterwards, the user works in it. */
-export function CreateWorkspace({ onClose }: { onClose: () => void }) {
+export function CreateWorkspace() {
   const draft = useDraft('workspace', blank);
   const saving = useSaving(['name', 'slug']);
   const { name, slug } = draft.value;
@@ -19,13 +24,13 @@ export function CreateWorkspace({ onClose }: { onClose: () => void }) {
     const body = { name, ...(slug.trim() && { slug: slug.trim() }) };
     const made: Schema<'Workspace'> = await api.post('/api/workspaces', { body });
     draft.discard(blank);
-    onClose();
+    close();
     switchTo(made, '/members');
     notify(t('ws.made', { name: made.name }));
     await reloadWorkspaces();
   };
   return (
-    <FormDialog title={t('ws.new')} action={t('ws.create')} saving={saving} save={save} onClose={onClose}>
+    <FormDialog title={t('ws.new')} action={t('ws.create')} saving={saving} save={save} onClose={close}>
       <p class="hint">{t('ws.newHint')}</p>
       <Input
         label={t('keys.name')}
