@@ -29,12 +29,13 @@ describe('address', () => {
 });
 
 describe('api', () => {
-  it('sends the workspace, except to the account', async () => {
-    const asked = server(json({}), json({}));
+  it('sends the workspace, except to the account and to workspaces', async () => {
+    const asked = server(json({}), json({}), json({}));
     inWorkspace('team');
     await api.get('/api/urls/{id}', { path: { id: '1' } });
     await api.get('/api/auth/me');
-    expect(asked.map((r) => r.headers.get('X-Workspace'))).toEqual(['team', null]);
+    await api.get('/api/workspaces', { query: { search: 'x' } });
+    expect(asked.map((r) => r.headers.get('X-Workspace'))).toEqual(['team', null, null]);
   });
 
   it('sends the version of the object that is changed', async () => {

@@ -94,7 +94,7 @@ export class ApiError extends Error {
 const versions = new WeakMap<object, string>();
 
 /** Requests about the account and about workspaces do not work in a workspace. */
-const outsideWorkspaces = /^\/api\/(auth|workspaces|invitations)(\/|$)/;
+const outsideWorkspaces = /^\/api\/(auth|workspaces|invitations)([/?]|$)/;
 
 let workspace = '';
 let signInAgain: (() => Promise<void>) | undefined;

@@ -37,7 +37,7 @@ export function Table<Row>({ label, columns, rows, keyOf, classOf }: TableProps<
           <tr key={keyOf(row)} class={classOf?.(row)}>
             {columns.map(({ name, cell, figure }) => (
               <td key={name} class={figure ? 'figure' : undefined} data-name={name}>
-                {cell(row)}
+                <div>{cell(row)}</div>
               </td>
             ))}
           </tr>
