@@ -389,7 +389,7 @@ func TestNewWorkspaces_settings(t *testing.T) {
 	b.narrow("new-workspace-delete-narrow")
 	b.option("move", "click")
 	b.press("Delete")
-	b.until(`document.querySelector('dialog[open] .field.wrong [name=transferTo]')`)
+	b.until(`document.activeElement.name === 'transferTo' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
 	b.set("transferTo", b.ids()["Archive"])
 	b.fill("typed", "Growth")
 	b.press("Delete")

@@ -78,6 +78,7 @@ export function Select<V extends string>({ label, hint, problem, name, value, op
         id={id}
         name={name}
         value={value}
+        aria-invalid={problem ? 'true' : undefined}
         aria-describedby={described(id, common)}
         onChange={(event) => onValue(event.currentTarget.value as V)}
       >
