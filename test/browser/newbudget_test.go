@@ -59,8 +59,8 @@ func (b *browser) firstRow() (milliseconds float64, shifts []string) {
 	return milliseconds, shifts
 }
 
-// within runs an interaction several times, and fails if even the fastest run took longer than the budget.
-func (b *browser) within(what string, interact func()) {
+// prompt runs an interaction several times, and fails if even the fastest run took longer than the budget.
+func (b *browser) prompt(what string, interact func()) {
 	b.t.Helper()
 	best := -1.0
 	for range attempts {
@@ -135,7 +135,7 @@ func TestNewConsole_budgets(t *testing.T) {
 
 	b.visit("/console/new/links")
 	b.sees("More than 10,000 links")
-	b.within("a letter in the search", func() {
+	b.prompt("a letter in the search", func() {
 		b.click("input[type=search]")
 		b.do(input.InsertText("9"))
 		b.do(chromedp.KeyEvent("8"))
@@ -143,18 +143,18 @@ func TestNewConsole_budgets(t *testing.T) {
 	b.eval(`document.querySelector('input[type=search]').select()`, nil)
 	b.do(chromedp.KeyEvent("\b"))
 	b.sees("More than 10,000 links")
-	b.within("a picked row", func() { b.click("li.link .pick input") })
-	b.within("the form of a new link", func() {
+	b.prompt("a picked row", func() { b.click("li.link .pick input") })
+	b.prompt("the form of a new link", func() {
 		b.press("New link")
 		b.do(chromedp.KeyEvent("a"))
 		b.do(chromedp.KeyEvent("\x1b"))
 		b.until(`!document.querySelector('dialog')`)
 	})
-	b.within("the wheel through the list", func() {
+	b.prompt("the wheel through the list", func() {
 		b.do(input.DispatchMouseEvent(input.MouseWheel, 600, 400).WithDeltaX(0).WithDeltaY(30_000))
 	})
 	b.eval(`scrollTo(0, 0)`, nil)
-	b.within("the command palette", func() {
+	b.prompt("the command palette", func() {
 		b.key("k", input.ModifierCtrl)
 		b.until(`document.querySelector('dialog')`)
 		b.do(chromedp.KeyEvent("p"))
@@ -183,7 +183,7 @@ func TestNewConsole_thousand_conditions(t *testing.T) {
 	b.press("Edit Rule 9")
 	b.until(`document.querySelectorAll('[data-part]').length === 100`)
 	b.eval(`[...document.querySelectorAll('input[aria-label=Value]')].pop().focus()`, nil)
-	b.within("a letter in the last of 100 conditions", func() { b.do(chromedp.KeyEvent("x")) })
-	b.within("one more group", func() { b.press("Add group"); b.do(chromedp.KeyEvent("y")) })
+	b.prompt("a letter in the last of 100 conditions", func() { b.do(chromedp.KeyEvent("x")) })
+	b.prompt("one more group", func() { b.press("Add group"); b.do(chromedp.KeyEvent("y")) })
 	b.silent()
 }
