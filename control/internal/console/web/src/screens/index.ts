@@ -31,6 +31,10 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/links\/(?<id>[\w-]+)\/qr$/, lazy(async () => (await import('./qr/qr')).Designer)],
   [/^\/qr$/, lazy(async () => (await import('./qr/sheet')).Sheet)],
   [/^\/live$/, lazy(async () => (await import('./live/live')).Live)],
+  [/^\/tags$/, lazy(async () => (await import('./labels')).Tags)],
+  [/^\/bundles$/, lazy(async () => (await import('./labels')).Bundles)],
+  [/^\/bundles\/(?<id>[\w-]+)$/, lazy(async () => (await import('./labels')).BundleScreen)],
+  [/^\/templates$/, lazy(async () => (await import('./labels')).Templates)],
   [/^\/keys$/, lazy(async () => (await import('./keys/keys')).Keys)],
   [/^\/webhooks$/, lazy(async () => (await import('./webhooks')).Webhooks)],
   [/^\/webhooks\/(?<id>[\w-]+)$/, lazy(async () => (await import('./webhooks')).WebhookScreen)],
@@ -69,6 +73,14 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
       { at: '/live', icon: 'live', name: 'nav.live', key: 'v' },
       { at: '/missing', icon: 'missing', name: 'nav.missing', key: 'm' },
       { at: '/imports', icon: 'import', name: 'nav.imports', key: 'i', for: 'EDITOR' },
+    ],
+  },
+  {
+    name: 'nav.labels',
+    places: [
+      { at: '/tags', icon: 'tag', name: 'nav.tags', key: 't' },
+      { at: '/bundles', icon: 'bundle', name: 'nav.bundles', key: 'b' },
+      { at: '/templates', icon: 'template', name: 'nav.templates', key: 'u' },
     ],
   },
   {

@@ -31,7 +31,7 @@ const described = (id: string, { hint, problem }: Common) =>
 interface InputProps extends Common {
   value: string;
   onValue: (value: string) => void;
-  type?: 'text' | 'date' | 'datetime-local' | 'email' | 'password' | 'url' | 'number';
+  type?: 'text' | 'color' | 'date' | 'datetime-local' | 'email' | 'password' | 'url' | 'number';
   name?: string;
   autocomplete?: AutoFill;
   inputmode?: 'url' | 'numeric' | 'text';

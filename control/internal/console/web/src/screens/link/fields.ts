@@ -6,7 +6,15 @@ import { complete } from '../links/create';
 type Link = Schema<'URL'>;
 type Changes = Schema<'PutURL'>;
 
-export const utm = ['utmSource', 'utmMedium', 'utmCampaign', 'utmTerm', 'utmContent'] as const;
+export const utm = [
+  'utmSource',
+  'utmMedium',
+  'utmCampaign',
+  'utmTerm',
+  'utmContent',
+  'utmId',
+  'utmSourcePlatform',
+] as const;
 
 /** Fields that are a line of text, or null without one. */
 const texts = ['title', 'expiredUrl', 'externalId', 'notes', ...utm] as const;

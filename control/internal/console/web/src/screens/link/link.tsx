@@ -8,6 +8,7 @@ import { Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { notify } from '../../ui/toast';
+import { allTags } from '../labels/all';
 import { bare, creatorOf, nameOf } from '../links/changes';
 import { forget } from '../links/list';
 import { changesOf, collisions, fieldsOf, merged, type Fields } from './fields';
@@ -31,6 +32,8 @@ const labels = {
   utmCampaign: 'edit.utmCampaign',
   utmTerm: 'edit.utmTerm',
   utmContent: 'edit.utmContent',
+  utmId: 'edit.utmId',
+  utmSourcePlatform: 'edit.utmSourcePlatform',
   password: 'edit.password',
   noPassword: 'edit.noPassword',
   redirectCode: 'edit.redirectCode',
@@ -95,7 +98,7 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
   const [base, setBase] = useState(link);
   const [error, setError] = useState<unknown>(undefined);
   const [busy, setBusy] = useState(false);
-  const tags = useResource('tags', (signal) => api.get('/api/tags', { query: { pageSize: 100 }, signal }));
+  const tags = useResource('tags', allTags);
   const fields = draft.value;
   const problems = error instanceof ApiError ? error.fields : [];
   const part = {
@@ -160,7 +163,7 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
         />
       )}
       {!theirs && error !== undefined && <Problem error={error} marked />}
-      <Basics {...part} suggestions={tags.data?.data.map((tag) => tag.name) ?? []} />
+      <Basics {...part} suggestions={tags.data ?? []} />
       <Schedule {...part} />
       <Campaign {...part} />
       <More {...part} protectedNow={base.hasPassword} />

@@ -4,21 +4,25 @@ import { t } from '../../text';
 import { Select } from '../../ui/field';
 import { useResource } from '../../ui/resource';
 import { SearchField } from '../../ui/search';
+import { allBundles, allTags } from '../labels/all';
 import { orders, type Order, type Selection } from './list';
+import { Views } from './views';
 
 const statuses = ['ACTIVE', 'INACTIVE', 'SCHEDULED', 'EXPIRED', 'EXHAUSTED', 'SUSPENDED', 'DELETED'] as const;
 
 /** Search, filters and order of the list. They are in the address, so a filtered list can be shared. */
 export function Filters({ selection, workspace }: { selection: Selection; workspace: string }) {
-  const tags = useResource(workspace, (signal) => api.get('/api/tags', { query: { pageSize: 100 }, signal }));
+  const tags = useResource(workspace, allTags);
+  const bundles = useResource(workspace, allBundles);
   const domains = useResource(workspace, (signal) => api.get('/api/domains', { query: { pageSize: 100 }, signal }));
-  const tagNames = tags.data?.data.map((tag) => tag.name) ?? [];
+  const tagNames = [...(tags.data ?? [])];
   const [tag = ''] = selection.tag;
   if (tag !== '' && !tagNames.includes(tag)) tagNames.push(tag);
   const hosts = domains.data?.data ?? [];
   const any: readonly [string, string] = ['', t('links.any')];
   return (
     <div class="filters" role="search">
+      <Views workspace={workspace} />
       <SearchField label={t('links.search')} hint={t('links.searchHint')} value={selection.search} />
       <Select
         label={t('links.status')}
@@ -41,6 +45,13 @@ export function Filters({ selection, workspace }: { selection: Selection; worksp
         value={selection.domain}
         options={[any, ...hosts.map((one) => [one.hostname, one.displayName] as const)]}
         onValue={(domain) => search({ domain })}
+      />
+      <Select
+        label={t('links.bundle')}
+        name="bundle"
+        value={selection.bundle}
+        options={[any, ...(bundles.data ?? [])]}
+        onValue={(bundle) => search({ bundle })}
       />
       {selection.status !== 'DELETED' && (
         <Select

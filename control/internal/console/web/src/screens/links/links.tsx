@@ -20,7 +20,7 @@ function Empty({ filtered, onCreate }: { filtered: boolean; onCreate: () => void
       <h2>{filtered ? t('links.none') : t('links.empty')}</h2>
       <p>{filtered ? t('links.noneHint') : t('links.emptyHint')}</p>
       {filtered ? (
-        <Button onClick={() => search({ search: '', status: '', tag: '', domain: '' })}>
+        <Button onClick={() => search({ search: '', status: '', tag: '', domain: '', bundle: '', campaign: '' })}>
           {t('links.clearFilters')}
         </Button>
       ) : (

@@ -14,6 +14,9 @@ export interface Selection {
   status: string;
   tag: string[];
   domain: string;
+  /** Id of a bundle. */
+  bundle: string;
+  campaign: string;
   sort: string;
 }
 
@@ -37,13 +40,15 @@ export function selectionOf(query: URLSearchParams): Selection {
     status: query.get('status') ?? '',
     tag: query.getAll('tag'),
     domain: query.get('domain') ?? '',
+    bundle: query.get('bundle') ?? '',
+    campaign: query.get('campaign') ?? '',
     sort: sort in orders ? sort : 'newest',
   };
 }
 
 /** Whether a selection leaves links out. */
 export const isFiltered = (s: Selection): boolean =>
-  s.search !== '' || s.status !== '' || s.tag.length > 0 || s.domain !== '';
+  s.search !== '' || s.status !== '' || s.tag.length > 0 || s.domain !== '' || s.bundle !== '' || s.campaign !== '';
 
 /** A list of links, for one selection in one workspace. */
 export class List {
@@ -81,12 +86,22 @@ export class List {
 
   private async fetch(page: number): Promise<void> {
     this.pages.add(page);
-    const { search, status, tag, domain, sort } = this.selection;
+    const { search, status, tag, domain, bundle, campaign, sort } = this.selection;
     const [sortBy, sortOrder] = orders[sort as Order];
     const order = status === 'DELETED' ? {} : { sortBy, sortOrder };
     try {
       const answer = await api.get('/api/urls', {
-        query: { page: page + 1, pageSize, search, status, tag, domain, ...order },
+        query: {
+          page: page + 1,
+          pageSize,
+          search,
+          status,
+          tag,
+          domain,
+          bundleId: bundle,
+          utmCampaign: campaign,
+          ...order,
+        },
       });
       const rows = new Map(this.rows.value);
       for (let i = 0; i < pageSize; i++) {

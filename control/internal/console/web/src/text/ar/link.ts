@@ -19,6 +19,8 @@ export const link: Translation<typeof en> = {
   'edit.utmCampaign': 'الحملة',
   'edit.utmTerm': 'الكلمة',
   'edit.utmContent': 'المحتوى',
+  'edit.utmId': 'معرّف الحملة',
+  'edit.utmSourcePlatform': 'منصة المصدر',
   'edit.preview': 'يذهب الزوار إلى',
   'edit.more': 'كلمة المرور والمزيد',
   'edit.password': 'كلمة المرور',

@@ -20,6 +20,8 @@ export const link: Translation<typeof en> = {
   'edit.utmCampaign': 'Kampagne',
   'edit.utmTerm': 'Begriff',
   'edit.utmContent': 'Inhalt',
+  'edit.utmId': 'Kampagnen-ID',
+  'edit.utmSourcePlatform': 'Quellplattform',
   'edit.preview': 'Besucher gelangen zu',
   'edit.more': 'Passwort und mehr',
   'edit.password': 'Passwort',

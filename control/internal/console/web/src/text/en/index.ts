@@ -5,6 +5,7 @@ import { domains } from './domains';
 import { experiment } from './experiment';
 import { imports } from './imports';
 import { keys } from './keys';
+import { labels } from './labels';
 import { link } from './link';
 import { links } from './links';
 import { live } from './live';
@@ -22,6 +23,7 @@ export const en = {
   ...experiment,
   ...imports,
   ...keys,
+  ...labels,
   ...link,
   ...links,
   ...live,

@@ -16,6 +16,8 @@ export const link = {
   'edit.utmCampaign': 'Campaign',
   'edit.utmTerm': 'Term',
   'edit.utmContent': 'Content',
+  'edit.utmId': 'Campaign ID',
+  'edit.utmSourcePlatform': 'Source platform',
   'edit.preview': 'Visitors go to',
   'edit.more': 'Password and more',
   'edit.password': 'Password',

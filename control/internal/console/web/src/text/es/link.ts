@@ -20,6 +20,8 @@ export const link: Translation<typeof en> = {
   'edit.utmCampaign': 'Campaña',
   'edit.utmTerm': 'Término',
   'edit.utmContent': 'Contenido',
+  'edit.utmId': 'Identificador de campaña',
+  'edit.utmSourcePlatform': 'Plataforma de origen',
   'edit.preview': 'Los visitantes van a',
   'edit.more': 'Contraseña y más',
   'edit.password': 'Contraseña',

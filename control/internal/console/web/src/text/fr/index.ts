@@ -4,6 +4,7 @@ import { domains } from './domains';
 import { experiment } from './experiment';
 import { imports } from './imports';
 import { keys } from './keys';
+import { labels } from './labels';
 import { link } from './link';
 import { links } from './links';
 import { live } from './live';
@@ -21,6 +22,7 @@ export const fr: Catalogue = {
   ...experiment,
   ...imports,
   ...keys,
+  ...labels,
   ...link,
   ...links,
   ...live,

@@ -20,6 +20,8 @@ export const link: Translation<typeof en> = {
   'edit.utmCampaign': 'Campagne',
   'edit.utmTerm': 'Terme',
   'edit.utmContent': 'Contenu',
+  'edit.utmId': 'Identifiant de campagne',
+  'edit.utmSourcePlatform': 'Plateforme source',
   'edit.preview': 'Les visiteurs vont vers',
   'edit.more': 'Mot de passe et plus',
   'edit.password': 'Mot de passe',

@@ -19,6 +19,8 @@ export const link: Translation<typeof en> = {
   'edit.utmCampaign': 'キャンペーン',
   'edit.utmTerm': 'キーワード',
   'edit.utmContent': 'コンテンツ',
+  'edit.utmId': 'キャンペーン ID',
+  'edit.utmSourcePlatform': 'ソースプラットフォーム',
   'edit.preview': '訪問者の移動先',
   'edit.more': 'パスワードなど',
   'edit.password': 'パスワード',

@@ -1,0 +1,226 @@
+// One bundle: its figures, and its links in their order.
+import { useState } from 'preact/hooks';
+import { api, type Schema } from '../../api/client';
+import { go, to } from '../../route';
+import { may } from '../../session';
+import { number, t } from '../../text';
+import { Button, IconButton } from '../../ui/button';
+import { Confirm } from '../../ui/confirm';
+import { Input, Tick } from '../../ui/field';
+import { useSaving } from '../../ui/form';
+import { FormDialog } from '../../ui/formdialog';
+import { Icon } from '../../ui/icon';
+import { Empty, Head, Section, Waiting } from '../../ui/page';
+import { Problem } from '../../ui/problem';
+import { useResource } from '../../ui/resource';
+import { Table } from '../../ui/table';
+import { complain, notify } from '../../ui/toast';
+import { ownZone } from '../analytics/selection';
+import { bare } from '../links/changes';
+import { archive, BundleForm, type Bundle } from './bundles';
+import { Dot } from './dot';
+
+type Member = Schema<'BundleURL'>;
+
+const nameOf = (link: { title: string | null; originalUrl: string }): string => link.title || bare(link.originalUrl);
+
+/** Finds links and puts the chosen ones into the bundle. */
+function AddLinks({ of: bundle, onClose, onAdded }: { of: Bundle; onClose: () => void; onAdded: () => void }) {
+  const [words, setWords] = useState('');
+  const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map());
+  const found = useResource(words, (signal) =>
+    api.get('/api/urls', { query: { search: words.trim(), pageSize: 20 }, signal }),
+  );
+  const saving = useSaving([]);
+  const inside = new Set(bundle.urls.map((one) => one.id));
+  const offered = (found.data?.data ?? []).filter((one) => !inside.has(one.id) && !chosen.has(one.id));
+  const rows = [...chosen, ...offered.map((one) => [one.id, `${nameOf(one)} · ${bare(one.shortUrl)}`] as const)];
+  const save = async () => {
+    if (chosen.size > 0) {
+      await api.post('/api/bundles/{id}/urls/batch', { path: { id: bundle.id }, body: { urlIds: [...chosen.keys()] } });
+    }
+    onAdded();
+  };
+  return (
+    <FormDialog title={t('bundles.add')} action={t('action.add')} saving={saving} save={save} onClose={onClose}>
+      <Input label={t('labels.search')} name="search" autocomplete="off" value={words} onValue={setWords} first />
+      {found.error !== undefined && <Problem error={found.error} retry={found.reload} />}
+      <div class="ticks">
+        {rows.map(([id, name]) => (
+          <Tick
+            key={id}
+            label={<bdi>{name}</bdi>}
+            checked={chosen.has(id)}
+            onValue={(on) => {
+              const next = new Map(chosen);
+              if (on) next.set(id, name);
+              else next.delete(id);
+              setChosen(next);
+            }}
+          />
+        ))}
+      </div>
+      {found.data && rows.length === 0 && <p class="hint">{t('labels.nothing')}</p>}
+    </FormDialog>
+  );
+}
+
+function Links({ of: bundle, onChanged }: { of: Bundle; onChanged: () => void }) {
+  const act = (change: Promise<unknown>) => void change.then(onChanged, complain);
+  const path = (link: Member) => ({ id: bundle.id, urlId: link.id });
+  const move = (link: Member, order: number) =>
+    act(api.patch('/api/bundles/{id}/urls/{urlId}/order', { path: path(link), body: { order } }));
+  const last = bundle.urls.length - 1;
+  return (
+    <Table
+      label={t('links.title')}
+      rows={bundle.urls.map((link, at) => ({ link, at }))}
+      keyOf={({ link }) => link.id}
+      columns={[
+        {
+          name: t('links.title'),
+          cell: ({ link }) => (
+            <>
+              <a href={to(`/links/${link.id}`)} dir="auto">
+                {nameOf(link)}
+              </a>
+              <p class="hint mono" dir="ltr">
+                {bare(link.shortUrl)}
+              </p>
+            </>
+          ),
+        },
+        { name: t('report.clicks'), figure: true, cell: ({ link }) => number(link.clickCount) },
+        ...(may('EDITOR')
+          ? [
+              {
+                name: t('test.actions'),
+                cell: ({ link, at }: { link: Member; at: number }) => (
+                  <>
+                    <IconButton
+                      icon="up"
+                      label={t('bundles.up', { name: nameOf(link) })}
+                      disabled={at === 0}
+                      onClick={() => move(link, at - 1)}
+                    />
+                    <IconButton
+                      icon="down"
+                      label={t('bundles.down', { name: nameOf(link) })}
+                      disabled={at === last}
+                      onClick={() => move(link, at + 1)}
+                    />
+                    <IconButton
+                      icon="close"
+                      label={t('bundles.takeOut', { name: nameOf(link) })}
+                      onClick={() => act(api.delete('/api/bundles/{id}/urls/{urlId}', { path: path(link) }))}
+                    />
+                  </>
+                ),
+              },
+            ]
+          : []),
+      ]}
+    />
+  );
+}
+
+function Figures({ id }: { id: string }) {
+  const stats = useResource(`stats ${id}`, (signal) =>
+    api.get('/api/bundles/{id}/stats', { path: { id }, query: { timezone: ownZone() }, signal }),
+  );
+  if (!stats.data) return null;
+  const week = stats.data.clickTrend.reduce((sum, one) => sum + one.clicks, 0);
+  const facts = [
+    [t('links.title'), stats.data.urlCount],
+    [t('report.clicks'), stats.data.totalClicks],
+    [t('bundles.week'), week],
+  ] as const;
+  return (
+    <dl class="factlist">
+      {facts.map(([name, n]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{number(n)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+type Doing = 'add' | 'edit' | 'delete';
+
+/** The screen of a bundle. */
+export function BundleScreen({ id }: { id: string }) {
+  const loaded = useResource(`bundle ${id}`, (signal) => api.get('/api/bundles/{id}', { path: { id }, signal }));
+  const [doing, setDoing] = useState<Doing>();
+  const bundle = loaded.data;
+  if (!bundle || loaded.error !== undefined) return <Waiting of={loaded} />;
+  const done = () => {
+    setDoing(undefined);
+    loaded.reload();
+  };
+  return (
+    <>
+      <Head
+        title={bundle.name}
+        above={['/bundles', t('nav.bundles')]}
+        note={bundle.status === 'ARCHIVED' && <span class="badge">{t('bundles.isArchived')}</span>}
+      >
+        {may('EDITOR') && (
+          <>
+            <Button kind="primary" icon="plus" data-shortcut="c" onClick={() => setDoing('add')}>
+              {t('bundles.add')}
+            </Button>
+            <Button icon="edit" onClick={() => setDoing('edit')}>
+              {t('action.edit')}
+            </Button>
+            <Button icon="bundle" onClick={() => void archive(bundle).then(loaded.reload, complain)}>
+              {t(bundle.status === 'ARCHIVED' ? 'bundles.restore' : 'bundles.archive')}
+            </Button>
+            <Button icon="trash" onClick={() => setDoing('delete')}>
+              {t('action.delete')}
+            </Button>
+          </>
+        )}
+      </Head>
+      {bundle.description && (
+        <p class="hint lead named">
+          <Dot color={bundle.color} />
+          <bdi>{bundle.description}</bdi>
+        </p>
+      )}
+      <Section title={t('bundles.figures')}>
+        <Figures key={`${bundle.id} ${bundle.urlCount}`} id={id} />
+        <p>
+          <a class="button" href={to(`/links?${new URLSearchParams({ bundle: id }).toString()}`)}>
+            <Icon name="filter" />
+            {t('bundles.asList')}
+          </a>
+        </p>
+      </Section>
+      <Section title={t('links.title')}>
+        {bundle.urls.length === 0 ? (
+          <Empty title={t('bundles.empty')} hint={t('bundles.emptyHint')} />
+        ) : (
+          <Links of={bundle} onChanged={loaded.reload} />
+        )}
+      </Section>
+      {doing === 'add' && <AddLinks of={bundle} onClose={() => setDoing(undefined)} onAdded={done} />}
+      {doing === 'edit' && <BundleForm row={bundle} onClose={() => setDoing(undefined)} onSaved={done} />}
+      {doing === 'delete' && (
+        <Confirm
+          title={t('labels.deleteTitle', { name: bundle.name })}
+          action={t('action.delete')}
+          onClose={() => setDoing(undefined)}
+          onConfirm={async () => {
+            await api.delete('/api/bundles/{id}', { path: { id } });
+            notify(t('labels.deleted', { name: bundle.name }));
+            go('/bundles');
+          }}
+        >
+          <p>{t('bundles.consequence', { n: bundle.urlCount })}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

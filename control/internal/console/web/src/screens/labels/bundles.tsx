@@ -1,0 +1,144 @@
+// The bundles of the workspace: ordered groups of links with common figures.
+import { api, type Schema } from '../../api/client';
+import { query, search, to } from '../../route';
+import { workspace } from '../../session';
+import { day, number, t } from '../../text';
+import { IconButton } from '../../ui/button';
+import { useDraft } from '../../ui/draft';
+import { Area, Input, Select } from '../../ui/field';
+import { useSaving } from '../../ui/form';
+import { FormDialog } from '../../ui/formdialog';
+import { pageOf } from '../../ui/pager';
+import { useResource } from '../../ui/resource';
+import { complain, notify } from '../../ui/toast';
+import { Catalogue, type FormProps } from './catalogue';
+import { Dot } from './dot';
+
+export type Bundle = Schema<'Bundle'>;
+
+/** The form of a new bundle, or of one that is there. */
+export function BundleForm({ row, onClose, onSaved }: FormProps<Bundle>) {
+  const first = { name: row?.name ?? '', description: row?.description ?? '', color: row?.color ?? '#3B82F6' };
+  const draft = useDraft(`bundle.${workspace.value?.id ?? ''}.${row?.id ?? ''}`, first);
+  const saving = useSaving(['name', 'description', 'color']);
+  const { name, description, color } = draft.value;
+  const set = (values: Partial<typeof first>) => draft.set({ ...draft.value, ...values });
+  const save = async () => {
+    const body = { name: name.trim(), description: description.trim() || null, color };
+    // The list has no versions, so the values that somebody else has changed meanwhile stay.
+    const changed = Object.fromEntries(
+      Object.entries(body).filter(([field, value]) => value !== (row?.[field as keyof typeof body] ?? null)),
+    );
+    if (row) await api.put('/api/bundles/{id}', { path: { id: row.id }, body: changed, ifMatch: row });
+    else await api.post('/api/bundles', { body });
+    draft.discard(first);
+    onSaved();
+  };
+  return (
+    <FormDialog
+      title={row ? t('labels.editOne', { name: row.name }) : t('bundles.new')}
+      action={row ? t('action.save') : t('bundles.create')}
+      saving={saving}
+      save={save}
+      onClose={onClose}
+    >
+      <Input
+        label={t('labels.name')}
+        name="name"
+        autocomplete="off"
+        value={name}
+        onValue={(next) => set({ name: next })}
+        problem={saving.problem('name')}
+        first
+      />
+      <Area
+        label={t('labels.description')}
+        name="description"
+        rows={2}
+        value={description}
+        onValue={(next) => set({ description: next })}
+        problem={saving.problem('description')}
+      />
+      <Input
+        label={t('labels.color')}
+        name="color"
+        type="color"
+        value={color}
+        onValue={(next) => set({ color: next })}
+        problem={saving.problem('color')}
+      />
+    </FormDialog>
+  );
+}
+
+/** Hides a bundle from the list, or shows an archived one again. Its links keep working. */
+export async function archive({ id, status, name }: Bundle): Promise<void> {
+  if (status === 'ARCHIVED') await api.post('/api/bundles/{id}/restore', { path: { id } });
+  else await api.post('/api/bundles/{id}/archive', { path: { id } });
+  notify(t(status === 'ARCHIVED' ? 'bundles.restored' : 'bundles.archived', { name }));
+}
+
+/** The screen of bundles. */
+export function Bundles() {
+  const words = query.value.get('search') ?? '';
+  const status = query.value.get('status') === 'ARCHIVED' ? 'ARCHIVED' : '';
+  const page = pageOf();
+  const list = useResource(`bundles ${workspace.value?.id ?? ''} ${page} ${status} ${words}`, (signal) =>
+    api.get('/api/bundles', { query: { page, pageSize: 50, search: words, status }, signal }),
+  );
+  return (
+    <Catalogue<Bundle>
+      title={t('nav.bundles')}
+      hint={t('bundles.hint')}
+      create={t('bundles.new')}
+      none={t('bundles.none')}
+      list={list}
+      Form={BundleForm}
+      consequence={(one) => t('bundles.consequence', { n: one.urlCount })}
+      remove={(one) => api.delete('/api/bundles/{id}', { path: { id: one.id } })}
+      filtered={status !== ''}
+      filters={
+        <Select
+          label={t('links.status')}
+          name="status"
+          value={status}
+          options={[
+            ['', t('status.ACTIVE')],
+            ['ARCHIVED', t('bundles.isArchived')],
+          ]}
+          onValue={(next) => search({ status: next, page: '' })}
+        />
+      }
+      tools={(one) => (
+        <IconButton
+          icon={one.status === 'ARCHIVED' ? 'refresh' : 'bundle'}
+          label={t(one.status === 'ARCHIVED' ? 'bundles.restoreOne' : 'bundles.archiveOne', { name: one.name })}
+          onClick={() => void archive(one).then(list.reload, complain)}
+        />
+      )}
+      columns={[
+        {
+          name: t('labels.name'),
+          cell: (one) => (
+            <>
+              <span class="named">
+                <Dot color={one.color} />
+                <a href={to(`/bundles/${one.id}`)} dir="auto">
+                  {one.name}
+                </a>
+              </span>
+              {one.description && (
+                <p class="hint" dir="auto">
+                  {one.description}
+                </p>
+              )}
+            </>
+          ),
+        },
+        { name: t('links.title'), figure: true, cell: (one) => number(one.urlCount) },
+        { name: t('report.clicks'), figure: true, cell: (one) => number(one.totalClicks) },
+        { name: t('labels.created'), cell: (one) => day(one.createdAt) },
+      ]}
+    />
+  );
+}

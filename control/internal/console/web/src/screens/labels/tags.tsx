@@ -1,0 +1,98 @@
+// The tags of the workspace.
+import { api, type Schema } from '../../api/client';
+import { query, to } from '../../route';
+import { workspace } from '../../session';
+import { day, number, t } from '../../text';
+import { useDraft } from '../../ui/draft';
+import { Input } from '../../ui/field';
+import { useSaving } from '../../ui/form';
+import { FormDialog } from '../../ui/formdialog';
+import { pageOf } from '../../ui/pager';
+import { useResource } from '../../ui/resource';
+import { Catalogue, type FormProps } from './catalogue';
+import { Dot } from './dot';
+
+type Tag = Schema<'Tag'>;
+
+function Form({ row, onClose, onSaved }: FormProps<Tag>) {
+  const first = { name: row?.name ?? '', color: row?.color ?? '#6B7280' };
+  const draft = useDraft(`tag.${workspace.value?.id ?? ''}.${row?.id ?? ''}`, first);
+  const saving = useSaving(['name', 'color']);
+  const { name, color } = draft.value;
+  const save = async () => {
+    const body = { name: name.trim(), color };
+    if (row) await api.put('/api/tags/{id}', { path: { id: row.id }, body, ifMatch: row });
+    else await api.post('/api/tags', { body });
+    draft.discard(first);
+    onSaved();
+  };
+  return (
+    <FormDialog
+      title={row ? t('labels.editOne', { name: row.name }) : t('tags.new')}
+      action={row ? t('action.save') : t('tags.create')}
+      saving={saving}
+      save={save}
+      onClose={onClose}
+    >
+      <Input
+        label={t('labels.name')}
+        name="name"
+        autocomplete="off"
+        value={name}
+        onValue={(next) => draft.set({ name: next, color })}
+        problem={saving.problem('name')}
+        first
+      />
+      <Input
+        label={t('labels.color')}
+        name="color"
+        type="color"
+        value={color}
+        onValue={(next) => draft.set({ name, color: next })}
+        problem={saving.problem('color')}
+      />
+    </FormDialog>
+  );
+}
+
+/** The screen of tags. */
+export function Tags() {
+  const words = query.value.get('search') ?? '';
+  const page = pageOf();
+  const list = useResource(`tags ${workspace.value?.id ?? ''} ${page} ${words}`, (signal) =>
+    api.get('/api/tags', { query: { page, pageSize: 50, search: words }, signal }),
+  );
+  return (
+    <Catalogue
+      title={t('nav.tags')}
+      hint={t('tags.hint')}
+      create={t('tags.new')}
+      none={t('tags.none')}
+      list={list}
+      Form={Form}
+      consequence={(tag) => t('tags.consequence', { n: tag.urlCount })}
+      remove={(tag) => api.delete('/api/tags/{id}', { path: { id: tag.id } })}
+      columns={[
+        {
+          name: t('labels.name'),
+          cell: (tag) => (
+            <span class="named">
+              <Dot color={tag.color} />
+              <a href={to(`/links?${new URLSearchParams({ tag: tag.name }).toString()}`)} dir="auto">
+                {tag.name}
+              </a>
+            </span>
+          ),
+        },
+        { name: t('links.title'), figure: true, cell: (tag) => number(tag.urlCount) },
+        {
+          name: t('nav.analytics'),
+          cell: (tag) => (
+            <a href={to(`/analytics?${new URLSearchParams({ tag: tag.name }).toString()}`)}>{t('labels.report')}</a>
+          ),
+        },
+        { name: t('labels.created'), cell: (tag) => day(tag.createdAt) },
+      ]}
+    />
+  );
+}
