@@ -156,7 +156,7 @@ func TestNewConsole_budgets(t *testing.T) {
 	b.eval(`scrollTo(0, 0)`, nil)
 	b.prompt("the command palette", func() {
 		b.key("k", input.ModifierCtrl)
-		b.until(`document.querySelector('dialog')`)
+		b.until(`document.querySelector('dialog[open]')`)
 		b.do(chromedp.KeyEvent("p"))
 		b.do(chromedp.KeyEvent("\x1b"))
 		b.until(`!document.querySelector('dialog')`)

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { t } from '../text';
 import { IconButton } from './button';
@@ -15,7 +15,8 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const there = useRef(true);
   const id = useId();
-  useEffect(() => {
+  // Before the next picture, so that keys which follow at once reach the dialog.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     const before = document.activeElement;
     dialog?.showModal();

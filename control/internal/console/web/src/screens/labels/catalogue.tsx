@@ -123,7 +123,7 @@ export function Catalogue<Row extends Named>(props: CatalogueProps<Row>) {
         ))}
       {page && page.data.length > 0 && <Rows props={props} onEdit={setEditing} onRemove={setRemoving} />}
       {page && <Pager page={page.page} totalPages={page.totalPages} />}
-      {(editing || query.value.has('new')) && (
+      {(editing !== undefined || query.value.has('new')) && (
         <Form
           row={editing}
           onClose={close}
