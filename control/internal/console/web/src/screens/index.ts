@@ -40,6 +40,7 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/webhooks\/(?<id>[\w-]+)$/, lazy(async () => (await import('./webhooks')).WebhookScreen)],
   [/^\/members$/, lazy(async () => (await import('./members/members')).Members)],
   [/^\/workspace$/, lazy(async () => (await import('./workspace/workspace')).WorkspaceScreen)],
+  [/^\/audit$/, lazy(async () => (await import('./audit/audit')).Audit)],
   [/^\/domains$/, lazy(async () => (await import('./domains')).Domains)],
   [/^\/domains\/(?<id>[\w-]+)$/, lazy(async () => (await import('./domains')).DomainScreen)],
   [/^\/domains\/(?<id>[\w-]+)\/settings$/, lazy(async () => (await import('./domains')).DomainSettings)],
@@ -91,6 +92,7 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
       { at: '/webhooks', icon: 'webhook', name: 'nav.webhooks', key: 'w', for: 'ADMIN' },
       { at: '/members', icon: 'members', name: 'nav.members', key: 'p' },
       { at: '/workspace', icon: 'settings', name: 'nav.settings', key: 's' },
+      { at: '/audit', icon: 'audit', name: 'nav.audit', key: 'h', for: 'ADMIN' },
     ],
   },
 ];

@@ -1,6 +1,7 @@
 // The messages of the console in English, from which all other languages are translated. Words in braces are replaced. A
 // message with a number has a form for each plural category of the language (Intl.PluralRules) and takes the number as n.
 import { app } from './app';
+import { audit } from './audit';
 import { domains } from './domains';
 import { experiment } from './experiment';
 import { imports } from './imports';
@@ -19,6 +20,7 @@ import { webhooks } from './webhooks';
 
 export const en = {
   ...app,
+  ...audit,
   ...domains,
   ...experiment,
   ...imports,

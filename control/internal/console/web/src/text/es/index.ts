@@ -1,5 +1,6 @@
 import type { Catalogue } from '../message';
 import { app } from './app';
+import { audit } from './audit';
 import { domains } from './domains';
 import { experiment } from './experiment';
 import { imports } from './imports';
@@ -18,6 +19,7 @@ import { webhooks } from './webhooks';
 
 export const es: Catalogue = {
   ...app,
+  ...audit,
   ...domains,
   ...experiment,
   ...imports,

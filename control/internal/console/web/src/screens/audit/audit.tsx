@@ -1,0 +1,228 @@
+// The audit log: who did what to which object. A click on a person or an object filters by it.
+import { api, type Schema } from '../../api/client';
+import { query, search, to } from '../../route';
+import { user, workspace } from '../../session';
+import { number, second, t } from '../../text';
+import { Button } from '../../ui/button';
+import { Input, Select } from '../../ui/field';
+import { Empty, Head, Loading } from '../../ui/page';
+import { pageOf, Pager } from '../../ui/pager';
+import { Problem } from '../../ui/problem';
+import { useResource } from '../../ui/resource';
+import { Table } from '../../ui/table';
+import './audit.css';
+import { changesOf } from './values';
+
+type Entry = Schema<'AuditLog'>;
+
+const pageSize = 50;
+
+const types = [
+  'url',
+  'tag',
+  'bundle',
+  'utm_template',
+  'view',
+  'import',
+  'domain',
+  'api_key',
+  'webhook',
+  'variant',
+  'experiment',
+  'routing_rule',
+  'conversion_settings',
+  'workspace',
+  'member',
+  'invitation',
+  'user',
+  'session',
+  'passkey',
+  'settings',
+  'system_setting',
+  'oidc_provider',
+  'oidc_account',
+  'visitor',
+  'abuse_report',
+] as const;
+
+type Type = (typeof types)[number];
+
+const isType = (type: string): type is Type => types.some((one) => one === type);
+const typeName = (type: string): string => (isType(type) ? t(`audit.type.${type}`) : type);
+
+/** The screens of objects, by their type. */
+const screens: Record<string, string> = {
+  url: '/links',
+  experiment: '/links',
+  bundle: '/bundles',
+  webhook: '/webhooks',
+  domain: '/domains',
+};
+
+/** Filters by a value; its text is in the address, so that the filter has a name before its entries are loaded. */
+const filterBy = (name: 'person' | 'object', id: string, text: string) =>
+  search({ [name]: id, [`${name}Name`]: text, page: '' });
+
+function Person({ of: entry }: { of: Entry }) {
+  const person = entry.user as Entry['user'] | null;
+  return (
+    <>
+      {person ? (
+        <button type="button" class="linkbutton" onClick={() => filterBy('person', person.id, person.email)}>
+          {person.email}
+        </button>
+      ) : (
+        t('audit.nobody')
+      )}
+      {entry.ipAddress && <p class="hint mono">{entry.ipAddress}</p>}
+    </>
+  );
+}
+
+function Thing({ of: entry }: { of: Entry }) {
+  const name = entry.entityName ?? entry.entityId ?? '';
+  const screen = entry.entityExists ? screens[entry.entityType] : undefined;
+  const id = entry.entityId;
+  return (
+    <>
+      <p class="hint">{typeName(entry.entityType)}</p>
+      {id !== null && name !== '' && (
+        <button type="button" class="linkbutton" onClick={() => filterBy('object', id, name)}>
+          <bdi>{name}</bdi>
+        </button>
+      )}
+      {screen && id !== null && (
+        <p>
+          <a href={to(`${screen}/${id}`)}>{t('audit.open')}</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Changes({ of: entry }: { of: Entry }) {
+  const changes = changesOf(entry.oldValue, entry.newValue);
+  const failed = (entry.metadata as { success?: boolean } | null)?.success === false;
+  return (
+    <>
+      <code>{entry.action}</code> {failed && <span class="badge bad">{t('audit.failed')}</span>}
+      {changes.length > 0 && (
+        <details>
+          <summary>{t('audit.changes', { n: changes.length })}</summary>
+          <dl class="changes">
+            {changes.map(({ field, before, after }) => (
+              <div key={field}>
+                <dt class="mono">{field}</dt>
+                <dd>
+                  {before !== '' && <del>{before}</del>} {after !== '' && <ins>{after}</ins>}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      )}
+    </>
+  );
+}
+
+function Filters({ everywhere }: { everywhere: boolean }) {
+  const value = (name: string) => query.value.get(name) ?? '';
+  const chip = (name: 'person' | 'object') =>
+    value(name) !== '' && (
+      <Button icon="close" onClick={() => search({ [name]: '', [`${name}Name`]: '', page: '' })}>
+        {t(`audit.${name}Is`, { name: value(`${name}Name`) || value(name) })}
+      </Button>
+    );
+  return (
+    <>
+      <div class="filters auditfilters" role="search">
+        {user.value?.role === 'ADMIN' && (
+          <Select
+            label={t('audit.where')}
+            name="where"
+            value={everywhere ? 'all' : ''}
+            options={[
+              ['', t('missing.own')],
+              ['all', t('audit.everywhere')],
+            ]}
+            onValue={(where) => search({ where, page: '' })}
+          />
+        )}
+        <Select
+          label={t('audit.object')}
+          name="type"
+          value={value('type')}
+          options={[['', t('links.any')], ...types.map((one) => [one, t(`audit.type.${one}`)] as const)]}
+          onValue={(type) => search({ type, page: '' })}
+        />
+        <Input
+          label={t('audit.from')}
+          name="from"
+          type="date"
+          value={value('from')}
+          onValue={(from) => search({ from, page: '' })}
+        />
+        <Input
+          label={t('audit.to')}
+          name="to"
+          type="date"
+          value={value('to')}
+          onValue={(last) => search({ to: last, page: '' })}
+        />
+      </div>
+      <p class="choices auditchips">
+        {chip('person')}
+        {chip('object')}
+      </p>
+    </>
+  );
+}
+
+/** The screen of the audit log. */
+export function Audit() {
+  const value = (name: string) => query.value.get(name) ?? '';
+  const everywhere = user.value?.role === 'ADMIN' && value('where') === 'all';
+  const page = pageOf();
+  const asked = {
+    page,
+    pageSize,
+    userId: value('person'),
+    entityId: value('object'),
+    entityType: value('type'),
+    startDate: value('from'),
+    endDate: value('to'),
+  };
+  const list = useResource(JSON.stringify([workspace.value?.id, everywhere, asked]), (signal) =>
+    api.get('/api/audit-logs', { query: asked, signal, ...(everywhere ? { within: '' } : {}) }),
+  );
+  const found = list.data;
+  return (
+    <>
+      <Head
+        title={t('nav.audit')}
+        note={found && (found.totalIsExact ? number(found.total) : t('audit.more', { n: found.total }))}
+      />
+      <p class="hint lead">{t('audit.hint')}</p>
+      <Filters everywhere={everywhere} />
+      {list.error !== undefined && <Problem error={list.error} retry={list.reload} />}
+      {!found && list.error === undefined && <Loading />}
+      {found?.data.length === 0 && <Empty title={t('audit.none')} hint={t('audit.noneHint')} />}
+      {found && found.data.length > 0 && (
+        <div class="auditlog">
+          <Table
+            label={t('nav.audit')}
+            rows={found.data}
+            keyOf={(one) => one.id}
+            columns={[
+              { name: t('audit.time'), cell: (one) => second(one.createdAt) },
+              { name: t('audit.person'), cell: (one) => <Person of={one} /> },
+              { name: t('audit.action'), cell: (one) => <Changes of={one} /> },
+              { name: t('audit.object'), cell: (one) => <Thing of={one} /> },
+            ]}
+          />
+        </div>
+      )}
+      {found && <Pager page={page} totalPages={Math.ceil(found.total / pageSize)} />}
+    </>
+  );
+}
