@@ -52,7 +52,7 @@ func newConsole(t *testing.T, base, screen string) *browser {
 }
 
 // A user who signs in has a first link after three actions: press the button, paste the address, press Enter.
-func TestNewConsole_first_link(t *testing.T) {
+func TestJourney_first_link(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t, standalone(t), "")
 	b.sees("No links yet")

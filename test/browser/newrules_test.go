@@ -46,7 +46,7 @@ func (b *browser) conditions() string {
 }
 
 // The rule "iPhones in Germany during working hours" is built without JSON, and an edge follows it.
-func TestNewConsole_rule_without_JSON(t *testing.T) {
+func TestJourney_a_rule_without_JSON(t *testing.T) {
 	t.Parallel()
 	base := standalone(t)
 	b := newConsole(t, base, "")
@@ -228,5 +228,37 @@ func TestNewConsole_rule_is_tried_before_it_is_saved(t *testing.T) {
 	b.looks("new-rules-replay")
 	b.press("Cancel")
 	b.sees("If Device is phone, go to example.com/phones.")
+	b.silent()
+}
+
+// Somebody on a phone landed on the wrong page. The latest clicks name the rule that decided, and the rule says why.
+func TestJourney_why_a_visitor_went_to_the_wrong_place(t *testing.T) {
+	t.Parallel()
+	base := standalone(t)
+	b := newConsole(t, base, "")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store", "title": "Store", "isSmartRouting": true})
+	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Big screens", "targetUrl": "https://example.com/big", "conditions": map[string]any{"operator": "AND", "conditions": []any{
+		map[string]any{"type": "device", "operator": "not_equals", "value": "DESKTOP"},
+	}}}, nil)
+	testkit.Within(t, 10*time.Second, "the click is stored with its rule", func() (stored bool) {
+		follow(t, base+"/store", phone, "")
+		var clicks struct {
+			Clicks []struct{ RoutingRuleID *string }
+		}
+		b.ask("GET", "/api/analytics/urls/"+link.ID+"/recent-clicks", nil, &clicks)
+		return len(clicks.Clicks) > 0 && clicks.Clicks[0].RoutingRuleID != nil
+	})
+	b.visit("/console/new/live?tab=recent&link=" + link.ID)
+	b.sees("Big screens")
+	began := time.Now()
+	b.press("Big screens")
+	b.until(`document.querySelector('[name=name]')?.value === 'Big screens'`)
+	b.sees("If Device is not computer, go to")
+	b.press("Try it before you save")
+	b.sees("Goes to example.com/big: the rule “Big screens” decides.")
+	t.Logf("two actions in %v", time.Since(began).Round(time.Millisecond))
+	b.barrierFree()
+	b.do(chromedp.NavigateBack())
+	b.sees("Big screens")
 	b.silent()
 }

@@ -47,9 +47,17 @@ function Referrer({ click }: { click: Click }) {
 function Decided({ click, link }: { click: Click; link: string }) {
   const by = decision(click, link);
   if (!by) return <span aria-hidden="true">–</span>;
+  const screen = by.kind === 'rule' ? `/links/${link}/rules?edit=${by.id}` : `/links/${link}/experiment`;
   return (
     <>
-      <span class="badge">{t(`live.${by.kind}`)}</span> <bdi>{by.name || t('live.noName')}</bdi>
+      <span class="badge">{t(`live.${by.kind}`)}</span>{' '}
+      {by.name && link ? (
+        <a href={to(screen)} dir="auto">
+          {by.name}
+        </a>
+      ) : (
+        t('live.noName')
+      )}
     </>
   );
 }

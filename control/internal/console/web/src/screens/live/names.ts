@@ -16,7 +16,10 @@ async function ask(kind: 'rule' | 'variant', id: string): Promise<void> {
 }
 
 /** Which rule or variant decided a click; undefined if neither did. The name is '' until it is known, and if it was deleted. */
-export function decision(click: Click, link: string): { kind: 'rule' | 'variant'; name: string } | undefined {
+export function decision(
+  click: Click,
+  link: string,
+): { kind: 'rule' | 'variant'; id: string; name: string } | undefined {
   const kind = click.routingRuleId ? 'rule' : 'variant';
   const id = click.routingRuleId ?? click.variantId;
   if (!id) return undefined;
@@ -25,5 +28,5 @@ export function decision(click: Click, link: string): { kind: 'rule' | 'variant'
     asked.add(key);
     ask(kind, link).catch(() => asked.delete(key)); // the next click asks again
   }
-  return { kind, name: names.value[id] ?? '' };
+  return { kind, id, name: names.value[id] ?? '' };
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
-import { to } from '../../route';
+import { query, search, to } from '../../route';
 import { may } from '../../session';
 import { parse } from '../../rules/model';
 import { describe } from '../../rules/sentence';
@@ -88,8 +88,21 @@ function Off({ id, onChanged }: { id: string; onChanged: () => void }) {
 }
 
 /** Reads a rule alone, with its version, so that a change by somebody else is noticed. */
-const read = (rule: Rule) =>
-  api.get('/api/urls/{id}/routing-rules/{ruleId}', { path: { id: rule.urlId, ruleId: rule.id } });
+const read = (id: string, ruleId: string) => api.get('/api/urls/{id}/routing-rules/{ruleId}', { path: { id, ruleId } });
+
+/** The rule in the form, and the way to another one. It is in the address: 'new', or its id. Without one there is no form. */
+function useEditing(id: string): [Rule | 'new' | undefined, (one: string) => void] {
+  const [editing, setEditing] = useState<Rule | 'new' | undefined>(undefined);
+  const asked = may('EDITOR') ? (query.value.get('edit') ?? '') : '';
+  useEffect(() => {
+    setEditing(asked === 'new' ? 'new' : undefined);
+    if (asked === '' || asked === 'new') return undefined;
+    let late = false;
+    void read(id, asked).then((rule) => !late && setEditing(rule), complain);
+    return () => (late = true);
+  }, [id, asked]);
+  return [editing, (one) => search({ edit: one }, { step: one !== '' })];
+}
 
 /** The routing rules of a link, in the order in which they are asked. */
 export function Rules({ id }: { id: string }) {
@@ -97,8 +110,7 @@ export function Rules({ id }: { id: string }) {
   const list = useResource(`rules ${id}`, (signal) =>
     api.get('/api/urls/{id}/routing-rules', { path: { id }, signal }),
   );
-  const [editing, setEditing] = useState<Rule | 'new' | undefined>(undefined);
-  useEffect(() => setEditing(undefined), [id]);
+  const [editing, edit] = useEditing(id);
   const reload = () => {
     link.reload();
     list.reload();
@@ -118,7 +130,6 @@ export function Rules({ id }: { id: string }) {
     notify(t('rules.ordered'));
     list.reload();
   };
-  const edit = (rule: Rule) => void read(rule).then(setEditing, complain);
 
   return (
     <>
@@ -128,7 +139,7 @@ export function Rules({ id }: { id: string }) {
         </p>
         <h1 tabIndex={-1}>{t('rules.title', { link: nameOf(link.data) })}</h1>
         {may('EDITOR') && editing === undefined && (
-          <Button kind="primary" icon="plus" data-shortcut="c" onClick={() => setEditing('new')}>
+          <Button kind="primary" icon="plus" data-shortcut="c" onClick={() => edit('new')}>
             {t('rules.add')}
           </Button>
         )}
@@ -143,9 +154,9 @@ export function Rules({ id }: { id: string }) {
           rule={editing === 'new' ? undefined : editing}
           rules={rules}
           priority={highest + 1}
-          onCancel={() => setEditing(undefined)}
+          onCancel={() => edit('')}
           onSaved={(rule) => {
-            setEditing(undefined);
+            edit('');
             notify(t('rules.saved', { name: rule.name }));
             reload();
           }}
@@ -164,7 +175,7 @@ export function Rules({ id }: { id: string }) {
             rule={rule}
             first={at === 0}
             last={at === rules.length - 1}
-            onEdit={() => edit(rule)}
+            onEdit={() => edit(rule.id)}
             onMove={(direction) => void swap(at, direction).catch(complain)}
             onChanged={list.reload}
           />
