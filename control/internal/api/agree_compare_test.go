@@ -308,17 +308,29 @@ func (a *agreeWorld) counters(when string) {
 			a.t.Errorf("%s: the bundle's trend for %q is not %v: %s", when, date, days[date], stats.text)
 		}
 	}
-	variants := a.do("GET", "/api/urls/"+a.ids["tested"]+"/variants", "", as(a.ann)).want(200)
-	rules := a.do("GET", "/api/urls/"+a.ids["routed"]+"/routing-rules", "", as(a.ann)).want(200)
-	drawn, matched := 0.0, 0.0
-	for _, item := range variants.at("variants").([]any) {
-		id := item.(map[string]any)["id"]
-		drawn += ever(false, func(v visit) bool { return !v.Variant.IsZero() && uuid.UUID(v.Variant).String() == id })
+	a.ofParts(when, ever)
+}
+
+// ofParts compares the counters of variants and rules. They are written after those of links.
+func (a *agreeWorld) ofParts(when string, ever func(bots bool, keep func(visit) bool) float64) {
+	a.t.Helper()
+	read := func(slug, path, list string) (answer *reply, want float64) {
+		answer = a.do("GET", "/api/urls/"+a.ids[slug]+path, "", as(a.ann)).want(200)
+		for _, item := range answer.at(list).([]any) {
+			id := item.(map[string]any)["id"]
+			want += ever(false, func(v visit) bool {
+				return !v.Variant.IsZero() && uuid.UUID(v.Variant).String() == id || !v.Rule.IsZero() && uuid.UUID(v.Rule).String() == id
+			})
+		}
+		return answer, want
 	}
-	for _, item := range rules.at("rules").([]any) {
-		id := item.(map[string]any)["id"]
-		matched += ever(false, func(v visit) bool { return !v.Rule.IsZero() && uuid.UUID(v.Rule).String() == id })
-	}
+	testkit.Eventually(a.t, when+": the counters of variants and rules", func() bool {
+		variants, drawn := read("tested", "/variants", "variants")
+		rules, matched := read("routed", "/routing-rules", "rules")
+		return variants.sum("variants", "clickCount") == drawn && rules.sum("rules", "matchCount") == matched
+	})
+	variants, drawn := read("tested", "/variants", "variants")
+	rules, matched := read("routed", "/routing-rules", "rules")
 	a.same(when, drawn, map[string]float64{"the variants' clickCount": variants.sum("variants", "clickCount"), "their total": variants.num("totalClicks")})
 	a.same(when, matched, map[string]float64{"the rules' matchCount": rules.sum("rules", "matchCount"), "their total": rules.num("totalMatches"), "their stats": rules.sum("stats", "matchCount")})
 }
