@@ -15,7 +15,10 @@ const statuses = ['ACTIVE', 'INACTIVE', 'SCHEDULED', 'EXPIRED', 'EXHAUSTED', 'SU
 /** Search, filters and order of the list. They are in the address, so a filtered list can be shared. */
 export function Filters({ selection, workspace }: { selection: Selection; workspace: string }) {
   const tags = useResource(workspace, allTags);
-  const bundles = useResource(workspace, allBundles);
+  // The API lists bundles with all of their links, so they are not loaded before somebody is about to choose one.
+  const [choosing, setChoosing] = useState(false);
+  const named = choosing || selection.bundle !== '';
+  const bundles = useResource(`${workspace} ${named}`, async (signal) => (named ? allBundles(signal) : []));
   const domains = useResource(workspace, (signal) => api.get('/api/domains', { query: { pageSize: 100 }, signal }));
   const tagNames = [...(tags.data ?? [])];
   const [tag = ''] = selection.tag;
@@ -64,13 +67,15 @@ export function Filters({ selection, workspace }: { selection: Selection; worksp
           options={[any, ...hosts.map((one) => [one.hostname, one.displayName] as const)]}
           onValue={(domain) => search({ domain })}
         />
-        <Select
-          label={t('links.bundle')}
-          name="bundle"
-          value={selection.bundle}
-          options={[any, ...(bundles.data ?? [])]}
-          onValue={(bundle) => search({ bundle })}
-        />
+        <div onPointerEnter={() => setChoosing(true)} onFocusIn={() => setChoosing(true)}>
+          <Select
+            label={t('links.bundle')}
+            name="bundle"
+            value={selection.bundle}
+            options={[any, ...(bundles.data ?? [])]}
+            onValue={(bundle) => search({ bundle })}
+          />
+        </div>
       </div>
     </div>
   );
