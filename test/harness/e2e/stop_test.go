@@ -59,7 +59,9 @@ func TestStop_under_full_load(t *testing.T) {
 	if !v.Exact() || len(r.Other) > 0 || account.Missing != 0 {
 		t.Errorf("the counted clicks differ from the answered requests: %v; %v; %v", r, v, account)
 	}
-	if r.Broken > stops*clients || v.InDoubt > 0 {
+	// A client can lose two requests at a stop. The edge closes its connection while the request is on its way, and the
+	// kernel resets its next connection, which waits to be accepted when the port closes.
+	if r.Broken > 2*stops*clients || v.InDoubt > 0 {
 		t.Errorf("%d requests got no complete answer, and %d of them were counted", r.Broken, v.InDoubt)
 	}
 }
