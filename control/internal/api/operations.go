@@ -49,6 +49,7 @@ var operations = map[string]words{
 
 	// Passkeys
 	"listPasskeys":       {about: "Your passkeys, oldest first. Requires a session, as do the other calls except for signing in."},
+	"renamePasskey":      {about: "Changes the name in your list. The passkey itself and your devices keep theirs.", example: `{"name":"Laptop"}`},
 	"deletePasskey":      {about: "The passkey no longer signs in. Your sessions stay. The device may still offer the passkey until you remove it there, too."},
 	"beginPasskey":       {about: "Requires the current password if you signed in more than ten minutes ago (403 otherwise). Pass `publicKey` to navigator.credentials.create() and the result to /api/auth/passkeys/register/finish, within five minutes and in the same session. Passkeys need https or localhost, and a host name (403 otherwise). A user can have 20 (409).", example: `{"password":"correct horse"}`, conflict: true},
 	"finishPasskey":      {about: "Stores the passkey. It must be discoverable and the device must have verified you. Attestations are ignored. A challenge works once.", example: `{"name":"Laptop","credential":{"id":"dGhlIGlk","response":{"clientDataJSON":"e30","attestationObject":"oA"}}}`, conflict: true},

@@ -119,6 +119,7 @@ func (s *Server) registerPasskeys() {
 		return endpoint{Method: method, Path: "/api/auth/passkeys" + path, ID: id, Summary: summary, Tag: "Passkeys", SessionOnly: true, MaxBody: passkeyBody}
 	}
 	handle(s, declare(http.MethodGet, "", "listPasskeys", "List your passkeys"), s.listPasskeys)
+	handle(s, declare(http.MethodPatch, "/{id}", "renamePasskey", "Rename a passkey"), s.renamePasskey)
 	handle(s, declare(http.MethodDelete, "/{id}", "deletePasskey", "Remove a passkey"), s.deletePasskey)
 	enrolment := func(e endpoint) endpoint { e.Enrolment = true; return e }
 	handle(s, enrolment(declare(http.MethodPost, "/register/begin", "beginPasskey", "Begin to register a passkey")), s.beginPasskey)
@@ -140,6 +141,15 @@ func (s *Server) listPasskeys(ctx context.Context, in *Paging) (*body[List[Passk
 	from := min(in.offset(passkeys.Most), len(all))
 	page := all[from:min(from+in.size(passkeys.Most), len(all))]
 	return respondPage(*in, passkeys.Most, passkeyOf)(page, len(all), nil)
+}
+
+func (s *Server) renamePasskey(ctx context.Context, in *struct {
+	ByID
+	Body struct {
+		Name Opt[string] `json:"name" doc:"At most 100 characters. Null or empty means Passkey."`
+	}
+}) (*body[Passkey], error) {
+	return respond(passkeyOf)(s.Passkeys.Rename(ctx, principal(ctx), in.ID, in.Body.Name.Value))
 }
 
 func (s *Server) deletePasskey(ctx context.Context, in *ByID) (*struct{}, error) {

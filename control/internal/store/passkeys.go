@@ -67,6 +67,11 @@ func (tx *Tx) NotePasskeyCloned(ctx context.Context, id string, at int64) error 
 	return err
 }
 
+// RenamePasskey changes the name of a user's passkey and returns the passkey, or ErrNotFound.
+func (tx *Tx) RenamePasskey(ctx context.Context, userID, id, name string) (Passkey, error) {
+	return scanPasskey(tx.Row(ctx, `UPDATE passkeys SET name = ? WHERE id = ? AND user_id = ? RETURNING `+passkeyColumns, name, id, userID))
+}
+
 // DeletePasskey removes a user's passkey and returns it, or ErrNotFound.
 func (tx *Tx) DeletePasskey(ctx context.Context, userID, id string) (Passkey, error) {
 	return scanPasskey(tx.Row(ctx, `DELETE FROM passkeys WHERE id = ? AND user_id = ? RETURNING `+passkeyColumns, id, userID))

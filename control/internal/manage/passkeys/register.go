@@ -142,6 +142,25 @@ func (s *Service) created(userID string, r response) (*webauthn.Credential, erro
 	return got, nil
 }
 
+// Rename changes the name of one of the caller's passkeys. An empty name becomes the default.
+func (s *Service) Rename(ctx context.Context, p auth.Principal, id, name string) (out store.Passkey, err error) {
+	if name, err = checkName(name); err != nil {
+		return out, err
+	}
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		if _, err := tx.LockUser(ctx, p.UserID); err != nil {
+			return missing(err)
+		}
+		if out, err = tx.RenamePasskey(ctx, p.UserID, id, name); errors.Is(err, store.ErrNotFound) {
+			return problem.Missing("Passkey")
+		} else if err != nil {
+			return fmt.Errorf("rename passkey: %w", err)
+		}
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "PASSKEY_RENAMED", EntityType: "passkey", EntityID: id, New: logged(out)})
+	})
+	return out, err
+}
+
 // Delete removes one of the caller's passkeys. Sessions that it opened stay.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
