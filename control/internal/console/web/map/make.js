@@ -3,11 +3,11 @@
 //   npm install --no-save --ignore-scripts world-atlas@2.0.2 && node map/make.js
 //
 // The shapes are those of Natural Earth (https://www.naturalearthdata.com, public domain) at 1:110m, as packed by world-atlas (ISC
-// licence). Points are projected with Equal Earth (Šavrič, Patterson and Jenny 2018) and rounded to a grid of 1,000 columns.
+// licence). Points are projected with Equal Earth (Šavrič, Patterson and Jenny 2018) and rounded to a grid of 700 columns.
 // Neighbours share their border: a topology has each line once, and countries name lines.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const width = 1000;
+const width = 700;
 const atlas = JSON.parse(readFileSync('node_modules/world-atlas/countries-110m.json', 'utf8'));
 
 /** The codes of ISO 3166-1 by English name. */
@@ -68,7 +68,7 @@ const crossing = new Set(
     .flatMap(({ arcs }) => arcs.flat(2))
     .map((i) => (i < 0 ? ~i : i)),
 );
-const beyond = 30; // columns
+const beyond = 21; // columns
 
 /** A line of the atlas as points of the grid, without repetitions. */
 function points(arc, crosses) {
@@ -84,8 +84,38 @@ function points(arc, crosses) {
   return all.filter((p, i) => i === 0 || i === all.length - 1 || p[0] !== all[i - 1][0] || p[1] !== all[i - 1][1]);
 }
 
-/** The first point, then the way to each next one. */
-const deltas = (line) => line.flatMap(([x, y], i) => (i === 0 ? [x, y] : [x - line[i - 1][0], y - line[i - 1][1]]));
+/** How far a line may be from the one of the atlas, in columns. */
+const tolerance = 0.5;
+
+/** The line without the points that it can do without: the algorithm of Ramer (1972), and Douglas and Peucker (1973). */
+function simplified(line) {
+  const [[ax, ay], [bx, by]] = [line[0], line.at(-1)];
+  const length = Math.hypot(bx - ax, by - ay);
+  const distances = line.map(([x, y]) =>
+    length === 0 ? Math.hypot(x - ax, y - ay) : Math.abs((bx - ax) * (ay - y) - (ax - x) * (by - ay)) / length,
+  );
+  const most = Math.max(...distances);
+  if (most <= tolerance) return [line[0], line.at(-1)];
+  const i = distances.indexOf(most);
+  return [...simplified(line.slice(0, i + 1)), ...simplified(line.slice(i)).slice(1)];
+}
+
+/** A step to the next point as two characters. Longer steps are divided, which bends the line by less than a column. */
+function steps(line) {
+  const char = (n) => String.fromCharCode(80 + n);
+  return line
+    .slice(1)
+    .map(([x, y], i) => {
+      const [dx, dy] = [x - line[i][0], y - line[i][1]];
+      const parts = Math.max(1, Math.ceil(Math.max(Math.abs(dx), Math.abs(dy)) / 40));
+      const at = (k) => [Math.round((dx * k) / parts), Math.round((dy * k) / parts)];
+      return Array.from(
+        { length: parts },
+        (_, k) => char(at(k + 1)[0] - at(k)[0]) + char(at(k + 1)[1] - at(k)[1]),
+      ).join('');
+    })
+    .join('');
+}
 
 const countries = {};
 for (const { type, arcs, properties } of atlas.objects.countries.geometries) {
@@ -98,18 +128,30 @@ for (const { type, arcs, properties } of atlas.objects.countries.geometries) {
   countries[key] = [...(countries[key] ?? []), ...rings];
 }
 
-// Lines that only left-out countries use are left out, too.
-const used = [
-  ...new Set(
-    Object.values(countries)
-      .flat(2)
-      .map((i) => (i < 0 ? ~i : i)),
-  ),
-].sort((a, b) => a - b);
-const place = new Map(used.map((old, i) => [old, i]));
-const moved = (i) => (i < 0 ? ~place.get(~i) : place.get(i));
-for (const key of Object.keys(countries)) countries[key] = countries[key].map((ring) => ring.map(moved));
-const lines = used.map((i) => deltas(points(atlas.arcs[i], crossing.has(i))));
+// Lines have their numbers in the order of their use, so most rings are a range. Lines that only left-out countries use are left out.
+const place = new Map();
+const moved = (i) => {
+  const n = i < 0 ? ~i : i;
+  if (!place.has(n)) place.set(n, place.size);
+  return i < 0 ? ~place.get(n) : place.get(n);
+};
+
+/** A ring as text: ranges a-b and single lines, ~n for a line that is run backwards. */
+function ringText(ring) {
+  const runs = [];
+  for (const n of ring.map(moved)) {
+    const last = runs.at(-1);
+    if (last && n >= 0 && last[0] >= 0 && n === last[1] + 1) last[1] = n;
+    else runs.push([n, n]);
+  }
+  return runs.map(([a, b]) => (a < 0 ? `~${~a}` : a === b ? `${a}` : `${a}-${b}`)).join(' ');
+}
+
+for (const key of Object.keys(countries)) countries[key] = countries[key].map(ringText).join(',');
+const lines = [...place.keys()].map((i) => {
+  const line = simplified(points(atlas.arcs[i], crossing.has(i)));
+  return [...line[0], steps(line)];
+});
 const lowest = Math.round((top - project([0, -56])[1]) * scale);
 writeFileSync(
   'src/screens/analytics/world.json',

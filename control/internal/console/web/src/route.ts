@@ -8,8 +8,14 @@ export const base = '/console/new';
 const here = () => new URL(location.href);
 const url = signal(here());
 
-/** The path below the console's, such as /links. */
-export const path = computed(() => url.value.pathname.slice(base.length).replace(/\/$/, '') || '/');
+/** The path below the console's, such as /links. The links of e-mails lead to /login, which is not below it. */
+export const path = computed(() => {
+  const { pathname } = url.value;
+  return (pathname.startsWith(base) ? pathname.slice(base.length) : pathname).replace(/\/$/, '') || '/';
+});
+
+/** What follows # in the address, such as the secret of an invitation. */
+export const fragment = computed(() => url.value.hash.slice(1));
 
 /** The query. Do not change it; call `search`. */
 export const query = computed(() => url.value.searchParams);
@@ -68,6 +74,8 @@ export function follow(enter: (state: unknown) => void): void {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (link?.target !== '' || link.hasAttribute('download') || link.origin !== location.origin) return;
     if (link.pathname !== base && !link.pathname.startsWith(`${base}/`)) return;
+    // A place on this page: the browser goes there, and tells with popstate.
+    if (link.hash && link.pathname === location.pathname && link.search === location.search) return;
     event.preventDefault();
     history.pushState(null, '', link.href);
     url.value = here();

@@ -1,6 +1,7 @@
 // Who is signed in, and in which workspace they work.
 import { computed, signal } from '@preact/signals';
-import { api, ApiError, onSessionEnd, inWorkspace, type Schema } from './api/client';
+import { api, ApiError, onSessionEnd, inWorkspace, type Lack, type Schema } from './api/client';
+import { query, search } from './route';
 import { t } from './text';
 
 export type User = Schema<'User'>;
@@ -50,19 +51,20 @@ export function workIn(id: string): void {
   inWorkspace(workspace.value?.id ?? '');
 }
 
-/** Set while the session has ended: the sign-in screen covers the page, and calls it after success. */
-export const waiting = signal<(() => void) | undefined>(undefined);
+/** Set while the session has ended or lacks a second factor: a dialog covers the page, and calls `done` after success. */
+export const waiting = signal<{ lack: Lack; done: () => void } | undefined>(undefined);
 
 let again: Promise<void> | undefined;
 
 /** Requests that fail together wait for one sign-in. */
-function ask(): Promise<void> {
+function ask(lack: Lack): Promise<void> {
   again ??= new Promise<void>((resolve) => {
-    waiting.value = () => {
+    const done = () => {
       waiting.value = undefined;
       again = undefined;
       resolve();
     };
+    waiting.value = { lack, done };
   });
   return again;
 }
@@ -88,6 +90,14 @@ export async function reloadWorkspaces(of = user.value): Promise<void> {
   inWorkspace(workspace.value?.id ?? '');
 }
 
+/** Works in the workspace that the address names by its id or slug, as the links of e-mails do. */
+function follow(): void {
+  const name = query.value.get('workspace');
+  const named = workspaces.value.find((one) => one.id === name || one.slug === name);
+  if (named) workIn(named.id);
+  if (name !== null) search({ workspace: '' });
+}
+
 /** Reads who is signed in. It throws ApiError if the server cannot say. */
 export async function load(): Promise<void> {
   onSessionEnd(undefined);
@@ -97,6 +107,7 @@ export async function load(): Promise<void> {
   });
   if (me) {
     await reloadWorkspaces(me);
+    follow();
     onSessionEnd(ask);
   }
   user.value = me;

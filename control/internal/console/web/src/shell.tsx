@@ -5,10 +5,8 @@ import { places, visible } from './screens';
 import { signOut, user } from './session';
 import { opened, paletteKeys } from './shortcuts';
 import { Switcher } from './switcher';
-import { language, languages, speak, t, type Language } from './text';
-import { theme, themes, type Theme } from './theme';
-import { Button, IconButton } from './ui/button';
-import { Select } from './ui/field';
+import { t } from './text';
+import { IconButton } from './ui/button';
 import { Icon } from './ui/icon';
 import { complain } from './ui/toast';
 
@@ -44,26 +42,16 @@ function Places() {
   );
 }
 
-function Preferences() {
+function Own() {
   const own = user.value;
   return (
-    <div class="preferences">
-      <Select
-        label={t('theme.label')}
-        value={theme.value}
-        options={themes.map((one) => [one, t(`theme.${one}`)] as const)}
-        onValue={(one: Theme) => (theme.value = one)}
-      />
-      <Select
-        label={t('language.label')}
-        value={language.value}
-        options={(Object.keys(languages) as Language[]).map((one) => [one, languages[one]] as const)}
-        onValue={(one) => void speak(one).catch(complain)}
-      />
-      <p class="who">{own?.name || own?.email}</p>
-      <Button icon="signOut" onClick={() => void signOut().catch(complain)}>
-        {t('account.signOut')}
-      </Button>
+    <div class="own">
+      <a href={to('/account')} aria-current={path.value.startsWith('/account') ? 'page' : undefined}>
+        <Icon name="account" />
+        <bdi>{own?.name || own?.email}</bdi>
+        <span class="offscreen">{t('nav.account')}</span>
+      </a>
+      <IconButton icon="signOut" label={t('account.signOut')} onClick={() => void signOut().catch(complain)} />
     </div>
   );
 }
@@ -100,7 +88,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <kbd aria-hidden="true">{paletteKeys().join(' ')}</kbd>
         </button>
         <Places />
-        <Preferences />
+        <Own />
       </nav>
       <main id="content" tabIndex={-1}>
         {children}

@@ -68,6 +68,8 @@ export class ApiError extends Error {
   readonly current: unknown;
   /** Seconds after which to try again; 0: not told. */
   readonly retryAfter: number;
+  /** True if the user must set up a second factor before anything else. */
+  readonly needsFactor: boolean;
 
   constructor(status: number, body: unknown, retryAfter = 0) {
     const b = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
@@ -77,6 +79,7 @@ export class ApiError extends Error {
     this.requestId = typeof b['requestId'] === 'string' ? b['requestId'] : '';
     this.current = b['current'];
     this.retryAfter = retryAfter;
+    this.needsFactor = status === 403 && b['error'] === 'Second Factor Required';
   }
 
   /** True if somebody has changed the object since it was read. */
@@ -96,8 +99,11 @@ const versions = new WeakMap<object, string>();
 /** Requests about the account and about workspaces do not work in a workspace. */
 const outsideWorkspaces = /^\/api\/(auth|workspaces|invitations)([/?]|$)/;
 
+/** What a user lacks to go on: a session, or a second factor that administrators have begun to require. */
+export type Lack = 'session' | 'factor';
+
 let workspace = '';
-let signInAgain: (() => Promise<void>) | undefined;
+let enterAgain: ((lack: Lack) => Promise<void>) | undefined;
 
 /** Sets the workspace of all further requests. */
 export function inWorkspace(id: string): void {
@@ -110,11 +116,19 @@ export function workspaceOf(): string {
 }
 
 /**
- * Sets what happens when the session has ended: the function resolves when the user has signed in again. The request that
- * failed is then repeated, so that nothing typed is lost.
+ * Sets what happens when the session has ended or needs a second factor: the function resolves when the user can go on. The
+ * request that failed is then repeated, so that nothing typed is lost.
  */
-export function onSessionEnd(ask: (() => Promise<void>) | undefined): void {
-  signInAgain = ask;
+export function onSessionEnd(ask: ((lack: Lack) => Promise<void>) | undefined): void {
+  enterAgain = ask;
+}
+
+/** The error of an answer. It is undefined after the user has removed its cause, and the request is to be repeated. */
+async function failure(answer: Response, body: unknown, signIn = false): Promise<ApiError | undefined> {
+  const error = new ApiError(answer.status, body, Number(answer.headers.get('Retry-After')) || 0);
+  if ((answer.status !== 401 && !error.needsFactor) || signIn || !enterAgain) return error;
+  await enterAgain(error.needsFactor ? 'factor' : 'session');
+  return undefined;
 }
 
 /** A value of a path or query. Objects have no place there. */
@@ -176,11 +190,8 @@ async function call(method: string, url: string, options: Options & { body?: unk
     const answer = await send(method, url, options);
     const body = await decode(answer);
     if (answer.ok) return body;
-    if (answer.status === 401 && !options.signIn && signInAgain) {
-      await signInAgain();
-      continue;
-    }
-    throw new ApiError(answer.status, body, Number(answer.headers.get('Retry-After')) || 0);
+    const error = await failure(answer, body, options.signIn);
+    if (error) throw error;
   }
 }
 
@@ -212,17 +223,14 @@ export async function open(path: string, query: object = {}, options: Options = 
   for (;;) {
     const answer = await send('GET', address(path, {}, query), options);
     if (answer.ok) return answer;
-    if (answer.status !== 401 || !signInAgain) {
-      throw new ApiError(answer.status, await decode(answer), Number(answer.headers.get('Retry-After')) || 0);
-    }
-    await signInAgain();
+    const error = await failure(answer, await decode(answer));
+    if (error) throw error;
   }
 }
 
 /** A file of the API, and the name that the API gives to it. */
 export async function download(path: string, query: object = {}): Promise<{ blob: Blob; name: string }> {
-  const answer = await send('GET', address(path, {}, query), {});
-  if (!answer.ok) throw new ApiError(answer.status, await decode(answer));
+  const answer = await open(path, query);
   const name = /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1] ?? '';
   return { blob: await answer.blob(), name };
 }

@@ -76,6 +76,7 @@ export function commands(): Command[] {
         name: t('palette.language', { name: languages[one] }),
         run: () => void speak(one).catch(complain),
       })),
+    { id: 'account', icon: 'account', name: t('nav.account'), run: () => go('/account') },
     { id: 'out', icon: 'signOut', name: t('account.signOut'), run: () => void signOut().catch(complain) },
   ];
 }

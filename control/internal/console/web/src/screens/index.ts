@@ -41,6 +41,7 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/members$/, lazy(async () => (await import('./members/members')).Members)],
   [/^\/workspace$/, lazy(async () => (await import('./workspace/workspace')).WorkspaceScreen)],
   [/^\/audit$/, lazy(async () => (await import('./audit/audit')).Audit)],
+  [/^\/account(?:\/(?<id>security|sessions))?$/, lazy(async () => (await import('./account')).Account)],
   [/^\/domains$/, lazy(async () => (await import('./domains')).Domains)],
   [/^\/domains\/(?<id>[\w-]+)$/, lazy(async () => (await import('./domains')).DomainScreen)],
   [/^\/domains\/(?<id>[\w-]+)\/settings$/, lazy(async () => (await import('./domains')).DomainSettings)],

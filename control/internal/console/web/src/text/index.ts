@@ -94,6 +94,19 @@ const regions = computed(() => new Intl.DisplayNames(language.value, { type: 're
 const tongues = computed(() => new Intl.DisplayNames(language.value, { type: 'language' }));
 const weekdays = computed(() => new Intl.DateTimeFormat(language.value, { weekday: 'long', timeZone: 'UTC' }));
 
+const distances = computed(() => new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' }));
+const units = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const;
+
+/** How far a time is from now in seconds, such as in 3 minutes or 2 days ago. */
+export function distance(seconds: number): string {
+  const [unit, size] = units.find((one) => Math.abs(seconds) >= one[1]) ?? (['second', 1] as const);
+  return distances.value.format(Math.round(seconds / size), unit);
+}
+
 /** A list as a part of a sentence: "a, b and c", or "a, b or c". */
 export const listed = (kind: 'AND' | 'OR', items: readonly string[]): string => lists.value[kind].format(items);
 

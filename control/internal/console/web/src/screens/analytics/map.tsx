@@ -3,27 +3,36 @@ import { useMemo } from 'preact/hooks';
 import { country, number, t } from '../../text';
 import world from './world.json';
 
-/** The outlines of all countries as paths of SVG, by code. A line that a country runs backwards has the number ~n. */
+type Point = readonly [number, number];
+
+/** The points of a line: where it begins, and its steps, two characters each. map/make.js writes them. */
+function pointsOf([x, y, steps]: readonly [number, number, string]): Point[] {
+  const points: Point[] = [[x, y]];
+  for (let i = 0; i < steps.length; i += 2) {
+    x += steps.charCodeAt(i) - 80;
+    y += steps.charCodeAt(i + 1) - 80;
+    points.push([x, y]);
+  }
+  return points;
+}
+
+/** The outlines of all countries as paths of SVG, by code. */
 function outlines(): [string, string][] {
-  const lines = world.lines.map((deltas) => {
-    const points: [number, number][] = [];
-    let [x, y] = [0, 0];
-    for (let i = 0; i < deltas.length; i += 2) {
-      x += deltas[i] ?? 0;
-      y += deltas[i + 1] ?? 0;
-      points.push([x, y]);
-    }
-    return points;
-  });
-  const ring = (numbers: number[]) =>
-    numbers
-      .flatMap((n, i) => {
-        const points = n < 0 ? [...(lines[~n] ?? [])].reverse() : (lines[n] ?? []);
-        return i === 0 ? points : points.slice(1); // it begins where the line before ends
-      })
+  const lines = (world.lines as [number, number, string][]).map(pointsOf);
+  // Such as 60-65, or ~17 for a line that the country runs backwards.
+  const run = (text: string): Point[][] => {
+    if (text.startsWith('~')) return [(lines[Number(text.slice(1))] ?? []).toReversed()];
+    const [from = '', to = from] = text.split('-');
+    return lines.slice(Number(from), Number(to) + 1);
+  };
+  const ring = (text: string) =>
+    text
+      .split(' ')
+      .flatMap(run)
+      .flatMap((points, i) => (i === 0 ? points : points.slice(1))) // it begins where the line before ends
       .map(([x, y], i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`)
       .join('') + 'Z';
-  return Object.entries(world.countries).map(([code, rings]) => [code, rings.map(ring).join('')]);
+  return Object.entries(world.countries).map(([code, rings]) => [code, rings.split(',').map(ring).join('')]);
 }
 
 interface MapProps {

@@ -94,7 +94,7 @@ export const app: Translation<typeof en> = {
   'signin.email': 'البريد الإلكتروني',
   'signin.password': 'كلمة المرور',
   'signin.code': 'رمز تطبيق المصادقة',
-  'signin.codeHint': 'ستة أرقام، أو أحد رموز الاسترداد.',
+  'signin.codeHint': 'ستة أرقام.',
   'signin.submit': 'تسجيل الدخول',
   'signin.with': 'المتابعة باستخدام {provider}',
   'signin.passkey': 'تسجيل الدخول بمفتاح مرور',

@@ -84,7 +84,7 @@ export const app: Translation<typeof en> = {
   'signin.email': 'E-Mail-Adresse',
   'signin.password': 'Passwort',
   'signin.code': 'Code Ihrer Authentifizierungs-App',
-  'signin.codeHint': 'Sechs Ziffern oder einer Ihrer Wiederherstellungscodes.',
+  'signin.codeHint': 'Sechs Ziffern.',
   'signin.submit': 'Anmelden',
   'signin.with': 'Weiter mit {provider}',
   'signin.passkey': 'Mit einem Passkey anmelden',

@@ -1,7 +1,9 @@
 import type { Catalogue } from '../message';
+import { account } from './account';
 import { app } from './app';
 import { audit } from './audit';
 import { domains } from './domains';
+import { entrance } from './entrance';
 import { experiment } from './experiment';
 import { imports } from './imports';
 import { keys } from './keys';
@@ -18,9 +20,11 @@ import { rules } from './rules';
 import { webhooks } from './webhooks';
 
 export const de: Catalogue = {
+  ...account,
   ...app,
   ...audit,
   ...domains,
+  ...entrance,
   ...experiment,
   ...imports,
   ...keys,

@@ -81,7 +81,7 @@ export const app = {
   'signin.email': 'E-mail address',
   'signin.password': 'Password',
   'signin.code': 'Code of your authenticator app',
-  'signin.codeHint': 'Six digits, or one of your recovery codes.',
+  'signin.codeHint': 'Six digits.',
   'signin.submit': 'Sign in',
   'signin.with': 'Continue with {provider}',
   'signin.passkey': 'Sign in with a passkey',

@@ -1,8 +1,10 @@
 // The messages of the console in English, from which all other languages are translated. Words in braces are replaced. A
 // message with a number has a form for each plural category of the language (Intl.PluralRules) and takes the number as n.
+import { account } from './account';
 import { app } from './app';
 import { audit } from './audit';
 import { domains } from './domains';
+import { entrance } from './entrance';
 import { experiment } from './experiment';
 import { imports } from './imports';
 import { keys } from './keys';
@@ -19,9 +21,11 @@ import { rules } from './rules';
 import { webhooks } from './webhooks';
 
 export const en = {
+  ...account,
   ...app,
   ...audit,
   ...domains,
+  ...entrance,
   ...experiment,
   ...imports,
   ...keys,

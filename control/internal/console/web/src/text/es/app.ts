@@ -89,7 +89,7 @@ export const app: Translation<typeof en> = {
   'signin.email': 'Correo electrónico',
   'signin.password': 'Contraseña',
   'signin.code': 'Código de tu aplicación de autenticación',
-  'signin.codeHint': 'Seis dígitos o uno de tus códigos de recuperación.',
+  'signin.codeHint': 'Seis cifras.',
   'signin.submit': 'Iniciar sesión',
   'signin.with': 'Continuar con {provider}',
   'signin.passkey': 'Iniciar sesión con una llave de acceso',

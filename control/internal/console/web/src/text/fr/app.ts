@@ -89,7 +89,7 @@ export const app: Translation<typeof en> = {
   'signin.email': 'Adresse e-mail',
   'signin.password': 'Mot de passe',
   'signin.code': 'Code de votre application d’authentification',
-  'signin.codeHint': 'Six chiffres, ou l’un de vos codes de récupération.',
+  'signin.codeHint': 'Six chiffres.',
   'signin.submit': 'Se connecter',
   'signin.with': 'Continuer avec {provider}',
   'signin.passkey': 'Se connecter avec une clé d’accès',

@@ -81,7 +81,7 @@ export const app: Translation<typeof en> = {
   'signin.email': 'メールアドレス',
   'signin.password': 'パスワード',
   'signin.code': '認証アプリのコード',
-  'signin.codeHint': '6 桁の数字、またはリカバリーコードを入力してください。',
+  'signin.codeHint': '6桁の数字です。',
   'signin.submit': 'ログイン',
   'signin.with': '{provider} で続ける',
   'signin.passkey': 'パスキーでログイン',
