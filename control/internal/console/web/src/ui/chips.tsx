@@ -12,6 +12,8 @@ interface ChipsProps {
   options: readonly Option[];
   only?: boolean;
   onValues: (values: string[]) => void;
+  /** Told what is being typed, for suggestions of the server; at first '' when the field is used. */
+  onTyped?: (text: string) => void;
 }
 
 /** The value for what was typed: that of the option with this text, or the text itself. */
@@ -23,7 +25,7 @@ export function valueOf(typed: string, options: readonly Option[], only: boolean
 }
 
 /** A list of values, entered one after another with Enter or a comma. Pasted lists are split. */
-export function Chips({ label, values, options, only = false, onValues }: ChipsProps) {
+export function Chips({ label, values, options, only = false, onValues, onTyped }: ChipsProps) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState('');
@@ -35,10 +37,12 @@ export function Chips({ label, values, options, only = false, onValues }: ChipsP
     if (next.length > values.length) onValues(next);
     if (found.some(Boolean) || text.trim() === '') setTyped('');
   };
-  const type = (text: string): void => {
+  const type = (text: string, how: string | undefined): void => {
     setTyped(text);
-    // A suggestion that is clicked arrives as a whole text.
-    if (/[,;\n]/.test(text) || options.some(([, shownText]) => shownText === text)) add(text);
+    onTyped?.(text);
+    // A suggestion that is clicked arrives as a whole text. A text that is typed may go on to a longer suggestion.
+    const clicked = how === undefined || how === 'insertReplacementText';
+    if (/[,;\n]/.test(text) || (clicked && options.some(([, shownText]) => shownText === text))) add(text);
   };
 
   return (
@@ -61,7 +65,8 @@ export function Chips({ label, values, options, only = false, onValues }: ChipsP
         list={options.length > 0 ? id : undefined}
         value={typed}
         autocomplete="off"
-        onInput={(event) => type(event.currentTarget.value)}
+        onInput={(event) => type(event.currentTarget.value, event.inputType)}
+        onFocus={() => onTyped?.(typed)}
         onBlur={() => add(typed)}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && typed.trim() !== '') {

@@ -1,14 +1,15 @@
 import { useId } from 'preact/hooks';
 import type { ComponentChildren, JSX } from 'preact';
 
-interface Common {
+export interface Common {
   label: string;
   hint?: ComponentChildren;
   /** What is wrong with the value. It is shown under the field and read out. */
   problem?: string | undefined;
 }
 
-function Frame({ id, label, hint, problem, children }: Common & { id: string; children: ComponentChildren }) {
+/** A field with its label, hint and problem. */
+export function Frame({ id, label, hint, problem, children }: Common & { id: string; children: ComponentChildren }) {
   return (
     <div class={problem ? 'field wrong' : 'field'}>
       <label for={id}>{label}</label>
@@ -25,7 +26,7 @@ function Frame({ id, label, hint, problem, children }: Common & { id: string; ch
   );
 }
 
-const described = (id: string, { hint, problem }: Common) =>
+export const described = (id: string, { hint, problem }: Common) =>
   [hint ? `${id}-hint` : '', problem ? `${id}-problem` : ''].filter(Boolean).join(' ') || undefined;
 
 interface InputProps extends Common {
@@ -39,10 +40,13 @@ interface InputProps extends Common {
   readOnly?: boolean;
   /** The field that gets the focus when its dialog opens. */
   first?: boolean;
+  /** Values that are suggested; others are accepted. */
+  options?: readonly string[];
+  onFocus?: () => void;
 }
 
 /** A line of text with its label, a hint and its problem. */
-export function Input({ label, hint, problem, value, onValue, type = 'text', first, ...more }: InputProps) {
+export function Input({ label, hint, problem, value, onValue, type = 'text', first, options, ...more }: InputProps) {
   const id = useId();
   const common = { label, hint, problem };
   const attributes = {
@@ -52,11 +56,19 @@ export function Input({ label, hint, problem, value, onValue, type = 'text', fir
     value,
     'aria-invalid': problem ? 'true' : undefined,
     'aria-describedby': described(id, common),
+    list: options && `${id}-options`,
     onInput: (event: { currentTarget: HTMLInputElement }) => onValue(event.currentTarget.value),
   } as JSX.IntrinsicElements['input'];
   return (
     <Frame id={id} {...common}>
       <input {...attributes} data-first={first} />
+      {options && (
+        <datalist id={`${id}-options`}>
+          {options.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
     </Frame>
   );
 }

@@ -14,7 +14,7 @@ import { Problem } from '../../ui/problem';
 import { Table } from '../../ui/table';
 import { complain } from '../../ui/toast';
 import { bare } from '../links/changes';
-import { complete } from '../links/create';
+import { complete } from '../links/changes';
 
 type Variant = Schema<'Variant'>;
 

@@ -15,10 +15,13 @@ import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { Table } from '../../ui/table';
 import { complain, notify } from '../../ui/toast';
+import { Chart } from '../analytics/chart';
+import { namesOf } from '../analytics/points';
 import { ownZone } from '../analytics/selection';
 import { bare } from '../links/changes';
 import { archive, BundleForm, type Bundle } from './bundles';
 import { Dot } from './dot';
+import '../analytics/analytics.css';
 
 type Member = Schema<'BundleURL'>;
 
@@ -66,10 +69,25 @@ function AddLinks({ of: bundle, onClose, onAdded }: { of: Bundle; onClose: () =>
 }
 
 function Links({ of: bundle, onChanged }: { of: Bundle; onChanged: () => void }) {
-  const act = (change: Promise<unknown>) => void change.then(onChanged, complain);
   const path = (link: Member) => ({ id: bundle.id, urlId: link.id });
-  const move = (link: Member, order: number) =>
-    act(api.patch('/api/bundles/{id}/urls/{urlId}/order', { path: path(link), body: { order } }));
+  const order = (link: Member, at: number, ifMatch?: Bundle) =>
+    api.patch('/api/bundles/{id}/urls/{urlId}/order', {
+      path: path(link),
+      body: { order: at },
+      ...(ifMatch && { ifMatch }),
+    });
+  // If somebody has changed the order meanwhile, the screen shows it, and the link stays where it is.
+  const move = (link: Member, at: number) => void order(link, at, bundle).catch(complain).then(onChanged);
+  const putBack = async (link: Member) => {
+    await api.post('/api/bundles/{id}/urls/batch', { path: { id: bundle.id }, body: { urlIds: [link.id] } });
+    await order(link, link.order);
+    onChanged();
+  };
+  const takeOut = async (link: Member) => {
+    await api.delete('/api/bundles/{id}/urls/{urlId}', { path: path(link) });
+    notify(t('bundles.removed', { name: nameOf(link) }), () => void putBack(link).catch(complain));
+    onChanged();
+  };
   const last = bundle.urls.length - 1;
   return (
     <Table
@@ -83,7 +101,8 @@ function Links({ of: bundle, onChanged }: { of: Bundle; onChanged: () => void })
             <>
               <a href={to(`/links/${link.id}`)} dir="auto">
                 {nameOf(link)}
-              </a>
+              </a>{' '}
+              {link.status !== 'ACTIVE' && <span class={`badge ${link.status}`}>{t(`status.${link.status}`)}</span>}
               <p class="hint mono" dir="ltr">
                 {bare(link.shortUrl)}
               </p>
@@ -112,7 +131,7 @@ function Links({ of: bundle, onChanged }: { of: Bundle; onChanged: () => void })
                     <IconButton
                       icon="close"
                       label={t('bundles.takeOut', { name: nameOf(link) })}
-                      onClick={() => act(api.delete('/api/bundles/{id}/urls/{urlId}', { path: path(link) }))}
+                      onClick={() => void takeOut(link).catch(complain)}
                     />
                   </>
                 ),
@@ -124,26 +143,59 @@ function Links({ of: bundle, onChanged }: { of: Bundle; onChanged: () => void })
   );
 }
 
+/** The clicks of the last days. All of the chart is in the table below it. */
+function Week({ days }: { days: readonly Schema<'BundleDayStat'>[] }) {
+  const names = namesOf(days, 'day', ownZone());
+  const n = days.reduce((sum, one) => sum + one.clicks, 0);
+  if (n === 0) return null;
+  const name = t('report.clicks');
+  return (
+    <div class="timeline">
+      <Chart
+        label={t('report.chartLabel', { what: name, n, points: days.length })}
+        series={[{ name, kind: 'main', values: days.map((one) => one.clicks) }]}
+        names={names}
+      />
+      <details>
+        <summary>{t('report.table')}</summary>
+        <Table
+          label={t('bundles.week')}
+          rows={days.map((one, at) => ({ ...one, long: names[at]?.long }))}
+          keyOf={(one) => one.date}
+          columns={[
+            { name: t('report.when'), cell: (one) => one.long },
+            { name, figure: true, cell: (one) => number(one.clicks) },
+          ]}
+        />
+      </details>
+    </div>
+  );
+}
+
 function Figures({ id }: { id: string }) {
   const stats = useResource(`stats ${id}`, (signal) =>
     api.get('/api/bundles/{id}/stats', { path: { id }, query: { timezone: ownZone() }, signal }),
   );
+  if (stats.error !== undefined) return <Problem error={stats.error} retry={stats.reload} />;
   if (!stats.data) return null;
-  const week = stats.data.clickTrend.reduce((sum, one) => sum + one.clicks, 0);
+  const { urlCount, totalClicks, clickTrend } = stats.data;
   const facts = [
-    [t('links.title'), stats.data.urlCount],
-    [t('report.clicks'), stats.data.totalClicks],
-    [t('bundles.week'), week],
+    [t('links.title'), urlCount],
+    [t('report.clicks'), totalClicks],
+    [t('bundles.week'), clickTrend.reduce((sum, one) => sum + one.clicks, 0)],
   ] as const;
   return (
-    <dl class="factlist">
-      {facts.map(([name, n]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{number(n)}</dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      <dl class="factlist">
+        {facts.map(([name, n]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{number(n)}</dd>
+          </div>
+        ))}
+      </dl>
+      <Week days={clickTrend} />
+    </>
   );
 }
 

@@ -1,9 +1,10 @@
 // The bundles of the workspace: ordered groups of links with common figures.
-import { api, type Schema } from '../../api/client';
+import { useState } from 'preact/hooks';
+import { api, ApiError, type Schema } from '../../api/client';
 import { query, search, to } from '../../route';
 import { workspace } from '../../session';
 import { day, number, t } from '../../text';
-import { IconButton } from '../../ui/button';
+import { Button, IconButton } from '../../ui/button';
 import { useDraft } from '../../ui/draft';
 import { Area, Input, Select } from '../../ui/field';
 import { useSaving } from '../../ui/form';
@@ -16,32 +17,51 @@ import { Dot } from './dot';
 
 export type Bundle = Schema<'Bundle'>;
 
+const fieldsOf = (b: Bundle | undefined) => ({
+  name: b?.name ?? '',
+  description: b?.description ?? '',
+  color: b?.color ?? '#3B82F6',
+});
+
 /** The form of a new bundle, or of one that is there. */
 export function BundleForm({ row, onClose, onSaved }: FormProps<Bundle>) {
-  const first = { name: row?.name ?? '', description: row?.description ?? '', color: row?.color ?? '#3B82F6' };
+  const [base, setBase] = useState(row);
+  const first = fieldsOf(base);
   const draft = useDraft(`bundle.${workspace.value?.id ?? ''}.${row?.id ?? ''}`, first);
   const saving = useSaving(['name', 'description', 'color']);
   const { name, description, color } = draft.value;
-  const set = (values: Partial<typeof first>) => draft.set({ ...draft.value, ...values });
+  const set = draft.patch;
+  const theirs = saving.error instanceof ApiError && saving.error.stale ? (saving.error.current as Bundle) : undefined;
   const save = async () => {
     const body = { name: name.trim(), description: description.trim() || null, color };
     // The list has no versions, so the values that somebody else has changed meanwhile stay.
     const changed = Object.fromEntries(
-      Object.entries(body).filter(([field, value]) => value !== (row?.[field as keyof typeof body] ?? null)),
+      Object.entries(body).filter(([field, value]) => value !== (base?.[field as keyof typeof body] ?? null)),
     );
-    if (row) await api.put('/api/bundles/{id}', { path: { id: row.id }, body: changed, ifMatch: row });
+    if (base) await api.put('/api/bundles/{id}', { path: { id: base.id }, body: changed, ifMatch: theirs ?? base });
     else await api.post('/api/bundles', { body });
     draft.discard(first);
     onSaved();
   };
+  const take = (other: Bundle) => {
+    setBase(other);
+    draft.discard(fieldsOf(other));
+    saving.reset();
+  };
   return (
     <FormDialog
       title={row ? t('labels.editOne', { name: row.name }) : t('bundles.new')}
-      action={row ? t('action.save') : t('bundles.create')}
-      saving={saving}
+      action={theirs ? t('rules.keepMine') : row ? t('action.save') : t('bundles.create')}
+      saving={theirs ? { ...saving, error: undefined } : saving}
       save={save}
       onClose={onClose}
     >
+      {theirs && (
+        <div class="notice warn" role="alert">
+          <p>{t('labels.stale', { name: theirs.name })}</p>
+          <Button onClick={() => take(theirs)}>{t('rules.takeTheirs')}</Button>
+        </div>
+      )}
       <Input
         label={t('labels.name')}
         name="name"

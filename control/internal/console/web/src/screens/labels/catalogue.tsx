@@ -13,6 +13,7 @@ import type { Resource } from '../../ui/resource';
 import { SearchField } from '../../ui/search';
 import { Table, type Column } from '../../ui/table';
 import { notify } from '../../ui/toast';
+import { utm } from '../link/fields';
 
 interface Named {
   id: string;
@@ -96,7 +97,7 @@ export function Catalogue<Row extends Named>(props: CatalogueProps<Row>) {
     </Button>
   );
   const close = () => {
-    search({ new: '' });
+    search({ new: '', ...Object.fromEntries(utm.map((name) => [name, ''])) });
     setEditing(undefined);
   };
   return (
@@ -123,7 +124,7 @@ export function Catalogue<Row extends Named>(props: CatalogueProps<Row>) {
         ))}
       {page && page.data.length > 0 && <Rows props={props} onEdit={setEditing} onRemove={setRemoving} />}
       {page && <Pager page={page.page} totalPages={page.totalPages} />}
-      {(editing !== undefined || query.value.has('new')) && (
+      {may('EDITOR') && (editing !== undefined || query.value.has('new')) && (
         <Form
           row={editing}
           onClose={close}

@@ -9,10 +9,13 @@ import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { pageOf } from '../../ui/pager';
 import { useResource } from '../../ui/resource';
+import { ownZone } from '../analytics/selection';
 import { Catalogue, type FormProps } from './catalogue';
 import { Dot } from './dot';
 
 type Tag = Schema<'Tag'>;
+
+const pageSize = 20; // also the most values that a filter of a report has
 
 function Form({ row, onClose, onSaved }: FormProps<Tag>) {
   const first = { name: row?.name ?? '', color: row?.color ?? '#6B7280' };
@@ -55,13 +58,24 @@ function Form({ row, onClose, onSaved }: FormProps<Tag>) {
   );
 }
 
+/** The clicks of tags in the last 30 days, by name. */
+function useClicks(tags: readonly Tag[]): ReadonlyMap<string, number> | undefined {
+  const names = tags.map((one) => one.name);
+  const loaded = useResource(JSON.stringify([workspace.value?.id, names]), async (signal) => {
+    const asked = { by: 'tag', timeRange: 'last_30_days', timezone: ownZone(), tag: names, limit: 100 };
+    return names.length > 0 ? (await api.get('/api/analytics/groups', { query: asked, signal })).groups : [];
+  });
+  return loaded.data && new Map(loaded.data.map((one) => [one.name, one.clicks]));
+}
+
 /** The screen of tags. */
 export function Tags() {
   const words = query.value.get('search') ?? '';
   const page = pageOf();
   const list = useResource(`tags ${workspace.value?.id ?? ''} ${page} ${words}`, (signal) =>
-    api.get('/api/tags', { query: { page, pageSize: 50, search: words }, signal }),
+    api.get('/api/tags', { query: { page, pageSize, search: words }, signal }),
   );
+  const clicks = useClicks(list.data?.data ?? []);
   return (
     <Catalogue
       title={t('nav.tags')}
@@ -86,9 +100,15 @@ export function Tags() {
         },
         { name: t('links.title'), figure: true, cell: (tag) => number(tag.urlCount) },
         {
-          name: t('nav.analytics'),
+          name: t('tags.recent'),
+          figure: true,
           cell: (tag) => (
-            <a href={to(`/analytics?${new URLSearchParams({ tag: tag.name }).toString()}`)}>{t('labels.report')}</a>
+            <a
+              href={to(`/analytics?${new URLSearchParams({ tag: tag.name }).toString()}`)}
+              aria-label={`${t('labels.report')}: ${tag.name}`}
+            >
+              {clicks ? number(clicks.get(tag.name) ?? 0) : '…'}
+            </a>
           ),
         },
         { name: t('labels.created'), cell: (tag) => day(tag.createdAt) },

@@ -9,22 +9,22 @@ import { useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { pageOf } from '../../ui/pager';
 import { useResource } from '../../ui/resource';
-import { utm } from '../link/fields';
+import { CampaignFields } from '../link/campaign';
+import { utm, utmOf, withCampaign } from '../link/fields';
 import { Catalogue, type FormProps } from './catalogue';
 
 type Template = Schema<'UTMTemplate'>;
 
-const fields = ['name', ...utm] as const;
-type Field = (typeof fields)[number];
-
 function Form({ row, onClose, onSaved }: FormProps<Template>) {
-  const first = Object.fromEntries(fields.map((name) => [name, row?.[name] ?? ''])) as Record<Field, string>;
-  const draft = useDraft(`template.${workspace.value?.id ?? ''}.${row?.id ?? ''}`, first);
-  const saving = useSaving(fields);
+  // A form of a link puts its campaign into the address to keep it as a template.
+  const given = Object.fromEntries(utm.map((name) => [name, query.value.get(name)]));
+  const first = { name: row?.name ?? '', ...utmOf(row ?? given) };
+  const own = row?.id ?? Object.values(given).join('');
+  const draft = useDraft(`template.${workspace.value?.id ?? ''}.${own}`, first);
+  const saving = useSaving(['name', ...utm]);
   const save = async () => {
-    const { name, ...parameters } = draft.value;
-    const values = Object.entries(parameters).map(([field, text]) => [field, text.trim() || null]);
-    const body = { name: name.trim(), ...(Object.fromEntries(values) as Partial<Record<Field, string | null>>) };
+    const values = utm.map((name) => [name, draft.value[name].trim() || null] as const);
+    const body = { name: draft.value.name.trim(), ...Object.fromEntries(values) };
     if (row) await api.put('/api/utm-templates/{id}', { path: { id: row.id }, body, ifMatch: row });
     else await api.post('/api/utm-templates', { body });
     draft.discard(first);
@@ -38,18 +38,16 @@ function Form({ row, onClose, onSaved }: FormProps<Template>) {
       save={save}
       onClose={onClose}
     >
-      {fields.map((field) => (
-        <Input
-          key={field}
-          label={field === 'name' ? t('labels.name') : t(`edit.${field}`)}
-          name={field}
-          autocomplete="off"
-          value={draft.value[field]}
-          onValue={(text) => draft.set({ ...draft.value, [field]: text })}
-          problem={saving.problem(field)}
-          first={field === 'name'}
-        />
-      ))}
+      <Input
+        label={t('labels.name')}
+        name="name"
+        autocomplete="off"
+        value={draft.value.name}
+        onValue={(name) => draft.patch({ name })}
+        problem={saving.problem('name')}
+        first
+      />
+      <CampaignFields fields={draft.value} set={draft.patch} problem={saving.problem} />
     </FormDialog>
   );
 }
@@ -73,10 +71,14 @@ export function Templates() {
       remove={(template) => api.delete('/api/utm-templates/{id}', { path: { id: template.id } })}
       columns={[
         { name: t('labels.name'), cell: (template) => <bdi>{template.name}</bdi> },
-        ...utm.map((field) => ({
-          name: t(`edit.${field}`),
-          cell: (template: Template) => <bdi>{template[field] ?? '–'}</bdi>,
-        })),
+        {
+          name: t('templates.adds'),
+          cell: (template) => (
+            <span class="mono" dir="ltr">
+              {withCampaign({ ...utmOf(template), originalUrl: 'https://-' }).split('?')[1] ?? '–'}
+            </span>
+          ),
+        },
       ]}
     />
   );

@@ -1,7 +1,7 @@
 // The fields of a link as its form has them: texts, as people type them.
 import type { Schema } from '../../api/client';
 import { instant, local } from '../../ui/time';
-import { complete } from '../links/create';
+import { complete } from '../links/changes';
 
 type Link = Schema<'URL'>;
 type Changes = Schema<'PutURL'>;
@@ -15,6 +15,12 @@ export const utm = [
   'utmId',
   'utmSourcePlatform',
 ] as const;
+
+export type Utm = Record<(typeof utm)[number], string>;
+
+/** The UTM fields of a link or a template; of nothing, empty ones. */
+export const utmOf = (from: Partial<Record<keyof Utm, string | null>> = {}): Utm =>
+  Object.fromEntries(utm.map((name) => [name, from[name] ?? ''])) as Utm;
 
 /** Fields that are a line of text, or null without one. */
 const texts = ['title', 'expiredUrl', 'externalId', 'notes', ...utm] as const;
@@ -85,7 +91,7 @@ export function merged(base: Link, theirs: Link, mine: Fields): Fields {
 }
 
 /** The destination with the campaign of the form, as visitors get it. Values that the destination has already are kept. */
-export function withCampaign(fields: Fields): string {
+export function withCampaign(fields: Utm & { originalUrl: string }): string {
   try {
     const url = new URL(complete(fields.originalUrl));
     for (const name of utm) {

@@ -1,10 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { api } from '../../api/client';
 import { t } from '../../text';
-import { Chips } from '../../ui/chips';
 import { Input, Select } from '../../ui/field';
-import { useResource } from '../../ui/resource';
-import { utm, withCampaign, type Fields } from './fields';
+import type { Fields } from './fields';
+import { TagField } from './tags';
 
 export interface PartProps {
   fields: Fields;
@@ -23,7 +21,7 @@ function Part({ title, open, children }: { title: string; open: boolean; childre
   );
 }
 
-export function Basics({ fields, set, problem, suggestions }: PartProps & { suggestions: readonly string[] }) {
+export function Basics({ fields, set, problem }: PartProps) {
   return (
     <>
       <Input
@@ -43,18 +41,7 @@ export function Basics({ fields, set, problem, suggestions }: PartProps & { sugg
         problem={problem('title')}
         onValue={(title) => set({ title })}
       />
-      <div class={problem('tags') ? 'field wrong' : 'field'}>
-        <span class="label">{t('create.tags')}</span>
-        <Chips
-          label={t('create.tags')}
-          values={fields.tags}
-          options={suggestions.map((tag) => [tag, tag] as const)}
-          onValues={(tags) => set({ tags })}
-        />
-        <p class="problem" role="alert">
-          {problem('tags')}
-        </p>
-      </div>
+      <TagField values={fields.tags} onValues={(tags) => set({ tags })} problem={problem('tags')} />
     </>
   );
 }
@@ -99,42 +86,6 @@ export function Schedule({ fields, set, problem }: PartProps) {
         problem={problem('expiredUrl')}
         onValue={(expiredUrl) => set({ expiredUrl })}
       />
-    </Part>
-  );
-}
-
-export function Campaign({ fields, set, problem }: PartProps) {
-  const templates = useResource('utm templates', (signal) =>
-    api.get('/api/utm-templates', { query: { pageSize: 100 }, signal }),
-  );
-  const list = templates.data?.data ?? [];
-  const use = (id: string) => {
-    const template = list.find((one) => one.id === id);
-    if (template) set(Object.fromEntries(utm.map((name) => [name, template[name] ?? ''])));
-  };
-  return (
-    <Part title={t('edit.campaign')} open={utm.some((name) => fields[name] !== '' || problem(name))}>
-      {list.length > 0 && (
-        <Select
-          label={t('edit.template')}
-          value=""
-          options={[['', t('edit.templateNone')], ...list.map((one) => [one.id, one.name] as const)]}
-          onValue={use}
-        />
-      )}
-      {utm.map((name) => (
-        <Input
-          key={name}
-          label={t(`edit.${name}`)}
-          name={name}
-          value={fields[name]}
-          problem={problem(name)}
-          onValue={(value) => set({ [name]: value })}
-        />
-      ))}
-      <p class="wide hint">
-        {t('edit.preview')} <span class="mono">{withCampaign(fields)}</span>
-      </p>
     </Part>
   );
 }

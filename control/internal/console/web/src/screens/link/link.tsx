@@ -8,13 +8,13 @@ import { Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { notify } from '../../ui/toast';
-import { allTags } from '../labels/all';
 import { bare, creatorOf, nameOf } from '../links/changes';
 import { forget } from '../links/list';
+import { Campaign } from './campaign';
 import { changesOf, collisions, fieldsOf, merged, type Fields } from './fields';
 import { Footer } from '../../ui/footer';
 import { LinkTabs } from './tabs';
-import { Basics, Campaign, More, Schedule } from './form';
+import { Basics, More, Schedule } from './form';
 
 type Link = Schema<'URL'>;
 
@@ -98,7 +98,6 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
   const [base, setBase] = useState(link);
   const [error, setError] = useState<unknown>(undefined);
   const [busy, setBusy] = useState(false);
-  const tags = useResource('tags', allTags);
   const fields = draft.value;
   const problems = error instanceof ApiError ? error.fields : [];
   const part = {
@@ -163,9 +162,9 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
         />
       )}
       {!theirs && error !== undefined && <Problem error={error} marked />}
-      <Basics {...part} suggestions={tags.data ?? []} />
+      <Basics {...part} />
       <Schedule {...part} />
-      <Campaign {...part} />
+      <Campaign {...part} address={fields.originalUrl} />
       <More {...part} protectedNow={base.hasPassword} />
       <Footer busy={busy} onCancel={() => go('/links')} />
     </form>

@@ -27,3 +27,9 @@ export const nameOf = (link: Link): string => link.title || bare(link.originalUr
 
 /** Who created a link: a name, or else an e-mail address. The API tells it about links of other people. */
 export const creatorOf = (link: Link): string => link.createdByName || (link.createdByEmail ?? '');
+
+/** Completes an address as browsers do: example.com becomes https://example.com. */
+export function complete(typed: string): string {
+  const text = typed.trim();
+  return text === '' || /^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `https://${text}`;
+}

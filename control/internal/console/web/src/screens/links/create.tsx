@@ -8,16 +8,19 @@ import { useDraft } from '../../ui/draft';
 import { Input } from '../../ui/field';
 import { Problem } from '../../ui/problem';
 import { notify } from '../../ui/toast';
-import { bare } from './changes';
+import { Campaign } from '../link/campaign';
+import { utm, utmOf, type Utm } from '../link/fields';
+import { TagField } from '../link/tags';
+import { bare, complete } from './changes';
 
-interface Draft {
+interface Draft extends Utm {
   originalUrl: string;
   customSlug: string;
   title: string;
-  tags: string;
+  tags: string[];
 }
 
-const blank: Draft = { originalUrl: '', customSlug: '', title: '', tags: '' };
+const blank: Draft = { originalUrl: '', customSlug: '', title: '', tags: [], ...utmOf() };
 
 /** Where a new link has to be, for slugs that visitors ask for already. */
 export interface Place {
@@ -30,20 +33,14 @@ export interface Place {
   within?: string | undefined;
 }
 
-/** Completes an address as browsers do: example.com becomes https://example.com. */
-export function complete(typed: string): string {
-  const text = typed.trim();
-  return text === '' || /^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `https://${text}`;
-}
-
 /** What to send to the API: only what was typed. */
 export function requestOf(draft: Draft): Schema<'CreateURL'> {
-  const tags = draft.tags.split(',').map((tag) => tag.trim());
   return {
     originalUrl: complete(draft.originalUrl),
     ...(draft.customSlug.trim() && { customSlug: draft.customSlug.trim() }),
     ...(draft.title.trim() && { title: draft.title.trim() }),
-    ...(tags.some(Boolean) && { tags: tags.filter(Boolean) }),
+    ...(draft.tags.length > 0 && { tags: draft.tags }),
+    ...(Object.fromEntries(utm.map((name) => [name, draft[name].trim()]).filter(([, value]) => value)) as Partial<Utm>),
   };
 }
 
@@ -68,14 +65,8 @@ function More({ draft, set, problem }: { draft: Draft; set: (values: Partial<Dra
         value={draft.title}
         onValue={(title) => set({ title })}
       />
-      <Input
-        label={t('create.tags')}
-        hint={t('create.tagsHint')}
-        problem={problem('tags')}
-        name="tags"
-        value={draft.tags}
-        onValue={(tags) => set({ tags })}
-      />
+      <TagField values={draft.tags} onValues={(tags) => set({ tags })} problem={problem('tags')} />
+      <Campaign address={draft.originalUrl} fields={draft} set={set} problem={problem} />
     </>
   );
 }
@@ -91,18 +82,22 @@ interface CreateProps {
 /** The dialog for a new link: paste an address and press Enter. */
 export function Create({ place, onClose, onCreated }: CreateProps) {
   // Each place has a draft of its own.
-  const kept = useDraft<Draft>(place ? `newLink ${place.host}/${place.slug}` : 'newLink', {
+  const kept = useDraft<Draft>(place ? `link new ${place.host}/${place.slug}` : 'link new', {
     ...blank,
     customSlug: place?.slug ?? '',
   });
   const draft = kept.value;
   const [error, setError] = useState<unknown>(undefined);
   const [busy, setBusy] = useState(false);
-  const set = (values: Partial<Draft>) => kept.set({ ...draft, ...values });
+  const set = kept.patch;
   const fields = error instanceof ApiError ? error.fields : [];
   const problem: Problems = (field) => fields.find((one) => one.field.split(/[.[]/)[0] === field)?.message;
   const more =
-    draft.customSlug !== '' || draft.title !== '' || draft.tags !== '' || fields.some((f) => f.field !== 'originalUrl');
+    draft.customSlug !== '' ||
+    draft.title !== '' ||
+    draft.tags.length > 0 ||
+    utm.some((name) => draft[name] !== '') ||
+    fields.some((f) => f.field !== 'originalUrl');
 
   const save = async () => {
     setBusy(true);

@@ -9,7 +9,7 @@ import { Virtual } from '../../ui/virtual';
 import { Bulk } from './bulk';
 import { Create } from './create';
 import { Filters } from './filters';
-import { forget, isFiltered, listOf, selectionOf, type List } from './list';
+import { forget, isFiltered, listOf, noFilters, selectionOf, type List } from './list';
 import { Row } from './row';
 
 const rowHeight = 5.25; // rem
@@ -20,9 +20,7 @@ function Empty({ filtered, onCreate }: { filtered: boolean; onCreate: () => void
       <h2>{filtered ? t('links.none') : t('links.empty')}</h2>
       <p>{filtered ? t('links.noneHint') : t('links.emptyHint')}</p>
       {filtered ? (
-        <Button onClick={() => search({ search: '', status: '', tag: '', domain: '', bundle: '', campaign: '' })}>
-          {t('links.clearFilters')}
-        </Button>
+        <Button onClick={() => search(noFilters)}>{t('links.clearFilters')}</Button>
       ) : (
         may('EDITOR') && (
           <Button kind="primary" icon="plus" onClick={onCreate}>
@@ -77,7 +75,7 @@ export function Links() {
           </Button>
         )}
       </header>
-      <Filters selection={selection} workspace={place?.id ?? ''} />
+      <Filters key={place?.id} selection={selection} workspace={place?.id ?? ''} />
       <Bulk chosen={chosen} trash={selection.status === 'DELETED'} onChanged={changed} />
       {list.error.value !== undefined && <Problem error={list.error.value} retry={() => list.refresh()} />}
       {count === 0 && <Empty filtered={isFiltered(selection)} onCreate={() => setCreating(true)} />}

@@ -16,9 +16,17 @@ export interface Selection {
   domain: string;
   /** Id of a bundle. */
   bundle: string;
+  /** Id of a user. */
+  creator: string;
   campaign: string;
   sort: string;
 }
+
+/** The filters that are one text each in the address. */
+const texts = ['search', 'status', 'domain', 'bundle', 'creator', 'campaign'] as const;
+
+/** What an address has without filters. */
+export const noFilters = Object.fromEntries([...texts, 'tag', 'view'].map((name) => [name, '']));
 
 /** The orders, by their name in the address. */
 export const orders = {
@@ -36,19 +44,26 @@ export type Order = keyof typeof orders;
 export function selectionOf(query: URLSearchParams): Selection {
   const sort = query.get('sort') ?? '';
   return {
-    search: query.get('search') ?? '',
-    status: query.get('status') ?? '',
+    ...(Object.fromEntries(texts.map((name) => [name, query.get(name) ?? ''])) as Record<
+      (typeof texts)[number],
+      string
+    >),
     tag: query.getAll('tag'),
-    domain: query.get('domain') ?? '',
-    bundle: query.get('bundle') ?? '',
-    campaign: query.get('campaign') ?? '',
     sort: sort in orders ? sort : 'newest',
   };
 }
 
+/** The query of an address that shows a selection. */
+export function queryOf(s: Selection): string {
+  const query = new URLSearchParams();
+  for (const name of texts) if (s[name] !== '') query.set(name, s[name]);
+  for (const tag of s.tag) query.append('tag', tag);
+  if (s.sort !== 'newest') query.set('sort', s.sort);
+  return query.toString();
+}
+
 /** Whether a selection leaves links out. */
-export const isFiltered = (s: Selection): boolean =>
-  s.search !== '' || s.status !== '' || s.tag.length > 0 || s.domain !== '' || s.bundle !== '' || s.campaign !== '';
+export const isFiltered = (s: Selection): boolean => s.tag.length > 0 || texts.some((name) => s[name] !== '');
 
 /** A list of links, for one selection in one workspace. */
 export class List {
@@ -86,22 +101,16 @@ export class List {
 
   private async fetch(page: number): Promise<void> {
     this.pages.add(page);
-    const { search, status, tag, domain, bundle, campaign, sort } = this.selection;
+    const { search, status, tag, domain, bundle, creator, campaign, sort } = this.selection;
     const [sortBy, sortOrder] = orders[sort as Order];
-    const order = status === 'DELETED' ? {} : { sortBy, sortOrder };
+    // The trash has a search alone.
+    const more =
+      status === 'DELETED'
+        ? {}
+        : { sortBy, sortOrder, tag, domain, bundleId: bundle, createdBy: creator, utmCampaign: campaign };
     try {
       const answer = await api.get('/api/urls', {
-        query: {
-          page: page + 1,
-          pageSize,
-          search,
-          status,
-          tag,
-          domain,
-          bundleId: bundle,
-          utmCampaign: campaign,
-          ...order,
-        },
+        query: { page: page + 1, pageSize, search, status, ...more },
       });
       const rows = new Map(this.rows.value);
       for (let i = 0; i < pageSize; i++) {

@@ -9,7 +9,7 @@ import { useDraft } from '../../ui/draft';
 import { Input } from '../../ui/field';
 import { Footer } from '../../ui/footer';
 import { Problem } from '../../ui/problem';
-import { complete } from '../links/create';
+import { complete } from '../links/changes';
 import { TryOut } from './tryout';
 
 type Rule = Schema<'RoutingRule'>;

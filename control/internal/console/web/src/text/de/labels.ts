@@ -46,6 +46,13 @@ export const labels: Translation<typeof english> = {
   'bundles.empty': 'Noch keine Links',
   'bundles.emptyHint': 'Ein Link kann in mehreren Bündeln sein. Bündel ändern keine Ziele.',
   'links.bundle': 'Bündel',
+  'links.creator': 'Angelegt von',
+  'templates.adds': 'Zusatz zur Adresse',
+  'templates.keep': 'Als Vorlage speichern',
+  'tags.recent': 'Klicks in 30 Tagen',
+  'labels.stale':
+    '{name} wurde inzwischen von jemand anderem geändert. Speichern Sie Ihre Fassung oder übernehmen Sie die andere.',
+  'bundles.removed': '{name} entfernt. Der Link bleibt.',
   'views.view': 'Ansicht',
   'views.all': 'Alle Links',
   'views.unsaved': 'Nicht gespeichert',
