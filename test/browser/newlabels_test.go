@@ -4,8 +4,24 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
+
+// takes searches a choice and takes the option with that text.
+func (b *browser) takes(name, search, option string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`document.querySelector('[name=%s]')?.checkVisibility()`, name))
+	b.do(chromedp.Click(fmt.Sprintf(`[name=%s]`, name)))
+	if search != "" {
+		b.fill(name, search)
+	}
+	at := fmt.Sprintf(`[...document.querySelectorAll('.picker [role=option]')].find((e) => e.textContent === %q)`, option)
+	b.until(at)
+	b.eval(at+`.click()`, nil)
+}
 
 // Tags are created, changed and deleted, and lead to their links and reports.
 func TestNewLabels_tags(t *testing.T) {
@@ -59,11 +75,48 @@ func TestNewLabels_many_tags(t *testing.T) {
 		b.ask("POST", "/api/urls/bulk", map[string]any{"urls": urls}, nil)
 	}
 	b.visit("/console/new/tags")
-	b.sees("Page 1 of 4")
+	b.sees("Page 1 of 10")
+	b.barrierFree()
 	b.visit("/console/new/links")
-	b.until(`document.querySelectorAll('[name=tag] option').length === 201`)
-	b.set("tag", "tag 199")
+	b.takes("tag", "19", "tag 119")
 	b.sees("1 link")
+	b.until(`location.search === '?tag=tag+119' && document.querySelector('[name=tag]').value === 'tag 119'`)
+
+	// The arrow keys go through the list, Escape leaves it, and Enter takes nothing that an earlier text found.
+	b.fill("tag", "tag 00")
+	b.until(`document.querySelectorAll('.picker [role=option]').length === 10`)
+	b.barrierFree()
+	b.looks("new-tag-picker")
+	b.do(chromedp.Focus(`[name=tag]`)) // another size of the window closes the list
+	b.fill("tag", "tag 00")
+	b.until(`document.querySelectorAll('.picker [role=option]').length === 10`)
+	b.keys(kb.ArrowDown, kb.ArrowDown, kb.ArrowUp, kb.Enter)
+	b.until(`location.search === '?tag=tag+001'`)
+	b.fill("tag", "tag 01")
+	b.until(`document.querySelectorAll('.picker [role=option]').length === 10`)
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('.picker ul') && document.querySelector('[name=tag]').value === 'tag 001'`)
+	b.fill("tag", "nothing like it")
+	b.sees("Nothing found")
+	b.keys(kb.Enter)
+	b.until(`location.search === '?tag=tag+001'`)
+	b.do(chromedp.Click(`[name=sort]`), chromedp.KeyEvent(kb.Escape))
+	b.do(chromedp.Click(`[name=tag]`))
+	b.until(`document.querySelectorAll('.picker [role=option]').length > 1`)
+	b.until(`document.querySelector('.picker [role=option]').textContent === 'Any'`)
+	b.keys(kb.Enter)
+	b.sees("200 links")
+
+	// A tag whose name begins with that of another one is not cut short.
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "tags": []string{"tag 0", "tag 00"}})
+	b.visit("/console/new/links/" + link.ID)
+	b.until(`document.querySelector('.chips input')`)
+	b.eval(`document.querySelector('.chips input').focus()`, nil)
+	for _, letter := range "tag 0077" {
+		b.do(input.InsertText(string(letter)))
+	}
+	b.keys(kb.Enter)
+	b.until(`document.querySelectorAll('.chips .chip').length === 3 && document.querySelectorAll('.chips .chip')[2].textContent === 'tag 0077'`)
 	b.silent()
 }
 
@@ -96,11 +149,42 @@ func TestNewLabels_templates(t *testing.T) {
 	}
 	b.visit("/console/new/links/" + link.ID)
 	b.press("Campaign (UTM)")
-	b.until(`[...document.querySelectorAll('select option')].some((e) => e.textContent === 'Newsletter')`)
-	b.eval(`(() => { const s = [...document.querySelectorAll('select')].find((e) => [...e.options].some((o) => o.textContent === 'Newsletter')); s.value = [...s.options].find((o) => o.textContent === 'Newsletter').value; s.dispatchEvent(new Event('change', {bubbles: true})); })()`, nil)
+	b.takes("template", "news", "Newsletter")
 	b.sees("https://example.com/1?utm_source=mail&utm_medium=newsletter&utm_id=n-7")
 	b.press("Save")
 	b.sees("Saved")
+
+	// The values of other links are suggested, and a campaign is kept as a template.
+	b.visit("/console/new/links?new=1")
+	b.fill("originalUrl", "example.com/2")
+	b.press("More options")
+	b.press("Campaign (UTM)")
+	b.fill("utmMedium", "news")
+	b.until(`[...document.querySelectorAll('dialog [name=utmMedium] + datalist option')].map((e) => e.value).join() === 'newsletter'`)
+	b.fill("utmCampaign", "spring sale")
+	b.sees("https://example.com/2?utm_medium=news&utm_campaign=spring+sale")
+	b.barrierFree()
+	b.looks("new-campaign")
+	b.press("Save as a template")
+	b.until(`document.querySelector('dialog [name=utmCampaign]')?.value === 'spring sale'`)
+	b.fill("name", "Spring")
+	b.looks("new-template-form")
+	b.press("Create template")
+	b.sees("utm_medium=news&utm_campaign=spring+sale")
+	b.until(`location.search === ''`)
+	b.visit("/console/new/links?new=1")
+	b.until(`document.querySelector('dialog [name=utmMedium]')?.value === 'news'`) // the link is still a draft
+	b.takes("template", "", "Newsletter")
+	b.until(`document.querySelector('dialog [name=utmSource]').value === 'mail' && document.querySelector('dialog [name=utmCampaign]').value === ''`)
+	b.press("Create link")
+	b.sees("2 links")
+	var links struct {
+		Data []struct{ OriginalURL, UTMSource, UTMID string }
+	}
+	b.ask("GET", "/api/urls?search=example.com/2", nil, &links)
+	if len(links.Data) != 1 || links.Data[0].UTMSource != "mail" || links.Data[0].UTMID != "n-7" {
+		t.Errorf("the new link is %+v", links.Data)
+	}
 	b.silent()
 }
 
@@ -108,6 +192,7 @@ func TestNewLabels_templates(t *testing.T) {
 func TestNewLabels_bundles(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t, standalone(t), "")
+	b.also("412")
 	for _, name := range []string{"Alpha", "Beta", "Gamma"} {
 		b.made(map[string]any{"originalUrl": "https://example.com/" + name, "title": name})
 	}
@@ -141,10 +226,37 @@ func TestNewLabels_bundles(t *testing.T) {
 	b.looks("new-bundle")
 	b.press("Show in the list of links")
 	b.sees("2 links")
-	b.until(`document.querySelector('[name=bundle]').selectedOptions[0].textContent === 'Launch'`)
+	b.until(`document.querySelector('[name=bundle]').value === 'Launch'`)
 	b.do(chromedp.NavigateBack())
+	b.press("Remove Alpha from the bundle")
+	b.until(order + ` === 'Beta'`)
+	b.press("Undo")
+	b.until(order + ` === 'Alpha,Beta'`)
 	b.press("Remove Beta from the bundle")
 	b.until(order + ` === 'Alpha'`)
+
+	// Two people who change a bundle lose nothing.
+	var id string
+	b.eval(`location.pathname.split('/').pop()`, &id)
+	b.press("Edit")
+	b.fill("name", "Mine")
+	b.ask("PUT", "/api/bundles/"+id, map[string]any{"name": "Theirs", "description": "Theirs too"}, nil)
+	b.press("Save")
+	b.sees("Somebody else has changed Theirs meanwhile.")
+	b.barrierFree()
+	b.looks("new-bundle-conflict")
+	b.press("Save mine")
+	b.until(`document.querySelector('h1').textContent === 'Mine'`)
+	b.sees("Theirs too")
+	b.press("Edit")
+	b.fill("name", "Mine again")
+	b.ask("PUT", "/api/bundles/"+id, map[string]any{"name": "Theirs again"}, nil)
+	b.press("Save")
+	b.press("Use theirs")
+	b.until(`document.querySelector('dialog [name=name]').value === 'Theirs again'`)
+	b.fill("name", "Launch 2026")
+	b.press("Save")
+	b.until(`document.querySelector('h1').textContent === 'Launch 2026'`)
 	b.press("Edit")
 	b.fill("name", "Launch 2027")
 	b.press("Save")
@@ -156,8 +268,8 @@ func TestNewLabels_bundles(t *testing.T) {
 	b.sees("Nothing matches")
 	b.visit("/console/new/links")
 	b.sees("3 links")
-	b.eval(`document.querySelector('[name=bundle]').focus()`, nil)
-	b.until(`document.querySelectorAll('[name=bundle] option').length === 2`)
+	b.takes("bundle", "", "Launch 2027")
+	b.sees("1 link")
 	b.visit("/console/new/bundles")
 	b.press("Delete Launch 2027")
 	b.sees("Its 1 link stays.")
@@ -186,21 +298,95 @@ func TestNewLabels_views(t *testing.T) {
 	b.sees("2 links")
 	b.until(`document.querySelectorAll('[name=view] option').length === 2`)
 	b.eval(`(() => { const s = document.querySelector('[name=view]'); s.value = s.options[1].value; s.dispatchEvent(new Event('change', {bubbles: true})); })()`, nil)
-	b.until(`location.search === '?tag=summer&sort=title'`)
+	b.until(`location.search.startsWith('?tag=summer&sort=title&view=')`)
 	b.sees("1 link")
 	b.barrierFree()
 	b.looks("new-view")
 
+	// A view gets another name, and other filters.
+	b.press("Edit Summer")
+	b.fill("name", "Warm")
+	b.press("Save")
+	b.until(`document.querySelector('[name=view]').selectedOptions[0].textContent === 'Warm (shared)'`)
+	b.set("sort", "clicks")
+	b.until(`document.querySelector('[name=view]').selectedOptions[0].textContent === 'Not saved'`)
+	b.press("Save this view")
+	b.until(`document.querySelector('dialog [name=name]').value === 'Warm'`)
+	b.sees("This replaces your view of that name.")
+	b.press("Save")
+	b.until(`document.querySelector('[name=view]').selectedOptions[0].textContent === 'Warm (shared)'`)
+	var views struct {
+		Data []struct {
+			Name, Query string
+			Shared      bool
+		}
+	}
+	b.ask("GET", "/api/views?screen=links", nil, &views)
+	if len(views.Data) != 1 || views.Data[0].Name != "Warm" || views.Data[0].Query != "tag=summer&sort=clicks" || !views.Data[0].Shared {
+		t.Errorf("the views are %+v", views.Data)
+	}
+
 	// A saved name takes over another selection.
 	b.visit("/console/new/links?search=ski")
 	b.press("Save this view")
-	b.fill("name", "Summer")
+	b.fill("name", "warm")
 	b.sees("This replaces your view of that name.")
 	b.press("Save")
-	b.sees("Summer saved")
-	b.press("Delete Summer")
+	b.sees("warm saved")
+	b.press("Delete warm")
 	b.press("Delete")
-	b.sees("Summer deleted")
+	b.sees("warm deleted")
 	b.until(`document.querySelectorAll('[name=view] option').length === 1`)
+	b.silent()
+}
+
+// The list is filtered by bundle, campaign and creator.
+func TestNewLabels_filters(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	beach := b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "Beach", "utmCampaign": "warm days"})
+	b.made(map[string]any{"originalUrl": "https://example.com/2", "title": "Ski"})
+	var bundle struct{ ID string }
+	b.ask("POST", "/api/bundles", map[string]any{"name": "Coast", "urlIds": []string{beach.ID}}, &bundle)
+	b.visit("/console/new/links")
+	b.sees("2 links")
+	b.takes("bundle", "coa", "Coast")
+	b.sees("1 link")
+	b.until(`location.search === '?bundle=` + bundle.ID + `'`)
+	b.do(chromedp.Reload())
+	b.until(`document.querySelector('[name=bundle]')?.value === 'Coast'`)
+	b.takes("bundle", "", "Any")
+	b.sees("2 links")
+	b.takes("campaign", "warm", "warm days")
+	b.sees("1 link")
+	b.until(`document.querySelector('[name=campaign]').value === 'warm days' && !document.querySelector('[name=creator]')`)
+	b.barrierFree()
+
+	// The trash has only a search, so the filters do not hide what is in it.
+	b.set("status", "DELETED")
+	b.sees("No link matches")
+	b.until(`!document.querySelector('[name=tag]')`)
+	b.press("Clear the filters")
+	b.sees("2 links")
+
+	// Where other people work, the list is filtered by who made a link.
+	b.user("ann@example.com")
+	var team, ann struct{ ID, Slug, Link string }
+	b.ask("POST", "/api/workspaces", map[string]string{"name": "Team", "slug": "team"}, &team)
+	b.ask("POST", "/api/workspaces/"+team.ID+"/invitations", map[string]string{"email": "ann@example.com", "role": "VIEWER"}, &ann)
+	b.as("ann@example.com", annPassword)
+	b.eval("location.href = `"+ann.Link+"`", nil)
+	b.press("Accept")
+	b.as("admin@example.com", adminPassword)
+	b.eval(`localStorage.setItem('shortline.workspace', '`+team.ID+`')`, nil)
+	b.visit("/console/new/links")
+	b.takes("creator", "ann", "ann@example.com")
+	b.until(`location.search.startsWith('?creator=')`)
+	b.sees("No link matches")
+	b.looks("new-filters")
+	b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
+	b.settle()
+	b.until(`document.documentElement.scrollWidth <= innerWidth`)
+	b.do(emulation.ClearDeviceMetricsOverride())
 	b.silent()
 }

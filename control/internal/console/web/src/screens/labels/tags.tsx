@@ -103,11 +103,9 @@ export function Tags() {
           name: t('tags.recent'),
           figure: true,
           cell: (tag) => (
-            <a
-              href={to(`/analytics?${new URLSearchParams({ tag: tag.name }).toString()}`)}
-              aria-label={`${t('labels.report')}: ${tag.name}`}
-            >
+            <a href={to(`/analytics?${new URLSearchParams({ tag: tag.name }).toString()}`)}>
               {clicks ? number(clicks.get(tag.name) ?? 0) : '…'}
+              <span class="offscreen">{` · ${t('labels.report')}: ${tag.name}`}</span>
             </a>
           ),
         },
