@@ -1,6 +1,6 @@
 // A list that may have a million rows and draws only those in view. The page itself scrolls, so the browser's own search, zoom
 // and scroll position work as everywhere.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 
 /** The rows to draw: those in view and a few beside them. `top` is the distance of the list's top from the view's top. */
@@ -15,6 +15,19 @@ export function visible(
   const from = Math.min(Math.max(0, first - beside), count);
   const to = Math.min(count, Math.max(from, first + Math.ceil(view / row) + beside));
   return { from, to };
+}
+
+// After a reload, the browser looks for its place before the list has its height. So the page leaves it to the next one.
+const stored = 'shortline.scroll';
+const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+let left = entry && entry.type !== 'navigate' ? sessionStorage.getItem(stored) : null;
+addEventListener('pagehide', () => sessionStorage.setItem(stored, `${scrollY} ${location.href}`));
+
+/** Goes to the place that the page had before it was loaded again, once. */
+function returnToPlace(): void {
+  const [y = '', address] = left?.split(' ') ?? [];
+  left = null;
+  if (address === location.href) scrollTo(0, Number(y));
 }
 
 interface VirtualProps {
@@ -32,6 +45,10 @@ export function Virtual({ count, height, label, row, onRange }: VirtualProps) {
   const ref = useRef<HTMLUListElement>(null);
   const [range, setRange] = useState({ from: 0, to: 0 });
   const size = height * parseFloat(getComputedStyle(document.documentElement).fontSize);
+
+  useLayoutEffect(() => {
+    if (count > 0) returnToPlace();
+  }, [count]);
 
   useEffect(() => {
     const measure = () => {
