@@ -147,6 +147,7 @@ var operations = map[string]words{
 	"urlStats":   {about: "Numbers of your links; administrators get the numbers of all users."},
 	"utmSuggestions": {about: "Up to 20 values of a campaign field, most frequent first, for autocompletion. " +
 		"They come from the links of all users, so that a team uses the same names."},
+	"checkSlug":          {about: "Whether a new link can have this slug on this domain, with a similar one that is free. The slug is not held: creating the link can still get 409."},
 	"getURL":             {about: "Returns a link. `status` is EXPIRED after `expiresAt`."},
 	"updateURL":          {about: "Changes the given fields: missing fields are kept, null or an empty string clears a field. The slug cannot change.", example: `{"title":"Launch day","expiresAt":"2027-12-31T00:00:00.000Z"}`},
 	"patchURL":           {about: "Same as PUT at this path.", example: `{"isABTesting":true}`},

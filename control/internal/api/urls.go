@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -283,6 +284,7 @@ func (s *Server) registerURLs() {
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls", ID: "listURLs", Summary: "List short URLs", Tag: "URLs"}, s.listURLs)
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/stats", ID: "urlStats", Summary: "Count short URLs by status", Tag: "URLs"}, s.urlStats)
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/utm-suggestions", ID: "utmSuggestions", Summary: "Suggest values of a campaign field", Tag: "URLs"}, s.utmSuggestions)
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/slug", ID: "checkSlug", Summary: "Check whether a slug is free", Tag: "URLs", Role: auth.Editor}, s.checkSlug)
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/{id}", ID: "getURL", Summary: "Get a short URL", Tag: "URLs"},
 		func(ctx context.Context, in *URLPath) (*versioned[URL], error) {
 			u, err := s.Links.Get(ctx, principal(ctx), in.ID)
@@ -322,6 +324,31 @@ func (s *Server) urlStats(ctx context.Context, _ *struct{}) (*body[URLStats], er
 		return nil, err
 	}
 	return &body[URLStats]{URLStats{st.Total, st.Active, st.Inactive, st.Expired, st.Scheduled, st.Exhausted, st.Suspended, st.Clicks}}, nil
+}
+
+// SlugAvailability says whether a new link can have a slug.
+type SlugAvailability struct {
+	Slug       string  `json:"slug"`
+	Domain     string  `json:"domain" doc:"Host name of shortUrl." example:"go.acme.com"`
+	ShortURL   string  `json:"shortUrl" doc:"The address that the link would have."`
+	Status     string  `json:"status" enum:"FREE,TAKEN,RESERVED,INVALID" doc:"RESERVED is a path of the service itself. INVALID is not 3 to 50 letters, digits, hyphens or underscores."`
+	Suggestion *string `json:"suggestion" doc:"A similar slug that is free, if this one is taken or reserved."`
+}
+
+func (s *Server) checkSlug(ctx context.Context, in *struct {
+	Slug   string `query:"slug" required:"true" doc:"Of at most 100 bytes." maxLength:"100"`
+	Domain string `query:"domain" doc:"A domain of the workspace, or the host of the service. Default: the workspace's default domain."`
+	Shared bool   `query:"shared" doc:"Without a domain: the host of the service instead of the workspace's default domain."`
+}) (*body[SlugAvailability], error) {
+	var domain *string
+	if in.Domain != "" || in.Shared {
+		domain = &in.Domain
+	}
+	a, err := s.Links.CheckSlug(ctx, principal(ctx), in.Slug, domain)
+	if err != nil {
+		return nil, err
+	}
+	return &body[SlugAvailability]{SlugAvailability{a.Link.Slug, s.Links.Host(&a.Link), s.Links.ShortURL(&a.Link), a.State, text(a.Suggestion)}}, nil
 }
 
 // UTMSuggestion is one value of a campaign field and the number of links that use it.

@@ -355,6 +355,29 @@ func TestURLs_list(t *testing.T) {
 	})
 }
 
+func TestURLs_check_a_slug(t *testing.T) {
+	eachWithLinks(t, func(t *testing.T, w *world) {
+		long := strings.Repeat("x", 50)
+		for _, slug := range []string{"spring", "spring-2", long} {
+			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"`+slug+`"}`, as(w.bob)).want(201)
+		}
+		for slug, want := range map[string]string{
+			"summer": "FREE <nil>", "spring": "TAKEN spring-3", "Login": "RESERVED Login-2", long: "TAKEN " + long[:48] + "-2", "a": "INVALID <nil>", "a%20b%2F": "INVALID <nil>",
+		} {
+			r := w.do("GET", "/api/urls/slug?slug="+slug, "", as(w.ann)).want(200).has("", "slug", "domain", "shortUrl", "status", "suggestion")
+			if got := fmt.Sprint(r.at("status"), " ", r.at("suggestion")); got != want {
+				t.Errorf("%q: %s, want %s", slug, got, want)
+			}
+		}
+		if r := w.do("GET", "/api/urls/slug?slug=summer&shared=true", "", as(w.ann)).want(200); r.str("shortUrl") != baseURL+"/summer" {
+			t.Error(r.text)
+		}
+		w.do("GET", "/api/urls/slug?slug=summer&domain=go.example.org", "", as(w.ann)).wantField("domain")
+		w.do("GET", "/api/urls/slug?slug=", "", as(w.ann)).wantField("slug")
+		w.do("GET", "/api/urls/slug?slug="+strings.Repeat("x", 101), "", as(w.ann)).wantField("slug")
+	})
+}
+
 func TestURLs_suggest_campaign_values(t *testing.T) {
 	eachWithLinks(t, func(t *testing.T, w *world) {
 		for i, v := range []string{"news", "news", "Newsletter", "ads"} {
