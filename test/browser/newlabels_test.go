@@ -13,12 +13,13 @@ import (
 // takes searches a choice and takes the option with that text.
 func (b *browser) takes(name, search, option string) {
 	b.t.Helper()
-	b.until(fmt.Sprintf(`document.querySelector('[name=%s]')?.checkVisibility()`, name))
-	b.do(chromedp.Click(fmt.Sprintf(`[name=%s]`, name)))
+	within := `([...document.querySelectorAll('dialog[open]')].pop() ?? document)`
+	b.until(fmt.Sprintf(`%s.querySelector('[name=%s]')?.checkVisibility()`, within, name))
+	b.eval(fmt.Sprintf(`(() => { const e = %s.querySelector('[name=%s]'); e.focus(); e.click(); })()`, within, name), nil)
 	if search != "" {
 		b.fill(name, search)
 	}
-	at := fmt.Sprintf(`[...document.querySelectorAll('.picker [role=option]')].find((e) => e.textContent === %q)`, option)
+	at := fmt.Sprintf(`[...%s.querySelectorAll('.picker [role=option]')].find((e) => e.textContent === %q)`, within, option)
 	b.until(at)
 	b.eval(at+`.click()`, nil)
 }

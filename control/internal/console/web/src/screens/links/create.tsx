@@ -11,16 +11,19 @@ import { notify } from '../../ui/toast';
 import { Campaign } from '../link/campaign';
 import { utm, utmOf, type Utm } from '../link/fields';
 import { TagField } from '../link/tags';
+import { Address, shared } from './address';
 import { bare, complete } from './changes';
 
 interface Draft extends Utm {
   originalUrl: string;
   customSlug: string;
+  /** As in `Address`. */
+  domain: string;
   title: string;
   tags: string[];
 }
 
-const blank: Draft = { originalUrl: '', customSlug: '', title: '', tags: [], ...utmOf() };
+const blank: Draft = { originalUrl: '', customSlug: '', domain: '', title: '', tags: [], ...utmOf() };
 
 /** Where a new link has to be, for slugs that visitors ask for already. */
 export interface Place {
@@ -38,24 +41,30 @@ export function requestOf(draft: Draft): Schema<'CreateURL'> {
   return {
     originalUrl: complete(draft.originalUrl),
     ...(draft.customSlug.trim() && { customSlug: draft.customSlug.trim() }),
+    ...(draft.domain && { domain: draft.domain === shared ? '' : draft.domain }),
     ...(draft.title.trim() && { title: draft.title.trim() }),
     ...(draft.tags.length > 0 && { tags: draft.tags }),
     ...(Object.fromEntries(utm.map((name) => [name, draft[name].trim()]).filter(([, value]) => value)) as Partial<Utm>),
   };
 }
 
-function More({ draft, set, problem }: { draft: Draft; set: (values: Partial<Draft>) => void; problem: Problems }) {
+interface MoreProps {
+  draft: Draft;
+  place: Place | undefined;
+  set: (values: Partial<Draft>) => void;
+  problem: Problems;
+}
+
+function More({ draft, place, set, problem }: MoreProps) {
   return (
     <>
-      <Input
-        label={t('create.slug')}
-        hint={t('create.slugHint')}
-        problem={problem('customSlug')}
-        name="customSlug"
-        value={draft.customSlug}
-        autocomplete="off"
-        spellcheck={false}
-        onValue={(customSlug) => set({ customSlug })}
+      <Address
+        slug={draft.customSlug}
+        domain={draft.domain}
+        fixed={place !== undefined}
+        within={place?.within}
+        set={set}
+        problem={problem}
       />
       <Input
         label={t('create.linkTitle')}
@@ -84,7 +93,7 @@ export function Create({ place, onClose, onCreated }: CreateProps) {
   // Each place has a draft of its own.
   const kept = useDraft<Draft>(place ? `link new ${place.host}/${place.slug}` : 'link new', {
     ...blank,
-    customSlug: place?.slug ?? '',
+    ...(place && { customSlug: place.slug, domain: place.domain || shared }),
   });
   const draft = kept.value;
   const [error, setError] = useState<unknown>(undefined);
@@ -94,6 +103,7 @@ export function Create({ place, onClose, onCreated }: CreateProps) {
   const problem: Problems = (field) => fields.find((one) => one.field.split(/[.[]/)[0] === field)?.message;
   const more =
     draft.customSlug !== '' ||
+    draft.domain !== '' ||
     draft.title !== '' ||
     draft.tags.length > 0 ||
     utm.some((name) => draft[name] !== '') ||
@@ -102,7 +112,7 @@ export function Create({ place, onClose, onCreated }: CreateProps) {
   const save = async () => {
     setBusy(true);
     try {
-      const body = { ...requestOf(draft), ...(place && { domain: place.domain }) };
+      const body = requestOf(draft);
       const link = await api.post('/api/urls', { body, ...(place?.within && { within: place.within }) });
       kept.discard();
       const short = bare(link.shortUrl);
@@ -139,7 +149,7 @@ export function Create({ place, onClose, onCreated }: CreateProps) {
         />
         <details open={more}>
           <summary>{t('create.more')}</summary>
-          <More draft={draft} set={set} problem={problem} />
+          <More draft={draft} place={place} set={set} problem={problem} />
         </details>
         <footer>
           <Button onClick={onClose}>{t('action.cancel')}</Button>

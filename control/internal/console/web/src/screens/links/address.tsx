@@ -1,0 +1,100 @@
+// The short address of a new link: its domain and slug, and whether they are free.
+import { api } from '../../api/client';
+import { t } from '../../text';
+import { Input } from '../../ui/field';
+import { useLater } from '../../ui/later';
+import { Picker } from '../../ui/picker';
+import { useResource } from '../../ui/resource';
+import { bare } from './changes';
+
+/** Stands for the host of the service; '' is the default domain of the workspace. No host name has this form. */
+export const shared = '/';
+
+async function domains(text: string, signal: AbortSignal) {
+  const { data } = await api.get('/api/domains', { query: { search: text, pageSize: 50 }, signal });
+  const found = data.filter((one) => one.status === 'ACTIVE').map((one) => [one.hostname, one.displayName] as const);
+  return text === '' ? [[shared, t('create.shared')] as const, ...found] : found;
+}
+
+interface StateProps {
+  slug: string;
+  domain: string;
+  within: string | undefined;
+  onSlug: (slug: string) => void;
+}
+
+/** Whether the slug is free. Its line is always there, so that nothing moves when the answer arrives. */
+function State({ slug, domain, within, onSlug }: StateProps) {
+  const wanted = useLater(slug);
+  const found = useResource(`${wanted} ${domain}`, async (signal) =>
+    // The API refuses longer slugs, and creating the link says so.
+    wanted && wanted.length <= 50
+      ? await api.get('/api/urls/slug', {
+          query: { slug: wanted, ...(domain === shared ? { shared: true } : { domain }) },
+          ...(within && { within }),
+          signal,
+        })
+      : undefined,
+  );
+  const answer = found.data?.slug === slug ? found.data : undefined;
+  const link = answer ? bare(answer.shortUrl) : '';
+  const says = answer && {
+    FREE: () => t('create.slugFree', { link }),
+    TAKEN: () => t('create.slugTaken', { link }),
+    RESERVED: () => t('create.slugReserved', { link }),
+    INVALID: () => t('create.slugInvalid'),
+  };
+  return (
+    <div class={answer?.status === 'FREE' ? 'slugstate free' : 'slugstate'}>
+      <p class="hint" role="status">
+        {answer && says ? says[answer.status]() : slug === '' && t('create.slugHint')}
+      </p>
+      {answer?.suggestion && (
+        <button type="button" class="asLink" onClick={() => onSlug(answer.suggestion ?? '')}>
+          {t('create.slugUse', { slug: answer.suggestion })}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface AddressProps {
+  slug: string;
+  domain: string;
+  /** Whether the domain is given, and cannot be chosen. */
+  fixed: boolean;
+  /** Another workspace than the chosen one. */
+  within?: string | undefined;
+  set: (values: { customSlug?: string; domain?: string }) => void;
+  problem: (field: string) => string | undefined;
+}
+
+export function Address({ slug, domain, fixed, within, set, problem }: AddressProps) {
+  return (
+    <>
+      {!fixed && (
+        <Picker
+          label={t('links.domain')}
+          name="domain"
+          shown={domain === shared ? t('create.shared') : domain || t('domain.default')}
+          none={t('domain.default')}
+          find={domains}
+          onPick={(next) => set({ domain: next })}
+          problem={problem('domain')}
+        />
+      )}
+      <div class="slugfield">
+        <Input
+          label={t('create.slug')}
+          problem={problem('customSlug')}
+          name="customSlug"
+          value={slug}
+          autocomplete="off"
+          spellcheck={false}
+          onValue={(customSlug) => set({ customSlug })}
+        />
+        <State slug={slug.trim()} domain={domain} within={within} onSlug={(customSlug) => set({ customSlug })} />
+      </div>
+    </>
+  );
+}
