@@ -66,6 +66,8 @@ export class ApiError extends Error {
   readonly requestId: string;
   /** The object as it is now, if somebody changed it in the meantime. */
   readonly current: unknown;
+  /** What a deletion would take with it, if the server refused it for that. */
+  readonly counts: Schema<'Counts'> | undefined;
   /** Seconds after which to try again; 0: not told. */
   readonly retryAfter: number;
   /** True if the user must set up a second factor before anything else. */
@@ -78,6 +80,7 @@ export class ApiError extends Error {
     this.fields = Array.isArray(b['errors']) ? (b['errors'] as FieldProblem[]) : [];
     this.requestId = typeof b['requestId'] === 'string' ? b['requestId'] : '';
     this.current = b['current'];
+    this.counts = b['counts'] as Schema<'Counts'> | undefined;
     this.retryAfter = retryAfter;
     this.needsFactor = status === 403 && b['error'] === 'Second Factor Required';
   }

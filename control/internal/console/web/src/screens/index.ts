@@ -42,6 +42,8 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/workspace$/, lazy(async () => (await import('./workspace/workspace')).WorkspaceScreen)],
   [/^\/audit$/, lazy(async () => (await import('./audit/audit')).Audit)],
   [/^\/account(?:\/(?<id>security|sessions))?$/, lazy(async () => (await import('./account')).Account)],
+  [/^\/users$/, lazy(async () => (await import('./people')).Users)],
+  [/^\/users\/(?<id>[\w-]+)$/, lazy(async () => (await import('./people')).UserScreen)],
   [/^\/domains$/, lazy(async () => (await import('./domains')).Domains)],
   [/^\/domains\/(?<id>[\w-]+)$/, lazy(async () => (await import('./domains')).DomainScreen)],
   [/^\/domains\/(?<id>[\w-]+)\/settings$/, lazy(async () => (await import('./domains')).DomainSettings)],
@@ -96,6 +98,7 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
       { at: '/audit', icon: 'audit', name: 'nav.audit', key: 'h', for: 'ADMIN' },
     ],
   },
+  { name: 'nav.system', places: [{ at: '/users', icon: 'users', name: 'nav.users', key: 'y', for: 'SYSTEM' }] },
 ];
 
 /** The places that the user sees. */

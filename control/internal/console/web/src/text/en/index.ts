@@ -15,6 +15,7 @@ import { live } from './live';
 import { members } from './members';
 import { missing } from './missing';
 import { palette } from './palette';
+import { people } from './people';
 import { qr } from './qr';
 import { report } from './report';
 import { rules } from './rules';
@@ -36,6 +37,7 @@ export const en = {
   ...members,
   ...missing,
   ...palette,
+  ...people,
   ...qr,
   ...report,
   ...rules,

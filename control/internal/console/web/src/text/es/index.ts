@@ -14,6 +14,7 @@ import { live } from './live';
 import { members } from './members';
 import { missing } from './missing';
 import { palette } from './palette';
+import { people } from './people';
 import { qr } from './qr';
 import { report } from './report';
 import { rules } from './rules';
@@ -35,6 +36,7 @@ export const es: Catalogue = {
   ...members,
   ...missing,
   ...palette,
+  ...people,
   ...qr,
   ...report,
   ...rules,

@@ -1,0 +1,2 @@
+export { UserScreen } from './user';
+export { Users } from './users';

@@ -1,0 +1,163 @@
+// One user: the account, how the user signs in, and the changes that an administrator may make.
+import { api } from '../../api/client';
+import { query, search, to } from '../../route';
+import { user as self } from '../../session';
+import { moment, t } from '../../text';
+import { Button } from '../../ui/button';
+import { Head, Loading, Section, Waiting } from '../../ui/page';
+import { Problem } from '../../ui/problem';
+import { useResource } from '../../ui/resource';
+import { Table } from '../../ui/table';
+import type { ScreenProps } from '..';
+import { Question, type Asking } from './questions';
+import { Remove } from './remove';
+import { factorsOf, lastSignIn, nameOfRole, Status, titleOf, type User } from './roles';
+
+const ask = (dialog: Asking | 'delete') => search({ dialog });
+
+function Facts({ of: one }: { of: User }) {
+  const last = useResource(one.id, (signal) => lastSignIn(one.id, signal));
+  const log = `/audit?where=all&person=${one.id}&personName=${encodeURIComponent(one.email)}`;
+  return (
+    <dl class="facts-list">
+      <div>
+        <dt>{t('members.role')}</dt>
+        <dd>{nameOfRole(one.role)}</dd>
+      </div>
+      <div>
+        <dt>{t('user.status')}</dt>
+        <dd>
+          <Status of={one} />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('user.factor')}</dt>
+        <dd>{factorsOf(one)}</dd>
+      </div>
+      <div>
+        <dt>{t('user.last')}</dt>
+        <dd>
+          {last.error !== undefined && <Problem error={last.error} retry={last.reload} />}
+          {last.data === undefined ? '…' : last.data === null ? t('keys.never') : moment(last.data)} ·{' '}
+          <a href={to(log)}>{t('nav.audit')}</a>
+        </dd>
+      </div>
+      <div>
+        <dt>{t('ws.since')}</dt>
+        <dd>{moment(one.createdAt)}</dd>
+      </div>
+    </dl>
+  );
+}
+
+/** What an administrator may change. The own account has a screen of its own, so that nobody locks themselves out here. */
+function Actions({ of: one }: { of: User }) {
+  const own = one.id === self.value?.id;
+  const factor = one.twoFactorEnabled || one.hasPasskeys;
+  return (
+    <p class="choices">
+      <Button icon="edit" onClick={() => ask('name')}>
+        {t('user.rename')}
+      </Button>
+      {!own && (
+        <>
+          <Button icon="users" onClick={() => ask('role')}>
+            {t('members.change')}
+          </Button>
+          <Button icon={one.isActive ? 'pause' : 'play'} onClick={() => ask('status')}>
+            {t(one.isActive ? 'user.deactivate' : 'user.activate')}
+          </Button>
+          <Button icon="key" onClick={() => ask('password')}>
+            {t('user.reset')}
+          </Button>
+          {factor && (
+            <Button icon="lock" onClick={() => ask('factor')}>
+              {t('user.factorOff')}
+            </Button>
+          )}
+        </>
+      )}
+    </p>
+  );
+}
+
+/** The accounts at sign-in providers that lead to this user. */
+function Accounts({ of: one }: { of: User }) {
+  const list = useResource(one.id, (signal) =>
+    api.get('/api/users/{id}/oidc-accounts', { path: { id: one.id }, signal }),
+  );
+  const unlink = query.value.get('unlink');
+  const going = list.data?.find(({ id }) => id === unlink);
+  return (
+    <Section title={t('user.accounts')} hint={t('user.accountsHint')}>
+      {list.error !== undefined && <Problem error={list.error} retry={list.reload} />}
+      {!list.data && list.error === undefined && <Loading />}
+      {list.data?.length === 0 && <p>{t('user.noAccounts')}</p>}
+      {list.data && list.data.length > 0 && (
+        <Table
+          label={t('user.accounts')}
+          rows={list.data}
+          keyOf={({ id }) => id}
+          columns={[
+            { name: t('user.provider'), cell: (account) => <bdi>{account.provider.name}</bdi> },
+            { name: t('user.user'), cell: (account) => <bdi>{account.email ?? account.sub}</bdi> },
+            { name: t('user.last'), cell: (account) => moment(account.lastLoginAt) },
+            {
+              name: t('test.actions'),
+              cell: ({ id }) => <Button onClick={() => search({ unlink: id })}>{t('user.unlink')}</Button>,
+            },
+          ]}
+        />
+      )}
+      {going && (
+        <Question
+          asking="unlink"
+          user={one}
+          account={going}
+          onChanged={list.reload}
+          onClose={() => search({ unlink: '' })}
+        />
+      )}
+    </Section>
+  );
+}
+
+const askings: readonly Asking[] = ['name', 'role', 'status', 'password', 'factor'];
+
+/** The screen of a user. */
+export function UserScreen({ id }: ScreenProps) {
+  const found = useResource(id, (signal) => api.get('/api/users/{id}', { path: { id }, signal }));
+  const one = found.data;
+  if (!one) return <Waiting of={found} />;
+  const own = one.id === self.value?.id;
+  const dialog = query.value.get('dialog');
+  const asking = askings.find((name) => name === dialog && (name === 'name' || !own));
+  const close = () => search({ dialog: '' });
+  return (
+    <>
+      <Head
+        title={titleOf(one)}
+        above={['/users', t('nav.users')]}
+        note={one.name ? <bdi dir="ltr">{one.email}</bdi> : undefined}
+      />
+      {found.error !== undefined && <Problem error={found.error} retry={found.reload} />}
+      <Section title={t('nav.account')}>
+        <Facts of={one} />
+        {own && <p class="hint">{t('user.own')}</p>}
+        <Actions of={one} />
+      </Section>
+      <Accounts of={one} />
+      {!own && (
+        <Section title={t('user.delete')} hint={t('user.deleteHint')}>
+          <p>
+            <Button kind="danger" icon="trash" onClick={() => ask('delete')}>
+              {t('user.delete')}
+            </Button>
+          </p>
+        </Section>
+      )}
+      {asking && <Question key={asking} asking={asking} user={one} onChanged={found.reload} onClose={close} />}
+      {dialog === 'delete' && !own && <Remove user={one} onClose={close} />}
+    </>
+  );
+}

@@ -1,0 +1,70 @@
+import type { people as en } from '../en/people';
+import type { Translation } from '../message';
+
+export const people: Translation<typeof en> = {
+  'user.user': 'Benutzer',
+  'user.search': 'Benutzer suchen',
+  'user.searchHint': 'Name oder E-Mail-Adresse',
+  'user.noMatch': 'Kein Benutzer passt',
+  'user.new': 'Neuer Benutzer',
+  'user.create': 'Benutzer anlegen',
+  'user.once': 'Kopieren Sie das Passwort jetzt und geben Sie es sicher weiter. Es wird nicht noch einmal angezeigt.',
+  'user.passwordHint': 'Ein starkes Passwort wird erzeugt und einmal angezeigt.',
+  'user.status': 'Status',
+  'user.status.ACTIVE': 'Aktiv',
+  'user.status.INACTIVE': 'Inaktiv',
+  'user.factor': 'Zweiter Faktor',
+  'user.app': 'Authenticator-App',
+  'user.passkey': 'Passkey',
+  'user.role.USER': 'Benutzer',
+  'user.role.USER.hint': 'Arbeitet in den eigenen Arbeitsbereichen und in denen seiner Teams.',
+  'user.role.ADMIN': 'Administrator',
+  'user.role.ADMIN.hint':
+    'Sieht und ändert die Links aller, verwaltet alle Benutzer und ändert die Einstellungen des Systems.',
+  'user.promote':
+    '{name} kann dann die Daten aller sehen, ändern und löschen und andere Administratoren entfernen. Eine neue Anmeldung ist nötig.',
+  'user.demote': '{name} erreicht dann nur noch die eigenen Arbeitsbereiche. Eine neue Anmeldung ist nötig.',
+  'user.last': 'Letzte Anmeldung',
+  'user.own': 'Das ist Ihr eigenes Konto. Rolle und Status muss ein anderer Administrator ändern.',
+  'user.rename': 'Namen ändern',
+  'user.activate': 'Aktivieren',
+  'user.activateTitle': '{name} aktivieren?',
+  'user.activateHint': 'Der Benutzer kann sich wieder anmelden.',
+  'user.deactivate': 'Deaktivieren',
+  'user.deactivateTitle': '{name} deaktivieren?',
+  'user.deactivateHint':
+    'Der Benutzer wird überall abgemeldet und kann sich nicht mehr anmelden. Links funktionieren weiter.',
+  'user.reset': 'Neues Passwort setzen',
+  'user.resetTitle': 'Neues Passwort für {name} setzen?',
+  'user.resetHint':
+    'Alle Sitzungen des Benutzers enden, seine API-Schlüssel und Passkeys werden gelöscht. Das neue Passwort wird einmal angezeigt.',
+  'user.resetDone': 'Neues Passwort von {name}',
+  'user.factorOff': 'Zweiten Faktor abschalten',
+  'user.factorOffTitle': 'Zweiten Faktor von {name} abschalten?',
+  'user.factorOffHint':
+    'Zum Anmelden genügt dann das Passwort. Authenticator-App und Passkeys funktionieren nicht mehr.',
+  'user.accounts': 'Konten bei Anmeldediensten',
+  'user.accountsHint': 'Damit meldet sich der Benutzer ohne Passwort an.',
+  'user.noAccounts': 'Keine. Ein Konto wird verknüpft, wenn sich der Benutzer über einen Dienst anmeldet.',
+  'user.provider': 'Dienst',
+  'user.unlink': 'Trennen',
+  'user.unlinkTitle': 'Konto bei {name} trennen?',
+  'user.unlinkHint': 'Die nächste Anmeldung über den Dienst kann es wieder verknüpfen.',
+  'user.made': '{email} wurde angelegt',
+  'user.delete': 'Benutzer löschen',
+  'user.deleteHint': 'Sie wählen, was aus den Links wird. Das lässt sich nicht rückgängig machen.',
+  'user.lose':
+    'Der Benutzer wird überall abgemeldet, alle seine API-Schlüssel werden gelöscht. Sein persönlicher Arbeitsbereich und Teams ohne weiteren Eigentümer werden gelöscht. Das lässt sich nicht rückgängig machen.',
+  'user.has': 'Der persönliche Arbeitsbereich enthält {list}.',
+  'user.all': 'Insgesamt betrifft das {list}.',
+  'user.stays': 'Was der Benutzer in Arbeitsbereichen mit einem weiteren Eigentümer angelegt hat, bleibt dort.',
+  'user.more':
+    'Noch wurde nichts gelöscht: Es ist mehr betroffen als zuvor angezeigt. Prüfen Sie die Zahlen und Ihre Wahl.',
+  'user.otherEmail': 'Das ist nicht die E-Mail-Adresse des Benutzers.',
+  'user.count': { other: '{n} Benutzer' },
+  'user.workspaces': { one: '{n} Arbeitsbereich', other: '{n} Arbeitsbereiche' },
+  'user.clicks': {
+    one: 'Seine Links hatten in den letzten 365 Tagen {n} Klick.',
+    other: 'Seine Links hatten in den letzten 365 Tagen {n} Klicks.',
+  },
+};

@@ -1,0 +1,70 @@
+import type { people as en } from '../en/people';
+import type { Translation } from '../message';
+
+export const people: Translation<typeof en> = {
+  'user.user': 'Utilisateur',
+  'user.search': 'Rechercher un utilisateur',
+  'user.searchHint': 'Nom ou adresse e-mail',
+  'user.noMatch': 'Aucun utilisateur ne correspond',
+  'user.new': 'Nouvel utilisateur',
+  'user.create': 'Créer l’utilisateur',
+  'user.once': 'Copiez le mot de passe maintenant et transmettez-le de façon sûre. Il ne sera plus affiché.',
+  'user.passwordHint': 'Un mot de passe robuste est généré et affiché une seule fois.',
+  'user.status': 'État',
+  'user.status.ACTIVE': 'Actif',
+  'user.status.INACTIVE': 'Inactif',
+  'user.factor': 'Second facteur',
+  'user.app': 'Application d’authentification',
+  'user.passkey': 'Clé d’accès',
+  'user.role.USER': 'Utilisateur',
+  'user.role.USER.hint': 'Travaille dans ses propres espaces et dans ceux de ses équipes.',
+  'user.role.ADMIN': 'Administrateur',
+  'user.role.ADMIN.hint':
+    'Voit et modifie les liens de tous, gère tous les utilisateurs et change les réglages du système.',
+  'user.promote':
+    '{name} pourra voir, modifier et supprimer les données de tous, et retirer d’autres administrateurs. Une nouvelle connexion sera nécessaire.',
+  'user.demote': '{name} n’aura plus accès qu’à ses propres espaces. Une nouvelle connexion sera nécessaire.',
+  'user.last': 'Dernière connexion',
+  'user.own': 'C’est votre propre compte. Un autre administrateur doit en changer le rôle ou l’état.',
+  'user.rename': 'Changer le nom',
+  'user.activate': 'Activer',
+  'user.activateTitle': 'Activer {name} ?',
+  'user.activateHint': 'L’utilisateur pourra de nouveau se connecter.',
+  'user.deactivate': 'Désactiver',
+  'user.deactivateTitle': 'Désactiver {name} ?',
+  'user.deactivateHint':
+    'L’utilisateur est déconnecté partout et ne peut plus se connecter. Ses liens fonctionnent toujours.',
+  'user.reset': 'Définir un nouveau mot de passe',
+  'user.resetTitle': 'Définir un nouveau mot de passe pour {name} ?',
+  'user.resetHint':
+    'Toutes les sessions de l’utilisateur prennent fin ; ses clés API et ses clés d’accès sont supprimées. Le nouveau mot de passe est affiché une seule fois.',
+  'user.resetDone': 'Nouveau mot de passe de {name}',
+  'user.factorOff': 'Désactiver le second facteur',
+  'user.factorOffTitle': 'Désactiver le second facteur de {name} ?',
+  'user.factorOffHint':
+    'Le mot de passe suffira pour se connecter. L’application d’authentification et les clés d’accès ne fonctionneront plus.',
+  'user.accounts': 'Comptes chez des fournisseurs de connexion',
+  'user.accountsHint': 'Ils permettent à l’utilisateur de se connecter sans mot de passe.',
+  'user.noAccounts': 'Aucun. Un compte est associé quand l’utilisateur se connecte par un fournisseur.',
+  'user.provider': 'Fournisseur',
+  'user.unlink': 'Dissocier',
+  'user.unlinkTitle': 'Dissocier le compte chez {name} ?',
+  'user.unlinkHint': 'La prochaine connexion par ce fournisseur peut l’associer de nouveau.',
+  'user.made': '{email} a été créé',
+  'user.delete': 'Supprimer l’utilisateur',
+  'user.deleteHint': 'Vous choisissez ce que deviennent les liens. C’est irréversible.',
+  'user.lose':
+    'L’utilisateur est déconnecté partout et toutes ses clés API sont supprimées. Son espace personnel et les équipes sans autre propriétaire sont supprimés. C’est irréversible.',
+  'user.has': 'L’espace personnel contient {list}.',
+  'user.all': 'En tout, cela concerne {list}.',
+  'user.stays': 'Ce que l’utilisateur a créé dans des espaces ayant un autre propriétaire y reste.',
+  'user.more':
+    'Rien n’a encore été supprimé : cela concerne plus d’éléments qu’affiché auparavant. Vérifiez les chiffres et votre choix.',
+  'user.otherEmail': 'Ce n’est pas l’adresse e-mail de l’utilisateur.',
+  'user.count': { one: '{n} utilisateur', other: '{n} utilisateurs' },
+  'user.workspaces': { one: '{n} espace', other: '{n} espaces' },
+  'user.clicks': {
+    one: 'Ses liens ont reçu {n} clic ces 365 derniers jours.',
+    other: 'Ses liens ont reçu {n} clics ces 365 derniers jours.',
+  },
+};
