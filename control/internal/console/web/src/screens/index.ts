@@ -44,6 +44,8 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/account(?:\/(?<id>security|sessions))?$/, lazy(async () => (await import('./account')).Account)],
   [/^\/users$/, lazy(async () => (await import('./people')).Users)],
   [/^\/users\/(?<id>[\w-]+)$/, lazy(async () => (await import('./people')).UserScreen)],
+  [/^\/edges$/, lazy(async () => (await import('./system')).EdgesScreen)],
+  [/^\/reports$/, lazy(async () => (await import('./system')).Reports)],
   [/^\/domains$/, lazy(async () => (await import('./domains')).Domains)],
   [/^\/domains\/(?<id>[\w-]+)$/, lazy(async () => (await import('./domains')).DomainScreen)],
   [/^\/domains\/(?<id>[\w-]+)\/settings$/, lazy(async () => (await import('./domains')).DomainSettings)],
@@ -99,6 +101,13 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
     ],
   },
   { name: 'nav.system', places: [{ at: '/users', icon: 'users', name: 'nav.users', key: 'y', for: 'SYSTEM' }] },
+  {
+    name: 'nav.system',
+    places: [
+      { at: '/edges', icon: 'edges', name: 'nav.edges', key: 'e', for: 'SYSTEM' },
+      { at: '/reports', icon: 'abuse', name: 'nav.abuse', key: 'r', for: 'SYSTEM' },
+    ],
+  },
 ];
 
 /** The places that the user sees. */

@@ -7,17 +7,15 @@ import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Dialog } from '../../ui/dialog';
-import { Area } from '../../ui/field';
-import { useSaving } from '../../ui/form';
-import { FormDialog } from '../../ui/formdialog';
 import { Icon } from '../../ui/icon';
 import { Head, Tabs, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
+import { Suspend } from '../system/suspend';
 import { CertificateSection } from './certificate';
 import { DefaultMark, linkCount, linksOf, Status } from './domains';
 import { Records } from './records';
-import { useRepeat } from './repeat';
+import { useRepeat } from '../../ui/repeat';
 import { Settings } from './settings';
 import { awaits, settled, type Domain } from './state';
 import './domains.css';
@@ -47,36 +45,6 @@ function Steps({ domain: d }: { domain: Domain }) {
         </li>
       ))}
     </ol>
-  );
-}
-
-function Suspend({ domain: d, onDone, onClose }: { domain: Domain; onDone: (d: Domain) => void; onClose: () => void }) {
-  const saving = useSaving(['reason']);
-  const [reason, setReason] = useState('');
-  const save = async () => {
-    onDone(await api.post('/api/domains/{id}/suspend', { path: { id: d.id }, body: { reason } }));
-    onClose();
-  };
-  return (
-    <FormDialog
-      title={t('domain.suspendTitle', { name: d.displayName })}
-      action={t('domain.suspend')}
-      kind="danger"
-      saving={saving}
-      save={save}
-      onClose={onClose}
-    >
-      <p>{t('domain.suspendHint', { links: linkCount(d.urlCount) })}</p>
-      <Area
-        label={t('domain.reason')}
-        hint={t('domain.reasonHint')}
-        name="reason"
-        rows={3}
-        value={reason}
-        onValue={setReason}
-        problem={saving.problem('reason')}
-      />
-    </FormDialog>
   );
 }
 
@@ -192,6 +160,10 @@ function Screen({ id, part }: { id: string; part: 'setup' | 'settings' }) {
   if (!d) return <Waiting of={loaded} />;
   const dialog = query.value.get('dialog');
   const close = () => search({ dialog: '' });
+  const suspend = async (reason: string) => {
+    changed(await api.post('/api/domains/{id}/suspend', { path: { id }, body: { reason } }));
+    close();
+  };
   const at = `/domains/${id}`;
   return (
     <>
@@ -234,7 +206,15 @@ function Screen({ id, part }: { id: string; part: 'setup' | 'settings' }) {
       ) : (
         <Settings key={d.id} domain={d} onSaved={changed} />
       )}
-      {dialog === 'suspend' && user.value?.role === 'ADMIN' && <Suspend domain={d} onDone={changed} onClose={close} />}
+      {dialog === 'suspend' && user.value?.role === 'ADMIN' && (
+        <Suspend
+          name={d.displayName}
+          hint={t('domain.suspendHint', { links: linkCount(d.urlCount) })}
+          reasonHint={t('domain.reasonHint')}
+          save={suspend}
+          onClose={close}
+        />
+      )}
       {dialog === 'delete' && may('ADMIN') && <Delete domain={d} onClose={close} />}
     </>
   );

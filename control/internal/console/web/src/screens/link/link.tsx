@@ -1,13 +1,15 @@
 import { useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../../api/client';
 import { go, to } from '../../route';
+import { user } from '../../session';
 import { day, t } from '../../text';
 import { Button } from '../../ui/button';
 import { useDraft } from '../../ui/draft';
+import { Icon } from '../../ui/icon';
 import { Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
-import { notify } from '../../ui/toast';
+import { complain, notify } from '../../ui/toast';
 import { bare, creatorOf, nameOf } from '../links/changes';
 import { forget } from '../links/list';
 import { Campaign } from './campaign';
@@ -171,10 +173,46 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
   );
 }
 
+/** Why a link does not work although nobody of its workspace has turned it off. Administrators of the system can end that. */
+function Suspended({ link, onLifted }: { link: Link; onLifted: () => void }) {
+  const lift = async () => {
+    await api.delete('/api/urls/{id}/suspend', { path: { id: link.id } });
+    notify(t('domain.lifted'));
+    onLifted();
+  };
+  const isAdmin = user.value?.role === 'ADMIN';
+  return (
+    <div class="notice bad" role="note">
+      <Icon name="warning" />
+      <div>
+        <p>
+          <strong>{t('reports.banner')}</strong>
+        </p>
+        {link.suspendedReason && <p dir="auto">{link.suspendedReason}</p>}
+        {!isAdmin && <p class="hint">{t('reports.bannerHint')}</p>}
+      </div>
+      {isAdmin && (
+        <>
+          <a class="button" href={to(`/reports?status=ALL&link=${link.id}`)}>
+            {t('reports.ofThis')}
+          </a>
+          <Button icon="play" onClick={() => void lift().catch(complain)}>
+            {t('domain.lift')}
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}
+
 /** A link with all of its fields. */
 export function EditLink({ id }: { id: string }) {
   const link = useResource(`link ${id}`, (signal) => api.get('/api/urls/{id}', { path: { id }, signal }));
   if (link.error !== undefined || !link.data) return <Waiting of={link} />;
+  const saved = () => {
+    forget();
+    link.reload();
+  };
   return (
     <>
       <header class="head">
@@ -193,13 +231,13 @@ export function EditLink({ id }: { id: string }) {
         </p>
       </header>
       <LinkTabs id={id} here="" />
+      {link.data.status === 'SUSPENDED' && <Suspended link={link.data} onLifted={saved} />}
       <Form
         key={link.data.id}
         link={link.data}
         onSaved={() => {
-          forget();
           notify(t('edit.saved'));
-          link.reload();
+          saved();
         }}
       />
     </>

@@ -18,6 +18,7 @@ import { people } from './people';
 import { qr } from './qr';
 import { report } from './report';
 import { rules } from './rules';
+import { safety } from './safety';
 import { webhooks } from './webhooks';
 
 export const de: Catalogue = {
@@ -40,5 +41,6 @@ export const de: Catalogue = {
   ...qr,
   ...report,
   ...rules,
+  ...safety,
   ...webhooks,
 };

@@ -19,6 +19,7 @@ import { people } from './people';
 import { qr } from './qr';
 import { report } from './report';
 import { rules } from './rules';
+import { safety } from './safety';
 import { webhooks } from './webhooks';
 
 export const en = {
@@ -41,5 +42,6 @@ export const en = {
   ...qr,
   ...report,
   ...rules,
+  ...safety,
   ...webhooks,
 } as const;

@@ -1,0 +1,2 @@
+export { EdgesScreen } from './edges';
+export { Reports } from './reports';
