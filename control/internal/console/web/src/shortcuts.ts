@@ -26,7 +26,7 @@ function press(key: string): boolean {
 /** Follows the keys while the console is shown. `leap` tells to which screen a key leads after g. */
 export function useShortcuts(leap: (key: string) => string | undefined): void {
   useEffect(() => {
-    let leaping = 0;
+    let leaping = -patience;
     const follow = (event: KeyboardEvent): boolean => {
       if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
         // A dialog may hold what somebody typed, so the palette does not cover it.
@@ -37,7 +37,7 @@ export function useShortcuts(leap: (key: string) => string | undefined): void {
       if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return false;
       if (document.querySelector('dialog[open]')) return false;
       const target = event.timeStamp - leaping < patience ? leap(event.key) : undefined;
-      leaping = event.key === 'g' ? event.timeStamp : 0;
+      leaping = event.key === 'g' ? event.timeStamp : -patience;
       if (target) go(target);
       else if (event.key === '?') opened.value = 'keys';
       else return press(event.key);

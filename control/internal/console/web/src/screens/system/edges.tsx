@@ -101,12 +101,7 @@ function Edges({ label, rows, all }: { label: string; rows: readonly Edge[]; all
         { name: t('links.status'), cell: (e) => <State edge={e} all={all} /> },
         {
           name: t('edges.seen'),
-          cell: (e) => (
-            <>
-              {e.isAlive ? clock(e.lastSeenAt) : moment(e.lastSeenAt)}
-              <p class="hint">{t('edges.since', { time: moment(e.runningSince) })}</p>
-            </>
-          ),
+          cell: (e) => <>{e.isAlive ? clock(e.lastSeenAt) : moment(e.lastSeenAt)}</>,
         },
         {
           name: t('edges.behind'),
@@ -125,9 +120,7 @@ function Edges({ label, rows, all }: { label: string; rows: readonly Edge[]; all
           cell: (e) => (
             <>
               {number(e.spool.pending)}
-              <p class="hint">
-                {e.spool.pending > 0 ? `${age(e.spool.oldestMs)} · ${size(e.spool.bytes)}` : size(e.spool.bytes)}
-              </p>
+              {e.spool.pending > 0 && <p class="hint">{`${age(e.spool.oldestMs)} · ${size(e.spool.bytes)}`}</p>}
             </>
           ),
         },

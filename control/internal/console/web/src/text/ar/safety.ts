@@ -21,7 +21,6 @@ export const safety: Translation<typeof en> = {
   'edges.edge': 'الخادم',
   'edges.version': 'الإصدار',
   'edges.seen': 'آخر تقرير',
-  'edges.since': 'يعمل منذ {time}',
   'edges.behind': 'تغييرات متأخرة',
   'edges.revision': 'عند المراجعة {revision}',
   'edges.pending': 'نقرات لم تُرسل',

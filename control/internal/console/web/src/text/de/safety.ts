@@ -7,7 +7,6 @@ export const safety: Translation<typeof en> = {
   'edges.edge': 'Edge',
   'edges.version': 'Version',
   'edges.seen': 'Letzte Meldung',
-  'edges.since': 'Läuft seit {time}',
   'edges.behind': 'Fehlende Änderungen',
   'edges.revision': 'Bei Revision {revision}',
   'edges.pending': 'Offene Klicks',

@@ -4,7 +4,6 @@ export const safety = {
   'edges.edge': 'Edge',
   'edges.version': 'Version',
   'edges.seen': 'Last report',
-  'edges.since': 'Running since {time}',
   'edges.behind': 'Changes behind',
   'edges.revision': 'At revision {revision}',
   'edges.pending': 'Clicks not sent',

@@ -7,7 +7,6 @@ export const safety: Translation<typeof en> = {
   'edges.edge': 'Servidor',
   'edges.version': 'Versión',
   'edges.seen': 'Último informe',
-  'edges.since': 'En marcha desde {time}',
   'edges.behind': 'Cambios de retraso',
   'edges.revision': 'En la revisión {revision}',
   'edges.pending': 'Clics sin enviar',

@@ -7,7 +7,6 @@ export const safety: Translation<typeof en> = {
   'edges.edge': 'Serveur',
   'edges.version': 'Version',
   'edges.seen': 'Dernier rapport',
-  'edges.since': 'En marche depuis le {time}',
   'edges.behind': 'Retard (modifications)',
   'edges.revision': 'À la révision {revision}',
   'edges.pending': 'Clics à envoyer',

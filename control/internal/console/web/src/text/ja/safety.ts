@@ -7,7 +7,6 @@ export const safety: Translation<typeof en> = {
   'edges.edge': 'エッジ',
   'edges.version': 'バージョン',
   'edges.seen': '最後の報告',
-  'edges.since': '{time} から稼働',
   'edges.behind': '未反映の変更',
   'edges.revision': 'リビジョン {revision}',
   'edges.pending': '未送信クリック',
