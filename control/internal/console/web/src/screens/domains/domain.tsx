@@ -13,11 +13,11 @@ import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
 import { Suspend } from '../system/suspend';
 import { CertificateSection } from './certificate';
-import { DefaultMark, linkCount, linksOf, Status } from './domains';
+import { DefaultMark, linksOf, Status } from './domains';
 import { Records } from './records';
 import { useRepeat } from '../../ui/repeat';
 import { Settings } from './settings';
-import { awaits, settled, type Domain } from './state';
+import { awaits, linkCount, settled, type Domain } from './state';
 import './domains.css';
 
 const least = 5200; // milliseconds between two checks; the API answers earlier ones from the last check

@@ -14,7 +14,7 @@ import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { SearchField } from '../../ui/search';
 import { Table } from '../../ui/table';
-import { certificateState, missing, type Domain } from './state';
+import { certificateState, linkCount, missing, type Domain } from './state';
 import './domains.css';
 
 const statusKinds = { PENDING: 'warn', ACTIVE: 'good', FAILED: 'bad', SUSPENDED: 'bad' } as const;
@@ -28,11 +28,6 @@ export const DefaultMark = () => (
     {t('domain.default')}
   </span>
 );
-
-const counted = 10_000; // the API counts no further
-
-/** The number of links, which the API counts up to a limit. */
-export const linkCount = (n: number): string => (n >= counted ? `${number(n)}+` : number(n));
 
 /** The path of the list of links on a domain. */
 export const linksOf = (d: Domain): string => `/links?domain=${encodeURIComponent(d.hostname)}`;

@@ -1,5 +1,6 @@
 // What the state of a domain means for its owner.
 import type { Schema } from '../../api/client';
+import { number } from '../../text';
 
 type Nullable<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | null };
 
@@ -49,3 +50,8 @@ export function awaits(d: Domain, now = Date.now()): 'records' | 'certificate' |
 
 /** The number of records that are not right. */
 export const missing = (d: Domain): number => d.records.filter((one) => !one.found).length;
+
+const counted = 10_000; // the API counts no further
+
+/** The number of links, which the API counts up to a limit. */
+export const linkCount = (n: number): string => (n >= counted ? `${number(n)}+` : number(n));

@@ -32,7 +32,6 @@ function age(ms: number): string {
 
 /** What a trouble means for the one who has to end it. */
 function Meaning({ edge: e, trouble }: { edge: Edge; trouble: Trouble }) {
-  if (trouble === 'silent') return <p class="hint">{t('edges.silentHint', { time: moment(e.lastSeenAt) })}</p>;
   if (trouble === 'refused') return <p class="hint">{t('edges.refusedHint', { reason: e.refused ?? '' })}</p>;
   if (trouble === 'dropped') return <p class="hint">{t('edges.droppedHint', { n: e.spool.dropped })}</p>;
   if (trouble === 'aside') {

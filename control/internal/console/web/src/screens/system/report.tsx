@@ -10,7 +10,7 @@ import { Confirm } from '../../ui/confirm';
 import { copy } from '../../ui/copy';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
-import { linkCount } from '../domains/domains';
+import { linkCount } from '../domains/state';
 import { bare, creatorOf } from '../links/changes';
 import { ranked, reasonsOf, type Report } from './reasons';
 import { Suspend } from './suspend';
@@ -73,6 +73,7 @@ function Facts({ report: r, of, loading }: { report: Report; of: Behind; loading
   const { link, home, domain } = of;
   const owner = link && (creatorOf(link) || (link.userId === user.value?.id ? user.value.email : ''));
   const later = loading ? '…' : '–';
+  const times = [...new Set([moment(r.createdAt), moment(r.lastAt)])];
   const facts = [
     [
       t('create.destination'),
@@ -101,7 +102,7 @@ function Facts({ report: r, of, loading }: { report: Report; of: Behind; loading
         later
       ),
     ],
-    [t('reports.times'), r.reportCount > 1 ? `${moment(r.createdAt)} – ${moment(r.lastAt)}` : moment(r.lastAt)],
+    [t('reports.times'), times.join(' – ')],
     ...(link?.suspendedReason
       ? [[t('reports.suspendedFor'), <bdi key="for">{link.suspendedReason}</bdi>] as const]
       : []),
@@ -238,7 +239,7 @@ function Actions({ ask, ...deciding }: Deciding & { ask: (what: Asking) => void 
   };
   return (
     <div class="choices decisions">
-      {r.urlStatus !== null && (
+      {r.urlStatus !== null && (isOpen || !suspended) && (
         <Button kind="danger" icon="pause" data-shortcut="s" onClick={() => ask('suspend')}>
           {suspended ? t('reports.confirm') : t('reports.suspendLink')}
         </Button>

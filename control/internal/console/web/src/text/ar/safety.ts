@@ -35,7 +35,7 @@ export const safety: Translation<typeof en> = {
   'edges.waiting': 'نقرات تنتظر',
   'edges.twin': 'مكرر',
   'edges.aside': 'قواعد متجاوَزة',
-  'edges.silentHint': 'لا تقارير منذ {time}. افحص الجهاز واتصاله بمستوى التحكم.',
+  'edges.silentHint': 'افحص الجهاز واتصاله بمستوى التحكم.',
   'edges.refusedHint': 'رفض آخر لقطة: {reason}',
   'edges.differsHint': 'روابطه ليست روابط الخوادم الأخرى عند المراجعة نفسها.',
   'edges.droppedHint': {

@@ -21,7 +21,7 @@ export const safety: Translation<typeof en> = {
   'edges.waiting': 'Klicks warten',
   'edges.twin': 'Doppelt',
   'edges.aside': 'Regeln ausgelassen',
-  'edges.silentHint': 'Keine Meldung seit {time}. Prüfen Sie den Rechner und seine Verbindung zur Control Plane.',
+  'edges.silentHint': 'Prüfen Sie den Rechner und seine Verbindung zur Control Plane.',
   'edges.refusedHint': 'Der letzte Stand wurde abgelehnt: {reason}',
   'edges.differsHint': 'Die Links sind nicht die der anderen Edges mit derselben Revision.',
   'edges.droppedHint': {

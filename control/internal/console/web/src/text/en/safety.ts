@@ -18,7 +18,7 @@ export const safety = {
   'edges.waiting': 'Clicks wait',
   'edges.twin': 'Duplicate',
   'edges.aside': 'Rules skipped',
-  'edges.silentHint': 'No report since {time}. Check the host, and its connection to the control plane.',
+  'edges.silentHint': 'Check the host, and its connection to the control plane.',
   'edges.refusedHint': 'It rejected the last snapshot: {reason}',
   'edges.differsHint': 'Its links are not those of other edges at the same revision.',
   'edges.droppedHint': {

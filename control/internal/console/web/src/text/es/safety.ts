@@ -21,7 +21,7 @@ export const safety: Translation<typeof en> = {
   'edges.waiting': 'Clics en espera',
   'edges.twin': 'Duplicado',
   'edges.aside': 'Reglas omitidas',
-  'edges.silentHint': 'Sin informes desde {time}. Revisa el equipo y su conexión con el plano de control.',
+  'edges.silentHint': 'Revisa el equipo y su conexión con el plano de control.',
   'edges.refusedHint': 'Rechazó la última instantánea: {reason}',
   'edges.differsHint': 'Sus enlaces no son los de otros servidores en la misma revisión.',
   'edges.droppedHint': {

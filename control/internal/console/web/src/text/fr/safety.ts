@@ -21,7 +21,7 @@ export const safety: Translation<typeof en> = {
   'edges.waiting': 'Clics en attente',
   'edges.twin': 'Doublon',
   'edges.aside': 'Règles ignorées',
-  'edges.silentHint': 'Aucun rapport depuis le {time}. Vérifiez la machine et sa connexion au plan de contrôle.',
+  'edges.silentHint': 'Vérifiez la machine et sa connexion au plan de contrôle.',
   'edges.refusedHint': 'Le dernier instantané a été rejeté : {reason}',
   'edges.differsHint': 'Ses liens ne sont pas ceux des autres serveurs à la même révision.',
   'edges.droppedHint': {

@@ -21,7 +21,7 @@ export const safety: Translation<typeof en> = {
   'edges.waiting': 'クリック滞留',
   'edges.twin': '重複',
   'edges.aside': 'ルール除外',
-  'edges.silentHint': '{time} から報告がありません。ホストと、コントロールプレーンへの接続を確認してください。',
+  'edges.silentHint': 'ホストと、コントロールプレーンへの接続を確認してください。',
   'edges.refusedHint': '最新のスナップショットを拒否しました: {reason}',
   'edges.differsHint': '同じリビジョンのほかのエッジとリンクが異なります。',
   'edges.droppedHint': { other: 'スプールがいっぱいになり、起動後に {n} 件のクリックが失われました。' },
