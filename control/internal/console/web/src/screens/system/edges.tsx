@@ -1,8 +1,6 @@
 // All edges with their latest reports, by region. The page follows them while it is visible.
 import { api } from '../../api/client';
 import { clock, language, moment, number, t } from '../../text';
-import { Button } from '../../ui/button';
-import { copy } from '../../ui/copy';
 import { Icon } from '../../ui/icon';
 import { Empty, Head, Waiting } from '../../ui/page';
 import { explain } from '../../ui/problem';
@@ -13,16 +11,7 @@ import { isBad, nameOf, regionsOf, troublesOf, type Edge, type Trouble } from '.
 import './system.css';
 
 const quantity = (n: number, unit: string): string =>
-  new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }).format(
-    n,
-  );
-
-/** A size, in the largest unit of which there is at least one. */
-function size(n: number): string {
-  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
-  const at = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, n)) / 3));
-  return quantity(n / 1000 ** at, units[at] ?? '');
-}
+  new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay: 'short' }).format(n);
 
 function age(ms: number): string {
   const seconds = Math.round(ms / 1000);
@@ -119,7 +108,7 @@ function Edges({ label, rows, all }: { label: string; rows: readonly Edge[]; all
           cell: (e) => (
             <>
               {number(e.spool.pending)}
-              {e.spool.pending > 0 && <p class="hint">{`${age(e.spool.oldestMs)} · ${size(e.spool.bytes)}`}</p>}
+              {e.spool.pending > 0 && <p class="hint">{age(e.spool.oldestMs)}</p>}
             </>
           ),
         },
@@ -140,9 +129,6 @@ DATA_DIR=/var/lib/shortline edge`;
       <pre class="startcommand mono" tabIndex={0} aria-label={t('edges.command')} dir="ltr">
         {command}
       </pre>
-      <Button icon="copy" onClick={() => void copy(command)}>
-        {t('action.copy')}
-      </Button>
       <p>{t('edges.docs')}</p>
     </Empty>
   );

@@ -42,11 +42,10 @@ async function behind(r: Report, signal: AbortSignal): Promise<Behind> {
 
 function Messages({ report: r }: { report: Report }) {
   const told = r.messages.filter((m) => m.text || m.email);
-  if (r.source !== 'VISITOR') return null;
+  if (told.length === 0) return null;
   return (
     <>
       <h3>{t('reports.messages')}</h3>
-      {told.length === 0 && <p class="hint">{t('reports.noMessages')}</p>}
       <ul class="messages">
         {told.map((m, i) => (
           <li key={i}>
@@ -70,7 +69,7 @@ function Messages({ report: r }: { report: Report }) {
 }
 
 function Facts({ report: r, of, loading }: { report: Report; of: Behind; loading: boolean }) {
-  const { link, home, domain } = of;
+  const { link, home } = of;
   const owner = link && (creatorOf(link) || (link.userId === user.value?.id ? user.value.email : ''));
   const later = loading ? '…' : '–';
   const times = [...new Set([moment(r.createdAt), moment(r.lastAt)])];
@@ -91,22 +90,10 @@ function Facts({ report: r, of, loading }: { report: Report; of: Behind; loading
     [t('reports.why'), <span key="why">{`${t(`reports.source.${r.source}`)} · ${reasonsOf(r)}`}</span>],
     [t('reports.owner'), <bdi key="owner">{owner || later}</bdi>],
     [t('account.workspace'), <bdi key="home">{home ? nameOf(home) : later}</bdi>],
-    [
-      t('links.domain'),
-      link ? (
-        <span class="named">
-          <bdi class="mono">{link.domain}</bdi>
-          {domain?.status === 'SUSPENDED' && <span class="badge bad">{t('domain.status.SUSPENDED')}</span>}
-        </span>
-      ) : (
-        later
-      ),
-    ],
     [t('reports.times'), times.join(' – ')],
     ...(link?.suspendedReason
       ? [[t('reports.suspendedFor'), <bdi key="for">{link.suspendedReason}</bdi>] as const]
       : []),
-    ...(r.resolvedAt ? [[t('reports.resolved'), moment(r.resolvedAt)] as const] : []),
   ] as const;
   return (
     <dl class="facts-list">

@@ -2,10 +2,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import { query, search } from '../../route';
-import { moment, number, t } from '../../text';
+import { moment, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Select } from '../../ui/field';
-import { Icon } from '../../ui/icon';
 import { Empty, Head, Loading } from '../../ui/page';
 import { Pager, pageOf } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
@@ -80,7 +79,7 @@ function Queue({ rows, here }: { rows: readonly Report[]; here: string | undefin
   );
 }
 
-/** The reports of this page, and the one in the address, which may be on another page. */
+/** The reports of this page, and the one in the address, else the first. */
 function useReports() {
   const page = pageOf();
   const status = value('status') || 'OPEN';
@@ -95,32 +94,27 @@ function useReports() {
     api.get('/api/admin/reports', { query: asked, within: '', signal }),
   );
   const rows = (list.data?.data ?? []) as Report[];
-  const wanted = value('report');
-  const away = list.data && wanted !== '' && !rows.some((r) => r.id === wanted) ? wanted : '';
-  const other = useResource(away, async (signal) =>
-    away
-      ? ((await api.get('/api/admin/reports/{id}', { path: { id: away }, within: '', signal })) as Report)
-      : undefined,
-  );
-  const empty = list.data && rows.length === 0 && page > 1;
+  const beyond = list.data && rows.length === 0 && page > 1;
   useEffect(() => {
-    if (empty) search({ page: '' }); // the last report of the last page was resolved
-  }, [empty]);
-  const found = away && other.error === undefined ? other.data : (rows.find((r) => r.id === wanted) ?? rows[0]);
-  const shown = away && found?.id !== away && other.error === undefined ? undefined : found; // not the one before
-  return { list, rows, page, shown, filtered: status !== 'OPEN' || asked.source !== '' || asked.urlId !== '' };
+    if (beyond) search({ page: '' }); // the last report of the last page was resolved
+  }, [beyond]);
+  const at = Math.max(
+    0,
+    rows.findIndex((r) => r.id === value('report')),
+  );
+  return { list, rows, page, at, filtered: status !== 'OPEN' || asked.source !== '' || asked.urlId !== '' };
 }
 
 /** The screen of reports. On phones, the list and the report are shown one after the other. */
 export function Reports() {
-  const { list, rows, page, shown, filtered } = useReports();
+  const { list, rows, page, at, filtered } = useReports();
+  const shown = rows[at];
   const [moved, setMoved] = useState(false);
   const { data, error } = list;
-  const none = data && rows.length === 0 && !shown;
+  const none = data && !shown;
   useEffect(() => {
     if (none && moved) document.querySelector<HTMLElement>('h1')?.focus();
   }, [none, moved]);
-  const at = rows.findIndex((r) => r.id === shown?.id);
   const step = (to: number) => {
     const next = rows[to];
     if (!next) return;
@@ -145,41 +139,29 @@ export function Reports() {
           hint={filtered ? t('links.noneHint') : t('reports.noneHint')}
         />
       )}
-      {data && !none && (
+      {shown && (
         <div class="desk">
           <div class="pile">
-            <Queue rows={rows} here={shown?.id} />
-            <Pager page={page} totalPages={Math.ceil(data.total / pageSize)} />
+            <Queue rows={rows} here={shown.id} />
+            <Pager page={page} totalPages={data?.totalPages ?? 1} />
           </div>
-          {shown && (
-            <div class="case">
-              <nav class="choices" aria-label={t('reports.others')}>
-                <span class="back">
-                  <Button icon="back" onClick={() => search({ report: '' })}>
-                    {t('action.back')}
-                  </Button>
-                </span>
-                <Button icon="up" data-shortcut="k" aria-disabled={at <= 0} onClick={() => step(at - 1)}>
-                  {t('pager.before')}
+          <div class="case">
+            <nav class="choices" aria-label={t('reports.others')}>
+              <span class="back">
+                <Button icon="back" onClick={() => search({ report: '' })}>
+                  {t('action.back')}
                 </Button>
-                <Button
-                  icon="down"
-                  data-shortcut="j"
-                  aria-disabled={at === rows.length - 1}
-                  onClick={() => step(at + 1)}
-                >
-                  {t('pager.next')}
-                </Button>
-                <span class="hint">
-                  {at >= 0 && t('reports.position', { at: number(at + 1), of: number(rows.length) })}
-                </span>
-              </nav>
-              <ReportView key={shown.id} report={shown} focused={moved} onDecided={decided} onChanged={list.reload} />
-              <p class="hint keys">
-                <Icon name="info" /> {t('reports.keys')}
-              </p>
-            </div>
-          )}
+              </span>
+              <Button icon="up" data-shortcut="k" aria-disabled={at <= 0} onClick={() => step(at - 1)}>
+                {t('pager.before')}
+              </Button>
+              <Button icon="down" data-shortcut="j" aria-disabled={at === rows.length - 1} onClick={() => step(at + 1)}>
+                {t('pager.next')}
+              </Button>
+            </nav>
+            <ReportView key={shown.id} report={shown} focused={moved} onDecided={decided} onChanged={list.reload} />
+            <p class="hint keys">{t('reports.keys')}</p>
+          </div>
         </div>
       )}
     </div>
