@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	neturl "net/url"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp/kb"
-
 	"github.com/chromedp/chromedp"
 
+	"github.com/shortline/shortline/shared/nametest"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
@@ -231,8 +232,71 @@ func TestNewSystem_reports(t *testing.T) {
 	b.sees("Once more.")
 	b.sees("only an administrator of the service can lift the suspension")
 	b.until(`![...document.querySelectorAll('button')].some((e) => e.textContent === 'Lift the suspension')`)
-	b.visit("/console/new/reports")
 	b.also("403")
-	b.until(`document.querySelector('.notice.bad')`)
-	b.do(chromedp.KeyEvent(kb.Escape))
+	b.visit("/console/new/reports")
+	b.until(`document.querySelector('.notice.bad')?.textContent.includes('administrator')`)
+	b.silent()
+}
+
+// The list of blocked hosts suspends a link, and an administrator overrules it. A custom domain is suspended and restored from the
+// report of one of its links.
+func TestNewSystem_reports_of_checks_and_domains(t *testing.T) {
+	t.Parallel()
+	names := nametest.Start(t)
+	names.Set("edge.sho.example.com", "A 198.51.100.1")
+	list := filepath.Join(t.TempDir(), "blocked")
+	block := func(text string) {
+		if err := os.WriteFile(list, []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	block("# nothing")
+	b := newConsole(t, standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com", "BLOCKED_DESTINATIONS="+list), "")
+	var d ownDomain
+	b.ask("POST", "/api/domains", map[string]any{"hostname": acme}, &d)
+	point(names, d)
+	b.ask("POST", "/api/domains/"+d.ID+"/verify", nil, nil)
+	blocked := b.made(map[string]any{"originalUrl": "https://www.evil.example/x", "customSlug": "evil", "domain": acme})
+	block("evil.example")
+	testkit.Within(t, 100*time.Second, "the check suspends the link", func() bool {
+		time.Sleep(200 * time.Millisecond)
+		return b.queued("OPEN") == 1
+	})
+	b.visit("/console/new/reports")
+	b.sees("List of blocked hosts · evil.example")
+	b.sees("which the operator of this service has blocked")
+	b.barrierFree()
+	b.looks("new-reports-check")
+	b.narrow("new-reports-check-narrow")
+
+	state := func() (status string) {
+		var now struct{ Status string }
+		b.ask("GET", "/api/domains/"+d.ID, nil, &now)
+		return now.Status
+	}
+	b.press("Suspend the domain")
+	b.sees("The report stays open.")
+	b.fill("reason", "Many such links.")
+	b.press("Suspend")
+	b.sees(acme + " is suspended.")
+	b.until(`[...document.querySelectorAll('.case button')].some((e) => e.textContent === 'Restore the domain')`)
+	if got := state(); got != "SUSPENDED" {
+		t.Errorf("the domain is %s", got)
+	}
+	b.press("Restore the domain")
+	b.sees("The links of the domain work again within seconds")
+	b.press("Lift the suspension")
+	b.until(`[...document.querySelectorAll('.case button')].some((e) => e.textContent === 'Suspend the domain')`)
+	if got := state(); got != "ACTIVE" {
+		t.Errorf("the domain is %s", got)
+	}
+
+	b.do(chromedp.KeyEvent("x"))
+	b.sees("The check does not suspend this link for the same reason again.")
+	b.press("Dismiss and restore")
+	b.sees("Nothing waits for a decision")
+	if got := b.read(blocked.ID).Status; got != "ACTIVE" {
+		t.Errorf("the link is %s", got)
+	}
+	b.silent()
 }

@@ -5,9 +5,8 @@ import { go } from '../../route';
 import { nameOf, user, workspace, type Workspace } from '../../session';
 import { switchTo } from '../../switch';
 import { moment, t } from '../../text';
-import { Button, IconButton } from '../../ui/button';
+import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
-import { copy } from '../../ui/copy';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
 import { linkCount } from '../domains/state';
@@ -79,12 +78,9 @@ function Facts({ report: r, of, loading }: { report: Report; of: Behind; loading
       r.originalUrl === null ? (
         t('reports.gone')
       ) : (
-        <>
-          <bdi class="mono" dir="ltr">
-            {r.originalUrl}
-          </bdi>{' '}
-          <IconButton icon="copy" label={t('action.copy')} onClick={() => void copy(r.originalUrl ?? '')} />
-        </>
+        <bdi class="mono" dir="ltr">
+          {r.originalUrl}
+        </bdi>
       ),
     ],
     [t('reports.why'), <span key="why">{`${t(`reports.source.${r.source}`)} · ${reasonsOf(r)}`}</span>],
