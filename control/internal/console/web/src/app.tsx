@@ -24,10 +24,10 @@ function screenAt(place: string) {
 }
 
 const Palette = lazy(async () => (await import('./palette/palette')).Palette, null);
-const CreateWorkspace = lazy(async () => (await import('./screens/workspace/create')).CreateWorkspace, null);
+const CreateWorkspace = lazy(async () => (await import('./screens/manage')).CreateWorkspace, null);
 const Keys = lazy(async () => (await import('./palette/keys')).Keys, null);
-const Door = lazy(async () => (await import('./screens/account')).Door, null);
-const Factors = lazy(async () => (await import('./screens/account')).Factors, null);
+const Door = lazy(async () => (await import('./screens/manage')).Door, null);
+const Factors = lazy(async () => (await import('./screens/manage')).Factors, null);
 
 /** Leaves the sign-in page, which somebody opened who is signed in already. */
 function Onward() {

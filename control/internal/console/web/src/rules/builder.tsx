@@ -1,9 +1,9 @@
 // The visual builder for the conditions of a rule.
-import { memo } from 'preact/compat';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../text';
 import { Button, IconButton } from '../ui/button';
 import { Icon } from '../ui/icon';
+import { memo } from '../ui/memo';
 import { dragging, startDrag, type Drop } from './drag';
 import {
   count,

@@ -1,5 +1,5 @@
-// All screens, and where the navigation leads. A screen's code is loaded when somebody opens it; the list of links is part of the
-// first load, because most visits begin there.
+// All screens, and where the navigation leads. The code of screens is loaded when somebody opens one; the list of links is part of
+// the first load, because most visits begin there.
 import type { ComponentType } from 'preact';
 import { may, user } from '../session';
 import type { Key } from '../text';
@@ -17,38 +17,35 @@ type Screen = ComponentType<ScreenProps>;
 /** The screens by the pattern of their path. */
 export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/(?:links)?$/, Links],
-  [/^\/links\/(?<id>[\w-]+)$/, lazy(async () => (await import('./link/link')).EditLink)],
-  [/^\/links\/(?<id>[\w-]+)\/rules$/, lazy(async () => (await import('./rules/rules')).Rules)],
-  [/^\/links\/(?<id>[\w-]+)\/analytics$/, lazy(async () => (await import('./analytics/analytics')).LinkAnalytics)],
-  [
-    /^\/links\/(?<id>[\w-]+)\/experiment$/,
-    lazy(async () => (await import('./experiment/experiment')).ExperimentScreen),
-  ],
-  [/^\/analytics$/, lazy(async () => (await import('./analytics/analytics')).Analytics)],
-  [/^\/missing$/, lazy(async () => (await import('./missing/missing')).Missing)],
-  [/^\/imports$/, lazy(async () => (await import('./imports/imports')).Imports)],
-  [/^\/imports\/(?<id>[\w-]+)$/, lazy(async () => (await import('./imports/import')).ImportScreen)],
-  [/^\/links\/(?<id>[\w-]+)\/qr$/, lazy(async () => (await import('./qr/qr')).Designer)],
-  [/^\/qr$/, lazy(async () => (await import('./qr/sheet')).Sheet)],
-  [/^\/live$/, lazy(async () => (await import('./live/live')).Live)],
-  [/^\/tags$/, lazy(async () => (await import('./labels')).Tags)],
-  [/^\/bundles$/, lazy(async () => (await import('./labels')).Bundles)],
-  [/^\/bundles\/(?<id>[\w-]+)$/, lazy(async () => (await import('./labels')).BundleScreen)],
-  [/^\/templates$/, lazy(async () => (await import('./labels')).Templates)],
-  [/^\/keys$/, lazy(async () => (await import('./keys/keys')).Keys)],
-  [/^\/webhooks$/, lazy(async () => (await import('./webhooks')).Webhooks)],
-  [/^\/webhooks\/(?<id>[\w-]+)$/, lazy(async () => (await import('./webhooks')).WebhookScreen)],
-  [/^\/members$/, lazy(async () => (await import('./members/members')).Members)],
-  [/^\/workspace$/, lazy(async () => (await import('./workspace/workspace')).WorkspaceScreen)],
-  [/^\/audit$/, lazy(async () => (await import('./audit/audit')).Audit)],
-  [/^\/account(?:\/(?<id>security|sessions))?$/, lazy(async () => (await import('./account')).Account)],
-  [/^\/users$/, lazy(async () => (await import('./people')).Users)],
-  [/^\/users\/(?<id>[\w-]+)$/, lazy(async () => (await import('./people')).UserScreen)],
-  [/^\/edges$/, lazy(async () => (await import('./system')).EdgesScreen)],
-  [/^\/reports$/, lazy(async () => (await import('./system')).Reports)],
-  [/^\/domains$/, lazy(async () => (await import('./domains')).Domains)],
-  [/^\/domains\/(?<id>[\w-]+)$/, lazy(async () => (await import('./domains')).DomainScreen)],
-  [/^\/domains\/(?<id>[\w-]+)\/settings$/, lazy(async () => (await import('./domains')).DomainSettings)],
+  [/^\/links\/(?<id>[\w-]+)$/, lazy(async () => (await import('./work')).EditLink)],
+  [/^\/links\/(?<id>[\w-]+)\/rules$/, lazy(async () => (await import('./work')).Rules)],
+  [/^\/links\/(?<id>[\w-]+)\/analytics$/, lazy(async () => (await import('./work')).LinkAnalytics)],
+  [/^\/links\/(?<id>[\w-]+)\/experiment$/, lazy(async () => (await import('./work')).ExperimentScreen)],
+  [/^\/analytics$/, lazy(async () => (await import('./work')).Analytics)],
+  [/^\/missing$/, lazy(async () => (await import('./work')).Missing)],
+  [/^\/imports$/, lazy(async () => (await import('./work')).Imports)],
+  [/^\/imports\/(?<id>[\w-]+)$/, lazy(async () => (await import('./work')).ImportScreen)],
+  [/^\/links\/(?<id>[\w-]+)\/qr$/, lazy(async () => (await import('./work')).Designer)],
+  [/^\/qr$/, lazy(async () => (await import('./work')).Sheet)],
+  [/^\/live$/, lazy(async () => (await import('./work')).Live)],
+  [/^\/tags$/, lazy(async () => (await import('./manage')).Tags)],
+  [/^\/bundles$/, lazy(async () => (await import('./manage')).Bundles)],
+  [/^\/bundles\/(?<id>[\w-]+)$/, lazy(async () => (await import('./manage')).BundleScreen)],
+  [/^\/templates$/, lazy(async () => (await import('./manage')).Templates)],
+  [/^\/keys$/, lazy(async () => (await import('./manage')).Keys)],
+  [/^\/webhooks$/, lazy(async () => (await import('./manage')).Webhooks)],
+  [/^\/webhooks\/(?<id>[\w-]+)$/, lazy(async () => (await import('./manage')).WebhookScreen)],
+  [/^\/members$/, lazy(async () => (await import('./manage')).Members)],
+  [/^\/workspace$/, lazy(async () => (await import('./manage')).WorkspaceScreen)],
+  [/^\/audit$/, lazy(async () => (await import('./manage')).Audit)],
+  [/^\/account(?:\/(?<id>security|sessions))?$/, lazy(async () => (await import('./manage')).Account)],
+  [/^\/users$/, lazy(async () => (await import('./manage')).Users)],
+  [/^\/users\/(?<id>[\w-]+)$/, lazy(async () => (await import('./manage')).UserScreen)],
+  [/^\/edges$/, lazy(async () => (await import('./manage')).EdgesScreen)],
+  [/^\/reports$/, lazy(async () => (await import('./manage')).Reports)],
+  [/^\/domains$/, lazy(async () => (await import('./manage')).Domains)],
+  [/^\/domains\/(?<id>[\w-]+)$/, lazy(async () => (await import('./manage')).DomainScreen)],
+  [/^\/domains\/(?<id>[\w-]+)\/settings$/, lazy(async () => (await import('./manage')).DomainSettings)],
 ];
 
 type Name = Extract<Key, `nav.${string}`>;

@@ -232,7 +232,7 @@ export function SignIn({ email: known, onDone }: SignInProps) {
     });
   const withPasskey = () =>
     void saving.run(async () => {
-      const { enter } = await import('./account');
+      const { enter } = await import('./manage');
       await entered(await enter());
     });
   const locked = saving.error instanceof ApiError && saving.error.status === 429 ? saving.error : undefined;

@@ -1,0 +1,12 @@
+// The screens that manage everything except links. They are one file of the build, because together they are a fifth smaller than alone.
+export { Account, Door, enter, Factors } from './account';
+export { Audit } from './audit/audit';
+export { DomainScreen, DomainSettings, Domains } from './domains';
+export { Keys } from './keys/keys';
+export { BundleScreen, Bundles, Tags, Templates } from './labels';
+export { Members } from './members/members';
+export { UserScreen, Users } from './people';
+export { EdgesScreen, Reports } from './system';
+export { WebhookScreen, Webhooks } from './webhooks';
+export { CreateWorkspace } from './workspace/create';
+export { WorkspaceScreen } from './workspace/workspace';
