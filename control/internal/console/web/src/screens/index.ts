@@ -26,6 +26,7 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/imports$/, lazy(async () => (await import('./work')).Imports)],
   [/^\/imports\/(?<id>[\w-]+)$/, lazy(async () => (await import('./work')).ImportScreen)],
   [/^\/links\/(?<id>[\w-]+)\/qr$/, lazy(async () => (await import('./work')).Designer)],
+  [/^\/links\/(?<id>[\w-]+)\/history$/, lazy(async () => (await import('./work')).History)],
   [/^\/qr$/, lazy(async () => (await import('./work')).Sheet)],
   [/^\/live$/, lazy(async () => (await import('./work')).Live)],
   [/^\/tags$/, lazy(async () => (await import('./manage')).Tags)],

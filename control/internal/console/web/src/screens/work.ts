@@ -1,6 +1,7 @@
 // The screens about links. They are one file of the build, because together they are a fifth smaller than alone.
 export { Analytics, LinkAnalytics } from './analytics/analytics';
 export { ExperimentScreen } from './experiment/experiment';
+export { History } from './history/history';
 export { ImportScreen } from './imports/import';
 export { Imports } from './imports/imports';
 export { EditLink } from './link/link';

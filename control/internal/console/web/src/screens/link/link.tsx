@@ -21,7 +21,7 @@ import { Basics, More, Schedule } from './form';
 type Link = Schema<'URL'>;
 
 /** The names of the fields. */
-const labels = {
+export const labels = {
   originalUrl: 'create.destination',
   title: 'create.linkTitle',
   tags: 'create.tags',

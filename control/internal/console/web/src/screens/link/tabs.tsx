@@ -7,7 +7,7 @@ export function LinkTabs({
   here,
 }: {
   id: string;
-  here: '' | '/rules' | '/experiment' | '/analytics' | '/live' | '/qr';
+  here: '' | '/rules' | '/experiment' | '/analytics' | '/live' | '/qr' | '/history';
 }) {
   const root = `/links/${id}`;
   const live = `/live?link=${id}`;
@@ -22,6 +22,7 @@ export function LinkTabs({
         [`${root}/analytics`, t('nav.analytics')],
         [live, t('nav.live')],
         [`${root}/qr`, t('qr.title')],
+        [`${root}/history`, t('history.tab')],
       ]}
     />
   );

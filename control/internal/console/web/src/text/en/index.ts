@@ -3,6 +3,7 @@
 import { account } from './account';
 import { app } from './app';
 import { audit } from './audit';
+import { history } from './history';
 import { domains } from './domains';
 import { entrance } from './entrance';
 import { experiment } from './experiment';
@@ -26,6 +27,7 @@ export const en = {
   ...account,
   ...app,
   ...audit,
+  ...history,
   ...domains,
   ...entrance,
   ...experiment,

@@ -2,6 +2,7 @@ import type { Catalogue } from '../message';
 import { account } from './account';
 import { app } from './app';
 import { audit } from './audit';
+import { history } from './history';
 import { domains } from './domains';
 import { entrance } from './entrance';
 import { experiment } from './experiment';
@@ -25,6 +26,7 @@ export const es: Catalogue = {
   ...account,
   ...app,
   ...audit,
+  ...history,
   ...domains,
   ...entrance,
   ...experiment,

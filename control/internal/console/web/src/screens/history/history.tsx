@@ -1,0 +1,196 @@
+// The history of a link: who changed what and when, with a way back.
+import './history.css';
+import { useState } from 'preact/hooks';
+import { api, type Schema } from '../../api/client';
+import { parse } from '../../rules/model';
+import { describe } from '../../rules/sentence';
+import { may } from '../../session';
+import { moment, t, type Key } from '../../text';
+import { Button } from '../../ui/button';
+import { Confirm } from '../../ui/confirm';
+import { Head, Loading, Waiting } from '../../ui/page';
+import { pageOf, Pager } from '../../ui/pager';
+import { Problem } from '../../ui/problem';
+import { useResource } from '../../ui/resource';
+import { notify } from '../../ui/toast';
+import { labels } from '../link/link';
+import { LinkTabs } from '../link/tabs';
+import { bare, nameOf } from '../links/changes';
+import { forget } from '../links/list';
+
+type Entry = Schema<'URLChange'>;
+type Changes = Entry['changes'];
+
+const pageSize = 20;
+
+const actions = new Map<string, Key>([
+  ['EARLIER', 'history.earlier'],
+  ['URL_CREATED', 'history.created'],
+  ['URL_UPDATED', 'history.updated'],
+  ['URL_DELETED', 'history.deleted'],
+  ['URL_RESTORED', 'history.restored'],
+  ['URL_ROLLED_BACK', 'history.rolledBack'],
+]);
+
+/** An action in words. Changes of rules and variants are named by themselves. */
+const actionOf = (action: string): string => t((actions.get(action) ?? 'history.updated') as 'history.updated');
+
+/** Fields of rules and variants. */
+const others = {
+  name: 'rules.name',
+  targetUrl: 'rules.target',
+  isActive: 'rules.active',
+  conditions: 'rules.conditions',
+  weight: 'test.weight',
+} as const;
+
+/** Switches that follow from the rules and variants themselves. */
+const hidden = new Set(['isSmartRouting', 'isABTesting']);
+
+function fieldOf(name: string): string {
+  if (Object.hasOwn(labels, name)) return t(labels[name as keyof typeof labels]);
+  return Object.hasOwn(others, name) ? t(others[name as keyof typeof others]) : name;
+}
+
+function valueOf(name: string, value: unknown): string {
+  if (name === 'conditions' && value) return describe(parse(value));
+  if (value === null || value === undefined || value === '') return '–';
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? moment(value) : value;
+}
+
+function Values({ label, of: changes }: { label: string; of: Changes }) {
+  const all = Object.entries(changes).filter(([name]) => !hidden.has(name));
+  if (all.length === 0) return null;
+  return (
+    <table aria-label={label}>
+      <thead class="offscreen">
+        <tr>
+          <th scope="col">{t('edit.field')}</th>
+          <th scope="col">{t('history.before')}</th>
+          <th scope="col">{t('history.after')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {all.map(([name, change]) => (
+          <tr key={name}>
+            <th scope="row">{fieldOf(name)}</th>
+            <td dir="auto">
+              {change.old === null || change.old === '' ? '–' : <del>{valueOf(name, change.old)}</del>}
+            </td>
+            <td dir="auto">
+              <ins>{valueOf(name, change.new)}</ins>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The changes of a rule or a variant. */
+function Part({ kind, part }: { kind: 'rule' | 'variant'; part: Entry['variants'][number] }) {
+  const values = Object.values(part.changes);
+  const how = values.every((one) => one.old === null)
+    ? 'Added'
+    : values.every((one) => one.new === null)
+      ? 'Removed'
+      : 'Changed';
+  const title = t(`history.${kind}${how}`, { name: part.name });
+  return (
+    <>
+      <h3 dir="auto">{title}</h3>
+      <Values label={title} of={part.changes} />
+    </>
+  );
+}
+
+function Version({ of: entry, present, onBack }: { of: Entry; present: boolean; onBack: () => void }) {
+  const at = entry.at as string | null;
+  const when = at ? moment(at) : t('history.unknown');
+  const person = entry.user as Entry['user'] | null;
+  return (
+    <li>
+      <header>
+        <div>
+          <h2>
+            {actionOf(entry.action)} {present && <span class="badge good">{t('history.now')}</span>}
+          </h2>
+          <p class="hint">
+            {when} · <bdi>{person ? (person.name ?? t('history.gone')) : t('audit.nobody')}</bdi>
+          </p>
+        </div>
+        {!present && may('EDITOR') && (
+          <Button icon="history" aria-label={`${t('history.restore')} · ${when}`} onClick={onBack}>
+            {t('history.restore')}
+          </Button>
+        )}
+      </header>
+      <Values label={t('history.fields')} of={entry.changes} />
+      {entry.routingRules.map((part) => (
+        <Part key={part.id} kind="rule" part={part} />
+      ))}
+      {entry.variants.map((part) => (
+        <Part key={part.id} kind="variant" part={part} />
+      ))}
+    </li>
+  );
+}
+
+/** The screen of a link's history. */
+export function History({ id }: { id: string }) {
+  const page = pageOf();
+  const link = useResource(`link ${id}`, (signal) => api.get('/api/urls/{id}', { path: { id }, signal }));
+  const list = useResource(`history ${id} ${page}`, (signal) =>
+    api.get('/api/urls/{id}/history', { path: { id }, query: { page, pageSize }, signal }),
+  );
+  const [chosen, choose] = useState<Entry>();
+  if (link.error !== undefined || !link.data) return <Waiting of={link} />;
+  const of = link.data;
+  const back = async (revision: number) => {
+    try {
+      await api.post('/api/urls/{id}/rollback', { path: { id }, body: { revision }, ifMatch: of });
+    } finally {
+      // Also after a refusal, because somebody else has changed the link then.
+      forget();
+      link.reload();
+      list.reload();
+    }
+    notify(t('history.done'));
+  };
+  const at = chosen?.at as string | null | undefined;
+  return (
+    <>
+      <Head
+        above={['/links', t('links.title')]}
+        title={nameOf(of)}
+        note={
+          <bdi class="mono" dir="ltr">
+            {bare(of.shortUrl)}
+          </bdi>
+        }
+      />
+      <LinkTabs id={id} here="/history" />
+      {list.error !== undefined && <Problem error={list.error} retry={list.reload} />}
+      {!list.data && list.error === undefined && <Loading />}
+      {list.data && (
+        <ol class="versions">
+          {list.data.data.map((entry, index) => (
+            <Version key={entry.revision} of={entry} present={page === 1 && index === 0} onBack={() => choose(entry)} />
+          ))}
+        </ol>
+      )}
+      {list.data && <Pager page={page} totalPages={list.data.totalPages} />}
+      {chosen && (
+        <Confirm
+          title={t('history.ask')}
+          action={t('history.restore')}
+          onConfirm={() => back(chosen.revision)}
+          onClose={() => choose(undefined)}
+        >
+          <p>{t('history.askHint', { time: at ? moment(at) : t('history.unknown') })}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+package browser_test
+
+import "testing"
+
+// The history of a link says who changed what, and leads back to each version.
+func TestNewConsole_history(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.also("412")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/one", "customSlug": "store"})
+	path := "/api/urls/" + link.ID
+	b.ask("PUT", path, map[string]any{"title": "Store <b>", "originalUrl": "https://example.com/two", "expiresAt": "2099-01-02T03:04:05Z"}, nil)
+	b.ask("POST", path+"/routing-rules", map[string]any{"name": "Phones", "targetUrl": "https://m.example.com/", "conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "device", "operator": "equals", "value": "MOBILE"}}}}, nil)
+	b.visit("/console/new/links/" + link.ID)
+	b.press("History")
+	b.sees("Rule “Phones” added")
+	b.sees("https://example.com/one")
+	b.sees("Store <b>")
+	b.until(`document.querySelectorAll('.versions > li').length === 3`)
+	b.until(`document.querySelectorAll('.versions > li .badge').length === 1 && document.querySelector('.versions > li .badge').textContent === 'Now'`)
+	b.until(`/Jan 2, 2099/.test(document.querySelector('.versions').textContent)`)
+	b.barrierFree()
+	b.looks("new-history")
+	b.narrow("new-history-320")
+
+	// A change by somebody else since the page was read is not undone without a word.
+	back := `[...document.querySelectorAll('.versions button')].pop().click()`
+	b.ask("PUT", path, map[string]any{"notes": "theirs"}, nil)
+	b.eval(back, nil)
+	b.sees("Restore this version?")
+	b.barrierFree()
+	b.looks("new-history-restore")
+	b.press("Restore this version")
+	b.until(`document.querySelector('dialog .notice.bad')`)
+	b.until(`document.querySelectorAll('.versions > li').length === 4`)
+	if got := b.read(link.ID); got.Title != "Store <b>" {
+		t.Errorf("the refused rollback has changed the link: %+v", got)
+	}
+	b.press("Restore this version")
+	b.sees("Restored. Visitors get this version within a second.")
+	b.sees("Earlier version restored")
+	got := b.read(link.ID)
+	if got.OriginalURL != "https://example.com/one" || got.Title != "" || got.Notes != nil && *got.Notes != "" {
+		t.Errorf("the link is %+v", got)
+	}
+	var rules struct{ Data []any }
+	b.ask("GET", path+"/routing-rules", nil, &rules)
+	if len(rules.Data) != 0 {
+		t.Errorf("the rules are %v", rules.Data)
+	}
+	b.silent()
+}
