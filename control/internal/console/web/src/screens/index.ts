@@ -42,6 +42,8 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/account(?:\/(?<id>security|sessions))?$/, lazy(async () => (await import('./manage')).Account)],
   [/^\/users$/, lazy(async () => (await import('./manage')).Users)],
   [/^\/users\/(?<id>[\w-]+)$/, lazy(async () => (await import('./manage')).UserScreen)],
+  [/^\/providers$/, lazy(async () => (await import('./manage')).Providers)],
+  [/^\/settings$/, lazy(async () => (await import('./manage')).Settings)],
   [/^\/edges$/, lazy(async () => (await import('./manage')).EdgesScreen)],
   [/^\/reports$/, lazy(async () => (await import('./manage')).Reports)],
   [/^\/domains$/, lazy(async () => (await import('./manage')).Domains)],
@@ -98,10 +100,12 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
       { at: '/audit', icon: 'audit', name: 'nav.audit', key: 'h', for: 'ADMIN' },
     ],
   },
-  { name: 'nav.system', places: [{ at: '/users', icon: 'users', name: 'nav.users', key: 'y', for: 'SYSTEM' }] },
   {
     name: 'nav.system',
     places: [
+      { at: '/users', icon: 'users', name: 'nav.users', key: 'y', for: 'SYSTEM' },
+      { at: '/providers', icon: 'provider', name: 'nav.providers', key: 'o', for: 'SYSTEM' },
+      { at: '/settings', icon: 'system', name: 'nav.system.settings', key: 'z', for: 'SYSTEM' },
       { at: '/edges', icon: 'edges', name: 'nav.edges', key: 'e', for: 'SYSTEM' },
       { at: '/reports', icon: 'abuse', name: 'nav.abuse', key: 'r', for: 'SYSTEM' },
     ],

@@ -1,5 +1,7 @@
 // The screens that manage everything except links. They are one file of the build, because together they are a fifth smaller than alone.
 export { Account, Door, enter, Factors } from './account';
+export { Providers } from './access/providers';
+export { Settings } from './access/settings';
 export { Audit } from './audit/audit';
 export { DomainScreen, DomainSettings, Domains } from './domains';
 export { Keys } from './keys/keys';

@@ -1,5 +1,6 @@
 // The messages of the console in English, from which all other languages are translated. Words in braces are replaced. A
 // message with a number has a form for each plural category of the language (Intl.PluralRules) and takes the number as n.
+import { access } from './access';
 import { account } from './account';
 import { app } from './app';
 import { audit } from './audit';
@@ -24,6 +25,7 @@ import { safety } from './safety';
 import { webhooks } from './webhooks';
 
 export const en = {
+  ...access,
   ...account,
   ...app,
   ...audit,

@@ -1,4 +1,5 @@
 import type { Catalogue } from '../message';
+import { access } from './access';
 import { account } from './account';
 import { app } from './app';
 import { audit } from './audit';
@@ -23,6 +24,7 @@ import { safety } from './safety';
 import { webhooks } from './webhooks';
 
 export const es: Catalogue = {
+  ...access,
   ...account,
   ...app,
   ...audit,

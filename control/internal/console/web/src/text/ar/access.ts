@@ -1,0 +1,43 @@
+import type { access as english } from '../en/access';
+import type { Translation } from '../message';
+
+export const access: Translation<typeof english> = {
+  'access.new': 'مزوّد جديد',
+  'access.none': 'لا يوجد مزوّدو هوية بعد',
+  'access.noneHint': 'مع OpenID Connect يسجّل الأشخاص الدخول بحساب لديهم، مثل حساب شركتهم.',
+  'access.rules': 'قواعد للجميع',
+  'access.factor': 'العامل الثاني إلزامي',
+  'access.factorOn':
+    'لا يستطيع المستخدمون بلا عامل ثانٍ سوى إعداده بدءًا من طلبهم التالي. تحتاج أنت إلى عامل ثانٍ أولًا. تظل مفاتيح API تعمل.',
+  'access.factorOff': 'يقرر كل مستخدم بنفسه استخدام العامل الثاني.',
+  'access.passwords': 'تسجيل الدخول عبر المزوّدين فقط، بلا كلمات مرور',
+  'access.passwordsOn':
+    'يجب على الجميع، والمديرين أيضًا، تسجيل الدخول عبر مزوّد نشط. جرّب ذلك أولًا: إن فشل فلن يستطيع أحد الدخول. تظل مفاتيح API تعمل.',
+  'access.passwordsOff': 'يستطيع الجميع تسجيل الدخول بكلمة المرور مجددًا، إضافة إلى المزوّدين.',
+  'access.blocked': 'شغّل مزوّدًا أولًا.',
+  'access.nameHint': 'يظهر على زر تسجيل الدخول.',
+  'access.slugHint': 'جزء من عنوان رد الاتصال. لا يمكن تغييره لاحقًا.',
+  'access.issuer': 'جهة الإصدار',
+  'access.issuerHint': 'عنوان المزوّد، مثل https://example.com/realms/main',
+  'access.clientId': 'معرّف العميل',
+  'access.clientSecret': 'سر العميل',
+  'access.secretKept': 'يوجد سر محفوظ. اتركه فارغًا للإبقاء عليه.',
+  'access.scopes': 'النطاقات',
+  'access.scopesHint': 'مفصولة بمسافات، وتتضمن openid',
+  'access.domains': 'نطاقات البريد',
+  'access.domainsHint': 'مفصولة بمسافات. لا تُربط بالمستخدمين إلا عناوين هذه النطاقات. اتركه فارغًا للسماح بالكل.',
+  'access.callback': 'عنوان رد الاتصال لتسجيله عند المزوّد',
+  'access.enabled': 'تم التشغيل',
+  'access.disabled': 'تم الإيقاف. تُرفض عمليات الدخول الجديدة وتستمر الجلسات.',
+  'access.deleteHint': 'لن يستطيع أحد الدخول عبره، وتُحذف روابطه بالمستخدمين. يبقى المستخدمون.',
+  'setting.new': 'إعداد جديد',
+  'setting.none': 'لا توجد إعدادات',
+  'setting.noneHint': 'كل الإعدادات بقيمها الافتراضية.',
+  'setting.hint': 'قيم JSON حسب المفتاح، تسري دون إعادة تشغيل. يمكن لبرامجك حفظ قيم هنا. قواعد تسجيل الدخول في:',
+  'setting.key': 'المفتاح',
+  'setting.value': 'القيمة',
+  'setting.changed': 'تاريخ التغيير',
+  'setting.keyMissing': 'مطلوب',
+  'setting.exists': 'موجود بالفعل؛ عدّله بدلًا من ذلك',
+  'setting.deleteHint': 'تعود البرامج التي تقرؤه إلى قيمتها الافتراضية.',
+};
