@@ -50,3 +50,30 @@ func TestNewConsole_history(t *testing.T) {
 	}
 	b.silent()
 }
+
+// Selected links move to another workspace with everything that belongs to them.
+func TestNewConsole_links_move_to_another_workspace(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	var team struct{ ID string }
+	b.ask("POST", "/api/workspaces", map[string]any{"name": "Team"}, &team)
+	one := b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "One"})
+	b.made(map[string]any{"originalUrl": "https://example.com/2", "title": "Two"})
+	b.visit("/console/new/links?sort=title")
+	b.sees("2 links")
+	b.until(`document.querySelector('li.link .pick input')`)
+	b.eval(`document.querySelector('li.link .pick input').click()`, nil)
+	b.press("Move")
+	b.sees("Move 1 link to another workspace")
+	b.barrierFree()
+	b.looks("new-move")
+	b.press("Move")
+	b.sees("1 link moved")
+	b.until(`document.querySelectorAll('li.link').length === 1 && !document.querySelector('dialog, .bulk')`)
+	var got struct{ WorkspaceID string }
+	b.ask("GET", "/api/urls/"+one.ID, nil, &got)
+	if got.WorkspaceID != team.ID {
+		t.Errorf("the link is in workspace %s, not %s", got.WorkspaceID, team.ID)
+	}
+	b.silent()
+}

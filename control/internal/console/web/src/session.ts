@@ -38,9 +38,9 @@ export function nameOf({ id, name, isPersonal, ownerEmail }: Workspace): string 
 
 const ranks = ['VIEWER', 'EDITOR', 'ADMIN', 'OWNER'] as const;
 
-/** Whether the user has a role in the workspace, or a higher one. */
-export function may(role: (typeof ranks)[number]): boolean {
-  const own = workspace.value?.role;
+/** Whether the user has a role in a workspace, or a higher one. */
+export function may(role: (typeof ranks)[number], within = workspace.value): boolean {
+  const own = within?.role;
   return own !== undefined && ranks.indexOf(own) >= ranks.indexOf(role);
 }
 

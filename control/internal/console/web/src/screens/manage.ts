@@ -11,4 +11,5 @@ export { UserScreen, Users } from './people';
 export { EdgesScreen, Reports } from './system';
 export { WebhookScreen, Webhooks } from './webhooks';
 export { CreateWorkspace } from './workspace/create';
+export { MoveLinks } from './workspace/move';
 export { WorkspaceScreen } from './workspace/workspace';

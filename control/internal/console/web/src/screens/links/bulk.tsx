@@ -1,17 +1,35 @@
 import type { Signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { to } from '../../route';
+import { workspaces } from '../../session';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { Icon } from '../../ui/icon';
+import { lazy } from '../../ui/lazy';
 import { complain, notify } from '../../ui/toast';
 import { remove, restore, setStatus } from './changes';
+
+const MoveLinks = lazy(async () => (await import('../manage')).MoveLinks, null);
 
 interface BulkProps {
   chosen: Signal<ReadonlySet<string>>;
   /** True in the trash, where links can only be restored. */
   trash: boolean;
   onChanged: () => void;
+}
+
+/** The button that moves links to another workspace, if there is one. */
+function Move({ ids, onMoved }: { ids: readonly string[]; onMoved: () => void }) {
+  const [open, setOpen] = useState(false);
+  if (workspaces.value.length < 2) return null;
+  return (
+    <>
+      <Button icon="workspaces" onClick={() => setOpen(true)}>
+        {t('links.move')}
+      </Button>
+      {open && <MoveLinks ids={ids} onClose={() => setOpen(false)} onMoved={onMoved} />}
+    </>
+  );
 }
 
 /** The bar of actions for the selected links. Each action can be undone. */
@@ -51,6 +69,10 @@ export function Bulk({ chosen, trash, onChanged }: BulkProps) {
       t('links.deleted', { n }),
       () => restore(ids),
     );
+  const moved = () => {
+    chosen.value = new Set();
+    onChanged();
+  };
 
   return (
     <div class="bulk" role="toolbar" aria-label={t('links.selected', { n })}>
@@ -71,6 +93,7 @@ export function Bulk({ chosen, trash, onChanged }: BulkProps) {
             <Icon name="qr" />
             {t('qr.short')}
           </a>
+          <Move ids={ids} onMoved={moved} />
           <Button busy={busy} icon="trash" kind="danger" onClick={() => void bin()}>
             {t('links.delete')}
           </Button>

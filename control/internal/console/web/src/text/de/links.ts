@@ -40,6 +40,15 @@ export const links: Translation<typeof en> = {
   'links.disable': 'Deaktivieren',
   'links.delete': 'Löschen',
   'links.restore': 'Wiederherstellen',
+  'links.move': 'Verschieben',
+  'links.moveTitle': {
+    one: '{n} Link in einen anderen Arbeitsbereich verschieben',
+    other: '{n} Links in einen anderen Arbeitsbereich verschieben',
+  },
+  'links.moveHint':
+    'Die Links behalten Kürzel, Regeln, Varianten und Klicks. Sie verlassen die Bündel und Tags dieses Arbeitsbereichs.',
+  'links.moveNowhere': 'In keinem anderen Arbeitsbereich dürfen Sie Links anlegen.',
+  'links.moved': { one: '{n} Link verschoben', other: '{n} Links verschoben' },
   'links.enabled': { one: '{n} Link aktiviert', other: '{n} Links aktiviert' },
   'links.disabled': { one: '{n} Link deaktiviert', other: '{n} Links deaktiviert' },
   'links.deleted': { one: '{n} Link in den Papierkorb verschoben', other: '{n} Links in den Papierkorb verschoben' },

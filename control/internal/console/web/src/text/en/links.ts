@@ -37,6 +37,12 @@ export const links = {
   'links.disable': 'Disable',
   'links.delete': 'Delete',
   'links.restore': 'Restore',
+  'links.move': 'Move',
+  'links.moveTitle': { one: 'Move {n} link to another workspace', other: 'Move {n} links to another workspace' },
+  'links.moveHint':
+    'The links keep their slugs, rules, variants and clicks. They leave the bundles and tags of this workspace.',
+  'links.moveNowhere': 'You may not create links in another workspace.',
+  'links.moved': { one: '{n} link moved', other: '{n} links moved' },
   'links.enabled': { one: '{n} link enabled', other: '{n} links enabled' },
   'links.disabled': { one: '{n} link disabled', other: '{n} links disabled' },
   'links.deleted': { one: '{n} link moved to the trash', other: '{n} links moved to the trash' },

@@ -39,6 +39,16 @@ export const links: Translation<typeof en> = {
   'links.disable': 'Desactivar',
   'links.delete': 'Eliminar',
   'links.restore': 'Restaurar',
+  'links.move': 'Mover',
+  'links.moveTitle': {
+    one: 'Mover {n} enlace a otro espacio de trabajo',
+    many: 'Mover {n} de enlaces a otro espacio de trabajo',
+    other: 'Mover {n} enlaces a otro espacio de trabajo',
+  },
+  'links.moveHint':
+    'Los enlaces conservan sus slugs, reglas, variantes y clics. Dejan los grupos y las etiquetas de este espacio.',
+  'links.moveNowhere': 'No puede crear enlaces en ningún otro espacio de trabajo.',
+  'links.moved': { one: '{n} enlace movido', many: '{n} de enlaces movidos', other: '{n} enlaces movidos' },
   'links.enabled': { one: '{n} enlace activado', many: '{n} de enlaces activados', other: '{n} enlaces activados' },
   'links.disabled': {
     one: '{n} enlace desactivado',

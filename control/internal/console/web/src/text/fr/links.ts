@@ -39,6 +39,16 @@ export const links: Translation<typeof en> = {
   'links.disable': 'Désactiver',
   'links.delete': 'Supprimer',
   'links.restore': 'Restaurer',
+  'links.move': 'Déplacer',
+  'links.moveTitle': {
+    one: 'Déplacer {n} lien vers un autre espace de travail',
+    many: 'Déplacer {n} de liens vers un autre espace de travail',
+    other: 'Déplacer {n} liens vers un autre espace de travail',
+  },
+  'links.moveHint':
+    'Les liens conservent leurs slugs, règles, variantes et clics. Ils quittent les lots et les étiquettes de cet espace.',
+  'links.moveNowhere': 'Vous ne pouvez créer des liens dans aucun autre espace de travail.',
+  'links.moved': { one: '{n} lien déplacé', many: '{n} de liens déplacés', other: '{n} liens déplacés' },
   'links.enabled': { one: '{n} lien activé', many: '{n} de liens activés', other: '{n} liens activés' },
   'links.disabled': { one: '{n} lien désactivé', many: '{n} de liens désactivés', other: '{n} liens désactivés' },
   'links.deleted': {

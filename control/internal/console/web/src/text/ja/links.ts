@@ -39,6 +39,12 @@ export const links: Translation<typeof en> = {
   'links.disable': '無効にする',
   'links.delete': '削除',
   'links.restore': '復元',
+  'links.move': '移動',
+  'links.moveTitle': { other: '{n} 件のリンクを別のワークスペースへ移動' },
+  'links.moveHint':
+    'スラッグ、ルール、バリエーション、クリックは保持されます。このワークスペースのバンドルとタグからは外れます。',
+  'links.moveNowhere': 'ほかのワークスペースでリンクを作成する権限がありません。',
+  'links.moved': { other: '{n} 件のリンクを移動しました' },
   'links.enabled': { other: '{n} 件のリンクを有効にしました' },
   'links.disabled': { other: '{n} 件のリンクを無効にしました' },
   'links.deleted': { other: '{n} 件のリンクをゴミ箱に移動しました' },
