@@ -128,7 +128,8 @@ func (w *world) certificate(d *store.Domain) (c store.Certificate) {
 // until waits for a state of a domain's certificate.
 func (w *world) until(what string, d *store.Domain, ok func(c store.Certificate) bool) (c store.Certificate) {
 	w.Helper()
-	testkit.Eventually(w, what, func() bool {
+	// Pebble now and then refuses an order with an internal error. The next attempt is a minute later.
+	testkit.Within(w, 3*time.Minute, what, func() bool {
 		c = w.certificate(d)
 		return ok(c)
 	})
