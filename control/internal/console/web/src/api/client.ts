@@ -36,7 +36,9 @@ type Body<M extends Method, P extends keyof paths> =
     ? { body: B }
     : Operation<M, P> extends { requestBody?: { content: { 'application/json': infer B } } }
       ? { body?: B }
-      : object;
+      : Operation<M, P> extends { requestBody: { content: { 'multipart/form-data': unknown } } }
+        ? { body: FormData }
+        : object;
 
 interface Options {
   signal?: AbortSignal;
@@ -157,7 +159,9 @@ async function send(method: string, url: string, options: Options & { body?: unk
   const version = options.ifMatch && versions.get(options.ifMatch);
   if (version) headers.set('If-Match', version);
   const init: RequestInit = { method, headers, credentials: 'same-origin', signal: options.signal ?? null };
-  if (options.body instanceof Blob) {
+  if (options.body instanceof FormData) {
+    init.body = options.body; // the browser adds the type, with its boundary
+  } else if (options.body instanceof Blob) {
     headers.set('Content-Type', options.body.type);
     init.body = options.body;
   } else if (options.body !== undefined) {

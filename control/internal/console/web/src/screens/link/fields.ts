@@ -23,7 +23,16 @@ export const utmOf = (from: Partial<Record<keyof Utm, string | null>> = {}): Utm
   Object.fromEntries(utm.map((name) => [name, from[name] ?? ''])) as Utm;
 
 /** Fields that are a line of text, or null without one. */
-const texts = ['title', 'expiredUrl', 'externalId', 'notes', ...utm] as const;
+const texts = [
+  'title',
+  'expiredUrl',
+  'externalId',
+  'notes',
+  'ogTitle',
+  'ogDescription',
+  'twitterCardType',
+  ...utm,
+] as const;
 
 const times = ['startsAt', 'expiresAt'] as const;
 

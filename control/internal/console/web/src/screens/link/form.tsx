@@ -12,7 +12,7 @@ export interface PartProps {
 }
 
 /** A part of the form that is closed until the link uses it, or one of its fields has a problem. */
-function Part({ title, open, children }: { title: string; open: boolean; children: ComponentChildren }) {
+export function Part({ title, open, children }: { title: string; open: boolean; children: ComponentChildren }) {
   return (
     <details class="part" open={open}>
       <summary>{title}</summary>

@@ -15,6 +15,7 @@ import { forget } from '../links/list';
 import { Campaign } from './campaign';
 import { changesOf, collisions, fieldsOf, merged, type Fields } from './fields';
 import { Footer } from '../../ui/footer';
+import { Social } from './social';
 import { LinkTabs } from './tabs';
 import { Basics, More, Schedule } from './form';
 
@@ -41,6 +42,9 @@ export const labels = {
   redirectCode: 'edit.redirectCode',
   externalId: 'edit.externalId',
   notes: 'edit.notes',
+  ogTitle: 'social.ogTitle',
+  ogDescription: 'social.ogDescription',
+  twitterCardType: 'social.layout',
 } as const satisfies Record<keyof Fields, string>;
 
 const said = (value: string | string[] | boolean): string =>
@@ -108,6 +112,10 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
     problem: (name: string) => problems.find((one) => one.field.split(/[.[]/)[0] === name)?.message,
   };
 
+  const follow = (now: Link) => {
+    setBase(now);
+    onSaved(now);
+  };
   const save = async (over: Link, what: Fields) => {
     setBusy(true);
     try {
@@ -117,9 +125,8 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
         ifMatch: over,
       });
       draft.saved(what, fieldsOf(saved));
-      setBase(saved);
       setError(undefined);
-      onSaved(saved);
+      follow(saved);
     } catch (failed) {
       setError(failed);
       requestAnimationFrame(() => document.querySelector<HTMLElement>('.linkform [aria-invalid]')?.focus());
@@ -167,6 +174,7 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
       <Basics {...part} />
       <Schedule {...part} />
       <Campaign {...part} address={fields.originalUrl} />
+      <Social {...part} link={base} onImage={follow} />
       <More {...part} protectedNow={base.hasPassword} />
       <Footer busy={busy} onCancel={() => go('/links')} />
     </form>

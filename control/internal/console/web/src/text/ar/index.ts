@@ -4,6 +4,7 @@ import { account } from './account';
 import { app } from './app';
 import { audit } from './audit';
 import { history } from './history';
+import { social } from './social';
 import { domains } from './domains';
 import { entrance } from './entrance';
 import { experiment } from './experiment';
@@ -29,6 +30,7 @@ export const ar: Catalogue = {
   ...app,
   ...audit,
   ...history,
+  ...social,
   ...domains,
   ...entrance,
   ...experiment,

@@ -5,6 +5,7 @@ import { account } from './account';
 import { app } from './app';
 import { audit } from './audit';
 import { history } from './history';
+import { social } from './social';
 import { domains } from './domains';
 import { entrance } from './entrance';
 import { experiment } from './experiment';
@@ -30,6 +31,7 @@ export const en = {
   ...app,
   ...audit,
   ...history,
+  ...social,
   ...domains,
   ...entrance,
   ...experiment,

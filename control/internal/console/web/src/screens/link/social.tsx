@@ -1,0 +1,126 @@
+// How social networks show a link.
+import { useId, useState } from 'preact/hooks';
+import { api, ApiError, type Schema } from '../../api/client';
+import { t } from '../../text';
+import { Button } from '../../ui/button';
+import { Area, Frame, Input, Select } from '../../ui/field';
+import { explain } from '../../ui/problem';
+import { bare } from '../links/changes';
+import { Part, type PartProps } from './form';
+
+type Link = Schema<'URL'>;
+
+interface SocialProps extends PartProps {
+  link: Link;
+  /** Called after the image has changed, which is saved at once. */
+  onImage: (link: Link) => void;
+}
+
+/** The image of the preview. */
+function Picture({ link, onImage }: Pick<SocialProps, 'link' | 'onImage'>) {
+  const id = useId();
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const change = async (act: () => Promise<unknown>) => {
+    setBusy(true);
+    try {
+      await act();
+      onImage(await api.get('/api/urls/{id}', { path: { id: link.id } }));
+      setProblem(undefined);
+    } catch (error) {
+      const field = error instanceof ApiError ? error.fields[0]?.message : undefined;
+      setProblem(field ?? explain(error));
+    }
+    setBusy(false);
+  };
+  const upload = (file: File) => {
+    const body = new FormData();
+    body.append('file', file);
+    return change(() => api.post('/api/og-images/upload/{urlId}', { path: { urlId: link.id }, body }));
+  };
+  return (
+    <>
+      <Frame id={id} label={t('social.image')} hint={t('social.imageHint')} problem={problem}>
+        <input
+          id={id}
+          type="file"
+          name="image"
+          accept="image/jpeg,image/png,image/webp,image/gif"
+          aria-busy={busy}
+          aria-describedby={`${id}-hint`}
+          aria-invalid={problem ? 'true' : undefined}
+          onChange={(event) => {
+            const input = event.currentTarget;
+            const [file] = input.files ?? [];
+            if (file) void upload(file).finally(() => (input.value = '')); // so that the same file can be chosen again
+          }}
+        />
+      </Frame>
+      {link.ogImage && (
+        <Button
+          icon="trash"
+          busy={busy}
+          onClick={() =>
+            void change(() => api.put('/api/urls/{id}', { path: { id: link.id }, body: { ogImage: null } }))
+          }
+        >
+          {t('social.remove')}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** The fields, and about how networks show them. Each network has its own layout. */
+export function Social({ fields, set, problem, link, onImage }: SocialProps) {
+  const { ogTitle, ogDescription, twitterCardType } = fields;
+  const shown = ogTitle !== '' || ogDescription !== '' || Boolean(link.ogImage);
+  const small = twitterCardType === 'summary' || (twitterCardType === '' && !link.ogImage);
+  const wrong = ['ogTitle', 'ogDescription', 'twitterCardType'].some((name) => problem(name));
+  return (
+    <Part title={t('social.title')} open={shown || wrong}>
+      <Input
+        label={t('create.linkTitle')}
+        name="ogTitle"
+        hint={t('social.hint')}
+        value={ogTitle}
+        problem={problem('ogTitle')}
+        onValue={(value) => set({ ogTitle: value })}
+      />
+      <Select
+        label={t('social.layout')}
+        name="twitterCardType"
+        value={twitterCardType}
+        options={[
+          ['', t('social.auto')],
+          ['summary_large_image', t('social.large')],
+          ['summary', t('social.small')],
+        ]}
+        onValue={(value) => set({ twitterCardType: value })}
+      />
+      <Area
+        label={t('labels.description')}
+        name="ogDescription"
+        rows={3}
+        value={ogDescription}
+        problem={problem('ogDescription')}
+        onValue={(value) => set({ ogDescription: value })}
+      />
+      <div>
+        <Picture link={link} onImage={onImage} />
+      </div>
+      {shown && (
+        <figure class={small ? 'social small' : 'social'} aria-label={t('social.look')}>
+          {link.ogImage && <img src={`/api/og-images/${encodeURIComponent(link.ogImage)}`} alt="" />}
+          <div>
+            <p class="hint mono">{bare(link.shortUrl).split('/')[0]}</p>
+            <p class="strong" dir="auto">
+              {ogTitle || link.title || t('app.name')}
+            </p>
+            <p dir="auto">{ogDescription}</p>
+          </div>
+        </figure>
+      )}
+    </Part>
+  );
+}
