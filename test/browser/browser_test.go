@@ -221,9 +221,21 @@ func (b *browser) sees(text string) {
 // until waits until a JavaScript expression is true.
 func (b *browser) until(expression string) {
 	b.t.Helper()
+	var problem string
+	defer func() {
+		if b.t.Failed() && problem != "" {
+			b.t.Log(problem)
+		}
+	}()
 	testkit.Within(b.t, 10*time.Second, expression, func() (holds bool) {
-		b.eval("Boolean("+expression+")", &holds)
-		return holds
+		// An element that the page has not rendered yet is an exception, and a reason to wait.
+		var result struct {
+			Holds   bool
+			Problem string
+		}
+		b.eval("(() => { try { return {holds: Boolean("+expression+")} } catch (e) { return {problem: String(e)} } })()", &result)
+		problem = result.Problem
+		return result.Holds
 	})
 }
 
