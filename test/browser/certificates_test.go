@@ -140,7 +140,7 @@ func TestConsole_certificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.do(chromedp.SetUploadFiles(`[aria-label="Certificate chain from a file"]`, []string{file}, chromedp.ByQuery))
-	b.until(`document.querySelector('dialog [name=certificate]').value.length > 100`)
+	b.holds("certificate", own)
 	b.press("Upload")
 	b.until(`document.querySelector('dialog [data-field=privateKey] .wrong') && !document.querySelector('dialog [data-field=certificate] .wrong')`)
 	b.accessible()
