@@ -112,6 +112,7 @@ type Edge struct {
 	road     *conversions.Road // nil without a sink for conversions
 	proxy    *proxy.Proxy      // nil without an upstream
 	redirect *redirect.Handler
+	recent   redirect.Recent
 	server   *fasthttp.Server
 	listener *listen.Listener
 	reserve  []byte // with TLS only: see there
@@ -305,6 +306,9 @@ func (e *Edge) fill(s *snapshot.Status) {
 	st := e.spool.Stats()
 	s.Spool.Bytes, s.Spool.Pending, s.Spool.Dropped = st.Bytes, st.Pending, st.Dropped
 	s.Spool.OldestMs = e.ship.Stats().Oldest.Milliseconds()
+	if q := e.recent.Redirects(e.redirect, time.Now()); q.Samples > 0 {
+		s.Latency = &snapshot.Latency{P50: q.P50.Microseconds(), P99: q.P99.Microseconds(), Samples: q.Samples}
+	}
 }
 
 // ownAddress returns the address of this edge for operators, since many edges may share one base URL. If the edge listens

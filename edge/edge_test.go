@@ -263,6 +263,7 @@ func TestEdge_reports_what_waits_and_where_it_is(t *testing.T) {
 	}
 	c.put(link.Record{Num: 1, Key: "abc", Destination: "https://example.com/1"})
 	testkit.Eventually(t, "the link", func() bool { code, _ := status(t, e, "/abc"); return code == 302 })
+	ask(t, e, 16, "GET /abc HTTP/1.1") // one in sixteen is measured
 	testkit.Eventually(t, "a delivery that fails", func() bool { return e.Stats().Ship.Failing > 0 })
 	c.put(link.Record{Num: 2, Key: "def", Destination: "https://example.com/2", SmartRouting: true, // a rejected rule triggers a report
 		Rules: []link.Rule{{ID: link.ID{9}, Name: "r", Target: "https://example.com/3", Conditions: []byte(`{"operator":"AND","conditions":[{"type":"phase of the moon"}]}`)}}})
@@ -271,6 +272,9 @@ func TestEdge_reports_what_waits_and_where_it_is(t *testing.T) {
 	s := c.last.Load()
 	if s.Address != e.Addr().String() || s.Spool.Pending < 1 || s.SetAsideCount != 1 || !strings.Contains(s.SetAsideReasons["def"], "phase of the moon") {
 		t.Errorf("%+v", s)
+	}
+	if l := s.Latency; l == nil || l.Samples == 0 || l.P50 <= 0 || l.P99 < l.P50 {
+		t.Errorf("latency %+v", l)
 	}
 }
 

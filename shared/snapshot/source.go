@@ -76,10 +76,19 @@ type Status struct {
 	SetAsideCount int `json:"setAsideCount"`
 	// SetAsideReasons is the reason for each slug in SetAside, in at most 200 bytes.
 	SetAsideReasons map[string]string `json:"setAsideReasons,omitempty"`
+	// Latency describes the redirects of the last minute. nil: there was none, or an older edge.
+	Latency *Latency `json:"latency,omitempty"`
 	// Repairs are the results of orders since the last report that arrived, at most MaxOrders.
 	Repairs []Repair `json:"repairs,omitempty"`
 	// Missing are counts of slugs that do not exist. nil: nothing to report.
 	Missing *Missing `json:"missing,omitempty"`
+}
+
+// Latency is how long an edge took for redirects: from the head of a request until the kernel accepted the answer.
+type Latency struct {
+	P50     int64  `json:"p50"` // microseconds
+	P99     int64  `json:"p99"` // microseconds
+	Samples uint64 `json:"samples"`
 }
 
 // MaxMissing is the maximum number of slugs in one Missing.

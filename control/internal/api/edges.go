@@ -15,25 +15,26 @@ import (
 
 // Edge is the last report of an edge.
 type Edge struct {
-	ID              string    `json:"id" doc:"The id in its data folder."`
-	Run             string    `json:"run" doc:"Id of the process; new at each start."`
-	Address         string    `json:"address"`
-	Name            string    `json:"name" doc:"EDGE_NAME; empty if it is not set."`
-	Region          string    `json:"region" doc:"REGION; empty if it is not set."`
-	Version         string    `json:"version"`
-	IsAlive         bool      `json:"isAlive" doc:"Whether it has reported within the last 35 seconds."`
-	LastSeenAt      Time      `json:"lastSeenAt"`
-	RunningSince    Time      `json:"runningSince" doc:"Time of the first report of this run."`
-	Incarnation     string    `json:"incarnation" doc:"Id of the log of changes that it follows."`
-	AppliedRevision uint64    `json:"appliedRevision"`
-	Lag             uint64    `json:"lag" doc:"Changes of links up to now that it had not applied at its last report."`
-	StateHash       string    `json:"stateHash" doc:"Hash of its links; the same at all edges with the same revision."`
-	Links           int       `json:"links"`
-	SetAside        []Aside   `json:"setAside" doc:"Links whose rules the edge cannot use, by domain and slug, at most 100."`
-	SetAsideCount   int       `json:"setAsideCount"`
-	Refused         *string   `json:"refused" doc:"Why it rejected the last snapshot."`
-	Spool           EdgeSpool `json:"spool"`
-	Twin            *EdgeTwin `json:"twin" doc:"Another process with the same id whose reports are rejected. It keeps its clicks."`
+	ID              string       `json:"id" doc:"The id in its data folder."`
+	Run             string       `json:"run" doc:"Id of the process; new at each start."`
+	Address         string       `json:"address"`
+	Name            string       `json:"name" doc:"EDGE_NAME; empty if it is not set."`
+	Region          string       `json:"region" doc:"REGION; empty if it is not set."`
+	Version         string       `json:"version"`
+	IsAlive         bool         `json:"isAlive" doc:"Whether it has reported within the last 35 seconds."`
+	LastSeenAt      Time         `json:"lastSeenAt"`
+	RunningSince    Time         `json:"runningSince" doc:"Time of the first report of this run."`
+	Incarnation     string       `json:"incarnation" doc:"Id of the log of changes that it follows."`
+	AppliedRevision uint64       `json:"appliedRevision"`
+	Lag             uint64       `json:"lag" doc:"Changes of links up to now that it had not applied at its last report."`
+	StateHash       string       `json:"stateHash" doc:"Hash of its links; the same at all edges with the same revision."`
+	Links           int          `json:"links"`
+	SetAside        []Aside      `json:"setAside" doc:"Links whose rules the edge cannot use, by domain and slug, at most 100."`
+	SetAsideCount   int          `json:"setAsideCount"`
+	Refused         *string      `json:"refused" doc:"Why it rejected the last snapshot."`
+	Spool           EdgeSpool    `json:"spool"`
+	Latency         *EdgeLatency `json:"latency" doc:"How long redirects of the last minute took; null without measured redirects."`
+	Twin            *EdgeTwin    `json:"twin" doc:"Another process with the same id whose reports are rejected. It keeps its clicks."`
 }
 
 // Aside is a link whose rules an edge cannot use.
@@ -67,6 +68,13 @@ type EdgeSpool struct {
 	Pending  int64  `json:"pending" doc:"Clicks that are not delivered yet."`
 	Dropped  uint64 `json:"dropped" doc:"Clicks dropped since its start because the spool was full."`
 	OldestMs int64  `json:"oldestMs" doc:"Age of the oldest click that is not delivered."`
+}
+
+// EdgeLatency is how long an edge took for redirects. It does not include the way through the network.
+type EdgeLatency struct {
+	P50Ms   float64 `json:"p50Ms" doc:"The median in milliseconds."`
+	P99Ms   float64 `json:"p99Ms" doc:"The 99th percentile in milliseconds."`
+	Samples uint64  `json:"samples" doc:"Redirects that were measured, which is one in sixteen."`
 }
 
 // EdgeTwin is a process whose reports are rejected, because another one has the same id.
@@ -111,6 +119,9 @@ func (s *Server) registerEdges() {
 				}
 				if st.Cursor.Incarnation == incarnation {
 					e.Lag -= min(revision, st.Cursor.Revision)
+				}
+				if l := st.Latency; l != nil {
+					e.Latency = &EdgeLatency{float64(l.P50) / 1000, float64(l.P99) / 1000, l.Samples}
 				}
 				if r.Twin != "" {
 					e.Twin = &EdgeTwin{r.Twin, Time(r.TwinAt)}

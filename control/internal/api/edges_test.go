@@ -26,6 +26,7 @@ func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
 		}
 		a := snapshot.Status{Edge: "a", Run: "r1", Version: "1.2", Address: "https://a.example", Name: "fra-1", Region: "eu-central", Cursor: snapshot.Cursor{Incarnation: incarnation, Revision: revision - 1}, StateHash: "h", Links: 2, SetAside: []string{"two", "one"}, SetAsideCount: 5, SetAsideReasons: map[string]string{"one": "no such type"}}
 		a.Spool.Bytes, a.Spool.Pending, a.Spool.Dropped, a.Spool.OldestMs = 1, 2, 3, 4
+		a.Latency = &snapshot.Latency{P50: 80, P99: 1250, Samples: 7}
 		w.ok(report(a, 0))
 		if report(snapshot.Status{Edge: "a", Run: "r2"}, 0) == nil {
 			t.Fatal("a second process with the same identity is accepted")
@@ -37,6 +38,7 @@ func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
 			"edges.0.id": "a", "edges.0.run": "r1", "edges.0.version": "1.2", "edges.0.address": "https://a.example", "edges.0.isAlive": true, "edges.0.lag": 1.0,
 			"edges.0.appliedRevision": float64(revision - 1), "edges.0.links": 2.0, "edges.0.setAside.0.domain": "sho.rt", "edges.0.setAside.0.slug": "one", "edges.0.setAside.0.reason": "no such type", "edges.0.setAside.1.slug": "two", "edges.0.setAside.1.reason": "", "edges.0.setAside.2": nil, "edges.0.setAsideCount": 5.0, "edges.0.name": "fra-1", "edges.0.region": "eu-central", "edges.0.refused": nil,
 			"edges.0.spool.bytes": 1.0, "edges.0.spool.pending": 2.0, "edges.0.spool.dropped": 3.0, "edges.0.spool.oldestMs": 4.0, "edges.0.twin.run": "r2", "edges.0.stateHash": "h",
+			"edges.0.latency.p50Ms": 0.08, "edges.0.latency.p99Ms": 1.25, "edges.0.latency.samples": 7.0, "edges.1.latency": nil,
 			"edges.1.id": "b", "edges.1.isAlive": false, "edges.1.refused": "why", "edges.1.lag": float64(revision), "edges.1.twin": nil, "edges.2": nil, "revision": float64(revision),
 		} {
 			if got := r.at(path); got != want {
