@@ -148,9 +148,8 @@ func kafkaCommand(ctx context.Context, flags *flag.FlagSet, args []string) error
 	if err != nil {
 		return err
 	}
-	<-ctx.Done()
-	c.Close()
-	return nil
+	defer c.Close()
+	return evictGhosts(ctx, c, silence)
 }
 
 func checkCommand(ctx context.Context, flags *flag.FlagSet, args []string) error {
