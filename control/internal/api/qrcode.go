@@ -2,6 +2,8 @@ package api
 
 import (
 	"encoding/base64"
+	"image"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,19 +13,30 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/shortline/shortline/control/internal/manage/links/qr"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+)
+
+// The limits of a logo and of the form with it, in bytes.
+const (
+	maxLogo     = 1 << 20
+	maxLogoForm = maxLogo + 64<<10
 )
 
 func (s *Server) registerQRCode() {
 	e := endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/qrcode", ID: "urlQRCode", Summary: "Get the QR code of a link", Tag: "URLs"}
 	s.handleRaw(e, s.qrCode)
+	with := endpoint{Method: http.MethodPost, Path: e.Path, ID: "urlQRCodeWithLogo", Summary: "Get the QR code of a link with a logo", Tag: e.Tag, Role: auth.Viewer, Scope: auth.LinksRead, Raw: true, MaxBody: maxLogoForm}
+	if s.Media != nil {
+		s.handleRaw(with, s.qrCodeWithLogo)
+	}
 	param := func(in, name, doc string, schema *huma.Schema) *huma.Param {
 		return &huma.Param{Name: name, In: in, Required: in == "path", Description: doc, Schema: schema}
 	}
 	str := &huma.Schema{Type: huma.TypeString}
 	low, high := float64(qr.MinWidth), float64(qr.MaxWidth)
 	none, wide := 0.0, float64(qr.MaxMargin)
-	s.describe(&huma.Operation{
+	op := huma.Operation{
 		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, Tags: []string{e.Tag},
 		Description: "Returns an image if `format` is png, svg or pdf, or if Accept contains an image type. Otherwise it returns JSON with a data URL.",
 		Security:    []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
@@ -41,10 +54,52 @@ func (s *Server) registerQRCode() {
 			"image/png": {}, "image/svg+xml": {}, "application/pdf": {},
 			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"qrCode": str}, Required: []string{"qrCode"}}},
 		}}},
-	})
+	}
+	s.describe(&op)
+	if s.Media == nil {
+		return
+	}
+	logo := op
+	logo.Method, logo.OperationID, logo.Summary = with.Method, with.ID, with.Summary
+	logo.Description = "The same with the image `file` in the middle: JPEG, PNG, WebP or GIF of at most 1 MiB. `level` must be Q or H (default). The logo is not stored."
+	logo.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}},
+	}}}}
+	s.describe(&logo)
 }
 
-func (s *Server) qrCode(c echo.Context) error {
+// qrCode answers with a code without a logo.
+func (s *Server) qrCode(c echo.Context) error { return s.drawQRCode(c, nil) }
+
+// qrCodeWithLogo answers with a code that has the uploaded image in the middle.
+func (s *Server) qrCodeWithLogo(c echo.Context) error {
+	if _, err := s.Links.Get(c.Request().Context(), principal(c.Request().Context()), c.Param("id")); err != nil {
+		return err
+	}
+	file, err := c.FormFile("file")
+	if err != nil {
+		return problem.OfField("file", "is required, in a form with the type multipart/form-data")
+	}
+	if file.Size > maxLogo {
+		return problem.New(problem.TooLarge, "The logo is larger than %d MiB.", maxLogo>>20)
+	}
+	content, err := file.Open()
+	if err != nil {
+		return problem.OfField("file", "cannot be read")
+	}
+	defer content.Close()
+	data, err := io.ReadAll(content)
+	if err != nil {
+		return problem.OfField("file", "cannot be read")
+	}
+	logo, err := s.Media.Thumbnail(c.Request().Context(), data, qr.MaxLogo, qr.MaxLogo)
+	if err != nil {
+		return err
+	}
+	return s.drawQRCode(c, logo)
+}
+
+func (s *Server) drawQRCode(c echo.Context, logo image.Image) error {
 	ctx := c.Request().Context()
 	u, err := s.Links.Get(ctx, principal(ctx), c.Param("id"))
 	if err != nil {
@@ -52,6 +107,14 @@ func (s *Server) qrCode(c echo.Context) error {
 	}
 	var v problem.Fields
 	style := qrStyle(c, &v)
+	if logo != nil {
+		style.Logo = logo
+		if c.QueryParam("level") == "" {
+			style.Level = "H"
+		} else if !slices.Contains(qr.LogoLevels, style.Level) {
+			v.Add("level", "must be Q or H, because the logo covers a part of the code")
+		}
+	}
 	format := c.QueryParam("format")
 	switch accept := strings.Join(c.Request().Header.Values("Accept"), ","); {
 	case format == "png", format == "svg", format == "pdf", format == "json":

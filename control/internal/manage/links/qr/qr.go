@@ -45,9 +45,10 @@ var (
 type Style struct {
 	Width             int // MinWidth to MaxWidth
 	Color, Background color.NRGBA
-	Shape             Shape  // "" is Squares
-	Level             string // one of Levels; "" is M
-	Margin            int    // in modules, 0 to MaxMargin
+	Shape             Shape       // "" is Squares
+	Level             string      // one of Levels; "" is M
+	Margin            int         // in modules, 0 to MaxMargin
+	Logo              image.Image // in the middle, nil without one; Level must then be one of LogoLevels
 }
 
 // ParseColor parses a hexadecimal colour, RGB or RRGGBB, with or without a leading #. It returns def for "".
@@ -97,7 +98,11 @@ func PNG(text string, s Style) ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, img); err != nil {
+	var whole image.Image = img
+	if s.Logo != nil {
+		whole = g.stamp(img, s.Logo, scale, border)
+	}
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, whole); err != nil {
 		return nil, fmt.Errorf("encode PNG: %w", err)
 	}
 	return b.Bytes(), nil
@@ -129,7 +134,15 @@ func SVG(text string, s Style) ([]byte, error) {
 		}
 		g.outlines(op('M'), op('L'), op('C'), func() { b.WriteByte('z') })
 	}
-	b.WriteString(`"/></svg>`)
+	b.WriteString(`"/>`)
+	if s.Logo != nil {
+		logo, err := g.svgLogo(s.Logo)
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString(logo)
+	}
+	b.WriteString(`</svg>`)
 	return b.Bytes(), nil
 }
 
@@ -163,7 +176,11 @@ func (s Style) grid(text string) (grid, error) {
 			rows[y][x] = inside.In(code.Bounds()) && code.At(inside.X, inside.Y) == color.Black
 		}
 	}
-	return grid{rows, s.Margin, cmp.Or(s.Shape, Squares)}, nil
+	g := grid{rows, s.Margin, cmp.Or(s.Shape, Squares)}
+	if s.Logo != nil {
+		g.clear()
+	}
+	return g, nil
 }
 
 func hexOf(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }

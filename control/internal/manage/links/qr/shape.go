@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"fmt"
+	"image"
 	"image/color"
 	"math"
 )
@@ -174,14 +175,19 @@ func PDF(text string, s Style) ([]byte, error) {
 	fill(s.Color)
 	g.outlines(op("m"), op("l"), op("c"), func() { op("h")() })
 	fmt.Fprintln(z, "f")
+	if s.Logo != nil {
+		// An image fills the unit square upwards, and the page is upside down.
+		x, y, width, height := g.place(s.Logo)
+		fmt.Fprintf(z, "q %.4f 0 0 %.4f %.4f %.4f cm /Logo Do Q\n", width, -height, x, y+height)
+	}
 	if err := z.Close(); err != nil {
 		return nil, fmt.Errorf("compress PDF: %w", err)
 	}
-	return document(side, page.Bytes()), nil
+	return document(side, page.Bytes(), s.Logo)
 }
 
-// document wraps the compressed content of a page.
-func document(side float64, page []byte) []byte {
+// document wraps the compressed content of a page. logo is the image that the page calls Logo; nil without one.
+func document(side float64, page []byte, logo image.Image) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n")
 	var at []int
@@ -193,13 +199,29 @@ func document(side float64, page []byte) []byte {
 	}
 	object("<</Type/Catalog/Pages 2 0 R>>")
 	object("<</Type/Pages/Kids[3 0 R]/Count 1>>")
-	object("<</Type/Page/Parent 2 0 R/MediaBox[0 0 %.4f %.4f]/Resources<<>>/Contents 4 0 R>>", side, side)
+	resources := ""
+	if logo != nil {
+		resources = "/XObject<</Logo 5 0 R>>"
+	}
+	object("<</Type/Page/Parent 2 0 R/MediaBox[0 0 %.4f %.4f]/Resources<<%s>>/Contents 4 0 R>>", side, side, resources)
 	object("<</Length %d/Filter/FlateDecode>>\nstream\n%s\nendstream", len(page), page)
+	if logo != nil {
+		colors, opacity, err := pdfLogo(logo)
+		if err != nil {
+			return nil, err
+		}
+		picture := func(space, more string, data []byte) {
+			object("<</Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/%s/BitsPerComponent 8%s/Length %d/Filter/FlateDecode>>\nstream\n%s\nendstream",
+				logo.Bounds().Dx(), logo.Bounds().Dy(), space, more, len(data), data)
+		}
+		picture("DeviceRGB", "/SMask 6 0 R", colors)
+		picture("DeviceGray", "", opacity)
+	}
 	start := b.Len()
 	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
 	for _, offset := range at {
 		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
 	}
 	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, start)
-	return b.Bytes()
+	return b.Bytes(), nil
 }

@@ -153,3 +153,72 @@ func module(img *image.NRGBA, outline [][2]float64, scale int, fill color.NRGBA)
 		}
 	}
 }
+
+// aLogo is an image with a transparent corner.
+func aLogo(width, height int) image.Image {
+	m := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			if x+y > 10 {
+				m.SetNRGBA(x, y, color.NRGBA{200, uint8(x), uint8(y), 255})
+			}
+		}
+	}
+	return m
+}
+
+// A code with a logo in the middle can still be scanned: in every shape, for long and short texts, and for logos of any proportion.
+func TestLogo_can_be_scanned(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"HTTPS://A.B/C", address, "https://sho.rt/" + strings.Repeat("a-Long_slug", 4)} {
+		for _, shape := range qr.Shapes {
+			for _, level := range qr.LogoLevels {
+				for _, size := range []image.Point{{480, 480}, {480, 60}, {60, 480}, {1, 1}} {
+					style := qr.Style{Width: 600, Color: qr.Black, Background: qr.White, Shape: shape, Level: level, Margin: qr.DefaultMargin, Logo: aLogo(size.X, size.Y)}
+					b, err := qr.PNG(text, style)
+					if err != nil {
+						t.Fatal(err)
+					}
+					img, err := png.Decode(bytes.NewReader(b))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got, was := scan(t, img); got != text || was != level {
+						t.Errorf("%s, %s, %v: scanned %q with the level %s", shape, level, size, got, was)
+					}
+					if size.X == size.Y && size.X > 1 {
+						if c := nrgba(img.At(300, 300)); c.R != 200 {
+							t.Errorf("the middle is %v, not the logo", c)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// SVG and PDF contain the logo at the place that PNG has.
+func TestLogo_in_other_formats(t *testing.T) {
+	t.Parallel()
+	style := qr.Style{Width: 600, Color: qr.Black, Background: qr.White, Level: "H", Margin: qr.DefaultMargin, Logo: aLogo(40, 20)}
+	svg, err := qr.SVG(address, style)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(svg), `href="data:image/png;base64,`) || strings.Count(string(svg), "<image") != 1 {
+		t.Error("the SVG has no logo")
+	}
+	pdf, err := qr.PDF(address, style)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"/XObject<</Logo 5 0 R>>", "/Width 40/Height 20/ColorSpace/DeviceRGB", "/SMask 6 0 R", "/ColorSpace/DeviceGray"} {
+		if !strings.Contains(string(pdf), want) {
+			t.Errorf("the PDF lacks %s", want)
+		}
+	}
+	style.Logo = nil
+	if plain, err := qr.PDF(address, style); err != nil || strings.Contains(string(plain), "XObject") {
+		t.Error("a code without a logo has one", err)
+	}
+}
