@@ -77,7 +77,20 @@ func TestTags_of_links(t *testing.T) {
 			t.Errorf("bulk update: %s", got)
 		}
 		bulk(`{"type":"tags","tags":["d"]}`).want(200)
-		w.unchanged("too many tags in a bulk update", func() { bulk(`"tags","value":[` + many(17) + `]`).wantField("tags") })
+		bulk(`"removeTags","value":["A","d","unknown"]`).want(200)
+		if got := w.tagsOf(one) + " " + w.tagsOf(two); got != "b|c b|c" {
+			t.Errorf("bulk removal: %s", got)
+		}
+		bulk(`{"type":"removeTags","tags":["c"]}`).want(200)
+		if got := w.tagsOf(one); got != "b" {
+			t.Errorf("bulk removal: %s", got)
+		}
+		w.unchanged("a removal of what is no list of names", func() {
+			bulk(`"removeTags","value":"b"`).wantField("value")
+			bulk(`{"type":"removeTags","tags":[1]}`).wantField("operation.tags")
+			bulk(`"removeTags","value":["` + long + `x"]`).wantField("tags.0")
+		})
+		w.unchanged("too many tags in a bulk update", func() { bulk(`"tags","value":[` + many(20) + `]`).wantField("tags") })
 	})
 }
 

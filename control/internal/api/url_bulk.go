@@ -170,14 +170,14 @@ func (b *bulkUpdate) input() (links.Input, error) {
 	}
 	var name string
 	if err := json.Unmarshal(members["type"], &name); err != nil {
-		return links.Input{}, problem.OfField("operation.type", "must be one of status, bundle, tags, expiration, utm")
+		return links.Input{}, problem.OfField("operation.type", "must be one of status, bundle, tags, removeTags, expiration, utm")
 	}
 	delete(members, "type")
 	if name == "utm" && members["value"] == nil {
 		rest, _ := json.Marshal(members) // cannot fail: the values are valid JSON
 		return operation("operation", name, nil, rest)
 	}
-	own := map[string]string{"status": "status", "bundle": "bundleId", "tags": "tags", "expiration": "expiresAt", "utm": "value"}[name]
+	own := map[string]string{"status": "status", "bundle": "bundleId", "tags": "tags", "removeTags": "tags", "expiration": "expiresAt", "utm": "value"}[name]
 	value := members["value"]
 	if v := members[own]; v != nil {
 		value = v
@@ -209,12 +209,16 @@ func operation(path, name string, value, utm json.RawMessage) (in links.Input, e
 			return in, problem.OfField(path, "must be the id of a bundle")
 		}
 		in.BundleIDs = &[]string{s}
-	case "tags":
+	case "tags", "removeTags":
 		var names []string
 		if null || json.Unmarshal(value, &names) != nil {
 			return in, problem.OfField(path, "must be a list of names")
 		}
-		in.Tags = &names
+		if name == "tags" {
+			in.Tags = &names
+		} else {
+			in.NoTags = names
+		}
 	case "expiration":
 		var at Time
 		if value == nil {
@@ -245,7 +249,7 @@ func operation(path, name string, value, utm json.RawMessage) (in links.Input, e
 		}
 		return in, v.Err()
 	default:
-		return in, problem.OfField("operation", "must be one of status, bundle, tags, expiration, utm")
+		return in, problem.OfField("operation", "must be one of status, bundle, tags, removeTags, expiration, utm")
 	}
 	return in, nil
 }

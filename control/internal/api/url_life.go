@@ -77,6 +77,7 @@ func (s *Server) registerURLLife() {
 			return nil, s.Links.Delete(ctx, principal(ctx), in.ID, in.Permanently)
 		})
 	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/restore", ID: "restoreURL", Summary: "Restore a short URL from the trash", Tag: "URLs", Status: http.StatusOK}, s.restoreURL)
+	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/duplicate", ID: "duplicateURL", Summary: "Duplicate a short URL", Tag: "URLs", Status: http.StatusCreated}, s.duplicateURL)
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/history", ID: "urlHistory", Summary: "List the changes of a short URL", Tag: "URLs"}, s.urlHistory)
 	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/rollback", ID: "rollBackURL", Summary: "Restore an earlier state of a short URL", Tag: "URLs", Status: http.StatusOK, Conditional: true},
 		func(ctx context.Context, in *struct {
@@ -124,6 +125,18 @@ func (s *Server) restoreURL(ctx context.Context, in *struct {
 	return s.answerURL(ctx, u, err)
 }
 
+func (s *Server) duplicateURL(ctx context.Context, in *struct {
+	URLPath
+	Body struct {
+		CustomSlug Opt[string] `json:"customSlug,omitempty" doc:"3 to 50 letters, digits, hyphens or underscores; generated if left out."`
+		Domain     Opt[string] `json:"domain,omitempty" doc:"Another domain of the workspace than that of the original; null for the host of the service."`
+		Title      Opt[string] `json:"title,omitempty" doc:"Another title than that of the original; at most 255 characters."`
+	}
+}) (*versioned[URL], error) {
+	u, err := s.Links.Duplicate(ctx, principal(ctx), in.ID, links.Copying{CustomSlug: in.Body.CustomSlug.Value, Domain: given(in.Body.Domain, ""), Title: given(in.Body.Title, "")})
+	return s.answerURL(ctx, u, err)
+}
+
 const historyPage = 20
 
 func (s *Server) urlHistory(ctx context.Context, in *struct {
@@ -141,15 +154,22 @@ func (s *Server) listTrash(ctx context.Context, in *listURLsIn) (*body[URLList],
 	if err != nil {
 		return nil, err
 	}
-	bare := make([]store.Link, len(list))
+	bare, deleters := make([]store.Link, len(list)), make([]string, len(list))
 	for i := range list {
-		bare[i] = list[i].Link
+		bare[i], deleters[i] = list[i].Link, list[i].DeletedBy
 	}
 	rows, err := s.taggedURLs(ctx, bare)
 	if err != nil {
 		return nil, err
 	}
+	people, err := s.Links.People(ctx, principal(ctx), deleters)
+	if err != nil {
+		return nil, err
+	}
 	for i := range rows {
+		if person, ok := people[list[i].DeletedBy]; ok {
+			rows[i].DeletedByName, rows[i].DeletedByEmail = &person.Name, &person.Email
+		}
 		rows[i].Status, rows[i].DeletedAt, rows[i].PurgeAt, rows[i].DeletedBy = links.StatusDeleted, instant(list[i].DeletedAt), instant(list[i].PurgeAt), text(list[i].DeletedBy)
 	}
 	return &body[URLList]{URLList{listOf(rows, total, in.Paging, urlPage), true}}, nil

@@ -56,7 +56,9 @@ type URL struct {
 	DeletedAt         *Time    `json:"deletedAt,omitempty" doc:"Only of a link in the trash."`
 	PurgeAt           *Time    `json:"purgeAt,omitempty" doc:"When a link in the trash is deleted for good."`
 	DeletedBy         *string  `json:"deletedBy,omitempty" doc:"Id of the user who deleted a link in the trash."`
-	CreatedByName     *string  `json:"createdByName,omitempty" doc:"Name of the owner. Only an ADMIN sees it, on links of other users."`
+	DeletedByName     *string  `json:"deletedByName,omitempty" doc:"Name of the user who deleted a link in the trash. Members of a team see it, unless they are that user."`
+	DeletedByEmail    *string  `json:"deletedByEmail,omitempty" doc:"Like deletedByName."`
+	CreatedByName     *string  `json:"createdByName,omitempty" doc:"Name of the owner. Members of a team and an ADMIN see it, on links of other users."`
 	CreatedByEmail    *string  `json:"createdByEmail,omitempty" doc:"Like createdByName."`
 }
 

@@ -229,7 +229,7 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 			place[id] = i
 		}
 		was := slices.Clone(list)
-		if err := addTags(ctx, tx, list, in.tags()); err != nil {
+		if err := retag(ctx, tx, list, in.tags(), in.NoTags); err != nil {
 			return err
 		}
 		given := slices.SortedFunc(slices.Values(list), func(a, b store.Link) int { return cmp.Compare(place[a.ID], place[b.ID]) })

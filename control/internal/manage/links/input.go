@@ -28,6 +28,8 @@ type Input struct {
 	Texts map[string]string
 	// Tags are the names of the link's tags. An update of many links adds them to the tags that the links have.
 	Tags *[]string
+	// NoTags are names of tags that an update of many links removes. Links without these tags stay as they are.
+	NoTags []string
 	// BundleIDs are the bundles of the link. An update of many links adds the links to these bundles.
 	BundleIDs *[]string
 }
@@ -72,6 +74,7 @@ func (s *Service) apply(in *Input, u *store.Link, v *problem.Fields, now int64) 
 	if in.Tags != nil {
 		tags.Check(tagField, *in.Tags, v)
 	}
+	tags.Check(tagField, in.NoTags, v)
 	if in.Status != nil {
 		switch *in.Status {
 		case store.StatusActive, store.StatusInactive:

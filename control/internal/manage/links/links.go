@@ -203,23 +203,32 @@ func (s *Service) Stats(ctx context.Context, p auth.Principal) (store.LinkStats,
 	return st, nil
 }
 
-// Owners returns the owners of the links that are not the caller's own, by id. It returns nil unless the caller is an
-// ADMIN.
+// Owners returns the owners of the links that are not the caller's own, by id; see People.
 func (s *Service) Owners(ctx context.Context, p auth.Principal, urls []store.Link) (map[string]store.User, error) {
-	if !p.IsAdmin() {
+	ids := make([]string, len(urls))
+	for i := range urls {
+		ids[i] = urls[i].UserID
+	}
+	return s.People(ctx, p, ids)
+}
+
+// People returns the users with the given ids except the caller, by id. It returns nil unless the caller is an ADMIN or works
+// in a team, whose members see each other.
+func (s *Service) People(ctx context.Context, p auth.Principal, ids []string) (map[string]store.User, error) {
+	if !p.IsAdmin() && p.Workspace.Personal {
 		return nil, nil
 	}
-	var ids []string
-	for _, u := range urls {
-		if u.UserID != p.UserID && !slices.Contains(ids, u.UserID) {
-			ids = append(ids, u.UserID)
+	var others []string
+	for _, id := range ids {
+		if id != "" && id != p.UserID && !slices.Contains(others, id) {
+			others = append(others, id)
 		}
 	}
-	owners, err := s.store.UsersByID(ctx, ids)
+	people, err := s.store.UsersByID(ctx, others)
 	if err != nil {
-		return nil, fmt.Errorf("find the owners of links: %w", err)
+		return nil, fmt.Errorf("find the people of links: %w", err)
 	}
-	return owners, nil
+	return people, nil
 }
 
 // Suggest returns up to 20 values of a campaign field, such as utmSource, that begin with prefix, case-insensitive,

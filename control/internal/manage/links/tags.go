@@ -49,17 +49,17 @@ func setTags(ctx context.Context, tx *store.Tx, of map[*store.Link][]string) err
 	return nil
 }
 
-// addTags is setTags that keeps the tags that the links have.
-func addTags(ctx context.Context, tx *store.Tx, list []store.Link, names []string) error {
-	if len(names) == 0 {
+// retag adds and removes tags of links, and keeps the other tags that the links have. See setTags.
+func retag(ctx context.Context, tx *store.Tx, list []store.Link, added, removed []string) error {
+	if len(added)+len(removed) == 0 {
 		return nil
 	}
 	of := map[*store.Link][]string{}
 	for i := range list {
 		u := &list[i]
-		all := slices.Clone(u.Tags)
-		for _, name := range names {
-			if !slices.ContainsFunc(all, func(have string) bool { return store.TagKey(have) == store.TagKey(name) }) {
+		all := slices.DeleteFunc(slices.Clone(u.Tags), func(have string) bool { return hasTag(removed, have) })
+		for _, name := range added {
+			if !hasTag(all, name) {
 				all = append(all, name)
 			}
 		}
@@ -69,6 +69,10 @@ func addTags(ctx context.Context, tx *store.Tx, list []store.Link, names []strin
 		of[u] = all
 	}
 	return setTags(ctx, tx, of)
+}
+
+func hasTag(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(one string) bool { return store.TagKey(one) == store.TagKey(name) })
 }
 
 // sameTags reports whether two lists name the same tags.
