@@ -19,7 +19,7 @@ PROSE    = $(wildcard *.md) docs test/README.md edge shared control test deploy 
 
 # Packages of the control plane that start goroutines. In the others, the race detector finds nothing and slows down password
 # hashing and databases by a factor of ten.
-RACY = $(addprefix ./internal/,certs platform/auth platform/mail platform/outbound clicks/ingest/... manage/domains/dnscheck manage/webhooks fleet/... app)
+RACY = $(addprefix ./internal/,certs platform/auth platform/mail platform/outbound clicks/ingest/... manage/domains/dnscheck manage/pages manage/webhooks fleet/... app)
 
 .DEFAULT_GOAL := help
 

@@ -136,7 +136,7 @@ var libraries = []archtest.Library{
 	{Path: "github.com/labstack/echo/v4", In: []string{"control/internal/api"}},
 	{Path: "github.com/danielgtaylor/huma/v2", In: []string{"control/internal/api"}},
 	{Path: "github.com/swaggest/swgui", In: []string{"control/internal/api"}},
-	{Path: "golang.org/x/net", In: []string{"control/internal/api", "control/internal/manage/domains/hostname", "control/internal/manage/webhooks", "control/internal/platform/outbound", "control/internal/platform/smtp"}},
+	{Path: "golang.org/x/net", In: []string{"control/internal/api", "control/internal/manage/domains/hostname", "control/internal/manage/pages", "control/internal/manage/webhooks", "control/internal/platform/outbound", "control/internal/platform/smtp"}},
 	{Path: "github.com/miekg/dns", In: []string{"control/internal/manage/domains/dnscheck"}}, // package net hides error codes and CNAME records, and asks servers of its own choice
 	{Path: "github.com/caddyserver/certmagic", In: []string{"control/internal/certs"}},       // issuance, in steps that survive a crash; ADR 0019
 	{Path: "github.com/mholt/acmez/v3", In: []string{"control/internal/certs"}},
@@ -150,10 +150,10 @@ var libraries = []archtest.Library{
 	{Path: "github.com/duckdb/duckdb-go/v2", In: []string{"control/internal/clicks/analytics/duckdb"}},
 	{Path: "github.com/segmentio/kafka-go", In: []string{"control/internal/clicks/ingest/kafkasource", "control/internal/clicks/convert/kafkaqueue"}},
 	{Path: "github.com/klauspost/compress", In: []string{"control/internal/clicks/ingest/kafkasource"}},
-	{Path: "github.com/dgraph-io/ristretto/v2", In: []string{"control/internal/clicks/report"}},
+	{Path: "github.com/dgraph-io/ristretto/v2", In: []string{"control/internal/clicks/report", "control/internal/manage/pages"}},
 	{Path: "github.com/minio/minio-go/v7", In: []string{"control/internal/manage/media/object"}},
 	{Path: "github.com/chai2010/webp", In: []string{"control/internal/manage/media/picture"}},
-	{Path: "golang.org/x/image", In: []string{"control/internal/manage/media/picture"}},
+	{Path: "golang.org/x/image", In: []string{"control/internal/manage/links/qr", "control/internal/manage/media/picture"}},
 	{Path: "github.com/boombuler/barcode", In: []string{"control/internal/manage/links/qr"}},
 	{Path: "github.com/coreos/go-oidc/v3", In: []string{"control/internal/manage/sso"}},
 	{Path: "github.com/go-jose/go-jose/v4", In: []string{"control/internal/manage/sso"}},

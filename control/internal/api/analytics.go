@@ -168,6 +168,12 @@ func (s *Server) registerAnalytics() {
 		a.Goal = in.Goal
 		return r.Groups(ctx, principal(ctx), in.By, a)
 	})
+	ask(s, []string{"/api/analytics/trends"}, "trends", "Count the clicks of several short URLs by day", func(ctx context.Context, in *struct {
+		URLIDs   []string `query:"urlIds,explode" required:"true" doc:"Ids of short URLs; repeat the parameter, at most 100 times."`
+		Timezone string   `query:"timezone" doc:"IANA time zone of the days. Default: UTC."`
+	}) (*report.Trends, error) {
+		return r.Trends(ctx, principal(ctx), in.URLIDs, in.Timezone)
+	})
 	s.registerExports()
 }
 

@@ -51,6 +51,7 @@ func TestHostile_bodies(t *testing.T) {
 			{"DELETE", "/api/urls/bulk", map[string]string{}, []string{"urlIds"}},
 			{"POST", "/api/urls/bulk", map[string]string{}, []string{"urls"}},
 			{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"tags"`}, []string{"value"}},
+			{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"removeTags"`}, []string{"value"}},
 			{"POST", base + "/variants", map[string]string{"name": `"x"`, "targetUrl": `"https://x.example"`}, []string{"name", "targetUrl", "weight", "isActive"}},
 			{"PUT", base + "/variants/" + variant, map[string]string{}, []string{"name", "targetUrl", "weight", "isActive"}},
 			{"POST", base + "/routing-rules", map[string]string{"name": `"x"`, "targetUrl": `"https://x.example"`, "conditions": formB}, []string{"name", "targetUrl", "priority", "isActive", "conditions"}},

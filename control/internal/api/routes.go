@@ -93,4 +93,7 @@ func (s *Server) registerAids() {
 	if s.Imports != nil {
 		s.registerImports()
 	}
+	if s.Pages != nil {
+		s.registerPages()
+	}
 }

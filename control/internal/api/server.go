@@ -43,6 +43,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/media"
+	"github.com/shortline/shortline/control/internal/manage/pages"
 	"github.com/shortline/shortline/control/internal/manage/passkeys"
 	"github.com/shortline/shortline/control/internal/manage/privacy"
 	"github.com/shortline/shortline/control/internal/manage/routing"
@@ -128,6 +129,7 @@ type Deps struct {
 	Routing      *routing.Service // needs Links
 	Bundles      *bundles.Service // needs Links
 	Media        *media.Service
+	Pages        *pages.Service
 	Tags         *tags.Service // needs Links
 	UTMTemplates *utmtemplates.Service
 	Views        *views.Service

@@ -29,6 +29,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/media"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/manage/pages"
 	"github.com/shortline/shortline/control/internal/manage/passkeys"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
@@ -70,6 +71,9 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Domains, w.dns = domainsFor(w)
 	deps.Reports = report.New(w.store, clicks, nil).On("sho.rt")
 	deps.Media = media.New(media.Config{Logger: cfg.Logger}, w.store, deps.Links, images)
+	deps.Pages, err = pages.New(pages.Config{Enabled: true}, deps.Media.Thumbnail)
+	w.ok(err)
+	w.t.Cleanup(deps.Pages.Close)
 	// No server listens at port 1, so requests to it fail immediately.
 	deps.Webhooks, err = webhooks.New(webhooks.Config{Settings: webhooks.Settings{AllowPrivate: true, Timeout: 5 * time.Second}, EncryptionKeys: secret, Logger: cfg.Logger}, w.store)
 	w.ok(err)

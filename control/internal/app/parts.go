@@ -43,6 +43,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/media"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/manage/pages"
 	"github.com/shortline/shortline/control/internal/manage/passkeys"
 	"github.com/shortline/shortline/control/internal/manage/privacy"
 	"github.com/shortline/shortline/control/internal/manage/routing"
@@ -235,6 +236,11 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	}
 	use.Media = media.New(media.Config{Logger: log}, st, use.Links, objects)
 	p.add("images", use.Media)
+	if use.Pages, err = pages.New(p.cfg.Pages, use.Media.Thumbnail); err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, use.Pages.Close)
+	p.add("icons of sites", use.Pages)
 	if use.Explain, err = explain.New(explain.Config{BaseURL: p.cfg.BaseURL, Zone: p.cfg.Zone(), Links: use.Links, Routing: use.Routing}, st, p.deps.Geo); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/manage/domains"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/manage/pages"
 	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
@@ -57,6 +58,7 @@ type Settings struct {
 	Webhooks webhooks.Settings
 	SSO      sso.Settings
 	Media    object.S3Config
+	Pages    pages.Config
 	Mail     smtp.Settings
 	Tracing  tracing.Settings
 

@@ -10,6 +10,11 @@ func (c Conn) LinksByNum(ctx context.Context, nums []uint64) (map[uint64]Link, e
 	return found(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE num IN `, nums, func(u *Link) uint64 { return u.Num })
 }
 
+// LinksByID reads the links that exist, by id.
+func (c Conn) LinksByID(ctx context.Context, ids []string) (map[string]Link, error) {
+	return found(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE id IN `, ids, func(u *Link) string { return u.ID })
+}
+
 // LinksByClicks lists the links with the highest click counters. Workspace 0 selects the links of all workspaces.
 func (c Conn) LinksByClicks(ctx context.Context, workspace uint64, limit int) ([]Link, error) {
 	where, args := "", []any{}

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"io"
 	"log/slog"
 	"regexp"
@@ -126,6 +127,17 @@ func (s *Service) convert(ctx context.Context, data []byte) (picture.Picture, er
 	}
 	defer leave()
 	return picture.Convert(ctx, data)
+}
+
+// Thumbnail returns the pixels of an image file in at most the given size; see picture.Thumbnail. It takes its turn with uploads,
+// so that the memory of one conversion is enough.
+func (s *Service) Thumbnail(ctx context.Context, file []byte, width, height int) (*image.RGBA, error) {
+	leave, err := enter(ctx, s.turn)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return picture.Thumbnail(ctx, file, width, height)
 }
 
 // enter waits up to patience for a place. The caller must call leave.

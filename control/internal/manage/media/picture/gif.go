@@ -189,6 +189,25 @@ func (m *movie) memory() int64 {
 	return n + largest
 }
 
+// firstFrame returns the first frame of a GIF in at most the given size.
+func firstFrame(file []byte, width, height int) (*image.RGBA, error) {
+	m, err := split(file)
+	if err != nil {
+		return nil, err
+	}
+	if m.memory() > MaxMemory {
+		return nil, refused("has too many pixels for its format")
+	}
+	f := &m.frames[0]
+	img, err := m.image(f)
+	if err != nil {
+		return nil, err
+	}
+	canvas := image.NewRGBA(image.Rectangle{Max: m.size})
+	draw.Draw(canvas, f.rect, img, f.rect.Min, draw.Over)
+	return scale(canvas, fit(m.size, image.Pt(width, height)), quick), nil
+}
+
 // convertGIF draws each frame as it is displayed, scales it and encodes it.
 func convertGIF(ctx context.Context, file []byte) (Picture, error) {
 	m, err := split(file)

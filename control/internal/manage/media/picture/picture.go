@@ -62,30 +62,54 @@ func Convert(ctx context.Context, file []byte) (p Picture, err error) {
 	if h.kind == kindGIF {
 		return convertGIF(ctx, file)
 	}
-	src, err := decode(h.kind, file)
+	upright, err := shrink(ctx, h, file, MaxWidth, MaxHeight)
 	if err != nil {
-		return Picture{}, broken(err)
-	}
-	b := src.Bounds()
-	if b.Dx() != h.width || b.Dy() != h.height {
-		return Picture{}, broken(errors.New("its header and pixels differ in size"))
-	}
-	// The limits apply to the image after its rotation.
-	most := image.Pt(MaxWidth, MaxHeight)
-	if h.orientation >= 5 {
-		most = image.Pt(MaxHeight, MaxWidth)
-	}
-	small := scale(src, fit(b.Size(), most), best)
-	src = nil
-	if err := ctx.Err(); err != nil {
 		return Picture{}, err
 	}
-	upright := orient(small, h.orientation)
 	out, err := encodeWebP(straighten(upright))
 	if err != nil {
 		return Picture{}, fmt.Errorf("encode WebP: %w", err)
 	}
 	return Picture{out, WebP, upright.Rect.Dx(), upright.Rect.Dy()}, nil
+}
+
+// Thumbnail decodes a file and returns its pixels, of a GIF those of the first frame, in an image of at most the given size.
+// The errors and limits are those of Convert.
+func Thumbnail(ctx context.Context, file []byte, width, height int) (*image.RGBA, error) {
+	h, err := inspect(file)
+	if err != nil {
+		return nil, err
+	}
+	if h.memory > 16<<20 {
+		defer debug.FreeOSMemory()
+	}
+	if h.kind == kindGIF {
+		return firstFrame(file, width, height)
+	}
+	return shrink(ctx, h, file, width, height)
+}
+
+// shrink decodes a still image and returns it upright and in at most the given size.
+func shrink(ctx context.Context, h header, file []byte, width, height int) (*image.RGBA, error) {
+	src, err := decode(h.kind, file)
+	if err != nil {
+		return nil, broken(err)
+	}
+	b := src.Bounds()
+	if b.Dx() != h.width || b.Dy() != h.height {
+		return nil, broken(errors.New("its header and pixels differ in size"))
+	}
+	// The limits apply to the image after its rotation.
+	most := image.Pt(width, height)
+	if h.orientation >= 5 {
+		most = image.Pt(height, width)
+	}
+	small := scale(src, fit(b.Size(), most), best)
+	src = nil
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return orient(small, h.orientation), nil
 }
 
 func decode(kind kind, file []byte) (image.Image, error) {

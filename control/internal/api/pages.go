@@ -1,0 +1,66 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+
+	"github.com/shortline/shortline/control/internal/platform/auth"
+)
+
+const iconPath = "/api/pages/icon"
+
+// PagePreview is what a page says about itself.
+type PagePreview struct {
+	URL         string `json:"url" doc:"The address after redirects."`
+	Title       string `json:"title" doc:"At most 255 characters; empty without a title."`
+	Description string `json:"description" doc:"At most 200 characters; empty without a description."`
+	Image       []byte `json:"image,omitempty" doc:"The page's image as JPEG of at most 320 by 168 pixels, in base64. Missing if the page names none that can be read."`
+	Problem     string `json:"problem,omitempty" doc:"Why the page cannot be read."`
+}
+
+func (s *Server) registerPages() {
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/pages/preview", ID: "previewPage", Summary: "Read a page's title, description and image", Tag: "URLs", Role: auth.Editor}, s.previewPage)
+
+	icon := endpoint{Method: http.MethodGet, Path: iconPath, ID: "siteIcon", Summary: "Get the icon of a page's site", Tag: "URLs", Limit: noLimit}
+	s.handleRaw(icon, s.siteIcon)
+	s.describe(&huma.Operation{
+		Method: icon.Method, Path: icon.Path, OperationID: icon.ID, Summary: icon.Summary, Tags: []string{icon.Tag},
+		Security:   []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
+		Parameters: []*huma.Param{{Name: "url", In: "query", Required: true, Description: "An address of the site.", Schema: &huma.Schema{Type: huma.TypeString}}},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "The icon.", Content: map[string]*huma.MediaType{"image/png": {}, "image/x-icon": {}}},
+			"204": {Description: "The site has no icon, or it is not known yet."},
+		},
+	})
+}
+
+func (s *Server) previewPage(ctx context.Context, in *struct {
+	URL string `query:"url" required:"true" doc:"An http or https address."`
+}) (*body[PagePreview], error) {
+	page, err := s.Pages.Preview(ctx, in.URL)
+	if err != nil {
+		return nil, err
+	}
+	return &body[PagePreview]{PagePreview{page.URL, page.Title, page.Description, page.Image, page.Problem}}, nil
+}
+
+// siteIcon answers at once. Browsers open few connections to a server, so icons that are waited for would hold up the
+// requests of the console.
+func (s *Server) siteIcon(c echo.Context) error {
+	icon, known := s.Pages.Icon(c.QueryParam("url"))
+	h := c.Response().Header()
+	switch {
+	case !known:
+		h.Set("Cache-Control", "no-store")
+		return c.NoContent(http.StatusNoContent)
+	case len(icon.Bytes) == 0:
+		h.Set("Cache-Control", "private, max-age=3600")
+		return c.NoContent(http.StatusNoContent)
+	}
+	h.Set("Cache-Control", "private, max-age=86400")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
+	return c.Blob(http.StatusOK, icon.Type, icon.Bytes)
+}
