@@ -76,7 +76,7 @@ func launch(t *testing.T, program string, settings ...string) string {
 	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LISTEN_ADDR=" + addr, "OPS_ADDR=" + ops, "DATA_DIR=" + filepath.Join(dir, "data"),
 		"ADMIN_PASSWORD=" + adminPassword, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0",
-		"RATE_LIMIT_WEBHOOKS=0", "RATE_LIMIT_WEBHOOK_RETRY=0",
+		"RATE_LIMIT_WEBHOOKS=0", "RATE_LIMIT_WEBHOOK_RETRY=0", "PAGE_PREVIEWS=false",
 	}, settings...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -284,37 +284,48 @@ func (b *browser) fill(name, text string) {
 // shot writes a screenshot to the folder SHOTS, if it is set.
 func (b *browser) shot(name string) {
 	b.t.Helper()
-	dir := os.Getenv("SHOTS")
-	if dir == "" {
-		return
-	}
-	var picture []byte
-	if err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot(&picture)); err != nil {
-		b.t.Logf("screenshot %s: %v", name, err)
-		return
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600); err != nil {
-		b.t.Fatal(err)
+	if os.Getenv("SHOTS") != "" {
+		b.capture(name)
 	}
 }
 
-// looks takes screenshots in light and dark mode, in desktop and phone size.
+// capture takes a screenshot, which it also writes to the folder SHOTS, if that is set. It is nil if it could not be taken.
+func (b *browser) capture(name string) (png []byte) {
+	b.t.Helper()
+	if err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot(&png)); err != nil {
+		b.t.Logf("screenshot %s: %v", name, err)
+		return nil
+	}
+	if dir := os.Getenv("SHOTS"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	return png
+}
+
+// looks takes screenshots in light and dark mode, in desktop and phone size. They are references if the name is one.
 func (b *browser) looks(name string) {
 	b.t.Helper()
-	if os.Getenv("SHOTS") == "" {
+	_, kept := references[name]
+	if kept = kept && *screens; !kept && os.Getenv("SHOTS") == "" {
 		return
 	}
+	var pictures [][]byte
 	for _, screen := range []string{"", "-phone"} {
 		if screen != "" {
 			b.do(emulation.SetDeviceMetricsOverride(390, 844, 2, true))
 		}
 		for _, colours := range []string{"light", "dark"} {
 			b.scheme(colours)
-			b.shot(name + screen + "-" + colours)
+			pictures = append(pictures, b.capture(name+screen+"-"+colours))
 		}
 	}
 	b.do(emulation.ClearDeviceMetricsOverride())
 	b.scheme("")
+	if kept {
+		b.keep(name, pictures)
+	}
 }
 
 // scheme sets the colour scheme that the user prefers; "" is the standard.

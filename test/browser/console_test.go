@@ -2,223 +2,192 @@ package browser_test
 
 import (
 	"fmt"
-	"net/http"
+	"os"
+	"strings"
 	"testing"
-	"time"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
-
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/chromedp/chromedp/kb"
 )
 
-// hostile is a title that would run a script, load a resource or end an attribute if a page treated it as markup.
-const hostile = `<img src=x onerror=alert(1)>"'><script>alert(2)</script></title>{{7*7}}`
+// axe is a checker of accessibility (https://github.com/dequelabs/axe-core), which the console's npm packages contain.
+const axe = "../../control/internal/console/web/node_modules/axe-core/axe.min.js"
 
-// follow requests a link with the given User-Agent and Referer, until it redirects.
-func follow(t *testing.T, address, agent, referer string) {
-	t.Helper()
-	testkit.Within(t, 2*time.Second, address+" redirects", func() bool {
-		req, err := http.NewRequest("GET", address, nil)
-		if err != nil {
-			t.Fatal(err)
+// barrierFree checks the page with axe, in each theme.
+func (b *browser) barrierFree() {
+	b.t.Helper()
+	script, err := os.ReadFile(axe)
+	if err != nil {
+		b.t.Fatalf("deploy/dev/web installs it: %v", err)
+	}
+	b.do(chromedp.Evaluate(string(script), nil))
+	for _, theme := range []string{"light", "dark", "contrast"} {
+		var problems []string
+		b.eval(fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme), nil)
+		b.settle()
+		b.do(chromedp.Evaluate(`axe.run({resultTypes: ['violations']}).then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ': ' + n.html + ' ' + n.failureSummary)))`, &problems, awaited))
+		for _, problem := range problems {
+			b.t.Errorf("%s: %s", theme, problem)
 		}
-		req.Header.Set("User-Agent", agent)
-		req.Header.Set("Referer", referer)
-		res, err := http.DefaultTransport.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		return res.StatusCode == http.StatusFound
-	})
+	}
+	b.eval(`document.documentElement.dataset.theme = 'light'`, nil)
 }
 
-const (
-	phone  = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"
-	laptop = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
-)
-
-func TestConsole(t *testing.T) {
-	base := standalone(t)
+// newConsole opens the console and signs in.
+func newConsole(t *testing.T, base, screen string) *browser {
+	t.Helper()
 	b := open(t, base)
-
-	b.visit("/login?error=no_account")
-	b.sees("You do not have an account.")
-	b.visit("/")
+	b.also("409")
+	b.scheme("") // without transitions
+	b.visit("/console" + screen)
 	b.sees("Sign in")
-	b.looks("01-sign-in")
 	b.fill("email", "admin@example.com")
-	b.fill("password", "wrong-password")
-	b.press("Sign in")
-	b.until(`document.querySelector('.alert:not([hidden])')`)
 	b.fill("password", adminPassword)
 	b.press("Sign in")
+	b.sees("New link")
+	return b
+}
+
+// A user who signs in has a first link after three actions: press the button, paste the address, press Enter.
+func TestJourney_first_link(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
 	b.sees("No links yet")
-	b.looks("02-no-links")
+	b.barrierFree()
+	b.looks("empty")
 
 	b.press("New link")
-	b.fill("originalUrl", "not an address")
+	b.fill("originalUrl", "example.com/spring")
+	b.looks("create")
+	b.barrierFree()
+	b.keys(kb.Enter)
+	b.sees("is ready")
+	b.sees("1 link")
+	b.sees("example.com/spring")
+	b.made(map[string]any{"originalUrl": "https://example.com/second", "customSlug": "taken"})
+
+	// The server's error appears at its field, inside the dialog.
+	b.press("New link")
+	b.fill("originalUrl", "example.com/third")
+	b.press("More options")
+	b.fill("customSlug", "taken")
 	b.press("Create link")
-	b.until(`document.querySelector('dialog .wrong')`)
-	b.looks("03-new-link-refused")
-	b.fill("originalUrl", "https://example.com/spring?a=1")
-	b.fill("customSlug", "spring")
-	b.fill("title", hostile)
+	b.until(`document.querySelector('dialog [name=customSlug]').getAttribute('aria-invalid') === 'true'`)
+	b.until(`document.activeElement.name === 'customSlug'`)
+	b.barrierFree()
+
+	// The text in the form survives Escape and a page that is loaded again.
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('dialog')`)
+	b.visit("/console/links?new=1")
+	b.until(`document.querySelector('dialog [name=originalUrl]')?.value === 'example.com/third'`)
+	b.fill("customSlug", "free")
 	b.press("Create link")
-	b.sees("is ready.")
-	b.sees(hostile)
-	for i, title := range []string{"Newsletter, November", "", "Conference talk: slides and notes"} {
-		b.press("New link")
-		b.fill("originalUrl", fmt.Sprintf("https://example.com/a/rather/long/path/to/page-%d.html?with=parameters&and=more", i))
-		if title != "" {
-			b.fill("title", title)
-		}
-		b.press("Create link")
-		b.sees(fmt.Sprintf("%d links", i+2))
-	}
-	b.looks("04-links")
-	b.press("QR code of spring")
-	b.until(`document.querySelector('dialog img')?.naturalWidth`)
-	b.shot("05-qr")
-	b.press("Close")
-
-	for range 3 {
-		follow(t, base+"/spring?utm_source=mail&utm_campaign=may", phone, "https://news.example/story")
-	}
-	follow(t, base+"/spring", laptop, "")
-	b.press(hostile)
-	testkit.Within(t, 10*time.Second, "the report has the clicks", func() bool {
-		var clicks string
-		b.do(chromedp.Reload(), chromedp.WaitVisible(".figure dd", chromedp.ByQuery), chromedp.Text(".figure dd", &clicks, chromedp.ByQuery))
-		return clicks == "4"
-	})
-	b.sees("Phone")
-	b.sees("https://news.example/story")
-	b.sees("mail")
-	b.looks("06-report")
-
-	b.press("Clicks")
-	b.sees("Live")
-	follow(t, base+"/spring", laptop, "https://live.example/")
-	b.sees("https://live.example/")
-	b.looks("07-clicks")
-
-	b.press("Rules")
-	b.sees("No rules")
-	b.press("From a template")
-	b.fill("targetUrl", "https://example.com/ios")
-	b.press("Add rule")
-	b.sees("os equals iOS")
-	b.press("New rule")
-	b.fill("name", hostile)
-	b.fill("targetUrl", "https://example.com/de")
-	b.eval(`document.querySelector('dialog [name=conditions]').value = '{"operator":"AND","conditions":[{"type":"device","operator":"sounds_like","value":"X"}]}'`, nil)
-	b.press("Save")
-	b.until(`document.querySelector('dialog .wrong')`)
-	b.sees("conditions.conditions.0")
-	b.shot("08-rule-refused")
-	b.eval(`document.querySelector('dialog [name=conditions]').value = '{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE","AT"]},{"type":"device","operator":"equals","value":"DESKTOP"}]}'`, nil)
-	b.press("Save")
-	b.sees("country in")
-	b.press("New rule")
-	b.fill("name", "Added")
-	b.fill("targetUrl", "https://example.com/added")
-	for _, c := range [][]string{
-		{"query", "in", "newName", "ref", "newValue", "mail, post"}, {"ip", "not_in", "newValue", "198.51.100.0/24,2001:db8::/32"}, {"continent", "equals", "newValue", "EU"},
-		{"date", "between", "newValue", "2026-12-24T18:00", "newEnd", "2026-12-26T18:00"}, {"visitor", "equals", "newValue", "returning"}, {"percentage", "less_than", "newValue", "12.5"},
-	} {
-		for i, name := range []string{"newType", "newOperator"} {
-			b.eval(fmt.Sprintf(`(() => { const s = document.querySelector('dialog [name=%s]'); s.value = %q; s.dispatchEvent(new Event('change')) })()`, name, c[i]), nil)
-		}
-		for i := 2; i < len(c); i += 2 {
-			b.eval(fmt.Sprintf(`document.querySelector('dialog [name=%s]').value = %q`, c[i], c[i+1]), nil)
-		}
-		b.press("Add condition")
-	}
-	b.shot("08-rule-editor")
-	b.press("Save")
-	b.sees("ref in mail, post and ip not in 198.51.100.0/24, 2001:db8::/32 and continent equals EU and date between 2026-12-24T18:00 and 2026-12-26T18:00 and visitor equals returning and percentage less than 12.5")
-	b.press("Explain")
-	b.sees("wins")
-	b.looks("09-rules")
-
-	b.press("A/B test")
-	b.sees("No test")
-	for _, name := range []string{"A", "B"} {
-		b.press("New variant")
-		b.fill("name", name)
-		b.fill("targetUrl", "https://example.com/"+name)
-		b.press("Save")
-		b.sees("https://example.com/" + name)
-	}
-	b.sees("The test is running")
-	b.looks("10-variants")
-
-	b.press("Edit")
-	b.fill("title", "Spring <b>sale</b>")
-	b.looks("11-edit")
-	b.press("Save")
-	b.sees("Spring <b>sale</b>")
-
-	b.press("Overview")
-	b.sees("Most clicked")
-	b.looks("12-overview")
-
-	b.press("API keys")
-	b.press("New key")
-	b.fill("name", "robot <script>")
-	b.press("Create key")
-	b.sees("It is not shown again.")
-	b.shot("13-key")
-	var key string
-	b.do(chromedp.Text("#new-key", &key, chromedp.ByQuery))
-	req, err := http.NewRequest("GET", base+"/api/auth/me", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("X-API-Key", key)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		t.Errorf("a request with the new key got %d", res.StatusCode)
-	}
-	b.press("Done")
-	b.sees("robot <script>")
-	b.looks("14-keys")
-
-	b.press("Account")
-	b.press("Set up")
-	b.sees("Code from the app")
-	b.looks("15-account")
-	b.press("Users")
-	b.press("New user")
-	b.fill("email", "ann@example.com")
-	b.fill("password", "long-enough-too")
-	b.press("Create user")
-	b.sees("ann@example.com")
-	b.looks("16-users")
-	b.press("Edges")
-	b.sees("Online")
-	b.looks("17-edges")
-	b.press("Audit log")
-	b.sees("api key created")
-	b.looks("18-audit")
-
-	b.visit("/console/nothing")
-	b.sees("Page not found")
-	b.visit("/console/links")
-	b.press("Delete spring")
-	b.sees("Delete this link?")
-	b.shot("19-delete")
-	b.press("Delete")
 	b.sees("3 links")
+	b.silent()
+}
 
-	b.press("Sign out")
-	b.sees("Sign in")
+// A session that ends while somebody types asks for the password on top of the form, and nothing is lost.
+func TestConsole_session_ends_while_typing(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.press("New link")
+	b.fill("originalUrl", "example.com/spring")
+	b.do(network.ClearBrowserCookies())
+	b.press("Create link")
+	b.sees("Your session has ended")
+	for range 3 { // browsers close a dialog at the second Escape without asking the page
+		b.keys(kb.Escape)
+		b.settle()
+	}
+	b.until(`document.querySelector('dialog[open] [name=password]')`)
+	b.barrierFree()
+	b.looks("again")
+	b.fill("password", adminPassword)
+	b.press("Sign in")
+	b.sees("is ready")
+	b.sees("1 link")
+	b.silent()
+}
+
+// The search, the filters and the order are in the address. Back leads to the place in the list that was left.
+func TestConsole_list(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	for at := 0; at < 300; at += 100 {
+		var urls []map[string]any
+		for i := at; i < at+100; i++ {
+			urls = append(urls, map[string]any{"originalUrl": fmt.Sprintf("https://example.com/page/%d", i), "customSlug": fmt.Sprintf("page-%03d", i), "title": fmt.Sprintf("Page %d", i)})
+		}
+		b.ask("POST", "/api/urls/bulk", map[string]any{"urls": urls}, nil)
+	}
+	long := strings.Repeat("\U0001F680", 255)
+	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/emoji", "customSlug": "emoji", "title": long}, nil)
+	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/arabic", "customSlug": "arabic", "title": strings.Repeat("رابط ", 50)}, nil)
 	b.visit("/console/links")
-	b.sees("Sign in")
+	b.sees("302 links")
+	b.until(`document.querySelectorAll('li.link').length < 40`)
+	b.until(`document.documentElement.scrollWidth <= innerWidth`)
+	b.barrierFree()
+	b.looks("links")
+
+	// Rows that come into view are loaded.
+	b.eval(`scrollTo(0, document.body.scrollHeight)`, nil)
+	b.sees("Page 0")
+	b.eval(`scrollTo(0, 0)`, nil)
+
+	b.do(input.DispatchKeyEvent(input.KeyRawDown).WithKey("/"), input.DispatchKeyEvent(input.KeyUp).WithKey("/"))
+	b.until(`document.activeElement.type === 'search'`)
+	b.do(input.InsertText("page 29"))
+	b.until(`location.search === '?search=page+29'`)
+	b.sees("11 links")
+	b.set("sort", "slug")
+	b.until(`location.search.includes('sort=slug')`)
+	b.until(`document.querySelector('li.link .short')?.textContent.endsWith('page-029')`)
+	b.do(chromedp.Reload())
+	b.sees("11 links")
+	b.until(`document.querySelector('input[type=search]').value === 'page 29'`)
+
+	// Many links at once, and undo.
+	b.until(`document.querySelectorAll('li.link .pick input').length === 11`)
+	b.eval(`document.querySelectorAll('li.link .pick input').forEach((box) => box.click())`, nil)
+	b.sees("11 selected")
+	b.barrierFree()
+	b.looks("selected")
+	b.press("Delete")
+	b.sees("11 links moved to the trash")
+	b.sees("No link matches")
+	b.press("Undo")
+	b.sees("11 links")
+	b.eval(`document.querySelectorAll('li.link .pick input')[0].click()`, nil)
+	b.press("Disable")
+	b.sees("1 link disabled")
+	b.until(`document.querySelector('li.link .badge')?.textContent === 'Disabled'`)
+	b.silent()
+}
+
+// The console speaks six languages, one from right to left, and works at 400 % zoom, which is 320 pixels wide.
+func TestConsole_languages_and_zoom(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/a/rather/long/destination/of/a/campaign?utm_source=newsletter", "customSlug": "spring", "tags": []string{"newsletter", "summer"}}, nil)
+	b.visit("/console/links")
+	b.sees("1 link")
+	for _, language := range []struct{ code, title string }{{"de", "Neuer Link"}, {"fr", "Nouveau lien"}, {"es", "enlace"}, {"ja", "リンク"}, {"ar", "رابط"}, {"en", "New link"}} {
+		b.eval(fmt.Sprintf(`localStorage.setItem('shortline.language', %q)`, language.code), nil)
+		b.do(chromedp.Reload())
+		b.sees(language.title)
+		b.until(fmt.Sprintf(`document.documentElement.lang === %q`, language.code))
+		b.until(`document.documentElement.scrollWidth <= innerWidth`)
+		b.barrierFree()
+		b.looks("" + language.code)
+		b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
+		b.settle()
+		b.until(`document.documentElement.scrollWidth <= innerWidth`)
+		b.do(emulation.ClearDeviceMetricsOverride())
+	}
 	b.silent()
 }

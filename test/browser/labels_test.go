@@ -1,91 +1,387 @@
 package browser_test
 
-import "testing"
+import (
+	"fmt"
+	"testing"
 
-func TestConsole_pages_of_tags_and_templates(t *testing.T) {
-	b := open(t, standalone(t))
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// takes searches a choice and takes the option with that text.
+func (b *browser) takes(name, search, option string) {
+	b.t.Helper()
+	within := `([...document.querySelectorAll('dialog[open]')].pop() ?? document)`
+	b.until(fmt.Sprintf(`%s.querySelector('[name=%s]')?.checkVisibility()`, within, name))
+	b.eval(fmt.Sprintf(`(() => { const e = %s.querySelector('[name=%s]'); e.focus(); e.click(); })()`, within, name), nil)
+	if search != "" {
+		b.fill(name, search)
+	}
+	at := fmt.Sprintf(`[...%s.querySelectorAll('.picker [role=option]')].find((e) => e.textContent === %q)`, within, option)
+	b.until(at)
+	b.eval(at+`.click()`, nil)
+}
+
+// Tags are created, changed and deleted, and lead to their links and reports.
+func TestLabels_tags(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
 	b.visit("/console/tags")
-	b.signIn("admin@example.com", adminPassword)
-	b.sees("No tags")
+	b.sees("No tags yet")
+	b.barrierFree()
 	b.press("New tag")
-	b.press("Create tag")
-	b.until(`document.querySelector('dialog [data-field=name] .wrong')`)
-	b.fill("name", "Spring")
-	b.set("color", "#16a34a")
-	b.press("Create tag")
-	b.sees("1 tag")
-	b.made(map[string]any{"originalUrl": "https://example.com/", "title": "Tagged", "tags": []string{"spring", "<img src=x onerror=alert(5)>"}})
-	b.visit("/console/tags")
-	b.sees("2 tags")
-	b.looks("80-tags")
-	b.onPhone("/console/tags", "2 tags")
-	b.press("Edit Spring")
 	b.fill("name", "Summer")
+	b.press("Create tag")
+	b.sees("Saved")
+	b.press("New tag")
+	b.fill("name", "summer")
+	b.press("Create tag")
+	b.until(`document.querySelector('dialog [name=name]').getAttribute('aria-invalid') === 'true'`)
+	b.barrierFree()
+	b.press("Cancel")
+	b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "Beach", "tags": []string{"Summer"}})
+	b.made(map[string]any{"originalUrl": "https://example.com/2", "title": "Ski"})
+	b.press("Edit Summer")
+	b.fill("name", "Summer 2027")
 	b.press("Save")
-	b.sees("Summer")
-	b.press("Links with the tag Summer")
+	b.until(`document.querySelector('td a')?.textContent === 'Summer 2027'`)
+	b.barrierFree()
+	b.looks("tags")
+	b.do(chromedp.Click(`td a`))
 	b.sees("1 link")
-	b.until(`document.querySelector('[name=tag]').value === 'Summer'`)
-	b.press("Tags")
-	b.press("Delete Summer")
-	b.sees("is removed from 1 link")
+	b.sees("Beach")
+	b.until(`document.querySelector('[name=tag]').value === 'Summer 2027'`)
+	b.visit("/console/tags")
+	b.press("Delete Summer 2027")
+	b.sees("It is removed from 1 link, which stays.")
+	b.looks("tags-delete")
 	b.press("Delete")
-	b.sees("1 tag")
+	b.sees("No tags yet")
+	b.visit("/console/links")
+	b.sees("2 links")
+	b.silent()
+}
 
-	b.press("UTM templates")
-	b.sees("No UTM templates")
+// All of 200 tags can be found and chosen.
+func TestLabels_many_tags(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	for i := range 10 {
+		var urls []map[string]any
+		for j := range 20 {
+			urls = append(urls, map[string]any{"originalUrl": "https://example.com/", "tags": []string{fmt.Sprintf("tag %03d", i*20+j)}})
+		}
+		b.ask("POST", "/api/urls/bulk", map[string]any{"urls": urls}, nil)
+	}
+	b.visit("/console/tags")
+	b.sees("Page 1 of 10")
+	b.barrierFree()
+	b.visit("/console/links")
+	b.takes("tag", "19", "tag 119")
+	b.sees("1 link")
+	b.until(`location.search === '?tag=tag+119' && document.querySelector('[name=tag]').value === 'tag 119'`)
+
+	// The arrow keys go through the list, Escape leaves it, and Enter takes nothing that an earlier text found.
+	b.fill("tag", "tag 00")
+	b.until(`document.querySelectorAll('.picker [role=option]').length === 10`)
+	b.barrierFree()
+	b.looks("tag-picker")
+	b.do(chromedp.Focus(`[name=tag]`)) // another size of the window closes the list
+	b.fill("tag", "tag 00")
+	b.until(`document.querySelectorAll('.picker [role=option]').length === 10`)
+	b.keys(kb.ArrowDown, kb.ArrowDown, kb.ArrowUp, kb.Enter)
+	b.until(`location.search === '?tag=tag+001'`)
+	b.fill("tag", "tag 01")
+	b.until(`document.querySelectorAll('.picker [role=option]').length === 10`)
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('.picker ul') && document.querySelector('[name=tag]').value === 'tag 001'`)
+	b.fill("tag", "nothing like it")
+	b.sees("Nothing found")
+	b.keys(kb.Enter)
+	b.until(`location.search === '?tag=tag+001'`)
+	b.do(chromedp.Click(`[name=sort]`), chromedp.KeyEvent(kb.Escape))
+	b.do(chromedp.Click(`[name=tag]`))
+	b.until(`document.querySelectorAll('.picker [role=option]').length > 1`)
+	b.until(`document.querySelector('.picker [role=option]').textContent === 'Any'`)
+	b.keys(kb.Enter)
+	b.sees("200 links")
+
+	// A tag whose name begins with that of another one is not cut short.
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "tags": []string{"tag 0", "tag 00"}})
+	b.visit("/console/links/" + link.ID)
+	b.until(`document.querySelector('.chips input')`)
+	b.eval(`document.querySelector('.chips input').focus()`, nil)
+	for _, letter := range "tag 0077" {
+		b.do(input.InsertText(string(letter)))
+	}
+	b.keys(kb.Enter)
+	b.until(`document.querySelectorAll('.chips .chip').length === 3 && document.querySelectorAll('.chips .chip')[2].textContent === 'tag 0077'`)
+	b.silent()
+}
+
+// Templates fill in the campaign of a link.
+func TestLabels_templates(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": "one"})
+	b.visit("/console/templates")
+	b.sees("No UTM templates yet")
 	b.press("New template")
 	b.fill("name", "Newsletter")
-	b.fill("utmSource", "newsletter")
+	b.fill("utmSource", "mail")
 	b.fill("utmMedium", "email")
-	b.looks("81-new-template")
+	b.fill("utmId", "n-7")
 	b.press("Create template")
-	b.sees("Source: newsletter")
-	b.looks("82-templates")
-	b.onPhone("/console/templates", "Source: newsletter")
+	b.sees("Newsletter")
+	b.barrierFree()
+	b.looks("templates")
 	b.press("Edit Newsletter")
-	b.fill("utmMedium", "")
-	b.fill("utmCampaign", "may")
+	b.fill("utmMedium", "newsletter")
 	b.press("Save")
-	b.sees("Campaign: may")
-	b.until(`!document.querySelector('main').innerText.includes('Medium')`)
+	b.until(`document.querySelector('table').textContent.includes('newsletter')`)
+	var templates struct {
+		Data []struct{ ID, UTMSource, UTMMedium, UTMID string }
+	}
+	b.ask("GET", "/api/utm-templates", nil, &templates)
+	if len(templates.Data) != 1 || templates.Data[0].UTMMedium != "newsletter" || templates.Data[0].UTMSource != "mail" || templates.Data[0].UTMID != "n-7" {
+		t.Fatalf("the templates are %+v", templates.Data)
+	}
+	b.visit("/console/links/" + link.ID)
+	b.press("Campaign (UTM)")
+	b.takes("template", "news", "Newsletter")
+	b.sees("https://example.com/1?utm_source=mail&utm_medium=newsletter&utm_id=n-7")
+	b.press("Save")
+	b.sees("Saved")
 
-	// A viewer may read, and change nothing.
-	b.user("ann@example.com")
-	var team struct{ ID, Slug string }
-	b.ask("POST", "/api/workspaces", map[string]string{"name": "Team", "slug": "team"}, &team)
-	var invited struct{ Link string }
-	b.ask("POST", "/api/workspaces/"+team.ID+"/invitations", map[string]string{"email": "ann@example.com", "role": "VIEWER"}, &invited)
-	b.visit("/console/templates?workspace=team")
-	b.sees("No UTM templates")
-	b.press("New template")
-	b.fill("name", "Of the team")
-	b.fill("utmSource", "team")
+	// The values of other links are suggested, and a campaign is kept as a template.
+	b.visit("/console/links?new=1")
+	b.fill("originalUrl", "example.com/2")
+	b.press("More options")
+	b.press("Campaign (UTM)")
+	b.fill("utmMedium", "news")
+	b.until(`[...document.querySelectorAll('dialog [name=utmMedium] + datalist option')].map((e) => e.value).join() === 'newsletter'`)
+	b.fill("utmCampaign", "spring sale")
+	b.sees("https://example.com/2?utm_medium=news&utm_campaign=spring+sale")
+	b.barrierFree()
+	b.looks("campaign")
+	b.press("Save as a template")
+	b.until(`document.querySelector('dialog [name=utmCampaign]')?.value === 'spring sale'`)
+	b.fill("name", "Spring")
+	b.looks("template-form")
 	b.press("Create template")
-	b.sees("Of the team")
-	b.press("Links")
-	b.sees("No links yet")
-	b.press("New link")
-	b.fill("originalUrl", "https://example.com/team")
-	b.fill("title", "Of the team")
+	b.sees("utm_medium=news&utm_campaign=spring+sale")
+	b.until(`location.search === ''`)
+	b.visit("/console/links?new=1")
+	b.until(`document.querySelector('dialog [name=utmMedium]')?.value === 'news'`) // the link is still a draft
+	b.takes("template", "", "Newsletter")
+	b.until(`document.querySelector('dialog [name=utmSource]').value === 'mail' && document.querySelector('dialog [name=utmCampaign]').value === ''`)
 	b.press("Create link")
-	b.sees("1 link")
-	b.press("Of the team")
-	b.sees("leads to")
+	b.sees("2 links")
+	var links struct {
+		Data []struct{ OriginalURL, UTMSource, UTMID string }
+	}
+	b.ask("GET", "/api/urls?search=example.com/2", nil, &links)
+	if len(links.Data) != 1 || links.Data[0].UTMSource != "mail" || links.Data[0].UTMID != "n-7" {
+		t.Errorf("the new link is %+v", links.Data)
+	}
+	b.silent()
+}
+
+// A bundle has links in an order, figures, and an archive.
+func TestLabels_bundles(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.also("412")
+	for _, name := range []string{"Alpha", "Beta", "Gamma"} {
+		b.made(map[string]any{"originalUrl": "https://example.com/" + name, "title": name})
+	}
+	b.visit("/console/bundles")
+	b.sees("No bundles yet")
+	b.press("New bundle")
+	b.fill("name", "Launch")
+	b.fill("description", "Links of the launch")
+	b.press("Create bundle")
+	b.sees("Links of the launch")
+	b.barrierFree()
+	b.looks("bundles")
+	b.do(chromedp.Click(`td a`))
+	b.sees("No links yet")
+	b.press("Add links")
+	b.until(`document.querySelectorAll('dialog .tick').length === 3`)
+	b.fill("search", "beta")
+	b.until(`document.querySelectorAll('dialog .tick').length === 1`)
+	b.eval(`document.querySelector('dialog .tick input').click()`, nil)
+	b.fill("search", "alpha")
+	b.until(`document.querySelectorAll('dialog .tick').length === 2`)
+	b.eval(`document.querySelectorAll('dialog .tick input')[1].click()`, nil)
+	b.barrierFree()
+	b.looks("bundle-add")
+	b.press("Add")
+	order := `[...document.querySelectorAll('tbody td:first-child a')].map((e) => e.textContent).join()`
+	b.until(order + ` === 'Beta,Alpha'`)
+	b.press("Move Alpha up")
+	b.until(order + ` === 'Alpha,Beta'`)
+	b.barrierFree()
+	b.looks("bundle")
+	b.press("Show in the list of links")
+	b.sees("2 links")
+	b.until(`document.querySelector('[name=bundle]').value === 'Launch'`)
+	b.do(chromedp.NavigateBack())
+	b.press("Remove Alpha from the bundle")
+	b.until(order + ` === 'Beta'`)
+	b.press("Undo")
+	b.until(order + ` === 'Alpha,Beta'`)
+	b.press("Remove Beta from the bundle")
+	b.until(order + ` === 'Alpha'`)
+
+	// Two people who change a bundle lose nothing.
 	var id string
 	b.eval(`location.pathname.split('/').pop()`, &id)
-	b.as("ann@example.com", annPassword)
-	b.eval(`location.href = `+"`"+invited.Link+"`", nil)
-	b.press("Accept")
+	b.press("Edit")
+	b.fill("name", "Mine")
+	b.ask("PUT", "/api/bundles/"+id, map[string]any{"name": "Theirs", "description": "Theirs too"}, nil)
+	b.press("Save")
+	b.sees("Somebody else has changed Theirs meanwhile.")
+	b.barrierFree()
+	b.looks("bundle-conflict")
+	b.press("Save mine")
+	b.until(`document.querySelector('h1').textContent === 'Mine'`)
+	b.sees("Theirs too")
+	b.press("Edit")
+	b.fill("name", "Mine again")
+	b.ask("PUT", "/api/bundles/"+id, map[string]any{"name": "Theirs again"}, nil)
+	b.press("Save")
+	b.press("Use theirs")
+	b.until(`document.querySelector('dialog [name=name]').value === 'Theirs again'`)
+	b.fill("name", "Launch 2026")
+	b.press("Save")
+	b.until(`document.querySelector('h1').textContent === 'Launch 2026'`)
+	b.press("Edit")
+	b.fill("name", "Launch 2027")
+	b.press("Save")
+	b.until(`document.querySelector('h1').textContent === 'Launch 2027'`)
+	b.press("Archive")
+	b.sees("Its links keep working.")
+	b.visit("/console/bundles?status=ARCHIVED")
+	b.press("Restore Launch 2027")
+	b.sees("Nothing matches")
+	b.visit("/console/links")
+	b.sees("3 links")
+	b.takes("bundle", "", "Launch 2027")
 	b.sees("1 link")
-	for path, text := range map[string]string{"templates": "Of the team", "tags": "No tags", "links": "1 link", "links/" + id + "/history": "Created", "links/" + id + "/edit": "not change them"} {
-		b.visit("/console/" + path + "?workspace=team")
-		b.sees(text)
-		var editing int
-		b.eval(`[...document.querySelectorAll('main button')].filter((e) => /^(New|Edit|Delete|Create|Restore|Save|Disable)/.test(e.ariaLabel ?? e.textContent)).length`, &editing)
-		if editing > 0 {
-			t.Errorf("%s offers a viewer %d changes", path, editing)
+	b.visit("/console/bundles")
+	b.press("Delete Launch 2027")
+	b.sees("Its 1 link stays.")
+	b.press("Delete")
+	b.sees("No bundles yet")
+	b.silent()
+}
+
+// The filters, the search and the order of the list are saved under a name, and shared.
+func TestLabels_views(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "Beach", "tags": []string{"summer"}})
+	b.made(map[string]any{"originalUrl": "https://example.com/2", "title": "Ski"})
+	b.visit("/console/links?tag=summer&sort=title")
+	b.sees("1 link")
+	b.press("Save this view")
+	b.fill("name", "Summer")
+	b.eval(`document.querySelector('[name=shared]').click()`, nil)
+	b.barrierFree()
+	b.looks("view-save")
+	b.press("Save")
+	b.sees("Summer saved")
+	b.until(`document.querySelector('[name=view]').selectedOptions[0].textContent === 'Summer (shared)'`)
+	b.visit("/console/links")
+	b.sees("2 links")
+	b.until(`document.querySelectorAll('[name=view] option').length === 2`)
+	b.eval(`(() => { const s = document.querySelector('[name=view]'); s.value = s.options[1].value; s.dispatchEvent(new Event('change', {bubbles: true})); })()`, nil)
+	b.until(`location.search.startsWith('?tag=summer&sort=title&view=')`)
+	b.sees("1 link")
+	b.barrierFree()
+	b.looks("view")
+
+	// A view gets another name, and other filters.
+	b.press("Edit Summer")
+	b.fill("name", "Warm")
+	b.press("Save")
+	b.until(`document.querySelector('[name=view]').selectedOptions[0].textContent === 'Warm (shared)'`)
+	b.set("sort", "clicks")
+	b.until(`document.querySelector('[name=view]').selectedOptions[0].textContent === 'Not saved'`)
+	b.press("Save this view")
+	b.until(`document.querySelector('dialog [name=name]').value === 'Warm'`)
+	b.sees("This replaces your view of that name.")
+	b.press("Save")
+	b.until(`document.querySelector('[name=view]').selectedOptions[0].textContent === 'Warm (shared)'`)
+	var views struct {
+		Data []struct {
+			Name, Query string
+			Shared      bool
 		}
 	}
+	b.ask("GET", "/api/views?screen=links", nil, &views)
+	if len(views.Data) != 1 || views.Data[0].Name != "Warm" || views.Data[0].Query != "tag=summer&sort=clicks" || !views.Data[0].Shared {
+		t.Errorf("the views are %+v", views.Data)
+	}
+
+	// A saved name takes over another selection.
+	b.visit("/console/links?search=ski")
+	b.press("Save this view")
+	b.fill("name", "warm")
+	b.sees("This replaces your view of that name.")
+	b.press("Save")
+	b.sees("warm saved")
+	b.press("Delete warm")
+	b.press("Delete")
+	b.sees("warm deleted")
+	b.until(`document.querySelectorAll('[name=view] option').length === 1`)
+	b.silent()
+}
+
+// The list is filtered by bundle, campaign and creator.
+func TestLabels_filters(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	beach := b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "Beach", "utmCampaign": "warm days"})
+	b.made(map[string]any{"originalUrl": "https://example.com/2", "title": "Ski"})
+	var bundle struct{ ID string }
+	b.ask("POST", "/api/bundles", map[string]any{"name": "Coast", "urlIds": []string{beach.ID}}, &bundle)
+	b.visit("/console/links")
+	b.sees("2 links")
+	b.takes("bundle", "coa", "Coast")
+	b.sees("1 link")
+	b.until(`location.search === '?bundle=` + bundle.ID + `'`)
+	b.do(chromedp.Reload())
+	b.until(`document.querySelector('[name=bundle]')?.value === 'Coast'`)
+	b.takes("bundle", "", "Any")
+	b.sees("2 links")
+	b.takes("campaign", "warm", "warm days")
+	b.sees("1 link")
+	b.until(`document.querySelector('[name=campaign]').value === 'warm days' && !document.querySelector('[name=creator]')`)
+	b.barrierFree()
+
+	// Where other people work, the list is filtered by who made a link.
+	b.user("ann@example.com")
+	var team, ann struct{ ID, Slug, Link string }
+	b.ask("POST", "/api/workspaces", map[string]string{"name": "Team", "slug": "team"}, &team)
+	b.ask("POST", "/api/workspaces/"+team.ID+"/invitations", map[string]string{"email": "ann@example.com", "role": "VIEWER"}, &ann)
+	b.as("ann@example.com", annPassword)
+	b.eval("location.href = `"+ann.Link+"`", nil)
+	b.press("Join the workspace")
+	b.sees("You have joined the workspace.")
+	b.as("admin@example.com", adminPassword)
+	b.eval(`localStorage.setItem('shortline.workspace', '`+team.ID+`')`, nil)
+	b.visit("/console/links")
+	b.takes("creator", "ann", "ann@example.com")
+	b.until(`new URLSearchParams(location.search).has('creator')`)
+	b.sees("No link matches")
+	b.looks("filters")
+	b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
+	b.settle()
+	b.until(`document.documentElement.scrollWidth <= innerWidth`)
+	b.do(emulation.ClearDeviceMetricsOverride())
 	b.silent()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/shortline/shortline/shared/nametest"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
@@ -193,28 +194,70 @@ func (b *browser) picture(name string) {
 func photograph(t *testing.T, base string, clicks int) {
 	t.Helper()
 	b := atPublicURL(t, base)
-	b.do(emulation.SetDeviceMetricsOverride(1280, 800, 1, false),
+	b.do(emulation.SetDeviceMetricsOverride(1280, 1060, 1, false),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}))
-	b.visit("/console/overview")
+	b.visit("/console/analytics")
 	b.signIn("admin@example.com", adminPassword)
-	b.sees("Total clicks")
+	b.sees("Analytics")
 	testkit.Eventually(t, "all clicks are counted", func() bool {
 		var stats struct{ TotalClicks int }
 		b.ask("GET", "/api/urls/stats", nil, &stats)
 		return stats.TotalClicks == clicks
 	})
-	b.do(chromedp.Reload())
-	b.sees("Most clicked")
-	b.set("split", map[bool]string{true: "country", false: "device"}[os.Getenv("GEO_DB") != ""])
-	b.until(`document.querySelectorAll('.legend li').length > 2 && document.querySelector('.report[aria-busy=false]')`)
-	b.eval(`window.scrollBy(0, document.querySelector('.days').closest('.card').getBoundingClientRect().top - 30)`, nil)
+	shown := `document.querySelector('.chart svg') && document.querySelector('.breakdown a') && document.querySelectorAll('.map path').length > 150 && !document.querySelector('[aria-busy=true]')`
+	b.visit("/console/analytics")
+	b.until(shown)
 	b.picture("overview")
-	b.eval(`window.scrollTo(0, 0)`, nil)
-	b.press(samples[0].title)
-	b.sees("Countries")
+	var found struct{ Data []url }
+	b.ask("GET", "/api/urls?search="+samples[0].slug, nil, &found)
+	b.visit("/console/links/" + found.Data[0].ID + "/analytics")
+	b.until(`document.querySelector('.chart svg') && !document.querySelector('[aria-busy=true]')`)
 	b.picture("console")
 	if os.Getenv("GEO_DB") == "" {
 		t.Log("without GEO_DB the pictures show no countries")
 	}
+	b.silent()
+}
+
+// The picture of docs/users/domains.md: the records of a new domain.
+func TestPictures_domain(t *testing.T) {
+	if !*update {
+		t.Skip("writes docs/images; run `go test -run TestPictures_domain -update .`")
+	}
+	names := nametest.Start(t)
+	names.Set("edge.sho.rt", "A 198.51.100.1")
+	names.Set("go.acme.com", "CNAME edge.sho.rt.")
+	b := atPublicURL(t, standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.rt", "BASE_URL="+publicURL))
+	b.do(emulation.SetDeviceMetricsOverride(1280, 780, 1, false))
+	b.scheme("light")
+	b.visit("/console/domains")
+	b.signIn("admin@example.com", adminPassword)
+	b.press("Add domain")
+	b.fill("hostname", "go.acme.com")
+	b.press("Continue")
+	b.sees("No TXT record at _shortline.go.acme.com yet.")
+	b.picture("domain")
+	b.silent()
+}
+
+// The picture of docs/users/run-an-experiment.md: the two variants of a link.
+func TestPictures_experiment(t *testing.T) {
+	if !*update {
+		t.Skip("writes docs/images; run `go test -run TestPictures_experiment -update .`")
+	}
+	b := atPublicURL(t, standalone(t, "BASE_URL="+publicURL))
+	b.do(emulation.SetDeviceMetricsOverride(1280, 780, 1, false))
+	b.scheme("light")
+	b.visit("/console/links")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("No links yet")
+	var link struct{ ID string }
+	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://shop.example.com/", "customSlug": "shoes", "title": "Shoes", "trackConversions": true}, &link)
+	for _, name := range []string{"Photos", "Video"} {
+		b.ask("POST", "/api/urls/"+link.ID+"/variants", map[string]any{"name": name, "weight": 50, "targetUrl": "https://shop.example.com/" + strings.ToLower(name)}, nil)
+	}
+	b.visit("/console/links/" + link.ID + "/experiment")
+	b.sees("Photos")
+	b.picture("experiment")
 	b.silent()
 }

@@ -1,230 +1,465 @@
 package browser_test
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/shortline/shortline/shared/mailtest"
 )
 
-const annPassword = "long-enough-too"
-
-// user creates a user, as the administrator who is signed in, and returns the id.
-func (b *browser) user(email string) (id string) {
+// codes turns codes of an authenticator app on for the user who is signed in, without the page's knowledge.
+func (b *browser) codes() (secret string, recovery []string) {
 	b.t.Helper()
-	var u struct{ ID string }
-	b.ask("POST", "/api/users", map[string]string{"email": email, "password": annPassword}, &u)
-	return u.ID
+	var setup struct{ Secret string }
+	b.ask("POST", "/api/auth/2fa/setup", map[string]string{}, &setup)
+	var on struct{ RecoveryCodes []string }
+	b.ask("POST", "/api/auth/2fa/enable", map[string]string{"code": totp(b.t, setup.Secret, time.Now())}, &on)
+	return setup.Secret, on.RecoveryCodes
 }
 
-// as signs in as another user without the page's knowledge. Visit a page afterwards.
-func (b *browser) as(email, password string) {
+// leave ends the session and shows the sign-in.
+func (b *browser) leave() {
 	b.t.Helper()
-	b.ask("POST", "/api/auth/login", map[string]string{"email": email, "password": password}, nil)
-}
-
-// also lets the browser report responses with a status that the test causes on purpose.
-func (b *browser) also(status string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.expected = regexp.MustCompile(b.expected.String() + "|" + regexp.QuoteMeta(status))
-}
-
-func TestConsole_sessions(t *testing.T) {
-	base := standalone(t)
-	b, elsewhere := open(t, base), open(t, base)
-	for _, w := range []*browser{b, elsewhere} {
-		w.visit("/console/account")
-		w.signIn("admin@example.com", adminPassword)
-		w.sees("Sessions")
-	}
+	b.do(network.ClearBrowserCookies())
+	b.visit("/console/links")
 	b.do(chromedp.Reload())
-	b.sees("this one")
-	b.until(`document.querySelectorAll('[aria-label^="End the session of Chrome on Linux"]').length === 1`)
-	b.looks("100-sessions")
-	b.onPhone("/console/account", "this one")
-	b.eval(`document.querySelector('[aria-label^="End the session"]').click()`, nil)
-	b.sees("The session has ended.")
-	b.until(`!document.querySelector('[aria-label^="End the session"]')`)
-	elsewhere.press("Links")
-	elsewhere.sees("Sign in")
-
-	elsewhere.signIn("admin@example.com", adminPassword)
-	elsewhere.sees("No links yet")
-	b.do(chromedp.Reload())
-	b.press("End all others")
-	b.sees("You stay signed in here.")
-	b.press("End all others")
-	b.sees("All other sessions have ended.")
-	b.until(`!document.querySelector('[aria-label^="End the session"]')`)
-	elsewhere.press("Bundles")
-	elsewhere.sees("Sign in")
-	b.silent()
-	elsewhere.silent()
-}
-
-func TestConsole_requires_a_second_factor(t *testing.T) {
-	b := open(t, standalone(t))
-	b.also("403 (Forbidden)")
-	b.visit("/console/settings")
-	b.signIn("admin@example.com", adminPassword)
-	b.sees("Optional. Each user decides.")
-	b.user("ann@example.com")
-	b.looks("101-second-factor-optional")
-	b.press("Require it")
-	b.sees("You need one yourself first.")
-	b.press("Require it")
-	b.sees("second factor yourself") // message of the API
-	b.looks("102-second-factor-refused")
-	b.press("Cancel")
-	b.visit("/console/account")
-	b.enrol()
-	b.visit("/console/settings")
-	b.press("Require it")
-	b.press("Require it")
-	b.sees("Required of everybody who signs in.")
-	b.onPhone("/console/settings", "Required of everybody")
-	b.press("Sign out")
 	b.sees("Sign in")
+}
 
-	// Ann gets to her page through the set-up, also if she was there before.
-	b.visit("/console/bundles")
-	b.signIn("ann@example.com", annPassword)
-	b.sees("Your administrators require a second factor.")
-	b.looks("103-enrol")
-	b.onPhone("/console/bundles", "Your administrators require")
-	b.enrol()
-	b.sees("No bundles")
+func TestSignIn_second_factor(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	_, recovery := b.codes()
+	b.leave()
+	b.barrierFree()
+	b.looks("signin")
+	b.narrow("signin-320")
+	b.signIn("admin@example.com", "wrong")
+	b.sees("Email or password is not right.")
+	b.signIn("admin@example.com", adminPassword)
+	b.until(`document.activeElement.name === 'twoFactorCode' && document.activeElement.inputMode === 'numeric'`)
+	b.barrierFree()
+	b.looks("signin-code")
+	b.do(chromedp.KeyEvent("000000"), chromedp.KeyEvent(kb.Enter))
+	b.sees("The code is not right.")
+	b.press("Use a recovery code")
+	b.until(`document.activeElement.name === 'twoFactorCode' && document.activeElement.inputMode === 'text'`)
+	b.looks("signin-recovery")
+	b.fill("twoFactorCode", recovery[0])
+	b.press("Sign in")
+	b.sees("New link")
+
+	// Each code works once, and the way back leads to the password.
+	b.leave()
+	b.signIn("admin@example.com", adminPassword)
+	b.press("Use a recovery code")
+	b.fill("twoFactorCode", recovery[0])
+	b.press("Sign in")
+	b.sees("The code is not right.")
+	b.press("Back")
+	b.until(`document.querySelector('[name=email]').value === 'admin@example.com'`)
 	b.silent()
 }
 
-// enrol sets up codes of an authenticator app on the present page.
-func (b *browser) enrol() {
+// A session that ends while somebody types asks for password and code on top of the form, and nothing is lost.
+func TestConsole_session_ends_while_typing_with_second_factor(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	_, recovery := b.codes()
+	b.press("New link")
+	b.fill("originalUrl", "example.com/spring")
+	b.press("More options")
+	b.fill("title", "The whole spring sale")
+	b.do(network.ClearBrowserCookies())
+	b.press("Create link")
+	b.sees("Your session has ended")
+	b.fill("password", adminPassword)
+	b.press("Sign in")
+	b.until(`document.activeElement.name === 'twoFactorCode'`)
+	b.barrierFree()
+	b.looks("again-code")
+	for range 3 {
+		b.keys(kb.Escape)
+		b.settle()
+	}
+	b.until(`document.querySelector('dialog [name=originalUrl]').value === 'example.com/spring'`)
+	b.press("Use a recovery code")
+	b.fill("twoFactorCode", recovery[1])
+	b.press("Sign in")
+	b.sees("is ready")
+	b.sees("The whole spring sale")
+	b.silent()
+}
+
+// The sign-in in another tab, such as through an identity provider, also ends the waiting on top of a form.
+func TestConsole_session_ends_while_typing_and_begins_in_another_tab(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.press("New link")
+	b.fill("originalUrl", "example.com/spring")
+	b.do(network.ClearBrowserCookies())
+	b.press("Create link")
+	b.sees("Your session has ended")
+	b.as("admin@example.com", adminPassword)
+	b.eval(`dispatchEvent(new Event('focus'))`, nil)
+	b.sees("is ready")
+	b.silent()
+}
+
+// While somebody types, administrators begin to require a second factor. Its set-up appears on top of the form.
+func TestConsole_second_factor_becomes_required_while_typing(t *testing.T) {
+	t.Parallel()
+	base := standalone(t)
+	root, b := newConsole(t, base, ""), open(t, base)
+	root.user("ann@example.com")
+	root.codes()
+	b.also("403 (Forbidden)")
+	b.scheme("")
+	b.visit("/console/links")
+	b.signIn("ann@example.com", annPassword)
+	b.press("New link")
+	b.fill("originalUrl", "example.com/spring")
+	root.ask("PUT", "/api/settings/system/require_2fa", map[string]any{"value": map[string]bool{"enabled": true}}, nil)
+	b.press("Create link")
+	b.sees("Your administrators require one")
+	b.barrierFree()
+	b.looks("required-typing")
+
+	// Before the console, the same page appears after the sign-in, also for the page of an address.
+	b.do(chromedp.Reload())
+	b.sees("Set up a second factor")
+	b.until(`!document.querySelector('dialog')`)
+	b.barrierFree()
+	b.looks("required")
+	b.narrow("required-320")
+	b.visit("/console/links?new=1")
+	b.sees("Your administrators require one")
+	b.setUp("Set up an authenticator app")
+	b.until(`document.querySelector('dialog [name=originalUrl]')?.value === 'example.com/spring'`)
+	b.press("Create link")
+	b.sees("is ready")
+	b.silent()
+	root.silent()
+}
+
+// setUp goes through the dialogs of an authenticator app, and returns the recovery codes.
+func (b *browser) setUp(button string) (secret, recovery string) {
 	b.t.Helper()
-	b.press("Set up")
-	b.sees("Code from the app")
-	var secret string
-	b.do(chromedp.Text("code.secret", &secret, chromedp.ByQuery))
+	b.press(button)
+	b.press("Continue")
+	b.until(`document.querySelector('dialog .scan')?.naturalWidth > 100 && document.activeElement.name === 'code'`)
+	b.eval(`document.querySelector('dialog .secret input').value`, &secret)
 	b.fill("code", totp(b.t, secret, time.Now()))
 	b.press("Turn on")
-	b.sees("recovery codes")
-	b.press("Done")
+	b.sees("They are not shown again.")
+	b.eval(`document.querySelector('dialog .recovery').textContent`, &recovery)
+	b.press("I have saved them")
+	return secret, recovery
 }
 
-func TestConsole_forgotten_password(t *testing.T) {
+func TestSignIn_lockout(t *testing.T) {
+	t.Parallel()
+	b := open(t, standalone(t))
+	b.also("429 (Too Many Requests)")
+	b.scheme("")
+	b.visit("/console/links")
+	for range 5 {
+		b.signIn("admin@example.com", "wrong")
+		b.until(`document.querySelector('.signin .notice, .notice') && !document.querySelector('[aria-busy=true]')`)
+	}
+	b.signIn("admin@example.com", "wrong")
+	b.sees("Too many attempts. You can try again in")
+	var first, then string
+	b.eval(`document.querySelector('[role=timer]').textContent`, &first)
+	b.barrierFree()
+	b.looks("signin-locked")
+	b.until(`/in [12]?\d seconds/.test(document.querySelector('[role=timer]').textContent)`)
+	b.eval(`document.querySelector('[role=timer]').textContent`, &then)
+	if first == then {
+		t.Errorf("the waiting time stays %q", first)
+	}
+	b.silent()
+}
+
+// The links of e-mails have the same paths as before, below the path of the console.
+func TestSignIn_forgotten_password(t *testing.T) {
+	t.Parallel()
 	server := mailtest.Start(t)
 	base := standalone(t, server.Env()...)
 	b := open(t, base)
-	b.visit("/login")
+	b.scheme("")
+	b.visit("/console/links")
 	b.press("Forgot your password?")
-	b.sees("you get a message with a link")
-	b.looks("104-forgot")
-	b.onPhone("/login#forgot", "you get a message with a link")
+	b.sees("you get a link to choose a new password")
+	b.until(`location.pathname + location.hash === '/login#forgot'`)
+	b.barrierFree()
+	b.looks("forgot")
 	b.do(chromedp.Reload())
+	b.sees("Send the link")
 	b.press("Send the link")
-	b.until(`document.querySelector('.wrong')`)
+	b.until(`document.activeElement.name === 'email' && document.activeElement.ariaInvalid === 'true'`)
 	b.fill("email", "admin@example.com")
 	b.press("Send the link")
-	b.sees("If an account has the email admin@example.com")
-	b.looks("105-forgot-sent")
+	b.sees("If admin@example.com has an account")
+	b.barrierFree()
+	b.looks("forgot-sent")
 
-	link := server.Wait(t, "admin@example.com").Link
-	b.visit(strings.TrimPrefix(link, base))
+	link := strings.TrimPrefix(server.Wait(t, "admin@example.com").Link, base)
+	if !strings.HasPrefix(link, "/login#reset=") {
+		t.Fatalf("the e-mail leads to %s", link)
+	}
+	b.visit(link)
 	b.sees("Choose a new password")
 	b.fill("newPassword", "password")
-	b.fill("again", "passwort")
 	b.press("Set the password")
-	b.until(`document.querySelector('[data-field=again] .wrong')`)
-	b.fill("again", "password")
-	b.press("Set the password")
-	b.until(`document.querySelector('[data-field=newPassword] .wrong')`) // a common one
-	b.looks("106-reset-refused")
+	b.until(`document.activeElement.name === 'newPassword' && document.activeElement.ariaInvalid === 'true'`) // a common one
+	b.barrierFree()
+	b.looks("reset")
+	b.narrow("reset-320")
 	b.fill("newPassword", "correct horse battery")
-	b.fill("again", "correct horse battery")
 	b.press("Set the password")
 	b.sees("Your password is changed.")
+	b.until(`location.hash === ''`)
 	b.press("Sign in")
 	b.signIn("admin@example.com", "correct horse battery")
-	b.sees("No links yet")
-	b.press("Sign out")
-	b.sees("Forgot your password?")
+	b.sees("New link")
 
-	// The link works once.
-	b.visit(strings.TrimPrefix(link, base))
-	b.sees("New password again")
+	// The link works once, also for somebody who is signed in.
+	b.visit(link)
+	b.sees("Choose a new password")
 	b.fill("newPassword", "another long password")
-	b.fill("again", "another long password")
 	b.press("Set the password")
 	b.sees("was used already or has expired")
-	b.looks("107-reset-used")
+	b.barrierFree()
+	b.looks("reset-used")
 	b.press("Ask for a new link")
-	b.sees("you get a message with a link")
+	b.sees("you get a link to choose a new password")
+	b.visit("/login#reset=")
+	b.sees("The address is incomplete.")
+	b.visit("/login")
+	b.sees("New link") // signed in already
 	b.silent()
 }
 
-func TestConsole_offers_no_reset_without_mail(t *testing.T) {
+func TestSignIn_offers_no_reset_without_mail(t *testing.T) {
+	t.Parallel()
 	b := open(t, standalone(t))
-	b.visit("/login")
+	b.visit("/console/")
 	b.sees("Password")
+	b.settle()
 	var offered bool
 	b.eval(`document.body.innerText.includes('Forgot')`, &offered)
 	if offered {
 		t.Error("the sign-in page offers to reset a password although the installation sends no e-mail")
 	}
-	b.visit("/login#reset=")
+	b.silent()
+}
+
+// Somebody without an account, and then somebody with one, accepts an invitation that was sent by e-mail. It works once.
+func TestSignIn_invitation(t *testing.T) {
+	t.Parallel()
+	server := mailtest.Start(t)
+	base := standalone(t, server.Env()...)
+	b := newConsole(t, base, "")
+	var w struct{ ID string }
+	b.ask("POST", "/api/workspaces", map[string]string{"name": "Growth", "slug": "growth"}, &w)
+	invite := func(email string) string {
+		t.Helper()
+		b.ask("POST", "/api/workspaces/"+w.ID+"/invitations", map[string]string{"email": email, "role": "EDITOR"}, nil)
+		return strings.TrimPrefix(server.Wait(t, email).Link, base)
+	}
+	b.user("ann@example.com")
+	carla, ann := invite("carla@example.com"), invite("ann@example.com")
+
+	b.also("403 (Forbidden)")
+	b.also("410 (Gone)")
+	b.visit(carla)
+	b.sees("You are signed in as admin@example.com.")
+	b.barrierFree()
+	b.looks("invited-present")
+	b.press("Join the workspace")
+	b.sees("This invitation is for carla@example.com.") // message of the API
+	b.press("Use another account")
+	b.sees("Create an account to join")
+	b.fill("name", "Carla \u202e<b>")
+	b.fill("password", "password")
+	b.press("Create account")
+	b.until(`document.activeElement.name === 'password' && document.activeElement.ariaInvalid === 'true'`)
+	b.barrierFree()
+	b.looks("invited")
+	b.narrow("invited-320")
+	b.fill("name", "Carla")
+	b.fill("password", "correct horse battery")
+	b.press("Create account")
+	b.sees("You have joined the workspace.")
+	b.sees("New link")
+	var own string
+	b.eval(`localStorage.getItem('shortline.workspace')`, &own)
+	if own != w.ID {
+		t.Errorf("Carla works in %s instead of %s", own, w.ID)
+	}
+	b.visit(carla)
+	b.sees("You are signed in as carla@example.com.")
+	b.press("Join the workspace")
+	b.sees("used already")
+	b.looks("invited-used")
+
+	// Somebody with an account tries to make another one, and gets the sign-in instead.
+	b.do(network.ClearBrowserCookies())
+	b.visit("/console/links")
+	b.visit(ann)
+	b.sees("Create an account to join")
+	b.fill("name", "Ann")
+	b.fill("password", "correct horse battery")
+	b.press("Create account")
+	b.sees("The address ann@example.com has an account.")
+	b.barrierFree()
+	b.looks("invited-known")
+	b.signIn("ann@example.com", annPassword)
+	b.sees("You are signed in as ann@example.com.")
+	b.press("Join the workspace")
+	b.sees("You have joined the workspace.")
+	b.visit("/login#invitation=")
 	b.sees("The address is incomplete.")
 	b.silent()
 }
 
-func TestConsole_moves_links(t *testing.T) {
-	base := standalone(t)
-	b := open(t, base)
-	b.visit("/login")
-	b.signIn("admin@example.com", adminPassword)
-	b.sees("No links yet")
-	b.user("ann@example.com")
-	b.press("Sign out")
-	b.signIn("ann@example.com", annPassword)
-	b.sees("No links yet")
-	for i := range 3 {
-		b.ask("POST", "/api/urls", map[string]string{"originalUrl": fmt.Sprintf("https://example.com/%d", i), "customSlug": fmt.Sprintf("slug-%d", i)}, nil)
+// The links of notices name a workspace by its id. The console works there afterwards.
+func TestConsole_link_of_an_email_names_a_workspace(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	var w, other struct{ ID string }
+	b.ask("POST", "/api/workspaces", map[string]string{"name": "Growth", "slug": "growth"}, &w)
+	b.ask("POST", "/api/workspaces", map[string]string{"name": "Sales", "slug": "sales"}, &other)
+	for _, name := range []string{w.ID, "sales", w.ID} {
+		b.visit("/console/domains?workspace=" + name)
+		b.sees("Domains")
+		id, slug := w.ID, "growth"
+		if name == "sales" {
+			id, slug = other.ID, "sales"
+		}
+		b.until(`location.search === '?workspace=` + slug + `' && localStorage.getItem('shortline.workspace') === '` + id + `'`)
 	}
-	b.visit("/console/links")
-	b.sees("3 links")
-	b.eval(`document.querySelector('[aria-label="Select slug-0"]').click()`, nil)
-	b.sees("1 selected")
-	b.press("Move to workspace…")
-	b.sees("There is no other workspace in which you may create links.")
-	b.ask("POST", "/api/workspaces", map[string]string{"name": "Growth", "slug": "growth"}, nil)
-	b.press("Select all on this page")
-	b.sees("3 selected")
-	b.looks("108-selected")
-	b.eval(`document.querySelector('[aria-label="Select slug-1"]').click()`, nil)
-	b.sees("2 selected")
-	b.press("Move to workspace…")
-	b.sees("Members of the new workspace see these 2 links")
-	b.press("Move")
-	b.until(`document.querySelector('dialog [data-field=workspaceId] .wrong')`)
-	b.looks("109-move")
-	b.eval(`document.querySelector('dialog select').selectedIndex = 1`, nil)
-	b.press("Move")
-	b.sees("Moved to Growth.")
-	b.sees("1 link")
-	b.until(`!document.body.innerText.includes('selected')`)
-	b.visit("/console/links?workspace=growth")
-	b.sees("2 links")
-	b.press("example.com/2")
-	b.sees("Clicks per day")
-	b.press("Move to workspace")
-	b.sees("Members of the new workspace see this link")
-	b.eval(`document.querySelector('dialog select').selectedIndex = 1`, nil)
-	b.press("Move")
-	b.sees("Moved to Personal.")
-	b.sees("1 link")
+	b.silent()
+}
+
+// The address after the sign-in is one of the console, and not another site.
+func TestSignIn_leads_only_to_the_console(t *testing.T) {
+	t.Parallel()
+	b := open(t, standalone(t))
+	b.scheme("")
+	for next, want := range map[string]string{
+		"%2Fconsole%2Fkeys": "/console/keys", "": "/console/links",
+		"https%3A%2F%2Fexample.com%2F": "/console/links", "%2F%2Fexample.com": "/console/links", "%2Fconsole%2F..%2F..%2Fapi%3C": "/console/links",
+	} {
+		b.do(network.ClearBrowserCookies())
+		b.visit("/login?next=" + next)
+		b.signIn("admin@example.com", adminPassword)
+		b.until(`location.pathname === '` + want + `' && location.search === ''`)
+	}
+	b.silent()
+}
+
+func TestSignIn_identity_provider(t *testing.T) {
+	t.Parallel()
+	issuer, client, secret := identityProvider(t)
+	b := newConsole(t, standalone(t, "OIDC_ALLOW_PRIVATE=true"), "")
+	b.expected = regexp.MustCompile(b.expected.String() + "|" + regexp.QuoteMeta("a request to elsewhere: "+issuer))
+	const name = `Acme <img src=x onerror=alert(1)>`
+	b.ask("POST", "/api/admin/oidc-providers", map[string]string{"name": name, "slug": "acme", "discoveryUrl": issuer, "clientId": client, "clientSecret": secret}, nil)
+	b.ask("PUT", "/api/settings/system/sso_enforce", map[string]any{"value": map[string]bool{"enabled": true}}, nil)
+	b.do(network.ClearBrowserCookies())
+	b.visit("/console/keys?new=1")
+	b.sees("Passwords are turned off.")
+	b.barrierFree()
+	b.looks("signin-sso")
+	b.press("Continue with " + name)
+	// An administrator confirms the link with the password. The provider returns to the sign-in page.
+	b.until(`location.pathname + location.search === '/login?error=link_required'`)
+	b.visit("/login?error=link_required")
+	b.sees("One more step, only this time")
+	b.barrierFree()
+	b.looks("signin-link")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("New link")
+	b.until(`location.pathname === '/console/links' && location.search === ''`)
+
+	// The next time, the provider leads to the page that was asked for.
+	b.do(network.ClearBrowserCookies())
+	b.visit("/console/keys?new=1")
+	b.press("Continue with " + name)
+	b.until(`location.pathname + location.search === '/console/keys?new=1' && document.querySelector('dialog [name=name]')`)
+
+	// On top of a form, the provider opens in another tab.
+	b.fill("name", "Website")
+	b.do(network.ClearBrowserCookies())
+	b.press("Create key")
+	b.sees("Your session has ended")
+	b.until(`[...document.querySelectorAll('dialog .others a')].some((a) => a.target === '_blank' && a.pathname === '/api/auth/sso/acme/login')`)
+	b.barrierFree()
+	b.looks("again-sso")
+
+	for code, says := range map[string]string{"access_denied": "refused access", "email_not_verified": "not verified", "<b>unheard</b>": "failed. Try again", "constructor": "failed. Try again"} {
+		b.visit("/login?error=" + code)
+		b.sees(says)
+	}
+	b.silent()
+}
+
+// A passkey signs in without a user name. On top of a form, that of somebody else does not.
+func TestSignIn_passkey(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, onLocalhost(t), "")
+	device := b.authenticator()
+	b.user("ann@example.com")
+	b.leave()
+	b.signIn("ann@example.com", annPassword)
+	b.sees("New link")
+	b.visit("/console/account/security")
+	b.press("Add a passkey")
+	b.fill("name", "Laptop")
+	b.press("Continue")
+	b.sees("Passkey added")
+	if n := len(b.credentials(device)); n != 1 {
+		t.Fatalf("the device has %d passkeys", n)
+	}
+	b.leave()
+	b.looks("signin-passkey")
+	b.press("Sign in with a passkey")
+	b.sees("New link")
+	b.sees("ann@example.com")
+
+	b.leave()
+	b.signIn("admin@example.com", adminPassword)
+	b.press("New link")
+	b.fill("originalUrl", "example.com/spring")
+	b.do(network.ClearBrowserCookies())
+	b.press("Create link")
+	b.sees("Your session has ended")
+	b.press("Sign in with a passkey")
+	b.sees("That passkey belongs to another account. Sign in as admin@example.com.")
+	b.barrierFree()
+	b.fill("password", adminPassword)
+	b.press("Sign in")
+	b.sees("is ready")
+	b.silent()
+}
+
+// The link past the navigation moves the focus to the content.
+func TestConsole_skip_link(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.do(page.BringToFront())
+	b.eval(`document.querySelector('.skip').click()`, nil)
+	b.until(`document.activeElement.id === 'content'`)
+	b.until(`location.pathname.startsWith('/console')`)
+	b.sees("New link")
 	b.silent()
 }

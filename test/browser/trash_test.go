@@ -1,256 +1,187 @@
 package browser_test
 
 import (
-	"encoding/csv"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"fmt"
 	"strings"
 	"testing"
-	"time"
-
-	download "github.com/chromedp/cdproto/browser"
-	"github.com/chromedp/chromedp"
-
-	"github.com/shortline/shortline/shared/testkit"
 )
 
-// saved waits for a file that the browser has downloaded to a folder, and returns its content.
-func saved(t *testing.T, dir, name string) (content string) {
-	t.Helper()
-	testkit.Within(t, 10*time.Second, "the browser saves "+name, func() bool {
-		b, err := fs.ReadFile(os.DirFS(dir), name)
-		content = string(b)
-		return err == nil && content != ""
-	})
-	return content
-}
+// Deleted links are restored as they were or elsewhere, one or many at a time, or are deleted for good.
+func TestTrash(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.user("mia@example.com")
+	for i := range 5 {
+		l := b.made(map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i), "title": fmt.Sprintf("Sale %d", i), "customSlug": fmt.Sprintf("sale-%d", i), "externalId": fmt.Sprintf("x-%d", i)})
+		b.ask("DELETE", "/api/urls/"+l.ID, nil, nil)
+	}
+	b.made(map[string]any{"originalUrl": "https://example.com/new", "customSlug": "sale-4", "externalId": "x-4"})
 
-func TestConsole_filters_and_export_of_links(t *testing.T) {
-	b := open(t, standalone(t))
-	b.visit("/login")
-	b.signIn("admin@example.com", adminPassword)
-	b.sees("No links yet")
-	press := b.made(map[string]any{"originalUrl": "https://example.com/press", "title": "For the press", "tags": []string{"Press", "Spring"}})
-	b.made(map[string]any{"originalUrl": "https://example.com/shop", "title": "For the shop", "tags": []string{"Spring"}, "utmCampaign": "may"})
-	b.made(map[string]any{"originalUrl": "https://example.com/plain", "title": "=plain", "status": "INACTIVE"})
-	var bundle struct{ ID string }
-	b.ask("POST", "/api/bundles", map[string]any{"name": "Releases", "urlIds": []string{press.ID}}, &bundle)
+	// Saved addresses of the list with the old status lead to the trash.
+	b.visit("/console/links?status=DELETED")
+	b.until(`location.pathname.endsWith('/trash')`)
+	b.sees("5 links")
+	b.sees("30 days left")
+	b.sees("Deleted links can be restored for 30 days.")
+	b.barrierFree()
+	b.looks("trash")
+	b.narrow("trash-narrow")
 
-	b.visit("/console/links")
+	base := strings.TrimPrefix(b.base, "http://")
+	b.press("Restore " + base + "/sale-0")
+	b.sees("1 link restored")
+	b.sees("4 links")
+
+	// The server names the external id first and the slug then. Both stay in the form.
+	b.press("Restore " + base + "/sale-4")
+	b.until(`document.querySelector('dialog [name=externalId]')`)
+	b.fill("externalId", "x-5")
+	b.press("Restore")
+	b.until(`document.querySelector('dialog [name=slug]') && document.querySelector('dialog [name=externalId]').value === 'x-5'`)
+	b.barrierFree()
+	b.looks("trash-taken")
+	b.fill("slug", "sale-5")
+	b.press("Restore")
+	b.sees("/sale-5 is ready")
 	b.sees("3 links")
-	b.looks("70-filters")
-	b.set("tag", "Spring")
-	b.sees("2 links")
-	b.set("bundle", bundle.ID)
-	b.sees("1 link")
-	b.until(`location.search.includes('tag=Spring') && location.search.includes('bundle=')`)
-	b.do(chromedp.Reload()) // the address keeps the filters
-	b.sees("1 link")
-	if got := b.order(); got != "For the press" {
-		t.Errorf("the filters found %q", got)
-	}
-	b.set("bundle", "")
-	b.sees("2 links")
-	b.set("campaign", "may")
-	b.sees("1 link")
-	b.until(`location.search.includes('campaign=may')`)
-	b.set("campaign", "")
-	b.sees("2 links")
 
-	dir := t.TempDir()
-	b.do(download.SetDownloadBehavior(download.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(dir))
-	b.press("Export these links as CSV")
-	var name string
-	testkit.Within(t, 10*time.Second, "the browser saves a file", func() bool {
-		found, _ := filepath.Glob(filepath.Join(dir, "*.csv"))
-		if len(found) == 1 {
-			name = filepath.Base(found[0])
-		}
-		return name != ""
-	})
-	rows, err := csv.NewReader(strings.NewReader(saved(t, dir, name))).ReadAll()
-	if err != nil || len(rows) != 3 {
-		t.Fatalf("the export has %d rows: %v", len(rows), err)
-	}
-	if text := strings.Join(append(rows[1], rows[2]...), " "); !strings.Contains(text, "For the shop") || !strings.Contains(text, "For the press") {
-		t.Errorf("the export has %q", rows)
-	}
-	b.onPhone("/console/links?tag=Spring", "2 links")
-	b.silent()
-}
-
-func TestConsole_trash(t *testing.T) {
-	base := standalone(t)
-	b := open(t, base)
-	b.visit("/login")
-	b.signIn("admin@example.com", adminPassword)
-	b.sees("No links yet")
-	b.made(map[string]any{"originalUrl": "https://example.com/old", "customSlug": "spring", "title": "Old spring", "tags": []string{"Spring"}})
-	b.made(map[string]any{"originalUrl": "https://example.com/other", "customSlug": "other", "title": "Other"})
-	b.visit("/console/links")
-	for _, slug := range []string{"spring", "other"} {
-		b.press("Delete " + slug)
-		b.sees("stays in the trash for 30 days")
-		b.press("Delete")
-		b.until(`!document.querySelector('dialog[open]')`)
-	}
-	b.sees("No links yet")
-	b.made(map[string]any{"originalUrl": "https://example.com/new", "customSlug": "spring", "title": "New spring"})
-
-	b.set("status", "DELETED")
-	b.sees("2 links in the trash")
-	b.sees("Kept until")
-	b.until(`document.querySelector('[data-field=sort]').hidden`)
-	b.looks("71-trash")
-	b.onPhone("/console/links?status=DELETED", "2 links in the trash")
-	b.fill("search", "old")
-	b.sees("1 link in the trash")
-
-	b.also("409 (Conflict)")
-	b.press("Restore spring") // another link has the slug now
-	b.sees("Another link uses")
-	b.looks("72-restore")
-	b.fill("slug", "no slug")
+	// A failure among many leaves the failed links selected.
+	b.made(map[string]any{"originalUrl": "https://example.com/other", "customSlug": "sale-3"})
+	b.until(`document.querySelectorAll('li.link .pick input').length === 3`)
+	b.eval(`document.querySelectorAll('li.link .pick input').forEach((box) => box.click())`, nil)
+	b.sees("3 selected")
+	b.looks("trash-selected")
 	b.press("Restore")
-	b.until(`document.querySelector('dialog [data-field=slug] .wrong')`)
-	b.fill("slug", "spring-2")
-	b.press("Restore")
-	b.sees("/spring-2 works again.")
-	b.sees("0 links in the trash")
-	follow(t, base+"/spring-2", laptop, "")
-
-	b.set("search", "")
-	b.sees("1 link in the trash")
-	b.press("Delete other for good")
-	b.sees("This cannot be undone.")
+	b.sees("2 links restored")
+	b.sees("1 link could not be changed")
+	b.sees("1 selected")
+	b.until(`document.querySelectorAll('li.link').length === 1`)
 	b.press("Delete for good")
-	b.sees("Nothing in the trash")
-	b.set("status", "")
-	b.sees("2 links")
+	b.sees("Delete 1 link for good?")
+	b.barrierFree()
+	b.eval(`[...document.querySelectorAll('dialog button')].find((e) => e.type === 'submit').click()`, nil)
+	b.sees("1 link deleted for good")
+	b.sees("The trash is empty")
+	b.visit("/console/links")
+	b.sees("6 links")
 	b.silent()
 }
 
-func TestConsole_change_by_somebody_else(t *testing.T) {
-	b := open(t, standalone(t))
-	b.visit("/login")
-	b.signIn("admin@example.com", adminPassword)
-	b.sees("No links yet")
-	u := b.made(map[string]any{"originalUrl": "https://example.com/", "title": "First"})
-	path := "/api/urls/" + u.ID
-	b.also("412 (Precondition Failed)")
-
-	b.ask("POST", "/api/users", map[string]string{"email": "ann@example.com", "name": "Ann", "password": annPassword, "role": "ADMIN"}, nil)
-
-	b.visit("/console/links/" + u.ID + "/edit")
-	b.sees("Destination")
-	b.as("ann@example.com", annPassword)
-	b.ask("PUT", path, map[string]any{"title": "Theirs", "tags": []string{"theirs"}}, nil)
+// In a team, the trash says who deleted a link.
+func TestTrash_of_a_team(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.user("mia@example.com")
+	var team, invitation struct{ ID, Link string }
+	b.ask("POST", "/api/workspaces", map[string]any{"name": "Team"}, &team)
+	b.ask("POST", "/api/workspaces/"+team.ID+"/invitations", map[string]any{"email": "mia@example.com", "role": "EDITOR"}, &invitation)
+	_, token, _ := strings.Cut(invitation.Link, "#invitation=")
+	b.as("mia@example.com", annPassword)
+	b.ask("POST", "/api/invitations/accept", map[string]any{"token": token}, nil)
+	b.eval(fmt.Sprintf(`localStorage.setItem('shortline.workspace', %q)`, team.ID), nil)
+	b.visit("/console/links?new=1")
+	b.fill("originalUrl", "example.com")
+	b.press("Create link")
+	b.sees("1 link")
+	b.until(`document.querySelector('li.link .pick input')`)
+	b.eval(`document.querySelector('li.link .pick input').click()`, nil)
+	b.press("Delete")
+	b.sees("1 link moved to the trash")
 	b.as("admin@example.com", adminPassword)
-	b.fill("title", "Mine")
-	b.press("Save")
-	b.sees("This link has changed meanwhile")
-	b.sees("Ann has saved the link since you opened it")
-	b.until(`['First', 'Theirs', 'Mine'].every((text) => document.querySelector('dialog table').innerText.includes(text))`)
-	b.looks("73-conflict")
-	b.press("Keep editing")
-	b.until(`!document.querySelector('dialog[open]') && document.querySelector('[name=title]').value === 'Mine'`)
-	if got := b.read(u.ID); got.Title != "Theirs" {
-		t.Errorf("the title is %q before the user has decided", got.Title)
-	}
-	b.press("Save")
-	b.press("Drop my changes")
-	b.until(`!document.querySelector('dialog[open]') && document.querySelector('[name=title]')?.value === 'Theirs'`)
-
-	b.ask("PUT", path, map[string]any{"title": "Theirs again", "notes": "Keep me."}, nil)
-	b.fill("title", "Mine")
-	b.press("Save")
-	b.press("Save all the same")
-	b.sees("Saved.")
-	if got := b.read(u.ID); got.Title != "Mine" || got.Notes == nil || *got.Notes != "Keep me." || strings.Join(got.Tags, " ") != "theirs" {
-		t.Errorf("after the decision the link is %+v", got)
-	}
+	b.visit("/console/trash")
+	b.until(`document.querySelector('li.link .facts').textContent.includes('by mia@example.com')`)
 	b.silent()
 }
 
-func TestConsole_history(t *testing.T) {
-	b := open(t, standalone(t))
-	b.visit("/login")
-	b.signIn("admin@example.com", adminPassword)
+// Without a trash, the console asks before it deletes.
+func TestTrash_turned_off(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t, "TRASH_DAYS=0"), "")
+	b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": "one"})
+	two := b.made(map[string]any{"originalUrl": "https://example.com/2", "customSlug": "two"})
+	b.visit("/console/trash")
+	b.sees("This server does not keep deleted links.")
+	b.visit("/console/links/" + two.ID)
+	b.press("Delete")
+	b.sees("Delete 1 link for good?")
+	b.press("Delete for good")
+	b.sees("1 link")
+	b.until(`document.querySelector('li.link .pick input')`)
+	b.eval(`document.querySelector('li.link .pick input').click()`, nil)
+	b.press("Delete")
+	b.sees("Delete 1 link for good?")
+	b.press("Delete for good")
 	b.sees("No links yet")
-	u := b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "One"})
-	path := "/api/urls/" + u.ID
-	b.ask("PUT", path, map[string]any{"title": hostile, "maxClicks": 1000, "tags": []string{"Spring"}}, nil)
-	b.ask("POST", path+"/routing-rules", map[string]any{"name": "German", "targetUrl": "https://example.com/de", "priority": 1,
-		"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "language", "operator": "equals", "value": "de"}}}}, nil)
-	b.ask("POST", path+"/variants", map[string]any{"name": "B", "targetUrl": "https://example.com/b", "weight": 50}, nil)
-
-	b.visit("/console/links/" + u.ID)
-	b.press("History")
-	b.sees("“German” added")
-	b.sees("“B” added")
-	b.sees("1,000")
-	b.until(`document.querySelector('.history header').innerText.includes('admin@example.com')`)
-	b.looks("74-history")
-	b.onPhone("/console/links/"+u.ID+"/history", "“German” added")
-	var entries int
-	b.eval(`document.querySelectorAll('.history > li').length`, &entries)
-	if entries < 4 {
-		t.Errorf("the history has %d entries", entries)
-	}
-	b.eval(`[...document.querySelectorAll('.history button')].at(-1).click()`, nil) // the link as it was made
-	b.sees("Restore this version?")
-	b.shot("75-rollback")
-	b.press("Restore")
-	b.sees("Restored. The change is live")
-	b.until(`document.querySelector('h1')?.textContent === 'One'`)
-	b.sees("“German” removed")
-	var rules struct{ Total int }
-	b.ask("GET", path+"/routing-rules", nil, &rules)
-	if got := b.read(u.ID); got.Title != "One" || got.MaxClicks != nil || len(got.Tags) != 0 {
-		t.Errorf("after the rollback the link is %+v", got)
-	}
 	b.silent()
 }
 
-func TestConsole_without_trash(t *testing.T) {
-	b := open(t, standalone(t, "TRASH_DAYS=0"))
-	b.visit("/login")
-	b.signIn("admin@example.com", adminPassword)
-	b.sees("No links yet")
-	b.user("ann@example.com")
-	b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": "one", "title": "One", "notes": "For the press.\nUntil May.", "externalId": "crm-7", "utmSource": "mail"})
-	b.as("ann@example.com", annPassword)
-	b.made(map[string]any{"originalUrl": "https://example.com/2", "customSlug": "two", "title": "Two"})
-	b.as("admin@example.com", adminPassword)
+// A link is turned off and on, duplicated with its rules, and deleted with a way back.
+func TestLink_actions(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": "spring", "title": "Spring", "tags": []string{"fair"}})
+	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Phones", "targetUrl": "https://example.com/phone",
+		"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "DEVICE", "operator": "equals", "value": "mobile"}}}}, nil)
+	b.visit("/console/links/" + link.ID)
+	b.press("Disable")
+	b.sees("1 link disabled")
+	b.press("Undo")
+	b.until(`[...document.querySelectorAll('.actions button')].some((e) => e.textContent === 'Disable')`)
+	b.barrierFree()
+	b.looks("link-actions")
+	b.narrow("link-actions-narrow")
 
+	b.press("Duplicate")
+	b.fill("customSlug", "spring")
+	b.sees("/spring is taken")
+	b.press("Duplicate")
+	b.until(`document.querySelector('dialog [name=customSlug]').getAttribute('aria-invalid') === 'true'`)
+	b.barrierFree()
+	b.looks("duplicate")
+	b.fill("customSlug", "spring-de")
+	b.fill("title", "Spring in German")
+	b.press("Duplicate")
+	b.sees("/spring-de is ready")
+	b.sees("Spring in German")
+	b.until(`!location.pathname.includes('` + link.ID + `')`)
+	b.press("Routing rules")
+	b.sees("Phones")
+
+	b.visit("/console/links/" + link.ID)
+	b.press("Delete")
+	b.sees("1 link moved to the trash")
+	b.until(`location.pathname.endsWith('/links')`)
+	b.press("Undo")
+	b.until(`location.pathname.includes('` + link.ID + `')`)
+	b.sees("Spring")
+	b.silent()
+}
+
+// Many links get and lose tags at once, and get a bundle. Other tags stay.
+func TestLabels_of_many_links(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.made(map[string]any{"originalUrl": "https://example.com/1", "tags": []string{"old", "past"}})
+	b.made(map[string]any{"originalUrl": "https://example.com/2"})
+	b.ask("POST", "/api/bundles", map[string]any{"name": "Coast"}, nil)
 	b.visit("/console/links")
 	b.sees("2 links")
-	b.until(`![...document.querySelectorAll('[name=status] option')].some((o) => o.value === 'DELETED')`)
-	b.until(`(() => {
-		const creator = document.querySelector('[name=creator]');
-		creator.selectedIndex = [...creator.options].findIndex((o) => o.text.includes('ann'));
-		creator.dispatchEvent(new Event('change'));
-		return creator.selectedIndex > 0;
-	})()`)
-	b.sees("1 link")
-	if got := b.order(); got != "Two" {
-		t.Errorf("the filter by creator found %q", got)
-	}
-	b.do(chromedp.Reload())
-	b.sees("1 link")
-	b.set("creator", "")
+	b.until(`document.querySelectorAll('li.link .pick input').length === 2`)
+	b.eval(`document.querySelectorAll('li.link .pick input').forEach((box) => box.click())`, nil)
+	b.press("Label")
+	b.sees("Label 2 links")
+	b.eval(`(() => { const e = document.querySelector('dialog .chips input'); e.value = 'fair,'; e.dispatchEvent(new Event('input', {bubbles: true})); })()`, nil)
+	b.eval(`(() => { const e = document.querySelectorAll('dialog .chips input')[1]; e.value = 'past,'; e.dispatchEvent(new Event('input', {bubbles: true})); })()`, nil)
+	b.takes("bundle", "coa", "Coast")
+	b.barrierFree()
+	b.looks("label-links")
+	b.press("Save")
+	b.sees("2 links changed")
+	b.until(`[...document.querySelectorAll('li.link .facts')].every((e) => e.textContent.includes('fair'))`)
+	b.until(`[...document.querySelectorAll('li.link .facts')].some((e) => e.textContent.includes('old'))`)
+	b.until(`[...document.querySelectorAll('li.link .facts')].every((e) => !e.textContent.includes('past'))`)
+	b.takes("bundle", "coa", "Coast")
+	b.until(`location.search.startsWith('?bundle=')`)
 	b.sees("2 links")
-	b.looks("70-filters-creator")
-	b.press("Delete two")
-	b.sees("This server has no trash")
-	b.shot("71-no-trash")
-	b.press("Delete")
-	b.sees("1 link")
-	b.press("One")
-	b.sees("Until May.")
-	b.sees("crm-7")
-	b.looks("84-link-notes")
-	b.onPhone("/console/links", "1 link")
 	b.silent()
 }

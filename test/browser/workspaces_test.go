@@ -1,293 +1,500 @@
 package browser_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"github.com/shortline/shortline/shared/mailtest"
 )
 
-// choose selects a workspace in the menu.
-func (b *browser) choose(name string) {
+type ownWorkspace struct{ ID, Name, Slug string }
+
+// team creates a workspace.
+func (b *browser) team(name, slug string) (w ownWorkspace) {
 	b.t.Helper()
-	quoted, _ := json.Marshal(name)
-	b.until(fmt.Sprintf(`(() => {
-		const s = document.querySelector('.side select'), at = [...s?.options ?? []].findIndex((o) => o.text === %s);
-		if (at < 0) return false;
-		s.selectedIndex = at;
-		s.dispatchEvent(new Event('change'));
-		return true;
-	})()`, quoted))
+	b.ask("POST", "/api/workspaces", map[string]string{"name": name, "slug": slug}, &w)
+	return w
 }
 
-func TestConsole_workspaces(t *testing.T) {
-	base := standalone(t)
-	b := open(t, base)
-	b.visit("/login")
-	b.signIn("admin@example.com", adminPassword)
-	b.sees("No links yet")
-	b.user("ann@example.com")
-	b.user("bob@example.com")
-	b.press("Sign out")
-	b.sees("Sign in")
+// joins makes a user a member of a workspace, and comes back as the one who invited.
+func (b *browser) joins(email, slug, role, by, password string) {
+	b.t.Helper()
+	var invited struct{ Link string }
+	b.ask("POST", "/api/workspaces/"+slug+"/invitations", map[string]string{"email": email, "role": role}, &invited)
+	b.as(email, annPassword)
+	_, token, _ := strings.Cut(invited.Link, "#invitation=")
+	b.ask("POST", "/api/invitations/accept", map[string]string{"token": token}, nil)
+	b.as(by, password)
+}
 
-	// Somebody who has only a personal workspace has nothing to choose.
-	b.signIn("ann@example.com", annPassword)
-	b.sees("No links yet")
-	b.until(`!document.querySelector('.side select')`)
-	b.press("New link")
-	b.fill("originalUrl", "https://example.com/mine")
-	b.fill("customSlug", "mine")
-	b.press("Create link")
-	b.sees("1 link")
+// roles returns the members of a workspace with their roles, as the API tells.
+func (b *browser) roles(slug string) map[string]string {
+	b.t.Helper()
+	var list struct {
+		Data []struct{ Email, Role string }
+	}
+	b.ask("GET", "/api/workspaces/"+slug+"/members", nil, &list)
+	roles := map[string]string{}
+	for _, m := range list.Data {
+		roles[m.Email] = m.Role
+	}
+	return roles
+}
 
-	b.press("Workspaces")
-	b.sees("Your personal workspace is yours alone.")
-	b.looks("90-workspaces")
+const current = `document.querySelector('.switcher .current')?.innerText.trim()`
+
+// Somebody with many workspaces finds one with the keyboard. Nothing of the old workspace stays in the address.
+func TestWorkspaces_switch(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.until(current + ` === 'Personal'`)
+	mine := b.made(map[string]any{"originalUrl": "https://example.com/mine", "customSlug": "mine"})
+	b.visit("/console/links/" + mine.ID)
+	b.sees("example.com/mine")
+
+	// Without a team there is nothing to choose, but a workspace can be made. What is typed survives Escape.
+	b.press("Workspace: Personal")
+	b.until(`document.activeElement.getAttribute('aria-current') === 'true'`)
+	b.barrierFree()
+	b.looks("switcher")
 	b.press("New workspace")
+	b.fill("name", "Growth team")
+	b.fill("slug", "No slug")
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('dialog')`)
+	b.press("Workspace: Personal")
+	b.press("New workspace")
+	b.until(`document.querySelector('dialog[open] [name=name]')?.value === 'Growth team'`)
 	b.press("Create workspace")
-	b.until(`document.querySelector('dialog [data-field=name] .wrong')`)
-	b.fill("name", hostile)
-	b.fill("slug", "No Slug")
-	b.press("Create workspace")
-	b.until(`document.querySelector('dialog [data-field=slug] .wrong')`)
-	b.looks("91-new-workspace-refused")
-	b.eval(`document.querySelector('dialog [name=slug]').value = ''`, nil)
+	b.until(`document.querySelector('dialog[open] [name=slug]')?.getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'slug'`)
+	b.barrierFree()
+	b.looks("workspace-form")
 	b.fill("slug", "growth")
 	b.press("Create workspace")
-	b.sees("No invitation is pending.")
-	b.sees(hostile)
-	b.until(`document.querySelector('.side select').selectedOptions[0].text.startsWith('<img')`)
-	b.until(`new URLSearchParams(location.search).get('workspace') === 'growth'`)
-	b.fill("name", "Growth team")
-	b.press("Save")
-	b.sees("Growth team")
-	b.until(`document.querySelector('.side select').selectedOptions[0].text === 'Growth team'`)
-	b.looks("92-workspace")
-
-	// A new link belongs to the chosen workspace, also after a reload and in another tab.
+	b.sees("Growth team is ready.")
+	b.until(current + ` === 'Growth team' && location.pathname === '/console/members'`)
 	b.press("Links")
 	b.sees("No links yet")
-	b.press("New link")
-	b.fill("originalUrl", "https://example.com/ours")
-	b.fill("customSlug", "ours")
-	b.press("Create link")
-	b.sees("1 link")
-	b.press("QR code of ours") // needs the workspace, too
-	b.until(`document.querySelector('dialog img')?.naturalWidth`)
-	b.press("Close")
-	b.do(chromedp.Reload())
-	b.sees("/ours")
-	b.visit("/console/links")
-	b.sees("/ours")
-	b.looks("93-links-of-a-workspace")
-	b.choose("Personal")
-	b.sees("/mine")
-	b.until(`!document.body.innerText.includes('/ours') && document.activeElement === document.querySelector('.side select')`)
+
+	// Back returns to the link, in its workspace. So does a reload of the tab.
 	b.do(chromedp.NavigateBack())
-	b.sees("/ours")
-	b.until(`document.querySelector('.side select').selectedOptions[0].text === 'Growth team'`)
-
-	// Live clicks and exports of a workspace.
-	b.press("https://example.com/ours"[len("https://"):])
-	b.press("Clicks")
-	b.sees("Live")
-	follow(t, base+"/ours", laptop, "https://live.example/")
-	b.sees("https://live.example/")
-
-	// Ann invites Bob, who sees what the role permits. The tests of the API check that it refuses the rest.
-	b.visit("/console/workspaces")
-	b.press("Growth team")
-	b.press("Invite")
-	b.fill("email", "no address")
-	b.press("Invite")
-	b.until(`document.querySelector('dialog [data-field=email] .wrong')`)
-	b.fill("email", "bob@example.com")
-	b.eval(`document.querySelector('dialog [name=role]').value = 'VIEWER'`, nil)
-	b.press("Invite")
-	b.sees("Send this link to bob@example.com:")
-	b.looks("94-invited")
-	var link string
-	b.do(chromedp.Text("#invitation", &link, chromedp.ByQuery))
-	b.press("Done")
-	b.sees("bob@example.com")
-	b.looks("94-members")
-	b.onPhone("/console/workspaces?workspace=growth", "2 workspaces")
-	b.as("bob@example.com", annPassword)
-	b.visit(strings.TrimPrefix(link, base))
-	b.sees("bob@example.com")
-	b.looks("95-invitation")
-	b.press("Accept")
-	b.sees("/ours")
-	b.until(`document.querySelector('.side select').selectedOptions[0].text === 'Growth team'`)
-	b.until(`![...document.querySelectorAll('main button')].some((e) => /^(New|Delete|Disable)/.test(e.ariaLabel ?? e.textContent))`)
-	b.until(`![...document.querySelectorAll('.side a')].some((e) => ['Webhooks', 'API keys', 'Audit log'].includes(e.textContent))`)
-	b.looks("95-viewer")
-	b.visit("/console/webhooks")
-	b.sees("In this workspace, you are Viewer. This page needs the role Admin.")
-	b.visit("/console/links")
-	b.press("example.com/ours")
-	b.sees("Clicks per day")
-	b.until(`![...document.querySelectorAll('main a, main button')].some((e) => ['Edit', 'Delete', 'Move to workspace'].includes(e.ariaLabel ?? e.textContent))`)
-	for _, tab := range []string{"Rules", "A/B test", "Preview"} {
-		b.press(tab)
-		b.until(`document.querySelector('.tabs [aria-current]')?.textContent === '` + tab + `' && !document.querySelector('.loading')`)
-		b.until(`![...document.querySelectorAll('main button')].some((e) => /^(New|From|Start|Save|Upload)/.test(e.textContent))`)
-	}
-
-	// A member who is removed while the console is open falls back to the personal workspace.
-	b.visit("/console/links")
-	b.sees("/ours")
-	b.as("ann@example.com", annPassword)
-	var bob struct {
-		Data []struct{ UserID, Email string }
-	}
-	b.ask("GET", "/api/workspaces/growth/members", nil, &bob)
-	for _, m := range bob.Data {
-		if m.Email == "bob@example.com" {
-			b.ask("DELETE", "/api/workspaces/growth/members/"+m.UserID, nil, nil)
-		}
-	}
-	b.as("bob@example.com", annPassword)
-	b.also("404 (Not Found)")
-	b.fill("search", "x")
-	b.sees("You are not in that workspace any more")
-	b.sees("No links yet")
-	b.until(`!document.querySelector('.side select')`)
-	b.silent()
-}
-
-// A long name, a name from right to left, and a hostile one.
-func TestConsole_workspaces_with_any_name(t *testing.T) {
-	b := open(t, standalone(t))
-	b.visit("/login")
-	b.signIn("admin@example.com", adminPassword)
-	b.sees("No links yet")
-	for i, name := range []string{strings.Repeat("W", 100), "فريق النمو \u202eabc", hostile, strings.Repeat("𝕏👩‍👩‍👧", 9)} {
-		slug := fmt.Sprintf("any-name-%d", i)
-		var w struct{ ID string }
-		b.ask("POST", "/api/workspaces", map[string]string{"name": name, "slug": slug}, &w)
-		b.do(emulation.SetDeviceMetricsOverride(360, 740, 1, true))
-		b.faultless("/console/workspaces?workspace="+slug, name)
-		b.shot("96-name-" + fmt.Sprint(i) + "-phone")
-		b.faultless("/console/workspaces/"+w.ID, "Members")
-		b.do(emulation.ClearDeviceMetricsOverride())
-		b.faultless("/console/workspaces/"+w.ID, "Members")
-		b.shot("96-name-" + fmt.Sprint(i))
-	}
-	b.choose("All workspaces")
-	b.until(`!location.search.includes('workspace')`)
-	// The keyboard alone: the switcher, then the list.
-	b.eval(`document.querySelector('.side select').focus()`, nil)
-	b.do(chromedp.KeyEvent(kb.ArrowDown))
-	b.until(`document.querySelector('.side select').selectedIndex === 1 && document.activeElement === document.querySelector('.side select')`)
-	b.silent()
-}
-
-// Somebody without an account accepts an invitation that was sent by e-mail. It works once.
-func TestConsole_invitation_of_a_stranger(t *testing.T) {
-	server := mailtest.Start(t)
-	base := standalone(t, server.Env()...)
-	b := open(t, base)
-	b.visit("/login")
-	b.signIn("admin@example.com", adminPassword)
-	b.sees("No links yet")
-	var w struct{ ID string }
-	b.ask("POST", "/api/workspaces", map[string]string{"name": "Growth", "slug": "growth"}, &w)
-	b.visit("/console/workspaces/" + w.ID)
-	b.press("Invite")
-	b.fill("email", "carla@example.com")
-	b.press("Invite")
-	b.sees("The invitation was sent by e-mail to carla@example.com.")
-	b.press("Done")
-	link := strings.TrimPrefix(server.Wait(t, "carla@example.com").Link, base)
-
-	b.also("403 (Forbidden)")
-	b.also("410 (Gone)")
-	b.visit(link)
-	b.sees("You are signed in as admin@example.com.")
-	b.press("Accept")
-	b.sees("This invitation is for carla@example.com.") // message of the API
-	b.looks("97-wrong-account")
-	b.press("Use another account")
-	b.sees("New account")
-	b.fill("name", "Carla \u202e<b>")
-	b.fill("password", "password")
-	b.press("Create account")
-	b.until(`document.querySelector('[data-field=password] .wrong')`)
-	b.looks("98-new-account-refused")
-	b.onPhone(link, "New account")
+	b.do(chromedp.NavigateBack())
+	b.until(current + ` === 'Personal' && location.pathname === '/console/links/` + mine.ID + `'`)
+	b.sees("example.com/mine")
+	b.do(chromedp.NavigateForward())
+	b.until(current + ` === 'Growth team'`)
+	b.sees("1 member")
 	b.do(chromedp.Reload())
-	b.fill("password", "correct horse battery")
-	b.press("Create account")
-	b.sees("No links yet")
-	b.until(`document.querySelector('.side select').selectedOptions[0].text === 'Growth'`)
-	b.visit(link)
-	b.do(chromedp.Reload())
-	b.sees("You are signed in as carla@example.com.")
-	b.press("Accept")
-	b.sees("used already")
-	b.looks("99-invitation-used")
-	b.press("To the console")
-	b.sees("No links yet")
-	b.press("Sign out")
-	b.visit("/login#invitation=")
-	b.do(chromedp.Reload())
-	b.sees("The address is incomplete.")
-	b.silent()
-}
+	b.until(current + ` === 'Growth team'`)
 
-// Links are never lost silently with a user or a workspace.
-func TestConsole_deletes_owners_of_links(t *testing.T) {
-	b := open(t, standalone(t))
-	b.also("409 (Conflict)")
-	b.visit("/login")
-	b.signIn("admin@example.com", adminPassword)
-	b.sees("No links yet")
+	for i := range 8 {
+		b.team(fmt.Sprintf("Team %d", i), fmt.Sprintf("team-%d", i))
+	}
 	b.user("ann@example.com")
+	ours := b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/ours", "customSlug": "ours", "title": "Ours"})
+	b.visit("/console/links/" + ours + "/analytics?from=2020-01-01")
+	b.sees("Ours")
+	b.eval(`document.querySelector('.switcher .current').focus()`, nil)
+	b.keys(kb.ArrowDown)
+	b.until(`document.activeElement.getAttribute('aria-label') === 'Find a workspace'`)
+	b.do(input.InsertText("team 5"))
+	b.until(`document.querySelectorAll('.panel li').length === 1`)
+	b.barrierFree()
+	b.looks("switcher-filter")
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('.panel') && document.activeElement.className === 'current'`)
+	b.keys(kb.ArrowDown)
+	b.until(`document.activeElement.getAttribute('aria-label') === 'Find a workspace'`)
+	b.until(`document.querySelectorAll('.panel li').length === 10`)
+	b.looks("switcher-many")
+	b.keys(kb.ArrowDown)
+	b.until(`document.activeElement.innerText.trim() === 'Personal'`)
+	b.keys(kb.ArrowUp)
+	b.do(input.InsertText("tm 5"))
+	b.until(`document.querySelectorAll('.panel li').length === 1`)
+	b.keys(kb.Enter)
+	b.until(current + ` === 'Team 5' && location.pathname + location.search === '/console/links?workspace=team-5' && document.activeElement.className === 'current'`)
+	b.sees("No links yet")
+
+	// The palette has workspaces, too.
+	b.key("k", input.ModifierCtrl)
+	b.until(`document.activeElement.getAttribute('role') === 'combobox'`)
+	b.do(input.InsertText("work in growth"))
+	b.keys(kb.Enter)
+	b.until(current + ` === 'Growth team'`)
+	b.sees("Ours")
+
+	// A click beside the list closes it. An administrator of the system finds the workspaces of others.
+	b.press("Workspace: Growth team")
+	b.do(chromedp.Click("main", chromedp.ByQuery))
+	b.until(`!document.querySelector('.panel')`)
+	b.press("Workspace: Growth team")
+	b.until(`document.activeElement.getAttribute('aria-label') === 'Find a workspace'`)
+	b.do(input.InsertText("ann@"))
+	b.press("Personal (ann@example.com)")
+	b.until(current + ` === 'Personal (ann@example.com)'`)
+	b.sees("No links yet")
+	b.do(chromedp.Reload())
+	b.until(current + ` === 'Personal (ann@example.com)'`)
+	b.silent()
+}
+
+// Somebody with a single workspace has no filter, and no workspace of others.
+func TestWorkspaces_of_a_stranger(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.user("ann@example.com")
+	secret := b.team("Secret", "secret")
 	b.as("ann@example.com", annPassword)
-	b.ask("POST", "/api/urls", map[string]string{"originalUrl": "https://example.com/", "customSlug": "kept"}, nil)
-	b.as("admin@example.com", adminPassword)
-	b.ask("POST", "/api/workspaces", map[string]string{"name": "Archive", "slug": "archive"}, nil)
+	b.eval(`localStorage.setItem('shortline.workspace', '`+secret.ID+`')`, nil)
+	b.visit("/console/members")
+	b.sees("This workspace is yours alone")
+	b.until(current + ` === 'Personal'`)
+	b.barrierFree()
+	b.looks("members-alone")
+	b.press("Workspace: Personal")
+	b.until(`document.querySelectorAll('.panel li').length === 1 && !document.querySelector('.panel input')`)
+	b.silent()
+}
 
-	b.visit("/console/users")
-	b.press("Delete ann@example.com")
-	b.fill("confirmation", "ann")
-	b.press("Delete")
-	b.until(`document.querySelector('dialog [data-field=confirmation] .wrong')`)
-	b.fill("confirmation", "ann@example.com")
-	b.press("Delete")
-	b.sees("Not deleted yet: this would also delete 1 workspace and 1 link.")
-	b.press("Delete")
-	b.until(`document.querySelector('dialog [data-field=fate] .wrong')`)
-	b.looks("120-delete-user")
-	b.eval(`(() => { const s = document.querySelector('dialog [name=fate]'); s.value = 'transfer'; s.dispatchEvent(new Event('change')); })()`, nil)
-	b.press("Delete")
-	b.until(`document.querySelector('dialog [data-field=transferTo] .wrong')`)
-	b.eval(`(() => { const s = document.querySelector('dialog [name=transferTo]'); s.selectedIndex = [...s.options].findIndex((o) => o.text === 'Archive'); })()`, nil)
-	b.press("Delete")
-	b.until(`!document.querySelector('dialog') && !document.querySelector('main').innerText.includes('ann@example.com')`)
-	b.visit("/console/links?workspace=archive")
-	b.sees("/kept")
+// An owner invites, changes roles and removes members, and leaves. No role changes before the owner says so.
+func TestWorkspaces_members(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.user("ann@example.com")
+	b.user("bob@example.com")
+	b.as("ann@example.com", annPassword)
+	growth := b.team("Growth team", "growth")
+	b.eval(`localStorage.setItem('shortline.workspace', '`+growth.ID+`')`, nil)
+	b.visit("/console/members")
+	b.sees("1 member")
+	b.sees("No open invitations")
+	b.barrierFree()
 
-	b.visit("/console/workspaces?workspace=archive")
-	b.press("Archive")
-	b.press("Delete")
-	b.fill("confirmation", "archive")
-	b.press("Delete")
-	b.sees("this would also delete")
-	b.eval(`document.querySelector('dialog [name=fate]').value = 'delete'`, nil)
-	b.looks("121-delete-workspace")
-	b.press("Delete")
-	b.sees("The workspace was deleted.")
-	b.until(`document.querySelector('.side select').selectedOptions[0].text === 'All workspaces'`)
-	b.press("Links")
+	// Invite: the server's problem is at its field, the draft survives, the link is shown and works once.
+	b.press("Invite")
+	b.until(`new URLSearchParams(location.search).get('new') === '1'`)
+	b.fill("email", "bob at example")
+	b.option("VIEWER", "click")
+	b.until(`document.querySelector('dialog[open] [value=VIEWER]')?.checked`)
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('dialog')`)
+	b.press("Invite")
+	b.until(`document.querySelector('dialog[open] [value=VIEWER]')?.checked && document.querySelector('dialog[open] [name=email]')?.value === 'bob at example'`)
+	b.press("Invite")
+	b.until(`document.querySelector('dialog[open] [name=email]')?.getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'email'`)
+	b.barrierFree()
+	b.looks("invite")
+	b.narrow("invite-narrow")
+	b.fill("email", "bob@example.com")
+	b.press("Invite")
+	b.sees("Send this link yourself. No e-mail was sent.")
+	b.sees("The link works once, until")
+	b.barrierFree()
+	b.looks("invited")
+	const shown = `document.querySelector('dialog[open] .secret input').value`
+	token := func() (token string) {
+		b.eval(shown+`.split('#invitation=')[1]`, &token)
+		return token
+	}
+	first := token()
+	b.press("Close")
+	b.until(`!document.querySelector('dialog')`)
+
+	// Again: the earlier link stops working. An invitation that is withdrawn does, too.
+	b.press("Send the invitation to bob@example.com again")
+	b.sees("The earlier one stops working.")
+	b.press("Send again")
+	b.sees("The link works once, until")
+	second := token()
+	if first == second || first == "" {
+		t.Errorf("the second link is the first: %q", first)
+	}
+	b.press("Close")
+	b.press("Invite")
+	b.fill("email", "zoe@example.com")
+	b.press("Invite")
+	b.sees("The link works once, until")
+	b.press("Close")
+	b.until(`document.querySelectorAll('tbody')[1].rows.length === 2`)
+	b.barrierFree()
+	b.looks("members")
+	b.press("Withdraw the invitation of zoe@example.com")
+	b.sees("Its link stops working.")
+	b.press("Withdraw")
+	b.sees("The invitation was withdrawn.")
+	b.until(`document.querySelectorAll('tbody')[1].rows.length === 1`)
+	b.as("bob@example.com", annPassword)
+	b.also("410 (Gone)")
+	var status int
+	b.do(chromedp.Evaluate(fmt.Sprintf(`fetch('/api/invitations/accept', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify({token: %q})}).then((r) => r.status)`, first), &status, awaited))
+	if status != 410 {
+		t.Errorf("the earlier link: %d", status)
+	}
+	b.ask("POST", "/api/invitations/accept", map[string]string{"token": second}, nil)
+
+	// A viewer sees the members without controls, but may leave.
+	b.visit("/console/members")
+	b.sees("2 members")
+	var controls []string
+	if b.eval(`[...document.querySelectorAll('main button')].map((e) => e.ariaLabel ?? e.textContent)`, &controls); len(controls) != 1 || controls[0] != "Leave the workspace" {
+		t.Errorf("a viewer sees %q", controls)
+	}
+	b.barrierFree()
+	b.looks("members-viewer")
+	b.as("ann@example.com", annPassword)
+	b.visit("/console/members")
+	b.sees("2 members")
+	b.sees("No open invitations")
+
+	// An arrow key chooses a role, but only the button changes it.
+	b.press("Change the role of bob@example.com")
+	b.until(`document.querySelector('dialog[open] [value=VIEWER]')?.checked`)
+	b.option("VIEWER", "focus")
+	b.keys(kb.ArrowDown)
+	b.until(`document.querySelector('dialog[open] [value=EDITOR]')?.checked`)
+	b.barrierFree()
+	b.looks("role")
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('dialog')`)
+	if role := b.roles("growth")["bob@example.com"]; role != "VIEWER" {
+		t.Errorf("an arrow key changed the role: %s", role)
+	}
+	b.press("Change the role of bob@example.com")
+	b.option("EDITOR", "click")
+	b.press("Change role")
+	b.sees("New role of bob@example.com: Editor")
+	if role := b.roles("growth")["bob@example.com"]; role != "EDITOR" {
+		t.Errorf("the role of Bob: %s", role)
+	}
+
+	// The last owner stays: the server's answer is in the dialog.
+	b.also("400 (Bad Request)")
+	b.press("Leave the workspace")
+	b.sees("Only an invitation brings you back.")
+	b.press("Leave the workspace")
+	b.sees("The last OWNER of a workspace must stay.")
+	b.barrierFree()
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('dialog')`)
+
+	// A member who goes: the links stay, and the dialog says how many.
+	b.as("bob@example.com", annPassword)
+	b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": "bobs"})
+	b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/2", "customSlug": "bobs-second"})
+	b.as("ann@example.com", annPassword)
+	b.press("Remove bob@example.com")
+	b.sees("2 links stay in the workspace and keep working.")
+	b.sees("bob@example.com loses access to this workspace at once.")
+	b.barrierFree()
+	b.looks("member-remove")
+	b.press("Remove")
+	b.sees("bob@example.com was removed.")
+	b.sees("1 member")
+	if roles := b.roles("growth"); len(roles) != 1 {
+		t.Errorf("after the removal: %v", roles)
+	}
+
+	// Ann makes Bob an owner, gives up her own role and leaves.
+	b.joins("bob@example.com", "growth", "OWNER", "ann@example.com", annPassword)
+	b.visit("/console/members")
+	b.press("Change the role of ann@example.com")
+	b.sees("This is your own role.")
+	b.option("VIEWER", "click")
+	b.looks("role-own")
+	b.press("Change role")
+	b.sees("New role of ann@example.com: Viewer")
+	b.until(`![...document.querySelectorAll('main button')].some((e) => e.textContent === 'Invite' || e.ariaLabel?.startsWith('Remove'))`)
+	b.narrow("members-narrow")
+	b.eval(`performance.clearResourceTimings()`, nil)
+	b.press("Leave the workspace")
+	b.until(`performance.getEntriesByType('resource').some((e) => e.name.includes('createdBy='))`) // not after Ann has left
+	b.press("Leave the workspace")
+	b.sees("You have left Growth team.")
+	b.until(current + ` === 'Personal' && location.pathname === '/console/links'`)
 	b.sees("No links yet")
 	b.silent()
+}
+
+// An owner renames the workspace, sets conversions up, and deletes the workspace. Links never go without a choice.
+func TestWorkspaces_settings(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	growth := b.team("Growth", "growth")
+	b.team("Archive", "archive")
+	b.eval(`localStorage.setItem('shortline.workspace', '`+growth.ID+`')`, nil)
+	b.visit("/console/workspace")
+	b.sees("can be restored for 30 days")
+	b.sees("You get a publishable key")
+	b.barrierFree()
+	b.looks("workspace")
+	b.narrow("workspace-narrow")
+
+	// The name: problems at their fields, a draft that survives, and the new name everywhere.
+	b.fill("name", hostile+"  two  spaces")
+	b.fill("slug", "archive")
+	b.eval(`document.querySelector('[name=slug]').form.requestSubmit()`, nil)
+	b.until(`document.querySelector('[name=slug]')?.getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'slug'`)
+	b.barrierFree()
+	b.press("Members")
+	b.sees("1 member")
+	b.press("Settings")
+	b.sees("Restored what you typed before.")
+	b.fill("slug", "growth-team")
+	b.eval(`document.querySelector('[name=slug]').form.requestSubmit()`, nil)
+	b.sees("Saved")
+	b.until(current + `?.startsWith('<img') && document.querySelector('h1').textContent.startsWith('<img')`)
+	var renamed ownWorkspace
+	b.ask("GET", "/api/workspaces/growth-team", nil, &renamed)
+	if renamed.ID != growth.ID || renamed.Name != hostile+"  two  spaces" {
+		t.Errorf("renamed: %+v", renamed)
+	}
+
+	// Conversions: the key appears with the first settings, and can be replaced.
+	b.fill("hosts", "shop.example.com, *.example.org\nhttps://nothing/")
+	b.eval(`document.querySelector('[name=hosts]').form.requestSubmit()`, nil)
+	b.until(`document.querySelector('[name=hosts]')?.getAttribute('aria-invalid') === 'true'`)
+	b.fill("hosts", "shop.example.com, *.example.org")
+	b.eval(`document.querySelector('[name=hosts]').form.requestSubmit()`, nil)
+	b.sees("For the script on your pages.")
+	b.until(`document.querySelector('[name=hosts]')?.value === 'shop.example.com\n*.example.org'`)
+	const key = `[...document.querySelectorAll('.secret input')].map((e) => e.value).find((value) => value.startsWith('slp_'))`
+	var before, after string
+	b.eval(key, &before)
+	b.press("Replace the key")
+	b.sees("Pages with the present key can no longer send conversions")
+	b.barrierFree()
+	b.press("Replace the key")
+	b.sees("The key was replaced.")
+	if b.eval(key, &after); before == after || !strings.HasPrefix(after, "slp_") {
+		t.Errorf("the key was %q and is %q", before, after)
+	}
+	b.barrierFree()
+	b.looks("workspace-conversions")
+
+	// Deletion: the choice, the workspace and the name are asked for, in this order.
+	link := b.within("growth-team", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": "kept"})
+	b.within("growth-team", "POST", "/api/webhooks", map[string]any{"name": "Hook", "url": "https://example.com/hook", "events": []string{"url.created"}})
+	b.press("Delete the workspace")
+	b.until(`new URLSearchParams(location.search).get('dialog') === 'delete'`)
+	b.sees("The workspace has 1 link.")
+	b.sees("Deleted with it: 1 webhook.")
+	b.sees("1 member loses access at once.")
+	b.press("Delete")
+	b.sees("Choose what becomes of the links.")
+	b.barrierFree()
+	b.looks("workspace-delete")
+	b.narrow("workspace-delete-narrow")
+	b.option("move", "click")
+	b.press("Delete")
+	b.until(`document.activeElement.name === 'transferTo' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
+	b.set("transferTo", b.ids()["Archive"])
+	b.fill("typed", "Growth")
+	b.press("Delete")
+	b.sees("This is not the name of the workspace.")
+	b.until(`document.activeElement.name === 'typed'`)
+	b.barrierFree()
+	b.looks("workspace-delete-refused")
+	b.fill("typed", hostile+" two spaces") // as browsers show it
+	b.press("Delete")
+	b.sees("was deleted.")
+	b.until(current + ` === 'Personal' && location.pathname === '/console/links'`)
+	b.until(`!document.querySelector('dialog')`)
+	if w := b.read(link); w.ID != link {
+		t.Errorf("the moved link: %+v", w)
+	}
+
+	// An empty workspace asks for its name alone.
+	empty := b.team("Empty", "empty")
+	b.eval(`localStorage.setItem('shortline.workspace', '`+empty.ID+`'); sessionStorage.clear()`, nil)
+	b.visit("/console/workspace?dialog=delete")
+	b.sees("1 member loses access at once.")
+	b.until(`!document.querySelector('dialog[open] [type=radio]')`)
+	b.fill("typed", "Empty")
+	b.press("Delete")
+	b.sees("Empty was deleted.")
+
+	// A personal workspace cannot be deleted.
+	b.visit("/console/workspace?dialog=delete")
+	b.sees("can be restored for")
+	b.until(`!document.querySelector('dialog') && document.querySelector('h1').textContent === 'Personal'`)
+	b.silent()
+}
+
+// A workspace that gets a link while somebody confirms its deletion stays, and the dialog asks what becomes of the link.
+func TestWorkspaces_link_created_during_deletion(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	growth := b.team("Growth", "growth")
+	b.eval(`localStorage.setItem('shortline.workspace', '`+growth.ID+`')`, nil)
+	b.visit("/console/workspace")
+	b.press("Delete the workspace")
+	b.fill("typed", "Growth")
+	b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": "late"})
+	b.press("Delete")
+	b.sees("The workspace has 1 link.")
+	b.until(`document.querySelector('dialog[open] [name=typed]')?.value === 'Growth'`)
+	b.option("delete", "click")
+	b.press("Delete")
+	b.sees("Growth was deleted.")
+	b.until(current + ` === 'Personal'`)
+	b.silent()
+}
+
+// Names of any length and script do not break the page.
+func TestWorkspaces_with_any_name(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	for i, name := range []string{strings.Repeat("W", 100), "فريق النمو \u202eabc", strings.Repeat("𝕏👩‍👩‍👧", 9)} {
+		w := b.team(name, fmt.Sprintf("any-name-%d", i))
+		b.eval(`localStorage.setItem('shortline.workspace', '`+w.ID+`'); sessionStorage.clear()`, nil)
+		b.visit("/console/workspace")
+		b.sees(name)
+		b.until(`document.querySelector('h1')`)
+		b.narrow(fmt.Sprintf("new-any-name-%d-narrow", i))
+		b.eval(`document.querySelector('.switcher .current').click()`, nil)
+		b.until(`document.querySelector('.panel') && document.documentElement.scrollWidth <= innerWidth`)
+		b.shot(fmt.Sprintf("new-any-name-%d", i))
+	}
+	b.visit("/console/workspace")
+	b.eval(`localStorage.setItem('shortline.language', 'ar')`, nil)
+	b.do(chromedp.Reload())
+	b.until(`document.documentElement.dir === 'rtl' && document.querySelector('.switcher .current')`)
+	b.eval(`document.querySelector('.switcher .current').click()`, nil)
+	b.until(`document.querySelector('.panel') && document.documentElement.scrollWidth <= innerWidth`)
+	b.barrierFree()
+	b.looks("switcher-ar")
+	b.silent()
+}
+
+// option clicks or focuses a radio button of the open dialog.
+func (b *browser) option(value, act string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`(() => { const e = document.querySelector('dialog[open] [value=%s]'); e?.%s(); return e; })()`, value, act))
+}
+
+// ids returns the ids of the user's workspaces by name.
+func (b *browser) ids() map[string]string {
+	b.t.Helper()
+	var list struct{ Data []ownWorkspace }
+	b.ask("GET", "/api/workspaces?pageSize=100", nil, &list)
+	ids := map[string]string{}
+	for _, w := range list.Data {
+		ids[w.Name] = w.ID
+	}
+	return ids
+}
+
+// within sends a request in a workspace, and returns the id of what it made.
+func (b *browser) within(slug, method, path string, body any) (id string) {
+	b.t.Helper()
+	const original = `window.plain = window.plain ?? fetch; window.fetch = (path, init) => plain(path, {...init, headers: {...init.headers, 'X-Workspace': %q}})`
+	b.eval(fmt.Sprintf(original, slug)+`; undefined`, nil)
+	defer b.eval(`window.fetch = plain; undefined`, nil)
+	var made struct{ ID string }
+	b.ask(method, path, body, &made)
+	return made.ID
 }

@@ -1,18 +1,15 @@
-// Package console serves the web console: pages and scripts that use the API like any other client.
+// Package console serves the web console: one page with its scripts, which use the API like any other client.
 //
-// It owns the paths /, /login, /console and /static. Its pages load nothing from other sites, and their content
-// security policy allows no inline scripts and styles. Pages are never cached. Their assets are cached without limit,
-// under names that change with the content. The pages are the same for everybody and contain no secrets; the API
-// authenticates users and checks their permissions. Scripts insert data from the API as text only, which a test of all
-// scripts checks.
+// It owns the paths /, /login, /console and /static. The page loads nothing from other sites, and its content security
+// policy allows no inline scripts and styles. It is never cached. Its assets are cached without limit, because their names
+// contain a hash of their content. All of them are the same for everybody and contain no secrets; the API authenticates
+// users and checks their permissions.
 package console
 
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"html"
@@ -24,15 +21,18 @@ import (
 	"strings"
 )
 
-//go:embed assets
-var embedded embed.FS
+// built holds the console, which deploy/dev/web builds from the folder web. A checkout without a build has only the
+// placeholder dist/README.md.
+//
+//go:embed all:dist
+var built embed.FS
 
-// policy allows pages to load files of this package and images from the API (QR codes), and to call the API.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+// policy allows the page to load files of this package, to call the API, and to show pictures of the API. Those that need a
+// workspace are shown as blobs.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-// screens are the paths that the script knows. Other paths below /console get the same page with a 404.
-var screens = regexp.MustCompile(`^/console/(links(/[0-9A-Za-z-]+(/(edit|clicks|rules|variants|preview|history))?)?|(bundles|webhooks|workspaces|domains)(/[0-9A-Za-z-]+)?|overview|tags|templates|keys|account|users|providers|settings|edges|audit|abuse)?$`)
+const assetPath = "/static/app/"
 
 var contentTypes = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
@@ -45,50 +45,65 @@ type asset struct {
 }
 
 type site struct {
-	next   http.Handler
-	page   asset
-	assets map[string]asset // by name
-	prefix string           // of the assets' paths, with the hash of all assets
-	app    *app
+	next     http.Handler
+	page     asset // without content, if the console was not built
+	assets   map[string]asset
+	messages map[string]string // the file of each language's messages, by its code
+	screens  []*regexp.Regexp  // of the paths below /console that have a screen
 }
 
 // Handler serves the console, and calls next for all other paths. It is safe for concurrent use. address is where
 // browsers should open the console, such as https://sho.rt. The API accepts changes only from pages there, so a page
 // that was opened elsewhere shows a hint.
 func Handler(address string, next http.Handler) http.Handler {
-	s := &site{next: next, assets: map[string]asset{}}
-	var err error
-	if s.app, err = newApp(built); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		panic(fmt.Sprintf("BUG: read the embedded new console: %v", err))
-	}
-	files, err := fs.ReadDir(embedded, "assets")
+	s, err := newSite(built, address, next)
 	if err != nil {
-		panic(fmt.Sprintf("BUG: the console's files are not embedded: %v", err))
+		panic(fmt.Sprintf("BUG: read the embedded console: %v", err))
 	}
-	sum := sha256.New()
-	var page []byte
-	for _, f := range files { // sorted by name
-		content, err := embedded.ReadFile("assets/" + f.Name())
-		if err != nil {
-			panic(fmt.Sprintf("BUG: read the console's embedded file %s: %v", f.Name(), err))
-		}
-		fmt.Fprintf(sum, "%s %d\n", f.Name(), len(content))
-		sum.Write(content)
-		if f.Name() == "index.html" {
-			page = content
-			continue
-		}
-		contentType, known := contentTypes[path.Ext(f.Name())]
-		if !known {
-			panic("BUG: the console has a file of an unknown type: " + f.Name())
-		}
-		s.assets[f.Name()] = newAsset(contentType, content)
-	}
-	s.prefix = "/static/" + hex.EncodeToString(sum.Sum(nil))[:16] + "/"
-	page = bytes.ReplaceAll(page, []byte("/static/"), []byte(s.prefix))
-	page = bytes.ReplaceAll(page, []byte("{{address}}"), []byte(html.EscapeString(address)))
-	s.page = newAsset("text/html; charset=utf-8", page)
 	return s
+}
+
+// messageFile matches the name of a language's messages, such as assets/de-BoeEYNDJ.js.
+var messageFile = regexp.MustCompile(`^assets/([a-z]{2})-[\w-]{8}\.js$`)
+
+func newSite(files fs.FS, address string, next http.Handler) (*site, error) {
+	s := &site{next: next, assets: map[string]asset{}, messages: map[string]string{}}
+	err := fs.WalkDir(files, "dist/app", func(name string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // not built
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		return s.add(strings.TrimPrefix(name, "dist/app/"), content, address)
+	})
+	return s, err
+}
+
+// add takes a file of the build.
+func (s *site) add(name string, content []byte, address string) error {
+	switch contentType, known := contentTypes[path.Ext(name)]; {
+	case name == "index.html":
+		s.page = newAsset("text/html; charset=utf-8", bytes.ReplaceAll(content, []byte("{{address}}"), []byte(html.EscapeString(address))))
+	case name == "screens.txt":
+		for line := range strings.Lines(string(content)) {
+			pattern, err := regexp.Compile(strings.TrimSpace(line))
+			if err != nil {
+				return fmt.Errorf("the path of a screen: %w", err)
+			}
+			s.screens = append(s.screens, pattern)
+		}
+	case known:
+		s.assets[name] = newAsset(contentType, content)
+		if m := messageFile.FindStringSubmatch(name); m != nil {
+			s.messages[m[1]] = name
+		}
+	}
+	return nil
 }
 
 func newAsset(contentType string, content []byte) asset {
@@ -102,23 +117,96 @@ func newAsset(contentType string, content []byte) asset {
 // ServeHTTP implements http.Handler.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := r.URL.Path
+	below, isScreen := strings.CutPrefix(p, "/console/")
 	switch {
 	case p == "/" || p == "/console":
-		s.answer(w, r, func() {
-			w.Header().Set("Location", "/console/")
-			w.WriteHeader(http.StatusFound)
-		})
-	case s.app.owns(p):
-		s.answer(w, r, func() { s.app.serve(w, r) })
-	case p == "/login" || screens.MatchString(p):
-		s.answer(w, r, func() { s.page.send(w, r, http.StatusOK) })
-	case strings.HasPrefix(p, "/console/") || strings.HasPrefix(p, "/login/"):
-		s.answer(w, r, func() { s.page.send(w, r, http.StatusNotFound) })
+		s.answer(w, r, func() { redirect(w, r, "/console/") })
+	case p == "/login":
+		s.answer(w, r, func() { s.show(w, r, http.StatusOK) })
+	case isScreen:
+		s.answer(w, r, func() { s.screen(w, r, below) })
+	case strings.HasPrefix(p, "/login/"):
+		s.answer(w, r, func() { s.show(w, r, http.StatusNotFound) })
 	case p == "/static" || strings.HasPrefix(p, "/static/"):
 		s.answer(w, r, func() { s.file(w, r) })
 	default:
 		s.next.ServeHTTP(w, r)
 	}
+}
+
+// redirect leads to another address with the same query.
+func redirect(w http.ResponseWriter, r *http.Request, to string) {
+	if r.URL.RawQuery != "" {
+		to += "?" + r.URL.RawQuery
+	}
+	w.Header().Set("Location", to)
+	w.WriteHeader(http.StatusFound)
+}
+
+// moved has the places below /console that screens had in earlier releases. Bookmarks and mails may name them.
+var moved = []struct {
+	from *regexp.Regexp
+	to   string
+}{
+	{regexp.MustCompile(`^new/(.*)$`), "$1"},
+	{regexp.MustCompile(`^new$`), ""},
+	{regexp.MustCompile(`^overview$`), "analytics"},
+	{regexp.MustCompile(`^abuse$`), "reports"},
+	{regexp.MustCompile(`^workspaces$`), "workspace"},
+	{regexp.MustCompile(`^workspaces/([\w-]+)$`), "workspace?workspace=$1"},
+	{regexp.MustCompile(`^links/([\w-]+)/(?:edit|preview)$`), "links/$1"},
+	{regexp.MustCompile(`^links/([\w-]+)/clicks$`), "live?link=$1"},
+	{regexp.MustCompile(`^links/([\w-]+)/variants$`), "links/$1/experiment"},
+}
+
+// screen answers a request for a path below /console/. The page is the same for all of them, and says so if there is no such
+// screen.
+func (s *site) screen(w http.ResponseWriter, r *http.Request, below string) {
+	for _, m := range moved {
+		if at := m.from.FindStringSubmatchIndex(below); at != nil {
+			to := "/console/" + string(m.from.ExpandString(nil, m.to, below, at))
+			if strings.Contains(to, "?") {
+				r.URL.RawQuery = ""
+			}
+			redirect(w, r, to)
+			return
+		}
+	}
+	status := http.StatusNotFound
+	for _, pattern := range s.screens {
+		if pattern.MatchString("/" + strings.TrimSuffix(below, "/")) {
+			status = http.StatusOK
+		}
+	}
+	s.show(w, r, status)
+}
+
+// show sends the page.
+func (s *site) show(w http.ResponseWriter, r *http.Request, status int) {
+	if len(s.page.plain) == 0 {
+		http.Error(w, "This program was compiled without the console. `make build` builds both.", http.StatusNotFound)
+		return
+	}
+	h := w.Header()
+	h.Add("Vary", "Accept-Language")
+	if file := s.spoken(r.Header.Get("Accept-Language")); file != "" {
+		h.Set("Link", "<"+assetPath+file+">; rel=modulepreload")
+	}
+	s.page.send(w, r, status)
+}
+
+// spoken returns the messages of the first language that a browser prefers and the console has, or else English. The script
+// decides in the same way, unless the user has chosen a language. A browser that gets the name with the page loads the
+// messages together with the script instead of after it.
+func (s *site) spoken(acceptLanguage string) string {
+	for wish := range strings.SplitSeq(acceptLanguage, ",") {
+		short, _, _ := strings.Cut(strings.TrimSpace(wish), "-")
+		short, _, _ = strings.Cut(short, ";")
+		if file, ok := s.messages[strings.ToLower(short)]; ok {
+			return file
+		}
+	}
+	return s.messages["en"]
 }
 
 // answer sets the headers of every response, and calls with if the method is GET or HEAD.
@@ -137,18 +225,15 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, with func()) {
 	with()
 }
 
-// file sends an asset. During an upgrade, a page of one release may request assets from a replica of another release.
-// So a request with another hash gets this release's asset, but without permission to cache it.
+// file sends an asset.
 func (s *site) file(w http.ResponseWriter, r *http.Request) {
-	hash, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/static/"), "/")
+	name, _ := strings.CutPrefix(r.URL.Path, assetPath)
 	a, known := s.assets[name]
-	if !known || len(hash) != 16 {
+	if !known {
 		http.Error(w, "File not found.", http.StatusNotFound)
 		return
 	}
-	if strings.HasPrefix(r.URL.Path, s.prefix) {
-		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	}
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	a.send(w, r, http.StatusOK)
 }
 

@@ -1,4 +1,4 @@
-package console_test
+package console
 
 import (
 	"compress/gzip"
@@ -10,20 +10,36 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/shortline/shortline/control/internal/console"
+	"testing/fstest"
 )
 
 var next = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 
+// build is what the build of the console looks like.
+func build() fstest.MapFS {
+	files := fstest.MapFS{"dist/README.md": {Data: []byte("no asset")}}
+	for name, content := range map[string]string{
+		"index.html":  `<meta name="address" content="{{address}}"><script src="/static/app/assets/index-AbCd_1-2.js"></script>`,
+		"screens.txt": "^\\/(?:links)?$\n^\\/links\\/(?<id>[\\w-]+)$\n^\\/account(?:\\/(?<id>security|sessions))?$\n",
+		"icon.svg":    "<svg/>", "assets/index-AbCd_1-2.js": "let one;", "assets/en-00000000.js": "en", "assets/de-11111111.js": "de", "assets/ar-2222-_22.js": "ar",
+	} {
+		files["dist/app/"+name] = &fstest.MapFile{Data: []byte(content)}
+	}
+	return files
+}
+
 func ask(t *testing.T, method, path string, header ...string) *http.Response {
 	t.Helper()
+	s, err := newSite(build(), "https://sho.rt/\"><b>", next)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := httptest.NewRequest(method, path, nil)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
 	w := httptest.NewRecorder()
-	console.Handler("https://sho.rt/\"><b>", next).ServeHTTP(w, r)
+	s.ServeHTTP(w, r)
 	return w.Result()
 }
 
@@ -40,19 +56,17 @@ func TestHandler_paths(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]int{
 		"/": 302, "/console": 302, "/console/": 200, "/login": 200, "/login?error=no_account": 200,
-		"/console/links": 200, "/console/links/0197b2f0-0000-7000-8000-000000000000": 200, "/console/links/abc/rules": 200, "/console/links/abc/preview": 200, "/console/links/abc/history": 200, "/console/overview": 200,
-		"/console/bundles": 200, "/console/bundles/abc": 200, "/console/bundles/abc/more": 404, "/console/webhooks": 200, "/console/webhooks/abc": 200, "/console/webhooks/abc/more": 404, "/console/tags": 200, "/console/templates": 200, "/console/templates/more": 404, "/console/keys": 200, "/console/account": 200, "/console/users": 200, "/console/providers": 200, "/console/settings": 200, "/console/settings/more": 404, "/console/edges": 200, "/console/audit": 200, "/console/abuse": 200,
-		"/console/domains": 200, "/console/domains/abc": 200, "/console/domains/abc/more": 404,
-		"/console/workspaces": 200, "/console/workspaces/abc": 200, "/console/workspaces/abc/more": 404,
-		"/console/nothing": 404, "/console/links/abc/nothing": 404, "/console/links/": 404, "/login/more": 404,
-		"/static": 404, "/static/": 404, "/static/app.js": 404, "/static/0123456789abcdef/none.js": 404, "/static/0123456789abcdef/index.html": 404, "/static/0123456789abcdef/../console.go": 404,
+		"/console/links": 200, "/console/links/": 200, "/console/links/0197b2f0-0000-7000-8000-000000000000": 200, "/console/account": 200, "/console/account/sessions": 200,
+		"/console/nothing": 404, "/console/links/abc/nothing": 404, "/console/account/nothing": 404, "/login/more": 404, "/console/../console.go": 404,
+		"/static": 404, "/static/": 404, "/static/app.js": 404, "/static/app/none.js": 404, "/static/app/index.html": 404, "/static/app/screens.txt": 404, "/static/app/README.md": 404,
+		"/static/app/assets/index-AbCd_1-2.js": 200, "/static/app/icon.svg": 200,
 		"/api": http.StatusTeapot, "/api/urls": http.StatusTeapot, "/consoles": http.StatusTeapot, "/loginx": http.StatusTeapot, "/statics": http.StatusTeapot, "/abc": http.StatusTeapot,
 	} {
 		if got := ask(t, "GET", path); got.StatusCode != want {
 			t.Errorf("GET %s: got %d, want %d", path, got.StatusCode, want)
 		}
 	}
-	for _, path := range []string{"/", "/login", "/console/links", "/static/0123456789abcdef/app.js"} {
+	for _, path := range []string{"/", "/login", "/console/links", "/static/app/icon.svg"} {
 		got := ask(t, "POST", path)
 		if got.StatusCode != http.StatusMethodNotAllowed || got.Header.Get("Allow") != "GET, HEAD" {
 			t.Errorf("POST %s: got %d, Allow %q", path, got.StatusCode, got.Header.Get("Allow"))
@@ -60,9 +74,26 @@ func TestHandler_paths(t *testing.T) {
 	}
 }
 
+// Bookmarks and mails name places of earlier releases.
+func TestHandler_places_of_earlier_releases(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/": "/console/", "/console?workspace=team": "/console/?workspace=team",
+		"/console/new": "/console/", "/console/new/": "/console/", "/console/new/links/abc/rules?a=b": "/console/links/abc/rules?a=b",
+		"/console/overview?timeRange=last_7_days": "/console/analytics?timeRange=last_7_days", "/console/abuse": "/console/reports",
+		"/console/workspaces": "/console/workspace", "/console/workspaces/0197b2f0-0000?a=b": "/console/workspace?workspace=0197b2f0-0000",
+		"/console/links/abc/edit": "/console/links/abc", "/console/links/abc/preview": "/console/links/abc", "/console/links/abc/variants?workspace=w": "/console/links/abc/experiment?workspace=w",
+		"/console/links/abc/clicks": "/console/live?link=abc",
+	} {
+		if got := ask(t, "GET", path); got.StatusCode != 302 || got.Header.Get("Location") != want {
+			t.Errorf("%s: %d to %q, want %q", path, got.StatusCode, got.Header.Get("Location"), want)
+		}
+	}
+}
+
 func TestHandler_every_answer_is_guarded(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"/", "/login", "/console/", "/console/nothing", "/static/0123456789abcdef/app.js", "/static/x"} {
+	for _, path := range []string{"/", "/login", "/console/", "/console/nothing", "/static/app/none.js", "/static/x"} {
 		h := ask(t, "GET", path).Header
 		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin", "Cache-Control": "no-store"} {
 			if got := h.Get(name); got != want {
@@ -76,81 +107,82 @@ func TestHandler_every_answer_is_guarded(t *testing.T) {
 	}
 }
 
-func TestHandler_parts_of_a_page_are_cached_for_ever(t *testing.T) {
+func TestHandler_parts_of_the_page_are_cached_for_ever(t *testing.T) {
 	t.Parallel()
 	page := read(t, ask(t, "GET", "/login").Body)
-	parts := regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"`).FindAllStringSubmatch(page, -1)
 	if !strings.Contains(page, `content="https://sho.rt/&#34;&gt;&lt;b&gt;"`) {
 		t.Errorf("the page does not say, in one attribute, where it should be:\n%s", page)
 	}
-	if len(parts) < 4 {
-		t.Fatalf("the page has %d parts", len(parts))
-	}
-	for _, p := range parts {
-		plain, packed := ask(t, "GET", p[1]), ask(t, "GET", p[1], "Accept-Encoding", "gzip, br")
+	for _, part := range []string{"/static/app/assets/index-AbCd_1-2.js", "/static/app/icon.svg"} {
+		plain, packed := ask(t, "GET", part), ask(t, "GET", part, "Accept-Encoding", "gzip, br")
 		if plain.StatusCode != 200 || !strings.Contains(plain.Header.Get("Cache-Control"), "immutable") {
-			t.Errorf("%s: %d, Cache-Control %q", p[1], plain.StatusCode, plain.Header.Get("Cache-Control"))
+			t.Errorf("%s: %d, Cache-Control %q", part, plain.StatusCode, plain.Header.Get("Cache-Control"))
 		}
 		if packed.Header.Get("Content-Encoding") != "gzip" || packed.Header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("%s: is not compressed: %v", p[1], packed.Header)
+			t.Errorf("%s: is not compressed: %v", part, packed.Header)
 		}
 		unpacked, err := gzip.NewReader(packed.Body)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if read(t, plain.Body) != read(t, unpacked) {
-			t.Errorf("%s: differs when compressed", p[1])
+			t.Errorf("%s: differs when compressed", part)
 		}
 	}
 }
 
-// Every screen must keep the rules for scripts.
-func TestAssets(t *testing.T) {
+// The page names the messages of the reader's language, so that a browser need not wait for the script to ask for them.
+func TestHandler_preloads_messages(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("assets/*")
-	if err != nil || len(files) < 10 {
-		t.Fatalf("found %d files: %v", len(files), err)
+	for header, want := range map[string]string{
+		"": "en-00000000", "de": "de-11111111", "de-AT,de;q=0.9,en;q=0.8": "de-11111111", "AR": "ar-2222-_22", "pt-BR, de;q=0.5": "de-11111111",
+		"pt": "en-00000000", ";;,": "en-00000000", "index": "en-00000000",
+	} {
+		got := ask(t, "GET", "/console/links", "Accept-Language", header).Header.Get("Link")
+		if want := "</static/app/assets/" + want + ".js>; rel=modulepreload"; got != want {
+			t.Errorf("Accept-Language %q: Link %q, want %q", header, got, want)
+		}
 	}
-	elsewhere := regexp.MustCompile(`(?i)(https?:|["'(])//[a-z0-9-]+(\.[a-z0-9-]+)+`)
-	markup := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|srcdoc|\beval\b|new Function|javascript:|(?i:setAttribute\('style)|sessionStorage`)
-	within := regexp.MustCompile(`(?i)<style|\sstyle=|\son[a-z]+=|<script(?: [^>]*)?>[^<]`)
-	imports := regexp.MustCompile(`from '(\./)?([^']+)'`)
-	for _, f := range files {
-		b, err := os.ReadFile(f)
+}
+
+// A program without a build says what is missing.
+func TestHandler_without_a_build(t *testing.T) {
+	t.Parallel()
+	s, err := newSite(fstest.MapFS{"dist/README.md": {}}, "https://sho.rt", next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest("GET", "/console/", nil))
+	if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "make build") {
+		t.Errorf("%d: %s", w.Code, w.Body)
+	}
+}
+
+// Text of the API stays text, and nothing is loaded from elsewhere.
+func TestSources(t *testing.T) {
+	t.Parallel()
+	markup := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|srcdoc|\beval\(|new Function|javascript:`)
+	loaded := regexp.MustCompile(`@import|url\(\s*['"]?(https?:)?//`)
+	n := 0
+	err := filepath.WalkDir("web/src", func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.Contains(path, ".test.") || strings.HasSuffix(path, ".d.ts") {
+			return err
+		}
+		b, err := os.ReadFile(path)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		text := string(b)
-		if n := strings.Count(text, "\n"); n > 500 {
-			t.Errorf("%s has %d lines", f, n)
+		n++
+		if found := markup.FindString(string(b)); found != "" {
+			t.Errorf("%s uses %s", path, found)
 		}
-		for _, address := range elsewhere.FindAllString(text, -1) {
-			host := strings.ToLower(address[strings.Index(address, "//")+2:])
-			if host != "www.w3.org" && host != "example.com" && host != "news.example" { // an XML namespace, and placeholders of inputs
-				t.Errorf("%s names %s: the console loads nothing from elsewhere", f, address)
-			}
+		if found := loaded.FindString(string(b)); found != "" && filepath.Ext(path) == ".css" {
+			t.Errorf("%s loads something: %s", path, found)
 		}
-		switch filepath.Ext(f) {
-		case ".js":
-			if found := markup.FindString(text); found != "" {
-				t.Errorf("%s uses %s: what the API says may only become text", f, found)
-			}
-			if strings.Contains(text, "localStorage") && filepath.Base(f) != "choice.js" {
-				t.Errorf("%s uses localStorage, which may keep the chosen workspace only, and never a secret", f)
-			}
-			for _, m := range imports.FindAllStringSubmatch(text, -1) {
-				if _, err := os.Stat(filepath.Join("assets", m[2])); m[1] == "" || err != nil {
-					t.Errorf("%s imports %s, which is not here", f, m[2])
-				}
-			}
-		case ".css":
-			if strings.Contains(text, "url(") || strings.Contains(text, "@import") {
-				t.Errorf("%s loads something", f)
-			}
-		case ".html":
-			if found := within.FindString(text); found != "" {
-				t.Errorf("%s has %q within the page, which the policy forbids", f, found)
-			}
-		}
+		return nil
+	})
+	if err != nil || n < 100 {
+		t.Fatalf("%d files: %v", n, err)
 	}
 }

@@ -1,13 +1,16 @@
 import { defineConfig } from 'vitest/config';
+import { shortKeys } from './build/keys.ts';
+import { screenList } from './build/screens.ts';
 
 // The server to which `npm run dev` forwards the API.
 const backend = process.env['SHORTLINE_URL'] ?? 'http://127.0.0.1:8080';
 
 // What the list of links needs, with which most visits begin.
 const first =
-  /node_modules|vite\/|src\/(ui|api|screens\/links)\/|src\/([^/]+|palette\/match|screens\/(index|notfound|signin)|screens\/link\/(fields|campaign|tags))\.tsx?$/;
+  /node_modules|vite\/|src\/(ui|api|screens\/links)\/|src\/([^/]+|palette\/match|screens\/(index|notfound|signin)|screens\/link\/(fields|form|campaign|tags))\.tsx?$/;
 
 export default defineConfig(({ command }) => ({
+  plugins: [shortKeys(), screenList()],
   // The program serves the built files below this path and the page for every path of the console.
   base: command === 'build' ? '/static/app/' : '/',
   build: {

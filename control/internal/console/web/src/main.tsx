@@ -7,10 +7,13 @@ import './style/page.css';
 import './style/rules.css';
 import './theme';
 import { App } from './app';
+import { goHome } from './home';
 import { follow } from './route';
 import { enter } from './switch';
 import { preferred, speak } from './text';
 
-await speak(preferred());
-follow(enter);
-render(<App />, document.body);
+if (!goHome()) {
+  await speak(preferred());
+  follow(enter);
+  render(<App />, document.body);
+}

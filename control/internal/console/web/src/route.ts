@@ -3,7 +3,7 @@
 import { batch, computed, signal } from '@preact/signals';
 
 /** The path of the console, without a slash at its end. */
-export const base = '/console/new';
+export const base = '/console';
 
 const here = () => new URL(location.href);
 const url = signal(here());
@@ -20,8 +20,25 @@ export const fragment = computed(() => url.value.hash.slice(1));
 /** The query. Do not change it; call `search`. */
 export const query = computed(() => url.value.searchParams);
 
+/** The workspace that addresses name, by its slug; '' for the user's own. So a tab keeps it, and a colleague sees the same. */
+export const place = signal('');
+
+/** Lets an address name the workspace. */
+function placed(address: URL): string {
+  if (place.value === '') address.searchParams.delete('workspace');
+  else address.searchParams.set('workspace', place.value);
+  return address.pathname + address.search + address.hash;
+}
+
 /** The address of a screen, for links. */
-export const to = (screen: string): string => base + screen;
+export const to = (screen: string): string =>
+  placed(new URL((/^\/login\b/.test(screen) ? '' : base) + screen, location.origin));
+
+/** Lets the present address name the workspace. */
+export function stay(): void {
+  history.replaceState(history.state, '', placed(here()));
+  url.value = here();
+}
 
 /** Shows another screen. */
 export function go(screen: string, { replace = false } = {}): void {
@@ -48,8 +65,8 @@ export function search(values: Record<string, string | string[]>, { step = false
     next.searchParams.delete(name);
     for (const one of [value].flat()) if (one !== '') next.searchParams.append(name, one);
   }
-  if (step) history.pushState(null, '', next);
-  else history.replaceState(history.state, '', next);
+  if (step) history.pushState(null, '', placed(next));
+  else history.replaceState(history.state, '', placed(next));
   url.value = next;
 }
 

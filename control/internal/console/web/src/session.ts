@@ -1,7 +1,7 @@
 // Who is signed in, and in which workspace they work.
 import { computed, signal } from '@preact/signals';
 import { api, ApiError, onSessionEnd, inWorkspace, type Lack, type Schema } from './api/client';
-import { query, search } from './route';
+import { place, query, stay } from './route';
 import { t } from './text';
 
 export type User = Schema<'User'>;
@@ -44,11 +44,18 @@ export function may(role: (typeof ranks)[number], within = workspace.value): boo
   return own !== undefined && ranks.indexOf(own) >= ranks.indexOf(role);
 }
 
+/** Lets requests and addresses name the workspace. */
+function settle(): void {
+  const w = workspace.value;
+  inWorkspace(w?.id ?? '');
+  place.value = !w || w.id === workspaces.value.find((one) => one.isPersonal)?.id ? '' : w.slug;
+}
+
 /** Changes the workspace. Screens load again, because their requests read `workspace`. */
 export function workIn(id: string): void {
   for (const storage of [sessionStorage, localStorage]) storage.setItem(stored, id);
   chosen.value = id;
-  inWorkspace(workspace.value?.id ?? '');
+  settle();
 }
 
 /** Set while the session has ended or lacks a second factor: a dialog covers the page, and calls `done` after success. */
@@ -87,15 +94,21 @@ export async function reloadWorkspaces(of = user.value): Promise<void> {
     }
   }
   workspaces.value = list.data;
-  inWorkspace(workspace.value?.id ?? '');
+  settle();
 }
 
-/** Works in the workspace that the address names by its id or slug, as the links of e-mails do. */
-function follow(): void {
+/** Works in the workspace that the address names by its slug, or by its id as in e-mails. */
+async function follow(): Promise<void> {
   const name = query.value.get('workspace');
-  const named = workspaces.value.find((one) => one.id === name || one.slug === name);
+  const isNamed = (one: Workspace) => one.id === name || one.slug === name;
+  if (name !== null && more.value && !workspaces.value.some(isNamed)) {
+    const query = { search: name.slice(0, 255), pageSize: 100 };
+    const { data } = await api.get('/api/workspaces', { query });
+    workspaces.value = [...workspaces.value, ...data.filter(isNamed)];
+  }
+  const named = workspaces.value.find(isNamed);
   if (named) workIn(named.id);
-  if (name !== null) search({ workspace: '' });
+  stay();
 }
 
 /** Reads who is signed in. It throws ApiError if the server cannot say. */
@@ -107,7 +120,7 @@ export async function load(): Promise<void> {
   });
   if (me) {
     await reloadWorkspaces(me);
-    follow();
+    await follow();
     onSessionEnd(ask);
   }
   user.value = me;

@@ -30,14 +30,6 @@ function Places() {
           </ul>
         );
       })}
-      <ul>
-        <li>
-          <a href="/console/" target="_self">
-            <Icon name="back" />
-            {t('nav.classic')}
-          </a>
-        </li>
-      </ul>
     </div>
   );
 }

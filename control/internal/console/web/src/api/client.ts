@@ -225,10 +225,14 @@ export const api = {
 export const upload = <P extends PathsWith<'post'>>(path: P, query: object, file: Blob): Promise<Answer<'post', P>> =>
   call('POST', address(path, {}, query), { body: file }) as Promise<Answer<'post', P>>;
 
-/** The answer to a GET whose body is read piece by piece, or is no JSON. */
-export async function open(path: string, query: object = {}, options: Options = {}): Promise<Response> {
+/** The answer to a GET, or to a POST if there is a body, that is read piece by piece or is no JSON. */
+export async function open(
+  path: string,
+  query: object = {},
+  options: Options & { body?: FormData } = {},
+): Promise<Response> {
   for (;;) {
-    const answer = await send('GET', address(path, {}, query), options);
+    const answer = await send(options.body ? 'POST' : 'GET', address(path, {}, query), options);
     if (answer.ok) return answer;
     const error = await failure(answer, await decode(answer));
     if (error) throw error;
@@ -236,8 +240,12 @@ export async function open(path: string, query: object = {}, options: Options = 
 }
 
 /** A file of the API, and the name that the API gives to it. */
-export async function download(path: string, query: object = {}): Promise<{ blob: Blob; name: string }> {
-  const answer = await open(path, query);
+export async function download(
+  path: string,
+  query: object = {},
+  body?: FormData,
+): Promise<{ blob: Blob; name: string }> {
+  const answer = await open(path, query, body && { body });
   const name = /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1] ?? '';
   return { blob: await answer.blob(), name };
 }

@@ -29,6 +29,7 @@ export const screens: readonly (readonly [RegExp, Screen])[] = [
   [/^\/links\/(?<id>[\w-]+)\/history$/, lazy(async () => (await import('./work')).History)],
   [/^\/qr$/, lazy(async () => (await import('./work')).Sheet)],
   [/^\/live$/, lazy(async () => (await import('./work')).Live)],
+  [/^\/trash$/, lazy(async () => (await import('./work')).Trash)],
   [/^\/tags$/, lazy(async () => (await import('./manage')).Tags)],
   [/^\/bundles$/, lazy(async () => (await import('./manage')).Bundles)],
   [/^\/bundles\/(?<id>[\w-]+)$/, lazy(async () => (await import('./manage')).BundleScreen)],
@@ -79,6 +80,7 @@ export const places: readonly { name: Name; places: readonly Place[] }[] = [
       { at: '/live', icon: 'live', name: 'nav.live', key: 'v' },
       { at: '/missing', icon: 'missing', name: 'nav.missing', key: 'm' },
       { at: '/imports', icon: 'import', name: 'nav.imports', key: 'i', for: 'EDITOR' },
+      { at: '/trash', icon: 'trash', name: 'nav.trash', key: 'x' },
     ],
   },
   {

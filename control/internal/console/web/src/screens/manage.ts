@@ -5,7 +5,7 @@ export { Settings } from './access/settings';
 export { Audit } from './audit/audit';
 export { DomainScreen, DomainSettings, Domains } from './domains';
 export { Keys } from './keys/keys';
-export { BundleScreen, Bundles, Tags, Templates } from './labels';
+export { BundleScreen, Bundles, LabelLinks, Tags, Templates } from './labels';
 export { Members } from './members/members';
 export { UserScreen, Users } from './people';
 export { EdgesScreen, Reports } from './system';

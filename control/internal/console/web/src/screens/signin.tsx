@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../api/client';
+import { astray } from '../home';
 import { supported } from '../passkey';
 import { base, path, query, to } from '../route';
 import { distance, t, type Key } from '../text';
@@ -9,6 +10,19 @@ import { Input } from '../ui/field';
 import { useSaving, type Saving } from '../ui/form';
 import { Problem } from '../ui/problem';
 import { useResource } from '../ui/resource';
+
+/** Where the console is, if this page was opened somewhere else. The API refuses changes from there. */
+function Astray() {
+  const home = astray();
+  if (!home) return null;
+  return (
+    <div class="notice warn" role="alert">
+      <p>
+        {t('signin.astray', { here: location.origin })} <a href={home}>{home}</a>
+      </p>
+    </div>
+  );
+}
 
 /** The page of somebody who is not in the console yet. */
 export function Entrance({ title, children }: { title: string; children: ComponentChildren }) {
@@ -19,6 +33,7 @@ export function Entrance({ title, children }: { title: string; children: Compone
         {t('app.name')}
       </p>
       <h1 tabIndex={-1}>{title}</h1>
+      <Astray />
       {children}
     </main>
   );
@@ -28,8 +43,8 @@ export function Entrance({ title, children }: { title: string; children: Compone
 export function onward(): string {
   const next = query.value.get('next') ?? '';
   if (/^\/login#invitation=[\w.-]+$/.test(next)) return next;
-  if (!/^\/console\/[\w/?=&%.+*-]*$/.test(next)) return '/links';
-  return next.slice(next.startsWith(`${base}/`) ? base.length : '/console'.length);
+  if (!/^\/console\/[\w/?=&%.+*-]*$/.test(next)) return '/links'; // of `base`
+  return next.slice(base.length);
 }
 
 /** The page to which an identity provider returns. */

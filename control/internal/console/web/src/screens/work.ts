@@ -10,3 +10,4 @@ export { Missing } from './missing/missing';
 export { Designer } from './qr/qr';
 export { Sheet } from './qr/sheet';
 export { Rules } from './rules/rules';
+export { Trash } from './trash/trash';

@@ -35,11 +35,12 @@ export interface Draft<T> {
 /** The draft with that key, or `initial`. The value must be what JSON can express. */
 export function useDraft<T extends object>(key: string, initial: T): Draft<T> {
   const [state, setState] = useState(() => {
-    const kept = read(key) as T | null;
-    return { value: kept ?? initial, restored: kept !== null };
+    // A draft from before an upgrade may lack fields.
+    const kept = read(key) as Partial<T> | null;
+    return { value: { ...initial, ...kept }, restored: kept !== null };
   });
   // Drafts are stored at once: the form may be gone before it is drawn again. So the stored one is the newest.
-  const now = () => (read(key) as T | null) ?? state.value;
+  const now = () => ({ ...state.value, ...(read(key) as Partial<T> | null) });
   const store = (value: T) => sessionStorage.setItem(prefix + key, JSON.stringify(value));
   const forget = () => sessionStorage.removeItem(prefix + key);
   const set = (value: T) => {

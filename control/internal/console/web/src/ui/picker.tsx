@@ -15,7 +15,7 @@ interface PickerProps extends Common {
   placeholder?: string;
   /** The options for what was typed. It is called when the list opens, and not before. */
   find: (text: string, signal: AbortSignal) => Promise<readonly Option[]>;
-  onPick: (value: string) => void;
+  onPick: (value: string, text: string) => void;
 }
 
 function Choice({ id, text, active, onPick }: { id: string; text: string; active: boolean; onPick: () => void }) {
@@ -77,7 +77,7 @@ export function Picker({ label, hint, problem, name, shown, none, placeholder, f
   const pick = (option: Option | undefined) => {
     if (!option) return;
     setTyped(undefined);
-    onPick(option[0]);
+    onPick(...option);
   };
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -26,9 +26,11 @@ export function notify(text: string, undo?: () => void): void {
   setTimeout(() => dismiss(id), undo ? 2 * lasting : lasting);
 }
 
-/** Tells that something failed. The message stays until it is dismissed. */
-export function complain(error: unknown): void {
-  shown.value = [...shown.value.slice(-2), { id: ++last, text: explain(error), bad: true, undo: undefined }];
+/** Tells that something failed, for `n` of many links if that is given. The message stays until it is dismissed. */
+export function complain(error: unknown, n = 0): void {
+  const reason = explain(error);
+  const text = n > 0 ? t('links.someFailed', { n, reason }) : reason;
+  shown.value = [...shown.value.slice(-2), { id: ++last, text, bad: true, undo: undefined }];
 }
 
 export function Toasts() {

@@ -38,7 +38,8 @@ const line = (values: readonly number[], x: (i: number) => number, y: (n: number
   values.map((v, i) => `${i === 0 ? 'M' : 'L'}${x(i).toFixed(1)} ${y(v).toFixed(1)}`).join('');
 
 function Axes({ names, top, x, y, width }: Scales & { names: ChartProps['names'] }) {
-  const room = Math.floor((width - space.left) / 84);
+  const longest = Math.max(...names.map(({ short }) => short.length));
+  const room = Math.floor((width - space.left) / Math.max(84, 7 * longest + 14));
   return (
     <g class="axes">
       {top.map((n) => (

@@ -13,8 +13,8 @@ import { Empty, Section } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { Table } from '../../ui/table';
 import { complain } from '../../ui/toast';
-import { bare } from '../links/changes';
-import { complete } from '../links/changes';
+import { count } from '../link/fields';
+import { bare, complete } from '../links/changes';
 
 type Variant = Schema<'Variant'>;
 
@@ -38,7 +38,7 @@ function Edit({ link, variant, onClose, onSaved }: EditProps) {
   const [weight, setWeight] = useState(String(variant?.weight ?? 50));
   const stale = saving.error instanceof ApiError && saving.error.stale;
   const save = async () => {
-    const body = { name, targetUrl: complete(targetUrl), weight: Number(weight) };
+    const body = { name, targetUrl: complete(targetUrl), weight: count(weight) };
     const saved = await saving.run(() =>
       variant
         ? api.put('/api/urls/{id}/variants/{variantId}', {

@@ -137,6 +137,42 @@ function Version({ of: entry, present, onBack }: { of: Entry; present: boolean; 
   );
 }
 
+/** What differs between a version and the present one: the fields, rules and variants that later changes have touched. */
+function Reach({ id, to: chosen }: { id: string; to: Entry }) {
+  const later = useResource(`later ${id} ${chosen.revision}`, async (signal) => {
+    const found: Entry[] = [];
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const query = { page, pageSize: 100 };
+      const list = await api.get('/api/urls/{id}/history', { path: { id }, query, signal });
+      found.push(...list.data);
+      pages = found.some((one) => one.revision === chosen.revision) ? 0 : list.totalPages;
+    }
+    return found.filter((one) => one.revision > chosen.revision);
+  });
+  const names = new Set(
+    later.data?.flatMap((one) => [
+      ...Object.keys(one.changes)
+        .filter((name) => !hidden.has(name))
+        .map(fieldOf),
+      ...one.routingRules.map((part) => t('history.ruleChanged', { name: part.name })),
+      ...one.variants.map((part) => t('history.variantChanged', { name: part.name })),
+    ]),
+  );
+  if (names.size === 0) return null;
+  return (
+    <>
+      <p>{t('history.reach')}</p>
+      <ul class="reach">
+        {[...names].map((name) => (
+          <li key={name} dir="auto">
+            {name}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
 /** The screen of a link's history. */
 export function History({ id }: { id: string }) {
   const page = pageOf();
@@ -189,6 +225,7 @@ export function History({ id }: { id: string }) {
           onClose={() => choose(undefined)}
         >
           <p>{t('history.askHint', { time: at ? moment(at) : t('history.unknown') })}</p>
+          <Reach id={id} to={chosen} />
         </Confirm>
       )}
     </>

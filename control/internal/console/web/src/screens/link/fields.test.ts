@@ -38,6 +38,7 @@ describe('the fields of a link', () => {
       redirectCode: 301,
       utmSource: 'mail',
     });
+    expect(changesOf(link, { ...fields, maxClicks: 'many' })).toEqual({ maxClicks: 'many' }); // the API refuses it
     expect(changesOf(link, { ...fields, noPassword: true })).toEqual({ password: null });
     expect(changesOf(link, { ...fields, password: 'secret', noPassword: true })).toEqual({ password: 'secret' });
   });

@@ -59,13 +59,34 @@ export function fieldsOf(link: Link): Fields {
   };
 }
 
+/** The fields of a link that does not exist yet. */
+export const noFields: Fields = {
+  ...(Object.fromEntries(texts.map((name) => [name, ''])) as Record<(typeof texts)[number], string>),
+  originalUrl: '',
+  startsAt: '',
+  expiresAt: '',
+  maxClicks: '',
+  redirectCode: '302',
+  tags: [],
+  password: '',
+  noPassword: false,
+};
+
 const same = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one) => b.includes(one));
 
+/** A typed number. What is no number is sent as it is, so that the API refuses it and names the field; NaN would become null. */
+export function count(typed: string): number {
+  const n = Number(typed);
+  return typed.trim() !== '' && Number.isFinite(n) ? n : (typed as unknown as number);
+}
+
 /** What to send: only the fields that differ from those of the link, so that changes by others to other fields stay. */
-export function changesOf(link: Link, fields: Fields): Changes {
+export const changesOf = (link: Link, fields: Fields): Changes => differences(fieldsOf(link), fields);
+
+/** The fields that differ, as the API takes them. */
+export function differences(before: Fields, fields: Fields): Changes {
   const changes: Changes = {};
-  const before = fieldsOf(link);
   if (fields.originalUrl !== before.originalUrl) changes.originalUrl = complete(fields.originalUrl);
   for (const name of texts) {
     const value = name === 'expiredUrl' ? complete(fields[name]) : fields[name].trim();
@@ -73,7 +94,7 @@ export function changesOf(link: Link, fields: Fields): Changes {
   }
   for (const name of times) if (fields[name] !== before[name]) changes[name] = instant(fields[name]);
   if (fields.maxClicks !== before.maxClicks)
-    changes.maxClicks = fields.maxClicks === '' ? null : Number(fields.maxClicks);
+    changes.maxClicks = fields.maxClicks === '' ? null : count(fields.maxClicks);
   if (fields.redirectCode !== before.redirectCode) changes.redirectCode = Number(fields.redirectCode);
   if (!same(fields.tags, before.tags)) changes.tags = fields.tags;
   if (fields.password !== '') changes.password = fields.password;

@@ -12,6 +12,7 @@ import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
 import { bare, creatorOf, nameOf } from '../links/changes';
 import { forget } from '../links/list';
+import { LinkActions } from './actions';
 import { Campaign } from './campaign';
 import { changesOf, collisions, fieldsOf, merged, type Fields } from './fields';
 import { Footer } from '../../ui/footer';
@@ -237,6 +238,7 @@ export function EditLink({ id }: { id: string }) {
           · {day(link.data.createdAt)}
           {creatorOf(link.data) && <> · {t('links.by', { name: creatorOf(link.data) })}</>}
         </p>
+        <LinkActions link={link.data} onChanged={saved} />
       </header>
       <LinkTabs id={id} here="" />
       {link.data.status === 'SUSPENDED' && <Suspended link={link.data} onLifted={saved} />}

@@ -6,13 +6,14 @@ import { useLater } from '../../ui/later';
 import { useResource } from '../../ui/resource';
 
 interface TagFieldProps {
+  label?: string;
   values: readonly string[];
   onValues: (values: string[]) => void;
   problem: string | undefined;
 }
 
 /** The tags of a link. The server suggests those that contain what is typed. */
-export function TagField({ values, onValues, problem }: TagFieldProps) {
+export function TagField({ label = t('create.tags'), values, onValues, problem }: TagFieldProps) {
   const [typed, setTyped] = useState<string>();
   const wanted = useLater(typed?.trim() ?? '');
   const used = typed !== undefined;
@@ -21,9 +22,9 @@ export function TagField({ values, onValues, problem }: TagFieldProps) {
   );
   return (
     <div class={problem ? 'field wrong' : 'field'}>
-      <span class="label">{t('create.tags')}</span>
+      <span class="label">{label}</span>
       <Chips
-        label={t('create.tags')}
+        label={label}
         values={values}
         options={tags.data?.map((tag) => [tag.name, tag.name] as const) ?? []}
         onValues={onValues}

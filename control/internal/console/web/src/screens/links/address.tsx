@@ -10,7 +10,8 @@ import { bare } from './changes';
 /** Stands for the host of the service; '' is the default domain of the workspace. No host name has this form. */
 export const shared = '/';
 
-async function domains(text: string, signal: AbortSignal) {
+/** The domains for links, the service's own first. */
+export async function domains(text: string, signal: AbortSignal) {
   const { data } = await api.get('/api/domains', { query: { search: text, pageSize: 50 }, signal });
   const found = data.filter((one) => one.status === 'ACTIVE').map((one) => [one.hostname, one.displayName] as const);
   return text === '' ? [[shared, t('create.shared')] as const, ...found] : found;
@@ -63,13 +64,15 @@ interface AddressProps {
   domain: string;
   /** Whether the domain is given, and cannot be chosen. */
   fixed: boolean;
+  /** Whether '' is no choice, because the domain has nothing to do with the default one. */
+  explicit?: boolean;
   /** Another workspace than the chosen one. */
   within?: string | undefined;
   set: (values: { customSlug?: string; domain?: string }) => void;
   problem: (field: string) => string | undefined;
 }
 
-export function Address({ slug, domain, fixed, within, set, problem }: AddressProps) {
+export function Address({ slug, domain, fixed, explicit, within, set, problem }: AddressProps) {
   return (
     <>
       {!fixed && (
@@ -77,7 +80,7 @@ export function Address({ slug, domain, fixed, within, set, problem }: AddressPr
           label={t('links.domain')}
           name="domain"
           shown={domain === shared ? t('create.shared') : domain || t('domain.default')}
-          none={t('domain.default')}
+          {...(!explicit && { none: t('domain.default') })}
           find={domains}
           onPick={(next) => set({ domain: next })}
           problem={problem('domain')}

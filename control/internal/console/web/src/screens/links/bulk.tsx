@@ -1,21 +1,34 @@
 import type { Signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { to } from '../../route';
-import { workspaces } from '../../session';
+import { workspace, workspaces } from '../../session';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
+import { Confirm } from '../../ui/confirm';
 import { Icon } from '../../ui/icon';
 import { lazy } from '../../ui/lazy';
 import { complain, notify } from '../../ui/toast';
 import { remove, restore, setStatus } from './changes';
 
+const LabelLinks = lazy(async () => (await import('../manage')).LabelLinks, null);
 const MoveLinks = lazy(async () => (await import('../manage')).MoveLinks, null);
 
 interface BulkProps {
   chosen: Signal<ReadonlySet<string>>;
-  /** True in the trash, where links can only be restored. */
-  trash: boolean;
   onChanged: () => void;
+}
+
+/** The button that gives tags to links. */
+function Label({ ids, onDone }: { ids: readonly string[]; onDone: () => void }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button icon="tag" onClick={() => setOpen(true)}>
+        {t('links.label')}
+      </Button>
+      {open && <LabelLinks ids={ids} onClose={() => setOpen(false)} onDone={onDone} />}
+    </>
+  );
 }
 
 /** The button that moves links to another workspace, if there is one. */
@@ -33,8 +46,9 @@ function Move({ ids, onMoved }: { ids: readonly string[]; onMoved: () => void })
 }
 
 /** The bar of actions for the selected links. Each action can be undone. */
-export function Bulk({ chosen, trash, onChanged }: BulkProps) {
+export function Bulk({ chosen, onChanged }: BulkProps) {
   const [busy, setBusy] = useState(false);
+  const [asking, setAsking] = useState(false);
   const ids = [...chosen.value];
   const n = ids.length;
   if (n === 0) return null;
@@ -69,7 +83,9 @@ export function Bulk({ chosen, trash, onChanged }: BulkProps) {
       t('links.deleted', { n }),
       () => restore(ids),
     );
-  const moved = () => {
+  // Without a trash, nothing can be undone.
+  const kept = (workspace.value?.trashDays ?? 1) > 0;
+  const done = () => {
     chosen.value = new Set();
     onChanged();
   };
@@ -77,31 +93,37 @@ export function Bulk({ chosen, trash, onChanged }: BulkProps) {
   return (
     <div class="bulk" role="toolbar" aria-label={t('links.selected', { n })}>
       <span role="status">{t('links.selected', { n })}</span>
-      {trash ? (
-        <Button busy={busy} onClick={() => void act(() => restore(ids), t('links.restored', { n }))}>
-          {t('links.restore')}
-        </Button>
-      ) : (
-        <>
-          <Button busy={busy} icon="play" onClick={() => void enable()}>
-            {t('links.enable')}
-          </Button>
-          <Button busy={busy} icon="pause" onClick={() => void disable()}>
-            {t('links.disable')}
-          </Button>
-          <a class="button plain" href={to(`/qr?${new URLSearchParams(ids.map((id) => ['ids', id])).toString()}`)}>
-            <Icon name="qr" />
-            {t('qr.short')}
-          </a>
-          <Move ids={ids} onMoved={moved} />
-          <Button busy={busy} icon="trash" kind="danger" onClick={() => void bin()}>
-            {t('links.delete')}
-          </Button>
-        </>
-      )}
+      <Button busy={busy} icon="play" onClick={() => void enable()}>
+        {t('links.enable')}
+      </Button>
+      <Button busy={busy} icon="pause" onClick={() => void disable()}>
+        {t('links.disable')}
+      </Button>
+      <Label ids={ids} onDone={done} />
+      <a class="button plain" href={to(`/qr?${new URLSearchParams(ids.map((id) => ['ids', id])).toString()}`)}>
+        <Icon name="qr" />
+        {t('qr.short')}
+      </a>
+      <Move ids={ids} onMoved={done} />
+      <Button busy={busy} icon="trash" kind="danger" onClick={() => (kept ? void bin() : setAsking(true))}>
+        {t('links.delete')}
+      </Button>
       <Button kind="quiet" onClick={() => (chosen.value = new Set())}>
         {t('action.clear')}
       </Button>
+      {asking && (
+        <Confirm
+          title={t('trash.ask', { n })}
+          action={t('trash.purge')}
+          onConfirm={async () => {
+            await remove(ids);
+            done();
+          }}
+          onClose={() => setAsking(false)}
+        >
+          <p>{t('trash.askHint')}</p>
+        </Confirm>
+      )}
     </div>
   );
 }

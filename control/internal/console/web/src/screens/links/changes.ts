@@ -5,7 +5,10 @@ import type { Link } from './list';
 const most = 100; // links in one request
 
 /** Calls `change` with the ids in portions. It stops at the first error; the portions before it are changed. */
-async function inPortions(ids: string[], change: (urlIds: string[]) => Promise<unknown>): Promise<void> {
+export async function inPortions(
+  ids: readonly string[],
+  change: (urlIds: string[]) => Promise<unknown>,
+): Promise<void> {
   for (let at = 0; at < ids.length; at += most) await change(ids.slice(at, at + most));
 }
 

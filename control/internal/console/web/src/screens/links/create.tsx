@@ -9,21 +9,22 @@ import { Input } from '../../ui/field';
 import { Problem } from '../../ui/problem';
 import { notify } from '../../ui/toast';
 import { Campaign } from '../link/campaign';
-import { utm, utmOf, type Utm } from '../link/fields';
+import { differences, noFields, type Fields } from '../link/fields';
+import { More as Advanced, Schedule } from '../link/form';
 import { TagField } from '../link/tags';
 import { Address, shared } from './address';
 import { bare, complete } from './changes';
+import { Page } from './page';
 
-interface Draft extends Utm {
-  originalUrl: string;
+interface Draft extends Fields {
   customSlug: string;
   /** As in `Address`. */
   domain: string;
-  title: string;
-  tags: string[];
+  /** The title of the page, while it is the title of the link. */
+  pageTitle: string;
 }
 
-const blank: Draft = { originalUrl: '', customSlug: '', domain: '', title: '', tags: [], ...utmOf() };
+const blank: Draft = { ...noFields, customSlug: '', domain: '', pageTitle: '' };
 
 /** Where a new link has to be, for slugs that visitors ask for already. */
 export interface Place {
@@ -39,12 +40,10 @@ export interface Place {
 /** What to send to the API: only what was typed. */
 export function requestOf(draft: Draft): Schema<'CreateURL'> {
   return {
+    ...differences(noFields, draft),
     originalUrl: complete(draft.originalUrl),
     ...(draft.customSlug.trim() && { customSlug: draft.customSlug.trim() }),
     ...(draft.domain && { domain: draft.domain === shared ? '' : draft.domain }),
-    ...(draft.title.trim() && { title: draft.title.trim() }),
-    ...(draft.tags.length > 0 && { tags: draft.tags }),
-    ...(Object.fromEntries(utm.map((name) => [name, draft[name].trim()]).filter(([, value]) => value)) as Partial<Utm>),
   };
 }
 
@@ -76,6 +75,8 @@ function More({ draft, place, set, problem }: MoreProps) {
       />
       <TagField values={draft.tags} onValues={(tags) => set({ tags })} problem={problem('tags')} />
       <Campaign address={draft.originalUrl} fields={draft} set={set} problem={problem} />
+      <Schedule fields={draft} set={set} problem={problem} />
+      <Advanced fields={draft} set={set} problem={problem} protectedNow={false} />
     </>
   );
 }
@@ -101,13 +102,9 @@ export function Create({ place, onClose, onCreated }: CreateProps) {
   const set = kept.patch;
   const fields = error instanceof ApiError ? error.fields : [];
   const problem: Problems = (field) => fields.find((one) => one.field.split(/[.[]/)[0] === field)?.message;
-  const more =
-    draft.customSlug !== '' ||
-    draft.domain !== '' ||
-    draft.title !== '' ||
-    draft.tags.length > 0 ||
-    utm.some((name) => draft[name] !== '') ||
-    fields.some((f) => f.field !== 'originalUrl');
+  // The title of the page is no reason to open the other fields.
+  const entered = requestOf(draft.title === draft.pageTitle ? { ...draft, title: '' } : draft);
+  const more = Object.keys(entered).length > 1 || fields.some((f) => f.field !== 'originalUrl');
 
   const save = async () => {
     setBusy(true);
@@ -146,6 +143,13 @@ export function Create({ place, onClose, onCreated }: CreateProps) {
           spellcheck={false}
           first
           onValue={(originalUrl) => set({ originalUrl })}
+        />
+        <Page
+          address={draft.originalUrl}
+          onTitle={(title) =>
+            // What somebody has typed stays.
+            (draft.title === '' || draft.title === draft.pageTitle) && set({ title, pageTitle: title })
+          }
         />
         <details open={more}>
           <summary>{t('create.more')}</summary>

@@ -11,7 +11,7 @@ import { SearchField } from '../../ui/search';
 import { isFiltered, orders, type Order, type Selection } from './list';
 import { Views } from './views';
 
-const statuses = ['ACTIVE', 'INACTIVE', 'SCHEDULED', 'EXPIRED', 'EXHAUSTED', 'SUSPENDED', 'DELETED'] as const;
+const statuses = ['ACTIVE', 'INACTIVE', 'SCHEDULED', 'EXPIRED', 'EXHAUSTED', 'SUSPENDED'] as const;
 
 interface FiltersProps {
   selection: Selection;
@@ -96,20 +96,17 @@ export function Filters({ selection, workspace }: FiltersProps) {
   const [open, setOpen] = useState(isFiltered({ ...selection, search: '' }));
   const any: readonly [string, string] = ['', t('links.any')];
   const { tag, domain, bundle, creator, campaign, status } = selection;
-  const trash = status === 'DELETED';
   return (
     <div class="filters list" role="search">
       <SearchField label={t('links.search')} hint={t('links.searchHint')} value={selection.search} />
       <Views selection={selection} workspace={workspace} />
-      {!trash && (
-        <Select
-          label={t('links.sort')}
-          name="sort"
-          value={selection.sort as Order}
-          options={(Object.keys(orders) as Order[]).map((one) => [one, t(`links.sort.${one}`)] as const)}
-          onValue={(sort) => search({ sort: sort === 'newest' ? '' : sort })}
-        />
-      )}
+      <Select
+        label={t('links.sort')}
+        name="sort"
+        value={selection.sort as Order}
+        options={(Object.keys(orders) as Order[]).map((one) => [one, t(`links.sort.${one}`)] as const)}
+        onValue={(sort) => search({ sort: sort === 'newest' ? '' : sort })}
+      />
       <button type="button" class="button plain filtertoggle" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Icon name="filter" />
         {t('report.filters')}
@@ -122,16 +119,12 @@ export function Filters({ selection, workspace }: FiltersProps) {
           options={[any, ...statuses.map((one) => [one, t(`status.${one}`)] as const)]}
           onValue={(next) => search({ status: next })}
         />
-        {!trash && (
-          <>
-            <By label={t('links.tag')} name="tag" shown={tag.join(', ')} find={tags} />
-            <ByBundle bundle={bundle} />
-            <By label={t('links.domain')} name="domain" shown={domain} find={domains} />
-            <By label={t('edit.utmCampaign')} name="campaign" shown={campaign} find={campaigns} />
-            {((place.value?.memberCount ?? 1) > 1 || creator !== '') && (
-              <ByCreator creator={creator} workspace={workspace} />
-            )}
-          </>
+        <By label={t('links.tag')} name="tag" shown={tag.join(', ')} find={tags} />
+        <ByBundle bundle={bundle} />
+        <By label={t('links.domain')} name="domain" shown={domain} find={domains} />
+        <By label={t('edit.utmCampaign')} name="campaign" shown={campaign} find={campaigns} />
+        {((place.value?.memberCount ?? 1) > 1 || creator !== '') && (
+          <ByCreator creator={creator} workspace={workspace} />
         )}
       </div>
     </div>

@@ -1,10 +1,14 @@
 import { useSignal } from '@preact/signals';
-import { useCallback, useLayoutEffect, useMemo } from 'preact/hooks';
-import { go, query, search } from '../../route';
+import { useCallback, useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
+import { download } from '../../api/client';
+import { go, query, search, to } from '../../route';
 import { may, workspace } from '../../session';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
+import { Icon } from '../../ui/icon';
 import { Problem } from '../../ui/problem';
+import { save } from '../../ui/save';
+import { complain } from '../../ui/toast';
 import { Virtual } from '../../ui/virtual';
 import { Bulk } from './bulk';
 import { Create } from './create';
@@ -13,6 +17,29 @@ import { forget, isFiltered, listOf, noFilters, selectionOf, type List } from '.
 import { Row } from './row';
 
 const rowHeight = 5.25; // rem
+
+const steps = [
+  ['/domains', 'domain', 'first.domain', 'first.domainHint'],
+  ['/members', 'members', 'first.team', 'first.teamHint'],
+  ['/imports', 'import', 'first.import', 'first.importHint'],
+] as const;
+
+/** What people do next in a workspace that has no links yet. */
+function FirstSteps() {
+  return (
+    <ul class="steps">
+      {steps.map(([at, icon, name, hint]) => (
+        <li key={at}>
+          <a href={to(at)}>
+            <Icon name={icon} />
+            <strong>{t(name)}</strong>
+          </a>
+          <p class="hint">{t(hint)}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 function Empty({ filtered, onCreate }: { filtered: boolean; onCreate: () => void }) {
   return (
@@ -23,9 +50,12 @@ function Empty({ filtered, onCreate }: { filtered: boolean; onCreate: () => void
         <Button onClick={() => search(noFilters)}>{t('links.clearFilters')}</Button>
       ) : (
         may('EDITOR') && (
-          <Button kind="primary" icon="plus" onClick={onCreate}>
-            {t('create.title')}
-          </Button>
+          <>
+            <Button kind="primary" icon="plus" onClick={onCreate}>
+              {t('create.title')}
+            </Button>
+            <FirstSteps />
+          </>
         )
       )}
     </div>
@@ -40,6 +70,12 @@ function Count({ list }: { list: List }) {
       {text}
     </p>
   );
+}
+
+/** Saves the links of the list as a file, without a limit. */
+async function exported(list: List): Promise<void> {
+  const { blob, name } = await download('/api/urls/export', { ...list.parameters(), format: 'csv' });
+  save(blob, name || 'links.csv');
 }
 
 /** The list of links, in which a link can be found among 100,000, created, and changed together with others. */
@@ -58,17 +94,28 @@ export function Links() {
     list.refresh();
   };
 
+  // The trash was a status of this list; addresses and saved views may still have it.
+  const moved = selection.status === 'DELETED';
+  useEffect(() => {
+    if (moved) go('/trash', { replace: true });
+  }, [moved]);
+
+  const count = list.count.value;
   useLayoutEffect(() => {
     list.load(0, 1);
     chosen.value = new Set();
   }, [list, chosen]);
 
-  const count = list.count.value;
   return (
     <>
       <header class="head">
         <h1 tabIndex={-1}>{t('links.title')}</h1>
         <Count list={list} />
+        {count !== undefined && count > 0 && (
+          <Button icon="download" onClick={() => void exported(list).catch(complain)}>
+            {t('links.export')}
+          </Button>
+        )}
         {may('EDITOR') && (
           <Button kind="primary" icon="plus" data-shortcut="c" onClick={() => setCreating(true)}>
             {t('create.title')}
@@ -76,7 +123,7 @@ export function Links() {
         )}
       </header>
       <Filters key={place?.id} selection={selection} workspace={place?.id ?? ''} />
-      <Bulk chosen={chosen} trash={selection.status === 'DELETED'} onChanged={changed} />
+      <Bulk chosen={chosen} onChanged={changed} />
       {list.error.value !== undefined && <Problem error={list.error.value} retry={() => list.refresh()} />}
       {count === 0 && <Empty filtered={isFiltered(selection)} onCreate={() => setCreating(true)} />}
       {count !== undefined && count > 0 && (
@@ -93,6 +140,7 @@ export function Links() {
                 key={link.id}
                 link={link}
                 shared={(place?.memberCount ?? 1) > 1}
+                trend={list.trends.value.get(link.id)}
                 chosen={chosen}
                 selectable={may('EDITOR')}
               />

@@ -73,6 +73,8 @@ export class List {
   /** False if the API stopped counting: there are more rows than `count`. */
   readonly exact = signal(true);
   readonly error = signal<unknown>(undefined);
+  /** The clicks of the last 30 days, one number for each, by the id of the link. Links without clicks have none. */
+  readonly trends = signal<ReadonlyMap<string, readonly number[]>>(new Map());
   private readonly pages = new Set<number>();
 
   constructor(readonly selection: Selection) {}
@@ -99,19 +101,29 @@ export class List {
     this.rows.value = rows;
   }
 
+  /** The selection as the API takes it. */
+  parameters() {
+    const { search, status, tag, domain, bundle, creator, campaign, sort } = this.selection;
+    if (status === 'DELETED') return { search, status }; // the trash has a search alone
+    const [sortBy, sortOrder] = orders[sort as Order];
+    return {
+      search,
+      status,
+      sortBy,
+      sortOrder,
+      tag,
+      domain,
+      bundleId: bundle,
+      createdBy: creator,
+      utmCampaign: campaign,
+    };
+  }
+
   private async fetch(page: number): Promise<void> {
     this.pages.add(page);
-    const { search, status, tag, domain, bundle, creator, campaign, sort } = this.selection;
-    const [sortBy, sortOrder] = orders[sort as Order];
-    // The trash has a search alone.
-    const more =
-      status === 'DELETED'
-        ? {}
-        : { sortBy, sortOrder, tag, domain, bundleId: bundle, createdBy: creator, utmCampaign: campaign };
+    const { status } = this.selection;
     try {
-      const answer = await api.get('/api/urls', {
-        query: { page: page + 1, pageSize, search, status, ...more },
-      });
+      const answer = await api.get('/api/urls', { query: { page: page + 1, pageSize, ...this.parameters() } });
       const rows = new Map(this.rows.value);
       for (let i = 0; i < pageSize; i++) {
         const link = answer.data[i];
@@ -124,10 +136,24 @@ export class List {
       const reached = (page + (answer.data.length === pageSize ? 2 : 0)) * pageSize + (answer.data.length % pageSize);
       this.count.value = answer.totalIsExact ? answer.total : Math.max(answer.total, this.count.value ?? 0, reached);
       this.error.value = undefined;
+      if (status !== 'DELETED') void this.fetchTrends(answer.data);
     } catch (error) {
       this.pages.delete(page);
       this.error.value = error;
     }
+  }
+
+  /** Loads the trends of a page. Without them, the list is still useful, so a failure is not shown. */
+  private async fetchTrends(links: readonly Link[]): Promise<void> {
+    const urlIds = links.filter((link) => link.clickCount > 0).map((link) => link.id);
+    if (urlIds.length === 0) return;
+    const { timeZone: timezone } = Intl.DateTimeFormat().resolvedOptions();
+    const found = await api.get('/api/analytics/trends', { query: { urlIds, timezone } }).catch(() => undefined);
+    if (found)
+      this.trends.value = new Map([
+        ...this.trends.value,
+        ...found.trends.map((one) => [one.urlId, one.clicks] as const),
+      ]);
   }
 }
 

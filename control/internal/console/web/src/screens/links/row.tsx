@@ -4,6 +4,7 @@ import { compact, day, number, t } from '../../text';
 import { IconButton } from '../../ui/button';
 import { copy } from '../../ui/copy';
 import { Icon } from '../../ui/icon';
+import { SiteIcon } from '../../ui/siteicon';
 import { bare, creatorOf, nameOf } from './changes';
 import type { Link } from './list';
 
@@ -44,17 +45,38 @@ function Facts({ link, shared }: { link: Link; shared: boolean }) {
   );
 }
 
+const height = 20;
+
+/** The clicks of 30 days as a small line. */
+function Sparkline({ days }: { days: readonly number[] | undefined }) {
+  if (!days) return <span class="trend" />;
+  const most = Math.max(...days, 1);
+  const points = days.map((n, day) => `${day * 2 + 1},${(height - 1 - (n / most) * (height - 2)).toFixed(1)}`);
+  return (
+    <svg
+      class="trend"
+      viewBox={`0 0 ${days.length * 2} ${height}`}
+      role="img"
+      aria-label={t('links.trend', { n: days.reduce((sum, n) => sum + n, 0) })}
+    >
+      <polyline points={points.join(' ')} />
+    </svg>
+  );
+}
+
 interface RowProps {
   link: Link;
   /** Whether other people have links in this list, so that each names its creator. */
   shared: boolean;
+  /** Clicks on each of the last 30 days; undefined until they are known, or without any. */
+  trend: readonly number[] | undefined;
   chosen: Signal<ReadonlySet<string>>;
   /** Whether the user may change links. Otherwise, rows cannot be selected. */
   selectable: boolean;
 }
 
 /** A link in the list. */
-export function Row({ link, shared, chosen, selectable }: RowProps) {
+export function Row({ link, shared, trend, chosen, selectable }: RowProps) {
   const short = bare(link.shortUrl);
   const toggle = () => {
     const next = new Set(chosen.value);
@@ -73,6 +95,7 @@ export function Row({ link, shared, chosen, selectable }: RowProps) {
           />
         </label>
       )}
+      <SiteIcon of={link.originalUrl} />
       <div class="what">
         <p class="name">
           <a href={to(`/links/${link.id}`)} dir="auto">
@@ -94,6 +117,7 @@ export function Row({ link, shared, chosen, selectable }: RowProps) {
         </p>
         <Facts link={link} shared={shared} />
       </div>
+      <Sparkline days={trend} />
       <p class="clicks" title={t('links.clicks', { n: link.clickCount })}>
         <b aria-hidden="true">{link.clickCount < 100_000 ? number(link.clickCount) : compact(link.clickCount)}</b>
         <span class="offscreen">{t('links.clicks', { n: link.clickCount })}</span>

@@ -13,15 +13,33 @@ export interface Style {
   width: number;
 }
 
+/** Levels that repair what a logo covers. */
+export const logoLevels: readonly string[] = ['Q', 'H'];
+
 type Format = 'png' | 'svg' | 'pdf';
 
-/** The file of a code. */
-export const fileOf = async (id: string, style: Style, format: Format): Promise<Blob> =>
-  (await download(`/api/urls/${encodeURIComponent(id)}/qrcode`, { ...style, format })).blob;
+/** The file of a code. The server draws the logo and does not keep it. */
+export async function fileOf(id: string, style: Style, format: Format, logo?: File): Promise<Blob> {
+  const form = new FormData();
+  if (logo) form.append('file', logo);
+  const path = `/api/urls/${encodeURIComponent(id)}/qrcode`;
+  return (await download(path, { ...style, format }, logo && form)).blob;
+}
 
 /** The code of a link as a picture. */
-export function Code({ id, address, style }: { id: string; address: string; style: Style }) {
-  const file = useResource(`${id} ${JSON.stringify(style)}`, () => fileOf(id, style, 'svg'));
+export function Code({
+  id,
+  address,
+  style,
+  logo,
+}: {
+  id: string;
+  address: string;
+  style: Style;
+  logo?: File | undefined;
+}) {
+  const key = JSON.stringify([id, style, logo?.name, logo?.lastModified, logo?.size]);
+  const file = useResource(key, () => fileOf(id, style, 'svg', logo));
   const [source, setSource] = useState('');
   const { data } = file;
   useEffect(() => {

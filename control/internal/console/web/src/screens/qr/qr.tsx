@@ -1,16 +1,17 @@
 import './qr.css';
-import { useId } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { query, search } from '../../route';
 import { number, t } from '../../text';
 import { Button } from '../../ui/button';
-import { Select } from '../../ui/field';
+import { Frame, Select } from '../../ui/field';
 import { Head, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
+import { save } from '../../ui/save';
 import { complain } from '../../ui/toast';
 import { LinkTabs } from '../link/tabs';
 import { bare, nameOf } from '../links/changes';
-import { Code, fileOf, type Style } from './code';
+import { Code, fileOf, logoLevels, type Style } from './code';
 import { contrast, enough, luminance } from './colors';
 
 const shapes = ['square', 'rounded', 'dots'] as const;
@@ -71,7 +72,50 @@ function Warnings({ style }: { style: Style }) {
   );
 }
 
-function Form({ style }: { style: Style }) {
+/** The choice of an image for the middle of the code. */
+function Logo({ logo, onLogo }: LogoProps) {
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const take = (file: File | undefined) => {
+    onLogo(file);
+    // The logo covers a part of the code, which only these levels repair.
+    if (file && !logoLevels.includes(query.value.get('level') ?? '')) search({ level: 'H' });
+  };
+  return (
+    <>
+      <Frame id={id} label={t('qr.logo')} hint={t('qr.logoHint')}>
+        <input
+          ref={input}
+          id={id}
+          type="file"
+          name="logo"
+          accept="image/png,image/jpeg,image/webp,image/gif"
+          aria-describedby={`${id}-hint`}
+          onChange={(event) => take(event.currentTarget.files?.[0])}
+        />
+      </Frame>
+      {logo && (
+        <Button
+          icon="close"
+          onClick={() => {
+            if (input.current) input.current.value = ''; // so that the same file can be chosen again
+            input.current?.focus();
+            take(undefined);
+          }}
+        >
+          {t('qr.noLogo')}
+        </Button>
+      )}
+    </>
+  );
+}
+
+interface LogoProps {
+  logo: File | undefined;
+  onLogo: (logo: File | undefined) => void;
+}
+
+function Form({ style, logo, onLogo }: LogoProps & { style: Style }) {
   const plain = (values: readonly string[]) => values.map((value) => [value, number(Number(value))] as const);
   return (
     <div class="form">
@@ -90,7 +134,7 @@ function Form({ style }: { style: Style }) {
         label={t('qr.level')}
         name="level"
         value={style.level}
-        options={levels.map((one) => [one, t(`qr.${one}`)] as const)}
+        options={levels.filter((one) => !logo || logoLevels.includes(one)).map((one) => [one, t(`qr.${one}`)] as const)}
         onValue={(level) => search({ level })}
       />
       <Select
@@ -107,19 +151,14 @@ function Form({ style }: { style: Style }) {
         options={plain(sizes)}
         onValue={(width) => search({ width })}
       />
+      <Logo logo={logo} onLogo={onLogo} />
     </div>
   );
 }
 
-function Downloads({ link, style }: { link: Schema<'URL'>; style: Style }) {
-  const save = async (format: 'png' | 'svg' | 'pdf') => {
-    const url = URL.createObjectURL(await fileOf(link.id, style, format));
-    const anchor = document.createElement('a');
-    anchor.href = url;
-    anchor.download = `${link.slug}.${format}`;
-    anchor.click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  };
+function Downloads({ link, style, logo }: { link: Schema<'URL'>; style: Style; logo: File | undefined }) {
+  const download = async (format: 'png' | 'svg' | 'pdf') =>
+    save(await fileOf(link.id, style, format, logo), `${link.slug}.${format}`);
   return (
     <div class="downloads">
       {(['png', 'svg', 'pdf'] as const).map((format) => (
@@ -127,7 +166,7 @@ function Downloads({ link, style }: { link: Schema<'URL'>; style: Style }) {
           key={format}
           icon="download"
           kind={format === 'png' ? 'primary' : 'plain'}
-          onClick={() => void save(format).catch(complain)}
+          onClick={() => void download(format).catch(complain)}
         >
           {t('qr.download', { format: format.toUpperCase() })}
         </Button>
@@ -138,9 +177,11 @@ function Downloads({ link, style }: { link: Schema<'URL'>; style: Style }) {
 
 /** The QR code of a link: its look, and files to download. */
 export function Designer({ id }: { id: string }) {
+  const [logo, setLogo] = useState<File>();
   const link = useResource(`link ${id}`, (signal) => api.get('/api/urls/{id}', { path: { id }, signal }));
   if (link.error !== undefined || !link.data) return <Waiting of={link} />;
-  const style = styleOf(query.value);
+  const asked = styleOf(query.value);
+  const style: Style = logo && !logoLevels.includes(asked.level) ? { ...asked, level: 'H' } : asked;
   return (
     <>
       <Head
@@ -150,11 +191,11 @@ export function Designer({ id }: { id: string }) {
       />
       <LinkTabs id={id} here="/qr" />
       <div class="designer">
-        <Form style={style} />
+        <Form style={style} logo={logo} onLogo={setLogo} />
         <div class="result">
-          <Code id={id} address={bare(link.data.shortUrl)} style={style} />
+          <Code id={id} address={bare(link.data.shortUrl)} style={style} logo={logo} />
           <Warnings style={style} />
-          <Downloads link={link.data} style={style} />
+          <Downloads link={link.data} style={style} logo={logo} />
         </div>
       </div>
     </>

@@ -13,6 +13,10 @@ import './system.css';
 const quantity = (n: number, unit: string): string =>
   new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay: 'short' }).format(n);
 
+/** A duration in milliseconds with two digits, because most redirects take a fraction of one. */
+const took = (ms: number): string =>
+  new Intl.NumberFormat(language.value, { style: 'unit', unit: 'millisecond', maximumSignificantDigits: 2 }).format(ms);
+
 function age(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 120) return quantity(seconds, 'second');
@@ -102,6 +106,16 @@ function Edges({ label, rows, all }: { label: string; rows: readonly Edge[]; all
           ),
         },
         { name: t('links.title'), figure: true, cell: (e) => <>{number(e.links)}</> },
+        {
+          name: t('edges.latency'),
+          figure: true,
+          cell: (e) => (
+            <>
+              {e.isAlive && e.latency ? took(e.latency.p50Ms) : '–'}
+              {e.isAlive && e.latency && <p class="hint">{t('edges.tail', { time: took(e.latency.p99Ms) })}</p>}
+            </>
+          ),
+        },
         {
           name: t('edges.pending'),
           figure: true,

@@ -21,6 +21,7 @@ const edge = (values: Partial<Edge>): Edge => ({
   refused: null,
   spool: { bytes: 0, pending: 0, dropped: 0, oldestMs: 0 },
   twin: null,
+  latency: null,
   ...values,
 });
 

@@ -3,8 +3,9 @@ import type { Schema } from '../../api/client';
 
 type Reported = Schema<'Edge'>;
 
-// The OpenAPI document does not say that a twin can be missing.
-export type Edge = Omit<Reported, 'twin'> & { twin: Reported['twin'] | null };
+// The OpenAPI document does not say that these can be missing.
+type Optional = 'twin' | 'latency';
+export type Edge = Omit<Reported, Optional> & { [K in Optional]: Reported[K] | null };
 
 /** What can be wrong with an edge, the worst first. */
 export const troubles = ['silent', 'refused', 'differs', 'dropped', 'late', 'waiting', 'twin', 'aside'] as const;

@@ -8,7 +8,6 @@ export const app: Translation<typeof en> = {
   'app.main': 'التنقل الرئيسي',
 
   'nav.links': 'الروابط',
-  'nav.classic': 'لوحة التحكم الكلاسيكية',
   'nav.work': 'مساحة العمل',
   'nav.system': 'النظام',
   'nav.analytics': 'التحليلات',
@@ -34,7 +33,6 @@ export const app: Translation<typeof en> = {
   'nav.workspaces': 'مساحات العمل',
   'nav.conversions': 'التحويلات',
 
-  'account.open': 'حساب {name}',
   'account.signOut': 'تسجيل الخروج',
   'account.workspace': 'مساحة العمل',
   'account.personal': 'شخصية',
@@ -60,8 +58,6 @@ export const app: Translation<typeof en> = {
   'action.add': 'إضافة',
   'action.copied': 'تم النسخ',
   'action.copyFailed': 'لم يسمح المتصفح بالنسخ.',
-  'action.more': 'عرض المزيد',
-  'action.export': 'تصدير',
   'action.refresh': 'تحديث',
 
   'state.loading': 'جارٍ التحميل',

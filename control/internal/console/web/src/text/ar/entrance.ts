@@ -44,4 +44,5 @@ export const entrance: Translation<typeof en> = {
   'invited.joined': 'انضممت إلى مساحة العمل.',
   'enrol.title': 'إعداد عامل ثانٍ',
   'enrol.hint': 'يطلبه المديرون. بعد ذلك يمكنك المتابعة.',
+  'signin.astray': 'فتحت هذه الصفحة على {here} حيث يرفض الخادم التغييرات. استخدم هذا العنوان بدلًا منه:',
 };

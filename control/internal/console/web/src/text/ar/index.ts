@@ -23,6 +23,7 @@ import { report } from './report';
 import { rules } from './rules';
 import { safety } from './safety';
 import { webhooks } from './webhooks';
+import { trash } from './trash';
 
 export const ar: Catalogue = {
   ...access,
@@ -49,4 +50,5 @@ export const ar: Catalogue = {
   ...rules,
   ...safety,
   ...webhooks,
+  ...trash,
 };

@@ -32,4 +32,7 @@ export const qr: Translation<typeof en> = {
   'qr.byAddress': 'العنوان فقط',
   'qr.codes': { zero: 'لا رموز', one: 'رمز واحد', two: 'رمزان', few: '{n} رموز', many: '{n} رمزًا', other: '{n} رمز' },
   'qr.columns': 'الرموز في الصف',
+  'qr.logo': 'الشعار',
+  'qr.logoHint': 'في وسط الرمز، بحجم أقصاه 1 ميبيبايت. لا يُحفظ.',
+  'qr.noLogo': 'إزالة الشعار',
 };

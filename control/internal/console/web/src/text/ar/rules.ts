@@ -8,7 +8,6 @@ export const rules: Translation<typeof en> = {
   'rules.empty': 'لا قواعد بعد',
   'rules.emptyHint': 'أرسل بعض الزوار إلى مكان آخر: حسب الجهاز أو البلد أو الوقت أو الحملة وغيرها.',
   'rules.add': 'إضافة قاعدة',
-  'rules.new': 'قاعدة جديدة',
   'rules.name': 'الاسم',
   'rules.target': 'الوجهة',
   'rules.active': 'مفعّلة',
@@ -21,7 +20,6 @@ export const rules: Translation<typeof en> = {
   'rules.saved': 'حُفظت {name}',
   'rules.ordered': 'حُفظ الترتيب',
   'rules.sends': 'إذا {conditions}، اذهب إلى {destination}.',
-  'rules.sendsAll': 'يذهب الجميع إلى {destination}.',
   'rules.matched': {
     zero: 'لا زيارات',
     one: 'زيارة واحدة',
@@ -52,7 +50,6 @@ export const rules: Translation<typeof en> = {
   'rules.operator': 'المقارنة',
   'rules.value': 'القيمة',
   'rules.values': 'القيم',
-  'rules.valuesHint': 'قيمة في كل سطر',
   'rules.parameter': 'المعامل',
   'rules.from': 'من',
   'rules.to': 'إلى',

@@ -120,4 +120,6 @@ export const safety: Translation<typeof en> = {
   'reports.banner': 'هذا الرابط موقوف. يتلقى الزوار الحالة 410.',
   'reports.bannerHint': 'يمكنك تغيير الرابط، لكن لا يرفع الإيقاف إلا مدير الخدمة.',
   'reports.ofThis': 'البلاغات',
+  'edges.latency': 'وسيط زمن الاستجابة',
+  'edges.tail': 'p99 {time}',
 };

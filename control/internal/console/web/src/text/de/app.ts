@@ -8,7 +8,6 @@ export const app: Translation<typeof en> = {
   'app.main': 'Hauptnavigation',
 
   'nav.links': 'Links',
-  'nav.classic': 'Bisherige Konsole',
   'nav.work': 'Arbeitsbereich',
   'nav.system': 'System',
   'nav.analytics': 'Auswertung',
@@ -34,7 +33,6 @@ export const app: Translation<typeof en> = {
   'nav.workspaces': 'Arbeitsbereiche',
   'nav.conversions': 'Conversions',
 
-  'account.open': 'Konto von {name}',
   'account.signOut': 'Abmelden',
   'account.workspace': 'Arbeitsbereich',
   'account.personal': 'Persönlich',
@@ -60,8 +58,6 @@ export const app: Translation<typeof en> = {
   'action.add': 'Hinzufügen',
   'action.copied': 'Kopiert',
   'action.copyFailed': 'Der Browser hat das Kopieren nicht erlaubt.',
-  'action.more': 'Mehr anzeigen',
-  'action.export': 'Exportieren',
   'action.refresh': 'Aktualisieren',
 
   'state.loading': 'Wird geladen',

@@ -48,4 +48,6 @@ export const entrance: Translation<typeof en> = {
   'invited.joined': 'Sie sind dem Arbeitsbereich beigetreten.',
   'enrol.title': 'Zweiten Faktor einrichten',
   'enrol.hint': 'Ihre Administratoren verlangen einen. Danach geht es weiter.',
+  'signin.astray':
+    'Sie haben diese Seite unter {here} geöffnet. Dort lehnt der Server Änderungen ab. Verwenden Sie stattdessen diese Adresse:',
 };

@@ -26,4 +26,5 @@ export const history: Translation<typeof english> = {
   'history.variantAdded': 'Variante „{name}“ hinzugefügt',
   'history.variantChanged': 'Variante „{name}“ geändert',
   'history.variantRemoved': 'Variante „{name}“ entfernt',
+  'history.reach': 'Das hat sich seitdem geändert und kehrt zu diesem Stand zurück:',
 };

@@ -33,4 +33,7 @@ export const qr: Translation<typeof en> = {
   'qr.byAddress': 'Nur Adresse',
   'qr.codes': { one: '{n} Code', other: '{n} Codes' },
   'qr.columns': 'Codes je Zeile',
+  'qr.logo': 'Logo',
+  'qr.logoHint': 'In der Mitte des Codes, höchstens 1 MiB. Es wird nicht gespeichert.',
+  'qr.noLogo': 'Logo entfernen',
 };

@@ -94,4 +94,6 @@ export const safety: Translation<typeof en> = {
   'reports.banner': 'Dieser Link ist gesperrt. Besucher erhalten den Status 410.',
   'reports.bannerHint': 'Sie können den Link ändern, aber nur ein Administrator des Dienstes kann die Sperre aufheben.',
   'reports.ofThis': 'Meldungen',
+  'edges.latency': 'Latenz (Median)',
+  'edges.tail': 'p99 {time}',
 };

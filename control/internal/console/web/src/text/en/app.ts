@@ -5,7 +5,6 @@ export const app = {
   'app.main': 'Main navigation',
 
   'nav.links': 'Links',
-  'nav.classic': 'Classic console',
   'nav.work': 'Workspace',
   'nav.system': 'System',
   'nav.analytics': 'Analytics',
@@ -31,7 +30,6 @@ export const app = {
   'nav.workspaces': 'Workspaces',
   'nav.conversions': 'Conversions',
 
-  'account.open': 'Account of {name}',
   'account.signOut': 'Sign out',
   'account.workspace': 'Workspace',
   'account.personal': 'Personal',
@@ -57,8 +55,6 @@ export const app = {
   'action.add': 'Add',
   'action.copied': 'Copied',
   'action.copyFailed': 'The browser did not allow copying.',
-  'action.more': 'Show more',
-  'action.export': 'Export',
   'action.refresh': 'Refresh',
 
   'state.loading': 'Loading',

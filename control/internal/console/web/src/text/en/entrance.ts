@@ -42,4 +42,5 @@ export const entrance = {
   'invited.joined': 'You have joined the workspace.',
   'enrol.title': 'Set up a second factor',
   'enrol.hint': 'Your administrators require one. Then you can go on.',
+  'signin.astray': 'You opened this page at {here}, where the server refuses changes. Use this address instead:',
 } as const;

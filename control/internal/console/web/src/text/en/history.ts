@@ -23,4 +23,5 @@ export const history = {
   'history.variantAdded': 'Variant “{name}” added',
   'history.variantChanged': 'Variant “{name}” changed',
   'history.variantRemoved': 'Variant “{name}” removed',
+  'history.reach': 'These have changed since and return to that state:',
 } as const;

@@ -24,6 +24,7 @@ import { report } from './report';
 import { rules } from './rules';
 import { safety } from './safety';
 import { webhooks } from './webhooks';
+import { trash } from './trash';
 
 export const en = {
   ...access,
@@ -50,4 +51,5 @@ export const en = {
   ...rules,
   ...safety,
   ...webhooks,
+  ...trash,
 } as const;

@@ -29,4 +29,7 @@ export const qr = {
   'qr.byAddress': 'Address only',
   'qr.codes': { one: '{n} code', other: '{n} codes' },
   'qr.columns': 'Codes in a row',
+  'qr.logo': 'Logo',
+  'qr.logoHint': 'In the middle of the code, at most 1 MiB. It is not stored.',
+  'qr.noLogo': 'Remove the logo',
 } as const;

@@ -88,4 +88,6 @@ export const safety = {
   'reports.banner': 'This link is suspended. Visitors get the status 410.',
   'reports.bannerHint': 'You can change the link, but only an administrator of the service can lift the suspension.',
   'reports.ofThis': 'Reports',
+  'edges.latency': 'Median latency',
+  'edges.tail': 'p99 {time}',
 } as const;

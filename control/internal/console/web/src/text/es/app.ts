@@ -8,7 +8,6 @@ export const app: Translation<typeof en> = {
   'app.main': 'Navegación principal',
 
   'nav.links': 'Enlaces',
-  'nav.classic': 'Consola clásica',
   'nav.work': 'Espacio de trabajo',
   'nav.system': 'Sistema',
   'nav.analytics': 'Analítica',
@@ -34,7 +33,6 @@ export const app: Translation<typeof en> = {
   'nav.workspaces': 'Espacios de trabajo',
   'nav.conversions': 'Conversiones',
 
-  'account.open': 'Cuenta de {name}',
   'account.signOut': 'Cerrar sesión',
   'account.workspace': 'Espacio de trabajo',
   'account.personal': 'Personal',
@@ -60,8 +58,6 @@ export const app: Translation<typeof en> = {
   'action.add': 'Añadir',
   'action.copied': 'Copiado',
   'action.copyFailed': 'El navegador no permitió copiar.',
-  'action.more': 'Mostrar más',
-  'action.export': 'Exportar',
   'action.refresh': 'Actualizar',
 
   'state.loading': 'Cargando',

@@ -47,4 +47,5 @@ export const entrance: Translation<typeof en> = {
   'invited.joined': 'Se ha unido al espacio de trabajo.',
   'enrol.title': 'Configurar un segundo factor',
   'enrol.hint': 'Sus administradores lo exigen. Después podrá continuar.',
+  'signin.astray': 'Ha abierto esta página en {here}, donde el servidor rechaza los cambios. Use esta dirección:',
 };

@@ -26,4 +26,5 @@ export const history: Translation<typeof english> = {
   'history.variantAdded': 'Variante «{name}» añadida',
   'history.variantChanged': 'Variante «{name}» modificada',
   'history.variantRemoved': 'Variante «{name}» eliminada',
+  'history.reach': 'Esto ha cambiado desde entonces y vuelve a ese estado:',
 };

@@ -32,4 +32,7 @@ export const qr: Translation<typeof en> = {
   'qr.byAddress': 'Solo la dirección',
   'qr.codes': { one: '{n} código', many: '{n} de códigos', other: '{n} códigos' },
   'qr.columns': 'Códigos por fila',
+  'qr.logo': 'Logotipo',
+  'qr.logoHint': 'En el centro del código, 1 MiB como máximo. No se guarda.',
+  'qr.noLogo': 'Quitar el logotipo',
 };

@@ -96,4 +96,6 @@ export const safety: Translation<typeof en> = {
   'reports.bannerHint':
     'Puedes cambiar el enlace, pero solo un administrador del servicio puede levantar la suspensión.',
   'reports.ofThis': 'Denuncias',
+  'edges.latency': 'Latencia mediana',
+  'edges.tail': 'p99 {time}',
 };

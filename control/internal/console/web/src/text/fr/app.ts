@@ -8,7 +8,6 @@ export const app: Translation<typeof en> = {
   'app.main': 'Navigation principale',
 
   'nav.links': 'Liens',
-  'nav.classic': 'Console classique',
   'nav.work': 'Espace de travail',
   'nav.system': 'Système',
   'nav.analytics': 'Statistiques',
@@ -34,7 +33,6 @@ export const app: Translation<typeof en> = {
   'nav.workspaces': 'Espaces de travail',
   'nav.conversions': 'Conversions',
 
-  'account.open': 'Compte de {name}',
   'account.signOut': 'Se déconnecter',
   'account.workspace': 'Espace de travail',
   'account.personal': 'Personnel',
@@ -60,8 +58,6 @@ export const app: Translation<typeof en> = {
   'action.add': 'Ajouter',
   'action.copied': 'Copié',
   'action.copyFailed': 'Le navigateur n’a pas autorisé la copie.',
-  'action.more': 'Afficher plus',
-  'action.export': 'Exporter',
   'action.refresh': 'Actualiser',
 
   'state.loading': 'Chargement',

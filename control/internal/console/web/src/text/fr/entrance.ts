@@ -47,4 +47,6 @@ export const entrance: Translation<typeof en> = {
   'invited.joined': 'Vous avez rejoint l’espace de travail.',
   'enrol.title': 'Configurer un second facteur',
   'enrol.hint': 'Vos administrateurs l’exigent. Vous pourrez ensuite continuer.',
+  'signin.astray':
+    'Vous avez ouvert cette page à l’adresse {here}, où le serveur refuse les modifications. Utilisez plutôt cette adresse :',
 };

@@ -26,4 +26,5 @@ export const history: Translation<typeof english> = {
   'history.variantAdded': 'Variante « {name} » ajoutée',
   'history.variantChanged': 'Variante « {name} » modifiée',
   'history.variantRemoved': 'Variante « {name} » supprimée',
+  'history.reach': 'Ces éléments ont changé depuis et reviennent à cet état :',
 };

@@ -33,4 +33,7 @@ export const qr: Translation<typeof en> = {
   'qr.byAddress': 'Adresse seule',
   'qr.codes': { one: '{n} code', many: '{n} de codes', other: '{n} codes' },
   'qr.columns': 'Codes par ligne',
+  'qr.logo': 'Logo',
+  'qr.logoHint': 'Au milieu du code, 1 Mio au plus. Il n’est pas conservé.',
+  'qr.noLogo': 'Retirer le logo',
 };

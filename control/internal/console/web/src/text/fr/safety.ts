@@ -97,4 +97,6 @@ export const safety: Translation<typeof en> = {
   'reports.bannerHint':
     'Vous pouvez modifier le lien, mais seul un administrateur du service peut lever la suspension.',
   'reports.ofThis': 'Signalements',
+  'edges.latency': 'Latence médiane',
+  'edges.tail': 'p99 {time}',
 };

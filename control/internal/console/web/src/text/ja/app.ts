@@ -8,7 +8,6 @@ export const app: Translation<typeof en> = {
   'app.main': 'メインナビゲーション',
 
   'nav.links': 'リンク',
-  'nav.classic': '従来のコンソール',
   'nav.work': 'ワークスペース',
   'nav.system': 'システム',
   'nav.analytics': '分析',
@@ -34,7 +33,6 @@ export const app: Translation<typeof en> = {
   'nav.workspaces': 'ワークスペース一覧',
   'nav.conversions': 'コンバージョン',
 
-  'account.open': '{name} のアカウント',
   'account.signOut': 'ログアウト',
   'account.workspace': 'ワークスペース',
   'account.personal': '個人用',
@@ -60,8 +58,6 @@ export const app: Translation<typeof en> = {
   'action.add': '追加',
   'action.copied': 'コピーしました',
   'action.copyFailed': 'ブラウザーがコピーを許可しませんでした。',
-  'action.more': 'さらに表示',
-  'action.export': 'エクスポート',
   'action.refresh': '更新',
 
   'state.loading': '読み込み中',

@@ -45,4 +45,6 @@ export const entrance: Translation<typeof en> = {
   'invited.joined': 'ワークスペースに参加しました。',
   'enrol.title': '2要素認証を設定',
   'enrol.hint': '管理者が必須にしています。設定すると続けられます。',
+  'signin.astray':
+    'このページは {here} で開かれましたが、そこではサーバーが変更を受け付けません。代わりに次のアドレスを使用してください：',
 };

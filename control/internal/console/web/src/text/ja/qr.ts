@@ -32,4 +32,7 @@ export const qr: Translation<typeof en> = {
   'qr.byAddress': 'アドレスのみ',
   'qr.codes': { other: '{n} 個のコード' },
   'qr.columns': '1 行のコード数',
+  'qr.logo': 'ロゴ',
+  'qr.logoHint': 'コードの中央に表示します。1 MiBまで。保存されません。',
+  'qr.noLogo': 'ロゴを削除',
 };

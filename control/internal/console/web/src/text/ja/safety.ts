@@ -85,4 +85,6 @@ export const safety: Translation<typeof en> = {
   'reports.banner': 'このリンクは停止されています。訪問者にはステータス 410 が返されます。',
   'reports.bannerHint': 'リンクは変更できますが、停止を解除できるのはサービスの管理者だけです。',
   'reports.ofThis': '報告',
+  'edges.latency': 'レイテンシー（中央値）',
+  'edges.tail': 'p99 {time}',
 };

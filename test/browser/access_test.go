@@ -1,0 +1,128 @@
+package browser_test
+
+import (
+	"strconv"
+	"testing"
+)
+
+// Administrators add an identity provider. Its secret is never shown or kept in the browser, and rules are changed after a question.
+func TestAccess_providers(t *testing.T) {
+	t.Parallel()
+	issuer, client, secret := identityProvider(t)
+	b := newConsole(t, standalone(t, "OIDC_ALLOW_PRIVATE=true"), "")
+	b.visit("/console/providers")
+	b.also("403")
+	b.sees("No identity providers yet")
+	b.until(`document.querySelector('main .named:nth-of-type(2) button, main .named:last-of-type button').disabled`)
+	b.barrierFree()
+	b.looks("providers-none")
+	b.press("New provider")
+	b.fill("name", "Acme")
+	b.fill("slug", "A b")
+	b.fill("discoveryUrl", issuer)
+	b.fill("clientId", client)
+	b.fill("clientSecret", secret)
+	b.press("Save")
+	b.until(`document.activeElement.name === 'slug' && document.activeElement.ariaInvalid === 'true'`)
+	b.barrierFree()
+	b.looks("provider-form")
+	b.until(`!JSON.stringify(sessionStorage).includes(` + strconv.Quote(secret) + `)`)
+	b.fill("slug", "acme")
+	b.fill("allowedDomains", "example.com, example.org")
+	b.press("Save")
+	b.sees("Callback address, to register at the provider")
+	b.until(`document.querySelector('.secret input').value.endsWith('/api/auth/sso/acme/callback')`)
+	b.until(`!document.body.innerHTML.includes(` + strconv.Quote(secret) + `)`)
+	b.barrierFree()
+	b.looks("providers")
+	b.narrow("providers-320")
+
+	// Only what was changed is sent, so the secret stays.
+	b.press("Edit")
+	b.fill("name", "Acme Inc.")
+	b.press("Save")
+	b.until(`[...document.querySelectorAll('h2')].some((e) => e.textContent === 'Acme Inc.')`)
+	var got []struct {
+		Name            string
+		AllowedDomains  []string
+		HasClientSecret bool
+		IsActive        bool
+	}
+	b.ask("GET", "/api/admin/oidc-providers", nil, &got)
+	if len(got) != 1 || got[0].Name != "Acme Inc." || len(got[0].AllowedDomains) != 2 || !got[0].HasClientSecret || !got[0].IsActive {
+		t.Fatalf("the providers are %+v", got)
+	}
+
+	// Passwords are turned off and on. A second factor is refused, because the administrator has none.
+	rule := func(n string) string {
+		return `document.querySelectorAll('main .named')[` + n + `].querySelector('button').click()`
+	}
+	b.eval(rule("1"), nil)
+	b.sees("Try that first: if it fails, nobody can sign in.")
+	b.barrierFree()
+	b.looks("passwords-off")
+	b.press("Turn on")
+	b.until(`document.querySelectorAll('main .named')[1].querySelector('.badge.good')`)
+	b.eval(rule("1"), nil)
+	b.sees("Everybody can sign in with a password again")
+	b.press("Turn off")
+	b.until(`!document.querySelectorAll('main .named')[1].querySelector('.badge.good')`)
+	b.eval(rule("0"), nil)
+	b.press("Turn on")
+	b.until(`document.querySelector('dialog .notice.bad')`)
+	b.press("Cancel")
+
+	b.eval(`[...document.querySelectorAll('main section button')].find((e) => e.textContent.trim() === 'Turn off').click()`, nil)
+	b.sees("New sign-ins are refused; sessions continue.")
+	b.press("Delete")
+	b.sees("Delete Acme Inc.?")
+	b.press("Delete")
+	b.sees("No identity providers yet")
+	b.silent()
+}
+
+// Settings are JSON values. Mistakes are shown at their field.
+func TestAccess_settings(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.visit("/console/settings")
+	b.sees("All settings have their default values.")
+	b.press("New setting")
+	b.fill("key", "team.color")
+	b.fill("value", `{"a": `)
+	b.press("Save")
+	b.sees("This is not valid JSON")
+	b.until(`document.activeElement.name === 'value'`)
+	b.barrierFree()
+	b.looks("setting")
+	b.fill("value", `{"a": [1]}`)
+	b.fill("description", "Colours <b>")
+	b.press("Save")
+	b.sees("Colours <b>")
+	b.sees(`{"a":[1]}`)
+	b.barrierFree()
+	b.looks("settings")
+	b.narrow("settings-320")
+	b.press("New setting")
+	b.fill("key", "team.color")
+	b.fill("value", "1")
+	b.press("Save")
+	b.sees("already exists; edit it instead")
+	b.press("Cancel")
+	b.press("Edit team.color")
+	b.fill("value", "7")
+	b.press("Save")
+	b.until(`document.querySelector('td code').textContent === '7'`)
+	var got struct {
+		Value       int
+		Description string
+	}
+	b.ask("GET", "/api/settings/system/team.color", nil, &got)
+	if got.Value != 7 || got.Description != "Colours <b>" {
+		t.Errorf("the setting is %+v", got)
+	}
+	b.press("Delete team.color")
+	b.press("Delete")
+	b.sees("All settings have their default values.")
+	b.silent()
+}

@@ -1,0 +1,89 @@
+package browser_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// The address of a screen names the workspace, so a tab keeps it, and a colleague who opens the address sees the same.
+func TestWorkspaces_in_addresses(t *testing.T) {
+	t.Parallel()
+	base := standalone(t)
+	b := newConsole(t, base, "")
+	b.until(`location.search === ''`)
+	b.ask("POST", "/api/workspaces", map[string]any{"name": "Growth", "slug": "growth"}, nil)
+	b.visit("/console/links?workspace=growth")
+	b.until(`document.querySelector('.switcher')?.textContent.includes('Growth')`)
+	b.until(`location.search === '?workspace=growth'`)
+	b.press("Analytics")
+	b.until(`location.pathname.endsWith('/analytics') && new URLSearchParams(location.search).get('workspace') === 'growth'`)
+	b.until(`[...document.querySelectorAll('nav a[href^="/console"]')].every((e) => new URL(e.href).searchParams.get('workspace') === 'growth')`)
+	var address string
+	b.eval(`location.pathname + location.search`, &address)
+
+	colleague := newConsole(t, base, "")
+	colleague.visit(address)
+	colleague.until(`document.querySelector('.switcher')?.textContent.includes('Growth')`)
+	colleague.visit("/console/links?workspace=unknown&search=x")
+	colleague.until(`new URLSearchParams(location.search).get('search') === 'x' && new URLSearchParams(location.search).get('workspace') !== 'unknown'`)
+	colleague.silent()
+
+	b.visit("/console/links?workspace=growth")
+	b.until(`document.querySelector('.switcher')?.textContent.includes('Growth')`)
+	b.eval(`document.querySelector('.switcher > button').click()`, nil)
+	b.until(`[...document.querySelectorAll('.switcher .panel button')].some((e) => e.textContent.includes('Personal'))`)
+	b.eval(`[...document.querySelectorAll('.switcher .panel button')].find((e) => e.textContent.includes('Personal')).click()`, nil)
+	b.until(`location.search === '' && document.querySelector('.switcher > button').textContent.includes('Personal')`)
+	b.eval(`history.back()`, nil)
+	b.until(`location.search === '?workspace=growth' && document.querySelector('.switcher > button').textContent.includes('Growth')`)
+	b.silent()
+}
+
+// A page that was opened under another name of this machine goes to the right one. Under a foreign name it says where to go,
+// because the API refuses its changes.
+func TestConsole_opened_at_another_address(t *testing.T) {
+	t.Parallel()
+	base := standalone(t)
+	b := open(t, base)
+	b.base = strings.Replace(base, "127.0.0.1", "localhost", 1)
+	b.visit("/console/keys?a=b")
+	b.sees("Sign in")
+	b.until(fmt.Sprintf(`location.href === %q`, base+"/console/keys?a=b"))
+
+	foreign := open(t, "http://other.example.com", chromedp.Flag("host-resolver-rules", "MAP other.example.com "+strings.TrimPrefix(base, "http://")))
+	foreign.visit("/console/keys")
+	foreign.sees("You opened this page at http://other.example.com")
+	foreign.until(fmt.Sprintf(`document.querySelector('.notice a').href === %q`, base+"/"))
+	foreign.looks("astray")
+}
+
+// The found links are exported, and the places of the old console lead to the screens of this one.
+func TestConsole_export_and_old_places(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	spring := b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": "spring", "title": "Spring"})
+	b.made(map[string]any{"originalUrl": "https://example.com/2", "customSlug": "autumn", "title": "Autumn"})
+	b.visit("/console/links?search=spring")
+	b.sees("1 link")
+	b.eval(`(() => {
+		const make = URL.createObjectURL;
+		URL.createObjectURL = (blob) => { blob.text().then((text) => window.file = text); return make.call(URL, blob); };
+		HTMLAnchorElement.prototype.click = function () { window.fileName = this.download; };
+	})()`, nil)
+	b.press("Export")
+	b.until(`window.fileName?.endsWith('.csv') && window.file?.includes('spring') && !window.file.includes('autumn')`)
+	for from, want := range map[string]string{
+		"/console/overview": "/console/analytics", "/console/new/links": "/console/links", "/console/abuse": "/console/reports",
+		"/console/links/" + spring.ID + "/variants": "/console/links/" + spring.ID + "/experiment", "/console/links/" + spring.ID + "/edit": "/console/links/" + spring.ID,
+	} {
+		b.visit(from)
+		b.until(fmt.Sprintf(`location.pathname === %q && document.querySelector('h1')`, want))
+	}
+	b.also("404")
+	b.visit("/console/nothing")
+	b.sees("This page does not exist")
+	b.silent()
+}

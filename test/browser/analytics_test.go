@@ -1,0 +1,223 @@
+package browser_test
+
+import (
+	"fmt"
+	neturl "net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// clicked makes a link with five clicks, and returns its id when the report has them.
+func clicked(t *testing.T, b *browser) string {
+	t.Helper()
+	u := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "launch", "title": "Launch", "tags": []string{"autumn"}, "utmSource": "newsletter"})
+	for range 3 {
+		follow(t, b.base+"/launch", phone, "https://l.instagram.com/?u=x")
+	}
+	follow(t, b.base+"/launch", laptop, "https://www.instagram.com/")
+	follow(t, b.base+"/launch", "Googlebot/2.1 (+http://www.google.com/bot.html)", "")
+	testkit.Within(t, 20*time.Second, "the report has the clicks", func() bool {
+		var report struct{ TotalClicks int }
+		b.ask("GET", "/api/analytics/urls/"+u.ID+"?includeBots=true", nil, &report)
+		return report.TotalClicks == 5
+	})
+	return u.ID
+}
+
+// The report of the workspace: totals, course, comparison, breakdowns that filter each other, and files.
+func TestConsole_analytics(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.visit("/console/analytics")
+	b.sees("No figures yet")
+	b.barrierFree()
+	b.looks("report-empty")
+	clicked(t, b)
+	b.visit("/console/analytics")
+	b.until(`document.querySelector('.figures b')?.textContent === '4'`)
+	b.sees("Times are in the time zone")
+	b.until(`document.querySelectorAll('.map path').length > 150`)
+	b.until(`document.querySelector('.breakdown a')?.textContent === 'Launch'`)
+	b.barrierFree()
+	b.looks("report")
+
+	// People and bots are two lines, and a table has the same figures.
+	b.set("audience", "all")
+	b.until(`document.querySelector('.figures b').textContent === '5' && document.querySelectorAll('.chart .line').length === 2`)
+	b.eval(`document.querySelector('.timeline details').open = true`, nil)
+	b.until(`[...document.querySelectorAll('.timeline tbody tr')].at(-1).innerText.replace(/\s+/g, ' ').endsWith(' 4 1')`)
+	b.barrierFree()
+	b.looks("report-bots")
+
+	// A row of a breakdown filters everything, and a second click takes the filter away.
+	b.press("Computer")
+	b.until(`location.search.includes('device=DESKTOP') && document.querySelector('.figures b').textContent === '1'`)
+	b.until(`document.querySelector('.filterchips li')?.textContent === 'DevicesComputerClear'`)
+	b.press("autumn")
+	b.until(`location.search.includes('tag=autumn') && document.querySelectorAll('.filterchips li').length === 3`)
+	b.barrierFree()
+	b.looks("report-filtered")
+	b.press("Clear the filters")
+	b.until(`!location.search.includes('tag=') && document.querySelector('.figures b').textContent === '5'`)
+
+	// The heat map is in the user's time zone and has all clicks.
+	b.until(`[...document.querySelectorAll('.heat tbody td')].reduce((n, cell) => n + Number(cell.textContent), 0) === 5`)
+	b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
+	b.settle()
+	b.until(`document.documentElement.scrollWidth <= innerWidth`)
+	b.looks("report-phone")
+	b.do(emulation.ClearDeviceMetricsOverride())
+
+	// The chart as SVG looks the same without the style sheets of the console.
+	b.visit("/console/analytics")
+	b.until(`document.querySelector('.chart svg')`)
+	b.eval(`window.saved = []; URL.createObjectURL = ((real) => (blob) => { saved.push(blob); return real.call(URL, blob); })(URL.createObjectURL)`, nil)
+	b.press("SVG")
+	var drawn string
+	b.do(chromedp.Evaluate(`saved[0].text()`, &drawn, awaited))
+	if !strings.HasPrefix(drawn, "<svg") || !strings.Contains(drawn, `stroke="rgb(`) || strings.Contains(drawn, "var(--") {
+		t.Errorf("the chart as a file: %.300s", drawn)
+	}
+	b.press("PNG")
+	var size []int
+	b.do(chromedp.Evaluate(`(async () => { while (saved.at(-1).type !== 'image/png') await new Promise((r) => setTimeout(r, 20)); const image = await createImageBitmap(saved.at(-1)); return [image.width, image.height]; })()`, &size, awaited))
+	if len(size) != 2 || size[0] < 800 || size[1] != 520 {
+		t.Errorf("the chart as a picture has %v pixels", size)
+	}
+	b.silent()
+}
+
+// The launch day of a campaign is more than one bar: a click on the day shows its hours.
+func TestFault08_a_launch_day_has_hours(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	id := clicked(t, b)
+	b.visit("/console/links/" + id + "/analytics")
+	b.until(`document.querySelectorAll('.timeline tbody tr').length === 30`)
+	b.chartPoint(30, 29)
+	b.until(`document.querySelector('[name=interval]').value === 'hour'`)
+	b.until(`[23, 24, 25].includes(document.querySelectorAll('.timeline tbody tr').length)`)
+	b.until(`document.querySelector('.figures b').textContent === '4'`)
+	b.barrierFree()
+	b.looks("report-hours")
+	b.eval(`history.back()`, nil)
+	b.until(`document.querySelector('[name=interval]').value === 'day' && document.querySelectorAll('.timeline tbody tr').length === 30`)
+	b.silent()
+}
+
+// chartPoint clicks one of n points of the chart.
+func (b *browser) chartPoint(n, at int) {
+	b.t.Helper()
+	b.eval(`document.querySelector('.chart').scrollIntoView({block: 'center'})`, nil)
+	b.settle()
+	var box struct{ X, Y, Width, Height float64 }
+	b.eval(`document.querySelector('.chart svg').getBoundingClientRect().toJSON()`, &box)
+	x, y := box.X+44+(box.Width-52)*float64(at)/float64(n-1), box.Y+box.Height/2
+	for _, kind := range []input.MouseType{input.MouseMoved, input.MousePressed, input.MouseReleased} {
+		b.do(input.DispatchMouseEvent(kind, x, y).WithButton(input.Left).WithClickCount(1))
+	}
+}
+
+// Range, audience, comparison and filters are in the address, and stay when the user goes from the workspace to a link.
+func TestFault11_the_view_of_a_report_is_in_the_address(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	clicked(t, b)
+	b.visit("/console/analytics")
+	b.until(`document.querySelector('.breakdown a')`)
+	b.set("range", "week")
+	b.set("interval", "hour")
+	b.set("audience", "all")
+	b.set("compare", "previous")
+	b.press("Phone")
+	b.until(`document.querySelector('.figures b').textContent === '3'`)
+	b.do(chromedp.Reload())
+	b.until(`document.querySelector('.figures b')?.textContent === '3'`)
+	b.press("Launch")
+	b.until(`/\/links\/[\w-]+\/analytics$/.test(location.pathname)`)
+	b.until(`document.querySelector('.figures b')?.textContent === '3' && document.querySelector('.chart .before')`)
+	var query string
+	b.eval(`location.search`, &query)
+	got, err := neturl.ParseQuery(strings.TrimPrefix(query, "?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"range": "week", "interval": "hour", "audience": "all", "compare": "previous", "device": "MOBILE", "zone": "Europe/Berlin"} {
+		if got.Get(name) != want {
+			t.Errorf("%s is %q in the address, want %q", name, got.Get(name), want)
+		}
+	}
+
+	// Somebody in another time zone sees the days of the person who shared the view, and can change to their own.
+	b.visit("/console/analytics?zone=Asia%2FTokyo")
+	b.sees("time zone Asia/Tokyo")
+	b.barrierFree()
+	b.press("Use my time zone")
+	b.sees("time zone Europe/Berlin")
+	b.until(`new URLSearchParams(location.search).get('zone') === 'Europe/Berlin'`)
+	b.silent()
+}
+
+// Referrers are grouped by site, campaign parameters and places are shown, and growth from nothing has no percentage.
+func TestFault18_referrers_are_grouped_and_nothing_has_no_growth(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	id := clicked(t, b)
+	b.visit("/console/links/" + id + "/analytics?compare=previous")
+	b.until(`document.querySelector('.figures b')?.textContent === '4'`)
+	b.until(`document.querySelector('.figures .change').textContent.trim() === 'before: 0'`)
+	var sites []string
+	b.eval(`[...document.querySelectorAll('[aria-label=Sources] tbody tr')].map((row) => row.innerText.replace(/\s+/g, ' ').trim())`, &sites)
+	if len(sites) != 1 || sites[0] != "Instagram 4 0" {
+		t.Errorf("sites %q", sites)
+	}
+	b.press("UTM source")
+	b.sees("newsletter")
+	b.press("Cities")
+	b.sees("Unknown")
+	b.silent()
+}
+
+// Journey: somebody shares the hourly view of a launch day. From the list of links it takes three actions.
+func TestJourney_share_the_hours_of_a_launch_day(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	id := clicked(t, b)
+	b.visit("/console/links")
+	b.sees("Launch")
+	began := time.Now()
+	b.press("Launch")
+	tab := `[...document.querySelectorAll('.tabs a')].find((a) => a.textContent === 'Analytics')` // the menu has the same name
+	b.until(tab)
+	b.eval(tab+`.click()`, nil)
+	b.until(`document.querySelectorAll('.timeline tbody tr').length === 30`)
+	b.chartPoint(30, 29)
+	b.until(`document.querySelector('[name=interval]')?.value === 'hour'`)
+	var shared, figure string
+	b.eval(`location.pathname + location.search`, &shared)
+	t.Logf("three actions in %v: %s", time.Since(began).Round(time.Millisecond), shared)
+	if !strings.HasPrefix(shared, "/console/links/"+id+"/analytics?") {
+		t.Errorf("the shared view is that of another screen: %s", shared)
+	}
+
+	other := open(t, b.base)
+	other.scheme("")
+	other.visit(shared)
+	other.sees("Sign in")
+	other.fill("email", "admin@example.com")
+	other.fill("password", adminPassword)
+	other.press("Sign in")
+	other.until(`document.querySelector('[name=interval]')?.value === 'hour' && document.querySelector('.figures b')?.textContent === '4'`)
+	other.eval(`document.querySelector('[name=from]').value + ' ' + document.querySelector('[name=to]').value`, &figure)
+	if day := time.Now().Format(time.DateOnly); figure != fmt.Sprintf("%s %s", day, day) {
+		t.Errorf("the shared view shows %s", figure)
+	}
+	other.silent()
+}

@@ -1,0 +1,278 @@
+package browser_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// Tests of faults that users met in the first console. Each is named after its number in their list; other files have the tests of
+// faults that belong to one screen.
+
+// answerWith makes the browser answer requests for a path itself, until the returned function is called. Status 0 makes them fail.
+func (b *browser) answerWith(pattern string, status int64, body string) (end func()) {
+	b.t.Helper()
+	ctx, cancel := context.WithCancel(b.ctx)
+	chromedp.ListenTarget(ctx, func(event any) {
+		e, ok := event.(*fetch.EventRequestPaused)
+		if !ok {
+			return
+		}
+		go func() {
+			target := cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Target)
+			if status == 0 {
+				_ = fetch.FailRequest(e.RequestID, network.ErrorReasonConnectionRefused).Do(target)
+				return
+			}
+			_ = fetch.FulfillRequest(e.RequestID, status).WithResponseHeaders([]*fetch.HeaderEntry{{Name: "Content-Type", Value: "application/json"}, {Name: "X-Request-Id", Value: "request-of-the-test"}}).
+				WithBody(base64.StdEncoding.EncodeToString([]byte(body))).Do(target)
+		}()
+	})
+	b.do(fetch.Enable().WithPatterns([]*fetch.RequestPattern{{URLPattern: b.base + pattern}}))
+	return func() {
+		b.t.Helper()
+		b.do(fetch.Disable())
+		cancel()
+	}
+}
+
+// Problems of conditions are shown at the condition, in words.
+func TestFault05_rules_need_no_JSON(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store"})
+	b.visit("/console/links/" + link.ID + "/rules")
+	b.press("Add rule")
+	b.fill("name", "Our office")
+	b.fill("targetUrl", "https://example.com/office")
+	b.press("Add group")
+	b.press("Add condition")
+	b.pick(0, "Condition", "ip")
+	b.eval(`document.querySelector('.builder .chips input').focus()`, nil)
+	b.do(input.InsertText("not an address"))
+	b.keys(kb.Enter)
+	b.press("Save")
+	b.until(`document.querySelector('.builder .problem')?.textContent.includes('must be an IP address or a network')`)
+	b.until(`!/conditions\.|items\.|\[object/.test(document.body.innerText)`)
+	b.until(`!document.querySelector('textarea')`)
+	b.barrierFree()
+	b.looks("fault05")
+	b.silent()
+}
+
+// Errors of a form are inside its dialog, where they can be seen and read out.
+func TestFault06_errors_are_inside_the_dialog(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.also("ERR_CONNECTION_REFUSED")
+	b.also("500")
+	b.press("New link")
+	b.fill("originalUrl", "example.com/spring")
+	for _, failure := range []struct {
+		status     int64
+		body, text string
+	}{
+		{0, "", "cannot be reached"}, {500, `{"statusCode":500,"message":"Something went wrong on the server.","requestId":"request-of-the-test"}`, "request-of-the-test"},
+	} {
+		end := b.answerWith("/api/urls", failure.status, failure.body)
+		b.press("Create link")
+		b.until(fmt.Sprintf(`document.querySelector('dialog[open] [role=alert]')?.textContent.includes(%q)`, failure.text))
+		b.until(`[...document.querySelectorAll('[role=alert]')].every((e) => e.textContent === '' || e.closest('dialog[open]'))`)
+		end()
+	}
+	b.barrierFree()
+	b.looks("fault06")
+	b.press("Create link")
+	b.sees("1 link")
+	b.silent()
+}
+
+// Text that somebody has typed survives Escape, another screen, a page that is loaded again, and the end of the session.
+func TestFault07_typed_work_is_kept(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store"})
+	b.visit("/console/links/" + link.ID)
+	b.sees("store")
+	b.fill("title", "Typed by hand")
+	kept := `document.querySelector('[name=title]')?.value === 'Typed by hand'`
+	b.keys(kb.Escape)
+	b.until(kept)
+	b.press("Routing rules")
+	b.sees("No rules yet")
+	b.do(chromedp.NavigateBack())
+	b.until(kept)
+	b.do(chromedp.Reload())
+	b.until(kept)
+	b.do(network.ClearBrowserCookies())
+	b.press("Save")
+	b.sees("Your session has ended")
+	b.fill("password", adminPassword)
+	b.press("Sign in")
+	b.until(`!document.querySelector('dialog')`)
+	b.until(kept)
+	var saved struct{ Title string }
+	testkit.Within(t, 10*time.Second, "the change is saved", func() bool {
+		b.ask("GET", "/api/urls/"+link.ID, nil, &saved)
+		return saved.Title == "Typed by hand"
+	})
+	b.silent()
+}
+
+// Several links are selected and changed at once, and a file with links can be imported.
+func TestFault10_many_links_at_once(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	for i := range 4 {
+		b.made(map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i), "title": fmt.Sprintf("Page %d", i)})
+	}
+	b.visit("/console/links")
+	b.until(`document.querySelectorAll('li.link .pick input').length === 4`)
+	b.eval(`[...document.querySelectorAll('li.link .pick input')].slice(0, 3).forEach((box) => box.click())`, nil)
+	b.sees("3 selected")
+	b.press("Disable")
+	b.sees("3 links disabled")
+	b.until(`document.querySelectorAll('li.link .badge').length === 3`)
+	b.press("Undo")
+	b.until(`document.querySelectorAll('li.link .badge').length === 0`)
+	b.press("Import")
+	b.sees("Choose a CSV file")
+	b.until(`document.querySelector('input[type=file]')`)
+	b.silent()
+}
+
+// Links of several people name their creator, in the list and on their own page.
+func TestFault13_links_name_their_creator(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.user("mia@example.com")
+	var team struct{ ID string }
+	b.ask("POST", "/api/workspaces", map[string]any{"name": "Team"}, &team)
+	var invitation struct{ Link string }
+	b.ask("POST", "/api/workspaces/"+team.ID+"/invitations", map[string]any{"email": "mia@example.com", "role": "EDITOR"}, &invitation)
+	_, token, _ := strings.Cut(invitation.Link, "#invitation=")
+	b.as("mia@example.com", annPassword)
+	b.ask("POST", "/api/invitations/accept", map[string]any{"token": token}, nil)
+	b.eval(fmt.Sprintf(`fetch('/api/urls', {method: 'POST', headers: {'Content-Type': 'application/json', 'X-Workspace': %q}, body: JSON.stringify({originalUrl: 'https://example.com/', customSlug: 'spring'})})`, team.ID), nil)
+	b.as("admin@example.com", adminPassword)
+	b.eval(fmt.Sprintf(`localStorage.setItem('shortline.workspace', %q)`, team.ID), nil)
+	b.visit("/console/links")
+	b.sees("1 link")
+	b.until(`document.querySelector('li.link .facts').textContent.includes('by mia')`)
+	b.eval(`document.querySelector('li.link .name a').click()`, nil)
+	b.until(`document.querySelector('.head .count')?.textContent.includes('by mia')`)
+	b.silent()
+}
+
+// A row says what is special about its link, and all rows have the same columns.
+func TestFault16_rows_say_what_is_special(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	soon, past := time.Now().Add(48*time.Hour).UTC().Format(time.RFC3339), time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)
+	b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "Special", "isSmartRouting": true, "isABTesting": true, "password": "a-password", "expiresAt": soon, "tags": []string{"summer"}})
+	b.made(map[string]any{"originalUrl": "https://example.com/2", "title": "Over", "expiresAt": past})
+	b.made(map[string]any{"originalUrl": "https://example.com/3", "title": "Later", "startsAt": soon})
+	b.made(map[string]any{"originalUrl": "https://example.com/a/very/long/address/" + strings.Repeat("of-a-campaign/", 10), "customSlug": "plain"})
+	testkit.Within(t, 10*time.Second, "a link expires", func() (over bool) {
+		b.visit("/console/links")
+		b.sees("4 links")
+		b.eval(`[...document.querySelectorAll('li.link .badge')].some((e) => e.textContent === 'Expired')`, &over)
+		return over
+	})
+	var special string
+	b.eval(`(() => { const row = [...document.querySelectorAll('li.link')].find((e) => e.textContent.includes('Special')); return row.textContent + ' ' + [...row.querySelectorAll('.marks [aria-label], .marks title')].map((e) => e.getAttribute('aria-label') ?? e.textContent).join(' '); })()`, &special)
+	for _, want := range []string{"routing rules", "A/B test", "assword", "summer", "Expires"} {
+		if !strings.Contains(strings.ToLower(special), strings.ToLower(want)) {
+			t.Errorf("the row does not tell %q: %s", want, special)
+		}
+	}
+	b.sees("Starts")
+	for _, part := range []string{".pick", ".name", ".clicks"} {
+		b.until(fmt.Sprintf(`new Set([...document.querySelectorAll('li.link %s')].map((e) => Math.round(e.getBoundingClientRect()['%s']))).size === 1`, part, map[bool]string{true: "right", false: "left"}[part == ".clicks"]))
+	}
+	b.until(`new Set([...document.querySelectorAll('li.link')].map((e) => Math.round(e.getBoundingClientRect().height))).size === 1`)
+	b.looks("fault16")
+	b.silent()
+}
+
+// A screen that loads shows its structure, and one that fails says so, names the request and tries again.
+func TestFault19_loading_and_errors(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.also("500")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store"})
+	screens := map[string]string{ // the request that fails, by screen
+		"/links": "/api/urls?*", "/links/" + link.ID: "/api/urls/*", "/links/" + link.ID + "/rules": "/api/urls/*", "/links/" + link.ID + "/analytics": "/api/analytics/*",
+		"/links/" + link.ID + "/experiment": "/api/urls/*", "/links/" + link.ID + "/qr": "/api/urls/*", "/analytics": "/api/analytics/*", "/missing": "/api/analytics/*",
+		"/imports": "/api/imports*", "/keys": "/api/api-keys*", "/webhooks": "/api/webhooks*", "/domains": "/api/domains*",
+	}
+	for screen, request := range screens {
+		end := b.answerWith(request, 500, `{"statusCode":500,"message":"Something went wrong on the server.","requestId":"request-of-the-test"}`)
+		b.visit("/console" + screen)
+		b.sees("Something went wrong on the server.")
+		b.sees("request-of-the-test")
+		b.until(`document.querySelector('h1')`)
+		b.barrierFree()
+		end()
+		b.eval(`[...document.querySelectorAll('main [role=alert] button')].forEach((e) => e.click())`, nil)
+		b.until(`[...document.querySelectorAll('main [role=alert]')].every((e) => e.textContent === '')`)
+	}
+	b.silent()
+}
+
+// The console and the pages for visitors have the same colours, and a wide screen is used.
+func TestFault20_one_look(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	for i := range 12 {
+		b.made(map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i), "title": fmt.Sprintf("Page %d", i)})
+	}
+	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "locked", "password": "a-password"})
+	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "ended", "expiresAt": time.Now().Add(time.Second).UTC().Format(time.RFC3339)})
+	b.do(emulation.SetDeviceMetricsOverride(2200, 1200, 1, false))
+	b.visit("/console/links")
+	b.sees("14 links")
+	b.shot("2200")
+	// The content is in the middle of the space beside the navigation.
+	var left, right float64
+	b.eval(`document.querySelector('h1').getBoundingClientRect().left - document.querySelector('main').parentElement.getBoundingClientRect().left`, &left)
+	b.eval(`innerWidth - document.querySelector('.head .button').getBoundingClientRect().right`, &right)
+	if right > left {
+		t.Errorf("%.0f px are empty on the right side, and %.0f on the left", right, left)
+	}
+	b.do(emulation.ClearDeviceMetricsOverride())
+	accent := `getComputedStyle(document.documentElement).getPropertyValue('--accent')`
+	var console, visitors string
+	b.eval(accent, &console)
+	b.visit("/locked")
+	b.eval(accent, &visitors)
+	if console == "" || visitors != console {
+		t.Errorf("the console's colour is %q and that of pages for visitors %q", console, visitors)
+	}
+	host := strings.TrimPrefix(b.base, "http://")
+	testkit.Within(t, 10*time.Second, "the link ends", func() bool { return at(t, b.base, host, "/ended") == 410 })
+	b.also("404")
+	b.also("410")
+	for _, page := range []struct{ name, path, text string }{
+		{"page-password", "/locked", "password"}, {"page-ended", "/ended", "no longer"}, {"page-missing", "/nothing", "Link not found"}, {"page-report", "/locked/report", "Report"},
+	} {
+		b.visit(page.path)
+		b.sees(page.text)
+		b.barrierFree()
+		b.looks(page.name)
+	}
+	b.silent()
+}

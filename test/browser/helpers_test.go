@@ -1,0 +1,352 @@
+package browser_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha1"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base32"
+	"encoding/binary"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/nametest"
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// totp returns the code of an authenticator app at a time (RFC 6238).
+func totp(t *testing.T, secret string, at time.Time) string {
+	t.Helper()
+	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret)
+	if err != nil {
+		t.Fatalf("decode the secret %q: %v", secret, err)
+	}
+	mac := hmac.New(sha1.New, key)
+	_, _ = mac.Write(binary.BigEndian.AppendUint64(nil, uint64(at.Unix()/30))) // Write of a hash never fails
+	sum := mac.Sum(nil)
+	n := binary.BigEndian.Uint32(sum[sum[len(sum)-1]&15:]) & 0x7fffffff
+	return fmt.Sprintf("%06d", n%1e6)
+}
+
+func (b *browser) signIn(email, password string) {
+	b.t.Helper()
+	b.fill("email", email)
+	b.fill("password", password)
+	b.press("Sign in")
+}
+
+// identityProvider starts the test identity provider. It signs in admin@example.com.
+func identityProvider(t *testing.T) (issuer, client, secret string) {
+	t.Helper()
+	idp := filepath.Join(t.TempDir(), "idp")
+	build := exec.Command("go", "build", "-o", idp, ".")
+	build.Dir, build.Env, build.Stderr = "../../control/internal/platform/idptest/idp", append(os.Environ(), "GOWORK=off"), os.Stderr
+	if err := build.Run(); err != nil {
+		t.Fatal("build the identity provider:", err)
+	}
+	cmd := exec.Command(idp)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscanf(line, "issuer %s client %q secret %q", &issuer, &client, &secret); err != nil {
+		t.Fatalf("unexpected output of the identity provider %q: %v", line, err)
+	}
+	return issuer, client, secret
+}
+
+// ask sends an API request from the page, as the signed-in user, and decodes the answer into out.
+func (b *browser) ask(method, path string, body, out any) {
+	b.t.Helper()
+	sent, err := json.Marshal(body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var answer string
+	b.do(chromedp.Evaluate(fmt.Sprintf(`fetch(%q, {method: %q, headers: {'Content-Type': 'application/json'}, body: %q === 'null' ? undefined : %q}).then(async (r) => r.status + ' ' + await r.text())`,
+		path, method, sent, sent), &answer, awaited))
+	status, text, _ := strings.Cut(answer, " ")
+	if status[0] != '2' {
+		b.t.Fatalf("%s %s: %s", method, path, answer)
+	}
+	if out == nil {
+		return
+	}
+	if err := json.Unmarshal([]byte(text), out); err != nil {
+		b.t.Fatalf("%s %s: %v in %s", method, path, err, answer)
+	}
+}
+
+// ownCertificate returns a chain and its key in PEM, and the root.
+func ownCertificate(t *testing.T, host string) (chain, key string, roots *x509.CertPool) {
+	t.Helper()
+	newKey := func() *ecdsa.PrivateKey {
+		k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	sign := func(c, by *x509.Certificate, k, signer *ecdsa.PrivateKey) *x509.Certificate {
+		c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(10*24*time.Hour)
+		der, err := x509.CreateCertificate(rand.Reader, c, by, k.Public(), signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := x509.ParseCertificate(der)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	rootKey, leafKey := newKey(), newKey()
+	root := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{Organization: []string{"Acme Issuing CA"}}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	root = sign(root, root, rootKey, rootKey)
+	leaf := sign(&x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: []string{host}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, root, leafKey, rootKey)
+	der, err := x509.MarshalPKCS8PrivateKey(leafKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots = x509.NewCertPool()
+	roots.AddCert(root)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Raw})), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), roots
+}
+
+// hostile is a title that would run a script, load a resource or end an attribute if a page treated it as markup.
+const hostile = `<img src=x onerror=alert(1)>"'><script>alert(2)</script></title>{{7*7}}`
+
+// follow requests a link with the given User-Agent and Referer, until it redirects.
+func follow(t *testing.T, address, agent, referer string) {
+	t.Helper()
+	testkit.Within(t, 2*time.Second, address+" redirects", func() bool {
+		req, err := http.NewRequest("GET", address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("User-Agent", agent)
+		req.Header.Set("Referer", referer)
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusFound
+	})
+}
+
+const (
+	phone  = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"
+	laptop = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
+)
+
+// ownDomain is a domain as the API returns it.
+type ownDomain struct {
+	ID      string
+	Records []struct{ Type, Name, Value string }
+}
+
+// point sets the records that a domain asks for.
+func point(n *nametest.Server, d ownDomain) {
+	for _, r := range d.Records {
+		if text := r.Type + " " + r.Value; r.Type == "TXT" {
+			n.Set(r.Name, `TXT "`+r.Value+`"`)
+		} else {
+			n.Set(r.Name, text+".")
+		}
+	}
+}
+
+const acme = "go.acme.example.com"
+
+// at sends a visit to a host of the program, and returns the status.
+func at(t *testing.T, base, host, path string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = host
+	req.Header.Set("User-Agent", laptop)
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	return res.StatusCode
+}
+
+const crawler = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+
+// url is a link as the API returns it.
+type url struct {
+	ID, Title, Status, OriginalURL                         string
+	StartsAt, ExpiresAt, ExpiredURL, ExternalID, UTMSource *string
+	UTMCampaign, Notes                                     *string
+	MaxClicks                                              *int
+	RedirectCode                                           int
+	Tags                                                   []string
+}
+
+// made creates a link from fields of the API.
+func (b *browser) made(fields map[string]any) (u url) {
+	b.t.Helper()
+	b.ask("POST", "/api/urls", fields, &u)
+	return u
+}
+
+// read returns the present state of a link.
+func (b *browser) read(id string) (u url) {
+	b.t.Helper()
+	b.ask("GET", "/api/urls/"+id, nil, &u)
+	return u
+}
+
+// set changes an input without keys, as for dates.
+func (b *browser) set(name, value string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`(() => {
+		const within = [...document.querySelectorAll('dialog[open]')].pop() ?? document;
+		const e = within.querySelector('[name=%s]');
+		if (!e) return false;
+		e.value = %q;
+		for (const type of ['input', 'change']) e.dispatchEvent(new Event(type, {bubbles: true}));
+		return true;
+	})()`, name, value))
+}
+
+// keys presses keys one after another.
+func (b *browser) keys(keys ...string) {
+	b.t.Helper()
+	for _, k := range keys {
+		b.do(chromedp.KeyEvent(k))
+	}
+}
+
+// authenticator adds an authenticator to the browser that holds passkeys and verifies its user.
+func (b *browser) authenticator() (id webauthn.AuthenticatorID) {
+	b.t.Helper()
+	b.do(webauthn.Enable(), chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		id, err = webauthn.AddVirtualAuthenticator(&webauthn.VirtualAuthenticatorOptions{
+			Protocol: webauthn.AuthenticatorProtocolCtap2, Ctap2version: webauthn.Ctap2versionCtap21, Transport: webauthn.AuthenticatorTransportInternal,
+			HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+		}).Do(ctx)
+		return err
+	}))
+	return id
+}
+
+// credentials returns the passkeys in the authenticator.
+func (b *browser) credentials(id webauthn.AuthenticatorID) (list []*webauthn.Credential) {
+	b.t.Helper()
+	b.do(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		list, err = webauthn.GetCredentials(id).Do(ctx)
+		return err
+	}))
+	return list
+}
+
+// onLocalhost runs standalone at localhost. Browsers offer no passkeys at an IP address.
+func onLocalhost(t *testing.T) string {
+	t.Helper()
+	addr := testkit.FreeAddr(t)
+	base := strings.Replace("http://"+addr, "127.0.0.1", "localhost", 1)
+	standalone(t, "LISTEN_ADDR="+addr, "BASE_URL="+base)
+	return base
+}
+
+const annPassword = "long-enough-too"
+
+// user creates a user, as the administrator who is signed in, and returns the id.
+func (b *browser) user(email string) (id string) {
+	b.t.Helper()
+	var u struct{ ID string }
+	b.ask("POST", "/api/users", map[string]string{"email": email, "password": annPassword}, &u)
+	return u.ID
+}
+
+// as signs in as another user without the page's knowledge. Visit a page afterwards.
+func (b *browser) as(email, password string) {
+	b.t.Helper()
+	b.ask("POST", "/api/auth/login", map[string]string{"email": email, "password": password}, nil)
+}
+
+// also lets the browser report responses with a status that the test causes on purpose.
+func (b *browser) also(status string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expected = regexp.MustCompile(b.expected.String() + "|" + regexp.QuoteMeta(status))
+}
+
+// receiver is a webhook receiver. It rejects deliveries until accepts is set.
+type receiver struct {
+	mu      sync.Mutex
+	accepts bool
+	got     []delivered
+}
+
+type delivered struct{ event, signature, custom, body string }
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body, _ := io.ReadAll(q.Body) // the signature check detects an incomplete body
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.got = append(r.got, delivered{q.Header.Get("X-Webhook-Event"), q.Header.Get("X-Webhook-Signature"), q.Header.Get("X-Token"), string(body)})
+	if !r.accepts {
+		http.Error(w, hostile, http.StatusInternalServerError)
+	}
+}
+
+func (r *receiver) accept() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.accepts = true
+}
+
+func (r *receiver) latest(event string) (out delivered) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range r.got {
+		if d.event == event {
+			out = d
+		}
+	}
+	return out
+}
+
+// tick toggles the named checkbox in the open dialog, by keyboard.
+func (b *browser) tick(name string) {
+	b.t.Helper()
+	b.until(`document.querySelector('dialog[open] [name="` + name + `"]')`)
+	b.eval(`document.querySelector('dialog[open] [name="`+name+`"]').focus()`, nil)
+	b.do(chromedp.KeyEvent(" "))
+}

@@ -1,0 +1,114 @@
+package browser_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// campaign writes a CSV file with 983 good rows and 17 bad ones.
+func campaign(t *testing.T) string {
+	t.Helper()
+	var file strings.Builder
+	file.WriteString("long_url;keyword;label;clicks\n")
+	bad := 0
+	for i := 1; i <= 1000; i++ {
+		address := fmt.Sprintf("https://example.com/page/%d", i)
+		if i%58 == 0 {
+			address = []string{"ftp://example.com/file", "", "not an address"}[bad%3]
+			bad++
+		}
+		fmt.Fprintf(&file, "%s;page-%d;Page %d;%d\n", address, i, i, i%7)
+	}
+	if bad != 17 {
+		t.Fatalf("%d bad rows", bad)
+	}
+	path := filepath.Join(t.TempDir(), "campaign.csv")
+	if err := os.WriteFile(path, []byte(file.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Journey: somebody imports 1,000 links of which 17 are wrong. From the navigation it takes three actions: choose the file, see the
+// dry run, start.
+func TestJourney_import_links_with_bad_rows(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.made(map[string]any{"originalUrl": "https://example.com/mine", "customSlug": "page-3"})
+	began := time.Now()
+	b.press("Import")
+	b.sees("No imports yet")
+	b.barrierFree()
+	b.looks("imports-empty")
+	b.do(chromedp.SetUploadFiles(`input[type=file]`, []string{campaign(t)}, chromedp.ByQuery))
+	b.sees("Dry run")
+	b.sees("campaign.csv")
+	counts := func() string {
+		var text string
+		b.eval(`[...document.querySelectorAll('.counts dd')].map((one) => one.textContent).join(' ')`, &text)
+		return text
+	}
+	b.until(`document.querySelectorAll('.counts dd').length === 5`)
+	if got := counts(); got != "982 0 1 0 17" {
+		t.Errorf("the dry run shows %s", got)
+	}
+	b.until(`document.querySelectorAll('[data-name=Problem]').length === 17`)
+	b.until(`[...document.querySelectorAll('[data-name=Line]')].map((one) => one.textContent)[0] === '59'`)
+	b.barrierFree()
+	b.looks("import-plan")
+
+	// Another choice for conflicts, and a column that is left out, change the dry run.
+	b.set("conflicts", "rename")
+	b.until(`document.querySelectorAll('.counts dd')[3].textContent === '1'`)
+	b.set("field-long_url", "")
+	b.sees("Choose the column with the destination")
+	b.until(`[...document.querySelectorAll('button')].find((one) => one.textContent === 'Start the import').disabled`)
+	b.set("field-long_url", "originalUrl")
+	b.until(`document.querySelectorAll('.counts dd')[3]?.textContent === '1'`)
+	b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
+	b.settle()
+	b.until(`document.documentElement.scrollWidth <= innerWidth`)
+	b.looks("import-phone")
+	b.do(emulation.ClearDeviceMetricsOverride())
+
+	b.press("Start the import")
+	b.sees("1,000 of 1,000 rows")
+	b.sees("Download these rows")
+	if got := counts(); got != "982 0 0 1 17" {
+		t.Errorf("the import shows %s", got)
+	}
+	b.until(`document.querySelectorAll('[data-name=Problem]').length === 17`)
+	b.barrierFree()
+	b.looks("import-done")
+	b.press("Show the links")
+	b.sees("984 links")
+	t.Logf("imported in %v", time.Since(began).Round(time.Millisecond))
+
+	// The file can be read again in the list of imports, and deleting it keeps the links.
+	b.press("Import")
+	b.until(`document.querySelector('.badge.good')?.textContent === 'Done'`)
+	b.barrierFree()
+	b.looks("imports")
+	b.press("campaign.csv")
+	b.press("Delete")
+	b.sees("The imported links stay")
+	b.barrierFree()
+	b.do(chromedp.Click(`dialog .danger`, chromedp.ByQuery))
+	b.sees("No imports yet")
+
+	// A file that cannot be read says why.
+	latin := filepath.Join(t.TempDir(), "latin.csv")
+	if err := os.WriteFile(latin, []byte("url\nhttps://example.com/\xe9\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.SetUploadFiles(`input[type=file]`, []string{latin}, chromedp.ByQuery))
+	b.sees("UTF-8")
+	b.silent()
+}

@@ -1,0 +1,74 @@
+package browser_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// A link is changed: only the changed fields are sent, problems are at their fields, and two people who
+// change one link lose nothing.
+func TestConsole_edit(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.also("412")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store", "title": "Store", "tags": []string{"a"}})
+	b.visit("/console/links")
+	b.press("Store")
+	b.sees("Schedule and limits")
+	b.barrierFree()
+	b.looks("edit")
+
+	b.fill("title", "The store")
+	b.press("Schedule and limits")
+	b.fill("maxClicks", "-3")
+	b.press("Campaign (UTM)")
+	b.fill("utmSource", "mail")
+	b.sees("https://example.com/?utm_source=mail")
+	b.press("Password and more")
+	b.fill("password", "abc")
+	b.press("Save")
+	b.until(`document.querySelector('[name=maxClicks]').getAttribute('aria-invalid') === 'true'`)
+	b.until(`document.activeElement.name === 'maxClicks'`)
+	b.barrierFree()
+	b.looks("edit-problem")
+	b.fill("maxClicks", "3")
+	b.fill("password", "abcd")
+	b.press("Save")
+	b.sees("Saved")
+	b.sees("A password is set.")
+	got := b.read(link.ID)
+	if got.Title != "The store" || got.MaxClicks == nil || *got.MaxClicks != 3 || got.UTMSource == nil || *got.UTMSource != "mail" || got.OriginalURL != "https://example.com/" {
+		t.Errorf("the link is %+v", got)
+	}
+
+	// A change of another field by somebody else is kept.
+	b.fill("title", "Mine")
+	b.ask("PUT", "/api/urls/"+link.ID, map[string]any{"notes": "theirs"}, nil)
+	b.press("Save")
+	b.sees("Somebody else has changed other fields of this link meanwhile.")
+	b.press("Save mine")
+	b.until(`document.querySelector('[name=notes]').value === 'theirs' && document.querySelector('h1').textContent === 'Mine'`)
+	if got := b.read(link.ID); got.Title != "Mine" || got.Notes == nil || *got.Notes != "theirs" {
+		t.Errorf("after the merge, the link is %+v", got)
+	}
+
+	// A change of the same field shows both versions.
+	b.fill("title", "Mine again")
+	b.ask("PUT", "/api/urls/"+link.ID, map[string]any{"title": "Theirs again"}, nil)
+	b.press("Save")
+	b.sees("Somebody else has changed the same fields meanwhile.")
+	b.sees("Mine again")
+	b.sees("Theirs again")
+	b.barrierFree()
+	b.looks("edit-conflict")
+	b.do(chromedp.Reload())
+	b.sees("Restored what you typed before.")
+	b.until(`document.querySelector('[name=title]').value === 'Mine again'`)
+	b.press("Save")
+	b.until(`document.querySelector('h1').textContent === 'Mine again'`)
+	if got := b.read(link.ID); got.Title != "Mine again" {
+		t.Errorf("after the conflict, the link is %+v", got)
+	}
+	b.silent()
+}

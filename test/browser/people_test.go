@@ -1,0 +1,171 @@
+package browser_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+type account struct {
+	ID, Email, Name, Role, Status string
+}
+
+func (b *browser) account(id string) (u account) {
+	b.t.Helper()
+	b.ask("GET", "/api/users/"+id, nil, &u)
+	return u
+}
+
+// The deletion of a user names what goes, asks what becomes of the links and for the address. The links of the user go on working.
+func TestFault01_deleting_a_user_says_what_goes(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	admin := b.ids()["Personal"]
+	ann := b.user("ann@example.com")
+	b.as("ann@example.com", annPassword)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "kept"})
+	b.team("Alone", "alone")
+	b.within("alone", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/team", "customSlug": "team"})
+	b.as("admin@example.com", adminPassword)
+
+	b.visit("/console/users/" + ann)
+	b.press("Delete user")
+	b.sees("The personal workspace has 1 link.")
+	b.press("Delete")
+	b.sees("Choose what becomes of the links.")
+	b.option("move", "click")
+	b.press("Delete")
+	b.until(`document.activeElement.name === 'transferTo' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
+	b.set("transferTo", admin)
+	b.fill("typed", "ann@example.org")
+	b.press("Delete")
+	b.sees("This is not the e-mail address of the user.")
+	b.fill("typed", "ann@example.com")
+	b.barrierFree()
+	b.looks("user-delete")
+	b.narrow("user-delete-narrow")
+
+	// A team without another owner would go, too. So the dialog asks once more, with all figures.
+	b.press("Delete")
+	b.sees("2 workspaces, 2 links")
+	b.sees("Nothing was deleted yet")
+	if u := b.account(ann); u.Email != "ann@example.com" {
+		t.Errorf("the user is gone before all was said: %+v", u)
+	}
+	b.barrierFree()
+	b.looks("user-delete-more")
+	b.press("Delete")
+	b.sees("ann@example.com was deleted.")
+	b.until(`location.pathname === '/console/users'`)
+	b.sees("1 user")
+	if kept := b.read(link.ID); kept.ID != link.ID {
+		t.Errorf("the link of the user: %+v", kept)
+	}
+	b.silent()
+}
+
+// An arrow key makes nobody an administrator. The dialog says what the role can do, and only its button changes it.
+func TestFault03_a_role_changes_after_a_question(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	ann := b.user("ann@example.com")
+	b.visit("/console/users/" + ann)
+	b.press("Change role")
+	b.until(`document.querySelector('dialog[open] [value=USER]')?.checked`)
+	b.option("USER", "focus")
+	b.keys(kb.ArrowDown)
+	b.until(`document.querySelector('dialog[open] [value=ADMIN]')?.checked`)
+	b.sees("ann@example.com will be able to see, change and delete the data of everybody")
+	b.barrierFree()
+	b.looks("user-role")
+	b.keys(kb.Escape)
+	b.until(`!document.querySelector('dialog')`)
+	if role := b.account(ann).Role; role != "USER" {
+		t.Errorf("an arrow key changed the role: %s", role)
+	}
+	b.press("Change role")
+	b.option("ADMIN", "click")
+	b.press("Change role")
+	b.sees("New role of ann@example.com: Administrator")
+	if role := b.account(ann).Role; role != "ADMIN" {
+		t.Errorf("the role: %s", role)
+	}
+	b.silent()
+}
+
+// An administrator creates a user, finds the user again and changes the account.
+func TestPeople_users(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.press("Users")
+	b.sees("1 user")
+	b.press("New user")
+	b.fill("email", "no address")
+	b.press("Create user")
+	b.until(`document.activeElement.name === 'email' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
+	b.barrierFree()
+	b.looks("user-create")
+	b.fill("email", "zoe@example.com")
+	b.fill("name", hostile)
+	b.press("Create user")
+	b.sees("zoe@example.com was created")
+	const shown = `document.querySelector('dialog[open] .secret input').value`
+	var first, second string
+	b.eval(shown, &first)
+	b.barrierFree()
+	b.looks("user-created")
+	b.press("Close")
+	b.sees("2 users")
+	b.barrierFree()
+	b.looks("users")
+	b.narrow("users-narrow")
+
+	// The search and the filters are in the address.
+	b.set("role", "ADMIN")
+	b.until(`location.search === '?role=ADMIN' && document.querySelectorAll('tbody tr').length === 1`)
+	b.visit("/console/users?search=nobody")
+	b.sees("No user matches")
+	b.visit("/console/users?search=zoe@")
+	b.sees("1 user")
+	b.press(hostile)
+	b.sees("None. An account is linked")
+	b.sees("never")
+	b.barrierFree()
+	b.looks("user")
+	b.narrow("user-narrow")
+	b.press("Change name")
+	b.fill("name", "Zoe")
+	b.press("Save")
+	b.until(`document.querySelector('h1').textContent === 'Zoe'`)
+	b.press("Deactivate")
+	b.sees("Links keep working.")
+	b.press("Deactivate")
+	b.sees("Inactive")
+	b.press("Activate")
+	b.sees("The user can sign in again.")
+	b.press("Activate")
+	b.until(`![...document.querySelectorAll('.badge')].some((e) => e.textContent === 'Inactive')`)
+
+	// A new password is shown once, and works; the first one does not.
+	b.press("Set a new password")
+	b.sees("Set a new password for Zoe?")
+	b.press("Set a new password")
+	b.sees("New password of Zoe")
+	b.eval(shown, &second)
+	b.press("Close")
+	if first == second || len(second) < 16 {
+		t.Errorf("the passwords are %q and %q", first, second)
+	}
+	var id string
+	b.eval(`location.pathname.split('/').pop()`, &id)
+	if u := b.account(id); u.Name != "Zoe" || u.Status != "ACTIVE" || u.Role != "USER" {
+		t.Errorf("the user: %+v", u)
+	}
+	b.as("zoe@example.com", second)
+
+	// Others than administrators have no such screen in the navigation.
+	b.visit("/console/links")
+	b.sees("No links yet")
+	b.until(`![...document.querySelectorAll('nav a')].some((e) => e.textContent === 'Users')`)
+	b.silent()
+}

@@ -1,0 +1,152 @@
+package browser_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/makiuchi-d/gozxing"
+	decoder "github.com/makiuchi-d/gozxing/qrcode"
+)
+
+// scanned reads the QR code in a picture of the page.
+func (b *browser) scanned(selector string) string {
+	b.t.Helper()
+	var shot []byte
+	b.do(chromedp.Screenshot(selector, &shot, chromedp.ByQuery))
+	return decoded(b.t, shot)
+}
+
+func decoded(t *testing.T, picture []byte) string {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bitmap, err := gozxing.NewBinaryBitmapFromImage(img)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decoder.NewQRCodeReader().Decode(bitmap, map[gozxing.DecodeHintType]any{gozxing.DecodeHintType_TRY_HARDER: true})
+	if err != nil {
+		t.Errorf("the code cannot be scanned: %v", err)
+		return ""
+	}
+	return got.GetText()
+}
+
+// The code on the screen and the downloaded one lead to the link in every shape, and colours that cameras cannot tell apart
+// are named.
+func TestQR_designer(t *testing.T) {
+	t.Parallel()
+	base := standalone(t)
+	b := newConsole(t, base, "")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "spring", "title": "Spring"})
+	b.visit("/console/links/" + link.ID)
+	b.press("QR code")
+	b.until(`document.querySelector('img.code')?.complete`)
+	b.barrierFree()
+	b.looks("qr")
+	// The page keeps the files that it offers, because a headless browser saves none.
+	b.eval(`(() => {
+		const files = {}, make = URL.createObjectURL, click = HTMLAnchorElement.prototype.click;
+		URL.createObjectURL = (blob) => {
+			const url = make.call(URL, blob);
+			files[url] = blob;
+			return url;
+		};
+		HTMLAnchorElement.prototype.click = function () {
+			if (!this.download) return click.call(this);
+			files[this.href].arrayBuffer().then((a) => window.file = {name: this.download, text: btoa(String.fromCharCode(...new Uint8Array(a)))});
+		};
+	})()`, nil)
+	saved := func(format string) []byte {
+		t.Helper()
+		b.eval(`window.file = undefined`, nil)
+		b.press("Download " + strings.ToUpper(format))
+		b.until(`window.file?.name === 'spring.` + format + `'`)
+		var text string
+		b.eval(`window.file.text`, &text)
+		file, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	for _, shape := range []string{"rounded", "dots", "square"} {
+		b.set("shape", shape)
+		b.until(`location.search.includes('shape=` + shape + `') && document.querySelector('img.code').complete`)
+		b.settle()
+		if got := b.scanned("img.code"); got != base+"/spring" {
+			t.Errorf("%s: the screen shows %q", shape, got)
+		}
+		if got := decoded(t, saved("png")); got != base+"/spring" {
+			t.Errorf("%s: the PNG has %q", shape, got)
+		}
+	}
+	if file := saved("svg"); !bytes.HasPrefix(file, []byte("<svg")) {
+		t.Errorf("the SVG begins with %.20q", file)
+	}
+	if file := saved("pdf"); !bytes.HasPrefix(file, []byte("%PDF-")) {
+		t.Errorf("the PDF begins with %.20q", file)
+	}
+
+	// With a logo, the code can still be scanned, from the screen and from the file.
+	logo := filepath.Join(t.TempDir(), "logo.png")
+	if err := os.WriteFile(logo, picture(t, 200, 120), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.eval(`window.before = document.querySelector('img.code').src`, nil)
+	b.do(chromedp.SetUploadFiles(`input[name=logo]`, []string{logo}, chromedp.ByQuery))
+	b.until(`document.querySelector('img.code')?.complete && document.querySelector('img.code').src !== window.before && location.search.includes('level=H')`)
+	b.until(`document.querySelector('[name=level]').options.length === 2`)
+	b.settle()
+	b.barrierFree()
+	b.looks("qr-logo")
+	if got := b.scanned("img.code"); got != base+"/spring" {
+		t.Errorf("with a logo, the screen shows %q", got)
+	}
+	if got := decoded(t, saved("png")); got != base+"/spring" {
+		t.Errorf("with a logo, the PNG has %q", got)
+	}
+	b.press("Remove the logo")
+	b.until(`document.querySelector('[name=level]').options.length === 4 && document.querySelector('[name=logo]').files.length === 0`)
+
+	b.visit("/console/links/" + link.ID + "/qr?color=%23bbbbbb")
+	b.sees("Many cameras need at least 4:1")
+	b.barrierFree()
+	b.silent()
+}
+
+// The codes of the selected links are on one sheet.
+func TestQR_sheet(t *testing.T) {
+	t.Parallel()
+	base := standalone(t)
+	b := newConsole(t, base, "")
+	for _, slug := range []string{"spring", "autumn"} {
+		b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": slug, "title": "The " + slug})
+	}
+	b.visit("/console/links")
+	b.until(`document.querySelectorAll('li.link .pick input').length === 2`)
+	b.eval(`document.querySelectorAll('li.link .pick input').forEach((box) => box.click())`, nil)
+	b.press("QR sheet")
+	b.sees("2 codes")
+	b.until(`document.querySelectorAll('.codes img.code').length === 2 && [...document.querySelectorAll('.codes img')].every((e) => e.complete)`)
+	b.settle()
+	for i, slug := range []string{"autumn", "spring"} {
+		if got := b.scanned(`.codes li:nth-child(` + string(rune('1'+i)) + `) img`); got != base+"/"+slug {
+			t.Errorf("code %d is of %q", i, got)
+		}
+	}
+	b.sees("The spring")
+	b.barrierFree()
+	b.looks("qr-sheet")
+	b.set("caption", "address")
+	b.until(`!document.querySelector('.codes').innerText.includes('The spring')`)
+	b.silent()
+}

@@ -1,0 +1,264 @@
+package browser_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// pick changes the select or the input with that label, in the n-th condition of the builder.
+func (b *browser) pick(n int, label, value string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`(() => {
+		const e = document.querySelectorAll('.condition')[%d]?.querySelector('select[aria-label=%q], input[aria-label=%q]');
+		if (!e) return false;
+		e.focus();
+		e.value = %q;
+		e.dispatchEvent(new Event(e.tagName === 'SELECT' ? 'change' : 'input', {bubbles: true}));
+		return true;
+	})()`, n, label, label, value))
+	b.settle()
+}
+
+// center returns the middle of an element on the screen.
+func (b *browser) center(selector string) (x, y float64) {
+	b.t.Helper()
+	var at []float64
+	b.eval(fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, selector), &at)
+	return at[0], at[1]
+}
+
+// conditions returns the conditions that the form shows as JSON, on one line.
+func (b *browser) conditions() string {
+	b.t.Helper()
+	b.press("JSON")
+	var text string
+	b.eval(`JSON.stringify(JSON.parse(document.querySelector('.conditions textarea').value))`, &text)
+	b.press("Builder")
+	return text
+}
+
+// The rule "iPhones in Germany during working hours" is built without JSON, and an edge follows it.
+func TestJourney_a_rule_without_JSON(t *testing.T) {
+	t.Parallel()
+	base := standalone(t)
+	b := newConsole(t, base, "")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store", "isSmartRouting": true})
+	b.visit("/console/links/" + link.ID + "/rules")
+	b.sees("No rules yet")
+	b.barrierFree()
+	b.looks("rules-empty")
+
+	b.press("Add rule")
+	b.fill("name", "iPhones in Germany at work")
+	b.press("Add condition")
+	b.pick(0, "Condition", "os")
+	b.pick(0, "Value", "iOS")
+	b.press("Add condition")
+	b.pick(1, "Condition", "country")
+	b.pick(1, "Value", "DE")
+	b.press("Add condition")
+	b.pick(2, "Condition", "time")
+	b.pick(2, "Time zone", "Europe/Berlin")
+	b.press("Add condition")
+	b.pick(3, "Condition", "day_of_week")
+	b.pick(3, "Time zone", "Europe/Berlin")
+	b.sees("If Operating system is iOS, Country is Germany, Time of day is from 09:00 to 18:00 (Europe/Berlin), and Day of the week is Monday, Tuesday, Wednesday, Thursday, or Friday (Europe/Berlin), go to")
+	b.barrierFree()
+	b.looks("rules-form")
+
+	// The server's problem is at its field, and the form keeps everything.
+	b.press("Save")
+	b.until(`document.querySelector('[name=targetUrl]').getAttribute('aria-invalid') === 'true'`)
+	b.fill("targetUrl", "example.com/app")
+	b.press("Save")
+	b.sees("iPhones in Germany at work saved")
+	b.sees("go to example.com/app.")
+	b.barrierFree()
+	b.looks("rules")
+
+	// A visitor gets the rule that the console saved.
+	b.press("Edit iPhones in Germany at work")
+	want := `{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"},{"type":"country","operator":"equals","value":"DE"},` +
+		`{"type":"time","operator":"between","value":{"start":"09:00","end":"18:00","timezone":"Europe/Berlin"}},` +
+		`{"type":"day_of_week","operator":"in","value":{"days":[1,2,3,4,5],"timezone":"Europe/Berlin"}}]}`
+	var got, expected any
+	if err := json.Unmarshal([]byte(b.conditions()), &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(want), &expected); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(expected) {
+		t.Errorf("the conditions are\n%v, want\n%v", got, expected)
+	}
+	b.silent()
+}
+
+// Conditions move with the mouse and with the keys, and a move can be undone.
+func TestConsole_rule_parts_move(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store"})
+	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Movers", "targetUrl": "https://example.com/a", "priority": 1, "conditions": map[string]any{"operator": "AND", "conditions": []any{
+		map[string]any{"type": "city", "operator": "equals", "value": "A"}, map[string]any{"type": "city", "operator": "equals", "value": "B"},
+		map[string]any{"operator": "OR", "conditions": []any{map[string]any{"type": "city", "operator": "equals", "value": "C"}}},
+	}}}, nil)
+	b.visit("/console/links/" + link.ID + "/rules")
+	b.sees("City is A, City is B, and City is C")
+	b.press("Edit Movers")
+	b.sees("Add group")
+	order := func() (text string) {
+		b.eval(`(() => { const say = (list) => [...list.children].filter((e) => e.dataset.part).map((e) => { const inner = e.querySelector(':scope > .group > ul'); return inner ? '(' + say(inner) + ')' : e.querySelector('input[aria-label=Value]').value; }).join(' '); return say(document.querySelector('.builder > .group > ul')); })()`, &text)
+		return text
+	}
+	if got := order(); got != "A B (C)" {
+		t.Fatalf("the builder shows %s", got)
+	}
+
+	// By keyboard: A goes over B, into the group and behind C.
+	b.eval(`document.querySelector('.handle').focus()`, nil)
+	for _, want := range []string{"B A (C)", "B (A C)", "B (C A)", "B (C) A"} {
+		b.keys(kb.ArrowDown)
+		b.settle()
+		if got := order(); got != want {
+			t.Fatalf("the builder shows %s, want %s", got, want)
+		}
+		b.until(`document.activeElement.classList.contains('handle')`)
+	}
+	for range 4 {
+		b.press("Undo")
+	}
+	b.settle()
+	if got := order(); got != "A B (C)" {
+		t.Fatalf("after undo, the builder shows %s", got)
+	}
+
+	// By mouse: B goes into the group, behind C.
+	b.eval(`document.querySelectorAll('.builder > .group > ul > li')[1].querySelector('.handle').id = 'from'; document.querySelectorAll('.builder .group .group .condition')[0].id = 'to'; 0`, nil)
+	fromX, fromY := b.center("#from")
+	toX, toY := b.center("#to")
+	var height float64
+	b.eval(`document.querySelector('#to').getBoundingClientRect().height`, &height)
+	b.do(
+		input.DispatchMouseEvent(input.MousePressed, fromX, fromY).WithButton(input.Left).WithClickCount(1),
+		input.DispatchMouseEvent(input.MouseMoved, fromX+3, fromY+10).WithButton(input.Left),
+		input.DispatchMouseEvent(input.MouseMoved, toX, toY+height/2-3).WithButton(input.Left),
+	)
+	b.until(`document.querySelector('.mark')`)
+	b.looks("rules-drag")
+	b.do(input.DispatchMouseEvent(input.MouseReleased, toX, toY+height/2-3).WithButton(input.Left).WithClickCount(1))
+	b.settle()
+	if got := order(); got != "A (C B)" {
+		t.Fatalf("after dragging, the builder shows %s", got)
+	}
+	b.silent()
+}
+
+// Two people change one rule: the second one sees the version of the first and loses nothing.
+func TestConsole_rule_conflict(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.also("412")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store"})
+	var rule struct{ ID string }
+	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Phones", "targetUrl": "https://example.com/a", "conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "device", "operator": "equals", "value": "MOBILE"}}}}, &rule)
+	b.visit("/console/links/" + link.ID + "/rules")
+	b.press("Edit Phones")
+	b.fill("name", "Mine")
+	b.ask("PUT", "/api/urls/"+link.ID+"/routing-rules/"+rule.ID, map[string]any{"name": "Theirs"}, nil)
+	b.press("Save")
+	b.sees("Somebody else has changed this rule")
+	b.sees("Theirs")
+	b.until(`document.querySelector('[name=name]').value === 'Mine'`)
+	b.barrierFree()
+	b.looks("rules-conflict")
+
+	// A page that is loaded again has the draft.
+	b.do(chromedp.Reload())
+	b.press("Edit Theirs")
+	b.sees("You have changes of this rule that are not saved.")
+	b.until(`document.querySelector('[name=name]').value === 'Mine'`)
+	b.press("Save")
+	b.sees("Mine saved")
+	b.silent()
+}
+
+// Somebody finds out why a visitor goes to the wrong place, tries a better rule on visitors of the past, and saves it.
+func TestConsole_rule_is_tried_before_it_is_saved(t *testing.T) {
+	t.Parallel()
+	base := standalone(t)
+	b := newConsole(t, base, "")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store"})
+	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Phones", "targetUrl": "https://example.com/phones", "conditions": map[string]any{"operator": "AND", "conditions": []any{
+		map[string]any{"type": "device", "operator": "equals", "value": "MOBILE"},
+	}}}, nil)
+	for range 3 {
+		follow(t, base+"/store", phone, "")
+		follow(t, base+"/store", laptop, "")
+	}
+	b.visit("/console/links/" + link.ID + "/rules")
+	b.press("Edit Phones")
+	b.press("Try it before you save")
+	b.sees("Goes to example.com/phones: the rule “Phones” decides.")
+	b.set("agent", "windows")
+	b.sees("Goes to example.com: no rule matches")
+	b.sees("visitor: DESKTOP")
+	b.barrierFree()
+	b.looks("rules-try")
+
+	// The draft counts, not what is saved.
+	b.pick(0, "Value", "DESKTOP")
+	b.sees("Goes to example.com/phones: the rule “Phones” decides.")
+	testkit.Within(t, 20*time.Second, "the replay has all visitors", func() (seen bool) {
+		b.press("Replay the last 1,000 visitors")
+		b.settle()
+		b.eval(`document.body.innerText.includes('6 of 6 visitors would go somewhere else.')`, &seen)
+		return seen
+	})
+	b.until(`[...document.querySelectorAll('.replay tbody tr')].map((row) => row.innerText.trim().replace(/\s+/g, ' ')).sort().join('; ') === 'example.com example.com/phones 3; example.com/phones example.com 3'`)
+	b.barrierFree()
+	b.looks("rules-replay")
+	b.press("Cancel")
+	b.sees("If Device is phone, go to example.com/phones.")
+	b.silent()
+}
+
+// Somebody on a phone landed on the wrong page. The latest clicks name the rule that decided, and the rule says why.
+func TestJourney_why_a_visitor_went_to_the_wrong_place(t *testing.T) {
+	t.Parallel()
+	base := standalone(t)
+	b := newConsole(t, base, "")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store", "title": "Store", "isSmartRouting": true})
+	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Big screens", "targetUrl": "https://example.com/big", "conditions": map[string]any{"operator": "AND", "conditions": []any{
+		map[string]any{"type": "device", "operator": "not_equals", "value": "DESKTOP"},
+	}}}, nil)
+	testkit.Within(t, 10*time.Second, "the click is stored with its rule", func() (stored bool) {
+		follow(t, base+"/store", phone, "")
+		var clicks struct {
+			Clicks []struct{ RoutingRuleID *string }
+		}
+		b.ask("GET", "/api/analytics/urls/"+link.ID+"/recent-clicks", nil, &clicks)
+		return len(clicks.Clicks) > 0 && clicks.Clicks[0].RoutingRuleID != nil
+	})
+	b.visit("/console/live?tab=recent&link=" + link.ID)
+	b.sees("Big screens")
+	began := time.Now()
+	b.press("Big screens")
+	b.until(`document.querySelector('[name=name]')?.value === 'Big screens'`)
+	b.sees("If Device is not computer, go to")
+	b.press("Try it before you save")
+	b.sees("Goes to example.com/big: the rule “Big screens” decides.")
+	t.Logf("two actions in %v", time.Since(began).Round(time.Millisecond))
+	b.barrierFree()
+	b.do(chromedp.NavigateBack())
+	b.sees("Big screens")
+	b.silent()
+}

@@ -1,0 +1,70 @@
+package browser_test
+
+import (
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// The form of a link shows about how networks show it, and keeps what was typed while an image is uploaded.
+func TestConsole_social_preview(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "picture.png")
+	picture := image.NewRGBA(image.Rect(0, 0, 600, 315))
+	for x := range 600 {
+		for y := range 315 {
+			picture.Set(x, y, color.RGBA{uint8(x / 3), 110, uint8(y / 2), 255})
+		}
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := png.Encode(f, picture); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b := newConsole(t, standalone(t), "")
+	b.also("400")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "launch"})
+	b.visit("/console/links/" + link.ID)
+	b.press("Social preview")
+	b.fill("ogTitle", "Launch <b> of the \U0001F680")
+	b.fill("ogDescription", "All about it")
+	b.until(`document.querySelector('.social.small .strong').textContent.startsWith('Launch <b>')`)
+	b.do(chromedp.SetUploadFiles(`[name=image]`, []string{file}))
+	b.until(`document.querySelector('.social:not(.small) img')?.naturalWidth === 600`)
+	b.until(`document.querySelector('[name=ogDescription]').value === 'All about it'`)
+	b.barrierFree()
+	b.eval(`document.querySelector('.social').scrollIntoView({block: 'end'})`, nil)
+	b.looks("social")
+	b.narrow("social-320")
+	b.press("Save")
+	b.until(`!document.querySelector('.linkform [aria-busy=true]') && !document.querySelector('.notice')`)
+	var got struct{ OGTitle, OGDescription, OGImage string }
+	testkit.Eventually(t, "the link is saved", func() bool {
+		b.ask("GET", "/api/urls/"+link.ID, nil, &got)
+		return got.OGTitle == "Launch <b> of the \U0001F680" && got.OGDescription == "All about it" && got.OGImage != ""
+	})
+
+	// A file that is no image is refused at its field.
+	text := filepath.Join(t.TempDir(), "notes.png")
+	if err := os.WriteFile(text, []byte("no image"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.SetUploadFiles(`[name=image]`, []string{text}))
+	b.until(`document.querySelector('[name=image]').getAttribute('aria-invalid') === 'true'`)
+	b.barrierFree()
+	b.press("Remove the image")
+	b.until(`document.querySelector('.social.small') && !document.querySelector('.social img')`)
+	b.silent()
+}

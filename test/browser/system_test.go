@@ -1,0 +1,303 @@
+package browser_test
+
+import (
+	"fmt"
+	"net/http"
+	neturl "net/url"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/nametest"
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// edgeJSON is the API's form of an edge that works, with other members appended.
+func edgeJSON(id, region, more string) string {
+	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	return fmt.Sprintf(`{"id": %[1]q, "run": "r", "address": "https://%[1]s.example", "name": %[1]q, "region": %[2]q, "version": "v2.3.0", "isAlive": true, "lastSeenAt": %[3]q, "runningSince": %[3]q, "incarnation": "1",
+		"appliedRevision": 4711, "lag": 0, "stateHash": "h", "links": 120345, "setAside": [], "setAsideCount": 0, "refused": null, "twin": null, "spool": {"bytes": 0, "pending": 0, "dropped": 0, "oldestMs": 0}, "latency": {"p50Ms": 0.084, "p99Ms": 1.62, "samples": 5120}%[4]s}`, id, region, now, more)
+}
+
+// row is the row of an edge.
+func row(name string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll('.edges tbody tr')].find((e) => e.querySelector('.strong').textContent === %q)`, name)
+}
+
+// The page of edges shows the one of standalone, and follows a fleet with all kinds of trouble.
+func TestSystem_edges(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.also("503")
+	var list struct {
+		Edges []struct{ Address, Version string }
+	}
+	testkit.Within(t, 30*time.Second, "the edge reports", func() bool {
+		b.ask("GET", "/api/edges", nil, &list)
+		return len(list.Edges) == 1
+	})
+	b.press("Edges")
+	b.sees("1 edge")
+	b.until(`document.querySelector('.edges .badge').textContent === 'Working'`)
+	b.until(fmt.Sprintf(`document.querySelector('.edges').innerText.includes(%q) && !document.querySelector('.edges h2')`, list.Edges[0].Version))
+
+	// The figures are read again without a move of anything else.
+	b.eval(`window.shifts = []; new PerformanceObserver((l) => shifts.push(...l.getEntries().map((e) => e.value))).observe({type: 'layout-shift'});
+		window.before = document.querySelector('.asof').textContent; undefined`, nil)
+	b.until(`document.querySelector('.asof').textContent !== before`)
+	b.settle()
+	b.until(`shifts.length === 0`)
+
+	var edges string
+	for _, e := range []string{
+		edgeJSON("fra-1", "eu-central", ``),
+		edgeJSON("fra-2", "eu-central", `, "isAlive": false, "lastSeenAt": "2026-11-20T10:00:00.000Z", "latency": null, "lag": 12`),
+		edgeJSON("iad-1", "us-east", `, "appliedRevision": 4700, "lag": 11, "spool": {"bytes": 5400000, "pending": 31234, "dropped": 0, "oldestMs": 840000}`),
+		edgeJSON("iad-2", "us-east", `, "refused": "the signature is wrong", "appliedRevision": 1, "setAsideCount": 1, "setAside": [{"domain": "sho.rt", "slug": "spring", "reason": "no such type"}]`),
+		edgeJSON("syd-1", "", `, "twin": {"run": "x", "lastSeenAt": "2026-11-20T10:00:00.000Z"}, "spool": {"bytes": 10, "pending": 1, "dropped": 7, "oldestMs": 5}`),
+	} {
+		edges += "," + e
+	}
+	end := b.answerWith("/api/edges", 200, `{"edges": [`+edges[1:]+`], "revision": 4711}`)
+	b.sees("5 edges · 4 need attention")
+	b.until(`[...document.querySelectorAll('.edges h2 bdi')].map((e) => e.textContent).join() === 'eu-central,us-east,Without a region'`)
+	for name, badges := range map[string]string{"fra-1": "Working", "fra-2": "Silent", "iad-1": "Behind,Clicks wait", "iad-2": "Update rejected,Rules skipped", "syd-1": "Clicks lost,Duplicate"} {
+		b.until(fmt.Sprintf(`[...%s.querySelectorAll('.badge')].map((e) => e.textContent).join() === %q`, row(name), badges))
+	}
+	b.until(row("fra-2") + `.querySelector('.badge.bad')`)
+	b.until(row("iad-1") + `.querySelector('[data-name="Changes behind"]').textContent.startsWith('11')`)
+	b.until(row("iad-1") + `.innerText.includes('14 min')`)
+	b.until(row("iad-1") + `.querySelector('[data-name="Median latency"]').innerText.replace(/\s+/g, ' ').trim() === '0.084 ms p99 1.6 ms'`)
+	b.until(row("iad-2") + `.innerText.includes('the signature is wrong')`)
+	b.barrierFree()
+	b.looks("edges")
+	b.narrow("edges-narrow")
+	end()
+
+	// A control plane without edges says how to start one; one that cannot answer leaves the last figures.
+	end = b.answerWith("/api/edges", 200, `{"edges": [], "revision": 3}`)
+	b.sees("No edge has reported in the last 24 hours")
+	b.until(`document.querySelector('.startcommand').textContent.includes('BASE_URL=' + location.origin)`)
+	b.barrierFree()
+	b.looks("edges-none")
+	b.narrow("edges-none-narrow")
+	end()
+	b.until(`document.querySelector('.edges .badge')?.textContent === 'Working'`)
+	end = b.answerWith("/api/edges", 503, `{"message": "The database is away."}`)
+	b.sees("The database is away. As of")
+	b.until(`document.querySelector('.edges .badge').textContent === 'Working'`)
+	end()
+	b.until(`!document.querySelector('.asof.failed')`)
+
+	b.user("ann@example.com")
+	b.as("ann@example.com", annPassword)
+	b.visit("/console/links")
+	b.sees("New link")
+	b.until(`!document.querySelector('nav a[href$="/edges"], nav a[href$="/reports"]')`)
+	b.silent()
+}
+
+// reported sends a visitor's report of a link.
+func (b *browser) reported(slug, reason, text, email string) {
+	b.t.Helper()
+	res, err := http.PostForm(b.base+"/"+slug+"/report", neturl.Values{"reason": {reason}, "text": {text}, "email": {email}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		b.t.Fatalf("a report of %s: %s", slug, res.Status)
+	}
+}
+
+// opens is the status of a link for visitors.
+func (b *browser) opens(slug string) int {
+	b.t.Helper()
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Get(b.base + "/" + slug)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	res.Body.Close()
+	return res.StatusCode
+}
+
+// queued is the number of reports with a status.
+func (b *browser) queued(status string) int {
+	b.t.Helper()
+	var list struct{ Total int }
+	b.ask("GET", "/api/admin/reports?status="+status, nil, &list)
+	return list.Total
+}
+
+// An administrator decides about three reports with keys, of which one is about a link of somebody else.
+func TestSystem_reports(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	b.press("Abuse reports")
+	b.sees("Nothing waits for a decision")
+	b.barrierFree()
+	b.looks("reports-none")
+
+	b.user("ann@example.com")
+	b.as("ann@example.com", annPassword)
+	bad := b.made(map[string]any{"originalUrl": "https://login.example.com/a-very-long-path/that-pretends/to-be-a-bank?session=0123456789abcdef", "customSlug": "bank"})
+	b.as("admin@example.com", adminPassword)
+	b.made(map[string]any{"originalUrl": "https://example.com/fine", "customSlug": "fine"})
+	b.made(map[string]any{"originalUrl": "https://example.com/odd", "customSlug": "odd"})
+	for _, r := range [][4]string{{"odd", "OTHER", "", ""}, {"fine", "SPAM", "I do not like it.", ""}, {"bank", "SPAM", "", ""}, {"bank", "PHISHING", hostile, "visitor@example.com"}} {
+		b.reported(r[0], r[1], r[2], r[3])
+		time.Sleep(5 * time.Millisecond) // the latest is the first
+	}
+
+	b.visit("/console/reports")
+	b.sees("3 reports")
+	title := `document.querySelector('.case h2')?.textContent.split('/').pop()`
+	b.until(title + ` === 'bank'`)
+	b.sees("https://login.example.com/a-very-long-path")
+	b.until(`![...document.querySelectorAll('main a')].some((e) => e.href.includes('example.com'))`)
+	b.until(`document.querySelector('.said').textContent === ` + fmt.Sprintf("%q", hostile))
+	b.sees("visitor@example.com")
+	b.until(`[...document.querySelectorAll('.facts-list div')].find((e) => e.textContent.startsWith('Created by')).textContent.endsWith('ann@example.com')`)
+	b.barrierFree()
+	b.looks("reports")
+	b.narrow("reports-narrow")
+
+	// Keys choose, ask and decide.
+	b.do(chromedp.KeyEvent("j"))
+	b.until(title + ` === 'fine' && document.activeElement === document.querySelector('.case h2') && location.search.includes('report=')`)
+	b.narrow("reports-chosen-narrow")
+	b.do(chromedp.KeyEvent("k"))
+	b.until(title + ` === 'bank'`)
+	b.do(chromedp.KeyEvent("s"))
+	b.sees("visitors get the status 410")
+	b.until(`['Spam', 'Phishing'].includes(document.querySelector('dialog [name=reason]').value)`)
+	b.set("reason", "")
+	b.press("Suspend")
+	b.until(`document.querySelector('dialog [name=reason]').getAttribute('aria-invalid') === 'true'`)
+	b.barrierFree()
+	b.looks("reports-suspend")
+	b.fill("reason", "It asks for passwords.")
+	if status := b.opens("bank"); status != http.StatusFound {
+		t.Fatalf("before the decision, visitors get %d", status)
+	}
+	b.press("Suspend")
+	b.until(title + ` === 'fine' && document.activeElement === document.querySelector('.case h2')`)
+	b.sees("2 reports")
+	if status := b.opens("bank"); status != http.StatusGone {
+		t.Errorf("after the decision, visitors get %d", status)
+	}
+	b.do(chromedp.KeyEvent("x"))
+	b.until(title + ` === 'odd'`)
+	b.until(`document.querySelectorAll('.queue li').length === 1`)
+	b.press("Dismiss")
+	b.sees("Nothing waits for a decision")
+	b.until(`document.activeElement === document.querySelector('h1')`)
+	if open, dismissed, actioned := b.queued("OPEN"), b.queued("DISMISSED"), b.queued("ACTIONED"); open != 0 || dismissed != 2 || actioned != 1 {
+		t.Errorf("%d open, %d dismissed, %d actioned", open, dismissed, actioned)
+	}
+
+	// The filter is in the address. A suspension ends after a question.
+	b.set("status", "ACTIONED")
+	b.until(title + ` === 'bank' && location.search.includes('status=ACTIONED')`)
+	b.do(chromedp.Reload())
+	b.sees("It asks for passwords.")
+	b.barrierFree()
+	b.looks("reports-decided")
+	b.press("Open the link")
+	b.sees("This link is suspended. Visitors get the status 410.")
+	b.sees("It asks for passwords.")
+	b.barrierFree()
+	b.looks("link-suspended")
+	b.narrow("link-suspended-narrow")
+	b.press("Reports")
+	b.until(title + ` === 'bank' && location.search.includes('link=` + bad.ID + `')`)
+	b.press("Lift the suspension")
+	b.sees("Visitors are redirected again within seconds.")
+	b.press("Lift the suspension")
+	b.until(`document.querySelector('.case .badge').textContent === 'Active'`)
+	if status := b.opens("bank"); status != http.StatusFound {
+		t.Errorf("after the end of the suspension, visitors get %d", status)
+	}
+	b.press("Of one link")
+	b.until(`document.querySelectorAll('.queue li').length === 3`)
+
+	// The owner of a suspended link reads why, and has no button.
+	b.ask("POST", "/api/urls/"+bad.ID+"/suspend", map[string]string{"reason": "Once more."}, nil)
+	b.as("ann@example.com", annPassword)
+	b.eval(`sessionStorage.clear(); localStorage.clear()`, nil)
+	b.visit("/console/links/" + bad.ID)
+	b.sees("Once more.")
+	b.sees("only an administrator of the service can lift the suspension")
+	b.until(`![...document.querySelectorAll('button')].some((e) => e.textContent === 'Lift the suspension')`)
+	b.also("403")
+	b.visit("/console/reports")
+	b.until(`document.querySelector('.notice.bad')?.textContent.includes('administrator')`)
+	b.silent()
+}
+
+// The list of blocked hosts suspends a link, and an administrator overrules it. A custom domain is suspended and restored from the
+// report of one of its links.
+func TestSystem_reports_of_checks_and_domains(t *testing.T) {
+	t.Parallel()
+	names := nametest.Start(t)
+	names.Set("edge.sho.example.com", "A 198.51.100.1")
+	list := filepath.Join(t.TempDir(), "blocked")
+	block := func(text string) {
+		if err := os.WriteFile(list, []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	block("# nothing")
+	b := newConsole(t, standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com", "BLOCKED_DESTINATIONS="+list), "")
+	var d ownDomain
+	b.ask("POST", "/api/domains", map[string]any{"hostname": acme}, &d)
+	point(names, d)
+	b.ask("POST", "/api/domains/"+d.ID+"/verify", nil, nil)
+	blocked := b.made(map[string]any{"originalUrl": "https://www.evil.example/x", "customSlug": "evil", "domain": acme})
+	block("evil.example")
+	testkit.Within(t, 100*time.Second, "the check suspends the link", func() bool {
+		time.Sleep(200 * time.Millisecond)
+		return b.queued("OPEN") == 1
+	})
+	b.visit("/console/reports")
+	b.sees("List of blocked hosts · evil.example")
+	b.sees("which the operator of this service has blocked")
+	b.barrierFree()
+	b.looks("reports-check")
+	b.narrow("reports-check-narrow")
+
+	state := func() (status string) {
+		var now struct{ Status string }
+		b.ask("GET", "/api/domains/"+d.ID, nil, &now)
+		return now.Status
+	}
+	b.press("Suspend the domain")
+	b.sees("The report stays open.")
+	b.fill("reason", "Many such links.")
+	b.press("Suspend")
+	b.sees(acme + " is suspended.")
+	b.until(`[...document.querySelectorAll('.case button')].some((e) => e.textContent === 'Restore the domain')`)
+	if got := state(); got != "SUSPENDED" {
+		t.Errorf("the domain is %s", got)
+	}
+	b.press("Restore the domain")
+	b.sees("The links of the domain work again within seconds")
+	b.press("Lift the suspension")
+	b.until(`[...document.querySelectorAll('.case button')].some((e) => e.textContent === 'Suspend the domain')`)
+	if got := state(); got != "ACTIVE" {
+		t.Errorf("the domain is %s", got)
+	}
+
+	b.do(chromedp.KeyEvent("x"))
+	b.sees("The check does not suspend this link for the same reason again.")
+	b.press("Dismiss and restore")
+	b.sees("Nothing waits for a decision")
+	if got := b.read(blocked.ID).Status; got != "ACTIVE" {
+		t.Errorf("the link is %s", got)
+	}
+	b.silent()
+}

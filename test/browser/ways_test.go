@@ -1,0 +1,279 @@
+package browser_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// The tests in this file are the five journeys of people who use no mouse, see everything four times as large, want no
+// movement, and read from right to left: in Arabic, on 320 pixels, with the keyboard alone.
+
+// walker opens the console for such a person.
+func walker(t *testing.T, base string) *browser {
+	t.Helper()
+	b := open(t, base)
+	b.scheme("") // without movement
+	b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
+	b.visit("/console/links")
+	b.eval(`localStorage.setItem('shortline.language', 'ar')`, nil)
+	b.visit("/console/links")
+	b.walk(`e.name === 'email'`)
+	b.writes("admin@example.com")
+	b.walk(`e.name === 'password'`)
+	b.writes(adminPassword)
+	b.keys(kb.Enter)
+	b.until(`document.documentElement.dir === 'rtl' && document.querySelector('h1') && !document.querySelector('[name=password]')`)
+	return b
+}
+
+// arabic returns the Arabic text of a message.
+func arabic(t *testing.T, key string) string {
+	t.Helper()
+	files, err := filepath.Glob("../../control/internal/console/web/src/text/ar/*.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := regexp.MustCompile(`'` + regexp.QuoteMeta(key) + `':\s+'([^']*)'`).FindSubmatch(text); m != nil {
+			return string(m[1])
+		}
+	}
+	t.Fatalf("there is no message %s", key)
+	return ""
+}
+
+// walk presses Tab until an element e has the focus for which the JavaScript expression holds. That element must be on the
+// screen, and the page must not be wider than the screen.
+func (b *browser) walk(expression string) {
+	b.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for time.Now().Before(deadline) {
+		var at struct{ Found, Shown, Fits bool }
+		b.eval(`(() => {
+			const e = document.activeElement ?? document.body;
+			const r = e.getBoundingClientRect();
+			return {found: Boolean(`+expression+`), fits: document.documentElement.scrollWidth <= innerWidth,
+				shown: r.width > 0 && r.height > 0 && r.bottom > 0 && r.right > 0 && r.top < innerHeight && r.left < innerWidth};
+		})()`, &at)
+		if !at.Fits {
+			b.shot("failed")
+			b.t.Fatalf("the page is wider than the screen on the way to %s", expression)
+		}
+		if at.Found && at.Shown {
+			return
+		}
+		b.keys(kb.Tab)
+		b.settle()
+	}
+	b.shot("failed")
+	b.t.Fatalf("the Tab key does not lead to %s", expression)
+}
+
+// button is a condition for walk: a button, link or summary with the text of a message.
+func (b *browser) button(key string) string {
+	quoted, _ := json.Marshal(arabic(b.t, key))
+	return fmt.Sprintf(`e.matches('button, a, summary') && (e.getAttribute('aria-label') ?? e.textContent).trim() === %s`, quoted)
+}
+
+// part is a condition for walk: the field with the text of a message in the n-th condition of a rule.
+func (b *browser) part(n int, key string) string {
+	quoted, _ := json.Marshal(arabic(b.t, key))
+	return fmt.Sprintf(`e.matches('select, input') && e.getAttribute('aria-label') === %s && document.querySelectorAll('.condition')[%d]?.contains(e)`, quoted, n)
+}
+
+// enters walks to an element and presses Enter.
+func (b *browser) enters(expression string) {
+	b.t.Helper()
+	b.walk(expression)
+	b.keys(kb.Enter)
+}
+
+// writes types a text in place of the one in the focused field.
+func (b *browser) writes(text string) {
+	b.t.Helper()
+	b.eval(`document.activeElement.select?.()`, nil)
+	b.do(chromedp.KeyEvent(text))
+}
+
+// chooses presses the arrow keys until the focused select has a value.
+func (b *browser) chooses(value string) {
+	b.t.Helper()
+	b.keys(kb.Home)
+	for range 100 {
+		var found bool
+		b.eval(fmt.Sprintf(`document.activeElement.value === %q`, value), &found)
+		if found {
+			return
+		}
+		b.keys(kb.ArrowDown)
+	}
+	b.t.Fatalf("no option has the value %q", value)
+}
+
+func TestWays_first_link(t *testing.T) {
+	t.Parallel()
+	b := walker(t, standalone(t))
+	b.enters(b.button("create.title"))
+	b.walk(`e.name === 'originalUrl'`)
+	b.writes("example.com/spring")
+	b.keys(kb.Enter)
+	b.until(`document.querySelectorAll('li.link').length === 1 && document.querySelector('li.link').textContent.includes('example.com/spring')`)
+	b.shot("ways-links")
+	b.silent()
+}
+
+func TestWays_a_rule_without_JSON(t *testing.T) {
+	t.Parallel()
+	b := walker(t, standalone(t))
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store"})
+	b.visit("/console/links")
+	b.enters(fmt.Sprintf(`e.getAttribute('href')?.split('?')[0].endsWith('/links/%s')`, link.ID))
+	b.enters(`e.getAttribute('href')?.split('?')[0].endsWith('/rules')`)
+	b.enters(b.button("rules.add"))
+	b.walk(`e.name === 'name'`)
+	b.writes("iPhones in Germany at work")
+	add := func(n int, kind string, more func()) {
+		b.enters(b.button("rules.addCondition"))
+		b.walk(b.part(n, "rules.kind"))
+		b.chooses(kind)
+		more()
+	}
+	add(0, "os", func() {
+		b.walk(b.part(0, "rules.value"))
+		b.writes("iOS")
+	})
+	add(1, "country", func() {
+		b.walk(b.part(1, "rules.value"))
+		b.chooses("DE")
+	})
+	add(2, "time", func() {
+		b.walk(b.part(2, "rules.zone"))
+		b.writes("Europe/Berlin")
+	})
+	add(3, "day_of_week", func() {
+		b.walk(b.part(3, "rules.zone"))
+		b.writes("Europe/Berlin")
+	})
+	b.shot("ways-rule")
+	b.walk(`e.name === 'targetUrl'`)
+	b.writes("example.com/app")
+	b.enters(b.button("action.save"))
+	b.until(`document.querySelector('li.rule') && !document.querySelector('[name=targetUrl]')`)
+	var saved struct {
+		Rules []struct{ Conditions json.RawMessage }
+	}
+	b.ask("GET", "/api/urls/"+link.ID+"/routing-rules", nil, &saved)
+	if len(saved.Rules) != 1 {
+		t.Fatalf("%d rules", len(saved.Rules))
+	}
+	for _, want := range []string{`"iOS"`, `"DE"`, `"09:00"`, `"Europe/Berlin"`, `[1,2,3,4,5]`} {
+		if !strings.Contains(string(saved.Rules[0].Conditions), want) {
+			t.Errorf("the conditions lack %s: %s", want, saved.Rules[0].Conditions)
+		}
+	}
+	b.silent()
+}
+
+func TestWays_why_a_visitor_went_to_the_wrong_place(t *testing.T) {
+	t.Parallel()
+	base := standalone(t)
+	b := walker(t, base)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store", "isSmartRouting": true})
+	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Big screens", "targetUrl": "https://example.com/big", "conditions": map[string]any{"operator": "AND", "conditions": []any{
+		map[string]any{"type": "device", "operator": "not_equals", "value": "DESKTOP"},
+	}}}, nil)
+	testkit.Within(t, 10*time.Second, "the click is stored with its rule", func() (stored bool) {
+		follow(t, base+"/store", phone, "")
+		var clicks struct {
+			Clicks []struct{ RoutingRuleID *string }
+		}
+		b.ask("GET", "/api/analytics/urls/"+link.ID+"/recent-clicks", nil, &clicks)
+		return len(clicks.Clicks) > 0 && clicks.Clicks[0].RoutingRuleID != nil
+	})
+	b.visit("/console/links")
+	b.enters(fmt.Sprintf(`e.getAttribute('href')?.split('?')[0].endsWith('/links/%s')`, link.ID))
+	b.enters(`e.closest('.tabs') && e.getAttribute('href')?.includes('/console/live')`)
+	b.enters(`e.getAttribute('href')?.includes('tab=recent')`)
+	b.enters(`e.textContent.trim() === 'Big screens'`)
+	b.until(`document.querySelector('[name=name]')?.value === 'Big screens'`)
+	b.enters(b.button("try.title"))
+	b.until(`document.querySelector('.tryout')?.textContent.includes('example.com/big')`)
+	b.silent()
+}
+
+func TestWays_share_the_hours_of_a_launch_day(t *testing.T) {
+	t.Parallel()
+	b := walker(t, standalone(t))
+	id := clicked(t, b)
+	b.visit("/console/links")
+	b.enters(fmt.Sprintf(`e.getAttribute('href')?.split('?')[0].endsWith('/links/%s')`, id))
+	b.enters(`e.closest('.tabs') && e.getAttribute('href')?.split('?')[0].endsWith('/analytics')`)
+	b.walk(`e.name === 'range'`)
+	b.chooses("week")
+	b.walk(`e.name === 'interval'`)
+	b.chooses("hour")
+	shows := `document.querySelector('[name=interval]')?.value === 'hour' && document.querySelector('.figures b')?.textContent.replace(/[٠-٩]/g, (d) => '٠١٢٣٤٥٦٧٨٩'.indexOf(d)) === '4'`
+	b.until(shows)
+	b.shot("ways-hours")
+	var shared string
+	b.eval(`location.pathname + location.search`, &shared)
+
+	other := walker(t, b.base)
+	other.visit(shared)
+	other.until(shows)
+	other.silent()
+	b.silent()
+}
+
+func TestWays_import_links_with_bad_rows(t *testing.T) {
+	t.Parallel()
+	b := walker(t, standalone(t))
+	b.enters(b.button("app.menu"))
+	b.enters(`e.getAttribute('href')?.split('?')[0].endsWith('/console/imports')`)
+	ctx, cancel := context.WithCancel(b.ctx)
+	defer cancel()
+	asked := make(chan cdp.BackendNodeID, 1)
+	chromedp.ListenTarget(ctx, func(event any) {
+		if e, ok := event.(*page.EventFileChooserOpened); ok {
+			asked <- e.BackendNodeID
+		}
+	})
+	b.do(page.SetInterceptFileChooserDialog(true))
+	b.enters(b.button("import.choose"))
+	select {
+	case field := <-asked:
+		b.do(dom.SetFileInputFiles([]string{campaign(t)}).WithBackendNodeID(field))
+	case <-time.After(10 * time.Second):
+		t.Fatal("Enter does not ask for a file")
+	}
+	b.until(`document.querySelectorAll('[data-name="` + arabic(t, "import.problem") + `"]').length === 17`)
+	b.shot("ways-import")
+	b.enters(b.button("import.start"))
+	b.enters(b.button("import.toLinks"))
+	b.until(`document.querySelector('li.link')`)
+	var list struct{ Total int }
+	if b.ask("GET", "/api/urls", nil, &list); list.Total != 983 {
+		t.Errorf("%d links", list.Total)
+	}
+	b.silent()
+}
