@@ -33,9 +33,9 @@ func TestWorkspaces_in_addresses(t *testing.T) {
 
 	b.visit("/console/links?workspace=growth")
 	b.until(`document.querySelector('.switcher')?.textContent.includes('Growth')`)
-	b.eval(`document.querySelector('.switcher > button').click()`, nil)
+	b.click(`document.querySelector('.switcher > button')`)
 	b.until(`[...document.querySelectorAll('.switcher .panel button')].some((e) => e.textContent.includes('Personal'))`)
-	b.eval(`[...document.querySelectorAll('.switcher .panel button')].find((e) => e.textContent.includes('Personal')).click()`, nil)
+	b.click(`[...document.querySelectorAll('.switcher .panel button')].find((e) => e.textContent.includes('Personal'))`)
 	b.until(`location.search === '' && document.querySelector('.switcher > button').textContent.includes('Personal')`)
 	b.eval(`history.back()`, nil)
 	b.until(`location.search === '?workspace=growth' && document.querySelector('.switcher > button').textContent.includes('Growth')`)

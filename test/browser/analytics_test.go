@@ -195,8 +195,7 @@ func TestJourney_share_the_hours_of_a_launch_day(t *testing.T) {
 	began := time.Now()
 	b.press("Launch")
 	tab := `[...document.querySelectorAll('.tabs a')].find((a) => a.textContent === 'Analytics')` // the menu has the same name
-	b.until(tab)
-	b.eval(tab+`.click()`, nil)
+	b.click(tab)
 	b.until(`document.querySelectorAll('.timeline tbody tr').length === 30`)
 	b.chartPoint(30, 29)
 	b.until(`document.querySelector('[name=interval]')?.value === 'hour'`)

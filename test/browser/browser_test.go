@@ -239,6 +239,12 @@ func (b *browser) until(expression string) {
 	})
 }
 
+// click clicks the element that a JavaScript expression returns. It waits until the page has rendered the element.
+func (b *browser) click(element string) {
+	b.t.Helper()
+	b.until("(() => { const e = " + element + "; e?.click(); return e; })()")
+}
+
 // press clicks the button or link with the given accessible name.
 func (b *browser) press(name string) {
 	b.t.Helper()

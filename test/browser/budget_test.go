@@ -80,8 +80,8 @@ func (b *browser) prompt(what string, interact func()) {
 	}
 }
 
-// click presses the mouse on an element, as a person does. A click by script is not an interaction.
-func (b *browser) click(selector string) {
+// clickMouse presses the mouse on an element, as a person does. A click by script is not an interaction.
+func (b *browser) clickMouse(selector string) {
 	b.t.Helper()
 	x, y := b.center(selector)
 	b.do(chromedp.MouseClickXY(x, y))
@@ -136,14 +136,14 @@ func TestConsole_budgets(t *testing.T) {
 	b.visit("/console/links")
 	b.sees("More than 10,000 links")
 	b.prompt("a letter in the search", func() {
-		b.click("input[type=search]")
+		b.clickMouse("input[type=search]")
 		b.do(input.InsertText("9"))
 		b.do(chromedp.KeyEvent("8"))
 	})
 	b.eval(`document.querySelector('input[type=search]').select()`, nil)
 	b.do(chromedp.KeyEvent("\b"))
 	b.sees("More than 10,000 links")
-	b.prompt("a picked row", func() { b.click("li.link .pick input") })
+	b.prompt("a picked row", func() { b.clickMouse("li.link .pick input") })
 	b.prompt("the form of a new link", func() {
 		b.press("New link")
 		b.do(chromedp.KeyEvent("a"))

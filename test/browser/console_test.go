@@ -161,8 +161,8 @@ func TestConsole_list(t *testing.T) {
 	b.sees("11 links moved to the trash")
 	b.sees("No link matches")
 	b.press("Undo")
-	b.sees("11 links")
-	b.eval(`document.querySelectorAll('li.link .pick input')[0].click()`, nil)
+	b.until(`document.querySelectorAll('li.link').length === 11`) // the message about the trash also has the text "11 links"
+	b.click(`document.querySelectorAll('li.link .pick input')[0]`)
 	b.press("Disable")
 	b.sees("1 link disabled")
 	b.until(`document.querySelector('li.link .badge')?.textContent === 'Disabled'`)

@@ -143,7 +143,7 @@ func TestDomains_settings(t *testing.T) {
 	b.until(`document.querySelector('[name=brandName]').value === 'Acme'`)
 	b.fill("rootUrl", "https://example.com/home")
 	b.fill("apple", `{"applinks": {"details": []}}`)
-	b.eval(`document.querySelector('[name=isDefault]').click()`, nil)
+	b.click(`document.querySelector('[name=isDefault]')`)
 	b.press("Save")
 	b.sees("Saved.")
 	b.until(`[...document.querySelectorAll('.head .badge')].some((e) => e.textContent === 'Default')`)

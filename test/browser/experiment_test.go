@@ -133,11 +133,11 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	b.do(emulation.ClearDeviceMetricsOverride())
 
 	// The winner gets all visitors, after a question that says so.
-	b.eval(`[...document.querySelectorAll('.arms tbody tr')].find((row) => row.innerText.includes('Video')).querySelector('button').click()`, nil)
+	b.click(`[...document.querySelectorAll('.arms tbody tr')].find((row) => row.innerText.includes('Video')).querySelector('button')`)
 	b.sees("Send everybody to Video?")
 	b.barrierFree()
 	b.looks("experiment-promote")
-	b.eval(`document.querySelector('dialog .danger').click()`, nil)
+	b.click(`document.querySelector('dialog .danger')`)
 	b.until(`!document.querySelector('dialog')`)
 	b.until(`[...document.querySelectorAll('[data-name=Share]')].map((one) => one.textContent.replace(/\s/g, '')).join() === '0%,100%'`)
 	b.silent()

@@ -172,7 +172,7 @@ func TestFault13_links_name_their_creator(t *testing.T) {
 	b.visit("/console/links")
 	b.sees("1 link")
 	b.until(`document.querySelector('li.link .facts').textContent.includes('by mia')`)
-	b.eval(`document.querySelector('li.link .name a').click()`, nil)
+	b.click(`document.querySelector('li.link .name a')`)
 	b.until(`document.querySelector('.head .count')?.textContent.includes('by mia')`)
 	b.silent()
 }

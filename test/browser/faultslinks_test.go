@@ -61,7 +61,7 @@ func TestFault12_the_list_keeps_its_place(t *testing.T) {
 	b.until(`scrollY === 9000 && ` + shown)
 	var name string
 	b.eval(shown+`.textContent`, &name)
-	b.eval(shown+`.click()`, nil)
+	b.click(shown)
 	b.until(fmt.Sprintf(`document.querySelector('h1')?.textContent === %q && scrollY === 0`, name))
 	b.do(chromedp.NavigateBack())
 	b.until(fmt.Sprintf(`Math.abs(scrollY - 9000) < 2 && %s?.textContent === %q`, shown, name))

@@ -26,7 +26,7 @@ func TestConsole_keys(t *testing.T) {
 	b.press("New key")
 	b.until(`document.querySelector('dialog [name=name]').value === 'Website'`)
 	for _, right := range []string{"links:read", "analytics:read"} {
-		b.eval(fmt.Sprintf(`document.querySelector('dialog [name="%s"]').click()`, right), nil)
+		b.click(fmt.Sprintf(`document.querySelector('dialog [name="%s"]')`, right))
 		b.until(fmt.Sprintf(`document.querySelector('dialog [name="%s"]').checked`, right))
 	}
 	b.fill("allowedIps", "127.0.0.0/8, everywhere")
@@ -79,19 +79,19 @@ func TestConsole_keys(t *testing.T) {
 	b.looks("keys-phone")
 	b.do(emulation.ClearDeviceMetricsOverride())
 
-	b.eval(`document.querySelector('[aria-label="Rotate Website"]').click()`, nil)
+	b.click(`document.querySelector('[aria-label="Rotate Website"]')`)
 	b.sees("Rotate Website?")
 	b.barrierFree()
-	b.eval(`document.querySelector('dialog .danger').click()`, nil)
+	b.click(`document.querySelector('dialog .danger')`)
 	b.sees("It is not shown again")
 	second := made()
 	b.press("I have copied it")
 	if old, now := status("GET", "/api/urls", first), status("GET", "/api/urls", second); old != 401 || now != 200 {
 		t.Errorf("after the rotation: old key %d, new key %d", old, now)
 	}
-	b.eval(`document.querySelector('[aria-label="Delete Website"]').click()`, nil)
+	b.click(`document.querySelector('[aria-label="Delete Website"]')`)
 	b.sees("Delete Website?")
-	b.eval(`document.querySelector('dialog .danger').click()`, nil)
+	b.click(`document.querySelector('dialog .danger')`)
 	b.sees("No API keys")
 	if gone := status("GET", "/api/urls", second); gone != 401 {
 		t.Errorf("a deleted key: %d", gone)

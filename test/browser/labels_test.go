@@ -20,8 +20,7 @@ func (b *browser) takes(name, search, option string) {
 		b.fill(name, search)
 	}
 	at := fmt.Sprintf(`[...%s.querySelectorAll('.picker [role=option]')].find((e) => e.textContent === %q)`, within, option)
-	b.until(at)
-	b.eval(at+`.click()`, nil)
+	b.click(at)
 }
 
 // Tags are created, changed and deleted, and lead to their links and reports.
@@ -212,10 +211,10 @@ func TestLabels_bundles(t *testing.T) {
 	b.until(`document.querySelectorAll('dialog .tick').length === 3`)
 	b.fill("search", "beta")
 	b.until(`document.querySelectorAll('dialog .tick').length === 1`)
-	b.eval(`document.querySelector('dialog .tick input').click()`, nil)
+	b.click(`document.querySelector('dialog .tick input')`)
 	b.fill("search", "alpha")
 	b.until(`document.querySelectorAll('dialog .tick').length === 2`)
-	b.eval(`document.querySelectorAll('dialog .tick input')[1].click()`, nil)
+	b.click(`document.querySelectorAll('dialog .tick input')[1]`)
 	b.barrierFree()
 	b.looks("bundle-add")
 	b.press("Add")
@@ -289,7 +288,7 @@ func TestLabels_views(t *testing.T) {
 	b.sees("1 link")
 	b.press("Save this view")
 	b.fill("name", "Summer")
-	b.eval(`document.querySelector('[name=shared]').click()`, nil)
+	b.click(`document.querySelector('[name=shared]')`)
 	b.barrierFree()
 	b.looks("view-save")
 	b.press("Save")

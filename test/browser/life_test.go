@@ -24,9 +24,9 @@ func TestConsole_history(t *testing.T) {
 	b.narrow("history-320")
 
 	// A change by somebody else since the page was read is not undone without a word.
-	back := `[...document.querySelectorAll('.versions button')].pop().click()`
+	back := `[...document.querySelectorAll('.versions button')].pop()`
 	b.ask("PUT", path, map[string]any{"notes": "theirs"}, nil)
-	b.eval(back, nil)
+	b.click(back)
 	b.sees("Restore this version?")
 	b.until(`['Destination', 'Title', 'Expires', 'Notes', 'Rule “Phones” changed'].every((name) => [...document.querySelectorAll('dialog .reach li')].some((e) => e.textContent === name))`)
 	b.barrierFree()
@@ -63,7 +63,7 @@ func TestConsole_links_move_to_another_workspace(t *testing.T) {
 	b.visit("/console/links?sort=title")
 	b.sees("2 links")
 	b.until(`document.querySelector('li.link .pick input')`)
-	b.eval(`document.querySelector('li.link .pick input').click()`, nil)
+	b.click(`document.querySelector('li.link .pick input')`)
 	b.press("Move")
 	b.sees("Move 1 link to another workspace")
 	b.barrierFree()

@@ -457,7 +457,7 @@ func TestConsole_skip_link(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t, standalone(t), "")
 	b.do(page.BringToFront())
-	b.eval(`document.querySelector('.skip').click()`, nil)
+	b.click(`document.querySelector('.skip')`)
 	b.until(`document.activeElement.id === 'content'`)
 	b.until(`location.pathname.startsWith('/console')`)
 	b.sees("New link")

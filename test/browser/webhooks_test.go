@@ -129,7 +129,7 @@ func TestWebhooks(t *testing.T) {
 	b.until(`![...document.querySelectorAll('.factlist div')].find((e) => e.textContent.startsWith('Next attempt')).textContent.includes('–')`)
 	b.set("event", "url.created")
 	b.until(`location.search.includes('event=url.created') && document.querySelectorAll('.attempt').length >= 2 && [...document.querySelectorAll('.attempt .mono')].every((e) => e.textContent !== 'webhook.test')`)
-	b.eval(`document.querySelector('.attempt summary').click()`, nil)
+	b.click(`document.querySelector('.attempt summary')`)
 	b.sees("https://example.com/")
 	b.sees("Response")
 	b.barrierFree()

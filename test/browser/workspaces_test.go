@@ -455,7 +455,7 @@ func TestWorkspaces_with_any_name(t *testing.T) {
 		b.sees(name)
 		b.until(`document.querySelector('h1')`)
 		b.narrow(fmt.Sprintf("new-any-name-%d-narrow", i))
-		b.eval(`document.querySelector('.switcher .current').click()`, nil)
+		b.click(`document.querySelector('.switcher .current')`)
 		b.until(`document.querySelector('.panel') && document.documentElement.scrollWidth <= innerWidth`)
 		b.shot(fmt.Sprintf("new-any-name-%d", i))
 	}
@@ -463,7 +463,7 @@ func TestWorkspaces_with_any_name(t *testing.T) {
 	b.eval(`localStorage.setItem('shortline.language', 'ar')`, nil)
 	b.do(chromedp.Reload())
 	b.until(`document.documentElement.dir === 'rtl' && document.querySelector('.switcher .current')`)
-	b.eval(`document.querySelector('.switcher .current').click()`, nil)
+	b.click(`document.querySelector('.switcher .current')`)
 	b.until(`document.querySelector('.panel') && document.documentElement.scrollWidth <= innerWidth`)
 	b.barrierFree()
 	b.looks("switcher-ar")
