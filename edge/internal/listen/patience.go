@@ -9,12 +9,27 @@ const (
 // patience decides whether a connection should yield the processor before a read. A yield helps if the next request
 // arrives meanwhile: a proxy or a client nearby sends it at once, while a browser far away never does. A useless yield
 // costs a fifth of what a useful one saves.
+//
+// A connection never yields twice in a row. The scheduler asks the kernel for new data only when it has no goroutine to run.
+// Connections that always yield keep its queue full, and connections that wait for data are then noticed after up to ten
+// milliseconds. At full load, this was three quarters of the 99th percentile.
 type patience struct {
-	credit int8 // above 0: recent yields helped
-	since  uint8
+	credit  int8 // above 0: recent yields helped
+	since   uint8
+	yielded bool // before the last read
 }
 
 func (p *patience) wait() bool {
+	if p.yielded {
+		p.yielded = false
+		return false
+	}
+	p.yielded = p.hopes()
+	return p.yielded
+}
+
+// hopes reports whether a yield is likely to help, or whether it is time for an attempt.
+func (p *patience) hopes() bool {
 	if p.credit > 0 {
 		return true
 	}
