@@ -20,6 +20,7 @@ type pending struct {
 	busy    sync.WaitGroup
 	over    chan struct{} // closed when no more connections will become ready
 	why     error         // the reason; set before over is closed
+	fresh   func() Answer // nil: the server answers all requests
 }
 
 // AwaitHeads makes Accept return a connection only when its first request is complete, when 8 KiB of the request have
@@ -28,12 +29,12 @@ type pending struct {
 //
 // When limit connections are open and another one arrives, the listener closes the connection that has waited longest
 // for its first request, if it has waited for longer than 150 ms. Otherwise it closes one that has been idle for at
-// least a second. Otherwise the new connection waits.
+// least a second, if possible the one that has been idle for longest. Otherwise the new connection waits.
 //
 // AwaitHeads also turns on the framing checks, some of which the handler must make: see Exact. Call it before Accept.
 func (l *Listener) AwaitHeads(limit int) {
 	l.pending = &pending{ready: make(chan *conn), over: make(chan struct{}), shedder: conns.Shedder[*conn]{
-		Limit: limit, Open: l.Open, CloseIdle: l.closeLongestIdle,
+		Limit: limit, Open: l.Open, CloseIdle: l.closeOne,
 		Close: func(c *conn) bool { _ = c.Close(); return true },
 	}}
 }
@@ -54,7 +55,7 @@ func (l *Listener) acceptReady() (net.Conn, error) {
 func (l *Listener) admitAll() {
 	p := l.pending
 	ports, failed := 1, make(chan error, 2)
-	go func() { failed <- l.admit(l.Listener, nil) }()
+	go func() { failed <- l.admitPlain() }()
 	if l.secure != nil {
 		ports++
 		go func() {
@@ -72,6 +73,24 @@ func (l *Listener) admitAll() {
 		p.busy.Wait()
 		close(p.over)
 	}()
+}
+
+// admitPlain accepts connections on the port without TLS until the listener is closed or the port fails, and returns the
+// error.
+func (l *Listener) admitPlain() (err error) {
+	l.mu.Lock()
+	if !l.isClosed {
+		l.visits, err = l.newVisits(l.Listener)
+	}
+	v := l.visits
+	l.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case v != nil:
+		return v.admit()
+	}
+	return l.admit(l.Listener, nil)
 }
 
 // admit accepts connections on one port until the listener is closed or the port fails, and returns the error.

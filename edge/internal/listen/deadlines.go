@@ -39,6 +39,9 @@ func (l *Listener) sweep(now int64) {
 	l.now.Store(now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.visits != nil {
+		l.visits.expire(now)
+	}
 	for _, c := range l.conns {
 		if expire(&c.readBy, now) {
 			_ = c.Conn.SetReadDeadline(past)

@@ -46,6 +46,8 @@ type Listener struct {
 	secure   *security // nil: no TLS
 	proxied  *proxied  // nil: no PROXY protocol
 	mu       sync.Mutex
+	isClosed bool
+	visits   *visits // nil: the server answers all requests; set by the first Accept
 	conns    []*conn
 	scanned  int // the last index in conns that closeLongestIdle examined
 	first    sync.Once
@@ -114,7 +116,12 @@ func (l *Listener) accept(ln net.Listener) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: raw, owner: l}
+	return l.wrap(raw)
+}
+
+// wrap returns the conn of a new connection, and closes the connection after an error.
+func (l *Listener) wrap(raw net.Conn) (c *conn, err error) {
+	c = &conn{Conn: raw, owner: l}
 	if socket, ok := raw.(syscall.Conn); ok {
 		if c.socket, err = socket.SyscallConn(); err != nil {
 			_ = raw.Close()
@@ -133,7 +140,15 @@ func (l *Listener) accept(ln net.Listener) (*conn, error) {
 // server and the loops that accept connections both close the listener.
 func (l *Listener) Close() error {
 	l.closing.Do(func() {
-		l.closed = l.Listener.Close()
+		l.mu.Lock()
+		l.isClosed = true
+		v := l.visits
+		l.mu.Unlock()
+		if v != nil {
+			l.closed = v.stop()
+		} else {
+			l.closed = l.Listener.Close()
+		}
 		if l.secure != nil {
 			l.closed = errors.Join(l.closed, l.secure.ln.Close())
 		}
@@ -145,6 +160,9 @@ func (l *Listener) Close() error {
 func (l *Listener) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.visits != nil {
+		return len(l.conns) + l.visits.waiting()
+	}
 	return len(l.conns)
 }
 

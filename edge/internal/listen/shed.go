@@ -14,6 +14,15 @@ func (l *Listener) Shed() uint64 {
 	return l.pending.shedder.Closed()
 }
 
+// closeOne closes a connection to make room for another one, and reports whether it did. Visitors that have their answer are
+// the first to go.
+func (l *Listener) closeOne() bool {
+	l.mu.Lock()
+	v := l.visits
+	l.mu.Unlock()
+	return v != nil && v.makeRoom() || l.closeLongestIdle()
+}
+
 // closeLongestIdle closes the longest idle connection of the next idleScan ones and reports whether it closed one.
 // Without it, clients could keep others out with connections on which they once sent a good request.
 func (l *Listener) closeLongestIdle() bool {

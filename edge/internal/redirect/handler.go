@@ -436,7 +436,15 @@ func (h *Handler) now(ctx *fasthttp.RequestCtx) time.Time {
 	if h.cfg.Now != nil {
 		return h.cfg.Now()
 	}
-	return ctx.Time()
+	return arrival(ctx)
+}
+
+// arrival returns the time at which the server received a request. For visits, only the context's start is set.
+func arrival(ctx *fasthttp.RequestCtx) time.Time {
+	if t := ctx.Time(); !t.IsZero() {
+		return t
+	}
+	return ctx.ConnTime()
 }
 
 // clientIP returns the visitor's address for requests whose header read does not scan.

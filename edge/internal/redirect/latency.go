@@ -66,9 +66,9 @@ func (h *Handler) observe(ctx *fasthttp.RequestCtx) {
 	// The first sample differs by connection, so that connections with one request are sampled at the same rate.
 	if (conn+ctx.ConnRequestNum())%sampleEvery == 0 {
 		o := h.outcome(ctx, status)
-		listen.Time(ctx.Conn(), ctx.Time(), uint32(conn%stripes)*outcomes+o+1)
+		listen.Time(ctx.Conn(), arrival(ctx), uint32(conn%stripes)*outcomes+o+1)
 		if h.deps.Tracer != nil && o != tProxied {
-			h.span(ctx.Time(), outcomeNames[o], status)
+			h.span(arrival(ctx), outcomeNames[o], status)
 		}
 	}
 }

@@ -31,6 +31,9 @@ func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 	l.Foresee(foresight{h})
 	l.Clock(h.latency)
 	l.AwaitHeads(conns.Max(maxConnections))
+	if !h.deps.Spool.Waits() { // else redirects wait for the disk
+		l.AnswerVisits(func() listen.Answer { return newVisits(h).Answer })
+	}
 	return &fasthttp.Server{
 		Handler:      h.handle,
 		ErrorHandler: h.misread,

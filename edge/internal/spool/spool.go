@@ -330,6 +330,9 @@ type Stats struct {
 	LastSync     time.Time // start of the last complete sync; zero if none, and with SyncAlways and SyncNone
 }
 
+// Waits reports whether Append waits for the disk.
+func (s *Spool) Waits() bool { return s.cfg.Sync == SyncAlways }
+
 // Stats returns the counters. It uses no lock of the append path.
 func (s *Spool) Stats() Stats {
 	st := Stats{

@@ -1,0 +1,22 @@
+package listen
+
+import "net"
+
+// Answer answers a visit: the only request on a connection, or its first one. c is the connection, which is valid only
+// during the call. request holds exactly one complete request without a body. last means that the connection must not stay
+// open.
+//
+// Answer appends the answer to out. It returns the result, and whether the connection stays open for further requests. If
+// ok is false, Answer has done nothing, and the server answers the request instead.
+//
+// An Answer must not wait for anything: while it runs, no other connection of its port is accepted. It is called by one
+// goroutine at a time.
+type Answer func(c net.Conn, request, out []byte, last bool) (answer []byte, stays, ok bool)
+
+// AnswerVisits lets the goroutine that accepts connections answer visits. Most visitors make one request on a connection.
+// For them, a goroutine, a buffered reader, and the registration of the connection with the runtime's poller would cost
+// more than the answer. fresh returns an Answer for each such goroutine.
+//
+// All other requests, and further requests on a connection, go to the server. AnswerVisits has no effect on ports for TLS,
+// with the PROXY protocol, and on systems other than Linux. Call it after AwaitHeads and before Accept.
+func (l *Listener) AnswerVisits(fresh func() Answer) { l.pending.fresh = fresh }

@@ -1,0 +1,374 @@
+package listen
+
+import (
+	"errors"
+	"net"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/shortline/shortline/shared/conns"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// visitBatch is how many visits are answered before other goroutines get the processor.
+	visitBatch = 32
+	// listenPlace marks events of the listening socket.
+	listenPlace = -1
+)
+
+// visits accepts the connections of a port and answers the first request of each, if it is simple. One goroutine does both
+// for all connections. It waits with an epoll instance of its own, which is registered with the runtime's poller, so the
+// goroutine does not occupy a thread while it waits.
+//
+// Sockets are plain file descriptors until the server needs a connection: see promote.
+type visits struct {
+	owner  *Listener
+	answer Answer
+	port   int      // the listening socket
+	poller *os.File // an epoll instance with port and the connections in lot
+	wait   syscall.RawConn
+	lot    *lot
+
+	// Used only by the goroutine of admit.
+	in, out []byte
+	conn    conn // stands for the connection whose request is answered
+	peer    net.TCPAddr
+	events  [64]unix.EpollEvent
+	backlog bool // more connections may wait to be accepted
+	failed  error
+
+	stopping atomic.Bool
+	begun    atomic.Bool
+	ended    chan struct{} // closed when the port is closed
+}
+
+// newVisits takes the socket of a port from ln, which must not be used any more, except for its address. It returns nil if
+// ln is no TCP port.
+func (l *Listener) newVisits(ln net.Listener) (*visits, error) {
+	tcp, ok := ln.(*net.TCPListener)
+	if !ok || l.pending.fresh == nil || l.proxied != nil {
+		return nil, nil
+	}
+	port, err := duplicate(tcp)
+	if err != nil {
+		return nil, err
+	}
+	poller, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err == nil {
+		err = unix.SetNonblock(poller, true) // otherwise os.NewFile would not use the runtime's poller
+	}
+	if err == nil {
+		err = unix.EpollCtl(poller, unix.EPOLL_CTL_ADD, port, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: listenPlace})
+	}
+	if err != nil {
+		return nil, errors.Join(os.NewSyscallError("epoll", err), unix.Close(port))
+	}
+	v := &visits{
+		owner: l, answer: l.pending.fresh(), port: port, poller: os.NewFile(uintptr(poller), "visits"), lot: newLot(poller),
+		in: make([]byte, mostHead), ended: make(chan struct{}), backlog: true,
+	}
+	v.conn = conn{owner: l, from: &v.peer}
+	if v.wait, err = v.poller.SyscallConn(); err != nil {
+		return nil, errors.Join(err, v.poller.Close(), unix.Close(port))
+	}
+	// Both sockets are the same one for the kernel, and the other one would wake the runtime for each connection.
+	return v, tcp.Close()
+}
+
+// duplicate returns another descriptor of a listening socket. Connections that the socket accepts inherit its options.
+func duplicate(tcp *net.TCPListener) (port int, err error) {
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	outer := raw.Control(func(fd uintptr) {
+		if port, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0); err != nil {
+			return
+		}
+		// The system hands over a connection when its first bytes have arrived, or after about a second without any. That
+		// saves a wake-up and a failed read. Without the option, everything works too, so an error is none.
+		_ = unix.SetsockoptInt(port, unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT, 1)
+		_ = unix.SetsockoptInt(port, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	})
+	return port, os.NewSyscallError("dup", errors.Join(outer, err))
+}
+
+// admit accepts and answers until stop is called or the port fails, and returns the error. It returns after all
+// connections that wait for their first request have been answered or given to the server.
+func (v *visits) admit() error {
+	v.begun.Store(true)
+	for turn := 0; ; turn++ {
+		err := v.wait.Read(v.turn)
+		switch {
+		case v.failed != nil:
+			err = v.failed
+		case v.stopping.Load():
+			err = net.ErrClosed
+		case err == nil:
+			v.rest(turn)
+			continue
+		}
+		v.finish()
+		return err
+	}
+}
+
+// rest gives the processor to other goroutines. Gosched leaves this one runnable. While goroutines are runnable, the
+// scheduler does not ask the kernel for the data of other connections, so every other rest is a short sleep.
+func (v *visits) rest(turn int) {
+	if turn%2 == 0 {
+		runtime.Gosched()
+	} else {
+		time.Sleep(1)
+	}
+}
+
+// turn answers the visits that have arrived, up to a limit. It returns false to wait for more.
+func (v *visits) turn(poller uintptr) bool {
+	if v.stopping.Load() {
+		return true
+	}
+	n, errno := poll(poller, v.events[:])
+	if errno != 0 && errno != syscall.EINTR {
+		v.failed = os.NewSyscallError("epoll_wait", errno)
+		return true
+	}
+	now := int64(time.Since(start))
+	for i := range v.events[:n] {
+		if e := &v.events[i]; e.Fd == listenPlace {
+			v.backlog = true
+		} else if fd, k, ok := v.lot.take(e); ok {
+			v.wake(fd, k, now)
+		}
+	}
+	if v.backlog {
+		v.accept(now)
+	}
+	return v.failed != nil || v.backlog || n == len(v.events)
+}
+
+// accept accepts connections, up to a limit.
+func (v *visits) accept(now int64) {
+	for range visitBatch {
+		if !v.makeRoomFor() {
+			return // try again in the next turn
+		}
+		fd, errno := accept(v.port, &v.peer)
+		switch {
+		case errno == 0:
+			v.first(fd, now)
+		case errno == syscall.EAGAIN:
+			v.backlog = false
+			return
+		case transient(errno):
+			if errno != syscall.ECONNABORTED && errno != syscall.EINTR {
+				time.Sleep(conns.Pause)
+			}
+		default:
+			v.failed, v.backlog = os.NewSyscallError("accept4", errno), false
+			return
+		}
+	}
+}
+
+// makeRoomFor makes room for one more connection, if the limit is reached.
+func (v *visits) makeRoomFor() bool {
+	if v.owner.pending.shedder.MakeRoom() {
+		return true
+	}
+	time.Sleep(conns.Pause)
+	return false
+}
+
+// first handles a new connection.
+func (v *visits) first(fd int, now int64) {
+	n, errno := receive(uintptr(fd), v.in)
+	switch {
+	case errno == syscall.EAGAIN:
+		v.park(fd, silent, now)
+	case errno != 0 || n == 0:
+		closeSocket(fd)
+	default:
+		v.visit(fd, v.in[:n], now)
+	}
+}
+
+// wake handles a connection that was parked and for which bytes have arrived, or which the client has closed.
+func (v *visits) wake(fd int, k kind, now int64) {
+	n, errno := receive(uintptr(fd), v.in)
+	switch {
+	case errno == syscall.EAGAIN || errno == syscall.EINTR:
+		v.lot.forget(fd)
+		v.park(fd, k, now)
+	case errno != 0 || n == 0:
+		closeSocket(fd)
+	case k == idle || peerOf(fd, &v.peer) != 0:
+		v.lot.forget(fd)
+		v.promote(fd, v.in[:n])
+	default:
+		v.lot.forget(fd)
+		v.visit(fd, v.in[:n], now)
+	}
+}
+
+func (v *visits) park(fd int, k kind, now int64) {
+	if v.lot.park(fd, k, now) != nil {
+		closeSocket(fd) // the system has no memory for one more
+	}
+}
+
+// visit answers a first request, or gives its connection to the server.
+func (v *visits) visit(fd int, request []byte, now int64) {
+	c := &v.conn
+	c.requests, c.mark = requests{}, 0
+	if n := c.requests.track(request); n < len(request) || c.requests.tracker.Heads() != 1 || !c.requests.tracker.Between() {
+		v.promote(fd, request)
+		return
+	}
+	out, stays, ok := v.answer(c, request, v.out[:0], v.stopping.Load())
+	if !ok {
+		v.promote(fd, request)
+		return
+	}
+	v.out = out
+	for len(out) > 0 {
+		n, errno := send(uintptr(fd), out)
+		switch {
+		case errno == 0:
+			out = out[n:]
+		case errno == syscall.EAGAIN:
+			v.sendRest(fd, out)
+			return
+		case errno != syscall.EINTR:
+			closeSocket(fd)
+			return
+		}
+	}
+	if c.mark != 0 {
+		c.took()
+	}
+	if stays {
+		v.park(fd, idle, now)
+	} else {
+		closeSocket(fd)
+	}
+}
+
+// promote makes a connection of a socket, and gives it to the server as soon as its first request, of which b has arrived,
+// is complete.
+func (v *visits) promote(fd int, b []byte) {
+	l := v.owner
+	c := l.adopt(fd)
+	if c == nil {
+		return
+	}
+	c.first = true
+	c.buffered = append(c.buffered, b...)
+	c.move(&c.readBy, l.timeouts.Read, 0)
+	n := newcomer{c, l.pending.shedder.Opened(c)}
+	l.pending.busy.Add(1)
+	go l.prepare(n, nil)
+}
+
+// sendRest sends the rest of an answer for which the send buffer has no room, and closes the connection.
+func (v *visits) sendRest(fd int, rest []byte) {
+	l := v.owner
+	c := l.adopt(fd)
+	if c == nil {
+		return
+	}
+	c.move(&c.writeBy, l.timeouts.Write, l.timeouts.Read)
+	rest = append([]byte(nil), rest...)
+	l.pending.busy.Add(1)
+	go func() {
+		defer l.pending.busy.Done()
+		_, _ = c.Write(rest) // an error means that the client has left, or does not read
+		_ = c.Close()
+	}()
+}
+
+// adopt makes a connection of a socket. It returns nil, and closes the socket, if that fails.
+func (l *Listener) adopt(fd int) *conn {
+	_ = unix.SetNonblock(fd, false) // or os.NewFile would register the socket with the poller, only to remove it again
+	file := os.NewFile(uintptr(fd), "visit")
+	raw, err := net.FileConn(file)
+	_ = file.Close()
+	if err != nil {
+		return nil
+	}
+	c, err := l.wrap(raw)
+	if err != nil {
+		return nil
+	}
+	return c
+}
+
+// finish answers the connections that the system has already accepted, closes the port, and then waits for the connections
+// that have not sent their first request.
+func (v *visits) finish() {
+	now := int64(time.Since(start))
+	for v.failed == nil {
+		fd, errno := accept(v.port, &v.peer)
+		if errno == 0 {
+			v.first(fd, now)
+		} else if errno != syscall.ECONNABORTED && errno != syscall.EINTR {
+			break // usually EAGAIN: none is left
+		}
+	}
+	_ = unix.Close(v.port)
+	close(v.ended)
+	for v.lot.close(idle, int64(time.Since(start))) {
+	}
+	for v.lot.count.Load() > 0 {
+		n, _ := poll(uintptr(v.lot.poller), v.events[:])
+		now := int64(time.Since(start))
+		for i := range v.events[:n] {
+			if e := &v.events[i]; e.Fd == listenPlace {
+				continue
+			} else if fd, k, ok := v.lot.take(e); ok {
+				v.wake(fd, k, now)
+			}
+		}
+		if n == 0 {
+			time.Sleep(conns.Pause)
+		}
+	}
+	_ = v.poller.Close()
+}
+
+// stop closes the port. It returns when the port is closed; admit may go on for as long as clients may take for their first
+// request.
+func (v *visits) stop() error {
+	if v.stopping.Swap(true) {
+		return nil
+	}
+	if !v.begun.Load() {
+		close(v.ended)
+		return errors.Join(unix.Close(v.port), v.poller.Close())
+	}
+	_ = v.poller.SetReadDeadline(past) // an error means that admit has ended already
+	<-v.ended
+	return nil
+}
+
+// expire closes the connections that have waited for too long.
+func (v *visits) expire(now int64) {
+	for k, timeout := range [...]time.Duration{silent: v.owner.timeouts.Read, idle: v.owner.timeouts.Idle} {
+		for timeout > 0 && v.lot.close(kind(k), now-int64(timeout+interval)) {
+		}
+	}
+}
+
+// makeRoom closes the connection that has waited longest for its first request, or else one that is idle. It reports
+// whether it closed one. See AwaitHeads for the limits.
+func (v *visits) makeRoom() bool {
+	now := int64(time.Since(start))
+	return v.lot.close(silent, now-int64(conns.Grace)) || v.lot.close(idle, now-int64(conns.IdleFor))
+}
+
+// waiting returns the number of parked connections.
+func (v *visits) waiting() int { return int(v.lot.count.Load()) }

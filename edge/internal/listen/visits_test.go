@@ -1,0 +1,345 @@
+//go:build linux
+
+package listen_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/shared/testkit"
+	"github.com/valyala/fasthttp"
+)
+
+// visited is a server whose simple visits are answered with "visit", and other requests with "server".
+type visited struct {
+	t       *testing.T
+	addr    string
+	l       *listen.Listener
+	server  *fasthttp.Server
+	visits  atomic.Int64
+	stopped func() // stops accepting and waits for the end
+}
+
+func visitable(t *testing.T, limit int, timeouts listen.Timeouts, body string) *visited {
+	t.Helper()
+	raw, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &visited{t: t, addr: raw.Addr().String(), l: listen.New(raw, timeouts)}
+	v.l.AwaitHeads(limit)
+	v.l.AnswerVisits(func() listen.Answer {
+		return func(c net.Conn, request, out []byte, last bool) ([]byte, bool, bool) {
+			if !bytes.HasPrefix(request, []byte("GET /visit ")) {
+				return nil, false, false
+			}
+			v.visits.Add(1)
+			end, text := "", body
+			if text == "" {
+				text = "visit of " + c.RemoteAddr().String()
+			}
+			if last = last || bytes.Contains(request, []byte("Connection: close")); last {
+				end = "Connection: close\r\n"
+			}
+			return fmt.Appendf(out, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n%s\r\n%s", len(text), end, text), !last, true
+		}
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	swept, over := make(chan error, 1), make(chan error, 1)
+	go func() { swept <- v.l.Run(ctx) }()
+	v.server = &fasthttp.Server{
+		Handler:        func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("server of " + ctx.RemoteAddr().String()) },
+		ReadBufferSize: 8 << 10, ConnState: v.l.State, CloseOnShutdown: true, Logger: quiet{},
+	}
+	go func() { over <- v.server.Serve(v.l) }()
+	<-v.l.Accepts()
+	var once sync.Once
+	v.stopped = func() {
+		once.Do(func() {
+			if err := v.server.Shutdown(); err != nil {
+				t.Error(err)
+			}
+			if err := <-over; err != nil {
+				t.Error(err)
+			}
+			stop()
+			if err := <-swept; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Cleanup(v.stopped)
+	return v
+}
+
+var usualTimeouts = listen.Timeouts{Read: time.Second, Write: time.Minute, Idle: time.Minute}
+
+func (v *visited) dial() net.Conn {
+	v.t.Helper()
+	c, err := net.Dial("tcp", v.addr)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	v.t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		v.t.Fatal(err)
+	}
+	return c
+}
+
+// exchange sends a request and returns the body of the answer.
+func (v *visited) exchange(c net.Conn, in *bufio.Reader, request string) string {
+	v.t.Helper()
+	if _, err := io.WriteString(c, request); err != nil {
+		v.t.Fatal(err)
+	}
+	return v.answer(in)
+}
+
+func (v *visited) answer(in *bufio.Reader) string {
+	v.t.Helper()
+	r, err := http.ReadResponse(in, nil)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return string(body)
+}
+
+// ended waits until the server closes the connection.
+func (v *visited) ended(c net.Conn) {
+	v.t.Helper()
+	if n, err := io.Copy(io.Discard, c); n != 0 || err != nil {
+		v.t.Errorf("got %d bytes and %v instead of the end of the connection", n, err)
+	}
+}
+
+const (
+	simpleVisit = "GET /visit HTTP/1.1\r\nHost: h\r\n\r\n"
+	onlyVisit   = "GET /visit HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+	otherVisit  = "GET /other HTTP/1.1\r\nHost: h\r\n\r\n"
+)
+
+// The accepting goroutine answers the first request, and the server all later ones and those that are not simple. Both see
+// the client's address.
+func TestVisits_and_the_server(t *testing.T) {
+	t.Parallel()
+	v := visitable(t, 1000, usualTimeouts, "")
+	for name, c := range map[string]struct {
+		pieces []string
+		want   []string
+	}{
+		"first and later":  {[]string{simpleVisit, simpleVisit, simpleVisit}, []string{"visit", "server", "server"}},
+		"two at once":      {[]string{simpleVisit + simpleVisit}, []string{"server", "server"}},
+		"in pieces":        {[]string{simpleVisit[:9], simpleVisit[9:]}, []string{"server"}},
+		"not simple":       {[]string{otherVisit}, []string{"server"}},
+		"with a body":      {[]string{"POST /visit HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody", simpleVisit}, []string{"server", "server"}},
+		"two, then one":    {[]string{simpleVisit, simpleVisit + otherVisit}, []string{"visit", "server", "server"}},
+		"a late request":   {[]string{"", simpleVisit}, []string{"visit"}},
+		"a late rest":      {[]string{simpleVisit, simpleVisit[:4], simpleVisit[4:]}, []string{"visit", "server"}},
+		"an empty line":    {[]string{"\r\n" + simpleVisit}, []string{"server"}},
+		"HTTP/1.0, closes": {[]string{"GET /other HTTP/1.0\r\n\r\n"}, []string{"server"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := v.dial()
+			in, got := bufio.NewReader(conn), 0
+			for _, piece := range c.pieces {
+				if _, err := io.WriteString(conn, piece); err != nil {
+					t.Fatal(err)
+				}
+				if piece == "" {
+					time.Sleep(1500 * time.Millisecond) // longer than the system holds connections back
+				}
+				if !strings.HasSuffix(piece, "\r\n\r\n") && !strings.HasSuffix(piece, "body") {
+					time.Sleep(20 * time.Millisecond)
+					continue
+				}
+				for range max(1, strings.Count(piece, "GET ")) {
+					if body, want := v.answer(in), c.want[got]+" of "+conn.LocalAddr().String(); body != want {
+						t.Errorf("answer %d is %q, want %q", got, body, want)
+					}
+					got++
+				}
+			}
+			if got != len(c.want) {
+				t.Errorf("%d answers, want %d", got, len(c.want))
+			}
+		})
+	}
+}
+
+// A connection ends when the visitor or the answer says so, and none is left behind.
+func TestVisits_ends(t *testing.T) {
+	t.Parallel()
+	v := visitable(t, 1000, usualTimeouts, "")
+	for range 50 {
+		c := v.dial()
+		if got := v.exchange(c, bufio.NewReader(c), onlyVisit); !strings.HasPrefix(got, "visit ") {
+			t.Fatalf("got %q", got)
+		}
+		v.ended(c)
+		c = v.dial()
+		if got := v.exchange(c, bufio.NewReader(c), simpleVisit); !strings.HasPrefix(got, "visit ") {
+			t.Fatalf("got %q", got)
+		}
+		_ = c.Close()
+		c = v.dial() // says nothing
+		_ = c.Close()
+	}
+	testkit.Within(t, 5*time.Second, "all connections are closed", func() bool { return v.l.Open() == 0 })
+}
+
+// Parked connections have the same deadlines as others.
+func TestVisits_deadlines(t *testing.T) {
+	t.Parallel()
+	v := visitable(t, 1000, listen.Timeouts{Read: 1500 * time.Millisecond, Write: time.Minute, Idle: 500 * time.Millisecond}, "")
+	quiet, kept := v.dial(), v.dial()
+	began := time.Now()
+	v.exchange(kept, bufio.NewReader(kept), simpleVisit)
+	v.ended(kept)
+	if took := time.Since(began); took < 500*time.Millisecond || took > 5*time.Second {
+		t.Errorf("an idle connection was closed after %v", took)
+	}
+	v.ended(quiet)
+	if took := time.Since(began); took < 1500*time.Millisecond {
+		t.Errorf("a silent connection was closed after %v", took)
+	}
+}
+
+// At the limit of connections, those that have their answer are closed for new ones, but not before they are idle for a second.
+func TestVisits_shed_idle_connections(t *testing.T) {
+	t.Parallel()
+	const limit = 20
+	v := visitable(t, limit, listen.Timeouts{Read: time.Minute, Write: time.Minute, Idle: time.Minute}, "")
+	kept := make([]net.Conn, limit)
+	for i := range kept {
+		kept[i] = v.dial()
+		v.exchange(kept[i], bufio.NewReader(kept[i]), simpleVisit)
+	}
+	began := time.Now()
+	next := v.dial()
+	if got := v.exchange(next, bufio.NewReader(next), simpleVisit); !strings.HasPrefix(got, "visit ") {
+		t.Errorf("got %q", got)
+	}
+	if took := time.Since(began); took < 500*time.Millisecond {
+		t.Errorf("a new visitor displaced another after %v", took)
+	}
+	v.ended(kept[0])
+	if v.l.Shed() == 0 || v.l.Open() > limit {
+		t.Errorf("%d connections were shed, %d are open", v.l.Shed(), v.l.Open())
+	}
+}
+
+// An answer that is larger than the send buffer arrives completely while other visitors are answered.
+func TestVisits_large_answers(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("0123456789abcdef", 1<<20)
+	v := visitable(t, 1000, usualTimeouts, large)
+	slow := v.dial()
+	if _, err := io.WriteString(slow, onlyVisit); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond)
+	other := v.dial()
+	if got := v.exchange(other, bufio.NewReader(other), otherVisit); !strings.HasPrefix(got, "server ") {
+		t.Errorf("another visitor got %q", got)
+	}
+	if got := v.answer(bufio.NewReader(slow)); got != large {
+		t.Errorf("got %d bytes of %d", len(got), len(large))
+	}
+}
+
+// A stop answers the connections that the system has already accepted, and closes the idle ones.
+func TestVisits_stop(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		v := visitable(t, 1000, usualTimeouts, "")
+		kept, served := v.dial(), v.dial()
+		v.exchange(kept, bufio.NewReader(kept), simpleVisit)
+		in := bufio.NewReader(served)
+		v.exchange(served, in, otherVisit)
+		waiting := make([]net.Conn, 30)
+		for i := range waiting {
+			waiting[i] = v.dial()
+			if _, err := io.WriteString(waiting[i], simpleVisit); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v.stopped()
+		for _, c := range waiting {
+			if got := v.answer(bufio.NewReader(c)); !strings.HasPrefix(got, "visit ") {
+				t.Fatalf("got %q", got)
+			}
+		}
+		v.ended(kept)
+		if c, err := net.Dial("tcp", v.addr); err == nil {
+			_ = c.Close()
+			t.Error("the port is open after the stop")
+		}
+	}
+}
+
+// Visits from many clients at once, which end in different ways, are answered completely.
+func TestVisits_at_once(t *testing.T) {
+	t.Parallel()
+	v := visitable(t, 10_000, usualTimeouts, "")
+	var all sync.WaitGroup
+	failures := make(chan error, 64)
+	for n := range 64 {
+		all.Go(func() {
+			for i := range 100 {
+				if err := oneVisit(v.addr, []string{simpleVisit, onlyVisit, otherVisit}[(n+i)%3], (n+i)%5 == 0); err != nil {
+					failures <- err
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	close(failures)
+	for err := range failures {
+		t.Error(err)
+	}
+	testkit.Within(t, 5*time.Second, "all connections are closed", func() bool { return v.l.Open() == 0 })
+}
+
+func oneVisit(addr, request string, twice bool) error {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	in := bufio.NewReader(c)
+	for range 2 {
+		if _, err := io.WriteString(c, request); err != nil {
+			return err
+		}
+		r, err := http.ReadResponse(in, nil)
+		if err != nil {
+			return err
+		}
+		if body, err := io.ReadAll(r.Body); err != nil || !bytes.HasSuffix(body, []byte(c.LocalAddr().String())) {
+			return errors.Join(err, fmt.Errorf("got %q at %s", body, c.LocalAddr()))
+		}
+		if !twice || request == onlyVisit {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package redirect
+
+import (
+	"bufio"
+	"bytes"
+	"net"
+
+	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/valyala/fasthttp"
+)
+
+// visits answers visits for the listener: see listen.Answer. The parser is the server's, and so is everything that
+// writes the answer. The values are reused, so an answer does not allocate.
+type visits struct {
+	handler *Handler
+	ctx     fasthttp.RequestCtx
+	request bytes.Reader
+	in      *bufio.Reader
+	answer  bytes.Buffer
+	out     *bufio.Writer
+}
+
+func newVisits(h *Handler) *visits {
+	v := &visits{handler: h}
+	v.in, v.out = bufio.NewReaderSize(&v.request, maxHeader), bufio.NewWriter(&v.answer)
+	return v
+}
+
+// Answer implements listen.Answer for requests that are simple.
+func (v *visits) Answer(c net.Conn, request, out []byte, last bool) (answer []byte, stays, ok bool) {
+	h, ctx := v.handler, &v.ctx
+	if !h.simple(request) {
+		return nil, false, false
+	}
+	foreseen := foresight{h}.Glance(request)
+	ctx.Init2(c, silent{}, false)
+	ctx.Request.Reset()
+	ctx.Response.Reset()
+	header := &ctx.Request.Header
+	header.DisableNormalizing()
+	v.request.Reset(request)
+	v.in.Reset(&v.request)
+	if err := header.Read(v.in); err != nil || v.in.Buffered() > 0 || v.request.Len() > 0 || !plainHost(header.Host()) ||
+		header.ContentLength() != -2 || ctx.Request.MayContinue() {
+		return nil, false, false
+	}
+	if foreseen != 0 {
+		h.deps.Table.Approach(foreseen)
+	}
+	ctx.Response.Header.DisableNormalizing()
+	ctx.Response.Header.SetNoDefaultContentType(true)
+	h.handle(ctx)
+	ctx.Response.SkipBody = header.IsHead()
+	if stays = !last && !header.ConnectionClose() && !ctx.Response.ConnectionClose(); !stays {
+		ctx.Response.SetConnectionClose()
+	}
+	v.answer.Reset()
+	v.out.Reset(&v.answer)
+	if ctx.Response.Write(v.out) != nil || v.out.Flush() != nil {
+		panic("BUG: an answer cannot be written to memory")
+	}
+	return append(out, v.answer.Bytes()...), stays, true
+}
+
+// simple reports whether a request is one for a link that is answered without waiting: GET or HEAD for a slug, with
+// HTTP/1.1. All other requests, such as those for the control plane and passwords, go to the server.
+func (h *Handler) simple(request []byte) bool {
+	at := 5
+	switch {
+	case len(request) < 24:
+		return false
+	case string(request[:5]) == "GET /":
+	case string(request[:6]) == "HEAD /":
+		at = 6
+	default:
+		return false
+	}
+	target := request[at-1:]
+	end := 1
+	for end < len(target) && slugByte[target[end]] {
+		end++
+	}
+	if n := end - 1; n < minSlug || n > maxSlug || end == len(target) {
+		return false
+	}
+	path := target[:end]
+	// The server checks targets for control characters, but the header's parser does not.
+	for end < len(target) && target[end] > ' ' && target[end] != 0x7f {
+		end++
+	}
+	if c := target[len(path)]; c != ' ' && c != '?' || !bytes.HasPrefix(target[end:], []byte(" HTTP/1.1\r\n")) {
+		return false
+	}
+	return h.deps.Upstream == nil || !h.deps.Upstream.Owns(path)
+}
+
+// plainHost reports whether the server accepts a Host for certain: a name or an IPv4 address, perhaps with a port.
+func plainHost(host []byte) bool {
+	name, port, hasPort := bytes.Cut(host, []byte(":"))
+	for _, c := range port {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	for _, c := range name {
+		if !slugByte[c] && c != '.' {
+			return false
+		}
+	}
+	return len(name) > 0 && (!hasPort || len(port) > 0)
+}
+
+var _ listen.Answer = (*visits)(nil).Answer
