@@ -147,6 +147,7 @@ type run struct {
 	requests int
 	seconds  float64
 	errors   int
+	primed   int // requests before the measured ones
 	took     histogram
 }
 

@@ -62,7 +62,10 @@ func visitHosts(dir string) (*hostSource, []byte, error) {
 	}}, secret, nil
 }
 
-// linkSource is a control plane with the plain links of the custom domain and without changes.
+// visitClicks are the clicks of the edge's spool.
+type visitClicks struct{ Appended, Dropped uint64 }
+
+// linkSource is a control plane with plain links, each on the default domain and on the custom one, and without changes.
 type linkSource int
 
 func (n linkSource) Snapshot(context.Context) (io.ReadCloser, error) {
@@ -72,18 +75,21 @@ func (n linkSource) Snapshot(context.Context) (io.ReadCloser, error) {
 }
 
 func (n linkSource) write(to io.Writer) error {
-	w, err := snapshot.NewWriter(to, snapshot.Cursor{Incarnation: 1, Revision: uint64(n)})
+	w, err := snapshot.NewWriter(to, snapshot.Cursor{Incarnation: 1, Revision: 2 * uint64(n)})
 	if err != nil {
 		return err
 	}
+	num := uint64(0)
 	for i := range uint32(n) {
-		num := uint64(i) + 1
-		err := w.Add(&link.Record{
-			Num: num, Owner: num % 1000, Revision: num, CreatedAt: 1_750_000_000_000 + int64(num),
-			Key: link.Key(visitDomain, string(appendSlug(nil, classPlain, i))), Destination: destination(i),
-		})
-		if err != nil {
-			return err
+		for _, domain := range []uint64{0, visitDomain} {
+			num++
+			err := w.Add(&link.Record{
+				Num: num, Owner: num % 1000, Revision: num, CreatedAt: 1_750_000_000_000 + int64(num),
+				Key: link.Key(domain, string(appendSlug(nil, classPlain, i))), Destination: destination(i),
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return w.Close()
@@ -124,7 +130,10 @@ func serveVisits(s *settings) error {
 	if err == nil {
 		var end func()
 		if end, err = profiling(s.profile); err == nil {
-			err = converse(map[string]string{"tls": e.SecureAddr().String()}, func(string) string { return "{}" })
+			err = converse(map[string]string{"tls": e.SecureAddr().String(), "plain": e.Addr().String()}, func(string) string {
+				st := e.Stats().Spool
+				return asJSON(visitClicks{st.Appended, st.Dropped})
+			})
 			end()
 		}
 	}

@@ -19,18 +19,22 @@ import (
 // visitHost is the name in the certificate of all servers of the visits over TLS.
 const visitHost = "go.acme.example"
 
-// visitOrder describes one run of the load generator for visits: new TLS connections with one request each.
+// visitOrder describes one run of the load generator for visits: new connections with one request each.
 type visitOrder struct {
-	Addr   string
-	Resume bool // every handshake must be resumed; otherwise every handshake must be full
-	Hybrid bool // offer only the post-quantum key exchange X25519MLKEM768; otherwise only X25519
-	Links  int  // slugs to draw from; 0: the server has one destination for all slugs
-	For    time.Duration
+	Addr    string
+	Plain   bool // without TLS, which makes Resume and Hybrid meaningless
+	Closes  bool // plain visits ask the server to close the connection; otherwise the visitor closes it after the answer
+	Clients int  // plain visitors at a time
+	Resume  bool // every handshake must be resumed; otherwise every handshake must be full
+	Hybrid  bool // offer only the post-quantum key exchange X25519MLKEM768; otherwise only X25519
+	Links   int  // slugs to draw from; 0: the server has one destination for all slugs
+	For     time.Duration
 }
 
 // visitOutcome is the result of a run. Failure names the first visit that went wrong.
 type visitOutcome struct {
 	Visits  int
+	Primed  int // visits before the measured ones, for a ticket to resume
 	Seconds float64
 	CPU     time.Duration // processor time of the generator itself
 	Took    *histogram    // from the connect call to the complete answer
@@ -43,10 +47,14 @@ func generateVisits(s *settings) error {
 	for i := range g.clients {
 		g.clients[i] = visitClient{random: rand.New(rand.NewPCG(uint64(i), 3)), sessions: map[string]*sessions{}}
 	}
+	plain := newPlainGenerator()
 	return converse(map[string]string{}, func(line string) string {
 		var o visitOrder
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			return err.Error()
+		}
+		if o.Plain {
+			return asJSON(plain.run(o))
 		}
 		return asJSON(g.run(o))
 	})
@@ -88,10 +96,11 @@ func (g *visitGenerator) run(o visitOrder) visitOutcome {
 	for i := range g.clients {
 		all.Go(func() {
 			took := new(histogram)
-			n, err := g.clients[i].visits(o, g.templates, end, took)
+			n, primed, err := g.clients[i].visits(o, g.templates, end, took)
 			mu.Lock()
 			defer mu.Unlock()
 			out.Visits += n
+			out.Primed += primed
 			out.Took.merge(took)
 			if err != nil && out.Failure == "" {
 				out.Failure = err.Error()
@@ -103,8 +112,9 @@ func (g *visitGenerator) run(o visitOrder) visitOutcome {
 	return out
 }
 
-// visits makes visits until end and returns their number. It stops at the first one that goes wrong.
-func (c *visitClient) visits(o visitOrder, templates []request, end time.Time, took *histogram) (n int, err error) {
+// visits makes visits until end and returns the number of those that took counts, and of those before. It stops at the first
+// one that goes wrong.
+func (c *visitClient) visits(o visitOrder, templates []request, end time.Time, took *histogram) (n, primed int, err error) {
 	key := fmt.Sprint(o.Addr, o.Hybrid)
 	cache := &sessions{}
 	if o.Resume {
@@ -124,19 +134,20 @@ func (c *visitClient) visits(o visitOrder, templates []request, end time.Time, t
 	}
 	if o.Resume && cache.last == nil {
 		if err := c.visit(o, templates, cfg, false); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
+		primed = 1
 	}
 	for began := time.Now(); began.Before(end); {
 		if err := c.visit(o, templates, cfg, o.Resume); err != nil {
-			return n, err
+			return n, primed, err
 		}
 		now := time.Now()
 		took.add(now.Sub(began))
 		began = now
 		n++
 	}
-	return n, nil
+	return n, primed, nil
 }
 
 // visit opens a connection, requests a link as a browser does, verifies the answer, and closes the connection.

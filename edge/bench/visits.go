@@ -12,19 +12,22 @@ import (
 	"time"
 )
 
-// visitMode is a kind of visit over TLS with its budgets: the highest allowed ratios of the edge's processor time to
-// that of nginx and of Caddy. 0 means that there is no budget.
+// visitMode is a kind of visit with its budgets: the highest allowed ratios of the edge's processor time to that of nginx
+// and of Caddy, and of its 99th percentile to nginx's. 0 means that there is no budget.
 type visitMode struct {
 	Name, What    string
-	resume        bool
-	hybrid        bool
+	order         visitOrder
 	toNginx, toCo float64
+	p99           float64
 }
 
 var visitModes = []visitMode{
-	{"P16", "full handshake", false, false, 0.75, 1},
-	{"P17", "resumed handshake", true, false, 0.75, 0},
-	{"P16h", "full, post-quantum hybrid", false, true, 0, 0},
+	{"P16", "over TLS 1.3, full handshake", visitOrder{}, 0.75, 1, 0},
+	{"P17", "over TLS 1.3, resumed handshake", visitOrder{Resume: true}, 0.75, 0, 0},
+	{"P16h", "over TLS 1.3, full, post-quantum hybrid", visitOrder{Hybrid: true}, 0, 0, 0},
+	{"P15", "the server closes the connection", visitOrder{Plain: true, Closes: true, Clients: 64}, 0.85, 0, 1.2},
+	{"P15k", "the visitor closes the connection", visitOrder{Plain: true, Clients: 64}, 0.85, 0, 1.2},
+	{"P15m", "P15 with 2,000 visitors at once", visitOrder{Plain: true, Closes: true, Clients: 2000}, 0.85, 0, 1.2},
 }
 
 // Names of the servers of the visits.
@@ -32,6 +35,7 @@ const (
 	visitEdge  = "edge"
 	visitStock = "crypto/tls + fasthttp"
 	visitNginx = "nginx"
+	visitPlain = "nginx-plain" // nginx without TLS is another process
 	visitCaddy = "Caddy"
 )
 
@@ -39,9 +43,17 @@ const (
 type visitServer struct {
 	name string
 	server
-	listen string
-	links  int  // slugs that it knows; 0: one destination for all
-	hybrid bool // offers the post-quantum hybrid
+	links      int  // slugs that it knows; 0: one destination for all
+	hybrid     bool // offers the post-quantum hybrid
+	tls, plain bool // kinds of visits that it answers
+}
+
+// answers reports whether the server takes part in a mode.
+func (v *visitServer) answers(m *visitMode) bool {
+	if m.order.Plain {
+		return v.plain
+	}
+	return v.tls && (v.hybrid || !m.order.Hybrid)
 }
 
 // visitCost is the cost of a visit at one server. Times are microseconds.
@@ -59,12 +71,18 @@ type visitCost struct {
 	Load   float64 `json:"generator_us"` // processor time of the load generator for each visit
 	P50    float64 `json:"p50_us"`
 	P99    float64 `json:"p99_us"`
+	P999   float64 `json:"p999_us"`
+	// ToP99 is the edge's 99th percentile in relation to this server's.
+	ToP99  float64 `json:"p99_ratio"`
+	Tail   float64 `json:"p99_budget,omitempty"`
 	Visits int     `json:"visits"`
 }
 
 // measureVisits runs each mode against all servers alternately, and compares the processor time of the edge with the
 // others'. Neighbouring runs see the machine in the same state.
-func measureVisits(s *settings, load *child, servers []visitServer) (all []visitCost, err error) {
+//
+// answered is the number of all visits that the first server has answered.
+func measureVisits(s *settings, load *child, servers []visitServer) (all []visitCost, answered uint64, err error) {
 	length := 2 * s.dur
 	for _, mode := range visitModes {
 		if s.only != "" && !slices.Contains(strings.Split(s.only, ","), mode.Name) {
@@ -72,7 +90,7 @@ func measureVisits(s *settings, load *child, servers []visitServer) (all []visit
 		}
 		var field []visitServer
 		for _, v := range servers {
-			if !mode.hybrid || v.hybrid {
+			if v.answers(&mode) {
 				field = append(field, v)
 			}
 		}
@@ -82,7 +100,10 @@ func measureVisits(s *settings, load *child, servers []visitServer) (all []visit
 			for i := range field {
 				one, generator, err := driveVisits(load, &field[i], mode, length)
 				if err != nil {
-					return nil, fmt.Errorf("%s, %s: %w", mode.Name, field[i].name, err)
+					return nil, 0, fmt.Errorf("%s, %s: %w", mode.Name, field[i].name, err)
+				}
+				if i == 0 {
+					answered += uint64(one.requests + one.primed)
 				}
 				if round < 0 {
 					continue
@@ -99,19 +120,20 @@ func measureVisits(s *settings, load *child, servers []visitServer) (all []visit
 			t := totals[i]
 			cost := visitCost{
 				Mode: mode.Name, What: mode.What, Server: v.name, Micros: t.micros(), Busy: t.cpu.Seconds() / t.seconds,
-				Load: float64(own[i]) / 1e3 / float64(t.requests), P50: t.took.quantile(0.5), P99: t.took.quantile(0.99), Visits: t.requests,
+				Load: float64(own[i]) / 1e3 / float64(t.requests), P50: t.took.quantile(0.5), P99: t.took.quantile(0.99), P999: t.took.quantile(0.999), Visits: t.requests,
+				ToP99: totals[0].took.quantile(0.99) / t.took.quantile(0.99),
 			}
 			cost.Low, cost.Ratio, cost.High = relation(blocks[0], blocks[i])
 			switch v.name {
 			case visitNginx:
-				cost.Budget = mode.toNginx
+				cost.Budget, cost.Tail = mode.toNginx, mode.p99
 			case visitCaddy:
 				cost.Budget = mode.toCo
 			}
 			all = append(all, cost)
 		}
 	}
-	return all, nil
+	return all, answered, nil
 }
 
 // relation returns the lower quartile, the median and the upper quartile of the ratios of a's cost to b's, block by block.
@@ -130,7 +152,12 @@ func driveVisits(load *child, v *visitServer, mode visitMode, d time.Duration) (
 	if err != nil {
 		return run{}, 0, err
 	}
-	answer := load.ask(asJSON(visitOrder{Addr: v.address(v.listen), Resume: mode.resume, Hybrid: mode.hybrid, Links: v.links, For: d}))
+	o := mode.order
+	o.Addr, o.Links, o.For = v.address("tls"), v.links, d
+	if o.Plain {
+		o.Addr = v.address("plain")
+	}
+	answer := load.ask(asJSON(o))
 	after, err := v.used()
 	if err != nil {
 		return run{}, 0, err
@@ -142,13 +169,13 @@ func driveVisits(load *child, v *visitServer, mode visitMode, d time.Duration) (
 	if got.Failure != "" || got.Visits == 0 {
 		return run{}, 0, fmt.Errorf("%d visits answered, then: %s", got.Visits, cmp.Or(got.Failure, "no answer"))
 	}
-	return run{cpu: after - before, requests: got.Visits, seconds: got.Seconds, took: *got.Took}, got.CPU, nil
+	return run{cpu: after - before, requests: got.Visits, primed: got.Primed, seconds: got.Seconds, took: *got.Took}, got.CPU, nil
 }
 
-// visits measures visits over TLS and adds them to the result. Servers that cannot be started become a note.
+// visits measures visits and adds them to the result. Servers that cannot be started become a note.
 func (f *family) visits(r *result, dir string, say func(string, ...any)) error {
 	s := f.s
-	say("visits over TLS ...")
+	say("visits ...")
 	if err := writeVisitFiles(dir); err != nil {
 		return err
 	}
@@ -165,10 +192,10 @@ func (f *family) visits(r *result, dir string, say func(string, ...any)) error {
 		return err
 	}
 	servers := []visitServer{
-		{name: visitEdge, server: edge, listen: "tls", links: min(s.links, visitLinks), hybrid: true},
-		{name: visitStock, server: stock, listen: "tls", hybrid: true},
+		{name: visitEdge, server: edge, links: min(s.links, visitLinks), hybrid: true, tls: true, plain: true},
+		{name: visitStock, server: stock, hybrid: true, tls: true, plain: true},
 	}
-	for _, start := range []func(*settings, string) (*foreign, error){startNginxTLS, startCaddy} {
+	for _, start := range []func(*settings, string) (*foreign, error){startNginxTLS, startNginxPlain, startCaddy} {
 		other, err := start(s, dir)
 		if other != nil {
 			defer other.stop()
@@ -177,11 +204,29 @@ func (f *family) visits(r *result, dir string, say func(string, ...any)) error {
 			r.Notes = append(r.Notes, err.Error())
 			continue
 		}
-		servers = append(servers, visitServer{name: other.name, server: other, hybrid: other.name == visitCaddy})
+		plain := other.name == visitPlain
+		servers = append(servers, visitServer{name: visitNginx, server: other, tls: !plain, plain: plain})
+		if other.name == visitCaddy {
+			servers[len(servers)-1].name, servers[len(servers)-1].hybrid = visitCaddy, true
+		}
 	}
-	costs, err := measureVisits(s, load, servers)
-	r.Visits = costs
-	return err
+	var answered uint64
+	if r.Visits, answered, err = measureVisits(s, load, servers); err != nil {
+		return err
+	}
+	return visitsStored(edge, answered)
+}
+
+// visitsStored compares the clicks in the edge's spool with the visits that it has answered.
+func visitsStored(edge *child, answered uint64) error {
+	var stored visitClicks
+	if answer := edge.ask("clicks"); json.Unmarshal([]byte(answer), &stored) != nil {
+		return fmt.Errorf("the edge of the visits answered %q when asked for its clicks", answer)
+	}
+	if stored.Dropped > 0 || stored.Appended != answered {
+		return fmt.Errorf("the edge answered %d visits, but stored %d clicks and dropped %d", answered, stored.Appended, stored.Dropped)
+	}
+	return nil
 }
 
 func reportVisits(w io.Writer, all []visitCost) {
@@ -189,7 +234,7 @@ func reportVisits(w io.Writer, all []visitCost) {
 	for _, c := range all {
 		if c.Mode != mode {
 			mode = c.Mode
-			fmt.Fprintf(w, "\n%-4s %-32s %9s %12s %15s %7s %9s %9s %6s %12s\n", c.Mode, "visit over TLS 1.3, "+c.What, "", "edge to this", "(quartiles)", "budget", "p50 µs", "p99 µs", "busy", "generator µs")
+			fmt.Fprintf(w, "\n%-5s%-40s %12s %15s %7s %9s %9s %9s %12s %6s %12s\n", c.Mode, "visit, "+c.What, "edge to this", "(quartiles)", "budget", "p50 µs", "p99 µs", "p99.9 µs", "edge's p99", "busy", "generator µs")
 		}
 		budget, verdict := "", ""
 		if c.Budget > 0 {
@@ -198,6 +243,10 @@ func reportVisits(w io.Writer, all []visitCost) {
 				verdict = "ABOVE BUDGET"
 			}
 		}
-		fmt.Fprintf(w, "     %-32s %6.1f µs %12.3f (%.3f, %.3f) %7s %9.0f %9.0f %5.0f%% %12.1f  %s\n", c.Server, c.Micros, c.Ratio, c.Low, c.High, budget, c.P50, c.P99, 100*c.Busy, c.Load, verdict)
+		if c.Tail > 0 && c.ToP99 > c.Tail {
+			verdict += fmt.Sprintf(", p99 ABOVE BUDGET %.2f", c.Tail)
+		}
+		fmt.Fprintf(w, "     %-30s %6.1f µs %12.3f (%.3f, %.3f) %7s %9.0f %9.0f %9.0f %10.2f × %5.0f%% %12.1f  %s\n", c.Server, c.Micros, c.Ratio, c.Low, c.High, budget,
+			c.P50, c.P99, c.P999, c.ToP99, 100*c.Busy, c.Load, verdict)
 	}
 }

@@ -96,7 +96,12 @@ func serveStock(s *settings) error {
 	go func() {
 		_ = bareServer().Serve(tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"http/1.1"}}))
 	}()
-	return converse(map[string]string{"tls": l.Addr().String()}, func(string) string { return "{}" })
+	plain, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	go func() { _ = bareServer().Serve(plain) }()
+	return converse(map[string]string{"tls": l.Addr().String(), "plain": plain.Addr().String()}, func(string) string { return "{}" })
 }
 
 // bareServer answers every request with the same redirect.
@@ -121,6 +126,15 @@ func startNginxTLS(s *settings, dir string) (*foreign, error) {
 	}
 	config := strings.NewReplacer("DESTINATION", destination(0), "CHAIN", chainFile, "KEY", keyFile).Replace(nginxTLSConfig)
 	return startForeign(s, dir, visitNginx, nginx, config, libraries, "-p", dir, "-c")
+}
+
+// startNginxPlain is startNginxTLS without TLS.
+func startNginxPlain(s *settings, dir string) (*foreign, error) {
+	nginx, _, libraries, err := programs()
+	if err != nil {
+		return nil, err
+	}
+	return startForeign(s, dir, visitPlain, nginx, strings.ReplaceAll(nginxPlainConfig, "DESTINATION", destination(0)), libraries, "-p", dir, "-c")
 }
 
 // startCaddy starts Caddy. The caller must call stop, if there is a process, after an error too.
@@ -155,6 +169,23 @@ http {
     ssl_protocols TLSv1.3;
     ssl_session_tickets on;
     ssl_session_cache none;
+    add_header Cache-Control "private, no-store";
+    location / { return 302 "DESTINATION"; }
+  }
+}
+`
+
+const nginxPlainConfig = `daemon off;
+master_process off;
+pid DIR/NAME.pid;
+error_log DIR/NAME.error crit;
+events { worker_connections 8192; }
+http {
+  access_log off;
+  client_body_temp_path DIR/body; proxy_temp_path DIR/proxy; fastcgi_temp_path DIR/fastcgi; uwsgi_temp_path DIR/uwsgi; scgi_temp_path DIR/scgi;
+  server {
+    listen ADDR backlog=4096;
+    server_name ` + plainHost + `;
     add_header Cache-Control "private, no-store";
     location / { return 302 "DESTINATION"; }
   }
