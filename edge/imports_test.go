@@ -68,6 +68,7 @@ var libraries = []archtest.Library{
 	{Path: "golang.org/x/sys"},
 	{Path: "github.com/valyala/fasthttp", In: []string{"edge"}},
 	{Path: "github.com/dgraph-io/ristretto/v2", In: []string{"edge/internal/table"}},
+	{Path: "golang.org/x/sync", In: []string{"edge/internal/table"}},
 	{Path: "golang.org/x/crypto", In: []string{"edge/internal/redirect"}},
 	{Path: "github.com/segmentio/kafka-go", In: []string{"edge/internal/kafkasink"}},
 	{Path: "github.com/klauspost/compress", In: []string{"edge/internal/kafkasink"}},

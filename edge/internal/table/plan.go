@@ -1,6 +1,7 @@
 package table
 
 import (
+	"encoding/binary"
 	"fmt"
 	"sync/atomic"
 	"unsafe"
@@ -55,6 +56,19 @@ const planOverhead = 1 << 10
 // link whose rules do not compile has a plan without rules.
 func (t *Table) Compiled(e *Entry) *Plan {
 	key := e.planKey()
+	if p := t.inFront(key, e); p != nil {
+		return p
+	}
+	p, ok := t.plans.Get(key)
+	if !ok || !p.is(e) {
+		return t.compileOnce(key, e)
+	}
+	t.toFront(key, p)
+	return p
+}
+
+// inFront returns the plan of a link if the first cache level has it.
+func (t *Table) inFront(key uint64, e *Entry) *Plan {
 	set, tag := &t.front[key%frontSets], uint32(key>>24)|1
 	for way := range set.tags {
 		if set.tags[way].Load() != tag {
@@ -64,30 +78,55 @@ func (t *Table) Compiled(e *Entry) *Plan {
 			return p
 		}
 	}
-	p, ok := t.plans.Get(key)
-	if !ok || !p.is(e) {
-		r := e.Record()
-		var err error
-		if p, err = compile(&r, rule.Options{Zone: t.zone}); err != nil {
-			// This should not happen: links whose rules do not compile were set aside when they arrived. If it does,
-			// serve the link without rules.
-			r.Rules = nil
-			p, _ = compile(&r, rule.Options{Zone: t.zone})
-		}
-		p.num, p.revision, p.generation = e.num, e.revision, e.generation
-		// The cache may reject the plan. The first level still holds it, or it is compiled again.
-		t.plans.Set(key, p, int64(planOverhead+p.Size()))
-	}
+	return nil
+}
+
+// toFront adds a plan to the first cache level.
+func (t *Table) toFront(key uint64, p *Plan) {
+	set, tag := &t.front[key%frontSets], uint32(key>>24)|1
 	// Use a free way, else one that depends on the link, so that two alternating links seldom evict each other.
 	way := key >> 32 % frontWays
 	for free := range set.plans {
 		if set.plans[free].CompareAndSwap(nil, p) {
 			set.tags[free].Store(tag)
-			return p
+			return
 		}
 	}
 	set.tags[way].Store(tag)
 	set.plans[way].Store(p)
+}
+
+// compileOnce compiles a link. Callers that want the same link meanwhile wait for the result, because many visitors come at
+// once when a link has become popular.
+func (t *Table) compileOnce(key uint64, e *Entry) *Plan {
+	var name [8]byte
+	binary.LittleEndian.PutUint64(name[:], key)
+	shared, _, _ := t.compiling.Do(string(name[:]), func() (any, error) {
+		if p := t.inFront(key, e); p != nil {
+			return p, nil // another caller has just finished
+		}
+		p := t.compile(e)
+		// The general cache may reject the plan. The first level still holds it, or it is compiled again.
+		t.plans.Set(key, p, int64(planOverhead+p.Size()))
+		t.toFront(key, p)
+		return p, nil
+	})
+	if p := shared.(*Plan); p.is(e) {
+		return p
+	}
+	return t.compile(e) // two links with the same key
+}
+
+func (t *Table) compile(e *Entry) *Plan {
+	r := e.Record()
+	p, err := compile(&r, rule.Options{Zone: t.zone})
+	if err != nil {
+		// This should not happen: links whose rules do not compile were set aside when they arrived. If it does, serve the
+		// link without rules.
+		r.Rules = nil
+		p, _ = compile(&r, rule.Options{Zone: t.zone})
+	}
+	p.num, p.revision, p.generation = e.num, e.revision, e.generation
 	return p
 }
 

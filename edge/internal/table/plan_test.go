@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/shortline/shortline/edge/internal/table"
@@ -160,6 +161,32 @@ func TestCompiled_is_right_without_the_cache(t *testing.T) {
 			e, _ := tab.Lookup([]byte(records[i].Key))
 			if p := tab.Compiled(&e); p.Choose(facts{}, 0).Target != records[i].Variants[0].Target {
 				t.Fatalf("link %d has the plan of %s", i, p.Record.Key)
+			}
+		}
+	}
+}
+
+// When many visitors want a link that is not compiled, one of them compiles it and all get the result.
+func TestCompiled_once_for_many_visitors(t *testing.T) {
+	t.Parallel()
+	tab := empty(t)
+	r := everything()
+	for i := range 90 { // so that the compilation takes some time
+		r.Rules = append(r.Rules, link.Rule{ID: link.ID{9, byte(i)}, Name: "r", Target: "https://rule.example", Conditions: []byte(onlyUTM)})
+	}
+	for round := range uint64(50) {
+		r.Revision = 100 + round
+		load(t, tab, snapshot.Cursor{Incarnation: round + 1, Revision: r.Revision}, r)
+		e, _ := tab.Lookup([]byte(r.Key))
+		var all sync.WaitGroup
+		plans := make([]*table.Plan, 16)
+		for i := range plans {
+			all.Go(func() { plans[i] = tab.Compiled(&e) })
+		}
+		all.Wait()
+		for _, p := range plans {
+			if p != plans[0] {
+				t.Fatalf("round %d: the link was compiled more than once", round)
 			}
 		}
 	}

@@ -36,6 +36,7 @@ import (
 	"time"
 
 	"github.com/dgraph-io/ristretto/v2"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -45,7 +46,7 @@ import (
 type Config struct {
 	// Zone is the time zone of rules without one. nil means UTC.
 	Zone *time.Location
-	// PlanBytes is the approximate limit of the memory of compiled links. 0 means 32 MiB.
+	// PlanBytes is the approximate limit of the memory of compiled links. 0 means 128 MiB.
 	PlanBytes int64
 }
 
@@ -58,6 +59,8 @@ type Table struct {
 	// The two cache levels of compiled links. A missing link is compiled again.
 	front [frontSets]frontSet
 	plans *ristretto.Cache[uint64, *Plan]
+
+	compiling singleflight.Group // by plan key
 
 	mu    sync.Mutex       // for writers
 	aside map[string]aside // links set aside, by slug; under mu
@@ -81,7 +84,7 @@ func New(cfg Config) (*Table, error) {
 		cfg.Zone = time.UTC
 	}
 	if cfg.PlanBytes == 0 {
-		cfg.PlanBytes = 32 << 20
+		cfg.PlanBytes = 128 << 20
 	}
 	plans, err := newPlanCache(cfg.PlanBytes)
 	if err != nil {
