@@ -34,6 +34,9 @@ type Settings struct {
 	BrandName          string        `env:"BRAND_NAME" envDefault:"Shortline" help:"product name on pages for visitors"`
 	BrandLogoURL       string        `env:"BRAND_LOGO_URL" help:"logo on pages for visitors"`
 	SpoolSync          string        `env:"SPOOL_SYNC" envDefault:"interval" help:"clicks that a power failure can lose: interval (those of the last 100 ms), always (none; redirects wait for the disk), none (those that the system had not written)"`
+	SpoolLanes         int           `env:"SPOOL_LANES" envDefault:"0" help:"parts of the spool that processors write to at the same time, each with two files of 64 MiB; 0 = as many as processors, if SPOOL_CAP_BYTES has space for them"`
+	MaxConnections     int           `env:"EDGE_MAX_CONNECTIONS" envDefault:"65536" help:"open connections of visitors at each edge, at most; fewer if the limit of open files is lower"`
+	RuleCache          int64         `env:"RULE_CACHE_BYTES" envDefault:"134217728" help:"memory for links with rules or variants in the form that visits use, about 5 KB for ten rules; others are compiled again at each visit"`
 	SpoolCap           int64         `env:"SPOOL_CAP_BYTES" envDefault:"4294967296" help:"size of the spool above which clicks are dropped and counted"`
 	ConversionLimit    int           `env:"CONVERSION_LIMIT" envDefault:"120" help:"conversions per minute that each edge takes from browsers, per client (IPv4 address or IPv6 /64); 0 = no limit"`
 	ConversionKeyLimit int           `env:"CONVERSION_KEY_LIMIT" envDefault:"60000" help:"conversions per minute that each edge takes from browsers, per publishable key; 0 = no limit"`
@@ -47,7 +50,7 @@ func (s Settings) Config() Config {
 		Name: s.Name, Region: s.Region, AnonymizeIP: s.AnonymizeIP, HonorDNT: s.HonorDNT, StrictHosts: s.StrictHosts, TLSAddr: s.TLSAddr, TLSLimit: s.TLSLimit, ProxyProtocol: s.ProxyProtocol,
 		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL,
-		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
+		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, SpoolLanes: s.SpoolLanes, MaxConnections: s.MaxConnections, RuleCacheBytes: s.RuleCache, ShipDelay: s.ShipDelay,
 		ConversionLimit: s.ConversionLimit, ConversionKeyLimit: s.ConversionKeyLimit, ConversionCapBytes: s.ConversionCap,
 	}
 }
@@ -113,7 +116,14 @@ type Config struct {
 	SpoolSyncEvery time.Duration
 	// SpoolCapBytes limits the spool on disk. Above it clicks are dropped and counted. 0 means 4 GiB.
 	SpoolCapBytes int64
-	// SpoolSegmentBytes is the size of the spool's files; 0 means 64 MiB. Each of the four lanes reserves two files.
+	// SpoolLanes is the number of parts of the spool that processors write to at the same time, at most 64. 0 means one for
+	// each processor, as far as SpoolCapBytes has space for them.
+	SpoolLanes int
+	// MaxConnections is the maximum number of visitors' connections; 0 means 65,536. See conns.Max.
+	MaxConnections int
+	// RuleCacheBytes is the memory for compiled links with rules or variants; 0 means 128 MiB.
+	RuleCacheBytes int64
+	// SpoolSegmentBytes is the size of the spool's files; 0 means 64 MiB. Each lane reserves two files.
 	SpoolSegmentBytes int64
 	// ConversionLimit and ConversionKeyLimit are the numbers of conversions from browsers per minute that this edge takes from a
 	// client and with a publishable key; 0 means no limit.
@@ -172,6 +182,12 @@ func (c Config) Validate() error {
 	if o := (click.Origin{Region: c.Region}); !o.Valid() {
 		add("REGION: %q has characters other than letters, digits, dots, hyphens and underlines, or more than 64", c.Region)
 	}
+	if c.MaxConnections < 0 {
+		add("EDGE_MAX_CONNECTIONS: must not be negative")
+	}
+	if c.RuleCacheBytes < 0 {
+		add("RULE_CACHE_BYTES: must not be negative")
+	}
 	if c.RateLimit < 0 {
 		add("EDGE_RATE_LIMIT: must not be negative")
 	}
@@ -219,6 +235,6 @@ func (c Config) conversions() conversions.Config {
 func (c Config) spool() spool.Config {
 	return spool.Config{
 		Dir: filepath.Join(c.DataDir, "spool"), Sync: spool.SyncMode(c.SpoolSync), SyncEvery: c.SpoolSyncEvery,
-		CapBytes: c.SpoolCapBytes, SegmentBytes: c.SpoolSegmentBytes,
+		CapBytes: c.SpoolCapBytes, SegmentBytes: c.SpoolSegmentBytes, Lanes: c.SpoolLanes,
 	}
 }

@@ -137,7 +137,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 			return nil, err
 		}
 	}
-	if e.table, err = table.New(table.Config{Zone: cfg.RoutingZone}); err != nil {
+	if e.table, err = table.New(table.Config{Zone: cfg.RoutingZone, PlanBytes: cfg.RuleCacheBytes}); err != nil {
 		return nil, err
 	}
 	e.missing = missing.New(missing.Config{Every: cfg.MissingEvery})
@@ -195,11 +195,12 @@ const reserve = 32 << 20
 
 // listen opens the public ports.
 func (e *Edge) listen() error {
-	ln, err := openPort("LISTEN_ADDR", e.cfg.ListenAddr, net.ListenConfig{})
+	ln, more, err := openShared("LISTEN_ADDR", e.cfg.ListenAddr)
 	if err != nil {
 		return err
 	}
 	e.listener = listen.New(ln, redirect.Timeouts)
+	e.listener.Share(more)
 	e.server = redirect.NewServer(e.redirect, e.listener)
 	trusted, err := visitor.ParsePrefixes(e.cfg.TrustedProxies)
 	if err != nil {
@@ -267,6 +268,7 @@ func (e *Edge) openRedirect(cfg Config, deps Deps, keys snapshot.Keys) error {
 	e.redirect, err = redirect.New(redirect.Config{
 		Anonymize: anonymize, HonorDNT: cfg.HonorDNT, StrictHosts: cfg.StrictHosts, TLS: cfg.TLSAddr != "",
 		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects, VerifyLimit: cfg.VerifyLimit,
+		MaxConnections:  cfg.MaxConnections,
 		ConversionLimit: cfg.ConversionLimit, ConversionKeyLimit: cfg.ConversionKeyLimit,
 	}, parts)
 	return err

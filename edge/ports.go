@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"syscall"
 )
 
@@ -16,6 +17,32 @@ func openPort(setting, addr string, how net.ListenConfig) (net.Listener, error) 
 		return nil, portError(setting, addr, err)
 	}
 	return ln, nil
+}
+
+// maxSockets is the maximum number of sockets of one port. One of them can accept and answer some 40,000 visits a second.
+const maxSockets = 16
+
+// openShared is openPort with a socket for each processor, so that as many goroutines accept connections.
+func openShared(setting, addr string) (first net.Listener, more []net.Listener, err error) {
+	if first, err = openPort(setting, addr, net.ListenConfig{}); err != nil {
+		return nil, nil, err
+	}
+	// The first socket shares the port only now. Otherwise it would not fail if another program listened there.
+	n := min(runtime.GOMAXPROCS(0), maxSockets)
+	if n == 1 || !share(first) {
+		return first, nil, nil
+	}
+	for range n - 1 {
+		ln, err := openPort(setting, first.Addr().String(), net.ListenConfig{Control: shareFrom})
+		if err != nil {
+			for _, ln := range append(more, first) {
+				_ = ln.Close()
+			}
+			return nil, nil, err
+		}
+		more = append(more, ln)
+	}
+	return first, more, nil
 }
 
 func portError(setting, addr string, err error) error {

@@ -3,6 +3,8 @@ package edge
 import (
 	"net"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,6 +27,49 @@ func TestPorts_errors_say_what_to_do(t *testing.T) {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("a port that is reserved: the error does not contain %q: %v", part, err)
 		}
+	}
+}
+
+// A port has a socket for each processor. The system distributes connections over all of them, and a program that already
+// listens there is noticed.
+func TestPorts_share(t *testing.T) {
+	before := runtime.GOMAXPROCS(4)
+	defer runtime.GOMAXPROCS(before)
+	first, more, err := openShared("LISTEN_ADDR", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := append(more, first)
+	accepted := make(chan int, 400)
+	for i, ln := range all {
+		defer ln.Close()
+		go func() {
+			for {
+				c, err := ln.Accept()
+				if err != nil {
+					return
+				}
+				_ = c.Close()
+				accepted <- i
+			}
+		}()
+	}
+	if _, _, err := openShared("LISTEN_ADDR", first.Addr().String()); err == nil || !strings.Contains(err.Error(), "LISTEN_ADDR: another program listens on ") {
+		t.Errorf("a port that is taken: %v", err)
+	}
+	for range cap(accepted) {
+		c, err := net.Dial("tcp", first.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Close()
+	}
+	counts := make([]int, len(all))
+	for range cap(accepted) {
+		counts[<-accepted]++
+	}
+	if runtime.GOOS == "linux" && (len(all) != 4 || slices.Min(counts) < cap(accepted)/16) {
+		t.Errorf("the sockets accepted %v connections", counts)
 	}
 }
 

@@ -54,8 +54,11 @@ func (l *Listener) acceptReady() (net.Conn, error) {
 // admitAll accepts connections on all ports until the listener is closed or a port fails.
 func (l *Listener) admitAll() {
 	p := l.pending
-	ports, failed := 1, make(chan error, 2)
-	go func() { failed <- l.admitPlain() }()
+	plain := l.plainPorts()
+	ports, failed := len(plain), make(chan error, len(plain)+1)
+	for _, admit := range plain {
+		go func() { failed <- admit() }()
+	}
 	if l.secure != nil {
 		ports++
 		go func() {
@@ -67,7 +70,7 @@ func (l *Listener) admitAll() {
 	go func() {
 		p.why = <-failed
 		_ = l.Close() // without one of its ports, the listener is of no use
-		if ports > 1 {
+		for range ports - 1 {
 			<-failed
 		}
 		p.busy.Wait()
@@ -75,22 +78,25 @@ func (l *Listener) admitAll() {
 	}()
 }
 
-// admitPlain accepts connections on the port without TLS until the listener is closed or the port fails, and returns the
-// error.
-func (l *Listener) admitPlain() (err error) {
+// plainPorts returns a function for each socket of the port without TLS. The function accepts connections until the listener is
+// closed or the socket fails, and returns the error.
+func (l *Listener) plainPorts() (all []func() error) {
 	l.mu.Lock()
-	if !l.isClosed {
-		l.visits, err = l.newVisits(l.Listener)
+	defer l.mu.Unlock()
+	for _, ln := range l.sockets() {
+		admit := func() error { return l.admit(ln, nil) }
+		if !l.isClosed {
+			switch v, err := l.newVisits(ln); {
+			case err != nil:
+				admit = func() error { return err }
+			case v != nil:
+				l.visits = append(l.visits, v)
+				admit = v.admit
+			}
+		}
+		all = append(all, admit)
 	}
-	v := l.visits
-	l.mu.Unlock()
-	switch {
-	case err != nil:
-		return err
-	case v != nil:
-		return v.admit()
-	}
-	return l.admit(l.Listener, nil)
+	return all
 }
 
 // admit accepts connections on one port until the listener is closed or the port fails, and returns the error.

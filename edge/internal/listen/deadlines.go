@@ -39,8 +39,8 @@ func (l *Listener) sweep(now int64) {
 	l.now.Store(now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.visits != nil {
-		l.visits.expire(now)
+	for _, v := range l.visits {
+		v.expire(now)
 	}
 	for _, c := range l.conns {
 		if expire(&c.readBy, now) {

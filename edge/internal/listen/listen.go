@@ -38,6 +38,7 @@ type Timeouts struct {
 // Listener wraps a net.Listener. It enforces deadlines only while Run is running.
 type Listener struct {
 	net.Listener
+	more     []net.Listener // further sockets of the same port
 	timeouts Timeouts
 	now      atomic.Int64 // time of the last sweep
 	foresee  Foresight
@@ -47,7 +48,7 @@ type Listener struct {
 	proxied  *proxied  // nil: no PROXY protocol
 	mu       sync.Mutex
 	isClosed bool
-	visits   *visits // nil: the server answers all requests; set by the first Accept
+	visits   []*visits // one for each socket; nil: the server answers all requests; set by the first Accept
 	conns    []*conn
 	scanned  int // the last index in conns that closeLongestIdle examined
 	first    sync.Once
@@ -62,6 +63,13 @@ func New(ln net.Listener, t Timeouts) *Listener {
 	l.now.Store(int64(time.Since(start)))
 	return l
 }
+
+// Share adds sockets of the same port (SO_REUSEPORT), which the Listener then owns. The system distributes new connections over
+// all sockets, and each has a goroutine that accepts. Call it before Accept.
+func (l *Listener) Share(more []net.Listener) { l.more = more }
+
+// sockets returns all sockets of the port without TLS.
+func (l *Listener) sockets() []net.Listener { return append([]net.Listener{l.Listener}, l.more...) }
 
 // State sets the deadlines for the next phase of a connection that Accept returned. Use it as the server's ConnState
 // callback. Deadlines set on the connection itself stay in force until the next call.
@@ -142,12 +150,15 @@ func (l *Listener) Close() error {
 	l.closing.Do(func() {
 		l.mu.Lock()
 		l.isClosed = true
-		v := l.visits
+		running := l.visits
 		l.mu.Unlock()
-		if v != nil {
-			l.closed = v.stop()
-		} else {
-			l.closed = l.Listener.Close()
+		for _, v := range running {
+			l.closed = errors.Join(l.closed, v.stop())
+		}
+		for _, ln := range l.sockets() {
+			if err := ln.Close(); running == nil { // else visits have taken over the sockets
+				l.closed = errors.Join(l.closed, err)
+			}
 		}
 		if l.secure != nil {
 			l.closed = errors.Join(l.closed, l.secure.ln.Close())
@@ -160,10 +171,11 @@ func (l *Listener) Close() error {
 func (l *Listener) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.visits != nil {
-		return len(l.conns) + l.visits.waiting()
+	n := len(l.conns)
+	for _, v := range l.visits {
+		n += v.waiting()
 	}
-	return len(l.conns)
+	return n
 }
 
 // forget removes a closed connection from the table. The last one takes its index.

@@ -1,6 +1,10 @@
 package listen
 
-import "github.com/shortline/shortline/shared/conns"
+import (
+	"slices"
+
+	"github.com/shortline/shortline/shared/conns"
+)
 
 // idleScan is how many connections are examined to find the longest idle one. With tens of thousands of connections, a
 // scan of all would take milliseconds for each new one.
@@ -18,9 +22,9 @@ func (l *Listener) Shed() uint64 {
 // the first to go.
 func (l *Listener) closeOne() bool {
 	l.mu.Lock()
-	v := l.visits
+	all := l.visits
 	l.mu.Unlock()
-	return v != nil && v.makeRoom() || l.closeLongestIdle()
+	return slices.ContainsFunc(all, (*visits).makeRoom) || l.closeLongestIdle()
 }
 
 // closeLongestIdle closes the longest idle connection of the next idleScan ones and reports whether it closed one.

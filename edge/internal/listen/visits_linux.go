@@ -42,9 +42,16 @@ type visits struct {
 	failed  error
 
 	stopping atomic.Bool
-	begun    atomic.Bool
+	state    atomic.Int32  // one of the constants below
 	ended    chan struct{} // closed when the port is closed
 }
+
+// States of visits.
+const (
+	notBegun = iota
+	begun
+	neverBegins
+)
 
 // newVisits takes the socket of a port from ln, which must not be used any more, except for its address. It returns nil if
 // ln is no TCP port.
@@ -100,7 +107,9 @@ func duplicate(tcp *net.TCPListener) (port int, err error) {
 // admit accepts and answers until stop is called or the port fails, and returns the error. It returns after all
 // connections that wait for their first request have been answered or given to the server.
 func (v *visits) admit() error {
-	v.begun.Store(true)
+	if !v.state.CompareAndSwap(notBegun, begun) {
+		return net.ErrClosed
+	}
 	for turn := 0; ; turn++ {
 		err := v.wait.Read(v.turn)
 		switch {
@@ -346,7 +355,7 @@ func (v *visits) stop() error {
 	if v.stopping.Swap(true) {
 		return nil
 	}
-	if !v.begun.Load() {
+	if v.state.CompareAndSwap(notBegun, neverBegins) {
 		close(v.ended)
 		return errors.Join(unix.Close(v.port), v.poller.Close())
 	}

@@ -343,3 +343,35 @@ func oneVisit(addr, request string, twice bool) error {
 	}
 	return nil
 }
+
+// A listener may be closed while its goroutines start.
+func TestVisits_close_at_the_start(t *testing.T) {
+	t.Parallel()
+	for range 300 {
+		raw, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := listen.New(raw, usualTimeouts)
+		l.AwaitHeads(10)
+		l.AnswerVisits(func() listen.Answer {
+			return func(net.Conn, []byte, []byte, bool) ([]byte, bool, bool) { return nil, false, false }
+		})
+		over := make(chan error, 1)
+		go func() {
+			_, err := l.Accept()
+			over <- err
+		}()
+		<-l.Accepts()
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			t.Fatal(err)
+		}
+		if err := <-over; !errors.Is(err, net.ErrClosed) {
+			t.Fatalf("Accept returned %v", err)
+		}
+		if c, err := net.Dial("tcp", raw.Addr().String()); err == nil {
+			_ = c.Close()
+			t.Fatal("the port is open after Close")
+		}
+	}
+}

@@ -66,6 +66,8 @@ type Config struct {
 	RateLimit int
 	// FreeRedirects exempts successful redirects from RateLimit.
 	FreeRedirects bool
+	// MaxConnections is the maximum number of connections of the handler's server; 0 means 65,536. See conns.Max.
+	MaxConnections int
 	// VerifyLimit is how many password comparisons a client may cause per minute; 0 means no limit. A password that was
 	// correct a moment ago is not compared again.
 	VerifyLimit int

@@ -1,6 +1,7 @@
 package redirect
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net"
@@ -11,11 +12,12 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
+const defaultConnections = 65536
+
 // Limits of the server.
 const (
 	maxHeader      = 8 << 10 // bytes of the request line and the header
 	maxProxiedBody = 12 << 20
-	maxConnections = 65536
 )
 
 // Timeouts are the timeouts for the listener of a Handler's server. The idle timeout is longer than that of load
@@ -30,7 +32,8 @@ var Timeouts = listen.Timeouts{Read: 5 * time.Second, Write: 10 * time.Second, I
 func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 	l.Foresee(foresight{h})
 	l.Clock(h.latency)
-	l.AwaitHeads(conns.Max(maxConnections))
+	limit := conns.Max(cmp.Or(h.cfg.MaxConnections, defaultConnections))
+	l.AwaitHeads(limit)
 	if !h.deps.Spool.Waits() { // else redirects wait for the disk
 		l.AnswerVisits(func() listen.Answer { return newVisits(h).Answer })
 	}
@@ -47,7 +50,7 @@ func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 		DisablePreParseMultipartForm: true,
 
 		ConnState:   l.State, // instead of the server's own timeouts
-		Concurrency: maxConnections,
+		Concurrency: limit,
 
 		DisableHeaderNamesNormalizing: true,
 		NoDefaultServerHeader:         true,

@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -50,7 +51,7 @@ const (
 // Config holds the settings of a spool. Dir is required. For all other fields the zero value means the default.
 type Config struct {
 	Dir            string        // created if missing; only one process may use it
-	Lanes          int           // 1 to 64, default 4
+	Lanes          int           // 1 to 64, default: one for each processor, as far as CapBytes has space for them
 	SegmentBytes   int64         // size of a segment file, at least 16 KiB, default 64 MiB
 	CapBytes       int64         // maximum size of all segments, default 4 GiB; at least two segments per lane
 	MinFreePercent int           // part of the disk to keep free: 1 to 90, default 10; negative: none
@@ -65,7 +66,6 @@ type Config struct {
 
 // Defaults of Config.
 const (
-	defaultLanes        = 4
 	defaultSegmentBytes = 64 << 20
 	defaultCapBytes     = 4 << 30
 	defaultMinFree      = 10
@@ -73,17 +73,19 @@ const (
 	defaultRetainFor    = 24 * time.Hour
 
 	minSegmentBytes = 16 << 10
+	maxLanes        = 64
 )
 
 func (c Config) withDefaults() Config {
-	if c.Lanes == 0 {
-		c.Lanes = defaultLanes
-	}
 	if c.SegmentBytes == 0 {
 		c.SegmentBytes = defaultSegmentBytes
 	}
 	if c.CapBytes == 0 {
 		c.CapBytes = defaultCapBytes
+	}
+	if c.Lanes == 0 {
+		// Half of the cap, because each lane reserves two segments, and full ones must fit as well.
+		c.Lanes = max(1, min(runtime.GOMAXPROCS(0), maxLanes, int(c.CapBytes/2/(2*c.SegmentBytes))))
 	}
 	if c.MinFreePercent == 0 {
 		c.MinFreePercent = defaultMinFree
@@ -117,7 +119,7 @@ func (c Config) Validate() error {
 		}
 	}
 	check(c.Dir != "", "no directory is set")
-	check(c.Lanes >= 1 && c.Lanes <= 64, "%d lanes; must be 1 to 64", c.Lanes)
+	check(c.Lanes >= 1 && c.Lanes <= maxLanes, "%d lanes; must be 1 to %d", c.Lanes, maxLanes)
 	check(c.SegmentBytes >= minSegmentBytes && c.SegmentBytes <= 1<<30, "segments of %d bytes; must be 16 KiB to 1 GiB", c.SegmentBytes)
 	check(c.CapBytes >= 2*int64(c.Lanes)*c.SegmentBytes, "a cap of %d bytes; must be at least two segments per lane", c.CapBytes)
 	check(c.MinFreePercent <= 90, "%d%% of the disk to keep free; must be at most 90", c.MinFreePercent)
