@@ -22,6 +22,8 @@ type result struct {
 	Load    string      `json:"load_average"` // at the start, before the benchmark's own load
 	Ratios  []ratio     `json:"ratios,omitempty"`
 	Visits  []visitCost `json:"visits,omitempty"`
+	Idle    []idleCost  `json:"idle_connections,omitempty"`
+	Procs   []procCost  `json:"processors,omitempty"`
 	Half    []half      `json:"half_load,omitempty"`
 	Memory  []figures   `json:"memory,omitempty"`
 	Cold    []coldStart `json:"cold_starts,omitempty"`
@@ -93,6 +95,12 @@ func bench(s *settings, args []string) error {
 	}
 	if s.wants("visits") && s.than == "" {
 		if err := f.visits(&r, dir, say); err != nil {
+			return err
+		}
+	}
+	if s.wants("procs") && s.than == "" {
+		say("more processors ...")
+		if r.Procs, err = f.measureProcs(); err != nil {
 			return err
 		}
 	}
@@ -237,6 +245,8 @@ func (r *result) write(w io.Writer) {
 		report(w, r.Ratios)
 	}
 	reportVisits(w, r.Visits)
+	reportIdle(w, r.Idle)
+	reportProcs(w, r.Procs)
 	all := slices.Clone(r.Half)
 	if r.Ten != nil {
 		all = append(all, r.Ten.Calm, r.Ten.Churn)

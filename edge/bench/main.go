@@ -48,7 +48,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.geo, "geo", "", "geo database (.mmdb); empty: generate one with 60,000 networks")
 	f.IntVar(&s.cpus[0], "server-cpu", 0, "processor of the servers")
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")
-	f.StringVar(&s.parts, "parts", "ratios,ship,others,visits,half,memory,cold,ten", "what to measure")
+	f.StringVar(&s.parts, "parts", "ratios,ship,others,visits,procs,half,memory,cold,ten", "what to measure")
 	f.StringVar(&s.only, "only", "", "scenarios of ratios and visits to run, such as P1,P16; empty: all")
 	f.StringVar(&s.out, "out", "", "base name of the result files (.txt, .json, .svg), or a folder, where the base name is the date")
 	f.StringVar(&s.kafka, "kafka", "", "used by the edge's process: ship clicks to this broker")

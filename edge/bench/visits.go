@@ -214,7 +214,11 @@ func (f *family) visits(r *result, dir string, say func(string, ...any)) error {
 	if r.Visits, answered, err = measureVisits(s, load, servers); err != nil {
 		return err
 	}
-	return visitsStored(edge, answered)
+	if err := visitsStored(edge, answered); err != nil {
+		return err
+	}
+	r.Idle, err = measureIdle(edge)
+	return err
 }
 
 // visitsStored compares the clicks in the edge's spool with the visits that it has answered.

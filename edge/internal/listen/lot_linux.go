@@ -75,18 +75,18 @@ func (t *lot) park(fd int, k kind, now int64) error {
 	return nil
 }
 
-// take removes the connection that an event reports. ok is false if the connection has been closed meanwhile. The caller
-// must close the connection, or call forget before it shares the connection's file descriptor.
-func (t *lot) take(e *unix.EpollEvent) (fd int, k kind, ok bool) {
+// take removes the connection that an event reports. since is the time when it was parked. ok is false if the connection has
+// been closed meanwhile. The caller must close the connection or call forget.
+func (t *lot) take(e *unix.EpollEvent) (fd int, k kind, since int64, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := &t.places[e.Fd]
 	if !p.taken || p.generation != uint32(e.Pad) {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
-	fd, k = int(p.fd), p.kind
+	fd, k, since = int(p.fd), p.kind, p.since
 	t.leave(e.Fd)
-	return fd, k, true
+	return fd, k, since, true
 }
 
 // leave frees a place. The caller holds the lock.

@@ -2,7 +2,7 @@ package listen
 
 import "net"
 
-// Answer answers a visit: the only request on a connection, or its first one. c is the connection, which is valid only
+// Answer answers a visit: a request on a new connection, or on one that was idle for some time. c is the connection, which is valid only
 // during the call. request holds exactly one complete request without a body. last means that the connection must not stay
 // open.
 //
@@ -17,6 +17,6 @@ type Answer func(c net.Conn, request, out []byte, last bool) (answer []byte, sta
 // For them, a goroutine, a buffered reader, and the registration of the connection with the runtime's poller would cost
 // more than the answer. fresh returns an Answer for each such goroutine.
 //
-// All other requests, and further requests on a connection, go to the server. AnswerVisits has no effect on ports for TLS,
+// All other requests go to the server, and so do connections on which a request follows an answer within a second. AnswerVisits has no effect on ports for TLS,
 // with the PROXY protocol, and on systems other than Linux. Call it after AwaitHeads and before Accept.
 func (l *Listener) AnswerVisits(fresh func() Answer) { l.pending.fresh = fresh }

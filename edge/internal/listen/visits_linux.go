@@ -16,6 +16,9 @@ import (
 const (
 	// visitBatch is how many visits are answered before other goroutines get the processor.
 	visitBatch = 32
+	// busyFor is the time between an answer and the next request within which a connection counts as busy. A busy connection,
+	// such as that of a proxy, costs less at the server, but the server needs some twenty kilobytes for each connection.
+	busyFor = time.Second
 	// listenPlace marks events of the listening socket.
 	listenPlace = -1
 )
@@ -150,8 +153,8 @@ func (v *visits) turn(poller uintptr) bool {
 	for i := range v.events[:n] {
 		if e := &v.events[i]; e.Fd == listenPlace {
 			v.backlog = true
-		} else if fd, k, ok := v.lot.take(e); ok {
-			v.wake(fd, k, now)
+		} else if fd, k, since, ok := v.lot.take(e); ok {
+			v.wake(fd, k, since, now)
 		}
 	}
 	if v.backlog {
@@ -207,7 +210,7 @@ func (v *visits) first(fd int, now int64) {
 }
 
 // wake handles a connection that was parked and for which bytes have arrived, or which the client has closed.
-func (v *visits) wake(fd int, k kind, now int64) {
+func (v *visits) wake(fd int, k kind, since, now int64) {
 	n, errno := receive(uintptr(fd), v.in)
 	switch {
 	case errno == syscall.EAGAIN || errno == syscall.EINTR:
@@ -215,7 +218,7 @@ func (v *visits) wake(fd int, k kind, now int64) {
 		v.park(fd, k, now)
 	case errno != 0 || n == 0:
 		closeSocket(fd)
-	case k == idle || peerOf(fd, &v.peer) != 0:
+	case k == idle && now-since < int64(busyFor) || peerOf(fd, &v.peer) != 0:
 		v.lot.forget(fd)
 		v.promote(fd, v.in[:n])
 	default:
@@ -338,8 +341,8 @@ func (v *visits) finish() {
 		for i := range v.events[:n] {
 			if e := &v.events[i]; e.Fd == listenPlace {
 				continue
-			} else if fd, k, ok := v.lot.take(e); ok {
-				v.wake(fd, k, now)
+			} else if fd, k, since, ok := v.lot.take(e); ok {
+				v.wake(fd, k, since, now)
 			}
 		}
 		if n == 0 {

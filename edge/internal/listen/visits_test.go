@@ -135,7 +135,7 @@ const (
 	otherVisit  = "GET /other HTTP/1.1\r\nHost: h\r\n\r\n"
 )
 
-// The accepting goroutine answers the first request, and the server all later ones and those that are not simple. Both see
+// The accepting goroutine answers the first request, and later ones after a pause. The server answers all others. Both see
 // the client's address.
 func TestVisits_and_the_server(t *testing.T) {
 	t.Parallel()
@@ -151,6 +151,7 @@ func TestVisits_and_the_server(t *testing.T) {
 		"with a body":      {[]string{"POST /visit HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody", simpleVisit}, []string{"server", "server"}},
 		"two, then one":    {[]string{simpleVisit, simpleVisit + otherVisit}, []string{"visit", "server", "server"}},
 		"a late request":   {[]string{"", simpleVisit}, []string{"visit"}},
+		"once in a while":  {[]string{simpleVisit, "", simpleVisit, "", otherVisit}, []string{"visit", "visit", "server"}},
 		"a late rest":      {[]string{simpleVisit, simpleVisit[:4], simpleVisit[4:]}, []string{"visit", "server"}},
 		"an empty line":    {[]string{"\r\n" + simpleVisit}, []string{"server"}},
 		"HTTP/1.0, closes": {[]string{"GET /other HTTP/1.0\r\n\r\n"}, []string{"server"}},

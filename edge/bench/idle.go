@@ -1,0 +1,100 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// idleCost is the memory of the edge for connections that are open and idle.
+type idleCost struct {
+	What  string  `json:"what"`
+	Count int     `json:"connections"`
+	Bytes float64 `json:"bytes_each"` // of the process; the system's own buffers are not included
+}
+
+// maxIdle is the highest allowed Bytes.
+const maxIdle = 2048
+
+// measureIdle opens connections to the edge, sends requests on each, and measures the memory of the process before and after.
+func measureIdle(edge *child) (all []idleCost, err error) {
+	for _, mode := range []struct {
+		what     string
+		requests int
+		pause    time.Duration
+	}{
+		{"after one request", 1, 0},
+		{"after two requests with a pause", 2, 2 * time.Second},
+		{"after two requests in a row", 2, 0},
+	} {
+		one, err := idleAfter(edge, mode.requests, mode.pause)
+		if err != nil {
+			return nil, fmt.Errorf("idle connections %s: %w", mode.what, err)
+		}
+		one.What = mode.what
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func idleAfter(edge *child, requests int, pause time.Duration) (c idleCost, err error) {
+	var files unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
+		return c, err
+	}
+	c.Count = int(min(files.Cur/2, 25_000))
+	before := resident(edge.cmd.Process.Pid)
+	fds := make([]int, 0, c.Count)
+	defer func() {
+		for _, fd := range fds {
+			_ = unix.Close(fd)
+		}
+		time.Sleep(time.Second) // the edge closes them, too
+	}()
+	for range c.Count {
+		fd, err := dial(edge.address("plain"))
+		if err != nil {
+			return c, err
+		}
+		fds = append(fds, fd)
+	}
+	answer := make([]byte, 4<<10)
+	for n := range requests {
+		if n > 0 {
+			time.Sleep(pause)
+		}
+		for _, fd := range fds {
+			if _, err := io.WriteString(socket(fd), "GET /"+string(appendSlug(nil, classPlain, 0))+" HTTP/1.1\r\nHost: "+plainHost+"\r\n\r\n"); err != nil {
+				return c, err
+			}
+			if got, err := unix.Read(fd, answer); err != nil || !whole(answer[:max(got, 0)]) {
+				return c, fmt.Errorf("got %q, %v", answer[:max(got, 0)], err)
+			}
+		}
+	}
+	time.Sleep(time.Second)
+	c.Bytes = (resident(edge.cmd.Process.Pid) - before) * 1e6 / float64(c.Count)
+	return c, nil
+}
+
+// socket is a file descriptor as an io.Writer.
+type socket int
+
+func (s socket) Write(b []byte) (int, error) { return unix.Write(int(s), b) }
+
+func reportIdle(w io.Writer, all []idleCost) {
+	for i, c := range all {
+		if i == 0 {
+			fmt.Fprintf(w, "\nP19  idle connections: memory of the edge for each (budget %d bytes)\n", maxIdle)
+		}
+		verdict := "ok"
+		if c.Bytes > maxIdle {
+			verdict = "ABOVE BUDGET"
+		}
+		fmt.Fprintf(w, "     %-32s %6d connections %9.0f bytes  %s\n", c.What, c.Count, c.Bytes, verdict)
+	}
+}
