@@ -10,7 +10,8 @@
 // conn.Read). Reads and writes never wait in the kernel, so they skip what the runtime does for blocking system
 // calls.
 //
-// A new connection uses almost no memory until the head of its first request is complete (see Listener.AwaitHeads).
+// A new connection uses almost no memory until the head of its first request is complete (see Listener.AwaitHeads). Simple
+// requests of visitors are answered without the server, by the goroutine that accepts them (see Listener.AnswerVisits).
 // The server can look at the bytes as they arrive and prefetch what it will need (see Foresee).
 package listen
 
