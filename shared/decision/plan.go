@@ -69,13 +69,28 @@ func caught(r *link.Record, err *error) {
 // Compile compiles a record. The plan keeps the record's slices.
 func Compile(r *link.Record, opts rule.Options) (p Plan, err error) {
 	defer caught(r, &err)
-	p = Plan{Record: *r}
+	var rules []Rule
+	var joined conditions
 	if r.SmartRouting {
-		if p.Rules, err = compileRules(r, opts); err != nil {
+		if rules, err = compileRules(r, opts); err != nil {
 			return Plan{}, err
 		}
-		p.joined = join(p.Rules)
+		joined = join(rules)
 	}
+	p = assemble(r, &joined)
+	p.Rules = rules
+	return p, nil
+}
+
+// conditions are the compiled conditions of all rules of a link.
+type conditions struct {
+	set   rule.Set
+	needs rule.Needs
+}
+
+// assemble returns the plan of a record without Rules.
+func assemble(r *link.Record, joined *conditions) Plan {
+	p := Plan{Record: *r, joined: joined.set, needs: joined.needs}
 	if r.ABTesting {
 		if p.sticky = r.Stickiness; p.sticky == link.NotSticky {
 			p.Variants = newArms(r.Variants)
@@ -89,9 +104,10 @@ func Compile(r *link.Record, opts rule.Options) (p Plan, err error) {
 		p.ends = append(p.ends, end{id, uint32(len(text)), uint32(len(target))})
 		text = append(text, target...)
 	}
-	for i := range p.Rules {
-		add(p.Rules[i].ID, p.Rules[i].Target)
-		p.needs |= p.Rules[i].Program.Needs()
+	if r.SmartRouting {
+		for i := range r.Rules {
+			add(r.Rules[i].ID, r.Rules[i].Target)
+		}
 	}
 	if p.routed = int32(len(p.ends)); r.ABTesting {
 		for i := range r.Variants {
@@ -99,7 +115,7 @@ func Compile(r *link.Record, opts rule.Options) (p Plan, err error) {
 		}
 	}
 	p.text = string(text)
-	return p, nil
+	return p
 }
 
 // Compact returns a plan that decides like p, for caches of many plans. It omits data that only explanations need. It
@@ -166,13 +182,15 @@ func compileRules(r *link.Record, opts rule.Options) ([]Rule, error) {
 	return rules, nil
 }
 
-func join(rules []Rule) rule.Set {
+func join(rules []Rule) (c conditions) {
 	if len(rules) == 0 {
-		return rule.Set{}
+		return c
 	}
 	programs := make([]*rule.Program, len(rules))
 	for i := range rules {
 		programs[i] = rules[i].Program
+		c.needs |= programs[i].Needs()
 	}
-	return *rule.NewSet(programs)
+	c.set = *rule.NewSet(programs)
+	return c
 }

@@ -135,7 +135,7 @@ func (v *visits) rest(turn int) {
 	if turn%2 == 0 {
 		runtime.Gosched()
 	} else {
-		time.Sleep(1)
+		time.Sleep(time.Microsecond)
 	}
 }
 

@@ -238,3 +238,36 @@ func BenchmarkCompiled(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkCompile compiles links with ten rules that are not cached: with conditions of their own, and with those of other
+// links.
+func BenchmarkCompile(b *testing.B) {
+	for name, own := range map[string]bool{"own conditions": true, "known conditions": false} {
+		b.Run(name, func(b *testing.B) {
+			tab, err := table.New(table.Config{PlanBytes: 1 << 12})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer tab.Close()
+			const n = 20_000
+			fill(b, tab, n, func(r *link.Record) {
+				r.SmartRouting = true
+				for i := range 10 {
+					number := i
+					if own {
+						number = 10*int(r.Num) + i
+					}
+					r.Rules = append(r.Rules, link.Rule{ID: link.ID{byte(i + 1)}, Target: "https://a.example", Conditions: fmt.Appendf(nil,
+						`{"operator":"AND","conditions":[{"type":"utm_source","operator":"in","value":["mail%d","post"]},{"type":"device","operator":"equals","value":"MOBILE"}]}`, number)})
+				}
+			})
+			slugs := order(n)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := range b.N {
+				e, _ := tab.Lookup(slugs[i%len(slugs)])
+				tab.Compiled(&e)
+			}
+		})
+	}
+}

@@ -33,6 +33,7 @@ type frontSet struct {
 type Plan struct {
 	num, revision, generation uint64 // of the link; in front, next to the other fields that every visit reads
 	decision.Plan
+	shared int // the size of the part that other plans may share
 }
 
 func newPlanCache(maxBytes int64) (*ristretto.Cache[uint64, *Plan], error) {
@@ -50,6 +51,10 @@ func newPlanCache(maxBytes int64) (*ristretto.Cache[uint64, *Plan], error) {
 }
 
 const planOverhead = 1 << 10
+
+// maxTemplates is how many compiled conditions are kept for links with the same ones; up to twice as many in between. Those of
+// ten rules take three kilobytes.
+const maxTemplates = 4096
 
 // Compiled returns the compiled form of a link that Lookup has found, from a cache or newly compiled. The result is
 // never nil. A hit in the first cache level, which holds the most visited links, takes no lock and no allocation. A
@@ -107,7 +112,7 @@ func (t *Table) compileOnce(key uint64, e *Entry) *Plan {
 		}
 		p := t.compile(e)
 		// The general cache may reject the plan. The first level still holds it, or it is compiled again.
-		t.plans.Set(key, p, int64(planOverhead+p.Size()))
+		t.plans.Set(key, p, int64(planOverhead+p.Size()-p.shared))
 		t.toFront(key, p)
 		return p, nil
 	})
@@ -119,14 +124,14 @@ func (t *Table) compileOnce(key uint64, e *Entry) *Plan {
 
 func (t *Table) compile(e *Entry) *Plan {
 	r := e.Record()
-	p, err := compile(&r, rule.Options{Zone: t.zone})
-	if err != nil {
+	p := &Plan{num: e.num, revision: e.revision, generation: e.generation}
+	var err error
+	if p.Plan, p.shared, err = t.templates.Compile(&r); err != nil {
 		// This should not happen: links whose rules do not compile were set aside when they arrived. If it does, serve the
 		// link without rules.
 		r.Rules = nil
-		p, _ = compile(&r, rule.Options{Zone: t.zone})
+		p.Plan, p.shared, _ = t.templates.Compile(&r)
 	}
-	p.num, p.revision, p.generation = e.num, e.revision, e.generation
 	return p
 }
 
@@ -151,14 +156,6 @@ func (e *Entry) planKey() uint64 {
 
 func (p *Plan) is(e *Entry) bool {
 	return p.num == e.num && p.revision == e.revision && p.generation == e.generation
-}
-
-func compile(r *link.Record, opts rule.Options) (*Plan, error) {
-	p, err := decision.Compile(r, opts)
-	if err != nil {
-		return nil, fmt.Errorf("table: %w", err)
-	}
-	return &Plan{Plan: p.Compact()}, nil
 }
 
 // usable checks whether a link's rules compile. If they do not, it returns the reason and the record to serve

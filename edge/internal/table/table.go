@@ -38,7 +38,9 @@ import (
 	"github.com/dgraph-io/ristretto/v2"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -61,6 +63,7 @@ type Table struct {
 	plans *ristretto.Cache[uint64, *Plan]
 
 	compiling singleflight.Group // by plan key
+	templates *decision.Templates
 
 	mu    sync.Mutex       // for writers
 	aside map[string]aside // links set aside, by slug; under mu
@@ -90,7 +93,9 @@ func New(cfg Config) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{zone: cfg.Zone, seed: maphash.MakeSeed(), plans: plans, aside: map[string]aside{}}
+	t := &Table{
+		zone: cfg.Zone, seed: maphash.MakeSeed(), plans: plans, templates: decision.NewTemplates(rule.Options{Zone: cfg.Zone}, maxTemplates), aside: map[string]aside{},
+	}
 	var none arena
 	base, err := none.store(t.seed)
 	if err != nil {
