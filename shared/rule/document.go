@@ -11,6 +11,9 @@ import (
 // that a group one level too deep is reported with its path. It bounds the recursion of reader.
 const maxNesting = 2*maxDepth + 6
 
+// usualKeys is the number of keys of a condition.
+const usualKeys = 3
+
 // maxKept is the number of list entries or object keys that are kept. No valid document has more.
 const maxKept = maxValues + 1
 
@@ -107,6 +110,7 @@ func (r *reader) value() value {
 	switch c {
 	case '{':
 		v.shape = shapeObject
+		v.keys, v.items = make([]string, 0, usualKeys), make([]value, 0, usualKeys)
 		r.entries('}', func() {
 			r.next()
 			key := r.string()
@@ -120,6 +124,7 @@ func (r *reader) value() value {
 		})
 	case '[':
 		v.shape = shapeList
+		v.items = make([]value, 0, 2)
 		r.entries(']', func() {
 			item := r.value()
 			if len(v.items) < maxKept {
@@ -147,6 +152,21 @@ func (r *reader) value() value {
 	return v
 }
 
+// words are the texts that most documents consist of, apart from values. A text that is found here is not allocated again.
+var words = func() map[string]string {
+	all := map[string]string{}
+	for _, word := range []string{"type", "operator", "value", "logicalOperator", "conditions", "items", "AND", "OR", "MOBILE", "DESKTOP", "TABLET"} {
+		all[word] = word
+	}
+	for _, name := range operatorNames {
+		all[name] = name
+	}
+	for _, k := range kinds {
+		all[k.name] = k.name
+	}
+	return all
+}()
+
 // entries reads a comma-separated sequence that closes with end.
 func (r *reader) entries(end byte, one func()) {
 	r.pos++ // skip the opening bracket
@@ -164,6 +184,9 @@ func (r *reader) string() string {
 	end := endOfText(r.src, start)
 	r.pos = end + 1
 	inner := r.src[start+1 : end]
+	if word, known := words[string(inner)]; known {
+		return word
+	}
 	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return string(inner)
 	}
