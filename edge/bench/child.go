@@ -26,6 +26,8 @@ type child struct {
 	in    io.WriteCloser
 	out   *bufio.Reader
 	hello map[string]string
+	// redirects counts the redirects that the load generator has got from this child.
+	redirects int
 }
 
 // start runs this program (self) or another build of it in another role and waits for its greeting. The process is
@@ -105,7 +107,7 @@ func (c *child) address(listen string) string { return c.hello[listen] }
 
 // drive makes the load generator send requests to a server and measures the server's processor time.
 func drive(load *child, c *contestant, d time.Duration, rate float64) (run, error) {
-	o, err := json.Marshal(order{Addr: c.server.address(c.listen), Class: c.class, Status: c.status, Links: c.links, For: d, Rate: rate})
+	o, err := json.Marshal(order{Addr: c.server.address(c.listen), Class: c.class, Status: c.status, Links: c.links, For: d, Rate: rate, Constant: c.constant, Uniform: c.uniform})
 	if err != nil {
 		return run{}, err
 	}
@@ -123,10 +125,13 @@ func drive(load *child, c *contestant, d time.Duration, rate float64) (run, erro
 	if err := json.Unmarshal([]byte(answer), &got); err != nil {
 		return run{}, fmt.Errorf("load: %q: %w", answer, err)
 	}
+	if server, ok := c.server.(*child); ok {
+		server.redirects += got.Redirects
+	}
 	if got.Failure != "" || got.Requests == 0 {
 		return run{}, fmt.Errorf("%s: %d requests answered: %s", c.Name, got.Requests, got.Failure)
 	}
-	return run{cpu: c.last - before, requests: got.Requests, seconds: got.Seconds, errors: got.Errors, took: *got.Took}, nil
+	return run{cpu: c.last - before, requests: got.Requests, seconds: got.Seconds, errors: got.Errors, redirects: got.Redirects, rules: got.Rules, took: *got.Took}, nil
 }
 
 // converse prints a greeting and then answers questions until its input ends. It answers "usage" itself.

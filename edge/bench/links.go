@@ -7,6 +7,9 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/maxmind/mmdbwriter"
 	"github.com/maxmind/mmdbwriter/mmdbtype"
@@ -15,9 +18,11 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
+const destinationTail = "?ref=newsletter&v=2"
+
 // destination returns a destination of typical length.
 func destination(n uint32) string {
-	return fmt.Sprintf("https://www.example-shop.com/en/products/category/some-descriptive-name-of-a-thing-%07d?ref=newsletter&v=2", n)
+	return fmt.Sprintf("https://www.example-shop.com/en/products/category/some-descriptive-name-of-a-thing-%07d%s", n, destinationTail)
 }
 
 // fill loads the links of all classes into the table.
@@ -41,14 +46,21 @@ func fill(tab *table.Table, s *settings) error {
 	if err := add(classPlain, s.links, func(*record.Record) {}); err != nil {
 		return err
 	}
-	rules := tenRules()
-	if err := add(classRules, s.special, func(r *record.Record) { r.SmartRouting, r.Rules = true, rules }); err != nil {
+	now := time.Now()
+	rules := tenRules("", now)
+	err := add(classRules, s.special, func(r *record.Record) {
+		r.SmartRouting, r.Rules = true, rules
+		if s.own {
+			r.Rules = tenRules(strconv.FormatUint(r.Num, 36), now)
+		}
+	})
+	if err != nil {
 		return err
 	}
 	split := func(r *record.Record) {
 		r.ABTesting = true
 		for i := range 5 {
-			r.Variants = append(r.Variants, record.Variant{ID: record.ID{1, byte(i)}, Target: destination(uint32(i)), Weight: uint32(10 + i)})
+			r.Variants = append(r.Variants, record.Variant{ID: record.ID{1, byte(i)}, Target: destination(firstVariantTarget + uint32(i)), Weight: uint32(10 + i)})
 		}
 	}
 	if err := add(classVariants, s.special, split); err != nil {
@@ -71,22 +83,43 @@ func warm(tab *table.Table, s *settings) {
 	}
 }
 
-// tenRules returns nested rules with device, country, language and time. For most visitors only the last one matches.
-func tenRules() []record.Rule {
-	conditions := func(device, countries, language, start, end string) []byte {
-		return fmt.Appendf(nil, `{"operator":"AND","conditions":[{"type":"time","operator":"between","value":{"start":"%s","end":"%s"}},
-			{"operator":"OR","conditions":[{"type":"country","operator":"in","value":[%s]},{"type":"language","operator":"contains","value":"%s"}]},
-			{"operator":"OR","conditions":[{"type":"device","operator":"equals","value":"%s"},{"type":"os","operator":"equals","value":"ChromeOS"}]}]}`, start, end, countries, language, device)
+// ruleCount is the number of rules of a link.
+const ruleCount = 10
+
+// ruleSubjects are what the rules ask, in their order.
+var ruleSubjects = [ruleCount]string{"query", "UTM", "referrer", "language", "city", "country", "OS", "browser", "device", "time"}
+
+// tenRules returns rules on ten different subjects. Each matches some of the requests of ruleRequests, none matches all, and
+// some requests match none. Each rule is nested and has a second subject, which is true for most visitors. own is a part of
+// one value; rules with different own have different conditions.
+func tenRules(own string, now time.Time) []record.Rule {
+	clock := func(d time.Duration) string { return now.UTC().Add(d).Format("15:04") }
+	usual := fmt.Sprintf(`{"operator":"OR","conditions":[{"type":"time","operator":"between","value":{"start":"%s","end":"%s"}},{"type":"country","operator":"in","value":["AQ","BV"]}]}`,
+		clock(-11*time.Hour), clock(11*time.Hour))
+	subjects := [ruleCount]string{
+		`{"type":"query","operator":"equals","value":{"name":"shelf","value":"window"}}`,
+		`{"type":"utm_source","operator":"in","value":["newsletter","letter-` + own + `"]}`,
+		`{"type":"referer","operator":"contains","value":"partner.example"}`,
+		`{"type":"language","operator":"starts_with","value":"pt"}`,
+		`{"type":"city","operator":"starts_with","value":"Z` + "\u00fc" + `rich"},{"type":"city","operator":"starts_with","value":"` + rareCity + `"}`,
+		`{"type":"country","operator":"in","value":["JP","KR","BR","CN"]}`,
+		`{"type":"os","operator":"equals","value":"iOS"}`,
+		`{"type":"browser","operator":"equals","value":"Firefox"}`,
+		`{"type":"device","operator":"equals","value":"MOBILE"}`,
+		`{"type":"time","operator":"between","value":{"start":"` + clock(-6*time.Hour) + `","end":"` + clock(6*time.Hour) + `"}},{"type":"browser","operator":"equals","value":"Safari"}`,
 	}
-	var rules []record.Rule
-	for i := range 9 {
-		rules = append(rules, record.Rule{
-			ID: record.ID{2, byte(i)}, Name: fmt.Sprint("rule ", i), Target: destination(uint32(i)),
-			Conditions: conditions([]string{"MOBILE", "DESKTOP", "TABLET"}[i%3], `"JP","KR","BR"`, "pt", "00:00", "23:59"),
-		})
+	rules := make([]record.Rule, ruleCount)
+	for i, subject := range subjects {
+		first := fmt.Sprintf(`{"operator":"OR","conditions":[%s]}`, subject)
+		if i == ruleCount-1 {
+			first = fmt.Sprintf(`{"operator":"AND","conditions":[%s]}`, subject)
+		}
+		rules[i] = record.Rule{
+			ID: record.ID{2, byte(i)}, Name: "by " + ruleSubjects[i], Target: destination(firstRuleTarget + uint32(i)),
+			Conditions: fmt.Appendf(nil, `{"operator":"AND","conditions":[%s,%s]}`, first, usual),
+		}
 	}
-	all := []byte(`{"operator":"OR","conditions":[{"type":"country","operator":"not_in","value":["XX"]},{"type":"device","operator":"equals","value":"DESKTOP"}]}`)
-	return append(rules, record.Rule{ID: record.ID{2, 9}, Name: "rule 9", Target: destination(9), Conditions: all})
+	return rules
 }
 
 // makeGeo writes a database whose networks cover the addresses of the load generator.
@@ -96,17 +129,20 @@ func makeGeo(path string) error {
 		return err
 	}
 	countries := []string{"US", "DE", "GB", "FR", "IN", "CA", "NL", "JP", "BR", "CH"}
-	for i := range 60_000 {
-		addr := netip.AddrFrom4([4]byte{byte(100 + i%100), byte(100 + i/100%100), byte(i / 10_000 * 40), 0})
-		code := countries[i%len(countries)]
-		_, network, err := net.ParseCIDR(addr.String() + "/19")
+	for i := 1 << 8; i < 223<<8; i++ {
+		addr := netip.AddrFrom4([4]byte{byte(i >> 8), byte(i), 0, 0})
+		code, city := countries[i%len(countries)], fmt.Sprint("City ", i%5000)
+		if slices.ContainsFunc(rareCityNetworks, func(p netip.Prefix) bool { return p.Contains(addr) }) {
+			code, city = "CH", rareCity
+		}
+		_, network, err := net.ParseCIDR(addr.String() + "/16")
 		if err != nil {
 			return err
 		}
 		err = w.Insert(network, mmdbtype.Map{
 			"country":      mmdbtype.Map{"iso_code": mmdbtype.String(code)},
 			"subdivisions": mmdbtype.Slice{mmdbtype.Map{"iso_code": mmdbtype.String(fmt.Sprint(i % 50)), "names": mmdbtype.Map{"en": mmdbtype.String(fmt.Sprint("Region ", i%50))}}},
-			"city":         mmdbtype.Map{"names": mmdbtype.Map{"en": mmdbtype.String(fmt.Sprint("City ", i%5000))}},
+			"city":         mmdbtype.Map{"names": mmdbtype.Map{"en": mmdbtype.String(city)}},
 		})
 		if err != nil {
 			return err

@@ -40,68 +40,36 @@ func appendSlug(dst []byte, class byte, n uint32) []byte {
 	return dst
 }
 
-var agents = []string{
-	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
-	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 Edg/142.0.0.0",
-	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15",
-	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36",
-	"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1",
-	"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36",
-	"Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0",
-	"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:144.0) Gecko/20100101 Firefox/144.0",
-	"Mozilla/5.0 (iPad; CPU OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/142.0.0.0 Mobile/15E148 Safari/604.1",
-	"Mozilla/5.0 (Linux; Android 14; SM-S928B) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/27.0 Chrome/125.0.0.0 Mobile Safari/537.36",
-}
-
-var languages = []string{"en-US,en;q=0.9", "de-DE,de;q=0.9,en;q=0.8", "zh-TW,zh;q=0.9,en-US;q=0.8,en;q=0.7", "fr-CH, fr;q=0.9, en;q=0.8, *;q=0.5"}
-
-// request is the request of a browser, with space for a slug and for an address of four three-digit octets.
-type request struct {
-	bytes    []byte
-	slug, ip int
-}
-
-func requests(host string) []request {
-	var all []request
-	for _, agent := range agents {
-		for _, language := range languages {
-			var b bytes.Buffer
-			b.WriteString("GET /")
-			slug := b.Len()
-			fmt.Fprintf(&b, "%*s HTTP/1.1\r\nHost: %s\r\nConnection: keep-alive\r\n", slugLength, "", host)
-			b.WriteString("sec-ch-ua: \"Chromium\";v=\"142\", \"Google Chrome\";v=\"142\", \"Not_A Brand\";v=\"99\"\r\nsec-ch-ua-mobile: ?0\r\nsec-ch-ua-platform: \"Windows\"\r\nUpgrade-Insecure-Requests: 1\r\n")
-			fmt.Fprintf(&b, "User-Agent: %s\r\nAccept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8\r\n", agent)
-			b.WriteString("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-User: ?1\r\nSec-Fetch-Dest: document\r\nReferer: https://www.social.example/feed\r\nAccept-Encoding: gzip, deflate, br, zstd\r\n")
-			fmt.Fprintf(&b, "Accept-Language: %s\r\nX-Forwarded-For: ", language)
-			ip := b.Len()
-			b.WriteString("100.100.100.100\r\n\r\n")
-			all = append(all, request{b.Bytes(), slug, ip})
-		}
-	}
-	return all
-}
-
 // order describes one run of the load generator.
 type order struct {
-	Addr   string
-	Class  byte
-	Status string
-	Links  int // number of slugs; 0: all of the class
-	For    time.Duration
-	Rate   float64 // requests per second; 0: as many as the server answers
+	Addr    string
+	Class   byte
+	Status  string
+	Links   int // number of slugs; 0: all of the class
+	For     time.Duration
+	Rate    float64 // requests per second; 0: as many as the server answers
+	Uniform bool    // all slugs are equally likely; otherwise they have a Zipf distribution
+	// Constant means that the server has one destination for all slugs.
+	Constant bool
 }
 
 // outcome is the result of a run.
 type outcome struct {
 	Requests, Errors int
 	Seconds          float64
+	Redirects        int // of Requests
 	Took             *histogram
+	Rules            []int  `json:",omitempty"` // answers by rule
 	Failure          string `json:",omitempty"`
 }
 
 // generate is the process of the load generator. It makes one run for each order on its input.
 func generate(s *settings) error {
-	g := generator{settings: s, templates: requests("sho.rt"), random: rand.New(rand.NewPCG(1, 1)), pools: map[string]*pool{}, drawn: map[drawing][]uint32{}}
+	agents, err := readAgents(s.agents)
+	if err != nil {
+		return err
+	}
+	g := generator{settings: s, templates: requests(agents, "sho.rt"), ruled: ruleRequests(agents), random: rand.New(rand.NewPCG(1, 1)), pools: map[string]*pool{}, drawn: map[drawing][]uint32{}}
 	return converse(map[string]string{}, func(line string) string {
 		var o order
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
@@ -118,6 +86,7 @@ func generate(s *settings) error {
 type generator struct {
 	*settings
 	templates []request
+	ruled     []request // for links with rules
 	random    *rand.Rand
 	drawn     map[drawing][]uint32
 	at        int // index of the next draw
@@ -125,8 +94,9 @@ type generator struct {
 }
 
 type drawing struct {
-	class byte
-	links int
+	class   byte
+	links   int
+	uniform bool
 }
 
 // draws returns a random sequence of slug numbers. It draws the sequence once and then reuses it.
@@ -141,11 +111,17 @@ func (g *generator) draws(of drawing) []uint32 {
 			n = uint64(g.special)
 		}
 	}
-	z := rand.NewZipf(g.random, g.zipf, 1, n-1)
 	d := make([]uint32, 1<<20)
-	for i := range d {
-		// Spread the popular slugs over the table.
-		d[i] = uint32(z.Uint64() * 7_368_787 % n)
+	if of.uniform {
+		for i := range d {
+			d[i] = uint32(g.random.Uint64N(n))
+		}
+	} else {
+		z := rand.NewZipf(g.random, g.zipf, 1, n-1)
+		for i := range d {
+			// Spread the popular slugs over the table.
+			d[i] = uint32(z.Uint64() * 7_368_787 % n)
+		}
 	}
 	g.drawn[of] = d
 	return d
@@ -155,7 +131,8 @@ func (g *generator) draws(of drawing) []uint32 {
 type wire struct {
 	fd      int
 	out, in []byte
-	n       int // number of bytes in in
+	n       int    // number of bytes in in
+	number  uint32 // of the slug
 	began   time.Time
 }
 
@@ -189,15 +166,16 @@ func (g *generator) pool(addr string) (*pool, error) {
 }
 
 func (g *generator) send(c *wire, draws []uint32, class byte, began time.Time) error {
-	t := &g.templates[g.random.Uint32()%uint32(len(g.templates))]
-	c.out = append(c.out[:0], t.bytes...)
-	appendSlug(c.out[t.slug:t.slug], class, draws[g.at%len(draws)])
-	g.at++
-	for octet, r := 0, g.random.Uint64(); octet < 4; octet++ {
-		c.out[t.ip+4*octet+1] = '0' + byte(r%10)
-		c.out[t.ip+4*octet+2] = '0' + byte(r>>8%10)
-		r >>= 16
+	templates := g.templates
+	if class == classRules {
+		templates = g.ruled
 	}
+	t := &templates[g.random.Uint32()%uint32(len(templates))]
+	c.out = append(c.out[:0], t.bytes...)
+	c.number = draws[g.at%len(draws)]
+	appendSlug(c.out[t.slug:t.slug], class, c.number)
+	g.at++
+	putAddress(c.out[t.ip:], g.random.Uint64())
 	c.began = began
 	n, err := unix.Write(c.fd, c.out)
 	if err == nil && n != len(c.out) {
@@ -209,8 +187,8 @@ func (g *generator) send(c *wire, draws []uint32, class byte, began time.Time) e
 // run sends requests on all connections and reads the answers. At a fixed rate, each request has a due time and waits
 // for a free connection if all are busy. Latency counts from the due time.
 func (g *generator) run(o order) (outcome, error) {
-	out := outcome{Took: new(histogram)}
-	draws := g.draws(drawing{o.Class, o.Links})
+	out := outcome{Took: new(histogram), Rules: make([]int, ruleCount)}
+	draws := g.draws(drawing{o.Class, o.Links, o.Uniform})
 	p, err := g.pool(o.Addr)
 	if err != nil {
 		return out, err
@@ -268,13 +246,9 @@ func (g *generator) run(o order) (outcome, error) {
 			if !whole(c.in[:c.n]) {
 				continue
 			}
-			if !bytes.HasPrefix(c.in[len("HTTP/1.1 "):c.n], []byte(o.Status)) {
-				out.Errors++
-			}
+			out.count(&o, c, now)
 			c.n = 0
 			busy--
-			out.Requests++
-			out.Took.add(now.Sub(c.began))
 			if step == 0 && now.Before(end) {
 				if err := issue(c, now); err != nil {
 					return out, err
@@ -286,6 +260,21 @@ func (g *generator) run(o order) (outcome, error) {
 	}
 	out.Seconds = time.Since(began).Seconds()
 	return out, nil
+}
+
+// count adds the complete answer of a connection.
+func (out *outcome) count(o *order, c *wire, now time.Time) {
+	switch rule, ok := o.right(c.in[:c.n], c.number); {
+	case !ok:
+		out.Errors++
+	case rule >= 0:
+		out.Rules[rule]++
+	}
+	if o.Status == "302" {
+		out.Redirects++
+	}
+	out.Requests++
+	out.Took.add(now.Sub(c.began))
 }
 
 // arrivals is epoll_wait with a finer timeout. A generator that spun instead would be penalised by the kernel's

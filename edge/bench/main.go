@@ -25,10 +25,11 @@ type settings struct {
 	links, special, rounds, conns int
 	dur                           time.Duration
 	zipf                          float64
-	dir, geo                      string
+	dir, geo, agents              string
+	own                           bool
 	cpus                          [2]int // processor of the servers, processor of the load generator
 	profile, only, than           string
-	parts, out                    string
+	parts, out, commit            string
 	kafka, data, document         string
 	sync                          string
 	lanes                         int
@@ -46,11 +47,14 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.sync, "sync", "interval", "sync mode of the spool: interval, always or none")
 	f.IntVar(&s.lanes, "lanes", 0, "lanes of the spool; 0: the default")
 	f.StringVar(&s.geo, "geo", "", "geo database (.mmdb); empty: generate one with 60,000 networks")
+	f.StringVar(&s.agents, "agents", "", "file with User-Agents, one per line; empty: ten built-in ones")
+	f.BoolVar(&s.own, "own", false, "used by the edge's process: each link with rules has conditions of its own")
 	f.IntVar(&s.cpus[0], "server-cpu", 0, "processor of the servers")
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")
-	f.StringVar(&s.parts, "parts", "ratios,ship,others,visits,procs,half,memory,cold,ten", "what to measure")
+	f.StringVar(&s.parts, "parts", "ratios,ship,sync,rules,others,visits,procs,half,memory,cold,ten", "what to measure")
 	f.StringVar(&s.only, "only", "", "scenarios of ratios and visits to run, such as P1,P16; empty: all")
 	f.StringVar(&s.out, "out", "", "base name of the result files (.txt, .json, .svg), or a folder, where the base name is the date")
+	f.StringVar(&s.commit, "commit", "", "commit of the measured code, for the result; empty: that of the build")
 	f.StringVar(&s.kafka, "kafka", "", "used by the edge's process: ship clicks to this broker")
 	f.StringVar(&s.data, "data", "", "used by the processes of a cold start and of visits: the data folder")
 	f.StringVar(&s.document, "document", "", "used by the process of a cold start: the file with the links")
@@ -67,6 +71,7 @@ func main() {
 	}
 	f := s.flags()
 	guarding := f.Bool("guard", false, "fail if answers have become much more expensive; takes about a minute on any machine")
+	tables := f.String("tables", "", "print the README's tables of this result (.json)")
 	_ = f.Parse(args)
 	var err error
 	switch role {
@@ -87,9 +92,12 @@ func main() {
 	case "load":
 		err = generate(&s)
 	default:
-		if *guarding {
+		switch {
+		case *tables != "":
+			err = printTables(*tables)
+		case *guarding:
 			err = guard(&s)
-		} else {
+		default:
 			err = bench(&s, args)
 		}
 	}

@@ -48,8 +48,8 @@ type plainRun struct {
 
 func newPlainGenerator() *plainGenerator {
 	g := &plainGenerator{random: rand.New(rand.NewPCG(5, 5))}
-	g.templates[0] = requests(plainHost)
-	for _, t := range requests(plainHost) {
+	g.templates[0] = requests(defaultAgents, plainHost)
+	for _, t := range requests(defaultAgents, plainHost) {
 		keep, ends := []byte("Connection: keep-alive\r\n"), []byte("Connection: close\r\n")
 		g.templates[1] = append(g.templates[1], request{bytes: bytes.Replace(t.bytes, keep, ends, 1), slug: t.slug})
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,23 +16,33 @@ type scenario struct {
 	What   string  `json:"what"`
 	Budget float64 `json:"budget,omitempty"` // minimum ratio of bare's processor time to this scenario's; 0: no budget
 
-	class  byte   // class of slugs
-	listen string // name of the server's address
-	status string
-	links  int // slugs to draw from, 0 for all of the class
+	class    byte   // class of slugs
+	listen   string // name of the server's address
+	status   string
+	links    int  // slugs to draw from, 0 for all of the class
+	constant bool // the server has one destination
+	uniform  bool // all slugs are equally likely
 }
 
-var constant = scenario{Name: "bare", What: "a constant redirect", class: classPlain, listen: "bare", status: "302"}
+var (
+	constant = scenario{Name: "bare", What: "a constant redirect", class: classPlain, listen: "bare", status: "302", constant: true}
+	// constantPlus is constant behind the edge's listener and with the options of its server. What an edge costs beyond it is the
+	// cost of finding a link and of storing a click.
+	constantPlus = scenario{Name: "B+", What: "bare+: the same behind the edge's listener", class: classPlain, listen: "bare+", status: "302", constant: true}
+)
+
+// synced is a plain link at an edge whose redirects wait for the disk.
+var synced = scenario{Name: "P1a", What: "P1 with SPOOL_SYNC=always", class: classPlain, listen: "direct", status: "302", links: 100_000}
 
 // tracked is the name of the scenario with click ids.
 const tracked = "P3C"
 
 var scenarios = []scenario{
-	{"P1", "plain link, click in the spool", 0.88, classPlain, "direct", "302", 0},
-	{"P2", "10 nested rules; geo and User-Agent", 0.80, classRules, "proxied", "302", 0},
-	{"P3", "A/B test of 5 variants", 0.86, classVariants, "direct", "302", 0},
-	{tracked, "P3 with click ids", 0.83, classTracked, "tracking", "302", 0}, // 3 % less than P3
-	{"P4", "unknown slug", 0.92, classUnknown, "direct", "404", 0},
+	{Name: "P1", What: "plain link, click in the spool", Budget: 0.95, class: classPlain, listen: "direct", status: "302"},
+	{Name: "P2", What: "10 nested rules on 10 subjects", Budget: 0.85, class: classRules, listen: "proxied", status: "302"},
+	{Name: "P3", What: "A/B test of 5 variants", Budget: 0.93, class: classVariants, listen: "direct", status: "302"},
+	{Name: tracked, What: "P3 with click ids", Budget: 0.90, class: classTracked, listen: "tracking", status: "302"}, // 3 % less than P3
+	{Name: "P4", What: "unknown slug", Budget: 0.95, class: classUnknown, listen: "direct", status: "404"},
 }
 
 // contestant is a scenario with its server.
@@ -51,7 +62,7 @@ type server interface {
 }
 
 // ratio is the result of a scenario. Times are microseconds. Processor times are sums over all runs divided by the
-// number of requests.
+// number of requests. Latencies are those at full load.
 type ratio struct {
 	scenario
 	Bare     float64 `json:"bare_us"`
@@ -59,12 +70,25 @@ type ratio struct {
 	Ratio    float64 `json:"ratio"`
 	Low      float64 `json:"low"` // a quarter of the blocks is below Low
 	High     float64 `json:"high"`
+	ToPlus   float64 `json:"ratio_to_bare_plus,omitempty"`
 	BareRate float64 `json:"bare_per_second"`
 	Rate     float64 `json:"per_second"`
-	P99Bare  float64 `json:"bare_p99_us"` // at full load
+	P50      float64 `json:"p50_us"`
 	P99      float64 `json:"p99_us"`
+	P999     float64 `json:"p999_us"`
+	P99Bare  float64 `json:"bare_p99_us"`
+	P999Bare float64 `json:"bare_p999_us"`
+	Noise    float64 `json:"bare_noise"` // the interquartile range of bare's blocks in relation to their median
+	Answers  int     `json:"answers"`
+	Rules    []int   `json:"answers_by_rule,omitempty"`
 	Errors   int     `json:"wrong_answers"`
 }
+
+// Budgets of latencies at full load, in relation to bare's.
+const (
+	maxP99  = 1.2
+	maxP999 = 1.5
+)
 
 // blockRounds is the number of rounds that are summed before they are compared. With the default run length, a block is
 // longer than the sync interval of the spool, so each block contains its share of syncs.
@@ -110,45 +134,90 @@ func compare(s *settings, load *child, bare server, all []contestant) ([]ratio, 
 	}
 	var results []ratio
 	for i := range all {
-		var v []float64
+		var v, bares []float64
 		for _, b := range blocks[i] {
 			v = append(v, b.bare.micros()/b.edge.micros())
+			bares = append(bares, b.bare.micros())
 		}
 		slices.Sort(v)
+		slices.Sort(bares)
 		t := totals[i]
 		results = append(results, ratio{
 			scenario: all[i].scenario, Bare: t.bare.micros(), Edge: t.edge.micros(), Ratio: quantile(v, 0.5), Low: quantile(v, 0.25), High: quantile(v, 0.75),
-			BareRate: t.bare.rate(), Rate: t.edge.rate(), P99Bare: t.bare.took.quantile(0.99), P99: t.edge.took.quantile(0.99), Errors: t.bare.errors + t.edge.errors,
+			BareRate: t.bare.rate(), Rate: t.edge.rate(), Errors: t.bare.errors + t.edge.errors, Noise: (quantile(bares, 0.75) - quantile(bares, 0.25)) / quantile(bares, 0.5),
+			Rules: t.edge.rules, Answers: t.edge.requests,
+			P50: t.edge.took.quantile(0.5), P99: t.edge.took.quantile(0.99), P999: t.edge.took.quantile(0.999),
+			P99Bare: t.bare.took.quantile(0.99), P999Bare: t.bare.took.quantile(0.999),
 		})
+	}
+	if i := slices.IndexFunc(results, func(r ratio) bool { return r.Name == constantPlus.Name }); i >= 0 {
+		for n := range results {
+			results[n].ToPlus = results[n].Ratio / results[i].Ratio // both in relation to bare, whose runs were next to theirs
+		}
 	}
 	return results, nil
 }
 
 func report(w io.Writer, results []ratio) {
-	fmt.Fprintf(w, "\n     %-38s %9s %9s %7s %15s %7s %11s\n", "", "bare µs", "µs", "ratio", "(quartiles)", "budget", "requests/s")
+	fmt.Fprintf(w, "\n     %-42s %8s %8s %7s %15s %6s %8s %10s %7s %7s %7s %14s\n", "at full load", "bare µs", "µs", "ratio", "(quartiles)", "budget", "to bare+", "requests/s", "p50 µs", "p99", "p99.9", "to bare's")
 	for _, r := range results {
-		verdict, budget := "ok", fmt.Sprintf("%.2f", r.Budget)
-		switch {
-		case r.Budget == 0:
-			verdict, budget = "", ""
-		case r.Ratio < r.Budget:
-			verdict = "BELOW BUDGET"
+		budget := ""
+		if r.Budget > 0 {
+			budget = fmt.Sprintf("%.2f", r.Budget)
 		}
-		if r.Errors > 0 {
-			verdict += fmt.Sprintf(", %d WRONG ANSWERS", r.Errors)
-		}
-		fmt.Fprintf(w, "%-4s %-38s %9.2f %9.2f %7.3f (%.3f, %.3f) %6s %11.0f  %s\n", r.Name, r.What, r.Bare, r.Edge, r.Ratio, r.Low, r.High, budget, r.Rate, verdict)
+		fmt.Fprintf(w, "%-4s %-42s %8.2f %8.2f %7.3f (%.3f, %.3f) %6s %8.3f %10.0f %7.0f %7.0f %7.0f %6.2f × %4.2f ×  %s\n", r.Name, r.What, r.Bare, r.Edge, r.Ratio, r.Low, r.High, budget, r.ToPlus,
+			r.Rate, r.P50, r.P99, r.P999, r.P99/r.P99Bare, r.P999/r.P999Bare, r.verdict())
 	}
+	for _, r := range results {
+		if r.Name == "P2" {
+			reportRules(w, &r)
+		}
+	}
+}
+
+// verdict names the budgets that a scenario misses.
+func (r *ratio) verdict() string {
+	var missed []string
+	if r.Ratio < r.Budget {
+		missed = append(missed, "BELOW BUDGET")
+	}
+	if r.Budget > 0 && r.P99 > maxP99*r.P99Bare {
+		missed = append(missed, "p99 ABOVE BUDGET")
+	}
+	if r.Budget > 0 && r.P999 > maxP999*r.P999Bare {
+		missed = append(missed, "p99.9 ABOVE BUDGET")
+	}
+	if r.Errors > 0 {
+		missed = append(missed, fmt.Sprintf("%d WRONG ANSWERS", r.Errors))
+	}
+	if len(missed) == 0 && r.Budget > 0 {
+		return "ok"
+	}
+	return strings.Join(missed, ", ")
+}
+
+// reportRules writes which share of the requests each rule has answered.
+func reportRules(w io.Writer, r *ratio) {
+	var parts []string
+	left := 1.0
+	for i, n := range r.Rules {
+		share := float64(n) / float64(r.Answers)
+		parts = append(parts, fmt.Sprintf("%s %.1f %%", ruleSubjects[i], 100*share))
+		left -= share
+	}
+	fmt.Fprintf(w, "     answers of %s by rule: %s, none %.1f %%\n", r.Name, strings.Join(parts, ", "), 100*left)
 }
 
 // run is the cost of one run or of several.
 type run struct {
-	cpu      time.Duration
-	requests int
-	seconds  float64
-	errors   int
-	primed   int // requests before the measured ones
-	took     histogram
+	cpu       time.Duration
+	requests  int
+	seconds   float64
+	errors    int
+	primed    int // requests before the measured ones
+	redirects int
+	rules     []int // answers by rule
+	took      histogram
 }
 
 func (r *run) add(o run) {
@@ -156,6 +225,13 @@ func (r *run) add(o run) {
 	r.requests += o.requests
 	r.seconds += o.seconds
 	r.errors += o.errors
+	r.redirects += o.redirects
+	if r.rules == nil {
+		r.rules = make([]int, len(o.rules))
+	}
+	for i, n := range o.rules {
+		r.rules[i] += n
+	}
 	r.took.merge(&o.took)
 }
 

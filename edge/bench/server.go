@@ -15,17 +15,15 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/hosts"
-	"github.com/shortline/shortline/edge/internal/kafkasink"
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/redirect"
-	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/conversion"
-	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/visitor"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/valyala/fasthttp"
 )
 
 // serveBare is the baseline: the plain HTTP server with a constant answer that has the same header fields.
@@ -35,7 +33,26 @@ func serveBare() error {
 		return err
 	}
 	go func() { _ = bareServer().Serve(l) }()
-	return converse(map[string]string{"bare": l.Addr().String()}, nil)
+	plus, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server, listener := plusServer(plus)
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() { _ = listener.Run(ctx) }()
+	go func() { _ = server.Serve(listener) }()
+	return converse(map[string]string{"bare": l.Addr().String(), "bare+": plus.Addr().String()}, nil)
+}
+
+// plusServer returns bareServer behind the edge's listener and with the options of the edge's server.
+func plusServer(ln net.Listener) (*fasthttp.Server, *listen.Listener) {
+	l := listen.New(ln, redirect.Timeouts)
+	l.AwaitHeads(1 << 16)
+	s := bareServer()
+	s.ConnState, s.ReadBufferSize, s.WriteBufferSize = l.State, 8<<10, 4<<10
+	s.DisableHeaderNamesNormalizing, s.SecureErrorLogMessage, s.CloseOnShutdown = true, true, true
+	return s, l
 }
 
 // serveEdge runs the edge's redirect with its table and its spool on two addresses: one for direct visitors and one
@@ -55,7 +72,9 @@ func serveEdge(s *settings) error {
 		return err
 	}
 	loaded := time.Since(began)
-	warm(tab, s)
+	if !s.own {
+		warm(tab, s)
+	}
 	geo, err := openGeo(s.geo, dir)
 	if err != nil {
 		return err
@@ -102,13 +121,6 @@ func serveEdge(s *settings) error {
 		go func() { _ = redirect.NewServer(h, l).Serve(l) }()
 		hello[name] = raw.Addr().String()
 	}
-	if s.kafka != "" {
-		sink, err := shipTo(ctx, s.kafka, filepath.Join(dir, "kafka"), clicks, quiet)
-		if err != nil {
-			return err
-		}
-		defer sink.Close()
-	}
 	stopProfile, err := profiling(s.profile)
 	if err != nil {
 		return err
@@ -116,22 +128,6 @@ func serveEdge(s *settings) error {
 	defer stopProfile()
 	churn := churner{table: tab}
 	return converse(hello, func(ask string) string { return answer(ask, tab, clicks, &churn) })
-}
-
-// shipTo delivers clicks to a Kafka broker until ctx ends. The caller closes the sink.
-func shipTo(ctx context.Context, broker, dir string, clicks *spool.Spool, quiet *slog.Logger) (*kafkasink.Sink, error) {
-	sink, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: []string{broker}, Topic: "clicks", CreateTopic: true, Partitions: 4}, Dir: dir, Logger: quiet})
-	if err != nil {
-		return nil, err
-	}
-	shipper, err := ship.New(ship.Config{}, clicks, sink)
-	if err != nil {
-		sink.Close()
-		return nil, err
-	}
-	go func() { _ = sink.Run(ctx) }()
-	go func() { _ = shipper.Run(ctx) }()
-	return sink, nil
 }
 
 // openKeys returns a table of no host names and the keys of click ids.
@@ -171,6 +167,15 @@ func openGeo(file, dir string) (*visitor.Geo, error) {
 // answer carries out one command of the benchmark's parent process.
 func answer(command string, tab *table.Table, clicks *spool.Spool, churn *churner) string {
 	switch command {
+	case "clicks":
+		st := clicks.Stats()
+		return asJSON(clickCount{st.Appended, st.Dropped})
+	case "compile":
+		c, err := coldCompiles()
+		if err != nil {
+			return err.Error()
+		}
+		return asJSON(c)
 	case "figures":
 		return asJSON(figuresOf(tab))
 	case "churn":

@@ -120,11 +120,11 @@ func makeStages(dir string) (stages []stage, done func(), err error) {
 		slugs[1] = append(slugs[1], appendSlug(nil, classRules, i%100))
 	}
 	in := visitor.Input{
-		UserAgent: []byte(agents[4]), AcceptLanguage: []byte(languages[1]), Referer: []byte("https://www.social.example/feed"),
+		UserAgent: []byte(defaultAgents[4]), AcceptLanguage: []byte(languages[1]), Referer: []byte("https://www.social.example/feed"),
 		IP: netip.MustParseAddr("192.0.2.1"), UnixMilli: time.Now().UnixMilli(),
 	}
 	event := click.Event{
-		Time: in.UnixMilli, Link: 7, Owner: 8, IP: in.IP, UserAgent: agents[4], Referer: "https://www.social.example/feed", AcceptLanguage: languages[1],
+		Time: in.UnixMilli, Link: 7, Owner: 8, IP: in.IP, UserAgent: defaultAgents[4], Referer: "https://www.social.example/feed", AcceptLanguage: languages[1],
 	}
 	var v visitor.Visitor
 	return []stage{
@@ -135,7 +135,7 @@ func makeStages(dir string) (stages []stage, done func(), err error) {
 				}
 			}
 		}},
-		{name: "decide by ten rules", most: 6, run: func(n int) {
+		{name: "decide by ten rules", most: 18, run: func(n int) {
 			for i := range n {
 				if e, ok := tab.Lookup(slugs[1][i%1000]); ok {
 					v.Reset(in, nil, known)

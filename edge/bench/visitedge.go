@@ -16,6 +16,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/edge/internal/kafkasink"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/seal"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -62,11 +65,11 @@ func visitHosts(dir string) (*hostSource, []byte, error) {
 	}}, secret, nil
 }
 
-// visitClicks are the clicks of the edge's spool.
-type visitClicks struct{ Appended, Dropped uint64 }
-
-// linkSource is a control plane with plain links, each on the default domain and on the custom one, and without changes.
-type linkSource int
+// linkSource is a control plane with plain links, each on all domains, and without changes.
+type linkSource struct {
+	links   int
+	domains []uint64
+}
 
 func (n linkSource) Snapshot(context.Context) (io.ReadCloser, error) {
 	r, w := io.Pipe()
@@ -75,13 +78,13 @@ func (n linkSource) Snapshot(context.Context) (io.ReadCloser, error) {
 }
 
 func (n linkSource) write(to io.Writer) error {
-	w, err := snapshot.NewWriter(to, snapshot.Cursor{Incarnation: 1, Revision: 2 * uint64(n)})
+	w, err := snapshot.NewWriter(to, snapshot.Cursor{Incarnation: 1, Revision: uint64(n.links * len(n.domains))})
 	if err != nil {
 		return err
 	}
 	num := uint64(0)
-	for i := range uint32(n) {
-		for _, domain := range []uint64{0, visitDomain} {
+	for i := range uint32(n.links) {
+		for _, domain := range n.domains {
 			num++
 			err := w.Add(&link.Record{
 				Num: num, Owner: num % 1000, Revision: num, CreatedAt: 1_750_000_000_000 + int64(num),
@@ -111,9 +114,21 @@ func serveVisits(s *settings) error {
 	if err != nil {
 		return err
 	}
+	links, sink := linkSource{s.links, []uint64{0, visitDomain}}, click.Sink(nowhere{})
+	if s.kafka != "" {
+		kafka, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: []string{s.kafka}, Topic: "clicks", CreateTopic: true, Partitions: 4}, Dir: filepath.Join(data, "kafka"), Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			return err
+		}
+		defer kafka.Close()
+		background, stop := context.WithCancel(context.Background())
+		defer stop()
+		go func() { _ = kafka.Run(background) }()
+		links.domains, sink = []uint64{0}, kafka
+	}
 	e, err := edge.New(
 		edge.Config{ListenAddr: "127.0.0.1:0", TLSAddr: "127.0.0.1:0", CertificateKeys: [][]byte{secret}, BaseURL: "https://sho.rt", DataDir: data},
-		edge.Deps{Links: linkSource(s.links), Hosts: hosts, Sink: nowhere{}, Registry: prometheus.NewRegistry(), Logger: slog.New(slog.DiscardHandler)},
+		edge.Deps{Links: links, Hosts: hosts, Sink: sink, Registry: prometheus.NewRegistry(), Logger: slog.New(slog.DiscardHandler)},
 	)
 	if err != nil {
 		return err
@@ -132,7 +147,7 @@ func serveVisits(s *settings) error {
 		if end, err = profiling(s.profile); err == nil {
 			err = converse(map[string]string{"tls": e.SecureAddr().String(), "plain": e.Addr().String()}, func(string) string {
 				st := e.Stats().Spool
-				return asJSON(visitClicks{st.Appended, st.Dropped})
+				return asJSON(clickCount{st.Appended, st.Dropped})
 			})
 			end()
 		}

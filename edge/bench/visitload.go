@@ -43,7 +43,7 @@ type visitOutcome struct {
 
 // generateVisits is the process of this load generator. It makes one run for each order on its input.
 func generateVisits(s *settings) error {
-	g := visitGenerator{clients: make([]visitClient, s.conns), templates: requests(visitHost)}
+	g := visitGenerator{clients: make([]visitClient, s.conns), templates: requests(defaultAgents, visitHost)}
 	for i := range g.clients {
 		g.clients[i] = visitClient{random: rand.New(rand.NewPCG(uint64(i), 3)), sessions: map[string]*sessions{}}
 	}
