@@ -28,7 +28,8 @@ type settings struct {
 	dir, geo, agents              string
 	own                           bool
 	cpus                          [2]int // processor of the servers, processor of the load generator
-	profile, only, than           string
+	profile, contention           string
+	only, than                    string
 	parts, out, commit            string
 	kafka, data, document         string
 	sync                          string
@@ -60,6 +61,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.document, "document", "", "used by the process of a cold start: the file with the links")
 	f.StringVar(&s.than, "than", "", "compare with the edge of this other build of the command instead of bare")
 	f.StringVar(&s.profile, "profile", "", "write the edge's CPU profile to this file")
+	f.StringVar(&s.contention, "contention", "", "write profiles of the edge's locks and waits to files with this name")
 	return f
 }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -126,6 +127,7 @@ func serveEdge(s *settings) error {
 		return err
 	}
 	defer stopProfile()
+	defer contention(s.contention)()
 	churn := churner{table: tab}
 	return converse(hello, func(ask string) string { return answer(ask, tab, clicks, &churn) })
 }
@@ -151,6 +153,27 @@ func profiling(file string) (stop func(), err error) {
 		return nil, err
 	}
 	return func() { pprof.StopCPUProfile(); _ = f.Close() }, pprof.StartCPUProfile(f)
+}
+
+// contention records where goroutines wait for locks and for each other, until stop is called. It writes the profiles to
+// NAME.mutex and NAME.block, and does nothing without a name. It makes the process slower.
+func contention(name string) (stop func()) {
+	if name == "" {
+		return func() {}
+	}
+	runtime.SetMutexProfileFraction(1)
+	runtime.SetBlockProfileRate(1)
+	return func() {
+		for _, kind := range []string{"mutex", "block"} {
+			f, err := os.Create(name + "." + kind)
+			if err == nil {
+				err = errors.Join(pprof.Lookup(kind).WriteTo(f, 0), f.Close())
+			}
+			if err != nil {
+				fmt.Fprintln(os.Stderr, "bench:", err)
+			}
+		}
+	}
 }
 
 // openGeo opens a geo database: the given file, or one that is made in dir.
