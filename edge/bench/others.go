@@ -41,7 +41,7 @@ func (f *foreign) stop() {
 
 // debian lists the packages of the servers, and the libraries that small systems lack. If the servers are not
 // installed, the packages are downloaded and unpacked into a cache folder. Nothing is installed.
-var debian = []string{"nginx", "haproxy", "liblua5.3-0", "libopentracing-c-wrapper0", "libopentracing1"}
+var debian = []string{"nginx", "haproxy", "h2o", "liblua5.3-0", "libopentracing-c-wrapper0", "libopentracing1", "libyaml-0-2"}
 
 // programs returns the paths of nginx and haproxy, and the folder of the libraries that they need, if any.
 func programs() (nginx, haproxy, libraries string, err error) {
@@ -54,7 +54,7 @@ func programs() (nginx, haproxy, libraries string, err error) {
 	if err != nil {
 		return "", "", "", err
 	}
-	root := filepath.Join(cache, "shortline", "bench-servers")
+	root := filepath.Join(cache, "shortline", "bench", "servers")
 	nginx, haproxy = filepath.Join(root, "usr/sbin/nginx"), filepath.Join(root, "usr/sbin/haproxy")
 	found, err := filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu"))
 	if err == nil && len(found) > 0 {
@@ -96,17 +96,22 @@ func startOthers(s *settings, dir string) (all []contestant, stop func(), err er
 	if err := os.WriteFile(filepath.Join(dir, "links.haproxy"), table.Bytes(), 0o644); err != nil {
 		return nil, stop, err
 	}
+	h2o := filepath.Join(filepath.Dir(nginx), "../bin/h2o")
+	if found, err := exec.LookPath("h2o"); err == nil {
+		h2o = found
+	}
 	for _, o := range []struct {
 		name, what, program, config string
 		args                        []string
 	}{
+		{"H2", "h2o, a constant redirect", h2o, strings.ReplaceAll(h2oConfig, "DESTINATION", destination(0)), []string{"-c"}},
 		{"N1", "nginx, map of 100 k links, no log", nginx, nginxConfig("off"), []string{"-p", dir, "-c"}},
 		{"N2", "nginx, the same with a JSON access log", nginx, nginxConfig("access.log json"), []string{"-p", dir, "-c"}},
 		{"H1", "HAProxy, map of 100 k links, no log", haproxy, haproxyConfig, []string{"-db", "-q", "-f"}},
 	} {
 		f, err := startForeign(s, dir, o.name, o.program, o.config, libraries, o.args...)
 		if f != nil {
-			all = append(all, contestant{scenario: scenario{Name: o.name, What: o.what, class: classPlain, status: "302", links: othersLinks}, server: f})
+			all = append(all, contestant{scenario: scenario{Name: o.name, What: o.what, class: classPlain, status: "302", links: othersLinks, constant: o.name == "H2"}, server: f})
 		}
 		if err != nil {
 			return all, stop, fmt.Errorf("%s: %w", o.what, err)
@@ -124,7 +129,7 @@ func startForeign(s *settings, dir, name, program, config, libraries string, arg
 	}
 	f := &foreign{name: name, addr: "127.0.0.1:" + port}
 	path := filepath.Join(dir, name+".conf")
-	config = strings.NewReplacer("ADDR", f.addr, "DIR", dir, "NAME", name).Replace(config)
+	config = strings.NewReplacer("ADDR", f.addr, "HOST", "127.0.0.1", "PORT", port, "DIR", dir, "NAME", name).Replace(config)
 	if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
 		return nil, err
 	}
@@ -190,6 +195,24 @@ http {
 }
 `
 }
+
+// h2oConfig has one destination, because h2o compares a path with all paths of its configuration in turn.
+const h2oConfig = `num-threads: 1
+user: root
+error-log: DIR/NAME.error
+http1-request-timeout: 60
+hosts:
+  "default":
+    listen:
+      host: HOST
+      port: PORT
+    paths:
+      "/":
+        header.set: "Cache-Control: private, no-store"
+        redirect:
+          status: 302
+          url: "DESTINATION"
+`
 
 const haproxyConfig = `global
   maxconn 1000
