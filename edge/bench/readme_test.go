@@ -1,0 +1,41 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The README shows the figures of the newest published run. `go run ./bench -tables FILE.json` prints them.
+func TestReadme_has_the_newest_figures(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../docs/benchmarks/20??-??-??.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no results", err)
+	}
+	newest := slices.Max(files)
+	b, err := os.ReadFile(newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r result
+	if err := json.Unmarshal(b, &r); err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := readmeTables(&r)
+	if n := strings.Count(tables, "\n"); n < 10 {
+		t.Errorf("%s has only %d lines for the README", newest, n)
+	}
+	if !strings.Contains(string(readme), tables) {
+		t.Errorf("the README does not have the tables of %s:\n%s", newest, tables)
+	}
+}
