@@ -28,7 +28,7 @@ var (
 	constant = scenario{Name: "bare", What: "a constant redirect", class: classPlain, listen: "bare", status: "302", constant: true}
 	// constantPlus is constant behind the edge's listener and with the options of its server. What an edge costs beyond it is the
 	// cost of finding a link and of storing a click.
-	constantPlus = scenario{Name: "B+", What: "bare+: the same behind the edge's listener", class: classPlain, listen: "bare+", status: "302", constant: true}
+	constantPlus = scenario{Name: "B+", What: "bare+: behind the edge's listener", class: classPlain, listen: "bare+", status: "302", constant: true}
 )
 
 // synced is a plain link at an edge whose redirects wait for the disk.
