@@ -24,7 +24,7 @@ var usual = map[string]float64{"P1": 0.88, "P2": 0.70, "P3": 0.86, tracked: 0.83
 // Highest ratios in a quiet run, and on a busy machine: of the 99th percentile at full load to bare's, and of a visit's cost to
 // that at a plain fasthttp server.
 var (
-	tailLimits  = [2]float64{1.8, 4}
+	tailLimits  = [2]float64{2.5, 6}
 	visitLimits = [2]float64{0.75, 0.95}
 )
 
