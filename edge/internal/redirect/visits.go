@@ -65,33 +65,22 @@ func (v *visits) Answer(c net.Conn, request, out []byte, last bool) (answer []by
 // simple reports whether a request is one for a link that is answered without waiting: GET or HEAD for a slug, with
 // HTTP/1.1. All other requests, such as those for the control plane and passwords, go to the server.
 func (h *Handler) simple(request []byte) bool {
-	at := 5
-	switch {
-	case len(request) < 24:
-		return false
-	case string(request[:5]) == "GET /":
-	case string(request[:6]) == "HEAD /":
-		at = 6
-	default:
+	line, ok := bytes.CutSuffix(request[:max(bytes.IndexByte(request, '\n'), 0)], []byte(" HTTP/1.1\r"))
+	uri, get := bytes.CutPrefix(line, []byte("GET "))
+	if !get {
+		uri, get = bytes.CutPrefix(line, []byte("HEAD "))
+	}
+	if !ok || !get || len(uri) == 0 || uri[0] != '/' {
 		return false
 	}
-	target := request[at-1:]
-	end := 1
-	for end < len(target) && slugByte[target[end]] {
-		end++
+	for _, c := range uri {
+		// The server checks targets for control characters, but the header's parser does not.
+		if c <= ' ' || c == 0x7f || c == '#' {
+			return false
+		}
 	}
-	if n := end - 1; n < minSlug || n > maxSlug || end == len(target) {
-		return false
-	}
-	path := target[:end]
-	// The server checks targets for control characters, but the header's parser does not.
-	for end < len(target) && target[end] > ' ' && target[end] != 0x7f {
-		end++
-	}
-	if c := target[len(path)]; c != ' ' && c != '?' || !bytes.HasPrefix(target[end:], []byte(" HTTP/1.1\r\n")) {
-		return false
-	}
-	return h.deps.Upstream == nil || !h.deps.Upstream.Owns(path)
+	t := split(uri)
+	return t.slug != nil && len(t.rest) == 0 && (h.deps.Upstream == nil || !h.deps.Upstream.Owns(t.path))
 }
 
 // plainHost reports whether the server accepts a Host for certain: a name or an IPv4 address, perhaps with a port.
