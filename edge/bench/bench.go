@@ -181,7 +181,7 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 	return nil
 }
 
-// contestants starts the edges of all ratios that are wanted.
+// contestants starts the edges for the ratios that the settings select, and returns each with its scenario.
 func (f *family) contestants(r *result, edge, bare *child) (all []contestant, err error) {
 	s := f.s
 	if s.wants("ratios") && s.than == "" {

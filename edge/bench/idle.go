@@ -62,13 +62,14 @@ func idleAfter(edge *child, requests int, pause time.Duration) (c idleCost, err 
 		}
 		fds = append(fds, fd)
 	}
+	request := []byte("GET /" + string(appendSlug(nil, classPlain, 0)) + " HTTP/1.1\r\nHost: " + plainHost + "\r\n\r\n")
 	answer := make([]byte, 4<<10)
 	for n := range requests {
 		if n > 0 {
 			time.Sleep(pause)
 		}
 		for _, fd := range fds {
-			if _, err := io.WriteString(socket(fd), "GET /"+string(appendSlug(nil, classPlain, 0))+" HTTP/1.1\r\nHost: "+plainHost+"\r\n\r\n"); err != nil {
+			if _, err := unix.Write(fd, request); err != nil {
 				return c, err
 			}
 			if got, err := unix.Read(fd, answer); err != nil || !whole(answer[:max(got, 0)]) {
@@ -80,11 +81,6 @@ func idleAfter(edge *child, requests int, pause time.Duration) (c idleCost, err 
 	c.Bytes = (resident(edge.cmd.Process.Pid) - before) * 1e6 / float64(c.Count)
 	return c, nil
 }
-
-// socket is a file descriptor as an io.Writer.
-type socket int
-
-func (s socket) Write(b []byte) (int, error) { return unix.Write(int(s), b) }
 
 func reportIdle(w io.Writer, all []idleCost) {
 	for i, c := range all {

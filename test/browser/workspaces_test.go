@@ -204,7 +204,7 @@ func TestWorkspaces_members(t *testing.T) {
 	b.press("Close")
 	b.until(`!document.querySelector('dialog')`)
 
-	// Again: the earlier link stops working. An invitation that is withdrawn does, too.
+	// A repeated invitation gets a new link, and the earlier link stops working. So does the link of a withdrawn invitation.
 	b.press("Send the invitation to bob@example.com again")
 	b.sees("The earlier one stops working.")
 	b.press("Send again")

@@ -25,8 +25,8 @@ type Trend struct {
 	Clicks []int64 `json:"clicks" doc:"One number for each day, today last."`
 }
 
-// Trends counts clicks per day in a zone ("": UTC), for up to 100 links. Links that do not exist or that the caller does not
-// see are left out.
+// Trends counts clicks per day in a zone ("": UTC), for up to 100 links. It leaves out links that do not exist, and those that
+// the caller may not see.
 func (s *Service) Trends(ctx context.Context, p auth.Principal, ids []string, zone string) (*Trends, error) {
 	period, err := s.period(Range{Name: "last_30_days", Zone: zone})
 	if err != nil {
