@@ -150,17 +150,22 @@ func (v *visits) turn(poller uintptr) bool {
 		return true
 	}
 	now := int64(time.Since(start))
-	for i := range v.events[:n] {
-		if e := &v.events[i]; e.Fd == listenPlace {
+	v.handle(v.events[:n], now)
+	if v.backlog {
+		v.accept(now)
+	}
+	return v.failed != nil || v.backlog || n == len(v.events)
+}
+
+// handle handles what the poller has reported.
+func (v *visits) handle(events []unix.EpollEvent, now int64) {
+	for i := range events {
+		if e := &events[i]; e.Fd == listenPlace {
 			v.backlog = true
 		} else if fd, k, since, ok := v.lot.take(e); ok {
 			v.wake(fd, k, since, now)
 		}
 	}
-	if v.backlog {
-		v.accept(now)
-	}
-	return v.failed != nil || v.backlog || n == len(v.events)
 }
 
 // accept accepts connections, up to a limit.
@@ -337,14 +342,7 @@ func (v *visits) finish() {
 	}
 	for v.lot.count.Load() > 0 {
 		n, _ := poll(uintptr(v.lot.poller), v.events[:])
-		now := int64(time.Since(start))
-		for i := range v.events[:n] {
-			if e := &v.events[i]; e.Fd == listenPlace {
-				continue
-			} else if fd, k, since, ok := v.lot.take(e); ok {
-				v.wake(fd, k, since, now)
-			}
-		}
+		v.handle(v.events[:n], int64(time.Since(start)))
 		if n == 0 {
 			time.Sleep(conns.Pause)
 		}
