@@ -149,6 +149,8 @@ func TestG39_conversions_through_every_fault(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	work := s.open(ctx, 4)
+	// Few random faults may all leave the API alone. A control plane that is away for a second is certain to interrupt shops.
+	c.killAndRestart(c.Controls[0].Process, time.Second)()
 	done := c.rounds(n, 400*time.Millisecond, c.everything())
 	time.Sleep(500 * time.Millisecond)
 	stop()
