@@ -203,7 +203,7 @@ func (f *family) contestants(r *result, edge, bare *child) (all []contestant, er
 		if err := writeVisitFiles(f.dir); err != nil {
 			return nil, err
 		}
-		whole, err := f.start(s.cpus[0], "visit-edge", "-data", f.dir, "-kafka", kafka.hello["kafka"], "-profile", "")
+		whole, err := f.start(s.cpus[0], "visit-edge", "-data", f.dir, "-kafka", kafka.hello["kafka"], "-profile", s.profile)
 		if err != nil {
 			return nil, err
 		}

@@ -136,9 +136,15 @@ func serveVisits(s *settings) error {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- e.Run(ctx) }()
+	// After its first start, an edge writes its links to the disk. That is not a cost of requests.
 	err = await(time.Minute, time.Millisecond, func() error {
 		if !e.Ready() || e.Hosts() == 0 {
 			return fmt.Errorf("the edge has %d hosts; it has links: %t", e.Hosts(), e.Ready())
+		}
+		for _, file := range []string{"links.state", "links.image"} {
+			if found, err := filepath.Glob(filepath.Join(data, "*", file)); err != nil || len(found) == 0 {
+				return fmt.Errorf("the edge has not written %s, %v", file, err)
+			}
 		}
 		return nil
 	})
