@@ -155,9 +155,16 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 			all = append(all, others...)
 		}
 	}
-	if r.Ratios, err = compare(s, load, bare, all); err != nil {
-		return err
+	// What a server does at rest counts if it works in the background. It must not rest while many others have their turn.
+	i := slices.IndexFunc(all, func(c contestant) bool { return !c.background })
+	for _, part := range [][]contestant{all[:max(i, 0)], all[max(i, 0):]} {
+		some, err := compare(s, load, bare, part)
+		if err != nil {
+			return err
+		}
+		r.Ratios = append(r.Ratios, some...)
 	}
+	relateToPlus(r.Ratios)
 	if s.wants("half") {
 		if err := f.half(r, load, bare, edge); err != nil {
 			return err

@@ -150,12 +150,16 @@ func compare(s *settings, load *child, bare server, all []contestant) ([]ratio, 
 			P99Bare: t.bare.took.quantile(0.99), P999Bare: t.bare.took.quantile(0.999),
 		})
 	}
+	return results, nil
+}
+
+// relateToPlus sets the ratios to bare+, if it was measured.
+func relateToPlus(results []ratio) {
 	if i := slices.IndexFunc(results, func(r ratio) bool { return r.Name == constantPlus.Name }); i >= 0 {
 		for n := range results {
 			results[n].ToPlus = results[n].Ratio / results[i].Ratio // both in relation to bare, whose runs were next to theirs
 		}
 	}
-	return results, nil
 }
 
 func report(w io.Writer, results []ratio) {
