@@ -155,7 +155,7 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 			all = append(all, others...)
 		}
 	}
-	// What a server does at rest counts if it works in the background. It must not rest while many others have their turn.
+	// A server that works in the background is also charged while others have their turn. It must not rest while many others do.
 	i := slices.IndexFunc(all, func(c contestant) bool { return !c.background })
 	for _, part := range [][]contestant{all[:max(i, 0)], all[max(i, 0):]} {
 		some, err := compare(s, load, bare, part)
