@@ -110,14 +110,14 @@ func TestURLs_limit_starts_a_count(t *testing.T) {
 			return read()
 		}
 		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-			return tx.SetClickCounts(t.Context(), []store.Counted{{Num: read().Num, Count: 30}})
+			return tx.SetClickCounts(t.Context(), []store.Counted{{Num: read().Num, Count: 30}}, store.Raise)
 		}))
 		first := put(`{"maxClicks":50}`)
 		if first.LimitBase != 30 || first.LimitSince == 0 {
 			t.Errorf("%+v", first)
 		}
 		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-			return tx.SetClickCounts(t.Context(), []store.Counted{{Num: first.Num, Count: 40}})
+			return tx.SetClickCounts(t.Context(), []store.Counted{{Num: first.Num, Count: 40}}, store.Raise)
 		}))
 		if again := put(`{"maxClicks":60}`); again.LimitBase != 30 || again.LimitSince != first.LimitSince {
 			t.Errorf("another limit: %+v", again)

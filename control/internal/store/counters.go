@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"math"
 	"slices"
 	"strings"
 )
@@ -13,15 +15,34 @@ type Counted struct {
 	ID    string
 	Count int64
 	Last  int64 // newest match of a rule in Unix milliseconds; 0: none
+	Was   int64 // the count to replace, if it is to be replaced
+}
+
+// CounterChange says which counters a write changes. Several processes count the same clicks, and their writes may overtake each
+// other.
+type CounterChange uint8
+
+// The kinds of changes.
+const (
+	Raise   CounterChange = iota // those that are lower
+	Replace                      // those that still have the count Counted.Was
+)
+
+// condition renders the condition on a counter's column, for a statement with the new values as v.
+func (c CounterChange) condition(column string) string {
+	if c == Raise {
+		return column + " < v.n"
+	}
+	return column + " = v.was"
 }
 
 // SetClickCounts sets the counters of links and skips links that do not exist. It reserves no revision, because edges
 // do not see counters.
-func (tx *Tx) SetClickCounts(ctx context.Context, list []Counted) error {
+func (tx *Tx) SetClickCounts(ctx context.Context, list []Counted, change CounterChange) error {
 	for part := range slices.Chunk(list, batch) {
 		var args, nums []any
 		for _, c := range part {
-			args, nums = append(args, c.Num, c.Count), append(nums, c.Num)
+			args, nums = append(args, c.Num, c.Count, c.Was), append(nums, c.Num)
 		}
 		if tx.pg {
 			// The same lock order as in LockLinks prevents deadlocks.
@@ -29,8 +50,8 @@ func (tx *Tx) SetClickCounts(ctx context.Context, list []Counted) error {
 				return err
 			}
 		}
-		if _, err := tx.Exec(ctx, `WITH v (num, n) AS (VALUES `+values(len(part), "(CAST(? AS BIGINT),CAST(? AS BIGINT))")+`)
-			UPDATE urls SET click_count = v.n FROM v WHERE urls.num = v.num AND urls.click_count <> v.n`, args...); err != nil {
+		if _, err := tx.Exec(ctx, `WITH v (num, n, was) AS (VALUES `+values(len(part), "(CAST(? AS BIGINT),CAST(? AS BIGINT),CAST(? AS BIGINT))")+`)
+			UPDATE urls SET click_count = v.n FROM v WHERE urls.num = v.num AND `+change.condition("urls.click_count"), args...); err != nil {
 			return err
 		}
 	}
@@ -38,14 +59,14 @@ func (tx *Tx) SetClickCounts(ctx context.Context, list []Counted) error {
 }
 
 // SetVariantCounts sets the counters of variants and skips variants that do not exist.
-func (tx *Tx) SetVariantCounts(ctx context.Context, list []Counted) error {
+func (tx *Tx) SetVariantCounts(ctx context.Context, list []Counted, change CounterChange) error {
 	for part := range slices.Chunk(list, batch) {
 		var args []any
 		for _, c := range part {
-			args = append(args, c.ID, c.Count)
+			args = append(args, c.ID, c.Count, c.Was)
 		}
-		if _, err := tx.Exec(ctx, `WITH v (id, n) AS (VALUES `+values(len(part), "(CAST(? AS TEXT),CAST(? AS BIGINT))")+`)
-			UPDATE variants SET click_count = v.n FROM v WHERE variants.id = v.id AND variants.click_count <> v.n`, args...); err != nil {
+		if _, err := tx.Exec(ctx, `WITH v (id, n, was) AS (VALUES `+values(len(part), "(CAST(? AS TEXT),CAST(? AS BIGINT),CAST(? AS BIGINT))")+`)
+			UPDATE variants SET click_count = v.n FROM v WHERE variants.id = v.id AND `+change.condition("variants.click_count"), args...); err != nil {
 			return err
 		}
 	}
@@ -53,35 +74,56 @@ func (tx *Tx) SetVariantCounts(ctx context.Context, list []Counted) error {
 }
 
 // SetRuleCounts sets the counters and last matches of rules and skips rules that do not exist.
-func (tx *Tx) SetRuleCounts(ctx context.Context, list []Counted) error {
+func (tx *Tx) SetRuleCounts(ctx context.Context, list []Counted, change CounterChange) error {
 	for part := range slices.Chunk(list, batch) {
 		var args []any
 		for _, c := range part {
-			args = append(args, c.ID, c.Count, null(c.Last))
+			args = append(args, c.ID, c.Count, null(c.Last), c.Was)
 		}
-		if _, err := tx.Exec(ctx, `WITH v (id, n, last_at) AS (VALUES `+values(len(part), "(CAST(? AS TEXT),CAST(? AS BIGINT),CAST(? AS BIGINT))")+`)
+		if _, err := tx.Exec(ctx, `WITH v (id, n, last_at, was) AS (VALUES `+values(len(part), "(CAST(? AS TEXT),CAST(? AS BIGINT),CAST(? AS BIGINT),CAST(? AS BIGINT))")+`)
 			UPDATE routing_rules SET match_count = v.n, last_matched_at = v.last_at FROM v
-			WHERE routing_rules.id = v.id AND (routing_rules.match_count <> v.n OR coalesce(routing_rules.last_matched_at, 0) <> coalesce(v.last_at, 0))`, args...); err != nil {
+			WHERE routing_rules.id = v.id AND `+change.condition("routing_rules.match_count"), args...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Counters calls f with every counter that is not 0. Num identifies a link; ID identifies a variant, or a rule if rule
-// is true.
-func (c Conn) Counters(ctx context.Context, f func(counter Counted, rule bool)) error {
-	var v Counted
-	var rule int
-	return c.each(ctx, func(rows *sql.Rows) error {
-		err := rows.Scan(&v.Num, &v.ID, &v.Count, &v.Last, &rule)
+// Counters are the counters of links, and of their variants and rules.
+type Counters struct{ Links, Variants, Rules []Counted }
+
+// CountersFrom returns the counters of at most limit links, in the order of their numbers, from a number on. next is the
+// number from which the links after these are read, or 0 if there are none.
+func (s *Store) CountersFrom(ctx context.Context, from uint64, limit int) (c Counters, next uint64, err error) {
+	err = s.View(ctx, func(conn Conn) error {
+		c, next = Counters{}, 0
+		end := int64(math.MaxInt64)
+		err := conn.Row(ctx, `SELECT num FROM urls WHERE num >= ? ORDER BY num LIMIT 1 OFFSET ?`, int64(from), limit).Scan(&end)
 		if err == nil {
-			f(v, rule == 1)
+			next = uint64(end)
+		} else if !errors.Is(err, sql.ErrNoRows) {
+			return err
 		}
-		return err
-	}, `SELECT num, '', click_count, 0, 0 FROM urls WHERE click_count <> 0
-		UNION ALL SELECT 0, id, click_count, 0, 0 FROM variants WHERE click_count <> 0
-		UNION ALL SELECT 0, id, match_count, coalesce(last_matched_at, 0), 1 FROM routing_rules WHERE match_count <> 0`)
+		for _, part := range []struct {
+			list  *[]Counted
+			query string
+		}{
+			{&c.Links, `SELECT num, '', click_count, 0 FROM urls WHERE num >= ? AND num < ?`},
+			{&c.Variants, `SELECT 0, v.id, v.click_count, 0 FROM variants v JOIN urls u ON u.id = v.url_id WHERE u.num >= ? AND u.num < ?`},
+			{&c.Rules, `SELECT 0, r.id, r.match_count, coalesce(r.last_matched_at, 0) FROM routing_rules r JOIN urls u ON u.id = r.url_id WHERE u.num >= ? AND u.num < ?`},
+		} {
+			if *part.list, err = All(ctx, conn, scanCounted, part.query, int64(from), end); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return c, next, err
+}
+
+func scanCounted(row interface{ Scan(...any) error }) (c Counted, err error) {
+	err = row.Scan(&c.Num, &c.ID, &c.Count, &c.Last)
+	return c, err
 }
 
 // values returns n rows for a VALUES list.

@@ -62,7 +62,7 @@ func TestLinks_from_memory_follow_every_change(t *testing.T) {
 					change(l)
 					return tx.UpdateLink(ctx, l)
 				case 2:
-					return tx.SetClickCounts(ctx, []store.Counted{{Num: l.Num, Count: r.Int64N(5)}})
+					return tx.SetClickCounts(ctx, []store.Counted{{Num: l.Num, Count: r.Int64N(5)}}, store.Raise)
 				case 3:
 					return tx.SetTags(ctx, l.Workspace, map[uint64][]string{l.Num: [][]string{{"one"}, {"one", "two"}, nil}[r.IntN(3)]})
 				case 4:

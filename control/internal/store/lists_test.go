@@ -156,7 +156,7 @@ func TestKept_figures_equal_a_count(t *testing.T) {
 				for range 5 {
 					counted = append(counted, store.Counted{Num: links[r.IntN(len(links))].Num, Count: r.Int64N(100)})
 				}
-				if err := tx.SetClickCounts(ctx, counted); err != nil {
+				if err := tx.SetClickCounts(ctx, counted, store.Raise); err != nil {
 					return err
 				}
 				if err := tx.MoveLinks(ctx, []uint64{links[r.IntN(len(links))].Num}, []uint64{ann.Num, bob.Num}[r.IntN(2)], now); err != nil {

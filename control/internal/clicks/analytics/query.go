@@ -6,8 +6,10 @@ import "time"
 type Scope struct {
 	Links    []uint64 // only these links, unless nil; an empty list selects no clicks
 	NotLinks []uint64 // none of these links
-	Owner    uint64   // only this owner's links, including deleted ones; 0 means all owners
-	Moves    Moves    // which moves of links count for Owner
+	// Only links with these numbers: LinkFrom inclusive, LinkTo exclusive; 0 means no bound.
+	LinkFrom, LinkTo uint64
+	Owner            uint64 // only this owner's links, including deleted ones; 0 means all owners
+	Moves            Moves  // which moves of links count for Owner
 
 	From, To int64 // Unix milliseconds, From inclusive, To exclusive; 0 means no bound
 

@@ -344,6 +344,12 @@ func (s *statement) where(scope Scope, referers string) {
 	if len(scope.NotLinks) > 0 {
 		and("link NOT IN (" + numbers(scope.NotLinks) + ")")
 	}
+	if scope.LinkFrom != 0 {
+		and("link >= ?", int64(scope.LinkFrom))
+	}
+	if scope.LinkTo != 0 {
+		and("link < ?", int64(scope.LinkTo))
+	}
 	if scope.Owner != 0 {
 		s.owned(word, scope)
 		word = " AND "

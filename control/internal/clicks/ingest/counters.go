@@ -27,28 +27,39 @@ func (in *Ingester) touch(rows []analytics.Row) {
 	some := len(in.dirty) > 0
 	in.mu.Unlock()
 	if some {
-		select {
-		case in.wake <- struct{}{}:
-		default:
-		}
+		in.redo(nil)
 	}
 }
 
 // healAgain is the delay before counters are set or compared again after a failure.
 const healAgain = 5 * time.Second
 
+// settlePause is the pause after an update of counters, in relation to its duration.
+const settlePause = 4
+
 // lastWithin limits the final update of counters, within the time that a process has to stop.
 const lastWithin = 3 * time.Second
 
-// Run sets the counters that clicks have changed, at most once per Config.Every. It compares all counters with the
-// click store at the start and then once per Config.HealEvery. When ctx ends, it sets the remaining counters and
-// returns.
+// Run sets the counters that clicks have changed, at most once per Config.Every. It heals counters at the start and then once
+// per Config.HealEvery. When ctx ends, it sets the remaining counters and returns.
 func (in *Ingester) Run(ctx context.Context) error {
 	heal := time.NewTimer(0)
 	defer heal.Stop()
+	debts := time.NewTicker(debtsEvery)
+	defer debts.Stop()
 	for {
+		pause := in.cfg.Every
 		select {
 		case <-in.wake:
+			began := time.Now()
+			err := in.settle(ctx)
+			in.report(ctx, "set counters", err)
+			// With very many links, counting is most of the click store's work. It then has more clicks to count at once.
+			pause = max(pause, settlePause*time.Since(began))
+			if err != nil {
+				pause = max(pause, healAgain)
+			}
+			backoff.Sleep(ctx, pause)
 		case <-heal.C:
 			in.report(ctx, "delete expired clicks", in.expire(ctx, time.Now()))
 			err := in.heal(ctx)
@@ -58,20 +69,18 @@ func (in *Ingester) Run(ctx context.Context) error {
 			} else {
 				heal.Reset(in.cfg.HealEvery)
 			}
-			continue
+		case <-debts.C:
+			in.report(ctx, "record which clicks are counted", in.pay(ctx, time.Now(), debtsEvery))
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWithin)
 			defer cancel()
-			in.report(last, "set counters", in.settle(last))
+			err := in.settle(last)
+			if err == nil {
+				err = in.pay(last, time.Now(), 0)
+			}
+			in.report(last, "set counters", err)
 			return nil
 		}
-		err := in.settle(ctx)
-		in.report(ctx, "set counters", err)
-		pause := in.cfg.Every
-		if err != nil {
-			pause = max(pause, healAgain)
-		}
-		backoff.Sleep(ctx, pause)
 	}
 }
 
@@ -85,152 +94,126 @@ func (in *Ingester) report(ctx context.Context, what string, err error) {
 	}
 }
 
-// settle sets the counters of the dirty links. After an error, the links are dirty again.
+// settleLinks is the number of links whose clicks one statement counts.
+const settleLinks = 10_000
+
+// settle sets the counters of the dirty links. After an error, the links that remain are dirty again.
 func (in *Ingester) settle(ctx context.Context) (err error) {
 	in.mu.Lock()
 	dirty := in.dirty
 	in.dirty = map[uint64]touched{}
 	in.mu.Unlock()
-	if len(dirty) == 0 {
-		return nil
-	}
 	defer func() {
-		if err == nil {
-			return
-		}
-		in.mu.Lock()
-		for num, t := range dirty {
-			d := in.dirty[num]
-			in.dirty[num] = touched{d.variants || t.variants, d.rules || t.rules}
-		}
-		in.mu.Unlock()
-		select {
-		case in.wake <- struct{}{}:
-		default:
+		if err != nil {
+			in.redo(dirty)
 		}
 	}()
-	var drawn, routed []uint64
-	for num, t := range dirty {
-		if t.variants {
-			drawn = append(drawn, num)
+	for links := range slices.Chunk(slices.Sorted(maps.Keys(dirty)), settleLinks) {
+		var drawn, routed []uint64
+		for _, num := range links {
+			if dirty[num].variants {
+				drawn = append(drawn, num)
+			}
+			if dirty[num].rules {
+				routed = append(routed, num)
+			}
 		}
-		if t.rules {
-			routed = append(routed, num)
+		t, err := in.tally(ctx, links, drawn, routed)
+		if err != nil {
+			return err
+		}
+		if err := in.set(ctx, t, store.Raise); err != nil {
+			return err
+		}
+		for _, num := range links {
+			delete(dirty, num)
 		}
 	}
-	t, err := in.tally(ctx, slices.Sorted(maps.Keys(dirty)), drawn, routed)
-	if err != nil {
-		return err
+	return nil
+}
+
+// redo marks links as dirty and wakes Run.
+func (in *Ingester) redo(links map[uint64]touched) {
+	in.mu.Lock()
+	for num, t := range links {
+		d := in.dirty[num]
+		in.dirty[num] = touched{d.variants || t.variants, d.rules || t.rules}
 	}
-	return in.set(ctx, t)
+	in.mu.Unlock()
+	select {
+	case in.wake <- struct{}{}:
+	default:
+	}
 }
 
 // tally has the correct values of counters.
-type tally struct{ links, variants, rules []store.Counted }
+type tally = store.Counters
 
-// tally counts the clicks of links, variants and rules, including expired clicks. Nil lists mean all links.
+// tally counts the clicks of links, and those of variants and rules of some of them, including expired clicks.
 func (in *Ingester) tally(ctx context.Context, links, drawn, routed []uint64) (t tally, err error) {
 	expired, err := in.totals(ctx)
 	if err != nil {
 		return t, err
 	}
-	if t, err = in.count(ctx, analytics.Scope{From: expired.Through}, links, drawn, routed); err != nil {
+	scope := func(links []uint64) *analytics.Scope {
+		if len(links) == 0 {
+			return nil
+		}
+		return &analytics.Scope{From: expired.Through, Links: links}
+	}
+	if t, err = in.count(ctx, *scope(links), scope(drawn), scope(routed)); err != nil {
 		return t, err
 	}
-	t.plus(expired, links == nil)
+	plus(&t, expired)
 	return t, nil
 }
 
-// count returns what the click store has in a period.
-func (in *Ingester) count(ctx context.Context, period analytics.Scope, links, drawn, routed []uint64) (t tally, err error) {
-	all := links == nil
-	scope := func(links []uint64) analytics.Scope {
-		period.Links = links
-		return period
-	}
-	lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: scope(links), ByLink: true})
+// count returns what the click store has in a scope: the clicks of each link, of each variant and of each rule. The latter two
+// have scopes of their own; nil means none.
+func (in *Ingester) count(ctx context.Context, links analytics.Scope, drawn, routed *analytics.Scope) (t tally, err error) {
+	lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: links, ByLink: true})
 	if err != nil {
 		return t, err
 	}
 	for _, l := range lines {
-		t.links = append(t.links, store.Counted{Num: l.Link, Count: l.Clicks})
+		t.Links = append(t.Links, store.Counted{Num: l.Link, Count: l.Clicks})
 	}
-	if all || len(drawn) > 0 {
-		drawn := scope(drawn)
-		drawn.Drawn = true
-		lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: drawn, By: analytics.Variant})
+	if drawn != nil {
+		scope := *drawn
+		scope.Drawn = true
+		lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: scope, By: analytics.Variant})
 		if err != nil {
 			return t, err
 		}
 		for _, l := range lines {
-			t.variants = append(t.variants, store.Counted{ID: l.Value, Count: l.Clicks})
+			t.Variants = append(t.Variants, store.Counted{ID: l.Value, Count: l.Clicks})
 		}
 	}
-	if all || len(routed) > 0 {
-		routed := scope(routed)
-		routed.Routed = true
-		lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: routed, By: analytics.Rule, Last: true})
+	if routed != nil {
+		scope := *routed
+		scope.Routed = true
+		lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: scope, By: analytics.Rule, Last: true})
 		if err != nil {
 			return t, err
 		}
 		for _, l := range lines {
-			t.rules = append(t.rules, store.Counted{ID: l.Value, Count: l.Clicks, Last: l.Last})
+			t.Rules = append(t.Rules, store.Counted{ID: l.Value, Count: l.Clicks, Last: l.Last})
 		}
 	}
 	return t, nil
 }
 
 // set writes counters with a limited number per transaction, so that other writers are not blocked for long.
-func (in *Ingester) set(ctx context.Context, t tally) error {
+func (in *Ingester) set(ctx context.Context, t tally, change store.CounterChange) error {
 	for _, c := range []struct {
 		list []store.Counted
-		set  func(*store.Tx, context.Context, []store.Counted) error
-	}{{t.links, (*store.Tx).SetClickCounts}, {t.variants, (*store.Tx).SetVariantCounts}, {t.rules, (*store.Tx).SetRuleCounts}} {
+		set  func(*store.Tx, context.Context, []store.Counted, store.CounterChange) error
+	}{{t.Links, (*store.Tx).SetClickCounts}, {t.Variants, (*store.Tx).SetVariantCounts}, {t.Rules, (*store.Tx).SetRuleCounts}} {
 		for part := range slices.Chunk(c.list, 500) {
-			if err := in.store.Tx(ctx, func(tx *store.Tx) error { return c.set(tx, ctx, part) }); err != nil {
+			if err := in.store.Tx(ctx, func(tx *store.Tx) error { return c.set(tx, ctx, part, change) }); err != nil {
 				return fmt.Errorf("set counters: %w", err)
 			}
 		}
 	}
 	return nil
-}
-
-// heal compares every counter with the click store and sets those that differ.
-func (in *Ingester) heal(ctx context.Context) error {
-	want, err := in.tally(ctx, nil, nil, nil)
-	if err != nil {
-		return err
-	}
-	links, variants, rules := map[uint64]store.Counted{}, map[string]store.Counted{}, map[string]store.Counted{}
-	err = in.store.Counters(ctx, func(c store.Counted, rule bool) {
-		switch {
-		case c.Num != 0:
-			links[c.Num] = c
-		case rule:
-			rules[c.ID] = c
-		default:
-			variants[c.ID] = c
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("read counters: %w", err)
-	}
-	byNum, byID := func(c store.Counted) uint64 { return c.Num }, func(c store.Counted) string { return c.ID }
-	return in.set(ctx, tally{differing(want.links, links, byNum), differing(want.variants, variants, byID), differing(want.rules, rules, byID)})
-}
-
-// differing returns the counters to set, including those that must become 0. It empties have.
-func differing[K comparable](want []store.Counted, have map[K]store.Counted, key func(store.Counted) K) []store.Counted {
-	var list []store.Counted
-	for _, w := range want {
-		if have[key(w)] != w {
-			list = append(list, w)
-		}
-		delete(have, key(w))
-	}
-	for _, h := range have {
-		h.Count, h.Last = 0, 0
-		list = append(list, h)
-	}
-	return list
 }

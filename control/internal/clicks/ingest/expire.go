@@ -29,12 +29,13 @@ func (in *Ingester) expire(ctx context.Context, now time.Time) error {
 		return fmt.Errorf("expire clicks: %w", err)
 	}
 	if through > from {
-		t, err := in.count(ctx, analytics.Scope{From: from, To: through}, nil, nil, nil)
+		period := analytics.Scope{From: from, To: through}
+		t, err := in.count(ctx, period, &period, &period)
 		if err != nil {
 			return fmt.Errorf("count expired clicks: %w", err)
 		}
 		err = in.store.Tx(ctx, func(tx *store.Tx) error {
-			return tx.Expire(ctx, from, store.Expired{Through: through, Links: t.links, Variants: t.variants, Rules: t.rules})
+			return tx.Expire(ctx, from, store.Expired{Through: through, Links: t.Links, Variants: t.Variants, Rules: t.Rules})
 		})
 		if errors.Is(err, store.ErrExpiredMeanwhile) {
 			return nil
@@ -67,29 +68,19 @@ func (in *Ingester) totals(ctx context.Context) (*store.ExpiredTotals, error) {
 	return &e, nil
 }
 
-// plus adds the counts of expired clicks to a tally. If the tally does not cover all links, it adds only to entries of
-// the tally: a link without newer clicks keeps its counter.
-func (t *tally) plus(e *store.ExpiredTotals, all bool) {
-	t.links = plus(t.links, e.Links, func(c store.Counted) uint64 { return c.Num }, all)
-	id := func(c store.Counted) string { return c.ID }
-	t.variants, t.rules = plus(t.variants, e.Variants, id, all), plus(t.rules, e.Rules, id, all)
-}
-
-func plus[K comparable](list []store.Counted, more map[K]store.Counted, key func(store.Counted) K, all bool) []store.Counted {
-	if len(more) == 0 {
-		return list
+// plus adds the counters of expired clicks to the entries of a tally. A link without newer clicks keeps its counter.
+func plus(t *tally, e *store.ExpiredTotals) {
+	add := func(c, more store.Counted) store.Counted {
+		c.Count, c.Last = c.Count+more.Count, max(c.Last, more.Last)
+		return c
 	}
-	have := make(map[K]bool, len(list))
-	for i := range list {
-		c := more[key(list[i])]
-		list[i].Count += c.Count
-		list[i].Last = max(list[i].Last, c.Last)
-		have[key(list[i])] = true
+	for i, c := range t.Links {
+		t.Links[i] = add(c, e.Links[c.Num])
 	}
-	for k, c := range more {
-		if all && !have[k] {
-			list = append(list, c)
-		}
+	for i, c := range t.Variants {
+		t.Variants[i] = add(c, e.Variants[c.ID])
 	}
-	return list
+	for i, c := range t.Rules {
+		t.Rules[i] = add(c, e.Rules[c.ID])
+	}
 }

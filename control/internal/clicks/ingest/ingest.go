@@ -38,9 +38,11 @@ type Observer interface {
 type Config struct {
 	// Every is the minimum interval between updates of counters; 0 means 500 ms.
 	Every time.Duration
-	// HealEvery is the interval between comparisons of all counters with the click store; 0 means 10 minutes. The first
+	// HealEvery is the interval between comparisons of counters with the click store; 0 means 10 minutes. The first
 	// comparison is at the start.
 	HealEvery time.Duration
+	// CompareLinks is how many links one comparison covers; 0 means 100,000. The next one continues there.
+	CompareLinks int
 	// Retention is how many days clicks are kept, by their own time; 0 means forever. Counters keep counting expired
 	// clicks.
 	Retention int
@@ -70,6 +72,8 @@ type Ingester struct {
 	waiting []*delivery
 	dirty   map[uint64]touched
 
+	debts debts
+
 	expired atomic.Pointer[store.ExpiredTotals] // nil before they were read
 
 	wake  chan struct{} // capacity 1: signals that counters are dirty
@@ -90,10 +94,13 @@ func New(cfg Config, s *store.Store, clicks analytics.Store, enrich *Enricher) *
 	if cfg.HealEvery <= 0 {
 		cfg.HealEvery = 10 * time.Minute
 	}
+	if cfg.CompareLinks <= 0 {
+		cfg.CompareLinks = 100_000
+	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	in := &Ingester{
 		cfg: cfg, store: s, clicks: clicks, enrich: enrich,
-		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, wake: make(chan struct{}, 1),
+		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, wake: make(chan struct{}, 1), debts: newDebts(),
 	}
 	in.Set = in.metrics()
 	return in
@@ -205,6 +212,7 @@ func (in *Ingester) commit(ctx context.Context) {
 		err = in.cfg.Observer.Note(ctx, batch.Rows)
 	}
 	if err == nil && len(batch.Rows)+len(batch.Losses)+len(batch.Marks) > 0 {
+		in.owe(ctx, batch.Rows, time.Now())
 		err = in.clicks.Insert(ctx, batch)
 	}
 	if err != nil {

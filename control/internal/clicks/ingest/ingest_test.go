@@ -253,8 +253,8 @@ func TestCounters_follow_the_click_store(t *testing.T) {
 		stop()
 		wrong := []store.Counted{{Num: w.link.Num, ID: variant.ID, Count: 99}}
 		w.ok(s.Tx(t.Context(), func(tx *store.Tx) error {
-			return errors.Join(tx.SetClickCounts(t.Context(), wrong), tx.SetVariantCounts(t.Context(), wrong),
-				tx.SetRuleCounts(t.Context(), []store.Counted{{ID: rule.ID, Count: 99, Last: 5}}))
+			return errors.Join(tx.SetClickCounts(t.Context(), wrong, store.Raise), tx.SetVariantCounts(t.Context(), wrong, store.Raise),
+				tx.SetRuleCounts(t.Context(), []store.Counted{{ID: rule.ID, Count: 99, Last: 5}}, store.Raise))
 		}))
 		_, stop = w.start(ingest.Config{}, w.clicks, true)
 		testkit.Eventually(w.t, "counters healed", check(8, 3, 4, newest))

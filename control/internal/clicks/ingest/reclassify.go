@@ -81,7 +81,7 @@ func (in *Ingester) Reclassify(ctx context.Context, r Reclassification) (done Re
 		return done, fmt.Errorf("reclassify clicks: %w", err)
 	}
 	if done.Stored > 0 {
-		if err := in.heal(ctx); err != nil {
+		if err := in.compareAll(ctx); err != nil {
 			return done, fmt.Errorf("set counters after reclassification: %w", err)
 		}
 	}

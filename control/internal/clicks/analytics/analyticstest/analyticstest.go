@@ -180,6 +180,7 @@ func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
 		{From: march8.Start(newYork), To: (march8 + 1).Start(newYork)}, {From: march8.Start(taipei)}, {To: march8.Start(kathmandu), Owner: 1},
 		{From: all[5].Time, To: all[5].Time + 1, Bots: analytics.Everyone}, {Routed: true}, {Drawn: true, Owner: 3}, {Links: []uint64{math.MaxInt64}},
 		{NotLinks: []uint64{1}}, {NotLinks: []uint64{1, 2, math.MaxInt64}, Owner: 2, Bots: analytics.Everyone}, {Links: []uint64{1, 2}, NotLinks: []uint64{2, 3}},
+		{LinkFrom: 2}, {LinkTo: 3, Bots: analytics.Everyone}, {LinkFrom: 2, LinkTo: 4, Owner: 2}, {LinkFrom: 3, LinkTo: 3},
 	}
 	for i, scope := range scopes {
 		for j, q := range []analytics.Query{
@@ -242,7 +243,7 @@ func zone(t *testing.T, name string) *time.Location {
 func filter(rows []analytics.Row, s analytics.Scope) []analytics.Row {
 	var out []analytics.Row
 	for _, r := range rows {
-		if (s.Links == nil || slices.Contains(s.Links, r.Link)) && !slices.Contains(s.NotLinks, r.Link) && (s.Owner == 0 || s.Owner == r.Owner) &&
+		if (s.Links == nil || slices.Contains(s.Links, r.Link)) && !slices.Contains(s.NotLinks, r.Link) && r.Link >= s.LinkFrom && (s.LinkTo == 0 || r.Link < s.LinkTo) && (s.Owner == 0 || s.Owner == r.Owner) &&
 			(s.From == 0 || r.Time >= s.From) && (s.To == 0 || r.Time < s.To) &&
 			(s.Bots == analytics.Everyone || r.Bot == (s.Bots == analytics.OnlyBots)) &&
 			(!s.Routed || !r.Rule.IsZero()) && (!s.Drawn || !r.Variant.IsZero()) && matches(r, s.Match) {
