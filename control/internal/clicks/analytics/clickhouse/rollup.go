@@ -208,6 +208,9 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 	if len(spans) == 0 {
 		return nil // another process has built them
 	}
+	if err := s.insert(ctx, "rollup_begun", len(slotList), []field{{"slot", made(slotList)}, {"build", made(builds)}}); err != nil {
+		return err
+	}
 	ctx = driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 20 * patience, "max_bytes_before_external_group_by": 1 << 30, "max_threads": 2}))
 	for _, t := range []struct{ table, keys string }{{"rollup_visits", visitKeys}, {"rollup_counts", countKeys}} {
 		if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %s (slot, %s, clicks, last, build)
@@ -216,8 +219,10 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 			return err
 		}
 	}
-	if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO rollup_owners (owner, link) SELECT DISTINCT owner, link FROM clicks WHERE %s
-		AND NOT (owner, link) %s (SELECT owner, link FROM rollup_owners)`, times(spans), s.dialect.In())); err != nil {
+	// The inner condition makes the server read only the known links near those of the slots.
+	of := "SELECT DISTINCT owner, link FROM clicks WHERE " + times(spans)
+	if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO rollup_owners (owner, link) %[1]s
+		AND NOT (owner, link) %[2]s (SELECT owner, link FROM rollup_owners WHERE (owner, link) %[2]s (%[1]s))`, of, s.dialect.In())); err != nil {
 		return err
 	}
 	if err := s.insert(ctx, "rollup_builds", len(slotList), []field{{"slot", made(slotList)}, {"marks", made(marks)}, {"build", made(builds)}}); err != nil {
@@ -233,27 +238,30 @@ const sweepEvery = time.Hour
 // a report may still have been reading them, or they were never finished.
 func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err error) {
 	chosen := plan{end: 1<<32 - 1}.chosen()
-	for _, table := range []string{"rollup_visits", "rollup_counts"} {
-		var build uint64
-		var gone []string
-		err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT build FROM %s WHERE NOT build %s (%s)`, table, s.dialect.In(), chosen)}, func() error {
-			if slices.Contains(before, build) {
-				gone = append(gone, fmt.Sprint(build))
-			} else if len(rests) < 10_000 {
-				rests = append(rests, build)
+	var slot uint32
+	var build uint64
+	var slotList, builds []string
+	err = s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT slot, build FROM (SELECT slot, build FROM rollup_begun UNION ALL SELECT slot, build FROM rollup_builds) AS known
+		WHERE NOT build %s (%s)`, s.dialect.In(), chosen)}, func() error {
+		if slices.Contains(before, build) {
+			slotList, builds = append(slotList, fmt.Sprint(slot)), append(builds, fmt.Sprint(build))
+		} else if len(rests) < 10_000 {
+			rests = append(rests, build)
+		}
+		return nil
+	}, &slot, &build)
+	if err != nil {
+		return nil, wrap("look for leftover builds", err)
+	}
+	if len(builds) > 0 {
+		// The slots let the server skip other months.
+		gone := fmt.Sprintf("slot IN (%s) AND build IN (%s)", strings.Join(slotList, ","), strings.Join(builds, ","))
+		for _, table := range []string{"rollup_visits", "rollup_counts", "rollup_builds", "rollup_begun"} { // a repetition after an error reads the last one
+			if err := s.conn.Exec(ctx, "DELETE FROM "+s.dialect.Table(table)+" WHERE "+gone); err != nil {
+				return nil, wrap("delete leftover builds", err)
 			}
-			return nil
-		}, &build)
-		if err != nil {
-			return nil, wrap("look for leftover builds", err)
-		}
-		if len(gone) == 0 {
-			continue
-		}
-		if err := s.conn.Exec(ctx, "DELETE FROM "+s.dialect.Table(table)+" WHERE build IN ("+strings.Join(gone, ",")+")"); err != nil {
-			return nil, wrap("delete leftover builds", err)
 		}
 	}
 	slices.Sort(rests)
-	return slices.Compact(rests), nil
+	return rests, nil
 }

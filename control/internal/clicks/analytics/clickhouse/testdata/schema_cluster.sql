@@ -173,3 +173,13 @@ ORDER BY (toDate(ts), link, ts, tag, goal, once)
 SETTINGS index_granularity = 8192, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
 
 CREATE TABLE IF NOT EXISTS conversions ON CLUSTER `main` AS conversions_local ENGINE = Distributed(`main`, currentDatabase(), 'conversions_local', intHash64(link));
+
+-- Builds that have rows in the rollups, or may have. The search for leftovers reads this table instead of all rows.
+CREATE TABLE IF NOT EXISTS rollup_begun_local ON CLUSTER `main` (slot UInt32, build UInt64)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+ORDER BY (slot, build)
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE IF NOT EXISTS rollup_begun ON CLUSTER `main` AS rollup_begun_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_begun_local', intHash64(slot));
+
+INSERT INTO rollup_begun (slot, build) SELECT DISTINCT slot, build FROM rollup_visits;

@@ -139,3 +139,11 @@ ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(ts)
 ORDER BY (toDate(ts), link, ts, tag, goal, once)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
+
+-- Builds that have rows in the rollups, or may have. The search for leftovers reads this table instead of all rows.
+CREATE TABLE IF NOT EXISTS rollup_begun (slot UInt32, build UInt64)
+ENGINE = ReplacingMergeTree()
+ORDER BY (slot, build)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+INSERT INTO rollup_begun (slot, build) SELECT DISTINCT slot, build FROM rollup_visits;
