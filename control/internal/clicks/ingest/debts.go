@@ -51,7 +51,7 @@ func (in *Ingester) owe(ctx context.Context, rows []analytics.Row, now time.Time
 			return
 		}
 		in.debts.failed = now
-		in.cfg.Logger.Warn("hours of clicks not recorded, trying again later", "error", err.Error(), "effect", "if this process is killed now, some counters are corrected late")
+		in.cfg.Logger.Warn("hours of clicks not recorded, retrying later", "error", err.Error(), "effect", "if this process is killed now, some counters are corrected late")
 	}
 	for _, hour := range missing {
 		delete(in.debts.hours, hour)
