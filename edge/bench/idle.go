@@ -20,8 +20,11 @@ type idleCost struct {
 // maxIdle is the highest allowed Bytes.
 const maxIdle = 2048
 
-// measureIdle opens connections to the edge, sends requests on each, and measures the memory of the process before and after.
-func measureIdle(edge *child) (all []idleCost, err error) {
+// maxIdleConnections is how many connections are opened, unless the limit of open files is too low.
+const maxIdleConnections = 200_000
+
+// measureIdle opens count connections to the edge, sends requests on each, and measures the memory of the process before and after.
+func measureIdle(edge *child, count int) (all []idleCost, err error) {
 	for _, mode := range []struct {
 		what     string
 		requests int
@@ -31,7 +34,7 @@ func measureIdle(edge *child) (all []idleCost, err error) {
 		{"after two requests with a pause", 2, 2 * time.Second},
 		{"after two requests in a row", 2, 0},
 	} {
-		one, err := idleAfter(edge, mode.requests, mode.pause)
+		one, err := idleAfter(edge, count, mode.requests, mode.pause)
 		if err != nil {
 			return nil, fmt.Errorf("idle connections %s: %w", mode.what, err)
 		}
@@ -41,12 +44,26 @@ func measureIdle(edge *child) (all []idleCost, err error) {
 	return all, nil
 }
 
-func idleAfter(edge *child, requests int, pause time.Duration) (c idleCost, err error) {
+// idleConnections returns how many connections can be opened, at most maxIdleConnections. It first raises the limit of open files
+// of this process, and of the children that it starts later, as far as the system permits.
+func idleConnections() int {
+	const spare = 10_000
 	var files unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
-		return c, err
+		return 0
 	}
-	c.Count = int(min(files.Cur/2, 25_000))
+	if want := uint64(maxIdleConnections + spare); files.Cur < want {
+		// Only a privileged process may raise the hard limit.
+		more := unix.Rlimit{Cur: want, Max: max(want, files.Max)}
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &more); err == nil {
+			files = more
+		}
+	}
+	return int(min(files.Cur-min(spare, files.Cur/2), maxIdleConnections))
+}
+
+func idleAfter(edge *child, count, requests int, pause time.Duration) (c idleCost, err error) {
+	c.Count = count
 	before := resident(edge.cmd.Process.Pid)
 	fds := make([]int, 0, c.Count)
 	defer func() {
@@ -55,8 +72,9 @@ func idleAfter(edge *child, requests int, pause time.Duration) (c idleCost, err 
 		}
 		time.Sleep(time.Second) // the edge closes them, too
 	}()
-	for range c.Count {
-		fd, err := dial(edge.address("plain"))
+	for n := range c.Count {
+		// A source address has too few ports for all connections.
+		fd, err := dialFrom([4]byte{127, 1, byte(n >> 8), byte(1 + n%250)}, edge.address("plain"))
 		if err != nil {
 			return c, err
 		}

@@ -312,7 +312,10 @@ func whole(b []byte) bool {
 	return len(b) >= end+len(headEnd)+length
 }
 
-func dial(addr string) (int, error) {
+func dial(addr string) (int, error) { return dialFrom([4]byte{127, 0, 0, 1}, addr) }
+
+// dialFrom opens a connection from a source address.
+func dialFrom(source [4]byte, addr string) (int, error) {
 	a, err := net.ResolveTCPAddr("tcp4", addr)
 	if err != nil {
 		return 0, err
@@ -321,10 +324,16 @@ func dial(addr string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1); err != nil {
+		return 0, err
+	}
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: source}); err != nil {
+		return 0, err
+	}
 	to := &unix.SockaddrInet4{Port: a.Port}
 	copy(to.Addr[:], a.IP.To4())
 	if err := unix.Connect(fd, to); err != nil {
-		return 0, err
+		return 0, fmt.Errorf("connect: %w", err)
 	}
 	return fd, unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 }

@@ -88,7 +88,9 @@ func main() {
 	case "visit-stock":
 		err = serveStock(&s)
 	case "visit-edge":
-		err = serveVisits(&s)
+		err = serveWhole(&s, 0, visitDomain)
+	case "whole-edge":
+		err = serveWhole(&s, 0)
 	case "visit-load":
 		err = generateVisits(&s)
 	case "load":

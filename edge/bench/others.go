@@ -75,9 +75,10 @@ func programs() (nginx, haproxy, libraries string, err error) {
 
 // startOthers starts the other servers with the same links. The caller must call stop.
 func startOthers(s *settings, dir string) (all []contestant, stop func(), err error) {
+	var started []*foreign
 	stop = func() {
-		for _, c := range all {
-			c.server.(*foreign).stop()
+		for _, f := range started {
+			f.stop()
 		}
 	}
 	nginx, haproxy, libraries, err := programs()
@@ -111,12 +112,21 @@ func startOthers(s *settings, dir string) (all []contestant, stop func(), err er
 	} {
 		f, err := startForeign(s, dir, o.name, o.program, o.config, libraries, o.args...)
 		if f != nil {
-			all = append(all, contestant{scenario: scenario{Name: o.name, What: o.what, class: classPlain, status: "302", links: othersLinks, constant: o.name == "H2"}, server: f})
+			started = append(started, f)
 		}
 		if err != nil {
 			return all, stop, fmt.Errorf("%s: %w", o.what, err)
 		}
+		all = append(all, contestant{scenario: scenario{Name: o.name, What: o.what, class: classPlain, status: "302", links: othersLinks, constant: o.name == "H2"}, server: f})
 	}
+	caddy, err := startCaddy(s, dir, false)
+	if caddy != nil {
+		started = append(started, caddy)
+	}
+	if err != nil {
+		return all, stop, err
+	}
+	all = append(all, contestant{scenario: scenario{Name: "C1", What: "Caddy, a constant redirect, no log", class: classPlain, status: "302", links: othersLinks, constant: true}, server: caddy})
 	return all, stop, nil
 }
 

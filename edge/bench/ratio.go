@@ -65,23 +65,28 @@ type server interface {
 // number of requests. Latencies are those at full load.
 type ratio struct {
 	scenario
-	Bare     float64 `json:"bare_us"`
-	Edge     float64 `json:"edge_us"`
-	Ratio    float64 `json:"ratio"`
-	Low      float64 `json:"low"` // a quarter of the blocks is below Low
-	High     float64 `json:"high"`
-	ToPlus   float64 `json:"ratio_to_bare_plus,omitempty"`
-	BareRate float64 `json:"bare_per_second"`
-	Rate     float64 `json:"per_second"`
-	P50      float64 `json:"p50_us"`
-	P99      float64 `json:"p99_us"`
-	P999     float64 `json:"p999_us"`
-	P99Bare  float64 `json:"bare_p99_us"`
-	P999Bare float64 `json:"bare_p999_us"`
-	Noise    float64 `json:"bare_noise"` // the interquartile range of bare's blocks in relation to their median
-	Answers  int     `json:"answers"`
-	Rules    []int   `json:"answers_by_rule,omitempty"`
-	Errors   int     `json:"wrong_answers"`
+	Bare   float64 `json:"bare_us"`
+	Edge   float64 `json:"edge_us"`
+	Median float64 `json:"edge_median_us"` // median over the blocks
+	// Total is the time that the whole machine used, without the load generator: the server's, and the kernel's for interrupts
+	// and for writing to the disk. Other programs' time is part of it.
+	Total     float64 `json:"total_us"`
+	BareTotal float64 `json:"bare_total_us"`
+	Ratio     float64 `json:"ratio"`
+	Low       float64 `json:"low"` // a quarter of the blocks is below Low
+	High      float64 `json:"high"`
+	ToPlus    float64 `json:"ratio_to_bare_plus,omitempty"`
+	BareRate  float64 `json:"bare_per_second"`
+	Rate      float64 `json:"per_second"`
+	P50       float64 `json:"p50_us"`
+	P99       float64 `json:"p99_us"`
+	P999      float64 `json:"p999_us"`
+	P99Bare   float64 `json:"bare_p99_us"`
+	P999Bare  float64 `json:"bare_p999_us"`
+	Noise     float64 `json:"bare_noise"` // the interquartile range of bare's blocks in relation to their median
+	Answers   int     `json:"answers"`
+	Rules     []int   `json:"answers_by_rule,omitempty"`
+	Errors    int     `json:"wrong_answers"`
 }
 
 // Budgets of latencies at full load, in relation to bare's.
@@ -134,16 +139,17 @@ func compare(s *settings, load *child, bare server, all []contestant) ([]ratio, 
 	}
 	var results []ratio
 	for i := range all {
-		var v, bares []float64
+		var v, bares, own []float64
 		for _, b := range blocks[i] {
 			v = append(v, b.bare.micros()/b.edge.micros())
 			bares = append(bares, b.bare.micros())
+			own = append(own, b.edge.micros())
 		}
 		slices.Sort(v)
 		slices.Sort(bares)
 		t := totals[i]
 		results = append(results, ratio{
-			scenario: all[i].scenario, Bare: t.bare.micros(), Edge: t.edge.micros(), Ratio: quantile(v, 0.5), Low: quantile(v, 0.25), High: quantile(v, 0.75),
+			scenario: all[i].scenario, Bare: t.bare.micros(), Edge: t.edge.micros(), Median: median(own), Total: perRequest(t.edge.total, t.edge.requests), BareTotal: perRequest(t.bare.total, t.bare.requests), Ratio: quantile(v, 0.5), Low: quantile(v, 0.25), High: quantile(v, 0.75),
 			BareRate: t.bare.rate(), Rate: t.edge.rate(), Errors: t.bare.errors + t.edge.errors, Noise: (quantile(bares, 0.75) - quantile(bares, 0.25)) / quantile(bares, 0.5),
 			Rules: t.edge.rules, Answers: t.edge.requests,
 			P50: t.edge.took.quantile(0.5), P99: t.edge.took.quantile(0.99), P999: t.edge.took.quantile(0.999),
@@ -163,13 +169,13 @@ func relateToPlus(results []ratio) {
 }
 
 func report(w io.Writer, results []ratio) {
-	fmt.Fprintf(w, "\n     %-42s %8s %8s %7s %15s %6s %8s %10s %7s %7s %7s %14s\n", "at full load", "bare µs", "µs", "ratio", "(quartiles)", "budget", "to bare+", "requests/s", "p50 µs", "p99", "p99.9", "to bare's")
+	fmt.Fprintf(w, "\n     %-42s %8s %8s %8s %8s %8s %7s %15s %6s %8s %10s %7s %7s %7s %14s\n", "at full load", "bare µs", "total", "µs", "median", "total", "ratio", "(quartiles)", "budget", "to bare+", "requests/s", "p50 µs", "p99", "p99.9", "to bare's")
 	for _, r := range results {
 		budget := ""
 		if r.Budget > 0 {
 			budget = fmt.Sprintf("%.2f", r.Budget)
 		}
-		fmt.Fprintf(w, "%-4s %-42s %8.2f %8.2f %7.3f (%.3f, %.3f) %6s %8.3f %10.0f %7.0f %7.0f %7.0f %6.2f × %4.2f ×  %s\n", r.Name, r.What, r.Bare, r.Edge, r.Ratio, r.Low, r.High, budget, r.ToPlus,
+		fmt.Fprintf(w, "%-4s %-42s %8.2f %8.2f %8.2f %8.2f %8.2f %7.3f (%.3f, %.3f) %6s %8.3f %10.0f %7.0f %7.0f %7.0f %6.2f × %4.2f ×  %s\n", r.Name, r.What, r.Bare, r.BareTotal, r.Edge, r.Median, r.Total, r.Ratio, r.Low, r.High, budget, r.ToPlus,
 			r.Rate, r.P50, r.P99, r.P999, r.P99/r.P99Bare, r.P999/r.P999Bare, r.verdict())
 	}
 	for _, r := range results {
@@ -214,7 +220,8 @@ func reportRules(w io.Writer, r *ratio) {
 
 // run is the cost of one run or of several.
 type run struct {
-	cpu       time.Duration
+	cpu       time.Duration // of the server
+	total     time.Duration // of the whole machine without the load generator
 	requests  int
 	seconds   float64
 	errors    int
@@ -226,6 +233,7 @@ type run struct {
 
 func (r *run) add(o run) {
 	r.cpu += o.cpu
+	r.total += o.total
 	r.requests += o.requests
 	r.seconds += o.seconds
 	r.errors += o.errors
@@ -240,7 +248,10 @@ func (r *run) add(o run) {
 }
 
 // micros returns the processor time per request in microseconds.
-func (r *run) micros() float64 { return float64(r.cpu) / 1e3 / float64(r.requests) }
+func (r *run) micros() float64 { return perRequest(r.cpu, r.requests) }
+
+// perRequest returns microseconds.
+func perRequest(d time.Duration, requests int) float64 { return float64(d) / 1e3 / float64(requests) }
 
 func (r *run) rate() float64 { return float64(r.requests) / r.seconds }
 

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
-	"strings"
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/hosts"
@@ -105,7 +104,7 @@ func serveEdge(s *settings) error {
 		hosts   *hosts.Table
 	}
 	servers := map[string]server{"direct": {}, "proxied": {proxies: trusted}}
-	if s.only == "" || strings.Contains(s.only, tracked) { // an idle listener costs a little, too
+	if s.selects(tracked) { // an idle listener costs a little, too
 		servers["tracking"] = server{hosts: keys}
 	}
 	for name, at := range servers {

@@ -103,8 +103,9 @@ func (linkSource) Changes(ctx context.Context, _ snapshot.Cursor) ([]byte, error
 	return nil, ctx.Err()
 }
 
-// serveVisits runs a complete edge with one custom domain, its links and its certificate.
-func serveVisits(s *settings) error {
+// serveWhole runs a complete edge with one custom domain and its certificate. Each of the given domains has all links; 0 is the
+// domain of BASE_URL.
+func serveWhole(s *settings, domains ...uint64) error {
 	data, err := os.MkdirTemp(s.data, "edge-")
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func serveVisits(s *settings) error {
 	if err != nil {
 		return err
 	}
-	links, sink := linkSource{s.links, []uint64{0, visitDomain}}, click.Sink(nowhere{})
+	links, sink := linkSource{s.links, domains}, click.Sink(nowhere{})
 	if s.kafka != "" {
 		kafka, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: []string{s.kafka}, Topic: "clicks", CreateTopic: true, Partitions: 4}, Dir: filepath.Join(data, "kafka"), Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
@@ -124,10 +125,10 @@ func serveVisits(s *settings) error {
 		background, stop := context.WithCancel(context.Background())
 		defer stop()
 		go func() { _ = kafka.Run(background) }()
-		links.domains, sink = []uint64{0}, kafka
+		sink = kafka
 	}
 	e, err := edge.New(
-		edge.Config{ListenAddr: "127.0.0.1:0", TLSAddr: "127.0.0.1:0", CertificateKeys: [][]byte{secret}, BaseURL: "https://sho.rt", DataDir: data},
+		edge.Config{ListenAddr: "127.0.0.1:0", TLSAddr: "127.0.0.1:0", CertificateKeys: [][]byte{secret}, BaseURL: "https://sho.rt", DataDir: data, MaxConnections: 2 * maxIdleConnections},
 		edge.Deps{Links: links, Hosts: hosts, Sink: sink, Registry: prometheus.NewRegistry(), Logger: slog.New(slog.DiscardHandler)},
 	)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -85,7 +84,7 @@ type visitCost struct {
 func measureVisits(s *settings, load *child, servers []visitServer) (all []visitCost, answered uint64, err error) {
 	length := 2 * s.dur
 	for _, mode := range visitModes {
-		if s.only != "" && !slices.Contains(strings.Split(s.only, ","), mode.Name) {
+		if !s.selects(mode.Name) {
 			continue
 		}
 		var field []visitServer
@@ -179,6 +178,7 @@ func (f *family) visits(r *result, dir string, say func(string, ...any)) error {
 	if err := writeVisitFiles(dir); err != nil {
 		return err
 	}
+	connections := idleConnections() // before the edge starts, which gets the same limit of open files
 	load, err := f.start(s.cpus[1], "visit-load", "-conns", fmt.Sprint(min(s.conns, 16)))
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (f *family) visits(r *result, dir string, say func(string, ...any)) error {
 		{name: visitEdge, server: edge, links: min(s.links, visitLinks), hybrid: true, tls: true, plain: true},
 		{name: visitStock, server: stock, hybrid: true, tls: true, plain: true},
 	}
-	for _, start := range []func(*settings, string) (*foreign, error){startNginxTLS, startNginxPlain, startCaddy} {
+	for _, start := range []func(*settings, string) (*foreign, error){startNginxTLS, startNginxPlain, startCaddyTLS} {
 		other, err := start(s, dir)
 		if other != nil {
 			defer other.stop()
@@ -217,7 +217,7 @@ func (f *family) visits(r *result, dir string, say func(string, ...any)) error {
 	if err := edge.accounts(answered); err != nil {
 		return err
 	}
-	r.Idle, err = measureIdle(edge)
+	r.Idle, err = measureIdle(edge, connections)
 	return err
 }
 

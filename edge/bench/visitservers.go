@@ -137,20 +137,27 @@ func startNginxPlain(s *settings, dir string) (*foreign, error) {
 	return startForeign(s, dir, visitPlain, nginx, strings.ReplaceAll(nginxPlainConfig, "DESTINATION", destination(0)), libraries, "-p", dir, "-c")
 }
 
+// startCaddyTLS starts Caddy for visits over TLS.
+func startCaddyTLS(s *settings, dir string) (*foreign, error) { return startCaddy(s, dir, true) }
+
 // startCaddy starts Caddy. The caller must call stop, if there is a process, after an error too.
-func startCaddy(s *settings, dir string) (*foreign, error) {
+func startCaddy(s *settings, dir string, tls bool) (*foreign, error) {
 	caddy, err := exec.LookPath("caddy")
 	if cache, missing := os.UserCacheDir(); err != nil && missing == nil {
 		caddy, err = exec.LookPath(filepath.Join(cache, "shortline", "bin", "caddy"))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("visits over TLS: not compared with Caddy, which is not installed; make bench builds it: %w", err)
+		return nil, fmt.Errorf("not compared with Caddy, which is not installed; make bench builds it: %w", err)
 	}
-	config, err := caddyConfig(dir)
+	config, err := caddyConfig(dir, tls)
 	if err != nil {
 		return nil, err
 	}
-	return startForeign(s, dir, visitCaddy, caddy, config, "", "run", "--config")
+	name := visitCaddy
+	if !tls {
+		name += "-plain"
+	}
+	return startForeign(s, dir, name, caddy, config, "", "run", "--config")
 }
 
 const nginxTLSConfig = `daemon off;
@@ -193,16 +200,22 @@ http {
 `
 
 // caddyConfig returns Caddy's configuration in its own JSON form.
-func caddyConfig(dir string) (string, error) {
+func caddyConfig(dir string, tls bool) (string, error) {
 	type object = map[string]any
+	var policies []object
+	files := []object{} // null is an error
+	if tls {
+		policies = []object{{"alpn": []string{"http/1.1"}}}
+		files = []object{{"certificate": filepath.Join(dir, chainFile), "key": filepath.Join(dir, keyFile)}}
+	}
 	b, err := json.Marshal(object{
 		"admin":   object{"disabled": true},
 		"logging": object{"logs": object{"default": object{"level": "ERROR"}}},
 		"apps": object{
-			"tls": object{"certificates": object{"load_files": []object{{"certificate": filepath.Join(dir, chainFile), "key": filepath.Join(dir, keyFile)}}}},
+			"tls": object{"certificates": object{"load_files": files}},
 			"http": object{"servers": object{"visits": object{
 				"listen": []string{"ADDR"}, "protocols": []string{"h1"}, "automatic_https": object{"disable": true},
-				"tls_connection_policies": []object{{"alpn": []string{"http/1.1"}}},
+				"tls_connection_policies": policies,
 				"routes": []object{{"handle": []object{{
 					"handler": "static_response", "status_code": 302,
 					"headers": object{"Location": []string{destination(0)}, "Cache-Control": []string{"private, no-store"}},

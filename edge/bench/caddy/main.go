@@ -1,4 +1,4 @@
-// Command caddy is Caddy with the few modules that the benchmark of TLS visits needs. It is built from pinned sources.
+// Command caddy is Caddy with the few modules that the benchmark needs. It is built from pinned sources.
 package main
 
 import (
