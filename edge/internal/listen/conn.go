@@ -30,7 +30,8 @@ type conn struct {
 	writeErr          syscall.Errno
 
 	// idle means that the connection is between two requests. Only the server's goroutine uses it. claim keeps another
-	// goroutine from closing the connection as idle while the next request is read from it: see Close.
+	// goroutine from closing the connection, or from taking it from the server, while the next request is read from it: see
+	// Close.
 	idle  bool
 	claim atomic.Uint32
 
@@ -49,6 +50,7 @@ type conn struct {
 const (
 	claimRead  = 1
 	claimClose = 2
+	claimLeave = 3 // the connection leaves the server: see release
 )
 
 // Write waits until the kernel has accepted all bytes.
@@ -120,6 +122,8 @@ func (c *conn) Read(b []byte) (int, error) {
 		c.patience.learn(c.tries == 1)
 	}
 	switch {
+	case err != nil && c.claim.Load() == claimLeave:
+		return 0, io.EOF // the server ends its work on the connection, and calls Close
 	case err != nil: // deadline exceeded, or closed
 		return 0, err
 	case c.readErr != 0:
@@ -185,8 +189,13 @@ func (c *conn) read1(fd uintptr) bool {
 // Close closes the connection, except after a request was read from it and before the server reports that the request
 // has begun. A server that shuts down closes all idle connections, and this one would still count as idle: the answer
 // would be lost. The server closes the connection itself after that answer.
+//
+// A connection that leaves the server stays open.
 func (c *conn) Close() error {
 	if c.claim.CompareAndSwap(claimRead, claimClose) {
+		return nil
+	}
+	if c.claim.CompareAndSwap(claimLeave, claimClose) && c.leave() {
 		return nil
 	}
 	c.claim.CompareAndSwap(0, claimClose)

@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"net"
 	"sync"
 	"sync/atomic"
 
@@ -17,6 +18,7 @@ type lot struct {
 	places []place
 	free   int32     // first free place, -1: none
 	queues [2]parked // by kind
+	closes bool      // idle connections are refused
 }
 
 // kind is what a connection in a lot waits for.
@@ -48,10 +50,20 @@ func newLot(poller int) *lot {
 	return t
 }
 
+// refuseIdle makes park refuse idle connections from now on.
+func (t *lot) refuseIdle() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closes = true
+}
+
 // park adds a connection. The poller reports it when bytes have arrived or the client has left.
 func (t *lot) park(fd int, k kind, now int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.closes && k == idle {
+		return net.ErrClosed
+	}
 	if t.free < 0 {
 		t.free = int32(len(t.places))
 		t.places = append(t.places, place{next: -1})

@@ -1,6 +1,14 @@
 package listen
 
-import "net"
+import (
+	"net"
+	"time"
+)
+
+// busyFor is the time between an answer and the next request within which a connection counts as busy. A busy connection,
+// such as that of a proxy, costs less processor time at the server, but the server needs some eight kilobytes of memory for
+// each connection.
+const busyFor = time.Second
 
 // Answer answers a visit: a request on a new connection, or on one that was idle for some time. c is the connection, which is valid only
 // during the call. request holds exactly one complete request without a body. last means that the connection must not stay
@@ -17,6 +25,7 @@ type Answer func(c net.Conn, request, out []byte, last bool) (answer []byte, sta
 // For them, a goroutine, a buffered reader, and the registration of the connection with the runtime's poller would cost
 // more than the answer. fresh returns an Answer for each such goroutine.
 //
-// All other requests go to the server, and so do connections on which a request follows an answer within a second. AnswerVisits has no effect on ports for TLS,
+// All other requests go to the server, and so do connections on which a request follows an answer within a second. The
+// server loses such a connection again when it has been idle for a second. AnswerVisits has no effect on ports for TLS,
 // with the PROXY protocol, and on systems other than Linux. Call it after AwaitHeads and before Accept.
 func (l *Listener) AnswerVisits(fresh func() Answer) { l.pending.fresh = fresh }

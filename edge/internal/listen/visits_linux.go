@@ -16,9 +16,6 @@ import (
 const (
 	// visitBatch is how many visits are answered before other goroutines get the processor.
 	visitBatch = 32
-	// busyFor is the time between an answer and the next request within which a connection counts as busy. A busy connection,
-	// such as that of a proxy, costs less at the server, but the server needs some twenty kilobytes for each connection.
-	busyFor = time.Second
 	// listenPlace marks events of the listening socket.
 	listenPlace = -1
 )
@@ -234,7 +231,7 @@ func (v *visits) wake(fd int, k kind, since, now int64) {
 
 func (v *visits) park(fd int, k kind, now int64) {
 	if v.lot.park(fd, k, now) != nil {
-		closeSocket(fd) // the system has no memory for one more
+		closeSocket(fd) // the port is closing, or the system has no memory for one more
 	}
 }
 
@@ -324,6 +321,40 @@ func (l *Listener) adopt(fd int) *conn {
 	return c
 }
 
+// release takes an idle connection from the server, whose goroutine then calls Close. Without it, the server would keep several
+// kilobytes for each client that once made two requests in a row, for as long as the client stays.
+//
+// Any goroutine may call release. It does nothing if bytes of the next request have been read. If the client sends them now,
+// they stay in the kernel until the connection is parked.
+func (c *conn) release() {
+	l := c.owner
+	if len(l.visits) == 0 || c.socket == nil || c.secure != nil || c.from != nil || !c.claim.CompareAndSwap(0, claimLeave) {
+		return
+	}
+	if c.writeBy.Load() != resting { // the next request had already begun
+		c.claim.CompareAndSwap(claimLeave, 0)
+		return
+	}
+	_ = c.Conn.SetReadDeadline(past) // ends the server's Read
+}
+
+// leave parks the connection instead of closing it, and reports whether it did.
+func (c *conn) leave() bool {
+	if c.requests.refused != nil || len(c.buffered) > 0 || !c.requests.tracker.Between() {
+		return false
+	}
+	fd, errno := -1, error(nil)
+	err := c.socket.Control(func(own uintptr) { fd, errno = unix.FcntlInt(own, unix.F_DUPFD_CLOEXEC, 0) })
+	if err != nil || errno != nil {
+		return false
+	}
+	c.owner.forget(c)
+	_ = c.Conn.Close() // the socket stays open, because it has another descriptor
+	v := c.owner.visits[fd%len(c.owner.visits)]
+	v.park(fd, idle, int64(time.Since(start)))
+	return true
+}
+
 // finish answers the connections that the system has already accepted, closes the port, and then waits for the connections
 // that have not sent their first request.
 func (v *visits) finish() {
@@ -338,6 +369,7 @@ func (v *visits) finish() {
 	}
 	_ = unix.Close(v.port)
 	close(v.ended)
+	v.lot.refuseIdle()
 	for v.lot.close(idle, int64(time.Since(start))) {
 	}
 	for v.lot.count.Load() > 0 {

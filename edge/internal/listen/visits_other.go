@@ -14,3 +14,6 @@ func (*visits) stop() error    { return nil }
 func (*visits) expire(int64)   {}
 func (*visits) makeRoom() bool { return false }
 func (*visits) waiting() int   { return 0 }
+
+func (*conn) release()    {}
+func (*conn) leave() bool { return false }

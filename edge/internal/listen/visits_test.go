@@ -185,6 +185,86 @@ func TestVisits_and_the_server(t *testing.T) {
 	}
 }
 
+// The server loses a connection that is idle for a second. The connection stays open, and its next requests are answered.
+func TestVisits_leave_the_server(t *testing.T) {
+	t.Parallel()
+	v := visitable(t, 1000, usualTimeouts, "")
+	all, open := v.dial(), v.dial()
+	in, other := bufio.NewReader(all), bufio.NewReader(open)
+	for range 2 {
+		v.exchange(all, in, otherVisit)
+		v.exchange(open, other, simpleVisit)
+	}
+	if n := v.server.GetOpenConnectionsCount(); n != 2 {
+		t.Fatalf("the server has %d connections after requests in a row, want 2", n)
+	}
+	testkit.Within(t, 5*time.Second, "the server has no connections", func() bool { return v.server.GetOpenConnectionsCount() == 0 })
+	if n := v.l.Open(); n != 2 {
+		t.Errorf("%d connections are open, want 2", n)
+	}
+	time.Sleep(1100 * time.Millisecond) // else the connections count as busy
+	for i, want := range []string{"visit ", "server "} {
+		if got := v.exchange(all, in, []string{simpleVisit, otherVisit}[i]); !strings.HasPrefix(got, want) {
+			t.Errorf("answer %d is %q, want %q", i, got, want)
+		}
+	}
+	testkit.Within(t, 5*time.Second, "the server has no connections", func() bool { return v.server.GetOpenConnectionsCount() == 0 })
+	v.stopped()
+	v.ended(all)
+	v.ended(open)
+	if n := v.l.Open(); n != 0 {
+		t.Errorf("%d connections are open after the stop", n)
+	}
+}
+
+// No request is lost that arrives while its connection leaves the server.
+func TestVisits_requests_while_leaving(t *testing.T) {
+	t.Parallel()
+	v := visitable(t, 10_000, usualTimeouts, "")
+	var clients sync.WaitGroup
+	failures := make(chan error, 300)
+	for n := range 300 {
+		clients.Go(func() { failures <- intermittent(v.addr, n) })
+	}
+	clients.Wait()
+	close(failures)
+	for err := range failures {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if v.visits.Load() == 0 {
+		t.Error("no connection left the server")
+	}
+	testkit.Within(t, 5*time.Second, "all connections are closed", func() bool { return v.l.Open() == 0 })
+}
+
+// intermittent sends pairs of requests. The pauses between them end when the server loses connections: after 1 to 1.5 seconds.
+func intermittent(addr string, n int) error {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	in := bufio.NewReader(c)
+	for i := range 8 {
+		if i%2 == 0 && i > 0 {
+			time.Sleep(time.Second + time.Duration((n*37+i*101)%600)*time.Millisecond)
+		}
+		if _, err := io.WriteString(c, []string{simpleVisit, otherVisit}[(n+i)%2]); err != nil {
+			return err
+		}
+		r, err := http.ReadResponse(in, nil)
+		if err != nil {
+			return fmt.Errorf("request %d of client %d: %w", i, n, err)
+		}
+		if body, err := io.ReadAll(r.Body); err != nil || !bytes.HasSuffix(body, []byte(c.LocalAddr().String())) {
+			return errors.Join(err, fmt.Errorf("got %q at %s", body, c.LocalAddr()))
+		}
+	}
+	return nil
+}
+
 // A connection ends when the visitor or the answer says so, and none is left behind.
 func TestVisits_ends(t *testing.T) {
 	t.Parallel()
