@@ -24,17 +24,20 @@ const maxIdle = 2048
 const maxIdleConnections = 200_000
 
 // measureIdle opens count connections to the edge, sends requests on each, and measures the memory of the process before and after.
+// Memory counts that is left after a garbage collection. Otherwise it would depend on when the last one happened.
 func measureIdle(edge *child, count int) (all []idleCost, err error) {
 	for _, mode := range []struct {
 		what     string
 		requests int
-		pause    time.Duration
+		pause    time.Duration // between requests
+		rest     time.Duration // before the measurement
 	}{
-		{"after one request", 1, 0},
-		{"after two requests with a pause", 2, 2 * time.Second},
-		{"after two requests in a row", 2, 0},
+		{"after one request", 1, 0, time.Second},
+		{"after two requests with a pause", 2, 2 * time.Second, time.Second},
+		{"after two requests in a row", 2, 0, 0},
+		{"the same, 15 seconds later", 2, 0, 15 * time.Second},
 	} {
-		one, err := idleAfter(edge, count, mode.requests, mode.pause)
+		one, err := idleAfter(edge, count, mode.requests, mode.pause, mode.rest)
 		if err != nil {
 			return nil, fmt.Errorf("idle connections %s: %w", mode.what, err)
 		}
@@ -62,8 +65,9 @@ func idleConnections() int {
 	return int(min(files.Cur-min(spare, files.Cur/2), maxIdleConnections))
 }
 
-func idleAfter(edge *child, count, requests int, pause time.Duration) (c idleCost, err error) {
+func idleAfter(edge *child, count, requests int, pause, rest time.Duration) (c idleCost, err error) {
 	c.Count = count
+	edge.ask("free")
 	before := resident(edge.cmd.Process.Pid)
 	fds := make([]int, 0, c.Count)
 	defer func() {
@@ -95,7 +99,8 @@ func idleAfter(edge *child, count, requests int, pause time.Duration) (c idleCos
 			}
 		}
 	}
-	time.Sleep(time.Second)
+	time.Sleep(rest)
+	edge.ask("free")
 	c.Bytes = (resident(edge.cmd.Process.Pid) - before) * 1e6 / float64(c.Count)
 	return c, nil
 }

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -152,7 +153,11 @@ func serveWhole(s *settings, domains ...uint64) error {
 	if err == nil {
 		var end func()
 		if end, err = profiling(s.profile); err == nil {
-			err = converse(map[string]string{"tls": e.SecureAddr().String(), "plain": e.Addr().String()}, func(string) string {
+			err = converse(map[string]string{"tls": e.SecureAddr().String(), "plain": e.Addr().String()}, func(ask string) string {
+				if ask == "free" {
+					debug.FreeOSMemory()
+					return "{}"
+				}
 				st := e.Stats().Spool
 				return asJSON(clickCount{st.Appended, st.Dropped})
 			})
