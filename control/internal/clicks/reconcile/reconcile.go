@@ -24,12 +24,13 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/metric"
 )
 
 // Config has a usable zero value.
 type Config struct {
-	// Every is the interval between audits; 0 means 1 minute.
+	// Every is the shortest interval between audits; 0 means 1 minute.
 	Every time.Duration
 	// After is how long clicks must be missing before they are ordered again; 0 means 2 minutes.
 	After time.Duration
@@ -77,17 +78,22 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) *Auditor {
 	return a
 }
 
-// Run audits once per Config.Every until ctx ends.
+// An audit reads the clicks of a day. So that it stays a small part of the click store's work with many clicks, the pause after
+// it is a multiple of its duration. The longest pause is below the limit of the alert on audits that do not run.
+const (
+	auditPause   = 49
+	longestPause = 15 * time.Minute
+)
+
+// Run audits until ctx ends: once per Config.Every, or less often if audits take long.
 func (a *Auditor) Run(ctx context.Context) error {
-	every := time.NewTicker(a.cfg.Every)
-	defer every.Stop()
 	for {
+		began := time.Now()
 		if err := a.Audit(ctx); err != nil && ctx.Err() == nil {
 			a.cfg.Logger.Error("click audit failed", "error", err.Error())
 		}
-		select {
-		case <-every.C:
-		case <-ctx.Done():
+		took := time.Since(began)
+		if !backoff.Sleep(ctx, max(a.cfg.Every-took, min(auditPause*took, longestPause))) {
 			return nil
 		}
 	}
