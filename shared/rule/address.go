@@ -38,7 +38,7 @@ var mapped = addressRange{address{0, 0xFFFF_0000_0000}, address{0, 0xFFFF_FFFF_F
 
 type addressRange struct{ first, last address }
 
-// numbersPerRange is how many numbers of Program.more one range has: those of its first and its last address.
+// numbersPerRange is how many numbers of Program.numbers one range has: those of its first and its last address.
 const numbersPerRange = 4
 
 // within reports whether sorted ranges contain an address. The zero Addr is in no range.

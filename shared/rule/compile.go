@@ -10,21 +10,22 @@ import (
 // Options hold defaults for what a group does not specify.
 type Options struct {
 	// Zone is the default time zone of conditions; nil means UTC. Pass the same Location every time, because a new one
-	// costs a few microseconds to read.
+	// costs a few microseconds to read, and each one that differs from the others is kept for the life of the process.
 	Zone *time.Location
 }
 
 // Program is a compiled group. It is immutable and safe for concurrent use. The zero Program matches nobody.
 //
-// It contains few pointers, so a cache of many programs costs the garbage collector little.
+// Its elements contain no pointers, so a cache of many programs costs the garbage collector little, and a Set can be one
+// sequence of bytes (see Set.AppendFlat).
 type Program struct {
-	code   []test
-	text   string   // folded constants, concatenated
-	fail   []uint16 // failure tables, at the offsets of the constants they belong to
-	table  []span   // lists
-	zones  []*zone
-	more   *extras // nil if no test needs it
-	source string  // authored group, for Explain
+	code    []test
+	text    string   // folded constants, concatenated
+	fail    []uint16 // failure tables, at the offsets of the constants they belong to
+	table   []span   // lists
+	numbers []uint64 // operands that few programs need, like params
+	params  []param
+	source  string // authored group, for Explain
 }
 
 // test is one condition and the tests that follow it. Tests are stored in the order of the authored tree.
@@ -51,8 +52,8 @@ const (
 	codeSuffix                 // text at a, b bytes long
 	codeFew                    // b spans at a, compared one by one
 	codeOneOf                  // hash table of spans at a, with b+1 places
-	codeMinutes                // from minute a%minuteBase for a/minuteBase more minutes, past midnight if needed, in zone b
-	codeDays                   // days in the bits of a, in zone b
+	codeMinutes                // from minute a%minuteBase for a/minuteBase more minutes, past midnight if needed, in the zone with id b
+	codeDays                   // days in the bits of a, in the zone with id b
 	codeNever                  // the same result for everybody: negate
 	codeScanned                // in a Set only: bit a of the scanner's result
 	codeAddress                // b ranges of addresses, whose numbers are at a
@@ -63,12 +64,6 @@ const (
 
 // span is a range of Program.text. Length 0 marks a free place of a hash table.
 type span struct{ at, length uint32 }
-
-// extras holds operands that few programs need.
-type extras struct {
-	numbers []uint64
-	params  []param
-}
 
 // few is the maximum number of values for which separate comparisons are faster than hashing the visitor's value.
 const few = 8
@@ -99,46 +94,32 @@ func (c *compiler) finish() {
 		return
 	}
 	c.p.fail = make([]uint16, len(c.text))
+	end := uint32(0)
 	search := func(t *test) {
 		if t.code == codeContains {
 			failures(c.p.text[t.a:t.a+t.b], c.p.fail[t.a:t.a+t.b])
+			end = max(end, t.a+t.b)
 		}
 	}
 	for i := range c.p.code {
 		search(&c.p.code[i])
 	}
-	if c.p.more != nil {
-		for i := range c.p.more.params {
-			search(&c.p.more.params[i].test)
-		}
+	for i := range c.p.params {
+		search(&c.p.params[i].test)
 	}
-}
-
-func (c *compiler) extras() *extras {
-	if c.p.more == nil {
-		c.p.more = new(extras)
-	}
-	return c.p.more
+	c.p.fail = c.p.fail[:end:end]
 }
 
 // numbers appends operands and returns the place of the first one.
 func (c *compiler) numbers(n ...uint64) uint32 {
-	more := c.extras()
-	more.numbers = append(more.numbers, n...)
-	return uint32(len(more.numbers) - len(n))
+	c.p.numbers = append(c.p.numbers, n...)
+	return uint32(len(c.p.numbers) - len(n))
 }
 
 // Size returns the approximate memory of the program in bytes, for caches.
 func (p *Program) Size() int {
 	return int(unsafe.Sizeof(*p)) + len(p.code)*int(unsafe.Sizeof(test{})) + len(p.text) + 2*len(p.fail) +
-		len(p.table)*int(unsafe.Sizeof(span{})) + 8*len(p.zones) + p.more.size() + len(p.source)
-}
-
-func (m *extras) size() int {
-	if m == nil {
-		return 0
-	}
-	return int(unsafe.Sizeof(*m)) + 8*len(m.numbers) + len(m.params)*int(unsafe.Sizeof(param{}))
+		len(p.table)*int(unsafe.Sizeof(span{})) + 8*len(p.numbers) + len(p.params)*int(unsafe.Sizeof(param{})) + len(p.source)
 }
 
 type compiler struct {
@@ -186,9 +167,9 @@ func (c *compiler) test(l *condition, onTrue, onFalse uint16) test {
 	case kindTime:
 		var from, more uint32
 		t.code, from, more = minutes(l)
-		t.a, t.b = from+more*minuteBase, c.zoneIndex(l.zone)
+		t.a, t.b = from+more*minuteBase, c.zoneID(l.zone)
 	case kindDay:
-		t.code, t.a, t.b = codeDays, uint32(l.days), c.zoneIndex(l.zone)
+		t.code, t.a, t.b = codeDays, uint32(l.days), c.zoneID(l.zone)
 	case kindIP:
 		t.code = codeAddress
 		t.a, t.b = c.addresses(l.networks)
@@ -250,17 +231,11 @@ func minutes(l *condition) (code opcode, from, more uint32) {
 	}
 }
 
-func (c *compiler) zoneIndex(z *zone) uint32 {
+func (c *compiler) zoneID(z *zone) uint32 {
 	if z == nil {
 		z = zoneOf(c.zone)
 	}
-	for i, known := range c.p.zones {
-		if known == z {
-			return uint32(i)
-		}
-	}
-	c.p.zones = append(c.p.zones, z)
-	return uint32(len(c.p.zones) - 1)
+	return z.id
 }
 
 func (c *compiler) constant(s string) span {

@@ -93,7 +93,7 @@ func (w *Work) add(p *Program, t *test) {
 		w.leaves++
 	case codeParam:
 		var f fieldWork
-		f.add(p, &p.more.params[t.a].test, maxParam)
+		f.add(p, &p.params[t.a].test, maxParam)
 		w.params++
 		w.compared += f.direct
 	default:

@@ -37,24 +37,24 @@ func (p *Program) run(f Facts, rec *record) bool {
 
 // wallClock caches the time of the request in the last zone.
 type wallClock struct {
-	zone        *zone
+	zone        uint32 // id; 0: none
 	minute, day int
 }
 
-func (w *wallClock) in(z *zone, f Facts) {
-	if w.zone != z {
-		w.zone = z
-		w.minute, w.day = z.local(f.UnixMilli())
+func (w *wallClock) in(zone uint32, f Facts) {
+	if w.zone != zone {
+		w.zone = zone
+		w.minute, w.day = zoneByID(zone).local(f.UnixMilli())
 	}
 }
 
 func (p *Program) holds(t *test, f Facts, now *wallClock) bool {
 	switch t.code {
 	case codeMinutes:
-		now.in(p.zones[t.b], f)
+		now.in(t.b, f)
 		return (uint32(now.minute)+minutesPerDay-t.a%minuteBase)%minutesPerDay <= t.a/minuteBase
 	case codeDays:
-		now.in(p.zones[t.b], f)
+		now.in(t.b, f)
 		return t.a>>now.day&1 != 0 != t.negate
 	case codeNever:
 		return t.negate
@@ -69,18 +69,18 @@ func (p *Program) holds(t *test, f Facts, now *wallClock) bool {
 	return ok != t.negate
 }
 
-// meets reports whether the positive form of a test with operands in p.more holds.
+// meets reports whether the positive form of a test whose operands are in p.numbers or p.params holds.
 func (p *Program) meets(t *test, f Facts) bool {
 	switch t.code {
 	case codeAddress:
-		return within(p.more.numbers[t.a:t.a+numbersPerRange*t.b], f.Address())
+		return within(p.numbers[t.a:t.a+numbersPerRange*t.b], f.Address())
 	case codeInstant:
 		now := f.UnixMilli()
-		return int64(p.more.numbers[t.a]) <= now && now < int64(p.more.numbers[t.a+1])
+		return int64(p.numbers[t.a]) <= now && now < int64(p.numbers[t.a+1])
 	case codeShare:
 		return shareOf(f) < t.a
 	case codeParam:
-		q := &p.more.params[t.a]
+		q := &p.params[t.a]
 		return p.compares(&q.test, f.Param(p.text[q.name.at:q.name.at+q.name.length]))
 	}
 	panic("BUG: unknown opcode in a rule's program")

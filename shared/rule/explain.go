@@ -80,7 +80,7 @@ func (p *Program) trace(n *node, rec *record, f Facts, next *int) Trace {
 func (p *Program) seen(k kind, t *test, f Facts) string {
 	switch k {
 	case kindTime, kindDay:
-		z := p.zones[t.b]
+		z := zoneByID(t.b)
 		minute, day := z.local(f.UnixMilli())
 		if k == kindDay {
 			return strconv.Itoa(day) + " " + z.name
@@ -94,7 +94,7 @@ func (p *Program) seen(k kind, t *test, f Facts) string {
 		}
 		return ""
 	case kindQuery:
-		q := &p.more.params[t.a]
+		q := &p.params[t.a]
 		return strings.Clone(f.Param(p.text[q.name.at : q.name.at+q.name.length]))
 	case kindDate:
 		return time.UnixMilli(f.UnixMilli()).UTC().Format("2006-01-02T15:04:05.000Z")

@@ -21,9 +21,8 @@ func (c *compiler) param(l *condition, t *test) {
 	c.text = append(c.text, l.name...)
 	one := param{name: span{uint32(len(c.text) - len(l.name)), uint32(len(l.name))}, test: test{field: fieldCount}}
 	c.comparison(l, &one.test)
-	more := c.extras()
-	t.code, t.a = codeParam, uint32(len(more.params))
-	more.params = append(more.params, one)
+	t.code, t.a = codeParam, uint32(len(c.p.params))
+	c.p.params = append(c.p.params, one)
 }
 
 func (p *parser) paramValue(c *condition, v *value, at *path) {

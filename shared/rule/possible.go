@@ -125,7 +125,7 @@ func (p *Program) possible(t *test, f Partial, now *wallClock) Truth {
 	case codeParam:
 		return Open
 	case codeAddress:
-		result = mayContain(p.more.numbers[t.a:t.a+numbersPerRange*t.b], f.Network())
+		result = mayContain(p.numbers[t.a:t.a+numbersPerRange*t.b], f.Network())
 	default:
 		result = p.mayCompare(t, f, t.field)
 		if t.field == FieldRegionCode && result != Holds {

@@ -89,31 +89,44 @@ func NewSet(programs []*Program) *Set {
 
 // gather copies every distinct test and its data into s.leaves, close together, and returns the leaf of each test.
 func (s *Set) gather(programs []*Program, total int) []uint16 {
-	keys := make([]leafKey, 0, total)
-	count := make(map[leafKey]int, total)
+	type distinct struct {
+		count int
+		leaf  uint16
+	}
+	all := make([]distinct, 0, total)
+	known := make(map[string]uint16, total)
+	numbers := make([]uint16, 0, total) // indices of all, later leaves
 	var work Work
+	var key []byte
 	for _, p := range programs {
 		for i := range p.code {
-			k := p.key(&p.code[i])
-			keys = append(keys, k)
-			count[k]++
+			key = p.appendKey(key[:0], &p.code[i])
+			n, has := known[string(key)]
+			if !has {
+				n = uint16(len(all))
+				known[string(key)] = n
+				all = append(all, distinct{})
+			}
+			all[n].count++
+			numbers = append(numbers, n)
 			work.add(p, &p.code[i])
 		}
 	}
 	c := compiler{p: &s.leaves}
+	c.p.code = make([]test, 0, len(all))
 	var scans scans
-	number := make(map[leafKey]uint16, len(count))
 	for _, repeated := range []bool{true, false} {
-		at := 0
+		at, next := 0, uint16(0) // distinct tests have increasing numbers at their first occurrences
 		for _, p := range programs {
 			for i := range p.code {
-				k := keys[at]
-				if _, has := number[k]; !has && count[k] > 1 == repeated {
-					number[k] = uint16(len(s.leaves.code))
-					if t := &p.code[i]; t.field < fieldCount && work.fields[t.field].scanned(t.field) {
-						c.p.code = append(c.p.code, scans.adopt(p, t))
-					} else {
-						c.adopt(p, t)
+				if n := numbers[at]; n == next {
+					if next++; all[n].count > 1 == repeated {
+						all[n].leaf = uint16(len(s.leaves.code))
+						if t := &p.code[i]; t.field < fieldCount && work.fields[t.field].scanned(t.field) {
+							c.p.code = append(c.p.code, scans.adopt(p, t))
+						} else {
+							c.adopt(p, t)
+						}
 					}
 				}
 				at++
@@ -125,9 +138,8 @@ func (s *Set) gather(programs []*Program, total int) []uint16 {
 	}
 	c.finish()
 	s.scanners = scans.finish()
-	numbers := make([]uint16, total)
-	for i, k := range keys {
-		numbers[i] = number[k]
+	for i, n := range numbers {
+		numbers[i] = all[n].leaf
 	}
 	return numbers
 }
@@ -143,22 +155,19 @@ func (c *compiler) copied(from *Program, t *test) test {
 		return uint32(len(c.text)) - n
 	}
 	switch t.code {
-	case codeMinutes, codeDays:
-		own.b = c.zoneIndex(from.zones[t.b])
 	case codeFew, codeOneOf:
 		own.a = uint32(len(c.p.table))
 		for _, w := range from.table[t.a : t.a+t.spans()] {
 			c.p.table = append(c.p.table, span{text(w.at, w.length), w.length})
 		}
-	case codeNever, codeShare:
+	case codeNever, codeShare, codeMinutes, codeDays:
 	case codeAddress, codeInstant:
-		own.a = c.numbers(from.more.numbers[t.a : t.a+t.numbers()]...)
+		own.a = c.numbers(from.numbers[t.a : t.a+t.numbers()]...)
 	case codeParam:
-		q := &from.more.params[t.a]
+		q := &from.params[t.a]
 		one := param{name: span{text(q.name.at, q.name.length), q.name.length}, test: c.copied(from, &q.test)}
-		more := c.extras()
-		own.a = uint32(len(more.params))
-		more.params = append(more.params, one)
+		own.a = uint32(len(c.p.params))
+		c.p.params = append(c.p.params, one)
 	default:
 		own.a = text(t.a, t.b)
 		c.searches = c.searches || t.code == codeContains
@@ -174,7 +183,7 @@ func (t *test) spans() uint32 {
 	return t.b
 }
 
-// numbers returns how many numbers of Program.more a test has.
+// numbers returns how many numbers of Program.numbers a test has.
 func (t *test) numbers() uint32 {
 	if t.code == codeInstant {
 		return 2
@@ -199,90 +208,6 @@ func (s *Set) past(at uint16) uint16 {
 		return none // after the last program
 	}
 	return at
-}
-
-// place is a step and the results known there.
-type place struct {
-	at uint16
-	outcomes
-}
-
-// unfold creates a step for every place, within a budget. Places near the start come first.
-func (s *Set) unfold() {
-	// A known result matters only if the condition occurs again later.
-	live := make([][remembered / 64]uint64, len(s.steps)+1)
-	for at := len(s.steps) - 1; at >= 0; at-- {
-		live[at] = live[at+1]
-		if leaf := s.steps[at].leaf; leaf < s.repeated {
-			live[at][leaf/64] |= 1 << (leaf % 64)
-		}
-	}
-	base := uint16(len(s.steps))
-	budget := min(4*len(s.steps)+64, found-1-len(s.steps))
-	made := map[place]uint16{}
-	var queue []place
-	whole := true
-	enter := func(p place) uint16 {
-		for p.at < found {
-			known, held := false, false
-			if leaf := s.steps[p.at].leaf; leaf < s.repeated {
-				known, held = p.of(leaf)
-			}
-			if !known {
-				break
-			}
-			if held {
-				p.at = s.steps[p.at].onTrue
-			} else {
-				p.at = s.steps[p.at].onFalse
-			}
-		}
-		if p.at >= found {
-			return p.at
-		}
-		for word := range p.known {
-			p.known[word] &= live[p.at][word]
-			p.held[word] &= p.known[word]
-		}
-		if n, has := made[p]; has {
-			return n
-		}
-		if len(queue) == budget {
-			whole = false
-			return p.at
-		}
-		made[p] = base + uint16(len(queue))
-		queue = append(queue, p)
-		return made[p]
-	}
-	start := enter(place{at: s.start})
-	for i := 0; i < len(queue); i++ {
-		p := queue[i]
-		from := s.steps[p.at]
-		yes, no := p, p
-		if from.leaf < s.repeated {
-			yes.note(from.leaf, true)
-			no.note(from.leaf, false)
-		}
-		yes.at, no.at = from.onTrue, from.onFalse
-		s.steps = append(s.steps, step{from.leaf, enter(yes), enter(no)})
-	}
-	s.start = start
-	if whole {
-		// Nothing leads back to the programs' own steps, so nothing needs to be remembered.
-		s.repeated = 0
-		down := func(at uint16) uint16 {
-			if at < found {
-				return at - base
-			}
-			return at
-		}
-		own := make([]step, 0, len(s.steps)-int(base))
-		for _, st := range s.steps[base:] {
-			own = append(own, step{st.leaf, down(st.onTrue), down(st.onFalse)})
-		}
-		s.steps, s.start = own, down(start)
-	}
 }
 
 // First returns the index of the first program that the visitor matches, or -1 if there is none. Like Program.Eval it
@@ -444,21 +369,17 @@ func (t *test) constant() (is, holds bool) {
 	return false, false
 }
 
-// leafKey is equal for two tests, of any programs, only if their results are always equal.
-type leafKey struct {
-	test string
-	zone *zone
-}
-
-func (p *Program) key(t *test) leafKey {
-	b := []byte{byte(t.code), byte(t.field), 0}
+// appendKey appends a key that is equal for two tests, of any programs, only if their results are always equal.
+func (p *Program) appendKey(b []byte, t *test) []byte {
+	negate := byte(0)
 	if t.negate {
-		b[2] = 1
+		negate = 1
 	}
+	b = append(b, byte(t.code), byte(t.field), negate)
 	switch t.code {
 	case codeMinutes, codeDays:
 		b = binary.LittleEndian.AppendUint32(b, t.a)
-		return leafKey{string(b), p.zones[t.b]}
+		b = binary.LittleEndian.AppendUint32(b, t.b)
 	case codeFew, codeOneOf:
 		for _, s := range p.table[t.a : t.a+t.spans()] {
 			b = binary.AppendUvarint(b, uint64(s.length))
@@ -468,16 +389,16 @@ func (p *Program) key(t *test) leafKey {
 	case codeShare:
 		b = binary.LittleEndian.AppendUint32(b, t.a)
 	case codeAddress, codeInstant:
-		for _, n := range p.more.numbers[t.a : t.a+t.numbers()] {
+		for _, n := range p.numbers[t.a : t.a+t.numbers()] {
 			b = binary.LittleEndian.AppendUint64(b, n)
 		}
 	case codeParam:
-		q := &p.more.params[t.a]
+		q := &p.params[t.a]
 		b = binary.AppendUvarint(b, uint64(q.name.length))
 		b = append(b, p.text[q.name.at:q.name.at+q.name.length]...)
-		b = append(b, p.key(&q.test).test...)
+		b = p.appendKey(b, &q.test)
 	default:
 		b = append(b, p.text[t.a:t.a+t.b]...)
 	}
-	return leafKey{test: string(b)}
+	return b
 }

@@ -57,11 +57,86 @@ func checkSet(t *testing.T, seed1, seed2 uint64) {
 		}
 		programs = append(programs, compile(t, string(src), pick(a, time.UTC, time.FixedZone("odd", -12345), time.FixedZone("odd", 40000))))
 	}
-	s := rule.NewSet(programs)
+	s, flat := rule.NewSet(programs), new(rule.Set)
+	b, hasFlat := s.AppendFlat([]byte("before")) // so that nothing is aligned
+	if hasFlat {
+		b = append(b, "after"...)
+		rest, ok := rule.CheckFlat(b[6:], len(programs))
+		if left := flat.Open(b[6:]); !ok || string(rest) != "after" || string(left) != "after" {
+			t.Fatalf("%d programs, seeds %d and %d: the flat form is checked as %v, with %q and %q after it", len(programs), seed1, seed2, ok, rest, left)
+		}
+	}
 	for range 16 {
 		v := a.visitor()
-		if got, want := s.First(v), first(programs, v); got != want {
+		want := first(programs, v)
+		if got := s.First(v); got != want {
 			t.Fatalf("%d programs, seeds %d and %d, visitor %+v: %d, want %d", len(programs), seed1, seed2, *v, got, want)
+		}
+		if hasFlat {
+			if got := flat.First(v); got != want {
+				t.Fatalf("flat form of %d programs, seeds %d and %d, visitor %+v: %d, want %d", len(programs), seed1, seed2, *v, got, want)
+			}
+		}
+	}
+}
+
+// FuzzCheckFlat changes flat forms. What CheckFlat accepts must be safe to use: no index is out of range, and each run ends.
+func FuzzCheckFlat(f *testing.F) {
+	f.Add(uint64(1), []byte{0, 0, 1})
+	f.Add(uint64(7), []byte{0, 20, 255, 1, 3, 7})
+	f.Fuzz(func(t *testing.T, seed uint64, changes []byte) {
+		a := author{rand.New(rand.NewPCG(seed, 3))}
+		var programs []*rule.Program
+		for range 1 + seed%5 {
+			src, err := json.Marshal(map[string]any{"operator": pick(a, "AND", "OR"), "conditions": []any{a.leaf(), a.leaf(), a.leaf()}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			programs = append(programs, compile(t, string(src), nil))
+		}
+		b, ok := rule.NewSet(programs).AppendFlat(nil)
+		if !ok {
+			return
+		}
+		for ; len(changes) >= 3; changes = changes[3:] {
+			b[(int(changes[0])<<8|int(changes[1]))%len(b)] ^= changes[2]
+		}
+		if _, ok := rule.CheckFlat(b, len(programs)); !ok {
+			return
+		}
+		var s rule.Set
+		s.Open(b)
+		for range 8 {
+			if n := s.First(a.visitor()); n < -1 || n >= len(programs) {
+				t.Errorf("program %d of %d", n, len(programs))
+			}
+		}
+	})
+}
+
+// FuzzCheckFlat takes only what is close to a flat form. Nothing else may pass either.
+func TestCheckFlat_refuses_other_bytes(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 9))
+	good, _ := rule.NewSet([]*rule.Program{compile(t, leaf("os", "equals", `"iOS"`), nil)}).AppendFlat(nil)
+	for n := range good {
+		if _, ok := rule.CheckFlat(good[:n], 1); ok {
+			t.Errorf("accepted when cut to %d bytes", n)
+		}
+	}
+	if _, ok := rule.CheckFlat(good, 0); ok {
+		t.Error("accepted a set that finds a program which does not exist")
+	}
+	b := make([]byte, 400)
+	for range 100_000 {
+		for i := range b {
+			b[i] = byte(random.Uint32()) >> (random.Uint32() % 9)
+		}
+		if _, ok := rule.CheckFlat(b, 3); ok {
+			var s rule.Set
+			s.Open(b)
+			var v visitor
+			s.First(&v)
 		}
 	}
 }

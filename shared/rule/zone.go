@@ -22,6 +22,7 @@ const maxSpans = 140
 
 // zone is a time zone whose offset is computed quickly and without allocating. It is immutable except for a hint.
 type zone struct {
+	id       uint32 // never 0
 	name     string
 	location *time.Location
 	starts   []int64 // Unix seconds, ascending; offsets[i] applies from starts[i]
@@ -103,7 +104,7 @@ func namedZone(name string) (*zone, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load time zone: %w", err)
 	}
-	z, _ := zones.LoadOrStore(name, newZone(loc))
+	z, _ := zones.LoadOrStore(name, register(newZone(loc)))
 	return z.(*zone), nil
 }
 
@@ -113,7 +114,7 @@ func zoneOf(loc *time.Location) *zone {
 	if z := lastZone.Load(); z != nil && z.location == loc {
 		return z
 	}
-	z := newZone(loc)
+	z := register(newZone(loc))
 	lastZone.Store(z)
 	return z
 }
