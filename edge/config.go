@@ -36,7 +36,7 @@ type Settings struct {
 	SpoolSync          string        `env:"SPOOL_SYNC" envDefault:"interval" help:"clicks that a power failure can lose: interval (those of the last 100 ms), always (none; redirects wait for the disk), none (those that the system had not written)"`
 	SpoolLanes         int           `env:"SPOOL_LANES" envDefault:"0" help:"parts of the spool that processors write to at the same time, each with two files of 64 MiB; 0 = as many as processors, if SPOOL_CAP_BYTES has space for them"`
 	MaxConnections     int           `env:"EDGE_MAX_CONNECTIONS" envDefault:"65536" help:"open connections of visitors at each edge, at most; fewer if the limit of open files is lower"`
-	RuleCache          int64         `env:"RULE_CACHE_BYTES" envDefault:"134217728" help:"memory for links with rules or variants in the form that visits use, about 5 KB for ten rules; others are compiled again at each visit"`
+	RuleCache          int64         `env:"RULE_CACHE_BYTES" envDefault:"134217728" help:"memory for cached links with presets, previews or passwords, or with so many rules or values that they are not compiled when they arrive, about 1 KB for each; others are read again at each visit"`
 	SpoolCap           int64         `env:"SPOOL_CAP_BYTES" envDefault:"4294967296" help:"size of the spool above which clicks are dropped and counted"`
 	ConversionLimit    int           `env:"CONVERSION_LIMIT" envDefault:"120" help:"conversions per minute that each edge takes from browsers, per client (IPv4 address or IPv6 /64); 0 = no limit"`
 	ConversionKeyLimit int           `env:"CONVERSION_KEY_LIMIT" envDefault:"60000" help:"conversions per minute that each edge takes from browsers, per publishable key; 0 = no limit"`
@@ -121,7 +121,7 @@ type Config struct {
 	SpoolLanes int
 	// MaxConnections is the maximum number of visitors' connections; 0 means 65,536. See conns.Max.
 	MaxConnections int
-	// RuleCacheBytes is the memory for compiled links with rules or variants; 0 means 128 MiB.
+	// RuleCacheBytes is the memory for cached links that visits need beyond what the table has of them; 0 means 128 MiB.
 	RuleCacheBytes int64
 	// SpoolSegmentBytes is the size of the spool's files; 0 means 64 MiB. Each lane reserves two files.
 	SpoolSegmentBytes int64

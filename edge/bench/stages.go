@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -96,7 +97,6 @@ func makeStages(dir string) (stages []stage, done func(), err error) {
 	if err := fill(tab, &s); err != nil {
 		return nil, nil, err
 	}
-	warm(tab, &s)
 	clicks, err := spool.Open(spool.Config{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, nil, err
@@ -139,7 +139,8 @@ func makeStages(dir string) (stages []stage, done func(), err error) {
 			for i := range n {
 				if e, ok := tab.Lookup(slugs[1][i%1000]); ok {
 					v.Reset(in, nil, known)
-					sink += uint64(len(tab.Compiled(&e).Choose(&v, uint64(i)).Target))
+					var own decision.Chooser
+					sink += uint64(len(tab.Chooser(&e, &own).Choose(&v, uint64(i)).Target))
 				}
 			}
 		}},

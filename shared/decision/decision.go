@@ -11,7 +11,6 @@ package decision
 
 import (
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/rule"
 )
 
 // Outcome is the kind of response to a visitor.
@@ -72,31 +71,4 @@ type Choice struct {
 	Target  string
 	Rule    link.ID
 	Variant link.ID
-}
-
-// Choose returns the destination of a link that may be followed: the first matching rule, else a variant, else the
-// link's own destination. draw is 64 random bits for the choice of a variant; a sticky link takes the visitor's Share
-// instead.
-func (p *Plan) Choose(f rule.Facts, draw uint64) Choice {
-	if p.routed > 0 {
-		if i := p.joined.First(f); i >= 0 {
-			e := &p.ends[i]
-			return Choice{Target: p.target(e), Rule: e.id}
-		}
-	}
-	i := -1
-	if p.sticky == link.NotSticky {
-		i = p.Variants.Draw(draw)
-	} else {
-		i = p.Variants.keep(f.Share())
-	}
-	if i >= 0 {
-		e := &p.ends[int(p.routed)+i]
-		return Choice{Target: p.target(e), Variant: e.id}
-	}
-	r := &p.Record
-	if r.SmartRouting && r.Default != "" {
-		return Choice{Target: r.Default}
-	}
-	return Choice{Target: r.Destination}
 }

@@ -14,14 +14,7 @@ import (
 //
 // The fields that every visit reads come first, close together, because a plan is seldom in the processor's cache.
 type Plan struct {
-	// Variants draws an index into the record's variants. It draws nothing unless A/B testing is on.
-	Variants Arms
-	ends     []end  // destinations of the rules in order, then of the variants
-	text     string // backing text of ends
-	routed   int32  // number of ends that belong to rules
-	needs    rule.Needs
-	sticky   link.Stickiness // NotSticky unless A/B testing is on
-	joined   rule.Set        // compiled rules
+	Chooser
 	// Record is the record; in a Compact plan without rules and variants.
 	Record link.Record
 	// Rules are the compiled rules in evaluation order. Empty if smart routing is off, and in a Compact plan.
@@ -34,28 +27,6 @@ type Rule struct {
 	Name    string
 	Target  string
 	Program *rule.Program
-}
-
-// end is the destination of a rule or variant as a range of Plan.text. It has no pointer, which saves work for the
-// garbage collector.
-type end struct {
-	id         link.ID
-	at, length uint32
-}
-
-// Needs returns the facts that Choose may ask for. They depend on the compiled rules and on Sticky.
-func (p *Plan) Needs() rule.Needs { return p.needs }
-
-// Sticky returns how visitors keep their variant. It is NotSticky while A/B testing is off.
-func (p *Plan) Sticky() link.Stickiness { return p.sticky }
-
-func (p *Plan) target(e *end) string { return p.text[e.at : e.at+e.length] }
-
-// Check returns the error that Compile would return for a record's rules. It is much cheaper than Compile.
-func Check(r *link.Record, opts rule.Options) (err error) {
-	defer caught(r, &err)
-	_, err = compileRules(r, opts)
-	return err
 }
 
 // caught turns a panic of the rule compiler into an error, because users write rules and one faulty link must not
@@ -90,32 +61,9 @@ type conditions struct {
 
 // assemble returns the plan of a record without Rules.
 func assemble(r *link.Record, joined *conditions) Plan {
-	p := Plan{Record: *r, joined: joined.set, needs: joined.needs}
-	if r.ABTesting {
-		if p.sticky = r.Stickiness; p.sticky == link.NotSticky {
-			p.Variants = newArms(r.Variants)
-		} else {
-			p.Variants = newStickyArms(r.Variants)
-			p.needs |= rule.NeedsShare
-		}
-	}
-	var text []byte
-	add := func(id link.ID, target string) {
-		p.ends = append(p.ends, end{id, uint32(len(text)), uint32(len(target))})
-		text = append(text, target...)
-	}
-	if r.SmartRouting {
-		for i := range r.Rules {
-			add(r.Rules[i].ID, r.Rules[i].Target)
-		}
-	}
-	if p.routed = int32(len(p.ends)); r.ABTesting {
-		for i := range r.Variants {
-			add(r.Variants[i].ID, r.Variants[i].Target)
-		}
-	}
-	p.text = string(text)
-	return p
+	c, text := chooserOf(r, joined)
+	c.text = string(text)
+	return Plan{Chooser: c, Record: *r}
 }
 
 // Compact returns a plan that decides like p, for caches of many plans. It omits data that only explanations need. It
@@ -142,6 +90,7 @@ func (p *Plan) Compact() Plan {
 	for _, s := range texts {
 		*s, at = all[at:at+len(*s)], at+len(*s)
 	}
+	c.usual = usual(&c.Record)
 	return c
 }
 
@@ -157,8 +106,7 @@ func recordTexts(r *link.Record) [18]*string {
 
 // Size returns the approximate memory of a Compact plan in bytes, for caches.
 func (p *Plan) Size() int {
-	size := int(unsafe.Sizeof(*p)) - int(unsafe.Sizeof(p.joined)) + p.joined.Size() +
-		len(p.Variants.columns)*int(unsafe.Sizeof(column{})) + len(p.ends)*int(unsafe.Sizeof(end{})) + len(p.text)
+	size := int(unsafe.Sizeof(*p)) + p.Chooser.size()
 	for _, s := range recordTexts(&p.Record) {
 		size += len(*s)
 	}

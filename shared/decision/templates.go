@@ -11,8 +11,8 @@ import (
 
 // Templates compiles links whose rules often have the same conditions as those of other links, and differ only in their
 // destinations. That is usual: people copy links, and use templates of rules such as "App Store and Google Play". Parsing and
-// joining conditions is nine tenths of the work of a compilation, and most of the memory of a plan. Templates keeps the
-// latest compiled conditions and shares them between plans.
+// joining conditions is nine tenths of the work of a compilation. Templates keeps the latest compiled conditions and shares
+// them between plans.
 //
 // It is safe for concurrent use. It keeps between limit and twice as many compiled conditions.
 type Templates struct {
@@ -29,17 +29,34 @@ func NewTemplates(opts rule.Options, limit int) *Templates {
 	return &Templates{opts: opts, limit: limit, recent: map[[sha256.Size]byte]*conditions{}}
 }
 
+// Chooser returns the chooser of a record. It may share memory with others.
+func (t *Templates) Chooser(r *link.Record) (c Chooser, err error) {
+	defer caught(r, &err)
+	joined, err := t.joined(r)
+	if err != nil {
+		return Chooser{}, err
+	}
+	c, text := chooserOf(r, joined)
+	c.text = string(text)
+	return c, nil
+}
+
 // Compile returns the Compact plan of a record, and shared, the size of that part of its memory which other plans may share.
 func (t *Templates) Compile(r *link.Record) (p Plan, shared int, err error) {
 	defer caught(r, &err)
-	joined := new(conditions)
-	if r.SmartRouting && len(r.Rules) > 0 {
-		if joined, err = t.conditions(r); err != nil {
-			return Plan{}, 0, err
-		}
+	joined, err := t.joined(r)
+	if err != nil {
+		return Plan{}, 0, err
 	}
 	p = assemble(r, joined)
 	return p.Compact(), joined.set.Size(), nil
+}
+
+func (t *Templates) joined(r *link.Record) (*conditions, error) {
+	if r.SmartRouting && len(r.Rules) > 0 {
+		return t.conditions(r)
+	}
+	return new(conditions), nil
 }
 
 func (t *Templates) conditions(r *link.Record) (*conditions, error) {

@@ -341,7 +341,7 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 			return
 		}
 		if e.SmartRouting() || e.ABTesting() {
-			d = h.choose(ctx, w, h.deps.Table.Compiled(e), t)
+			d = h.choose(ctx, w, e, t)
 		}
 		if e.HasUTM() {
 			presets = h.deps.Table.Compiled(e).Record.UTM

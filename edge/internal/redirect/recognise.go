@@ -32,20 +32,22 @@ func (h *Handler) encrypted(ctx *fasthttp.RequestCtx, t target) bool {
 }
 
 // choose returns the destination of a link with rules or an A/B test. It must follow meet.
-func (h *Handler) choose(ctx *fasthttp.RequestCtx, w *work, plan *table.Plan, t target) decision.Choice {
-	if plan.Needs() != 0 {
-		return h.chooseRecognised(ctx, w, plan, t)
+func (h *Handler) choose(ctx *fasthttp.RequestCtx, w *work, e *table.Entry, t target) decision.Choice {
+	var own decision.Chooser
+	c := h.deps.Table.Chooser(e, &own)
+	if c.Needs() != 0 {
+		return h.chooseRecognised(ctx, w, e, c, t)
 	}
-	return plan.Choose(w, mrand.Uint64())
+	return c.Choose(w, mrand.Uint64())
 }
 
 // chooseRecognised is choose for a link that needs to know the query or to recognise the visitor. It sets the cookie if the
 // rules ask whether the visitor has been here before, or if a cookie makes variants sticky, and if the visit is redirected.
 // Rules and variants see the same identity.
-func (h *Handler) chooseRecognised(ctx *fasthttp.RequestCtx, w *work, plan *table.Plan, t target) decision.Choice {
-	x := visitor.Extras{Query: t.query, Link: plan.Record.Num}
-	needs, anonymous := plan.Needs(), false
-	byCookie := plan.Sticky() == link.StickyCookie
+func (h *Handler) chooseRecognised(ctx *fasthttp.RequestCtx, w *work, e *table.Entry, c *decision.Chooser, t target) decision.Choice {
+	x := visitor.Extras{Query: t.query, Link: e.Num()}
+	needs, anonymous := c.Needs(), false
+	byCookie := c.Sticky() == link.StickyCookie
 	if needs&(rule.NeedsVisitor|rule.NeedsShare) != 0 {
 		raw := ctx.Request.Header.RawHeaders()
 		if anonymous = h.cfg.HonorDNT && optsOut(raw); !anonymous {
@@ -56,8 +58,8 @@ func (h *Handler) chooseRecognised(ctx *fasthttp.RequestCtx, w *work, plan *tabl
 		}
 	}
 	w.Extend(x)
-	d := plan.Choose(w, mrand.Uint64())
-	if plan.Sticky() != link.NotSticky {
+	d := c.Choose(w, mrand.Uint64())
+	if c.Sticky() != link.NotSticky {
 		w.event.Visitor = max(1, w.Share()) // 0 is a click without a visitor
 	}
 	if (needs&rule.NeedsVisitor != 0 || byCookie) && !anonymous && !ctx.IsHead() && !h.leadsHome(d.Target, t) {

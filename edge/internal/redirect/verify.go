@@ -155,7 +155,7 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	defer h.pool.Put(w)
 	r := &plan.Record
 	h.meet(ctx, w, h.read(ctx, w, t.query, h.now(ctx).UnixMilli()))
-	d := h.choose(ctx, w, plan, t)
+	d := h.choose(ctx, w, e, t)
 	if h.leadsHome(d.Target, t) {
 		h.loop(ctx)
 		return

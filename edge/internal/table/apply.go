@@ -152,17 +152,18 @@ func (p *draft) commit() {
 // changed builds a store of the changes and updates the links that are set aside.
 func (t *Table) changed(changes map[string]*link.Record, before *version) *store {
 	var a arena
-	var entry, scratch []byte
+	var entry []byte
+	var x encoder
 	for slug, r := range changes {
 		delete(t.aside, slug)
 		if r == nil {
 			entry = appendTombstone(entry[:0], slug)
 		} else {
-			serve, why := t.usable(r, before)
+			serve, chooser, why := t.usable(r, before)
 			if why != nil {
 				t.aside[slug] = aside{*r, why}
 			}
-			entry, scratch = appendEntry(entry[:0], scratch, &serve)
+			entry = x.append(entry[:0], &serve, &chooser)
 		}
 		copy(a.take(len(entry)), entry)
 	}

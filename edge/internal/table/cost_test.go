@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/rule"
 )
 
 // TestEntry_cost states how many bytes each optional number adds to a link in memory. Links without them pay nothing. The
@@ -16,8 +18,11 @@ func TestEntry_cost(t *testing.T) {
 	size := func(change func(*link.Record)) int {
 		r := plain
 		change(&r)
-		b, _ := appendEntry(nil, nil, &r)
-		return len(b)
+		c, err := decision.NewTemplates(rule.Options{}, 1).Chooser(&r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(new(encoder).append(nil, &r, &c))
 	}
 	before := size(func(*link.Record) {})
 	if want := entryHead + 7 + 1 + 20 + 3 + 2 + 1 + 6; before != want {
@@ -33,6 +38,7 @@ func TestEntry_cost(t *testing.T) {
 		"maxClicks up to 127":    {func(r *link.Record) { r.Limit = link.Limit{Since: instant, Clicks: 127} }, 8},
 		"maxClicks up to 16,383": {func(r *link.Record) { r.Limit = link.Limit{Since: instant, Clicks: 16383} }, 9},
 		"expiredUrl of 30 bytes": {func(r *link.Record) { r.ExpiredURL = strings.Repeat("x", 30) }, 30 + 7},
+		"smartRouting":           {func(r *link.Record) { r.SmartRouting = true }, 17},
 		"startsAt and expiresAt": {func(r *link.Record) { r.StartsAt, r.ExpiresAt = instant, instant }, 13},
 	} {
 		if got := size(q.change) - before; got != q.want {

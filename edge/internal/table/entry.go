@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"unsafe"
 
+	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -12,7 +13,8 @@ import (
 //
 //	flags u8, slug length u8, slug, destination length, destination, number, owner, revision, created
 //	terms           if hasTerms: a mask of terms, then a number for each of its bits
-//	length, rest    if hasRest: the record's other fields in snapshot's wire form
+//	length, chooser if isSmart or isABTest: the flat form of the compiled rules and variants; empty if they have none
+//	length, rest    if hasRest: the record's other fields in snapshot's wire form, which contains the chooser's texts
 //
 // A tombstone has the top bit of the slug length set and ends after the slug. Images contain this form. Only the
 // program that wrote an image reads it. If you change the form, increase imageFormat.
@@ -31,6 +33,9 @@ const (
 	hasUTM
 	hasRest // fields beyond the fixed ones, such as a title; a link with only this flag is still plain
 )
+
+// decides are the flags of links with a chooser.
+const decides = isSmart | isABTest
 
 // Bits of the mask of terms. The numbers follow in this order.
 const (
@@ -144,6 +149,10 @@ func entrySize(b []byte) int {
 	if b[0]&hasTerms != 0 {
 		_, rest = readTerms(rest)
 	}
+	if b[0]&decides != 0 {
+		n, rest = uvarint(rest)
+		rest = rest[n:]
+	}
 	if b[0]&hasRest != 0 {
 		n, rest = uvarint(rest)
 		rest = rest[n:]
@@ -156,17 +165,36 @@ func appendTombstone(b []byte, slug string) []byte {
 	return append(append(b, 0, byte(len(slug))|tombstone), slug...)
 }
 
-// appendEntry appends the compact form of a link. It overwrites scratch and returns it for the next call. The caller
-// has checked the slug's length.
-func appendEntry(b, scratch []byte, r *link.Record) (entry, grown []byte) {
-	var flags byte
+// encoder builds the compact form of links. It reuses its buffers.
+type encoder struct {
+	rest, chooser []byte
+}
+
+// append appends the compact form of a link with its chooser, which only links with rules or variants need. The caller has
+// checked the slug's length.
+func (x *encoder) append(b []byte, r *link.Record, c *decision.Chooser) []byte {
+	flags, terms := flagsOf(r)
+	x.rest = x.rest[:0]
+	if flags&hasRest != 0 {
+		x.rest = appendRest(x.rest, r, &terms)
+	}
+	x.chooser = x.chooser[:0]
+	if flags&decides != 0 {
+		// Without a flat form, an empty one is stored, and Compiled has the chooser.
+		x.chooser, _ = c.AppendFlat(x.chooser, view(x.rest), r.Destination)
+	}
+	return appendEntry(b, flags, &terms, r, x.chooser, x.rest)
+}
+
+// flagsOf returns the flags and the terms of a link.
+func flagsOf(r *link.Record) (flags byte, terms Terms) {
 	set := func(flag byte, on bool) {
 		if on {
 			flags |= flag
 		}
 	}
 	set(isInactive, r.Inactive)
-	terms := termsOf(r)
+	terms = termsOf(r)
 	set(hasTerms, terms != Terms{})
 	set(hasPassword, r.PasswordHash != "")
 	set(isSmart, r.SmartRouting)
@@ -174,7 +202,25 @@ func appendEntry(b, scratch []byte, r *link.Record) (entry, grown []byte) {
 	set(hasPreview, !r.Preview.IsZero())
 	set(hasUTM, !r.UTM.IsZero())
 	set(hasRest, flags&(hasPassword|hasPreview|hasUTM) != 0 || r.Title != "" || r.Default != "" || r.ExpiredURL != "" || len(r.Rules)+len(r.Variants) != 0 || terms.OwnParameter)
+	return flags, terms
+}
 
+// appendRest appends the fields of a record that have no place of their own in the compact form.
+func appendRest(b []byte, r *link.Record, terms *Terms) []byte {
+	rest := *r
+	rest.Key, rest.Destination = restSlug, ""
+	rest.Num, rest.Owner, rest.Revision, rest.CreatedAt = 0, 0, 0, 0
+	rest.ExpiresAt, rest.StartsAt, rest.Code, rest.Limit = 0, 0, 0, link.Limit{}
+	rest.TrackConversions, rest.Stickiness = false, link.NotSticky
+	if !terms.OwnParameter {
+		rest.ClickParameter = "" // no use without tracking
+	}
+	rest.Inactive, rest.SmartRouting, rest.ABTesting = false, false, false
+	return snapshot.AppendRecord(b, &rest)
+}
+
+// appendEntry appends the parts of a link's compact form.
+func appendEntry(b []byte, flags byte, terms *Terms, r *link.Record, chooser, rest []byte) []byte {
 	b = append(b, flags, byte(len(r.Key)))
 	b = append(b, r.Key...)
 	b = binary.AppendUvarint(b, uint64(len(r.Destination)))
@@ -184,24 +230,21 @@ func appendEntry(b, scratch []byte, r *link.Record) (entry, grown []byte) {
 	b = binary.AppendUvarint(b, r.Revision)
 	b = binary.AppendUvarint(b, uint64(r.CreatedAt))
 	if flags&hasTerms != 0 {
-		b = appendTerms(b, &terms)
+		b = appendTerms(b, terms)
+	}
+	if flags&decides != 0 {
+		b = binary.AppendUvarint(b, uint64(len(chooser)))
+		b = append(b, chooser...)
 	}
 	if flags&hasRest != 0 {
-		rest := *r
-		rest.Key, rest.Destination = restSlug, ""
-		rest.Num, rest.Owner, rest.Revision, rest.CreatedAt = 0, 0, 0, 0
-		rest.ExpiresAt, rest.StartsAt, rest.Code, rest.Limit = 0, 0, 0, link.Limit{}
-		rest.TrackConversions, rest.Stickiness = false, link.NotSticky
-		if !terms.OwnParameter {
-			rest.ClickParameter = "" // no use without tracking
-		}
-		rest.Inactive, rest.SmartRouting, rest.ABTesting = false, false, false
-		scratch = snapshot.AppendRecord(scratch[:0], &rest)
-		b = binary.AppendUvarint(b, uint64(len(scratch)))
-		b = append(b, scratch...)
+		b = binary.AppendUvarint(b, uint64(len(rest)))
+		b = append(b, rest...)
 	}
-	return b, scratch
+	return b
 }
+
+// view returns bytes as a string without copying them. Nobody may change the bytes while the string is in use.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // Entry is a link that Lookup found. It is a view that costs nothing to make. It stays valid and unchanged as long as
 // it is referenced, even if the table changes. Its strings point into the table's memory. A request may use them
@@ -220,7 +263,7 @@ func readEntry(b []byte, generation uint64) Entry {
 	n, rest := uvarint(b[entryHead+len(slug):])
 	// unsafe: the arena is not written once readers can reach it, and the strings keep it alive. The race
 	// detector and TestTable_readers_see_whole_states would find a write.
-	e.slug = unsafe.String(unsafe.SliceData(slug), len(slug))
+	e.slug = view(slug)
 	e.destination = unsafe.String(unsafe.SliceData(rest), int(n))
 	rest = rest[n:]
 	e.num, rest = uvarint(rest)
@@ -283,6 +326,23 @@ func (e *Entry) Terms() (t Terms) {
 	return t
 }
 
+// parts returns the flat form of the link's chooser and the link's rest. Each is empty if the link has none.
+func (e *Entry) parts() (chooser, rest []byte) {
+	_, b := uvarint(e.tail)
+	if e.flags&hasTerms != 0 {
+		_, b = readTerms(b)
+	}
+	if e.flags&decides != 0 {
+		n, after := uvarint(b)
+		chooser, b = after[:n], after[n:]
+	}
+	if e.flags&hasRest != 0 {
+		n, after := uvarint(b)
+		rest = after[:n]
+	}
+	return chooser, rest
+}
+
 // Limited calls yield for every link with a limit of clicks.
 func (t *Table) Limited(yield func(link uint64, since int64)) error {
 	return t.Image().each(func(b []byte) error {
@@ -307,21 +367,16 @@ func (e *Entry) Record() link.Record {
 }
 
 func (e *Entry) record() (r link.Record, err error) {
-	created, rest := uvarint(e.tail)
-	var terms Terms
-	if e.flags&hasTerms != 0 {
-		terms, rest = readTerms(rest)
-	}
-	if e.flags&hasRest != 0 {
-		n, rest := uvarint(rest)
-		if err := snapshot.DecodeRecord(rest[:n], &r); err != nil {
+	terms := e.Terms()
+	if _, rest := e.parts(); len(rest) > 0 {
+		if err := snapshot.DecodeRecord(rest, &r); err != nil {
 			return r, err
 		}
 	}
 	both := e.slug + e.destination
 	r.Key, r.Destination = both[:len(e.slug)], both[len(e.slug):]
 	r.Num, r.Owner, r.Revision = e.num, e.owner, e.revision
-	r.CreatedAt, r.ExpiresAt, r.StartsAt, r.Code, r.Limit = int64(created), terms.ExpiresAt, terms.StartsAt, terms.Code, terms.Limit
+	r.CreatedAt, r.ExpiresAt, r.StartsAt, r.Code, r.Limit = e.CreatedAt(), terms.ExpiresAt, terms.StartsAt, terms.Code, terms.Limit
 	r.TrackConversions, r.Stickiness = terms.Track, terms.Stickiness
 	r.Inactive, r.SmartRouting, r.ABTesting = e.Inactive(), e.SmartRouting(), e.ABTesting()
 	return r, nil

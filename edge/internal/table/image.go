@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -19,7 +20,8 @@ import (
 //
 //	head      magic "SLNKARNA", format u16, reserved u16
 //	sections  links, one after the other; no link crosses the end of a section
-//	last      the published form of the links that are set aside: for each its length and a record in snapshot's wire form
+//	last      length and rule.AppendZones, then the published form of the links that are set aside: for each its length and a
+//	          record in snapshot's wire form
 //	table     for each section and then for the last: bytes u32, CRC-32C u32
 //	tail      sections u32, links u64, incarnation u64, revision u64, state hash in hexadecimal 32,
 //	          SHA-256 of the bond 32, CRC-32C u32 of head, table and tail
@@ -29,7 +31,7 @@ import (
 // process's random seed and on the position of each link, and a reader could not check it.
 const (
 	imageMagic   = "SLNKARNA"
-	imageFormat  = 3
+	imageFormat  = 4
 	imageHead    = 12
 	imageSection = 8
 	imageTail    = 4 + 8 + 8 + 8 + 32 + sha256.Size + 4
@@ -114,7 +116,10 @@ func (i *Image) Write(to io.Writer, bond []byte) error {
 		w.close()
 	}
 	sections := len(w.table) / imageSection
-	var wire []byte
+	wire := rule.AppendZones(nil)
+	if err := errors.Join(w.add(binary.AppendUvarint(nil, uint64(len(wire)))), w.add(wire)); err != nil {
+		return err
+	}
 	for _, r := range i.aside {
 		wire = snapshot.AppendRecord(wire[:0], &r)
 		if err := errors.Join(w.add(binary.AppendUvarint(nil, uint64(len(wire)))), w.add(wire)); err != nil {

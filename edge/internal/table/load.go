@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -19,7 +20,7 @@ type Builder struct {
 	aside   map[string]aside
 	pending []link.Record // links with rules, compiled in batches on all processors
 	entry   []byte
-	scratch []byte
+	encoder encoder
 }
 
 const compileBatch = 512
@@ -42,7 +43,8 @@ func (b *Builder) Add(r *link.Record) error {
 		}
 		return nil
 	}
-	b.add(r)
+	serve, chooser, _ := b.table.usable(r, nil) // without rules, nothing can be at fault
+	b.add(&serve, &chooser)
 	return nil
 }
 
@@ -52,22 +54,23 @@ func (b *Builder) Len() int { return b.arena.count + len(b.pending) }
 // StateHash returns the fingerprint of the links added so far.
 func (b *Builder) StateHash() snapshot.StateHash { return b.hash }
 
-func (b *Builder) add(r *link.Record) {
-	b.entry, b.scratch = appendEntry(b.entry[:0], b.scratch, r)
+func (b *Builder) add(r *link.Record, c *decision.Chooser) {
+	b.entry = b.encoder.append(b.entry[:0], r, c)
 	copy(b.arena.take(len(b.entry)), b.entry)
 }
 
-// compile checks the rules of the pending links and adds the links.
+// compile compiles the rules of the pending links and adds the links.
 func (b *Builder) compile() {
 	before := b.table.now.Load()
 	serve := make([]link.Record, len(b.pending))
+	choosers := make([]decision.Chooser, len(b.pending))
 	why := make([]error, len(b.pending))
 	workers := runtime.GOMAXPROCS(0)
 	var group sync.WaitGroup
 	for w := range workers {
 		group.Go(func() {
 			for i := w; i < len(b.pending); i += workers {
-				serve[i], why[i] = b.table.usable(&b.pending[i], before)
+				serve[i], choosers[i], why[i] = b.table.usable(&b.pending[i], before)
 			}
 		})
 	}
@@ -76,7 +79,7 @@ func (b *Builder) compile() {
 		if why[i] != nil {
 			b.aside[serve[i].Key] = aside{b.pending[i], why[i]}
 		}
-		b.add(&serve[i])
+		b.add(&serve[i], &choosers[i])
 	}
 	clear(b.pending)
 	b.pending = b.pending[:0]

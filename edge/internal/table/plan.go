@@ -10,7 +10,6 @@ import (
 
 	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -28,12 +27,12 @@ type frontSet struct {
 	plans [frontWays]atomic.Pointer[Plan]
 }
 
-// Plan is the compiled form of one revision of a link. Redirects use it for links that are not plain. It is shared and
-// must not be changed.
+// Plan is the record of one revision of a link, and its chooser if the link's entry has none. Redirects use it for what is not
+// in the entry. It is shared and must not be changed.
 type Plan struct {
 	num, revision, generation uint64 // of the link; in front, next to the other fields that every visit reads
 	decision.Plan
-	shared int // the size of the part that other plans may share
+	size int64 // in bytes, without the part that other plans may share
 }
 
 func newPlanCache(maxBytes int64) (*ristretto.Cache[uint64, *Plan], error) {
@@ -53,8 +52,20 @@ func newPlanCache(maxBytes int64) (*ristretto.Cache[uint64, *Plan], error) {
 const planOverhead = 1 << 10
 
 // maxTemplates is how many compiled conditions are kept for links with the same ones; up to twice as many in between. Those of
-// ten rules take three kilobytes.
-const maxTemplates = 4096
+// ten rules take one kilobyte. They are needed only while links arrive.
+const maxTemplates = 1024
+
+// Chooser returns the compiled rules and variants of a link with smart routing or A/B testing that Lookup has found. It sets
+// own and returns it if they are in the entry, which they are unless they are very many. They refer to the table's memory, like
+// the entry's strings. Chooser then takes no lock and no allocation.
+func (t *Table) Chooser(e *Entry, own *decision.Chooser) *decision.Chooser {
+	flat, rest := e.parts()
+	if len(flat) == 0 {
+		return &t.Compiled(e).Chooser
+	}
+	own.Open(flat, view(rest), e.destination)
+	return own
+}
 
 // Compiled returns the compiled form of a link that Lookup has found, from a cache or newly compiled. The result is
 // never nil. A hit in the first cache level, which holds the most visited links, takes no lock and no allocation. A
@@ -112,7 +123,7 @@ func (t *Table) compileOnce(key uint64, e *Entry) *Plan {
 		}
 		p := t.compile(e)
 		// The general cache may reject the plan. The first level still holds it, or it is compiled again.
-		t.plans.Set(key, p, int64(planOverhead+p.Size()-p.shared))
+		t.plans.Set(key, p, planOverhead+p.size)
 		t.toFront(key, p)
 		return p, nil
 	})
@@ -125,18 +136,34 @@ func (t *Table) compileOnce(key uint64, e *Entry) *Plan {
 func (t *Table) compile(e *Entry) *Plan {
 	r := e.Record()
 	p := &Plan{num: e.num, revision: e.revision, generation: e.generation}
-	var err error
-	if p.Plan, p.shared, err = t.templates.Compile(&r); err != nil {
+	if flat, _ := e.parts(); len(flat) > 0 {
+		p.Plan = (&decision.Plan{Record: r}).Compact() // the entry has the chooser
+		p.size = int64(p.Size())
+		return p
+	}
+	plan, shared, err := t.templates.Compile(&r)
+	if err != nil {
 		// This should not happen: links whose rules do not compile were set aside when they arrived. If it does, serve the
 		// link without rules.
 		r.Rules = nil
-		p.Plan, p.shared, _ = t.templates.Compile(&r)
+		plan, shared, _ = t.templates.Compile(&r)
 	}
+	p.Plan = plan
+	p.size = int64(p.Size() - shared)
 	return p
 }
 
-// Prepare starts to prefetch the memory that Compiled will read, if the plan is cached. Compiled need not follow.
+// Prepare starts to prefetch the memory that Chooser or Compiled will read. Neither need follow.
 func (t *Table) Prepare(e *Entry) {
+	if e.flags&decides != 0 {
+		// The lines before these are already prefetched. A chooser with more lines has read the first ones when it needs them.
+		p := unsafe.Pointer(unsafe.SliceData(e.tail))
+		for line := 1; line < preparedLines; line += 3 {
+			// unsafe: a prefetch behind the end of the memory does nothing.
+			prefetchLink(unsafe.Add(p, line*cacheLine))
+		}
+		return
+	}
 	key := e.planKey()
 	set, tag := &t.front[key%frontSets], uint32(key>>24)|1
 	for way := range set.tags {
@@ -146,6 +173,11 @@ func (t *Table) Prepare(e *Entry) {
 		}
 	}
 }
+
+const (
+	cacheLine     = 64
+	preparedLines = 13
+)
 
 // planKey hashes the identity of a plan. A collision only costs a compilation, because the caller checks with is.
 func (e *Entry) planKey() uint64 {
@@ -158,21 +190,26 @@ func (p *Plan) is(e *Entry) bool {
 	return p.num == e.num && p.revision == e.revision && p.generation == e.generation
 }
 
-// usable checks whether a link's rules compile. If they do not, it returns the reason and the record to serve
+// usable compiles a link's rules and variants. If the rules do not compile, it returns the reason and the record to serve
 // instead: the new record with the previous rules of the same link, which did compile, or without rules.
-func (t *Table) usable(r *link.Record, before *version) (serve link.Record, why error) {
-	if !r.SmartRouting || len(r.Rules) == 0 {
-		return *r, nil
+func (t *Table) usable(r *link.Record, before *version) (serve link.Record, c decision.Chooser, why error) {
+	if !r.SmartRouting && !r.ABTesting {
+		return *r, c, nil
 	}
-	if why = decision.Check(r, rule.Options{Zone: t.zone}); why == nil {
-		return *r, nil
+	if c, why = t.templates.Chooser(r); why == nil {
+		return *r, c, nil
 	}
 	serve = *r
 	serve.Rules = nil
 	if old, found := before.lookup(t.seed, r.Key); found && old.Num() == r.Num && old.SmartRouting() {
 		serve.Rules = old.Record().Rules
 	}
-	return serve, why
+	var err error
+	if c, err = t.templates.Chooser(&serve); err != nil {
+		serve.Rules = nil
+		c, _ = t.templates.Chooser(&serve) // without rules, nothing can be at fault
+	}
+	return serve, c, why
 }
 
 // checkable returns an error if the table cannot hold the record at all.

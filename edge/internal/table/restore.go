@@ -9,8 +9,11 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -29,6 +32,10 @@ func (t *Table) Restore(r io.ReaderAt, size int64, bond []byte) error {
 		return err
 	}
 	parts := layout.sections[:len(layout.sections)-1]
+	last, err := readLast(r, layout.sections[len(parts)], t.zone)
+	if err != nil {
+		return err
+	}
 	set := newIndexing(t.seed, make([][]byte, len(parts)), layout.links)
 
 	// Read the next sections while the index is filled from one section.
@@ -81,7 +88,7 @@ func (t *Table) Restore(r io.ReaderAt, size int64, bond []byte) error {
 	if links != layout.links || hash.String() != layout.hash {
 		return fmt.Errorf("%w: %d links of hash %v instead of %d of %s", ErrImage, links, hash, layout.links, layout.hash)
 	}
-	aside, err := t.readAside(r, layout.sections[len(parts)], set.store)
+	aside, err := t.readAside(last, set.store)
 	if err != nil {
 		return err
 	}
@@ -120,9 +127,9 @@ func (s *section) read(r io.ReaderAt, part imagePart) {
 	}
 }
 
-// readAside reads the links that are set aside and determines the reasons again. If the rules of one compile now, the
-// link should be served with them, so the image is out of date.
-func (t *Table) readAside(r io.ReaderAt, part imagePart, links *store) (map[string]aside, error) {
+// readLast reads the last section, prepares the process for the time zones of its links, and returns the links that are set
+// aside. Choosers depend on the offsets of zones.
+func readLast(r io.ReaderAt, part imagePart, zone *time.Location) ([]byte, error) {
 	wire := make([]byte, part.size)
 	if err := readAt(r, wire, part.at); err != nil {
 		return nil, err
@@ -130,6 +137,20 @@ func (t *Table) readAside(r io.ReaderAt, part imagePart, links *store) (map[stri
 	if crc32.Checksum(wire, castagnoli) != part.sum {
 		return nil, fmt.Errorf("%w: damaged at %d", ErrImage, part.at)
 	}
+	rest, ok := skip(wire)
+	if !ok {
+		return nil, fmt.Errorf("%w: no time zones", ErrImage)
+	}
+	_, zones := uvarint(wire)
+	if !rule.UseZones(zones[:len(zones)-len(rest)], zone) {
+		return nil, fmt.Errorf("%w: the time zones have changed", ErrImage)
+	}
+	return rest, nil
+}
+
+// readAside reads the links that are set aside and determines the reasons again. If the rules of one compile now, the
+// link should be served with them, so the image is out of date.
+func (t *Table) readAside(wire []byte, links *store) (map[string]aside, error) {
 	nothing := &version{base: &store{}}
 	all := map[string]aside{}
 	for len(wire) > 0 {
@@ -145,7 +166,7 @@ func (t *Table) readAside(r io.ReaderAt, part imagePart, links *store) (map[stri
 		if !found || served.Num() != record.Num || served.Revision() != record.Revision {
 			return nil, fmt.Errorf("%w: link %d is set aside and not served", ErrImage, record.Num)
 		}
-		_, why := t.usable(&record, nothing)
+		_, _, why := t.usable(&record, nothing)
 		if why == nil {
 			return nil, fmt.Errorf("%w: link %d is set aside but its rules compile", ErrImage, record.Num)
 		}
@@ -160,10 +181,11 @@ const entryMin = 8
 
 // entryCheck recognizes valid links. It reuses its buffers.
 type entryCheck struct {
-	entry, scratch []byte
+	entry, rest []byte
 }
 
-// size is entrySize for untrusted bytes. It returns false unless b starts with a link as appendEntry writes it.
+// size is entrySize for untrusted bytes. It returns false unless b starts with a link as an encoder writes it. It does not
+// compile the rules again, but makes sure that their chooser is safe to use.
 func (c *entryCheck) size(b []byte) (n int, ok bool) {
 	if len(b) < entryMin || b[1] == 0 || b[1] > snapshot.MaxKey || len(b) < entryHead+int(b[1]) {
 		return 0, false
@@ -188,12 +210,14 @@ func (c *entryCheck) size(b []byte) (n int, ok bool) {
 			return 0, false
 		}
 	}
-	if b[0]&hasRest == 0 && b[0]&hasTerms == 0 {
+	if b[0]&(hasRest|hasTerms|decides) == 0 {
 		return len(b) - len(rest), b[0]&(hasPassword|hasPreview|hasUTM) == 0
 	}
-	if b[0]&hasRest != 0 {
-		if rest, ok = skip(rest); !ok {
-			return 0, false
+	for _, part := range [...]byte{decides, hasRest} {
+		if b[0]&part != 0 {
+			if rest, ok = skip(rest); !ok {
+				return 0, false
+			}
 		}
 	}
 	// The flags must agree with the record: without its flag, a password would not be asked for.
@@ -203,7 +227,16 @@ func (c *entryCheck) size(b []byte) (n int, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	c.entry, c.scratch = appendEntry(c.entry[:0], c.scratch, &r)
+	flags, terms := flagsOf(&r)
+	chooser, texts := e.parts()
+	if len(chooser) > 0 && !decision.CheckFlat(chooser, len(texts)) {
+		return 0, false
+	}
+	c.rest = c.rest[:0]
+	if flags&hasRest != 0 {
+		c.rest = appendRest(c.rest, &r, &terms)
+	}
+	c.entry = appendEntry(c.entry[:0], flags, &terms, &r, chooser, c.rest)
 	return n, string(c.entry) == string(b[:n])
 }
 
