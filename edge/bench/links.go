@@ -72,17 +72,6 @@ func fill(tab *table.Table, s *settings) error {
 	return tab.Load(b, snapshot.Cursor{Incarnation: 1, Revision: num})
 }
 
-// warm compiles all links with rules or variants, so that no run includes the compilation.
-func warm(tab *table.Table, s *settings) {
-	for _, class := range []byte{classRules, classVariants, classTracked} {
-		for i := range uint32(s.special) {
-			if e, ok := tab.Lookup(appendSlug(nil, class, i)); ok {
-				tab.Compiled(&e)
-			}
-		}
-	}
-}
-
 // ruleCount is the number of rules of a link.
 const ruleCount = 10
 

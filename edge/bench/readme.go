@@ -21,7 +21,7 @@ var (
 	readmeRatios = [][2]string{
 		{"P1b", "a plain link out of a million, clicks shipped to Kafka by the same core"}, {"P1a", "the same link, each click synced to the disk (`SPOOL_SYNC=always`)"},
 		{"P1", "the same link, clicks in the spool, not shipped"},
-		{"P2", "ten nested rules on ten subjects, 5,000 User-Agents, a city database"}, {"P2c", "the same with 50,000 links, some of them compiled at the visit"},
+		{"P2", "ten nested rules on ten subjects, 5,000 User-Agents, a city database"}, {"P2c", "the same with 50,000 links, each with conditions of its own"},
 		{"P3", "an A/B test of five variants"}, {"P4", "an unknown slug"},
 		{"N1", "nginx with 100,000 links, no log"}, {"N2", "nginx with 100,000 links and an access log"}, {"H1", "HAProxy with 100,000 links, no log"},
 		{"H2", "h2o with one destination, no log"}, {"C1", "Caddy with one destination, no log"},

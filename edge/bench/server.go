@@ -72,9 +72,6 @@ func serveEdge(s *settings) error {
 		return err
 	}
 	loaded := time.Since(began)
-	if !s.own {
-		warm(tab, s)
-	}
 	geo, err := openGeo(s.geo, dir)
 	if err != nil {
 		return err
