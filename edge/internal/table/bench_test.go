@@ -12,6 +12,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -239,35 +240,55 @@ func BenchmarkCompiled(b *testing.B) {
 	})
 }
 
-// BenchmarkCompile compiles links with ten rules that are not cached: with conditions of their own, and with those of other
-// links.
-func BenchmarkCompile(b *testing.B) {
-	for name, own := range map[string]bool{"own conditions": true, "known conditions": false} {
-		b.Run(name, func(b *testing.B) {
-			tab, err := table.New(table.Config{PlanBytes: 1 << 12})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer tab.Close()
-			const n = 20_000
+// BenchmarkChooser decides visits of links with ten rules: of a few, and of so many that a visit finds nothing in the processor's
+// caches.
+func BenchmarkChooser(b *testing.B) {
+	for _, n := range []int{100, 50_000} {
+		b.Run(fmt.Sprintf("%d_links", n), func(b *testing.B) {
+			tab := empty(b)
 			fill(b, tab, n, func(r *link.Record) {
 				r.SmartRouting = true
 				for i := range 10 {
-					number := i
-					if own {
-						number = 10*int(r.Num) + i
-					}
 					r.Rules = append(r.Rules, link.Rule{ID: link.ID{byte(i + 1)}, Target: "https://a.example", Conditions: fmt.Appendf(nil,
-						`{"operator":"AND","conditions":[{"type":"utm_source","operator":"in","value":["mail%d","post"]},{"type":"device","operator":"equals","value":"MOBILE"}]}`, number)})
+						`{"operator":"AND","conditions":[{"type":"utm_source","operator":"in","value":["mail%d","post"]},{"type":"device","operator":"equals","value":"MOBILE"}]}`, 10*int(r.Num)+i)})
 				}
 			})
 			slugs := order(n)
+			var nobody rule.Facts = facts{rule.FieldUTMSource: "nowhere", rule.FieldDevice: "MOBILE"}
 			b.ReportAllocs()
-			b.ResetTimer()
-			for i := range b.N {
+			b.ReportMetric(float64(tab.Bytes())/float64(n), "bytes/link")
+			for i := 0; b.Loop(); i++ {
 				e, _ := tab.Lookup(slugs[i%len(slugs)])
-				tab.Compiled(&e)
+				tab.Prepare(&e)
+				if choose(tab, &e, nobody, 0).Target != e.Destination() {
+					b.Fatal("a rule matches")
+				}
 			}
+		})
+	}
+}
+
+// BenchmarkLoad_rules loads links with ten rules: with conditions of their own, and with those of other links.
+func BenchmarkLoad_rules(b *testing.B) {
+	for name, own := range map[string]bool{"own conditions": true, "known conditions": false} {
+		b.Run(name, func(b *testing.B) {
+			const n = 1000
+			tab := empty(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				fill(b, tab, n, func(r *link.Record) {
+					r.SmartRouting = true
+					for i := range 10 {
+						number := i
+						if own {
+							number = 10*int(r.Num) + i
+						}
+						r.Rules = append(r.Rules, link.Rule{ID: link.ID{byte(i + 1)}, Target: "https://a.example", Conditions: fmt.Appendf(nil,
+							`{"operator":"AND","conditions":[{"type":"utm_source","operator":"in","value":["mail%d","post"]},{"type":"device","operator":"equals","value":"MOBILE"}]}`, number)})
+					}
+				})
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/n, "µs/link")
 		})
 	}
 }
