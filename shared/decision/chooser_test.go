@@ -60,8 +60,8 @@ func flatOf(t testing.TB, r *link.Record) []byte {
 	return b
 }
 
-// What a link with rules costs in memory, and what a visit of it costs in allocations. A visit that finds a link in no cache
-// waits for each of its cache lines, so the size is also a cost in time.
+// TestChooser_cost limits the memory of a link with rules, and the allocations of its visits. A visit that finds a link in no
+// cache waits for each of its cache lines, so the size is also a cost in time.
 func TestChooser_cost(t *testing.T) {
 	r := tenRules("own")
 	flat := flatOf(t, &r)

@@ -156,11 +156,10 @@ func (t *Table) compile(e *Entry) *Plan {
 // Prepare starts to prefetch the memory that Chooser or Compiled will read. Neither need follow.
 func (t *Table) Prepare(e *Entry) {
 	if e.flags&decides != 0 {
-		// The lines before these are already prefetched. A chooser with more lines has read the first ones when it needs them.
-		p := unsafe.Pointer(unsafe.SliceData(e.tail))
-		for line := 1; line < preparedLines; line += 3 {
-			// unsafe: a prefetch behind the end of the memory does nothing.
-			prefetchLink(unsafe.Add(p, line*cacheLine))
+		// Approach has prefetched the lines before these. The tail ends with the memory of its links, not with the link, so that
+		// no pointer leads behind that memory, which the garbage collector would not accept.
+		for at := cacheLine; at < min(prepared, len(e.tail)); at += 3 * cacheLine {
+			prefetchLink(unsafe.Pointer(&e.tail[at]))
 		}
 		return
 	}
@@ -175,8 +174,8 @@ func (t *Table) Prepare(e *Entry) {
 }
 
 const (
-	cacheLine     = 64
-	preparedLines = 13
+	cacheLine = 64
+	prepared  = 13 * cacheLine // bytes of the tail; the chooser of ten rules has 1 KB, most of which a visit reads
 )
 
 // planKey hashes the identity of a plan. A collision only costs a compilation, because the caller checks with is.
