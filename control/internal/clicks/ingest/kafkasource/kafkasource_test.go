@@ -42,6 +42,7 @@ func cluster(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 // writer writes frames to the topic with another client library.
 type writer struct {
 	*testing.T
+	topic  string
 	client *kgo.Client
 	next   map[click.Lane]uint64
 	clicks int
@@ -55,14 +56,14 @@ func newWriter(t *testing.T, c *kfake.Cluster) *writer {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	return &writer{T: t, client: client, next: map[click.Lane]uint64{}}
+	return &writer{T: t, topic: topic, client: client, next: map[click.Lane]uint64{}}
 }
 
 func (w *writer) raw(partition int32, value []byte) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	if err := w.client.ProduceSync(ctx, &kgo.Record{Topic: topic, Partition: partition, Value: value}).FirstErr(); err != nil {
+	if err := w.client.ProduceSync(ctx, &kgo.Record{Topic: w.topic, Partition: partition, Value: value}).FirstErr(); err != nil {
 		w.Fatalf("write: %v", err)
 	}
 	w.frames++

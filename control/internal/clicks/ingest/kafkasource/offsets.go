@@ -23,7 +23,7 @@ type Offsets struct {
 // ReadOffsets reads the committed offsets of a group.
 func ReadOffsets(ctx context.Context, cfg Config) (o Offsets, err error) {
 	err = withGroup(ctx, cfg, func(conn *kafkaconn.Conn, group string, partitions []int) error {
-		o, err = fetchOffsets(ctx, conn, cfg.Kafka.Topic, group, partitions)
+		o, err = fetchOffsets(ctx, conn, cfg.Kafka.FullTopic(), group, partitions)
 		return err
 	})
 	return o, err
@@ -46,8 +46,9 @@ func fetchOffsets(ctx context.Context, conn *kafkaconn.Conn, topic, group string
 
 // Rewind moves a group back to earlier offsets. It moves no partition forward. The group must have no members.
 func Rewind(ctx context.Context, cfg Config, to Offsets) error {
+	topic := cfg.Kafka.FullTopic()
 	return withGroup(ctx, cfg, func(conn *kafkaconn.Conn, group string, partitions []int) error {
-		have, err := fetchOffsets(ctx, conn, cfg.Kafka.Topic, group, partitions)
+		have, err := fetchOffsets(ctx, conn, topic, group, partitions)
 		if err != nil {
 			return err
 		}
@@ -66,11 +67,11 @@ func Rewind(ctx context.Context, cfg Config, to Offsets) error {
 		if len(commits) == 0 {
 			return nil
 		}
-		res, err := conn.Client().OffsetCommit(ctx, &kafka.OffsetCommitRequest{GroupID: group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{cfg.Kafka.Topic: commits}})
+		res, err := conn.Client().OffsetCommit(ctx, &kafka.OffsetCommitRequest{GroupID: group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{topic: commits}})
 		if err != nil {
 			return fmt.Errorf("kafka: rewind group %s: %w", group, err)
 		}
-		for _, p := range res.Topics[cfg.Kafka.Topic] {
+		for _, p := range res.Topics[topic] {
 			if p.Error != nil {
 				return fmt.Errorf("kafka: rewind group %s (is a control plane still running?): %w", group, p.Error)
 			}
@@ -94,5 +95,5 @@ func withGroup(ctx context.Context, cfg Config, f func(conn *kafkaconn.Conn, gro
 	for i, p := range topic.Partitions {
 		partitions[i] = p.ID
 	}
-	return f(conn, cmp.Or(cfg.Group, "ingest"), partitions)
+	return f(conn, cfg.Kafka.Prefix+cmp.Or(cfg.Group, "ingest"), partitions)
 }
