@@ -27,6 +27,7 @@ type place struct {
 	next, end int64     // the next offset to deliver, and the offset after the last available message
 	oldest    time.Time // when the message at next, or one just before it, was written; zero if there is none or it is unknown
 	busy      int       // messages being delivered
+	seen      time.Time // when the last successful fetch began
 }
 
 // share is what each partition of a generation may use of the Source's limits.
@@ -135,14 +136,15 @@ func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.Part
 // While the sink is slow, fetched records therefore stay compressed.
 func (s *Source) advance(ctx context.Context, partition int, at *unread, part share) error {
 	if len(at.records) == 0 {
+		began := time.Now()
 		records, end, err := s.fetch(ctx, partition, at.next, part.fetch)
 		if err != nil {
 			return err
 		}
-		at.records, at.from, at.end = records, at.next, end
+		at.records, at.from, at.end, at.seen = records, at.next, end, began
 	}
 	if len(at.records) == 0 {
-		s.reached(partition, place{at.next, at.end, at.oldest, 0})
+		s.reached(partition, place{at.next, at.end, at.oldest, 0, at.seen})
 		if at.end > at.next {
 			pause(ctx, 1) // the broker reports more messages but does not send them: avoid a tight loop
 		}
@@ -160,7 +162,7 @@ func (s *Source) advance(ctx context.Context, partition int, at *unread, part sh
 		for i := range list {
 			s.stats.bytes.Add(uint64(len(list[i].value)))
 		}
-		s.reached(partition, place{at.next, at.end, list[0].time, len(list)})
+		s.reached(partition, place{at.next, at.end, list[0].time, len(list), at.seen})
 		next.oldest = list[len(list)-1].time
 		if !s.deliver(ctx, list, &seat{places: part.places}) {
 			return ctx.Err()
@@ -169,7 +171,7 @@ func (s *Source) advance(ctx context.Context, partition int, at *unread, part sh
 		err = nil // the complete messages count; the rest is fetched again
 	}
 	*at = next
-	s.reached(partition, place{at.next, at.end, at.oldest, 0})
+	s.reached(partition, place{at.next, at.end, at.oldest, 0, at.seen})
 	return err
 }
 

@@ -18,6 +18,9 @@
 // Several groups may read the same topic, each with its own offsets, so that a slow group does not delay the others. A
 // Source is one member of one group.
 //
+// One process may read several Kafka clusters, such as one for each region, with one Source for each. They share nothing,
+// so a cluster that is down does not delay the others. They may deliver to the same sink. RunAll runs them.
+//
 // Known weaknesses: a topic may lose committed messages (unclean leader election). It is then read again from its
 // beginning, but only if this is noticed: when a partition is assigned or read beyond its end. It goes unnoticed if the
 // log has grown past the committed offset by then.
@@ -42,6 +45,9 @@ import (
 // Config holds the settings. Kafka is required.
 type Config struct {
 	Kafka kafkaconn.Settings
+	// Region is the name of the cluster in metrics, in the label kafka, and in logs. "" means that there is only one, and
+	// then there is no label.
+	Region string
 	// Group defaults to "ingest". Members of one group share the topic's partitions. Each group reads all partitions at
 	// its own pace.
 	Group string
@@ -122,6 +128,9 @@ func New(cfg Config, to click.Sink) (*Source, error) {
 	cfg.InFlightBytes = cmp.Or(cfg.InFlightBytes, 4<<20)
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	if cfg.Region != "" {
+		cfg.Logger = cfg.Logger.With("kafka", cfg.Region)
+	}
 	conn, err := kafkaconn.Open(cfg.Kafka, "shortline-"+cfg.Group, cfg.Timeout)
 	if err != nil {
 		return nil, err
@@ -180,6 +189,26 @@ func (s *Source) Run(ctx context.Context) error {
 		}
 	}
 	s.leave(group, member)
+	return nil
+}
+
+// RunAll runs Sources at the same time, until ctx ends and all have stopped. They stop together, because leaving the group
+// of a cluster that is down takes two seconds. If one fails, RunAll stops the others and returns the error.
+func RunAll(ctx context.Context, list []*Source) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	for _, s := range list {
+		running.Go(func() {
+			if err := s.Run(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	running.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package kafkasource
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -31,6 +33,9 @@ type Stats struct {
 	Lag        int64         // messages of these partitions that are not delivered yet
 	Age        time.Duration // age of the oldest of these messages, since it was written to the topic
 	InFlight   int           // messages being delivered
+	// Until is the time up to which all messages of these partitions are delivered, as far as this member knows: the time
+	// of its last fetch if nothing is left. Zero: unknown, or no partitions are assigned.
+	Until time.Time
 
 	LastDelivered, LastCommitted time.Time // zero: never
 }
@@ -52,12 +57,23 @@ func (s *Source) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st.Partitions = len(s.at)
-	for _, p := range s.at {
+	for i, p := range slices.Collect(maps.Values(s.at)) {
+		if until := p.until(); i == 0 || until.Before(st.Until) {
+			st.Until = until
+		}
 		st.Lag += p.end - p.next
 		st.Age = max(st.Age, p.age())
 		st.InFlight += p.busy
 	}
 	return st
+}
+
+// until is the time up to which all messages of the partition are delivered; zero if it is unknown.
+func (p place) until() time.Time {
+	if p.next >= p.end {
+		return p.seen
+	}
+	return p.oldest
 }
 
 func (p place) age() time.Duration {
@@ -67,28 +83,31 @@ func (p place) age() time.Duration {
 	return max(0, time.Since(p.oldest))
 }
 
-// metrics are labelled with the group of the member, so that members of several groups can share a process.
+// metrics are labelled with the group and the region of the member, so that several members can share a process.
 type metrics struct {
 	metric.Set
 	lag, age *prometheus.Desc // for each assigned partition
 }
 
 func (s *Source) newMetrics() metrics {
-	c, group, labels := &s.stats, s.cfg.Group, prometheus.Labels{"group": s.cfg.Group}
+	c, constant, labels := &s.stats, []string{"group", s.cfg.Group}, prometheus.Labels{"group": s.cfg.Group}
+	if s.cfg.Region != "" {
+		constant, labels["kafka"] = append(constant, "kafka", s.cfg.Region), s.cfg.Region
+	}
 	return metrics{
 		metric.Set{
-			metric.Total("shortline_kafkasource_messages_total", "Messages delivered or put aside.", c.messages.Load, "group", group),
-			metric.Total("shortline_kafkasource_message_bytes_total", "Bytes of messages read, after decompression.", c.bytes.Load, "group", group),
-			metric.Total("shortline_kafkasource_clicks_total", "Clicks delivered, repeats included.", c.clicks.Load, "group", group),
-			metric.Total("shortline_kafkasource_errors_total", "Failed requests and deliveries. Each is retried.", c.failures.Load, "group", group),
-			metric.Total("shortline_kafkasource_dead_messages_total", "Messages put aside because they contain no readable clicks.", c.dead.Load, "group", group),
-			metric.Total("shortline_kafkasource_expired_messages_total", "Messages that the topic deleted before they were read.", c.expired.Load, "group", group),
-			metric.Total("shortline_kafkasource_rewinds_total", "Partitions read again from the start because their log was truncated.", c.rewinds.Load, "group", group),
-			metric.Total("shortline_kafkasource_generations_total", "Assignments of partitions to this member.", c.generations.Load, "group", group),
-			metric.Gauge("shortline_kafkasource_partitions", "Partitions assigned to this member.", func() int { return s.Stats().Partitions }, "group", group),
-			metric.Gauge("shortline_kafkasource_in_flight_messages", "Messages being delivered.", func() int { return s.Stats().InFlight }, "group", group),
-			metric.Time("shortline_kafkasource_last_success_timestamp_seconds", "Time of the last successful delivery of clicks; 0 if there was none.", c.delivered.Load, "group", group),
-			metric.Time("shortline_kafkasource_commit_last_success_timestamp_seconds", "Time of the last successful offset commit; 0 if there was none.", c.committed.Load, "group", group),
+			metric.Total("shortline_kafkasource_messages_total", "Messages delivered or put aside.", c.messages.Load, constant...),
+			metric.Total("shortline_kafkasource_message_bytes_total", "Bytes of messages read, after decompression.", c.bytes.Load, constant...),
+			metric.Total("shortline_kafkasource_clicks_total", "Clicks delivered, repeats included.", c.clicks.Load, constant...),
+			metric.Total("shortline_kafkasource_errors_total", "Failed requests and deliveries. Each is retried.", c.failures.Load, constant...),
+			metric.Total("shortline_kafkasource_dead_messages_total", "Messages put aside because they contain no readable clicks.", c.dead.Load, constant...),
+			metric.Total("shortline_kafkasource_expired_messages_total", "Messages that the topic deleted before they were read.", c.expired.Load, constant...),
+			metric.Total("shortline_kafkasource_rewinds_total", "Partitions read again from the start because their log was truncated.", c.rewinds.Load, constant...),
+			metric.Total("shortline_kafkasource_generations_total", "Assignments of partitions to this member.", c.generations.Load, constant...),
+			metric.Gauge("shortline_kafkasource_partitions", "Partitions assigned to this member.", func() int { return s.Stats().Partitions }, constant...),
+			metric.Gauge("shortline_kafkasource_in_flight_messages", "Messages being delivered.", func() int { return s.Stats().InFlight }, constant...),
+			metric.Time("shortline_kafkasource_last_success_timestamp_seconds", "Time of the last successful delivery of clicks; 0 if there was none.", c.delivered.Load, constant...),
+			metric.Time("shortline_kafkasource_commit_last_success_timestamp_seconds", "Time of the last successful offset commit; 0 if there was none.", c.committed.Load, constant...),
 		},
 		prometheus.NewDesc("shortline_kafkasource_lag_messages", "Consumer lag: messages of a partition of this member that are not delivered yet.", []string{"partition"}, labels),
 		prometheus.NewDesc("shortline_kafkasource_lag_seconds", "Age of the oldest message that is not delivered yet, since it was written to the topic.", []string{"partition"}, labels),
