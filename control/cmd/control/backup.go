@@ -21,6 +21,7 @@ type keeper struct {
 	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"keys that encrypt secrets in the database, separated by commas; the first encrypts, all decrypt"`
 	ClickHouse    clicksAt
 	Kafka         kafkaconn.Settings
+	Regions       string `env:"KAFKA_REGIONS" help:"Kafka clusters that ingest reads, as for the control plane; empty: only KAFKA_BROKERS"`
 	DataDir       string `env:"DATA_DIR" envDefault:"./data" help:"folder of images unless MEDIA_S3_ENDPOINT is set"`
 	Media         object.S3Config
 }
@@ -31,10 +32,26 @@ func (k *keeper) Validate() error {
 	if len(k.EncryptionKey.Keys()) == 0 {
 		problems = append(problems, errors.New("ENCRYPTION_KEY: is required"))
 	}
-	if len(k.Kafka.Brokers) > 0 {
-		problems = append(problems, k.Kafka.Validate())
+	clusters, err := k.clusters()
+	if err != nil {
+		problems = append(problems, err)
+	}
+	if len(clusters) > 0 {
+		problems = append(problems, clusters[0].Kafka.Validate())
 	}
 	return errors.Join(problems...)
+}
+
+// clusters returns the Kafka clusters that ingest reads; none if no brokers are set.
+func (k *keeper) clusters() (list []kafkasource.Config, err error) {
+	if len(k.Kafka.Brokers) == 0 && k.Regions == "" {
+		return nil, nil
+	}
+	regions, err := kafkaconn.ParseRegions(k.Regions, k.Kafka)
+	for _, r := range regions {
+		list = append(list, kafkasource.Config{Region: r.Name, Kafka: r.Settings})
+	}
+	return list, err
 }
 
 // with connects to all stores and calls f.
@@ -51,8 +68,8 @@ func (k *keeper) with(ctx context.Context, out io.Writer, f func(*fleet.Fleet) e
 	all := &fleet.Fleet{
 		Database: store.Config{URL: k.DatabaseURL.Reveal(), MaxConns: 4}, Clicks: clicks, Objects: objects, Keys: k.EncryptionKey.Keys(), Out: out,
 	}
-	if len(k.Kafka.Brokers) > 0 {
-		all.Kafka = &kafkasource.Config{Kafka: k.Kafka}
+	if all.Kafka, err = k.clusters(); err != nil {
+		return err
 	}
 	return f(all)
 }

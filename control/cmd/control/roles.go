@@ -122,21 +122,15 @@ func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *pla
 		if err != nil {
 			return nil, err
 		}
-		clicks, err := p.consume(s.kafka("ingest", p.Logger), in.Sink, in.ReloadMarks)
-		if err != nil {
+		if err := p.consume("ingest", in.Sink, in.ReloadMarks, in.WatchClicks); err != nil {
 			return nil, err
 		}
-		in.WatchClicks(behind(clicks))
-		cfg := s.kafka("conversions", p.Logger)
-		cfg.Kafka = s.Kafka.ForConversions()
-		conversions, err := p.consume(cfg, in.Conversions, nil)
-		if err != nil {
+		if err := p.consume("conversions", in.Conversions, nil, in.WatchConversions); err != nil {
 			return nil, err
 		}
-		in.WatchConversions(behind(conversions))
 	}
 	if hooks != nil {
-		if _, err := p.consume(s.kafka("hooks", p.Logger), hooks.Sink, nil); err != nil {
+		if err := p.consume("hooks", hooks.Sink, nil, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -214,25 +208,43 @@ func (p *plane) conversionQueue() (func(context.Context, []conversion.Conversion
 	return queue.Send, nil
 }
 
-// consume adds a consumer group of Kafka. Each group reads the whole topic.
-func (p *plane) consume(cfg kafkasource.Config, sink click.Sink, reload func(context.Context) error) (*kafkasource.Source, error) {
-	cfg.Reload = reload
-	from, err := kafkasource.New(cfg, sink)
+// consume adds a consumer group, in each Kafka cluster, that delivers to one sink. Each group reads the whole topic. A nil
+// watch watches nothing.
+func (p *plane) consume(group string, sink click.Sink, reload func(context.Context) error, watch func(region string, behind app.Behind)) error {
+	clusters, err := p.kafka(group, p.Logger)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := p.Registry.Register(from); err != nil {
-		return nil, fmt.Errorf("register the metrics of the Kafka source: %w", err)
+	var all []*kafkasource.Source
+	for _, cfg := range clusters {
+		cfg.Reload = reload
+		if group == "conversions" {
+			cfg.Kafka = cfg.Kafka.ForConversions()
+		}
+		from, err := kafkasource.New(cfg, sink)
+		if err != nil {
+			return err
+		}
+		if err := p.Registry.Register(from); err != nil {
+			return fmt.Errorf("register the metrics of the Kafka source: %w", err)
+		}
+		if watch != nil {
+			watch(cfg.Region, behind(from))
+		}
+		all = append(all, from)
 	}
-	p.adapters = append(p.adapters, adapter{"kafka: " + cfg.Group, from})
-	return from, nil
+	p.adapters = append(p.adapters, adapter{"kafka: " + group, service.Func(func(ctx context.Context) error { return kafkasource.RunAll(ctx, all) })})
+	return nil
 }
 
 // behind returns what app.Ingest has to know of a consumer. Without partitions, another process has them, or none has.
-func behind(from *kafkasource.Source) func() (time.Duration, bool) {
+func behind(from *kafkasource.Source) app.Behind {
 	return func() (time.Duration, bool) {
 		s := from.Stats()
-		return s.Age, s.Partitions > 0
+		if s.Until.IsZero() {
+			return 0, false
+		}
+		return max(0, time.Since(s.Until)), s.Partitions > 0
 	}
 }
 

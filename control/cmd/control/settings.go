@@ -36,6 +36,7 @@ type settings struct {
 	DatabaseConns int           `env:"DATABASE_MAX_CONNS" envDefault:"20" help:"limit of connections to the database"`
 	ClickHouse    clicksAt
 	Kafka         kafkaconn.Settings
+	Regions       string        `env:"KAFKA_REGIONS" help:"Kafka clusters to read clicks and conversions from (roles ingest and webhooks), as name=host:port,host:port;name2=host:port, such as one for each region, named like REGION of its edges; the other KAFKA_ settings apply to all of them. KAFKA_BROKERS, where the role api writes conversions, must then be brokers of one of them, or be empty without the role api. Empty: only KAFKA_BROKERS is read. All processes with these roles need the same value"`
 	EdgeTokens    config.Secret `env:"EDGE_TOKENS" help:"tokens of edges, at least 16 bytes each, separated by commas (role publish, and api if edges proxy the API); tokens written as name=token with the same name are one identity"`
 	Edges         edgePort
 	Signing       signing
@@ -141,7 +142,7 @@ func (s *settings) Validate() error {
 		problems = append(problems, s.ClickHouse.validate())
 	}
 	if roles.Ingest || roles.Webhooks {
-		problems = append(problems, s.kafka("", nil).Validate())
+		problems = append(problems, s.kafkaProblems(roles)...)
 	}
 	if roles.Certs && s.Certificates.Email != "" && s.Certificates.Key == "" {
 		problem("CERTIFICATE_KEY: is required with ACME_EMAIL")
@@ -165,9 +166,33 @@ func databaseAddress(s config.Secret) error {
 	return errors.New("DATABASE_URL: must begin with postgres:// or sqlite: and name a database")
 }
 
-// kafka returns the settings of a consumer in a group.
-func (s *settings) kafka(group string, log *slog.Logger) kafkasource.Config {
-	return kafkasource.Config{Kafka: s.Kafka, Group: group, DeadDir: filepath.Join(s.DataDir, "dead", group), Logger: log}
+// kafkaProblems checks the Kafka clusters of a process that reads them.
+func (s *settings) kafkaProblems(r roles) (problems []error) {
+	list, err := kafkaconn.ParseRegions(s.Regions, s.Kafka)
+	if err != nil {
+		problems = append(problems, err)
+	}
+	if r.API && s.Regions != "" && len(s.Kafka.Brokers) == 0 {
+		problems = append(problems, errors.New("KAFKA_BROKERS: is required with KAFKA_REGIONS and the role api, which writes conversions there"))
+	}
+	settings := s.Kafka
+	if len(list) > 0 {
+		settings = list[0].Settings // regions differ only in their brokers, which have been checked
+	} else if len(settings.Brokers) == 0 {
+		return problems
+	}
+	return append(problems, settings.Validate())
+}
+
+// kafka returns the settings of the consumers in a group, one for each Kafka cluster. Brokers of regions are not read
+// from invalid settings.
+func (s *settings) kafka(group string, log *slog.Logger) (list []kafkasource.Config, err error) {
+	regions, err := kafkaconn.ParseRegions(s.Regions, s.Kafka)
+	for _, r := range regions {
+		// Offsets are unique only within a cluster, so each has a folder of its own.
+		list = append(list, kafkasource.Config{Region: r.Name, Kafka: r.Settings, Group: group, DeadDir: filepath.Join(s.DataDir, "dead", group, r.Name), Logger: log})
+	}
+	return list, err
 }
 
 func (s *settings) edges(log *slog.Logger) edgeapi.Config {

@@ -76,10 +76,14 @@ type Ingest struct {
 	ReloadMarks func(context.Context) error
 	// Conversions stores conversions. It is done with a batch when the click store has it.
 	Conversions click.Sink
-	// WatchClicks and WatchConversions add Kafka's consumers, so that processes with the role experiments know how far they
-	// are: the age of the oldest message that is not stored, and whether the consumer has partitions. nil in standalone.
-	WatchClicks, WatchConversions func(behind func() (time.Duration, bool))
+	// WatchClicks and WatchConversions add the consumers of a Kafka cluster, so that other processes know how far they
+	// are. The region is the name of the cluster; "" if there is only one. nil in standalone.
+	WatchClicks, WatchConversions func(region string, behind Behind)
 }
+
+// Behind returns how long ago the time was up to which all messages of a consumer's partitions are stored. assigned is
+// false if the consumer has no partitions, or does not know the time.
+type Behind = func() (age time.Duration, assigned bool)
 
 // Webhooks is the role that delivers events to other systems.
 type Webhooks struct {

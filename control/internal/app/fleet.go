@@ -84,8 +84,8 @@ func (f *Fleet) Ingest(clicks Clicks, retention int, server *API) (*Ingest, erro
 	}
 	progress := ingest.NewProgress(f.deps.Store, f.deps.Logger)
 	f.add("progress of ingest", progress)
-	in.WatchClicks = func(behind func() (time.Duration, bool)) { progress.Watch(ingest.Clicks, behind) }
-	in.WatchConversions = func(behind func() (time.Duration, bool)) { progress.Watch(ingest.Conversions, behind) }
+	in.WatchClicks = func(region string, behind Behind) { progress.Watch(ingest.Clicks, region, behind) }
+	in.WatchConversions = func(region string, behind Behind) { progress.Watch(ingest.Conversions, region, behind) }
 	in.Conversions, err = f.conversions(clicks, observer, server.Converted)
 	return in, err
 }

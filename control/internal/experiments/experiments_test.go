@@ -300,7 +300,7 @@ func TestAutopilot_waits_for_data(t *testing.T) {
 	each(t, func(w *world) {
 		behind := func(d time.Duration) {
 			w.Helper()
-			w.ok(w.store.Tx(w.Context(), func(tx *store.Tx) error { return tx.NoteProgress(w.Context(), "a", ingest.Conversions, d) }))
+			w.ok(w.store.Tx(w.Context(), func(tx *store.Tx) error { return tx.NoteProgress(w.Context(), "a", ingest.Conversions, "", d) }))
 		}
 		s := experiments.New(experiments.Config{Every: time.Millisecond, Behind: func(ctx context.Context) (string, error) {
 			return ingest.OutOfDate(ctx, w.store, ingest.Conversions)

@@ -37,6 +37,7 @@ type Progress struct {
 
 type source struct {
 	name   string
+	region string
 	behind func() (age time.Duration, assigned bool)
 }
 
@@ -45,10 +46,11 @@ func NewProgress(st *store.Store, logger *slog.Logger) *Progress {
 	return &Progress{store: st, logger: cmp.Or(logger, slog.Default()), process: store.NewID()}
 }
 
-// Watch adds a source. behind returns the age of its oldest message that is not stored, and whether this process has a part
-// of the source at all. It may be called at any time. Call Watch before Run.
-func (p *Progress) Watch(name string, behind func() (age time.Duration, assigned bool)) {
-	p.sources = append(p.sources, source{name, behind})
+// Watch adds a source. The region is the name of its Kafka cluster; "" if there is only one. behind returns how long ago
+// the time was up to which the source is stored, and whether this process has a part of the source at all. It may be
+// called at any time. Call Watch before Run.
+func (p *Progress) Watch(name, region string, behind func() (age time.Duration, assigned bool)) {
+	p.sources = append(p.sources, source{name, region, behind})
 }
 
 // Run tells until ctx ends.
@@ -69,14 +71,16 @@ func (p *Progress) Run(ctx context.Context) error {
 // Tell stores the progress once.
 func (p *Progress) Tell(ctx context.Context) error {
 	err := p.store.Tx(ctx, func(tx *store.Tx) error {
+		var all []store.Progress
 		for _, s := range p.sources {
+			all = append(all, store.Progress{Source: s.name, Region: s.region})
 			if age, assigned := s.behind(); assigned {
-				if err := tx.NoteProgress(ctx, p.process, s.name, age); err != nil {
+				if err := tx.NoteProgress(ctx, p.process, s.name, s.region, age); err != nil {
 					return err
 				}
 			}
 		}
-		return nil
+		return tx.ForgetProgress(ctx, all)
 	})
 	if err != nil {
 		return fmt.Errorf("store the progress of ingest: %w", err)
@@ -85,16 +89,24 @@ func (p *Progress) Tell(ctx context.Context) error {
 }
 
 // OutOfDate says why figures from the click store are out of date; "" means that they are not. The sources are those that a
-// process must have told about. Edges that have not reported for two minutes are ignored: nobody knows what they have.
+// process must have told about. A region whose Kafka nobody can read makes them out of date, too, until the region is
+// read again or is removed from KAFKA_REGIONS. Edges that have not reported for two minutes are ignored: nobody knows
+// what they have.
 func OutOfDate(ctx context.Context, st *store.Store, sources ...string) (string, error) {
-	told, err := st.IngestProgress(ctx, silence)
+	told, err := st.IngestProgress(ctx)
 	if err != nil {
 		return "", fmt.Errorf("read the progress of ingest: %w", err)
 	}
 	known := map[string]bool{}
-	for _, p := range told {
+	for _, p := range latest(told) {
+		if p.Ago > silence && p.Region == "" {
+			continue
+		}
 		known[p.Source] = true
-		if p.Behind > 0 && p.Behind+p.Ago > MaxBehind {
+		if p.Behind+p.Ago > MaxBehind {
+			if p.Region != "" {
+				return fmt.Sprintf("Some %s of the region %s have not been stored for more than five minutes.", p.Source, p.Region), nil
+			}
 			return fmt.Sprintf("Some %s have not been stored for more than five minutes.", p.Source), nil
 		}
 	}

@@ -33,8 +33,8 @@ func TestOutOfDate(t *testing.T) {
 		var age time.Duration
 		assigned := true
 		one, two := ingest.NewProgress(s, nil), ingest.NewProgress(s, nil)
-		one.Watch(ingest.Clicks, func() (time.Duration, bool) { return time.Second, true })
-		two.Watch(ingest.Conversions, func() (time.Duration, bool) { return age, assigned })
+		one.Watch(ingest.Clicks, "", func() (time.Duration, bool) { return time.Second, true })
+		two.Watch(ingest.Conversions, "", func() (time.Duration, bool) { return age, assigned })
 		must(one.Tell(t.Context()))
 		says("No process stores conversions")
 		must(two.Tell(t.Context()))
@@ -76,5 +76,89 @@ func TestOutOfDate(t *testing.T) {
 		says("at an edge")
 		report(time.Hour, time.Hour) // an edge that was switched off
 		says("")
+	})
+}
+
+// A region whose Kafka cannot be read keeps figures out of date, and what was last known of it is not forgotten. The clicks
+// of other regions reach further.
+func TestReaches(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		tx := func(f func(tx *store.Tx) error) {
+			t.Helper()
+			must(s.Tx(t.Context(), f))
+		}
+		reachable := true
+		eu, us := ingest.NewProgress(s, nil), ingest.NewProgress(s, nil)
+		for _, p := range []*ingest.Progress{eu, us} {
+			p.Watch(ingest.Clicks, "eu", func() (time.Duration, bool) { return time.Second, p == eu })
+			p.Watch(ingest.Clicks, "us", func() (time.Duration, bool) { return 2 * time.Second, p == us && reachable })
+		}
+		report := func(edge, region string, pending int, waits, seen time.Duration) {
+			t.Helper()
+			r := store.EdgeReport{Edge: edge, Run: "r", Status: fmt.Sprintf(`{"region": %q, "spool": {"pending": %d, "oldestMs": %d}}`, region, pending, waits.Milliseconds()), SeenAt: time.Now().Add(-seen).UnixMilli()}
+			tx(func(tx *store.Tx) error {
+				_, _, err := tx.SaveEdgeReport(t.Context(), r, "", 0, nil)
+				return err
+			})
+		}
+		reaches := func(want ...string) {
+			t.Helper()
+			list, err := ingest.Reaches(t.Context(), s, time.Now().Add(-24*time.Hour).UnixMilli())
+			must(err)
+			var got []string
+			for _, r := range list {
+				lag := "unknown"
+				if r.Until != 0 {
+					lag = time.Since(time.UnixMilli(r.Until)).Round(time.Minute).String()
+				}
+				got = append(got, fmt.Sprintf("%s %s behind at %q, %d of %d edges silent", r.Region, lag, r.At, r.Silent, r.Edges))
+			}
+			if strings.Join(got, "\n") != strings.Join(want, "\n") {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+		report("a", "eu", 0, 0, 0)
+		reaches(`eu unknown behind at "", 0 of 1 edges silent`)
+		must(eu.Tell(t.Context()))
+		must(us.Tell(t.Context()))
+		report("b", "us", 0, 0, 0)
+		report("c", "us", 7, 0, 0)
+		report("a2", "eu", 0, 0, 9*time.Hour) // stopped long ago, with nothing left
+		reaches(`eu 0s behind at "kafka", 1 of 2 edges silent`, `us 0s behind at "kafka", 0 of 2 edges silent`)
+		report("a2", "eu", 3, 0, 9*time.Hour) // stopped with clicks
+		reaches(`eu 9h0m0s behind at "edge", 1 of 2 edges silent`, `us 0s behind at "kafka", 0 of 2 edges silent`)
+		report("a2", "eu", 0, 0, 0)
+
+		reachable = false // for three hours
+		tx(func(tx *store.Tx) error {
+			_, err := tx.Exec(t.Context(), `UPDATE ingest_progress SET at = at - ?`, (3 * time.Hour).Milliseconds())
+			return err
+		})
+		for range 2 {
+			must(us.Tell(t.Context())) // knows nothing, and forgets nothing
+			must(eu.Tell(t.Context()))
+		}
+		reaches(`eu 0s behind at "kafka", 0 of 2 edges silent`, `us 3h0m0s behind at "kafka", 0 of 2 edges silent`)
+		if reason, err := ingest.OutOfDate(t.Context(), s, ingest.Clicks); err != nil || !strings.Contains(reason, "region us") {
+			t.Errorf("%q, %v", reason, err)
+		}
+		report("b", "us", 5, 4*time.Hour, 0) // its clicks have waited longer
+		reaches(`eu 0s behind at "kafka", 0 of 2 edges silent`, `us 4h0m0s behind at "edge", 0 of 2 edges silent`)
+		report("b", "us", 0, 0, 0)
+
+		alone := ingest.NewProgress(s, nil) // the region was removed from the settings
+		alone.Watch(ingest.Clicks, "eu", func() (time.Duration, bool) { return 0, true })
+		must(alone.Tell(t.Context()))
+		if reason, err := ingest.OutOfDate(t.Context(), s, ingest.Clicks); err != nil || reason != "" {
+			t.Errorf("%q, %v", reason, err)
+		}
+		reaches(`eu 0s behind at "kafka", 0 of 2 edges silent`, `us unknown behind at "", 0 of 2 edges silent`)
 	})
 }

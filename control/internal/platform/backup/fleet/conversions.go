@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
-	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/platform/backup"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/conversion"
@@ -68,11 +67,4 @@ func (f *Fleet) importConversions(ctx context.Context, from string, m *backup.Ma
 		return fmt.Errorf("restore conversions: %w", err)
 	}
 	return nil
-}
-
-// rewindConversions makes Kafka deliver all conversions again that it still has. A conversion has a key, so it counts once.
-func (f *Fleet) rewindConversions(ctx context.Context) error {
-	cfg := *f.Kafka
-	cfg.Kafka, cfg.Group = cfg.Kafka.ForConversions(), "conversions"
-	return kafkasource.Rewind(ctx, cfg, kafkasource.Offsets{})
 }

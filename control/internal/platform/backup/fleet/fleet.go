@@ -42,9 +42,9 @@ type Fleet struct {
 	Database store.Config
 	Clicks   *clickhouse.Store
 	Objects  object.Store
-	Kafka    *kafkasource.Config // nil: offsets are neither stored nor reset
-	Keys     [][]byte            // ENCRYPTION_KEY
-	Out      io.Writer           // receives messages for the operator
+	Kafka    []kafkasource.Config // one for each Kafka cluster; none: offsets are neither stored nor reset
+	Keys     [][]byte             // ENCRYPTION_KEY
+	Out      io.Writer            // receives messages for the operator
 }
 
 // facts is the part of the manifest about a fleet.
@@ -56,7 +56,9 @@ type facts struct {
 	Marks       []analytics.Mark     `json:"marks"`
 	LastLink    uint64               `json:"lastLink"` // the highest link number in the clicks
 	Offsets     *kafkasource.Offsets `json:"kafkaOffsets,omitempty"`
-	Probe       string               `json:"probe"` // encrypted with ENCRYPTION_KEY
+	// Regions has the offsets of clusters with a name (KAFKA_REGIONS). Those that could not be read are missing.
+	Regions map[string]kafkasource.Offsets `json:"kafkaRegions,omitempty"`
+	Probe   string                         `json:"probe"` // encrypted with ENCRYPTION_KEY
 }
 
 const (
@@ -84,14 +86,8 @@ func (f *Fleet) Backup(ctx context.Context, to string) (*backup.Manifest, error)
 	}
 	defer folder.Abandon()
 	m, facts := &backup.Manifest{Kind: kind}, facts{Probe: box.Seal(probePlace, probeText)}
-	if f.Kafka != nil {
-		o, err := kafkasource.ReadOffsets(ctx, *f.Kafka)
-		if err != nil {
-			return nil, err
-		}
-		facts.Offsets = &o
-	} else {
-		fmt.Fprintln(f.Out, "KAFKA_BROKERS is not set: the backup does not say how far ingest has come.")
+	if err := f.readOffsets(ctx, &facts); err != nil {
+		return nil, err
 	}
 	if err := f.exportClicks(ctx, folder, m, &facts); err != nil {
 		return nil, err
@@ -222,18 +218,7 @@ func (f *Fleet) Restore(ctx context.Context, from string, force bool) (*backup.M
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case facts.Offsets == nil:
-		fmt.Fprintln(f.Out, "The backup does not say how far ingest had come: take the group back yourself to a time before the backup.")
-	case f.Kafka == nil:
-		fmt.Fprintln(f.Out, "KAFKA_BROKERS is not set: take the group of ingest back yourself to a time before the backup.")
-	default:
-		if err := f.rewindConversions(ctx); err != nil {
-			fmt.Fprintln(f.Out, "Take the group of conversions back yourself to a time before the backup:", err)
-		}
-		return m, kafkasource.Rewind(ctx, *f.Kafka, *facts.Offsets)
-	}
-	return m, nil
+	return m, f.rewind(ctx, &facts)
 }
 
 // importSize is the number of clicks per insert.
