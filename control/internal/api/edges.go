@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
@@ -85,8 +86,37 @@ type EdgeTwin struct {
 
 // EdgeList is the list of all edges and the newest revision of links.
 type EdgeList struct {
-	Edges    []Edge `json:"edges"`
-	Revision uint64 `json:"revision"`
+	Edges    []Edge        `json:"edges"`
+	Revision uint64        `json:"revision"`
+	Regions  []RegionReach `json:"regions" doc:"How far the clicks of each region reach, by name."`
+}
+
+// RegionReach is how far the clicks of a region are stored.
+type RegionReach struct {
+	Region        string  `json:"region" doc:"REGION of its edges, and the name of its Kafka in KAFKA_REGIONS."`
+	CompleteUntil *Time   `json:"completeUntil" doc:"Reports have all clicks of the region up to this time. Null if it is unknown, such as in a standalone process or before ingest has read the region."`
+	LagSeconds    float64 `json:"lagSeconds" doc:"Age of completeUntil. It is below a minute while clicks arrive normally, because edges report every few seconds; 0 if it is unknown."`
+	WaitsAt       *string `json:"waitsAt" doc:"Where later clicks may be: edge or kafka. Null if it is unknown." enum:"edge,kafka"`
+	Edges         int     `json:"edges" doc:"Edges that have reported within a day."`
+	SilentEdges   int     `json:"silentEdges" doc:"Those that have not reported for two minutes. The region is complete only up to the last report of such an edge, unless it had no clicks then and another edge of the region reports."`
+}
+
+// reaches returns how far the clicks of each region reach.
+func (s *Server) reaches(ctx context.Context, now int64) ([]RegionReach, error) {
+	all, err := ingest.Reaches(ctx, s.Store, now-edgesSince.Milliseconds())
+	if err != nil {
+		return nil, err
+	}
+	list := make([]RegionReach, 0, len(all))
+	for _, r := range all {
+		to := RegionReach{Region: r.Region, WaitsAt: text(r.At), Edges: r.Edges, SilentEdges: r.Silent}
+		if r.Until != 0 {
+			until := Time(r.Until)
+			to.CompleteUntil, to.LagSeconds = &until, float64(max(0, now-r.Until))/1000
+		}
+		list = append(list, to)
+	}
+	return list, nil
 }
 
 // edgesSince is how far back edges are listed.
@@ -127,6 +157,9 @@ func (s *Server) registerEdges() {
 					e.Twin = &EdgeTwin{r.Twin, Time(r.TwinAt)}
 				}
 				out.Edges = append(out.Edges, e)
+			}
+			if out.Regions, err = s.reaches(ctx, now); err != nil {
+				return nil, err
 			}
 			return &body[EdgeList]{out}, nil
 		})

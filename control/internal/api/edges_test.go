@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
+	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -44,6 +46,16 @@ func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
 			if got := r.at(path); got != want {
 				t.Errorf("%s: %v, want %v", path, got, want)
 			}
+		}
+		for path, want := range map[string]any{"regions.0.region": "", "regions.0.completeUntil": nil, "regions.0.waitsAt": nil, "regions.0.lagSeconds": 0.0, "regions.1.region": "eu-central", "regions.2": nil} {
+			if got := r.at(path); got != want {
+				t.Errorf("%s: %v, want %v", path, got, want)
+			}
+		}
+		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error { return tx.NoteProgress(t.Context(), "p", ingest.Clicks, "us", time.Minute) }))
+		r = w.do("GET", "/api/edges", "", as(w.root)).want(200)
+		if until, err := time.Parse(time.RFC3339, r.str("regions.2.completeUntil")); err != nil || time.Since(until) < time.Minute || r.num("regions.2.lagSeconds") < 59 || r.str("regions.2.waitsAt") != "kafka" || r.str("regions.2.region") != "us" {
+			t.Errorf("%v: %s", err, r.text)
 		}
 		if seen, err := time.Parse(time.RFC3339, r.str("edges.0.lastSeenAt")); err != nil || time.Since(seen) > time.Minute {
 			t.Errorf("last seen %v, %v", seen, err)
