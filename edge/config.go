@@ -41,6 +41,7 @@ type Settings struct {
 	ConversionLimit    int           `env:"CONVERSION_LIMIT" envDefault:"120" help:"conversions per minute that each edge takes from browsers, per client (IPv4 address or IPv6 /64); 0 = no limit"`
 	ConversionKeyLimit int           `env:"CONVERSION_KEY_LIMIT" envDefault:"60000" help:"conversions per minute that each edge takes from browsers, per publishable key; 0 = no limit"`
 	ConversionCap      int64         `env:"CONVERSION_SPOOL_CAP_BYTES" envDefault:"268435456" help:"size of the spool of conversions above which they are refused with 503"`
+	DrainDelay         time.Duration `env:"DRAIN_DELAY" envDefault:"0" help:"how long the edge answers visitors after SIGTERM while /readyz answers 503, so that load balancers, DNS or routes leave it out before it stops, such as 20s, at most 1h; a second signal ends the process at once"`
 	ShipDelay          time.Duration `env:"SHIP_DELAY" envDefault:"25ms" help:"how long a click waits for others before a batch is shipped"`
 }
 
@@ -50,7 +51,7 @@ func (s Settings) Config() Config {
 		Name: s.Name, Region: s.Region, AnonymizeIP: s.AnonymizeIP, HonorDNT: s.HonorDNT, StrictHosts: s.StrictHosts, TLSAddr: s.TLSAddr, TLSLimit: s.TLSLimit, ProxyProtocol: s.ProxyProtocol,
 		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL,
-		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, SpoolLanes: s.SpoolLanes, MaxConnections: s.MaxConnections, RuleCacheBytes: s.RuleCache, ShipDelay: s.ShipDelay,
+		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, SpoolLanes: s.SpoolLanes, MaxConnections: s.MaxConnections, RuleCacheBytes: s.RuleCache, ShipDelay: s.ShipDelay, DrainDelay: s.DrainDelay,
 		ConversionLimit: s.ConversionLimit, ConversionKeyLimit: s.ConversionKeyLimit, ConversionCapBytes: s.ConversionCap,
 	}
 }
@@ -132,6 +133,8 @@ type Config struct {
 	ConversionCapBytes int64
 	// ConversionSegmentBytes is the size of that spool's files; 0 means 1 MiB. Each of the two lanes reserves two files.
 	ConversionSegmentBytes int64
+	// DrainDelay is how long the edge answers visitors after it was asked to stop; see Edge.Drain. At most an hour.
+	DrainDelay time.Duration
 	// ShipDelay is how long a click waits for others before a batch is shipped; 0 means 25 ms, a negative value no delay.
 	ShipDelay time.Duration
 	// MissingEvery is how often counts of slugs that do not exist are reported; 0 means once a minute.
@@ -184,6 +187,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxConnections < 0 {
 		add("EDGE_MAX_CONNECTIONS: must not be negative")
+	}
+	if c.DrainDelay < 0 || c.DrainDelay > time.Hour {
+		add("DRAIN_DELAY: must be 0 to 1h")
 	}
 	if c.RuleCacheBytes < 0 {
 		add("RULE_CACHE_BYTES: must not be negative")

@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -117,6 +118,7 @@ type Edge struct {
 	listener *listen.Listener
 	reserve  []byte // with TLS only: see there
 	parts    service.Group
+	draining atomic.Bool
 }
 
 // New opens everything that an edge needs, including its data folder and its port, and reads its local state. The caller
@@ -244,7 +246,7 @@ func (e *Edge) openRedirect(cfg Config, deps Deps, keys snapshot.Keys) error {
 	}
 	parts := redirect.Deps{
 		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Hosts: e.hosts, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
-		Ready: e.Ready, Missing: e.missing, Desk: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
+		Ready: e.Ready, Unready: e.Unready, Missing: e.missing, Desk: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
 	}
 	if e.road != nil {
 		parts.Till = e.road
@@ -481,10 +483,6 @@ func (e *Edge) ConversionsDelivered(ctx context.Context) error {
 	}
 	return e.road.Delivered(ctx)
 }
-
-// Ready reports whether the edge has loaded its links, and its hosts and keys of click ids. For the latter it waits at most
-// five seconds if the control plane does not send them.
-func (e *Edge) Ready() bool { return e.agent.Ready() && (e.hosts == nil || e.hosts.Settled()) }
 
 // Applied returns the position of the served links in the control plane's log of changes.
 func (e *Edge) Applied() snapshot.Cursor { return e.agent.Applied() }

@@ -101,7 +101,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	g.AddReady("edge", data, data.Started())
 	g.Add("backups", &backups{copied{s.DataDir, links, clicks, delivered(data)}, log})
 	s.greet(stdout, control.AdminPassword, op.Addr(), geo)
-	return g.Run(ctx)
+	return g.Run(data.Drain(ctx))
 }
 
 // delivered returns a function that waits until the click store has all clicks and conversions of the edge.
@@ -153,8 +153,8 @@ func check(op *ops.Server, started <-chan struct{}, data *edge.Edge) {
 		}
 	})
 	op.AddCheck("links", func(context.Context) error {
-		if !data.Ready() {
-			return errors.New("links not loaded yet")
+		if reasons := data.Unready(); len(reasons) > 0 {
+			return errors.New(strings.Join(reasons, ", "))
 		}
 		return nil
 	})

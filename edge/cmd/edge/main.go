@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/shortline/shortline/edge"
@@ -97,8 +98,8 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 		return err
 	}
 	op.AddCheck("links", func(context.Context) error {
-		if !e.Ready() {
-			return errors.New("links not loaded yet")
+		if reasons := e.Unready(); len(reasons) > 0 {
+			return errors.New(strings.Join(reasons, ", "))
 		}
 		return nil
 	})
@@ -108,5 +109,5 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	g.AddReady("edge", e, e.Started())
 	g.Add("kafka", sink)
 	g.Add("kafka for conversions", conversions)
-	return g.Run(ctx)
+	return g.Run(e.Drain(ctx))
 }

@@ -110,7 +110,10 @@ type Deps struct {
 	// Tracer creates a span for one in sixteen answers, except those of the upstream. nil means no spans.
 	Tracer trace.Tracer
 	Ready  func() bool // whether the table may be used for answers; nil means always
-	Logger *slog.Logger
+	// Unready returns the reasons why visitors should be sent to other edges, for /readyz; none means that this edge is
+	// ready. Reasons need no escapes in JSON. Visits are answered all the same. It may be nil.
+	Unready func() []string
+	Logger  *slog.Logger
 }
 
 // Handler answers requests. It is safe for concurrent use.

@@ -1,6 +1,7 @@
 package redirect
 
 import (
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -58,6 +59,18 @@ const robots = "User-agent: *\nDisallow: /api/\n"
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2456e6"/><path d="M9 20.5 20.5 9M13 8.5h8.5V17" fill="none" stroke="#fff" stroke-width="3.4" stroke-linecap="round" stroke-linejoin="round"/></svg>`
 
+// readiness returns the answer of /readyz, for whoever decides whether visitors are sent to this edge.
+func (h *Handler) readiness() (status int, body string) {
+	var reasons []string
+	if h.deps.Unready != nil {
+		reasons = h.deps.Unready()
+	}
+	if len(reasons) == 0 {
+		return fasthttp.StatusOK, `{"status":"ready"}`
+	}
+	return fasthttp.StatusServiceUnavailable, `{"status":"not ready","reasons":["` + strings.Join(reasons, `","`) + `"]}`
+}
+
 // fixed answers the fixed paths of every edge, such as /robots.txt. It returns false for other paths.
 func (h *Handler) fixed(ctx *fasthttp.RequestCtx, path []byte) bool {
 	var media, body, cache string
@@ -70,10 +83,8 @@ func (h *Handler) fixed(ctx *fasthttp.RequestCtx, path []byte) bool {
 	case "/healthz":
 		media, body, cache = "application/json", `{"status":"ok"}`, "no-store"
 	case "/readyz":
-		media, body, cache = "application/json", `{"status":"ready"}`, "no-store"
-		if h.deps.Ready != nil && !h.deps.Ready() {
-			status, body = fasthttp.StatusServiceUnavailable, `{"status":"not ready"}`
-		}
+		media, cache = "application/json", "no-store"
+		status, body = h.readiness()
 	default:
 		return false
 	}

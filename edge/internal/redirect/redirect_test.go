@@ -261,25 +261,26 @@ func TestRedirect_info(t *testing.T) {
 
 func TestRedirect_fixed_paths(t *testing.T) {
 	t.Parallel()
-	ready := make(chan bool, 1)
+	ready, reasons := make(chan bool, 1), make(chan []string, 1)
 	w := newWorld(t, samples(), func(_ *redirect.Config, d *redirect.Deps) {
 		d.Ready = func() bool { r := <-ready; return r }
+		d.Unready = func() []string { r := <-reasons; return r }
 	})
 	for target, media := range map[string]string{"/robots.txt": "text/plain; charset=utf-8", "/favicon.ico": "image/svg+xml", "/healthz": "application/json"} {
 		if a := w.get(target); a.StatusCode != 200 || a.Header.Get("Content-Type") != media || a.body == "" {
 			t.Errorf("%s = %d %q", target, a.StatusCode, a.Header.Get("Content-Type"))
 		}
 	}
-	ready <- false
-	if a := w.get("/readyz"); a.StatusCode != 503 {
-		t.Errorf("not ready = %d", a.StatusCode)
+	reasons <- []string{"links not loaded yet", "draining"}
+	if a := w.get("/readyz"); a.StatusCode != 503 || a.body != `{"status":"not ready","reasons":["links not loaded yet","draining"]}` {
+		t.Errorf("not ready = %d %s", a.StatusCode, a.body)
 	}
 	ready <- false
 	if a := w.get("/nothing"); a.StatusCode != 503 || a.Header.Get("Retry-After") == "" {
 		t.Errorf("unknown slug while not ready = %d", a.StatusCode)
 	}
-	ready <- true
-	if a := w.get("/readyz"); a.StatusCode != 200 {
+	reasons <- nil
+	if a := w.get("/readyz"); a.StatusCode != 200 || a.body != `{"status":"ready"}` {
 		t.Errorf("ready = %d", a.StatusCode)
 	}
 }
