@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -36,7 +37,7 @@ import (
 var chartDir = filepath.Join(root, "deploy", "kubernetes", "shortline")
 
 // examples are the example values files of the chart.
-var examples = []string{"minimal", "full", "small", "region"}
+var examples = []string{"minimal", "full", "small", "region", "regions-eu-west", "regions-us-east", "regions-ap-south"}
 
 // serviceMonitor has the fields of the Prometheus operator's type that the chart uses.
 type serviceMonitor struct {
@@ -199,6 +200,10 @@ func TestChart_renders_what_Kubernetes_knows(t *testing.T) {
 		"full":   {"HorizontalPodAutoscaler/go-shortline-edge", "Ingress/go-shortline", "ServiceMonitor/go-shortline"},
 		"small":  {"Deployment/go-shortline-control-all", "StatefulSet/go-shortline-edge"},
 		"region": {"StatefulSet/go-shortline-edge", "NetworkPolicy/go-shortline-edge"},
+
+		"regions-eu-west":  {"StatefulSet/go-shortline-edge", "Deployment/go-shortline-control-serve", "Deployment/go-shortline-control-ingest"},
+		"regions-us-east":  {"StatefulSet/go-shortline-edge"},
+		"regions-ap-south": {"StatefulSet/go-shortline-edge"},
 	}
 	never := map[string][]string{
 		"minimal": {"HorizontalPodAutoscaler/go-shortline-edge", "Ingress/go-shortline", "ServiceMonitor/go-shortline"},
@@ -313,10 +318,19 @@ func TestChart_pods_are_restricted(t *testing.T) {
 				if c.ReadinessProbe == nil || c.LivenessProbe == nil || c.StartupProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.LivenessProbe.HTTPGet.Path != "/healthz" {
 					t.Errorf("%s: %s: a probe is missing or requests the wrong path", name, pod)
 				}
-				// Between its removal from the service and the kill, the program has the ten seconds that it needs to
-				// stop.
-				if *spec.TerminationGracePeriodSeconds < c.Lifecycle.PreStop.Sleep.Seconds+12 {
-					t.Errorf("%s: %s: the grace period is too short: %d s", name, pod, *spec.TerminationGracePeriodSeconds)
+				// Edges drain by themselves, and control planes in a hook. Then each has the ten seconds that it needs to stop.
+				drain := time.Duration(0)
+				if i := slices.IndexFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "DRAIN_DELAY" }); i >= 0 {
+					d, err := time.ParseDuration(c.Env[i].Value)
+					if err != nil {
+						t.Errorf("%s: %s: %v", name, pod, err)
+					}
+					drain = d
+				} else if c.Lifecycle != nil {
+					drain = time.Duration(c.Lifecycle.PreStop.Sleep.Seconds) * time.Second
+				}
+				if drain < time.Second || time.Duration(*spec.TerminationGracePeriodSeconds)*time.Second < drain+12*time.Second {
+					t.Errorf("%s: %s: drains for %v, and is killed after %d s", name, pod, drain, *spec.TerminationGracePeriodSeconds)
 				}
 				if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == "/data" && !m.ReadOnly }) {
 					t.Errorf("%s: %s cannot write to /data", name, pod)
@@ -346,4 +360,37 @@ func chartValues(t *testing.T) map[string]any {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// environment returns a container's setting; "" if it has none.
+func environment(pod corev1.PodTemplateSpec, name string) string {
+	for _, e := range pod.Spec.Containers[0].Env {
+		if e.Name == name {
+			return e.Value
+		}
+	}
+	return ""
+}
+
+// Three regions: edges write to the Kafka of their region, and the control planes of the first region read all of them. Every
+// process that writes or reads clicks or conversions knows Kafka, including the API, which writes conversions.
+func TestChart_three_regions_fit_together(t *testing.T) {
+	t.Parallel()
+	home := pods(render(t, "regions-eu-west"))
+	regions := environment(home["go-shortline-control-ingest"], "KAFKA_REGIONS")
+	for _, region := range []string{"eu-west", "us-east", "ap-south"} {
+		edge := pods(render(t, "regions-"+region))["go-shortline-edge"]
+		if name, brokers := environment(edge, "REGION"), environment(edge, "KAFKA_BROKERS"); name != region || brokers == "" || !slices.Contains(strings.Split(regions, ";"), name+"="+brokers) {
+			t.Errorf("the edges of %s have the region %q and write to %q, but %q is read", region, name, brokers, regions)
+		}
+		if environment(edge, "KAFKA_REGIONS") != "" {
+			t.Errorf("the edges of %s have KAFKA_REGIONS, which is for control planes", region)
+		}
+	}
+	for _, pod := range []string{"serve", "ingest", "webhooks"} {
+		control := home["go-shortline-control-"+pod]
+		if environment(control, "KAFKA_REGIONS") != regions || environment(control, "KAFKA_BROKERS") == "" {
+			t.Errorf("%s: KAFKA_REGIONS is %q, KAFKA_BROKERS %q", pod, environment(control, "KAFKA_REGIONS"), environment(control, "KAFKA_BROKERS"))
+		}
+	}
 }

@@ -143,6 +143,13 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
+{{/* The value of KAFKA_REGIONS: (a dictionary of lists of brokers) */}}
+{{- define "shortline.kafkaRegions" -}}
+{{- $list := list -}}
+{{- range $name, $brokers := . }}{{ $list = append $list (printf "%s=%s" $name (join "," $brokers)) }}{{ end -}}
+{{- join ";" $list -}}
+{{- end -}}
+
 {{/* Settings that must be equal for all processes that open the click store: each one applies its retention. */}}
 {{- define "shortline.clicksEnv" -}}
 - {name: CLICKHOUSE_CLUSTER, value: {{ .Values.clickhouse.cluster | quote }}}
