@@ -60,6 +60,8 @@ type Config struct {
 	ApacheKafka bool
 	// Brokers is the number of Apache Kafka brokers in a cluster without a proxy; 0 means one broker behind KafkaProxy.
 	Brokers int
+	// Regions are the names of further regions, each with a broker and an edge in a network namespace. See Namespaces.
+	Regions []string
 	// Programs are paths of the programs to start with. A missing entry means the program built from the working tree.
 	Programs map[Program]string
 	// Files is the limit of open files of an edge; 0 means the limit of the test.
@@ -96,6 +98,7 @@ type Fleet struct {
 	Ingesters  []*Node
 	Issuers    []*Node
 	Edges      []*Node
+	Regions    []*Region
 
 	// KafkaProxy is between Kafka and all clients (nil for a cluster), StoreProxy between the control planes and ClickHouse,
 	// and PlaneProxy between the edges and the first control plane (or Plane).
@@ -121,6 +124,9 @@ func Start(t testing.TB, cfg Config) *Fleet {
 	t.Helper()
 	f := &Fleet{Dir: t.TempDir(), t: t, cfg: cfg}
 	f.startKafka()
+	for i, name := range cfg.Regions {
+		f.openRegion(i, name)
+	}
 	if cfg.Controls > 0 {
 		f.startPostgres()
 		f.startClickHouse()
@@ -140,6 +146,9 @@ func Start(t testing.TB, cfg Config) *Fleet {
 	for i := range cfg.Edges {
 		f.Edges = append(f.Edges, f.edge(i))
 	}
+	for _, r := range f.Regions {
+		f.regionEdge(r, f.Controls[0].Addr)
+	}
 	if cfg.First != nil {
 		cfg.First(f)
 	}
@@ -151,7 +160,11 @@ func Start(t testing.TB, cfg Config) *Fleet {
 
 // Nodes returns all control planes and all edges, in that order.
 func (f *Fleet) Nodes() []*Node {
-	return slices.Concat(f.Controls, f.Ingesters, f.Issuers, f.Edges)
+	all := slices.Concat(f.Controls, f.Ingesters, f.Issuers, f.Edges)
+	for _, r := range f.Regions {
+		all = append(all, r.Edge)
+	}
+	return all
 }
 
 // EdgeAddrs returns the addresses of all edges.
@@ -215,6 +228,13 @@ func (f *Fleet) control(name, roles string) *Node {
 		"JWT_SECRET=" + strings.Repeat("j", 32), "ENCRYPTION_KEY=" + strings.Repeat("e", 32), "EDGE_TOKENS=" + edgeToken,
 		"ADMIN_EMAIL=" + adminEmail, "ADMIN_PASSWORD=" + adminPassword,
 		"RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0", "RATE_LIMIT_CONVERSIONS=0"}, f.cfg.ControlEnv...)
+	if len(f.Regions) > 0 {
+		regions := []string{"home=" + strings.Join(f.Brokers(), ",")}
+		for _, r := range f.Regions {
+			regions = append(regions, r.Name+"="+strings.Join(r.Brokers(), ","))
+		}
+		env = append(env, "KAFKA_REGIONS="+strings.Join(regions, ";"))
+	}
 	return f.node(name, Control, env)
 }
 
@@ -295,7 +315,11 @@ func (n *Node) Metric(name string) float64 {
 // Shipped waits until Kafka has acknowledged all clicks of all edges.
 func (f *Fleet) Shipped(within time.Duration) {
 	f.t.Helper()
-	for _, e := range f.Edges {
+	edges := f.Edges
+	for _, r := range f.Regions {
+		edges = append(slices.Clone(edges), r.Edge)
+	}
+	for _, e := range edges {
 		testkit.Within(f.t, within, e.Name+" has shipped its clicks", func() bool { return e.Metric("shortline_spool_clicks_pending") == 0 })
 	}
 }
