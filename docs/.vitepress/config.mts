@@ -64,6 +64,7 @@ export default defineConfig({
         items: [
           page("Operating Shortline", "/operators/operations"),
           page("Kubernetes", "/operators/kubernetes"),
+          page("Several regions", "/operators/regions"),
           page("Reverse proxies", "/operators/reverse-proxy"),
           page("Single sign-on", "/operators/sso"),
           page("Troubleshooting", "/operators/troubleshooting"),
@@ -83,6 +84,7 @@ export default defineConfig({
           page("Formats", "/developers/formats"),
           page("Reliability", "/developers/reliability"),
           page("Performance", "/developers/performance"),
+          page("Capacity", "/developers/capacity"),
           page("Statistics of experiments", "/developers/experiments"),
           page("Decisions", "/adr/"),
         ],
