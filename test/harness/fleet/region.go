@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -11,18 +12,18 @@ import (
 	"time"
 )
 
-// Region is a region with a broker and an edge in a network namespace of its own. The only link to the rest of the fleet
-// is a pair of virtual interfaces, which can be slowed down and cut. Inside, everything goes on.
+// Region is a region with a broker and an edge in a network namespace of its own. The only way to the rest of the fleet is a
+// router in another namespace, which can be slowed down and cut. Inside, everything goes on.
 type Region struct {
 	Name  string
 	Kafka *Process
 	Edge  *Node
 
-	t          testing.TB
-	space, dev string // the namespace, and the interface on this side
-	inner      string // the address inside
-	outer      string // the address on this side
-	gateway    string // host:port through which the edge reaches the control plane
+	t             testing.TB
+	space, router string // the namespaces
+	near, far     string // the router's interfaces, to this side and to the region
+	inner, outer  string // the addresses inside and on this side
+	gateway       string // host:port through which the edge reaches the control plane
 }
 
 const (
@@ -44,11 +45,9 @@ func Namespaces() error {
 	return ip("netns", "del", name)
 }
 
-func ip(args ...string) error { return command("ip", args...) }
-
-func command(name string, args ...string) error {
-	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, out)
+func ip(args ...string) error {
+	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("ip %s: %w: %s", strings.Join(args, " "), err, out)
 	}
 	return nil
 }
@@ -56,27 +55,29 @@ func command(name string, args ...string) error {
 // openRegion makes the namespace of a region and starts its broker.
 func (f *Fleet) openRegion(i int, name string) {
 	f.t.Helper()
-	net8 := fmt.Sprintf("10.231.%d.%d", os.Getpid()%256, 8*i) // eight addresses; other test processes have other process ids
-	base := net8[:strings.LastIndexByte(net8, '.')+1]
-	r := &Region{
-		Name: name, t: f.t, space: fmt.Sprintf("sl-%d-%d", os.Getpid(), i), dev: fmt.Sprintf("sl%d%c", os.Getpid(), 'a'+i),
-		outer: fmt.Sprintf("%s%d", base, 8*i+1), inner: fmt.Sprintf("%s%d", base, 8*i+2),
-	}
+	// Eight addresses for each region, in two networks of four. Other test processes have other process ids.
+	at := func(n int) string { return fmt.Sprintf("10.231.%d.%d", os.Getpid()%256, 8*i+n) }
+	id := fmt.Sprintf("sl%d%c", os.Getpid(), 'a'+i)
+	r := &Region{Name: name, t: f.t, space: id, router: id + "r", near: id + "n", far: id + "f", outer: at(1), inner: at(6)}
 	r.gateway = net.JoinHostPort(r.outer, regionPlane)
-	f.t.Cleanup(func() { _ = ip("netns", "del", r.space) }) // deletes the interfaces, too
-	inside := r.dev + "i"
-	for _, args := range [][]string{
-		{"netns", "add", r.space},
-		{"link", "add", r.dev, "type", "veth", "peer", "name", inside, "netns", r.space},
-		{"addr", "add", r.outer + "/29", "dev", r.dev},
-		{"link", "set", r.dev, "up"},
-		{"-n", r.space, "addr", "add", r.inner + "/29", "dev", inside},
-		{"-n", r.space, "link", "set", inside, "up"},
-		{"-n", r.space, "link", "set", "lo", "up"},
+	f.t.Cleanup(func() { _ = errors.Join(ip("netns", "del", r.space), ip("netns", "del", r.router)) }) // deletes the interfaces, too
+	inside := id + "i"
+	for _, line := range []string{
+		"netns add " + r.space, "netns add " + r.router,
+		"link add " + id + " type veth peer name " + r.near + " netns " + r.router,
+		"-n " + r.router + " link add " + r.far + " type veth peer name " + inside + " netns " + r.space,
+		"addr add " + at(1) + "/30 dev " + id, "-n " + r.router + " addr add " + at(2) + "/30 dev " + r.near,
+		"-n " + r.router + " addr add " + at(5) + "/30 dev " + r.far, "-n " + r.space + " addr add " + at(6) + "/30 dev " + inside,
+		"link set " + id + " up", "-n " + r.router + " link set " + r.near + " up", "-n " + r.router + " link set " + r.far + " up",
+		"-n " + r.space + " link set " + inside + " up", "-n " + r.space + " link set lo up",
+		"route add " + at(4) + "/30 via " + at(2), "-n " + r.space + " route add default via " + at(5),
 	} {
-		if err := ip(args...); err != nil {
+		if err := ip(strings.Fields(line)...); err != nil {
 			f.t.Fatal(err)
 		}
+	}
+	if err := ip("netns", "exec", r.router, "sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward"); err != nil {
+		f.t.Fatal(err)
 	}
 	addr := net.JoinHostPort(r.inner, regionKafka)
 	data := filepath.Join(f.Dir, "kafka-"+name)
@@ -108,23 +109,23 @@ func (f *Fleet) regionEdge(r *Region, plane string) {
 	r.within(r.Edge.Process)
 }
 
-// Slow limits the bandwidth of the link in the direction to the region, in bits per second as tc writes it, such as
-// 2mbit. Packets that wait longer than the latency, such as 200ms, are dropped, so a busy link is slow and loses packets.
+// Slow limits the bandwidth of the router in each direction, in bits per second as tc writes it, such as 2mbit. Packets that
+// would wait longer than the latency, such as 200ms, are dropped, so a busy link is slow and loses packets.
 func (r *Region) Slow(rate, latency string) {
 	r.t.Helper()
-	for _, at := range [][]string{{"tc", "qdisc", "replace", "dev", r.dev}, {"ip", "netns", "exec", r.space, "tc", "qdisc", "replace", "dev", r.dev + "i"}} {
-		if err := command(at[0], append(at[1:], "root", "tbf", "rate", rate, "burst", "16k", "latency", latency)...); err != nil {
+	for _, dev := range []string{r.near, r.far} {
+		if err := ip("netns", "exec", r.router, "tc", "qdisc", "replace", "dev", dev, "root", "tbf", "rate", rate, "burst", "4k", "latency", latency); err != nil {
 			r.t.Fatal(err)
 		}
 	}
 }
 
-// Dropped returns how many packets the slow link has dropped, as tc counts them.
+// Dropped returns how many packets the router has dropped, as tc counts them.
 func (r *Region) Dropped() (sum int) {
-	for _, at := range [][]string{{"tc", "-s", "qdisc", "show", "dev", r.dev}, {"ip", "netns", "exec", r.space, "tc", "-s", "qdisc", "show", "dev", r.dev + "i"}} {
-		out, err := exec.Command(at[0], at[1:]...).Output()
+	for _, dev := range []string{r.near, r.far} {
+		out, err := exec.Command("ip", "netns", "exec", r.router, "tc", "-s", "qdisc", "show", "dev", dev).Output()
 		if err != nil {
-			r.t.Errorf("%v: %v", at, err)
+			r.t.Errorf("%s: %v", dev, err)
 		}
 		var n int
 		if _, rest, ok := strings.Cut(string(out), "(dropped "); ok {
@@ -136,15 +137,15 @@ func (r *Region) Dropped() (sum int) {
 	return sum
 }
 
-// Cut takes the link down, and Join brings it up again. The processes inside notice only that nobody answers.
+// Cut takes the router's link to the region down, and Join brings it up again.
 func (r *Region) Cut() { r.set("down") }
 
-// Join brings the link up again.
+// Join ends a Cut.
 func (r *Region) Join() { r.set("up") }
 
 func (r *Region) set(state string) {
 	r.t.Helper()
-	if err := ip("link", "set", r.dev, state); err != nil {
+	if err := ip("-n", r.router, "link", "set", r.far, state); err != nil {
 		r.t.Fatal(err)
 	}
 }
