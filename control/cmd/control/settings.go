@@ -36,7 +36,7 @@ type settings struct {
 	DatabaseConns int           `env:"DATABASE_MAX_CONNS" envDefault:"20" help:"limit of connections to the database"`
 	ClickHouse    clicksAt
 	Kafka         kafkaconn.Settings
-	Regions       string        `env:"KAFKA_REGIONS" help:"Kafka clusters to read clicks and conversions from (roles ingest and webhooks), as name=host:port,host:port;name2=host:port, such as one for each region, named like REGION of its edges; the other KAFKA_ settings apply to all of them. KAFKA_BROKERS, where the role api writes conversions, must then be brokers of one of them, or be empty without the role api. Empty: only KAFKA_BROKERS is read. All processes with these roles need the same value"`
+	Regions       string        `env:"KAFKA_REGIONS" help:"Kafka clusters of the regions (roles ingest and webhooks), as name=host:port,host:port;name2=host:port. A name should be the REGION of the edges that write there. The other KAFKA_ settings apply to all clusters. KAFKA_BROKERS, where the role api writes conversions, must be brokers of one of them; without the role api it may be empty. All processes with these roles need the same value; empty: only KAFKA_BROKERS is read"`
 	EdgeTokens    config.Secret `env:"EDGE_TOKENS" help:"tokens of edges, at least 16 bytes each, separated by commas (role publish, and api if edges proxy the API); tokens written as name=token with the same name are one identity"`
 	Edges         edgePort
 	Signing       signing

@@ -59,7 +59,7 @@ const robots = "User-agent: *\nDisallow: /api/\n"
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2456e6"/><path d="M9 20.5 20.5 9M13 8.5h8.5V17" fill="none" stroke="#fff" stroke-width="3.4" stroke-linecap="round" stroke-linejoin="round"/></svg>`
 
-// readiness returns the answer of /readyz, for whoever decides whether visitors are sent to this edge.
+// readiness returns the answer of /readyz, for load balancers and other health checks.
 func (h *Handler) readiness() (status int, body string) {
 	var reasons []string
 	if h.deps.Unready != nil {
