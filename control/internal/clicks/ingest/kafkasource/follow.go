@@ -1,6 +1,7 @@
 package kafkasource
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,8 +137,9 @@ func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.Part
 // While the sink is slow, fetched records therefore stay compressed.
 func (s *Source) advance(ctx context.Context, partition int, at *unread, part share) error {
 	if len(at.records) == 0 {
-		began := time.Now()
-		records, end, err := s.fetch(ctx, partition, at.next, part.fetch)
+		began, size := time.Now(), cmp.Or(at.size, part.fetch)
+		records, end, err := s.fetch(ctx, partition, at.next, size)
+		at.size = s.adapt(size, part.fetch, time.Since(began), err)
 		if err != nil {
 			return err
 		}
@@ -173,6 +175,23 @@ func (s *Source) advance(ctx context.Context, partition int, at *unread, part sh
 	*at = next
 	s.reached(partition, place{at.next, at.end, at.oldest, 0, at.seen})
 	return err
+}
+
+// leastFetch is the smallest fetch. The broker sends at least one batch, even if that is larger.
+const leastFetch = 16 << 10
+
+// adapt returns the size of the next fetch, after one that took some time. Over a slow link, a large response does not
+// arrive within the timeout. Without smaller fetches it would be requested again forever.
+func (s *Source) adapt(size, most int64, took time.Duration, err error) int64 {
+	switch {
+	case err != nil:
+		return max(leastFetch, size/2)
+	case took > s.cfg.Timeout/2:
+		return max(leastFetch, size*3/4)
+	case took < s.cfg.Timeout/4:
+		return min(most, 2*size)
+	}
+	return size
 }
 
 // beginPatience is how long a log may appear shorter than the committed offset before this is believed. A new leader

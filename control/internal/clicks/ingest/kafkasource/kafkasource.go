@@ -64,7 +64,8 @@ type Config struct {
 	Session time.Duration
 	// Commit is the interval between offset commits; 0 means 1 s. After a kill, up to one interval is delivered again.
 	Commit time.Duration
-	// FetchBytes is the approximate maximum of one fetch of a partition, compressed; 0 means 2 MiB.
+	// FetchBytes is the approximate maximum of one fetch of a partition, compressed; 0 means 2 MiB. Fetches become smaller
+	// over a link on which they would not arrive within the Timeout.
 	FetchBytes int64
 	// InFlightBytes is the approximate limit of all partitions together for messages being delivered, and once more for
 	// compressed records that were read ahead; 0 means 4 MiB. Each partition may read at least 64 KiB ahead and deliver

@@ -64,6 +64,7 @@ type unread struct {
 	end    int64     // the offset after the last available message
 	oldest time.Time // when the message before next was written, if known
 	seen   time.Time // when the last successful fetch began
+	size   int64     // bytes to fetch next; 0 means the largest size
 }
 
 // take decompresses about the given number of bytes of messages, and at least one batch. A complete batch that cannot
