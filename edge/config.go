@@ -185,8 +185,16 @@ func (c Config) Validate() error {
 	if o := (click.Origin{Region: c.Region}); !o.Valid() {
 		add("REGION: %q has characters other than letters, digits, dots, hyphens and underlines, or more than 64", c.Region)
 	}
-	if c.MaxConnections < 0 {
-		add("EDGE_MAX_CONNECTIONS: must not be negative")
+	for _, limit := range []struct {
+		name  string
+		value int
+	}{
+		{"EDGE_MAX_CONNECTIONS", c.MaxConnections}, {"EDGE_RATE_LIMIT", c.RateLimit}, {"EDGE_TLS_RATE_LIMIT", c.TLSLimit},
+		{"EDGE_VERIFY_RATE_LIMIT", c.VerifyLimit}, {"CONVERSION_LIMIT", c.ConversionLimit}, {"CONVERSION_KEY_LIMIT", c.ConversionKeyLimit},
+	} {
+		if limit.value < 0 {
+			add("%s: must not be negative", limit.name)
+		}
 	}
 	if c.DrainDelay < 0 || c.DrainDelay > time.Hour {
 		add("DRAIN_DELAY: must be 0 to 1h")
@@ -194,23 +202,8 @@ func (c Config) Validate() error {
 	if c.RuleCacheBytes < 0 {
 		add("RULE_CACHE_BYTES: must not be negative")
 	}
-	if c.RateLimit < 0 {
-		add("EDGE_RATE_LIMIT: must not be negative")
-	}
-	if c.TLSLimit < 0 {
-		add("EDGE_TLS_RATE_LIMIT: must not be negative")
-	}
 	if c.ProxyProtocol && c.TrustedProxies == "" {
 		add("PROXY_PROTOCOL: requires TRUSTED_PROXIES")
-	}
-	if c.VerifyLimit < 0 {
-		add("EDGE_VERIFY_RATE_LIMIT: must not be negative")
-	}
-	if c.ConversionLimit < 0 {
-		add("CONVERSION_LIMIT: must not be negative")
-	}
-	if c.ConversionKeyLimit < 0 {
-		add("CONVERSION_KEY_LIMIT: must not be negative")
 	}
 	if err := c.conversions().Validate(); c.DataDir != "" && err != nil {
 		add("CONVERSION_SPOOL_CAP_BYTES: %w", err)
