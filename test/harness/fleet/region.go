@@ -60,6 +60,12 @@ func (f *Fleet) openRegion(i int, name string) {
 	id := fmt.Sprintf("sl%d%c", os.Getpid(), 'a'+i)
 	r := &Region{Name: name, t: f.t, space: id, router: id + "r", near: id + "n", far: id + "f", outer: at(1), inner: at(6)}
 	r.gateway = net.JoinHostPort(r.outer, regionPlane)
+	// Without a route to the region, packets would leave this machine. This one is used before and after the namespaces exist.
+	nowhere := []string{"unreachable", at(0) + "/29", "metric", "9999"}
+	if err := ip(append([]string{"route", "add"}, nowhere...)...); err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = ip(append([]string{"route", "del"}, nowhere...)...) })
 	f.t.Cleanup(func() { _ = errors.Join(ip("netns", "del", r.space), ip("netns", "del", r.router)) }) // deletes the interfaces, too
 	inside := id + "i"
 	for _, line := range []string{
