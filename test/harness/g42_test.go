@@ -1,0 +1,168 @@
+package harness_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/test/harness/fleet"
+)
+
+// maxRest is the share of a processor that an installation at rest may use.
+const maxRest = 0.05
+
+// TestG42 measures what an installation with many links and clicks does while nobody uses it. It begins with a restart of the
+// control planes, after which counters are compared. A few counters are wrong and must be corrected; all others must stay.
+func TestG42_at_rest(t *testing.T) {
+	many, clicks, rest := links(t, 20_000), number(t, "CLICKS", 200_000), long(t, 5*time.Second)
+	each := clicks / many
+	if each == 0 {
+		t.Fatalf("CLICKS=%d: want at least one for each of the %d links", clicks, many)
+	}
+	c := startChain(t, fleet.Config{Controls: 1, Ingesters: 1}, 1)
+	testkit.Within(t, time.Minute, "the click store has its tables", func() bool {
+		status, _, err := c.api.Call("GET", "/api/analytics/overview", nil, nil)
+		return err == nil && status == 200
+	})
+	nodes := []*fleet.Node{c.Controls[0], c.Ingesters[0]}
+	for _, n := range nodes {
+		if err := n.Stop(20 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	c.fill(many, each)
+	t.Logf("%d links with %d clicks each stored in %v", many, each, time.Since(began).Round(time.Second))
+
+	began = time.Now()
+	for _, n := range nodes {
+		n.Start()
+	}
+	wrong := fmt.Sprintf(`SELECT count(*) FROM urls WHERE id LIKE 'bulk-%%' AND click_count <> %d`, each)
+	testkit.Within(t, time.Hour, "wrong counters are corrected", func() bool { return c.value(wrong) == 0 })
+	testkit.Within(t, time.Hour, "all rollups are built", func() bool {
+		waiting := 0.0
+		for _, n := range nodes {
+			waiting += n.Metric("shortline_rollup_waiting_slots")
+		}
+		return waiting == 0 && nodes[0].Metric("shortline_rollup_rebuilt_slots_total")+nodes[1].Metric("shortline_rollup_rebuilt_slots_total") > 0
+	})
+	t.Logf("counters corrected and rollups built %v after the start", time.Since(began).Round(time.Second))
+	for _, n := range nodes { // their work after a start belongs to the measurement
+		if err := n.Stop(20 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+		n.Start()
+	}
+
+	all := map[string]*fleet.Process{"control": nodes[0].Process, "ingest": nodes[1].Process, "ClickHouse": c.ClickHouse, "PostgreSQL": c.Postgres}
+	began, used := time.Now(), time.Duration(0)
+	for before := processorTimes(t, all); time.Since(began) < rest; { // by the minute, because the first one has the work of a start
+		time.Sleep(min(time.Minute, rest))
+		after := processorTimes(t, all)
+		for name := range all {
+			used += after[name] - before[name]
+			t.Logf("after %v: %s used %v", time.Since(began).Round(time.Second), name, after[name]-before[name])
+		}
+		before = after
+	}
+	share := float64(used) / float64(time.Since(began))
+	t.Logf("together %.2f %% of a processor over %v", 100*share, rest)
+	if rest >= time.Minute && share > maxRest { // a short time consists of the start
+		t.Errorf("the installation at rest uses %.2f %% of a processor, want at most %.0f", 100*share, 100*maxRest)
+	}
+	if n := c.value(wrong); n != 0 {
+		t.Errorf("%d counters are wrong at the end", n)
+	}
+}
+
+// fill adds links, and clicks of the last thirty days, directly to the stores. The counters of ten links are wrong.
+func (c *chain) fill(many, each int) {
+	c.t.Helper()
+	for first := 1; first <= many; first += 50_000 {
+		statement := fmt.Sprintf(`INSERT INTO urls (id, user_id, slug, original_url, search_text, click_count, created_at, updated_at)
+			SELECT 'bulk-' || n, users.id, 'bulk' || n, 'https://example.com/' || n, 'bulk' || n, CASE WHEN n <= 10 THEN n * %d + 1 ELSE %[1]d END, n, n
+			FROM generate_series(%d, %d) AS n, users`, each, first, min(many, first+49_999))
+		if out, err := c.Ask(statement); err != nil {
+			c.t.Fatalf("fill the database: %v: %s", err, out)
+		}
+	}
+	num, owner := c.value(`SELECT min(num) FROM urls WHERE id LIKE 'bulk-%'`), c.value(`SELECT min(num) FROM users`)
+	total := many * each
+	const month = 30 * 24 * 3600 * 1000
+	start := time.Now().UnixMilli() - month
+	for first := 0; first < total; first += 5_000_000 {
+		c.store(fmt.Sprintf(`INSERT INTO clicks (edge, epoch, lane, seq, ts, link, owner, ip, visitor, country, city, device, os, browser, referer, user_agent)
+			SELECT 1, 1, 0, number + 1, fromUnixTimestamp64Milli(toInt64(%d + intDiv(number * %d, %d))), %d + number %% %d, %d, toIPv6('192.0.2.1'), toInt64(cityHash64(number) %% 1000000),
+			['DE', 'US', 'TW', 'FR'][1 + number %% 4], ['Berlin', 'Boston', 'Taipei', 'Paris'][1 + number %% 4], ['MOBILE', 'DESKTOP'][1 + number %% 2], 'iOS', 'Safari',
+			['', 'https://news.example/', 'https://t.co/a'][1 + number %% 3], 'Mozilla/5.0' FROM numbers(%d, %d)`, start, month, total, num, many, owner, first, min(5_000_000, total-first)))
+	}
+	c.store(`INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 1, 1 FROM clicks`)
+	c.store(fmt.Sprintf(`INSERT INTO lane_marks (edge, epoch, lane, seq) VALUES (1, 1, 0, %d)`, total))
+}
+
+func (c *chain) store(statement string) {
+	c.t.Helper()
+	if _, err := c.Store.Ask(c.t.Context(), statement); err != nil {
+		c.t.Fatalf("fill the click store: %v", err)
+	}
+}
+
+// value returns the number that a statement selects from PostgreSQL.
+func (c *chain) value(statement string) int {
+	c.t.Helper()
+	out, err := c.Ask(statement)
+	if err != nil {
+		c.t.Fatalf("%s: %v", statement, err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(out))
+	if err != nil {
+		c.t.Fatalf("%s: %q", statement, out)
+	}
+	return n
+}
+
+func processorTimes(t *testing.T, all map[string]*fleet.Process) map[string]time.Duration {
+	t.Helper()
+	used := map[string]time.Duration{}
+	for name, p := range all {
+		used[name] = familyCPU(t, p.PID())
+	}
+	return used
+}
+
+// familyCPU returns the CPU time of a process, of its descendants, and of those that it has waited for.
+func familyCPU(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	parents, used := map[int]int{}, map[int]int{}
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range stats {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		_, rest, _ := strings.Cut(string(b), ") ") // the name before it may contain spaces
+		f := strings.Fields(rest)
+		number := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
+		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		parents[id], used[id] = number(1), number(11)+number(12)+number(13)+number(14) // proc(5): ppid, utime, stime, cutime, cstime
+	}
+	ticks := 0
+	for id := range used {
+		for at := id; at > 1; at = parents[at] {
+			if at == pid {
+				ticks += used[id]
+				break
+			}
+		}
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond // a hundred ticks a second, on all systems that Go supports
+}
