@@ -29,7 +29,8 @@ type Store interface {
 	Insert(ctx context.Context, b Batch) error
 	// Marks returns the high-water mark of every lane.
 	Marks(ctx context.Context) ([]Mark, error)
-	// Lines returns one line for each group of the query, in the query's order.
+	// Lines returns one line for each group of the query, in the query's order. It counts distinct visitors as
+	// CountVisitors does.
 	Lines(ctx context.Context, q Query) ([]Line, error)
 	// Breakdown counts the clicks in a scope by each of several dimensions. It returns at most limit values for each
 	// dimension, ordered by clicks (most first), then by value. It needs one pass, where Lines would need many.

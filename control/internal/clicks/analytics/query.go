@@ -16,6 +16,8 @@ type Scope struct {
 	Bots Bots
 	// Routed and Drawn select only clicks that a rule, or a variant, decided.
 	Routed, Drawn bool
+	// Sampled selects only clicks of visitors in the sample (InSample).
+	Sampled bool
 	// Match selects only clicks that satisfy every Match.
 	Match []Match
 }
@@ -120,7 +122,10 @@ type Line struct {
 
 	Clicks   int64
 	Visitors int64 // distinct addresses
-	Last     int64 // time of the newest click, in Unix milliseconds; 0 if there is none
+	// Estimated says that Visitors is an estimate, because the scope of the query has too many visitors to count each of
+	// them. All lines of an answer are estimated, or none. See EstimateError.
+	Estimated bool
+	Last      int64 // time of the newest click, in Unix milliseconds; 0 if there is none
 }
 
 // Count is the number of clicks with one value of a dimension.

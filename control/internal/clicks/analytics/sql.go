@@ -373,6 +373,9 @@ func (s *statement) where(scope Scope, referers string) {
 	if scope.Drawn {
 		and("variant <> ''")
 	}
+	if scope.Sampled {
+		and(SampleCondition())
+	}
 	for _, m := range scope.Match {
 		if len(m.Values) == 0 {
 			and("1 = 0")
