@@ -5,7 +5,8 @@
 // process therefore loses nothing that it acknowledged, and nothing is stored twice. There is one writer; readers run
 // concurrently on committed data. The file is locked: a second process cannot open it. The package needs cgo.
 //
-// Figures of days that have ended come from a rollup where possible. Distinct visitors are counted exactly.
+// Figures of days that have ended come from a rollup where possible. Distinct visitors are counted exactly up to
+// Config.ExactVisitors, and estimated from a sample beyond.
 package duckdb
 
 import (
@@ -34,14 +35,18 @@ type Config struct {
 	Memory int
 	// Threads limits how many cores one query uses; 0 means all, but at most 4.
 	Threads int
+	// ExactVisitors is up to how many distinct visitors are counted exactly, see analytics.CountVisitors; 0 means
+	// analytics.ExactVisitors.
+	ExactVisitors int64
 	// Logger is where a failure to build the rollup is reported; nil means nowhere. Reports then read the raw rows.
 	Logger *slog.Logger
 }
 
 // Store is an open file. It implements analytics.Store.
 type Store struct {
-	db   *sql.DB
-	path string
+	db    *sql.DB
+	path  string
+	exact int64
 
 	asked  sync.RWMutex // read-locked during a query
 	mu     sync.Mutex   // held while writing
@@ -126,7 +131,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open clicks %s: %w", cfg.Path, err)
 	}
-	s := &Store{db: sql.OpenDB(connector), path: cfg.Path, stop: func() {}, rollup: rollup{dirty: map[int64]dirty{}}}
+	s := &Store{db: sql.OpenDB(connector), path: cfg.Path, exact: cfg.ExactVisitors, stop: func() {}, rollup: rollup{dirty: map[int64]dirty{}}}
 	s.db.SetMaxOpenConns(10) // the writer, the builder and eight concurrent queries
 	s.db.SetMaxIdleConns(10)
 	if _, err = s.db.ExecContext(ctx, schema+conversionSchema+rollupSchema+visitsSchema); err == nil {

@@ -2,6 +2,9 @@ package duckdb_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +30,36 @@ func open(t testing.TB, path string) *duckdb.Store {
 func TestStore(t *testing.T) {
 	t.Parallel()
 	analyticstest.Run(t, func(t *testing.T) analytics.Store { return open(t, filepath.Join(t.TempDir(), "clicks.duckdb")) })
+}
+
+func TestStore_estimates_many_visitors(t *testing.T) {
+	t.Parallel()
+	for part, built := range []bool{false, true} {
+		t.Run(fmt.Sprintf("built=%t", built), func(t *testing.T) {
+			analyticstest.RunEstimates(t, part, 2, func(t *testing.T) analytics.Store {
+				s, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks"), ExactVisitors: analyticstest.FewVisitors})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if built {
+					return rebuilding{s}
+				}
+				return s
+			})
+		})
+	}
+}
+
+// rebuilding is a store whose rollup is built after each batch and after an erasure.
+type rebuilding struct{ *duckdb.Store }
+
+func (r rebuilding) Insert(ctx context.Context, b analytics.Batch) error {
+	return errors.Join(r.Store.Insert(ctx, b), r.Rebuild(ctx, distant))
+}
+
+func (r rebuilding) Erase(ctx context.Context, ip netip.Addr) (int64, error) {
+	n, err := r.Store.Erase(ctx, ip)
+	return n, errors.Join(err, r.Rebuild(ctx, distant))
 }
 
 // The log is moved into the file even if queries run continuously. Otherwise opening after a kill would take longer and

@@ -141,6 +141,27 @@ func (p plan) referers() string {
 	return fmt.Sprintf("(SELECT value AS referer FROM rollup_values_all WHERE dim = %d AND %s UNION ALL SELECT referer FROM clicks WHERE %s) AS known", analytics.Referer, p.covers("day", 1), p.times())
 }
 
+// sampled renders a query of the visitors in the sample. Its rows are clicks, so it answers every query.
+func (p plan) sampled(q analytics.Query) analytics.Statement {
+	columns := "ts AS ms, visitor"
+	if q.ByLink {
+		columns += ", link"
+	}
+	if q.By != analytics.None {
+		columns += ", " + q.By.Column()
+	}
+	bare := q.Scope
+	bare.From, bare.To = 0, 0
+	where := bare.Condition(p.referers())
+	from := analytics.Statement{Text: fmt.Sprintf("(SELECT %s FROM rollup_sample WHERE %s AND %s", columns, p.covers("ts", dayMillis), where.Text), Args: where.Args}
+	if len(p.raw) > 0 {
+		from.Text += fmt.Sprintf(" UNION ALL SELECT %s FROM clicks WHERE %s AND %s", columns, p.times(), where.Text)
+		from.Args = slices.Concat(where.Args, where.Args)
+	}
+	from.Text += ") AS sampled"
+	return q.Render(analytics.Source{From: from, Time: "ms", Value: q.By.String(), Clicks: "count(*)", Visitors: "count(DISTINCT visitor)", Last: "coalesce(max(ms), 0)"})
+}
+
 // lines renders a query.
 func (s *Store) lines(q analytics.Query) analytics.Statement {
 	if st, ok := s.visitors(q); ok {
@@ -149,6 +170,9 @@ func (s *Store) lines(q analytics.Query) analytics.Statement {
 	p, ok := s.rollup.plan(q.From, q.To)
 	if !ok {
 		return q.SQL("clicks")
+	}
+	if q.Sampled {
+		return p.sampled(q)
 	}
 	d, ok := dimension(q.Scope, q.By)
 	if !ok || q.Visitors || d == analytics.None && !q.OnQuarters() || d != analytics.None && !q.OnDays() {
@@ -184,7 +208,7 @@ func (s *Store) breakdown(scope analytics.Scope, dims []analytics.Dimension, lim
 	if filtered != analytics.None {
 		_, ok = dimension(scope, dims...)
 	}
-	if !ok || slices.ContainsFunc(dims, func(d analytics.Dimension) bool { return d != analytics.Site && !slices.Contains(rolled, d) }) {
+	if !ok || scope.Sampled || slices.ContainsFunc(dims, func(d analytics.Dimension) bool { return d != analytics.Site && !slices.Contains(rolled, d) }) {
 		return analytics.BreakdownWith("clicks", p.referers(), scope, dims, limit)
 	}
 	bare := scope

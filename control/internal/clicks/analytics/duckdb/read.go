@@ -36,7 +36,9 @@ func (s *Store) Drift(context.Context, time.Time, time.Time) (analytics.Drift, e
 func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
 	for {
 		outdated := s.rollup.outdated()
-		list, err := analytics.Reader(s.each).Lines(ctx, s.lines(q), q)
+		list, err := analytics.CountVisitors(q, s.exact, func(q analytics.Query) ([]analytics.Line, error) {
+			return analytics.Reader(s.each).Lines(ctx, s.lines(q), q)
+		})
 		if err != nil || s.rollup.outdated() == outdated {
 			return list, wrap("query clicks", err)
 		}

@@ -17,8 +17,9 @@ import (
 
 // The rollup has the figures of whole days of UTC: rollup_counts by quarter hour and link, and rollup_values by link
 // and value of each dimension. rollup_values_owners and rollup_values_all have the same figures by owner and of all
-// clicks, because a workspace has far fewer values than all its links together. rollup_days lists the days that were
-// built, each with a checksum of the clicks that it was built from. The rollup of visitors is described in visits.go.
+// clicks, because a workspace has far fewer values than all its links together. rollup_sample has the clicks of the
+// visitors in the sample. rollup_days lists the days that were built, each with a checksum of the clicks that it was
+// built from. The rollup of visitors is described in visits.go.
 //
 // Which days are clean, so that reports may read them from the rollup, is known only in memory. A day becomes clean when
 // the builder has compared the checksum with the clicks, and rebuilt the day if they differ. Every write makes the days
@@ -37,6 +38,12 @@ CREATE TABLE IF NOT EXISTS rollup_values_owners (
 );
 CREATE TABLE IF NOT EXISTS rollup_values_all (
 	day BIGINT NOT NULL, dim UTINYINT NOT NULL, bot BOOLEAN NOT NULL, value VARCHAR NOT NULL, clicks BIGINT NOT NULL, last BIGINT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS rollup_sample (
+	ts BIGINT NOT NULL, link BIGINT NOT NULL, owner BIGINT NOT NULL, bot BOOLEAN NOT NULL, visitor BIGINT NOT NULL,
+	country VARCHAR, region VARCHAR, city VARCHAR, device VARCHAR, os VARCHAR, browser VARCHAR, referer VARCHAR,
+	utm_source VARCHAR, utm_medium VARCHAR, utm_campaign VARCHAR, utm_term VARCHAR, utm_content VARCHAR, bot_name VARCHAR,
+	variant VARCHAR, rule VARCHAR, language VARCHAR
 );
 CREATE TABLE IF NOT EXISTS rollup_days (
 	day BIGINT NOT NULL, version INTEGER NOT NULL, clicks BIGINT NOT NULL, checksum UBIGINT NOT NULL
@@ -68,7 +75,7 @@ func levelOf(scope analytics.Scope) level {
 
 // rollupVersion rises when the meaning of the rollup changes, for example when it gets another dimension. Days of
 // another version are rebuilt.
-const rollupVersion = 2
+const rollupVersion = 3
 
 const (
 	slotMillis = 15 * 60 * 1000
@@ -210,8 +217,8 @@ func (s *Store) find(ctx context.Context) error {
 	// Clicks that are committed after this query starts belong to days that their writer has made dirty.
 	var days []int64
 	var day int64
-	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT ts // %d AS day FROM clicks WHERE ts < %d UNION SELECT day FROM rollup_days UNION SELECT day FROM rollup_values_all`,
-		dayMillis, int64(lastDay)*dayMillis)}, func() error {
+	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT ts // %d AS day FROM clicks WHERE ts < %d UNION SELECT day FROM rollup_days UNION SELECT day FROM rollup_values_all
+		UNION SELECT ts // %[1]d FROM rollup_sample`, dayMillis, int64(lastDay)*dayMillis)}, func() error {
 		days = append(days, day)
 		return nil
 	}, &day)
@@ -249,13 +256,18 @@ type built struct {
 	checksum uint64
 }
 
-// checksum renders the query for the clicks of a day and their checksum.
-func checksum(day int64) string {
+// rolledColumns returns the columns of the dimensions in rolled, separated by commas.
+func rolledColumns() string {
 	columns := make([]string, len(rolled))
 	for i, d := range rolled {
 		columns[i] = d.String()
 	}
-	return `SELECT count(*), coalesce(bit_xor(hash(edge, epoch, lane, seq, ts, link, owner, visitor, bot, ` + strings.Join(columns, ", ") + `)), 0) FROM clicks WHERE ` + within(day)
+	return strings.Join(columns, ", ")
+}
+
+// checksum renders the query for the clicks of a day and their checksum.
+func checksum(day int64) string {
+	return `SELECT count(*), coalesce(bit_xor(hash(edge, epoch, lane, seq, ts, link, owner, visitor, bot, ` + rolledColumns() + `)), 0) FROM clicks WHERE ` + within(day)
 }
 
 // settleDay makes a day clean, unless it is written to meanwhile. Only writing the new figures blocks writers.
@@ -265,7 +277,7 @@ func (s *Store) settleDay(ctx context.Context, day int64, state dirty) (err erro
 		return err
 	}
 	defer func() {
-		for _, table := range []string{"built_counts", "built_values", "built_values_owners", "built_values_all"} {
+		for _, table := range []string{"built_counts", "built_values", "built_values_owners", "built_values_all", "built_sample"} {
 			_, dropped := conn.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS temp."+table)
 			err = errors.Join(err, dropped)
 		}
@@ -294,6 +306,7 @@ func (s *Store) settleDay(ctx context.Context, day int64, state dirty) (err erro
 	if now.clicks > 0 {
 		list = append(list, "INSERT INTO rollup_counts SELECT * FROM built_counts", "INSERT INTO rollup_values SELECT * FROM built_values",
 			"INSERT INTO rollup_values_owners SELECT * FROM built_values_owners", "INSERT INTO rollup_values_all SELECT * FROM built_values_all",
+			"INSERT INTO rollup_sample BY NAME SELECT * FROM built_sample",
 			fmt.Sprintf("INSERT INTO rollup_days VALUES (%d, %d, %d, %d)", day, rollupVersion, now.clicks, now.checksum))
 	}
 	if err := transact(context.WithoutCancel(ctx), conn, list); err != nil {
@@ -307,7 +320,8 @@ func (s *Store) settleDay(ctx context.Context, day int64, state dirty) (err erro
 // deleteRollup renders the deletion of days from the rollup.
 func deleteRollup(days, slots string) []string {
 	return []string{"DELETE FROM rollup_days WHERE day " + days, "DELETE FROM rollup_values WHERE day " + days,
-		"DELETE FROM rollup_values_owners WHERE day " + days, "DELETE FROM rollup_values_all WHERE day " + days, "DELETE FROM rollup_counts WHERE slot " + slots}
+		"DELETE FROM rollup_values_owners WHERE day " + days, "DELETE FROM rollup_values_all WHERE day " + days, "DELETE FROM rollup_counts WHERE slot " + slots,
+		fmt.Sprintf("DELETE FROM rollup_sample WHERE ts // %d %s", slotMillis, slots)}
 }
 
 // expire deletes the clicks of the days that have ended by a time, and their figures. The caller holds s.mu.
@@ -370,6 +384,7 @@ func (s *Store) prepare(ctx context.Context, conn *sql.Conn, day int64) (now bui
 	list := []string{
 		"CREATE OR REPLACE TEMP TABLE built_values AS SELECT * FROM rollup_values WHERE 1 = 0",
 		fmt.Sprintf("CREATE OR REPLACE TEMP TABLE built_counts AS SELECT ts // %d, link, owner, bot, count(*), max(ts) FROM clicks WHERE %s GROUP BY ALL ORDER BY ALL", slotMillis, within(day)),
+		fmt.Sprintf("CREATE OR REPLACE TEMP TABLE built_sample AS SELECT ts, link, owner, bot, visitor, %s FROM clicks WHERE %s AND %s ORDER BY link, ts", rolledColumns(), within(day), analytics.SampleCondition()),
 	}
 	// One dimension at a time, because the groups of all would need much memory at once.
 	for _, d := range rolled {

@@ -257,7 +257,7 @@ var longest = map[analytics.Interval]int64{
 // slots returns the slots of a query that are read from the rollup of visitors, and the level. ok is false if there are
 // none.
 func (r *rollup) slots(q analytics.Query) (first, end int64, lv level, ok bool) {
-	if !q.Visitors || q.ByLink || q.By != analytics.None || q.Last || q.Routed || q.Drawn || len(q.Match) > 0 || q.Bots == analytics.Everyone ||
+	if !q.Visitors || q.ByLink || q.By != analytics.None || q.Last || q.Routed || q.Drawn || q.Sampled || len(q.Match) > 0 || q.Bots == analytics.Everyone ||
 		q.From%slotMillis != 0 || !q.OnQuarters() || !q.InOrder() {
 		return 0, 0, lv, false
 	}
