@@ -14,8 +14,8 @@
 //
 // Reports read rollups: the figures of each quarter hour, rebuilt from the clicks some time after the last write to it
 // (Run, Rebuild). Some quarter hours are read from the clicks instead, in the same statement: those with a write since
-// their last build, and partial ones at the ends of a period. Answers are therefore always exact, including distinct
-// visitors. Without rebuilds, reports only become slower. While a batch of late clicks arrives, a report through
+// their last build, and partial ones at the ends of a period. Answers are therefore exact, including distinct visitors
+// up to Config.ExactVisitors. Beyond, they are estimated from the rollup of a sample. Without rebuilds, reports only become slower. While a batch of late clicks arrives, a report through
 // another Store may count a part of it.
 //
 // On a cluster (Config.Cluster), tables are sharded by link. Before Insert returns, rows and marks are on a majority of
@@ -59,6 +59,9 @@ type Config struct {
 	Cluster string
 	// Every is the interval at which Run checks for slots to rebuild; 0 means 30 seconds.
 	Every time.Duration
+	// ExactVisitors is up to how many distinct visitors are counted exactly, see analytics.CountVisitors; 0 means
+	// analytics.ExactVisitors.
+	ExactVisitors int64
 	// Logger defaults to slog.Default().
 	Logger *slog.Logger
 }
@@ -71,6 +74,7 @@ type Store struct {
 	writing conns.Conn // for inserts, see maxWriters
 	dialect dialect
 	every   time.Duration
+	exact   int64
 	log     *slog.Logger
 	stats   counts
 
@@ -164,7 +168,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open clicks: %w", errors.Join(err, conn.Close()))
 	}
-	s := &Store{conn: conn, writing: writing, dialect: d, every: cfg.Every, log: cfg.Logger, writer: rand.Uint64()}
+	s := &Store{conn: conn, writing: writing, dialect: d, every: cfg.Every, exact: cfg.ExactVisitors, log: cfg.Logger, writer: rand.Uint64()}
 	s.Set = s.stats.metrics()
 	if s.every <= 0 {
 		s.every = 30 * time.Second

@@ -56,6 +56,18 @@ func TestStore(t *testing.T) {
 	}
 }
 
+func TestStore_estimates_many_visitors(t *testing.T) {
+	t.Parallel()
+	for part, mode := range []string{"clean", "half", "raw"} {
+		t.Run(mode, func(t *testing.T) {
+			analyticstest.RunEstimates(t, part, 9, func(t *testing.T) analytics.Store {
+				s := open(t, clickhouse.Config{URL: clickhousetest.Database(t), ExactVisitors: analyticstest.FewVisitors})
+				return &rebuilding{Store: s, t: t, mode: mode, done: make(chan struct{})}
+			})
+		})
+	}
+}
+
 // rebuilding is a store whose rollups are rebuilt: before each query (clean), after some batches (half), or
 // continuously during inserts and queries (beside).
 type rebuilding struct {

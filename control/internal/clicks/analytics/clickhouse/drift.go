@@ -11,7 +11,7 @@ import (
 )
 
 // sum has the clicks of one slot, and checksums of the columns that each rollup keeps.
-type sum struct{ clicks, visits, counts uint64 }
+type sum struct{ clicks, visits, counts, sample uint64 }
 
 // Drift implements analytics.Store. It marks the slots that differ, so that reports read their clicks at once and the
 // next rebuild repairs them.
@@ -55,28 +55,37 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	}
 	hash := func(keys string) string { return "cityHash64(" + keys + ")" }
 	period := times([]span{{int64(p.first) * slotMillis, int64(p.end) * slotMillis}})
-	err = s.ask(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count(), sum(%s), sum(%s) FROM %s WHERE %s AND %s GROUP BY slot",
-		slotMillis, hash(visitKeys), hash(countKeys), clicks, period, inside)}, func() error {
+	// Only visitors are counted in the sample, so a row may occur twice.
+	sampled := "sumDistinctIf(" + hash(visitKeys) + ", " + analytics.SampleCondition() + ")"
+	err = s.ask(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count(), sum(%s), sum(%s), %s FROM %s WHERE %s AND %s GROUP BY slot",
+		slotMillis, hash(visitKeys), hash(countKeys), sampled, clicks, period, inside)}, func() error {
 		raw[slot] = one
 		d.Clicks += int64(one.clicks)
 		return nil
-	}, &slot, &one.clicks, &one.visits, &one.counts)
+	}, &slot, &one.clicks, &one.visits, &one.counts, &one.sample)
 	if err != nil {
 		return nil, err
 	}
-	text := "SELECT slot, sum(clicks), sum(clicks * %s) FROM %s WHERE " + strings.ReplaceAll(inside, "%", "%%") + " AND build " + s.dialect.In() + " (" + p.chosen() + ") GROUP BY slot"
-	if err := read(fmt.Sprintf(text, hash(visitKeys), "rollup_visits"), func() {
-		short[slot] = sum{one.clicks, one.visits, 0}
+	text := "SELECT slot, sum(clicks), %s FROM %s WHERE " + strings.ReplaceAll(inside, "%", "%%") + " AND build " + s.dialect.In() + " (" + p.chosen() + ") GROUP BY slot"
+	if err := read(fmt.Sprintf(text, "sum(clicks * "+hash(visitKeys)+")", "rollup_visits"), func() {
+		short[slot] = sum{clicks: one.clicks, visits: one.visits}
 		d.Short += int64(one.clicks)
 	}); err != nil {
 		return nil, err
 	}
-	if err := read(fmt.Sprintf(text, hash(countKeys), "rollup_counts"), func() {
+	if err := read(fmt.Sprintf(text, "sum(clicks * "+hash(countKeys)+")", "rollup_counts"), func() {
 		have := short[slot]
 		have.counts = one.visits
 		if one.clicks != have.clicks {
 			have.clicks = ^uint64(0)
 		}
+		short[slot] = have
+	}); err != nil {
+		return nil, err
+	}
+	if err := read(fmt.Sprintf(text, sampled, "rollup_sample"), func() {
+		have := short[slot]
+		have.sample = one.visits
 		short[slot] = have
 	}); err != nil {
 		return nil, err

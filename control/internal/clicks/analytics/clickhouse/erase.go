@@ -41,8 +41,10 @@ func (s *Store) Erase(ctx context.Context, ip netip.Addr) (int64, error) {
 	if err := s.mark(ctx, slots); err != nil {
 		return 0, wrap("erase a visitor", err)
 	}
-	if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE visitor = %d`, s.dialect.Table("rollup_visits"), analytics.Visitor(ip))); err != nil {
-		return 0, wrap("erase a visitor", err)
+	for _, table := range []string{"rollup_visits", "rollup_sample"} {
+		if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE visitor = %d`, s.dialect.Table(table), analytics.Visitor(ip))); err != nil {
+			return 0, wrap("erase a visitor", err)
+		}
 	}
 	if len(slots) == 0 {
 		return 0, nil

@@ -12,8 +12,8 @@ var Sweep = (*Store).sweep
 
 // Text returns the statement of a query.
 func (s *Store) Text(ctx context.Context, q analytics.Query) (string, error) {
-	st, err := s.lines(ctx, q)
-	return st.Text, err
+	p, err := s.plan(ctx, q.Scope)
+	return s.lines(q, p).Text, err
 }
 
 // Schema returns all statements that create the tables, in order, for a cluster or, if that is "", for a single server.

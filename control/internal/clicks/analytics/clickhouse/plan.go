@@ -124,6 +124,9 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 			table = "rollup_visits"
 		}
 	}
+	if scope.Sampled {
+		table = "rollup_sample"
+	}
 	list := strings.Join(append(columns, ""), ", ")
 	bare := scope
 	bare.From, bare.To = 0, 0
@@ -187,14 +190,10 @@ func referers(scope analytics.Scope) string {
 	return text
 }
 
-// lines renders a query; breakdown renders a breakdown.
-func (s *Store) lines(ctx context.Context, q analytics.Query) (analytics.Statement, error) {
-	if !q.OnQuarters() {
-		return q.SQLWith(clicks, referers(q.Scope)), nil
-	}
-	p, err := s.plan(ctx, q.Scope)
-	if err != nil || !p.clean {
-		return q.SQLWith(clicks, referers(q.Scope)), err
+// lines renders a query with the plan of its scope; breakdown plans and renders a breakdown.
+func (s *Store) lines(q analytics.Query, p plan) analytics.Statement {
+	if !p.clean || !q.OnQuarters() {
+		return q.SQLWith(clicks, referers(q.Scope))
 	}
 	var columns []string
 	if q.ByLink {
@@ -208,7 +207,7 @@ func (s *Store) lines(ctx context.Context, q analytics.Query) (analytics.Stateme
 	}
 	source := s.source(q.Scope, p, columns...)
 	source.Value = q.By.String()
-	return q.Render(source), nil
+	return q.Render(source)
 }
 
 func (s *Store) breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (analytics.Statement, error) {

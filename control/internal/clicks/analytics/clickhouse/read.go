@@ -40,11 +40,16 @@ func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line,
 	s.whole.RLock()
 	defer s.whole.RUnlock()
 	q.Scope = s.dialect.here(q.Scope)
-	st, err := s.lines(ctx, q)
-	if err != nil {
-		return nil, wrap("plan a query of clicks", err)
+	var p plan
+	if q.Visitors || q.OnQuarters() {
+		var err error
+		if p, err = s.plan(ctx, q.Scope); err != nil {
+			return nil, wrap("plan a query of clicks", err)
+		}
 	}
-	list, err := analytics.Reader(s.ask).Lines(ctx, st, q)
+	list, err := analytics.CountVisitors(q, s.exact, func(q analytics.Query) ([]analytics.Line, error) {
+		return analytics.Reader(s.ask).Lines(ctx, s.lines(q, p), q)
+	})
 	return list, wrap("query clicks", err)
 }
 

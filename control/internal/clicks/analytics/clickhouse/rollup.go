@@ -256,7 +256,7 @@ func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err
 	if len(builds) > 0 {
 		// The slots let the server skip other months.
 		gone := fmt.Sprintf("slot IN (%s) AND build IN (%s)", strings.Join(slotList, ","), strings.Join(builds, ","))
-		for _, table := range []string{"rollup_visits", "rollup_counts", "rollup_builds", "rollup_begun"} { // a repetition after an error reads the last one
+		for _, table := range []string{"rollup_visits", "rollup_sample", "rollup_counts", "rollup_builds", "rollup_begun"} { // a repetition after an error reads the last one
 			if err := s.conn.Exec(ctx, "DELETE FROM "+s.dialect.Table(table)+" WHERE "+gone); err != nil {
 				return nil, wrap("delete leftover builds", err)
 			}

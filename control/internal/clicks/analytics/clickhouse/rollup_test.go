@@ -44,6 +44,8 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	server := clickhousetest.Start(t, t.TempDir())
 	s := open(t, clickhouse.Config{URL: server.URL("default")})
 	defer s.Close()
+	estimating := open(t, clickhouse.Config{URL: server.URL("default"), ExactVisitors: 100})
+	defer estimating.Close()
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for part := 0; part < 3; part++ {
 		if err := s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(uint64(20+part), 2000, start, 20)}); err != nil {
@@ -68,7 +70,7 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	}
 	ask := func() (list []any) {
 		for _, q := range questions {
-			list = append(list, answers(t, s, q.scope, q.zone))
+			list = append(list, answers(t, s, q.scope, q.zone), answers(t, estimating, q.scope, q.zone))
 		}
 		return list
 	}
@@ -241,7 +243,7 @@ func TestStore_sweep(t *testing.T) {
 				t.Errorf("step %d: rests %v", step, rests)
 			}
 		}
-		for _, table := range []string{"rollup_visits", "rollup_counts"} {
+		for _, table := range []string{"rollup_visits", "rollup_sample", "rollup_counts"} {
 			if got, err := server.Ask(t.Context(), "SELECT uniqExact(build) FROM "+table); err != nil || got != want {
 				t.Errorf("step %d: %s builds in %s, want %s (%v)", step, got, table, want, err)
 			}
