@@ -96,9 +96,9 @@ func TestAnalytics_shapes_and_figures(t *testing.T) {
 		w.click(id, "2026-02-09T23:59:59Z", 1, nil) // before these 30 days
 
 		r := w.do("GET", "/api/analytics/urls/"+id, "", as(w.ann)).want(200)
-		r.has("", "overview", "totalClicks", "uniqueVisitors", "timeSeries", "countries", "regions", "cities", "browsers", "operatingSystems", "devices", "referers",
+		r.has("", "overview", "totalClicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "timeSeries", "countries", "regions", "cities", "browsers", "operatingSystems", "devices", "referers",
 			"utmSources", "utmMediums", "utmCampaigns", "utmTerms", "utmContents", "languages", "sites")
-		r.has("overview", "totalClicks", "uniqueVisitors", "averageClicksPerDay", "growthRate").has("timeSeries.0", "date", "clicks", "uniqueVisitors")
+		r.has("overview", "totalClicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "averageClicksPerDay", "growthRate").has("timeSeries.0", "date", "clicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error")
 		r.has("browsers.0", "name", "clicks", "percentage").has("referers.0", "referer", "clicks", "percentage").has("utmSources.0", "value", "clicks", "percentage")
 		for path, want := range map[string]any{
 			"totalClicks": 5.0, "uniqueVisitors": 3.0, "overview.totalClicks": 5.0, "overview.averageClicksPerDay": 0.17, "overview.growthRate": 400.0,
@@ -229,7 +229,7 @@ func TestAnalytics_tests_and_routing(t *testing.T) {
 		for _, path := range []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"} {
 			r := w.do("GET", path, "", as(w.ann)).want(200).has("", "tests", "totalAbTestUrls", "totalTestClicks", "controlGroupClicks", "variantClicks", "controlGroupPercentage", "variantPercentage", "topPerformingVariants").
 				has("tests.0", "urlId", "domain", "slug", "totalClicks", "startDate", "variants").
-				has("tests.0.variants.0", "id", "name", "clicks", "percentage", "actualPercentage", "uniqueVisitors", "weight")
+				has("tests.0.variants.0", "id", "name", "clicks", "percentage", "actualPercentage", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "weight")
 			if r.num("totalAbTestUrls") != 1 || r.num("totalTestClicks") != 4 || r.num("tests.0.variants.0.clicks") != 3 || r.num("tests.0.variants.0.percentage") != 75 ||
 				r.num("tests.0.variants.0.uniqueVisitors") != 3 || r.num("tests.0.variants.1.actualPercentage") != 25 || r.num("tests.0.variants.1.weight") != 30 {
 				t.Error(r.text)

@@ -57,8 +57,8 @@ type TestVariant struct {
 	Clicks           int64   `json:"clicks"`
 	Percentage       float64 `json:"percentage" doc:"Of the test's clicks."`
 	ActualPercentage float64 `json:"actualPercentage" doc:"The same as percentage."`
-	UniqueVisitors   int64   `json:"uniqueVisitors"`
-	Weight           int     `json:"weight"`
+	Distinct
+	Weight int `json:"weight"`
 }
 
 // Tests reports on all of the caller's links with an active A/B test.
@@ -179,7 +179,7 @@ func (s *Service) tests(ctx context.Context, urls []store.Link, a Ask, period Pe
 		for _, v := range variants[u.ID] {
 			l := found[arm{u.Num, v.ID}]
 			t.TotalClicks += l.Clicks
-			t.Variants = append(t.Variants, TestVariant{ID: v.ID, Name: v.Name, Clicks: l.Clicks, UniqueVisitors: l.Visitors, Weight: v.Weight})
+			t.Variants = append(t.Variants, TestVariant{ID: v.ID, Name: v.Name, Clicks: l.Clicks, Distinct: distinct(l), Weight: v.Weight})
 			if t.StartDate == nil { // variants are ordered by age, oldest first
 				t.StartDate = analytics.OrNull(time.UnixMilli(v.CreatedAt).UTC().Format(instantLayout))
 			}

@@ -85,6 +85,9 @@ func (e *Export) WriteCSV(ctx context.Context, w io.Writer) error {
 	c.section(b, "Overview", "Metric", "Value")
 	c.row("Total Clicks", o.TotalClicks)
 	c.row("Unique Visitors", o.UniqueVisitors)
+	if !o.Exact {
+		c.row("Unique Visitors Standard Error (%)", o.Error)
+	}
 	c.row("Average Clicks Per Day", o.AverageClicksPerDay)
 	c.row("Growth Rate (%)", o.GrowthRate)
 	c.section(b, "Daily Clicks", "Date", "Clicks", "Unique Visitors")

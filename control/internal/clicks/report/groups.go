@@ -26,13 +26,22 @@ type Groups struct {
 
 // Group has the clicks of the links with one tag, in one bundle or on one domain.
 type Group struct {
-	ID             *string `json:"id" doc:"Of the tag, bundle or custom domain. Null for the host of the service."`
-	Name           string  `json:"name"`
-	URLCount       int     `json:"urlCount" doc:"Links that are in the group now."`
-	Clicks         int64   `json:"clicks"`
-	UniqueVisitors *int64  `json:"uniqueVisitors" doc:"Null for a group of more than 100,000 links."`
-	Percentage     float64 `json:"percentage" doc:"Of totalClicks."`
+	ID             *string  `json:"id" doc:"Of the tag, bundle or custom domain. Null for the host of the service."`
+	Name           string   `json:"name"`
+	URLCount       int      `json:"urlCount" doc:"Links that are in the group now."`
+	Clicks         int64    `json:"clicks"`
+	UniqueVisitors *int64   `json:"uniqueVisitors" doc:"Null for a group of more than 100,000 links, like the next two."`
+	Exact          *bool    `json:"uniqueVisitorsIsExact" doc:"Whether uniqueVisitors was counted. Otherwise it is an estimate."`
+	Error          *float64 `json:"error" doc:"Relative standard error of uniqueVisitors in percent; 0 if it is exact."`
+	Percentage     float64  `json:"percentage" doc:"Of totalClicks."`
 	*Won
+}
+
+// setVisitors sets the number of visitors, unless it is nil.
+func (g *Group) setVisitors(d *Distinct) {
+	if d != nil {
+		g.UniqueVisitors, g.Exact, g.Error = &d.UniqueVisitors, &d.Exact, &d.Error
+	}
 }
 
 // grouped is a group while it is counted.
@@ -94,8 +103,9 @@ func (s *Service) onlyHost(ctx context.Context, p auth.Principal, scope analytic
 		return nil, false, err
 	}
 	l, all := lines[0], converted[true].of(lines[0].Clicks, goal)
-	return &Groups{By: "domain", TotalClicks: l.Clicks, Won: all,
-		Groups: []Group{{Name: s.host, URLCount: stats.Total, Clicks: l.Clicks, UniqueVisitors: &l.Visitors, Percentage: percent.Of(l.Clicks, l.Clicks), Won: all}}}, true, nil
+	host, visitors := Group{Name: s.host, URLCount: stats.Total, Clicks: l.Clicks, Percentage: percent.Of(l.Clicks, l.Clicks), Won: all}, distinct(l)
+	host.setVisitors(&visitors)
+	return &Groups{By: "domain", TotalClicks: l.Clicks, Won: all, Groups: []Group{host}}, true, nil
 }
 
 // completeDomains adds the host of BASE_URL to the custom domains, and sets the numbers of links that exist. Clicks on links of
@@ -176,6 +186,7 @@ func (s *Service) groups(ctx context.Context, p auth.Principal, by store.LinkGro
 		return nil, err
 	}
 	for _, g := range list {
+		of := visitors[g.Num]
 		if by == store.ByDomain && g.Num == 0 && len(custom) <= maxListedLinks {
 			rest := scope
 			rest.NotLinks = slices.Concat(scope.NotLinks, custom)
@@ -183,15 +194,18 @@ func (s *Service) groups(ctx context.Context, p auth.Principal, by store.LinkGro
 			if err != nil {
 				return nil, err
 			}
-			visitors[0] = &lines[0].Visitors
+			d := distinct(lines[0])
+			of = &d
 		}
-		out.Groups = append(out.Groups, Group{analytics.OrNull(g.ID), g.Name, g.links, g.clicks, visitors[g.Num], percent.Of(g.clicks, out.TotalClicks), g.won.of(g.clicks, a.Goal)})
+		group := Group{ID: analytics.OrNull(g.ID), Name: g.Name, URLCount: g.links, Clicks: g.clicks, Percentage: percent.Of(g.clicks, out.TotalClicks), Won: g.won.of(g.clicks, a.Goal)}
+		group.setVisitors(of)
+		out.Groups = append(out.Groups, group)
 	}
 	return out, nil
 }
 
 // visitors counts the distinct visitors of each group that is not too large. Only links with clicks are asked for.
-func (s *Service) visitors(ctx context.Context, p auth.Principal, by store.LinkGrouping, scope analytics.Scope, list []grouped, clicks map[uint64]int64) (map[uint64]*int64, error) {
+func (s *Service) visitors(ctx context.Context, p auth.Principal, by store.LinkGrouping, scope analytics.Scope, list []grouped, clicks map[uint64]int64) (map[uint64]*Distinct, error) {
 	links := map[uint64][]uint64{}
 	for _, g := range list {
 		if g.Num != 0 { // the host of BASE_URL, which has all links that are in no other group
@@ -206,7 +220,7 @@ func (s *Service) visitors(ctx context.Context, p auth.Principal, by store.LinkG
 	if err != nil {
 		return nil, fmt.Errorf("find the links of each %s: %w", by, err)
 	}
-	found := map[uint64]*int64{}
+	found := map[uint64]*Distinct{}
 	for num, of := range links {
 		if len(of) > maxListedLinks {
 			continue
@@ -220,7 +234,8 @@ func (s *Service) visitors(ctx context.Context, p auth.Principal, by store.LinkG
 		if err != nil {
 			return nil, err
 		}
-		found[num] = &lines[0].Visitors
+		d := distinct(lines[0])
+		found[num] = &d
 	}
 	return found, nil
 }

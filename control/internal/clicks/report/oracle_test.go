@@ -220,7 +220,7 @@ func (o *oracle) count(from, to int64, zone *time.Location, interval string, kee
 		}
 	}
 	for i, p := range periods {
-		e.series = append(e.series, report.DayFigures{Date: labels[i].date, At: labels[i].at, Clicks: p.clicks, UniqueVisitors: p.visitors.count()})
+		e.series = append(e.series, report.DayFigures{Date: labels[i].date, At: labels[i].at, Clicks: p.clicks, Distinct: report.Distinct{UniqueVisitors: p.visitors.count(), Exact: true}})
 	}
 	for d, names := range o.values {
 		for code, name := range names {
@@ -340,11 +340,11 @@ func (o *oracle) clicksIn(from, to int64, keep func(*coded) bool) (n int64) {
 func (of truth) differs(r *report.Report) string {
 	want := of.all
 	n := want.all.clicks
-	sum := report.Summary{TotalClicks: n, UniqueVisitors: want.all.visitors.count(), AverageClicksPerDay: math.Round(float64(n)/float64(want.days)*100) / 100}
+	sum := report.Summary{TotalClicks: n, Distinct: report.Distinct{UniqueVisitors: want.all.visitors.count(), Exact: true}, AverageClicksPerDay: math.Round(float64(n)/float64(want.days)*100) / 100}
 	if sum.GrowthRate = percent.Of(n-want.before, want.before); want.before == 0 && n > 0 {
 		sum.GrowthRate = 100
 	}
-	if r.Overview != sum || r.TotalClicks != n || r.UniqueVisitors != sum.UniqueVisitors {
+	if r.Overview != sum || r.TotalClicks != n || r.Distinct != sum.Distinct {
 		return fmt.Sprintf("%+v, %d clicks of %d visitors, want %+v", r.Overview, r.TotalClicks, r.UniqueVisitors, sum)
 	}
 	for _, s := range []struct {

@@ -16,8 +16,8 @@ import (
 
 // Summary has the totals of a period.
 type Summary struct {
-	TotalClicks         int64   `json:"totalClicks"`
-	UniqueVisitors      int64   `json:"uniqueVisitors" doc:"Distinct addresses in the whole period."`
+	TotalClicks int64 `json:"totalClicks"`
+	Distinct
 	AverageClicksPerDay float64 `json:"averageClicksPerDay"`
 	GrowthRate          float64 `json:"growthRate" doc:"In percent, compared with the preceding period of the same length."`
 	*Won
@@ -25,10 +25,10 @@ type Summary struct {
 
 // DayFigures has the figures of one day, or of another period.
 type DayFigures struct {
-	Date           string `json:"date" format:"date" doc:"The day. With interval week or month: the first day of the week or month, which may be before startDate."`
-	At             string `json:"at,omitempty" format:"date-time" doc:"When the minute or hour begins. Only if interval is minute or hour."`
-	Clicks         int64  `json:"clicks"`
-	UniqueVisitors int64  `json:"uniqueVisitors"`
+	Date   string `json:"date" format:"date" doc:"The day. With interval week or month: the first day of the week or month, which may be before startDate."`
+	At     string `json:"at,omitempty" format:"date-time" doc:"When the minute or hour begins. Only if interval is minute or hour."`
+	Clicks int64  `json:"clicks"`
+	Distinct
 	*Won
 }
 
@@ -58,9 +58,9 @@ type Valued struct {
 
 // Report has all figures about the clicks of a period.
 type Report struct {
-	Overview         Summary      `json:"overview"`
-	TotalClicks      int64        `json:"totalClicks"`
-	UniqueVisitors   int64        `json:"uniqueVisitors"`
+	Overview    Summary `json:"overview"`
+	TotalClicks int64   `json:"totalClicks"`
+	Distinct
 	TimeSeries       []DayFigures `json:"timeSeries" doc:"Every day of the period, or every other interval."`
 	Countries        []Named      `json:"countries"`
 	Regions          []Named      `json:"regions"`
@@ -378,7 +378,7 @@ func (s *Service) figures(ctx context.Context, scope analytics.Scope, a Ask, per
 		return list
 	}
 	r := &Report{
-		Overview: sum, TotalClicks: sum.TotalClicks, UniqueVisitors: sum.UniqueVisitors, TimeSeries: series,
+		Overview: sum, TotalClicks: sum.TotalClicks, Distinct: sum.Distinct, TimeSeries: series,
 		Countries: names(analytics.Country), Regions: names(analytics.Region), Cities: names(analytics.City),
 		Browsers: names(analytics.Browser), OperatingSystems: names(analytics.OS), Devices: names(analytics.Device), Referers: []Referred{},
 		UTMSources: values(analytics.UTMSource), UTMMediums: values(analytics.UTMMedium), UTMCampaigns: values(analytics.UTMCampaign),
@@ -418,11 +418,12 @@ func (s *Service) series(ctx context.Context, within analytics.Scope, period Per
 	series, at := make([]DayFigures, len(periods)), make(map[analytics.Period]int, len(periods))
 	for i, of := range periods {
 		series[i].Date, series[i].At = period.label(of)
+		series[i].Distinct = none
 		at[of] = i
 	}
 	for _, l := range lines {
 		if i, ok := at[l.Period]; ok {
-			series[i].Clicks, series[i].UniqueVisitors = l.Clicks, l.Visitors
+			series[i].Clicks, series[i].Distinct = l.Clicks, distinct(l)
 		}
 	}
 	for i, of := range periods {
@@ -455,7 +456,7 @@ func (s *Service) summary(ctx context.Context, scope analytics.Scope, period Per
 		converted.add(d.Won)
 	}
 	sum.Won = converted.of(sum.TotalClicks, goal)
-	sum.UniqueVisitors = lines[0].Visitors
+	sum.Distinct = distinct(lines[0])
 	sum.AverageClicksPerDay = math.Round(float64(sum.TotalClicks)/float64(period.Days())*100) / 100
 	sum.GrowthRate = growth(sum.TotalClicks, before)
 	return sum, nil
