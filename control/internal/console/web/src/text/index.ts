@@ -50,6 +50,10 @@ const numbers = computed(() => new Intl.NumberFormat(language.value));
 const compacts = computed(
   () => new Intl.NumberFormat(language.value, { notation: 'compact', maximumFractionDigits: 1 }),
 );
+const rounded = computed(
+  () =>
+    new Intl.NumberFormat(language.value, { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 }),
+);
 const days = computed(() => new Intl.DateTimeFormat(language.value, { dateStyle: 'medium' }));
 const moments = computed(() => new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'short' }));
 
@@ -70,6 +74,9 @@ export const number = (n: number): string => numbers.value.format(n);
 
 /** A number in a few characters, such as 1.2M. */
 export const compact = (n: number): string => compacts.value.format(n);
+
+/** A number in words, rounded to three digits, such as 1.24 million. */
+export const about = (n: number): string => rounded.value.format(n);
 
 const seconds = computed(() => new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'medium' }));
 const clocks = computed(() => new Intl.DateTimeFormat(language.value, { timeStyle: 'medium' }));

@@ -1,6 +1,6 @@
 // The totals of a report. A figure that has a series is also the choice of what the chart shows.
 import type { Schema } from '../../api/client';
-import { number, percent, t } from '../../text';
+import { about, number, percent, t } from '../../text';
 import { change } from './selection';
 
 export type Metric = 'clicks' | 'visitors' | 'conversions';
@@ -9,6 +9,8 @@ interface Figure {
   name: string;
   now: number;
   before: number | undefined;
+  /** Of an estimate: its relative standard error in percent. */
+  error?: number;
   metric?: Metric;
 }
 
@@ -38,7 +40,13 @@ export function Figures({ report, metric, onMetric }: FiguresProps) {
   const { overview } = report;
   const figures: Figure[] = [
     { name: t('report.clicks'), now: report.totalClicks, before: before?.totalClicks, metric: 'clicks' },
-    { name: t('report.visitors'), now: report.uniqueVisitors, before: before?.uniqueVisitors, metric: 'visitors' },
+    {
+      name: t('report.visitors'),
+      now: report.uniqueVisitors,
+      before: before?.uniqueVisitors,
+      metric: 'visitors',
+      ...(!report.uniqueVisitorsIsExact && { error: report.error }),
+    },
   ];
   if (overview.conversions !== undefined)
     figures.push({
@@ -49,10 +57,11 @@ export function Figures({ report, metric, onMetric }: FiguresProps) {
     });
   return (
     <div class="figures" role="group" aria-label={t('report.totals')}>
-      {figures.map(({ name, now, before: then, metric: own }) => (
+      {figures.map(({ name, now, before: then, error, metric: own }) => (
         <button key={name} type="button" aria-pressed={own === metric} onClick={() => own && onMetric(own)}>
           <span class="what">{name}</span>
-          <b>{number(now)}</b>
+          <b>{error === undefined ? number(now) : t('report.about', { number: about(now) })}</b>
+          {error !== undefined && <span class="hint">{t('report.estimated', { error: percent(error) })}</span>}
           {then !== undefined && <Change now={now} before={then} />}
         </button>
       ))}

@@ -25,7 +25,7 @@ export function seriesOf(report: Schema<'Report'>, metric: Metric): Series[] {
         {
           name: t('report.then'),
           kind: 'before',
-          values: report.timeSeries.map((_, i) => then[i] ?? { clicks: 0, uniqueVisitors: 0, date: '' }).map(value),
+          values: report.timeSeries.map((_, i) => (then[i] ? value(then[i]) : 0)),
         },
       ]
     : [];

@@ -37,6 +37,8 @@ export const report: Translation<typeof en> = {
   'report.rate': 'معدل التحويل',
   'report.totals': 'الإجماليات',
   'report.before': 'سابقًا: {n}',
+  'report.about': 'حوالي {number}',
+  'report.estimated': 'تقدير، ± {error}',
   'report.then': 'سابقًا',
   'report.legend': 'خطوط المخطط',
   'report.weekOf': 'أسبوع {date}',

@@ -37,6 +37,8 @@ export const report: Translation<typeof en> = {
   'report.rate': 'Conversion-Rate',
   'report.totals': 'Summen',
   'report.before': 'vorher: {n}',
+  'report.about': 'etwa {number}',
+  'report.estimated': 'geschätzt, ± {error}',
   'report.then': 'Vorher',
   'report.legend': 'Linien des Diagramms',
   'report.weekOf': 'Woche ab {date}',

@@ -34,6 +34,8 @@ export const report = {
   'report.rate': 'Conversion rate',
   'report.totals': 'Totals',
   'report.before': 'before: {n}',
+  'report.about': 'about {number}',
+  'report.estimated': 'estimated, ± {error}',
   'report.then': 'Before',
   'report.legend': 'Lines of the chart',
   'report.weekOf': 'Week of {date}',

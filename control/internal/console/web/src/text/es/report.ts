@@ -37,6 +37,8 @@ export const report: Translation<typeof en> = {
   'report.rate': 'Tasa de conversión',
   'report.totals': 'Totales',
   'report.before': 'antes: {n}',
+  'report.about': 'aprox. {number}',
+  'report.estimated': 'estimación, ± {error}',
   'report.then': 'Antes',
   'report.legend': 'Líneas del gráfico',
   'report.weekOf': 'Semana del {date}',

@@ -37,6 +37,8 @@ export const report: Translation<typeof en> = {
   'report.rate': 'Taux de conversion',
   'report.totals': 'Totaux',
   'report.before': 'avant : {n}',
+  'report.about': 'environ {number}',
+  'report.estimated': 'estimation, ± {error}',
   'report.then': 'Avant',
   'report.legend': 'Courbes du graphique',
   'report.weekOf': 'Semaine du {date}',

@@ -37,6 +37,8 @@ export const report: Translation<typeof en> = {
   'report.rate': 'コンバージョン率',
   'report.totals': '合計',
   'report.before': '前回: {n}',
+  'report.about': '約{number}',
+  'report.estimated': '推定値、± {error}',
   'report.then': '前回',
   'report.legend': 'グラフの線',
   'report.weekOf': '{date} の週',
