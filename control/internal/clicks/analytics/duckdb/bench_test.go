@@ -106,7 +106,7 @@ func BenchmarkQueries(b *testing.B) {
 const generate = `INSERT INTO clicks BY NAME
 SELECT CAST(7 AS UBIGINT) AS edge, CAST(1 AS UINTEGER) AS epoch, CAST(0 AS UTINYINT) AS lane, CAST(i + 1 AS UBIGINT) AS seq, 1767225600000 + (i * 2592000000) // %[3]d AS ts, l AS link, 1 + l %% 300 AS owner,
 	CASE WHEN l %% 10 = 3 THEN '00000000-0000-0000-0000-00000000000' || (d %% 3) ELSE '' END AS variant, CASE WHEN l %% 10 = 4 THEN '10000000-0000-0000-0000-00000000000' || (d %% 3) ELSE '' END AS rule,
-	'10.' || (v >> 16) || '.' || ((v >> 8) & 255) || '.' || (v & 255) AS ip, CAST(hash(v) >> 1 AS BIGINT) AS visitor,
+	'10.' || (v >> 16) || '.' || ((v >> 8) & 255) || '.' || (v & 255) AS ip, CAST(CAST(hash(v) AS HUGEINT) - 9223372036854775808 AS BIGINT) AS visitor,
 	CASE k WHEN 1 THEN 'DE' ELSE 'C' || k END AS country, 'Region ' || (k * 3 + m %% 3) AS region, 'City ' || k || ' ' || m AS city, ['DESKTOP', 'MOBILE', 'TABLET'][1 + v %% 3] AS device,
 	['Windows', 'iOS', 'Android', 'macOS', 'Linux'][1 + v %% 5] AS os, ['Chrome', 'Safari', 'Firefox', 'Edge', 'Opera'][1 + v %% 7 %% 5] AS browser,
 	['', 'https://search.example/', 'https://t.co/x', 'https://news.example/a', 'https://l.instagram.com/'][1 + d %% 5] AS referer, 'Mozilla/5.0 (X11; Linux x86_64) Browser/' || (90 + v %% 40) AS user_agent,
