@@ -136,18 +136,52 @@ func TestFault07_typed_work_is_kept(t *testing.T) {
 func TestFault10_many_links_at_once(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t, standalone(t), "")
-	for i := range 4 {
-		b.made(map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i), "title": fmt.Sprintf("Page %d", i)})
+	var urls []map[string]any
+	for i := range 120 {
+		urls = append(urls, map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i), "title": fmt.Sprintf("Page %03d", i), "customSlug": fmt.Sprintf("page-%03d", i)})
 	}
-	b.visit("/console/links")
-	b.until(`document.querySelectorAll('li.link .pick input').length === 4`)
-	b.eval(`[...document.querySelectorAll('li.link .pick input')].slice(0, 3).forEach((box) => box.click())`, nil)
-	b.sees("3 selected")
+	b.ask("POST", "/api/urls/bulk", map[string]any{"urls": urls}, nil)
+	b.visit("/console/links?sort=title")
+	b.until(`document.querySelectorAll('li.link .pick input').length > 5`)
+	box := func(n int) string { return fmt.Sprintf(`li.link:nth-child(%d) .pick input`, n+1) } // the first child keeps the place of rows above
+	badges := func(n int) {
+		b.t.Helper()
+		b.until(fmt.Sprintf(`document.querySelectorAll('li.link .badge').length === %d`, n))
+	}
+
+	b.clickMouse(box(2))
 	b.press("Disable")
-	b.sees("3 links disabled")
-	b.until(`document.querySelectorAll('li.link .badge').length === 3`)
-	b.press("Undo")
-	b.until(`document.querySelectorAll('li.link .badge').length === 0`)
+	b.sees("1 link disabled")
+	badges(1)
+
+	// With Shift, all rows in between are selected. Undo leaves what was disabled before.
+	b.clickMouse(box(1))
+	x, y := b.center(box(4))
+	b.do(chromedp.MouseClickXY(x, y, chromedp.ButtonModifiers(input.ModifierShift)))
+	b.sees("4 selected")
+	b.press("Disable")
+	b.sees("4 links disabled")
+	badges(4)
+	b.click(`[...document.querySelectorAll('.toast')].find((e) => e.textContent.includes('4 links')).querySelector('button')`)
+	badges(1)
+
+	// Undo of a deletion restores what it can, and says what it cannot.
+	b.clickMouse(box(1))
+	b.clickMouse(box(3))
+	b.clickMouse(box(4))
+	b.press("Delete")
+	b.sees("3 links moved to the trash")
+	b.sees("117 links")
+	b.made(map[string]any{"originalUrl": "https://example.com/new", "customSlug": "page-002"})
+	b.click(`[...document.querySelectorAll('.toast')].find((e) => e.textContent.includes('3 links')).querySelector('button')`)
+	b.sees("1 link could not be changed")
+	b.sees("120 links")
+
+	b.clickMouse(box(1))
+	b.press("Select all")
+	b.sees("120 selected")
+	b.press("Disable")
+	b.sees("120 links disabled")
 	b.press("Import")
 	b.sees("Choose a CSV file")
 	b.until(`document.querySelector('input[type=file]')`)

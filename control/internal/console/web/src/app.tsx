@@ -100,9 +100,6 @@ export function App() {
   const session = useResource('session', load);
   useShortcuts(leap);
   const place = path.value;
-  useEffect(() => {
-    document.title = t('app.name');
-  }, [place]);
   const instead = before(session);
   if (instead || !user.value) {
     return (

@@ -8,6 +8,7 @@ import { distance, t, type Key } from '../text';
 import { Button } from '../ui/button';
 import { Input } from '../ui/field';
 import { useSaving, type Saving } from '../ui/form';
+import { Heading } from '../ui/page';
 import { Problem } from '../ui/problem';
 import { useResource } from '../ui/resource';
 
@@ -32,7 +33,7 @@ export function Entrance({ title, children }: { title: string; children: Compone
         <span class="logo" aria-hidden="true" />
         {t('app.name')}
       </p>
-      <h1 tabIndex={-1}>{title}</h1>
+      <Heading title={title} />
       <Astray />
       {children}
     </main>

@@ -1,6 +1,6 @@
 // The parts that most screens begin with.
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { to } from '../route';
 import { t } from '../text';
 import { Problem } from './problem';
@@ -25,6 +25,18 @@ export function Waiting({ of: { error, reload } }: { of: { error: unknown; reloa
   );
 }
 
+/** The heading of a screen. While it is shown, the browser's tab has its name. */
+export function Heading({ title }: { title: string }) {
+  useLayoutEffect(() => {
+    document.title = `${title} · ${t('app.name')}`;
+  }, [title]);
+  return (
+    <h1 tabIndex={-1} dir="auto">
+      {title}
+    </h1>
+  );
+}
+
 interface HeadProps {
   title: string;
   /** The screen above this one, as the path and name of a link before the title. */
@@ -35,11 +47,8 @@ interface HeadProps {
   children?: ComponentChildren;
 }
 
-/** The title of a screen, which is also the title of the browser's tab. */
+/** The beginning of a screen: its heading and what can be done there. */
 export function Head({ title, above, note, children }: HeadProps) {
-  useEffect(() => {
-    document.title = `${title} · ${t('app.name')}`;
-  }, [title]);
   return (
     <header class="head">
       {above && (
@@ -47,9 +56,7 @@ export function Head({ title, above, note, children }: HeadProps) {
           <a href={to(above[0])}>{above[1]}</a>
         </p>
       )}
-      <h1 tabIndex={-1} dir="auto">
-        {title}
-      </h1>
+      <Heading title={title} />
       {note !== undefined && (
         <p class="count" role="status">
           {note}
@@ -92,8 +99,16 @@ interface TabsProps {
 
 /** Links between the screens of one object. */
 export function Tabs({ label, tabs, here }: TabsProps) {
+  const ref = useRef<HTMLElement>(null);
+  // On a phone, the present tab may be beyond the edge.
+  useLayoutEffect(() => {
+    const present = ref.current?.querySelector('[aria-current]')?.getBoundingClientRect();
+    if (!ref.current || !present) return;
+    const { left, width } = ref.current.getBoundingClientRect();
+    ref.current.scrollLeft += present.left + present.width / 2 - (left + width / 2);
+  }, [here]);
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav class="tabs" aria-label={label} ref={ref}>
       {tabs.map(([path, name]) => (
         <a key={path} href={to(path)} aria-current={path === here ? 'page' : undefined}>
           {name}

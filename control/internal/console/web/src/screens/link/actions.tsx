@@ -94,7 +94,7 @@ export function LinkActions({ link, onChanged }: { link: Link; onChanged: () => 
     gone();
     notify(t('links.deleted', { n: 1 }), () => {
       const back = async () => {
-        await restore(ids);
+        await restore(link.id);
         forget();
         go(`/links/${link.id}`);
       };

@@ -6,7 +6,7 @@ import { day, t } from '../../text';
 import { Button } from '../../ui/button';
 import { useDraft } from '../../ui/draft';
 import { Icon } from '../../ui/icon';
-import { Waiting } from '../../ui/page';
+import { Heading, Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
@@ -228,9 +228,7 @@ export function EditLink({ id }: { id: string }) {
         <p class="trail">
           <a href={to('/links')}>{t('links.title')}</a>
         </p>
-        <h1 tabIndex={-1} dir="auto">
-          {nameOf(link.data)}
-        </h1>
+        <Heading title={nameOf(link.data)} />
         <p class="count">
           <bdi class="mono" dir="ltr">
             {bare(link.data.shortUrl)}

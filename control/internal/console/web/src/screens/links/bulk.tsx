@@ -8,15 +8,19 @@ import { Confirm } from '../../ui/confirm';
 import { Icon } from '../../ui/icon';
 import { lazy } from '../../ui/lazy';
 import { complain, notify } from '../../ui/toast';
-import { remove, restore, setStatus } from './changes';
+import { each, remove, restore, setStatus, type Failed } from './changes';
+import type { List } from './list';
 
 const LabelLinks = lazy(async () => (await import('../manage')).LabelLinks, null);
 const MoveLinks = lazy(async () => (await import('../manage')).MoveLinks, null);
 
 interface BulkProps {
   chosen: Signal<ReadonlySet<string>>;
-  onChanged: () => void;
+  list: List;
 }
+
+/** The most links that can be selected at once. */
+const most = 1000;
 
 /** The button that gives tags to links. */
 function Label({ ids, onDone }: { ids: readonly string[]; onDone: () => void }) {
@@ -45,58 +49,76 @@ function Move({ ids, onMoved }: { ids: readonly string[]; onMoved: () => void })
   );
 }
 
-/** The bar of actions for the selected links. Each action can be undone. */
-export function Bulk({ chosen, onChanged }: BulkProps) {
+/** What can be done with the selected links. Each action can be undone. */
+function useActions({ chosen, list }: BulkProps) {
   const [busy, setBusy] = useState(false);
-  const [asking, setAsking] = useState(false);
   const ids = [...chosen.value];
   const n = ids.length;
-  if (n === 0) return null;
-
-  const act = async (change: () => Promise<void>, done: string, undo?: () => Promise<void>) => {
+  const clear = () => (chosen.value = new Set());
+  const act = async (change: () => Promise<void>, done: string, undo: () => Promise<Failed>) => {
+    const back = async () => {
+      const { ids, error } = await undo();
+      if (error !== undefined) complain(error, ids.length);
+    };
     setBusy(true);
     try {
       await change();
-      chosen.value = new Set();
-      notify(done, undo && (() => void undo().then(onChanged, complain)));
+      clear();
+      notify(done, () => void back().finally(() => list.refresh()));
     } catch (error) {
       complain(error);
     }
     setBusy(false);
-    onChanged();
+    list.refresh();
   };
-  const enable = () =>
-    act(
-      () => setStatus(ids, 'ACTIVE'),
-      t('links.enabled', { n }),
-      () => setStatus(ids, 'INACTIVE'),
+  const turn = (on: boolean) => {
+    // Undo changes back only the links that this changes.
+    const off = new Set([...list.rows.value.values()].filter((one) => one.status === 'INACTIVE').map((one) => one.id));
+    const others = ids.filter((id) => off.has(id) === on);
+    return act(
+      () => setStatus(ids, on ? 'ACTIVE' : 'INACTIVE'),
+      t(on ? 'links.enabled' : 'links.disabled', { n }),
+      async () => {
+        const failed = { ids: others, error: undefined as unknown };
+        await setStatus(others, on ? 'INACTIVE' : 'ACTIVE').catch((error: unknown) => (failed.error = error));
+        return failed;
+      },
     );
-  const disable = () =>
-    act(
-      () => setStatus(ids, 'INACTIVE'),
-      t('links.disabled', { n }),
-      () => setStatus(ids, 'ACTIVE'),
-    );
+  };
   const bin = () =>
     act(
       () => remove(ids),
       t('links.deleted', { n }),
-      () => restore(ids),
+      () => each(ids, restore),
     );
+  const all = async () => {
+    const rows = await list.first(most);
+    chosen.value = new Set(rows.map((one) => one.id));
+  };
+  return { busy, turn, bin, all, clear };
+}
+
+/** The bar of actions for the selected links. */
+export function Bulk({ chosen, list }: BulkProps) {
+  const { busy, turn, bin, all, clear } = useActions({ chosen, list });
+  const [asking, setAsking] = useState(false);
+  const ids = [...chosen.value];
+  const n = ids.length;
+  if (n === 0) return null;
   // Without a trash, nothing can be undone.
   const kept = (workspace.value?.trashDays ?? 1) > 0;
   const done = () => {
-    chosen.value = new Set();
-    onChanged();
+    clear();
+    list.refresh();
   };
 
   return (
     <div class="bulk" role="toolbar" aria-label={t('links.selected', { n })}>
       <span role="status">{t('links.selected', { n })}</span>
-      <Button busy={busy} icon="play" onClick={() => void enable()}>
+      <Button busy={busy} icon="play" onClick={() => void turn(true)}>
         {t('links.enable')}
       </Button>
-      <Button busy={busy} icon="pause" onClick={() => void disable()}>
+      <Button busy={busy} icon="pause" onClick={() => void turn(false)}>
         {t('links.disable')}
       </Button>
       <Label ids={ids} onDone={done} />
@@ -108,7 +130,12 @@ export function Bulk({ chosen, onChanged }: BulkProps) {
       <Button busy={busy} icon="trash" kind="danger" onClick={() => (kept ? void bin() : setAsking(true))}>
         {t('links.delete')}
       </Button>
-      <Button kind="quiet" onClick={() => (chosen.value = new Set())}>
+      {n < Math.min(list.count.value ?? 0, most) && (
+        <Button kind="quiet" onClick={() => void all()}>
+          {t('links.selectAll')}
+        </Button>
+      )}
+      <Button kind="quiet" onClick={clear}>
         {t('action.clear')}
       </Button>
       {asking && (

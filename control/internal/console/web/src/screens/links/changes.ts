@@ -2,7 +2,7 @@
 import { api } from '../../api/client';
 import type { Link } from './list';
 
-const most = 100; // links in one request
+const most = 1000; // links in one request
 
 /** Calls `change` with the ids in portions. It stops at the first error; the portions before it are changed. */
 export async function inPortions(
@@ -18,9 +18,28 @@ export const setStatus = (ids: string[], status: 'ACTIVE' | 'INACTIVE'): Promise
 export const remove = (ids: string[]): Promise<void> =>
   inPortions(ids, (urlIds) => api.delete('/api/urls/bulk', { body: { urlIds } }));
 
-export async function restore(ids: string[]): Promise<void> {
-  for (const id of ids) await api.post('/api/urls/{id}/restore', { path: { id }, body: {} });
+/** The links that a change has failed for, and the first reason. */
+export interface Failed {
+  ids: string[];
+  error: unknown;
 }
+
+/** Calls `change` for each id, for what the API cannot do with many links at once. It goes on after a failure. */
+export async function each(ids: readonly string[], change: (id: string) => Promise<unknown>): Promise<Failed> {
+  const failed: Failed = { ids: [], error: undefined };
+  for (const id of ids) {
+    try {
+      await change(id);
+    } catch (reason) {
+      failed.ids.push(id);
+      failed.error ??= reason;
+    }
+  }
+  return failed;
+}
+
+/** Takes a link out of the trash. */
+export const restore = (id: string) => api.post('/api/urls/{id}/restore', { path: { id }, body: {} });
 
 /** An address without its scheme, as people say it. */
 export const bare = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\/$/, '');

@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { useCallback, useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { download } from '../../api/client';
 import { go, query, search, to } from '../../route';
 import { may, workspace } from '../../session';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { Icon } from '../../ui/icon';
+import { Heading } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { save } from '../../ui/save';
 import { complain } from '../../ui/toast';
@@ -78,22 +79,43 @@ async function exported(list: List): Promise<void> {
   save(blob, name || 'links.csv');
 }
 
+/** The selected links. Another list begins without any. */
+function usePicking(list: List) {
+  const chosen = useSignal<ReadonlySet<string>>(new Set());
+  const last = useRef(0);
+  useLayoutEffect(() => {
+    chosen.value = new Set();
+    last.current = 0;
+  }, [list, chosen]);
+  /** Selects a row or ends that; with Shift, also the rows between it and the one before. */
+  const pick = (index: number, shift: boolean) => {
+    const next = new Set(chosen.value);
+    const idAt = (row: number) => list.rows.value.get(row)?.id ?? '';
+    const on = !next.has(idAt(index));
+    const [from = 0, to = 0] = [shift ? last.current : index, index].sort((a, b) => a - b);
+    for (let row = from; row <= to; row++) {
+      if (on) next.add(idAt(row));
+      else next.delete(idAt(row));
+    }
+    next.delete(''); // rows that are not loaded
+    last.current = index;
+    chosen.value = next;
+  };
+  return { chosen, pick };
+}
+
 /** The list of links, in which a link can be found among 100,000, created, and changed together with others. */
 export function Links() {
   const selection = selectionOf(query.value);
   const place = workspace.value;
   const key = JSON.stringify([place?.id, selection]);
   const turn = useSignal(0);
-  const chosen = useSignal<ReadonlySet<string>>(new Set());
   // eslint-disable-next-line react-hooks/exhaustive-deps -- the key says when the list is another one
   const list = useMemo(() => listOf(place?.id ?? '', selection), [key, turn.value]);
+  const { chosen, pick } = usePicking(list);
   const load = useCallback((from: number, to: number) => list.load(from, to), [list]);
   const creating = query.value.has('new');
   const setCreating = (on: boolean) => search({ new: on ? '1' : '' });
-  const changed = () => {
-    list.refresh();
-  };
-
   // The trash was a status of this list; addresses and saved views may still have it.
   const moved = selection.status === 'DELETED';
   useEffect(() => {
@@ -103,18 +125,19 @@ export function Links() {
   const count = list.count.value;
   useLayoutEffect(() => {
     list.load(0, 1);
-    chosen.value = new Set();
-  }, [list, chosen]);
+  }, [list]);
 
   return (
     <>
       <header class="head">
-        <h1 tabIndex={-1}>{t('links.title')}</h1>
+        <Heading title={t('links.title')} />
         <Count list={list} />
         {count !== undefined && count > 0 && (
-          <Button icon="download" onClick={() => void exported(list).catch(complain)}>
-            {t('links.export')}
-          </Button>
+          <span class="export">
+            <Button icon="download" aria-label={t('links.export')} onClick={() => void exported(list).catch(complain)}>
+              <span>{t('links.export')}</span>
+            </Button>
+          </span>
         )}
         {may('EDITOR') && (
           <Button kind="primary" icon="plus" data-shortcut="c" onClick={() => setCreating(true)}>
@@ -123,7 +146,7 @@ export function Links() {
         )}
       </header>
       <Filters key={place?.id} selection={selection} workspace={place?.id ?? ''} />
-      <Bulk chosen={chosen} onChanged={changed} />
+      <Bulk chosen={chosen} list={list} />
       {list.error.value !== undefined && <Problem error={list.error.value} retry={() => list.refresh()} />}
       {count === 0 && <Empty filtered={isFiltered(selection)} onCreate={() => setCreating(true)} />}
       {count !== undefined && count > 0 && (
@@ -142,6 +165,7 @@ export function Links() {
                 shared={(place?.memberCount ?? 1) > 1}
                 trend={list.trends.value.get(link.id)}
                 chosen={chosen}
+                onPick={(shift) => pick(index, shift)}
                 selectable={may('EDITOR')}
               />
             );

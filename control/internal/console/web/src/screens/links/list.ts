@@ -75,7 +75,8 @@ export class List {
   readonly error = signal<unknown>(undefined);
   /** The clicks of the last 30 days, one number for each, by the id of the link. Links without clicks have none. */
   readonly trends = signal<ReadonlyMap<string, readonly number[]>>(new Map());
-  private readonly pages = new Set<number>();
+  /** The pages that are there or on their way. */
+  private readonly pages = new Map<number, Promise<void>>();
 
   constructor(readonly selection: Selection) {}
 
@@ -83,15 +84,22 @@ export class List {
   load(from: number, to: number): void {
     const last = Math.max(Math.floor((to - 1) / pageSize), 0);
     for (let page = Math.floor(from / pageSize); page <= last; page++) {
-      if (!this.pages.has(page)) void this.fetch(page);
+      if (!this.pages.has(page)) this.pages.set(page, this.fetch(page));
     }
+  }
+
+  /** The first rows of the list, at most `most`, after they have been loaded. */
+  async first(most: number): Promise<Link[]> {
+    const rows = Math.min(this.count.value ?? 0, most);
+    this.load(0, rows);
+    await Promise.all(this.pages.values());
+    return [...this.rows.value].filter(([index]) => index < rows).map(([, link]) => link);
   }
 
   /** Loads all shown pages again and keeps the old rows until the new ones arrive. */
   refresh(): void {
-    const pages = [...this.pages];
-    this.pages.clear();
-    for (const page of pages.length > 0 ? pages : [0]) void this.fetch(page);
+    const pages = [...this.pages.keys()];
+    for (const page of pages.length > 0 ? pages : [0]) this.pages.set(page, this.fetch(page));
   }
 
   /** Replaces a row by its new state. */
@@ -120,7 +128,6 @@ export class List {
   }
 
   private async fetch(page: number): Promise<void> {
-    this.pages.add(page);
     const { status } = this.selection;
     try {
       const answer = await api.get('/api/urls', { query: { page: page + 1, pageSize, ...this.parameters() } });

@@ -71,18 +71,15 @@ interface RowProps {
   /** Clicks on each of the last 30 days; undefined until they are known, or without any. */
   trend: readonly number[] | undefined;
   chosen: Signal<ReadonlySet<string>>;
+  /** Called when the user selects the link or ends that, with the Shift key or without. */
+  onPick: (shift: boolean) => void;
   /** Whether the user may change links. Otherwise, rows cannot be selected. */
   selectable: boolean;
 }
 
 /** A link in the list. */
-export function Row({ link, shared, trend, chosen, selectable }: RowProps) {
+export function Row({ link, shared, trend, chosen, onPick, selectable }: RowProps) {
   const short = bare(link.shortUrl);
-  const toggle = () => {
-    const next = new Set(chosen.value);
-    if (!next.delete(link.id)) next.add(link.id);
-    chosen.value = next;
-  };
   return (
     <li class={chosen.value.has(link.id) ? 'link chosen' : 'link'}>
       {selectable && (
@@ -91,7 +88,7 @@ export function Row({ link, shared, trend, chosen, selectable }: RowProps) {
             type="checkbox"
             aria-label={t('links.select', { link: short })}
             checked={chosen.value.has(link.id)}
-            onChange={toggle}
+            onClick={(event) => onPick(event.shiftKey)}
           />
         </label>
       )}

@@ -7,7 +7,7 @@ import { describe } from '../../rules/sentence';
 import { t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
 import { Icon } from '../../ui/icon';
-import { Waiting } from '../../ui/page';
+import { Heading, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
 import { LinkTabs } from '../link/tabs';
@@ -137,7 +137,7 @@ export function Rules({ id }: { id: string }) {
         <p class="trail">
           <a href={to('/links')}>{t('links.title')}</a>
         </p>
-        <h1 tabIndex={-1}>{t('rules.title', { link: nameOf(link.data) })}</h1>
+        <Heading title={t('rules.title', { link: nameOf(link.data) })} />
         {may('EDITOR') && editing === undefined && (
           <Button kind="primary" icon="plus" data-shortcut="c" onClick={() => edit('new')}>
             {t('rules.add')}

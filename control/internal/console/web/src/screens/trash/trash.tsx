@@ -13,7 +13,7 @@ import { Problem } from '../../ui/problem';
 import { SearchField } from '../../ui/search';
 import { complain, notify } from '../../ui/toast';
 import { Virtual } from '../../ui/virtual';
-import { bare, nameOf, restore } from '../links/changes';
+import { bare, each, nameOf, restore } from '../links/changes';
 import { forget, listOf, selectionOf, type Link, type List } from '../links/list';
 import { Elsewhere } from './elsewhere';
 
@@ -90,29 +90,21 @@ function useTrash(chosen: Signal<ReadonlySet<string>>, onChanged: () => void) {
   const [busy, setBusy] = useState(false);
   const [taken, setTaken] = useState<{ link: Link; error: ApiError }>();
 
-  /** Calls `change` for each link and goes on after a failure. The links that failed stay selected. */
-  const each = async (
+  /** Changes each of the links. Those that failed stay selected. */
+  const act = async (
     all: readonly Trashed[],
     change: (id: string) => Promise<unknown>,
     done: (n: number) => string,
   ) => {
     setBusy(true);
-    const failed: Trashed[] = [];
-    let error: unknown;
-    for (const one of all) {
-      try {
-        await change(one.id);
-      } catch (reason) {
-        failed.push(one);
-        error ??= reason;
-      }
-    }
-    const n = all.length - failed.length;
-    if (n > 0) notify(done(n));
-    const [first] = failed;
-    if (all.length === 1 && first?.link && isTaken(error)) setTaken({ link: first.link, error });
-    else if (error !== undefined) complain(error, all.length > 1 ? failed.length : 0);
-    chosen.value = new Set(all.length > 1 ? failed.map((one) => one.id) : []);
+    const ids = all.map((one) => one.id);
+    const failed = await each(ids, change);
+    const n = failed.ids.length;
+    if (n < all.length) notify(done(all.length - n));
+    const link = all.length === 1 && n === 1 ? all[0]?.link : undefined;
+    if (link && isTaken(failed.error)) setTaken({ link, error: failed.error });
+    else if (n > 0) complain(failed.error, all.length > 1 ? n : 0);
+    chosen.value = new Set(all.length > 1 ? failed.ids : []);
     setBusy(false);
     onChanged();
   };
@@ -120,14 +112,9 @@ function useTrash(chosen: Signal<ReadonlySet<string>>, onChanged: () => void) {
     busy,
     taken,
     settle: () => setTaken(undefined),
-    restore: (all: readonly Trashed[]) =>
-      each(
-        all,
-        (id) => restore([id]),
-        (n) => t('links.restored', { n }),
-      ),
+    restore: (all: readonly Trashed[]) => act(all, restore, (n) => t('links.restored', { n })),
     purge: (all: readonly Trashed[]) =>
-      each(
+      act(
         all,
         (id) => api.delete('/api/urls/{id}', { path: { id }, query: { permanently: true } }),
         (n) => t('trash.purged', { n }),

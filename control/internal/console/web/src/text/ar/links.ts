@@ -40,6 +40,7 @@ export const links: Translation<typeof en> = {
   'links.password': 'محمي بكلمة مرور',
   'links.starts': 'يبدأ في {date}',
   'links.expires': 'تنتهي صلاحيته في {date}',
+  'links.selectAll': 'تحديد الكل',
   'links.selected': {
     zero: 'لم يتم تحديد أي رابط',
     one: 'تم تحديد رابط واحد',

@@ -34,6 +34,7 @@ export const links: Translation<typeof en> = {
   'links.password': 'Hat ein Passwort',
   'links.starts': 'Beginnt {date}',
   'links.expires': 'Läuft ab {date}',
+  'links.selectAll': 'Alle auswählen',
   'links.selected': { one: '{n} ausgewählt', other: '{n} ausgewählt' },
   'links.select': '{link} auswählen',
   'links.enable': 'Aktivieren',

@@ -31,6 +31,7 @@ export const links = {
   'links.password': 'Has a password',
   'links.starts': 'Starts {date}',
   'links.expires': 'Expires {date}',
+  'links.selectAll': 'Select all',
   'links.selected': { one: '{n} selected', other: '{n} selected' },
   'links.select': 'Select {link}',
   'links.enable': 'Enable',

@@ -33,6 +33,7 @@ export const links: Translation<typeof en> = {
   'links.password': 'Con contraseña',
   'links.starts': 'Empieza el {date}',
   'links.expires': 'Caduca el {date}',
+  'links.selectAll': 'Seleccionar todo',
   'links.selected': { one: '{n} seleccionado', other: '{n} seleccionados' },
   'links.select': 'Seleccionar {link}',
   'links.enable': 'Activar',

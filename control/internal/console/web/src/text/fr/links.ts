@@ -33,6 +33,7 @@ export const links: Translation<typeof en> = {
   'links.password': 'Protégé par mot de passe',
   'links.starts': 'Débute le {date}',
   'links.expires': 'Expire le {date}',
+  'links.selectAll': 'Tout sélectionner',
   'links.selected': { one: '{n} sélectionné', other: '{n} sélectionnés' },
   'links.select': 'Sélectionner {link}',
   'links.enable': 'Activer',

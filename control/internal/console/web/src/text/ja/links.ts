@@ -33,6 +33,7 @@ export const links: Translation<typeof en> = {
   'links.password': 'パスワードあり',
   'links.starts': '開始: {date}',
   'links.expires': '有効期限: {date}',
+  'links.selectAll': 'すべて選択',
   'links.selected': { other: '{n} 件選択中' },
   'links.select': '{link} を選択',
   'links.enable': '有効にする',
