@@ -51,6 +51,15 @@ function Body({ id, s, report, map }: { id: string; s: Selection; report: Whole;
   const asked = query.value.get('metric');
   const metric: Metric = asked === 'visitors' || (asked === 'conversions' && s.goal) ? asked : 'clicks';
   const parameters = parametersOf(s, timezone);
+  const rest = (
+    <>
+      <Cards report={report} s={s} />
+      <section class="card wide" aria-label={t('report.heat')}>
+        <h2>{t('report.heat')}</h2>
+        <Heatmap map={map} />
+      </section>
+    </>
+  );
   return (
     <>
       <Figures report={report} metric={metric} onMetric={(one) => search({ metric: one === 'clicks' ? '' : one })} />
@@ -61,17 +70,13 @@ function Body({ id, s, report, map }: { id: string; s: Selection; report: Whole;
         timezone={timezone}
         file={{ path: id ? `/api/analytics/urls/${id}/export` : '/api/analytics/export', query: parameters }}
       />
-      {report.topUrls && (
-        <div class="cards">
-          <TopLinks s={s} links={report.topUrls} />
-          <Groups s={s} parameters={parameters} />
-        </div>
+      {report.topUrls ? (
+        <Groups s={s} parameters={parameters} beside={<TopLinks s={s} links={report.topUrls} />}>
+          {rest}
+        </Groups>
+      ) : (
+        rest
       )}
-      <Cards report={report} s={s} />
-      <section class="card wide" aria-label={t('report.heat')}>
-        <h2>{t('report.heat')}</h2>
-        <Heatmap map={map} />
-      </section>
     </>
   );
 }

@@ -1,8 +1,10 @@
 // What the report of a workspace has besides that of a link: its links, and groups of them.
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { query, to } from '../../route';
 import { t } from '../../text';
+import { Loading } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { Card, type List } from './cards';
@@ -24,15 +26,23 @@ export function TopLinks({ s, links }: { s: Selection; links: readonly Schema<'T
 
 const kinds = ['tag', 'bundle', 'domain'] as const;
 
+interface GroupsProps {
+  s: Selection;
+  parameters: Parameters;
+  /** Shown before the groups, in a row with them. */
+  beside: ComponentChildren;
+  /** Shown below the groups, as soon as those have their size. */
+  children: ComponentChildren;
+}
+
 /** Clicks by tag, bundle or domain. Bundles cannot filter a report. */
-export function Groups({ s, parameters }: { s: Selection; parameters: Parameters }) {
+export function Groups({ s, parameters, beside, children }: GroupsProps) {
   const [shown, setShown] = useState(0);
   const by = kinds[shown] ?? 'tag';
   const { series, ...common } = parameters; // groups have no series
   const groups = useResource(JSON.stringify([by, parameters]), (signal) =>
     api.get('/api/analytics/groups', { query: { ...common, by }, signal }),
   );
-  if (groups.error !== undefined) return <Problem error={groups.error} retry={groups.reload} />;
   const found = groups.data?.by === by ? groups.data : undefined;
   const before = found?.comparison && new Map(found.comparison.figures.groups.map((one) => [one.name, one.clicks]));
   const items = (found?.groups ?? []).map(({ name, clicks, percentage, conversions }) => ({
@@ -47,5 +57,18 @@ export function Groups({ s, parameters }: { s: Selection; parameters: Parameters
     const list = { name: t(`report.by.${kind}`), items: kind === by ? items : [] };
     return kind === 'bundle' ? list : { ...list, filter: kind };
   });
-  return <Card title={t('report.groups')} lists={lists} s={s} shown={shown} onShown={setShown} />;
+  if (!groups.data && groups.error === undefined) return <Loading />;
+  return (
+    <>
+      <div class="cards">
+        {beside}
+        {groups.error === undefined ? (
+          <Card title={t('report.groups')} lists={lists} s={s} shown={shown} onShown={setShown} />
+        ) : (
+          <Problem error={groups.error} retry={groups.reload} />
+        )}
+      </div>
+      {children}
+    </>
+  );
 }

@@ -1,4 +1,5 @@
 // Before the start: which column is what, what happens with conflicts, and what the import would do.
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { may } from '../../session';
@@ -69,8 +70,15 @@ function Columns({ job, choice, onChoice }: ColumnsProps) {
   );
 }
 
+interface OutcomeProps {
+  plan: { mapping: Record<string, string>; conflicts: Conflicts };
+  job: string;
+  /** Shown below the outcome, as soon as that is known. */
+  children: ComponentChildren;
+}
+
 /** What the import would do with the chosen columns. */
-function Outcome({ plan, job }: { plan: { mapping: Record<string, string>; conflicts: Conflicts }; job: string }) {
+function Outcome({ plan, job, children }: OutcomeProps) {
   const check = useResource(JSON.stringify(plan), (signal) =>
     api.post('/api/imports/{id}/dry-run', { path: { id: job }, body: plan, signal }),
   );
@@ -98,6 +106,7 @@ function Outcome({ plan, job }: { plan: { mapping: Record<string, string>; confl
       </div>
       {found.errors > 0 && <p class="hint">{t('import.errorsHint')}</p>}
       {found.problems.length > 0 && <ProblemTable problems={found.problems} />}
+      {children}
     </div>
   );
 }
@@ -109,10 +118,17 @@ export function Plan({ job, onStarted }: { job: Schema<'Import'>; onStarted: () 
   const saving = useSaving([]);
   const plan = { mapping: mappingOf(choice), conflicts };
   const ready = 'originalUrl' in plan.mapping;
-  const start = async () => {
+  const begin = async () => {
     const started = await saving.run(() => api.post('/api/imports/{id}/start', { path: { id: job.id }, body: plan }));
     if (started) onStarted();
   };
+  const start = may('EDITOR') && (
+    <p>
+      <Button kind="primary" disabled={!ready} busy={saving.busy} onClick={() => void begin()}>
+        {t('import.start')}
+      </Button>
+    </p>
+  );
   return (
     <>
       <section class="section">
@@ -132,16 +148,16 @@ export function Plan({ job, onStarted }: { job: Schema<'Import'>; onStarted: () 
       </section>
       <section class="section">
         <h2>{t('import.dryRun')}</h2>
-        {ready ? <Outcome plan={plan} job={job.id} /> : <p class="hint">{t('import.needsDestination')}</p>}
+        {ready ? (
+          <Outcome plan={plan} job={job.id}>
+            {saving.error !== undefined && <Problem error={saving.error} />}
+            {start}
+          </Outcome>
+        ) : (
+          <p class="hint">{t('import.needsDestination')}</p>
+        )}
       </section>
-      {saving.error !== undefined && <Problem error={saving.error} />}
-      {may('EDITOR') && (
-        <p>
-          <Button kind="primary" disabled={!ready} busy={saving.busy} onClick={() => void start()}>
-            {t('import.start')}
-          </Button>
-        </p>
-      )}
+      {!ready && start}
     </>
   );
 }

@@ -170,7 +170,7 @@ export function Keys() {
   );
   return (
     <>
-      <Head title={t('keys.title')}>{keys && keys.length > 0 && add}</Head>
+      <Head title={t('keys.title')}>{add}</Head>
       <p class="hint lead">{t('keys.hint')}</p>
       {list.error !== undefined && <Problem error={list.error} retry={list.reload} />}
       {!keys && list.error === undefined && <Loading />}

@@ -172,13 +172,14 @@ function Week({ days }: { days: readonly Schema<'BundleDayStat'>[] }) {
   );
 }
 
-function Figures({ id }: { id: string }) {
-  const stats = useResource(`stats ${id}`, (signal) =>
-    api.get('/api/bundles/{id}/stats', { path: { id }, query: { timezone: ownZone() }, signal }),
-  );
-  if (stats.error !== undefined) return <Problem error={stats.error} retry={stats.reload} />;
-  if (!stats.data) return null;
-  const { urlCount, totalClicks, clickTrend } = stats.data;
+interface FiguresProps {
+  of: Schema<'BundleStats'> | { error: unknown };
+  retry: () => void;
+}
+
+function Figures({ of, retry }: FiguresProps) {
+  if ('error' in of) return <Problem error={of.error} retry={retry} />;
+  const { urlCount, totalClicks, clickTrend } = of;
   const facts = [
     [t('links.title'), urlCount],
     [t('report.clicks'), totalClicks],
@@ -199,16 +200,35 @@ function Figures({ id }: { id: string }) {
   );
 }
 
+function About({ bundle: { description, color } }: { bundle: Schema<'Bundle'> }) {
+  if (!description) return null;
+  return (
+    <p class="hint lead named">
+      <Dot color={color} />
+      <bdi>{description}</bdi>
+    </p>
+  );
+}
+
 type Doing = 'add' | 'edit' | 'delete';
 
 /** The screen of a bundle. */
 export function BundleScreen({ id }: { id: string }) {
-  const loaded = useResource(`bundle ${id}`, (signal) => api.get('/api/bundles/{id}', { path: { id }, signal }));
+  // Together, so that nothing moves when the figures arrive.
+  const loaded = useResource(`bundle ${id}`, (signal) =>
+    Promise.all([
+      api.get('/api/bundles/{id}', { path: { id }, signal }),
+      api
+        .get('/api/bundles/{id}/stats', { path: { id }, query: { timezone: ownZone() }, signal })
+        .catch((error: unknown) => ({ error })),
+    ]),
+  );
   const [doing, setDoing] = useState<Doing>();
-  const bundle = loaded.data;
-  if (!bundle || loaded.error !== undefined) return <Waiting of={loaded} />;
+  if (!loaded.data || loaded.error !== undefined) return <Waiting of={loaded} />;
+  const [bundle, stats] = loaded.data;
+  const stop = () => setDoing(undefined);
   const done = () => {
-    setDoing(undefined);
+    stop();
     loaded.reload();
   };
   return (
@@ -235,14 +255,9 @@ export function BundleScreen({ id }: { id: string }) {
           </>
         )}
       </Head>
-      {bundle.description && (
-        <p class="hint lead named">
-          <Dot color={bundle.color} />
-          <bdi>{bundle.description}</bdi>
-        </p>
-      )}
+      <About bundle={bundle} />
       <Section title={t('bundles.figures')}>
-        <Figures key={`${bundle.id} ${bundle.urlCount}`} id={id} />
+        <Figures of={stats} retry={loaded.reload} />
         <p>
           <a class="button" href={to(`/links?${new URLSearchParams({ bundle: id }).toString()}`)}>
             <Icon name="filter" />
@@ -257,13 +272,13 @@ export function BundleScreen({ id }: { id: string }) {
           <Links of={bundle} onChanged={loaded.reload} />
         )}
       </Section>
-      {doing === 'add' && <AddLinks of={bundle} onClose={() => setDoing(undefined)} onAdded={done} />}
-      {doing === 'edit' && <BundleForm row={bundle} onClose={() => setDoing(undefined)} onSaved={done} />}
+      {doing === 'add' && <AddLinks of={bundle} onClose={stop} onAdded={done} />}
+      {doing === 'edit' && <BundleForm row={bundle} onClose={stop} onSaved={done} />}
       {doing === 'delete' && (
         <Confirm
           title={t('labels.deleteTitle', { name: bundle.name })}
           action={t('action.delete')}
-          onClose={() => setDoing(undefined)}
+          onClose={stop}
           onConfirm={async () => {
             await api.delete('/api/bundles/{id}', { path: { id } });
             notify(t('labels.deleted', { name: bundle.name }));

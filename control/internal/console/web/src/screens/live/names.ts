@@ -15,6 +15,11 @@ async function ask(kind: 'rule' | 'variant', id: string): Promise<void> {
   names.value = { ...names.value, ...Object.fromEntries(found.map((one) => [one.id, one.name])) };
 }
 
+/** Reads the names of a link's rules and variants before they are shown. Without them, the clicks are still useful. */
+export async function learnNames(link: string): Promise<void> {
+  await Promise.allSettled([ask('rule', link), ask('variant', link)]);
+}
+
 /** Which rule or variant decided a click; undefined if neither did. The name is '' until it is known, and if it was deleted. */
 export function decision(
   click: Click,

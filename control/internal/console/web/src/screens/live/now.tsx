@@ -109,7 +109,7 @@ export function Now({ link }: { link: string }) {
         <p class={`signal ${state}`} role="status">
           {t(texts[state])}
         </p>
-        <Rate arrivals={feed.arrivals} />
+        {state === 'connecting' ? <p class="rate" /> : <Rate arrivals={feed.arrivals} />}
         <Tick label={t('live.bots')} name="bots" checked={bots} onValue={(on) => search({ bots: on ? '1' : '' })} />
         <Button
           icon={paused ? 'play' : 'pause'}

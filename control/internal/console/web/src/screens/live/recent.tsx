@@ -8,6 +8,7 @@ import { Pager, pageOf } from '../../ui/pager';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { Clicks, deviceName } from './clicks';
+import { learnNames } from './names';
 
 const listed = 100; // the API lists no more
 const rowsOfPage = 20;
@@ -76,8 +77,9 @@ export function Recent({ link }: { link: string }) {
   const [bot, ...rest] = ['bot', 'country', 'device', 'referer'].map(value);
   const [place, device, site] = rest;
   const only = (one: string | undefined) => (one ? [one] : []);
-  const list = useResource(['clicks', link, bot, ...rest].join(' '), (signal) =>
-    api.get('/api/analytics/urls/{id}/recent-clicks', {
+  const list = useResource(['clicks', link, bot, ...rest].join(' '), async (signal) => {
+    const names = learnNames(link);
+    const found = await api.get('/api/analytics/urls/{id}/recent-clicks', {
       path: { id: link },
       query: {
         limit: listed,
@@ -88,8 +90,10 @@ export function Recent({ link }: { link: string }) {
         referer: only(site),
       },
       signal,
-    }),
-  );
+    });
+    await names;
+    return found;
+  });
   if (list.error !== undefined) return <Problem error={list.error} retry={list.reload} />;
   if (!list.data) return <Loading />;
   const { clicks, total } = list.data;

@@ -42,10 +42,14 @@ export function newPassword(): string {
   return btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(15))));
 }
 
-/** When the user signed in last, as the audit log knows; null: never, or too long ago. */
+/** When the user signed in last, as the audit log knows; null: never. The log also has attempts with a wrong second factor. */
 export async function lastSignIn(userId: string, signal: AbortSignal): Promise<string | null> {
-  const query = { userId, action: 'USER_LOGIN', pageSize: 20 };
-  const { data } = await api.get('/api/audit-logs', { query, signal, within: '' });
-  const done = data.find((one) => (one.metadata as { success?: boolean } | null)?.success !== false);
-  return done?.createdAt ?? null;
+  for (let page = 1, pages = 1; page <= pages; page++) {
+    const query = { userId, action: 'USER_LOGIN', page, pageSize: 100 };
+    const { data, totalPages } = await api.get('/api/audit-logs', { query, signal, within: '' });
+    const done = data.find((one) => (one.metadata as { success?: boolean } | null)?.success !== false);
+    if (done) return done.createdAt;
+    pages = totalPages;
+  }
+  return null;
 }

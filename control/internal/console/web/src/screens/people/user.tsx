@@ -1,10 +1,10 @@
 // One user: the account, how the user signs in, and the changes that an administrator may make.
-import { api } from '../../api/client';
+import { api, type Schema } from '../../api/client';
 import { query, search, to } from '../../route';
 import { user as self } from '../../session';
 import { moment, t } from '../../text';
 import { Button } from '../../ui/button';
-import { Head, Loading, Section, Waiting } from '../../ui/page';
+import { Head, Section, Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { Table } from '../../ui/table';
@@ -12,6 +12,8 @@ import type { ScreenProps } from '..';
 import { Question, type Asking } from './questions';
 import { Remove } from './remove';
 import { factorsOf, lastSignIn, nameOfRole, Status, titleOf, type User } from './roles';
+
+type Account = Schema<'OIDCAccount'>;
 
 const ask = (dialog: Asking | 'delete') => search({ dialog });
 
@@ -38,8 +40,8 @@ function Facts({ of: one }: { of: User }) {
         <dt>{t('user.last')}</dt>
         <dd>
           {last.error !== undefined && <Problem error={last.error} retry={last.reload} />}
-          {last.data === undefined ? '…' : last.data === null ? t('keys.never') : moment(last.data)} ·{' '}
-          <a href={to(log)}>{t('nav.audit')}</a>
+          <a href={to(log)}>{t('nav.audit')}</a> ·{' '}
+          {last.data === undefined ? '…' : last.data === null ? t('keys.never') : moment(last.data)}
         </dd>
       </div>
       <div>
@@ -82,21 +84,17 @@ function Actions({ of: one }: { of: User }) {
 }
 
 /** The accounts at sign-in providers that lead to this user. */
-function Accounts({ of: one }: { of: User }) {
-  const list = useResource(one.id, (signal) =>
-    api.get('/api/users/{id}/oidc-accounts', { path: { id: one.id }, signal }),
-  );
+function Accounts({ of: one, list, onChanged }: { of: User; list: Account[]; onChanged: () => void }) {
   const unlink = query.value.get('unlink');
-  const going = list.data?.find(({ id }) => id === unlink);
+  const going = list.find(({ id }) => id === unlink);
   return (
     <Section title={t('user.accounts')} hint={t('user.accountsHint')}>
-      {list.error !== undefined && <Problem error={list.error} retry={list.reload} />}
-      {!list.data && list.error === undefined && <Loading />}
-      {list.data?.length === 0 && <p>{t('user.noAccounts')}</p>}
-      {list.data && list.data.length > 0 && (
+      {list.length === 0 ? (
+        <p>{t('user.noAccounts')}</p>
+      ) : (
         <Table
           label={t('user.accounts')}
-          rows={list.data}
+          rows={list}
           keyOf={({ id }) => id}
           columns={[
             { name: t('user.provider'), cell: (account) => <bdi>{account.provider.name}</bdi> },
@@ -114,7 +112,7 @@ function Accounts({ of: one }: { of: User }) {
           asking="unlink"
           user={one}
           account={going}
-          onChanged={list.reload}
+          onChanged={onChanged}
           onClose={() => search({ unlink: '' })}
         />
       )}
@@ -126,9 +124,15 @@ const askings: readonly Asking[] = ['name', 'role', 'status', 'password', 'facto
 
 /** The screen of a user. */
 export function UserScreen({ id }: ScreenProps) {
-  const found = useResource(id, (signal) => api.get('/api/users/{id}', { path: { id }, signal }));
-  const one = found.data;
-  if (!one) return <Waiting of={found} />;
+  // Together, so that nothing moves when the second answer arrives.
+  const found = useResource(id, (signal) =>
+    Promise.all([
+      api.get('/api/users/{id}', { path: { id }, signal }),
+      api.get('/api/users/{id}/oidc-accounts', { path: { id }, signal }),
+    ]),
+  );
+  if (!found.data) return <Waiting of={found} />;
+  const [one, accounts] = found.data;
   const own = one.id === self.value?.id;
   const dialog = query.value.get('dialog');
   const asking = askings.find((name) => name === dialog && (name === 'name' || !own));
@@ -146,7 +150,7 @@ export function UserScreen({ id }: ScreenProps) {
         {own && <p class="hint">{t('user.own')}</p>}
         <Actions of={one} />
       </Section>
-      <Accounts of={one} />
+      <Accounts of={one} list={accounts} onChanged={found.reload} />
       {!own && (
         <Section title={t('user.delete')} hint={t('user.deleteHint')}>
           <p>

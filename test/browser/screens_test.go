@@ -1,0 +1,127 @@
+package browser_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/nametest"
+)
+
+// screen is a screen of the console with something to show.
+type screen struct {
+	path string
+	// title is the beginning of its title.
+	title string
+	// request is a pattern for the address of a request without which the screen cannot be shown.
+	request string
+}
+
+// furnished opens the console with an object of each kind, and returns all screens.
+func furnished(t *testing.T) (*browser, []screen) {
+	t.Helper()
+	names := nametest.Start(t)
+	b := newConsole(t, standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com"), "")
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store", "title": "The store", "tags": []string{"summer"}})
+	b.made(map[string]any{"originalUrl": "https://example.com/2", "customSlug": "second", "title": "The second"})
+	gone := b.made(map[string]any{"originalUrl": "https://example.com/3", "customSlug": "gone"})
+	b.ask("DELETE", "/api/urls/"+gone.ID, nil, nil)
+	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Phones", "targetUrl": "https://example.com/app", "priority": 1,
+		"conditions": map[string]any{"operator": "AND", "conditions": []map[string]any{{"type": "os", "operator": "equals", "value": "iOS"}}}}, nil)
+	for _, name := range []string{"Photos", "Video of the whole office"} {
+		b.ask("POST", "/api/urls/"+link.ID+"/variants", map[string]any{"name": name, "weight": 50, "targetUrl": "https://example.com/" + name[:5]}, nil)
+	}
+	post := func(path string, body any) string {
+		t.Helper()
+		var made struct{ ID string }
+		b.ask("POST", path, body, &made)
+		return made.ID
+	}
+	bundle := post("/api/bundles", map[string]any{"name": "Launch", "urlIds": []string{link.ID}})
+	webhook := post("/api/webhooks", map[string]any{"name": "Shop", "url": "https://shop.example.com/hook", "events": []string{"url.created"}})
+	domain := post("/api/domains", map[string]any{"hostname": acme})
+	user := post("/api/users", map[string]any{"email": "zoe@example.com", "password": annPassword})
+	post("/api/utm-templates", map[string]any{"name": "Newsletter", "utmSource": "newsletter"})
+	post("/api/api-keys", map[string]any{"name": "Website", "scopes": []string{"links:read"}})
+	for range 3 {
+		follow(t, b.base+"/store", laptop, "https://www.example.org/")
+	}
+	b.visit("/console/imports")
+	b.sees("Choose a CSV file")
+	b.do(chromedp.SetUploadFiles(`input[type=file]`, []string{campaign(t)}, chromedp.ByQuery))
+	b.sees("Dry run")
+	var file string
+	b.eval(`location.pathname.split('/').pop()`, &file)
+	of := "/links/" + link.ID
+	return b, []screen{
+		{"/links", "Links", "/api/urls?*"}, {of, "The store", "/api/urls/*"}, {of + "/rules", "Routing rules", "/api/urls/*"}, {of + "/analytics", "The store", "/api/analytics/*"},
+		{of + "/experiment", "The store", "/api/urls/*"}, {of + "/qr", "QR code", "/api/urls/*"}, {of + "/history", "The store", "/api/urls/*/history*"},
+		{"/analytics", "Analytics", "/api/analytics/*"}, {"/live", "Live", ""}, {"/live?tab=recent&link=" + link.ID, "Live", "/api/analytics/*"}, {"/missing", "Missing links", "/api/analytics/*"},
+		{"/imports", "Import", "/api/imports*"}, {"/imports/" + file, "campaign.csv", "/api/imports/*"}, {"/qr?ids=" + link.ID, "QR codes", "/api/urls*"},
+		{"/trash", "Trash", "/api/urls?*"}, {"/tags", "Tags", "/api/tags*"}, {"/bundles", "Bundles", "/api/bundles*"}, {"/bundles/" + bundle, "Launch", "/api/bundles/*"},
+		{"/templates", "UTM templates", "/api/utm-templates*"}, {"/domains", "Domains", "/api/domains*"}, {"/domains/" + domain, acme, "/api/domains/*"},
+		{"/domains/" + domain + "/settings", acme, "/api/domains/*"}, {"/keys", "API keys", "/api/api-keys*"}, {"/webhooks", "Webhooks", "/api/webhooks*"},
+		{"/webhooks/" + webhook, "Shop", "/api/webhooks/*"}, {"/members", "Members", ""}, {"/workspace", "Personal", ""}, {"/audit", "Audit log", "/api/audit-logs*"},
+		{"/account", "Account", ""}, {"/account/security", "Account", "/api/auth/passkeys*"}, {"/account/sessions", "Account", "/api/auth/sessions*"}, {"/users", "Users", "/api/users*"},
+		{"/users/" + user, "zoe@example.com", "/api/users/*"}, {"/providers", "Sign-in providers", "/api/admin/oidc-providers*"}, {"/settings", "System settings", "/api/settings/system*"},
+		{"/edges", "Edges", "/api/edges*"}, {"/reports", "Abuse reports", "/api/admin/reports*"},
+	}
+}
+
+// shown waits until a screen has everything that it loads.
+const shown = `document.querySelector('main h1') && !document.querySelector('main [aria-busy=true]')`
+
+// Each screen names itself in the browser's tab, is not wider than a window at 400 % zoom, and moves nothing while it loads.
+func TestScreens(t *testing.T) {
+	t.Parallel()
+	b, all := furnished(t)
+	patterns, err := os.ReadFile("../../control/internal/console/dist/app/screens.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(patterns)) {
+		pattern := regexp.MustCompile(strings.TrimSpace(line))
+		if !slices.ContainsFunc(all, func(s screen) bool { path, _, _ := strings.Cut(s.path, "?"); return pattern.MatchString(path) }) {
+			t.Errorf("this test leaves out the screen %s", pattern)
+		}
+	}
+	b.measured()
+	for _, width := range []int64{1280, 320} {
+		b.do(emulation.SetDeviceMetricsOverride(width, 800, 1, width < 1000))
+		for _, s := range all {
+			b.visit("/console" + s.path)
+			b.until(shown)
+			b.settle()
+			var title string
+			if b.eval(`document.title`, &title); !strings.HasPrefix(title, s.title) || !strings.HasSuffix(title, " · Shortline") {
+				t.Errorf("the title of %s is %q", s.path, title)
+			}
+			var beyond, moved []string
+			b.eval(`document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 120))`, &beyond)
+			if b.eval(`measures.shifts`, &moved); len(moved) > 0 {
+				t.Errorf("%s at %d pixels: these elements moved: %q", s.path, width, moved)
+			}
+			if len(beyond) > 0 {
+				t.Errorf("%s is wider than %d pixels: %q", s.path, width, beyond)
+			}
+		}
+	}
+	b.silent()
+}
+
+// The title of the browser's tab follows the screen without a reload, too.
+func TestScreens_title_after_a_click(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t, standalone(t), "")
+	for _, one := range [][2]string{{"Tags", "Tags"}, {"Bundles", "Bundles"}, {"Tags", "Tags"}, {"Links", "Links"}, {"Bundles", "Bundles"}} {
+		b.press(one[0])
+		b.until(fmt.Sprintf(`document.querySelector('h1')?.textContent === %q && document.title === %q`, one[1], one[1]+" · Shortline"))
+	}
+	b.silent()
+}
