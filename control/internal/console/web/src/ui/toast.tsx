@@ -22,7 +22,9 @@ function dismiss(id: number): void {
 /** Tells what has happened. With `undo`, the message has a button that calls it. */
 export function notify(text: string, undo?: () => void): void {
   const id = ++last;
-  shown.value = [...shown.value.slice(-2), { id, text, bad: false, undo }];
+  // A text that is there already, without a way to undo, would only be there twice.
+  const others = shown.value.filter((one) => one.text !== text || one.undo);
+  shown.value = [...others.slice(-2), { id, text, bad: false, undo }];
   setTimeout(() => dismiss(id), undo ? 2 * lasting : lasting);
 }
 

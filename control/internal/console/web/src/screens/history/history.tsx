@@ -41,6 +41,7 @@ const others = {
   targetUrl: 'rules.target',
   isActive: 'rules.active',
   conditions: 'rules.conditions',
+  priority: 'history.priority',
   weight: 'test.weight',
 } as const;
 
@@ -55,6 +56,7 @@ function fieldOf(name: string): string {
 function valueOf(name: string, value: unknown): string {
   if (name === 'conditions' && value) return describe(parse(value));
   if (value === null || value === undefined || value === '') return '–';
+  if (typeof value === 'boolean') return t(value ? 'try.yes' : 'try.no');
   if (typeof value !== 'string') return JSON.stringify(value);
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? moment(value) : value;
 }

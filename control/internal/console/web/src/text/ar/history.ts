@@ -26,5 +26,6 @@ export const history: Translation<typeof english> = {
   'history.variantAdded': 'أُضيف المتغير «{name}»',
   'history.variantChanged': 'عُدّل المتغير «{name}»',
   'history.variantRemoved': 'أُزيل المتغير «{name}»',
+  'history.priority': 'الأولوية',
   'history.reach': 'تغيّر ما يلي منذ ذلك الحين وسيعود إلى تلك الحالة:',
 };

@@ -26,5 +26,6 @@ export const history: Translation<typeof english> = {
   'history.variantAdded': 'Variante „{name}“ hinzugefügt',
   'history.variantChanged': 'Variante „{name}“ geändert',
   'history.variantRemoved': 'Variante „{name}“ entfernt',
+  'history.priority': 'Priorität',
   'history.reach': 'Das hat sich seitdem geändert und kehrt zu diesem Stand zurück:',
 };

@@ -23,5 +23,6 @@ export const history = {
   'history.variantAdded': 'Variant “{name}” added',
   'history.variantChanged': 'Variant “{name}” changed',
   'history.variantRemoved': 'Variant “{name}” removed',
+  'history.priority': 'Priority',
   'history.reach': 'These have changed since and return to that state:',
 } as const;

@@ -26,5 +26,6 @@ export const history: Translation<typeof english> = {
   'history.variantAdded': 'Variante «{name}» añadida',
   'history.variantChanged': 'Variante «{name}» modificada',
   'history.variantRemoved': 'Variante «{name}» eliminada',
+  'history.priority': 'Prioridad',
   'history.reach': 'Esto ha cambiado desde entonces y vuelve a ese estado:',
 };

@@ -26,5 +26,6 @@ export const history: Translation<typeof english> = {
   'history.variantAdded': 'Variante « {name} » ajoutée',
   'history.variantChanged': 'Variante « {name} » modifiée',
   'history.variantRemoved': 'Variante « {name} » supprimée',
+  'history.priority': 'Priorité',
   'history.reach': 'Ces éléments ont changé depuis et reviennent à cet état :',
 };

@@ -26,5 +26,6 @@ export const history: Translation<typeof english> = {
   'history.variantAdded': 'バリエーション「{name}」を追加',
   'history.variantChanged': 'バリエーション「{name}」を変更',
   'history.variantRemoved': 'バリエーション「{name}」を削除',
+  'history.priority': '優先順位',
   'history.reach': 'その後変更され、この状態に戻るもの：',
 };
