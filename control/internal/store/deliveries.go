@@ -111,14 +111,34 @@ func (c Conn) Backlog(ctx context.Context, webhookID string, limit int) (n int, 
 	return n, err
 }
 
-// Queue returns the number of waiting deliveries of a webhook, up to limit, and when the next attempt is due; 0: none is planned,
-// or all are under way.
-func (c Conn) Queue(ctx context.Context, webhookID string, limit int) (n int, next int64, err error) {
-	if n, err = c.Backlog(ctx, webhookID, limit); err != nil || n == 0 {
-		return n, 0, err
+// Queue is what waits for a webhook.
+type Queue struct {
+	webhookID string
+	Waiting   int   // deliveries, up to a limit
+	NextAt    int64 // when the next attempt is due; 0: none is planned, or all are under way
+}
+
+// Queues returns what waits for each of the webhooks, by id. It counts the deliveries of each up to limit.
+func (c Conn) Queues(ctx context.Context, ids []string, limit int) (map[string]Queue, error) {
+	out := map[string]Queue{}
+	for part := range slices.Chunk(ids, batch) {
+		list, err := All(ctx, c, scanQueue, `SELECT w.id,
+			(SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = w.id LIMIT ?) AS pending),
+			(SELECT coalesce(min(due_at), 0) FROM webhook_deliveries WHERE webhook_id = w.id AND lease = '')
+			FROM webhooks w WHERE w.id IN (`+In(len(part))+`)`, append([]any{limit}, Args(part)...)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range list {
+			out[q.webhookID] = q
+		}
 	}
-	err = c.Row(ctx, `SELECT coalesce(min(due_at), 0) FROM webhook_deliveries WHERE webhook_id = ? AND lease = ''`, webhookID).Scan(&next)
-	return n, next, err
+	return out, nil
+}
+
+func scanQueue(row interface{ Scan(...any) error }) (q Queue, err error) {
+	err = row.Scan(&q.webhookID, &q.Waiting, &q.NextAt)
+	return q, err
 }
 
 // RepeatFailed makes up to limit deliveries due again whose last attempt failed, the oldest first, and returns their number. It

@@ -2,6 +2,7 @@ package webhooks_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"testing"
 	"time"
@@ -65,6 +66,29 @@ func TestHealth_counts_failures_since_the_last_success(t *testing.T) {
 }
 
 // The order of the attempts decides, and not the order in which they end.
+// A list shows what waits for each webhook, as the webhook itself does.
+func TestHealth_in_a_list(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		hooks := []webhooks.Webhook{w.add("/hook", webhooks.URLCreated), w.add("/other", webhooks.URLDeleted), w.add("/third", webhooks.URLCreated, webhooks.URLDeleted)}
+		w.emit(webhooks.URLCreated, "a", "b")
+		w.emit(webhooks.URLDeleted, "c")
+		list, _, err := w.service.List(t.Context(), w.ann, "", 10, 0)
+		must(t, err)
+		waiting := map[string]int{}
+		for _, one := range list {
+			waiting[one.ID] = one.Waiting
+			alone, err := w.service.Get(t.Context(), w.ann, one.ID)
+			must(t, err)
+			if one.Waiting != alone.Waiting || one.NextAt != alone.NextAt {
+				t.Errorf("%d deliveries wait until %d in the list, and %d until %d alone", one.Waiting, one.NextAt, alone.Waiting, alone.NextAt)
+			}
+		}
+		if want := map[string]int{hooks[0].ID: 2, hooks[1].ID: 1, hooks[2].ID: 3}; !maps.Equal(waiting, want) {
+			t.Errorf("waiting: %v, want %v", waiting, want)
+		}
+	})
+}
+
 func TestAttempts_are_added_up_in_order(t *testing.T) {
 	t.Parallel()
 	var sum store.Attempts

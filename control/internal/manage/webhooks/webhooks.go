@@ -131,10 +131,18 @@ type Webhook struct {
 // maxWaiting limits how far Waiting is counted.
 const maxWaiting = 10_000
 
-// queued fills in what waits for a webhook.
-func queued(ctx context.Context, c store.Conn, w *Webhook) (err error) {
-	if w.Waiting, w.NextAt, err = c.Queue(ctx, w.ID, maxWaiting); err != nil {
+// queued fills in what waits for webhooks.
+func queued(ctx context.Context, c store.Conn, list ...*Webhook) error {
+	ids := make([]string, len(list))
+	for i, w := range list {
+		ids[i] = w.ID
+	}
+	queues, err := c.Queues(ctx, ids, maxWaiting)
+	if err != nil {
 		return fmt.Errorf("count webhook deliveries: %w", err)
+	}
+	for _, w := range list {
+		w.Waiting, w.NextAt = queues[w.ID].Waiting, queues[w.ID].NextAt
 	}
 	return nil
 }
@@ -197,14 +205,15 @@ func (s *Service) List(ctx context.Context, p auth.Principal, search string, lim
 	if err != nil {
 		return nil, 0, fmt.Errorf("list webhooks: %w", err)
 	}
-	out := make([]Webhook, len(rows))
+	out, each := make([]Webhook, len(rows)), make([]*Webhook, len(rows))
 	for i, row := range rows {
 		if out[i], err = s.opened(row); err != nil {
 			return nil, 0, err
 		}
-		if err := queued(ctx, s.store.Conn, &out[i]); err != nil {
-			return nil, 0, err
-		}
+		each[i] = &out[i]
+	}
+	if err := queued(ctx, s.store.Conn, each...); err != nil {
+		return nil, 0, err
 	}
 	return out, total, nil
 }
@@ -215,7 +224,8 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (Webhook
 	if err != nil {
 		return Webhook{}, err
 	}
-	return w, queued(ctx, s.store.Conn, &w)
+	err = queued(ctx, s.store.Conn, &w)
+	return w, err
 }
 
 // Update changes the fields that are set in the input.
