@@ -115,6 +115,7 @@ func TestFault08_a_launch_day_has_hours(t *testing.T) {
 // chartPoint clicks one of n points of the chart.
 func (b *browser) chartPoint(n, at int) {
 	b.t.Helper()
+	b.actions++
 	b.eval(`document.querySelector('.chart').scrollIntoView({block: 'center'})`, nil)
 	b.settle()
 	var box struct{ X, Y, Width, Height float64 }
@@ -192,7 +193,7 @@ func TestJourney_share_the_hours_of_a_launch_day(t *testing.T) {
 	id := clicked(t, b)
 	b.visit("/console/links")
 	b.sees("Launch")
-	began := time.Now()
+	end := b.journey(3)
 	b.press("Launch")
 	tab := `[...document.querySelectorAll('.tabs a')].find((a) => a.textContent === 'Analytics')` // the menu has the same name
 	b.click(tab)
@@ -201,7 +202,7 @@ func TestJourney_share_the_hours_of_a_launch_day(t *testing.T) {
 	b.until(`document.querySelector('[name=interval]')?.value === 'hour'`)
 	var shared, figure string
 	b.eval(`location.pathname + location.search`, &shared)
-	t.Logf("three actions in %v: %s", time.Since(began).Round(time.Millisecond), shared)
+	end()
 	if !strings.HasPrefix(shared, "/console/links/"+id+"/analytics?") {
 		t.Errorf("the shared view is that of another screen: %s", shared)
 	}

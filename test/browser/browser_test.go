@@ -108,6 +108,8 @@ type browser struct {
 	base string
 	// expected matches messages that a test causes on purpose.
 	expected *regexp.Regexp
+	// actions counts what a person would do: press, choose or type something.
+	actions int
 
 	mu         sync.Mutex
 	complaints []string
@@ -242,12 +244,14 @@ func (b *browser) until(expression string) {
 // click clicks the element that a JavaScript expression returns. It waits until the page has rendered the element.
 func (b *browser) click(element string) {
 	b.t.Helper()
+	b.actions++
 	b.until("(() => { const e = " + element + "; e?.click(); return e; })()")
 }
 
 // press clicks the button or link with the given accessible name.
 func (b *browser) press(name string) {
 	b.t.Helper()
+	b.actions++
 	quoted, _ := json.Marshal(name)
 	deadline := time.Now().Add(10 * time.Second)
 	for {
@@ -273,6 +277,7 @@ func (b *browser) press(name string) {
 // fill types into the input with the given name, in the open dialog if there is one.
 func (b *browser) fill(name, text string) {
 	b.t.Helper()
+	b.actions++
 	quoted, _ := json.Marshal(name)
 	testkit.Within(b.t, 10*time.Second, "the page has an input "+name, func() (found bool) {
 		b.eval(fmt.Sprintf(`(() => {

@@ -16,6 +16,9 @@ import (
 // axe is a checker of accessibility (https://github.com/dequelabs/axe-core), which the console's npm packages contain.
 const axe = "../../control/internal/console/web/node_modules/axe-core/axe.min.js"
 
+// violations is what axe finds on the page, an empty list without barriers.
+const violations = `axe.run({resultTypes: ['violations']}).then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ': ' + n.html + ' ' + n.failureSummary)))`
+
 // barrierFree checks the page with axe, in each theme.
 func (b *browser) barrierFree() {
 	b.t.Helper()
@@ -28,7 +31,7 @@ func (b *browser) barrierFree() {
 		var problems []string
 		b.eval(fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme), nil)
 		b.settle()
-		b.do(chromedp.Evaluate(`axe.run({resultTypes: ['violations']}).then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ': ' + n.html + ' ' + n.failureSummary)))`, &problems, awaited))
+		b.do(chromedp.Evaluate(violations, &problems, awaited))
 		for _, problem := range problems {
 			b.t.Errorf("%s: %s", theme, problem)
 		}
@@ -59,6 +62,7 @@ func TestJourney_first_link(t *testing.T) {
 	b.barrierFree()
 	b.looks("empty")
 
+	end := b.journey(3)
 	b.press("New link")
 	b.fill("originalUrl", "example.com/spring")
 	b.looks("create")
@@ -67,6 +71,7 @@ func TestJourney_first_link(t *testing.T) {
 	b.sees("is ready")
 	b.sees("1 link")
 	b.sees("example.com/spring")
+	end()
 	b.made(map[string]any{"originalUrl": "https://example.com/second", "customSlug": "taken"})
 
 	// The server's error appears at its field, inside the dialog.

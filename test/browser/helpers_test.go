@@ -234,6 +234,7 @@ func (b *browser) read(id string) (u url) {
 // set changes an input without keys, as for dates.
 func (b *browser) set(name, value string) {
 	b.t.Helper()
+	b.actions++
 	b.until(fmt.Sprintf(`(() => {
 		const within = [...document.querySelectorAll('dialog[open]')].pop() ?? document;
 		const e = within.querySelector('[name=%s]');
@@ -244,10 +245,34 @@ func (b *browser) set(name, value string) {
 	})()`, name, value))
 }
 
+// journey begins to count what a person does. The returned function ends the journey. It fails the test if there were more actions
+// than `most`, or if they took longer than a minute, which is for machines with other work.
+func (b *browser) journey(most int) (end func()) {
+	b.t.Helper()
+	began, before := time.Now(), b.actions
+	return func() {
+		b.t.Helper()
+		took, n := time.Since(began).Round(time.Millisecond), b.actions-before
+		b.t.Logf("%d actions in %v", n, took)
+		if n > most || took > time.Minute {
+			b.t.Errorf("the journey took %d actions and %v, at most %d and a minute", n, took, most)
+		}
+	}
+}
+
+// aside does something that is no part of the journey.
+func (b *browser) aside(do func()) {
+	b.t.Helper()
+	before := b.actions
+	do()
+	b.actions = before
+}
+
 // keys presses keys one after another.
 func (b *browser) keys(keys ...string) {
 	b.t.Helper()
 	for _, k := range keys {
+		b.actions++
 		b.do(chromedp.KeyEvent(k))
 	}
 }

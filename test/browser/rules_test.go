@@ -16,6 +16,7 @@ import (
 // pick changes the select or the input with that label, in the n-th condition of the builder.
 func (b *browser) pick(n int, label, value string) {
 	b.t.Helper()
+	b.actions++
 	b.until(fmt.Sprintf(`(() => {
 		const e = document.querySelectorAll('.condition')[%d]?.querySelector('select[aria-label=%q], input[aria-label=%q]');
 		if (!e) return false;
@@ -56,6 +57,7 @@ func TestJourney_a_rule_without_JSON(t *testing.T) {
 	b.barrierFree()
 	b.looks("rules-empty")
 
+	end := b.journey(16)
 	b.press("Add rule")
 	b.fill("name", "iPhones in Germany at work")
 	b.press("Add condition")
@@ -75,12 +77,13 @@ func TestJourney_a_rule_without_JSON(t *testing.T) {
 	b.looks("rules-form")
 
 	// The server's problem is at its field, and the form keeps everything.
-	b.press("Save")
+	b.aside(func() { b.press("Save") })
 	b.until(`document.querySelector('[name=targetUrl]').getAttribute('aria-invalid') === 'true'`)
 	b.fill("targetUrl", "example.com/app")
 	b.press("Save")
 	b.sees("iPhones in Germany at work saved")
 	b.sees("go to example.com/app.")
+	end()
 	b.barrierFree()
 	b.looks("rules")
 
@@ -250,13 +253,13 @@ func TestJourney_why_a_visitor_went_to_the_wrong_place(t *testing.T) {
 	})
 	b.visit("/console/live?tab=recent&link=" + link.ID)
 	b.sees("Big screens")
-	began := time.Now()
+	end := b.journey(2)
 	b.press("Big screens")
 	b.until(`document.querySelector('[name=name]')?.value === 'Big screens'`)
 	b.sees("If Device is not computer, go to")
 	b.press("Try it before you save")
 	b.sees("Goes to example.com/big: the rule “Big screens” decides.")
-	t.Logf("two actions in %v", time.Since(began).Round(time.Millisecond))
+	end()
 	b.barrierFree()
 	b.do(chromedp.NavigateBack())
 	b.sees("Big screens")

@@ -125,3 +125,24 @@ func TestScreens_title_after_a_click(t *testing.T) {
 	}
 	b.silent()
 }
+
+// No screen has a barrier on a phone. The tests of the screens check each state in a window and in each theme.
+func TestScreens_barriers_on_phones(t *testing.T) {
+	t.Parallel()
+	b, all := furnished(t)
+	script, err := os.ReadFile(axe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.do(emulation.SetDeviceMetricsOverride(390, 844, 1, true))
+	for _, s := range all {
+		b.visit("/console" + s.path)
+		b.until(shown)
+		var problems []string
+		b.do(chromedp.Evaluate(string(script), nil), chromedp.Evaluate(violations, &problems, awaited))
+		for _, problem := range problems {
+			t.Errorf("%s: %s", s.path, problem)
+		}
+	}
+	b.silent()
+}
