@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -131,6 +132,24 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	b.until(`document.documentElement.scrollWidth <= innerWidth`)
 	b.looks("experiment-phone")
 	b.do(emulation.ClearDeviceMetricsOverride())
+
+	// The chart of several days is also a table. This test has one day only, so the browser answers with two.
+	var experiment map[string]any
+	b.ask("GET", "/api/urls/"+u.ID+"/experiment", nil, &experiment)
+	today := experiment["series"].([]any)[0].(map[string]any)
+	experiment["series"] = []any{map[string]any{"date": "2026-01-31", "arms": today["arms"]}, today}
+	answer, err := json.Marshal(experiment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := b.answerWith("/api/urls/*/experiment", 200, string(answer))
+	b.do(chromedp.Reload())
+	b.press("Show as a table")
+	b.sees("Saturday")
+	b.until(`[...document.querySelectorAll('details .table tbody tr')].length === 2 && document.querySelectorAll('details .table th').length === 3`)
+	b.barrierFree()
+	end()
+	b.do(chromedp.Reload())
 
 	// The winner gets all visitors, after a question that says so.
 	b.click(`[...document.querySelectorAll('.arms tbody tr')].find((row) => row.innerText.includes('Video')).querySelector('button')`)

@@ -6,6 +6,7 @@ import { moment, number, percent, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Section } from '../../ui/page';
+import { Table } from '../../ui/table';
 import { Chart, Legend, type Series } from '../analytics/chart';
 import { namesOf } from '../analytics/points';
 import type { Test } from './experiment';
@@ -120,6 +121,7 @@ function Arms({ experiment, onPromote }: ArmsProps) {
 function Course({ experiment }: { experiment: Experiment }) {
   const days = experiment.series;
   if (days.length < 2) return null;
+  const names = namesOf(days, 'day', 'UTC');
   const lines: Series['kind'][] = ['main', 'second', 'before'];
   const series = experiment.arms.slice(0, lines.length).map((arm, i): Series => {
     const values = days.map((day) => (day.arms.find((one) => one.variantId === arm.variantId)?.rate ?? 0) * 100);
@@ -128,8 +130,24 @@ function Course({ experiment }: { experiment: Experiment }) {
   return (
     <>
       <h3>{t('test.course')}</h3>
-      <Chart label={t('test.course')} series={series} names={namesOf(days, 'day', 'UTC')} />
+      <Chart label={t('test.course')} series={series} names={names} />
       <Legend series={series} />
+      <details>
+        <summary>{t('report.table')}</summary>
+        <Table
+          label={t('test.course')}
+          rows={days.map((_, at) => at)}
+          keyOf={(at) => `${at}`}
+          columns={[
+            { name: t('report.when'), cell: (at) => names[at]?.long },
+            ...series.map(({ name, values }) => ({
+              name,
+              figure: true,
+              cell: (at: number) => percent(Math.round((values[at] ?? 0) * 100) / 100),
+            })),
+          ]}
+        />
+      </details>
     </>
   );
 }
