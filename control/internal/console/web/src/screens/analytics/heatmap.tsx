@@ -5,7 +5,8 @@ import { percent, t, weekday } from '../../text';
 export function Heatmap({ map }: { map: Schema<'Heatmap'> }) {
   const most = Math.max(1, ...map.weekdays.flatMap((one) => one.hours));
   return (
-    <div class="heat">
+    // On a phone, it is wider than the window, and without a mouse only what has the focus can be moved.
+    <div class="heat" tabIndex={0} role="group" aria-label={t('report.heat')}>
       <table>
         <caption class="offscreen">{t('report.heat')}</caption>
         <thead>
