@@ -34,12 +34,13 @@ type ClickFilters struct {
 	RuleID    []string `query:"ruleId,explode" doc:"Ids of routing rules, or none for clicks that no rule decided."`
 	Domain    []string `query:"domain,explode" doc:"Hosts of short URLs."`
 	Tag       []string `query:"tag,explode" doc:"Names of tags: clicks on links that have any of the tags now."`
+	BundleID  []string `query:"bundleId,explode" doc:"Ids of bundles: clicks on links that are in any of the bundles now."`
 	Bot       []string `query:"bot,explode" doc:"true for bots only, false for people only, or names of bots. Replaces includeBots."`
 }
 
 func (f ClickFilters) filters() report.Filters {
 	return report.Filters{Country: f.Country, Device: f.Device, OS: f.OS, Browser: f.Browser, Referer: f.Referer, Language: f.Language,
-		VariantID: f.VariantID, RuleID: f.RuleID, Domain: f.Domain, Tag: f.Tag, Bot: f.Bot}
+		VariantID: f.VariantID, RuleID: f.RuleID, Domain: f.Domain, Tag: f.Tag, BundleID: f.BundleID, Bot: f.Bot}
 }
 
 // ClicksQuery is the part that all requests about clicks have.

@@ -77,6 +77,20 @@ func (c Conn) Bundles(ctx context.Context, f BundleFilter) (list []Bundle, total
 	return list, total, err
 }
 
+// LinkNumsOfBundles returns the numbers of the links that are in at least one of the bundles, in order, without duplicates.
+// Workspace 0 stands for all. An id that no bundle has selects nothing.
+func (c Conn) LinkNumsOfBundles(ctx context.Context, workspace uint64, ids []string) ([]uint64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	where, args := `b.id IN (`+In(len(ids))+`)`, Args(ids)
+	if workspace != 0 {
+		where, args = where+` AND b.workspace_num = ?`, append(args, workspace)
+	}
+	return All(ctx, c, column[uint64],
+		`SELECT DISTINCT u.num FROM bundles b JOIN bundle_urls m ON m.bundle_id = b.id JOIN urls u ON u.id = m.url_id WHERE `+where+` ORDER BY u.num`, args...)
+}
+
 // BundleLink is a link in a bundle.
 type BundleLink struct {
 	BundleID string

@@ -96,6 +96,7 @@ var filters = []struct {
 	{"domain", report.Filters{Domain: []string{"GO.example.com"}}, func(r *analytics.Row) bool { return domainOf(int(r.Link)) == "go.example.com" }},
 	{"domain", report.Filters{Domain: []string{"sho.rt", "b\u00fccher.example.com"}}, func(r *analytics.Row) bool { return domainOf(int(r.Link)) != "go.example.com" }},
 	{"tag", report.Filters{Tag: []string{"Fifth", "nothing"}}, func(r *analytics.Row) bool { return r.Link%5 == 0 }},
+	{"bundleId", report.Filters{BundleID: []string{bundleOf(0, "fourth"), bundleOf(1, "fourth"), bundleOf(2, "fourth"), bundleOf(7, "fourth")}}, func(r *analytics.Row) bool { return r.Link%4 == 1 }},
 	{"bot", report.Filters{Bot: []string{"true"}}, func(r *analytics.Row) bool { return r.Bot }},
 	{"bot", report.Filters{Bot: []string{"Googlebot"}}, func(r *analytics.Row) bool { return r.BotName == "Googlebot" }},
 	{"bot", report.Filters{Bot: []string{"true", "false"}}, func(*analytics.Row) bool { return true }},
@@ -143,7 +144,7 @@ const links = 40
 // groupings are the tags and bundles of each user, with the links in each.
 var groupings = map[string]map[string]func(link int) bool{
 	"tag":    {"fifth": func(link int) bool { return link%5 == 0 }, "even": func(link int) bool { return link%2 == 0 }},
-	"bundle": {"low": func(link int) bool { return link <= 13 }, "fourth": func(link int) bool { return link%4 == 1 }},
+	"bundle": {"below": func(link int) bool { return link <= 13 }, "fourth": func(link int) bool { return link%4 == 1 }},
 }
 
 // TestReports_equal_a_count_in_memory compares reports with a naive count. With combinationsEnv it asks for every
@@ -206,6 +207,11 @@ func load(ctx context.Context, s analytics.Store, rows []analytics.Row) error {
 	return fmt.Errorf("%T has no rollup", s)
 }
 
+// bundleOf returns the id of a user's bundle.
+func bundleOf(user int, name string) string {
+	return fmt.Sprintf("03000000-0000-4000-8000-%02d%x", user, []byte(name)[:5])
+}
+
 // grouped returns a database with the links of the generated clicks, in their groupings.
 func grouped(t *testing.T) *store.Store {
 	st := storetest.Open(t)
@@ -258,7 +264,7 @@ func grouped(t *testing.T) *store.Store {
 				return err
 			}
 			for name, in := range groupings["bundle"] {
-				b := &store.Bundle{ID: store.NewID(), UserID: u.ID, Workspace: uint64(i + 1), Name: name, Color: "#3B82F6", Icon: "folder", CreatedAt: store.Now(), UpdatedAt: store.Now()}
+				b := &store.Bundle{ID: bundleOf(i, name), UserID: u.ID, Workspace: uint64(i + 1), Name: name, Color: "#3B82F6", Icon: "folder", CreatedAt: store.Now(), UpdatedAt: store.Now()}
 				if err := tx.InsertBundle(t.Context(), b); err != nil {
 					return err
 				}

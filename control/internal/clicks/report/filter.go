@@ -27,7 +27,8 @@ type Filters struct {
 
 	VariantID, RuleID []string // "none" selects clicks that no variant or rule decided
 
-	Domain, Tag []string // hosts of links, and names of tags; clicks on links with any of them count
+	// Hosts of links, names of tags and ids of bundles. Clicks on links with any of them count.
+	Domain, Tag, BundleID []string
 
 	// Bot has "true" for bots, "false" for people, or the names of bots. It replaces Ask.IncludeBots.
 	Bot []string
@@ -37,14 +38,14 @@ type Filters struct {
 const (
 	maxFilterValues = 20
 	maxFilterLength = 255
-	maxListedLinks  = 100_000 // with a tag, on a domain or on other domains
+	maxListedLinks  = 100_000 // with a tag, in a bundle, on a domain or on other domains
 )
 
 // Selected is what filters select, after they were checked.
 type selected struct {
 	match  []analytics.Match
 	bots   analytics.Bots
-	tagged []uint64 // links with one of the tags; nil if tags do not matter
+	listed []uint64 // links with one of the tags and in one of the bundles; nil if neither matters
 	on     []uint64 // links on one of the domains; nil if all links may be, except for the next ones
 	notOn  []uint64 // links on other custom domains
 	key    string   // identifies the filters in the cache
@@ -117,7 +118,7 @@ func identifier(v string) (string, string) {
 // selects checks the filters of a. Its problems name the fields.
 func (s *Service) selects(ctx context.Context, p auth.Principal, a Ask, problems *problem.Fields) (sel selected, err error) {
 	sel.bots = a.bots()
-	for _, c := range append(a.Filters.properties(), property{field: "domain", values: a.Domain}, property{field: "tag", values: a.Tag}, property{field: "bot", values: a.Bot}) {
+	for _, c := range append(a.Filters.properties(), property{field: "domain", values: a.Domain}, property{field: "tag", values: a.Tag}, property{field: "bundleId", values: a.BundleID}, property{field: "bot", values: a.Bot}) {
 		bounded(c.field, c.values, problems)
 		if len(c.values) == 0 || c.value == nil {
 			continue
@@ -146,18 +147,11 @@ func (s *Service) selects(ctx context.Context, p auth.Principal, a Ask, problems
 	if err := s.selectDomains(ctx, p, a.Domain, &sel, problems); err != nil {
 		return sel, err
 	}
-	if len(*problems) == 0 && len(a.Tag) > 0 {
-		links, err := s.store.LinkNumsOfTags(ctx, p.Scope(), a.Tag)
-		if err != nil {
-			return sel, fmt.Errorf("find the links of tags: %w", err)
-		}
-		if len(links) > maxListedLinks {
-			problems.Add("tag", "has %d links; reports filter by tags with at most %d links", len(links), maxListedLinks)
-		}
-		sel.tagged = append([]uint64{}, links...)
+	if err := s.selectLabels(ctx, p, a.Filters, &sel, problems); err != nil {
+		return sel, err
 	}
 	sum := sha256.New()
-	for _, list := range [][]uint64{sel.tagged, sel.on, sel.notOn} {
+	for _, list := range [][]uint64{sel.listed, sel.on, sel.notOn} {
 		fmt.Fprint(sum, list == nil)
 		for _, n := range list {
 			sum.Write(strconv.AppendUint([]byte{' '}, n, 36))
@@ -166,6 +160,37 @@ func (s *Service) selects(ctx context.Context, p auth.Principal, a Ask, problems
 	}
 	sel.key = fmt.Sprintf("%q %d %x", sel.match, sel.bots, sum.Sum(nil))
 	return sel, nil
+}
+
+// selectLabels selects links by their tags and bundles. Those that the caller does not have select nothing.
+func (s *Service) selectLabels(ctx context.Context, p auth.Principal, f Filters, sel *selected, problems *problem.Fields) error {
+	for _, id := range f.BundleID {
+		if _, wrong := identifier(id); wrong != "" || id == "none" {
+			problems.Add("bundleId", "must be the id of a bundle")
+		}
+	}
+	for _, label := range []struct {
+		field  string
+		values []string
+		links  func(ctx context.Context, workspace uint64, values []string) ([]uint64, error)
+	}{{"tag", f.Tag, s.store.LinkNumsOfTags}, {"bundleId", f.BundleID, s.store.LinkNumsOfBundles}} {
+		if len(label.values) == 0 || len(*problems) > 0 {
+			continue
+		}
+		links, err := label.links(ctx, p.Scope(), label.values)
+		if err != nil {
+			return fmt.Errorf("find the links of %s: %w", label.field, err)
+		}
+		if len(links) > maxListedLinks {
+			problems.Add(label.field, "has %d links; reports filter by at most %d links", len(links), maxListedLinks)
+		}
+		if sel.listed == nil {
+			sel.listed = append([]uint64{}, links...)
+		} else {
+			sel.listed = slices.DeleteFunc(sel.listed, func(n uint64) bool { _, found := slices.BinarySearch(links, n); return !found })
+		}
+	}
+	return nil
 }
 
 // selectDomains selects links by the hosts of their addresses. A name that the caller has no domain with selects nothing. Links
@@ -250,10 +275,10 @@ func (sel selected) in(scope analytics.Scope) analytics.Scope {
 	switch {
 	case scope.Links != nil:
 		scope.Links = slices.DeleteFunc(slices.Clone(scope.Links), func(n uint64) bool { return !sel.has(n) })
-	case sel.tagged != nil:
-		// All clicks of a link count for the workspace that has the link, and the tag, now.
+	case sel.listed != nil:
+		// All clicks of a link count for the workspace that has the link, and the tag or bundle, now.
 		scope.Owner = 0
-		scope.Links = slices.DeleteFunc(slices.Clone(sel.tagged), func(n uint64) bool { return !sel.has(n) })
+		scope.Links = slices.DeleteFunc(slices.Clone(sel.listed), func(n uint64) bool { return !sel.has(n) })
 	case sel.on != nil:
 		scope.Links = sel.on
 	default:
@@ -268,7 +293,7 @@ func (sel selected) has(link uint64) bool {
 		_, found := slices.BinarySearch(list, link)
 		return found
 	}
-	return (sel.tagged == nil || in(sel.tagged)) && (sel.on == nil || in(sel.on)) && !in(sel.notOn)
+	return (sel.listed == nil || in(sel.listed)) && (sel.on == nil || in(sel.on)) && !in(sel.notOn)
 }
 
 // narrowed reports whether any filter is set.
@@ -278,5 +303,5 @@ func (f Filters) narrowed() bool {
 			return true
 		}
 	}
-	return len(f.Domain)+len(f.Tag)+len(f.Bot) > 0
+	return len(f.Domain)+len(f.Tag)+len(f.BundleID)+len(f.Bot) > 0
 }

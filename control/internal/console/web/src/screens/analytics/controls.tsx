@@ -1,9 +1,11 @@
 // The choices of a report: range, interval, audience, comparison and goal, and the filters that are on.
+import { api } from '../../api/client';
 import { search } from '../../route';
 import { country, t, tongue } from '../../text';
 import { Button } from '../../ui/button';
 import { Input, Select } from '../../ui/field';
 import { Icon } from '../../ui/icon';
+import { useResource } from '../../ui/resource';
 import {
   filterNames,
   intervalsOf,
@@ -33,6 +35,12 @@ export function toggle(s: Selection, filter: FilterName, value: string): void {
   search({ [filter]: now.includes(value) ? now.filter((one) => one !== value) : [...now, value] });
 }
 
+/** The name of a bundle, of which the address has the id. */
+function BundleName({ id }: { id: string }) {
+  const found = useResource(`name of bundle ${id}`, (signal) => api.get('/api/bundles/{id}', { path: { id }, signal }));
+  return <bdi>{found.data?.name ?? '…'}</bdi>;
+}
+
 /** The filters that are on. A click on one turns it off. */
 export function FilterChips({ s }: { s: Selection }) {
   const on = filterNames.flatMap((filter) => (s.filters[filter] ?? []).map((value) => ({ filter, value })));
@@ -43,7 +51,7 @@ export function FilterChips({ s }: { s: Selection }) {
         <li key={`${filter} ${value}`}>
           <button type="button" onClick={() => toggle(s, filter, value)}>
             <span class="kind">{t(`report.filter.${filter}`)}</span>
-            <bdi>{nameOf(filter, value)}</bdi>
+            {filter === 'bundleId' ? <BundleName id={value} /> : <bdi>{nameOf(filter, value)}</bdi>}
             <Icon name="close" label={t('action.clear')} />
           </button>
         </li>

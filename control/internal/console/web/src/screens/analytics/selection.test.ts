@@ -25,7 +25,11 @@ describe('selectionOf', () => {
   });
 
   it('keeps repeated filters', () => {
-    expect(select('country=DE&country=AT&tag=summer').filters).toEqual({ country: ['DE', 'AT'], tag: ['summer'] });
+    expect(select('country=DE&country=AT&tag=summer&bundleId=b1').filters).toEqual({
+      country: ['DE', 'AT'],
+      tag: ['summer'],
+      bundleId: ['b1'],
+    });
   });
 });
 

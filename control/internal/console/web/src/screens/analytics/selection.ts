@@ -39,6 +39,7 @@ export const filterNames = [
   'language',
   'tag',
   'domain',
+  'bundleId',
   'variantId',
   'ruleId',
 ] as const;

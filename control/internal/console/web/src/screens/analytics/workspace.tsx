@@ -35,7 +35,7 @@ interface GroupsProps {
   children: ComponentChildren;
 }
 
-/** Clicks by tag, bundle or domain. Bundles cannot filter a report. */
+/** Clicks by tag, bundle or domain. */
 export function Groups({ s, parameters, beside, children }: GroupsProps) {
   const [shown, setShown] = useState(0);
   const by = kinds[shown] ?? 'tag';
@@ -45,18 +45,19 @@ export function Groups({ s, parameters, beside, children }: GroupsProps) {
   );
   const found = groups.data?.by === by ? groups.data : undefined;
   const before = found?.comparison && new Map(found.comparison.figures.groups.map((one) => [one.name, one.clicks]));
-  const items = (found?.groups ?? []).map(({ name, clicks, percentage, conversions }) => ({
-    value: name,
+  const items = (found?.groups ?? []).map(({ id, name, clicks, percentage, conversions }) => ({
+    value: by === 'bundle' ? (id ?? '') : name,
     name,
     clicks,
     percentage,
     conversions,
     before: before && (before.get(name) ?? 0),
   }));
-  const lists = kinds.map((kind): List => {
-    const list = { name: t(`report.by.${kind}`), items: kind === by ? items : [] };
-    return kind === 'bundle' ? list : { ...list, filter: kind };
-  });
+  const lists = kinds.map((kind): List => ({
+    name: t(`report.by.${kind}`),
+    items: kind === by ? items : [],
+    filter: kind === 'bundle' ? 'bundleId' : kind,
+  }));
   if (!groups.data && groups.error === undefined) return <Loading />;
   return (
     <>

@@ -210,6 +210,22 @@ function About({ bundle: { description, color } }: { bundle: Schema<'Bundle'> })
   );
 }
 
+/** Links to the report and to the list of a bundle's links. */
+function Elsewhere({ id }: { id: string }) {
+  return (
+    <p class="actions">
+      <a class="button" href={to(`/analytics?${new URLSearchParams({ bundleId: id }).toString()}`)}>
+        <Icon name="analytics" />
+        {t('labels.report')}
+      </a>
+      <a class="button" href={to(`/links?${new URLSearchParams({ bundle: id }).toString()}`)}>
+        <Icon name="filter" />
+        {t('bundles.asList')}
+      </a>
+    </p>
+  );
+}
+
 type Doing = 'add' | 'edit' | 'delete';
 
 /** The screen of a bundle. */
@@ -258,12 +274,7 @@ export function BundleScreen({ id }: { id: string }) {
       <About bundle={bundle} />
       <Section title={t('bundles.figures')}>
         <Figures of={stats} retry={loaded.reload} />
-        <p>
-          <a class="button" href={to(`/links?${new URLSearchParams({ bundle: id }).toString()}`)}>
-            <Icon name="filter" />
-            {t('bundles.asList')}
-          </a>
-        </p>
+        <Elsewhere id={id} />
       </Section>
       <Section title={t('links.title')}>
         {bundle.urls.length === 0 ? (

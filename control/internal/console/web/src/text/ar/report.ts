@@ -66,6 +66,7 @@ export const report: Translation<typeof en> = {
   'report.filter.language': 'اللغات',
   'report.filter.tag': 'الوسم',
   'report.filter.domain': 'النطاق',
+  'report.filter.bundleId': 'الحزمة',
   'report.filter.variantId': 'المتغير',
   'report.filter.ruleId': 'القاعدة',
   'report.places': 'الأماكن',

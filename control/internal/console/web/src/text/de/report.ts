@@ -67,6 +67,7 @@ export const report: Translation<typeof en> = {
   'report.filter.language': 'Sprachen',
   'report.filter.tag': 'Tag',
   'report.filter.domain': 'Domain',
+  'report.filter.bundleId': 'Bündel',
   'report.filter.variantId': 'Variante',
   'report.filter.ruleId': 'Regel',
   'report.places': 'Orte',

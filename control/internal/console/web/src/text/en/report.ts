@@ -63,6 +63,7 @@ export const report = {
   'report.filter.language': 'Languages',
   'report.filter.tag': 'Tag',
   'report.filter.domain': 'Domain',
+  'report.filter.bundleId': 'Bundle',
   'report.filter.variantId': 'Variant',
   'report.filter.ruleId': 'Rule',
   'report.places': 'Places',

@@ -66,6 +66,7 @@ export const report: Translation<typeof en> = {
   'report.filter.language': 'Idiomas',
   'report.filter.tag': 'Etiqueta',
   'report.filter.domain': 'Dominio',
+  'report.filter.bundleId': 'Grupo',
   'report.filter.variantId': 'Variante',
   'report.filter.ruleId': 'Regla',
   'report.places': 'Lugares',

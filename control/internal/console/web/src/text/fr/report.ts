@@ -67,6 +67,7 @@ export const report: Translation<typeof en> = {
   'report.filter.language': 'Langues',
   'report.filter.tag': 'Étiquette',
   'report.filter.domain': 'Domaine',
+  'report.filter.bundleId': 'Lot',
   'report.filter.variantId': 'Variante',
   'report.filter.ruleId': 'Règle',
   'report.places': 'Lieux',

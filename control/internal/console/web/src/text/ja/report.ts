@@ -66,6 +66,7 @@ export const report: Translation<typeof en> = {
   'report.filter.language': '言語',
   'report.filter.tag': 'タグ',
   'report.filter.domain': 'ドメイン',
+  'report.filter.bundleId': 'バンドル',
   'report.filter.variantId': 'バリアント',
   'report.filter.ruleId': 'ルール',
   'report.places': '場所',
