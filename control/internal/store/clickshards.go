@@ -1,0 +1,163 @@
+package store
+
+import (
+	"context"
+	"fmt"
+)
+
+// ClickShard is one of several click stores.
+type ClickShard struct {
+	Name     string
+	Num      int64  // 1 for the first, which has the clicks from before there were several
+	Identity string // which the click store keeps with its data
+	Open     bool   // new workspaces are assigned to it
+	// Workspaces is how many workspaces it holds. Those that have no shard yet count for the first one.
+	Workspaces int64
+}
+
+// ClickShards returns the known shards in the order in which they were added; none in a fleet with one click store.
+func (c Conn) ClickShards(ctx context.Context) ([]ClickShard, error) {
+	list, err := All(ctx, c, func(row interface{ Scan(...any) error }) (s ClickShard, err error) {
+		err = row.Scan(&s.Name, &s.Num, &s.Identity, &s.Open, &s.Workspaces)
+		return s, err
+	}, `SELECT s.name, s.num, s.identity, s.is_open, (SELECT count(*) FROM click_shard_workspaces w WHERE w.shard = s.name)
+		+ CASE WHEN s.num = 1 THEN (SELECT count(*) FROM workspaces p WHERE NOT EXISTS (SELECT 1 FROM click_shard_workspaces w WHERE w.workspace_num = p.num)) ELSE 0 END
+		FROM click_shards s ORDER BY s.num`)
+	if err != nil {
+		return nil, fmt.Errorf("read the shards of clicks: %w", err)
+	}
+	return list, nil
+}
+
+// clickShardsLock is held by transactions that change the list of shards.
+const clickShardsLock = 7305519646
+
+// LockClickShards makes other transactions that change the list of shards wait until the commit.
+func (tx *Tx) LockClickShards(ctx context.Context) error {
+	if !tx.pg {
+		return nil // one writer at a time
+	}
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(?)`, int64(clickShardsLock))
+	return err
+}
+
+// AddClickShard adds a shard. Its number is the next one.
+func (tx *Tx) AddClickShard(ctx context.Context, name, identity string, open bool, now int64) error {
+	_, err := tx.Exec(ctx, `INSERT INTO click_shards (name, num, identity, is_open, added_at) SELECT CAST(? AS TEXT), coalesce(max(num), 0) + 1, CAST(? AS TEXT), CAST(? AS BOOLEAN), CAST(? AS BIGINT) FROM click_shards`, name, identity, open, now)
+	return err
+}
+
+// AdoptClickShard records that the click store of a shard is another one.
+func (tx *Tx) AdoptClickShard(ctx context.Context, name, identity string) error {
+	_, err := tx.Exec(ctx, `UPDATE click_shards SET identity = ? WHERE name = ?`, identity, name)
+	return err
+}
+
+// CloseClickShard lets no more workspaces be assigned to a shard.
+func (tx *Tx) CloseClickShard(ctx context.Context, name string) error {
+	_, err := tx.Exec(ctx, `UPDATE click_shards SET is_open = ? WHERE name = ?`, false, name)
+	return err
+}
+
+// OpenClickShard lets new workspaces be assigned to a shard. Those that exist and have no shard stay in the first one.
+func (tx *Tx) OpenClickShard(ctx context.Context, name string) error {
+	if _, err := tx.Exec(ctx, `INSERT INTO click_shard_workspaces (workspace_num, shard)
+		SELECT p.num, s.name FROM workspaces p JOIN click_shards s ON s.num = 1 WHERE 1 = 1 ON CONFLICT DO NOTHING`); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `UPDATE click_shards SET is_open = ? WHERE name = ?`, true, name)
+	return err
+}
+
+// ClickShardsOf adds the shards of those workspaces that have one to found.
+func (c Conn) ClickShardsOf(ctx context.Context, workspaces []uint64, found map[uint64]string) error {
+	type placed struct {
+		workspace uint64
+		shard     string
+	}
+	for len(workspaces) > 0 {
+		part := workspaces[:min(batch, len(workspaces))]
+		workspaces = workspaces[len(part):]
+		list, err := All(ctx, c, func(row interface{ Scan(...any) error }) (p placed, err error) {
+			err = row.Scan(&p.workspace, &p.shard)
+			return p, err
+		}, `SELECT workspace_num, shard FROM click_shard_workspaces WHERE workspace_num IN (`+In(len(part))+`)`, Args(part)...)
+		if err != nil {
+			return fmt.Errorf("read the shards of workspaces: %w", err)
+		}
+		for _, p := range list {
+			found[p.workspace] = p.shard
+		}
+	}
+	return nil
+}
+
+// AssignClickShard assigns a workspace that has no shard to the open one with the fewest workspaces. If another process does so
+// at the same time, its choice stays. Clicks that name no workspace go to the first shard. The caller reads the result with
+// ClickShardsOf.
+func (tx *Tx) AssignClickShard(ctx context.Context, workspace uint64) error {
+	_, err := tx.Exec(ctx, `INSERT INTO click_shard_workspaces (workspace_num, shard) SELECT CAST(? AS BIGINT), name FROM (
+		SELECT s.name FROM click_shards s WHERE s.is_open AND (s.num = 1 OR CAST(? AS BIGINT) <> 0)
+		ORDER BY (SELECT count(*) FROM click_shard_workspaces w WHERE w.shard = s.name), s.num LIMIT 1) AS chosen WHERE 1 = 1 ON CONFLICT DO NOTHING`, int64(workspace), int64(workspace))
+	if err != nil {
+		return fmt.Errorf("assign a workspace to a shard: %w", err)
+	}
+	return nil
+}
+
+// ClickShardProcess is a running process that reads or writes clicks.
+type ClickShardProcess struct {
+	Process int64
+	Host    string
+	Shards  string // names, separated by commas
+}
+
+// SeeClickShardProcess records that a process runs, and forgets those not seen for long.
+func (tx *Tx) SeeClickShardProcess(ctx context.Context, p ClickShardProcess, now, forget int64) error {
+	_, err := tx.Exec(ctx, `INSERT INTO click_shard_processes (process, host, shards, seen_at) VALUES (?, ?, ?, ?) ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at`, p.Process, p.Host, p.Shards, now)
+	if err == nil {
+		_, err = tx.Exec(ctx, `DELETE FROM click_shard_processes WHERE seen_at < ?`, forget)
+	}
+	return err
+}
+
+// EndClickShardProcess records that a process has ended.
+func (tx *Tx) EndClickShardProcess(ctx context.Context, process int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM click_shard_processes WHERE process = ?`, process)
+	return err
+}
+
+// ClickShardProcesses returns the processes seen since a time in Unix milliseconds.
+func (c Conn) ClickShardProcesses(ctx context.Context, since int64) ([]ClickShardProcess, error) {
+	return All(ctx, c, func(row interface{ Scan(...any) error }) (p ClickShardProcess, err error) {
+		err = row.Scan(&p.Process, &p.Host, &p.Shards)
+		return p, err
+	}, `SELECT process, host, shards FROM click_shard_processes WHERE seen_at >= ? ORDER BY host, process`, since)
+}
+
+// SameClickShard reports whether all of the workspaces keep their clicks in one shard. It assigns those that have none.
+func (tx *Tx) SameClickShard(ctx context.Context, workspaces []uint64) (bool, error) {
+	several := false
+	if err := tx.Row(ctx, `SELECT count(*) > 1 FROM click_shards`).Scan(&several); err != nil || !several {
+		return true, err
+	}
+	found := map[uint64]string{}
+	for range 2 {
+		if err := tx.ClickShardsOf(ctx, workspaces, found); err != nil {
+			return false, err
+		}
+		for _, w := range workspaces {
+			if found[w] == "" {
+				if err := tx.AssignClickShard(ctx, w); err != nil {
+					return false, err
+				}
+			}
+		}
+	}
+	for _, w := range workspaces {
+		if found[w] != found[workspaces[0]] {
+			return false, nil
+		}
+	}
+	return true, nil
+}
