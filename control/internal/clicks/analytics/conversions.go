@@ -85,6 +85,7 @@ type GoalLine struct {
 // the interval of the first of them.
 type Experiment struct {
 	Link     uint64
+	Home     uint64 // the link's workspace, as in Scope; 0: unknown
 	From, To int64  // Unix milliseconds, From inclusive, To exclusive
 	Goal     string // whose conversions count
 	Currency string // whose values count as revenue

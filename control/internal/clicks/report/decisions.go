@@ -99,7 +99,7 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 	slices.SortStableFunc(t.TopPerformingVariants, func(a, b TopVariant) int { return cmp.Compare(b.Clicks, a.Clicks) })
 	t.TopPerformingVariants = t.TopPerformingVariants[:min(a.limit(), len(t.TopPerformingVariants))]
 
-	scope := period.limit(a.selected.in(analytics.Scope{Links: numsOf(urls)}))
+	scope := period.limit(a.selected.in(analytics.Scope{Links: numsOf(urls), Home: homeOf(urls)}))
 	all, err := s.count(ctx, scope)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (s *Service) tests(ctx context.Context, urls []store.Link, a Ask, period Pe
 		return nil, 0, fmt.Errorf("find the variants of a report: %w", err)
 	}
 	lines, err := s.clicks.Lines(ctx, analytics.Query{
-		Scope:  period.limit(a.selected.in(analytics.Scope{Links: numsOf(urls), Drawn: true})),
+		Scope:  period.limit(a.selected.in(analytics.Scope{Links: numsOf(urls), Home: homeOf(urls), Drawn: true})),
 		ByLink: true, By: analytics.Variant, Visitors: true,
 	})
 	if err != nil {

@@ -277,7 +277,7 @@ func (sel selected) in(scope analytics.Scope) analytics.Scope {
 		scope.Links = slices.DeleteFunc(slices.Clone(scope.Links), func(n uint64) bool { return !sel.has(n) })
 	case sel.listed != nil:
 		// All clicks of a link count for the workspace that has the link, and the tag or bundle, now.
-		scope.Owner = 0
+		scope.Owner, scope.Home = 0, scope.Owner
 		scope.Links = slices.DeleteFunc(slices.Clone(sel.listed), func(n uint64) bool { return !sel.has(n) })
 	case sel.on != nil:
 		scope.Links = sel.on

@@ -228,7 +228,7 @@ func (s *Service) visitors(ctx context.Context, p auth.Principal, by store.LinkG
 		within := scope
 		within.Links = of
 		if by != store.ByDomain { // links with a tag or in a bundle belong to its workspace, with all their clicks
-			within.Owner = 0
+			within.Owner, within.Home = 0, scope.Owner
 		}
 		lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: within, Visitors: true})
 		if err != nil {

@@ -167,7 +167,20 @@ func (s *Service) linkAndPeriod(ctx context.Context, p auth.Principal, id string
 
 // linkScope selects the clicks of one link; ownScope selects all clicks that the caller may see.
 func linkScope(u store.Link, a Ask) analytics.Scope {
-	return a.selected.in(analytics.Scope{Links: []uint64{u.Num}})
+	return a.selected.in(analytics.Scope{Links: []uint64{u.Num}, Home: u.Workspace})
+}
+
+// homeOf returns the workspace of links, or 0 if they are in several.
+func homeOf(urls []store.Link) uint64 {
+	for i := range urls {
+		if urls[i].Workspace != urls[0].Workspace {
+			return 0
+		}
+	}
+	if len(urls) == 0 {
+		return 0
+	}
+	return urls[0].Workspace
 }
 
 // ownScope does not say which moves of links count; see present.

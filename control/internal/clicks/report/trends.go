@@ -7,6 +7,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
 )
 
 // maxTrends is the number of links in one request, as on a page of the list of links.
@@ -40,20 +41,20 @@ func (s *Service) Trends(ctx context.Context, p auth.Principal, ids []string, zo
 		return nil, fmt.Errorf("find the links of trends: %w", err)
 	}
 	out := &Trends{StartDate: period.First.String(), EndDate: period.Last.String(), Trends: []Trend{}}
-	nums, at := []uint64{}, map[uint64]int{}
+	nums, at, shown := []uint64{}, map[uint64]int{}, []store.Link{}
 	for _, id := range ids {
 		u, ok := found[id]
 		if _, twice := at[u.Num]; !ok || twice || !p.Sees(u.Workspace) {
 			continue
 		}
 		at[u.Num] = len(nums)
-		nums = append(nums, u.Num)
+		nums, shown = append(nums, u.Num), append(shown, u)
 		out.Trends = append(out.Trends, Trend{id, make([]int64, period.Days())})
 	}
 	if len(nums) == 0 {
 		return out, nil
 	}
-	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: period.limit(analytics.Scope{Links: nums}), Every: period.Every, Zone: period.Zone, ByLink: true})
+	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: period.limit(analytics.Scope{Links: nums, Home: homeOf(shown)}), Every: period.Every, Zone: period.Zone, ByLink: true})
 	if err != nil {
 		return nil, err
 	}

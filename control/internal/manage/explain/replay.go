@@ -92,7 +92,7 @@ func (s *Service) Replay(ctx context.Context, p auth.Principal, urlID string, d 
 	before.resemble(before)
 	after.resemble(before)
 
-	scope := analytics.Scope{Links: []uint64{stored.link.Num}, From: a.From, To: a.To}
+	scope := analytics.Scope{Links: []uint64{stored.link.Num}, Home: stored.link.Workspace, From: a.From, To: a.To}
 	if a.Bots {
 		scope.Bots = analytics.Everyone
 	}

@@ -1,0 +1,62 @@
+package analytics
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/shortline/shortline/shared/click"
+)
+
+// The clicks of a lane may be on several servers, so none of them can look for gaps alone. Each one counts its clicks by
+// stretches of the lane instead. A stretch is complete if the counts add up to its length; only the others are read.
+
+// StretchSize is the number of positions of a lane in a stretch.
+const StretchSize = 16384
+
+// StretchID names a stretch: the positions from Number*StretchSize on.
+type StretchID struct {
+	click.Lane
+	Number uint64
+}
+
+// Stretch summarises the clicks in a stretch.
+type Stretch struct {
+	StretchID
+	Clicks          uint64 // distinct positions
+	First, Last     uint64 // the lowest and the highest position
+	FirstAt, LastAt int64  // the times of these clicks, in Unix milliseconds
+}
+
+// Placed is a click's position and its time in Unix milliseconds.
+type Placed struct {
+	Identity
+	At int64
+}
+
+// GapsFrom returns from when Gaps has to consider clicks, in Unix milliseconds, to find all gaps since a time.
+func GapsFrom(since int64) int64 { return max(since-gapMargin, 0) }
+
+// Stretches reads the stretches of a table's clicks from a time on, in no order.
+func (read Reader) Stretches(ctx context.Context, table string, from int64, f func(Stretch)) error {
+	var s Stretch
+	return read(ctx, Statement{fmt.Sprintf(`SELECT edge, epoch, lane, intDiv(seq, %d) AS stretch, uniqExact(seq), min(seq), max(seq), argMin(toUnixTimestamp64Milli(ts), seq), argMax(toUnixTimestamp64Milli(ts), seq)
+		FROM %s WHERE ts >= fromUnixTimestamp64Milli(?) GROUP BY edge, epoch, lane, stretch`, StretchSize, table), []any{from}}, func() error {
+		f(s)
+		return nil
+	}, &s.Edge, &s.Epoch, &s.Lane.Lane, &s.Number, &s.Clicks, &s.First, &s.Last, &s.FirstAt, &s.LastAt)
+}
+
+// Placed reads the positions of a table's clicks in some stretches from a time on, in no order.
+func (read Reader) Placed(ctx context.Context, table string, ids []StretchID, from int64, f func(Placed)) error {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = fmt.Sprintf("(%d, %d, %d, %d)", id.Edge, id.Epoch, id.Lane.Lane, id.Number)
+	}
+	var p Placed
+	return read(ctx, Statement{fmt.Sprintf(`SELECT DISTINCT edge, epoch, lane, seq, toUnixTimestamp64Milli(ts) AS ms FROM %s WHERE ts >= fromUnixTimestamp64Milli(?) AND (edge, epoch, lane, intDiv(seq, %d)) IN (%s)`,
+		table, StretchSize, strings.Join(list, ", ")), []any{from}}, func() error {
+		f(p)
+		return nil
+	}, &p.Edge, &p.Epoch, &p.Lane.Lane, &p.Seq, &p.At)
+}
