@@ -15,6 +15,7 @@ var layers = []archtest.Layer{
 		May: []string{
 			"control/internal/app", "control/internal/commands",
 			"control/internal/clicks/analytics", "control/internal/clicks/analytics/clickhouse", "control/internal/clicks/ingest/kafkasource", "control/internal/clicks/convert/kafkaqueue", "control/internal/manage/media/object",
+			"control/internal/clicks/shards", // with several click stores
 			"control/internal/fleet/edgeapi", "control/internal/platform", "control/internal/platform/backup/fleet", "control/internal/store",
 			"control/internal/manage/audit", // the arguments and the report of verify-audit
 		},

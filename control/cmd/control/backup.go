@@ -56,7 +56,7 @@ func (k *keeper) clusters() (list []kafkasource.Config, err error) {
 
 // with connects to all stores and calls f.
 func (k *keeper) with(ctx context.Context, out io.Writer, f func(*fleet.Fleet) error) (err error) {
-	clicks, err := k.ClickHouse.open(ctx, nil)
+	clicks, err := k.ClickHouse.only(ctx)
 	if err != nil {
 		return err
 	}

@@ -27,11 +27,14 @@ var controlProgram = cli.Program{
 		return run(ctx, s.(*settings), stdout, stderr)
 	},
 	Commands: []cli.Command{
-		command("migrate", "", "update the schemas of the database and, if CLICKHOUSE_URL is set, of ClickHouse; with MIGRATE_DATABASE_URL, do it as that role and grant the role of DATABASE_URL its rights", migrate),
+		command("migrate", "", "update the schemas of the database and, if CLICKHOUSE_URL or CLICKHOUSE_URLS is set, of ClickHouse; with MIGRATE_DATABASE_URL, do it as that role and grant the role of DATABASE_URL its rights", migrate),
 		command("create-admin", "EMAIL", "create an administrator; the password is ADMIN_PASSWORD, or is generated and printed", createAdmin),
 		command("verify-audit", "", "check that no row of the audit log was changed, removed or inserted", verifyAudit),
 		command("verify-clicks", "", "look for missing clicks and for reports that disagree with the clicks", verifyClicks),
 		command("reclassify", commands.ReclassifyArgs, "enrich clicks again with the current geo database and list of bots", reclassify),
+		command("shards", "", "list the shards of clicks, and how many workspaces each one holds", listShards),
+		command("open-shard", "NAME", "let new workspaces be assigned to a shard that all processes know", openShard),
+		command("adopt-shard", "NAME", "accept that a shard is another database than before, because its server was replaced", adoptShard),
 		command("rotate-keys", "", "encrypt all secrets again with the first key of ENCRYPTION_KEY", rotateKeys),
 		command("keys", commands.KeysArgs, "list the API keys of all users; -legacy lists only those that a release without checksums has created", listKeys),
 		command("backup", "DIR", "write a backup of the database, the clicks and the images into a new folder; the fleet may keep running", backUp),
@@ -60,7 +63,7 @@ func command[T any, P operated[T]](name, args, about string, f func(ctx context.
 }
 
 func verifyClicks(ctx context.Context, s *clicksOperator, _ []string, out io.Writer) (err error) {
-	clicks, err := s.ClickHouse.open(ctx, nil)
+	clicks, err := s.ClickHouse.all(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -74,7 +77,11 @@ func reclassify(ctx context.Context, s *enrichOperator, args []string, out io.Wr
 		return err
 	}
 	defer func() { err = errors.Join(err, links.Close()) }()
-	clicks, err := s.ClickHouse.open(ctx, nil)
+	directory, err := s.ClickHouse.directory(ctx, links, nil)
+	if err != nil {
+		return err
+	}
+	clicks, err := s.ClickHouse.all(ctx, directory)
 	if err != nil {
 		return err
 	}
@@ -91,10 +98,10 @@ func migrate(ctx context.Context, s *migrator, _ []string, out io.Writer) error 
 		return err
 	}
 	fmt.Fprintln(out, "the schema of the database is up to date")
-	if s.ClickHouse.URL == "" {
+	if !s.ClickHouse.configured() {
 		return nil
 	}
-	clicks, err := s.ClickHouse.open(ctx, nil)
+	clicks, err := s.ClickHouse.all(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/app"
-	"github.com/shortline/shortline/control/internal/clicks/analytics"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/convert/kafkaqueue"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
@@ -64,7 +62,7 @@ type plane struct {
 	*settings
 	app.Deps
 	fleet    *app.Fleet
-	clicks   *analytics.Late
+	clicks   app.Clicks
 	adapters []adapter // in the order in which they start, after the fleet's services
 
 	handler       http.Handler
@@ -78,13 +76,15 @@ type adapter struct {
 
 // newPlane makes the parts of the roles, in the order in which their services start.
 func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *plane, err error) {
-	p = &plane{settings: s, Deps: deps, clicks: analytics.NewLate(), handler: http.NotFoundHandler()}
+	p = &plane{settings: s, Deps: deps, handler: http.NotFoundHandler()}
 	if p.fleet, err = app.NewFleet(app.Config{Settings: s.Settings, DataDir: s.DataDir, Brand: s.BrandName}, deps); err != nil {
 		return nil, err
 	}
 	if r.API || r.Ingest || r.Experiments {
 		// Links are managed and published without the click store, so only these roles wait for it.
-		p.adapters = append(p.adapters, adapter{"ClickHouse", service.Func(func(ctx context.Context) error { return p.openClicks(ctx, r.Ingest) })})
+		if err := p.useClicks(ctx, r.Ingest); err != nil {
+			return nil, err
+		}
 	}
 	var hooks *app.Webhooks
 	if r.Webhooks {
@@ -110,7 +110,7 @@ func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *pla
 		}
 	}
 	if r.Experiments {
-		if err := p.fleet.Experiments(app.Clicks{Store: p.clicks, Opened: p.clicks.Opened()}); err != nil {
+		if err := p.fleet.Experiments(p.clicks); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +118,7 @@ func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *pla
 		p.handler = byPrefix(edgeapi.Prefix, edges, p.handler)
 	}
 	if r.Ingest {
-		in, err := p.fleet.Ingest(app.Clicks{Store: p.clicks, Opened: p.clicks.Opened()}, s.ClickHouse.Retention, server)
+		in, err := p.fleet.Ingest(p.clicks, s.ClickHouse.Retention, server)
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +148,10 @@ func (p *plane) addTo(g *service.Group) {
 // close releases what the services leave.
 func (p *plane) close() error {
 	p.fleet.Close()
-	return p.clicks.Close()
+	if p.clicks.Store == nil {
+		return nil
+	}
+	return p.clicks.Store.Close()
 }
 
 func (p *plane) publish() (http.Handler, error) {
@@ -182,7 +185,7 @@ func (p *plane) serveAPI(ctx context.Context) (*app.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := p.fleet.API(ctx, p.clicks, objects, send)
+	server, err := p.fleet.API(ctx, p.clicks.Store, objects, send)
 	if err != nil {
 		return nil, err
 	}
@@ -246,23 +249,6 @@ func behind(from *kafkasource.Source) app.Behind {
 		}
 		return max(0, time.Since(s.Until)), s.Partitions > 0
 	}
-}
-
-// openClicks opens the click store as soon as it is available. A process that stores clicks also maintains the rollups.
-func (p *plane) openClicks(ctx context.Context, maintain bool) error {
-	clicks := await(ctx, p.Logger, nil, "ClickHouse", time.Minute, func(ctx context.Context) (*clickhouse.Store, error) { return p.ClickHouse.open(ctx, p.Logger) })
-	if clicks == nil {
-		return nil
-	}
-	p.clicks.Use(clicks)
-	if !maintain {
-		<-ctx.Done()
-		return nil
-	}
-	if err := p.Registry.Register(clicks); err != nil {
-		return fmt.Errorf("register the metrics of rollups: %w", err)
-	}
-	return clicks.Run(ctx)
 }
 
 // byPrefix calls below for paths that begin with prefix, and otherwise for all others.

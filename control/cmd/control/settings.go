@@ -1,18 +1,15 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/app"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/commands"
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
@@ -89,32 +86,6 @@ func (s *signing) Validate() error {
 		return fmt.Errorf("SNAPSHOT_SIGNING_KEY: %w", err)
 	}
 	return nil
-}
-
-// clicksAt holds the settings of the click store.
-type clicksAt struct {
-	URL       config.Secret `env:"CLICKHOUSE_URL" help:"clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http(s):// with the port of the HTTP interface (roles api, ingest and experiments)"`
-	Cluster   string        `env:"CLICKHOUSE_CLUSTER" help:"name of the cluster for replicated and sharded tables; empty means a single server. The choice cannot be changed later. We have not run this mode: try it with your cluster first. Inserts wait for a majority of a shard's replicas, which of two replicas is both, so use three"`
-	Retention int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"number of days for which clicks are kept; they are deleted by whole months, and the counters of links, variants and rules still include them (role ingest); 0 means no limit"`
-}
-
-func (c clicksAt) validate() error {
-	if c.Retention < 0 {
-		return errors.New("CLICK_RETENTION_DAYS: must not be negative")
-	}
-	u, err := url.Parse(c.URL.Reveal())
-	if err != nil || u.Host == "" {
-		return errors.New("CLICKHOUSE_URL: must be an address such as clickhouse://user:password@host:9000/shortline") // never the value
-	}
-	switch u.Scheme {
-	case "clickhouse", "http", "https":
-		return nil
-	}
-	return errors.New("CLICKHOUSE_URL: must begin with clickhouse://, http:// or https://")
-}
-
-func (c clicksAt) open(ctx context.Context, log *slog.Logger) (*clickhouse.Store, error) {
-	return clickhouse.Open(ctx, clickhouse.Config{URL: c.URL.Reveal(), Cluster: c.Cluster, Logger: log})
 }
 
 // Validate reports every problem.
@@ -214,7 +185,7 @@ type operator struct {
 // Validate reports every problem.
 func (o *operator) Validate() error {
 	problems := []error{o.Database.Validate()}
-	if o.ClickHouse.URL != "" {
+	if o.ClickHouse.configured() {
 		problems = append(problems, o.ClickHouse.validate())
 	}
 	return errors.Join(problems...)

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -158,6 +159,33 @@ func TestTransfer_is_refused(t *testing.T) {
 		if w.workspaceOf(a) != team.Num || w.workspaceOf(b) == team.Num {
 			t.Error("an ADMIN's key did not move the link")
 		}
+	})
+}
+
+// A link's clicks cannot follow it to another shard.
+func TestTransfer_between_shards_is_refused(t *testing.T) {
+	eachTransfer(t, func(t *testing.T, w *world) {
+		a := w.create("aaa")
+		near, far := w.team("near"), w.team("far")
+		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
+			return errors.Join(tx.AddClickShard(t.Context(), "main", "1", true, 1), tx.AddClickShard(t.Context(), "b", "2", true, 1),
+				tx.AssignClickShard(t.Context(), near.Num), tx.AssignClickShard(t.Context(), far.Num), tx.AssignClickShard(t.Context(), w.workspaceOf(a)))
+		}))
+		annNum := w.workspaceOf(a)
+		found := map[uint64]string{}
+		w.ok(w.store.ClickShardsOf(t.Context(), []uint64{near.Num, far.Num, annNum}, found))
+		if found[near.Num] != "main" || found[far.Num] != "b" || found[annNum] != "main" {
+			t.Fatalf("shards %v", found)
+		}
+		w.unchanged("a transfer between shards", func() {
+			if r := w.do("POST", "/api/urls/transfer", transferring(far.ID, a), as(w.ann)).want(409); !strings.Contains(r.text, "different servers") {
+				t.Error(r.text)
+			}
+		})
+		w.do("POST", "/api/urls/transfer", transferring(near.ID, a), as(w.ann)).want(200)
+		w.unchanged("the deletion of a workspace", func() {
+			w.do("DELETE", "/api/workspaces/"+near.ID+"?transferTo="+far.ID, "", as(w.ann)).want(409)
+		})
 	})
 }
 

@@ -86,6 +86,9 @@ func transfer(ctx context.Context, tx *store.Tx, p auth.Principal, list []store.
 		sides[list[i].Workspace] = nil
 	}
 	sources := slices.Sorted(maps.Keys(sides))
+	if err := oneShard(ctx, tx, append(slices.Clone(sources), to.Num)...); err != nil {
+		return err
+	}
 	names, err := tx.WorkspaceIDs(ctx, sources)
 	if err != nil {
 		return fmt.Errorf("find the workspaces of links: %w", err)
@@ -148,12 +151,24 @@ func transfer(ctx context.Context, tx *store.Tx, p auth.Principal, list []store.
 	return audit.Append(ctx, tx, append(entries, entry(to.Num, from, urls))...)
 }
 
+// oneShard refuses workspaces whose clicks are in different click stores. A link's clicks must stay in one of them.
+func oneShard(ctx context.Context, tx *store.Tx, workspaces ...uint64) error {
+	same, err := tx.SameClickShard(ctx, workspaces)
+	if err == nil && !same {
+		err = problem.New(problem.Conflict, "The clicks of the two workspaces are on different servers, so URLs cannot be transferred between them with their clicks. Create the URLs in the other workspace instead.")
+	}
+	return err
+}
+
 // MoveSome moves up to limit links of a workspace to another, for a workspace that is about to be deleted. If it returns
 // less than limit, no link is left, and the bundles, domains and the trash have moved too. Call it in transactions of their own with a limit of
 // 10,000 until it returns less, so that other changes need not wait, and at last in the transaction that deletes the
 // workspace. The caller has locked both workspaces and checked the rights. It writes an audit entry in each workspace,
 // so no statement that locks other rows may follow. It sends no webhook events.
 func MoveSome(ctx context.Context, tx *store.Tx, userID string, from, to store.Workspace, limit int) (int, error) {
+	if err := oneShard(ctx, tx, from.Num, to.Num); err != nil {
+		return 0, err
+	}
 	list, err := tx.LockLinksOf(ctx, from.Num, limit)
 	if err != nil {
 		return 0, fmt.Errorf("move the links of a workspace: %w", err)

@@ -247,6 +247,9 @@ func rehome(ctx context.Context, tx *store.Tx, p auth.Principal, t *store.Trashe
 func restored(ctx context.Context, tx *store.Tx, p auth.Principal, u *store.Link, before store.LinkState, put []string) error {
 	to := u.Workspace
 	if before.Link.Workspace != to {
+		if err := oneShard(ctx, tx, before.Link.Workspace, to); err != nil {
+			return err
+		}
 		// The log of moves must name both workspaces, so that the clicks follow.
 		if err := tx.LogMove(ctx, u.Num, before.Link.Workspace, to); err != nil {
 			return err

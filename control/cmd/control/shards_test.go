@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/config"
+)
+
+func TestShards_of_the_settings(t *testing.T) {
+	for text, want := range map[string][]shardAt{
+		"main=clickhouse://u:p@h:9000/d": {{"main", "clickhouse://u:p@h:9000/d"}},
+		"main=clickhouse://u:p@h1:9000,h2:9000/d?a=b, b-2=https://h3:8443/d": {
+			{"main", "clickhouse://u:p@h1:9000,h2:9000/d?a=b"}, {"b-2", "https://h3:8443/d"},
+		},
+	} {
+		got, err := clicksAt{URLs: config.Secret(text)}.shards()
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	got, err := clicksAt{URL: "http://h/d"}.shards()
+	if err != nil || !slices.Equal(got, []shardAt{{"main", "http://h/d"}}) {
+		t.Errorf("CLICKHOUSE_URL: %v, %v", got, err)
+	}
+	for text, says := range map[string]string{
+		"clickhouse://secret@h/d":                         "must be a list such as",
+		"x,main=clickhouse://secret@h/d":                  "must be a list such as",
+		"Main=clickhouse://secret@h/d":                    "the name of shard 1",
+		"=clickhouse://secret@h/d":                        "the name of shard 1",
+		"a=http://secret@h/d,a=http://secret@i/d":         `two shards have the name "a"`,
+		"a=http://secret@h/d,b=http://secret@h/d":         `"a" and "b" have the same URL`,
+		"a=http://secret@h/d,b=ftp://secret@h/d":          `shard "b": must begin with`,
+		strings.Repeat("x", 40) + "=http://secret@h/d":    "the name of shard 1",
+		"a=http://secret@h/d,b=http:///secret":            `shard "b": must be an address`,
+		"a=http://secret@h/d,b=clickhouse://secret@:x:y/": `shard "b": must be an address`,
+	} {
+		if _, err := (clicksAt{URLs: config.Secret(text)}).shards(); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want %q", text, err, says)
+		}
+	}
+	if _, err := (clicksAt{URL: "http://h/d", URLs: "main=http://h/d"}).shards(); err == nil || !strings.Contains(err.Error(), "CLICKHOUSE_URL: must be empty if CLICKHOUSE_URLS is set") {
+		t.Errorf("both: %v", err)
+	}
+}
+
+// fails runs a process that must refuse to start.
+func fails(t *testing.T, env map[string]string, says string) {
+	t.Helper()
+	host := "127.9.1.1:"
+	all := map[string]string{
+		"LISTEN_ADDR": host + "18080", "OPS_ADDR": host + "19090", "DATA_DIR": t.TempDir(), "BASE_URL": "http://" + host + "18080", "ROLES": "api",
+		"JWT_SECRET": strings.Repeat("j", 32), "ENCRYPTION_KEY": strings.Repeat("e", 32), "ADMIN_PASSWORD": "correct horse",
+	}
+	for k, v := range env {
+		all[k] = v
+	}
+	s := new(settings)
+	if err := config.LoadFrom(s, all); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out := &safe{}
+	if err := run(ctx, s, out, out); err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("run: %v, want %q\n%s", err, says, out)
+	}
+}
+
+// The life of a second shard: it is added and opened, it is unreachable at a start, and settings that contradict the directory
+// are refused.
+func TestStart_with_shards(t *testing.T) {
+	server := clickhousetest.Start(t, t.TempDir())
+	far, err := server.Database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := clickhousetest.Database(t)
+	db := storetest.PostgresURL(t)
+	env := map[string]string{"ROLES": "api,ingest", "DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + ",b=" + far}
+	t.Run("added", func(t *testing.T) {
+		p := start(t, env)
+		p.until(t, 200, "")
+		t.Setenv("DATABASE_URL", db)
+		t.Setenv("CLICKHOUSE_URLS", env["CLICKHOUSE_URLS"])
+		t.Setenv("ENCRYPTION_KEY", strings.Repeat("e", 32))
+		says := func(command string, code int, text string) {
+			t.Helper()
+			got, out := 0, ""
+			for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+				if got, out = call(t, strings.Fields(command)...); got == code && strings.Contains(out, text) {
+					return
+				}
+			}
+			t.Errorf("%s: %d\n%s", command, got, out)
+		}
+		says("shards", 0, "closed to new workspaces, 0 workspaces") // registered
+		says("open-shard c", 1, `no shard "c" is registered`)
+		says("open-shard b", 0, "can be assigned to b")
+		says("shards", 0, "open to new workspaces, 1 workspaces")
+		says("verify-clicks", 0, "0 clicks are missing")
+		says("backup "+t.TempDir()+"/x", 1, "works on one click store")
+	})
+	server.Kill()
+	p := start(t, env)
+	p.until(t, 200, "")
+	login := func(email, password string) string {
+		t.Helper()
+		code, text := p.ask(t, "POST", "http://"+p.api+"/api/auth/login", fmt.Sprintf(`{"email":%q,"password":%q}`, email, password))
+		var login struct{ AccessToken string }
+		if err := json.Unmarshal([]byte(text), &login); err != nil || login.AccessToken == "" {
+			t.Fatalf("login: %d %s", code, text)
+		}
+		return login.AccessToken
+	}
+	p.token = login("admin@example.com", "correct horse")
+	for _, email := range []string{"first@example.com", "second@example.com"} {
+		if code, text := p.ask(t, "POST", "http://"+p.api+"/api/users", fmt.Sprintf(`{"email":%q,"password":"battery staple"}`, email)); code != 201 {
+			t.Fatalf("a user: %d %s", code, text)
+		}
+	}
+	report := func() (int, string) { return p.ask(t, "GET", "http://"+p.api+"/api/analytics/overview", "") }
+	if code, text := report(); code != 503 {
+		t.Errorf("a report of all workspaces: %d %s", code, text)
+	}
+	second := login("second@example.com", "battery staple")
+	p.token = login("first@example.com", "battery staple") // assigned to b, which has the fewest
+	if code, text := report(); code != 503 || !strings.Contains(text, "not available at the moment") {
+		t.Errorf("a report of a workspace of the shard that is down: %d %s", code, text)
+	}
+	first := p.token
+	p.token = second // assigned to main
+	if code, text := report(); code != 200 {
+		t.Errorf("a report of a workspace of the other shard: %d %s", code, text)
+	}
+	p.token = first
+	server.Restart(t)
+	code, text := 0, ""
+	for end := time.Now().Add(time.Minute); code != 200 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		code, text = report()
+	}
+	if code != 200 {
+		t.Errorf("a report a minute after: %d %s", code, text)
+	}
+	t.Run("refused", func(t *testing.T) {
+		fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URL": near}, `the shard "b" is missing, but it holds the clicks of 1 workspaces`)
+		fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + ",b=" + clickhousetest.Database(t)}, "new or was emptied")
+		fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + ",b=" + far + ",c=" + far + "?max_threads=1"}, "are the same database")
+	})
+}
