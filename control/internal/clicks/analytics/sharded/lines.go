@@ -29,6 +29,11 @@ func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line,
 		answers, err := ask(ctx, list, func(ctx context.Context, b Backend) ([]analytics.Line, error) { return b.Lines(ctx, q) })
 		return answers[0], err
 	}
+	return analytics.CountVisitors(q, s.exact, func(q analytics.Query) ([]analytics.Line, error) { return s.joined(ctx, list, q) })
+}
+
+// joined answers a query to several shards, and counts distinct visitors exactly.
+func (s *Store) joined(ctx context.Context, list []*shard, q analytics.Query) ([]analytics.Line, error) {
 	each := q
 	if !q.ByLink { // a link is in one shard, so the first links of all are among the first links of each
 		each.Limit, each.TopFirst = 0, false

@@ -1,7 +1,7 @@
 // Package sharded joins several click stores (shards) into one. All clicks of a workspace are in one shard, which a directory
 // names. A question about a workspace, or about links whose workspace the caller knows (analytics.Scope.Home), is one question
 // to one shard. Other questions go to all shards, and the answers are merged exactly: groups are complete before they are
-// ordered and limited, and distinct visitors are joined, not added up.
+// ordered and limited, and distinct visitors are joined, not added up. With very many visitors, only the sampled ones are joined.
 //
 // Insert stores rows in their shards first. Then it stores marks and losses in every shard. A mark therefore never covers a
 // click that is not stored, and a lane's mark is the lowest of all shards. A shard that was emptied has no marks, so all
@@ -57,6 +57,7 @@ type Store struct {
 	shards    []*shard
 	waiting   atomic.Int64 // shards without a backend
 	opened    chan struct{}
+	exact     int64 // limit of analytics.CountVisitors
 }
 
 var _ analytics.Store = (*Store)(nil)

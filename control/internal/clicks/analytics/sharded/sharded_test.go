@@ -14,8 +14,11 @@ import (
 
 func ctx() context.Context { return context.Background() }
 
-// fixed is a directory: odd workspaces are in a, even ones in b.
-type fixed struct{ all string }
+// fixed is a directory: odd workspaces are in a, even ones in b. With pairs, 2 and 3 are in b, 4 and 5 in a, and so on.
+type fixed struct {
+	all   string
+	pairs bool
+}
 
 func (f fixed) Shards(_ context.Context, workspaces []uint64) (map[uint64]string, error) {
 	found := map[uint64]string{}
@@ -23,7 +26,7 @@ func (f fixed) Shards(_ context.Context, workspaces []uint64) (map[uint64]string
 		switch {
 		case f.all != "":
 			found[w] = f.all
-		case w%2 == 1:
+		case f.pairs && w/2%2 == 0, !f.pairs && w%2 == 1:
 			found[w] = "a"
 		default:
 			found[w] = "b"
@@ -68,6 +71,22 @@ func TestStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, _ := open(t, [2]string{clickhousetest.Database(t), url}, directory)
+		return s
+	})
+}
+
+// TestEstimates runs the suite about scopes with many visitors. Links move between workspaces 2 and 3, which are in one shard.
+func TestEstimates(t *testing.T) {
+	analyticstest.RunEstimates(t, 0, 3, func(t *testing.T) analytics.Store {
+		s := sharded.New([]string{"a", "b"}, fixed{pairs: true})
+		for i, url := range databases(t) {
+			b, err := clickhouse.Open(ctx(), clickhouse.Config{URL: url, ExactVisitors: analyticstest.FewVisitors})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Use([]string{"a", "b"}[i], b)
+		}
+		s.CountExactly(analyticstest.FewVisitors)
 		return s
 	})
 }
