@@ -117,7 +117,7 @@ func drive(load *child, c *contestant, d time.Duration, rate float64) (run, erro
 			return run{}, err
 		}
 	}
-	rest, err := besides(load)
+	rest, err := timeWithout(load)
 	if err != nil {
 		return run{}, err
 	}
@@ -125,7 +125,7 @@ func drive(load *child, c *contestant, d time.Duration, rate float64) (run, erro
 	if c.last, err = c.server.used(); err != nil {
 		return run{}, err
 	}
-	after, err := besides(load)
+	after, err := timeWithout(load)
 	if err != nil {
 		return run{}, err
 	}
@@ -142,8 +142,8 @@ func drive(load *child, c *contestant, d time.Duration, rate float64) (run, erro
 	return run{cpu: c.last - before, total: after - rest, requests: got.Requests, seconds: got.Seconds, errors: got.Errors, redirects: got.Redirects, rules: got.Rules, took: *got.Took}, nil
 }
 
-// besides returns the processor time that the whole machine has used so far, without that of a child.
-func besides(c *child) (time.Duration, error) {
+// timeWithout returns the processor time that the whole machine has used so far, without that of a child.
+func timeWithout(c *child) (time.Duration, error) {
 	own, err := c.used()
 	if err != nil {
 		return 0, err
