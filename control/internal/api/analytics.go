@@ -25,11 +25,18 @@ type Period struct {
 // the values of each parameter. Package report checks the values.
 type ClickFilters struct {
 	Country   []string `query:"country,explode" doc:"ISO 3166-1 codes, or Unknown. All filters can be repeated, with at most 20 values: clicks with any of the values count. Of several filters, all apply."`
+	Region    []string `query:"region,explode" doc:"Regions as reports name them, or Unknown."`
+	City      []string `query:"city,explode" doc:"Cities as reports name them, or Unknown."`
 	Device    []string `query:"device,explode" doc:"MOBILE, DESKTOP, TABLET or Unknown."`
 	OS        []string `query:"os,explode" doc:"Operating systems as reports name them."`
 	Browser   []string `query:"browser,explode" doc:"Browsers as reports name them."`
 	Referer   []string `query:"referer,explode" doc:"Referring sites, such as instagram.com, or Direct."`
 	Language  []string `query:"language,explode" doc:"Language codes, such as de, or Unknown."`
+	Source    []string `query:"utmSource,explode" doc:"Values of utm_source, or Unknown for clicks without one. The next four are alike."`
+	Medium    []string `query:"utmMedium,explode" doc:"Values of utm_medium."`
+	Campaign  []string `query:"utmCampaign,explode" doc:"Values of utm_campaign."`
+	Term      []string `query:"utmTerm,explode" doc:"Values of utm_term."`
+	Content   []string `query:"utmContent,explode" doc:"Values of utm_content."`
 	VariantID []string `query:"variantId,explode" doc:"Ids of variants, or none for clicks that no variant decided."`
 	RuleID    []string `query:"ruleId,explode" doc:"Ids of routing rules, or none for clicks that no rule decided."`
 	Domain    []string `query:"domain,explode" doc:"Hosts of short URLs."`
@@ -39,7 +46,8 @@ type ClickFilters struct {
 }
 
 func (f ClickFilters) filters() report.Filters {
-	return report.Filters{Country: f.Country, Device: f.Device, OS: f.OS, Browser: f.Browser, Referer: f.Referer, Language: f.Language,
+	return report.Filters{Country: f.Country, Region: f.Region, City: f.City, UTMSource: f.Source, UTMMedium: f.Medium, UTMCampaign: f.Campaign,
+		UTMTerm: f.Term, UTMContent: f.Content, Device: f.Device, OS: f.OS, Browser: f.Browser, Referer: f.Referer, Language: f.Language,
 		VariantID: f.VariantID, RuleID: f.RuleID, Domain: f.Domain, Tag: f.Tag, BundleID: f.BundleID, Bot: f.Bot}
 }
 

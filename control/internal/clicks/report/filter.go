@@ -20,7 +20,9 @@ import (
 // Filters select clicks by their properties. A click counts if it has one of the values of every filter that has
 // values. The names that reports show for missing values, Unknown and Direct, select clicks without a value.
 type Filters struct {
-	Country, Device, OS, Browser, Language []string
+	Country, Region, City, Device, OS, Browser, Language []string
+
+	UTMSource, UTMMedium, UTMCampaign, UTMTerm, UTMContent []string
 
 	// Referer has sites, such as instagram.com, or complete referrers, which stand for their site.
 	Referer []string
@@ -72,6 +74,10 @@ func (f Filters) properties() []property {
 			}
 			return strings.ToUpper(v), ""
 		}},
+		{"region", analytics.Region, f.Region, plain}, {"city", analytics.City, f.City, plain},
+		{"utmSource", analytics.UTMSource, f.UTMSource, plain}, {"utmMedium", analytics.UTMMedium, f.UTMMedium, plain},
+		{"utmCampaign", analytics.UTMCampaign, f.UTMCampaign, plain},
+		{"utmTerm", analytics.UTMTerm, f.UTMTerm, plain}, {"utmContent", analytics.UTMContent, f.UTMContent, plain},
 		{"device", analytics.Device, f.Device, func(v string) (string, string) {
 			if v = strings.ToUpper(v); v != "MOBILE" && v != "DESKTOP" && v != "TABLET" {
 				return "", "must be MOBILE, DESKTOP, TABLET or Unknown"

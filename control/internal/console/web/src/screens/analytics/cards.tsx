@@ -48,24 +48,20 @@ function listsOf(r: Report): { title: string; lists: List[] }[] {
       'site' in row && row.site !== 'Direct' ? row.name : nameOf(filter, keyOf(row)),
     ),
   });
-  const plain = (name: string, rows: readonly Row[], then: readonly Row[] | undefined): List => ({
-    name,
-    items: itemsOf(rows, then, (row) => (keyOf(row) === 'Unknown' ? t('report.unknown') : keyOf(row))),
-  });
   const utm = [
-    plain(t('report.utmSource'), r.utmSources, before?.utmSources),
-    plain(t('report.utmMedium'), r.utmMediums, before?.utmMediums),
-    plain(t('report.utmCampaign'), r.utmCampaigns, before?.utmCampaigns),
-    plain(t('report.utmTerm'), r.utmTerms, before?.utmTerms),
-    plain(t('report.utmContent'), r.utmContents, before?.utmContents),
+    by('utmSource', r.utmSources, before?.utmSources),
+    by('utmMedium', r.utmMediums, before?.utmMediums),
+    by('utmCampaign', r.utmCampaigns, before?.utmCampaigns),
+    by('utmTerm', r.utmTerms, before?.utmTerms),
+    by('utmContent', r.utmContents, before?.utmContents),
   ];
   return [
     {
       title: t('report.places'),
       lists: [
         by('country', r.countries, before?.countries),
-        plain(t('report.regions'), r.regions, before?.regions),
-        plain(t('report.cities'), r.cities, before?.cities),
+        by('region', r.regions, before?.regions),
+        by('city', r.cities, before?.cities),
         by('language', r.languages, before?.languages),
       ],
     },

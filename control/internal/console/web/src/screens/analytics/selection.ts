@@ -32,6 +32,8 @@ export function zoneOf(query: URLSearchParams): string {
 /** The filters, by their name in the address and in the API. */
 export const filterNames = [
   'country',
+  'region',
+  'city',
   'device',
   'os',
   'browser',
@@ -40,6 +42,11 @@ export const filterNames = [
   'tag',
   'domain',
   'bundleId',
+  'utmSource',
+  'utmMedium',
+  'utmCampaign',
+  'utmTerm',
+  'utmContent',
   'variantId',
   'ruleId',
 ] as const;
