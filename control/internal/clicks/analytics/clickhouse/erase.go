@@ -41,8 +41,12 @@ func (s *Store) Erase(ctx context.Context, ip netip.Addr) (int64, error) {
 	if err := s.mark(ctx, slots); err != nil {
 		return 0, wrap("erase a visitor", err)
 	}
-	for _, table := range []string{"rollup_visits", "rollup_sample"} {
-		if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE visitor = %d`, s.dialect.Table(table), analytics.Visitor(ip))); err != nil {
+	visitor, tables := analytics.Visitor(ip), []string{"rollup_visits"}
+	if analytics.InSample(visitor) {
+		tables = append(tables, "rollup_sample")
+	}
+	for _, table := range tables {
+		if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE visitor = %d`, s.dialect.Table(table), visitor)); err != nil {
 			return 0, wrap("erase a visitor", err)
 		}
 	}
