@@ -57,19 +57,10 @@ func guard(s *settings) error {
 	}
 	failed := 0
 	for i, r := range results {
-		before, err := mallocs(edge)
+		allocations, err := allocations(s, load, edge, &contestants[i])
 		if err != nil {
 			return err
 		}
-		one, err := drive(load, &contestants[i], 2*s.dur, 0)
-		if err != nil {
-			return err
-		}
-		after, err := mallocs(edge)
-		if err != nil {
-			return err
-		}
-		allocations := 1000 * (after - before) / float64(one.requests)
 		verdict := "ok"
 		floor, ceiling, state := usual[r.Name]*quietMargin, tailLimits[0], "quiet"
 		if r.Noise > quiet {
@@ -98,6 +89,33 @@ func guard(s *settings) error {
 		return fmt.Errorf("%d figures are out of bounds", failed)
 	}
 	return nil
+}
+
+// allocations returns how many allocations the edge makes for 1000 requests of a scenario: the lowest of three measurements. A
+// connection that is idle for a second leaves the server, and its return allocates memory. On a machine that pauses for so
+// long, a measurement contains that.
+func allocations(s *settings, load, edge *child, c *contestant) (lowest float64, err error) {
+	for n := range 3 {
+		if _, err := drive(load, c, s.dur, 0); err != nil { // brings the connections back
+			return 0, err
+		}
+		before, err := mallocs(edge)
+		if err != nil {
+			return 0, err
+		}
+		one, err := drive(load, c, 2*s.dur, 0)
+		if err != nil {
+			return 0, err
+		}
+		after, err := mallocs(edge)
+		if err != nil {
+			return 0, err
+		}
+		if each := 1000 * (after - before) / float64(one.requests); n == 0 || each < lowest {
+			lowest = each
+		}
+	}
+	return lowest, nil
 }
 
 // guardVisits compares visits without TLS with those at a plain fasthttp server. It returns 1 if they cost too much, else 0.
