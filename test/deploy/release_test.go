@@ -25,7 +25,8 @@ import (
 // secretContents has valid values for every key of the secrets that the chart requires.
 var secretContents = map[string]string{
 	"database-url": "postgres://shortline:x@db:5432/shortline", "clickhouse-url": "clickhouse://shortline:x@ch:9000/shortline",
-	"otlp-headers": "authorization=Bearer otlp", "migrate-database-url": "postgres://owner:x@db:5432/shortline", "snapshot-public-keys": strings.Repeat("A", 43) + "=",
+	"clickhouse-urls": "main=clickhouse://shortline:x@ch-a:9000/shortline,b=clickhouse://shortline:x@ch-b1:9000,ch-b2:9000/shortline",
+	"otlp-headers":    "authorization=Bearer otlp", "migrate-database-url": "postgres://owner:x@db:5432/shortline", "snapshot-public-keys": strings.Repeat("A", 43) + "=",
 	"jwt-secret": strings.Repeat("j", 32), "encryption-key": strings.Repeat("e", 32), "edge-tokens": strings.Repeat("t", 32) + "," + strings.Repeat("u", 32),
 	"edge-token": strings.Repeat("t", 32), "snapshot-signing-key": strings.Repeat("A", 43) + "=", "admin-password": "a-good-password", "media-s3-secret-key": "s3-secret",
 	"certificate-key": strings.Repeat("c", 32), "acme-eab-hmac-key": strings.Repeat("A", 43),
@@ -138,16 +139,19 @@ func TestChart_roles(t *testing.T) {
 func TestChart_the_click_store_is_the_same_for_all(t *testing.T) {
 	t.Parallel()
 	for _, name := range examples {
-		cluster, days := "", "0"
+		cluster, days, address, other := "", "0", "CLICKHOUSE_URL_FILE", "CLICKHOUSE_URLS_FILE"
 		if name == "full" {
-			cluster, days = "clicks", "400"
+			cluster, days, address, other = "clicks", "400", other, address
 		}
 		for pod, template := range pods(render(t, name)) {
 			env := map[string]string{"CLICKHOUSE_CLUSTER": "not set", "CLICK_RETENTION_DAYS": "not set"}
 			for _, e := range template.Spec.Containers[0].Env {
 				env[e.Name] = e.Value
 			}
-			_, opens := env["CLICKHOUSE_URL_FILE"]
+			_, opens := env[address]
+			if _, both := env[other]; both {
+				t.Errorf("%s: %s has %s", name, pod, other)
+			}
 			if right := env["CLICKHOUSE_CLUSTER"] == cluster && env["CLICK_RETENTION_DAYS"] == days; right != opens {
 				t.Errorf("%s: %s opens the click store: %v; its settings are cluster %q and retention %q days", name, pod, opens, env["CLICKHOUSE_CLUSTER"], env["CLICK_RETENTION_DAYS"])
 			}

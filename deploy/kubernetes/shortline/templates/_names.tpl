@@ -150,6 +150,11 @@ topologySpreadConstraints:
 {{- join ";" $list -}}
 {{- end -}}
 
+{{/* The key of the secret with the click store or the click stores; its setting is the same in capitals. */}}
+{{- define "shortline.clicksKey" -}}
+{{- ternary "clickhouse-urls" "clickhouse-url" .Values.secrets.clickhouseUrls -}}
+{{- end -}}
+
 {{/* Settings that must be equal for all processes that open the click store: each one applies its retention. */}}
 {{- define "shortline.clicksEnv" -}}
 - {name: CLICKHOUSE_CLUSTER, value: {{ .Values.clickhouse.cluster | quote }}}
