@@ -33,9 +33,30 @@ var (
 	doubts  bytes.Buffer
 )
 
-// project loads docker-compose.yml with all profiles and the secrets of deploy/make-secrets.
-func project(t *testing.T, env map[string]string) *types.Project {
+// fleets lists the files that are loaded together, by the name of the last one.
+var fleets = map[string][]string{
+	"docker-compose.yml": {"docker-compose.yml"},
+	"cluster.yml":        {"docker-compose.yml", "deploy/clickhouse/cluster.yml"},
+}
+
+// each runs a test for each of fleets.
+func each(t *testing.T, f func(t *testing.T, p *types.Project)) {
 	t.Helper()
+	for name, files := range fleets {
+		t.Run(name, func(t *testing.T) { f(t, project(t, nil, files...)) })
+	}
+}
+
+// project loads docker-compose.yml, or other files, with all profiles and the secrets of deploy/make-secrets.
+func project(t *testing.T, env map[string]string, files ...string) *types.Project {
+	t.Helper()
+	if len(files) == 0 {
+		files = fleets["docker-compose.yml"]
+	}
+	var paths []string
+	for _, file := range files {
+		paths = append(paths, filepath.Join(root, file))
+	}
 	loading.Lock()
 	defer loading.Unlock()
 	doubts.Reset()
@@ -44,7 +65,7 @@ func project(t *testing.T, env map[string]string) *types.Project {
 	for k, v := range env {
 		lines = append(lines, k+"="+v)
 	}
-	options, err := cli.NewProjectOptions([]string{filepath.Join(root, "docker-compose.yml")},
+	options, err := cli.NewProjectOptions(paths,
 		cli.WithWorkingDirectory(root), cli.WithEnv(lines), cli.WithProfiles([]string{"*"}), cli.WithResolvedPaths(true))
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +75,7 @@ func project(t *testing.T, env map[string]string) *types.Project {
 		t.Fatal(err)
 	}
 	if doubts.Len() > 0 {
-		t.Errorf("docker-compose.yml: %s", doubts.String())
+		t.Errorf("%s: %s", files, doubts.String())
 	}
 	return p
 }
@@ -86,7 +107,10 @@ var works = []string{"migrate", "k6", "grafana-postgres", "grafana-clickhouse"}
 
 func TestCompose_every_service_is_confined_bounded_and_watched(t *testing.T) {
 	t.Parallel()
-	p := project(t, nil)
+	each(t, confined)
+}
+
+func confined(t *testing.T, p *types.Project) {
 	ours := own(p)
 	if len(ours) != 6 {
 		t.Errorf("unexpected services with our images: %v", ours)
@@ -139,7 +163,10 @@ func TestCompose_every_service_is_confined_bounded_and_watched(t *testing.T) {
 // Only edges, standalone and the monitoring pages publish ports.
 func TestCompose_backends_are_not_published(t *testing.T) {
 	t.Parallel()
-	p := project(t, nil)
+	each(t, unpublished)
+}
+
+func unpublished(t *testing.T, p *types.Project) {
 	for name, s := range p.Services {
 		for _, port := range s.Ports {
 			switch {
@@ -150,12 +177,23 @@ func TestCompose_backends_are_not_published(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"postgres", "clickhouse", "kafka"} {
-		for network := range p.Services[name].Networks {
+	n := 0
+	for name, s := range p.Services {
+		if name != "postgres" && name != "kafka" && !strings.HasPrefix(name, "clickhouse") {
+			continue
+		}
+		n++
+		if len(s.Networks) == 0 {
+			t.Errorf("%s is on the default network", name)
+		}
+		for network := range s.Networks {
 			if !p.Networks[network].Internal {
 				t.Errorf("%s is on the network %s, which is not internal", name, network)
 			}
 		}
+	}
+	if n < 3 {
+		t.Errorf("found only %d backends", n)
 	}
 	for _, name := range []string{"edge-1", "edge-2"} {
 		if _, ok := p.Services[name].Networks["stores"]; ok {
@@ -167,7 +205,10 @@ func TestCompose_backends_are_not_published(t *testing.T) {
 // Each edge has its own volume. Two edges on one volume would break the identity of clicks.
 func TestCompose_volumes_have_one_owner(t *testing.T) {
 	t.Parallel()
-	p := project(t, nil)
+	each(t, owned)
+}
+
+func owned(t *testing.T, p *types.Project) {
 	owner := map[string]string{}
 	for name, s := range p.Services {
 		for _, v := range s.Volumes {
@@ -190,7 +231,10 @@ func TestCompose_volumes_have_one_owner(t *testing.T) {
 
 func TestCompose_files_that_are_mounted_exist(t *testing.T) {
 	t.Parallel()
-	p := project(t, nil)
+	each(t, mounted)
+}
+
+func mounted(t *testing.T, p *types.Project) {
 	for name, s := range p.Services {
 		for _, v := range s.Volumes {
 			if v.Type != types.VolumeTypeBind || strings.HasSuffix(v.Source, "data/geo") {
@@ -216,8 +260,12 @@ func TestCompose_programs_accept_their_environment(t *testing.T) {
 		"example":  example(t),
 		"changed": {"BASE_URL": "https://sho.rt", "TRUSTED_PROXIES": "10.0.0.0/8", "SPOOL_CAP_BYTES": "8589934592",
 			"ADMIN_EMAIL": "ops@example.com", "ROUTING_TIMEZONE": "Asia/Taipei", "BRAND_LOGO_URL": "https://sho.rt/logo.svg", "CORS_ORIGIN": "https://example.com"},
+		"cluster": nil,
 	} {
 		p := project(t, env)
+		if label == "cluster" {
+			p = project(t, env, fleets["cluster.yml"]...)
+		}
 		for name, which := range own(p) {
 			s := p.Services[name]
 			c := container{where: "docker-compose.yml (" + label + "): " + name, program: which, args: s.Command, env: map[string]string{}, secrets: map[string]string{}}
@@ -258,25 +306,25 @@ func example(t *testing.T) map[string]string {
 	return out
 }
 
-// .env.example lists exactly the variables of docker-compose.yml, with their defaults.
+// .env.example lists exactly the variables of the compose files, with their defaults.
 func TestCompose_example_shows_every_variable_with_its_default(t *testing.T) {
 	t.Parallel()
 	shown := example(t)
 	shown["SECRETS_DIR"] = "./secrets"
 	used := map[string]bool{}
-	for _, m := range regexp.MustCompile(`\$\{([A-Z0-9_]+)(:-([^}]*))?\}`).FindAllStringSubmatch(read(t, "docker-compose.yml"), -1) {
+	for _, m := range regexp.MustCompile(`\$\{([A-Z0-9_]+)(:-([^}]*))?\}`).FindAllStringSubmatch(read(t, "docker-compose.yml")+read(t, "deploy/clickhouse/cluster.yml"), -1) {
 		name, fallback := m[1], m[3]
 		used[name] = true
 		if m[2] == "" {
 			t.Errorf("%s has no default", name)
 		}
 		if value, ok := shown[name]; !ok || value != fallback {
-			t.Errorf("%s: docker-compose.yml has the default %q, .env.example has %q (present: %v)", name, fallback, value, ok)
+			t.Errorf("%s: a compose file has the default %q, .env.example has %q (present: %v)", name, fallback, value, ok)
 		}
 	}
 	for name := range shown {
 		if !used[name] {
-			t.Errorf(".env.example lists %s, which docker-compose.yml does not use", name)
+			t.Errorf(".env.example lists %s, which no compose file uses", name)
 		}
 	}
 }
@@ -306,7 +354,8 @@ func TestMakeSecrets(t *testing.T) {
 	}
 	if first["edge_tokens"] != first["edge_token_1"]+","+first["edge_token_2"] ||
 		!strings.Contains(first["database_url"], ":"+first["postgres_password"]+"@") ||
-		!strings.Contains(first["clickhouse_url"], ":"+first["clickhouse_password"]+"@") {
+		strings.Count(first["clickhouse_urls"], ":"+first["clickhouse_password"]+"@") != 1 ||
+		strings.Count(first["clickhouse_cluster_urls"], ":"+first["clickhouse_password"]+"@") != 2 {
 		t.Error("a secret that is composed of other secrets does not contain them")
 	}
 	seen := map[string]bool{}

@@ -33,10 +33,10 @@ func TestLow_VulnerabilityCheckWithoutAList(t *testing.T) {
 func TestLow_ImagesCanBePinned(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "deploy"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "deploy/clickhouse"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"docker-compose.yml", ".env.example", "deploy/edge.Dockerfile", "deploy/control.Dockerfile", "deploy/standalone.Dockerfile"}
+	names := []string{"docker-compose.yml", "deploy/clickhouse/cluster.yml", ".env.example", "deploy/edge.Dockerfile", "deploy/control.Dockerfile", "deploy/standalone.Dockerfile"}
 	before := map[string]string{}
 	for _, name := range names {
 		before[name] = read(t, name)
