@@ -106,6 +106,9 @@ e2e: ## test standalone and a fleet end to end: README, full load, kill -9 (N=30
 	@cd control/cmd/standalone && FRESH_ROUNDS=10000 $(GO) test -count=1 -timeout 30m -v -run 'E2E|TestAPI1' ./...
 	@cd test/harness && $(GO) test -count=1 -timeout 30m -v ./e2e
 
+e2e-cluster: ## test two shards of two ClickHouse servers each, with Docker: kill and pause servers, compare their rows
+	@test/cluster/run
+
 chaos-%: ## run an experiment of docs/developers/reliability.md, such as make chaos-G01 N=300
 	@deploy/dev/parts
 	@deploy/dev/chaos $*
@@ -150,4 +153,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run web dev build build-standalone test check prose bench guard fuzz e2e sim combinations load docs geo up up-fleet down compiler
+.PHONY: help run web dev build build-standalone test check prose bench guard fuzz e2e e2e-cluster sim combinations load docs geo up up-fleet down compiler
