@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +15,7 @@ import (
 )
 
 // pages lists the documents for operators.
-var pages = []string{"docs/operators/operations.md", "docs/operators/kubernetes.md"}
+var pages = []string{"docs/operators/operations.md", "docs/operators/kubernetes.md", "docs/operators/clickhouse-cluster.md"}
 
 // fenced returns the code blocks of a page in one language.
 func fenced(t *testing.T, page, language string) (blocks []string) {
@@ -51,6 +52,7 @@ func TestOperations_commands_exist(t *testing.T) {
 		help[name] = string(text)
 	}
 	services := project(t, nil).Services
+	maps.Copy(services, project(t, nil, fleets["cluster.yml"]...).Services)
 	makefile := read(t, "Makefile")
 	checked := map[string]int{}
 	for _, page := range pages {
@@ -153,12 +155,14 @@ func TestOperations_values_exist(t *testing.T) {
 // Configuration files for third-party images parse, and keep clicks safe.
 func TestBackends_settings(t *testing.T) {
 	t.Parallel()
-	d := xml.NewDecoder(strings.NewReader(read(t, "deploy/clickhouse/shortline.xml")))
-	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatalf("deploy/clickhouse/shortline.xml: %v", err)
+	for _, file := range []string{"shortline.xml", "cluster.xml", "keeper.xml"} {
+		d := xml.NewDecoder(strings.NewReader(read(t, "deploy/clickhouse/"+file)))
+		for {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("deploy/clickhouse/%s: %v", file, err)
+			}
 		}
 	}
 	kafka := map[string]string{}
