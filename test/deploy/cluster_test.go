@@ -118,7 +118,7 @@ func TestCluster_servers_know_their_shard(t *testing.T) {
 			for _, v := range s.Volumes {
 				at[v.Target] = true
 			}
-			if !at["/etc/clickhouse-server/config.d/cluster.xml"] || !at["/etc/clickhouse-server/config.d/shortline.xml"] || !at["/var/lib/clickhouse"] {
+			if !at["/etc/clickhouse-server/config.d/cluster.xml"] || !at["/etc/clickhouse-server/users.d/cluster.xml"] || !at["/etc/clickhouse-server/config.d/shortline.xml"] || !at["/var/lib/clickhouse"] {
 				t.Errorf("%s mounts only %v", name, at)
 			}
 			for _, keeper := range startingWith(p, "clickhouse-keeper-") {

@@ -155,7 +155,7 @@ func TestOperations_values_exist(t *testing.T) {
 // Configuration files for third-party images parse, and keep clicks safe.
 func TestBackends_settings(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"shortline.xml", "cluster.xml", "keeper.xml"} {
+	for _, file := range []string{"shortline.xml", "cluster.xml", "cluster-users.xml", "keeper.xml"} {
 		d := xml.NewDecoder(strings.NewReader(read(t, "deploy/clickhouse/"+file)))
 		for {
 			if _, err := d.Token(); errors.Is(err, io.EOF) {
