@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,17 +21,22 @@ import (
 	"github.com/shortline/shortline/shared/service"
 )
 
-// directory returns the directory of shards, or nil if all clicks are in one click store. It refuses settings that lack a shard.
-func (c clicksAt) directory(ctx context.Context, st *store.Store, log *slog.Logger) (*shards.Directory, error) {
+// directory returns the directory of shards, and whether there are several. It refuses settings that lack a shard.
+func (c clicksAt) directory(ctx context.Context, st *store.Store, log *slog.Logger) (*shards.Directory, bool, error) {
 	list, err := c.shards()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	d := shards.New(st, namesOf(list), log)
-	if several, err := d.Several(ctx); err != nil || !several {
-		return nil, err
+	// Recorded before the list of shards is read: see shards.Directory.Open.
+	if err := d.Record(ctx); err != nil {
+		return nil, false, err
 	}
-	return d, d.Check(ctx)
+	several, err := d.Several(ctx)
+	if err == nil && several {
+		err = d.Check(ctx)
+	}
+	return d, several, err
 }
 
 // useClicks makes the click store, which adapters open as soon as it is available. A process that stores clicks also maintains
@@ -40,17 +46,12 @@ func (p *plane) useClicks(ctx context.Context, maintain bool) error {
 	if err != nil {
 		return err
 	}
-	// Recorded before the list of shards is read: see shards.Directory.Open.
-	process := shards.New(p.Store, namesOf(list), p.Logger)
-	if err := process.Record(ctx); err != nil {
-		return err
-	}
-	p.adapters = append(p.adapters, adapter{"record of the shards", process})
-	directory, err := p.ClickHouse.directory(ctx, p.Store, p.Logger)
+	directory, several, err := p.ClickHouse.directory(ctx, p.Store, p.Logger)
 	if err != nil {
 		return err
 	}
-	if directory == nil {
+	p.adapters = append(p.adapters, adapter{"directory of shards", directory})
+	if !several {
 		late := analytics.NewLate()
 		p.clicks = app.Clicks{Store: late, Opened: late.Opened()}
 		p.adapters = append(p.adapters, adapter{"ClickHouse", service.Func(func(ctx context.Context) error { return p.openClicks(ctx, list[0], late, maintain) })})
@@ -132,7 +133,14 @@ func (o *shardOperator) Validate() error {
 }
 
 // with calls f with the directory.
-func (o *shardOperator) with(ctx context.Context, f func(*shards.Directory, []shardAt) error) (err error) {
+func (o *shardOperator) with(ctx context.Context, f func(*shards.Directory, []shardAt) error) error {
+	return o.database(ctx, func(st *store.Store, list []shardAt) error {
+		return f(shards.New(st, namesOf(list), slog.New(slog.DiscardHandler)), list)
+	})
+}
+
+// database calls f with the database.
+func (o *shardOperator) database(ctx context.Context, f func(*store.Store, []shardAt) error) (err error) {
 	list, err := o.ClickHouse.shards()
 	if err != nil {
 		return err
@@ -142,7 +150,7 @@ func (o *shardOperator) with(ctx context.Context, f func(*shards.Directory, []sh
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	return f(shards.New(st, namesOf(list), slog.New(slog.DiscardHandler)), list)
+	return f(st, list)
 }
 
 func listShards(ctx context.Context, o *shardOperator, _ []string, out io.Writer) error {
@@ -161,22 +169,81 @@ func listShards(ctx context.Context, o *shardOperator, _ []string, out io.Writer
 			}
 			fmt.Fprintf(out, "%-31s  %s, %d workspaces\n", sh.Name, state, sh.Workspaces)
 		}
-		return nil
+		moves, err := d.Moves(ctx)
+		for _, text := range moves {
+			fmt.Fprintln(out, text)
+		}
+		return err
 	})
 }
 
+// moveWorkspace moves workspaces to a shard, or ends such a move.
+func moveWorkspace(ctx context.Context, o *shardOperator, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("move-workspace", flag.ContinueOnError)
+	flags.SetOutput(out)
+	cancel := flags.Bool("cancel", false, "end a move: the workspaces stay where they were")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *cancel && flags.NArg() != 1 || !*cancel && flags.NArg() < 2 {
+		return errors.New("usage: control move-workspace SHARD WORKSPACE... or control move-workspace -cancel WORKSPACE")
+	}
+	names := flags.Args()
+	if !*cancel {
+		names = names[1:]
+	}
+	return o.database(ctx, func(st *store.Store, list []shardAt) error {
+		var workspaces []uint64
+		for _, name := range names {
+			num, err := shards.Workspace(ctx, st, name)
+			if err != nil {
+				return err
+			}
+			workspaces = append(workspaces, num)
+		}
+		return o.servers(ctx, list, func(stores map[string]*clickhouse.Store) error {
+			servers := map[string]shards.MovingServer{}
+			for name, s := range stores {
+				servers[name] = s
+			}
+			mover := shards.NewMover(st, servers, func(text string) { fmt.Fprintln(out, text) })
+			if *cancel {
+				if err := mover.Cancel(ctx, workspaces[0]); err != nil {
+					return err
+				}
+				fmt.Fprintln(out, "the move is cancelled")
+				return nil
+			}
+			if err := mover.Move(ctx, workspaces, flags.Arg(0)); err != nil {
+				return err
+			}
+			fmt.Fprintf(out, "all clicks are in %s\n", flags.Arg(0))
+			return nil
+		})
+	})
+}
+
+// servers opens all shards and calls f with them by name.
+func (o *shardOperator) servers(ctx context.Context, list []shardAt, f func(map[string]*clickhouse.Store) error) (err error) {
+	stores, err := o.ClickHouse.each(ctx, list)
+	if err != nil {
+		return err
+	}
+	for _, s := range stores {
+		defer func() { err = errors.Join(err, s.Close()) }()
+	}
+	return f(stores)
+}
+
 func openShard(ctx context.Context, o *shardOperator, args []string, out io.Writer) error {
-	return o.with(ctx, func(d *shards.Directory, list []shardAt) (err error) {
-		stores, err := o.ClickHouse.each(ctx, list)
-		if err != nil {
-			return err
-		}
-		servers := map[string]shards.Server{}
-		for name, s := range stores {
-			servers[name] = s
-			defer func() { err = errors.Join(err, s.Close()) }()
-		}
-		if err := d.Open(ctx, args[0], servers); err != nil {
+	return o.with(ctx, func(d *shards.Directory, list []shardAt) error {
+		if err := o.servers(ctx, list, func(stores map[string]*clickhouse.Store) error {
+			servers := map[string]shards.Server{}
+			for name, s := range stores {
+				servers[name] = s
+			}
+			return d.Open(ctx, args[0], servers)
+		}); err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "new workspaces can be assigned to %s\n", args[0])

@@ -131,7 +131,7 @@ func (c clicksAt) only(ctx context.Context) (*clickhouse.Store, error) {
 }
 
 // all opens the click stores for commands; all must answer. Without a directory, only questions that name no workspace have
-// an answer.
+// an answer, and clicks of workspaces that move count twice. The caller runs the directory.
 func (c clicksAt) all(ctx context.Context, directory *shards.Directory) (analytics.Store, error) {
 	list, err := c.shards()
 	if err != nil {
@@ -140,11 +140,15 @@ func (c clicksAt) all(ctx context.Context, directory *shards.Directory) (analyti
 	if len(list) == 1 && directory == nil {
 		return c.open(ctx, list[0], nil)
 	}
+	var knows sharded.Directory // nil, unlike an interface with a nil *shards.Directory
+	if directory != nil {
+		knows = directory
+	}
 	stores, err := c.each(ctx, list)
 	if err != nil {
 		return nil, err
 	}
-	all := sharded.New(namesOf(list), directory)
+	all := sharded.New(namesOf(list), knows)
 	for _, sh := range list {
 		all.Use(sh.name, stores[sh.name])
 	}

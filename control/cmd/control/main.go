@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"github.com/shortline/shortline/control/internal/commands"
 	"github.com/shortline/shortline/control/internal/manage/audit"
@@ -35,6 +36,7 @@ var controlProgram = cli.Program{
 		command("shards", "", "list the shards of clicks, and how many workspaces each one holds", listShards),
 		command("open-shard", "NAME", "let new workspaces be assigned to a shard that all processes know", openShard),
 		command("adopt-shard", "NAME", "accept that a shard is another database than before, because its server was replaced", adoptShard),
+		command("move-workspace", "[-cancel] SHARD WORKSPACE...", "move the clicks of workspaces, named by slug or ID, to another shard while clicks arrive; after an interruption, the same command continues", moveWorkspace),
 		command("rotate-keys", "", "encrypt all secrets again with the first key of ENCRYPTION_KEY", rotateKeys),
 		command("keys", commands.KeysArgs, "list the API keys of all users; -legacy lists only those that a release without checksums has created", listKeys),
 		command("backup", "DIR", "write a backup of the database, the clicks and the images into a new folder; the fleet may keep running", backUp),
@@ -77,11 +79,19 @@ func reclassify(ctx context.Context, s *enrichOperator, args []string, out io.Wr
 		return err
 	}
 	defer func() { err = errors.Join(err, links.Close()) }()
-	directory, err := s.ClickHouse.directory(ctx, links, nil)
+	directory, several, err := s.ClickHouse.directory(ctx, links, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	clicks, err := s.ClickHouse.all(ctx, directory)
+	running, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- directory.Run(running) }()
+	defer func() { stop(); err = errors.Join(err, <-ended) }()
+	used := directory
+	if !several {
+		used = nil
+	}
+	clicks, err := s.ClickHouse.all(ctx, used)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -110,13 +111,17 @@ type ClickShardProcess struct {
 	Process int64
 	Host    string
 	Shards  string // names, separated by commas
+	// The process has ended all writes, and all reads, that began with an older version of the directory than these.
+	Writes, Reads uint64
 }
 
-// SeeClickShardProcess records that a process runs, and forgets those not seen for long.
-func (tx *Tx) SeeClickShardProcess(ctx context.Context, p ClickShardProcess, now, forget int64) error {
-	_, err := tx.Exec(ctx, `INSERT INTO click_shard_processes (process, host, shards, seen_at) VALUES (?, ?, ?, ?) ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at`, p.Process, p.Host, p.Shards, now)
+// SeeClickShardProcess records that a process runs, and forgets those not seen for an hour. Times are by the clock of the
+// database, because clocks of hosts differ.
+func (tx *Tx) SeeClickShardProcess(ctx context.Context, p ClickShardProcess) error {
+	_, err := tx.Exec(ctx, `INSERT INTO click_shard_processes (process, host, shards, seen_at, writes, reads) VALUES (?, ?, ?, `+tx.clock()+`, ?, ?)
+		ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at, writes = excluded.writes, reads = excluded.reads`, p.Process, p.Host, p.Shards, p.Writes, p.Reads)
 	if err == nil {
-		_, err = tx.Exec(ctx, `DELETE FROM click_shard_processes WHERE seen_at < ?`, forget)
+		_, err = tx.Exec(ctx, `DELETE FROM click_shard_processes WHERE seen_at < `+tx.clock()+` - 3600000`)
 	}
 	return err
 }
@@ -127,19 +132,28 @@ func (tx *Tx) EndClickShardProcess(ctx context.Context, process int64) error {
 	return err
 }
 
-// ClickShardProcesses returns the processes seen since a time in Unix milliseconds.
-func (c Conn) ClickShardProcesses(ctx context.Context, since int64) ([]ClickShardProcess, error) {
+// ClickShardProcesses returns the processes seen in the last milliseconds, by the clock of the database.
+func (c Conn) ClickShardProcesses(ctx context.Context, ms int64) ([]ClickShardProcess, error) {
 	return All(ctx, c, func(row interface{ Scan(...any) error }) (p ClickShardProcess, err error) {
-		err = row.Scan(&p.Process, &p.Host, &p.Shards)
+		err = row.Scan(&p.Process, &p.Host, &p.Shards, &p.Writes, &p.Reads)
 		return p, err
-	}, `SELECT process, host, shards FROM click_shard_processes WHERE seen_at >= ? ORDER BY host, process`, since)
+	}, `SELECT process, host, shards, writes, reads FROM click_shard_processes WHERE seen_at >= `+c.clock()+` - CAST(? AS BIGINT) ORDER BY host, process`, ms)
 }
 
-// SameClickShard reports whether all of the workspaces keep their clicks in one shard. It assigns those that have none.
+// ErrClicksMove is why links cannot be transferred while the clicks of a workspace move to another shard.
+var ErrClicksMove = errors.New("the clicks of a workspace are moving to another shard")
+
+// SameClickShard reports whether all of the workspaces keep their clicks in one shard. It assigns those that have none. It
+// returns ErrClicksMove if some of them are moving, and others do not move with them. No move begins before the commit.
 func (tx *Tx) SameClickShard(ctx context.Context, workspaces []uint64) (bool, error) {
 	several := false
 	if err := tx.Row(ctx, `SELECT count(*) > 1 FROM click_shards`).Scan(&several); err != nil || !several {
 		return true, err
+	}
+	if tx.pg {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock_shared(?)`, int64(clickShardsLock)); err != nil {
+			return false, err
+		}
 	}
 	found := map[uint64]string{}
 	for range 2 {
@@ -154,7 +168,18 @@ func (tx *Tx) SameClickShard(ctx context.Context, workspaces []uint64) (bool, er
 			}
 		}
 	}
+	d, err := tx.ClickDirectory(ctx)
+	if err != nil {
+		return false, err
+	}
+	moves := map[uint64]int64{}
+	for _, m := range d.Moves {
+		moves[m.Workspace] = m.Move
+	}
 	for _, w := range workspaces {
+		if moves[w] != moves[workspaces[0]] {
+			return false, ErrClicksMove
+		}
 		if found[w] != found[workspaces[0]] {
 			return false, nil
 		}

@@ -103,8 +103,8 @@ func (read Reader) Arms(ctx context.Context, st Statement) ([]ArmLine, error) {
 }
 
 // conversions calls f with each row of a statement with the columns of clicks and conversions. rows is what the adapter uses
-// for clicks: it calls Reader.Rows, and f with each row.
-func (read Reader) conversions(ctx context.Context, st Statement, f func(*Conversion) error) error {
+// for clicks: it calls Reader.Rows, and f with each row. A statement with more columns scans them into more.
+func (read Reader) conversions(ctx context.Context, st Statement, f func(*Conversion) error, more ...any) error {
 	var c Conversion
 	var sender int64
 	var once string
@@ -112,7 +112,7 @@ func (read Reader) conversions(ctx context.Context, st Statement, f func(*Conver
 		c.Row, c.Workspace = *r, uint64(sender)
 		c.Click.Link, c.Click.Time = r.Link, r.Time
 		return f(&c)
-	}, &c.Click.Tag, &c.Name, &once, &c.Value, &c.Currency, &c.ExternalID, &c.Repeatable, &c.OccurredAt, &c.ReceivedAt, &sender, &c.Browser, &c.Attributed)
+	}, append([]any{&c.Click.Tag, &c.Name, &once, &c.Value, &c.Currency, &c.ExternalID, &c.Repeatable, &c.OccurredAt, &c.ReceivedAt, &sender, &c.Browser, &c.Attributed}, more...)...)
 }
 
 // Conversions returns the rows of UnattributedSQL.

@@ -10,6 +10,9 @@ type Scope struct {
 	LinkFrom, LinkTo uint64
 	Owner            uint64 // only this owner's links, including deleted ones; 0 means all owners
 	Moves            Moves  // which moves of links count for Owner
+	// NotOwners excludes clicks that name one of these owners. Moves do not matter. A store with several servers excludes
+	// the clicks of workspaces that are on two of them, because they move, on one of the two.
+	NotOwners []uint64
 	// Home is the workspace of all of Links, if the caller knows it. It selects nothing. A store with several servers
 	// uses it to ask only the one that has the clicks.
 	Home uint64

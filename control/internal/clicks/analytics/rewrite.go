@@ -49,7 +49,7 @@ func Rewrite(ctx context.Context, s Store, scope Scope, f func(*Row) bool, store
 // store gets batches that are never empty.
 func Follow(ctx context.Context, s Store, scope Scope, store func(context.Context, []Conversion) error) error {
 	// A copy may not satisfy the scope any more, or not yet, because of the difference.
-	scope = Scope{Links: scope.Links, Owner: scope.Owner, Moves: scope.Moves, From: scope.From, To: scope.To, Bots: Everyone}
+	scope = Scope{Links: scope.Links, Owner: scope.Owner, Moves: scope.Moves, NotOwners: scope.NotOwners, From: scope.From, To: scope.To, Bots: Everyone}
 	list := make([]Conversion, 0, lookUp)
 	flush := func() error {
 		changed, err := outdated(ctx, s, list)

@@ -326,6 +326,9 @@ func numbers(list []uint64) string {
 	return string(b)
 }
 
+// notOwned renders the condition that a click names none of the owners.
+func notOwned(owners []uint64) string { return "owner NOT IN (" + numbers(owners) + ")" }
+
 func (s *statement) where(scope Scope, referers string) {
 	word := " WHERE "
 	and := func(text string, args ...any) {
@@ -353,6 +356,9 @@ func (s *statement) where(scope Scope, referers string) {
 	if scope.Owner != 0 {
 		s.owned(word, scope)
 		word = " AND "
+	}
+	if len(scope.NotOwners) > 0 {
+		and(notOwned(scope.NotOwners))
 	}
 	// Bounds are never bound as times: drivers cut off milliseconds, and one engine would then skip rows.
 	if scope.From != 0 {

@@ -37,11 +37,15 @@ type Placed struct {
 // GapsFrom returns from when Gaps has to consider clicks, in Unix milliseconds, to find all gaps since a time.
 func GapsFrom(since int64) int64 { return max(since-gapMargin, 0) }
 
-// Stretches reads the stretches of a table's clicks from a time on, in no order.
-func (read Reader) Stretches(ctx context.Context, table string, from int64, f func(Stretch)) error {
+// Stretches reads the stretches of a table's clicks from a time on, without those of some owners, in no order.
+func (read Reader) Stretches(ctx context.Context, table string, from int64, notOwners []uint64, f func(Stretch)) error {
 	var s Stretch
+	var others string
+	if len(notOwners) > 0 {
+		others = " AND " + notOwned(notOwners)
+	}
 	return read(ctx, Statement{fmt.Sprintf(`SELECT edge, epoch, lane, intDiv(seq, %d) AS stretch, uniqExact(seq), min(seq), max(seq), argMin(toUnixTimestamp64Milli(ts), seq), argMax(toUnixTimestamp64Milli(ts), seq)
-		FROM %s WHERE ts >= fromUnixTimestamp64Milli(?) GROUP BY edge, epoch, lane, stretch`, StretchSize, table), []any{from}}, func() error {
+		FROM %s WHERE ts >= fromUnixTimestamp64Milli(?)%s GROUP BY edge, epoch, lane, stretch`, StretchSize, table, others), []any{from}}, func() error {
 		f(s)
 		return nil
 	}, &s.Edge, &s.Epoch, &s.Lane.Lane, &s.Number, &s.Clicks, &s.First, &s.Last, &s.FirstAt, &s.LastAt)

@@ -1,5 +1,5 @@
 // Package shards decides which click store (shard) has the clicks of a workspace. The decisions are in the database, so all
-// processes agree. A workspace stays in its shard.
+// processes agree. A workspace stays in its shard until an operator moves it: see Mover.
 //
 // A new shard is added in two steps, because processes that do not know it would store the clicks of its workspaces elsewhere.
 // First, each process of the fleet gets settings with the shard and registers it. Then an operator opens it: from then on,
@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
@@ -44,61 +45,26 @@ type Directory struct {
 	names []string // in the settings, the first shard first
 	log   *slog.Logger
 
-	mu    sync.RWMutex
-	known map[uint64]string
+	alone   atomic.Bool // all clicks are in one click store, so nothing reads the directory
+	reading sync.Mutex  // held by the one that reads the directory
+	mu      sync.Mutex
+	now     placement
+	lease   time.Time // until when now may be used
+	lapses  int       // how often the lease ended before it was renewed
+	open    map[*view]struct{}
 
 	process store.ClickShardProcess
+	told    time.Time     // when the process was last recorded
+	every   time.Duration // between two looks at the directory
 }
 
 // New returns the directory for a process whose settings name some shards.
 func New(s *store.Store, names []string, log *slog.Logger) *Directory {
 	host, _ := os.Hostname() // for people only
 	return &Directory{
-		store: s, names: names, log: cmp.Or(log, slog.Default()), known: map[uint64]string{},
+		store: s, names: names, log: cmp.Or(log, slog.Default()), open: map[*view]struct{}{}, every: pollEvery,
 		process: store.ClickShardProcess{Process: rand.Int64(), Host: host, Shards: strings.Join(names, ",")},
 	}
-}
-
-// Shards implements sharded.Directory.
-func (d *Directory) Shards(ctx context.Context, workspaces []uint64) (map[uint64]string, error) {
-	found := make(map[uint64]string, len(workspaces))
-	var unknown []uint64
-	d.mu.RLock()
-	for _, w := range workspaces {
-		if name, some := d.known[w]; some {
-			found[w] = name
-		} else {
-			unknown = append(unknown, w)
-		}
-	}
-	d.mu.RUnlock()
-	if len(unknown) == 0 {
-		return found, nil
-	}
-	if err := d.store.ClickShardsOf(ctx, unknown, found); err != nil {
-		return nil, err
-	}
-	var missing []uint64
-	for _, w := range unknown {
-		if found[w] == "" {
-			missing = append(missing, w)
-			if err := d.store.Tx(ctx, func(tx *store.Tx) error { return tx.AssignClickShard(ctx, w) }); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if err := d.store.ClickShardsOf(ctx, missing, found); err != nil {
-		return nil, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, w := range unknown {
-		if found[w] == "" {
-			return nil, fmt.Errorf("workspace %d has no shard, because no shard was registered yet", w)
-		}
-		d.known[w] = found[w]
-	}
-	return found, nil
 }
 
 // Names returns the names of the shards in the settings, the first shard first.
@@ -115,6 +81,7 @@ func (d *Directory) Several(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	known, err := d.store.ClickShards(ctx)
+	d.alone.Store(err == nil && len(known) == 0)
 	return len(known) > 0, err
 }
 
@@ -129,11 +96,22 @@ func (d *Directory) Check(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		directory, err := tx.ClickDirectory(ctx)
+		if err != nil {
+			return err
+		}
+		for _, m := range directory.Moves {
+			for _, name := range []string{m.Source, m.Target} {
+				if !slices.Contains(d.names, name) {
+					return refuse("CLICKHOUSE_URLS: the shard %q is missing, but workspaces are moving from %q to %q", name, m.Source, m.Target)
+				}
+			}
+		}
 		for _, sh := range known {
 			switch {
 			case slices.Contains(d.names, sh.Name):
 			case sh.Workspaces > 0:
-				return refuse("CLICKHOUSE_URLS: the shard %q is missing, but it holds the clicks of %d workspaces", sh.Name, sh.Workspaces)
+				return refuse("CLICKHOUSE_URLS: the shard %q is missing, but it holds the clicks of %d workspaces; control move-workspace moves them to another shard", sh.Name, sh.Workspaces)
 			case sh.Num == 1:
 				return refuse("CLICKHOUSE_URLS: the shard %q is missing, but it is the first one, which also holds clicks without a workspace", sh.Name)
 			case sh.Open:
@@ -228,7 +206,7 @@ func (d *Directory) Open(ctx context.Context, name string, servers map[string]Se
 		if at < 0 || servers[name] == nil {
 			return refuse("no shard %q is registered: add it to CLICKHOUSE_URLS of all processes first, and restart them", name)
 		}
-		running, err := tx.ClickShardProcesses(ctx, time.Now().Add(-alive).UnixMilli())
+		running, err := tx.ClickShardProcesses(ctx, alive.Milliseconds())
 		if err != nil {
 			return fmt.Errorf("read which processes run: %w", err)
 		}
@@ -297,39 +275,5 @@ func (d *Directory) Adopt(ctx context.Context, name string, s Server) error {
 			}
 		}
 		return tx.AdoptClickShard(ctx, name, id)
-	})
-}
-
-// alive is how long after its last sign a process counts as running.
-const alive = 3 * seeEvery
-
-const seeEvery = 30 * time.Second
-
-// Run repeats Record until ctx ends.
-func (d *Directory) Run(ctx context.Context) error {
-	ticks := time.NewTicker(seeEvery)
-	defer ticks.Stop()
-	for {
-		if err := d.Record(ctx); err != nil && ctx.Err() == nil {
-			d.log.Warn("shards of this process not recorded", "error", err.Error())
-		}
-		select {
-		case <-ticks.C:
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			if err := d.store.Tx(last, func(tx *store.Tx) error { return tx.EndClickShardProcess(last, d.process.Process) }); err != nil {
-				d.log.Warn("shards of this process not recorded", "error", err.Error())
-			}
-			return nil
-		}
-	}
-}
-
-// Record records that the process runs, and which shards it knows.
-func (d *Directory) Record(ctx context.Context) error {
-	now := time.Now()
-	return d.store.Tx(ctx, func(tx *store.Tx) error {
-		return tx.SeeClickShardProcess(ctx, d.process, now.UnixMilli(), now.Add(-time.Hour).UnixMilli())
 	})
 }

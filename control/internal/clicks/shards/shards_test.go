@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/sharded"
 	"github.com/shortline/shortline/control/internal/clicks/shards"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
@@ -23,18 +24,25 @@ type fleet struct {
 	t       *testing.T
 	store   *store.Store
 	servers map[string]shards.Server
+	urls    map[string]string // of the servers
 	running *shards.Directory
 }
 
 func newFleet(t *testing.T) *fleet {
 	t.Parallel()
-	return &fleet{t: t, store: storetest.OpenPostgres(t), servers: map[string]shards.Server{}}
+	return &fleet{t: t, store: storetest.OpenPostgres(t), servers: map[string]shards.Server{}, urls: map[string]string{}}
 }
 
 // server returns an empty click store.
 func (f *fleet) server() *clickhouse.Store {
 	f.t.Helper()
-	s, err := clickhouse.Open(f.t.Context(), clickhouse.Config{URL: clickhousetest.Database(f.t)})
+	return f.at(clickhousetest.Database(f.t))
+}
+
+// at returns the click store at a URL.
+func (f *fleet) at(url string) *clickhouse.Store {
+	f.t.Helper()
+	s, err := clickhouse.Open(f.t.Context(), clickhouse.Config{URL: url})
 	f.ok(err)
 	f.t.Cleanup(func() { _ = s.Close() })
 	return s
@@ -83,7 +91,8 @@ func (f *fleet) process(names ...string) *shards.Directory {
 	f.ok(d.Check(f.t.Context()))
 	for _, name := range d.Names() {
 		if f.servers[name] == nil {
-			f.servers[name] = f.server()
+			f.urls[name] = clickhousetest.Database(f.t)
+			f.servers[name] = f.at(f.urls[name])
 		}
 		f.ok(d.Register(f.t.Context(), name, f.servers[name]))
 	}
@@ -113,11 +122,12 @@ func (f *fleet) workspaces(n int) (nums []uint64) {
 // count returns how many of the workspaces are in each shard.
 func (f *fleet) count(d *shards.Directory, workspaces []uint64) map[string]int {
 	f.t.Helper()
-	found, err := d.Shards(f.t.Context(), workspaces)
+	view, err := d.Read(f.t.Context(), workspaces...)
 	f.ok(err)
+	f.ok(view.End())
 	counts := map[string]int{}
 	for _, w := range workspaces {
-		counts[found[w]]++
+		counts[view.Places[w].Shard]++
 	}
 	return counts
 }
@@ -137,21 +147,21 @@ func TestDirectory_assigns_workspaces(t *testing.T) {
 	}
 	later := f.workspaces(40)
 	var wg sync.WaitGroup
-	answers := make([]map[uint64]string, 8)
+	answers := make([]sharded.View, 8)
 	errs := make([]error, len(answers))
 	for i := range answers {
 		wg.Go(func() {
-			answers[i], errs[i] = shards.New(f.store, []string{"main", "b"}, nil).Shards(context.Background(), later)
+			answers[i], errs[i] = shards.New(f.store, []string{"main", "b"}, nil).Read(context.Background(), later...)
 		})
 	}
 	wg.Wait()
 	f.ok(errors.Join(errs...))
 	counts := map[string]int{}
 	for _, w := range later {
-		counts[answers[0][w]]++
+		counts[answers[0].Places[w].Shard]++
 		for i := range answers {
-			if answers[i][w] != answers[0][w] {
-				t.Errorf("workspace %d is in %q and in %q", w, answers[i][w], answers[0][w])
+			if answers[i].Places[w] != answers[0].Places[w] {
+				t.Errorf("workspace %d is in %v and in %v", w, answers[i].Places[w], answers[0].Places[w])
 			}
 		}
 	}

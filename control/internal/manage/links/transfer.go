@@ -154,8 +154,11 @@ func transfer(ctx context.Context, tx *store.Tx, p auth.Principal, list []store.
 // oneShard refuses workspaces whose clicks are in different click stores. A link's clicks must stay in one of them.
 func oneShard(ctx context.Context, tx *store.Tx, workspaces ...uint64) error {
 	same, err := tx.SameClickShard(ctx, workspaces)
-	if err == nil && !same {
-		err = problem.New(problem.Conflict, "The clicks of the two workspaces are on different servers, so URLs cannot be transferred between them with their clicks. Create the URLs in the other workspace instead.")
+	switch {
+	case errors.Is(err, store.ErrClicksMove):
+		return problem.New(problem.Conflict, "The clicks of one of the two workspaces are moving to another server at the moment. Transfer the URLs when that has ended.")
+	case err == nil && !same:
+		return problem.New(problem.Conflict, "The clicks of the two workspaces are on different servers, so URLs cannot be transferred between them with their clicks. An administrator can move a workspace to the other server with control move-workspace.")
 	}
 	return err
 }

@@ -24,6 +24,14 @@ func (s *Store) InsertConversions(ctx context.Context, list []analytics.Conversi
 const corrected = 1
 
 func (s *Store) insertConversions(ctx context.Context, list []analytics.Conversion, mark uint64) error {
+	versions := make([]uint64, len(list))
+	for i := range list {
+		versions[i] = list[i].Version() | mark
+	}
+	return s.insertVersions(ctx, list, versions)
+}
+
+func (s *Store) insertVersions(ctx context.Context, list []analytics.Conversion, versions []uint64) error {
 	type row = analytics.Conversion
 	clicked := make([]analytics.Row, len(list))
 	for i := range list {
@@ -45,7 +53,7 @@ func (s *Store) insertConversions(ctx context.Context, list []analytics.Conversi
 		{"sender", column(list, func(c *row) int64 { return int64(c.Workspace) })},
 		{"browser_sent", column(list, func(c *row) bool { return c.Browser })},
 		{"attributed", column(list, func(c *row) bool { return c.Attributed })},
-		{"version", column(list, func(c *row) uint64 { return c.Version() | mark })},
+		{"version", made(versions)},
 	}...)
 	if straddles(clicked) {
 		s.whole.Lock() // readers must see all months of the list at once

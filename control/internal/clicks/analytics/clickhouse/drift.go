@@ -16,7 +16,12 @@ type sum struct{ clicks, visits, counts, sample uint64 }
 // Drift implements analytics.Store. It marks the slots that differ, so that reports read their clicks at once and the
 // next rebuild repairs them.
 func (s *Store) Drift(ctx context.Context, from, to time.Time) (analytics.Drift, error) {
-	scope := analytics.Scope{From: max(from.UnixMilli(), 1), To: to.UnixMilli()}
+	return s.DriftWithout(ctx, from, to, nil)
+}
+
+// DriftWithout is Drift without the clicks of some owners.
+func (s *Store) DriftWithout(ctx context.Context, from, to time.Time, notOwners []uint64) (analytics.Drift, error) {
+	scope := analytics.Scope{From: max(from.UnixMilli(), 1), To: to.UnixMilli(), NotOwners: notOwners, Bots: analytics.Everyone}
 	var d analytics.Drift
 	differing, err := s.compare(ctx, scope, &d)
 	if err == nil && len(differing) > 0 {
@@ -47,6 +52,7 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	if len(p.raw) > 0 {
 		inside += " AND NOT " + slots(p.raw)
 	}
+	inside += " AND " + analytics.Scope{NotOwners: scope.NotOwners, Bots: analytics.Everyone}.Condition(clicks).Text
 	raw, short := map[uint32]sum{}, map[uint32]sum{}
 	var slot uint32
 	var one sum

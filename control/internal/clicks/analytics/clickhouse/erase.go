@@ -17,14 +17,19 @@ import (
 // Rollups also distinguish visitors. Slots with clicks of the address are first marked as out of date, so that no
 // report reads their rollups. Then the rollup rows of the visitor are deleted and the slots rebuilt.
 func (s *Store) Erase(ctx context.Context, ip netip.Addr) (int64, error) {
+	return s.EraseCounting(ctx, ip, nil)
+}
+
+// EraseCounting is Erase, but its result does not include the clicks of some owners.
+func (s *Store) EraseCounting(ctx context.Context, ip netip.Addr, notOwners []uint64) (int64, error) {
 	ip = ip.Unmap().WithZone("")
 	stored := netip.AddrFrom16(ip.As16()).String()
 	var slots []uint32
 	var slot uint32
 	var n, clicksFound uint64
 	// The address was parsed, so its text needs no escaping.
-	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count() FROM clicks FINAL WHERE ip = toIPv6('%s') GROUP BY slot ORDER BY slot`,
-		slotMillis, stored)}, func() error {
+	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, countIf(%s) FROM clicks FINAL WHERE ip = toIPv6('%s') GROUP BY slot ORDER BY slot`,
+		slotMillis, analytics.Scope{NotOwners: notOwners, Bots: analytics.Everyone}.Condition(clicks).Text, stored)}, func() error {
 		slots = append(slots, slot)
 		clicksFound += n
 		return nil

@@ -45,10 +45,10 @@ func (s *Store) EachVisitor(ctx context.Context, q analytics.Query, part, parts 
 	return wrap("list visitors", analytics.Reader(s.ask).Visitors(ctx, q.VisitorsSQL(source, part, parts), q, f))
 }
 
-// Stretches calls f with the stretches of clicks since a time in Unix milliseconds. Repetitions of a click count once, so the
-// table need not be FINAL.
-func (s *Store) Stretches(ctx context.Context, from int64, f func(analytics.Stretch)) error {
-	return wrap("count positions of lanes", analytics.Reader(s.each).Stretches(ctx, "clicks", from, f))
+// Stretches calls f with the stretches of clicks since a time in Unix milliseconds, without those of some owners. Repetitions
+// of a click count once, so the table need not be FINAL.
+func (s *Store) Stretches(ctx context.Context, from int64, notOwners []uint64, f func(analytics.Stretch)) error {
+	return wrap("count positions of lanes", analytics.Reader(s.each).Stretches(ctx, "clicks", from, notOwners, f))
 }
 
 // Placed calls f with the positions of clicks in some stretches since a time in Unix milliseconds.

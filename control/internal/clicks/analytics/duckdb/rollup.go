@@ -65,7 +65,7 @@ var (
 // have moved does not own all clicks that name it.
 func levelOf(scope analytics.Scope) level {
 	switch {
-	case scope.Links != nil || len(scope.NotLinks) > 0 || scope.LinkFrom != 0 || scope.LinkTo != 0 || scope.Owner != 0 && scope.Moves.Through != 0:
+	case scope.Links != nil || len(scope.NotLinks)+len(scope.NotOwners) > 0 || scope.LinkFrom != 0 || scope.LinkTo != 0 || scope.Owner != 0 && scope.Moves.Through != 0:
 		return ofLink
 	case scope.Owner != 0:
 		return ofOwner

@@ -12,7 +12,7 @@ import (
 
 // Clicks implements analytics.Store.
 func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f func(*analytics.Row) error) error {
-	return ordered(ctx, s, scope, limit, newest, func(b Backend, f func(*analytics.Row) error) error {
+	return ordered(ctx, s, scope, limit, newest, func(ctx context.Context, b Backend, scope analytics.Scope, f func(*analytics.Row) error) error {
 		return b.Clicks(ctx, scope, limit, f)
 	}, f)
 }
@@ -24,7 +24,7 @@ func newest(a, b *analytics.Row) int {
 
 // EachConversion implements analytics.Conversions.
 func (s *Store) EachConversion(ctx context.Context, scope analytics.Scope, goal string, limit int, f func(*analytics.Conversion) error) error {
-	return ordered(ctx, s, scope, limit, latest, func(b Backend, f func(*analytics.Conversion) error) error {
+	return ordered(ctx, s, scope, limit, latest, func(ctx context.Context, b Backend, scope analytics.Scope, f func(*analytics.Conversion) error) error {
 		return b.EachConversion(ctx, scope, goal, limit, f)
 	}, f)
 }
@@ -37,15 +37,22 @@ func latest(a, b *analytics.Conversion) int {
 // errEnough ends a shard's list.
 var errEnough = errors.New("enough")
 
+// lister calls a function with the elements of a shard's list, in order.
+type lister[T any] func(ctx context.Context, b Backend, scope analytics.Scope, f func(*T) error) error
+
 // ordered calls f with at most limit elements of the lists of all shards of a scope, in order. Each list is in order. A list
 // is read page by page as it is needed.
-func ordered[T any](ctx context.Context, s *Store, scope analytics.Scope, limit int, compare func(a, b *T) int, list func(Backend, func(*T) error) error, f func(*T) error) error {
-	shards, err := s.selected(ctx, scope)
-	if err != nil || limit <= 0 {
+func ordered[T any](ctx context.Context, s *Store, scope analytics.Scope, limit int, compare func(a, b *T) int, list lister[T], f func(*T) error) error {
+	if limit <= 0 {
+		return nil
+	}
+	sel, err := s.selected(ctx, scope)
+	if err != nil {
 		return err
 	}
-	if len(shards) == 1 {
-		return run(ctx, shards, func(_ context.Context, _ int, b Backend) error { return list(b, f) })
+	defer sel.end()
+	if len(sel.shards) == 1 {
+		return run(sel, sel.shards, func(ctx context.Context, i int, b Backend) error { return list(ctx, b, sel.of(i, scope), f) })
 	}
 	type source struct {
 		next func() (*T, error, bool)
@@ -57,8 +64,8 @@ func ordered[T any](ctx context.Context, s *Store, scope analytics.Scope, limit 
 		of.head = head // nil after the end
 		return err
 	}
-	for _, sh := range shards {
-		next, stop := iter.Pull2(pulled(sh, list))
+	for i, sh := range sel.shards {
+		next, stop := iter.Pull2(pulled(sh, func(b Backend, f func(*T) error) error { return list(sel, b, sel.of(i, scope), f) }))
 		defer stop()
 		of := &source{next: next}
 		if err := advance(of); err != nil {

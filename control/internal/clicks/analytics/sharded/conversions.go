@@ -13,11 +13,7 @@ import (
 
 // InsertConversions implements analytics.Conversions. A conversion is in the shard of its click's workspace.
 func (s *Store) InsertConversions(ctx context.Context, list []analytics.Conversion) error {
-	parts, err := split(ctx, s, list, func(c *analytics.Conversion) uint64 { return c.Row.Owner })
-	if err != nil {
-		return err
-	}
-	return write(ctx, s.shards, parts, func(ctx context.Context, b Backend, list []analytics.Conversion) error {
+	return spread(ctx, s, list, func(c *analytics.Conversion) uint64 { return c.Row.Owner }, func(ctx context.Context, b Backend, list []analytics.Conversion) error {
 		return b.InsertConversions(ctx, list)
 	})
 }
@@ -31,10 +27,12 @@ func (s *Store) Unattributed(ctx context.Context, since, after int64, limit int)
 		return nil, err
 	}
 	list := slices.Concat(answers...)
-	slices.SortFunc(list, func(a, b analytics.Conversion) int {
+	slices.SortStableFunc(list, func(a, b analytics.Conversion) int {
 		return cmp.Or(cmp.Compare(a.ReceivedAt, b.ReceivedAt), cmp.Compare(a.Click.Link, b.Click.Link), cmp.Compare(a.Click.Time, b.Click.Time), cmp.Compare(a.Click.Tag, b.Click.Tag),
 			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Once(), b.Once()))
 	})
+	// A workspace that moves has its conversions in two shards.
+	list = slices.CompactFunc(list, func(a, b analytics.Conversion) bool { return a.Key() == b.Key() })
 	return list[:min(limit, len(list))], nil
 }
 
@@ -64,11 +62,9 @@ func together[K comparable, V any](answers []map[K]V) map[K]V {
 
 // ConversionLines implements analytics.Conversions.
 func (s *Store) ConversionLines(ctx context.Context, q analytics.Query, goal string) ([]analytics.ConversionLine, error) {
-	list, err := s.selected(ctx, q.Scope)
-	if err != nil {
-		return nil, err
-	}
-	answers, err := ask(ctx, list, func(ctx context.Context, b Backend) ([]analytics.ConversionLine, error) {
+	answers, err := answers(ctx, s, q.Scope, func(ctx context.Context, b Backend, scope analytics.Scope) ([]analytics.ConversionLine, error) {
+		q := q
+		q.Scope = scope
 		return b.ConversionLines(ctx, q, goal)
 	})
 	if err != nil {
@@ -121,15 +117,14 @@ func plus(a, b int64) int64 {
 
 // ConversionBreakdown implements analytics.Conversions.
 func (s *Store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, goal string) (map[analytics.Dimension][]analytics.ConversionLine, error) {
-	list, err := s.selected(ctx, scope)
+	answers, err := answers(ctx, s, scope, func(ctx context.Context, b Backend, scope analytics.Scope) (map[analytics.Dimension][]analytics.ConversionLine, error) {
+		return b.ConversionBreakdown(ctx, scope, dims, goal)
+	})
 	if err != nil {
 		return nil, err
 	}
-	answers, err := ask(ctx, list, func(ctx context.Context, b Backend) (map[analytics.Dimension][]analytics.ConversionLine, error) {
-		return b.ConversionBreakdown(ctx, scope, dims, goal)
-	})
-	if err != nil || len(answers) == 1 {
-		return answers[0], err
+	if len(answers) == 1 {
+		return answers[0], nil
 	}
 	found := map[analytics.Dimension][]analytics.ConversionLine{}
 	for _, d := range dims {
@@ -148,13 +143,14 @@ func (s *Store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, 
 
 // Goals implements analytics.Conversions.
 func (s *Store) Goals(ctx context.Context, scope analytics.Scope) ([]analytics.GoalLine, error) {
-	list, err := s.selected(ctx, scope)
+	answers, err := answers(ctx, s, scope, func(ctx context.Context, b Backend, scope analytics.Scope) ([]analytics.GoalLine, error) {
+		return b.Goals(ctx, scope)
+	})
 	if err != nil {
 		return nil, err
 	}
-	answers, err := ask(ctx, list, func(ctx context.Context, b Backend) ([]analytics.GoalLine, error) { return b.Goals(ctx, scope) })
-	if err != nil || len(answers) == 1 {
-		return answers[0], err
+	if len(answers) == 1 {
+		return answers[0], nil
 	}
 	sums := map[analytics.GoalLine]analytics.GoalLine{}
 	for _, l := range slices.Concat(answers...) {
@@ -168,17 +164,19 @@ func (s *Store) Goals(ctx context.Context, scope analytics.Scope) ([]analytics.G
 	}), nil
 }
 
-// Arms implements analytics.Conversions. All visitors of a link are in one shard, so only one has any.
+// Arms implements analytics.Conversions. All visitors of a link are in one shard. Without the link's workspace, all shards
+// are asked, and two have the same visitors while the workspace moves.
 func (s *Store) Arms(ctx context.Context, e analytics.Experiment) ([]analytics.ArmLine, error) {
-	list, err := s.selected(ctx, analytics.Scope{Home: e.Home})
+	answers, err := answers(ctx, s, analytics.Scope{Home: e.Home}, func(ctx context.Context, b Backend, _ analytics.Scope) ([]analytics.ArmLine, error) {
+		return b.Arms(ctx, e)
+	})
 	if err != nil {
 		return nil, err
 	}
-	answers, err := ask(ctx, list, func(ctx context.Context, b Backend) ([]analytics.ArmLine, error) { return b.Arms(ctx, e) })
 	for _, answer := range answers {
-		if err == nil && len(answer) > 0 {
+		if len(answer) > 0 {
 			return answer, nil
 		}
 	}
-	return answers[0], err
+	return answers[0], nil
 }

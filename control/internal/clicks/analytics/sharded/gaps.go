@@ -64,8 +64,8 @@ type span struct {
 
 // stretches adds up the stretches of all shards.
 func (s *Store) stretches(ctx context.Context, from int64) (map[analytics.StretchID]analytics.Stretch, error) {
-	answers, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) (list []analytics.Stretch, err error) {
-		err = b.Stretches(ctx, from, func(st analytics.Stretch) { list = append(list, st) })
+	answers, err := answers(ctx, s, analytics.Scope{}, func(ctx context.Context, b Backend, scope analytics.Scope) (list []analytics.Stretch, err error) {
+		err = b.Stretches(ctx, from, scope.NotOwners, func(st analytics.Stretch) { list = append(list, st) })
 		return list, err
 	})
 	if err != nil {

@@ -3,6 +3,8 @@ package sharded
 import (
 	"cmp"
 	"context"
+	"errors"
+	"maps"
 	"net/netip"
 	"slices"
 	"time"
@@ -11,13 +13,9 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// Insert implements analytics.Store.
+// Insert implements analytics.Store. Rows of a workspace that moves are stored in both of its shards.
 func (s *Store) Insert(ctx context.Context, b analytics.Batch) error {
-	rows, err := split(ctx, s, b.Rows, func(r *analytics.Row) uint64 { return r.Owner })
-	if err != nil {
-		return err
-	}
-	if err := write(ctx, s.shards, rows, func(ctx context.Context, to Backend, rows []analytics.Row) error {
+	if err := spread(ctx, s, b.Rows, func(r *analytics.Row) uint64 { return r.Owner }, func(ctx context.Context, to Backend, rows []analytics.Row) error {
 		return to.Insert(ctx, analytics.Batch{Rows: rows})
 	}); err != nil {
 		return err
@@ -32,40 +30,57 @@ func (s *Store) Insert(ctx context.Context, b analytics.Batch) error {
 	return write(ctx, s.shards, all, func(ctx context.Context, to Backend, b analytics.Batch) error { return to.Insert(ctx, b) })
 }
 
-// split returns the elements of a list by the shard of their workspace, in the order of the list.
-func split[T any](ctx context.Context, s *Store, list []T, workspace func(*T) uint64) (map[*shard][]T, error) {
+// spread gives each shard the elements of a list that belong there, in the order of the list.
+func spread[T any](ctx context.Context, s *Store, list []T, workspace func(*T) uint64, f func(context.Context, Backend, []T) error) error {
 	counts := map[uint64]int{}
 	for i := range list {
 		counts[workspace(&list[i])]++
 	}
 	if len(counts) == 0 {
-		return nil, nil
+		return nil
 	}
-	workspaces := make([]uint64, 0, len(counts))
-	for w := range counts {
-		workspaces = append(workspaces, w)
-	}
-	names, err := s.directory.Shards(ctx, workspaces)
+	view, err := s.directory.Write(ctx, slices.Collect(maps.Keys(counts))...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	shards, sizes := make(map[uint64]*shard, len(counts)), map[*shard]int{}
-	for _, w := range workspaces {
-		if shards[w], err = s.named(names[w], w); err != nil {
-			return nil, err
+	parts, err := split(s, view, list, counts, workspace)
+	if err == nil {
+		err = write(view.Context, s.shards, parts, f)
+	}
+	return errors.Join(err, view.End())
+}
+
+// split returns the elements of a list by shard. counts is how many each workspace has.
+func split[T any](s *Store, view View, list []T, counts map[uint64]int, workspace func(*T) uint64) (map[*shard][]T, error) {
+	shards, sizes := make(map[uint64][]*shard, len(counts)), map[*shard]int{}
+	for w := range counts {
+		place := view.Places[w]
+		for _, name := range []string{place.Shard, place.Also} {
+			if name == "" && shards[w] != nil {
+				continue
+			}
+			sh, err := s.named(name, w)
+			if err != nil {
+				return nil, err
+			}
+			shards[w] = append(shards[w], sh)
+			sizes[sh] += counts[w]
 		}
-		sizes[shards[w]] += counts[w]
 	}
 	parts := make(map[*shard][]T, len(sizes))
 	for sh, n := range sizes {
 		if n == len(list) {
-			return map[*shard][]T{sh: list}, nil
+			parts[sh] = list
+		} else {
+			parts[sh] = make([]T, 0, n)
 		}
-		parts[sh] = make([]T, 0, n)
 	}
 	for i := range list {
-		sh := shards[workspace(&list[i])]
-		parts[sh] = append(parts[sh], list[i])
+		for _, sh := range shards[workspace(&list[i])] {
+			if sizes[sh] != len(list) {
+				parts[sh] = append(parts[sh], list[i])
+			}
+		}
 	}
 	return parts, nil
 }
@@ -165,24 +180,51 @@ func (s *Store) losses(ctx context.Context) ([]analytics.Loss, error) {
 	return all, nil
 }
 
-// Reclassify implements analytics.Store, for one shard after the other.
+// Reclassify implements analytics.Store, for one shard after the other. f gets clicks of a workspace that moves twice, once
+// for each of its shards.
 func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*analytics.Row) bool) (changed int, err error) {
-	list, err := s.selected(ctx, scope)
-	for _, sh := range list {
-		if err = run(ctx, []*shard{sh}, func(ctx context.Context, _ int, b Backend) error {
-			n, err := b.Reclassify(ctx, scope, f)
+	home := cmp.Or(scope.Owner, scope.Home)
+	view, err := s.directory.Write(ctx, home)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, view.End()) }()
+	shards := s.shards
+	if home != 0 {
+		place := view.Places[home]
+		if _, err := s.named(place.Shard, home); err != nil {
+			return 0, err
+		}
+		shards = slices.DeleteFunc(slices.Clone(shards), func(sh *shard) bool { return sh.name != place.Shard && sh.name != place.Also })
+	}
+	for _, sh := range shards {
+		if scope.Owner != 0 && scope.Moves.Through != 0 {
+			if err := s.follows(view.Context, sh, scope.Moves); err != nil {
+				return changed, err
+			}
+		}
+		if err := run(view.Context, []*shard{sh}, func(ctx context.Context, _ int, b Backend) error {
+			n, err := b.Reclassify(ctx, scope, func(r *analytics.Row) bool {
+				changes := f(r)
+				if changes && slices.Contains(view.Hidden[sh.name], r.Owner) {
+					changed-- // the other shard counts it
+				}
+				return changes
+			})
 			changed += n
 			return err
 		}); err != nil {
-			break
+			return changed, err
 		}
 	}
-	return changed, err
+	return changed, nil
 }
 
 // Erase implements analytics.Store. After an error, some shards may have erased the address; Erase may be repeated.
 func (s *Store) Erase(ctx context.Context, ip netip.Addr) (clicks int64, err error) {
-	counts, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) (int64, error) { return b.Erase(ctx, ip) })
+	counts, err := answers(ctx, s, analytics.Scope{}, func(ctx context.Context, b Backend, scope analytics.Scope) (int64, error) {
+		return b.EraseCounting(ctx, ip, scope.NotOwners)
+	})
 	for _, n := range counts {
 		clicks += n
 	}

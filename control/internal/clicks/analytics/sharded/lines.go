@@ -21,30 +21,40 @@ func groupOf(l *analytics.Line) group { return group{l.Period, l.Link, l.Value} 
 
 // Lines implements analytics.Store.
 func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
-	list, err := s.selected(ctx, q.Scope)
+	sel, err := s.selected(ctx, q.Scope)
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 1 {
-		answers, err := ask(ctx, list, func(ctx context.Context, b Backend) ([]analytics.Line, error) { return b.Lines(ctx, q) })
-		return answers[0], err
+	defer sel.end()
+	if len(sel.shards) == 1 {
+		parts, err := lines(sel, q)
+		return parts[0], err
 	}
-	return analytics.CountVisitors(q, s.exact, func(q analytics.Query) ([]analytics.Line, error) { return s.joined(ctx, list, q) })
+	return analytics.CountVisitors(q, s.exact, func(q analytics.Query) ([]analytics.Line, error) { return s.joined(sel, q) })
+}
+
+// lines asks each of the selected shards.
+func lines(sel *selection, q analytics.Query) ([][]analytics.Line, error) {
+	return asked(sel, q.Scope, func(ctx context.Context, b Backend, scope analytics.Scope) ([]analytics.Line, error) {
+		q := q
+		q.Scope = scope
+		return b.Lines(ctx, q)
+	})
 }
 
 // joined answers a query to several shards, and counts distinct visitors exactly.
-func (s *Store) joined(ctx context.Context, list []*shard, q analytics.Query) ([]analytics.Line, error) {
+func (s *Store) joined(sel *selection, q analytics.Query) ([]analytics.Line, error) {
 	each := q
 	if !q.ByLink { // a link is in one shard, so the first links of all are among the first links of each
 		each.Limit, each.TopFirst = 0, false
 	}
-	answers, err := ask(ctx, list, func(ctx context.Context, b Backend) ([]analytics.Line, error) { return b.Lines(ctx, each) })
+	answers, err := lines(sel, each)
 	if err != nil {
 		return nil, err
 	}
 	lines, shared := merged(answers)
 	if q.Visitors && len(shared) > 0 {
-		visitors, err := s.visitors(ctx, list, q, shared)
+		visitors, err := s.visitors(sel, q, shared)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +112,7 @@ var visitorsAtOnce int64 = 1_000_000
 
 // visitors counts the distinct visitors of groups that several shards have. It joins one part of the visitors at a time, so
 // memory is bounded however many there are.
-func (s *Store) visitors(ctx context.Context, list []*shard, q analytics.Query, shared map[group]int64) (map[group]int64, error) {
+func (s *Store) visitors(sel *selection, q analytics.Query, shared map[group]int64) (map[group]int64, error) {
 	total := int64(0)
 	number := make(map[group]int32, len(shared))
 	for key, n := range shared {
@@ -117,8 +127,10 @@ func (s *Store) visitors(ctx context.Context, list []*shard, q analytics.Query, 
 	parts := int(total/visitorsAtOnce) + 1
 	for part := range parts {
 		seen := map[visit]struct{}{}
-		for _, sh := range list { // one after the other, because they add to the same set
-			if err := run(ctx, []*shard{sh}, func(ctx context.Context, _ int, b Backend) error {
+		for i, sh := range sel.shards { // one after the other, because they add to the same set
+			q := q
+			q.Scope = sel.of(i, q.Scope)
+			if err := run(sel, []*shard{sh}, func(ctx context.Context, _ int, b Backend) error {
 				return b.EachVisitor(ctx, q, part, parts, func(l analytics.Line, visitor int64) error {
 					if n, some := number[groupOf(&l)]; some {
 						seen[visit{visitor, n}] = struct{}{}
@@ -142,21 +154,20 @@ func (s *Store) visitors(ctx context.Context, list []*shard, q analytics.Query, 
 
 // Breakdown implements analytics.Store.
 func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (map[analytics.Dimension][]analytics.Count, error) {
-	list, err := s.selected(ctx, scope)
+	sel, err := s.selected(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 1 {
-		answers, err := ask(ctx, list, func(ctx context.Context, b Backend) (map[analytics.Dimension][]analytics.Count, error) {
-			return b.Breakdown(ctx, scope, dims, limit)
-		})
-		return answers[0], err
+	defer sel.end()
+	first := limit
+	if len(sel.shards) > 1 {
+		first = math.MaxInt64 // a value that is nowhere among the first may be the first in the sum
 	}
-	answers, err := ask(ctx, list, func(ctx context.Context, b Backend) (map[analytics.Dimension][]analytics.Count, error) {
-		return b.Breakdown(ctx, scope, dims, math.MaxInt64) // a value that is nowhere among the first may be the first in the sum
+	answers, err := asked(sel, scope, func(ctx context.Context, b Backend, scope analytics.Scope) (map[analytics.Dimension][]analytics.Count, error) {
+		return b.Breakdown(ctx, scope, dims, first)
 	})
-	if err != nil {
-		return nil, err
+	if err != nil || len(answers) == 1 {
+		return answers[0], err
 	}
 	sums := map[analytics.Dimension]map[string]int64{}
 	for _, answer := range answers {
@@ -185,7 +196,9 @@ func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 
 // Drift implements analytics.Store. Intervals counts a quarter hour once for each shard that has clicks in it.
 func (s *Store) Drift(ctx context.Context, from, to time.Time) (sum analytics.Drift, err error) {
-	answers, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) (analytics.Drift, error) { return b.Drift(ctx, from, to) })
+	answers, err := answers(ctx, s, analytics.Scope{}, func(ctx context.Context, b Backend, scope analytics.Scope) (analytics.Drift, error) {
+		return b.DriftWithout(ctx, from, to, scope.NotOwners)
+	})
 	for _, d := range answers {
 		sum.Intervals, sum.Clicks, sum.Short = sum.Intervals+d.Intervals, sum.Clicks+d.Clicks, sum.Short+d.Short
 		sum.Hours = append(sum.Hours, d.Hours...)

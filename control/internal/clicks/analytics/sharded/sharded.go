@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,9 +33,29 @@ import (
 
 // Directory knows the shards of workspaces.
 type Directory interface {
-	// Shards returns the shard of each workspace. It assigns a shard to a workspace that has none; the answer for a workspace
-	// never changes. 0 is the workspace of clicks that name none.
-	Shards(ctx context.Context, workspaces []uint64) (map[uint64]string, error)
+	// Read and Write return where the clicks of workspaces are. They assign a shard to a workspace that has none. 0 is the
+	// workspace of clicks that name none. The caller uses the context of the view, and ends the view when it has read, or
+	// written, all that it wanted.
+	Read(ctx context.Context, workspaces ...uint64) (View, error)
+	Write(ctx context.Context, workspaces ...uint64) (View, error)
+}
+
+// View is where clicks are at one moment. While a view is open, no shard that it names forgets a workspace's clicks.
+type View struct {
+	// Context ends early if the directory can no longer tell whether the view is right.
+	Context context.Context
+	Places  map[uint64]Place
+	// Hidden are workspaces, by shard, whose clicks in that shard do not count, because all of them are in another one too.
+	Hidden map[string][]uint64
+	// End ends the view. For a writer it returns an error if the view may have been outdated before the end of its writes: then
+	// they may be in the wrong place, and must be repeated.
+	End func() error
+}
+
+// Place is where the clicks of a workspace are.
+type Place struct {
+	Shard string // the name of the shard that has all of them, and answers questions
+	Also  string // a shard to which the workspace moves, and which gets all new clicks too; "" if there is none
 }
 
 // Backend is the store of one shard.
@@ -42,9 +63,14 @@ type Backend interface {
 	analytics.Store
 	// EachVisitor calls f with the distinct visitors of each group of a query, of one of parts disjoint parts of all visitors.
 	EachVisitor(ctx context.Context, q analytics.Query, part, parts int, f func(group analytics.Line, visitor int64) error) error
-	// Stretches and Placed tell which positions of lanes are stored, since a time in Unix milliseconds.
-	Stretches(ctx context.Context, from int64, f func(analytics.Stretch)) error
+	// Stretches and Placed tell which positions of lanes are stored, since a time in Unix milliseconds. Stretches does not count
+	// the clicks of some owners.
+	Stretches(ctx context.Context, from int64, notOwners []uint64, f func(analytics.Stretch)) error
 	Placed(ctx context.Context, ids []analytics.StretchID, from int64, f func(analytics.Placed)) error
+	// DriftWithout is Drift without the clicks of some owners.
+	DriftWithout(ctx context.Context, from, to time.Time, notOwners []uint64) (analytics.Drift, error)
+	// EraseCounting is Erase, but its result does not include the clicks of some owners.
+	EraseCounting(ctx context.Context, ip netip.Addr, notOwners []uint64) (clicks int64, err error)
 	// ExportLosses returns every loss marker.
 	ExportLosses(ctx context.Context) ([]analytics.Loss, error)
 }
@@ -109,15 +135,6 @@ func (sh *shard) get() (Backend, error) {
 	return nil, &problem.Error{Kind: problem.Unavailable, Message: "The click store of this workspace is not available at the moment. Try again shortly.", RetryAfter: 5 * time.Second}
 }
 
-// of returns the shard of a workspace.
-func (s *Store) of(ctx context.Context, workspace uint64) (*shard, error) {
-	names, err := s.directory.Shards(ctx, []uint64{workspace})
-	if err != nil {
-		return nil, fmt.Errorf("find the shard of workspace %d: %w", workspace, err)
-	}
-	return s.named(names[workspace], workspace)
-}
-
 // named returns the shard with a name. A process whose settings lack it must not guess.
 func (s *Store) named(name string, workspace uint64) (*shard, error) {
 	for _, sh := range s.shards {
@@ -131,22 +148,77 @@ func (s *Store) named(name string, workspace uint64) (*shard, error) {
 // errUnknown is for a shard that other processes know.
 var errUnknown = &problem.Error{Kind: problem.Unavailable, Message: "The click store of this workspace is unknown to this server: CLICKHOUSE_URLS lacks it.", RetryAfter: 30 * time.Second}
 
-// selected returns the shards that can have clicks of a scope.
-func (s *Store) selected(ctx context.Context, scope analytics.Scope) ([]*shard, error) {
+// selection is the shards that can have clicks of a scope, and the scope for each of them.
+type selection struct {
+	context.Context
+	shards []*shard
+	hidden [][]uint64
+	end    func() error
+}
+
+// selected selects shards for a question. The caller ends the selection when it has the answer.
+func (s *Store) selected(ctx context.Context, scope analytics.Scope) (*selection, error) {
 	home := cmp.Or(scope.Owner, scope.Home)
 	if home == 0 {
-		return s.shards, nil
+		return s.everything(ctx)
 	}
-	sh, err := s.of(ctx, home)
+	view, err := s.directory.Read(ctx, home)
+	if err != nil {
+		return nil, fmt.Errorf("find the shard of workspace %d: %w", home, err)
+	}
+	sh, err := s.named(view.Places[home].Shard, home)
+	if err == nil && scope.Owner != 0 && scope.Moves.Through != 0 {
+		err = s.follows(view.Context, sh, scope.Moves)
+	}
+	if err != nil {
+		return nil, errors.Join(err, view.End())
+	}
+	return &selection{view.Context, []*shard{sh}, make([][]uint64, 1), view.End}, nil
+}
+
+// everything selects all shards.
+func (s *Store) everything(ctx context.Context) (*selection, error) {
+	if s.directory == nil { // a command that knows no database
+		return &selection{ctx, s.shards, make([][]uint64, len(s.shards)), func() error { return nil }}, nil
+	}
+	view, err := s.directory.Read(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the directory of shards: %w", err)
+	}
+	sel := &selection{view.Context, s.shards, make([][]uint64, len(s.shards)), view.End}
+	for i, sh := range s.shards {
+		sel.hidden[i] = view.Hidden[sh.name]
+	}
+	return sel, nil
+}
+
+// of returns the scope for one of the selected shards.
+func (sel *selection) of(i int, scope analytics.Scope) analytics.Scope {
+	if len(sel.hidden[i]) > 0 {
+		scope.NotOwners = slices.Concat(scope.NotOwners, sel.hidden[i])
+	}
+	return scope
+}
+
+// answers asks each of the selected shards for the part of an answer to a question about a scope, and ends the selection. The
+// parts are in the order of the shards.
+func answers[T any](ctx context.Context, s *Store, scope analytics.Scope, f func(context.Context, Backend, analytics.Scope) (T, error)) ([]T, error) {
+	sel, err := s.selected(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
-	if scope.Owner != 0 && scope.Moves.Through != 0 {
-		if err := s.follows(ctx, sh, scope.Moves); err != nil {
-			return nil, err
-		}
-	}
-	return []*shard{sh}, nil
+	defer sel.end()
+	return asked(sel, scope, f)
+}
+
+// asked is answers without the end of the selection.
+func asked[T any](sel *selection, scope analytics.Scope, f func(context.Context, Backend, analytics.Scope) (T, error)) ([]T, error) {
+	parts := make([]T, len(sel.shards))
+	err := run(sel, sel.shards, func(ctx context.Context, i int, b Backend) (err error) {
+		parts[i], err = f(ctx, b, sel.of(i, scope))
+		return err
+	})
+	return parts, err
 }
 
 // follows checks that a shard has the moves of a scope. It may lack them if it did not answer when they were copied to others.

@@ -2,8 +2,11 @@ package sharded_test
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
@@ -14,25 +17,35 @@ import (
 
 func ctx() context.Context { return context.Background() }
 
-// fixed is a directory: odd workspaces are in a, even ones in b. With pairs, 2 and 3 are in b, 4 and 5 in a, and so on.
+// fixed is a directory: odd workspaces are in a, even ones in b. With pairs, 2 and 3 are in b, 4 and 5 in a, and so on. With
+// moving, all clicks of 1 and 2 are in the other shard too: 1 is about to move, and 2 has moved.
 type fixed struct {
-	all   string
-	pairs bool
+	all           string
+	pairs, moving bool
 }
 
-func (f fixed) Shards(_ context.Context, workspaces []uint64) (map[uint64]string, error) {
-	found := map[uint64]string{}
+func (f fixed) Read(ctx context.Context, workspaces ...uint64) (sharded.View, error) {
+	places := map[uint64]sharded.Place{}
 	for _, w := range workspaces {
 		switch {
 		case f.all != "":
-			found[w] = f.all
+			places[w] = sharded.Place{Shard: f.all}
 		case f.pairs && w/2%2 == 0, !f.pairs && w%2 == 1:
-			found[w] = "a"
+			places[w] = sharded.Place{Shard: "a"}
 		default:
-			found[w] = "b"
+			places[w] = sharded.Place{Shard: "b"}
 		}
 	}
-	return found, nil
+	v := sharded.View{Context: ctx, Places: places, End: func() error { return nil }}
+	if f.moving {
+		places[1], places[2] = sharded.Place{Shard: "a", Also: "b"}, sharded.Place{Shard: "b", Also: "a"}
+		v.Hidden = map[string][]uint64{"b": {1}, "a": {2}}
+	}
+	return v, nil
+}
+
+func (f fixed) Write(ctx context.Context, workspaces ...uint64) (sharded.View, error) {
+	return f.Read(ctx, workspaces...)
 }
 
 // open returns the store of two empty databases.
@@ -73,6 +86,55 @@ func TestStore(t *testing.T) {
 		s, _ := open(t, [2]string{clickhousetest.Database(t), url}, directory)
 		return s
 	})
+}
+
+// TestStore_while_workspaces_move runs another part of the suite while two shards have the clicks of two workspaces.
+func TestStore_while_workspaces_move(t *testing.T) {
+	t.Parallel()
+	analyticstest.RunPart(t, 2, func(t *testing.T) analytics.Store {
+		directory := fixed{moving: true}
+		if strings.HasSuffix(t.Name(), "/reclassify") { // counts how often its function is called: see TestReclassify_while_a_workspace_moves
+			directory.moving = false
+		}
+		if strings.HasSuffix(t.Name(), "/moves") || strings.HasSuffix(t.Name(), "/readers_beside_a_writer") {
+			directory = fixed{all: "b"}
+		}
+		s, _ := open(t, databases(t), directory)
+		return s
+	})
+}
+
+// Both copies of a click are changed, and count as one.
+func TestReclassify_while_a_workspace_moves(t *testing.T) {
+	t.Parallel()
+	s, parts := open(t, databases(t), fixed{moving: true})
+	defer s.Close()
+	rows := analyticstest.Clicks(31, 600, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), 3)
+	ok(t, s.Insert(ctx(), analytics.Batch{Rows: rows}))
+	for _, owner := range []uint64{0, 1, 2} {
+		want := 0
+		for _, r := range rows {
+			if owner == 0 || r.Owner == owner {
+				want++
+			}
+		}
+		version := fmt.Sprintf("list %d", owner)
+		n, err := s.Reclassify(ctx(), analytics.Scope{Owner: owner, Bots: analytics.Everyone}, func(r *analytics.Row) bool {
+			r.BotList = version
+			return true
+		})
+		if err != nil || n != want {
+			t.Errorf("workspace %d: %d clicks, %v; want %d", owner, n, err, want)
+		}
+		for i, part := range parts {
+			ok(t, part.Clicks(ctx(), analytics.Scope{Owner: owner, Bots: analytics.Everyone}, math.MaxInt, func(r *analytics.Row) error {
+				if r.BotList != version {
+					t.Errorf("workspace %d, shard %d: a click has %q", owner, i, r.BotList)
+				}
+				return nil
+			}))
+		}
+	}
 }
 
 // TestEstimates runs the suite about scopes with many visitors. Links move between workspaces 2 and 3, which are in one shard.

@@ -8,7 +8,7 @@ CREATE TABLE click_shards (
 	is_open  BOOLEAN NOT NULL,        -- whether new workspaces are assigned to it
 	added_at BIGINT  NOT NULL
 );
--- A row never changes, and it stays when the workspace is deleted, because its clicks stay.
+-- A row stays when the workspace is deleted, because its clicks stay.
 CREATE TABLE click_shard_workspaces (
 	workspace_num BIGINT PRIMARY KEY,
 	shard         TEXT   NOT NULL REFERENCES click_shards (name)

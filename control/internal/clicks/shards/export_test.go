@@ -1,0 +1,17 @@
+package shards
+
+import "time"
+
+// Poll sets how often a directory looks at the database.
+func (d *Directory) Poll(every time.Duration) { d.every = every }
+
+// Hurry sets how long a mover waits between two looks at the same thing.
+func (m *Mover) Hurry(pause time.Duration) { m.pause = pause }
+
+// Lapse ends the lease of a directory, as if the process could not reach the database for longer.
+func (d *Directory) Lapse() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lease = time.Now().Add(-time.Nanosecond)
+	d.lapse(time.Now())
+}

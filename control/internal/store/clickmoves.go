@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// The phases of a move of workspaces to another shard. Package shards explains what each one means.
+const (
+	ClickMoveAnnounced = "ANNOUNCED"
+	ClickMoveBoth      = "BOTH"
+	ClickMoveSwitched  = "SWITCHED"
+	ClickMoveCancelled = "CANCELLED"
+)
+
+// ClickMove is the part of a move that concerns one workspace. Workspaces with the same Move are in the same phase.
+type ClickMove struct {
+	Workspace      uint64
+	Move           int64
+	Source, Target string // names of shards
+	Phase          string
+	RunnerHost     string // host of the program that runs the move, or ran it last
+	RunnerAgo      int64  // milliseconds since it was last seen
+}
+
+// ClickDirectory is the part of the directory of shards that changes.
+type ClickDirectory struct {
+	Version uint64 // rises with every change
+	Moves   []ClickMove
+}
+
+// ClickDirectory reads the version and the moves of the directory at one moment.
+func (c Conn) ClickDirectory(ctx context.Context) (d ClickDirectory, err error) {
+	var workspace, move, ago sql.NullInt64
+	var source, target, phase, host sql.NullString
+	_, err = All(ctx, c, func(row interface{ Scan(...any) error }) (none struct{}, err error) {
+		if err = row.Scan(&d.Version, &workspace, &move, &source, &target, &phase, &host, &ago); err == nil && workspace.Valid {
+			d.Moves = append(d.Moves, ClickMove{uint64(workspace.Int64), move.Int64, source.String, target.String, phase.String, host.String, ago.Int64})
+		}
+		return none, err
+	}, `SELECT d.version, m.workspace_num, m.move, m.source, m.target, m.phase, m.runner_host, `+c.clock()+` - m.runner_at
+		FROM click_shard_directory d LEFT JOIN click_shard_moves m ON 1 = 1 ORDER BY m.move, m.workspace_num`)
+	if err != nil {
+		return d, fmt.Errorf("read the directory of shards: %w", err)
+	}
+	return d, nil
+}
+
+// raise raises the version of the directory and returns it.
+func (tx *Tx) raise(ctx context.Context) (version uint64, err error) {
+	err = tx.Row(ctx, `UPDATE click_shard_directory SET version = version + 1 RETURNING version`).Scan(&version)
+	return version, err
+}
+
+// ClickMoveRunner is the program that runs a move.
+type ClickMoveRunner struct {
+	ID   int64 // a random number
+	Host string
+}
+
+// BeginClickMove announces a move, and returns the version of the directory. The caller holds LockClickShards.
+func (tx *Tx) BeginClickMove(ctx context.Context, move int64, workspaces []uint64, source, target string, r ClickMoveRunner) (uint64, error) {
+	for _, w := range workspaces {
+		if _, err := tx.Exec(ctx, `INSERT INTO click_shard_moves (workspace_num, move, source, target, phase, runner, runner_host, runner_at) VALUES (?, ?, ?, ?, ?, ?, ?, `+tx.clock()+`)`,
+			w, move, source, target, ClickMoveAnnounced, r.ID, r.Host); err != nil {
+			return 0, err
+		}
+	}
+	return tx.raise(ctx)
+}
+
+// RunClickMove records that a program runs a move. It reports false if another program was seen running it in the last
+// milliseconds.
+func (tx *Tx) RunClickMove(ctx context.Context, move int64, r ClickMoveRunner, ms int64) (bool, error) {
+	n, err := tx.Exec(ctx, `UPDATE click_shard_moves SET runner = ?, runner_host = ?, runner_at = `+tx.clock()+` WHERE move = ? AND (runner = ? OR runner_at < `+tx.clock()+` - CAST(? AS BIGINT))`,
+		r.ID, r.Host, move, r.ID, ms)
+	return n > 0, err
+}
+
+// LeaveClickMove records that a program no longer runs a move, so that another one need not wait.
+func (tx *Tx) LeaveClickMove(ctx context.Context, move int64, r ClickMoveRunner) error {
+	_, err := tx.Exec(ctx, `UPDATE click_shard_moves SET runner_at = 0 WHERE move = ? AND runner = ?`, move, r.ID)
+	return err
+}
+
+// SetClickMovePhase sets the phase of a move that a program runs, and returns the version of the directory. With
+// ClickMoveSwitched, the workspaces belong to the target from then on. It returns ErrNotFound if the move is not in the
+// phase from, or if another program has taken it over.
+func (tx *Tx) SetClickMovePhase(ctx context.Context, move int64, r ClickMoveRunner, from, to string) (uint64, error) {
+	n, err := tx.Exec(ctx, `UPDATE click_shard_moves SET phase = ? WHERE move = ? AND runner = ? AND phase = ?`, to, move, r.ID, from)
+	if err != nil {
+		return 0, err
+	}
+	if n == 0 {
+		return 0, ErrNotFound
+	}
+	if to == ClickMoveSwitched {
+		if _, err := tx.Exec(ctx, `UPDATE click_shard_workspaces SET shard = (SELECT m.target FROM click_shard_moves m WHERE m.workspace_num = click_shard_workspaces.workspace_num)
+			WHERE workspace_num IN (SELECT workspace_num FROM click_shard_moves WHERE move = ?)`, move); err != nil {
+			return 0, err
+		}
+	}
+	return tx.raise(ctx)
+}
+
+// EndClickMove forgets a move that a program runs. It returns ErrNotFound if another program has taken it over.
+func (tx *Tx) EndClickMove(ctx context.Context, move int64, r ClickMoveRunner) error {
+	n, err := tx.Exec(ctx, `DELETE FROM click_shard_moves WHERE move = ? AND runner = ?`, move, r.ID)
+	if err == nil && n == 0 {
+		err = ErrNotFound
+	}
+	if err == nil {
+		_, err = tx.raise(ctx)
+	}
+	return err
+}
+
+// LinkedWorkspaces returns the workspaces between which links were transferred, directly or through others, with the given
+// one first. Clicks of one link may name any of them.
+func (c Conn) LinkedWorkspaces(ctx context.Context, workspace uint64) ([]uint64, error) {
+	type pair struct{ from, to uint64 }
+	pairs, err := All(ctx, c, func(row interface{ Scan(...any) error }) (p pair, err error) {
+		err = row.Scan(&p.from, &p.to)
+		return p, err
+	}, `SELECT DISTINCT from_num, to_num FROM link_moves`)
+	if err != nil {
+		return nil, fmt.Errorf("read between which workspaces links have moved: %w", err)
+	}
+	beside := map[uint64][]uint64{}
+	for _, p := range pairs {
+		beside[p.from] = append(beside[p.from], p.to)
+		beside[p.to] = append(beside[p.to], p.from)
+	}
+	list, seen := []uint64{workspace}, map[uint64]bool{workspace: true}
+	for i := 0; i < len(list); i++ {
+		for _, w := range beside[list[i]] {
+			if !seen[w] {
+				seen[w] = true
+				list = append(list, w)
+			}
+		}
+	}
+	return list, nil
+}
+
+// WorkspaceName is what people call a workspace.
+type WorkspaceName struct {
+	Num  uint64
+	Slug string
+}
+
+// WorkspaceNames returns the names of those of the workspaces that exist.
+func (c Conn) WorkspaceNames(ctx context.Context, nums []uint64) ([]WorkspaceName, error) {
+	list := []WorkspaceName{}
+	for len(nums) > 0 {
+		part := nums[:min(batch, len(nums))]
+		nums = nums[len(part):]
+		some, err := All(ctx, c, func(row interface{ Scan(...any) error }) (w WorkspaceName, err error) {
+			err = row.Scan(&w.Num, &w.Slug)
+			return w, err
+		}, `SELECT num, slug FROM workspaces WHERE num IN (`+In(len(part))+`) ORDER BY num`, Args(part)...)
+		if err != nil {
+			return nil, fmt.Errorf("read the names of workspaces: %w", err)
+		}
+		list = append(list, some...)
+	}
+	return list, nil
+}
+
+// WorkspaceNum returns the number of the workspace with a slug or an ID. It returns ErrNotFound if there is none.
+func (c Conn) WorkspaceNum(ctx context.Context, name string) (num uint64, err error) {
+	err = c.Row(ctx, `SELECT num FROM workspaces WHERE slug = ? OR id = ? ORDER BY slug = ? DESC LIMIT 1`, name, name, name).Scan(&num)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, ErrNotFound
+	}
+	return num, err
+}
