@@ -6,7 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/sharded"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/platform/backup/fleet"
@@ -54,28 +58,70 @@ func (k *keeper) clusters() (list []kafkasource.Config, err error) {
 	return list, err
 }
 
-// with connects to all stores and calls f.
-func (k *keeper) with(ctx context.Context, out io.Writer, f func(*fleet.Fleet) error) (err error) {
-	clicks, err := k.ClickHouse.only(ctx)
+// with connects to all stores and calls f. use makes the click store of the opened ones.
+func (k *keeper) with(ctx context.Context, out io.Writer, use func(stores map[string]*clickhouse.Store, all *fleet.Fleet) error, f func(*fleet.Fleet) error) (err error) {
+	list, err := k.ClickHouse.shards()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, clicks.Close()) }()
+	stores, err := k.ClickHouse.each(ctx, list)
+	if err != nil {
+		return err
+	}
+	for _, s := range stores {
+		defer func() { err = errors.Join(err, s.Close()) }()
+	}
 	objects, err := object.Open(k.Media, k.DataDir)
 	if err != nil {
 		return err
 	}
-	all := &fleet.Fleet{
-		Database: store.Config{URL: k.DatabaseURL.Reveal(), MaxConns: 4}, Clicks: clicks, Objects: objects, Keys: k.EncryptionKey.Keys(), Out: out,
-	}
+	all := &fleet.Fleet{Database: store.Config{URL: k.DatabaseURL.Reveal(), MaxConns: 4}, Objects: objects, Keys: k.EncryptionKey.Keys(), Out: out}
 	if all.Kafka, err = k.clusters(); err != nil {
+		return err
+	}
+	if err := use(stores, all); err != nil {
 		return err
 	}
 	return f(all)
 }
 
-func backUp(ctx context.Context, k *keeper, args []string, out io.Writer) error {
-	return k.with(ctx, out, func(f *fleet.Fleet) error {
+// allShards returns the store of all shards.
+func allShards(list []shardAt, stores map[string]*clickhouse.Store, directory sharded.Directory) *sharded.Store {
+	all := sharded.New(namesOf(list), directory)
+	for name, s := range stores {
+		all.Use(name, s)
+	}
+	return all
+}
+
+func backUp(ctx context.Context, k *keeper, args []string, out io.Writer) (err error) {
+	st, err := store.Open(ctx, store.Config{URL: k.DatabaseURL.Reveal(), MaxConns: 2})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	directory, several, end, err := k.ClickHouse.running(ctx, st)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	list, err := k.ClickHouse.shards()
+	if err != nil {
+		return err
+	}
+	use := func(stores map[string]*clickhouse.Store, f *fleet.Fleet) error {
+		f.Clicks = stores[list[0].name]
+		if several {
+			for name, s := range stores {
+				if err := directory.Register(ctx, name, s); err != nil {
+					return err
+				}
+			}
+			f.Clicks = allShards(list, stores, directory)
+		}
+		return nil
+	}
+	return k.with(ctx, out, use, func(f *fleet.Fleet) error {
 		m, err := f.Backup(ctx, args[0])
 		if err != nil {
 			return err
@@ -83,6 +129,42 @@ func backUp(ctx context.Context, k *keeper, args []string, out io.Writer) error 
 		fmt.Fprintf(out, "%s contains %d links and %d clicks\n", args[0], m.Links, m.Clicks)
 		return nil
 	})
+}
+
+// restored makes a fleet restore clicks into the shards that the backup names.
+func (k *keeper) restored(stores map[string]*clickhouse.Store, f *fleet.Fleet) error {
+	list, err := k.ClickHouse.shards()
+	if err != nil {
+		return err
+	}
+	directory := &sharded.Fixed{First: list[0].name}
+	f.Clicks = allShards(list, stores, directory)
+	f.Shards = func(s fleet.Shards) error {
+		var missing []string
+		for name := range s.Identities {
+			if stores[name] == nil {
+				missing = append(missing, name)
+			}
+		}
+		if len(missing) > 0 {
+			slices.Sort(missing)
+			return fmt.Errorf("CLICKHOUSE_URLS: the backup has clicks of several click stores, and needs those with the same names; missing: %s", strings.Join(missing, ", "))
+		}
+		if s.First != "" {
+			directory.First = s.First
+		}
+		directory.Workspaces = s.Workspaces
+		return nil
+	}
+	f.Identify = func(ctx context.Context, s fleet.Shards) error {
+		for name, id := range s.Identities {
+			if err := stores[name].SetIdentity(ctx, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return nil
 }
 
 func restore(ctx context.Context, k *keeper, args []string, out io.Writer) error {
@@ -95,7 +177,7 @@ func restore(ctx context.Context, k *keeper, args []string, out io.Writer) error
 	if flags.NArg() != 1 {
 		return errors.New("usage: control restore [-force] DIR")
 	}
-	return k.with(ctx, out, func(f *fleet.Fleet) error {
+	return k.with(ctx, out, k.restored, func(f *fleet.Fleet) error {
 		m, err := f.Restore(ctx, flags.Arg(0), *force)
 		if err != nil {
 			return err

@@ -39,6 +39,18 @@ func (c clicksAt) directory(ctx context.Context, st *store.Store, log *slog.Logg
 	return d, several, err
 }
 
+// running is directory for a command: the directory runs until end is called.
+func (c clicksAt) running(ctx context.Context, st *store.Store) (d *shards.Directory, several bool, end func() error, err error) {
+	d, several, err = c.directory(ctx, st, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, false, nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	return d, several, func() error { stop(); return <-ended }, nil
+}
+
 // useClicks makes the click store, which adapters open as soon as it is available. A process that stores clicks also maintains
 // the rollups.
 func (p *plane) useClicks(ctx context.Context, maintain bool) error {

@@ -118,18 +118,6 @@ func (c clicksAt) open(ctx context.Context, sh shardAt, log *slog.Logger) (*clic
 	return s, err
 }
 
-// only opens the click store for commands that work on one.
-func (c clicksAt) only(ctx context.Context) (*clickhouse.Store, error) {
-	list, err := c.shards()
-	if err != nil {
-		return nil, err
-	}
-	if len(list) > 1 {
-		return nil, errors.New("this command works on one click store, but CLICKHOUSE_URLS has several; see operations.md for backups of shards")
-	}
-	return c.open(ctx, list[0], nil)
-}
-
 // all opens the click stores for commands; all must answer. Without a directory, only questions that name no workspace have
 // an answer, and clicks of workspaces that move count twice. The caller runs the directory.
 func (c clicksAt) all(ctx context.Context, directory *shards.Directory) (analytics.Store, error) {
@@ -148,10 +136,7 @@ func (c clicksAt) all(ctx context.Context, directory *shards.Directory) (analyti
 	if err != nil {
 		return nil, err
 	}
-	all := sharded.New(namesOf(list), knows)
-	for _, sh := range list {
-		all.Use(sh.name, stores[sh.name])
-	}
+	all := allShards(list, stores, knows)
 	for _, sh := range list {
 		if directory == nil {
 			continue

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 
 	"github.com/shortline/shortline/control/internal/commands"
 	"github.com/shortline/shortline/control/internal/manage/audit"
@@ -79,19 +78,15 @@ func reclassify(ctx context.Context, s *enrichOperator, args []string, out io.Wr
 		return err
 	}
 	defer func() { err = errors.Join(err, links.Close()) }()
-	directory, several, err := s.ClickHouse.directory(ctx, links, slog.New(slog.DiscardHandler))
+	directory, several, end, err := s.ClickHouse.running(ctx, links)
 	if err != nil {
 		return err
 	}
-	running, stop := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- directory.Run(running) }()
-	defer func() { stop(); err = errors.Join(err, <-ended) }()
-	used := directory
+	defer func() { err = errors.Join(err, end()) }()
 	if !several {
-		used = nil
+		directory = nil
 	}
-	clicks, err := s.ClickHouse.all(ctx, used)
+	clicks, err := s.ClickHouse.all(ctx, directory)
 	if err != nil {
 		return err
 	}

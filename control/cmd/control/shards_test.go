@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/config"
 )
@@ -105,8 +106,23 @@ func TestStart_with_shards(t *testing.T) {
 		says("open-shard c", 1, `no shard "c" is registered`)
 		says("open-shard b", 0, "can be assigned to b")
 		says("shards", 0, "open to new workspaces, 1 workspaces")
+		st, err := store.Open(t.Context(), store.Config{URL: db})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		names, err := st.WorkspaceNames(t.Context(), []uint64{1})
+		if err != nil || len(names) != 1 {
+			t.Fatal(names, err)
+		}
+		slug := names[0].Slug
+		says("move-workspace b no-such", 1, `there is no workspace with the slug or the ID "no-such"`)
+		says("move-workspace b", 1, "usage: control move-workspace SHARD WORKSPACE")
+		says("move-workspace main "+slug, 1, `is in the shard "main" already`)
+		says("move-workspace -cancel "+slug, 1, "the workspace is not moving")
+		says("move-workspace b "+slug, 0, "all clicks are in b")
+		says("move-workspace main "+slug, 0, "all clicks are in main")
 		says("verify-clicks", 0, "0 clicks are missing")
-		says("backup "+t.TempDir()+"/x", 1, "works on one click store")
 	})
 	server.Kill()
 	p := start(t, env)

@@ -13,12 +13,17 @@ import (
 // elsewhere.
 var (
 	truth   = []string{"clicks", "conversions", "lane_marks", "losses"}
-	derived = []string{"rollup_visits", "rollup_counts", "rollup_owners", "rollup_begun", "rollup_builds", "rollup_marks", "link_moves"}
+	derived = []string{"rollup_visits", "rollup_sample", "rollup_counts", "rollup_owners", "rollup_begun", "rollup_builds", "rollup_marks", "link_moves"}
 )
 
 // Export calls f with every click, one day at a time and in no order within a day. It has no time limit. The row is
 // valid only during the call. Clicks that are stored during the export may be missing.
 func (s *Store) Export(ctx context.Context, f func(*analytics.Row) error) error {
+	return s.ExportWithout(ctx, nil, f)
+}
+
+// ExportWithout is Export without the clicks of some owners.
+func (s *Store) ExportWithout(ctx context.Context, notOwners []uint64, f func(*analytics.Row) error) error {
 	ctx = driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 0}))
 	var days []int64
 	var day int64
@@ -28,7 +33,7 @@ func (s *Store) Export(ctx context.Context, f func(*analytics.Row) error) error 
 	}, &day)
 	for i := 0; err == nil && i < len(days); i++ {
 		d := analytics.Day(days[i])
-		err = s.rows(ctx, analytics.ExportSQL(clicks, analytics.Scope{From: d.Start(nil), To: (d + 1).Start(nil), Bots: analytics.Everyone}), f)
+		err = s.rows(ctx, analytics.ExportSQL(clicks, analytics.Scope{From: d.Start(nil), To: (d + 1).Start(nil), NotOwners: notOwners, Bots: analytics.Everyone}), f)
 	}
 	return wrap("export clicks", err)
 }
@@ -67,4 +72,15 @@ func (s *Store) Clear(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// SetIdentity replaces the identity of the tables with that of the tables in a backup.
+func (s *Store) SetIdentity(ctx context.Context, id string) error {
+	if _, err := s.Identity(ctx); err != nil { // creates the table
+		return err
+	}
+	if err := s.conn.Exec(ctx, "TRUNCATE TABLE "+s.dialect.Table("identity")); err != nil {
+		return wrap("replace the identity", err)
+	}
+	return wrap("replace the identity", s.insert(ctx, "identity", 1, []field{{"id", made([]string{id})}}))
 }

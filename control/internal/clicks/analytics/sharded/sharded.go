@@ -73,6 +73,13 @@ type Backend interface {
 	EraseCounting(ctx context.Context, ip netip.Addr, notOwners []uint64) (clicks int64, err error)
 	// ExportLosses returns every loss marker.
 	ExportLosses(ctx context.Context) ([]analytics.Loss, error)
+	// ExportWithout calls f with every click that none of some owners has. The row is valid only during the call.
+	ExportWithout(ctx context.Context, notOwners []uint64, f func(*analytics.Row) error) error
+	// Empty reports whether nothing is stored, and Clear deletes everything.
+	Empty(ctx context.Context) (bool, error)
+	Clear(ctx context.Context) error
+	// Rebuild computes figures for reports in advance, from what is older than a moment.
+	Rebuild(ctx context.Context, before time.Time) error
 }
 
 // Store implements analytics.Store. It is safe for concurrent use.

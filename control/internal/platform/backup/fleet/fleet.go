@@ -26,7 +26,6 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/manage/media"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
@@ -37,10 +36,27 @@ import (
 
 const kind = "fleet"
 
+// Clicks is the click store of a fleet, with one server or several.
+type Clicks interface {
+	analytics.Conversions
+	Insert(ctx context.Context, b analytics.Batch) error
+	Marks(ctx context.Context) ([]analytics.Mark, error)
+	// Export calls f with every click. The row is valid only during the call.
+	Export(ctx context.Context, f func(*analytics.Row) error) error
+	ExportLosses(ctx context.Context) ([]analytics.Loss, error)
+	Empty(ctx context.Context) (bool, error)
+	Clear(ctx context.Context) error
+	Rebuild(ctx context.Context, before time.Time) error
+}
+
 // Fleet has the stores to back up or restore.
 type Fleet struct {
 	Database store.Config
-	Clicks   *clickhouse.Store
+	Clicks   Clicks
+	// Shards gets what a backup knows of shards, before Restore changes anything, and returns an error if Clicks does not have
+	// these shards. Identify gives the shards their identities, after all clicks were restored.
+	Shards   func(Shards) error
+	Identify func(ctx context.Context, s Shards) error
 	Objects  object.Store
 	Kafka    []kafkasource.Config // one for each Kafka cluster; none: offsets are neither stored nor reset
 	Keys     [][]byte             // ENCRYPTION_KEY
@@ -190,6 +206,13 @@ func (f *Fleet) Restore(ctx context.Context, from string, force bool) (*backup.M
 	if err := store.Restorable(ctx, f.Database, facts.Database, force); err != nil {
 		return nil, err
 	}
+	known, err := readShards(from, facts.Database)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Shards(known); err != nil {
+		return nil, err
+	}
 	empty, err := f.Clicks.Empty(ctx)
 	if err != nil {
 		return nil, err
@@ -209,6 +232,9 @@ func (f *Fleet) Restore(ctx context.Context, from string, force bool) (*backup.M
 		return nil, err
 	}
 	if err := f.importImages(ctx, from, m); err != nil {
+		return nil, err
+	}
+	if err := f.Identify(ctx, known); err != nil {
 		return nil, err
 	}
 	err = store.Restore(ctx, f.Database, facts.Database, store.RestoreOptions{Force: force, Numbers: facts.LastLink},
