@@ -144,7 +144,7 @@ type pool struct {
 
 func (g *generator) pool(addr string) (*pool, error) {
 	if p := g.pools[addr]; p != nil {
-		return p, nil
+		return p, p.renew(addr)
 	}
 	poll, err := unix.EpollCreate1(0)
 	if err != nil {
@@ -152,17 +152,40 @@ func (g *generator) pool(addr string) (*pool, error) {
 	}
 	p := &pool{poll: poll, wires: make(map[int32]*wire, g.conns)}
 	for range g.conns {
-		fd, err := dial(addr)
-		if err != nil {
-			return nil, err
-		}
-		p.wires[int32(fd)] = &wire{fd: fd, in: make([]byte, 16<<10)}
-		if err := unix.EpollCtl(poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}); err != nil {
+		if err := p.connect(addr); err != nil {
 			return nil, err
 		}
 	}
 	g.pools[addr] = p
 	return p, nil
+}
+
+// connect adds a connection.
+func (p *pool) connect(addr string) error {
+	fd, err := dial(addr)
+	if err != nil {
+		return err
+	}
+	p.wires[int32(fd)] = &wire{fd: fd, in: make([]byte, 16<<10)}
+	return unix.EpollCtl(p.poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+}
+
+// renew replaces the connections that the server has closed since the last run, because they were idle for too long.
+func (p *pool) renew(addr string) error {
+	var lost []*wire
+	for _, c := range p.wires {
+		if _, _, err := unix.Recvfrom(c.fd, c.in[:1], unix.MSG_PEEK|unix.MSG_DONTWAIT); err != unix.EAGAIN {
+			lost = append(lost, c)
+		}
+	}
+	for _, c := range lost {
+		delete(p.wires, int32(c.fd))
+		_ = unix.Close(c.fd) // also removes it from the poll
+		if err := p.connect(addr); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (g *generator) send(c *wire, draws []uint32, class byte, began time.Time) error {
