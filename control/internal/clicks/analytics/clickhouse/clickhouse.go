@@ -2,10 +2,10 @@
 // machine can hold.
 //
 // Rows are idempotent. The key of the table is the click's identity, and every read is FINAL. The server's own
-// deduplication of inserts is off, because it can also swallow a repetition whose first attempt was lost. An insert
-// with an unknown outcome is therefore simply repeated. A server that is killed during inserts loses nothing that it
-// acknowledged, and shows nothing twice. Rows are inserted before their marks, so a mark never covers a click that is
-// not stored.
+// deduplication of inserts is off, because it can also swallow a repetition whose first attempt was lost. Tables of a
+// cluster have settings for that. An insert with an unknown outcome is therefore simply repeated. A server that is killed
+// during inserts loses nothing that it acknowledged, and shows nothing twice. Rows are inserted before their marks, so a
+// mark never covers a click that is not stored.
 //
 // A batch within one calendar month (UTC) is stored as a whole or not at all, and becomes visible at once. For a batch
 // across the end of a month the server stores several parts. Readers through the same Store wait for all of them. Other

@@ -265,3 +265,36 @@ func TestSchema(t *testing.T) {
 		golden(t, "testdata/schema_"+name+".sql", strings.Join(list, ";\n\n")+";\n")
 	}
 }
+
+// A replicated table stores a block again that it has already. So do tables of an earlier release, after the migration.
+// Each server has to run such a statement itself, so it must change nothing else.
+func TestOps2_schema_of_a_cluster_stores_every_block(t *testing.T) {
+	t.Parallel()
+	const settings = "replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0"
+	list, err := clickhouse.Schema("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := clickhousetest.Start(t, t.TempDir())
+	open(t, clickhouse.Config{URL: server.URL("default")}).Close()
+	made, changed := map[string]bool{}, map[string]bool{}
+	for _, statement := range list {
+		_, rest, _ := strings.Cut(statement, " TABLE ")
+		table, _, _ := strings.Cut(strings.TrimPrefix(rest, "IF NOT EXISTS "), " ")
+		switch {
+		case strings.Contains(statement, "ENGINE = Replicated"):
+			made[table] = strings.Contains(statement, "SETTINGS index_granularity = 8192, "+settings)
+		case strings.HasSuffix(statement, "ON CLUSTER `main` MODIFY SETTING "+settings):
+			changed[table] = true
+			ask(t, server, strings.Replace(statement, "_local ON CLUSTER `main`", "", 1)) // the engine knows the settings
+		}
+	}
+	if len(made) < 13 {
+		t.Errorf("only %d replicated tables", len(made))
+	}
+	for table, has := range made {
+		if !has || !changed[table] {
+			t.Errorf("%s: stores every block when new: %v, after the migration: %v", table, has, changed[table])
+		}
+	}
+}

@@ -62,7 +62,13 @@ func (d dialect) Durable() string {
 	if d.Cluster == "" {
 		return "fsync_after_insert = 1, fsync_part_directory = 1"
 	}
-	return "index_granularity = 8192"
+	return "index_granularity = 8192, " + d.EveryBlock()
+}
+
+// EveryBlock returns the settings of a replicated table that stores repeated blocks, too. The setting insert_deduplicate=0
+// is not enough: since ClickHouse 26, deduplicate_insert has precedence and is on by default. Older servers refuse that name.
+func (d dialect) EveryBlock() string {
+	return "replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0"
 }
 
 // Distributed returns the statement that creates the table over all shards, or "" on a single server. Rows with the

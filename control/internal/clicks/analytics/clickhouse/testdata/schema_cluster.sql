@@ -1,5 +1,5 @@
 CREATE TABLE IF NOT EXISTS migrations_local ON CLUSTER `main` (version UInt32, name String, at DateTime DEFAULT now())
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}') ORDER BY version SETTINGS index_granularity = 8192;
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}') ORDER BY version SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
 CREATE TABLE IF NOT EXISTS migrations ON CLUSTER `main` AS migrations_local ENGINE = Distributed(`main`, currentDatabase(), 'migrations_local', intHash64(version));
 
@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS clicks_local ON CLUSTER `main` (
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', keep)
 PARTITION BY toYYYYMM(ts)
 ORDER BY (toDate(ts), link, edge, epoch, lane, seq)
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, ttl_only_drop_parts = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
 
 CREATE TABLE IF NOT EXISTS clicks ON CLUSTER `main` AS clicks_local ENGINE = Distributed(`main`, currentDatabase(), 'clicks_local', intHash64(link));
 
@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS lane_marks_local ON CLUSTER `main` (
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', seq)
 ORDER BY (edge, epoch, lane)
-SETTINGS index_granularity = 8192;
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
 CREATE TABLE IF NOT EXISTS lane_marks ON CLUSTER `main` AS lane_marks_local ENGINE = Distributed(`main`, currentDatabase(), 'lane_marks_local', intHash64(edge));
 
@@ -46,7 +46,7 @@ CREATE TABLE IF NOT EXISTS losses_local ON CLUSTER `main` (
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (edge, epoch, lane, seq)
-SETTINGS index_granularity = 8192;
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
 CREATE TABLE IF NOT EXISTS losses ON CLUSTER `main` AS losses_local ENGINE = Distributed(`main`, currentDatabase(), 'losses_local', intHash64(edge));
 
@@ -70,7 +70,7 @@ CREATE TABLE IF NOT EXISTS rollup_visits_local ON CLUSTER `main` (
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (link, slot, visitor)
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1;
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, ttl_only_drop_parts = 1;
 
 CREATE TABLE IF NOT EXISTS rollup_visits ON CLUSTER `main` AS rollup_visits_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_visits_local', intHash64(link));
 
@@ -83,7 +83,7 @@ CREATE TABLE IF NOT EXISTS rollup_counts_local ON CLUSTER `main` (
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (link, slot, bot, variant, rule)
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1;
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, ttl_only_drop_parts = 1;
 
 CREATE TABLE IF NOT EXISTS rollup_counts ON CLUSTER `main` AS rollup_counts_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_counts_local', intHash64(link));
 
@@ -91,7 +91,7 @@ CREATE TABLE IF NOT EXISTS rollup_counts ON CLUSTER `main` AS rollup_counts_loca
 CREATE TABLE IF NOT EXISTS rollup_owners_local ON CLUSTER `main` (owner Int64, link Int64)
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (owner, link)
-SETTINGS index_granularity = 8192;
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
 CREATE TABLE IF NOT EXISTS rollup_owners ON CLUSTER `main` AS rollup_owners_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_owners_local', intHash64(owner));
 
@@ -99,7 +99,7 @@ CREATE TABLE IF NOT EXISTS rollup_owners ON CLUSTER `main` AS rollup_owners_loca
 CREATE TABLE IF NOT EXISTS rollup_marks_local ON CLUSTER `main` (slot UInt32, writer UInt64, n UInt64)
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', n)
 ORDER BY (slot, writer)
-SETTINGS index_granularity = 8192;
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
 CREATE TABLE IF NOT EXISTS rollup_marks ON CLUSTER `main` AS rollup_marks_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_marks_local', intHash64(slot));
 
@@ -107,7 +107,7 @@ CREATE TABLE IF NOT EXISTS rollup_marks ON CLUSTER `main` AS rollup_marks_local 
 CREATE TABLE IF NOT EXISTS rollup_builds_local ON CLUSTER `main` (slot UInt32, marks UInt64, build UInt64)
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (slot, marks, build)
-SETTINGS index_granularity = 8192;
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
 CREATE TABLE IF NOT EXISTS rollup_builds ON CLUSTER `main` AS rollup_builds_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_builds_local', intHash64(slot));
 
@@ -127,7 +127,7 @@ ALTER TABLE clicks ON CLUSTER `main` ADD COLUMN IF NOT EXISTS edge_region LowCar
 CREATE TABLE IF NOT EXISTS link_moves_local ON CLUSTER `main` (log Int64, workspace Int64, link Int64, revision Int64, inside UInt8)
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (log, workspace, link, revision)
-SETTINGS index_granularity = 8192;
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
 CREATE TABLE IF NOT EXISTS link_moves ON CLUSTER `main` AS link_moves_local ENGINE = Distributed(`main`, currentDatabase(), 'link_moves_local', intHash64(link));
 
@@ -170,7 +170,7 @@ CREATE TABLE IF NOT EXISTS conversions_local ON CLUSTER `main` (
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)
 PARTITION BY toYYYYMM(ts)
 ORDER BY (toDate(ts), link, ts, tag, goal, once)
-SETTINGS index_granularity = 8192, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
 
 CREATE TABLE IF NOT EXISTS conversions ON CLUSTER `main` AS conversions_local ENGINE = Distributed(`main`, currentDatabase(), 'conversions_local', intHash64(link));
 
@@ -178,7 +178,7 @@ CREATE TABLE IF NOT EXISTS conversions ON CLUSTER `main` AS conversions_local EN
 CREATE TABLE IF NOT EXISTS rollup_begun_local ON CLUSTER `main` (slot UInt32, build UInt64)
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (slot, build)
-SETTINGS index_granularity = 8192;
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
 CREATE TABLE IF NOT EXISTS rollup_begun ON CLUSTER `main` AS rollup_begun_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_begun_local', intHash64(slot));
 
@@ -199,7 +199,7 @@ CREATE TABLE IF NOT EXISTS rollup_sample_local ON CLUSTER `main` (
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (link, slot, visitor)
-SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1;
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, ttl_only_drop_parts = 1;
 
 CREATE TABLE IF NOT EXISTS rollup_sample ON CLUSTER `main` AS rollup_sample_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_sample_local', intHash64(link));
 
@@ -219,3 +219,30 @@ SELECT link, slot, owner, bot, variant, rule, visitor, country, region, city, de
 	utm_source, utm_medium, utm_campaign, utm_term, utm_content, language, clicks, last, build
 FROM rollup_visits WHERE visitor < -8070450532247928832
 SETTINGS max_execution_time = 0;
+
+-- Tables of an earlier release. The table identity is missing here, because its row is inserted once.
+ALTER TABLE migrations_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+ALTER TABLE clicks_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+ALTER TABLE lane_marks_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+ALTER TABLE losses_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+ALTER TABLE rollup_visits_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+ALTER TABLE rollup_counts_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+ALTER TABLE rollup_owners_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+ALTER TABLE rollup_marks_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+ALTER TABLE rollup_builds_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+ALTER TABLE link_moves_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+ALTER TABLE conversions_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+ALTER TABLE rollup_begun_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+ALTER TABLE rollup_sample_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
