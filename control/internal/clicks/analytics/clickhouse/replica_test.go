@@ -155,3 +155,41 @@ func TestOps2_settings_of_a_cluster(t *testing.T) {
 	}
 	t.Error("docs/operators/settings.md does not say at CLICKHOUSE_CLUSTER that we have not run it")
 }
+
+// A cluster whose tables are up to date opens without ON CLUSTER statements, which would wait for a server that is down. The
+// engine of the tests has no clusters: there, such statements fail, and Merge tables take the place of Distributed ones.
+func TestOps2_open_a_cluster_without_a_replica(t *testing.T) {
+	t.Parallel()
+	server := clickhousetest.Start(t, t.TempDir())
+	cfg := clickhouse.Config{URL: server.URL("default")}
+	s := open(t, cfg)
+	want, err := s.Identify(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	ask(t, server, "DROP VIEW rollup_sampled")
+	tables, err := server.Ask(t.Context(), "SELECT name FROM system.tables WHERE database = 'default'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for table := range strings.FieldsSeq(tables) {
+		ask(t, server, fmt.Sprintf("RENAME TABLE %[1]s TO %[1]s_local", table))
+		ask(t, server, fmt.Sprintf("CREATE TABLE %[1]s ENGINE = Merge('default', '^%[1]s_local$')", table))
+	}
+	cfg.Cluster = "clicks"
+	s = open(t, cfg)
+	defer s.Close()
+	if id, err := s.Identity(t.Context()); err != nil || id != want {
+		t.Errorf("Identity = %q, %v, want %q", id, err, want)
+	}
+
+	// A missing table is created at all servers.
+	ask(t, server, "DROP TABLE migrations")
+	if s, err := clickhouse.Open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "clicks") {
+		if err == nil {
+			s.Close()
+		}
+		t.Errorf("a missing table: %v, want an error about the cluster", err)
+	}
+}

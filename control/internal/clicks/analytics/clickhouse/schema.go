@@ -86,9 +86,29 @@ ENGINE = {{.Engine "ReplacingMergeTree" ""}} ORDER BY version SETTINGS {{.Durabl
 {{.Distributed "migrations" "version"}};
 `
 
+// exists reports whether the server has a table. On a cluster, it needs both tables of that name.
+func exists(ctx context.Context, conn driver.Conn, d dialect, table string) (bool, error) {
+	local, _, _ := strings.Cut(d.Table(table), " ")
+	var n, want uint64 = 0, 1
+	if local != table {
+		want = 2
+	}
+	err := conn.QueryRow(ctx, fmt.Sprintf(`SELECT count() FROM system.tables WHERE database = currentDatabase() AND name IN ('%s', '%s')`, table, local)).Scan(&n)
+	return n == want, err
+}
+
+// ensure runs a script that creates a table, unless the server has it. ON CLUSTER statements wait for every server of the
+// cluster, even if they change nothing. A store could then not be opened while one server is down.
+func ensure(ctx context.Context, conn driver.Conn, d dialect, table, script string) error {
+	if has, err := exists(ctx, conn, d, table); has || err != nil {
+		return err
+	}
+	return runScript(ctx, conn, d, script)
+}
+
 // migrate runs the missing migrations.
 func migrate(ctx context.Context, conn driver.Conn, d dialect) error {
-	if err := runScript(ctx, conn, d, versions); err != nil {
+	if err := ensure(ctx, conn, d, "migrations", versions); err != nil {
 		return err
 	}
 	var done uint32

@@ -67,7 +67,7 @@ ENGINE = {{.Engine "ReplacingMergeTree" ""}} ORDER BY id SETTINGS {{.Durable}};
 // Identity returns the identity of the tables, or "" if they have none yet. It is part of the data: a server that was emptied
 // has lost it, and one that was restored from its backup has it again.
 func (s *Store) Identity(ctx context.Context) (id string, err error) {
-	if err := runScript(ctx, s.conn, s.dialect, identityTable); err != nil {
+	if err := ensure(ctx, s.conn, s.dialect, "identity", identityTable); err != nil {
 		return "", wrap("make the table of the identity", err)
 	}
 	// The lowest, so that all processes agree even if two of them identified the tables at once.
