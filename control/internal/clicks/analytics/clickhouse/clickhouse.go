@@ -110,8 +110,16 @@ var settings = driver.Settings{
 // replicas, it is both. Two settings deliberately keep their defaults. With insert_quorum_parallel=0 the server rejects
 // concurrent inserts into a table (286). With select_sequential_consistency a lagging replica answers 289.
 var clustered = driver.Settings{
-	"insert_quorum":                 "auto",
+	"insert_quorum": "auto",
+	// Milliseconds. By default, a replica that hangs holds up an insert for ten minutes.
+	"insert_quorum_timeout":         60_000,
 	"distributed_foreground_insert": 1,
+	// The server's own copy has all rows that a quorum of both replicas acknowledged. By default, a server that lost Keeper
+	// refuses to read it.
+	"max_replica_delay_for_distributed_queries": 0,
+	// By default, in ClickHouse 26, each shard keeps the rows that it selects for an INSERT SELECT. The sharding key of the
+	// target then does not apply.
+	"parallel_distributed_insert_select": 0,
 }
 
 // patience is how many seconds the server may work on a statement, unless the URL sets another limit.

@@ -136,8 +136,15 @@ func TestOps2_settings_of_a_cluster(t *testing.T) {
 		t.Fatal("the server refused everything")
 	}
 	q := *seen.Load()
-	if q.Get("insert_quorum") != "auto" {
-		t.Errorf("insert_quorum is %q", q.Get("insert_quorum"))
+	engine := clickhousetest.Start(t, t.TempDir())
+	for name, want := range map[string]string{
+		"insert_quorum": "auto", "insert_quorum_timeout": "60000", "distributed_foreground_insert": "1",
+		"max_replica_delay_for_distributed_queries": "0", "parallel_distributed_insert_select": "0",
+	} {
+		if q.Get(name) != want {
+			t.Errorf("%s is %q", name, q.Get(name))
+		}
+		ask(t, engine, fmt.Sprintf("SELECT 1 SETTINGS %s = '%s'", name, want)) // an unknown name is an error
 	}
 	for _, name := range []string{"insert_quorum_parallel", "select_sequential_consistency"} {
 		if q.Has(name) {
