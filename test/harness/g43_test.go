@@ -45,7 +45,7 @@ func TestG43_a_region_is_cut_off(t *testing.T) {
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, Ingesters: 1, Regions: []string{"far"}, EdgeEnv: []string{"SHIP_DELAY=100ms"}}, 5)
 	far := c.Regions[0]
 	testkit.Within(t, 20*time.Second, "the far edge serves all links", func() bool { return far.Edge.Metric("shortline_edge_links") == 5 })
-	far.Slow(fmt.Sprintf("%dkbit", max(512, 4*perSecond)), "30ms") // two consumer groups read all clicks, and have to catch up
+	far.Slow(fmt.Sprintf("%dkbit", max(512, 4*perSecond)), "10ms") // two consumer groups read all clicks, and have to catch up
 
 	crowd := newCrowd(t)
 	before, after := 4*time.Second, 4*time.Second

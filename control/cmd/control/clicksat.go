@@ -20,7 +20,7 @@ import (
 type clicksAt struct {
 	URL       config.Secret `env:"CLICKHOUSE_URL" help:"clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http(s):// with the port of the HTTP interface (roles api, ingest and experiments)"`
 	URLs      config.Secret `env:"CLICKHOUSE_URLS" help:"several click stores (shards) instead of CLICKHOUSE_URL, as name=URL, separated by commas; the shard that has the existing clicks comes first. CLICKHOUSE_URL is the same as one shard with the name main. All processes need the same list; see operations.md to add a shard"`
-	Cluster   string        `env:"CLICKHOUSE_CLUSTER" help:"name of the cluster for replicated and sharded tables; empty means a single server. The choice cannot be changed later. We have not run this mode: try it with your cluster first. Inserts wait for a majority of a shard's replicas, which of two replicas is both, so use three"`
+	Cluster   string        `env:"CLICKHOUSE_CLUSTER" help:"name of the cluster for replicated and sharded tables; empty means a single server. The choice cannot be changed later. We have not run this mode: try it with your cluster first. Inserts wait for a majority of a shard's replicas. Use two: that is both. Of three, one may lack clicks, and so would reports that read it"`
 	Retention int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"number of days for which clicks are kept; they are deleted by whole months, and the counters of links, variants and rules still include them (role ingest); 0 means no limit"`
 }
 

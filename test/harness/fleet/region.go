@@ -116,11 +116,12 @@ func (f *Fleet) regionEdge(r *Region, plane string) {
 }
 
 // Slow limits the bandwidth of the router in each direction, in bits per second as tc writes it, such as 2mbit. Packets that
-// would wait longer than the latency, such as 200ms, are dropped, so a busy link is slow and loses packets.
+// would wait longer than the latency, such as 200ms, are dropped, so a busy link is slow and loses packets. Only two packets pass at
+// once, so that every longer answer loses some.
 func (r *Region) Slow(rate, latency string) {
 	r.t.Helper()
 	for _, dev := range []string{r.near, r.far} {
-		if err := ip("netns", "exec", r.router, "tc", "qdisc", "replace", "dev", dev, "root", "tbf", "rate", rate, "burst", "4k", "latency", latency); err != nil {
+		if err := ip("netns", "exec", r.router, "tc", "qdisc", "replace", "dev", dev, "root", "tbf", "rate", rate, "burst", "3k", "latency", latency); err != nil {
 			r.t.Fatal(err)
 		}
 	}

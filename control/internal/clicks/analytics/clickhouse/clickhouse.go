@@ -19,11 +19,11 @@
 // another Store may count a part of it.
 //
 // On a cluster (Config.Cluster), tables are sharded by link. Before Insert returns, rows and marks are on a majority of
-// a shard's replicas. With two replicas that means both, and inserts wait while one is down, so a shard should have
-// three. A read may go to a replica that lags. A report then lacks the newest clicks for as long as the replica does. A
-// rollup that was built on a replica with more than two minutes of lag lacks clicks until it is built again; the audit
-// of clicks reports this as drift. Clusters are not tested: tests use a single server and check the statements and the
-// handling of a replica's errors. Times are exact from 1970 to 2261.
+// a shard's replicas. A shard should have two: the majority is then both, so a report has all clicks, whichever replica
+// it reads. Inserts wait while one is down. With three, the third may lag: a report from it lacks acknowledged clicks, and a
+// rollup that was built on it with more than two minutes of lag lacks clicks until it is built again; the audit of clicks
+// reports this as drift. Clusters are not tested: tests use a single server and check the statements and the handling of a
+// replica's errors. Times are exact from 1970 to 2261.
 package clickhouse
 
 import (
@@ -108,7 +108,8 @@ var settings = driver.Settings{
 
 // clustered settings apply to every statement on a cluster. "auto" is a majority of a shard's replicas; of two
 // replicas, it is both. Two settings deliberately keep their defaults. With insert_quorum_parallel=0 the server rejects
-// concurrent inserts into a table (286). With select_sequential_consistency a lagging replica answers 289.
+// concurrent inserts into a table (286). With select_sequential_consistency a replica that lags answers 289, which two
+// replicas do not need.
 var clustered = driver.Settings{
 	"insert_quorum": "auto",
 	// Milliseconds. By default, a replica that hangs holds up an insert for ten minutes.
