@@ -108,8 +108,7 @@ var settings = driver.Settings{
 
 // clustered settings apply to every statement on a cluster. "auto" is a majority of a shard's replicas; of two
 // replicas, it is both. Two settings deliberately keep their defaults. With insert_quorum_parallel=0 the server rejects
-// concurrent inserts into a table (286). With select_sequential_consistency a replica that lags answers 289, which two
-// replicas do not need.
+// concurrent inserts into a table (286). With select_sequential_consistency a lagging replica answers 289.
 var clustered = driver.Settings{
 	"insert_quorum": "auto",
 	// Milliseconds. By default, a replica that hangs holds up an insert for ten minutes.
