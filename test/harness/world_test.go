@@ -119,7 +119,7 @@ func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) {
 	t.Helper()
 	f.Shipped(2 * time.Minute)
 	began := time.Now()
-	testkit.Within(t, 2*time.Minute, "ClickHouse has every answered click", func() bool {
+	testkit.Within(t, 5*time.Minute, "ClickHouse has every answered click", func() bool {
 		n, err := f.Store.Clicks(t.Context())
 		return err == nil && int64(n) >= acked
 	})

@@ -20,6 +20,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
@@ -367,4 +368,25 @@ type brokenClicks struct {
 
 func (b brokenClicks) Clicks(context.Context, analytics.Scope, int, func(*analytics.Row) error) error {
 	return b.err
+}
+
+func (b brokenClicks) Lines(context.Context, analytics.Query) ([]analytics.Line, error) {
+	return nil, b.err
+}
+
+// A report gets 503 while the click store is not available. Only the log has the cause.
+func TestReports_while_the_click_store_is_away(t *testing.T) {
+	cause := errors.New("code: 242, message: Table is in readonly mode at 10.0.0.7")
+	away := &problem.Error{Kind: problem.Unavailable, Message: "The click store is not available at the moment.", RetryAfter: 5 * time.Second}
+	w := small(t, func(world *world, cfg *api.Config, deps *api.Deps) {
+		withLinks(world, cfg, deps)
+		deps.Reports = report.New(world.store, brokenClicks{err: fmt.Errorf("query clicks: %w", errors.Join(cause, away))}, func() time.Time { return reportDay }).On("sho.rt")
+	})
+	r := w.do("GET", "/api/analytics/overview", "", as(w.ann)).want(503)
+	if r.Header.Get("Retry-After") != "5" || strings.Contains(r.text, "10.0.0.7") || !strings.Contains(r.text, away.Message) {
+		t.Errorf("%v %s", r.Header, r.text)
+	}
+	if !strings.Contains(w.logs.String(), "10.0.0.7") {
+		t.Errorf("the log lacks the cause: %s", w.logs)
+	}
 }

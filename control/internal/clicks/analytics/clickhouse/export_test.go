@@ -10,6 +10,12 @@ import (
 // Sweep does what Run does once an hour.
 var Sweep = (*Store).sweep
 
+// Retried are the codes of errors after which a statement is repeated.
+var Retried = replicaCodes[:]
+
+// Mark is what all errors of the server go through.
+var Mark = mark
+
 // Text returns the statement of a query.
 func (s *Store) Text(ctx context.Context, q analytics.Query) (string, error) {
 	p, err := s.plan(ctx, q.Scope)

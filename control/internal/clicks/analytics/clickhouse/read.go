@@ -94,7 +94,7 @@ func (s *Store) ask(ctx context.Context, st analytics.Statement, f func() error,
 		return err
 	})
 	if err != nil {
-		return err
+		return mark(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -105,7 +105,7 @@ func (s *Store) ask(ctx context.Context, st analytics.Statement, f func() error,
 			return err
 		}
 	}
-	return rows.Err()
+	return mark(rows.Err())
 }
 
 // parameters gives each value of a statement a name and a type, so that the server binds the values. For a ?, the

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,6 +27,8 @@ type replicaFault struct {
 	*httptest.Server
 	left, asked atomic.Int64 // responses to replace; requests since
 	code        atomic.Int64
+	page        atomic.Int64 // status of a balancer's own responses; 0 means none
+	gate        sync.RWMutex // requests wait while it is locked
 }
 
 func newReplicaFault(t *testing.T, behind string) *replicaFault {
@@ -38,6 +41,12 @@ func newReplicaFault(t *testing.T, behind string) *replicaFault {
 	f := &replicaFault{}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.asked.Add(1)
+		f.gate.RLock()
+		defer f.gate.RUnlock()
+		if status := f.page.Load(); status != 0 {
+			http.Error(w, "<html><body>No server is available.</body></html>", int(status))
+			return
+		}
 		if f.left.Add(-1) < 0 {
 			direct.ServeHTTP(w, r)
 			return
