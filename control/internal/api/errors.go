@@ -62,6 +62,10 @@ var statuses = map[problem.Kind]int{
 // of the service. Nobody receives it. The number is nginx's.
 const statusClientClosed = 499
 
+func clientClosed() *answer {
+	return &answer{StatusCode: statusClientClosed, Message: "The client closed the request.", Name: "Client Closed Request"}
+}
+
 // answerOf turns any error into a response that the caller may see. Internal errors go to the log line of the request.
 func (s *Server) answerOf(ctx context.Context, err error) *answer {
 	var a *answer
@@ -71,6 +75,12 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 	case errors.As(err, &a):
 		return a
 	case errors.As(err, &p):
+		if p.Kind == problem.Unavailable && err.Error() != p.Error() { // a dependency failed, and err says how
+			noteOf(ctx).err = err
+			if noteOf(ctx).gone() {
+				return clientClosed()
+			}
+		}
 		a = newAnswer(statuses[p.Kind], p.Message)
 		a.Errors, a.retryAfter, a.Counts = p.Fields, p.RetryAfter, p.Counts
 		a.Current, a.etag = s.present(ctx, p.Current)
@@ -92,7 +102,7 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 	}
 	noteOf(ctx).err = err
 	if noteOf(ctx).gone() && (errors.Is(err, context.Canceled) || store.Unavailable(err)) {
-		return &answer{StatusCode: statusClientClosed, Message: "The client closed the request.", Name: "Client Closed Request"}
+		return clientClosed()
 	}
 	if store.WorkspaceGone(err) {
 		return newAnswer(http.StatusConflict, "The workspace was deleted meanwhile.")
