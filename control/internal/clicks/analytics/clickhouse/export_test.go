@@ -11,7 +11,7 @@ import (
 var Sweep = (*Store).sweep
 
 // Retried are the codes of errors after which a statement is repeated.
-var Retried = replicaCodes[:]
+var Retried = brief
 
 // Mark is what all errors of the server go through.
 var Mark = mark

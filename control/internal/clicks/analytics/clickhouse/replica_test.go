@@ -66,17 +66,17 @@ func (f *replicaFault) spoil(code, n int64) {
 	f.asked.Store(0)
 }
 
-// The store waits for temporary errors of a replica to pass, and counts them. It returns other errors at once. Each
-// inserted row is stored once.
+// The store waits for errors of a replica that may pass soon. It returns other errors at once. All errors of a replica are
+// counted. Each inserted row is stored once.
 func TestOps2_errors_of_a_replica(t *testing.T) {
 	t.Parallel()
 	behind := clickhousetest.Database(t)
 	f := newReplicaFault(t, behind)
 	s := open(t, clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):]})
 	defer s.Close()
-	rows := analyticstest.Clicks(7, 400, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 2)
+	rows := analyticstest.Clicks(7, 600, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 2)
 	inserted := 0
-	for _, code := range []int64{242, 286, 289} {
+	for _, code := range []int64{242, 286, 289, 369, 999} {
 		f.spoil(code, 3)
 		if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[inserted : inserted+100]}); err != nil {
 			t.Errorf("%d: %v", code, err)
@@ -87,12 +87,16 @@ func TestOps2_errors_of_a_replica(t *testing.T) {
 			t.Errorf("%d: %d clicks, want %d", code, n, inserted)
 		}
 	}
+	once := 0 // of the codes that are not retried
 	expect := func(want int) {
 		t.Helper()
-		text := "# HELP shortline_clickhouse_replica_errors_total Statements that a replica of a cluster rejected temporarily, by ClickHouse error code: 242 read-only, 286 and 289 quorum. Each is retried.\n# TYPE shortline_clickhouse_replica_errors_total counter\n"
-		for _, code := range []int{242, 286, 289} {
+		text := "# HELP shortline_clickhouse_replica_errors_total Statements that a replica of a cluster could not execute, by ClickHouse error code: 164 and 242 read-only; 285, 286, 289 and 319 quorum; 369 lag; 999 Keeper. 242, 286, 289, 369 and 999 are retried at once.\n# TYPE shortline_clickhouse_replica_errors_total counter\n"
+		for _, code := range []int{164, 242, 285, 286, 289, 319, 369, 999} {
 			n := 6
-			if code == 242 {
+			switch code {
+			case 164, 285, 319:
+				n = once
+			case 242:
 				n = want
 			}
 			text += fmt.Sprintf("shortline_clickhouse_replica_errors_total{code=\"%d\"} %d\n", code, n)
@@ -120,6 +124,16 @@ func TestOps2_errors_of_a_replica(t *testing.T) {
 	if n := count(t, s); n != int64(len(rows)) {
 		t.Errorf("%d clicks, want %d", n, len(rows))
 	}
+
+	// Some errors of a replica last. The statement is not repeated.
+	for _, code := range []int64{164, 285, 319} {
+		f.spoil(code, 1)
+		if err := s.Insert(t.Context(), b); err == nil || f.asked.Load() != 1 {
+			t.Errorf("%d: %v after %d requests", code, err, f.asked.Load())
+		}
+	}
+	once = 1
+	expect(11)
 
 	// Another error is not one of a replica.
 	f.spoil(62, 1)
