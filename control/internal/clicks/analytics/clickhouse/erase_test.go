@@ -1,9 +1,16 @@
 package clickhouse_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/netip"
+	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,5 +79,44 @@ func TestOps6_Erase_dump(t *testing.T) {
 	d, err := s.Drift(t.Context(), start, start.AddDate(0, 0, 6))
 	if err != nil || d.Clicks != 2000 || d.Short != 2000 || len(d.Hours) != 0 {
 		t.Errorf("rollups after the erasure: %+v, %v", d, err)
+	}
+}
+
+// Erasing a visitor and forgetting a workspace wait for mutations however long they take, also on a cluster.
+func TestOps6_mutations_have_no_time_limit(t *testing.T) {
+	t.Parallel()
+	behind, err := url.Parse(clickhousetest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mutations atomic.Int64
+	direct := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: behind.Scheme, Host: behind.Host})
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		if statement, q := string(text), r.URL.Query(); strings.HasPrefix(statement, "ALTER TABLE") && strings.Contains(statement, " WHERE ") {
+			mutations.Add(1)
+			for name, want := range map[string]string{"max_execution_time": "0", "mutations_sync": "2", "distributed_ddl_task_timeout": "-1"} {
+				if q.Get(name) != want {
+					t.Errorf("%s = %q of %s", name, q.Get(name), statement)
+				}
+			}
+		}
+		direct.ServeHTTP(w, r)
+	}))
+	defer proxy.Close()
+	s := open(t, clickhouse.Config{URL: proxy.URL + behind.Path})
+	defer s.Close()
+	if _, err := s.Erase(t.Context(), netip.MustParseAddr("203.0.113.77")); err != nil {
+		t.Error(err)
+	}
+	if err := s.Forget(t.Context(), []uint64{7}); err != nil {
+		t.Error(err)
+	}
+	if n := mutations.Load(); n < 9 {
+		t.Errorf("only %d mutations", n)
 	}
 }

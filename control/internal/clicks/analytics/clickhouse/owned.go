@@ -123,7 +123,7 @@ func (s *Store) OwnedKeys(ctx context.Context, owners []uint64, slot int64, f fu
 // Forget deletes everything that owners have. No process may insert clicks of them meanwhile, and reports must exclude them,
 // because rollups still count them for a while after their clicks are gone. Forget may be repeated.
 func (s *Store) Forget(ctx context.Context, owners []uint64) error {
-	patient := driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 0, "mutations_sync": 2}))
+	patient := mutating(ctx)
 	remove := func(tables ...string) error {
 		for _, table := range tables {
 			if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE %s`, s.dialect.Table(table), analytics.OwnedBy(owners))); err != nil {
