@@ -19,7 +19,10 @@ PROSE    = $(wildcard *.md) docs test/README.md edge shared control test deploy 
 
 # Packages of the control plane that start goroutines. In the others, the race detector finds nothing and slows down password
 # hashing and databases by a factor of ten.
-RACY = $(addprefix ./internal/,certs platform/auth platform/mail platform/outbound clicks/ingest/... manage/domains/dnscheck manage/pages manage/webhooks fleet/... app)
+RACY = $(addprefix ./internal/,certs platform/auth platform/mail platform/outbound clicks/ingest/... clicks/shards clicks/analytics/sharded \
+	manage/domains/dnscheck manage/pages manage/webhooks fleet/... app)
+# Tests of these packages that measure time or memory, or repeat something very often. They run without the race detector.
+LONG = TestLogin_tells_nothing_by_its_time|TestKey_near_misses_cost_a_look_up|TestArch3_|TestMany_receivers|TestRun_catches_up_in_bounded_memory
 
 .DEFAULT_GOAL := help
 
@@ -54,8 +57,9 @@ test: ## run all tests, with the real servers that they need
 	@test/observe/parts
 	@deploy/dev/web
 	@set -e; for m in shared edge; do echo "== $$m, with the race detector"; (cd $$m && $(GO) test -race -timeout 15m ./...); done
-	@echo "== control" && cd control && $(GO) test -timeout 25m ./...
+	@echo "== control" && cd control && $(GO) test -timeout 25m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACY))")
 	@echo "== control, concurrent packages, with the race detector" && cd control && $(GO) test -race -short -timeout 15m $(RACY)
+	@echo "== control, concurrent packages, long tests" && cd control && $(GO) test -timeout 15m -run '$(LONG)' $(RACY)
 # These tests build the programs that they run. Go's test cache does not track those programs; -count=1 disables it.
 	@echo "== control/cmd/standalone" && cd control/cmd/standalone && $(GO) test -count=1 -timeout 25m ./...
 	@echo "== test/acme" && cd test/acme && GOWORK=off $(GO) test -race -timeout 10m ./...
