@@ -122,9 +122,6 @@ var clustered = driver.Settings{
 	"parallel_distributed_insert_select": 0,
 }
 
-// patience is how many seconds the server may work on a statement, unless the URL sets another limit.
-const patience = 60
-
 // maxWriters is the maximum number of concurrent inserts: those of ingest, of rollups and of a reclassification. A
 // connection of the HTTP interface keeps buffers as large as its largest insert, and connections are used in rotation.
 // With a shared pool, the connections of reports would grow to that size too.

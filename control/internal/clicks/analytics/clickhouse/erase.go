@@ -6,16 +6,8 @@ import (
 	"net/netip"
 	"time"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
-
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
-
-// mutating makes a statement wait until the server, or every server of a cluster, has rewritten the parts. By default, ON
-// CLUSTER statements fail after three minutes, while the servers go on. Large tables take longer.
-func mutating(ctx context.Context) context.Context {
-	return driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 0, "mutations_sync": 2, "distributed_ddl_task_timeout": -1}))
-}
 
 // Erase implements analytics.Store. It returns when the server has rewritten the parts. The old parts stay on the disk
 // for some minutes (old_parts_lifetime).
@@ -43,7 +35,8 @@ func (s *Store) EraseCounting(ctx context.Context, ip netip.Addr, notOwners []ui
 	if err != nil {
 		return 0, wrap("erase a visitor", err)
 	}
-	patient := mutating(ctx)
+	patient, cancel := mutating(ctx)
+	defer cancel()
 	for _, table := range []string{"clicks", "conversions"} {
 		if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s UPDATE ip = toIPv6('::'), visitor = 0, participant = 0, user_agent = '' WHERE ip = toIPv6('%s')`, s.dialect.Table(table), stored)); err != nil {
 			return 0, wrap("erase a visitor", err)

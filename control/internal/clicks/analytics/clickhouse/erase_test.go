@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -99,10 +101,13 @@ func TestOps6_mutations_have_no_time_limit(t *testing.T) {
 		r.Body = io.NopCloser(bytes.NewReader(text))
 		if statement, q := string(text), r.URL.Query(); strings.HasPrefix(statement, "ALTER TABLE") && strings.Contains(statement, " WHERE ") {
 			mutations.Add(1)
-			for name, want := range map[string]string{"max_execution_time": "0", "mutations_sync": "2", "distributed_ddl_task_timeout": "-1"} {
+			for name, want := range map[string]string{"mutations_sync": "2", "distributed_ddl_task_timeout": "-1"} {
 				if q.Get(name) != want {
 					t.Errorf("%s = %q of %s", name, q.Get(name), statement)
 				}
+			}
+			if most, _ := strconv.Atoi(q.Get("max_execution_time")); most < 86400 {
+				t.Errorf("max_execution_time = %d of %s", most, statement)
 			}
 		}
 		direct.ServeHTTP(w, r)
@@ -119,4 +124,89 @@ func TestOps6_mutations_have_no_time_limit(t *testing.T) {
 	if n := mutations.Load(); n < 9 {
 		t.Errorf("only %d mutations", n)
 	}
+}
+
+// Over the native protocol, the driver gives up a statement that takes longer than its read_timeout, five minutes unless the
+// URL says otherwise. Mutations, copies and exports may take longer.
+func TestOps6_slow_statements_over_the_native_protocol(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes a quarter of a minute")
+	}
+	behind, err := url.Parse(clickhousetest.NativeDatabase(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var slow atomic.Pointer[string]
+	s := open(t, clickhouse.Config{URL: "clickhouse://" + delayed(t, behind.Host, &slow) + behind.Path + "?read_timeout=1500ms"})
+	defer s.Close()
+	insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
+	for _, c := range []struct {
+		name, part string
+		call       func() error
+		fails      bool
+	}{
+		{"Erase", "ALTER TABLE clicks", func() error { _, err := s.Erase(t.Context(), netip.MustParseAddr("203.0.113.77")); return err }, false},
+		{"OwnedSlots", "cityHash64", func() error { _, err := s.OwnedSlots(t.Context(), []uint64{7}); return err }, false},
+		{"ReadOwned", "FROM clicks", func() error {
+			return s.ReadOwned(t.Context(), []uint64{7}, 0, 1, func(analytics.Owned) error { return nil })
+		}, false},
+		{"Export", "FROM clicks", func() error { return s.Export(t.Context(), func(*analytics.Row) error { return nil }) }, false},
+		{"Rebuild", "INSERT INTO rollup_visits", func() error { return s.Rebuild(t.Context(), distant) }, false},
+		{"Marks", "FROM lane_marks", func() error { _, err := s.Marks(t.Context()); return err }, true},
+	} {
+		slow.Store(&c.part)
+		if err := c.call(); (err != nil) != c.fails {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if slow.Load() != nil {
+			t.Errorf("%s sent no %s", c.name, c.part)
+		}
+	}
+}
+
+// delayed forwards connections to an address. The response to the next statement that contains slow waits for two seconds.
+func delayed(t *testing.T, to string, slow *atomic.Pointer[string]) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	pipe := func(to, from net.Conn, delay func(data []byte)) {
+		defer to.Close()
+		for buf := make([]byte, 64<<10); ; {
+			n, err := from.Read(buf)
+			delay(buf[:n])
+			if _, failed := to.Write(buf[:n]); err != nil || failed != nil {
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", to)
+			if err != nil {
+				near.Close()
+				continue
+			}
+			var wait atomic.Bool
+			go pipe(far, near, func(data []byte) {
+				if part := slow.Load(); part != nil && bytes.Contains(data, []byte(*part)) {
+					slow.Store(nil)
+					wait.Store(true)
+				}
+			})
+			go pipe(near, far, func([]byte) {
+				if wait.Swap(false) {
+					time.Sleep(2 * time.Second)
+				}
+			})
+		}
+	}()
+	return l.Addr().String()
 }

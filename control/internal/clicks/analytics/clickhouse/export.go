@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
-
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
@@ -24,7 +22,8 @@ func (s *Store) Export(ctx context.Context, f func(*analytics.Row) error) error 
 
 // ExportWithout is Export without the clicks of some owners.
 func (s *Store) ExportWithout(ctx context.Context, notOwners []uint64, f func(*analytics.Row) error) error {
-	ctx = driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 0}))
+	ctx, cancel := unhurried(ctx)
+	defer cancel()
 	var days []int64
 	var day int64
 	err := s.each(ctx, analytics.Statement{Text: `SELECT DISTINCT toInt64(toRelativeDayNum(ts)) AS day FROM clicks ORDER BY day`}, func() error {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
-
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
@@ -21,13 +19,10 @@ const contents = `edge, epoch, lane, seq, ts, link, owner, variant, rule, ip, vi
 // converted are those of a conversion.
 const converted = contents + `, tag, goal, once, value, currency, external_id, repeatable, occurred_at, received_at, sender, browser_sent, attributed, version`
 
-// unhurried lifts the limit on the time of a statement.
-func unhurried(ctx context.Context) context.Context {
-	return driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 0}))
-}
-
 // OwnedSlots sums up what owners have, in ascending order of slots.
 func (s *Store) OwnedSlots(ctx context.Context, owners []uint64) ([]analytics.OwnedSlot, error) {
+	ctx, cancel := unhurried(ctx)
+	defer cancel()
 	found := map[int64]analytics.OwnedSlot{}
 	var slot, n int64
 	var hash uint64
@@ -40,7 +35,7 @@ func (s *Store) OwnedSlots(ctx context.Context, owners []uint64) ([]analytics.Ow
 	} {
 		text := fmt.Sprintf(`SELECT intDiv(toUnixTimestamp64Milli(ts), %d) AS slot, toInt64(count()), sum(cityHash64('%s', %s)) FROM %s WHERE %s GROUP BY slot`,
 			slotMillis, t.table, t.columns, t.table, analytics.OwnedBy(owners))
-		if err := s.each(unhurried(ctx), analytics.Statement{Text: text}, func() error {
+		if err := s.each(ctx, analytics.Statement{Text: text}, func() error {
 			sum := found[slot]
 			sum.Slot = slot
 			sum.Hash += hash
@@ -65,7 +60,8 @@ const ownedSize = 50_000
 // ReadOwned calls f with what owners have in the slots from first to last, in no order. The slices are valid only during the
 // call. f may use other stores.
 func (s *Store) ReadOwned(ctx context.Context, owners []uint64, first, last int64, f func(analytics.Owned) error) error {
-	ctx = unhurried(ctx)
+	ctx, cancel := unhurried(ctx)
+	defer cancel()
 	from, to := first*slotMillis, (last+1)*slotMillis
 	var o analytics.Owned
 	flush := func() (err error) {
@@ -110,10 +106,12 @@ func (s *Store) WriteOwned(ctx context.Context, o analytics.Owned) error {
 
 // OwnedKeys calls f with a hash of the key of each click and conversion that owners have in a slot.
 func (s *Store) OwnedKeys(ctx context.Context, owners []uint64, slot int64, f func(hash uint64)) error {
+	ctx, cancel := unhurried(ctx)
+	defer cancel()
 	var hash uint64
 	for _, t := range []struct{ table, columns string }{{"clicks", "edge, epoch, lane, seq, ts, link"}, {"conversions", "link, ts, tag, goal, once"}} {
 		text := fmt.Sprintf(`SELECT DISTINCT cityHash64('%s', %s) FROM %s WHERE %s AND %s`, t.table, t.columns, t.table, analytics.OwnedBy(owners), times([]span{{slot * slotMillis, (slot + 1) * slotMillis}}))
-		if err := s.each(unhurried(ctx), analytics.Statement{Text: text}, func() error { f(hash); return nil }, &hash); err != nil {
+		if err := s.each(ctx, analytics.Statement{Text: text}, func() error { f(hash); return nil }, &hash); err != nil {
 			return wrap("compare the clicks of workspaces", err)
 		}
 	}
@@ -123,7 +121,8 @@ func (s *Store) OwnedKeys(ctx context.Context, owners []uint64, slot int64, f fu
 // Forget deletes everything that owners have. No process may insert clicks of them meanwhile, and reports must exclude them,
 // because rollups still count them for a while after their clicks are gone. Forget may be repeated.
 func (s *Store) Forget(ctx context.Context, owners []uint64) error {
-	patient := mutating(ctx)
+	patient, cancel := mutating(ctx)
+	defer cancel()
 	remove := func(tables ...string) error {
 		for _, table := range tables {
 			if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE %s`, s.dialect.Table(table), analytics.OwnedBy(owners))); err != nil {

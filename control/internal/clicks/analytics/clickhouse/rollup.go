@@ -211,7 +211,8 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 	if err := s.insert(ctx, "rollup_begun", len(slotList), []field{{"slot", made(slotList)}, {"build", made(builds)}}); err != nil {
 		return err
 	}
-	ctx = driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 20 * patience, "max_bytes_before_external_group_by": 1 << 30, "max_threads": 2}))
+	ctx, cancel := within(ctx, 20*patience*time.Second, driver.Settings{"max_bytes_before_external_group_by": 1 << 30, "max_threads": 2})
+	defer cancel()
 	for _, t := range []struct{ table, keys string }{{"rollup_visits", visitKeys}, {"rollup_counts", countKeys}} {
 		if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %s (slot, %s, clicks, last, build)
 			SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, %s, count(), max(toUnixTimestamp64Milli(ts) %% %d), %d + slot * %d

@@ -1,0 +1,32 @@
+package clickhouse
+
+import (
+	"context"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// patience is how many seconds the server may work on a statement, unless the URL sets another limit.
+const patience = 60
+
+// unlimited is the limit of statements that take as long as they need.
+const unlimited = 30 * 24 * time.Hour
+
+// within replaces the limit on the time of statements. It sets a deadline, because the driver derives two limits from that:
+// max_execution_time, and the time for which it reads a response over the native protocol. The latter is five minutes otherwise.
+func within(ctx context.Context, limit time.Duration, settings driver.Settings) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	return driver.Context(ctx, driver.WithSettings(settings)), cancel
+}
+
+// unhurried lifts the limit on the time of statements.
+func unhurried(ctx context.Context) (context.Context, context.CancelFunc) {
+	return within(ctx, unlimited, driver.Settings{})
+}
+
+// mutating makes statements wait until the server, or every server of a cluster, has rewritten the parts. By default, ON
+// CLUSTER statements fail after three minutes, while the servers go on. Large tables take longer.
+func mutating(ctx context.Context) (context.Context, context.CancelFunc) {
+	return within(ctx, unlimited, driver.Settings{"mutations_sync": 2, "distributed_ddl_task_timeout": -1})
+}
