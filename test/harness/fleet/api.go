@@ -124,11 +124,17 @@ func (a *API) Create(target string, more map[string]any) (l Link) {
 // Report returns the total clicks in a link's report from a month ago until tomorrow. Shortly before midnight, an edge whose
 // clock is ahead records clicks of the next day.
 func (a *API) Report(id string) (int, error) {
+	clicks, _, err := a.ReportStatus(id)
+	return clicks, err
+}
+
+// ReportStatus is Report with the status of the answer.
+func (a *API) ReportStatus(id string) (clicks, status int, err error) {
 	const day = 24 * time.Hour
 	now := time.Now().UTC()
 	var out struct{ TotalClicks int }
-	_, _, err := a.Call("GET", fmt.Sprintf("/api/analytics/urls/%s?startDate=%s&endDate=%s", id, now.Add(-30*day).Format(time.DateOnly), now.Add(day).Format(time.DateOnly)), nil, &out)
-	return out.TotalClicks, err
+	status, _, err = a.Call("GET", fmt.Sprintf("/api/analytics/urls/%s?startDate=%s&endDate=%s", id, now.Add(-30*day).Format(time.DateOnly), now.Add(day).Format(time.DateOnly)), nil, &out)
+	return out.TotalClicks, status, err
 }
 
 // URL returns the base URL.

@@ -10,6 +10,8 @@ import (
 	"bufio"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -68,6 +70,8 @@ type Config struct {
 	Files int
 	// NativeStore selects ClickHouse's native protocol instead of HTTP.
 	NativeStore bool
+	// Shards are the names of click stores beside the first one, which is called main.
+	Shards []string
 }
 
 // Program is the name of one of our programs.
@@ -105,6 +109,8 @@ type Fleet struct {
 	KafkaProxy, StoreProxy, PlaneProxy *faultproxy.Proxy
 	// Store queries ClickHouse directly.
 	Store clickstore.Store
+	// Shards are the click stores of Config.Shards.
+	Shards []Shard
 
 	t                testing.TB
 	cfg              Config
@@ -118,6 +124,13 @@ const (
 	adminPassword = "the-admin-of-this-test"
 	publicBase    = "https://sho.rt"
 )
+
+// Shard is a further click store, without a proxy.
+type Shard struct {
+	Name    string
+	Process *Process
+	Store   clickstore.Store
+}
 
 // Start starts everything and waits until it serves.
 func Start(t testing.TB, cfg Config) *Fleet {
@@ -223,8 +236,32 @@ func (f *Fleet) StoreURL() string {
 	return scheme + "://" + f.StoreProxy.Addr() + "/default"
 }
 
+// storeEnv is the setting that names the click stores.
+func (f *Fleet) storeEnv() string {
+	if len(f.Shards) == 0 {
+		return "CLICKHOUSE_URL=" + f.StoreURL()
+	}
+	list := []string{"main=" + f.StoreURL()}
+	for _, sh := range f.Shards {
+		list = append(list, sh.Name+"="+sh.Store.URL+"/default")
+	}
+	return "CLICKHOUSE_URLS=" + strings.Join(list, ",")
+}
+
+// Command returns an operator's command of control, which the caller starts.
+func (f *Fleet) Command(args ...string) *exec.Cmd {
+	f.t.Helper()
+	path := f.cfg.Programs[Control]
+	if path == "" {
+		path = binary(f.t, f.cfg.built(Control))
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), "DATABASE_URL="+f.DatabaseURL(), f.storeEnv(), "ENCRYPTION_KEY="+strings.Repeat("e", 32))
+	return cmd
+}
+
 func (f *Fleet) control(name, roles string) *Node {
-	env := append([]string{"ROLES=" + roles, "DATABASE_URL=" + f.DatabaseURL(), "CLICKHOUSE_URL=" + f.StoreURL(),
+	env := append([]string{"ROLES=" + roles, "DATABASE_URL=" + f.DatabaseURL(), f.storeEnv(),
 		"JWT_SECRET=" + strings.Repeat("j", 32), "ENCRYPTION_KEY=" + strings.Repeat("e", 32), "EDGE_TOKENS=" + edgeToken,
 		"ADMIN_EMAIL=" + adminEmail, "ADMIN_PASSWORD=" + adminPassword,
 		"RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0", "RATE_LIMIT_CONVERSIONS=0"}, f.cfg.ControlEnv...)

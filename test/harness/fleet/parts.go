@@ -136,7 +136,8 @@ func cacheDir() (string, error) {
 // engine is the path of ClickHouse's engine in the cache, where deploy/dev/parts puts it.
 const engine = "chdb-26.5.3/libchdb.so"
 
-func (f *Fleet) startClickHouse() {
+// engineLib returns the path of the engine.
+func (f *Fleet) engineLib() string {
 	f.t.Helper()
 	lib := os.Getenv("CHDB_LIB")
 	if lib == "" {
@@ -149,15 +150,31 @@ func (f *Fleet) startClickHouse() {
 	if _, err := os.Stat(lib); err != nil {
 		f.t.Fatalf("ClickHouse engine not found (%v); deploy/dev/parts downloads it", err)
 	}
-	addr, native := testkit.FreeAddr(f.t), testkit.FreeAddr(f.t)
-	f.ClickHouse = process(f.t, f.Dir, "clickhouse", binary(f.t, "chd"), []string{"-listen", addr, "-native", native, "-data", filepath.Join(f.Dir, "clickhouse"), "-lib", lib}, nil, answers("http://"+addr+"/ping"))
-	f.ClickHouse.Start()
-	target := addr
-	if f.cfg.NativeStore {
-		target = native
+	return lib
+}
+
+// startEngine starts a ClickHouse engine and returns the addresses of its HTTP and native interfaces.
+func (f *Fleet) startEngine(name string) (p *Process, addr, native string) {
+	f.t.Helper()
+	addr, native = testkit.FreeAddr(f.t), testkit.FreeAddr(f.t)
+	p = process(f.t, f.Dir, name, binary(f.t, "chd"), []string{"-listen", addr, "-native", native, "-data", filepath.Join(f.Dir, name), "-lib", f.engineLib()}, nil, answers("http://"+addr+"/ping"))
+	p.Start()
+	return p, addr, native
+}
+
+func (f *Fleet) startClickHouse() {
+	f.t.Helper()
+	var addr, target string
+	f.ClickHouse, addr, target = f.startEngine("clickhouse")
+	if !f.cfg.NativeStore {
+		target = addr
 	}
 	f.StoreProxy = f.proxy(testkit.FreeAddr(f.t), target)
 	f.Store = clickstore.Store{URL: "http://" + addr}
+	for _, name := range f.cfg.Shards {
+		p, addr, _ := f.startEngine("clickhouse-" + name)
+		f.Shards = append(f.Shards, Shard{name, p, clickstore.Store{URL: "http://" + addr}})
+	}
 }
 
 func (f *Fleet) startKafka() {
