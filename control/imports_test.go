@@ -92,7 +92,7 @@ var layers = []archtest.Layer{
 	{
 		Path: "control/internal/clicks/analytics/clickhouse",
 		Is:   "the adapter of the click store for fleets, for cmd only",
-		May:  []string{"control/internal/clicks/analytics"},
+		May:  []string{"control/internal/clicks/analytics", "control/internal/platform/problem"},
 	},
 	{
 		Path: "control/internal/clicks/analytics/duckdb",
@@ -120,7 +120,7 @@ var layers = []archtest.Layer{
 		Path: "control/internal/platform/backup/fleet",
 		Is:   "backups of a fleet, for cmd only: they copy what the adapters keep, in the adapters' own formats, so ports are not enough",
 		May: []string{
-			"control/internal/clicks/analytics", "control/internal/clicks/analytics/clickhouse", "control/internal/clicks/ingest/kafkasource",
+			"control/internal/clicks/analytics", "control/internal/clicks/ingest/kafkasource",
 			"control/internal/manage/media", "control/internal/manage/media/object", "control/internal/platform", "control/internal/store",
 		},
 	},

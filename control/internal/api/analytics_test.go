@@ -370,7 +370,10 @@ func (b brokenClicks) Clicks(context.Context, analytics.Scope, int, func(*analyt
 	return b.err
 }
 
-func (b brokenClicks) Lines(context.Context, analytics.Query) ([]analytics.Line, error) {
+// awayClicks fails at every question of a report.
+type awayClicks struct{ brokenClicks }
+
+func (b awayClicks) Lines(context.Context, analytics.Query) ([]analytics.Line, error) {
 	return nil, b.err
 }
 
@@ -380,7 +383,7 @@ func TestReports_while_the_click_store_is_away(t *testing.T) {
 	away := &problem.Error{Kind: problem.Unavailable, Message: "The click store is not available at the moment.", RetryAfter: 5 * time.Second}
 	w := small(t, func(world *world, cfg *api.Config, deps *api.Deps) {
 		withLinks(world, cfg, deps)
-		deps.Reports = report.New(world.store, brokenClicks{err: fmt.Errorf("query clicks: %w", errors.Join(cause, away))}, func() time.Time { return reportDay }).On("sho.rt")
+		deps.Reports = report.New(world.store, awayClicks{brokenClicks{err: fmt.Errorf("query clicks: %w", errors.Join(cause, away))}}, func() time.Time { return reportDay }).On("sho.rt")
 	})
 	r := w.do("GET", "/api/analytics/overview", "", as(w.ann)).want(503)
 	if r.Header.Get("Retry-After") != "5" || strings.Contains(r.text, "10.0.0.7") || !strings.Contains(r.text, away.Message) {
