@@ -27,12 +27,29 @@ type ClickMove struct {
 
 // ClickDirectory is the part of the directory of shards that changes.
 type ClickDirectory struct {
-	Version uint64 // rises with every change
-	Moves   []ClickMove
+	Version  uint64 // rises with every change
+	Moves    []ClickMove
+	Replicas []ClickReplica
 }
 
-// ClickDirectory reads the version and the moves of the directory at one moment.
+// ClickDirectory reads the directory at one moment.
 func (c Conn) ClickDirectory(ctx context.Context) (d ClickDirectory, err error) {
+	for {
+		if d, err = c.clickMoves(ctx); err != nil {
+			return d, err
+		}
+		if d.Replicas, err = c.ClickReplicas(ctx); err != nil {
+			return d, err
+		}
+		// The statements may see different moments. All changes raise the version, so an equal version means that they did not.
+		if version, err := c.ClickDirectoryVersion(ctx); err != nil || version == d.Version {
+			return d, err
+		}
+	}
+}
+
+// clickMoves reads the version and the moves of the directory at one moment.
+func (c Conn) clickMoves(ctx context.Context) (d ClickDirectory, err error) {
 	var workspace, move, ago sql.NullInt64
 	var source, target, phase, host sql.NullString
 	_, err = All(ctx, c, func(row interface{ Scan(...any) error }) (none struct{}, err error) {

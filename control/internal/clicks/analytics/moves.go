@@ -65,6 +65,12 @@ type MoveRow struct {
 	Inside                    uint8 // 1: the link moved to the workspace; 0: from it
 }
 
+// LoggedMove is a MoveRow with the log that it is from.
+type LoggedMove struct {
+	Log int64
+	MoveRow
+}
+
 // MoveRows returns the rows of moves.
 func MoveRows(list []Move) []MoveRow {
 	rows := make([]MoveRow, 0, 2*len(list))

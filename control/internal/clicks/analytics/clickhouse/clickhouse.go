@@ -127,14 +127,14 @@ var clustered = driver.Settings{
 // With a shared pool, the connections of reports would grow to that size too.
 const maxWriters = 3
 
-// Open connects, and migrates the tables.
-func Open(ctx context.Context, cfg Config) (*Store, error) {
+// options returns the options of the driver.
+func options(cfg Config) (*driver.Options, error) {
 	if cfg.Conns < 0 {
-		return nil, fmt.Errorf("open clicks: the number of connections must not be negative: %d", cfg.Conns)
+		return nil, fmt.Errorf("the number of connections must not be negative: %d", cfg.Conns)
 	}
 	opt, err := driver.ParseDSN(cfg.URL)
 	if err != nil {
-		return nil, fmt.Errorf("open clicks: %w", err)
+		return nil, err
 	}
 	if opt.Settings == nil {
 		opt.Settings = driver.Settings{}
@@ -155,6 +155,15 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	opt.MaxIdleConns = opt.MaxOpenConns
 	opt.FreeBufOnConnRelease = true
 	opt.ClientInfo.Products = append(opt.ClientInfo.Products, struct{ Name, Version string }{"shortline", ""})
+	return opt, nil
+}
+
+// Open connects, and migrates the tables.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	opt, err := options(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open clicks: %w", err)
+	}
 	d := dialect{cfg.Cluster}
 	conn, err := connect(ctx, opt, d)
 	if err != nil {

@@ -19,7 +19,7 @@ const contents = `edge, epoch, lane, seq, ts, link, owner, variant, rule, ip, vi
 // converted are those of a conversion.
 const converted = contents + `, tag, goal, once, value, currency, external_id, repeatable, occurred_at, received_at, sender, browser_sent, attributed, version`
 
-// OwnedSlots sums up what owners have, in ascending order of slots.
+// OwnedSlots sums up what owners have, in ascending order of slots. Here and in the methods below, no owners mean everyone.
 func (s *Store) OwnedSlots(ctx context.Context, owners []uint64) ([]analytics.OwnedSlot, error) {
 	ctx, cancel := unhurried(ctx)
 	defer cancel()
@@ -121,6 +121,9 @@ func (s *Store) OwnedKeys(ctx context.Context, owners []uint64, slot int64, f fu
 // Forget deletes everything that owners have. No process may insert clicks of them meanwhile, and reports must exclude them,
 // because rollups still count them for a while after their clicks are gone. Forget may be repeated.
 func (s *Store) Forget(ctx context.Context, owners []uint64) error {
+	if len(owners) == 0 {
+		return nil // elsewhere, no owners mean everyone
+	}
 	patient, cancel := mutating(ctx)
 	defer cancel()
 	remove := func(tables ...string) error {

@@ -2,9 +2,12 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
+	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
@@ -85,6 +88,28 @@ func (s *Store) Identify(ctx context.Context) (string, error) {
 		return "", wrap("insert the identity", err)
 	}
 	return s.Identity(ctx)
+}
+
+// IdentityAt returns the identity of the tables at a URL. Unlike Open, it makes neither a database nor tables; "" means that there
+// are none, or that they have no identity.
+func IdentityAt(ctx context.Context, cfg Config) (id string, err error) {
+	opt, err := options(cfg)
+	if err != nil {
+		return "", fmt.Errorf("look for clicks: %w", err)
+	}
+	conn, err := driver.Open(opt)
+	if err != nil {
+		return "", fmt.Errorf("look for clicks: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	has, err := exists(ctx, conn, dialect{cfg.Cluster}, "identity")
+	if code(err) == codeNoDatabase {
+		return "", nil
+	}
+	if err == nil && has {
+		err = conn.QueryRow(ctx, `SELECT min(id) FROM identity`).Scan(&id)
+	}
+	return id, wrap("look for clicks", err)
 }
 
 // HasClicks reports whether clicks, conversions or losses are stored. Marks of lanes do not count.

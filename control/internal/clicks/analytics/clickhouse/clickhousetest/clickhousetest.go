@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/shortline/shortline/shared/testkit"
@@ -55,6 +56,12 @@ func (s *Server) Kill() {
 	_ = s.cmd.Process.Kill() // it may have ended already
 	<-s.ended
 }
+
+// Pause stops the server without ending it: connections stay open, and nothing answers. Resume lets it go on.
+func (s *Server) Pause() { _ = s.cmd.Process.Signal(syscall.SIGSTOP) } // it may have ended
+
+// Resume ends a Pause.
+func (s *Server) Resume() { _ = s.cmd.Process.Signal(syscall.SIGCONT) } // it may have ended
 
 // Restart starts the server again after Kill, with the same tables and address.
 func (s *Server) Restart(t testing.TB) {
