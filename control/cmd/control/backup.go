@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/replicated"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/sharded"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
@@ -59,12 +59,12 @@ func (k *keeper) clusters() (list []kafkasource.Config, err error) {
 }
 
 // with connects to all stores and calls f. use makes the click store of the opened ones.
-func (k *keeper) with(ctx context.Context, out io.Writer, use func(stores map[string]*clickhouse.Store, all *fleet.Fleet) error, f func(*fleet.Fleet) error) (err error) {
+func (k *keeper) with(ctx context.Context, out io.Writer, open func(context.Context, shardAt) (replicated.Server, error), use func(stores map[string]replicated.Server, all *fleet.Fleet) error, f func(*fleet.Fleet) error) (err error) {
 	list, err := k.ClickHouse.shards()
 	if err != nil {
 		return err
 	}
-	stores, err := k.ClickHouse.each(ctx, list)
+	stores, err := opened(ctx, list, open)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (k *keeper) with(ctx context.Context, out io.Writer, use func(stores map[st
 }
 
 // allShards returns the store of all shards.
-func allShards(list []shardAt, stores map[string]*clickhouse.Store, directory sharded.Directory) *sharded.Store {
+func allShards(list []shardAt, stores map[string]replicated.Server, directory sharded.Directory) *sharded.Store {
 	all := sharded.New(namesOf(list), directory)
 	for name, s := range stores {
 		all.Use(name, s)
@@ -109,7 +109,7 @@ func backUp(ctx context.Context, k *keeper, args []string, out io.Writer) (err e
 	if err != nil {
 		return err
 	}
-	use := func(stores map[string]*clickhouse.Store, f *fleet.Fleet) error {
+	use := func(stores map[string]replicated.Server, f *fleet.Fleet) error {
 		f.Clicks = stores[list[0].name]
 		if several {
 			for name, s := range stores {
@@ -121,7 +121,10 @@ func backUp(ctx context.Context, k *keeper, args []string, out io.Writer) (err e
 		}
 		return nil
 	}
-	return k.with(ctx, out, use, func(f *fleet.Fleet) error {
+	open := func(ctx context.Context, sh shardAt) (replicated.Server, error) {
+		return k.ClickHouse.shard(ctx, sh, directory)
+	}
+	return k.with(ctx, out, open, use, func(f *fleet.Fleet) error {
 		m, err := f.Backup(ctx, args[0])
 		if err != nil {
 			return err
@@ -132,7 +135,7 @@ func backUp(ctx context.Context, k *keeper, args []string, out io.Writer) (err e
 }
 
 // restored makes a fleet restore clicks into the shards that the backup names.
-func (k *keeper) restored(stores map[string]*clickhouse.Store, f *fleet.Fleet) error {
+func (k *keeper) restored(stores map[string]replicated.Server, f *fleet.Fleet) error {
 	list, err := k.ClickHouse.shards()
 	if err != nil {
 		return err
@@ -177,8 +180,11 @@ func restore(ctx context.Context, k *keeper, args []string, out io.Writer) error
 	if flags.NArg() != 1 {
 		return errors.New("usage: control restore [-force] DIR")
 	}
-	return k.with(ctx, out, k.restored, func(f *fleet.Fleet) error {
+	return k.with(ctx, out, k.ClickHouse.emptied, k.restored, func(f *fleet.Fleet) error {
 		m, err := f.Restore(ctx, flags.Arg(0), *force)
+		if err == nil {
+			err = k.again(ctx)
+		}
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/replicated"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/sharded"
 	"github.com/shortline/shortline/control/internal/clicks/shards"
 	"github.com/shortline/shortline/control/internal/store"
@@ -32,9 +33,17 @@ func (c clicksAt) directory(ctx context.Context, st *store.Store, log *slog.Logg
 	if err := d.Record(ctx); err != nil {
 		return nil, false, err
 	}
-	several, err := d.Several(ctx)
+	servers, replicas := map[string][]string{}, false
+	for _, sh := range list {
+		servers[sh.name] = sh.addresses()
+		replicas = replicas || len(sh.copies) > 0
+	}
+	several, err := d.Several(ctx, replicas)
 	if err == nil && several {
 		err = d.Check(ctx)
+	}
+	if err == nil && several {
+		err = d.CheckReplicas(ctx, servers)
 	}
 	return d, several, err
 }
@@ -72,6 +81,18 @@ func (p *plane) useClicks(ctx context.Context, maintain bool) error {
 	all := sharded.New(directory.Names(), directory)
 	p.clicks = app.Clicks{Store: all, Opened: all.Opened()}
 	for _, sh := range list {
+		copies := len(sh.copies) > 0
+		if !copies {
+			if copies, err = directory.Replicated(ctx, sh.name); err != nil {
+				return err
+			}
+		}
+		if copies {
+			if err := p.useReplicas(sh, directory, all, maintain); err != nil {
+				return err
+			}
+			continue
+		}
 		p.adapters = append(p.adapters, adapter{"ClickHouse shard " + sh.name, service.Func(func(ctx context.Context) error { return p.openShard(ctx, sh, directory, all, maintain) })})
 	}
 	if err := p.Registry.Register(all); err != nil {
@@ -118,7 +139,7 @@ func (p *plane) openShard(ctx context.Context, sh shardAt, directory *shards.Dir
 		return nil
 	}
 	all.Use(sh.name, clicks)
-	return p.maintain(ctx, clicks, prometheus.WrapRegistererWith(prometheus.Labels{"shard": sh.name}, p.Registry), maintain)
+	return p.maintain(ctx, clicks, prometheus.WrapRegistererWith(prometheus.Labels{"shard": sh.name, "server": address(sh.url)}, p.Registry), maintain)
 }
 
 // maintain builds rollups until ctx ends, if the process stores clicks.
@@ -171,6 +192,10 @@ func listShards(ctx context.Context, o *shardOperator, _ []string, out io.Writer
 		if err != nil {
 			return err
 		}
+		servers, err := d.Replicas(ctx)
+		if err != nil {
+			return err
+		}
 		if len(known) == 0 {
 			fmt.Fprintln(out, "all clicks are in one click store; CLICKHOUSE_URLS adds others")
 		}
@@ -180,6 +205,11 @@ func listShards(ctx context.Context, o *shardOperator, _ []string, out io.Writer
 				state = "open to new workspaces"
 			}
 			fmt.Fprintf(out, "%-31s  %s, %d workspaces\n", sh.Name, state, sh.Workspaces)
+			for _, r := range servers {
+				if r.Shard == sh.Name {
+					fmt.Fprintf(out, "  %s: %s\n", r.Address, stateOf(r))
+				}
+			}
 		}
 		moves, err := d.Moves(ctx)
 		for _, text := range moves {
@@ -213,7 +243,7 @@ func moveWorkspace(ctx context.Context, o *shardOperator, args []string, out io.
 			}
 			workspaces = append(workspaces, num)
 		}
-		return o.servers(ctx, list, func(stores map[string]*clickhouse.Store) error {
+		return o.servers(ctx, st, list, func(stores map[string]replicated.Server) error {
 			servers := map[string]shards.MovingServer{}
 			for name, s := range stores {
 				servers[name] = s
@@ -236,8 +266,13 @@ func moveWorkspace(ctx context.Context, o *shardOperator, args []string, out io.
 }
 
 // servers opens all shards and calls f with them by name.
-func (o *shardOperator) servers(ctx context.Context, list []shardAt, f func(map[string]*clickhouse.Store) error) (err error) {
-	stores, err := o.ClickHouse.each(ctx, list)
+func (o *shardOperator) servers(ctx context.Context, st *store.Store, list []shardAt, f func(map[string]replicated.Server) error) (err error) {
+	directory, _, end, err := o.ClickHouse.running(ctx, st)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	stores, err := o.ClickHouse.each(ctx, list, directory)
 	if err != nil {
 		return err
 	}
@@ -248,8 +283,9 @@ func (o *shardOperator) servers(ctx context.Context, list []shardAt, f func(map[
 }
 
 func openShard(ctx context.Context, o *shardOperator, args []string, out io.Writer) error {
-	return o.with(ctx, func(d *shards.Directory, list []shardAt) error {
-		if err := o.servers(ctx, list, func(stores map[string]*clickhouse.Store) error {
+	return o.database(ctx, func(st *store.Store, list []shardAt) error {
+		d := shards.New(st, namesOf(list), slog.New(slog.DiscardHandler))
+		if err := o.servers(ctx, st, list, func(stores map[string]replicated.Server) error {
 			servers := map[string]shards.Server{}
 			for name, s := range stores {
 				servers[name] = s
@@ -268,6 +304,9 @@ func adoptShard(ctx context.Context, o *shardOperator, args []string, out io.Wri
 		for _, sh := range list {
 			if sh.name != args[0] {
 				continue
+			}
+			if len(sh.copies) > 0 {
+				return fmt.Errorf("the shard %q has several servers, which replace each other: a server that was emptied is filled again", sh.name)
 			}
 			s, err := o.ClickHouse.open(ctx, sh, nil)
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/replicated"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/sharded"
 	"github.com/shortline/shortline/control/internal/clicks/shards"
 	"github.com/shortline/shortline/shared/config"
@@ -19,13 +20,16 @@ import (
 // clicksAt holds the settings of the click store.
 type clicksAt struct {
 	URL       config.Secret `env:"CLICKHOUSE_URL" help:"clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http(s):// with the port of the HTTP interface (roles api, ingest and experiments)"`
-	URLs      config.Secret `env:"CLICKHOUSE_URLS" help:"several click stores (shards) instead of CLICKHOUSE_URL, as name=URL, separated by commas; the shard that has the existing clicks comes first. CLICKHOUSE_URL is the same as one shard with the name main. All processes need the same list; see operations.md to add a shard"`
+	URLs      config.Secret `env:"CLICKHOUSE_URLS" help:"several click stores (shards) instead of CLICKHOUSE_URL, as name=URL, separated by commas; the shard that has the existing clicks comes first. Several servers that have the same clicks are separated by |. CLICKHOUSE_URL is the same as one shard with the name main. All processes need the same list; see operations.md to add a shard"`
 	Cluster   string        `env:"CLICKHOUSE_CLUSTER" help:"name of the cluster for replicated and sharded tables; empty means a single server. The choice cannot be changed later. We have not run this mode: try it with your cluster first. Inserts wait for a majority of a shard's replicas. Use two: that is both. Of three, one may lack clicks, and so would reports that read it"`
 	Retention int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"number of days for which clicks are kept; they are deleted by whole months, and the counters of links, variants and rules still include them (role ingest); 0 means no limit"`
 }
 
 // shardAt is one click store of the settings.
-type shardAt struct{ name, url string }
+type shardAt struct {
+	name, url string
+	copies    []string // URLs of other servers that have the same clicks
+}
 
 // mainShard is the name of the only shard of CLICKHOUSE_URL.
 const mainShard = "main"
@@ -45,7 +49,7 @@ func (c clicksAt) configured() bool { return c.URL != "" || c.URLs != "" }
 // shards returns the click stores of the settings. Errors never contain a URL, which may have a password.
 func (c clicksAt) shards() ([]shardAt, error) {
 	if c.URLs == "" {
-		return []shardAt{{mainShard, c.URL.Reveal()}}, storeAddress("CLICKHOUSE_URL", c.URL.Reveal())
+		return []shardAt{{name: mainShard, url: c.URL.Reveal()}}, storeAddress("CLICKHOUSE_URL", c.URL.Reveal())
 	}
 	if c.URL != "" {
 		return nil, errors.New("CLICKHOUSE_URL: must be empty if CLICKHOUSE_URLS is set; write its value there as the first shard: main=URL")
@@ -66,26 +70,66 @@ func (c clicksAt) shards() ([]shardAt, error) {
 		if i+1 < len(starts) {
 			end = starts[i+1][0]
 		}
-		sh := shardAt{text[at[2]:at[3]], strings.TrimSpace(text[at[3]+1 : end])}
+		sh := shardAt{name: text[at[2]:at[3]]}
+		sh.url, sh.copies = servers(text[at[3]+1 : end])
 		switch {
 		case !shardName.MatchString(sh.name):
 			problem("the name of shard %d must have up to 31 lower-case letters, digits and hyphens, and begin with a letter", i+1)
 		case names[sh.name]:
 			problem("two shards have the name %q", sh.name)
-		case urls[sh.url] != "":
-			problem("the shards %q and %q have the same URL", urls[sh.url], sh.name)
-		default:
-			if err := storeAddress(fmt.Sprintf("CLICKHOUSE_URLS: shard %q", sh.name), sh.url); err != nil {
-				problems = append(problems, err)
-			}
 		}
-		names[sh.name], urls[sh.url] = true, sh.name
+		for _, url := range sh.all() {
+			if err := storeAddress(fmt.Sprintf("CLICKHOUSE_URLS: shard %q", sh.name), url); err != nil {
+				problems = append(problems, err)
+			} else if in := urls[address(url)]; in == sh.name {
+				problem("the shard %q has two servers with the same address", sh.name)
+			} else if in != "" {
+				problem("the shards %q and %q have the same URL", in, sh.name)
+			}
+			urls[address(url)] = sh.name
+		}
+		if len(sh.copies) > 0 && c.Cluster != "" {
+			problem("the shard %q has several servers, and CLICKHOUSE_CLUSTER is set; choose one of the two ways to have copies", sh.name)
+		}
+		names[sh.name] = true
 		list = append(list, sh)
 	}
 	if len(list) > maxShards {
 		problem("at most %d shards", maxShards)
 	}
 	return list, errors.Join(problems...)
+}
+
+// servers splits the URLs of a shard. They are separated by |, because a URL may contain commas.
+func servers(text string) (first string, others []string) {
+	list := strings.Split(text, "|")
+	for i, url := range list {
+		list[i] = strings.TrimSpace(url)
+	}
+	if len(list) > 1 {
+		others = list[1:]
+	}
+	return list[0], others
+}
+
+// all returns the URLs of all servers of a shard.
+func (sh shardAt) all() []string { return append([]string{sh.url}, sh.copies...) }
+
+// addresses returns their addresses.
+func (sh shardAt) addresses() (list []string) {
+	for _, url := range sh.all() {
+		list = append(list, address(url))
+	}
+	return list
+}
+
+// address returns the part of a URL that people may see: hosts, ports and the database.
+func address(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return u.Host + u.Path
 }
 
 // storeAddress checks the URL of a click store.
@@ -118,21 +162,21 @@ func (c clicksAt) open(ctx context.Context, sh shardAt, log *slog.Logger) (*clic
 	return s, err
 }
 
-// all opens the click stores for commands; all must answer. Without a directory, only questions that name no workspace have
-// an answer, and clicks of workspaces that move count twice. The caller runs the directory.
+// all opens the click stores for commands; all shards must answer. Without a directory, only questions that name no workspace
+// have an answer, and clicks of workspaces that move count twice. The caller runs the directory.
 func (c clicksAt) all(ctx context.Context, directory *shards.Directory) (analytics.Store, error) {
 	list, err := c.shards()
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 1 && directory == nil {
+	if len(list) == 1 && directory == nil && len(list[0].copies) == 0 {
 		return c.open(ctx, list[0], nil)
 	}
 	var knows sharded.Directory // nil, unlike an interface with a nil *shards.Directory
 	if directory != nil {
 		knows = directory
 	}
-	stores, err := c.each(ctx, list)
+	stores, err := c.each(ctx, list, directory)
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +192,16 @@ func (c clicksAt) all(ctx context.Context, directory *shards.Directory) (analyti
 	return all, nil
 }
 
-// each opens all click stores, by name.
-func (c clicksAt) each(ctx context.Context, list []shardAt) (map[string]*clickhouse.Store, error) {
-	stores := map[string]*clickhouse.Store{}
+// each opens all click stores, by name. The directory knows which servers of a shard are in sync.
+func (c clicksAt) each(ctx context.Context, list []shardAt, directory *shards.Directory) (map[string]replicated.Server, error) {
+	return opened(ctx, list, func(ctx context.Context, sh shardAt) (replicated.Server, error) { return c.shard(ctx, sh, directory) })
+}
+
+// opened opens all click stores, by name.
+func opened(ctx context.Context, list []shardAt, open func(context.Context, shardAt) (replicated.Server, error)) (map[string]replicated.Server, error) {
+	stores := map[string]replicated.Server{}
 	for _, sh := range list {
-		s, err := c.open(ctx, sh, nil)
+		s, err := open(ctx, sh)
 		if err != nil {
 			for _, s := range stores {
 				err = errors.Join(err, s.Close())
@@ -162,6 +211,14 @@ func (c clicksAt) each(ctx context.Context, list []shardAt) (map[string]*clickho
 		stores[sh.name] = s
 	}
 	return stores, nil
+}
+
+// shard opens one click store, with one server or several.
+func (c clicksAt) shard(ctx context.Context, sh shardAt, directory *shards.Directory) (replicated.Server, error) {
+	if len(sh.copies) > 0 {
+		return c.copies(ctx, sh, directory)
+	}
+	return c.open(ctx, sh, nil)
 }
 
 func namesOf(list []shardAt) []string {

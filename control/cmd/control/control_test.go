@@ -97,6 +97,7 @@ type process struct {
 	api, ops string
 	token    string // access token of a session
 	output   *safe
+	end      func() // ends it; the test does so in any case
 }
 
 type safe struct {
@@ -138,12 +139,13 @@ func start(t *testing.T, env map[string]string) *process {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, s, p.output, p.output) }()
-	t.Cleanup(func() {
+	p.end = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("run: %v\n%s", err, p.output)
 		}
 	})
+	t.Cleanup(p.end)
 	return p
 }
 

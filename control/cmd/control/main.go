@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/shortline/shortline/control/internal/clicks/shards"
 	"github.com/shortline/shortline/control/internal/commands"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/store"
@@ -36,6 +37,8 @@ var controlProgram = cli.Program{
 		command("open-shard", "NAME", "let new workspaces be assigned to a shard that all processes know", openShard),
 		command("adopt-shard", "NAME", "accept that a shard is another database than before, because its server was replaced", adoptShard),
 		command("move-workspace", "[-cancel] SHARD WORKSPACE...", "move the clicks of workspaces, named by slug or ID, to another shard while clicks arrive; after an interruption, the same command continues", moveWorkspace),
+		command("remove-replica", "SHARD ADDRESS", "take a server out of a shard with several servers", removeReplica),
+		command("verify-replicas", "", "compare what the servers of each shard have of each day", verifyReplicas),
 		command("rotate-keys", "", "encrypt all secrets again with the first key of ENCRYPTION_KEY", rotateKeys),
 		command("keys", commands.KeysArgs, "list the API keys of all users; -legacy lists only those that a release without checksums has created", listKeys),
 		command("backup", "DIR", "write a backup of the database, the clicks and the images into a new folder; the fleet may keep running", backUp),
@@ -64,7 +67,23 @@ func command[T any, P operated[T]](name, args, about string, f func(ctx context.
 }
 
 func verifyClicks(ctx context.Context, s *clicksOperator, _ []string, out io.Writer) (err error) {
-	clicks, err := s.ClickHouse.all(ctx, nil)
+	var directory *shards.Directory
+	if s.DatabaseURL != "" {
+		links, err := store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: 2})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, links.Close()) }()
+		d, several, end, err := s.ClickHouse.running(ctx, links)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, end()) }()
+		if several {
+			directory = d
+		}
+	}
+	clicks, err := s.ClickHouse.all(ctx, directory)
 	if err != nil {
 		return err
 	}
@@ -106,12 +125,11 @@ func migrate(ctx context.Context, s *migrator, _ []string, out io.Writer) error 
 	if !s.ClickHouse.configured() {
 		return nil
 	}
-	clicks, err := s.ClickHouse.all(ctx, nil)
-	if err != nil {
+	if err := s.ClickHouse.migrate(ctx, out); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "the schema of ClickHouse is up to date")
-	return clicks.Close()
+	return nil
 }
 
 func verifyAudit(ctx context.Context, s *auditor, _ []string, out io.Writer) error {

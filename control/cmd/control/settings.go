@@ -217,7 +217,8 @@ type auditor struct {
 
 // clicksOperator holds the settings of commands on clicks.
 type clicksOperator struct {
-	ClickHouse clicksAt
+	DatabaseURL config.Secret `env:"DATABASE_URL" help:"postgres://USER:PASSWORD@HOST/DATABASE; needed while workspaces move to another shard, and if a shard has several servers"`
+	ClickHouse  clicksAt
 }
 
 // Validate reports every problem.

@@ -59,7 +59,7 @@ func TestBackup_of_shards(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, _ := at.shards()
-	stores, err := at.each(t.Context(), list)
+	stores, err := at.each(t.Context(), list, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestBackup_of_shards(t *testing.T) {
 		t.Helper()
 		at := clicksAt{URLs: config.Secret(urls)}
 		list, _ := at.shards()
-		stores, err := at.each(t.Context(), list)
+		stores, err := at.each(t.Context(), list, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -17,18 +17,18 @@ import (
 
 func TestShards_of_the_settings(t *testing.T) {
 	for text, want := range map[string][]shardAt{
-		"main=clickhouse://u:p@h:9000/d": {{"main", "clickhouse://u:p@h:9000/d"}},
-		"main=clickhouse://u:p@h1:9000,h2:9000/d?a=b, b-2=https://h3:8443/d": {
-			{"main", "clickhouse://u:p@h1:9000,h2:9000/d?a=b"}, {"b-2", "https://h3:8443/d"},
+		"main=clickhouse://u:p@h:9000/d": {{"main", "clickhouse://u:p@h:9000/d", nil}},
+		"main=clickhouse://u:p@h1:9000,h2:9000/d?a=b, b-2=https://h3:8443/d|http://h4/d | clickhouse://h5:9000,h6:9000/d": {
+			{"main", "clickhouse://u:p@h1:9000,h2:9000/d?a=b", nil}, {"b-2", "https://h3:8443/d", []string{"http://h4/d", "clickhouse://h5:9000,h6:9000/d"}},
 		},
 	} {
 		got, err := clicksAt{URLs: config.Secret(text)}.shards()
-		if err != nil || !slices.Equal(got, want) {
+		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
 	got, err := clicksAt{URL: "http://h/d"}.shards()
-	if err != nil || !slices.Equal(got, []shardAt{{"main", "http://h/d"}}) {
+	if err != nil || !reflect.DeepEqual(got, []shardAt{{"main", "http://h/d", nil}}) {
 		t.Errorf("CLICKHOUSE_URL: %v, %v", got, err)
 	}
 	for text, says := range map[string]string{
@@ -39,6 +39,8 @@ func TestShards_of_the_settings(t *testing.T) {
 		"a=http://secret@h/d,a=http://secret@i/d":         `two shards have the name "a"`,
 		"a=http://secret@h/d,b=http://secret@h/d":         `"a" and "b" have the same URL`,
 		"a=http://secret@h/d,b=ftp://secret@h/d":          `shard "b": must begin with`,
+		"a=http://secret@h/d|http://other@h/d":            `the shard "a" has two servers with the same address`,
+		"a=http://secret@h/d|ftp://secret@h/d":            `shard "a": must begin with`,
 		strings.Repeat("x", 40) + "=http://secret@h/d":    "the name of shard 1",
 		"a=http://secret@h/d,b=http:///secret":            `shard "b": must be an address`,
 		"a=http://secret@h/d,b=clickhouse://secret@:x:y/": `shard "b": must be an address`,

@@ -2,6 +2,7 @@ package shards
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,25 +19,39 @@ const (
 	stubborn = 5
 )
 
-// copy copies clicks to the target until both shards have the same. New clicks are stored in both, so what must be copied
-// are the clicks from before that.
+// copier makes a store have what another one has.
+type copier struct {
+	source, target MovingServer
+	owners         []uint64 // whose clicks; none: everyone's
+	both           bool     // whether the source also gets what only the target has
+	say            func(string)
+	pause          time.Duration // between two looks at the same thing
+}
+
+func (m *Mover) copier(mv move) *copier {
+	return &copier{source: m.servers[mv.source], target: m.servers[mv.target], owners: mv.workspaces, say: m.say, pause: m.pause}
+}
+
+var errDiffers = errors.New("clicks do not become the same in both stores")
+
+// run copies clicks to the target until both have the same. New clicks are stored in both, so what must be copied are the
+// clicks from before that.
 //
 // A slot that gets clicks at this moment may never be found equal: between a look at the source and one at the target, more
 // clicks arrive. Such a slot is complete when it was copied after new clicks had begun to be stored in both, and changes.
-func (m *Mover) copy(ctx context.Context, mv move) error {
-	source, target := m.servers[mv.source], m.servers[mv.target]
+func (c *copier) run(ctx context.Context) error {
 	copied := map[int64]analytics.OwnedSlot{} // what the source had when a slot was copied last
 	failed := map[int64]int{}
 	for {
-		from, err := source.OwnedSlots(ctx, mv.workspaces)
+		from, err := c.source.OwnedSlots(ctx, c.owners)
 		if err != nil {
 			return err
 		}
-		to, err := target.OwnedSlots(ctx, mv.workspaces)
+		to, err := c.target.OwnedSlots(ctx, c.owners)
 		if err != nil {
 			return err
 		}
-		var todo []analytics.OwnedSlot
+		var todo, back []analytics.OwnedSlot
 		complete := true
 		for _, slot := range differing(from, to) {
 			todo = append(todo, slot)
@@ -47,19 +62,25 @@ func (m *Mover) copy(ctx context.Context, mv move) error {
 			case had == slot: // nothing has arrived, and it differs
 				complete = false
 				if failed[slot.Slot]++; failed[slot.Slot] >= stubborn {
-					return fmt.Errorf("the clicks of %s do not become the same in both shards; run the command again, or cancel the move", slotTime(slot.Slot).Format(time.RFC3339))
+					return fmt.Errorf("%w: those of %s", errDiffers, slotTime(slot.Slot).Format(time.RFC3339))
 				}
+				back = append(back, slot)
 			}
 			copied[slot.Slot] = slot
 		}
-		if err := m.transfer(ctx, mv, todo); err != nil {
+		if err := c.transfer(ctx, c.source, c.target, todo); err != nil {
 			return err
 		}
+		if c.both {
+			if err := c.transfer(ctx, c.target, c.source, back); err != nil {
+				return err
+			}
+		}
 		if complete {
-			m.say(fmt.Sprintf("%d clicks and conversions are the same in both shards", total(from)))
+			c.say(fmt.Sprintf("%d clicks and conversions are the same in both stores", total(from)))
 			return nil
 		}
-		if err := m.wait(ctx); err != nil {
+		if err := wait(ctx, c.pause); err != nil {
 			return err
 		}
 	}
@@ -83,8 +104,8 @@ func total(list []analytics.OwnedSlot) (n int64) {
 	return n
 }
 
-// transfer copies slots from the source to the target. Adjacent slots of a day are read at once.
-func (m *Mover) transfer(ctx context.Context, mv move, list []analytics.OwnedSlot) error {
+// transfer copies slots from one store to another. Adjacent slots of a day are read at once.
+func (c *copier) transfer(ctx context.Context, from, to MovingServer, list []analytics.OwnedSlot) error {
 	said, done, all := time.Now(), int64(0), total(list)
 	for len(list) > 0 {
 		n := 1
@@ -93,15 +114,15 @@ func (m *Mover) transfer(ctx context.Context, mv move, list []analytics.OwnedSlo
 		}
 		part := list[:n]
 		list = list[n:]
-		if err := m.servers[mv.source].ReadOwned(ctx, mv.workspaces, part[0].Slot, part[n-1].Slot, func(o analytics.Owned) error {
-			return m.servers[mv.target].WriteOwned(ctx, o)
+		if err := from.ReadOwned(ctx, c.owners, part[0].Slot, part[n-1].Slot, func(o analytics.Owned) error {
+			return to.WriteOwned(ctx, o)
 		}); err != nil {
 			return err
 		}
 		done += total(part)
-		if time.Since(said) > 5*m.pause {
+		if time.Since(said) > 5*c.pause {
 			said = time.Now()
-			m.say(fmt.Sprintf("copied %d of %d clicks and conversions, up to %s", done, all, slotTime(part[n-1].Slot).Format(time.DateOnly)))
+			c.say(fmt.Sprintf("copied %d of %d clicks and conversions, up to %s", done, all, slotTime(part[n-1].Slot).Format(time.DateOnly)))
 		}
 	}
 	return nil
@@ -111,7 +132,8 @@ func (m *Mover) transfer(ctx context.Context, mv move, list []analytics.OwnedSlo
 // missing. Slots with the same count and hash are the same. In the others, to which the target has added clicks, or in which it
 // has changed some, the keys of all clicks are compared.
 func (m *Mover) complete(ctx context.Context, mv move) error {
-	source, target := m.servers[mv.source], m.servers[mv.target]
+	c := m.copier(mv)
+	source, target := c.source, c.target
 	for range stubborn {
 		from, err := source.OwnedSlots(ctx, mv.workspaces)
 		if err != nil {
@@ -137,10 +159,10 @@ func (m *Mover) complete(ctx context.Context, mv move) error {
 		if len(missing) == 0 {
 			return nil
 		}
-		if err := m.transfer(ctx, mv, missing); err != nil {
+		if err := c.transfer(ctx, source, target, missing); err != nil {
 			return err
 		}
-		if err := m.wait(ctx); err != nil {
+		if err := wait(ctx, m.pause); err != nil {
 			return err
 		}
 	}

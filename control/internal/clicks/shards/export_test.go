@@ -15,3 +15,8 @@ func (d *Directory) Lapse() {
 	d.lease = time.Now().Add(-time.Nanosecond)
 	d.lapse(time.Now())
 }
+
+// Hurry makes a filler look often.
+func (f *Filler) Hurry() {
+	f.every, f.rest, f.pause = 50*time.Millisecond, 300*time.Millisecond, 20*time.Millisecond
+}

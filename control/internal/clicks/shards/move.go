@@ -234,7 +234,9 @@ func (m *Mover) step(ctx context.Context, mv *move) error {
 	case store.ClickMoveAnnounced:
 		return m.enter(ctx, mv, store.ClickMoveBoth)
 	case store.ClickMoveBoth:
-		if err := m.copy(ctx, *mv); err != nil {
+		if err := m.copier(*mv).run(ctx); errors.Is(err, errDiffers) {
+			return fmt.Errorf("%w; run the command again, or cancel the move", err)
+		} else if err != nil {
 			return err
 		}
 		m.say("computing figures for reports")
@@ -298,17 +300,17 @@ func (m *Mover) acknowledged(ctx context.Context, reads bool) error {
 			said = time.Now()
 			m.say(fmt.Sprintf("waiting for a process on the host %q to end a long report or to notice the move", running[behind].Host))
 		}
-		if err := m.wait(ctx); err != nil {
+		if err := wait(ctx, m.pause); err != nil {
 			return err
 		}
 	}
 }
 
-func (m *Mover) wait(ctx context.Context) error {
+func wait(ctx context.Context, pause time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(m.pause):
+	case <-time.After(pause):
 		return nil
 	}
 }

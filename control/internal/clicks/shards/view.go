@@ -35,11 +35,16 @@ type placement struct {
 	known   map[uint64]string
 	moving  map[uint64]sharded.Place
 	hidden  map[string][]uint64
+	// replicas are the servers of those shards that have several, by the name of the shard.
+	replicas map[string][]store.ClickReplica
 }
 
 // placementOf computes where clicks are from the directory.
 func placementOf(d store.ClickDirectory) placement {
-	p := placement{version: d.Version, known: map[uint64]string{}, moving: map[uint64]sharded.Place{}, hidden: map[string][]uint64{}}
+	p := placement{version: d.Version, known: map[uint64]string{}, moving: map[uint64]sharded.Place{}, hidden: map[string][]uint64{}, replicas: map[string][]store.ClickReplica{}}
+	for _, r := range d.Replicas {
+		p.replicas[r.Shard] = append(p.replicas[r.Shard], r)
+	}
 	for _, m := range d.Moves {
 		place, hide := sharded.Place{Shard: m.Source}, m.Target
 		switch m.Phase {
@@ -75,14 +80,27 @@ func (d *Directory) Write(ctx context.Context, workspaces ...uint64) (sharded.Vi
 }
 
 func (d *Directory) view(ctx context.Context, writes bool, workspaces []uint64) (sharded.View, error) {
-	inner, cancel := context.WithCancelCause(ctx)
-	v := &view{writes: writes, cancel: cancel}
-	now, lapses, err := d.begin(ctx, v)
+	inner, now, end, err := d.begin(ctx, writes)
 	if err != nil {
-		cancel(nil)
 		return sharded.View{}, err
 	}
-	end := func() error {
+	places, err := d.places(ctx, now, workspaces)
+	if err != nil {
+		return sharded.View{}, errors.Join(err, end())
+	}
+	return sharded.View{Context: inner, Places: places, Hidden: now.hidden, End: end}, nil
+}
+
+// begin opens a view of the newest placement. end ends it; see sharded.View.
+func (d *Directory) begin(ctx context.Context, writes bool) (inner context.Context, now placement, end func() error, err error) {
+	inner, cancel := context.WithCancelCause(ctx)
+	v := &view{writes: writes, cancel: cancel}
+	now, lapses, err := d.newest(ctx, v)
+	if err != nil {
+		cancel(nil)
+		return nil, placement{}, nil, err
+	}
+	return inner, now, func() error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		delete(d.open, v)
@@ -91,12 +109,7 @@ func (d *Directory) view(ctx context.Context, writes bool, workspaces []uint64) 
 			return errLapsed
 		}
 		return nil
-	}
-	places, err := d.places(ctx, now, workspaces)
-	if err != nil {
-		return sharded.View{}, errors.Join(err, end())
-	}
-	return sharded.View{Context: inner, Places: places, Hidden: now.hidden, End: end}, nil
+	}, nil
 }
 
 // places finds the workspaces in a placement. It assigns a shard to those that have none.
@@ -145,8 +158,8 @@ func (d *Directory) places(ctx context.Context, now placement, workspaces []uint
 	return places, nil
 }
 
-// begin opens a view of the newest placement.
-func (d *Directory) begin(ctx context.Context, v *view) (placement, int, error) {
+// newest returns the newest placement, and records that a view uses it.
+func (d *Directory) newest(ctx context.Context, v *view) (placement, int, error) {
 	for {
 		d.mu.Lock()
 		if d.now.version != 0 && time.Now().Before(d.lease) {
@@ -179,8 +192,9 @@ func (d *Directory) Record(ctx context.Context) error {
 	start := time.Now()
 	writes, reads := d.oldest()
 	d.mu.Lock()
-	d.process.Writes, d.process.Reads = writes, reads
+	d.process.Writes, d.process.Reads, d.process.Version = writes, reads, d.now.version
 	p := d.process
+	d.news = false
 	d.mu.Unlock()
 	if err := d.store.Tx(ctx, func(tx *store.Tx) error { return tx.SeeClickShardProcess(ctx, p) }); err != nil {
 		return fmt.Errorf("record which shards the process knows: %w", err)
@@ -224,15 +238,23 @@ func (d *Directory) lapse(at time.Time) {
 func (d *Directory) read(ctx context.Context) error {
 	d.reading.Lock()
 	defer d.reading.Unlock()
+	version, err := d.store.ClickDirectoryVersion(ctx)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	same := version == d.now.version
+	d.mu.Unlock()
+	if same {
+		return nil
+	}
 	is, err := d.store.ClickDirectory(ctx)
 	if err != nil {
 		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if is.Version != d.now.version {
-		d.now = placementOf(is)
-	}
+	d.now = placementOf(is)
 	return nil
 }
 
@@ -272,7 +294,7 @@ func (d *Directory) poll(ctx context.Context) error {
 	}
 	writes, reads := d.oldest()
 	d.mu.Lock()
-	due := writes != d.process.Writes || reads != d.process.Reads || time.Since(d.told) > seeEvery
+	due := writes != d.process.Writes || reads != d.process.Reads || d.now.version != d.process.Version || d.news || time.Since(d.told) > seeEvery
 	d.mu.Unlock()
 	if due {
 		err = errors.Join(err, d.Record(ctx))

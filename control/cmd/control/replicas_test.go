@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// clicksIn counts the clicks at a URL.
+func clicksIn(t *testing.T, url string) int64 {
+	t.Helper()
+	s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	lines, err := s.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines[0].Clicks
+}
+
+// The life of a second server: it is added to a fleet that has clicks, it fails and comes back, it is in backups and restores, and it is
+// removed.
+func TestStart_with_replicas(t *testing.T) {
+	engine := clickhousetest.Start(t, t.TempDir())
+	near, far := clickhousetest.Database(t), engine.URL("clicks")
+	other := ",b=" + clickhousetest.Database(t) // a shard with one server
+	db := storetest.PostgresURL(t)
+	set := func(env map[string]string) {
+		for k, v := range env {
+			t.Setenv(k, v)
+		}
+	}
+	says := func(want int, text string, args ...string) {
+		t.Helper()
+		code, out := 0, ""
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+			if code, out = call(t, args...); code == want && strings.Contains(out, text) {
+				return
+			}
+			if args[0] == "backup" || args[0] == "restore" {
+				break // not to be repeated
+			}
+		}
+		t.Fatalf("%s: %d\n%s", strings.Join(args, " "), code, out)
+	}
+	before := map[string]string{"ROLES": "api,ingest", "DATABASE_URL": db, "CLICKHOUSE_URL": near}
+	p := start(t, before)
+	p.until(t, 200, "")
+	p.end()
+	one, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: near})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	rows := analyticstest.Clicks(41, 2000, time.Now().Add(-40*24*time.Hour), 6)
+	if err := one.Insert(t.Context(), analytics.Batch{Rows: rows, Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: rows[len(rows)-1].Seq}}}); err != nil {
+		t.Fatal(err)
+	}
+
+	env := map[string]string{"ROLES": "api,ingest", "DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + "|" + far + other}
+	set(map[string]string{"ENCRYPTION_KEY": strings.Repeat("e", 32), "DATA_DIR": t.TempDir(), "DATABASE_URL": db, "CLICKHOUSE_URLS": env["CLICKHOUSE_URLS"]})
+	p = start(t, env)
+	p.until(t, 200, "")
+	says(0, address(far)+": in sync", "shards")
+	says(0, "2 servers, 7 days compared", "verify-replicas")
+	if n := clicksIn(t, far); n != 2000 {
+		t.Errorf("the new server has %d clicks", n)
+	}
+	says(0, "0 clicks are missing", "verify-clicks")
+	t.Run("a server is down", func(t *testing.T) {
+		engine.Kill()
+		says(1, strings.TrimSuffix(address(far), "/clicks"), "verify-replicas")
+		p.until(t, 200, "")
+		says(0, "0 clicks are missing", "verify-clicks")
+		engine.Restart(t)
+	})
+	folder := filepath.Join(t.TempDir(), "backup")
+	says(0, "and 2000 clicks", "backup", folder)
+	t.Run("restore", func(t *testing.T) {
+		a, b := clickhousetest.Database(t), clickhousetest.Database(t)
+		to := map[string]string{"ROLES": "api,ingest", "DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URLS": "main=" + a + "|" + b + ",b=" + clickhousetest.Database(t)}
+		set(map[string]string{"DATABASE_URL": to["DATABASE_URL"], "CLICKHOUSE_URLS": to["CLICKHOUSE_URLS"]})
+		says(0, "2000 clicks", "restore", folder)
+		for _, url := range []string{a, b} {
+			if n := clicksIn(t, url); n != 2000 {
+				t.Errorf("%d clicks were restored", n)
+			}
+		}
+		restored := start(t, to)
+		restored.until(t, 200, "")
+		says(0, address(b)+": in sync", "shards")
+		says(0, "2 servers, 7 days compared", "verify-replicas")
+		restored.end()
+	})
+	set(map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URLS": env["CLICKHOUSE_URLS"]})
+	p.end()
+	fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + other}, fmt.Sprintf(`the server %s of the shard "main" is missing`, address(far)))
+	says(1, "the shard \"main\" has no server x", "remove-replica", "main", "x")
+	says(0, "is no longer used", "remove-replica", "main", address(far))
+	p = start(t, map[string]string{"ROLES": "api,ingest", "DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + other})
+	p.until(t, 200, "")
+	says(0, "was forgotten", "remove-replica", "main", address(far))
+	p.end()
+}
