@@ -29,21 +29,34 @@ func startChain(t *testing.T, cfg fleet.Config, links int) *chain {
 	t.Helper()
 	c := &chain{Fleet: fleet.Start(t, cfg), t: t}
 	c.api = c.Controls[0].Login(t)
-	for i := range links {
-		l := c.api.Create(fmt.Sprintf("https://example.com/%d", i), nil)
-		c.links = append(c.links, l)
-		c.slugs = append(c.slugs, l.Slug)
+	for range links {
+		c.newLink(c.api)
 	}
-	for _, e := range c.Edges {
-		testkit.Within(t, 10*time.Second, e.Name+" serves all links", func() bool { return e.Metric("shortline_edge_links") == float64(links) })
-	}
+	c.served()
 	return c
+}
+
+// newLink creates a link in the workspace of an API.
+func (c *chain) newLink(in *fleet.API) fleet.Link {
+	c.t.Helper()
+	l := in.Create(fmt.Sprintf("https://example.com/%d", len(c.links)), nil)
+	c.links = append(c.links, l)
+	c.slugs = append(c.slugs, l.Slug)
+	return l
+}
+
+// served waits until the edges have all links.
+func (c *chain) served() {
+	c.t.Helper()
+	for _, e := range c.Edges {
+		testkit.Within(c.t, 10*time.Second, e.Name+" serves all links", func() bool { return e.Metric("shortline_edge_links") == float64(len(c.links)) })
+	}
 }
 
 // reported checks that the reports of every link agree with the rows in ClickHouse.
 func (c *chain) reported() {
 	c.t.Helper()
-	total, err := c.Store.Clicks(c.t.Context())
+	total, err := c.Everything()[0].Clicks(c.t.Context())
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -135,8 +148,8 @@ func (c *chain) everything() []chaos {
 		add("kill -9 "+n.Name, c.killAndRestart(n.Process, 300*time.Millisecond))
 		add("SIGSTOP "+n.Name, c.freeze(n.Process, 4*time.Second))
 	}
-	add("kill -9 clickhouse", c.killAndRestart(c.ClickHouse, 500*time.Millisecond))
-	add("SIGSTOP clickhouse", c.freeze(c.ClickHouse, 2*time.Second))
+	add("kill -9 clickhouse", func() { c.killAndRestart(c.anyEngine().Process, 500*time.Millisecond)() })
+	add("SIGSTOP clickhouse", func() { c.freeze(c.anyEngine().Process, 2*time.Second)() })
 	add("kill -9 kafka", c.killAndRestart(c.Kafka, 500*time.Millisecond))
 	add("SIGSTOP kafka", c.freeze(c.Kafka, 2*time.Second))
 	add("clickhouse replies lost", c.fault(c.StoreProxy, faultproxy.Fault{LoseReply: 0.3}, 2*time.Second))

@@ -16,7 +16,7 @@ import (
 func TestG04_consumers_die_and_come_back_as_zombies(t *testing.T) {
 	rounds := count(t, 1)
 	const rebalance = 3500 * time.Millisecond // a member learns of a new group generation within its heartbeat interval
-	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, Ingesters: 2}, 10)
+	c := startSpread(t, spread(t, fleet.Config{Edges: 1, Controls: 1, Ingesters: 2}), 10)
 	ingesting := []*fleet.Node{c.Controls[0], c.Ingesters[0], c.Ingesters[1]}
 	crowd := newCrowd(t)
 	zombies, kills, left := 0, 0, 0

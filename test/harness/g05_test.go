@@ -12,7 +12,7 @@ import (
 // click may be lost, duplicated or invented, and every report must agree with the rows.
 func TestG01to05_the_whole_chain_through_every_fault(t *testing.T) {
 	n := count(t, 10)
-	c := startChain(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1}, 20)
+	c := startSpread(t, spread(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1}), 20)
 	crowd := newCrowd(t)
 	var done map[string]int
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: 1500}, func() {

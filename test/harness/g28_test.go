@@ -19,7 +19,7 @@ func TestG28_soak(t *testing.T) {
 	}
 	lasts := long(t, 30*time.Second)
 	every := min(20*time.Second, lasts/4)
-	c := startChain(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1}, 50)
+	c := startSpread(t, spread(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1}), 50)
 	crowd := newCrowd(t)
 	type sample struct {
 		at                        time.Time
@@ -59,7 +59,7 @@ func TestG28_soak(t *testing.T) {
 		}
 	})
 	testkit.Within(t, time.Minute, "ClickHouse has all clicks", func() bool {
-		n, err := c.Store.Clicks(t.Context())
+		n, err := c.Everything()[0].Clicks(t.Context())
 		return err == nil && int64(n) >= r.Acked
 	})
 	look(last)

@@ -9,7 +9,6 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
-	"github.com/shortline/shortline/test/harness/truth"
 )
 
 // TestG32 deletes N rows from ClickHouse directly. The audit must find the gap and request the clicks from the edge
@@ -19,21 +18,25 @@ func TestG32_rows_that_vanish_are_shipped_again(t *testing.T) {
 		t.Skip("takes five minutes, because the audit waits until a gap is two minutes old; REPAIR=1 runs it")
 	}
 	n, perSecond := count(t, 2500), rate(t, 2000)
-	c := startChain(t, fleet.Config{Edges: 2, Controls: 1}, 10)
+	c := startSpread(t, spread(t, fleet.Config{Edges: 2, Controls: 1}), 10)
 	crowd := newCrowd(t)
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: float64(perSecond)}, func() {
 		time.Sleep(time.Duration(3*n/perSecond) * time.Second) // three times the rows to delete
 	})
 	stored(t, c.Fleet, crowd, r.Acked)
+	// The audit asks the first servers. What vanishes from other ones only is a matter for verify-replicas.
+	first := c.Everything()[0]
 	lanes, err := c.Store.Ask(t.Context(), "SELECT edge, epoch, lane FROM clicks GROUP BY edge, epoch, lane")
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := 100 + n/len(lanes)
-	if _, err := c.Store.Ask(t.Context(), fmt.Sprintf("ALTER TABLE clicks DELETE WHERE seq BETWEEN 100 AND %d SETTINGS mutations_sync = 2", last)); err != nil {
-		t.Fatal(err)
+	for _, s := range first {
+		if _, err := s.Ask(t.Context(), fmt.Sprintf("ALTER TABLE clicks DELETE WHERE seq BETWEEN 100 AND %d SETTINGS mutations_sync = 2", last)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	left, err := c.Store.Clicks(t.Context())
+	left, err := first.Clicks(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,14 +46,9 @@ func TestG32_rows_that_vanish_are_shipped_again(t *testing.T) {
 	}
 	began := time.Now()
 	testkit.Within(t, 8*time.Minute, "the deleted clicks are back", func() bool {
-		n, err := c.Store.Clicks(t.Context())
+		n, err := first.Clicks(t.Context())
 		return err == nil && int64(n) >= r.Acked
 	})
 	t.Logf("the deleted clicks were back after %s", time.Since(began).Round(time.Second))
-	contents, err := c.Store.Contents(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := truth.Judge(crowd.log.Path(), contents)
-	exact(t, "ClickHouse", v, err)
+	stored(t, c.Fleet, crowd, r.Acked)
 }

@@ -21,10 +21,7 @@ func TestG44_a_workspace_moves(t *testing.T) {
 	moves := (number(t, "N", 2) + 1) / 2 * 2 // the last one leads back
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 1, Ingesters: 1, Shards: []string{"b"}, EdgeEnv: []string{"SHIP_DELAY=100ms"}}, 5)
 	b := c.Shards[0]
-	testkit.Within(t, 30*time.Second, "the shard is open", func() bool {
-		out, err := c.Command("open-shard", "b").CombinedOutput()
-		return err == nil && strings.Contains(string(out), "can be assigned to b")
-	})
+	c.open("b")
 	var list struct{ Data []struct{ Slug string } }
 	c.api.Must("GET", "/api/workspaces", nil, 200, &list)
 	if len(list.Data) != 1 {
@@ -130,7 +127,7 @@ func (c *chain) neverLess(stop chan struct{}, asked, refused *atomic.Int64) {
 		case status != 200:
 			c.t.Errorf("a report: status %d, %v", status, err)
 		case clicks < most[i]:
-			c.t.Errorf("a report has %d clicks of %s, and had %d before", clicks, c.slugs[i], most[i])
+			c.t.Errorf("%s a report has %d clicks of %s, and had %d before", time.Now().Format("15:04:05.000"), clicks, c.slugs[i], most[i])
 		default:
 			most[i] = clicks
 		}

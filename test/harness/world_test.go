@@ -114,29 +114,40 @@ func inTopic(t *testing.T, f *fleet.Fleet, c *crowd) *topic.Account {
 	return account
 }
 
-// stored waits until ClickHouse has as many clicks as there were answers, then compares both.
+// stored waits until ClickHouse has as many clicks as there were answers, then compares both. If shards have several servers, it
+// compares all of them.
 func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) {
 	t.Helper()
 	f.Shipped(2 * time.Minute)
 	began := time.Now()
-	testkit.Within(t, 5*time.Minute, "ClickHouse has every answered click", func() bool {
-		n, err := f.Store.Clicks(t.Context())
-		return err == nil && int64(n) >= acked
-	})
-	account, err := f.Store.Account(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	for i, set := range f.Everything() {
+		testkit.Within(t, 5*time.Minute, "ClickHouse has every answered click", func() bool {
+			n, err := set.Clicks(t.Context())
+			return err == nil && int64(n) >= acked
+		})
+		took := time.Since(began).Round(time.Millisecond)
+		if i == 0 {
+			same(t, f)
+		}
+		account, err := set.Account(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		where := "ClickHouse"
+		if copied(f) {
+			where = fmt.Sprintf("ClickHouse, server %d of each shard", i+1)
+		}
+		t.Logf("%s, %s after the last answer: %v", where, took, account)
+		if account.Missing != 0 {
+			t.Errorf("clicks are missing in lanes: %v", account)
+		}
+		contents, err := set.Contents(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := truth.Judge(c.log.Path(), contents)
+		exact(t, where, v, err)
 	}
-	t.Logf("ClickHouse, %s after the last answer: %v", time.Since(began).Round(time.Millisecond), account)
-	if account.Missing != 0 {
-		t.Errorf("clicks are missing in lanes: %v", account)
-	}
-	contents, err := f.Store.Contents(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := truth.Judge(c.log.Path(), contents)
-	exact(t, "ClickHouse", v, err)
 }
 
 // percentile returns the q-quantile of durations.

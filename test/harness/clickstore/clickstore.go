@@ -92,22 +92,4 @@ func (s Store) Clicks(ctx context.Context) (int, error) {
 }
 
 // Account audits the stored clicks.
-func (s Store) Account(ctx context.Context) (a Account, err error) {
-	const numbers = `SELECT toInt64(ifNull(sum(top - clicks), 0)) FROM (SELECT max(seq) AS top, uniqExact(seq) AS clicks FROM clicks GROUP BY edge, epoch, lane)`
-	for _, q := range []struct {
-		into      *int
-		statement string
-	}{
-		{&a.Rows, "SELECT count() FROM clicks"},
-		{&a.Clicks, "SELECT count() FROM clicks FINAL"},
-		{&a.Missing, numbers},
-		{&a.Lost, "SELECT toInt64(sum(lost_to - lost_from + 1)) FROM losses FINAL"},
-	} {
-		if *q.into, err = s.number(ctx, q.statement); err != nil {
-			return a, err
-		}
-	}
-	// Lost numbers above a lane's last click are not among the missing ones, so this is never too lenient.
-	a.Missing -= min(a.Missing, a.Lost)
-	return a, nil
-}
+func (s Store) Account(ctx context.Context) (Account, error) { return Set{s}.Account(ctx) }

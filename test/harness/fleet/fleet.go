@@ -48,6 +48,8 @@ type Config struct {
 	Spread bool
 	// EdgeEnv and ControlEnv are additional NAME=value settings.
 	EdgeEnv, ControlEnv []string
+	// EdgeOwn, if set, returns additional settings of the edge with the given index, which win over EdgeEnv.
+	EdgeOwn func(i int) []string
 	// EdgeAddrs are the public addresses of the edges in order, host:port; nil chooses free ones. All addresses in 127.0.0.0/8
 	// are local on Linux.
 	EdgeAddrs []string
@@ -72,6 +74,11 @@ type Config struct {
 	NativeStore bool
 	// Shards are the names of click stores beside the first one, which is called main.
 	Shards []string
+	// Copies is the number of servers of each shard, which all have the same clicks; 0 means 1.
+	Copies int
+	// StoreAddrs are the addresses, host:port, where control planes reach Engines, in order. Missing ones are those of the
+	// engines, and of StoreProxy.
+	StoreAddrs []string
 }
 
 // Program is the name of one of our programs.
@@ -111,6 +118,8 @@ type Fleet struct {
 	Store clickstore.Store
 	// Shards are the click stores of Config.Shards.
 	Shards []Shard
+	// Engines are all ClickHouse servers: those of the first shard, in the order of its settings, then those of the next one.
+	Engines []*Engine
 
 	t                testing.TB
 	cfg              Config
@@ -124,13 +133,6 @@ const (
 	adminPassword = "the-admin-of-this-test"
 	publicBase    = "https://sho.rt"
 )
-
-// Shard is a further click store, without a proxy.
-type Shard struct {
-	Name    string
-	Process *Process
-	Store   clickstore.Store
-}
 
 // Start starts everything and waits until it serves.
 func Start(t testing.TB, cfg Config) *Fleet {
@@ -227,27 +229,6 @@ func (f *Fleet) node(name string, program Program, env []string) *Node {
 	return n
 }
 
-// StoreURL returns the URL of ClickHouse for control planes, behind StoreProxy.
-func (f *Fleet) StoreURL() string {
-	scheme := "http"
-	if f.cfg.NativeStore {
-		scheme = "clickhouse"
-	}
-	return scheme + "://" + f.StoreProxy.Addr() + "/default"
-}
-
-// storeEnv is the setting that names the click stores.
-func (f *Fleet) storeEnv() string {
-	if len(f.Shards) == 0 {
-		return "CLICKHOUSE_URL=" + f.StoreURL()
-	}
-	list := []string{"main=" + f.StoreURL()}
-	for _, sh := range f.Shards {
-		list = append(list, sh.Name+"="+sh.Store.URL+"/default")
-	}
-	return "CLICKHOUSE_URLS=" + strings.Join(list, ",")
-}
-
 // Command returns an operator's command of control, which the caller starts.
 func (f *Fleet) Command(args ...string) *exec.Cmd {
 	f.t.Helper()
@@ -289,6 +270,9 @@ func (f *Fleet) edge(i int) *Node {
 	}
 	if i < len(f.cfg.EdgeAddrs) {
 		env = append(env, "LISTEN_ADDR="+f.cfg.EdgeAddrs[i])
+	}
+	if f.cfg.EdgeOwn != nil {
+		env = append(env, f.cfg.EdgeOwn(i)...)
 	}
 	n := f.node(fmt.Sprintf("edge%d", i+1), Edge, env)
 	if i < len(f.cfg.EdgeAddrs) {

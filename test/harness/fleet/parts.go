@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/testkit"
-	"github.com/shortline/shortline/test/harness/clickstore"
 )
 
 // programs lists the folder, package and environment of each program that tests build.
@@ -151,30 +150,6 @@ func (f *Fleet) engineLib() string {
 		f.t.Fatalf("ClickHouse engine not found (%v); deploy/dev/parts downloads it", err)
 	}
 	return lib
-}
-
-// startEngine starts a ClickHouse engine and returns the addresses of its HTTP and native interfaces.
-func (f *Fleet) startEngine(name string) (p *Process, addr, native string) {
-	f.t.Helper()
-	addr, native = testkit.FreeAddr(f.t), testkit.FreeAddr(f.t)
-	p = process(f.t, f.Dir, name, binary(f.t, "chd"), []string{"-listen", addr, "-native", native, "-data", filepath.Join(f.Dir, name), "-lib", f.engineLib()}, nil, answers("http://"+addr+"/ping"))
-	p.Start()
-	return p, addr, native
-}
-
-func (f *Fleet) startClickHouse() {
-	f.t.Helper()
-	var addr, target string
-	f.ClickHouse, addr, target = f.startEngine("clickhouse")
-	if !f.cfg.NativeStore {
-		target = addr
-	}
-	f.StoreProxy = f.proxy(testkit.FreeAddr(f.t), target)
-	f.Store = clickstore.Store{URL: "http://" + addr}
-	for _, name := range f.cfg.Shards {
-		p, addr, _ := f.startEngine("clickhouse-" + name)
-		f.Shards = append(f.Shards, Shard{name, p, clickstore.Store{URL: "http://" + addr}})
-	}
 }
 
 func (f *Fleet) startKafka() {
