@@ -115,8 +115,8 @@ func (s *Store) writeAll(view View, f func(context.Context, Server) error) error
 			ok++
 		}
 	}
-	if ok == 0 {
-		return all(errs)
+	if ok == 0 { // also if the process has not read yet which servers are in sync
+		return errors.Join(all(errs), errAway)
 	}
 	for name, err := range errs {
 		if err == nil {
@@ -233,6 +233,9 @@ func (s *Store) complete(ctx context.Context, f func(context.Context, string, Se
 			return &problem.Error{Kind: problem.Unavailable, RetryAfter: time.Minute,
 				Message: fmt.Sprintf("The server %s of the click store is not in sync at the moment. This needs all servers. Try again when it is back, or remove it with control remove-replica.", list[0])}
 		}
+	}
+	if len(view.InSync) == 0 {
+		return errAway
 	}
 	for _, name := range view.InSync {
 		srv := s.named(name)

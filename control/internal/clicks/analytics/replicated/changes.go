@@ -57,6 +57,9 @@ func (s *Store) everyone(ctx context.Context, f func(ctx context.Context, name s
 			err = ended
 		}
 	}()
+	if len(view.InSync) == 0 {
+		return errAway
+	}
 	for _, name := range slices.Concat(view.InSync, view.Filling) {
 		srv := s.named(name)
 		if srv == nil {

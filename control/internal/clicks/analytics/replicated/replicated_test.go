@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/replicated"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
 // either lets any of two servers answer each question.
@@ -115,6 +117,19 @@ func TestClicks_come_from_one_server(t *testing.T) {
 		err := s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, 100, func(*analytics.Row) error { n++; return c.own })
 		if n != c.want || !errors.Is(err, c.is) || (err == nil) != (c.is == nil) {
 			t.Errorf("%d clicks and then an error: %d clicks, %v", c.after, n, err)
+		}
+	}
+}
+
+// Before the process has read which servers are in sync, nothing counts as stored or deleted.
+func TestNo_server_is_known(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, replicated.Fixed{})
+	_, erased := s.Erase(t.Context(), netip.MustParseAddr("192.0.2.1"))
+	for what, err := range map[string]error{"insert": s.Insert(t.Context(), analytics.Batch{}), "erase": erased, "expire": s.Expire(t.Context(), time.Now()), "ping": s.Ping(t.Context())} {
+		var away *problem.Error
+		if !errors.As(err, &away) || away.Kind != problem.Unavailable {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }
