@@ -23,7 +23,6 @@ type mirrored struct {
 	*chain
 	mirror, kafkaB *fleet.Process
 	brokersB       []string
-	link           fleet.Link // of the shop
 }
 
 // partitionsB is more than the twelve partitions of the topic at a, so that the mirror must add some.
