@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -267,11 +268,16 @@ func moveWorkspace(ctx context.Context, o *shardOperator, args []string, out io.
 
 // servers opens all shards and calls f with them by name.
 func (o *shardOperator) servers(ctx context.Context, st *store.Store, list []shardAt, f func(map[string]replicated.Server) error) (err error) {
-	directory, _, end, err := o.ClickHouse.running(ctx, st)
-	if err != nil {
-		return err
+	var directory *shards.Directory
+	// Others wait for a while for a command that was killed while its directory ran, so it only runs if it is needed.
+	if slices.ContainsFunc(list, func(sh shardAt) bool { return len(sh.copies) > 0 }) {
+		running, _, end, failed := o.ClickHouse.running(ctx, st)
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, end()) }()
+		directory = running
 	}
-	defer func() { err = errors.Join(err, end()) }()
 	stores, err := o.ClickHouse.each(ctx, list, directory)
 	if err != nil {
 		return err
