@@ -61,6 +61,30 @@ func (c clicksAt) running(ctx context.Context, st *store.Store) (d *shards.Direc
 	return d, several, func() error { stop(); return <-ended }, nil
 }
 
+// known calls f with the database and the click stores. The database knows where the clicks of workspaces are, and which servers
+// have all of them.
+func (c clicksAt) known(ctx context.Context, database config.Secret, f func(*store.Store, analytics.Store) error) (err error) {
+	st, err := store.Open(ctx, store.Config{URL: database.Reveal(), MaxConns: 4})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	directory, several, end, err := c.running(ctx, st)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	if !several {
+		directory = nil
+	}
+	clicks, err := c.all(ctx, directory)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, clicks.Close()) }()
+	return f(st, clicks)
+}
+
 // useClicks makes the click store, which adapters open as soon as it is available. A process that stores clicks also maintains
 // the rollups.
 func (p *plane) useClicks(ctx context.Context, maintain bool) error {
@@ -81,14 +105,12 @@ func (p *plane) useClicks(ctx context.Context, maintain bool) error {
 	}
 	all := sharded.New(directory.Names(), directory)
 	p.clicks = app.Clicks{Store: all, Opened: all.Opened()}
+	known, err := directory.Replicas(ctx)
+	if err != nil {
+		return err
+	}
 	for _, sh := range list {
-		copies := len(sh.copies) > 0
-		if !copies {
-			if copies, err = directory.Replicated(ctx, sh.name); err != nil {
-				return err
-			}
-		}
-		if copies {
+		if len(sh.copies) > 0 || slices.ContainsFunc(known, func(r store.ClickReplica) bool { return r.Shard == sh.name }) {
 			if err := p.useReplicas(sh, directory, all, maintain); err != nil {
 				return err
 			}
@@ -112,35 +134,45 @@ func (p *plane) openClicks(ctx context.Context, sh shardAt, late *analytics.Late
 	return p.maintain(ctx, clicks, p.Registry, maintain)
 }
 
-// openShard opens a shard and registers it. A server that is refused at the first attempt ends the process: its settings are
-// wrong. A server that is refused later, after it could not be reached, stays unused, and the other shards are served.
+// openShard opens a shard and registers it.
 func (p *plane) openShard(ctx context.Context, sh shardAt, directory *shards.Directory, all *sharded.Store, maintain bool) error {
-	waiting, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	tries := 0
-	clicks := await(waiting, p.Logger, nil, "ClickHouse shard "+sh.name, time.Minute, func(ctx context.Context) (*clickhouse.Store, error) {
-		tries++
+	clicks, err := p.awaitServer(ctx, "ClickHouse shard "+sh.name, func(ctx context.Context) (*clickhouse.Store, error) {
 		clicks, err := p.ClickHouse.open(ctx, sh, p.Logger)
 		if err != nil {
 			return nil, err
 		}
 		if err := directory.Register(ctx, sh.name, clicks); err != nil {
-			var refused *shards.RefusedError
-			if tries == 1 && errors.As(err, &refused) {
-				stop(err)
-			}
 			return nil, errors.Join(err, clicks.Close())
 		}
 		return clicks, nil
 	})
 	if clicks == nil {
-		if ctx.Err() == nil {
-			return context.Cause(waiting)
-		}
-		return nil
+		return err
 	}
 	all.Use(sh.name, clicks)
 	return p.maintain(ctx, clicks, prometheus.WrapRegistererWith(prometheus.Labels{"shard": sh.name, "server": address(sh.url)}, p.Registry), maintain)
+}
+
+// awaitServer calls open until it succeeds; it returns nil if ctx ends first. A server that is refused at the first attempt is an
+// error, which ends the process: its settings are wrong. A server that is refused later, after it could not be reached, stays
+// unused, and the others are served.
+func (p *plane) awaitServer(ctx context.Context, what string, open func(context.Context) (*clickhouse.Store, error)) (*clickhouse.Store, error) {
+	waiting, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	tries := 0
+	clicks := await(waiting, p.Logger, nil, what, time.Minute, func(ctx context.Context) (*clickhouse.Store, error) {
+		tries++
+		clicks, err := open(ctx)
+		var refused *shards.RefusedError
+		if tries == 1 && errors.As(err, &refused) {
+			stop(err)
+		}
+		return clicks, err
+	})
+	if clicks == nil && ctx.Err() == nil {
+		return nil, context.Cause(waiting)
+	}
+	return clicks, nil
 }
 
 // maintain builds rollups until ctx ends, if the process stores clicks.

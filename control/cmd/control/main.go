@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/shortline/shortline/control/internal/clicks/shards"
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/commands"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/store"
@@ -67,23 +67,12 @@ func command[T any, P operated[T]](name, args, about string, f func(ctx context.
 }
 
 func verifyClicks(ctx context.Context, s *clicksOperator, _ []string, out io.Writer) (err error) {
-	var directory *shards.Directory
 	if s.DatabaseURL != "" {
-		links, err := store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: 2})
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, links.Close()) }()
-		d, several, end, err := s.ClickHouse.running(ctx, links)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, end()) }()
-		if several {
-			directory = d
-		}
+		return s.ClickHouse.known(ctx, s.DatabaseURL, func(_ *store.Store, clicks analytics.Store) error {
+			return commands.VerifyClicks(ctx, clicks, out)
+		})
 	}
-	clicks, err := s.ClickHouse.all(ctx, directory)
+	clicks, err := s.ClickHouse.all(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -91,30 +80,14 @@ func verifyClicks(ctx context.Context, s *clicksOperator, _ []string, out io.Wri
 	return commands.VerifyClicks(ctx, clicks, out)
 }
 
-func reclassify(ctx context.Context, s *enrichOperator, args []string, out io.Writer) (err error) {
-	links, err := store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: 4})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, links.Close()) }()
-	directory, several, end, err := s.ClickHouse.running(ctx, links)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, end()) }()
-	if !several {
-		directory = nil
-	}
-	clicks, err := s.ClickHouse.all(ctx, directory)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, clicks.Close()) }()
-	geo, err := visitor.OpenGeo(s.GeoDB)
-	if err != nil {
-		return err
-	}
-	return commands.Reclassify(ctx, args, links, clicks, geo, out, out)
+func reclassify(ctx context.Context, s *enrichOperator, args []string, out io.Writer) error {
+	return s.ClickHouse.known(ctx, s.DatabaseURL, func(links *store.Store, clicks analytics.Store) error {
+		geo, err := visitor.OpenGeo(s.GeoDB)
+		if err != nil {
+			return err
+		}
+		return commands.Reclassify(ctx, args, links, clicks, geo, out, out)
+	})
 }
 
 func migrate(ctx context.Context, s *migrator, _ []string, out io.Writer) error {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -65,7 +64,9 @@ func (p *plane) useReplicas(sh shardAt, directory *shards.Directory, all *sharde
 	for _, url := range sh.all() {
 		one := shardAt{name: sh.name, url: url}
 		p.adapters = append(p.adapters, adapter{"ClickHouse server " + address(url), service.Func(func(ctx context.Context) error {
-			clicks, err := p.openReplica(ctx, one, sh.addresses(), directory)
+			clicks, err := p.awaitServer(ctx, "ClickHouse server "+address(url), func(ctx context.Context) (*clickhouse.Store, error) {
+				return p.admitted(ctx, one, sh.addresses(), directory)
+			})
 			if clicks == nil {
 				return err
 			}
@@ -81,27 +82,6 @@ func (p *plane) useReplicas(sh shardAt, directory *shards.Directory, all *sharde
 		p.adapters = append(p.adapters, adapter{"filler of shard " + sh.name, shards.NewFiller(directory, sh.name, set, p.ClickHouse.copiesOf(sh), p.Logger)})
 	}
 	return nil
-}
-
-// openReplica opens a server when the directory admits it; nil if ctx ends first. As in openShard, a server that is refused at
-// the first attempt ends the process.
-func (p *plane) openReplica(ctx context.Context, sh shardAt, servers []string, directory *shards.Directory) (*clickhouse.Store, error) {
-	waiting, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	tries := 0
-	clicks := await(waiting, p.Logger, nil, "ClickHouse server "+address(sh.url), time.Minute, func(ctx context.Context) (*clickhouse.Store, error) {
-		tries++
-		clicks, err := p.admitted(ctx, sh, servers, directory)
-		var refused *shards.RefusedError
-		if tries == 1 && errors.As(err, &refused) {
-			stop(err)
-		}
-		return clicks, err
-	})
-	if clicks == nil && ctx.Err() == nil {
-		return nil, context.Cause(waiting)
-	}
-	return clicks, nil
 }
 
 // admitted opens a server if the directory admits it.

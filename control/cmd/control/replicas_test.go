@@ -14,21 +14,6 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// clicksIn counts the clicks at a URL.
-func clicksIn(t *testing.T, url string) int64 {
-	t.Helper()
-	s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	lines, err := s.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lines[0].Clicks
-}
-
 // The life of a second server: it is added to a fleet that has clicks, it fails and comes back, it is in backups and restores, and it is
 // removed.
 func TestStart_with_replicas(t *testing.T) {
@@ -74,7 +59,7 @@ func TestStart_with_replicas(t *testing.T) {
 	p.until(t, 200, "")
 	says(0, address(far)+": in sync", "shards")
 	says(0, "2 servers, 7 days compared", "verify-replicas")
-	if n := clicksIn(t, far); n != 2000 {
+	if n := stored(t, far); n != 2000 {
 		t.Errorf("the new server has %d clicks", n)
 	}
 	says(0, "0 clicks are missing", "verify-clicks")
@@ -93,7 +78,7 @@ func TestStart_with_replicas(t *testing.T) {
 		set(map[string]string{"DATABASE_URL": to["DATABASE_URL"], "CLICKHOUSE_URLS": to["CLICKHOUSE_URLS"]})
 		says(0, "2000 clicks", "restore", folder)
 		for _, url := range []string{a, b} {
-			if n := clicksIn(t, url); n != 2000 {
+			if n := stored(t, url); n != 2000 {
 				t.Errorf("%d clicks were restored", n)
 			}
 		}

@@ -165,12 +165,6 @@ func (d *Directory) Replicas(ctx context.Context) ([]store.ClickReplica, error) 
 	return d.store.ClickReplicas(ctx)
 }
 
-// Replicated reports whether a shard has several servers, according to the database.
-func (d *Directory) Replicated(ctx context.Context, shard string) (bool, error) {
-	list, err := d.store.ClickReplicas(ctx)
-	return slices.ContainsFunc(list, func(r store.ClickReplica) bool { return r.Shard == shard }), err
-}
-
 // Opened records that the process can use a server. A server is filled only when all processes can use it.
 func (d *Directory) Opened(shard, address string) {
 	d.mu.Lock()
@@ -184,9 +178,12 @@ func has(p store.ClickShardProcess, shard, address string) bool {
 	return slices.Contains(strings.Split(p.Replicas, ","), shard+"/"+address)
 }
 
-// Admit reports whether the process may open a server of a shard with several. servers are those of the settings, and id is the
-// identity that the server has; "" if it has none. Otherwise the caller asks again later. The first server of a new shard is
-// admitted without being known; the caller then calls Register, and Admit again.
+// Admit reports whether the process may open the server at an address, which belongs to a shard with several servers. If not, the
+// caller asks again later. servers are the addresses of the shard in the settings. id is the identity that the server keeps with
+// its data; "" if it has none.
+//
+// If the shard is not registered yet, Admit only lets the first server of the settings be opened. The caller then calls Register,
+// which gives the server an identity, and calls Admit again.
 func (d *Directory) Admit(ctx context.Context, shard, address string, servers []string, id string) (open bool, err error) {
 	err = d.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := tx.LockClickShards(ctx); err != nil {
@@ -205,7 +202,7 @@ func (d *Directory) Admit(ctx context.Context, shard, address string, servers []
 		}
 		r, others := find(list, shard, address)
 		if r != nil {
-			open, err = d.again(ctx, tx, *r, others, id)
+			open, err = d.readmit(ctx, tx, *r, others, id)
 			return err
 		}
 		at := slices.IndexFunc(shards, func(k store.ClickShard) bool { return k.Name == shard })
@@ -228,8 +225,9 @@ func (d *Directory) Admit(ctx context.Context, shard, address string, servers []
 	return open, err
 }
 
-// again reports whether a server that is known may be opened. One that has lost its data is put out of sync.
-func (d *Directory) again(ctx context.Context, tx *store.Tx, r store.ClickReplica, others []store.ClickReplica, id string) (open bool, err error) {
+// readmit reports whether a server that belongs to the shard already may be opened. If its identity differs, its data were lost or
+// replaced, and it is put out of sync.
+func (d *Directory) readmit(ctx context.Context, tx *store.Tx, r store.ClickReplica, others []store.ClickReplica, id string) (open bool, err error) {
 	switch {
 	case id != "" && id == r.Identity:
 		return true, nil
@@ -260,7 +258,8 @@ func distinct(shards []store.ClickShard, list []store.ClickReplica, shard, addre
 	return nil
 }
 
-// CheckReplicas refuses settings that lack a server which is used. servers are those of the settings, by shard.
+// CheckReplicas returns a *RefusedError if the settings lack a server that is in sync or is being filled. servers are the addresses
+// in the settings, by shard.
 func (d *Directory) CheckReplicas(ctx context.Context, servers map[string][]string) error {
 	list, err := d.store.ClickReplicas(ctx)
 	if err != nil {

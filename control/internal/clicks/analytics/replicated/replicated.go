@@ -136,14 +136,6 @@ func (srv *server) context() context.Context {
 // Use opens a server, once.
 func (s *Store) Use(name string, to Server) { s.named(name).opened.Store(&to) }
 
-// Names returns the names of the servers in the settings.
-func (s *Store) Names() (list []string) {
-	for _, srv := range s.servers {
-		list = append(list, srv.name)
-	}
-	return list
-}
-
 // Server returns one of the servers; nil before it was opened.
 func (s *Store) Server(name string) Server {
 	if srv := s.named(name); srv != nil {
