@@ -127,7 +127,7 @@ var clustered = driver.Settings{
 // With a shared pool, the connections of reports would grow to that size too.
 const maxWriters = 3
 
-// options returns the options of the driver.
+// options makes the driver's options from the URL and the settings that every statement needs.
 func options(cfg Config) (*driver.Options, error) {
 	if cfg.Conns < 0 {
 		return nil, fmt.Errorf("the number of connections must not be negative: %d", cfg.Conns)

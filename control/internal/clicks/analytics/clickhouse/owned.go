@@ -122,7 +122,7 @@ func (s *Store) OwnedKeys(ctx context.Context, owners []uint64, slot int64, f fu
 // because rollups still count them for a while after their clicks are gone. Forget may be repeated.
 func (s *Store) Forget(ctx context.Context, owners []uint64) error {
 	if len(owners) == 0 {
-		return nil // elsewhere, no owners mean everyone
+		return nil // an empty condition would delete the clicks of everyone
 	}
 	patient, cancel := mutating(ctx)
 	defer cancel()

@@ -49,7 +49,8 @@ func (s *Store) readOnce(ctx context.Context, f func(context.Context, Server) er
 	return view.Version, errors.Join(append(errs, errAway)...)
 }
 
-// final reports whether another server would give the same error.
+// final reports whether asking another server, or asking again, is useless: the caller has gone away, the caller's own function has
+// failed, or the request itself is wrong.
 func final(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || errors.As(err, new(stopped)) {
 		return true

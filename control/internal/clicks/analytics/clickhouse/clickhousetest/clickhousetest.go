@@ -58,10 +58,10 @@ func (s *Server) Kill() {
 }
 
 // Pause stops the server without ending it: connections stay open, and nothing answers. Resume lets it go on.
-func (s *Server) Pause() { _ = s.cmd.Process.Signal(syscall.SIGSTOP) } // it may have ended
+func (s *Server) Pause() { _ = s.cmd.Process.Signal(syscall.SIGSTOP) }
 
-// Resume ends a Pause.
-func (s *Server) Resume() { _ = s.cmd.Process.Signal(syscall.SIGCONT) } // it may have ended
+// Resume lets a paused server go on. An error means that the process has ended, and is ignored.
+func (s *Server) Resume() { _ = s.cmd.Process.Signal(syscall.SIGCONT) }
 
 // Restart starts the server again after Kill, with the same tables and address.
 func (s *Server) Restart(t testing.TB) {
