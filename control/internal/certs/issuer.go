@@ -159,12 +159,23 @@ func (i *issuer) obtain(ctx context.Context, a *attempt, csr *x509.CertificateRe
 			if err := i.files.Delete(ctx, i.accountFile()); err != nil {
 				return acme.Certificate{}, err
 			}
-		case a.replaces != nil && errors.As(err, &p) && p.Type == acme.ProblemTypeMalformed:
-			a.replaces = nil // the authority does not know the certificate that is renewed, or it is that of another account
+		case a.replaces != nil && a.presented == 0 && errors.As(err, &p) && refusesReplacement(p):
+			a.replaces = nil
 		default:
 			return acme.Certificate{}, err
 		}
 	}
+}
+
+// refusesReplacement reports whether a new order may have failed only because it names the certificate that it replaces
+// (RFC 9773, section 5): the authority does not know this certificate, or issued it to another account. RFC 9773 defines no
+// problem type for these cases. Boulder answers "malformed", Pebble "serverInternal" or "unauthorized".
+func refusesReplacement(p acme.Problem) bool {
+	switch p.Type {
+	case acme.ProblemTypeMalformed, acme.ProblemTypeServerInternal, acme.ProblemTypeUnauthorized:
+		return true
+	}
+	return false
 }
 
 // accountFile names the file of the account. Another e-mail address is another account.

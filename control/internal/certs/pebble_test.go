@@ -51,6 +51,36 @@ func TestOrder_renewal_when_the_authority_asks(t *testing.T) {
 	})
 }
 
+// An authority can forget a certificate, and another account may have ordered it. Then it refuses orders that say which
+// certificate they replace. The certificate is renewed by an order that does not say it.
+func TestOrder_renewal_of_an_unknown_certificate(t *testing.T) {
+	each(t, acmetest.Config{}, func(w *world) {
+		renewed := func(d *store.Domain, first store.Certificate) {
+			w.Helper()
+			c := w.until("the certificate is renewed", d, func(c store.Certificate) bool { return active(c) && c.Chain != first.Chain })
+			if c.Failures != 0 || c.LastError != "" {
+				w.Errorf("failures before the renewal: %+v", c)
+			}
+		}
+		stop := w.run()
+		d := w.domain("go.acme.test")
+		first := w.until("a certificate is issued", d, active)
+		w.ca.Stop()
+		w.ca.Restart()
+		w.ahead.Add(int64(61 * 24 * time.Hour))
+		renewed(d, first)
+		stop()
+
+		other := w.domain("other.acme.test")
+		stop = w.run()
+		second := w.until("a certificate is issued", other, active)
+		stop()
+		w.ahead.Add(int64(61 * 24 * time.Hour))
+		w.run(func(c *certs.Config) { c.Email = "someone.else@acme.test" })
+		renewed(other, second)
+	})
+}
+
 // Owners learn why there is no certificate. The domain gets it when the cause is gone, also at another authority.
 func TestOrder_failures(t *testing.T) {
 	each(t, acmetest.Config{Blocked: []string{"blocked.acme.test"}}, func(w *world) {
