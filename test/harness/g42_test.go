@@ -16,13 +16,17 @@ import (
 // maxRest is the share of a processor that an installation at rest may use.
 const maxRest = 0.05
 
+// teams is the number of workspaces in which the links are.
+const teams = 300
+
 // TestG42 measures what an installation with many links and clicks does while nobody uses it. It begins with a restart of the
-// control planes, after which counters are compared. A few counters are wrong and must be corrected; all others must stay.
+// control planes, after which counters are compared. A few counters are wrong and must be corrected; all others must stay. One
+// link has a tenth of all clicks. At the end, the test measures reports.
 func TestG42_at_rest(t *testing.T) {
 	many, clicks, rest := links(t, 20_000), number(t, "CLICKS", 200_000), long(t, 5*time.Second)
-	each := clicks / many
+	each := clicks * 9 / 10 / (many - 1)
 	if each == 0 {
-		t.Fatalf("CLICKS=%d: want at least one for each of the %d links", clicks, many)
+		t.Fatalf("CLICKS=%d: want more than one for each of the %d links", clicks, many)
 	}
 	c := startChain(t, fleet.Config{Controls: 1, Ingesters: 1}, 1)
 	testkit.Within(t, time.Minute, "the click store has its tables", func() bool {
@@ -36,14 +40,14 @@ func TestG42_at_rest(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	c.fill(many, each)
-	t.Logf("%d links with %d clicks each stored in %v", many, each, time.Since(began).Round(time.Second))
+	heavy := c.fill(many, each)
+	t.Logf("a link with %d clicks and %d others with %d each stored in %v", heavy, many-1, each, time.Since(began).Round(time.Second))
 
 	began = time.Now()
 	for _, n := range nodes {
 		n.Start()
 	}
-	wrong := fmt.Sprintf(`SELECT count(*) FROM urls WHERE id LIKE 'bulk-%%' AND click_count <> %d`, each)
+	wrong := fmt.Sprintf(`SELECT count(*) FROM urls WHERE id LIKE 'bulk-%%' AND click_count <> CASE id WHEN 'bulk-1' THEN %d ELSE %d END`, heavy, each)
 	testkit.Within(t, time.Hour, "wrong counters are corrected", func() bool { return c.value(wrong) == 0 })
 	testkit.Within(t, time.Hour, "all rollups are built", func() bool {
 		waiting := 0.0
@@ -79,31 +83,78 @@ func TestG42_at_rest(t *testing.T) {
 	if n := c.value(wrong); n != 0 {
 		t.Errorf("%d counters are wrong at the end", n)
 	}
+	c.timeReports(heavy, each)
 }
 
-// fill adds links, and clicks of the last thirty days, directly to the stores. The counters of ten links are wrong.
-func (c *chain) fill(many, each int) {
+// fill adds links in several workspaces, and clicks of the last thirty days, directly to the stores. The first link has a tenth of
+// all clicks, and the others have as many as each says. fill returns the clicks of the first link. The counters of ten links are
+// wrong.
+func (c *chain) fill(many, each int) (heavy int) {
 	c.t.Helper()
+	light := each * (many - 1)
+	heavy = light / 9
+	total := light + heavy
+	const owner = 1001 // number of the first workspace
+	c.insert(fmt.Sprintf(`INSERT INTO workspaces (num, id, name, slug, created_at, updated_at) SELECT %d + n - 1, 'team-' || n, 'Team', 'team-' || n, n, n FROM generate_series(1, %d) AS n`, owner, teams))
+	c.insert(fmt.Sprintf(`INSERT INTO workspace_members (workspace_num, user_id, role, created_at) SELECT w.num, users.id, 'OWNER', 1 FROM workspaces w, users WHERE w.num >= %d`, owner))
 	for first := 1; first <= many; first += 50_000 {
-		statement := fmt.Sprintf(`INSERT INTO urls (id, user_id, slug, original_url, search_text, click_count, created_at, updated_at)
-			SELECT 'bulk-' || n, users.id, 'bulk' || n, 'https://example.com/' || n, 'bulk' || n, CASE WHEN n <= 10 THEN n * %d + 1 ELSE %[1]d END, n, n
-			FROM generate_series(%d, %d) AS n, users`, each, first, min(many, first+49_999))
-		if out, err := c.Ask(statement); err != nil {
-			c.t.Fatalf("fill the database: %v: %s", err, out)
-		}
+		c.insert(fmt.Sprintf(`INSERT INTO urls (id, user_id, workspace_num, slug, original_url, search_text, click_count, created_at, updated_at)
+			SELECT 'bulk-' || n, users.id, %d + (n - 1) %% %d, 'bulk' || n, 'https://example.com/' || n, 'bulk' || n,
+			CASE WHEN n = 1 THEN %d ELSE %d END + CASE WHEN n <= 10 THEN n ELSE 0 END, n, n
+			FROM generate_series(%d, %d) AS n, users`, owner, teams, heavy, each, first, min(many, first+49_999)))
 	}
-	num, owner := c.value(`SELECT min(num) FROM urls WHERE id LIKE 'bulk-%'`), c.value(`SELECT min(num) FROM users`)
-	total := many * each
+	num := c.value(`SELECT num FROM urls WHERE id = 'bulk-1'`)
 	const month = 30 * 24 * 3600 * 1000
 	start := time.Now().UnixMilli() - month
+	// Every tenth click is one of the first link, until it has all of its clicks.
+	const link = `if(number < %[1]d AND number %% 10 = 9, 0, 1 + (number - least(intDiv(number, 10), %[2]d)) %% %[3]d)`
+	which := fmt.Sprintf(link, 10*heavy, heavy, many-1)
 	for first := 0; first < total; first += 5_000_000 {
 		c.store(fmt.Sprintf(`INSERT INTO clicks (edge, epoch, lane, seq, ts, link, owner, ip, visitor, country, city, device, os, browser, referer, user_agent)
-			SELECT 1, 1, 0, number + 1, fromUnixTimestamp64Milli(toInt64(%d + intDiv(number * %d, %d))), %d + number %% %d, %d, toIPv6('192.0.2.1'), toInt64(cityHash64(number) %% 1000000),
-			['DE', 'US', 'TW', 'FR'][1 + number %% 4], ['Berlin', 'Boston', 'Taipei', 'Paris'][1 + number %% 4], ['MOBILE', 'DESKTOP'][1 + number %% 2], 'iOS', 'Safari',
-			['', 'https://news.example/', 'https://t.co/a'][1 + number %% 3], 'Mozilla/5.0' FROM numbers(%d, %d)`, start, month, total, num, many, owner, first, min(5_000_000, total-first)))
+			SELECT 1, 1, 0, number + 1, fromUnixTimestamp64Milli(toInt64(%d + intDiv(number * %d, %d))), %d + %s AS link, %d + (link - %[4]d) %% %[7]d, toIPv6('192.0.2.1'), toInt64(cityHash64(number) %% 1000000),
+			['DE', 'US', 'TW', 'FR'][1 + number %% 4], concat('City ', toString(cityHash64(number, 1) %% 3000)), ['MOBILE', 'DESKTOP'][1 + number %% 2], 'iOS', 'Safari',
+			['', 'https://news.example/', 'https://t.co/a'][1 + number %% 3], 'Mozilla/5.0' FROM numbers(%[8]d, %[9]d)`, start, month, total, num, which, owner, teams, first, min(5_000_000, total-first)))
 	}
 	c.store(`INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 1, 1 FROM clicks`)
 	c.store(fmt.Sprintf(`INSERT INTO lane_marks (edge, epoch, lane, seq) VALUES (1, 1, 0, %d)`, total))
+	return heavy
+}
+
+// timeReports measures reports of the last thirty days, as a client sees them.
+func (c *chain) timeReports(heavy, each int) {
+	c.t.Helper()
+	now := time.Now().UTC()
+	days := "?startDate=" + now.AddDate(0, 0, -30).Format(time.DateOnly) + "&endDate=" + now.AddDate(0, 0, 1).Format(time.DateOnly)
+	for _, q := range []struct {
+		name, team, path string
+		atLeast          int
+	}{
+		{"the link with a tenth of all clicks", "team-1", "/api/analytics/urls/bulk-1", heavy},
+		{"another link", "team-2", "/api/analytics/urls/bulk-2", each},
+		{"a workspace", "team-2", "/api/analytics/overview", each},
+		{"the workspace with the largest link", "team-1", "/api/analytics/overview", heavy},
+	} {
+		var took []time.Duration
+		var out struct{ TotalClicks int }
+		for range 5 {
+			time.Sleep(2500 * time.Millisecond) // reports are cached for two seconds
+			began := time.Now()
+			c.api.With("X-Workspace", q.team).Must("GET", q.path+days, nil, 200, &out)
+			took = append(took, time.Since(began).Round(time.Millisecond))
+		}
+		c.t.Logf("report of %s, %d clicks: %v", q.name, out.TotalClicks, took)
+		if out.TotalClicks < q.atLeast {
+			c.t.Errorf("the report of %s has %d clicks, want at least %d", q.name, out.TotalClicks, q.atLeast)
+		}
+	}
+}
+
+// insert runs a statement in PostgreSQL.
+func (c *chain) insert(statement string) {
+	c.t.Helper()
+	if out, err := c.Ask(statement); err != nil {
+		c.t.Fatalf("fill the database: %v: %s", err, out)
+	}
 }
 
 func (c *chain) store(statement string) {
