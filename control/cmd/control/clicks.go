@@ -131,7 +131,7 @@ func (p *plane) openClicks(ctx context.Context, sh shardAt, late *analytics.Late
 		return nil
 	}
 	late.Use(clicks)
-	return p.maintain(ctx, clicks, p.Registry, maintain)
+	return p.maintain(ctx, sh, clicks, p.Registry, maintain)
 }
 
 // openShard opens a shard and registers it.
@@ -150,7 +150,7 @@ func (p *plane) openShard(ctx context.Context, sh shardAt, directory *shards.Dir
 		return err
 	}
 	all.Use(sh.name, clicks)
-	return p.maintain(ctx, clicks, prometheus.WrapRegistererWith(prometheus.Labels{"shard": sh.name, "server": address(sh.url)}, p.Registry), maintain)
+	return p.maintain(ctx, sh, clicks, prometheus.WrapRegistererWith(prometheus.Labels{"shard": sh.name, "server": address(sh.url)}, p.Registry), maintain)
 }
 
 // awaitServer calls open until it succeeds; it returns nil if ctx ends first. A server that is refused at the first attempt is an
@@ -175,8 +175,9 @@ func (p *plane) awaitServer(ctx context.Context, what string, open func(context.
 	return clicks, nil
 }
 
-// maintain builds rollups until ctx ends, if the process stores clicks.
-func (p *plane) maintain(ctx context.Context, clicks *clickhouse.Store, registry prometheus.Registerer, maintain bool) error {
+// maintain watches the clock of a server that was opened. It builds rollups until ctx ends, if the process stores clicks.
+func (p *plane) maintain(ctx context.Context, sh shardAt, clicks *clickhouse.Store, registry prometheus.Registerer, maintain bool) error {
+	p.clocks.Add("ClickHouse "+address(sh.url), clicks.Clock)
 	if !maintain {
 		<-ctx.Done()
 		return nil

@@ -74,7 +74,7 @@ func (p *plane) useReplicas(sh shardAt, directory *shards.Directory, all *sharde
 			directory.Opened(sh.name, address(url))
 			first()
 			labels := prometheus.Labels{"shard": sh.name, "server": address(url)}
-			return p.maintain(ctx, clicks, prometheus.WrapRegistererWith(labels, p.Registry), maintain)
+			return p.maintain(ctx, one, clicks, prometheus.WrapRegistererWith(labels, p.Registry), maintain)
 		})})
 	}
 	p.adapters = append(p.adapters, adapter{"replicas of shard " + sh.name, set})

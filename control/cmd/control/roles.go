@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/platform/clocks"
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/conversion"
@@ -63,6 +64,7 @@ type plane struct {
 	app.Deps
 	fleet    *app.Fleet
 	clicks   app.Clicks
+	clocks   *clocks.Watch
 	adapters []adapter // in the order in which they start, after the fleet's services
 
 	handler       http.Handler
@@ -76,7 +78,12 @@ type adapter struct {
 
 // newPlane makes the parts of the roles, in the order in which their services start.
 func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *plane, err error) {
-	p = &plane{settings: s, Deps: deps, handler: http.NotFoundHandler()}
+	p = &plane{settings: s, Deps: deps, handler: http.NotFoundHandler(), clocks: clocks.New(deps.Logger, time.Now)}
+	if err := deps.Registry.Register(p.clocks); err != nil {
+		return nil, fmt.Errorf("register the metrics of clocks: %w", err)
+	}
+	p.clocks.Add("database", deps.Store.Clock)
+	p.adapters = append(p.adapters, adapter{"clocks", p.clocks})
 	if p.fleet, err = app.NewFleet(app.Config{Settings: s.Settings, DataDir: s.DataDir, Brand: s.BrandName}, deps); err != nil {
 		return nil, err
 	}

@@ -63,14 +63,6 @@ func (tx *Tx) DeleteFiles(ctx context.Context, name string) error {
 	return err
 }
 
-// clock is the time of the database in Unix milliseconds. Locks use it, because clocks of control planes differ.
-func (c Conn) clock() string {
-	if c.pg {
-		return `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`
-	}
-	return `CAST(unixepoch('subsec') * 1000 AS INTEGER)`
-}
-
 // TakeLock takes a lock for some milliseconds, and reports whether nobody else holds it.
 func (tx *Tx) TakeLock(ctx context.Context, name, holder string, ms int64) (bool, error) {
 	n, err := tx.Exec(ctx, `INSERT INTO acme_locks (name, holder, expires_at) VALUES (?, ?, `+tx.clock()+` + CAST(? AS BIGINT))

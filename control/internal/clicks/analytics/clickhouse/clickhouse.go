@@ -194,6 +194,13 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 // Ping implements analytics.Store.
 func (s *Store) Ping(ctx context.Context) error { return wrap("ping clicks", s.conn.Ping(ctx)) }
 
+// Clock returns the time of the server.
+func (s *Store) Clock(ctx context.Context) (time.Time, error) {
+	var ms int64
+	err := s.conn.QueryRow(ctx, `SELECT toUnixTimestamp64Milli(now64(3))`).Scan(&ms)
+	return time.UnixMilli(ms), wrap("ask for the time", err)
+}
+
 // Close closes the connections. It is called once.
 func (s *Store) Close() error { return errors.Join(s.conn.Close(), s.writing.Close()) }
 

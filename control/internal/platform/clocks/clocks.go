@@ -1,0 +1,102 @@
+// Package clocks compares the clock of this process with those of the servers that it uses. Clocks that differ lose no data, but
+// reports end too early, and a control plane refuses sessions that seem to come from the future.
+package clocks
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Off is the difference between two clocks from which on a Watch warns.
+const Off = 2 * time.Second
+
+const (
+	every  = time.Minute     // between comparisons
+	within = 5 * time.Second // for an answer
+)
+
+// Watch compares this clock with those of servers. It is safe for concurrent use. It is a prometheus.Collector.
+type Watch struct {
+	*prometheus.GaugeVec
+
+	log   *slog.Logger
+	now   func() time.Time
+	added chan struct{} // has an element when a server was added since the last comparison
+
+	mu      sync.Mutex
+	servers []*server
+}
+
+type server struct {
+	name string
+	ask  func(context.Context) (time.Time, error)
+	off  bool // the last comparison that had an answer has found a difference
+}
+
+// New returns a Watch without servers. Now is this process's clock.
+func New(log *slog.Logger, now func() time.Time) *Watch {
+	return &Watch{
+		GaugeVec: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "shortline_control_clock_ahead_seconds",
+			Help: "Offset of this clock to that of the database or of a ClickHouse server; above 0 if this clock is ahead.",
+		}, []string{"server"}),
+		log: log, now: now, added: make(chan struct{}, 1),
+	}
+}
+
+// Add adds a server. Ask returns the time of its clock. A difference of which the time of the answer may be the reason does not
+// count.
+func (w *Watch) Add(name string, ask func(context.Context) (time.Time, error)) {
+	w.mu.Lock()
+	w.servers = append(w.servers, &server{name: name, ask: ask})
+	w.mu.Unlock()
+	select {
+	case w.added <- struct{}{}:
+	default:
+	}
+}
+
+// Run compares the clocks once a minute, and when a server was added, until ctx ends.
+func (w *Watch) Run(ctx context.Context) error {
+	for {
+		w.mu.Lock()
+		servers := w.servers
+		w.mu.Unlock()
+		for _, s := range servers {
+			w.compare(ctx, s)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.added:
+		case <-time.After(every):
+		}
+	}
+}
+
+// compare asks a server for its time. A server that does not answer is noticed elsewhere.
+func (w *Watch) compare(ctx context.Context, s *server) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	asked := w.now()
+	began := time.Now()
+	its, err := s.ask(ctx)
+	if err != nil {
+		return
+	}
+	half := time.Since(began) / 2
+	ahead := asked.Add(half).Sub(its)
+	w.WithLabelValues(s.name).Set(ahead.Seconds())
+	off := ahead.Abs() > Off+half
+	switch {
+	case off && !s.off:
+		w.log.Warn("clocks differ", "server", s.name, "ahead", ahead.Round(time.Millisecond).String(), "remedy", "synchronise both clocks, for instance with chrony")
+	case !off && s.off:
+		w.log.Info("clocks agree again", "server", s.name)
+	}
+	s.off = off
+}
