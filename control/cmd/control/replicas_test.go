@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -12,7 +13,23 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
+
+// says repeats a command until it ends with the exit code want and a text in its output, at most for three minutes.
+func says(t *testing.T, want int, text string, args ...string) {
+	t.Helper()
+	code, out := 0, ""
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		if code, out = call(t, args...); code == want && strings.Contains(out, text) {
+			return
+		}
+		if args[0] == "backup" || args[0] == "restore" {
+			break // not to be repeated
+		}
+	}
+	t.Fatalf("%s: %d\n%s", strings.Join(args, " "), code, out)
+}
 
 // The life of a second server: it is added to a fleet that has clicks, it fails and comes back, it is in backups and restores, and it is
 // removed.
@@ -26,19 +43,7 @@ func TestStart_with_replicas(t *testing.T) {
 			t.Setenv(k, v)
 		}
 	}
-	says := func(want int, text string, args ...string) {
-		t.Helper()
-		code, out := 0, ""
-		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-			if code, out = call(t, args...); code == want && strings.Contains(out, text) {
-				return
-			}
-			if args[0] == "backup" || args[0] == "restore" {
-				break // not to be repeated
-			}
-		}
-		t.Fatalf("%s: %d\n%s", strings.Join(args, " "), code, out)
-	}
+	says := func(want int, text string, args ...string) { t.Helper(); says(t, want, text, args...) }
 	before := map[string]string{"ROLES": "api,ingest", "DATABASE_URL": db, "CLICKHOUSE_URL": near}
 	p := start(t, before)
 	p.until(t, 200, "")
@@ -97,4 +102,78 @@ func TestStart_with_replicas(t *testing.T) {
 	p.until(t, 200, "")
 	says(0, "was forgotten", "remove-replica", "main", address(far))
 	p.end()
+}
+
+// A server whose tables are those of an earlier release is upgraded when a process opens it. A server that cannot be upgraded is
+// named with the migration and the reason. Meanwhile the other server of the shard answers. When the reason is gone, the server is used
+// again, and has all clicks.
+func TestStart_with_an_older_schema(t *testing.T) {
+	near, far := clickhousetest.Database(t), clickhousetest.Database(t)
+	db := storetest.PostgresURL(t)
+	env := map[string]string{"ROLES": "api,ingest", "DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + "|" + far}
+	t.Setenv("DATABASE_URL", db)
+	t.Setenv("CLICKHOUSE_URLS", env["CLICKHOUSE_URLS"])
+	const complete = "2 servers, 7 days compared"
+	p := start(t, env)
+	p.until(t, 200, "")
+	says(t, 0, address(far)+": in sync", "shards")
+	p.end()
+	rows := analyticstest.Clicks(43, 500, time.Now().Add(-40*24*time.Hour), 6)
+	for _, url := range []string{near, far} {
+		s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Insert(t.Context(), analytics.Batch{Rows: rows, Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: rows[len(rows)-1].Seq}}})
+		if err = errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	statement := func(text string) string {
+		t.Helper()
+		at := strings.LastIndexByte(far, '/')
+		out, err := clickhousetest.At(far[:at]+"?database="+far[at+1:]).Ask(t.Context(), text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return out
+	}
+	older := func() {
+		t.Helper()
+		for _, text := range []string{"DROP VIEW rollup_sampled", "DROP TABLE rollup_sample", "ALTER TABLE migrations DELETE WHERE version >= 9 SETTINGS mutations_sync = 2"} {
+			statement(text)
+		}
+	}
+	older()
+	p = start(t, env)
+	p.until(t, 200, "")
+	says(t, 0, complete, "verify-replicas")
+	if has := statement("EXISTS rollup_sample"); has != "1" {
+		t.Error("the server was not upgraded")
+	}
+	p.end()
+
+	older()
+	statement("CREATE TABLE rollup_sample (other UInt8) ENGINE = Memory")
+	p = start(t, env)
+	p.until(t, 200, "")
+	for _, want := range []string{`store="ClickHouse server ` + address(far) + `"`, "0009_rollup_sample.sql"} {
+		testkit.Within(t, time.Minute, "the log says "+want, func() bool { return strings.Contains(p.output.String(), want) })
+	}
+	says(t, 1, "0009_rollup_sample.sql", "verify-replicas")
+	if n := stored(t, near); n != 500 {
+		t.Errorf("%d clicks", n)
+	}
+	used := func(want int) {
+		t.Helper()
+		testkit.Within(t, time.Minute, fmt.Sprintf("the metric of the server is %d", want), func() bool {
+			_, text := p.ask(t, "GET", "http://"+p.ops+"/metrics", "")
+			return strings.Contains(text, fmt.Sprintf(`shortline_click_replica_in_sync{server="%s",shard="main"} %d`, address(far), want))
+		})
+	}
+	used(0)
+	statement("DROP TABLE rollup_sample")
+	says(t, 0, complete, "verify-replicas")
+	used(1)
 }

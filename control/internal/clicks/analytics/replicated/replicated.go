@@ -120,7 +120,7 @@ func New(shard string, names []string, members Members, log *slog.Logger) *Store
 
 // up is the value of the metric.
 func (srv *server) up() int {
-	if srv.in.Load() && srv.context().Err() == nil {
+	if srv.in.Load() && srv.opened.Load() != nil && srv.context().Err() == nil {
 		return 1
 	}
 	return 0
