@@ -41,8 +41,8 @@ type Config struct {
 	// Standby adds a synchronous PostgreSQL standby: the primary acknowledges no commit without it.
 	Standby bool
 	// Clocks are the clock offsets of the edges in order, in whole seconds. If it is set, the edges are built with
-	// testkit.ClockOverlay.
-	Clocks []time.Duration
+	// testkit.ClockOverlay. ControlClocks are those of the control planes: first of Controls, then of Ingesters.
+	Clocks, ControlClocks []time.Duration
 	// Spread distributes the edges over all control planes, without a proxy. Otherwise all edges use the first control
 	// plane through PlaneProxy.
 	Spread bool
@@ -150,6 +150,10 @@ func Start(t testing.TB, cfg Config) *Fleet {
 		}
 		for i := range cfg.Ingesters {
 			f.Ingesters = append(f.Ingesters, f.control(fmt.Sprintf("ingester%d", i+1), "ingest"))
+		}
+		for i, off := range cfg.ControlClocks {
+			n := slices.Concat(f.Controls, f.Ingesters)[i]
+			n.env = append(n.env, testkit.ClockOffset(off))
 		}
 		for i := range cfg.Issuers {
 			f.Issuers = append(f.Issuers, f.control(fmt.Sprintf("issuer%d", i+1), "certs"))
@@ -283,8 +287,8 @@ func (f *Fleet) edge(i int) *Node {
 
 // built returns the key in programs of the build for p.
 func (cfg *Config) built(p Program) string {
-	if p == Edge && len(cfg.Clocks) > 0 {
-		return "edge-clock"
+	if p == Edge && len(cfg.Clocks) > 0 || p == Control && len(cfg.ControlClocks) > 0 {
+		return string(p) + "-clock"
 	}
 	return string(p)
 }

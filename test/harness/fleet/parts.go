@@ -23,13 +23,14 @@ var programs = map[string]struct {
 	env      []string
 	clock    bool // built with testkit.ClockOverlay
 }{
-	"edge":       {"edge", "./cmd/edge", []string{"CGO_ENABLED=0"}, false},
-	"edge-clock": {"edge", "./cmd/edge", []string{"CGO_ENABLED=0"}, true},
-	"control":    {"control", "./cmd/control", []string{"CGO_ENABLED=1"}, false},
-	"standalone": {"control/cmd/standalone", ".", []string{"CGO_ENABLED=1"}, false},
-	"chd":        {"test/chd", ".", []string{"CGO_ENABLED=0", "GOWORK=off"}, false},
-	"fire":       {"test/harness", "./cmd/fire", []string{"CGO_ENABLED=0"}, false},
-	"kafkad":     {"test/kafka", "./cmd/kafkad", []string{"CGO_ENABLED=0"}, false},
+	"edge":          {"edge", "./cmd/edge", []string{"CGO_ENABLED=0"}, false},
+	"edge-clock":    {"edge", "./cmd/edge", []string{"CGO_ENABLED=0"}, true},
+	"control":       {"control", "./cmd/control", []string{"CGO_ENABLED=1"}, false},
+	"control-clock": {"control", "./cmd/control", []string{"CGO_ENABLED=1"}, true},
+	"standalone":    {"control/cmd/standalone", ".", []string{"CGO_ENABLED=1"}, false},
+	"chd":           {"test/chd", ".", []string{"CGO_ENABLED=0", "GOWORK=off"}, false},
+	"fire":          {"test/harness", "./cmd/fire", []string{"CGO_ENABLED=0"}, false},
+	"kafkad":        {"test/kafka", "./cmd/kafkad", []string{"CGO_ENABLED=0"}, false},
 }
 
 var built struct {
