@@ -56,6 +56,22 @@ func TestConsole_analytics(t *testing.T) {
 	b.barrierFree()
 	b.looks("report-bots")
 
+	// A region that is cut off is named, unless the report ends before its clicks do.
+	end := b.answerWith("/api/analytics/freshness*", 200, `{"completeUntil": "2026-11-21T09:00:00.000Z", "lagSeconds": 3600, "regions": [
+		{"region": "eu-central", "completeUntil": "2026-11-21T10:00:00.000Z", "lagSeconds": 20}, {"region": "us-east", "completeUntil": "2026-11-21T09:00:00.000Z", "lagSeconds": 3600}]}`)
+	b.visit("/console/analytics")
+	b.sees("Clicks of the region us-east since ")
+	b.until(`document.querySelectorAll('.notice.warn').length === 1`)
+	b.barrierFree()
+	b.looks("report-region")
+	b.narrow("report-region-narrow")
+	b.visit("/console/analytics?range=custom&from=2026-11-01&to=2026-11-20")
+	b.sees("Own range")
+	b.until(`document.querySelector('.figures b') && !document.querySelector('.notice.warn')`)
+	end()
+	b.visit("/console/analytics?audience=all")
+	b.until(`document.querySelector('.figures b')?.textContent === '5'`)
+
 	// A row of a breakdown filters everything, and a second click takes the filter away.
 	b.press("Computer")
 	b.until(`location.search.includes('device=DESKTOP') && document.querySelector('.figures b').textContent === '1'`)

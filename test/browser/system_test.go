@@ -61,9 +61,12 @@ func TestSystem_edges(t *testing.T) {
 	} {
 		edges += "," + e
 	}
-	end := b.answerWith("/api/edges", 200, `{"edges": [`+edges[1:]+`], "revision": 4711}`)
+	regions := `{"region": "eu-central", "completeUntil": "2026-11-21T09:59:40.000Z", "lagSeconds": 20}, {"region": "us-east", "completeUntil": "2026-11-21T08:58:00.000Z", "lagSeconds": 3720}, {"region": "", "completeUntil": null, "lagSeconds": 0}`
+	end := b.answerWith("/api/edges", 200, `{"edges": [`+edges[1:]+`], "regions": [`+regions+`], "revision": 4711}`)
 	b.sees("5 edges · 4 need attention")
 	b.until(`[...document.querySelectorAll('.edges h2 bdi')].map((e) => e.textContent).join() === 'eu-central,us-east,Without a region'`)
+	b.until(`[...document.querySelectorAll('section.edges')].map((e) => e.querySelector('h2 + p')?.className).join() === 'hint,notice warn,'`)
+	b.until(`document.querySelector('section.edges .notice').textContent.startsWith('Clicks of the region us-east since ')`)
 	for name, badges := range map[string]string{"fra-1": "Working", "fra-2": "Silent", "iad-1": "Behind,Clicks wait", "iad-2": "Update rejected,Rules skipped", "syd-1": "Clicks lost,Duplicate"} {
 		b.until(fmt.Sprintf(`[...%s.querySelectorAll('.badge')].map((e) => e.textContent).join() === %q`, row(name), badges))
 	}
@@ -78,7 +81,7 @@ func TestSystem_edges(t *testing.T) {
 	end()
 
 	// A control plane without edges says how to start one; one that cannot answer leaves the last figures.
-	end = b.answerWith("/api/edges", 200, `{"edges": [], "revision": 3}`)
+	end = b.answerWith("/api/edges", 200, `{"edges": [], "regions": [], "revision": 3}`)
 	b.sees("No edge has reported in the last 24 hours")
 	b.until(`document.querySelector('.startcommand').textContent.includes('BASE_URL=' + location.origin)`)
 	b.barrierFree()

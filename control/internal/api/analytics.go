@@ -184,6 +184,7 @@ func (s *Server) registerAnalytics() {
 		return r.Trends(ctx, principal(ctx), in.URLIDs, in.Timezone)
 	})
 	s.registerExports()
+	s.registerFreshness()
 }
 
 // ask declares the endpoints of a report, one for each path.

@@ -201,6 +201,7 @@ var operations = map[string]words{
 	"listMissingSlugs":  {about: "Slugs that visitors asked for on custom domains of the workspace and that do not exist, most frequent first, at most 1,000. Edges count the 1,000 most frequent ones and report them once a minute; counts are kept for 90 days. Slugs that are links by now are left out. The slugs of the shared domain belong to nobody, so only administrators who chose no workspace see them.", also: []int{http.StatusBadRequest}},
 	"heatmap":           {about: "Clicks of all your links by weekday and hour of the time zone. Hours that occur twice when clocks are set back count together."},
 	"linkHeatmap":       {about: "Clicks of one link by weekday and hour of the time zone."},
+	"freshness":         {about: "Clicks of a region that is cut off wait there, and are counted later. Show this beside reports: a period that ends after `completeUntil` will still gain clicks. A click has the time at which the visitor came."},
 	"trends":            {about: "Clicks of people on up to 100 links on each of the last 30 days, for small charts beside the links. Unknown links are left out."},
 	"groupsReport":      {about: "Clicks and visitors of the links with each tag, in each bundle or on each domain, most clicks first."},
 	"topURLs":           {about: "Links by clicks in the range, most clicks first."},

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { query, search } from '../../route';
 import { workspace } from '../../session';
-import { t } from '../../text';
+import { moment, t } from '../../text';
 import { Empty, Head, Loading, Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
@@ -44,6 +44,25 @@ function Live({ id }: { id: string }) {
   );
 }
 
+const late = 300; // seconds; a few are normal
+
+/** Regions whose clicks are not all in a report, because they are cut off. */
+function Late({ lastDay }: { lastDay: string | undefined }) {
+  const fresh = useResource('freshness', (signal) => api.get('/api/analytics/freshness', { signal }));
+  const missing = fresh.data?.regions.filter(
+    (r) => r.lagSeconds > late && !(lastDay && lastDay < r.completeUntil.slice(0, 10)),
+  );
+  return (
+    <>
+      {missing?.map(({ region, completeUntil }) => (
+        <p key={region} class="notice warn" role="status">
+          {t('report.late', { region: region || t('edges.noRegion'), time: moment(completeUntil) })}
+        </p>
+      ))}
+    </>
+  );
+}
+
 type Whole = Schema<'Report'> & { topUrls?: Schema<'TopLink'>[] };
 
 function Body({ id, s, report, map }: { id: string; s: Selection; report: Whole; map: Schema<'Heatmap'> }) {
@@ -62,6 +81,7 @@ function Body({ id, s, report, map }: { id: string; s: Selection; report: Whole;
   );
   return (
     <>
+      <Late lastDay={parameters.endDate} />
       <Figures report={report} metric={metric} onMetric={(one) => search({ metric: one === 'clicks' ? '' : one })} />
       <Timeline
         s={s}

@@ -1,5 +1,5 @@
 // All edges with their latest reports, by region. The page follows them while it is visible.
-import { api } from '../../api/client';
+import { api, type Schema } from '../../api/client';
 import { clock, language, moment, number, t } from '../../text';
 import { Icon } from '../../ui/icon';
 import { Empty, Head, Waiting } from '../../ui/page';
@@ -148,6 +148,17 @@ DATA_DIR=/var/lib/shortline edge`;
   );
 }
 
+/** How far the clicks of a region reach in reports. */
+function Reach({ of }: { of: Schema<'RegionReach'> | undefined }) {
+  if (!of?.completeUntil) return null;
+  const time = moment(of.completeUntil);
+  return of.lagSeconds > 300 ? (
+    <p class="notice warn">{t('report.late', { region: of.region || t('edges.noRegion'), time })}</p>
+  ) : (
+    <p class="hint">{t('edges.reach', { time })}</p>
+  );
+}
+
 /** The screen of edges. */
 export function EdgesScreen() {
   const list = useResource('edges', async (signal) => ({
@@ -193,6 +204,7 @@ export function EdgesScreen() {
               <bdi>{region || t('edges.noRegion')}</bdi> <span class="count">{number(rows.length)}</span>
             </h2>
           )}
+          <Reach of={data.regions.find((r) => r.region === region)} />
           <Edges label={region || t('nav.edges')} rows={rows} all={edges} />
         </section>
       ))}

@@ -38,6 +38,7 @@ export const report: Translation<typeof en> = {
   'report.totals': 'الإجماليات',
   'report.before': 'سابقًا: {n}',
   'report.about': 'حوالي {number}',
+  'report.late': 'لا تزال نقرات المنطقة {region} منذ {time} ناقصة. هي محفوظة هناك وستُضاف لاحقًا.',
   'report.estimated': 'تقدير، ± {error}',
   'report.then': 'سابقًا',
   'report.legend': 'خطوط المخطط',

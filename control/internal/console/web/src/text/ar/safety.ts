@@ -26,6 +26,7 @@ export const safety: Translation<typeof en> = {
   'edges.pending': 'نقرات لم تُرسل',
   'edges.noRegion': 'بلا منطقة',
   'edges.asOf': 'حتى {time}، عند المراجعة {revision}. يُحدَّث كل بضع ثوانٍ.',
+  'edges.reach': 'تتضمن التقارير كل النقرات حتى {time}.',
   'edges.working': 'يعمل',
   'edges.silent': 'صامت',
   'edges.refused': 'رُفض التحديث',

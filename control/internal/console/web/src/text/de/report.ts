@@ -38,6 +38,8 @@ export const report: Translation<typeof en> = {
   'report.totals': 'Summen',
   'report.before': 'vorher: {n}',
   'report.about': 'etwa {number}',
+  'report.late':
+    'Klicks der Region {region} seit {time} fehlen noch. Sie sind dort gespeichert und werden nachgetragen.',
   'report.estimated': 'geschätzt, ± {error}',
   'report.then': 'Vorher',
   'report.legend': 'Linien des Diagramms',

@@ -12,6 +12,7 @@ export const safety: Translation<typeof en> = {
   'edges.pending': 'Offene Klicks',
   'edges.noRegion': 'Ohne Region',
   'edges.asOf': 'Stand {time}, Revision {revision}. Wird alle paar Sekunden aktualisiert.',
+  'edges.reach': 'Berichte enthalten alle Klicks bis {time}.',
   'edges.working': 'In Ordnung',
   'edges.silent': 'Keine Meldung',
   'edges.refused': 'Stand abgelehnt',

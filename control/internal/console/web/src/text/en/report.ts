@@ -35,6 +35,7 @@ export const report = {
   'report.totals': 'Totals',
   'report.before': 'before: {n}',
   'report.about': 'about {number}',
+  'report.late': 'Clicks of the region {region} since {time} are still missing. They are kept there and will be added.',
   'report.estimated': 'estimated, ± {error}',
   'report.then': 'Before',
   'report.legend': 'Lines of the chart',

@@ -9,6 +9,7 @@ export const safety = {
   'edges.pending': 'Clicks not sent',
   'edges.noRegion': 'Without a region',
   'edges.asOf': 'As of {time}, at revision {revision}. Updated every few seconds.',
+  'edges.reach': 'Reports have all clicks until {time}.',
   'edges.working': 'Working',
   'edges.silent': 'Silent',
   'edges.refused': 'Update rejected',

@@ -38,6 +38,7 @@ export const report: Translation<typeof en> = {
   'report.totals': 'Totales',
   'report.before': 'antes: {n}',
   'report.about': 'aprox. {number}',
+  'report.late': 'Aún faltan los clics de la región {region} desde {time}. Se conservan allí y se añadirán.',
   'report.estimated': 'estimación, ± {error}',
   'report.then': 'Antes',
   'report.legend': 'Líneas del gráfico',

@@ -12,6 +12,7 @@ export const safety: Translation<typeof en> = {
   'edges.pending': 'Clics sin enviar',
   'edges.noRegion': 'Sin región',
   'edges.asOf': 'Datos de {time}, revisión {revision}. Se actualizan cada pocos segundos.',
+  'edges.reach': 'Los informes tienen todos los clics hasta {time}.',
   'edges.working': 'Funciona',
   'edges.silent': 'Sin contacto',
   'edges.refused': 'Actualización rechazada',

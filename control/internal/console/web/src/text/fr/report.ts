@@ -38,6 +38,8 @@ export const report: Translation<typeof en> = {
   'report.totals': 'Totaux',
   'report.before': 'avant : {n}',
   'report.about': 'environ {number}',
+  'report.late':
+    'Il manque encore les clics de la région {region} depuis {time}. Ils y sont conservés et seront ajoutés.',
   'report.estimated': 'estimation, ± {error}',
   'report.then': 'Avant',
   'report.legend': 'Courbes du graphique',

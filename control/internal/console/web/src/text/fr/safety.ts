@@ -12,6 +12,7 @@ export const safety: Translation<typeof en> = {
   'edges.pending': 'Clics à envoyer',
   'edges.noRegion': 'Sans région',
   'edges.asOf': 'État à {time}, révision {revision}. Actualisé toutes les quelques secondes.',
+  'edges.reach': 'Les rapports contiennent tous les clics jusqu’à {time}.',
   'edges.working': 'En marche',
   'edges.silent': 'Silencieux',
   'edges.refused': 'Mise à jour rejetée',

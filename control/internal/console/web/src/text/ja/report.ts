@@ -38,6 +38,8 @@ export const report: Translation<typeof en> = {
   'report.totals': '合計',
   'report.before': '前回: {n}',
   'report.about': '約{number}',
+  'report.late':
+    'リージョン {region} の {time} 以降のクリックはまだ含まれていません。現地に保存されており、後で追加されます。',
   'report.estimated': '推定値、± {error}',
   'report.then': '前回',
   'report.legend': 'グラフの線',

@@ -12,6 +12,7 @@ export const safety: Translation<typeof en> = {
   'edges.pending': '未送信クリック',
   'edges.noRegion': 'リージョンなし',
   'edges.asOf': '{time} 現在、リビジョン {revision}。数秒ごとに更新されます。',
+  'edges.reach': 'レポートには {time} までのすべてのクリックが含まれます。',
   'edges.working': '正常',
   'edges.silent': '応答なし',
   'edges.refused': '更新を拒否',

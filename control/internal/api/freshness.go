@@ -1,0 +1,49 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Freshness says how far reports reach.
+type Freshness struct {
+	CompleteUntil *Time             `json:"completeUntil" doc:"Reports have all clicks up to this time: the earliest of the regions. Null if it is unknown for a region, or if there is none, such as in a standalone process."`
+	LagSeconds    float64           `json:"lagSeconds" doc:"Age of completeUntil; 0 if it is unknown."`
+	Regions       []RegionFreshness `json:"regions" doc:"By name."`
+}
+
+// RegionFreshness says how far reports reach for the clicks of one region.
+type RegionFreshness struct {
+	Region        string  `json:"region" doc:"REGION of its edges; empty for edges without a region."`
+	CompleteUntil *Time   `json:"completeUntil" doc:"Reports have all clicks of the region up to this time; null if it is unknown."`
+	LagSeconds    float64 `json:"lagSeconds" doc:"Age of completeUntil. It is below a minute while clicks arrive normally; 0 if it is unknown."`
+}
+
+func (s *Server) registerFreshness() {
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/analytics/freshness", ID: "freshness", Summary: "Tell up to which time reports are complete", Tag: "Analytics", Limit: limitAnalytics},
+		func(ctx context.Context, _ *struct{}) (*body[Freshness], error) {
+			regions, err := s.reaches(ctx, store.Now())
+			if err != nil {
+				return nil, err
+			}
+			return &body[Freshness]{freshnessOf(regions)}, nil
+		})
+}
+
+func freshnessOf(regions []RegionReach) Freshness {
+	out := Freshness{Regions: make([]RegionFreshness, 0, len(regions))}
+	known := true
+	for _, r := range regions {
+		out.Regions = append(out.Regions, RegionFreshness{r.Region, r.CompleteUntil, r.LagSeconds})
+		known = known && r.CompleteUntil != nil
+		if known && (out.CompleteUntil == nil || *r.CompleteUntil < *out.CompleteUntil) {
+			out.CompleteUntil, out.LagSeconds = r.CompleteUntil, r.LagSeconds
+		}
+	}
+	if !known {
+		out.CompleteUntil, out.LagSeconds = nil, 0
+	}
+	return out
+}
