@@ -113,10 +113,10 @@ func pipeline() dashboard {
 	oldest := chart("Oldest pending click", "Age of the oldest unacknowledged click on the disk of each edge. It shows a single stuck lane, which the time since the last delivery does not.", "s",
 		over("shortline_spool_oldest_pending_seconds"+here, "{{instance}}"))
 	oldest.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 900}}
-	lag := chart("Consumer lag", "Kafka messages that ingest has not read yet.", "short", over("sum(shortline_kafkasource_lag_messages)", "lag"))
+	lag := chart("Consumer lag", "Kafka messages that each consumer group has not read yet, by region.", "short", over("sum by (group, kafka) (shortline_kafkasource_lag_messages)", "{{group}} {{kafka}}"))
 	lag.steps = []step{{"transparent", 0}, {warning, 10000}}
-	age := chart("Oldest unread message", "Age of the oldest message in the topic that ingest has not read. A message that reaches the topic's retention unread is lost.", "s",
-		over("max(shortline_kafkasource_lag_seconds)", "oldest"))
+	age := chart("Oldest unread message", "Age of the oldest message that each consumer group has not read, by region. Reports lack the clicks of a region since then. A message that reaches the topic's retention unread is lost.", "s",
+		over("max by (group, kafka) (shortline_kafkasource_lag_seconds)", "{{group}} {{kafka}}"))
 	age.steps = []step{{"transparent", 0}, {warning, 600}, {bad, 3600}}
 	stages := chart("Pipeline", "Clicks per second at three stages: written to the spool, acknowledged, stored. Normally the lines coincide.", "ops",
 		over("sum(rate(shortline_spool_clicks_appended_total"+win+"))", "spooled"), over("sum(rate(shortline_ship_clicks_total"+win+"))", "acknowledged"), over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+win+"))", "stored")).wide(24)
