@@ -36,17 +36,17 @@ func (c *chain) reaches(region string) reach {
 // TestG43 runs a region, with a broker and an edge of its own, behind a slow and lossy link, and cuts the link for DUR while
 // visitors come in both regions. The region goes on redirecting. Clicks of the other region are not delayed. The API says how
 // far each region reaches. After the cut, every answered visit of both regions is stored exactly once. RATE visits a second
-// come in the far region, and HOME of them (else as many) in the other.
+// come in the far region, and HOME_RATE (else as many) in the other.
 func TestG43_a_region_is_cut_off(t *testing.T) {
 	if err := fleet.Namespaces(); err != nil {
 		t.Skipf("no network namespaces here: %v", err)
 	}
 	cut, perSecond := long(t, 12*time.Second), rate(t, 200)
-	home := number(t, "HOME", perSecond)
+	home := number(t, "HOME_RATE", perSecond)
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, Ingesters: 1, Regions: []string{"far"}, EdgeEnv: []string{"SHIP_DELAY=100ms"}}, 5)
 	far := c.Regions[0]
 	testkit.Within(t, 20*time.Second, "the far edge serves all links", func() bool { return far.Edge.Metric("shortline_edge_links") == 5 })
-	far.Slow(fmt.Sprintf("%dkbit", max(512, 4*perSecond)), "10ms") // two consumer groups read all clicks, and have to catch up
+	far.Slow(fmt.Sprintf("%dkbit", max(800, perSecond)), "10ms") // two consumer groups read all clicks, and have to catch up
 
 	crowd := newCrowd(t)
 	before, after := 4*time.Second, 4*time.Second
