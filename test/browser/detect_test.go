@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -22,7 +21,7 @@ func TestBrowser_detects_problems(t *testing.T) {
 		"connect-src":             `fetch('http://192.0.2.1/').catch(() => {})`,
 	} {
 		b.eval(script+", 0", nil)
-		testkit.Within(t, 5*time.Second, "the browser reports a problem of the kind "+what, func() bool {
+		testkit.Eventually(t, "the browser reports a problem of the kind "+what, func() bool {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			return slices.ContainsFunc(b.complaints, func(c string) bool { return strings.Contains(c, what) })

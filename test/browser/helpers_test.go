@@ -148,7 +148,7 @@ const hostile = `<img src=x onerror=alert(1)>"'><script>alert(2)</script></title
 // follow requests a link with the given User-Agent and Referer, until it redirects.
 func follow(t *testing.T, address, agent, referer string) {
 	t.Helper()
-	testkit.Within(t, 2*time.Second, address+" redirects", func() bool {
+	testkit.Eventually(t, address+" redirects", func() bool {
 		req, err := http.NewRequest("GET", address, nil)
 		if err != nil {
 			t.Fatal(err)

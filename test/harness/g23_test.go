@@ -94,7 +94,7 @@ func guessLinks(t *testing.T, c *chain) {
 	again := c.Edges[replicas-1]
 	again.Kill()
 	again.Start()
-	testkit.Within(t, 5*time.Second, again.Name+" has learned the lockouts", func() bool { return again.Metric("shortline_edge_locks_learned_total") >= 2 })
+	testkit.Eventually(t, again.Name+" has learned the lockouts", func() bool { return again.Metric("shortline_edge_locks_learned_total") >= 2 })
 	before = checked()
 	for i := range 30 {
 		try(i*replicas+replicas-1, "guarded")

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"regexp"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -69,7 +68,7 @@ func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 		links = append(links, u)
 	}
 	last := c.CreateURL("https://example.com/", nil) // when the edge has this link, it has all earlier links
-	testkit.Within(t, 5*time.Second, "the edge has the links", func() bool {
+	testkit.Eventually(t, "the edge has the links", func() bool {
 		status, _ := p.follow(last.Slug, nil)
 		return status == http.StatusFound
 	})

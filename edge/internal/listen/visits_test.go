@@ -198,7 +198,7 @@ func TestVisits_leave_the_server(t *testing.T) {
 	if n := v.server.GetOpenConnectionsCount(); n != 2 {
 		t.Fatalf("the server has %d connections after requests in a row, want 2", n)
 	}
-	testkit.Within(t, 5*time.Second, "the server has no connections", func() bool { return v.server.GetOpenConnectionsCount() == 0 })
+	testkit.Eventually(t, "the server has no connections", func() bool { return v.server.GetOpenConnectionsCount() == 0 })
 	if n := v.l.Open(); n != 2 {
 		t.Errorf("%d connections are open, want 2", n)
 	}
@@ -208,7 +208,7 @@ func TestVisits_leave_the_server(t *testing.T) {
 			t.Errorf("answer %d is %q, want %q", i, got, want)
 		}
 	}
-	testkit.Within(t, 5*time.Second, "the server has no connections", func() bool { return v.server.GetOpenConnectionsCount() == 0 })
+	testkit.Eventually(t, "the server has no connections", func() bool { return v.server.GetOpenConnectionsCount() == 0 })
 	v.stopped()
 	v.ended(all)
 	v.ended(open)
@@ -236,7 +236,7 @@ func TestVisits_requests_while_leaving(t *testing.T) {
 	if v.visits.Load() == 0 {
 		t.Error("no connection left the server")
 	}
-	testkit.Within(t, 5*time.Second, "all connections are closed", func() bool { return v.l.Open() == 0 })
+	testkit.Eventually(t, "all connections are closed", func() bool { return v.l.Open() == 0 })
 }
 
 // intermittent sends pairs of requests. The pauses between them end when the server loses connections: after 1 to 1.5 seconds.
@@ -283,7 +283,7 @@ func TestVisits_ends(t *testing.T) {
 		c = v.dial() // says nothing
 		_ = c.Close()
 	}
-	testkit.Within(t, 5*time.Second, "all connections are closed", func() bool { return v.l.Open() == 0 })
+	testkit.Eventually(t, "all connections are closed", func() bool { return v.l.Open() == 0 })
 }
 
 // Parked connections have the same deadlines as others.
@@ -397,7 +397,7 @@ func TestVisits_at_once(t *testing.T) {
 	for err := range failures {
 		t.Error(err)
 	}
-	testkit.Within(t, 5*time.Second, "all connections are closed", func() bool { return v.l.Open() == 0 })
+	testkit.Eventually(t, "all connections are closed", func() bool { return v.l.Open() == 0 })
 }
 
 func oneVisit(addr, request string, twice bool) error {

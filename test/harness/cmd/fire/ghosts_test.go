@@ -57,7 +57,7 @@ func TestEvictGhosts(t *testing.T) {
 	}
 	id := lead("")
 	go func() { _, _ = join(t.Context(), dead, "") }() // waits until the other member joins again
-	testkit.Within(t, 5*time.Second, "the second member joins", func() bool { return len(membersOf(t.Context(), alive)["ingest"]) == 2 })
+	testkit.Eventually(t, "the second member joins", func() bool { return len(membersOf(t.Context(), alive)["ingest"]) == 2 })
 	dead.Close()
 	time.Sleep(100 * time.Millisecond) // the broker notices
 	lead(id)
