@@ -20,6 +20,7 @@ var awayCodes = []int{
 	209, // SOCKET_TIMEOUT
 	210, // NETWORK_ERROR
 	236, // ABORTED
+	241, // MEMORY_LIMIT_EXCEEDED: by all queries together, or by a long report
 	242, // TABLE_IS_READ_ONLY
 	279, // ALL_CONNECTION_TRIES_FAILED
 	285, // TOO_FEW_LIVE_REPLICAS
