@@ -96,9 +96,24 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	}); err != nil {
 		return nil, err
 	}
+	// rollup_values must have what the heavy rows of rollup_visits have.
+	heavy := map[uint32]sum{}
+	var parts []string
+	for _, c := range valued {
+		parts = append(parts, hash("link, owner, bot, '"+c+"', toString("+c+")"))
+	}
+	onlyHeavy := strings.Replace(text, " AND build ", " AND heavy AND build ", 1)
+	if err := read(fmt.Sprintf(onlyHeavy, "sum(clicks * ("+strings.Join(parts, " + ")+"))", "rollup_visits"), func() { heavy[slot] = sum{visits: one.visits} }); err != nil {
+		return nil, err
+	}
+	if err := read(fmt.Sprintf(text, "sum(clicks * "+hash("link, owner, bot, toString(dim), value")+")", "rollup_values"), func() {
+		heavy[slot] = sum{visits: heavy[slot].visits - one.visits}
+	}); err != nil {
+		return nil, err
+	}
 	var differing []uint32
 	for slot, want := range raw {
-		if short[slot] != want {
+		if short[slot] != want || heavy[slot].visits != 0 {
 			differing = append(differing, slot)
 		}
 		delete(short, slot)

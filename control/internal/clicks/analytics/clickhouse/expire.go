@@ -11,7 +11,7 @@ import (
 // expiring are the tables with monthly partitions, and the expression for a row's time.
 var expiring = []struct{ table, time string }{
 	{"clicks", "ts"}, {"conversions", "ts"}, {"rollup_visits", "toDateTime(slot * 900, 'UTC')"}, {"rollup_sample", "toDateTime(slot * 900, 'UTC')"},
-	{"rollup_counts", "toDateTime(slot * 900, 'UTC')"},
+	{"rollup_counts", "toDateTime(slot * 900, 'UTC')"}, {"rollup_values", "toDateTime(slot * 900, 'UTC')"},
 }
 
 // Expire implements analytics.Store. It deletes whole months (UTC), because a month is a partition and dropping it

@@ -142,7 +142,7 @@ func (s *Store) Forget(ctx context.Context, owners []uint64) error {
 	if err := s.conn.Exec(patient, fmt.Sprintf(`INSERT INTO rollup_marks (slot, writer, n) SELECT slot, rand64(), 1 FROM rollup_begun WHERE NOT build %s (SELECT build FROM rollup_builds)`, s.dialect.In())); err != nil {
 		return wrap("end the builds of rollups", err)
 	}
-	return remove("rollup_visits", "rollup_sample", "rollup_counts", "rollup_owners")
+	return remove("rollup_visits", "rollup_sample", "rollup_values", "rollup_counts", "rollup_owners")
 }
 
 // Settle builds the rollups of all slots that have ended.

@@ -27,6 +27,7 @@ type plan struct {
 	first, end uint32
 	raw        []span
 	clean      bool // whether any slot can be read from the rollup
+	light      bool // whether the heavy rows of rollup_visits are left out, because rollup_values is read instead
 }
 
 // maxSpans is the maximum number of spans in a statement. If there are more, everything from the first to the last is read
@@ -128,13 +129,30 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 		table = "rollup_sample"
 	}
 	list := strings.Join(append(columns, ""), ", ")
+	from := s.rolled(scope, p, table, fmt.Sprintf("%stoInt64(slot) * %d AS ms, toUInt64(clicks) AS n, ms + last AS last_ms", list, slotMillis))
+	from.Text = "(" + from.Text
+	if len(p.raw) > 0 {
+		bare := scope
+		bare.From, bare.To = 0, 0
+		where := bare.Condition("clicks WHERE " + times(p.raw) + listed(scope))
+		from.Text += fmt.Sprintf(" UNION ALL SELECT %stoUnixTimestamp64Milli(ts) AS ms, toUInt64(1) AS n, ms AS last_ms FROM %s WHERE %s AND %s", list, clicks, where.Text, times(p.raw))
+		from.Args = append(from.Args, where.Args...)
+	}
+	from.Text += ") AS counted"
+	return analytics.Source{From: from, Time: "ms", Clicks: "sum(n)", Visitors: "uniqExact(visitor)", Last: "coalesce(max(last_ms), 0)"}
+}
+
+// rolled renders the selection of a list of columns from the rows of a rollup that the plan reads and that are in the scope.
+func (s *Store) rolled(scope analytics.Scope, p plan, table, list string) analytics.Statement {
 	bare := scope
 	bare.From, bare.To = 0, 0
 	period := fmt.Sprintf("slot >= %d AND slot < %d", p.first, p.end)
 	where := bare.Condition(table + " WHERE " + period + s.linked(scope))
 	from := analytics.Statement{Args: slices.Clone(where.Args)}
-	from.Text = fmt.Sprintf("(SELECT %stoInt64(slot) * %d AS ms, toUInt64(clicks) AS n, ms + last AS last_ms FROM %s WHERE %s AND %s AND build %s (%s)",
-		list, slotMillis, table, where.Text, period, s.dialect.In(), p.chosen())
+	from.Text = fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s AND build %s (%s)", list, table, where.Text, period, s.dialect.In(), p.chosen())
+	if p.light && table == "rollup_visits" {
+		from.Text += " AND NOT heavy"
+	}
 	if scope.Owner != 0 && scope.Links == nil {
 		from.Text += " AND link " + s.dialect.In() + " (SELECT link FROM rollup_owners WHERE owner = ?"
 		from.Args = append(from.Args, int64(scope.Owner))
@@ -145,13 +163,7 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 		}
 		from.Text += ")"
 	}
-	if len(p.raw) > 0 {
-		where = bare.Condition("clicks WHERE " + times(p.raw) + listed(scope))
-		from.Text += fmt.Sprintf(" UNION ALL SELECT %stoUnixTimestamp64Milli(ts) AS ms, toUInt64(1) AS n, ms AS last_ms FROM %s WHERE %s AND %s", list, clicks, where.Text, times(p.raw))
-		from.Args = append(from.Args, where.Args...)
-	}
-	from.Text += ") AS counted"
-	return analytics.Source{From: from, Time: "ms", Clicks: "sum(n)", Visitors: "uniqExact(visitor)", Last: "coalesce(max(last_ms), 0)"}
+	return from
 }
 
 // linked renders the condition that a row of a rollup can belong to the scope's links, or nothing if there are too many.
@@ -221,5 +233,31 @@ func (s *Store) breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 			columns = append(columns, c)
 		}
 	}
-	return analytics.RenderBreakdown(s.source(scope, p, columns...), dims, limit), nil
+	if scope.Sampled || scope.Routed || scope.Drawn || len(scope.Match) > 0 || slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(valued, c) }) {
+		return analytics.RenderBreakdown(s.source(scope, p, columns...), dims, limit), nil
+	}
+	p.light = true
+	source := s.source(scope, p, columns...)
+	source.Counts = func(stored []analytics.Dimension, light analytics.Statement) analytics.Statement {
+		return s.withHeavy(scope, p, stored, light)
+	}
+	return analytics.RenderBreakdown(source, dims, limit), nil
+}
+
+// valued are the columns whose values are in rollup_values.
+var valued = []string{"country", "region", "city", "device", "os", "browser", "referer", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "language"}
+
+// withHeavy adds the heavy rows to a breakdown of the others. It implements analytics.Source.Counts.
+func (s *Store) withHeavy(scope analytics.Scope, p plan, dims []analytics.Dimension, light analytics.Statement) analytics.Statement {
+	var names, numbers []string
+	for _, d := range dims {
+		names, numbers = append(names, "'"+d.Column()+"'"), append(numbers, fmt.Sprint(uint8(d)))
+	}
+	list := strings.Join(names, ", ")
+	heavy := s.rolled(scope, p, "rollup_values", fmt.Sprintf("transform(dim, [%s], [%s], 0) AS kind, value, clicks", list, strings.Join(numbers, ", ")))
+	return analytics.Statement{
+		Text: "SELECT dim, value, CAST(sum(clicks) AS BIGINT) AS clicks FROM (" + light.Text +
+			" UNION ALL SELECT CAST(kind AS BIGINT) AS dim, value, CAST(sum(clicks) AS BIGINT) AS clicks FROM (" + heavy.Text + " AND dim IN (" + list + ")) AS rolled GROUP BY kind, value) AS parts GROUP BY dim, value",
+		Args: slices.Concat(light.Args, heavy.Args),
+	}
 }

@@ -199,6 +199,7 @@ func TestOps2_open_a_cluster_without_a_replica(t *testing.T) {
 	}
 	s.Close()
 	ask(t, server, "DROP VIEW rollup_sampled")
+	ask(t, server, "DROP VIEW rollup_valued")
 	tables, err := server.Ask(t.Context(), "SELECT name FROM system.tables WHERE database = 'default'")
 	if err != nil {
 		t.Fatal(err)

@@ -213,10 +213,10 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 	}
 	ctx, cancel := within(ctx, 20*patience*time.Second, driver.Settings{"max_bytes_before_external_group_by": 1 << 30, "max_threads": 2})
 	defer cancel()
-	for _, t := range []struct{ table, keys string }{{"rollup_visits", visitKeys}, {"rollup_counts", countKeys}} {
-		if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %s (slot, %s, clicks, last, build)
-			SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, %s, count(), max(toUnixTimestamp64Milli(ts) %% %d), %d + slot * %d
-			FROM %s WHERE %s GROUP BY slot, %s`, t.table, t.keys, slotMillis, t.keys, slotMillis, base, uint64(stride), clicks, times(spans), t.keys)); err != nil {
+	for _, t := range []struct{ table, keys, more, values string }{{"rollup_visits", visitKeys, ", heavy", ", " + s.heavy(spans)}, {"rollup_counts", countKeys, "", ""}} {
+		if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %s (slot, %s, clicks, last, build%s)
+			SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, %s, count(), max(toUnixTimestamp64Milli(ts) %% %d), %d + slot * %d%s
+			FROM %s WHERE %s GROUP BY slot, %s`, t.table, t.keys, t.more, slotMillis, t.keys, slotMillis, base, uint64(stride), t.values, clicks, times(spans), t.keys)); err != nil {
 			return err
 		}
 	}
@@ -231,6 +231,17 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 	}
 	s.stats.rebuilt.Add(uint64(len(slotList)))
 	return nil
+}
+
+// heavyCell is the number of clicks of a link in a slot from which on rollup_values has their values. With fewer clicks, there are
+// nearly as many values as clicks. Tests lower it.
+var heavyCell = 500
+
+// heavy renders the condition that a row of a build is heavy. Each row is counted where the condition of this row says, so it need
+// not be exact: repetitions of a click count, and clicks may arrive between this query and the one of the row.
+func (s *Store) heavy(list []span) string {
+	return fmt.Sprintf("(link, slot) %s (SELECT link, toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot FROM clicks WHERE %s GROUP BY link, slot HAVING count() >= %d)",
+		s.dialect.In(), slotMillis, times(list), heavyCell)
 }
 
 const sweepEvery = time.Hour
@@ -257,7 +268,7 @@ func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err
 	if len(builds) > 0 {
 		// The slots let the server skip other months.
 		gone := fmt.Sprintf("slot IN (%s) AND build IN (%s)", strings.Join(slotList, ","), strings.Join(builds, ","))
-		for _, table := range []string{"rollup_visits", "rollup_sample", "rollup_counts", "rollup_builds", "rollup_begun"} { // a repetition after an error reads the last one
+		for _, table := range []string{"rollup_visits", "rollup_sample", "rollup_values", "rollup_counts", "rollup_builds", "rollup_begun"} { // a repetition after an error reads the last one
 			if err := s.conn.Exec(ctx, "DELETE FROM "+s.dialect.Table(table)+" WHERE "+gone); err != nil {
 				return nil, wrap("delete leftover builds", err)
 			}

@@ -136,6 +136,7 @@ func BenchmarkReports(b *testing.B) {
 	if dir == "" {
 		dir = b.TempDir()
 	}
+	clickhouse.UseRealHeavyCell()
 	server := clickhousetest.Start(b, dir)
 	s := open(b, clickhouse.Config{URL: server.URL("default")})
 	defer s.Close()
@@ -163,7 +164,7 @@ func BenchmarkReports(b *testing.B) {
 		b.Fatal(err)
 	}
 	built := time.Since(start)
-	size, err := server.Ask(b.Context(), "SELECT table, sum(rows), formatReadableSize(sum(bytes_on_disk)) FROM system.parts WHERE active AND table IN ('clicks', 'rollup_visits', 'rollup_sample', 'rollup_counts') GROUP BY table ORDER BY table")
+	size, err := server.Ask(b.Context(), "SELECT table, sum(rows), formatReadableSize(sum(bytes_on_disk)) FROM system.parts WHERE active AND table IN ('clicks', 'rollup_visits', 'rollup_sample', 'rollup_values', 'rollup_counts') GROUP BY table ORDER BY table")
 	b.Logf("%d clicks: made in %v, rolled up in %v (%.0f clicks/s)\n%s (%v)", n, load.Round(time.Second), built.Round(time.Second), float64(n)/built.Seconds(), size, err)
 
 	link, typical, owner := analytics.Scope{From: from, To: to, Links: []uint64{1}}, analytics.Scope{From: from, To: to, Links: []uint64{500}}, analytics.Scope{From: from, To: to, Owner: 2}
