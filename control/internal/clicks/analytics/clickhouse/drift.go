@@ -96,24 +96,13 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	}); err != nil {
 		return nil, err
 	}
-	// rollup_values must have what the heavy rows of rollup_visits have.
-	heavy := map[uint32]sum{}
-	var parts []string
-	for _, c := range valued {
-		parts = append(parts, hash("link, owner, bot, '"+c+"', toString("+c+")"))
-	}
-	onlyHeavy := strings.Replace(text, " AND build ", " AND heavy AND build ", 1)
-	if err := read(fmt.Sprintf(onlyHeavy, "sum(clicks * ("+strings.Join(parts, " + ")+"))", "rollup_visits"), func() { heavy[slot] = sum{visits: one.visits} }); err != nil {
-		return nil, err
-	}
-	if err := read(fmt.Sprintf(text, "sum(clicks * "+hash("link, owner, bot, toString(dim), value")+")", "rollup_values"), func() {
-		heavy[slot] = sum{visits: heavy[slot].visits - one.visits}
-	}); err != nil {
+	heavy, err := s.compareValues(ctx, text)
+	if err != nil {
 		return nil, err
 	}
 	var differing []uint32
 	for slot, want := range raw {
-		if short[slot] != want || heavy[slot].visits != 0 {
+		if short[slot] != want || heavy[slot] != 0 {
 			differing = append(differing, slot)
 		}
 		delete(short, slot)
@@ -124,4 +113,25 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	}
 	slices.Sort(differing)
 	return differing, nil
+}
+
+// compareValues compares rollup_values with the heavy rows of rollup_visits, and returns the differences of checksums by slot. text
+// has places for a checksum and a table.
+func (s *Store) compareValues(ctx context.Context, text string) (map[uint32]uint64, error) {
+	differences := map[uint32]uint64{}
+	var slot uint32
+	var clicks, sum uint64
+	read := func(text string, f func()) error {
+		return s.ask(ctx, analytics.Statement{Text: text}, func() error { f(); return nil }, &slot, &clicks, &sum)
+	}
+	var parts []string
+	for _, c := range valued {
+		parts = append(parts, "cityHash64(link, owner, bot, '"+c+"', toString("+c+"))")
+	}
+	onlyHeavy := strings.Replace(text, " AND build ", " AND heavy AND build ", 1)
+	if err := read(fmt.Sprintf(onlyHeavy, "sum(clicks * ("+strings.Join(parts, " + ")+"))", "rollup_visits"), func() { differences[slot] += sum }); err != nil {
+		return nil, err
+	}
+	err := read(fmt.Sprintf(text, "sum(clicks * cityHash64(link, owner, bot, toString(dim), value))", "rollup_values"), func() { differences[slot] -= sum })
+	return differences, err
 }
