@@ -56,7 +56,7 @@ func (a *Account) String() string {
 
 // Read reads the current contents of the topic.
 func Read(ctx context.Context, brokers []string, name string) (*Account, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute) // millions of clicks, after an hour
 	defer cancel()
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(name), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxWait(100*time.Millisecond))
 	if err != nil {
