@@ -3,6 +3,7 @@ package harness_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,9 @@ func (c *chain) workspace() (*fleet.API, string) {
 
 // anyEngine returns one of the ClickHouse servers.
 func (c *chain) anyEngine() *fleet.Engine { return c.Engines[rand.IntN(len(c.Engines))] }
+
+// writers are the processes that write clicks to the servers.
+func (c *chain) writers() []*fleet.Node { return slices.Concat(c.Controls, c.Ingesters) }
 
 // copied reports whether shards have several servers.
 func copied(f *fleet.Fleet) bool { return len(f.Everything()) > 1 }

@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,41 +28,38 @@ func TestG44_a_workspace_moves(t *testing.T) {
 	}
 	workspace := list.Data[0].Slug
 	crowd := newCrowd(t)
-	var asked, refused atomic.Int64
-	killed := 0
+	var asked, refused, killed int
 	var took []time.Duration
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 4, Rate: float64(rate(t, 300))}, func() {
-		stop, asking := make(chan struct{}), new(sync.WaitGroup)
-		asking.Go(func() { c.neverLess(stop, &asked, &refused) })
-		for i := range moves {
-			target := []string{"b", "main"}[i%2]
-			began := time.Now()
-			if i%2 == 0 {
-				killed += c.interrupted(target, workspace)
-			} else {
-				fault := []func(){c.killAndRestart(b.Process, 300*time.Millisecond), c.killAndRestart(c.Ingesters[0].Process, 300*time.Millisecond)}[i/2%2]
-				time.AfterFunc(rand.N(4*time.Second), fault)
-				testkit.Within(t, 2*time.Minute, "a move to "+target, func() bool {
-					out, err := c.Command("move-workspace", target, workspace).CombinedOutput()
-					if err != nil {
-						t.Logf("move-workspace: %v: %s", err, lastLine(out))
-					}
-					return err == nil
-				})
+		asked, refused = c.neverLess(func() {
+			for i := range moves {
+				target := []string{"b", "main"}[i%2]
+				began := time.Now()
+				if i%2 == 0 {
+					killed += c.interrupted(target, workspace)
+				} else {
+					fault := []func(){c.killAndRestart(b.Process, 300*time.Millisecond), c.killAndRestart(c.Ingesters[0].Process, 300*time.Millisecond)}[i/2%2]
+					time.AfterFunc(rand.N(4*time.Second), fault)
+					testkit.Within(t, 2*time.Minute, "a move to "+target, func() bool {
+						out, err := c.Command("move-workspace", target, workspace).CombinedOutput()
+						if err != nil {
+							t.Logf("move-workspace: %v: %s", err, lastLine(out))
+						}
+						return err == nil
+					})
+				}
+				took = append(took, time.Since(began).Round(time.Millisecond))
+				other := b.Store
+				if target == "b" {
+					other = c.Store
+				}
+				if n, err := other.Clicks(t.Context()); err != nil || n != 0 {
+					t.Errorf("after a move to %s, the other shard has %d clicks, %v", target, n, err)
+				}
 			}
-			took = append(took, time.Since(began).Round(time.Millisecond))
-			other := b.Store
-			if target == "b" {
-				other = c.Store
-			}
-			if n, err := other.Clicks(t.Context()); err != nil || n != 0 {
-				t.Errorf("after a move to %s, the other shard has %d clicks, %v", target, n, err)
-			}
-		}
-		close(stop)
-		asking.Wait()
+		})
 	})
-	t.Logf("%d moves, %d programs killed; moves took %v; %d reports, of which %d got 503; load: %v", moves, killed, took, asked.Load(), refused.Load(), r)
+	t.Logf("%d moves, %d programs killed; moves took %v; %d reports, of which %d got 503; load: %v", moves, killed, took, asked, refused, r)
 	if killed == 0 {
 		t.Error("no program was killed")
 	}
@@ -109,27 +105,36 @@ func lastLine(out []byte) string {
 	return lines[len(lines)-1]
 }
 
-// neverLess asks for the report of each link in turn, until stop is closed. A report may fail with 503, but it never has fewer clicks
-// than an earlier one.
-func (c *chain) neverLess(stop chan struct{}, asked, refused *atomic.Int64) {
-	most := make([]int, len(c.links))
-	for i := 0; ; i = (i + 1) % len(c.links) {
-		select {
-		case <-stop:
-			return
-		case <-time.After(50 * time.Millisecond):
+// neverLess asks for the report of each link in turn while f runs. A report may fail with 503, but it never has fewer clicks than an
+// earlier one. neverLess returns how many reports were asked for, and how many of them failed.
+func (c *chain) neverLess(f func()) (asked, refused int) {
+	stop, asking := make(chan struct{}), new(sync.WaitGroup)
+	asking.Go(func() {
+		most := make([]int, len(c.links))
+		for i := 0; ; i = (i + 1) % len(c.links) {
+			select {
+			case <-stop:
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+			clicks, status, err := c.api.ReportStatus(c.links[i].ID)
+			asked++
+			switch {
+			case status == 503 || status == 0: // 0: the control plane did not answer
+				refused++
+			case status != 200:
+				c.t.Errorf("a report: status %d, %v", status, err)
+			case clicks < most[i]:
+				c.t.Errorf("%s a report has %d clicks of %s, and had %d before", time.Now().Format("15:04:05.000"), clicks, c.slugs[i], most[i])
+			default:
+				most[i] = clicks
+			}
 		}
-		clicks, status, err := c.api.ReportStatus(c.links[i].ID)
-		asked.Add(1)
-		switch {
-		case status == 503 || status == 0: // 0: the control plane did not answer
-			refused.Add(1)
-		case status != 200:
-			c.t.Errorf("a report: status %d, %v", status, err)
-		case clicks < most[i]:
-			c.t.Errorf("%s a report has %d clicks of %s, and had %d before", time.Now().Format("15:04:05.000"), clicks, c.slugs[i], most[i])
-		default:
-			most[i] = clicks
-		}
-	}
+	})
+	func() {
+		defer asking.Wait() // also if f ends the test
+		defer close(stop)
+		f()
+	}()
+	return asked, refused
 }

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,28 +37,26 @@ func TestG46_servers_of_shards_fail(t *testing.T) {
 	c.chain = startSpread(t, fleet.Config{Edges: 2, Controls: 1, Ingesters: 2, Shards: []string{"b"}, Copies: 2, EdgeEnv: []string{"SHIP_DELAY=100ms"}}, 4)
 	c.mover()
 	crowd := newCrowd(t)
-	var asked, refused atomic.Int64
+	var asked, refused int
 	var longest time.Duration
 	done := map[string]int{}
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 4, Rate: float64(rate(t, 200))}, func() {
 		time.Sleep(2 * time.Second)
-		stop, asking := make(chan struct{}), new(sync.WaitGroup)
-		asking.Go(func() { c.neverLess(stop, &asked, &refused) })
-		defer asking.Wait()
-		defer close(stop)
-		all := c.faults()
-		for i := range n {
-			f := all[(from+i)%len(all)]
-			t.Logf("%s %s", time.Now().Format("15:04:05.000"), f.name)
-			f.do()
-			took := inSync(t, c.Fleet, 2*time.Minute)
-			t.Logf("%s in sync after %v", time.Now().Format("15:04:05.000"), took.Round(100*time.Millisecond))
-			longest = max(longest, took)
-			done[f.name]++
-		}
+		asked, refused = c.neverLess(func() {
+			all := c.faults()
+			for i := range n {
+				f := all[(from+i)%len(all)]
+				t.Logf("%s %s", time.Now().Format("15:04:05.000"), f.name)
+				f.do()
+				took := inSync(t, c.Fleet, 2*time.Minute)
+				t.Logf("%s in sync after %v", time.Now().Format("15:04:05.000"), took.Round(100*time.Millisecond))
+				longest = max(longest, took)
+				done[f.name]++
+			}
+		})
 	})
 	t.Logf("%d faults %v; in sync after at most %v; %d moves were refused and repeated; %d reports, of which %d got 503; load: %v",
-		n, done, longest.Round(100*time.Millisecond), c.refusals, asked.Load(), refused.Load(), r)
+		n, done, longest.Round(100*time.Millisecond), c.refusals, asked, refused, r)
 	c.verdict(crowd, r)
 	for _, e := range c.Engines {
 		if n, err := e.Store.Clicks(t.Context()); err != nil || n == 0 {
@@ -115,7 +112,7 @@ func (c *copies) emptied() {
 
 // both kills a server and one of the processes that write to it, at the same moment.
 func (c *copies) both() {
-	nodes := append([]*fleet.Node{c.Controls[0]}, c.Ingesters...)
+	nodes := c.writers()
 	node, e := nodes[rand.IntN(len(nodes))], c.anyEngine()
 	c.t.Logf("%s and %s", e.Name, node.Name)
 	var running sync.WaitGroup
@@ -193,7 +190,7 @@ func (c *copies) removed() {
 	restart := func(in bool) {
 		c.t.Helper()
 		c.Configure(e, in)
-		for _, n := range append([]*fleet.Node{c.Controls[0]}, c.Ingesters...) {
+		for _, n := range c.writers() {
 			if err := n.Stop(20 * time.Second); err != nil {
 				c.t.Fatal(err)
 			}

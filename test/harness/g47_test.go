@@ -3,8 +3,6 @@ package harness_test
 import (
 	"math/rand/v2"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,7 +31,7 @@ func TestG47_clocks_are_ten_minutes_apart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	nodes := append([]*fleet.Node{c.Controls[0]}, c.Ingesters...)
+	nodes := c.writers()
 	for i, n := range nodes {
 		testkit.Within(t, 10*time.Second, n.Name+" compares its clock", func() bool {
 			ahead := n.Metric(`shortline_control_clock_ahead_seconds{server="database"}`)
@@ -45,23 +43,21 @@ func TestG47_clocks_are_ten_minutes_apart(t *testing.T) {
 	}
 
 	crowd := newCrowd(t)
-	var asked, refused atomic.Int64
+	var asked, refused int
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 4, Rate: float64(rate(t, 200))}, func() {
 		time.Sleep(2 * time.Second)
-		stop, asking := make(chan struct{}), new(sync.WaitGroup)
-		asking.Go(func() { c.neverLess(stop, &asked, &refused) })
-		defer asking.Wait()
-		defer close(stop)
-		for i := range count(t, 2) {
-			p := c.anyEngine().Process
-			if i%2 == 1 {
-				p = nodes[rand.IntN(2)].Process
+		asked, refused = c.neverLess(func() {
+			for i := range count(t, 2) {
+				p := c.anyEngine().Process
+				if i%2 == 1 {
+					p = nodes[rand.IntN(2)].Process
+				}
+				t.Logf("kill %s", p.Name)
+				c.killAndRestart(p, 3*time.Second)()
+				inSync(t, c.Fleet, 2*time.Minute)
 			}
-			t.Logf("kill %s", p.Name)
-			c.killAndRestart(p, 3*time.Second)()
-			inSync(t, c.Fleet, 2*time.Minute)
-		}
+		})
 	})
-	t.Logf("%d reports, of which %d got 503; load: %v", asked.Load(), refused.Load(), r)
+	t.Logf("%d reports, of which %d got 503; load: %v", asked, refused, r)
 	c.verdict(crowd, r)
 }
