@@ -3,7 +3,8 @@ import { useEffect } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { query, search } from '../../route';
 import { workspace } from '../../session';
-import { moment, t } from '../../text';
+import { t } from '../../text';
+import { Behind, isBehind } from '../../ui/behind';
 import { Empty, Head, Loading, Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
@@ -44,20 +45,16 @@ function Live({ id }: { id: string }) {
   );
 }
 
-const late = 300; // seconds; a few are normal
-
 /** Regions whose clicks are not all in a report, because they are cut off. */
 function Late({ lastDay }: { lastDay: string | undefined }) {
   const fresh = useResource('freshness', (signal) => api.get('/api/analytics/freshness', { signal }));
   const missing = fresh.data?.regions.filter(
-    (r) => r.lagSeconds > late && !(lastDay && lastDay < r.completeUntil.slice(0, 10)),
+    (r) => isBehind(r) && !(lastDay && lastDay < r.completeUntil.slice(0, 10)),
   );
   return (
     <>
-      {missing?.map(({ region, completeUntil }) => (
-        <p key={region} class="notice warn" role="status">
-          {t('report.late', { region: region || t('edges.noRegion'), time: moment(completeUntil) })}
-        </p>
+      {missing?.map((one) => (
+        <Behind key={one.region} region={one} />
       ))}
     </>
   );

@@ -1,6 +1,7 @@
 // All edges with their latest reports, by region. The page follows them while it is visible.
 import { api, type Schema } from '../../api/client';
 import { clock, language, moment, number, t } from '../../text';
+import { Behind, isBehind } from '../../ui/behind';
 import { Icon } from '../../ui/icon';
 import { Empty, Head, Waiting } from '../../ui/page';
 import { explain } from '../../ui/problem';
@@ -151,12 +152,8 @@ DATA_DIR=/var/lib/shortline edge`;
 /** How far the clicks of a region reach in reports. */
 function Reach({ of }: { of: Schema<'RegionReach'> | undefined }) {
   if (!of?.completeUntil) return null;
-  const time = moment(of.completeUntil);
-  return of.lagSeconds > 300 ? (
-    <p class="notice warn">{t('report.late', { region: of.region || t('edges.noRegion'), time })}</p>
-  ) : (
-    <p class="hint">{t('edges.reach', { time })}</p>
-  );
+  if (isBehind(of)) return <Behind region={of} />;
+  return <p class="hint">{t('edges.reach', { time: moment(of.completeUntil) })}</p>;
 }
 
 /** The screen of edges. */
