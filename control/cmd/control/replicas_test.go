@@ -43,7 +43,6 @@ func TestStart_with_replicas(t *testing.T) {
 			t.Setenv(k, v)
 		}
 	}
-	says := func(want int, text string, args ...string) { t.Helper(); says(t, want, text, args...) }
 	before := map[string]string{"ROLES": "api,ingest", "DATABASE_URL": db, "CLICKHOUSE_URL": near}
 	p := start(t, before)
 	p.until(t, 200, "")
@@ -62,26 +61,26 @@ func TestStart_with_replicas(t *testing.T) {
 	set(map[string]string{"ENCRYPTION_KEY": strings.Repeat("e", 32), "DATA_DIR": t.TempDir(), "DATABASE_URL": db, "CLICKHOUSE_URLS": env["CLICKHOUSE_URLS"]})
 	p = start(t, env)
 	p.until(t, 200, "")
-	says(0, address(far)+": in sync", "shards")
-	says(0, "2 servers, 7 days compared", "verify-replicas")
+	says(t, 0, address(far)+": in sync", "shards")
+	says(t, 0, "2 servers, 7 days compared", "verify-replicas")
 	if n := stored(t, far); n != 2000 {
 		t.Errorf("the new server has %d clicks", n)
 	}
-	says(0, "0 clicks are missing", "verify-clicks")
+	says(t, 0, "0 clicks are missing", "verify-clicks")
 	t.Run("a server is down", func(t *testing.T) {
 		engine.Kill()
-		says(1, strings.TrimSuffix(address(far), "/clicks"), "verify-replicas")
+		says(t, 1, strings.TrimSuffix(address(far), "/clicks"), "verify-replicas")
 		p.until(t, 200, "")
-		says(0, "0 clicks are missing", "verify-clicks")
+		says(t, 0, "0 clicks are missing", "verify-clicks")
 		engine.Restart(t)
 	})
 	folder := filepath.Join(t.TempDir(), "backup")
-	says(0, "and 2000 clicks", "backup", folder)
+	says(t, 0, "and 2000 clicks", "backup", folder)
 	t.Run("restore", func(t *testing.T) {
 		a, b := clickhousetest.Database(t), clickhousetest.Database(t)
 		to := map[string]string{"ROLES": "api,ingest", "DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URLS": "main=" + a + "|" + b + ",b=" + clickhousetest.Database(t)}
 		set(map[string]string{"DATABASE_URL": to["DATABASE_URL"], "CLICKHOUSE_URLS": to["CLICKHOUSE_URLS"]})
-		says(0, "2000 clicks", "restore", folder)
+		says(t, 0, "2000 clicks", "restore", folder)
 		for _, url := range []string{a, b} {
 			if n := stored(t, url); n != 2000 {
 				t.Errorf("%d clicks were restored", n)
@@ -89,18 +88,18 @@ func TestStart_with_replicas(t *testing.T) {
 		}
 		restored := start(t, to)
 		restored.until(t, 200, "")
-		says(0, address(b)+": in sync", "shards")
-		says(0, "2 servers, 7 days compared", "verify-replicas")
+		says(t, 0, address(b)+": in sync", "shards")
+		says(t, 0, "2 servers, 7 days compared", "verify-replicas")
 		restored.end()
 	})
 	set(map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URLS": env["CLICKHOUSE_URLS"]})
 	p.end()
 	fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + other}, fmt.Sprintf(`the server %s of the shard "main" is missing`, address(far)))
-	says(1, "the shard \"main\" has no server x", "remove-replica", "main", "x")
-	says(0, "is no longer used", "remove-replica", "main", address(far))
+	says(t, 1, "the shard \"main\" has no server x", "remove-replica", "main", "x")
+	says(t, 0, "is no longer used", "remove-replica", "main", address(far))
 	p = start(t, map[string]string{"ROLES": "api,ingest", "DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + other})
 	p.until(t, 200, "")
-	says(0, "was forgotten", "remove-replica", "main", address(far))
+	says(t, 0, "was forgotten", "remove-replica", "main", address(far))
 	p.end()
 }
 

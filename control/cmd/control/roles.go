@@ -78,7 +78,7 @@ type adapter struct {
 
 // newPlane makes the parts of the roles, in the order in which their services start.
 func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *plane, err error) {
-	p = &plane{settings: s, Deps: deps, handler: http.NotFoundHandler(), clocks: clocks.New(deps.Logger, time.Now)}
+	p = &plane{settings: s, Deps: deps, handler: http.NotFoundHandler(), clocks: clocks.New(deps.Logger)}
 	if err := deps.Registry.Register(p.clocks); err != nil {
 		return nil, fmt.Errorf("register the metrics of clocks: %w", err)
 	}

@@ -16,7 +16,7 @@ const Off = 2 * time.Second
 
 const (
 	every  = time.Minute     // between comparisons
-	within = 5 * time.Second // for an answer
+	within = 5 * time.Second // how long an answer may take
 )
 
 // Watch compares this clock with those of servers. It is safe for concurrent use. It is a prometheus.Collector.
@@ -24,7 +24,6 @@ type Watch struct {
 	*prometheus.GaugeVec
 
 	log   *slog.Logger
-	now   func() time.Time
 	added chan struct{} // has an element when a server was added since the last comparison
 
 	mu      sync.Mutex
@@ -37,19 +36,18 @@ type server struct {
 	off  bool // the last comparison that had an answer has found a difference
 }
 
-// New returns a Watch without servers. Now is this process's clock.
-func New(log *slog.Logger, now func() time.Time) *Watch {
+// New returns a Watch without servers.
+func New(log *slog.Logger) *Watch {
 	return &Watch{
 		GaugeVec: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "shortline_control_clock_ahead_seconds",
 			Help: "Offset of this clock to that of the database or of a ClickHouse server; above 0 if this clock is ahead.",
 		}, []string{"server"}),
-		log: log, now: now, added: make(chan struct{}, 1),
+		log: log, added: make(chan struct{}, 1),
 	}
 }
 
-// Add adds a server. Ask returns the time of its clock. A difference of which the time of the answer may be the reason does not
-// count.
+// Add adds a server. Run calls ask for the time of the server's clock.
 func (w *Watch) Add(name string, ask func(context.Context) (time.Time, error)) {
 	w.mu.Lock()
 	w.servers = append(w.servers, &server{name: name, ask: ask})
@@ -78,17 +76,17 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-// compare asks a server for its time. A server that does not answer is noticed elsewhere.
+// compare asks a server for its time. It ignores differences that are so small that the delay of the answer can explain them. A
+// server that does not answer is noticed elsewhere.
 func (w *Watch) compare(ctx context.Context, s *server) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	asked := w.now()
-	began := time.Now()
+	asked := time.Now()
 	its, err := s.ask(ctx)
 	if err != nil {
 		return
 	}
-	half := time.Since(began) / 2
+	half := time.Since(asked) / 2
 	ahead := asked.Add(half).Sub(its)
 	w.WithLabelValues(s.name).Set(ahead.Seconds())
 	off := ahead.Abs() > Off+half

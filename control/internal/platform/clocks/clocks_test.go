@@ -18,7 +18,7 @@ import (
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		w := New(slog.New(slog.NewTextHandler(&out, nil)), time.Now)
+		w := New(slog.New(slog.NewTextHandler(&out, nil)))
 		behind, takes, failing := 10*time.Minute, time.Duration(0), error(nil)
 		w.Add("db", func(context.Context) (time.Time, error) {
 			at := time.Now().Add(-behind)
@@ -46,7 +46,7 @@ func TestWatch(t *testing.T) {
 		step(600, "")
 		failing, behind = nil, 0
 		step(0, "clocks agree again")
-		behind, takes = -3*time.Second, 4*time.Second // two of the three seconds may be the way back
+		behind, takes = -3*time.Second, 4*time.Second // the answer took longer than the difference
 		step(-1, "")
 		behind, takes = -3*time.Second, 0
 		step(-3, `ahead=-3s`)
