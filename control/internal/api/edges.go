@@ -93,12 +93,10 @@ type EdgeList struct {
 
 // RegionReach is how far the clicks of a region are stored.
 type RegionReach struct {
-	Region        string  `json:"region" doc:"REGION of its edges, and the name of its Kafka in KAFKA_REGIONS."`
-	CompleteUntil *Time   `json:"completeUntil" doc:"Reports have all clicks of the region up to this time. Null if it is unknown, such as in a standalone process or before ingest has read the region."`
-	LagSeconds    float64 `json:"lagSeconds" doc:"Age of completeUntil. It is below a minute while clicks arrive normally, because edges report every few seconds; 0 if it is unknown."`
-	WaitsAt       *string `json:"waitsAt" doc:"Where later clicks may be: edge or kafka. Null if it is unknown." enum:"edge,kafka"`
-	Edges         int     `json:"edges" doc:"Edges that have reported within a day."`
-	SilentEdges   int     `json:"silentEdges" doc:"Those that have not reported for two minutes. The region is complete only up to the last report of such an edge, unless it had no clicks then and another edge of the region reports."`
+	RegionFreshness
+	WaitsAt     *string `json:"waitsAt" doc:"Where later clicks may be: edge or kafka. Null if it is unknown." enum:"edge,kafka"`
+	Edges       int     `json:"edges" doc:"Edges that have reported within a day."`
+	SilentEdges int     `json:"silentEdges" doc:"Those that have not reported for two minutes. The region is complete only up to the last report of such an edge, unless it had no clicks then and another edge of the region reports."`
 }
 
 // reaches returns how far the clicks of each region reach.
@@ -109,7 +107,7 @@ func (s *Server) reaches(ctx context.Context, now int64) ([]RegionReach, error) 
 	}
 	list := make([]RegionReach, 0, len(all))
 	for _, r := range all {
-		to := RegionReach{Region: r.Region, WaitsAt: text(r.At), Edges: r.Edges, SilentEdges: r.Silent}
+		to := RegionReach{RegionFreshness: RegionFreshness{Region: r.Region}, WaitsAt: text(r.At), Edges: r.Edges, SilentEdges: r.Silent}
 		if r.Until != 0 {
 			until := Time(r.Until)
 			to.CompleteUntil, to.LagSeconds = &until, float64(max(0, now-r.Until))/1000

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -16,9 +18,9 @@ type Freshness struct {
 
 // RegionFreshness says how far reports reach for the clicks of one region.
 type RegionFreshness struct {
-	Region        string  `json:"region" doc:"REGION of its edges; empty for edges without a region."`
-	CompleteUntil *Time   `json:"completeUntil" doc:"Reports have all clicks of the region up to this time; null if it is unknown."`
-	LagSeconds    float64 `json:"lagSeconds" doc:"Age of completeUntil. It is below a minute while clicks arrive normally; 0 if it is unknown."`
+	Region        string  `json:"region" doc:"REGION of its edges, and the name of its Kafka in KAFKA_REGIONS; empty for edges without a region."`
+	CompleteUntil *Time   `json:"completeUntil" doc:"Reports have all clicks of the region up to this time. Null if it is unknown, such as in a standalone process or before ingest has read the region."`
+	LagSeconds    float64 `json:"lagSeconds" doc:"Age of completeUntil. It is below a minute while clicks arrive normally, because edges report every few seconds; 0 if it is unknown."`
 }
 
 func (s *Server) registerFreshness() {
@@ -34,16 +36,13 @@ func (s *Server) registerFreshness() {
 
 func freshnessOf(regions []RegionReach) Freshness {
 	out := Freshness{Regions: make([]RegionFreshness, 0, len(regions))}
-	known := true
 	for _, r := range regions {
-		out.Regions = append(out.Regions, RegionFreshness{r.Region, r.CompleteUntil, r.LagSeconds})
-		known = known && r.CompleteUntil != nil
-		if known && (out.CompleteUntil == nil || *r.CompleteUntil < *out.CompleteUntil) {
-			out.CompleteUntil, out.LagSeconds = r.CompleteUntil, r.LagSeconds
-		}
+		out.Regions = append(out.Regions, r.RegionFreshness)
 	}
-	if !known {
-		out.CompleteUntil, out.LagSeconds = nil, 0
+	unknown := slices.ContainsFunc(out.Regions, func(r RegionFreshness) bool { return r.CompleteUntil == nil })
+	if len(out.Regions) > 0 && !unknown {
+		last := slices.MinFunc(out.Regions, func(a, b RegionFreshness) int { return cmp.Compare(*a.CompleteUntil, *b.CompleteUntil) })
+		out.CompleteUntil, out.LagSeconds = last.CompleteUntil, last.LagSeconds
 	}
 	return out
 }
