@@ -128,8 +128,7 @@ func (s *Store) compareValues(ctx context.Context, text string) (map[uint32]uint
 	for _, c := range valued {
 		parts = append(parts, "cityHash64(link, owner, bot, '"+c+"', toString("+c+"))")
 	}
-	onlyHeavy := strings.Replace(text, " AND build ", " AND heavy AND build ", 1)
-	if err := read(fmt.Sprintf(onlyHeavy, "sum(clicks * ("+strings.Join(parts, " + ")+"))", "rollup_visits"), func() { differences[slot] += sum }); err != nil {
+	if err := read(fmt.Sprintf(text, "sum(clicks * ("+strings.Join(parts, " + ")+"))", "(SELECT * FROM rollup_visits WHERE heavy) AS heavy_rows"), func() { differences[slot] += sum }); err != nil {
 		return nil, err
 	}
 	err := read(fmt.Sprintf(text, "sum(clicks * cityHash64(link, owner, bot, toString(dim), value))", "rollup_values"), func() { differences[slot] -= sum })

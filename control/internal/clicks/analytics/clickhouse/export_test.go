@@ -7,11 +7,13 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
+var realHeavyCell = heavyCell
+
 // Tests have few clicks. With this limit, some of their rows are heavy and others are not.
 func init() { heavyCell = 2 }
 
 // UseRealHeavyCell restores the limit for benchmarks.
-func UseRealHeavyCell() { heavyCell = 500 }
+func UseRealHeavyCell() { heavyCell = realHeavyCell }
 
 // Sweep does what Run does once an hour.
 var Sweep = (*Store).sweep

@@ -233,13 +233,13 @@ func (s *Store) breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 			columns = append(columns, c)
 		}
 	}
-	if scope.Sampled || scope.Routed || scope.Drawn || len(scope.Match) > 0 || slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(valued, c) }) {
-		return analytics.RenderBreakdown(s.source(scope, p, columns...), dims, limit), nil
-	}
-	p.light = true
+	p.light = !scope.Sampled && !scope.Routed && !scope.Drawn && len(scope.Match) == 0 &&
+		!slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(valued, c) })
 	source := s.source(scope, p, columns...)
-	source.Counts = func(stored []analytics.Dimension, light analytics.Statement) analytics.Statement {
-		return s.withHeavy(scope, p, stored, light)
+	if p.light {
+		source.Counts = func(stored []analytics.Dimension, light analytics.Statement) analytics.Statement {
+			return s.withHeavy(scope, p, stored, light)
+		}
 	}
 	return analytics.RenderBreakdown(source, dims, limit), nil
 }
