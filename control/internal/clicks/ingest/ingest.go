@@ -43,6 +43,9 @@ type Config struct {
 	HealEvery time.Duration
 	// CompareLinks is how many links one comparison covers; 0 means 100,000. The next one continues there.
 	CompareLinks int
+	// CommitEvery is the minimum interval between commits of few clicks, for a store to which an insert costs much more than a
+	// click; 0 means no minimum. Commits of many clicks do not wait.
+	CommitEvery time.Duration
 	// Retention is how many days clicks are kept, by their own time; 0 means forever. Counters keep counting expired
 	// clicks.
 	Retention int
@@ -67,10 +70,14 @@ type Ingester struct {
 	turn chan struct{} // held while committing
 	// marks are the known high-water marks of lanes; nil before they were read. Only the holder of turn uses them.
 	marks map[click.Lane]uint64
+	began time.Time // when the last commit began; only the holder of turn uses it
 
 	mu      sync.Mutex
 	waiting []*delivery
+	queued  int // clicks of waiting
 	dirty   map[uint64]touched
+
+	many chan struct{} // capacity 1: signals that many clicks wait
 
 	debts debts
 
@@ -100,7 +107,7 @@ func New(cfg Config, s *store.Store, clicks analytics.Store, enrich *Enricher) *
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	in := &Ingester{
 		cfg: cfg, store: s, clicks: clicks, enrich: enrich,
-		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, wake: make(chan struct{}, 1), debts: newDebts(),
+		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, many: make(chan struct{}, 1), wake: make(chan struct{}, 1), debts: newDebts(),
 	}
 	in.Set = in.metrics()
 	return in
@@ -162,9 +169,7 @@ func (in *Ingester) Deliver(ctx context.Context, b *click.Batch) error {
 	if b.Count == 0 {
 		return nil
 	}
-	in.mu.Lock()
-	in.waiting = append(in.waiting, d)
-	in.mu.Unlock()
+	in.queue(d)
 	for {
 		select {
 		case in.turn <- struct{}{}:
@@ -172,6 +177,7 @@ func (in *Ingester) Deliver(ctx context.Context, b *click.Batch) error {
 			return ctx.Err() // another caller may still commit the batch; repeating it is harmless
 		}
 		if !d.done {
+			in.awaitMore(ctx)
 			in.commit(ctx)
 		}
 		done, err := d.done, d.err
@@ -192,6 +198,7 @@ func (in *Ingester) commit(ctx context.Context) {
 	}
 	group := in.waiting[:n:n]
 	in.waiting = in.waiting[n:]
+	in.queued -= clicks
 	in.mu.Unlock()
 
 	// The group contains other callers' batches, so this caller's context must not end it.
