@@ -7,13 +7,13 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-var realHeavyCell = heavyCell
+var realHeavyCell, realBuildRows = heavyCell, buildRows
 
-// Tests have few clicks. With this limit, some of their rows are heavy and others are not.
-func init() { heavyCell = 2 }
+// Tests have few clicks. With these limits, some of their rows are heavy and others are not, and a rebuild has several batches.
+func init() { heavyCell, buildRows = 2, 1000 }
 
-// UseRealHeavyCell restores the limit for benchmarks.
-func UseRealHeavyCell() { heavyCell = realHeavyCell }
+// UseRealLimits restores the limits for benchmarks.
+func UseRealLimits() { heavyCell, buildRows = realHeavyCell, realBuildRows }
 
 // Sweep does what Run does once an hour.
 var Sweep = (*Store).sweep

@@ -143,10 +143,10 @@ func (s *Store) dirty(ctx context.Context, first, end uint32) (list []state, err
 	return list, wrap("look for slots to rebuild", err)
 }
 
-// buildRows is the approximate number of clicks in one build.
-const buildRows = 1_000_000
+// buildRows is the approximate number of clicks in one build. Tests lower it.
+var buildRows uint64 = 1_000_000
 
-// build builds slots, in batches of about buildRows clicks. The list is in ascending order.
+// build builds slots, in batches. The list is in ascending order.
 func (s *Store) build(ctx context.Context, list []uint32) error {
 	if len(list) == 0 {
 		return nil
@@ -162,6 +162,19 @@ func (s *Store) build(ctx context.Context, list []uint32) error {
 	if err != nil {
 		return wrap("measure slots to rebuild", err)
 	}
+	batches := batchesOf(list, sizes)
+	// Other processes build as well. In a random order they rarely begin the same slots, and they skip what is built.
+	rand.Shuffle(len(batches), func(i, j int) { batches[i], batches[j] = batches[j], batches[i] })
+	for _, batch := range batches {
+		if err := s.buildSome(ctx, batch); err != nil {
+			return wrap("rebuild slots", err)
+		}
+	}
+	return nil
+}
+
+// batchesOf divides an ascending list of slots into batches of about buildRows clicks.
+func batchesOf(list []uint32, sizes map[uint32]uint64) (batches [][]uint32) {
 	for from := 0; from < len(list); {
 		to, rows, spans := from, uint64(0), 0
 		for to < len(list) && (to == from || rows+sizes[list[to]] <= buildRows && spans < maxSpans) {
@@ -170,12 +183,10 @@ func (s *Store) build(ctx context.Context, list []uint32) error {
 			}
 			to++
 		}
-		if err := s.buildSome(ctx, list[from:to]); err != nil {
-			return wrap("rebuild slots", err)
-		}
+		batches = append(batches, list[from:to])
 		from = to
 	}
-	return nil
+	return batches
 }
 
 // visitKeys are the columns in which the clicks of one rollup row agree.

@@ -136,7 +136,7 @@ func BenchmarkReports(b *testing.B) {
 	if dir == "" {
 		dir = b.TempDir()
 	}
-	clickhouse.UseRealHeavyCell()
+	clickhouse.UseRealLimits()
 	server := clickhousetest.Start(b, dir)
 	s := open(b, clickhouse.Config{URL: server.URL("default")})
 	defer s.Close()
