@@ -52,7 +52,8 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	if len(p.raw) > 0 {
 		inside += " AND NOT " + slots(p.raw)
 	}
-	inside += " AND " + analytics.Scope{NotOwners: scope.NotOwners, Bots: analytics.Everyone}.Condition(clicks).Text
+	others := analytics.Scope{NotOwners: scope.NotOwners, Bots: analytics.Everyone}.Condition(clicks).Text
+	inside += " AND " + others
 	raw, short := map[uint32]sum{}, map[uint32]sum{}
 	var slot uint32
 	var one sum
@@ -100,7 +101,10 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	if err != nil {
 		return nil, err
 	}
-	var differing []uint32
+	differing, err := s.compareDays(ctx, p, others)
+	if err != nil {
+		return nil, err
+	}
 	for slot, want := range raw {
 		if short[slot] != want || heavy[slot] != 0 {
 			differing = append(differing, slot)
@@ -112,7 +116,7 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 		differing = append(differing, slot)
 	}
 	slices.Sort(differing)
-	return differing, nil
+	return slices.Compact(differing), nil
 }
 
 // compareValues compares rollup_values with the heavy rows of rollup_visits, and returns the differences of checksums by slot. text
@@ -133,4 +137,32 @@ func (s *Store) compareValues(ctx context.Context, text string) (map[uint32]uint
 	}
 	err := read(fmt.Sprintf(text, "sum(clicks * cityHash64(link, owner, bot, toString(dim), value))", "rollup_values"), func() { differences[slot] -= sum })
 	return differences, err
+}
+
+// compareDays compares the days of a plan with the values of which they were built, without those that do not meet a condition. It
+// returns the first slots of the days that differ.
+func (s *Store) compareDays(ctx context.Context, p plan, condition string) (differing []uint32, err error) {
+	if err := s.addDays(ctx, &p); err != nil || len(p.days) == 0 {
+		return nil, err
+	}
+	differences := map[uint32]uint64{}
+	var day uint32
+	var sum uint64
+	read := func(table, where string, f func()) error {
+		text := fmt.Sprintf("SELECT toUInt32(intDiv(slot, %d) * %d) AS day, sum(clicks * cityHash64(link, owner, bot, toString(dim), value)) FROM %s WHERE %s AND %s GROUP BY day", daySlots, daySlots, table, where, condition)
+		return s.ask(ctx, analytics.Statement{Text: text}, func() error { f(); return nil }, &day, &sum)
+	}
+	of := fmt.Sprintf("%s AND build %s (SELECT arrayJoin(builds) FROM rollup_day_builds WHERE %s)", slots(p.days), s.dialect.In(), p.dayPeriod())
+	if err := read("rollup_values", of, func() { differences[day] += sum }); err != nil {
+		return nil, err
+	}
+	if err := read("rollup_day_values", p.dayPeriod(), func() { differences[day] -= sum }); err != nil {
+		return nil, err
+	}
+	for day, difference := range differences {
+		if difference != 0 {
+			differing = append(differing, day)
+		}
+	}
+	return differing, nil
 }

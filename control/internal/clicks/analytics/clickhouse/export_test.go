@@ -24,6 +24,14 @@ var Retried = brief
 // Mark is what all errors of the server go through.
 var Mark = mark
 
+// Plan plans a breakdown and returns the function that reads it.
+func (s *Store) Plan(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (read func() (map[analytics.Dimension][]analytics.Count, error), err error) {
+	st, err := s.breakdown(ctx, scope, dims, limit)
+	return func() (map[analytics.Dimension][]analytics.Count, error) {
+		return analytics.Reader(s.ask).Breakdown(ctx, st)
+	}, err
+}
+
 // Text returns the statement of a query.
 func (s *Store) Text(ctx context.Context, q analytics.Query) (string, error) {
 	p, err := s.plan(ctx, q.Scope)

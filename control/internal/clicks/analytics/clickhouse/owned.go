@@ -138,11 +138,18 @@ func (s *Store) Forget(ctx context.Context, owners []uint64) error {
 		return err
 	}
 	// A build that has read the clicks and is not finished would add them to the rollups after the next step. A mark makes sure
-	// that it never counts. Builds that are finished have stored all of their rows.
-	if err := s.conn.Exec(patient, fmt.Sprintf(`INSERT INTO rollup_marks (slot, writer, n) SELECT slot, rand64(), 1 FROM rollup_begun WHERE NOT build %s (SELECT build FROM rollup_builds)`, s.dialect.In())); err != nil {
-		return wrap("end the builds of rollups", err)
+	// that it never counts. Builds that are finished have stored all of their rows. Days read the rollups and not the clicks.
+	unfinished := fmt.Sprintf(`INSERT INTO rollup_marks (slot, writer, n) SELECT slot, rand64(), 1 FROM rollup_begun
+		WHERE NOT build %s (SELECT build FROM rollup_builds UNION ALL SELECT build FROM rollup_day_builds)`, s.dialect.In())
+	for _, tables := range [][]string{{"rollup_visits", "rollup_sample", "rollup_values", "rollup_counts", "rollup_owners"}, {"rollup_day_values"}} {
+		if err := s.conn.Exec(patient, unfinished); err != nil {
+			return wrap("end the builds of rollups", err)
+		}
+		if err := remove(tables...); err != nil {
+			return err
+		}
 	}
-	return remove("rollup_visits", "rollup_sample", "rollup_values", "rollup_counts", "rollup_owners")
+	return nil
 }
 
 // Settle builds the rollups of all slots that have ended.

@@ -26,8 +26,10 @@ type span struct{ from, to int64 }
 type plan struct {
 	first, end uint32
 	raw        []span
-	clean      bool // whether any slot can be read from the rollup
-	light      bool // whether the heavy rows of rollup_visits are left out, because rollup_values is read instead
+	clean      bool     // whether any slot can be read from the rollup
+	light      bool     // whether the heavy rows of rollup_visits are left out, because rollup_values is read instead
+	days       []span   // of the slots from the rollup, the days whose values are read from rollup_day_values
+	dayBuilds  []uint64 // the builds of these days
 }
 
 // maxSpans is the maximum number of spans in a statement. If there are more, everything from the first to the last is read
@@ -104,13 +106,17 @@ func slots(list []span) string {
 	return "(" + strings.Join(parts, " OR ") + ")"
 }
 
-// chosen renders the selection of the current builds of the plan's slots. Each build has only one slot.
+// chosen renders the selection of the builds that the plan reads. Each build has only one slot.
 func (p plan) chosen() string {
 	text := fmt.Sprintf("SELECT argMax(build, (marks, build)) FROM rollup_builds WHERE slot >= %d AND slot < %d", p.first, p.end)
 	if len(p.raw) > 0 {
 		text += " AND NOT " + slots(p.raw)
 	}
-	return text + " GROUP BY slot"
+	if len(p.days) == 0 {
+		return text + " GROUP BY slot"
+	}
+	// Other rollups must be read as the days were, also if a slot is built meanwhile.
+	return text + " AND NOT " + slots(p.days) + " GROUP BY slot UNION ALL SELECT arrayJoin(builds) FROM rollup_day_builds WHERE " + p.dayPeriod()
 }
 
 // source describes what a report reads. columns are the columns of clicks by which it groups or counts, except time.
@@ -146,10 +152,16 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 func (s *Store) rolled(scope analytics.Scope, p plan, table, list string) analytics.Statement {
 	bare := scope
 	bare.From, bare.To = 0, 0
-	period := fmt.Sprintf("slot >= %d AND slot < %d", p.first, p.end)
+	period := fmt.Sprintf("slot >= %d AND slot < %d AND build %s (%s)", p.first, p.end, s.dialect.In(), p.chosen())
+	switch {
+	case table == "rollup_day_values":
+		period = p.dayPeriod()
+	case table == "rollup_values" && len(p.days) > 0:
+		period += " AND NOT " + slots(p.days)
+	}
 	where := bare.Condition(table + " WHERE " + period + s.linked(scope))
 	from := analytics.Statement{Args: slices.Clone(where.Args)}
-	from.Text = fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s AND build %s (%s)", list, table, where.Text, period, s.dialect.In(), p.chosen())
+	from.Text = fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s", list, table, where.Text, period)
 	if p.light && table == "rollup_visits" {
 		from.Text += " AND NOT heavy"
 	}
@@ -235,6 +247,11 @@ func (s *Store) breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 	}
 	p.light = !scope.Sampled && !scope.Routed && !scope.Drawn && len(scope.Match) == 0 &&
 		!slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(valued, c) })
+	if p.light {
+		if err := s.addDays(ctx, &p); err != nil {
+			return analytics.Statement{}, err
+		}
+	}
 	source := s.source(scope, p, columns...)
 	if p.light {
 		source.Counts = func(stored []analytics.Dimension, light analytics.Statement) analytics.Statement {
@@ -254,10 +271,15 @@ func (s *Store) withHeavy(scope analytics.Scope, p plan, dims []analytics.Dimens
 		names, numbers = append(names, "'"+d.Column()+"'"), append(numbers, fmt.Sprint(uint8(d)))
 	}
 	list := strings.Join(names, ", ")
-	heavy := s.rolled(scope, p, "rollup_values", fmt.Sprintf("transform(dim, [%s], [%s], 0) AS kind, value, clicks", list, strings.Join(numbers, ", ")))
-	return analytics.Statement{
-		Text: "SELECT dim, value, CAST(sum(clicks) AS BIGINT) AS clicks FROM (" + light.Text +
-			" UNION ALL SELECT CAST(kind AS BIGINT) AS dim, value, CAST(sum(clicks) AS BIGINT) AS clicks FROM (" + heavy.Text + " AND dim IN (" + list + ")) AS rolled GROUP BY kind, value) AS parts GROUP BY dim, value",
-		Args: slices.Concat(light.Args, heavy.Args),
+	all := analytics.Statement{Text: light.Text, Args: slices.Clone(light.Args)}
+	for _, table := range []string{"rollup_values", "rollup_day_values"} {
+		if table == "rollup_day_values" && len(p.days) == 0 {
+			break
+		}
+		heavy := s.rolled(scope, p, table, fmt.Sprintf("transform(dim, [%s], [%s], 0) AS kind, value, clicks", list, strings.Join(numbers, ", ")))
+		all.Text += " UNION ALL SELECT CAST(kind AS BIGINT) AS dim, value, CAST(sum(clicks) AS BIGINT) AS clicks FROM (" + heavy.Text + " AND dim IN (" + list + ")) AS rolled GROUP BY kind, value"
+		all.Args = append(all.Args, heavy.Args...)
 	}
+	all.Text = "SELECT dim, value, CAST(sum(clicks) AS BIGINT) AS clicks FROM (" + all.Text + ") AS parts GROUP BY dim, value"
+	return all
 }

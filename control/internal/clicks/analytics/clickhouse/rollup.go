@@ -52,8 +52,13 @@ func (s *Store) Run(ctx context.Context) error {
 	seen := map[uint32]seenDirty{}
 	var rests []uint64
 	swept := time.Now()
+	var looked time.Time // for days to build
 	for {
 		err := s.settle(ctx, seen, time.Now())
+		if err == nil && time.Since(looked) > daysEvery {
+			err = s.days(ctx, time.Now().Add(-dayGrace))
+			looked = time.Now()
+		}
 		if err == nil && time.Since(swept) > sweepEvery {
 			rests, err = s.sweep(ctx, rests)
 			swept = time.Now()
@@ -121,7 +126,7 @@ func (s *Store) settle(ctx context.Context, seen map[uint32]seenDirty, now time.
 	return err
 }
 
-// Rebuild builds every slot that ended before a time and had a write since its last build.
+// Rebuild builds every slot that ended before a time and had a write since its last build, and then the days before that time.
 func (s *Store) Rebuild(ctx context.Context, before time.Time) error {
 	dirty, err := s.dirty(ctx, 0, slotOf(before.UnixMilli()))
 	if err != nil {
@@ -131,7 +136,10 @@ func (s *Store) Rebuild(ctx context.Context, before time.Time) error {
 	for i, d := range dirty {
 		list[i] = d.slot
 	}
-	return s.build(ctx, list)
+	if err := s.build(ctx, list); err != nil {
+		return err
+	}
+	return s.days(ctx, before)
 }
 
 func (s *Store) dirty(ctx context.Context, first, end uint32) (list []state, err error) {
@@ -260,7 +268,8 @@ const sweepEvery = time.Hour
 // sweep deletes the rows of builds that did not count an hour ago and do not count now. These builds were replaced, and
 // a report may still have been reading them, or they were never finished.
 func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err error) {
-	chosen := plan{end: 1<<32 - 1}.chosen()
+	const all = 1<<32 - 1
+	chosen := plan{end: all}.chosen() + " UNION ALL SELECT build FROM (" + s.dayBuilds(0, all) + ") AS days"
 	var slot uint32
 	var build uint64
 	var slotList, builds []string
@@ -279,7 +288,7 @@ func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err
 	if len(builds) > 0 {
 		// The slots let the server skip other months.
 		gone := fmt.Sprintf("slot IN (%s) AND build IN (%s)", strings.Join(slotList, ","), strings.Join(builds, ","))
-		for _, table := range []string{"rollup_visits", "rollup_sample", "rollup_values", "rollup_counts", "rollup_builds", "rollup_begun"} { // a repetition after an error reads the last one
+		for _, table := range []string{"rollup_visits", "rollup_sample", "rollup_values", "rollup_day_values", "rollup_counts", "rollup_builds", "rollup_day_builds", "rollup_begun"} { // a repetition after an error reads the last one
 			if err := s.conn.Exec(ctx, "DELETE FROM "+s.dialect.Table(table)+" WHERE "+gone); err != nil {
 				return nil, wrap("delete leftover builds", err)
 			}

@@ -275,3 +275,24 @@ ARRAY JOIN [('country', toString(country)), ('region', toString(region)), ('city
 	('utm_content', toString(utm_content)), ('language', toString(language))] AS pair
 WHERE heavy
 GROUP BY link, dim, value, slot, owner, bot, build;
+
+-- The rows of rollup_values added up over days of UTC. slot is the first one of the day. A day is built from finished builds of
+-- its slots, and counts while these are the builds that count. rollup_day_builds names them.
+CREATE TABLE IF NOT EXISTS rollup_day_values_local ON CLUSTER `main` (
+	link Int64, dim LowCardinality(String), value String CODEC(ZSTD(1)), slot UInt32 CODEC(Delta, ZSTD(1)),
+	owner Int64 CODEC(ZSTD(1)), bot Bool, clicks UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
+ORDER BY (link, dim, value, slot)
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+CREATE TABLE IF NOT EXISTS rollup_day_values ON CLUSTER `main` AS rollup_day_values_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_day_values_local', intHash64(link));
+
+-- Finished builds of days, each with the builds of the day's slots, in ascending order.
+CREATE TABLE IF NOT EXISTS rollup_day_builds_local ON CLUSTER `main` (slot UInt32, builds Array(UInt64), build UInt64)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+ORDER BY (slot, build)
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
+
+CREATE TABLE IF NOT EXISTS rollup_day_builds ON CLUSTER `main` AS rollup_day_builds_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_day_builds_local', intHash64(slot));
