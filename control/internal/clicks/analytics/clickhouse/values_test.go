@@ -63,9 +63,12 @@ func TestStore_values_of_heavy_rows(t *testing.T) {
 	}
 	same("after the values were found incomplete")
 
-	// The earlier release knows neither the column nor the table.
+	// The earlier release knows neither the column nor the tables.
 	ask(t, server, "DROP VIEW rollup_valued")
-	ask(t, server, "DROP TABLE rollup_values")
+	for _, table := range []string{"rollup_values", "rollup_day_values", "rollup_day_builds"} {
+		ask(t, server, "DROP TABLE "+table)
+	}
+	ask(t, server, "ALTER TABLE rollup_visits DROP INDEX light")
 	ask(t, server, "ALTER TABLE rollup_visits DROP COLUMN heavy")
 	ask(t, server, "ALTER TABLE migrations DELETE WHERE version >= 11 SETTINGS mutations_sync = 2")
 	if err := s.Close(); err != nil {

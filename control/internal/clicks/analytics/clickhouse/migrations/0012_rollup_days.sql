@@ -16,3 +16,7 @@ ENGINE = {{.Engine "MergeTree" ""}}
 ORDER BY (slot, build)
 SETTINGS {{.Durable}};
 {{.Distributed "rollup_day_builds" "slot"}};
+
+-- The breakdown of a link whose rows are nearly all heavy reads only the others from rollup_visits.
+ALTER TABLE {{.Table "rollup_visits"}} ADD INDEX IF NOT EXISTS light heavy TYPE minmax GRANULARITY 1;
+ALTER TABLE {{.Table "rollup_visits"}} MATERIALIZE INDEX light;

@@ -223,3 +223,8 @@ CREATE TABLE IF NOT EXISTS rollup_day_builds (slot UInt32, builds Array(UInt64),
 ENGINE = MergeTree()
 ORDER BY (slot, build)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- The breakdown of a link whose rows are nearly all heavy reads only the others from rollup_visits.
+ALTER TABLE rollup_visits ADD INDEX IF NOT EXISTS light heavy TYPE minmax GRANULARITY 1;
+
+ALTER TABLE rollup_visits MATERIALIZE INDEX light;
