@@ -57,6 +57,9 @@ func TestG42_at_rest(t *testing.T) {
 		return waiting == 0 && nodes[0].Metric("shortline_rollup_rebuilt_slots_total")+nodes[1].Metric("shortline_rollup_rebuilt_slots_total") > 0
 	})
 	t.Logf("counters corrected and rollups built %v after the start", time.Since(began).Round(time.Second))
+	began = time.Now()
+	testkit.Within(t, time.Hour, "ClickHouse has merged what was stored", func() bool { return c.asked("SELECT count() FROM system.merges") == "0" })
+	t.Logf("merged %v later", time.Since(began).Round(time.Second))
 	for _, n := range nodes { // their work after a start belongs to the measurement
 		if err := n.Stop(20 * time.Second); err != nil {
 			t.Fatal(err)
@@ -106,17 +109,18 @@ func (c *chain) fill(many, each int) (heavy int) {
 	num := c.value(`SELECT num FROM urls WHERE id = 'bulk-1'`)
 	const month = 30 * 24 * 3600 * 1000
 	start := time.Now().UnixMilli() - month
+	// Visitors are numbers from the whole range, because a sample of them is the lowest sixteenth of it.
 	// Every tenth click is one of the first link, until it has all of its clicks.
 	const link = `if(number < %[1]d AND number %% 10 = 9, 0, 1 + (number - least(intDiv(number, 10), %[2]d)) %% %[3]d)`
 	which := fmt.Sprintf(link, 10*heavy, heavy, many-1)
 	for first := 0; first < total; first += 5_000_000 {
-		c.store(fmt.Sprintf(`INSERT INTO clicks (edge, epoch, lane, seq, ts, link, owner, ip, visitor, country, city, device, os, browser, referer, user_agent)
-			SELECT 1, 1, 0, number + 1, fromUnixTimestamp64Milli(toInt64(%d + intDiv(number * %d, %d))), %d + %s AS link, %d + (link - %[4]d) %% %[7]d, toIPv6('192.0.2.1'), toInt64(cityHash64(number) %% 1000000),
+		c.asked(fmt.Sprintf(`INSERT INTO clicks (edge, epoch, lane, seq, ts, link, owner, ip, visitor, country, city, device, os, browser, referer, user_agent)
+			SELECT 1, 1, 0, number + 1, fromUnixTimestamp64Milli(toInt64(%d + intDiv(number * %d, %d))), %d + %s AS link, %d + (link - %[4]d) %% %[7]d, toIPv6('192.0.2.1'), toInt64(cityHash64(rand64() %% 12000000)),
 			['DE', 'US', 'TW', 'FR'][1 + number %% 4], concat('City ', toString(cityHash64(number, 1) %% 3000)), ['MOBILE', 'DESKTOP'][1 + number %% 2], 'iOS', 'Safari',
 			['', 'https://news.example/', 'https://t.co/a'][1 + number %% 3], 'Mozilla/5.0' FROM numbers(%[8]d, %[9]d)`, start, month, total, num, which, owner, teams, first, min(5_000_000, total-first)))
 	}
-	c.store(`INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 1, 1 FROM clicks`)
-	c.store(fmt.Sprintf(`INSERT INTO lane_marks (edge, epoch, lane, seq) VALUES (1, 1, 0, %d)`, total))
+	c.asked(`INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 1, 1 FROM clicks`)
+	c.asked(fmt.Sprintf(`INSERT INTO lane_marks (edge, epoch, lane, seq) VALUES (1, 1, 0, %d)`, total))
 	return heavy
 }
 
@@ -157,11 +161,14 @@ func (c *chain) insert(statement string) {
 	}
 }
 
-func (c *chain) store(statement string) {
+// asked runs a statement in ClickHouse and returns the first line of the answer.
+func (c *chain) asked(statement string) string {
 	c.t.Helper()
-	if _, err := c.Store.Ask(c.t.Context(), statement); err != nil {
-		c.t.Fatalf("fill the click store: %v", err)
+	lines, err := c.Store.Ask(c.t.Context(), statement)
+	if err != nil {
+		c.t.Fatalf("ask the click store: %v", err)
 	}
+	return strings.Join(lines[:min(1, len(lines))], "")
 }
 
 // value returns the number that a statement selects from PostgreSQL.
