@@ -162,7 +162,7 @@ var libraries = []archtest.Library{
 	{Path: "golang.org/x/oauth2", In: []string{"control/internal/manage/sso"}},
 	{Path: "github.com/golang-jwt/jwt/v5", In: []string{"control/internal/platform/auth"}},
 	{Path: "golang.org/x/crypto", In: []string{"control/internal/platform/auth"}},
-	{Path: "golang.org/x/sync", In: []string{"control/internal/platform/auth"}},
+	{Path: "golang.org/x/sync", In: []string{"control/internal/platform/auth", "control/internal/clicks/report"}},
 }
 
 func TestImports(t *testing.T) {
