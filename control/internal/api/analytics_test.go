@@ -377,6 +377,10 @@ func (b awayClicks) Lines(context.Context, analytics.Query) ([]analytics.Line, e
 	return nil, b.err
 }
 
+func (b awayClicks) Breakdown(context.Context, analytics.Scope, []analytics.Dimension, int) (map[analytics.Dimension][]analytics.Count, error) {
+	return nil, b.err
+}
+
 // A report gets 503 while the click store is not available. Only the log has the cause.
 func TestReports_while_the_click_store_is_away(t *testing.T) {
 	cause := errors.New("code: 242, message: Table is in readonly mode at 10.0.0.7")

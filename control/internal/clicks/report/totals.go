@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/moves"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -344,7 +342,6 @@ func (s *Service) split(ctx context.Context, scope analytics.Scope, a Ask, perio
 	return split, nil
 }
 
-// figures asks for its parts at the same time, because most of the time of a small report is spent on waiting for answers.
 func (s *Service) figures(ctx context.Context, scope analytics.Scope, a Ask, period Period) (*Report, error) {
 	within, limit := period.limit(scope), a.limit()
 	var series []DayFigures
@@ -352,28 +349,23 @@ func (s *Service) figures(ctx context.Context, scope analytics.Scope, a Ask, per
 	var before int64
 	var found map[analytics.Dimension][]analytics.Count
 	var converted map[analytics.Dimension]map[string]*Won
-	parts, asking := errgroup.WithContext(ctx)
-	parts.Go(func() (err error) {
-		series, err = s.series(asking, within, period, a.Goal)
+	err := together(ctx, func(ctx context.Context) (err error) {
+		series, err = s.series(ctx, within, period, a.Goal)
+		return err
+	}, func(ctx context.Context) (err error) {
+		visitors, err = s.clicks.Lines(ctx, analytics.Query{Scope: within, Visitors: true})
+		return err
+	}, func(ctx context.Context) (err error) {
+		before, err = s.count(ctx, period.before().limit(scope))
+		return err
+	}, func(ctx context.Context) (err error) {
+		found, err = s.clicks.Breakdown(ctx, within, reported, limit+1) // one more, because clicks without a campaign are not listed
+		return err
+	}, func(ctx context.Context) (err error) {
+		converted, err = s.wonByValue(ctx, a.Goal, within)
 		return err
 	})
-	parts.Go(func() (err error) {
-		visitors, err = s.clicks.Lines(asking, analytics.Query{Scope: within, Visitors: true})
-		return err
-	})
-	parts.Go(func() (err error) {
-		before, err = s.count(asking, period.before().limit(scope))
-		return err
-	})
-	parts.Go(func() (err error) {
-		found, err = s.clicks.Breakdown(asking, within, reported, limit+1) // one more, because clicks without a campaign are not listed
-		return err
-	})
-	parts.Go(func() (err error) {
-		converted, err = s.wonByValue(asking, a.Goal, within)
-		return err
-	})
-	if err := parts.Wait(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	sum := summary(period, series, visitors[0], before, a.Goal)

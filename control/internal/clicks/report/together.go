@@ -1,0 +1,27 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// together runs the parts of a report at the same time, because a small report spends most of its time on waiting for answers. It
+// returns the first error, and ends the context of the other parts then. A panic becomes an error: nothing else would recover it
+// in these goroutines, and it would end the process.
+func together(ctx context.Context, parts ...func(context.Context) error) error {
+	group, asking := errgroup.WithContext(ctx)
+	for _, part := range parts {
+		group.Go(func() (err error) {
+			defer func() {
+				if cause := recover(); cause != nil {
+					err = fmt.Errorf("a part of the report panicked: %v\n%s", cause, debug.Stack())
+				}
+			}()
+			return part(asking)
+		})
+	}
+	return group.Wait()
+}
