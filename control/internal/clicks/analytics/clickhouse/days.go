@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
-
-	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
@@ -31,14 +28,15 @@ const daysEvery = 10 * time.Minute
 // dayOf returns the first slot of the day of a slot.
 func dayOf(slot uint32) uint32 { return slot / daySlots * daySlots }
 
-// slotBuilds renders the builds that count of the slots of each day, in ascending order, from a slot to another one (exclusive).
-// Both begin days.
+// slotBuilds renders a query with a row for each day from first to end (exclusive), which are the first slots of days. A row has the
+// builds that reports read for the slots of the day, in ascending order.
 func slotBuilds(first, end uint32) string {
 	return fmt.Sprintf(`SELECT toUInt32(intDiv(slot, %d) * %d) AS day, arraySort(groupArray(build)) AS builds FROM (SELECT slot, argMax(build, (marks, build)) AS build
 		FROM rollup_builds WHERE slot >= %d AND slot < %d GROUP BY slot) AS slots GROUP BY day`, daySlots, daySlots, first, end)
 }
 
-// dayBuilds renders the builds of days that count: the first slot of the day, and the number of the build.
+// dayBuilds renders a query of the builds of days that reports may read: those made from the builds that reports read for the
+// slots. A row has the first slot of the day and the number of its build.
 func (s *Store) dayBuilds(first, end uint32) string {
 	return fmt.Sprintf(`SELECT slot, max(build) AS build FROM rollup_day_builds WHERE slot >= %d AND slot < %d AND (slot, builds) %s (%s) GROUP BY slot`,
 		first, end, s.dialect.In(), slotBuilds(first, end))
@@ -63,11 +61,7 @@ func (s *Store) addDays(ctx context.Context, p *plan) error {
 
 // dayPeriod renders the condition of the days that the plan reads from rollup_day_values.
 func (p plan) dayPeriod() string {
-	list := make([]string, len(p.dayBuilds))
-	for i, b := range p.dayBuilds {
-		list[i] = fmt.Sprint(b)
-	}
-	return slots(p.days) + " AND build IN (" + strings.Join(list, ", ") + ")"
+	return slots(p.days) + " AND build IN (" + numbers(p.dayBuilds) + ")"
 }
 
 // daysAtOnce is how many days are built together.
@@ -79,8 +73,8 @@ type wholeDay struct {
 	builds []uint64
 }
 
-// days builds the days before a time whose slots have other builds than those of which the day was built last. It needs no lock: a
-// day of which a slot is built meanwhile does not count, and is built the next time.
+// days builds the days that end before a time, if they were never built or if one of their slots was rebuilt since. It needs no
+// lock: if a slot is rebuilt meanwhile, the new build of the day is not read, and the next call builds the day again.
 func (s *Store) days(ctx context.Context, before time.Time) error {
 	list, err := s.missing(ctx, 0, dayOf(slotOf(before.UnixMilli())))
 	if err != nil {
@@ -113,29 +107,25 @@ func (s *Store) missing(ctx context.Context, first, end uint32) (list []wholeDay
 // buildDays adds up the values of builds of days' slots. Its rows count only when rollup_day_builds names them, which is the last
 // step.
 func (s *Store) buildDays(ctx context.Context, list []wholeDay) error {
+	if len(list) == 0 {
+		return nil // another process has built them
+	}
 	var days []uint32
 	var builds []uint64
 	var of [][]uint64
-	var all []string
 	base := rand.Uint64()
 	for _, d := range list {
 		days, builds, of = append(days, d.slot), append(builds, base+uint64(d.slot)*stride), append(of, d.builds)
-		for _, b := range d.builds {
-			all = append(all, fmt.Sprint(b))
-		}
-	}
-	if len(list) == 0 {
-		return nil // another process has built them
 	}
 	if err := s.insert(ctx, "rollup_begun", len(days), []field{{"slot", made(days)}, {"build", made(builds)}}); err != nil {
 		return err
 	}
-	patient, cancel := within(ctx, 20*patience*time.Second, driver.Settings{"max_bytes_before_external_group_by": 1 << 30, "max_threads": 2})
+	patient, cancel := building(ctx)
 	defer cancel()
 	if err := s.conn.Exec(patient, fmt.Sprintf(`INSERT INTO rollup_day_values (link, dim, value, slot, owner, bot, clicks, build)
 		SELECT link, dim, value, toUInt32(intDiv(slot, %[1]d) * %[1]d) AS day, owner, bot, sum(clicks), %[2]d + day * %[3]d
 		FROM rollup_values WHERE slot >= %[4]d AND slot < %[5]d AND build IN (%[6]s) GROUP BY link, dim, value, day, owner, bot`,
-		daySlots, base, uint64(stride), days[0], days[len(days)-1]+daySlots, strings.Join(all, ", "))); err != nil {
+		daySlots, base, uint64(stride), days[0], days[len(days)-1]+daySlots, numbers(slices.Concat(of...)))); err != nil {
 		return err
 	}
 	return s.insert(ctx, "rollup_day_builds", len(days), []field{{"slot", made(days)}, {"builds", made(of)}, {"build", made(builds)}})

@@ -47,7 +47,7 @@ func (w *dayWorld) build() {
 	}
 }
 
-// scopes are periods that begin and end with a day, within one, and nowhere.
+// scopes are: everything, whole days, a part of each of several days, one day, and a part of two days.
 func (w *dayWorld) scopes() []analytics.Scope {
 	at := func(hours int) int64 { return w.start.Add(time.Duration(hours) * time.Hour).UnixMilli() }
 	return []analytics.Scope{{}, {From: at(0), To: at(72)}, {From: at(5), To: at(50), Links: []uint64{1}}, {From: at(24), To: at(48), Owner: 1}, {From: at(20), To: at(28)}}

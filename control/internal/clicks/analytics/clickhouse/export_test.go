@@ -24,7 +24,7 @@ var Retried = brief
 // Mark is what all errors of the server go through.
 var Mark = mark
 
-// Plan plans a breakdown and returns the function that reads it.
+// Plan chooses what a breakdown reads, as of now. The returned function reads it later.
 func (s *Store) Plan(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (read func() (map[analytics.Dimension][]analytics.Count, error), err error) {
 	st, err := s.breakdown(ctx, scope, dims, limit)
 	return func() (map[analytics.Dimension][]analytics.Count, error) {

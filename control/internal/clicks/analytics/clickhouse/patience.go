@@ -30,3 +30,8 @@ func unhurried(ctx context.Context) (context.Context, context.CancelFunc) {
 func mutating(ctx context.Context) (context.Context, context.CancelFunc) {
 	return within(ctx, unlimited, driver.Settings{"mutations_sync": 2, "distributed_ddl_task_timeout": -1})
 }
+
+// building is for statements that build rollups. They leave processors and memory to reports.
+func building(ctx context.Context) (context.Context, context.CancelFunc) {
+	return within(ctx, 20*patience*time.Second, driver.Settings{"max_bytes_before_external_group_by": 1 << 30, "max_threads": 2})
+}

@@ -29,7 +29,7 @@ type plan struct {
 	clean      bool     // whether any slot can be read from the rollup
 	light      bool     // whether the heavy rows of rollup_visits are left out, because rollup_values is read instead
 	days       []span   // of the slots from the rollup, the days whose values are read from rollup_day_values
-	dayBuilds  []uint64 // the builds of these days
+	dayBuilds  []uint64 // the builds of rollup_day_values to read, one for each day in days
 }
 
 // maxSpans is the maximum number of spans in a statement. If there are more, everything from the first to the last is read
@@ -195,11 +195,16 @@ func listed(scope analytics.Scope) string {
 	if len(scope.Links) == 0 || len(scope.Links) > maxListed {
 		return ""
 	}
-	list := make([]string, len(scope.Links))
-	for i, n := range scope.Links {
-		list[i] = strconv.FormatUint(n, 10)
+	return " AND link IN (" + numbers(scope.Links) + ")"
+}
+
+// numbers renders a list of numbers.
+func numbers(list []uint64) string {
+	parts := make([]string, len(list))
+	for i, n := range list {
+		parts[i] = strconv.FormatUint(n, 10)
 	}
-	return " AND link IN (" + strings.Join(list, ", ") + ")"
+	return strings.Join(parts, ", ")
 }
 
 // referers renders the part of the clicks whose referrers can meet a scope, for a query of the clicks.
@@ -268,7 +273,8 @@ func (s *Store) breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 var valued = []string{"country", "region", "city", "device", "os", "browser", "referer", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "language"}
 
 // heavyRows reports whether links of a scope may have heavy rows. Most links have none, and a statement without their tables
-// takes half the time. It stays right if a build adds some meanwhile, because it reads all rows of rollup_visits.
+// takes half the time. If a build adds heavy rows after this check, the report is still correct: without p.light, it reads all rows
+// of rollup_visits, heavy or not.
 func (s *Store) heavyRows(ctx context.Context, scope analytics.Scope, p plan) (found bool, err error) {
 	links := listed(scope)
 	if links == "" {
@@ -284,9 +290,9 @@ func (s *Store) heavyRows(ctx context.Context, scope analytics.Scope, p plan) (f
 
 // withHeavy adds the heavy rows to a breakdown of the others. It implements analytics.Source.Counts.
 func (s *Store) withHeavy(scope analytics.Scope, p plan, dims []analytics.Dimension, light analytics.Statement) analytics.Statement {
-	var names, numbers []string
+	var names, kinds []string
 	for _, d := range dims {
-		names, numbers = append(names, "'"+d.Column()+"'"), append(numbers, fmt.Sprint(uint8(d)))
+		names, kinds = append(names, "'"+d.Column()+"'"), append(kinds, fmt.Sprint(uint8(d)))
 	}
 	list := strings.Join(names, ", ")
 	all := analytics.Statement{Text: light.Text, Args: slices.Clone(light.Args)}
@@ -294,7 +300,7 @@ func (s *Store) withHeavy(scope analytics.Scope, p plan, dims []analytics.Dimens
 		if table == "rollup_day_values" && len(p.days) == 0 {
 			break
 		}
-		heavy := s.rolled(scope, p, table, fmt.Sprintf("transform(dim, [%s], [%s], 0) AS kind, value, clicks", list, strings.Join(numbers, ", ")))
+		heavy := s.rolled(scope, p, table, fmt.Sprintf("transform(dim, [%s], [%s], 0) AS kind, value, clicks", list, strings.Join(kinds, ", ")))
 		all.Text += " UNION ALL SELECT CAST(kind AS BIGINT) AS dim, value, CAST(sum(clicks) AS BIGINT) AS clicks FROM (" + heavy.Text + " AND dim IN (" + list + ")) AS rolled GROUP BY kind, value"
 		all.Args = append(all.Args, heavy.Args...)
 	}

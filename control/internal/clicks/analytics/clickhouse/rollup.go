@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
-
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/shared/backoff"
 )
@@ -171,7 +169,8 @@ func (s *Store) build(ctx context.Context, list []uint32) error {
 		return wrap("measure slots to rebuild", err)
 	}
 	batches := batchesOf(list, sizes)
-	// Other processes build as well. In a random order they rarely begin the same slots, and they skip what is built.
+	// Several processes build rollups. Each one skips slots that another one has finished, so in the same order all of them would
+	// work on the same slots at the same time.
 	rand.Shuffle(len(batches), func(i, j int) { batches[i], batches[j] = batches[j], batches[i] })
 	for _, batch := range batches {
 		if err := s.buildSome(ctx, batch); err != nil {
@@ -230,7 +229,7 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 	if err := s.insert(ctx, "rollup_begun", len(slotList), []field{{"slot", made(slotList)}, {"build", made(builds)}}); err != nil {
 		return err
 	}
-	ctx, cancel := within(ctx, 20*patience*time.Second, driver.Settings{"max_bytes_before_external_group_by": 1 << 30, "max_threads": 2})
+	ctx, cancel := building(ctx)
 	defer cancel()
 	for _, t := range []struct{ table, keys, more, values string }{{"rollup_visits", visitKeys, ", heavy", ", " + s.heavy(spans)}, {"rollup_counts", countKeys, "", ""}} {
 		if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %s (slot, %s, clicks, last, build%s)
