@@ -31,6 +31,12 @@ func says(t *testing.T, want int, text string, args ...string) {
 	t.Fatalf("%s: %d\n%s", strings.Join(args, " "), code, out)
 }
 
+// noon returns the middle of the UTC day that is some days after today. Clicks of six days from there have dates of seven days, at
+// whatever time the test runs.
+func noon(days int) time.Time {
+	return time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, days).Add(12 * time.Hour)
+}
+
 // The life of a second server: it is added to a fleet that has clicks, it fails and comes back, it is in backups and restores, and it is
 // removed.
 func TestStart_with_replicas(t *testing.T) {
@@ -52,7 +58,7 @@ func TestStart_with_replicas(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer one.Close()
-	rows := analyticstest.Clicks(41, 2000, time.Now().Add(-40*24*time.Hour), 6)
+	rows := analyticstest.Clicks(41, 2000, noon(-40), 6)
 	if err := one.Insert(t.Context(), analytics.Batch{Rows: rows, Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: rows[len(rows)-1].Seq}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +123,7 @@ func TestStart_with_an_older_schema(t *testing.T) {
 	p.until(t, 200, "")
 	says(t, 0, address(far)+": in sync", "shards")
 	p.end()
-	rows := analyticstest.Clicks(43, 500, time.Now().Add(-40*24*time.Hour), 6)
+	rows := analyticstest.Clicks(43, 500, noon(-40), 6)
 	for _, url := range []string{near, far} {
 		s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url})
 		if err != nil {

@@ -65,7 +65,7 @@ func TestBackup_of_shards(t *testing.T) {
 	}
 	all := allShards(list, stores, directory)
 	defer all.Close()
-	rows := analyticstest.Clicks(41, 2000, time.Now().Add(-40*24*time.Hour), 6)
+	rows := analyticstest.Clicks(41, 2000, noon(-40), 6)
 	if err := all.Insert(t.Context(), analytics.Batch{Rows: rows, Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: rows[len(rows)-1].Seq}}}); err != nil {
 		t.Fatal(err)
 	}
