@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"context"
+	"fmt"
 	"math"
 )
 
@@ -31,7 +32,18 @@ type Moves struct {
 	Log     uint64 // which log
 	Through uint64 // revision of the newest move to apply; the copy must include it
 	Global  bool   // set by adapters: a subquery must be sent to every server of a cluster
+	Part    Part   // set by adapters: which of the owner's clicks a statement selects
 }
+
+// Part selects clicks of an owner by how they became the owner's.
+type Part uint8
+
+// The parts. Each click of an owner is either named or arrived.
+const (
+	All     Part = iota
+	Named        // the click names the owner, and its link has not moved
+	Arrived      // the link moved, and its newest move was to the owner
+)
 
 // owned renders the condition that a click counts for an owner. The newest move from or to the owner decides about a
 // link. A link without such a move belongs to the owner that its clicks name.
@@ -45,19 +57,23 @@ func (s *statement) owned(word string, scope Scope) {
 	if scope.Moves.Global {
 		in = "GLOBAL IN"
 	}
-	moved := scope.Moves.concerning(scope.Owner)
-	s.add(word+"(owner = ? AND NOT link "+in+" ("+moved.Text+")", append([]any{owner}, moved.Args...)...)
-	s.add(" OR link "+in+" ("+moved.Text+" GROUP BY link HAVING argMax(inside, revision) = 1))", moved.Args...)
+	moved := scope.MovedLinks()
+	named := "owner = ? AND NOT link " + in + " (" + moved + ")"
+	arrived := "link " + in + " (" + moved + " GROUP BY link HAVING argMax(inside, revision) = 1)"
+	switch scope.Moves.Part {
+	case Named:
+		s.add(word+named, owner)
+	case Arrived:
+		s.add(word + arrived)
+	default:
+		s.add(word+"("+named+" OR "+arrived+")", owner)
+	}
 }
 
-// concerning renders the selection of the links that have moved from or to an owner.
-func (m Moves) concerning(owner uint64) Statement {
-	return Statement{"SELECT link FROM link_moves WHERE log = ? AND workspace = ? AND revision <= ?", []any{int64(m.Log), int64(owner), int64(m.Through)}}
+// MovedLinks renders the selection of the links that have moved from or to the scope's owner.
+func (s Scope) MovedLinks() string {
+	return fmt.Sprintf("SELECT link FROM link_moves WHERE log = %d AND workspace = %d AND revision <= %d", int64(s.Moves.Log), int64(s.Owner), int64(s.Moves.Through))
 }
-
-// OwnedLinks renders a selection that contains every link of the scope's owner that has moved, and may contain links
-// that the owner has lost.
-func (s Scope) OwnedLinks() Statement { return s.Moves.concerning(s.Owner) }
 
 // MoveRow is a move as stores keep it: once for each of its two workspaces.
 type MoveRow struct {

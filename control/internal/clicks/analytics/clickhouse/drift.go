@@ -54,18 +54,12 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	}
 	others := analytics.Scope{NotOwners: scope.NotOwners, Bots: analytics.Everyone}.Condition(clicks).Text
 	inside += " AND " + others
-	raw, short := map[uint32]sum{}, map[uint32]sum{}
+	raw := map[uint32]sum{}
 	var slot uint32
 	var one sum
-	read := func(text string, f func()) error {
-		return s.ask(ctx, analytics.Statement{Text: text}, func() error { f(); return nil }, &slot, &one.clicks, &one.visits)
-	}
-	hash := func(keys string) string { return "cityHash64(" + keys + ")" }
 	period := times([]span{{int64(p.first) * slotMillis, int64(p.end) * slotMillis}})
-	// Only visitors are counted in the sample, so a row may occur twice.
-	sampled := "sumDistinctIf(" + hash(visitKeys) + ", " + analytics.SampleCondition() + ")"
 	err = s.ask(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count(), sum(%s), sum(%s), %s FROM %s WHERE %s AND %s GROUP BY slot",
-		slotMillis, hash(visitKeys), hash(countKeys), sampled, clicks, period, inside)}, func() error {
+		slotMillis, visitHash, countHash, sampleHash, clicks, period, inside)}, func() error {
 		raw[slot] = one
 		d.Clicks += int64(one.clicks)
 		return nil
@@ -73,55 +67,83 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	if err != nil {
 		return nil, err
 	}
-	text := "SELECT slot, sum(clicks), %s FROM %s WHERE " + strings.ReplaceAll(inside, "%", "%%") + " AND build " + s.dialect.In() + " (" + p.chosen() + ") GROUP BY slot"
-	if err := read(fmt.Sprintf(text, "sum(clicks * "+hash(visitKeys)+")", "rollup_visits"), func() {
-		short[slot] = sum{clicks: one.clicks, visits: one.visits}
-		d.Short += int64(one.clicks)
-	}); err != nil {
-		return nil, err
-	}
-	if err := read(fmt.Sprintf(text, "sum(clicks * "+hash(countKeys)+")", "rollup_counts"), func() {
-		have := short[slot]
-		have.counts = one.visits
-		if one.clicks != have.clicks {
-			have.clicks = ^uint64(0)
-		}
-		short[slot] = have
-	}); err != nil {
-		return nil, err
-	}
-	if err := read(fmt.Sprintf(text, sampled, "rollup_sample"), func() {
-		have := short[slot]
-		have.sample = one.visits
-		short[slot] = have
-	}); err != nil {
-		return nil, err
-	}
-	heavy, err := s.compareValues(ctx, text)
-	if err != nil {
-		return nil, err
-	}
 	differing, err := s.compareDays(ctx, p, others)
 	if err != nil {
 		return nil, err
 	}
-	for slot, want := range raw {
-		if short[slot] != want || heavy[slot] != 0 {
-			differing = append(differing, slot)
+	text := "SELECT slot, sum(clicks), %s FROM %s WHERE " + strings.ReplaceAll(inside, "%", "%%") + " AND build " + s.dialect.In() + " (" + p.chosen() + ") GROUP BY slot"
+	intervals := map[uint32]bool{}
+	d.Short = d.Clicks
+	for _, name := range []func(string) string{func(table string) string { return table }, func(table string) string { return byOwner[table] }} {
+		found, err := s.sums(ctx, text, name)
+		if err != nil {
+			return nil, err
 		}
-		delete(short, slot)
+		heavy, err := s.compareValues(ctx, text, name("rollup_visits"))
+		if err != nil {
+			return nil, err
+		}
+		short := int64(0)
+		for slot, have := range found {
+			short += int64(have.clicks)
+			intervals[slot] = true
+			if _, known := raw[slot]; !known {
+				differing = append(differing, slot)
+			}
+		}
+		for slot, want := range raw {
+			intervals[slot] = true
+			if found[slot] != want || heavy[slot] != 0 {
+				differing = append(differing, slot)
+			}
+		}
+		if short != d.Clicks {
+			d.Short = short
+		}
 	}
-	d.Intervals = len(raw) + len(short)
-	for slot := range short {
-		differing = append(differing, slot)
-	}
+	d.Intervals = len(intervals)
 	slices.Sort(differing)
 	return slices.Compact(differing), nil
 }
 
-// compareValues compares rollup_values with the heavy rows of rollup_visits, and returns the differences of checksums by slot. text
+// The checksums of the columns that each rollup keeps. Only visitors are counted in the sample, so a row may occur twice there.
+const visitHash, countHash = "cityHash64(" + visitKeys + ")", "cityHash64(" + countKeys + ")"
+
+var sampleHash = "sumDistinctIf(" + visitHash + ", " + analytics.SampleCondition() + ")"
+
+// sums reads the clicks and checksums of slots from the rollups in one order. text has places for a checksum and a table. name returns
+// the table in this order.
+func (s *Store) sums(ctx context.Context, text string, name func(string) string) (map[uint32]sum, error) {
+	found := map[uint32]sum{}
+	var slot uint32
+	var clicks, hash uint64
+	for _, t := range []struct {
+		table, hash string
+		add         func(*sum)
+	}{
+		{"rollup_visits", "sum(clicks * " + visitHash + ")", func(have *sum) { have.clicks, have.visits = clicks, hash }},
+		{"rollup_counts", "sum(clicks * " + countHash + ")", func(have *sum) {
+			if have.counts = hash; clicks != have.clicks {
+				have.counts = ^hash // so that the slot counts as wrong
+			}
+		}},
+		{"rollup_sample", sampleHash, func(have *sum) { have.sample = hash }},
+	} {
+		if err := s.ask(ctx, analytics.Statement{Text: fmt.Sprintf(text, t.hash, name(t.table))}, func() error {
+			have := found[slot]
+			t.add(&have)
+			found[slot] = have
+			return nil
+		}, &slot, &clicks, &hash); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// compareValues compares rollup_values with the heavy rows of a table of visits, and returns the differences of checksums by slot. text
 // has places for a checksum and a table.
-func (s *Store) compareValues(ctx context.Context, text string) (map[uint32]uint64, error) {
+func (s *Store) compareValues(ctx context.Context, text, visits string) (map[uint32]uint64, error) {
 	differences := map[uint32]uint64{}
 	var slot uint32
 	var clicks, sum uint64
@@ -132,7 +154,7 @@ func (s *Store) compareValues(ctx context.Context, text string) (map[uint32]uint
 	for _, c := range valued {
 		parts = append(parts, "cityHash64(link, owner, bot, '"+c+"', toString("+c+"))")
 	}
-	if err := read(fmt.Sprintf(text, "sum(clicks * ("+strings.Join(parts, " + ")+"))", "(SELECT * FROM rollup_visits WHERE heavy) AS heavy_rows"), func() { differences[slot] += sum }); err != nil {
+	if err := read(fmt.Sprintf(text, "sum(clicks * ("+strings.Join(parts, " + ")+"))", "(SELECT * FROM "+visits+" WHERE heavy) AS heavy_rows"), func() { differences[slot] += sum }); err != nil {
 		return nil, err
 	}
 	err := read(fmt.Sprintf(text, "sum(clicks * cityHash64(link, owner, bot, toString(dim), value))", "rollup_values"), func() { differences[slot] -= sum })

@@ -45,9 +45,9 @@ func (s *Store) EraseCounting(ctx context.Context, ip netip.Addr, notOwners []ui
 	if err := s.mark(ctx, slots); err != nil {
 		return 0, wrap("erase a visitor", err)
 	}
-	visitor, tables := analytics.Visitor(ip), []string{"rollup_visits"}
+	visitor, tables := analytics.Visitor(ip), []string{"rollup_visits", "rollup_owner_visits"}
 	if analytics.InSample(visitor) {
-		tables = append(tables, "rollup_sample")
+		tables = append(tables, "rollup_sample", "rollup_owner_sample")
 	}
 	for _, table := range tables {
 		if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE visitor = %d`, s.dialect.Table(table), visitor)); err != nil {

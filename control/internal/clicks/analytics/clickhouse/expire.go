@@ -12,7 +12,8 @@ import (
 var expiring = []struct{ table, time string }{
 	{"clicks", "ts"}, {"conversions", "ts"}, {"rollup_visits", "toDateTime(slot * 900, 'UTC')"}, {"rollup_sample", "toDateTime(slot * 900, 'UTC')"},
 	{"rollup_counts", "toDateTime(slot * 900, 'UTC')"}, {"rollup_values", "toDateTime(slot * 900, 'UTC')"},
-	{"rollup_day_values", "toDateTime(slot * 900, 'UTC')"},
+	{"rollup_day_values", "toDateTime(slot * 900, 'UTC')"}, {"rollup_owner_visits", "toDateTime(slot * 900, 'UTC')"},
+	{"rollup_owner_sample", "toDateTime(slot * 900, 'UTC')"}, {"rollup_owner_counts", "toDateTime(slot * 900, 'UTC')"},
 }
 
 // Expire implements analytics.Store. It deletes whole months (UTC), because a month is a partition and dropping it

@@ -15,6 +15,14 @@ func init() { heavyCell, buildRows = 2, 1000 }
 // UseRealLimits restores the limits for benchmarks.
 func UseRealLimits() { heavyCell, buildRows = realHeavyCell, realBuildRows }
 
+// Monthly returns the tables that Expire empties.
+func Monthly() (list []string) {
+	for _, e := range expiring {
+		list = append(list, e.table)
+	}
+	return list
+}
+
 // Sweep does what Run does once an hour.
 var Sweep = (*Store).sweep
 

@@ -148,45 +148,6 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 	return analytics.Source{From: from, Time: "ms", Clicks: "sum(n)", Visitors: "uniqExact(visitor)", Last: "coalesce(max(last_ms), 0)"}
 }
 
-// rolled renders the selection of a list of columns from the rows of a rollup that the plan reads and that are in the scope.
-func (s *Store) rolled(scope analytics.Scope, p plan, table, list string) analytics.Statement {
-	bare := scope
-	bare.From, bare.To = 0, 0
-	period := fmt.Sprintf("slot >= %d AND slot < %d AND build %s (%s)", p.first, p.end, s.dialect.In(), p.chosen())
-	switch {
-	case table == "rollup_day_values":
-		period = p.dayPeriod()
-	case table == "rollup_values" && len(p.days) > 0:
-		period += " AND NOT " + slots(p.days)
-	}
-	where := bare.Condition(table + " WHERE " + period + s.linked(scope))
-	from := analytics.Statement{Args: slices.Clone(where.Args)}
-	from.Text = fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s", list, table, where.Text, period)
-	if p.light && table == "rollup_visits" {
-		from.Text += " AND heavy = false" // an index of the table serves this form, but not NOT heavy
-	}
-	if scope.Owner != 0 && scope.Links == nil {
-		from.Text += " AND link " + s.dialect.In() + " (SELECT link FROM rollup_owners WHERE owner = ?"
-		from.Args = append(from.Args, int64(scope.Owner))
-		if scope.Moves.Through != 0 {
-			moved := scope.OwnedLinks()
-			from.Text += " UNION ALL " + moved.Text
-			from.Args = append(from.Args, moved.Args...)
-		}
-		from.Text += ")"
-	}
-	return from
-}
-
-// linked renders the condition that a row of a rollup can belong to the scope's links, or nothing if there are too many.
-// A filter by site reads all referrers that meet it.
-func (s *Store) linked(scope analytics.Scope) string {
-	if scope.Links == nil && scope.Owner != 0 && scope.Moves.Through == 0 {
-		return fmt.Sprintf(" AND link %s (SELECT link FROM rollup_owners WHERE owner = %d)", s.dialect.In(), int64(scope.Owner))
-	}
-	return listed(scope)
-}
-
 // maxListed is how many links listed renders, because a list of 100,000 costs more than it saves.
 const maxListed = 1000
 

@@ -198,8 +198,9 @@ func TestOps2_open_a_cluster_without_a_replica(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	ask(t, server, "DROP VIEW rollup_sampled")
-	ask(t, server, "DROP VIEW rollup_valued")
+	for _, view := range []string{"rollup_sampled", "rollup_valued", "rollup_owner_visited", "rollup_owner_sampled", "rollup_owner_counted"} {
+		ask(t, server, "DROP VIEW "+view)
+	}
 	tables, err := server.Ask(t.Context(), "SELECT name FROM system.tables WHERE database = 'default'")
 	if err != nil {
 		t.Fatal(err)

@@ -152,6 +152,9 @@ func (s *Store) dirty(ctx context.Context, first, end uint32) (list []state, err
 // buildRows is the approximate number of clicks in one build. Tests lower it.
 var buildRows uint64 = 1_000_000
 
+// ahead is among how many of the next batches build chooses one.
+const ahead = 16
+
 // build builds slots, in batches. The list is in ascending order.
 func (s *Store) build(ctx context.Context, list []uint32) error {
 	if len(list) == 0 {
@@ -169,10 +172,13 @@ func (s *Store) build(ctx context.Context, list []uint32) error {
 		return wrap("measure slots to rebuild", err)
 	}
 	batches := batchesOf(list, sizes)
-	// Several processes build rollups. Each one skips slots that another one has finished, so in the same order all of them would
-	// work on the same slots at the same time.
-	rand.Shuffle(len(batches), func(i, j int) { batches[i], batches[j] = batches[j], batches[i] })
-	for _, batch := range batches {
+	// The newest slots first, because most reports are about the last days. Several processes build rollups, and each one skips slots
+	// that another one has finished. In exactly the same order, all of them would work on the same slots at the same time.
+	slices.Reverse(batches)
+	for i := range batches {
+		j := i + rand.N(min(ahead, len(batches)-i))
+		batches[i], batches[j] = batches[j], batches[i]
+		batch := batches[i]
 		if err := s.buildSome(ctx, batch); err != nil {
 			return wrap("rebuild slots", err)
 		}
@@ -287,7 +293,8 @@ func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err
 	if len(builds) > 0 {
 		// The slots let the server skip other months.
 		gone := fmt.Sprintf("slot IN (%s) AND build IN (%s)", strings.Join(slotList, ","), strings.Join(builds, ","))
-		for _, table := range []string{"rollup_visits", "rollup_sample", "rollup_values", "rollup_day_values", "rollup_counts", "rollup_builds", "rollup_day_builds", "rollup_begun"} { // a repetition after an error reads the last one
+		for _, table := range []string{"rollup_visits", "rollup_owner_visits", "rollup_sample", "rollup_owner_sample", "rollup_values", "rollup_day_values", "rollup_counts", "rollup_owner_counts",
+			"rollup_builds", "rollup_day_builds", "rollup_begun"} { // a repetition after an error reads the last one
 			if err := s.conn.Exec(ctx, "DELETE FROM "+s.dialect.Table(table)+" WHERE "+gone); err != nil {
 				return nil, wrap("delete leftover builds", err)
 			}

@@ -244,7 +244,7 @@ func TestStore_sweep(t *testing.T) {
 				t.Errorf("step %d: rests %v", step, rests)
 			}
 		}
-		for _, table := range []string{"rollup_visits", "rollup_sample", "rollup_values", "rollup_day_values", "rollup_counts"} {
+		for _, table := range []string{"rollup_visits", "rollup_owner_visits", "rollup_sample", "rollup_owner_sample", "rollup_values", "rollup_day_values", "rollup_counts", "rollup_owner_counts"} {
 			if got, err := server.Ask(t.Context(), "SELECT uniqExact(build) FROM "+table); err != nil || got != want {
 				t.Errorf("step %d: %s builds in %s, want %s (%v)", step, got, table, want, err)
 			}

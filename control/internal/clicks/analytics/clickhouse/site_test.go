@@ -43,6 +43,6 @@ func TestStore_site_filter_reads_the_clicks_of_its_links(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(analytics.Scope{Links: []uint64{7, 8}}, analytics.NoInterval, "rollup_visits WHERE", " AND link IN (7, 8)")
-	check(analytics.Scope{Owner: 2}, analytics.NoInterval, "rollup_visits WHERE", " AND link IN (SELECT link FROM rollup_owners WHERE owner = 2)")
+	check(analytics.Scope{Owner: 2}, analytics.NoInterval, "rollup_owner_visits WHERE", " AND owner = 2")
 	check(analytics.Scope{Links: []uint64{7}}, analytics.NoInterval, "clicks WHERE", " AND link IN (7)") // the ends of the period
 }

@@ -64,8 +64,10 @@ func TestStore_values_of_heavy_rows(t *testing.T) {
 	same("after the values were found incomplete")
 
 	// The earlier release knows neither the column nor the tables.
-	ask(t, server, "DROP VIEW rollup_valued")
-	for _, table := range []string{"rollup_values", "rollup_day_values", "rollup_day_builds"} {
+	for _, view := range []string{"rollup_valued", "rollup_owner_visited", "rollup_owner_sampled", "rollup_owner_counted"} {
+		ask(t, server, "DROP VIEW "+view)
+	}
+	for _, table := range []string{"rollup_values", "rollup_day_values", "rollup_day_builds", "rollup_owner_visits", "rollup_owner_sample", "rollup_owner_counts"} {
 		ask(t, server, "DROP TABLE "+table)
 	}
 	ask(t, server, "ALTER TABLE rollup_visits DROP INDEX light")

@@ -1,0 +1,179 @@
+package clickhouse_test
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+)
+
+// ownerWorld is a store with clicks of three owners on three days, two of whose links have moved to owner 2.
+type ownerWorld struct {
+	*testing.T
+	server *clickhousetest.Server
+	*clickhouse.Store
+	start time.Time
+}
+
+func newOwnerWorld(t *testing.T, exact int64) *ownerWorld {
+	t.Helper()
+	w := &ownerWorld{T: t, server: clickhousetest.Start(t, t.TempDir()), start: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	w.open(exact)
+	t.Cleanup(func() { _ = w.Close() })
+	moves := []analytics.Move{{Revision: 1, Link: 3, From: 1, To: 2}, {Revision: 2, Link: 1, From: 2, To: 3}, {Revision: 3, Link: 5, From: 3, To: 2}}
+	if err := w.InsertMoves(t.Context(), 7, moves, analytics.Position{Revision: 3, Link: analytics.AllLinks}); err != nil {
+		t.Fatal(err)
+	}
+	w.store(20, 3000)
+	return w
+}
+
+// open opens the store. exact is the number of visitors up to which they are counted exactly.
+func (w *ownerWorld) open(exact int64) {
+	w.Helper()
+	w.Store = open(w.T, clickhouse.Config{URL: w.server.URL("default"), ExactVisitors: exact})
+}
+
+func (w *ownerWorld) store(edge uint64, n int) {
+	w.Helper()
+	if err := w.Insert(w.Context(), analytics.Batch{Rows: analyticstest.Clicks(edge, n, w.start, 3)}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *ownerWorld) build() {
+	w.Helper()
+	if err := w.Rebuild(w.Context(), distant); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// ownerReport is what reports about an owner consist of.
+type ownerReport struct {
+	Clicks, Visitors, Sites []analytics.Line
+	Breakdown               map[analytics.Dimension][]analytics.Count
+}
+
+// reports returns the reports of an owner without moves, and of one with them.
+func (w *ownerWorld) reports() (list []ownerReport) {
+	w.Helper()
+	for _, scope := range []analytics.Scope{{Owner: 1}, {Owner: 2, Moves: analytics.Moves{Log: 7, Through: 3}}} {
+		scope.From, scope.To = w.start.UnixMilli(), w.start.AddDate(0, 0, 3).UnixMilli()
+		var r ownerReport
+		var errs [4]error
+		r.Clicks, errs[0] = w.Lines(w.Context(), analytics.Query{Scope: scope, ByLink: true})
+		r.Visitors, errs[1] = w.Lines(w.Context(), analytics.Query{Scope: scope, Every: analytics.Days, Visitors: true})
+		r.Breakdown, errs[2] = w.Breakdown(w.Context(), scope, []analytics.Dimension{analytics.Country, analytics.Site}, 40)
+		scope.Match = []analytics.Match{{By: analytics.Site, Values: []string{"x.com"}}}
+		r.Sites, errs[3] = w.Lines(w.Context(), analytics.Query{Scope: scope, Visitors: true})
+		if err := errors.Join(errs[:]...); err != nil {
+			w.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+func (w *ownerWorld) same(what string, want []ownerReport) {
+	w.Helper()
+	if got := w.reports(); !reflect.DeepEqual(got, want) {
+		w.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
+	}
+}
+
+// drift checks whether the rollups differ from the clicks.
+func (w *ownerWorld) drift(what string, want bool) {
+	w.Helper()
+	d, err := w.Drift(w.Context(), w.start, w.start.AddDate(0, 0, 4))
+	if err != nil || (len(d.Hours) > 0) != want || d.Intervals == 0 {
+		w.Errorf("drift %s: %+v, %v", what, d, err)
+	}
+}
+
+// Reports of an owner read the tables in the order of owners, and are those of the clicks. Drift finds rows that are missing there, and
+// then reports do not read them.
+func TestStore_reports_of_owners(t *testing.T) {
+	t.Parallel()
+	for name, exact := range map[string]int64{"exact": 0, "estimated": 100} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newOwnerWorld(t, exact)
+			want := w.reports() // of the clicks
+			w.build()
+			w.same("from the rollups", want)
+			w.drift("of complete tables", false)
+			for _, table := range []string{"rollup_owner_counts", "rollup_owner_visits", "rollup_owner_sample"} {
+				if table == "rollup_owner_sample" && exact == 0 {
+					continue // exact visitors are not counted in the sample
+				}
+				ask(t, w.server, "ALTER TABLE "+table+" DELETE WHERE slot % 3 = 0 SETTINGS mutations_sync = 2")
+				if reflect.DeepEqual(w.reports(), want) {
+					t.Errorf("%s is not read", table)
+				}
+				w.drift("without rows of "+table, true)
+				w.same("after rows of "+table+" were found missing", want)
+				w.build()
+				w.same("after another build", want)
+			}
+			w.drift("at the end", false)
+		})
+	}
+}
+
+// The builds of the release before these tables do not count after the upgrade, also if they finish later, and are replaced.
+func TestStore_reports_of_owners_after_an_upgrade(t *testing.T) {
+	t.Parallel()
+	w := newOwnerWorld(t, 0)
+	w.build()
+	want := w.reports()
+	for _, name := range []string{"visits", "sample", "counts"} {
+		ask(t, w.server, "DROP TABLE rollup_owner_"+name)
+	}
+	for _, name := range []string{"visited", "sampled", "counted"} {
+		ask(t, w.server, "DROP VIEW rollup_owner_"+name)
+	}
+	ask(t, w.server, "ALTER TABLE migrations DELETE WHERE version >= 13 SETTINGS mutations_sync = 2")
+	// The earlier release is also writing another build. Of two builds with the same marks, the higher one counts.
+	const last = "18446744073709551615"
+	ask(t, w.server, "INSERT INTO rollup_begun (slot, build) SELECT max(slot), "+last+" FROM rollup_builds")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open(0)
+	w.same("after the upgrade", want)
+	for _, table := range []string{"visits", "counts"} {
+		ask(t, w.server, "INSERT INTO rollup_"+table+" SELECT * REPLACE ("+last+" AS build) FROM rollup_"+table+" WHERE slot = (SELECT max(slot) FROM rollup_builds)")
+		ask(t, w.server, "ALTER TABLE rollup_owner_"+table+" DELETE WHERE build = "+last+" SETTINGS mutations_sync = 2")
+	}
+	ask(t, w.server, "INSERT INTO rollup_builds SELECT slot, marks, "+last+" FROM rollup_builds WHERE slot = (SELECT max(slot) FROM rollup_builds)")
+	w.same("after the unfinished build finished", want)
+	w.build()
+	w.same("after the slots were built again", want)
+	w.drift("after the upgrade", false)
+	w.store(21, 200)
+	want = w.reports()
+	w.build()
+	w.same("with more clicks", want)
+}
+
+// Nothing of a deleted workspace stays in the tables in the order of owners.
+func TestStore_forgets_rows_of_owners(t *testing.T) {
+	t.Parallel()
+	w := newOwnerWorld(t, 0)
+	w.build()
+	for _, want := range []string{"1", "0"} {
+		for _, table := range []string{"visits", "sample", "counts"} {
+			if got, err := w.server.Ask(t.Context(), "SELECT countIf(owner = 1) > 0, countIf(owner = 2) > 0 FROM rollup_owner_"+table); err != nil || got != want+"\t1" {
+				t.Errorf("rollup_owner_%s has rows of owners 1 and 2: %q, %v, want %s and 1", table, got, err, want)
+			}
+		}
+		if err := w.Forget(t.Context(), []uint64{1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package clickhouse
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+)
+
+// byOwner names, for the rollups in the order of links, the tables with the same rows in the order of owners.
+var byOwner = map[string]string{"rollup_visits": "rollup_owner_visits", "rollup_counts": "rollup_owner_counts", "rollup_sample": "rollup_owner_sample"}
+
+// rolled renders the selection of a list of columns from the rows of a rollup that the plan reads and that are in the scope. The rows
+// that name an owner come from the table in the order of owners, and those of links that moved to the owner from the other one.
+func (s *Store) rolled(scope analytics.Scope, p plan, table, list string) analytics.Statement {
+	owned := byOwner[table]
+	if scope.Owner == 0 || scope.Links != nil || owned == "" {
+		return s.selected(scope, p, table, list)
+	}
+	scope.Moves.Part = analytics.Named
+	from := s.selected(scope, p, owned, list)
+	if scope.Moves.Through != 0 {
+		scope.Moves.Part = analytics.Arrived
+		arrived := s.selected(scope, p, table, list)
+		from.Text += " UNION ALL " + arrived.Text
+		from.Args = append(from.Args, arrived.Args...)
+	}
+	return from
+}
+
+// selected is rolled for a single table.
+func (s *Store) selected(scope analytics.Scope, p plan, table, list string) analytics.Statement {
+	bare := scope
+	bare.From, bare.To = 0, 0
+	period := fmt.Sprintf("slot >= %d AND slot < %d AND build %s (%s)", p.first, p.end, s.dialect.In(), p.chosen())
+	switch {
+	case table == "rollup_day_values":
+		period = p.dayPeriod()
+	case table == "rollup_values" && len(p.days) > 0:
+		period += " AND NOT " + slots(p.days)
+	}
+	near := s.near(scope)
+	where := bare.Condition(table + " WHERE " + period + near)
+	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s", list, table, where.Text, period)
+	if scope.Owner != 0 && scope.Links == nil && scope.Moves.Part == analytics.All {
+		text += near
+	}
+	if p.light && (table == "rollup_visits" || table == byOwner["rollup_visits"]) {
+		text += " AND heavy = false" // an index of the table serves this form, but not NOT heavy
+	}
+	return analytics.Statement{Text: text, Args: slices.Clone(where.Args)}
+}
+
+// near renders a condition that all rows of a rollup in the scope meet, and that lets the server skip most others by the order of the
+// table. It is empty if there are too many links. A filter by site reads the referrers of all rows that meet it.
+func (s *Store) near(scope analytics.Scope) string {
+	if scope.Owner == 0 || scope.Links != nil {
+		return listed(scope)
+	}
+	known := fmt.Sprintf("SELECT link FROM rollup_owners WHERE owner = %d", int64(scope.Owner))
+	switch {
+	case scope.Moves.Part == analytics.Named:
+		return fmt.Sprintf(" AND owner = %d", int64(scope.Owner))
+	case scope.Moves.Part == analytics.Arrived:
+		known = scope.MovedLinks()
+	case scope.Moves.Through != 0:
+		known += " UNION ALL " + scope.MovedLinks()
+	}
+	return fmt.Sprintf(" AND link %s (%s)", s.dialect.In(), known)
+}
