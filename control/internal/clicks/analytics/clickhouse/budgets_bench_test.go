@@ -1,0 +1,135 @@
+package clickhouse_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+)
+
+// generateSparse returns SQL that generates clicks of 30 days. Every tenth click is on the first link. The others are on n / 20 links,
+// which belong to 300 workspaces in turn. There are 6 visitors for 100 clicks, in random order.
+const generateSparse = `INSERT INTO clicks (edge, epoch, lane, seq, ts, link, owner, ip, visitor, country, region, city, device, os, browser,
+	referer, user_agent, utm_source, utm_medium, utm_campaign, geo_version, language)
+WITH cityHash64(number, 1) AS a, cityHash64(number, 2) AS b, cityHash64(number, 3) AS c, if(number %% 10 = 0, 1, 2 + toInt64(a %% %[2]d)) AS l,
+	b %% %[3]d AS v, toUInt32(pow((v %% 1009) / 1009, 3) * 60) AS k, v %% 50 AS m
+SELECT 7, 1, number %% 4, intDiv(number, 4) + 1, fromUnixTimestamp64Milli(toInt64(%[1]d + intDiv(number * 2592000000, %[4]d))), l, 1 + l %% 300,
+	toIPv6(concat('::ffff:', IPv4NumToString(toUInt32(167772160 + v)))), reinterpretAsInt64(cityHash64(v)),
+	concat('C', toString(k)), concat('Region ', toString(k * 3 + m %% 3)), concat('City ', toString(k), ' ', toString(m)), ['DESKTOP', 'MOBILE', 'TABLET'][1 + v %% 3],
+	['Windows', 'iOS', 'Android', 'macOS', 'Linux'][1 + v %% 5], ['Chrome', 'Safari', 'Firefox', 'Edge', 'Opera'][1 + v %% 7 %% 5],
+	['', 'https://search.example/', 'https://t.example/x', 'https://news.example/a', 'https://social.example/'][1 + c %% 5],
+	concat('Mozilla/5.0 (X11; Linux x86_64) Browser/', toString(90 + v %% 40)),
+	['', 'mail', 'social', 'ads'][1 + l %% 4], ['', 'cpc', 'email'][1 + l %% 3], ['', 'spring', 'summer', 'autumn'][1 + l %% 7 %% 4], 'g', ['en', '', 'de', 'fr', 'zh'][1 + v %% 29 %% 5]
+FROM numbers(%[5]d, %[6]d)`
+
+// BenchmarkBudgets measures the statements of whole reports about 30 days: of a link with few clicks, of one with a tenth of all clicks
+// and of a workspace. The budgets of 100, 300 and 500 ms apply to 200000000 clicks. Merges do not run meanwhile.
+func BenchmarkBudgets(b *testing.B) {
+	n := 1_000_000
+	if v, err := strconv.Atoi(os.Getenv(clicksEnv)); err == nil {
+		n = v
+	}
+	dir := os.Getenv(clicksDirEnv)
+	if dir == "" {
+		dir = b.TempDir()
+	}
+	clickhouse.UseRealLimits()
+	server := clickhousetest.Start(b, dir)
+	s := open(b, clickhouse.Config{URL: server.URL("default")})
+	defer s.Close()
+	ask := func(text string) string {
+		out, err := server.Ask(b.Context(), text)
+		if err != nil {
+			b.Fatalf("%s: %v", text, err)
+		}
+		return out
+	}
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	if ask("SELECT count() FROM clicks") != strconv.Itoa(n) {
+		ask("TRUNCATE TABLE clicks")
+		start := time.Now()
+		for at := 0; at < n; at += 5_000_000 {
+			ask(fmt.Sprintf(generateSparse, first.UnixMilli(), n/20, n*6/100, n, at, min(5_000_000, n-at)))
+		}
+		ask("INSERT INTO rollup_marks SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 0, 1 FROM clicks")
+		b.Logf("%d clicks were made in %v", n, time.Since(start).Round(time.Second))
+	}
+	start := time.Now()
+	if err := s.Rebuild(b.Context(), distant); err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("the rollups were built in %v\n%s", time.Since(start).Round(time.Second),
+		ask("SELECT table, sum(rows), formatReadableSize(sum(bytes_on_disk)), count() FROM system.parts WHERE active AND database = 'default' AND rows > 1000 GROUP BY table ORDER BY table"))
+	ask("SYSTEM STOP MERGES")
+
+	period := analytics.Scope{From: first.UnixMilli(), To: first.AddDate(0, 0, 30).UnixMilli()}
+	few, many, workspace := period, period, period
+	few.Links, many.Links, workspace.Owner = []uint64{1000}, []uint64{1}, 100
+	dims := []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
+		analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent, analytics.Language}
+	newYork, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		scope analytics.Scope
+	}{{"link_with_few_clicks", few}, {"link_with_a_tenth", many}, {"workspace", workspace}} {
+		lines := func(q analytics.Query) func() error {
+			q.Scope = c.scope
+			return func() error { _, err := s.Lines(b.Context(), q); return err }
+		}
+		parts := map[string]func() error{
+			"totals":    lines(analytics.Query{Visitors: true}),
+			"days":      lines(analytics.Query{Every: analytics.Days, Zone: newYork, Visitors: true}),
+			"breakdown": func() error { _, err := s.Breakdown(b.Context(), c.scope, dims, 11); return err },
+		}
+		if c.scope.Owner != 0 {
+			parts["top_links"] = lines(analytics.Query{ByLink: true, TopFirst: true, Limit: 10})
+		}
+		whole := func() error {
+			var all errgroup.Group
+			for _, part := range parts {
+				all.Go(part)
+			}
+			return all.Wait()
+		}
+		for _, name := range []string{"totals", "days", "breakdown", "top_links", "whole"} {
+			part := parts[name]
+			if name == "whole" {
+				part = whole
+			}
+			if part == nil {
+				continue
+			}
+			b.Run(c.name+"/"+name, func(b *testing.B) {
+				var took []time.Duration
+				for b.Loop() {
+					for range 5 {
+						start := time.Now()
+						if err := part(); err != nil {
+							b.Fatal(err)
+						}
+						took = append(took, time.Since(start))
+					}
+				}
+				slices.Sort(took)
+				b.ReportMetric(float64(took[len(took)/2])/1e6, "ms")
+				b.ReportMetric(float64(took[0])/1e6, "ms-best")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+	if left := ask("SELECT count() FROM clicks"); strings.TrimSpace(left) != strconv.Itoa(n) {
+		b.Errorf("%s clicks", left)
+	}
+}
