@@ -6,13 +6,15 @@ import (
 	"runtime/debug"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// together runs the parts of a report at the same time, because a small report spends most of its time on waiting for answers. It
-// returns the first error, and ends the context of the other parts then. A panic becomes an error: nothing else would recover it
+// together runs the parts of a report at the same time, because a small report spends most of its time on waiting for answers. What
+// several parts ask a store is asked once. It returns the first error, and ends the context of the other parts then. A panic becomes an error: nothing else would recover it
 // in these goroutines, and it would end the process.
 func together(ctx context.Context, parts ...func(context.Context) error) error {
-	group, asking := errgroup.WithContext(ctx)
+	group, asking := errgroup.WithContext(analytics.OneReading(ctx))
 	for _, part := range parts {
 		group.Go(func() (err error) {
 			defer func() {

@@ -1,6 +1,7 @@
 package clickhouse_test
 
 import (
+	"context"
 	"errors"
 	"reflect"
 	"testing"
@@ -175,5 +176,36 @@ func TestStore_forgets_rows_of_owners(t *testing.T) {
 		if err := w.Forget(t.Context(), []uint64{1}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// The queries of one report read the rollups as they were when the first of them asked. Another report sees what was stored meanwhile.
+func TestStore_one_reading(t *testing.T) {
+	t.Parallel()
+	w := newOwnerWorld(t, 100)
+	w.build()
+	scope := analytics.Scope{From: w.start.UnixMilli(), To: w.start.AddDate(0, 0, 3).UnixMilli(), Owner: 1}
+	total := func(ctx context.Context, every analytics.Interval) (clicks, visitors int64) {
+		t.Helper()
+		lines, err := w.Lines(ctx, analytics.Query{Scope: scope, Every: every, Visitors: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range lines {
+			clicks, visitors = clicks+l.Clicks, visitors+l.Visitors
+		}
+		return clicks, visitors
+	}
+	ctx := analytics.OneReading(t.Context())
+	before, visitors := total(ctx, analytics.NoInterval)
+	w.store(21, 2000)
+	if n, _ := total(ctx, analytics.Days); n != before {
+		t.Errorf("the second query of a report counts %d clicks, the first one %d", n, before)
+	}
+	if n, v := total(ctx, analytics.NoInterval); n != before || v != visitors {
+		t.Errorf("the first query counts %d clicks and %d visitors when it is repeated, before %d and %d", n, v, before, visitors)
+	}
+	if n, _ := total(analytics.OneReading(t.Context()), analytics.Days); n <= before {
+		t.Errorf("another report counts %d clicks, not more than %d", n, before)
 	}
 }

@@ -46,8 +46,19 @@ func bounds(first, end uint32) []any {
 	return []any{int64(first), int64(end), int64(first), int64(end)}
 }
 
-// plan computes the plan of a scope. The caller holds s.whole until it has read what the plan says.
+// planKey names the question for the plan of a period.
+type planKey struct {
+	store    *Store
+	from, to int64
+}
+
+// plan returns the plan of a scope. The parts of a report share it (analytics.Once). The caller holds s.whole until it has read what
+// the plan says, and does not change its slices.
 func (s *Store) plan(ctx context.Context, scope analytics.Scope) (plan, error) {
+	return analytics.Once(ctx, planKey{s, scope.From, scope.To}, func() (plan, error) { return s.newPlan(ctx, scope) })
+}
+
+func (s *Store) newPlan(ctx context.Context, scope analytics.Scope) (plan, error) {
 	end := int64(math.MaxUint32)
 	if scope.To != 0 {
 		end = max(scope.To, 0) / slotMillis

@@ -48,9 +48,20 @@ func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line,
 		}
 	}
 	list, err := analytics.CountVisitors(q, s.exact, func(q analytics.Query) ([]analytics.Line, error) {
-		return analytics.Reader(s.ask).Lines(ctx, s.lines(q, p), q)
+		st := s.lines(q, p)
+		ask := func() ([]analytics.Line, error) { return analytics.Reader(s.ask).Lines(ctx, st, q) }
+		if !q.Sampled {
+			return ask()
+		}
+		return analytics.Once(ctx, sampleKey{s, st.Text, fmt.Sprint(st.Args...)}, ask) // usually two parts of a report ask for it
 	})
 	return list, wrap("query clicks", err)
+}
+
+// sampleKey names the question for the sampled visitors of a scope.
+type sampleKey struct {
+	store      *Store
+	text, args string
 }
 
 // Breakdown implements analytics.Store.
