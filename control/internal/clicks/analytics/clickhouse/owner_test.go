@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 )
 
-// ownerWorld is a store with clicks of three owners on three days, two of whose links have moved to owner 2.
+// ownerWorld is a store with clicks of three owners on three days. Two links have moved to owner 2.
 type ownerWorld struct {
 	*testing.T
 	server *clickhousetest.Server
