@@ -244,16 +244,28 @@ func (s *Store) breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 // valued are the columns whose values are in rollup_values.
 var valued = []string{"country", "region", "city", "device", "os", "browser", "referer", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "language"}
 
-// heavyRows reports whether links of a scope may have heavy rows. Most links have none, and a statement without their tables
+// heavyRows reports whether a scope may have heavy rows. Most links and workspaces have none, and a statement without their tables
 // takes half the time. If a build adds heavy rows after this check, the report is still correct: without p.light, it reads all rows
 // of rollup_visits, heavy or not.
 func (s *Store) heavyRows(ctx context.Context, scope analytics.Scope, p plan) (found bool, err error) {
-	links := listed(scope)
-	if links == "" {
+	period := fmt.Sprintf("slot >= %d AND slot < %d", p.first, p.end)
+	of := func(table, condition string) string {
+		return fmt.Sprintf("SELECT 1 FROM %s WHERE %s AND %s LIMIT 1", table, period, condition)
+	}
+	var text string
+	switch {
+	case scope.Owner != 0 && scope.Links == nil:
+		text = of("rollup_owner_visits", fmt.Sprintf("owner = %d AND heavy = true", int64(scope.Owner)))
+		if scope.Moves.Through != 0 {
+			text += " UNION ALL " + of("rollup_values", "link "+s.dialect.In()+" ("+scope.MovedLinks()+")")
+		}
+	case listed(scope) != "":
+		text = of("rollup_values", "true"+listed(scope))
+	default:
 		return true, nil
 	}
 	var one uint8
-	err = s.ask(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT 1 FROM rollup_values WHERE slot >= %d AND slot < %d%s LIMIT 1", p.first, p.end, links)}, func() error {
+	err = s.ask(ctx, analytics.Statement{Text: text}, func() error {
 		found = true
 		return nil
 	}, &one)
