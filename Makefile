@@ -57,7 +57,7 @@ test: ## run all tests, with the real servers that they need
 	@test/observe/parts
 	@deploy/dev/web
 	@set -e; for m in shared edge; do echo "== $$m, with the race detector"; (cd $$m && $(GO) test -race -timeout 15m ./...); done
-	@echo "== control" && cd control && $(GO) test -timeout 25m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACY))")
+	@echo "== control" && cd control && $(GO) test -p 3 -timeout 25m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACY))")
 	@echo "== control, concurrent packages, with the race detector" && cd control && $(GO) test -race -short -timeout 15m $(RACY)
 	@echo "== control, concurrent packages, long tests" && cd control && $(GO) test -timeout 15m -run '$(LONG)' $(RACY)
 # These tests build the programs that they run. Go's test cache does not track those programs; -count=1 disables it.
