@@ -209,3 +209,21 @@ func TestStore_one_reading(t *testing.T) {
 		t.Errorf("another report counts %d clicks, not more than %d", n, before)
 	}
 }
+
+// Two filters whose values have the same letters are two questions, also for the sample of visitors.
+func TestStore_one_reading_tells_filters_apart(t *testing.T) {
+	t.Parallel()
+	w := newOwnerWorld(t, 100)
+	w.build()
+	ctx := analytics.OneReading(t.Context())
+	for _, c := range []struct {
+		countries []string
+		estimated bool
+	}{{[]string{"US", "TW"}, true}, {[]string{"U", "STW"}, false}} {
+		scope := analytics.Scope{Match: []analytics.Match{{By: analytics.Country, Values: c.countries}}}
+		lines, err := w.Lines(ctx, analytics.Query{Scope: scope, Visitors: true})
+		if err != nil || lines[0].Estimated != c.estimated {
+			t.Errorf("visitors from %q: %+v, %v, want an estimate: %v", c.countries, lines, err, c.estimated)
+		}
+	}
+}

@@ -53,7 +53,7 @@ func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line,
 		if !q.Sampled {
 			return ask()
 		}
-		return analytics.Once(ctx, sampleKey{s, st.Text, fmt.Sprint(st.Args...)}, ask) // usually two parts of a report ask for it
+		return analytics.Once(ctx, sampleKey{s, st.Text, fmt.Sprintf("%#v", st.Args)}, ask) // usually two parts of a report ask for it
 	})
 	return list, wrap("query clicks", err)
 }
