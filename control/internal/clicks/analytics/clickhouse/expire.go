@@ -3,18 +3,22 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
 // expiring are the tables with monthly partitions, and the expression for a row's time.
-var expiring = []struct{ table, time string }{
-	{"clicks", "ts"}, {"conversions", "ts"}, {"rollup_visits", "toDateTime(slot * 900, 'UTC')"}, {"rollup_sample", "toDateTime(slot * 900, 'UTC')"},
-	{"rollup_counts", "toDateTime(slot * 900, 'UTC')"}, {"rollup_values", "toDateTime(slot * 900, 'UTC')"},
-	{"rollup_day_values", "toDateTime(slot * 900, 'UTC')"}, {"rollup_owner_visits", "toDateTime(slot * 900, 'UTC')"},
-	{"rollup_owner_sample", "toDateTime(slot * 900, 'UTC')"}, {"rollup_owner_counts", "toDateTime(slot * 900, 'UTC')"},
-}
+var expiring = func() []timed {
+	list := []timed{{"clicks", "ts"}, {"conversions", "ts"}}
+	for _, table := range slices.Concat(slotTables, []string{"rollup_day_values"}) {
+		list = append(list, timed{table, "toDateTime(slot * 900, 'UTC')"})
+	}
+	return list
+}()
+
+type timed struct{ table, time string }
 
 // Expire implements analytics.Store. It deletes whole months (UTC), because a month is a partition and dropping it
 // costs nothing.

@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
@@ -11,7 +12,7 @@ import (
 // elsewhere.
 var (
 	truth   = []string{"clicks", "conversions", "lane_marks", "losses"}
-	derived = []string{"rollup_visits", "rollup_owner_visits", "rollup_sample", "rollup_owner_sample", "rollup_values", "rollup_day_values", "rollup_counts", "rollup_owner_counts", "rollup_owners", "rollup_begun", "rollup_builds", "rollup_day_builds", "rollup_marks", "link_moves"}
+	derived = slices.Concat(slotTables, []string{"rollup_day_values", "rollup_owners", "rollup_begun", "rollup_builds", "rollup_day_builds", "rollup_marks", "link_moves"})
 )
 
 // Export calls f with every click, one day at a time and in no order within a day. It has no time limit. The row is

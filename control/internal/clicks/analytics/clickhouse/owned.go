@@ -141,7 +141,7 @@ func (s *Store) Forget(ctx context.Context, owners []uint64) error {
 	// that it never counts. Builds that are finished have stored all of their rows. Days read the rollups and not the clicks.
 	unfinished := fmt.Sprintf(`INSERT INTO rollup_marks (slot, writer, n) SELECT slot, rand64(), 1 FROM rollup_begun
 		WHERE NOT build %s (SELECT build FROM rollup_builds UNION ALL SELECT build FROM rollup_day_builds)`, s.dialect.In())
-	for _, tables := range [][]string{{"rollup_visits", "rollup_owner_visits", "rollup_sample", "rollup_owner_sample", "rollup_values", "rollup_counts", "rollup_owner_counts", "rollup_owners"}, {"rollup_day_values"}} {
+	for _, tables := range [][]string{slices.Concat(slotTables, []string{"rollup_owners"}), {"rollup_day_values"}} {
 		if err := s.conn.Exec(patient, unfinished); err != nil {
 			return wrap("end the builds of rollups", err)
 		}

@@ -12,6 +12,9 @@ import (
 	"github.com/shortline/shortline/shared/backoff"
 )
 
+// slotTables have rows of builds of slots. An insert into rollup_visits or rollup_counts fills the others by views.
+var slotTables = []string{"rollup_visits", "rollup_owner_visits", "rollup_sample", "rollup_owner_sample", "rollup_values", "rollup_counts", "rollup_owner_counts"}
+
 // grace is how long Run waits after the end of a slot: most clicks have arrived by then.
 const grace = 2 * time.Minute
 
@@ -293,8 +296,8 @@ func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err
 	if len(builds) > 0 {
 		// The slots let the server skip other months.
 		gone := fmt.Sprintf("slot IN (%s) AND build IN (%s)", strings.Join(slotList, ","), strings.Join(builds, ","))
-		for _, table := range []string{"rollup_visits", "rollup_owner_visits", "rollup_sample", "rollup_owner_sample", "rollup_values", "rollup_day_values", "rollup_counts", "rollup_owner_counts",
-			"rollup_builds", "rollup_day_builds", "rollup_begun"} { // a repetition after an error reads the last one
+		// A repetition after an error reads the last table.
+		for _, table := range slices.Concat(slotTables, []string{"rollup_day_values", "rollup_builds", "rollup_day_builds", "rollup_begun"}) {
 			if err := s.conn.Exec(ctx, "DELETE FROM "+s.dialect.Table(table)+" WHERE "+gone); err != nil {
 				return nil, wrap("delete leftover builds", err)
 			}
