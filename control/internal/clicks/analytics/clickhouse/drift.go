@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -72,14 +73,14 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 		return nil, err
 	}
 	text := "SELECT slot, sum(clicks), %s FROM %s WHERE " + strings.ReplaceAll(inside, "%", "%%") + " AND build " + s.dialect.In() + " (" + p.chosen() + ") GROUP BY slot"
+	wrong, err := s.compareValues(ctx, text)
+	if err != nil {
+		return nil, err
+	}
 	intervals := map[uint32]bool{}
 	d.Short = d.Clicks
-	for _, name := range []func(string) string{func(table string) string { return table }, func(table string) string { return byOwner[table] }} {
-		found, err := s.sums(ctx, text, name)
-		if err != nil {
-			return nil, err
-		}
-		heavy, err := s.compareValues(ctx, text, name("rollup_visits"))
+	for _, copies := range []map[string]string{nil, byOwner} {
+		found, err := s.sums(ctx, text, copies)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +94,7 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 		}
 		for slot, want := range raw {
 			intervals[slot] = true
-			if found[slot] != want || heavy[slot] != 0 {
+			if found[slot] != want || wrong[slot] {
 				differing = append(differing, slot)
 			}
 		}
@@ -111,9 +112,9 @@ const visitHash, countHash = "cityHash64(" + visitKeys + ")", "cityHash64(" + co
 
 var sampleHash = "sumDistinctIf(" + visitHash + ", " + analytics.SampleCondition() + ")"
 
-// sums reads the clicks and checksums of slots from the rollups in one order. text has places for a checksum and a table. name returns
-// the table in this order.
-func (s *Store) sums(ctx context.Context, text string, name func(string) string) (map[uint32]sum, error) {
+// sums reads the clicks and checksums of slots from the rollups, or from their copies, if there are any. text has places for a checksum
+// and a table.
+func (s *Store) sums(ctx context.Context, text string, copies map[string]string) (map[uint32]sum, error) {
 	found := map[uint32]sum{}
 	var slot uint32
 	var clicks, hash uint64
@@ -129,7 +130,7 @@ func (s *Store) sums(ctx context.Context, text string, name func(string) string)
 		}},
 		{"rollup_sample", sampleHash, func(have *sum) { have.sample = hash }},
 	} {
-		if err := s.ask(ctx, analytics.Statement{Text: fmt.Sprintf(text, t.hash, name(t.table))}, func() error {
+		if err := s.ask(ctx, analytics.Statement{Text: fmt.Sprintf(text, t.hash, cmp.Or(copies[t.table], t.table))}, func() error {
 			have := found[slot]
 			t.add(&have)
 			found[slot] = have
@@ -141,24 +142,39 @@ func (s *Store) sums(ctx context.Context, text string, name func(string) string)
 	return found, nil
 }
 
-// compareValues compares rollup_values with the heavy rows of a table of visits, and returns the differences of checksums by slot. text
-// has places for a checksum and a table.
-func (s *Store) compareValues(ctx context.Context, text, visits string) (map[uint32]uint64, error) {
-	differences := map[uint32]uint64{}
-	var slot uint32
-	var clicks, sum uint64
-	read := func(text string, f func()) error {
-		return s.ask(ctx, analytics.Statement{Text: text}, func() error { f(); return nil }, &slot, &clicks, &sum)
-	}
+// compareValues compares rollup_values with the heavy rows of both tables of visits. It returns the slots in which they differ. text has
+// places for a checksum and a table.
+func (s *Store) compareValues(ctx context.Context, text string) (wrong map[uint32]bool, err error) {
 	var parts []string
 	for _, c := range valued {
 		parts = append(parts, "cityHash64(link, owner, bot, '"+c+"', toString("+c+"))")
 	}
-	if err := read(fmt.Sprintf(text, "sum(clicks * ("+strings.Join(parts, " + ")+"))", "(SELECT * FROM "+visits+" WHERE heavy) AS heavy_rows"), func() { differences[slot] += sum }); err != nil {
+	read := func(hash, table string) (map[uint32]uint64, error) {
+		found := map[uint32]uint64{}
+		var slot uint32
+		var clicks, sum uint64
+		err := s.ask(ctx, analytics.Statement{Text: fmt.Sprintf(text, hash, table)}, func() error { found[slot] = sum; return nil }, &slot, &clicks, &sum)
+		return found, err
+	}
+	values, err := read("sum(clicks * cityHash64(link, owner, bot, toString(dim), value))", "rollup_values")
+	if err != nil {
 		return nil, err
 	}
-	err := read(fmt.Sprintf(text, "sum(clicks * cityHash64(link, owner, bot, toString(dim), value))", "rollup_values"), func() { differences[slot] -= sum })
-	return differences, err
+	wrong = map[uint32]bool{}
+	for _, visits := range []string{"rollup_visits", byOwner["rollup_visits"]} {
+		heavy, err := read("sum(clicks * ("+strings.Join(parts, " + ")+"))", "(SELECT * FROM "+visits+" WHERE heavy) AS heavy_rows")
+		if err != nil {
+			return nil, err
+		}
+		for _, list := range []map[uint32]uint64{values, heavy} {
+			for slot := range list {
+				if values[slot] != heavy[slot] {
+					wrong[slot] = true
+				}
+			}
+		}
+	}
+	return wrong, nil
 }
 
 // compareDays compares the days of a plan with the values of which they were built, without those that do not meet a condition. It
