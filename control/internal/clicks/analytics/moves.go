@@ -40,9 +40,9 @@ type Part uint8
 
 // The parts. Each click of an owner is either named or arrived.
 const (
-	All     Part = iota
-	Named        // the click names the owner, and its link has not moved
-	Arrived      // the link moved, and its newest move was to the owner
+	AllParts Part = iota
+	Named         // the click names the owner, and its link has not moved
+	Arrived       // the link moved, and its newest move was to the owner
 )
 
 // owned renders the condition that a click counts for an owner. The newest move from or to the owner decides about a

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// reading has the answers to questions that the parts of a report have in common. The values are functions made by sync.OnceValues.
+// reading has the answers that the parts of one report share. The values are functions made by sync.OnceValues.
 type reading struct{ answers sync.Map }
 
 type readingKey struct{}

@@ -10,9 +10,9 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// together runs the parts of a report at the same time, because a small report spends most of its time on waiting for answers. What
-// several parts ask a store is asked once. It returns the first error, and ends the context of the other parts then. A panic becomes an error: nothing else would recover it
-// in these goroutines, and it would end the process.
+// together runs the parts of a report at the same time, because a small report spends most of its time on waiting for answers. Parts
+// that ask a store the same question share the answer. together returns the first error, and then ends the context of the other
+// parts. A panic becomes an error: nothing else would recover it in these goroutines, and it would end the process.
 func together(ctx context.Context, parts ...func(context.Context) error) error {
 	group, asking := errgroup.WithContext(analytics.OneReading(ctx))
 	for _, part := range parts {

@@ -28,8 +28,8 @@ const daysEvery = 10 * time.Minute
 // dayOf returns the first slot of the day of a slot.
 func dayOf(slot uint32) uint32 { return slot / daySlots * daySlots }
 
-// slotBuilds renders a query with a row for each day from first to end (exclusive), which are the first slots of days. A row has the
-// builds that reports read for the slots of the day, in ascending order.
+// slotBuilds renders a query with one row for each day. Each row lists the builds that count, one for each slot of the day, in
+// ascending order. first and end (exclusive) are the first slots of days.
 func slotBuilds(first, end uint32) string {
 	return fmt.Sprintf(`SELECT toUInt32(intDiv(slot, %d) * %d) AS day, arraySort(groupArray(build)) AS builds FROM (SELECT slot, argMax(build, (marks, build)) AS build
 		FROM rollup_builds WHERE slot >= %d AND slot < %d GROUP BY slot) AS slots GROUP BY day`, daySlots, daySlots, first, end)

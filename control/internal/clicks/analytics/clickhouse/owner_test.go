@@ -104,7 +104,7 @@ func TestStore_reports_of_owners(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newOwnerWorld(t, exact)
-			want := w.reports() // of the clicks
+			want := w.reports() // computed from the clicks, because no rollup is built yet
 			w.build()
 			w.same("from the rollups", want)
 			w.drift("of complete tables", false)
@@ -179,7 +179,7 @@ func TestStore_forgets_rows_of_owners(t *testing.T) {
 	}
 }
 
-// The queries of one report read the rollups as they were when the first of them asked. Another report sees what was stored meanwhile.
+// All queries of a report see the clicks that were stored before its first query. The next report also sees later clicks.
 func TestStore_one_reading(t *testing.T) {
 	t.Parallel()
 	w := newOwnerWorld(t, 100)

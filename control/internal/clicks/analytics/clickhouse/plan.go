@@ -52,8 +52,8 @@ type planKey struct {
 	from, to int64
 }
 
-// plan returns the plan of a scope. The parts of a report share it (analytics.Once). The caller holds s.whole until it has read what
-// the plan says, and does not change its slices.
+// plan returns the plan of a scope. All parts of a report get the same plan (analytics.Once), so no caller may change its slices. The
+// caller holds s.whole from before the call until it has read the rows.
 func (s *Store) plan(ctx context.Context, scope analytics.Scope) (plan, error) {
 	return analytics.Once(ctx, planKey{s, scope.From, scope.To}, func() (plan, error) { return s.newPlan(ctx, scope) })
 }
@@ -254,7 +254,7 @@ func (s *Store) heavyRows(ctx context.Context, scope analytics.Scope, p plan) (f
 	}
 	var text string
 	switch {
-	case scope.Owner != 0 && scope.Links == nil:
+	case aboutOwner(scope):
 		text = of("rollup_owner_visits", fmt.Sprintf("owner = %d AND heavy = true", int64(scope.Owner)))
 		if scope.Moves.Through != 0 {
 			text += " UNION ALL " + of("rollup_values", "link "+s.dialect.In()+" ("+scope.MovedLinks()+")")

@@ -7,14 +7,18 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// byOwner names, for the rollups in the order of links, the tables with the same rows in the order of owners.
+// byOwner maps a rollup table that is sorted by link to the table with the same rows, sorted by owner.
 var byOwner = map[string]string{"rollup_visits": "rollup_owner_visits", "rollup_counts": "rollup_owner_counts", "rollup_sample": "rollup_owner_sample"}
 
-// rolled renders the selection of a list of columns from the rows of a rollup that the plan reads and that are in the scope. The rows
-// that name an owner come from the table in the order of owners, and those of links that moved to the owner from the other one.
+// aboutOwner reports whether a scope selects all links of an owner.
+func aboutOwner(scope analytics.Scope) bool { return scope.Owner != 0 && scope.Links == nil }
+
+// rolled renders a query of a list of columns. It selects the rows of a rollup that the plan reads and that are in the scope. In a scope
+// about an owner, rows that name the owner come from the table sorted by owner. Rows of links that moved to the owner come from the
+// table sorted by link.
 func (s *Store) rolled(scope analytics.Scope, p plan, table, list string) analytics.Statement {
 	owned := byOwner[table]
-	if scope.Owner == 0 || scope.Links != nil || owned == "" {
+	if !aboutOwner(scope) || owned == "" {
 		return s.selected(scope, p, table, list)
 	}
 	scope.Moves.Part = analytics.Named
@@ -42,7 +46,7 @@ func (s *Store) selected(scope analytics.Scope, p plan, table, list string) anal
 	near := s.near(scope)
 	where := bare.Condition(table + " WHERE " + period + near)
 	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s", list, table, where.Text, period)
-	if scope.Owner != 0 && scope.Links == nil && scope.Moves.Part == analytics.All {
+	if aboutOwner(scope) && scope.Moves.Part == analytics.AllParts {
 		text += near
 	}
 	if p.light && (table == "rollup_visits" || table == byOwner["rollup_visits"]) {
@@ -51,10 +55,10 @@ func (s *Store) selected(scope analytics.Scope, p plan, table, list string) anal
 	return analytics.Statement{Text: text, Args: slices.Clone(where.Args)}
 }
 
-// near renders a condition that all rows of a rollup in the scope meet, and that lets the server skip most others by the order of the
-// table. It is empty if there are too many links. A filter by site reads the referrers of all rows that meet it.
+// near renders a condition on the columns by which the table is sorted, so that the server skips most rows outside the scope. All
+// rows of the scope meet it. It is empty if there are too many links. A filter by site looks for referrers in the rows that meet it.
 func (s *Store) near(scope analytics.Scope) string {
-	if scope.Owner == 0 || scope.Links != nil {
+	if !aboutOwner(scope) {
 		return listed(scope)
 	}
 	known := fmt.Sprintf("SELECT link FROM rollup_owners WHERE owner = %d", int64(scope.Owner))
