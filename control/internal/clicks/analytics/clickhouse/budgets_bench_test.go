@@ -3,7 +3,6 @@ package clickhouse_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -34,18 +33,7 @@ FROM numbers(%[5]d, %[6]d)`
 // sparse returns a server with generated clicks and their rollups. Folders that an earlier run filled are used again.
 func sparse(b *testing.B) (*clickhousetest.Server, *clickhouse.Store) {
 	b.Helper()
-	n := 1_000_000
-	if v, err := strconv.Atoi(os.Getenv(clicksEnv)); err == nil {
-		n = v
-	}
-	dir := os.Getenv(clicksDirEnv)
-	if dir == "" {
-		dir = b.TempDir()
-	}
-	clickhouse.UseRealLimits()
-	server := clickhousetest.Start(b, dir)
-	s := open(b, clickhouse.Config{URL: server.URL("default")})
-	b.Cleanup(func() { _ = s.Close() })
+	n, server, s := benchStore(b)
 	ask := asker(b, server)
 	if ask("SELECT count() FROM clicks") != strconv.Itoa(n) {
 		ask("TRUNCATE TABLE clicks")
@@ -116,8 +104,6 @@ func BenchmarkBudgets(b *testing.B) {
 	period := analytics.Scope{From: firstSparse.UnixMilli(), To: firstSparse.AddDate(0, 0, 30).UnixMilli()}
 	few, many, workspace := period, period, period
 	few.Links, many.Links, workspace.Owner = []uint64{1000}, []uint64{1}, 100
-	dims := []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
-		analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent, analytics.Language}
 	newYork, err := time.LoadLocation("America/New_York")
 	if err != nil {
 		b.Fatal(err)
@@ -133,7 +119,7 @@ func BenchmarkBudgets(b *testing.B) {
 		parts := map[string]func(context.Context) error{
 			"totals":    lines(analytics.Query{Visitors: true}),
 			"days":      lines(analytics.Query{Every: analytics.Days, Zone: newYork, Visitors: true}),
-			"breakdown": func(ctx context.Context) error { _, err := s.Breakdown(ctx, c.scope, dims, 11); return err },
+			"breakdown": func(ctx context.Context) error { _, err := s.Breakdown(ctx, c.scope, reportedDims, 11); return err },
 		}
 		if c.scope.Owner != 0 {
 			parts["top_links"] = lines(analytics.Query{ByLink: true, TopFirst: true, Limit: 10})

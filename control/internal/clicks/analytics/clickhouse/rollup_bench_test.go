@@ -22,6 +22,28 @@ const (
 	clicksDirEnv = "SHORTLINE_CLICKS_DIR"
 )
 
+// reportedDims are the dimensions of a report that are columns of clicks.
+var reportedDims = []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
+	analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent, analytics.Language}
+
+// benchStore returns the number of clicks that a benchmark measures, and a server with an open store. An earlier run may have filled it.
+func benchStore(b *testing.B) (n int, server *clickhousetest.Server, s *clickhouse.Store) {
+	b.Helper()
+	n = 1_000_000
+	if v, err := strconv.Atoi(os.Getenv(clicksEnv)); err == nil {
+		n = v
+	}
+	dir := os.Getenv(clicksDirEnv)
+	if dir == "" {
+		dir = b.TempDir()
+	}
+	clickhouse.UseRealLimits()
+	server = clickhousetest.Start(b, dir)
+	s = open(b, clickhouse.Config{URL: server.URL("default")})
+	b.Cleanup(func() { _ = s.Close() })
+	return n, server, s
+}
+
 // generate returns SQL that generates n clicks of 30 days in the engine: ten thousand links of 300 owners, with every
 // thirteenth click on the first link.
 const generate = `INSERT INTO clicks (edge, epoch, lane, seq, ts, link, owner, variant, rule, ip, visitor, country, region, city, device, os, browser,
@@ -69,8 +91,7 @@ func handWritten(b *testing.B, s *clickhouse.Store) []handWrittenQuestion {
 			return err
 		}
 	}
-	dims := []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
-		analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent, analytics.Language}
+	dims := reportedDims
 	var names, sets []string
 	for _, d := range dims {
 		names, sets = append(names, d.String()), append(sets, "("+d.String()+")")
@@ -128,18 +149,7 @@ func handWritten(b *testing.B, s *clickhouse.Store) []handWrittenQuestion {
 // the clicks, which count visitors exactly, alternating between them. It prints the ratios of the medians. On a busy machine the ratio of the fastest
 // runs is more useful, because a report has two statements, and waits for other load twice.
 func BenchmarkReports(b *testing.B) {
-	n := 1_000_000
-	if v, err := strconv.Atoi(os.Getenv(clicksEnv)); err == nil {
-		n = v
-	}
-	dir := os.Getenv(clicksDirEnv)
-	if dir == "" {
-		dir = b.TempDir()
-	}
-	clickhouse.UseRealLimits()
-	server := clickhousetest.Start(b, dir)
-	s := open(b, clickhouse.Config{URL: server.URL("default")})
-	defer s.Close()
+	n, server, s := benchStore(b)
 	ask := func(text string) time.Duration {
 		start := time.Now()
 		if _, err := server.Ask(b.Context(), text); err != nil {
