@@ -24,12 +24,15 @@ import (
 type counting struct {
 	analytics.Store
 	asked atomic.Int64
-	pause atomic.Pointer[func()] // called within a query, after it was answered
+	pause atomic.Pointer[func()] // called once within the query for a series, after it was answered
 }
 
 func (c *counting) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
 	c.asked.Add(1)
 	lines, err := c.Store.Lines(ctx, q)
+	if q.Every == 0 {
+		return lines, err
+	}
 	if f := c.pause.Swap(nil); f != nil {
 		(*f)()
 	}
@@ -213,7 +216,7 @@ func TestCache_a_click_during_the_making_is_not_forgotten(t *testing.T) {
 	w := newWorld(t, storetest.Open(t), report.CacheConfig{})
 	late := func() { w.click(ann, false) }
 	w.clicks.pause.Store(&late)
-	for i, want := range []int64{1, 2} { // the first query is answered before the click
+	for i, want := range []int64{1, 2} { // the series has the total, and is read before the click
 		r, err := w.Link(t.Context(), w.who[ann], w.links[ann].ID, report.Ask{})
 		w.ok(err)
 		if r.TotalClicks != want {
