@@ -62,5 +62,6 @@ func (s *Store) EraseCounting(ctx context.Context, ip netip.Addr, notOwners []ui
 	for len(slots) > 0 && slots[len(slots)-1] >= before {
 		slots = slots[:len(slots)-1]
 	}
-	return int64(clicksFound), wrap("erase a visitor", s.build(ctx, slots))
+	_, err = s.build(ctx, slots, time.Time{})
+	return int64(clicksFound), wrap("erase a visitor", err)
 }

@@ -3,17 +3,18 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-var realHeavyCell, realBuildRows = heavyCell, buildRows
+var realHeavyCell, realBuildRows, realBuildFor = heavyCell, buildRows, buildFor
 
 // Tests have few clicks. With these limits, some of their rows are heavy and others are not, and a rebuild has several batches.
-func init() { heavyCell, buildRows = 2, 1000 }
+func init() { heavyCell, buildRows, buildFor = 2, 1000, 0 }
 
 // UseRealLimits restores the limits for benchmarks.
-func UseRealLimits() { heavyCell, buildRows = realHeavyCell, realBuildRows }
+func UseRealLimits() { heavyCell, buildRows, buildFor = realHeavyCell, realBuildRows, realBuildFor }
 
 // Monthly returns the tables that Expire empties.
 func Monthly() (list []string) {
@@ -21,6 +22,12 @@ func Monthly() (list []string) {
 		list = append(list, e.table)
 	}
 	return list
+}
+
+// Settler returns what Run does at each look for slots to build. In tests, each look builds one batch.
+func (s *Store) Settler() func(ctx context.Context) (left int, err error) {
+	seen := map[uint32]seenDirty{}
+	return func(ctx context.Context) (int, error) { return s.settle(ctx, seen, time.Now()) }
 }
 
 // Sweep does what Run does once an hour.

@@ -55,7 +55,7 @@ func (s *Store) Run(ctx context.Context) error {
 	swept := time.Now()
 	var looked time.Time // for days to build
 	for {
-		err := s.settle(ctx, seen, time.Now())
+		left, err := s.settle(ctx, seen, time.Now())
 		if err == nil && time.Since(looked) > daysEvery {
 			err = s.days(ctx, time.Now().Add(-dayGrace))
 			looked = time.Now()
@@ -73,6 +73,9 @@ func (s *Store) Run(ctx context.Context) error {
 			s.log.Error("rollup rebuild failed", "error", err.Error())
 		default:
 			s.stats.at.Store(time.Now().UnixMilli())
+		}
+		if left > 0 && err == nil {
+			continue
 		}
 		// Processes should not run at the same moment.
 		if !backoff.Sleep(ctx, s.every+rand.N(s.every/4+1)) {
@@ -95,11 +98,16 @@ type seenDirty struct {
 // longest is how long a slot with continuous writes may wait for a build.
 const longest = 10 * time.Minute
 
-// settle builds the slots that have ended and had no write since the last check.
-func (s *Store) settle(ctx context.Context, seen map[uint32]seenDirty, now time.Time) error {
+// buildFor is how long settle builds. A backlog takes longer, for example after an upgrade. New slots must not wait for its end,
+// because reports read the clicks of slots without a build. Tests lower it.
+var buildFor = time.Minute
+
+// settle builds the slots that have ended and had no write since the last check, the newest first, for about buildFor. It returns how
+// many of them are left.
+func (s *Store) settle(ctx context.Context, seen map[uint32]seenDirty, now time.Time) (left int, err error) {
 	dirty, err := s.dirty(ctx, 0, slotOf(now.Add(-grace).UnixMilli()))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var quiet []uint32
 	still := make(map[uint32]bool, len(dirty))
@@ -120,11 +128,9 @@ func (s *Store) settle(ctx context.Context, seen map[uint32]seenDirty, now time.
 		}
 	}
 	s.stats.waiting.Store(int64(len(dirty)))
-	err = s.build(ctx, quiet)
-	if err == nil {
-		s.stats.waiting.Store(int64(len(dirty) - len(quiet)))
-	}
-	return err
+	left, err = s.build(ctx, quiet, time.Now().Add(buildFor))
+	s.stats.waiting.Store(int64(len(dirty) - len(quiet) + left))
+	return left, err
 }
 
 // Rebuild builds every slot that ended before a time and had a write since its last build, and then the days before that time.
@@ -137,7 +143,7 @@ func (s *Store) Rebuild(ctx context.Context, before time.Time) error {
 	for i, d := range dirty {
 		list[i] = d.slot
 	}
-	if err := s.build(ctx, list); err != nil {
+	if _, err := s.build(ctx, list, time.Time{}); err != nil {
 		return err
 	}
 	return s.days(ctx, before)
@@ -158,35 +164,42 @@ var buildRows uint64 = 1_000_000
 // ahead is among how many of the next batches build chooses one.
 const ahead = 16
 
-// build builds slots, in batches. The list is in ascending order.
-func (s *Store) build(ctx context.Context, list []uint32) error {
+// build builds slots, in batches. The list is in ascending order. It begins no other batch after a time, unless that is zero, and
+// returns how many slots are left.
+func (s *Store) build(ctx context.Context, list []uint32, until time.Time) (left int, err error) {
 	if len(list) == 0 {
-		return nil
+		return 0, nil
 	}
 	sizes := map[uint32]uint64{}
 	var slot uint32
 	var n uint64
-	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count() FROM clicks WHERE %s GROUP BY slot`,
+	err = s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count() FROM clicks WHERE %s GROUP BY slot`,
 		slotMillis, times([]span{{int64(list[0]) * slotMillis, (int64(list[len(list)-1]) + 1) * slotMillis}}))}, func() error {
 		sizes[slot] = n
 		return nil
 	}, &slot, &n)
 	if err != nil {
-		return wrap("measure slots to rebuild", err)
+		return len(list), wrap("measure slots to rebuild", err)
 	}
 	batches := batchesOf(list, sizes)
 	// The newest slots first, because most reports are about the last days. Several processes build rollups, and each one skips slots
 	// that another one has finished. In exactly the same order, all of them would work on the same slots at the same time.
 	slices.Reverse(batches)
+	left = len(list)
 	for i := range batches {
-		j := i + rand.N(min(ahead, len(batches)-i))
-		batches[i], batches[j] = batches[j], batches[i]
-		batch := batches[i]
-		if err := s.buildSome(ctx, batch); err != nil {
-			return wrap("rebuild slots", err)
+		if i > 0 {
+			if !until.IsZero() && time.Now().After(until) {
+				break
+			}
+			j := i + rand.N(min(ahead, len(batches)-i))
+			batches[i], batches[j] = batches[j], batches[i]
 		}
+		if err := s.buildSome(ctx, batches[i]); err != nil {
+			return left, wrap("rebuild slots", err)
+		}
+		left -= len(batches[i])
 	}
-	return nil
+	return left, nil
 }
 
 // batchesOf divides an ascending list of slots into batches of about buildRows clicks.

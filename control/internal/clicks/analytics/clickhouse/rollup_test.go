@@ -285,6 +285,47 @@ func TestRebuild_two_processes_share_a_backlog(t *testing.T) {
 	}
 }
 
+// Slots that were written to while a backlog is built do not wait for its end.
+func TestSettle_new_slots_do_not_wait_for_a_backlog(t *testing.T) {
+	t.Parallel()
+	server := clickhousetest.Start(t, t.TempDir())
+	s := open(t, clickhouse.Config{URL: server.URL("default")})
+	defer s.Close()
+	settle, left := s.Settler(), 0
+	look := func() {
+		t.Helper()
+		var err error
+		if left, err = settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert(t, s, analyticstest.Clicks(20, 6000, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 3)...)
+	look() // a slot is built when it had no write between two looks
+	look()
+	backlog := left
+	fresh := row(time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC))
+	fresh.Edge = 99
+	insert(t, s, fresh)
+	look()
+	look()
+	newest, err := server.Ask(t.Context(), "SELECT max(slot) FROM rollup_builds")
+	if want := fmt.Sprint(fresh.Time / (15 * 60 * 1000)); err != nil || newest != want || left == 0 || left >= backlog {
+		t.Errorf("newest slot with a build: %s, want %s; of %d slots, %d are left (%v)", newest, want, backlog, left, err)
+	}
+	for left > 0 {
+		before := left
+		if look(); left >= before {
+			t.Fatalf("%d of %d slots are left after a look", left, before)
+		}
+	}
+	if d, err := s.Drift(t.Context(), time.UnixMilli(0), distant); err != nil || len(d.Hours) > 0 {
+		t.Errorf("Drift = %+v, %v", d, err)
+	}
+	if st := s.Stats(); st.Waiting != 0 {
+		t.Errorf("Stats = %+v, want no slots that wait", st)
+	}
+}
+
 // The statements for a cluster are reviewed and kept in a file, because the engine of the tests has no clusters.
 func TestSchema(t *testing.T) {
 	t.Parallel()
