@@ -203,19 +203,21 @@ func (s *Store) prepareVisits(ctx context.Context, conn *sql.Conn, day int64) (e
 		}
 		err = tx.Commit()
 	}()
-	list := []string{
-		fmt.Sprintf("CREATE OR REPLACE TEMP TABLE day_visits AS SELECT ts // %d AS slot, link, owner, bot, visitor, count(*) AS clicks FROM clicks WHERE %s GROUP BY ALL", slotMillis, within(day)),
-		fmt.Sprintf("CREATE OR REPLACE TEMP TABLE earlier_visits AS SELECT max(ts) // %d AS slot, link, owner, bot, visitor FROM clicks WHERE ts < %d AND visitor IN (SELECT visitor FROM day_visits) GROUP BY ALL", slotMillis, day*dayMillis),
-	}
+	list := []string{fmt.Sprintf("CREATE OR REPLACE TEMP TABLE day_visits AS SELECT ts // %d AS slot, link, owner, bot, visitor, count(*) AS clicks FROM clicks WHERE %s GROUP BY ALL", slotMillis, within(day))}
 	for _, lv := range []level{ofLink, ofOwner, ofAll} {
 		key := strings.TrimSuffix(lv.keys, "owner, ") // of the same link, also if another workspace owned it
 		if lv == ofOwner {
 			key = lv.keys
 		}
-		list = append(list, fmt.Sprintf(`CREATE OR REPLACE TEMP TABLE built_visits%s AS SELECT slot, %[2]sbot, before, count(*), CAST(sum(clicks) AS BIGINT) FROM (
-			SELECT slot, %[2]sbot, clicks, coalesce(lag(slot) OVER (PARTITION BY %[3]sbot, visitor ORDER BY slot), -1) AS before FROM (
-				SELECT slot, %[2]sbot, visitor, sum(clicks) AS clicks FROM day_visits GROUP BY ALL UNION ALL SELECT max(slot), %[2]sbot, visitor, 0 FROM earlier_visits GROUP BY ALL
-			)) WHERE clicks > 0 GROUP BY ALL ORDER BY ALL`, lv.suffix, lv.keys, key))
+		list = append(list,
+			// The engine looks each earlier click up in the visits of the day. Only those that it finds become groups, so there are not
+			// more groups than visits of the day, however many earlier clicks there are.
+			fmt.Sprintf(`CREATE OR REPLACE TEMP TABLE earlier_visits AS SELECT max(ts) // %d AS slot, %[2]sbot, visitor FROM clicks
+				SEMI JOIN (SELECT DISTINCT %[2]sbot, visitor FROM day_visits) AS of_day USING (%[2]sbot, visitor) WHERE ts < %[3]d GROUP BY ALL`, slotMillis, key, day*dayMillis),
+			fmt.Sprintf(`CREATE OR REPLACE TEMP TABLE built_visits%s AS SELECT slot, %[2]sbot, before, count(*), CAST(sum(clicks) AS BIGINT) FROM (
+				SELECT slot, %[2]sbot, clicks, coalesce(lag(slot) OVER (PARTITION BY %[3]sbot, visitor ORDER BY slot), -1) AS before FROM (
+					SELECT slot, %[2]sbot, visitor, sum(clicks) AS clicks FROM day_visits GROUP BY ALL UNION ALL BY NAME SELECT slot, %[3]sbot, visitor, 0 AS clicks FROM earlier_visits
+				)) WHERE clicks > 0 GROUP BY ALL ORDER BY ALL`, lv.suffix, lv.keys, key))
 	}
 	for _, text := range list {
 		if _, err := tx.ExecContext(ctx, text); err != nil {
