@@ -324,25 +324,6 @@ func deleteRollup(days, slots string) []string {
 		fmt.Sprintf("DELETE FROM rollup_sample WHERE ts // %d %s", slotMillis, slots)}
 }
 
-// expire deletes the clicks of the days that have ended by a time, and their figures. The caller holds s.mu.
-func (s *Store) expire(ctx context.Context, before int64) error {
-	end := max(before, 0) / dayMillis
-	r := &s.rollup
-	r.mu.Lock()
-	days := map[int64]bool{}
-	for day := range r.dirty {
-		if day < end {
-			days[day] = true
-		}
-	}
-	r.visits.outdate(0)
-	r.mu.Unlock()
-	r.touch(days) // the builder may be building one of them
-	until := fmt.Sprintf("< %d", end)
-	return transact(ctx, s.write, slices.Concat(deleteRollup(until, fmt.Sprintf("< %d", end*daySlots)), deleteVisits(until, fmt.Sprintf("< %d", end*daySlots)),
-		[]string{fmt.Sprintf("DELETE FROM clicks WHERE ts < %d", end*dayMillis), fmt.Sprintf("DELETE FROM conversions WHERE ts < %d", end*dayMillis)}))
-}
-
 // transact runs statements in one transaction.
 func transact(ctx context.Context, conn *sql.Conn, list []string) error {
 	for _, text := range slices.Concat([]string{"BEGIN TRANSACTION"}, list, []string{"COMMIT"}) {

@@ -100,7 +100,11 @@ func (s *Store) extend(ctx context.Context) error {
 		if same < len(days) {
 			from = min(from, days[same].day)
 		}
-		if outdated, err = s.truncate(ctx, from); err != nil {
+		gone := []int64{from}
+		for _, d := range built[same:] {
+			gone = append(gone, d.day)
+		}
+		if outdated, err = s.truncate(ctx, slices.Compact(gone)); err != nil {
 			return err
 		}
 	}
@@ -134,19 +138,24 @@ func (s *Store) counted(ctx context.Context, text string) (list []counted, err e
 	return list, err
 }
 
-// truncate deletes the days from a given one on.
-func (s *Store) truncate(ctx context.Context, day int64) (outdated uint64, err error) {
+// truncate deletes some days, each by itself because of the engine's memory: see Expire. The list is ascending. The newest is deleted
+// first, so what a kill leaves is valid.
+func (s *Store) truncate(ctx context.Context, days []int64) (outdated uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return 0, errors.New("the store is closed")
 	}
 	s.rollup.mu.Lock()
-	s.rollup.visits.outdate(day)
+	s.rollup.visits.outdate(days[0])
 	outdated = s.rollup.visits.outdated
 	s.rollup.mu.Unlock()
-	err = transact(context.WithoutCancel(ctx), s.write, deleteVisits(fmt.Sprintf(">= %d", day), fmt.Sprintf(">= %d", day*daySlots)))
-	s.shorten(ctx)
+	for _, day := range slices.Backward(days) {
+		if err = transact(context.WithoutCancel(ctx), s.write, deleteVisits(fmt.Sprintf(">= %d", day), fmt.Sprintf(">= %d", day*daySlots))); err != nil {
+			break
+		}
+		s.shorten(ctx)
+	}
 	return outdated, err
 }
 
