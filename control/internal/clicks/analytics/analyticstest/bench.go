@@ -3,10 +3,13 @@ package analyticstest
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
@@ -39,6 +42,58 @@ func Processor(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
+// reported are the dimensions of a report.
+var reported = []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
+	analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent, analytics.Language, analytics.Site}
+
+// Report measures the statements of a report about a scope, each by itself, and then all at the same time, as a report asks them. It
+// reports the median.
+func Report(b *testing.B, s analytics.Store, name string, scope analytics.Scope) {
+	newYork, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines := func(q analytics.Query) func(context.Context) error {
+		q.Scope = scope
+		return func(ctx context.Context) error { _, err := s.Lines(ctx, q); return err }
+	}
+	parts := map[string]func(context.Context) error{
+		"totals":    lines(analytics.Query{Visitors: true}),
+		"days":      lines(analytics.Query{Every: analytics.Days, Zone: newYork, Visitors: true}),
+		"breakdown": func(ctx context.Context) error { _, err := s.Breakdown(ctx, scope, reported, 11); return err },
+	}
+	if scope.Links == nil {
+		parts["top_links"] = lines(analytics.Query{ByLink: true, TopFirst: true, Limit: 10})
+	}
+	measured := maps.Clone(parts)
+	measured["whole"] = func(ctx context.Context) error {
+		ctx = analytics.OneReading(ctx)
+		var all errgroup.Group
+		for _, part := range parts {
+			all.Go(func() error { return part(ctx) })
+		}
+		return all.Wait()
+	}
+	for _, part := range slices.Sorted(maps.Keys(measured)) {
+		b.Run(name+"/"+part, func(b *testing.B) {
+			var took []time.Duration
+			for b.Loop() {
+				for range 5 {
+					start := time.Now()
+					if err := measured[part](b.Context()); err != nil {
+						b.Fatal(err)
+					}
+					took = append(took, time.Since(start))
+				}
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2])/1e6, "ms")
+			b.ReportMetric(float64(took[0])/1e6, "ms-best")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
 // Queries measures the queries of reports on a store that Load filled; all clicks are in the period. It compares the
 // median and the fastest answer with budget, because other load on the machine can make the median exceed it. 0 means
 // no budget. It also reports the least processor time.
@@ -53,8 +108,6 @@ func Queries(b *testing.B, s analytics.Store, budget time.Duration) {
 	german, instagram := scope, scope
 	german.Match = []analytics.Match{{By: analytics.Country, Values: []string{"DE"}}}
 	instagram.Match = []analytics.Match{{By: analytics.Site, Values: []string{"instagram.com"}}}
-	dims := []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
-		analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent, analytics.Language, analytics.Site}
 	ctx := context.Background()
 	lines := func(q analytics.Query) func() error {
 		return func() error { _, err := s.Lines(ctx, q); return err }
@@ -68,14 +121,14 @@ func Queries(b *testing.B, s analytics.Store, budget time.Duration) {
 	}{
 		{"totals", lines(analytics.Query{Scope: scope, Visitors: true})},
 		{"days", lines(analytics.Query{Scope: scope, Every: analytics.Days, Zone: zone, Visitors: true})},
-		{"breakdown", func() error { _, err := s.Breakdown(ctx, scope, dims, 11); return err }},
+		{"breakdown", func() error { _, err := s.Breakdown(ctx, scope, reported, 11); return err }},
 		{"top_links", lines(analytics.Query{Scope: scope, ByLink: true, TopFirst: true, Limit: 10})},
 		{"one_link_days", lines(analytics.Query{Scope: one, Every: analytics.Days, Zone: zone, Visitors: true})},
 		{"hours_of_the_week", lines(analytics.Query{Scope: scope, Every: analytics.WeekHours, Zone: zone})},
 		{"months", lines(analytics.Query{Scope: scope, Every: analytics.Months, Zone: zone, Visitors: true})},
 		{"country_days", lines(analytics.Query{Scope: german, Every: analytics.Days, Zone: zone, Visitors: true})},
 		{"site_days", lines(analytics.Query{Scope: instagram, Every: analytics.Days, Zone: zone})},
-		{"country_breakdown", func() error { _, err := s.Breakdown(ctx, german, dims, 11); return err }},
+		{"country_breakdown", func() error { _, err := s.Breakdown(ctx, german, reported, 11); return err }},
 		{"counters", lines(analytics.Query{ByLink: true})},
 		{"recent", newest(20)},
 		{"export_10000", newest(10_000)},

@@ -3,7 +3,6 @@ package clickhouse_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 )
@@ -104,58 +104,10 @@ func BenchmarkBudgets(b *testing.B) {
 	period := analytics.Scope{From: firstSparse.UnixMilli(), To: firstSparse.AddDate(0, 0, 30).UnixMilli()}
 	few, many, workspace := period, period, period
 	few.Links, many.Links, workspace.Owner = []uint64{1000}, []uint64{1}, 100
-	newYork, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		b.Fatal(err)
-	}
 	for _, c := range []struct {
 		name  string
 		scope analytics.Scope
 	}{{"link_with_few_clicks", few}, {"link_with_a_tenth", many}, {"workspace", workspace}} {
-		lines := func(q analytics.Query) func(context.Context) error {
-			q.Scope = c.scope
-			return func(ctx context.Context) error { _, err := s.Lines(ctx, q); return err }
-		}
-		parts := map[string]func(context.Context) error{
-			"totals":    lines(analytics.Query{Visitors: true}),
-			"days":      lines(analytics.Query{Every: analytics.Days, Zone: newYork, Visitors: true}),
-			"breakdown": func(ctx context.Context) error { _, err := s.Breakdown(ctx, c.scope, reportedDims, 11); return err },
-		}
-		if c.scope.Owner != 0 {
-			parts["top_links"] = lines(analytics.Query{ByLink: true, TopFirst: true, Limit: 10})
-		}
-		whole := func(ctx context.Context) error {
-			ctx = analytics.OneReading(ctx)
-			var all errgroup.Group
-			for _, part := range parts {
-				all.Go(func() error { return part(ctx) })
-			}
-			return all.Wait()
-		}
-		for _, name := range []string{"totals", "days", "breakdown", "top_links", "whole"} {
-			part := parts[name]
-			if name == "whole" {
-				part = whole
-			}
-			if part == nil {
-				continue
-			}
-			b.Run(c.name+"/"+name, func(b *testing.B) {
-				var took []time.Duration
-				for b.Loop() {
-					for range 5 {
-						start := time.Now()
-						if err := part(b.Context()); err != nil {
-							b.Fatal(err)
-						}
-						took = append(took, time.Since(start))
-					}
-				}
-				slices.Sort(took)
-				b.ReportMetric(float64(took[len(took)/2])/1e6, "ms")
-				b.ReportMetric(float64(took[0])/1e6, "ms-best")
-				b.ReportMetric(0, "ns/op")
-			})
-		}
+		analyticstest.Report(b, s, c.name, c.scope)
 	}
 }

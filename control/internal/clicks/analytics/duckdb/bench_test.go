@@ -172,6 +172,13 @@ func queries(b *testing.B, name string, load func(s *duckdb.Store, n int)) {
 	}
 	b.Logf("rollup built in %s, %s of processor time; the file grew from %.0f to %.0f MB", time.Since(start).Round(time.Millisecond), (analyticstest.Processor(b) - used).Round(time.Millisecond), before, size())
 	analyticstest.Queries(b, s, 100*time.Millisecond)
+	start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	month := analytics.Scope{From: start.UnixMilli(), To: start.AddDate(0, 0, 30).UnixMilli()}
+	one, workspace := month, month
+	one.Links, workspace.Owner = []uint64{1}, 1
+	for name, scope := range map[string]analytics.Scope{"report_of_a_link": one, "report_of_a_workspace": workspace, "report_of_everything": month} {
+		analyticstest.Report(b, s, name, scope)
+	}
 }
 
 // BenchmarkMoved measures reports after a million links have moved.
