@@ -37,7 +37,8 @@ type Filler struct {
 
 	runner int64
 	every  time.Duration // between two looks at the states
-	rest   time.Duration // how long a server stays out at least
+	rest   time.Duration // how long a server stays out at least, after its first failure
+	most   time.Duration // how long it stays out at least, after many
 	pause  time.Duration // between two comparisons
 
 	tries map[string]try // by address; only Run uses it
@@ -63,7 +64,7 @@ type Servers interface {
 
 // NewFiller returns a Filler. A nil logger is slog.Default().
 func NewFiller(d *Directory, shard string, set *replicated.Store, at Servers, log *slog.Logger) *Filler {
-	return &Filler{directory: d, shard: shard, set: set, at: at, log: cmp.Or(log, slog.Default()), runner: rand.Int64(), every: 5 * time.Second, rest: 10 * time.Second, pause: time.Second, tries: map[string]try{}}
+	return &Filler{directory: d, shard: shard, set: set, at: at, log: cmp.Or(log, slog.Default()), runner: rand.Int64(), every: 5 * time.Second, rest: 10 * time.Second, most: maxRest, pause: time.Second, tries: map[string]try{}}
 }
 
 // Run fills servers until ctx ends.
@@ -218,11 +219,11 @@ func (f *Filler) begin(ctx context.Context, r store.ClickReplica) (store.ClickRe
 // rests reports whether a server has to stay out for longer.
 func (f *Filler) rests(r store.ClickReplica) bool {
 	t := f.tries[r.Address]
-	if time.Since(t.at) > 2*maxRest {
+	if time.Since(t.at) > 2*f.most {
 		delete(f.tries, r.Address)
 		t.failures = 0
 	}
-	return time.Duration(r.Ago)*time.Millisecond < min(maxRest, f.rest<<min(t.failures, 10))
+	return time.Duration(r.Ago)*time.Millisecond < min(f.most, f.rest<<min(t.failures, 10))
 }
 
 // prepare gives an empty server tables and an identity.
