@@ -9,8 +9,8 @@ import (
 // Poll sets how often a directory looks at the database.
 func (d *Directory) Poll(every time.Duration) { d.every = every }
 
-// Hurry sets how long a mover waits between two looks at the same thing.
-func (m *Mover) Hurry(pause time.Duration) { m.pause = pause }
+// Hurry sets how long a mover waits between two looks at the same thing. It also records often that it runs a move.
+func (m *Mover) Hurry(pause time.Duration) { m.pause, m.beats = pause, 50*time.Millisecond }
 
 // Lapse ends the lease of a directory, as if the process could not reach the database for longer.
 func (d *Directory) Lapse() {

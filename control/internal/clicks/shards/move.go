@@ -33,6 +33,7 @@ type Mover struct {
 
 	runner store.ClickMoveRunner
 	pause  time.Duration // between two looks at the same thing
+	beats  time.Duration // between two records that this Mover runs a move
 }
 
 // MovingServer is the click store of a shard from which, or to which, workspaces move.
@@ -54,7 +55,7 @@ type MovingServer interface {
 // NewMover returns a Mover. servers are the shards of the settings by name.
 func NewMover(s *store.Store, servers map[string]MovingServer, say func(string)) *Mover {
 	host, _ := os.Hostname() // for people only
-	return &Mover{store: s, servers: servers, say: say, runner: store.ClickMoveRunner{ID: rand.Int64(), Host: host}, pause: time.Second}
+	return &Mover{store: s, servers: servers, say: say, runner: store.ClickMoveRunner{ID: rand.Int64(), Host: host}, pause: time.Second, beats: beatEvery}
 }
 
 const (
@@ -147,20 +148,7 @@ func (m *Mover) run(ctx context.Context, mv move, cancel bool) (err error) {
 	if err := m.beat(ctx, mv); err != nil {
 		return err
 	}
-	go func() {
-		for last := time.Now(); ; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(beatEvery):
-			}
-			if err := m.beat(ctx, mv); err == nil {
-				last = time.Now()
-			} else if errors.Is(err, errTaken) || time.Since(last) > silent-2*beatEvery {
-				stop(err)
-			}
-		}
-	}()
+	go m.keep(ctx, mv, stop)
 	defer m.leave(context.WithoutCancel(ctx), mv)
 	if cancel && mv.phase != store.ClickMoveCancelled {
 		if mv.phase == store.ClickMoveSwitched {
@@ -176,6 +164,23 @@ func (m *Mover) run(ctx context.Context, mv move, cancel bool) (err error) {
 		}
 	}
 	return err
+}
+
+// keep records that this Mover runs a move until ctx ends, and stops the Mover if it cannot. It has its own copy of the move, whose
+// phase changes meanwhile.
+func (m *Mover) keep(ctx context.Context, mv move, stop context.CancelCauseFunc) {
+	for last := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(m.beats):
+		}
+		if err := m.beat(ctx, mv); err == nil {
+			last = time.Now()
+		} else if errors.Is(err, errTaken) || time.Since(last) > silent-2*beatEvery {
+			stop(err)
+		}
+	}
 }
 
 // beat records that this Mover runs a move.
