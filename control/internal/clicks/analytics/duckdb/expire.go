@@ -13,8 +13,9 @@ import (
 // Expire implements analytics.Store. It deletes whole days of UTC, so some clicks are kept for up to a day longer. A day that
 // lost some of its clicks would have to be built again, and the visitors of all later days as well. Freed space in the file is reused, but the file does not shrink.
 //
-// Each day is deleted by itself, the oldest first. The engine keeps about ten bytes for each row that a transaction deletes in memory. If
-// it reaches its limit, it can also fail to undo the transaction, and then refuses everything until the file is opened again.
+// Each day is deleted in a transaction of its own, the oldest first. For each deleted row, the engine needs about ten bytes of memory
+// until the end of the transaction. If the memory does not suffice, the engine can fail to roll back. It then refuses every statement
+// until the file is opened again.
 func (s *Store) Expire(ctx context.Context, before time.Time) error {
 	end := max(before.UnixMilli(), 0) / dayMillis
 	var ends []int64
@@ -26,7 +27,8 @@ func (s *Store) Expire(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return fmt.Errorf("look for expired clicks: %w", err)
 	}
-	for _, end := range append(ends, end) { // days without clicks may have rollups or conversions
+	ends = slices.Compact(append(ends, end)) // days without clicks may have rollups or conversions
+	for _, end := range ends {
 		if err := s.expire(ctx, end); err != nil {
 			return fmt.Errorf("delete expired clicks: %w", err)
 		}

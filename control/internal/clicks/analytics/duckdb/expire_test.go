@@ -11,8 +11,8 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 )
 
-// full returns a store of thirty days with as many rows as statement inserts, and with less memory than their deletion in one
-// transaction needs.
+// full fills a store with clicks and by statements, and opens it again with little memory. Nine million rows cannot be deleted in one
+// transaction with that.
 func full(t *testing.T, clicks []analytics.Row, statements ...string) *duckdb.Store {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "clicks")

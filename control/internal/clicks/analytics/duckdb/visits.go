@@ -138,8 +138,8 @@ func (s *Store) counted(ctx context.Context, text string) (list []counted, err e
 	return list, err
 }
 
-// truncate deletes some days, each by itself because of the engine's memory: see Expire. The list is ascending. The newest is deleted
-// first, so what a kill leaves is valid.
+// truncate deletes days, which are in ascending order, and everything after them. Each day has a transaction of its own, because deleted
+// rows need memory: see Expire. The newest day is deleted first, so that the remaining days are valid if the process is killed.
 func (s *Store) truncate(ctx context.Context, days []int64) (outdated uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
