@@ -101,34 +101,22 @@ func (f *Filler) look(ctx context.Context) error {
 
 // mine fills a server unless another process does.
 func (f *Filler) mine(ctx context.Context, r store.ClickReplica) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	if ours, err := f.beat(ctx, r); err != nil || !ours {
-		return err
-	}
-	go func() {
-		for last := time.Now(); backoff.Sleep(ctx, beatEvery); {
-			if ours, err := f.beat(ctx, r); err == nil && ours {
-				last = time.Now()
-			} else if err == nil || time.Since(last) > silent-2*beatEvery {
-				stop(errors.New("another process fills the server"))
-			}
-		}
-	}()
-	err := f.fill(ctx, r)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
+	err := hold(ctx, beatEvery, func(ctx context.Context) error { return f.beat(ctx, r) }, func(ctx context.Context) error { return f.fill(ctx, r) })
+	if errors.Is(err, errTaken) {
+		return nil
 	}
 	return err
 }
 
-// beat records that this Filler fills a server, and reports false if another one does.
-func (f *Filler) beat(ctx context.Context, r store.ClickReplica) (ours bool, err error) {
-	err = f.directory.store.Tx(ctx, func(tx *store.Tx) (err error) {
-		ours, err = tx.RunClickReplica(ctx, r, f.runner, silent.Milliseconds())
+// beat records that this Filler fills a server, and returns errTaken if another one does.
+func (f *Filler) beat(ctx context.Context, r store.ClickReplica) error {
+	return f.directory.store.Tx(ctx, func(tx *store.Tx) error {
+		ours, err := tx.RunClickReplica(ctx, r, f.runner, silent.Milliseconds())
+		if err == nil && !ours {
+			err = errTaken
+		}
 		return err
 	})
-	return ours, err
 }
 
 // fill brings a server back in sync.

@@ -58,12 +58,6 @@ func NewMover(s *store.Store, servers map[string]MovingServer, say func(string))
 	return &Mover{store: s, servers: servers, say: say, runner: store.ClickMoveRunner{ID: rand.Int64(), Host: host}, pause: time.Second, beats: beatEvery}
 }
 
-const (
-	beatEvery = 5 * time.Second
-	// silent is how long a Mover must not have been seen before another one may continue its move.
-	silent = 30 * time.Second
-)
-
 // move is a move as the database has it.
 type move struct {
 	id             int64
@@ -138,18 +132,25 @@ func (m *Mover) Cancel(ctx context.Context, workspace uint64) error {
 	return refuse("the workspace is not moving")
 }
 
-// errTaken is why a Mover stops if another one runs its move.
-var errTaken = errors.New("another program runs this move")
-
 // run brings a move to its end.
-func (m *Mover) run(ctx context.Context, mv move, cancel bool) (err error) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	if err := m.beat(ctx, mv); err != nil {
-		return err
+func (m *Mover) run(ctx context.Context, mv move, cancel bool) error {
+	at := mv // the goroutine that beats must not read the phase, which changes meanwhile
+	began := false
+	err := hold(ctx, m.beats, func(ctx context.Context) error { return m.beat(ctx, at) }, func(ctx context.Context) error {
+		began = true
+		return m.steps(ctx, mv, cancel)
+	})
+	if began {
+		m.leave(context.WithoutCancel(ctx), mv)
 	}
-	go m.keep(ctx, mv, stop)
-	defer m.leave(context.WithoutCancel(ctx), mv)
+	if errors.Is(err, errTaken) {
+		return m.taken(ctx, mv)
+	}
+	return err
+}
+
+// steps takes a move from phase to phase.
+func (m *Mover) steps(ctx context.Context, mv move, cancel bool) error {
 	if cancel && mv.phase != store.ClickMoveCancelled {
 		if mv.phase == store.ClickMoveSwitched {
 			return refuse("the shard %q already answers for the workspaces; let the move end, and then move them back", mv.target)
@@ -158,32 +159,15 @@ func (m *Mover) run(ctx context.Context, mv move, cancel bool) (err error) {
 			return err
 		}
 	}
-	for mv.phase != "" && err == nil {
-		if err = m.step(ctx, &mv); err != nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
+	for mv.phase != "" {
+		if err := m.step(ctx, &mv); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
-// keep records that this Mover runs a move until ctx ends, and stops the Mover if it cannot. It has its own copy of the move, whose
-// phase changes meanwhile.
-func (m *Mover) keep(ctx context.Context, mv move, stop context.CancelCauseFunc) {
-	for last := time.Now(); ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(m.beats):
-		}
-		if err := m.beat(ctx, mv); err == nil {
-			last = time.Now()
-		} else if errors.Is(err, errTaken) || time.Since(last) > silent-2*beatEvery {
-			stop(err)
-		}
-	}
-}
-
-// beat records that this Mover runs a move.
+// beat records that this Mover runs a move. It returns errTaken if another one does.
 func (m *Mover) beat(ctx context.Context, mv move) error {
 	ours := false
 	if err := m.store.Tx(ctx, func(tx *store.Tx) (err error) {
@@ -192,24 +176,29 @@ func (m *Mover) beat(ctx context.Context, mv move) error {
 	}); err != nil {
 		return fmt.Errorf("record that the move is being run: %w", err)
 	}
-	if ours {
-		return nil
+	if !ours {
+		return errTaken
 	}
+	return nil
+}
+
+// taken tells an operator which program runs a move instead of this one.
+func (m *Mover) taken(ctx context.Context, mv move) error {
 	d, err := m.store.ClickDirectory(ctx)
 	if err != nil {
 		return err
 	}
 	for _, other := range d.Moves {
 		if other.Move == mv.id {
-			return fmt.Errorf("%w, on the host %q; it was seen %v ago, and can be replaced when it has not been seen for half a minute", errTaken, other.RunnerHost, (time.Duration(other.RunnerAgo) * time.Millisecond).Round(time.Second))
+			return fmt.Errorf("another program runs this move, on the host %q; it was seen %v ago, and can be replaced when it has not been seen for half a minute", other.RunnerHost, (time.Duration(other.RunnerAgo) * time.Millisecond).Round(time.Second))
 		}
 	}
-	return errTaken
+	return errors.New("another program has ended this move")
 }
 
 // leave lets another Mover continue at once.
 func (m *Mover) leave(ctx context.Context, mv move) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	// Without it, the next Mover waits for half a minute.
 	_ = m.store.Tx(ctx, func(tx *store.Tx) error { return tx.LeaveClickMove(ctx, mv.id, m.runner) })

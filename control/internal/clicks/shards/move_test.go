@@ -59,6 +59,7 @@ type traffic struct {
 	lane       atomic.Uint32
 	stop       chan struct{}
 	done       sync.WaitGroup
+	end        func() // ends the traffic, and waits for it
 }
 
 func newTraffic(workspaces []uint64) *traffic {
@@ -66,6 +67,10 @@ func newTraffic(workspaces []uint64) *traffic {
 	for _, w := range workspaces {
 		tr.stored[w], tr.begun[w] = new(atomic.Int64), new(atomic.Int64)
 	}
+	tr.end = sync.OnceFunc(func() {
+		close(tr.stop)
+		tr.done.Wait()
+	})
 	return tr
 }
 
@@ -88,8 +93,9 @@ func (tr *traffic) rows(lane click.Lane, from uint64, n int) (rows []analytics.R
 	return rows, won
 }
 
-// run stores clicks through a process.
+// run stores clicks through a process. If the test fails, the traffic ends before the process does.
 func (tr *traffic) run(t *testing.T, p *process, size int) {
+	t.Cleanup(tr.end)
 	tr.done.Go(func() {
 		lane := click.Lane{Edge: 7, Epoch: tr.lane.Add(1)}
 		for seq := uint64(1); ; seq += uint64(size) {
@@ -157,11 +163,6 @@ func (tr *traffic) ask(t *testing.T, p *process) {
 			time.Sleep(20 * time.Millisecond)
 		}
 	})
-}
-
-func (tr *traffic) end() {
-	close(tr.stop)
-	tr.done.Wait()
 }
 
 var errFault = errors.New("the server was killed")
@@ -423,6 +424,22 @@ func TestMove_has_one_runner(t *testing.T) {
 	}
 	seen(time.Minute)
 	f.ok(other.Move(t.Context(), list, "b"))
+}
+
+// A program that fails lets another one continue at once, also while it records that it runs the move.
+func TestMove_continues_at_once(t *testing.T) {
+	f := newFleet(t)
+	list := f.workspaces(1)
+	d := f.process("main", "b")
+	f.ok(d.Open(t.Context(), "b", f.servers))
+	f.end(d)
+	for range 100 {
+		m, _ := f.mover(1)
+		m.Beat(time.Microsecond)
+		if err := m.Move(t.Context(), list, "b"); !errors.Is(err, errFault) {
+			t.Fatal(err)
+		}
+	}
 }
 
 // A move waits for what began before it. A process that loses the database ends its writes, and holds a move up only until its lease has ended.
