@@ -261,6 +261,9 @@ func (m *Mover) forget(ctx context.Context, mv *move, shard string) error {
 	if len(left) > 0 {
 		return fmt.Errorf("clicks arrived in the shard %s while they were deleted there; run the command again", shard)
 	}
+	// As soon as this is committed, a beat finds no move and ends ctx. That must not make it a failure.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
 	err = m.store.Tx(ctx, func(tx *store.Tx) error { return tx.EndClickMove(ctx, mv.id, m.runner) })
 	if errors.Is(err, store.ErrNotFound) {
 		return errTaken

@@ -297,6 +297,22 @@ func TestMove_continues_at_once(t *testing.T) {
 	}
 }
 
+// A move that has ended does not look as if another program had ended it.
+func TestMove_ends_beside_beats(t *testing.T) {
+	f := newFleet(t)
+	list := f.workspaces(1)
+	d := f.process("main", "b")
+	f.ok(d.Open(t.Context(), "b", f.servers))
+	f.end(d)
+	for range 10 {
+		for _, target := range []string{"b", "main"} {
+			m, _ := f.mover(0)
+			m.Beat(time.Microsecond)
+			f.ok(m.Move(t.Context(), list, target))
+		}
+	}
+}
+
 // A move waits for what began before it. A process that loses the database ends its writes, and holds a move up only until its lease has ended.
 func TestMove_waits_for_processes(t *testing.T) {
 	f := newFleet(t)
