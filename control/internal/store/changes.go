@@ -85,7 +85,7 @@ func (s *Store) View(ctx context.Context, f func(c Conn) error) error {
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer func() { _ = raw.Rollback() }() // nothing was written
-	return f(Conn{db: raw, pg: s.pg, base: s.base})
+	return orEnded(ctx, f(Conn{db: raw, pg: s.pg, base: s.base}))
 }
 
 // Head returns the log's incarnation and its newest revision.

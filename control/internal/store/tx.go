@@ -43,6 +43,7 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 		if err != nil {
 			_ = raw.Rollback() // fails if the connection is lost, which also ends the transaction
 		}
+		err = orEnded(ctx, err)
 	}()
 	tx := &Tx{Conn: Conn{db: raw, pg: s.pg, base: s.base}, auditKeys: s.auditKeys, trash: s.trash > 0}
 	if err := f(tx); err != nil {
@@ -66,6 +67,15 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 		f()
 	}
 	return nil
+}
+
+// orEnded adds why a transaction is over: database/sql rolls back as soon as ctx ends and, depending on the moment, then says only
+// that there is no transaction.
+func orEnded(ctx context.Context, err error) error {
+	if ended := ctx.Err(); ended != nil && errors.Is(err, sql.ErrTxDone) {
+		return fmt.Errorf("%w: %w", ended, err)
+	}
+	return err
 }
 
 type commitsKey struct{}
