@@ -49,7 +49,10 @@ func TestG07_disk_full(t *testing.T) {
 	// These clicks take a kilobyte each, so that the disk fills soon.
 	large := "&utm_source=" + strings.Repeat("s", 240) + "&utm_medium=" + strings.Repeat("m", 240) + "&utm_campaign=" + strings.Repeat("c", 240) + "&utm_term=" + strings.Repeat("t", 240)
 	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 16, Query: large}
-	r := c.during(cfg, func() { time.Sleep(full) })
+	r := c.during(cfg, func() {
+		testkit.Within(t, time.Minute, "the disk is full", func() bool { return e.Metric("shortline_spool_clicks_dropped_total") > 0 })
+		time.Sleep(full)
+	})
 	dropped := e.Metric("shortline_spool_clicks_dropped_total")
 	shedding := e.Metric("shortline_spool_shedding")
 	mount("-o", "remount,size=3g", e.Dir)

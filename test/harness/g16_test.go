@@ -76,7 +76,7 @@ func TestG16_hostile_requests(t *testing.T) {
 				statuses[string(got[9:12])]++
 			}
 			if !bytes.HasPrefix(got, []byte("HTTP/1.")) || failure(got) || bytes.Contains(head, []byte("\nInjected")) {
-				t.Errorf("%s: %q got the answer %.300q", target.name, request, got)
+				t.Errorf("%s: %q got the answer %.600q", target.name, request, got)
 			}
 		}
 		const clients = 8
@@ -99,6 +99,13 @@ func TestG16_hostile_requests(t *testing.T) {
 		t.Logf("%s: %d requests, %d with an answer, %d without; statuses %v", target.name, n, answered, silent, statuses)
 		if answered < n/2 {
 			t.Errorf("%s answered only %d of %d requests, so the corpus tests little", target.name, answered, n)
+		}
+	}
+	if t.Failed() {
+		for line := range strings.Lines(control.Log()) {
+			if strings.Contains(line, " status=5") {
+				t.Log(line)
+			}
 		}
 	}
 	if panics := e.Metric("shortline_edge_panics_total"); panics != 0 || e.Starts != 1 || control.Starts != 1 {

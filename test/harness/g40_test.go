@@ -30,7 +30,17 @@ func TestG40_a_shop_through_kills(t *testing.T) {
 		c.api.Must("POST", "/api/urls/"+link.ID+"/variants", map[string]any{"name": page[1:], "weight": 10, "targetUrl": "https://shop.example.com" + page}, 201, &v)
 		pages[v.ID] = page
 	}
-	c.api.Must("PUT", "/api/urls/"+link.ID+"/experiment", map[string]any{"goal": "purchase", "onWinner": "promote"}, 200, nil)
+	testkit.Within(t, 20*time.Second, "the control plane reaches the click store, and starts the experiment", func() bool {
+		status, _, err := c.api.Call("PUT", "/api/urls/"+link.ID+"/experiment", map[string]any{"goal": "purchase", "onWinner": "promote"}, nil)
+		if status == 503 { // it starts before it has reached the click store
+			time.Sleep(200 * time.Millisecond)
+			return false
+		}
+		if err != nil || status != 200 {
+			t.Fatalf("the experiment did not start: %d, %v", status, err)
+		}
+		return true
+	})
 	sink := hooksink.New("the-secret-of-the-hook", nil)
 	receiver := httptest.NewServer(sink)
 	t.Cleanup(receiver.Close)
