@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -56,8 +57,15 @@ func TestG14_slow_clients(t *testing.T) {
 	open(dripping, func(conn net.Conn) { // a byte a second
 		began := time.Now()
 		request := "GET /link1 HTTP/1.1\r\nHost: sho.rt\r\nX-Slow: " + string(bytes.Repeat([]byte("a"), 4000))
+		closed := make(chan struct{})
+		go func() { // notices it at once; a write would, too, but up to two seconds later
+			defer close(closed)
+			_, _ = io.Copy(io.Discard, conn)
+		}()
 		for i := 0; ; i++ {
-			if _, err := conn.Write([]byte{request[i]}); err != nil {
+			_, _ = conn.Write([]byte{request[i]}) // fails once the edge has closed the connection
+			select {
+			case <-closed:
 				cut.Add(1)
 				for ms := time.Since(began).Milliseconds(); ; {
 					old := longest.Load()
@@ -65,8 +73,6 @@ func TestG14_slow_clients(t *testing.T) {
 						return
 					}
 				}
-			}
-			select {
 			case <-over:
 				return
 			case <-time.After(time.Second):
