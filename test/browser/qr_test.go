@@ -18,8 +18,8 @@ import (
 func (b *browser) scanned(selector string) string {
 	b.t.Helper()
 	var shot []byte
-	// In the size of the screen, the decoder measures the modules of one code in a hundred wrongly, and the text of a code has a
-	// random port. In twice that size, it reads all of them.
+	// The screenshot has twice the size of the screen. At the normal size, the decoder cannot read about one code in a hundred. The
+	// test would then fail at random, because each run has another port, and so another code.
 	b.do(chromedp.ScreenshotScale(selector, 2, &shot, chromedp.ByQuery))
 	return decoded(b.t, shot)
 }

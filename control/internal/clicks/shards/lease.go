@@ -17,9 +17,10 @@ const (
 // errTaken is why a program stops if another one does its work.
 var errTaken = errors.New("another program does this work")
 
-// hold does work while beat records in the database, at once and then at intervals, that this program does it. If beat returns
-// errTaken, or fails for so long that another program may soon begin, the context of the work ends. When hold returns, no beat
-// is under way: one that came late would make the next program wait for this one.
+// hold does work, and calls beat before it and then at intervals. beat records in the database that this program does the work.
+//
+// hold cancels the work in two cases: beat returns errTaken, or beat has failed for so long that another program may soon take over.
+// No beat runs any more when hold returns. A late beat would make the next program wait, because this one would seem to be alive.
 func hold(ctx context.Context, every time.Duration, beat, work func(context.Context) error) error {
 	if err := beat(ctx); err != nil {
 		return err

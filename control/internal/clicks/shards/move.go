@@ -134,15 +134,8 @@ func (m *Mover) Cancel(ctx context.Context, workspace uint64) error {
 
 // run brings a move to its end.
 func (m *Mover) run(ctx context.Context, mv move, cancel bool) error {
-	at := mv // the goroutine that beats must not read the phase, which changes meanwhile
-	began := false
-	err := hold(ctx, m.beats, func(ctx context.Context) error { return m.beat(ctx, at) }, func(ctx context.Context) error {
-		began = true
-		return m.steps(ctx, mv, cancel)
-	})
-	if began {
-		m.leave(context.WithoutCancel(ctx), mv)
-	}
+	err := hold(ctx, m.beats, func(ctx context.Context) error { return m.beat(ctx, mv) }, func(ctx context.Context) error { return m.steps(ctx, mv, cancel) })
+	m.leave(context.WithoutCancel(ctx), mv) // changes nothing if another program runs the move
 	if errors.Is(err, errTaken) {
 		return m.taken(ctx, mv)
 	}

@@ -91,11 +91,7 @@ func (f *fleet) owned(name string, workspaces ...uint64) (clicks, won int64) {
 // The mover fails at every call to a server in turn, before or after it is carried out, and another one continues. Every
 // answer must have every acknowledged click once, and in the end every click is in the right shard once.
 func TestMove_under_traffic(t *testing.T) {
-	f := newFleet(t)
-	list := f.workspaces(4)
-	first := f.process("main", "b")
-	f.ok(first.Open(t.Context(), "b", f.servers))
-	f.end(first)
+	f, list := newPair(t, 4)
 	tr := newTraffic(list)
 	for range 2 {
 		p := f.start("main", "b")
@@ -165,11 +161,7 @@ func TestMove_under_traffic(t *testing.T) {
 
 // A move that is cancelled at any point leaves the workspace where it was.
 func TestMove_cancelled(t *testing.T) {
-	f := newFleet(t)
-	list := f.workspaces(2)
-	first := f.process("main", "b")
-	f.ok(first.Open(t.Context(), "b", f.servers))
-	f.end(first)
+	f, list := newPair(t, 2)
 	tr := newTraffic(list)
 	p := f.start("main", "b")
 	tr.run(t, p, 20)
@@ -199,11 +191,7 @@ func TestMove_cancelled(t *testing.T) {
 }
 
 func TestMove_refuses(t *testing.T) {
-	f := newFleet(t)
-	list := f.workspaces(4)
-	d := f.process("main", "b")
-	f.ok(d.Open(t.Context(), "b", f.servers))
-	f.end(d)
+	f, list := newPair(t, 4)
 	m, _ := f.mover(0)
 	f.refused(m.Move(t.Context(), list[:1], "c"), `no shard "c" is registered`)
 	f.refused(m.Move(t.Context(), list[:1], "main"), "already", `"main"`)
@@ -244,23 +232,19 @@ func TestMove_refuses(t *testing.T) {
 			t.Errorf("a transfer: %v, want %v", err, want)
 		}
 	}
-	lines, err := d.Moves(t.Context())
+	lines, err := f.running.Moves(t.Context())
 	if err != nil || len(lines) != 1 || !strings.Contains(lines[0], "interrupted") {
 		t.Errorf("%q, %v", lines, err)
 	}
 	f.ok(m.Move(t.Context(), list[2:3], "b"))
-	if lines, err := d.Moves(t.Context()); err != nil || len(lines) != 0 {
+	if lines, err := f.running.Moves(t.Context()); err != nil || len(lines) != 0 {
 		t.Errorf("%q, %v", lines, err)
 	}
 }
 
 // A program that runs a move is replaced only when it has not been seen for a while.
 func TestMove_has_one_runner(t *testing.T) {
-	f := newFleet(t)
-	list := f.workspaces(1)
-	d := f.process("main", "b")
-	f.ok(d.Open(t.Context(), "b", f.servers))
-	f.end(d)
+	f, list := newPair(t, 1)
 	m, _ := f.mover(3)
 	if err := m.Move(t.Context(), list, "b"); !errors.Is(err, errFault) {
 		t.Fatal(err)
@@ -283,11 +267,7 @@ func TestMove_has_one_runner(t *testing.T) {
 
 // A program that fails lets another one continue at once, also while it records that it runs the move.
 func TestMove_continues_at_once(t *testing.T) {
-	f := newFleet(t)
-	list := f.workspaces(1)
-	d := f.process("main", "b")
-	f.ok(d.Open(t.Context(), "b", f.servers))
-	f.end(d)
+	f, list := newPair(t, 1)
 	for range 100 {
 		m, _ := f.mover(1)
 		m.Beat(time.Microsecond)
@@ -299,11 +279,7 @@ func TestMove_continues_at_once(t *testing.T) {
 
 // A move that has ended does not look as if another program had ended it.
 func TestMove_ends_beside_beats(t *testing.T) {
-	f := newFleet(t)
-	list := f.workspaces(1)
-	d := f.process("main", "b")
-	f.ok(d.Open(t.Context(), "b", f.servers))
-	f.end(d)
+	f, list := newPair(t, 1)
 	for range 10 {
 		for _, target := range []string{"b", "main"} {
 			m, _ := f.mover(0)
@@ -315,11 +291,7 @@ func TestMove_ends_beside_beats(t *testing.T) {
 
 // A move waits for what began before it. A process that loses the database ends its writes, and holds a move up only until its lease has ended.
 func TestMove_waits_for_processes(t *testing.T) {
-	f := newFleet(t)
-	list := f.workspaces(1)
-	d := f.process("main", "b")
-	f.ok(d.Open(t.Context(), "b", f.servers))
-	f.end(d)
+	f, list := newPair(t, 1)
 	p := f.start("main", "b")
 	for _, open := range []func(context.Context, ...uint64) (sharded.View, error){p.directory.Write, p.directory.Read} {
 		view, err := open(t.Context(), list[0])

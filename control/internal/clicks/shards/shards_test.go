@@ -33,6 +33,17 @@ func newFleet(t *testing.T) *fleet {
 	return &fleet{t: t, store: storetest.OpenPostgres(t), servers: map[string]shards.Server{}, urls: map[string]string{}}
 }
 
+// newPair returns a fleet with the open shards main and b, in which no process runs, and workspaces in main.
+func newPair(t *testing.T, workspaces int) (*fleet, []uint64) {
+	t.Helper()
+	f := newFleet(t)
+	list := f.workspaces(workspaces)
+	d := f.process("main", "b")
+	f.ok(d.Open(t.Context(), "b", f.servers))
+	f.end(d)
+	return f, list
+}
+
 // server returns an empty click store.
 func (f *fleet) server() *clickhouse.Store {
 	f.t.Helper()

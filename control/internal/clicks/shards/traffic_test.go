@@ -123,8 +123,8 @@ func (tr *traffic) run(t *testing.T, p *process, size int) {
 	})
 }
 
-// ask asks for figures through a process, and checks that they have every click that was stored before the question, and none
-// that did not exist after it.
+// ask reads reports through a process until the traffic ends. Each report must contain every click that was stored before the
+// question, and must not contain more clicks than had begun to be stored when the answer came.
 func (tr *traffic) ask(t *testing.T, p *process) {
 	tr.done.Go(func() {
 		for n := 0; ; n++ {
