@@ -44,8 +44,9 @@ func each(t *testing.T, cfg acmetest.Config, test func(w *world)) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		w := &world{T: t, store: s, edge: newEdge(t, hosts.New(s, hosts.Config{}))}
-		cfg.HTTPPort, cfg.TLSPort = w.edge.plain, w.edge.secure
-		w.ca = acmetest.Start(t, cfg)
+		authority := cfg // the other database's test runs at the same time
+		authority.HTTPPort, authority.TLSPort = w.edge.plain, w.edge.secure
+		w.ca = acmetest.Start(t, authority)
 		w.owner = w.user("ann@example.com")
 		test(w)
 	})
