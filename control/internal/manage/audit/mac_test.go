@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +30,7 @@ type auditLog struct {
 func eachLog(t *testing.T, f func(l auditLog)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		f(auditLog{t, "sqlite:" + filepath.Join(t.TempDir(), "store.db")})
+		f(auditLog{t, storetest.SQLiteURL(t)})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -247,7 +246,7 @@ func TestDelivery_survives_a_process_that_dies_in_the_middle(t *testing.T) {
 	t.Parallel()
 	open := map[string]func(t *testing.T) func() *store.Store{
 		"sqlite": func(t *testing.T) func() *store.Store {
-			url := "sqlite:" + filepath.Join(t.TempDir(), "store.db")
+			url := storetest.SQLiteURL(t)
 			return func() *store.Store {
 				st, err := store.Open(t.Context(), store.Config{URL: url})
 				must(t, err)

@@ -12,12 +12,12 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
@@ -51,7 +51,7 @@ func deliverForever(url, root string) error {
 func TestKill(t *testing.T) {
 	t.Parallel()
 	const events, kills = 400, 8
-	url := "sqlite:" + filepath.Join(t.TempDir(), "store.db")
+	url := storetest.SQLiteURL(t)
 	st, err := store.Open(t.Context(), store.Config{URL: url})
 	must(t, err)
 	defer st.Close()

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -358,7 +357,7 @@ func sendForever(url, server string) error {
 func TestService_Run_kill_9(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]string{
-		"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "store.db"), "postgres": storetest.RuntimeURL(t, storetest.PostgresURL(t)),
+		"sqlite": storetest.SQLiteURL(t), "postgres": storetest.RuntimeURL(t, storetest.PostgresURL(t)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,10 +7,12 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,7 +24,55 @@ import (
 // Open opens an empty SQLite store in a temporary folder.
 func Open(t testing.TB) *store.Store {
 	t.Helper()
-	return open(t, store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "store.db")})
+	return open(t, store.Config{URL: SQLiteURL(t)})
+}
+
+// SQLiteURL creates a SQLite file with the current schema in a temporary folder and returns its address.
+func SQLiteURL(t testing.TB) string {
+	t.Helper()
+	schema, err := template()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "store.db")
+	if err := os.WriteFile(path, schema, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "sqlite:" + path
+}
+
+// template returns an empty SQLite file with the current schema. Copying it is much faster than migrating: with the race
+// detector, the migrations take 1.8 s.
+var template = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "shortline-template-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "store.db")
+	if err := prepare("sqlite:" + path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// prepare migrates the database that others are copied from. Each copy gets a head and an incarnation of its own when it is
+// opened.
+func prepare(url string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	st, err := store.Open(ctx, store.Config{URL: url, MaxConns: 2})
+	if err != nil {
+		return err
+	}
+	err = st.Tx(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(ctx, `DELETE FROM config_head`)
+		return err
+	})
+	if err := errors.Join(err, st.Close()); err != nil {
+		return fmt.Errorf("prepare the template: %w", err)
+	}
+	return nil
 }
 
 // OpenPostgres opens an empty Postgres store as the run-time role, which owns nothing.
@@ -120,14 +170,8 @@ func (s *postgres) create(ctx context.Context) (string, error) {
 		if err := s.exec(ctx, "CREATE DATABASE template_shortline"); err != nil {
 			return "", err
 		}
-		st, err := store.Open(ctx, store.Config{URL: s.url("template_shortline"), MaxConns: 2})
-		if err != nil {
+		if err := prepare(s.url("template_shortline")); err != nil {
 			return "", err
-		}
-		// Each copy gets a head and an incarnation of its own when it is opened.
-		_, err = st.Exec(ctx, `DELETE FROM config_head`)
-		if err2 := st.Close(); err != nil || err2 != nil {
-			return "", fmt.Errorf("prepare the template: %v, %v", err, err2)
 		}
 	}
 	s.made++
