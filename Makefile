@@ -19,8 +19,8 @@ PROSE    = $(wildcard *.md) docs test/README.md edge shared control test deploy 
 
 # Packages of the control plane that start goroutines. In the others, the race detector finds nothing and slows down password
 # hashing and databases by a factor of ten.
-RACY = $(addprefix ./internal/,certs platform/auth platform/mail platform/outbound clicks/ingest/... clicks/shards clicks/analytics/replicated clicks/analytics/sharded \
-	manage/domains/dnscheck manage/pages manage/webhooks fleet/... app)
+RACY = $(addprefix ./internal/,certs platform/auth platform/clocks platform/httpserver platform/mail platform/outbound clicks/ingest/... clicks/report clicks/shards \
+	clicks/analytics/replicated clicks/analytics/sharded manage/domains/... manage/pages manage/screening manage/webhooks fleet/... app)
 # Tests of these packages that measure time or memory, or repeat something very often. They run without the race detector.
 LONG = TestLogin_tells_nothing_by_its_time|TestKey_near_misses_cost_a_look_up|TestArch3_|TestMany_receivers|TestRun_catches_up_in_bounded_memory
 
