@@ -18,8 +18,8 @@ import (
 func (b *browser) scanned(selector string) string {
 	b.t.Helper()
 	var shot []byte
-	// The screenshot has twice the size of the screen. At the normal size, the decoder cannot read about one code in a hundred. The
-	// test would then fail at random, because each run has another port, and so another code.
+	// The screenshot has twice the size of the screen. At the normal size, the decoder cannot read about one code in a hundred. Each
+	// run has other codes, because they contain the server's random port. So the test would fail in some runs.
 	b.do(chromedp.ScreenshotScale(selector, 2, &shot, chromedp.ByQuery))
 	return decoded(b.t, shot)
 }

@@ -58,7 +58,7 @@ func TestG14_slow_clients(t *testing.T) {
 		began := time.Now()
 		request := "GET /link1 HTTP/1.1\r\nHost: sho.rt\r\nX-Slow: " + string(bytes.Repeat([]byte("a"), 4000))
 		closed := make(chan struct{})
-		go func() { // A read notices at once that the edge has closed the connection. A write notices it up to two seconds later.
+		go func() { // A read fails as soon as the edge closes the connection. A write may fail only two seconds later.
 			defer close(closed)
 			_, _ = io.Copy(io.Discard, conn)
 		}()

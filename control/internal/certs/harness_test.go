@@ -44,7 +44,7 @@ func each(t *testing.T, cfg acmetest.Config, test func(w *world)) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		w := &world{T: t, store: s, edge: newEdge(t, hosts.New(s, hosts.Config{}))}
-		authority := cfg // the other database's test runs at the same time
+		authority := cfg // a copy, because the test with the other database runs at the same time
 		authority.HTTPPort, authority.TLSPort = w.edge.plain, w.edge.secure
 		w.ca = acmetest.Start(t, authority)
 		w.owner = w.user("ann@example.com")

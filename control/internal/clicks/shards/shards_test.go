@@ -33,7 +33,8 @@ func newFleet(t *testing.T) *fleet {
 	return &fleet{t: t, store: storetest.OpenPostgres(t), servers: map[string]shards.Server{}, urls: map[string]string{}}
 }
 
-// newPair returns a fleet with the open shards main and b, in which no process runs, and workspaces in main.
+// newPair returns a fleet with two open shards, main and b, and the numbers of new workspaces, which are in main. No process of
+// the fleet runs yet.
 func newPair(t *testing.T, workspaces int) (*fleet, []uint64) {
 	t.Helper()
 	f := newFleet(t)

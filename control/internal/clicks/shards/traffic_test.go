@@ -123,8 +123,8 @@ func (tr *traffic) run(t *testing.T, p *process, size int) {
 	})
 }
 
-// ask reads reports through a process until the traffic ends. Each report must contain every click that was stored before the
-// question, and must not contain more clicks than had begun to be stored when the answer came.
+// ask reads reports through a process until the traffic ends. A report must contain every click that was stored before it was
+// requested. It must not contain more clicks than the writers had started to store when it arrived.
 func (tr *traffic) ask(t *testing.T, p *process) {
 	tr.done.Go(func() {
 		for n := 0; ; n++ {

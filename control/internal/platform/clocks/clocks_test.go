@@ -24,7 +24,7 @@ func TestWatch(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var out testkit.Buffer
-		var clock atomic.Pointer[answer]
+		var clock atomic.Pointer[answer] // what the server answers now
 		w := New(slog.New(slog.NewTextHandler(&out, nil)))
 		w.Add("db", func(context.Context) (time.Time, error) {
 			a := clock.Load()
@@ -36,7 +36,7 @@ func TestWatch(t *testing.T) {
 		ended := make(chan error, 1)
 		clock.Store(&answer{behind: 10 * time.Minute})
 		go func() { ended <- w.Run(ctx) }()
-		read := 0 // bytes of out
+		read := 0 // number of bytes of out that earlier steps have checked
 		step := func(a answer, metric float64, says string) {
 			t.Helper()
 			clock.Store(&a)

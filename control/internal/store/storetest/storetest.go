@@ -56,8 +56,8 @@ var template = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// prepare migrates the database that others are copied from. Each copy gets a head and an incarnation of its own when it is
-// opened.
+// prepare migrates an empty database that others are copied from. It deletes the row of config_head, which identifies a
+// database. Each copy then gets a row of its own when a store opens it.
 func prepare(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
