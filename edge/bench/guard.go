@@ -3,92 +3,120 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 )
 
-// Parts of the usual ratio that a scenario must reach in the guard. On a busy machine, scenarios that touch more memory lose
-// more. There the guard finds only changes that make a scenario about a third more expensive.
-const (
-	quietMargin = 0.92
-	busyMargin  = 0.70
-	// quiet is the highest noise of bare's cost (see ratio.Noise) at which a run counts as quiet.
-	quiet = 0.04
+// bounds are the limits of the guard.
+type bounds struct {
+	ratio, tail, stage float64 // lowest, highest, highest
+}
+
+// The guard compares with the reference build of the edge, if there is one. Both builds alternate on the same processor, so their
+// ratio depends neither on the kind of machine nor on other load. Without a reference, the guard compares with bare. On another
+// kind of machine or next to other load, scenarios that touch more memory then lose more. The guard then finds only changes that
+// make a scenario about a third more expensive.
+var (
+	toReference = bounds{
+		ratio: 0.92, // the reference's processor time to this build's
+		tail:  1.6,  // this build's 99th percentile at full load to the reference's
+		stage: 1.5,  // this build's time for a stage to the reference's
+	}
+	toBare = bounds{
+		ratio: 0.70, // part of the usual ratio to bare
+		tail:  6,    // the 99th percentile at full load to bare's
+	}
 )
 
-// usual are the ratios on a quiet machine, as far as they are below their budgets: the guard must not fail because a budget is
-// missed, but when a scenario becomes more expensive.
+// usual are the ratios to bare on a quiet machine, as far as they are below their budgets: the guard must not fail because a
+// budget is missed, but when a scenario becomes more expensive.
 var usual = map[string]float64{"P1": 0.88, "P2": 0.70, "P3": 0.86, tracked: 0.83, "P4": 0.93}
 
-// Highest ratios in a quiet run, and on a busy machine: of the 99th percentile at full load to bare's, and of a visit's cost to
-// that at a plain fasthttp server.
-var (
-	tailLimits  = [2]float64{2.5, 6}
-	visitLimits = [2]float64{0.75, 0.95}
-)
+// Highest ratios of a visit's cost to that at a plain fasthttp server, in a quiet run and on a busy machine. A run is quiet if the
+// quartiles of the ratio differ by at most the part visitsQuiet of it.
+var visitLimits = [2]float64{0.75, 0.95}
+
+const visitsQuiet = 0.04
 
 // mostAllocations is the maximum number of allocations per 1000 requests, including connections and background work.
 const mostAllocations = 20
 
-// guard measures P1 to P4 with few links and counts allocations. It fails if either is out of bounds.
+// guard measures P1 to P4 with few links, the stages of an answer and visits. It fails if one has become more expensive than its
+// bounds permit, if answers allocate memory, or if an answer is wrong.
 func guard(s *settings) error {
 	s.links, s.special = 200_000, 500
 	s.rounds, s.dur = 25, s.dur*3/5
-	args := []string{"-links", strconv.Itoa(s.links), "-special", strconv.Itoa(s.special)}
-	f := &family{s: s, args: args}
+	f := &family{s: s, args: []string{"-links", strconv.Itoa(s.links), "-special", strconv.Itoa(s.special)}}
 	defer f.stop()
-	var all []*child
-	for i, role := range []string{"bare", "edge", "load"} {
-		c, err := f.start(s.cpus[i/2], role)
+	failed := 0
+	for _, part := range []func() (int, error){f.guardRatios, f.guardVisits, f.guardStages} {
+		n, err := part()
 		if err != nil {
 			return err
 		}
-		all = append(all, c)
+		failed += n
 	}
-	bare, edge, load := all[0], all[1], all[2]
+	if failed > 0 {
+		return fmt.Errorf("%d figures are out of bounds", failed)
+	}
+	return nil
+}
+
+// startReference starts the reference build in a role, if there is one, and otherwise this build in the role without.
+func (f *family) startReference(role, without string) (c *child, err error) {
+	if f.s.than == "" {
+		return f.start(f.s.cpus[0], without)
+	}
+	if c, err = start(f.s.than, f.s.cpus[0], role, f.args); err == nil {
+		f.all = append(f.all, c)
+	}
+	return c, err
+}
+
+// guardRatios measures P1 to P4 and returns how many of them are out of bounds.
+func (f *family) guardRatios() (failed int, err error) {
+	s := f.s
+	base, err := f.startReference("edge", "bare")
+	if err != nil {
+		return 0, err
+	}
+	edge, err := f.start(s.cpus[0], "edge")
+	if err != nil {
+		return 0, err
+	}
+	load, err := f.start(s.cpus[1], "load")
+	if err != nil {
+		return 0, err
+	}
 	var contestants []contestant
 	for _, sc := range scenarios {
 		contestants = append(contestants, contestant{scenario: sc, server: edge})
 	}
-	results, err := compare(s, load, bare, contestants)
+	results, err := compare(s, load, base, contestants)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	failed := 0
 	for i, r := range results {
 		allocations, err := allocations(s, load, edge, &contestants[i])
 		if err != nil {
-			return err
+			return 0, err
 		}
-		verdict := "ok"
-		floor, ceiling, state := usual[r.Name]*quietMargin, tailLimits[0], "quiet"
-		if r.Noise > quiet {
-			floor, ceiling, state = usual[r.Name]*busyMargin, tailLimits[1], "busy"
+		to, least, most := "the reference", toReference.ratio, toReference.tail
+		if s.than == "" {
+			to, least, most = "bare", usual[r.Name]*toBare.ratio, toBare.tail
 		}
-		if tail := r.P99 / r.P99Bare; r.Ratio < floor || tail > ceiling || r.Errors > 0 || allocations > mostAllocations {
+		verdict, tail := "ok", r.P99/r.P99Bare
+		if r.Ratio < least || tail > most || r.Errors > 0 || allocations > mostAllocations {
 			verdict = "FAILED"
 			failed++
 		}
-		fmt.Printf("%-4s %-32s %s: ratio to bare %.3f (minimum %.3f), p99 %.2f × (maximum %.1f), %.1f allocations per 1000 requests (maximum %d), %d wrong answers: %s\n",
-			r.Name, r.What, state, r.Ratio, floor, r.P99/r.P99Bare, ceiling, allocations, mostAllocations, r.Errors, verdict)
+		fmt.Printf("%-4s %-32s ratio to %s %.3f (quartiles %.3f and %.3f, minimum %.3f), p99 %.2f × (maximum %.1f), %.1f allocations per 1000 requests (maximum %d), %d wrong answers: %s\n",
+			r.Name, r.What, to, r.Ratio, r.Low, r.High, least, tail, most, allocations, mostAllocations, r.Errors, verdict)
 	}
-	if err := edge.accounts(uint64(edge.redirects)); err != nil {
-		return err
-	}
-	visits, err := f.guardVisits()
-	if err != nil {
-		return err
-	}
-	failed += visits
-	stages, err := guardStages()
-	if err != nil {
-		return err
-	}
-	if failed += stages; failed > 0 {
-		return fmt.Errorf("%d figures are out of bounds", failed)
-	}
-	return nil
+	return failed, edge.accounts(uint64(edge.redirects))
 }
 
 // allocations returns how many allocations the edge makes for 1000 requests of a scenario: the lowest of three measurements. A
@@ -155,7 +183,7 @@ func (f *family) guardVisits() (failed int, err error) {
 		c.stop() // before their folder is removed
 	}
 	c, limit, verdict := costs[1], visitLimits[0], "ok"
-	if c.High-c.Low > quiet*c.Ratio {
+	if c.High-c.Low > visitsQuiet*c.Ratio {
 		limit = visitLimits[1]
 	}
 	if c.Ratio > limit {
@@ -167,4 +195,79 @@ func (f *family) guardVisits() (failed int, err error) {
 
 func mallocs(edge *child) (float64, error) {
 	return strconv.ParseFloat(edge.ask("mallocs"), 64)
+}
+
+// guardStages measures the stages of an answer and returns how many are out of bounds.
+func (f *family) guardStages() (failed int, err error) {
+	own, err := f.start(f.s.cpus[0], "stages")
+	if err != nil {
+		return 0, err
+	}
+	var reference *child
+	if f.s.than != "" {
+		if reference, err = f.startReference("stages", ""); err != nil {
+			return 0, err
+		}
+	}
+	stages, ratios, err := compareStages(own, reference)
+	if err != nil {
+		return 0, err
+	}
+	var allocations []float64
+	if answer := own.ask("allocations"); json.Unmarshal([]byte(answer), &allocations) != nil || len(allocations) != len(stages) {
+		return 0, fmt.Errorf("stages answered %q when asked for allocations", answer)
+	}
+	for i, st := range stages {
+		to, most := "the reference", toReference.stage
+		if reference == nil {
+			to, most = "an arithmetic loop", st.Most
+		}
+		slices.Sort(ratios[i])
+		ratio, verdict := quantile(ratios[i], 0.5), "ok"
+		if ratio > most || allocations[i] > 0 {
+			verdict = "FAILED"
+			failed++
+		}
+		fmt.Printf("     %-32s time in relation to %s %.2f (maximum %.1f), %.0f allocations (maximum 0): %s\n", st.Name, to, ratio, most, allocations[i], verdict)
+	}
+	return failed, nil
+}
+
+// compareStages runs the stages of both builds alternately. It returns the stages of own, and for each of them the times of all
+// turns in relation to those of reference, or to the arithmetic loop if there is no reference.
+func compareStages(own, reference *child) (stages []stageTime, ratios [][]float64, err error) {
+	for range 15 {
+		if stages, err = own.turn(); err != nil {
+			return nil, nil, err
+		}
+		if ratios == nil {
+			ratios = make([][]float64, len(stages))
+		}
+		var base []stageTime
+		if reference != nil {
+			if base, err = reference.turn(); err != nil {
+				return nil, nil, err
+			}
+		}
+		for i, t := range stages {
+			to := t.Loop
+			if reference != nil {
+				at := slices.IndexFunc(base, func(b stageTime) bool { return b.Name == t.Name })
+				if at < 0 {
+					return nil, nil, fmt.Errorf("the reference build has no stage %q", t.Name)
+				}
+				to = base[at].Stage
+			}
+			ratios[i] = append(ratios[i], t.Stage/to)
+		}
+	}
+	return stages, ratios, nil
+}
+
+// turn asks a process with the role of the stages to run each stage once.
+func (c *child) turn() (times []stageTime, err error) {
+	if answer := c.ask("turn"); json.Unmarshal([]byte(answer), &times) != nil || len(times) == 0 {
+		return nil, fmt.Errorf("%s answered %q when asked for a turn", c.role, answer)
+	}
+	return times, nil
 }

@@ -59,7 +59,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.kafka, "kafka", "", "used by the edge's process: ship clicks to this broker")
 	f.StringVar(&s.data, "data", "", "used by the processes of a cold start and of visits: the data folder")
 	f.StringVar(&s.document, "document", "", "used by the process of a cold start: the file with the links")
-	f.StringVar(&s.than, "than", "", "compare with the edge of this other build of the command instead of bare")
+	f.StringVar(&s.than, "than", "", "compare with the edge of this other build of the command instead of bare; also with -guard")
 	f.StringVar(&s.profile, "profile", "", "write the edge's CPU profile to this file")
 	f.StringVar(&s.contention, "contention", "", "write profiles of the edge's locks and waits to files with this name")
 	return f
@@ -93,6 +93,8 @@ func main() {
 		err = serveWhole(&s, 0)
 	case "visit-load":
 		err = generateVisits(&s)
+	case "stages":
+		err = serveStages(&s)
 	case "load":
 		err = generate(&s)
 	default:

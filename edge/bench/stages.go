@@ -5,13 +5,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"log/slog"
 	"net/netip"
 	"os"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
@@ -22,10 +20,10 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// stage is a part of an answer. It is measured alternately with a reference loop that does only arithmetic.
+// stage is a part of an answer. It is measured next to a loop that does only arithmetic.
 type stage struct {
 	name string
-	most float64 // maximum time relative to the reference
+	most float64 // maximum time relative to the arithmetic loop
 	run  func(n int)
 	rest time.Duration // pause before each turn, for background work
 }
@@ -44,48 +42,63 @@ var sink uint64
 // spoolRest is longer than a round of the spool's keeper, which populates the pages that a turn will write.
 const spoolRest = 150 * time.Millisecond
 
-// guardStages measures the stages and returns how many are too slow. It counts only the time of the calling thread. The
-// file system's work for the pages of the spool varies by as much as a stage costs; the ratio of P1 includes it.
-func guardStages() (failed int, err error) {
-	dir, err := os.MkdirTemp("", "bench-stages-")
+// stageTime is the result of a turn of a stage.
+type stageTime struct {
+	Name  string  `json:"name"`
+	Most  float64 `json:"most"` // maximum time relative to the arithmetic loop
+	Loop  float64 `json:"loop"` // nanoseconds of a round of the arithmetic loop
+	Stage float64 `json:"stage"`
+}
+
+// serveStages measures the stages. For each line "turn" it answers with the times of all stages, and for each line "allocations"
+// with how many allocations each of them makes for a hundred operations. It counts only the time of the thread that runs the
+// stages. The file system's work for the pages of the spool varies by as much as a stage costs; the ratio of P1 includes it.
+func serveStages(s *settings) error {
+	dir, err := os.MkdirTemp(s.dir, "bench-stages-")
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	stages, done, err := makeStages(dir)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer done()
-	const n, turns = 20_000, 15
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	clock := func(run func(int)) float64 {
-		began := threadTime()
-		run(n)
-		return float64(threadTime()-began) / n
-	}
 	for _, st := range stages {
-		var ratios []float64
-		st.run(n)
-		for range turns {
-			time.Sleep(st.rest)
-			base := clock(arithmetic)
-			ratios = append(ratios, clock(st.run)/base)
-		}
-		slices.Sort(ratios)
-		r, verdict := quantile(ratios, 0.5), "ok"
-		allocations := testing.AllocsPerRun(10, func() { st.run(100) })
-		if r > st.most || allocations > 0 {
-			verdict = "FAILED"
-			failed++
-		}
-		fmt.Printf("     %-38s %6.2f times the reference loop (maximum %.1f), %.0f allocations: %s\n", st.name, r, st.most, allocations, verdict)
+		st.run(stageRounds)
 	}
 	if sink == 0 {
-		return failed, errors.New("the stages had no effect")
+		return errors.New("the stages had no effect")
 	}
-	return failed, nil
+	return converse(map[string]string{}, func(line string) string {
+		if line == "allocations" {
+			var all []float64
+			for _, st := range stages {
+				all = append(all, testing.AllocsPerRun(10, func() { st.run(100) }))
+			}
+			return asJSON(all)
+		}
+		return asJSON(turn(stages))
+	})
+}
+
+// stageRounds is the number of operations of a stage in one turn.
+const stageRounds = 20_000
+
+// turn runs each stage once, next to the arithmetic loop.
+func turn(stages []stage) (times []stageTime) {
+	clock := func(run func(int)) float64 {
+		began := threadTime()
+		run(stageRounds)
+		return float64(threadTime()-began) / stageRounds
+	}
+	for _, st := range stages {
+		time.Sleep(st.rest)
+		times = append(times, stageTime{Name: st.name, Most: st.most, Loop: clock(arithmetic), Stage: clock(st.run)})
+	}
+	return times
 }
 
 func makeStages(dir string) (stages []stage, done func(), err error) {
