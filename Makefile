@@ -102,8 +102,8 @@ bench: ## measure every budget against its baseline; table and chart in docs/ben
 	cd control && $(GO) test -run xxx -bench Queries -benchtime 3x ./internal/clicks/analytics/duckdb
 	cd control && $(GO) test -run xxx -bench URLs -benchtime 5x ./internal/store
 
-guard: ## check the benchmarks that need no quiet machine
-	cd edge && $(GO) run ./bench -guard
+guard: ## compare the cost of visits with the build in edge/bench/reference; needs no quiet machine
+	@reference=$$(deploy/dev/reference) && cd edge && $(GO) run ./bench -guard -than "$$reference"
 
 fuzz: ## run every fuzz target for FUZZTIME (10s), or FUZZEXECS inputs
 	@deploy/dev/fuzz $(MODULES)
