@@ -2,6 +2,7 @@ package publish
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -139,17 +140,20 @@ func (p *Publisher) hashAt(ctx context.Context, c store.Conn, to, after uint64, 
 	return hash, nil
 }
 
+// reaches reports whether the log contains all changes of links after a revision. Trimming keeps the newest change, so an empty log
+// means that no link has ever changed.
+func reaches(ctx context.Context, c store.Conn, after uint64) (bool, error) {
+	oldest, err := c.OldestChange(ctx)
+	return err == nil && oldest <= after+1, err
+}
+
 // since reads the changes after a revision, and the changed links that still exist.
 func (p *Publisher) since(ctx context.Context, c store.Conn, after, to uint64) ([]store.Change, []store.Link, error) {
 	if after > to {
 		return nil, nil, snapshot.ErrTooOld
 	}
-	oldest, err := c.OldestChange(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	if oldest == 0 || oldest > after+1 {
-		return nil, nil, snapshot.ErrTooOld
+	if ok, err := reaches(ctx, c, after); err != nil || !ok {
+		return nil, nil, cmp.Or(err, snapshot.ErrTooOld)
 	}
 	changes, more, err := c.ChangesAfter(ctx, after, p.cfg.MaxDelta)
 	if err != nil {

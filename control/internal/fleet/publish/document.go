@@ -84,7 +84,7 @@ func (p *Publisher) fresh(ctx context.Context, d *document) (bool, error) {
 	if err != nil || head == d.cursor.Revision {
 		return err == nil, err
 	}
-	if oldest, err := p.store.OldestChange(ctx); err != nil || oldest == 0 || oldest > d.cursor.Revision+1 {
+	if ok, err := reaches(ctx, p.store.Conn, d.cursor.Revision); err != nil || !ok {
 		return false, err
 	}
 	_, more, err := p.store.ChangesAfter(ctx, d.cursor.Revision, p.cfg.MaxBehind)

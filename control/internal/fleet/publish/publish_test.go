@@ -358,6 +358,31 @@ func TestChanges_that_can_not_be_told(t *testing.T) {
 	})
 }
 
+// Domains, certificates and keys take revisions, too. On a new installation, that happens before the first link.
+func TestChanges_before_the_first_link(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := newWorld(t, s)
+		e := &edge{T: t, source: publish.New(s, publish.Config{Hold: time.Millisecond})}
+		e.load()
+		w.ok(s.Tx(t.Context(), func(tx *store.Tx) error { return tx.TellConversions(t.Context(), "keys") }))
+		revision, err := s.Revision(t.Context())
+		w.ok(err)
+		wire, err := e.source.Changes(t.Context(), e.cursor)
+		w.ok(err)
+		d, err := snapshot.DecodeDelta(wire)
+		if err != nil || d.To != revision || d.To == e.cursor.Revision || len(d.Upserts)+len(d.Deletes) > 0 {
+			t.Errorf("from revision %d to %d: %+v, %v", e.cursor.Revision, revision, d, err)
+		}
+		w.create("first")
+		revision, err = s.Revision(t.Context())
+		w.ok(err)
+		if e.follow(revision); len(e.links) != 1 {
+			t.Errorf("%d links at revision %d", len(e.links), revision)
+		}
+	})
+}
+
 // plane is the world as the conformance suite sees it, with positions that observe the publisher as in a program.
 func (w *world) plane() snapshottest.Plane {
 	ids := map[string]string{}
