@@ -54,10 +54,13 @@ type Store interface {
 	// BotList); other changes are ignored. If such a click is delivered again, the replacement stays. Reclassify may be
 	// interrupted and run again. If two calls run on the same clicks, either may win.
 	//
+	// A click of which several servers have a copy is passed to f for each of them, with again for all but one. f must decide
+	// the same each time. changed counts such a click once.
+	//
 	// At the end, Reclassify corrects the copies of clicks in the conversions of the scope. It does so for every conversion
 	// whose copy differs from its click. A conversion that is attributed at the same time may keep the old facts until
 	// Reclassify is called again.
-	Reclassify(ctx context.Context, s Scope, f func(*Row) bool) (changed int, err error)
+	Reclassify(ctx context.Context, s Scope, f func(r *Row, again bool) bool) (changed int, err error)
 	// Erase removes what identifies a visitor from every stored click of an address: the address, the visitor's number
 	// and the User-Agent. The clicks stay, so totals stay. Clicks without an address count as one visitor. Erase
 	// returns how many clicks had the address. It does not find clicks that are not stored yet.

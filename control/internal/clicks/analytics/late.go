@@ -71,7 +71,7 @@ func (l *Late) Drift(ctx context.Context, from, to time.Time) (Drift, error) {
 }
 
 // Reclassify implements Store.
-func (l *Late) Reclassify(ctx context.Context, sc Scope, f func(*Row) bool) (int, error) {
+func (l *Late) Reclassify(ctx context.Context, sc Scope, f func(*Row, bool) bool) (int, error) {
 	return l.get().Reclassify(ctx, sc, f)
 }
 
@@ -126,7 +126,7 @@ func (unopened) Drift(context.Context, time.Time, time.Time) (Drift, error) {
 	return Drift{}, errNotOpen
 }
 
-func (unopened) Reclassify(context.Context, Scope, func(*Row) bool) (int, error) {
+func (unopened) Reclassify(context.Context, Scope, func(*Row, bool) bool) (int, error) {
 	return 0, errNotOpen
 }
 

@@ -13,7 +13,7 @@ const rewriteSize = 20_000
 
 // Rewrite is the part of Reclassify that all adapters share. It reads the clicks of a scope and lets f change them. It
 // passes the changed clicks to store in batches, which are never empty. Only the fields of Row.Enrich are changed.
-func Rewrite(ctx context.Context, s Store, scope Scope, f func(*Row) bool, store func(context.Context, []Row) error) (changed int, err error) {
+func Rewrite(ctx context.Context, s Store, scope Scope, f func(r *Row, again bool) bool, store func(context.Context, []Row) error) (changed int, err error) {
 	rows := make([]Row, 0, rewriteSize)
 	flush := func() error {
 		if len(rows) == 0 {
@@ -28,7 +28,7 @@ func Rewrite(ctx context.Context, s Store, scope Scope, f func(*Row) bool, store
 	}
 	err = s.Clicks(ctx, scope, math.MaxInt, func(r *Row) error {
 		before := *r
-		if f(r) {
+		if f(r, false) {
 			before.Enrich(r)
 			rows = append(rows, before)
 		}

@@ -45,9 +45,14 @@ func (in *Ingester) Reclassify(ctx context.Context, r Reclassification) (done Re
 		scope.To = r.Until.UnixMilli()
 	}
 	version := in.enrich.geo.Version()
-	look := func(row *analytics.Row) bool {
-		done.Seen++
-		if r.Progress != nil && done.Seen%progressEvery == 0 {
+	look := func(row *analytics.Row, again bool) bool {
+		var uncounted Reclassified
+		count := &done
+		if again {
+			count = &uncounted
+		}
+		count.Seen++
+		if r.Progress != nil && !again && done.Seen%progressEvery == 0 {
 			r.Progress(done)
 		}
 		geo := version
@@ -55,7 +60,7 @@ func (in *Ingester) Reclassify(ctx context.Context, r Reclassification) (done Re
 		if row.GeoVersion == geo && row.BotList == visitor.BotListVersion {
 			return false
 		}
-		done.Stale++
+		count.Stale++
 		before := *row
 		in.enrich.facts(row, before.BotName == PrefetchName, geo)
 		if version == "" {
@@ -64,14 +69,14 @@ func (in *Ingester) Reclassify(ctx context.Context, r Reclassification) (done Re
 		after := *row
 		after.GeoVersion, after.BotList = before.GeoVersion, before.BotList
 		if after != before {
-			done.Changed++
+			count.Changed++
 		}
 		return true
 	}
 	if r.DryRun {
 		err = in.clicks.Clicks(ctx, scope, math.MaxInt, func(row *analytics.Row) error {
-			again := *row
-			look(&again)
+			copied := *row
+			look(&copied, false)
 			return ctx.Err()
 		})
 	} else {

@@ -30,7 +30,7 @@ func follow(t *testing.T, s analytics.Store) {
 		for i := range rows {
 			at[rows[i].Identity] = &rows[i]
 		}
-		_, err := s.Reclassify(ctx(), everyone(), func(r *analytics.Row) bool {
+		_, err := s.Reclassify(ctx(), everyone(), func(r *analytics.Row, _ bool) bool {
 			before := *r
 			r.Enrich(at[r.Identity])
 			return *r != before

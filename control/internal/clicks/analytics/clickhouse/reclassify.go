@@ -16,7 +16,7 @@ const remade = 2_600_000_000
 const remadeFrom = 1_700_000_000
 
 // Reclassify implements analytics.Store.
-func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*analytics.Row) bool) (changed int, err error) {
+func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*analytics.Row, bool) bool) (changed int, err error) {
 	var last uint32
 	if err := s.each(ctx, analytics.Statement{Text: `SELECT max(keep) FROM clicks`}, func() error { return nil }, &last); err != nil {
 		return 0, wrap("reclassify clicks", err)

@@ -22,7 +22,7 @@ const change = `UPDATE clicks SET country = n.country, region = n.region, city =
 	AND clicks.ts BETWEEN %d AND %d`
 
 // Reclassify implements analytics.Store.
-func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*analytics.Row) bool) (int, error) {
+func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*analytics.Row, bool) bool) (int, error) {
 	changed, err := analytics.Rewrite(ctx, s, scope, f, s.change)
 	if err == nil {
 		err = analytics.Follow(ctx, s, scope, s.correct)

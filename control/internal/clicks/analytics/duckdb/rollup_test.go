@@ -143,7 +143,7 @@ func TestRollup_equals_the_clicks(t *testing.T) {
 					}
 				case 3:
 					scope := analytics.Scope{Bots: analytics.Everyone, Links: []uint64{1 + r.Uint64N(6)}, From: start.UnixMilli() + r.Int64N(9*86_400_000)}
-					if _, err := s.Reclassify(t.Context(), scope, func(row *analytics.Row) bool {
+					if _, err := s.Reclassify(t.Context(), scope, func(row *analytics.Row, _ bool) bool {
 						row.Country, row.Bot = fmt.Sprint(step), !row.Bot
 						return row.Seq%3 == 0
 					}); err != nil {

@@ -1,6 +1,7 @@
 package replicated
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -72,11 +73,12 @@ func (s *Store) everyone(ctx context.Context, f func(ctx context.Context, name s
 	return nil
 }
 
-// Reclassify implements analytics.Store. All servers must be in sync, so that all of them change. f gets each click once for each
-// server, and must decide the same each time.
-func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*analytics.Row) bool) (changed int, err error) {
-	err = s.complete(ctx, func(ctx context.Context, _ string, to Server) error {
-		n, err := to.Reclassify(ctx, scope, f)
+// Reclassify implements analytics.Store. All servers must be in sync, so that all of them change.
+func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*analytics.Row, bool) bool) (changed int, err error) {
+	first := ""
+	err = s.complete(ctx, func(ctx context.Context, name string, to Server) error {
+		first = cmp.Or(first, name)
+		n, err := to.Reclassify(ctx, scope, func(r *analytics.Row, again bool) bool { return f(r, again || name != first) })
 		changed = max(changed, n)
 		return err
 	})

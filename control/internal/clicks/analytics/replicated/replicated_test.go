@@ -65,12 +65,14 @@ func TestReclassify_changes_all_servers(t *testing.T) {
 	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows}); err != nil {
 		t.Fatal(err)
 	}
-	changed, err := s.Reclassify(t.Context(), analytics.Scope{Bots: analytics.Everyone}, func(r *analytics.Row) bool {
+	seen := map[bool]int{}
+	changed, err := s.Reclassify(t.Context(), analytics.Scope{Bots: analytics.Everyone}, func(r *analytics.Row, again bool) bool {
+		seen[again]++
 		r.Country = "AQ"
 		return r.Seq%2 == 0
 	})
-	if err != nil || changed != 50 {
-		t.Errorf("%d clicks changed, %v", changed, err)
+	if err != nil || changed != 50 || seen[false] != 100 || seen[true] != 100 {
+		t.Errorf("%d clicks changed, %v; passed once and again: %v", changed, err, seen)
 	}
 	for name, one := range servers {
 		n := 0

@@ -180,9 +180,8 @@ func (s *Store) losses(ctx context.Context) ([]analytics.Loss, error) {
 	return all, nil
 }
 
-// Reclassify implements analytics.Store, for one shard after the other. f gets clicks of a workspace that moves twice, once
-// for each of its shards.
-func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*analytics.Row) bool) (changed int, err error) {
+// Reclassify implements analytics.Store, for one shard after the other. While a workspace moves, two shards have its clicks.
+func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*analytics.Row, bool) bool) (changed int, err error) {
 	home := cmp.Or(scope.Owner, scope.Home)
 	view, err := s.directory.Write(ctx, home)
 	if err != nil {
@@ -204,9 +203,10 @@ func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*a
 			}
 		}
 		if err := run(view.Context, []*shard{sh}, func(ctx context.Context, _ int, b Backend) error {
-			n, err := b.Reclassify(ctx, scope, func(r *analytics.Row) bool {
-				changes := f(r)
-				if changes && slices.Contains(view.Hidden[sh.name], r.Owner) {
+			n, err := b.Reclassify(ctx, scope, func(r *analytics.Row, again bool) bool {
+				hidden := slices.Contains(view.Hidden[sh.name], r.Owner)
+				changes := f(r, again || hidden)
+				if changes && hidden && !again {
 					changed-- // the other shard counts it
 				}
 				return changes
