@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -42,17 +43,21 @@ var sink uint64
 // spoolRest is longer than a round of the spool's keeper, which populates the pages that a turn will write.
 const spoolRest = 150 * time.Millisecond
 
-// stageTime is the result of a turn of a stage.
+// stageBound is a stage as its process describes it.
+type stageBound struct {
+	Name string  `json:"name"`
+	Most float64 `json:"most"` // maximum time relative to the arithmetic loop
+}
+
+// stageTime is the result of a turn of a stage, in nanoseconds per operation.
 type stageTime struct {
-	Name  string  `json:"name"`
-	Most  float64 `json:"most"` // maximum time relative to the arithmetic loop
-	Loop  float64 `json:"loop"` // nanoseconds of a round of the arithmetic loop
+	Loop  float64 `json:"loop"` // of the arithmetic loop
 	Stage float64 `json:"stage"`
 }
 
-// serveStages measures the stages. For each line "turn" it answers with the times of all stages, and for each line "allocations"
-// with how many allocations each of them makes for a hundred operations. It counts only the time of the thread that runs the
-// stages. The file system's work for the pages of the spool varies by as much as a stage costs; the ratio of P1 includes it.
+// serveStages measures the stages. It answers "stages" with their names, the number of a stage with the times of a turn, and
+// "allocations" with how many allocations each of them makes for a hundred operations. It counts only the time of the thread that
+// runs the stages. The file system's work for the pages of the spool varies by as much as a stage costs; the ratio of P1 includes it.
 func serveStages(s *settings) error {
 	dir, err := os.MkdirTemp(s.dir, "bench-stages-")
 	if err != nil {
@@ -66,39 +71,48 @@ func serveStages(s *settings) error {
 	defer done()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	for _, st := range stages {
-		st.run(stageRounds)
+	for i := range stages {
+		stages[i].run(1000)
 	}
 	if sink == 0 {
 		return errors.New("the stages had no effect")
 	}
 	return converse(map[string]string{}, func(line string) string {
-		if line == "allocations" {
+		switch line {
+		case "stages":
+			var all []stageBound
+			for _, st := range stages {
+				all = append(all, stageBound{st.name, st.most})
+			}
+			return asJSON(all)
+		case "allocations":
 			var all []float64
 			for _, st := range stages {
 				all = append(all, testing.AllocsPerRun(10, func() { st.run(100) }))
 			}
 			return asJSON(all)
 		}
-		return asJSON(turn(stages))
+		i, err := strconv.Atoi(line)
+		if err != nil || i < 0 || i >= len(stages) {
+			return "unknown stage"
+		}
+		return asJSON(stages[i].turn())
 	})
 }
 
-// stageRounds is the number of operations of a stage in one turn.
-const stageRounds = 20_000
-
-// turn runs each stage once, next to the arithmetic loop.
-func turn(stages []stage) (times []stageTime) {
+// turn runs a stage once, next to the arithmetic loop. The other build has just used the caches, so some operations come first,
+// which do not count.
+func (st *stage) turn() stageTime {
+	const n = 20_000
 	clock := func(run func(int)) float64 {
 		began := threadTime()
-		run(stageRounds)
-		return float64(threadTime()-began) / stageRounds
+		run(n)
+		return float64(threadTime()-began) / n
 	}
-	for _, st := range stages {
-		time.Sleep(st.rest)
-		times = append(times, stageTime{Name: st.name, Most: st.most, Loop: clock(arithmetic), Stage: clock(st.run)})
-	}
-	return times
+	time.Sleep(st.rest)
+	loop := clock(arithmetic)
+	st.run(n / 10)
+	return stageTime{Loop: loop, Stage: clock(st.run)}
 }
 
 func makeStages(dir string) (stages []stage, done func(), err error) {
