@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 )
 
@@ -13,8 +12,8 @@ type clickCount struct{ Appended, Dropped uint64 }
 // accounts returns an error unless the child has stored exactly one click for each of its redirects.
 func (c *child) accounts(redirects uint64) error {
 	var stored clickCount
-	if answer := c.ask("clicks"); json.Unmarshal([]byte(answer), &stored) != nil {
-		return fmt.Errorf("%s answered %q when asked for its clicks", c.role, answer)
+	if err := c.askJSON("clicks", &stored); err != nil {
+		return err
 	}
 	if stored.Dropped > 0 || stored.Appended != redirects {
 		return fmt.Errorf("%s redirected %d requests, but stored %d clicks and dropped %d", c.role, redirects, stored.Appended, stored.Dropped)

@@ -57,8 +57,14 @@ type family struct {
 	all  []*child
 }
 
+// start runs this program in a role, with the arguments of the family and some more.
 func (f *family) start(cpu int, role string, more ...string) (*child, error) {
-	c, err := start(self, cpu, role, append(slices.Clone(f.args), more...))
+	return f.startBuild(self, cpu, role, append(slices.Clone(f.args), more...))
+}
+
+// startBuild runs this program (self) or another build of it in a role, with the given arguments only.
+func (f *family) startBuild(program string, cpu int, role string, args []string) (*child, error) {
+	c, err := start(program, cpu, role, args)
 	if err == nil {
 		f.all = append(f.all, c)
 	}
@@ -69,6 +75,7 @@ func (f *family) stop() {
 	for _, c := range f.all {
 		c.stop()
 	}
+	f.all = nil
 }
 
 func bench(s *settings, args []string) error {
@@ -92,8 +99,8 @@ func bench(s *settings, args []string) error {
 	var bare *child
 	if s.than == "" {
 		bare, err = f.start(s.cpus[0], "bare")
-	} else if bare, err = start(s.than, s.cpus[0], "edge", without(args, "-than", "-profile")); err == nil {
-		f.all = append(f.all, bare)
+	} else {
+		bare, err = f.startBuild(s.than, s.cpus[0], "edge", without(args, "-than", "-profile"))
 	}
 	if err != nil {
 		return err
@@ -178,7 +185,7 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 	}
 	if s.wants("memory") && s.than == "" {
 		var m figures
-		if err := json.Unmarshal([]byte(edge.ask("figures")), &m); err != nil {
+		if err := edge.askJSON("figures", &m); err != nil {
 			return err
 		}
 		r.Memory = append(r.Memory, m)
@@ -297,8 +304,8 @@ func (f *family) manyRules(r *result) (all []contestant, err error) {
 		all = append(all, contestant{scenario: sc, server: edge})
 		if r.Compile == nil {
 			r.Compile = new(compileCost)
-			if answer := edge.ask("compile"); json.Unmarshal([]byte(answer), r.Compile) != nil {
-				return nil, fmt.Errorf("the edge answered %q when asked to compile", answer)
+			if err := edge.askJSON("compile", r.Compile); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -335,11 +342,11 @@ func (f *family) ten(r *result, dir string, load, bare *child) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal([]byte(edge.ask("calm")), &t.tally); err != nil {
+	if err := edge.askJSON("calm", &t.tally); err != nil {
 		return err
 	}
 	var m figures
-	if err := json.Unmarshal([]byte(edge.ask("figures")), &m); err != nil {
+	if err := edge.askJSON("figures", &m); err != nil {
 		return err
 	}
 	r.Memory = append(r.Memory, m)

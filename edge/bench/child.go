@@ -88,6 +88,14 @@ func (c *child) ask(line string) string {
 	return strings.TrimSpace(answer)
 }
 
+// askJSON sends a line and decodes the answer into the variable that into points to.
+func (c *child) askJSON(line string, into any) error {
+	if answer := c.ask(line); json.Unmarshal([]byte(answer), into) != nil {
+		return fmt.Errorf("%s answered %q to %q", c.role, answer, line)
+	}
+	return nil
+}
+
 // used returns the processor time that the child has used so far.
 func (c *child) used() (time.Duration, error) {
 	answer := c.ask("usage")

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -12,13 +11,15 @@ import (
 
 // bounds are the limits of the guard.
 type bounds struct {
-	ratio, tail, stage float64 // lowest, highest, highest
+	ratio float64 // lowest permitted value
+	tail  float64 // highest permitted value
+	stage float64 // highest permitted value
 }
 
-// The guard compares with the reference build of the edge, if there is one. Both builds alternate on the same processor, so their
-// ratio depends neither on the kind of machine nor on other load. Without a reference, the guard compares with bare. On another
-// kind of machine or next to other load, scenarios that touch more memory then lose more. The guard then finds only changes that
-// make a scenario about a third more expensive.
+// The guard compares this build with the reference build, if there is one. Both alternate on the same processor, so the kind of
+// machine and its other load affect both. Without a reference build, the guard compares with bare. An edge uses more memory than
+// bare, so the ratio to bare falls on some machines and beside other load. The bounds are therefore wide: the guard then finds only
+// changes that make a scenario about a third more expensive.
 var (
 	toReference = bounds{
 		ratio: 0.92, // the reference's processor time to this build's
@@ -55,7 +56,7 @@ func guard(s *settings) error {
 	failed := 0
 	for _, part := range []func() (int, error){f.guardRatios, f.guardVisits, f.guardStages} {
 		n, err := part()
-		for again := 1; n > 0 && err == nil && again < attempts; again++ {
+		for attempt := 2; err == nil && n > 0 && attempt <= attempts; attempt++ {
 			fmt.Println("     once more, with new processes:")
 			f.stop()
 			n, err = part()
@@ -71,21 +72,19 @@ func guard(s *settings) error {
 	return nil
 }
 
-// startReference starts the reference build in a role, if there is one, and otherwise this build in the role without.
-func (f *family) startReference(role, without string, more ...string) (c *child, err error) {
+// startBase starts what the guard compares an edge with: the reference build in the role of the edge, or this build in another role
+// if there is no reference build.
+func (f *family) startBase(role, other string, more ...string) (*child, error) {
 	if f.s.than == "" {
-		return f.start(f.s.cpus[0], without, more...)
+		return f.start(f.s.cpus[0], other, more...)
 	}
-	if c, err = start(f.s.than, f.s.cpus[0], role, append(slices.Clone(f.args), more...)); err == nil {
-		f.all = append(f.all, c)
-	}
-	return c, err
+	return f.startBuild(f.s.than, f.s.cpus[0], role, append(slices.Clone(f.args), more...))
 }
 
 // guardRatios measures P1 to P4 and returns how many of them are out of bounds.
 func (f *family) guardRatios() (failed int, err error) {
 	s := f.s
-	base, err := f.startReference("edge", "bare")
+	base, err := f.startBase("edge", "bare")
 	if err != nil {
 		return 0, err
 	}
@@ -162,7 +161,7 @@ func mallocs(edge *child) (float64, error) {
 // guardVisits compares visits without TLS with those at the reference build, or at a plain fasthttp server if there is none. It
 // returns 1 if they cost too much, else 0.
 func (f *family) guardVisits() (failed int, err error) {
-	var dirs [2]string // of both servers
+	var dirs [2]string // data folders: the edge's, and that of the server to compare it with
 	for i := range dirs {
 		if dirs[i], err = os.MkdirTemp(f.s.dir, "bench-"); err != nil {
 			return 0, err
@@ -180,7 +179,7 @@ func (f *family) guardVisits() (failed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	base, err := f.startReference("visit-edge", "visit-stock", "-data", dirs[1], "-links", "10000")
+	base, err := f.startBase("visit-edge", "visit-stock", "-data", dirs[1], "-links", "10000")
 	if err != nil {
 		return 0, err
 	}
@@ -199,7 +198,7 @@ func (f *family) guardVisits() (failed int, err error) {
 		return 0, err
 	}
 	for _, c := range []*child{load, edge, base} {
-		c.stop() // before their folders are removed
+		c.stop() // a running process would write to a folder while it is removed
 	}
 	c, verdict := costs[1], "ok"
 	if c.Ratio > most {
@@ -217,12 +216,12 @@ func (f *family) guardStages() (failed int, err error) {
 	}
 	var reference *child
 	if f.s.than != "" {
-		if reference, err = f.startReference("stages", ""); err != nil {
+		if reference, err = f.startBuild(f.s.than, f.s.cpus[0], "stages", f.args); err != nil {
 			return 0, err
 		}
 	}
 	var stages []stageBound
-	if err := own.tell("stages", &stages); err != nil {
+	if err := own.askJSON("stages", &stages); err != nil {
 		return 0, err
 	}
 	ratios, err := compareStages(stages, own, reference)
@@ -230,7 +229,7 @@ func (f *family) guardStages() (failed int, err error) {
 		return 0, err
 	}
 	var allocations []float64
-	if err := own.tell("allocations", &allocations); err != nil {
+	if err := own.askJSON("allocations", &allocations); err != nil {
 		return 0, err
 	}
 	for i, st := range stages {
@@ -249,12 +248,12 @@ func (f *family) guardStages() (failed int, err error) {
 }
 
 // compareStages runs each stage of both builds alternately. For each stage of own, it returns the median time in relation to that
-// of reference, or to the arithmetic loop if there is no reference. All turns of a stage follow each other, because the spool goes
-// on working after the turns of its stage.
+// of reference, or to the arithmetic loop if there is no reference. It finishes all turns of a stage before those of the next one. The
+// spool works in the background after each turn of its stage, and would slow other stages down.
 func compareStages(stages []stageBound, own, reference *child) (ratios []float64, err error) {
 	var bases []stageBound
 	if reference != nil {
-		if err := reference.tell("stages", &bases); err != nil {
+		if err := reference.askJSON("stages", &bases); err != nil {
 			return nil, err
 		}
 	}
@@ -265,29 +264,21 @@ func compareStages(stages []stageBound, own, reference *child) (ratios []float64
 		}
 		var turns []float64
 		for range 15 {
-			var it, base stageTime
-			if err := own.tell(strconv.Itoa(i), &it); err != nil {
+			var measured, base stageTime
+			if err := own.askJSON(strconv.Itoa(i), &measured); err != nil {
 				return nil, err
 			}
-			to := it.Loop
+			to := measured.Loop
 			if reference != nil {
-				if err := reference.tell(strconv.Itoa(at), &base); err != nil {
+				if err := reference.askJSON(strconv.Itoa(at), &base); err != nil {
 					return nil, err
 				}
 				to = base.Stage
 			}
-			turns = append(turns, it.Stage/to)
+			turns = append(turns, measured.Stage/to)
 		}
 		slices.Sort(turns)
 		ratios = append(ratios, quantile(turns, 0.5))
 	}
 	return ratios, nil
-}
-
-// tell sends a line and decodes the answer.
-func (c *child) tell(line string, into any) error {
-	if answer := c.ask(line); json.Unmarshal([]byte(answer), into) != nil {
-		return fmt.Errorf("%s answered %q to %q", c.role, answer, line)
-	}
-	return nil
 }

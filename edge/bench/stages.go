@@ -43,13 +43,13 @@ var sink uint64
 // spoolRest is longer than a round of the spool's keeper, which populates the pages that a turn will write.
 const spoolRest = 150 * time.Millisecond
 
-// stageBound is a stage as its process describes it.
+// stageBound is the name of a stage with the bound that applies without a reference build.
 type stageBound struct {
 	Name string  `json:"name"`
 	Most float64 `json:"most"` // maximum time relative to the arithmetic loop
 }
 
-// stageTime is the result of a turn of a stage, in nanoseconds per operation.
+// stageTime has the results of one turn: nanoseconds per operation.
 type stageTime struct {
 	Loop  float64 `json:"loop"` // of the arithmetic loop
 	Stage float64 `json:"stage"`
@@ -100,8 +100,8 @@ func serveStages(s *settings) error {
 	})
 }
 
-// turn runs a stage once, next to the arithmetic loop. The other build has just used the caches, so some operations come first,
-// which do not count.
+// turn measures the arithmetic loop and the stage, one after the other. Another process may have used the processor's caches since the
+// last turn, so the stage first runs for a while without being measured.
 func (st *stage) turn() stageTime {
 	const n = 20_000
 	clock := func(run func(int)) float64 {

@@ -54,8 +54,8 @@ type Store interface {
 	// BotList); other changes are ignored. If such a click is delivered again, the replacement stays. Reclassify may be
 	// interrupted and run again. If two calls run on the same clicks, either may win.
 	//
-	// A click of which several servers have a copy is passed to f for each of them, with again for all but one. f must decide
-	// the same each time. changed counts such a click once.
+	// If several servers have a copy of a click, f gets each copy. again is true for all copies but one, so that f can count
+	// clicks. f must decide the same for each copy. changed counts such a click once.
 	//
 	// At the end, Reclassify corrects the copies of clicks in the conversions of the scope. It does so for every conversion
 	// whose copy differs from its click. A conversion that is attributed at the same time may keep the old facts until
