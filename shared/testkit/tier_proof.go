@@ -1,0 +1,5 @@
+//go:build proof
+
+package testkit
+
+const proof = true
