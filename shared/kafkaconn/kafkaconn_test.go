@@ -215,7 +215,7 @@ func TestConn_encrypted_and_signed_in(t *testing.T) {
 func TestPrepare_makes_the_topic(t *testing.T) {
 	t.Parallel()
 	addr := kafkatest.Shared(t)
-	s := kafkaconn.Settings{Brokers: []string{addr}, Topic: "prepare.new", Partitions: 5}
+	s := kafkaconn.Settings{Brokers: []string{addr}, Topic: "prepare.new." + rand.Text(), Partitions: 5}
 	prepare := func() ([]string, error) {
 		c, err := kafkaconn.Open(s, "test", 5*time.Second)
 		if err != nil {
@@ -267,7 +267,7 @@ func TestPrepare_says_what_is_wrong_with_a_topic(t *testing.T) {
 		{"min.insync.replicas", "2", true}, {"unclean.leader.election.enable", "true", false},
 		{"message.timestamp.type", "CreateTime", false},
 	} {
-		topic := fmt.Sprintf("wrong.%d", i)
+		topic := fmt.Sprintf("wrong.%d.%s", i, rand.Text())
 		res, err := admin.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
 			Topic: topic, NumPartitions: 1, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{{ConfigName: c.name, ConfigValue: c.value}},
 		}}})

@@ -54,9 +54,6 @@ type Broker struct {
 	secure  int
 	control int
 
-	// sweeper belongs to a shared broker, and stays open while the process lives.
-	sweeper io.Closer
-
 	cmd    *exec.Cmd
 	ended  chan struct{} // closed when the process has ended
 	output *tail
@@ -100,24 +97,11 @@ func (b *Broker) SecureAddr() string { return fmt.Sprintf("127.0.0.1:%d", b.secu
 
 // Restart starts the broker again after Kill or Stop, with the same data and ports, and returns when it is ready.
 func (b *Broker) Restart(ctx context.Context) error {
-	jars, err := programs()
+	java, args, err := b.command()
 	if err != nil {
 		return err
 	}
-	java, err := exec.LookPath("java")
-	if err != nil {
-		return errors.New("start Kafka: Java is not installed; deploy/dev/parts installs it")
-	}
-	if err := b.prepare(); err != nil {
-		return fmt.Errorf("start Kafka: %w", err)
-	}
-	heap := cmp.Or(b.cfg.HeapMB, 256)
-	cmd := exec.Command(java,
-		"-Xms64m", fmt.Sprintf("-Xmx%dm", heap), fmt.Sprintf("-XX:MaxDirectMemorySize=%dm", heap),
-		// A test's broker lives for seconds, so the fastest start is best.
-		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemoryError", "-XX:-UsePerfData",
-		"-Dlog4j2.configurationFile="+b.path("log4j2.properties"),
-		"-cp", filepath.Join(jars, "*"), "kafka.Kafka", b.path("server.properties"))
+	cmd := exec.Command(java, args...)
 	cmd.Dir = b.dir
 	cmd.SysProcAttr = diesWithParent()
 	b.output = &tail{started: make(chan struct{}), next: b.cfg.Output}
@@ -131,8 +115,8 @@ func (b *Broker) Restart(ctx context.Context) error {
 		close(ended)
 	}(b.ended)
 
-	patience := time.NewTimer(2 * time.Minute)
-	defer patience.Stop()
+	timeout := time.NewTimer(5 * time.Minute) // of a busy machine
+	defer timeout.Stop()
 	var why error
 	select {
 	case <-b.output.started:
@@ -142,13 +126,35 @@ func (b *Broker) Restart(ctx context.Context) error {
 		if text := b.output.String(); strings.Contains(text, "Address already in use") || strings.Contains(text, "Socket server failed to bind") {
 			why = errTaken
 		}
-	case <-patience.C:
-		why = errors.New("not ready after two minutes")
+	case <-timeout.C:
+		why = errors.New("not ready after five minutes")
 	case <-ctx.Done():
 		why = ctx.Err()
 	}
 	b.Kill()
 	return fmt.Errorf("start Kafka: %w: %s", why, b.output)
+}
+
+// command writes the broker's settings, and returns the program and arguments that run the broker.
+func (b *Broker) command() (java string, args []string, err error) {
+	jars, err := programs()
+	if err != nil {
+		return "", nil, err
+	}
+	if java, err = exec.LookPath("java"); err != nil {
+		return "", nil, errors.New("start Kafka: Java is not installed; deploy/dev/parts installs it")
+	}
+	if err := b.prepare(); err != nil {
+		return "", nil, fmt.Errorf("start Kafka: %w", err)
+	}
+	heap := cmp.Or(b.cfg.HeapMB, 256)
+	return java, []string{
+		"-Xms64m", fmt.Sprintf("-Xmx%dm", heap), fmt.Sprintf("-XX:MaxDirectMemorySize=%dm", heap),
+		// A test's broker lives for minutes at most, so the fastest start is best.
+		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemoryError", "-XX:-UsePerfData",
+		"-Dlog4j2.configurationFile=" + b.path("log4j2.properties"),
+		"-cp", filepath.Join(jars, "*"), "kafka.Kafka", b.path("server.properties"),
+	}, nil
 }
 
 // Kill kills the broker as kill -9 does, and waits until it has ended. It does nothing if the broker has ended already.
@@ -218,16 +224,16 @@ type tail struct {
 	started chan struct{} // closed when the broker is ready
 }
 
-const (
-	tailBytes = 16 << 10
-	servesNow = "Kafka Server started"
-)
+const tailBytes = 16 << 10
+
+// hasStarted reports whether the broker's output says that it serves.
+func hasStarted(output []byte) bool { return bytes.Contains(output, []byte("Kafka Server started")) }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.last = append(t.last, p...)
-	if !t.serves && bytes.Contains(t.last, []byte(servesNow)) {
+	if !t.serves && hasStarted(t.last) {
 		t.serves = true
 		close(t.started)
 	}

@@ -2,14 +2,19 @@ package kafkatest
 
 import (
 	"context"
+	"errors"
+	"net"
 	"os"
-	"os/exec"
+	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/testserver"
 )
 
-// Run starts a broker for one test; it ends with the test. If the broker's programs are missing, the test fails.
+// Run starts a broker for one test; it ends with the test. If the broker's programs are missing, the test fails. Use it in
+// tests that kill, stop or configure the broker, and Shared in all others.
 func Run(t testing.TB, cfg Config) *Broker {
 	t.Helper()
 	b, err := Start(t.Context(), cfg)
@@ -20,36 +25,61 @@ func Run(t testing.TB, cfg Config) *Broker {
 	return b
 }
 
-// Shared returns the address of a broker that all tests of the process share, with the settings of a zero Config. It
-// starts on first use and ends with the process. Tests must use their own topics and groups.
+// Shared returns the address of a broker that all test processes share (package testserver), with the settings of a zero
+// Config. Tests must use their own topics and groups, whose names no other run uses.
 func Shared(t testing.TB) string {
 	t.Helper()
-	b, err := shared()
+	addr, err := shared()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b.Addr()
+	return addr
 }
 
-var shared = sync.OnceValues(func() (*Broker, error) {
-	dir, err := os.MkdirTemp("", "shortline-kafka-")
+// addressFile has the address of the shared broker, in the broker's folder.
+const addressFile = "address"
+
+var shared = sync.OnceValues(func() (string, error) {
+	dir, err := testserver.Server{Name: "kafka-" + Version, Prepare: prepareShared, Ready: reachable}.Use()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	// A process cannot clean up after its own end. This shell notices the end because its input is closed. It waits
-	// until the broker, which is ending too, creates no more files.
-	sweeper := exec.Command("sh", "-c", `read -r _; for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$0" && sleep 0.3 && [ ! -e "$0" ] && break; done`, dir)
-	sweeper.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // protects it from ^C
-	pipe, err := sweeper.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := sweeper.Start(); err != nil {
-		return nil, err
-	}
-	b, err := Start(context.Background(), Config{Dir: dir})
-	if err == nil {
-		b.sweeper = pipe
-	}
-	return b, err
+	addr, err := os.ReadFile(filepath.Join(dir, addressFile))
+	return string(addr), err
 })
+
+// prepareShared chooses the ports of the shared broker. If another process takes one of them before the broker listens, the
+// broker ends, and the error names its log.
+func prepareShared(dir string) (testserver.Command, error) {
+	b := &Broker{cfg: Config{HeapMB: 512}, dir: filepath.Join(dir, "kafka")}
+	if err := b.pick(); err != nil {
+		return testserver.Command{}, err
+	}
+	java, args, err := b.command()
+	if err != nil {
+		return testserver.Command{}, err
+	}
+	return testserver.Command{Path: java, Args: args}, os.WriteFile(filepath.Join(dir, addressFile), []byte(b.Addr()), 0o600)
+}
+
+// reachable returns nil once the shared broker has written that it serves, and accepts connections.
+func reachable(dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, "log"))
+	if err != nil {
+		return err
+	}
+	if !hasStarted(text) {
+		return errors.New("Kafka is still starting")
+	}
+	addr, err := os.ReadFile(filepath.Join(dir, addressFile))
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", string(addr))
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}

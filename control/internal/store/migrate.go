@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -98,6 +100,22 @@ func (s *Store) lockMigrations(ctx context.Context) (unlock func(), err error) {
 		_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationsLock)
 		conn.Close()
 	}, nil
+}
+
+// MigrationsChecksum returns a checksum of all migrations of a dialect, sqlite or postgres, in hexadecimal digits. Databases
+// that were migrated by sources with equal checksums have the same schema.
+func MigrationsChecksum(dialect string) (string, error) {
+	h := sha256.New()
+	err := fs.WalkDir(migrations, "migrations/"+dialect, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := migrations.ReadFile(path)
+		fmt.Fprintf(h, "%s %d\n", path, len(text))
+		h.Write(text)
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 // newMigrations returns the provider of the migrations.

@@ -2,6 +2,7 @@ package kafkasink_test
 
 import (
 	"context"
+	"crypto/rand"
 	"os"
 	"strconv"
 	"strings"
@@ -82,10 +83,11 @@ func TestShip_real_broker_dies_and_hangs(t *testing.T) {
 func TestDeliver_refused(t *testing.T) {
 	t.Parallel()
 	addr := kafkatest.Shared(t)
-	admin := &kafka.Client{Addr: kafka.TCP(addr), Timeout: 20 * time.Second}
-	settings := kafkaconn.Settings{Brokers: []string{addr}, Topic: "refused", Partitions: 2}
+	admin := &kafka.Client{Addr: kafka.TCP(addr), Timeout: time.Minute}
+	topic := "refused." + rand.Text()
+	settings := kafkaconn.Settings{Brokers: []string{addr}, Topic: topic, Partitions: 2}
 	dir := t.TempDir()
-	s, err := kafkasink.New(kafkasink.Config{Kafka: settings, Dir: dir, Timeout: 5 * time.Second, Logger: quiet})
+	s, err := kafkasink.New(kafkasink.Config{Kafka: settings, Dir: dir, Timeout: time.Minute, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,10 +97,10 @@ func TestDeliver_refused(t *testing.T) {
 		t.Errorf("a missing topic: %v %+v", err, s.Stats())
 	}
 	res, err := admin.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
-		Topic: "refused", NumPartitions: 2, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{{ConfigName: "max.message.bytes", ConfigValue: "700"}},
+		Topic: topic, NumPartitions: 2, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{{ConfigName: "max.message.bytes", ConfigValue: "700"}},
 	}}})
 	if err == nil {
-		err = res.Errors["refused"]
+		err = res.Errors[topic]
 	}
 	if err != nil {
 		t.Fatal(err)

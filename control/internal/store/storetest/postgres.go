@@ -4,96 +4,83 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/testserver"
 )
 
-// postgres is the running server. It listens only on a socket in its own folder.
+// postgres is a running server. It listens only on a socket in its own folder.
 type postgres struct {
-	dir   string
-	stdin io.Closer // its end stops the server, even if this process crashes
-
-	mu          sync.Mutex
-	made, empty int // databases
+	dir  string
+	made atomic.Int64 // databases
 }
 
-var server = sync.OnceValues(start)
+// server is the server that all test processes share.
+var server = sync.OnceValues(func() (*postgres, error) {
+	bin, err := binaries()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := testserver.Server{
+		Name:    "postgres-" + filepath.Base(filepath.Dir(bin)),
+		Prepare: func(dir string) (testserver.Command, error) { return prepareServer(bin, dir) },
+		Ready: func(dir string) error {
+			return (&postgres{dir: dir}).exec(context.Background(), "SELECT 1")
+		},
+	}.Use()
+	if err != nil {
+		return nil, err
+	}
+	s := &postgres{dir: dir}
+	return s, s.dropAbandoned()
+})
 
 func (s *postgres) url(database string) string {
 	return "postgres://postgres@/" + database + "?host=" + url.QueryEscape(s.dir)
 }
 
-// supervise runs the server until its standard input ends, then removes all files.
-const supervise = `cd "$1" || exit 1
-"$2/initdb" -D data -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N >log 2>&1 || { echo initdb failed >>log; read -r _; rm -rf "$1"; exit 1; }
-"$2/postgres" -D data -k "$1" -c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=200 -c shared_buffers=32MB >>log 2>&1 &
-pid=$!
-read -r _
-kill -QUIT $pid
-wait $pid
-cd / && rm -rf "$1"
-`
-
-func start() (*postgres, error) {
-	bin, err := binaries()
-	if err != nil {
-		return nil, err
+// prepareServer creates the server's data. A power failure may lose it, which is faster.
+func prepareServer(bin, dir string) (testserver.Command, error) {
+	run := testserver.Command{
+		Path: filepath.Join(bin, "postgres"),
+		Args: []string{
+			"-D", filepath.Join(dir, "data"), "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
+			"-c", "max_connections=500", "-c", "shared_buffers=64MB", "-c", "max_wal_size=4GB", "-c", "checkpoint_timeout=1h", "-c", "autovacuum_naptime=5min",
+		},
+		Env: []string{"LC_ALL=C.UTF-8"},
 	}
-	dir, err := os.MkdirTemp("", "shortline-pg-")
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command("/bin/sh", "-c", supervise, "sh", dir, bin)
-	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+	create := exec.Command(filepath.Join(bin, "initdb"), "-D", filepath.Join(dir, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+	create.Env = append(os.Environ(), run.Env...)
+	create.Dir = dir
 	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
-		uid, gid, err := unprivileged()
-		if err != nil {
-			return nil, err
+		var err error
+		if run.UID, run.GID, err = unprivileged(); err != nil {
+			return run, err
 		}
-		if err := os.Chown(dir, uid, gid); err != nil {
-			return nil, err
+		if err := os.Chown(dir, run.UID, run.GID); err != nil {
+			return run, err
 		}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+		create.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(run.UID), Gid: uint32(run.GID)}}
 	}
-	s := &postgres{dir: dir}
-	if s.stdin, err = cmd.StdinPipe(); err != nil {
-		return nil, err
+	if out, err := create.CombinedOutput(); err != nil {
+		return run, fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start Postgres: %w", err)
-	}
-	go func() { _ = cmd.Wait() }() // it ends after this process, or its log explains an early exit
-	return s, s.ready()
-}
-
-// ready waits until the server accepts connections.
-func (s *postgres) ready() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
-	defer cancel()
-	for {
-		conn, err := pgx.Connect(ctx, s.url("postgres"))
-		if err == nil {
-			return conn.Close(ctx)
-		}
-		select {
-		case <-ctx.Done():
-			text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
-			s.stdin.Close()
-			return fmt.Errorf("start Postgres: %w; its log: %s", err, text)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	return run, nil
 }
 
 func binaries() (string, error) {
@@ -120,3 +107,108 @@ func unprivileged() (uid, gid int, err error) {
 	}
 	return 0, 0, errors.New("there is no user (postgres, nobody) to run the server as")
 }
+
+// template is the name of the database that others are copied from. Sources with other migrations have another template.
+var template = sync.OnceValues(func() (string, error) {
+	sum, err := store.MigrationsChecksum("postgres")
+	return "template_" + sum[:16], err
+})
+
+// create copies the template, which is much faster than migrating.
+func (s *postgres) create(ctx context.Context) (string, error) {
+	from, err := s.template(ctx)
+	if err != nil {
+		return "", err
+	}
+	name := s.newName("test")
+	return name, s.exec(ctx, "CREATE DATABASE "+name+" TEMPLATE "+from+" STRATEGY FILE_COPY")
+}
+
+// template returns the name of the template, and creates the template unless another process has done so.
+func (s *postgres) template(ctx context.Context) (string, error) {
+	name, err := template()
+	if err != nil {
+		return "", err
+	}
+	conn, err := pgx.Connect(ctx, s.url("postgres"))
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close(ctx) // releases the lock
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtext('template'))"); err != nil {
+		return "", err
+	}
+	var exists bool
+	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&exists); err != nil || exists {
+		return name, err
+	}
+	// Under another name first, because a process that is killed here would leave half a template.
+	unfinished := s.newName("test")
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+unfinished); err != nil {
+		return "", err
+	}
+	if err := prepare(s.url(unfinished)); err != nil {
+		return "", err
+	}
+	_, err = conn.Exec(ctx, "ALTER DATABASE "+unfinished+" RENAME TO "+name)
+	return name, err
+}
+
+func (s *postgres) createEmpty(ctx context.Context) (string, error) {
+	name := s.newName("test_empty")
+	return name, s.exec(ctx, "CREATE DATABASE "+name)
+}
+
+// newName returns the name of a new database. It has the process ID, so that later processes find abandoned databases.
+func (s *postgres) newName(kind string) string {
+	return fmt.Sprintf("%s_%d_%d", kind, os.Getpid(), s.made.Add(1))
+}
+
+var ofProcess = regexp.MustCompile(`^test(?:_empty)?_(\d+)_\d+$`)
+
+// dropAbandoned drops the databases of processes that were killed before they could drop them.
+func (s *postgres) dropAbandoned() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.url("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	rows, err := conn.Query(ctx, "SELECT datname FROM pg_database WHERE datname LIKE 'test%'")
+	if err != nil {
+		return err
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		m := ofProcess.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		pid, err := strconv.Atoi(m[1])
+		if err != nil || pid == os.Getpid() || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			continue
+		}
+		// Another process may be dropping it at the same time.
+		if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil && !strings.Contains(err.Error(), "concurrently") {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *postgres) exec(ctx context.Context, sql string) error {
+	conn, err := pgx.Connect(ctx, s.url("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, sql)
+	return err
+}
+
+// patience is the deadline of one operation on the server. It only has to be longer than anything takes on a busy machine.
+const patience = 5 * time.Minute

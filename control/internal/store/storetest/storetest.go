@@ -1,8 +1,8 @@
 // Package storetest opens stores for tests: a new, empty one each time, in either dialect.
 //
-// The first test that needs Postgres starts a server for its test binary. The server and its files disappear when the
-// binary ends, however it ends. Without the server's programs these tests are skipped with the reason, or fail if the
-// environment has CI=true.
+// All test processes share one Postgres server (package testserver), in which each test has a database of its own. Roles
+// belong to the whole server, so a test that creates one gives it a name of its own and drops it. Without the server's
+// programs these tests are skipped with the reason, or fail if the environment has CI=true.
 package storetest
 
 import (
@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -30,7 +28,7 @@ func Open(t testing.TB) *store.Store {
 // SQLiteURL creates a SQLite file with the current schema in a temporary folder and returns its address.
 func SQLiteURL(t testing.TB) string {
 	t.Helper()
-	schema, err := template()
+	schema, err := sqliteTemplate()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,9 +39,9 @@ func SQLiteURL(t testing.TB) string {
 	return "sqlite:" + path
 }
 
-// template returns an empty SQLite file with the current schema. Copying it is much faster than migrating: with the race
+// sqliteTemplate returns an empty SQLite file with the current schema. Copying it is much faster than migrating: with the race
 // detector, the migrations take 1.8 s.
-var template = sync.OnceValues(func() ([]byte, error) {
+var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "shortline-template-")
 	if err != nil {
 		return nil, err
@@ -59,7 +57,7 @@ var template = sync.OnceValues(func() ([]byte, error) {
 // prepare migrates an empty database that others are copied from. It deletes the row of config_head, which identifies a
 // database. Each copy then gets a row of its own when a store opens it.
 func prepare(url string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	st, err := store.Open(ctx, store.Config{URL: url, MaxConns: 2})
 	if err != nil {
@@ -114,14 +112,14 @@ func database(t testing.TB, create func(*postgres, context.Context) (name string
 		}
 		t.Skipf("needs Postgres: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	name, err := create(s, ctx)
 	if err != nil {
 		t.Fatalf("create a database: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := s.exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Logf("drop database: %v", err)
@@ -148,7 +146,7 @@ func open(t testing.TB, cfg store.Config) *store.Store {
 	cfg.BaseURL = "https://sho.rt"
 	cfg.Trash = 30 * 24 * time.Hour
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	s, err := store.Open(ctx, cfg)
 	if err != nil {
@@ -160,39 +158,4 @@ func open(t testing.TB, cfg store.Config) *store.Store {
 		}
 	})
 	return s
-}
-
-// create copies the template, which is much faster than migrating.
-func (s *postgres) create(ctx context.Context) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.made == 0 {
-		if err := s.exec(ctx, "CREATE DATABASE template_shortline"); err != nil {
-			return "", err
-		}
-		if err := prepare(s.url("template_shortline")); err != nil {
-			return "", err
-		}
-	}
-	s.made++
-	name := fmt.Sprintf("test_%d", s.made)
-	return name, s.exec(ctx, "CREATE DATABASE "+name+" TEMPLATE template_shortline STRATEGY FILE_COPY")
-}
-
-func (s *postgres) createEmpty(ctx context.Context) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.empty++
-	name := fmt.Sprintf("empty_%d", s.empty)
-	return name, s.exec(ctx, "CREATE DATABASE "+name)
-}
-
-func (s *postgres) exec(ctx context.Context, sql string) error {
-	conn, err := pgx.Connect(ctx, s.url("postgres"))
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, sql)
-	return err
 }

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testserver"
 )
 
 // library is where deploy/dev/parts puts the engine, below the user's cache folder.
@@ -121,25 +123,33 @@ func (s *Server) URL(database string) string { return s.url + "/" + database }
 // NativeURL is like URL, for the native protocol.
 func (s *Server) NativeURL(database string) string { return s.native + "/" + database }
 
-// Database creates an empty database on a server that all tests of the process share, and returns its URL.
+// Database creates an empty database on a server that all test processes share (package testserver), and returns its URL. The
+// database is dropped after the test.
 func Database(t testing.TB) string {
 	t.Helper()
-	s := ofProcess(t)
+	s := common(t)
 	url, err := s.Database(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if _, err := s.Ask(context.Background(), "DROP DATABASE IF EXISTS "+databaseOf(url)+" SYNC"); err != nil {
+			t.Logf("drop the ClickHouse database: %v", err)
+		}
+	})
 	return url
 }
 
 // NativeDatabase is like Database, with the URL of the native protocol.
 func NativeDatabase(t testing.TB) string {
 	t.Helper()
-	url := Database(t)
-	return ofProcess(t).NativeURL(url[strings.LastIndexByte(url, '/')+1:])
+	return common(t).NativeURL(databaseOf(Database(t)))
 }
 
-func ofProcess(t testing.TB) *Server {
+func databaseOf(url string) string { return url[strings.LastIndexByte(url, '/')+1:] }
+
+// common returns the server that all test processes share. Tests must neither kill nor pause it.
+func common(t testing.TB) *Server {
 	t.Helper()
 	lookFor(t)
 	s, err := shared()
@@ -149,11 +159,48 @@ func ofProcess(t testing.TB) *Server {
 	return s
 }
 
-// shared ends with the process, and its folder is removed with it.
 var shared = sync.OnceValues(func() (*Server, error) {
-	s := &Server{lib: path()}
-	return s, s.start()
+	program, err := testkit.Program("test/chd")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := testserver.Server{
+		Name: "clickhouse-" + filepath.Base(filepath.Dir(path())) + "-" + filepath.Base(filepath.Dir(program)), // both versions
+		Prepare: func(dir string) (testserver.Command, error) {
+			args := []string{"-listen", "127.0.0.1:0", "-native", "127.0.0.1:0", "-data", filepath.Join(dir, "data"), "-lib", path()}
+			return testserver.Command{Path: program, Args: args}, nil
+		},
+		Ready: func(dir string) error {
+			s, err := running(dir)
+			if err == nil {
+				_, err = s.Ask(context.Background(), "SELECT 1")
+			}
+			return err
+		},
+	}.Use()
+	if err != nil {
+		return nil, err
+	}
+	return running(dir)
 })
+
+var (
+	httpURL   = regexp.MustCompile(`(?m)^http://\S+$`)
+	nativeURL = regexp.MustCompile(`(?m)^clickhouse://\S+$`)
+)
+
+// running reads the addresses that a shared server has printed.
+func running(dir string) (*Server, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{url: string(httpURL.Find(text)), native: string(nativeURL.Find(text))}
+	if s.url == "" || s.native == "" {
+		return nil, errors.New("ClickHouse has not printed its addresses yet")
+	}
+	return s, nil
+}
 
 // lookFor returns the path of the engine.
 func lookFor(t testing.TB) string {
