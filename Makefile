@@ -2,27 +2,12 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-MODULES  = shared edge control control/cmd/standalone deploy/grafana/generate test/acme test/chd test/kafka test/observe test/browser test/harness test/deploy
-LDFLAGS  = -s -w -X github.com/shortline/shortline/shared/ops.Version=$(VERSION)
-# All programs resolve names with Go's own resolver. Because of the same tags, control and standalone also share most
-# compiled packages, which saves a minute of `make build`.
-TAGS     = -tags netgo,osusergo
-# The WebP encoder is C code. Static linking lets control run on any distribution.
-STATIC   = $(if $(filter Linux,$(shell uname -s)),-linkmode external -extldflags "-static")
-# The compiler inlines an edge's code by a profile of redirects. edgebench -profile writes a new one.
-PROFILE  = $(CURDIR)/edge/bench/edge.pgo
+MODULES  = shared edge control control/cmd/standalone deploy/grafana/generate test/acme test/chd test/kafka test/observe test/browser test/harness test/run test/deploy
 CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
 DATA_DIR ?= $(CURDIR)/data
 export DATA_DIR
 # Input of make prose. Licence texts are excluded, because they are not ours.
 PROSE    = $(wildcard *.md) docs test/README.md edge shared control test deploy .ci/tools/licences
-
-# Packages of the control plane that start goroutines. In the others, the race detector finds nothing and slows down password
-# hashing and databases by a factor of ten.
-RACY = $(addprefix ./internal/,certs platform/auth platform/clocks platform/httpserver platform/mail platform/outbound clicks/ingest/... clicks/report clicks/shards \
-	clicks/analytics/replicated clicks/analytics/sharded manage/domains/... manage/pages manage/screening manage/webhooks fleet/... app)
-# Tests of these packages that measure time or memory, or repeat something very often. They run without the race detector.
-LONG = TestLogin_tells_nothing_by_its_time|TestKey_near_misses_cost_a_look_up|TestArch3_|TestMany_receivers|TestRun_catches_up_in_bounded_memory
 
 .DEFAULT_GOAL := help
 
@@ -42,39 +27,32 @@ dev: ## serve the console's sources with hot reload, for a standalone that runs 
 	@deploy/dev/web dev
 
 build: compiler web ## build bin/edge, bin/control and bin/standalone, each with its licences
-	@mkdir -p bin
-	cd edge && CGO_ENABLED=0 $(GO) build -trimpath -pgo=$(PROFILE) -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/...
-	cd control && CGO_ENABLED=1 $(GO) build -trimpath $(TAGS) -ldflags '$(LDFLAGS) $(STATIC)' -o ../bin/ ./cmd/control
+	VERSION=$(VERSION) deploy/dev/program edge bin/edge
+	VERSION=$(VERSION) deploy/dev/program control bin/control
 	$(MAKE) build-standalone
 	cd .ci/tools && GOWORK=off $(GO) run ./licences -texts $(CURDIR)/bin
 
 build-standalone: compiler web
-	@mkdir -p bin
-	cd control/cmd/standalone && $(GO) build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/standalone .
+	VERSION=$(VERSION) deploy/dev/program standalone bin/standalone
 
-test: ## run all tests, with the real servers that they need
-	@deploy/dev/parts
-	@test/observe/parts
-	@deploy/dev/web
-	@set -e; for m in shared edge; do echo "== $$m, with the race detector"; (cd $$m && $(GO) test -race -timeout 15m ./...); done
-	@echo "== control" && cd control && $(GO) test -p 3 -timeout 25m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACY))")
-	@echo "== control, concurrent packages, with the race detector" && cd control && $(GO) test -race -short -timeout 15m $(RACY)
-	@echo "== control, concurrent packages, long tests" && cd control && $(GO) test -timeout 15m -run '$(LONG)' $(RACY)
-# These tests build the programs that they run. Go's test cache does not track those programs; -count=1 disables it.
-	@echo "== control/cmd/standalone" && cd control/cmd/standalone && $(GO) test -count=1 -timeout 25m ./...
-	@echo "== test/acme" && cd test/acme && GOWORK=off $(GO) test -race -timeout 10m ./...
-	@echo "== test/observe" && cd test/observe && $(GO) test -count=1 -timeout 15m ./...
-	@echo "== test/browser" && cd test/browser && $(GO) test -count=1 -timeout 25m ./...
-	@echo "== deploy/grafana/generate" && cd deploy/grafana/generate && $(GO) test ./...
-	@echo "== test/deploy" && cd test/deploy && GOWORK=off $(GO) test -count=1 -timeout 20m ./...
-	@echo "== test/harness, the short experiments" && cd test/harness && $(GO) test -count=1 -short -timeout 25m ./...
+test: ## run the tests that every commit must pass, with the real servers that they need
+	@$(GO) run ./test/run test
 
+quick: ## test what the uncommitted change can affect, or the last commit, in about three minutes
+	@$(GO) run ./test/run quick
+
+proof: ## run everything that a release must show, which takes many hours; goes on where it was interrupted
+	@$(GO) run ./test/run proof
+
+# -trimpath makes results in the build cache independent of the folder of the checkout.
+check: export GOFLAGS = -trimpath -buildvcs=false
 check: ## check format, length, vet, staticcheck, each module alone; commit messages, prose, licences, known vulnerabilities
 	@out=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
 	@.ci/commits
+	@.ci/sources
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
 	@$(CACHE)/bin/revive -config .ci/revive.toml -exclude control/internal/console/web/... $(addsuffix /...,$(MODULES))
-	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) build -o /dev/null ./... && GOWORK=off $(GO) vet ./... && GOWORK=off $(CACHE)/bin/staticcheck ./...); done
+	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) vet -tags proof ./... && GOWORK=off $(CACHE)/bin/staticcheck -tags proof ./...); done
 # These tests read the sources and need no servers. Here, they fail in seconds instead of half an hour into make test.
 	@cd shared && $(GO) test -run TestImports .
 	@cd control && $(GO) test -run TestImports .
@@ -161,4 +139,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run web dev build build-standalone test check prose bench guard fuzz e2e e2e-cluster sim combinations load docs geo up up-fleet down compiler
+.PHONY: help run web dev build build-standalone test quick proof check prose bench guard fuzz e2e e2e-cluster sim combinations load docs geo up up-fleet down compiler

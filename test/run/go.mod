@@ -1,0 +1,7 @@
+module github.com/shortline/shortline/test/run
+
+go 1.26.0
+
+require github.com/shortline/shortline/shared v0.0.0
+
+replace github.com/shortline/shortline/shared => ../../shared
