@@ -10,6 +10,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/shortline/shortline/shared/kafkatest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func client(b *kafkatest.Broker, timeout time.Duration) *kafka.Client {
@@ -81,7 +82,7 @@ func TestStart_says_what_is_wrong(t *testing.T) {
 
 func TestVersion_is_the_one_that_is_fetched(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../test/kafka/pom.xml")
+	text, err := os.ReadFile(testkit.Source(t, "test/kafka/pom.xml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,17 +96,11 @@ func TestVersion_is_the_one_that_is_fetched(t *testing.T) {
 
 func tryUntilDone(t *testing.T, f func() error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	for tick := time.NewTicker(20 * time.Millisecond); ; {
-		err := f()
-		if err == nil {
-			return
+	var err error
+	t.Cleanup(func() {
+		if err != nil {
+			t.Log(err)
 		}
-		select {
-		case <-ctx.Done():
-			t.Fatal(err)
-		case <-tick.C:
-		}
-	}
+	})
+	testkit.Eventually(t, "it succeeds", func() bool { err = f(); return err == nil })
 }

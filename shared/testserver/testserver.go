@@ -160,25 +160,26 @@ func Stop() error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(locks))
 	for i, name := range locks {
-		wg.Go(func() {
-			dir := strings.TrimSuffix(name, aliveSuffix)
-			if !running(dir) {
-				return
-			}
-			if err := os.Remove(filepath.Join(dir, usedFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
-				errs[i] = err
-				return
-			}
-			for deadline := time.Now().Add(patience); running(dir); time.Sleep(10 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					errs[i] = fmt.Errorf("server %s for tests does not end", filepath.Base(dir))
-					return
-				}
-			}
-		})
+		wg.Go(func() { errs[i] = stop(strings.TrimSuffix(name, aliveSuffix)) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// stop ends one server. A process that starts to use it meanwhile keeps it.
+func stop(dir string) error {
+	if !running(dir) {
+		return nil
+	}
+	if err := os.Remove(filepath.Join(dir, usedFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for deadline := time.Now().Add(patience); running(dir); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("server %s for tests does not end", filepath.Base(dir))
+		}
+	}
+	return nil
 }
 
 // running reports whether the keeper of the server lives.

@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
+	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,19 +65,16 @@ func (r *testRun) build(ctx context.Context, clocks bool) error {
 	})
 }
 
-// checksums adds a checksum of each file and folder in the root to the environment of the tests. See testkit.Source.
+// checksums adds checksums of the sources to the environment of the tests: of everything, of each file and folder in the root,
+// and of each file and folder in those. See testkit.Source.
 func (r *testRun) checksums(ctx context.Context) error {
 	files, err := r.files(ctx)
 	if err != nil {
 		return err
 	}
 	slices.Sort(files)
-	sums := map[string]io.Writer{}
+	sums := map[string]hash.Hash{}
 	for _, name := range files {
-		first, _, _ := strings.Cut(name, "/")
-		if sums[first] == nil {
-			sums[first] = sha256.New()
-		}
 		text, err := os.ReadFile(filepath.Join(r.root, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // deleted, but not in the index yet
@@ -85,14 +82,17 @@ func (r *testRun) checksums(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(sums[first], "%s %d\n", name, len(text))
-		if _, err := sums[first].Write(text); err != nil {
-			return err
+		sum := sha256.Sum256(text)
+		first, _, _ := strings.Cut(name, "/")
+		for _, variable := range slices.Compact([]string{testkit.SourceVariable(""), testkit.SourceVariable(first), testkit.SourceVariable(name)}) {
+			if sums[variable] == nil {
+				sums[variable] = sha256.New()
+			}
+			fmt.Fprintf(sums[variable], "%s %x\n", name, sum) // a hash accepts everything
 		}
 	}
-	for name, sum := range sums {
-		text := hex.EncodeToString(sum.(interface{ Sum([]byte) []byte }).Sum(nil))
-		r.env = append(r.env, testkit.SourceVariable(name)+"="+text)
+	for variable, sum := range sums {
+		r.env = append(r.env, variable+"="+hex.EncodeToString(sum.Sum(nil)))
 	}
 	return nil
 }

@@ -102,10 +102,10 @@ func (t *times) within(packages []string, most float64) (chosen, left []string) 
 type importGraph struct {
 	folder map[string]string   // of a package, relative to the root
 	deps   map[string][]string // of the tests of a package, with the package itself
-	source map[string][]string // first parts of the paths that the tests of a package pass to testkit.Source
+	source map[string][]string // the paths that the tests of a package pass to testkit.Source
 }
 
-var sourceCall = regexp.MustCompile(`testkit\.Source\(\w+, "([^"/]+)`)
+var sourceCall = regexp.MustCompile(`testkit\.Source\([\w.]+, "([^"]*)"`)
 
 func (r *testRun) graph(ctx context.Context) (*importGraph, error) {
 	g := &importGraph{folder: map[string]string{}, deps: map[string][]string{}, source: map[string][]string{}}
@@ -149,16 +149,17 @@ func (r *testRun) graph(ctx context.Context) (*importGraph, error) {
 
 // affected returns the packages whose tests a change of the files can affect.
 func (g *importGraph) affected(files []string) (packages []string) {
-	changed, first := map[string]bool{}, map[string]bool{}
+	changed := map[string]bool{}
 	for _, name := range files {
-		part, _, _ := strings.Cut(name, "/")
-		first[part] = true
 		changed[g.owner(name)] = true
+	}
+	inside := func(folder string) bool {
+		return slices.ContainsFunc(files, func(name string) bool { return folder == "" || name == folder || strings.HasPrefix(name, folder+"/") })
 	}
 	delete(changed, "")
 	for pkg, deps := range g.deps {
 		hit := slices.ContainsFunc(deps, func(d string) bool { return changed[d] }) ||
-			slices.ContainsFunc(g.source[pkg], func(part string) bool { return first[part] })
+			slices.ContainsFunc(g.source[pkg], inside)
 		if hit {
 			packages = append(packages, pkg)
 		}

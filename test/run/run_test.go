@@ -2,10 +2,16 @@ package main
 
 import (
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const sample = `{"Action":"start","Package":"github.com/shortline/shortline/shared/a"}
@@ -116,4 +122,44 @@ func TestSeconds(t *testing.T) {
 			t.Errorf("%v: %s, want %s", d, got, want)
 		}
 	}
+}
+
+// A test that reads a file outside its module names it with testkit.Source. Otherwise, Go's test cache does not notice that
+// the file has changed, and reports an old result.
+func TestFiles_outside_a_module_are_named(t *testing.T) {
+	t.Parallel()
+	outside := regexp.MustCompile(`["` + "`" + `]((\.\./)+)[a-zA-Z.]`)
+	root := testkit.Source(t, "")
+	for _, m := range modules {
+		dir := filepath.Join(root, m.dir)
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, "_test.go") || moduleOf(project+slash(root, filepath.Dir(path))).dir != m.dir {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			up := strings.Count(slash(dir, path), "/")
+			for i, line := range strings.Split(string(text), "\n") {
+				for _, found := range outside.FindAllStringSubmatch(line, -1) {
+					if strings.Count(found[1], "../") > up && !strings.Contains(line, "etc/passwd") {
+						t.Errorf("%s:%d reads a file outside its module; use testkit.Source: %s", slash(root, path), i+1, strings.TrimSpace(line))
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func slash(base, path string) string {
+	name, err := filepath.Rel(base, path)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return filepath.ToSlash(name)
 }
