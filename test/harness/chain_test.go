@@ -49,7 +49,7 @@ func (c *chain) newLink(in *fleet.API) fleet.Link {
 func (c *chain) served() {
 	c.t.Helper()
 	for _, e := range c.Edges {
-		testkit.Within(c.t, 10*time.Second, e.Name+" serves all links", func() bool { return e.Metric("shortline_edge_links") == float64(len(c.links)) })
+		testkit.Eventually(c.t, e.Name+" serves all links", func() bool { return e.Metric("shortline_edge_links") == float64(len(c.links)) })
 	}
 }
 
@@ -70,11 +70,11 @@ func (c *chain) reported() {
 		}
 		return sum
 	}
-	testkit.Within(c.t, 30*time.Second, "the click counters of the links reach "+strconv.Itoa(total), func() bool { return counted() >= total })
+	testkit.Eventually(c.t, "the click counters of the links reach "+strconv.Itoa(total), func() bool { return counted() >= total })
 	drift := counted() - total
 	reports := 0
 	// An answer may be two seconds old, and a program that has just restarted may still be slow.
-	testkit.Within(c.t, time.Minute, "the reports of the links reach "+strconv.Itoa(total), func() bool {
+	testkit.Eventually(c.t, "the reports of the links reach "+strconv.Itoa(total), func() bool {
 		reports = 0
 		for _, l := range c.links {
 			n, err := c.api.Report(l.ID)
@@ -112,8 +112,8 @@ type chaos struct {
 	do   func()
 }
 
-// pause sleeps for a random time between half and one and a half of d.
-func pause(d time.Duration) { time.Sleep(d/2 + rand.N(d)) }
+// pause waits for a random time between half and one and a half of d, the time that a fault lasts or the distance of faults.
+func pause(d time.Duration) { fleet.Hold(d/2 + rand.N(d)) }
 
 func (c *chain) killAndRestart(p *fleet.Process, away time.Duration) func() {
 	return func() {

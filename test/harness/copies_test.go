@@ -3,7 +3,6 @@ package harness_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,11 +27,11 @@ func startSpread(t *testing.T, cfg fleet.Config, links int) *chain {
 	t.Helper()
 	if len(cfg.Shards) == 0 {
 		c := startChain(t, cfg, links)
-		inSync(t, c.Fleet, time.Minute)
+		inSync(t, c.Fleet)
 		return c
 	}
 	c := startChain(t, cfg, 0)
-	inSync(t, c.Fleet, time.Minute)
+	inSync(t, c.Fleet)
 	// A workspace is assigned to a shard when it first needs one.
 	if _, err := c.api.Report(c.newLink(c.api).ID); err != nil {
 		t.Fatal(err)
@@ -53,7 +52,7 @@ func startSpread(t *testing.T, cfg fleet.Config, links int) *chain {
 // open lets new workspaces be assigned to a shard.
 func (c *chain) open(shard string) {
 	c.t.Helper()
-	testkit.Within(c.t, time.Minute, "the shard "+shard+" is open", func() bool {
+	testkit.Eventually(c.t, "the shard "+shard+" is open", func() bool {
 		out, err := c.Command("open-shard", shard).CombinedOutput()
 		return err == nil && strings.Contains(string(out), "can be assigned to "+shard)
 	})
@@ -72,41 +71,32 @@ func (c *chain) workspace() (*fleet.API, string) {
 // anyEngine returns one of the ClickHouse servers.
 func (c *chain) anyEngine() *fleet.Engine { return c.Engines[rand.IntN(len(c.Engines))] }
 
-// writers are the processes that write clicks to the servers.
-func (c *chain) writers() []*fleet.Node { return slices.Concat(c.Controls, c.Ingesters) }
-
 // copied reports whether shards have several servers.
 func copied(f *fleet.Fleet) bool { return len(f.Everything()) > 1 }
 
 // inSync waits until all servers of all shards are in sync, and returns how long that took. A server that has just failed may be
 // put out of sync a moment later, so they must be in sync for some seconds.
-func inSync(t *testing.T, f *fleet.Fleet, within time.Duration) time.Duration {
+func inSync(t *testing.T, f *fleet.Fleet) time.Duration {
 	t.Helper()
 	if !copied(f) {
 		return 0
 	}
-	const calm = 3 * time.Second
-	began := time.Now()
-	since, text := time.Time{}, []byte(nil)
-	for time.Since(began) < within+calm {
+	began, since := time.Now(), time.Time{}
+	testkit.Eventually(t, "all servers are in sync", func() bool {
 		out, err := f.Command("shards").CombinedOutput()
-		text = out
 		in := err == nil
 		for _, e := range f.Engines {
 			in = in && strings.Contains(string(out), e.Address()+": in sync for")
 		}
-		switch {
-		case !in:
+		if !in {
 			since = time.Time{}
-		case since.IsZero():
+		} else if since.IsZero() {
 			since = time.Now()
-		case time.Since(since) > calm:
-			return since.Sub(began)
 		}
-		time.Sleep(500 * time.Millisecond)
-	}
-	t.Fatalf("not all servers are in sync after %v:\n%s", within, text)
-	return 0
+		fleet.Hold(500 * time.Millisecond) // the pace of the commands
+		return in && time.Since(since) > 3*time.Second
+	})
+	return since.Sub(began)
 }
 
 // same checks that the servers of each shard have the same clicks. None may arrive meanwhile.
@@ -115,7 +105,7 @@ func same(t *testing.T, f *fleet.Fleet) {
 	if !copied(f) {
 		return
 	}
-	inSync(t, f, 3*time.Minute)
+	inSync(t, f)
 	out, err := f.Command("verify-replicas").CombinedOutput()
 	if err != nil {
 		t.Errorf("verify-replicas: %v\n%s", err, out)

@@ -9,39 +9,38 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/faultproxy"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG12 changes links through the API under a load of RATE requests a second and polls every edge until it serves the
-// change: within a second, or within three seconds over a slow network with repeated disconnects. An edge that reports
-// the change's revision must serve the change at once.
+// TestG12 changes links through the API under load and polls every edge until it serves the change, also over a slow network
+// with repeated disconnects. An edge that reports the change's revision must serve the change at once. For a release, changes
+// arrive within a second, or within three over the slow network, at RATE requests a second.
 func TestG12_a_change_is_everywhere_within_a_second(t *testing.T) {
-	lasts := long(t, 4*time.Second)
+	lasts := long(t, testkit.Size(0, 5*time.Minute))
+	if lasts == 0 {
+		t.Parallel() // nothing is measured
+	}
 	c := startChain(t, fleet.Config{Edges: 3, Controls: 1}, 20)
 	crowd := newCrowd(t)
-	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 24, Rate: float64(rate(t, 600))}, func() {
-		near := makeChanges(c, lasts, "near")
-		near.report("on a fast network", time.Second)
+	visits := rate(t, testkit.Size(300, 9000))
+	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 24, Rate: float64(visits)}, func() {
+		makeChanges(c, lasts, "near").report("on a fast network", testkit.Size(0, time.Second))
 		c.PlaneProxy.Set(faultproxy.Fault{Latency: 200 * time.Millisecond})
 		over, cut := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(cut)
-			for {
-				select {
-				case <-over:
-					return
-				case <-time.After(2 * time.Second):
-					c.PlaneProxy.Cut()
-				}
+			for fleet.HoldUnless(over, 2*time.Second) {
+				c.PlaneProxy.Cut()
 			}
 		}()
 		far := makeChanges(c, lasts, "far")
 		close(over)
 		<-cut
 		c.PlaneProxy.Set(faultproxy.Fault{})
-		far.report("with 200 ms of latency and a disconnect every 2 s", 3*time.Second)
+		far.report("with 200 ms of latency and a disconnect every 2 s", testkit.Size(0, 3*time.Second))
 	})
 	t.Logf("load: %v", r)
 	c.verdict(crowd, r)
@@ -56,6 +55,7 @@ type changes struct {
 	early int64           // times that an edge reported the revision and served the old state
 }
 
+// report logs the delays, and checks them unless limit is 0.
 func (ch *changes) report(where string, limit time.Duration) {
 	t, took := ch.c.t, ch.took
 	t.Helper()
@@ -63,7 +63,7 @@ func (ch *changes) report(where string, limit time.Duration) {
 	p99 := percentile(took, 0.99)
 	t.Logf("%s: delay of %d changes at the slowest of three edges: p50 %s p99 %s max %s; %d times an edge reported a revision without serving its change",
 		where, len(took), percentile(took, 0.5).Round(time.Millisecond), p99.Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), ch.early)
-	if p99 > limit {
+	if limit > 0 && p99 > limit {
 		t.Errorf("%s: p99 of the delay is %v", where, p99)
 	}
 	if ch.early > 0 {
@@ -71,14 +71,14 @@ func (ch *changes) report(where string, limit time.Duration) {
 	}
 }
 
-// makeChanges runs four users who change links for a while: destination, status, test, weights and rules.
+// makeChanges runs four users who each change all about a link, again and again for a while: destination, status, test, weights and rules.
 func makeChanges(c *chain, lasts time.Duration, name string) *changes {
 	ch := &changes{c: c}
 	var owners sync.WaitGroup
 	end := time.Now().Add(lasts)
 	for w := range 4 {
 		owners.Go(func() {
-			for n := 0; time.Now().Before(end); n++ {
+			for n := 0; n == 0 || time.Now().Before(end); n++ {
 				ch.life(fmt.Sprintf("%s-%d-%d", name, w, n))
 			}
 		})
@@ -121,26 +121,20 @@ func (ch *changes) life(slug string) {
 }
 
 // everywhere waits until every edge gives the expected answer. It returns the delay of the slowest edge, and how many
-// answers were wrong although the edge had the revision. A change that does not arrive within half a minute fails the
-// test.
+// answers were wrong although the edge had the revision.
 func everywhere(c *chain, slug string, revision int64, status int, location string) (took time.Duration, early int64) {
+	c.t.Helper()
 	began := time.Now()
 	for _, e := range c.Edges {
-		for {
+		testkit.Eventually(c.t, fmt.Sprintf("%s answers %d %s for %s", e.Name, status, location, slug), func() bool {
 			has := e.Metric("shortline_edge_revision") // read before the link is requested
 			got, to, err := follow(e.Addr, slug)
-			if err == nil && got == status && to == location {
-				break
-			}
-			if err == nil && has >= float64(revision) {
+			served := err == nil && got == status && to == location
+			if err == nil && !served && has >= float64(revision) {
 				early++
 			}
-			if time.Since(began) > 30*time.Second {
-				c.t.Errorf("%s answers %d %q %v for %s after 30 s, want %d %q", e.Name, got, to, err, slug, status, location)
-				break
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
+			return served
+		})
 	}
 	return time.Since(began), early
 }

@@ -4,8 +4,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +16,7 @@ import (
 // present returns the certificate that an edge presents for a host name, if visitors trust it.
 func present(addr, host string, roots *x509.CertPool, sessions tls.ClientSessionCache) (leaf *x509.Certificate, resumed bool, err error) {
 	cfg := &tls.Config{ServerName: host, RootCAs: roots, ClientSessionCache: sessions}
-	c, err := tls.DialWithDialer(&net.Dialer{Timeout: 5 * time.Second}, "tcp", addr, cfg)
+	c, err := tls.Dial("tcp", addr, cfg)
 	if err != nil {
 		return nil, false, err
 	}
@@ -40,25 +38,19 @@ func present(addr, host string, roots *x509.CertPool, sessions tls.ClientSession
 }
 
 // TestTLS_fleet adds custom domains to two control planes and three edges, with Pebble as the certificate authority, which
-// asks the edges on three addresses. A new certificate serves visitors at all edges within two seconds after it was issued.
+// asks the edges on three addresses. A new certificate serves visitors at all edges, for a release within two seconds after it
+// was issued.
 // Edges that restart while authority, database and control planes are down serve the same certificates. N is the
 // number of domains.
 func TestTLS_fleet(t *testing.T) {
-	domains := count(t, 5)
-	_, plainPort, _ := net.SplitHostPort(testkit.FreeAddr(t))
-	_, securePort, _ := net.SplitHostPort(testkit.FreeAddr(t))
-	number := func(s string) int {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	ca := acmetest.Start(t, acmetest.Config{HTTPPort: number(plainPort), TLSPort: number(securePort), Strict: true, NonceReject: 10})
+	t.Parallel()
+	domains := count(t, testkit.Size(2, 5))
+	plainPort, securePort := portOf(t, testkit.FreeAddr(t)), portOf(t, testkit.FreeAddr(t))
+	ca := acmetest.Start(t, acmetest.Config{HTTPPort: plainPort, TLSPort: securePort, Strict: true, NonceReject: 10})
 	hosts := []string{"127.0.0.2", "127.0.0.3", "127.0.0.4"}
 	var plain, secure []string
 	for _, h := range hosts {
-		plain, secure = append(plain, net.JoinHostPort(h, plainPort)), append(secure, net.JoinHostPort(h, securePort))
+		plain, secure = append(plain, fmt.Sprintf("%s:%d", h, plainPort)), append(secure, fmt.Sprintf("%s:%d", h, securePort))
 	}
 	ca.SetA("edge.sho.rt", hosts...)
 	ca.SetA("sho.rt", hosts...)
@@ -69,7 +61,7 @@ func TestTLS_fleet(t *testing.T) {
 			"ACME_CA_FILE=" + ca.RootFile, "RESOLVERS=" + ca.DNS, "EDGE_HOSTNAME=edge.sho.rt"},
 	})
 	roots := ca.Roots()
-	testkit.Within(t, time.Minute, "the service's own host has its certificate", func() bool { return ca.Issued() == 1 })
+	testkit.Eventually(t, "the service's own host has its certificate", func() bool { return ca.Issued() == 1 })
 	admin := f.Controls[0].Login(t)
 	first := map[string]*x509.Certificate{}
 	var worst time.Duration
@@ -87,10 +79,10 @@ func TestTLS_fleet(t *testing.T) {
 			t.Fatalf("%s: %+v", host, d)
 		}
 		verified, before := time.Now(), ca.Issued()
-		testkit.Within(t, time.Minute, "Pebble issues the certificate of "+host, func() bool { return ca.Issued() > before })
+		testkit.Eventually(t, "Pebble issues the certificate of "+host, func() bool { return ca.Issued() > before })
 		issued := time.Now()
 		for _, addr := range secure {
-			testkit.Within(t, time.Minute, addr+" presents the certificate of "+host, func() bool {
+			testkit.Eventually(t, addr+" presents the certificate of "+host, func() bool {
 				leaf, _, err := present(addr, host, roots, nil)
 				first[host] = leaf
 				return err == nil
@@ -101,7 +93,7 @@ func TestTLS_fleet(t *testing.T) {
 		worst = max(worst, all)
 	}
 	t.Logf("the slowest of %d certificates was at all edges %v after it was issued", domains, worst.Round(time.Millisecond))
-	if worst > 2*time.Second {
+	if worst > testkit.Size(time.Hour, 2*time.Second) {
 		t.Errorf("a certificate took %v from its issuance to all edges, want at most 2 s", worst)
 	}
 	if got := ca.Issued(); got != domains+1 {

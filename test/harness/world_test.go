@@ -3,6 +3,7 @@ package harness_test
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/test/harness/clickstore"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 	"github.com/shortline/shortline/test/harness/plane"
@@ -22,7 +24,6 @@ type crowd struct {
 	t    *testing.T
 	log  *truth.Log
 	next int // number of the first client of the next run
-	stop func() *load.Result
 }
 
 func newCrowd(t *testing.T) *crowd {
@@ -35,7 +36,7 @@ func newCrowd(t *testing.T) *crowd {
 }
 
 // start begins a run. stop ends it and returns its result.
-func (c *crowd) start(cfg load.Config) {
+func (c *crowd) start(cfg load.Config) (stop func() *load.Result) {
 	cfg.Log, cfg.First = c.log, c.next
 	if cfg.Clients == 0 {
 		cfg.Clients = 8
@@ -44,18 +45,26 @@ func (c *crowd) start(cfg load.Config) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan *load.Result, 1)
 	go func() { done <- load.Run(ctx, cfg) }()
-	c.stop = sync.OnceValue(func() *load.Result {
+	stop = sync.OnceValue(func() *load.Result {
 		cancel()
 		return <-done
 	})
-	c.t.Cleanup(func() { c.stop() })
+	c.t.Cleanup(func() { stop() })
+	return stop
+}
+
+// more waits until n more requests were redirected.
+func (c *crowd) more(n int) {
+	c.t.Helper()
+	want := c.log.Answered() + n
+	reaches(c.t, "more visitors are redirected", want, c.log.Answered)
 }
 
 // during runs a load while f runs.
 func (c *crowd) during(cfg load.Config, f func()) *load.Result {
-	c.start(cfg)
+	stop := c.start(cfg)
 	f()
-	return c.stop()
+	return stop()
 }
 
 // file closes the record and returns its path.
@@ -79,14 +88,21 @@ func exact(t *testing.T, where string, v truth.Verdict, err error) {
 	}
 }
 
-// published returns a plane with the links link0 to link<n-1>.
-func published(t *testing.T, n int) (*plane.Plane, []string) {
+// newPlane returns a plane without links.
+func newPlane(t *testing.T) *plane.Plane {
 	t.Helper()
 	p, err := plane.New(testkit.FreeAddr(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// published returns a plane with the links link0 to link<n-1>.
+func published(t *testing.T, n int) (*plane.Plane, []string) {
+	t.Helper()
+	p := newPlane(t)
 	records := make([]link.Record, n)
 	slugs := make([]string, n)
 	for i := range records {
@@ -100,7 +116,7 @@ func published(t *testing.T, n int) (*plane.Plane, []string) {
 // inTopic waits until every edge has shipped its clicks, then compares the topic with the record.
 func inTopic(t *testing.T, f *fleet.Fleet, c *crowd) *topic.Account {
 	t.Helper()
-	f.Shipped(2 * time.Minute)
+	f.Shipped()
 	account, err := topic.Read(t.Context(), f.Brokers(), fleet.Topic)
 	if err != nil {
 		t.Fatal(err)
@@ -114,17 +130,23 @@ func inTopic(t *testing.T, f *fleet.Fleet, c *crowd) *topic.Account {
 	return account
 }
 
+// clicks returns the number of stored clicks; -1 if a server does not answer.
+func clicks(t *testing.T, set clickstore.Set) int {
+	n, err := set.Clicks(t.Context())
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
 // stored waits until ClickHouse has as many clicks as there were answers, then compares both. If shards have several servers, it
 // compares all of them.
-func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) {
+func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) (v truth.Verdict) {
 	t.Helper()
-	f.Shipped(2 * time.Minute)
+	f.Shipped()
 	began := time.Now()
 	for i, set := range f.Everything() {
-		testkit.Within(t, 5*time.Minute, "ClickHouse has every answered click", func() bool {
-			n, err := set.Clicks(t.Context())
-			return err == nil && int64(n) >= acked
-		})
+		reaches(t, "ClickHouse has every answered click", int(acked), func() int { return clicks(t, set) })
 		took := time.Since(began).Round(time.Millisecond)
 		if i == 0 {
 			same(t, f)
@@ -145,9 +167,20 @@ func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := truth.Judge(c.log.Path(), contents)
+		v, err = truth.Judge(c.log.Path(), contents)
 		exact(t, where, v, err)
 	}
+	return v
+}
+
+// portOf returns the port of an address, host:port.
+func portOf(t *testing.T, addr string) int {
+	t.Helper()
+	at, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(at.Port())
 }
 
 // percentile returns the q-quantile of durations.

@@ -15,8 +15,7 @@ import (
 
 // Store is the HTTP interface of a server with the tables of the control plane.
 type Store struct {
-	URL      string // http://host:port
-	Database string // "" is default
+	URL string // http://host:port
 }
 
 // Account is the result of an audit that needs no record of the run.
@@ -34,11 +33,7 @@ func (a Account) String() string {
 
 // Ask runs a statement and returns the lines of its tab-separated result.
 func (s Store) Ask(ctx context.Context, statement string) ([]string, error) {
-	database := s.Database
-	if database == "" {
-		database = "default"
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/?database="+database, strings.NewReader(statement))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/?database=default", strings.NewReader(statement))
 	if err != nil {
 		return nil, err
 	}

@@ -19,34 +19,34 @@ import (
 // Fault describes the faults of a proxy. The zero value has none.
 type Fault struct {
 	// Latency delays each piece of data, in each direction.
-	Latency time.Duration `json:"latency"`
+	Latency time.Duration
 	// Rate is the limit in bytes per second for each direction of each connection; 0 is unlimited.
-	Rate int `json:"rate"`
+	Rate int
 	// Hole drops all data in both directions and keeps connections open.
-	Hole bool `json:"hole"`
+	Hole bool
 	// Refuse resets existing and new connections.
-	Refuse bool `json:"refuse"`
+	Refuse bool
 	// LoseReply is the probability that a piece of data from the server is dropped and the connection reset. The client
 	// then does not know the outcome.
-	LoseReply float64 `json:"loseReply"`
+	LoseReply float64
 	// CutAfter resets a connection after this many bytes from the server; 0 means never.
-	CutAfter int64 `json:"cutAfter"`
+	CutAfter int64
 	// Flip is the number of bytes in a million from the server that get a flipped bit.
-	Flip float64 `json:"flip"`
+	Flip float64
 }
 
 // Stats counts since the start.
 type Stats struct {
-	Connections int64 `json:"connections"` // accepted connections
-	LostReplies int64 `json:"lostReplies"`
-	Cuts        int64 `json:"cuts"` // reset connections, including those of lost replies
-	Flips       int64 `json:"flips"`
-	Up, Down    int64 `json:"-"` // forwarded bytes
+	Connections int64 // accepted connections
+	LostReplies int64
+	Cuts        int64 // reset connections, including those of lost replies
+	Flips       int64
 }
 
 // Proxy is a listener with its connections. Its methods are safe for concurrent use.
 type Proxy struct {
-	target   string
+	targets  []string
+	turn     atomic.Uint64
 	listener net.Listener
 	fault    atomic.Pointer[Fault]
 
@@ -55,7 +55,7 @@ type Proxy struct {
 	closed  bool
 	working sync.WaitGroup
 
-	connections, lost, cuts, flips, up, down atomic.Int64
+	connections, lost, cuts, flips atomic.Int64
 }
 
 type pair struct{ client, server net.Conn }
@@ -69,13 +69,14 @@ func (p *pair) reset() {
 	}
 }
 
-// Listen starts a proxy from listen (port 0 picks any) to target, both host:port. The target may start later.
-func Listen(listen, target string) (*Proxy, error) {
+// Listen starts a proxy from listen (port 0 picks any) to targets, all host:port. Connections go to the targets in turn, and skip
+// those that refuse. Targets may start later.
+func Listen(listen string, targets ...string) (*Proxy, error) {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
-		return nil, fmt.Errorf("fault proxy to %s: %w", target, err)
+		return nil, fmt.Errorf("fault proxy to %v: %w", targets, err)
 	}
-	p := &Proxy{target: target, listener: l, live: map[*pair]struct{}{}}
+	p := &Proxy{targets: targets, listener: l, live: map[*pair]struct{}{}}
 	p.fault.Store(&Fault{})
 	p.working.Go(p.accept)
 	return p, nil
@@ -108,7 +109,7 @@ func (p *Proxy) Cut() int {
 
 // Stats returns the counts.
 func (p *Proxy) Stats() Stats {
-	return Stats{Connections: p.connections.Load(), LostReplies: p.lost.Load(), Cuts: p.cuts.Load(), Flips: p.flips.Load(), Up: p.up.Load(), Down: p.down.Load()}
+	return Stats{Connections: p.connections.Load(), LostReplies: p.lost.Load(), Cuts: p.cuts.Load(), Flips: p.flips.Load()}
 }
 
 // Close closes the listener and all connections and waits for their goroutines.
@@ -131,7 +132,7 @@ func (p *Proxy) accept() {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			time.Sleep(10 * time.Millisecond) // usually the process is out of file descriptors
+			wait(10 * time.Millisecond) // usually the process is out of file descriptors
 			continue
 		}
 		p.connections.Add(1)
@@ -139,8 +140,18 @@ func (p *Proxy) accept() {
 	}
 }
 
+func (p *Proxy) dial() (c net.Conn, err error) {
+	first := int(p.turn.Add(1))
+	for i := range p.targets {
+		if c, err = net.DialTimeout("tcp", p.targets[(first+i)%len(p.targets)], time.Minute); err == nil {
+			break
+		}
+	}
+	return c, err
+}
+
 func (p *Proxy) serve(client net.Conn) {
-	server, err := net.DialTimeout("tcp", p.target, 3*time.Second)
+	server, err := p.dial()
 	if err != nil || p.fault.Load().Refuse {
 		if err == nil {
 			server.Close()
@@ -177,7 +188,7 @@ func (p *Proxy) pass(c *pair, from, to net.Conn, reply bool) {
 		if n > 0 {
 			f := p.fault.Load()
 			if f.Latency > 0 {
-				time.Sleep(f.Latency)
+				wait(f.Latency)
 			}
 			switch {
 			case f.Hole:
@@ -201,11 +212,6 @@ func (p *Proxy) pass(c *pair, from, to net.Conn, reply bool) {
 				return
 			}
 			passed += int64(n)
-			if reply {
-				p.down.Add(int64(n))
-			} else {
-				p.up.Add(int64(n))
-			}
 		}
 		if err != nil {
 			if tcp, ok := to.(*net.TCPConn); ok && errors.Is(err, io.EOF) {
@@ -238,7 +244,10 @@ func write(to net.Conn, b []byte, rate int) (int, error) {
 		if sent += n; err != nil {
 			return sent, err
 		}
-		time.Sleep(time.Duration(n) * time.Second / time.Duration(rate))
+		wait(time.Duration(n) * time.Second / time.Duration(rate))
 	}
 	return sent, nil
 }
+
+// wait is the latency of a network, and the time that it needs for data.
+func wait(d time.Duration) { time.Sleep(d) }

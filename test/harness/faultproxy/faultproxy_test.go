@@ -1,13 +1,9 @@
 package faultproxy_test
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -124,42 +120,5 @@ func TestProxy_cut_resets_existing_connections(t *testing.T) {
 	}
 	if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("after a cut: %v, want a reset", err)
-	}
-}
-
-func TestProxy_is_controlled_over_HTTP(t *testing.T) {
-	t.Parallel()
-	p := echo(t)
-	orders := httptest.NewServer(p)
-	defer orders.Close()
-	do := func(method, path, body string) (int, string) {
-		t.Helper()
-		req, err := http.NewRequest(method, orders.URL+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		var b bytes.Buffer
-		_, _ = b.ReadFrom(res.Body)
-		return res.StatusCode, b.String()
-	}
-	if code, text := do("PUT", "/", `{"latency": 7, "loseReply": 0.5}`); code != 200 || p.Fault() != (faultproxy.Fault{Latency: 7 * time.Millisecond, LoseReply: 0.5}) {
-		t.Errorf("%d %s %+v", code, text, p.Fault())
-	}
-	if code, text := do("GET", "/", ""); code != 200 || !strings.Contains(text, `"latency":7`) {
-		t.Errorf("%d %s", code, text)
-	}
-	if code, _ := do("PUT", "/", `{"lag": 7}`); code != 400 {
-		t.Errorf("PUT with an unknown field: status %d", code)
-	}
-	if code, _ := do("POST", "/cut", ""); code != 200 {
-		t.Errorf("POST /cut: status %d", code)
-	}
-	if code, _ := do("DELETE", "/", ""); code != 405 {
-		t.Errorf("DELETE: status %d", code)
 	}
 }

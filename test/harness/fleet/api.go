@@ -18,7 +18,7 @@ type API struct {
 	extra http.Header // of every call
 }
 
-var caller = &http.Client{Timeout: 30 * time.Second}
+var caller = &http.Client{Timeout: patience}
 
 // Login signs in to a control plane as the first administrator.
 func (n *Node) Login(t testing.TB) *API {

@@ -6,13 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// startCluster starts brokers that are also controllers, and waits until each of them knows all others.
-func (f *Fleet) startCluster() {
+// launchCluster starts brokers that are also controllers, without waiting until they are ready.
+func (f *Fleet) launchCluster() {
 	f.t.Helper()
 	n := f.cfg.Brokers
 	var voters, controllers []string
@@ -47,16 +46,11 @@ func (f *Fleet) startCluster() {
 		} {
 			args = append(args, "-set", set)
 		}
-		f.Cluster = append(f.Cluster, process(f.t, f.Dir, fmt.Sprintf("kafka%d", i+1), binary(f.t, "kafkad"), args, nil, dials(addr)))
-		f.Cluster[i].within = 3 * time.Minute
+		name := fmt.Sprintf("kafka%d", i+1)
+		f.Cluster = append(f.Cluster, process(f.t, f.Dir, name, binary(f.t, "kafkad"), args, nil, dials(addr)))
 	}
 	f.Kafka = f.Cluster[0]
 	for _, b := range f.Cluster {
-		b.Launch()
-	}
-	for _, b := range f.Cluster {
-		if err := b.Ready(); err != nil {
-			f.t.Fatalf("start %s: %v\n%s", b.Name, err, tail(b.logPath, 4<<10))
-		}
+		f.launch(b)
 	}
 }

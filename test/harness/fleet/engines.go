@@ -3,7 +3,6 @@ package fleet
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -43,8 +42,8 @@ func (e *Engine) Empty() {
 	e.Start()
 }
 
-// startEngine starts a ClickHouse engine and returns it with the address of its native interface.
-func (f *Fleet) startEngine(shard string, number int) (e *Engine, native string) {
+// launchEngine starts a ClickHouse engine, which is not ready yet, and returns it with the address of its native interface.
+func (f *Fleet) launchEngine(shard string, number int) (e *Engine, native string) {
 	f.t.Helper()
 	name := "clickhouse"
 	if shard != mainShard {
@@ -55,19 +54,20 @@ func (f *Fleet) startEngine(shard string, number int) (e *Engine, native string)
 	}
 	addr, native := testkit.FreeAddr(f.t), testkit.FreeAddr(f.t)
 	e = &Engine{Shard: shard, Copy: number, Addr: addr, Store: clickstore.Store{URL: "http://" + addr}, dir: filepath.Join(f.Dir, name)}
-	e.Process = process(f.t, f.Dir, name, binary(f.t, "chd"), []string{"-listen", addr, "-native", native, "-data", e.dir, "-lib", f.engineLib()}, nil, answers("http://"+addr+"/ping"))
-	e.Start()
+	args := []string{"-listen", addr, "-native", native, "-data", e.dir, "-lib", engineLib(f.t)}
+	e.Process = process(f.t, f.Dir, name, binary(f.t, "chd"), args, nil, answers("http://"+addr+"/ping"))
+	f.launch(e.Process)
 	return e, native
 }
 
 // mainShard is the name of the first shard.
 const mainShard = "main"
 
-func (f *Fleet) startClickHouse() {
+func (f *Fleet) launchClickHouse() {
 	f.t.Helper()
 	for _, shard := range append([]string{mainShard}, f.cfg.Shards...) {
 		for number := range max(1, f.cfg.Copies) {
-			e, native := f.startEngine(shard, number)
+			e, native := f.launchEngine(shard, number)
 			switch {
 			case number > 0:
 			case shard == mainShard:
@@ -124,7 +124,7 @@ func (f *Fleet) storeEnv() string {
 // again.
 func (f *Fleet) Configure(e *Engine, in bool) {
 	e.left = !in
-	for _, n := range slices.Concat(f.Controls, f.Ingesters, f.Issuers) {
+	for _, n := range f.controlPlanes() {
 		n.env = append(n.env, f.storeEnv()) // the last value counts
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shortline/shortline/shared/kafkatest"
 )
@@ -22,7 +21,6 @@ func (f *Fleet) AddBroker(name, addr string) *Process {
 		f.t.Fatal(err)
 	}
 	p := process(f.t, f.Dir, name, binary(f.t, "kafkad"), []string{"-dir", filepath.Join(f.Dir, name), "-port", port}, nil, dials(addr))
-	p.within = 3 * time.Minute // Java starts slowly on a busy machine
 	p.Start()
 	return p
 }
@@ -45,14 +43,8 @@ logger.topics.level = info
 // messages some seconds later.
 func (f *Fleet) MirrorMaker(name string, settings map[string]string) *Process {
 	f.t.Helper()
-	cache, err := cacheDir()
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	jars := filepath.Join(cache, "mirrormaker-"+kafkatest.Version)
-	if _, err := os.Stat(filepath.Join(jars, "connect-mirror-"+kafkatest.Version+".jar")); err != nil {
-		f.t.Fatalf("MirrorMaker 2 not found (%v); deploy/dev/parts mirrormaker downloads it", err)
-	}
+	jars := "mirrormaker-" + kafkatest.Version
+	jars = filepath.Dir(inCache(f.t, "mirrormaker", filepath.Join(jars, "connect-mirror-"+kafkatest.Version+".jar")))
 	dir := filepath.Join(f.Dir, name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		f.t.Fatal(err)

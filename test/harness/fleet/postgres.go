@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -11,8 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
-	"time"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -35,17 +34,16 @@ func (f *Fleet) DatabaseURL() string {
 	return "postgres://postgres@" + f.primary.addr + "/postgres?sslmode=disable"
 }
 
-func (f *Fleet) startPostgres() {
+func (f *Fleet) launchPostgres() {
 	f.t.Helper()
 	f.primary = f.database("postgres")
 	f.Postgres = f.primary.Process
-	// Not durable across a power failure, which no experiment simulates. A killed server loses nothing.
-	args := []string{"-D", f.primary.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"}
-	if f.cfg.Standby {
-		args = append(args, "--data-checksums") // pg_rewind requires checksums
-	}
-	if err := f.primary.run(time.Minute, "initdb", args...); err != nil {
+	template, err := emptyCluster(f.primary)
+	if err != nil {
 		f.t.Fatal(err)
+	}
+	if out, err := exec.Command("cp", "-a", template, f.primary.data).CombinedOutput(); err != nil {
+		f.t.Fatalf("copy an empty cluster: %v: %s", err, out)
 	}
 	if f.cfg.Standby {
 		// In the file, since pg_rewind starts the server without the arguments and would then delete the WAL that it needs.
@@ -53,12 +51,56 @@ func (f *Fleet) startPostgres() {
 			f.t.Fatal(err)
 		}
 	}
-	f.Postgres.Start()
-	if f.cfg.Standby {
-		f.standby = f.database("postgres2")
-		if _, err := f.Follow(); err != nil {
-			f.t.Fatal(err)
+	f.launch(f.Postgres)
+}
+
+func (f *Fleet) startStandby() {
+	f.t.Helper()
+	f.standby = f.database("postgres2")
+	if _, err := f.Follow(); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+var template struct {
+	sync.Mutex
+	dir string
+}
+
+// emptyCluster returns the folder of a cluster that no server uses, for copies. The first call of a process makes it, as the
+// user of a server. It stays until the process ends.
+func emptyCluster(d *database) (string, error) {
+	template.Lock()
+	defer template.Unlock()
+	if template.dir != "" {
+		return template.dir, nil
+	}
+	dir, err := os.MkdirTemp("", "shortline-fleet-template-")
+	if err != nil {
+		return "", err
+	}
+	if d.who != nil {
+		if err := os.Chown(dir, int(d.who.Uid), int(d.who.Gid)); err != nil {
+			return "", err
 		}
+	}
+	data := filepath.Join(dir, "data")
+	// Not durable across a power failure, which no experiment simulates. A killed server loses nothing. pg_rewind requires
+	// checksums.
+	args := []string{"-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N", "--data-checksums"}
+	if err := d.run("initdb", args...); err != nil {
+		return "", err
+	}
+	template.dir = data
+	return data, nil
+}
+
+// RemoveTemplate removes what fleets were copied from. TestMain calls it after all tests.
+func RemoveTemplate() {
+	template.Lock()
+	defer template.Unlock()
+	if template.dir != "" {
+		_ = os.RemoveAll(filepath.Dir(template.dir)) // a failure leaves files in the temporary folder only
 	}
 }
 
@@ -95,7 +137,8 @@ func (f *Fleet) database(name string) *database {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	args := []string{"-D", d.data, "-k", dir, "-h", host, "-p", port, "-c", "fsync=off", "-c", "max_connections=200", "-c", "shared_buffers=32MB"}
+	args := []string{"-D", d.data, "-k", dir, "-h", host, "-p", port, "-c", "fsync=off", "-c", "max_connections=200",
+		"-c", "shared_buffers=32MB"}
 	if f.cfg.Standby { // pg_rewind requires full page writes
 		args = append(args, "-c", "full_page_writes=on")
 	} else {
@@ -105,7 +148,7 @@ func (f *Fleet) database(name string) *database {
 	d.Process.user = d.who
 	d.Process.end = syscall.SIGINT // SIGTERM would wait until all clients have disconnected
 	d.Process.gone = d.abandoned
-	d.Process.ready = func() error { return d.run(5*time.Second, "pg_isready", "-h", host, "-p", port) }
+	d.Process.ready = func() error { return d.run("pg_isready", "-h", host, "-p", port) }
 	return d
 }
 
@@ -122,16 +165,15 @@ func (d *database) abandoned() bool {
 }
 
 // run runs a PostgreSQL program as the server's user.
-func (d *database) run(within time.Duration, program string, args ...string) error {
-	_, err := d.output(within, program, args...)
+func (d *database) run(program string, args ...string) error {
+	_, err := d.output(program, args...)
 	return err
 }
 
-func (d *database) output(within time.Duration, program string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), within)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(d.bin, program), args...)
-	cmd.Dir, cmd.Env, cmd.SysProcAttr = d.dir, append(os.Environ(), "LC_ALL=C.UTF-8", "PGCONNECT_TIMEOUT=20"), &syscall.SysProcAttr{Credential: d.who}
+func (d *database) output(program string, args ...string) (string, error) {
+	cmd := exec.Command(filepath.Join(d.bin, program), args...)
+	cmd.Dir, cmd.SysProcAttr = d.dir, &syscall.SysProcAttr{Credential: d.who}
+	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "PGCONNECT_TIMEOUT=20")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: %s", program, err, bytes.TrimSpace(out))
@@ -141,7 +183,7 @@ func (d *database) output(within time.Duration, program string, args ...string) 
 
 // ask runs a statement on this server and returns the output of psql.
 func (d *database) ask(statement string) (string, error) {
-	return d.output(30*time.Second, "psql", "-X", "-A", "-t", "-q", "-d", d.from("postgres"), "-c", statement)
+	return d.output("psql", "-X", "-A", "-t", "-q", "-d", d.from("postgres"), "-c", statement)
 }
 
 // from returns the connection string for other programs.

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +32,6 @@ type Process struct {
 	env     []string
 	user    *syscall.Credential
 	ready   func() error // returns nil once the process is ready
-	within  time.Duration
 	logPath string
 	end     syscall.Signal // the signal for a graceful stop
 	gone    func() bool    // whether children that left the process group have ended; nil: there are none
@@ -51,7 +49,10 @@ type Process struct {
 // the test failed.
 func process(t testing.TB, dir, name, path string, args, env []string, ready func() error) *Process {
 	t.Helper()
-	p := &Process{Name: name, t: t, path: path, args: args, env: append(clean(), env...), ready: ready, within: 60 * time.Second, logPath: filepath.Join(dir, name+".log"), end: syscall.SIGTERM}
+	p := &Process{
+		Name: name, t: t, path: path, args: args, env: append(clean(), env...), ready: ready,
+		logPath: filepath.Join(dir, name+".log"), end: syscall.SIGTERM,
+	}
 	t.Cleanup(func() {
 		p.Kill()
 		if t.Failed() {
@@ -77,9 +78,8 @@ func clean() []string {
 func (p *Process) Start() time.Duration {
 	p.t.Helper()
 	began := time.Now()
-	if err := p.start(); err != nil {
-		p.t.Fatalf("start %s: %v\n%s", p.Name, err, tail(p.logPath, 4<<10))
-	}
+	p.Launch()
+	p.Ready()
 	return time.Since(began)
 }
 
@@ -122,35 +122,18 @@ func (p *Process) launch() error {
 	return nil
 }
 
-// stopsWithin is longer than the shutdown timeout of the programs.
-const stopsWithin = 20 * time.Second
-
 var errEnded = errors.New("process has ended")
 
-func (p *Process) start() error {
-	if err := p.launch(); err != nil {
-		return err
-	}
-	return p.Ready()
-}
-
-// Ready waits until the process is ready.
-func (p *Process) Ready() error {
-	deadline := time.Now().Add(p.within)
-	for {
-		err := p.ready()
-		if err == nil {
-			return nil
+// Ready waits until the process is ready. The test fails if the process ends before that.
+func (p *Process) Ready() {
+	p.t.Helper()
+	var last error
+	testkit.Eventually(p.t, p.Name+" is ready", func() bool {
+		if last = p.ready(); last != nil && !p.Alive() {
+			p.t.Fatalf("start %s: %v", p.Name, errEnded)
 		}
-		select {
-		case <-p.ended:
-			return errEnded
-		case <-time.After(5 * time.Millisecond):
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("not ready within %v: %w", p.within, err)
-		}
-	}
+		return last == nil
+	})
 }
 
 // PID returns the process ID.
@@ -182,16 +165,14 @@ func (p *Process) Kill() {
 	<-p.ended
 	p.stdin.Close()
 	if p.gone != nil {
-		testkit.Within(p.t, 20*time.Second, "the children of "+p.Name+" have ended", p.gone)
+		testkit.Eventually(p.t, "the children of "+p.Name+" have ended", p.gone)
 	}
 }
 
 // Once runs the program again beside the process, with the same settings and other arguments, and waits until it exits. The
-// error has its output, unless it exits with 0 within the given time.
-func (p *Process) Once(within time.Duration, args ...string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), within)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, p.path, args...)
+// error has its output, unless it exits with 0.
+func (p *Process) Once(args ...string) error {
+	cmd := exec.CommandContext(p.t.Context(), p.path, args...)
 	cmd.Env = p.env
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w: %s", p.Name, strings.Join(args, " "), err, out)
@@ -203,9 +184,7 @@ func (p *Process) Once(within time.Duration, args ...string) error {
 func (p *Process) Pause() {
 	p.paused = true
 	_ = syscall.Kill(-p.PID(), syscall.SIGSTOP)
-	for until := time.Now().Add(5 * time.Second); !testkit.Suspended(p.PID()) && time.Now().Before(until); {
-		time.Sleep(time.Millisecond)
-	}
+	testkit.Eventually(p.t, p.Name+" is suspended", func() bool { return testkit.Suspended(p.PID()) || !p.Alive() })
 }
 
 // Resume continues a paused process.
@@ -214,9 +193,9 @@ func (p *Process) Resume() {
 	_ = syscall.Kill(-p.PID(), syscall.SIGCONT)
 }
 
-// Stop asks the process to end and waits. It returns an error if the exit code is not 0 or the process takes longer than
-// within.
-func (p *Process) Stop(within time.Duration) error {
+// Stop asks the process to end and waits. It returns an error if the exit code is not 0.
+func (p *Process) Stop() error {
+	p.t.Helper()
 	if !p.Alive() {
 		return errEnded
 	}
@@ -224,16 +203,12 @@ func (p *Process) Stop(within time.Duration) error {
 	if err := p.cmd.Process.Signal(p.end); err != nil {
 		return err
 	}
-	select {
-	case <-p.ended:
-		p.stdin.Close()
-		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
-			return fmt.Errorf("%s exited with %d", p.Name, code)
-		}
-		return nil
-	case <-time.After(within):
-		return fmt.Errorf("%s did not end within %v", p.Name, within)
+	testkit.Eventually(p.t, p.Name+" has ended", func() bool { return !p.Alive() })
+	p.stdin.Close()
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+		return fmt.Errorf("%s exited with %d", p.Name, code)
 	}
+	return nil
 }
 
 // Log returns the output of all starts so far.
@@ -250,7 +225,10 @@ func tail(path string, n int) string {
 	return string(text[max(0, len(text)-n):])
 }
 
-var probe = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+// patience is the limit for one answer of a program that works. It is longer than anything takes on a busy machine.
+const patience = 2 * time.Minute
+
+var probe = &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
 
 // answers returns a readiness check: the URL answers 200.
 func answers(url string) func() error {

@@ -87,9 +87,10 @@ func (f *Fleet) openRegion(i int, name string) {
 	}
 	addr := net.JoinHostPort(r.inner, regionKafka)
 	data := filepath.Join(f.Dir, "kafka-"+name)
-	r.Kafka = process(f.t, f.Dir, "kafka-"+name, binary(f.t, "fire"), []string{"kafka", "-listen", addr, "-advertise", addr, "-data", data, "-topic", Topic}, nil, dials(addr))
+	args := []string{"kafka", "-listen", addr, "-advertise", addr, "-data", data, "-topic", Topic}
+	r.Kafka = process(f.t, f.Dir, "kafka-"+name, binary(f.t, "fire"), args, nil, dials(addr))
 	r.within(r.Kafka)
-	r.Kafka.Start()
+	f.launch(r.Kafka)
 	f.Regions = append(f.Regions, r)
 }
 

@@ -13,7 +13,7 @@ func Present(t testing.TB) map[Program]string {
 
 // Become stops the program gracefully and starts another one with the same folder and ports.
 func (n *Node) Become(path string) error {
-	if err := n.Stop(stopsWithin); err != nil {
+	if err := n.Stop(); err != nil {
 		return fmt.Errorf("stop %s: %w\n%s", n.Name, err, tail(n.logPath, 2<<10))
 	}
 	n.Use(path)

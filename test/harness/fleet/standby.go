@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Promote makes the standby the primary. The old primary must be dead. It returns when the new primary accepts writes. All
@@ -13,15 +14,10 @@ func (f *Fleet) Promote() error {
 	if _, err := f.standby.ask("SELECT pg_promote(true, 60)"); err != nil {
 		return fmt.Errorf("promote: %w", err)
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	testkit.Eventually(f.t, f.standby.Name+" accepts writes", func() bool {
 		reading, err := f.standby.ask("SELECT pg_is_in_recovery()")
-		if err == nil && reading == "f" {
-			break
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("promote: the server is still in recovery: %q %w", reading, err)
-		}
-	}
+		return err == nil && reading == "f"
+	})
 	f.primary, f.standby = f.standby, f.primary
 	f.Postgres = f.primary.Process
 	return nil
@@ -39,7 +35,7 @@ func (f *Fleet) Follow() (rewound bool, err error) {
 		}
 		var why error
 		for try := 0; try < 3 && !rewound; try++ { // backends of a killed server may need a moment to exit
-			why = s.run(time.Minute, "pg_rewind", "-D", s.data, "--source-server", from, "--no-sync")
+			why = s.run("pg_rewind", "-D", s.data, "--source-server", from, "--no-sync")
 			rewound = why == nil
 		}
 		if !rewound {
@@ -50,7 +46,7 @@ func (f *Fleet) Follow() (rewound bool, err error) {
 		if err := os.RemoveAll(s.data); err != nil {
 			return false, fmt.Errorf("follow: %w", err)
 		}
-		if err := s.run(2*time.Minute, "pg_basebackup", "-D", s.data, "-d", from, "-c", "fast", "--no-sync"); err != nil {
+		if err := s.run("pg_basebackup", "-D", s.data, "-d", from, "-c", "fast", "--no-sync"); err != nil {
 			return false, fmt.Errorf("follow: %w", err)
 		}
 	}
@@ -67,30 +63,23 @@ func (f *Fleet) Follow() (rewound bool, err error) {
 			}
 		}
 	}
-	if err := s.start(); err != nil {
-		return rewound, fmt.Errorf("follow: %w\n%s", err, tail(s.logPath, 2<<10))
-	}
+	s.Start()
 	// Enable synchronous commits only after the standby has caught up; earlier commits would wait for it.
-	if err := f.waitForStandby("state = 'streaming'"); err != nil {
-		return rewound, err
-	}
+	f.waitForStandby("state = 'streaming'")
 	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
 		if _, err := f.primary.ask(statement); err != nil {
 			return rewound, fmt.Errorf("follow: %w", err)
 		}
 	}
-	return rewound, f.waitForStandby("state = 'streaming' AND sync_state = 'sync'")
+	f.waitForStandby("state = 'streaming' AND sync_state = 'sync'")
+	return rewound, nil
 }
 
 // waitForStandby waits until the primary reports a standby that meets an SQL condition on pg_stat_replication.
-func (f *Fleet) waitForStandby(condition string) error {
-	for deadline := time.Now().Add(time.Minute); ; {
+func (f *Fleet) waitForStandby(condition string) {
+	f.t.Helper()
+	testkit.Eventually(f.t, "a standby with "+condition, func() bool {
 		got, err := f.primary.ask("SELECT count(*) FROM pg_stat_replication WHERE " + condition)
-		if err == nil && got == "1" {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("follow: no standby within a minute (%s): %q %w", condition, got, err)
-		}
-	}
+		return err == nil && got == "1"
+	})
 }

@@ -19,7 +19,6 @@ type Delivery struct {
 	ID      string // X-Webhook-Delivery-ID
 	Event   string
 	Attempt int
-	Path    string
 	Body    []byte
 	At      time.Time
 	Signed  bool // whether X-Webhook-Signature matches the body
@@ -30,10 +29,8 @@ type Delivery struct {
 type Answer struct {
 	Status  int           // 0 means 200
 	After   time.Duration // delay before the answer
-	Body    string
-	Header  map[string]string
-	Cut     bool // no answer: the connection is reset
-	Endless bool // the body does not end until the client disconnects
+	Cut     bool          // no answer: the connection is reset
+	Endless bool          // the body does not end until the client disconnects
 }
 
 // Sink is an http.Handler. It is safe for concurrent use.
@@ -65,7 +62,7 @@ func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mac.Write(body)
 	attempt, _ := strconv.Atoi(r.Header.Get("X-Webhook-Attempt")) // a missing or invalid header is recorded as 0
 	d := Delivery{
-		ID: r.Header.Get("X-Webhook-Delivery-ID"), Event: r.Header.Get("X-Webhook-Event"), Attempt: attempt, Path: r.URL.Path, Body: body, At: time.Now(),
+		ID: r.Header.Get("X-Webhook-Delivery-ID"), Event: r.Header.Get("X-Webhook-Event"), Attempt: attempt, Body: body, At: time.Now(),
 		Signed: hmac.Equal([]byte(r.Header.Get("X-Webhook-Signature")), []byte("sha256="+hex.EncodeToString(mac.Sum(nil)))),
 	}
 	a := s.script(d)
@@ -88,11 +85,7 @@ func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.Cut {
 		panic(http.ErrAbortHandler)
 	}
-	for name, value := range a.Header {
-		w.Header().Set(name, value)
-	}
 	w.WriteHeader(a.Status)
-	_, _ = io.WriteString(w, a.Body) // the record has the answer even if the client has disconnected
 	for chunk := make([]byte, 64<<10); a.Endless; {
 		if _, err := w.Write(chunk); err != nil {
 			return
@@ -111,16 +104,14 @@ func (s *Sink) Came() []Delivery {
 type Account struct {
 	Requests   int
 	Deliveries int // distinct IDs
-	Done       int // distinct IDs that were answered with 2xx at least once
 	Again      int // requests for an ID that had already been answered with 2xx
 	Unsigned   int
-	Disorder   int // requests whose attempt does not follow the previous attempt of the same ID
 }
 
 // Account summarizes the deliveries so far.
 func (s *Sink) Account() Account {
 	var a Account
-	attempts, done := map[string]int{}, map[string]bool{}
+	seen, done := map[string]bool{}, map[string]bool{}
 	for _, d := range s.Came() {
 		a.Requests++
 		if done[d.ID] {
@@ -129,14 +120,11 @@ func (s *Sink) Account() Account {
 		if !d.Signed {
 			a.Unsigned++
 		}
-		if last, ok := attempts[d.ID]; ok && d.Attempt != last+1 || !ok && d.Attempt != 1 {
-			a.Disorder++
-		}
-		attempts[d.ID] = d.Attempt
+		seen[d.ID] = true
 		if d.Status/100 == 2 {
 			done[d.ID] = true
 		}
 	}
-	a.Deliveries, a.Done = len(attempts), len(done)
+	a.Deliveries = len(seen)
 	return a
 }

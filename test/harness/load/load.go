@@ -26,6 +26,8 @@ type Config struct {
 	Addrs []string
 	// Slugs are requested in turn.
 	Slugs []string
+	// Slug, if set, returns the slug of a request instead. Clients call it concurrently.
+	Slug func(id truth.ID) string
 	// Clients is the number of connections; 0 means 8.
 	Clients int
 	// First is the number of the first client. Runs that share a Log need distinct client numbers.
@@ -34,7 +36,7 @@ type Config struct {
 	Rate float64
 	// Log records every request; nil records none.
 	Log *truth.Log
-	// Timeout is the limit for one answer; 0 means 10 s.
+	// Timeout is the limit for one answer; 0 means two minutes, which is longer than a busy machine takes.
 	Timeout time.Duration
 	// Query is appended to the query string, such as "&utm_source=x".
 	Query string
@@ -65,7 +67,7 @@ func Run(ctx context.Context, cfg Config) *Result {
 		cfg.Clients = 8
 	}
 	if cfg.Timeout == 0 {
-		cfg.Timeout = 10 * time.Second
+		cfg.Timeout = 2 * time.Minute
 	}
 	began := time.Now()
 	all := make([]Result, cfg.Clients)
@@ -133,7 +135,7 @@ func (c *client) run(ctx context.Context) {
 		}
 		if c.conn == nil {
 			// The system sends a lost SYN again after one second, as it does for visitors.
-			conn, err := (&net.Dialer{Timeout: 3 * time.Second}).DialContext(ctx, "tcp", c.addr)
+			conn, err := (&net.Dialer{Timeout: c.cfg.Timeout}).DialContext(ctx, "tcp", c.addr)
 			if err != nil {
 				c.result.Refused++
 				if !wait(10 * time.Millisecond) {
@@ -143,7 +145,12 @@ func (c *client) run(ctx context.Context) {
 			}
 			c.conn, c.in = conn, bufio.NewReader(conn)
 		}
-		c.one(truth.ID{Client: c.cfg.First + c.number, N: n}, c.cfg.Slugs[int(n)%len(c.cfg.Slugs)])
+		id := truth.ID{Client: c.cfg.First + c.number, N: n}
+		if c.cfg.Slug != nil {
+			c.one(id, c.cfg.Slug(id))
+		} else {
+			c.one(id, c.cfg.Slugs[int(n)%len(c.cfg.Slugs)])
+		}
 		n++
 	}
 }

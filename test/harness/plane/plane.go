@@ -30,18 +30,12 @@ type Plane struct {
 	incarnation uint64
 	revision    uint64
 	links       map[string]link.Record
-	gone        []tombstone
 	document    []byte // full document of the current revision; nil: not built yet
 	forgeries   [][]byte
 	forgedDelta bool
 	key         snapshot.SigningKey
 	asked       int
 	reports     []snapshot.Status
-}
-
-type tombstone struct {
-	revision uint64
-	snapshot.Tombstone
 }
 
 // New starts a control plane on addr, which a test gets from testkit.FreeAddr. Reopen needs a port that no outgoing connection takes.
@@ -91,21 +85,6 @@ func (p *Plane) Publish(records ...link.Record) uint64 {
 	for _, r := range records {
 		r.Revision = p.revision
 		p.links[r.Key] = r
-	}
-	p.news()
-	return p.revision
-}
-
-// Remove deletes links in one revision.
-func (p *Plane) Remove(slugs ...string) uint64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.revision++
-	for _, s := range slugs {
-		if r, ok := p.links[s]; ok {
-			p.gone = append(p.gone, tombstone{p.revision, snapshot.Tombstone{Num: r.Num, Key: s}})
-			delete(p.links, s)
-		}
 	}
 	p.news()
 	return p.revision
@@ -210,11 +189,6 @@ func (p *Plane) delta(after uint64) []byte {
 			d.Upserts = append(d.Upserts, r)
 		}
 		d.After.Add(r.Key, r.Num, r.Revision)
-	}
-	for _, t := range p.gone {
-		if t.revision > after {
-			d.Deletes = append(d.Deletes, t.Tombstone)
-		}
 	}
 	return snapshot.AppendSignedDelta(nil, &d, p.key)
 }

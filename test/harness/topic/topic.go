@@ -9,8 +9,8 @@ import (
 	"iter"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/shortline/shortline/shared/click"
 )
@@ -26,15 +26,17 @@ type Account struct {
 	Clashes  int // clicks with the same identity and different contents
 	Foreign  int // messages that are not click frames
 	Backward int // new clicks that follow a higher sequence number of their lane
+	Moved    int // messages of a lane in another partition than its first one
 
 	lanes map[click.Lane]*lane
 	names []string // utm_content of each distinct click
 }
 
 type lane struct {
-	seqs map[uint64]uint64 // sequence number to fingerprint of the click
-	top  uint64
-	lost map[uint64]bool
+	partition int32
+	seqs      map[uint64]uint64 // sequence number to fingerprint of the click
+	top       uint64
+	lost      map[uint64]bool
 }
 
 // Contents returns utm_content of each distinct click. truth.Judge needs it.
@@ -63,10 +65,16 @@ func Read(ctx context.Context, brokers []string, name string) (*Account, error) 
 		return nil, fmt.Errorf("read topic %s: %w", name, err)
 	}
 	defer client.Close()
-	left, err := ends(ctx, client, name)
-	if err != nil {
+	ends, err := kadm.NewClient(client).ListEndOffsets(ctx, name)
+	if err := errors.Join(err, ends.Error()); err != nil {
 		return nil, fmt.Errorf("read topic %s: %w", name, err)
 	}
+	left := map[int32]int64{} // end offsets of the partitions that are not empty
+	ends.Each(func(o kadm.ListedOffset) {
+		if o.Offset > 0 {
+			left[o.Partition] = o.Offset
+		}
+	})
 	a := &Account{lanes: map[click.Lane]*lane{}}
 	for len(left) > 0 {
 		fetches := client.PollFetches(ctx)
@@ -74,7 +82,7 @@ func Read(ctx context.Context, brokers []string, name string) (*Account, error) 
 			return nil, fmt.Errorf("read topic %s: %w", name, err)
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
-			a.message(r.Value)
+			a.message(r.Partition, r.Value)
 			if end, ok := left[r.Partition]; ok && r.Offset+1 >= end {
 				delete(left, r.Partition)
 			}
@@ -94,7 +102,7 @@ func Read(ctx context.Context, brokers []string, name string) (*Account, error) 
 	return a, nil
 }
 
-func (a *Account) message(value []byte) {
+func (a *Account) message(partition int32, value []byte) {
 	a.Messages++
 	b, err := click.ParseBatch(value)
 	if err != nil {
@@ -103,8 +111,11 @@ func (a *Account) message(value []byte) {
 	}
 	l := a.lanes[b.Lane]
 	if l == nil {
-		l = &lane{seqs: map[uint64]uint64{}, lost: map[uint64]bool{}}
+		l = &lane{partition: partition, seqs: map[uint64]uint64{}, lost: map[uint64]bool{}}
 		a.lanes[b.Lane] = l
+	}
+	if l.partition != partition {
+		a.Moved++
 	}
 	d := click.NewDecoder(&b)
 	for {
@@ -152,49 +163,4 @@ func fingerprint(e *click.Event) uint64 {
 		h = (h ^ uint64(c)) * 1099511628211
 	}
 	return (h^e.Link)*1099511628211 ^ uint64(e.Time)
-}
-
-// ends returns the end offsets of all partitions that are not empty.
-func ends(ctx context.Context, client *kgo.Client, name string) (map[int32]int64, error) {
-	ask := kmsg.NewPtrMetadataRequest()
-	topic := kmsg.NewMetadataRequestTopic()
-	topic.Topic = &name
-	ask.Topics = append(ask.Topics, topic)
-	meta, err := ask.RequestWith(ctx, client)
-	if err != nil {
-		return nil, err
-	}
-	if len(meta.Topics) != 1 || meta.Topics[0].ErrorCode != 0 {
-		return nil, errors.New("topic not found")
-	}
-	offsets := kmsg.NewPtrListOffsetsRequest()
-	of := kmsg.NewListOffsetsRequestTopic()
-	of.Topic = name
-	for _, p := range meta.Topics[0].Partitions {
-		one := kmsg.NewListOffsetsRequestTopicPartition()
-		one.Partition, one.Timestamp = p.Partition, -1 // -1 requests the end offset
-		of.Partitions = append(of.Partitions, one)
-	}
-	offsets.Topics = append(offsets.Topics, of)
-	found := map[int32]int64{}
-	for _, shard := range client.RequestSharded(ctx, offsets) {
-		if shard.Err != nil {
-			return nil, shard.Err
-		}
-		res, ok := shard.Resp.(*kmsg.ListOffsetsResponse)
-		if !ok {
-			return nil, errors.New("unexpected answer type")
-		}
-		for _, t := range res.Topics {
-			for _, p := range t.Partitions {
-				if p.ErrorCode != 0 {
-					return nil, fmt.Errorf("end offset of partition %d: Kafka error %d", p.Partition, p.ErrorCode)
-				}
-				if p.Offset > 0 {
-					found[p.Partition] = p.Offset
-				}
-			}
-		}
-	}
-	return found, nil
 }

@@ -9,10 +9,12 @@ import (
 	"bufio"
 	"fmt"
 	"iter"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -56,6 +58,8 @@ type Log struct {
 	file *os.File
 	line []byte
 	err  error
+
+	answered atomic.Int64
 }
 
 // Create creates the file, or appends to an existing one.
@@ -73,6 +77,9 @@ func (l *Log) Path() string { return l.path }
 // Add writes one entry immediately, so that it survives the death of this process. Close returns its error. Add is safe for
 // concurrent use.
 func (l *Log) Add(e Entry) {
+	if e.Status == http.StatusFound {
+		l.answered.Add(1)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := append(l.line[:0], e.ID.String()...)
@@ -85,6 +92,9 @@ func (l *Log) Add(e Entry) {
 		l.err = err
 	}
 }
+
+// Answered returns the number of redirects that this process has added.
+func (l *Log) Answered() int { return int(l.answered.Load()) }
 
 // Close closes the file and returns the first error of Add.
 func (l *Log) Close() error {

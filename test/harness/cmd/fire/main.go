@@ -1,12 +1,7 @@
-// Command fire runs the tools of the harness in the foreground, each until it is interrupted:
+// Command fire has the parts of a fleet that run as processes of their own, each until it is interrupted:
 //
 //	fire load  -addr host:port,… -slugs a,b [-clients 8] [-rate 0] [-for 1m] -log FILE
-//	fire proxy -listen host:port -target host:port -control host:port
-//	fire hooks -listen host:port -secret S [-status 200] [-after 0]
 //	fire kafka -listen host:port [-advertise host:port] -data DIR -topic T [-partitions 12]
-//	fire check -log FILE (-clickhouse http://host:port | -brokers host:port -topic T)
-//
-// check exits with 1 if a click is missing, is stored twice, or belongs to no request.
 package main
 
 import (
@@ -19,14 +14,14 @@ import (
 )
 
 var commands = map[string]func(context.Context, *flag.FlagSet, []string) error{
-	"load": loadCommand, "proxy": proxyCommand, "hooks": hooksCommand, "kafka": kafkaCommand, "check": checkCommand,
+	"load": loadCommand, "kafka": kafkaCommand,
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: fire load|proxy|hooks|kafka|check [flags]; fire load -h lists the flags of load")
+		fmt.Fprintln(os.Stderr, "usage: fire load|kafka [flags]; fire load -h lists the flags of load")
 		os.Exit(2)
 	}
 	flags := flag.NewFlagSet("fire "+os.Args[1], flag.ExitOnError)

@@ -1,0 +1,181 @@
+//go:build proof
+
+package harness_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+	"github.com/shortline/shortline/test/harness/truth"
+)
+
+// TestG14 opens many slow connections: five that send a byte a second for each two that never read and each two that
+// are silent. Other visitors must be served as before, and slow connections must be closed.
+func TestG14_slow_clients(t *testing.T) {
+	n := count(t, 2000)
+	dripping := 5 * n / 2
+	p, slugs := published(t, 100)
+	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
+	e := f.Edges[0]
+	c := newCrowd(t)
+	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8, Rate: 500}
+	before := c.during(cfg, func() { fleet.Hold(2 * time.Second) })
+	memory := e.Memory()
+
+	var slow sync.WaitGroup
+	var cut atomic.Int64
+	var longest atomic.Int64 // milliseconds until the edge closed a byte-a-second request
+	over := make(chan struct{})
+	// Closed connections reconnect.
+	open := func(times int, f func(net.Conn)) {
+		for range times {
+			slow.Go(func() {
+				for {
+					conn, err := net.DialTimeout("tcp", e.Addr, 5*time.Second) // fails if the accept queue of the kernel overflows
+					if err == nil {
+						f(conn)
+						conn.Close()
+					}
+					if !fleet.HoldUnless(over, rand.N(200*time.Millisecond)) {
+						return
+					}
+				}
+			})
+		}
+	}
+	open(dripping, func(conn net.Conn) { // a byte a second
+		began := time.Now()
+		request := "GET /link1 HTTP/1.1\r\nHost: sho.rt\r\nX-Slow: " + string(bytes.Repeat([]byte("a"), 4000))
+		closed := make(chan struct{})
+		go func() { // A read fails as soon as the edge closes the connection. A write may fail only two seconds later.
+			defer close(closed)
+			_, _ = io.Copy(io.Discard, conn)
+		}()
+		for i := 0; ; i++ {
+			_, _ = conn.Write([]byte{request[i]}) // fails once the edge has closed the connection
+			select {
+			case <-closed:
+				cut.Add(1)
+				for ms := time.Since(began).Milliseconds(); ; {
+					old := longest.Load()
+					if ms <= old || longest.CompareAndSwap(old, ms) {
+						return
+					}
+				}
+			default:
+			}
+			if !fleet.HoldUnless(over, time.Second) {
+				return
+			}
+		}
+	})
+	open(n, func(conn net.Conn) { // sends requests and never reads
+		one := []byte("GET /nobody-has-this-link HTTP/1.1\r\nHost: sho.rt\r\nAccept: text/html\r\n\r\n")
+		many := bytes.Repeat(one, 200)
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetReadBuffer(4096) // on failure the buffer is larger, which is an easier case
+		}
+		for {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			if err := conn.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
+				return
+			}
+			if _, err := conn.Write(many); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+				return
+			}
+		}
+	})
+	open(n, func(conn net.Conn) { // sends nothing
+		go func() {
+			<-over
+			conn.Close()
+		}()
+		_, _ = conn.Read(make([]byte, 1)) // until the edge closes it
+	})
+	testkit.Eventually(t, "95 % of the slow clients are connected", func() bool { return e.Metric("shortline_edge_connections") >= 0.95*float64(dripping+2*n) })
+	during := c.during(cfg, func() { fleet.Hold(long(t, 30*time.Second)) })
+	files, grown := e.Files(), e.Memory()-memory
+	t.Logf("memory of the edge: heap in use %.0f MiB, stacks %.0f MiB", e.Metric("go_memstats_heap_inuse_bytes")/mebibyte, e.Metric("go_memstats_stack_inuse_bytes")/mebibyte)
+	close(over)
+	slow.Wait()
+	t.Logf("alone: %v", before)
+	t.Logf("load beside %d, %d and %d slow clients: %v", dripping, n, n, during)
+	t.Logf("%d of the requests from %d byte-a-second clients were closed, after %.1f s at most; %d files open, memory %+d MiB", cut.Load(), dripping, float64(longest.Load())/1000, files, grown/mebibyte)
+	if len(during.Other) > 0 || during.Broken > 0 || during.Refused > 0 {
+		t.Errorf("other visitors were not served: %v", during)
+	}
+	if cut.Load() < int64(dripping) || longest.Load() > 9000 {
+		t.Errorf("%d of the requests from %d byte-a-second clients were closed, after %d ms at most", cut.Load(), dripping, longest.Load())
+	}
+	if grown > 128*mebibyte {
+		t.Errorf("memory grew by %d MiB", grown/mebibyte)
+	}
+	testkit.Eventually(t, "no connection is left", func() bool { return e.Metric("shortline_edge_connections") == 0 })
+}
+
+// TestG15 requests N distinct links that do not exist. Memory must stay bounded, the control plane must get no request,
+// and no click may be recorded.
+func TestG15_unknown_links(t *testing.T) {
+	n := count(t, 10_000_000)
+	p, slugs := published(t, 1000)
+	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
+	e := f.Edges[0]
+	missed := func() int { return int(e.Metric(`shortline_edge_answers_total{outcome="not_found"}`)) }
+	var scanned int64
+	scan := func(n int) { // each link once, without a record
+		ctx, cancel := context.WithCancel(t.Context())
+		want := missed() + n
+		go func() {
+			defer cancel()
+			reaches(t, "the edge answers requests for unknown links", want, missed)
+		}()
+		salt := rand.Uint32()
+		r := load.Run(ctx, load.Config{Addrs: f.EdgeAddrs(), Clients: 4, Slug: func(id truth.ID) string {
+			return fmt.Sprintf("u%08x%x-%012x", salt, id.Client, id.N)
+		}})
+		if len(r.Other) != 1 || r.Broken+r.Refused+r.Acked > 0 {
+			t.Errorf("unknown links: %v", r)
+		}
+		scanned += r.Other[http.StatusNotFound]
+	}
+	c := newCrowd(t)
+	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 2, Rate: 200}
+	before := c.during(cfg, func() { fleet.Hold(2 * time.Second) })
+	memory, asked := e.Memory(), p.Requests()
+	began := time.Now()
+	r := c.during(cfg, func() { scan(n) })
+	grown := e.Memory() - memory
+	t.Logf("%d unknown links in %s; memory %+.1f MiB; %d requests to the control plane (long polls)", n, time.Since(began).Round(time.Millisecond), float64(grown)/mebibyte, p.Requests()-asked)
+	t.Logf("load before: %v; load during the requests for unknown links: %v", before, r)
+	if n := missed(); int64(n) != scanned {
+		t.Errorf("%d answers counted as not found, want %d", n, scanned)
+	}
+	if grown > 32*mebibyte {
+		t.Errorf("memory grew by %d MiB", grown/mebibyte)
+	}
+	if more := p.Requests() - asked; more > 2+int(time.Since(began)/(10*time.Second)) {
+		t.Errorf("%d requests to the control plane", more)
+	}
+	if kept := e.Metric("shortline_spool_clicks_appended_total"); int64(kept) != before.Acked+r.Acked {
+		t.Errorf("%.0f clicks were recorded for %d redirects", kept, before.Acked+r.Acked)
+	}
+	inTopic(t, f, c)
+}

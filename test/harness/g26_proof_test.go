@@ -1,0 +1,97 @@
+//go:build proof
+
+package harness_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/hooksink"
+)
+
+// TestG26 plants secrets, uses each of them where the installation needs it, and then searches for them in everything
+// on disk: the database dump, snapshots, spools, Kafka, ClickHouse and logs.
+func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
+	t.Parallel()
+	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, ControlEnv: []string{"WEBHOOK_ALLOW_PRIVATE=true"}}, 1)
+	canary := func(kind string) string { return "canary-" + kind + "-5f3759df" }
+	sink := hooksink.New(canary("hook"), nil)
+	server := httptest.NewServer(sink)
+	defer server.Close()
+	c.api.Must("POST", "/api/webhooks", map[string]any{"name": "h", "url": server.URL, "secret": canary("hook"), "events": []string{"url.created", "url.clicked"},
+		"headers": map[string]string{"X-Token": canary("header")}}, 201, nil)
+	l := c.api.Create("https://example.com/", map[string]any{"password": canary("link"), "customSlug": "locked"})
+	c.api.Must("PATCH", "/api/urls/"+l.ID, map[string]any{"password": canary("link2")}, 200, nil)
+	c.api.Must("POST", "/api/users", map[string]any{"email": "someone@example.com", "name": "Someone", "password": canary("user"), "role": "USER"}, 201, nil)
+	c.api.Must("POST", "/api/admin/oidc-providers", map[string]any{"slug": "idp", "name": "IdP", "discoveryUrl": "https://idp.example.com/.well-known/openid-configuration", "clientId": "x", "clientSecret": canary("oidc"), "scopes": "openid email"}, 201, nil)
+	var key struct{ Key string }
+	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "k"}, 201, &key)
+	var totp struct{ Secret string }
+	c.api.Must("POST", "/api/auth/2fa/setup", nil, 201, &totp)
+	// Wrong and right attempts, so that a program that logs its input would log the secret.
+	for _, password := range []string{canary("user"), canary("wrong")} {
+		_, _, _ = c.api.Call("POST", "/api/auth/login", map[string]any{"email": "someone@example.com", "password": password}, nil) // the status does not matter
+	}
+	e := c.Edges[0]
+	testkit.Eventually(t, "the edge has the locked link", func() bool {
+		status, _, err := follow(e.Addr, "locked")
+		return err == nil && status == http.StatusOK
+	})
+	body := "password=" + canary("link2")
+	if status, _, err := ask(e.Addr, fmt.Sprintf("POST /locked/verify HTTP/1.1\r\nHost: sho.rt\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)); err != nil || status != http.StatusSeeOther {
+		t.Fatalf("submit the link password: got %d %v", status, err)
+	}
+	testkit.Eventually(t, "the webhook received the click event", func() bool { return len(sink.Came()) >= 2 })
+
+	bin, err := exec.LookPath("pg_dump")
+	if err != nil {
+		t.Fatal("pg_dump not found; deploy/dev/tools installs PostgreSQL")
+	}
+	dump, err := exec.Command(bin, c.DatabaseURL()).Output()
+	if err != nil {
+		t.Fatalf("pg_dump: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(c.Dir, "dump.sql"), dump, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	secrets := map[string]string{
+		"link password": canary("link"), "changed link password": canary("link2"), "user's password": canary("user"), "wrong password": canary("wrong"), "webhook secret": canary("hook"),
+		"webhook header": canary("header"), "OIDC secret": canary("oidc"), "API key": key.Key, "TOTP secret": totp.Secret, "JWT key": strings.Repeat("j", 32), "encryption key": strings.Repeat("e", 32),
+		"admin's password": "the-admin-of-this-test", "edge token": "a-token-for-edges-of-tests",
+	}
+	files, size := 0, 0
+	if err := filepath.WalkDir(c.Dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil // files may be deleted during the walk
+		}
+		if info, err := d.Info(); err != nil || info.Size() > 100<<20 {
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil
+		}
+		files++
+		size += len(content)
+		for what, secret := range secrets {
+			if len(secret) > 8 && strings.Contains(string(content), secret) {
+				t.Errorf("the %s is stored in clear text in %s", what, strings.TrimPrefix(path, c.Dir))
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("searched %[2]d files with %[3]d MiB for %[1]d secrets", len(secrets), files, size/mebibyte)
+	if files < 20 || !strings.Contains(string(dump), "locked") {
+		t.Error("too few files were searched")
+	}
+}
