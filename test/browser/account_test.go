@@ -11,13 +11,11 @@ import (
 
 func TestAccount_profile(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.click(`document.querySelector('.own a')`)
 	b.sees("Member since")
 	b.until(`location.pathname === '/console/account'`)
-	b.barrierFree()
-	b.looks("account")
-	b.narrow("account-320")
+	b.inspectNarrow("account")
 
 	// A name that was typed and not saved stays when another tab is opened.
 	b.fill("name", strings.Repeat("a", 256))
@@ -43,30 +41,26 @@ func TestAccount_profile(t *testing.T) {
 	b.set("language", "ar")
 	b.sees("الملف الشخصي")
 	b.until(`document.documentElement.dir === 'rtl' && document.documentElement.scrollWidth <= innerWidth`)
-	b.barrierFree()
-	b.looks("account-ar")
+	b.inspect("account-ar")
 	b.set("language", "de")
 	b.sees("Mitglied seit")
 	b.visit("/console/account/security")
 	b.sees("Authenticator-App")
-	b.barrierFree()
-	b.looks("account-de")
-	b.silent()
+	b.inspect("account-de")
 }
 
 func TestAccount_password(t *testing.T) {
 	t.Parallel()
-	base := standalone(t)
-	b, elsewhere := newConsole(t, base, ""), newConsole(t, base, "")
+	b := newConsole(t)
+	elsewhere := b.session()
 	b.ask("POST", "/api/api-keys", map[string]string{"name": "Website"}, nil)
 	b.visit("/console/account/security")
 	b.fill("currentPassword", "wrong")
 	b.fill("newPassword", "password")
 	b.press("Change password")
 	b.until(`document.querySelectorAll('main [aria-invalid=true]').length > 0 && document.activeElement.ariaInvalid === 'true'`)
-	b.barrierFree()
-	b.looks("account-password")
-	b.fill("currentPassword", adminPassword)
+	b.inspect("account-password")
+	b.fill("currentPassword", password)
 	b.fill("newPassword", "password")
 	b.press("Change password")
 	b.until(`document.activeElement.name === 'newPassword' && document.activeElement.ariaInvalid === 'true'`)
@@ -79,7 +73,7 @@ func TestAccount_password(t *testing.T) {
 	b.until(`document.querySelector('[name=newPassword]').value === ''`)
 	var kept string
 	b.eval(`JSON.stringify({...sessionStorage}) + JSON.stringify({...localStorage})`, &kept)
-	if strings.Contains(kept, "correct horse") || strings.Contains(kept, adminPassword) {
+	if strings.Contains(kept, "correct horse") || strings.Contains(kept, password) {
 		t.Errorf("a password is in the storage of the browser: %s", kept)
 	}
 	var keys struct{ Total int }
@@ -92,24 +86,18 @@ func TestAccount_password(t *testing.T) {
 	elsewhere.fill("password", "correct horse battery")
 	elsewhere.press("Sign in")
 	elsewhere.sees("Links under your own name")
-	b.silent()
-	elsewhere.silent()
 }
 
 func TestAccount_authenticator_app(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.visit("/console/account/security")
 	b.sees("a stolen password is not enough")
-	b.barrierFree()
-	b.looks("account-security")
-	b.narrow("account-security-320")
+	b.inspectNarrow("account-security")
 	b.press("Set up")
 	b.press("Continue")
 	b.until(`document.querySelector('dialog .scan')?.naturalWidth > 100 && document.activeElement.name === 'code'`)
-	b.barrierFree()
-	b.looks("account-scan")
-	b.narrow("account-scan-320")
+	b.inspectNarrow("account-scan")
 	b.fill("code", "000000")
 	b.press("Turn on")
 	b.until(`document.activeElement.name === 'code' && document.activeElement.ariaInvalid === 'true'`)
@@ -131,20 +119,18 @@ func TestAccount_authenticator_app(t *testing.T) {
 	b.fill("code", "000000")
 	b.press("Turn off")
 	b.until(`document.querySelector('dialog [aria-invalid=true]')`)
-	b.barrierFree()
-	b.looks("account-turn-off")
-	b.fill("password", adminPassword)
+	b.inspect("account-turn-off")
+	b.fill("password", password)
 	b.fill("code", strings.Fields(codes)[0])
 	b.press("Turn off")
 	b.sees("The authenticator app is off.")
 	b.until(`!document.querySelector('dialog') && document.querySelector('main .badge').textContent === 'Off'`)
-	b.silent()
 }
 
 // The recovery codes can be saved as a file, and do not vanish at Escape.
 func TestAccount_recovery_codes(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.visit("/console/account/security")
 	b.press("Set up")
 	b.press("Continue")
@@ -154,9 +140,7 @@ func TestAccount_recovery_codes(t *testing.T) {
 	b.fill("code", totp(t, secret, time.Now()))
 	b.press("Turn on")
 	b.sees("They are not shown again.")
-	b.barrierFree()
-	b.looks("account-recovery")
-	b.narrow("account-recovery-320")
+	b.inspectNarrow("account-recovery")
 	for range 3 {
 		b.keys("\u001b")
 		b.settle()
@@ -167,20 +151,18 @@ func TestAccount_recovery_codes(t *testing.T) {
 	b.until(`window.saved?.trim() === document.querySelector('.recovery').textContent`)
 	b.press("I have saved them")
 	b.until(`!document.querySelector('dialog')`)
-	b.silent()
 }
 
 func TestAccount_passkeys(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, onLocalhost(t), "")
+	b := consoleAt(t, onLocalhost(t))
 	b.also("409")
 	device := b.authenticator()
 	b.visit("/console/account/security")
 	const name = `Laptop <img src=x onerror=alert(1)> 🔑`
 	b.press("Add a passkey")
 	b.fill("name", name)
-	b.barrierFree()
-	b.looks("passkey-add")
+	b.inspect("passkey-add")
 	b.press("Continue")
 	b.sees("Passkey added")
 	b.sees(name)
@@ -188,9 +170,7 @@ func TestAccount_passkeys(t *testing.T) {
 	b.press("Continue")
 	b.sees("already has a passkey")
 	b.press("Cancel")
-	b.barrierFree()
-	b.looks("passkeys")
-	b.narrow("passkeys-320")
+	b.inspectNarrow("passkeys")
 
 	b.press("Rename " + name)
 	b.fill("name", strings.Repeat("a", 101))
@@ -214,12 +194,11 @@ func TestAccount_passkeys(t *testing.T) {
 	b.do(webauthn.ClearCredentials(device), webauthn.AddCredential(device, copied))
 	b.press("Sign in with a passkey")
 	b.sees("may have been copied")
-	b.signIn("admin@example.com", adminPassword)
+	b.signIn(b.email, password)
 	b.sees("New link")
 	b.visit("/console/account/security")
 	b.sees("May have been copied.")
-	b.barrierFree()
-	b.looks("passkeys-copied")
+	b.inspect("passkeys-copied")
 
 	b.press("Remove Phone")
 	b.sees("It is your only passkey.")
@@ -227,13 +206,12 @@ func TestAccount_passkeys(t *testing.T) {
 	b.press("Remove")
 	b.sees("Phone removed")
 	b.until(`!document.querySelector('main table')`)
-	b.silent()
 }
 
 // At an address where browsers have no passkeys, the console does not offer them.
 func TestAccount_passkeys_at_an_address(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.visit("/console/account/security")
 	b.sees("Passkeys need a console at an https address")
 	var offered bool
@@ -241,38 +219,32 @@ func TestAccount_passkeys_at_an_address(t *testing.T) {
 	if offered {
 		t.Error("the console offers passkeys")
 	}
-	b.silent()
 }
 
 func TestAccount_sessions(t *testing.T) {
 	t.Parallel()
-	base := standalone(t)
-	b, elsewhere := newConsole(t, base, ""), newConsole(t, base, "")
+	b := newConsole(t)
+	elsewhere := b.session()
 	b.visit("/console/account/sessions")
 	b.sees("This one")
 	b.until(`document.querySelectorAll('[aria-label^="End the session of Chrome on Linux, 127.0.0.1"]').length === 1`)
-	b.barrierFree()
-	b.looks("sessions")
-	b.narrow("sessions-320")
+	b.inspectNarrow("sessions")
 	b.click(`document.querySelector('[aria-label^="End the session"]')`)
 	b.sees("The session has ended.")
 	b.until(`!document.querySelector('[aria-label^="End the session"]')`)
 	elsewhere.press("Domains")
 	elsewhere.sees("Your session has ended")
-	elsewhere.fill("password", adminPassword)
+	elsewhere.fill("password", password)
 	elsewhere.press("Sign in")
 	elsewhere.sees("Links under your own name")
 
 	b.do(chromedp.Reload())
 	b.press("End all others")
 	b.sees("End 1 other session?")
-	b.barrierFree()
-	b.looks("sessions-all")
+	b.inspect("sessions-all")
 	b.press("End all others")
 	b.sees("All other sessions have ended.")
 	b.until(`!document.querySelector('[aria-label^="End the session"]')`)
 	elsewhere.press("API keys")
 	elsewhere.sees("Your session has ended")
-	b.silent()
-	elsewhere.silent()
 }

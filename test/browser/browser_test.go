@@ -5,101 +5,70 @@ package browser_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
+	"github.com/shortline/shortline/shared/testkit"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
-
-	"github.com/shortline/shortline/shared/testkit"
 )
 
-const adminPassword = "a-long-enough-password"
+// chromium is the browser of all tests. A host below .example is this machine.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	ctx, end, err := startChromium()
+	if err == nil {
+		atEnd = append(atEnd, end)
+	}
+	return ctx, err
+})
 
-// program is the program under test, built once for all tests.
-var program string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "shortline-browser")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		program = filepath.Join(dir, "standalone")
-		build := exec.Command("go", "build", "-o", program, ".")
-		build.Dir, build.Env, build.Stderr = "../../control/cmd/standalone", append(os.Environ(), "GOWORK=off"), os.Stderr
-		if err := build.Run(); err != nil {
-			fmt.Fprintln(os.Stderr, "build standalone:", err)
-			return 1
-		}
-		return m.Run()
-	}())
-}
-
-// standalone runs the program, with more settings if given, and returns its base URL.
-func standalone(t *testing.T, settings ...string) string {
-	t.Helper()
-	return launch(t, program, settings...)
-}
-
-// launch is standalone for a given build of the program.
-func launch(t *testing.T, program string, settings ...string) string {
-	t.Helper()
-	dir := t.TempDir()
-	addr, ops := testkit.FreeAddr(t), testkit.FreeAddr(t)
-	for _, s := range settings {
-		if own, ok := strings.CutPrefix(s, "OPS_ADDR="); ok {
-			ops = own
+func startChromium(more ...chromedp.ExecAllocatorOption) (ctx context.Context, end func(), err error) {
+	var program string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if program, err = exec.LookPath(name); err == nil {
+			break
 		}
 	}
-	out, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
+	if program == "" {
+		return nil, nil, errors.New("the console tests need Chromium.  On Debian or Ubuntu:  sudo apt-get install -y chromium")
 	}
-	cmd := exec.Command(program)
-	cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LISTEN_ADDR=" + addr, "OPS_ADDR=" + ops, "DATA_DIR=" + filepath.Join(dir, "data"),
-		"ADMIN_PASSWORD=" + adminPassword, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0",
-		"RATE_LIMIT_WEBHOOKS=0", "RATE_LIMIT_WEBHOOK_RETRY=0", "PAGE_PREVIEWS=false",
-	}, settings...)
-	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait()
-		if b, err := os.ReadFile(out.Name()); t.Failed() && err == nil {
-			t.Logf("output of standalone:\n%s", b)
-		}
-	})
-	testkit.Within(t, 60*time.Second, "standalone is ready", func() bool {
-		res, err := http.Get("http://" + ops + "/readyz")
-		if err != nil {
-			return false
-		}
-		res.Body.Close()
-		return res.StatusCode == http.StatusOK
-	})
-	return "http://" + addr
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
+		chromedp.WindowSize(width, height), chromedp.Flag("lang", "en-GB"), chromedp.Env("TZ="+zone),
+		chromedp.Flag("host-resolver-rules", "MAP *.example 127.0.0.1, MAP *.acme.example.com 127.0.0.1"),
+		chromedp.WSURLReadTimeout(patience))
+	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), append(options, more...)...)
+	// The driver logs every event type that is newer than itself.
+	ctx, cancel := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {}))
+	return ctx, func() { cancel(); cancelAlloc() }, chromedp.Run(ctx)
 }
+
+const width, height = 1280, 900 // of a window
+
+// patience limits one action of the browser. It has the length of that of testkit.Eventually.
+const patience = 5 * time.Minute
+
+// zone is the time zone of Chromium: one where it is about noon, so that no day ends during the tests.
+var zone = func() string {
+	if away := 12 - time.Now().UTC().Hour(); away != 0 {
+		return fmt.Sprintf("Etc/GMT%+d", -away)
+	}
+	return "Etc/GMT"
+}()
 
 // browser is one window with its console messages.
 type browser struct {
@@ -108,57 +77,91 @@ type browser struct {
 	base string
 	// expected matches messages that a test causes on purpose.
 	expected *regexp.Regexp
+	// tolerant is for tests of what the browser reports: they end without silent.
+	tolerant bool
 	// actions counts what a person would do: press, choose or type something.
 	actions int
+	// at is the shared installation. It is nil in a standalone of the test's own.
+	at *installation
+	// mark makes the names of this test different from those of others.
+	mark string
+	// email is the address of the account that signed in first.
+	email string
 
 	mu         sync.Mutex
 	complaints []string
 }
 
+// open opens a window without cookies. With options, it is one of another Chromium.
 func open(t *testing.T, base string, more ...chromedp.ExecAllocatorOption) *browser {
 	t.Helper()
-	var chromium string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			chromium = found
-			break
+	program, err := chromium()
+	if len(more) > 0 {
+		var end func()
+		if program, end, err = startChromium(more...); err == nil {
+			t.Cleanup(end)
 		}
 	}
-	if chromium == "" {
-		t.Fatal("The console tests need Chromium.  On Debian or Ubuntu:  sudo apt-get install -y chromium")
+	if err != nil {
+		t.Fatal(err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.WindowSize(1280, 900), chromedp.Flag("lang", "en-GB"))
-	options = append(options, more...)
-	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), options...)
-	// The driver logs every event type that is newer than itself.
-	ctx, cancel := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {}))
-	limited, cancelLimit := context.WithTimeout(ctx, 150*time.Second)
-	t.Cleanup(func() { cancelLimit(); cancel(); cancelAlloc() })
-	b := &browser{t: t, ctx: limited, base: base, expected: regexp.MustCompile(`401 \(Unauthorized\)|400 \(Bad Request\)|404 \(Not Found\) http://[^/]+/console/nothing$`)}
-	chromedp.ListenTarget(limited, func(event any) {
-		switch e := event.(type) {
-		case *runtime.EventExceptionThrown:
-			b.complain("exception: " + e.ExceptionDetails.Error())
-		case *runtime.EventConsoleAPICalled:
-			if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning {
-				args, _ := json.Marshal(e.Args)
-				b.complain("console: " + string(args))
-			}
-		case *cdplog.EventEntryAdded:
-			if e.Entry.Level == cdplog.LevelError || e.Entry.Level == cdplog.LevelWarning {
-				b.complain("log: " + e.Entry.Text + " " + e.Entry.URL)
-			}
-		case *network.EventRequestWillBeSent:
-			if u := e.Request.URL; !strings.HasPrefix(u, base+"/") && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "blob:"+base+"/") {
-				b.complain("a request to elsewhere: " + u)
-			}
-		case *page.EventJavascriptDialogOpening:
-			b.complain("a script ran that should be text: " + e.Message)
-			go func() { _ = chromedp.Run(limited, page.HandleJavaScriptDialog(true)) }()
-		}
-	})
-	b.do(network.Enable(), cdplog.Enable(), emulation.SetTimezoneOverride("Europe/Berlin"))
+	ctx := newWindow(t, program)
+	expected := regexp.MustCompile(`401 \(Unauthorized\)|400 \(Bad Request\)|404 \(Not Found\) http://[^/]+/console/nothing$`)
+	b := &browser{t: t, ctx: ctx, base: base, email: owner, expected: expected}
+	t.Cleanup(b.silent)
+	chromedp.ListenTarget(ctx, b.listen)
+	b.do(network.Enable(), cdplog.Enable(), emulation.SetFocusEmulationEnabled(true))
+	b.scheme("") // without transitions
 	return b
+}
+
+// newWindow opens a window of Chromium with cookies, storage and cache of its own.
+func newWindow(t *testing.T, program context.Context) context.Context {
+	t.Helper()
+	browser := cdp.WithExecutor(program, chromedp.FromContext(program).Browser)
+	profile, err := target.CreateBrowserContext().Do(browser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	window, err := target.CreateTarget("about:blank").WithBrowserContextID(profile).
+		WithNewWindow(true).WithWidth(width).WithHeight(height).Do(browser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(program, chromedp.WithTargetID(window))
+	t.Cleanup(func() {
+		cancel()
+		_ = target.DisposeBrowserContext(profile).Do(browser) // Chromium may have ended
+	})
+	if err := chromedp.Run(ctx); err != nil { // the first call has no deadline, because the driver listens until its context ends
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+func (b *browser) listen(event any) {
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		b.complain("exception: " + e.ExceptionDetails.Error())
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning {
+			args, _ := json.Marshal(e.Args)
+			b.complain("console: " + string(args))
+		}
+	case *cdplog.EventEntryAdded:
+		if e.Entry.Level == cdplog.LevelError || e.Entry.Level == cdplog.LevelWarning {
+			b.complain("log: " + e.Entry.Text + " " + e.Entry.URL)
+		}
+	case *network.EventRequestWillBeSent:
+		u := e.Request.URL
+		own := strings.HasPrefix(strings.TrimPrefix(u, "blob:"), b.base+"/") || strings.HasPrefix(u, "data:")
+		if !own {
+			b.complain("a request to elsewhere: " + u)
+		}
+	case *page.EventJavascriptDialogOpening:
+		b.complain("a script ran that should be text: " + e.Message)
+		go func() { _ = chromedp.Run(b.ctx, page.HandleJavaScriptDialog(true)) }()
+	}
 }
 
 func (b *browser) complain(text string) {
@@ -169,20 +172,25 @@ func (b *browser) complain(text string) {
 	}
 }
 
-// silent fails the test if the browser reported an error, a warning or a request to another host.
+// silent fails the test if the browser reported an error, a warning or a request to another host. Each test ends with it.
 func (b *browser) silent() {
 	b.t.Helper()
+	if b.tolerant {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.complaints {
 		b.t.Errorf("the browser reported: %s", c)
 	}
+	b.complaints = nil
 }
 
 func (b *browser) do(actions ...chromedp.Action) {
 	b.t.Helper()
-	if err := chromedp.Run(b.ctx, actions...); err != nil {
-		b.silent()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -198,38 +206,35 @@ func (b *browser) eval(expression string, out any) {
 	b.do(chromedp.Evaluate(expression, out))
 }
 
+// quoted is a text as a JavaScript literal.
+func quoted(text string) string {
+	literal, _ := json.Marshal(text)
+	return string(literal)
+}
+
 // sees waits until the page shows a text.
 func (b *browser) sees(text string) {
 	b.t.Helper()
-	quoted, _ := json.Marshal(text)
-	var seen bool
-	deadline := time.Now().Add(10 * time.Second)
-	for {
-		b.eval(fmt.Sprintf(`Boolean(document.body?.innerText.includes(%s))`, quoted), &seen)
-		if seen {
-			return
-		}
-		if time.Now().After(deadline) {
-			var all string
-			b.eval(`document.body.innerText`, &all)
-			b.shot("failed")
-			b.silent()
-			b.t.Fatalf("the page does not show %q; it shows:\n%s", text, all)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	b.await("the page shows "+text, `document.body?.innerText.includes(`+quoted(text)+`)`)
 }
 
 // until waits until a JavaScript expression is true.
 func (b *browser) until(expression string) {
 	b.t.Helper()
+	b.await(expression, expression)
+}
+
+// await is until with a name for what does not happen.
+func (b *browser) await(what, expression string) {
+	b.t.Helper()
 	var problem string
+	came := false
 	defer func() {
-		if b.t.Failed() && problem != "" {
-			b.t.Log(problem)
+		if !came {
+			b.explain(problem)
 		}
 	}()
-	testkit.Within(b.t, 10*time.Second, expression, func() (holds bool) {
+	testkit.Eventually(b.t, what, func() (holds bool) {
 		// An element that the page has not rendered yet is an exception, and a reason to wait.
 		var result struct {
 			Holds   bool
@@ -239,6 +244,16 @@ func (b *browser) until(expression string) {
 		problem = result.Problem
 		return result.Holds
 	})
+	came = true
+}
+
+// explain logs what the page of a failed test shows.
+func (b *browser) explain(problem string) {
+	b.t.Helper()
+	var text string
+	_ = chromedp.Run(b.ctx, chromedp.Evaluate(`location.href + '\n' + document.body?.innerText`, &text))
+	b.t.Logf("%s\nthe page is %s", problem, text)
+	b.shot("failed")
 }
 
 // click clicks the element that a JavaScript expression returns. It waits until the page has rendered the element.
@@ -248,47 +263,31 @@ func (b *browser) click(element string) {
 	b.until("(() => { const e = " + element + "; e?.click(); return e; })()")
 }
 
+// within is the part of the page that can be used: the open dialog, if there is one.
+const within = `([...document.querySelectorAll('dialog[open]')].pop() ?? document)`
+
 // press clicks the button or link with the given accessible name.
 func (b *browser) press(name string) {
 	b.t.Helper()
 	b.actions++
-	quoted, _ := json.Marshal(name)
-	deadline := time.Now().Add(10 * time.Second)
-	for {
-		var pressed bool
-		b.eval(fmt.Sprintf(`(() => {
-			const within = [...document.querySelectorAll('dialog[open]')].pop() ?? document;
-			const e = [...within.querySelectorAll('button, a, summary')].find((e) => !e.disabled && (e.getAttribute('aria-label') ?? e.textContent).trim() === %s);
-			e?.click();
-			return Boolean(e);
-		})()`, quoted), &pressed)
-		if pressed {
-			return
-		}
-		if time.Now().After(deadline) {
-			b.shot("failed")
-			b.silent()
-			b.t.Fatalf("no button or link has the name %q", name)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	b.await("there is a button or link "+name, `(() => {
+		const e = [...`+within+`.querySelectorAll('button, a, summary')].find((e) =>
+			!e.disabled && (e.getAttribute('aria-label') ?? e.textContent).trim() === `+quoted(name)+`);
+		e?.click();
+		return e;
+	})()`)
 }
 
 // fill types into the input with the given name, in the open dialog if there is one.
 func (b *browser) fill(name, text string) {
 	b.t.Helper()
 	b.actions++
-	quoted, _ := json.Marshal(name)
-	testkit.Within(b.t, 10*time.Second, "the page has an input "+name, func() (found bool) {
-		b.eval(fmt.Sprintf(`(() => {
-			const within = [...document.querySelectorAll('dialog[open]')].pop() ?? document;
-			const e = within.querySelector('[name="' + %s + '"]');
-			e?.focus();
-			e?.select();
-			return Boolean(e) && document.activeElement === e;
-		})()`, quoted), &found)
-		return found
-	})
+	b.await("there is an input "+name, `(() => {
+		const e = `+within+`.querySelector('[name="'+`+quoted(name)+`+'"]');
+		e?.focus();
+		e?.select();
+		return e && document.activeElement === e;
+	})()`)
 	b.do(input.InsertText(text))
 }
 

@@ -10,7 +10,9 @@ import (
 
 // The checks of silent must detect problems: this test causes some.
 func TestBrowser_detects_problems(t *testing.T) {
-	b := open(t, standalone(t))
+	t.Parallel()
+	b := open(t, shared(t).base)
+	b.tolerant = true
 	b.visit("/login")
 	b.sees("Sign in")
 	for what, script := range map[string]string{

@@ -10,10 +10,7 @@ import (
 // session of the browser.
 func TestAPI_page(t *testing.T) {
 	t.Parallel()
-	b := open(t, standalone(t))
-	b.visit("/login")
-	b.signIn("admin@example.com", adminPassword)
-	b.sees("Links")
+	b := newConsole(t)
 	b.visit("/api")
 	b.sees("Short links, routing rules")
 	b.looks("api")
@@ -21,7 +18,6 @@ func TestAPI_page(t *testing.T) {
 	b.sees("/api/auth/me")
 	b.do(chromedp.Click("#operations-Account-getMe .opblock-summary-control", chromedp.ByQuery))
 	b.do(chromedp.Click("#operations-Account-getMe .execute", chromedp.ByQuery))
-	b.sees("admin@example.com")
+	b.sees(b.email)
 	b.looks("api-operation")
-	b.silent()
 }

@@ -4,18 +4,15 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"github.com/shortline/shortline/shared/testkit"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-
-	"github.com/shortline/shortline/shared/nametest"
-	"github.com/shortline/shortline/shared/testkit"
 )
 
 // narrow shows the page on a very small phone, where nothing may be cut off.
@@ -38,26 +35,23 @@ func (b *browser) holds(field, text string) {
 // An owner adds a domain in steps: its name, then the records, which the page looks for by itself.
 func TestDomains_setup(t *testing.T) {
 	t.Parallel()
-	names := nametest.Start(t)
-	names.Set("edge.sho.example.com", "A 198.51.100.1")
-	base := standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com")
-	b := newConsole(t, base, "")
+	b := newConsole(t)
+	b.hurry()
+	b.visit("/console/links")
 	b.press("Domains")
 	b.sees("Links under your own name")
-	b.barrierFree()
-	b.looks("domains-empty")
+	b.inspect("domains-empty")
 
 	b.press("Add domain")
 	b.until(`location.search === '?new=1'`)
 	b.fill("hostname", "https://go.acme.example.com/x")
 	b.press("Continue")
 	b.until(`document.querySelector('dialog [name=hostname]').getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'hostname'`)
-	b.barrierFree()
-	b.looks("domain-refused")
-	b.fill("hostname", acme)
+	b.inspect("domain-refused")
+	b.fill("hostname", b.acme())
 	b.press("Continue")
 	b.sees("Set these records at your DNS provider.")
-	b.sees("_shortline." + acme)
+	b.sees("_shortline." + b.acme())
 	b.sees("edge.sho.example.com")
 	b.until(`document.querySelector('.setup [aria-current=step]').textContent.includes('DNS records')`)
 	var id string
@@ -67,13 +61,11 @@ func TestDomains_setup(t *testing.T) {
 
 	// The page looks for the records by itself, says what it found instead and what helps, and keeps the focus.
 	b.eval(`document.querySelector('[aria-label="Copy the value of the TXT record"]').focus()`, nil)
-	b.sees("No TXT record at _shortline." + acme + " yet.")
-	b.sees("Check that the record is at _shortline." + acme)
-	b.barrierFree()
-	b.looks("domain-missing")
-	b.narrow("domain-narrow")
-	names.Set("_shortline."+acme, `TXT "something else"`)
-	names.Set(acme, "A 203.0.113.7")
+	b.sees("No TXT record at _shortline." + b.acme() + " yet.")
+	b.sees("Check that the record is at _shortline." + b.acme())
+	b.inspectNarrow("domain-missing")
+	b.at.set("_shortline."+b.acme(), `TXT "something else"`)
+	b.at.set(b.acme(), "A 203.0.113.7")
 	b.sees("has another value")
 	b.sees("203.0.113.7; expected a CNAME record with edge.sho.example.com.")
 	b.until(`document.activeElement.ariaLabel === 'Copy the value of the TXT record'`)
@@ -85,46 +77,39 @@ func TestDomains_setup(t *testing.T) {
 	b.eval(`Object.defineProperty(document, 'hidden', {configurable: true, get: () => true}); document.dispatchEvent(new Event('visibilitychange'))`, nil)
 	b.settle()
 	b.eval(checks, &before)
-	time.Sleep(8 * time.Second) // longer than the pause between checks
+	b.do(chromedp.Evaluate(fmt.Sprintf(`new Promise((done) => setTimeout(() => done(true), %d))`, 20*pauses), nil, awaited))
 	if b.eval(checks, &after); after != before {
 		t.Errorf("a hidden page looked for the records %d times", after-before)
 	}
-	point(names, d)
+	b.at.point(d)
 	b.eval(`delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))`, nil)
 	b.press("Check again")
 	b.sees("All records are right.")
 	b.until(`document.querySelectorAll('.record.right').length === 2 && document.querySelector('.head .badge').textContent === 'Active'`)
 	b.until(`document.querySelector('.setup [aria-current=step]').textContent.includes('Certificate')`)
 	b.sees("upload your own")
-	b.barrierFree()
-	b.looks("domain-active")
+	b.inspect("domain-active")
 	b.press("Domains")
 	b.sees("1 domain")
-	b.barrierFree()
-	b.looks("domains")
-	b.narrow("domains-narrow")
+	b.inspectNarrow("domains")
 	b.do(chromedp.SendKeys(`[type=search]`, "nothing", chromedp.ByQuery))
 	b.sees("No domain matches")
 	b.until(`location.search === '?search=nothing'`)
 	b.barrierFree()
-	b.silent()
 }
 
 // The settings of a domain: problems appear at their fields, only changes are sent, and a draft survives.
 func TestDomains_settings(t *testing.T) {
 	t.Parallel()
-	names := nametest.Start(t)
-	names.Set("edge.sho.example.com", "A 198.51.100.1")
-	base := standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com")
-	b := newConsole(t, base, "")
+	b := newAdmin(t)
 	var d ownDomain
-	b.ask("POST", "/api/domains", map[string]any{"hostname": acme}, &d)
-	point(names, d)
+	b.ask("POST", "/api/domains", map[string]any{"hostname": b.acme()}, &d)
+	b.at.point(d)
 	b.ask("POST", "/api/domains/"+d.ID+"/verify", nil, nil)
 	b.visit("/console/domains/" + d.ID)
 	b.do(chromedp.Click(`.tabs a[href$="/settings"]`))
 	b.sees("Links that open apps")
-	b.fill("rootUrl", "https://"+acme+"/again")
+	b.fill("rootUrl", "https://"+b.acme()+"/again")
 	b.fill("brandName", "Acme")
 	b.set("hsts", "300")
 	b.sees("refuse it without a valid certificate")
@@ -135,8 +120,7 @@ func TestDomains_settings(t *testing.T) {
 	b.fill("apple", "[]")
 	b.press("Save")
 	b.until(`document.querySelector('[name=rootUrl]').getAttribute('aria-invalid') === 'true' && document.querySelector('[name=apple]').getAttribute('aria-invalid') === 'true' && document.querySelector('[name=android]').getAttribute('aria-invalid') !== 'true'`)
-	b.barrierFree()
-	b.looks("domain-settings-refused")
+	b.inspect("domain-settings-refused")
 	b.press("DNS and certificate")
 	b.do(chromedp.Click(`.tabs a[href$="/settings"]`))
 	b.sees("Restored what you typed before.")
@@ -147,9 +131,7 @@ func TestDomains_settings(t *testing.T) {
 	b.press("Save")
 	b.sees("Saved.")
 	b.until(`[...document.querySelectorAll('.head .badge')].some((e) => e.textContent === 'Default')`)
-	b.barrierFree()
-	b.looks("domain-settings")
-	b.narrow("domain-settings-narrow")
+	b.inspectNarrow("domain-settings")
 	var saved struct {
 		RootURL, BrandName string
 		HSTS               int
@@ -159,27 +141,25 @@ func TestDomains_settings(t *testing.T) {
 	if saved.RootURL != "https://example.com/home" || saved.BrandName != "Acme" || saved.HSTS != 300 || !saved.IsDefault {
 		t.Errorf("saved: %+v", saved)
 	}
-	testkit.Within(t, 10*time.Second, "the edge serves the file for iOS", func() bool {
-		return at(t, base, acme, "/.well-known/apple-app-site-association") == http.StatusOK
+	testkit.Eventually(t, "the edge serves the file for iOS", func() bool {
+		return at(t, b.base, b.acme(), "/.well-known/apple-app-site-association") == http.StatusOK
 	})
 
 	// An administrator of the system takes the domain out of service, and back.
-	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "spring", "domain": acme})
-	testkit.Within(t, 10*time.Second, "the edge serves the link", func() bool { return at(t, base, acme, "/spring") == http.StatusFound })
+	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("spring"), "domain": b.acme()})
+	testkit.Eventually(t, "the edge serves the link", func() bool { return at(t, b.base, b.acme(), "/"+b.own("spring")) == http.StatusFound })
 	b.visit("/console/domains/" + d.ID)
 	b.press("Suspend")
 	b.sees("links: 1")
 	b.press("Suspend")
 	b.until(`document.querySelector('dialog [name=reason]').getAttribute('aria-invalid') === 'true'`)
-	b.barrierFree()
-	b.looks("domain-suspend")
+	b.inspect("domain-suspend")
 	b.fill("reason", hostile)
 	b.press("Suspend")
 	b.sees("This domain is suspended.")
 	b.sees(hostile)
-	b.barrierFree()
-	b.looks("domain-suspended")
-	testkit.Within(t, 10*time.Second, "the link stops", func() bool { return at(t, base, acme, "/spring") == http.StatusNotFound })
+	b.inspect("domain-suspended")
+	testkit.Eventually(t, "the link stops", func() bool { return at(t, b.base, b.acme(), "/"+b.own("spring")) == http.StatusNotFound })
 	b.press("Lift the suspension")
 	b.sees("The suspension was lifted.")
 	b.until(`document.querySelector('.head .badge').textContent === 'Active'`)
@@ -187,38 +167,35 @@ func TestDomains_settings(t *testing.T) {
 	// A domain with links stays, and the dialog leads to them.
 	b.press("Delete")
 	b.sees("Delete the 1 link first")
-	b.barrierFree()
-	b.looks("domain-delete-refused")
+	b.inspect("domain-delete-refused")
 	b.press("Show links")
 	b.sees("1 link")
-	b.until(`location.search === '?domain=` + acme + `'`)
+	b.until(`location.search === '?domain=` + b.acme() + `'`)
 	var empty ownDomain
-	b.ask("POST", "/api/domains", map[string]string{"hostname": "gärten.example.com"}, &empty)
+	gardens := b.own("gärten") + ".example.com"
+	b.ask("POST", "/api/domains", map[string]string{"hostname": gardens}, &empty)
 	b.visit("/console/domains/" + empty.ID)
-	b.sees("gärten.example.com")
-	b.sees("xn--grten-gra.example.com")
+	b.sees(gardens)
+	b.sees("xn--grten" + b.mark)
 	b.press("Delete")
 	b.until(`document.querySelector('dialog .danger').getAttribute('aria-disabled') === 'true'`)
 	b.eval(`document.querySelector('dialog input').focus()`, nil)
-	b.do(chromedp.SendKeys(`dialog input`, "gärten.example.com", chromedp.ByQuery))
+	b.do(chromedp.SendKeys(`dialog input`, gardens, chromedp.ByQuery))
 	b.looks("domain-delete")
 	b.press("Delete")
-	b.sees("gärten.example.com was deleted.")
+	b.sees(gardens + " was deleted.")
 	b.sees("1 domain")
-	b.silent()
 }
 
 // An owner uploads a certificate of their own. The private key does not stay in the page.
 func TestDomains_certificate(t *testing.T) {
 	t.Parallel()
-	names := nametest.Start(t)
-	names.Set("edge.sho.example.com", "A 198.51.100.1")
-	b := newConsole(t, standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com"), "")
+	b := newConsole(t)
 	var d ownDomain
-	b.ask("POST", "/api/domains", map[string]any{"hostname": acme}, &d)
-	point(names, d)
+	b.ask("POST", "/api/domains", map[string]any{"hostname": b.acme()}, &d)
+	b.at.point(d)
 	b.ask("POST", "/api/domains/"+d.ID+"/verify", nil, nil)
-	own, key, _ := ownCertificate(t, acme)
+	own, key, _ := ownCertificate(t, b.acme())
 	other, otherKey, _ := ownCertificate(t, "other.example.com")
 	b.visit("/console/domains/" + d.ID)
 	b.press("Upload your own")
@@ -226,8 +203,7 @@ func TestDomains_certificate(t *testing.T) {
 	b.fill("privateKey", otherKey)
 	b.press("Save")
 	b.until(`document.querySelector('dialog [name=certificate]').getAttribute('aria-invalid') === 'true'`)
-	b.barrierFree()
-	b.looks("certificate-refused")
+	b.inspect("certificate-refused")
 	file := filepath.Join(t.TempDir(), "chain.pem")
 	if err := os.WriteFile(file, []byte(own), 0o600); err != nil {
 		t.Fatal(err)
@@ -246,8 +222,7 @@ func TestDomains_certificate(t *testing.T) {
 	if block, _ := pem.Decode([]byte(key)); block == nil || strings.Contains(whole, strings.Split(key, "\n")[1]) {
 		t.Error("the page still has the private key")
 	}
-	b.barrierFree()
-	b.looks("certificate")
+	b.inspect("certificate")
 	b.visit("/console/domains")
 	b.until(`document.querySelector('[data-name=Certificate] .badge.warn')?.textContent.startsWith('Until')`)
 	b.visit("/console/domains/" + d.ID)
@@ -255,27 +230,25 @@ func TestDomains_certificate(t *testing.T) {
 	b.sees("browsers can no longer open the domain over https")
 	b.press("Remove the uploaded one")
 	b.sees("The uploaded certificate was removed.")
-	b.silent()
 }
 
 // Members who may not change domains see them without controls.
 func TestDomains_for_members(t *testing.T) {
 	t.Parallel()
-	names := nametest.Start(t)
-	b := newConsole(t, standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com"), "")
-	b.user("ann@example.com")
+	b := newConsole(t)
+	b.user("ann")
 	var team struct{ ID string }
-	b.ask("POST", "/api/workspaces", map[string]string{"name": "Growth", "slug": "growth"}, &team)
+	b.ask("POST", "/api/workspaces", map[string]string{"name": "Growth", "slug": b.own("growth")}, &team)
 	var invited struct{ Link string }
-	b.ask("POST", "/api/workspaces/growth/invitations", map[string]string{"email": "ann@example.com", "role": "VIEWER"}, &invited)
-	b.visit("/console/domains?workspace=growth")
+	b.ask("POST", "/api/workspaces/"+team.ID+"/invitations", map[string]string{"email": b.mail("ann"), "role": "VIEWER"}, &invited)
+	b.visit("/console/domains?workspace=" + b.own("growth"))
 	b.press("Add domain")
-	b.fill("hostname", acme)
+	b.fill("hostname", b.acme())
 	b.press("Continue")
 	b.sees("Set these records")
 	var path string
 	b.eval(`location.pathname`, &path)
-	b.as("ann@example.com", annPassword)
+	b.as(b.mail("ann"))
 	b.visit(invited.Link[strings.Index(invited.Link, "/login"):])
 	b.press("Join the workspace")
 	b.sees("You have joined the workspace.")
@@ -290,13 +263,12 @@ func TestDomains_for_members(t *testing.T) {
 		t.Errorf("the list shows %q to a viewer", seen)
 	}
 	b.visit(path)
-	b.sees("_shortline." + acme)
+	b.sees("_shortline." + b.acme())
 	if b.eval(controls, &seen); len(seen) > 0 {
 		t.Errorf("the domain shows %q to a viewer", seen)
 	}
 	b.until(`!document.querySelector('main form') && !document.querySelector('.tabs')`)
 	b.visit(path + "/settings")
-	b.sees("_shortline." + acme)
+	b.sees("_shortline." + b.acme())
 	b.until(`!document.querySelector('main form')`)
-	b.silent()
 }

@@ -1,37 +1,22 @@
 package browser_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
+	"github.com/shortline/shortline/shared/testkit"
 	neturl "net/url"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-
-	"github.com/shortline/shortline/shared/testkit"
 )
 
 // buy visits a link and reports whether the visitor buys. Video sells more often than photos.
 func buy(t *testing.T, b *browser, key string, visits int) {
 	t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	sold := map[string]int{}
 	var sales []map[string]any
 	for range visits {
-		req, err := http.NewRequest("GET", b.base+"/shoes", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("User-Agent", phone)
-		res, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
+		res := request(t, "GET", b.short("shoes"), map[string]string{"User-Agent": phone})
 		to, err := neturl.Parse(res.Header.Get("Location"))
 		if err != nil {
 			t.Fatal(err)
@@ -41,35 +26,17 @@ func buy(t *testing.T, b *browser, key string, visits int) {
 			sales = append(sales, map[string]any{"clickId": to.Query().Get("sl_click"), "name": "purchase", "value": 20, "currency": "EUR", "externalId": fmt.Sprint("order-", to.Path, sold[to.Path])})
 		}
 	}
-	body, err := json.Marshal(sales)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req, err := http.NewRequest("POST", b.base+"/api/conversions", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+key)
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res.Body.Close()
-	if res.StatusCode != http.StatusAccepted {
-		t.Fatalf("conversions: %s", res.Status)
-	}
+	call(t, "POST", b.base+"/api/conversions", key, sales, nil)
 }
 
 // An A/B test has an outcome: visitors, conversions, ranges, probabilities and a decision, and the winner can be used.
 func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	u := b.made(map[string]any{"originalUrl": "https://shop.example.com/", "customSlug": "shoes", "title": "Shoes"})
+	b := newConsole(t)
+	u := b.made(map[string]any{"originalUrl": "https://shop.example.com/", "customSlug": b.own("shoes"), "title": "Shoes"})
 	b.visit("/console/links/" + u.ID + "/experiment")
 	b.sees("No A/B test")
-	b.barrierFree()
-	b.looks("experiment-empty")
+	b.inspect("experiment-empty")
 	for _, name := range []string{"Photos", "Video"} {
 		b.press("New variant")
 		b.fill("name", name)
@@ -90,23 +57,17 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	b.press("Begin the experiment")
 	b.sees("Nothing is decided yet")
 	b.sees("/sl.js")
-	b.barrierFree()
-	b.looks("experiment-begun")
+	b.inspect("experiment-begun")
 
 	var key struct{ Key string }
 	b.ask("POST", "/api/api-keys", map[string]any{"name": "shop", "scopes": []string{"conversions:write"}}, &key)
-	testkit.Within(t, 10*time.Second, "edges know the settings", func() bool {
-		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		res, err := client.Get(b.base + "/shoes")
-		if err != nil {
-			return false
-		}
-		res.Body.Close()
+	testkit.Eventually(t, "edges know the settings", func() bool {
+		res := request(t, "GET", b.short("shoes"), nil)
 		to, err := neturl.Parse(res.Header.Get("Location"))
 		return err == nil && to.Query().Get("sl_click") != ""
 	})
 	buy(t, b, key.Key, 600)
-	testkit.Within(t, 20*time.Second, "the report has the visitors", func() bool {
+	testkit.Eventually(t, "the report has the visitors", func() bool {
 		var report struct {
 			Arms []struct{ Visitors, Conversions int }
 		}
@@ -125,13 +86,7 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	b.until(`document.documentElement.scrollWidth <= innerWidth`)
 	b.sees("Uplift")
 	b.sees("Revenue per visitor (EUR)")
-	b.barrierFree()
-	b.looks("experiment")
-	b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
-	b.settle()
-	b.until(`document.documentElement.scrollWidth <= innerWidth`)
-	b.looks("experiment-phone")
-	b.do(emulation.ClearDeviceMetricsOverride())
+	b.inspectNarrow("experiment")
 
 	// The chart of several days is also a table. This test has one day only, so the browser answers with two.
 	var experiment map[string]any
@@ -154,10 +109,8 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	// The winner gets all visitors, after a question that says so.
 	b.click(`[...document.querySelectorAll('.arms tbody tr')].find((row) => row.innerText.includes('Video')).querySelector('button')`)
 	b.sees("Send everybody to Video?")
-	b.barrierFree()
-	b.looks("experiment-promote")
+	b.inspect("experiment-promote")
 	b.click(`document.querySelector('dialog .danger')`)
 	b.until(`!document.querySelector('dialog')`)
 	b.until(`[...document.querySelectorAll('[data-name=Share]')].map((one) => one.textContent.replace(/\s/g, '')).join() === '0%,100%'`)
-	b.silent()
 }

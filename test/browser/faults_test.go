@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"github.com/shortline/shortline/shared/testkit"
 	"strings"
 	"testing"
 	"time"
@@ -15,8 +16,6 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Tests of faults that users met in the first console. Each is named after its number in their list; other files have the tests of
@@ -52,8 +51,8 @@ func (b *browser) answerWith(pattern string, status int64, body string) (end fun
 // Problems of conditions are shown at the condition, in words.
 func TestFault05_rules_need_no_JSON(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store"})
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store")})
 	b.visit("/console/links/" + link.ID + "/rules")
 	b.press("Add rule")
 	b.fill("name", "Our office")
@@ -68,15 +67,13 @@ func TestFault05_rules_need_no_JSON(t *testing.T) {
 	b.until(`document.querySelector('.builder .problem')?.textContent.includes('must be an IP address or a network')`)
 	b.until(`!/conditions\.|items\.|\[object/.test(document.body.innerText)`)
 	b.until(`!document.querySelector('textarea')`)
-	b.barrierFree()
-	b.looks("fault05")
-	b.silent()
+	b.inspect("fault05")
 }
 
 // Errors of a form are inside its dialog, where they can be seen and read out.
 func TestFault06_errors_are_inside_the_dialog(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.also("ERR_CONNECTION_REFUSED")
 	b.also("500")
 	b.press("New link")
@@ -93,18 +90,16 @@ func TestFault06_errors_are_inside_the_dialog(t *testing.T) {
 		b.until(`[...document.querySelectorAll('[role=alert]')].every((e) => e.textContent === '' || e.closest('dialog[open]'))`)
 		end()
 	}
-	b.barrierFree()
-	b.looks("fault06")
+	b.inspect("fault06")
 	b.press("Create link")
 	b.sees("1 link")
-	b.silent()
 }
 
 // Text that somebody has typed survives Escape, another screen, a page that is loaded again, and the end of the session.
 func TestFault07_typed_work_is_kept(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store"})
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store")})
 	b.visit("/console/links/" + link.ID)
 	b.sees("store")
 	b.fill("title", "Typed by hand")
@@ -120,28 +115,23 @@ func TestFault07_typed_work_is_kept(t *testing.T) {
 	b.do(network.ClearBrowserCookies())
 	b.press("Save")
 	b.sees("Your session has ended")
-	b.fill("password", adminPassword)
+	b.fill("password", password)
 	b.press("Sign in")
 	b.until(`!document.querySelector('dialog')`)
 	b.until(kept)
 	var saved struct{ Title string }
-	testkit.Within(t, 10*time.Second, "the change is saved", func() bool {
+	testkit.Eventually(t, "the change is saved", func() bool {
 		b.ask("GET", "/api/urls/"+link.ID, nil, &saved)
 		return saved.Title == "Typed by hand"
 	})
-	b.silent()
 }
 
 // Several links are selected and changed at once, and a file with links can be imported.
 func TestFault10_many_links_at_once(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	var urls []map[string]any
-	for i := range 120 {
-		urls = append(urls, map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i), "title": fmt.Sprintf("Page %03d", i), "customSlug": fmt.Sprintf("page-%03d", i)})
-	}
-	b.ask("POST", "/api/urls/bulk", map[string]any{"urls": urls}, nil)
-	b.visit("/console/links?sort=title")
+	b := newConsole(t)
+	b.many(120)
+	b.visit("/console/links?sort=slug")
 	b.until(`document.querySelectorAll('li.link .pick input').length > 5`)
 	box := func(n int) string { return fmt.Sprintf(`li.link:nth-child(%d) .pick input`, n+1) } // the first child keeps the place of rows above
 	badges := func(n int) {
@@ -172,7 +162,7 @@ func TestFault10_many_links_at_once(t *testing.T) {
 	b.press("Delete")
 	b.sees("3 links moved to the trash")
 	b.sees("117 links")
-	b.made(map[string]any{"originalUrl": "https://example.com/new", "customSlug": "page-002"})
+	b.made(map[string]any{"originalUrl": "https://example.com/new", "customSlug": b.own("page-000002")})
 	b.click(`[...document.querySelectorAll('.toast')].find((e) => e.textContent.includes('3 links')).querySelector('button')`)
 	b.sees("1 link could not be changed")
 	b.sees("120 links")
@@ -185,42 +175,36 @@ func TestFault10_many_links_at_once(t *testing.T) {
 	b.press("Import")
 	b.sees("Choose a CSV file")
 	b.until(`document.querySelector('input[type=file]')`)
-	b.silent()
 }
 
 // Links of several people name their creator, in the list and on their own page.
 func TestFault13_links_name_their_creator(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	b.user("mia@example.com")
-	var team struct{ ID string }
-	b.ask("POST", "/api/workspaces", map[string]any{"name": "Team"}, &team)
-	var invitation struct{ Link string }
-	b.ask("POST", "/api/workspaces/"+team.ID+"/invitations", map[string]any{"email": "mia@example.com", "role": "EDITOR"}, &invitation)
-	_, token, _ := strings.Cut(invitation.Link, "#invitation=")
-	b.as("mia@example.com", annPassword)
-	b.ask("POST", "/api/invitations/accept", map[string]any{"token": token}, nil)
-	b.eval(fmt.Sprintf(`fetch('/api/urls', {method: 'POST', headers: {'Content-Type': 'application/json', 'X-Workspace': %q}, body: JSON.stringify({originalUrl: 'https://example.com/', customSlug: 'spring'})})`, team.ID), nil)
-	b.as("admin@example.com", adminPassword)
+	b := newConsole(t)
+	b.user("mia")
+	team := b.team("Team", "team")
+	b.joins(b.mail("mia"), "team", "EDITOR", b.email)
+	b.as(b.mail("mia"))
+	b.within("team", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("spring")})
+	b.as(b.email)
 	b.eval(fmt.Sprintf(`localStorage.setItem('shortline.workspace', %q)`, team.ID), nil)
 	b.visit("/console/links")
 	b.sees("1 link")
 	b.until(`document.querySelector('li.link .facts').textContent.includes('by mia')`)
 	b.click(`document.querySelector('li.link .name a')`)
 	b.until(`document.querySelector('.head .count')?.textContent.includes('by mia')`)
-	b.silent()
 }
 
 // A row says what is special about its link, and all rows have the same columns.
 func TestFault16_rows_say_what_is_special(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	soon, past := time.Now().Add(48*time.Hour).UTC().Format(time.RFC3339), time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)
+	b := newConsole(t)
+	soon := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
 	b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "Special", "isSmartRouting": true, "isABTesting": true, "password": "a-password", "expiresAt": soon, "tags": []string{"summer"}})
-	b.made(map[string]any{"originalUrl": "https://example.com/2", "title": "Over", "expiresAt": past})
+	b.ends(map[string]any{"originalUrl": "https://example.com/2", "title": "Over"})
 	b.made(map[string]any{"originalUrl": "https://example.com/3", "title": "Later", "startsAt": soon})
-	b.made(map[string]any{"originalUrl": "https://example.com/a/very/long/address/" + strings.Repeat("of-a-campaign/", 10), "customSlug": "plain"})
-	testkit.Within(t, 10*time.Second, "a link expires", func() (over bool) {
+	b.made(map[string]any{"originalUrl": "https://example.com/a/very/long/address/" + strings.Repeat("of-a-campaign/", 10), "customSlug": b.own("plain")})
+	testkit.Eventually(t, "a link expires", func() (over bool) {
 		b.visit("/console/links")
 		b.sees("4 links")
 		b.eval(`[...document.querySelectorAll('li.link .badge')].some((e) => e.textContent === 'Expired')`, &over)
@@ -239,7 +223,6 @@ func TestFault16_rows_say_what_is_special(t *testing.T) {
 	}
 	b.until(`new Set([...document.querySelectorAll('li.link')].map((e) => Math.round(e.getBoundingClientRect().height))).size === 1`)
 	b.looks("fault16")
-	b.silent()
 }
 
 // Every screen that cannot be loaded says so, names the request and tries again.
@@ -263,18 +246,17 @@ func TestFault19_loading_and_errors(t *testing.T) {
 		b.eval(`[...document.querySelectorAll('main [role=alert] button')].forEach((e) => e.click())`, nil)
 		b.until(`[...document.querySelectorAll('main [role=alert]')].every((e) => e.textContent === '')`)
 	}
-	b.silent()
 }
 
 // The console and the pages for visitors have the same colours, and a wide screen is used.
 func TestFault20_one_look(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	for i := range 12 {
 		b.made(map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i), "title": fmt.Sprintf("Page %d", i)})
 	}
-	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "locked", "password": "a-password"})
-	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "ended", "expiresAt": time.Now().Add(time.Second).UTC().Format(time.RFC3339)})
+	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("locked"), "password": "a-password"})
+	b.ends(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("ended")})
 	b.do(emulation.SetDeviceMetricsOverride(2200, 1200, 1, false))
 	b.visit("/console/links")
 	b.sees("14 links")
@@ -290,22 +272,22 @@ func TestFault20_one_look(t *testing.T) {
 	accent := `getComputedStyle(document.documentElement).getPropertyValue('--accent')`
 	var console, visitors string
 	b.eval(accent, &console)
-	b.visit("/locked")
+	b.visit("/" + b.own("locked"))
 	b.eval(accent, &visitors)
 	if console == "" || visitors != console {
 		t.Errorf("the console's colour is %q and that of pages for visitors %q", console, visitors)
 	}
 	host := strings.TrimPrefix(b.base, "http://")
-	testkit.Within(t, 10*time.Second, "the link ends", func() bool { return at(t, b.base, host, "/ended") == 410 })
+	testkit.Eventually(t, "the link ends", func() bool { return at(t, b.base, host, "/"+b.own("ended")) == 410 })
 	b.also("404")
 	b.also("410")
 	for _, page := range []struct{ name, path, text string }{
-		{"page-password", "/locked", "password"}, {"page-ended", "/ended", "no longer"}, {"page-missing", "/nothing", "Link not found"}, {"page-report", "/locked/report", "Report"},
+		{"page-password", "/" + b.own("locked"), "password"}, {"page-ended", "/" + b.own("ended"), "no longer"}, {"page-missing", "/nothing", "Link not found"},
+		{"page-report", "/" + b.own("locked") + "/report", "Report"},
 	} {
 		b.visit(page.path)
 		b.sees(page.text)
 		b.barrierFree()
 		b.looks(page.name)
 	}
-	b.silent()
 }

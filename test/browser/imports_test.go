@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
 // campaign writes a CSV file with 983 good rows and 17 bad ones.
-func campaign(t *testing.T) string {
-	t.Helper()
+func (b *browser) campaign() string {
+	b.t.Helper()
 	var file strings.Builder
 	file.WriteString("long_url;keyword;label;clicks\n")
 	bad := 0
@@ -23,14 +22,14 @@ func campaign(t *testing.T) string {
 			address = []string{"ftp://example.com/file", "", "not an address"}[bad%3]
 			bad++
 		}
-		fmt.Fprintf(&file, "%s;page-%d;Page %d;%d\n", address, i, i, i%7)
+		fmt.Fprintf(&file, "%s;%s;Page %d;%d\n", address, b.own(fmt.Sprintf("page-%d", i)), i, i%7)
 	}
 	if bad != 17 {
-		t.Fatalf("%d bad rows", bad)
+		b.t.Fatalf("%d bad rows", bad)
 	}
-	path := filepath.Join(t.TempDir(), "campaign.csv")
+	path := filepath.Join(b.t.TempDir(), "campaign.csv")
 	if err := os.WriteFile(path, []byte(file.String()), 0o600); err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	return path
 }
@@ -39,15 +38,14 @@ func campaign(t *testing.T) string {
 // file, start after the dry run, and look at the links.
 func TestJourney_import_links_with_bad_rows(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	b.made(map[string]any{"originalUrl": "https://example.com/mine", "customSlug": "page-3"})
+	b := newConsole(t)
+	b.made(map[string]any{"originalUrl": "https://example.com/mine", "customSlug": b.own("page-3")})
 	end := b.journey(4)
 	b.press("Import")
 	b.sees("No imports yet")
-	b.barrierFree()
-	b.looks("imports-empty")
+	b.inspect("imports-empty")
 	b.actions++
-	b.do(chromedp.SetUploadFiles(`input[type=file]`, []string{campaign(t)}, chromedp.ByQuery))
+	b.do(chromedp.SetUploadFiles(`input[type=file]`, []string{b.campaign()}, chromedp.ByQuery))
 	b.sees("Dry run")
 	b.sees("campaign.csv")
 	counts := func() string {
@@ -61,8 +59,7 @@ func TestJourney_import_links_with_bad_rows(t *testing.T) {
 	}
 	b.until(`document.querySelectorAll('[data-name=Problem]').length === 17`)
 	b.until(`[...document.querySelectorAll('[data-name=Line]')].map((one) => one.textContent)[0] === '59'`)
-	b.barrierFree()
-	b.looks("import-plan")
+	b.inspect("import-plan")
 
 	// Another choice for conflicts, and a column that is left out, change the dry run.
 	b.aside(func() {
@@ -74,11 +71,7 @@ func TestJourney_import_links_with_bad_rows(t *testing.T) {
 		b.set("field-long_url", "originalUrl")
 	})
 	b.until(`document.querySelectorAll('.counts dd')[3]?.textContent === '1'`)
-	b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
-	b.settle()
-	b.until(`document.documentElement.scrollWidth <= innerWidth`)
-	b.looks("import-phone")
-	b.do(emulation.ClearDeviceMetricsOverride())
+	b.narrow("import-phone")
 
 	b.press("Start the import")
 	b.sees("1,000 of 1,000 rows")
@@ -87,8 +80,7 @@ func TestJourney_import_links_with_bad_rows(t *testing.T) {
 		t.Errorf("the import shows %s", got)
 	}
 	b.until(`document.querySelectorAll('[data-name=Problem]').length === 17`)
-	b.barrierFree()
-	b.looks("import-done")
+	b.inspect("import-done")
 	b.press("Show the links")
 	b.sees("984 links")
 	end()
@@ -96,8 +88,7 @@ func TestJourney_import_links_with_bad_rows(t *testing.T) {
 	// The file can be read again in the list of imports, and deleting it keeps the links.
 	b.press("Import")
 	b.until(`document.querySelector('.badge.good')?.textContent === 'Done'`)
-	b.barrierFree()
-	b.looks("imports")
+	b.inspect("imports")
 	b.press("campaign.csv")
 	b.press("Delete")
 	b.sees("The imported links stay")
@@ -112,5 +103,4 @@ func TestJourney_import_links_with_bad_rows(t *testing.T) {
 	}
 	b.do(chromedp.SetUploadFiles(`input[type=file]`, []string{latin}, chromedp.ByQuery))
 	b.sees("UTF-8")
-	b.silent()
 }

@@ -7,18 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp/kb"
 )
 
 // A key is made with the rights that somebody chooses, shown once, rotated and deleted. What is typed survives Escape.
 func TestConsole_keys(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.visit("/console/keys")
 	b.sees("No API keys")
-	b.barrierFree()
-	b.looks("keys-empty")
+	b.inspect("keys-empty")
 	b.press("New key")
 	b.fill("name", "Website")
 	b.keys(kb.Escape)
@@ -32,14 +30,12 @@ func TestConsole_keys(t *testing.T) {
 	b.fill("allowedIps", "127.0.0.0/8, everywhere")
 	b.press("Create key")
 	b.until(`document.querySelector('[name=allowedIps]').getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'allowedIps'`)
-	b.barrierFree()
-	b.looks("key-form")
+	b.inspect("key-form")
 	b.eval(`document.activeElement.select()`, nil)
 	b.fill("allowedIps", "127.0.0.0/8")
 	b.press("Create key")
 	b.sees("It is not shown again")
-	b.barrierFree()
-	b.looks("key-made")
+	b.inspect("key-made")
 	made := func() (key string) {
 		b.eval(`document.querySelector('dialog .secret input').value`, &key)
 		if !regexp.MustCompile(`^sl_[0-9A-Za-z]{60}$`).MatchString(key) {
@@ -71,13 +67,7 @@ func TestConsole_keys(t *testing.T) {
 		t.Errorf("with the key: read %d, write %d", read, write)
 	}
 	b.sees("Read links, Read reports")
-	b.barrierFree()
-	b.looks("keys-list")
-	b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
-	b.settle()
-	b.until(`document.documentElement.scrollWidth <= innerWidth`)
-	b.looks("keys-phone")
-	b.do(emulation.ClearDeviceMetricsOverride())
+	b.inspectNarrow("keys-list")
 
 	b.click(`document.querySelector('[aria-label="Rotate Website"]')`)
 	b.sees("Rotate Website?")
@@ -96,5 +86,4 @@ func TestConsole_keys(t *testing.T) {
 	if gone := status("GET", "/api/urls", second); gone != 401 {
 		t.Errorf("a deleted key: %d", gone)
 	}
-	b.silent()
 }

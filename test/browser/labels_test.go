@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -26,7 +25,7 @@ func (b *browser) takes(name, search, option string) {
 // Tags are created, changed and deleted, and lead to their links and reports.
 func TestLabels_tags(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.visit("/console/tags")
 	b.sees("No tags yet")
 	b.barrierFree()
@@ -46,8 +45,7 @@ func TestLabels_tags(t *testing.T) {
 	b.fill("name", "Summer 2027")
 	b.press("Save")
 	b.until(`document.querySelector('td a')?.textContent === 'Summer 2027'`)
-	b.barrierFree()
-	b.looks("tags")
+	b.inspect("tags")
 	b.do(chromedp.Click(`td a`))
 	b.sees("1 link")
 	b.sees("Beach")
@@ -60,13 +58,12 @@ func TestLabels_tags(t *testing.T) {
 	b.sees("No tags yet")
 	b.visit("/console/links")
 	b.sees("2 links")
-	b.silent()
 }
 
 // All of 200 tags can be found and chosen.
 func TestLabels_many_tags(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	for i := range 10 {
 		var urls []map[string]any
 		for j := range 20 {
@@ -85,8 +82,7 @@ func TestLabels_many_tags(t *testing.T) {
 	// The arrow keys go through the list, Escape leaves it, and Enter takes nothing that an earlier text found.
 	b.fill("tag", "tag 00")
 	b.until(`document.querySelectorAll('.picker [role=option]').length === 10`)
-	b.barrierFree()
-	b.looks("tag-picker")
+	b.inspect("tag-picker")
 	b.do(chromedp.Focus(`[name=tag]`)) // another size of the window closes the list
 	b.fill("tag", "tag 00")
 	b.until(`document.querySelectorAll('.picker [role=option]').length === 10`)
@@ -117,14 +113,13 @@ func TestLabels_many_tags(t *testing.T) {
 	}
 	b.keys(kb.Enter)
 	b.until(`document.querySelectorAll('.chips .chip').length === 3 && document.querySelectorAll('.chips .chip')[2].textContent === 'tag 0077'`)
-	b.silent()
 }
 
 // Templates fill in the campaign of a link.
 func TestLabels_templates(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	link := b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": "one"})
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": b.own("one")})
 	b.visit("/console/templates")
 	b.sees("No UTM templates yet")
 	b.press("New template")
@@ -134,8 +129,7 @@ func TestLabels_templates(t *testing.T) {
 	b.fill("utmId", "n-7")
 	b.press("Create template")
 	b.sees("Newsletter")
-	b.barrierFree()
-	b.looks("templates")
+	b.inspect("templates")
 	b.press("Edit Newsletter")
 	b.fill("utmMedium", "newsletter")
 	b.press("Save")
@@ -163,8 +157,7 @@ func TestLabels_templates(t *testing.T) {
 	b.until(`[...document.querySelectorAll('dialog [name=utmMedium] + datalist option')].map((e) => e.value).join() === 'newsletter'`)
 	b.fill("utmCampaign", "spring sale")
 	b.sees("https://example.com/2?utm_medium=news&utm_campaign=spring+sale")
-	b.barrierFree()
-	b.looks("campaign")
+	b.inspect("campaign")
 	b.press("Save as a template")
 	b.until(`document.querySelector('dialog [name=utmCampaign]')?.value === 'spring sale'`)
 	b.fill("name", "Spring")
@@ -185,13 +178,12 @@ func TestLabels_templates(t *testing.T) {
 	if len(links.Data) != 1 || links.Data[0].UTMSource != "mail" || links.Data[0].UTMID != "n-7" {
 		t.Errorf("the new link is %+v", links.Data)
 	}
-	b.silent()
 }
 
 // A bundle has links in an order, figures, and an archive.
 func TestLabels_bundles(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.also("412")
 	for _, name := range []string{"Alpha", "Beta", "Gamma"} {
 		b.made(map[string]any{"originalUrl": "https://example.com/" + name, "title": name})
@@ -203,8 +195,7 @@ func TestLabels_bundles(t *testing.T) {
 	b.fill("description", "Links of the launch")
 	b.press("Create bundle")
 	b.sees("Links of the launch")
-	b.barrierFree()
-	b.looks("bundles")
+	b.inspect("bundles")
 	b.do(chromedp.Click(`td a`))
 	b.sees("No links yet")
 	b.press("Add links")
@@ -215,15 +206,13 @@ func TestLabels_bundles(t *testing.T) {
 	b.fill("search", "alpha")
 	b.until(`document.querySelectorAll('dialog .tick').length === 2`)
 	b.click(`document.querySelectorAll('dialog .tick input')[1]`)
-	b.barrierFree()
-	b.looks("bundle-add")
+	b.inspect("bundle-add")
 	b.press("Add")
 	order := `[...document.querySelectorAll('tbody td:first-child a')].map((e) => e.textContent).join()`
 	b.until(order + ` === 'Beta,Alpha'`)
 	b.press("Move Alpha up")
 	b.until(order + ` === 'Alpha,Beta'`)
-	b.barrierFree()
-	b.looks("bundle")
+	b.inspect("bundle")
 	b.press("Show in the list of links")
 	b.sees("2 links")
 	b.until(`document.querySelector('[name=bundle]').value === 'Launch'`)
@@ -243,8 +232,7 @@ func TestLabels_bundles(t *testing.T) {
 	b.ask("PUT", "/api/bundles/"+id, map[string]any{"name": "Theirs", "description": "Theirs too"}, nil)
 	b.press("Save")
 	b.sees("Somebody else has changed Theirs meanwhile.")
-	b.barrierFree()
-	b.looks("bundle-conflict")
+	b.inspect("bundle-conflict")
 	b.press("Save mine")
 	b.until(`document.querySelector('h1').textContent === 'Mine'`)
 	b.sees("Theirs too")
@@ -275,13 +263,12 @@ func TestLabels_bundles(t *testing.T) {
 	b.sees("Its 1 link stays.")
 	b.press("Delete")
 	b.sees("No bundles yet")
-	b.silent()
 }
 
 // The filters, the search and the order of the list are saved under a name, and shared.
 func TestLabels_views(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "Beach", "tags": []string{"summer"}})
 	b.made(map[string]any{"originalUrl": "https://example.com/2", "title": "Ski"})
 	b.visit("/console/links?tag=summer&sort=title")
@@ -289,8 +276,7 @@ func TestLabels_views(t *testing.T) {
 	b.press("Save this view")
 	b.fill("name", "Summer")
 	b.click(`document.querySelector('[name=shared]')`)
-	b.barrierFree()
-	b.looks("view-save")
+	b.inspect("view-save")
 	b.press("Save")
 	b.sees("Summer saved")
 	b.until(`document.querySelector('[name=view]').selectedOptions[0].textContent === 'Summer (shared)'`)
@@ -300,8 +286,7 @@ func TestLabels_views(t *testing.T) {
 	b.eval(`(() => { const s = document.querySelector('[name=view]'); s.value = s.options[1].value; s.dispatchEvent(new Event('change', {bubbles: true})); })()`, nil)
 	b.until(`location.search.startsWith('?tag=summer&sort=title&view=')`)
 	b.sees("1 link")
-	b.barrierFree()
-	b.looks("view")
+	b.inspect("view")
 
 	// A view gets another name, and other filters.
 	b.press("Edit Summer")
@@ -337,13 +322,12 @@ func TestLabels_views(t *testing.T) {
 	b.press("Delete")
 	b.sees("warm deleted")
 	b.until(`document.querySelectorAll('[name=view] option').length === 1`)
-	b.silent()
 }
 
 // The list is filtered by bundle, campaign and creator.
 func TestLabels_filters(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	beach := b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "Beach", "utmCampaign": "warm days"})
 	b.made(map[string]any{"originalUrl": "https://example.com/2", "title": "Ski"})
 	var bundle struct{ ID string }
@@ -363,24 +347,14 @@ func TestLabels_filters(t *testing.T) {
 	b.barrierFree()
 
 	// Where other people work, the list is filtered by who made a link.
-	b.user("ann@example.com")
-	var team, ann struct{ ID, Slug, Link string }
-	b.ask("POST", "/api/workspaces", map[string]string{"name": "Team", "slug": "team"}, &team)
-	b.ask("POST", "/api/workspaces/"+team.ID+"/invitations", map[string]string{"email": "ann@example.com", "role": "VIEWER"}, &ann)
-	b.as("ann@example.com", annPassword)
-	b.eval("location.href = `"+ann.Link+"`", nil)
-	b.press("Join the workspace")
-	b.sees("You have joined the workspace.")
-	b.as("admin@example.com", adminPassword)
+	b.user("ann")
+	team := b.team("Team", "team")
+	b.joins(b.mail("ann"), "team", "VIEWER", b.email)
 	b.eval(`localStorage.setItem('shortline.workspace', '`+team.ID+`')`, nil)
 	b.visit("/console/links")
-	b.takes("creator", "ann", "ann@example.com")
+	b.takes("creator", "ann", b.mail("ann"))
 	b.until(`new URLSearchParams(location.search).has('creator')`)
 	b.sees("No link matches")
 	b.looks("filters")
-	b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
-	b.settle()
-	b.until(`document.documentElement.scrollWidth <= innerWidth`)
-	b.do(emulation.ClearDeviceMetricsOverride())
-	b.silent()
+	b.narrow("filters-320")
 }

@@ -10,14 +10,13 @@ import (
 // change one link lose nothing.
 func TestConsole_edit(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.also("412")
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store", "title": "Store", "tags": []string{"a"}})
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "title": "Store", "tags": []string{"a"}})
 	b.visit("/console/links")
 	b.press("Store")
 	b.sees("Schedule and limits")
-	b.barrierFree()
-	b.looks("edit")
+	b.inspect("edit")
 
 	b.fill("title", "The store")
 	b.press("Schedule and limits")
@@ -30,8 +29,7 @@ func TestConsole_edit(t *testing.T) {
 	b.press("Save")
 	b.until(`document.querySelector('[name=maxClicks]').getAttribute('aria-invalid') === 'true'`)
 	b.until(`document.activeElement.name === 'maxClicks'`)
-	b.barrierFree()
-	b.looks("edit-problem")
+	b.inspect("edit-problem")
 	b.fill("maxClicks", "3")
 	b.fill("password", "abcd")
 	b.press("Save")
@@ -60,8 +58,7 @@ func TestConsole_edit(t *testing.T) {
 	b.sees("Somebody else has changed the same fields meanwhile.")
 	b.sees("Mine again")
 	b.sees("Theirs again")
-	b.barrierFree()
-	b.looks("edit-conflict")
+	b.inspect("edit-conflict")
 	b.do(chromedp.Reload())
 	b.sees("Restored what you typed before.")
 	b.until(`document.querySelector('[name=title]').value === 'Mine again'`)
@@ -70,5 +67,4 @@ func TestConsole_edit(t *testing.T) {
 	if got := b.read(link.ID); got.Title != "Mine again" {
 		t.Errorf("after the conflict, the link is %+v", got)
 	}
-	b.silent()
 }

@@ -2,48 +2,43 @@ package browser_test
 
 import (
 	"fmt"
+	"github.com/shortline/shortline/shared/testkit"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
-
-	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Clicks appear while they happen. A pause holds them, bots are shown on demand, and a connection that is lost is repaired with
 // the clicks that were missed.
 func TestLive_feed(t *testing.T) {
 	t.Parallel()
-	base := standalone(t)
-	b := newConsole(t, base, "")
+	b := newConsole(t)
 	b.also("ERR_INTERNET_DISCONNECTED")
-	spring := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "spring", "title": "Spring"})
-	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "autumn", "title": "Autumn"})
+	spring := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("spring"), "title": "Spring"})
+	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("autumn"), "title": "Autumn"})
 	b.visit("/console/live")
 	b.until(`document.querySelector('.signal.on')`)
 	b.sees("Waiting for the next click")
-	b.barrierFree()
-	b.looks("live-empty")
+	b.inspect("live-empty")
 	rows := func(n int) {
 		t.Helper()
 		b.until(fmt.Sprintf(`document.querySelectorAll('.clicklist tbody tr').length === %d`, n))
 	}
 
-	follow(t, base+"/spring", phone, "https://www.instagram.com/")
+	follow(t, b.short("spring"), phone, "https://www.instagram.com/")
 	rows(1)
-	follow(t, base+"/autumn", laptop, "")
+	follow(t, b.short("autumn"), laptop, "")
 	rows(2)
 	b.until(`/\/autumn/.test(document.querySelector('.clicklist tbody tr').innerText) && /Computer/.test(document.querySelector('.clicklist tbody tr').innerText)`)
 	b.sees("2 clicks in the last minute")
-	follow(t, base+"/autumn", crawler, "")
+	follow(t, b.short("autumn"), crawler, "")
 	b.press("Pause")
-	follow(t, base+"/spring", laptop, "")
+	follow(t, b.short("spring"), laptop, "")
 	b.sees("1 new click")
 	rows(2)
-	b.barrierFree()
-	b.looks("live")
+	b.inspect("live")
 	b.press("Resume")
 	rows(3)
 
@@ -53,10 +48,9 @@ func TestLive_feed(t *testing.T) {
 	}
 	offline(true)
 	b.until(`document.querySelector('.signal.lost')`)
-	follow(t, base+"/spring", phone, "")
+	follow(t, b.short("spring"), phone, "")
 	rows(3)
-	b.barrierFree()
-	b.looks("live-lost")
+	b.inspect("live-lost")
 	offline(false)
 	b.until(`document.querySelector('.signal.on')`)
 	rows(4)
@@ -65,19 +59,17 @@ func TestLive_feed(t *testing.T) {
 	// One link, with bots.
 	b.visit("/console/live?bots=1&link=" + spring.ID)
 	b.until(`document.querySelector('.signal.on')`)
-	follow(t, base+"/autumn", laptop, "")
-	follow(t, base+"/spring", crawler, "")
+	follow(t, b.short("autumn"), laptop, "")
+	follow(t, b.short("spring"), crawler, "")
 	b.until(`/Googlebot/.test(document.querySelector('.clicklist tbody')?.innerText)`)
 	rows(1)
-	b.silent()
 }
 
 // The table of clicks was 23,167 px tall on a phone, broke addresses inside, and lacked seconds, rules and variants.
 func TestFault17_clicks_are_compact_and_complete(t *testing.T) {
 	t.Parallel()
-	base := standalone(t)
-	b := newConsole(t, base, "")
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "spring", "title": "Spring"})
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("spring"), "title": "Spring"})
 	b.ask("PUT", "/api/urls/"+link.ID, map[string]any{"isSmartRouting": true}, nil)
 	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Phones", "targetUrl": "https://example.com/phone",
 		"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "device", "operator": "equals", "value": "MOBILE"}}}}, nil)
@@ -86,10 +78,10 @@ func TestFault17_clicks_are_compact_and_complete(t *testing.T) {
 	b.sees("No clicks yet")
 	b.barrierFree()
 	for range 24 {
-		follow(t, base+"/spring", laptop, "https://l.instagram.com/?u=x")
+		follow(t, b.short("spring"), laptop, "https://l.instagram.com/?u=x")
 	}
-	follow(t, base+"/spring", phone, "")
-	testkit.Within(t, 30*time.Second, "the clicks are stored", func() bool {
+	follow(t, b.short("spring"), phone, "")
+	testkit.Eventually(t, "the clicks are stored", func() bool {
 		b.visit(path)
 		b.until(`document.querySelector('.clicklist, .empty')`)
 		var text string
@@ -100,8 +92,7 @@ func TestFault17_clicks_are_compact_and_complete(t *testing.T) {
 	b.until(`[...document.querySelectorAll('.clicklist time')].every((e) => /\d:\d\d:\d\d/.test(e.textContent))`)
 	b.until(`[...document.querySelectorAll('.clicklist .address')].length > 0`)
 	b.until(`[...document.querySelectorAll('.clicklist .address')].every((e) => e.getClientRects().length === 1)`)
-	b.barrierFree()
-	b.looks("clicks")
+	b.inspect("clicks")
 	b.do(chromedp.EmulateViewport(390, 800))
 	b.until(`document.documentElement.scrollWidth <= innerWidth`)
 	b.until(`document.documentElement.scrollHeight < 4000`)
@@ -111,7 +102,6 @@ func TestFault17_clicks_are_compact_and_complete(t *testing.T) {
 	b.set("device", "MOBILE")
 	b.sees("1 click")
 	b.until(`document.querySelectorAll('.clicklist tbody tr').length === 1 && !location.search.includes('page=')`)
-	b.silent()
 }
 
 func containsAll(text string, parts ...string) bool {

@@ -4,9 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/chromedp/cdproto/emulation"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -15,19 +12,17 @@ import (
 // typed survives, also for another slug.
 func TestConsole_missing(t *testing.T) {
 	t.Parallel()
-	base := standalone(t)
-	b := newConsole(t, base, "")
+	b := consoleAt(t, standalone(t))
 	b.visit("/console/missing")
 	b.sees("Nothing is missing")
-	b.barrierFree()
-	b.looks("missing-empty")
-	host := strings.TrimPrefix(base, "http://")
+	b.inspect("missing-empty")
+	host := strings.TrimPrefix(b.base, "http://")
 	for _, path := range []string{"/summmer", "/summmer", "/summmer", "/autum", "/autum"} {
-		if status := at(t, base, host, path); status != http.StatusNotFound {
+		if status := at(t, b.base, host, path); status != http.StatusNotFound {
 			t.Fatalf("%s: status %d", path, status)
 		}
 	}
-	testkit.Within(t, 40*time.Second, "the missing slugs are reported", func() bool {
+	testkit.Eventually(t, "the missing slugs are reported", func() bool {
 		var missing struct{ Total int }
 		b.ask("GET", "/api/analytics/missing", nil, &missing)
 		return missing.Total == 2
@@ -37,13 +32,7 @@ func TestConsole_missing(t *testing.T) {
 	b.press("All hosts")
 	b.sees("2 slugs")
 	b.until(`document.querySelector('.table tbody tr').innerText.replace(/\s+/g, ' ').includes('/summmer 3 ')`)
-	b.barrierFree()
-	b.looks("missing")
-	b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
-	b.settle()
-	b.until(`document.documentElement.scrollWidth <= innerWidth`)
-	b.looks("missing-phone")
-	b.do(emulation.ClearDeviceMetricsOverride())
+	b.inspectNarrow("missing")
 	b.set("range", "week")
 	b.until(`location.search.includes('range=week') && location.search.includes('view=all')`)
 	b.sees("2 slugs")
@@ -51,8 +40,7 @@ func TestConsole_missing(t *testing.T) {
 	b.press("Create link: " + host + "/summmer")
 	b.until(`document.querySelector('dialog [name=customSlug]')?.value === 'summmer'`)
 	b.sees("New link on " + host)
-	b.barrierFree()
-	b.looks("missing-create")
+	b.inspect("missing-create")
 	b.fill("originalUrl", "example.com/summer")
 	b.press("Cancel")
 	b.until(`!document.querySelector('dialog') && !location.search.includes('new=')`)
@@ -65,6 +53,5 @@ func TestConsole_missing(t *testing.T) {
 	b.eval(`document.querySelector('dialog form').requestSubmit()`, nil)
 	b.until(`!document.querySelector('dialog')`)
 	b.sees("1 slug")
-	testkit.Within(t, 10*time.Second, "the edge serves the link", func() bool { return at(t, base, host, "/summmer") == http.StatusFound })
-	b.silent()
+	testkit.Eventually(t, "the edge serves the link", func() bool { return at(t, b.base, host, "/summmer") == http.StatusFound })
 }

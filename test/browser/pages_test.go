@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"bytes"
+	"github.com/shortline/shortline/shared/testkit"
 	"image"
 	"image/color"
 	"image/png"
@@ -9,11 +10,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
-
-	"github.com/shortline/shortline/shared/testkit"
 )
 
 // picture is a PNG of a size.
@@ -54,21 +52,20 @@ func aSite(t *testing.T) string {
 func TestPages(t *testing.T) {
 	t.Parallel()
 	site := aSite(t)
-	b := newConsole(t, standalone(t, "PAGE_PREVIEWS=true", "PAGE_PREVIEW_ALLOW_PRIVATE=true", "ALLOW_PRIVATE_DESTINATIONS=true"), "")
+	b := consoleAt(t, standalone(t, "PAGE_PREVIEWS=true", "PAGE_PREVIEW_ALLOW_PRIVATE=true", "ALLOW_PRIVATE_DESTINATIONS=true"))
 	b.press("New link")
 	b.fill("originalUrl", site+"/fair")
 	b.sees("The spring fair")
 	b.sees("Three days of music")
 	b.until(`document.querySelector('.pagecard img')?.naturalWidth === 320`)
 	b.until(`document.querySelector('[name=title]').value === 'The spring fair' && !document.querySelector('dialog details').open`)
-	b.barrierFree()
-	b.looks("page-card")
+	b.inspect("page-card")
 	b.press("Create link")
 	b.sees("is ready")
 	b.until(`document.querySelector('li.link .name').textContent.includes('The spring fair')`)
 
 	// The icon is fetched after the list has asked for it.
-	testkit.Within(t, 20*time.Second, "the icon of the site", func() (shown bool) {
+	testkit.Eventually(t, "the icon of the site", func() (shown bool) {
 		b.do(chromedp.Reload())
 		b.until(`document.querySelector('li.link .siteicon')`)
 		b.do(chromedp.Evaluate(`new Promise((done) => setTimeout(() => done((document.querySelector('.siteicon img')?.naturalWidth ?? 0) > 0), 300))`, &shown, awaited))
@@ -86,30 +83,28 @@ func TestPages(t *testing.T) {
 	b.press("Create link")
 	b.sees("is ready")
 	b.until(`[...document.querySelectorAll('li.link .name')].some((e) => e.textContent.includes('My own title'))`)
-	b.silent()
 }
 
 // Everything about a link can be entered when it is created.
 func TestLink_with_everything(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.press("New link")
 	b.fill("originalUrl", "example.com/fair")
 	b.press("More options")
 	b.press("Schedule and limits")
 	b.press("Password and more")
-	b.fill("customSlug", "fair")
+	b.fill("customSlug", b.own("fair"))
 	b.fill("maxClicks", "many")
 	b.fill("password", "open sesame")
 	b.set("expiresAt", "2099-05-01T12:00")
 	b.fill("notes", "For the booth")
 	b.press("Create link")
 	b.until(`document.querySelector('dialog [name=maxClicks]').getAttribute('aria-invalid') === 'true'`)
-	b.barrierFree()
-	b.looks("everything")
+	b.inspect("everything")
 	b.fill("maxClicks", "500")
 	b.press("Create link")
-	b.sees("/fair is ready")
+	b.sees("/" + b.own("fair") + " is ready")
 	var list struct {
 		Data []struct {
 			ID, Notes, ExpiresAt string
@@ -121,37 +116,23 @@ func TestLink_with_everything(t *testing.T) {
 	if l := list.Data[0]; l.MaxClicks != 500 || !l.HasPassword || l.Notes != "For the booth" || !strings.HasPrefix(l.ExpiresAt, "2099-05") {
 		t.Errorf("the link is %+v", l)
 	}
-	b.silent()
 }
 
 // A row shows the clicks of 30 days.
 func TestLinks_trends(t *testing.T) {
 	t.Parallel()
-	base := standalone(t)
-	b := newConsole(t, base, "")
-	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "spring", "title": "Spring"})
+	b := newConsole(t)
+	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("spring"), "title": "Spring"})
 	b.made(map[string]any{"originalUrl": "https://example.com/", "title": "Quiet"})
-	visitor := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for range 3 {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/spring", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("User-Agent", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36")
-		res, err := visitor.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = res.Body.Close()
+		follow(t, b.short("spring"), laptop, "")
 	}
-	testkit.Within(t, 20*time.Second, "the clicks are counted", func() (shown bool) {
+	testkit.Eventually(t, "the clicks are counted", func() (shown bool) {
 		b.visit("/console/links")
 		b.sees("2 links")
 		b.do(chromedp.Evaluate(`new Promise((done) => setTimeout(() => done(document.querySelector('svg.trend')?.getAttribute('aria-label') === '3 clicks in 30 days'), 500))`, &shown, awaited))
 		return shown
 	})
 	b.until(`document.querySelectorAll('svg.trend').length === 1`)
-	b.barrierFree()
-	b.looks("trends")
-	b.silent()
+	b.inspect("trends")
 }

@@ -17,15 +17,14 @@ func (b *browser) key(name string, held input.Modifier) {
 // Links, screens and actions are found by their name, with the keyboard alone.
 func TestConsole_palette(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	b.made(map[string]any{"originalUrl": "https://example.com/spring", "customSlug": "spring", "title": "Spring collection"})
+	b := newConsole(t)
+	b.made(map[string]any{"originalUrl": "https://example.com/spring", "customSlug": b.own("spring"), "title": "Spring collection"})
 	b.visit("/console/links")
 	b.sees("1 link")
 
 	b.key("k", input.ModifierCtrl)
 	b.until(`document.activeElement.getAttribute('role') === 'combobox'`)
-	b.barrierFree()
-	b.looks("palette")
+	b.inspect("palette")
 	b.do(input.InsertText("sprng"))
 	b.sees("Nothing found")
 	b.eval(`document.activeElement.select()`, nil)
@@ -53,8 +52,7 @@ func TestConsole_palette(t *testing.T) {
 	b.until(`location.pathname === '/console/links'`)
 	b.key("?", 0)
 	b.sees("Keyboard shortcuts")
-	b.barrierFree()
-	b.looks("keys")
+	b.inspect("keys")
 	b.key("c", 0) // does nothing while a dialog is open
 	b.keys(kb.Escape)
 	b.until(`!document.querySelector('dialog')`)
@@ -71,5 +69,4 @@ func TestConsole_palette(t *testing.T) {
 	b.keys(kb.Escape)
 	b.do(chromedp.Click(`.jump`, chromedp.ByQuery))
 	b.until(`document.activeElement.getAttribute('role') === 'combobox'`)
-	b.silent()
 }

@@ -19,14 +19,14 @@ func (b *browser) account(id string) (u account) {
 // The deletion of a user names what goes, asks what becomes of the links and for the address. The links of the user go on working.
 func TestFault01_deleting_a_user_says_what_goes(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newAdmin(t)
 	admin := b.ids()["Personal"]
-	ann := b.user("ann@example.com")
-	b.as("ann@example.com", annPassword)
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "kept"})
+	ann := b.user("ann")
+	b.as(b.mail("ann"))
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("kept")})
 	b.team("Alone", "alone")
-	b.within("alone", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/team", "customSlug": "team"})
-	b.as("admin@example.com", adminPassword)
+	b.within("alone", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/team", "customSlug": b.own("team")})
+	b.as(b.email)
 
 	b.visit("/console/users/" + ann)
 	b.press("Delete user")
@@ -40,44 +40,40 @@ func TestFault01_deleting_a_user_says_what_goes(t *testing.T) {
 	b.fill("typed", "ann@example.org")
 	b.press("Delete")
 	b.sees("This is not the e-mail address of the user.")
-	b.fill("typed", "ann@example.com")
-	b.barrierFree()
-	b.looks("user-delete")
-	b.narrow("user-delete-narrow")
+	b.fill("typed", b.mail("ann"))
+	b.inspectNarrow("user-delete")
 
 	// A team without another owner would go, too. So the dialog asks once more, with all figures.
 	b.press("Delete")
 	b.sees("2 workspaces, 2 links")
 	b.sees("Nothing was deleted yet")
-	if u := b.account(ann); u.Email != "ann@example.com" {
+	if u := b.account(ann); u.Email != b.mail("ann") {
 		t.Errorf("the user is gone before all was said: %+v", u)
 	}
-	b.barrierFree()
-	b.looks("user-delete-more")
+	b.inspect("user-delete-more")
 	b.press("Delete")
-	b.sees("ann@example.com was deleted.")
+	b.sees(b.mail("ann") + " was deleted.")
 	b.until(`location.pathname === '/console/users'`)
-	b.sees("1 user")
+	b.visit("/console/users?search=" + b.mail("ann"))
+	b.sees("No user matches")
 	if kept := b.read(link.ID); kept.ID != link.ID {
 		t.Errorf("the link of the user: %+v", kept)
 	}
-	b.silent()
 }
 
 // An arrow key makes nobody an administrator. The dialog says what the role can do, and only its button changes it.
 func TestFault03_a_role_changes_after_a_question(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	ann := b.user("ann@example.com")
+	b := newAdmin(t)
+	ann := b.user("ann")
 	b.visit("/console/users/" + ann)
 	b.press("Change role")
 	b.until(`document.querySelector('dialog[open] [value=USER]')?.checked`)
 	b.option("USER", "focus")
 	b.keys(kb.ArrowDown)
 	b.until(`document.querySelector('dialog[open] [value=ADMIN]')?.checked`)
-	b.sees("ann@example.com will be able to see, change and delete the data of everybody")
-	b.barrierFree()
-	b.looks("user-role")
+	b.sees(b.mail("ann") + " will be able to see, change and delete the data of everybody")
+	b.inspect("user-role")
 	b.keys(kb.Escape)
 	b.until(`!document.querySelector('dialog')`)
 	if role := b.account(ann).Role; role != "USER" {
@@ -86,39 +82,34 @@ func TestFault03_a_role_changes_after_a_question(t *testing.T) {
 	b.press("Change role")
 	b.option("ADMIN", "click")
 	b.press("Change role")
-	b.sees("New role of ann@example.com: Administrator")
+	b.sees("New role of " + b.mail("ann") + ": Administrator")
 	if role := b.account(ann).Role; role != "ADMIN" {
 		t.Errorf("the role: %s", role)
 	}
-	b.silent()
 }
 
 // An administrator creates a user, finds the user again and changes the account.
 func TestPeople_users(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := consoleAt(t, standalone(t))
 	b.press("Users")
 	b.sees("1 user")
 	b.press("New user")
 	b.fill("email", "no address")
 	b.press("Create user")
 	b.until(`document.activeElement.name === 'email' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
-	b.barrierFree()
-	b.looks("user-create")
-	b.fill("email", "zoe@example.com")
+	b.inspect("user-create")
+	b.fill("email", b.mail("zoe"))
 	b.fill("name", hostile)
 	b.press("Create user")
-	b.sees("zoe@example.com was created")
+	b.sees(b.mail("zoe") + " was created")
 	const shown = `document.querySelector('dialog[open] .secret input').value`
 	var first, second string
 	b.eval(shown, &first)
-	b.barrierFree()
-	b.looks("user-created")
+	b.inspect("user-created")
 	b.press("Close")
 	b.sees("2 users")
-	b.barrierFree()
-	b.looks("users")
-	b.narrow("users-narrow")
+	b.inspectNarrow("users")
 
 	// The search and the filters are in the address.
 	b.set("role", "ADMIN")
@@ -130,9 +121,7 @@ func TestPeople_users(t *testing.T) {
 	b.press(hostile)
 	b.sees("None. An account is linked")
 	b.sees("never")
-	b.barrierFree()
-	b.looks("user")
-	b.narrow("user-narrow")
+	b.inspectNarrow("user")
 	b.press("Change name")
 	b.fill("name", "Zoe")
 	b.press("Save")
@@ -161,11 +150,10 @@ func TestPeople_users(t *testing.T) {
 	if u := b.account(id); u.Name != "Zoe" || u.Status != "ACTIVE" || u.Role != "USER" {
 		t.Errorf("the user: %+v", u)
 	}
-	b.as("zoe@example.com", second)
+	b.ask("POST", "/api/auth/login", map[string]string{"email": b.mail("zoe"), "password": second}, nil)
 
 	// Others than administrators have no such screen in the navigation.
 	b.visit("/console/links")
 	b.sees("No links yet")
 	b.until(`![...document.querySelectorAll('nav a')].some((e) => e.textContent === 'Users')`)
-	b.silent()
 }

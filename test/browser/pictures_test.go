@@ -3,12 +3,9 @@ package browser_test
 import (
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the README's pictures in docs/images")
 
-const pictures = "../../docs/images"
+const pictures = "docs/images"
 
 // sample is one link of the pictures. Its share of the clicks is weight.
 type sample struct {
@@ -78,19 +75,8 @@ func day(t *testing.T, r *rand.Rand, base string, visits int) {
 		for i, b := 3, uint32(r.IntN(150))*104729%(1<<(32-network.Bits())); b > 0; i, b = i-1, b>>8 {
 			address[i] |= byte(b)
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/"+link.slug+origin.query, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("User-Agent", agents[r.IntN(len(agents))])
-		req.Header.Set("Referer", origin.referer)
-		req.Header.Set("X-Forwarded-For", netip.AddrFrom4(address).String())
-		res, err := http.DefaultTransport.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = io.Copy(io.Discard, res.Body)
-		res.Body.Close()
+		request(t, "GET", base+"/"+link.slug+origin.query, map[string]string{"User-Agent": agents[r.IntN(len(agents))], "Referer": origin.referer,
+			"X-Forwarded-For": netip.AddrFrom4(address).String()})
 	}
 }
 
@@ -101,16 +87,9 @@ func TestPictures(t *testing.T) {
 	if !*update {
 		t.Skip("writes docs/images; run `go test -run TestPictures -update .` with GEO_DB set")
 	}
-	sources := "../../control/cmd/standalone"
-	overlay, err := testkit.ClockOverlay(t.TempDir(), sources)
+	shifted, err := testkit.ReleaseWithClock("standalone")
 	if err != nil {
 		t.Fatal(err)
-	}
-	shifted := filepath.Join(t.TempDir(), "standalone")
-	build := exec.Command("go", "build", "-overlay", overlay, "-o", shifted, ".")
-	build.Dir, build.Env = sources, append(os.Environ(), "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build standalone: %v\n%s", err, out)
 	}
 	const days = 30
 	r := rand.New(rand.NewPCG(7, 7))
@@ -152,28 +131,11 @@ func createSamples(t *testing.T, base string) {
 	t.Helper()
 	b := atPublicURL(t, base)
 	b.visit("/console/links")
-	b.signIn("admin@example.com", adminPassword)
+	b.signIn(b.email, password)
 	b.sees("No links yet")
 	for _, s := range samples {
 		b.ask("POST", "/api/urls", map[string]any{"originalUrl": s.target, "customSlug": s.slug, "title": s.title, "tags": []string{s.tag}}, nil)
 	}
-}
-
-// served waits until the edge redirects. It sends HEAD, which is not counted as a click.
-func served(t *testing.T, url string) {
-	t.Helper()
-	testkit.Eventually(t, url+" is served", func() bool {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := http.DefaultTransport.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		return res.StatusCode == http.StatusFound
-	})
 }
 
 // picture writes what the window shows to the folder of the documentation's pictures.
@@ -185,7 +147,7 @@ func (b *browser) picture(name string) {
 	if n := len(picture); n > 300<<10 {
 		b.t.Errorf("%s has %d bytes", name, n)
 	}
-	if err := os.WriteFile(filepath.Join(pictures, name+".png"), picture, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(testkit.Source(b.t, pictures), name+".png"), picture, 0o644); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -197,7 +159,7 @@ func photograph(t *testing.T, base string, clicks int) {
 	b.do(emulation.SetDeviceMetricsOverride(1280, 1060, 1, false),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}))
 	b.visit("/console/analytics")
-	b.signIn("admin@example.com", adminPassword)
+	b.signIn(b.email, password)
 	b.sees("Analytics")
 	testkit.Eventually(t, "all clicks are counted", func() bool {
 		var stats struct{ TotalClicks int }
@@ -216,7 +178,6 @@ func photograph(t *testing.T, base string, clicks int) {
 	if os.Getenv("GEO_DB") == "" {
 		t.Log("without GEO_DB the pictures show no countries")
 	}
-	b.silent()
 }
 
 // The picture of docs/users/domains.md: the records of a new domain.
@@ -231,13 +192,12 @@ func TestPictures_domain(t *testing.T) {
 	b.do(emulation.SetDeviceMetricsOverride(1280, 780, 1, false))
 	b.scheme("light")
 	b.visit("/console/domains")
-	b.signIn("admin@example.com", adminPassword)
+	b.signIn(b.email, password)
 	b.press("Add domain")
 	b.fill("hostname", "go.acme.com")
 	b.press("Continue")
 	b.sees("No TXT record at _shortline.go.acme.com yet.")
 	b.picture("domain")
-	b.silent()
 }
 
 // The picture of docs/users/run-an-experiment.md: the two variants of a link.
@@ -249,15 +209,14 @@ func TestPictures_experiment(t *testing.T) {
 	b.do(emulation.SetDeviceMetricsOverride(1280, 780, 1, false))
 	b.scheme("light")
 	b.visit("/console/links")
-	b.signIn("admin@example.com", adminPassword)
+	b.signIn(b.email, password)
 	b.sees("No links yet")
 	var link struct{ ID string }
-	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://shop.example.com/", "customSlug": "shoes", "title": "Shoes", "trackConversions": true}, &link)
+	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://shop.example.com/", "customSlug": b.own("shoes"), "title": "Shoes", "trackConversions": true}, &link)
 	for _, name := range []string{"Photos", "Video"} {
 		b.ask("POST", "/api/urls/"+link.ID+"/variants", map[string]any{"name": name, "weight": 50, "targetUrl": "https://shop.example.com/" + strings.ToLower(name)}, nil)
 	}
 	b.visit("/console/links/" + link.ID + "/experiment")
 	b.sees("Photos")
 	b.picture("experiment")
-	b.silent()
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // references are the screens and states whose pictures are kept, by the name of the picture, with the path of the screen. Those
@@ -43,8 +45,8 @@ var references = map[string]string{
 var screens = flag.Bool("screens", false, "take the references in docs/images/screens again")
 
 const (
-	referenceFiles = "../../docs/images/screens"
-	referencePage  = "../../docs/developers/screens.md"
+	referenceFiles = "docs/images/screens"
+	referencePage  = "docs/developers/screens.md"
 )
 
 // keep writes a reference. It shows the four pictures side by side, at half their size.
@@ -69,7 +71,7 @@ func (b *browser) keep(name string, pictures [][]byte) {
 	if err != nil {
 		b.t.Fatalf("the reference %s: %v", name, err)
 	}
-	if err := os.WriteFile(filepath.Join(referenceFiles, name+".webp"), sheet, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(testkit.Source(b.t, referenceFiles), name+".webp"), sheet, 0o600); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -84,16 +86,16 @@ func TestReferences(t *testing.T) {
 		fmt.Fprintf(&text, "\n## %s\n\n![%s](../images/screens/%s.webp)\n", name, name, name)
 	}
 	if *screens {
-		if err := os.WriteFile(referencePage, []byte(text.String()), 0o600); err != nil {
+		if err := os.WriteFile(testkit.Source(t, referencePage), []byte(text.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if got, err := os.ReadFile(referencePage); err != nil || string(got) != text.String() {
+	if got, err := os.ReadFile(testkit.Source(t, referencePage)); err != nil || string(got) != text.String() {
 		t.Errorf("%s does not list the references: %v", referencePage, err)
 	}
 	var kept []string
-	files, err := os.ReadDir(referenceFiles)
+	files, err := os.ReadDir(testkit.Source(t, referenceFiles))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,7 @@ func TestReferences(t *testing.T) {
 	if !slices.Equal(kept, names) {
 		t.Errorf("%s has %q, want %q", referenceFiles, kept, names)
 	}
-	patterns, err := os.ReadFile("../../control/internal/console/dist/app/screens.txt")
+	patterns, err := os.ReadFile(testkit.Source(t, "control/internal/console/dist/app/screens.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,14 +3,12 @@ package browser_test
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/shortline/shortline/shared/testkit"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"github.com/shortline/shortline/shared/testkit"
 )
 
 // pick changes the select or the input with that label, in the n-th condition of the builder.
@@ -49,13 +47,11 @@ func (b *browser) conditions() string {
 // The rule "iPhones in Germany during working hours" is built without JSON, and an edge follows it.
 func TestJourney_a_rule_without_JSON(t *testing.T) {
 	t.Parallel()
-	base := standalone(t)
-	b := newConsole(t, base, "")
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store", "isSmartRouting": true})
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "isSmartRouting": true})
 	b.visit("/console/links/" + link.ID + "/rules")
 	b.sees("No rules yet")
-	b.barrierFree()
-	b.looks("rules-empty")
+	b.inspect("rules-empty")
 
 	end := b.journey(16)
 	b.press("Add rule")
@@ -73,8 +69,7 @@ func TestJourney_a_rule_without_JSON(t *testing.T) {
 	b.pick(3, "Condition", "day_of_week")
 	b.pick(3, "Time zone", "Europe/Berlin")
 	b.sees("If Operating system is iOS, Country is Germany, Time of day is from 09:00 to 18:00 (Europe/Berlin), and Day of the week is Monday, Tuesday, Wednesday, Thursday, or Friday (Europe/Berlin), go to")
-	b.barrierFree()
-	b.looks("rules-form")
+	b.inspect("rules-form")
 
 	// The server's problem is at its field, and the form keeps everything.
 	b.aside(func() { b.press("Save") })
@@ -84,8 +79,7 @@ func TestJourney_a_rule_without_JSON(t *testing.T) {
 	b.sees("iPhones in Germany at work saved")
 	b.sees("go to example.com/app.")
 	end()
-	b.barrierFree()
-	b.looks("rules")
+	b.inspect("rules")
 
 	// A visitor gets the rule that the console saved.
 	b.press("Edit iPhones in Germany at work")
@@ -102,14 +96,13 @@ func TestJourney_a_rule_without_JSON(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(expected) {
 		t.Errorf("the conditions are\n%v, want\n%v", got, expected)
 	}
-	b.silent()
 }
 
 // Conditions move with the mouse and with the keys, and a move can be undone.
 func TestConsole_rule_parts_move(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store"})
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store")})
 	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Movers", "targetUrl": "https://example.com/a", "priority": 1, "conditions": map[string]any{"operator": "AND", "conditions": []any{
 		map[string]any{"type": "city", "operator": "equals", "value": "A"}, map[string]any{"type": "city", "operator": "equals", "value": "B"},
 		map[string]any{"operator": "OR", "conditions": []any{map[string]any{"type": "city", "operator": "equals", "value": "C"}}},
@@ -162,15 +155,14 @@ func TestConsole_rule_parts_move(t *testing.T) {
 	if got := order(); got != "A (C B)" {
 		t.Fatalf("after dragging, the builder shows %s", got)
 	}
-	b.silent()
 }
 
 // Two people change one rule: the second one sees the version of the first and loses nothing.
 func TestConsole_rule_conflict(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.also("412")
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store"})
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store")})
 	var rule struct{ ID string }
 	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Phones", "targetUrl": "https://example.com/a", "conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "device", "operator": "equals", "value": "MOBILE"}}}}, &rule)
 	b.visit("/console/links/" + link.ID + "/rules")
@@ -181,8 +173,7 @@ func TestConsole_rule_conflict(t *testing.T) {
 	b.sees("Somebody else has changed this rule")
 	b.sees("Theirs")
 	b.until(`document.querySelector('[name=name]').value === 'Mine'`)
-	b.barrierFree()
-	b.looks("rules-conflict")
+	b.inspect("rules-conflict")
 
 	// A page that is loaded again has the draft.
 	b.do(chromedp.Reload())
@@ -191,21 +182,19 @@ func TestConsole_rule_conflict(t *testing.T) {
 	b.until(`document.querySelector('[name=name]').value === 'Mine'`)
 	b.press("Save")
 	b.sees("Mine saved")
-	b.silent()
 }
 
 // Somebody finds out why a visitor goes to the wrong place, tries a better rule on visitors of the past, and saves it.
 func TestConsole_rule_is_tried_before_it_is_saved(t *testing.T) {
 	t.Parallel()
-	base := standalone(t)
-	b := newConsole(t, base, "")
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store"})
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store")})
 	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Phones", "targetUrl": "https://example.com/phones", "conditions": map[string]any{"operator": "AND", "conditions": []any{
 		map[string]any{"type": "device", "operator": "equals", "value": "MOBILE"},
 	}}}, nil)
 	for range 3 {
-		follow(t, base+"/store", phone, "")
-		follow(t, base+"/store", laptop, "")
+		follow(t, b.short("store"), phone, "")
+		follow(t, b.short("store"), laptop, "")
 	}
 	b.visit("/console/links/" + link.ID + "/rules")
 	b.press("Edit Phones")
@@ -214,37 +203,33 @@ func TestConsole_rule_is_tried_before_it_is_saved(t *testing.T) {
 	b.set("agent", "windows")
 	b.sees("Goes to example.com: no rule matches")
 	b.sees("visitor: DESKTOP")
-	b.barrierFree()
-	b.looks("rules-try")
+	b.inspect("rules-try")
 
 	// The draft counts, not what is saved.
 	b.pick(0, "Value", "DESKTOP")
 	b.sees("Goes to example.com/phones: the rule “Phones” decides.")
-	testkit.Within(t, 20*time.Second, "the replay has all visitors", func() (seen bool) {
+	testkit.Eventually(t, "the replay has all visitors", func() (seen bool) {
 		b.press("Replay the last 1,000 visitors")
 		b.settle()
 		b.eval(`document.body.innerText.includes('6 of 6 visitors would go somewhere else.')`, &seen)
 		return seen
 	})
 	b.until(`[...document.querySelectorAll('.replay tbody tr')].map((row) => row.innerText.trim().replace(/\s+/g, ' ')).sort().join('; ') === 'example.com example.com/phones 3; example.com/phones example.com 3'`)
-	b.barrierFree()
-	b.looks("rules-replay")
+	b.inspect("rules-replay")
 	b.press("Cancel")
 	b.sees("If Device is phone, go to example.com/phones.")
-	b.silent()
 }
 
 // Somebody on a phone landed on the wrong page. The latest clicks name the rule that decided, and the rule says why.
 func TestJourney_why_a_visitor_went_to_the_wrong_place(t *testing.T) {
 	t.Parallel()
-	base := standalone(t)
-	b := newConsole(t, base, "")
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store", "title": "Store", "isSmartRouting": true})
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "title": "Store", "isSmartRouting": true})
 	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Big screens", "targetUrl": "https://example.com/big", "conditions": map[string]any{"operator": "AND", "conditions": []any{
 		map[string]any{"type": "device", "operator": "not_equals", "value": "DESKTOP"},
 	}}}, nil)
-	testkit.Within(t, 10*time.Second, "the click is stored with its rule", func() (stored bool) {
-		follow(t, base+"/store", phone, "")
+	testkit.Eventually(t, "the click is stored with its rule", func() (stored bool) {
+		follow(t, b.short("store"), phone, "")
 		var clicks struct {
 			Clicks []struct{ RoutingRuleID *string }
 		}
@@ -263,5 +248,4 @@ func TestJourney_why_a_visitor_went_to_the_wrong_place(t *testing.T) {
 	b.barrierFree()
 	b.do(chromedp.NavigateBack())
 	b.sees("Big screens")
-	b.silent()
 }

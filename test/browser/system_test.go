@@ -2,17 +2,16 @@ package browser_test
 
 import (
 	"fmt"
+	"github.com/shortline/shortline/shared/testkit"
 	"net/http"
 	neturl "net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
-
-	"github.com/shortline/shortline/shared/nametest"
-	"github.com/shortline/shortline/shared/testkit"
 )
 
 // edgeJSON is the API's form of an edge that works, with other members appended.
@@ -30,15 +29,17 @@ func row(name string) string {
 // The page of edges shows the one of standalone, and follows a fleet with all kinds of trouble.
 func TestSystem_edges(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newAdmin(t)
 	b.also("503")
 	var list struct {
 		Edges []struct{ Address, Version string }
 	}
-	testkit.Within(t, 30*time.Second, "the edge reports", func() bool {
+	testkit.Eventually(t, "the edge reports", func() bool {
 		b.ask("GET", "/api/edges", nil, &list)
 		return len(list.Edges) == 1
 	})
+	b.hurry()
+	b.visit("/console/links")
 	b.press("Edges")
 	b.sees("1 edge")
 	b.until(`document.querySelector('.edges .badge').textContent === 'Working'`)
@@ -75,18 +76,14 @@ func TestSystem_edges(t *testing.T) {
 	b.until(row("iad-1") + `.innerText.includes('14 min')`)
 	b.until(row("iad-1") + `.querySelector('[data-name="Median latency"]').innerText.replace(/\s+/g, ' ').trim() === '0.084 ms p99 1.6 ms'`)
 	b.until(row("iad-2") + `.innerText.includes('the signature is wrong')`)
-	b.barrierFree()
-	b.looks("edges")
-	b.narrow("edges-narrow")
+	b.inspectNarrow("edges")
 	end()
 
 	// A control plane without edges says how to start one; one that cannot answer leaves the last figures.
 	end = b.answerWith("/api/edges", 200, `{"edges": [], "regions": [], "revision": 3}`)
 	b.sees("No edge has reported in the last 24 hours")
 	b.until(`document.querySelector('.startcommand').textContent.includes('BASE_URL=' + location.origin)`)
-	b.barrierFree()
-	b.looks("edges-none")
-	b.narrow("edges-none-narrow")
+	b.inspectNarrow("edges-none")
 	end()
 	b.until(`document.querySelector('.edges .badge')?.textContent === 'Working'`)
 	end = b.answerWith("/api/edges", 503, `{"message": "The database is away."}`)
@@ -95,12 +92,11 @@ func TestSystem_edges(t *testing.T) {
 	end()
 	b.until(`!document.querySelector('.asof.failed')`)
 
-	b.user("ann@example.com")
-	b.as("ann@example.com", annPassword)
+	b.user("ann")
+	b.as(b.mail("ann"))
 	b.visit("/console/links")
 	b.sees("New link")
 	b.until(`!document.querySelector('nav a[href$="/edges"], nav a[href$="/reports"]')`)
-	b.silent()
 }
 
 // reported sends a visitor's report of a link.
@@ -119,13 +115,7 @@ func (b *browser) reported(slug, reason, text, email string) {
 // opens is the status of a link for visitors.
 func (b *browser) opens(slug string) int {
 	b.t.Helper()
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.Get(b.base + "/" + slug)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	res.Body.Close()
-	return res.StatusCode
+	return at(b.t, b.base, strings.TrimPrefix(b.base, "http://"), "/"+slug)
 }
 
 // queued is the number of reports with a status.
@@ -139,21 +129,21 @@ func (b *browser) queued(status string) int {
 // An administrator decides about three reports with keys, of which one is about a link of somebody else.
 func TestSystem_reports(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := consoleAt(t, standalone(t))
 	b.press("Abuse reports")
 	b.sees("Nothing waits for a decision")
-	b.barrierFree()
-	b.looks("reports-none")
+	b.inspect("reports-none")
 
-	b.user("ann@example.com")
-	b.as("ann@example.com", annPassword)
-	bad := b.made(map[string]any{"originalUrl": "https://login.example.com/a-very-long-path/that-pretends/to-be-a-bank?session=0123456789abcdef", "customSlug": "bank"})
-	b.as("admin@example.com", adminPassword)
-	b.made(map[string]any{"originalUrl": "https://example.com/fine", "customSlug": "fine"})
-	b.made(map[string]any{"originalUrl": "https://example.com/odd", "customSlug": "odd"})
+	b.user("ann")
+	b.as(b.mail("ann"))
+	bad := b.made(map[string]any{"originalUrl": "https://login.example.com/a-very-long-path/that-pretends/to-be-a-bank?session=0123456789abcdef", "customSlug": b.own("bank")})
+	b.as(b.email)
+	b.made(map[string]any{"originalUrl": "https://example.com/fine", "customSlug": b.own("fine")})
+	b.made(map[string]any{"originalUrl": "https://example.com/odd", "customSlug": b.own("odd")})
 	for _, r := range [][4]string{{"odd", "OTHER", "", ""}, {"fine", "SPAM", "I do not like it.", ""}, {"bank", "SPAM", "", ""}, {"bank", "PHISHING", hostile, "visitor@example.com"}} {
 		b.reported(r[0], r[1], r[2], r[3])
-		time.Sleep(5 * time.Millisecond) // the latest is the first
+		for now := time.Now().UnixMilli(); time.Now().UnixMilli() == now; { // the latest is the first
+		}
 	}
 
 	b.visit("/console/reports")
@@ -165,9 +155,7 @@ func TestSystem_reports(t *testing.T) {
 	b.until(`document.querySelector('.said').textContent === ` + fmt.Sprintf("%q", hostile))
 	b.sees("visitor@example.com")
 	b.until(`[...document.querySelectorAll('.facts-list div')].find((e) => e.textContent.startsWith('Created by')).textContent.endsWith('ann@example.com')`)
-	b.barrierFree()
-	b.looks("reports")
-	b.narrow("reports-narrow")
+	b.inspectNarrow("reports")
 
 	// Keys choose, ask and decide.
 	b.do(chromedp.KeyEvent("j"))
@@ -181,8 +169,7 @@ func TestSystem_reports(t *testing.T) {
 	b.set("reason", "")
 	b.press("Suspend")
 	b.until(`document.querySelector('dialog [name=reason]').getAttribute('aria-invalid') === 'true'`)
-	b.barrierFree()
-	b.looks("reports-suspend")
+	b.inspect("reports-suspend")
 	b.fill("reason", "It asks for passwords.")
 	if status := b.opens("bank"); status != http.StatusFound {
 		t.Fatalf("before the decision, visitors get %d", status)
@@ -208,14 +195,11 @@ func TestSystem_reports(t *testing.T) {
 	b.until(title + ` === 'bank' && location.search.includes('status=ACTIONED')`)
 	b.do(chromedp.Reload())
 	b.sees("It asks for passwords.")
-	b.barrierFree()
-	b.looks("reports-decided")
+	b.inspect("reports-decided")
 	b.press("Open the link")
 	b.sees("This link is suspended. Visitors get the status 410.")
 	b.sees("It asks for passwords.")
-	b.barrierFree()
-	b.looks("link-suspended")
-	b.narrow("link-suspended-narrow")
+	b.inspectNarrow("link-suspended")
 	b.press("Reports")
 	b.until(title + ` === 'bank' && location.search.includes('link=` + bad.ID + `')`)
 	b.press("Lift the suspension")
@@ -230,7 +214,7 @@ func TestSystem_reports(t *testing.T) {
 
 	// The owner of a suspended link reads why, and has no button.
 	b.ask("POST", "/api/urls/"+bad.ID+"/suspend", map[string]string{"reason": "Once more."}, nil)
-	b.as("ann@example.com", annPassword)
+	b.as(b.mail("ann"))
 	b.eval(`sessionStorage.clear(); localStorage.clear()`, nil)
 	b.visit("/console/links/" + bad.ID)
 	b.sees("Once more.")
@@ -239,15 +223,12 @@ func TestSystem_reports(t *testing.T) {
 	b.also("403")
 	b.visit("/console/reports")
 	b.until(`document.querySelector('.notice.bad')?.textContent.includes('administrator')`)
-	b.silent()
 }
 
 // The list of blocked hosts suspends a link, and an administrator overrules it. A custom domain is suspended and restored from the
 // report of one of its links.
 func TestSystem_reports_of_checks_and_domains(t *testing.T) {
 	t.Parallel()
-	names := nametest.Start(t)
-	names.Set("edge.sho.example.com", "A 198.51.100.1")
 	list := filepath.Join(t.TempDir(), "blocked")
 	block := func(text string) {
 		if err := os.WriteFile(list, []byte(text+"\n"), 0o600); err != nil {
@@ -255,23 +236,20 @@ func TestSystem_reports_of_checks_and_domains(t *testing.T) {
 		}
 	}
 	block("# nothing")
-	b := newConsole(t, standalone(t, "RESOLVERS="+names.Addr, "EDGE_HOSTNAME=edge.sho.example.com", "BLOCKED_DESTINATIONS="+list), "")
+	b := newInstallation(t, "BLOCKED_DESTINATIONS="+list).console(t)
 	var d ownDomain
-	b.ask("POST", "/api/domains", map[string]any{"hostname": acme}, &d)
-	point(names, d)
+	b.ask("POST", "/api/domains", map[string]any{"hostname": b.acme()}, &d)
+	b.at.point(d)
 	b.ask("POST", "/api/domains/"+d.ID+"/verify", nil, nil)
-	blocked := b.made(map[string]any{"originalUrl": "https://www.evil.example/x", "customSlug": "evil", "domain": acme})
+	blocked := b.made(map[string]any{"originalUrl": "https://www.evil.example/x", "customSlug": b.own("evil"), "domain": b.acme()})
 	block("evil.example")
-	testkit.Within(t, 100*time.Second, "the check suspends the link", func() bool {
-		time.Sleep(200 * time.Millisecond)
+	testkit.Eventually(t, "the check suspends the link", func() bool {
 		return b.queued("OPEN") == 1
 	})
 	b.visit("/console/reports")
 	b.sees("List of blocked hosts · evil.example")
 	b.sees("which the operator of this service has blocked")
-	b.barrierFree()
-	b.looks("reports-check")
-	b.narrow("reports-check-narrow")
+	b.inspectNarrow("reports-check")
 
 	state := func() (status string) {
 		var now struct{ Status string }
@@ -282,7 +260,7 @@ func TestSystem_reports_of_checks_and_domains(t *testing.T) {
 	b.sees("The report stays open.")
 	b.fill("reason", "Many such links.")
 	b.press("Suspend")
-	b.sees(acme + " is suspended.")
+	b.sees(b.acme() + " is suspended.")
 	b.until(`[...document.querySelectorAll('.case button')].some((e) => e.textContent === 'Restore the domain')`)
 	if got := state(); got != "SUSPENDED" {
 		t.Errorf("the domain is %s", got)
@@ -302,5 +280,4 @@ func TestSystem_reports_of_checks_and_domains(t *testing.T) {
 	if got := b.read(blocked.ID).Status; got != "ACTIVE" {
 		t.Errorf("the link is %s", got)
 	}
-	b.silent()
 }

@@ -9,13 +9,13 @@ import (
 // Deleted links are restored as they were or elsewhere, one or many at a time, or are deleted for good.
 func TestTrash(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	b.user("mia@example.com")
+	b := newConsole(t)
+	b.user("mia")
 	for i := range 5 {
-		l := b.made(map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i), "title": fmt.Sprintf("Sale %d", i), "customSlug": fmt.Sprintf("sale-%d", i), "externalId": fmt.Sprintf("x-%d", i)})
+		l := b.made(map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i), "title": fmt.Sprintf("Sale %d", i), "customSlug": b.own(fmt.Sprintf("sale-%d", i)), "externalId": fmt.Sprintf("x-%d", i)})
 		b.ask("DELETE", "/api/urls/"+l.ID, nil, nil)
 	}
-	b.made(map[string]any{"originalUrl": "https://example.com/new", "customSlug": "sale-4", "externalId": "x-4"})
+	b.made(map[string]any{"originalUrl": "https://example.com/new", "customSlug": b.own("sale-4"), "externalId": "x-4"})
 
 	// Saved addresses of the list with the old status lead to the trash.
 	b.visit("/console/links?status=DELETED")
@@ -23,30 +23,27 @@ func TestTrash(t *testing.T) {
 	b.sees("5 links")
 	b.sees("30 days left")
 	b.sees("Deleted links can be restored for 30 days.")
-	b.barrierFree()
-	b.looks("trash")
-	b.narrow("trash-narrow")
+	b.inspectNarrow("trash")
 
 	base := strings.TrimPrefix(b.base, "http://")
-	b.press("Restore " + base + "/sale-0")
+	b.press("Restore " + base + "/" + b.own("sale-0"))
 	b.sees("1 link restored")
 	b.sees("4 links")
 
 	// The server names the external id first and the slug then. Both stay in the form.
-	b.press("Restore " + base + "/sale-4")
+	b.press("Restore " + base + "/" + b.own("sale-4"))
 	b.until(`document.querySelector('dialog [name=externalId]')`)
 	b.fill("externalId", "x-5")
 	b.press("Restore")
 	b.until(`document.querySelector('dialog [name=slug]') && document.querySelector('dialog [name=externalId]').value === 'x-5'`)
-	b.barrierFree()
-	b.looks("trash-taken")
-	b.fill("slug", "sale-5")
+	b.inspect("trash-taken")
+	b.fill("slug", b.own("sale-5"))
 	b.press("Restore")
-	b.sees("/sale-5 is ready")
+	b.sees("/" + b.own("sale-5") + " is ready")
 	b.sees("3 links")
 
 	// A failure among many leaves the failed links selected.
-	b.made(map[string]any{"originalUrl": "https://example.com/other", "customSlug": "sale-3"})
+	b.made(map[string]any{"originalUrl": "https://example.com/other", "customSlug": b.own("sale-3")})
 	b.until(`document.querySelectorAll('li.link .pick input').length === 3`)
 	b.eval(`document.querySelectorAll('li.link .pick input').forEach((box) => box.click())`, nil)
 	b.sees("3 selected")
@@ -64,20 +61,16 @@ func TestTrash(t *testing.T) {
 	b.sees("The trash is empty")
 	b.visit("/console/links")
 	b.sees("6 links")
-	b.silent()
 }
 
 // In a team, the trash says who deleted a link.
 func TestTrash_of_a_team(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	b.user("mia@example.com")
-	var team, invitation struct{ ID, Link string }
-	b.ask("POST", "/api/workspaces", map[string]any{"name": "Team"}, &team)
-	b.ask("POST", "/api/workspaces/"+team.ID+"/invitations", map[string]any{"email": "mia@example.com", "role": "EDITOR"}, &invitation)
-	_, token, _ := strings.Cut(invitation.Link, "#invitation=")
-	b.as("mia@example.com", annPassword)
-	b.ask("POST", "/api/invitations/accept", map[string]any{"token": token}, nil)
+	b := newConsole(t)
+	b.user("mia")
+	team := b.team("Team", "team")
+	b.joins(b.mail("mia"), "team", "EDITOR", b.email)
+	b.as(b.mail("mia"))
 	b.eval(fmt.Sprintf(`localStorage.setItem('shortline.workspace', %q)`, team.ID), nil)
 	b.visit("/console/links?new=1")
 	b.fill("originalUrl", "example.com")
@@ -87,18 +80,17 @@ func TestTrash_of_a_team(t *testing.T) {
 	b.click(`document.querySelector('li.link .pick input')`)
 	b.press("Delete")
 	b.sees("1 link moved to the trash")
-	b.as("admin@example.com", adminPassword)
+	b.as(b.email)
 	b.visit("/console/trash")
-	b.until(`document.querySelector('li.link .facts').textContent.includes('by mia@example.com')`)
-	b.silent()
+	b.until(`document.querySelector('li.link .facts').textContent.includes('by ` + b.mail("mia") + `')`)
 }
 
 // Without a trash, the console asks before it deletes.
 func TestTrash_turned_off(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t, "TRASH_DAYS=0"), "")
-	b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": "one"})
-	two := b.made(map[string]any{"originalUrl": "https://example.com/2", "customSlug": "two"})
+	b := consoleAt(t, standalone(t, "TRASH_DAYS=0"))
+	b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": b.own("one")})
+	two := b.made(map[string]any{"originalUrl": "https://example.com/2", "customSlug": b.own("two")})
 	b.visit("/console/trash")
 	b.sees("This server does not keep deleted links.")
 	b.visit("/console/links/" + two.ID)
@@ -112,14 +104,13 @@ func TestTrash_turned_off(t *testing.T) {
 	b.sees("Delete 1 link for good?")
 	b.press("Delete for good")
 	b.sees("No links yet")
-	b.silent()
 }
 
 // A link is turned off and on, duplicated with its rules, and deleted with a way back.
 func TestLink_actions(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
-	link := b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": "spring", "title": "Spring", "tags": []string{"fair"}})
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": b.own("spring"), "title": "Spring", "tags": []string{"fair"}})
 	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Phones", "targetUrl": "https://example.com/phone",
 		"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "DEVICE", "operator": "equals", "value": "mobile"}}}}, nil)
 	b.visit("/console/links/" + link.ID)
@@ -127,21 +118,18 @@ func TestLink_actions(t *testing.T) {
 	b.sees("1 link disabled")
 	b.press("Undo")
 	b.until(`[...document.querySelectorAll('.actions button')].some((e) => e.textContent === 'Disable')`)
-	b.barrierFree()
-	b.looks("link-actions")
-	b.narrow("link-actions-narrow")
+	b.inspectNarrow("link-actions")
 
 	b.press("Duplicate")
-	b.fill("customSlug", "spring")
-	b.sees("/spring is taken")
+	b.fill("customSlug", b.own("spring"))
+	b.sees("/" + b.own("spring") + " is taken")
 	b.press("Duplicate")
 	b.until(`document.querySelector('dialog [name=customSlug]').getAttribute('aria-invalid') === 'true'`)
-	b.barrierFree()
-	b.looks("duplicate")
-	b.fill("customSlug", "spring-de")
+	b.inspect("duplicate")
+	b.fill("customSlug", b.own("spring-de"))
 	b.fill("title", "Spring in German")
 	b.press("Duplicate")
-	b.sees("/spring-de is ready")
+	b.sees("/" + b.own("spring-de") + " is ready")
 	b.sees("Spring in German")
 	b.until(`!location.pathname.includes('` + link.ID + `')`)
 	b.press("Routing rules")
@@ -154,13 +142,12 @@ func TestLink_actions(t *testing.T) {
 	b.press("Undo")
 	b.until(`location.pathname.includes('` + link.ID + `')`)
 	b.sees("Spring")
-	b.silent()
 }
 
 // Many links get and lose tags at once, and get a bundle. Other tags stay.
 func TestLabels_of_many_links(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.made(map[string]any{"originalUrl": "https://example.com/1", "tags": []string{"old", "past"}})
 	b.made(map[string]any{"originalUrl": "https://example.com/2"})
 	b.ask("POST", "/api/bundles", map[string]any{"name": "Coast"}, nil)
@@ -173,8 +160,7 @@ func TestLabels_of_many_links(t *testing.T) {
 	b.eval(`(() => { const e = document.querySelector('dialog .chips input'); e.value = 'fair,'; e.dispatchEvent(new Event('input', {bubbles: true})); })()`, nil)
 	b.eval(`(() => { const e = document.querySelectorAll('dialog .chips input')[1]; e.value = 'past,'; e.dispatchEvent(new Event('input', {bubbles: true})); })()`, nil)
 	b.takes("bundle", "coa", "Coast")
-	b.barrierFree()
-	b.looks("label-links")
+	b.inspect("label-links")
 	b.press("Save")
 	b.sees("2 links changed")
 	b.until(`[...document.querySelectorAll('li.link .facts')].every((e) => e.textContent.includes('fair'))`)
@@ -183,5 +169,4 @@ func TestLabels_of_many_links(t *testing.T) {
 	b.takes("bundle", "coa", "Coast")
 	b.until(`location.search.startsWith('?bundle=')`)
 	b.sees("2 links")
-	b.silent()
 }

@@ -6,7 +6,7 @@ import "testing"
 // loaded again only once, and not at all if the file is missing for another reason.
 func TestConsole_survives_an_upgrade(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t), "")
+	b := newConsole(t)
 	b.also("404")
 	b.visit("/console/links")
 	b.sees("No links yet")
@@ -26,5 +26,4 @@ func TestConsole_survives_an_upgrade(t *testing.T) {
 	end()
 	b.press("Try again")
 	b.sees("New tag")
-	b.silent()
 }

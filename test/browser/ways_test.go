@@ -1,7 +1,6 @@
 package browser_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,34 +8,28 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// The tests in this file are the five journeys of people who use no mouse, see everything four times as large, want no
+// The tests in this file and ways_proof_test.go are the five journeys of people who use no mouse, see everything four times as large, want no
 // movement, and read from right to left: in Arabic, on 320 pixels, with the keyboard alone.
 
-// walker opens the console for such a person.
-func walker(t *testing.T, base string) *browser {
-	t.Helper()
-	b := open(t, base)
-	b.scheme("") // without movement
+// walk opens the console for such a person, who signs in.
+func walk(b *browser) *browser {
+	b.t.Helper()
 	b.do(emulation.SetDeviceMetricsOverride(320, 640, 1, false))
 	b.visit("/console/links")
 	b.eval(`localStorage.setItem('shortline.language', 'ar')`, nil)
 	b.visit("/console/links")
 	b.walk(`e.name === 'email'`)
-	b.writes("admin@example.com")
+	b.writes(b.email)
 	b.walk(`e.name === 'password'`)
-	b.writes(adminPassword)
+	b.writes(password)
 	b.keys(kb.Enter)
 	b.until(`document.documentElement.dir === 'rtl' && document.querySelector('h1') && !document.querySelector('[name=password]')`)
 	return b
@@ -45,7 +38,7 @@ func walker(t *testing.T, base string) *browser {
 // arabic returns the Arabic text of a message.
 func arabic(t *testing.T, key string) string {
 	t.Helper()
-	files, err := filepath.Glob("../../control/internal/console/web/src/text/ar/*.ts")
+	files, err := filepath.Glob(testkit.Source(t, "control/internal/console/web/src/text/ar/*.ts"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +59,7 @@ func arabic(t *testing.T, key string) string {
 // screen, and the page must not be wider than the screen.
 func (b *browser) walk(expression string) {
 	b.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for time.Now().Before(deadline) {
+	testkit.Eventually(b.t, "the Tab key leads to "+expression, func() bool {
 		var at struct{ Found, Shown, Fits bool }
 		b.eval(`(() => {
 			const e = document.activeElement ?? document.body;
@@ -76,29 +68,27 @@ func (b *browser) walk(expression string) {
 				shown: r.width > 0 && r.height > 0 && r.bottom > 0 && r.right > 0 && r.top < innerHeight && r.left < innerWidth};
 		})()`, &at)
 		if !at.Fits {
-			b.shot("failed")
-			b.t.Fatalf("the page is wider than the screen on the way to %s", expression)
+			b.explain("the page is wider than the screen")
+			b.t.FailNow()
 		}
 		if at.Found && at.Shown {
-			return
+			return true
 		}
 		b.keys(kb.Tab)
 		b.settle()
-	}
-	b.shot("failed")
-	b.t.Fatalf("the Tab key does not lead to %s", expression)
+		return false
+	})
 }
 
 // button is a condition for walk: a button, link or summary with the text of a message.
 func (b *browser) button(key string) string {
-	quoted, _ := json.Marshal(arabic(b.t, key))
-	return fmt.Sprintf(`e.matches('button, a, summary') && (e.getAttribute('aria-label') ?? e.textContent).trim() === %s`, quoted)
+	return `e.matches('button, a, summary') && (e.getAttribute('aria-label') ?? e.textContent).trim() === ` + quoted(arabic(b.t, key))
 }
 
 // part is a condition for walk: the field with the text of a message in the n-th condition of a rule.
 func (b *browser) part(n int, key string) string {
-	quoted, _ := json.Marshal(arabic(b.t, key))
-	return fmt.Sprintf(`e.matches('select, input') && e.getAttribute('aria-label') === %s && document.querySelectorAll('.condition')[%d]?.contains(e)`, quoted, n)
+	return fmt.Sprintf(`e.matches('select, input') && e.getAttribute('aria-label') === %s && document.querySelectorAll('.condition')[%d]?.contains(e)`,
+		quoted(arabic(b.t, key)), n)
 }
 
 // enters walks to an element and presses Enter.
@@ -132,20 +122,19 @@ func (b *browser) chooses(value string) {
 
 func TestWays_first_link(t *testing.T) {
 	t.Parallel()
-	b := walker(t, standalone(t))
+	b := walk(newVisitor(t, "USER"))
 	b.enters(b.button("create.title"))
 	b.walk(`e.name === 'originalUrl'`)
 	b.writes("example.com/spring")
 	b.keys(kb.Enter)
 	b.until(`document.querySelectorAll('li.link').length === 1 && document.querySelector('li.link').textContent.includes('example.com/spring')`)
 	b.shot("ways-links")
-	b.silent()
 }
 
 func TestWays_a_rule_without_JSON(t *testing.T) {
 	t.Parallel()
-	b := walker(t, standalone(t))
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store"})
+	b := walk(newVisitor(t, "USER"))
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store")})
 	b.visit("/console/links")
 	b.enters(fmt.Sprintf(`e.getAttribute('href')?.split('?')[0].endsWith('/links/%s')`, link.ID))
 	b.enters(`e.getAttribute('href')?.split('?')[0].endsWith('/rules')`)
@@ -191,89 +180,4 @@ func TestWays_a_rule_without_JSON(t *testing.T) {
 			t.Errorf("the conditions lack %s: %s", want, saved.Rules[0].Conditions)
 		}
 	}
-	b.silent()
-}
-
-func TestWays_why_a_visitor_went_to_the_wrong_place(t *testing.T) {
-	t.Parallel()
-	base := standalone(t)
-	b := walker(t, base)
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": "store", "isSmartRouting": true})
-	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Big screens", "targetUrl": "https://example.com/big", "conditions": map[string]any{"operator": "AND", "conditions": []any{
-		map[string]any{"type": "device", "operator": "not_equals", "value": "DESKTOP"},
-	}}}, nil)
-	testkit.Within(t, 10*time.Second, "the click is stored with its rule", func() (stored bool) {
-		follow(t, base+"/store", phone, "")
-		var clicks struct {
-			Clicks []struct{ RoutingRuleID *string }
-		}
-		b.ask("GET", "/api/analytics/urls/"+link.ID+"/recent-clicks", nil, &clicks)
-		return len(clicks.Clicks) > 0 && clicks.Clicks[0].RoutingRuleID != nil
-	})
-	b.visit("/console/links")
-	b.enters(fmt.Sprintf(`e.getAttribute('href')?.split('?')[0].endsWith('/links/%s')`, link.ID))
-	b.enters(`e.closest('.tabs') && e.getAttribute('href')?.includes('/console/live')`)
-	b.enters(`e.getAttribute('href')?.includes('tab=recent')`)
-	b.enters(`e.textContent.trim() === 'Big screens'`)
-	b.until(`document.querySelector('[name=name]')?.value === 'Big screens'`)
-	b.enters(b.button("try.title"))
-	b.until(`document.querySelector('.tryout')?.textContent.includes('example.com/big')`)
-	b.silent()
-}
-
-func TestWays_share_the_hours_of_a_launch_day(t *testing.T) {
-	t.Parallel()
-	b := walker(t, standalone(t))
-	id := clicked(t, b)
-	b.visit("/console/links")
-	b.enters(fmt.Sprintf(`e.getAttribute('href')?.split('?')[0].endsWith('/links/%s')`, id))
-	b.enters(`e.closest('.tabs') && e.getAttribute('href')?.split('?')[0].endsWith('/analytics')`)
-	b.walk(`e.name === 'range'`)
-	b.chooses("week")
-	b.walk(`e.name === 'interval'`)
-	b.chooses("hour")
-	shows := `document.querySelector('[name=interval]')?.value === 'hour' && document.querySelector('.figures b')?.textContent.replace(/[٠-٩]/g, (d) => '٠١٢٣٤٥٦٧٨٩'.indexOf(d)) === '4'`
-	b.until(shows)
-	b.shot("ways-hours")
-	var shared string
-	b.eval(`location.pathname + location.search`, &shared)
-
-	other := walker(t, b.base)
-	other.visit(shared)
-	other.until(shows)
-	other.silent()
-	b.silent()
-}
-
-func TestWays_import_links_with_bad_rows(t *testing.T) {
-	t.Parallel()
-	b := walker(t, standalone(t))
-	b.enters(b.button("app.menu"))
-	b.enters(`e.getAttribute('href')?.split('?')[0].endsWith('/console/imports')`)
-	ctx, cancel := context.WithCancel(b.ctx)
-	defer cancel()
-	asked := make(chan cdp.BackendNodeID, 1)
-	chromedp.ListenTarget(ctx, func(event any) {
-		if e, ok := event.(*page.EventFileChooserOpened); ok {
-			asked <- e.BackendNodeID
-		}
-	})
-	b.do(page.SetInterceptFileChooserDialog(true))
-	b.enters(b.button("import.choose"))
-	select {
-	case field := <-asked:
-		b.do(dom.SetFileInputFiles([]string{campaign(t)}).WithBackendNodeID(field))
-	case <-time.After(10 * time.Second):
-		t.Fatal("Enter does not ask for a file")
-	}
-	b.until(`document.querySelectorAll('[data-name="` + arabic(t, "import.problem") + `"]').length === 17`)
-	b.shot("ways-import")
-	b.enters(b.button("import.start"))
-	b.enters(b.button("import.toLinks"))
-	b.until(`document.querySelector('li.link')`)
-	var list struct{ Total int }
-	if b.ask("GET", "/api/urls", nil, &list); list.Total != 983 {
-		t.Errorf("%d links", list.Total)
-	}
-	b.silent()
 }

@@ -5,13 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"github.com/shortline/shortline/shared/testkit"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
-
-	"github.com/shortline/shortline/shared/testkit"
 )
 
 // receiving starts a receiver of webhooks, which refuses everything until accept is called.
@@ -27,7 +25,7 @@ func receiving(t *testing.T) (*receiver, string) {
 func TestFault14_failing_webhook_is_not_active(t *testing.T) {
 	t.Parallel()
 	there, address := receiving(t)
-	b := newConsole(t, standalone(t, "WEBHOOK_ALLOW_PRIVATE=true"), "")
+	b := consoleAt(t, standalone(t, "WEBHOOK_ALLOW_PRIVATE=true"))
 	var hook struct{ ID string }
 	b.ask("POST", "/api/webhooks", map[string]any{"name": "Shop", "url": address + "/hooks/a-rather-long-path/to-the-receiver", "events": []string{"url.created"}}, &hook)
 	for range 3 {
@@ -40,16 +38,12 @@ func TestFault14_failing_webhook_is_not_active(t *testing.T) {
 	b.sees("The receiver answered 500")
 	b.until(`document.querySelector('[data-name="Success rate"]').textContent.startsWith('0%')`)
 	b.until(`!document.querySelector('main .badge.good') && !document.querySelector('main').innerText.includes('Active')`)
-	b.barrierFree()
-	b.looks("webhooks-failing")
-	b.narrow("webhooks-failing-narrow")
+	b.inspectNarrow("webhooks-failing")
 	b.press("Shop")
 	b.until(`document.querySelector('.head .badge.bad')?.textContent === 'Failing'`)
 	b.until(`document.querySelector('.notice.bad').innerText.includes('all 3 attempts failed')`)
 	b.until(`!document.querySelector('.head .badge.good')`)
-	b.barrierFree()
-	b.looks("webhook-failing")
-	b.narrow("webhook-failing-narrow")
+	b.inspectNarrow("webhook-failing")
 
 	// One success ends it; a failure afterwards is an accident at first.
 	there.accept()
@@ -58,18 +52,16 @@ func TestFault14_failing_webhook_is_not_active(t *testing.T) {
 	b.press("Disable")
 	b.until(`document.querySelector('.head .badge').textContent === 'Disabled'`)
 	b.sees("Events are not sent until you enable it again.")
-	b.silent()
 }
 
 // Somebody makes a webhook, keeps its secret, sends a test, and sends failed deliveries again.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	there, address := receiving(t)
-	b := newConsole(t, standalone(t, "WEBHOOK_ALLOW_PRIVATE=true"), "")
+	b := consoleAt(t, standalone(t, "WEBHOOK_ALLOW_PRIVATE=true"))
 	b.press("Webhooks")
 	b.sees("Tell another system what happens")
-	b.barrierFree()
-	b.looks("webhooks-empty")
+	b.inspect("webhooks-empty")
 	b.press("New webhook")
 	b.fill("name", "Shop")
 	b.fill("url", "not an address")
@@ -79,16 +71,13 @@ func TestWebhooks(t *testing.T) {
 	b.fill("headers", "X-Token: abc")
 	b.press("Create webhook")
 	b.until(`document.querySelector('dialog [name=url]').getAttribute('aria-invalid') === 'true' && document.querySelector('dialog .hookevents.wrong')`)
-	b.barrierFree()
-	b.looks("webhook-refused")
-	b.narrow("webhook-refused-narrow")
+	b.inspectNarrow("webhook-refused")
 	b.fill("url", address)
 	b.tick("url.created")
 	b.tick("url.deleted")
 	b.press("Create webhook")
 	b.sees("It is not shown again.")
-	b.barrierFree()
-	b.looks("webhook-secret")
+	b.inspect("webhook-secret")
 	var secret string
 	b.eval(`document.querySelector('dialog .secret input').value`, &secret)
 	b.press("I have kept it")
@@ -104,8 +93,7 @@ func TestWebhooks(t *testing.T) {
 	b.press("Send a test")
 	b.sees("The receiver answered 500")
 	b.until(`document.querySelector('pre.attemptbody').textContent.trim() === ` + fmt.Sprintf("%q", hostile))
-	b.barrierFree()
-	b.looks("webhook-test")
+	b.inspect("webhook-test")
 	last := there.latest("webhook.test")
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(last.body))
@@ -119,7 +107,7 @@ func TestWebhooks(t *testing.T) {
 	// The log follows events, tells when the next attempt is made, and filters.
 	b.made(map[string]any{"originalUrl": "https://example.com/a"})
 	b.made(map[string]any{"originalUrl": "https://example.com/b"})
-	testkit.Within(t, 10*time.Second, "deliveries fail", func() bool {
+	testkit.Eventually(t, "deliveries fail", func() bool {
 		var w struct{ TotalFailed, Waiting int }
 		b.ask("GET", "/api/webhooks/"+id, nil, &w)
 		return w.TotalFailed >= 3 && w.Waiting == 2
@@ -149,11 +137,10 @@ func TestWebhooks(t *testing.T) {
 	b.set("status", "")
 	b.press("Send all failed again")
 	b.sees("It keeps its id")
-	b.barrierFree()
-	b.looks("webhook-repeat")
+	b.inspect("webhook-repeat")
 	b.press("Send all failed again")
 	b.sees("being sent again")
-	testkit.Within(t, 20*time.Second, "everything arrives", func() bool {
+	testkit.Eventually(t, "everything arrives", func() bool {
 		var w struct{ Waiting, FailureStreak int }
 		b.ask("GET", "/api/webhooks/"+id, nil, &w)
 		return w.Waiting == 0 && w.FailureStreak == 0
@@ -165,13 +152,12 @@ func TestWebhooks(t *testing.T) {
 	b.press("Delete")
 	b.sees("Shop was deleted.")
 	b.sees("Tell another system what happens")
-	b.silent()
 }
 
 // Two people change a webhook: only what each changed is sent, so both changes stay.
 func TestWebhooks_changes_by_two_people(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t, standalone(t, "WEBHOOK_ALLOW_PRIVATE=true"), "")
+	b := consoleAt(t, standalone(t, "WEBHOOK_ALLOW_PRIVATE=true"))
 	b.also("412 (Precondition Failed)")
 	var hook struct{ ID string }
 	b.ask("POST", "/api/webhooks", map[string]any{"name": "Shop", "url": "http://127.0.0.1:1/old", "events": []string{"url.created"}, "headers": map[string]string{"X-Token": "abc"}}, &hook)
@@ -181,8 +167,7 @@ func TestWebhooks_changes_by_two_people(t *testing.T) {
 	b.ask("PUT", "/api/webhooks/"+hook.ID, map[string]any{"url": "http://127.0.0.1:1/new"}, nil)
 	b.press("Save")
 	b.until(`document.querySelector('dialog .notice.bad')`)
-	b.barrierFree()
-	b.looks("webhook-conflict")
+	b.inspect("webhook-conflict")
 	b.press("Save mine")
 	b.sees("The webhook was saved.")
 	b.sees("Shop of Berlin")
@@ -208,5 +193,4 @@ func TestWebhooks_changes_by_two_people(t *testing.T) {
 	b.do(chromedp.SendKeys(`dialog [name=name]`, "!", chromedp.ByQuery))
 	b.press("Save")
 	b.sees("Shop of Berlin!")
-	b.silent()
 }
