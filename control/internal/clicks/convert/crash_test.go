@@ -21,6 +21,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // crashFolder names the folder of a child process of the crash test, crashLink its link, and crashOwner the link's workspace.
@@ -47,7 +48,7 @@ type crashStep struct {
 	list        []conversion.Conversion
 }
 
-const crashSteps = 60
+var crashSteps = testkit.Size(20, 60)
 
 // crashLedger returns the steps. Conversions occur twice in a step and again in the next one, as a queue repeats them.
 func crashLedger(link, owner uint64) (steps []crashStep) {
@@ -123,9 +124,6 @@ func batchOf(list []conversion.Conversion) *click.Batch {
 // At the end the store has each conversion once, with its value and the columns of its click.
 func TestIngester_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes ten seconds")
-	}
 	ctx, dir := t.Context(), t.TempDir()
 	ok := func(err error) {
 		t.Helper()
@@ -146,7 +144,7 @@ func TestIngester_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	}))
 	ok(st.Close())
 	r := rand.New(rand.NewPCG(6, 6))
-	const kills = 10
+	kills := testkit.Size(2, 10)
 	most := 0
 	for kill := 0; kill <= kills; kill++ {
 		child := exec.Command(os.Args[0])

@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // newFeed returns a running feed, a user with a link, and clicks on it.
@@ -71,7 +73,7 @@ func subscribe(t *testing.T, f *live.Feed, p auth.Principal) *live.Subscription 
 // take takes until it has at least n clicks or losses.
 func take(t *testing.T, s *live.Subscription, n int) (ids []string, dropped uint64) {
 	t.Helper()
-	for deadline := time.After(10 * time.Second); len(ids)+int(dropped) < n; {
+	testkit.Eventually(t, fmt.Sprintf("%d clicks and losses", n), func() bool {
 		select {
 		case <-s.News():
 			events, lost := s.Take()
@@ -79,10 +81,10 @@ func take(t *testing.T, s *live.Subscription, n int) (ids []string, dropped uint
 				ids = append(ids, c.ID)
 			}
 			dropped += lost
-		case <-deadline:
-			t.Fatalf("%d clicks and %d losses, want %d in all", len(ids), dropped, n)
+		default:
 		}
-	}
+		return len(ids)+int(dropped) >= n
+	})
 	return ids, dropped
 }
 
@@ -203,27 +205,26 @@ func TestFeed_follows_a_moved_link(t *testing.T) {
 			}
 			t.Cleanup(annsLink.Close)
 			anns, bobs := subscribe(t, f, ann), subscribe(t, f, bob)
-			arrive(rows(1, 3))
+			before := rows(1, 3)
+			arrive(before)
 			take(t, anns, 3)
 			take(t, annsLink, 3)
 			move(bob)
 			first := map[string]bool{}
-			for _, r := range rows(1, 3) {
+			for _, r := range before {
 				first[r.ID()] = true
 			}
 			arrive(rows(4, 6)) // they name ann
 			got := map[string]bool{}
-			for deadline := time.Now().Add(10 * time.Second); len(got) < 3 && time.Now().Before(deadline); {
+			testkit.Eventually(t, "three clicks reach the new workspace", func() bool {
 				ids, _ := take(t, bobs, 1)
 				for _, id := range ids {
 					if !first[id] {
 						got[id] = true
 					}
 				}
-			}
-			if len(got) < 3 {
-				t.Errorf("%d clicks reached the new workspace, want 3", len(got))
-			}
+				return len(got) >= 3
+			})
 			for name, s := range map[string]*live.Subscription{"workspace": anns, "link": annsLink} {
 				if list, _ := s.Take(); len(list) > 0 {
 					t.Errorf("the feed of the old %s got %d clicks after the move", name, len(list))

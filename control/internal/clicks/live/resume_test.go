@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/live"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // A reader connects, disconnects at any moment, and connects again to any of three processes, while clicks are stored in any
@@ -59,18 +60,17 @@ func TestSubscribe_resumes_without_losing_or_repeating_clicks(t *testing.T) {
 			}()
 
 			got, connections := map[string]int{}, 0
-			for deadline := time.Now().Add(60 * time.Second); len(got) < n; connections++ {
-				if time.Now().After(deadline) {
-					t.Fatalf("%d of %d clicks after %d connections", len(got), n, connections)
-				}
+			testkit.Eventually(t, "the reader has all clicks", func() bool {
+				connections++
 				s, err := feeds[rand.IntN(len(feeds))].Subscribe(t.Context(), ann, live.Ask{Resume: cursor})
 				if err != nil {
 					t.Fatal(err)
 				}
 				for range rand.IntN(3) {
+					stay := time.NewTimer(time.Duration(rand.Int64N(20)) * time.Millisecond)
 					select {
 					case <-s.News():
-					case <-time.After(20 * time.Millisecond):
+					case <-stay.C: // the reader does not stay connected for long
 					}
 					events, dropped := s.Take()
 					if dropped != 0 {
@@ -89,7 +89,8 @@ func TestSubscribe_resumes_without_losing_or_repeating_clicks(t *testing.T) {
 					}
 				}
 				s.Close()
-			}
+				return len(got) >= n
+			})
 			if err := <-stored; err != nil {
 				t.Fatal(err)
 			}

@@ -23,9 +23,6 @@ import (
 // BenchmarkReports measures whole reports on a million clicks, or on as many as SHORTLINE_CLICKS says, and on conversions of three
 // percent of them. All are in the period. The budgets of reports by goal apply to 10000000 clicks.
 func BenchmarkReports(b *testing.B) {
-	if testing.Short() {
-		b.Skip("loads a million clicks")
-	}
 	n := 1_000_000
 	if v, err := strconv.Atoi(os.Getenv("SHORTLINE_CLICKS")); err == nil {
 		n = v

@@ -161,7 +161,7 @@ func recall[T any](ctx context.Context, s *Service, p auth.Principal, scope anal
 	}
 	key = fmt.Sprint(p.Scope(), " ", len(scope.Links), " ", scope.Owner, " ", scope.Bots, " ", key)
 	now := moment{c.clicks(scope), revision}
-	at := time.Now()
+	at := s.now()
 	if r, ok := c.reports.Get(key); ok {
 		if r.of == now && at.Sub(r.at) < c.ttl {
 			c.hits.Add(1)

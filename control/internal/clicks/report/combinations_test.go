@@ -27,6 +27,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // combinationsEnv makes TestReports_equal_a_count_in_memory ask for every combination, with two million clicks. Its number
@@ -37,9 +38,20 @@ const (
 	timeEnv         = "SHORTLINE_COMBINATIONS_TIME"
 )
 
-// generated are clicks from December 2024 to October 2026, in the order of time.
-func generated(n int) []analytics.Row {
+// generated are clicks from December 2024 to October 2026, in the order of time. A third of them is within the ranges of a few
+// hours, which would otherwise have hardly any.
+func generated(t *testing.T, n int) []analytics.Row {
 	rows := analyticstest.Clicks(17, n, time.Date(2024, 12, 1, 0, 0, 0, 0, time.UTC), 700)
+	r := rand.New(rand.NewPCG(17, 3))
+	for i := 0; i < len(rows); i += 3 {
+		of := spans[i/3%shortSpans]
+		zone, err := time.LoadLocation(of.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, to := limits(t, of, zone)
+		rows[i].Time = from + r.Int64N(to-from)
+	}
 	slices.SortFunc(rows, func(a, b analytics.Row) int { return cmp.Compare(a.Time, b.Time) })
 	for i := range rows {
 		rows[i].Seq = uint64(i + 1)
@@ -59,6 +71,9 @@ var (
 	month = []string{"hour", "day", "week", "month"}
 	long  = []string{"", "day", "week", "month"}
 )
+
+// shortSpans is how many of the first spans last some hours and have clicks.
+const shortSpans = 5
 
 // spans cover days of 23 and 25 hours, clocks that change by half an hour, offsets of 30 and 45 minutes, ends of years,
 // leap days, and ranges without clicks.
@@ -158,11 +173,11 @@ var groupings = map[string]map[string]func(link int) bool{
 // comparison and range occurs.
 func TestReports_equal_a_count_in_memory(t *testing.T) {
 	t.Parallel()
-	n, full := 50_000, os.Getenv(combinationsEnv) != ""
+	n, full := testkit.Size(6000, 50_000), os.Getenv(combinationsEnv) != ""
 	if full {
 		n = 2_000_000
 	}
-	rows := generated(n)
+	rows := generated(t, n)
 	st := grouped(t)
 	c := &combinations{T: t, o: newOracle(rows), stores: map[string]*report.Service{}}
 	var loading sync.WaitGroup

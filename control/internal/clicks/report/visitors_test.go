@@ -30,10 +30,10 @@ func TestReports_say_that_visitors_are_estimated(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = house.Close() })
-	rows := analyticstest.Clicks(5, 3000, time.Date(2026, 7, 10, 0, 0, 0, 0, time.UTC), 30)
+	rows := analyticstest.Clicks(5, 3000, time.Date(2026, 7, 30, 0, 0, 0, 0, time.UTC), 3)
 	st := grouped(t)
 	root := auth.Principal{UserID: "root", Role: auth.Admin}
-	ask := report.Ask{Range: report.Range{Start: "2026-07-10", End: "2026-08-08", Zone: "America/New_York"}}
+	ask := report.Ask{Range: report.Range{Start: "2026-07-28", End: "2026-08-02", Zone: "America/New_York"}}
 	var answers, files [2]string
 	for i, clicks := range []analytics.Store{duck, house} {
 		if err := load(t.Context(), clicks, rows); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,17 @@ func newFleet(t *testing.T) *fleet {
 	return &fleet{t: t, store: storetest.OpenPostgres(t), servers: map[string]shards.Server{}, urls: map[string]string{}}
 }
 
+// pool has the databases of the tests.
+var pool clickhousetest.Pool
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := pool.Drop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
 // newPair returns a fleet with two open shards, main and b, and the numbers of new workspaces, which are in main. No process of
 // the fleet runs yet.
 func newPair(t *testing.T, workspaces int) (*fleet, []uint64) {
@@ -48,7 +60,7 @@ func newPair(t *testing.T, workspaces int) (*fleet, []uint64) {
 // server returns an empty click store.
 func (f *fleet) server() *clickhouse.Store {
 	f.t.Helper()
-	return f.at(clickhousetest.Database(f.t))
+	return f.at(pool.Database(f.t))
 }
 
 // at returns the click store at a URL.
@@ -103,7 +115,7 @@ func (f *fleet) process(names ...string) *shards.Directory {
 	f.ok(d.Check(f.t.Context()))
 	for _, name := range d.Names() {
 		if f.servers[name] == nil {
-			f.urls[name] = clickhousetest.Database(f.t)
+			f.urls[name] = pool.Database(f.t)
 			f.servers[name] = f.at(f.urls[name])
 		}
 		f.ok(d.Register(f.t.Context(), name, f.servers[name]))

@@ -15,6 +15,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/shards"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // process is a running process with the role ingest: it stores clicks and answers questions.
@@ -113,15 +114,33 @@ func (tr *traffic) run(t *testing.T, p *process, size int) {
 					break
 				}
 				t.Logf("an insert: %v", err)
-				time.Sleep(20 * time.Millisecond)
+				pause(20 * time.Millisecond)
 			}
 			for _, r := range rows {
 				tr.stored[r.Owner].Add(1)
 			}
-			time.Sleep(50 * time.Millisecond)
+			pause(50 * time.Millisecond)
 		}
 	})
 }
+
+// total is how many clicks are acknowledged.
+func (tr *traffic) total() (n int64) {
+	for _, one := range tr.stored {
+		n += one.Load()
+	}
+	return n
+}
+
+// goOn waits until some more clicks are stored.
+func (tr *traffic) goOn(t *testing.T) {
+	t.Helper()
+	before := tr.total()
+	testkit.Eventually(t, "clicks go on being stored", func() bool { return tr.total() > before+100 })
+}
+
+// pause is the pace of the traffic, and holds a fault for a while.
+func pause(d time.Duration) { time.Sleep(d) }
 
 // ask reads reports through a process until the traffic ends. A report must contain every click that was stored before it was
 // requested. It must not contain more clicks than the writers had started to store when it arrived.
@@ -156,7 +175,7 @@ func (tr *traffic) ask(t *testing.T, p *process) {
 			} else if got := lines[0].Clicks; got < least || got > most {
 				t.Errorf("a report of workspace %d has %d clicks, want %d to %d", scope.Owner, got, least, most)
 			}
-			time.Sleep(20 * time.Millisecond)
+			pause(20 * time.Millisecond)
 		}
 	})
 }

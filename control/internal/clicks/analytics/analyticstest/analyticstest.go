@@ -21,11 +21,13 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
-// Run runs the suite. open returns an empty store, which the suite closes.
-func Run(t *testing.T, open func(t *testing.T) analytics.Store) {
-	run(t, open, func(int) bool { return true })
+// Run runs the suite. open returns an empty store, which the suite closes. In make test, it runs only a part, as RunPart does.
+func Run(t *testing.T, part int, open func(t *testing.T) analytics.Store) {
+	all := testkit.Size(false, true)
+	run(t, open, func(n int) bool { return all || n%Parts == part%Parts })
 }
 
 // Parts is the number of parts for RunPart.
@@ -50,8 +52,8 @@ func run(t *testing.T, open func(t *testing.T) analytics.Store, asked func(n int
 	}
 	t.Run("empty", func(t *testing.T) { empty(t, fresh(t)) })
 	t.Run("answers", func(t *testing.T) { answers(t, fresh(t), asked) })
-	t.Run("intervals", func(t *testing.T) { intervals(t, fresh(t)) })
-	t.Run("matches", func(t *testing.T) { matching(t, fresh(t)) })
+	t.Run("intervals", func(t *testing.T) { intervals(t, fresh(t), asked) })
+	t.Run("matches", func(t *testing.T) { matching(t, fresh(t), asked) })
 	t.Run("insert_is_idempotent", func(t *testing.T) { idempotent(t, fresh(t)) })
 	t.Run("insert_keeps_everything", func(t *testing.T) { roundTrip(t, fresh(t)) })
 	t.Run("marks_only_rise", func(t *testing.T) { marks(t, fresh(t)) })

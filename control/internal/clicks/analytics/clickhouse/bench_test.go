@@ -24,9 +24,6 @@ func BenchmarkInsert(b *testing.B) {
 
 // BenchmarkQueries measures the queries of reports on a million clicks; all are in the period.
 func BenchmarkQueries(b *testing.B) {
-	if testing.Short() {
-		b.Skip("loads a million clicks")
-	}
 	s := open(b, clickhouse.Config{URL: clickhousetest.Database(b)})
 	defer s.Close()
 	b.Logf("%.0f clicks/s", analyticstest.Load(b, s, 1_000_000, 10_000))
@@ -35,9 +32,6 @@ func BenchmarkQueries(b *testing.B) {
 
 // BenchmarkMoved measures reports with rollups after a million links have moved.
 func BenchmarkMoved(b *testing.B) {
-	if testing.Short() {
-		b.Skip("loads a million clicks")
-	}
 	s := open(b, clickhouse.Config{URL: clickhousetest.Database(b)})
 	defer s.Close()
 	analyticstest.Load(b, s, 1_000_000, 10_000)

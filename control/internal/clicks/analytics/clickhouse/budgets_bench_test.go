@@ -74,11 +74,13 @@ func BenchmarkRest(b *testing.B) {
 	other := open(b, clickhouse.Config{URL: server.URL("default")})
 	b.Cleanup(func() { _ = other.Close() })
 	ask := asker(b, server)
+	look := time.NewTicker(5 * time.Second)
+	defer look.Stop()
 	for still := 0; still < 6; still++ {
 		if ask("SELECT count() FROM system.merges") != "0" {
 			still = -1
 		}
-		time.Sleep(5 * time.Second)
+		<-look.C
 	}
 	for b.Loop() {
 		ctx, cancel := context.WithTimeout(b.Context(), 3*time.Minute)

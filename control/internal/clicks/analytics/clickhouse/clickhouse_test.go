@@ -3,9 +3,11 @@ package clickhouse_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +18,33 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
+
+// pool has the databases of tests that do not change tables.
+var pool clickhousetest.Pool
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := pool.Drop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
+// database returns the URL of an empty database of the pool, and its server, whose Ask runs statements there.
+func database(t testing.TB) (*clickhousetest.Server, string) {
+	t.Helper()
+	url := pool.Database(t)
+	return clickhousetest.InDatabase(url), url
+}
+
+// scratch is like database, for tests that change tables.
+func scratch(t testing.TB) (*clickhousetest.Server, string) {
+	t.Helper()
+	url := clickhousetest.Database(t)
+	return clickhousetest.InDatabase(url), url
+}
 
 func open(t testing.TB, cfg clickhouse.Config) *clickhouse.Store {
 	t.Helper()
@@ -31,26 +59,19 @@ func open(t testing.TB, cfg clickhouse.Config) *clickhouse.Store {
 // together cover all queries.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	for part, mode := range []string{"raw", "clean", "half", "beside"} {
+	for part, mode := range testkit.Size([]string{"half"}, []string{"half", "raw", "clean", "beside"}) {
 		t.Run(mode, func(t *testing.T) {
-			if testing.Short() && mode != "half" {
-				t.Skip("takes a quarter of a minute")
-			}
 			t.Parallel()
 			analyticstest.RunPart(t, part, func(t *testing.T) analytics.Store {
-				url := clickhousetest.Database
+				url := pool.Database
 				if mode == "clean" || mode == "beside" {
-					url = clickhousetest.NativeDatabase
+					url = pool.NativeDatabase
 				}
 				s := open(t, clickhouse.Config{URL: url(t)})
 				if mode == "raw" {
 					return s
 				}
-				r := &rebuilding{Store: s, t: t, mode: mode, done: make(chan struct{})}
-				if mode == "beside" {
-					r.wg.Go(r.always)
-				}
-				return r
+				return rebuilt(t, s, mode)
 			})
 		})
 	}
@@ -58,11 +79,10 @@ func TestStore(t *testing.T) {
 
 func TestStore_estimates_many_visitors(t *testing.T) {
 	t.Parallel()
-	for part, mode := range []string{"clean", "half", "raw"} {
+	for part, mode := range testkit.Size([]string{"half"}, []string{"half", "raw", "clean"}) {
 		t.Run(mode, func(t *testing.T) {
 			analyticstest.RunEstimates(t, part, 9, func(t *testing.T) analytics.Store {
-				s := open(t, clickhouse.Config{URL: clickhousetest.Database(t), ExactVisitors: analyticstest.FewVisitors})
-				return &rebuilding{Store: s, t: t, mode: mode, done: make(chan struct{})}
+				return rebuilt(t, open(t, clickhouse.Config{URL: pool.Database(t), ExactVisitors: analyticstest.FewVisitors}), mode)
 			})
 		})
 	}
@@ -80,6 +100,14 @@ type rebuilding struct {
 
 	building sync.Mutex
 	built    int64 // batches
+}
+
+func rebuilt(t *testing.T, s *clickhouse.Store, mode string) *rebuilding {
+	r := &rebuilding{Store: s, t: t, mode: mode, done: make(chan struct{})}
+	if mode == "beside" {
+		r.wg.Go(r.always)
+	}
+	return r
 }
 
 func (r *rebuilding) Insert(ctx context.Context, b analytics.Batch) error {
@@ -120,11 +148,13 @@ func (r *rebuilding) clean(ctx context.Context) error {
 var distant = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (r *rebuilding) always() {
+	pace := time.NewTicker(50 * time.Millisecond)
+	defer pace.Stop()
 	for {
 		select {
 		case <-r.done:
 			return
-		case <-time.After(50 * time.Millisecond):
+		case <-pace.C:
 		}
 		if err := r.Rebuild(context.Background(), distant); err != nil {
 			r.t.Errorf("Rebuild: %v", err)
@@ -177,7 +207,9 @@ func TestOpen_by_many_at_once_and_again(t *testing.T) {
 
 func TestOpen_makes_the_database(t *testing.T) {
 	t.Parallel()
-	url := clickhousetest.Database(t) + "_new"
+	beside := clickhousetest.Database(t)
+	url := beside + "_new"
+	defer drop(t, beside, url)
 	for range 2 {
 		s := open(t, clickhouse.Config{URL: url})
 		insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
@@ -222,8 +254,8 @@ func TestOpen_refuses_what_makes_no_sense(t *testing.T) {
 // The first version of a click stays when the same click comes again, enriched with a newer database.
 func TestStore_repeat_that_differs_changes_nothing(t *testing.T) {
 	t.Parallel()
-	server := clickhousetest.Start(t, t.TempDir())
-	s := open(t, clickhouse.Config{URL: server.URL("default")})
+	server, url := database(t)
+	s := open(t, clickhouse.Config{URL: url})
 	defer s.Close()
 	first := row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
 	first.City = "first"
@@ -251,8 +283,8 @@ func TestStore_repeat_that_differs_changes_nothing(t *testing.T) {
 // Expire drops whole past months with their rollups, and nothing else. The TTL of earlier releases is removed.
 func TestOps6_Expire(t *testing.T) {
 	t.Parallel()
-	server := clickhousetest.Start(t, t.TempDir())
-	cfg := clickhouse.Config{URL: server.URL("default")}
+	server, url := database(t)
+	cfg := clickhouse.Config{URL: url}
 	now := time.Now()
 	s := open(t, cfg)
 	ask(t, server, "ALTER TABLE clicks MODIFY TTL toDateTime(ts) + toIntervalDay(60)")
@@ -291,6 +323,11 @@ func TestOps6_Expire(t *testing.T) {
 	check("nothing is old enough", 401, "1")
 	expire(now.AddDate(0, -1, 0))
 	check("one is", 1, "0")
+}
+
+// drop drops a database that a store has made, through another database of its server.
+func drop(t *testing.T, beside, url string) {
+	ask(t, clickhousetest.InDatabase(beside), "DROP DATABASE "+url[strings.LastIndexByte(url, '/')+1:])
 }
 
 func ask(t *testing.T, server *clickhousetest.Server, statement string) {

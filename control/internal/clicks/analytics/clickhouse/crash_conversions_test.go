@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // TestConversions_kill_loses_nothing_and_repeats_nothing kills the server while conversions are inserted. Some batches cross the
@@ -20,10 +21,7 @@ import (
 // kill, conversions of acknowledged batches are there. At the end, the store has exactly the ledger.
 func TestConversions_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes twenty seconds")
-	}
-	kills := 10
+	kills := testkit.Size(2, 10)
 	if n, err := strconv.Atoi(os.Getenv(killsEnv)); err == nil {
 		kills = n
 	}
@@ -31,7 +29,7 @@ func TestConversions_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	server := clickhousetest.Start(t, t.TempDir())
 	s := open(t, clickhouse.Config{URL: server.URL("default")})
 	defer s.Close()
-	ledger := analyticstest.NewLedger(78, 20_000)
+	ledger := analyticstest.NewLedger(78, testkit.Size(6000, 20_000))
 	for part := range analyticstest.Parted(ledger.Clicks) {
 		if err := s.Insert(ctx, analytics.Batch{Rows: part}); err != nil {
 			t.Fatal(err)
@@ -43,11 +41,13 @@ func TestConversions_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	acks, stop, stopped := make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
+		pace := time.NewTicker(5 * time.Millisecond) // of attempts while the server is away
+		defer pace.Stop()
 		for {
 			for i, b := range ledger.Batches {
 				for s.InsertConversions(ctx, b) != nil {
 					retries.Add(1)
-					<-time.After(5 * time.Millisecond)
+					<-pace.C
 				}
 				acked.Store(max(acked.Load(), int64(i+1)))
 				select {
@@ -68,9 +68,11 @@ func TestConversions_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		for range 1 + r.IntN(12) {
 			<-acks
 		}
-		<-time.After(time.Duration(r.IntN(20_000)) * time.Microsecond)
-		before := int(acked.Load())
-		server.Kill()
+		before := 0
+		killAfter(time.Duration(r.IntN(20_000))*time.Microsecond, func() {
+			before = int(acked.Load())
+			server.Kill()
+		})
 		server.Restart(t)
 		var keys []analytics.ConversionKey
 		for _, b := range ledger.Batches[:before] {

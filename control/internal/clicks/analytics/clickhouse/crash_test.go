@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,19 +16,17 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
-// killsEnv sets the number of kills.
+// killsEnv sets the number of kills, which is 10 in make proof.
 const killsEnv = "SHORTLINE_KILLS"
 
 // TestStore_kill_loses_nothing_and_repeats_nothing kills the server during inserts, a quarter of which cross the end of
 // a month, and during rebuilds of rollups. The writer repeats each insert until it is acknowledged.
 func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes twenty seconds")
-	}
-	kills := 10
+	kills := testkit.Size(2, 10)
 	if n, err := strconv.Atoi(os.Getenv(killsEnv)); err == nil {
 		kills = n
 	}
@@ -52,6 +51,8 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	over, rebuilder := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(rebuilder)
+		pace := time.NewTicker(20 * time.Millisecond)
+		defer pace.Stop()
 		for {
 			if s.Rebuild(ctx, distant) == nil {
 				rebuilt.Add(1)
@@ -61,7 +62,7 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 			select {
 			case <-over:
 				return
-			case <-time.After(20 * time.Millisecond):
+			case <-pace.C:
 			}
 		}
 	}()
@@ -72,9 +73,11 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 			<-acks
 		}
 		// A batch takes some milliseconds. The moment of the kill within it is random.
-		<-time.After(time.Duration(r.IntN(30_000)) * time.Microsecond)
-		before := acked.Load()
-		server.Kill()
+		var before int64
+		killAfter(time.Duration(r.IntN(30_000))*time.Microsecond, func() {
+			before = acked.Load()
+			server.Kill()
+		})
 		server.Restart(t)
 		marks, err := s.Marks(ctx)
 		if err != nil {
@@ -124,9 +127,22 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	t.Logf("%d kills, %d inserts made again, %d rebuilds, %d cut off, %d clicks in %s rows %v", kills, retries.Load(), rebuilt.Load(), failed.Load(), acked.Load(), raw, err)
 }
 
+// killAfter calls kill after some time, and waits until it has ended.
+func killAfter(d time.Duration, kill func()) {
+	var killed sync.WaitGroup
+	killed.Add(1)
+	time.AfterFunc(d, func() {
+		defer killed.Done()
+		kill()
+	})
+	killed.Wait()
+}
+
 // write inserts rows batch by batch until it is stopped, and repeats each batch until it is stored.
 func write(ctx context.Context, s *clickhouse.Store, rows []analytics.Row, acked, retries *atomic.Int64, acks chan<- struct{}, stop <-chan struct{}) error {
 	r := rand.New(rand.NewPCG(2, 2))
+	pace := time.NewTicker(5 * time.Millisecond) // of attempts while the server is away
+	defer pace.Stop()
 	for at := 0; ; {
 		if at >= len(rows) {
 			return fmt.Errorf("all %d clicks are written before the last kill", len(rows))
@@ -135,7 +151,7 @@ func write(ctx context.Context, s *clickhouse.Store, rows []analytics.Row, acked
 		batch := analytics.Batch{Rows: rows[at:to], Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: uint64(to)}}}
 		for s.Insert(ctx, batch) != nil {
 			retries.Add(1)
-			<-time.After(5 * time.Millisecond)
+			<-pace.C
 		}
 		at = to
 		acked.Store(int64(at))

@@ -24,10 +24,11 @@ var dayDims = []analytics.Dimension{analytics.Country, analytics.City, analytics
 
 func newDayWorld(t *testing.T) *dayWorld {
 	t.Helper()
-	w := &dayWorld{T: t, server: clickhousetest.Start(t, t.TempDir()), start: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), edge: 20}
-	w.Store = open(t, clickhouse.Config{URL: w.server.URL("default")})
+	server, url := database(t)
+	w := &dayWorld{T: t, server: server, start: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), edge: 20}
+	w.Store = open(t, clickhouse.Config{URL: url})
 	t.Cleanup(func() { _ = w.Close() })
-	w.store(3000, 3)
+	w.store(1500, 3)
 	w.build()
 	return w
 }

@@ -19,15 +19,15 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // No table identifies an erased visitor, neither by address nor by number, and neither do the rollups. Totals stay, and
 // the rollups agree with the clicks.
 func TestOps6_Erase_dump(t *testing.T) {
 	t.Parallel()
-	server := clickhousetest.Start(t, t.TempDir())
-	s := open(t, clickhouse.Config{URL: server.URL("default")})
+	server, url := database(t)
+	s := open(t, clickhouse.Config{URL: url})
 	defer s.Close()
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	rows := analyticstest.Clicks(31, 2000, start, 5)
@@ -48,7 +48,7 @@ func TestOps6_Erase_dump(t *testing.T) {
 	}
 	dump := func() string {
 		var all strings.Builder
-		tables, err := server.Ask(t.Context(), "SELECT name FROM system.tables WHERE database = 'default'")
+		tables, err := server.Ask(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase()")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestOps6_Erase_dump(t *testing.T) {
 // Erasing a visitor and forgetting a workspace wait for mutations however long they take, also on a cluster.
 func TestOps6_mutations_have_no_time_limit(t *testing.T) {
 	t.Parallel()
-	behind, err := url.Parse(clickhousetest.Database(t))
+	behind, err := url.Parse(pool.Database(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,57 +127,72 @@ func TestOps6_mutations_have_no_time_limit(t *testing.T) {
 }
 
 // Over the native protocol, the driver gives up a statement that takes longer than its read_timeout, five minutes unless the
-// URL says otherwise. Mutations, copies and exports may take longer.
+// URL says otherwise. Mutations, copies and exports may take longer: they still wait when a later statement has been given up.
 func TestOps6_slow_statements_over_the_native_protocol(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes a quarter of a minute")
-	}
-	behind, err := url.Parse(clickhousetest.NativeDatabase(t))
+	behind, err := url.Parse(pool.NativeDatabase(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var slow atomic.Pointer[string]
-	s := open(t, clickhouse.Config{URL: "clickhouse://" + delayed(t, behind.Host, &slow) + behind.Path + "?read_timeout=1500ms"})
+	first := open(t, clickhouse.Config{URL: behind.String()})
+	defer first.Close()
+	insert(t, first, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
+	p := delayed(t, behind.Host)
+	s := open(t, clickhouse.Config{URL: "clickhouse://" + p.address + behind.Path + "?read_timeout=4s"})
 	defer s.Close()
-	insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
-	for _, c := range []struct {
+	patient := []struct {
 		name, part string
 		call       func() error
-		fails      bool
 	}{
-		{"Erase", "ALTER TABLE clicks", func() error { _, err := s.Erase(t.Context(), netip.MustParseAddr("203.0.113.77")); return err }, false},
-		{"OwnedSlots", "cityHash64", func() error { _, err := s.OwnedSlots(t.Context(), []uint64{7}); return err }, false},
+		{"Erase", "ALTER TABLE clicks", func() error { _, err := s.Erase(t.Context(), netip.MustParseAddr("203.0.113.77")); return err }},
+		{"OwnedSlots", "cityHash64", func() error { _, err := s.OwnedSlots(t.Context(), []uint64{7}); return err }},
 		{"ReadOwned", "FROM clicks", func() error {
 			return s.ReadOwned(t.Context(), []uint64{7}, 0, 1, func(analytics.Owned) error { return nil })
-		}, false},
-		{"Export", "FROM clicks", func() error { return s.Export(t.Context(), func(*analytics.Row) error { return nil }) }, false},
-		{"Rebuild", "INSERT INTO rollup_visits", func() error { return s.Rebuild(t.Context(), distant) }, false},
-		{"Marks", "FROM lane_marks", func() error { _, err := s.Marks(t.Context()); return err }, true},
-	} {
-		slow.Store(&c.part)
-		if err := c.call(); (err != nil) != c.fails {
+		}},
+		{"Export", "FROM clicks", func() error { return s.Export(t.Context(), func(*analytics.Row) error { return nil }) }},
+		{"Rebuild", "INSERT INTO rollup_visits", func() error { return s.Rebuild(t.Context(), distant) }},
+	}
+	ended := make([]chan error, len(patient))
+	for i, c := range patient {
+		ended[i] = make(chan error, 1)
+		p.part.Store(&c.part)
+		go func() { ended[i] <- c.call() }()
+		testkit.Eventually(t, c.name+" sends "+c.part, func() bool { return p.part.Load() == nil })
+	}
+	marks := "FROM lane_marks"
+	p.part.Store(&marks)
+	if _, err := s.Marks(t.Context()); err == nil || p.part.Load() != nil {
+		t.Errorf("Marks waits for longer than the read timeout: %v", err)
+	}
+	close(p.release)
+	for i, c := range patient {
+		if err := <-ended[i]; err != nil {
 			t.Errorf("%s: %v", c.name, err)
-		}
-		if slow.Load() != nil {
-			t.Errorf("%s sent no %s", c.name, c.part)
 		}
 	}
 }
 
-// delayed forwards connections to an address. The response to the next statement that contains slow waits for two seconds.
-func delayed(t *testing.T, to string, slow *atomic.Pointer[string]) string {
+// delay is a proxy. It holds the response to the next statement that contains part until release is closed.
+type delay struct {
+	address string
+	part    atomic.Pointer[string] // nil once the statement has arrived
+	release chan struct{}
+}
+
+// delayed returns a proxy for an address.
+func delayed(t *testing.T, to string) *delay {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	pipe := func(to, from net.Conn, delay func(data []byte)) {
+	p := &delay{address: l.Addr().String(), release: make(chan struct{})}
+	pipe := func(to, from net.Conn, before func(data []byte)) {
 		defer to.Close()
 		for buf := make([]byte, 64<<10); ; {
 			n, err := from.Read(buf)
-			delay(buf[:n])
+			before(buf[:n])
 			if _, failed := to.Write(buf[:n]); err != nil || failed != nil {
 				return
 			}
@@ -196,17 +211,17 @@ func delayed(t *testing.T, to string, slow *atomic.Pointer[string]) string {
 			}
 			var wait atomic.Bool
 			go pipe(far, near, func(data []byte) {
-				if part := slow.Load(); part != nil && bytes.Contains(data, []byte(*part)) {
-					slow.Store(nil)
+				if part := p.part.Load(); part != nil && bytes.Contains(data, []byte(*part)) {
 					wait.Store(true)
+					p.part.Store(nil)
 				}
 			})
 			go pipe(near, far, func([]byte) {
 				if wait.Swap(false) {
-					time.Sleep(2 * time.Second)
+					<-p.release
 				}
 			})
 		}
 	}()
-	return l.Addr().String()
+	return p
 }

@@ -16,10 +16,10 @@ import (
 // The store's assumptions must hold over both protocols. Compose files and charts use the native one.
 func TestProtocols(t *testing.T) {
 	t.Parallel()
-	server := clickhousetest.Start(t, t.TempDir())
+	http, native := clickhousetest.Database(t), clickhousetest.NativeDatabase(t)
 	for name, url := range map[string]string{
-		"http": server.URL("default"), "http_zstd": server.URL("default") + "?compress=zstd",
-		"native": server.NativeURL("default") + "?compress=lz4", "native_zstd": server.NativeURL("default") + "?compress=zstd", "native_plain": server.NativeURL("default"),
+		"http": http, "http_zstd": http + "?compress=zstd",
+		"native": native + "?compress=lz4", "native_zstd": native + "?compress=zstd", "native_plain": native,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,7 +122,7 @@ func TestProtocols(t *testing.T) {
 			if strings.HasPrefix(name, "native") && (!errors.As(err, &typed) || typed.Code != 60) {
 				t.Errorf("a missing table: %#v", err)
 			}
-			if err := conn.QueryRow(driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 1})), "SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1").Scan(&all); err == nil || !strings.Contains(err.Error(), "159") {
+			if err := conn.QueryRow(driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 1, "max_block_size": 1})), "SELECT sum(sleepEachRow(0.1)) FROM numbers(600)").Scan(&all); err == nil || !strings.Contains(err.Error(), "159") {
 				t.Errorf("a statement over its time: %v", err)
 			}
 			if err := conn.QueryRow(ctx, "SELECT count() FROM "+table).Scan(&all); err != nil || all != n {
@@ -137,7 +137,8 @@ func TestProtocols(t *testing.T) {
 	}
 	t.Run("missing_database", func(t *testing.T) {
 		t.Parallel()
-		s := open(t, clickhouse.Config{URL: server.NativeURL("fresh")})
+		s := open(t, clickhouse.Config{URL: native + "_new"})
+		defer drop(t, http, native+"_new")
 		defer s.Close()
 		insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
 		if n := count(t, s); n != 1 {

@@ -20,6 +20,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // replicaFault is a proxy that answers like a replica with a temporary error.
@@ -70,7 +71,7 @@ func (f *replicaFault) spoil(code, n int64) {
 // counted. Each inserted row is stored once.
 func TestOps2_errors_of_a_replica(t *testing.T) {
 	t.Parallel()
-	behind := clickhousetest.Database(t)
+	behind := pool.Database(t)
 	f := newReplicaFault(t, behind)
 	s := open(t, clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):]})
 	defer s.Close()
@@ -159,7 +160,7 @@ func TestOps2_settings_of_a_cluster(t *testing.T) {
 		t.Fatal("the server refused everything")
 	}
 	q := *seen.Load()
-	engine := clickhousetest.Start(t, t.TempDir())
+	engine := clickhousetest.InDatabase(behind)
 	for name, want := range map[string]string{
 		"insert_quorum": "auto", "insert_quorum_timeout": "60000", "distributed_foreground_insert": "1",
 		"max_replica_delay_for_distributed_queries": "0", "parallel_distributed_insert_select": "0",
@@ -174,7 +175,7 @@ func TestOps2_settings_of_a_cluster(t *testing.T) {
 			t.Errorf("%s=%s is sent", name, q.Get(name))
 		}
 	}
-	reference, err := os.ReadFile("../../../../../docs/operators/settings.md")
+	reference, err := os.ReadFile(testkit.Source(t, "docs/operators/settings.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,8 +191,8 @@ func TestOps2_settings_of_a_cluster(t *testing.T) {
 // engine of the tests has no clusters: there, such statements fail, and Merge tables take the place of Distributed ones.
 func TestOps2_open_a_cluster_without_a_replica(t *testing.T) {
 	t.Parallel()
-	server := clickhousetest.Start(t, t.TempDir())
-	cfg := clickhouse.Config{URL: server.URL("default")}
+	server, url := scratch(t)
+	cfg := clickhouse.Config{URL: url}
 	s := open(t, cfg)
 	want, err := s.Identify(t.Context())
 	if err != nil {
@@ -201,13 +202,13 @@ func TestOps2_open_a_cluster_without_a_replica(t *testing.T) {
 	for _, view := range []string{"rollup_sampled", "rollup_valued", "rollup_owner_visited", "rollup_owner_sampled", "rollup_owner_counted"} {
 		ask(t, server, "DROP VIEW "+view)
 	}
-	tables, err := server.Ask(t.Context(), "SELECT name FROM system.tables WHERE database = 'default'")
+	tables, err := server.Ask(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase()")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for table := range strings.FieldsSeq(tables) {
 		ask(t, server, fmt.Sprintf("RENAME TABLE %[1]s TO %[1]s_local", table))
-		ask(t, server, fmt.Sprintf("CREATE TABLE %[1]s ENGINE = Merge('default', '^%[1]s_local$')", table))
+		ask(t, server, fmt.Sprintf("CREATE TABLE %[1]s ENGINE = Merge(currentDatabase(), '^%[1]s_local$')", table))
 	}
 	cfg.Cluster = "clicks"
 	s = open(t, cfg)

@@ -20,14 +20,13 @@ import (
 // Of every seven inserts (a batch has five), one is executed but its response is lost.
 func TestStore_insert_whose_reply_is_lost(t *testing.T) {
 	t.Parallel()
-	server := clickhousetest.Start(t, t.TempDir())
-	ask(t, server, "CREATE DATABASE behind")
-	behind, err := url.Parse(server.URL(""))
+	database := clickhousetest.Database(t)
+	behind, err := url.Parse(database)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var inserts, lost atomic.Int64
-	direct := httputil.NewSingleHostReverseProxy(behind)
+	direct := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: behind.Scheme, Host: behind.Host})
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Query().Get("query"), "INSERT") || inserts.Add(1)%7 != 0 {
 			direct.ServeHTTP(w, r)
@@ -38,10 +37,11 @@ func TestStore_insert_whose_reply_is_lost(t *testing.T) {
 		panic(http.ErrAbortHandler) // closes the connection
 	}))
 	defer proxy.Close()
-	s := open(t, clickhouse.Config{URL: proxy.URL + "/behind"})
+	s := open(t, clickhouse.Config{URL: proxy.URL + behind.Path})
 	defer s.Close()
 
-	ask(t, server, "SYSTEM STOP MERGES")
+	server := clickhousetest.InDatabase(database)
+	ask(t, server, "SYSTEM STOP MERGES clicks")
 	rows := analyticstest.Clicks(12, 2000, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), 2)
 	for part := range slices.Chunk(rows, 100) {
 		last := part[len(part)-1]
@@ -61,7 +61,7 @@ func TestStore_insert_whose_reply_is_lost(t *testing.T) {
 	if marks, err := s.Marks(t.Context()); len(marks) != 1 || marks[0].Seq != 2000 || err != nil {
 		t.Errorf("Marks = %v, %v, want one at 2000", marks, err)
 	}
-	raw, err := server.Ask(t.Context(), "SELECT count() FROM behind.clicks")
+	raw, err := server.Ask(t.Context(), "SELECT count() FROM clicks")
 	if err != nil || raw == "2000" || lost.Load() == 0 {
 		t.Errorf("%d replies were lost, and there are %s rows (%v): nothing was tried", lost.Load(), raw, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // docker replaces Docker Compose. Commands of the runbook in the ClickHouse container run here, with the folder of
@@ -70,7 +71,7 @@ func TestRunbook_helper(t *testing.T) {
 // runbook returns the block of commands in docs/operators/operations.md that contains a text.
 func runbook(t *testing.T, contains string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../../../../docs/operators/operations.md")
+	page, err := os.ReadFile(testkit.Source(t, "docs/operators/operations.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,7 @@ func TestOps1_ClickHouse_runbook(t *testing.T) {
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	fill := func(seed uint64) {
 		t.Helper()
-		rows := analyticstest.Clicks(seed, 2000, start, 20)
+		rows := analyticstest.Clicks(seed, 300, start, 2)
 		b := analytics.Batch{Rows: rows}
 		for i := range rows {
 			b.Marks = append(b.Marks, analytics.Mark{Lane: rows[i].Lane, Seq: rows[i].Seq})
@@ -216,7 +217,7 @@ func TestOps1_ClickHouse_runbook(t *testing.T) {
 	r := open(t, clickhouse.Config{URL: fresh.URL("shortline")})
 	defer r.Close()
 	same("into an empty server", r, second)
-	if text, err := fresh.Ask(context.Background(), "SELECT count() FROM shortline.clicks"); err != nil || text != "4000" {
+	if text, err := fresh.Ask(context.Background(), "SELECT count() FROM shortline.clicks"); err != nil || text != "600" {
 		t.Errorf("%s clicks, %v", text, err)
 	}
 }

@@ -9,14 +9,13 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 )
 
 // Builds of the release before the sample have the sample after the upgrade, except for one that is being written. A
 // sample that lacks rows is detected and not used.
 func TestStore_samples_the_builds_of_an_earlier_release(t *testing.T) {
 	t.Parallel()
-	server := clickhousetest.Start(t, t.TempDir())
+	server, url := scratch(t)
 	ask := func(statement string) string {
 		t.Helper()
 		out, err := server.Ask(t.Context(), statement)
@@ -25,10 +24,10 @@ func TestStore_samples_the_builds_of_an_earlier_release(t *testing.T) {
 		}
 		return out
 	}
-	cfg := clickhouse.Config{URL: server.URL("default"), ExactVisitors: 100}
+	cfg := clickhouse.Config{URL: url, ExactVisitors: 100}
 	s := open(t, cfg)
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	err := errors.Join(s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(20, 3000, start, 3)}), s.Rebuild(t.Context(), distant))
+	err := errors.Join(s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(20, 1500, start, 3)}), s.Rebuild(t.Context(), distant))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,13 +8,12 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 )
 
 // A filter by site looks for the referrers of the site among the clicks of the report, not among all clicks.
 func TestStore_site_filter_reads_the_clicks_of_its_links(t *testing.T) {
 	t.Parallel()
-	s := open(t, clickhouse.Config{URL: clickhousetest.Database(t)})
+	s := open(t, clickhouse.Config{URL: pool.Database(t)})
 	defer s.Close()
 	rows := analyticstest.Clicks(17, 100, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 1)
 	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows}); err != nil {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -29,7 +28,7 @@ func unavailable(err error) bool {
 // Errors of a server that is overloaded, read-only or lost are problems that pass. Others are not.
 func TestOps2_errors_of_a_server_that_pass(t *testing.T) {
 	t.Parallel()
-	behind := clickhousetest.Database(t)
+	behind := pool.Database(t)
 	f := newReplicaFault(t, behind)
 	s := open(t, clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):]})
 	defer s.Close()
@@ -88,9 +87,9 @@ func TestOps2_errors_of_a_server_that_pass(t *testing.T) {
 // A statement that waits in vain for a free connection is a problem that passes. An error of the caller stays what it is.
 func TestOps2_no_free_connection(t *testing.T) {
 	t.Parallel()
-	behind := clickhousetest.Database(t)
+	behind := pool.Database(t)
 	f := newReplicaFault(t, behind)
-	s := open(t, clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):] + "?dial_timeout=100ms", Conns: 1})
+	s := open(t, clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):] + "?dial_timeout=3s", Conns: 1})
 	defer s.Close()
 	insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
 	f.spoil(0, 0)

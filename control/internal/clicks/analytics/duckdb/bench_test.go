@@ -130,9 +130,6 @@ func BenchmarkVaried(b *testing.B) {
 
 // queries measures queries on a file that load fills, unless an earlier run has.
 func queries(b *testing.B, name string, load func(s *duckdb.Store, n int)) {
-	if testing.Short() {
-		b.Skip("loads a million clicks")
-	}
 	dir := os.Getenv(clicksDirEnv)
 	if dir == "" {
 		dir = b.TempDir()
@@ -183,9 +180,6 @@ func queries(b *testing.B, name string, load func(s *duckdb.Store, n int)) {
 
 // BenchmarkMoved measures reports after a million links have moved.
 func BenchmarkMoved(b *testing.B) {
-	if testing.Short() {
-		b.Skip("loads a million clicks")
-	}
 	s := open(b, filepath.Join(b.TempDir(), "clicks"))
 	defer s.Close()
 	analyticstest.Load(b, s, 1_000_000, 10_000)

@@ -17,13 +17,16 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // crashConversions names the file to which a child process writes conversions.
 const crashConversions = "SHORTLINE_CRASH_CONVERSIONS"
 
 // crashLedger returns the clicks and the batches of conversions of the crash test.
-func crashLedger() *analyticstest.Ledger { return analyticstest.NewLedger(77, 30_000) }
+func crashLedger() *analyticstest.Ledger {
+	return analyticstest.NewLedger(77, testkit.Size(5000, 30_000))
+}
 
 // convertForEver repeats the batches from the beginning, as a queue does that was never acknowledged, and reports each.
 func convertForEver(path string) error {
@@ -45,9 +48,6 @@ func convertForEver(path string) error {
 // come in any order, so that most batches replace some rows.
 func TestConversions_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes twenty seconds")
-	}
 	path := filepath.Join(t.TempDir(), "clicks")
 	ledger := crashLedger()
 	s := open(t, path)

@@ -17,6 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // crashFile names the file to which a child process of the crash test writes.
@@ -41,15 +42,15 @@ func TestMain(m *testing.M) {
 
 // crashRows are the clicks of the only lane of the crash test: the click at index i has the sequence number i+1.
 var crashRows = sync.OnceValue(func() []analytics.Row {
-	return analyticstest.Clicks(42, 400_000, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
+	return analyticstest.Clicks(42, testkit.Size(60_000, 400_000), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
 })
 
-// crashKills returns the number of kills: the environment variable N, or 20.
+// crashKills returns the number of kills: the environment variable N, or 20 in make proof.
 func crashKills() int {
 	if n, err := strconv.Atoi(os.Getenv("N")); err == nil && n > 0 {
 		return n
 	}
-	return 20
+	return testkit.Size(3, 20)
 }
 
 // writeForEver continues after the lane's mark, as a shipper does, and reports its progress after each batch.
@@ -67,7 +68,7 @@ func writeForEver(path string) error {
 	if len(marks) > 0 {
 		at = int(marks[0].Seq)
 	}
-	most := 60_000 / crashKills() // enough clicks for all kills
+	most := 60_000 / max(20, crashKills()) // enough clicks for all kills
 	for r := rand.New(rand.NewPCG(uint64(at), 0)); at < len(rows); {
 		from := max(0, at-r.IntN(50)) // repeats some clicks
 		to := min(len(rows), at+1+r.IntN(most))
@@ -83,9 +84,6 @@ func writeForEver(path string) error {
 
 func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes twenty seconds")
-	}
 	path := filepath.Join(t.TempDir(), "clicks")
 	acked, r, kills := 0, rand.New(rand.NewPCG(1, 1)), crashKills()
 	for kill := range kills {

@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func open(t testing.TB, path string) *duckdb.Store {
@@ -29,14 +30,14 @@ func open(t testing.TB, path string) *duckdb.Store {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	analyticstest.Run(t, func(t *testing.T) analytics.Store { return open(t, filepath.Join(t.TempDir(), "clicks.duckdb")) })
+	analyticstest.Run(t, 0, func(t *testing.T) analytics.Store { return open(t, filepath.Join(t.TempDir(), "clicks.duckdb")) })
 }
 
 func TestStore_estimates_many_visitors(t *testing.T) {
 	t.Parallel()
 	for part, built := range []bool{false, true} {
 		t.Run(fmt.Sprintf("built=%t", built), func(t *testing.T) {
-			analyticstest.RunEstimates(t, part, 2, func(t *testing.T) analytics.Store {
+			analyticstest.RunEstimates(t, part, testkit.Size(6, 2), func(t *testing.T) analytics.Store {
 				s, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks"), ExactVisitors: analyticstest.FewVisitors})
 				if err != nil {
 					t.Fatal(err)
@@ -87,11 +88,11 @@ func TestStore_log_stays_short_beside_readers(t *testing.T) {
 		})
 	}
 	longest, written := int64(0), int64(0)
-	rows := analyticstest.Clicks(1, 60_000, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
+	rows := analyticstest.Clicks(1, 20_000, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
 	for i := range rows {
-		rows[i].UserAgent = strings.Repeat(rows[i].ID(), 14)
+		rows[i].UserAgent = strings.Repeat(rows[i].ID(), 42)
 	}
-	for part := range slices.Chunk(rows, 1000) {
+	for part := range slices.Chunk(rows, 350) {
 		if err := s.Insert(t.Context(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err != nil {
 			t.Error(err)
 			break

@@ -3,8 +3,9 @@ package replicated_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
+	"fmt"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,13 +18,15 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
-// either lets any of two servers answer each question.
-type either struct{ replicated.Fixed }
+// pool has the databases of the tests.
+var pool clickhousetest.Pool
 
-func (e either) Read(ctx context.Context) (replicated.View, error) {
-	v, err := e.Fixed.Read(ctx)
-	v.InSync = []string{v.InSync[rand.IntN(len(v.InSync))]}
-	return v, err
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := pool.Drop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
 }
 
 // open returns the store of two empty databases, and their stores.
@@ -31,7 +34,7 @@ func open(t *testing.T, members replicated.Members) (*replicated.Store, map[stri
 	t.Helper()
 	s, servers := replicated.New("main", []string{"a", "b"}, members, nil), map[string]*clickhouse.Store{}
 	for _, name := range []string{"a", "b"} {
-		one, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
+		one, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: pool.Database(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,23 +42,6 @@ func open(t *testing.T, members replicated.Members) (*replicated.Store, map[stri
 		s.Use(name, one)
 	}
 	return s, servers
-}
-
-// TestStore runs the suite on two servers. Any of them answers. Only readers beside a writer ask the first one, as in a fleet: it is
-// written to last, so they never see fewer clicks than before.
-func TestStore(t *testing.T) {
-	t.Parallel()
-	analyticstest.RunPart(t, 0, func(t *testing.T) analytics.Store {
-		if strings.HasSuffix(t.Name(), "/readers_beside_a_writer") {
-			s, _ := open(t, replicated.Fixed{"a", "b"})
-			return s
-		}
-		s, servers := open(t, either{replicated.Fixed{"a", "b"}})
-		if strings.HasSuffix(t.Name(), "/reclassify") { // counts how often its function is called: see TestReclassify_changes_all_servers
-			return servers["a"]
-		}
-		return s
-	})
 }
 
 func TestReclassify_changes_all_servers(t *testing.T) {

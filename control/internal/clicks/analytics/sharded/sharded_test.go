@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,19 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/sharded"
+	"github.com/shortline/shortline/shared/testkit"
 )
+
+// pool has the databases of the tests.
+var pool clickhousetest.Pool
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := pool.Drop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
 
 func ctx() context.Context { return context.Background() }
 
@@ -63,42 +76,29 @@ func open(t *testing.T, urls [2]string, directory sharded.Directory) (*sharded.S
 	return s, parts
 }
 
-// databases are two databases of one engine process, which starts faster than two.
+// databases are two databases of one engine process.
 func databases(t *testing.T) [2]string {
 	t.Helper()
-	return [2]string{clickhousetest.Database(t), clickhousetest.Database(t)}
+	return [2]string{pool.Database(t), pool.Database(t)}
 }
 
-// TestStore runs the suite with the workspaces of its clicks spread over two engine processes. Two of its tests concern what a shard
+// runSuite runs a part of the suite with the workspaces of its clicks spread over two shards. Two of its tests concern what a shard
 // alone guarantees: links that move between workspaces, which must be in the same shard, and batches that appear as a whole.
-func TestStore(t *testing.T) {
-	t.Parallel()
-	other := clickhousetest.Start(t, t.TempDir())
-	analyticstest.RunPart(t, 1, func(t *testing.T) analytics.Store {
-		directory := fixed{}
+func runSuite(t *testing.T, part int, directory fixed) {
+	analyticstest.RunPart(t, part, func(t *testing.T) analytics.Store {
 		if strings.HasSuffix(t.Name(), "/moves") || strings.HasSuffix(t.Name(), "/readers_beside_a_writer") {
-			directory.all = "b"
-		}
-		url, err := other.Database(ctx())
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, _ := open(t, [2]string{clickhousetest.Database(t), url}, directory)
-		return s
-	})
-}
-
-// TestStore_while_workspaces_move runs another part of the suite while two shards have the clicks of two workspaces.
-func TestStore_while_workspaces_move(t *testing.T) {
-	t.Parallel()
-	analyticstest.RunPart(t, 2, func(t *testing.T) analytics.Store {
-		directory := fixed{moving: true}
-		if strings.HasSuffix(t.Name(), "/moves") || strings.HasSuffix(t.Name(), "/readers_beside_a_writer") {
-			directory = fixed{all: "b"}
+			s, _ := open(t, databases(t), fixed{all: "b"})
+			return s
 		}
 		s, _ := open(t, databases(t), directory)
 		return s
 	})
+}
+
+// TestStore_while_workspaces_move runs the suite while two shards have the clicks of two workspaces.
+func TestStore_while_workspaces_move(t *testing.T) {
+	t.Parallel()
+	runSuite(t, 2, fixed{moving: true})
 }
 
 // Both copies of a click are changed, and count as one.
@@ -140,7 +140,7 @@ func TestReclassify_while_a_workspace_moves(t *testing.T) {
 
 // TestEstimates runs the suite about scopes with many visitors. Links move between workspaces 2 and 3, which are in one shard.
 func TestEstimates(t *testing.T) {
-	analyticstest.RunEstimates(t, 0, 3, func(t *testing.T) analytics.Store {
+	analyticstest.RunEstimates(t, 0, testkit.Size(9, 3), func(t *testing.T) analytics.Store {
 		s := sharded.New([]string{"a", "b"}, fixed{pairs: true})
 		for i, url := range databases(t) {
 			b, err := clickhouse.Open(ctx(), clickhouse.Config{URL: url, ExactVisitors: analyticstest.FewVisitors})

@@ -2,6 +2,7 @@ package kafkasource_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -12,12 +13,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go"
+
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/kafkatest"
@@ -133,7 +137,7 @@ func (p *producer) round(each, lanes int) {
 
 func (p *producer) until(ok func() bool) {
 	p.Helper()
-	testkit.Within(p, 3*time.Minute, "clicks are stored", func() bool {
+	testkit.Eventually(p, "clicks are stored", func() bool {
 		if p.Failed() {
 			p.FailNow()
 		}
@@ -176,4 +180,22 @@ func cpuTime(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// write writes one message to a partition. It retries while a new topic rejects messages.
+func write(ctx context.Context, conn *kafkaconn.Conn, partition int, frame []byte) error {
+	for {
+		res, err := conn.Client().Produce(ctx, &kafka.ProduceRequest{
+			Topic: topic, Partition: partition, RequiredAcks: kafka.RequireAll, Compression: kafka.Zstd,
+			Records: kafka.NewRecordReader(kafka.Record{Time: time.Now(), Value: kafka.NewBytes(frame)}),
+		})
+		if err == nil {
+			err = res.Error
+		}
+		if !errors.Is(err, kafka.NotLeaderForPartition) {
+			return err
+		}
+		conn.Refresh()
+		backoff.Sleep(ctx, 50*time.Millisecond)
+	}
 }

@@ -133,7 +133,7 @@ func Database(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := s.Ask(context.Background(), "DROP DATABASE IF EXISTS "+databaseOf(url)+" SYNC"); err != nil {
+		if _, err := s.Ask(context.Background(), "DROP DATABASE IF EXISTS "+databaseOf(url)); err != nil {
 			t.Logf("drop the ClickHouse database: %v", err)
 		}
 	})

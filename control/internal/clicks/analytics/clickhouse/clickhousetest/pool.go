@@ -2,60 +2,76 @@ package clickhousetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // InDatabase returns the server that has the database at a URL over HTTP. Only Ask can be used. It runs statements in that
 // database.
 func InDatabase(database string) *Server {
-	at, name := split(database)
-	return &Server{url: at + "?database=" + url.QueryEscape(name)}
+	name := databaseOf(database)
+	return &Server{url: strings.TrimSuffix(database, "/"+name) + "?database=" + url.QueryEscape(name)}
 }
 
-// split divides the URL of a database into the URL of its server and the name of the database.
-func split(database string) (server, name string) {
-	at := strings.LastIndexByte(database, '/')
-	return database[:at], database[at+1:]
-}
-
-// Pool is a few databases that the subtests of a test use in turn. A click store creates its tables with some 75 statements,
-// which take a second. A subtest that gets a database after another one finds the tables, without rows.
+// Pool is the databases that the tests of a package use in turn. A click store creates its tables with some 75 statements, which
+// take a second of processor time. A test that gets a database after another one finds the tables, without rows. Tests that
+// change tables do not use a Pool. The zero value is ready.
 type Pool struct {
-	free   chan string
-	native string // the server over the native protocol
+	mu   sync.Mutex
+	free []string // URLs
+	all  []string
 }
 
-// NewPool creates n databases for the subtests of t. At most n of them have a database at the same time.
-func NewPool(t testing.TB, n int) *Pool {
-	t.Helper()
-	p := &Pool{free: make(chan string, n)}
-	p.native, _ = split(NativeDatabase(t))
-	for range n {
-		p.free <- Database(t)
-	}
-	return p
-}
-
-// Database returns the URL of a database without rows. It waits until one is free. The database is free again when the test ends.
-// Everything that uses the database must have ended by then.
+// Database returns the URL of a database without rows. The database is free again when the test ends. Everything that uses it must
+// have ended by then.
 func (p *Pool) Database(t testing.TB) string {
 	t.Helper()
-	database := <-p.free
-	t.Cleanup(func() { p.free <- database })
-	if err := empty(t.Context(), InDatabase(database)); err != nil {
-		t.Fatal(err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var database string
+	if n := len(p.free); n > 0 {
+		database, p.free = p.free[n-1], p.free[:n-1]
+	} else {
+		var err error
+		if database, err = common(t).Database(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p.all = append(p.all, database)
 	}
+	t.Cleanup(func() { p.giveBack(t, database) })
 	return database
 }
 
 // NativeDatabase is like Database, with the URL of the native protocol.
 func (p *Pool) NativeDatabase(t testing.TB) string {
 	t.Helper()
-	_, name := split(p.Database(t))
-	return p.native + "/" + name
+	return common(t).NativeURL(databaseOf(p.Database(t)))
+}
+
+// giveBack removes the rows of a database, which is free afterwards.
+func (p *Pool) giveBack(t testing.TB, database string) {
+	if err := empty(context.Background(), InDatabase(database)); err != nil {
+		t.Errorf("empty the ClickHouse database: %v", err)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = append(p.free, database)
+}
+
+// Drop drops the databases. TestMain calls it after the tests.
+func (p *Pool) Drop() error {
+	var problems []error
+	for _, database := range p.all {
+		at := InDatabase(database)
+		_, err := at.Ask(context.Background(), "DROP DATABASE IF EXISTS "+databaseOf(database))
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
 }
 
 // empty removes the rows of all tables in a database. It leaves the list of migrations, which says that the tables are there.

@@ -1,3 +1,5 @@
+//go:build proof
+
 package shards_test
 
 import (
@@ -20,6 +22,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/shards"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // engines are two engine processes that have copies of one shard.
@@ -141,7 +144,7 @@ func (e *engines) start(poll time.Duration, names ...string) *replica {
 
 // open opens a server when the directory admits it.
 func (e *engines) open(ctx context.Context, d *shards.Directory, p *replica, name string) {
-	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+	for ; ctx.Err() == nil; pause(20 * time.Millisecond) {
 		id, err := e.Identity(ctx, name)
 		if err != nil {
 			continue
@@ -177,19 +180,15 @@ func (s shard) Identity(ctx context.Context) (string, error) {
 // states waits until the servers have states, such as "IN_SYNC OUT".
 func (e *engines) states(want string) {
 	e.t.Helper()
-	got := ""
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	testkit.Eventually(e.t, "the servers are "+want, func() bool {
 		list, err := e.store.ClickReplicas(e.t.Context())
 		e.ok(err)
 		var states []string
 		for _, r := range list {
 			states = append(states, r.State)
 		}
-		if got = strings.Join(states, " "); got == want {
-			return
-		}
-	}
-	e.t.Fatalf("the servers are %s, want %s", got, want)
+		return strings.Join(states, " ") == want
+	})
 }
 
 // same checks that both servers have the same clicks.
@@ -224,7 +223,7 @@ func TestReplicas_under_traffic(t *testing.T) {
 		tr.run(t, &p.process, 20)
 		tr.ask(t, &p.process)
 	}
-	time.Sleep(200 * time.Millisecond)
+	tr.goOn(t)
 	faults := []struct {
 		name      string
 		fail, end func()
@@ -240,12 +239,11 @@ func TestReplicas_under_traffic(t *testing.T) {
 		{"the other process cannot reach a", func() { two.cut["a"].Store(true) }, func() { two.cut["a"].Store(false) }, "OUT IN_SYNC"},
 	}
 	for _, fault := range faults {
-		before := tr.total()
 		fault.fail()
 		if fault.state != "" {
 			e.states(fault.state)
 		}
-		until(t, func() bool { return tr.total() > before+100 }) // clicks go on being stored
+		tr.goOn(t)
 		fault.end()
 		e.states("IN_SYNC IN_SYNC")
 		t.Logf("%s: %d clicks", fault.name, tr.total())
@@ -275,7 +273,7 @@ func oneClick(workspace uint64, seq uint64) analytics.Batch {
 // insert stores one click, again and again until it is stored, as ingest does.
 func (e *engines) insert(p *replica, workspace, seq uint64) {
 	e.t.Helper()
-	until(e.t, func() bool { return p.clicks.Insert(e.t.Context(), oneClick(workspace, seq)) == nil })
+	testkit.Eventually(e.t, "a click is stored", func() bool { return p.clicks.Insert(e.t.Context(), oneClick(workspace, seq)) == nil })
 }
 
 // has checks how many clicks a process reports.
@@ -295,7 +293,7 @@ func TestReplicas_no_process_asks_a_server_that_lacks_a_click(t *testing.T) {
 	w := e.workspaces(1)[0]
 	one, two := e.start(10*time.Millisecond, "a", "b"), e.start(2*time.Second, "b", "a")
 	e.states("IN_SYNC IN_SYNC")
-	time.Sleep(2500 * time.Millisecond) // until the other process asks b
+	pause(2500 * time.Millisecond) // until the other process asks b
 	e.insert(one, w, 1)
 	e.has(two, 1)
 	one.cut["b"].Store(true)
@@ -305,7 +303,7 @@ func TestReplicas_no_process_asks_a_server_that_lacks_a_click(t *testing.T) {
 	}
 	// A process that starts later does not wait for b either.
 	late := e.start(10*time.Millisecond, "b", "a")
-	until(t, func() bool { return late.set.Ping(t.Context()) == nil })
+	testkit.Eventually(t, "a server can be asked", func() bool { return late.set.Ping(t.Context()) == nil })
 	e.has(late, 4)
 }
 
@@ -321,17 +319,17 @@ func TestReplicas_filling_waits_for_writes(t *testing.T) {
 	two.gate.Lock()
 	inserted := make(chan error, 1)
 	go func() { inserted <- two.clicks.Insert(context.Background(), oneClick(w, 2)) }()
-	time.Sleep(100 * time.Millisecond)
+	pause(100 * time.Millisecond)
 	e.servers["b"].Restart(t)
 	e.states("IN_SYNC FILLING")
-	time.Sleep(time.Second)
+	pause(time.Second)
 	e.states("IN_SYNC FILLING")
 	two.gate.Unlock()
 	e.ok(<-inserted)
 	e.states("IN_SYNC IN_SYNC")
 	e.same()
 	e.servers["a"].Kill()
-	until(t, func() bool { return one.set.Ping(t.Context()) == nil })
+	testkit.Eventually(t, "a server can be asked", func() bool { return one.set.Ping(t.Context()) == nil })
 	e.has(one, 2)
 }
 
@@ -357,7 +355,7 @@ func TestReplicas_the_last_one_stays(t *testing.T) {
 		t.Errorf("an erasure: %v", err)
 	}
 	e.servers["b"].Restart(t) // it lacks a click, so it must not answer
-	time.Sleep(time.Second)
+	pause(time.Second)
 	if _, err := p.clicks.Lines(t.Context(), analytics.Query{}); err == nil {
 		t.Error("a server that lacks a click answered")
 	}
@@ -410,40 +408,4 @@ func (e *engines) identity(name string) string {
 	id, err := e.Identity(e.t.Context(), name)
 	e.ok(err)
 	return id
-}
-
-// total is how many clicks are acknowledged.
-func (tr *traffic) total() (n int64) {
-	for _, one := range tr.stored {
-		n += one.Load()
-	}
-	return n
-}
-
-// until waits until something is true.
-func until(t *testing.T, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it did not happen within a minute")
-		}
-	}
-}
-
-// A server that fails again and again stays out for longer each time, because each attempt to fill it delays clicks.
-func TestFiller_rests_longer_after_failures(t *testing.T) {
-	f := shards.NewFiller(nil, "main", nil, nil, nil)
-	now := time.Now()
-	for _, c := range []struct {
-		failures int
-		tried    time.Time
-		rest     time.Duration
-	}{
-		{0, now, 10 * time.Second}, {1, now, 20 * time.Second}, {3, now, 80 * time.Second}, {6, now, 10 * time.Minute}, {100, now, 10 * time.Minute},
-		{100, now.Add(-21 * time.Minute), 10 * time.Second}, // it succeeded for long
-	} {
-		if !f.Rests(c.failures, c.tried, c.rest-time.Second) || f.Rests(c.failures, c.tried, c.rest) {
-			t.Errorf("after %d failures, the last one at %v, a server does not rest for %v", c.failures, c.tried.Sub(now), c.rest)
-		}
-	}
 }

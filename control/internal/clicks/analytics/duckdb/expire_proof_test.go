@@ -1,3 +1,5 @@
+//go:build proof
+
 package duckdb_test
 
 import (
@@ -41,9 +43,6 @@ var january = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // Deleting more clicks at once than fit into the memory fails, and the engine may refuse everything afterwards.
 func TestExpire_needs_memory_for_one_day(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("stores nine million rows")
-	}
 	kept := analyticstest.Clicks(3, 10, january.AddDate(0, 0, 30), 1)
 	days := january.UnixMilli() / (24 * 60 * 60 * 1000)
 	s := full(t, kept, fmt.Sprintf(`INSERT INTO rollup_values SELECT %d + i // 300000, 1, i, 1, false, '', 1, 0 FROM range(9000000) AS numbers(i)`, days),
@@ -60,9 +59,6 @@ func TestExpire_needs_memory_for_one_day(t *testing.T) {
 // A late click invalidates the visitors of all later days.
 func TestRebuild_needs_memory_for_one_day_of_visitors(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("stores nine million rows")
-	}
 	clicks := analyticstest.Clicks(3, 3000, january, 30)
 	days := january.UnixMilli() / (24 * 60 * 60 * 1000)
 	s := full(t, clicks, fmt.Sprintf(`INSERT INTO rollup_visit_days SELECT %d + i, 1, 0 FROM range(30) AS numbers(i)`, days),
