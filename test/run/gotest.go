@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,8 @@ type group struct {
 	parallel int // packages at the same time
 	packages []string
 	flags    []string
+	env      []string
+	deadline string // of each package; "" means one hour
 }
 
 // listed is a package as `go list` describes it.
@@ -125,13 +128,14 @@ func (r *testRun) testGroup(ctx context.Context, g group) error {
 	if len(g.packages) == 0 || ctx.Err() != nil {
 		return nil
 	}
-	// make check runs vet. The tests' own deadlines are shorter than this one, which only ends tests that hang.
-	args := []string{"test", "-json", "-vet=off", "-timeout=90m", "-p=" + strconv.Itoa(g.parallel)}
+	// make check runs vet. The deadline of a package only ends tests that hang, so it is generous.
+	args := []string{"test", "-json", "-vet=off", "-timeout=" + cmp.Or(g.deadline, "60m"), "-p=" + strconv.Itoa(g.parallel)}
 	if g.race {
 		args = append(args, "-race")
 	}
 	cmd := r.goCommand(ctx, g.dir != "", append(append(args, g.flags...), g.packages...)...)
 	cmd.Dir = path.Join(r.root, g.dir)
+	cmd.Env = append(cmd.Env, g.env...)
 	cmd.Stdout = nil
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 // tests of another package with the race detector.
 type item struct {
 	Package string
-	Test    string // "" means all tests of the package
+	Test    string // a regular expression; "" means all tests of the package, with the race detector
+	Env     string // settings, NAME=value and separated by spaces
 }
 
 // proved is what an item that passed has shown.
@@ -46,6 +47,9 @@ func (r *testRun) proof(ctx context.Context) error {
 		return err
 	}
 	if err := r.build(ctx, true); err != nil {
+		return err
+	}
+	if err := r.step("guard", func() error { return r.script(ctx, "make", "--no-print-directory", "guard") }); err != nil {
 		return err
 	}
 	p, err := r.readProgress()
@@ -80,7 +84,9 @@ func (r *testRun) proof(ctx context.Context) error {
 	return errors.Join(ctx.Err(), r.proofTable(p, failed))
 }
 
-func (it item) String() string { return strings.TrimSpace(short(it.Package) + " " + it.Test) }
+func (it item) String() string {
+	return strings.Join(strings.Fields(strings.Join([]string{short(it.Package), strings.Trim(it.Test, "^$"), it.Env}, " ")), " ")
+}
 
 const harnessPackage = project + "test/harness"
 
@@ -105,22 +111,22 @@ func (r *testRun) items(ctx context.Context) (items []item, err error) {
 	}
 	for name := range strings.Lines(string(out)) {
 		if name = strings.TrimSpace(name); strings.HasPrefix(name, "Test") {
-			items = append(items, item{Package: harnessPackage, Test: name})
+			items = append(items, item{Package: harnessPackage, Test: "^" + name + "$", Env: fullSize(name)})
 		}
 	}
-	return items, nil
+	return append(items, bounds...), nil
 }
 
 // prove runs one part. ok is false if a test failed.
 func (r *testRun) prove(ctx context.Context, it item) (done proved, ok bool, err error) {
 	before := len(r.results.tests)
 	began := time.Now()
-	g := group{packages: []string{it.Package}, parallel: 1, flags: []string{"-tags=proof"}}
+	g := group{packages: []string{it.Package}, parallel: 1, flags: []string{"-tags=proof"}, env: strings.Fields(it.Env), deadline: "12h"}
 	if m := moduleOf(it.Package); m.alone {
 		g.dir = m.dir
 	}
 	if it.Test != "" {
-		g.flags = append(g.flags, "-run=^"+it.Test+"$")
+		g.flags = append(g.flags, "-run="+it.Test)
 	} else {
 		g.race = true
 	}
