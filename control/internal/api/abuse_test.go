@@ -15,7 +15,6 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/control/internal/store/storetest"
 	visitors "github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/link"
 )
@@ -29,23 +28,21 @@ type guarded struct {
 	later  time.Duration
 }
 
-func eachGuarded(t *testing.T, f func(t *testing.T, w *guarded)) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		g := &guarded{file: filepath.Join(t.TempDir(), "blocked")}
-		g.block("# nothing")
-		g.world = newWorld(t, st, func(w *world, c *api.Config, d *api.Deps) {
-			whole(w, c, d)
-			g.screen = screening.New(screening.Config{Settings: screening.Settings{Blocked: g.file}, Logger: c.Logger})
-			g.screen.Reload(t.Context())
-			policy := link.Policy{Hosts: []string{"sho.rt"}, Blocked: g.screen.Blocks}
-			g.abuse = abuse.New(abuse.Config{Screening: g.screen, Logger: c.Logger, Now: func() time.Time { return time.Now().Add(g.later) }}, w.store)
-			d.Abuse = g.abuse
-			d.Links = links.New(links.Config{BaseURL: baseURL, Destinations: policy}, w.store, nil)
-			d.Routing = routing.New(policy, w.store)
-		})
-		f(t, g)
+func newGuarded(t *testing.T, st *store.Store) *guarded {
+	t.Helper()
+	g := &guarded{file: filepath.Join(t.TempDir(), "blocked")}
+	g.block("# nothing")
+	g.world = newWorld(t, st, func(w *world, c *api.Config, d *api.Deps) {
+		whole(w, c, d)
+		g.screen = screening.New(screening.Config{Settings: screening.Settings{Blocked: g.file}, Logger: c.Logger})
+		g.screen.Reload(t.Context())
+		policy := link.Policy{Hosts: []string{"sho.rt"}, Blocked: g.screen.Blocks}
+		g.abuse = abuse.New(abuse.Config{Screening: g.screen, Logger: c.Logger, Now: func() time.Time { return time.Now().Add(g.later) }}, w.store)
+		d.Abuse = g.abuse
+		d.Links = links.New(links.Config{BaseURL: baseURL, Destinations: policy}, w.store, nil)
+		d.Routing = routing.New(policy, w.store)
 	})
+	return g
 }
 
 func (g *guarded) block(list string) {
@@ -67,146 +64,143 @@ func (g *guarded) num(id string) uint64 {
 // Visitors' reports of one link are one entry of the queue. An administrator dismisses it or suspends the link, which the
 // owner sees and cannot undo.
 func TestAbuse_queue(t *testing.T) {
-	eachGuarded(t, func(t *testing.T, w *guarded) {
-		bad, good := w.create("bad"), w.create("good")
-		report := func(id, reason, text, client string) error {
-			return w.abuse.Accept(t.Context(), visitors.Report{Link: w.num(id), Reason: reason, Text: text, Email: "me@example.com", Client: netip.MustParseAddr(client)})
-		}
-		w.ok(report(bad, "PHISHING", "asks for my password", "192.0.2.1"))
-		w.ok(report(bad, "SPAM", "", "192.0.2.2"))
-		w.ok(report(good, "OTHER", "boring", "192.0.2.2"))
-		if err := w.abuse.Accept(t.Context(), visitors.Report{Link: 1 << 40, Reason: "SPAM"}); !errors.Is(err, visitors.ErrUnknown) {
-			t.Errorf("a report of no link: %v", err)
-		}
-		if err := w.abuse.Accept(t.Context(), visitors.Report{Link: w.num(bad), Reason: "because"}); err == nil {
-			t.Error("an unknown reason is accepted")
-		}
-		const queue = "/api/admin/reports"
-		w.do("GET", queue, "").want(401)
-		w.do("GET", queue, "", as(w.ann)).want(403)
-		r := w.do("GET", queue+"?status=OPEN", "", as(w.root)).want(200).has("", "data", "total", "page", "pageSize", "totalPages")
-		if r.num("total") != 2 || r.str("data.1.slug") != "bad" || r.num("data.1.reportCount") != 2 || r.num("data.1.reasons.PHISHING") != 1 || r.str("data.1.messages.0.text") != "asks for my password" ||
-			r.str("data.1.messages.0.email") != "me@example.com" || r.str("data.1.urlStatus") != "ACTIVE" || r.str("data.1.source") != "VISITOR" {
-			t.Fatal(r.text)
-		}
-		badCase, goodCase := queue+"/"+r.str("data.1.id"), queue+"/"+r.str("data.0.id")
-		w.do("PATCH", goodCase, `{"action":"dismiss"}`, as(w.ann)).want(403)
-		w.do("PATCH", badCase, `{"action":"suspend"}`, as(w.root)).want(400)
-		w.do("PATCH", badCase, `{"action":"burn"}`, as(w.root)).want(400)
-		if r := w.do("PATCH", goodCase, `{"action":"dismiss"}`, as(w.root)).want(200); r.str("status") != "DISMISSED" || r.str("resolvedBy") != w.rootID || r.at("messages.0.email") != nil {
-			t.Error(r.text)
-		}
-		w.do("PATCH", goodCase, `{"action":"dismiss"}`, as(w.root)).want(409)
-		if r := w.do("PATCH", badCase, `{"action":"suspend","reason":"It is phishing."}`, as(w.root)).want(200); r.str("status") != "ACTIONED" || r.str("urlStatus") != "SUSPENDED" {
-			t.Error(r.text)
-		}
-		if r := w.do("GET", "/api/urls/"+bad, "", as(w.ann)).want(200); r.str("status") != "SUSPENDED" || r.str("suspendedReason") != "It is phishing." {
-			t.Error(r.text)
-		}
-		// The owner may edit the link, but it stays suspended.
-		if r := w.do("PUT", "/api/urls/"+bad, `{"status":"ACTIVE","title":"fine"}`, as(w.ann)).want(200); r.str("status") != "SUSPENDED" {
-			t.Error(r.text)
-		}
-		w.do("DELETE", "/api/urls/"+bad+"/suspend", "", as(w.ann)).want(403)
-		w.do("POST", "/api/urls/"+good+"/suspend", `{"reason":"x"}`, as(w.ann)).want(403)
-		w.do("DELETE", "/api/urls/"+bad+"/suspend", "", as(w.root)).want(204)
-		w.do("DELETE", "/api/urls/"+bad+"/suspend", "", as(w.root)).want(204)
-		if r := w.do("GET", "/api/urls/"+bad, "", as(w.ann)).want(200); r.str("status") != "ACTIVE" || r.at("suspendedReason") != nil {
-			t.Error(r.text)
-		}
-		if r := w.do("GET", "/api/audit-logs?entityId="+bad, "", as(w.root)).want(200); r.str("data.0.action") != "URL_UNSUSPENDED" || r.str("data.2.action") != "URL_SUSPENDED" || r.str("data.2.newValue.suspendedReason") != "It is phishing." {
-			t.Error(r.text)
-		}
-		// A client can report ten times in an hour; others are not affected.
-		for range 10 {
-			w.ok(report(good, "SPAM", "again", "192.0.2.3"))
-		}
-		if err := report(good, "SPAM", "again", "192.0.2.3"); !errors.Is(err, visitors.ErrBusy) {
-			t.Errorf("the eleventh report: %v", err)
-		}
-		w.ok(report(good, "SPAM", "mine", "192.0.2.4"))
-		for i := range 30 {
-			w.ok(report(good, "SPAM", fmt.Sprint(i), fmt.Sprintf("198.51.100.%d", i)))
-		}
-		if r := w.do("GET", queue+"?status=OPEN&urlId="+good, "", as(w.root)).want(200); r.num("data.0.reportCount") != 41 || len(r.at("data.0.messages").([]any)) != 20 {
-			t.Error(r.text)
-		}
-		w.do("DELETE", "/api/urls/"+good, "", as(w.ann)).want(204)
-		if r := w.do("GET", queue+"?urlId="+good+"&status=OPEN", "", as(w.root)).want(200); r.at("data.0.originalUrl") != nil || r.str("data.0.slug") != "good" {
-			t.Error(r.text)
-		}
-		for _, bad := range []string{"?status=open", "?source=me", "?limit=0"} {
-			w.do("GET", queue+bad, "", as(w.root)).want(400)
-		}
-	})
+	w := newGuarded(t, usual(t))
+	bad, good := w.create("bad"), w.create("good")
+	report := func(id, reason, text, client string) error {
+		return w.abuse.Accept(t.Context(), visitors.Report{Link: w.num(id), Reason: reason, Text: text, Email: "me@example.com", Client: netip.MustParseAddr(client)})
+	}
+	w.ok(report(bad, "PHISHING", "asks for my password", "192.0.2.1"))
+	w.ok(report(bad, "SPAM", "", "192.0.2.2"))
+	w.ok(report(good, "OTHER", "boring", "192.0.2.2"))
+	if err := w.abuse.Accept(t.Context(), visitors.Report{Link: 1 << 40, Reason: "SPAM"}); !errors.Is(err, visitors.ErrUnknown) {
+		t.Errorf("a report of no link: %v", err)
+	}
+	if err := w.abuse.Accept(t.Context(), visitors.Report{Link: w.num(bad), Reason: "because"}); err == nil {
+		t.Error("an unknown reason is accepted")
+	}
+	const queue = "/api/admin/reports"
+	w.do("GET", queue, "").want(401)
+	w.do("GET", queue, "", as(w.ann)).want(403)
+	r := w.do("GET", queue+"?status=OPEN", "", as(w.root)).want(200).has("", "data", "total", "page", "pageSize", "totalPages")
+	if r.num("total") != 2 || r.str("data.1.slug") != "bad" || r.num("data.1.reportCount") != 2 || r.num("data.1.reasons.PHISHING") != 1 || r.str("data.1.messages.0.text") != "asks for my password" ||
+		r.str("data.1.messages.0.email") != "me@example.com" || r.str("data.1.urlStatus") != "ACTIVE" || r.str("data.1.source") != "VISITOR" {
+		t.Fatal(r.text)
+	}
+	badCase, goodCase := queue+"/"+r.str("data.1.id"), queue+"/"+r.str("data.0.id")
+	w.do("PATCH", goodCase, `{"action":"dismiss"}`, as(w.ann)).want(403)
+	w.do("PATCH", badCase, `{"action":"suspend"}`, as(w.root)).want(400)
+	w.do("PATCH", badCase, `{"action":"burn"}`, as(w.root)).want(400)
+	if r := w.do("PATCH", goodCase, `{"action":"dismiss"}`, as(w.root)).want(200); r.str("status") != "DISMISSED" || r.str("resolvedBy") != w.rootID || r.at("messages.0.email") != nil {
+		t.Error(r.text)
+	}
+	w.do("PATCH", goodCase, `{"action":"dismiss"}`, as(w.root)).want(409)
+	if r := w.do("PATCH", badCase, `{"action":"suspend","reason":"It is phishing."}`, as(w.root)).want(200); r.str("status") != "ACTIONED" || r.str("urlStatus") != "SUSPENDED" {
+		t.Error(r.text)
+	}
+	if r := w.do("GET", "/api/urls/"+bad, "", as(w.ann)).want(200); r.str("status") != "SUSPENDED" || r.str("suspendedReason") != "It is phishing." {
+		t.Error(r.text)
+	}
+	// The owner may edit the link, but it stays suspended.
+	if r := w.do("PUT", "/api/urls/"+bad, `{"status":"ACTIVE","title":"fine"}`, as(w.ann)).want(200); r.str("status") != "SUSPENDED" {
+		t.Error(r.text)
+	}
+	w.do("DELETE", "/api/urls/"+bad+"/suspend", "", as(w.ann)).want(403)
+	w.do("POST", "/api/urls/"+good+"/suspend", `{"reason":"x"}`, as(w.ann)).want(403)
+	w.do("DELETE", "/api/urls/"+bad+"/suspend", "", as(w.root)).want(204)
+	w.do("DELETE", "/api/urls/"+bad+"/suspend", "", as(w.root)).want(204)
+	if r := w.do("GET", "/api/urls/"+bad, "", as(w.ann)).want(200); r.str("status") != "ACTIVE" || r.at("suspendedReason") != nil {
+		t.Error(r.text)
+	}
+	if r := w.do("GET", "/api/audit-logs?entityId="+bad, "", as(w.root)).want(200); r.str("data.0.action") != "URL_UNSUSPENDED" || r.str("data.2.action") != "URL_SUSPENDED" || r.str("data.2.newValue.suspendedReason") != "It is phishing." {
+		t.Error(r.text)
+	}
+	// A client can report ten times in an hour; others are not affected.
+	for range 10 {
+		w.ok(report(good, "SPAM", "again", "192.0.2.3"))
+	}
+	if err := report(good, "SPAM", "again", "192.0.2.3"); !errors.Is(err, visitors.ErrBusy) {
+		t.Errorf("the eleventh report: %v", err)
+	}
+	w.ok(report(good, "SPAM", "mine", "192.0.2.4"))
+	for i := range 30 {
+		w.ok(report(good, "SPAM", fmt.Sprint(i), fmt.Sprintf("198.51.100.%d", i)))
+	}
+	if r := w.do("GET", queue+"?status=OPEN&urlId="+good, "", as(w.root)).want(200); r.num("data.0.reportCount") != 41 || len(r.at("data.0.messages").([]any)) != 20 {
+		t.Error(r.text)
+	}
+	w.do("DELETE", "/api/urls/"+good, "", as(w.ann)).want(204)
+	if r := w.do("GET", queue+"?urlId="+good+"&status=OPEN", "", as(w.root)).want(200); r.at("data.0.originalUrl") != nil || r.str("data.0.slug") != "good" {
+		t.Error(r.text)
+	}
+	for _, bad := range []string{"?status=open", "?source=me", "?limit=0"} {
+		w.do("GET", queue+bad, "", as(w.root)).want(400)
+	}
 }
 
 // A destination at a blocked host is refused wherever a link can get one.
 func TestAbuse_blocked_destinations_are_refused(t *testing.T) {
-	eachGuarded(t, func(t *testing.T, w *guarded) {
-		w.block("evil.example")
-		u := "/api/urls/" + w.create("abc")
-		const to = `"https://www.evil.example/x"`
-		rule := `{"name":"R","targetUrl":` + to + `,"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE"]}]}}`
-		for _, c := range []struct{ method, path, body, field string }{
-			{"POST", "/api/urls", `{"originalUrl":` + to + `}`, "originalUrl"},
-			{"POST", "/api/urls", `{"originalUrl":"https://example.com","expiredUrl":` + to + `}`, "expiredUrl"},
-			{"PUT", u, `{"originalUrl":` + to + `}`, "originalUrl"},
-			{"PUT", u, `{"defaultUrl":` + to + `}`, "defaultUrl"},
-			{"POST", u + "/variants", `{"name":"V","targetUrl":` + to + `}`, "targetUrl"},
-			{"POST", u + "/routing-rules", rule, "targetUrl"},
-		} {
-			if r := w.do(c.method, c.path, c.body, as(w.ann)).want(400); r.str("errors.0.field") != c.field {
-				t.Errorf("%s %s: %s", c.method, c.path, r.text)
-			}
+	w := newGuarded(t, usual(t))
+	w.block("evil.example")
+	u := "/api/urls/" + w.create("abc")
+	const to = `"https://www.evil.example/x"`
+	rule := `{"name":"R","targetUrl":` + to + `,"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE"]}]}}`
+	for _, c := range []struct{ method, path, body, field string }{
+		{"POST", "/api/urls", `{"originalUrl":` + to + `}`, "originalUrl"},
+		{"POST", "/api/urls", `{"originalUrl":"https://example.com","expiredUrl":` + to + `}`, "expiredUrl"},
+		{"PUT", u, `{"originalUrl":` + to + `}`, "originalUrl"},
+		{"PUT", u, `{"defaultUrl":` + to + `}`, "defaultUrl"},
+		{"POST", u + "/variants", `{"name":"V","targetUrl":` + to + `}`, "targetUrl"},
+		{"POST", u + "/routing-rules", rule, "targetUrl"},
+	} {
+		if r := w.do(c.method, c.path, c.body, as(w.ann)).want(400); r.str("errors.0.field") != c.field {
+			t.Errorf("%s %s: %s", c.method, c.path, r.text)
 		}
-	})
+	}
 }
 
 // The check suspends links that already lead to a blocked host, by whatever field, and lifts that once the entry is gone.
 // It respects what administrators decide.
 func TestAbuse_check_of_all_links(t *testing.T) {
-	eachGuarded(t, func(t *testing.T, w *guarded) {
-		main := w.do("POST", "/api/urls", `{"originalUrl":"https://www.evil.example/x","customSlug":"main"}`, as(w.ann)).want(201).str("id")
-		variant, fine, other, excused := w.create("variant"), w.create("fine"), w.create("other"), ""
-		w.do("POST", "/api/urls/"+variant+"/variants", `{"name":"V","targetUrl":"https://evil.example"}`, as(w.ann)).want(201)
-		excused = w.do("POST", "/api/urls", `{"originalUrl":"https://evil.example/good"}`, as(w.ann)).want(201).str("id")
-		w.do("POST", "/api/urls/"+other+"/suspend", `{"reason":"by hand"}`, as(w.root)).want(200)
-		check := func(suspended ...string) {
-			t.Helper()
-			w.abuse.CheckAll(t.Context())
-			for _, id := range []string{main, variant, fine, other, excused} {
-				want := "ACTIVE"
-				for _, s := range suspended {
-					if s == id {
-						want = "SUSPENDED"
-					}
-				}
-				if r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200); r.str("status") != want {
-					t.Errorf("%s is %s, want %s: %v", r.str("slug"), r.str("status"), want, r.at("suspendedReason"))
+	w := newGuarded(t, usual(t))
+	main := w.do("POST", "/api/urls", `{"originalUrl":"https://www.evil.example/x","customSlug":"main"}`, as(w.ann)).want(201).str("id")
+	variant, fine, other, excused := w.create("variant"), w.create("fine"), w.create("other"), ""
+	w.do("POST", "/api/urls/"+variant+"/variants", `{"name":"V","targetUrl":"https://evil.example"}`, as(w.ann)).want(201)
+	excused = w.do("POST", "/api/urls", `{"originalUrl":"https://evil.example/good"}`, as(w.ann)).want(201).str("id")
+	w.do("POST", "/api/urls/"+other+"/suspend", `{"reason":"by hand"}`, as(w.root)).want(200)
+	check := func(suspended ...string) {
+		t.Helper()
+		w.abuse.CheckAll(t.Context())
+		for _, id := range []string{main, variant, fine, other, excused} {
+			want := "ACTIVE"
+			for _, s := range suspended {
+				if s == id {
+					want = "SUSPENDED"
 				}
 			}
+			if r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200); r.str("status") != want {
+				t.Errorf("%s is %s, want %s: %v", r.str("slug"), r.str("status"), want, r.at("suspendedReason"))
+			}
 		}
-		check(other)
-		w.block("evil.example")
-		check(main, variant, other, excused)
-		check(main, variant, other, excused) // again, which opens no second report
-		r := w.do("GET", "/api/admin/reports?source=BLOCKLIST&status=OPEN", "", as(w.root)).want(200)
-		if r.num("total") != 3 || r.str("data.0.detail") != "evil.example" {
-			t.Error(r.text)
-		}
-		excusedCase := w.do("GET", "/api/admin/reports?urlId="+excused, "", as(w.root)).want(200).str("data.0.id")
-		w.do("PATCH", "/api/admin/reports/"+excusedCase, `{"action":"dismiss"}`, as(w.root)).want(200)
-		variantCase := w.do("GET", "/api/admin/reports?urlId="+variant, "", as(w.root)).want(200).str("data.0.id")
-		w.do("PATCH", "/api/admin/reports/"+variantCase, `{"action":"suspend","reason":"confirmed"}`, as(w.root)).want(200)
-		w.later += 25 * time.Hour
-		check(main, variant, other)
-		w.block("# nothing is blocked any more")
-		check(variant, other)
-		if r := w.do("GET", "/api/admin/reports?status=OPEN", "", as(w.root)).want(200); r.num("total") != 0 {
-			t.Error(r.text)
-		}
-		w.block("# the same list\nevil.example")
-		check(main, variant, other)
-	})
+	}
+	check(other)
+	w.block("evil.example")
+	check(main, variant, other, excused)
+	check(main, variant, other, excused) // again, which opens no second report
+	r := w.do("GET", "/api/admin/reports?source=BLOCKLIST&status=OPEN", "", as(w.root)).want(200)
+	if r.num("total") != 3 || r.str("data.0.detail") != "evil.example" {
+		t.Error(r.text)
+	}
+	excusedCase := w.do("GET", "/api/admin/reports?urlId="+excused, "", as(w.root)).want(200).str("data.0.id")
+	w.do("PATCH", "/api/admin/reports/"+excusedCase, `{"action":"dismiss"}`, as(w.root)).want(200)
+	variantCase := w.do("GET", "/api/admin/reports?urlId="+variant, "", as(w.root)).want(200).str("data.0.id")
+	w.do("PATCH", "/api/admin/reports/"+variantCase, `{"action":"suspend","reason":"confirmed"}`, as(w.root)).want(200)
+	w.later += 25 * time.Hour
+	check(main, variant, other)
+	w.block("# nothing is blocked any more")
+	check(variant, other)
+	if r := w.do("GET", "/api/admin/reports?status=OPEN", "", as(w.root)).want(200); r.num("total") != 0 {
+		t.Error(r.text)
+	}
+	w.block("# the same list\nevil.example")
+	check(main, variant, other)
 }

@@ -33,25 +33,24 @@ func (w *world) escalations() [][3]string {
 }
 
 func TestM1_AdminKeysDoNotAdminister(t *testing.T) {
-	eachWith(t, withSSO(nil), func(t *testing.T, w *world) {
-		w.do("POST", "/api/admin/oidc-providers", providerJSON("corp", "http://127.0.0.1:1", "x"), as(w.root)).want(201)
-		key := w.key(w.root)
-		before := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "", as(w.root)).want(200).text
-		for _, e := range w.escalations() {
-			if r := w.do(e[0], e[1], e[2], key).want(403); !strings.Contains(r.text, "API key") {
-				t.Errorf("%s: %s", r.what, r.text)
-			}
+	w := small(t, withSSO(nil))
+	w.do("POST", "/api/admin/oidc-providers", providerJSON("corp", "http://127.0.0.1:1", "x"), as(w.root)).want(201)
+	key := w.key(w.root)
+	before := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "", as(w.root)).want(200).text
+	for _, e := range w.escalations() {
+		if r := w.do(e[0], e[1], e[2], key).want(403); !strings.Contains(r.text, "API key") {
+			t.Errorf("%s: %s", r.what, r.text)
 		}
-		if after := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "", as(w.root)).want(200).text; after != before {
-			t.Errorf("the data changed from %[2]s to %[1]s", after, before)
-		}
-		// Keys keep all other permissions of the interface.
-		w.do("GET", "/api/users", "", key).want(200)
-		w.do("GET", "/api/users/"+w.annID, "", key).want(200)
-		w.do("PATCH", "/api/users/"+w.annID+"/name", `{"name":"Ann"}`, key).want(200)
-		w.do("GET", "/api/admin/oidc-providers/corp", "", key).want(200)
-		w.do("PUT", "/api/settings/system/x", `{"value":1}`, key).want(200)
-	})
+	}
+	if after := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "", as(w.root)).want(200).text; after != before {
+		t.Errorf("the data changed from %[2]s to %[1]s", after, before)
+	}
+	// Keys keep all other permissions of the interface.
+	w.do("GET", "/api/users", "", key).want(200)
+	w.do("GET", "/api/users/"+w.annID, "", key).want(200)
+	w.do("PATCH", "/api/users/"+w.annID+"/name", `{"name":"Ann"}`, key).want(200)
+	w.do("GET", "/api/admin/oidc-providers/corp", "", key).want(200)
+	w.do("PUT", "/api/settings/system/x", `{"value":1}`, key).want(200)
 }
 
 func TestM1_AdminKeysAdministerWhereTheSettingSaysSo(t *testing.T) {
@@ -73,98 +72,94 @@ func TestM1_AdminKeysAdministerWhereTheSettingSaysSo(t *testing.T) {
 }
 
 func TestM1_NobodyResetsTheirOwn(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		me := "/api/users/" + w.rootID
-		for _, method := range []string{"POST", "PATCH"} {
-			if r := w.do(method, me+"/reset-password", `{"newPassword":"battery staple"}`, as(w.root)).want(400); !strings.Contains(r.str("message"), "/api/auth/password") {
-				t.Error(r.text)
-			}
-		}
-		w.secondFactor(w.root)
-		if r := w.do("PATCH", me+"/2fa", `{"enabled":false}`, as(w.root)).want(400); !strings.Contains(r.str("message"), "/api/auth/2fa/disable") {
+	w := small(t, nil)
+	me := "/api/users/" + w.rootID
+	for _, method := range []string{"POST", "PATCH"} {
+		if r := w.do(method, me+"/reset-password", `{"newPassword":"battery staple"}`, as(w.root)).want(400); !strings.Contains(r.str("message"), "/api/auth/password") {
 			t.Error(r.text)
 		}
-		if r := w.do("GET", "/api/auth/me", "", as(w.root)).want(200); r.at("twoFactorEnabled") != true {
-			t.Error(r.text)
-		}
-		w.do("POST", "/api/auth/login", login(adminMail, password, "")).want(200)
-	})
+	}
+	w.secondFactor(w.root)
+	if r := w.do("PATCH", me+"/2fa", `{"enabled":false}`, as(w.root)).want(400); !strings.Contains(r.str("message"), "/api/auth/2fa/disable") {
+		t.Error(r.text)
+	}
+	if r := w.do("GET", "/api/auth/me", "", as(w.root)).want(200); r.at("twoFactorEnabled") != true {
+		t.Error(r.text)
+	}
+	w.do("POST", "/api/auth/login", login(adminMail, password, "")).want(200)
 }
 
 func TestM2_KeysMakeNoKeys(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		key := w.key(w.ann)
-		if r := w.do("POST", "/api/api-keys", `{"name":"for ever"}`, key).want(403); !strings.Contains(r.text, "API key") {
-			t.Error(r.text)
-		}
-		if r := w.do("GET", "/api/api-keys", "", key).want(200); r.num("total") != 1 {
-			t.Error(r.text)
-		}
-	})
+	w := small(t, nil)
+	key := w.key(w.ann)
+	if r := w.do("POST", "/api/api-keys", `{"name":"for ever"}`, key).want(403); !strings.Contains(r.text, "API key") {
+		t.Error(r.text)
+	}
+	if r := w.do("GET", "/api/api-keys", "", key).want(200); r.num("total") != 1 {
+		t.Error(r.text)
+	}
 }
 
 func TestM2_AResetRevokesKeysAndAChangeOffersTo(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		key, bobs := w.key(w.ann), w.key(w.bob)
-		w.do("GET", "/api/auth/me", "", key).want(200) // so that the cache has the key
-		change := func(from, to, more string) {
-			t.Helper()
-			w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q%s}`, from, to, more), as(w.ann)).want(200)
-		}
-		change(password, "battery staple", "")
-		change("battery staple", password, `,"revokeApiKeys":false`)
-		w.do("GET", "/api/auth/me", "", key).want(200)
-		change(password, "battery staple", `,"revokeApiKeys":true`)
-		w.do("GET", "/api/auth/me", "", key).want(401)
-		if _, newest := w.rowsOf("PASSWORD_CHANGED"); !strings.Contains(newest, `"revokedApiKeys":1`) {
-			t.Error(newest)
-		}
+	w := small(t, nil)
+	key, bobs := w.key(w.ann), w.key(w.bob)
+	w.do("GET", "/api/auth/me", "", key).want(200) // so that the cache has the key
+	change := func(from, to, more string) {
+		t.Helper()
+		w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q%s}`, from, to, more), as(w.ann)).want(200)
+	}
+	change(password, "battery staple", "")
+	change("battery staple", password, `,"revokeApiKeys":false`)
+	w.do("GET", "/api/auth/me", "", key).want(200)
+	change(password, "battery staple", `,"revokeApiKeys":true`)
+	w.do("GET", "/api/auth/me", "", key).want(401)
+	if _, newest := w.rowsOf("PASSWORD_CHANGED"); !strings.Contains(newest, `"revokedApiKeys":1`) {
+		t.Error(newest)
+	}
 
-		key = w.key(w.ann)
-		w.do("GET", "/api/auth/me", "", key).want(200)
-		w.do("POST", "/api/users/"+w.annID+"/reset-password", `{"newPassword":"another horse"}`, as(w.root)).want(200)
-		w.do("GET", "/api/auth/me", "", key).want(401)
-		if _, newest := w.rowsOf("PASSWORD_CHANGED"); !strings.Contains(newest, `"revokedApiKeys":1`) || !strings.Contains(newest, `"reset":true`) {
-			t.Error(newest)
-		}
-		w.do("GET", "/api/auth/me", "", bobs).want(200)
-	})
+	key = w.key(w.ann)
+	w.do("GET", "/api/auth/me", "", key).want(200)
+	w.do("POST", "/api/users/"+w.annID+"/reset-password", `{"newPassword":"another horse"}`, as(w.root)).want(200)
+	w.do("GET", "/api/auth/me", "", key).want(401)
+	if _, newest := w.rowsOf("PASSWORD_CHANGED"); !strings.Contains(newest, `"revokedApiKeys":1`) || !strings.Contains(newest, `"reset":true`) {
+		t.Error(newest)
+	}
+	w.do("GET", "/api/auth/me", "", bobs).want(200)
 }
 
 func TestAPI2_ShortListsAreArrays(t *testing.T) {
-	eachWith(t, withSSO(nil), func(t *testing.T, w *world) {
-		lists := []string{"/api/auth/sso", "/api/admin/oidc-providers", "/api/users/" + w.annID + "/oidc-accounts", "/api/settings/system"}
-		for _, path := range lists {
-			if n := len(w.do("GET", path, "", as(w.root)).want(200).list()); n != 0 {
-				t.Errorf("%s: %d", path, n)
-			}
+	w := small(t, withSSO(nil))
+	lists := []string{"/api/auth/sso", "/api/admin/oidc-providers", "/api/users/" + w.annID + "/oidc-accounts", "/api/settings/system"}
+	for _, path := range lists {
+		if n := len(w.do("GET", path, "", as(w.root)).want(200).list()); n != 0 {
+			t.Errorf("%s: %d", path, n)
 		}
-		if r := w.do("GET", "/api/auth/methods", "").want(200).has("", "password", "sso", "passkeys", "passwordReset"); strings.TrimSpace(r.text) != `{"password":true,"sso":[],"passkeys":false,"passwordReset":false}` {
-			t.Error(r.text)
+	}
+	if r := w.do("GET", "/api/auth/methods", "").want(200).has("", "password", "sso", "passkeys", "passwordReset"); strings.TrimSpace(r.text) != `{"password":true,"sso":[],"passkeys":false,"passwordReset":false}` {
+		t.Error(r.text)
+	}
+	p := startIDP(t, ann)
+	w.add("corp", p)
+	w.signOn("corp").entered("/")
+	for i := range 120 { // complete and in order, more than a former page
+		w.do("PUT", fmt.Sprintf("/api/settings/system/k%03d", i), `{"value":1}`, as(w.root)).want(200)
+	}
+	settings := w.do("GET", "/api/settings/system?limit=5&page=2", "", as(w.root)).want(200)
+	if n := len(settings.list()); n != 120 || settings.str("0.key") != "k000" || settings.str("119.key") != "k119" {
+		t.Errorf("%d settings, from %s to %s", n, settings.str("0.key"), settings.str("119.key"))
+	}
+	for _, path := range lists[:3] {
+		if n := len(w.do("GET", path, "", as(w.root)).want(200).list()); n != 1 {
+			t.Errorf("%s: %d", path, n)
 		}
-		p := startIDP(t, ann)
-		w.add("corp", p)
-		w.signOn("corp").entered("/")
-		for i := range 120 { // complete and in order, more than a former page
-			w.do("PUT", fmt.Sprintf("/api/settings/system/k%03d", i), `{"value":1}`, as(w.root)).want(200)
-		}
-		settings := w.do("GET", "/api/settings/system?limit=5&page=2", "", as(w.root)).want(200)
-		if n := len(settings.list()); n != 120 || settings.str("0.key") != "k000" || settings.str("119.key") != "k119" {
-			t.Errorf("%d settings, from %s to %s", n, settings.str("0.key"), settings.str("119.key"))
-		}
-		for _, path := range lists[:3] {
-			if n := len(w.do("GET", path, "", as(w.root)).want(200).list()); n != 1 {
-				t.Errorf("%s: %d", path, n)
-			}
-		}
-		if r := w.do("GET", "/api/auth/sso", ""); strings.TrimSpace(r.text) != `[{"slug":"corp","name":"Corp"}]` {
-			t.Error(r.text)
-		}
-		w.do("PUT", "/api/settings/system/sso_enforce", `{"value":{"enabled":true}}`, as(w.root)).want(200)
-		if r := w.do("GET", "/api/auth/methods", ""); strings.TrimSpace(r.text) != `{"password":false,"sso":[{"slug":"corp","name":"Corp"}],"passkeys":false,"passwordReset":false}` {
-			t.Error(r.text)
-		}
-	})
+	}
+	if r := w.do("GET", "/api/auth/sso", ""); strings.TrimSpace(r.text) != `[{"slug":"corp","name":"Corp"}]` {
+		t.Error(r.text)
+	}
+	w.do("PUT", "/api/settings/system/sso_enforce", `{"value":{"enabled":true}}`, as(w.root)).want(200)
+	if r := w.do("GET", "/api/auth/methods", ""); strings.TrimSpace(r.text) != `{"password":false,"sso":[{"slug":"corp","name":"Corp"}],"passkeys":false,"passwordReset":false}` {
+		t.Error(r.text)
+	}
 }
 
 // link signs in with the cookie that a failed single sign-on left in the browser.
@@ -179,135 +174,129 @@ func (w *world) link(left *reply, email, password, code string) *reply {
 }
 
 func TestM7_LinksToAdministratorsAreConfirmed(t *testing.T) {
-	eachWith(t, withSSO(nil), func(t *testing.T, w *world) {
-		w.add("corp", startIDP(t, idptest.Person{Subject: "r", Email: adminMail, Verified: true}))
-		left := w.signOn("corp").failed("link_required")
-		w.do("POST", "/api/auth/login", login(adminMail, password, "")).want(200) // without the cookie, no account is linked
-		w.do("POST", "/api/auth/login", strings.Replace(login(adminMail, password, ""), "{", `{"linkAccount":true,`, 1)).wantField("linkAccount")
-		w.link(left, adminMail, "wrong", "").want(401)
-		w.link(left, userMail, password, "").wantField("linkAccount") // another user's account
-		left = w.signOn("corp").failed("link_required")
-		if n, _ := w.rowsOf("OIDC_ACCOUNT_LINKED"); n != 0 {
-			t.Fatalf("%d links in the audit log", n)
-		}
+	w := small(t, withSSO(nil))
+	w.add("corp", startIDP(t, idptest.Person{Subject: "r", Email: adminMail, Verified: true}))
+	left := w.signOn("corp").failed("link_required")
+	w.do("POST", "/api/auth/login", login(adminMail, password, "")).want(200) // without the cookie, no account is linked
+	w.do("POST", "/api/auth/login", strings.Replace(login(adminMail, password, ""), "{", `{"linkAccount":true,`, 1)).wantField("linkAccount")
+	w.link(left, adminMail, "wrong", "").want(401)
+	w.link(left, userMail, password, "").wantField("linkAccount") // another user's account
+	left = w.signOn("corp").failed("link_required")
+	if n, _ := w.rowsOf("OIDC_ACCOUNT_LINKED"); n != 0 {
+		t.Fatalf("%d links in the audit log", n)
+	}
 
-		w.clock.advance(sso.PendingFor)
-		w.link(left, adminMail, password, "").wantField("linkAccount")
-		w.clock.offset.Store(0)
-		in := w.link(left, adminMail, password, "").want(200)
-		if c := in.cookie("sso_link"); c == nil || c.MaxAge >= 0 || in.cookie("access_token") == nil {
-			t.Fatalf("%v", in.Cookies())
-		}
-		w.link(left, adminMail, password, "").want(200) // linking again changes nothing
-		if id := w.signOn("corp").entered("/"); id != w.rootID {
-			t.Fatalf("signed in as %s", id)
-		}
-		if n, newest := w.rowsOf("OIDC_ACCOUNT_LINKED"); n != 1 || !strings.Contains(newest, `"confirmed":true`) {
-			t.Errorf("%d links in the audit log, newest %s", n, newest)
-		}
-	})
+	w.clock.advance(sso.PendingFor)
+	w.link(left, adminMail, password, "").wantField("linkAccount")
+	w.clock.offset.Store(0)
+	in := w.link(left, adminMail, password, "").want(200)
+	if c := in.cookie("sso_link"); c == nil || c.MaxAge >= 0 || in.cookie("access_token") == nil {
+		t.Fatalf("%v", in.Cookies())
+	}
+	w.link(left, adminMail, password, "").want(200) // linking again changes nothing
+	if id := w.signOn("corp").entered("/"); id != w.rootID {
+		t.Fatalf("signed in as %s", id)
+	}
+	if n, newest := w.rowsOf("OIDC_ACCOUNT_LINKED"); n != 1 || !strings.Contains(newest, `"confirmed":true`) {
+		t.Errorf("%d links in the audit log, newest %s", n, newest)
+	}
 }
 
 func TestM7_LinksToSecondFactorsAreConfirmed(t *testing.T) {
-	eachWith(t, withSSO(nil), func(t *testing.T, w *world) {
-		w.add("corp", startIDP(t, ann))
-		secret := w.secondFactor(w.ann)
-		w.clock.offset.Store(0)
-		left := w.signOn("corp").failed("link_required")
-		if r := w.link(left, userMail, password, "").want(200); r.at("requires2FA") != true {
-			t.Fatal(r.text)
-		}
-		w.link(left, userMail, password, "000000").want(401)
-		if n, _ := w.rowsOf("OIDC_ACCOUNT_LINKED"); n != 0 {
-			t.Fatalf("%d links in the audit log", n)
-		}
-		// If password sign-in is off, passwords still confirm a link, but do not sign in.
-		w.do("PUT", "/api/settings/system/sso_enforce", `{"value":{"enabled":true}}`, as(w.root)).want(200)
-		w.clock.advance(30 * time.Second)
-		w.do("POST", "/api/auth/login", login(userMail, password, w.code(secret))).want(403)
-		w.link(left, userMail, password, w.code(secret)).want(200)
-		w.clock.offset.Store(0)
-		if id := w.signOn("corp").entered("/"); id != w.annID {
-			t.Fatalf("signed in as %s", id)
-		}
-		// Deleting a provider deletes its pending links.
-		w.do("PATCH", "/api/users/"+w.bobID+"/role", `{"role":"ADMIN"}`, as(w.root)).want(200)
-		p := startIDP(t, idptest.Person{Subject: "b", Email: otherMail, Verified: true})
-		w.add("other", p)
-		left = w.signOn("other").failed("link_required")
-		w.do("DELETE", "/api/admin/oidc-providers/other", "", as(w.root)).want(204)
-		w.add("other", p)
-		w.link(left, otherMail, password, "").wantField("linkAccount")
-	})
+	w := small(t, withSSO(nil))
+	w.add("corp", startIDP(t, ann))
+	secret := w.secondFactor(w.ann)
+	w.clock.offset.Store(0)
+	left := w.signOn("corp").failed("link_required")
+	if r := w.link(left, userMail, password, "").want(200); r.at("requires2FA") != true {
+		t.Fatal(r.text)
+	}
+	w.link(left, userMail, password, "000000").want(401)
+	if n, _ := w.rowsOf("OIDC_ACCOUNT_LINKED"); n != 0 {
+		t.Fatalf("%d links in the audit log", n)
+	}
+	// If password sign-in is off, passwords still confirm a link, but do not sign in.
+	w.do("PUT", "/api/settings/system/sso_enforce", `{"value":{"enabled":true}}`, as(w.root)).want(200)
+	w.clock.advance(30 * time.Second)
+	w.do("POST", "/api/auth/login", login(userMail, password, w.code(secret))).want(403)
+	w.link(left, userMail, password, w.code(secret)).want(200)
+	w.clock.offset.Store(0)
+	if id := w.signOn("corp").entered("/"); id != w.annID {
+		t.Fatalf("signed in as %s", id)
+	}
+	// Deleting a provider deletes its pending links.
+	w.do("PATCH", "/api/users/"+w.bobID+"/role", `{"role":"ADMIN"}`, as(w.root)).want(200)
+	p := startIDP(t, idptest.Person{Subject: "b", Email: otherMail, Verified: true})
+	w.add("other", p)
+	left = w.signOn("other").failed("link_required")
+	w.do("DELETE", "/api/admin/oidc-providers/other", "", as(w.root)).want(204)
+	w.add("other", p)
+	w.link(left, otherMail, password, "").wantField("linkAccount")
 }
 
 func TestM7_ProvidersVouchForTheirDomains(t *testing.T) {
-	eachWith(t, withSSO(func(c *sso.Config) { c.AutoProvision = true }), func(t *testing.T, w *world) {
-		p := startIDP(t, ann)
-		w.add("corp", p)
-		const path = "/api/admin/oidc-providers/corp"
-		for _, bad := range []string{`["*.example.com"]`, `["example"]`, `["a b.com"]`, `["@example.com"]`, `["exämple.com"]`, `[""]`} {
-			w.do("PUT", path, `{"allowedDomains":`+bad+`}`, as(w.root)).wantField("allowedDomains.0")
-		}
-		if r := w.do("PUT", path, `{"allowedDomains":[" Corp.Example ","corp.test"]}`, as(w.root)).want(200); fmt.Sprint(r.at("allowedDomains")) != "[corp.example corp.test]" {
-			t.Fatal(r.text)
-		}
-		w.signOn("corp").failed("email_domain") // an existing user
-		p.Be(idptest.Person{Subject: "e", Email: "eve@sub.corp.example", Verified: true})
-		w.signOn("corp").failed("email_domain") // a new user
-		p.Be(idptest.Person{Subject: "e", Email: "eve@CORP.example", Verified: true})
-		w.signOn("corp").entered("/")
-		p.Be(ann)
-		w.do("PUT", path, `{"allowedDomains":null}`, as(w.root)).want(200)
-		w.signOn("corp").entered("/")
-		w.do("PUT", path, `{"allowedDomains":["corp.example"]}`, as(w.root)).want(200)
-		w.signOn("corp").entered("/") // linked users stay linked
-	})
+	w := small(t, withSSO(func(c *sso.Config) { c.AutoProvision = true }))
+	p := startIDP(t, ann)
+	w.add("corp", p)
+	const path = "/api/admin/oidc-providers/corp"
+	for _, bad := range []string{`["*.example.com"]`, `["example"]`, `["a b.com"]`, `["@example.com"]`, `["exämple.com"]`, `[""]`} {
+		w.do("PUT", path, `{"allowedDomains":`+bad+`}`, as(w.root)).wantField("allowedDomains.0")
+	}
+	if r := w.do("PUT", path, `{"allowedDomains":[" Corp.Example ","corp.test"]}`, as(w.root)).want(200); fmt.Sprint(r.at("allowedDomains")) != "[corp.example corp.test]" {
+		t.Fatal(r.text)
+	}
+	w.signOn("corp").failed("email_domain") // an existing user
+	p.Be(idptest.Person{Subject: "e", Email: "eve@sub.corp.example", Verified: true})
+	w.signOn("corp").failed("email_domain") // a new user
+	p.Be(idptest.Person{Subject: "e", Email: "eve@CORP.example", Verified: true})
+	w.signOn("corp").entered("/")
+	p.Be(ann)
+	w.do("PUT", path, `{"allowedDomains":null}`, as(w.root)).want(200)
+	w.signOn("corp").entered("/")
+	w.do("PUT", path, `{"allowedDomains":["corp.example"]}`, as(w.root)).want(200)
+	w.signOn("corp").entered("/") // linked users stay linked
 }
 
 func TestAPI8_WrongOldPassword(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		for _, method := range []string{"POST", "PUT"} {
-			r := w.do(method, "/api/auth/password", `{"currentPassword":"wrong","newPassword":"battery staple"}`, as(w.ann)).wantField("currentPassword")
-			if r.str("message") != "The current password is not right." {
-				t.Error(r.text)
-			}
+	w := small(t, nil)
+	for _, method := range []string{"POST", "PUT"} {
+		r := w.do(method, "/api/auth/password", `{"currentPassword":"wrong","newPassword":"battery staple"}`, as(w.ann)).wantField("currentPassword")
+		if r.str("message") != "The current password is not right." {
+			t.Error(r.text)
 		}
-		w.do("GET", "/api/auth/me", "", as(w.ann)).want(200)
-		w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
-	})
+	}
+	w.do("GET", "/api/auth/me", "", as(w.ann)).want(200)
+	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
 }
 
 func TestLow_WeakPasswords(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		for _, weak := range []string{"password", "12345678", "PASSWORD1", "Qwertyuiop", "baseball", "iloveyou"} {
-			w.do("POST", "/api/users", fmt.Sprintf(`{"email":"carol@example.com","password":%q}`, weak), as(w.root)).wantField("password")
-			w.do("POST", "/api/users/"+w.annID+"/reset-password", fmt.Sprintf(`{"newPassword":%q}`, weak), as(w.root)).wantField("newPassword")
-			w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, weak), as(w.ann)).wantField("newPassword")
-		}
-		w.do("POST", "/api/users", `{"email":"carol@example.com","password":"Carol@example.com"}`, as(w.root)).wantField("password")
-		w.do("POST", "/api/users/"+w.annID+"/reset-password", `{"newPassword":"`+userMail+`"}`, as(w.root)).wantField("newPassword")
-		w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, strings.ToUpper(userMail)), as(w.ann)).wantField("newPassword")
-		w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, otherMail), as(w.ann)).want(200)
-	})
+	w := small(t, nil)
+	for _, weak := range []string{"password", "12345678", "PASSWORD1", "Qwertyuiop", "baseball", "iloveyou"} {
+		w.do("POST", "/api/users", fmt.Sprintf(`{"email":"carol@example.com","password":%q}`, weak), as(w.root)).wantField("password")
+		w.do("POST", "/api/users/"+w.annID+"/reset-password", fmt.Sprintf(`{"newPassword":%q}`, weak), as(w.root)).wantField("newPassword")
+		w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, weak), as(w.ann)).wantField("newPassword")
+	}
+	w.do("POST", "/api/users", `{"email":"carol@example.com","password":"Carol@example.com"}`, as(w.root)).wantField("password")
+	w.do("POST", "/api/users/"+w.annID+"/reset-password", `{"newPassword":"`+userMail+`"}`, as(w.root)).wantField("newPassword")
+	w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, strings.ToUpper(userMail)), as(w.ann)).wantField("newPassword")
+	w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, otherMail), as(w.ann)).want(200)
 }
 
 func TestLow_SecondFactorNeedsAFreshSignIn(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		const path = "/api/auth/2fa/setup"
-		w.do("POST", path, "", as(w.ann)).want(201) // allowed right after signing in
-		w.clock.advance(11 * time.Minute)
-		if r := w.do("POST", path, "", as(w.ann)).want(403); !strings.Contains(r.str("message"), "password") {
-			t.Error(r.text)
-		}
-		w.do("POST", path, `{"password":"wrong"}`, as(w.ann)).wantField("password")
-		w.do("POST", path, `{"password":null}`, as(w.ann)).want(403)
-		w.do("POST", path, `{"password":"`+password+`"}`, as(w.ann)).want(201)
-		for range 5 {
-			w.do("POST", path, `{"password":"wrong"}`, as(w.bob)).wantField("password")
-		}
-		w.do("POST", path, `{"password":"`+password+`"}`, as(w.bob)).want(429)
-	})
+	w := small(t, nil)
+	const path = "/api/auth/2fa/setup"
+	w.do("POST", path, "", as(w.ann)).want(201) // allowed right after signing in
+	w.clock.advance(11 * time.Minute)
+	if r := w.do("POST", path, "", as(w.ann)).want(403); !strings.Contains(r.str("message"), "password") {
+		t.Error(r.text)
+	}
+	w.do("POST", path, `{"password":"wrong"}`, as(w.ann)).wantField("password")
+	w.do("POST", path, `{"password":null}`, as(w.ann)).want(403)
+	w.do("POST", path, `{"password":"`+password+`"}`, as(w.ann)).want(201)
+	for range 5 {
+		w.do("POST", path, `{"password":"wrong"}`, as(w.bob)).wantField("password")
+	}
+	w.do("POST", path, `{"password":"`+password+`"}`, as(w.bob)).want(429)
 }
 
 func TestLow_CSRFScheme(t *testing.T) {

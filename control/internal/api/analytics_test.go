@@ -39,25 +39,23 @@ type clickWorld struct {
 	seq    uint64
 }
 
-func withClicks(t *testing.T, f func(t *testing.T, w *clickWorld)) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := &clickWorld{clicks: clicks}
-		w.world = newWorld(t, st, func(world *world, cfg *api.Config, deps *api.Deps) {
-			withLinks(world, cfg, deps)
-			deps.Reports = report.New(st, clicks, func() time.Time { return reportDay }).On("sho.rt")
-		})
-		w.in = ingest.New(ingest.Config{Every: time.Millisecond}, st, clicks, nil)
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan struct{})
-		go func() { defer close(done); _ = w.in.Run(ctx) }()
-		t.Cleanup(func() { cancel(); <-done; _ = clicks.Close() })
-		f(t, w)
+func newClickWorld(t *testing.T, st *store.Store) *clickWorld {
+	t.Helper()
+	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &clickWorld{clicks: clicks}
+	w.world = newWorld(t, st, func(world *world, cfg *api.Config, deps *api.Deps) {
+		withLinks(world, cfg, deps)
+		deps.Reports = report.New(st, clicks, func() time.Time { return reportDay }).On("sho.rt")
 	})
+	w.in = ingest.New(ingest.Config{Every: time.Millisecond}, st, clicks, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = w.in.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done; _ = clicks.Close() })
+	return w
 }
 
 const (
@@ -84,259 +82,254 @@ func (w *clickWorld) click(id, at string, host byte, change func(*click.Event)) 
 func bot(e *click.Event) { e.UserAgent = crawler }
 
 func TestAnalytics_shapes_and_figures(t *testing.T) {
-	withClicks(t, func(t *testing.T, w *clickWorld) {
-		id := w.create("camp-1")
-		w.click(id, "2026-03-08T04:30:00Z", 1, nil) // 7 March in New York, standard time
-		w.click(id, "2026-03-09T03:30:00Z", 1, nil) // 8 March in New York, because of daylight saving time
-		w.click(id, "2026-03-09T04:30:00Z", 2, func(e *click.Event) {
-			e.UserAgent, e.Referer, e.UTM = chrome, "https://news.example/", link.UTM{Source: "mail", Campaign: "=cmd()"}
-		})
-		w.click(id, "2026-03-11T23:59:59Z", 3, nil)
-		w.click(id, "2026-03-10T00:00:00Z", 9, bot)
-		w.click(id, "2026-02-10T00:00:00Z", 1, nil) // the first day of the 30 that end on 11 March
-		w.click(id, "2026-02-09T23:59:59Z", 1, nil) // before these 30 days
-
-		r := w.do("GET", "/api/analytics/urls/"+id, "", as(w.ann)).want(200)
-		r.has("", "overview", "totalClicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "timeSeries", "countries", "regions", "cities", "browsers", "operatingSystems", "devices", "referers",
-			"utmSources", "utmMediums", "utmCampaigns", "utmTerms", "utmContents", "languages", "sites")
-		r.has("overview", "totalClicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "averageClicksPerDay", "growthRate").has("timeSeries.0", "date", "clicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error")
-		r.has("browsers.0", "name", "clicks", "percentage").has("referers.0", "referer", "clicks", "percentage").has("utmSources.0", "value", "clicks", "percentage")
-		for path, want := range map[string]any{
-			"totalClicks": 5.0, "uniqueVisitors": 3.0, "overview.totalClicks": 5.0, "overview.averageClicksPerDay": 0.17, "overview.growthRate": 400.0,
-			"timeSeries.0.date": "2026-02-10", "timeSeries.0.clicks": 1.0, "timeSeries.1.clicks": 0.0, "timeSeries.29.date": "2026-03-11", "timeSeries.30": nil,
-			"countries.0.name": "Unknown", "countries.0.percentage": 100.0, "browsers.0.name": "Safari", "browsers.0.clicks": 4.0, "browsers.1.percentage": 20.0,
-			"devices.0.name": "MOBILE", "operatingSystems.1.name": "Windows", "referers.0.referer": "Direct", "referers.1.referer": "https://news.example/",
-			"utmSources.0.value": "mail", "utmSources.1": nil, "utmMediums.0": nil,
-		} {
-			if got := r.at(path); got != want {
-				t.Errorf("%s is %v, want %v", path, got, want)
-			}
-		}
-		r = w.do("GET", "/api/analytics/urls/"+id+"?timezone=America/New_York&startDate=2026-03-07&endDate=2026-03-09&includeBots=true", "", as(w.ann)).want(200)
-		var days []float64
-		for i := range 3 {
-			days = append(days, r.num(fmt.Sprintf("timeSeries.%d.clicks", i)))
-		}
-		if !slices.Equal(days, []float64{1, 1, 2}) || r.num("totalClicks") != 4 {
-			t.Errorf("days in New York: %v of %v, want 1 1 2 of 4", days, r.num("totalClicks"))
-		}
-
-		r = w.do("GET", "/api/analytics/urls/"+id+"/bots", "", as(w.ann)).want(200).has("", "totalBotClicks", "botPercentage", "botTypes").has("botTypes.0", "botName", "clicks", "percentage")
-		if r.num("totalBotClicks") != 1 || r.num("botPercentage") != 16.7 || r.str("botTypes.0.botName") != "Googlebot" || r.num("botTypes.0.percentage") != 100 {
-			t.Error(r.text)
-		}
-		for _, path := range []string{"recent-clicks", "clicks/recent"} {
-			r = w.do("GET", "/api/analytics/urls/"+id+"/"+path+"?limit=2", "", as(w.ann)).want(200).has("", "clicks", "total")
-			r.has("clicks.0", "id", "timestamp", "createdAt", "ip", "ipAddress", "country", "region", "city", "device", "os", "browser", "referer", "isBot", "botName",
-				"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "variantId", "routingRuleId")
-			if r.num("total") != 6 || r.str("clicks.0.timestamp") != "2026-03-11T23:59:59.000Z" || r.str("clicks.0.ip") != "192.0.2.3" || r.str("clicks.1.utmSource") != "mail" || r.at("clicks.2") != nil {
-				t.Error(r.text)
-			}
-		}
-		if r := w.do("GET", "/api/analytics/urls/"+id+"/recent-clicks?includeBots=true", "", as(w.ann)).want(200); r.num("total") != 7 {
-			t.Error(r.text)
-		}
+	w := newClickWorld(t, usual(t))
+	id := w.create("camp-1")
+	w.click(id, "2026-03-08T04:30:00Z", 1, nil) // 7 March in New York, standard time
+	w.click(id, "2026-03-09T03:30:00Z", 1, nil) // 8 March in New York, because of daylight saving time
+	w.click(id, "2026-03-09T04:30:00Z", 2, func(e *click.Event) {
+		e.UserAgent, e.Referer, e.UTM = chrome, "https://news.example/", link.UTM{Source: "mail", Campaign: "=cmd()"}
 	})
+	w.click(id, "2026-03-11T23:59:59Z", 3, nil)
+	w.click(id, "2026-03-10T00:00:00Z", 9, bot)
+	w.click(id, "2026-02-10T00:00:00Z", 1, nil) // the first day of the 30 that end on 11 March
+	w.click(id, "2026-02-09T23:59:59Z", 1, nil) // before these 30 days
+
+	r := w.do("GET", "/api/analytics/urls/"+id, "", as(w.ann)).want(200)
+	r.has("", "overview", "totalClicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "timeSeries", "countries", "regions", "cities", "browsers", "operatingSystems", "devices", "referers",
+		"utmSources", "utmMediums", "utmCampaigns", "utmTerms", "utmContents", "languages", "sites")
+	r.has("overview", "totalClicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "averageClicksPerDay", "growthRate").has("timeSeries.0", "date", "clicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error")
+	r.has("browsers.0", "name", "clicks", "percentage").has("referers.0", "referer", "clicks", "percentage").has("utmSources.0", "value", "clicks", "percentage")
+	for path, want := range map[string]any{
+		"totalClicks": 5.0, "uniqueVisitors": 3.0, "overview.totalClicks": 5.0, "overview.averageClicksPerDay": 0.17, "overview.growthRate": 400.0,
+		"timeSeries.0.date": "2026-02-10", "timeSeries.0.clicks": 1.0, "timeSeries.1.clicks": 0.0, "timeSeries.29.date": "2026-03-11", "timeSeries.30": nil,
+		"countries.0.name": "Unknown", "countries.0.percentage": 100.0, "browsers.0.name": "Safari", "browsers.0.clicks": 4.0, "browsers.1.percentage": 20.0,
+		"devices.0.name": "MOBILE", "operatingSystems.1.name": "Windows", "referers.0.referer": "Direct", "referers.1.referer": "https://news.example/",
+		"utmSources.0.value": "mail", "utmSources.1": nil, "utmMediums.0": nil,
+	} {
+		if got := r.at(path); got != want {
+			t.Errorf("%s is %v, want %v", path, got, want)
+		}
+	}
+	r = w.do("GET", "/api/analytics/urls/"+id+"?timezone=America/New_York&startDate=2026-03-07&endDate=2026-03-09&includeBots=true", "", as(w.ann)).want(200)
+	var days []float64
+	for i := range 3 {
+		days = append(days, r.num(fmt.Sprintf("timeSeries.%d.clicks", i)))
+	}
+	if !slices.Equal(days, []float64{1, 1, 2}) || r.num("totalClicks") != 4 {
+		t.Errorf("days in New York: %v of %v, want 1 1 2 of 4", days, r.num("totalClicks"))
+	}
+
+	r = w.do("GET", "/api/analytics/urls/"+id+"/bots", "", as(w.ann)).want(200).has("", "totalBotClicks", "botPercentage", "botTypes").has("botTypes.0", "botName", "clicks", "percentage")
+	if r.num("totalBotClicks") != 1 || r.num("botPercentage") != 16.7 || r.str("botTypes.0.botName") != "Googlebot" || r.num("botTypes.0.percentage") != 100 {
+		t.Error(r.text)
+	}
+	for _, path := range []string{"recent-clicks", "clicks/recent"} {
+		r = w.do("GET", "/api/analytics/urls/"+id+"/"+path+"?limit=2", "", as(w.ann)).want(200).has("", "clicks", "total")
+		r.has("clicks.0", "id", "timestamp", "createdAt", "ip", "ipAddress", "country", "region", "city", "device", "os", "browser", "referer", "isBot", "botName",
+			"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "variantId", "routingRuleId")
+		if r.num("total") != 6 || r.str("clicks.0.timestamp") != "2026-03-11T23:59:59.000Z" || r.str("clicks.0.ip") != "192.0.2.3" || r.str("clicks.1.utmSource") != "mail" || r.at("clicks.2") != nil {
+			t.Error(r.text)
+		}
+	}
+	if r := w.do("GET", "/api/analytics/urls/"+id+"/recent-clicks?includeBots=true", "", as(w.ann)).want(200); r.num("total") != 7 {
+		t.Error(r.text)
+	}
 }
 
 // All figures for the same clicks must agree, also after a link was deleted.
 func TestAnalytics_figures_agree(t *testing.T) {
-	withClicks(t, func(t *testing.T, w *clickWorld) {
-		kept, gone := w.create("kept"), w.create("gone")
-		other := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"bobs"}`, as(w.bob)).want(201).str("id")
-		for i := range 60 {
-			at := reportDay.Add(-time.Duration(i*i) * 11 * time.Minute).Format(time.RFC3339)
-			w.click([]string{kept, kept, gone, other}[i%4], at, byte(i), func(e *click.Event) {
-				if i%7 == 0 {
-					bot(e)
-				}
-			})
-		}
-		testkit.Eventually(w.t, "the counter", func() bool {
-			return w.do("GET", "/api/urls/"+kept, "", as(w.ann)).num("clickCount") == w.do("GET", "/api/analytics/urls/"+kept, "", as(w.ann)).num("totalClicks")
+	w := newClickWorld(t, usual(t))
+	kept, gone := w.create("kept"), w.create("gone")
+	other := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"bobs"}`, as(w.bob)).want(201).str("id")
+	for i := range 60 {
+		at := reportDay.Add(-time.Duration(i*i) * 11 * time.Minute).Format(time.RFC3339)
+		w.click([]string{kept, kept, gone, other}[i%4], at, byte(i), func(e *click.Event) {
+			if i%7 == 0 {
+				bot(e)
+			}
 		})
-		check := func(path, exported, token string) float64 {
-			t.Helper()
-			r := w.do("GET", path, "", as(token)).want(200)
-			sum := 0.0
-			for i := range 30 {
-				sum += r.num(fmt.Sprintf("timeSeries.%d.clicks", i))
-			}
-			var file struct {
-				Summary struct{ TotalClicks float64 }
-				Data    []struct{ Clicks float64 }
-				Clicks  []any
-			}
-			w.ok(json.Unmarshal([]byte(w.do("GET", exported+"?format=json&includeClicks=true", "", as(token)).want(200).text), &file))
-			data := 0.0
-			for _, d := range file.Data {
-				data += d.Clicks
-			}
-			total := r.num("totalClicks")
-			if total == 0 || r.num("overview.totalClicks") != total || sum != total || file.Summary.TotalClicks != total || data != total || float64(len(file.Clicks)) != total {
-				t.Errorf("%s: total %v, days %v, export %v, its days %v, its records %d", path, total, sum, file.Summary.TotalClicks, data, len(file.Clicks))
-			}
-			return total
-		}
-		one := check("/api/analytics/urls/"+kept, "/api/analytics/urls/"+kept+"/export", w.ann)
-		if n := w.do("GET", "/api/analytics/urls/"+kept+"/recent-clicks", "", as(w.ann)).num("total"); n != one {
-			t.Errorf("recent clicks: %v, want %v", n, one)
-		}
-		if n := w.do("GET", "/api/analytics/top-urls", "", as(w.ann)).num("0.clickCount"); n != one {
-			t.Errorf("top URLs: %v, want %v", n, one)
-		}
-		before := check("/api/analytics/overview", "/api/analytics/export", w.ann)
-		w.do("DELETE", "/api/urls/"+gone, "", as(w.ann)).want(204)
-		r := w.do("GET", "/api/analytics/overview", "", as(w.ann)).want(200).has("topUrls.0", "id", "domain", "slug", "title", "clicks")
-		if r.num("totalClicks") != before || r.num("totalUrls") != 1 || r.num("topUrls.0.clicks") != one || r.at("topUrls.1") != nil {
-			t.Errorf("after a deletion: %s", r.text)
-		}
-		if all, bobs := check("/api/analytics/overview", "/api/analytics/export", w.root), check("/api/analytics/overview", "/api/analytics/export", w.bob); all != before+bobs {
-			t.Errorf("the administrator sees %v clicks, the users see %v and %v", all, before, bobs)
-		}
-		for _, query := range []string{"", "?timeRange=last_365_days", "?includeBots=true"} {
-			r := w.do("GET", "/api/analytics/top-urls"+query, "", as(w.root)).want(200).has("0", "id", "domain", "slug", "shortUrl", "title", "originalUrl", "clickCount", "status", "createdAt")
-			if r.str("0.slug") != "kept" || r.str("1.slug") != "bobs" || r.at("2") != nil {
-				t.Error(r.text)
-			}
-		}
+	}
+	testkit.Eventually(w.t, "the counter", func() bool {
+		return w.do("GET", "/api/urls/"+kept, "", as(w.ann)).num("clickCount") == w.do("GET", "/api/analytics/urls/"+kept, "", as(w.ann)).num("totalClicks")
 	})
+	check := func(path, exported, token string) float64 {
+		t.Helper()
+		r := w.do("GET", path, "", as(token)).want(200)
+		sum := 0.0
+		for i := range 30 {
+			sum += r.num(fmt.Sprintf("timeSeries.%d.clicks", i))
+		}
+		var file struct {
+			Summary struct{ TotalClicks float64 }
+			Data    []struct{ Clicks float64 }
+			Clicks  []any
+		}
+		w.ok(json.Unmarshal([]byte(w.do("GET", exported+"?format=json&includeClicks=true", "", as(token)).want(200).text), &file))
+		data := 0.0
+		for _, d := range file.Data {
+			data += d.Clicks
+		}
+		total := r.num("totalClicks")
+		if total == 0 || r.num("overview.totalClicks") != total || sum != total || file.Summary.TotalClicks != total || data != total || float64(len(file.Clicks)) != total {
+			t.Errorf("%s: total %v, days %v, export %v, its days %v, its records %d", path, total, sum, file.Summary.TotalClicks, data, len(file.Clicks))
+		}
+		return total
+	}
+	one := check("/api/analytics/urls/"+kept, "/api/analytics/urls/"+kept+"/export", w.ann)
+	if n := w.do("GET", "/api/analytics/urls/"+kept+"/recent-clicks", "", as(w.ann)).num("total"); n != one {
+		t.Errorf("recent clicks: %v, want %v", n, one)
+	}
+	if n := w.do("GET", "/api/analytics/top-urls", "", as(w.ann)).num("0.clickCount"); n != one {
+		t.Errorf("top URLs: %v, want %v", n, one)
+	}
+	before := check("/api/analytics/overview", "/api/analytics/export", w.ann)
+	w.do("DELETE", "/api/urls/"+gone, "", as(w.ann)).want(204)
+	r := w.do("GET", "/api/analytics/overview", "", as(w.ann)).want(200).has("topUrls.0", "id", "domain", "slug", "title", "clicks")
+	if r.num("totalClicks") != before || r.num("totalUrls") != 1 || r.num("topUrls.0.clicks") != one || r.at("topUrls.1") != nil {
+		t.Errorf("after a deletion: %s", r.text)
+	}
+	if all, bobs := check("/api/analytics/overview", "/api/analytics/export", w.root), check("/api/analytics/overview", "/api/analytics/export", w.bob); all != before+bobs {
+		t.Errorf("the administrator sees %v clicks, the users see %v and %v", all, before, bobs)
+	}
+	for _, query := range []string{"", "?timeRange=last_365_days", "?includeBots=true"} {
+		r := w.do("GET", "/api/analytics/top-urls"+query, "", as(w.root)).want(200).has("0", "id", "domain", "slug", "shortUrl", "title", "originalUrl", "clickCount", "status", "createdAt")
+		if r.str("0.slug") != "kept" || r.str("1.slug") != "bobs" || r.at("2") != nil {
+			t.Error(r.text)
+		}
+	}
 }
 
 func TestAnalytics_tests_and_routing(t *testing.T) {
-	withClicks(t, func(t *testing.T, w *clickWorld) {
-		id := w.create("tested")
-		var variants []string
-		for _, name := range []string{"a", "b"} {
-			variants = append(variants, w.do("POST", "/api/urls/"+id+"/variants", `{"name":"`+name+`","targetUrl":"https://example.com/`+name+`","weight":30}`, as(w.ann)).want(201).str("id"))
-		}
-		rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"mobile","targetUrl":"https://m.example.com","conditions":{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}}`, as(w.ann)).want(201).str("id")
-		idOf := func(text string) link.ID { return link.ID(uuid.MustParse(text)) }
-		for i := range 8 {
-			w.click(id, "2026-03-10T12:00:00Z", byte(i%3), func(e *click.Event) {
-				switch {
-				case i < 3:
-					e.Variant = idOf(variants[0])
-				case i < 4:
-					e.Variant = idOf(variants[1])
-				case i < 6:
-					e.Rule = idOf(rule)
-				case i == 6:
-					e.Rule = idOf(rule)
-					bot(e)
-				}
-			})
-		}
-		for _, path := range []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"} {
-			r := w.do("GET", path, "", as(w.ann)).want(200).has("", "tests", "totalAbTestUrls", "totalTestClicks", "controlGroupClicks", "variantClicks", "controlGroupPercentage", "variantPercentage", "topPerformingVariants").
-				has("tests.0", "urlId", "domain", "slug", "totalClicks", "startDate", "variants").
-				has("tests.0.variants.0", "id", "name", "clicks", "percentage", "actualPercentage", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "weight")
-			if r.num("totalAbTestUrls") != 1 || r.num("totalTestClicks") != 4 || r.num("tests.0.variants.0.clicks") != 3 || r.num("tests.0.variants.0.percentage") != 75 ||
-				r.num("tests.0.variants.0.uniqueVisitors") != 3 || r.num("tests.0.variants.1.actualPercentage") != 25 || r.num("tests.0.variants.1.weight") != 30 {
-				t.Error(r.text)
+	w := newClickWorld(t, usual(t))
+	id := w.create("tested")
+	var variants []string
+	for _, name := range []string{"a", "b"} {
+		variants = append(variants, w.do("POST", "/api/urls/"+id+"/variants", `{"name":"`+name+`","targetUrl":"https://example.com/`+name+`","weight":30}`, as(w.ann)).want(201).str("id"))
+	}
+	rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"mobile","targetUrl":"https://m.example.com","conditions":{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}}`, as(w.ann)).want(201).str("id")
+	idOf := func(text string) link.ID { return link.ID(uuid.MustParse(text)) }
+	for i := range 8 {
+		w.click(id, "2026-03-10T12:00:00Z", byte(i%3), func(e *click.Event) {
+			switch {
+			case i < 3:
+				e.Variant = idOf(variants[0])
+			case i < 4:
+				e.Variant = idOf(variants[1])
+			case i < 6:
+				e.Rule = idOf(rule)
+			case i == 6:
+				e.Rule = idOf(rule)
+				bot(e)
 			}
-		}
-		if r := w.do("GET", "/api/analytics/urls/"+id+"/ab-test", "", as(w.ann)).want(200); r.str("urlId") != id || r.num("totalClicks") != 4 {
+		})
+	}
+	for _, path := range []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"} {
+		r := w.do("GET", path, "", as(w.ann)).want(200).has("", "tests", "totalAbTestUrls", "totalTestClicks", "controlGroupClicks", "variantClicks", "controlGroupPercentage", "variantPercentage", "topPerformingVariants").
+			has("tests.0", "urlId", "domain", "slug", "totalClicks", "startDate", "variants").
+			has("tests.0.variants.0", "id", "name", "clicks", "percentage", "actualPercentage", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "weight")
+		if r.num("totalAbTestUrls") != 1 || r.num("totalTestClicks") != 4 || r.num("tests.0.variants.0.clicks") != 3 || r.num("tests.0.variants.0.percentage") != 75 ||
+			r.num("tests.0.variants.0.uniqueVisitors") != 3 || r.num("tests.0.variants.1.actualPercentage") != 25 || r.num("tests.0.variants.1.weight") != 30 {
 			t.Error(r.text)
 		}
-		if r := w.do("GET", "/api/analytics/ab-tests", "", as(w.bob)).want(200); r.num("totalAbTestUrls") != 0 || r.at("tests") == nil {
-			t.Error(r.text)
-		}
-		r := w.do("GET", "/api/analytics/urls/"+id+"/routing", "", as(w.ann)).want(200).has("", "urlId", "isSmartRouting", "totalMatches", "totalClicks", "matchRate", "rules", "timeSeries", "geoDistribution", "deviceDistribution").
-			has("rules.0", "ruleId", "ruleName", "targetUrl", "matchCount", "matchPercentage", "isActive").has("timeSeries.0", "date", "ruleId", "ruleName", "matches")
-		if r.num("totalMatches") != 2 || r.num("totalClicks") != 7 || r.num("matchRate") != 28.6 || r.num("rules.0.matchCount") != 2 || r.at("isSmartRouting") != true ||
-			r.str("timeSeries.0.date") != "2026-03-10" || r.num("timeSeries.0.matches") != 2 || r.str("deviceDistribution.0.name") != "MOBILE" {
-			t.Error(r.text)
-		}
-	})
+	}
+	if r := w.do("GET", "/api/analytics/urls/"+id+"/ab-test", "", as(w.ann)).want(200); r.str("urlId") != id || r.num("totalClicks") != 4 {
+		t.Error(r.text)
+	}
+	if r := w.do("GET", "/api/analytics/ab-tests", "", as(w.bob)).want(200); r.num("totalAbTestUrls") != 0 || r.at("tests") == nil {
+		t.Error(r.text)
+	}
+	r := w.do("GET", "/api/analytics/urls/"+id+"/routing", "", as(w.ann)).want(200).has("", "urlId", "isSmartRouting", "totalMatches", "totalClicks", "matchRate", "rules", "timeSeries", "geoDistribution", "deviceDistribution").
+		has("rules.0", "ruleId", "ruleName", "targetUrl", "matchCount", "matchPercentage", "isActive").has("timeSeries.0", "date", "ruleId", "ruleName", "matches")
+	if r.num("totalMatches") != 2 || r.num("totalClicks") != 7 || r.num("matchRate") != 28.6 || r.num("rules.0.matchCount") != 2 || r.at("isSmartRouting") != true ||
+		r.str("timeSeries.0.date") != "2026-03-10" || r.num("timeSeries.0.matches") != 2 || r.str("deviceDistribution.0.name") != "MOBILE" {
+		t.Error(r.text)
+	}
 }
 
 func TestAnalytics_exports(t *testing.T) {
-	withClicks(t, func(t *testing.T, w *clickWorld) {
-		id := w.create("camp-1")
-		w.click(id, "2026-03-09T04:30:00Z", 2, func(e *click.Event) {
-			e.Referer, e.UTM = `@evil,"quoted"`, link.UTM{Source: "=1+1", Medium: "a\nb"}
-		})
-		r := w.do("GET", "/api/analytics/urls/"+id+"/export?startDate=2026-03-01&endDate=2026-03-10&includeClicks=true", "", as(w.ann)).want(200)
-		if got := r.Header.Get("Content-Disposition"); got != `attachment; filename="analytics_camp-1_2026-03-01_2026-03-10.csv"` {
-			t.Error(got)
-		}
-		if got := r.Header.Get("Content-Type"); got != "text/csv; charset=utf-8" {
-			t.Error(got)
-		}
-		text, marked := strings.CutPrefix(r.text, "\uFEFF")
-		if !marked || !strings.HasPrefix(text, "# Export Time: ") || !strings.Contains(text, "# Date Range: 2026-03-01 to 2026-03-10\r\n# URL Slug: camp-1\r\n") {
-			t.Error(text)
-		}
-		reader := csv.NewReader(strings.NewReader(text))
-		reader.Comment, reader.FieldsPerRecord = '#', -1
-		rows, err := reader.ReadAll()
-		w.ok(err)
-		has := func(cells ...string) {
-			t.Helper()
-			if !slices.ContainsFunc(rows, func(row []string) bool { return slices.Equal(row[:min(len(row), len(cells))], cells) }) {
-				t.Errorf("no row %q in\n%s", cells, text)
-			}
-		}
-		for _, title := range []string{"Overview", "Daily Clicks", "Top Countries", "Browsers", "Operating Systems", "Devices", "Referrers", "UTM Sources", "UTM Mediums", "UTM Campaigns", "Click Records"} {
-			has(title)
-		}
-		has("Metric", "Value")
-		has("Total Clicks", "1")
-		has("2026-03-09", "1", "1")
-		has("2026-03-10", "0", "0")
-		has(`'@evil,"quoted"`, "1", "100")
-		has("'=1+1", "1", "100")
-		has("a\nb", "1", "100")
-		for _, row := range rows {
-			for _, cell := range row {
-				if cell != "" && strings.ContainsRune("=+-@\t", rune(cell[0])) {
-					t.Errorf("a spreadsheet would evaluate %q as a formula", cell)
-				}
-			}
-		}
-		r = w.do("GET", "/api/analytics/export?format=json&timeRange=last_7_days", "", as(w.ann)).want(200).has("", "exportDate", "dateRange", "urlSlug", "urlDomain", "summary", "data")
-		if r.str("dateRange.start") != "2026-03-05" || r.str("dateRange.end") != "2026-03-11" || r.at("urlSlug") != nil || r.num("data.4.clicks") != 1 ||
-			!strings.Contains(r.Header.Get("Content-Disposition"), `"analytics_all_2026-03-05_2026-03-11.json"`) {
-			t.Error(r.text)
-		}
-		r = w.do("GET", "/api/analytics/export?format=json&includeClicks=true&urlId="+id, "", as(w.ann)).want(200).has("", "exportDate", "dateRange", "urlSlug", "urlDomain", "summary", "data", "clicks")
-		if r.str("urlSlug") != "camp-1" || r.str("clicks.0.utmSource") != "=1+1" {
-			t.Error(r.text)
-		}
-		w.do("GET", "/api/analytics/export?format=xml", "", as(w.ann)).want(400)
+	w := newClickWorld(t, usual(t))
+	id := w.create("camp-1")
+	w.click(id, "2026-03-09T04:30:00Z", 2, func(e *click.Event) {
+		e.Referer, e.UTM = `@evil,"quoted"`, link.UTM{Source: "=1+1", Medium: "a\nb"}
 	})
+	r := w.do("GET", "/api/analytics/urls/"+id+"/export?startDate=2026-03-01&endDate=2026-03-10&includeClicks=true", "", as(w.ann)).want(200)
+	if got := r.Header.Get("Content-Disposition"); got != `attachment; filename="analytics_camp-1_2026-03-01_2026-03-10.csv"` {
+		t.Error(got)
+	}
+	if got := r.Header.Get("Content-Type"); got != "text/csv; charset=utf-8" {
+		t.Error(got)
+	}
+	text, marked := strings.CutPrefix(r.text, "\uFEFF")
+	if !marked || !strings.HasPrefix(text, "# Export Time: ") || !strings.Contains(text, "# Date Range: 2026-03-01 to 2026-03-10\r\n# URL Slug: camp-1\r\n") {
+		t.Error(text)
+	}
+	reader := csv.NewReader(strings.NewReader(text))
+	reader.Comment, reader.FieldsPerRecord = '#', -1
+	rows, err := reader.ReadAll()
+	w.ok(err)
+	has := func(cells ...string) {
+		t.Helper()
+		if !slices.ContainsFunc(rows, func(row []string) bool { return slices.Equal(row[:min(len(row), len(cells))], cells) }) {
+			t.Errorf("no row %q in\n%s", cells, text)
+		}
+	}
+	for _, title := range []string{"Overview", "Daily Clicks", "Top Countries", "Browsers", "Operating Systems", "Devices", "Referrers", "UTM Sources", "UTM Mediums", "UTM Campaigns", "Click Records"} {
+		has(title)
+	}
+	has("Metric", "Value")
+	has("Total Clicks", "1")
+	has("2026-03-09", "1", "1")
+	has("2026-03-10", "0", "0")
+	has(`'@evil,"quoted"`, "1", "100")
+	has("'=1+1", "1", "100")
+	has("a\nb", "1", "100")
+	for _, row := range rows {
+		for _, cell := range row {
+			if cell != "" && strings.ContainsRune("=+-@\t", rune(cell[0])) {
+				t.Errorf("a spreadsheet would evaluate %q as a formula", cell)
+			}
+		}
+	}
+	r = w.do("GET", "/api/analytics/export?format=json&timeRange=last_7_days", "", as(w.ann)).want(200).has("", "exportDate", "dateRange", "urlSlug", "urlDomain", "summary", "data")
+	if r.str("dateRange.start") != "2026-03-05" || r.str("dateRange.end") != "2026-03-11" || r.at("urlSlug") != nil || r.num("data.4.clicks") != 1 ||
+		!strings.Contains(r.Header.Get("Content-Disposition"), `"analytics_all_2026-03-05_2026-03-11.json"`) {
+		t.Error(r.text)
+	}
+	r = w.do("GET", "/api/analytics/export?format=json&includeClicks=true&urlId="+id, "", as(w.ann)).want(200).has("", "exportDate", "dateRange", "urlSlug", "urlDomain", "summary", "data", "clicks")
+	if r.str("urlSlug") != "camp-1" || r.str("clicks.0.utmSource") != "=1+1" {
+		t.Error(r.text)
+	}
+	w.do("GET", "/api/analytics/export?format=xml", "", as(w.ann)).want(400)
 }
 
 func TestAnalytics_refusals(t *testing.T) {
-	withClicks(t, func(t *testing.T, w *clickWorld) {
-		id := w.create("mine")
-		for _, path := range []string{"", "/recent-clicks", "/clicks/recent", "/bots", "/ab-test", "/routing", "/export"} {
-			w.do("GET", "/api/analytics/urls/"+id+path, "", as(w.bob)).want(404)
-			w.do("GET", "/api/analytics/urls/"+store.NewID()+path, "", as(w.ann)).want(404)
-			w.do("GET", "/api/analytics/urls/nonsense"+path, "", as(w.ann)).want(404)
-			w.do("GET", "/api/analytics/urls/"+id+path, "", as(w.root)).want(200)
-			w.do("GET", "/api/analytics/urls/"+id+path, "").want(401)
+	w := newClickWorld(t, usual(t))
+	id := w.create("mine")
+	for _, path := range []string{"", "/recent-clicks", "/clicks/recent", "/bots", "/ab-test", "/routing", "/export"} {
+		w.do("GET", "/api/analytics/urls/"+id+path, "", as(w.bob)).want(404)
+		w.do("GET", "/api/analytics/urls/"+store.NewID()+path, "", as(w.ann)).want(404)
+		w.do("GET", "/api/analytics/urls/nonsense"+path, "", as(w.ann)).want(404)
+		w.do("GET", "/api/analytics/urls/"+id+path, "", as(w.root)).want(200)
+		w.do("GET", "/api/analytics/urls/"+id+path, "").want(401)
+	}
+	w.do("GET", "/api/analytics/export?urlId="+id, "", as(w.bob)).want(404)
+	for query, field := range map[string]string{
+		"startDate=2026-03-10&endDate=2026-03-09": "endDate", "startDate=2025-01-01&endDate=2026-01-01": "endDate", "timezone=Mars/Olympus": "timezone", "timezone=Local": "timezone",
+		"startDate=yesterday": "startDate", "endDate=2026-02-30": "endDate", "timeRange=last_week": "timeRange",
+	} {
+		for _, path := range []string{"/overview", "/bots", "/ab-tests", "/export", "/top-urls", "/urls/" + id + "/recent-clicks", "/urls/" + id, "/urls/" + id + "/routing"} {
+			w.do("GET", "/api/analytics"+path+"?"+query, "", as(w.ann)).wantField(field)
 		}
-		w.do("GET", "/api/analytics/export?urlId="+id, "", as(w.bob)).want(404)
-		for query, field := range map[string]string{
-			"startDate=2026-03-10&endDate=2026-03-09": "endDate", "startDate=2025-01-01&endDate=2026-01-01": "endDate", "timezone=Mars/Olympus": "timezone", "timezone=Local": "timezone",
-			"startDate=yesterday": "startDate", "endDate=2026-02-30": "endDate", "timeRange=last_week": "timeRange",
-		} {
-			for _, path := range []string{"/overview", "/bots", "/ab-tests", "/export", "/top-urls", "/urls/" + id + "/recent-clicks", "/urls/" + id, "/urls/" + id + "/routing"} {
-				w.do("GET", "/api/analytics"+path+"?"+query, "", as(w.ann)).wantField(field)
-			}
-		}
-		for _, query := range []string{
-			"startDate=2025-01-01&endDate=2025-12-31", "startDate=2025-03-11T15:00:00Z&endDate=2026-03-11T15:00:00.000Z", "timeRange=last_365_days", "timeRange=custom", "timezone=Asia/Kathmandu",
-			"startDate=2026-03-10T23:00:00%2B08:00", "startDate=2026-03-10T23:00:00+08:00", "startDate=&endDate=", "unknown=1", "startDate=2200-01-01&endDate=2200-01-02", "endDate=1970-01-05",
-		} {
-			w.do("GET", "/api/analytics/overview?"+query, "", as(w.ann)).want(200)
-		}
-		for _, limit := range []string{"0", "101", "x"} {
-			w.do("GET", "/api/analytics/top-urls?limit="+limit, "", as(w.ann)).want(400)
-		}
-	})
+	}
+	for _, query := range []string{
+		"startDate=2025-01-01&endDate=2025-12-31", "startDate=2025-03-11T15:00:00Z&endDate=2026-03-11T15:00:00.000Z", "timeRange=last_365_days", "timeRange=custom", "timezone=Asia/Kathmandu",
+		"startDate=2026-03-10T23:00:00%2B08:00", "startDate=2026-03-10T23:00:00+08:00", "startDate=&endDate=", "unknown=1", "startDate=2200-01-01&endDate=2200-01-02", "endDate=1970-01-05",
+	} {
+		w.do("GET", "/api/analytics/overview?"+query, "", as(w.ann)).want(200)
+	}
+	for _, limit := range []string{"0", "101", "x"} {
+		w.do("GET", "/api/analytics/top-urls?limit="+limit, "", as(w.ann)).want(400)
+	}
 }
 
 // An export that fails halfway must not look complete.

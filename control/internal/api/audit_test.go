@@ -11,7 +11,7 @@ import (
 var auditNames = []string{"id", "userId", "user", "action", "entityType", "entityId", "entityName", "entityExists", "oldValue", "newValue", "ipAddress", "userAgent", "metadata", "createdAt"}
 
 func TestAuditLogs(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
+	eachWith(t, withLinks, func(t *testing.T, w *world) {
 		u := w.create("abc")
 		w.do("PUT", "/api/urls/"+u, `{"title":"x"}`, as(w.ann), with("X-Request-ID", "req-1"), with("User-Agent", "curl")).want(200)
 		w.do("POST", "/api/auth/login", `{"email":"nobody@example.com","password":"`+password+`"}`).want(401)
@@ -82,19 +82,18 @@ func TestAuditLogs(t *testing.T) {
 
 // A typing mistake in a filter must not look like an empty log.
 func TestAPI4_UnknownAuditAction(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		for query, field := range map[string]string{
-			"action=nonsense": "action", "action=user_login": "action", "action=USER_LOGIN%20": "action", "entityType=nonsense": "entityType", "entityType=URL": "entityType",
-		} {
-			r := w.do("GET", "/api/audit-logs?"+query, "", as(w.root)).wantField(field)
-			if r.at("errors.1") != nil || !strings.Contains(r.str("message"), "must be one of ") {
-				t.Error(r.text)
-			}
+	w := small(t, nil)
+	for query, field := range map[string]string{
+		"action=nonsense": "action", "action=user_login": "action", "action=USER_LOGIN%20": "action", "entityType=nonsense": "entityType", "entityType=URL": "entityType",
+	} {
+		r := w.do("GET", "/api/audit-logs?"+query, "", as(w.root)).wantField(field)
+		if r.at("errors.1") != nil || !strings.Contains(r.str("message"), "must be one of ") {
+			t.Error(r.text)
 		}
-		w.do("GET", "/api/audit-logs?action=x&entityType=y", "", as(w.root)).wantField("action", "entityType")
-		w.do("GET", "/api/audit-logs?action=x", "", as(w.ann)).want(403)
-		for _, query := range []string{"action=", "entityType=", "action=SETTINGS_UPDATED", "entityType=settings", "action=USER_LOGIN&entityType=user"} {
-			w.do("GET", "/api/audit-logs?"+query, "", as(w.root)).want(200)
-		}
-	})
+	}
+	w.do("GET", "/api/audit-logs?action=x&entityType=y", "", as(w.root)).wantField("action", "entityType")
+	w.do("GET", "/api/audit-logs?action=x", "", as(w.ann)).want(403)
+	for _, query := range []string{"action=", "entityType=", "action=SETTINGS_UPDATED", "entityType=settings", "action=USER_LOGIN&entityType=user"} {
+		w.do("GET", "/api/audit-logs?"+query, "", as(w.root)).want(200)
+	}
 }

@@ -68,49 +68,48 @@ func (r *reply) verdicts() string {
 const conversionsPath = "/api/conversions"
 
 func TestConversions(t *testing.T) {
-	eachWith(t, whole, func(t *testing.T, w *world) {
-		mine, hers := w.newLink(w.ann), w.newLink(w.bob)
-		good := w.clickID(mine, time.Hour, 1, conversionSecret)
-		altered := "B" + good[1:]
-		items := []struct{ json, verdict string }{
-			{`{"clickId":"` + good + `","name":"purchase","value":49.90,"currency":"eur","externalId":"1"}`, "accepted"},
-			{`{"clickId":"` + good + `","name":"purchase","externalId":"2"}`, "duplicate"},
-			{`{"clickId":"` + good + `","name":"renewal","externalId":"2","repeatable":true}`, "accepted"},
-			{`{"clickId":"` + good + `","name":"renewal","externalId":"3","repeatable":true}`, "accepted"},
-			{`{"clickId":"` + good + `","name":"renewal","externalId":"3","repeatable":true}`, "duplicate"},
-			{`{"clickId":"nonsense","name":"purchase"}`, "malformed:clickId"},
-			{`{"clickId":"` + altered + `","name":"purchase"}`, "forged:clickId"},
-			{`{"clickId":"` + w.clickID(mine, time.Hour, 1, bytes.Repeat([]byte("d"), 32)) + `","name":"purchase"}`, "forged:clickId"},
-			{`{"clickId":"` + w.clickID(hers, time.Hour, 1, conversionSecret) + `","name":"purchase"}`, "foreign:clickId"},
-			{`{"clickId":"` + w.clickID(mine, 91*24*time.Hour, 1, conversionSecret) + `","name":"purchase"}`, "expired:clickId"},
-			{`{"clickId":"` + good + `","name":"other","occurredAt":"2020-01-01T00:00:00Z"}`, "before_click:occurredAt"},
-			{`{"clickId":"` + good + `","name":"other","occurredAt":"2099-01-01T00:00:00Z"}`, "in_future:occurredAt"},
-			{`{"clickId":"` + good + `","name":"other","value":-1}`, "invalid:value"},
-			{`{"clickId":"` + good + `","name":"other","value":1e3}`, "invalid:value"},
-			{`{"clickId":"` + good + `","name":"other","value":1000000001}`, "invalid:value"},
-			{`{"clickId":"` + good + `","name":"other","currency":"QQQ"}`, "invalid:currency"},
-			{`{"clickId":"` + good + `"}`, "invalid:name"},
-		}
-		var list, want []string
-		for _, item := range items {
-			list, want = append(list, item.json), append(want, item.verdict)
-		}
-		r := w.do("POST", conversionsPath, "["+strings.Join(list, ",")+"]", as(w.ann)).want(202)
-		if got := r.verdicts(); got != strings.Join(want, " ") || r.num("accepted") != 3 || r.num("rejected") != 14 {
-			t.Errorf("verdicts\n%s, want\n%s\n%s", got, strings.Join(want, " "), r.text)
-		}
-		w.queue.mu.Lock()
-		defer w.queue.mu.Unlock()
-		if len(w.queue.carried) != 3 {
-			t.Fatalf("carried %+v", w.queue.carried)
-		}
-		c := w.queue.carried[0]
-		u, err := w.store.LinkByID(t.Context(), mine)
-		w.ok(err)
-		if c.Click.Link != u.Num || c.Workspace != u.Workspace || c.Value != 499_000 || c.Currency != "EUR" || c.ExternalID != "1" || c.Browser {
-			t.Errorf("the conversion %+v", c)
-		}
-	})
+	w := small(t, whole)
+	mine, hers := w.newLink(w.ann), w.newLink(w.bob)
+	good := w.clickID(mine, time.Hour, 1, conversionSecret)
+	altered := "B" + good[1:]
+	items := []struct{ json, verdict string }{
+		{`{"clickId":"` + good + `","name":"purchase","value":49.90,"currency":"eur","externalId":"1"}`, "accepted"},
+		{`{"clickId":"` + good + `","name":"purchase","externalId":"2"}`, "duplicate"},
+		{`{"clickId":"` + good + `","name":"renewal","externalId":"2","repeatable":true}`, "accepted"},
+		{`{"clickId":"` + good + `","name":"renewal","externalId":"3","repeatable":true}`, "accepted"},
+		{`{"clickId":"` + good + `","name":"renewal","externalId":"3","repeatable":true}`, "duplicate"},
+		{`{"clickId":"nonsense","name":"purchase"}`, "malformed:clickId"},
+		{`{"clickId":"` + altered + `","name":"purchase"}`, "forged:clickId"},
+		{`{"clickId":"` + w.clickID(mine, time.Hour, 1, bytes.Repeat([]byte("d"), 32)) + `","name":"purchase"}`, "forged:clickId"},
+		{`{"clickId":"` + w.clickID(hers, time.Hour, 1, conversionSecret) + `","name":"purchase"}`, "foreign:clickId"},
+		{`{"clickId":"` + w.clickID(mine, 91*24*time.Hour, 1, conversionSecret) + `","name":"purchase"}`, "expired:clickId"},
+		{`{"clickId":"` + good + `","name":"other","occurredAt":"2020-01-01T00:00:00Z"}`, "before_click:occurredAt"},
+		{`{"clickId":"` + good + `","name":"other","occurredAt":"2099-01-01T00:00:00Z"}`, "in_future:occurredAt"},
+		{`{"clickId":"` + good + `","name":"other","value":-1}`, "invalid:value"},
+		{`{"clickId":"` + good + `","name":"other","value":1e3}`, "invalid:value"},
+		{`{"clickId":"` + good + `","name":"other","value":1000000001}`, "invalid:value"},
+		{`{"clickId":"` + good + `","name":"other","currency":"QQQ"}`, "invalid:currency"},
+		{`{"clickId":"` + good + `"}`, "invalid:name"},
+	}
+	var list, want []string
+	for _, item := range items {
+		list, want = append(list, item.json), append(want, item.verdict)
+	}
+	r := w.do("POST", conversionsPath, "["+strings.Join(list, ",")+"]", as(w.ann)).want(202)
+	if got := r.verdicts(); got != strings.Join(want, " ") || r.num("accepted") != 3 || r.num("rejected") != 14 {
+		t.Errorf("verdicts\n%s, want\n%s\n%s", got, strings.Join(want, " "), r.text)
+	}
+	w.queue.mu.Lock()
+	defer w.queue.mu.Unlock()
+	if len(w.queue.carried) != 3 {
+		t.Fatalf("carried %+v", w.queue.carried)
+	}
+	c := w.queue.carried[0]
+	u, err := w.store.LinkByID(t.Context(), mine)
+	w.ok(err)
+	if c.Click.Link != u.Num || c.Workspace != u.Workspace || c.Value != 499_000 || c.Currency != "EUR" || c.ExternalID != "1" || c.Browser {
+		t.Errorf("the conversion %+v", c)
+	}
 }
 
 func TestConversions_forms_of_a_request(t *testing.T) {
@@ -178,38 +177,37 @@ func TestConversions_bad_requests(t *testing.T) {
 
 // A link has at most 50 names of conversions, also under concurrent requests.
 func TestConversions_goals(t *testing.T) {
-	eachWith(t, whole, func(t *testing.T, w *world) {
-		mine := w.newLink(w.ann)
-		id := w.clickID(mine, time.Hour, 1, conversionSecret)
-		send := func(from, to int) (accepted int) {
-			var list []string
-			for i := from; i < to; i++ {
-				list = append(list, fmt.Sprintf(`{"clickId":%q,"name":"goal %d"}`, id, i))
-			}
-			r := w.do("POST", conversionsPath, "["+strings.Join(list, ",")+"]", as(w.ann)).want(202)
-			if n := strings.Count(r.text, `"too_many_goals"`); n != int(r.num("rejected")) {
-				t.Errorf("other verdicts: %s", r.text)
-			}
-			return int(r.num("accepted"))
+	w := small(t, whole)
+	mine := w.newLink(w.ann)
+	id := w.clickID(mine, time.Hour, 1, conversionSecret)
+	send := func(from, to int) (accepted int) {
+		var list []string
+		for i := from; i < to; i++ {
+			list = append(list, fmt.Sprintf(`{"clickId":%q,"name":"goal %d"}`, id, i))
 		}
-		if n := send(0, 40); n != 40 {
-			t.Errorf("%d of 40 names", n)
+		r := w.do("POST", conversionsPath, "["+strings.Join(list, ",")+"]", as(w.ann)).want(202)
+		if n := strings.Count(r.text, `"too_many_goals"`); n != int(r.num("rejected")) {
+			t.Errorf("other verdicts: %s", r.text)
 		}
-		var sum sync.Map
-		var work sync.WaitGroup
-		for i := range 4 {
-			work.Go(func() { sum.Store(i, send(40+5*i, 45+5*i)) })
-		}
-		work.Wait()
-		total := 0
-		sum.Range(func(_, n any) bool { total += n.(int); return true })
-		if total != 10 {
-			t.Errorf("%d more names, want 10", total)
-		}
-		if n := send(0, 1); n != 1 { // a new click or a known name needs no room
-			t.Error("a known name was refused")
-		}
-	})
+		return int(r.num("accepted"))
+	}
+	if n := send(0, 40); n != 40 {
+		t.Errorf("%d of 40 names", n)
+	}
+	var sum sync.Map
+	var work sync.WaitGroup
+	for i := range 4 {
+		work.Go(func() { sum.Store(i, send(40+5*i, 45+5*i)) })
+	}
+	work.Wait()
+	total := 0
+	sum.Range(func(_, n any) bool { total += n.(int); return true })
+	if total != 10 {
+		t.Errorf("%d more names, want 10", total)
+	}
+	if n := send(0, 1); n != 1 { // a new click or a known name needs no room
+		t.Error("a known name was refused")
+	}
 }
 
 func TestConversions_queue_down(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -124,36 +123,28 @@ func TestDeleteWorkspace(t *testing.T) {
 // A user with many links is deleted, and the links are moved or deleted, without a time-out.
 func TestDeleteUser_with_many_links(t *testing.T) {
 	const links = 11_000 // more than one transaction takes
-	eachWith(t, teams, func(t *testing.T, w *world) {
-		numbers := `generate_series(CAST(? AS INTEGER), CAST(? AS INTEGER)) AS n`
-		if !w.store.Shared() {
-			numbers = `(WITH RECURSIVE c (n) AS (SELECT ? UNION ALL SELECT n + 1 FROM c WHERE n < ?) SELECT n FROM c) AS n`
-		}
-		for _, who := range []string{w.annID, w.bobID} {
-			for from := 0; from < links; from += 5000 {
-				w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-					_, err := tx.Exec(t.Context(), `INSERT INTO urls (id, user_id, workspace_num, slug, original_url, search_text, created_at, updated_at)
+	w := small(t, teams)
+	numbers := `generate_series(CAST(? AS INTEGER), CAST(? AS INTEGER)) AS n`
+	if !w.store.Shared() {
+		numbers = `(WITH RECURSIVE c (n) AS (SELECT ? UNION ALL SELECT n + 1 FROM c WHERE n < ?) SELECT n FROM c) AS n`
+	}
+	for _, who := range []string{w.annID, w.bobID} {
+		for from := 0; from < links; from += 5000 {
+			w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
+				_, err := tx.Exec(t.Context(), `INSERT INTO urls (id, user_id, workspace_num, slug, original_url, search_text, created_at, updated_at)
 						SELECT CAST(? AS TEXT) || '-' || n, CAST(? AS TEXT), (SELECT num FROM users WHERE id = ?), 's-' || CAST(? AS TEXT) || n, 'https://example.com/', '', 1, 1 FROM `+numbers,
-						who, who, who, who, from+1, min(from+5000, links))
-					return err
-				}))
-			}
+					who, who, who, who, from+1, min(from+5000, links))
+				return err
+			}))
 		}
-		began := time.Now()
-		lap := func(what string) {
-			t.Logf("%s: %v", what, time.Since(began))
-			began = time.Now()
-		}
-		w.do("DELETE", "/api/users/"+w.annID, "", as(w.root)).counts(1, links, 0)
-		w.do("DELETE", "/api/users/"+w.annID+"?transferTo="+w.bobID, "", as(w.root)).want(200)
-		lap(fmt.Sprintf("%d links moved", links))
-		w.do("DELETE", "/api/users/"+w.bobID, "", as(w.root)).counts(1, 2*links, 0)
-		w.do("DELETE", "/api/users/"+w.bobID+"?deleteLinks=true", "", as(w.root)).want(200)
-		lap(fmt.Sprintf("%d links deleted", 2*links))
-		var left int
-		w.ok(w.store.Row(t.Context(), `SELECT count(*) FROM urls`).Scan(&left))
-		if left != 0 {
-			t.Errorf("%d links left", left)
-		}
-	})
+	}
+	w.do("DELETE", "/api/users/"+w.annID, "", as(w.root)).counts(1, links, 0)
+	w.do("DELETE", "/api/users/"+w.annID+"?transferTo="+w.bobID, "", as(w.root)).want(200)
+	w.do("DELETE", "/api/users/"+w.bobID, "", as(w.root)).counts(1, 2*links, 0)
+	w.do("DELETE", "/api/users/"+w.bobID+"?deleteLinks=true", "", as(w.root)).want(200)
+	var left int
+	w.ok(w.store.Row(t.Context(), `SELECT count(*) FROM urls`).Scan(&left))
+	if left != 0 {
+		t.Errorf("%d links left", left)
+	}
 }

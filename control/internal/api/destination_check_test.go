@@ -87,25 +87,23 @@ type judged struct {
 	file   string
 }
 
-func eachJudged(t *testing.T, f func(t *testing.T, w *judged)) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		j := &judged{checkService: newCheckService(t), file: filepath.Join(t.TempDir(), "blocked")}
-		j.world = newWorld(t, st, func(w *world, c *api.Config, d *api.Deps) {
-			whole(w, c, d)
-			j.world = w
-			j.screen = screening.New(screening.Config{Settings: screening.Settings{Blocked: j.file, CheckURL: j.URL, Required: true, Rate: 10_000}, Logger: c.Logger})
-			policy := link.Policy{Hosts: []string{"sho.rt"}, Blocked: j.screen.Blocks}
-			d.Links = links.New(links.Config{BaseURL: baseURL, Destinations: policy, Screen: j.screen.Screen}, w.store, nil)
-			d.Routing = routing.New(policy, w.store).Screening(j.screen.Screen)
-			d.Abuse = j.checks()
-			simulated, err := explain.New(explain.Config{BaseURL: baseURL, Links: d.Links, Routing: d.Routing}, w.store, nil)
-			w.ok(err)
-			d.Explain = simulated
-		})
-		j.list("# nothing")
-		f(t, j)
+func newJudged(t *testing.T, st *store.Store) *judged {
+	t.Helper()
+	j := &judged{checkService: newCheckService(t), file: filepath.Join(t.TempDir(), "blocked")}
+	j.world = newWorld(t, st, func(w *world, c *api.Config, d *api.Deps) {
+		whole(w, c, d)
+		j.world = w
+		j.screen = screening.New(screening.Config{Settings: screening.Settings{Blocked: j.file, CheckURL: j.URL, Required: true, Rate: 10_000}, Logger: c.Logger})
+		policy := link.Policy{Hosts: []string{"sho.rt"}, Blocked: j.screen.Blocks}
+		d.Links = links.New(links.Config{BaseURL: baseURL, Destinations: policy, Screen: j.screen.Screen}, w.store, nil)
+		d.Routing = routing.New(policy, w.store).Screening(j.screen.Screen)
+		d.Abuse = j.checks()
+		simulated, err := explain.New(explain.Config{BaseURL: baseURL, Links: d.Links, Routing: d.Routing}, w.store, nil)
+		w.ok(err)
+		d.Explain = simulated
 	})
+	j.list("# nothing")
+	return j
 }
 
 func (w *judged) list(text string) {
@@ -128,135 +126,134 @@ func (w *judged) make(body string) string {
 
 // The destinations of a draft are checked like those of a change, and only if they differ from the saved ones.
 func TestExplain_destinations_of_drafts_are_checked(t *testing.T) {
-	eachJudged(t, func(t *testing.T, w *judged) {
-		id := w.make(`{"originalUrl":"https://own.example/"}`)
-		rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"r","targetUrl":"https://rule.example/","conditions":`+fromGermany+`}`, as(w.ann)).want(201).str("id")
-		arm := w.do("POST", "/api/urls/"+id+"/variants", `{"name":"v","targetUrl":"https://arm.example/"}`, as(w.ann)).want(201).str("id")
-		draft := func(path, url string) *reply {
-			return w.do("POST", path, fmt.Sprintf(`{"draft":{"originalUrl":%[1]q,"rules":[{"name":"r","targetUrl":%[1]q,"conditions":%[2]s}],"variants":[{"name":"v","targetUrl":%[1]q}]}}`, url, fromGermany), as(w.ann))
+	w := newJudged(t, usual(t))
+	id := w.make(`{"originalUrl":"https://own.example/"}`)
+	rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"r","targetUrl":"https://rule.example/","conditions":`+fromGermany+`}`, as(w.ann)).want(201).str("id")
+	arm := w.do("POST", "/api/urls/"+id+"/variants", `{"name":"v","targetUrl":"https://arm.example/"}`, as(w.ann)).want(201).str("id")
+	draft := func(path, url string) *reply {
+		return w.do("POST", path, fmt.Sprintf(`{"draft":{"originalUrl":%[1]q,"rules":[{"name":"r","targetUrl":%[1]q,"conditions":%[2]s}],"variants":[{"name":"v","targetUrl":%[1]q}]}}`, url, fromGermany), as(w.ann))
+	}
+	paths := []string{"/api/urls/" + id + "/explain", "/api/urls/explain"}
+	w.set(false, "evil")
+	same := fmt.Sprintf(`{"draft":{"originalUrl":"https://own.example/","rules":[{"id":%q,"name":"r","targetUrl":"https://rule.example/","conditions":%s}],"variants":[{"id":%q,"name":"v","targetUrl":"https://arm.example/"}]}}`, rule, fromGermany, arm)
+	w.do("POST", paths[0], same, as(w.ann)).want(200)
+	if asked := w.questions(); len(asked) != 0 {
+		t.Errorf("saved destinations were asked about: %v", asked)
+	}
+	for _, path := range paths {
+		r := draft(path, "https://evil.example/").wantField("draft.originalUrl", "draft.rules.0.targetUrl", "draft.variants.0.targetUrl")
+		if !strings.Contains(r.text, "known phishing") {
+			t.Error(r.text)
 		}
-		paths := []string{"/api/urls/" + id + "/explain", "/api/urls/explain"}
-		w.set(false, "evil")
-		same := fmt.Sprintf(`{"draft":{"originalUrl":"https://own.example/","rules":[{"id":%q,"name":"r","targetUrl":"https://rule.example/","conditions":%s}],"variants":[{"id":%q,"name":"v","targetUrl":"https://arm.example/"}]}}`, rule, fromGermany, arm)
-		w.do("POST", paths[0], same, as(w.ann)).want(200)
-		if asked := w.questions(); len(asked) != 0 {
-			t.Errorf("saved destinations were asked about: %v", asked)
-		}
-		for _, path := range paths {
-			r := draft(path, "https://evil.example/").wantField("draft.originalUrl", "draft.rules.0.targetUrl", "draft.variants.0.targetUrl")
-			if !strings.Contains(r.text, "known phishing") {
-				t.Error(r.text)
-			}
-			draft(path, "https://good.example/").want(200)
-		}
-		w.set(true)
-		for _, path := range paths {
-			draft(path, "https://good.example/").want(503)
-		}
-		w.list("good.example")
-		for _, path := range paths {
-			draft(path, "https://good.example/").wantField("draft.originalUrl", "draft.rules.0.targetUrl", "draft.variants.0.targetUrl")
-		}
-	})
+		draft(path, "https://good.example/").want(200)
+	}
+	w.set(true)
+	for _, path := range paths {
+		draft(path, "https://good.example/").want(503)
+	}
+	w.list("good.example")
+	for _, path := range paths {
+		draft(path, "https://good.example/").wantField("draft.originalUrl", "draft.rules.0.targetUrl", "draft.variants.0.targetUrl")
+	}
 }
 
 // A link comes back from the trash only if a new link could lead to its destinations.
 func TestTrash_restored_destinations_are_checked(t *testing.T) {
-	eachJudged(t, func(t *testing.T, w *judged) {
-		id := w.make(`{"originalUrl":"https://main.example/1","expiredUrl":"https://over.example/1"}`)
-		rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"R","targetUrl":"https://rule.example/1","conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
-		variant := w.do("POST", "/api/urls/"+id+"/variants", `{"name":"V","targetUrl":"https://variant.example/1"}`, as(w.ann)).want(201).str("id")
-		w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(204)
-		restore := func(status int, field string) {
-			t.Helper()
-			r := w.do("POST", "/api/urls/"+id+"/restore", `{}`, as(w.ann)).want(status)
-			if field != "" && (r.str("errors.0.field") != field || r.at("errors.1") != nil) {
-				t.Errorf("want a problem of %s: %s", field, r.text)
-			}
+	w := newJudged(t, usual(t))
+	id := w.make(`{"originalUrl":"https://main.example/1","expiredUrl":"https://over.example/1"}`)
+	rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"R","targetUrl":"https://rule.example/1","conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
+	variant := w.do("POST", "/api/urls/"+id+"/variants", `{"name":"V","targetUrl":"https://variant.example/1"}`, as(w.ann)).want(201).str("id")
+	w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(204)
+	restore := func(status int, field string) {
+		t.Helper()
+		r := w.do("POST", "/api/urls/"+id+"/restore", `{}`, as(w.ann)).want(status)
+		if field != "" && (r.str("errors.0.field") != field || r.at("errors.1") != nil) {
+			t.Errorf("want a problem of %s: %s", field, r.text)
 		}
-		w.unchanged("refused restorations", func() {
-			for host, field := range map[string]string{"main": "originalUrl", "over": "expiredUrl", "rule": "routingRules." + rule + ".targetUrl", "variant": "variants." + variant + ".targetUrl"} {
-				w.set(false)
-				w.list(host + ".example")
-				restore(400, field)
-				w.list("# nothing")
-				w.set(false, host)
-				restore(400, field)
-			}
-		})
-		w.set(false)
-		w.do("POST", "/api/urls/"+id+"/restore", `{}`, as(w.bob)).want(404)
-		restore(200, "")
-		if got := w.checkService.questions(); len(got) != 4 {
-			t.Errorf("asked %q", got)
+	}
+	w.unchanged("refused restorations", func() {
+		for host, field := range map[string]string{"main": "originalUrl", "over": "expiredUrl", "rule": "routingRules." + rule + ".targetUrl", "variant": "variants." + variant + ".targetUrl"} {
+			w.set(false)
+			w.list(host + ".example")
+			restore(400, field)
+			w.list("# nothing")
+			w.set(false, host)
+			restore(400, field)
 		}
-		w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(204)
-		w.set(true)
-		w.unchanged("a restoration without a check", func() { restore(503, "") })
 	})
+	w.set(false)
+	w.do("POST", "/api/urls/"+id+"/restore", `{}`, as(w.bob)).want(404)
+	restore(200, "")
+	if got := w.checkService.questions(); len(got) != 4 {
+		t.Errorf("asked %q", got)
+	}
+	w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(204)
+	w.set(true)
+	w.unchanged("a restoration without a check", func() { restore(503, "") })
 }
 
 // Once a day, the check service is asked about each destination. Its verdicts suspend and release links, unless an
 // administrator has decided otherwise.
 func TestDestinations_are_checked_daily(t *testing.T) {
-	eachJudged(t, func(t *testing.T, w *judged) {
-		main, same := w.make(`{"originalUrl":"https://a.example/x"}`), w.make(`{"originalUrl":"https://a.example/x"}`)
-		other, variant := w.make(`{"originalUrl":"https://b.example/x","expiredUrl":"https://over.example"}`), w.make(`{"originalUrl":"https://c.example/x"}`)
-		w.do("POST", "/api/urls/"+variant+"/variants", `{"name":"V","targetUrl":"https://v.example/a"}`, as(w.ann)).want(201)
-		byHand := w.make(`{"originalUrl":"https://d.example/x"}`)
-		w.do("POST", "/api/urls/"+byHand+"/suspend", `{"reason":"By hand."}`, as(w.root)).want(200)
-		names := map[string]string{main: "main", same: "same", other: "other", variant: "variant", byHand: "byHand"}
-		all := []string{"DAILY https://a.example/x", "DAILY https://b.example/x", "DAILY https://c.example/x", "DAILY https://d.example/x", "DAILY https://over.example", "DAILY https://v.example/a"}
-		checks := w.checks()
-		// check runs what is due and fails unless the given questions were asked and the given links are suspended.
-		check := func(what string, asked []string, suspended ...string) {
-			t.Helper()
-			w.checkService.questions()
-			checks.CheckAll(t.Context())
-			if got := w.checkService.questions(); !slices.Equal(got, asked) {
-				t.Errorf("%s: asked %q", what, got)
+	w := newJudged(t, usual(t))
+	main, same := w.make(`{"originalUrl":"https://a.example/x"}`), w.make(`{"originalUrl":"https://a.example/x"}`)
+	other, variant := w.make(`{"originalUrl":"https://b.example/x","expiredUrl":"https://over.example"}`), w.make(`{"originalUrl":"https://c.example/x"}`)
+	w.do("POST", "/api/urls/"+variant+"/variants", `{"name":"V","targetUrl":"https://v.example/a"}`, as(w.ann)).want(201)
+	byHand := w.make(`{"originalUrl":"https://d.example/x"}`)
+	w.do("POST", "/api/urls/"+byHand+"/suspend", `{"reason":"By hand."}`, as(w.root)).want(200)
+	names := map[string]string{main: "main", same: "same", other: "other", variant: "variant", byHand: "byHand"}
+	all := []string{"DAILY https://a.example/x", "DAILY https://b.example/x", "DAILY https://c.example/x", "DAILY https://d.example/x", "DAILY https://over.example", "DAILY https://v.example/a"}
+	checks := w.checks()
+	// check runs what is due and fails unless the given questions were asked and the given links are suspended.
+	check := func(what string, asked []string, suspended ...string) {
+		t.Helper()
+		w.checkService.questions()
+		checks.CheckAll(t.Context())
+		if got := w.checkService.questions(); !slices.Equal(got, asked) {
+			t.Errorf("%s: asked %q", what, got)
+		}
+		for id, name := range names {
+			r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200)
+			if is, want := r.str("status") == "SUSPENDED", slices.Contains(suspended, id); is != want {
+				t.Errorf("%s: %s is suspended: %v, want %v: %s", what, name, is, want, r.text)
 			}
-			for id, name := range names {
-				r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200)
-				if is, want := r.str("status") == "SUSPENDED", slices.Contains(suspended, id); is != want {
-					t.Errorf("%s: %s is suspended: %v, want %v: %s", what, name, is, want, r.text)
-				}
-			}
 		}
-		check("the first check", all, byHand)
-		w.set(false, "a.example", "over", "v.example")
-		w.clock.advance(23 * time.Hour)
-		check("an hour too early", nil, byHand)
-		w.clock.advance(2 * time.Hour)
-		check("the second day", all, byHand, main, same, other, variant)
-		if r := w.do("GET", "/api/urls/"+main, "", as(w.ann)).want(200); r.str("suspendedReason") != "The operator's check refuses an address to which the link leads: known phishing" {
-			t.Error(r.text)
-		}
-		queue := w.do("GET", "/api/admin/reports?source=CHECK&status=OPEN", "", as(w.root)).want(200)
-		if queue.num("total") != 4 {
-			t.Error(queue.text)
-		}
-		resolve := func(id, body string) {
-			t.Helper()
-			of := w.do("GET", "/api/admin/reports?urlId="+id, "", as(w.root)).want(200).str("data.0.id")
-			w.do("PATCH", "/api/admin/reports/"+of, body, as(w.root)).want(200)
-		}
-		resolve(same, `{"action":"dismiss"}`)
-		resolve(other, `{"action":"suspend","reason":"Confirmed."}`)
-		w.clock.advance(25 * time.Hour)
-		check("after decisions", all, byHand, main, other, variant)
-		w.set(false)
-		w.clock.advance(25 * time.Hour)
-		check("when all is allowed", all, byHand, other)
-		if r := w.do("GET", "/api/admin/reports?status=OPEN", "", as(w.root)).want(200); r.num("total") != 0 {
-			t.Error(r.text)
-		}
-	})
+	}
+	check("the first check", all, byHand)
+	w.set(false, "a.example", "over", "v.example")
+	w.clock.advance(23 * time.Hour)
+	check("an hour too early", nil, byHand)
+	w.clock.advance(2 * time.Hour)
+	check("the second day", all, byHand, main, same, other, variant)
+	if r := w.do("GET", "/api/urls/"+main, "", as(w.ann)).want(200); r.str("suspendedReason") != "The operator's check refuses an address to which the link leads: known phishing" {
+		t.Error(r.text)
+	}
+	queue := w.do("GET", "/api/admin/reports?source=CHECK&status=OPEN", "", as(w.root)).want(200)
+	if queue.num("total") != 4 {
+		t.Error(queue.text)
+	}
+	resolve := func(id, body string) {
+		t.Helper()
+		of := w.do("GET", "/api/admin/reports?urlId="+id, "", as(w.root)).want(200).str("data.0.id")
+		w.do("PATCH", "/api/admin/reports/"+of, body, as(w.root)).want(200)
+	}
+	resolve(same, `{"action":"dismiss"}`)
+	resolve(other, `{"action":"suspend","reason":"Confirmed."}`)
+	w.clock.advance(25 * time.Hour)
+	check("after decisions", all, byHand, main, other, variant)
+	w.set(false)
+	w.clock.advance(25 * time.Hour)
+	check("when all is allowed", all, byHand, other)
+	if r := w.do("GET", "/api/admin/reports?status=OPEN", "", as(w.root)).want(200); r.num("total") != 0 {
+		t.Error(r.text)
+	}
 }
 
 // A check that is interrupted continues where it was in another process. Without answers it neither suspends nor releases.
 func TestDestinations_check_continues(t *testing.T) {
-	eachJudged(t, func(t *testing.T, w *judged) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := newJudged(t, st)
 		w.set(false)
 		for part := range slices.Chunk(make([]string, 120), 60) {
 			for i := range part {

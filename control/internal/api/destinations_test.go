@@ -6,12 +6,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // docs/users/api.md documents how destinations are rewritten. The test tries each example in every destination field.
 func TestAPI9_DestinationsAreStoredAsDocumented(t *testing.T) {
 	w := small(t, withLinks)
-	page, err := os.ReadFile("../../../docs/users/api.md")
+	page, err := os.ReadFile(testkit.Source(t, "docs/users/api.md"))
 	w.ok(err)
 	rows := regexp.MustCompile("(?m)^\\| `(https?://[^`]+)` \\| `(https?://[^`]+)` \\|$").FindAllStringSubmatch(string(page), -1)
 	if len(rows) < 8 {

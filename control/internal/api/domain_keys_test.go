@@ -10,10 +10,10 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/control/internal/store/storetest"
 	visitors "github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // keyWorld is a leakWorld whose first workspace has links on a custom domain.
@@ -151,38 +151,35 @@ func (k *keyWorld) restore(path, domain string, d store.Domain) {
 
 // No response, file, webhook or stream shows the key by which edges find a link on a custom domain.
 func TestKeys_of_links_on_custom_domains_stay_internal(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		l := newLeakWorld(t, st)
-		l.t = t
-		k := &keyWorld{leakWorld: l, host: "go.example.com"}
-		m := l.a
-		m.ids["url"] = k.live()
-		fill := func(s string) string {
-			return placeholder.ReplaceAllStringFunc(s, func(p string) string { return m.id(strings.Trim(p, "{}")) })
+	l := newLeakWorld(t, usual(t))
+	l.t = t
+	k := &keyWorld{leakWorld: l, host: "go.example.com"}
+	m := l.a
+	m.ids["url"] = k.live()
+	fill := func(s string) string {
+		return placeholder.ReplaceAllStringFunc(s, func(p string) string { return m.id(strings.Trim(p, "{}")) })
+	}
+	for _, r := range append(table(t), moreRows...) {
+		if r.method != "GET" && !strings.Contains(r.path, "/explain") && !strings.HasSuffix(r.path, "/info") {
+			continue
 		}
-		for _, r := range append(table(t), moreRows...) {
-			if r.method != "GET" && !strings.Contains(r.path, "/explain") && !strings.HasSuffix(r.path, "/info") {
-				continue
-			}
-			for _, caller := range []option{m.callers["the OWNER"], as(l.root)} {
-				got := l.do(r.method, fill(r.path), fill(r.body), caller)
-				k.check(got.what, got.text)
-			}
+		for _, caller := range []option{m.callers["the OWNER"], as(l.root)} {
+			got := l.do(r.method, fill(r.path), fill(r.body), caller)
+			k.check(got.what, got.text)
 		}
-		for _, path := range []string{"/api/urls?limit=100", "/api/urls?search=spring&sortBy=slug", "/api/urls?domain=" + k.host, "/api/urls/export", "/api/urls/export?format=json", "/api/audit-logs?limit=100", "/api/analytics/groups?by=domain",
-			"/api/analytics/export?includeClicks=true", "/api/analytics/urls/" + m.ids["url"] + "/export?format=json&includeClicks=true", "/api/analytics/top-urls", "/api/analytics/missing", "/api/webhooks/" + m.ids["webhook"] + "/logs?limit=100",
-			"/api/bundles/" + m.ids["bundle"] + "/stats", "/api/analytics/overview?domain=" + k.host} {
-			k.try("GET", path, "").want(200)
-		}
-		k.streams()
-		k.hooked()
-		k.figures()
-		t.Logf("%d texts, %d with the address", k.checked, k.shown)
-		if k.shown < 25 {
-			t.Errorf("only %d of %d texts show the address, so the test could not find a key", k.shown, k.checked)
-		}
-	})
+	}
+	for _, path := range []string{"/api/urls?limit=100", "/api/urls?search=spring&sortBy=slug", "/api/urls?domain=" + k.host, "/api/urls/export", "/api/urls/export?format=json", "/api/audit-logs?limit=100", "/api/analytics/groups?by=domain",
+		"/api/analytics/export?includeClicks=true", "/api/analytics/urls/" + m.ids["url"] + "/export?format=json&includeClicks=true", "/api/analytics/top-urls", "/api/analytics/missing", "/api/webhooks/" + m.ids["webhook"] + "/logs?limit=100",
+		"/api/bundles/" + m.ids["bundle"] + "/stats", "/api/analytics/overview?domain=" + k.host} {
+		k.try("GET", path, "").want(200)
+	}
+	k.streams()
+	k.hooked()
+	k.figures()
+	t.Logf("%d texts, %d with the address", k.checked, k.shown)
+	if k.shown < 25 {
+		t.Errorf("only %d of %d texts show the address, so the test could not find a key", k.shown, k.checked)
+	}
 }
 
 // streams checks the live feed.
@@ -193,17 +190,15 @@ func (k *keyWorld) streams() {
 	lw := &liveWorld{clickWorld: k.clickWorld, url: server.URL}
 	events, _ := lw.listenAs("", k.a.callers["the OWNER"])
 	k.clickIn(k.a, k.a.ids["url"])
-	for deadline := time.After(10 * time.Second); ; {
+	testkit.Eventually(k.t, "the click is in the live feed", func() bool {
 		select {
 		case e := <-events:
 			k.check("the live feed", e.data)
-			if strings.Contains(e.data, `"domain":"`+k.host+`"`) && strings.Contains(e.data, `"shortUrl":"https://`+k.host+`/spring-1"`) {
-				return
-			}
-		case <-deadline:
-			k.t.Fatal("no click in the live feed")
+			return strings.Contains(e.data, `"domain":"`+k.host+`"`) && strings.Contains(e.data, `"shortUrl":"https://`+k.host+`/spring-1"`)
+		default:
+			return false
 		}
-	}
+	})
 }
 
 // hooked checks the bodies of all webhook deliveries.
@@ -213,7 +208,7 @@ func (k *keyWorld) hooked() {
 	for _, event := range []string{"url.created", "url.updated", "url.deleted", "url.restored", "url.clicked"} {
 		missing[event] = true
 	}
-	for deadline := time.Now().Add(20 * time.Second); len(missing) > 0 && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	testkit.Eventually(k.t, "every event with the address is delivered", func() bool {
 		k.mu.Lock()
 		bodies := append([]string{}, k.delivered["/all"]...)
 		k.mu.Unlock()
@@ -225,10 +220,8 @@ func (k *keyWorld) hooked() {
 				}
 			}
 		}
-	}
-	if len(missing) > 0 {
-		k.t.Errorf("no delivery with the address: %v", missing)
-	}
+		return len(missing) == 0
+	})
 }
 
 // figures checks reports by domain, also after a link was deleted for good.
@@ -258,24 +251,23 @@ func (k *keyWorld) figures() {
 
 // E-mails name a link by its domain and its slug.
 func TestKeys_of_links_on_custom_domains_are_not_sent_by_email(t *testing.T) {
-	eachTold(t, func(t *testing.T, w *told) {
-		team := w.newTeam("Acme")
-		w.join(team, w.bobID, "EDITOR")
-		d := store.Domain{ID: store.NewID(), Hostname: "go.example.com", Status: store.DomainActive, Token: "x", CreatedAt: 1, UpdatedAt: 1}
-		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-			if err := tx.Row(t.Context(), `SELECT num FROM workspaces WHERE id = ?`, team).Scan(&d.Workspace); err != nil {
-				return err
-			}
-			_, err := tx.InsertDomain(t.Context(), &d)
+	w := newTold(t, usual(t))
+	team := w.newTeam("Acme")
+	w.join(team, w.bobID, "EDITOR")
+	d := store.Domain{ID: store.NewID(), Hostname: "go.example.com", Status: store.DomainActive, Token: "x", CreatedAt: 1, UpdatedAt: 1}
+	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
+		if err := tx.Row(t.Context(), `SELECT num FROM workspaces WHERE id = ?`, team).Scan(&d.Workspace); err != nil {
 			return err
-		}))
-		id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring","domain":"go.example.com"}`, as(w.bob), within(team)).want(201).str("id")
-		w.do("POST", "/api/urls/"+id+"/suspend", `{"reason":"Spam"}`, as(w.root)).want(200)
-		for _, to := range []string{userMail, otherMail} {
-			m := w.Wait(t, to)
-			if text := m.Subject + m.Text; !strings.Contains(text, "go.example.com/spring") || strings.Contains(text, link.Key(d.Num, "spring")) {
-				t.Errorf("%s gets %q:\n%s", to, m.Subject, m.Text)
-			}
 		}
-	})
+		_, err := tx.InsertDomain(t.Context(), &d)
+		return err
+	}))
+	id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring","domain":"go.example.com"}`, as(w.bob), within(team)).want(201).str("id")
+	w.do("POST", "/api/urls/"+id+"/suspend", `{"reason":"Spam"}`, as(w.root)).want(200)
+	for _, to := range []string{userMail, otherMail} {
+		m := w.Wait(t, to)
+		if text := m.Subject + m.Text; !strings.Contains(text, "go.example.com/spring") || strings.Contains(text, link.Key(d.Num, "spring")) {
+			t.Errorf("%s gets %q:\n%s", to, m.Subject, m.Text)
+		}
+	}
 }

@@ -24,113 +24,111 @@ func domainsFor(w *world) (*domains.Service, *dnstest.Server) {
 }
 
 func TestDomains(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
-		r := w.do("POST", "/api/domains", `{"hostname":"Go.Bücher.example.com","rootUrl":"https://example.com","isDefault":true}`, as(w.ann)).want(201)
-		r.has("", "id", "hostname", "displayName", "workspaceId", "status", "suspendReason", "records", "certificate", "rootUrl", "notFoundUrl", "expiredUrl", "hsts", "brandName", "brandLogoUrl", "appLinks", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
-		name, path := "go.xn--bcher-kva.example.com", "/api/domains/"+r.str("id")
-		if r.str("hostname") != name || r.str("displayName") != "go.bücher.example.com" || r.str("status") != "PENDING" ||
-			r.str("records.0.name") != "_shortline."+name || r.str("records.1.type") != "CNAME" || r.str("records.1.value") != "edge.sho.rt" {
-			t.Errorf("created: %s", r.text)
-		}
-		w.dns.Set(t, "_shortline."+name, fmt.Sprintf("TXT %q", r.str("records.0.value")))
-		w.dns.Set(t, name, "CNAME edge.sho.rt.")
-		w.dns.Set(t, "edge.sho.rt", "A 198.51.100.1")
-		if r := w.do("POST", path+"/verify", "", as(w.ann)).want(200); r.str("status") != "ACTIVE" || r.at("records.0.found") != true || r.at("records.1.found") != true {
-			t.Errorf("verified: %s", r.text)
-		}
-		w.unchanged("bad input", func() {
-			for hostname, reason := range map[string]string{
-				"": "empty", "https://x.example.com": "scheme", "x.example.com:8443": "port", "x.example.com/path": "path", "*.example.com": "wildcard", "sho.rt": "this service itself",
-				"10.0.0.1": "IP address", "[2001:db8::1]": "IP address", "2130706433": "IP address", "localhost": ".localhost", "co.uk": "public suffix", "github.io": "public suffix",
-				strings.Repeat("a.", 125) + "coms": "253", "p\u0430ypal.com": "several scripts",
-			} {
-				r := w.do("POST", "/api/domains", fmt.Sprintf(`{"hostname":%q}`, hostname), as(w.ann)).wantField("hostname")
-				if !strings.Contains(r.str("errors.0.message"), reason) {
-					t.Errorf("%q: %s, want %q", hostname, r.str("errors.0.message"), reason)
-				}
+	w := small(t, whole)
+	r := w.do("POST", "/api/domains", `{"hostname":"Go.Bücher.example.com","rootUrl":"https://example.com","isDefault":true}`, as(w.ann)).want(201)
+	r.has("", "id", "hostname", "displayName", "workspaceId", "status", "suspendReason", "records", "certificate", "rootUrl", "notFoundUrl", "expiredUrl", "hsts", "brandName", "brandLogoUrl", "appLinks", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
+	name, path := "go.xn--bcher-kva.example.com", "/api/domains/"+r.str("id")
+	if r.str("hostname") != name || r.str("displayName") != "go.bücher.example.com" || r.str("status") != "PENDING" ||
+		r.str("records.0.name") != "_shortline."+name || r.str("records.1.type") != "CNAME" || r.str("records.1.value") != "edge.sho.rt" {
+		t.Errorf("created: %s", r.text)
+	}
+	w.dns.Set(t, "_shortline."+name, fmt.Sprintf("TXT %q", r.str("records.0.value")))
+	w.dns.Set(t, name, "CNAME edge.sho.rt.")
+	w.dns.Set(t, "edge.sho.rt", "A 198.51.100.1")
+	if r := w.do("POST", path+"/verify", "", as(w.ann)).want(200); r.str("status") != "ACTIVE" || r.at("records.0.found") != true || r.at("records.1.found") != true {
+		t.Errorf("verified: %s", r.text)
+	}
+	w.unchanged("bad input", func() {
+		for hostname, reason := range map[string]string{
+			"": "empty", "https://x.example.com": "scheme", "x.example.com:8443": "port", "x.example.com/path": "path", "*.example.com": "wildcard", "sho.rt": "this service itself",
+			"10.0.0.1": "IP address", "[2001:db8::1]": "IP address", "2130706433": "IP address", "localhost": ".localhost", "co.uk": "public suffix", "github.io": "public suffix",
+			strings.Repeat("a.", 125) + "coms": "253", "p\u0430ypal.com": "several scripts",
+		} {
+			r := w.do("POST", "/api/domains", fmt.Sprintf(`{"hostname":%q}`, hostname), as(w.ann)).wantField("hostname")
+			if !strings.Contains(r.str("errors.0.message"), reason) {
+				t.Errorf("%q: %s, want %q", hostname, r.str("errors.0.message"), reason)
 			}
-			w.do("POST", "/api/domains", `{}`, as(w.ann)).wantField("hostname")
-			w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, as(w.ann)).want(409)
-			w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, as(w.bob)).want(409)
-			w.do("PUT", path, `{"hsts":-1}`, as(w.ann)).wantField("hsts")
-			for _, name := range []string{strings.Repeat("é", 61), "two\\nlines"} {
-				w.do("PUT", path, `{"brandName":"`+name+`"}`, as(w.ann)).wantField("brandName")
-			}
-			for _, logo := range []string{"http://example.com/logo.png", "/logo.png", "data:image/png;base64,AA", "https://", "https://user@example.com/x.png", "https://a;script-src/x.png", "https://example.com/" + strings.Repeat("x", 2048)} {
-				w.do("PUT", path, fmt.Sprintf(`{"brandLogoUrl":%q}`, logo), as(w.ann)).wantField("brandLogoUrl")
-			}
-			w.do("PUT", path, `{"notFoundUrl":"https://`+name+`/x"}`, as(w.ann)).wantField("notFoundUrl")
-			w.do("PUT", path, `{"hostname":"other.example.com"}`, as(w.ann)).want(400)
-			for body, field := range map[string]string{
-				`{"appLinks":{"apple":[]}}`: "appLinks.apple", `{"appLinks":{"apple":"{}"}}`: "appLinks.apple", `{"appLinks":{"android":{}}}`: "appLinks.android",
-				`{"appLinks":{"other":{}}}`: "appLinks.other", `{"appLinks":{"android":["` + strings.Repeat("x", 16<<10) + `"]}}`: "appLinks",
-			} {
-				w.do("PUT", path, body, as(w.ann)).wantField(field)
-			}
-			for _, c := range [][2]string{{"GET", path}, {"PUT", path}, {"DELETE", path}, {"POST", path + "/verify"}} {
-				w.do(c[0], c[1], map[bool]string{true: `{}`}[c[0] == "PUT"], as(w.bob)).want(404)
-			}
-		})
-		if r := w.do("PUT", path, `{"rootUrl":null,"hsts":300}`, as(w.ann)).want(200); r.at("rootUrl") != nil || r.num("hsts") != 300 || r.at("isDefault") != true {
-			t.Errorf("updated: %s", r.text)
 		}
-		// Files for apps are kept apart from each other.
-		if r := w.do("PUT", path, `{"appLinks":{"apple": {"applinks": {"details": []}}, "android": [ {"relation": []} ]}}`, as(w.ann)).want(200); !strings.Contains(r.text, `"appLinks":{"apple":{"applinks":{"details":[]}},"android":[{"relation":[]}]}`) {
-			t.Errorf("files for apps: %s", r.text)
+		w.do("POST", "/api/domains", `{}`, as(w.ann)).wantField("hostname")
+		w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, as(w.ann)).want(409)
+		w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, as(w.bob)).want(409)
+		w.do("PUT", path, `{"hsts":-1}`, as(w.ann)).wantField("hsts")
+		for _, name := range []string{strings.Repeat("é", 61), "two\\nlines"} {
+			w.do("PUT", path, `{"brandName":"`+name+`"}`, as(w.ann)).wantField("brandName")
 		}
-		if r := w.do("PUT", path, `{"appLinks":{"apple":null}}`, as(w.ann)).want(200); !strings.Contains(r.text, `"appLinks":{"apple":null,"android":[{"relation":[]}]}`) {
-			t.Errorf("the file for iOS is removed: %s", r.text)
+		for _, logo := range []string{"http://example.com/logo.png", "/logo.png", "data:image/png;base64,AA", "https://", "https://user@example.com/x.png", "https://a;script-src/x.png", "https://example.com/" + strings.Repeat("x", 2048)} {
+			w.do("PUT", path, fmt.Sprintf(`{"brandLogoUrl":%q}`, logo), as(w.ann)).wantField("brandLogoUrl")
 		}
-		if r := w.do("PUT", path, `{"appLinks":null}`, as(w.ann)).want(200); r.at("appLinks.android") != nil {
-			t.Errorf("both files are removed: %s", r.text)
+		w.do("PUT", path, `{"notFoundUrl":"https://`+name+`/x"}`, as(w.ann)).wantField("notFoundUrl")
+		w.do("PUT", path, `{"hostname":"other.example.com"}`, as(w.ann)).want(400)
+		for body, field := range map[string]string{
+			`{"appLinks":{"apple":[]}}`: "appLinks.apple", `{"appLinks":{"apple":"{}"}}`: "appLinks.apple", `{"appLinks":{"android":{}}}`: "appLinks.android",
+			`{"appLinks":{"other":{}}}`: "appLinks.other", `{"appLinks":{"android":["` + strings.Repeat("x", 16<<10) + `"]}}`: "appLinks",
+		} {
+			w.do("PUT", path, body, as(w.ann)).wantField(field)
 		}
-		if r := w.do("GET", "/api/domains?search=BCHER", "", as(w.ann)).want(200); r.num("total") != 1 || r.str("data.0.hostname") != name {
-			t.Errorf("list: %s", r.text)
-		}
-		if r := w.do("GET", "/api/audit-logs?entityType=domain&userId="+w.annID, "", as(w.root)).want(200); r.num("total") != 6 {
-			t.Errorf("audit: %s", r.text)
+		for _, c := range [][2]string{{"GET", path}, {"PUT", path}, {"DELETE", path}, {"POST", path + "/verify"}} {
+			w.do(c[0], c[1], map[bool]string{true: `{}`}[c[0] == "PUT"], as(w.bob)).want(404)
 		}
 	})
+	if r := w.do("PUT", path, `{"rootUrl":null,"hsts":300}`, as(w.ann)).want(200); r.at("rootUrl") != nil || r.num("hsts") != 300 || r.at("isDefault") != true {
+		t.Errorf("updated: %s", r.text)
+	}
+	// Files for apps are kept apart from each other.
+	if r := w.do("PUT", path, `{"appLinks":{"apple": {"applinks": {"details": []}}, "android": [ {"relation": []} ]}}`, as(w.ann)).want(200); !strings.Contains(r.text, `"appLinks":{"apple":{"applinks":{"details":[]}},"android":[{"relation":[]}]}`) {
+		t.Errorf("files for apps: %s", r.text)
+	}
+	if r := w.do("PUT", path, `{"appLinks":{"apple":null}}`, as(w.ann)).want(200); !strings.Contains(r.text, `"appLinks":{"apple":null,"android":[{"relation":[]}]}`) {
+		t.Errorf("the file for iOS is removed: %s", r.text)
+	}
+	if r := w.do("PUT", path, `{"appLinks":null}`, as(w.ann)).want(200); r.at("appLinks.android") != nil {
+		t.Errorf("both files are removed: %s", r.text)
+	}
+	if r := w.do("GET", "/api/domains?search=BCHER", "", as(w.ann)).want(200); r.num("total") != 1 || r.str("data.0.hostname") != name {
+		t.Errorf("list: %s", r.text)
+	}
+	if r := w.do("GET", "/api/audit-logs?entityType=domain&userId="+w.annID, "", as(w.root)).want(200); r.num("total") != 6 {
+		t.Errorf("audit: %s", r.text)
+	}
 }
 
 func TestDomains_have_links_of_their_own(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
-		one := w.do("POST", "/api/domains", `{"hostname":"one.example.com"}`, as(w.ann)).want(201).str("id")
-		w.do("POST", "/api/domains", `{"hostname":"two.example.com","isDefault":true}`, as(w.ann)).want(201)
-		create := func(fields, want string) string {
-			t.Helper()
-			r := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring"`+fields+`}`, as(w.ann)).want(201)
-			if r.str("shortUrl") != want || r.str("slug") != "spring" || "https://"+r.str("domain")+"/spring" != want {
-				t.Errorf("created with %q: %s", fields, r.text)
-			}
-			return r.str("id")
+	w := small(t, whole)
+	one := w.do("POST", "/api/domains", `{"hostname":"one.example.com"}`, as(w.ann)).want(201).str("id")
+	w.do("POST", "/api/domains", `{"hostname":"two.example.com","isDefault":true}`, as(w.ann)).want(201)
+	create := func(fields, want string) string {
+		t.Helper()
+		r := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring"`+fields+`}`, as(w.ann)).want(201)
+		if r.str("shortUrl") != want || r.str("slug") != "spring" || "https://"+r.str("domain")+"/spring" != want {
+			t.Errorf("created with %q: %s", fields, r.text)
 		}
-		id := create(`,"domain":"ONE.example.com"`, "https://one.example.com/spring")
-		create(``, "https://two.example.com/spring")
-		create(`,"domain":null`, "https://sho.rt/spring")
-		w.unchanged("bad input", func() {
-			for _, domain := range []string{"three.example.com", "one.example.com/x", "https://one.example.com", "-", " - "} {
-				w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com","domain":%q}`, domain), as(w.ann)).wantField("domain")
-			}
-			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","domain":"one.example.com"}`, as(w.bob)).wantField("domain")
-			for _, domain := range []string{`"one.example.com"`, `"two.example.com"`, `""`} {
-				w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring","domain":`+domain+`}`, as(w.ann)).want(409)
-			}
-			w.do("DELETE", "/api/domains/"+one, "", as(w.ann)).want(409)
-		})
-		if r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200); r.str("shortUrl") != "https://one.example.com/spring" {
-			t.Errorf("read: %s", r.text)
+		return r.str("id")
+	}
+	id := create(`,"domain":"ONE.example.com"`, "https://one.example.com/spring")
+	create(``, "https://two.example.com/spring")
+	create(`,"domain":null`, "https://sho.rt/spring")
+	w.unchanged("bad input", func() {
+		for _, domain := range []string{"three.example.com", "one.example.com/x", "https://one.example.com", "-", " - "} {
+			w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com","domain":%q}`, domain), as(w.ann)).wantField("domain")
 		}
-		r := w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com/a","customSlug":"autumn","domain":"one.example.com"},
+		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","domain":"one.example.com"}`, as(w.bob)).wantField("domain")
+		for _, domain := range []string{`"one.example.com"`, `"two.example.com"`, `""`} {
+			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring","domain":`+domain+`}`, as(w.ann)).want(409)
+		}
+		w.do("DELETE", "/api/domains/"+one, "", as(w.ann)).want(409)
+	})
+	if r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200); r.str("shortUrl") != "https://one.example.com/spring" {
+		t.Errorf("read: %s", r.text)
+	}
+	r := w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com/a","customSlug":"autumn","domain":"one.example.com"},
 			{"originalUrl":"https://example.com/b","customSlug":"autumn"},{"originalUrl":"https://example.com/c","customSlug":"autumn","domain":"none.example.com"},
 			{"originalUrl":"https://example.com/d","customSlug":"autumn","domain":""},{"originalUrl":"https://example.com/e","customSlug":"autumn","domain":"two.example.com"}]}`, as(w.ann)).want(201)
-		if r.num("successCount") != 3 || r.str("failed.0.field") != "domain" || r.str("failed.1.field") != "customSlug" {
-			t.Errorf("in bulk: %s", r.text)
-		}
-		if r := w.do("GET", "/api/domains/"+one, "", as(w.ann)).want(200); r.num("urlCount") != 2 {
-			t.Errorf("domain: %s", r.text)
-		}
-	})
+	if r.num("successCount") != 3 || r.str("failed.0.field") != "domain" || r.str("failed.1.field") != "customSlug" {
+		t.Errorf("in bulk: %s", r.text)
+	}
+	if r := w.do("GET", "/api/domains/"+one, "", as(w.ann)).want(200); r.num("urlCount") != 2 {
+		t.Errorf("domain: %s", r.text)
+	}
 }
 
 // served returns the host names that edges serve.
@@ -146,7 +144,7 @@ func (w *world) served() (names []string) {
 
 // A domain goes with its workspace: with the links to another one, or out of service.
 func TestDomains_of_a_deleted_workspace(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
+	eachWith(t, whole, func(t *testing.T, w *world) {
 		for _, fate := range []string{"move", "delete"} {
 			team := w.do("POST", "/api/workspaces", `{"name":"`+fate+`"}`, as(w.ann)).want(201).str("id")
 			there := func(req *http.Request) { as(w.ann)(req); req.Header.Set("X-Workspace", team) }
@@ -183,34 +181,33 @@ func TestDomains_of_a_deleted_workspace(t *testing.T) {
 
 // Explain answers as an edge does for the domain of the link.
 func TestExplain_on_custom_domains(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
-		const name = "go.example.com"
-		r := w.do("POST", "/api/domains", `{"hostname":"`+name+`","notFoundUrl":"https://example.com/lost","expiredUrl":"https://example.com/over"}`, as(w.ann)).want(201)
-		domain, proof := "/api/domains/"+r.str("id"), r.str("records.0.value")
-		create := func(fields string) string {
-			return w.do("POST", "/api/urls", `{"domain":"`+name+`",`+fields+`}`, as(w.ann)).want(201).str("id")
+	w := small(t, whole)
+	const name = "go.example.com"
+	r := w.do("POST", "/api/domains", `{"hostname":"`+name+`","notFoundUrl":"https://example.com/lost","expiredUrl":"https://example.com/over"}`, as(w.ann)).want(201)
+	domain, proof := "/api/domains/"+r.str("id"), r.str("records.0.value")
+	create := func(fields string) string {
+		return w.do("POST", "/api/urls", `{"domain":"`+name+`",`+fields+`}`, as(w.ann)).want(201).str("id")
+	}
+	plain, own, loop := create(`"originalUrl":"https://example.com/x"`), create(`"originalUrl":"https://example.com/x","expiredUrl":"https://example.com/own"`), create(`"originalUrl":"https://GO.example.com:8080/x"`)
+	later := create(`"originalUrl":"https://example.com/x","startsAt":"2099-01-01T00:00:00.000Z"`)
+	explain := func(id, visit, outcome string, status float64) {
+		t.Helper()
+		if r := w.do("POST", "/api/urls/"+id+"/explain", visit, as(w.ann)).want(200); r.str("outcome") != outcome || r.num("status") != status {
+			t.Errorf("%s %v, want %s %v", r.str("outcome"), r.num("status"), outcome, status)
 		}
-		plain, own, loop := create(`"originalUrl":"https://example.com/x"`), create(`"originalUrl":"https://example.com/x","expiredUrl":"https://example.com/own"`), create(`"originalUrl":"https://GO.example.com:8080/x"`)
-		later := create(`"originalUrl":"https://example.com/x","startsAt":"2099-01-01T00:00:00.000Z"`)
-		explain := func(id, visit, outcome string, status float64) {
-			t.Helper()
-			if r := w.do("POST", "/api/urls/"+id+"/explain", visit, as(w.ann)).want(200); r.str("outcome") != outcome || r.num("status") != status {
-				t.Errorf("%s %v, want %s %v", r.str("outcome"), r.num("status"), outcome, status)
-			}
-		}
-		explain(plain, `{}`, "ABSENT", 404)
-		w.dns.Set(t, "_shortline."+name, fmt.Sprintf("TXT %q", proof))
-		w.do("POST", domain+"/verify", "", as(w.ann)).want(200)
-		explain(plain, `{}`, "REDIRECT", 302)
-		explain(loop, `{}`, "LOOP", 508)
-		explain(later, `{}`, "ABSENT", 302)
-		for _, id := range []string{plain, own} {
-			w.do("PATCH", "/api/urls/"+id, `{"expiresAt":"2030-01-01T00:00:00.000Z"}`, as(w.ann)).want(200)
-			explain(id, `{"time":"2031-01-01T00:00:00.000Z"}`, "ENDED", 302)
-		}
-		w.do("PUT", domain, `{"notFoundUrl":null,"expiredUrl":null}`, as(w.ann)).want(200)
-		explain(later, `{}`, "ABSENT", 404)
-		explain(plain, `{"time":"2031-01-01T00:00:00.000Z"}`, "GONE", 410)
-		explain(own, `{"time":"2031-01-01T00:00:00.000Z"}`, "ENDED", 302)
-	})
+	}
+	explain(plain, `{}`, "ABSENT", 404)
+	w.dns.Set(t, "_shortline."+name, fmt.Sprintf("TXT %q", proof))
+	w.do("POST", domain+"/verify", "", as(w.ann)).want(200)
+	explain(plain, `{}`, "REDIRECT", 302)
+	explain(loop, `{}`, "LOOP", 508)
+	explain(later, `{}`, "ABSENT", 302)
+	for _, id := range []string{plain, own} {
+		w.do("PATCH", "/api/urls/"+id, `{"expiresAt":"2030-01-01T00:00:00.000Z"}`, as(w.ann)).want(200)
+		explain(id, `{"time":"2031-01-01T00:00:00.000Z"}`, "ENDED", 302)
+	}
+	w.do("PUT", domain, `{"notFoundUrl":null,"expiredUrl":null}`, as(w.ann)).want(200)
+	explain(later, `{}`, "ABSENT", 404)
+	explain(plain, `{"time":"2031-01-01T00:00:00.000Z"}`, "GONE", 410)
+	explain(own, `{"time":"2031-01-01T00:00:00.000Z"}`, "ENDED", 302)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
+	eachWith(t, withLinks, func(t *testing.T, w *world) {
 		w.create("one")
 		w.create("two")
 		w.do("GET", "/api/edges", "", as(w.ann)).want(403)

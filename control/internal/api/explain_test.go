@@ -22,158 +22,156 @@ func withExplain(w *world, cfg *api.Config, deps *api.Deps) {
 const iPhone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"
 
 func TestExplain(t *testing.T) {
-	eachWith(t, withExplain, func(t *testing.T, w *world) {
-		ann := as(w.ann)
-		id := w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/?utm_source=x#f","customSlug":"abc","utmSource":"preset","utmMedium":"mail","defaultUrl":"https://default.example/"}`, ann).want(201).str("id")
-		base := "/api/urls/" + id
-		rule := func(name string, priority int, conditions string) string {
-			return w.do("POST", base+"/routing-rules", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","priority":%d,"conditions":%s}`, name, name, priority, conditions), ann).want(201).str("id")
+	w := small(t, withExplain)
+	ann := as(w.ann)
+	id := w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/?utm_source=x#f","customSlug":"abc","utmSource":"preset","utmMedium":"mail","defaultUrl":"https://default.example/"}`, ann).want(201).str("id")
+	base := "/api/urls/" + id
+	rule := func(name string, priority int, conditions string) string {
+		return w.do("POST", base+"/routing-rules", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","priority":%d,"conditions":%s}`, name, name, priority, conditions), ann).want(201).str("id")
+	}
+	why := func(visit string) *reply {
+		t.Helper()
+		return w.do("POST", base+"/explain", visit, ann).want(200)
+	}
+	explained := func(visit, by, location string) *reply {
+		t.Helper()
+		r := why(visit)
+		if r.str("destination.chosenBy") != by || r.str("destination.location") != location || r.str("outcome") != "REDIRECT" || r.num("status") != 302 {
+			t.Errorf("%s: want %s to %s: %s", visit, by, location, r.text)
 		}
-		why := func(visit string) *reply {
-			t.Helper()
-			return w.do("POST", base+"/explain", visit, ann).want(200)
-		}
-		explained := func(visit, by, location string) *reply {
-			t.Helper()
-			r := why(visit)
-			if r.str("destination.chosenBy") != by || r.str("destination.location") != location || r.str("outcome") != "REDIRECT" || r.num("status") != 302 {
-				t.Errorf("%s: want %s to %s: %s", visit, by, location, r.text)
-			}
-			return r
-		}
+		return r
+	}
 
-		r := explained(`{}`, "ORIGINAL", "https://own.example/?utm_source=preset&utm_medium=mail#f")
-		r.has("", "outcome", "status", "visitor", "rules", "variants", "destination").has("destination", "chosenBy", "ruleId", "variantId", "index", "targetUrl", "location", "clickParameter")
-		r.has("visitor", "device", "os", "browser", "isBot", "botName", "isPreviewCrawler", "country", "regionCode", "region", "city", "language", "ip", "referer",
-			"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "time", "continent", "isReturning", "percentile")
-		if r.at("visitor.country") != nil || r.at("visitor.isBot") != true {
-			t.Error(r.text)
-		}
+	r := explained(`{}`, "ORIGINAL", "https://own.example/?utm_source=preset&utm_medium=mail#f")
+	r.has("", "outcome", "status", "visitor", "rules", "variants", "destination").has("destination", "chosenBy", "ruleId", "variantId", "index", "targetUrl", "location", "clickParameter")
+	r.has("visitor", "device", "os", "browser", "isBot", "botName", "isPreviewCrawler", "country", "regionCode", "region", "city", "language", "ip", "referer",
+		"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "time", "continent", "isReturning", "percentile")
+	if r.at("visitor.country") != nil || r.at("visitor.isBot") != true {
+		t.Error(r.text)
+	}
 
-		low := rule("low", 1, `{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}`)
-		high := rule("high", 2, `{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE","AT"]},{"type":"time","operator":"before","value":"09:00"}]}`)
-		// 07:30 in UTC is 08:30 in Berlin in winter and 09:30 in summer.
-		r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"de","time":"2026-01-15T07:30:00Z","query":"?utm_medium=own&a=1"}`, iPhone), "RULE",
-			"https://high.example/?utm_source=preset&utm_medium=own&a=1")
-		r.has("rules.0", "ruleId", "index", "name", "priority", "targetUrl", "location", "evaluated", "matched", "wins", "trace")
-		r.has("rules.0.trace.children.0", "logicalOperator", "children", "type", "operator", "value", "visitorValue", "matched", "evaluated")
-		if r.str("destination.ruleId") != high || r.at("rules.0.wins") != true || r.at("rules.1.wins") != false || r.at("rules.1.evaluated") != false || r.at("rules.1.matched") != true ||
-			r.str("rules.0.trace.children.0.visitorValue") != "DE" || r.str("rules.0.trace.children.1.visitorValue") != "08:30 Europe/Berlin" || r.str("visitor.browser") != "Safari" || r.str("visitor.utmMedium") != "own" {
-			t.Error(r.text)
-		}
-		r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"DE","time":"2026-07-15T07:30:00Z"}`, iPhone), "RULE", "https://low.example/?utm_source=preset&utm_medium=mail")
-		if r.str("destination.ruleId") != low || r.at("rules.0.evaluated") != true || r.at("rules.0.matched") != false || r.at("rules.0.trace.children.1.matched") != false {
-			t.Error(r.text)
-		}
-		explained(`{"userAgent":"curl/8"}`, "DEFAULT", "https://default.example/?utm_source=preset&utm_medium=mail")
+	low := rule("low", 1, `{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}`)
+	high := rule("high", 2, `{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE","AT"]},{"type":"time","operator":"before","value":"09:00"}]}`)
+	// 07:30 in UTC is 08:30 in Berlin in winter and 09:30 in summer.
+	r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"de","time":"2026-01-15T07:30:00Z","query":"?utm_medium=own&a=1"}`, iPhone), "RULE",
+		"https://high.example/?utm_source=preset&utm_medium=own&a=1")
+	r.has("rules.0", "ruleId", "index", "name", "priority", "targetUrl", "location", "evaluated", "matched", "wins", "trace")
+	r.has("rules.0.trace.children.0", "logicalOperator", "children", "type", "operator", "value", "visitorValue", "matched", "evaluated")
+	if r.str("destination.ruleId") != high || r.at("rules.0.wins") != true || r.at("rules.1.wins") != false || r.at("rules.1.evaluated") != false || r.at("rules.1.matched") != true ||
+		r.str("rules.0.trace.children.0.visitorValue") != "DE" || r.str("rules.0.trace.children.1.visitorValue") != "08:30 Europe/Berlin" || r.str("visitor.browser") != "Safari" || r.str("visitor.utmMedium") != "own" {
+		t.Error(r.text)
+	}
+	r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"DE","time":"2026-07-15T07:30:00Z"}`, iPhone), "RULE", "https://low.example/?utm_source=preset&utm_medium=mail")
+	if r.str("destination.ruleId") != low || r.at("rules.0.evaluated") != true || r.at("rules.0.matched") != false || r.at("rules.0.trace.children.1.matched") != false {
+		t.Error(r.text)
+	}
+	explained(`{"userAgent":"curl/8"}`, "DEFAULT", "https://default.example/?utm_source=preset&utm_medium=mail")
 
-		for name, weight := range map[string]int{"a": 1, "b": 0} {
-			w.do("POST", base+"/variants", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","weight":%d}`, name, name, weight), ann).want(201)
-		}
-		r = explained(`{}`, "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
-		r.has("variants.0", "variantId", "index", "name", "targetUrl", "location", "weight", "percentage")
-		if len(r.at("variants").([]any)) != 1 || r.num("variants.0.percentage") != 100 || r.str("destination.variantId") != r.str("variants.0.variantId") {
-			t.Error(r.text)
-		}
-		w.do("PATCH", base+"/routing-rules/settings", `{"isSmartRouting":false}`, ann).want(200)
-		r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"DE"}`, iPhone), "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
-		if r.at("rules.1.evaluated") != false || r.at("rules.1.matched") != true || r.at("rules.1.wins") != false {
-			t.Errorf("with routing turned off: %s", r.text)
-		}
+	for name, weight := range map[string]int{"a": 1, "b": 0} {
+		w.do("POST", base+"/variants", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","weight":%d}`, name, name, weight), ann).want(201)
+	}
+	r = explained(`{}`, "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
+	r.has("variants.0", "variantId", "index", "name", "targetUrl", "location", "weight", "percentage")
+	if len(r.at("variants").([]any)) != 1 || r.num("variants.0.percentage") != 100 || r.str("destination.variantId") != r.str("variants.0.variantId") {
+		t.Error(r.text)
+	}
+	w.do("PATCH", base+"/routing-rules/settings", `{"isSmartRouting":false}`, ann).want(200)
+	r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"DE"}`, iPhone), "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
+	if r.at("rules.1.evaluated") != false || r.at("rules.1.matched") != true || r.at("rules.1.wins") != false {
+		t.Errorf("with routing turned off: %s", r.text)
+	}
 
-		// The checks before a redirect, in order.
-		expect := func(visit, outcome string, status float64) {
-			t.Helper()
-			if r := why(visit); r.str("outcome") != outcome || r.num("status") != status || r.str("destination.location") == "" {
-				t.Errorf("want %s: %s", outcome, r.text)
-			}
+	// The checks before a redirect, in order.
+	expect := func(visit, outcome string, status float64) {
+		t.Helper()
+		if r := why(visit); r.str("outcome") != outcome || r.num("status") != status || r.str("destination.location") == "" {
+			t.Errorf("want %s: %s", outcome, r.text)
 		}
-		crawler := `{"userAgent":"facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)"}`
-		w.do("PUT", base, `{"ogTitle":"a title"}`, ann).want(200)
-		expect(crawler, "PREVIEW", 200)
-		expect(`{}`, "REDIRECT", 302)
-		w.do("PUT", base, `{"password":"secret word","expiresAt":"2050-01-01"}`, ann).want(200)
-		expect(crawler, "PASSWORD", 200)
-		expect(`{"time":"2050-01-01T00:00:00Z"}`, "GONE", 410)
-		w.do("PUT", base, `{"status":"INACTIVE"}`, ann).want(200)
-		expect(`{}`, "GONE", 410)
-		if strings.Contains(why(`{}`).text, "$2a$") {
-			t.Error("the password's hash is shown")
-		}
+	}
+	crawler := `{"userAgent":"facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)"}`
+	w.do("PUT", base, `{"ogTitle":"a title"}`, ann).want(200)
+	expect(crawler, "PREVIEW", 200)
+	expect(`{}`, "REDIRECT", 302)
+	w.do("PUT", base, `{"password":"secret word","expiresAt":"2050-01-01"}`, ann).want(200)
+	expect(crawler, "PASSWORD", 200)
+	expect(`{"time":"2050-01-01T00:00:00Z"}`, "GONE", 410)
+	w.do("PUT", base, `{"status":"INACTIVE"}`, ann).want(200)
+	expect(`{}`, "GONE", 410)
+	if strings.Contains(why(`{}`).text, "$2a$") {
+		t.Error("the password's hash is shown")
+	}
 
-		w.unchanged("explaining", func() { why(`{}`) })
-		w.do("POST", base+"/explain", `{}`, as(w.bob)).want(404)
-		w.do("POST", base+"/explain", `{}`, as(w.root)).want(200)
-		w.do("POST", base+"/explain", `{"ip":"nowhere","country":"Germany","userAgent":"`+strings.Repeat("x", 9000)+`","city":"`+strings.Repeat("x", 300)+`"}`, ann).wantField("ip", "country", "userAgent", "city")
-		r = why(`{"ip":"::ffff:203.0.113.7","region":"US-CA","city":"Los Angeles"}`)
-		if r.str("visitor.regionCode") != "US-CA" || r.at("visitor.region") != nil || r.str("visitor.city") != "Los Angeles" {
-			t.Error(r.text)
-		}
-		if r = why(`{"region":"Bavaria"}`); r.at("visitor.regionCode") != nil || r.str("visitor.region") != "Bavaria" {
-			t.Error(r.text)
-		}
-	})
+	w.unchanged("explaining", func() { why(`{}`) })
+	w.do("POST", base+"/explain", `{}`, as(w.bob)).want(404)
+	w.do("POST", base+"/explain", `{}`, as(w.root)).want(200)
+	w.do("POST", base+"/explain", `{"ip":"nowhere","country":"Germany","userAgent":"`+strings.Repeat("x", 9000)+`","city":"`+strings.Repeat("x", 300)+`"}`, ann).wantField("ip", "country", "userAgent", "city")
+	r = why(`{"ip":"::ffff:203.0.113.7","region":"US-CA","city":"Los Angeles"}`)
+	if r.str("visitor.regionCode") != "US-CA" || r.at("visitor.region") != nil || r.str("visitor.city") != "Los Angeles" {
+		t.Error(r.text)
+	}
+	if r = why(`{"region":"Bavaria"}`); r.at("visitor.regionCode") != nil || r.str("visitor.region") != "Bavaria" {
+		t.Error(r.text)
+	}
 }
 
 func TestExplain_special_conditions(t *testing.T) {
-	eachWith(t, withExplain, func(t *testing.T, w *world) {
-		ann := as(w.ann)
-		base := "/api/urls/" + w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/","customSlug":"abc"}`, ann).want(201).str("id")
-		w.do("POST", base+"/routing-rules", `{"name":"all","targetUrl":"https://all.example/","conditions":{"operator":"OR","conditions":[
+	w := small(t, withExplain)
+	ann := as(w.ann)
+	base := "/api/urls/" + w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/","customSlug":"abc"}`, ann).want(201).str("id")
+	w.do("POST", base+"/routing-rules", `{"name":"all","targetUrl":"https://all.example/","conditions":{"operator":"OR","conditions":[
 			{"type":"ip","operator":"in","value":["203.0.113.0/24","2001:db8::/32"]},
 			{"type":"continent","operator":"equals","value":"EU"},
 			{"type":"query","operator":"equals","value":{"name":"ref","value":"a b"}},
 			{"type":"date","operator":"between","value":{"start":"2026-12-24","end":"2026-12-26"}},
 			{"type":"visitor","operator":"equals","value":"returning"},
 			{"type":"percentage","operator":"less_than","value":0.0001}]}}`, ann).want(201)
-		const visit = `"ip":"198.51.100.1","userAgent":"curl/8","time":"2026-12-23T22:59:59Z"`
-		for _, c := range []struct {
-			visit     string
-			condition int // that matches; -1: none
-			seen      string
-		}{
-			{`{` + visit + `}`, -1, ""},
-			{`{"ip":"::ffff:203.0.113.7","userAgent":"curl/8","time":"2026-01-01T00:00:00Z"}`, 0, "203.0.113.7"},
-			{`{` + visit + `,"country":"fr"}`, 1, "EU"},
-			{`{` + visit + `,"query":"?ref=a+b"}`, 2, "a b"},
-			{`{"time":"2026-12-23T23:00:00Z"}`, 3, "2026-12-23T23:00:00.000Z"}, // midnight in Berlin
-			{`{` + visit + `,"returning":true}`, 4, "returning"},
-			{`{` + visit + `,"cookie":"0123456789abcdef"}`, 4, "returning"},
-		} {
-			r := w.do("POST", base+"/explain", c.visit, ann).want(200)
-			for i := range 6 {
-				path := fmt.Sprint("rules.0.trace.children.", i)
-				if r.at(path+".matched") != (i == c.condition) || i == c.condition && r.str(path+".visitorValue") != c.seen {
-					t.Errorf("%s: condition %d: %s", c.visit, i, r.text)
-				}
-			}
-			if wins := r.str("destination.chosenBy") == "RULE"; wins != (c.condition >= 0) {
-				t.Errorf("%s: %s", c.visit, r.text)
+	const visit = `"ip":"198.51.100.1","userAgent":"curl/8","time":"2026-12-23T22:59:59Z"`
+	for _, c := range []struct {
+		visit     string
+		condition int // that matches; -1: none
+		seen      string
+	}{
+		{`{` + visit + `}`, -1, ""},
+		{`{"ip":"::ffff:203.0.113.7","userAgent":"curl/8","time":"2026-01-01T00:00:00Z"}`, 0, "203.0.113.7"},
+		{`{` + visit + `,"country":"fr"}`, 1, "EU"},
+		{`{` + visit + `,"query":"?ref=a+b"}`, 2, "a b"},
+		{`{"time":"2026-12-23T23:00:00Z"}`, 3, "2026-12-23T23:00:00.000Z"}, // midnight in Berlin
+		{`{` + visit + `,"returning":true}`, 4, "returning"},
+		{`{` + visit + `,"cookie":"0123456789abcdef"}`, 4, "returning"},
+	} {
+		r := w.do("POST", base+"/explain", c.visit, ann).want(200)
+		for i := range 6 {
+			path := fmt.Sprint("rules.0.trace.children.", i)
+			if r.at(path+".matched") != (i == c.condition) || i == c.condition && r.str(path+".visitorValue") != c.seen {
+				t.Errorf("%s: condition %d: %s", c.visit, i, r.text)
 			}
 		}
-		r := w.do("POST", base+"/explain", `{`+visit+`,"country":"JP"}`, ann).want(200)
-		place := r.num("visitor.percentile")
-		if r.str("visitor.continent") != "AS" || r.at("visitor.isReturning") != false || place <= 0 || place >= 100 ||
-			r.str("rules.0.trace.children.5.visitorValue") != fmt.Sprintf("%.4f", place) || r.str("rules.0.trace.children.4.visitorValue") != "new" {
-			t.Error(r.text)
+		if wins := r.str("destination.chosenBy") == "RULE"; wins != (c.condition >= 0) {
+			t.Errorf("%s: %s", c.visit, r.text)
 		}
-		// The same network and browser have the same place, and another cookie has another one.
-		if again := w.do("POST", base+"/explain", `{"ip":"198.51.100.99","userAgent":"curl/8","returning":true}`, ann).want(200); again.num("visitor.percentile") != place {
-			t.Errorf("%v, then %s", place, again.text)
-		}
-		if other := w.do("POST", base+"/explain", `{`+visit+`,"cookie":"0123456789abcdef"}`, ann).want(200); other.num("visitor.percentile") == place {
-			t.Error(other.text)
-		}
-		for _, bad := range []string{`"x"`, `"0123456789ABCDEF"`, `"0123456789abcdef0"`} {
-			w.do("POST", base+"/explain", `{"cookie":`+bad+`}`, ann).wantField("cookie")
-		}
-		for _, field := range []string{"userAgent", "ip", "language", "referer", "query", "time", "country", "region", "city", "cookie", "returning", "unknown"} {
-			for _, value := range hostileValues {
-				r := w.do("POST", base+"/explain", fmt.Sprintf("{%q:%s}", field, value), ann)
-				if r.StatusCode != 200 && r.StatusCode != 413 && (r.StatusCode != 400 || !names(r, field)) || r.StatusCode == 200 && field == "unknown" {
-					t.Errorf("%s: %.100s: %d %s", field, value, r.StatusCode, r.text)
-				}
+	}
+	r := w.do("POST", base+"/explain", `{`+visit+`,"country":"JP"}`, ann).want(200)
+	place := r.num("visitor.percentile")
+	if r.str("visitor.continent") != "AS" || r.at("visitor.isReturning") != false || place <= 0 || place >= 100 ||
+		r.str("rules.0.trace.children.5.visitorValue") != fmt.Sprintf("%.4f", place) || r.str("rules.0.trace.children.4.visitorValue") != "new" {
+		t.Error(r.text)
+	}
+	// The same network and browser have the same place, and another cookie has another one.
+	if again := w.do("POST", base+"/explain", `{"ip":"198.51.100.99","userAgent":"curl/8","returning":true}`, ann).want(200); again.num("visitor.percentile") != place {
+		t.Errorf("%v, then %s", place, again.text)
+	}
+	if other := w.do("POST", base+"/explain", `{`+visit+`,"cookie":"0123456789abcdef"}`, ann).want(200); other.num("visitor.percentile") == place {
+		t.Error(other.text)
+	}
+	for _, bad := range []string{`"x"`, `"0123456789ABCDEF"`, `"0123456789abcdef0"`} {
+		w.do("POST", base+"/explain", `{"cookie":`+bad+`}`, ann).wantField("cookie")
+	}
+	for _, field := range []string{"userAgent", "ip", "language", "referer", "query", "time", "country", "region", "city", "cookie", "returning", "unknown"} {
+		for _, value := range hostileValues {
+			r := w.do("POST", base+"/explain", fmt.Sprintf("{%q:%s}", field, value), ann)
+			if r.StatusCode != 200 && r.StatusCode != 413 && (r.StatusCode != 400 || !names(r, field)) || r.StatusCode == 200 && field == "unknown" {
+				t.Errorf("%s: %.100s: %d %s", field, value, r.StatusCode, r.text)
 			}
 		}
-	})
+	}
 }

@@ -92,7 +92,7 @@ func (w *world) serve(configure func(*world, *api.Config, *api.Deps)) *accounts.
 	use := settings.New(w.store)
 	users, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}, PasswordSignInOff: use.EnforcesSSO, Now: w.clock.now}, w.store, authn, passwords)
 	w.ok(err)
-	cfg := api.Config{BaseURL: baseURL, CORSOrigins: []string{"https://app.example.com"}, Logger: logger}
+	cfg := api.Config{BaseURL: baseURL, CORSOrigins: []string{"https://app.example.com"}, Logger: logger, Timeout: 5 * time.Minute}
 	deps := api.Deps{Store: w.store, Auth: authn, Accounts: users, Keys: keys.New(keys.Config{PerUser: 3}, w.store, passwords), Settings: use}
 	if configure != nil {
 		configure(w, &cfg, &deps)
@@ -111,17 +111,46 @@ func limited(n int) func(*world, *api.Config, *api.Deps) {
 	return func(_ *world, c *api.Config, _ *api.Deps) { c.Limits.Default = n }
 }
 
-// each runs f in a world of each dialect.
+// each runs f in a world of each dialect, for rules that SQL decides: lists, filters, uniqueness, deletion and concurrency.
 func each(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
 	eachWith(t, nil, f)
 }
 
-// small creates a world on SQLite, for tests that do not depend on the dialect.
-func small(t *testing.T, configure func(*world, *api.Config, *api.Deps)) *world {
+// usual opens the store of tests whose rules SQL does not decide: SQLite in make test, Postgres in make proof. The test becomes
+// parallel.
+func usual(t *testing.T) *store.Store {
 	t.Helper()
 	t.Parallel()
-	return newWorld(t, storetest.Open(t), configure)
+	if testkit.Size(false, true) {
+		return storetest.OpenPostgres(t)
+	}
+	return storetest.Open(t)
+}
+
+// walk runs f, which sends thousands of requests, on SQLite in make test and on each dialect in make proof.
+func walk(t *testing.T, configure func(*world, *api.Config, *api.Deps), f func(t *testing.T, w *world)) {
+	t.Helper()
+	if testkit.Size(true, false) {
+		f(t, small(t, configure))
+		return
+	}
+	eachWith(t, configure, f)
+}
+
+// thinned returns, in make test, every step-th element of a list, the first of them at start. In make proof it returns all.
+func thinned[T any](list []T, step, start int) (some []T) {
+	step = testkit.Size(step, 1)
+	for i := start % step; i < len(list); i += step {
+		some = append(some, list[i])
+	}
+	return some
+}
+
+// small creates a world on the usual store.
+func small(t *testing.T, configure func(*world, *api.Config, *api.Deps)) *world {
+	t.Helper()
+	return newWorld(t, usual(t), configure)
 }
 
 func (w *world) ok(err error) {

@@ -7,12 +7,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // hostileTexts are hostile values for any text field.
@@ -109,19 +109,16 @@ func (doc openapi) nested(r row) (bodies []string) {
 	return bodies
 }
 
-// For any text in any place of any request, the response is fast and not a 5xx, and a rejected request has no effect.
-// Each place gets some of the texts, and neighbouring places get different ones. With HOSTILE=all, each place gets every
-// text, and the texts of an additional list. HOSTILE_ENDPOINTS is a regular expression for the paths to test, such as
-// "/api/(urls|tags)".
+// For any text in any place of any request, the response is not a 5xx, and a rejected request has no effect. In make test, each
+// place gets some of the texts, and neighbouring places get different ones. In make proof, each place gets every text, and the
+// texts of an additional list, and the responses are fast.
 func TestHostile_everywhere(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
-		soon := 5 * time.Second // on a machine that is busy with other tests
-		every, texts, odd := 6, hostileTexts, hostileValues
-		if os.Getenv("HOSTILE") == "all" {
-			soon, every = 2*time.Second, 1
+	walk(t, whole, func(t *testing.T, w *world) {
+		const every = 45 // in make test
+		soon := testkit.Size(time.Hour, 5*time.Second)
+		texts, odd := hostileTexts, hostileValues
+		if testkit.Size(false, true) {
 			texts, odd = append(moreTexts(), texts...), append(slices.Clone(odd), moreValues...)
-		} else if testing.Short() {
-			every = 30
 		}
 		doc := w.openapi()
 		queries, headers := doc.parameters("query"), doc.parameters("header")
@@ -169,9 +166,8 @@ func TestHostile_everywhere(t *testing.T) {
 			}
 			state = after
 		}
-		only := regexp.MustCompile(os.Getenv("HOSTILE_ENDPOINTS"))
 		for n, r := range table(t) {
-			if r.endpoint() == "POST /api/auth/logout" || r.who == "S" && r.body == "" || !only.MatchString(r.endpoint()) {
+			if r.endpoint() == "POST /api/auth/logout" || r.who == "S" && r.body == "" {
 				continue
 			}
 			if strings.HasSuffix(r.endpoint(), "/password") {
@@ -180,12 +176,7 @@ func TestHostile_everywhere(t *testing.T) {
 			user := w.person("ADMIN") // a new user for each row, because the resources of a user are limited
 			th, credential = w.thingsOf(user.token), as(user.token)
 			state = w.trace()
-			pick := func(list []string, salt int) (some []string) {
-				for i := (n + salt) % every; i < len(list); i += every {
-					some = append(some, list[i])
-				}
-				return some
-			}
+			pick := func(list []string, salt int) []string { return thinned(list, every, n+salt) }
 			for i, kind := range placeholder.FindAllString(r.path, -1) {
 				for _, text := range pick(texts, i) {
 					q := r
@@ -251,7 +242,7 @@ func TestHostile_everywhere(t *testing.T) {
 		if busy == 0 && strings.Contains(w.logs.String(), `"level":"ERROR"`) {
 			t.Error("the log contains an error")
 		}
-		if only.String() == "" && (sent < 50_000/every || every == 1 && sent < 100_000) {
+		if sent < testkit.Size(50_000/every, 100_000) {
 			t.Errorf("only %d requests", sent)
 		}
 	})
@@ -259,23 +250,22 @@ func TestHostile_everywhere(t *testing.T) {
 
 // A choice of workspace that no workspace has gets 404, whatever the text is, also from an API key and an administrator.
 func TestHostile_choices_of_workspace(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
-		key, _ := w.newKey(w.ann)
-		for _, text := range append(moreTexts(), hostileTexts...) {
-			for who, caller := range map[string]option{"a user": as(w.ann), "a key": as(key), "an administrator": as(w.root)} {
-				want := http.StatusNotFound
-				if strings.TrimSpace(text) == "" {
-					want = http.StatusOK // no choice
-				}
-				for _, path := range []string{"/api/urls", "/api/auth/me"} {
-					if r := w.do("GET", path, "", caller, with("X-Workspace", text)); r.StatusCode != want {
-						t.Errorf("%s by %s in %.60q: %d, want %d: %s", path, who, text, r.StatusCode, want, r.text)
-					}
+	w := small(t, whole)
+	key, _ := w.newKey(w.ann)
+	for _, text := range append(thinned(moreTexts(), 10, 0), hostileTexts...) {
+		for who, caller := range map[string]option{"a user": as(w.ann), "a key": as(key), "an administrator": as(w.root)} {
+			want := http.StatusNotFound
+			if strings.TrimSpace(text) == "" {
+				want = http.StatusOK // no choice
+			}
+			for _, path := range []string{"/api/urls", "/api/auth/me"} {
+				if r := w.do("GET", path, "", caller, with("X-Workspace", text)); r.StatusCode != want {
+					t.Errorf("%s by %s in %.60q: %d, want %d: %s", path, who, text, r.StatusCode, want, r.text)
 				}
 			}
 		}
-		if strings.Contains(w.logs.String(), `"level":"ERROR"`) {
-			t.Error("the log contains an error")
-		}
-	})
+	}
+	if strings.Contains(w.logs.String(), `"level":"ERROR"`) {
+		t.Error("the log contains an error")
+	}
 }

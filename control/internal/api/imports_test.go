@@ -53,79 +53,78 @@ func (r *reply) preview() string {
 // A thousand rows, 17 of which are bad: the dry run names them, the import creates the others, and the file of the failed
 // rows can be imported after it was corrected.
 func TestImports_bad_rows_are_named_and_come_back(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
-		bad := []struct{ from, to, field, column string }{
-			{"https://example.com/", "ftp://example.com/", "originalUrl", "long_url"}, {"https://example.com/", "", "originalUrl", "long_url"},
-			{"slug-", "a b", "slug", "keyword"}, {"news;", strings.Repeat("x", 41) + ";", "tags", "tags"}, {"2020-01-02", "yesterday", "createdAt", "created"},
-			{"2020-01-02", "2999-01-01", "createdAt", "created"}, {"2030-01-01", "2001-01-01", "expiresAt", "expires"}, {"title", strings.Repeat("t", 256), "title", "title"},
-			{",0", ",many", "maxClicks", "max_clicks"}, {"ACTIVE", "BROKEN", "status", "status"},
+	w := small(t, whole)
+	bad := []struct{ from, to, field, column string }{
+		{"https://example.com/", "ftp://example.com/", "originalUrl", "long_url"}, {"https://example.com/", "", "originalUrl", "long_url"},
+		{"slug-", "a b", "slug", "keyword"}, {"news;", strings.Repeat("x", 41) + ";", "tags", "tags"}, {"2020-01-02", "yesterday", "createdAt", "created"},
+		{"2020-01-02", "2999-01-01", "createdAt", "created"}, {"2030-01-01", "2001-01-01", "expiresAt", "expires"}, {"title", strings.Repeat("t", 256), "title", "title"},
+		{",0", ",many", "maxClicks", "max_clicks"}, {"ACTIVE", "BROKEN", "status", "status"},
+	}
+	var b strings.Builder
+	b.WriteString("\uFEFFlong_url,keyword,title,tags,created,expires,status,clicks,max_clicks\r\n")
+	fields := map[string]string{}
+	for i := range 1000 {
+		line := fmt.Sprintf("https://example.com/%d,slug-%d,\"title, %d\",news;all,2020-01-02 03:04:05,2030-01-01,ACTIVE,7,0", i, i, i)
+		if i%60 == 3 { // 17 of them
+			p := bad[i/60%len(bad)]
+			at := strings.Index(line, p.from)
+			line = line[:at] + p.to + line[at+len(p.from):]
+			fields[fmt.Sprint(i+2)] = p.field + " " + p.column
 		}
-		var b strings.Builder
-		b.WriteString("\uFEFFlong_url,keyword,title,tags,created,expires,status,clicks,max_clicks\r\n")
-		fields := map[string]string{}
-		for i := range 1000 {
-			line := fmt.Sprintf("https://example.com/%d,slug-%d,\"title, %d\",news;all,2020-01-02 03:04:05,2030-01-01,ACTIVE,7,0", i, i, i)
-			if i%60 == 3 { // 17 of them
-				p := bad[i/60%len(bad)]
-				at := strings.Index(line, p.from)
-				line = line[:at] + p.to + line[at+len(p.from):]
-				fields[fmt.Sprint(i+2)] = p.field + " " + p.column
+		b.WriteString(line + "\r\n")
+	}
+	r := w.do("POST", "/api/imports?name=links.csv", b.String(), as(w.ann), asCSV).want(201)
+	id := r.str("id")
+	if r.num("rows") != 1000 || r.str("delimiter") != "," || r.str("status") != "MAPPING" || r.str("columns.0.sample.1") != "https://example.com/1" {
+		t.Fatalf("a new import: %s", r.text)
+	}
+	mapping := map[string]string{}
+	for _, c := range r.at("columns").([]any) {
+		column := c.(map[string]any)
+		if field := column["suggested"].(string); field != "" {
+			mapping[field] = column["name"].(string)
+		}
+	}
+	body := planOf(mapping, "skip")
+	if len(mapping) != 8 || mapping["slug"] != "keyword" || mapping["createdAt"] != "created" {
+		t.Errorf("suggested: %v", mapping)
+	}
+	w.unchanged("a dry run", func() {
+		dry := w.do("POST", "/api/imports/"+id+"/dry-run", body, as(w.ann)).want(200)
+		if got := dry.preview(); got != "rows 1000, create 983, update 0, skip 0, rename 0, errors 17" {
+			t.Errorf("dry run: %s", got)
+		}
+		list := dry.at("problems").([]any)
+		for _, p := range list {
+			p := p.(map[string]any)
+			if want := fields[fmt.Sprint(p["row"])]; want != fmt.Sprint(p["field"], " ", p["column"]) || p["message"] == "" {
+				t.Errorf("row %v: %v, want %q", p["row"], p, want)
 			}
-			b.WriteString(line + "\r\n")
 		}
-		r := w.do("POST", "/api/imports?name=links.csv", b.String(), as(w.ann), asCSV).want(201)
-		id := r.str("id")
-		if r.num("rows") != 1000 || r.str("delimiter") != "," || r.str("status") != "MAPPING" || r.str("columns.0.sample.1") != "https://example.com/1" {
-			t.Fatalf("a new import: %s", r.text)
+		if len(list) != 17 {
+			t.Errorf("%d problems: %s", len(list), dry.text)
 		}
-		mapping := map[string]string{}
-		for _, c := range r.at("columns").([]any) {
-			column := c.(map[string]any)
-			if field := column["suggested"].(string); field != "" {
-				mapping[field] = column["name"].(string)
-			}
-		}
-		body := planOf(mapping, "skip")
-		if len(mapping) != 8 || mapping["slug"] != "keyword" || mapping["createdAt"] != "created" {
-			t.Errorf("suggested: %v", mapping)
-		}
-		w.unchanged("a dry run", func() {
-			dry := w.do("POST", "/api/imports/"+id+"/dry-run", body, as(w.ann)).want(200)
-			if got := dry.preview(); got != "rows 1000, create 983, update 0, skip 0, rename 0, errors 17" {
-				t.Errorf("dry run: %s", got)
-			}
-			list := dry.at("problems").([]any)
-			for _, p := range list {
-				p := p.(map[string]any)
-				if want := fields[fmt.Sprint(p["row"])]; want != fmt.Sprint(p["field"], " ", p["column"]) || p["message"] == "" {
-					t.Errorf("row %v: %v, want %q", p["row"], p, want)
-				}
-			}
-			if len(list) != 17 {
-				t.Errorf("%d problems: %s", len(list), dry.text)
-			}
-		})
-		started := w.do("POST", "/api/imports/"+id+"/start", body, as(w.ann)).want(202)
-		if started.progress() != "RUNNING: done 0, created 0, updated 0, skipped 0, renamed 0, failed 0" || started.at("deleteAt") != nil {
-			t.Errorf("started: %s", started.text)
-		}
-		w.do("POST", "/api/imports/"+id+"/start", body, as(w.ann)).want(409)
-		w.do("DELETE", "/api/imports/"+id, "", as(w.ann)).want(409)
-		w.runImports()
-		const want = "DONE: done 1000, created 983, updated 0, skipped 0, renamed 0, failed 17"
-		if got := w.do("GET", "/api/imports/"+id, "", as(w.ann)).want(200); got.progress() != want || got.at("deleteAt") == nil {
-			t.Errorf("import: %s, want %s", got.text, want)
-		}
-		w.checkImported(1000 - 17)
-		fixed := w.fixProblems(id, 17)
-		again := w.uploadLinks(fixed)
-		w.do("POST", "/api/imports/"+again+"/start", body, as(w.ann)).want(202)
-		w.runImports()
-		if got := w.do("GET", "/api/imports/"+again, "", as(w.ann)).progress(); got != "DONE: done 17, created 17, updated 0, skipped 0, renamed 0, failed 0" {
-			t.Errorf("the corrected rows: %s", got)
-		}
-		w.checkImported(1000)
 	})
+	started := w.do("POST", "/api/imports/"+id+"/start", body, as(w.ann)).want(202)
+	if started.progress() != "RUNNING: done 0, created 0, updated 0, skipped 0, renamed 0, failed 0" || started.at("deleteAt") != nil {
+		t.Errorf("started: %s", started.text)
+	}
+	w.do("POST", "/api/imports/"+id+"/start", body, as(w.ann)).want(409)
+	w.do("DELETE", "/api/imports/"+id, "", as(w.ann)).want(409)
+	w.runImports()
+	const want = "DONE: done 1000, created 983, updated 0, skipped 0, renamed 0, failed 17"
+	if got := w.do("GET", "/api/imports/"+id, "", as(w.ann)).want(200); got.progress() != want || got.at("deleteAt") == nil {
+		t.Errorf("import: %s, want %s", got.text, want)
+	}
+	w.checkImported(1000 - 17)
+	fixed := w.fixProblems(id, 17)
+	again := w.uploadLinks(fixed)
+	w.do("POST", "/api/imports/"+again+"/start", body, as(w.ann)).want(202)
+	w.runImports()
+	if got := w.do("GET", "/api/imports/"+again, "", as(w.ann)).progress(); got != "DONE: done 17, created 17, updated 0, skipped 0, renamed 0, failed 0" {
+		t.Errorf("the corrected rows: %s", got)
+	}
+	w.checkImported(1000)
 }
 
 // planOf returns the body of a dry run and of a start.
@@ -196,7 +195,7 @@ func (w *world) fixProblems(id string, n int) string {
 // Each way to treat conflicts, with saved links, links of other workspaces, and rows of the same file. A dry run counts what
 // the import then does.
 func TestImports_conflicts(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
+	eachWith(t, whole, func(t *testing.T, w *world) {
 		const file = "url;slug;externalId;title\n" +
 			"https://example.com/1;taken;;new title\n" + // a link of ann
 			"https://example.com/2;foreign;;\n" + // a link of bob
@@ -255,19 +254,18 @@ func TestImports_conflicts(t *testing.T) {
 
 // A file that first creates a link and then overwrites it makes one link with the fields of the last row.
 func TestImports_overwrite_within_a_file(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
-		id := w.uploadLinks("url,slug,title,tags,externalId\nhttps://example.com/1,same,first,a,\nhttps://example.com/2,same,second,b,y-1\nhttps://example.com/3,,third,,y-1\n")
-		body := planOf(map[string]string{"originalUrl": "url", "slug": "slug", "title": "title", "tags": "tags", "externalId": "externalId"}, "overwrite")
-		if dry := w.do("POST", "/api/imports/"+id+"/dry-run", body, as(w.ann)).want(200).preview(); dry != "rows 3, create 1, update 2, skip 0, rename 0, errors 0" {
-			t.Errorf("dry run: %s", dry)
-		}
-		w.do("POST", "/api/imports/"+id+"/start", body, as(w.ann)).want(202)
-		w.runImports()
-		r := w.do("GET", "/api/urls", "", as(w.ann)).want(200)
-		if r.num("total") != 1 || r.str("data.0.title") != "third" || r.str("data.0.originalUrl") != "https://example.com/3" || r.str("data.0.externalId") != "y-1" || joined(r.at("data.0.tags")) != "b" {
-			t.Errorf("links: %s", r.text)
-		}
-	})
+	w := small(t, whole)
+	id := w.uploadLinks("url,slug,title,tags,externalId\nhttps://example.com/1,same,first,a,\nhttps://example.com/2,same,second,b,y-1\nhttps://example.com/3,,third,,y-1\n")
+	body := planOf(map[string]string{"originalUrl": "url", "slug": "slug", "title": "title", "tags": "tags", "externalId": "externalId"}, "overwrite")
+	if dry := w.do("POST", "/api/imports/"+id+"/dry-run", body, as(w.ann)).want(200).preview(); dry != "rows 3, create 1, update 2, skip 0, rename 0, errors 0" {
+		t.Errorf("dry run: %s", dry)
+	}
+	w.do("POST", "/api/imports/"+id+"/start", body, as(w.ann)).want(202)
+	w.runImports()
+	r := w.do("GET", "/api/urls", "", as(w.ann)).want(200)
+	if r.num("total") != 1 || r.str("data.0.title") != "third" || r.str("data.0.originalUrl") != "https://example.com/3" || r.str("data.0.externalId") != "y-1" || joined(r.at("data.0.tags")) != "b" {
+		t.Errorf("links: %s", r.text)
+	}
 }
 
 // Files that are no import get a 4xx with a reason, and nothing is stored.
@@ -375,61 +373,60 @@ func TestImports_end(t *testing.T) {
 		d.Imports = imports.New(imports.Config{}, w.store, d.Links)
 		w.imports = d.Imports
 	}
-	eachWith(t, configure, func(t *testing.T, w *world) {
-		team := w.newSpace()
-		w.enlist(team, w.annID, "EDITOR")
-		w.enlist(team, w.bobID, "VIEWER")
-		in := with("X-Workspace", team.id)
-		body := planOf(map[string]string{"originalUrl": "url"}, "skip")
-		const file = "url\nhttps://example.com/\n"
-		id := w.uploadLinks(file, in)
-		for _, r := range [][3]string{{"POST", "", file}, {"GET", "", ""}, {"GET", "/" + id, ""}, {"POST", "/" + id + "/start", body}, {"POST", "/" + id + "/dry-run", body}, {"GET", "/" + id + "/problems.csv", ""}, {"DELETE", "/" + id, ""}} {
-			w.do(r[0], "/api/imports"+r[1], r[2], as(w.bob), in).want(403)
-			if r[1] != "" {
-				w.do(r[0], "/api/imports"+r[1], r[2], as(w.bob)).want(404) // in bob's own workspace
-				w.do(r[0], "/api/imports"+r[1], r[2], as(w.ann)).want(404) // in ann's
-			}
+	w := small(t, configure)
+	team := w.newSpace()
+	w.enlist(team, w.annID, "EDITOR")
+	w.enlist(team, w.bobID, "VIEWER")
+	in := with("X-Workspace", team.id)
+	body := planOf(map[string]string{"originalUrl": "url"}, "skip")
+	const file = "url\nhttps://example.com/\n"
+	id := w.uploadLinks(file, in)
+	for _, r := range [][3]string{{"POST", "", file}, {"GET", "", ""}, {"GET", "/" + id, ""}, {"POST", "/" + id + "/start", body}, {"POST", "/" + id + "/dry-run", body}, {"GET", "/" + id + "/problems.csv", ""}, {"DELETE", "/" + id, ""}} {
+		w.do(r[0], "/api/imports"+r[1], r[2], as(w.bob), in).want(403)
+		if r[1] != "" {
+			w.do(r[0], "/api/imports"+r[1], r[2], as(w.bob)).want(404) // in bob's own workspace
+			w.do(r[0], "/api/imports"+r[1], r[2], as(w.ann)).want(404) // in ann's
 		}
-		if got := w.do("GET", "/api/imports", "", as(w.ann)).want(200); got.num("total") != 0 {
-			t.Errorf("imports of another workspace: %s", got.text)
-		}
-		w.do("POST", "/api/imports/"+id+"/cancel", "", as(w.ann), in).want(409)
-		w.do("POST", "/api/imports/"+id+"/start", body, as(w.ann), in).want(202)
-		cancelled := w.do("POST", "/api/imports/"+id+"/cancel", "", as(w.ann), in).want(200)
-		w.runImports()
-		if got := w.do("GET", "/api/imports/"+id, "", as(w.ann), in); got.progress() != "CANCELLED: done 0, created 0, updated 0, skipped 0, renamed 0, failed 0" || cancelled.progress() != got.progress() {
-			t.Errorf("a cancelled import: %s", got.text)
-		}
-		late := w.uploadLinks(file, in)
-		w.do("POST", "/api/imports/"+late+"/start", body, as(w.ann), in).want(202)
-		w.enlist(team, w.annID, "VIEWER")
-		w.runImports()
-		w.enlist(team, w.annID, "EDITOR")
-		if got := w.do("GET", "/api/imports/"+late, "", as(w.ann), in); got.str("status") != "FAILED" || !strings.Contains(got.str("failure"), "EDITOR") || got.num("progress.created") != 0 {
-			t.Errorf("an import without permission: %s", got.text)
-		}
-		mapped := w.uploadLinks(file, in)
-		w.exec(`UPDATE imports SET finished_at = 1 WHERE id = ?`, id)
-		w.ok(w.imports.Sweep(t.Context()))
-		if got := w.do("GET", "/api/imports", "", as(w.ann), in); got.num("total") != 2 || got.str("data.0.id") != mapped {
-			t.Errorf("after the sweep: %s", got.text)
-		}
-		for range 18 {
-			w.uploadLinks(file, in)
-		}
-		w.do("POST", "/api/imports", file, as(w.ann), in, asCSV).want(409)
-		w.do("DELETE", "/api/workspaces/"+team.id, "", as(team.owner.token)).want(204)
-		var left int
-		w.ok(w.store.Row(t.Context(), `SELECT (SELECT count(*) FROM imports) + (SELECT count(*) FROM import_files)`).Scan(&left))
-		if left != 0 {
-			t.Errorf("%d rows are left", left)
-		}
-	})
+	}
+	if got := w.do("GET", "/api/imports", "", as(w.ann)).want(200); got.num("total") != 0 {
+		t.Errorf("imports of another workspace: %s", got.text)
+	}
+	w.do("POST", "/api/imports/"+id+"/cancel", "", as(w.ann), in).want(409)
+	w.do("POST", "/api/imports/"+id+"/start", body, as(w.ann), in).want(202)
+	cancelled := w.do("POST", "/api/imports/"+id+"/cancel", "", as(w.ann), in).want(200)
+	w.runImports()
+	if got := w.do("GET", "/api/imports/"+id, "", as(w.ann), in); got.progress() != "CANCELLED: done 0, created 0, updated 0, skipped 0, renamed 0, failed 0" || cancelled.progress() != got.progress() {
+		t.Errorf("a cancelled import: %s", got.text)
+	}
+	late := w.uploadLinks(file, in)
+	w.do("POST", "/api/imports/"+late+"/start", body, as(w.ann), in).want(202)
+	w.enlist(team, w.annID, "VIEWER")
+	w.runImports()
+	w.enlist(team, w.annID, "EDITOR")
+	if got := w.do("GET", "/api/imports/"+late, "", as(w.ann), in); got.str("status") != "FAILED" || !strings.Contains(got.str("failure"), "EDITOR") || got.num("progress.created") != 0 {
+		t.Errorf("an import without permission: %s", got.text)
+	}
+	mapped := w.uploadLinks(file, in)
+	w.exec(`UPDATE imports SET finished_at = 1 WHERE id = ?`, id)
+	w.ok(w.imports.Sweep(t.Context()))
+	if got := w.do("GET", "/api/imports", "", as(w.ann), in); got.num("total") != 2 || got.str("data.0.id") != mapped {
+		t.Errorf("after the sweep: %s", got.text)
+	}
+	for range 18 {
+		w.uploadLinks(file, in)
+	}
+	w.do("POST", "/api/imports", file, as(w.ann), in, asCSV).want(409)
+	w.do("DELETE", "/api/workspaces/"+team.id, "", as(team.owner.token)).want(204)
+	var left int
+	w.ok(w.store.Row(t.Context(), `SELECT (SELECT count(*) FROM imports) + (SELECT count(*) FROM import_files)`).Scan(&left))
+	if left != 0 {
+		t.Errorf("%d rows are left", left)
+	}
 }
 
 // Two replicas share an import: each row is imported once.
 func TestImports_by_two_replicas(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
+	eachWith(t, whole, func(t *testing.T, w *world) {
 		other := replica(w, w.store, whole)
 		var b strings.Builder
 		b.WriteString("url,slug\n")

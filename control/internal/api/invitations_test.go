@@ -13,7 +13,6 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/idptest"
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/smtp"
-	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/mailtest"
@@ -43,118 +42,116 @@ func (w *world) accept(token, more string, options ...option) *reply {
 const newcomer = `,"name":"Zoë 🦊","password":"battery staple"`
 
 func TestInvitations(t *testing.T) {
-	eachWith(t, teams, func(t *testing.T, w *world) {
-		id := w.newTeam("Growth")
-		path := "/api/workspaces/" + id + "/invitations"
-		r := w.do("POST", path, `{"email":" Zoe@example.com ","role":"EDITOR"}`, as(w.ann)).want(201).
-			has("", "id", "email", "role", "status", "invitedBy", "createdAt", "expiresAt", "link", "mailed")
-		if r.str("email") != "Zoe@example.com" || r.str("status") != "PENDING" || r.str("invitedBy.id") != w.annID || r.at("mailed") != false {
-			t.Fatal(r.text)
-		}
-		token := invitationToken(t, r.str("link"))
-		var hash string
-		w.ok(w.store.Row(t.Context(), `SELECT shown_hash FROM invitations`).Scan(&hash))
-		if strings.Contains(w.logs.String()+w.do("GET", "/api/audit-logs?limit=100", "", as(w.root)).text, token) || hash == token || len(hash) != 64 {
-			t.Error("the token is stored")
-		}
-		for body, field := range map[string]string{
-			`{"email":"x","role":"EDITOR"}`: "email", `{"email":"x@example.com","role":"BOSS"}`: "role", `{"role":"EDITOR"}`: "email", `{"email":"x@example.com"}`: "role",
-		} {
-			w.do("POST", path, body, as(w.ann)).wantField(field)
-		}
-		w.do("POST", "/api/workspaces/"+w.annID+"/invitations", `{"email":"x@example.com","role":"EDITOR"}`, as(w.ann)).want(400)
-		w.do("POST", path, `{"email":"`+userMail+`","role":"EDITOR"}`, as(w.ann)).want(409)
-		w.do("POST", path, `{"email":"x@example.com","role":"EDITOR"}`, as(w.bob)).want(404)
+	w := small(t, teams)
+	id := w.newTeam("Growth")
+	path := "/api/workspaces/" + id + "/invitations"
+	r := w.do("POST", path, `{"email":" Zoe@example.com ","role":"EDITOR"}`, as(w.ann)).want(201).
+		has("", "id", "email", "role", "status", "invitedBy", "createdAt", "expiresAt", "link", "mailed")
+	if r.str("email") != "Zoe@example.com" || r.str("status") != "PENDING" || r.str("invitedBy.id") != w.annID || r.at("mailed") != false {
+		t.Fatal(r.text)
+	}
+	token := invitationToken(t, r.str("link"))
+	var hash string
+	w.ok(w.store.Row(t.Context(), `SELECT shown_hash FROM invitations`).Scan(&hash))
+	if strings.Contains(w.logs.String()+w.do("GET", "/api/audit-logs?limit=100", "", as(w.root)).text, token) || hash == token || len(hash) != 64 {
+		t.Error("the token is stored")
+	}
+	for body, field := range map[string]string{
+		`{"email":"x","role":"EDITOR"}`: "email", `{"email":"x@example.com","role":"BOSS"}`: "role", `{"role":"EDITOR"}`: "email", `{"email":"x@example.com"}`: "role",
+	} {
+		w.do("POST", path, body, as(w.ann)).wantField(field)
+	}
+	w.do("POST", "/api/workspaces/"+w.annID+"/invitations", `{"email":"x@example.com","role":"EDITOR"}`, as(w.ann)).want(400)
+	w.do("POST", path, `{"email":"`+userMail+`","role":"EDITOR"}`, as(w.ann)).want(409)
+	w.do("POST", path, `{"email":"x@example.com","role":"EDITOR"}`, as(w.bob)).want(404)
 
-		// A second invitation replaces the first.
-		_, second := w.invite(id, "zoe@example.com", "VIEWER", w.ann)
-		w.accept(token, newcomer).want(410)
-		if r := w.do("GET", path, "", as(w.ann)).want(200).has("data.0", "id", "email", "role", "status", "invitedBy", "createdAt", "expiresAt"); r.num("total") != 1 || r.str("data.0.role") != "VIEWER" {
-			t.Fatal(r.text)
-		}
+	// A second invitation replaces the first.
+	_, second := w.invite(id, "zoe@example.com", "VIEWER", w.ann)
+	w.accept(token, newcomer).want(410)
+	if r := w.do("GET", path, "", as(w.ann)).want(200).has("data.0", "id", "email", "role", "status", "invitedBy", "createdAt", "expiresAt"); r.num("total") != 1 || r.str("data.0.role") != "VIEWER" {
+		t.Fatal(r.text)
+	}
 
-		// An unknown address makes an account and opens a session.
-		w.accept(second, `,"name":"Zoë"`).wantField("password")
-		w.accept(second, `,"password":"password"`).wantField("password")
-		w.accept(second, `,"password":"battery staple"`, as(w.bob)).want(403)
-		w.do("POST", "/api/invitations/accept", `{"token":"`+second+`"}`, with("X-API-Key", first(w.newKey(w.bob)))).want(403)
-		ok := w.accept(second, newcomer, with("Cookie", "access_token=of-a-session-that-ended")).want(200).has("", "workspaceId", "role", "user", "accessToken")
-		if ok.str("workspaceId") != id || ok.str("role") != "VIEWER" || ok.str("user.email") != "zoe@example.com" || ok.str("user.name") != "Zoë 🦊" || ok.cookie("access_token") == nil {
-			t.Fatal(ok.text)
-		}
-		zoe := as(ok.str("accessToken"))
-		if r := w.do("GET", "/api/workspaces/"+id, "", zoe).want(200); r.str("role") != "VIEWER" {
-			t.Fatal(r.text)
-		}
-		w.do("POST", "/api/auth/login", login("zoe@example.com", "battery staple", "")).want(200)
-		w.accept(second, newcomer).want(410)
-		w.do("GET", path, "", zoe).want(403)
+	// An unknown address makes an account and opens a session.
+	w.accept(second, `,"name":"Zoë"`).wantField("password")
+	w.accept(second, `,"password":"password"`).wantField("password")
+	w.accept(second, `,"password":"battery staple"`, as(w.bob)).want(403)
+	w.do("POST", "/api/invitations/accept", `{"token":"`+second+`"}`, with("X-API-Key", first(w.newKey(w.bob)))).want(403)
+	ok := w.accept(second, newcomer, with("Cookie", "access_token=of-a-session-that-ended")).want(200).has("", "workspaceId", "role", "user", "accessToken")
+	if ok.str("workspaceId") != id || ok.str("role") != "VIEWER" || ok.str("user.email") != "zoe@example.com" || ok.str("user.name") != "Zoë 🦊" || ok.cookie("access_token") == nil {
+		t.Fatal(ok.text)
+	}
+	zoe := as(ok.str("accessToken"))
+	if r := w.do("GET", "/api/workspaces/"+id, "", zoe).want(200); r.str("role") != "VIEWER" {
+		t.Fatal(r.text)
+	}
+	w.do("POST", "/api/auth/login", login("zoe@example.com", "battery staple", "")).want(200)
+	w.accept(second, newcomer).want(410)
+	w.do("GET", path, "", zoe).want(403)
 
-		// A known address has to sign in as itself.
-		inviteID, forBob := w.invite(id, strings.ToUpper(otherMail), "ADMIN", w.ann)
-		w.accept(forBob, newcomer).want(401)
-		if r := w.accept(forBob, "", as(w.root)).want(403); !strings.Contains(r.str("message"), adminMail) || !strings.Contains(strings.ToLower(r.str("message")), otherMail) {
-			t.Fatal(r.text)
-		}
-		w.accept(forBob, "", as(w.bob)).want(200).has("", "workspaceId", "role", "user")
-		w.do("DELETE", path+"/"+inviteID, "", as(w.ann)).want(404)
-		w.do("POST", path, `{"email":"x@example.com","role":"OWNER"}`, as(w.bob)).want(403)
-		revoke, revoked := w.invite(id, "y@example.com", "OWNER", w.ann)
-		w.do("DELETE", path+"/"+revoke, "", as(w.bob)).want(403)
-		w.do("DELETE", path+"/"+revoke, "", as(w.ann)).want(204)
-		w.accept(revoked, newcomer).want(410)
+	// A known address has to sign in as itself.
+	inviteID, forBob := w.invite(id, strings.ToUpper(otherMail), "ADMIN", w.ann)
+	w.accept(forBob, newcomer).want(401)
+	if r := w.accept(forBob, "", as(w.root)).want(403); !strings.Contains(r.str("message"), adminMail) || !strings.Contains(strings.ToLower(r.str("message")), otherMail) {
+		t.Fatal(r.text)
+	}
+	w.accept(forBob, "", as(w.bob)).want(200).has("", "workspaceId", "role", "user")
+	w.do("DELETE", path+"/"+inviteID, "", as(w.ann)).want(404)
+	w.do("POST", path, `{"email":"x@example.com","role":"OWNER"}`, as(w.bob)).want(403)
+	revoke, revoked := w.invite(id, "y@example.com", "OWNER", w.ann)
+	w.do("DELETE", path+"/"+revoke, "", as(w.bob)).want(403)
+	w.do("DELETE", path+"/"+revoke, "", as(w.ann)).want(204)
+	w.accept(revoked, newcomer).want(410)
 
-		// An invitation is as good as its inviter, and ends with its workspace.
-		_, byBob := w.invite(id, "late@example.com", "EDITOR", w.bob)
-		w.do("PATCH", "/api/workspaces/"+id+"/members/"+w.bobID, `{"role":"EDITOR"}`, as(w.ann)).want(200)
-		w.accept(byBob, newcomer).want(410)
-		w.do("PATCH", "/api/workspaces/"+id+"/members/"+w.bobID, `{"role":"ADMIN"}`, as(w.ann)).want(200)
-		w.accept(byBob, newcomer).want(200)
-		_, expiring := w.invite(id, "expired@example.com", "EDITOR", w.ann)
-		w.clock.advance(invitations.Lifetime)
-		w.accept(expiring, newcomer).want(410)
-		if r := w.do("GET", path, "", as(w.ann)).want(200); r.str("data.0.status") != "EXPIRED" {
-			t.Fatal(r.text)
+	// An invitation is as good as its inviter, and ends with its workspace.
+	_, byBob := w.invite(id, "late@example.com", "EDITOR", w.bob)
+	w.do("PATCH", "/api/workspaces/"+id+"/members/"+w.bobID, `{"role":"EDITOR"}`, as(w.ann)).want(200)
+	w.accept(byBob, newcomer).want(410)
+	w.do("PATCH", "/api/workspaces/"+id+"/members/"+w.bobID, `{"role":"ADMIN"}`, as(w.ann)).want(200)
+	w.accept(byBob, newcomer).want(200)
+	_, expiring := w.invite(id, "expired@example.com", "EDITOR", w.ann)
+	w.clock.advance(invitations.Lifetime)
+	w.accept(expiring, newcomer).want(410)
+	if r := w.do("GET", path, "", as(w.ann)).want(200); r.str("data.0.status") != "EXPIRED" {
+		t.Fatal(r.text)
+	}
+	_, gone := w.invite(id, "gone@example.com", "EDITOR", w.ann)
+	w.do("DELETE", "/api/workspaces/"+id, "", as(w.ann)).want(204)
+	w.accept(gone, newcomer).want(404)
+	for _, action := range []string{"INVITATION_CREATED", "INVITATION_REVOKED", "INVITATION_ACCEPTED", "MEMBER_ADDED"} {
+		if r := w.do("GET", "/api/audit-logs?action="+action, "", as(w.root)).want(200); r.num("total") == 0 {
+			t.Errorf("no %s", action)
 		}
-		_, gone := w.invite(id, "gone@example.com", "EDITOR", w.ann)
-		w.do("DELETE", "/api/workspaces/"+id, "", as(w.ann)).want(204)
-		w.accept(gone, newcomer).want(404)
-		for _, action := range []string{"INVITATION_CREATED", "INVITATION_REVOKED", "INVITATION_ACCEPTED", "MEMBER_ADDED"} {
-			if r := w.do("GET", "/api/audit-logs?action="+action, "", as(w.root)).want(200); r.num("total") == 0 {
-				t.Errorf("no %s", action)
-			}
-		}
-	})
+	}
 }
 
 func first(key, _ string) string { return key }
 
 // Wrong tokens lock a client out. Of many requests with one token, one succeeds.
 func TestInvitations_tokens(t *testing.T) {
-	eachWith(t, teams, func(t *testing.T, w *world) {
-		id := w.newTeam("Growth")
-		_, token := w.invite(id, "zoe@example.com", "EDITOR", w.ann)
-		var wg sync.WaitGroup
-		codes := make(chan int, 20)
-		for range cap(codes) {
-			wg.Add(1)
-			go func() { defer wg.Done(); codes <- w.accept(token, newcomer).StatusCode }()
-		}
-		wg.Wait()
-		close(codes)
-		count := map[int]int{}
-		for c := range codes {
-			count[c]++
-		}
-		if count[200] != 1 || count[200]+count[401]+count[410] != 20 {
-			t.Errorf("%v", count)
-		}
-		for range 5 {
-			w.accept(fresh(), newcomer, from("192.0.2.7:1")).want(404)
-		}
-		w.accept(fresh(), newcomer, from("192.0.2.7:2")).want(429)
-		w.accept(fresh(), newcomer, from("192.0.2.8:1")).want(404)
-	})
+	w := small(t, teams)
+	id := w.newTeam("Growth")
+	_, token := w.invite(id, "zoe@example.com", "EDITOR", w.ann)
+	var wg sync.WaitGroup
+	codes := make(chan int, 20)
+	for range cap(codes) {
+		wg.Add(1)
+		go func() { defer wg.Done(); codes <- w.accept(token, newcomer).StatusCode }()
+	}
+	wg.Wait()
+	close(codes)
+	count := map[int]int{}
+	for c := range codes {
+		count[c]++
+	}
+	if count[200] != 1 || count[200]+count[401]+count[410] != 20 {
+		t.Errorf("%v", count)
+	}
+	for range 5 {
+		w.accept(fresh(), newcomer, from("192.0.2.7:1")).want(404)
+	}
+	w.accept(fresh(), newcomer, from("192.0.2.7:2")).want(429)
+	w.accept(fresh(), newcomer, from("192.0.2.8:1")).want(404)
 }
 
 func TestInvitations_sign_up(t *testing.T) {
@@ -183,64 +180,61 @@ func TestInvitations_sign_up(t *testing.T) {
 
 // The invitation is also sent by e-mail, with a link of its own. Only that link proves the address.
 func TestInvitations_mail(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		smtpServer := mailtest.Start(t)
-		w := newWorld(t, st, func(w *world, cfg *api.Config, deps *api.Deps) {
-			teams(w, cfg, deps)
-			sender, err := mail.New(mail.Config{
-				Settings: smtp.Settings{URL: config.Secret(smtpServer.URL()), From: "Shortline <no-reply@example.com>"}, BaseURL: baseURL, EncryptionKeys: [][]byte{[]byte(strings.Repeat("e", 32))}, Logger: cfg.Logger,
-			}, w.store)
-			w.ok(err)
-			done := make(chan struct{})
-			ctx := w.t.Context()
-			go func() { defer close(done); _ = sender.Run(ctx) }()
-			w.t.Cleanup(func() { <-done })
-			deps.Invitations = invitations.New(invitations.Config{Console: baseURL, Mail: sender, Now: w.clock.now}, w.store, deps.Auth, deps.Accounts)
-		})
-		id := w.newTeam("Growth <b>&</b> \u202eteam")
-		invite := func(email string) (shown, mailed string) {
-			t.Helper()
-			r := w.do("POST", "/api/workspaces/"+id+"/invitations", `{"email":"`+email+`","role":"EDITOR"}`, as(w.ann)).want(201)
-			m := smtpServer.Wait(t, email)
-			if r.at("mailed") != true || !strings.Contains(m.Text, userMail) || !strings.Contains(m.Text, "Growth") || !strings.Contains(m.HTML, m.Link) || strings.Contains(m.HTML, "<b>&</b>") {
-				t.Fatalf("%s: %s\n%s", r.text, m.Text, m.HTML)
-			}
-			shown, mailed = invitationToken(t, r.str("link")), invitationToken(t, m.Link)
-			if shown == mailed {
-				t.Fatal("both links have the same token")
-			}
-			return shown, mailed
-		}
-		proven := func(email string) bool {
-			t.Helper()
-			u, err := w.store.UserByEmail(t.Context(), email)
-			w.ok(err)
-			return !u.EmailUnproven
-		}
-		shown, mailed := invite("mailed@example.com")
-		w.accept(mailed, newcomer).want(200)
-		w.accept(mailed, newcomer).want(410)
-		w.accept(shown, newcomer).want(410)
-		shown, _ = invite("copied@example.com")
-		token := w.accept(shown, newcomer).want(200).str("accessToken")
-		if !proven("mailed@example.com") || proven("copied@example.com") || !proven(userMail) {
-			t.Error("which addresses are proven")
-		}
-		// A later e-mail proves the address.
-		id = w.newTeam("Growth 2")
-		_, mailed = invite("copied@example.com")
-		w.accept(mailed, "", as(token)).want(200)
-		if !proven("copied@example.com") {
-			t.Error("the address is not proven")
-		}
-		_, late := invite("late@example.com")
-		w.clock.advance(invitations.Lifetime + time.Second)
-		w.accept(late, newcomer).want(410)
-		if got := w.accept(late, newcomer); got.StatusCode != http.StatusGone {
-			t.Error(got.text)
-		}
+	smtpServer := mailtest.Start(t)
+	w := newWorld(t, usual(t), func(w *world, cfg *api.Config, deps *api.Deps) {
+		teams(w, cfg, deps)
+		sender, err := mail.New(mail.Config{
+			Settings: smtp.Settings{URL: config.Secret(smtpServer.URL()), From: "Shortline <no-reply@example.com>"}, BaseURL: baseURL, EncryptionKeys: [][]byte{[]byte(strings.Repeat("e", 32))}, Logger: cfg.Logger,
+		}, w.store)
+		w.ok(err)
+		done := make(chan struct{})
+		ctx := w.t.Context()
+		go func() { defer close(done); _ = sender.Run(ctx) }()
+		w.t.Cleanup(func() { <-done })
+		deps.Invitations = invitations.New(invitations.Config{Console: baseURL, Mail: sender, Now: w.clock.now}, w.store, deps.Auth, deps.Accounts)
 	})
+	id := w.newTeam("Growth <b>&</b> \u202eteam")
+	invite := func(email string) (shown, mailed string) {
+		t.Helper()
+		r := w.do("POST", "/api/workspaces/"+id+"/invitations", `{"email":"`+email+`","role":"EDITOR"}`, as(w.ann)).want(201)
+		m := smtpServer.Wait(t, email)
+		if r.at("mailed") != true || !strings.Contains(m.Text, userMail) || !strings.Contains(m.Text, "Growth") || !strings.Contains(m.HTML, m.Link) || strings.Contains(m.HTML, "<b>&</b>") {
+			t.Fatalf("%s: %s\n%s", r.text, m.Text, m.HTML)
+		}
+		shown, mailed = invitationToken(t, r.str("link")), invitationToken(t, m.Link)
+		if shown == mailed {
+			t.Fatal("both links have the same token")
+		}
+		return shown, mailed
+	}
+	proven := func(email string) bool {
+		t.Helper()
+		u, err := w.store.UserByEmail(t.Context(), email)
+		w.ok(err)
+		return !u.EmailUnproven
+	}
+	shown, mailed := invite("mailed@example.com")
+	w.accept(mailed, newcomer).want(200)
+	w.accept(mailed, newcomer).want(410)
+	w.accept(shown, newcomer).want(410)
+	shown, _ = invite("copied@example.com")
+	token := w.accept(shown, newcomer).want(200).str("accessToken")
+	if !proven("mailed@example.com") || proven("copied@example.com") || !proven(userMail) {
+		t.Error("which addresses are proven")
+	}
+	// A later e-mail proves the address.
+	id = w.newTeam("Growth 2")
+	_, mailed = invite("copied@example.com")
+	w.accept(mailed, "", as(token)).want(200)
+	if !proven("copied@example.com") {
+		t.Error("the address is not proven")
+	}
+	_, late := invite("late@example.com")
+	w.clock.advance(invitations.Lifetime + time.Second)
+	w.accept(late, newcomer).want(410)
+	if got := w.accept(late, newcomer); got.StatusCode != http.StatusGone {
+		t.Error(got.text)
+	}
 }
 
 // A person who copied an invitation's link may have made the account of another person's address. Single sign-on must not let
@@ -251,15 +245,14 @@ func TestInvitations_unproven_address_is_not_linked(t *testing.T) {
 		withSSO(nil)(w, cfg, deps)
 		deps.Invitations = invitations.New(invitations.Config{Console: baseURL}, w.store, deps.Auth, deps.Accounts)
 	}
-	eachWith(t, configure, func(t *testing.T, w *world) {
-		w.add("corp", startIDP(t, idptest.Person{Subject: "z", Email: "zoe@example.com", Verified: true}))
-		_, token := w.invite(w.newTeam("Growth"), "zoe@example.com", "EDITOR", w.ann)
-		id := w.accept(token, newcomer).want(200).str("user.id")
-		left := w.signOn("corp").failed("link_required")
-		w.link(left, "zoe@example.com", "wrong", "").want(401)
-		w.link(left, "zoe@example.com", "battery staple", "").want(200)
-		if got := w.signOn("corp").entered("/"); got != id {
-			t.Errorf("signed in as %s", got)
-		}
-	})
+	w := small(t, configure)
+	w.add("corp", startIDP(t, idptest.Person{Subject: "z", Email: "zoe@example.com", Verified: true}))
+	_, token := w.invite(w.newTeam("Growth"), "zoe@example.com", "EDITOR", w.ann)
+	id := w.accept(token, newcomer).want(200).str("user.id")
+	left := w.signOn("corp").failed("link_required")
+	w.link(left, "zoe@example.com", "wrong", "").want(401)
+	w.link(left, "zoe@example.com", "battery staple", "").want(200)
+	if got := w.signOn("corp").entered("/"); got != id {
+		t.Errorf("signed in as %s", got)
+	}
 }

@@ -4,7 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // While a key is in use, it is rotated and deleted by concurrent requests. Exactly one request wins each time, and after
@@ -14,6 +15,7 @@ func TestKeys_races(t *testing.T) {
 		key, id := w.makeKey(w.ann, "")
 		for round := range 4 {
 			var replaced atomic.Bool
+			var uses atomic.Int64
 			var wg sync.WaitGroup
 			stop := make(chan struct{})
 			for range 3 {
@@ -26,6 +28,7 @@ func TestKeys_races(t *testing.T) {
 						}
 						was := replaced.Load()
 						got := w.do("GET", "/api/auth/me", "", key)
+						uses.Add(1)
 						if got.StatusCode != 200 && got.StatusCode != 401 || was && got.StatusCode != 401 {
 							t.Errorf("a use of the old secret, replaced: %v: %d %s", was, got.StatusCode, got.text)
 						}
@@ -51,7 +54,8 @@ func TestKeys_races(t *testing.T) {
 				})
 			}
 			rotations.Wait()
-			time.Sleep(20 * time.Millisecond)
+			before := uses.Load()
+			testkit.Eventually(t, "more uses of the old secret", func() bool { return uses.Load() > before+6 })
 			close(stop)
 			wg.Wait()
 			if len(won) == 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // largeLogin returns a request without authentication, with a body that is large enough to need a slot.
@@ -54,13 +55,7 @@ func TestLarge_bodies_with_unread_responses(t *testing.T) {
 			over <- struct{}{}
 		}()
 	}
-	for i := range 20 {
-		select {
-		case <-writing:
-		case <-time.After(10 * time.Second):
-			t.Fatalf("only %d of 20 responses have started", i)
-		}
-	}
+	testkit.Eventually(t, "all responses have started", func() bool { return len(writing) == 20 })
 	close(hold)
 	for range 20 {
 		<-over

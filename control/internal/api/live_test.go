@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // liveWorld is a world with a live feed and a real HTTP server.
@@ -102,15 +103,18 @@ func (w *liveWorld) listenAs(query string, caller option) (events <-chan event, 
 // next waits for an event about a link.
 func (w *liveWorld) next(what string, events <-chan event, slug string) {
 	w.t.Helper()
-	select {
-	case e, open := <-events:
-		var c live.LinkClick
-		if !open || json.Unmarshal([]byte(e.data), &c) != nil || c.Slug != slug || c.URLID == "" || e.id == "" || c.Browser == "" {
-			w.t.Fatalf("%s: %v %+v, want a click of %s", what, open, e, slug)
+	testkit.Eventually(w.t, what+": a click of "+slug, func() bool {
+		select {
+		case e, open := <-events:
+			var c live.LinkClick
+			if !open || json.Unmarshal([]byte(e.data), &c) != nil || c.Slug != slug || c.URLID == "" || e.id == "" || c.Browser == "" {
+				w.t.Fatalf("%s: %v %+v, want a click of %s", what, open, e, slug)
+			}
+			return true
+		default:
+			return false
 		}
-	case <-time.After(10 * time.Second):
-		w.t.Fatalf("%s: no click of %s", what, slug)
-	}
+	})
 }
 
 func (w *liveWorld) quiet(what string, events <-chan event) {
@@ -122,18 +126,17 @@ func (w *liveWorld) quiet(what string, events <-chan event) {
 	}
 }
 
-func (w *liveWorld) ends(what string, events <-chan event, within time.Duration) {
+// ends waits until a stream has ended.
+func (w *liveWorld) ends(what string, events <-chan event) {
 	w.t.Helper()
-	for deadline := time.After(within); ; {
+	testkit.Eventually(w.t, what+": the stream ends", func() bool {
 		select {
 		case _, open := <-events:
-			if !open {
-				return
-			}
-		case <-deadline:
-			w.t.Fatalf("%s: the stream is still open after %v", what, within)
+			return !open
+		default:
+			return false
 		}
-	}
+	})
 }
 
 func (w *liveWorld) now(id string, bots bool) {
@@ -143,11 +146,6 @@ func (w *liveWorld) now(id string, bots bool) {
 		change = nil
 	}
 	w.click(id, time.Now().UTC().Format(time.RFC3339), 1, change)
-}
-
-func eachLive(t *testing.T, cfg live.Config, f func(w *liveWorld)) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) { f(newLiveWorld(t, st, cfg)) })
 }
 
 func followsClicks(w *liveWorld) {
@@ -185,75 +183,83 @@ func followsClicks(w *liveWorld) {
 }
 
 func TestLive_sends_clicks_as_they_are_stored(t *testing.T) {
-	eachLive(t, live.Config{}, followsClicks)
+	followsClicks(newLiveWorld(t, usual(t), live.Config{}))
 }
 
 func TestLive_sends_clicks_that_other_processes_store(t *testing.T) {
-	eachLive(t, live.Config{Poll: 10 * time.Millisecond}, followsClicks)
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		followsClicks(newLiveWorld(t, st, live.Config{Poll: 10 * time.Millisecond}))
+	})
 }
 
 // A reader that connects again continues after its last event, by the header that browsers send, or by the query.
 func TestLive_resumes(t *testing.T) {
-	eachLive(t, live.Config{}, func(w *liveWorld) {
-		id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/","customSlug":"one"}`, as(w.ann)).want(201).str("id")
-		events, leave := w.listen(w.ann, "")
-		w.now(id, false)
-		last := <-events
-		leave()
-		w.now(id, false)
-		w.now(id, false)
-		for name, how := range map[string]struct {
-			query  string
-			caller option
-		}{
-			"header": {"", func(r *http.Request) { as(w.ann)(r); r.Header.Set("Last-Event-ID", last.id) }},
-			"query":  {"?lastEventId=" + last.id, as(w.ann)},
-		} {
-			again, leave := w.listenAs(how.query, how.caller)
-			w.next(name, again, "one")
-			w.next(name, again, "one")
-			time.Sleep(100 * time.Millisecond)
-			w.quiet(name, again)
-			leave()
+	w := newLiveWorld(t, usual(t), live.Config{})
+	id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/","customSlug":"one"}`, as(w.ann)).want(201).str("id")
+	events, leave := w.listen(w.ann, "")
+	w.now(id, false)
+	last := <-events
+	leave()
+	w.now(id, false)
+	w.now(id, false)
+	expected := []string{"one", "one"}
+	for name, how := range map[string]struct {
+		query  string
+		caller option
+	}{
+		"header": {"", func(r *http.Request) { as(w.ann)(r); r.Header.Set("Last-Event-ID", last.id) }},
+		"query":  {"?lastEventId=" + last.id, as(w.ann)},
+	} {
+		again, leave := w.listenAs(how.query, how.caller)
+		slug := "after-" + name // shows that nothing else comes before
+		w.now(w.create(slug), false)
+		expected = append(expected, slug)
+		for _, slug := range expected {
+			w.next(name, again, slug)
 		}
-	})
+		leave()
+	}
 }
 
 func TestLive_ends(t *testing.T) {
-	eachLive(t, live.Config{PerUser: 2}, func(w *liveWorld) {
-		token, _ := w.signIn(userMail)
-		leaving, _ := w.listen(token, "")
-		staying, leave := w.listen(w.ann, "")
-		w.do("GET", api.LivePath, "", as(w.ann)).want(429)
-		w.do("POST", "/api/auth/logout", "", as(token)).want(200)
-		w.ends("after logout", leaving, 8*time.Second)
-		again, _ := w.listen(w.ann, "")
-		leave()
-		w.ends("after the reader left", staying, time.Second)
+	w := newLiveWorld(t, usual(t), live.Config{PerUser: 2})
+	token, _ := w.signIn(userMail)
+	leaving, _ := w.listen(token, "")
+	staying, leave := w.listen(w.ann, "")
+	w.do("GET", api.LivePath, "", as(w.ann)).want(429)
+	w.do("POST", "/api/auth/logout", "", as(token)).want(200)
+	w.ends("after logout", leaving)
+	again, _ := w.listen(w.ann, "")
+	leave()
+	w.ends("after the reader left", staying)
 
-		bob, _ := w.listen(w.bob, "")
-		w.do("PATCH", "/api/users/"+w.bobID+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
-		w.ends("after the user was disabled", bob, 8*time.Second)
+	bob, _ := w.listen(w.bob, "")
+	w.do("PATCH", "/api/users/"+w.bobID+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
+	w.ends("after the user was disabled", bob)
 
-		w.stop()
-		w.ends("after the program's stop", again, 2*time.Second)
-		w.do("GET", api.LivePath, "", as(w.root)).want(503)
-	})
+	w.stop()
+	w.ends("after the program's stop", again)
+	w.do("GET", api.LivePath, "", as(w.root)).want(503)
 }
 
 // The stream of an API key ends when the key is rotated, but not while the key may be used from the address.
 func TestLive_ends_with_the_key(t *testing.T) {
-	eachLive(t, live.Config{PerUser: 2}, func(w *liveWorld) {
+	w := newLiveWorld(t, usual(t), live.Config{PerUser: 3})
+	var streams []<-chan event
+	var keys []string
+	for range 3 {
 		key := w.do("POST", "/api/api-keys", `{"name":"k","scopes":["analytics:read"],"allowedIps":["127.0.0.0/8"]}`, as(w.ann)).want(201)
 		events, _ := w.listen(key.str("key"), "")
-		select {
-		case <-events:
-			w.t.Fatal("the stream has ended although the key is valid")
-		case <-time.After(5 * time.Second): // longer than two checks
+		streams, keys = append(streams, events), append(keys, key.str("id"))
+	}
+	for i, id := range keys { // a check that ends one stream keeps those of the keys that are valid
+		for _, events := range streams[i:] {
+			w.quiet("the key is valid", events)
 		}
-		w.do("POST", "/api/api-keys/"+key.str("id")+"/rotate", "", as(w.ann)).want(200)
-		w.ends("after the rotation", events, 8*time.Second)
-	})
+		w.do("POST", "/api/api-keys/"+id+"/rotate", "", as(w.ann)).want(200)
+		w.ends("after the rotation", streams[i])
+	}
 }
 
 func TestLive_is_documented(t *testing.T) {

@@ -5,18 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"golang.org/x/crypto/bcrypt"
-
-	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/manage/accounts"
-	"github.com/shortline/shortline/control/internal/platform/auth"
-	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/testkit"
 )
 
 // secondFactor enables a user's second factor and returns its secret. It advances the clock, so the next code is new.
@@ -50,46 +40,44 @@ func wantCounts(t *testing.T, what string, got map[int]int, refused, locked int)
 }
 
 func TestH3_PasswordGuesses(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		wrong := login(userMail, "wrong", "")
-		wantCounts(t, "passwords from 1,000 addresses of one /64", w.guess(wrong, inOne64), 5, 995)
-		wantCounts(t, "passwords from 1,000 /64s of one /48", w.guess(wrong, inOne48), 1000, 0)
-		for range 4 {
-			w.do("POST", "/api/auth/login", wrong, from("[2001:db8:3:7::1:1]:1")).want(401)
-		}
-		w.do("POST", "/api/auth/login", wrong, from("[2001:db8:3:7::2:1]:1")).want(429)
-		w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200) // the owner, from another address
-	})
+	w := small(t, nil)
+	wrong := login(userMail, "wrong", "")
+	wantCounts(t, "passwords from 1,000 addresses of one /64", w.guess(wrong, inOne64), 5, 995)
+	wantCounts(t, "passwords from 1,000 /64s of one /48", w.guess(wrong, inOne48), 1000, 0)
+	for range 4 {
+		w.do("POST", "/api/auth/login", wrong, from("[2001:db8:3:7::1:1]:1")).want(401)
+	}
+	w.do("POST", "/api/auth/login", wrong, from("[2001:db8:3:7::2:1]:1")).want(429)
+	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200) // the owner, from another address
 }
 
 func TestH3_SecondFactorGuesses(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		secret := w.secondFactor(w.ann)
-		wrong := login(userMail, password, "000000")
-		wantCounts(t, "codes from 1,000 addresses of one /64", w.guess(wrong, inOne64), 5, 995)
-		right := func() string { return login(userMail, password, w.code(secret)) }
-		owner := from("192.0.2.1:1")
-		if after, err := strconv.Atoi(w.do("POST", "/api/auth/login", right(), owner).want(429).Header.Get("Retry-After")); err != nil || after < 1 || after > 30 {
-			t.Fatalf("Retry-After %d, %v", after, err)
-		}
-		// A client without the password neither triggers the lockout nor learns of it.
-		w.do("POST", "/api/auth/login", login(userMail, "wrong", "000000"), owner).want(401)
-		w.clock.advance(30 * time.Second)
-		wantCounts(t, "codes from 1,000 /64s of one /48 after the first lock", w.guess(wrong, inOne48), 1, 999)
-		w.clock.advance(time.Minute)
-		w.do("POST", "/api/auth/login", right(), owner).want(200)
-		w.clock.advance(30 * time.Second)
-		for range 4 { // a success resets the count
-			w.do("POST", "/api/auth/login", wrong, owner).want(401)
-		}
-		w.do("POST", "/api/auth/login", right(), owner).want(200)
+	w := small(t, nil)
+	secret := w.secondFactor(w.ann)
+	wrong := login(userMail, password, "000000")
+	wantCounts(t, "codes from 1,000 addresses of one /64", w.guess(wrong, inOne64), 5, 995)
+	right := func() string { return login(userMail, password, w.code(secret)) }
+	owner := from("192.0.2.1:1")
+	if after, err := strconv.Atoi(w.do("POST", "/api/auth/login", right(), owner).want(429).Header.Get("Retry-After")); err != nil || after < 1 || after > 30 {
+		t.Fatalf("Retry-After %d, %v", after, err)
+	}
+	// A client without the password neither triggers the lockout nor learns of it.
+	w.do("POST", "/api/auth/login", login(userMail, "wrong", "000000"), owner).want(401)
+	w.clock.advance(30 * time.Second)
+	wantCounts(t, "codes from 1,000 /64s of one /48 after the first lock", w.guess(wrong, inOne48), 1, 999)
+	w.clock.advance(time.Minute)
+	w.do("POST", "/api/auth/login", right(), owner).want(200)
+	w.clock.advance(30 * time.Second)
+	for range 4 { // a success resets the count
+		w.do("POST", "/api/auth/login", wrong, owner).want(401)
+	}
+	w.do("POST", "/api/auth/login", right(), owner).want(200)
 
-		var notices int
-		w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM audit_logs WHERE action = 'USER_LOGIN' AND entity_id = ? AND metadata LIKE '%"lockedSeconds":30%'`, w.annID).Scan(&notices))
-		if notices != 1 {
-			t.Errorf("%d notices of the first lockout", notices)
-		}
-	})
+	var notices int
+	w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM audit_logs WHERE action = 'USER_LOGIN' AND entity_id = ? AND metadata LIKE '%"lockedSeconds":30%'`, w.annID).Scan(&notices))
+	if notices != 1 {
+		t.Errorf("%d notices of the first lockout", notices)
+	}
 }
 
 func TestH3_SecondFactorGuesses_at_once(t *testing.T) {
@@ -144,42 +132,4 @@ func TestLow_FailedLoginsAreBounded(t *testing.T) {
 			t.Errorf("of 1,501 failures, %d have rows of their own and %d are in aggregated rows", exact, counted)
 		}
 	})
-}
-
-// Concurrent guesses from 24 addresses must not block sign-ins from other addresses. A request waits at most 5 s for a
-// bcrypt slot, so the test does not run in parallel with others. On a busy machine, two of the sign-ins may time out.
-func TestLow_BcryptSlots(t *testing.T) {
-	w := newWorld(t, storetest.Open(t), func(w *world, _ *api.Config, d *api.Deps) {
-		passwords, err := auth.NewPasswords(bcrypt.DefaultCost) // as in production, where a comparison is slow
-		w.ok(err)
-		d.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: [][]byte{[]byte(strings.Repeat("e", 32))}, Now: w.clock.now}, w.store, d.Auth, passwords)
-		w.ok(err)
-	})
-	var responses atomic.Int64
-	var flood sync.WaitGroup
-	stop := make(chan struct{})
-	for i := range 24 * 8 {
-		flood.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				w.do("POST", "/api/auth/login", login(fmt.Sprintf("nobody-%d-%d@example.com", i, n), "wrong", ""), from(fmt.Sprintf("198.51.100.%d:1", i%24)))
-				responses.Add(1)
-			}
-		})
-	}
-	testkit.Eventually(w.t, "the flood has filled the queue", func() bool { return responses.Load() > 24 })
-	statuses := map[int]int{}
-	for i := range 10 {
-		statuses[w.do("POST", "/api/auth/login", login(userMail, password, ""), from(fmt.Sprintf("192.0.2.%d:1", i+1))).StatusCode]++
-	}
-	close(stop)
-	flood.Wait()
-	t.Logf("statuses of 10 sign-ins during the flood: %v", statuses)
-	if statuses[200] < 8 {
-		t.Errorf("statuses of 10 sign-ins during the flood: %v", statuses)
-	}
 }

@@ -12,7 +12,7 @@ import (
 
 // Administrators see which slugs visitors asked for in vain; nobody else does.
 func TestMissingSlugs(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
+	eachWith(t, whole, func(t *testing.T, w *world) {
 		today := presence.Day(time.Now())
 		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
 			for day, seq := today-40, uint64(1); day <= today; day, seq = day+20, seq+1 {
@@ -51,39 +51,38 @@ func TestMissingSlugs(t *testing.T) {
 // Members see which slugs visitors asked for on domains of their workspace, but nobody else's. A domain that another
 // workspace took over begins without any.
 func TestMissingSlugs_of_custom_domains(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
-		const path, name = "/api/analytics/missing", "go.example.com"
-		numbers := map[string]uint64{}
-		for who, of := range map[string]option{"ann": as(w.ann), "bob": as(w.bob)} {
-			d, err := w.store.DomainByID(t.Context(), w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, of).want(201).str("id"))
-			w.ok(err)
-			numbers[who] = d.Num
+	w := small(t, whole)
+	const path, name = "/api/analytics/missing", "go.example.com"
+	numbers := map[string]uint64{}
+	for who, of := range map[string]option{"ann": as(w.ann), "bob": as(w.bob)} {
+		d, err := w.store.DomainByID(t.Context(), w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, of).want(201).str("id"))
+		w.ok(err)
+		numbers[who] = d.Num
+	}
+	today := presence.Day(time.Now())
+	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
+		return tx.CountMissing(t.Context(), "e", "r", 1, today, time.Now().UnixMilli(), []store.Missing{{Slug: "abc", Count: 5}, {Domain: numbers["ann"], Slug: "abc", Count: 3},
+			{Domain: numbers["ann"], Slug: "new", Count: 2}, {Domain: numbers["bob"], Slug: "abc", Count: 1}, {Domain: 1 << 40, Slug: "gone", Count: 9}})
+	}))
+	see := func(want string, options ...option) {
+		t.Helper()
+		r := w.do("GET", path, "", options...).want(200)
+		got := ""
+		for _, m := range r.at("data").([]any) {
+			m := m.(map[string]any)
+			got += fmt.Sprint(m["host"], "/", m["slug"], " ", m["count"], ", ")
 		}
-		today := presence.Day(time.Now())
-		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-			return tx.CountMissing(t.Context(), "e", "r", 1, today, time.Now().UnixMilli(), []store.Missing{{Slug: "abc", Count: 5}, {Domain: numbers["ann"], Slug: "abc", Count: 3},
-				{Domain: numbers["ann"], Slug: "new", Count: 2}, {Domain: numbers["bob"], Slug: "abc", Count: 1}, {Domain: 1 << 40, Slug: "gone", Count: 9}})
-		}))
-		see := func(want string, options ...option) {
-			t.Helper()
-			r := w.do("GET", path, "", options...).want(200)
-			got := ""
-			for _, m := range r.at("data").([]any) {
-				m := m.(map[string]any)
-				got += fmt.Sprint(m["host"], "/", m["slug"], " ", m["count"], ", ")
-			}
-			if got != want || int(r.num("total")) != strings.Count(want, ",") {
-				t.Errorf("%s, want %s", r.text, want)
-			}
+		if got != want || int(r.num("total")) != strings.Count(want, ",") {
+			t.Errorf("%s, want %s", r.text, want)
 		}
-		see(name+"/abc 3, "+name+"/new 2, ", as(w.ann))
-		see(name+"/abc 1, ", as(w.bob))
-		see("", as(w.root), in(w.team("the-team")))
-		see("sho.rt/abc 5, "+name+"/abc 3, "+name+"/new 2, "+name+"/abc 1, ", as(w.root))
-		w.create("new") // on another domain
-		r := w.do("GET", path, "", as(w.ann)).want(200)
-		w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com","customSlug":%q,"domain":%q}`, r.str("data.0.slug"), r.str("data.0.host")), as(w.ann)).want(201)
-		see(name+"/new 2, ", as(w.ann))
-		see(name+"/abc 1, ", as(w.bob))
-	})
+	}
+	see(name+"/abc 3, "+name+"/new 2, ", as(w.ann))
+	see(name+"/abc 1, ", as(w.bob))
+	see("", as(w.root), in(w.team("the-team")))
+	see("sho.rt/abc 5, "+name+"/abc 3, "+name+"/new 2, "+name+"/abc 1, ", as(w.root))
+	w.create("new") // on another domain
+	r := w.do("GET", path, "", as(w.ann)).want(200)
+	w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com","customSlug":%q,"domain":%q}`, r.str("data.0.slug"), r.str("data.0.host")), as(w.ann)).want(201)
+	see(name+"/new 2, ", as(w.ann))
+	see(name+"/abc 1, ", as(w.bob))
 }

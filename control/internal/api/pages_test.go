@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/manage/media/picture"
@@ -37,30 +36,29 @@ func TestPages(t *testing.T) {
 		w.t.Cleanup(func() { stop(); <-done; s.Close() })
 		deps.Pages = s
 	}
-	eachWith(t, configure, func(t *testing.T, w *world) {
-		const preview, icon = "/api/pages/preview?url=", "/api/pages/icon?url="
-		r := w.do("GET", preview+site.URL+"/fair", "", as(w.ann)).want(200).has("", "url", "title", "description")
-		if r.str("title") != "The fair" || r.str("url") != site.URL+"/fair" {
-			t.Error(r.text)
-		}
-		if r := w.do("GET", preview+site.URL+"/missing", "", as(w.ann)).want(200); r.str("problem") != "the server answers with the status 404" {
-			t.Error(r.text)
-		}
-		w.do("GET", preview+"example", "", as(w.ann)).want(400).wantField("url")
-		w.do("GET", "/api/pages/preview", "", as(w.ann)).want(400).wantField("url")
-		w.do("GET", preview+site.URL, "").want(401)
+	w := small(t, configure)
+	const preview, icon = "/api/pages/preview?url=", "/api/pages/icon?url="
+	r := w.do("GET", preview+site.URL+"/fair", "", as(w.ann)).want(200).has("", "url", "title", "description")
+	if r.str("title") != "The fair" || r.str("url") != site.URL+"/fair" {
+		t.Error(r.text)
+	}
+	if r := w.do("GET", preview+site.URL+"/missing", "", as(w.ann)).want(200); r.str("problem") != "the server answers with the status 404" {
+		t.Error(r.text)
+	}
+	w.do("GET", preview+"example", "", as(w.ann)).want(400).wantField("url")
+	w.do("GET", "/api/pages/preview", "", as(w.ann)).want(400).wantField("url")
+	w.do("GET", preview+site.URL, "").want(401)
 
-		w.do("GET", icon+site.URL, "").want(401)
-		if r := w.do("GET", icon+site.URL, "", as(w.ann)); r.StatusCode == 204 && r.Header.Get("Cache-Control") != "no-store" {
-			t.Errorf("an unknown icon is cached: %s", r.Header.Get("Cache-Control"))
-		}
-		testkit.Within(t, 10*time.Second, "the icon is known", func() bool {
-			return w.do("GET", icon+site.URL, "", as(w.ann)).StatusCode == 200
-		})
-		r = w.do("GET", icon+site.URL, "", as(w.ann)).want(200)
-		if r.text != string(ico) || r.Header.Get("Content-Type") != "image/x-icon" || r.Header.Get("X-Content-Type-Options") != "nosniff" || r.Header.Get("Cache-Control") != "private, max-age=86400" {
-			t.Errorf("%q, %v", r.text, r.Header)
-		}
-		w.do("GET", icon+"javascript:alert(1)", "", as(w.ann)).want(204)
+	w.do("GET", icon+site.URL, "").want(401)
+	if r := w.do("GET", icon+site.URL, "", as(w.ann)); r.StatusCode == 204 && r.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("an unknown icon is cached: %s", r.Header.Get("Cache-Control"))
+	}
+	testkit.Eventually(t, "the icon is known", func() bool {
+		return w.do("GET", icon+site.URL, "", as(w.ann)).StatusCode == 200
 	})
+	r = w.do("GET", icon+site.URL, "", as(w.ann)).want(200)
+	if r.text != string(ico) || r.Header.Get("Content-Type") != "image/x-icon" || r.Header.Get("X-Content-Type-Options") != "nosniff" || r.Header.Get("Cache-Control") != "private, max-age=86400" {
+		t.Errorf("%q, %v", r.text, r.Header)
+	}
+	w.do("GET", icon+"javascript:alert(1)", "", as(w.ann)).want(204)
 }

@@ -66,125 +66,123 @@ func (w *world) enter(d *passkeytest.Device, options ...option) *reply {
 }
 
 func TestPasskeys_sign_in(t *testing.T) {
-	eachWith(t, withPasskeys, func(t *testing.T, w *world) {
-		d := passkeytest.New(baseURL)
-		begun := w.do("POST", "/api/auth/passkeys/register/begin", "", as(w.ann)).want(201)
-		k := "publicKey."
-		if begun.str(k+"rp.id") != "sho.rt" || begun.str(k+"user.name") != userMail || begun.str(k+"authenticatorSelection.residentKey") != "required" ||
-			begun.str(k+"authenticatorSelection.userVerification") != "required" || begun.num(k+"timeout") != 300_000 || begun.num(k+"pubKeyCredParams.0.alg") != -7 {
-			t.Errorf("%s", begun.text)
-		}
-		made := w.enrol(w.ann, d).has("", passkeyNames...)
-		if made.str("name") != "Laptop" || made.at("lastUsedAt") != nil || made.at("aaguid") != nil || made.at("isSynced") != false {
-			t.Errorf("%s", made.text)
-		}
-		if again := w.do("POST", "/api/auth/passkeys/register/begin", "", as(w.ann)).want(201); again.str(k+"excludeCredentials.0.id") != passkeytest.Encode(d.ID) {
-			t.Errorf("the browser may create a second passkey: %s", again.text)
-		}
-		r := w.enter(d).want(200)
-		r.has("", "user", "accessToken", "requires2FA").has("user", userNames...)
-		if r.str("user.id") != w.annID || r.at("user.hasPasskeys") != true || r.at("requires2FA") != false {
-			t.Errorf("%s", r.text)
-		}
-		c := r.cookie("access_token")
-		if c == nil || !c.HttpOnly || c.Value != r.str("accessToken") {
-			t.Errorf("cookie %v", c)
-		}
-		token := r.str("accessToken")
-		if me := w.do("GET", "/api/auth/me", "", as(token)).want(200); me.str("email") != userMail {
-			t.Errorf("%s", me.text)
-		}
-		var second bool
-		w.ok(w.store.Row(t.Context(), `SELECT second_factor FROM sessions WHERE user_id = ? ORDER BY created_at DESC, second_factor DESC LIMIT 1`, w.annID).Scan(&second))
-		if !second {
-			t.Error("a passkey does not count as the second factor")
-		}
-		list := w.do("GET", "/api/auth/passkeys", "", as(token)).want(200)
-		list.has("", "data", "total", "page", "pageSize", "totalPages").has("data.0", passkeyNames...)
-		if list.num("total") != 1 || list.at("data.0.lastUsedAt") == nil {
-			t.Errorf("%s", list.text)
-		}
-		if of := w.do("GET", "/api/auth/passkeys?page=2&limit=1", "", as(token)).want(200); of.num("total") != 1 || len(of.at("data").([]any)) != 0 {
-			t.Errorf("%s", of.text)
-		}
-		// Passwords keep working.
-		w.signIn(userMail)
+	w := small(t, withPasskeys)
+	d := passkeytest.New(baseURL)
+	begun := w.do("POST", "/api/auth/passkeys/register/begin", "", as(w.ann)).want(201)
+	k := "publicKey."
+	if begun.str(k+"rp.id") != "sho.rt" || begun.str(k+"user.name") != userMail || begun.str(k+"authenticatorSelection.residentKey") != "required" ||
+		begun.str(k+"authenticatorSelection.userVerification") != "required" || begun.num(k+"timeout") != 300_000 || begun.num(k+"pubKeyCredParams.0.alg") != -7 {
+		t.Errorf("%s", begun.text)
+	}
+	made := w.enrol(w.ann, d).has("", passkeyNames...)
+	if made.str("name") != "Laptop" || made.at("lastUsedAt") != nil || made.at("aaguid") != nil || made.at("isSynced") != false {
+		t.Errorf("%s", made.text)
+	}
+	if again := w.do("POST", "/api/auth/passkeys/register/begin", "", as(w.ann)).want(201); again.str(k+"excludeCredentials.0.id") != passkeytest.Encode(d.ID) {
+		t.Errorf("the browser may create a second passkey: %s", again.text)
+	}
+	r := w.enter(d).want(200)
+	r.has("", "user", "accessToken", "requires2FA").has("user", userNames...)
+	if r.str("user.id") != w.annID || r.at("user.hasPasskeys") != true || r.at("requires2FA") != false {
+		t.Errorf("%s", r.text)
+	}
+	c := r.cookie("access_token")
+	if c == nil || !c.HttpOnly || c.Value != r.str("accessToken") {
+		t.Errorf("cookie %v", c)
+	}
+	token := r.str("accessToken")
+	if me := w.do("GET", "/api/auth/me", "", as(token)).want(200); me.str("email") != userMail {
+		t.Errorf("%s", me.text)
+	}
+	var second bool
+	w.ok(w.store.Row(t.Context(), `SELECT second_factor FROM sessions WHERE user_id = ? ORDER BY created_at DESC, second_factor DESC LIMIT 1`, w.annID).Scan(&second))
+	if !second {
+		t.Error("a passkey does not count as the second factor")
+	}
+	list := w.do("GET", "/api/auth/passkeys", "", as(token)).want(200)
+	list.has("", "data", "total", "page", "pageSize", "totalPages").has("data.0", passkeyNames...)
+	if list.num("total") != 1 || list.at("data.0.lastUsedAt") == nil {
+		t.Errorf("%s", list.text)
+	}
+	if of := w.do("GET", "/api/auth/passkeys?page=2&limit=1", "", as(token)).want(200); of.num("total") != 1 || len(of.at("data").([]any)) != 0 {
+		t.Errorf("%s", of.text)
+	}
+	// Passwords keep working.
+	w.signIn(userMail)
 
-		// Only the owner can remove it, and it no longer signs in.
-		path := "/api/auth/passkeys/" + made.str("id")
-		w.do("DELETE", path, "", as(w.bob)).want(404)
-		w.do("DELETE", path, "", as(w.root)).want(404)
-		w.enter(d).want(200)
-		w.do("DELETE", path, "", as(token)).want(204)
-		w.do("DELETE", path, "", as(token)).want(404)
-		w.enter(d).want(401)
-		if list := w.do("GET", "/api/auth/passkeys", "", as(token)).want(200); list.num("total") != 0 {
-			t.Errorf("%s", list.text)
-		}
-		log := w.do("GET", "/api/audit-logs?entityType=passkey", "", as(w.root)).want(200)
-		if log.num("total") != 2 || log.str("data.0.action") != "PASSKEY_REMOVED" || log.str("data.1.action") != "PASSKEY_ADDED" || log.str("data.1.newValue.name") != "Laptop" {
-			t.Errorf("%s", log.text)
-		}
-		if log := w.do("GET", "/api/audit-logs?action=USER_LOGIN", "", as(w.root)).want(200); log.str("data.0.metadata.reason") != "unknown passkey" || log.at("data.0.metadata.success") != false {
-			t.Errorf("%s", log.text)
-		}
-	})
+	// Only the owner can remove it, and it no longer signs in.
+	path := "/api/auth/passkeys/" + made.str("id")
+	w.do("DELETE", path, "", as(w.bob)).want(404)
+	w.do("DELETE", path, "", as(w.root)).want(404)
+	w.enter(d).want(200)
+	w.do("DELETE", path, "", as(token)).want(204)
+	w.do("DELETE", path, "", as(token)).want(404)
+	w.enter(d).want(401)
+	if list := w.do("GET", "/api/auth/passkeys", "", as(token)).want(200); list.num("total") != 0 {
+		t.Errorf("%s", list.text)
+	}
+	log := w.do("GET", "/api/audit-logs?entityType=passkey", "", as(w.root)).want(200)
+	if log.num("total") != 2 || log.str("data.0.action") != "PASSKEY_REMOVED" || log.str("data.1.action") != "PASSKEY_ADDED" || log.str("data.1.newValue.name") != "Laptop" {
+		t.Errorf("%s", log.text)
+	}
+	if log := w.do("GET", "/api/audit-logs?action=USER_LOGIN", "", as(w.root)).want(200); log.str("data.0.metadata.reason") != "unknown passkey" || log.at("data.0.metadata.success") != false {
+		t.Errorf("%s", log.text)
+	}
 }
 
 // A device with a wrong origin, relying party, flag, type or signature is refused, at the registration and at the
 // sign-in, and its challenge is used up.
 func TestPasskeys_refuse_what_does_not_verify(t *testing.T) {
-	eachWith(t, withPasskeys, func(t *testing.T, w *world) {
-		good := passkeytest.New(baseURL)
-		w.enrol(w.ann, good)
-		swap := func(c passkeytest.Credential, member, value string) passkeytest.Credential {
-			c.Response[member] = value
-			return c
+	w := small(t, withPasskeys)
+	good := passkeytest.New(baseURL)
+	w.enrol(w.ann, good)
+	swap := func(c passkeytest.Credential, member, value string) passkeytest.Credential {
+		c.Response[member] = value
+		return c
+	}
+	n := 0
+	for what, spoil := range map[string]func(*passkeytest.Device){
+		"another origin":        func(d *passkeytest.Device) { d.Origin = "https://sho.rt.evil.example" },
+		"a subdomain":           func(d *passkeytest.Device) { d.Origin = "https://app.sho.rt" },
+		"plain http":            func(d *passkeytest.Device) { d.Origin = "http://sho.rt" },
+		"another port":          func(d *passkeytest.Device) { d.Origin = "https://sho.rt:8443" },
+		"another relying party": func(d *passkeytest.Device) { d.Host = "evil.example" },
+		"an unverified user":    func(d *passkeytest.Device) { d.Flags &^= passkeytest.UserVerified },
+		"an absent user":        func(d *passkeytest.Device) { d.Flags &^= passkeytest.UserPresent },
+		"backed up, not eligible for it": func(d *passkeytest.Device) {
+			d.Flags |= passkeytest.BackedUp
+		},
+	} {
+		n++
+		client := from(fmt.Sprintf("198.51.100.%d:1", n)) // so that no client is locked out
+		d := passkeytest.New(baseURL)
+		spoil(d)
+		w.finish(w.ann, "x", w.begin(w.ann, d)).wantField("credential")
+		bad := good.Copy()
+		spoil(bad)
+		if r := w.enter(bad, client).want(401); r.cookie("access_token") != nil {
+			t.Errorf("%s: a cookie is set", what)
 		}
-		n := 0
-		for what, spoil := range map[string]func(*passkeytest.Device){
-			"another origin":        func(d *passkeytest.Device) { d.Origin = "https://sho.rt.evil.example" },
-			"a subdomain":           func(d *passkeytest.Device) { d.Origin = "https://app.sho.rt" },
-			"plain http":            func(d *passkeytest.Device) { d.Origin = "http://sho.rt" },
-			"another port":          func(d *passkeytest.Device) { d.Origin = "https://sho.rt:8443" },
-			"another relying party": func(d *passkeytest.Device) { d.Host = "evil.example" },
-			"an unverified user":    func(d *passkeytest.Device) { d.Flags &^= passkeytest.UserVerified },
-			"an absent user":        func(d *passkeytest.Device) { d.Flags &^= passkeytest.UserPresent },
-			"backed up, not eligible for it": func(d *passkeytest.Device) {
-				d.Flags |= passkeytest.BackedUp
-			},
-		} {
-			n++
-			client := from(fmt.Sprintf("198.51.100.%d:1", n)) // so that no client is locked out
-			d := passkeytest.New(baseURL)
-			spoil(d)
-			w.finish(w.ann, "x", w.begin(w.ann, d)).wantField("credential")
-			bad := good.Copy()
-			spoil(bad)
-			if r := w.enter(bad, client).want(401); r.cookie("access_token") != nil {
-				t.Errorf("%s: a cookie is set", what)
-			}
-		}
-		if log := w.logs.String(); !strings.Contains(log, "Error validating origin") {
-			t.Errorf("the log does not tell why: %s", log)
-		}
-		other := passkeytest.New(baseURL)
-		other.ID, other.UserHandle, other.Counter = good.ID, good.UserHandle, 99
-		w.enter(other, from("198.51.100.100:1")).want(401) // another key
-		stranger := good.Copy()
-		stranger.UserHandle = []byte(w.bobID)
-		w.enter(stranger, from("198.51.100.101:1")).want(401)
-		made := w.begin(w.ann, passkeytest.New(baseURL))
-		w.finish(w.ann, "x", swap(made, "attestationObject", passkeytest.Encode([]byte{0xa0}))).wantField("credential")
-		ch, host := w.challenge()
-		w.answer(swap(good.Get(ch, host), "authenticatorData", passkeytest.Encode([]byte("short"))), from("198.51.100.102:1")).want(401)
-		w.answer(good.Get(ch, host), from("198.51.100.102:1")).want(401) // used up
-		if total := w.do("GET", "/api/auth/passkeys", "", as(w.ann)).want(200).num("total"); total != 1 {
-			t.Errorf("%v passkeys", total)
-		}
-		good.Counter = 1000
-		w.enter(good).want(200)
-	})
+	}
+	if log := w.logs.String(); !strings.Contains(log, "Error validating origin") {
+		t.Errorf("the log does not tell why: %s", log)
+	}
+	other := passkeytest.New(baseURL)
+	other.ID, other.UserHandle, other.Counter = good.ID, good.UserHandle, 99
+	w.enter(other, from("198.51.100.100:1")).want(401) // another key
+	stranger := good.Copy()
+	stranger.UserHandle = []byte(w.bobID)
+	w.enter(stranger, from("198.51.100.101:1")).want(401)
+	made := w.begin(w.ann, passkeytest.New(baseURL))
+	w.finish(w.ann, "x", swap(made, "attestationObject", passkeytest.Encode([]byte{0xa0}))).wantField("credential")
+	ch, host := w.challenge()
+	w.answer(swap(good.Get(ch, host), "authenticatorData", passkeytest.Encode([]byte("short"))), from("198.51.100.102:1")).want(401)
+	w.answer(good.Get(ch, host), from("198.51.100.102:1")).want(401) // used up
+	if total := w.do("GET", "/api/auth/passkeys", "", as(w.ann)).want(200).num("total"); total != 1 {
+		t.Errorf("%v passkeys", total)
+	}
+	good.Counter = 1000
+	w.enter(good).want(200)
 }
 
 // A challenge works once, for five minutes, for one purpose, and in the session that began a registration.
@@ -266,123 +264,120 @@ func TestPasskeys_with_replicas(t *testing.T) {
 // An authenticator whose counter does not increase was copied, or is a copy: the sign-in is refused, and the user and
 // the administrator can see it.
 func TestPasskeys_clones(t *testing.T) {
-	eachWith(t, withPasskeys, func(t *testing.T, w *world) {
-		d := passkeytest.New(baseURL)
-		made := w.enrol(w.ann, d)
-		clone := d.Copy()
-		w.enter(d).want(200)
-		w.enter(d).want(200)
-		r := w.enter(clone).want(401)
-		if !strings.Contains(r.str("message"), "copied") || r.cookie("access_token") != nil {
-			t.Errorf("%s", r.text)
-		}
-		w.enter(d).want(200) // the original goes on
-		clone.Counter = d.Counter - 1
-		w.enter(clone).want(401) // the same counter as the newest
-		clone.Counter = 0
-		w.enter(clone).want(401)
-		list := w.do("GET", "/api/auth/passkeys", "", as(w.ann)).want(200)
-		if list.at("data.0.cloneDetectedAt") == nil {
-			t.Errorf("%s", list.text)
-		}
-		log := w.do("GET", "/api/audit-logs?action=PASSKEY_CLONED", "", as(w.root)).want(200)
-		if log.num("total") != 3 || log.str("data.0.entityId") != made.str("id") || log.str("data.0.metadata.userId") != w.annID {
-			t.Errorf("%s", log.text)
-		}
-		if !strings.Contains(w.logs.String(), "passkey counter did not increase") {
-			t.Error("the log does not mention it")
-		}
+	w := small(t, withPasskeys)
+	d := passkeytest.New(baseURL)
+	made := w.enrol(w.ann, d)
+	clone := d.Copy()
+	w.enter(d).want(200)
+	w.enter(d).want(200)
+	r := w.enter(clone).want(401)
+	if !strings.Contains(r.str("message"), "copied") || r.cookie("access_token") != nil {
+		t.Errorf("%s", r.text)
+	}
+	w.enter(d).want(200) // the original goes on
+	clone.Counter = d.Counter - 1
+	w.enter(clone).want(401) // the same counter as the newest
+	clone.Counter = 0
+	w.enter(clone).want(401)
+	list := w.do("GET", "/api/auth/passkeys", "", as(w.ann)).want(200)
+	if list.at("data.0.cloneDetectedAt") == nil {
+		t.Errorf("%s", list.text)
+	}
+	log := w.do("GET", "/api/audit-logs?action=PASSKEY_CLONED", "", as(w.root)).want(200)
+	if log.num("total") != 3 || log.str("data.0.entityId") != made.str("id") || log.str("data.0.metadata.userId") != w.annID {
+		t.Errorf("%s", log.text)
+	}
+	if !strings.Contains(w.logs.String(), "passkey counter did not increase") {
+		t.Error("the log does not mention it")
+	}
 
-		// Authenticators that do not count always send 0. Once they count, they must go on.
-		quiet := passkeytest.New(baseURL)
-		quiet.Counter, quiet.Counts = 0, false
-		w.enrol(w.bob, quiet)
-		w.enter(quiet).want(200)
-		w.enter(quiet).want(200)
-		quiet.Counter = 4_000_000_000
-		w.enter(quiet).want(200)
-		quiet.Counter = 0
-		w.enter(quiet).want(401)
-	})
+	// Authenticators that do not count always send 0. Once they count, they must go on.
+	quiet := passkeytest.New(baseURL)
+	quiet.Counter, quiet.Counts = 0, false
+	w.enrol(w.bob, quiet)
+	w.enter(quiet).want(200)
+	w.enter(quiet).want(200)
+	quiet.Counter = 4_000_000_000
+	w.enter(quiet).want(200)
+	quiet.Counter = 0
+	w.enter(quiet).want(401)
 }
 
 func TestPasskeys_users(t *testing.T) {
-	eachWith(t, withPasskeys, func(t *testing.T, w *world) {
-		d := passkeytest.New(baseURL)
-		w.enrol(w.ann, d)
-		ann := "/api/users/" + w.annID
-		if r := w.do("GET", ann, "", as(w.root)).want(200); r.at("hasPasskeys") != true || r.at("twoFactorEnabled") != false {
-			t.Errorf("%s", r.text)
-		}
-		// Inactive users.
-		w.do("PATCH", ann+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
-		w.enter(d, from("198.51.100.1:1")).want(401)
-		w.do("PATCH", ann+"/status", `{"status":"ACTIVE"}`, as(w.root)).want(200)
-		w.enter(d).want(200)
+	w := small(t, withPasskeys)
+	d := passkeytest.New(baseURL)
+	w.enrol(w.ann, d)
+	ann := "/api/users/" + w.annID
+	if r := w.do("GET", ann, "", as(w.root)).want(200); r.at("hasPasskeys") != true || r.at("twoFactorEnabled") != false {
+		t.Errorf("%s", r.text)
+	}
+	// Inactive users.
+	w.do("PATCH", ann+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
+	w.enter(d, from("198.51.100.1:1")).want(401)
+	w.do("PATCH", ann+"/status", `{"status":"ACTIVE"}`, as(w.root)).want(200)
+	w.enter(d).want(200)
 
-		// After a user has lost the devices, an administrator removes the passkeys.
-		if r := w.do("PATCH", ann+"/2fa", `{"enabled":false}`, as(w.root)).want(200); r.at("hasPasskeys") != false {
-			t.Errorf("%s", r.text)
-		}
-		w.enter(d, from("198.51.100.2:1")).want(401)
-		log := w.do("GET", "/api/audit-logs?action=TWO_FACTOR_DISABLED", "", as(w.root)).want(200)
-		if log.num("total") != 1 || log.num("data.0.metadata.removedPasskeys") != 1 {
-			t.Errorf("%s", log.text)
-		}
+	// After a user has lost the devices, an administrator removes the passkeys.
+	if r := w.do("PATCH", ann+"/2fa", `{"enabled":false}`, as(w.root)).want(200); r.at("hasPasskeys") != false {
+		t.Errorf("%s", r.text)
+	}
+	w.enter(d, from("198.51.100.2:1")).want(401)
+	log := w.do("GET", "/api/audit-logs?action=TWO_FACTOR_DISABLED", "", as(w.root)).want(200)
+	if log.num("total") != 1 || log.num("data.0.metadata.removedPasskeys") != 1 {
+		t.Errorf("%s", log.text)
+	}
 
-		// A passkey of a stranger does not outlive the reset of a compromised account.
-		token, _ := w.signIn(userMail)
-		w.enrol(token, passkeytest.New(baseURL))
-		pending := w.begin(token, passkeytest.New(baseURL))
-		w.do("POST", ann+"/reset-password", `{"newPassword":"`+password+`"}`, as(w.root)).want(200)
-		w.finish(token, "x", pending).want(401)
-		token, _ = w.signIn(userMail)
-		if n := w.do("GET", "/api/auth/passkeys", "", as(token)).want(200).num("total"); n != 0 {
-			t.Errorf("%v passkeys", n)
-		}
-		// Nor the user.
-		e := passkeytest.New(baseURL)
-		w.enrol(token, e)
-		w.do("DELETE", ann, "", as(w.root)).want(200)
-		w.enter(e, from("198.51.100.3:1")).want(401)
-	})
+	// A passkey of a stranger does not outlive the reset of a compromised account.
+	token, _ := w.signIn(userMail)
+	w.enrol(token, passkeytest.New(baseURL))
+	pending := w.begin(token, passkeytest.New(baseURL))
+	w.do("POST", ann+"/reset-password", `{"newPassword":"`+password+`"}`, as(w.root)).want(200)
+	w.finish(token, "x", pending).want(401)
+	token, _ = w.signIn(userMail)
+	if n := w.do("GET", "/api/auth/passkeys", "", as(token)).want(200).num("total"); n != 0 {
+		t.Errorf("%v passkeys", n)
+	}
+	// Nor the user.
+	e := passkeytest.New(baseURL)
+	w.enrol(token, e)
+	w.do("DELETE", ann, "", as(w.root)).want(200)
+	w.enter(e, from("198.51.100.3:1")).want(401)
 }
 
 func TestPasskeys_registration(t *testing.T) {
-	eachWith(t, withPasskeys, func(t *testing.T, w *world) {
-		const begin = "/api/auth/passkeys/register/begin"
-		key := w.do("POST", "/api/api-keys", `{"name":"k"}`, as(w.ann)).want(201).str("key")
-		w.do("POST", begin, "", with("X-API-Key", key)).want(403)
-		w.do("POST", "/api/auth/passkeys/register/finish", "{}", with("X-API-Key", key)).want(403)
-		w.do("GET", "/api/auth/passkeys", "", with("X-API-Key", key)).want(403)
-		w.do("DELETE", "/api/auth/passkeys/x", "", with("X-API-Key", key)).want(403)
-		w.do("POST", begin, "").want(401)
-		for _, name := range []string{strings.Repeat("x", 101), "a\nb", "\x7f", "x\u0085y"} {
-			made := w.begin(w.ann, passkeytest.New(baseURL))
-			w.finish(w.ann, name, made).wantField("name")
-			w.finish(w.ann, strings.Repeat("😀", 100), made).want(201) // a wrong name does not use the challenge up
-		}
-		d := passkeytest.New(baseURL)
-		d.Flags |= passkeytest.BackupEligible | passkeytest.BackedUp
-		if r := w.finish(w.ann, "  ", w.begin(w.ann, d)).want(201); r.str("name") != "Passkey" || r.at("isSynced") != true {
-			t.Errorf("%s", r.text)
-		}
-		for range passkeys.Most - 5 - 1 {
-			w.enrol(w.ann, passkeytest.New(baseURL))
-		}
-		two := []passkeytest.Credential{w.begin(w.ann, passkeytest.New(baseURL)), w.begin(w.ann, passkeytest.New(baseURL))}
-		w.finish(w.ann, "20", two[0]).want(201)
-		w.finish(w.ann, "21", two[1]).want(409)
-		w.do("POST", begin, "", as(w.ann)).want(409)
+	w := small(t, withPasskeys)
+	const begin = "/api/auth/passkeys/register/begin"
+	key := w.do("POST", "/api/api-keys", `{"name":"k"}`, as(w.ann)).want(201).str("key")
+	w.do("POST", begin, "", with("X-API-Key", key)).want(403)
+	w.do("POST", "/api/auth/passkeys/register/finish", "{}", with("X-API-Key", key)).want(403)
+	w.do("GET", "/api/auth/passkeys", "", with("X-API-Key", key)).want(403)
+	w.do("DELETE", "/api/auth/passkeys/x", "", with("X-API-Key", key)).want(403)
+	w.do("POST", begin, "").want(401)
+	for _, name := range []string{strings.Repeat("x", 101), "a\nb", "\x7f", "x\u0085y"} {
+		made := w.begin(w.ann, passkeytest.New(baseURL))
+		w.finish(w.ann, name, made).wantField("name")
+		w.finish(w.ann, strings.Repeat("😀", 100), made).want(201) // a wrong name does not use the challenge up
+	}
+	d := passkeytest.New(baseURL)
+	d.Flags |= passkeytest.BackupEligible | passkeytest.BackedUp
+	if r := w.finish(w.ann, "  ", w.begin(w.ann, d)).want(201); r.str("name") != "Passkey" || r.at("isSynced") != true {
+		t.Errorf("%s", r.text)
+	}
+	for range passkeys.Most - 5 - 1 {
+		w.enrol(w.ann, passkeytest.New(baseURL))
+	}
+	two := []passkeytest.Credential{w.begin(w.ann, passkeytest.New(baseURL)), w.begin(w.ann, passkeytest.New(baseURL))}
+	w.finish(w.ann, "20", two[0]).want(201)
+	w.finish(w.ann, "21", two[1]).want(409)
+	w.do("POST", begin, "", as(w.ann)).want(409)
 
-		// After ten minutes, the password is required.
-		w.clock.advance(11 * time.Minute)
-		w.do("POST", begin, "", as(w.bob)).want(403)
-		if r := w.do("POST", begin, `{"password":"wrong password"}`, as(w.bob)).want(400); r.str("errors.0.field") != "password" {
-			t.Errorf("%s", r.text)
-		}
-		w.do("POST", begin, `{"password":"`+password+`"}`, as(w.bob)).want(201)
-	})
+	// After ten minutes, the password is required.
+	w.clock.advance(11 * time.Minute)
+	w.do("POST", begin, "", as(w.bob)).want(403)
+	if r := w.do("POST", begin, `{"password":"wrong password"}`, as(w.bob)).want(400); r.str("errors.0.field") != "password" {
+		t.Errorf("%s", r.text)
+	}
+	w.do("POST", begin, `{"password":"`+password+`"}`, as(w.bob)).want(201)
 }
 
 // Malformed credentials are a 400 that names the field, and never an internal error.
@@ -475,19 +470,18 @@ func TestPasskeys_mail(t *testing.T) {
 
 // Failures with a passkey lock a client out of it, but not other clients.
 func TestPasskeys_lockout(t *testing.T) {
-	eachWith(t, withPasskeys, func(t *testing.T, w *world) {
-		d := passkeytest.New(baseURL)
-		w.enrol(w.ann, d)
-		bad := d.Copy()
-		bad.Origin = "https://evil.example"
-		for range 5 {
-			w.enter(bad).want(401)
-		}
-		if r := w.enter(d).want(429); r.Header.Get("Retry-After") == "" {
-			t.Error("no Retry-After")
-		}
-		w.enter(d, from("198.51.100.1:1")).want(200)
-		w.clock.advance(time.Hour)
-		w.enter(d).want(200)
-	})
+	w := small(t, withPasskeys)
+	d := passkeytest.New(baseURL)
+	w.enrol(w.ann, d)
+	bad := d.Copy()
+	bad.Origin = "https://evil.example"
+	for range 5 {
+		w.enter(bad).want(401)
+	}
+	if r := w.enter(d).want(429); r.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	w.enter(d, from("198.51.100.1:1")).want(200)
+	w.clock.advance(time.Hour)
+	w.enter(d).want(200)
 }

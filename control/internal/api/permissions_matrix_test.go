@@ -1,200 +1,16 @@
 package api_test
 
 import (
-	"crypto/rand"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"golang.org/x/crypto/bcrypt"
-
-	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
-
-// space is a workspace with an OWNER.
-type space struct {
-	id    string
-	owner person
-}
-
-// newSpace creates a workspace. It goes past the API, whose rules are under test.
-func (w *world) newSpace() *space {
-	w.t.Helper()
-	t := &space{id: store.NewID(), owner: w.person("USER")}
-	w.ok(w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
-		return tx.InsertWorkspace(w.t.Context(), &store.Workspace{ID: t.id, Name: "Team", Slug: "t-" + fresh(), CreatedAt: 1, UpdatedAt: 1}, t.owner.id)
-	}))
-	return t
-}
-
-// enlist adds a user to a workspace or changes the user's role. The role "" removes the user.
-func (w *world) enlist(t *space, userID, role string) {
-	w.t.Helper()
-	ctx := w.t.Context()
-	w.ok(w.store.Tx(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Exec(ctx, `DELETE FROM workspace_members WHERE user_id = ? AND workspace_num IN (SELECT num FROM workspaces WHERE id = ?)`, userID, t.id); err != nil || role == "" {
-			return err
-		}
-		_, err := tx.Exec(ctx, `INSERT INTO workspace_members (workspace_num, user_id, role, created_at) SELECT num, ?, ?, 1 FROM workspaces WHERE id = ?`, userID, role, t.id)
-		return err
-	}))
-}
-
-// keyIn creates an API key in a workspace; more are additional fields of the request.
-func (w *world) keyIn(t *space, token, more string) (key, id string) {
-	w.t.Helper()
-	options := as(token)
-	if t != nil {
-		options = both(options, with("X-Workspace", t.id))
-	}
-	r := w.do("POST", "/api/api-keys", `{"name":"K"`+more+`}`, options).want(201)
-	return r.str("key"), r.str("id")
-}
-
-// oldKey stores an API key in the form and by the statement of the previous release.
-func (w *world) oldKey(userID string) string {
-	w.t.Helper()
-	key := "sl_" + strings.Repeat(rand.Text(), 3)[:61]
-	passwords, err := auth.NewPasswords(bcrypt.MinCost)
-	w.ok(err)
-	hash, err := passwords.Hash(w.t.Context(), key)
-	w.ok(err)
-	w.ok(w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Exec(w.t.Context(), `INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, created_at) VALUES (?, ?, 'old', ?, ?, ?, 1)`,
-			store.NewID(), userID, key[:10], auth.Digest(key), hash)
-		return err
-	}))
-	return key
-}
-
-// guest is a caller of the matrix.
-type guest struct {
-	name       string
-	credential option
-	refused    int      // status of every request that needs a credential; 0: none
-	system     bool     // an ADMIN of the installation
-	all        bool     // reaches the objects of all workspaces
-	chosen     bool     // the request or the credential names a workspace
-	role       string   // in the workspace in which it works
-	key        bool     // uses an API key
-	scopes     []string // of the key; nil: not limited
-	token      string   // a session of the same user
-	home       *space   // the workspace in which it works; nil: the personal one
-}
-
-// guests are the callers. Each function makes one for a team, so that a request that ends a session, deletes a workspace
-// or the like gets a caller of its own.
-func guests() map[string]func(w *world, t *space) guest {
-	all := map[string]func(w *world, t *space) guest{
-		"nobody": func(w *world, t *space) guest {
-			return guest{credential: func(*http.Request) {}, refused: 401, home: t, token: t.owner.token}
-		},
-		"a user": func(w *world, t *space) guest {
-			p := w.person("USER")
-			return guest{credential: as(p.token), role: "OWNER", token: p.token}
-		},
-		"a user's key": func(w *world, t *space) guest {
-			p := w.person("USER")
-			return guest{credential: as(p.key), role: "OWNER", token: p.token, key: true}
-		},
-		"a user's key of the previous release": func(w *world, t *space) guest {
-			p := w.person("USER")
-			return guest{credential: with("X-API-Key", w.oldKey(p.id)), role: "OWNER", token: p.token, key: true}
-		},
-		"an administrator": func(w *world, t *space) guest {
-			p := w.person("ADMIN")
-			return guest{credential: as(p.token), role: "OWNER", system: true, all: true, token: p.token}
-		},
-		"an administrator's key": func(w *world, t *space) guest {
-			p := w.person("ADMIN")
-			return guest{credential: as(p.key), role: "OWNER", system: true, all: true, token: p.token, key: true}
-		},
-		"an administrator's key of the previous release": func(w *world, t *space) guest {
-			p := w.person("ADMIN")
-			return guest{credential: as(w.oldKey(p.id)), role: "OWNER", system: true, all: true, token: p.token, key: true}
-		},
-		"an administrator who names the workspace": func(w *world, t *space) guest {
-			p := w.person("ADMIN")
-			return guest{credential: both(as(p.token), with("X-Workspace", t.id)), role: "OWNER", system: true, chosen: true, token: p.token, home: t}
-		},
-		"a user who names the workspace of others": func(w *world, t *space) guest {
-			p := w.person("USER")
-			return guest{credential: both(as(p.token), with("X-Workspace", t.id)), refused: 404, token: p.token, home: t}
-		},
-		"a user who names no workspace that exists": func(w *world, t *space) guest {
-			p := w.person("USER")
-			return guest{credential: both(as(p.token), with("X-Workspace", "no-such-workspace")), refused: 404, token: p.token, home: t}
-		},
-		"a member of two workspaces with the key of the other": func(w *world, t *space) guest {
-			p, other := w.person("USER"), w.newSpace()
-			w.enlist(t, p.id, "OWNER")
-			w.enlist(other, p.id, "OWNER")
-			key, _ := w.keyIn(other, p.token, "")
-			return guest{credential: both(as(key), with("X-Workspace", t.id)), refused: 403, token: p.token, key: true, home: t}
-		},
-		"an expired key": func(w *world, t *space) guest {
-			key, id := w.keyIn(t, t.owner.token, "")
-			_, err := w.expire(id)
-			w.ok(err)
-			return guest{credential: as(key), refused: 401, token: t.owner.token, key: true, home: t}
-		},
-		"a key from an address that it does not allow": func(w *world, t *space) guest {
-			key, _ := w.keyIn(t, t.owner.token, `,"allowedIps":["198.51.100.0/24"]`)
-			return guest{credential: as(key), refused: 403, token: t.owner.token, key: true, home: t}
-		},
-		"a key from an address that it allows": func(w *world, t *space) guest {
-			key, _ := w.keyIn(t, t.owner.token, `,"allowedIps":["198.51.100.0/24","192.0.2.1"]`)
-			return guest{credential: as(key), role: "OWNER", chosen: true, token: t.owner.token, key: true, home: t}
-		},
-		"a key of an administrator in the workspace": func(w *world, t *space) guest {
-			p := w.person("ADMIN")
-			w.enlist(t, p.id, "ADMIN")
-			key, _ := w.keyIn(t, p.token, "")
-			return guest{credential: as(key), role: "ADMIN", chosen: true, token: p.token, key: true, home: t}
-		},
-		"a personal key of an administrator with a scope": func(w *world, t *space) guest {
-			p := w.person("ADMIN")
-			key, _ := w.keyIn(nil, p.token, `,"scopes":["links:write"]`)
-			return guest{credential: as(key), role: "OWNER", chosen: true, scopes: []string{"links:write"}, token: p.token, key: true}
-		},
-		"a key whose maker has become a VIEWER": func(w *world, t *space) guest {
-			p := w.person("USER")
-			w.enlist(t, p.id, "ADMIN")
-			key, _ := w.keyIn(t, p.token, "")
-			w.enlist(t, p.id, "VIEWER")
-			return guest{credential: as(key), role: "VIEWER", chosen: true, token: p.token, key: true, home: t}
-		},
-		"a key whose maker has left": func(w *world, t *space) guest {
-			p := w.person("USER")
-			w.enlist(t, p.id, "OWNER")
-			key, _ := w.keyIn(t, p.token, "")
-			w.enlist(t, p.id, "")
-			return guest{credential: as(key), refused: 401, token: p.token, key: true, home: t}
-		},
-		"a key without scopes": func(w *world, t *space) guest {
-			key, _ := w.keyIn(t, t.owner.token, "")
-			return guest{credential: as(key), role: "OWNER", chosen: true, token: t.owner.token, key: true, home: t}
-		},
-	}
-	for _, role := range ranks {
-		all["a member: "+role] = func(w *world, t *space) guest {
-			p := w.person("USER")
-			w.enlist(t, p.id, role)
-			return guest{credential: both(as(p.token), with("X-Workspace", t.id)), role: role, chosen: true, token: p.token, home: t}
-		}
-	}
-	for _, scope := range auth.ScopeNames() {
-		all["a key with the scope "+scope] = func(w *world, t *space) guest {
-			key, _ := w.keyIn(t, t.owner.token, `,"scopes":["`+scope+`"]`)
-			return guest{credential: as(key), role: "OWNER", chosen: true, scopes: []string{scope}, token: t.owner.token, key: true, home: t}
-		}
-	}
-	return all
-}
 
 // ofUser are the kinds of resources that belong to a user, not to a workspace. ofWorkspace belong to a workspace.
 var (
@@ -211,8 +27,20 @@ func (r row) inPath() bool { return strings.HasPrefix(r.path, "/api/workspaces/{
 // creator reports whether the request needs the user who has created the resource.
 func (r row) creator() bool { return r.who == "OS" }
 
-// expect returns the status that the page of permissions prescribes. The target is "own", "foreign" or "missing".
+// nested reports whether the request names an object below another one, both of a workspace.
+func (r row) nested() bool {
+	kinds := slices.DeleteFunc(r.kinds(), func(k string) bool { return !slices.Contains(ofWorkspace, k) })
+	return len(kinds) > 1 && len(kinds) == len(r.kinds())
+}
+
+// expect returns the status that the page of permissions prescribes. The target is "own", "foreign", "missing" or "mixed".
 func (n need) expect(r row, g guest, target string) int {
+	if target == "mixed" { // another user's object below the caller's own
+		if want := n.expect(r, g, "own"); want >= 400 && want != r.allowed {
+			return want
+		}
+		return http.StatusNotFound
+	}
 	foreign := target == "foreign"
 	result := r.allowed
 	if target == "missing" {
@@ -282,22 +110,15 @@ var moreRows = []row{
 // Every kind of caller sends every request for an object of its own workspace, of another workspace, and for one that does
 // not exist. The page of permissions says what the status must be. A rejected request has no effect.
 func TestPermissions_matrix(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		m := &permissionMatrix{world: newWorld(t, st, complete), t: t, needs: needs(t), make: guests(), homes: map[string]*things{}, statuses: map[int]int{}}
+	walk(t, complete, func(t *testing.T, w *world) {
+		m := &permissionMatrix{world: w, t: t, needs: needs(t), make: guests(), homes: map[string]*things{}, statuses: map[int]int{}}
 		m.team, m.other = m.newSpace(), m.newSpace()
-		seen := map[string]bool{}
 		rows := append(table(t), moreRows...)
-		for name := range m.make {
-			shared := m.guest(name, m.team)
-			for _, r := range rows {
-				seen[r.endpoint()] = true
-				if !slices.Contains(docsPages, r.endpoint()) {
-					m.ask(r, shared)
-				}
+		seen := map[string]bool{}
+		for _, r := range rows {
+			seen[r.endpoint()] = true
+			if n, ok := m.needs[r.endpoint()]; ok && !strings.HasPrefix(n.caller, callersOf[r.who]) {
+				t.Errorf("%s: the page says %s, but the table says %s", r.endpoint(), n.caller, r.who)
 			}
 		}
 		for e := range m.needs {
@@ -305,11 +126,24 @@ func TestPermissions_matrix(t *testing.T) {
 				t.Errorf("no request for %s", e)
 			}
 		}
+		for g, name := range slices.Sorted(maps.Keys(m.make)) {
+			shared := m.guest(name, m.team)
+			for i, r := range rows {
+				if !slices.Contains(docsPages, r.endpoint()) {
+					m.ask(r, shared, i+g)
+				}
+			}
+		}
 		t.Logf("%d cells: %v", m.cells, m.statuses)
-		if m.cells < 6000 {
+		if m.cells < testkit.Size(6000, 15_000) {
 			t.Errorf("only %d cells", m.cells)
 		}
 	})
+}
+
+// callersOf is how the page names the callers that the table abbreviates.
+var callersOf = map[string]string{
+	"P": "everybody", "PS": "everybody, or session", "U": "user", "S": "session", "OS": "session", "A": "administrator", "AS": "administrator's session",
 }
 
 type permissionMatrix struct {
@@ -350,8 +184,8 @@ func (m *permissionMatrix) thingsIn(s *space, g *guest, r row, target string) *t
 	return th
 }
 
-// ask sends one request for each target.
-func (m *permissionMatrix) ask(r row, shared guest) {
+// ask sends one request for each target. In make test it sends one for one of the targets, which turn selects.
+func (m *permissionMatrix) ask(r row, shared guest, turn int) {
 	m.t.Helper()
 	n, ok := m.needs[r.endpoint()]
 	if !ok {
@@ -365,7 +199,10 @@ func (m *permissionMatrix) ask(r row, shared guest) {
 	if r.missing != 0 {
 		targets = append(targets, "missing")
 	}
-	for _, target := range targets {
+	if r.nested() && !shared.system && shared.refused == 0 {
+		targets = append(targets, "mixed")
+	}
+	for _, target := range thinned(targets, len(targets), turn) {
 		want := n.expect(r, shared, target)
 		g := shared
 		changes := r.method != "GET" && want < 400
@@ -415,6 +252,16 @@ func (m *permissionMatrix) cell(r row, g guest, target string, want int, changes
 			return th.id(kind)
 		}
 	}
+	if target == "mixed" {
+		kinds := r.kinds()
+		stranger := m.thingsIn(m.other, &g, r, "foreign")
+		id = func(kind string) string {
+			if kind == kinds[len(kinds)-1] {
+				return stranger.id(kind)
+			}
+			return th.id(kind)
+		}
+	}
 	for _, k := range r.kinds() {
 		id(k) // created first, so that it does not count as a change by the request
 	}
@@ -444,7 +291,7 @@ type need struct{ caller, role, keys string }
 // needs returns the rows of the page by endpoint, such as "GET /api/urls/{}".
 func needs(t *testing.T) map[string]need {
 	t.Helper()
-	page, err := os.ReadFile(permissionsPage)
+	page, err := os.ReadFile(testkit.Source(t, permissionsPage))
 	if err != nil {
 		t.Fatal(err)
 	}

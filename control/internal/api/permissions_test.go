@@ -11,12 +11,13 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/manage/privacy"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var update = flag.Bool("update", false, "write the page of permissions")
 
 // permissionsPage is the page that shows the table of permissions to users.
-const permissionsPage = "../../../docs/users/permissions.md"
+const permissionsPage = "docs/users/permissions.md"
 
 const permissionsIntro = `# Permissions
 
@@ -74,9 +75,9 @@ func TestPermissions_page(t *testing.T) {
 		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", e.Endpoint, e.Caller, e.Role, e.Keys)
 	}
 	if *update {
-		w.ok(os.WriteFile(permissionsPage, []byte(page.String()), 0o644))
+		w.ok(os.WriteFile(testkit.Source(t, permissionsPage), []byte(page.String()), 0o644))
 	}
-	have, err := os.ReadFile(permissionsPage)
+	have, err := os.ReadFile(testkit.Source(t, permissionsPage))
 	w.ok(err)
 	if string(have) != page.String() {
 		t.Errorf("%s is not the table of the program; update it with -update", permissionsPage)

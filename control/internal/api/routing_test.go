@@ -29,86 +29,85 @@ func (w *world) setCount(table, column, id string, n int) {
 var variantNames = []string{"id", "urlId", "name", "targetUrl", "weight", "isActive", "clickCount", "createdAt", "updatedAt"}
 
 func TestVariants(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
-		id := w.create("abc")
-		all := "/api/urls/" + id + "/variants"
-		r := w.do("POST", all, `{"name":" A ","targetUrl":"https://a.example"}`, as(w.ann)).want(201).has("", variantNames...)
-		if r.str("name") != "A" || r.num("weight") != 50 || r.at("isActive") != true || r.str("urlId") != id || r.num("clickCount") != 0 {
-			t.Error(r.text)
-		}
-		a := all + "/" + r.str("id")
-		row := w.audited("VARIANT_CREATED", "variant", r.str("id"))
-		if !strings.Contains(row.Metadata, `"urlChanges":{"isABTesting":{"old":false,"new":true}}`) || !strings.Contains(row.Metadata, id) {
-			t.Errorf("audit: %s", row.Metadata)
-		}
-		w.switches(id, true, false)
-		r = w.do("POST", all, `{"name":"B","targetUrl":"https://b.example","weight":0,"isActive":false}`, as(w.ann)).want(201)
-		b := all + "/" + r.str("id")
-		w.setCount("variants", "click_count", strings.TrimPrefix(a, all+"/"), 2)
-		w.setCount("variants", "click_count", strings.TrimPrefix(b, all+"/"), 1)
+	w := small(t, withLinks)
+	id := w.create("abc")
+	all := "/api/urls/" + id + "/variants"
+	r := w.do("POST", all, `{"name":" A ","targetUrl":"https://a.example"}`, as(w.ann)).want(201).has("", variantNames...)
+	if r.str("name") != "A" || r.num("weight") != 50 || r.at("isActive") != true || r.str("urlId") != id || r.num("clickCount") != 0 {
+		t.Error(r.text)
+	}
+	a := all + "/" + r.str("id")
+	row := w.audited("VARIANT_CREATED", "variant", r.str("id"))
+	if !strings.Contains(row.Metadata, `"urlChanges":{"isABTesting":{"old":false,"new":true}}`) || !strings.Contains(row.Metadata, id) {
+		t.Errorf("audit: %s", row.Metadata)
+	}
+	w.switches(id, true, false)
+	r = w.do("POST", all, `{"name":"B","targetUrl":"https://b.example","weight":0,"isActive":false}`, as(w.ann)).want(201)
+	b := all + "/" + r.str("id")
+	w.setCount("variants", "click_count", strings.TrimPrefix(a, all+"/"), 2)
+	w.setCount("variants", "click_count", strings.TrimPrefix(b, all+"/"), 1)
 
-		r = w.do("GET", all, "", as(w.ann)).want(200).has("", "variants", "totalWeight", "totalClicks", "stats").has("variants.0", variantNames...).has("stats.0", "variant", "clickThroughRate").has("stats.0.variant", variantNames...)
-		if r.str("variants.0.name") != "A" || r.num("totalWeight") != 50 || r.num("totalClicks") != 3 || r.num("stats.0.clickThroughRate") != 66.7 || r.num("stats.1.clickThroughRate") != 33.3 {
-			t.Error(r.text)
-		}
-		w.do("GET", a, "", as(w.ann)).want(200).has("", variantNames...)
+	r = w.do("GET", all, "", as(w.ann)).want(200).has("", "variants", "totalWeight", "totalClicks", "stats").has("variants.0", variantNames...).has("stats.0", "variant", "clickThroughRate").has("stats.0.variant", variantNames...)
+	if r.str("variants.0.name") != "A" || r.num("totalWeight") != 50 || r.num("totalClicks") != 3 || r.num("stats.0.clickThroughRate") != 66.7 || r.num("stats.1.clickThroughRate") != 33.3 {
+		t.Error(r.text)
+	}
+	w.do("GET", a, "", as(w.ann)).want(200).has("", variantNames...)
 
-		// A partial update keeps the other fields. An update without changes leaves no trace.
-		r = w.do("PUT", a, `{"weight":100}`, as(w.ann)).want(200)
-		if r.num("weight") != 100 || r.str("name") != "A" || r.str("targetUrl") != "https://a.example" {
-			t.Error(r.text)
-		}
-		w.unchanged("an update without changes", func() { w.do("PUT", a, `{"weight":100,"name":"A"}`, as(w.ann)).want(200) })
-		if r := w.do("PUT", a, `{"weight":null}`, as(w.ann)).want(200); r.num("weight") != 50 {
-			t.Error(r.text)
-		}
+	// A partial update keeps the other fields. An update without changes leaves no trace.
+	r = w.do("PUT", a, `{"weight":100}`, as(w.ann)).want(200)
+	if r.num("weight") != 100 || r.str("name") != "A" || r.str("targetUrl") != "https://a.example" {
+		t.Error(r.text)
+	}
+	w.unchanged("an update without changes", func() { w.do("PUT", a, `{"weight":100,"name":"A"}`, as(w.ann)).want(200) })
+	if r := w.do("PUT", a, `{"weight":null}`, as(w.ann)).want(200); r.num("weight") != 50 {
+		t.Error(r.text)
+	}
 
-		// Deactivating the last active variant turns A/B testing off. Activating it again does not turn A/B testing
-		// on.
-		w.do("PUT", a, `{"isActive":false}`, as(w.ann)).want(200)
-		w.audited("VARIANT_UPDATED", "variant", strings.TrimPrefix(a, all+"/"))
-		w.switches(id, false, false)
-		w.do("PATCH", "/api/urls/"+id, `{"isABTesting":true}`, as(w.ann)).wantField("isABTesting")
-		w.do("PUT", a, `{"isActive":true}`, as(w.ann)).want(200)
-		w.switches(id, false, false)
-		w.do("PATCH", "/api/urls/"+id, `{"isABTesting":true}`, as(w.ann)).want(200)
-		w.switches(id, true, false)
-		// Deleting the last active variant turns A/B testing off. Deleting the last variant keeps it off.
-		w.do("DELETE", a, "", as(w.ann)).want(204)
-		w.audited("VARIANT_DELETED", "variant", strings.TrimPrefix(a, all+"/"))
-		w.switches(id, false, false)
-		w.do("DELETE", b, "", as(w.ann)).want(204)
-		w.do("DELETE", b, "", as(w.ann)).want(404)
-		w.do("POST", all, `{"name":"C","targetUrl":"https://c.example"}`, as(w.ann)).want(201)
-		w.switches(id, true, false)
+	// Deactivating the last active variant turns A/B testing off. Activating it again does not turn A/B testing
+	// on.
+	w.do("PUT", a, `{"isActive":false}`, as(w.ann)).want(200)
+	w.audited("VARIANT_UPDATED", "variant", strings.TrimPrefix(a, all+"/"))
+	w.switches(id, false, false)
+	w.do("PATCH", "/api/urls/"+id, `{"isABTesting":true}`, as(w.ann)).wantField("isABTesting")
+	w.do("PUT", a, `{"isActive":true}`, as(w.ann)).want(200)
+	w.switches(id, false, false)
+	w.do("PATCH", "/api/urls/"+id, `{"isABTesting":true}`, as(w.ann)).want(200)
+	w.switches(id, true, false)
+	// Deleting the last active variant turns A/B testing off. Deleting the last variant keeps it off.
+	w.do("DELETE", a, "", as(w.ann)).want(204)
+	w.audited("VARIANT_DELETED", "variant", strings.TrimPrefix(a, all+"/"))
+	w.switches(id, false, false)
+	w.do("DELETE", b, "", as(w.ann)).want(204)
+	w.do("DELETE", b, "", as(w.ann)).want(404)
+	w.do("POST", all, `{"name":"C","targetUrl":"https://c.example"}`, as(w.ann)).want(201)
+	w.switches(id, true, false)
 
-		c := all + "/" + w.do("GET", all, "", as(w.ann)).str("variants.0.id")
-		other := "/api/urls/" + w.create("other") + "/variants"
-		w.unchanged("a refused request", func() {
-			for body, fields := range map[string][]string{
-				`{}`: {"name", "targetUrl"}, `{"name":"","targetUrl":""}`: {"name", "targetUrl"}, `{"name":5,"targetUrl":5,"weight":"x","isActive":"x","id":"x"}`: {"name", "targetUrl", "weight", "isActive", "id"},
-				`{"name":"` + strings.Repeat("ü", 101) + `","targetUrl":"javascript:1","weight":101}`: {"name", "targetUrl", "weight"}, `{"name":"x","targetUrl":"https://sho.rt/abc","weight":-1}`: {"targetUrl", "weight"},
-				`{"name":"x","targetUrl":"https://x.example","weight":1.5}`: {"weight"}, `{"name":"x","targetUrl":"https://x.example","weight":1e99}`: {"weight"},
-			} {
-				w.do("POST", all, body, as(w.ann)).wantField(fields...)
-			}
-			for body, field := range map[string]string{`{"name":null}`: "name", `{"targetUrl":""}`: "targetUrl", `{"weight":200}`: "weight", `{"clickCount":9}`: "clickCount"} {
-				w.do("PUT", c, body, as(w.ann)).wantField(field)
-			}
-			for _, path := range []string{c, all + "/unknown", strings.Replace(c, all, other, 1)} {
-				for _, method := range []string{"GET", "PUT", "DELETE"} {
-					token := w.ann
-					if path == c {
-						token = w.bob
-					}
-					w.do(method, path, "", as(token)).want(404)
+	c := all + "/" + w.do("GET", all, "", as(w.ann)).str("variants.0.id")
+	other := "/api/urls/" + w.create("other") + "/variants"
+	w.unchanged("a refused request", func() {
+		for body, fields := range map[string][]string{
+			`{}`: {"name", "targetUrl"}, `{"name":"","targetUrl":""}`: {"name", "targetUrl"}, `{"name":5,"targetUrl":5,"weight":"x","isActive":"x","id":"x"}`: {"name", "targetUrl", "weight", "isActive", "id"},
+			`{"name":"` + strings.Repeat("ü", 101) + `","targetUrl":"javascript:1","weight":101}`: {"name", "targetUrl", "weight"}, `{"name":"x","targetUrl":"https://sho.rt/abc","weight":-1}`: {"targetUrl", "weight"},
+			`{"name":"x","targetUrl":"https://x.example","weight":1.5}`: {"weight"}, `{"name":"x","targetUrl":"https://x.example","weight":1e99}`: {"weight"},
+		} {
+			w.do("POST", all, body, as(w.ann)).wantField(fields...)
+		}
+		for body, field := range map[string]string{`{"name":null}`: "name", `{"targetUrl":""}`: "targetUrl", `{"weight":200}`: "weight", `{"clickCount":9}`: "clickCount"} {
+			w.do("PUT", c, body, as(w.ann)).wantField(field)
+		}
+		for _, path := range []string{c, all + "/unknown", strings.Replace(c, all, other, 1)} {
+			for _, method := range []string{"GET", "PUT", "DELETE"} {
+				token := w.ann
+				if path == c {
+					token = w.bob
 				}
+				w.do(method, path, "", as(token)).want(404)
 			}
-			w.do("GET", all, "", as(w.bob)).want(404)
-			w.do("POST", all, `{"name":"x","targetUrl":"https://x.example"}`, as(w.bob)).want(404)
-		})
-		w.do("POST", all, `{"name":"`+strings.Repeat("ü", 100)+`","targetUrl":"https://x.example","weight":1e2}`, as(w.root)).want(201)
+		}
+		w.do("GET", all, "", as(w.bob)).want(404)
+		w.do("POST", all, `{"name":"x","targetUrl":"https://x.example"}`, as(w.bob)).want(404)
 	})
+	w.do("POST", all, `{"name":"`+strings.Repeat("ü", 100)+`","targetUrl":"https://x.example","weight":1e2}`, as(w.root)).want(201)
 }
 
 var ruleNames = []string{"id", "urlId", "name", "targetUrl", "priority", "isActive", "conditions", "matchCount", "lastMatchedAt", "createdAt", "updatedAt"}
@@ -123,119 +122,117 @@ func ruleBody(name, conditions string) string {
 }
 
 func TestRoutingRules(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
-		id := w.create("abc")
-		all := "/api/urls/" + id + "/routing-rules"
-		r := w.do("POST", all, ruleBody("first", formA), as(w.ann)).want(201).has("", ruleNames...)
-		if r.num("priority") != 0 || r.at("isActive") != true || r.at("lastMatchedAt") != nil || r.str("conditions.operator") != "AND" || r.str("conditions.conditions.0.value.1") != "AT" {
-			t.Error(r.text)
-		}
-		first := all + "/" + r.str("id")
-		row := w.audited("ROUTING_RULE_CREATED", "routing_rule", r.str("id"))
-		if !strings.Contains(row.New.String, `"conditions":{"operator":"AND"`) || !strings.Contains(row.Metadata, "isSmartRouting") {
-			t.Errorf("audit: %s %s", row.New.String, row.Metadata)
-		}
-		w.switches(id, false, true)
-		r = w.do("POST", all, `{"name":"second","targetUrl":"https://s.example","priority":10000,"isActive":false,"conditions":`+formB+`}`, as(w.ann)).want(201)
-		second := all + "/" + r.str("id")
-		if r.str("conditions.logicalOperator") != "OR" || r.str("conditions.items.0.value.start") != "22:00" {
-			t.Errorf("the conditions differ from the request: %s", r.text)
-		}
-		w.do("POST", all, ruleBody("third", formB), as(w.ann)).want(201)
-		w.setCount("routing_rules", "match_count", strings.TrimPrefix(second, all+"/"), 1)
-		w.setCount("routing_rules", "match_count", strings.TrimPrefix(first, all+"/"), 7)
+	w := small(t, withLinks)
+	id := w.create("abc")
+	all := "/api/urls/" + id + "/routing-rules"
+	r := w.do("POST", all, ruleBody("first", formA), as(w.ann)).want(201).has("", ruleNames...)
+	if r.num("priority") != 0 || r.at("isActive") != true || r.at("lastMatchedAt") != nil || r.str("conditions.operator") != "AND" || r.str("conditions.conditions.0.value.1") != "AT" {
+		t.Error(r.text)
+	}
+	first := all + "/" + r.str("id")
+	row := w.audited("ROUTING_RULE_CREATED", "routing_rule", r.str("id"))
+	if !strings.Contains(row.New.String, `"conditions":{"operator":"AND"`) || !strings.Contains(row.Metadata, "isSmartRouting") {
+		t.Errorf("audit: %s %s", row.New.String, row.Metadata)
+	}
+	w.switches(id, false, true)
+	r = w.do("POST", all, `{"name":"second","targetUrl":"https://s.example","priority":10000,"isActive":false,"conditions":`+formB+`}`, as(w.ann)).want(201)
+	second := all + "/" + r.str("id")
+	if r.str("conditions.logicalOperator") != "OR" || r.str("conditions.items.0.value.start") != "22:00" {
+		t.Errorf("the conditions differ from the request: %s", r.text)
+	}
+	w.do("POST", all, ruleBody("third", formB), as(w.ann)).want(201)
+	w.setCount("routing_rules", "match_count", strings.TrimPrefix(second, all+"/"), 1)
+	w.setCount("routing_rules", "match_count", strings.TrimPrefix(first, all+"/"), 7)
 
-		r = w.do("GET", all, "", as(w.ann)).want(200).has("", "rules", "totalMatches", "stats").has("rules.0", ruleNames...).has("stats.0", "ruleId", "name", "matchCount", "matchPercentage")
-		if order := r.str("rules.0.name") + r.str("rules.1.name") + r.str("rules.2.name"); order != "secondfirstthird" || r.num("totalMatches") != 8 || r.num("stats.0.matchPercentage") != 12.5 || r.num("stats.1.matchPercentage") != 87.5 {
-			t.Error(r.text)
-		}
-		w.do("GET", first, "", as(w.ann)).want(200).has("", ruleNames...)
-		r = w.do("PUT", first, `{"priority":5,"conditions":`+formB+`}`, as(w.ann)).want(200)
-		if r.num("priority") != 5 || r.str("name") != "first" || r.str("conditions.logicalOperator") != "OR" {
-			t.Error(r.text)
-		}
-		w.audited("ROUTING_RULE_UPDATED", "routing_rule", strings.TrimPrefix(first, all+"/"))
-		w.unchanged("an update without changes", func() { w.do("PUT", first, `{"priority":5,"conditions":`+formB+`}`, as(w.ann)).want(200) })
+	r = w.do("GET", all, "", as(w.ann)).want(200).has("", "rules", "totalMatches", "stats").has("rules.0", ruleNames...).has("stats.0", "ruleId", "name", "matchCount", "matchPercentage")
+	if order := r.str("rules.0.name") + r.str("rules.1.name") + r.str("rules.2.name"); order != "secondfirstthird" || r.num("totalMatches") != 8 || r.num("stats.0.matchPercentage") != 12.5 || r.num("stats.1.matchPercentage") != 87.5 {
+		t.Error(r.text)
+	}
+	w.do("GET", first, "", as(w.ann)).want(200).has("", ruleNames...)
+	r = w.do("PUT", first, `{"priority":5,"conditions":`+formB+`}`, as(w.ann)).want(200)
+	if r.num("priority") != 5 || r.str("name") != "first" || r.str("conditions.logicalOperator") != "OR" {
+		t.Error(r.text)
+	}
+	w.audited("ROUTING_RULE_UPDATED", "routing_rule", strings.TrimPrefix(first, all+"/"))
+	w.unchanged("an update without changes", func() { w.do("PUT", first, `{"priority":5,"conditions":`+formB+`}`, as(w.ann)).want(200) })
 
-		// Deleting the last rule turns smart routing off. It stays off if it was turned off by hand.
-		r = w.do("PATCH", all+"/settings", `{"isSmartRouting":false,"defaultUrl":"https://d.example"}`, as(w.ann)).want(200).has("", "isSmartRouting", "defaultUrl")
-		if r.at("isSmartRouting") != false || r.str("defaultUrl") != "https://d.example" {
+	// Deleting the last rule turns smart routing off. It stays off if it was turned off by hand.
+	r = w.do("PATCH", all+"/settings", `{"isSmartRouting":false,"defaultUrl":"https://d.example"}`, as(w.ann)).want(200).has("", "isSmartRouting", "defaultUrl")
+	if r.at("isSmartRouting") != false || r.str("defaultUrl") != "https://d.example" {
+		t.Error(r.text)
+	}
+	w.audited("URL_UPDATED", "url", id)
+	w.do("POST", all, ruleBody("fourth", formA), as(w.ann)).want(201)
+	w.switches(id, false, false)
+	for _, empty := range []string{`""`, `null`} {
+		if r := w.do("PATCH", all+"/settings", `{"isSmartRouting":true,"defaultUrl":`+empty+`}`, as(w.ann)).want(200); r.at("defaultUrl") != nil {
 			t.Error(r.text)
 		}
-		w.audited("URL_UPDATED", "url", id)
-		w.do("POST", all, ruleBody("fourth", formA), as(w.ann)).want(201)
-		w.switches(id, false, false)
-		for _, empty := range []string{`""`, `null`} {
-			if r := w.do("PATCH", all+"/settings", `{"isSmartRouting":true,"defaultUrl":`+empty+`}`, as(w.ann)).want(200); r.at("defaultUrl") != nil {
-				t.Error(r.text)
-			}
+	}
+	w.switches(id, false, true)
+	w.unchanged("a refused setting", func() {
+		for body, field := range map[string]string{`{"isSmartRouting":"on"}`: "isSmartRouting", `{"defaultUrl":"x"}`: "defaultUrl", `{"defaultUrl":"https://sho.rt/x"}`: "defaultUrl", `{"x":1}`: "x"} {
+			w.do("PATCH", all+"/settings", body, as(w.ann)).wantField(field)
 		}
-		w.switches(id, false, true)
-		w.unchanged("a refused setting", func() {
-			for body, field := range map[string]string{`{"isSmartRouting":"on"}`: "isSmartRouting", `{"defaultUrl":"x"}`: "defaultUrl", `{"defaultUrl":"https://sho.rt/x"}`: "defaultUrl", `{"x":1}`: "x"} {
-				w.do("PATCH", all+"/settings", body, as(w.ann)).wantField(field)
-			}
-			w.do("PATCH", all+"/settings", `{"isSmartRouting":false}`, as(w.bob)).want(404)
-			w.do("PATCH", all+"/settings", ``, as(w.ann)).want(200)
-		})
-		list := w.do("GET", all, "", as(w.ann)).want(200)
-		for i := range 4 {
-			w.switches(id, false, true)
-			w.do("DELETE", all+"/"+list.str(fmt.Sprintf("rules.%d.id", i)), "", as(w.ann)).want(204)
-		}
-		w.audited("ROUTING_RULE_DELETED", "routing_rule", list.str("rules.3.id"))
-		w.switches(id, false, false)
-		w.do("DELETE", first, "", as(w.ann)).want(404)
+		w.do("PATCH", all+"/settings", `{"isSmartRouting":false}`, as(w.bob)).want(404)
+		w.do("PATCH", all+"/settings", ``, as(w.ann)).want(200)
 	})
+	list := w.do("GET", all, "", as(w.ann)).want(200)
+	for i := range 4 {
+		w.switches(id, false, true)
+		w.do("DELETE", all+"/"+list.str(fmt.Sprintf("rules.%d.id", i)), "", as(w.ann)).want(204)
+	}
+	w.audited("ROUTING_RULE_DELETED", "routing_rule", list.str("rules.3.id"))
+	w.switches(id, false, false)
+	w.do("DELETE", first, "", as(w.ann)).want(404)
 }
 
 func TestRoutingRules_refuse(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
-		id := w.create("abc")
-		all := "/api/urls/" + id + "/routing-rules"
-		one := all + "/" + w.do("POST", all, ruleBody("first", formA), as(w.ann)).want(201).str("id")
-		leaf := `{"type":"country","operator":"equals","value":"DE"}`
-		group := func(leaves string) string { return `{"operator":"AND","conditions":[` + leaves + `]}` }
-		deep := func(n int) string {
-			return strings.Repeat(`{"operator":"AND","conditions":[`, n) + leaf + strings.Repeat(`]}`, n)
+	w := small(t, withLinks)
+	id := w.create("abc")
+	all := "/api/urls/" + id + "/routing-rules"
+	one := all + "/" + w.do("POST", all, ruleBody("first", formA), as(w.ann)).want(201).str("id")
+	leaf := `{"type":"country","operator":"equals","value":"DE"}`
+	group := func(leaves string) string { return `{"operator":"AND","conditions":[` + leaves + `]}` }
+	deep := func(n int) string {
+		return strings.Repeat(`{"operator":"AND","conditions":[`, n) + leaf + strings.Repeat(`]}`, n)
+	}
+	w.unchanged("a refused rule", func() {
+		for conditions, field := range map[string]string{
+			`null`: "conditions", `""`: "conditions", `5`: "conditions", `[]`: "conditions", `{}`: "conditions.conditions", group(``): "conditions.conditions", `{"logicalOperator":"AND","items":[]}`: "conditions.items",
+			`{"operator":"XOR","conditions":[` + leaf + `]}`: "conditions.operator", group(`5`): "conditions.conditions.0", group(`{"type":"x","operator":"equals","value":"y"}`): "conditions.conditions.0.type",
+			group(leaf + `,{"type":"country","operator":"between","value":"DE"}`): "conditions.conditions.1.operator", group(`{"type":"country","operator":"equals"}`): "conditions.conditions.0.value",
+			`{"logicalOperator":"AND","items":[` + leaf + `,` + leaf + `,{"type":"time","operator":"before","value":"25:00"}]}`: "conditions.items.2.value",
+			group(strings.Repeat(leaf+",", 100) + leaf): "conditions", group(`{"type":"city","operator":"contains","value":"` + strings.Repeat("x", 600) + `"}`): "conditions.conditions.0.value",
+		} {
+			w.do("POST", all, ruleBody("x", conditions), as(w.ann)).wantField(field)
+			w.do("PUT", one, `{"conditions":`+conditions+`}`, as(w.ann)).wantField(field)
 		}
-		w.unchanged("a refused rule", func() {
-			for conditions, field := range map[string]string{
-				`null`: "conditions", `""`: "conditions", `5`: "conditions", `[]`: "conditions", `{}`: "conditions.conditions", group(``): "conditions.conditions", `{"logicalOperator":"AND","items":[]}`: "conditions.items",
-				`{"operator":"XOR","conditions":[` + leaf + `]}`: "conditions.operator", group(`5`): "conditions.conditions.0", group(`{"type":"x","operator":"equals","value":"y"}`): "conditions.conditions.0.type",
-				group(leaf + `,{"type":"country","operator":"between","value":"DE"}`): "conditions.conditions.1.operator", group(`{"type":"country","operator":"equals"}`): "conditions.conditions.0.value",
-				`{"logicalOperator":"AND","items":[` + leaf + `,` + leaf + `,{"type":"time","operator":"before","value":"25:00"}]}`: "conditions.items.2.value",
-				group(strings.Repeat(leaf+",", 100) + leaf): "conditions", group(`{"type":"city","operator":"contains","value":"` + strings.Repeat("x", 600) + `"}`): "conditions.conditions.0.value",
-			} {
-				w.do("POST", all, ruleBody("x", conditions), as(w.ann)).wantField(field)
-				w.do("PUT", one, `{"conditions":`+conditions+`}`, as(w.ann)).wantField(field)
-			}
-			w.do("POST", all, ruleBody("x", deep(9)), as(w.ann)).want(400)
-			w.do("POST", all, ruleBody("x", deep(40)), as(w.ann)).want(400)
-			for body, fields := range map[string][]string{
-				`{}`: {"name", "targetUrl", "conditions"}, `{"name":"","targetUrl":"","conditions":{}}`: {"name", "targetUrl", "conditions.conditions"},
-				`{"name":"` + strings.Repeat("x", 101) + `","targetUrl":"file:///x","priority":10001,"conditions":` + formA + `}`: {"name", "targetUrl", "priority"},
-				`{"name":"x","targetUrl":"https://x.example","priority":-1,"conditions":` + formA + `}`:                           {"priority"},
-				`{"name":"x","targetUrl":"https://x.example","priority":"high","isActive":1,"condition":{},"conditions":{}}`:      {"priority", "isActive", "condition"},
-			} {
-				w.do("POST", all, body, as(w.ann)).wantField(fields...)
-			}
-			other := "/api/urls/" + id + "0/routing-rules"
-			for _, method := range []string{"GET", "PUT", "DELETE"} {
-				w.do(method, one, "", as(w.bob)).want(404)
-				w.do(method, all+"/unknown", "", as(w.ann)).want(404)
-				w.do(method, strings.Replace(one, all, other, 1), "", as(w.ann)).want(404)
-			}
-			w.do("GET", all, "", as(w.bob)).want(404)
-			w.do("POST", all, ruleBody("x", formA), as(w.bob)).want(404)
-		})
-		w.do("POST", all, ruleBody("deep enough", deep(8)), as(w.ann)).want(201)
-		w.do("POST", all, ruleBody("big enough", group(strings.Repeat(leaf+",", 99)+leaf)), as(w.ann)).want(201)
-		for i := range 97 {
-			w.do("POST", all, ruleBody(fmt.Sprint(i), formB), as(w.root)).want(201)
+		w.do("POST", all, ruleBody("x", deep(9)), as(w.ann)).want(400)
+		w.do("POST", all, ruleBody("x", deep(40)), as(w.ann)).want(400)
+		for body, fields := range map[string][]string{
+			`{}`: {"name", "targetUrl", "conditions"}, `{"name":"","targetUrl":"","conditions":{}}`: {"name", "targetUrl", "conditions.conditions"},
+			`{"name":"` + strings.Repeat("x", 101) + `","targetUrl":"file:///x","priority":10001,"conditions":` + formA + `}`: {"name", "targetUrl", "priority"},
+			`{"name":"x","targetUrl":"https://x.example","priority":-1,"conditions":` + formA + `}`:                           {"priority"},
+			`{"name":"x","targetUrl":"https://x.example","priority":"high","isActive":1,"condition":{},"conditions":{}}`:      {"priority", "isActive", "condition"},
+		} {
+			w.do("POST", all, body, as(w.ann)).wantField(fields...)
 		}
-		w.unchanged("one rule too many", func() { w.do("POST", all, ruleBody("101", formB), as(w.ann)).want(400) })
+		other := "/api/urls/" + id + "0/routing-rules"
+		for _, method := range []string{"GET", "PUT", "DELETE"} {
+			w.do(method, one, "", as(w.bob)).want(404)
+			w.do(method, all+"/unknown", "", as(w.ann)).want(404)
+			w.do(method, strings.Replace(one, all, other, 1), "", as(w.ann)).want(404)
+		}
+		w.do("GET", all, "", as(w.bob)).want(404)
+		w.do("POST", all, ruleBody("x", formA), as(w.bob)).want(404)
 	})
+	w.do("POST", all, ruleBody("deep enough", deep(8)), as(w.ann)).want(201)
+	w.do("POST", all, ruleBody("big enough", group(strings.Repeat(leaf+",", 99)+leaf)), as(w.ann)).want(201)
+	for i := range 97 {
+		w.do("POST", all, ruleBody(fmt.Sprint(i), formB), as(w.root)).want(201)
+	}
+	w.unchanged("one rule too many", func() { w.do("POST", all, ruleBody("101", formB), as(w.ann)).want(400) })
 }
 
 func TestRoutingTemplates(t *testing.T) {

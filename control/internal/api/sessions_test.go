@@ -114,14 +114,13 @@ func sessionIn(t *testing.T, token string) string {
 
 // A program of the previous release opens sessions without the new columns, and does not note when they are used.
 func TestSessions_of_the_previous_release(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.exec(`INSERT INTO sessions (id, user_id, created_at, expires_at) VALUES ('old', ?, ?, ?)`, w.annID, int64(1000), store.Now()+60_000)
-		list := w.do("GET", "/api/auth/sessions", "", as(w.ann)).want(200)
-		if list.num("total") != 2 || list.at("data.1.ip") != nil || list.at("data.1.userAgent") != nil || list.str("data.1.lastSeenAt") != "1970-01-01T00:00:01.000Z" {
-			t.Fatalf("%s", list.text)
-		}
-		w.do("DELETE", "/api/auth/sessions/"+list.str("data.1.id"), "", as(w.ann)).want(204)
-	})
+	w := small(t, nil)
+	w.exec(`INSERT INTO sessions (id, user_id, created_at, expires_at) VALUES ('old', ?, ?, ?)`, w.annID, int64(1000), store.Now()+60_000)
+	list := w.do("GET", "/api/auth/sessions", "", as(w.ann)).want(200)
+	if list.num("total") != 2 || list.at("data.1.ip") != nil || list.at("data.1.userAgent") != nil || list.str("data.1.lastSeenAt") != "1970-01-01T00:00:01.000Z" {
+		t.Fatalf("%s", list.text)
+	}
+	w.do("DELETE", "/api/auth/sessions/"+list.str("data.1.id"), "", as(w.ann)).want(204)
 }
 
 func (w *world) exec(query string, args ...any) {
@@ -153,43 +152,54 @@ func (w *world) runs(a *auth.Authenticator) {
 }
 
 func TestSessions_end_when_they_are_idle(t *testing.T) {
-	eachWith(t, idle(3*time.Second), func(t *testing.T, w *world) {
-		used, unused := w.ann, w.bob
-		for start := time.Now(); time.Since(start) < 4500*time.Millisecond; time.Sleep(200 * time.Millisecond) {
-			w.do("GET", "/api/auth/me", "", as(used)).want(200)
-		}
-		w.do("GET", "/api/auth/me", "", as(unused)).want(401)
-		if n := w.do("GET", "/api/auth/sessions", "", as(used)).want(200).num("total"); n != 1 {
-			t.Errorf("%v sessions of a user with one", n)
-		}
-		w.signIn(otherMail)
-	})
+	w := small(t, idle(time.Hour))
+	used, unused := w.ann, w.bob
+	pass := func(d time.Duration) { w.exec(`UPDATE sessions SET last_seen_at = last_seen_at - ?`, d.Milliseconds()) }
+	seen := func() (at int64) {
+		w.ok(w.store.Row(t.Context(), `SELECT last_seen_at FROM sessions WHERE user_id = ?`, w.annID).Scan(&at))
+		return at
+	}
+	pass(50 * time.Minute)
+	before := seen()
+	w.do("GET", "/api/auth/me", "", as(used)).want(200)
+	testkit.Eventually(t, "the use is stored", func() bool { return seen() > before })
+	pass(20 * time.Minute)
+	w.do("GET", "/api/auth/me", "", as(used)).want(200)
+	w.do("GET", "/api/auth/me", "", as(unused)).want(401)
+	if n := w.do("GET", "/api/auth/sessions", "", as(used)).want(200).num("total"); n != 1 {
+		t.Errorf("%v sessions of a user with one", n)
+	}
+	w.signIn(otherMail)
 }
 
 // A session's last use is stored, but at most once a minute.
 func TestSessions_note_their_last_use(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		seen := func() (at int64) {
-			w.ok(w.store.Row(t.Context(), `SELECT last_seen_at FROM sessions WHERE user_id = ?`, w.bobID).Scan(&at))
-			return at
-		}
-		w.exec(`UPDATE sessions SET last_seen_at = 5`)
+	w := small(t, nil)
+	seen := func() (at int64) {
+		w.ok(w.store.Row(t.Context(), `SELECT last_seen_at FROM sessions WHERE user_id = ?`, w.bobID).Scan(&at))
+		return at
+	}
+	w.exec(`UPDATE sessions SET last_seen_at = 5`)
+	w.do("GET", "/api/auth/me", "", as(w.bob)).want(200)
+	testkit.Eventually(t, "the use is stored", func() bool { return seen() > 5 })
+	first := seen()
+	w.exec(`UPDATE sessions SET last_seen_at = ? WHERE user_id = ?`, first+1, w.bobID)
+	for range 20 {
 		w.do("GET", "/api/auth/me", "", as(w.bob)).want(200)
-		testkit.Eventually(t, "the use is stored", func() bool { return seen() > 5 })
-		first := seen()
-		w.exec(`UPDATE sessions SET last_seen_at = ? WHERE user_id = ?`, first+1, w.bobID)
-		for range 20 {
-			w.do("GET", "/api/auth/me", "", as(w.bob)).want(200)
-		}
-		time.Sleep(200 * time.Millisecond)
-		if seen() != first+1 {
-			t.Error("the use was stored twice within a minute")
-		}
+	}
+	w.do("GET", "/api/auth/me", "", as(w.ann)).want(200)
+	testkit.Eventually(t, "a later use of another session is stored", func() bool {
+		var at int64
+		w.ok(w.store.Row(t.Context(), `SELECT last_seen_at FROM sessions WHERE user_id = ?`, w.annID).Scan(&at))
+		return at > 5
 	})
+	if seen() != first+1 {
+		t.Error("the use was stored twice within a minute")
+	}
 }
 
-// A stream ends within a second of the end of its credential, whichever replica ends it.
-func TestLive_ends_within_a_second_on_another_replica(t *testing.T) {
+// A stream ends with its credential, whichever replica ends it. The check that ends it keeps another stream.
+func TestLive_ends_on_another_replica(t *testing.T) {
 	t.Parallel()
 	url := storetest.RuntimeURL(t, storetest.PostgresURL(t))
 	open := func() *store.Store {
@@ -207,11 +217,10 @@ func TestLive_ends_within_a_second_on_another_replica(t *testing.T) {
 		events, _ := here.listen(token, "")
 		stays, leave := here.listen(here.root, "")
 		defer leave()
-		time.Sleep(600 * time.Millisecond) // at least one check passes
 		here.quiet(what, events)
 		start := time.Now()
 		end()
-		here.ends(what, events, time.Second-time.Since(start))
+		here.ends(what, events)
 		t.Logf("%s: the stream ended after %v", what, time.Since(start))
 		here.quiet(what+": another stream", stays)
 	}

@@ -16,123 +16,121 @@ import (
 var ann = idptest.Person{Subject: "ann-1", Email: "ANN@example.com", Verified: true, Name: "Ann"}
 
 func TestProviders(t *testing.T) {
-	eachWith(t, withSSO(nil), func(t *testing.T, w *world) {
-		const path = "/api/admin/oidc-providers"
-		names := []string{"id", "name", "slug", "discoveryUrl", "clientId", "hasClientSecret", "scopes", "isActive", "allowedDomains", "callbackUrl", "createdAt", "updatedAt"}
-		made := w.do("POST", path, providerJSON("corp", "https://id.example.com", "s3cret"), as(w.root)).want(201).has("", names...)
-		if made.at("hasClientSecret") != true || made.str("scopes") != "openid email profile" || made.at("isActive") != true || made.str("callbackUrl") != baseURL+"/api/auth/sso/corp/callback" || strings.Contains(made.text, "s3cret") {
-			t.Fatal(made.text)
-		}
-		if row, err := w.store.OIDCProviderBySlug(t.Context(), "corp"); err != nil || strings.Contains(row.ClientSecret, "s3cret") || !strings.HasPrefix(row.ClientSecret, "v1.") {
-			t.Fatalf("stored in plain text: %+v %v", row, err)
-		}
-		w.do("POST", path, providerJSON("corp", "https://id.example.com", "x"), as(w.root)).want(409)
-		w.do("POST", path, "", as(w.root)).wantField("name", "slug", "discoveryUrl", "clientId", "clientSecret")
-		w.do("POST", path, `{"name":"","slug":null,"discoveryUrl":"","clientId":null,"clientSecret":"","scopes":"email"}`, as(w.root)).wantField("name", "slug", "discoveryUrl", "clientId", "clientSecret", "scopes")
-		for field, values := range map[string][]string{
-			"slug": {`"a b"`, `"-a"`, `"a/b"`, `"é"`, `"` + strings.Repeat("a", 51) + `"`}, "discoveryUrl": {`"id.example.com"`, `"javascript:alert(1)"`, `"https://u:p@id.example.com"`, `"https://id.example.com/?a=b"`, `"https://id.example.com/#a"`},
-			"scopes": {`"email"`, `"openid \"x"`, `"openid é"`}, "name": {`"` + strings.Repeat("x", 101) + `"`, `"a\nb"`}, "clientId": {`"` + strings.Repeat("x", 256) + `"`}, "isActive": {`"yes"`}, "color": {`"red"`},
-		} {
-			for _, v := range values {
-				body := strings.TrimSuffix(providerJSON("other", "https://id.example.com", "x"), "}") + `,"` + field + `":` + v + `}`
-				if strings.Count(body, `"`+field+`":`) == 2 { // remove the first occurrence
-					_, rest, _ := strings.Cut(body, `"`+field+`":`)
-					_, rest, _ = strings.Cut(rest, ",")
-					body = body[:strings.Index(body, `"`+field+`":`)] + rest
-				}
-				w.do("POST", path, body, as(w.root)).wantField(field)
+	w := small(t, withSSO(nil))
+	const path = "/api/admin/oidc-providers"
+	names := []string{"id", "name", "slug", "discoveryUrl", "clientId", "hasClientSecret", "scopes", "isActive", "allowedDomains", "callbackUrl", "createdAt", "updatedAt"}
+	made := w.do("POST", path, providerJSON("corp", "https://id.example.com", "s3cret"), as(w.root)).want(201).has("", names...)
+	if made.at("hasClientSecret") != true || made.str("scopes") != "openid email profile" || made.at("isActive") != true || made.str("callbackUrl") != baseURL+"/api/auth/sso/corp/callback" || strings.Contains(made.text, "s3cret") {
+		t.Fatal(made.text)
+	}
+	if row, err := w.store.OIDCProviderBySlug(t.Context(), "corp"); err != nil || strings.Contains(row.ClientSecret, "s3cret") || !strings.HasPrefix(row.ClientSecret, "v1.") {
+		t.Fatalf("stored in plain text: %+v %v", row, err)
+	}
+	w.do("POST", path, providerJSON("corp", "https://id.example.com", "x"), as(w.root)).want(409)
+	w.do("POST", path, "", as(w.root)).wantField("name", "slug", "discoveryUrl", "clientId", "clientSecret")
+	w.do("POST", path, `{"name":"","slug":null,"discoveryUrl":"","clientId":null,"clientSecret":"","scopes":"email"}`, as(w.root)).wantField("name", "slug", "discoveryUrl", "clientId", "clientSecret", "scopes")
+	for field, values := range map[string][]string{
+		"slug": {`"a b"`, `"-a"`, `"a/b"`, `"é"`, `"` + strings.Repeat("a", 51) + `"`}, "discoveryUrl": {`"id.example.com"`, `"javascript:alert(1)"`, `"https://u:p@id.example.com"`, `"https://id.example.com/?a=b"`, `"https://id.example.com/#a"`},
+		"scopes": {`"email"`, `"openid \"x"`, `"openid é"`}, "name": {`"` + strings.Repeat("x", 101) + `"`, `"a\nb"`}, "clientId": {`"` + strings.Repeat("x", 256) + `"`}, "isActive": {`"yes"`}, "color": {`"red"`},
+	} {
+		for _, v := range values {
+			body := strings.TrimSuffix(providerJSON("other", "https://id.example.com", "x"), "}") + `,"` + field + `":` + v + `}`
+			if strings.Count(body, `"`+field+`":`) == 2 { // remove the first occurrence
+				_, rest, _ := strings.Cut(body, `"`+field+`":`)
+				_, rest, _ = strings.Cut(rest, ",")
+				body = body[:strings.Index(body, `"`+field+`":`)] + rest
 			}
+			w.do("POST", path, body, as(w.root)).wantField(field)
 		}
+	}
 
-		put := w.do("PUT", path+"/corp", `{"name":" New ","slug":"corp","scopes":"openid  groups","isActive":false,"clientSecret":""}`, as(w.root)).want(200).has("", names...)
-		if put.str("name") != "New" || put.str("scopes") != "openid groups" || put.at("isActive") != false || put.at("hasClientSecret") != true || put.str("clientId") != idptest.ClientID {
-			t.Fatal(put.text)
-		}
-		w.do("PUT", path+"/corp", `{"slug":"else","name":null,"clientId":""}`, as(w.root)).wantField("slug", "name", "clientId")
-		if r := w.do("PUT", path+"/corp", `{"scopes":null,"isActive":null,"clientSecret":"other"}`, as(w.root)).want(200); r.str("scopes") != "openid email profile" || r.at("isActive") != true {
-			t.Fatal(r.text)
-		}
-		w.do("POST", path, strings.Replace(providerJSON("off", "https://id.example.com", "x"), "{", `{"isActive":false,`, 1), as(w.root)).want(201)
+	put := w.do("PUT", path+"/corp", `{"name":" New ","slug":"corp","scopes":"openid  groups","isActive":false,"clientSecret":""}`, as(w.root)).want(200).has("", names...)
+	if put.str("name") != "New" || put.str("scopes") != "openid groups" || put.at("isActive") != false || put.at("hasClientSecret") != true || put.str("clientId") != idptest.ClientID {
+		t.Fatal(put.text)
+	}
+	w.do("PUT", path+"/corp", `{"slug":"else","name":null,"clientId":""}`, as(w.root)).wantField("slug", "name", "clientId")
+	if r := w.do("PUT", path+"/corp", `{"scopes":null,"isActive":null,"clientSecret":"other"}`, as(w.root)).want(200); r.str("scopes") != "openid email profile" || r.at("isActive") != true {
+		t.Fatal(r.text)
+	}
+	w.do("POST", path, strings.Replace(providerJSON("off", "https://id.example.com", "x"), "{", `{"isActive":false,`, 1), as(w.root)).want(201)
 
-		if r := w.do("GET", path, "", as(w.root)).want(200).has("0", names...); len(r.list()) != 2 || r.str("0.slug") != "off" || r.str("1.slug") != "corp" {
-			t.Fatal(r.text)
-		}
-		w.do("GET", path+"/corp", "", as(w.root)).want(200).has("", names...)
-		r := w.do("GET", "/api/auth/sso", "").want(200).has("0", "slug", "name")
-		if len(r.list()) != 1 || r.str("0.slug") != "corp" || strings.Contains(r.text, "id.example.com") {
-			t.Fatal(r.text)
-		}
+	if r := w.do("GET", path, "", as(w.root)).want(200).has("0", names...); len(r.list()) != 2 || r.str("0.slug") != "off" || r.str("1.slug") != "corp" {
+		t.Fatal(r.text)
+	}
+	w.do("GET", path+"/corp", "", as(w.root)).want(200).has("", names...)
+	r := w.do("GET", "/api/auth/sso", "").want(200).has("0", "slug", "name")
+	if len(r.list()) != 1 || r.str("0.slug") != "corp" || strings.Contains(r.text, "id.example.com") {
+		t.Fatal(r.text)
+	}
 
-		for _, e := range [][2]string{{"GET", path}, {"POST", path}, {"GET", path + "/corp"}, {"PUT", path + "/corp"}, {"DELETE", path + "/corp"}, {"GET", "/api/users/" + w.annID + "/oidc-accounts"}, {"DELETE", "/api/users/" + w.annID + "/oidc-accounts/x"}} {
-			w.do(e[0], e[1], "").want(401)
-			w.do(e[0], e[1], "", as(w.ann)).want(403)
+	for _, e := range [][2]string{{"GET", path}, {"POST", path}, {"GET", path + "/corp"}, {"PUT", path + "/corp"}, {"DELETE", path + "/corp"}, {"GET", "/api/users/" + w.annID + "/oidc-accounts"}, {"DELETE", "/api/users/" + w.annID + "/oidc-accounts/x"}} {
+		w.do(e[0], e[1], "").want(401)
+		w.do(e[0], e[1], "", as(w.ann)).want(403)
+	}
+	w.do("DELETE", path+"/corp", "", as(w.root)).want(204)
+	for _, method := range []string{"GET", "PUT", "DELETE"} {
+		w.do(method, path+"/corp", "", as(w.root)).want(404)
+	}
+	for action, want := range map[string]int{"OIDC_PROVIDER_CREATED": 2, "OIDC_PROVIDER_UPDATED": 2, "OIDC_PROVIDER_DELETED": 1} {
+		if n, newest := w.rowsOf(action); n != want || strings.Contains(newest, "v1.") {
+			t.Errorf("%s: %d rows, newest %s", action, n, newest)
 		}
-		w.do("DELETE", path+"/corp", "", as(w.root)).want(204)
-		for _, method := range []string{"GET", "PUT", "DELETE"} {
-			w.do(method, path+"/corp", "", as(w.root)).want(404)
-		}
-		for action, want := range map[string]int{"OIDC_PROVIDER_CREATED": 2, "OIDC_PROVIDER_UPDATED": 2, "OIDC_PROVIDER_DELETED": 1} {
-			if n, newest := w.rowsOf(action); n != want || strings.Contains(newest, "v1.") {
-				t.Errorf("%s: %d rows, newest %s", action, n, newest)
-			}
-		}
-	})
+	}
 }
 
 func TestSSO_links_by_verified_email_then_by_subject(t *testing.T) {
-	eachWith(t, withSSO(nil), func(t *testing.T, w *world) {
-		p := startIDP(t, ann)
-		w.add("corp", p)
-		if p.Asked("discovery") != 0 {
-			t.Fatal("requests were sent to the provider before the first sign-in")
-		}
-		trip := w.leave("corp", "?redirect="+url.QueryEscape("/links?page=2#top"))
-		if c := trip.cookie; !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode || c.MaxAge != 600 || c.Path != "/api/auth/sso/corp" {
-			t.Fatalf("%+v", c)
-		}
-		if trip.back.Scheme+"://"+trip.back.Host+trip.back.Path != baseURL+"/api/auth/sso/corp/callback" {
-			t.Fatal(trip.back)
-		}
-		first := trip.arrive()
-		if id := first.entered("/links?page=2#top"); id != w.annID {
-			t.Fatalf("signed in as %s, not ann", id)
-		}
-		if c := first.cookie("access_token"); !c.HttpOnly || !c.Secure || c.Path != "/" || c.SameSite != http.SameSiteLaxMode || c.MaxAge < 86000 {
-			t.Fatalf("%+v", c)
-		}
-		if c := first.cookie("sso_sign_in"); c == nil || c.MaxAge >= 0 || c.Path != trip.cookie.Path {
-			t.Fatalf("the cookie of the sign-in is not deleted: %+v", c)
-		}
-		trip.arrive().failed("provider_error") // the code was already used
+	w := small(t, withSSO(nil))
+	p := startIDP(t, ann)
+	w.add("corp", p)
+	if p.Asked("discovery") != 0 {
+		t.Fatal("requests were sent to the provider before the first sign-in")
+	}
+	trip := w.leave("corp", "?redirect="+url.QueryEscape("/links?page=2#top"))
+	if c := trip.cookie; !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode || c.MaxAge != 600 || c.Path != "/api/auth/sso/corp" {
+		t.Fatalf("%+v", c)
+	}
+	if trip.back.Scheme+"://"+trip.back.Host+trip.back.Path != baseURL+"/api/auth/sso/corp/callback" {
+		t.Fatal(trip.back)
+	}
+	first := trip.arrive()
+	if id := first.entered("/links?page=2#top"); id != w.annID {
+		t.Fatalf("signed in as %s, not ann", id)
+	}
+	if c := first.cookie("access_token"); !c.HttpOnly || !c.Secure || c.Path != "/" || c.SameSite != http.SameSiteLaxMode || c.MaxAge < 86000 {
+		t.Fatalf("%+v", c)
+	}
+	if c := first.cookie("sso_sign_in"); c == nil || c.MaxAge >= 0 || c.Path != trip.cookie.Path {
+		t.Fatalf("the cookie of the sign-in is not deleted: %+v", c)
+	}
+	trip.arrive().failed("provider_error") // the code was already used
 
-		p.Be(idptest.Person{Subject: "ann-1", Email: "bob@example.com", Verified: true}) // the subject identifies the user, not the email
-		if id := w.signOn("corp").entered("/"); id != w.annID {
-			t.Fatalf("signed in as %s, not ann", id)
+	p.Be(idptest.Person{Subject: "ann-1", Email: "bob@example.com", Verified: true}) // the subject identifies the user, not the email
+	if id := w.signOn("corp").entered("/"); id != w.annID {
+		t.Fatalf("signed in as %s, not ann", id)
+	}
+	list := w.do("GET", "/api/users/"+w.annID+"/oidc-accounts", "", as(w.root)).want(200)
+	list.has("0", "id", "provider", "sub", "issuer", "email", "createdAt", "lastLoginAt").has("0.provider", "id", "name", "slug")
+	if len(list.list()) != 1 || list.str("0.sub") != "ann-1" || list.str("0.email") != "bob@example.com" || list.str("0.provider.slug") != "corp" || list.str("0.issuer") != p.Issuer {
+		t.Fatal(list.text)
+	}
+	w.do("GET", "/api/users/nobody/oidc-accounts", "", as(w.root)).want(404)
+	w.do("DELETE", "/api/users/"+w.bobID+"/oidc-accounts/"+list.str("0.id"), "", as(w.root)).want(404)
+	w.do("DELETE", "/api/users/"+w.annID+"/oidc-accounts/"+list.str("0.id"), "", as(w.root)).want(204)
+	if id := w.signOn("corp").entered("/"); id != w.bobID {
+		t.Fatalf("signed in as %s, not bob", id)
+	}
+	w.do("DELETE", "/api/admin/oidc-providers/corp", "", as(w.root)).want(204)
+	if r := w.do("GET", "/api/users/"+w.bobID+"/oidc-accounts", "", as(w.root)).want(200); len(r.list()) != 0 {
+		t.Fatal(r.text)
+	}
+	for action, want := range map[string]int{"SSO_LOGIN": 3, "SSO_LOGIN_FAILED": 1, "OIDC_ACCOUNT_LINKED": 2, "OIDC_ACCOUNT_UNLINKED": 1, "OIDC_PROVIDER_DELETED": 1} {
+		if n, _ := w.rowsOf(action); n != want {
+			t.Errorf("%s: %d rows, want %d", action, n, want)
 		}
-		list := w.do("GET", "/api/users/"+w.annID+"/oidc-accounts", "", as(w.root)).want(200)
-		list.has("0", "id", "provider", "sub", "issuer", "email", "createdAt", "lastLoginAt").has("0.provider", "id", "name", "slug")
-		if len(list.list()) != 1 || list.str("0.sub") != "ann-1" || list.str("0.email") != "bob@example.com" || list.str("0.provider.slug") != "corp" || list.str("0.issuer") != p.Issuer {
-			t.Fatal(list.text)
-		}
-		w.do("GET", "/api/users/nobody/oidc-accounts", "", as(w.root)).want(404)
-		w.do("DELETE", "/api/users/"+w.bobID+"/oidc-accounts/"+list.str("0.id"), "", as(w.root)).want(404)
-		w.do("DELETE", "/api/users/"+w.annID+"/oidc-accounts/"+list.str("0.id"), "", as(w.root)).want(204)
-		if id := w.signOn("corp").entered("/"); id != w.bobID {
-			t.Fatalf("signed in as %s, not bob", id)
-		}
-		w.do("DELETE", "/api/admin/oidc-providers/corp", "", as(w.root)).want(204)
-		if r := w.do("GET", "/api/users/"+w.bobID+"/oidc-accounts", "", as(w.root)).want(200); len(r.list()) != 0 {
-			t.Fatal(r.text)
-		}
-		for action, want := range map[string]int{"SSO_LOGIN": 3, "SSO_LOGIN_FAILED": 1, "OIDC_ACCOUNT_LINKED": 2, "OIDC_ACCOUNT_UNLINKED": 1, "OIDC_PROVIDER_DELETED": 1} {
-			if n, _ := w.rowsOf(action); n != want {
-				t.Errorf("%s: %d rows, want %d", action, n, want)
-			}
-		}
-		if _, gone := w.rowsOf("OIDC_PROVIDER_DELETED"); !strings.Contains(gone, `"unlinkedAccounts":1`) {
-			t.Error(gone)
-		}
-	})
+	}
+	if _, gone := w.rowsOf("OIDC_PROVIDER_DELETED"); !strings.Contains(gone, `"unlinkedAccounts":1`) {
+		t.Error(gone)
+	}
 }
 
 func TestSSO_rejects_invalid_responses(t *testing.T) {

@@ -24,7 +24,7 @@ func joined(list any) string {
 }
 
 func TestTags_of_links(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
+	eachWith(t, whole, func(t *testing.T, w *world) {
 		r := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","tags":[" Spring ","news","NEWS"]}`, as(w.ann)).want(201)
 		id := r.str("id")
 		path := "/api/urls/" + id
@@ -104,57 +104,56 @@ func many(n int) string {
 }
 
 func TestTags_lifecycle(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
-		id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","tags":["News","Spring"]}`, as(w.ann)).want(201).str("id")
-		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","tags":["news"]}`, as(w.ann)).want(201)
-		r := w.do("GET", "/api/tags", "", as(w.ann)).want(200)
-		r.has("data.0", "id", "name", "color", "urlCount", "createdAt", "updatedAt")
-		if r.num("total") != 2 || r.str("data.0.name") != "News" || r.num("data.0.urlCount") != 2 || r.str("data.0.color") != "#6B7280" || r.num("data.1.urlCount") != 1 {
-			t.Errorf("tags: %s", r.text)
-		}
-		news, spring := "/api/tags/"+r.str("data.0.id"), "/api/tags/"+r.str("data.1.id")
-		w.do("POST", "/api/tags", `{"name":"NEWS"}`, as(w.ann)).want(409)
-		w.do("PUT", news, `{"name":"spring"}`, as(w.ann)).want(409)
-		w.do("PUT", news, `{"color":"red"}`, as(w.ann)).wantField("color")
-		w.do("PUT", news, `{"name":" "}`, as(w.ann)).wantField("name")
-		w.do("POST", "/api/tags", `{"color":"#fff"}`, as(w.ann)).wantField("name")
-		if r := w.do("PUT", news, `{"name":"The News","color":"#fff"}`, as(w.ann)).want(200); r.num("urlCount") != 2 || r.str("name") != "The News" {
-			t.Errorf("renamed: %s", r.text)
-		}
-		if got := w.tagsOf(id); got != "Spring|The News" {
-			t.Errorf("tags after renaming: %s", got)
-		}
-		if r := w.do("GET", "/api/tags?search=NEW", "", as(w.ann)).want(200); r.num("total") != 1 {
-			t.Errorf("search: %s", r.text)
-		}
-		// Another workspace has tags of its own.
-		w.do("POST", "/api/tags", `{"name":"spring"}`, as(w.bob)).want(201)
-		w.do("PUT", news, `{"name":"x"}`, as(w.bob)).want(404)
-		w.do("DELETE", news, "", as(w.bob)).want(404)
+	w := small(t, whole)
+	id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","tags":["News","Spring"]}`, as(w.ann)).want(201).str("id")
+	w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","tags":["news"]}`, as(w.ann)).want(201)
+	r := w.do("GET", "/api/tags", "", as(w.ann)).want(200)
+	r.has("data.0", "id", "name", "color", "urlCount", "createdAt", "updatedAt")
+	if r.num("total") != 2 || r.str("data.0.name") != "News" || r.num("data.0.urlCount") != 2 || r.str("data.0.color") != "#6B7280" || r.num("data.1.urlCount") != 1 {
+		t.Errorf("tags: %s", r.text)
+	}
+	news, spring := "/api/tags/"+r.str("data.0.id"), "/api/tags/"+r.str("data.1.id")
+	w.do("POST", "/api/tags", `{"name":"NEWS"}`, as(w.ann)).want(409)
+	w.do("PUT", news, `{"name":"spring"}`, as(w.ann)).want(409)
+	w.do("PUT", news, `{"color":"red"}`, as(w.ann)).wantField("color")
+	w.do("PUT", news, `{"name":" "}`, as(w.ann)).wantField("name")
+	w.do("POST", "/api/tags", `{"color":"#fff"}`, as(w.ann)).wantField("name")
+	if r := w.do("PUT", news, `{"name":"The News","color":"#fff"}`, as(w.ann)).want(200); r.num("urlCount") != 2 || r.str("name") != "The News" {
+		t.Errorf("renamed: %s", r.text)
+	}
+	if got := w.tagsOf(id); got != "Spring|The News" {
+		t.Errorf("tags after renaming: %s", got)
+	}
+	if r := w.do("GET", "/api/tags?search=NEW", "", as(w.ann)).want(200); r.num("total") != 1 {
+		t.Errorf("search: %s", r.text)
+	}
+	// Another workspace has tags of its own.
+	w.do("POST", "/api/tags", `{"name":"spring"}`, as(w.bob)).want(201)
+	w.do("PUT", news, `{"name":"x"}`, as(w.bob)).want(404)
+	w.do("DELETE", news, "", as(w.bob)).want(404)
 
-		w.do("DELETE", spring, "", as(w.ann)).want(204)
-		w.do("DELETE", spring, "", as(w.ann)).want(404)
-		if got := w.tagsOf(id); got != "The News" {
-			t.Errorf("tags after deletion: %s", got)
-		}
+	w.do("DELETE", spring, "", as(w.ann)).want(204)
+	w.do("DELETE", spring, "", as(w.ann)).want(404)
+	if got := w.tagsOf(id); got != "The News" {
+		t.Errorf("tags after deletion: %s", got)
+	}
 
-		// A link that moves leaves its tags. The previous release moves links without regard to tags.
-		team := w.team("the-team")
-		w.do("POST", "/api/urls/transfer", transferring(team.ID, id), as(w.ann)).want(200)
-		if got := w.tagsOf(id, in(team)); got != "" {
-			t.Errorf("tags after the transfer: %s", got)
-		}
-		w.do("PATCH", "/api/urls/"+id, `{"tags":["news"]}`, as(w.ann), in(team)).want(200)
-		w.exec(`UPDATE urls SET workspace_num = (SELECT num FROM users WHERE id = ?) WHERE id = ?`, w.annID, id) // as the previous release does
-		if got := w.tagsOf(id); got != "" {
-			t.Errorf("tags after a transfer by the previous release: %s", got)
-		}
-	})
+	// A link that moves leaves its tags. The previous release moves links without regard to tags.
+	team := w.team("the-team")
+	w.do("POST", "/api/urls/transfer", transferring(team.ID, id), as(w.ann)).want(200)
+	if got := w.tagsOf(id, in(team)); got != "" {
+		t.Errorf("tags after the transfer: %s", got)
+	}
+	w.do("PATCH", "/api/urls/"+id, `{"tags":["news"]}`, as(w.ann), in(team)).want(200)
+	w.exec(`UPDATE urls SET workspace_num = (SELECT num FROM users WHERE id = ?) WHERE id = ?`, w.annID, id) // as the previous release does
+	if got := w.tagsOf(id); got != "" {
+		t.Errorf("tags after a transfer by the previous release: %s", got)
+	}
 }
 
 // Links that get the same new tags at once, and a tag that is deleted meanwhile, never fail.
 func TestTags_concurrently(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
+	eachWith(t, whole, func(t *testing.T, w *world) {
 		a, b := w.create("aaa"), w.create("bbb")
 		var wg sync.WaitGroup
 		for i := range 8 {
@@ -182,33 +181,32 @@ func TestTags_concurrently(t *testing.T) {
 }
 
 func TestUTMTemplates(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
-		r := w.do("POST", "/api/utm-templates", `{"name":" Newsletter ","utmSource":"news","utmMedium":" email ","utmId":""}`, as(w.ann)).want(201)
-		r.has("", "id", "name", "utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "createdAt", "updatedAt")
-		if r.str("name") != "Newsletter" || r.str("utmMedium") != "email" || r.at("utmId") != nil || r.at("utmTerm") != nil {
-			t.Errorf("template: %s", r.text)
-		}
-		path := "/api/utm-templates/" + r.str("id")
-		w.unchanged("bad input", func() {
-			w.do("POST", "/api/utm-templates", `{"name":"NEWSLETTER"}`, as(w.ann)).want(409)
-			w.do("POST", "/api/utm-templates", `{"utmSource":"x"}`, as(w.ann)).wantField("name")
-			w.do("PUT", path, `{"name":"`+strings.Repeat("x", 101)+`"}`, as(w.ann)).wantField("name")
-			w.do("PUT", path, `{"utmTerm":"`+strings.Repeat("x", 256)+`"}`, as(w.ann)).wantField("utmTerm")
-			w.do("PUT", path, `{"utmterm":"x"}`, as(w.ann)).want(400)
-			w.do("PUT", path, `{"name":"x"}`, as(w.bob)).want(404)
-			w.do("DELETE", path, "", as(w.bob)).want(404)
-		})
-		w.do("POST", "/api/utm-templates", `{"name":"newsletter"}`, as(w.bob)).want(201)
-		if r := w.do("PUT", path, `{"utmSource":null,"utmCampaign":"spring"}`, as(w.ann)).want(200); r.at("utmSource") != nil || r.str("utmMedium") != "email" || r.str("utmCampaign") != "spring" {
-			t.Errorf("updated: %s", r.text)
-		}
-		if r := w.do("GET", "/api/utm-templates?search=NEWS", "", as(w.ann)).want(200); r.num("total") != 1 || r.str("data.0.utmCampaign") != "spring" {
-			t.Errorf("list: %s", r.text)
-		}
-		w.do("DELETE", path, "", as(w.ann)).want(204)
-		w.do("DELETE", path, "", as(w.ann)).want(404)
-		if r := w.do("GET", "/api/audit-logs?entityType=utm_template&userId="+w.annID, "", as(w.root)).want(200); r.num("total") != 3 {
-			t.Errorf("audit: %s", r.text)
-		}
+	w := small(t, whole)
+	r := w.do("POST", "/api/utm-templates", `{"name":" Newsletter ","utmSource":"news","utmMedium":" email ","utmId":""}`, as(w.ann)).want(201)
+	r.has("", "id", "name", "utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "createdAt", "updatedAt")
+	if r.str("name") != "Newsletter" || r.str("utmMedium") != "email" || r.at("utmId") != nil || r.at("utmTerm") != nil {
+		t.Errorf("template: %s", r.text)
+	}
+	path := "/api/utm-templates/" + r.str("id")
+	w.unchanged("bad input", func() {
+		w.do("POST", "/api/utm-templates", `{"name":"NEWSLETTER"}`, as(w.ann)).want(409)
+		w.do("POST", "/api/utm-templates", `{"utmSource":"x"}`, as(w.ann)).wantField("name")
+		w.do("PUT", path, `{"name":"`+strings.Repeat("x", 101)+`"}`, as(w.ann)).wantField("name")
+		w.do("PUT", path, `{"utmTerm":"`+strings.Repeat("x", 256)+`"}`, as(w.ann)).wantField("utmTerm")
+		w.do("PUT", path, `{"utmterm":"x"}`, as(w.ann)).want(400)
+		w.do("PUT", path, `{"name":"x"}`, as(w.bob)).want(404)
+		w.do("DELETE", path, "", as(w.bob)).want(404)
 	})
+	w.do("POST", "/api/utm-templates", `{"name":"newsletter"}`, as(w.bob)).want(201)
+	if r := w.do("PUT", path, `{"utmSource":null,"utmCampaign":"spring"}`, as(w.ann)).want(200); r.at("utmSource") != nil || r.str("utmMedium") != "email" || r.str("utmCampaign") != "spring" {
+		t.Errorf("updated: %s", r.text)
+	}
+	if r := w.do("GET", "/api/utm-templates?search=NEWS", "", as(w.ann)).want(200); r.num("total") != 1 || r.str("data.0.utmCampaign") != "spring" {
+		t.Errorf("list: %s", r.text)
+	}
+	w.do("DELETE", path, "", as(w.ann)).want(204)
+	w.do("DELETE", path, "", as(w.ann)).want(404)
+	if r := w.do("GET", "/api/audit-logs?entityType=utm_template&userId="+w.annID, "", as(w.root)).want(200); r.num("total") != 3 {
+		t.Errorf("audit: %s", r.text)
+	}
 }

@@ -18,31 +18,29 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// withMoves runs f with a world whose reports are cached.
-func withMoves(t *testing.T, f func(t *testing.T, w *clickWorld)) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks"), Threads: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		cache, err := report.NewCache(report.CacheConfig{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := &clickWorld{clicks: clicks}
-		w.world = newWorld(t, st, func(world *world, cfg *api.Config, deps *api.Deps) {
-			withLinks(world, cfg, deps)
-			deps.Reports = report.New(st, clicks, func() time.Time { return reportDay }).Caching(cache)
-			cfg.Limits = api.Limits{}
-		})
-		w.in = ingest.New(ingest.Config{Every: time.Millisecond, Stored: []func([]analytics.Row){cache.Clicked}}, st, clicks, nil)
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan struct{})
-		go func() { defer close(done); _ = w.in.Run(ctx) }()
-		t.Cleanup(func() { cancel(); <-done; cache.Close(); _ = clicks.Close() })
-		f(t, w)
+// newMoves creates a world whose reports are cached.
+func newMoves(t *testing.T, st *store.Store) *clickWorld {
+	t.Helper()
+	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks"), Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := report.NewCache(report.CacheConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &clickWorld{clicks: clicks}
+	w.world = newWorld(t, st, func(world *world, cfg *api.Config, deps *api.Deps) {
+		withLinks(world, cfg, deps)
+		deps.Reports = report.New(st, clicks, func() time.Time { return reportDay }).Caching(cache)
+		cfg.Limits = api.Limits{}
 	})
+	w.in = ingest.New(ingest.Config{Every: time.Millisecond, Stored: []func([]analytics.Row){cache.Clicked}}, st, clicks, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = w.in.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done; cache.Close(); _ = clicks.Close() })
+	return w
 }
 
 // figures are what the reports of a workspace say: clicks and links of the overview, clicks of its list of links, clicks
@@ -76,55 +74,56 @@ func (w *clickWorld) figures(options ...option) string {
 // Reports of both workspaces are right before and after a transfer, with clicks that arrive late and still name the old
 // workspace, after a transfer back, and after the link is deleted. Cached reports never hide any of this.
 func TestTransfer_reports_follow(t *testing.T) {
-	withMoves(t, func(t *testing.T, w *clickWorld) {
-		a, b, c := w.create("aaa"), w.create("bbb"), w.create("ccc")
-		team := w.team("the-team")
-		own, err := w.store.WorkspaceFor(t.Context(), w.annID, w.annID)
-		w.ok(err)
-		for i, id := range []string{a, a, a, b, b, c} {
-			w.click(id, fmt.Sprintf("2026-03-0%dT12:00:00Z", 1+i), byte(i), nil)
-		}
-		w.click(a, "2026-03-08T12:00:00Z", 9, bot)
-		check := func(when, personal, teams string) {
-			t.Helper()
-			for range 2 { // the second report comes from the cache
-				if got := w.figures(as(w.ann)); got != personal {
-					t.Errorf("%s: personal: %s, want %s", when, got, personal)
-				}
-				if got := w.figures(as(w.ann), in(team)); got != teams {
-					t.Errorf("%s: team: %s, want %s", when, got, teams)
-				}
+	w := newMoves(t, usual(t))
+	a, b, c := w.create("aaa"), w.create("bbb"), w.create("ccc")
+	team := w.team("the-team")
+	own, err := w.store.WorkspaceFor(t.Context(), w.annID, w.annID)
+	w.ok(err)
+	for i, id := range []string{a, a, a, b, b, c} {
+		w.click(id, fmt.Sprintf("2026-03-0%dT12:00:00Z", 1+i), byte(i), nil)
+	}
+	w.click(a, "2026-03-08T12:00:00Z", 9, bot)
+	check := func(when, personal, teams string) {
+		t.Helper()
+		for range 2 { // the second report comes from the cache
+			if got := w.figures(as(w.ann)); got != personal {
+				t.Errorf("%s: personal: %s, want %s", when, got, personal)
+			}
+			if got := w.figures(as(w.ann), in(team)); got != teams {
+				t.Errorf("%s: team: %s, want %s", when, got, teams)
 			}
 		}
-		all := w.figures(as(w.root))
-		check("before", "6 6 3 6 1 6", "0 0 0 0 0 0")
-		w.do("POST", "/api/urls/transfer", transferring(team.ID, a, b), as(w.ann)).want(200)
-		check("after", "1 1 1 1 0 1", "5 5 2 5 1 5")
-		// An edge that was offline ships a click that names the old workspace. An edge that has got the change names the new one.
-		w.click(a, "2026-03-09T12:00:00Z", 20, func(e *click.Event) { e.Owner = own.Num })
-		check("a late click", "1 1 1 1 0 1", "6 6 2 6 1 6")
-		w.click(a, "2026-03-10T12:00:00Z", 21, nil)
-		check("a new click", "1 1 1 1 0 1", "7 7 2 7 1 7")
-		w.do("POST", "/api/urls/transfer", transferring(own.ID, b), as(w.ann), in(team)).want(200)
-		check("one is back", "3 3 2 3 0 3", "5 5 1 5 1 5")
-		w.click(b, "2026-03-10T13:00:00Z", 22, func(e *click.Event) { e.Owner = team.Num })
-		check("a late click of the link that is back", "4 4 2 4 0 4", "5 5 1 5 1 5")
-		w.do("DELETE", "/api/urls/"+a, "", as(w.ann), in(team)).want(204)
-		check("deleted", "4 4 2 4 0 4", "5 5 0 0 1 0")
-		if now := w.figures(as(w.root)); now == all {
-			t.Errorf("an administrator's figures do not change: %s", now)
-		}
-		export := w.do("GET", "/api/analytics/export?format=json&includeClicks=true", "", as(w.ann)).want(200)
-		if n := len(export.at("clicks").([]any)); n != 4 {
-			t.Errorf("%d clicks in the export, want 4", n)
-		}
-	})
+	}
+	all := w.figures(as(w.root))
+	check("before", "6 6 3 6 1 6", "0 0 0 0 0 0")
+	w.do("POST", "/api/urls/transfer", transferring(team.ID, a, b), as(w.ann)).want(200)
+	check("after", "1 1 1 1 0 1", "5 5 2 5 1 5")
+	// An edge that was offline ships a click that names the old workspace. An edge that has got the change names the new one.
+	w.click(a, "2026-03-09T12:00:00Z", 20, func(e *click.Event) { e.Owner = own.Num })
+	check("a late click", "1 1 1 1 0 1", "6 6 2 6 1 6")
+	w.click(a, "2026-03-10T12:00:00Z", 21, nil)
+	check("a new click", "1 1 1 1 0 1", "7 7 2 7 1 7")
+	w.do("POST", "/api/urls/transfer", transferring(own.ID, b), as(w.ann), in(team)).want(200)
+	check("one is back", "3 3 2 3 0 3", "5 5 1 5 1 5")
+	w.click(b, "2026-03-10T13:00:00Z", 22, func(e *click.Event) { e.Owner = team.Num })
+	check("a late click of the link that is back", "4 4 2 4 0 4", "5 5 1 5 1 5")
+	w.do("DELETE", "/api/urls/"+a, "", as(w.ann), in(team)).want(204)
+	check("deleted", "4 4 2 4 0 4", "5 5 0 0 1 0")
+	if now := w.figures(as(w.root)); now == all {
+		t.Errorf("an administrator's figures do not change: %s", now)
+	}
+	export := w.do("GET", "/api/analytics/export?format=json&includeClicks=true", "", as(w.ann)).want(200)
+	if n := len(export.at("clicks").([]any)); n != 4 {
+		t.Errorf("%d clicks in the export, want 4", n)
+	}
 }
 
 // While links move back and forth, every report shows either the state before a move or the one after it, with all its
 // figures. While clicks arrive too, none is lost or counted in both workspaces at the end.
 func TestTransfer_reports_meanwhile(t *testing.T) {
-	withMoves(t, func(t *testing.T, w *clickWorld) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := newMoves(t, st)
 		a, b, c := w.create("aaa"), w.create("bbb"), w.create("ccc")
 		team := w.team("the-team")
 		for i, id := range []string{a, a, a, b, b, c} {

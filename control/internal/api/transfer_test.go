@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
 // team creates a workspace with ann as its OWNER and returns it.
@@ -40,13 +39,8 @@ func (w *world) workspaceOf(link string) uint64 {
 	return u.Workspace
 }
 
-func eachTransfer(t *testing.T, f func(t *testing.T, w *world)) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, whole)) })
-}
-
 func TestTransfer(t *testing.T) {
-	eachTransfer(t, func(t *testing.T, w *world) {
+	eachWith(t, whole, func(t *testing.T, w *world) {
 		a, b := w.create("aaa"), w.create("bbb")
 		team := w.team("the-team")
 		bundle := w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q,%q]}`, a, b), as(w.ann)).want(201).str("id")
@@ -103,89 +97,86 @@ func TestTransfer(t *testing.T) {
 }
 
 func TestTransfer_to_a_workspace_by_its_slug(t *testing.T) {
-	eachTransfer(t, func(t *testing.T, w *world) {
-		team := w.team("the-team")
-		if r := w.do("POST", "/api/urls/transfer", transferring(team.Slug, w.create("aaa")), as(w.ann)).want(200); r.str("workspaceId") != team.ID {
-			t.Error(r.text)
-		}
-	})
+	w := small(t, whole)
+	team := w.team("the-team")
+	if r := w.do("POST", "/api/urls/transfer", transferring(team.Slug, w.create("aaa")), as(w.ann)).want(200); r.str("workspaceId") != team.ID {
+		t.Error(r.text)
+	}
 }
 
 func TestTransfer_is_refused(t *testing.T) {
-	eachTransfer(t, func(t *testing.T, w *world) {
-		a, b := w.create("aaa"), w.create("bbb")
-		foreign := w.do("POST", "/api/urls", `{"originalUrl":"https://bob.example"}`, as(w.bob)).want(201).str("id")
-		team, closed := w.team("the-team"), w.team("closed")
-		w.member(team, w.bobID, store.RoleViewer)
-		key, _ := w.newKey(w.ann)
-		adminKey, _ := w.newKey(w.root)
-		missing := "01970000-0000-7000-8000-000000000000"
-		send := func(body string, options ...option) *reply {
-			return w.do("POST", "/api/urls/transfer", body, options...)
+	w := small(t, whole)
+	a, b := w.create("aaa"), w.create("bbb")
+	foreign := w.do("POST", "/api/urls", `{"originalUrl":"https://bob.example"}`, as(w.bob)).want(201).str("id")
+	team, closed := w.team("the-team"), w.team("closed")
+	w.member(team, w.bobID, store.RoleViewer)
+	key, _ := w.newKey(w.ann)
+	adminKey, _ := w.newKey(w.root)
+	missing := "01970000-0000-7000-8000-000000000000"
+	send := func(body string, options ...option) *reply {
+		return w.do("POST", "/api/urls/transfer", body, options...)
+	}
+	w.unchanged("a refused transfer", func() {
+		for body, field := range map[string]string{
+			`{}`: "urlIds", `{"urlIds":[],"workspaceId":"x"}`: "urlIds", transferring("", a): "workspaceId", `{"urlIds":[5],"workspaceId":"x"}`: "urlIds.0",
+			`{"urlIds":[` + strings.Repeat(`"x",`, 1000) + `"x"],"workspaceId":"x"}`: "urlIds", `{"urlIds":["x"],"workspaceId":5}`: "workspaceId",
+			`{"urlIds":["x"],"workspaceId":"x","slug":"y"}`: "slug", transferring(w.annID, a): "workspaceId",
+		} {
+			send(body, as(w.ann)).wantField(field)
 		}
-		w.unchanged("a refused transfer", func() {
-			for body, field := range map[string]string{
-				`{}`: "urlIds", `{"urlIds":[],"workspaceId":"x"}`: "urlIds", transferring("", a): "workspaceId", `{"urlIds":[5],"workspaceId":"x"}`: "urlIds.0",
-				`{"urlIds":[` + strings.Repeat(`"x",`, 1000) + `"x"],"workspaceId":"x"}`: "urlIds", `{"urlIds":["x"],"workspaceId":5}`: "workspaceId",
-				`{"urlIds":["x"],"workspaceId":"x","slug":"y"}`: "slug", transferring(w.annID, a): "workspaceId",
-			} {
-				send(body, as(w.ann)).wantField(field)
+		for name, r := range map[string]*reply{
+			"a missing workspace": send(transferring(missing, a), as(w.ann)), "a foreign workspace": send(transferring(w.bobID, a), as(w.ann)),
+			"a missing workspace for an ADMIN": send(transferring(missing, a), as(w.root)), "a workspace without the member": send(transferring(closed.ID, foreign), as(w.bob)),
+		} {
+			if r.want(404); !strings.Contains(r.text, "workspaceId") {
+				t.Errorf("%s: %s", name, r.text)
 			}
-			for name, r := range map[string]*reply{
-				"a missing workspace": send(transferring(missing, a), as(w.ann)), "a foreign workspace": send(transferring(w.bobID, a), as(w.ann)),
-				"a missing workspace for an ADMIN": send(transferring(missing, a), as(w.root)), "a workspace without the member": send(transferring(closed.ID, foreign), as(w.bob)),
-			} {
-				if r.want(404); !strings.Contains(r.text, "workspaceId") {
-					t.Errorf("%s: %s", name, r.text)
-				}
-			}
-			for name, r := range map[string]*reply{
-				"an unknown link": send(transferring(team.ID, a, "unknown"), as(w.ann)), "a foreign link": send(transferring(team.ID, a, foreign), as(w.ann)),
-				"links of another workspace": send(transferring(w.annID, a), as(w.ann), in(team)),
-			} {
-				if r.want(404); !strings.Contains(r.text, "urlIds") {
-					t.Errorf("%s: %s", name, r.text)
-				}
-			}
-			send(transferring(team.ID, foreign), as(w.bob)).want(403)        // VIEWER there
-			send(transferring(w.bobID, a), as(w.bob), in(team)).want(403)    // VIEWER here
-			send(transferring(team.ID, a), with("X-API-Key", key)).want(403) // the key's workspace is another one
-			send(transferring(w.annID, a), with("X-API-Key", key)).want(400) // the key's own workspace
-			send(transferring(w.annID, a), as(w.root)).wantField("urlIds")   // there already
-			send(transferring(w.annID, b, foreign), as(w.root)).want(400)    // one of them is
-			send(transferring(team.ID, a)).want(401)
-		})
-		send(transferring(team.ID, a), with("X-API-Key", adminKey)).want(200)
-		if w.workspaceOf(a) != team.Num || w.workspaceOf(b) == team.Num {
-			t.Error("an ADMIN's key did not move the link")
 		}
+		for name, r := range map[string]*reply{
+			"an unknown link": send(transferring(team.ID, a, "unknown"), as(w.ann)), "a foreign link": send(transferring(team.ID, a, foreign), as(w.ann)),
+			"links of another workspace": send(transferring(w.annID, a), as(w.ann), in(team)),
+		} {
+			if r.want(404); !strings.Contains(r.text, "urlIds") {
+				t.Errorf("%s: %s", name, r.text)
+			}
+		}
+		send(transferring(team.ID, foreign), as(w.bob)).want(403)        // VIEWER there
+		send(transferring(w.bobID, a), as(w.bob), in(team)).want(403)    // VIEWER here
+		send(transferring(team.ID, a), with("X-API-Key", key)).want(403) // the key's workspace is another one
+		send(transferring(w.annID, a), with("X-API-Key", key)).want(400) // the key's own workspace
+		send(transferring(w.annID, a), as(w.root)).wantField("urlIds")   // there already
+		send(transferring(w.annID, b, foreign), as(w.root)).want(400)    // one of them is
+		send(transferring(team.ID, a)).want(401)
 	})
+	send(transferring(team.ID, a), with("X-API-Key", adminKey)).want(200)
+	if w.workspaceOf(a) != team.Num || w.workspaceOf(b) == team.Num {
+		t.Error("an ADMIN's key did not move the link")
+	}
 }
 
 // A link's clicks cannot follow it to another shard.
 func TestTransfer_between_shards_is_refused(t *testing.T) {
-	eachTransfer(t, func(t *testing.T, w *world) {
-		a := w.create("aaa")
-		near, far := w.team("near"), w.team("far")
-		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-			return errors.Join(tx.AddClickShard(t.Context(), "main", "1", true, 1), tx.AddClickShard(t.Context(), "b", "2", true, 1),
-				tx.AssignClickShard(t.Context(), near.Num), tx.AssignClickShard(t.Context(), far.Num), tx.AssignClickShard(t.Context(), w.workspaceOf(a)))
-		}))
-		annNum := w.workspaceOf(a)
-		found := map[uint64]string{}
-		w.ok(w.store.ClickShardsOf(t.Context(), []uint64{near.Num, far.Num, annNum}, found))
-		if found[near.Num] != "main" || found[far.Num] != "b" || found[annNum] != "main" {
-			t.Fatalf("shards %v", found)
+	w := small(t, whole)
+	a := w.create("aaa")
+	near, far := w.team("near"), w.team("far")
+	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
+		return errors.Join(tx.AddClickShard(t.Context(), "main", "1", true, 1), tx.AddClickShard(t.Context(), "b", "2", true, 1),
+			tx.AssignClickShard(t.Context(), near.Num), tx.AssignClickShard(t.Context(), far.Num), tx.AssignClickShard(t.Context(), w.workspaceOf(a)))
+	}))
+	annNum := w.workspaceOf(a)
+	found := map[uint64]string{}
+	w.ok(w.store.ClickShardsOf(t.Context(), []uint64{near.Num, far.Num, annNum}, found))
+	if found[near.Num] != "main" || found[far.Num] != "b" || found[annNum] != "main" {
+		t.Fatalf("shards %v", found)
+	}
+	w.unchanged("a transfer between shards", func() {
+		if r := w.do("POST", "/api/urls/transfer", transferring(far.ID, a), as(w.ann)).want(409); !strings.Contains(r.text, "different servers") {
+			t.Error(r.text)
 		}
-		w.unchanged("a transfer between shards", func() {
-			if r := w.do("POST", "/api/urls/transfer", transferring(far.ID, a), as(w.ann)).want(409); !strings.Contains(r.text, "different servers") {
-				t.Error(r.text)
-			}
-		})
-		w.do("POST", "/api/urls/transfer", transferring(near.ID, a), as(w.ann)).want(200)
-		w.unchanged("the deletion of a workspace", func() {
-			w.do("DELETE", "/api/workspaces/"+near.ID+"?transferTo="+far.ID, "", as(w.ann)).want(409)
-		})
+	})
+	w.do("POST", "/api/urls/transfer", transferring(near.ID, a), as(w.ann)).want(200)
+	w.unchanged("the deletion of a workspace", func() {
+		w.do("DELETE", "/api/workspaces/"+near.ID+"?transferTo="+far.ID, "", as(w.ann)).want(409)
 	})
 }
 
@@ -193,7 +184,7 @@ func TestTransfer_between_shards_is_refused(t *testing.T) {
 // of a request are together, and nothing fails but with a documented status. A deadlock would be a 500; 503 means that the
 // machine is busy.
 func TestTransfer_races(t *testing.T) {
-	eachTransfer(t, func(t *testing.T, w *world) {
+	eachWith(t, whole, func(t *testing.T, w *world) {
 		own, err := w.store.WorkspaceFor(t.Context(), w.annID, w.annID)
 		w.ok(err)
 		teams := []store.Workspace{own.Workspace, w.team("team-1"), w.team("team-2"), w.team("team-3")}

@@ -17,10 +17,10 @@ func (w *world) revision() uint64 {
 }
 
 func TestBulk_create(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
-		w.create("taken")
-		before := w.revision()
-		r := w.do("POST", "/api/urls/bulk", `{"urls":[
+	w := small(t, withLinks)
+	w.create("taken")
+	before := w.revision()
+	r := w.do("POST", "/api/urls/bulk", `{"urls":[
 			{"originalUrl":"https://example.com/0"},
 			{"originalUrl":"https://example.com/1","customSlug":"zzz","password":"topsecret","title":"t"},
 			{"originalUrl":"nonsense"},
@@ -30,53 +30,52 @@ func TestBulk_create(t *testing.T) {
 			{"originalUrl":"https://example.com/6","customSlug":"aaa","password":"topsecret"},
 			{"originalUrl":"https://example.com/7","password":"abc"},
 			{"originalUrl":"https://example.com/8","customSlug":"login"}]}`, as(w.ann)).want(201)
-		r.has("", "total", "successCount", "failureCount", "succeeded", "failed").has("succeeded.0", "index", "url").has("succeeded.0.url", urlNames...).has("failed.0", "index", "error", "field")
-		if r.num("total") != 9 || r.num("successCount") != 3 || r.num("failureCount") != 6 {
+	r.has("", "total", "successCount", "failureCount", "succeeded", "failed").has("succeeded.0", "index", "url").has("succeeded.0.url", urlNames...).has("failed.0", "index", "error", "field")
+	if r.num("total") != 9 || r.num("successCount") != 3 || r.num("failureCount") != 6 {
+		t.Error(r.text)
+	}
+	var got []string
+	for i := range 3 {
+		at := fmt.Sprintf("succeeded.%d.", i)
+		got = append(got, fmt.Sprint(r.num(at+"index"), strings.TrimPrefix(r.str(at+"url.originalUrl"), "https://example.com"), r.at(at+"url.hasPassword")))
+	}
+	for i := range 6 {
+		at := fmt.Sprintf("failed.%d.", i)
+		got = append(got, fmt.Sprint(r.num(at+"index"), r.str(at+"field")))
+		if r.str(at+"error") == "" {
 			t.Error(r.text)
 		}
-		var got []string
-		for i := range 3 {
-			at := fmt.Sprintf("succeeded.%d.", i)
-			got = append(got, fmt.Sprint(r.num(at+"index"), strings.TrimPrefix(r.str(at+"url.originalUrl"), "https://example.com"), r.at(at+"url.hasPassword")))
+	}
+	if want := "[0/0false 1/1true 6/6true 2originalUrl 3customSlug 4customSlug 5originalUrl 7password 8customSlug]"; strings.ReplaceAll(fmt.Sprint(got), " ", "") != strings.ReplaceAll(want, " ", "") {
+		t.Errorf("%v, want %s", got, want)
+	}
+	if strings.Contains(r.text, "topsecret") || strings.Contains(w.logs.String(), "topsecret") {
+		t.Error("the response contains a password")
+	}
+	if w.revision() != before+1 {
+		t.Errorf("revision %d after %d", w.revision(), before)
+	}
+	row := w.audited("URL_BULK_CREATED", "url", "")
+	if !strings.Contains(row.New.String, "aaa") || strings.Contains(row.New.String, "topsecret") || !strings.Contains(row.Metadata, `"count":3`) {
+		t.Errorf("audit: %s %s", row.New.String, row.Metadata)
+	}
+	w.unchanged("a request without one good item", func() {
+		if r := w.do("POST", "/api/urls/bulk", `{"urls":[{},{"originalUrl":"https://example.com","customSlug":"taken"}]}`, as(w.ann)).want(201); r.num("failureCount") != 2 || len(r.at("succeeded").([]any)) != 0 {
+			t.Error(r.text)
 		}
-		for i := range 6 {
-			at := fmt.Sprintf("failed.%d.", i)
-			got = append(got, fmt.Sprint(r.num(at+"index"), r.str(at+"field")))
-			if r.str(at+"error") == "" {
-				t.Error(r.text)
-			}
+	})
+	w.unchanged("a refused request", func() {
+		for body, field := range map[string]string{
+			`{}`: "urls", `{"urls":[]}`: "urls", `{"urls":null}`: "urls", `{"urls":{}}`: "urls", `{"urls":[5]}`: "urls.0", `{"urls":[{"originalUrl":5}]}`: "urls.0.originalUrl",
+			`{"urls":[{"originalUrl":"https://example.com","slug":"abc"}]}`: "urls.0.slug", `{"urls":[` + strings.Repeat(`{},`, 1000) + `{}]}`: "urls",
+		} {
+			w.do("POST", "/api/urls/bulk", body, as(w.ann)).wantField(field)
 		}
-		if want := "[0/0false 1/1true 6/6true 2originalUrl 3customSlug 4customSlug 5originalUrl 7password 8customSlug]"; strings.ReplaceAll(fmt.Sprint(got), " ", "") != strings.ReplaceAll(want, " ", "") {
-			t.Errorf("%v, want %s", got, want)
-		}
-		if strings.Contains(r.text, "topsecret") || strings.Contains(w.logs.String(), "topsecret") {
-			t.Error("the response contains a password")
-		}
-		if w.revision() != before+1 {
-			t.Errorf("revision %d after %d", w.revision(), before)
-		}
-		row := w.audited("URL_BULK_CREATED", "url", "")
-		if !strings.Contains(row.New.String, "aaa") || strings.Contains(row.New.String, "topsecret") || !strings.Contains(row.Metadata, `"count":3`) {
-			t.Errorf("audit: %s %s", row.New.String, row.Metadata)
-		}
-		w.unchanged("a request without one good item", func() {
-			if r := w.do("POST", "/api/urls/bulk", `{"urls":[{},{"originalUrl":"https://example.com","customSlug":"taken"}]}`, as(w.ann)).want(201); r.num("failureCount") != 2 || len(r.at("succeeded").([]any)) != 0 {
-				t.Error(r.text)
-			}
-		})
-		w.unchanged("a refused request", func() {
-			for body, field := range map[string]string{
-				`{}`: "urls", `{"urls":[]}`: "urls", `{"urls":null}`: "urls", `{"urls":{}}`: "urls", `{"urls":[5]}`: "urls.0", `{"urls":[{"originalUrl":5}]}`: "urls.0.originalUrl",
-				`{"urls":[{"originalUrl":"https://example.com","slug":"abc"}]}`: "urls.0.slug", `{"urls":[` + strings.Repeat(`{},`, 1000) + `{}]}`: "urls",
-			} {
-				w.do("POST", "/api/urls/bulk", body, as(w.ann)).wantField(field)
-			}
-		})
 	})
 }
 
 func TestBulk_of_a_thousand(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
+	eachWith(t, withLinks, func(t *testing.T, w *world) {
 		var items []string
 		for i := range 1000 {
 			slug := ""
@@ -106,7 +105,7 @@ func TestBulk_of_a_thousand(t *testing.T) {
 }
 
 func TestBulk_update(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
+	eachWith(t, withLinks, func(t *testing.T, w *world) {
 		a, b := w.create("aaa"), w.create("bbb")
 		both := fmt.Sprintf(`"urlIds":[%q,%q,%q]`, b, a, b)
 		for body, want := range map[string]func(store.Link) bool{
@@ -168,34 +167,32 @@ func TestBulk_update(t *testing.T) {
 }
 
 func TestBulk_delete(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
-		a, b, c := w.create("aaa"), w.create("bbb"), w.create("ccc")
-		before := w.revision()
-		r := w.do("DELETE", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q,%q]}`, c, a, c), as(w.ann)).want(200).has("", "deletedCount", "deletedIds")
-		if r.num("deletedCount") != 2 || fmt.Sprint(r.at("deletedIds")) != fmt.Sprintf("[%s %s]", c, a) || w.revision() != before+1 {
-			t.Error(r.text)
-		}
-		w.audited("URL_BULK_DELETED", "url", "")
-		w.do("GET", "/api/urls/"+a, "", as(w.ann)).want(404)
-		w.do("GET", "/api/urls/"+b, "", as(w.ann)).want(200)
-	})
+	w := small(t, withLinks)
+	a, b, c := w.create("aaa"), w.create("bbb"), w.create("ccc")
+	before := w.revision()
+	r := w.do("DELETE", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q,%q]}`, c, a, c), as(w.ann)).want(200).has("", "deletedCount", "deletedIds")
+	if r.num("deletedCount") != 2 || fmt.Sprint(r.at("deletedIds")) != fmt.Sprintf("[%s %s]", c, a) || w.revision() != before+1 {
+		t.Error(r.text)
+	}
+	w.audited("URL_BULK_DELETED", "url", "")
+	w.do("GET", "/api/urls/"+a, "", as(w.ann)).want(404)
+	w.do("GET", "/api/urls/"+b, "", as(w.ann)).want(200)
 }
 
 // An ADMIN who changes links of several workspaces at once leaves an audit entry in each of them.
 func TestBulk_of_several_workspaces(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
-		mine := w.create("one")
-		theirs := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/"}`, as(w.bob)).want(201).str("id")
-		ids := `{"urlIds":["` + mine + `","` + theirs + `"]`
-		w.do("PATCH", "/api/urls/bulk", ids+`,"status":"INACTIVE"}`, as(w.root)).want(200)
-		w.do("DELETE", "/api/urls/bulk", ids+`}`, as(w.root)).want(200)
-		for workspace, id := range map[string]string{w.annID: mine, w.bobID: theirs} {
-			for _, action := range []string{"URL_BULK_UPDATED", "URL_BULK_DELETED"} {
-				r := w.do("GET", "/api/audit-logs?action="+action, "", as(w.root), with("X-Workspace", workspace)).want(200)
-				if r.num("total") != 1 || r.num("data.0.metadata.count") != 1 || r.at("data.0.oldValue."+id) == nil {
-					t.Errorf("%s of %s: %s", action, id, r.text)
-				}
+	w := small(t, withLinks)
+	mine := w.create("one")
+	theirs := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/"}`, as(w.bob)).want(201).str("id")
+	ids := `{"urlIds":["` + mine + `","` + theirs + `"]`
+	w.do("PATCH", "/api/urls/bulk", ids+`,"status":"INACTIVE"}`, as(w.root)).want(200)
+	w.do("DELETE", "/api/urls/bulk", ids+`}`, as(w.root)).want(200)
+	for workspace, id := range map[string]string{w.annID: mine, w.bobID: theirs} {
+		for _, action := range []string{"URL_BULK_UPDATED", "URL_BULK_DELETED"} {
+			r := w.do("GET", "/api/audit-logs?action="+action, "", as(w.root), with("X-Workspace", workspace)).want(200)
+			if r.num("total") != 1 || r.num("data.0.metadata.count") != 1 || r.at("data.0.oldValue."+id) == nil {
+				t.Errorf("%s of %s: %s", action, id, r.text)
 			}
 		}
-	})
+	}
 }

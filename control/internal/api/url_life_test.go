@@ -12,7 +12,7 @@ import (
 )
 
 func TestTrash(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
+	eachWith(t, whole, func(t *testing.T, w *world) {
 		id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/","customSlug":"abc","title":"T","externalId":"x-1","tags":["red"],"password":"open sesame","maxClicks":100}`, as(w.ann)).want(201).str("id")
 		path := "/api/urls/" + id
 		rule := w.do("POST", path+"/routing-rules", `{"name":"A","targetUrl":"https://a.example/","conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
@@ -102,7 +102,7 @@ func TestTrash(t *testing.T) {
 }
 
 func TestExternalIDs(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
+	eachWith(t, withLinks, func(t *testing.T, w *world) {
 		for _, x := range []string{"plain", "a%2Fb", "%C3%BC%20x", "history"} {
 			path := "/api/urls/by-external-id/" + x
 			w.do("GET", path, "", as(w.ann)).want(404)

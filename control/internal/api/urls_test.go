@@ -18,7 +18,6 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/link"
 )
 
@@ -29,12 +28,6 @@ func withLinks(w *world, _ *api.Config, deps *api.Deps) {
 	policy := link.Policy{Hosts: []string{"sho.rt"}}
 	deps.Links = links.New(links.Config{BaseURL: baseURL, Destinations: policy}, w.store, passwords)
 	deps.Routing = routing.New(policy, w.store)
-}
-
-// eachWithLinks runs f in a world with links, once per dialect.
-func eachWithLinks(t *testing.T, f func(t *testing.T, w *world)) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, withLinks)) })
 }
 
 var urlNames = []string{"id", "slug", "domain", "shortUrl", "originalUrl", "title", "userId", "workspaceId", "status", "clickCount", "hasPassword", "expiresAt",
@@ -80,7 +73,7 @@ func (w *world) audited(action, entityType, entityID string) store.AuditRow {
 }
 
 func TestURLs_create(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
+	eachWith(t, withLinks, func(t *testing.T, w *world) {
 		r := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/a%2Fb?x=1#f"}`, as(w.ann)).want(201).has("", urlNames...)
 		if slug := r.str("slug"); !link.ValidSlug(slug) || len(slug) != 7 || r.str("shortUrl") != baseURL+"/"+slug {
 			t.Errorf("generated slug: %s", r.text)
@@ -135,187 +128,183 @@ func TestURLs_create(t *testing.T) {
 }
 
 func TestURLs_create_refuses(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
-		long := strings.Repeat("x", 2100)
-		past := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
-		w.unchanged("a refused creation", func() {
-			for body, fields := range map[string][]string{
-				``:                     {"originalUrl"},
-				`{}`:                   {"originalUrl"},
-				`{"originalUrl":null}`: {"originalUrl"},
-				`{"originalUrl":""}`:   {"originalUrl"},
-				`{"originalUrl":7}`:    {"originalUrl"},
-				`{"originalUrl":["https://example.com"]}`:                           {"originalUrl"},
-				`{"originalUrl":"https://example.com","customSlug":"ab"}`:           {"customSlug"},
-				`{"originalUrl":"https://example.com","customSlug":"ÄÖÜ"}`:          {"customSlug"},
-				`{"originalUrl":"https://example.com","customSlug":"a/b"}`:          {"customSlug"},
-				`{"originalUrl":"https://example.com","customSlug":"HealthZ"}`:      {"customSlug"},
-				`{"originalUrl":"https://example.com","customSlug":"` + long + `"}`: {"customSlug"},
-				`{"originalUrl":"https://example.com","title":"` + long + `"}`:      {"title"},
-				`{"originalUrl":"https://example.com","password":"abc"}`:            {"password"},
-				`{"originalUrl":"https://example.com","password":"` + long + `"}`:   {"password"},
-				`{"originalUrl":"https://example.com","expiresAt":"` + past + `"}`:  {"expiresAt"},
-				`{"originalUrl":"https://example.com","expiresAt":"soon"}`:          {"expiresAt"},
-				`{"originalUrl":"https://example.com","expiresAt":1893456000}`:      {"expiresAt"},
-				`{"originalUrl":"https://example.com","status":"EXPIRED"}`:          {"status"},
-				`{"originalUrl":"https://example.com","isABTesting":"yes"}`:         {"isABTesting"},
-				`{"originalUrl":"https://example.com","defaultUrl":"example"}`:      {"defaultUrl"},
-				`{"originalUrl":"https://example.com","ogImage":"og-images/../x"}`:  {"ogImage"},
-				`{"originalUrl":"https://example.com","bundleIds":["x"]}`:           {"bundleIds.0"},
-				`{"originalUrl":"https://example.com","bundleIds":"x"}`:             {"bundleIds"},
-				`{"originalUrl":"https://example.com","id":"x","slug":"y"}`:         {"id", "slug"},
-				`{"originalUrl":"https://example.com","originalURL":"https://e"}`:   {"originalURL"},
-				// All problems at once.
-				`{"originalUrl":"ftp://x","customSlug":"a b","title":"` + long + `","utmId":"` + long + `","ogTitle":"` + long + `","ogDescription":"` + long + `","twitterCardType":"big","password":"x","status":"ON"}`: {
-					"originalUrl", "customSlug", "title", "utmId", "ogTitle", "ogDescription", "twitterCardType", "password", "status"},
-			} {
-				w.do("POST", "/api/urls", body, as(w.ann)).wantField(fields...)
-			}
-			for _, to := range []string{
-				"example.com", "//example.com", "/path", "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://example.com", "https://", "https:///x", "http:example.com",
-				"https://exa mple.com", "https://example.com/a b", "https://example.com/\\nx", "https://example.com/\\u0000", "https://example.com\\\\@evil", "https://example.com/" + long,
-				"https://sho.rt/abc", "https://SHO.RT./abc", "http://user@sho.rt:443/abc", "https://localhost/", "http://127.0.0.1/", "http://[::1]/", "http://10.0.0.1/", "http://169.254.169.254/latest",
-				"http://192.168.1.1/", "http://printer.local/", "http://db.internal/", "http://2130706433/", "http://0x7f.1/", "http://[::ffff:127.0.0.1]/",
-			} {
-				w.do("POST", "/api/urls", `{"originalUrl":"`+to+`"}`, as(w.ann)).wantField("originalUrl")
-				w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","defaultUrl":"`+to+`"}`, as(w.ann)).wantField("defaultUrl")
-			}
-			for _, body := range []string{`{`, `[]`, `"x"`, `nul`, `{"originalUrl":"https://example.com"}x`, strings.Repeat(`{"a":`, 5000) + `1` + strings.Repeat(`}`, 5000)} {
-				w.do("POST", "/api/urls", body, as(w.ann)).want(400)
-			}
-			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","title":"`+strings.Repeat("x", 1<<20)+`"}`, as(w.ann)).want(413)
-			w.do("POST", "/api/urls", `originalUrl=https://example.com`, as(w.ann), with("Content-Type", "application/x-www-form-urlencoded")).want(415)
-		})
+	w := small(t, withLinks)
+	long := strings.Repeat("x", 2100)
+	past := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
+	w.unchanged("a refused creation", func() {
+		for body, fields := range map[string][]string{
+			``:                     {"originalUrl"},
+			`{}`:                   {"originalUrl"},
+			`{"originalUrl":null}`: {"originalUrl"},
+			`{"originalUrl":""}`:   {"originalUrl"},
+			`{"originalUrl":7}`:    {"originalUrl"},
+			`{"originalUrl":["https://example.com"]}`:                           {"originalUrl"},
+			`{"originalUrl":"https://example.com","customSlug":"ab"}`:           {"customSlug"},
+			`{"originalUrl":"https://example.com","customSlug":"ÄÖÜ"}`:          {"customSlug"},
+			`{"originalUrl":"https://example.com","customSlug":"a/b"}`:          {"customSlug"},
+			`{"originalUrl":"https://example.com","customSlug":"HealthZ"}`:      {"customSlug"},
+			`{"originalUrl":"https://example.com","customSlug":"` + long + `"}`: {"customSlug"},
+			`{"originalUrl":"https://example.com","title":"` + long + `"}`:      {"title"},
+			`{"originalUrl":"https://example.com","password":"abc"}`:            {"password"},
+			`{"originalUrl":"https://example.com","password":"` + long + `"}`:   {"password"},
+			`{"originalUrl":"https://example.com","expiresAt":"` + past + `"}`:  {"expiresAt"},
+			`{"originalUrl":"https://example.com","expiresAt":"soon"}`:          {"expiresAt"},
+			`{"originalUrl":"https://example.com","expiresAt":1893456000}`:      {"expiresAt"},
+			`{"originalUrl":"https://example.com","status":"EXPIRED"}`:          {"status"},
+			`{"originalUrl":"https://example.com","isABTesting":"yes"}`:         {"isABTesting"},
+			`{"originalUrl":"https://example.com","defaultUrl":"example"}`:      {"defaultUrl"},
+			`{"originalUrl":"https://example.com","ogImage":"og-images/../x"}`:  {"ogImage"},
+			`{"originalUrl":"https://example.com","bundleIds":["x"]}`:           {"bundleIds.0"},
+			`{"originalUrl":"https://example.com","bundleIds":"x"}`:             {"bundleIds"},
+			`{"originalUrl":"https://example.com","id":"x","slug":"y"}`:         {"id", "slug"},
+			`{"originalUrl":"https://example.com","originalURL":"https://e"}`:   {"originalURL"},
+			// All problems at once.
+			`{"originalUrl":"ftp://x","customSlug":"a b","title":"` + long + `","utmId":"` + long + `","ogTitle":"` + long + `","ogDescription":"` + long + `","twitterCardType":"big","password":"x","status":"ON"}`: {
+				"originalUrl", "customSlug", "title", "utmId", "ogTitle", "ogDescription", "twitterCardType", "password", "status"},
+		} {
+			w.do("POST", "/api/urls", body, as(w.ann)).wantField(fields...)
+		}
+		for _, to := range []string{
+			"example.com", "//example.com", "/path", "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://example.com", "https://", "https:///x", "http:example.com",
+			"https://exa mple.com", "https://example.com/a b", "https://example.com/\\nx", "https://example.com/\\u0000", "https://example.com\\\\@evil", "https://example.com/" + long,
+			"https://sho.rt/abc", "https://SHO.RT./abc", "http://user@sho.rt:443/abc", "https://localhost/", "http://127.0.0.1/", "http://[::1]/", "http://10.0.0.1/", "http://169.254.169.254/latest",
+			"http://192.168.1.1/", "http://printer.local/", "http://db.internal/", "http://2130706433/", "http://0x7f.1/", "http://[::ffff:127.0.0.1]/",
+		} {
+			w.do("POST", "/api/urls", `{"originalUrl":"`+to+`"}`, as(w.ann)).wantField("originalUrl")
+			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","defaultUrl":"`+to+`"}`, as(w.ann)).wantField("defaultUrl")
+		}
+		for _, body := range []string{`{`, `[]`, `"x"`, `nul`, `{"originalUrl":"https://example.com"}x`, strings.Repeat(`{"a":`, 5000) + `1` + strings.Repeat(`}`, 5000)} {
+			w.do("POST", "/api/urls", body, as(w.ann)).want(400)
+		}
+		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","title":"`+strings.Repeat("x", 1<<20)+`"}`, as(w.ann)).want(413)
+		w.do("POST", "/api/urls", `originalUrl=https://example.com`, as(w.ann), with("Content-Type", "application/x-www-form-urlencoded")).want(415)
 	})
 }
 
 func TestURLs_update(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
-		id := w.create("abc")
-		path := "/api/urls/" + id
-		for i, method := range []string{"PUT", "PATCH"} {
-			title := fmt.Sprintf("title %d", i)
-			r := w.do(method, path, fmt.Sprintf(`{"title":%q,"password":"secret%d","utmSource":"news","expiresAt":"2040-01-02","status":"INACTIVE"}`, title, i), as(w.ann)).want(200).has("", urlNames...)
-			if r.str("title") != title || r.at("hasPassword") != true || r.str("expiresAt") != "2040-01-02T00:00:00.000Z" || r.str("status") != "INACTIVE" || r.str("originalUrl") != "https://example.com/abc" {
-				t.Error(r.text)
-			}
-			row := w.audited("URL_UPDATED", "url", id)
-			if !strings.Contains(row.New.String, title) || !strings.Contains(row.New.String, `"password":"***"`) || strings.Contains(row.New.String, "originalUrl") {
-				t.Errorf("audit: %s to %s", row.Old.String, row.New.String)
-			}
-			w.unchanged("an update without changes", func() {
-				w.do(method, path, ``, as(w.ann)).want(200)
-				w.do(method, path, fmt.Sprintf(`{"title":%q,"status":"INACTIVE"}`, title), as(w.ann)).want(200)
-			})
-			empty := []string{`""`, `null`}[i]
-			r = w.do(method, path, `{"title":`+empty+`,"password":`+empty+`,"utmSource":`+empty+`,"expiresAt":`+empty+`,"defaultUrl":`+empty+`,"ogTitle":`+empty+`,"ogImage":`+empty+`,"twitterCardType":`+empty+`,"status":"ACTIVE"}`, as(w.ann)).want(200)
-			for _, name := range []string{"title", "utmSource", "expiresAt", "defaultUrl", "ogTitle", "ogImage"} {
-				if r.at(name) != nil {
-					t.Errorf("%s with %s: %s", method, empty, r.text)
-				}
-			}
-			if r.at("hasPassword") != false || r.str("status") != "ACTIVE" {
-				t.Error(r.text)
-			}
-		}
-		// An expiry in the past makes a link expire.
-		if r := w.do("PUT", path, `{"expiresAt":"2020-01-01T00:00:00Z"}`, as(w.ann)).want(200); r.str("status") != "EXPIRED" {
+	w := small(t, withLinks)
+	id := w.create("abc")
+	path := "/api/urls/" + id
+	for i, method := range []string{"PUT", "PATCH"} {
+		title := fmt.Sprintf("title %d", i)
+		r := w.do(method, path, fmt.Sprintf(`{"title":%q,"password":"secret%d","utmSource":"news","expiresAt":"2040-01-02","status":"INACTIVE"}`, title, i), as(w.ann)).want(200).has("", urlNames...)
+		if r.str("title") != title || r.at("hasPassword") != true || r.str("expiresAt") != "2040-01-02T00:00:00.000Z" || r.str("status") != "INACTIVE" || r.str("originalUrl") != "https://example.com/abc" {
 			t.Error(r.text)
 		}
-		key := "og-images/" + id + "/12.webp"
-		if r := w.do("PUT", path, `{"ogImage":"`+key+`"}`, as(w.ann)).want(200); r.str("ogImageUrl") != baseURL+"/api/og-images/og-images%2F"+id+"%2F12.webp" {
-			t.Error(r.text)
+		row := w.audited("URL_UPDATED", "url", id)
+		if !strings.Contains(row.New.String, title) || !strings.Contains(row.New.String, `"password":"***"`) || strings.Contains(row.New.String, "originalUrl") {
+			t.Errorf("audit: %s to %s", row.Old.String, row.New.String)
 		}
-
-		w.unchanged("a refused update", func() {
-			for body, field := range map[string]string{
-				`{"originalUrl":null}`: "originalUrl", `{"originalUrl":""}`: "originalUrl", `{"originalUrl":"https://sho.rt/abc"}`: "originalUrl",
-				`{"status":""}`: "status", `{"status":null}`: "status", `{"status":"EXPIRED"}`: "status", `{"customSlug":"other"}`: "customSlug", `{"clickCount":5}`: "clickCount",
-				`{"userId":"` + w.bobID + `"}`: "userId", `{"isABTesting":true}`: "isABTesting", `{"isAbTest":true}`: "isABTesting", `{"password":"abc"}`: "password",
-				`{"ogImage":"og-images/` + w.annID + `/12.webp"}`: "ogImage", `{"bundleIds":["x"]}`: "bundleIds.0",
-			} {
-				w.do("PATCH", path, body, as(w.ann)).wantField(field)
-			}
-			for _, method := range []string{"GET", "PUT", "PATCH", "DELETE"} {
-				w.do(method, path, "", as(w.bob)).want(404)
-				w.do(method, "/api/urls/unknown", "", as(w.ann)).want(404)
-				w.do(method, "/api/urls/%ff", "", as(w.ann)).want(404)
-				w.do(method, path, "").want(401)
-			}
+		w.unchanged("an update without changes", func() {
+			w.do(method, path, ``, as(w.ann)).want(200)
+			w.do(method, path, fmt.Sprintf(`{"title":%q,"status":"INACTIVE"}`, title), as(w.ann)).want(200)
 		})
-		w.do("PUT", path, `{"title":"by the administrator"}`, as(w.root)).want(200)
+		empty := []string{`""`, `null`}[i]
+		r = w.do(method, path, `{"title":`+empty+`,"password":`+empty+`,"utmSource":`+empty+`,"expiresAt":`+empty+`,"defaultUrl":`+empty+`,"ogTitle":`+empty+`,"ogImage":`+empty+`,"twitterCardType":`+empty+`,"status":"ACTIVE"}`, as(w.ann)).want(200)
+		for _, name := range []string{"title", "utmSource", "expiresAt", "defaultUrl", "ogTitle", "ogImage"} {
+			if r.at(name) != nil {
+				t.Errorf("%s with %s: %s", method, empty, r.text)
+			}
+		}
+		if r.at("hasPassword") != false || r.str("status") != "ACTIVE" {
+			t.Error(r.text)
+		}
+	}
+	// An expiry in the past makes a link expire.
+	if r := w.do("PUT", path, `{"expiresAt":"2020-01-01T00:00:00Z"}`, as(w.ann)).want(200); r.str("status") != "EXPIRED" {
+		t.Error(r.text)
+	}
+	key := "og-images/" + id + "/12.webp"
+	if r := w.do("PUT", path, `{"ogImage":"`+key+`"}`, as(w.ann)).want(200); r.str("ogImageUrl") != baseURL+"/api/og-images/og-images%2F"+id+"%2F12.webp" {
+		t.Error(r.text)
+	}
+
+	w.unchanged("a refused update", func() {
+		for body, field := range map[string]string{
+			`{"originalUrl":null}`: "originalUrl", `{"originalUrl":""}`: "originalUrl", `{"originalUrl":"https://sho.rt/abc"}`: "originalUrl",
+			`{"status":""}`: "status", `{"status":null}`: "status", `{"status":"EXPIRED"}`: "status", `{"customSlug":"other"}`: "customSlug", `{"clickCount":5}`: "clickCount",
+			`{"userId":"` + w.bobID + `"}`: "userId", `{"isABTesting":true}`: "isABTesting", `{"isAbTest":true}`: "isABTesting", `{"password":"abc"}`: "password",
+			`{"ogImage":"og-images/` + w.annID + `/12.webp"}`: "ogImage", `{"bundleIds":["x"]}`: "bundleIds.0",
+		} {
+			w.do("PATCH", path, body, as(w.ann)).wantField(field)
+		}
+		for _, method := range []string{"GET", "PUT", "PATCH", "DELETE"} {
+			w.do(method, path, "", as(w.bob)).want(404)
+			w.do(method, "/api/urls/unknown", "", as(w.ann)).want(404)
+			w.do(method, "/api/urls/%ff", "", as(w.ann)).want(404)
+			w.do(method, path, "").want(401)
+		}
 	})
+	w.do("PUT", path, `{"title":"by the administrator"}`, as(w.root)).want(200)
 }
 
 // Notes can be set, kept, cleared and read by the owner, and never reach an edge.
 func TestURLs_notes(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
-		const private = "approved by Zoë\\nuntil spring"
-		shown := strings.ReplaceAll(private, `\n`, "\n")
-		r := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","notes":" `+private+` "}`, as(w.ann)).want(201)
-		id := r.str("id")
-		path := "/api/urls/" + id
-		if row := w.audited("URL_CREATED", "url", id); r.at("notes") != shown || !strings.Contains(row.New.String, `"notes":"`+private) {
-			t.Errorf("created: %s, audited %s", r.text, row.New.String)
-		}
-		list := w.do("GET", "/api/urls", "", as(w.ann)).want(200)
-		if one := w.do("GET", path, "", as(w.ann)).want(200); one.at("notes") != shown || list.at("data.0.notes") != shown {
-			t.Errorf("detail %s, list %s", one.text, list.text)
-		}
-		l, err := w.store.FullLink(t.Context(), id)
-		w.ok(err)
-		if record := fmt.Sprintf("%+v", publish.Record(&l, baseURL)); strings.Contains(record, "Zoë") {
-			t.Errorf("the record for edges contains the notes: %s", record)
-		}
+	w := small(t, withLinks)
+	const private = "approved by Zoë\\nuntil spring"
+	shown := strings.ReplaceAll(private, `\n`, "\n")
+	r := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","notes":" `+private+` "}`, as(w.ann)).want(201)
+	id := r.str("id")
+	path := "/api/urls/" + id
+	if row := w.audited("URL_CREATED", "url", id); r.at("notes") != shown || !strings.Contains(row.New.String, `"notes":"`+private) {
+		t.Errorf("created: %s, audited %s", r.text, row.New.String)
+	}
+	list := w.do("GET", "/api/urls", "", as(w.ann)).want(200)
+	if one := w.do("GET", path, "", as(w.ann)).want(200); one.at("notes") != shown || list.at("data.0.notes") != shown {
+		t.Errorf("detail %s, list %s", one.text, list.text)
+	}
+	l, err := w.store.FullLink(t.Context(), id)
+	w.ok(err)
+	if record := fmt.Sprintf("%+v", publish.Record(&l, baseURL)); strings.Contains(record, "Zoë") {
+		t.Errorf("the record for edges contains the notes: %s", record)
+	}
 
-		if r := w.do("PATCH", path, `{"title":"t"}`, as(w.ann)).want(200); r.at("notes") != shown {
-			t.Errorf("a change of another field: %s", r.text)
+	if r := w.do("PATCH", path, `{"title":"t"}`, as(w.ann)).want(200); r.at("notes") != shown {
+		t.Errorf("a change of another field: %s", r.text)
+	}
+	for _, empty := range []string{`null`, `""`} {
+		w.do("PUT", path, `{"notes":"`+private+`"}`, as(w.ann)).want(200)
+		r := w.do("PUT", path, `{"notes":`+empty+`}`, as(w.ann)).want(200)
+		if row := w.audited("URL_UPDATED", "url", id); r.at("notes") != nil || row.New.String != `{"notes":null}` || row.Old.String != `{"notes":"`+private+`"}` {
+			t.Errorf("cleared with %s: %s, audited %s to %s", empty, r.text, row.Old.String, row.New.String)
 		}
-		for _, empty := range []string{`null`, `""`} {
-			w.do("PUT", path, `{"notes":"`+private+`"}`, as(w.ann)).want(200)
-			r := w.do("PUT", path, `{"notes":`+empty+`}`, as(w.ann)).want(200)
-			if row := w.audited("URL_UPDATED", "url", id); r.at("notes") != nil || row.New.String != `{"notes":null}` || row.Old.String != `{"notes":"`+private+`"}` {
-				t.Errorf("cleared with %s: %s, audited %s to %s", empty, r.text, row.Old.String, row.New.String)
-			}
-		}
+	}
 
-		longest := strings.Repeat("ü", 2000)
-		bulk := w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com","notes":"`+longest+`"},{"originalUrl":"https://example.com","notes":"`+longest+`x"}]}`, as(w.ann))
-		if bulk.at("succeeded.0.url.notes") != longest || bulk.at("failed.0.field") != "notes" {
-			t.Errorf("bulk: %s", bulk.text)
-		}
-		w.do("PUT", path, `{"notes":"`+longest+`x"}`, as(w.ann)).wantField("notes")
-		w.do("PUT", path, `{"notes":7}`, as(w.ann)).wantField("notes")
+	longest := strings.Repeat("ü", 2000)
+	bulk := w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com","notes":"`+longest+`"},{"originalUrl":"https://example.com","notes":"`+longest+`x"}]}`, as(w.ann))
+	if bulk.at("succeeded.0.url.notes") != longest || bulk.at("failed.0.field") != "notes" {
+		t.Errorf("bulk: %s", bulk.text)
+	}
+	w.do("PUT", path, `{"notes":"`+longest+`x"}`, as(w.ann)).wantField("notes")
+	w.do("PUT", path, `{"notes":7}`, as(w.ann)).wantField("notes")
 
-		doc := w.do("GET", "/api/openapi.json", "").want(200)
-		for _, schema := range []string{"URL", "CreateURL", "UpdateURL", "BulkItem"} {
-			if doc.at("components.schemas."+schema+".properties.notes") == nil {
-				t.Errorf("OpenAPI: %s has no notes", schema)
-			}
+	doc := w.do("GET", "/api/openapi.json", "").want(200)
+	for _, schema := range []string{"URL", "CreateURL", "UpdateURL", "BulkItem"} {
+		if doc.at("components.schemas."+schema+".properties.notes") == nil {
+			t.Errorf("OpenAPI: %s has no notes", schema)
 		}
-	})
+	}
 }
 
 func TestURLs_delete(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
-		id := w.create("abc")
-		if r := w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(204); r.text != "" {
-			t.Errorf("body %q", r.text)
-		}
-		row := w.audited("URL_DELETED", "url", id)
-		if !strings.Contains(row.Old.String, `"slug":"abc"`) || row.New.Valid {
-			t.Errorf("audit: %s to %s", row.Old.String, row.New.String)
-		}
-		w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(404)
-		w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(404)
-		if again := w.create("abc"); again == id {
-			t.Error("the id was reused")
-		}
-	})
+	w := small(t, withLinks)
+	id := w.create("abc")
+	if r := w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(204); r.text != "" {
+		t.Errorf("body %q", r.text)
+	}
+	row := w.audited("URL_DELETED", "url", id)
+	if !strings.Contains(row.Old.String, `"slug":"abc"`) || row.New.Valid {
+		t.Errorf("audit: %s to %s", row.Old.String, row.New.String)
+	}
+	w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(404)
+	w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(404)
+	if again := w.create("abc"); again == id {
+		t.Error("the id was reused")
+	}
 }
 
 func TestURLs_list(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
+	eachWith(t, withLinks, func(t *testing.T, w *world) {
 		for i := range 12 {
 			w.create(fmt.Sprintf("slug%02d", i))
 		}
@@ -356,30 +345,29 @@ func TestURLs_list(t *testing.T) {
 }
 
 func TestURLs_check_a_slug(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
-		long := strings.Repeat("x", 50)
-		for _, slug := range []string{"spring", "spring-2", long} {
-			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"`+slug+`"}`, as(w.bob)).want(201)
+	w := small(t, withLinks)
+	long := strings.Repeat("x", 50)
+	for _, slug := range []string{"spring", "spring-2", long} {
+		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"`+slug+`"}`, as(w.bob)).want(201)
+	}
+	for slug, want := range map[string]string{
+		"summer": "FREE <nil>", "spring": "TAKEN spring-3", "Login": "RESERVED Login-2", long: "TAKEN " + long[:48] + "-2", "a": "INVALID <nil>", "a%20b%2F": "INVALID <nil>",
+	} {
+		r := w.do("GET", "/api/urls/slug?slug="+slug, "", as(w.ann)).want(200).has("", "slug", "domain", "shortUrl", "status", "suggestion")
+		if got := fmt.Sprint(r.at("status"), " ", r.at("suggestion")); got != want {
+			t.Errorf("%q: %s, want %s", slug, got, want)
 		}
-		for slug, want := range map[string]string{
-			"summer": "FREE <nil>", "spring": "TAKEN spring-3", "Login": "RESERVED Login-2", long: "TAKEN " + long[:48] + "-2", "a": "INVALID <nil>", "a%20b%2F": "INVALID <nil>",
-		} {
-			r := w.do("GET", "/api/urls/slug?slug="+slug, "", as(w.ann)).want(200).has("", "slug", "domain", "shortUrl", "status", "suggestion")
-			if got := fmt.Sprint(r.at("status"), " ", r.at("suggestion")); got != want {
-				t.Errorf("%q: %s, want %s", slug, got, want)
-			}
-		}
-		if r := w.do("GET", "/api/urls/slug?slug=summer&shared=true", "", as(w.ann)).want(200); r.str("shortUrl") != baseURL+"/summer" {
-			t.Error(r.text)
-		}
-		w.do("GET", "/api/urls/slug?slug=summer&domain=go.example.org", "", as(w.ann)).wantField("domain")
-		w.do("GET", "/api/urls/slug?slug=", "", as(w.ann)).wantField("slug")
-		w.do("GET", "/api/urls/slug?slug="+strings.Repeat("x", 101), "", as(w.ann)).wantField("slug")
-	})
+	}
+	if r := w.do("GET", "/api/urls/slug?slug=summer&shared=true", "", as(w.ann)).want(200); r.str("shortUrl") != baseURL+"/summer" {
+		t.Error(r.text)
+	}
+	w.do("GET", "/api/urls/slug?slug=summer&domain=go.example.org", "", as(w.ann)).wantField("domain")
+	w.do("GET", "/api/urls/slug?slug=", "", as(w.ann)).wantField("slug")
+	w.do("GET", "/api/urls/slug?slug="+strings.Repeat("x", 101), "", as(w.ann)).wantField("slug")
 }
 
 func TestURLs_suggest_campaign_values(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
+	eachWith(t, withLinks, func(t *testing.T, w *world) {
 		for i, v := range []string{"news", "news", "Newsletter", "ads"} {
 			token := w.ann
 			if i == 1 {
@@ -403,31 +391,28 @@ func TestURLs_suggest_campaign_values(t *testing.T) {
 // Campaign names can be confidential. Unless they are shared, users get suggestions from their own links only, and
 // counts include only those links.
 func TestLow_UTMSuggestionsOfOwnLinks(t *testing.T) {
-	t.Parallel()
 	own := func(w *world, cfg *api.Config, deps *api.Deps) {
 		withLinks(w, cfg, deps)
 		passwords, err := auth.NewPasswords(bcrypt.MinCost)
 		w.ok(err)
 		deps.Links = links.New(links.Config{BaseURL: baseURL, OwnSuggestions: true}, w.store, passwords)
 	}
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		w := newWorld(t, st, own)
-		for token, values := range map[string][]string{w.ann: {"news", "news", "secret-launch"}, w.bob: {"news", "ads"}} {
-			for _, v := range values {
-				w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","utmCampaign":"`+v+`"}`, as(token)).want(201)
-			}
+	w := newWorld(t, usual(t), own)
+	for token, values := range map[string][]string{w.ann: {"news", "news", "secret-launch"}, w.bob: {"news", "ads"}} {
+		for _, v := range values {
+			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","utmCampaign":"`+v+`"}`, as(token)).want(201)
 		}
-		for token, want := range map[string]string{
-			w.ann: "[map[count:2 value:news] map[count:1 value:secret-launch]]", w.bob: "[map[count:1 value:ads] map[count:1 value:news]]", w.root: "[]",
-		} {
-			if r := w.do("GET", "/api/urls/utm-suggestions?field=utmCampaign", "", as(token)).want(200); fmt.Sprint(r.at("suggestions")) != want {
-				t.Errorf("%s, want %s", r.text, want)
-			}
+	}
+	for token, want := range map[string]string{
+		w.ann: "[map[count:2 value:news] map[count:1 value:secret-launch]]", w.bob: "[map[count:1 value:ads] map[count:1 value:news]]", w.root: "[]",
+	} {
+		if r := w.do("GET", "/api/urls/utm-suggestions?field=utmCampaign", "", as(token)).want(200); fmt.Sprint(r.at("suggestions")) != want {
+			t.Errorf("%s, want %s", r.text, want)
 		}
-		if r := w.do("GET", "/api/urls/utm-suggestions?field=utmCampaign&q=secret", "", as(w.bob)).want(200); fmt.Sprint(r.at("suggestions")) != "[]" {
-			t.Error(r.text)
-		}
-	})
+	}
+	if r := w.do("GET", "/api/urls/utm-suggestions?field=utmCampaign&q=secret", "", as(w.bob)).want(200); fmt.Sprint(r.at("suggestions")) != "[]" {
+		t.Error(r.text)
+	}
 }
 
 func TestURLs_QR_code(t *testing.T) {

@@ -11,68 +11,67 @@ import (
 
 // Every object has a version. A change with another version is refused with the present object, and changes nothing.
 func TestVersions(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
-		id := w.create("abc")
-		rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"A","targetUrl":"https://a.example/","conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
-		variant := w.do("POST", "/api/urls/"+id+"/variants", `{"name":"A","targetUrl":"https://a.example/"}`, as(w.ann)).want(201).str("id")
-		bundle := w.do("POST", "/api/bundles", `{"name":"B"}`, as(w.ann)).want(201).str("id")
-		hook := w.do("POST", "/api/webhooks", `{"name":"H","url":"https://203.0.113.9/","events":["url.created"]}`, as(w.ann)).want(201).str("id")
-		for _, o := range []struct{ path, body string }{
-			{"/api/urls/" + id, `{"title":%q}`},
-			{"/api/urls/" + id + "/routing-rules/" + rule, `{"name":%q}`},
-			{"/api/urls/" + id + "/variants/" + variant, `{"name":%q}`},
-			{"/api/bundles/" + bundle, `{"name":%q}`},
-			{"/api/webhooks/" + hook, `{"name":%q}`},
-		} {
-			put := func(name, tag string) *reply {
-				return w.do("PUT", o.path, fmt.Sprintf(o.body, name), as(w.ann), with("If-Match", tag))
-			}
-			read := w.do("GET", o.path, "", as(w.ann)).want(200)
-			first := read.Header.Get("ETag")
-			if len(first) < 3 || first[0] != '"' || w.do("GET", o.path, "", as(w.ann)).Header.Get("ETag") != first {
-				t.Fatalf("%s: ETag %q", o.path, first)
-			}
-			second := put("one", first).want(200).Header.Get("ETag")
-			if second == first || w.do("GET", o.path, "", as(w.ann)).Header.Get("ETag") != second {
-				t.Errorf("%s: ETag %s after %s", o.path, second, first)
-			}
-			if again := put("one", second).want(200).Header.Get("ETag"); again != second {
-				t.Errorf("%s: a change to the same state made the version %s of %s", o.path, again, second)
-			}
-			w.unchanged("a stale version of "+o.path, func() {
-				for _, method := range []string{"PUT", "DELETE"} {
-					body := fmt.Sprintf(o.body, "two")
-					if method == "DELETE" {
-						body = ""
+	w := small(t, whole)
+	id := w.create("abc")
+	rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"A","targetUrl":"https://a.example/","conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
+	variant := w.do("POST", "/api/urls/"+id+"/variants", `{"name":"A","targetUrl":"https://a.example/"}`, as(w.ann)).want(201).str("id")
+	bundle := w.do("POST", "/api/bundles", `{"name":"B"}`, as(w.ann)).want(201).str("id")
+	hook := w.do("POST", "/api/webhooks", `{"name":"H","url":"https://203.0.113.9/","events":["url.created"]}`, as(w.ann)).want(201).str("id")
+	for _, o := range []struct{ path, body string }{
+		{"/api/urls/" + id, `{"title":%q}`},
+		{"/api/urls/" + id + "/routing-rules/" + rule, `{"name":%q}`},
+		{"/api/urls/" + id + "/variants/" + variant, `{"name":%q}`},
+		{"/api/bundles/" + bundle, `{"name":%q}`},
+		{"/api/webhooks/" + hook, `{"name":%q}`},
+	} {
+		put := func(name, tag string) *reply {
+			return w.do("PUT", o.path, fmt.Sprintf(o.body, name), as(w.ann), with("If-Match", tag))
+		}
+		read := w.do("GET", o.path, "", as(w.ann)).want(200)
+		first := read.Header.Get("ETag")
+		if len(first) < 3 || first[0] != '"' || w.do("GET", o.path, "", as(w.ann)).Header.Get("ETag") != first {
+			t.Fatalf("%s: ETag %q", o.path, first)
+		}
+		second := put("one", first).want(200).Header.Get("ETag")
+		if second == first || w.do("GET", o.path, "", as(w.ann)).Header.Get("ETag") != second {
+			t.Errorf("%s: ETag %s after %s", o.path, second, first)
+		}
+		if again := put("one", second).want(200).Header.Get("ETag"); again != second {
+			t.Errorf("%s: a change to the same state made the version %s of %s", o.path, again, second)
+		}
+		w.unchanged("a stale version of "+o.path, func() {
+			for _, method := range []string{"PUT", "DELETE"} {
+				body := fmt.Sprintf(o.body, "two")
+				if method == "DELETE" {
+					body = ""
+				}
+				for _, tag := range []string{first, "W/" + second, `"x"`} {
+					r := w.do(method, o.path, body, as(w.ann), with("If-Match", tag)).want(412)
+					if r.Header.Get("ETag") != second || r.at("current.id") != read.at("id") || !strings.Contains(r.text, `"one"`) || r.str("error") != "Precondition Failed" {
+						t.Errorf("%s %s: %v %s", method, o.path, r.Header, r.text)
 					}
-					for _, tag := range []string{first, "W/" + second, `"x"`} {
-						r := w.do(method, o.path, body, as(w.ann), with("If-Match", tag)).want(412)
-						if r.Header.Get("ETag") != second || r.at("current.id") != read.at("id") || !strings.Contains(r.text, `"one"`) || r.str("error") != "Precondition Failed" {
-							t.Errorf("%s %s: %v %s", method, o.path, r.Header, r.text)
-						}
-						if strings.Contains(r.text, "password_hash") || strings.Contains(r.text, "secret\":\"") {
-							t.Errorf("%s: %s", o.path, r.text)
-						}
+					if strings.Contains(r.text, "password_hash") || strings.Contains(r.text, "secret\":\"") {
+						t.Errorf("%s: %s", o.path, r.text)
 					}
 				}
-				put("two", `nonsense`).want(400).wantField("If-Match")
-				w.do("PUT", o.path, fmt.Sprintf(o.body, "x"), as(w.bob), with("If-Match", first)).want(404)
-			})
-			put("three", `*`).want(200)
-			third := put("four", `"x", `+w.do("GET", o.path, "", as(w.ann)).Header.Get("ETag")).want(200).Header.Get("ETag")
-			w.do("PUT", o.path, fmt.Sprintf(o.body, "five"), as(w.ann)).want(200) // as before
-			w.do("DELETE", o.path, "", as(w.ann), with("If-Match", third)).want(412)
-		}
-		for _, path := range []string{"/api/urls/" + id + "/routing-rules/" + rule, "/api/urls/" + id + "/variants/" + variant, "/api/urls/" + id, "/api/bundles/" + bundle, "/api/webhooks/" + hook} {
-			w.do("DELETE", path, "", as(w.ann), with("If-Match", w.do("GET", path, "", as(w.ann)).Header.Get("ETag"))).want(204)
-			w.do("DELETE", path, "", as(w.ann), with("If-Match", "*")).want(404)
-		}
-	})
+			}
+			put("two", `nonsense`).want(400).wantField("If-Match")
+			w.do("PUT", o.path, fmt.Sprintf(o.body, "x"), as(w.bob), with("If-Match", first)).want(404)
+		})
+		put("three", `*`).want(200)
+		third := put("four", `"x", `+w.do("GET", o.path, "", as(w.ann)).Header.Get("ETag")).want(200).Header.Get("ETag")
+		w.do("PUT", o.path, fmt.Sprintf(o.body, "five"), as(w.ann)).want(200) // as before
+		w.do("DELETE", o.path, "", as(w.ann), with("If-Match", third)).want(412)
+	}
+	for _, path := range []string{"/api/urls/" + id + "/routing-rules/" + rule, "/api/urls/" + id + "/variants/" + variant, "/api/urls/" + id, "/api/bundles/" + bundle, "/api/webhooks/" + hook} {
+		w.do("DELETE", path, "", as(w.ann), with("If-Match", w.do("GET", path, "", as(w.ann)).Header.Get("ETag"))).want(204)
+		w.do("DELETE", path, "", as(w.ann), with("If-Match", "*")).want(404)
+	}
 }
 
 // Requests that change a part of a link or bundle check the version of the whole. Each change of a part makes a new version.
 func TestVersions_of_the_whole(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
+	eachWith(t, whole, func(t *testing.T, w *world) {
 		id, other := w.create("abc"), w.create("def")
 		bundle := w.do("POST", "/api/bundles", `{"name":"B"}`, as(w.ann)).want(201).str("id")
 		tag := func(path string) string { return w.do("GET", path, "", as(w.ann)).want(200).Header.Get("ETag") }
@@ -112,7 +111,7 @@ func TestVersions_of_the_whole(t *testing.T) {
 
 // Of 200 concurrent writers that have read the same version, exactly one succeeds. The others get the present object.
 func TestVersions_one_writer_wins(t *testing.T) {
-	eachWithLinks(t, func(t *testing.T, w *world) {
+	eachWith(t, withLinks, func(t *testing.T, w *world) {
 		path := "/api/urls/" + w.create("abc")
 		for round := range 3 {
 			tag := w.do("GET", path, "", as(w.ann)).want(200).Header.Get("ETag")

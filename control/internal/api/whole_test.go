@@ -41,7 +41,6 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/passkeytest"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/control/internal/store/storetest"
 	visitors "github.com/shortline/shortline/shared/abuse"
 )
 
@@ -85,12 +84,6 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	w.ok(err)
 	deps.Abuse = abuse.New(abuse.Config{Logger: cfg.Logger}, w.store)
 	deps.Invitations = invitations.New(invitations.Config{Console: baseURL, PasswordSignInOff: deps.SSO.PasswordsOff, Now: w.clock.now}, w.store, deps.Auth, deps.Accounts)
-}
-
-// eachWhole runs f in a whole world of each dialect.
-func eachWhole(t *testing.T, f func(t *testing.T, w *world)) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, whole)) })
 }
 
 //go:embed testdata/endpoints.txt

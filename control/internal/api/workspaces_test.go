@@ -127,61 +127,60 @@ func TestWorkspaces(t *testing.T) {
 }
 
 func TestMembers(t *testing.T) {
-	eachWith(t, teams, func(t *testing.T, w *world) {
-		id := w.newTeam("Growth")
-		cy, eve := w.person("USER"), w.person("USER")
-		w.join(id, w.bobID, "ADMIN")
-		w.join(id, cy.id, "VIEWER")
-		path := "/api/workspaces/growth/members"
-		r := w.do("GET", path, "", as(cy.token)).want(200).has("data.0", "userId", "email", "name", "role", "joinedAt")
-		if r.num("total") != 3 || r.str("data.0.userId") != w.annID || r.str("data.0.role") != "OWNER" || r.str("data.2.email") != cy.email {
-			t.Fatal(r.text)
-		}
-		w.do("GET", path, "", as(eve.token)).want(404)
+	w := small(t, teams)
+	id := w.newTeam("Growth")
+	cy, eve := w.person("USER"), w.person("USER")
+	w.join(id, w.bobID, "ADMIN")
+	w.join(id, cy.id, "VIEWER")
+	path := "/api/workspaces/growth/members"
+	r := w.do("GET", path, "", as(cy.token)).want(200).has("data.0", "userId", "email", "name", "role", "joinedAt")
+	if r.num("total") != 3 || r.str("data.0.userId") != w.annID || r.str("data.0.role") != "OWNER" || r.str("data.2.email") != cy.email {
+		t.Fatal(r.text)
+	}
+	w.do("GET", path, "", as(eve.token)).want(404)
 
-		// Each role may change only some members.
-		set := func(who, whom, role string) *reply {
-			t.Helper()
-			return w.do("PATCH", path+"/"+whom, `{"role":"`+role+`"}`, as(who))
-		}
-		set(cy.token, cy.id, "EDITOR").want(403)
-		set(eve.token, cy.id, "EDITOR").want(404)
-		if r := set(w.bob, cy.id, "EDITOR").want(200); r.str("role") != "EDITOR" || r.str("userId") != cy.id {
-			t.Fatal(r.text)
-		}
-		set(w.bob, cy.id, "OWNER").want(403)
-		set(w.bob, w.annID, "VIEWER").want(403)
-		set(w.bob, eve.id, "VIEWER").want(404)
-		set(w.bob, cy.id, "BOSS").wantField("role")
-		set(w.ann, w.annID, "VIEWER").want(400) // the last OWNER
-		set(w.ann, cy.id, "OWNER").want(200)
-		set(cy.token, w.annID, "EDITOR").want(200)
-		set(w.ann, cy.id, "EDITOR").want(403)
-		set(w.root, w.annID, "OWNER").want(200)
-		w.do("PUT", "/api/workspaces/growth", `{"name":"G"}`, as(w.bob)).want(200)
-		w.do("DELETE", "/api/workspaces/growth", "", as(w.bob)).want(403)
-		w.do("PATCH", "/api/workspaces/"+w.annID+"/members/"+w.annID, `{"role":"VIEWER"}`, as(w.ann)).want(400)
+	// Each role may change only some members.
+	set := func(who, whom, role string) *reply {
+		t.Helper()
+		return w.do("PATCH", path+"/"+whom, `{"role":"`+role+`"}`, as(who))
+	}
+	set(cy.token, cy.id, "EDITOR").want(403)
+	set(eve.token, cy.id, "EDITOR").want(404)
+	if r := set(w.bob, cy.id, "EDITOR").want(200); r.str("role") != "EDITOR" || r.str("userId") != cy.id {
+		t.Fatal(r.text)
+	}
+	set(w.bob, cy.id, "OWNER").want(403)
+	set(w.bob, w.annID, "VIEWER").want(403)
+	set(w.bob, eve.id, "VIEWER").want(404)
+	set(w.bob, cy.id, "BOSS").wantField("role")
+	set(w.ann, w.annID, "VIEWER").want(400) // the last OWNER
+	set(w.ann, cy.id, "OWNER").want(200)
+	set(cy.token, w.annID, "EDITOR").want(200)
+	set(w.ann, cy.id, "EDITOR").want(403)
+	set(w.root, w.annID, "OWNER").want(200)
+	w.do("PUT", "/api/workspaces/growth", `{"name":"G"}`, as(w.bob)).want(200)
+	w.do("DELETE", "/api/workspaces/growth", "", as(w.bob)).want(403)
+	w.do("PATCH", "/api/workspaces/"+w.annID+"/members/"+w.annID, `{"role":"VIEWER"}`, as(w.ann)).want(400)
 
-		// Removal and leaving.
-		key := w.do("POST", "/api/api-keys", `{"name":"K"}`, as(w.bob), within("growth")).want(201).str("key")
-		w.do("GET", "/api/urls", "", as(key)).want(200)
-		w.do("DELETE", path+"/"+w.annID, "", as(w.bob)).want(403)
-		w.do("DELETE", path+"/"+eve.id, "", as(w.bob)).want(404)
-		w.do("DELETE", path+"/"+w.bobID, "", as(w.ann)).want(204)
-		w.do("GET", "/api/urls", "", as(key)).want(401)
-		w.do("GET", "/api/urls", "", as(w.bob), within("growth")).want(404)
-		w.join(id, w.bobID, "VIEWER")
-		w.do("GET", "/api/urls", "", as(key)).want(401) // a key does not come back with its user
-		w.do("DELETE", path+"/"+cy.id, "", as(w.bob)).want(403)
-		w.do("DELETE", path+"/"+w.bobID, "", as(w.bob)).want(204)
-		w.do("DELETE", path+"/"+cy.id, "", as(cy.token)).want(204)
-		w.do("DELETE", path+"/"+w.annID, "", as(w.ann)).want(400)
-		for _, action := range []string{"MEMBER_UPDATED", "MEMBER_REMOVED"} {
-			if r := w.do("GET", "/api/audit-logs?action="+action, "", as(w.root)).want(200); r.num("total") < 3 {
-				t.Errorf("%s: %s", action, r.text)
-			}
+	// Removal and leaving.
+	key := w.do("POST", "/api/api-keys", `{"name":"K"}`, as(w.bob), within("growth")).want(201).str("key")
+	w.do("GET", "/api/urls", "", as(key)).want(200)
+	w.do("DELETE", path+"/"+w.annID, "", as(w.bob)).want(403)
+	w.do("DELETE", path+"/"+eve.id, "", as(w.bob)).want(404)
+	w.do("DELETE", path+"/"+w.bobID, "", as(w.ann)).want(204)
+	w.do("GET", "/api/urls", "", as(key)).want(401)
+	w.do("GET", "/api/urls", "", as(w.bob), within("growth")).want(404)
+	w.join(id, w.bobID, "VIEWER")
+	w.do("GET", "/api/urls", "", as(key)).want(401) // a key does not come back with its user
+	w.do("DELETE", path+"/"+cy.id, "", as(w.bob)).want(403)
+	w.do("DELETE", path+"/"+w.bobID, "", as(w.bob)).want(204)
+	w.do("DELETE", path+"/"+cy.id, "", as(cy.token)).want(204)
+	w.do("DELETE", path+"/"+w.annID, "", as(w.ann)).want(400)
+	for _, action := range []string{"MEMBER_UPDATED", "MEMBER_REMOVED"} {
+		if r := w.do("GET", "/api/audit-logs?action="+action, "", as(w.root)).want(200); r.num("total") < 3 {
+			t.Errorf("%s: %s", action, r.text)
 		}
-	})
+	}
 }
 
 // A hundred OWNERs demote each other and leave at once. One OWNER remains.
@@ -231,26 +230,25 @@ func TestMembers_one_owner_remains(t *testing.T) {
 
 // An API key works in its own workspace only, with its maker's role.
 func TestWorkspaces_keys(t *testing.T) {
-	eachWith(t, teams, func(t *testing.T, w *world) {
-		id, other := w.newTeam("Growth"), w.newTeam("Other")
-		personal, _ := w.newKey(w.ann)
-		team := w.do("POST", "/api/api-keys", `{"name":"K"}`, as(w.ann), within(id)).want(201).str("key")
-		for _, c := range []struct {
-			key, workspace string
-			want           int
-		}{
-			{personal, w.annID, 200}, {personal, id, 403}, {personal, w.bobID, 404}, {personal, store.NewID(), 404},
-			{team, id, 200}, {team, "growth", 200}, {team, other, 403}, {team, w.annID, 403}, {team, w.bobID, 404},
-		} {
-			w.do("GET", "/api/workspaces/"+c.workspace, "", as(c.key)).want(c.want)
-			w.do("GET", "/api/workspaces/"+c.workspace+"/members", "", as(c.key)).want(c.want)
-		}
-		if r := w.do("GET", "/api/workspaces", "", as(team)).want(200); r.num("total") != 1 || r.str("data.0.id") != id {
-			t.Fatal(r.text)
-		}
-		w.do("POST", "/api/workspaces", `{"name":"X"}`, as(personal)).want(403)
-		w.do("PUT", "/api/workspaces/"+id, `{"name":"X"}`, as(team)).want(200)
-		w.do("DELETE", "/api/workspaces/"+id, "", as(team)).want(204)
-		w.do("GET", "/api/workspaces", "", as(team)).want(401)
-	})
+	w := small(t, teams)
+	id, other := w.newTeam("Growth"), w.newTeam("Other")
+	personal, _ := w.newKey(w.ann)
+	team := w.do("POST", "/api/api-keys", `{"name":"K"}`, as(w.ann), within(id)).want(201).str("key")
+	for _, c := range []struct {
+		key, workspace string
+		want           int
+	}{
+		{personal, w.annID, 200}, {personal, id, 403}, {personal, w.bobID, 404}, {personal, store.NewID(), 404},
+		{team, id, 200}, {team, "growth", 200}, {team, other, 403}, {team, w.annID, 403}, {team, w.bobID, 404},
+	} {
+		w.do("GET", "/api/workspaces/"+c.workspace, "", as(c.key)).want(c.want)
+		w.do("GET", "/api/workspaces/"+c.workspace+"/members", "", as(c.key)).want(c.want)
+	}
+	if r := w.do("GET", "/api/workspaces", "", as(team)).want(200); r.num("total") != 1 || r.str("data.0.id") != id {
+		t.Fatal(r.text)
+	}
+	w.do("POST", "/api/workspaces", `{"name":"X"}`, as(personal)).want(403)
+	w.do("PUT", "/api/workspaces/"+id, `{"name":"X"}`, as(team)).want(200)
+	w.do("DELETE", "/api/workspaces/"+id, "", as(team)).want(204)
+	w.do("GET", "/api/workspaces", "", as(team)).want(401)
 }
