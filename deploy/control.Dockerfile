@@ -21,12 +21,11 @@ COPY shared shared
 COPY control control
 COPY --from=web /src/control/internal/console/dist/app control/internal/console/dist/app
 COPY .ci/tools/licences .ci/tools/licences
+COPY deploy/dev/program deploy/dev/program
 ARG VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    cd control && GOWORK=off CGO_ENABLED=1 go build -trimpath -buildvcs=false -tags netgo,osusergo \
-    -ldflags "-s -w -X github.com/shortline/shortline/shared/ops.Version=${VERSION} -linkmode external -extldflags '-static'" \
-    -o /out/control ./cmd/control && \
-    mkdir -p /out/doc && GOWORK=off go run ../.ci/tools/licences/*.go -root .. -texts /out/doc control
+    export GOWORK=off && deploy/dev/program control /out/control && mkdir -p /out/doc && \
+    cd control && go run ../.ci/tools/licences/*.go -root .. -texts /out/doc control
 RUN mkdir -p /out/data/media
 
 FROM scratch

@@ -9,11 +9,11 @@ WORKDIR /src
 COPY shared shared
 COPY edge edge
 COPY .ci/tools/licences .ci/tools/licences
+COPY deploy/dev/program deploy/dev/program
 ARG VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    cd edge && GOWORK=off CGO_ENABLED=0 go build -trimpath -buildvcs=false -pgo=bench/edge.pgo \
-    -ldflags "-s -w -X github.com/shortline/shortline/shared/ops.Version=${VERSION}" -o /out/edge ./cmd/edge && \
-    mkdir -p /out/doc && GOWORK=off go run ../.ci/tools/licences/*.go -root .. -texts /out/doc edge
+    export GOWORK=off && deploy/dev/program edge /out/edge && mkdir -p /out/doc && \
+    cd edge && go run ../.ci/tools/licences/*.go -root .. -texts /out/doc edge
 RUN mkdir -p /out/data
 
 FROM scratch

@@ -22,11 +22,11 @@ COPY edge edge
 COPY control control
 COPY --from=web /src/control/internal/console/dist/app control/internal/console/dist/app
 COPY .ci/tools/licences .ci/tools/licences
+COPY deploy/dev/program deploy/dev/program
 ARG VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    cd control/cmd/standalone && GOWORK=off CGO_ENABLED=1 go build -trimpath -buildvcs=false -tags netgo,osusergo \
-    -ldflags "-s -w -X github.com/shortline/shortline/shared/ops.Version=${VERSION}" -o /out/standalone . && \
-    mkdir -p /out/doc && GOWORK=off go run ../../../.ci/tools/licences/*.go -root ../../.. -texts /out/doc standalone
+    export GOWORK=off && deploy/dev/program standalone /out/standalone && mkdir -p /out/doc && \
+    cd control && go run ../.ci/tools/licences/*.go -root .. -texts /out/doc standalone
 RUN mkdir -p /out/data
 
 FROM ${RUNTIME_IMAGE}

@@ -129,7 +129,7 @@ func TestServer_issues_after_http01(t *testing.T) {
 	s := acmetest.Start(t, acmetest.Config{HTTPPort: port(t, addr), Strict: true, NonceReject: 10, Lifetime: time.Hour})
 	c := client(t, s)
 	answers := http.NewServeMux()
-	web := &http.Server{Addr: addr, Handler: answers, ReadHeaderTimeout: time.Second}
+	web := &http.Server{Addr: addr, Handler: answers, ReadHeaderTimeout: time.Minute}
 	go web.ListenAndServe()
 	t.Cleanup(func() { web.Close() })
 	chain, err := issue(t.Context(), t, c, "go.example.com", "http-01", func(ch *acme.Challenge) {
@@ -186,7 +186,7 @@ func TestServer_issues_after_tls_alpn01(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		web := &http.Server{ReadHeaderTimeout: time.Second}
+		web := &http.Server{ReadHeaderTimeout: time.Minute}
 		go web.Serve(l)
 		t.Cleanup(func() { web.Close() })
 	})

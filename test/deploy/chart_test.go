@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var chartDir = filepath.Join(root, "deploy", "kubernetes", "shortline")
+const chartDir = "../../deploy/kubernetes/shortline"
 
 // examples are the example values files of the chart.
 var examples = []string{"minimal", "full", "small", "region", "regions-eu-west", "regions-us-east", "regions-ap-south"}
@@ -93,7 +94,7 @@ func all[T any](r rendered) map[string]T {
 
 func values(t *testing.T, name string) map[string]any {
 	t.Helper()
-	v, err := chartutil.ReadValuesFile(filepath.Join(chartDir, "ci", name+".yaml"))
+	v, err := chartutil.ReadValuesFile(source(t, "deploy/kubernetes/shortline/ci", name+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,29 @@ func attemptAs(release string, v map[string]any) (map[string]string, error) {
 
 var separator = regexp.MustCompile(`(?m)^---\s*$`)
 
+// renders holds the rendered examples, which tests must not change.
+var renders struct {
+	sync.Mutex
+	byName map[string]rendered
+}
+
+// render renders the chart with the values of an example, once.
 func render(t *testing.T, name string) rendered {
+	t.Helper()
+	renders.Lock()
+	defer renders.Unlock()
+	r, known := renders.byName[name]
+	if !known {
+		r = renderExample(t, name)
+		if renders.byName == nil {
+			renders.byName = map[string]rendered{}
+		}
+		renders.byName[name] = r
+	}
+	return r
+}
+
+func renderExample(t *testing.T, name string) rendered {
 	t.Helper()
 	files, err := attempt(values(t, name))
 	if err != nil {

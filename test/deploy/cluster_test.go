@@ -246,10 +246,7 @@ func TestCluster_servers_have_a_secret(t *testing.T) {
 // Without Docker, or with one that is too old, make e2e-cluster says so before it builds or creates anything.
 func TestCluster_script_needs_Docker(t *testing.T) {
 	t.Parallel()
-	script, err := filepath.Abs(filepath.Join(root, "test/cluster/run"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := source(t, "test/cluster/run")
 	if text, err := exec.Command("bash", "-n", script).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

@@ -20,7 +20,7 @@ import (
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, path))
+	text, err := os.ReadFile(source(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func project(t *testing.T, env map[string]string, files ...string) *types.Projec
 	}
 	var paths []string
 	for _, file := range files {
-		paths = append(paths, filepath.Join(root, file))
+		paths = append(paths, source(t, file))
 	}
 	loading.Lock()
 	defer loading.Unlock()
@@ -66,7 +66,7 @@ func project(t *testing.T, env map[string]string, files ...string) *types.Projec
 		lines = append(lines, k+"="+v)
 	}
 	options, err := cli.NewProjectOptions(paths,
-		cli.WithWorkingDirectory(root), cli.WithEnv(lines), cli.WithProfiles([]string{"*"}), cli.WithResolvedPaths(true))
+		cli.WithWorkingDirectory(filepath.Dir(source(t, "deploy"))), cli.WithEnv(lines), cli.WithProfiles([]string{"*"}), cli.WithResolvedPaths(true))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func project(t *testing.T, env map[string]string, files ...string) *types.Projec
 func makeSecrets(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "secrets")
-	run := exec.Command(filepath.Join(root, "deploy", "make-secrets"))
+	run := exec.Command(source(t, "deploy", "make-secrets"))
 	run.Env = append(os.Environ(), "SECRETS_DIR="+dir)
 	if text, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("deploy/make-secrets: %v\n%s", err, text)
@@ -371,7 +371,7 @@ func TestMakeSecrets(t *testing.T) {
 		}
 		seen[value] = true
 	}
-	run := exec.Command(filepath.Join(root, "deploy", "make-secrets"))
+	run := exec.Command(source(t, "deploy", "make-secrets"))
 	run.Env = append(os.Environ(), "SECRETS_DIR="+dir)
 	if text, err := run.CombinedOutput(); err != nil || len(text) > 0 {
 		t.Errorf("second run: %s %v", text, err)

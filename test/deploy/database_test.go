@@ -12,7 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // database is a PostgreSQL server of the test, on a socket in its folder.
@@ -67,15 +68,13 @@ func startDatabase(t *testing.T) database {
 		end.Close()
 		_ = run.Wait() // the supervisor kills the server, so the exit status is an error
 	})
-	for deadline := time.Now().Add(time.Minute); ; {
-		if _, err := d.query("postgres", "SELECT 1"); err == nil {
-			return d
-		} else if time.Now().After(deadline) {
-			text, _ := os.ReadFile(filepath.Join(d.dir, "log")) // optional detail for the message
-			t.Fatalf("PostgreSQL is not ready after a minute: %v\n%s", err, text)
+	t.Cleanup(func() {
+		if text, err := os.ReadFile(filepath.Join(d.dir, "log")); t.Failed() && err == nil {
+			t.Logf("PostgreSQL:\n%s", text)
 		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	})
+	testkit.Eventually(t, "PostgreSQL is ready", func() bool { _, err := d.query("postgres", "SELECT 1"); return err == nil })
+	return d
 }
 
 func (d database) url() string { return "postgres://postgres@/postgres?host=" + d.dir }

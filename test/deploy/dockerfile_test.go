@@ -3,7 +3,6 @@ package deploy_test
 import (
 	"debug/buildinfo"
 	"debug/elf"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ var images = []struct {
 func TestDockerfiles_are_alike_and_confined(t *testing.T) {
 	t.Parallel()
 	for _, image := range images {
-		stages, warnings, err := readDockerfile(image.name)
+		stages, warnings, err := readDockerfile(t, image.name)
 		if err != nil {
 			t.Errorf("%s: %v", image.name, err)
 			continue
@@ -101,42 +100,60 @@ func TestDockerfiles_base_images_are_pinned(t *testing.T) {
 	}
 }
 
+// The images are built with deploy/dev/program, as all programs are, and with nothing else.
+func TestDockerfiles_build_as_make_does(t *testing.T) {
+	t.Parallel()
+	for _, image := range images {
+		text := read(t, "deploy/"+image.name+".Dockerfile")
+		if !strings.Contains(text, " deploy/dev/program "+image.name+" /out/"+image.name+" ") || strings.Contains(text, "go build") {
+			t.Errorf("%s.Dockerfile does not build %[1]s with deploy/dev/program", image.name)
+		}
+	}
+	for _, path := range []string{"deploy/dev/program", ".ci/tools/licences"} {
+		if !strings.Contains(read(t, ".dockerignore"), "\n!"+path+"\n") {
+			t.Errorf(".dockerignore excludes %s", path)
+		}
+	}
+}
+
 // The programs must run in their images: without a C library where the image has none, and without paths of the build
 // machine.
 func TestPrograms_fit_their_images(t *testing.T) {
 	t.Parallel()
 	for _, image := range images {
-		t.Run(image.name, func(t *testing.T) {
-			t.Parallel()
-			path := program(t, image.name)
-			f, err := elf.Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			dynamic := slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
-			libraries, err := f.ImportedLibraries()
-			if dynamic == image.static || err != nil || image.static && len(libraries) > 0 {
-				t.Errorf("interpreter: %v, libraries: %q, %v", dynamic, libraries, err)
-			}
-			for _, library := range libraries { // libraries of distroless/cc
-				if !slices.Contains([]string{"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libresolv.so.2"}, library) {
-					t.Errorf("the program needs %s, which the base image lacks", library)
-				}
-			}
-			info, err := buildinfo.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, s := range info.Settings {
-				if s.Key == "-trimpath" && s.Value != "true" || strings.HasPrefix(s.Key, "vcs") {
-					t.Errorf("unexpected build setting %s=%s", s.Key, s.Value)
-				}
-			}
-			text, err := exec.Command(path, "-version").Output()
-			if err != nil || !strings.HasPrefix(string(text), "shortline "+release+" ") {
-				t.Errorf("-version: %s %v", text, err)
-			}
-		})
+		fits(t, program(t, image.name), image.static)
+	}
+}
+
+// fits checks that a program runs in an image without a C library, or else in distroless/cc.
+func fits(t *testing.T, path string, static bool) {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	dynamic := slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
+	libraries, err := f.ImportedLibraries()
+	if dynamic == static || err != nil || static && len(libraries) > 0 {
+		t.Errorf("%s: interpreter: %v, libraries: %q, %v", path, dynamic, libraries, err)
+	}
+	base := []string{
+		"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2",
+		"ld-linux-aarch64.so.1", "libresolv.so.2",
+	}
+	for _, library := range libraries {
+		if !slices.Contains(base, library) {
+			t.Errorf("%s needs %s, which the base image lacks", path, library)
+		}
+	}
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range info.Settings {
+		if s.Key == "-trimpath" && s.Value != "true" || strings.HasPrefix(s.Key, "vcs") {
+			t.Errorf("%s: unexpected build setting %s=%s", path, s.Key, s.Value)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 // documents returns the pages of the repository as paths below its root.
 func documents(t *testing.T) (pages []string) {
 	t.Helper()
+	root := filepath.Dir(source(t, "docs"))
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "test/*.md", "deploy/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
@@ -19,6 +20,7 @@ func documents(t *testing.T) (pages []string) {
 		}
 		for _, path := range found {
 			page, _ := filepath.Rel(root, path)
+			source(t, page) // for the test cache
 			pages = append(pages, page)
 		}
 	}
@@ -60,7 +62,7 @@ func TestDocs_links_lead_somewhere(t *testing.T) {
 			if file != "" {
 				target = filepath.Join(filepath.Dir(page), file)
 			}
-			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
+			if _, err := os.Stat(source(t, target)); err != nil {
 				t.Errorf("%s: dead link %s", page, to)
 			} else if anchor != "" && !slices.Contains(anchors(read(t, target)), anchor) {
 				t.Errorf("%s: no heading for the anchor in %s", page, to)
@@ -95,7 +97,7 @@ func TestDocs_files_and_tests_exist(t *testing.T) {
 			switch {
 			case path.MatchString(code) && !strings.HasPrefix(code, "docs/images/"):
 				files++
-				if _, err := os.Stat(filepath.Join(root, code)); err != nil {
+				if _, err := os.Stat(source(t, code)); err != nil {
 					t.Errorf("%s names %s, which does not exist", page, code)
 				}
 			case name.MatchString(code):

@@ -12,11 +12,7 @@ import (
 // docs/operators/security.md names the tests of each protection. Every named test must exist.
 func TestFindings_have_the_tests_that_the_table_names(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/operators/security.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, ok := strings.Cut(string(page), "\n## Findings and their tests\n")
+	_, table, ok := strings.Cut(read(t, "docs/operators/security.md"), "\n## Findings and their tests\n")
 	if !ok {
 		t.Fatal("docs/operators/security.md has no table of findings")
 	}
@@ -41,7 +37,7 @@ func testNames(t *testing.T) map[string]bool {
 	all := map[string]bool{}
 	declared := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(`)
 	for _, module := range []string{"shared", "edge", "control", "test"} {
-		err := filepath.WalkDir(filepath.Join(root, module), func(path string, _ fs.DirEntry, err error) error {
+		err := filepath.WalkDir(source(t, module), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, "_test.go") {
 				return err
 			}

@@ -82,7 +82,7 @@ func TestOps3_Chart_ships_rules_and_dashboards(t *testing.T) {
 	if want := map[string]string{"go-shortline-edge-pods": "vector(3)", "go-shortline-control-ops": "vector(5)"}; !reflect.DeepEqual(expected, want) {
 		t.Errorf("expected pods: %v, want %v", expected, want)
 	}
-	boards, err := filepath.Glob(filepath.Join(root, "deploy/grafana/dashboards/*.json"))
+	boards, err := filepath.Glob(source(t, "deploy/grafana/dashboards/*.json"))
 	if err != nil || len(boards) == 0 {
 		t.Fatal("no dashboards", err)
 	}

@@ -110,13 +110,13 @@ func TestOperations_settings_metrics_and_files_exist(t *testing.T) {
 			case strings.HasPrefix(code, "shortline_") && !strings.Contains(metrics, "| `"+code+"`"):
 				t.Errorf("%s: no metric %s in docs/operators/metrics.md", page, code)
 			case path.MatchString(code):
-				if _, err := os.Stat(filepath.Join(root, code)); err != nil {
+				if _, err := os.Stat(source(t, code)); err != nil {
 					t.Errorf("%s: %v", page, err)
 				}
 			}
 		}
 		for _, m := range regexp.MustCompile(`\]\(([^)#:]+)[)#]`).FindAllStringSubmatch(read(t, page), -1) {
-			if _, err := os.Stat(filepath.Join(root, filepath.Dir(page), m[1])); err != nil {
+			if _, err := os.Stat(source(t, filepath.Dir(page), m[1])); err != nil {
 				t.Errorf("%s: %v", page, err)
 			}
 		}
@@ -185,7 +185,7 @@ func TestBackends_settings(t *testing.T) {
 		}
 	}
 	for _, script := range []string{"deploy/make-secrets", "deploy/clickhouse/grafana.sh"} {
-		if text, err := exec.Command("bash", "-n", filepath.Join(root, script)).CombinedOutput(); err != nil {
+		if text, err := exec.Command("bash", "-n", source(t, script)).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", script, err, text)
 		}
 	}

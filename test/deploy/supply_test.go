@@ -16,7 +16,7 @@ func TestLow_VulnerabilityCheckWithoutAList(t *testing.T) {
 	t.Parallel()
 	for _, list := range []string{"http://127.0.0.1:1", "file://" + t.TempDir()} {
 		for _, allowed := range []bool{false, true} {
-			run := exec.Command(filepath.Join(root, "deploy", "dev", "vulns"))
+			run := exec.Command(source(t, "deploy/dev/vulns"))
 			run.Env = append(os.Environ(), "GOVULNDB="+list, "ALLOW_NO_VULN_DB="+map[bool]string{true: "1", false: ""}[allowed])
 			text, err := run.CombinedOutput()
 			if (err == nil) != allowed || !strings.Contains(string(text), "NOT CHECKED") {
@@ -49,7 +49,7 @@ func TestLow_ImagesCanBePinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	pin := func(run string, args ...string) (string, error) {
-		cmd := exec.Command(filepath.Join(root, "deploy", "dev", "pin-images"), args...)
+		cmd := exec.Command(source(t, "deploy/dev/pin-images"), args...)
 		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "PIN_ROOT="+dir, "RUN="+run)
 		text, err := cmd.CombinedOutput()
 		return string(text), err

@@ -164,7 +164,7 @@ func TestM8_MakeSecretsRenews(t *testing.T) {
 		return info.Sys().(*syscall.Stat_t).Ino
 	}
 	mounted := inode()
-	run := exec.Command(filepath.Join(root, "deploy", "make-secrets"))
+	run := exec.Command(source(t, "deploy", "make-secrets"))
 	run.Env = append(os.Environ(), "SECRETS_DIR="+dir, "CONTROL_NAMES=control.example.com,10.1.2.3")
 	if text, err := run.CombinedOutput(); err != nil || len(text) > 0 {
 		t.Fatalf("%s %v", text, err)
@@ -382,7 +382,7 @@ func TestOps9_FoldersAreTheCallers(t *testing.T) {
 		}
 		geo := filepath.Join(dir, "data", "geo")
 		run := exec.Command("make", "-s", target)
-		run.Dir = root
+		run.Dir = filepath.Dir(source(t, "deploy"))
 		run.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "GEO_DIR="+geo, "SECRETS_DIR="+filepath.Join(dir, "secrets"))
 		if text, err := run.CombinedOutput(); err != nil {
 			t.Fatalf("make %s: %v\n%s", target, err, text)

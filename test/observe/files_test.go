@@ -7,10 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-)
 
-// root is the root folder of the repository.
-const root = "../.."
+	"github.com/shortline/shortline/shared/testkit"
+)
 
 // dashboard has the fields of a dashboard file that tests use.
 type dashboard struct {
@@ -47,7 +46,7 @@ type target struct {
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(root, path))
+	b, err := os.ReadFile(testkit.Source(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,9 +55,14 @@ func read(t *testing.T, path string) string {
 
 func glob(t *testing.T, pattern string) []string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(root, pattern))
+	found, err := filepath.Glob(testkit.Source(t, pattern))
 	if err != nil || len(found) == 0 {
 		t.Fatalf("no files %s: %v", pattern, err)
+	}
+	if filepath.Dir(pattern) == "." {
+		for _, path := range found {
+			testkit.Source(t, filepath.Base(path)) // the test cache knows names, not patterns
+		}
 	}
 	return found
 }

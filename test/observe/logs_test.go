@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const messagesFile = "testdata/log-messages.txt"
@@ -69,54 +71,67 @@ var phrase = regexp.MustCompile(`^[a-z0-9][a-z0-9'/-]*,?( [a-z0-9'/-]+,?)*$`)
 func logMessages(t *testing.T) (messages, faults []string) {
 	t.Helper()
 	found := map[string]bool{}
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules"):
-			return filepath.SkipDir
-		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
-			return nil
-		}
-		files := token.NewFileSet()
-		f, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		folder, err := filepath.Rel(root, filepath.Dir(path))
-		if err != nil {
-			return err
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			call, isCall := n.(*ast.CallExpr)
-			if !isCall {
-				return true
+	for _, module := range []string{"control", "deploy", "edge", "shared", "test"} {
+		base := testkit.Source(t, module)
+		err := filepath.WalkDir(base, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules"):
+				return filepath.SkipDir
+			case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+				return nil
 			}
-			arg, level, ok := logCall(call)
-			if !ok {
-				return true
-			}
-			lit, isLiteral := arg.(*ast.BasicLit)
-			if !isLiteral {
-				faults = append(faults, fmt.Sprintf("%s: the log message is not a constant string", files.Position(arg.Pos())))
-				return true
-			}
-			text, err := strconv.Unquote(lit.Value)
+			folder, err := filepath.Rel(filepath.Dir(base), filepath.Dir(path))
 			if err != nil {
-				t.Fatal(err)
+				return err
 			}
-			if !phrase.MatchString(text) || strings.HasSuffix(text, ",") || len(strings.Fields(text)) > 8 {
-				faults = append(faults, fmt.Sprintf("%s: %q", files.Position(arg.Pos()), text))
+			in, wrong, err := messagesOf(path)
+			for _, m := range in {
+				found[filepath.ToSlash(folder)+"  "+m] = true
 			}
-			found[filepath.ToSlash(folder)+"  "+level+"  "+text] = true
-			return true
+			faults = append(faults, wrong...)
+			return err
 		})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	return slices.Sorted(maps.Keys(found)), faults
+}
+
+// messagesOf lists the messages of a file as "level  message", and the calls whose message does not have the form.
+func messagesOf(path string) (messages, faults []string, err error) {
+	files := token.NewFileSet()
+	f, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, nil, err
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		call, isCall := n.(*ast.CallExpr)
+		if !isCall {
+			return true
+		}
+		arg, level, ok := logCall(call)
+		if !ok {
+			return true
+		}
+		lit, isLiteral := arg.(*ast.BasicLit)
+		if !isLiteral {
+			faults = append(faults, fmt.Sprintf("%s: the log message is not a constant string", files.Position(arg.Pos())))
+			return true
+		}
+		text, bad := strconv.Unquote(lit.Value)
+		if bad != nil {
+			err = bad
+		}
+		if !phrase.MatchString(text) || strings.HasSuffix(text, ",") || len(strings.Fields(text)) > 8 {
+			faults = append(faults, fmt.Sprintf("%s: %q", files.Position(arg.Pos()), text))
+		}
+		messages = append(messages, level+"  "+text)
+		return true
+	})
+	return messages, faults, err
 }
 
 // Operators search for log messages and alert on them, so a changed message shows in a review.

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/operators/metrics.md and testdata/log-messages.txt")
@@ -25,7 +27,7 @@ func declared(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, dir := range []string{"shared", "edge", "control"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e fs.DirEntry, err error) error {
+		err := filepath.WalkDir(testkit.Source(t, dir), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
@@ -76,7 +78,7 @@ func TestMetrics_are_documented(t *testing.T) {
 		fmt.Fprintf(&doc, "| `%s` | %s | %s |\n", name, kind(name), strings.ReplaceAll(all[name], "|", `\|`))
 	}
 	if *update {
-		if err := os.WriteFile(filepath.Join(root, "docs/operators/metrics.md"), []byte(doc.String()), 0o644); err != nil {
+		if err := os.WriteFile(testkit.Source(t, "docs/operators/metrics.md"), []byte(doc.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

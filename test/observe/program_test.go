@@ -13,7 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -52,30 +51,40 @@ func TestMain(m *testing.M) {
 // standalone starts a standalone, once.
 func standalone(t *testing.T) *program {
 	t.Helper()
-	return start(t, "control/cmd/standalone", "/readyz", "ADMIN_PASSWORD="+password)
+	return start(t, "standalone", "/readyz", "ADMIN_PASSWORD="+password)
 }
 
 // lonelyEdge starts, once, an edge without control plane and Kafka. It exports all metrics of an edge.
 func lonelyEdge(t *testing.T) *program {
 	t.Helper()
-	return start(t, "edge/cmd/edge", "/healthz", "BASE_URL=https://sho.rt", "CONTROL_URL=http://127.0.0.1:1", "EDGE_TOKEN=0123456789abcdef0123456789abcdef", "KAFKA_BROKERS=127.0.0.1:1",
+	return start(t, "edge", "/healthz", "BASE_URL=https://sho.rt", "CONTROL_URL=http://127.0.0.1:1", "EDGE_TOKEN=0123456789abcdef0123456789abcdef", "KAFKA_BROKERS=127.0.0.1:1",
 		// Some metrics exist only with these features.
 		"TLS_ADDR=127.0.0.1:0", "CERTIFICATE_KEY=0123456789abcdef0123456789abcdef", "PROXY_PROTOCOL=true", "TRUSTED_PROXIES=192.0.2.1")
 }
 
-// start builds and starts a program, once, and waits until a path on its operations port answers 200.
-func start(t *testing.T, source, page string, settings ...string) *program {
+// start starts a program, once, and waits until a path on its operations port answers 200.
+func start(t *testing.T, name, page string, settings ...string) *program {
 	t.Helper()
 	running.Lock()
 	defer running.Unlock()
-	p := running.programs[source]
+	p := running.programs[name]
 	if p == nil {
-		p = &program{Addr: testkit.FreeAddr(t), Ops: testkit.FreeAddr(t)}
 		if running.programs == nil {
 			running.programs = map[string]*program{}
 		}
-		running.programs[source] = p
-		p.err = p.start(source, page, settings)
+		p = &program{}
+		running.programs[name] = p
+		if p.dir, p.err = os.MkdirTemp("", "shortline-observe"); p.err == nil {
+			p.run(t, name, append(settings, "LOG_FORMAT=json"))
+			testkit.Eventually(t, name+" is ready", func() bool {
+				res, err := http.Get("http://" + p.Ops + page)
+				if err != nil {
+					return false
+				}
+				res.Body.Close()
+				return res.StatusCode == http.StatusOK
+			})
+		}
 	}
 	if p.err != nil {
 		t.Fatal(p.err)
@@ -83,34 +92,22 @@ func start(t *testing.T, source, page string, settings ...string) *program {
 	return p
 }
 
-func (p *program) start(source, page string, settings []string) (err error) {
-	if p.dir, err = os.MkdirTemp("", "shortline-observe"); err != nil {
-		return err
+// run starts a process. Its data is in the program's folder.
+func (p *program) run(t *testing.T, name string, settings []string) {
+	t.Helper()
+	binary, err := testkit.Release(name)
+	if err != nil {
+		p.err = err
+		t.Fatal(err)
 	}
-	binary := filepath.Join(p.dir, "program")
-	build := exec.Command("go", "build", "-o", binary, ".")
-	build.Dir, build.Env = filepath.Join(root, source), append(os.Environ(), "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w: %s", source, err, out)
-	}
+	p.Addr, p.Ops = testkit.FreeAddr(t), testkit.FreeAddr(t)
 	p.cmd = exec.Command(binary)
-	p.cmd.Env = append(settings, "PATH="+os.Getenv("PATH"), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+filepath.Join(p.dir, "data"), "LOG_FORMAT=json")
+	p.cmd.Env = append(settings, "PATH="+os.Getenv("PATH"), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+filepath.Join(p.dir, "data"))
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := p.cmd.Start(); err != nil {
-		return err
+	if p.err = p.cmd.Start(); p.err != nil {
+		t.Fatal(p.err)
 	}
-	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		res, err := http.Get("http://" + p.Ops + page)
-		if err != nil {
-			continue
-		}
-		res.Body.Close()
-		if res.StatusCode == http.StatusOK {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s is not ready after a minute", source)
 }
 
 // metrics sends an API request, so that there is one to count, and returns the output of /metrics.

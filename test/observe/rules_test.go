@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // promtool runs promtool and fails the test if it reports a problem.
@@ -19,7 +21,7 @@ func promtool(t *testing.T, args ...string) {
 func TestRules_parse(t *testing.T) {
 	t.Parallel()
 	promtool(t, append([]string{"check", "rules", "--lint=all", "--lint-fatal"}, glob(t, "deploy/prometheus/rules/*.yml")...)...)
-	promtool(t, "check", "config", "--syntax-only", filepath.Join(root, "deploy/prometheus/prometheus.yml"))
+	promtool(t, "check", "config", "--syntax-only", testkit.Source(t, "deploy/prometheus/prometheus.yml"))
 }
 
 func TestRules_fire_when_they_should(t *testing.T) {
@@ -31,11 +33,7 @@ func TestAlerts_have_instructions(t *testing.T) {
 	t.Parallel()
 	tested := ""
 	for _, path := range glob(t, "deploy/prometheus/tests/*.yml") {
-		rel, err := filepath.Rel(root, path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tested += read(t, rel)
+		tested += read(t, "deploy/prometheus/tests/"+filepath.Base(path))
 	}
 	alerts := strings.Split(read(t, "deploy/prometheus/rules/alerts.yml"), "- alert: ")[1:]
 	for _, a := range alerts {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,46 +20,17 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
-	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// stoppable is start with a function that stops the control plane before the test ends.
-func stoppable(t *testing.T, env map[string]string) (p *process, stop func()) {
+// signedIn starts a process, waits until it is ready, and signs in.
+func signedIn(t *testing.T, env map[string]string) *process {
 	t.Helper()
-	host := fmt.Sprintf("127.9.0.%d:", hosts.Add(1))
-	p = &process{api: host + "18080", ops: host + "19090", output: &safe{}}
-	all := map[string]string{
-		"LISTEN_ADDR": p.api, "OPS_ADDR": p.ops, "DATA_DIR": t.TempDir(), "BASE_URL": "http://" + p.api,
-		"JWT_SECRET": strings.Repeat("j", 32), "ADMIN_PASSWORD": "correct horse", "EDGE_TOKENS": edgeToken,
-		"RATE_LIMIT_ANALYTICS": "0", "RATE_LIMIT_DEFAULT": "0",
-	}
-	for k, v := range env {
-		all[k] = v
-	}
-	s := new(settings)
-	if err := config.LoadFrom(s, all); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- run(ctx, s, p.output, p.output) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("run: %v\n%s", err, p.output)
-		}
-	})
-	t.Cleanup(stop)
+	p := start(t, env)
 	p.until(t, 200, "")
-	code, text := p.ask(t, "POST", "http://"+p.api+"/api/auth/login", `{"email":"admin@example.com","password":"correct horse"}`)
-	var login struct{ AccessToken string }
-	if err := json.Unmarshal([]byte(text), &login); err != nil || code != 200 {
-		t.Fatalf("login: %d %s", code, text)
-	}
-	p.token = login.AccessToken
-	return p, stop
+	p.signIn(t, "admin@example.com", "correct horse")
+	return p
 }
 
 // stored counts all clicks in a store, and those that are stored twice.
@@ -128,7 +98,7 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 		"DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URL": clickhousetest.Database(t), "ENCRYPTION_KEY": strings.Repeat("e", 32),
 		"KAFKA_BROKERS": strings.Join(kafka.ListenAddrs(), ","), "DATA_DIR": t.TempDir(), "KAFKA_CREATE_TOPIC": "false",
 	}
-	p, stop := stoppable(t, env)
+	p := signedIn(t, env)
 	converted(t, env["CLICKHOUSE_URL"], 2)
 
 	var ended atomic.Bool
@@ -194,7 +164,7 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 	testkit.Eventually(t, "load after the backup", func() bool { mu.Lock(); defer mu.Unlock(); return len(links) >= made+10 && acked.Load() >= before+500 })
 	ended.Store(true)
 	load.Wait()
-	stop()
+	p.end()
 
 	// A restore replaces nothing without -force, and changes nothing if the backup or the key is invalid.
 	if code, out := call(t, "restore", to); code != 1 || !strings.Contains(out, "-force") {
@@ -241,7 +211,7 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 	for k, v := range target {
 		env[k] = v
 	}
-	r, _ := stoppable(t, env)
+	r := signedIn(t, env)
 	for _, slug := range known {
 		if code, text := r.ask(t, "GET", "http://"+r.api+"/api/urls?search="+slug, ""); code != 200 || !strings.Contains(text, `"`+slug+`"`) {
 			t.Fatalf("%s, made before the backup: %d %s", slug, code, text)

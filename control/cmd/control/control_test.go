@@ -11,12 +11,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/cli/clitest"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const edgeToken = "a-token-of-an-edge"
@@ -59,7 +59,7 @@ func TestCheck_lists_every_problem_of_the_roles(t *testing.T) {
 
 func TestSettings_page(t *testing.T) {
 	_, table := call(t, "-settings")
-	clitest.Settings(t, "../../../docs/operators/settings.md", "control", table)
+	clitest.Settings(t, testkit.Source(t, "docs/operators/settings.md"), "control", table)
 }
 
 func TestCommands(t *testing.T) {
@@ -96,25 +96,8 @@ func TestCommands(t *testing.T) {
 type process struct {
 	api, ops string
 	token    string // access token of a session
-	output   *safe
+	output   *testkit.Buffer
 	end      func() // ends it; the test does so in any case
-}
-
-type safe struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safe) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safe) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 var hosts atomic.Int32
@@ -123,7 +106,7 @@ var hosts atomic.Int32
 func start(t *testing.T, env map[string]string) *process {
 	t.Helper()
 	host := fmt.Sprintf("127.9.0.%d:", hosts.Add(1)) // an address per process, so that ports do not collide
-	p := &process{api: host + "18080", ops: host + "19090", output: &safe{}}
+	p := &process{api: host + "18080", ops: host + "19090", output: &testkit.Buffer{}}
 	all := map[string]string{
 		"LISTEN_ADDR": p.api, "OPS_ADDR": p.ops, "DATA_DIR": t.TempDir(), "BASE_URL": "http://" + p.api,
 		"JWT_SECRET": strings.Repeat("j", 32), "ENCRYPTION_KEY": strings.Repeat("e", 32), "ADMIN_PASSWORD": "correct horse",
@@ -175,15 +158,21 @@ func (p *process) ask(t *testing.T, method, url, body string) (int, string) {
 // until polls readiness until the response has the status.
 func (p *process) until(t *testing.T, status int, says string) {
 	t.Helper()
-	last := ""
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	testkit.Eventually(t, fmt.Sprintf("readiness is %d %q", status, says), func() bool {
 		code, text := p.ask(t, "GET", "http://"+p.ops+"/readyz", "")
-		if code == status && strings.Contains(text, says) {
-			return
-		}
-		last = text
+		return code == status && strings.Contains(text, says)
+	})
+}
+
+// signIn signs in, and uses the session from now on.
+func (p *process) signIn(t *testing.T, email, password string) {
+	t.Helper()
+	code, text := p.ask(t, "POST", "http://"+p.api+"/api/auth/login", fmt.Sprintf(`{"email":%q,"password":%q}`, email, password))
+	var login struct{ AccessToken string }
+	if err := json.Unmarshal([]byte(text), &login); err != nil || code != 200 || login.AccessToken == "" {
+		t.Fatalf("login: %d %s", code, text)
 	}
-	t.Fatalf("not %d %q in a minute, last %s\n%s", status, says, last, p.output)
+	p.token = login.AccessToken
 }
 
 func TestRoles_are_split_over_processes(t *testing.T) {
@@ -200,11 +189,7 @@ func TestRoles_are_split_over_processes(t *testing.T) {
 	if code, _ := publish.ask(t, "POST", "http://"+publish.api+"/api/auth/login", `{}`); code != 404 {
 		t.Errorf("a process without the role api answers a login with %d", code)
 	}
-	code, text := api.ask(t, "POST", "http://"+api.api+"/api/auth/login", `{"email":"admin@example.com","password":"correct horse"}`)
-	var login struct{ AccessToken string }
-	if err := json.Unmarshal([]byte(text), &login); err != nil || code != 200 || login.AccessToken == "" {
-		t.Fatalf("login: %d %s", code, text)
-	}
+	api.signIn(t, "admin@example.com", "correct horse")
 	if code, doc := publish.ask(t, "GET", "http://"+publish.api+"/edge/v1/snapshot", ""); code != 200 || len(doc) == 0 {
 		t.Errorf("a snapshot: %d, %d bytes", code, len(doc))
 	}
@@ -224,12 +209,7 @@ func TestStart_without_ClickHouse(t *testing.T) {
 	server.Kill()
 	p := start(t, map[string]string{"DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URL": url})
 	p.until(t, 200, "")
-	_, text := p.ask(t, "POST", "http://"+p.api+"/api/auth/login", `{"email":"admin@example.com","password":"correct horse"}`)
-	var login struct{ AccessToken string }
-	if err := json.Unmarshal([]byte(text), &login); err != nil || login.AccessToken == "" {
-		t.Fatalf("login: %s", text)
-	}
-	p.token = login.AccessToken
+	p.signIn(t, "admin@example.com", "correct horse")
 	if code, text := p.ask(t, "POST", "http://"+p.api+"/api/urls", `{"originalUrl":"https://example.com/"}`); code != 201 {
 		t.Errorf("a link: %d %s", code, text)
 	}
@@ -241,13 +221,7 @@ func TestStart_without_ClickHouse(t *testing.T) {
 		t.Errorf("a report: %d %s", code, text)
 	}
 	server.Restart(t)
-	code := 0
-	for end := time.Now().Add(time.Minute); code != 200 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		code, text = p.ask(t, "GET", report, "")
-	}
-	if code != 200 {
-		t.Errorf("a report a minute after: %d %s", code, text)
-	}
+	testkit.Eventually(t, "a report", func() bool { code, _ := p.ask(t, "GET", report, ""); return code == 200 })
 }
 
 func TestStart_ends_while_it_waits(t *testing.T) {

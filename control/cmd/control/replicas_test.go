@@ -16,19 +16,17 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// says repeats a command until it ends with the exit code want and a text in its output, at most for three minutes.
+// says repeats a command until it ends with the exit code want and a text in its output. Backups and restores are not repeated.
 func says(t *testing.T, want int, text string, args ...string) {
 	t.Helper()
-	code, out := 0, ""
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-		if code, out = call(t, args...); code == want && strings.Contains(out, text) {
-			return
+	testkit.Eventually(t, fmt.Sprintf("%s: %d %q", strings.Join(args, " "), want, text), func() bool {
+		code, out := call(t, args...)
+		ok := code == want && strings.Contains(out, text)
+		if !ok && (args[0] == "backup" || args[0] == "restore") {
+			t.Fatalf("%s: %d\n%s", strings.Join(args, " "), code, out)
 		}
-		if args[0] == "backup" || args[0] == "restore" {
-			break // not to be repeated
-		}
-	}
-	t.Fatalf("%s: %d\n%s", strings.Join(args, " "), code, out)
+		return ok
+	})
 }
 
 // noon returns the middle of the UTC day that is some days after today. Clicks of six days from there have dates of seven days, at
@@ -164,7 +162,7 @@ func TestStart_with_an_older_schema(t *testing.T) {
 	p = start(t, env)
 	p.until(t, 200, "")
 	for _, want := range []string{`store="ClickHouse server ` + address(far) + `"`, "0009_rollup_sample.sql"} {
-		testkit.Within(t, time.Minute, "the log says "+want, func() bool { return strings.Contains(p.output.String(), want) })
+		testkit.Eventually(t, "the log says "+want, func() bool { return strings.Contains(p.output.String(), want) })
 	}
 	says(t, 1, "0009_rollup_sample.sql", "verify-replicas")
 	if n := stored(t, near); n != 500 {
@@ -172,7 +170,7 @@ func TestStart_with_an_older_schema(t *testing.T) {
 	}
 	used := func(want int) {
 		t.Helper()
-		testkit.Within(t, time.Minute, fmt.Sprintf("the metric of the server is %d", want), func() bool {
+		testkit.Eventually(t, fmt.Sprintf("the metric of the server is %d", want), func() bool {
 			_, text := p.ask(t, "GET", "http://"+p.ops+"/metrics", "")
 			return strings.Contains(text, fmt.Sprintf(`shortline_click_replica_in_sync{server="%s",shard="main"} %d`, address(far), want))
 		})

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
@@ -29,24 +28,11 @@ func TestBackup_of_shards(t *testing.T) {
 		t.Setenv("ENCRYPTION_KEY", key)
 		t.Setenv("DATA_DIR", t.TempDir())
 	}
-	says := func(want int, text string, args ...string) {
-		t.Helper()
-		code, out := 0, ""
-		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-			if code, out = call(t, args...); code == want && strings.Contains(out, text) {
-				return
-			}
-			if args[0] == "backup" || args[0] == "restore" {
-				break
-			}
-		}
-		t.Fatalf("%s: %d\n%s", strings.Join(args, " "), code, out)
-	}
 	from := two()
 	p := start(t, from)
 	p.until(t, 200, "")
 	use(from)
-	says(0, "can be assigned to b", "open-shard", "b")
+	says(t, 0, "can be assigned to b", "open-shard", "b")
 
 	st, err := store.Open(t.Context(), store.Config{URL: from["DATABASE_URL"]})
 	if err != nil {
@@ -90,7 +76,9 @@ func TestBackup_of_shards(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2 * time.Second) // until the directory of this test knows
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if err := all.Insert(t.Context(), analytics.Batch{Rows: rows}); err != nil {
 		t.Fatal(err)
 	}
@@ -129,14 +117,14 @@ func TestBackup_of_shards(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "backup")
-	says(0, "and 2000 clicks", "backup", to)
+	says(t, 0, "and 2000 clicks", "backup", to)
 
 	target := two()
 	use(target)
 	t.Setenv("CLICKHOUSE_URLS", strings.Split(target["CLICKHOUSE_URLS"], ",b=")[0])
-	says(1, "missing: b", "restore", to)
+	says(t, 1, "missing: b", "restore", to)
 	t.Setenv("CLICKHOUSE_URLS", target["CLICKHOUSE_URLS"])
-	says(0, "2000 clicks", "restore", to)
+	says(t, 0, "2000 clicks", "restore", to)
 	after := counts(target["CLICKHOUSE_URLS"])
 	for owner := range before {
 		if !maps.Equal(after[owner], before[owner]) {
@@ -148,6 +136,6 @@ func TestBackup_of_shards(t *testing.T) {
 	}
 	restored := start(t, target) // it would refuse shards with other identities
 	restored.until(t, 200, "")
-	says(0, "interrupted; the same command continues it", "shards")
-	says(0, "the move is cancelled", "move-workspace", "-cancel", fmt.Sprintf("number:%d", rows[0].Owner))
+	says(t, 0, "interrupted; the same command continues it", "shards")
+	says(t, 0, "the move is cancelled", "move-workspace", "-cancel", fmt.Sprintf("number:%d", rows[0].Owner))
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/shared/mailtest"
 	"github.com/shortline/shortline/shared/testkit"
@@ -66,8 +65,7 @@ func TestAbuse_from_visitor_to_administrator(t *testing.T) {
 	if err := os.WriteFile(list, []byte("evil.example\nexample.com\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Within(t, 100*time.Second, "the link is suspended by the list", func() bool {
-		time.Sleep(500 * time.Millisecond)
+	testkit.Eventually(t, "the link is suspended by the list", func() bool {
 		status, _ := p.follow("reported", nil)
 		return status == http.StatusGone
 	})
@@ -80,7 +78,7 @@ func TestAbuse_from_visitor_to_administrator(t *testing.T) {
 			Count      int
 		}
 	}
-	testkit.Within(t, 30*time.Second, "the missing slug is listed", func() bool {
+	testkit.Eventually(t, "the missing slug is listed", func() bool {
 		admin.Do("GET", "/api/analytics/missing", nil, 200, &missing)
 		return len(missing.Data) == 1
 	})

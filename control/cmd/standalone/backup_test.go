@@ -15,43 +15,46 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
 // backUp runs the command and returns its output.
 func (p *program) backUp(to string) (string, error) {
-	cmd := exec.Command(binary, "backup", to)
-	cmd.Env = append(cleanEnv(), "DATA_DIR="+p.Dir)
-	out, err := cmd.CombinedOutput()
+	out, err := p.command("backup", to).CombinedOutput()
 	return string(out), err
 }
 
-// restored starts a standalone on a copy of a backup, as documented in docs/operators/operations.md.
-func restored(t *testing.T, p *program, backup string) *program {
-	t.Helper()
-	r := prepare(t)
-	if out, err := exec.Command("cp", "-a", backup+"/.", r.Dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+// backedUp writes a private backup and returns its folder.
+func (p *program) backedUp() string {
+	p.t.Helper()
+	to := filepath.Join(p.t.TempDir(), "backup")
+	if out, err := p.backUp(to); err != nil {
+		p.t.Fatalf("backup: %v\n%s", err, out)
 	}
-	r.password = p.Password()
-	r.Start()
-	return r
-}
-
-// wantPrivate fails the test if other users can read a file in a folder.
-func wantPrivate(t *testing.T, dir string) {
-	t.Helper()
-	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+	err := filepath.Walk(to, func(path string, info os.FileInfo, err error) error {
 		if err == nil && info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s has the mode %s", path, info.Mode())
+			p.t.Errorf("%s has the mode %s", path, info.Mode())
 		}
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
+	return to
+}
+
+// restored starts a standalone on a copy of a backup, as documented in docs/operators/operations.md.
+func restored(p *program, backup string, settings ...string) *program {
+	p.t.Helper()
+	r := prepare(p.t, settings...)
+	if out, err := exec.Command("cp", "-a", backup+"/.", r.Dir).CombinedOutput(); err != nil {
+		p.t.Fatalf("%v: %s", err, out)
+	}
+	r.password = p.Password()
+	r.Start()
+	return r
 }
 
 // picture uploads a preview image and returns its address.
@@ -88,139 +91,148 @@ func picture(t *testing.T, c *client, id string) string {
 // A backup is written while visitors follow links and the API creates more links. A program that starts with the backup
 // has all links. It has each click that was answered before the backup began exactly once.
 func TestOps1_StandaloneBackup_under_load(t *testing.T) {
-	p := start(t, "RATE_LIMIT_DEFAULT=0")
+	t.Parallel()
+	p := start(t)
 	c := p.Login()
 	u := c.CreateURL("https://example.com/landing", nil)
-	p.published(u.Slug)
 	image := picture(t, c, u.ID)
 
-	const conns = 8
-	var stop atomic.Bool
-	var sent [conns]int64
+	v := startVisits(p.Addr, 8, u.Slug, "")
 	var mu sync.Mutex
-	acked := map[string]bool{}
 	var links []created
-	var load sync.WaitGroup
-	load.Go(func() {
-		answered(p.Addr, conns, func(w int) (string, bool) {
-			sent[w]++
-			return fmt.Sprintf("/%s?utm_content=%d-%d", u.Slug, w, sent[w]), !stop.Load()
-		}, func(_ int, path string) {
-			_, id, _ := strings.Cut(path, "=")
-			mu.Lock()
-			acked[id] = true
-			mu.Unlock()
-		})
-	})
-	load.Go(func() {
-		for i := 0; !stop.Load(); i++ {
-			made := c.CreateURL(fmt.Sprintf("https://example.com/%d", i), nil)
+	var ended atomic.Bool
+	var creating sync.WaitGroup
+	creating.Go(func() {
+		for i := 0; !ended.Load(); i++ {
+			var made created
+			if err := c.try("POST", "/api/urls", map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i)}, 201, &made); err != nil {
+				t.Error(err)
+				return
+			}
 			mu.Lock()
 			links = append(links, made)
 			mu.Unlock()
 		}
 	})
-	enough := func(n int) {
-		testkit.Within(t, time.Minute, fmt.Sprintf("%d clicks and some links", n), func() bool {
+	t.Cleanup(func() { ended.Store(true); creating.Wait() })
+	rounds := testkit.Size([]int{1000}, []int{2000, 6000})
+	for round, n := range rounds {
+		testkit.Eventually(t, fmt.Sprintf("%d clicks and some links", n), func() bool {
 			mu.Lock()
 			defer mu.Unlock()
-			return len(acked) >= n && len(links) >= n/200
+			return v.count() >= n && len(links) >= n/200
 		})
-	}
-	for round, n := range []int{2000, 6000} {
-		enough(n)
+		before := v.answered()
 		mu.Lock()
-		before := make(map[string]bool, len(acked))
-		for id := range acked {
-			before[id] = true
-		}
 		known := append([]created(nil), links...)
 		mu.Unlock()
-
-		to := filepath.Join(t.TempDir(), "backup")
-		out, err := p.backUp(to)
-		if err != nil {
-			t.Fatalf("backup: %v\n%s", err, out)
-		}
-		wantPrivate(t, to)
+		to := p.backedUp()
 		if out, err := p.backUp(to); err == nil || !strings.Contains(out, "already exists") {
 			t.Errorf("a backup into a used folder: %v\n%s", err, out)
 		}
-		if round == 1 {
-			stop.Store(true)
-			load.Wait()
+		if round == len(rounds)-1 {
+			v.stop()
+			ended.Store(true)
+			creating.Wait()
 			p.Stop()
 		}
-		wholeDatabase(t, filepath.Join(to, "shortline.db"))
-		stored := storedIDs(t, filepath.Join(to, "clicks.duckdb"))
-		missing, twice := compare([]map[string]bool{before}, stored)
-		if missing != 0 || twice != 0 {
-			t.Errorf("round %d: of %d clicks answered before the backup, %d are missing and %d are stored twice", round, len(before), missing, twice)
-		}
-
-		r := restored(t, p, to)
-		rc := r.Login() // with the password and the secrets of the program that was backed up
-		for _, l := range known {
-			if status, location := r.follow(l.Slug, nil); status != 302 || !strings.HasPrefix(location, "https://example.com/") {
-				t.Fatalf("round %d: /%s, created before the backup, returns %d", round, l.Slug, status)
-			}
-		}
-		if res, err := http.Get(rc.base + image); err != nil || res.StatusCode != 200 {
-			t.Errorf("round %d: the preview image: %v, %v", round, res, err)
-		}
-		total := rc.reportTotal(u.ID)
-		if total < int64(len(before)) || total != int64(len(stored)) {
-			t.Errorf("round %d: the report has %d clicks; %d were answered before the backup, %d are stored", round, total, len(before), len(stored))
-		}
-		// The restored program counts new clicks.
-		status, _ := r.follow(u.Slug, map[string]string{"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Chrome/141.0.0.0 Safari/537.36"})
-		if status != 302 {
-			t.Errorf("round %d: a visit after the restore: %d", round, status)
-		}
-		testkit.Within(t, 30*time.Second, "a click after the restore is counted", func() bool { return rc.reportTotal(u.ID) == total+1 })
-		r.Stop()
-		t.Logf("round %d: %d clicks answered and %d links created before the backup, which has %d clicks", round, len(before), len(known), len(stored))
+		isBackup(p, to, image, u, known, before)
 	}
 }
 
-// Without a running program, the command copies the files itself, including pending clicks in the spool.
-func TestOps1_StandaloneBackup_of_a_killed_program(t *testing.T) {
-	p := start(t)
-	c := p.Login()
-	u := c.CreateURL("https://example.com/landing", nil)
-	p.published(u.Slug)
-	var stop atomic.Bool
-	var n atomic.Int64
-	acked := map[string]bool{}
-	var mu sync.Mutex
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		answered(p.Addr, 4, func(int) (string, bool) {
-			return fmt.Sprintf("/%s?utm_content=0-%d", u.Slug, n.Add(1)), !stop.Load()
-		}, func(_ int, path string) {
-			_, id, _ := strings.Cut(path, "=")
-			mu.Lock()
-			acked[id] = true
-			mu.Unlock()
-		})
-	}()
-	testkit.Within(t, time.Minute, "a thousand clicks", func() bool { mu.Lock(); defer mu.Unlock(); return len(acked) >= 1000 })
-	p.Kill() // in the middle of the load: some clicks are in the spool only
-	stop.Store(true)
-	<-done
-	to := filepath.Join(t.TempDir(), "backup")
-	if out, err := p.backUp(to); err != nil {
-		t.Fatalf("backup: %v\n%s", err, out)
+// isBackup checks that a program that starts with a backup has the links, the picture, and each of the clicks once, and that it
+// counts new clicks.
+func isBackup(p *program, backup, image string, u created, links []created, clicks map[string]bool) {
+	t := p.t
+	t.Helper()
+	wholeDatabase(t, filepath.Join(backup, "shortline.db"))
+	stored := storedIDs(t, filepath.Join(backup, "clicks.duckdb"))
+	if missing, twice := compare(clicks, stored); missing != 0 || twice != 0 {
+		t.Errorf("of %d clicks answered before the backup, %d are missing and %d are stored twice", len(clicks), missing, twice)
 	}
-	wantPrivate(t, to)
-	r := restored(t, p, to)
+	r := restored(p, backup)
+	c := r.Login() // with the password and the secrets of the program that was backed up
+	for _, l := range links {
+		if status, location := r.follow(l.Slug, nil); status != 302 || !strings.HasPrefix(location, "https://example.com/") {
+			t.Fatalf("/%s, created before the backup, returns %d", l.Slug, status)
+		}
+	}
+	if res, err := http.Get(c.base + image); err != nil || res.StatusCode != 200 {
+		t.Errorf("the preview image: %v, %v", res, err)
+	}
+	total := c.reportTotal(u.ID)
+	if total < int64(len(clicks)) || total != int64(len(stored)) {
+		t.Errorf("the report has %d clicks; %d were answered before the backup, %d are stored", total, len(clicks), len(stored))
+	}
+	if status, _ := r.follow(u.Slug, visitor); status != 302 {
+		t.Errorf("a visit after the restore: %d", status)
+	}
+	testkit.Eventually(t, "a click after the restore is counted", func() bool { return c.reportTotal(u.ID) == total+1 })
+	r.Stop()
+	t.Logf("%d clicks answered and %d links created before the backup, which has %d clicks", len(clicks), len(links), len(stored))
+}
+
+// Without a running program, the command copies the files itself. Visits and conversions that were accepted just before a kill
+// are in their spools only.
+func TestOps1_StandaloneBackup_of_a_killed_program(t *testing.T) {
+	t.Parallel()
+	settings := []string{"ENCRYPTION_KEY=" + attackKey}
+	p := start(t, settings...)
+	c := p.Login()
+	u, shop := c.CreateURL("https://example.com/landing", nil), c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true})
+	keys := theirKeys(t, attackKey)
+	one, verdict := keys.ParseID(p.clicked(shop.Slug))
+	if verdict != conversion.Accepted {
+		t.Fatal(verdict)
+	}
+	v := startVisits(p.Addr, 4, u.Slug, "")
+	var sold atomic.Int64
+	accepted := make(chan []string)
+	go func() {
+		var all []string
+		for tag := uint64(1); ; {
+			var items []map[string]any
+			var ids []string
+			for range 20 {
+				tag++
+				text, _ := conversion.ClickID{Link: one.Link, Time: one.Time, Tag: tag}.Append(nil, keys)
+				ids, items = append(ids, string(text)), append(items, map[string]any{"clickId": string(text), "name": "purchase"})
+			}
+			if c.try("POST", "/api/conversions", items, http.StatusAccepted, nil) != nil {
+				accepted <- all
+				return
+			}
+			all = append(all, ids...)
+			sold.Store(int64(len(all)))
+		}
+	}()
+	testkit.Eventually(t, "a thousand clicks and conversions", func() bool { return v.count() >= 1000 && sold.Load() >= 1000 })
+	p.Kill()
+	v.stop()
+	clicks, conversions := v.answered(), <-accepted
+
+	r := restored(p, p.backedUp(), settings...)
 	rc := r.Login()
-	testkit.Within(t, 30*time.Second, "every click that was answered is counted", func() bool { return rc.reportTotal(u.ID) >= int64(len(acked)) })
+	testkit.Eventually(t, "every click that was answered is counted", func() bool { return rc.reportTotal(u.ID) >= int64(len(clicks)) })
+	testkit.Eventually(t, "all accepted conversions are stored", func() bool {
+		var goals struct{ Data []struct{ Conversions int } }
+		rc.Do("GET", "/api/urls/"+shop.ID+"/goals", nil, 200, &goals)
+		return len(goals.Data) == 1 && goals.Data[0].Conversions >= len(conversions)
+	})
 	r.Stop()
 	stored := storedIDs(t, filepath.Join(r.Dir, "clicks.duckdb"))
-	if missing, twice := compare([]map[string]bool{acked}, stored); missing != 0 || twice != 0 {
-		t.Errorf("of %d clicks, %d are missing and %d are stored twice", len(acked), missing, twice)
+	delete(stored, "") // the visit of the shop
+	if missing, twice := compare(clicks, stored); missing != 0 || twice != 0 {
+		t.Errorf("of %d clicks, %d are missing and %d are stored twice", len(clicks), missing, twice)
+	}
+	have := map[string]int{}
+	for _, s := range storedConversions(t, r.Dir, keys) {
+		have[s.Click]++
+	}
+	for _, id := range conversions {
+		if have[id] != 1 {
+			t.Fatalf("an accepted conversion is stored %d times", have[id])
+		}
 	}
 	// A folder without data cannot be backed up.
 	empty := &program{t: t, Dir: t.TempDir()}

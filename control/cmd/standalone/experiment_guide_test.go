@@ -4,22 +4,29 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/shared/shoptest"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
+// experimentReport has the fields of an experiment's report that tests use.
+type experimentReport struct {
+	Arms []struct {
+		VariantID             string
+		Visitors, Conversions int
+	}
+	Decision struct{ Status, VariantID, Reason string }
+}
+
 // The steps of the guide for marketers lead from two variants to a decision.
 func TestGuide_run_an_experiment(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile("../../../docs/users/run-an-experiment.md")
+	b, err := os.ReadFile(testkit.Source(t, "docs/users/run-an-experiment.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	guide := string(b)
-	p := start(t, "TRUSTED_PROXIES=127.0.0.0/8", "RATE_LIMIT_DEFAULT=0", "EXPERIMENT_EVERY=1s")
-	c := p.Login()
+	p, c := shared(t)
 	dir, env := t.TempDir(), []string{"SHORTLINE_URL=http://" + p.Addr, "TOKEN=" + c.token}
 	script := "set -eu\n" + marked(t, guide, "link") + "\n" + marked(t, guide, "sticky") + " >&2\n" + marked(t, guide, "start") + " >&2\necho \"$LINK_ID $PHOTOS $VIDEO\"\n"
 	ids := strings.Fields(shell(t, dir, env, "bash", "-c", script))
@@ -27,7 +34,6 @@ func TestGuide_run_an_experiment(t *testing.T) {
 		t.Fatalf("the commands print %q", ids)
 	}
 	env = append(env, "LINK_ID="+ids[0], "PHOTOS="+ids[1], "VIDEO="+ids[2])
-	p.published("shoes")
 
 	var key struct{ Key string }
 	c.Do("POST", "/api/api-keys", map[string]any{"name": "shop", "scopes": []string{"conversions:write"}}, 201, &key)
@@ -37,7 +43,7 @@ func TestGuide_run_an_experiment(t *testing.T) {
 	}).Wait()
 	t.Logf("%+v", sales)
 	var report experimentReport
-	testkit.Within(t, time.Minute, "the report names a winner", func() bool {
+	testkit.Eventually(t, "the report names a winner", func() bool {
 		parse(t, shell(t, dir, env, "bash", "-c", marked(t, guide, "report")), &report)
 		return report.Decision.Status == "WINNER"
 	})
@@ -46,7 +52,7 @@ func TestGuide_run_an_experiment(t *testing.T) {
 	}
 	api, _, _ := strings.Cut(marked(t, guide, "link"), "\n")
 	shell(t, dir, env, "bash", "-c", api+"\n"+marked(t, guide, "promote"))
-	testkit.Within(t, 10*time.Second, "all visitors get the winner", func() bool {
+	testkit.Eventually(t, "all visitors get the winner", func() bool {
 		for range 20 {
 			if _, location := p.follow("shoes", nil); !strings.Contains(location, "/video?") {
 				return false

@@ -3,17 +3,17 @@ package main_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The explanation of a visit by the API agrees with the response of the edge, for random links and random visitors.
 func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
-	p := start(t, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0")
-	c := p.Login()
+	t.Parallel()
+	p, c := shared(t)
 	const seed = 20260312
 	r := rand.New(rand.NewPCG(seed, 0))
 	agents := []string{iPhone, laptop, "facebookexternalhit/1.1", "curl/8.9", "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36"}
@@ -67,11 +67,6 @@ func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 		}
 		links = append(links, u)
 	}
-	last := c.CreateURL("https://example.com/", nil) // when the edge has this link, it has all earlier links
-	testkit.Eventually(t, "the edge has the links", func() bool {
-		status, _ := p.follow(last.Slug, nil)
-		return status == http.StatusFound
-	})
 
 	seen := map[string]int{}
 	for _, u := range links {
@@ -117,15 +112,13 @@ func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 // parameter to which the edge adds the id of the click.
 func TestE2E_explain_of_a_sticky_link_agrees_with_the_edge(t *testing.T) {
 	t.Parallel()
-	p := start(t, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ROUTING=0", "ENCRYPTION_KEY="+attackKey)
-	c := p.Login()
+	p, c := shared(t)
 	c.Do("PUT", "/api/conversions/settings", map[string]any{"clickParameter": "shop_click"}, 200, nil)
 	for _, stickiness := range []string{"cookie", "hash"} {
 		u := c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true, "stickiness": stickiness, "utmSource": "preset"})
 		for _, page := range []string{"a", "b", "c"} {
 			c.Do("POST", "/api/urls/"+u.ID+"/variants", map[string]any{"name": page, "weight": 10, "targetUrl": "https://shop.example.com/" + page}, 201, nil)
 		}
-		p.published(u.Slug)
 		variants := map[string]bool{}
 		for n := range 30 {
 			visit := map[string]any{"userAgent": fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%[1]d.0", 100+n), "ip": "127.0.0.1", "query": "a=1&shop_click=own"}
@@ -154,5 +147,72 @@ func TestE2E_explain_of_a_sticky_link_agrees_with_the_edge(t *testing.T) {
 	c.Do("POST", "/api/urls/"+u.ID+"/explain", map[string]any{}, 200, &e)
 	if name, ok := e.Destination["clickParameter"]; !ok || name != nil || e.Destination["location"] != "https://own.example/" {
 		t.Errorf("a link without conversions: %v", e.Destination)
+	}
+}
+
+// Explanations know when links begin and end, and the edge still does after a kill.
+func TestE2E_explain_agrees_about_the_life_of_links(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	c := p.Login()
+	const over = "https://example.com/over"
+	now := time.Now()
+	instant := func(d time.Duration) string { return now.Add(d).UTC().Format(time.RFC3339) }
+	past := map[string]any{"expiresAt": instant(-time.Hour)}
+	type explained struct {
+		Outcome string
+		Status  int
+	}
+	explain := func(u created, at string) (e explained) {
+		t.Helper()
+		body := map[string]any{"userAgent": laptop}
+		if at != "" {
+			body["time"] = at
+		}
+		c.Do("POST", "/api/urls/"+u.ID+"/explain", body, 200, &e)
+		return e
+	}
+	links := map[string]created{}
+	for name, q := range map[string]struct {
+		fields, change map[string]any
+		want           explained
+		location       string
+	}{
+		"scheduled":               {map[string]any{"startsAt": instant(time.Hour)}, nil, explained{"ABSENT", 404}, ""},
+		"expired":                 {nil, past, explained{"GONE", 410}, ""},
+		"expired with an address": {map[string]any{"expiredUrl": over, "redirectCode": 301}, past, explained{"ENDED", 302}, over},
+		"permanent":               {map[string]any{"redirectCode": 308}, nil, explained{"REDIRECT", 308}, destination},
+		"limited":                 {map[string]any{"maxClicks": 1, "expiredUrl": over}, nil, explained{"REDIRECT", 302}, destination},
+	} {
+		u := c.CreateURL(destination, q.fields)
+		if q.change != nil {
+			c.Do("PUT", "/api/urls/"+u.ID, q.change, 200, nil)
+		}
+		links[name] = u
+		if e := explain(u, ""); e != q.want {
+			t.Errorf("%s: explained as %v, want %v", name, e, q.want)
+		}
+		if status, location := p.follow(u.Slug, visitor); status != q.want.Status || location != q.location {
+			t.Errorf("%s: the edge answers %d %s, want %v %s", name, status, location, q.want, q.location)
+		}
+	}
+	if e := explain(links["scheduled"], instant(2*time.Hour)); e != (explained{"REDIRECT", 302}) {
+		t.Errorf("after the start: %v", e)
+	}
+	testkit.Eventually(t, "the limit is explained", func() bool { return explain(links["limited"], "") == explained{"ENDED", 302} })
+	if status, location := p.follow(links["limited"].Slug, visitor); status != 302 || location != over {
+		t.Errorf("after the limit the edge answers %d %s", status, location)
+	}
+	p.Kill() // everything above must come back from the disk
+	p.Start()
+	for name, want := range map[string]int{"scheduled": 404, "expired": 410, "permanent": 308} {
+		if status, _ := p.follow(links[name].Slug, visitor); status != want {
+			t.Errorf("%s after a restart: %d, want %d", name, status, want)
+		}
+	}
+	for _, name := range []string{"limited", "expired with an address"} {
+		if _, location := p.follow(links[name].Slug, visitor); location != over {
+			t.Errorf("%s after a restart leads to %q", name, location)
+		}
 	}
 }

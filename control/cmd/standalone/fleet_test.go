@@ -169,7 +169,7 @@ func (f *fleet) visit(e *edge.Edge, slug string) int {
 		f.Error(err)
 		return 0
 	}
-	req.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36")
+	req.Header.Set("User-Agent", laptop)
 	res, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
 		return 0
@@ -211,7 +211,7 @@ func TestFleet(t *testing.T) {
 	var edges atomic.Pointer[[]*edge.Edge]
 	edges.Store(&[]*edge.Edge{one, two})
 	for _, e := range *edges.Load() {
-		testkit.Within(t, 30*time.Second, "an edge has links", e.Ready)
+		testkit.Eventually(t, "an edge has links", e.Ready)
 	}
 
 	var visitors sync.WaitGroup
@@ -219,11 +219,13 @@ func TestFleet(t *testing.T) {
 	for w := range 4 {
 		visitors.Go(func() {
 			rng := rand.New(rand.NewPCG(1, uint64(w)))
+			pace := time.NewTicker(time.Millisecond)
+			defer pace.Stop()
 			for {
 				select {
 				case <-over:
 					return
-				case <-time.After(time.Millisecond):
+				case <-pace.C:
 				}
 				list := *edges.Load()
 				f.visit(list[rng.IntN(len(list))], urls[rng.IntN(len(urls))].Slug)
@@ -232,13 +234,13 @@ func TestFleet(t *testing.T) {
 	}
 	visits := func(n int64) {
 		from := f.total()
-		testkit.Within(t, 60*time.Second, "visits are answered", func() bool { return f.total() >= from+n })
+		testkit.Eventually(t, "visits are answered", func() bool { return f.total() >= from+n })
 	}
 
 	// Brokers fail before and after they have stored messages; leaders move.
 	for i, err := range []*kerr.Error{kerr.RequestTimedOut, kerr.NotLeaderForPartition, kerr.NotEnoughReplicasAfterAppend, kerr.RequestTimedOut} {
 		h := f.kafka.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: err, Count: 4})
-		testkit.Within(t, 30*time.Second, "the fault takes effect", func() bool { return h.Hits() >= 4 })
+		testkit.Eventually(t, "the fault takes effect", func() bool { return h.Hits() >= 4 })
 		if i%2 == 1 {
 			f.kafka.ShufflePartitionLeaders()
 		}
@@ -249,7 +251,7 @@ func TestFleet(t *testing.T) {
 	f.control.CloseClientConnections()
 	added := f.create("news")
 	for _, e := range *edges.Load() {
-		testkit.Within(t, 30*time.Second, "the new link is on every edge", func() bool { return f.visit(e, "news") == http.StatusFound })
+		testkit.Eventually(t, "the new link is on every edge", func() bool { return f.visit(e, "news") == http.StatusFound })
 	}
 	began := time.Now()
 	f.ok(f.store.Tx(t.Context(), func(tx *store.Tx) error {
@@ -259,7 +261,7 @@ func TestFleet(t *testing.T) {
 		return tx.Touch(t.Context(), added.Num, added.Slug)
 	}))
 	for _, e := range *edges.Load() {
-		testkit.Within(t, 30*time.Second, "the deleted link is on no edge", func() bool { return f.visit(e, "news") == http.StatusNotFound })
+		testkit.Eventually(t, "the deleted link is on no edge", func() bool { return f.visit(e, "news") == http.StatusNotFound })
 	}
 	t.Logf("every edge had the deletion after %v", time.Since(began).Round(time.Millisecond))
 
@@ -267,7 +269,7 @@ func TestFleet(t *testing.T) {
 	stopFirst()
 	third, _ := f.member()
 	visits(200)
-	testkit.Within(t, 30*time.Second, "the new reader has partitions", func() bool { return third.Stats().Partitions > 0 })
+	testkit.Eventually(t, "the new reader has partitions", func() bool { return third.Stats().Partitions > 0 })
 
 	// While Kafka and the control plane are down, an edge restarts and serves its local state.
 	f.down.Store(true)
@@ -289,7 +291,7 @@ func TestFleet(t *testing.T) {
 	visitors.Wait()
 
 	want := f.total()
-	testkit.Within(t, 60*time.Second, "all clicks are stored", func() bool { return int64(f.intake.Stats().Stored) >= want })
+	testkit.Eventually(t, "all clicks are stored", func() bool { return int64(f.intake.Stats().Stored) >= want })
 	stopOne()
 	stopTwo()
 	lines, err := f.clicks.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}, ByLink: true})

@@ -11,36 +11,73 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// binary is the path of the program under test, built once for all tests of the package.
-var binary string
+const (
+	destination = "https://example.com/destination"
+	iPhone      = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"
+	laptop      = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
+	// attackKey is the ENCRYPTION_KEY of programs whose click ids a test makes or reads.
+	attackKey = "a key that only the program and the test know"
+)
+
+// visitor has the headers of a browser, whose visits are counted.
+var visitor = map[string]string{"User-Agent": laptop}
+
+// binary returns the path of the program under test.
+func binary(t testing.TB) string {
+	t.Helper()
+	path, err := testkit.Release("standalone")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// common is the installation that tests share.
+var common struct {
+	sync.Mutex
+	program *program
+	users   int
+}
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "shortline-e2e")
+	code := m.Run()
+	if p := common.program; p != nil {
+		p.Kill()
+		os.RemoveAll(p.Dir)
+	}
+	os.Exit(code)
+}
+
+// shared returns the installation that all tests share which neither need their own settings nor stop the program. The
+// client is that of a new user, whose workspace is empty.
+func shared(t testing.TB) (*program, *client) {
+	t.Helper()
+	common.Lock()
+	defer common.Unlock()
+	if common.program == nil {
+		dir, err := os.MkdirTemp("", "shortline-standalone-")
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
+			t.Fatal(err)
 		}
-		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "standalone")
-		build := exec.Command("go", "build", "-o", binary, ".")
-		build.Stdout, build.Stderr = os.Stderr, os.Stderr
-		if err := build.Run(); err != nil {
-			fmt.Fprintln(os.Stderr, "build standalone:", err)
-			return 1
-		}
-		return m.Run()
-	}())
+		p := newProgram(t, dir, "TRUSTED_PROXIES=127.0.0.0/8", "WEBHOOK_ALLOW_PRIVATE=true", "EXPERIMENT_EVERY=1s", "ENCRYPTION_KEY="+attackKey)
+		common.program = p // TestMain removes it, even if it doesn't start
+		p.Start()
+		p.Password()
+	}
+	p := *common.program
+	p.t = t
+	t.Cleanup(p.logOutput)
+	common.users++
+	return &p, p.Login().user(fmt.Sprintf("user%d@example.com", common.users))
 }
 
 // program is a running standalone.
@@ -56,8 +93,8 @@ type program struct {
 	password string
 }
 
-// start runs a new standalone and waits until it is ready. extra are additional NAME=value settings. Reports have no
-// rate limit, because tests poll them.
+// start runs a new standalone and waits until it is ready. extra are additional NAME=value settings. The API has no rate
+// limits, because tests poll it.
 func start(t testing.TB, extra ...string) *program {
 	t.Helper()
 	p := prepare(t, extra...)
@@ -68,16 +105,30 @@ func start(t testing.TB, extra ...string) *program {
 // prepare returns a program that is not started yet.
 func prepare(t testing.TB, extra ...string) *program {
 	t.Helper()
-	p := &program{t: t, Dir: t.TempDir(), Addr: testkit.FreeAddr(t), Ops: testkit.FreeAddr(t)}
-	p.env = append(cleanEnv(), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+p.Dir, "RATE_LIMIT_ANALYTICS=0")
-	p.env = append(p.env, extra...)
+	p := newProgram(t, t.TempDir(), extra...)
 	t.Cleanup(func() {
 		p.Kill()
-		if t.Failed() && p.output != nil {
-			t.Logf("output of standalone:\n%s", tail(p.output.String(), 60))
-		}
+		p.logOutput()
 	})
 	return p
+}
+
+func newProgram(t testing.TB, dir string, extra ...string) *program {
+	t.Helper()
+	p := &program{t: t, Dir: dir, Addr: testkit.FreeAddr(t), Ops: testkit.FreeAddr(t)}
+	p.env = append(cleanEnv(), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+p.Dir)
+	for _, of := range []string{"DEFAULT", "ANALYTICS", "API_KEYS", "CONVERSIONS", "EXPORT", "ROUTING", "VARIANTS", "WEBHOOKS", "WEBHOOK_RETRY"} {
+		p.env = append(p.env, "RATE_LIMIT_"+of+"=0")
+	}
+	p.env = append(p.env, extra...)
+	return p
+}
+
+// logOutput logs the end of the program's output if the test has failed.
+func (p *program) logOutput() {
+	if p.t.Failed() && p.output != nil {
+		p.t.Logf("output of standalone:\n%s", tail(p.output.String(), 60))
+	}
 }
 
 // cleanEnv returns this process's environment without settings of the program.
@@ -93,11 +144,19 @@ func cleanEnv() []string {
 	return out
 }
 
+// command returns a command of the program that works on the same data.
+func (p *program) command(args ...string) *exec.Cmd {
+	p.t.Helper()
+	cmd := exec.Command(binary(p.t), args...)
+	cmd.Env = append(cleanEnv(), "DATA_DIR="+p.Dir)
+	return cmd
+}
+
 // Start starts the program again on the same data and waits until it is ready.
 func (p *program) Start() {
 	p.t.Helper()
 	p.output = &testkit.Buffer{}
-	p.cmd = exec.Command(binary)
+	p.cmd = p.command()
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = p.env, p.output, p.output
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {
@@ -105,28 +164,20 @@ func (p *program) Start() {
 	}
 	p.exited = make(chan error, 1)
 	go func() { p.exited <- p.cmd.Wait() }()
-	const most = 2 * time.Minute // generous for a busy machine; benchmarks measure the start time
-	deadline := time.Now().Add(most)
-	for {
-		res, err := http.Get("http://" + p.Ops + "/readyz")
-		if err == nil {
-			res.Body.Close()
-			if res.StatusCode == http.StatusOK {
-				break
-			}
-		}
+	testkit.Eventually(p.t, "standalone is ready", func() bool {
 		select {
 		case err := <-p.exited:
-			p.t.Fatalf("standalone exited during startup: %v\n%s", err, p.output.String())
-		case <-time.After(10 * time.Millisecond):
-		}
-		if time.Now().After(deadline) {
-			_ = p.cmd.Process.Signal(syscall.SIGQUIT) // prints the stacks of all goroutines
-			<-p.exited
 			p.exited <- nil
-			p.t.Fatalf("standalone is not ready after %s\n%s", most, tail(p.output.String(), 2000))
+			p.t.Fatalf("standalone exited during startup: %v\n%s", err, p.output.String())
+		default:
 		}
-	}
+		res, err := http.Get("http://" + p.Ops + "/readyz")
+		if err != nil {
+			return false
+		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
 }
 
 var printedPassword = regexp.MustCompile(`(?m)password[: ]+(\S+)\s*$`)
@@ -140,24 +191,27 @@ func (p *program) Kill() {
 	}
 }
 
-// Stop stops the program. It fails the test unless the program exits without an error within 10 s.
+// Stop stops the program. It fails the test unless the program exits without an error.
 func (p *program) Stop() {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		p.t.Fatal(err)
 	}
-	select {
-	case err := <-p.exited:
-		p.exited <- nil
-		if err != nil {
-			p.t.Fatalf("after SIGTERM: %v\n%s", err, tail(p.output.String(), 40))
+	testkit.Eventually(p.t, "standalone ends after SIGTERM", func() bool {
+		select {
+		case err := <-p.exited:
+			p.exited <- nil
+			if err != nil {
+				p.t.Fatalf("after SIGTERM: %v\n%s", err, tail(p.output.String(), 40))
+			}
+			return true
+		default:
+			return false
 		}
-	case <-time.After(10 * time.Second):
-		p.t.Fatalf("still running 10 s after SIGTERM\n%s", tail(p.output.String(), 40))
-	}
+	})
 }
 
-// client calls the API as the first admin.
+// client calls the API as a user.
 type client struct {
 	t     testing.TB
 	base  string
@@ -169,7 +223,7 @@ type client struct {
 // ready.
 func (p *program) Password() string {
 	p.t.Helper()
-	testkit.Within(p.t, 10*time.Second, "the first admin's password is printed", func() bool {
+	testkit.Eventually(p.t, "the first admin's password is printed", func() bool {
 		if m := printedPassword.FindStringSubmatch(p.output.String()); p.password == "" && m != nil {
 			p.password = m[1]
 		}
@@ -188,26 +242,48 @@ func (p *program) Login() *client {
 func (p *program) LoginAt(base string, with *http.Client) *client {
 	p.t.Helper()
 	c := &client{t: p.t, base: base, http: with}
-	var out struct{ AccessToken string }
-	c.Do("POST", "/api/auth/login", map[string]any{"email": "admin@example.com", "password": p.Password()}, 200, &out)
-	c.token = out.AccessToken
+	c.signIn("admin@example.com", p.Password())
 	return c
+}
+
+func (c *client) signIn(email, password string) {
+	c.t.Helper()
+	var out struct{ AccessToken string }
+	c.Do("POST", "/api/auth/login", map[string]any{"email": email, "password": password}, 200, &out)
+	c.token = out.AccessToken
+}
+
+// user creates a user and signs in.
+func (c *client) user(email string) *client {
+	c.t.Helper()
+	const password = "correct horse battery staple"
+	c.Do("POST", "/api/users", map[string]any{"email": email, "password": password}, 201, nil)
+	u := &client{t: c.t, base: c.base}
+	u.signIn(email, password)
+	return u
 }
 
 // Do sends one request and decodes the response into out, unless out is nil.
 func (c *client) Do(method, path string, body any, wantStatus int, out any) {
 	c.t.Helper()
+	if err := c.try(method, path, body, wantStatus, out); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// try is like Do, for goroutines.
+func (c *client) try(method, path string, body any, wantStatus int, out any) error {
 	var in io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)
 		if err != nil {
-			c.t.Fatal(err)
+			return err
 		}
 		in = bytes.NewReader(b)
 	}
 	req, err := http.NewRequestWithContext(context.Background(), method, c.base+path, in)
 	if err != nil {
-		c.t.Fatal(err)
+		return err
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -217,21 +293,22 @@ func (c *client) Do(method, path string, body any, wantStatus int, out any) {
 	}
 	res, err := cmp.Or(c.http, http.DefaultClient).Do(req)
 	if err != nil {
-		c.t.Fatal(err)
+		return err
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
-		c.t.Fatal(err)
+		return err
 	}
 	if res.StatusCode != wantStatus {
-		c.t.Fatalf("%s %s: got %d, want %d: %s", method, path, res.StatusCode, wantStatus, b)
+		return fmt.Errorf("%s %s: got %d, want %d: %s", method, path, res.StatusCode, wantStatus, b)
 	}
 	if out != nil {
 		if err := json.Unmarshal(b, out); err != nil {
-			c.t.Fatalf("%s %s: %v in %s", method, path, err, b)
+			return fmt.Errorf("%s %s: %w in %s", method, path, err, b)
 		}
 	}
+	return nil
 }
 
 // created holds the fields of a new link that tests use.
@@ -263,15 +340,14 @@ func (p *program) follow(slug string, header map[string]string) (int, string) {
 		p.t.Fatal(err)
 	}
 	defer res.Body.Close()
-	io.Copy(io.Discard, res.Body)
+	_, _ = io.Copy(io.Discard, res.Body) // only the status and Location matter
 	return res.StatusCode, res.Header.Get("Location")
 }
 
-// published waits at most one second until the edge serves a new link. It sends HEAD requests, which do not count as
-// clicks.
+// published waits until the edge serves a new link. It sends HEAD requests, which do not count as clicks.
 func (p *program) published(slug string) {
 	p.t.Helper()
-	testkit.Within(p.t, time.Second, "the edge knows /"+slug, func() bool {
+	testkit.Eventually(p.t, "the edge knows /"+slug, func() bool {
 		req, err := http.NewRequest("HEAD", "http://"+p.Addr+"/"+slug, nil)
 		if err != nil {
 			p.t.Fatal(err)

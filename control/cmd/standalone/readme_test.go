@@ -1,26 +1,34 @@
 package main_test
 
 import (
+	"bufio"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The test runs the commands of the README and of the beginners' guide as written, except for the address and the
 // generated password. The output must be as documented, apart from ids, times, slugs and tokens.
 func TestE2E_readme(t *testing.T) {
+	t.Parallel()
 	for page, least := range map[string]int{"README.md": 2, "docs/users/getting-started.md": 4} {
-		t.Run(filepath.Base(page), func(t *testing.T) { runPage(t, page, least) })
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			runPage(t, page, least)
+		})
 	}
 }
 
 // runPage runs the tested part of a page, which must have a minimum number of command blocks.
 func runPage(t *testing.T, page string, least int) {
-	text, err := os.ReadFile(filepath.Join("../../..", page))
+	text, err := os.ReadFile(testkit.Source(t, page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,41 +42,72 @@ func runPage(t *testing.T, page string, least int) {
 		t.Fatalf("only %d blocks of commands", len(blocks))
 	}
 
-	p := start(t)
-	script := "set -euo pipefail\n"
+	p, _ := shared(t)
+	sh := startTerminal(t)
+	sh.run("exec 2>&1; set -euo pipefail")
 	for _, b := range blocks {
-		commands := b[1]
+		commands, want := b[1], normal(b[2], p.Addr)
 		if regexp.MustCompile(`(?m)^(make|git|cd) `).MatchString(commands) {
-			continue // start did this
+			continue // shared did this
 		}
 		commands = strings.ReplaceAll(commands, "127.0.0.1:8080", p.Addr)
 		commands = regexp.MustCompile(`(?m)^PASSWORD=.*$`).ReplaceAllLiteralString(commands, "PASSWORD='"+p.Password()+"'")
-		// A person types slowly enough for a change to reach the edge (at most one second) and a click to reach the
-		// report (at most two).
-		if strings.Contains(commands, "follow ") || strings.Contains(commands, "/analytics/") {
-			script += "sleep 2\n"
+		got := sh.run(commands)
+		if strings.Contains(commands, "/analytics/") { // a click reaches the report a moment later
+			testkit.Eventually(t, page+" documents the output of\n"+commands+"\nas\n"+want, func() bool {
+				got = sh.run(commands)
+				return normal(got, p.Addr) == want
+			})
 		}
-		script += commands + "\necho '=== end of block'\n"
+		if normal(got, p.Addr) != want {
+			t.Errorf("%s documents a different output of\n%s\npage:\n%s\n\nprogram:\n%s", page, b[1], b[2], got)
+		}
 	}
-	sh := exec.Command("bash", "-c", script)
-	sh.Dir = t.TempDir()
-	began := time.Now()
-	out, err := sh.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	t.Logf("the commands took %s", time.Since(began).Round(time.Millisecond))
+}
 
-	parts := strings.Split(string(out), "=== end of block\n")
-	i := 0
-	for _, b := range blocks {
-		if regexp.MustCompile(`(?m)^(make|git|cd) `).MatchString(b[1]) {
-			continue
+// terminal is a bash that runs the commands of a person.
+type terminal struct {
+	t   *testing.T
+	in  io.Writer
+	out *bufio.Reader
+}
+
+func startTerminal(t *testing.T) *terminal {
+	t.Helper()
+	cmd := exec.Command("bash")
+	cmd.Dir = t.TempDir()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Wait() // a failed command has failed the test
+	})
+	return &terminal{t, in, bufio.NewReader(out)}
+}
+
+// run runs commands and returns their output.
+func (s *terminal) run(commands string) string {
+	s.t.Helper()
+	const end = "=== end of block"
+	fmt.Fprintf(s.in, "%s\necho '%s'\n", commands, end)
+	var out strings.Builder
+	for {
+		line, err := s.out.ReadString('\n')
+		if strings.HasSuffix(line, end+"\n") {
+			return out.String() + strings.TrimSuffix(line, end+"\n")
 		}
-		got, want := normal(parts[i], p.Addr), normal(b[2], p.Addr)
-		i++
-		if got != want {
-			t.Errorf("%s documents a different output of\n%s\npage:\n%s\n\nprogram:\n%s", page, b[1], b[2], parts[i-1])
+		out.WriteString(line)
+		if err != nil {
+			s.t.Fatalf("bash ended: %v\n%s\n%s", err, commands, out.String())
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -17,12 +16,10 @@ func TestOps6_Retention(t *testing.T) {
 	p := start(t)
 	c := p.Login()
 	some, all := c.CreateURL("https://example.com/some", nil), c.CreateURL("https://example.com/all", nil)
-	agent := map[string]string{"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"}
 	visit := func(u created, n int) {
 		t.Helper()
-		p.published(u.Slug)
 		for range n {
-			if status, _ := p.follow(u.Slug, agent); status != 302 {
+			if status, _ := p.follow(u.Slug, visitor); status != 302 {
 				t.Fatalf("status of a visit: %d", status)
 			}
 		}
@@ -32,7 +29,7 @@ func TestOps6_Retention(t *testing.T) {
 	counted := func(when string, u created, want, reported int64) {
 		t.Helper()
 		var got struct{ ClickCount int64 }
-		testkit.Within(t, 30*time.Second, fmt.Sprintf("%s: clickCount of %s is %d and the report's %d", when, u.Slug, want, reported), func() bool {
+		testkit.Eventually(t, fmt.Sprintf("%s: clickCount of %s is %d and the report's %d", when, u.Slug, want, reported), func() bool {
 			c.Do("GET", "/api/urls/"+u.ID, nil, 200, &got)
 			return got.ClickCount == want && c.reportTotal(u.ID) == reported
 		})
@@ -59,7 +56,7 @@ func TestOps6_Retention(t *testing.T) {
 		t.Fatalf("%d clicks were backdated", n)
 	}
 	p.env = append(p.env, "CLICK_RETENTION_DAYS=30")
-	for _, when := range []string{"with retention", "after a restart"} {
+	for _, when := range testkit.Size([]string{"with retention"}, []string{"with retention", "after a restart"}) {
 		p.Start()
 		c = &client{t: t, base: "http://" + p.Addr, token: c.token}
 		counted(when, some, 5, 1)

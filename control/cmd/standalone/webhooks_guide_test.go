@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -31,12 +30,11 @@ var receivers = []struct {
 // Every receiver of the guide accepts Shortline's requests and rejects a modified body.
 func TestGuide_webhook_receivers(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../../../docs/users/webhooks.md")
+	guide, err := os.ReadFile(testkit.Source(t, "docs/users/webhooks.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, "WEBHOOK_ALLOW_PRIVATE=true", "RATE_LIMIT_WEBHOOKS=0")
-	c := p.Login()
+	_, c := shared(t)
 	for _, r := range receivers {
 		t.Run(strings.TrimPrefix(r.heading, "### "), func(t *testing.T) {
 			dir := t.TempDir()
@@ -113,7 +111,7 @@ func runReceiver(t *testing.T, dir, secret string, command func(dir, port string
 			t.Logf("output of %v:\n%s", args, output.String())
 		}
 	})
-	testkit.Within(t, time.Minute, "the receiver listens", func() bool {
+	testkit.Eventually(t, "the receiver listens", func() bool {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
 			conn.Close()

@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestDashboards_are_generated(t *testing.T) {
 	t.Parallel()
+	folder := testkit.Source(t, "deploy/grafana/dashboards")
 	var want []string
 	for _, d := range allDashboards() {
 		want = append(want, d.file)

@@ -1,9 +1,9 @@
+//go:build proof
+
 package main_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,7 +37,7 @@ func TestE2E_kill_9_loses_no_mail(t *testing.T) {
 	const kills, each = 4, 12
 	for k := range kills {
 		server.Hang(true)
-		before := server.Seen("connect")
+		before, arrived := server.Seen("connect"), len(server.All(t, ""))
 		for i := range each {
 			if err := st.Tx(t.Context(), func(tx *store.Tx) error {
 				return causes.Send(t.Context(), tx, fmt.Sprintf("u%d-%d@example.com", k, i), mail.Invitation{
@@ -50,7 +50,7 @@ func TestE2E_kill_9_loses_no_mail(t *testing.T) {
 		if k > 0 { // the first kill comes before any attempt
 			testkit.Eventually(t, "an e-mail in flight", func() bool { return server.Seen("connect") > before })
 			server.Hang(false)
-			time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+			testkit.Eventually(t, "some of the e-mails have arrived", func() bool { return len(server.All(t, "")) >= arrived+(k-1)*each/4 })
 		}
 		p.Kill()
 		server.Hang(false)
@@ -81,22 +81,6 @@ func TestE2E_kill_9_loses_no_mail(t *testing.T) {
 	for _, secret := range []string{"canary-password", "secret-token", "@example.com"} {
 		if strings.Contains(strings.ReplaceAll(p.output.String(), "admin@example.com", ""), secret) {
 			t.Errorf("the output shows %q:\n%s", secret, p.output.String())
-		}
-	}
-}
-
-// A wrong setting must not be found out by a missing e-mail.
-func TestMail_settings_are_checked_at_the_start(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ url, from, problem string }{
-		{"smtp://user:canary@mail.example.com:port", "a@example.com", "SMTP_URL"},
-		{"smtp://user:canary@mail.example.com", "", "MAIL_FROM"},
-	} {
-		cmd := exec.Command(binary)
-		cmd.Env = append(cleanEnv(), "DATA_DIR="+t.TempDir(), "SMTP_URL="+c.url, "MAIL_FROM="+c.from)
-		out, err := cmd.CombinedOutput()
-		if err == nil || !strings.Contains(string(out), c.problem) || strings.Contains(string(out), "canary") {
-			t.Errorf("%s: %v, %s", c.problem, err, out)
 		}
 	}
 }

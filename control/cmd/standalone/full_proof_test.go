@@ -1,3 +1,5 @@
+//go:build proof
+
 package main_test
 
 import (
@@ -10,11 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -64,9 +63,6 @@ func TestE2E_disk_full(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to mount a small disk")
 	}
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
 	p := prepare(t)
 	mount := func(args ...string) {
 		t.Helper()
@@ -84,7 +80,6 @@ func TestE2E_disk_full(t *testing.T) {
 	p.Start()
 	c := p.Login()
 	u := c.CreateURL("https://example.com/landing", nil)
-	p.published(u.Slug)
 	p.Stop()
 
 	// The spool would reserve several files, but there is space for one.
@@ -99,28 +94,11 @@ func TestE2E_disk_full(t *testing.T) {
 	mount("-o", fmt.Sprintf("remount,size=%dm", used+90), p.Dir)
 	p.Start()
 
-	const conns = 16
-	var stop atomic.Bool
-	var sent [conns]int
-	var acked [conns]map[string]bool
-	for w := range acked {
-		acked[w] = map[string]bool{}
-	}
-	var load sync.WaitGroup
-	large := "&utm_source=" + strings.Repeat("s", 240) + "&utm_medium=" + strings.Repeat("m", 240) + "&utm_campaign=" + strings.Repeat("c", 240) + "&utm_term=" + strings.Repeat("t", 240)
-	load.Go(func() {
-		answered(p.Addr, conns, func(w int) (string, bool) {
-			sent[w]++
-			return fmt.Sprintf("/%s?utm_content=%d-%d%s", u.Slug, w, sent[w], large), !stop.Load()
-		}, func(w int, path string) {
-			_, id, _ := strings.Cut(path, "=")
-			id, _, _ = strings.Cut(id, "&")
-			acked[w][id] = true
-		})
-	})
+	long := func(name string) string { return "&utm_" + name + "=" + strings.Repeat(name[:1], 240) }
+	v := startVisits(p.Addr, 16, u.Slug, long("source")+long("medium")+long("campaign")+long("term"))
 	ballast := fill(t, p.Dir)
 	const droppedClicks = "shortline_spool_clicks_dropped_total"
-	testkit.Within(t, 3*time.Minute, "dropped clicks", func() bool { return p.metric(droppedClicks) > 1000 })
+	testkit.Eventually(t, "dropped clicks", func() bool { return p.metric(droppedClicks) > 1000 })
 	code, where := p.follow(u.Slug, nil)
 	if code != http.StatusFound || where == "" {
 		t.Errorf("the response with a full disk is %d %s", code, where)
@@ -130,30 +108,26 @@ func TestE2E_disk_full(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Within(t, time.Minute, "the spool accepts clicks again", func() bool { return p.metric("shortline_spool_shedding") == 0 })
-	time.Sleep(500 * time.Millisecond) // continue the load, so that more clicks are stored
-	stop.Store(true)
-	load.Wait()
-	testkit.Within(t, 2*time.Minute, "no pending clicks", func() bool { return p.metric("shortline_spool_clicks_pending") == 0 })
+	testkit.Eventually(t, "the spool accepts clicks again", func() bool { return p.metric("shortline_spool_shedding") == 0 })
+	enough := v.count() + 1000
+	testkit.Eventually(t, "more clicks that can be stored", func() bool { return v.count() >= enough })
+	v.stop()
+	acked := v.answered()
+	testkit.Eventually(t, "no pending clicks", func() bool { return p.metric("shortline_spool_clicks_pending") == 0 })
 	dropped := int(p.metric(droppedClicks))
 	p.Stop()
 
 	wholeDatabase(t, filepath.Join(p.Dir, "shortline.db"))
 	stored := storedIDs(t, filepath.Join(p.Dir, "clicks.duckdb"))
-	missing, twice := compare(acked[:], stored)
-	responses := 1 // the single visit above was answered, too
-	missing += 1 - min(stored[""], 1)
-	for w := range acked {
-		responses += len(acked[w])
-	}
+	missing, twice := compare(acked, stored)
+	missing += 1 - min(stored[""], 1) // the single visit above was answered, too
+	responses := len(acked) + 1
 	t.Logf("%d redirects answered, %d clicks stored, %d dropped (%.0f of them before space was freed), %d missing, %d stored twice", responses, len(stored), dropped, full, missing, twice)
 	if missing != dropped || twice != 0 || missing == 0 || len(stored) == 0 {
 		t.Errorf("%d clicks are missing, but %d were dropped; %d are stored twice", missing, dropped, twice)
 	}
 	// verify-clicks fails, because clicks are lost, and reports that exactly these are lost.
-	verify := exec.Command(binary, "verify-clicks")
-	verify.Env = append(cleanEnv(), "DATA_DIR="+p.Dir)
-	report, err := verify.CombinedOutput()
+	report, err := p.command("verify-clicks").CombinedOutput()
 	for _, want := range []string{"\n0 clicks are missing", fmt.Sprintf("\n%d clicks were lost by edges whose spool was full", dropped)} {
 		if !strings.Contains(string(report), want) {
 			t.Errorf("verify-clicks does not report %q: %v\n%s", want, err, report)

@@ -1,3 +1,5 @@
+//go:build proof
+
 package main_test
 
 import (
@@ -38,7 +40,6 @@ func portOf(t testing.TB, addr string) int {
 // visitorAt returns a client without a cache, which trusts only roots and connects to addr whatever the name is.
 func visitorAt(addr string, roots *x509.CertPool) *http.Client {
 	return &http.Client{
-		Timeout:       5 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true,
@@ -55,7 +56,7 @@ func open(c *http.Client, url string) (status int, location string, leaf *x509.C
 	if err != nil {
 		return 0, "", nil, err
 	}
-	req.Header.Set("User-Agent", browser)
+	req.Header.Set("User-Agent", laptop)
 	res, err := c.Do(req)
 	if err != nil {
 		return 0, "", nil, err
@@ -81,7 +82,7 @@ func TestTLS_from_an_empty_folder_to_https(t *testing.T) {
 	p.Start()
 	began := time.Now()
 	visitor := visitorAt(secure, ca.Roots())
-	testkit.Within(t, 30*time.Second, "the service's own host has a certificate", func() bool {
+	testkit.Eventually(t, "the service's own host has a certificate", func() bool {
 		_, _, _, err := open(visitor, base+"/")
 		return err == nil
 	})
@@ -113,7 +114,7 @@ func TestTLS_from_an_empty_folder_to_https(t *testing.T) {
 		t.Errorf("the short URL: got %q, want %q", u.ShortURL, want)
 	}
 	var first *x509.Certificate
-	testkit.Within(t, 30*time.Second, "the custom domain has a certificate", func() bool {
+	testkit.Eventually(t, "the custom domain has a certificate", func() bool {
 		status, location, leaf, err := open(visitor, "https://"+customHost+"/spring")
 		first = leaf
 		return err == nil && status == http.StatusFound && location == "https://example.com/acme"

@@ -1,0 +1,108 @@
+package main_test
+
+import (
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// A program that ends or is killed starts again with everything in its folder, which other users cannot read.
+func TestRestart_keeps_links_sessions_clicks_and_secrets(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	c := p.Login()
+	u := c.CreateURL("https://example.com/kept", nil)
+	if status, to := p.follow(u.Slug, visitor); status != 302 || to != "https://example.com/kept" {
+		t.Fatalf("created: %d %s", status, to)
+	}
+	testkit.Eventually(t, "the click is in the report", func() bool { return c.reportTotal(u.ID) == 1 })
+	for _, how := range []struct {
+		name string
+		end  func()
+	}{{"stop", p.Stop}, {"kill", p.Kill}} {
+		how.end()
+		p.Start()
+		if strings.Contains(p.output.String(), "password  ") {
+			t.Error("another password was printed")
+		}
+		before := c.reportTotal(u.ID)
+		if status, to := p.follow(u.Slug, visitor); status != 302 || to != "https://example.com/kept" {
+			t.Errorf("after a %s: %d %s", how.name, status, to)
+		}
+		testkit.Eventually(t, "the next click is counted too", func() bool { return c.reportTotal(u.ID) == before+1 })
+	}
+	p.Stop()
+	err := filepath.WalkDir(p.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && path != p.Dir && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("other users can read %s: %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.refusesIncompleteFolder()
+	p.Start()
+	p.Login()
+	p.noticesRemovedFile()
+}
+
+// refusesIncompleteFolder checks that the stopped program rejects its folder when a file is missing, and creates no new one.
+func (p *program) refusesIncompleteFolder() {
+	t := p.t
+	t.Helper()
+	for _, lost := range []string{"secrets.json", "shortline.db"} {
+		path := filepath.Join(p.Dir, lost)
+		kept, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for how, lose := range map[string]func() error{
+			"deleted": func() error { return os.Remove(path) },
+			"emptied": func() error { return os.Truncate(path, 0) },
+		} {
+			if err := lose(); err != nil {
+				t.Fatal(err)
+			}
+			cmd := p.command()
+			cmd.Env = p.env
+			out, err := cmd.CombinedOutput()
+			if err == nil || !strings.Contains(string(out), "DATA_DIR") || !strings.Contains(string(out), lost+" is missing or empty") {
+				t.Errorf("%s %s: %v\n%s", lost, how, err, out)
+			}
+			if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+				t.Errorf("%s %s: the program created a new file", lost, how)
+			}
+			if err := os.WriteFile(path, kept, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// noticesRemovedFile checks that the running program isn't ready without its database, because it would lose new data on exit.
+func (p *program) noticesRemovedFile() {
+	p.t.Helper()
+	if err := os.Rename(filepath.Join(p.Dir, "shortline.db"), filepath.Join(p.Dir, "away")); err != nil {
+		p.t.Fatal(err)
+	}
+	testkit.Eventually(p.t, "/readyz reports the missing file", func() bool {
+		res, err := http.Get("http://" + p.Ops + "/readyz")
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		return err == nil && res.StatusCode == http.StatusServiceUnavailable && strings.Contains(string(text), "shortline.db")
+	})
+}
