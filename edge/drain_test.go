@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/shortline/shortline/edge"
@@ -35,18 +36,18 @@ func TestEdge_drains_before_it_stops(t *testing.T) {
 	c := newControl()
 	c.put(link.Record{Num: 1, Owner: 1, Key: "spring", Destination: "https://example.com/", CreatedAt: 1})
 	cfg := config(t)
-	cfg.DrainDelay = 1500 * time.Millisecond
+	cfg.DrainDelay = time.Hour
 	e, err := edge.New(cfg, edge.Deps{Links: c, Sink: c, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- e.Run(e.Drain(ctx)) }()
+	draining, end := context.WithCancel(e.Drain(ctx))
+	go func() { done <- e.Run(draining) }()
 	<-e.Started()
 	testkit.Eventually(t, "the edge is ready", func() bool { code, text := readiness(t, e); return code == 200 && text == `{"status":"ready"}` })
 	cancel()
-	began := time.Now()
 	testkit.Eventually(t, "the edge is not ready", func() bool {
 		code, text := readiness(t, e)
 		return code == 503 && text == `{"status":"not ready","reasons":["draining"]}`
@@ -60,14 +61,36 @@ func TestEdge_drains_before_it_stops(t *testing.T) {
 	if code, _ := status(t, e, "/healthz"); code != 200 {
 		t.Errorf("/healthz: %d", code)
 	}
+	end() // as the delay does
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if d := time.Since(began); d < cfg.DrainDelay {
-		t.Errorf("stopped after %v", d)
-	}
 	if c.count() != visits {
 		t.Errorf("%d clicks of %d are delivered", c.count(), visits)
+	}
+}
+
+// The context of a draining edge ends after the delay, not before.
+func TestEdge_drains_for_the_delay(t *testing.T) {
+	t.Parallel()
+	cfg, c := config(t), newControl()
+	cfg.DrainDelay = 20 * time.Second
+	e, err := edge.New(cfg, edge.Deps{Links: c, Sink: c, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		draining := e.Drain(ctx)
+		began := time.Now()
+		cancel()
+		<-draining.Done()
+		if d := time.Since(began); d != cfg.DrainDelay {
+			t.Errorf("stopped after %v", d)
+		}
+	})
+	if err := e.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

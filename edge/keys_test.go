@@ -43,14 +43,14 @@ func TestEdge_has_keys_before_it_serves_tracked_links(t *testing.T) {
 	cfg, c, late := config(t), newControl(), make(lateHosts)
 	c.put(link.Record{Key: "shop", Num: 1, Destination: "https://shop.example/", TrackConversions: true})
 	e, stop := run(t, cfg, edge.Deps{Links: c, Sink: c, Hosts: late})
-	testkit.Within(t, 10*time.Second, "links", func() bool { return e.Applied().Revision == 1 })
+	testkit.Eventually(t, "links", func() bool { return e.Applied().Revision == 1 })
 	for range 20 {
 		if code, to := status(t, e, "/shop"); code != http.StatusServiceUnavailable || e.Ready() {
 			t.Fatalf("%d to %q before the keys have come; ready: %t", code, to, e.Ready())
 		}
 	}
 	close(late)
-	testkit.Within(t, 4*time.Second, "keys", e.Ready)
+	testkit.Eventually(t, "keys", e.Ready)
 	if code, to := status(t, e, "/shop"); code != http.StatusFound || !strings.Contains(to, link.DefaultClickParameter+"=") {
 		t.Fatalf("%d to %q after the keys have come", code, to)
 	}

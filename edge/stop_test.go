@@ -31,7 +31,7 @@ func TestEdge_stops_while_it_starts(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		stop := func() {
 			cancel()
-			time.Sleep(20 * time.Millisecond) // the edge learns of it before it serves
+			pause(20 * time.Millisecond) // the edge usually learns of it before it serves
 		}
 		c := newControl()
 		e, err := edge.New(config(t), edge.Deps{Links: c, Sink: c, Logger: slog.New(atServe{slog.DiscardHandler, stop})})

@@ -9,17 +9,18 @@ import (
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/service/servicetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
-// An edge starts and stops 100 times on one folder, sometimes during its start. After Started it answers, and no edge leaves
+// An edge starts and stops many times on one folder, sometimes during its start. After Started it answers, and no edge leaves
 // goroutines behind.
-func TestArch3_an_edge_starts_and_stops_100_times(t *testing.T) {
+func TestArch3_an_edge_starts_and_stops_many_times(t *testing.T) {
 	servicetest.NoLeaks(t)
 	c := newControl()
 	c.put(link.Record{Num: 1, Owner: 1, Key: "here", Destination: "https://example.com/"})
 	cfg := config(t)
 	transport := &http.Transport{DisableKeepAlives: true}
-	for round := range 100 {
+	for round := range testkit.Size(10, 100) {
 		e, err := edge.New(cfg, edge.Deps{Links: c, Sink: c, Reports: c, Logger: quiet})
 		if err != nil {
 			t.Fatal(err)

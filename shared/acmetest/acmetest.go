@@ -78,7 +78,7 @@ func Start(t testing.TB, cfg Config) *Server {
 		t.Fatal(err)
 	}
 	s.client = &http.Client{
-		Timeout:   10 * time.Second,
+		Timeout:   time.Minute,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true},
 	}
 	if err := s.writeConfig(listen, manage); err != nil {

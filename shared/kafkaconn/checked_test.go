@@ -20,6 +20,7 @@ import (
 
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/kafkatest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // listening serves every connection to an address until the test ends.
@@ -108,7 +109,7 @@ func TestConn_refuses_impossible_answers(t *testing.T) {
 		"a list of two that ends": {of(16, 1, 0, 0, 0, 0, 0, 2, 0, 1, 0, 0, 0, 9), "shorter than its lengths say"},
 		"an alert of TLS":         {[]byte{0x15, 3, 1, 0, 2, 2, 0x46}, "KAFKA_TLS"},
 	} {
-		conn, err := kafkaconn.Open(kafkaconn.Settings{Brokers: []string{silent(t, c.answer)}, Topic: "clicks"}, "test", 2*time.Second)
+		conn, err := kafkaconn.Open(kafkaconn.Settings{Brokers: []string{silent(t, c.answer)}, Topic: "clicks"}, "test", time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,12 +121,12 @@ func TestConn_refuses_impossible_answers(t *testing.T) {
 }
 
 // Flipped bits in a broker's responses end connections, but never the program. The requests are those of an edge and of
-// an ingester. A bit in about every third response is flipped, until FLIPS (600) were flipped. Afterwards everything
+// an ingester. A bit in about every third response is flipped, until FLIPS were flipped. Afterwards everything
 // works.
 func TestConn_survives_flipped_bits(t *testing.T) {
 	t.Parallel()
-	wanted, _ := strconv.ParseInt(os.Getenv("FLIPS"), 10, 64) // without FLIPS, the short form runs
-	wanted = cmp.Or(wanted, 600)
+	wanted, _ := strconv.ParseInt(os.Getenv("FLIPS"), 10, 64)
+	wanted = cmp.Or(wanted, testkit.Size[int64](150, 10_000))
 	var flips atomic.Int64
 	var flipping atomic.Bool
 	var to atomic.Value
@@ -177,11 +178,10 @@ func TestConn_survives_flipped_bits(t *testing.T) {
 		}
 		return errs
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(wanted)*200*time.Millisecond)
-	defer cancel()
+	ctx := t.Context()
 	flipping.Store(true)
 	failed := 0
-	for round := 0; flips.Load() < wanted && ctx.Err() == nil; round++ {
+	for round := 0; flips.Load() < wanted; round++ {
 		conn := open()
 		short, done := context.WithTimeout(ctx, 200*time.Millisecond)
 		if len(requests(short, conn)) > 0 {
@@ -195,14 +195,12 @@ func TestConn_survives_flipped_bits(t *testing.T) {
 	}
 	flipping.Store(false)
 	t.Logf("%d bits flipped, %d rounds failed", flips.Load(), failed)
-	if flips.Load() < wanted || failed == 0 {
-		t.Errorf("%d bits were flipped, %d wanted; %d rounds failed", flips.Load(), wanted, failed)
+	if failed == 0 {
+		t.Errorf("%d bits were flipped, and no round failed", flips.Load())
 	}
 	conn := open()
 	defer conn.Close()
-	if errs := requests(t.Context(), conn); len(errs) > 0 {
-		t.Errorf("afterwards: %v", errs)
-	}
+	testkit.Eventually(t, "everything works again", func() bool { return len(requests(t.Context(), conn)) == 0 })
 }
 
 // join is a member of a group for a moment.
@@ -233,8 +231,10 @@ func join(ctx context.Context, t *testing.T, conn *kafkaconn.Conn, addr, topic s
 		defer close(closed)
 		_ = group.Close() // waits for a broker
 	}()
+	limited, done := context.WithTimeout(t.Context(), time.Second)
+	defer done()
 	select {
 	case <-closed:
-	case <-time.After(time.Second):
+	case <-limited.Done(): // no broker understands it
 	}
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/kafkatest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestSettings_names_every_problem(t *testing.T) {
@@ -161,7 +162,7 @@ func TestConn_encrypted_and_signed_in(t *testing.T) {
 	b := kafkatest.Run(t, kafkatest.Config{Secure: &kafkatest.Secure{
 		CertFile: cert, KeyFile: key, ClientCAFile: filepath.Join(ca.dir, "ca.pem"), Users: map[string]string{"pat": "pat's secret"},
 	}})
-	admin := &kafka.Client{Addr: kafka.TCP(b.Addr()), Timeout: 10 * time.Second}
+	admin := &kafka.Client{Addr: kafka.TCP(b.Addr()), Timeout: time.Minute}
 	salt := []byte("0123456789abcdef")
 	for _, m := range []kafka.ScramMechanism{kafka.ScramMechanismSha256, kafka.ScramMechanismSha512} {
 		made, err := admin.AlterUserScramCredentials(t.Context(), &kafka.AlterUserScramCredentialsRequest{
@@ -255,9 +256,7 @@ func TestPrepare_makes_the_topic(t *testing.T) {
 func TestPrepare_says_what_is_wrong_with_a_topic(t *testing.T) {
 	t.Parallel()
 	addr := kafkatest.Shared(t)
-	admin := &kafka.Client{Addr: kafka.TCP(addr), Timeout: 20 * time.Second}
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
+	admin := &kafka.Client{Addr: kafka.TCP(addr), Timeout: time.Minute}
 	for i, c := range []struct {
 		name, value string
 		unfit       bool
@@ -283,12 +282,10 @@ func TestPrepare_says_what_is_wrong_with_a_topic(t *testing.T) {
 		}
 		defer conn.Close()
 		var warnings []string
-		for range 100 { // until the new topic has a leader
-			if warnings, err = conn.Prepare(t.Context()); err == nil || errors.Is(err, kafkaconn.ErrUnfit) {
-				break
-			}
-			<-tick.C
-		}
+		testkit.Eventually(t, "the new topic has a leader", func() bool {
+			warnings, err = conn.Prepare(t.Context())
+			return err == nil || errors.Is(err, kafkaconn.ErrUnfit)
+		})
 		said := strings.Join(warnings, "\n")
 		if c.unfit {
 			said = fmt.Sprint(err)
@@ -323,7 +320,7 @@ func TestSettle_waits_for_a_broker(t *testing.T) {
 
 func partitions(t *testing.T, addr, topic string) int {
 	t.Helper()
-	m, err := (&kafka.Client{Addr: kafka.TCP(addr), Timeout: 10 * time.Second, Transport: &kafka.Transport{}}).
+	m, err := (&kafka.Client{Addr: kafka.TCP(addr), Timeout: time.Minute, Transport: &kafka.Transport{}}).
 		Metadata(t.Context(), &kafka.MetadataRequest{Topics: []string{topic}})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // naive decides an authored tree in the simplest way: encoding/json, recursion, strings.EqualFold on slices of runes,
@@ -336,7 +337,7 @@ func TestEval_contains_in_repetitive_text(t *testing.T) {
 		}
 		return b.String()
 	}
-	for range 500 {
+	for range testkit.Size(150, 500) {
 		want := word(1 + a.IntN(9))
 		p := compile(t, leaf("city", "contains", `"`+want+`"`), nil)
 		for range 40 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // first is the expected result of a Set: the programs one by one.
@@ -128,7 +129,7 @@ func TestCheckFlat_refuses_other_bytes(t *testing.T) {
 		t.Error("accepted a set that finds a program which does not exist")
 	}
 	b := make([]byte, 400)
-	for range 100_000 {
+	for range testkit.Size(20_000, 100_000) {
 		for i := range b {
 			b[i] = byte(random.Uint32()) >> (random.Uint32() % 9)
 		}
@@ -143,7 +144,7 @@ func TestCheckFlat_refuses_other_bytes(t *testing.T) {
 
 func TestSet_answers_as_its_programs(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(600) {
+	for seed := range testkit.Size[uint64](150, 600) {
 		checkSet(t, seed, 2)
 	}
 }

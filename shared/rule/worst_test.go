@@ -10,6 +10,7 @@ import (
 
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // attack makes a link's rules expensive: the conditions of one rule, none of which ever holds, so that all are
@@ -165,7 +166,7 @@ func attacks() map[string]attack {
 	}
 	addSpecial(all)
 	for i, alphabet := range alphabets {
-		for _, length := range []int{3, 40, 120} {
+		for _, length := range testkit.Size([]int{3, 120}, []int{3, 40, 120}) {
 			all[fmt.Sprintf("contains, letters of %d bytes, %d of them", i+1, length)] = attack{contains(alphabet, length), wandering}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/service/servicetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // slow is a service that becomes ready some time after its start. It records when it starts, is ready, and stops.
@@ -110,10 +111,10 @@ func TestArch3_a_start_that_is_cut_short(t *testing.T) {
 	})
 }
 
-// 100 groups of servers start and stop, sometimes in the middle of their start. No goroutine is left.
+// Many groups of servers start and stop, sometimes in the middle of their start. No goroutine is left.
 func TestArch3_start_and_stop_stress(t *testing.T) {
 	servicetest.NoLeaks(t)
-	for round := range 100 {
+	for round := range testkit.Size(20, 100) {
 		g := service.Group{Logger: slog.New(slog.DiscardHandler)}
 		var addrs []string
 		for i := range 8 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // large returns a document of a little more than size bytes. Its text is not compressible, so its chunks have predictable
@@ -50,10 +51,10 @@ func parts(t testing.TB, whole []byte) [][]byte {
 }
 
 // Damages a document of realistic size: truncated, with flipped bits, with parts removed, repeated, exchanged with each other
-// and with parts of another revision, and with the header of another format. IMAGES is the number of tries, 500 by default.
+// and with parts of another revision, and with the header of another format. IMAGES is the number of tries.
 func TestDocument_of_many_chunks_any_damage_is_refused(t *testing.T) {
 	t.Parallel()
-	images, size := 500, 2<<20
+	images, size := testkit.Size(200, 100_000), 2<<20
 	if n, err := strconv.Atoi(os.Getenv("IMAGES")); err == nil {
 		images = n
 	}

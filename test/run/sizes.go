@@ -21,12 +21,12 @@ var bounds = []item{
 	{Package: project + "shared/snapshot", Test: "refused", Env: "IMAGES=100000"},
 	{Package: project + "edge/internal/spool", Test: "TestRecovery", Env: "CASES=100"},
 	{Package: project + "control/internal/clicks/analytics/duckdb", Test: "TestStore_kill", Env: "N=300"},
-	{Package: project + "control/internal/api", Test: "TestHostile|TestMatrix|TestPermissions|TestWorkspaces_do_not_leak|TestAssignment", Env: "HOSTILE=all"},
+	{Package: project + "control/internal/api", Test: "TestHostile|TestPermissions|TestWorkspaces_do_not_leak|TestAssignment"},
 	{Package: project + "control/internal/manage/media/picture", Test: "TestConvert", Env: "IMAGES=500"},
 	{Package: project + "control/internal/platform/auth", Test: "TestLogin_tells|TestKey_near", Env: "LOGINS=2000 KEYS=10000"},
 	{Package: project + "control/internal/manage/audit", Test: "TestVerify", Env: "ROWS=10000 MUTATIONS=1000"},
 	{Package: project + "control/cmd/standalone", Test: "TestE2E_(kill|disk)", Env: "N=300"},
-	{Package: project + "edge", Test: "TestG38", Env: "FLOOD=full"},
+	{Package: project + "edge", Test: "TestG38"},
 	{Package: project + "control/internal/clicks/report", Test: "TestReports_equal_a_count_in_memory", Env: "SHORTLINE_COMBINATIONS=1"},
 }
 

@@ -20,19 +20,16 @@ import (
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/service/servicetest"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
-// The services of a control plane start and stop 100 times, sometimes in the middle of their start, half of the times with
+// The services of a control plane start and stop many times, sometimes in the middle of their start, half of the times with
 // all roles. No goroutine is left.
-func TestArch3_a_control_plane_starts_and_stops_100_times(t *testing.T) {
+func TestArch3_a_control_plane_starts_and_stops_many_times(t *testing.T) {
 	servicetest.NoLeaks(t)
 	dir := t.TempDir()
 	quiet := slog.New(slog.DiscardHandler)
-	rounds := 100
-	if testing.Short() { // under the race detector 100 take a minute
-		rounds = 20
-	}
-	for round := range rounds {
+	for round := range testkit.Size(12, 100) { // a multiple of 3 and 4
 		st, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(dir, "links"), Logger: quiet})
 		if err != nil {
 			t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/acmetest"
+	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/testkit"
@@ -42,7 +43,7 @@ type world struct {
 // each runs a test with each database and a Pebble of its own.
 func each(t *testing.T, cfg acmetest.Config, test func(w *world)) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
+	eachStore(t, func(t *testing.T, s *store.Store) {
 		w := &world{T: t, store: s, edge: newEdge(t, hosts.New(s, hosts.Config{}))}
 		authority := cfg // a copy, because the test with the other database runs at the same time
 		authority.HTTPPort, authority.TLSPort = w.edge.plain, w.edge.secure
@@ -129,8 +130,7 @@ func (w *world) certificate(d *store.Domain) (c store.Certificate) {
 // until waits for a state of a domain's certificate.
 func (w *world) until(what string, d *store.Domain, ok func(c store.Certificate) bool) (c store.Certificate) {
 	w.Helper()
-	// Pebble now and then refuses an order with an internal error. The next attempt is a minute later.
-	testkit.Within(w, 3*time.Minute, what, func() bool {
+	testkit.Eventually(w, what, func() bool {
 		c = w.certificate(d)
 		return ok(c)
 	})
@@ -212,7 +212,7 @@ func (e *edge) follow(ctx context.Context, from snapshot.HostSource) {
 	for ctx.Err() == nil {
 		wire, err := from.Hosts(ctx, at)
 		if err != nil || wire == nil {
-			time.Sleep(10 * time.Millisecond)
+			backoff.Sleep(ctx, 10*time.Millisecond)
 			continue
 		}
 		h, _, err := snapshot.DecodeHosts(wire, snapshot.Keys{})
@@ -290,4 +290,14 @@ func (e *edge) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 		return nil, err
 	}
 	return &tls.Certificate{Certificate: h.Certificate.Chain, PrivateKey: private}, nil
+}
+
+// eachStore runs f with SQLite, and in make proof also with PostgreSQL. The tests of package store compare the dialects.
+func eachStore(t *testing.T, f func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	if testkit.Size(true, false) {
+		f(t, storetest.Open(t))
+		return
+	}
+	storetest.Each(t, f)
 }

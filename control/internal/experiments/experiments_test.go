@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 type world struct {
@@ -42,7 +44,7 @@ type world struct {
 // each runs a test with both databases, and with the click store that goes with each.
 func each(t *testing.T, f func(w *world)) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
+	eachStore(t, func(t *testing.T, s *store.Store) {
 		w := &world{T: t, store: s}
 		var err error
 		if s.Shared() {
@@ -133,12 +135,11 @@ func (w *world) visit(variant, visitors, conversions int) {
 
 func (w *world) check(s *experiments.Service) {
 	w.Helper()
-	time.Sleep(5 * time.Millisecond)
-	more, err := s.Next(w.Context())
-	w.ok(err)
-	if !more {
-		w.Fatal("no experiment is due")
-	}
+	testkit.Eventually(w, "an experiment is due", func() bool {
+		more, err := s.Next(w.Context())
+		w.ok(err)
+		return more
+	})
 }
 
 func (w *world) experiment() store.Experiment {
@@ -175,6 +176,7 @@ func TestAutopilot_decides_once(t *testing.T) {
 		w.visit(0, 4000, 200)
 		w.visit(1, 4000, 400)
 		var planes sync.WaitGroup
+		var decided atomic.Bool
 		for range 4 {
 			s := w.plane(0)
 			planes.Go(func() {
@@ -182,10 +184,16 @@ func TestAutopilot_decides_once(t *testing.T) {
 					if _, err := s.Next(w.Context()); err != nil {
 						w.Error(err)
 					}
-					time.Sleep(3 * time.Millisecond)
+				}
+				for !decided.Load() {
+					if _, err := s.Next(w.Context()); err != nil {
+						w.Error(err)
+					}
 				}
 			})
 		}
+		testkit.Eventually(w, "a decision", func() bool { return w.experiment().Status != store.ExperimentRunning })
+		decided.Store(true)
 		planes.Wait()
 		e := w.experiment()
 		if e.Status != store.ExperimentWinner || e.Variant != w.variants[1].ID || e.DecidedAt == 0 {
@@ -220,11 +228,8 @@ func TestAutopilot_survives_kills(t *testing.T) {
 		if more, err := slow.Next(w.Context()); more || err != nil {
 			t.Errorf("checked a claimed experiment: %v", err)
 		}
-		ctx, kill := context.WithCancel(w.Context())
-		go func() {
-			time.Sleep(2 * time.Millisecond)
-			kill()
-		}()
+		ctx, kill := context.WithTimeout(w.Context(), 2*time.Millisecond)
+		defer kill()
 		_, _ = w.service.Next(ctx) // may be interrupted anywhere
 		w.finish()
 		if w.count("webhook_deliveries") != 1 || w.count("experiment_weights WHERE source = 'PROMOTION'") != 1 {
@@ -237,15 +242,11 @@ func TestAutopilot_survives_kills(t *testing.T) {
 // finish checks until the experiment is decided.
 func (w *world) finish() {
 	w.Helper()
-	for range 100 {
-		if w.experiment().Status != store.ExperimentRunning {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
+	testkit.Eventually(w, "a decision", func() bool {
 		_, err := w.service.Next(w.Context())
 		w.ok(err)
-	}
-	w.Fatal("not decided")
+		return w.experiment().Status != store.ExperimentRunning
+	})
 }
 
 // Equal variants go on, and the bandit gives the better one more visitors, with a floor for the other.
@@ -323,12 +324,12 @@ func TestAutopilot_waits_for_data(t *testing.T) {
 
 		down := analytics.NewLate()
 		d := experiments.New(experiments.Config{Every: time.Millisecond}, w.store, down)
-		time.Sleep(5 * time.Millisecond)
-		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
-		defer cancel()
-		if _, err := d.Next(ctx); err == nil {
-			w.Error("a click store that is down answered")
-		}
+		testkit.Eventually(w, "an experiment whose click store is down", func() bool {
+			ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+			defer cancel()
+			_, err := d.Next(ctx)
+			return err != nil && w.experiment().Paused == "The figures of the experiment could not be read."
+		})
 		waits("The figures of the experiment could not be read.")
 
 		if n := testutil.CollectAndCount(experiments.Overview{Store: w.store}); n != 3 {
@@ -414,4 +415,14 @@ func TestPut_says_what_is_missing(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// eachStore runs f with SQLite, and in make proof also with PostgreSQL. The tests of package store compare the dialects.
+func eachStore(t *testing.T, f func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	if testkit.Size(true, false) {
+		f(t, storetest.Open(t))
+		return
+	}
+	storetest.Each(t, f)
 }

@@ -9,13 +9,14 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Pages of the audit log with any two filters, in any order, have the rows that a loop over the whole log finds.
 func TestAuditLogs_with_any_two_filters(t *testing.T) {
 	t.Parallel()
 	storetest.EachOwner(t, func(t *testing.T, s *store.Store) {
-		const n = 3000
+		n := testkit.Size(1000, 3000)
 		chronicle(t, s, n)
 		var log []store.AuditRow
 		must(t, s.EachAudit(t.Context(), func(r store.AuditRow) error { log = append(log, r); return nil }))

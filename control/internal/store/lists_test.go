@@ -10,6 +10,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // expected computes a list by one plain statement and Link.Status.
@@ -75,12 +76,12 @@ func TestLinks_of_any_two_filters(t *testing.T) {
 				large++
 			}
 		}
-		some(40, check)
+		some(testkit.Size(120, 40), check)
 		if large == 0 || large == all {
 			t.Errorf("%d of %d lists are long", large, all)
 		}
 		must(t, s.KeepColumns())
-		some(25, check)
+		some(testkit.Size(75, 25), check)
 		for _, search := range []string{"e", "zq", "7", "summer sale 77", "/page-99?ref=", "no such thing"} {
 			check("search "+search, store.LinkFilter{Search: search, SortBy: "title", Ascending: true})
 		}

@@ -2,14 +2,18 @@ package store_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The run-time role cannot change the audit log or the trigger that protects it, and it owns nothing. All other tests
@@ -66,13 +70,14 @@ func TestM9_RuntimeRoleCannotChangeTheAuditLog(t *testing.T) {
 // Databases of one server share their roles. Programs that start together on several of them create the role at once.
 func TestGrant_creates_one_role_for_many_databases_at_once(t *testing.T) {
 	var owners []string
-	for range 6 {
+	for range testkit.Size(3, 6) {
 		owners = append(owners, storetest.PostgresURL(t))
 	}
-	for round := range 5 {
+	suffix := strings.ToLower(rand.Text()) // roles belong to the whole server, which other processes use, too
+	for round := range testkit.Size(2, 5) {
 		var g errgroup.Group
 		for _, owner := range owners {
-			runtime := strings.Replace(owner, "postgres://postgres@", fmt.Sprintf("postgres://together%d@", round), 1)
+			runtime := strings.Replace(owner, "postgres://postgres@", fmt.Sprintf("postgres://together_%d_%s@", round, suffix), 1)
 			g.Go(func() error { return store.Grant(t.Context(), owner, runtime) })
 		}
 		must(t, g.Wait())
@@ -101,9 +106,15 @@ func TestM9_GrantCoversLaterTables(t *testing.T) {
 	if err := store.Grant(t.Context(), owner, owner); err != nil {
 		t.Errorf("one role for both, as it was before: %v", err)
 	}
-	_, err = o.Exec(t.Context(), `CREATE ROLE "a ""super"" role" LOGIN SUPERUSER`)
+	// Roles belong to the whole server, which other processes use, too.
+	super := "a \"super\" role " + rand.Text()
+	_, err = o.Exec(t.Context(), "CREATE ROLE "+pgx.Identifier{super}.Sanitize()+" LOGIN SUPERUSER")
 	must(t, err)
-	err = store.Grant(t.Context(), owner, strings.Replace(owner, "postgres://postgres@", "postgres://a%20%22super%22%20role@", 1))
+	defer func() {
+		_, err := o.Exec(t.Context(), "DROP ROLE "+pgx.Identifier{super}.Sanitize())
+		must(t, err)
+	}()
+	err = store.Grant(t.Context(), owner, strings.Replace(owner, "postgres://postgres@", "postgres://"+url.PathEscape(super)+"@", 1))
 	if err == nil || !strings.Contains(err.Error(), "superuser") {
 		t.Errorf("a superuser as the role at run time: %v", err)
 	}

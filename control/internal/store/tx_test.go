@@ -4,27 +4,29 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // A transaction whose context ends says so at whatever moment that happens: a caller that has gone is not a failure of the service.
 func TestTx_ends_with_its_context(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		for _, pause := range []time.Duration{0, 50 * time.Millisecond} { // with the pause, the rollback is over before the commit
+		for _, rolledBack := range []bool{false, true} { // before the commit
 			ctx, cancel := context.WithCancel(t.Context())
 			err := s.Tx(ctx, func(tx *store.Tx) error {
 				if _, err := tx.Exec(ctx, `UPDATE config_head SET revision = revision + 1`); err != nil {
 					return err
 				}
 				cancel()
-				time.Sleep(pause)
+				if rolledBack {
+					testkit.Eventually(t, "the rollback", func() bool { _, err := tx.Exec(t.Context(), `SELECT 1`); return err != nil })
+				}
 				return nil
 			})
 			if !errors.Is(err, context.Canceled) {
-				t.Errorf("after %v: %v", pause, err)
+				t.Errorf("rolled back %v: %v", rolledBack, err)
 			}
 		}
 		if n, err := s.Revision(t.Context()); err != nil || n != 0 {

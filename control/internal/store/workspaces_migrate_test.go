@@ -17,6 +17,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // schemaWithoutWorkspaces is the schema of the last release that knew only users.
@@ -132,6 +133,8 @@ type previous struct {
 func (p *previous) run() {
 	p.titles, p.stop = map[int]string{}, make(chan struct{})
 	p.done.Go(func() {
+		pace := time.NewTicker(2 * time.Millisecond)
+		defer pace.Stop()
 		for n := 1; ; n++ {
 			select {
 			case <-p.stop:
@@ -163,16 +166,16 @@ func (p *previous) run() {
 				return
 			}
 			p.made, p.titles[n%100*97], p.longest = n, fmt.Sprintf("changed %d", n), max(p.longest, time.Since(began))
-			time.Sleep(2 * time.Millisecond)
+			<-pace.C
 		}
 	})
 }
 
 // The migration to workspaces puts everything into the personal workspace of its user and changes nothing else. It can
-// be interrupted. On PostgreSQL the previous release works meanwhile, two programs may migrate at the same time, and a
-// backup may read the tables. LINKS is the number of links.
+// be interrupted. On PostgreSQL, two programs may migrate at the same time. In make proof, there are more links, the previous
+// release works meanwhile, and a backup reads the tables. LINKS is the number of links.
 func TestWorkspaces_of_the_previous_release(t *testing.T) {
-	count := links(t, 25_000)
+	count := links(t, testkit.Size(1000, 25_000))
 	for dialect, url := range map[string]string{"sqlite": "sqlite:" + t.TempDir() + "/a.db", "postgres": storetest.EmptyPostgresURL(t)} {
 		t.Run(dialect, func(t *testing.T) {
 			db := oldDatabase(t, dialect, url, count)
@@ -188,7 +191,8 @@ func TestWorkspaces_of_the_previous_release(t *testing.T) {
 			}
 			old := &previous{t: t, db: db}
 			began := time.Now()
-			if dialect == "postgres" {
+			meanwhile := dialect == "postgres" && testkit.Size(false, true)
+			if meanwhile {
 				old.run()
 				reader := readForAWhile(t, url)
 				interrupted(t, url, db)
@@ -208,8 +212,13 @@ func TestWorkspaces_of_the_previous_release(t *testing.T) {
 			}
 			opened.Wait()
 			t.Logf("%d links in %v, of which %v after the interruption", count, time.Since(began), time.Since(began2))
-			if dialect == "postgres" {
-				time.Sleep(50 * time.Millisecond) // the previous release also works on the new schema
+			if meanwhile {
+				late := func() (n int) {
+					must(t, db.QueryRow("SELECT count(*) FROM users WHERE id LIKE 'late-%'").Scan(&n))
+					return n
+				}
+				migrated := late()
+				testkit.Eventually(t, "the previous release works on the new schema", func() bool { return late() > migrated+5 })
 				close(old.stop)
 				old.done.Wait()
 				t.Logf("the previous release: %d rounds, longest %v", old.made, old.longest)
@@ -287,7 +296,7 @@ func readForAWhile(t *testing.T, url string) *sync.WaitGroup {
 	must(t, tx.QueryRow(t.Context(), "SELECT count(*) FROM urls").Scan(&n))
 	var reader sync.WaitGroup
 	reader.Go(func() {
-		time.Sleep(1500 * time.Millisecond)
+		<-time.NewTimer(1500 * time.Millisecond).C // how long a backup takes
 		must(t, tx.Rollback(t.Context()))
 		must(t, conn.Close(t.Context()))
 	})
@@ -307,21 +316,19 @@ func interrupted(t *testing.T, url string, db *sql.DB) {
 		}
 		failed <- err
 	}()
-	for {
+	testkit.Eventually(t, "the migration has moved some links", func() bool {
 		var there bool
 		must(t, db.QueryRow("SELECT EXISTS (SELECT FROM information_schema.columns WHERE table_name = 'urls' AND column_name = 'workspace_num')").Scan(&there))
 		if there {
 			must(t, db.QueryRow("SELECT EXISTS (SELECT FROM urls WHERE workspace_num IS NOT NULL AND id LIKE 'url-%')").Scan(&there))
 		}
-		if there {
-			break
-		}
 		select {
 		case err := <-failed:
 			t.Fatalf("the migration ended early: %v", err)
-		case <-time.After(time.Millisecond):
+		default:
 		}
-	}
+		return there
+	})
 	cancel()
 	if err := <-failed; !errors.Is(err, context.Canceled) && !strings.Contains(fmt.Sprint(err), "cancel") {
 		t.Fatalf("the interrupted migration: %v", err)

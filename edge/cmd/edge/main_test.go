@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/cli/clitest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func call(t *testing.T, args ...string) (int, string) {
@@ -42,7 +43,7 @@ func TestCheck(t *testing.T) {
 
 func TestSettings_page(t *testing.T) {
 	_, table := call(t, "-settings")
-	clitest.Settings(t, "../../../docs/operators/settings.md", "edge", table)
+	clitest.Settings(t, testkit.Source(t, "docs/operators/settings.md"), "edge", table)
 }
 
 func TestHelp_and_mistakes(t *testing.T) {

@@ -202,7 +202,7 @@ func TestAgent_killed(t *testing.T) {
 		s := newSource()
 		s.cur.Incarnation = uint64(time.Now().UnixNano()) // a new log of changes in each process
 		s.put(plains(500)...)
-		start(t, dir, s, func(c *agent.Config) { c.LogBytes = 20_000 })
+		e := start(t, dir, s, func(c *agent.Config) { c.LogBytes = 20_000 })
 		for i := 0; ; i++ {
 			r := plain(i % 700)
 			r.Title = fmt.Sprint(i)
@@ -210,13 +210,13 @@ func TestAgent_killed(t *testing.T) {
 			s.mu.Lock()
 			s.log = s.log[max(0, len(s.log)-5000):]
 			s.mu.Unlock()
-			time.Sleep(100 * time.Microsecond) // so that the agent keeps up
+			testkit.Eventually(t, "the agent keeps up", func() bool { return e.Applied().Revision+100 > uint64(i) })
 		}
 	}
 	t.Parallel()
 	dir := t.TempDir()
 	for round := range 5 {
-		child := exec.Command(os.Args[0], "-test.run=^TestAgent_killed$", "-test.timeout=60s")
+		child := exec.Command(os.Args[0], "-test.run=^TestAgent_killed$", "-test.timeout=1h")
 		child.Env = append(os.Environ(), dirVariable+"="+dir)
 		if err := child.Start(); err != nil {
 			t.Fatal(err)
@@ -227,7 +227,10 @@ func TestAgent_killed(t *testing.T) {
 			now, err := os.Stat(path)
 			return err == nil && (before == nil || !os.SameFile(before, now))
 		})
-		time.Sleep(time.Duration(round) * 7 * time.Millisecond) // kill at a different moment in each round
+		testkit.Eventually(t, "a log whose length differs in each round", func() bool {
+			log, err := os.Stat(filepath.Join(dir, "links.log"))
+			return err == nil && log.Size() >= int64(round)*3000
+		})
 		_ = child.Process.Kill()
 		_ = child.Wait() // fails because of the kill
 		e := boot(t, dir, dead{}, nil)

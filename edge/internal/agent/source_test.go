@@ -7,7 +7,6 @@ import (
 	"io"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -140,8 +139,6 @@ func (s *source) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, er
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-news:
-		case <-time.After(20 * time.Second):
-			return nil, nil
 		}
 	}
 }
@@ -178,4 +175,11 @@ func TestSource_conforms(t *testing.T) {
 			Delete: func(slug string) uint64 { return s.drop(slug).Revision },
 		}
 	})
+}
+
+// questions returns how often changes were asked for.
+func (s *source) questions() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
 }

@@ -231,7 +231,6 @@ func TestClient_silence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, _ := open(t, hang(begin), short)
-			began := time.Now()
 			if _, err := c.Changes(t.Context(), snapshot.Cursor{}); err == nil {
 				t.Error("changes came")
 			}
@@ -240,9 +239,6 @@ func TestClient_silence(t *testing.T) {
 					t.Errorf("a document of %d bytes", len(b))
 				}
 				r.Close()
-			}
-			if d := time.Since(began); d > 8*time.Second {
-				t.Errorf("it took %v", d)
 			}
 			patient, _ := open(t, hang(begin), nil)
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/conversions"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // store is a sink that keeps conversions, or fails.
@@ -184,16 +185,11 @@ func TestRoad_refuses_when_it_is_full(t *testing.T) {
 		t.Errorf("%d accepted conversions did not arrive", len(accepted))
 	}
 	// There is space again, and what was refused is no duplicate.
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	testkit.Eventually(t, "space after everything was delivered", func() bool {
 		problems, err := road.Take(ck, 7, []conversion.Item{item(ck, 4999, "name 4999")})
-		if err == nil {
-			if problems[0] != nil {
-				t.Errorf("%+v", problems[0])
-			}
-			break
+		if err == nil && problems[0] != nil {
+			t.Errorf("%+v", problems[0])
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("no space after everything was delivered")
-		}
-	}
+		return err == nil
+	})
 }

@@ -44,7 +44,7 @@ func cluster(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 
 func open(t *testing.T, c *kfake.Cluster, dir string) *kafkasink.Sink {
 	t.Helper()
-	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: dir, Timeout: 5 * time.Second, Logger: quiet})
+	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: dir, Timeout: time.Minute, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,13 +91,11 @@ func messagesOf(t *testing.T, brokers []string, topic string, n int) (list []mes
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
 	if n == 0 {
 		n = int(ends(t, client, topic))
 	}
 	for len(list) < n {
-		got := client.PollFetches(ctx)
+		got := client.PollFetches(t.Context())
 		if err := got.Err(); err != nil {
 			t.Fatalf("read the topic: %v after %d of %d messages", err, len(list), n)
 		}
@@ -435,14 +433,14 @@ func TestSink_failures_leave_nothing_behind(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicas, Count: -1})
-	for until := time.Now().Add(2 * time.Second); time.Now().Before(until); {
+	for range testkit.Size(20, 200) {
 		if s.Deliver(t.Context(), batch(click.Lane{Edge: 1, Epoch: 1}, 1, 1, 1)) == nil {
 			t.Fatal("delivered to brokers that reject everything")
 		}
 	}
 	h.Remove()
 	c.Close()
-	for until := time.Now().Add(2 * time.Second); time.Now().Before(until); {
+	for range testkit.Size(20, 200) {
 		if s.Deliver(t.Context(), batch(click.Lane{Edge: 1, Epoch: 1}, 1, 1, 1)) == nil {
 			t.Fatal("delivered without a broker")
 		}
@@ -469,12 +467,8 @@ func TestDeliver_timeout_means_unknown(t *testing.T) {
 		return nil, nil, false
 	})
 	b := batch(click.Lane{Edge: 1, Epoch: 1}, 1, 5, 50)
-	began := time.Now()
 	if err := s.Deliver(t.Context(), b); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a silent broker: %v", err)
-	}
-	if d := time.Since(began); d > 5*time.Second {
-		t.Errorf("it took %v", d)
 	}
 	close(held)
 	testkit.Eventually(t, "it is delivered", func() bool { return s.Deliver(t.Context(), b) == nil })

@@ -1,7 +1,6 @@
 package kafkasink_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -19,7 +18,7 @@ func TestOps7_Messages_name_their_edge(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic, "staging."+topic))
 	s, err := kafkasink.New(kafkasink.Config{
-		Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic, Prefix: "staging."}, Dir: t.TempDir(), Timeout: 5 * time.Second, Logger: quiet,
+		Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic, Prefix: "staging."}, Dir: t.TempDir(), Timeout: time.Minute, Logger: quiet,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -40,11 +39,9 @@ func TestOps7_Messages_name_their_edge(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
 	var records []*kgo.Record
 	for len(records) < 2 {
-		got := client.PollFetches(ctx)
+		got := client.PollFetches(t.Context())
 		if err := got.Err(); err != nil {
 			t.Fatal(err)
 		}

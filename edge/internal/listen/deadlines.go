@@ -42,7 +42,7 @@ func (l *Listener) sweep(now int64) {
 	for _, v := range l.visits {
 		v.expire(now)
 	}
-	quiet := now + int64(l.timeouts.Idle+interval-busyFor) // readBy of a connection that has been idle for busyFor
+	quiet := now + int64(l.timeouts.Idle+interval-l.busyFor) // readBy of a connection that has been idle for busyFor
 	for _, c := range l.conns {
 		if by := c.readBy.Load(); by > none && by < quiet && c.writeBy.Load() == resting {
 			c.release()

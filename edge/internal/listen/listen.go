@@ -41,6 +41,7 @@ type Listener struct {
 	net.Listener
 	more     []net.Listener // further sockets of the same port
 	timeouts Timeouts
+	busyFor  time.Duration
 	now      atomic.Int64 // time of the last sweep
 	foresee  Foresight
 	clock    Clock
@@ -60,7 +61,7 @@ type Listener struct {
 
 // New wraps ln. The Listener then owns ln.
 func New(ln net.Listener, t Timeouts) *Listener {
-	l := &Listener{Listener: ln, timeouts: t, accepts: make(chan struct{})}
+	l := &Listener{Listener: ln, timeouts: t, busyFor: usualBusyFor, accepts: make(chan struct{})}
 	l.now.Store(int64(time.Since(start)))
 	return l
 }

@@ -65,7 +65,7 @@ func TestListener_cuts_an_overdue_read(t *testing.T) {
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Fatalf("Read = %v, want a deadline error", err)
 	}
-	if d := time.Since(began); d < 300*time.Millisecond || d > 3*time.Second {
+	if d := time.Since(began); d < 300*time.Millisecond {
 		t.Errorf("cut after %v", d)
 	}
 }
@@ -88,16 +88,15 @@ func TestListener_a_new_deadline_revives(t *testing.T) {
 
 func TestListener_moving_on_keeps_a_connection(t *testing.T) {
 	t.Parallel()
-	_, server, client := pair(t)
-	go func() {
-		for range 10 {
-			time.Sleep(60 * time.Millisecond) // a slow but live peer
-			_, _ = client.Write([]byte("x"))
-		}
-	}()
-	for i := range 10 {
-		_ = server.SetReadDeadline(time.Now().Add(2 * time.Second))
-		if _, err := server.Read(make([]byte, 1)); err != nil {
+	l, server, client := pair(t)
+	for i := range 3 {
+		_ = server.SetReadDeadline(time.Now().Add(time.Millisecond)) // which has passed at the second sweep
+		_ = server.SetReadDeadline(time.Now().Add(time.Minute))
+		read := make(chan error, 1)
+		go func() { _, err := server.Read(make([]byte, 1)); read <- err }()
+		sweeps(t, l, 2)
+		_, _ = client.Write([]byte("x"))
+		if err := <-read; err != nil {
 			t.Fatalf("read %d: %v", i, err)
 		}
 	}
@@ -131,7 +130,7 @@ func TestListener_phases(t *testing.T) {
 	if _, err := server.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Fatalf("Read = %v, want a deadline error", err)
 	}
-	if d := time.Since(began); d < 400*time.Millisecond || d > 5*time.Second {
+	if d := time.Since(began); d < 400*time.Millisecond {
 		t.Errorf("cut after %v", d)
 	}
 }

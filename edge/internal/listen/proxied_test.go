@@ -14,14 +14,15 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// addresses is a server that answers with the client's address, behind a Listener that trusts all or no proxies.
-func addresses(t *testing.T, trust bool) (addr string, l *listen.Listener) {
+// addresses is a server that answers with the client's address, behind a Listener that trusts all or no proxies. A request must
+// arrive within read.
+func addresses(t *testing.T, trust bool, read time.Duration) (addr string, l *listen.Listener) {
 	t.Helper()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l = listen.New(raw, listen.Timeouts{Read: time.Second, Write: time.Minute, Idle: time.Minute})
+	l = listen.New(raw, listen.Timeouts{Read: read, Write: time.Minute, Idle: time.Minute})
 	l.AwaitHeads(100)
 	l.Proxied(func(netip.Addr) bool { return trust })
 	ctx, stop := context.WithCancel(context.Background())
@@ -48,7 +49,7 @@ func v2(command, family byte, addresses string) string {
 
 func TestProxied_reads_the_address(t *testing.T) {
 	t.Parallel()
-	addr, l := addresses(t, true)
+	addr, l := addresses(t, true, time.Hour)
 	const peer = "127.0.0.1:"
 	v6 := string(netip.MustParseAddr("2001:db8::7").AsSlice()) + string(netip.MustParseAddr("2001:db8::1").AsSlice()) + "\xc8\x22\x01\xbb"
 	for name, c := range map[string]struct{ header, want string }{
@@ -87,7 +88,7 @@ func TestProxied_reads_the_address(t *testing.T) {
 
 func TestProxied_refuses_headers_of_others(t *testing.T) {
 	t.Parallel()
-	addr, l := addresses(t, false)
+	addr, l := addresses(t, false, time.Hour)
 	for header, want := range map[string]bool{"": true, "PROXY TCP4 203.0.113.7 198.51.100.1 51234 443\r\n": false, "PROXY nonsense\r\n": false, v2(0x20, 0, ""): false} {
 		got := sendPieces(t, addr, header+"PROPFIND / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 3)
 		if ok := strings.HasSuffix(got[:max(0, strings.LastIndexByte(got, ':'))], "127.0.0.1"); ok != want || !want && got != "" {
@@ -100,21 +101,16 @@ func TestProxied_refuses_headers_of_others(t *testing.T) {
 // A connection with half a header is closed after the time for a request.
 func TestProxied_waits_no_longer_than_for_a_request(t *testing.T) {
 	t.Parallel()
-	addr, _ := addresses(t, true)
+	addr, _ := addresses(t, true, time.Second)
 	for _, half := range []string{"", "PRO", "PROXY TCP4 203.0.113.7", v2(0x21, 0x11, "")[:13]} {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		began := time.Now()
 		_, _ = io.WriteString(c, half)
-		_ = c.SetDeadline(began.Add(10 * time.Second))
 		if n, err := c.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 			t.Errorf("%q: %d, %v", half, n, err)
-		}
-		if d := time.Since(began); d > 4*time.Second {
-			t.Errorf("%q: %v", half, d)
 		}
 	}
 }
@@ -127,7 +123,6 @@ func sendPieces(t *testing.T, addr, text string, piece int) string {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 	for len(text) > 0 {
 		n := len(text)
 		if piece > 0 {
@@ -137,7 +132,7 @@ func sendPieces(t *testing.T, addr, text string, piece int) string {
 			break
 		}
 		if text = text[n:]; piece > 0 {
-			time.Sleep(200 * time.Microsecond)
+			pause(200 * time.Microsecond)
 		}
 	}
 	b, _ := io.ReadAll(c) // a reset counts as a close

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// busyFor is the time between an answer and the next request within which a connection counts as busy. A busy connection,
+// usualBusyFor is the time between an answer and the next request within which a connection counts as busy. A busy connection,
 // such as that of a proxy, costs less processor time at the server, but the server needs some eight kilobytes of memory for
 // each connection.
-const busyFor = time.Second
+const usualBusyFor = time.Second
 
 // Answer answers a visit: a request on a new connection, or on one that was idle for some time. c is the connection, which is valid only
 // during the call. request holds exactly one complete request without a body. last means that the connection must not stay

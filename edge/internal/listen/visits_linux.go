@@ -220,7 +220,7 @@ func (v *visits) wake(fd int, k kind, since, now int64) {
 		v.park(fd, k, now)
 	case errno != 0 || n == 0:
 		closeSocket(fd)
-	case k == idle && now-since < int64(busyFor) || peerOf(fd, &v.peer) != 0:
+	case k == idle && now-since < int64(v.owner.busyFor) || peerOf(fd, &v.peer) != 0:
 		v.lot.forget(fd)
 		v.promote(fd, v.in[:n])
 	default:

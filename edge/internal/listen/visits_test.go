@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/shared/conns"
 	"github.com/shortline/shortline/shared/testkit"
 	"github.com/valyala/fasthttp"
 )
@@ -32,13 +33,15 @@ type visited struct {
 	stopped func() // stops accepting and waits for the end
 }
 
-func visitable(t *testing.T, limit int, timeouts listen.Timeouts, body string) *visited {
+// visitable starts a server. Connections count as busy for an hour after an answer, unless busyFor gives another time.
+func visitable(t *testing.T, limit int, timeouts listen.Timeouts, body string, busyFor ...time.Duration) *visited {
 	t.Helper()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := &visited{t: t, addr: raw.Addr().String(), l: listen.New(raw, timeouts)}
+	v.l.BusyFor(append(busyFor, time.Hour)[0])
 	v.l.AwaitHeads(limit)
 	v.l.AnswerVisits(func() listen.Answer {
 		return func(c net.Conn, request, out []byte, last bool) ([]byte, bool, bool) {
@@ -84,7 +87,8 @@ func visitable(t *testing.T, limit int, timeouts listen.Timeouts, body string) *
 	return v
 }
 
-var usualTimeouts = listen.Timeouts{Read: time.Second, Write: time.Minute, Idle: time.Minute}
+// No connection is closed for being late while patientTimeouts hold.
+var patientTimeouts = listen.Timeouts{Read: time.Hour, Write: time.Hour, Idle: time.Hour}
 
 func (v *visited) dial() net.Conn {
 	v.t.Helper()
@@ -93,9 +97,6 @@ func (v *visited) dial() net.Conn {
 		v.t.Fatal(err)
 	}
 	v.t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		v.t.Fatal(err)
-	}
 	return c
 }
 
@@ -139,7 +140,6 @@ const (
 // the client's address.
 func TestVisits_and_the_server(t *testing.T) {
 	t.Parallel()
-	v := visitable(t, 1000, usualTimeouts, "")
 	for name, c := range map[string]struct {
 		pieces []string
 		want   []string
@@ -151,24 +151,27 @@ func TestVisits_and_the_server(t *testing.T) {
 		"with a body":      {[]string{"POST /visit HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody", simpleVisit}, []string{"server", "server"}},
 		"two, then one":    {[]string{simpleVisit, simpleVisit + otherVisit}, []string{"visit", "server", "server"}},
 		"a late request":   {[]string{"", simpleVisit}, []string{"visit"}},
-		"once in a while":  {[]string{simpleVisit, "", simpleVisit, "", otherVisit}, []string{"visit", "visit", "server"}},
+		"once in a while":  {[]string{simpleVisit, simpleVisit, otherVisit}, []string{"visit", "visit", "server"}},
 		"a late rest":      {[]string{simpleVisit, simpleVisit[:4], simpleVisit[4:]}, []string{"visit", "server"}},
 		"an empty line":    {[]string{"\r\n" + simpleVisit}, []string{"server"}},
 		"HTTP/1.0, closes": {[]string{"GET /other HTTP/1.0\r\n\r\n"}, []string{"server"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			busyFor := time.Hour
+			if name == "once in a while" {
+				busyFor = 0
+			}
+			v := visitable(t, 1000, patientTimeouts, "", busyFor)
 			conn := v.dial()
 			in, got := bufio.NewReader(conn), 0
 			for _, piece := range c.pieces {
 				if _, err := io.WriteString(conn, piece); err != nil {
 					t.Fatal(err)
 				}
-				if piece == "" {
-					time.Sleep(1500 * time.Millisecond) // longer than the system holds connections back
-				}
 				if !strings.HasSuffix(piece, "\r\n\r\n") && !strings.HasSuffix(piece, "body") {
-					time.Sleep(20 * time.Millisecond)
+					// The system holds a connection back until bytes arrive, or for a second.
+					testkit.Eventually(t, "the connection", func() bool { return v.l.Open() == 1 })
 					continue
 				}
 				for range max(1, strings.Count(piece, "GET ")) {
@@ -185,24 +188,23 @@ func TestVisits_and_the_server(t *testing.T) {
 	}
 }
 
-// The server loses a connection that is idle for a second. The connection stays open, and its next requests are answered.
+// The server loses a connection that is idle for some time. The connection stays open, and its next requests are answered.
 func TestVisits_leave_the_server(t *testing.T) {
 	t.Parallel()
-	v := visitable(t, 1000, usualTimeouts, "")
+	v := visitable(t, 1000, patientTimeouts, "", 50*time.Millisecond)
 	all, open := v.dial(), v.dial()
 	in, other := bufio.NewReader(all), bufio.NewReader(open)
 	for range 2 {
-		v.exchange(all, in, otherVisit)
 		v.exchange(open, other, simpleVisit)
-	}
-	if n := v.server.GetOpenConnectionsCount(); n != 2 {
-		t.Fatalf("the server has %d connections after requests in a row, want 2", n)
+		if got := v.exchange(all, in, otherVisit); !strings.HasPrefix(got, "server ") {
+			t.Fatalf("got %q", got)
+		}
 	}
 	testkit.Eventually(t, "the server has no connections", func() bool { return v.server.GetOpenConnectionsCount() == 0 })
 	if n := v.l.Open(); n != 2 {
 		t.Errorf("%d connections are open, want 2", n)
 	}
-	time.Sleep(1100 * time.Millisecond) // else the connections count as busy
+	sweeps(t, v.l, 2) // else the connections count as busy
 	for i, want := range []string{"visit ", "server "} {
 		if got := v.exchange(all, in, []string{simpleVisit, otherVisit}[i]); !strings.HasPrefix(got, want) {
 			t.Errorf("answer %d is %q, want %q", i, got, want)
@@ -220,7 +222,7 @@ func TestVisits_leave_the_server(t *testing.T) {
 // No request is lost that arrives while its connection leaves the server.
 func TestVisits_requests_while_leaving(t *testing.T) {
 	t.Parallel()
-	v := visitable(t, 10_000, usualTimeouts, "")
+	v := visitable(t, 10_000, patientTimeouts, "", leavesAfter)
 	var clients sync.WaitGroup
 	failures := make(chan error, 300)
 	for n := range 300 {
@@ -239,7 +241,10 @@ func TestVisits_requests_while_leaving(t *testing.T) {
 	testkit.Eventually(t, "all connections are closed", func() bool { return v.l.Open() == 0 })
 }
 
-// intermittent sends pairs of requests. The pauses between them end when the server loses connections: after 1 to 1.5 seconds.
+// leavesAfter is the time after which the server loses idle connections, at the next sweep.
+const leavesAfter = 100 * time.Millisecond
+
+// intermittent sends pairs of requests. The pauses between them end when the server loses connections.
 func intermittent(addr string, n int) error {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -249,7 +254,7 @@ func intermittent(addr string, n int) error {
 	in := bufio.NewReader(c)
 	for i := range 8 {
 		if i%2 == 0 && i > 0 {
-			time.Sleep(time.Second + time.Duration((n*37+i*101)%600)*time.Millisecond)
+			pause(leavesAfter + time.Duration((n*37+i*101)%350)*time.Millisecond)
 		}
 		if _, err := io.WriteString(c, []string{simpleVisit, otherVisit}[(n+i)%2]); err != nil {
 			return err
@@ -268,7 +273,7 @@ func intermittent(addr string, n int) error {
 // A connection ends when the visitor or the answer says so, and none is left behind.
 func TestVisits_ends(t *testing.T) {
 	t.Parallel()
-	v := visitable(t, 1000, usualTimeouts, "")
+	v := visitable(t, 1000, patientTimeouts, "")
 	for range 50 {
 		c := v.dial()
 		if got := v.exchange(c, bufio.NewReader(c), onlyVisit); !strings.HasPrefix(got, "visit ") {
@@ -294,7 +299,7 @@ func TestVisits_deadlines(t *testing.T) {
 	began := time.Now()
 	v.exchange(kept, bufio.NewReader(kept), simpleVisit)
 	v.ended(kept)
-	if took := time.Since(began); took < 500*time.Millisecond || took > 5*time.Second {
+	if took := time.Since(began); took < 500*time.Millisecond {
 		t.Errorf("an idle connection was closed after %v", took)
 	}
 	v.ended(quiet)
@@ -308,17 +313,16 @@ func TestVisits_shed_idle_connections(t *testing.T) {
 	t.Parallel()
 	const limit = 20
 	v := visitable(t, limit, listen.Timeouts{Read: time.Minute, Write: time.Minute, Idle: time.Minute}, "")
-	kept := make([]net.Conn, limit)
+	kept, began := make([]net.Conn, limit), time.Now()
 	for i := range kept {
 		kept[i] = v.dial()
 		v.exchange(kept[i], bufio.NewReader(kept[i]), simpleVisit)
 	}
-	began := time.Now()
 	next := v.dial()
 	if got := v.exchange(next, bufio.NewReader(next), simpleVisit); !strings.HasPrefix(got, "visit ") {
 		t.Errorf("got %q", got)
 	}
-	if took := time.Since(began); took < 500*time.Millisecond {
+	if took := time.Since(began); took < conns.IdleFor {
 		t.Errorf("a new visitor displaced another after %v", took)
 	}
 	v.ended(kept[0])
@@ -331,17 +335,20 @@ func TestVisits_shed_idle_connections(t *testing.T) {
 func TestVisits_large_answers(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("0123456789abcdef", 1<<20)
-	v := visitable(t, 1000, usualTimeouts, large)
+	v := visitable(t, 1000, patientTimeouts, large)
 	slow := v.dial()
 	if _, err := io.WriteString(slow, onlyVisit); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(50 * time.Millisecond)
+	answer := bufio.NewReader(slow)
+	if _, err := answer.Peek(1); err != nil {
+		t.Fatal(err)
+	}
 	other := v.dial()
 	if got := v.exchange(other, bufio.NewReader(other), otherVisit); !strings.HasPrefix(got, "server ") {
 		t.Errorf("another visitor got %q", got)
 	}
-	if got := v.answer(bufio.NewReader(slow)); got != large {
+	if got := v.answer(answer); got != large {
 		t.Errorf("got %d bytes of %d", len(got), len(large))
 	}
 }
@@ -350,7 +357,7 @@ func TestVisits_large_answers(t *testing.T) {
 func TestVisits_stop(t *testing.T) {
 	t.Parallel()
 	for range 20 {
-		v := visitable(t, 1000, usualTimeouts, "")
+		v := visitable(t, 1000, patientTimeouts, "")
 		kept, served := v.dial(), v.dial()
 		v.exchange(kept, bufio.NewReader(kept), simpleVisit)
 		in := bufio.NewReader(served)
@@ -379,7 +386,7 @@ func TestVisits_stop(t *testing.T) {
 // Visits from many clients at once, which end in different ways, are answered completely.
 func TestVisits_at_once(t *testing.T) {
 	t.Parallel()
-	v := visitable(t, 10_000, usualTimeouts, "")
+	v := visitable(t, 10_000, patientTimeouts, "")
 	var all sync.WaitGroup
 	failures := make(chan error, 64)
 	for n := range 64 {
@@ -433,7 +440,7 @@ func TestVisits_close_at_the_start(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := listen.New(raw, usualTimeouts)
+		l := listen.New(raw, patientTimeouts)
 		l.AwaitHeads(10)
 		l.AnswerVisits(func() listen.Answer {
 			return func(net.Conn, []byte, []byte, bool) ([]byte, bool, bool) { return nil, false, false }

@@ -201,11 +201,7 @@ func TestProxy_passes_events_on_as_they_come(t *testing.T) {
 		t.Error("an interrupted stream ended as if it were complete")
 	}
 	_ = resp.Body.Close()
-	select {
-	case <-left:
-	case <-time.After(10 * time.Second):
-		t.Error("the upstream did not notice")
-	}
+	<-left // the upstream notices
 	testkit.Eventually(t, "no request in flight", func() bool { return p.Stats().InFlight == 0 })
 }
 

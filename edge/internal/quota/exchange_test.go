@@ -118,11 +118,13 @@ func TestExchange_edges_share_a_limit(t *testing.T) {
 	var group sync.WaitGroup
 	for _, q := range edges {
 		group.Go(func() {
+			pace := time.NewTicker(2 * time.Millisecond)
+			defer pace.Stop()
 			for range 1000 {
 				if q.Take(7, lim) == quota.Granted {
 					total.Add(1)
 				}
-				time.Sleep(2 * time.Millisecond)
+				<-pace.C
 			}
 		})
 	}

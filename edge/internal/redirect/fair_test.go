@@ -14,11 +14,11 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// hashed returns a password's hash like the control plane's. Under the race detector, which makes bcrypt ten times
-// slower, the hash is cheaper.
+// hashed returns a password's hash. It is as expensive as the control plane's in make proof only, and not under the race
+// detector, which makes bcrypt ten times slower.
 func hashed(t *testing.T, password string) string {
 	t.Helper()
-	cost := bcrypt.DefaultCost
+	cost := testkit.Size(bcrypt.MinCost, bcrypt.DefaultCost)
 	if raceEnabled {
 		cost = bcrypt.MinCost
 	}
@@ -54,6 +54,9 @@ func TestM3_OneClientLocksOutNobody(t *testing.T) {
 	var guesses, refused atomic.Int64
 	for c := range connections {
 		attack.Go(func() {
+			// The client runs on the same processors, so it must not spin after a refusal.
+			pace := time.NewTicker(10 * time.Millisecond)
+			defer pace.Stop()
 			for i := 0; ; i++ {
 				select {
 				case <-over:
@@ -68,7 +71,7 @@ func TestM3_OneClientLocksOutNobody(t *testing.T) {
 				guesses.Add(1)
 				if a.StatusCode == 429 {
 					refused.Add(1)
-					time.Sleep(10 * time.Millisecond) // the client runs on the same processors, so it must not spin
+					<-pace.C
 				}
 			}
 		})
@@ -83,15 +86,13 @@ func TestM3_OneClientLocksOutNobody(t *testing.T) {
 			failed++
 		}
 	}
+	testkit.Eventually(t, "an attack", func() bool { return w.handler.Stats().Hashes >= others+connections })
 	close(over)
 	attack.Wait()
 	t.Logf("%d visitors got in, the slowest after %v; the attacker made %d guesses, of which %d were refused, %d passwords were compared",
 		visitors-failed, slowest, guesses.Load(), refused.Load(), w.handler.Stats().Hashes)
 	if failed > 0 {
 		t.Errorf("%d of %d visitors with the correct password did not get in", failed, visitors)
-	}
-	if n := w.handler.Stats().Hashes; n < others+connections {
-		t.Errorf("%d passwords were compared: there was no attack", n)
 	}
 }
 

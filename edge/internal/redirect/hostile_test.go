@@ -10,8 +10,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
+// What two servers could frame differently is in TestM4_Framing.
 func TestHostile_raw_requests(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, samples())
@@ -22,44 +25,28 @@ func TestHostile_raw_requests(t *testing.T) {
 		status  string // status of the first answer
 		only    bool   // there must be no second answer
 	}{
-		"CL and TE":                {"POST /hidden/verify HTTP/1.1\r\n" + host + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /plain HTTP/1.1\r\n" + host + end, "400", true},
-		"CL and TE on a GET":       {"GET /plain HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\nGET /plain HTTP/1.1\r\n" + host + end, "400", true},
-		"CL and TE identity":       {"POST /hidden/verify HTTP/1.1\r\n" + host + "Content-Length: 4\r\ntransfer-encoding: identity\r\n\r\nGET /plain HTTP/1.1\r\n" + host + end, "400", true},
-		"CL twice":                 {"POST /hidden/verify HTTP/1.1\r\n" + host + "Content-Length: 0\r\nContent-Length: 5\r\n\r\nhello", "400", true},
-		"CL negative":              {"POST /hidden/verify HTTP/1.1\r\n" + host + "Content-Length: -1\r\n\r\n", "400", true},
-		"CL with a plus":           {"POST /hidden/verify HTTP/1.1\r\n" + host + "Content-Length: +4\r\n\r\nabcd", "400", true},
-		"TE twice":                 {"POST /hidden/verify HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n", "400", true},
-		"TE unknown":               {"POST /hidden/verify HTTP/1.1\r\n" + host + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "400", true},
-		"bare LFs only":            {"GET /plain HTTP/1.1\nHost: sho.rt\n\n", "400", true},
-		"bare LF, CRLF at the end": {"GET /plain HTTP/1.1\nHost: sho.rt\nX: y\r\n\r\n", "400", true}, // which the server's own parser takes
-		"folded":                   {"GET /plain HTTP/1.1\r\n" + host + "X: a\r\n b\r\n" + end, "400", true},
-		"no host":                  {"GET /plain HTTP/1.1\r\n" + end, "400", true},
-		"two hosts":                {"GET /plain HTTP/1.1\r\n" + host + "Host: evil.test\r\n" + end, "400", true},
-		"space before the colon":   {"GET /plain HTTP/1.1\r\nHost : sho.rt\r\n" + end, "400", true},
-		"NUL in the target":        {"GET /pl\x00ain HTTP/1.1\r\n" + host + end, "400", true},
-		"NUL in a header":          {"GET /plain HTTP/1.1\r\n" + host + "X: a\x00b\r\n" + end, "400", true},
-		"space in the target":      {"GET /pl ain HTTP/1.1\r\n" + host + end, "400", true},
-		"not HTTP":                 {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "400", true},
-		"another protocol":         {"GET /plain HTTX/1.1\r\n" + host + end, "400", true},
-		"HTTP/1.0":                 {"GET /plain HTTP/1.0\r\n\r\n", "302", true},
-		"absolute form":            {"GET http://other.test/plain?utm_source=a HTTP/1.1\r\n" + host + end, "302", true},
-		"absolute form, no path":   {"GET http://other.test HTTP/1.1\r\n" + host + end, "404", true},
-		"asterisk":                 {"OPTIONS * HTTP/1.1\r\n" + host + end, "404", true},
-		"CONNECT":                  {"CONNECT plain:443 HTTP/1.1\r\n" + host + end, "404", true},
-		"encoded CRLF":             {"GET /plain%0d%0aSet-Cookie:%20a HTTP/1.1\r\n" + host + end, "404", true},
-		"encoded NUL":              {"GET /plain%00 HTTP/1.1\r\n" + host + end, "404", true},
-		"dot segments":             {"GET /x/../plain HTTP/1.1\r\n" + host + end, "404", true},
-		"double slash":             {"GET //plain HTTP/1.1\r\n" + host + end, "404", true},
-		"backslash":                {"GET /\\plain HTTP/1.1\r\n" + host + end, "404", true},
-		"huge header":              {"GET /plain HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 9000) + "\r\n" + end, "431", true},
-		"huge target":              {"GET /" + strings.Repeat("a", 20000) + " HTTP/1.1\r\n" + host + end, "431", true},
-		"body on a GET":            {"GET /plain HTTP/1.1\r\n" + host + "Content-Length: 2000\r\n" + end + strings.Repeat("a", 2000), "413", true},
-		"chunked body on a GET":    {"GET /plain HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n" + end + "7d0\r\n" + strings.Repeat("a", 2000) + "\r\n0\r\n\r\n", "413", true},
-		"small body on a GET":      {"GET /plain HTTP/1.1\r\n" + host + "Content-Length: 5\r\n" + end + "hello", "302", true},
-		"large body":               {"POST /hidden/verify HTTP/1.1\r\n" + host + "Content-Length: 100000\r\n\r\n" + strings.Repeat("a", 100000), "413", true},
-		"chunk size overflows":     {"POST /hidden/verify HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n", "400", true},
-		"query breaks the header":  {"GET /plain?a=1%0d%0aX:%20y&b=\x7f HTTP/1.1\r\n" + host + end, "400", true},
-		"two in a row":             {"GET /plain HTTP/1.1\r\n" + host + "\r\nGET /off HTTP/1.1\r\n" + host + end, "302", false},
+		"no host":                 {"GET /plain HTTP/1.1\r\n" + end, "400", true},
+		"two hosts":               {"GET /plain HTTP/1.1\r\n" + host + "Host: evil.test\r\n" + end, "400", true},
+		"space before the colon":  {"GET /plain HTTP/1.1\r\nHost : sho.rt\r\n" + end, "400", true},
+		"space in the target":     {"GET /pl ain HTTP/1.1\r\n" + host + end, "400", true},
+		"HTTP/1.0":                {"GET /plain HTTP/1.0\r\n\r\n", "302", true},
+		"absolute form":           {"GET http://other.test/plain?utm_source=a HTTP/1.1\r\n" + host + end, "302", true},
+		"absolute form, no path":  {"GET http://other.test HTTP/1.1\r\n" + host + end, "404", true},
+		"asterisk":                {"OPTIONS * HTTP/1.1\r\n" + host + end, "404", true},
+		"CONNECT":                 {"CONNECT plain:443 HTTP/1.1\r\n" + host + end, "404", true},
+		"encoded CRLF":            {"GET /plain%0d%0aSet-Cookie:%20a HTTP/1.1\r\n" + host + end, "404", true},
+		"encoded NUL":             {"GET /plain%00 HTTP/1.1\r\n" + host + end, "404", true},
+		"dot segments":            {"GET /x/../plain HTTP/1.1\r\n" + host + end, "404", true},
+		"double slash":            {"GET //plain HTTP/1.1\r\n" + host + end, "404", true},
+		"backslash":               {"GET /\\plain HTTP/1.1\r\n" + host + end, "404", true},
+		"huge header":             {"GET /plain HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 9000) + "\r\n" + end, "431", true},
+		"huge target":             {"GET /" + strings.Repeat("a", 20000) + " HTTP/1.1\r\n" + host + end, "431", true},
+		"body on a GET":           {"GET /plain HTTP/1.1\r\n" + host + "Content-Length: 2000\r\n" + end + strings.Repeat("a", 2000), "413", true},
+		"chunked body on a GET":   {"GET /plain HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n" + end + "7d0\r\n" + strings.Repeat("a", 2000) + "\r\n0\r\n\r\n", "413", true},
+		"small body on a GET":     {"GET /plain HTTP/1.1\r\n" + host + "Content-Length: 5\r\n" + end + "hello", "302", true},
+		"large body":              {"POST /hidden/verify HTTP/1.1\r\n" + host + "Content-Length: 100000\r\n\r\n" + strings.Repeat("a", 100000), "413", true},
+		"query breaks the header": {"GET /plain?a=1%0d%0aX:%20y&b=\x7f HTTP/1.1\r\n" + host + end, "400", true},
+		"two in a row":            {"GET /plain HTTP/1.1\r\n" + host + "\r\nGET /off HTTP/1.1\r\n" + host + end, "302", false},
 	} {
 		got := w.raw(c.request)
 		if !strings.HasPrefix(got, "HTTP/1.1 "+c.status+" ") {
@@ -83,11 +70,7 @@ func TestHostile_random_requests(t *testing.T) {
 	w := newWorld(t, samples())
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(s ...string) string { return s[random.IntN(len(s))] }
-	rounds := 3000
-	if testing.Short() {
-		rounds = 300
-	}
-	for range rounds {
+	for range testkit.Size(300, 3000) {
 		var b bytes.Buffer
 		b.WriteString(pick("GET", "HEAD", "POST", "PUT", "get", "", "G\x00T", "OPTIONS") + pick(" ", "  ", "\t", ""))
 		b.WriteString(pick("/", "//", "", "/plain", "/hidden/verify", "/social", "http://x/plain", "/plain/info", "*", "/%", "/%zz", "/presets"))
@@ -121,7 +104,6 @@ func TestHostile_a_slow_header_is_cut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
 	began := time.Now()
 	stop := make(chan struct{})
 	defer close(stop)
@@ -142,7 +124,7 @@ func TestHostile_a_slow_header_is_cut(t *testing.T) {
 	if err == nil && resp.StatusCode != http.StatusRequestTimeout {
 		t.Errorf("status = %d", resp.StatusCode)
 	}
-	if d := time.Since(began); d < 4*time.Second || d > 15*time.Second {
+	if d := time.Since(began); d < 4*time.Second {
 		t.Errorf("cut after %v, want about 5 s", d)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/spool"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // TestMain lets the test binary run as the process that the test kills.
@@ -54,11 +55,11 @@ func victim(dir string) {
 	}
 }
 
-// TestSpool_kill kills a process N times (30, or as the environment sets). No click that the process reported as stored
+// TestSpool_kill kills a process several times, or N times as the environment sets. No click that the process reported as stored
 // may be lost or repeated.
 func TestSpool_kill(t *testing.T) {
 	t.Parallel()
-	kills := 30
+	kills := testkit.Size(10, 300)
 	if n, err := strconv.Atoi(os.Getenv("N")); err == nil {
 		kills = n
 	}

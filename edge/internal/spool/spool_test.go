@@ -255,7 +255,7 @@ func TestReader_wakes_for_an_append(t *testing.T) {
 	t.Parallel()
 	s := open(t, small(scratch(t)))
 	r := s.Readers()[1]
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for i := range 200 {
 		woken := make(chan error, 1)

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// NoLeaks fails the test if goroutines that started after the call are still running ten seconds after the test has
+// NoLeaks fails the test if goroutines that started after the call are still running five minutes after the test has
 // ended. The test must not run in parallel with others, because their goroutines would count.
 func NoLeaks(t testing.TB) {
 	t.Helper()
 	before := goroutines()
 	t.Cleanup(func() {
 		var left []string
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			left = left[:0]
 			for id, stack := range goroutines() {
 				if _, old := before[id]; !old && !ignored(stack) {

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/experiments/stats"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The guide for marketers has sample sizes, rounded to two digits.
 func TestGuide_sample_sizes(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile("../../../../docs/users/run-an-experiment.md")
+	b, err := os.ReadFile(testkit.Source(t, "docs/users/run-an-experiment.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const (
@@ -128,6 +130,7 @@ func plot(p peeking) []byte {
 }
 
 func TestDocs_match_the_newest_simulation(t *testing.T) {
+	testkit.Source(t, "docs") // this test runs again if they change
 	files, err := filepath.Glob(benchmarks + "experiments-*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no results of simulations", err)

@@ -6,24 +6,26 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var full = flag.Bool("full", false, "run all simulations at full size and write docs (make sim)")
 
-// TestSimulation is short without -full. The limits of the short form leave three standard errors for chance, the full form none.
+// TestSimulation is short without -full, and shorter in make test. The limits of the short form leave three standard errors for chance, the full form none.
 func TestSimulation(t *testing.T) {
 	size := func(short, long int) int {
 		if *full {
 			return long
 		}
-		return short
+		return testkit.Size(max(3, short/4), short)
 	}
 	began := time.Now()
 	step := func(name string) { t.Logf("%6.1f s: %s", time.Since(began).Seconds(), name) }
 	r := results{Date: time.Now().UTC().Format(time.DateOnly), Experiments: size(600, 10000)}
 	slack := 0.0
 	if !*full {
-		slack = 0.02
+		slack = testkit.Size(0.04, 0.02)
 	}
 
 	r.Regret = simulateRegret(size(6, 200), *full)

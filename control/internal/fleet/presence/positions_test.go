@@ -149,13 +149,15 @@ func TestAPI1_a_replica_hears_of_the_edges_of_another(t *testing.T) {
 	if err := report(t.Context(), tracker, s); err != nil {
 		t.Fatal(err)
 	}
+	pace := time.NewTicker(5 * time.Millisecond)
+	defer pace.Stop()
 	for revision := uint64(1); revision <= 20; revision++ {
 		type counts struct {
 			applied, connected int
 			err                error
 		}
 		answered := make(chan counts, 1)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			var c counts
 			c.applied, c.connected, c.err = here.Await(ctx, revision)
@@ -164,7 +166,7 @@ func TestAPI1_a_replica_hears_of_the_edges_of_another(t *testing.T) {
 		select {
 		case c := <-answered:
 			t.Fatalf("revision %d was not waited for: %+v", revision, c)
-		case <-time.After(5 * time.Millisecond):
+		case <-pace.C: // it waits, usually
 		}
 		if _, err := links.Changes(snapshot.WithAsker(ctx, "e1"), g.at(revision)); err != nil {
 			t.Fatal(err)
@@ -196,7 +198,7 @@ func TestPositions_repeats_a_lost_announcement(t *testing.T) {
 	if err := report(t.Context(), presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Positions: there}, g.store), s); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	applied := make(chan int, 1)
 	go func() {

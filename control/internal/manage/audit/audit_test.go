@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // filled writes a log of n rows of all forms, and drops the trigger that protects its rows, as the owner of the
@@ -114,7 +115,7 @@ func TestVerify_finds_any_change(t *testing.T) {
 		}
 		return n
 	}
-	rows, mutations := size("ROWS", 300), size("MUTATIONS", 200)
+	rows, mutations := size("ROWS", testkit.Size(100, 10_000)), size("MUTATIONS", testkit.Size(100, 1000))
 	storetest.EachOwner(t, func(t *testing.T, st *store.Store) {
 		kept := filled(t, st, rows)
 		rng := rand.New(rand.NewPCG(9, 10))

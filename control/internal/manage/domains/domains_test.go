@@ -19,6 +19,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // world is a service with a real database, a DNS server and a clock.
@@ -32,7 +33,7 @@ type world struct {
 
 func each(t *testing.T, test func(w *world)) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
+	eachStore(t, func(t *testing.T, s *store.Store) {
 		w := &world{T: t, store: s, dns: dnstest.New(t)}
 		w.clock.Store(time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC).UnixMilli())
 		w.Service = w.service()
@@ -350,4 +351,14 @@ func TestCheckDue_shares_the_work(t *testing.T) {
 			w.Errorf("four control planes asked %d questions, one asks %d", once, again)
 		}
 	})
+}
+
+// eachStore runs f with SQLite, and in make proof also with PostgreSQL. The tests of package store compare the dialects.
+func eachStore(t *testing.T, f func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	if testkit.Size(true, false) {
+		f(t, storetest.Open(t))
+		return
+	}
+	storetest.Each(t, f)
 }

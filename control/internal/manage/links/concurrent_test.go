@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 type world struct {
@@ -25,7 +26,7 @@ type world struct {
 
 func each(t *testing.T, f func(w *world)) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
+	eachStore(t, func(t *testing.T, s *store.Store) {
 		passwords, err := auth.NewPasswords(bcrypt.MinCost)
 		if err != nil {
 			t.Fatal(err)
@@ -167,4 +168,14 @@ func TestUpdate_while_deleted(t *testing.T) {
 			w.Errorf("%d links left, %v", total, err)
 		}
 	})
+}
+
+// eachStore runs f with SQLite, and in make proof also with PostgreSQL. The tests of package store compare the dialects.
+func eachStore(t *testing.T, f func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	if testkit.Size(true, false) {
+		f(t, storetest.Open(t))
+		return
+	}
+	storetest.Each(t, f)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // shown is what a rollback must restore: the fields that owners set, rules and variants with their ids, in order.
@@ -104,10 +105,7 @@ func (w *world) mutate(r *rand.Rand, rt *routing.Service, id string) {
 // Rolling back to any revision restores link, rules and variants exactly, over random histories that contain rollbacks,
 // deletions and restorations.
 func TestRollback_restores_any_revision(t *testing.T) {
-	histories := 500 // of each database
-	if testing.Short() {
-		histories = 20
-	}
+	histories := testkit.Size(15, 500)
 	each(t, func(w *world) {
 		rt := routing.New(link.Policy{}, w.store)
 		for n := range histories {

@@ -221,7 +221,7 @@ func TestIcon(t *testing.T) {
 		if icon, known := s.Icon(base + "/a/page"); known {
 			t.Fatalf("%s has the icon %q before it was fetched", base, icon.Type)
 		}
-		testkit.Within(t, 10*time.Second, "an icon is known", func() bool {
+		testkit.Eventually(t, "an icon is known", func() bool {
 			_, known := s.Icon(base + "/another?page")
 			return known
 		})

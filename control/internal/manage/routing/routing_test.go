@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 type world struct {
@@ -25,7 +26,7 @@ type world struct {
 
 func each(t *testing.T, f func(w *world)) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
+	eachStore(t, func(t *testing.T, s *store.Store) {
 		w := &world{T: t, store: s, routing: routing.New(link.Policy{}, s), url: store.NewID()}
 		u := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}
 		w.ok(s.Tx(t.Context(), func(tx *store.Tx) (err error) {
@@ -166,4 +167,14 @@ func TestRules_conditions_are_bounded_together(t *testing.T) {
 		_, err = w.routing.UpdateRule(w.Context(), w.ann, w.url, third.ID, routing.RuleInput{Conditions: large})
 		w.ok(err)
 	})
+}
+
+// eachStore runs f with SQLite, and in make proof also with PostgreSQL. The tests of package store compare the dialects.
+func eachStore(t *testing.T, f func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	if testkit.Size(true, false) {
+		f(t, storetest.Open(t))
+		return
+	}
+	storetest.Each(t, f)
 }

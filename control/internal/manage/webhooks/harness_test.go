@@ -140,7 +140,7 @@ func small(t *testing.T) *world {
 // each runs f with a world of each SQL dialect.
 func each(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, nil)) })
+	eachStore(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, nil)) })
 }
 
 func (w *world) user(email string, role auth.Role) auth.Principal {
@@ -233,4 +233,14 @@ func (w *world) counterOf(name string) float64 {
 	}
 	w.t.Fatalf("no metric %s", name)
 	return 0
+}
+
+// eachStore runs f with SQLite, and in make proof also with PostgreSQL. The tests of package store compare the dialects.
+func eachStore(t *testing.T, f func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	if testkit.Size(true, false) {
+		f(t, storetest.Open(t))
+		return
+	}
+	storetest.Each(t, f)
 }

@@ -50,13 +50,16 @@ func deliverForever(url, root string) error {
 // Delivering processes are killed repeatedly. All deliveries arrive, each with one id and correctly signed.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	const events, kills = 400, 8
+	const events = 400
+	kills := testkit.Size(3, 8)
 	url := storetest.SQLiteURL(t)
 	st, err := store.Open(t.Context(), store.Config{URL: url})
 	must(t, err)
 	defer st.Close()
 	w := newWorld(t, st, nil)
-	w.answers(func(_ http.ResponseWriter, _ *http.Request) { time.Sleep(5 * time.Millisecond) })
+	pace := time.NewTicker(time.Millisecond) // so that the kills come before all is delivered
+	defer pace.Stop()
+	w.answers(func(_ http.ResponseWriter, _ *http.Request) { <-pace.C })
 	hook := w.add("/hook", webhooks.URLCreated)
 	data := make([]any, events)
 	for i := range data {

@@ -222,7 +222,7 @@ func TestKey_last_use(t *testing.T) {
 		return list[0]
 	}
 	for _, ip := range []string{"192.0.2.1", "::ffff:192.0.2.2", "2001:db8::1"} {
-		time.Sleep(2 * time.Millisecond) // a use in the same millisecond does not replace another
+		nextMillisecond(t) // a use in the same millisecond does not replace another
 		if _, err := a.Key(t.Context(), key, ip); err != nil {
 			t.Fatal(err)
 		}
@@ -230,12 +230,19 @@ func TestKey_last_use(t *testing.T) {
 	}
 	// Within a minute, another use from a known address is not written.
 	before := *last().LastUsedAt
-	time.Sleep(2 * time.Millisecond)
-	if _, err := a.Key(t.Context(), key, "192.0.2.1"); err != nil {
-		t.Fatal(err)
+	stop()
+	<-done
+	nextMillisecond(t)
+	if _, err := a.Key(t.Context(), key, "192.0.2.1"); err != nil || a.UsesQueued() != 0 {
+		t.Fatalf("%v, %d uses to write", err, a.UsesQueued())
 	}
-	time.Sleep(100 * time.Millisecond)
 	if k := last(); *k.LastUsedAt != before || k.LastUsedIP != "2001:db8::1" {
 		t.Errorf("%+v", k)
 	}
+}
+
+func nextMillisecond(t *testing.T) {
+	t.Helper()
+	now := time.Now().UnixMilli()
+	testkit.Eventually(t, "the next millisecond", func() bool { return time.Now().UnixMilli() > now })
 }

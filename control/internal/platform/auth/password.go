@@ -27,6 +27,8 @@ type Passwords struct {
 	wait  time.Duration
 	cost  int
 	dummy []byte
+
+	compare func(hash, password []byte) error
 }
 
 // NewPasswords returns Passwords with two slots. A caller waits at most five seconds for a slot. cost is the cost of
@@ -40,7 +42,7 @@ func NewPasswords(cost int) (*Passwords, error) {
 			return nil, fmt.Errorf("bcrypt: %w", err)
 		}
 	}
-	return &Passwords{queue: newQueue(2), wait: 5 * time.Second, cost: cost, dummy: dummy}, nil
+	return &Passwords{queue: newQueue(2), wait: 5 * time.Second, cost: cost, dummy: dummy, compare: bcrypt.CompareHashAndPassword}, nil
 }
 
 // newQueue returns a queue that holds at most 256 callers, 16 per client: people behind one address who sign in at the
@@ -52,7 +54,7 @@ func newQueue(slots int) *fairqueue.Queue[string] {
 // apart returns Passwords with one slot and a queue of its own. API keys use it: a key's hash is compared only if the
 // key's prefix exists, so guesses at passwords cannot delay programs that have a key.
 func (p *Passwords) apart() *Passwords {
-	return &Passwords{queue: newQueue(1), wait: 2 * time.Second, cost: p.cost, dummy: p.dummy}
+	return &Passwords{queue: newQueue(1), wait: 2 * time.Second, cost: p.cost, dummy: p.dummy, compare: p.compare}
 }
 
 // Hash returns the hash of a password of at most MaxPassword bytes.
@@ -96,7 +98,7 @@ func (p *Passwords) Matches(hash *string, password string) (bool, error) {
 		password = password[:MaxPassword] // such a password cannot match, but must take the same time
 		hash = nil
 	}
-	err := bcrypt.CompareHashAndPassword(h, []byte(password))
+	err := p.compare(h, []byte(password))
 	if errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
 		return false, nil
 	}

@@ -8,9 +8,9 @@ import (
 	"net"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/shortline/shortline/shared/conns"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // A client may not have more request bodies in progress than its quota, including bodies that the server reads after its
@@ -47,9 +47,6 @@ func TestH1_SlowBodies_of_one_client(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
-		if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
 		return c
 	}
 	begin := func(from, path string) net.Conn {
@@ -57,21 +54,11 @@ func TestH1_SlowBodies_of_one_client(t *testing.T) {
 		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\nsome", path)
 		return c
 	}
-	held := func(n int) bool {
-		for until := time.Now().Add(5 * time.Second); time.Now().Before(until); time.Sleep(time.Millisecond) {
-			if bodies.Taken() == n {
-				return true
-			}
-		}
-		return false
-	}
 	var slow []net.Conn
 	for i := range share {
 		slow = append(slow, begin("127.0.0.2", []string{"/read", "/ignored"}[i%2]))
 	}
-	if !held(share) {
-		t.Fatal("the slow bodies are not counted")
-	}
+	testkit.Eventually(t, "the slow bodies count", func() bool { return bodies.Taken() == share })
 	if res, err := http.ReadResponse(bufio.NewReader(begin("127.0.0.2", "/read")), nil); err != nil || res.StatusCode != 400 {
 		t.Errorf("one body more than the quota: %v, %v", res, err)
 	}
@@ -84,7 +71,5 @@ func TestH1_SlowBodies_of_one_client(t *testing.T) {
 	for _, c := range slow {
 		c.Close()
 	}
-	if !held(0) {
-		t.Error("closed connections do not release the quota")
-	}
+	testkit.Eventually(t, "closed connections release the quota", func() bool { return bodies.Taken() == 0 })
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/mailtest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const testLink = "https://sho.rt/console/page?token=AbC-_123&x=%C3%A4#part"
@@ -289,7 +290,7 @@ func TestService_Send_rejects_incomplete_links(t *testing.T) {
 
 func TestMail_page_lists_every_kind(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../../docs/operators/mail.md")
+	page, err := os.ReadFile(testkit.Source(t, "docs/operators/mail.md"))
 	must(t, err)
 	w := newWorld(t, storetest.Open(t), mailtest.Config{})
 	families, err := w.metrics.Gather()

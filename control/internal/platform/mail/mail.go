@@ -49,6 +49,8 @@ type Config struct {
 	Logger *slog.Logger
 	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
+	// Poll is how often Run looks for e-mails that other processes have queued; 0 means two seconds.
+	Poll time.Duration
 }
 
 // Service sends e-mails. It is safe for concurrent use. A nil Service is not enabled.

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +15,6 @@ import (
 )
 
 const (
-	poll        = 2 * time.Second  // other processes may have queued e-mails
 	parallel    = 4                // attempts at the same time
 	leaseMargin = 30 * time.Second // between the end of the longest attempt and the end of its lease
 	grace       = 4 * time.Second  // for attempts in flight when the service stops
@@ -42,7 +42,7 @@ func (s *Service) Run(ctx context.Context) error {
 	attempts, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	w := &worker{Service: s, attempts: attempts, free: make(chan struct{}, parallel)}
-	wait := poll
+	wait := cmp.Or(s.cfg.Poll, 2*time.Second)
 	if !s.Enabled() {
 		wait = pruneEvery
 	} else if err := s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ReleaseMail(ctx, s.now()) }); err != nil && ctx.Err() == nil {

@@ -113,7 +113,7 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 		}
 	}
 	for i, addr := range special {
-		c := outbound.New(outbound.Policy{Resolver: nameserver(t, addr, addr), Timeout: 5 * time.Second})
+		c := outbound.New(outbound.Policy{Resolver: nameserver(t, addr, addr), Timeout: time.Minute})
 		for n, host := range hosts {
 			if i > 1 && n%len(special) != i { // literals need no resolver
 				continue
@@ -135,7 +135,7 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 	for _, addr := range special {
 		for range 10 {
 			// The check resolves to the public address, the connection to the other one.
-			c := outbound.New(outbound.Policy{Resolver: nameserver(t, public, addr), Timeout: 5 * time.Second})
+			c := outbound.New(outbound.Policy{Resolver: nameserver(t, public, addr), Timeout: time.Minute})
 			if err := c.CheckURL(t.Context(), "https://rebind.example.com:"+w.port); err != nil {
 				t.Errorf("the public address was refused: %v", err)
 			}
@@ -153,12 +153,12 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 	// Controls: public and allowed addresses are reached each time, and without the policy the others are reached too.
 	const times = 100
 	allowed := netip.MustParseAddr("127.0.0.2")
-	c := outbound.New(outbound.Policy{Resolver: nameserver(t, public, public), AllowCIDRs: []netip.Prefix{netip.PrefixFrom(allowed, 32)}, Timeout: 5 * time.Second})
+	c := outbound.New(outbound.Policy{Resolver: nameserver(t, public, public), AllowCIDRs: []netip.Prefix{netip.PrefixFrom(allowed, 32)}, Timeout: time.Minute})
 	for range times {
 		_, _ = get(t, c, "https://127.0.0.2:"+w.port)
 		_, _ = get(t, c, "https://outside.example.com:"+w.port)
 	}
-	open := outbound.New(outbound.Policy{AllowPrivate: true, Timeout: 5 * time.Second})
+	open := outbound.New(outbound.Policy{AllowPrivate: true, Timeout: time.Minute})
 	for _, addr := range special {
 		_, _ = get(t, open, "http://"+net.JoinHostPort(addr.String(), w.port))
 	}

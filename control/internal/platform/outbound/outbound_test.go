@@ -40,7 +40,7 @@ func sink(t *testing.T, h http.HandlerFunc) (*httptest.Server, outbound.Policy) 
 	roots.AddCert(s.Certificate())
 	return s, outbound.Policy{
 		AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")},
-		TLS:        &tls.Config{RootCAs: roots, ServerName: "example.com"}, Timeout: 5 * time.Second,
+		TLS:        &tls.Config{RootCAs: roots, ServerName: "example.com"}, Timeout: time.Minute,
 	}
 }
 
@@ -150,7 +150,7 @@ func TestClient_ignores_proxies(t *testing.T) {
 		t.Skip("needs a second loopback address")
 	}
 	loop := netip.MustParseAddr("127.0.0.1")
-	c := outbound.New(outbound.Policy{Resolver: nameserver(t, loop, loop), AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}, Timeout: 2 * time.Second})
+	c := outbound.New(outbound.Policy{Resolver: nameserver(t, loop, loop), AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}, Timeout: time.Minute})
 	for _, url := range []string{"https://inside.example.com:8443/", "http://inside.example.com:8080/"} {
 		if _, err := get(t, c, url); !errors.Is(err, outbound.ErrForbidden) {
 			t.Errorf("%s: %v", url, err)
@@ -277,7 +277,7 @@ func TestClient_sends_nothing_to_special_addresses(t *testing.T) {
 		t.Fatalf("only %d disguises", len(hosts))
 	}
 	for name, resolver := range map[string]*net.Resolver{"to 127.0.0.1": nameserver(t, loop4, loop4), "to ::1": nameserver(t, loop6, loop6)} {
-		c := outbound.New(outbound.Policy{Resolver: resolver, Timeout: 2 * time.Second})
+		c := outbound.New(outbound.Policy{Resolver: resolver, Timeout: time.Minute})
 		for _, host := range hosts {
 			for _, scheme := range []string{"https", "http"} {
 				url := scheme + "://" + host + ":" + port + "/"
@@ -293,7 +293,7 @@ func TestClient_sends_nothing_to_special_addresses(t *testing.T) {
 	}
 	// The name passes the check with its public address. The connection uses the other one.
 	for range 10 {
-		c := outbound.New(outbound.Policy{Resolver: nameserver(t, public, loop4), Timeout: 2 * time.Second})
+		c := outbound.New(outbound.Policy{Resolver: nameserver(t, public, loop4), Timeout: time.Minute})
 		if err := c.CheckURL(t.Context(), "https://rebind.example.com:"+port); err != nil {
 			t.Errorf("the public address was refused: %v", err)
 		}

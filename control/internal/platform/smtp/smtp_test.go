@@ -179,13 +179,9 @@ func TestSender_Send_ends_with_its_context(t *testing.T) {
 		server.Hang(true)
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
-		began := time.Now()
 		var e *smtp.Error
 		if err := sender(t, server.URL(), server.ClientTLS()).Send(ctx, example("bob@example.com")); !errors.As(err, &e) || e.Permanent {
 			t.Errorf("%v", err)
-		}
-		if took := time.Since(began); took > 10*time.Second {
-			t.Errorf("%s: took %v", mode, took)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestCheck_TXT(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, tt.zone.resolver(t))
-			expect(t, "TXT", check(t, checker(t, 4*second, s.address), edge).TXT, tt.state, tt.part)
+			expect(t, "TXT", check(t, checker(t, patient, s.address), edge).TXT, tt.state, tt.part)
 		})
 	}
 }
@@ -116,7 +116,7 @@ func TestCheck_host(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, tt.zone.resolver(t))
-			expect(t, "host", check(t, checker(t, 4*second, s.address), tt.targets).Host, tt.state, tt.part)
+			expect(t, "host", check(t, checker(t, patient, s.address), tt.targets).Host, tt.state, tt.part)
 
 			// The same zone by a server that leaves CNAME records to the client.
 			plain := serve(t, func(w dns.ResponseWriter, q *dns.Msg) *dns.Msg {
@@ -127,7 +127,7 @@ func TestCheck_host(t *testing.T) {
 				}
 				return m
 			})
-			expect(t, "host by a server that does not follow", check(t, checker(t, 4*second, plain.address), tt.targets).Host, tt.state, tt.part)
+			expect(t, "host by a server that does not follow", check(t, checker(t, patient, plain.address), tt.targets).Host, tt.state, tt.part)
 		})
 	}
 }
@@ -139,7 +139,7 @@ func TestCheck_many_addresses(t *testing.T) {
 		z = append(z, fmt.Sprintf("go.acme.com. 60 IN A 8.8.%d.%d", i/250, i%250))
 	}
 	s := serve(t, z.resolver(t))
-	expect(t, "host", check(t, checker(t, 4*second, s.address), edge).Host, Missing, "8.8.0.0, 8.8.0.1, 8.8.0.2 and 997 more")
+	expect(t, "host", check(t, checker(t, patient, s.address), edge).Host, Missing, "8.8.0.0, 8.8.0.1, 8.8.0.2 and 997 more")
 }
 
 func TestCheck_IDN(t *testing.T) {
@@ -149,7 +149,7 @@ func TestCheck_IDN(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := serve(t, zone{`_shortline.xn--bcher-kva.example.com. 60 IN TXT "` + value + `"`, `xn--bcher-kva.example.com. 60 IN CNAME edge.sho.rt.`}.resolver(t))
-	r := checker(t, 4*second, s.address).Check(t.Context(), n.ASCII, value, edge)
+	r := checker(t, patient, s.address).Check(t.Context(), n.ASCII, value, edge)
 	expect(t, "TXT", r.TXT, Found, "")
 	expect(t, "host", r.Host, Found, "")
 }
@@ -163,8 +163,8 @@ func TestCheck_longest_name(t *testing.T) {
 		t.Fatalf("%d bytes: %v", len(long), err)
 	}
 	s := serve(t, zone{"_shortline." + long + `. 60 IN TXT "` + value + `"`}.resolver(t))
-	expect(t, "TXT", checker(t, 4*second, s.address).Check(t.Context(), long, value, edge).TXT, Found, "")
-	r := checker(t, 4*second, s.address).Check(t.Context(), "x"+long, value, edge)
+	expect(t, "TXT", checker(t, patient, s.address).Check(t.Context(), long, value, edge).TXT, Found, "")
+	r := checker(t, patient, s.address).Check(t.Context(), "x"+long, value, edge)
 	expect(t, "TXT of a longer name", r.TXT, Unknown, "cannot be looked up")
 }
 
@@ -172,7 +172,7 @@ func TestCheck_is_bounded_in_parallel(t *testing.T) {
 	t.Parallel()
 	z := zone{`_shortline.go.acme.com. 60 IN TXT "` + value + `"`, `go.acme.com. 60 IN CNAME edge.sho.rt.`}.resolver(t)
 	s := serve(t, func(w dns.ResponseWriter, q *dns.Msg) *dns.Msg {
-		time.Sleep(10 * time.Millisecond)
+		pause(10 * time.Millisecond)
 		return z(w, q)
 	})
 	c, err := New(Config{Resolvers: []string{s.address}, Parallel: 3})

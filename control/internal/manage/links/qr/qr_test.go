@@ -13,6 +13,7 @@ import (
 	decoder "github.com/makiuchi-d/gozxing/qrcode"
 
 	"github.com/shortline/shortline/control/internal/manage/links/qr"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestPNG(t *testing.T) {
@@ -67,7 +68,7 @@ func TestPNG_can_be_scanned(t *testing.T) {
 	} {
 		for _, style := range []qr.Style{
 			{Width: qr.DefaultWidth, Color: qr.Black, Background: qr.White, Margin: qr.DefaultMargin},
-			{Width: qr.MaxWidth, Color: color.NRGBA{0x1d, 0x4e, 0xd8, 255}, Background: color.NRGBA{0xff, 0xed, 0xd5, 255}, Margin: qr.DefaultMargin},
+			{Width: testkit.Size(800, qr.MaxWidth), Color: color.NRGBA{0x1d, 0x4e, 0xd8, 255}, Background: color.NRGBA{0xff, 0xed, 0xd5, 255}, Margin: qr.DefaultMargin},
 		} {
 			b, err := qr.PNG(text, style)
 			if err != nil {

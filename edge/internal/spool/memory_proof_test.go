@@ -1,3 +1,5 @@
+//go:build proof && linux
+
 package spool_test
 
 import (

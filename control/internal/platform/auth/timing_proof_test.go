@@ -1,3 +1,5 @@
+//go:build proof && linux
+
 package auth_test
 
 import (
@@ -76,11 +78,8 @@ func rankSum(a, b []time.Duration) string {
 // alternate, so other load affects all of them. LOGINS is the number of attempts of the first two kinds, which an
 // attacker who guesses emails would compare; with hundreds, the other kinds get a tenth.
 func TestLogin_tells_nothing_by_its_time(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds of bcrypt")
-	}
 	t.Parallel()
-	rounds := 15
+	rounds := 2000
 	if n, err := strconv.Atoi(os.Getenv("LOGINS")); err == nil {
 		rounds = n
 	}
@@ -95,26 +94,8 @@ func TestLogin_tells_nothing_by_its_time(t *testing.T) {
 		t.Fatal(err)
 	}
 	hash := string(b)
-	// Each try has a user of its own, as the throttle would answer the sixth at once.
-	user := func(email string, hash *string, active bool) {
-		if err := st.Tx(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.InsertUser(t.Context(), store.User{ID: store.NewID(), Email: email, Role: "USER", Active: active, PasswordHash: hash})
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ways := []struct {
-		name, password string
-		make           func(email string)
-		took           []time.Duration
-	}{
-		{name: "wrong password", password: "the wrong one", make: func(email string) { user(email, &hash, true) }},
-		{name: "unknown email", password: "the wrong one", make: func(string) {}},
-		{name: "no password set", password: "the wrong one", make: func(email string) { user(email, nil, true) }},
-		{name: "not active", password: right, make: func(email string) { user(email, &hash, false) }},
-		{name: "too long a password", password: strings.Repeat("x", 2000), make: func(email string) { user(email, &hash, true) }},
-	}
+	ways := failedLogins(t, st, hash, right)
+	took := make([][]time.Duration, len(ways))
 	turn := func(way, i int) bool { return way < 2 || rounds < 100 || i%10 == 0 }
 	for i := range rounds {
 		for w := range ways {
@@ -135,26 +116,26 @@ func TestLogin_tells_nothing_by_its_time(t *testing.T) {
 			email := fmt.Sprintf("way%d-%d@example.com", w, i)
 			before := processor(t)
 			_, err := users.Login(t.Context(), accounts.Credentials{Email: email, Password: ways[w].password})
-			took := processor(t) - before
+			spent := processor(t) - before
 			if !problem.Is(err, problem.Unauthorized) || told != "" && err.Error() != told {
 				t.Fatalf("%s: %v", ways[w].name, err)
 			}
 			told = err.Error()
 			if i >= 0 {
-				ways[w].took = append(ways[w].took, took)
+				took[w] = append(took[w], spent)
 			}
 		}
 	}
-	base := ways[0].took
-	for _, w := range ways {
-		median, p90 := quantile(w.took, 0.5), quantile(w.took, 0.9)
+	base := took[0]
+	for i, w := range ways {
+		median, p90 := quantile(took[i], 0.5), quantile(took[i], 0.9)
 		off := float64(median)/float64(quantile(base, 0.5)) - 1
 		late := float64(p90)/float64(quantile(base, 0.9)) - 1
-		t.Logf("%-20s %5d times: median %v (%+.2f %%), p90 %v (%+.2f %%), Mann-Whitney %s", w.name, len(w.took), median, 100*off, p90, 100*late, rankSum(w.took, base))
+		t.Logf("%-20s %5d times: median %v (%+.2f %%), p90 %v (%+.2f %%), Mann-Whitney %s", w.name, len(took[i]), median, 100*off, p90, 100*late, rankSum(took[i], base))
 		if math.Abs(off) > 0.05 {
 			t.Errorf("%s: the median differs by %.1f %%", w.name, 100*off)
 		}
-		if len(w.took) >= 1000 && math.Abs(late) > 0.05 { // a few dozen are not conclusive
+		if len(took[i]) >= 1000 && math.Abs(late) > 0.05 { // a few dozen are not conclusive
 			t.Errorf("%s: the slowest tenth differs by %.1f %%", w.name, 100*late)
 		}
 	}
@@ -164,67 +145,26 @@ func TestLogin_tells_nothing_by_its_time(t *testing.T) {
 // comparison. KEYS is the number of attempts of each kind, with a hundred valid keys.
 func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 	t.Parallel()
-	tries := 300
+	tries := 10_000
 	if n, err := strconv.Atoi(os.Getenv("KEYS")); err == nil {
 		tries = n
 	}
 	st, a, _, u := setUp(t, 0, secret('a'))
-	good := make([]string, 100)
-	hash, err := bcrypt.GenerateFromPassword([]byte("what no key is"), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
-	add := func(key string, hash []byte) {
-		if err := st.Tx(t.Context(), func(tx *store.Tx) error {
-			return tx.InsertKey(t.Context(), store.Key{ID: store.NewID(), UserID: u.ID, Name: "k", Prefix: key[:8], Lookup: auth.Digest(key), Hash: string(hash)})
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range good {
-		good[i] = auth.NewKey()
-		add(good[i], hash)
-	}
+	good := validKeys(t, st, u, 100)
 	key := auth.NewKey()
 	b, err := bcrypt.GenerateFromPassword([]byte(key), bcrypt.DefaultCost)
 	if err != nil {
 		t.Fatal(err)
 	}
-	add(key, b)
+	insertKey(t, st, u, key, b)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	before := processor(t)
 	_ = bcrypt.CompareHashAndPassword(b, []byte("another"))
 	compare := processor(t) - before
 
-	// swapped returns a valid key with one changed random character, and its checksum. A negative position counts from
-	// the end of the random part.
-	swapped := func(i, at int) string {
-		k := []byte(good[i%len(good)][len(auth.KeyPrefix):57])
-		if at < 0 {
-			at += len(k)
-		}
-		if k[at] != 'x' {
-			k[at] = 'x'
-		} else {
-			k[at] = 'y'
-		}
-		return checked(string(k))
-	}
-	random := len(auth.KeyPrefix)
-	kinds := []struct {
-		name string
-		make func(i int) string
-		took []time.Duration
-	}{
-		{name: "unknown", make: func(int) string { return auth.NewKey() }},
-		{name: "wrong at the end", make: func(i int) string { return swapped(i, -1) }},
-		{name: "wrong at the start", make: func(i int) string { return swapped(i, 0) }},
-		{name: "wrong anywhere", make: func(i int) string { return swapped(i, i/len(good)%54) }},
-		{name: "wrong checksum", make: func(i int) string { return good[i%len(good)][:57] + "000000" }},
-		{name: "wrong prefix", make: func(i int) string { return "SL_" + good[i%len(good)][random:] }},
-		{name: "too short", make: func(i int) string { return good[i%len(good)][:len(key)-1] }},
-	}
+	kinds := wrongKeys(good)
+	took := make([][]time.Duration, len(kinds))
 	guesses := make([]string, len(kinds))
 	for i := -10; i < tries; i++ { // skip the first, which open connections and prepare statements
 		for k := range kinds {
@@ -234,26 +174,26 @@ func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 		for _, k := range rand.Perm(len(kinds)) {
 			before := processor(t)
 			_, err := a.Key(t.Context(), guesses[k], "192.0.2.1")
-			took := processor(t) - before
+			spent := processor(t) - before
 			if !problem.Is(err, problem.Unauthorized) || errors.Is(err, store.ErrNotFound) {
 				t.Fatalf("%s: %v", kinds[k].name, err)
 			}
 			if i >= 0 {
-				kinds[k].took = append(kinds[k].took, took)
+				took[k] = append(took[k], spent)
 			}
 		}
 	}
-	base := kinds[0].took
-	for _, k := range kinds {
-		median, p90 := quantile(k.took, 0.5), quantile(k.took, 0.9)
+	base := took[0]
+	for i, k := range kinds {
+		median, p90 := quantile(took[i], 0.5), quantile(took[i], 0.9)
 		off := float64(median)/float64(quantile(base, 0.5)) - 1
-		t.Logf("%-20s %5d times: median %v (%+.2f %%), p90 %v, Mann-Whitney %s; bcrypt takes %v", k.name, len(k.took), median, 100*off, p90, rankSum(k.took, base), compare)
+		t.Logf("%-20s %5d times: median %v (%+.2f %%), p90 %v, Mann-Whitney %s; bcrypt takes %v", k.name, len(took[i]), median, 100*off, p90, rankSum(took[i], base), compare)
 		if median > compare/4 {
 			t.Errorf("%s: %v, where bcrypt takes %v", k.name, median, compare)
 		}
 		// A text without the form of a key is refused without a lookup. The form is documented, so this reveals
 		// nothing.
-		if strings.HasPrefix(k.name, "wrong a") && len(k.took) >= 1000 && math.Abs(off) > 0.05 {
+		if strings.HasPrefix(k.name, "wrong a") && len(took[i]) >= 1000 && math.Abs(off) > 0.05 {
 			t.Errorf("%s: the median differs by %.1f %% from that of unknown keys", k.name, 100*off)
 		}
 	}

@@ -1,3 +1,5 @@
+//go:build proof
+
 package edge_test
 
 import (
@@ -44,7 +46,7 @@ func issueMany(t testing.TB, n int) []snapshot.Host {
 func heap() (bytes int64) {
 	for last := int64(math.MaxInt64); ; last = bytes {
 		runtime.GC()
-		time.Sleep(20 * time.Millisecond)
+		pause(20 * time.Millisecond) // finalizers run
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		if bytes = int64(m.HeapAlloc); bytes > last-100_000 {
@@ -81,9 +83,6 @@ func handshakes(t *testing.T, at netip.AddrPort, n, domains, from int) []time.Du
 // With 10,000 domains, an edge starts at most a second later, needs at most 8 KiB for each, and makes handshakes in the same
 // time. It changes one certificate in milliseconds.
 func TestTLS_with_many_domains(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
 	domains := manyHosts()
 	list := issueMany(t, domains)
 	one, many := secure(t), secure(t)
@@ -126,7 +125,7 @@ func TestTLS_with_many_domains(t *testing.T) {
 	c := newControl()
 	all, stopAll := run(t, many, edge.Deps{Links: c, Sink: c, Hosts: source})
 	defer stopAll()
-	time.Sleep(10 * time.Second) // until the timers of the stopped edges, which refer to them, have ended
+	pause(10 * time.Second) // until the timers of the stopped edges, which refer to them, have ended
 	before := heap()
 	var with1, withMany []time.Duration
 	for turn := range domains / 100 {

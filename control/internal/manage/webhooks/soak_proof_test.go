@@ -1,3 +1,5 @@
+//go:build proof
+
 package webhooks_test
 
 import (
@@ -19,9 +21,6 @@ import (
 // A hundred receivers, some of them faulty in all ways, and 50 events per second: healthy receivers get each event once
 // and quickly.
 func TestMany_receivers_some_of_them_bad(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	t.Parallel()
 	w := newWorld(t, storetest.OpenPostgres(t), nil)
 	var mu sync.Mutex
