@@ -75,7 +75,7 @@ func (r *testRun) checksums(ctx context.Context) error {
 	slices.Sort(files)
 	sums := map[string]hash.Hash{}
 	for _, name := range files {
-		text, err := os.ReadFile(filepath.Join(r.root, name))
+		text, err := contentOf(filepath.Join(r.root, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // deleted, but not in the index yet
 		}
@@ -95,6 +95,14 @@ func (r *testRun) checksums(ctx context.Context) error {
 		r.env = append(r.env, variable+"="+hex.EncodeToString(sum.Sum(nil)))
 	}
 	return nil
+}
+
+// contentOf returns the content of a file, or the target of a link.
+func contentOf(path string) ([]byte, error) {
+	if target, err := os.Readlink(path); err == nil {
+		return []byte(target), nil
+	}
+	return os.ReadFile(path)
 }
 
 // files returns the project's files, relative to the root: those that Git tracks, or would track. Without Git, all files that
