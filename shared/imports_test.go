@@ -36,6 +36,8 @@ var layers = []archtest.Layer{
 	{Path: "shared/seal", Is: "encryption of secrets that are stored or sent"},
 	{Path: "shared/service", Is: "starting and stopping"},
 	{Path: "shared/testkit", Is: "helpers of tests"},
+	{Path: "shared/testserver", May: []string{"shared/testkit"}, Is: "servers that all test processes share"},
+	{Path: "shared/testserver/keeper", Is: "the program that ends a shared server which nobody uses"},
 	{Path: "shared/tracing", May: []string{"shared/config"}, Is: "traces"},
 }
 

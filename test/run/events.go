@@ -35,7 +35,8 @@ type outcome struct {
 type results struct {
 	// done, if set, is called for the outcome of each package, by one goroutine at a time.
 	done func(outcome)
-	// raw receives the text output of all tests.
+	// raw receives the text output of all tests, each when it has ended, because the lines of tests that run at the same time
+	// would mix.
 	raw io.Writer
 
 	mu       sync.Mutex
@@ -73,7 +74,6 @@ func (r *results) add(e event) {
 	}
 	switch e.Action {
 	case "output", "build-output":
-		_, _ = io.WriteString(r.raw, e.Output) // a full disk must not end the tests
 		if e.Package == "" {
 			e.Package = e.ImportPath
 		}
@@ -93,6 +93,7 @@ func (r *results) end(e event) {
 	if out := r.output[key]; out != nil {
 		o.Output = out.String()
 		delete(r.output, key)
+		fmt.Fprintf(r.raw, "\n== %s %s: %s\n%s", short(e.Package), e.Test, e.Action, o.Output) // a full disk must not end the tests
 	}
 	o.Cached = strings.Contains(o.Output, "(cached)")
 	if e.Test != "" {
