@@ -61,7 +61,7 @@ func TestConsole_opened_at_another_address(t *testing.T) {
 // The found links are exported, and the places of the old console lead to the screens of this one.
 func TestConsole_export_and_old_places(t *testing.T) {
 	t.Parallel()
-	b := newConsole(t)
+	b := newAdmin(t)
 	spring := b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": b.own("spring"), "title": "Spring"})
 	b.made(map[string]any{"originalUrl": "https://example.com/2", "customSlug": b.own("autumn"), "title": "Autumn"})
 	b.visit("/console/links?search=spring")

@@ -93,6 +93,7 @@ func TestSystem_edges(t *testing.T) {
 	b.until(`!document.querySelector('.asof.failed')`)
 
 	b.user("ann")
+	b.visit("/console/links") // the page of edges would be refused its figures
 	b.as(b.mail("ann"))
 	b.visit("/console/links")
 	b.sees("New link")
