@@ -7,6 +7,8 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // measures records, from the start of a page on, when a first row is in the document, layout shifts, and how long each interaction
