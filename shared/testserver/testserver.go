@@ -127,8 +127,17 @@ func (s Server) start(dir string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _ = cmd.Wait() }() // its log says how it ended
-	for deadline := time.Now().Add(patience); !running(dir); time.Sleep(2 * time.Millisecond) {
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // its log says how it ended
+		close(ended)
+	}()
+	for deadline := time.Now().Add(patience); !running(dir); {
+		select {
+		case <-ended:
+			return fmt.Errorf("it ended before it answered; its log: %s", logEnd(dir))
+		case <-time.After(2 * time.Millisecond):
+		}
 		if time.Now().After(deadline) {
 			return fmt.Errorf("the keeper did not start; its log: %s", logEnd(dir))
 		}
