@@ -69,7 +69,7 @@ func reachable(dir string) error {
 		return err
 	}
 	if !hasStarted(text) {
-		return errors.New("Kafka is still starting")
+		return errors.New("still starting")
 	}
 	addr, err := os.ReadFile(filepath.Join(dir, addressFile))
 	if err != nil {

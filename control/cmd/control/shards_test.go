@@ -140,9 +140,8 @@ func TestStart_with_shards(t *testing.T) {
 	}
 	first := p.token
 	p.token = second // assigned to main
-	if code, text := report(); code != 200 {
-		t.Errorf("a report of a workspace of the other shard: %d %s", code, text)
-	}
+	// A report that takes long on a busy machine gets 503, too.
+	testkit.Eventually(t, "a report of the other shard", func() bool { code, _ := report(); return code == 200 })
 	p.token = first
 	server.Restart(t)
 	testkit.Eventually(t, "a report of the shard that was down", func() bool { code, _ := report(); return code == 200 })

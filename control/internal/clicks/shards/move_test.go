@@ -173,6 +173,9 @@ func TestMove_cancelled(t *testing.T) {
 		m, _ := f.mover(at)
 		err := m.Move(t.Context(), list[:1], "b")
 		m, _ = f.mover(0)
+		if err == nil { // the move makes fewer calls
+			break
+		}
 		if !errors.Is(err, errFault) {
 			t.Fatalf("move: %v", err)
 		}
