@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The README shows the figures of the newest published run. `go run ./bench -tables FILE.json` prints them.
 func TestReadme_has_the_newest_figures(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../../docs/benchmarks/20??-??-??.json")
+	files, err := filepath.Glob(testkit.Source(t, "docs/benchmarks") + "/20??-??-??.json")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no results", err)
 	}
@@ -27,7 +29,7 @@ func TestReadme_has_the_newest_figures(t *testing.T) {
 	if err := json.Unmarshal(b, &r); err != nil {
 		t.Fatal(err)
 	}
-	readme, err := os.ReadFile("../../README.md")
+	readme, err := os.ReadFile(testkit.Source(t, "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

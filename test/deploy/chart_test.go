@@ -33,9 +33,12 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
-const chartDir = "../../deploy/kubernetes/shortline"
+// chartDir returns the folder of the chart.
+func chartDir(t *testing.T) string { return testkit.Source(t, "deploy/kubernetes/shortline") }
 
 // examples are the example values files of the chart.
 var examples = []string{"minimal", "full", "small", "region", "regions-eu-west", "regions-us-east", "regions-ap-south"}
@@ -102,11 +105,11 @@ func values(t *testing.T, name string) map[string]any {
 }
 
 // attempt renders the chart as the release "go".
-func attempt(v map[string]any) (map[string]string, error) { return attemptAs("go", v) }
+func attempt(t *testing.T, v map[string]any) (map[string]string, error) { return attemptAs(t, "go", v) }
 
 // attemptAs renders the chart as a release with another name.
-func attemptAs(release string, v map[string]any) (map[string]string, error) {
-	chart, err := loader.Load(chartDir)
+func attemptAs(t *testing.T, release string, v map[string]any) (map[string]string, error) {
+	chart, err := loader.Load(chartDir(t))
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +148,7 @@ func render(t *testing.T, name string) rendered {
 
 func renderExample(t *testing.T, name string) rendered {
 	t.Helper()
-	files, err := attempt(values(t, name))
+	files, err := attempt(t, values(t, name))
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -206,7 +209,7 @@ func pods(r rendered) map[string]corev1.PodTemplateSpec {
 func TestChart_lints(t *testing.T) {
 	t.Parallel()
 	for _, name := range examples {
-		for _, m := range lint.All(chartDir, values(t, name), "links", true).Messages {
+		for _, m := range lint.All(chartDir(t), values(t, name), "links", true).Messages {
 			if m.Severity > support.InfoSev {
 				t.Errorf("%s: %v", name, m)
 			}
@@ -378,7 +381,7 @@ func TestChart_pods_are_restricted(t *testing.T) {
 // chartValues returns the default values.
 func chartValues(t *testing.T) map[string]any {
 	t.Helper()
-	v, err := chartutil.ReadValuesFile(filepath.Join(chartDir, "values.yaml"))
+	v, err := chartutil.ReadValuesFile(filepath.Join(chartDir(t), "values.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

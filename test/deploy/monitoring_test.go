@@ -116,7 +116,7 @@ func TestOps3_Chart_targets_are_those_of_the_alerts(t *testing.T) {
 	}
 	jobs := regexp.MustCompile("^(" + down[1] + ")$")
 	for _, release := range []string{"go", "links", "shortline", "a-release-with-a-name-that-is-almost-too-long"} {
-		files, err := attemptAs(release, values(t, "full"))
+		files, err := attemptAs(t, release, values(t, "full"))
 		if err != nil {
 			t.Fatal(err)
 		}

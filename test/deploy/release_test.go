@@ -325,11 +325,11 @@ func TestChart_refuses_wrong_values(t *testing.T) {
 		"control.deployments.ingest":      {nil, "ingest"},
 		"control.deployments.serve.roles": {[]any{"api", "everything"}, "roles"},
 	} {
-		if _, err := attempt(set(path, c.value)); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := attempt(t, set(path, c.value)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s = %v: want a rejection that names the value, got: %v", path, c.value, err)
 		}
 	}
-	if _, err := attempt(map[string]any{}); err == nil {
+	if _, err := attempt(t, map[string]any{}); err == nil {
 		t.Error("the chart accepts an installation without values")
 	}
 }

@@ -251,7 +251,7 @@ func change(v map[string]any, path string, value any) map[string]any {
 // Settings that would hide the addresses of visitors behind a proxy are rejected, or are not the default.
 func TestM6_Chart(t *testing.T) {
 	t.Parallel()
-	if _, err := attempt(change(values(t, "minimal"), "ingress.enabled", true)); err == nil || !strings.Contains(err.Error(), "edge.trustedProxies") {
+	if _, err := attempt(t, change(values(t, "minimal"), "ingress.enabled", true)); err == nil || !strings.Contains(err.Error(), "edge.trustedProxies") {
 		t.Errorf("an ingress without edge.trustedProxies: want a rejection, got %v", err)
 	}
 	for _, name := range examples {
@@ -261,7 +261,7 @@ func TestM6_Chart(t *testing.T) {
 		}
 	}
 	v := change(values(t, "minimal"), "edge.service", map[string]any{"type": "NodePort"})
-	files, err := attempt(v)
+	files, err := attempt(t, v)
 	if err != nil || !strings.Contains(files["shortline/templates/edge.yaml"], "externalTrafficPolicy: Local") {
 		t.Errorf("service of type NodePort: %v", err)
 	}
@@ -282,11 +282,11 @@ func TestM8_ChartRefusesHalfATrust(t *testing.T) {
 		"edge.snapshotPublicKeys":           change(values(t, "minimal"), "secrets.signingKey", true),
 		"edgePort":                          change(values(t, "minimal"), "control.service.port", 9443),
 	} {
-		if _, err := attempt(v); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := attempt(t, v); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: want a rejection with this text, got: %v", says, err)
 		}
 	}
-	files, err := attempt(change(change(change(values(t, "minimal"), "trust.create", false), "trust.controlSecret", "one"), "trust.edgeSecret", "two"))
+	files, err := attempt(t, change(change(change(values(t, "minimal"), "trust.create", false), "trust.controlSecret", "one"), "trust.edgeSecret", "two"))
 	if err != nil || strings.Contains(files["shortline/templates/trust.yaml"], "kind: Secret") || !strings.Contains(files["shortline/templates/edge.yaml"], "secretName: two") {
 		t.Errorf("with existing Secrets: %v", err)
 	}
