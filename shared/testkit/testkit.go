@@ -15,7 +15,7 @@ const patience = 5 * time.Minute
 // of the time waited so far, but at least 1 ms and at most 20 ms.
 //
 // There is no variant with a shorter deadline, because a test that fails on a slow machine says nothing about the code.
-// What has to be fast is measured by a benchmark.
+// A benchmark measures what has to be fast.
 func Eventually(t testing.TB, what string, f func() bool) {
 	t.Helper()
 	eventually(t, patience, what, f)

@@ -51,13 +51,6 @@ type group struct {
 	deadline string // of each package; "" means one hour
 }
 
-// listed is a package as `go list` describes it.
-type listed struct {
-	ImportPath string
-	Dir        string
-	Deps       []string // of the package and its tests; filled by quick only
-}
-
 // list returns all packages with tests, by module.
 func (r *testRun) list(ctx context.Context, tags string) (map[string][]string, error) {
 	found := map[string][]string{}

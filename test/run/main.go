@@ -91,9 +91,8 @@ type testRun struct {
 
 // stage is a finished part of the run.
 type stage struct {
-	name  string
-	took  time.Duration
-	notes string
+	name string
+	took time.Duration
 }
 
 func newRun(root string) (*testRun, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// What two servers could frame differently is in TestM4_Framing.
+// TestM4_Framing has the requests that two servers could frame differently.
 func TestHostile_raw_requests(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, samples())

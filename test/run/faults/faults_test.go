@@ -7,7 +7,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// Whoever changes a line with a fault also changes the fault.
+// A change of a line that has a fault needs a change of the fault.
 func TestFaults_apply(t *testing.T) {
 	t.Parallel()
 	faults, err := parse(list)
