@@ -21,14 +21,6 @@ func Eventually(t testing.TB, what string, f func() bool) {
 	eventually(t, patience, what, f)
 }
 
-// Within is Eventually with a limit of its own.
-//
-// Deprecated: use Eventually.
-func Within(t testing.TB, limit time.Duration, what string, f func() bool) {
-	t.Helper()
-	eventually(t, limit, what, f)
-}
-
 func eventually(t testing.TB, limit time.Duration, what string, f func() bool) {
 	t.Helper()
 	for began := time.Now(); !f(); {

@@ -1,4 +1,4 @@
-package testkit_test
+package testkit
 
 import (
 	"fmt"
@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/shortline/shortline/shared/testkit"
 )
 
 // recorder is a test that records how it failed.
@@ -22,10 +20,10 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-func TestWithin(t *testing.T) {
+func TestEventually(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	testkit.Eventually(t, "the third call", func() bool { calls++; return calls == 3 })
+	Eventually(t, "the third call", func() bool { calls++; return calls == 3 })
 	if calls != 3 {
 		t.Errorf("the condition was called %d times", calls)
 	}
@@ -34,7 +32,7 @@ func TestWithin(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		testkit.Within(r, 30*time.Millisecond, "pigs fly", func() bool { return false })
+		eventually(r, 30*time.Millisecond, "pigs fly", func() bool { return false })
 	}()
 	<-ended
 	if !strings.Contains(r.failure, "30ms") || !strings.Contains(r.failure, "pigs fly") {
