@@ -332,6 +332,9 @@ func (b *browser) user(name string) (id string) {
 // as signs in as another user without the page's knowledge. Visit a page afterwards.
 func (b *browser) as(email string) {
 	b.t.Helper()
+	b.mu.Lock()
+	b.switched = true
+	b.mu.Unlock()
 	testkit.Eventually(b.t, email+" is signed in", func() bool {
 		status, text := b.try("POST", "/api/auth/login", map[string]string{"email": email, "password": password})
 		if status != http.StatusOK && status != http.StatusTooManyRequests { // the program is too busy
