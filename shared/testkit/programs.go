@@ -137,7 +137,7 @@ func buildInCache(name, file string, build func(root, out string) error) (string
 	if err := os.MkdirAll(filepath.Dir(newest), 0o755); err != nil {
 		return "", err
 	}
-	unlock, err := lockFile(filepath.Join(dir, "lock"))
+	unlock, err := LockFile(filepath.Join(dir, "lock"))
 	if err != nil {
 		return "", err
 	}
@@ -188,8 +188,9 @@ func checksum(file string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil))[:16], nil
 }
 
-// lockFile waits until no other process holds the lock, and takes it.
-func lockFile(name string) (unlock func(), err error) {
+// LockFile waits until no other process holds the lock of a file, and takes it. It creates a missing file. The system releases
+// the lock when the process ends, however it ends.
+func LockFile(name string) (unlock func(), err error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err

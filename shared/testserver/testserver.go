@@ -74,7 +74,7 @@ func (s Server) use() (string, error) {
 	if err := os.MkdirAll(root(), 0o755); err != nil {
 		return "", err
 	}
-	unlock, err := lock(dir + lockSuffix)
+	unlock, err := testkit.LockFile(dir + lockSuffix)
 	if err != nil {
 		return "", err
 	}
@@ -199,18 +199,6 @@ func running(dir string) bool {
 	}
 	defer f.Close()
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
-}
-
-func lock(name string) (unlock func(), err error) {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return func() { f.Close() }, nil
 }
 
 // touch records that the server is used now.

@@ -45,8 +45,8 @@ type results struct {
 	tests    []outcome
 }
 
-// read reads the events of one go test.
-func (r *results) read(in io.Reader) error {
+// readEvents reads the output of one go test -json.
+func (r *results) readEvents(in io.Reader) error {
 	lines := bufio.NewReaderSize(in, 1<<16)
 	for {
 		line, err := lines.ReadBytes('\n')

@@ -145,7 +145,7 @@ func (r *testRun) testGroup(ctx context.Context, g group) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	if err := r.results.read(out); err != nil {
+	if err := r.results.readEvents(out); err != nil {
 		return err
 	}
 	err = cmd.Wait()

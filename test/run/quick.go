@@ -29,7 +29,7 @@ func (r *testRun) quick(ctx context.Context) error {
 	chosen := graph.affected(changed)
 	pattern, screens := r.browserTests(changed)
 	chosen = slices.DeleteFunc(chosen, func(pkg string) bool { return screens && pkg == browserPackage })
-	chosen, left := r.times.within(chosen, quickSeconds)
+	chosen, left := r.times.fitting(chosen, quickSeconds)
 	if len(left) > 0 {
 		names := make([]string, len(left))
 		for i, pkg := range left {
@@ -84,8 +84,8 @@ func (r *testRun) changed(ctx context.Context) ([]string, error) {
 	return git("diff", "--name-only", "-z", "HEAD~1", "HEAD")
 }
 
-// within divides packages into those that fit into a time together, and the slowest others.
-func (t *times) within(packages []string, most float64) (chosen, left []string) {
+// fitting divides packages into those that fit into a time together, and the slowest others.
+func (t *times) fitting(packages []string, most float64) (chosen, left []string) {
 	t.longestFirst(packages)
 	sum := 0.0
 	for _, pkg := range packages {

@@ -41,7 +41,7 @@ const sample = `{"Action":"start","Package":"github.com/shortline/shortline/shar
 func TestResults(t *testing.T) {
 	t.Parallel()
 	r := &results{raw: io.Discard}
-	if err := r.read(strings.NewReader(sample)); err != nil {
+	if err := r.readEvents(strings.NewReader(sample)); err != nil {
 		t.Fatal(err)
 	}
 	if passed, failed, skipped := r.counts(); passed != 1 || failed != 2 || skipped != 1 {
@@ -86,10 +86,10 @@ func TestAffected(t *testing.T) {
 	}
 }
 
-func TestWithin_leaves_the_slowest(t *testing.T) {
+func TestFitting_leaves_the_slowest(t *testing.T) {
 	t.Parallel()
 	ts := &times{Seconds: map[string]float64{"a": 10, "b": 300, "c": 100, "d": 0}}
-	chosen, left := ts.within([]string{"a", "b", "c", "d"}, 110)
+	chosen, left := ts.fitting([]string{"a", "b", "c", "d"}, 110)
 	if strings.Join(chosen, " ") != "c a d" || strings.Join(left, " ") != "b" {
 		t.Errorf("chosen %v, left %v", chosen, left)
 	}
