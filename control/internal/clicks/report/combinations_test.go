@@ -39,18 +39,38 @@ const (
 )
 
 // generated are clicks from December 2024 to October 2026, in the order of time. A third of them is within the ranges of a few
-// hours, which would otherwise have hardly any.
+// hours, which would otherwise have hardly any. In the short form, another third is at most three hours away from the limit of
+// a range, and the rest is on every 30th day: a day costs DuckDB the same with one click as with a thousand.
 func generated(t *testing.T, n int) []analytics.Row {
-	rows := analyticstest.Clicks(17, n, time.Date(2024, 12, 1, 0, 0, 0, 0, time.UTC), 700)
+	const hours = 700 * 24
+	first := time.Date(2024, 12, 1, 0, 0, 0, 0, time.UTC)
+	rows := analyticstest.Clicks(17, n, first, hours/24)
 	r := rand.New(rand.NewPCG(17, 3))
-	for i := 0; i < len(rows); i += 3 {
-		of := spans[i/3%shortSpans]
+	around := func(of span, shifts ...string) (from, to int64) {
 		zone, err := time.LoadLocation(of.zone)
 		if err != nil {
 			t.Fatal(err)
 		}
-		from, to := limits(t, of, zone)
-		rows[i].Time = from + r.Int64N(to-from)
+		return limits(t, of, zone, shifts...)
+	}
+	for i := range rows {
+		days := time.UnixMilli(rows[i].Time).Sub(first) / (24 * time.Hour)
+		switch {
+		case i%3 == 0:
+			from, to := around(spans[i/3%shortSpans])
+			rows[i].Time = from + r.Int64N(to-from)
+		case testkit.Size(0, 1) == 1:
+		case i%3 == 1:
+			from, to := around(spans[r.IntN(len(spans))], []string{"", "previous", "year"}[r.IntN(3)])
+			at := time.UnixMilli([]int64{from, to}[r.IntN(2)]).Add(time.Duration(r.IntN(7)-3) * time.Hour)
+			if at.After(first) && at.Before(first.Add(hours*time.Hour)) {
+				rows[i].Time = at.UnixMilli() + r.Int64N(2) - 1
+				continue
+			}
+			fallthrough
+		default:
+			rows[i].Time -= (days % 30 * 24 * time.Hour).Milliseconds()
+		}
 	}
 	slices.SortFunc(rows, func(a, b analytics.Row) int { return cmp.Compare(a.Time, b.Time) })
 	for i := range rows {
