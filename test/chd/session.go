@@ -23,6 +23,12 @@ type statement struct {
 	data     []byte // data of an insert
 }
 
+// defaults are settings of statements that do not name them. Tests ask small questions of many shapes: compiling them to
+// machine code, or dividing them among threads, takes longer than answering them.
+var defaults = map[string]string{
+	"compile_aggregate_expressions": "0", "compile_expressions": "0", "compile_sort_description": "0", "max_threads": "1",
+}
+
 // serve runs a statement on its own connection, so that settings do not outlive it, and passes its result on. The bytes
 // are valid only during the call.
 func (e *engine) serve(s statement, with func([]byte) error) error {
@@ -37,11 +43,14 @@ func (e *engine) serve(s statement, with func([]byte) error) error {
 			return err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.settings)) {
-		value := strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s.settings[name])
-		if err := e.run(conn, "SET "+name+" = '"+value+"'", "Null", nil, nothing); err != nil {
-			return err
-		}
+	settings := maps.Clone(defaults)
+	maps.Copy(settings, s.settings)
+	var set []string
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		set = append(set, name+" = '"+strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(settings[name])+"'")
+	}
+	if err := e.run(conn, "SET "+strings.Join(set, ", "), "Null", nil, nothing); err != nil {
+		return err
 	}
 	text := s.text
 	if s.data != nil {
