@@ -3,6 +3,7 @@ package browser_test
 import (
 	"bytes"
 	"encoding/base64"
+	"image"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -14,48 +15,48 @@ import (
 	decoder "github.com/makiuchi-d/gozxing/qrcode"
 )
 
-// scanned reads the QR code in a picture of the page. At the normal size of the screen, the decoder cannot read about one code
-// in a hundred, and each run has other codes, because they contain the server's random port. So it looks from several distances.
+// scanned reads the QR code in a picture of the page, in twice the size of the screen.
 func (b *browser) scanned(selector string) string {
 	b.t.Helper()
-	var problem error
-	for _, scale := range []float64{2, 3, 1.5, 4} {
-		var shot []byte
-		b.do(chromedp.ScreenshotScale(selector, scale, &shot, chromedp.ByQuery))
-		text, err := decode(shot)
-		if err == nil {
-			return text
-		}
-		problem = err
+	var shot []byte
+	b.do(chromedp.ScreenshotScale(selector, 2, &shot, chromedp.ByQuery))
+	return decoded(b.t, shot)
+}
+
+// decoded reads the QR code in a picture. The decoder does not find about one code in 400 in any one size, and each run has
+// other codes, because they contain the server's random port. So it looks from several distances, as a person with a camera
+// does, and for a code that fills the picture.
+func decoded(t *testing.T, picture []byte) string {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		t.Errorf("not a PNG: %v", err)
+		return ""
 	}
-	b.t.Errorf("the code cannot be scanned: %v", problem)
+	for _, percent := range []int{100, 75, 150, 50} {
+		for _, hint := range []gozxing.DecodeHintType{gozxing.DecodeHintType_TRY_HARDER, gozxing.DecodeHintType_PURE_BARCODE} {
+			bitmap, _ := gozxing.NewBinaryBitmapFromImage(resized(img, percent)) // it has no error to return
+			got, problem := decoder.NewQRCodeReader().Decode(bitmap, map[gozxing.DecodeHintType]any{hint: true})
+			if problem == nil {
+				return got.GetText()
+			}
+			err = problem
+		}
+	}
+	t.Errorf("the code cannot be scanned: %v", err)
 	return ""
 }
 
-// decoded reads the QR code in a file.
-func decoded(t *testing.T, picture []byte) string {
-	t.Helper()
-	text, err := decode(picture)
-	if err != nil {
-		t.Errorf("the code cannot be scanned: %v", err)
+// resized copies the nearest pixels.
+func resized(img image.Image, percent int) image.Image {
+	from := img.Bounds()
+	to := image.NewNRGBA(image.Rect(0, 0, from.Dx()*percent/100, from.Dy()*percent/100))
+	for y := range to.Rect.Dy() {
+		for x := range to.Rect.Dx() {
+			to.Set(x, y, img.At(from.Min.X+x*100/percent, from.Min.Y+y*100/percent))
+		}
 	}
-	return text
-}
-
-func decode(picture []byte) (string, error) {
-	img, err := png.Decode(bytes.NewReader(picture))
-	if err != nil {
-		return "", err
-	}
-	bitmap, err := gozxing.NewBinaryBitmapFromImage(img)
-	if err != nil {
-		return "", err
-	}
-	got, err := decoder.NewQRCodeReader().Decode(bitmap, map[gozxing.DecodeHintType]any{gozxing.DecodeHintType_TRY_HARDER: true})
-	if err != nil {
-		return "", err
-	}
-	return got.GetText(), nil
+	return to
 }
 
 // The code on the screen and the downloaded one lead to the link in every shape, and colours that cameras cannot tell apart
