@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { search } from '../route';
 import { Icon } from './icon';
 
@@ -15,7 +15,16 @@ interface SearchFieldProps {
 export function SearchField({ label, hint, value }: SearchFieldProps) {
   const [typed, setTyped] = useState(value);
   const timer = useRef(0);
-  useEffect(() => setTyped(value), [value]);
+  // What this field last wrote into the address. When that comes back as the value, it is older than what the user types, and it
+  // lacks the space between two words. Other values come from the history or a link, and replace what is typed. An effect after
+  // painting would be too late: by then the field may have written the next text.
+  const written = useRef(value);
+  useLayoutEffect(() => {
+    if (value === written.current) return;
+    written.current = value;
+    clearTimeout(timer.current);
+    setTyped(value);
+  }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (
     <div class="search">
@@ -30,7 +39,10 @@ export function SearchField({ label, hint, value }: SearchFieldProps) {
           const next = event.currentTarget.value;
           setTyped(next);
           clearTimeout(timer.current);
-          timer.current = window.setTimeout(() => search({ search: next.trim(), page: '' }), pause);
+          timer.current = window.setTimeout(() => {
+            written.current = next.trim();
+            search({ search: written.current, page: '' });
+          }, pause);
         }}
       />
     </div>
