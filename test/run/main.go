@@ -50,15 +50,23 @@ func run(ctx context.Context, args []string) error {
 	mode := strings.Join(args, " ")
 	switch mode {
 	case "test":
-		err = r.everything(ctx)
+		leave, failed := scratch()
+		if failed != nil {
+			return failed
+		}
+		err = errors.Join(r.everything(ctx), leave())
 	case "quick":
+		// The folder stays, and the next quick run finds the servers running.
+		if _, err := scratch(); err != nil {
+			return err
+		}
 		err = r.quick(ctx)
 	case "proof":
 		err = r.proof(ctx)
 	default:
 		return fmt.Errorf("usage: run test|quick|proof, not %q", mode)
 	}
-	if mode != "quick" { // the next quick run finds the servers running
+	if mode != "quick" {
 		err = errors.Join(err, testserver.Stop())
 	}
 	return err
