@@ -44,9 +44,12 @@ quick: ## test what the uncommitted change can affect, or the last commit, in ab
 proof: ## run everything that a release must show, which takes many hours; goes on where it was interrupted
 	@$(GO) run ./test/run proof
 
-# -trimpath makes results in the build cache independent of the folder of the checkout.
-check: export GOFLAGS = -trimpath -buildvcs=false
 check: ## check format, length, vet, staticcheck, each module alone; commit messages, prose, licences, known vulnerabilities
+	@$(MAKE) --no-print-directory -j2 check-go check-web
+
+# -trimpath makes results in the build cache independent of the folder of the checkout.
+check-go: export GOFLAGS = -trimpath -buildvcs=false
+check-go:
 	@out=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
 	@.ci/commits
 	@.ci/sources
@@ -57,10 +60,12 @@ check: ## check format, length, vet, staticcheck, each module alone; commit mess
 	@cd shared && $(GO) test -run TestImports .
 	@cd control && $(GO) test -run TestImports .
 	@cd test/observe && $(GO) test -run 'TestLogs|TestMetrics_are_documented|TestMetrics_in_queries' .
-	@deploy/dev/web check
 	@$(MAKE) --no-print-directory prose
 	@cd .ci/tools && GOWORK=off $(GO) run ./licences -check
 	@deploy/dev/vulns
+
+check-web:
+	@deploy/dev/web check
 
 prose: ## check docs and comments against docs/style.md
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ github.com/vale-cli/vale/v3/cmd/vale
