@@ -244,16 +244,49 @@ func (b *browser) await(what, expression string) {
 		}
 	}()
 	testkit.Eventually(b.t, what, func() (holds bool) {
-		// An element that the page has not rendered yet is an exception, and a reason to wait.
-		var result struct {
-			Holds   bool
-			Problem string
-		}
-		b.eval("(() => { try { return {holds: Boolean("+expression+")} } catch (e) { return {problem: String(e)} } })()", &result)
-		problem = result.Problem
-		return result.Holds
+		holds, problem, _ = b.evaluated(expression)
+		return holds
 	})
 	came = true
+}
+
+// evaluated reports whether a condition holds. An element that the page has not rendered yet is an exception, and a reason to wait. So is a page
+// that gives way to the next one during the evaluation, which interrupted reports.
+func (b *browser) evaluated(expression string) (holds bool, problem string, interrupted bool) {
+	b.t.Helper()
+	var result struct {
+		Holds   bool
+		Problem string
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	text := "(() => { try { return {holds: Boolean(" + expression + ")} } catch (e) { return {problem: String(e)} } })()"
+	err := chromedp.Run(ctx, chromedp.Evaluate(text, &result))
+	if err != nil && strings.Contains(err.Error(), "Inspected target navigated or closed") {
+		return false, err.Error(), true
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return result.Holds, result.Problem, false
+}
+
+// act waits until the page has the element that an expression returns and acts on. If the action opens another page, that can
+// interrupt the evaluation before its result is known.
+func (b *browser) act(what, expression string) {
+	b.t.Helper()
+	b.actions++
+	done := false
+	defer func() {
+		if !done {
+			b.explain("")
+		}
+	}()
+	testkit.Eventually(b.t, what, func() bool {
+		acted, _, interrupted := b.evaluated(expression)
+		return acted || interrupted
+	})
+	done = true
 }
 
 // explain logs what the page of a failed test shows.
@@ -268,20 +301,19 @@ func (b *browser) explain(problem string) {
 // click clicks the element that a JavaScript expression returns. It waits until the page has rendered the element.
 func (b *browser) click(element string) {
 	b.t.Helper()
-	b.actions++
-	b.until("(() => { const e = " + element + "; e?.click(); return e; })()")
+	b.act("there is "+element, "(() => { const e = "+element+"; e?.click(); return e; })()")
 }
 
 // within is the part of the page that can be used: the open dialog, if there is one.
 const within = `([...document.querySelectorAll('dialog[open]')].pop() ?? document)`
 
-// press clicks the button or link with the given accessible name.
+// press clicks the button or link with the given accessible name. The console ignores a click on a button whose last request is
+// under way, so press waits for its end.
 func (b *browser) press(name string) {
 	b.t.Helper()
-	b.actions++
-	b.await("there is a button or link "+name, `(() => {
+	b.act("there is a button or link "+name, `(() => {
 		const e = [...`+within+`.querySelectorAll('button, a, summary')].find((e) =>
-			!e.disabled && (e.getAttribute('aria-label') ?? e.textContent).trim() === `+quoted(name)+`);
+			!e.disabled && e.ariaBusy !== 'true' && (e.getAttribute('aria-label') ?? e.textContent).trim() === `+quoted(name)+`);
 		e?.click();
 		return e;
 	})()`)
