@@ -15,7 +15,7 @@ import (
 const memoryFolder = "/dev/shm"
 
 const (
-	scratchSize = 8 << 30 // bytes that must be free; a run uses less than 2 GiB
+	scratchSize = 8 << 30 // bytes that must be free; a run uses up to 3 GiB
 	notExecuted = 8       // ST_NOEXEC of statvfs(3): programs on this file system cannot be started
 )
 
