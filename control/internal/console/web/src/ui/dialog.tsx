@@ -32,6 +32,13 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       ref={ref}
       class="dialog"
       aria-labelledby={id}
+      onKeyDown={(event) => {
+        // After some Escape keys in a row without another action, a browser closes the dialog below together with this one, and
+        // what somebody has typed there is gone. It leaves a key alone that the page has handled.
+        if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) return;
+        event.preventDefault();
+        onClose?.();
+      }}
       onCancel={(event) => {
         event.preventDefault();
         onClose?.();
