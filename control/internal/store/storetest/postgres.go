@@ -53,7 +53,7 @@ var server = sync.OnceValues(func() (*postgres, error) {
 // url returns the address of a database. Statements may take minutes instead of the ten seconds that the store allows: other tests
 // share the processors.
 func (s *postgres) url(database string) string {
-	return "postgres://postgres@/" + database + "?host=" + url.QueryEscape(s.dir) + "&statement_timeout=" + strconv.FormatInt(patience.Milliseconds(), 10)
+	return fmt.Sprintf("postgres://postgres@/%s?host=%s&statement_timeout=%d", database, url.QueryEscape(s.dir), patience.Milliseconds())
 }
 
 // prepareServer creates the server's data. A power failure may lose it, which is faster.
