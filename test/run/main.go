@@ -47,29 +47,28 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer r.close()
-	mode := strings.Join(args, " ")
-	switch mode {
+	switch mode := strings.Join(args, " "); mode {
 	case "test":
-		leave, failed := scratch()
-		if failed != nil {
-			return failed
-		}
-		err = errors.Join(r.everything(ctx), leave())
-	case "quick":
-		// The folder stays, and the next quick run finds the servers running.
-		if _, err := scratch(); err != nil {
-			return err
-		}
-		err = r.quick(ctx)
+		return inScratch(false, func() error { return r.everything(ctx) })
+	case "quick": // the next quick run finds the servers running
+		return inScratch(true, func() error { return r.quick(ctx) })
 	case "proof":
-		err = r.proof(ctx)
+		return errors.Join(r.proof(ctx), testserver.Stop())
 	default:
 		return fmt.Errorf("usage: run test|quick|proof, not %q", mode)
 	}
-	if mode != "quick" {
+}
+
+func inScratch(keep bool, f func() error) error {
+	leave, err := scratch(keep)
+	if err != nil {
+		return err
+	}
+	err = f()
+	if !keep {
 		err = errors.Join(err, testserver.Stop())
 	}
-	return err
+	return errors.Join(err, leave())
 }
 
 // rootFolder returns the folder above the working directory that has go.work.

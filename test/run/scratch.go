@@ -15,25 +15,29 @@ import (
 const memoryFolder = "/dev/shm"
 
 const (
-	scratchSize = 8 << 30 // bytes that must be free; a run uses up to 3 GiB
+	scratchSize = 8 << 30 // how many bytes must be free; a run writes up to 3 GiB
 	notExecuted = 8       // ST_NOEXEC of statvfs(3): programs on this file system cannot be started
 )
 
 // scratch makes a folder in memory the one for temporary files of this process and of those that it starts: databases, logs and
 // test programs. Otherwise a run waits for the disk half of the time. The products call fsync as ever, and a process that is
 // killed loses nothing that it has written to memory. TMPDIR, if it is set, wins, and so does the disk if there is little memory.
+// The name of the folder is always the same, because Go's test cache compares TMPDIR.
 //
-// The name of the folder is always the same, because Go's test cache compares TMPDIR. leave ends the use of the folder, and removes
-// it unless another run uses it or the servers in it stay.
-func scratch() (leave func() error, err error) {
+// With keep, the folder and the servers in it stay as they are, for the next run. Otherwise the first of several runs at the same
+// time empties the folder, and the last one removes it. Call leave at the end: until then, no other run empties the folder.
+func scratch(keep bool) (leave func() error, err error) {
 	var fs syscall.Statfs_t
-	if os.Getenv("TMPDIR") != "" || syscall.Statfs(memoryFolder, &fs) != nil || fs.Flags&notExecuted != 0 || fs.Bavail*uint64(fs.Bsize) < scratchSize {
+	if os.Getenv("TMPDIR") != "" || syscall.Statfs(memoryFolder, &fs) != nil {
 		return func() error { return nil }, nil
 	}
-	return enter(filepath.Join(memoryFolder, "shortline-test-"+strconv.Itoa(os.Getuid())))
+	if fs.Flags&notExecuted != 0 || fs.Bavail*uint64(fs.Bsize) < scratchSize {
+		return func() error { return nil }, nil
+	}
+	return enter(filepath.Join(memoryFolder, "shortline-test-"+strconv.Itoa(os.Getuid())), keep)
 }
 
-func enter(dir string) (leave func() error, err error) {
+func enter(dir string, keep bool) (leave func() error, err error) {
 	if err := os.Setenv("TMPDIR", dir); err != nil {
 		return nil, err
 	}
@@ -41,7 +45,13 @@ func enter(dir string) (leave func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := clearAlone(lock, dir); err != nil { // what a run that was killed has left
+	tidy := func() error {
+		if keep {
+			return nil
+		}
+		return removeUnused(lock, dir)
+	}
+	if err := tidy(); err != nil { // what a run that was killed has left
 		return nil, err
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_SH); err != nil {
@@ -50,11 +60,11 @@ func enter(dir string) (leave func() error, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil { // PostgreSQL runs as another user and must enter
 		return nil, err
 	}
-	return func() error { return errors.Join(clearAlone(lock, dir), lock.Close()) }, nil
+	return func() error { return errors.Join(tidy(), lock.Close()) }, nil
 }
 
-// clearAlone stops the servers in the folder and removes it, if no other run uses it.
-func clearAlone(lock *os.File, dir string) error {
+// removeUnused stops the servers in the folder and removes the folder, unless another run holds the lock.
+func removeUnused(lock *os.File, dir string) error {
 	err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil

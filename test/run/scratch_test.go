@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -27,7 +28,7 @@ func TestScratch_is_shared_and_removed(t *testing.T) {
 	leave := make([]func() error, 2)
 	for i := range leave {
 		var err error
-		if leave[i], err = enter(dir); err != nil {
+		if leave[i], err = enter(dir, false); err != nil {
 			t.Fatal(err)
 		}
 		if has("abandoned") {
@@ -48,5 +49,38 @@ func TestScratch_is_shared_and_removed(t *testing.T) {
 	}
 	if err := leave[1](); err != nil || has("") {
 		t.Errorf("the folder stays after the last run: %v", err)
+	}
+}
+
+// A run that keeps the folder leaves what it finds, and what it writes. While it runs, no other run empties the folder.
+func TestScratch_is_kept(t *testing.T) {
+	t.Setenv("TMPDIR", os.Getenv("TMPDIR"))
+	dir := filepath.Join(t.TempDir(), "scratch")
+	file := filepath.Join(dir, "kept")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	leave, err := enter(dir, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC() // must not close the lock
+	other, err := enter(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []func() error{other, leave} {
+		if _, err := os.Stat(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
 	}
 }
