@@ -19,7 +19,6 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -236,6 +235,20 @@ func (b *browser) until(expression string) {
 // await is until with a name for what does not happen.
 func (b *browser) await(what, expression string) {
 	b.t.Helper()
+	b.wait(what, expression, false)
+}
+
+// act waits until the page has the element that an expression returns and acts on.
+func (b *browser) act(what, expression string) {
+	b.t.Helper()
+	b.actions++
+	b.wait(what, expression, true)
+}
+
+// wait waits until an expression is true. If acts is set, an evaluation that ends because the page gives way to another one counts
+// as true: the action has opened the other page.
+func (b *browser) wait(what, expression string, acts bool) {
+	b.t.Helper()
 	var problem string
 	came := false
 	defer func() {
@@ -243,50 +256,27 @@ func (b *browser) await(what, expression string) {
 			b.explain(problem)
 		}
 	}()
-	testkit.Eventually(b.t, what, func() (holds bool) {
-		holds, problem, _ = b.evaluated(expression)
-		return holds
+	testkit.Eventually(b.t, what, func() bool {
+		// An element that the page has not rendered yet is an exception, and a reason to wait.
+		var result struct {
+			Holds   bool
+			Problem string
+		}
+		ctx, cancel := context.WithTimeout(b.ctx, patience)
+		defer cancel()
+		text := "(() => { try { return {holds: Boolean(" + expression + ")} } catch (e) { return {problem: String(e)} } })()"
+		err := chromedp.Run(ctx, chromedp.Evaluate(text, &result))
+		if err != nil && strings.Contains(err.Error(), "Inspected target navigated or closed") {
+			problem = err.Error()
+			return acts
+		}
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		problem = result.Problem
+		return result.Holds
 	})
 	came = true
-}
-
-// evaluated reports whether a condition holds. An element that the page has not rendered yet is an exception, and a reason to wait. So is a page
-// that gives way to the next one during the evaluation, which interrupted reports.
-func (b *browser) evaluated(expression string) (holds bool, problem string, interrupted bool) {
-	b.t.Helper()
-	var result struct {
-		Holds   bool
-		Problem string
-	}
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	text := "(() => { try { return {holds: Boolean(" + expression + ")} } catch (e) { return {problem: String(e)} } })()"
-	err := chromedp.Run(ctx, chromedp.Evaluate(text, &result))
-	if err != nil && strings.Contains(err.Error(), "Inspected target navigated or closed") {
-		return false, err.Error(), true
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return result.Holds, result.Problem, false
-}
-
-// act waits until the page has the element that an expression returns and acts on. If the action opens another page, that can
-// interrupt the evaluation before its result is known.
-func (b *browser) act(what, expression string) {
-	b.t.Helper()
-	b.actions++
-	done := false
-	defer func() {
-		if !done {
-			b.explain("")
-		}
-	}()
-	testkit.Eventually(b.t, what, func() bool {
-		acted, _, interrupted := b.evaluated(expression)
-		return acted || interrupted
-	})
-	done = true
 }
 
 // explain logs what the page of a failed test shows.
@@ -319,17 +309,17 @@ func (b *browser) press(name string) {
 	})()`)
 }
 
-// fill types into the input with the given name, in the open dialog if there is one.
+// fill types into the input with the given name, in the open dialog if there is one. It chooses the input and types in one step,
+// because a form may move the focus to a wrong value at any moment after it was sent.
 func (b *browser) fill(name, text string) {
 	b.t.Helper()
-	b.actions++
-	b.await("there is an input "+name, `(() => {
+	b.act("there is an input "+name, `(() => {
 		const e = `+within+`.querySelector('[name="'+`+quoted(name)+`+'"]');
 		e?.focus();
-		e?.select();
-		return e && document.activeElement === e;
+		if (!e || document.activeElement !== e) return false;
+		e.select();
+		return document.execCommand('insertText', false, `+quoted(text)+`);
 	})()`)
-	b.do(input.InsertText(text))
 }
 
 // shot writes a screenshot to the folder SHOTS, if it is set.

@@ -37,10 +37,10 @@ func TestFault01_deleting_a_user_says_what_goes(t *testing.T) {
 	b.press("Delete")
 	b.until(`document.activeElement.name === 'transferTo' && document.activeElement.getAttribute('aria-invalid') === 'true'`)
 	b.set("transferTo", admin)
-	b.set("typed", "ann@example.org")
+	b.fill("typed", "ann@example.org")
 	b.press("Delete")
 	b.sees("This is not the e-mail address of the user.")
-	b.set("typed", b.mail("ann"))
+	b.fill("typed", b.mail("ann"))
 	b.inspectNarrow("user-delete")
 
 	// A team without another owner would go, too. So the dialog asks once more, with all figures.
