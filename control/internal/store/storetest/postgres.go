@@ -50,10 +50,11 @@ var server = sync.OnceValues(func() (*postgres, error) {
 	return s, s.dropAbandoned()
 })
 
-// url returns the address of a database. Statements may take minutes instead of the ten seconds that the store allows: other tests
-// share the processors.
+// url returns the address of a database. Connecting and statements may take minutes, instead of the two and ten seconds that the
+// store allows: other tests share the processors.
 func (s *postgres) url(database string) string {
-	return fmt.Sprintf("postgres://postgres@/%s?host=%s&statement_timeout=%d", database, url.QueryEscape(s.dir), patience.Milliseconds())
+	return fmt.Sprintf("postgres://postgres@/%s?host=%s&connect_timeout=%d&statement_timeout=%d",
+		database, url.QueryEscape(s.dir), int(patience.Seconds()), patience.Milliseconds())
 }
 
 // prepareServer creates the server's data. A power failure may lose it, which is faster.
