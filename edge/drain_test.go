@@ -23,9 +23,7 @@ func readiness(t *testing.T, e *edge.Edge) (int, string) {
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return resp.StatusCode, string(text)
 }
 
@@ -38,9 +36,7 @@ func TestEdge_drains_before_it_stops(t *testing.T) {
 	cfg := config(t)
 	cfg.DrainDelay = time.Hour
 	e, err := edge.New(cfg, edge.Deps{Links: c, Sink: c, Logger: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	draining, end := context.WithCancel(e.Drain(ctx))
@@ -76,9 +72,7 @@ func TestEdge_drains_for_the_delay(t *testing.T) {
 	cfg, c := config(t), newControl()
 	cfg.DrainDelay = 20 * time.Second
 	e, err := edge.New(cfg, edge.Deps{Links: c, Sink: c, Logger: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		draining := e.Drain(ctx)

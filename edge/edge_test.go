@@ -149,13 +149,12 @@ func run(t *testing.T, cfg edge.Config, deps edge.Deps) (*edge.Edge, func()) {
 	t.Helper()
 	deps.Logger = quiet
 	e, err := edge.New(cfg, deps)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- e.Run(ctx) }()
 	stop := sync.OnceFunc(func() {
+		defer testkit.Within(t, 10*time.Second, time.Now(), "the stop")
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("Run: %v", err)
@@ -171,14 +170,10 @@ func pause(d time.Duration) { time.Sleep(d) }
 func status(t *testing.T, e *edge.Edge, path string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+e.Addr().String()+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	client := http.Transport{DisableKeepAlives: true}
 	resp, err := client.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_ = resp.Body.Close()
 	return resp.StatusCode, resp.Header.Get("Location")
 }
@@ -197,9 +192,7 @@ func TestEdge_from_change_to_click(t *testing.T) {
 	testkit.Eventually(t, "the link", func() bool { code, to := status(t, e, "/abc"); return code == 302 && to == "https://example.com/1" })
 	testkit.Eventually(t, "its click", func() bool { return c.count() >= 1 })
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	seen := map[string]bool{}
 	for _, f := range families {
 		seen[f.GetName()] = true
@@ -281,9 +274,7 @@ func TestEdge_reports_what_waits_and_where_it_is(t *testing.T) {
 func oldestPending(t *testing.T, registry *prometheus.Registry) float64 {
 	t.Helper()
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, f := range families {
 		if f.GetName() == "shortline_spool_oldest_pending_seconds" {
 			return f.GetMetric()[0].GetGauge().GetValue()
@@ -333,9 +324,7 @@ func TestEdge_passes_the_upstreams_paths_on(t *testing.T) {
 	testkit.Eventually(t, "ready", e.Ready)
 	base := "http://" + e.Addr().String()
 	resp, err := http.Post(base+"/api/urls", "application/octet-stream", strings.NewReader(strings.Repeat("x", 11<<20)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	b, _ := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
 	if want := fmt.Sprint("sho.rt /api/urls ", 11<<20); string(b) != want {
@@ -348,9 +337,7 @@ func TestEdge_passes_the_upstreams_paths_on(t *testing.T) {
 		t.Errorf("a slug that begins like a path of the upstream = %d", code)
 	}
 	events, err := http.Get(base + "/api/events")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	<-streaming
 	stop() // in time, although the stream does not end
 	_ = events.Body.Close()
@@ -391,9 +378,7 @@ func TestEdge_Started_means_that_the_port_accepts(t *testing.T) {
 	log := &stuck{Handler: slog.NewTextHandler(io.Discard, nil), at: "edge serves", reached: make(chan struct{}), released: make(chan struct{})}
 	c := newControl()
 	e, err := edge.New(edge.Config{DataDir: t.TempDir(), ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt"}, edge.Deps{Links: c, Sink: c, Logger: slog.New(log)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- e.Run(ctx) }()
@@ -417,9 +402,7 @@ func TestEdge_Started_means_that_the_port_accepts(t *testing.T) {
 func TestEdge_a_taken_port_leaves_nothing_open(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer l.Close()
 	c := newControl()
 	cfg := config(t)

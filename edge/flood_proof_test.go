@@ -44,9 +44,7 @@ func TestFlood_process(t *testing.T) {
 	testkit.Eventually(t, "ready", func() bool { return e.Ready() && e.Hosts() == 1 })
 	for in := bufio.NewScanner(os.Stdin); ; {
 		b, err := json.Marshal(flooded{Addr: e.Addr().String(), Secure: e.SecureAddr().String(), Connections: e.Stats().Connections, Rejected: e.Stats().TLS.Rejected})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		fmt.Println("flooded", string(b))
 		if !in.Scan() {
 			return
@@ -74,16 +72,10 @@ func startVictim(t *testing.T) *victim {
 	v := &victim{t: t, cmd: exec.Command(os.Args[0], "-test.run=^TestFlood_process$", "-test.timeout=1h")}
 	v.cmd.Env, v.cmd.Stderr = append(os.Environ(), "SHORTLINE_FLOOD_EDGE=1"), os.Stderr
 	in, err := v.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	out, err := v.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := v.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, v.cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
 		_ = v.cmd.Wait()
@@ -98,9 +90,7 @@ func (v *victim) hear() {
 	for v.out.Scan() {
 		if said, ok := strings.CutPrefix(v.out.Text(), "flooded "); ok {
 			v.flooded = flooded{}
-			if err := json.Unmarshal([]byte(said), &v.flooded); err != nil {
-				v.t.Fatal(err)
-			}
+			testkit.Must(v.t, json.Unmarshal([]byte(said), &v.flooded))
 			return
 		}
 	}

@@ -27,18 +27,12 @@ import (
 func issueRSA(t *testing.T, name string, domain uint64) snapshot.Host {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	template := x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return snapshot.Host{Name: name, Domain: domain, Certificate: &snapshot.Certificate{Chain: [][]byte{der}, Key: sealed().Seal(snapshot.SealPlace(name), string(private))}}
 }
 
@@ -84,9 +78,7 @@ func TestTLS_allows_these_versions_and_suites_only(t *testing.T) {
 func dial(t *testing.T, e *edge.Edge, sent string) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", e.SecureAddr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	_, _ = io.WriteString(c, sent)
 	return c
@@ -100,9 +92,7 @@ func helloOf(t *testing.T, name string) string {
 	defer theirs.Close()
 	b := make([]byte, 16<<10)
 	n, err := ours.Read(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return string(b[:n])
 }
 
@@ -128,7 +118,9 @@ func TestTLS_refuses_and_counts(t *testing.T) {
 			t.Parallel()
 			before := e.Stats().TLS.Rejected[c.reason]
 			conn := dial(t, e, c.sent)
+			began := time.Now()
 			_, _ = io.Copy(io.Discard, conn) // until the edge closes the connection
+			testkit.Within(t, 8*time.Second, began, "closing the connection")
 			testkit.Eventually(t, "it is counted", func() bool { return e.Stats().TLS.Rejected[c.reason] > before })
 		})
 	}
@@ -177,9 +169,7 @@ func TestTLS_carries_requests_in_pieces(t *testing.T) {
 	const last = "GET /spring HTTP/1.1\r\nHost: go.acme.com\r\nConnection: close\r\n\r\n"
 	for _, size := range []int{1, 5, 20, 1000} {
 		c, err := tls.Dial("tcp", e.SecureAddr().String(), &tls.Config{ServerName: "go.acme.com", InsecureSkipVerify: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer c.Close()
 		for part := range slices.Chunk([]byte(one+one+one+last), size) {
 			if _, err := c.Write(part); err != nil {
@@ -193,9 +183,7 @@ func TestTLS_carries_requests_in_pieces(t *testing.T) {
 	}
 	// Smuggling is refused as on the plain port.
 	c, err := tls.Dial("tcp", e.SecureAddr().String(), &tls.Config{ServerName: "go.acme.com", InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer c.Close()
 	_, _ = io.WriteString(c, "GET /spring HTTP/1.1\r\nHost: go.acme.com\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"+one)
 	if b, _ := io.ReadAll(c); strings.Contains(string(b), "HTTP/1.1 302 ") || !strings.HasPrefix(string(b), "HTTP/1.1 400 ") {
@@ -246,9 +234,7 @@ func TestTLS_stop_during_handshakes(t *testing.T) {
 		dial(t, e, hello[:[]int{0, 40, len(hello)}[i%3]])
 	}
 	idle, err := tls.Dial("tcp", e.SecureAddr().String(), &tls.Config{ServerName: "go.acme.com", InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer idle.Close()
 	if _, _, err := askOver(idle, "go.acme.com", "/spring"); err != nil {
 		t.Fatal(err)
@@ -288,9 +274,7 @@ func TestTLS_no_renegotiation(t *testing.T) {
 	e, _, _, _ := secureWorld(t, issue(t, "go.acme.com", 36, 1))
 	cmd := exec.Command(program, "s_client", "-tls1_2", "-legacy_renegotiation", "-connect", e.SecureAddr().String(), "-servername", "go.acme.com")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer in.Close()
 	go func() {
 		testkit.Eventually(t, "the first handshake", func() bool { return e.Stats().TLS.Full["1.2"] == 1 })

@@ -21,9 +21,7 @@ import (
 func samples(t *testing.T, g prometheus.Gatherer, name string) map[string]*dto.Metric {
 	t.Helper()
 	families, err := g.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	out := map[string]*dto.Metric{}
 	for _, f := range families {
 		if f.GetName() != name {
@@ -47,9 +45,7 @@ func samples(t *testing.T, g prometheus.Gatherer, name string) map[string]*dto.M
 func ask(t *testing.T, e *edge.Edge, n int, head string) {
 	t.Helper()
 	c, err := net.Dial("tcp", e.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer c.Close()
 	r := bufio.NewReader(c)
 	for i := range n {
@@ -60,9 +56,7 @@ func ask(t *testing.T, e *edge.Edge, n int, head string) {
 			t.Fatal(err)
 		}
 		resp, err := http.ReadResponse(r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		_ = resp.Body.Close()
 	}
 }

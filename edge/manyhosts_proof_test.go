@@ -150,9 +150,7 @@ func TestTLS_with_many_domains(t *testing.T) {
 	// One certificate changes.
 	serial := func() int64 {
 		_, state, err := visit(all.SecureAddr(), &tls.Config{ServerName: manyName(7)}, manyName(7), "/x")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return state.PeerCertificates[0].SerialNumber.Int64()
 	}
 	change := snapshot.Hosts{Hosts: []snapshot.Host{issue(t, manyName(7), 8, 99_999)}}

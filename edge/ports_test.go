@@ -8,15 +8,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // A port that cannot be opened is named with its setting and with what to do.
 func TestPorts_errors_say_what_to_do(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer taken.Close()
 	if _, err = openPort("TLS_ADDR", taken.Addr().String(), net.ListenConfig{}); err == nil || !strings.Contains(err.Error(), "TLS_ADDR: another program listens on "+taken.Addr().String()) {
 		t.Errorf("a port that is taken: %v", err)
@@ -36,9 +36,7 @@ func TestPorts_share(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	defer runtime.GOMAXPROCS(before)
 	first, more, err := openShared("LISTEN_ADDR", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	all := append(more, first)
 	accepted := make(chan int, 400)
 	for i, ln := range all {
@@ -59,9 +57,7 @@ func TestPorts_share(t *testing.T) {
 	}
 	for range cap(accepted) {
 		c, err := net.Dial("tcp", first.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		_ = c.Close()
 	}
 	counts := make([]int, len(all))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // atServe is a log handler that calls stop when the edge says that it serves, which is just before it does.
@@ -35,11 +36,7 @@ func TestEdge_stops_while_it_starts(t *testing.T) {
 		}
 		c := newControl()
 		e, err := edge.New(config(t), edge.Deps{Links: c, Sink: c, Logger: slog.New(atServe{slog.DiscardHandler, stop})})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Run(ctx); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
+		testkit.Must(t, e.Run(ctx))
 	}
 }

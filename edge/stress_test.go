@@ -22,9 +22,7 @@ func TestArch3_an_edge_starts_and_stops_many_times(t *testing.T) {
 	transport := &http.Transport{DisableKeepAlives: true}
 	for round := range testkit.Size(10, 100) {
 		e, err := edge.New(cfg, edge.Deps{Links: c, Sink: c, Reports: c, Logger: quiet})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
 		go func() { done <- e.Run(ctx) }()
@@ -47,8 +45,6 @@ func TestArch3_an_edge_starts_and_stops_many_times(t *testing.T) {
 func get(t *testing.T, url string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return r
 }

@@ -93,21 +93,15 @@ func (n *names) Hosts(ctx context.Context, after snapshot.Cursor) ([]byte, error
 func issue(t testing.TB, name string, domain uint64, serial int64) snapshot.Host {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	template := x509.Certificate{
 		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return snapshot.Host{Name: name, Domain: domain, Certificate: &snapshot.Certificate{Chain: [][]byte{der}, Key: sealed().Seal(snapshot.SealPlace(name), string(private))}}
 }
 
@@ -156,22 +150,16 @@ func askOver(c *tls.Conn, host, path string) (*http.Response, tls.ConnectionStat
 func plainly(t *testing.T, at netip.AddrPort, host, path string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+at.String()+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	req.Host = host
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return resp, string(b)
 }
 
@@ -196,9 +184,7 @@ func TestTLS_visits(t *testing.T) {
 		client := &tls.Config{ServerName: "go.acme.com", MinVersion: version, MaxVersion: version, ClientSessionCache: tls.NewLRUClientSessionCache(4), NextProtos: []string{"h2", "http/1.1"}}
 		for i := range 3 {
 			resp, state, err := visit(e.SecureAddr(), client, "Go.Acme.Com:443", "/spring")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			if resp.StatusCode != 302 || resp.Header.Get("Location") != "https://example.com/acme" || resp.Header.Get("Strict-Transport-Security") != "max-age=300" {
 				t.Errorf("%d %v", resp.StatusCode, resp.Header)
 			}
@@ -243,9 +229,7 @@ func TestTLS_connections_end(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		for range 5 {
 			c, err := tls.Dial("tcp", e.SecureAddr().String(), &tls.Config{ServerName: "go.acme.com", MaxVersion: version, InsecureSkipVerify: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			for range 2 {
 				if resp, _, err := askOver(c, "go.acme.com", "/spring"); err != nil || resp.StatusCode != 302 {
 					t.Errorf("%v, %v", resp, err)
@@ -318,9 +302,7 @@ func TestTLS_answers_challenges(t *testing.T) {
 		snapshot.Host{Name: "go.acme.com", Domain: 36, Challenges: []snapshot.Challenge{{Token: "tok", KeyAuthorization: "tok.thumb"}}}, issue(t, "go.bare.com", 37, 1))
 	client := &tls.Config{ServerName: "go.acme.com", NextProtos: []string{"acme-tls/1"}, InsecureSkipVerify: true}
 	c, err := tls.Dial("tcp", e.SecureAddr().String(), client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer c.Close()
 	state := c.ConnectionState()
 	leaf := state.PeerCertificates[0]
@@ -355,9 +337,7 @@ func TestTLS_resumes_at_another_edge(t *testing.T) {
 	client := &tls.Config{ServerName: "go.acme.com", ClientSessionCache: tls.NewLRUClientSessionCache(1), InsecureSkipVerify: true}
 	resumed := func(e *edge.Edge) bool {
 		_, state, err := visit(e.SecureAddr(), client, "go.acme.com", "/spring")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return state.DidResume
 	}
 	if resumed(first) || resumed(second) {
@@ -383,15 +363,11 @@ func TestTLS_changes_and_restart(t *testing.T) {
 	bad.Certificate.Key = bad.Certificate.Key[:len(bad.Certificate.Key)-4] + "AAAA"
 	e, n, cfg, stop := secureWorld(t, acme, bad)
 	kept, err := tls.Dial("tcp", e.SecureAddr().String(), &tls.Config{ServerName: "go.acme.com", InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer kept.Close()
 	serial := func(e *edge.Edge) int64 {
 		_, state, err := visit(e.SecureAddr(), &tls.Config{ServerName: "go.acme.com"}, "go.acme.com", "/spring")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return state.PeerCertificates[0].SerialNumber.Int64()
 	}
 	if serial(e) != 1 {
@@ -426,8 +402,6 @@ func (away) Changes(context.Context, snapshot.Cursor) ([]byte, error) { return n
 func copyOf(t *testing.T, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "copy")
-	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.CopyFS(to, os.DirFS(dir)))
 	return to
 }

@@ -35,9 +35,7 @@ func TestTLS_forwards_to_the_control_plane(t *testing.T) {
 	e, _ := run(t, cfg, edge.Deps{Links: c, Sink: c, Hosts: n, Upstream: func(context.Context) (net.Conn, error) { return up.Dial() }})
 	testkit.Eventually(t, "the host", func() bool { return e.Hosts() == 1 })
 	conn, err := tls.Dial("tcp", e.SecureAddr().String(), &tls.Config{ServerName: "sho.rt", InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	in := bufio.NewReader(conn)
@@ -49,9 +47,7 @@ func TestTLS_forwards_to_the_control_plane(t *testing.T) {
 			failed <- err
 		}()
 		resp, err := http.ReadResponse(in, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		got, err := io.ReadAll(resp.Body)
 		if err != nil || string(got) != sent || resp.Header.Get("X-Proto") != "https" {
 			t.Errorf("%d bytes: %d came back, %v, X-Forwarded-Proto %q", size, len(got), err, resp.Header.Get("X-Proto"))

@@ -33,21 +33,15 @@ func upstream(t *testing.T) func(context.Context) (net.Conn, error) {
 func passedOn(t *testing.T, e *edge.Edge, traceparents ...string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+e.Addr().String()+"/api/me", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, p := range traceparents {
 		req.Header.Add("traceparent", p)
 	}
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return string(b)
 }
 
@@ -63,9 +57,7 @@ func TestOps13_Edge_exports_spans(t *testing.T) {
 	t.Parallel()
 	collector := tracingtest.New(t)
 	traces, err := tracing.New(tracing.Config{Settings: tracing.Settings{Endpoint: collector.URL, Ratio: 1}, Name: "shortline-edge", Logger: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx, end := context.WithCancel(t.Context())
 	over := make(chan error, 1)
 	go func() { over <- traces.Run(ctx) }()
@@ -77,9 +69,7 @@ func TestOps13_Edge_exports_spans(t *testing.T) {
 	ask(t, e, 64, "GET /abc HTTP/1.1")
 	stop()
 	end()
-	if err := <-over; err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, <-over)
 
 	var proxied, redirects int
 	for _, s := range collector.Spans() {

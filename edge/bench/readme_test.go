@@ -22,17 +22,11 @@ func TestReadme_has_the_newest_figures(t *testing.T) {
 	}
 	newest := slices.Max(files)
 	b, err := os.ReadFile(newest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var r result
-	if err := json.Unmarshal(b, &r); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(b, &r))
 	readme, err := os.ReadFile(testkit.Source(t, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	tables := readmeTables(&r)
 	if n := strings.Count(tables, "\n"); n < 10 {
 		t.Errorf("%s has only %d lines for the README", newest, n)

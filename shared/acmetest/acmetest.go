@@ -22,7 +22,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -42,8 +41,6 @@ type Config struct {
 	TLSPort     int // where Pebble sends tls-alpn-01 challenges; 0 means a port on which nothing listens
 	Strict      bool
 	NonceReject int               // percentage of valid nonces that Pebble rejects
-	Lifetime    time.Duration     // of certificates, in whole seconds; 0 means 90 days
-	ReuseAuthz  int               // percentage of orders that need no new challenge if the name was validated before
 	EAB         map[string]string // HMAC keys in base64url by key identifier; accounts need one of them unless it is empty
 	Blocked     []string          // names for which Pebble refuses orders
 }
@@ -74,16 +71,12 @@ func Start(t testing.TB, cfg Config) *Server {
 	}
 	s.RootFile = filepath.Join(s.folder, "acme-root.pem")
 	roots, err := writeIdentity(s.folder, s.RootFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s.client = &http.Client{
 		Timeout:   time.Minute,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true},
 	}
-	if err := s.writeConfig(listen, manage); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.writeConfig(listen, manage))
 	s.dns = s.process(records, nil, "-dnsserver", s.DNS, "-management", recordsAddr, "-defaultIPv6", "", "-http01", "", "-https01", "",
 		"-doh", "", "-tlsalpn01", "")
 	args := []string{"-config", filepath.Join(s.folder, "pebble.json"), "-dnsserver", s.DNS}
@@ -93,7 +86,7 @@ func Start(t testing.TB, cfg Config) *Server {
 	s.ca = s.process(pebble, []string{
 		"PEBBLE_VA_NOSLEEP=1",
 		"PEBBLE_WFE_NONCEREJECT=" + strconv.Itoa(cfg.NonceReject),
-		"PEBBLE_AUTHZREUSE=" + strconv.Itoa(cfg.ReuseAuthz),
+		"PEBBLE_AUTHZREUSE=0",
 	}, args...)
 	t.Cleanup(func() {
 		s.Stop()
@@ -126,17 +119,6 @@ func (s *Server) Restart() {
 	})
 }
 
-// Pause suspends Pebble, which then accepts connections and does not answer. It keeps its accounts and its root.
-func (s *Server) Pause() {
-	s.t.Helper()
-	s.ca.signal(syscall.SIGSTOP)
-	// The signal stops one thread after another. Until the last one, Pebble may still answer.
-	testkit.Eventually(s.t, "all threads of Pebble are suspended", func() bool { return testkit.Suspended(s.ca.cmd.Process.Pid) })
-}
-
-// Resume continues a paused Pebble.
-func (s *Server) Resume() { s.t.Helper(); s.ca.signal(syscall.SIGCONT) }
-
 // Roots returns the root of the certificates that Pebble issues, as it is since the last Restart.
 func (s *Server) Roots() *x509.CertPool {
 	s.t.Helper()
@@ -151,9 +133,7 @@ func (s *Server) Roots() *x509.CertPool {
 func (s *Server) RootPEM() []byte {
 	s.t.Helper()
 	res, err := s.client.Get(s.manage + "/roots/0")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if block, _ := pem.Decode(b); err != nil || res.StatusCode != http.StatusOK || block == nil {
@@ -179,10 +159,6 @@ func (s *Server) writeConfig(listen, manage string) error {
 		}
 		return p
 	}
-	lifetime := s.cfg.Lifetime
-	if lifetime == 0 {
-		lifetime = 90 * 24 * time.Hour
-	}
 	blocked := s.cfg.Blocked
 	if blocked == nil {
 		blocked = []string{}
@@ -200,7 +176,7 @@ func (s *Server) writeConfig(listen, manage string) error {
 		"retryAfter":                     map[string]int{"authz": 1, "order": 1}, // seconds
 		"keyAlgorithm":                   "ecdsa",
 		"profiles": map[string]any{
-			"default": map[string]any{"description": "the only profile", "validityPeriod": int64(lifetime / time.Second)},
+			"default": map[string]any{"description": "the only profile", "validityPeriod": int64(90 * 24 * time.Hour / time.Second)},
 		},
 	}})
 	if err != nil {
@@ -213,19 +189,13 @@ func (s *Server) writeConfig(listen, manage string) error {
 func (s *Server) SuggestRenewal(leaf *x509.Certificate, start, end time.Time) {
 	s.t.Helper()
 	answer, err := json.Marshal(map[string]any{"suggestedWindow": map[string]time.Time{"start": start, "end": end}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	body, err := json.Marshal(map[string]string{
 		"certificate": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Raw})), "ariResponse": string(answer),
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	res, err := s.client.Post(s.manage+"/set-renewal-info/", "application/json", bytes.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		s.t.Fatalf("Pebble does not suggest a renewal: %s", res.Status)
@@ -294,9 +264,7 @@ func (s *Server) SetFailing(host string, failing bool) {
 
 func (s *Server) set(action string, body map[string]any) {
 	s.t.Helper()
-	if err := s.post(action, body); err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, s.post(action, body))
 }
 
 func (s *Server) post(action string, body map[string]any) error {
@@ -328,9 +296,7 @@ type process struct {
 func (s *Server) process(tool string, env []string, args ...string) *process {
 	s.t.Helper()
 	path, err := testkit.Tool(module, tool)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	return &process{t: s.t, path: path, args: args, env: append([]string{"PATH=" + os.Getenv("PATH")}, env...)}
 }
 
@@ -341,9 +307,7 @@ func (p *process) start() {
 	}
 	cmd := exec.Command(p.path, p.args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = p.env, &p.output, &p.output, diesWithParent()
-	if err := cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, cmd.Start())
 	p.cmd = cmd
 }
 
@@ -354,13 +318,6 @@ func (p *process) stop() {
 	_ = p.cmd.Process.Kill() // it may have exited already
 	_ = p.cmd.Wait()         // it was killed
 	p.cmd = nil
-}
-
-func (p *process) signal(s syscall.Signal) {
-	p.t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
-		p.t.Fatal(err)
-	}
 }
 
 func lastLines(s string, n int) string {

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // prefix is what the paths of all of Shortline's modules begin with.
@@ -52,9 +54,7 @@ type Library struct {
 func Check(t *testing.T, m Module) {
 	t.Helper()
 	problems, err := m.Problems()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, p := range problems {
 		t.Error(p)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/archtest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestProblems(t *testing.T) {
@@ -33,12 +34,8 @@ func TestProblems(t *testing.T) {
 			}
 		}
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	module := func() archtest.Module {
 		return archtest.Module{Path: "m", Dir: dir, All: []string{"shared"}, Layers: []archtest.Layer{
@@ -69,9 +66,7 @@ func TestProblems(t *testing.T) {
 		m := module()
 		c.change(&m)
 		problems, err := m.Problems()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if all := strings.Join(problems, "\n"); (c.want == "") != (all == "") || !strings.Contains(all, c.want) {
 			t.Errorf("%s: problems are\n%s", name, all)
 		}

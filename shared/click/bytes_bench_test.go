@@ -12,6 +12,7 @@ import (
 
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // varied returns clicks of one lane as a busy service has them: addresses hardly ever repeat, links and referrers follow a
@@ -70,8 +71,6 @@ func packed(b *testing.B, frame []byte) int {
 	if _, err := io.Copy(w, bytes.NewReader(frame)); err != nil {
 		b.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, w.Close())
 	return 71 + out.Len()
 }

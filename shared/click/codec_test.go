@@ -14,6 +14,7 @@ import (
 
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var update = flag.Bool("update", false, "write the golden files of the newest schema anew")
@@ -68,9 +69,7 @@ func decodeAll(t *testing.T, b click.Batch) []click.Event {
 	for {
 		var e click.Event
 		ok, err := d.Next(&e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if !ok {
 			return all
 		}
@@ -98,25 +97,17 @@ func TestBatch_golden_frame_reads_and_writes_the_same(t *testing.T) {
 	b := sampleBatch()
 	frame := click.AppendBatch(nil, &b)
 	if *update {
-		if err := os.WriteFile(path, []byte(hex.EncodeToString(frame)+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, []byte(hex.EncodeToString(frame)+"\n"), 0o644))
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	golden, err := hex.DecodeString(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if !bytes.Equal(golden, frame) {
 		t.Errorf("the wire form has changed:\n got %x\nwant %x", frame, golden)
 	}
 	parsed, err := click.ParseBatch(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if parsed.Lane != b.Lane || parsed.First != b.First || parsed.Count != b.Count || !parsed.Repair {
 		t.Errorf("got %+v", parsed)
 	}

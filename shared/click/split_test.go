@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // TestBatch_Split splits a batch at every position. Both parts must be complete batches that follow each other.
@@ -17,9 +18,7 @@ func TestBatch_Split(t *testing.T) {
 	}
 	for n := 1; n < b.Count; n++ {
 		head, rest, err := b.Split(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if head.Count != n || rest.First != b.First+uint64(n) || head.Count+rest.Count != b.Count || !head.Repair || rest.Lane != b.Lane {
 			t.Fatalf("split at %d: %d from %d, %d from %d", n, head.Count, head.First, rest.Count, rest.First)
 		}

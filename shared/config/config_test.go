@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 type Common struct {
@@ -61,13 +62,9 @@ func TestLoad_reports_every_problem_at_once(t *testing.T) {
 func TestLoad_secret_from_a_file(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(path, []byte("from-file\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, []byte("from-file\n"), 0o600))
 	var s settings
-	if err := config.LoadFrom(&s, map[string]string{"KEY_FILE": path, "TOKEN_FILE": path}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, config.LoadFrom(&s, map[string]string{"KEY_FILE": path, "TOKEN_FILE": path}))
 	if s.Key.Reveal() != "from-file" || s.Part.Token != s.Key || s.Listen != "127.0.0.1:8080" {
 		t.Fatalf("got %q and %q", s.Key.Reveal(), s.Listen)
 	}
@@ -83,9 +80,7 @@ func TestSecret_never_prints(t *testing.T) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%v %+v %#v %s", s, s, s, s.Key)
 	b, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	out.Write(b)
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("settings", "all", s, "key", s.Key)
 	if strings.Contains(out.String(), "canary") {

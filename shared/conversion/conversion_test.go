@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var now = time.UnixMilli(1_795_000_000_123)
@@ -21,9 +22,7 @@ func keys(t testing.TB, secrets ...string) *conversion.Keys {
 	}
 	p := conversion.Period(now.UnixMilli())
 	k, err := conversion.NewKeys(conversion.Derive(list, p-4, p+1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return k
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // tenRules returns a link with ten rules on ten subjects, as in the benchmark of redirects.
@@ -50,9 +51,7 @@ func textsOf(r *link.Record) string {
 func flatOf(t testing.TB, r *link.Record) []byte {
 	t.Helper()
 	c, err := decision.NewTemplates(rule.Options{}, 1).Chooser(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	b, ok := c.AppendFlat(nil, textsOf(r), r.Destination)
 	if !ok {
 		t.Fatal("no flat form")
@@ -101,9 +100,7 @@ func TestChooser_needs_its_texts(t *testing.T) {
 	t.Parallel()
 	r := tenRules("own")
 	c, err := decision.NewTemplates(rule.Options{}, 1).Chooser(&r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	before := []byte("before")
 	if b, ok := c.AppendFlat(before, strings.Replace(textsOf(&r), "/en/products/7", "/", 1), r.Destination); ok || !bytes.Equal(b, before) {
 		t.Errorf("%v, %q", ok, b)

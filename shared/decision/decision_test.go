@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // visitor is a visitor with given facts. Crawler may be called only if the answer matters.
@@ -111,9 +112,7 @@ func TestChoose_order(t *testing.T) {
 		r := record()
 		q.change(&r)
 		p, err := decision.Compile(&r, rule.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		compact := p.Compact()
 		for form, p := range map[string]*decision.Plan{"whole": &p, "compact": &compact} {
 			if got := p.Choose(q.who, q.draw); got != q.want {
@@ -132,9 +131,7 @@ func TestCompact_is_few_pieces_of_memory(t *testing.T) {
 		r.Rules = append(r.Rules, r.Rules[0])
 	}
 	whole, err := decision.Compile(&r, rule.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	own := r
 	own.Rules, own.Variants = nil, nil
 	if c := whole.Compact(); !reflect.DeepEqual(c.Record, own) || len(c.Rules) != 0 {
@@ -151,9 +148,7 @@ func TestCompact_is_few_pieces_of_memory(t *testing.T) {
 	objects, bytes := onHeap()
 	for i := range plans {
 		p, err := decision.Compile(&r, rule.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		c := p.Compact()
 		plans[i] = &c
 	}
@@ -189,9 +184,7 @@ func TestPlan_Needs(t *testing.T) {
 		for _, on := range []bool{true, false} {
 			r.SmartRouting = on
 			p, err := decision.Compile(&r, rule.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			want := c.want
 			if !on {
 				want = 0
@@ -220,9 +213,7 @@ func TestArms_draw_by_weight(t *testing.T) {
 			r.Variants = append(r.Variants, link.Variant{Weight: w})
 		}
 		p, err := decision.Compile(&r, rule.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		// Evenly spaced values instead of random ones: the shares must match exactly.
 		const draws = 1 << 20
 		got, total := make([]int, len(weights)), 0
@@ -266,9 +257,7 @@ func TestHome(t *testing.T) {
 		"https://[2001:db8::1]/": {[]string{"https://[2001:DB8::1]/x", "https://[2001:db8::1]:443"}, []string{"https://[2001:db8::2]/"}},
 	} {
 		h, err := decision.ParseHome(base)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, u := range q.here {
 			if !h.Has(u) {
 				t.Errorf("%s is not at %s", u, base)
@@ -291,9 +280,7 @@ func TestHome(t *testing.T) {
 func TestDecisions_allocate_nothing(t *testing.T) {
 	r := record()
 	p, err := decision.Compile(&r, rule.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	v := &visitor{facts: map[rule.Field]string{rule.FieldCountry: "FR"}}
 	h, _ := decision.ParseHome("https://sho.rt")
 	if n := testing.AllocsPerRun(100, func() {
@@ -308,9 +295,7 @@ func TestDecisions_allocate_nothing(t *testing.T) {
 func BenchmarkChoose(b *testing.B) {
 	r := record()
 	p, err := decision.Compile(&r, rule.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	v := &visitor{facts: map[rule.Field]string{rule.FieldCountry: "FR"}}
 	b.ReportAllocs()
 	for b.Loop() {

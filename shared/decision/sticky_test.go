@@ -9,6 +9,7 @@ import (
 	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // returning is a visitor who is recognised.
@@ -29,9 +30,7 @@ func sticky(t *testing.T, weights ...uint32) decision.Plan {
 		r.Variants = append(r.Variants, v)
 	}
 	p, err := decision.Compile(&r, rule.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return p.Compact()
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // templated returns a link whose rules have the conditions of a template, and destinations of its own.
@@ -83,9 +84,7 @@ func TestTemplates_distinguish_rules(t *testing.T) {
 		want byte // first rule that a visitor with the source "post" meets, counted from 1
 	}{{rules(mail, post), 2}, {rules(post, mail), 1}, {rules(post), 1}, {rules(mail), 0}, {rules(mail, mail, post), 3}, {rules(mail, post), 2}, {rules(), 0}} {
 		p, _, err := templates.Compile(&q.r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if got := p.Choose(visitor{facts: map[rule.Field]string{rule.FieldUTMSource: "post"}}, 0).Rule; got != (link.ID{q.want}) {
 			t.Errorf("link %d: rule %v, want %d", i, got, q.want)
 		}

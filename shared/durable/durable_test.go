@@ -8,36 +8,29 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/durable"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestLock_refuses_a_second_one(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first, err := durable.Lock(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := durable.Lock(dir); !errors.Is(err, durable.ErrInUse) {
 		t.Fatalf("second lock: %v, want ErrInUse", err)
 	}
-	if err := durable.Unlock(first); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, durable.Unlock(first))
 	again, err := durable.Lock(dir)
 	if err != nil {
 		t.Fatalf("lock after unlock: %v", err)
 	}
-	if err := durable.Unlock(again); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, durable.Unlock(again))
 }
 
 func TestReplace_keeps_the_old_file_after_an_error(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := durable.Write(path, []byte("old")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, durable.Write(path, []byte("old")))
 	failure := errors.New("no more data")
 	err := durable.Replace(path, func(f *os.File) error {
 		_, err := io.WriteString(f, "ne")
@@ -53,8 +46,6 @@ func TestReplace_keeps_the_old_file_after_an_error(t *testing.T) {
 		if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
 			t.Fatalf("%d files in the folder, want 1 (%v)", len(left), err)
 		}
-		if err := durable.WriteUnsynced(path, []byte("new")); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, durable.WriteUnsynced(path, []byte("new")))
 	}
 }

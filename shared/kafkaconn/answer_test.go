@@ -12,6 +12,8 @@ import (
 
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/consumer"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // fill sets every field: lists get two elements; strings and bytes get some letters.
@@ -46,15 +48,11 @@ func example(t testing.TB, key protocol.ApiKey, version int16) []byte {
 		data, err := protocol.Marshal(consumer.MaxVersionSupported, consumer.Assignment{
 			Version: 1, AssignedPartitions: []consumer.TopicPartition{{Topic: "clicks", Partitions: []int32{0, 1, 2}}}, UserData: []byte("u"),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		inner.SetBytes(data)
 	}
 	var out bytes.Buffer
-	if err := protocol.WriteResponse(&out, version, 1, msg.Interface().(protocol.Message)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, protocol.WriteResponse(&out, version, 1, msg.Interface().(protocol.Message)))
 	return out.Bytes()[8:]
 }
 

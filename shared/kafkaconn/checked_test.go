@@ -27,9 +27,7 @@ import (
 func listening(t *testing.T, serve func(net.Conn)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -110,9 +108,7 @@ func TestConn_refuses_impossible_answers(t *testing.T) {
 		"an alert of TLS":         {[]byte{0x15, 3, 1, 0, 2, 2, 0x46}, "KAFKA_TLS"},
 	} {
 		conn, err := kafkaconn.Open(kafkaconn.Settings{Brokers: []string{silent(t, c.answer)}, Topic: "clicks"}, "test", time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if _, err := conn.Client().Metadata(t.Context(), &kafka.MetadataRequest{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want it to speak of %q", name, err, c.want)
 		}
@@ -141,9 +137,7 @@ func TestConn_survives_flipped_bits(t *testing.T) {
 	topic := fmt.Sprintf("flips-%d", time.Now().UnixNano())
 	open := func() *kafkaconn.Conn {
 		conn, err := kafkaconn.Open(kafkaconn.Settings{Brokers: []string{addr}, Topic: topic, CreateTopic: true, Partitions: 2}, "test", time.Second)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return conn
 	}
 	good := open()
@@ -211,9 +205,7 @@ func join(ctx context.Context, t *testing.T, conn *kafkaconn.Conn, addr, topic s
 		HeartbeatInterval: 50 * time.Millisecond, SessionTimeout: 6 * time.Second, RebalanceTimeout: time.Second,
 		JoinGroupBackoff: 10 * time.Millisecond, Timeout: time.Second,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 	defer cancel()
 	for ctx.Err() == nil {

@@ -33,16 +33,12 @@ import (
 func TestSettings_names_every_problem(t *testing.T) {
 	t.Parallel()
 	var good kafkaconn.Settings
-	if err := config.LoadFrom(&good, map[string]string{"KAFKA_BROKERS": "a:1,b:2"}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, config.LoadFrom(&good, map[string]string{"KAFKA_BROKERS": "a:1,b:2"}))
 	if good.Topic != "shortline.clicks" || good.Partitions != 12 || !good.CreateTopic || len(good.Brokers) != 2 {
 		t.Errorf("%+v", good)
 	}
 	junk := filepath.Join(t.TempDir(), "junk")
-	if err := os.WriteFile(junk, []byte("junk"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(junk, []byte("junk"), 0o600))
 	for _, c := range []struct {
 		change func(*kafkaconn.Settings)
 		want   []string
@@ -83,9 +79,7 @@ type authority struct {
 func newAuthority(t *testing.T) *authority {
 	a := &authority{t: t, dir: t.TempDir()}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	a.key = key
 	a.cert = &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, IsCA: true, BasicConstraintsValid: true,
@@ -98,27 +92,19 @@ func newAuthority(t *testing.T) *authority {
 // write signs a certificate and returns the paths of the certificate and its key.
 func (a *authority) write(name string, c *x509.Certificate, key *ecdsa.PrivateKey) (cert, pk string) {
 	der, err := x509.CreateCertificate(rand.Reader, c, a.cert, &key.PublicKey, a.key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	testkit.Must(a.t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	testkit.Must(a.t, err)
 	cert, pk = filepath.Join(a.dir, name+".pem"), filepath.Join(a.dir, name+".key")
 	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, pk: {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			a.t.Fatal(err)
-		}
+		testkit.Must(a.t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	}
 	return cert, pk
 }
 
 func (a *authority) issue(name string) (cert, key string) {
 	pk, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	testkit.Must(a.t, err)
 	return a.write(name, &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature,
@@ -173,9 +159,7 @@ func TestConn_encrypted_and_signed_in(t *testing.T) {
 		if err == nil {
 			err = made.Results[0].Error
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 
 	mine, myKey := ca.issue("client")
@@ -219,9 +203,7 @@ func TestPrepare_makes_the_topic(t *testing.T) {
 	s := kafkaconn.Settings{Brokers: []string{addr}, Topic: "prepare.new." + rand.Text(), Partitions: 5}
 	prepare := func() ([]string, error) {
 		c, err := kafkaconn.Open(s, "test", 5*time.Second)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer c.Close()
 		return c.Prepare(t.Context())
 	}
@@ -273,13 +255,9 @@ func TestPrepare_says_what_is_wrong_with_a_topic(t *testing.T) {
 		if err == nil {
 			err = res.Errors[topic]
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		conn, err := kafkaconn.Open(kafkaconn.Settings{Brokers: []string{addr}, Topic: topic}, "test", 5*time.Second)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer conn.Close()
 		var warnings []string
 		testkit.Eventually(t, "the new topic has a leader", func() bool {
@@ -301,18 +279,14 @@ func TestSettle_waits_for_a_broker(t *testing.T) {
 	b := kafkatest.Run(t, kafkatest.Config{})
 	b.Kill()
 	c, err := kafkaconn.Open(kafkaconn.Settings{Brokers: []string{b.Addr()}, Topic: "late", CreateTopic: true, Partitions: 2}, "test", 5*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer c.Close()
 	failed, done := make(chan struct{}, 1000), make(chan bool)
 	go func() {
 		done <- c.Settle(t.Context(), slog.New(slog.DiscardHandler), func() { failed <- struct{}{} })
 	}()
 	<-failed
-	if err := b.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, b.Restart(t.Context()))
 	if !<-done || partitions(t, b.Addr(), "late") != 2 {
 		t.Error("the topic was not made when the broker came")
 	}
@@ -322,9 +296,7 @@ func partitions(t *testing.T, addr, topic string) int {
 	t.Helper()
 	m, err := (&kafka.Client{Addr: kafka.TCP(addr), Timeout: time.Minute, Transport: &kafka.Transport{}}).
 		Metadata(t.Context(), &kafka.MetadataRequest{Topics: []string{topic}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return len(m.Topics[0].Partitions)
 }
 

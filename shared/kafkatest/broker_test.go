@@ -37,15 +37,11 @@ func TestBroker_keeps_what_it_acknowledged(t *testing.T) {
 	}
 	tryUntilDone(t, func() error { return produce(ctx, c, "one") }) // a new topic has a leader after a moment
 
-	if err := b.Pause(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, b.Pause())
 	if err := produce(ctx, client(b, 500*time.Millisecond), "nobody hears it"); err == nil {
 		t.Error("a paused broker acknowledged a message")
 	}
-	if err := b.Resume(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, b.Resume())
 	tryUntilDone(t, func() error { return produce(ctx, c, "two") })
 
 	addr := b.Addr()
@@ -53,18 +49,14 @@ func TestBroker_keeps_what_it_acknowledged(t *testing.T) {
 	if err := produce(ctx, client(b, 500*time.Millisecond), "nobody is there"); err == nil {
 		t.Error("a killed broker acknowledged a message")
 	}
-	if err := b.Restart(ctx); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, b.Restart(ctx))
 	if b.Addr() != addr {
 		t.Errorf("after the restart the address is %s, before it was %s", b.Addr(), addr)
 	}
 	c = client(b, 20*time.Second)
 	tryUntilDone(t, func() error { return produce(ctx, c, "three") })
 	offsets, err := c.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{"t": {kafka.LastOffsetOf(0)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if end := offsets.Topics["t"][0].LastOffset; end < 3 {
 		t.Errorf("%d messages are left of 3", end)
 	}
@@ -83,9 +75,7 @@ func TestStart_says_what_is_wrong(t *testing.T) {
 func TestVersion_is_the_one_that_is_fetched(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(testkit.Source(t, "test/kafka/pom.xml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var pom struct {
 		Version string `xml:"properties>kafka.version"`
 	}

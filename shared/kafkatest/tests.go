@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/testserver"
 )
 
@@ -18,9 +19,7 @@ import (
 func Run(t testing.TB, cfg Config) *Broker {
 	t.Helper()
 	b, err := Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(b.Close)
 	return b
 }
@@ -30,9 +29,7 @@ func Run(t testing.TB, cfg Config) *Broker {
 func Shared(t testing.TB) string {
 	t.Helper()
 	addr, err := shared()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return addr
 }
 

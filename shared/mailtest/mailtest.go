@@ -70,22 +70,14 @@ func StartWith(t testing.TB, cfg Config) *Server {
 func (s *Server) Restart() {
 	s.t.Helper()
 	program, err := testkit.Program("control/internal/platform/mail/mailtest")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	cmd := exec.Command(program, "-listen", s.address, "-dir", s.dir, "-tls", s.cfg.TLS, "-user", s.cfg.User, "-password", s.cfg.Password)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe() // its end stops the server, even if this process crashes
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
+	testkit.Must(s.t, cmd.Start())
 	s.stdin, s.cmd = stdin, cmd
 	in := bufio.NewReader(out)
 	_, _ = in.ReadString('\n') // the address, which was given
@@ -137,9 +129,7 @@ func (s *Server) ClientTLS() *tls.Config {
 		return nil
 	}
 	pem, err := os.ReadFile(filepath.Join(s.dir, "ca.pem"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
 	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
@@ -158,9 +148,7 @@ type Answer struct {
 func (s *Server) Answer(a Answer) {
 	s.t.Helper()
 	body, err := json.Marshal(a)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	s.post("/answer", body)
 }
 
@@ -173,9 +161,7 @@ func (s *Server) Hang(on bool) {
 func (s *Server) post(path string, body []byte) {
 	s.t.Helper()
 	res, err := http.Post(s.control+path, "application/json", bytes.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		s.t.Fatalf("the SMTP server answers %s", res.Status)
@@ -186,14 +172,10 @@ func (s *Server) post(path string, body []byte) {
 func (s *Server) Seen(stage string) int {
 	s.t.Helper()
 	res, err := http.Get(s.control + "/seen")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	defer res.Body.Close()
 	var seen map[string]int
-	if err := json.NewDecoder(res.Body).Decode(&seen); err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, json.NewDecoder(res.Body).Decode(&seen))
 	return seen[stage]
 }
 
@@ -245,9 +227,7 @@ func (s *Server) None(t testing.TB, to string) {
 
 func (s *Server) files() []string {
 	names, err := filepath.Glob(filepath.Join(s.dir, "*.eml"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	slices.Sort(names)
 	return names
 }
@@ -255,9 +235,7 @@ func (s *Server) files() []string {
 func (s *Server) read(t testing.TB, name string) Message {
 	t.Helper()
 	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	m, err := Parse(raw)
 	if err != nil {
 		t.Fatalf("%v in this e-mail:\n%s", err, raw)

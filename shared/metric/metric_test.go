@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/shortline/shortline/shared/metric"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestSet(t *testing.T) {
@@ -22,9 +23,7 @@ func TestSet(t *testing.T) {
 		metric.Time("jobs_last_timestamp_seconds", "Time of the last job.", last.Load),
 	}
 	registry := prometheus.NewRegistry()
-	if err := registry.Register(set); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, registry.Register(set))
 	done.Store(7) // read on each scrape
 	last.Store(1500)
 	const want = `# HELP jobs Jobs now.

@@ -34,21 +34,13 @@ type Server struct {
 func Start(t testing.TB) *Server {
 	t.Helper()
 	program, err := testkit.Program(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	cmd := exec.Command(program)
 	in, err := cmd.StdinPipe() // the program ends when this pipe is closed, which the system does if the test is killed
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
 		_ = cmd.Wait()
@@ -71,9 +63,7 @@ func (s *Server) line() string {
 // records, the name does not exist.
 func (s *Server) Set(name string, records ...string) {
 	s.t.Helper()
-	if err := json.NewEncoder(s.in).Encode(map[string]any{"name": name, "records": records}); err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, json.NewEncoder(s.in).Encode(map[string]any{"name": name, "records": records}))
 	if answer := s.line(); answer != "ok" {
 		s.t.Fatalf("set %s: %s", name, answer)
 	}

@@ -11,28 +11,23 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
 	res, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return res.StatusCode, string(b)
 }
 
 func TestServer_health_readiness_and_metrics(t *testing.T) {
 	t.Parallel()
 	s, err := ops.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var broken atomic.Bool
 	s.AddCheck("database", func(context.Context) error {
 		if broken.Load() {
@@ -59,9 +54,7 @@ func TestServer_health_readiness_and_metrics(t *testing.T) {
 		t.Error("no build info")
 	}
 	cancel()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, <-done)
 }
 
 func TestNewLogger_refuses_what_it_does_not_know(t *testing.T) {
@@ -79,9 +72,7 @@ func TestLow_OperatorsPortNamesAndProfiles(t *testing.T) {
 	t.Parallel()
 	for _, profiles := range []bool{false, true} {
 		s, err := ops.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		s.Hosts, s.Profiles = []string{"edge-1"}, profiles
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
@@ -93,14 +84,10 @@ func TestLow_OperatorsPortNamesAndProfiles(t *testing.T) {
 		} {
 			for _, path := range []string{"/metrics", "/healthz", "/readyz", "/debug/pprof/cmdline"} {
 				req, err := http.NewRequest("GET", "http://"+s.Addr()+path, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				req.Host = host
 				res, err := http.DefaultClient.Do(req)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				res.Body.Close()
 				want := want
 				if strings.Contains(path, "pprof") && want == 200 && !profiles {
@@ -112,8 +99,6 @@ func TestLow_OperatorsPortNamesAndProfiles(t *testing.T) {
 			}
 		}
 		cancel()
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, <-done)
 	}
 }

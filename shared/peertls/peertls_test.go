@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/peertls"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // authority signs certificates.
@@ -33,17 +34,13 @@ type authority struct {
 func newAuthority(t *testing.T) authority {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	c := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: rand.Text()}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if c, err = x509.ParseCertificate(der); err != nil {
 		t.Fatal(err)
 	}
@@ -54,23 +51,15 @@ func newAuthority(t *testing.T) authority {
 func (a authority) issue(f peertls.Files, use x509.ExtKeyUsage, believes authority) {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	testkit.Must(a.t, err)
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	testkit.Must(a.t, err)
 	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
 		SerialNumber: serial, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"control"}, ExtKeyUsage: []x509.ExtKeyUsage{use},
 	}, a.cert, key.Public(), a.key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	testkit.Must(a.t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	testkit.Must(a.t, err)
 	write(a.t, f.CA, "CERTIFICATE", believes.cert.Raw)
 	write(a.t, f.Key, "PRIVATE KEY", secret)
 	write(a.t, f.Cert, "CERTIFICATE", der)
@@ -78,14 +67,10 @@ func (a authority) issue(f peertls.Files, use x509.ExtKeyUsage, believes authori
 
 func write(t *testing.T, path, kind string, der []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 	// The resolution of file times may be too coarse to tell two writes apart.
 	later := time.Now().Add(time.Duration(time.Now().UnixNano() % int64(time.Hour)))
-	if err := os.Chtimes(path, later, later); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Chtimes(path, later, later))
 }
 
 func files(t *testing.T) peertls.Files {
@@ -96,9 +81,7 @@ func files(t *testing.T) peertls.Files {
 func open(t *testing.T, f peertls.Files) *peertls.Peer {
 	t.Helper()
 	p, err := peertls.Open(f, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return p
 }
 
@@ -121,9 +104,7 @@ func dial(t *testing.T, addr string, client *tls.Config) error {
 func serve(t *testing.T, p *peertls.Peer) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	srv := &http.Server{Handler: http.NotFoundHandler(), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	go srv.Serve(tls.NewListener(ln, p.Server()))
 	t.Cleanup(func() { srv.Close() })
@@ -177,9 +158,7 @@ func TestM8_FilesAreReplaced(t *testing.T) {
 	before.issue(sf, x509.ExtKeyUsageServerAuth, before)
 	before.issue(cf, x509.ExtKeyUsageClientAuth, before)
 	at, client := serve(t, open(t, sf)), open(t, cf).Client()
-	if err := dial(t, at, client); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, dial(t, at, client))
 	old := files(t)
 	before.issue(old, x509.ExtKeyUsageClientAuth, before)
 	write(t, sf.Cert, "CERTIFICATE", []byte("half of"))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // tenRules are rules of a typical busy link: nested, on device, country, language and time. Only the last one matches
@@ -121,9 +122,7 @@ func BenchmarkParse_and_Compile(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		g, err := rule.Parse(src)
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 		if _, err := rule.Compile(g, rule.Options{}); err != nil {
 			b.Fatal(err)
 		}

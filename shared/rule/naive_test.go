@@ -262,13 +262,9 @@ func checkAgainstNaive(t *testing.T, seed1, seed2 uint64) {
 	a := author{rand.New(rand.NewPCG(seed1, seed2))}
 	tree := a.group(1)
 	src, err := json.Marshal(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var authored map[string]any
-	if err := json.Unmarshal(src, &authored); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(src, &authored))
 	zone := pick(a, time.UTC, time.FixedZone("odd", -12345))
 	g, err := rule.Parse(src)
 	if err != nil {
@@ -278,9 +274,7 @@ func checkAgainstNaive(t *testing.T, seed1, seed2 uint64) {
 		t.Fatalf("Parse(%s): %v", src, err)
 	}
 	p, err := rule.Compile(g, rule.Options{Zone: zone})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for range 8 {
 		v := a.visitor()
 		want := naive(authored, v, zone)
@@ -361,9 +355,7 @@ func FuzzContains(f *testing.F) {
 			return
 		}
 		value, err := json.Marshal(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, op := range textOps {
 			var v visitor
 			v.facts[rule.FieldReferer] = s

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // naiveTypes decides the types whose value is not compared as text, or not as a whole.
@@ -172,9 +173,7 @@ func (a author) describe(v *visitor) {
 func TestEval_special_types(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, c := range []struct {
 		typ, op, value string
 		visitor        visitor
@@ -290,9 +289,7 @@ func FuzzAddresses(f *testing.F) {
 			list[i] = a.network()
 		}
 		src, err := json.Marshal(list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		p := compile(t, leaf("ip", "in", string(src)), nil)
 		for range 50 {
 			v := &visitor{ip: a.address()}

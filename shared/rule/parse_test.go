@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var (
@@ -221,9 +222,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		p, err := rule.Compile(g, rule.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		v := visitor{now: 1_700_000_000_000}
 		if p.Eval(&v) != p.Explain(&v).Matched {
 			t.Fatal("Eval and Explain disagree")

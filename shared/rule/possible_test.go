@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // partial shows a part of what is known about a visitor.
@@ -63,17 +64,13 @@ func TestPossible_contains_the_result(t *testing.T) {
 	for seed := range uint64(4000) {
 		a := author{rand.New(rand.NewPCG(seed, 7))}
 		src, err := json.Marshal(a.group(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		g, err := rule.Parse(src)
 		if err != nil {
 			continue // more than 100 conditions
 		}
 		p, err := rule.Compile(g, rule.Options{Zone: time.UTC})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for range 8 {
 			v := a.visitor()
 			want := rule.Fails

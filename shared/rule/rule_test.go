@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // visitor is a fixed set of facts.
@@ -30,9 +31,7 @@ func (v *visitor) Share() uint64            { return v.share }
 func at(t testing.TB, s string) int64 {
 	t.Helper()
 	when, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return when.UnixMilli()
 }
 
@@ -43,9 +42,7 @@ func compile(t testing.TB, src string, zone *time.Location) *rule.Program {
 		t.Fatalf("Parse(%s): %v", src, err)
 	}
 	p, err := rule.Compile(g, rule.Options{Zone: zone})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return p
 }
 
@@ -169,9 +166,7 @@ func TestEval_region_matches_code_or_name(t *testing.T) {
 func TestEval_time_and_day(t *testing.T) {
 	t.Parallel()
 	taipei, err := time.LoadLocation("Asia/Taipei")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	const between, before, after, day = "between", "before", "after", "day_of_week"
 	for _, c := range []struct {
 		op, value, now string
@@ -240,9 +235,7 @@ func TestEval_wall_clock_in_many_zones(t *testing.T) {
 	for _, name := range []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe",
 		"Africa/Casablanca", "America/Santiago", "Pacific/Apia", "Asia/Tehran", "Pacific/Kiritimati"} {
 		loc, err := time.LoadLocation(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for day := 1; day <= 7; day++ {
 			p := compile(t, fmt.Sprintf(`{"operator":"AND","conditions":[
 				{"type":"day_of_week","operator":"equals","value":{"days":[%d],"timezone":%q}},
@@ -329,9 +322,7 @@ func TestExplain(t *testing.T) {
 			{"type":"time","operator":"after","value":{"start":"14:00","timezone":"Europe/Berlin"}},
 			{"type":"country","operator":"not_equals","value":"US"}]}]}`, nil)
 	got, err := json.Marshal(p.Explain(&v))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	want := `{"logicalOperator":"OR","children":[` +
 		`{"type":"os","operator":"equals","value":"iOS","visitorValue":"iOS","matched":true,"evaluated":true},` +
 		`{"logicalOperator":"AND","children":[` +

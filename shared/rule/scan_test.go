@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // checkScan generates many conditions on one text, so that a scanner decides them, and compares each with naive. The
@@ -34,12 +35,8 @@ func checkScan(t *testing.T, seed1, seed2 uint64) {
 	trees := make([]map[string]any, len(leaves))
 	for i, leaf := range leaves {
 		src, err := json.Marshal(map[string]any{"operator": "AND", "conditions": []any{leaf}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(src, &trees[i]); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
+		testkit.Must(t, json.Unmarshal(src, &trees[i]))
 		sources[i] = compile(t, string(src), nil)
 	}
 	visitors := make([]*visitor, 6)
@@ -122,13 +119,9 @@ func TestH2_WorkNamesTheCondition(t *testing.T) {
 		src, err := json.Marshal(map[string]any{"operator": "OR", "conditions": []any{
 			map[string]any{"type": "os", "operator": "equals", "value": "iOS"},
 			map[string]any{"logicalOperator": "AND", "items": inner}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		g, err := rule.Parse(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return g
 	}
 	var work rule.Work

@@ -53,9 +53,7 @@ func checkSet(t *testing.T, seed1, seed2 uint64) {
 			continue
 		}
 		src, err := json.Marshal(group(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		programs = append(programs, compile(t, string(src), pick(a, time.UTC, time.FixedZone("odd", -12345), time.FixedZone("odd", 40000))))
 	}
 	s, flat := rule.NewSet(programs), new(rule.Set)
@@ -90,9 +88,7 @@ func FuzzCheckFlat(f *testing.F) {
 		var programs []*rule.Program
 		for range 1 + seed%5 {
 			src, err := json.Marshal(map[string]any{"operator": pick(a, "AND", "OR"), "conditions": []any{a.leaf(), a.leaf(), a.leaf()}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			programs = append(programs, compile(t, string(src), nil))
 		}
 		b, ok := rule.NewSet(programs).AppendFlat(nil)

@@ -181,21 +181,15 @@ func worst(t testing.TB, attack attack) (programs []*rule.Program, work rule.Wor
 		leaves := attack.rule(a, number)
 		for ; len(leaves) > 0; leaves = leaves[:len(leaves)/2] {
 			src, err := json.Marshal(map[string]any{"operator": "OR", "conditions": leaves})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			g, err := rule.Parse(src)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			with := work
 			if err := with.Add(g); err != nil || with.Nanoseconds() > rule.MaxWork {
 				continue
 			}
 			p, err := rule.Compile(g, rule.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			work, programs, accepted = with, append(programs, p), append(accepted, leaves)
 			break
 		}

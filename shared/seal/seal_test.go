@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/seal"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func box(t testing.TB, purpose string, keys ...byte) *seal.Box {
@@ -15,9 +16,7 @@ func box(t testing.TB, purpose string, keys ...byte) *seal.Box {
 		ring = append(ring, bytes.Repeat([]byte{k}, seal.MinKey))
 	}
 	b, err := seal.New(purpose, ring...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return b
 }
 

@@ -119,9 +119,7 @@ func TestArch3_start_and_stop_stress(t *testing.T) {
 		var addrs []string
 		for i := range 8 {
 			ln, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			defer ln.Close() // servers that never start do not close their listeners
 			addrs = append(addrs, ln.Addr().String())
 			ready := make(chan struct{})
@@ -151,8 +149,6 @@ func TestArch3_start_and_stop_stress(t *testing.T) {
 			}
 		}
 		cancel()
-		if err := <-ended; err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, <-ended)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/service"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 type journal struct {
@@ -42,9 +43,7 @@ func TestGroup_stops_in_reverse_order(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := g.Run(ctx); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, g.Run(ctx))
 		if !slices.Equal(j.lines, []string{"c", "b", "a"}) {
 			t.Fatalf("stopped as %v", j.lines)
 		}

@@ -78,31 +78,21 @@ type Shop struct {
 func Start(t testing.TB, cfg Config) *Shop {
 	t.Helper()
 	program, err := testkit.Program(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if cfg.Ledger == "" {
 		cfg.Ledger = filepath.Join(t.TempDir(), "ledger.jsonl")
 	}
 	input, err := json.Marshal(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s := &Shop{t: t, cfg: cfg, done: make(chan struct{})}
 	cmd := exec.Command(program)
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
 	in, err := cmd.StdinPipe() // it stays open: the shop ends when it is closed, also if the test is killed
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close() // the shop may have ended
 		<-s.done
@@ -157,15 +147,11 @@ func (s *Shop) Wait() Sales {
 func (s *Shop) Ledger() map[string]Order {
 	s.t.Helper()
 	b, err := os.ReadFile(s.cfg.Ledger)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	list := map[string]Order{}
 	for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
 		var o Order
-		if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
-			s.t.Fatal(err)
-		}
+		testkit.Must(s.t, json.Unmarshal(lines.Bytes(), &o))
 		if _, twice := list[o.Number]; twice {
 			s.t.Fatalf("the ledger has order %s twice", o.Number)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func someDelta() snapshot.Delta {
@@ -67,14 +68,10 @@ func TestDelta_golden(t *testing.T) {
 		want.Upserts[0] = ofSchema(schema, want.Upserts[0])
 		path := filepath.Join("testdata", fmt.Sprintf("delta-%d.golden", schema))
 		if *update && schema == snapshot.Schema {
-			if err := os.WriteFile(path, snapshot.AppendDelta(nil, &want), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile(path, snapshot.AppendDelta(nil, &want), 0o644))
 		}
 		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		got, err := snapshot.DecodeDelta(b)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("schema %d: %v\n%+v", schema, err, got)

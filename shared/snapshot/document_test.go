@@ -14,6 +14,7 @@ import (
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew: only for a new format, into new files")
@@ -63,17 +64,11 @@ func document(t testing.TB, cur snapshot.Cursor, records ...link.Record) []byte 
 	t.Helper()
 	var b bytes.Buffer
 	w, err := snapshot.NewWriter(&b, cur)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for i := range records {
-		if err := w.Add(&records[i]); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, w.Add(&records[i]))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, w.Close())
 	return b.Bytes()
 }
 
@@ -163,9 +158,7 @@ func TestWriter_leaves_out_what_readers_would_refuse(t *testing.T) {
 	bad[4].Variants = []link.Variant{{Weight: 1<<31 + 1}}
 	var b bytes.Buffer
 	w, err := snapshot.NewWriter(&b, snapshot.Cursor{Incarnation: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for i := range bad {
 		if w.Add(&bad[i]) == nil {
 			t.Errorf("record %d was accepted", i)
@@ -173,9 +166,7 @@ func TestWriter_leaves_out_what_readers_would_refuse(t *testing.T) {
 	}
 	largest := plain(6)
 	largest.Title = strings.Repeat("t", snapshot.MaxRecord-len(largest.Destination))
-	if err := errors.Join(w.Add(&largest), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(w.Add(&largest), w.Close()))
 	if got, _, err := decode(b.Bytes(), snapshot.Limits{}); err != nil || len(got) != 1 {
 		t.Error(len(got), err)
 	}
@@ -227,14 +218,10 @@ func TestDocument_golden(t *testing.T) {
 		want := []link.Record{ofSchema(schema, everything()), plain(1), plain(2)}
 		path := filepath.Join("testdata", fmt.Sprintf("full-%d.golden", schema))
 		if *update && schema == snapshot.Schema {
-			if err := os.WriteFile(path, document(t, snapshot.Cursor{Incarnation: 7, Revision: 42}, want...), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile(path, document(t, snapshot.Cursor{Incarnation: 7, Revision: 42}, want...), 0o644))
 		}
 		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		got, cur, err := decode(b, snapshot.Limits{})
 		if err != nil || cur != (snapshot.Cursor{Incarnation: 7, Revision: 42}) || !reflect.DeepEqual(got, want) {
 			t.Fatalf("schema %d: %v %v %+v", schema, cur, err, got)

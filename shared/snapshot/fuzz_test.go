@@ -13,6 +13,7 @@ import (
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // FuzzDeltaBody fuzzes the body of a delta with a valid checksum, which mutations of a whole delta do not have.
@@ -44,9 +45,7 @@ func FuzzDeltaBody(f *testing.F) {
 // compressed bytes.
 func FuzzDocumentChunk(f *testing.F) {
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	var records []byte
 	for _, r := range []link.Record{everything(), plain(1)} {
 		one := snapshot.AppendRecord(nil, &r)

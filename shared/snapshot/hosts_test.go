@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func someHosts() *snapshot.Hosts {
@@ -29,13 +30,9 @@ func someHosts() *snapshot.Hosts {
 func hostKeys(t *testing.T) (snapshot.SigningKey, snapshot.Keys) {
 	t.Helper()
 	key, err := snapshot.ParseSigningKey(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	keys, err := snapshot.ParseKeys(key.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return key, keys
 }
 

@@ -14,19 +14,16 @@ import (
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // signer returns a key made from one byte, and Keys that trust it.
 func signer(t testing.TB, of byte) (snapshot.SigningKey, snapshot.Keys) {
 	t.Helper()
 	key, err := snapshot.ParseSigningKey(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{of}, 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	keys, err := snapshot.ParseKeys(key.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return key, keys
 }
 
@@ -34,19 +31,13 @@ func signedDocument(t testing.TB, key snapshot.SigningKey) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := snapshot.NewWriter(&b, snapshot.Cursor{Incarnation: 7, Revision: 42})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	w.Sign(key)
 	for i := range 3 {
 		r := plain(i)
-		if err := w.Add(&r); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, w.Add(&r))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, w.Close())
 	return b.Bytes()
 }
 
@@ -65,9 +56,7 @@ func TestSigned_who_is_believed(t *testing.T) {
 	one, trustsOne := signer(t, 1)
 	two, trustsTwo := signer(t, 2)
 	both, err := snapshot.ParseKeys(" " + two.Public() + ", " + one.Public() + ",")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	d := someDelta()
 	for _, form := range []struct {
 		name string
@@ -140,9 +129,7 @@ func TestParseKeys(t *testing.T) {
 	t.Parallel()
 	one, _ := signer(t, 1)
 	der, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	asPEM := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 	if k, err := snapshot.ParseSigningKey("\n" + asPEM); err != nil || k.Public() != one.Public() {
 		t.Errorf("in PEM: %v, %v", k.Public(), err)

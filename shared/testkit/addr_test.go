@@ -21,9 +21,7 @@ func TestFreeAddr(t *testing.T) {
 		}
 		seen[addr] = true
 		l, err := net.Listen("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		l.Close()
 	}
 }
@@ -46,9 +44,7 @@ func TestFreeAddr_processes(t *testing.T) {
 	child := exec.Command(os.Args[0], "-test.run=^TestFreeAddr_processes$")
 	child.Env = append(os.Environ(), "FREE_ADDR_CHILD=1")
 	out, err := child.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	theirs := 0
 	for line := range strings.Lines(string(out)) {
 		addr := strings.TrimSpace(line)

@@ -11,9 +11,7 @@ import (
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	program, err := testkit.Program("shared/testkit/testdata/hello")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if out, err := exec.Command(program).CombinedOutput(); err != nil || string(out) != "hello\n" {
 		t.Errorf("%q, %v", out, err)
 	}

@@ -21,6 +21,14 @@ func Eventually(t testing.TB, what string, f func() bool) {
 	eventually(t, patience, what, f)
 }
 
+// Must fails the test at once if err is not nil. It costs a benchmark nothing otherwise.
+func Must(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+}
+
 func eventually(t testing.TB, limit time.Duration, what string, f func() bool) {
 	t.Helper()
 	for began := time.Now(); !f(); {

@@ -36,13 +36,9 @@ func sleeper(t *testing.T, kind string) Server {
 func pid(t *testing.T, dir string) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return n
 }
 
@@ -61,13 +57,9 @@ func TestServer_is_shared_by_processes(t *testing.T) {
 	child.Env = append(os.Environ(), "TESTSERVER_CHILD="+s.Name)
 	out := &testkit.Buffer{}
 	child.Stdout, child.Stderr = out, out
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, child.Start())
 	dir, err := s.Use()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if err := child.Wait(); err != nil {
 		t.Fatal(err, out)
 	}
@@ -78,9 +70,7 @@ func TestServer_is_shared_by_processes(t *testing.T) {
 	if !alive(server) {
 		t.Error("the server ended with the other process")
 	}
-	if err := stop(dir); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, stop(dir))
 	if alive(server) {
 		t.Error("the server still runs")
 	}
@@ -94,13 +84,9 @@ func TestServer_is_started_again_after_a_crash(t *testing.T) {
 	t.Parallel()
 	s := sleeper(t, "crashed")
 	dir, err := s.Use()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	first := pid(t, dir)
-	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, syscall.Kill(first, syscall.SIGKILL))
 	testkit.Eventually(t, "the keeper has ended", func() bool { return !running(dir) })
 	if dir, err = s.Use(); err != nil {
 		t.Fatal(err)
@@ -108,9 +94,7 @@ func TestServer_is_started_again_after_a_crash(t *testing.T) {
 	if second := pid(t, dir); second == first || !alive(second) {
 		t.Errorf("process %d, before %d", second, first)
 	}
-	if err := stop(dir); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, stop(dir))
 }
 
 func TestServer_failed_start_shows_the_log(t *testing.T) {

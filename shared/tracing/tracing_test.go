@@ -8,10 +8,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/tracing"
 	"github.com/shortline/shortline/shared/tracing/tracingtest"
 )
@@ -20,15 +22,11 @@ import (
 func run(t *testing.T, cfg tracing.Config, f func(*tracing.Traces)) {
 	t.Helper()
 	tr, err := tracing.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	f(tr)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := tr.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, tr.Run(ctx))
 }
 
 func TestTraces_reach_a_collector(t *testing.T) {
@@ -70,9 +68,7 @@ func TestTraces_ratio_goes_for_callers_too(t *testing.T) {
 
 func TestTraces_off_cost_nothing(t *testing.T) { // not parallel: it counts allocations
 	tr, err := tracing.New(tracing.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx, span := tr.Tracer("test").Start(t.Context(), "root")
 	defer span.End()
 	n := testing.AllocsPerRun(100, func() {
@@ -91,10 +87,12 @@ func TestTraces_a_collector_that_is_away_holds_up_nobody(t *testing.T) {
 	var log strings.Builder
 	metrics := prometheus.NewRegistry()
 	cfg := tracing.Config{Settings: tracing.Settings{Endpoint: gone.URL, Ratio: 1}, Registry: metrics, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	began := time.Now()
 	run(t, cfg, func(tr *tracing.Traces) {
 		_, span := tr.Tracer("test").Start(t.Context(), "root")
 		span.End()
 	})
+	testkit.Within(t, 10*time.Second, began, "stopping without the collector")
 	families, err := metrics.Gather()
 	if err != nil || !strings.Contains(families[0].String(), `value:"failed"} counter:{value:1`) && !strings.Contains(families[0].String(), `value:"failed"}  counter:{value:1`) {
 		t.Errorf("%v, %v", families, err)

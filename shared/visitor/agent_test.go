@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -19,9 +20,7 @@ const (
 func rows(t testing.TB, file string) [][]string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var all [][]string
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSuffix(line, "\n"); line != "" && line[0] != '#' {
@@ -55,9 +54,7 @@ func TestParse_every_sample_of_the_list_is_a_bot(t *testing.T) {
 	named := 0
 	for _, row := range table {
 		ua, err := strconv.Unquote(row[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		a := visitor.Parse(ua)
 		if !a.Bot || a.BotName == "" {
 			t.Errorf("not a bot: %q", ua)
@@ -75,9 +72,7 @@ func TestParse_every_sample_of_the_list_is_a_bot(t *testing.T) {
 func TestBotListVersion_is_that_of_the_list(t *testing.T) {
 	t.Parallel()
 	list, err := os.ReadFile("crawlers.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	header, _, _ := strings.Cut(string(list), ",")
 	name, version, _ := strings.Cut(strings.TrimPrefix(header, "# "), " ")
 	if !strings.HasPrefix(visitor.BotListVersion, name+"/"+version+"+") {

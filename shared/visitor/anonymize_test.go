@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -15,9 +16,7 @@ func TestOps6_Anonymize(t *testing.T) {
 		{"all", "203.0.113.77", "invalid IP"}, {"all", "2001:db8:1:2::3", "invalid IP"},
 	} {
 		a, err := visitor.ParseAnonymize(c.setting)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if got := a.Address(netip.MustParseAddr(c.in)).String(); got != c.want {
 			t.Errorf("%s of %s: %s instead of %s", c.setting, c.in, got, c.want)
 		}

@@ -5,15 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
 func mustPrefixes(t testing.TB, text string) visitor.Prefixes {
 	t.Helper()
 	set, err := visitor.ParsePrefixes(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return set
 }
 

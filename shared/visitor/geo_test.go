@@ -19,6 +19,7 @@ import (
 	"github.com/maxmind/mmdbwriter/mmdbtype"
 
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -57,21 +58,15 @@ func database(t testing.TB, kind string, networks map[string]mmdbtype.Map, size 
 	tree, err := mmdbwriter.New(mmdbwriter.Options{
 		DatabaseType: kind, BuildEpoch: builtAt.Unix(), RecordSize: size, IncludeReservedNetworks: true,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	// In the writer, later networks replace earlier ones, so insert the wider ones first.
 	order := slices.SortedFunc(maps.Keys(networks), func(a, b string) int {
 		return netip.MustParsePrefix(a).Bits() - netip.MustParsePrefix(b).Bits()
 	})
 	for _, cidr := range order {
 		_, network, err := net.ParseCIDR(cidr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := tree.Insert(network, networks[cidr]); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
+		testkit.Must(t, tree.Insert(network, networks[cidr]))
 	}
 	var b bytes.Buffer
 	if _, err := tree.WriteTo(&b); err != nil {
@@ -85,15 +80,9 @@ func database(t testing.TB, kind string, networks map[string]mmdbtype.Map, size 
 func replace(t testing.TB, path string, content []byte, at time.Time) {
 	t.Helper()
 	tmp := path + ".new"
-	if err := os.WriteFile(tmp, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(tmp, at, at); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(tmp, path); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(tmp, content, 0o600))
+	testkit.Must(t, os.Chtimes(tmp, at, at))
+	testkit.Must(t, os.Rename(tmp, path))
 }
 
 func open(t testing.TB, content ...[]byte) *visitor.Geo {
@@ -104,9 +93,7 @@ func open(t testing.TB, content ...[]byte) *visitor.Geo {
 		replace(t, paths[i], c, builtAt)
 	}
 	g, err := visitor.OpenGeo(strings.Join(paths, ", "))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return g
 }
 
@@ -232,9 +219,7 @@ func TestGeo_several_files_the_first_that_knows(t *testing.T) {
 func TestGeo_without_a_database(t *testing.T) {
 	t.Parallel()
 	none, err := visitor.OpenGeo(" ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, g := range []*visitor.Geo{nil, none} {
 		if place := g.Lookup(netip.MustParseAddr("1.2.3.4")); place != (visitor.Place{}) || g.Version() != "" {
 			t.Errorf("got %+v, %q", place, g.Version())
@@ -279,9 +264,7 @@ func TestGeo_Reload(t *testing.T) {
 	second := database(t, "two", map[string]mmdbtype.Map{"1.2.0.0/16": flat("CA", "", "")}, 24)
 	replace(t, path, first, builtAt)
 	g, err := visitor.OpenGeo(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	step := func(what string, wantChanged, wantErr bool, country string) {
 		t.Helper()
 		if changed, err := g.Reload(); changed != wantChanged || (err != nil) != wantErr {
@@ -307,9 +290,7 @@ func TestGeo_Reload(t *testing.T) {
 	}
 	step("truncated", false, true, "CA")
 
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(path))
 	step("missing", false, true, "CA")
 
 	replace(t, path, first, builtAt.Add(3*time.Second))
@@ -324,9 +305,7 @@ func TestGeo_Run(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) { // sleeps do not take real time here
 		g, err := visitor.OpenGeo(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		var log bytes.Buffer
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -351,9 +330,7 @@ func TestGeo_Run(t *testing.T) {
 			t.Errorf("last success %v ago", time.Since(last))
 		}
 
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Remove(path))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		wantPlaces(t, g, map[string]visitor.Place{"1.2.3.4": {Country: "CA"}})
@@ -380,9 +357,7 @@ func FuzzOpenGeo(f *testing.F) {
 	f.Add(database(f, "city", map[string]mmdbtype.Map{"1.2.0.0/16": flat("US", "California", "San José"), "1.2.4.0/24": flat("", "", "")}, 28))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := filepath.Join(t.TempDir(), "x.mmdb")
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, content, 0o600))
 		g, err := visitor.OpenGeo(path)
 		if err != nil {
 			return

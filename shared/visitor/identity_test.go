@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -196,13 +197,9 @@ func TestPercentage_of_a_million_visitors(t *testing.T) {
 	percentages := []float64{0, 0.01, 1, 12.5, 50, 99.9, 100}
 	for _, p := range percentages {
 		g, err := rule.Parse(fmt.Appendf(nil, `{"operator":"AND","conditions":[{"type":"percentage","operator":"less_than","value":%v}]}`, p))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		program, err := rule.Compile(g, rule.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		programs = append(programs, program)
 	}
 	chosen := make([]int, len(percentages))
@@ -260,17 +257,13 @@ func BenchmarkVisitor_worst_accepted(b *testing.B) {
 	var programs []*rule.Program
 	for i := range 100 {
 		g, err := rule.Parse(fmt.Appendf(nil, `{"operator":"OR","conditions":[{"type":"query","operator":"equals","value":{"name":"n%061d","value":"x"}},{"type":"percentage","operator":"less_than","value":0.0001}]}`, i%20))
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 		with := work
 		if with.Add(g) != nil || with.Nanoseconds() > rule.MaxWork {
 			break
 		}
 		p, err := rule.Compile(g, rule.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 		work, programs = with, append(programs, p)
 	}
 	s := rule.NewSet(programs)

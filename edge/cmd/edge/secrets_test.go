@@ -49,9 +49,7 @@ func TestSecrets_are_not_logged(t *testing.T) {
 	}))
 	t.Cleanup(control.Close)
 	broker, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { broker.Close() })
 	go func() {
 		for {
@@ -84,9 +82,7 @@ func TestSecrets_are_not_logged(t *testing.T) {
 	})
 	for _, path := range []string{"/metrics", "/readyz", "/healthz", "/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2"} {
 		res, err := http.Get("http://" + ops + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		var body bytes.Buffer
 		_, _ = body.ReadFrom(res.Body)
 		res.Body.Close()
@@ -94,9 +90,7 @@ func TestSecrets_are_not_logged(t *testing.T) {
 			t.Errorf("%s shows a secret", path)
 		}
 		public, err := http.Get("http://127.9.8.7:18080" + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		body.Reset()
 		_, _ = body.ReadFrom(public.Body)
 		public.Body.Close()

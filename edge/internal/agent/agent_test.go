@@ -50,9 +50,7 @@ type control interface {
 func boot(t testing.TB, dir string, from control, change func(*agent.Config)) *edge {
 	t.Helper()
 	tab, err := table.New(table.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(tab.Close)
 	cfg := agent.Config{
 		Dir: dir, Source: from, Reports: from, Table: tab, Edge: "test", Version: "1", Logger: slog.New(slog.DiscardHandler),
@@ -62,9 +60,7 @@ func boot(t testing.TB, dir string, from control, change func(*agent.Config)) *e
 		change(&cfg)
 	}
 	a, err := agent.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return &edge{Agent: a, table: tab, stop: func() {}}
 }
 

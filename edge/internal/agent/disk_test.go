@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -75,9 +74,7 @@ func TestAgent_any_moment_on_disk_starts(t *testing.T) {
 			to := t.TempDir()
 			for _, name := range []string{"links.state", "links.log"} {
 				if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
-					if err := os.WriteFile(filepath.Join(to, name), b, 0o600); err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, os.WriteFile(filepath.Join(to, name), b, 0o600))
 				}
 			}
 			copies++
@@ -113,9 +110,7 @@ func TestAgent_torn_or_damaged_files(t *testing.T) {
 	e.stop()
 	read := func(name string) []byte {
 		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return b
 	}
 	state, log := read("links.state"), read("links.log")
@@ -125,9 +120,8 @@ func TestAgent_torn_or_damaged_files(t *testing.T) {
 	try := func(what string, state, log []byte) snapshot.Cursor {
 		t.Helper()
 		to := t.TempDir()
-		if err := errors.Join(os.WriteFile(filepath.Join(to, "links.state"), state, 0o600), os.WriteFile(filepath.Join(to, "links.log"), log, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(to, "links.state"), state, 0o600))
+		testkit.Must(t, os.WriteFile(filepath.Join(to, "links.log"), log, 0o600))
 		again := boot(t, to, dead{}, nil)
 		if again.Ready() && again.Status().StateHash != hashes[again.Applied().Revision] {
 			t.Fatalf("%s: a state that the source never had", what)
@@ -159,9 +153,7 @@ func TestAgent_torn_or_damaged_files(t *testing.T) {
 		try("cut state", state[:i], log)
 	}
 	// With a damaged state it loads a full document and replaces the file.
-	if err := os.WriteFile(filepath.Join(dir, "links.state"), state[:len(state)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "links.state"), state[:len(state)/2], 0o600))
 	healed := start(t, dir, s, nil)
 	healed.reaches(t, s.cur)
 	healed.stop()
@@ -176,9 +168,7 @@ func TestAgent_disk_that_fails_does_not_stop_changes(t *testing.T) {
 	s.put(plains(10)...)
 	dir := t.TempDir()
 	// A folder with the name of the new state file makes writing fail.
-	if err := os.Mkdir(filepath.Join(dir, "links.state.new"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Mkdir(filepath.Join(dir, "links.state.new"), 0o700))
 	e := start(t, dir, s, nil)
 	e.reaches(t, s.cur)
 	testkit.Eventually(t, "a disk error", func() bool { return e.Stats().DiskErrors > 0 })
@@ -186,9 +176,7 @@ func TestAgent_disk_that_fails_does_not_stop_changes(t *testing.T) {
 		s.put(plain(20 + i))
 	}
 	e.reaches(t, s.cur)
-	if err := os.Remove(filepath.Join(dir, "links.state.new")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(filepath.Join(dir, "links.state.new")))
 	e.stop() // writes the rest
 	if again := boot(t, dir, dead{}, nil); again.Applied() != s.cur {
 		t.Errorf("at %v instead of %v", again.Applied(), s.cur)
@@ -218,9 +206,7 @@ func TestAgent_killed(t *testing.T) {
 	for round := range 5 {
 		child := exec.Command(os.Args[0], "-test.run=^TestAgent_killed$", "-test.timeout=1h")
 		child.Env = append(os.Environ(), dirVariable+"="+dir)
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, child.Start())
 		path := filepath.Join(dir, "links.state")
 		before, _ := os.Stat(path)
 		testkit.Eventually(t, "a new state file", func() bool {

@@ -46,9 +46,7 @@ func copyFiles(t testing.TB, from, to string, names ...string) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(to, name), b, 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 }
 
@@ -78,9 +76,7 @@ func TestImage_is_what_the_document_is(t *testing.T) {
 		t.Error("the image was not loaded")
 	}
 	from := boot(t, dir, dead{}, nil)
-	if err := os.Remove(filepath.Join(dir, "links.image")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(filepath.Join(dir, "links.image")))
 	without := boot(t, dir, dead{}, nil)
 	if !from.Stats().FromImage || without.Stats().FromImage {
 		t.Fatal("both starts loaded from the same file")
@@ -107,16 +103,12 @@ func TestImage_in_doubt_the_document(t *testing.T) {
 	s.put(plains(200)...)
 	imaged(t, dir, s, nil)
 	image, err := os.ReadFile(filepath.Join(dir, "links.image"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	try := func(t *testing.T, image []byte) {
 		t.Helper()
 		to := t.TempDir()
 		copyFiles(t, dir, to, "links.state", "links.log")
-		if err := os.WriteFile(filepath.Join(to, "links.image"), image, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(to, "links.image"), image, 0o600))
 		if started(t, to, s, nil) {
 			t.Error("the image was loaded")
 		}
@@ -138,9 +130,7 @@ func TestImage_in_doubt_the_document(t *testing.T) {
 	t.Run("a folder", func(t *testing.T) {
 		to := t.TempDir()
 		copyFiles(t, dir, to, "links.state", "links.log")
-		if err := os.Mkdir(filepath.Join(to, "links.image"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Mkdir(filepath.Join(to, "links.image"), 0o700))
 		if started(t, to, s, nil) {
 			t.Error("the image was loaded")
 		}
@@ -194,9 +184,7 @@ func TestImage_alone_is_not_taken(t *testing.T) {
 	s, dir := newSource(), t.TempDir()
 	s.put(plains(50)...)
 	imaged(t, dir, s, nil)
-	if err := os.Remove(filepath.Join(dir, "links.state")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(filepath.Join(dir, "links.state")))
 	e := boot(t, dir, dead{}, nil)
 	defer e.close(t)
 	if e.Ready() || e.table.Len() != 0 {
@@ -210,12 +198,8 @@ func TestImage_that_cannot_be_written_stops_nothing(t *testing.T) {
 	s.put(plains(50)...)
 	// A leftover file of a killed process is overwritten. A folder with that name makes writing fail.
 	blocked := filepath.Join(dir, "links.image.new")
-	if err := os.Mkdir(blocked, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(blocked, "x"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Mkdir(blocked, 0o700))
+	testkit.Must(t, os.WriteFile(filepath.Join(blocked, "x"), nil, 0o600))
 	e := start(t, dir, s, func(c *agent.Config) { c.LogBytes = 500 })
 	e.reaches(t, s.cur)
 	testkit.Eventually(t, "an error", func() bool { return e.Stats().DiskErrors > 0 })
@@ -227,12 +211,8 @@ func TestImage_that_cannot_be_written_stops_nothing(t *testing.T) {
 	if started(t, dir, s, nil) {
 		t.Error("loaded from an image that cannot exist")
 	}
-	if err := os.RemoveAll(blocked); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(blocked, []byte("left over"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.RemoveAll(blocked))
+	testkit.Must(t, os.WriteFile(blocked, []byte("left over"), 0o600))
 	e = start(t, dir, s, nil)
 	awaitImage(t, dir)
 	e.stop()
@@ -262,9 +242,7 @@ func TestImage_killed_while_it_is_written(t *testing.T) {
 	for round := range 6 {
 		child := exec.Command(os.Args[0], "-test.run=^TestAgent_killed$", "-test.timeout=60s")
 		child.Env = append(os.Environ(), "AGENT_TEST_KILLED_DIR="+dir)
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, child.Start())
 		before, _ := os.Stat(filepath.Join(dir, "links.image"))
 		testkit.Eventually(t, "an image of its own", func() bool {
 			now, err := os.Stat(filepath.Join(dir, "links.image"))
@@ -309,9 +287,7 @@ func TestImage_cut_off_while_it_is_served(t *testing.T) {
 	imaged(t, dir, s, nil)
 	e := boot(t, dir, dead{}, nil)
 	defer e.close(t)
-	if err := os.Truncate(filepath.Join(dir, "links.image"), 0); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Truncate(filepath.Join(dir, "links.image"), 0))
 	if !e.Stats().FromImage || !reflect.DeepEqual(e.contents(t), s.links) {
 		t.Error("links are missing after the file was truncated")
 	}

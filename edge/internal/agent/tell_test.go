@@ -155,9 +155,7 @@ func TestRun_refuses_a_folder_in_use(t *testing.T) {
 	go func() { ended <- late.Run(ctx) }()
 	late.reaches(t, s.put(plain(101)))
 	cancel()
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, <-ended)
 	again := boot(t, dir, dead{}, nil)
 	if again.Applied() != s.cur || !again.has(plain(100).Key) || !again.has(plain(101).Key) {
 		t.Errorf("at %v instead of %v", again.Applied(), s.cur)

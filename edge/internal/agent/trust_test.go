@@ -122,8 +122,6 @@ func TestAgent_a_state_that_was_taken_without_keys(t *testing.T) {
 	// A state that was accepted without keys is not used either.
 	once(s, nil, true, false)
 	once(s, trusting(two), false, true)
-	if err := os.WriteFile(filepath.Join(dir, "trust"), []byte(""), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "trust"), []byte(""), 0o600))
 	once(s, trusting(two), false, true)
 }

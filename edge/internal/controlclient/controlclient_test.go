@@ -17,6 +17,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/controlclient"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const token = "a-token-that-nobody-may-see"
@@ -31,9 +32,7 @@ func open(t *testing.T, h http.HandlerFunc, change func(*controlclient.Config)) 
 		change(&cfg)
 	}
 	c, err := controlclient.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(c.Close)
 	return c, srv
 }
@@ -68,9 +67,7 @@ func TestClient_speaks_the_protocol(t *testing.T) {
 	}, nil)
 	ctx := t.Context()
 	doc, err := c.Snapshot(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if b, err := io.ReadAll(doc); string(b) != "a document" || err != nil {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -191,9 +188,7 @@ func TestSnapshot_is_resumed(t *testing.T) {
 			t.Parallel()
 			c, _ := open(t, cut(doc, q.tag, q.after), nil)
 			r, err := c.Snapshot(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			defer r.Close()
 			got, err := io.ReadAll(r)
 			switch {
@@ -231,6 +226,7 @@ func TestClient_silence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, _ := open(t, hang(begin), short)
+			began := time.Now()
 			if _, err := c.Changes(t.Context(), snapshot.Cursor{}); err == nil {
 				t.Error("changes came")
 			}
@@ -240,6 +236,7 @@ func TestClient_silence(t *testing.T) {
 				}
 				r.Close()
 			}
+			testkit.Within(t, 8*time.Second, began, "giving up twice")
 			patient, _ := open(t, hang(begin), nil)
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()

@@ -58,9 +58,7 @@ func open(t *testing.T, dir string, to *store, adjust ...func(*conversions.Confi
 		f(&cfg)
 	}
 	road, err := conversions.Open(cfg, to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- road.Run(ctx) }()
@@ -80,9 +78,7 @@ func checker(t *testing.T) conversion.Checker {
 	t.Helper()
 	first, last := conversion.PeriodsAt(now, 0)
 	keys, err := conversion.NewKeys(conversion.Derive([][]byte{[]byte("a secret")}, first, last))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return conversion.Checker{Keys: keys, Window: 24 * time.Hour, Now: now}
 }
 
@@ -100,9 +96,7 @@ func TestTake_tells_duplicates(t *testing.T) {
 	bad := item(ck, 1, "")
 	for round, want := range []string{"", "duplicate"} {
 		problems, err := road.Take(ck, 7, []conversion.Item{item(ck, 1, "buy"), item(ck, 1, "buy"), item(ck, 1, "sign-up"), again, item(ck, 2, "buy"), bad})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for i, expected := range []string{want, "duplicate", want, want, want, "invalid"} {
 			got := ""
 			if problems[i] != nil {
@@ -113,9 +107,7 @@ func TestTake_tells_duplicates(t *testing.T) {
 			}
 		}
 	}
-	if err := road.Delivered(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, road.Delivered(t.Context()))
 	list := to.all()
 	if len(list) != 4 {
 		t.Fatalf("%+v", list)
@@ -142,9 +134,7 @@ func TestRoad_survives_a_restart(t *testing.T) {
 	to.down = false
 	to.mu.Unlock()
 	road, _ = open(t, dir, to)
-	if err := road.Delivered(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, road.Delivered(t.Context()))
 	seen := map[uint64]bool{}
 	for _, c := range to.all() {
 		seen[c.Click.Tag] = true
@@ -175,9 +165,7 @@ func TestRoad_refuses_when_it_is_full(t *testing.T) {
 	to.mu.Lock()
 	to.down = false
 	to.mu.Unlock()
-	if err := road.Delivered(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, road.Delivered(t.Context()))
 	for _, c := range to.all() {
 		delete(accepted, c.Click.Tag)
 	}

@@ -8,14 +8,13 @@ import (
 	"github.com/shortline/shortline/edge/internal/hosts"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func openTable(t *testing.T, dir string) *hosts.Table {
 	t.Helper()
 	table, err := hosts.Open(hosts.Config{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = table.Close() })
 	return table
 }
@@ -44,9 +43,7 @@ func TestConversions_survive_other_updates_and_restarts(t *testing.T) {
 			u.Cursor.Revision = uint64(3 + i)
 			table.Apply(u)
 		}
-		if err := table.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, table.Close())
 		table = openTable(t, dir)
 		c := table.Conversions()
 		if _, v := c.Keys().ParseID(string(id)); v != conversion.Accepted || c.Window() != time.Second || c.Source("k") == nil || c.Source("k").Workspace != 7 {
@@ -94,9 +91,7 @@ func TestTable_settles(t *testing.T) {
 		if !table.Settled() {
 			t.Error("not settled after five seconds")
 		}
-		if err := table.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, table.Close())
 		table = openTable(t, dir)
 		if table.Settled() {
 			t.Error("settled by an empty folder")
@@ -105,9 +100,7 @@ func TestTable_settles(t *testing.T) {
 		if !table.Settled() {
 			t.Error("not settled by an answer")
 		}
-		if err := table.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, table.Close())
 		table = openTable(t, dir)
 		if !table.Settled() || table.Len() != 1 {
 			t.Error("not settled by its file")

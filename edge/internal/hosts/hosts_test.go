@@ -50,9 +50,7 @@ func (s *source) put(u snapshot.Hosts) {
 func open(t *testing.T, dir string, s snapshot.HostSource) *hosts.Table {
 	t.Helper()
 	table, err := hosts.Open(hosts.Config{Dir: dir, Source: s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { table.Close() })
 	return table
 }
@@ -141,20 +139,14 @@ func TestTable_survives_a_torn_file(t *testing.T) {
 	table.Apply(&snapshot.Hosts{Full: true, Hosts: []snapshot.Host{host("one.example", 1)}})
 	path := filepath.Join(dir, "hosts")
 	first, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	table.Apply(&snapshot.Hosts{Hosts: []snapshot.Host{host("two.example", 2)}})
 	table.Close()
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for n := range whole {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "hosts"), whole[:n], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, "hosts"), whole[:n], 0o600))
 		torn := open(t, dir, &source{})
 		want := 0
 		if n >= len(first) {

@@ -41,9 +41,7 @@ func TestShip_real_broker_dies_and_hangs(t *testing.T) {
 	if st := r.sink.Stats(); st.Ready || st.Oldest == 0 {
 		t.Errorf("the broker is down, but %+v", st)
 	}
-	if err := b.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, b.Restart(t.Context()))
 	testkit.Eventually(t, "the edge creates the topic", func() bool { return r.sink.Stats().Ready })
 	testkit.Eventually(t, "clicks arrive", func() bool { return r.ship.Stats().Events == r.sent })
 
@@ -53,19 +51,13 @@ func TestShip_real_broker_dies_and_hangs(t *testing.T) {
 		b.Kill()
 		failures := r.ship.Stats().Failures
 		testkit.Eventually(t, "deliveries fail", func() bool { r.click(10); return r.ship.Stats().Failures > failures+3 })
-		if err := b.Restart(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, b.Restart(t.Context()))
 		flowing = r.ship.Stats().Events
 		testkit.Eventually(t, "clicks flow", func() bool { r.click(100); return r.ship.Stats().Events > flowing+2000 })
-		if err := b.Pause(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, b.Pause())
 		failures = r.ship.Stats().Failures
 		testkit.Eventually(t, "deliveries time out", func() bool { r.click(1); return r.ship.Stats().Failures >= failures+4 })
-		if err := b.Resume(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, b.Resume())
 	}
 	r.arrived([]string{b.Addr()}, true)
 	if st := r.sink.Stats(); st.Oldest != 0 || st.InFlight != 0 || st.Asides != 0 {

@@ -25,9 +25,7 @@ func TestDeliver_refused(t *testing.T) {
 	settings := kafkaconn.Settings{Brokers: []string{addr}, Topic: topic, Partitions: 2}
 	dir := t.TempDir()
 	s, err := kafkasink.New(kafkasink.Config{Kafka: settings, Dir: dir, Timeout: time.Minute, Logger: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer s.Close()
 	lane := click.Lane{Edge: 7, Epoch: 1}
 	if err := s.Deliver(t.Context(), batch(lane, 1, 3, 10)); err == nil || s.Stats().Refusals == 0 || s.Stats().Asides != 0 {
@@ -39,9 +37,7 @@ func TestDeliver_refused(t *testing.T) {
 	if err == nil {
 		err = res.Errors[topic]
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if err := s.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "max.message.bytes") {
 		testkit.Eventually(t, "the topic is checked", func() bool {
 			err = s.Check(t.Context())
@@ -61,9 +57,7 @@ func TestDeliver_refused(t *testing.T) {
 		t.Fatalf("%v %v", dead, err)
 	}
 	frame, err := os.ReadFile(dir + "/dead/" + dead[0].Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if got, err := click.ParseBatch(frame); err != nil || got.First != 21 || got.Count != 1 {
 		t.Errorf("the file has %+v, %v", got, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/segmentio/kafka-go/compress"
 
 	_ "github.com/shortline/shortline/edge/internal/kafkasink"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Four lanes that each sent messages of 1 MiB keep little memory, and the library's own reader can read what they sent.
@@ -40,9 +41,7 @@ func TestCompression_of_large_messages_keeps_little(t *testing.T) {
 	}
 	for round := range 2 {
 		for i, w := range writers {
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, w.Close())
 			r := codec.NewReader(&sent[i])
 			if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, text) {
 				t.Errorf("%d bytes came back, %v", len(got), err)

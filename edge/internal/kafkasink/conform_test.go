@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/shared/click/clicktest"
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/kafkatest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The suite runs against a real broker. It is broken by a pause, so that deliveries time out, and the broker may still
@@ -27,9 +28,7 @@ func TestSink_conforms_to_click_Sink(t *testing.T) {
 				for {
 					var e click.Event
 					more, err := d.Next(&e)
-					if err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, err)
 					if !more {
 						break
 					}
@@ -42,13 +41,9 @@ func TestSink_conforms_to_click_Sink(t *testing.T) {
 				s, err := kafkasink.New(kafkasink.Config{
 					Kafka: kafkaconn.Settings{Brokers: []string{broker.Addr()}, Topic: name, CreateTopic: true, Partitions: 4}, Dir: dir, Timeout: 2 * time.Second, Logger: quiet,
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				t.Cleanup(func() { s.Close() })
-				if err := s.Check(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, s.Check(t.Context()))
 				return s
 			},
 			Clicks: func(t *testing.T) map[clicktest.ID]click.Event {
@@ -71,13 +66,9 @@ func TestSink_conforms_to_click_Sink(t *testing.T) {
 				return n
 			},
 			Break: func(t *testing.T) func() {
-				if err := broker.Pause(); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, broker.Pause())
 				return func() {
-					if err := broker.Resume(); err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, broker.Resume())
 				}
 			},
 		}

@@ -35,9 +35,7 @@ var quiet = slog.New(slog.DiscardHandler)
 func cluster(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	t.Helper()
 	c, err := kfake.NewCluster(opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -45,9 +43,7 @@ func cluster(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 func open(t *testing.T, c *kfake.Cluster, dir string) *kafkasink.Sink {
 	t.Helper()
 	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: dir, Timeout: time.Minute, Logger: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -87,9 +83,7 @@ func messages(t *testing.T, brokers []string, n int) []message {
 func messagesOf(t *testing.T, brokers []string, topic string, n int) (list []message) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer client.Close()
 	if n == 0 {
 		n = int(ends(t, client, topic))
@@ -118,9 +112,7 @@ func ends(t *testing.T, client *kgo.Client, topic string) (sum int64) {
 	mt.Topic = &topic
 	m.Topics = append(m.Topics, mt)
 	meta, err := m.RequestWith(t.Context(), client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	req := kmsg.NewListOffsetsRequest()
 	req.ReplicaID = -1
 	rt := kmsg.NewListOffsetsRequestTopic()
@@ -148,17 +140,13 @@ func TestDeliver_one_frame_a_message_and_a_partition_a_lane(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(3), kfake.SeedTopics(8, topic))
 	s := open(t, c, t.TempDir())
-	if err := s.Check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Check(t.Context()))
 	sent := map[string]bool{}
 	const lanes, rounds = 4, 5
 	for round := range uint64(rounds) {
 		for lane := range uint8(lanes) {
 			b := batch(click.Lane{Edge: 99, Epoch: 1, Lane: lane}, 1+round*10, 10, 50)
-			if err := s.Deliver(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, s.Deliver(t.Context(), b))
 			sent[string(click.AppendBatch(nil, b))] = true
 		}
 	}
@@ -243,9 +231,7 @@ func TestDeliver_too_large(t *testing.T) {
 	s := open(t, c, dir)
 	lane := click.Lane{Edge: 5, Epoch: 2, Lane: 1}
 	b := batch(lane, 11, 30, 200)
-	if err := s.Deliver(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Deliver(t.Context(), b))
 	next := uint64(11)
 	for _, m := range messages(t, c.ListenAddrs(), 0) {
 		if m.batch.First != next {
@@ -261,9 +247,7 @@ func TestDeliver_too_large(t *testing.T) {
 	large := batch(lane, 44, 1, 1000)
 	mixed.Records = append(mixed.Records, large.Records...)
 	mixed.Count++
-	if err := s.Deliver(t.Context(), mixed); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Deliver(t.Context(), mixed))
 	frame, err := os.ReadFile(filepath.Join(dir, "dead", "0000000000000005-2-1-44.frame"))
 	if err != nil || !bytes.Equal(frame, click.AppendBatch(nil, large)) {
 		t.Errorf("the file put aside: %v", err)
@@ -277,9 +261,7 @@ func TestDeliver_too_large(t *testing.T) {
 func grow(t *testing.T, c *kfake.Cluster, partitions int32) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer client.Close()
 	req := kmsg.NewCreatePartitionsRequest()
 	rt := kmsg.NewCreatePartitionsRequestTopic()
@@ -303,17 +285,13 @@ func TestDeliver_a_topic_that_grows(t *testing.T) {
 		t.Helper()
 		for lane := range uint8(16) {
 			n++
-			if err := s.Deliver(t.Context(), batch(click.Lane{Edge: 3, Epoch: epoch, Lane: lane}, first, 1, 1)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, s.Deliver(t.Context(), batch(click.Lane{Edge: 3, Epoch: epoch, Lane: lane}, first, 1, 1)))
 		}
 	}
 	deliver(open(t, c, dir), 1, 1)
 	// A crash left an incomplete line, which must be ignored.
 	f, err := os.OpenFile(filepath.Join(dir, "partitions"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := f.WriteString("0000000000000003 1 16"); err != nil {
 		t.Fatal(err)
 	}
@@ -347,14 +325,10 @@ func TestPartitions_file_is_bounded(t *testing.T) {
 		old = append(old, "0000000000000003 "+strconv.Itoa(i)+" 1 clicks\n"...)
 	}
 	path := filepath.Join(dir, "partitions")
-	if err := os.WriteFile(path, old, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, old, 0o600))
 	s := open(t, c, dir)
 	for lane := range uint8(8) {
-		if err := s.Deliver(t.Context(), batch(click.Lane{Edge: 3, Epoch: 2499, Lane: lane}, 1, 1, 1)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Deliver(t.Context(), batch(click.Lane{Edge: 3, Epoch: 2499, Lane: lane}, 1, 1, 1)))
 	}
 	for _, m := range messages(t, c.ListenAddrs(), 8) {
 		if m.partition != 0 {
@@ -374,9 +348,7 @@ func TestDeliver_ends_with_its_context(t *testing.T) {
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
 	s := open(t, c, t.TempDir())
 	b := batch(click.Lane{Edge: 1, Epoch: 1}, 1, 100, 100)
-	if err := s.Deliver(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Deliver(t.Context(), b))
 	held := make(chan struct{})
 	arrived := make(chan struct{})
 	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -404,21 +376,15 @@ func TestDeliver_ends_with_its_context(t *testing.T) {
 
 func BenchmarkDeliver(b *testing.B) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, topic))
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	defer c.Close()
 	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: b.TempDir(), Logger: quiet})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	defer s.Close()
 	one := batch(click.Lane{Edge: 1, Epoch: 1}, 1, 1000, 60)
 	b.SetBytes(int64(len(one.Records)))
 	for b.Loop() {
-		if err := s.Deliver(b.Context(), one); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, s.Deliver(b.Context(), one))
 	}
 	b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "clicks/s")
 }
@@ -429,9 +395,7 @@ func TestSink_failures_leave_nothing_behind(t *testing.T) {
 	c := cluster(t, kfake.NumBrokers(2), kfake.SeedTopics(2, topic))
 	before := runtime.NumGoroutine()
 	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: t.TempDir(), Timeout: 100 * time.Millisecond, Logger: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	h := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicas, Count: -1})
 	for range testkit.Size(20, 200) {
 		if s.Deliver(t.Context(), batch(click.Lane{Edge: 1, Epoch: 1}, 1, 1, 1)) == nil {
@@ -445,9 +409,7 @@ func TestSink_failures_leave_nothing_behind(t *testing.T) {
 			t.Fatal("delivered without a broker")
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Close())
 	testkit.Eventually(t, fmt.Sprintf("goroutines are as few as %d", before), func() bool { return runtime.NumGoroutine() <= before })
 	t.Logf("%d failures, %d goroutines before, %d after", s.Stats().Failures, before, runtime.NumGoroutine())
 }
@@ -457,19 +419,18 @@ func TestDeliver_timeout_means_unknown(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
 	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: t.TempDir(), Timeout: 300 * time.Millisecond, Logger: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
 	held := make(chan struct{})
 	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 		c.SleepControl(func() { <-held })
 		return nil, nil, false
 	})
-	b := batch(click.Lane{Edge: 1, Epoch: 1}, 1, 5, 50)
+	b, began := batch(click.Lane{Edge: 1, Epoch: 1}, 1, 5, 50), time.Now()
 	if err := s.Deliver(t.Context(), b); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a silent broker: %v", err)
 	}
+	testkit.Within(t, 5*time.Second, began, "a delivery with a timeout of 300 ms")
 	close(held)
 	testkit.Eventually(t, "it is delivered", func() bool { return s.Deliver(t.Context(), b) == nil })
 	list := messages(t, c.ListenAddrs(), 2)

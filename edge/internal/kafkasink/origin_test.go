@@ -10,6 +10,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/kafkasink"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // A message's headers name its edge, and it goes to the topic of its fleet. Its value is the frame that older readers
@@ -20,31 +21,23 @@ func TestOps7_Messages_name_their_edge(t *testing.T) {
 	s, err := kafkasink.New(kafkasink.Config{
 		Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic, Prefix: "staging."}, Dir: t.TempDir(), Timeout: time.Minute, Logger: quiet,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer s.Close()
 	named, nameless := batch(click.Lane{Edge: 1, Epoch: 1}, 1, 2, 100), batch(click.Lane{Edge: 1, Epoch: 1}, 3, 1, 100)
 	named.Origin = click.Origin{Edge: "fra-1", Region: "eu-central"}
 	for _, b := range []*click.Batch{named, nameless} {
-		if err := s.Deliver(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Deliver(t.Context(), b))
 	}
 	if list := messages(t, c.ListenAddrs(), 0); len(list) != 0 {
 		t.Errorf("%d messages in the topic of the other fleet", len(list))
 	}
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumeTopics("staging."+topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer client.Close()
 	var records []*kgo.Record
 	for len(records) < 2 {
 		got := client.PollFetches(t.Context())
-		if err := got.Err(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, got.Err())
 		records = append(records, got.Records()...)
 	}
 	headers := map[string]string{}

@@ -31,17 +31,11 @@ func BenchmarkP10(b *testing.B) {
 	sink, err := kafkasink.New(kafkasink.Config{
 		Kafka: kafkaconn.Settings{Brokers: []string{broker.Addr()}, Topic: topic, CreateTopic: true, Partitions: 12}, Dir: b.TempDir(), Logger: quiet,
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	defer sink.Close()
-	if err := sink.Check(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, sink.Check(b.Context()))
 	store, err := spool.Open(spool.Config{Dir: b.TempDir(), SegmentBytes: 16 << 20, CapBytes: 2 << 30, MinFreePercent: -1, Logger: quiet})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	defer func() {
@@ -63,9 +57,7 @@ func BenchmarkP10(b *testing.B) {
 		testkit.Eventually(b, "the spool has a new segment", func() bool { return store.Append(uint32(n), &e) })
 	}
 	shipper, err := ship.New(ship.Config{Logger: quiet}, store, sink)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	b.ResetTimer()
 	cpu, began := cpuTime(b), time.Now()
 	running.Go(func() {
@@ -85,8 +77,6 @@ func BenchmarkP10(b *testing.B) {
 // cpuTime returns the CPU time of this process.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

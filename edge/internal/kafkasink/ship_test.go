@@ -96,9 +96,7 @@ func (r *pipeline) arrived(brokers []string, wantRepeats bool) {
 		var e click.Event
 		for {
 			more, err := d.Next(&e)
-			if err != nil {
-				r.Fatal(err)
-			}
+			testkit.Must(r, err)
 			if !more {
 				break
 			}
@@ -213,13 +211,9 @@ func TestShip_broker_restarts(t *testing.T) {
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(4, topic), kfake.DataDir(dir))
 	addr := c.ListenAddrs()[0]
 	_, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	number, err := strconv.Atoi(port)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	r := newPipeline(t, []string{addr})
 	for range 3 {
 		r.click(300)

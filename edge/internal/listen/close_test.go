@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // A server closes the listener while the loops that accept connections notice the end of a port and close it, too. Neither
@@ -14,13 +15,9 @@ func TestListener_closes_both_ports_once(t *testing.T) {
 	t.Parallel()
 	for round := range 50 {
 		plain, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		secure, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		l := listen.New(plain, listen.Timeouts{})
 		l.AwaitHeads(10)
 		l.Secure(secure, listen.TLS{Config: &tls.Config{}})

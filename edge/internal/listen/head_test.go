@@ -20,9 +20,7 @@ import (
 func served(t *testing.T, limit int, read time.Duration) (addr string, l *listen.Listener) {
 	t.Helper()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	l = listen.New(raw, listen.Timeouts{Read: read, Write: time.Minute, Idle: time.Minute})
 	l.Foresee(new(blind))
 	l.AwaitHeads(limit)
@@ -92,9 +90,7 @@ func TestListener_first_requests(t *testing.T) {
 				addr = impatient
 			}
 			c1, err := net.Dial("tcp", addr)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			defer c1.Close()
 			began := time.Now()
 			for b := []byte(c.send); len(b) > 0; {
@@ -129,6 +125,7 @@ func TestListener_first_requests(t *testing.T) {
 			if d := time.Since(began); late && d < time.Second {
 				t.Errorf("cut after %v", d)
 			}
+			testkit.Within(t, 5*time.Second, began, name)
 		})
 	}
 }
@@ -139,15 +136,11 @@ func TestListener_first_requests_of_nobody(t *testing.T) {
 	addr, _ := served(t, 1000, time.Hour)
 	for _, sent := range []string{"", "GET /a HT", "GET /a HTTP/1.1\r\nHost: h\r\n"} {
 		c, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if _, err := io.Copy(c, bytes.NewReader([]byte(sent))); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, c.(*net.TCPConn).CloseWrite())
 		if answer, err := io.ReadAll(c); err != nil {
 			t.Errorf("after %q and the end of the stream: answer %q, %v", sent, answer, err)
 		}
@@ -163,17 +156,13 @@ func TestListener_full_of_silence(t *testing.T) {
 	var silent []net.Conn
 	for range 3 * limit {
 		c, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer c.Close()
 		silent = append(silent, c)
 	}
 	for range 10 {
 		res, err := http.Get("http://" + addr + "/a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		res.Body.Close()
 	}
 	if n := l.Open(); n > limit {
@@ -194,9 +183,7 @@ func TestListener_full_of_idle_ones(t *testing.T) {
 	addr, l := served(t, limit, time.Hour)
 	ask := func() (net.Conn, error) {
 		c, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		t.Cleanup(func() { c.Close() })
 		if _, err := io.WriteString(c, "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"); err != nil {
 			return c, err
@@ -208,9 +195,7 @@ func TestListener_full_of_idle_ones(t *testing.T) {
 		return c, err
 	}
 	first, err := ask()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	sweeps(t, l, 2) // the sweep's clock, which measures idleness, shows that the others become idle later
 	for i := range 3 * limit {
 		if _, err := ask(); err != nil {
@@ -232,18 +217,14 @@ func TestListener_full_of_idle_ones(t *testing.T) {
 func TestListener_waits_for_heads_at_the_end(t *testing.T) {
 	t.Parallel()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	l := listen.New(raw, listen.Timeouts{Read: time.Hour, Write: time.Minute, Idle: time.Minute})
 	l.AwaitHeads(10)
 	server := &fasthttp.Server{Handler: func(*fasthttp.RequestCtx) {}, ConnState: l.State, CloseOnShutdown: true}
 	over := make(chan error, 1)
 	go func() { over <- server.Serve(l) }()
 	c, err := net.Dial("tcp", raw.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer c.Close()
 	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\n"); err != nil {
 		t.Fatal(err)

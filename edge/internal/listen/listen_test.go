@@ -21,9 +21,7 @@ import (
 func pair(t *testing.T) (l *listen.Listener, server, client net.Conn) {
 	t.Helper()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	l = listen.New(raw, listen.Timeouts{Read: 400 * time.Millisecond, Write: time.Minute, Idle: time.Minute})
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -36,14 +34,10 @@ func pair(t *testing.T) (l *listen.Listener, server, client net.Conn) {
 		_ = l.Close()
 	})
 	client, err = net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	server, err = l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return l, server, client
 }
 
@@ -68,6 +62,7 @@ func TestListener_cuts_an_overdue_read(t *testing.T) {
 	if d := time.Since(began); d < 300*time.Millisecond {
 		t.Errorf("cut after %v", d)
 	}
+	testkit.Within(t, 3*time.Second, began, "cutting a read")
 }
 
 func TestListener_a_new_deadline_revives(t *testing.T) {
@@ -133,6 +128,7 @@ func TestListener_phases(t *testing.T) {
 	if d := time.Since(began); d < 400*time.Millisecond {
 		t.Errorf("cut after %v", d)
 	}
+	testkit.Within(t, 5*time.Second, began, "cutting a request")
 }
 
 // watcher records the calls that it gets.

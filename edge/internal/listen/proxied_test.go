@@ -19,9 +19,7 @@ import (
 func addresses(t *testing.T, trust bool, read time.Duration) (addr string, l *listen.Listener) {
 	t.Helper()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	l = listen.New(raw, listen.Timeouts{Read: read, Write: time.Minute, Idle: time.Minute})
 	l.AwaitHeads(100)
 	l.Proxied(func(netip.Addr) bool { return trust })
@@ -104,14 +102,14 @@ func TestProxied_waits_no_longer_than_for_a_request(t *testing.T) {
 	addr, _ := addresses(t, true, time.Second)
 	for _, half := range []string{"", "PRO", "PROXY TCP4 203.0.113.7", v2(0x21, 0x11, "")[:13]} {
 		c, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer c.Close()
+		began := time.Now()
 		_, _ = io.WriteString(c, half)
 		if n, err := c.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 			t.Errorf("%q: %d, %v", half, n, err)
 		}
+		testkit.Within(t, 4*time.Second, began, "closing a connection with half a header")
 	}
 }
 
@@ -119,9 +117,7 @@ func TestProxied_waits_no_longer_than_for_a_request(t *testing.T) {
 func sendPieces(t *testing.T, addr, text string, piece int) string {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer c.Close()
 	for len(text) > 0 {
 		n := len(text)

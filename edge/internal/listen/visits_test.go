@@ -37,9 +37,7 @@ type visited struct {
 func visitable(t *testing.T, limit int, timeouts listen.Timeouts, body string, busyFor ...time.Duration) *visited {
 	t.Helper()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	v := &visited{t: t, addr: raw.Addr().String(), l: listen.New(raw, timeouts)}
 	v.l.BusyFor(append(busyFor, time.Hour)[0])
 	v.l.AwaitHeads(limit)
@@ -93,9 +91,7 @@ var patientTimeouts = listen.Timeouts{Read: time.Hour, Write: time.Hour, Idle: t
 func (v *visited) dial() net.Conn {
 	v.t.Helper()
 	c, err := net.Dial("tcp", v.addr)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	testkit.Must(v.t, err)
 	v.t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -112,13 +108,9 @@ func (v *visited) exchange(c net.Conn, in *bufio.Reader, request string) string 
 func (v *visited) answer(in *bufio.Reader) string {
 	v.t.Helper()
 	r, err := http.ReadResponse(in, nil)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	testkit.Must(v.t, err)
 	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		v.t.Fatal(err)
-	}
+	testkit.Must(v.t, err)
 	return string(body)
 }
 
@@ -302,6 +294,7 @@ func TestVisits_deadlines(t *testing.T) {
 	if took := time.Since(began); took < 500*time.Millisecond {
 		t.Errorf("an idle connection was closed after %v", took)
 	}
+	testkit.Within(t, 5*time.Second, began, "closing an idle connection")
 	v.ended(quiet)
 	if took := time.Since(began); took < 1500*time.Millisecond {
 		t.Errorf("a silent connection was closed after %v", took)
@@ -437,9 +430,7 @@ func TestVisits_close_at_the_start(t *testing.T) {
 	t.Parallel()
 	for range 300 {
 		raw, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		l := listen.New(raw, patientTimeouts)
 		l.AwaitHeads(10)
 		l.AnswerVisits(func() listen.Answer {

@@ -13,19 +13,16 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/proxy"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // exchange sends bytes and returns the status of the answer, or 0 without an answer.
 func exchange(t *testing.T, addr, request string) int {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
 	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatal(err)
 	}
@@ -104,9 +101,7 @@ func TestH1_SlowBodies(t *testing.T) {
 	var slow []net.Conn
 	for i := range 60 {
 		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer conn.Close()
 		slow = append(slow, conn)
 		from := fmt.Sprintf("Test-Client: 203.0.113.%d\r\n", i)
@@ -121,9 +116,7 @@ func TestH1_SlowBodies(t *testing.T) {
 		}
 	}
 	for i, conn := range slow { // each is cut or rejected
-		if err := conn.SetReadDeadline(began.Add(25 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, conn.SetReadDeadline(began.Add(25*time.Second)))
 		if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatalf("slow client %d is still connected", i)
 		}

@@ -36,13 +36,9 @@ func edge(t *testing.T, cfg proxy.Config, upstream http.Handler) (string, *proxy
 	}
 	cfg.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	p, err := proxy.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s := &fasthttp.Server{
 		Handler: func(ctx *fasthttp.RequestCtx) {
 			if !p.Owns(ctx.Request.Header.RequestURI()) {
@@ -66,9 +62,7 @@ func edge(t *testing.T, cfg proxy.Config, upstream http.Handler) (string, *proxy
 func TestProxy_owns_its_paths_and_what_lies_below(t *testing.T) {
 	t.Parallel()
 	p, err := proxy.New(proxy.Config{Dial: func(context.Context) (net.Conn, error) { return nil, errors.New("no") }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer p.Close()
 	for path, want := range map[string]bool{
 		"/": true, "/api": true, "/api/": true, "/api/urls": true, "/console/x": true, "/login": true, "/admin": true, "/static/app.js": true,
@@ -99,9 +93,7 @@ func TestProxy_upstream_can_believe_the_forwarded_headers(t *testing.T) {
 		req.Header.Set(k, v)
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	body, _ := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusCreated || string(body) != "made" || resp.Header.Get("X-Custom") != "yes" || len(resp.Header["Set-Cookie"]) != 2 {
@@ -138,9 +130,7 @@ func TestProxy_streams_a_large_upload(t *testing.T) {
 			body = struct{ io.Reader }{body}
 		}
 		resp, err := http.Post("http://"+addr+"/api/og-images/upload/x", "application/octet-stream", body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		got, _ := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		if string(got) != want {
@@ -155,9 +145,7 @@ func TestProxy_refuses_a_body_beyond_its_limit(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 	}))
 	resp, err := http.Post("http://"+addr+"/api", "text/plain", struct{ io.Reader }{strings.NewReader(strings.Repeat("x", 200_000))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("status = %d, want 413", resp.StatusCode)
@@ -182,9 +170,7 @@ func TestProxy_passes_events_on_as_they_come(t *testing.T) {
 		}
 	}))
 	resp, err := http.Get("http://" + addr + "/api/events")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	lines := bufio.NewReader(resp.Body)
 	for i := range 3 {
 		line, err := lines.ReadString('\n')
@@ -220,9 +206,7 @@ func TestProxy_answers_without_a_body(t *testing.T) {
 		}
 	}))
 	conn, err := net.Dial("tcp", addr) // one connection for all requests, so that each answer must end at the right byte
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	in := bufio.NewReader(conn)
@@ -253,16 +237,12 @@ func TestProxy_an_answer_before_the_end_of_the_upload(t *testing.T) {
 		_, _ = io.WriteString(w, "no")
 	}))
 	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	_, _ = io.WriteString(conn, "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"+strings.Repeat("x", 10_000))
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusForbidden || string(body) != "no" || !resp.Close {
 		t.Errorf("answer = %d %q close %v", resp.StatusCode, body, resp.Close)
 	}
@@ -280,9 +260,7 @@ func TestProxy_an_answer_that_does_not_want_the_upload(t *testing.T) {
 		_, _ = io.WriteString(w, "too large")
 	}))
 	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	r := bufio.NewReader(conn)
@@ -291,9 +269,7 @@ func TestProxy_an_answer_that_does_not_want_the_upload(t *testing.T) {
 			t.Fatal(err)
 		}
 		resp, err := http.ReadResponse(r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if body, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusRequestEntityTooLarge || string(body) != "too large" || resp.Close {
 			t.Errorf("answer = %d %q close %v", resp.StatusCode, body, resp.Close)
 		}
@@ -326,18 +302,14 @@ func TestProxy_says_so_when_the_upstream_is_away(t *testing.T) {
 			t.Parallel()
 			addr, p := edge(t, proxy.Config{Dial: c.dial, Patience: 200 * time.Millisecond}, nil)
 			resp, err := http.Get("http://" + addr + "/api/urls")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			defer resp.Body.Close()
 			var body struct {
 				StatusCode int
 				Message    string
 				Error      string
 			}
-			if err := json.NewDecoder(resp.Body).Decode(&body); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, json.NewDecoder(resp.Body).Decode(&body))
 			if resp.StatusCode != c.want || body.StatusCode != c.want || body.Message == "" || body.Error == "" {
 				t.Errorf("answer = %d %+v, want %d", resp.StatusCode, body, c.want)
 			}
@@ -365,9 +337,7 @@ func TestProxy_bounds_what_is_in_flight(t *testing.T) {
 	}()
 	<-inside
 	resp, err := http.Get("http://" + addr + "/api/other")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusServiceUnavailable || p.Stats().Refused != 1 {
 		t.Errorf("status = %d, stats = %+v", resp.StatusCode, p.Stats())

@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/quota"
 	"github.com/shortline/shortline/shared/limit"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -21,9 +22,7 @@ var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
 func open(t testing.TB, dir string, exchange limit.Exchange, edge string) *quota.Table {
 	t.Helper()
 	q, err := quota.Open(quota.Config{Dir: dir, Exchange: exchange, Edge: edge, Logger: silent})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return q
 }
 
@@ -120,13 +119,9 @@ func damage(t testing.TB, dir string, at int) {
 	t.Helper()
 	path := filepath.Join(dir, "counts")
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	b[at] ^= 0x10
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, b, 0o600))
 }
 
 func TestOpen_detects_damage(t *testing.T) {
@@ -137,9 +132,7 @@ func TestOpen_detects_damage(t *testing.T) {
 		dir := t.TempDir()
 		q := open(t, dir, nil, "")
 		granted(q, 7, link.Limit{Since: 5, Clicks: 10})
-		if err := q.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, q.Close())
 		damage(t, dir, at)
 		q = open(t, dir, nil, "")
 		if _, err := os.Stat(filepath.Join(dir, "counts.damaged")); err != nil {
@@ -152,9 +145,7 @@ func TestOpen_detects_damage(t *testing.T) {
 	t.Run("truncated", func(t *testing.T) {
 		dir := t.TempDir()
 		granted(open(t, dir, nil, ""), 7, link.Limit{Since: 5, Clicks: 10})
-		if err := os.Truncate(filepath.Join(dir, "counts"), head+1000*slot); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Truncate(filepath.Join(dir, "counts"), head+1000*slot))
 		open(t, dir, nil, "")
 		if _, err := os.Stat(filepath.Join(dir, "counts.damaged")); err != nil {
 			t.Errorf("the file was not set aside: %v", err)
@@ -171,19 +162,13 @@ func FuzzOpen(f *testing.F) {
 		dir := t.TempDir()
 		q := open(t, dir, nil, "")
 		granted(q, 7, link.Limit{Since: 5, Clicks: 4})
-		if err := q.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, q.Close())
 		path := filepath.Join(dir, "counts")
 		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		b[int(at)%len(b)] ^= x
 		b[int(other)%len(b)] ^= y
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, b, 0o600))
 		q = open(t, dir, nil, "")
 		got := granted(q, 7, l)
 		_, err = os.Stat(path + ".damaged")
@@ -203,9 +188,7 @@ func TestSweep_frees_counters_of_links_without_a_limit(t *testing.T) {
 		}
 		return nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	l := link.Limit{Since: 5, Clicks: 2}
 	granted(q, 1, l)
 	granted(q, 2, l)
@@ -243,9 +226,7 @@ func TestSweep_while_clicks_come(t *testing.T) {
 		}
 		return nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	const clicks = 20_000
 	l := link.Limit{Since: 5, Clicks: clicks}
 	var total atomic.Int64

@@ -15,6 +15,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 	"github.com/valyala/fasthttp"
 )
@@ -63,9 +64,7 @@ type caller struct {
 func newCaller(tb testing.TB, adjust ...func(*redirect.Config, *redirect.Deps)) func(target string) *caller {
 	tb.Helper()
 	s, err := spool.Open(spool.Config{Dir: tb.TempDir(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -80,9 +79,7 @@ func newCaller(tb testing.TB, adjust ...func(*redirect.Config, *redirect.Deps)) 
 		f(&cfg, &deps)
 	}
 	h, err := redirect.New(cfg, deps)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	handle := redirect.NewServer(h, listen.New(nil, redirect.Timeouts)).Handler
 	return func(target string) *caller {
 		return &caller{requestCtx(tb, target), handle}
@@ -107,9 +104,7 @@ func requestCtx(tb testing.TB, target string) *fasthttp.RequestCtx {
 	_, err := io.WriteString(client, "GET "+target+" HTTP/1.1\r\nHost: sho.rt\r\nConnection: keep-alive\r\nsec-ch-ua: \"Chromium\";v=\"142\"\r\nsec-ch-ua-mobile: ?0\r\nUpgrade-Insecure-Requests: 1\r\n"+
 		"User-Agent: "+desktop+"\r\nAccept: "+browser+"\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nReferer: https://news.test/page\r\nAccept-Encoding: gzip, deflate, br\r\n"+
 		"Accept-Language: en-GB,en;q=0.9\r\nX-Forwarded-For: 198.51.100.7, 127.0.0.1\r\n\r\n")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	ctx := <-got
 	_ = client.Close()
 	return ctx

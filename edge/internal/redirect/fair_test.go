@@ -23,9 +23,7 @@ func hashed(t *testing.T, password string) string {
 		cost = bcrypt.MinCost
 	}
 	b, err := bcrypt.GenerateFromPassword([]byte(password), cost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return string(b)
 }
 
@@ -143,9 +141,7 @@ func TestM3_ChangedPasswordForgetsTheOld(t *testing.T) {
 		t.Fatal(a.StatusCode)
 	}
 	b, err := bcrypt.GenerateFromPassword([]byte("new horse"), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	w.replace(link.Record{Key: "party", Num: 1, Destination: "https://example.com/", PasswordHash: string(b)})
 	if a := w.guess("party", "correct horse"); a.StatusCode != 401 {
 		t.Errorf("the old password: %d", a.StatusCode)

@@ -97,9 +97,7 @@ func TestM4_Framing_of_links(t *testing.T) {
 func (w *world) packets(pieces []string) (got string, answers int) {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", w.addr)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.Must(w.t, err)
 	defer conn.Close()
 	var all strings.Builder
 	b := make([]byte, 64<<10)
@@ -114,9 +112,7 @@ func (w *world) packets(pieces []string) (got string, answers int) {
 			if half {
 				until = time.Now().Add(20 * time.Millisecond) // it gets no answer
 			}
-			if err := conn.SetReadDeadline(until); err != nil {
-				w.t.Fatal(err)
-			}
+			testkit.Must(w.t, conn.SetReadDeadline(until))
 			n, err := conn.Read(b)
 			all.Write(b[:n])
 			if err != nil {
@@ -132,9 +128,7 @@ func (w *world) packets(pieces []string) (got string, answers int) {
 func (w *world) halves(first, head, body string) (got string, answers int) {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", w.addr)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.Must(w.t, err)
 	defer conn.Close()
 	var all strings.Builder
 	b := make([]byte, 4096)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/spool"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 	"github.com/valyala/fasthttp"
 )
@@ -18,9 +19,7 @@ import (
 // HTTP answer, must not be a 500, and must redirect only to the link's destination.
 func FuzzServe(f *testing.F) {
 	s, err := spool.Open(spool.Config{Dir: f.TempDir(), SegmentBytes: 1 << 20, CapBytes: 8 << 20, MinFreePercent: -1})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -30,13 +29,9 @@ func FuzzServe(f *testing.F) {
 		_ = s.Close()
 	})
 	trusted, err := visitor.ParsePrefixes("127.0.0.0/8, ::/0")
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	h, err := redirect.New(redirect.Config{BaseURL: "https://sho.rt", Trusted: trusted}, redirect.Deps{Table: newTable(f, append(samples(), known)), Spool: s})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	for _, seed := range []string{
 		"GET /plain?a=1&utm_source=%41 HTTP/1.1\r\nHost: x\r\nReferer: r\r\nAccept-Language: de\r\nX-Forwarded-For: 1.2.3.4, ::1\r\nSec-Purpose: prefetch\r\n\r\n",
 		"GET /hidden?error=invalid_password&x=\"> HTTP/1.1\r\nHost: x\r\nAccept: text/html;q=0.5,application/json;q=0.4\r\n\r\n",
@@ -65,9 +60,7 @@ func FuzzServe(f *testing.F) {
 		}
 		var out bytes.Buffer
 		w := bufio.NewWriter(&out)
-		if err := ctx.Response.Write(w); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, ctx.Response.Write(w))
 		_ = w.Flush()
 		in := bufio.NewReader(&out)
 		resp, err := http.ReadResponse(in, &http.Request{Method: string(ctx.Method())})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
@@ -98,11 +99,9 @@ func TestHostile_random_requests(t *testing.T) {
 
 func TestHostile_a_slow_header_is_cut(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, samples())
+	w := newWorldWith(t, redirect.Timeouts, samples())
 	conn, err := net.Dial("tcp", w.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer conn.Close()
 	began := time.Now()
 	stop := make(chan struct{})
@@ -127,4 +126,5 @@ func TestHostile_a_slow_header_is_cut(t *testing.T) {
 	if d := time.Since(began); d < 4*time.Second {
 		t.Errorf("cut after %v, want about 5 s", d)
 	}
+	testkit.Within(t, 15*time.Second, began, "cutting a slow request")
 }

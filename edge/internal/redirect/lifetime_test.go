@@ -12,15 +12,14 @@ import (
 	"github.com/shortline/shortline/edge/internal/quota"
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const over = "https://example.com/over?a=b"
 
 func withQuota(t *testing.T) func(*redirect.Config, *redirect.Deps) {
 	q, err := quota.Open(quota.Config{Dir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return func(_ *redirect.Config, d *redirect.Deps) { d.Quota = q }
 }
 

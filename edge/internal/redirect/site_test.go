@@ -11,15 +11,14 @@ import (
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // newHosts returns a table with custom domains.
 func newHosts(tb testing.TB, list ...snapshot.Host) *hosts.Table {
 	tb.Helper()
 	table, err := hosts.Open(hosts.Config{Dir: tb.TempDir()})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	tb.Cleanup(func() { table.Close() })
 	table.Apply(&snapshot.Hosts{Full: true, Hosts: list})
 	return table

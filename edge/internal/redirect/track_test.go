@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // trackedLinks are links whose destinations get a click id, and one that does not.
@@ -48,17 +49,13 @@ func tracking(t testing.TB, at time.Time, sources ...snapshot.ConversionSource) 
 func (w *world) idOf(t *testing.T, location, parameter string, e click.Event) string {
 	t.Helper()
 	u, err := url.Parse(location)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ids := u.Query()[parameter]
 	if len(ids) != 1 {
 		t.Fatalf("%s has %d ids", location, len(ids))
 	}
 	keys, err := conversion.NewKeys(clickKeys(epoch))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	got, v := keys.ParseID(ids[0])
 	want := conversion.ClickID{Link: e.Link, Time: e.Time, Tag: conversion.TagOf(click.Lane{Edge: w.spool.Edge(), Epoch: w.spool.Epoch()}, e.Seq)}
 	if v != conversion.Accepted || got != want {
@@ -140,9 +137,7 @@ func TestTrack_redirects_without_keys(t *testing.T) {
 func TestTrack_redirects_when_the_spool_is_full(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, trackedLinks(), tracking(t, epoch))
-	if err := w.spool.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, w.spool.Close())
 	if got := w.get("/plain"); got.Header.Get("Location") != "https://shop.example/#f" || got.StatusCode != http.StatusFound || w.handler.Stats().Untracked != 1 {
 		t.Errorf("%d %v", got.StatusCode, got.Header)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 	"golang.org/x/crypto/bcrypt"
 )
@@ -184,9 +185,7 @@ func TestVerify_an_IPv6_household_is_one_guesser(t *testing.T) {
 func TestVerify_a_flood_is_bounded(t *testing.T) {
 	t.Parallel()
 	slow, err := bcrypt.GenerateFromPassword([]byte("correct horse"), 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	links := append(protected(), link.Record{Key: "slow", Destination: "https://example.com/", PasswordHash: string(slow)})
 	w := newWorld(t, links, func(c *redirect.Config, _ *redirect.Deps) { c.Trusted, _ = visitor.ParsePrefixes("127.0.0.1") })
 	began := time.Now()

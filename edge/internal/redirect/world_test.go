@@ -20,6 +20,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 	"golang.org/x/crypto/bcrypt"
 )
@@ -53,7 +54,14 @@ type world struct {
 	clock   atomic.Int64 // Unix nanoseconds
 }
 
+// newWorld returns a world that waits for clients, and that answers them, for as long as a busy machine may need.
 func newWorld(t *testing.T, links []link.Record, adjust ...func(*redirect.Config, *redirect.Deps)) *world {
+	t.Helper()
+	const patience = 5 * time.Minute
+	return newWorldWith(t, listen.Timeouts{Read: patience, Write: patience, Idle: patience}, links, adjust...)
+}
+
+func newWorldWith(t *testing.T, timeouts listen.Timeouts, links []link.Record, adjust ...func(*redirect.Config, *redirect.Deps)) *world {
 	t.Helper()
 	w := &world{t: t}
 	w.clock.Store(epoch.UnixNano())
@@ -65,15 +73,11 @@ func newWorld(t *testing.T, links []link.Record, adjust ...func(*redirect.Config
 		f(&cfg, &deps)
 	}
 	h, err := redirect.New(cfg, deps)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	w.handler = h
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := listen.New(raw, redirect.Timeouts)
+	testkit.Must(t, err)
+	l := listen.New(raw, timeouts)
 	server := redirect.NewServer(h, l)
 	w.addr = raw.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -94,9 +98,7 @@ func newWorld(t *testing.T, links []link.Record, adjust ...func(*redirect.Config
 func newTable(t testing.TB, links []link.Record) *table.Table {
 	t.Helper()
 	tab, err := table.New(table.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(tab.Close)
 	b := tab.NewBuilder()
 	for i := range links {
@@ -105,22 +107,16 @@ func newTable(t testing.TB, links []link.Record) *table.Table {
 			r.Num = uint64(i + 1)
 		}
 		r.Owner, r.Revision = 77, 1
-		if err := b.Add(&r); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, b.Add(&r))
 	}
-	if err := tab.Load(b, snapshot.Cursor{Incarnation: 1, Revision: 1}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, tab.Load(b, snapshot.Cursor{Incarnation: 1, Revision: 1}))
 	return tab
 }
 
 func newSpool(t testing.TB) *spool.Spool {
 	t.Helper()
 	s, err := spool.Open(spool.Config{Dir: t.TempDir(), SegmentBytes: 1 << 20, Lanes: 1, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() { _ = s.Run(ctx) })
@@ -137,12 +133,8 @@ func (w *world) replace(r link.Record) {
 	w.t.Helper()
 	r.Owner, r.Revision = 77, 2
 	b := w.table.NewBuilder()
-	if err := b.Add(&r); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := w.table.Load(b, snapshot.Cursor{Incarnation: 1, Revision: 2}); err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.Must(w.t, b.Add(&r))
+	testkit.Must(w.t, w.table.Load(b, snapshot.Cursor{Incarnation: 1, Revision: 2}))
 }
 
 func (w *world) advance(d time.Duration) { w.clock.Add(int64(d)) }
@@ -157,9 +149,7 @@ type answer struct {
 func (w *world) ask(method, target, body string, headers ...string) answer {
 	w.t.Helper()
 	req, err := http.NewRequest(method, "http://"+w.addr+target, strings.NewReader(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.Must(w.t, err)
 	req.Header.Set("User-Agent", desktop)
 	for i := 0; i < len(headers); i += 2 {
 		if req.Header.Set(headers[i], headers[i+1]); headers[i] == "Host" {
@@ -167,14 +157,10 @@ func (w *world) ask(method, target, body string, headers ...string) answer {
 		}
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.Must(w.t, err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.Must(w.t, err)
 	return answer{resp, string(b)}
 }
 
@@ -187,9 +173,7 @@ func (w *world) get(target string, headers ...string) answer {
 func (w *world) raw(request string) string {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", w.addr)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.Must(w.t, err)
 	defer conn.Close()
 	if _, err := io.WriteString(conn, request); err != nil {
 		w.t.Fatal(err)
@@ -212,9 +196,7 @@ func (w *world) clicks(n int) []click.Event {
 			for {
 				var e click.Event
 				ok, err := d.Next(&e)
-				if err != nil {
-					w.t.Fatal(err)
-				}
+				testkit.Must(w.t, err)
 				if !ok {
 					break
 				}

@@ -34,9 +34,7 @@ func BenchmarkShipper(b *testing.B) {
 	defer s.Close()
 	stopSpool := start(b, s.Run)
 	sh, err := ship.New(ship.Config{}, s, nowhere{b})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	stopShip := start(b, sh.Run)
 	e := click.Event{
 		Time: 1790000000000, Link: 7, Owner: 1, Referer: "https://example.org/",

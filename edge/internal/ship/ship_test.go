@@ -146,18 +146,14 @@ func start(t testing.TB, run func(context.Context) error) (stop func()) {
 func openSpool(t testing.TB, cfg spool.Config) *spool.Spool {
 	t.Helper()
 	s, err := spool.Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
 func newShipper(t testing.TB, s *spool.Spool, sink click.Sink) *ship.Shipper {
 	t.Helper()
 	sh, err := ship.New(ship.Config{Linger: time.Millisecond, BatchEvents: 50, RetryFirst: time.Millisecond, RetryMost: 4 * time.Millisecond}, s, sink)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return sh
 }
 
@@ -192,9 +188,7 @@ func TestShipper_delivers_once_each_through_failures_and_restarts(t *testing.T) 
 		clear(sink.pending) // after a restart, the rest may be cut into other batches
 		sink.mu.Unlock()
 		stopSpool()
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Close())
 	}
 	links := sink.links()
 	for link := uint64(1); link <= rounds*each; link++ {
@@ -265,9 +259,7 @@ func TestShipper_linger_makes_company(t *testing.T) {
 	defer s.Close()
 	sink := newStore(t)
 	sh, err := ship.New(ship.Config{Linger: 200 * time.Millisecond}, s, sink)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	stop := start(t, sh.Run)
 	for i := range 100 {
 		e := click.Event{Link: uint64(i + 1)}

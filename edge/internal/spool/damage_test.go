@@ -101,16 +101,12 @@ func (h *history) check(t testing.TB, dir string, image []byte, damaged func(ext
 	for _, path := range old {
 		os.Remove(path)
 	}
-	if err := os.WriteFile(filepath.Join(dir, h.name), image, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, h.name), image, 0o600))
 	cfg := small(dir)
 	cfg.Lanes = 1
 	cfg.Sync = spool.SyncNone
 	s, err := spool.Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer s.Close()
 	came := make([]bool, len(h.records)+1)
 	named := make([]bool, len(h.records)+1)
@@ -127,9 +123,7 @@ func (h *history) check(t testing.TB, dir string, image []byte, damaged func(ext
 		var e click.Event
 		for {
 			ok, err := d.Next(&e)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			if !ok {
 				break
 			}
@@ -316,18 +310,12 @@ func FuzzRecovery(f *testing.F) {
 			copy(image[at:], patch)
 		}
 		sub, err := os.MkdirTemp(dir, "f")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer os.RemoveAll(sub)
-		if err := os.WriteFile(filepath.Join(sub, h.name), image, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(sub, h.name), image, 0o600))
 		cfg := small(sub)
 		s, err := spool.Open(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer s.Close()
 		l := newLedger()
 		l.take(t, s)

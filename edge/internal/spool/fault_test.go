@@ -63,9 +63,7 @@ func TestSpool_full_disk_is_counted_exactly(t *testing.T) {
 		cfg.SegmentBytes = 128 << 10
 		// A foreign file takes most of the disk and is deleted later.
 		other := filepath.Join(dir, "other")
-		if err := os.WriteFile(other, make([]byte, 1<<20), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(other, make([]byte, 1<<20), 0o600))
 		fullDisk(t, cfg, func() { os.Remove(other) })
 	})
 	t.Run("simulated", func(t *testing.T) {
@@ -164,9 +162,7 @@ func TestSpool_segment_cut_while_in_use(t *testing.T) {
 	if len(files) != 1 {
 		t.Fatalf("segments %v", files)
 	}
-	if err := os.Truncate(files[0], 0); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Truncate(files[0], 0))
 	for i := 20; i < 200; i++ {
 		e := event(i)
 		if !s.Append(0, &e) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/edge/internal/spool"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var update = flag.Bool("update", false, "write a golden segment of the newest format where there is none")
@@ -20,9 +21,7 @@ var update = flag.Bool("update", false, "write a golden segment of the newest fo
 func TestSpool_reads_segments_of_every_version(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/v*/*.seg.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if *update && len(files) == 0 {
 		files = []string{writeGolden(t, "testdata/v1")}
 	}
@@ -33,21 +32,13 @@ func TestSpool_reads_segments_of_every_version(t *testing.T) {
 		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) {
 			t.Parallel()
 			packed, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			unpacked, err := gzip.NewReader(bytes.NewReader(packed))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			image, err := io.ReadAll(unpacked)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			cfg := small(scratch(t))
-			if err := os.WriteFile(filepath.Join(cfg.Dir, strings.TrimSuffix(filepath.Base(path), ".gz")), image, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile(filepath.Join(cfg.Dir, strings.TrimSuffix(filepath.Base(path), ".gz")), image, 0o600))
 			s := open(t, cfg)
 			if s.Stats().Damaged != 0 {
 				t.Error("it counts as damaged")
@@ -66,12 +57,8 @@ func writeGolden(t *testing.T, dir string) string {
 	w.Write(h.image)
 	w.Close()
 	path := filepath.Join(dir, h.name+".gz")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, packed.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.MkdirAll(dir, 0o755))
+	testkit.Must(t, os.WriteFile(path, packed.Bytes(), 0o644))
 	return path
 }
 
@@ -81,12 +68,8 @@ func TestOpen_cleans_up_after_itself(t *testing.T) {
 	cfg := small(scratch(t))
 	for range 5 {
 		s, err := spool.Open(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
+		testkit.Must(t, s.Close())
 	}
 	if files, _ := filepath.Glob(filepath.Join(cfg.Dir, "*.seg")); len(files) != 0 {
 		t.Errorf("left: %v", files)

@@ -73,12 +73,8 @@ func TestSpool_kill(t *testing.T) {
 		cmd.Env = append(os.Environ(), "SPOOL_TEST_VICTIM="+dir, fmt.Sprintf("SPOOL_TEST_FIRST=%d", kill*perStart))
 		cmd.Stderr = os.Stderr
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
+		testkit.Must(t, cmd.Start())
 		// Kill the process at a random moment after its first acknowledgement.
 		lines := bufio.NewReader(out)
 		var timer *time.Timer
@@ -103,23 +99,15 @@ func TestSpool_kill(t *testing.T) {
 		total += len(acked[kill])
 		if kill%5 == 4 { // the clicks of the other rounds wait for later starts
 			s, err := spool.Open(victimConfig(dir))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			l.take(t, s)
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, s.Close())
 		}
 	}
 	s, err := spool.Open(victimConfig(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	l.take(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Close())
 	lost, repeated := 0, 0
 	got := l.contents
 	for _, ids := range acked {

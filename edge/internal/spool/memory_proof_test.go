@@ -16,9 +16,7 @@ import (
 func resident(t *testing.T, dir string) (bytes int) {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/smaps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ours := false
 	for line := range strings.Lines(string(maps)) {
 		f := strings.Fields(line)
@@ -27,9 +25,7 @@ func resident(t *testing.T, dir string) (bytes int) {
 			ours = strings.Contains(line, dir+"/")
 		case ours && f[0] == "Rss:":
 			kib, err := strconv.Atoi(f[1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			bytes += kib << 10
 		}
 	}

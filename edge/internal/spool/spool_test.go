@@ -50,9 +50,7 @@ type running struct {
 func open(t testing.TB, cfg spool.Config) *running {
 	t.Helper()
 	s, err := spool.Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -262,9 +260,7 @@ func TestReader_wakes_for_an_append(t *testing.T) {
 		go func() { woken <- r.Wait(ctx) }()
 		e := event(i)
 		s.Append(1, &e)
-		if err := <-woken; err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, <-woken)
 		if b := r.Next(10, 1<<20); b == nil || b.Count != 1 {
 			t.Fatalf("append %d: woken for %+v", i, b)
 		}
@@ -374,9 +370,7 @@ func TestReship_gives_retained_clicks_again(t *testing.T) {
 	if n, err := s.Reship(lane, 101, 350); n != 250 || err != nil {
 		t.Fatalf("Reship gives %d, %v", n, err)
 	}
-	if err := r.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, r.Wait(t.Context()))
 	next := uint64(101)
 	for {
 		b := r.Next(60, 1<<20)
@@ -412,9 +406,7 @@ func TestSpool_without_its_small_files_repeats_but_loses_nothing(t *testing.T) {
 	newLedger().take(t, s.Spool)
 	s.stop()
 	for _, name := range []string{"shipped", "epoch", "instance.id"} {
-		if err := os.WriteFile(filepath.Join(cfg.Dir, name), []byte("rubbish that is no such file"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(cfg.Dir, name), []byte("rubbish that is no such file"), 0o600))
 	}
 	s = open(t, cfg)
 	if s.Edge() == edge || s.Edge() == 0 || s.Epoch() != 2 {

@@ -9,6 +9,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // history makes a series of deltas on the first few links. They use few slugs, so that they collide. They contain rules
@@ -62,9 +63,7 @@ func TestApplyAll_equals_one_at_a_time(t *testing.T) {
 		load(t, all, from, base...)
 		deltas := history(seed, from, 60, 50)
 		for i := range deltas {
-			if err := one.Apply(&deltas[i]); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, one.Apply(&deltas[i]))
 			deltas[i].After = one.StateHash()
 		}
 		cut := int(seed) % len(deltas)
@@ -101,9 +100,7 @@ func TestApplyAll_stops_where_one_at_a_time_would(t *testing.T) {
 				t.Fatalf("%d applied, then error %v", n, err)
 			}
 			for i := range deltas[:12] {
-				if err := one.Apply(&deltas[i]); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, one.Apply(&deltas[i]))
 			}
 			same(t, all, one)
 			if err := one.Apply(&deltas[12]); err == nil {

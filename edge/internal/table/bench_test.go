@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // links returns the number of links in the benchmarks: TABLE_BENCH_LINKS, or a million.
@@ -40,13 +41,9 @@ func fill(b testing.TB, tab *table.Table, n int, each func(*link.Record)) {
 	for i := range n {
 		r := benchLink(i)
 		each(&r)
-		if err := builder.Add(&r); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, builder.Add(&r))
 	}
-	if err := tab.Load(builder, snapshot.Cursor{Incarnation: 1, Revision: uint64(n)}); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, tab.Load(builder, snapshot.Cursor{Incarnation: 1, Revision: uint64(n)}))
 }
 
 // order returns a long random walk over the slugs, so that no lookup finds its memory in the processor's cache.
@@ -155,33 +152,23 @@ func BenchmarkLoad(b *testing.B) {
 	for _, kind := range []string{"plain", "tenth_smart"} {
 		var doc bytes.Buffer
 		w, err := snapshot.NewWriter(&doc, snapshot.Cursor{Incarnation: 1, Revision: 1})
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 		for i := range n {
 			r := benchLink(i)
 			if kind != "plain" && i%10 == 0 {
 				r.SmartRouting = true
 				r.Rules = []link.Rule{{ID: link.ID{1}, Target: "https://a.example", Conditions: []byte(onlyUTM)}, {ID: link.ID{2}, Target: "https://b.example", Conditions: []byte(otherUTM)}}
 			}
-			if err := w.Add(&r); err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(b, w.Add(&r))
 		}
-		if err := w.Close(); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, w.Close())
 		b.Run(kind, func(b *testing.B) {
 			tab := empty(b)
 			for b.Loop() {
 				builder := tab.NewBuilder()
 				cur, err := snapshot.Decode(bytes.NewReader(doc.Bytes()), snapshot.Limits{}, builder.Add)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := tab.Load(builder, cur); err != nil {
-					b.Fatal(err)
-				}
+				testkit.Must(b, err)
+				testkit.Must(b, tab.Load(builder, cur))
 			}
 			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)*1e6/float64(n), "ms/million")
 			b.ReportMetric(float64(doc.Len())/float64(n), "wire-bytes/link")
@@ -197,9 +184,7 @@ func BenchmarkApply(b *testing.B) {
 		r := benchLink(i * 37 % links())
 		r.Revision = at.Revision + 1
 		d := snapshot.Delta{Incarnation: at.Incarnation, From: at.Revision, To: r.Revision, Upserts: []link.Record{r}}
-		if err := tab.Apply(&d); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, tab.Apply(&d))
 	}
 }
 

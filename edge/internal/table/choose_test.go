@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // choose decides for a visitor like a redirect.
@@ -104,9 +105,7 @@ func TestChooser_decides_like_the_record(t *testing.T) {
 		r := &records[i]
 		e, _ := tab.Lookup([]byte(r.Key))
 		plan, err := decision.Compile(r, rule.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for n, got := range choices(tab, &e) {
 			want := decision.Choice{Target: r.Destination}
 			if r.SmartRouting || r.ABTesting {

@@ -7,6 +7,7 @@ import (
 	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // TestEntry_cost states how many bytes each optional number adds to a link in memory. Links without them pay nothing. The
@@ -19,9 +20,7 @@ func TestEntry_cost(t *testing.T) {
 		r := plain
 		change(&r)
 		c, err := decision.NewTemplates(rule.Options{}, 1).Chooser(&r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return len(new(encoder).append(nil, &r, &c))
 	}
 	before := size(func(*link.Record) {})

@@ -8,6 +8,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // FuzzApply interprets bytes as a history of changes. It applies the history as deltas, through their wire form, with
@@ -31,9 +32,7 @@ func FuzzApply(f *testing.F) {
 				d.After.Add(r.Key, r.Num, r.Revision)
 			}
 			wire, err := snapshot.DecodeDelta(snapshot.AppendDelta(nil, &d))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			if err := tab.Apply(&wire); err != nil {
 				t.Fatalf("delta to %d: %v", d.To, err)
 			}
@@ -96,9 +95,7 @@ func FuzzApply(f *testing.F) {
 func fresh(t testing.TB) *table.Table {
 	t.Helper()
 	tab, err := table.New(table.Config{PlanBytes: 1 << 16})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(tab.Close)
 	return tab
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var bond = []byte("this program, this document")
@@ -23,9 +24,7 @@ var bond = []byte("this program, this document")
 func written(t testing.TB, i *table.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := i.Write(&b, bond); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, i.Write(&b, bond))
 	return b.Bytes()
 }
 
@@ -120,9 +119,7 @@ func TestRestore_equals_what_was_written(t *testing.T) {
 			tab := lived(t, links)
 			again := empty(t)
 			load(t, again, snapshot.Cursor{Incarnation: 1, Revision: 1}, plain(77)) // replaces the whole table
-			if err := restore(again, written(t, tab.Image())); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, restore(again, written(t, tab.Image())))
 			same(t, again, tab)
 			// The restored table accepts changes, which also repair links that are set aside, and makes images itself.
 			for _, of := range []*table.Table{tab, again} {
@@ -132,9 +129,7 @@ func TestRestore_equals_what_was_written(t *testing.T) {
 			}
 			same(t, again, tab)
 			third := empty(t)
-			if err := restore(third, written(t, again.Image())); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, restore(third, written(t, again.Image())))
 			same(t, third, tab)
 		})
 	}
@@ -143,9 +138,7 @@ func TestRestore_equals_what_was_written(t *testing.T) {
 		tab := empty(t)
 		load(t, tab, snapshot.Cursor{Incarnation: 4, Revision: 2})
 		again := empty(t)
-		if err := restore(again, written(t, tab.Image())); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, restore(again, written(t, tab.Image())))
 		same(t, again, tab)
 	})
 }
@@ -163,9 +156,7 @@ func TestRestore_many_sections(t *testing.T) {
 	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 9_000}, all...)
 	image := written(t, tab.Image())
 	again := empty(t)
-	if err := restore(again, image); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, restore(again, image))
 	same(t, again, tab)
 	for _, at := range []int{100, len(image) / 2, len(image) * 99 / 100} {
 		image[at] ^= 1
@@ -187,9 +178,7 @@ func TestImage_stays_as_it_was(t *testing.T) {
 	}
 	tab.Fold()
 	again := empty(t)
-	if err := restore(again, written(t, image)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, restore(again, written(t, image)))
 	same(t, again, twin)
 }
 
@@ -372,9 +361,7 @@ func TestRestore_leaves_nothing_to_collect(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	if err := restore(again, image); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, restore(again, image))
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if n := int64(after.HeapObjects) - int64(before.HeapObjects); n > links/20 {
@@ -398,9 +385,7 @@ func BenchmarkRestore(b *testing.B) {
 			})
 			image := written(b, tab.Image())
 			for b.Loop() {
-				if err := restore(tab, image); err != nil {
-					b.Fatal(err)
-				}
+				testkit.Must(b, restore(tab, image))
 			}
 			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)*1e6/float64(n), "ms/million")
 			b.ReportMetric(float64(len(image))/float64(n), "bytes/link")

@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const (
@@ -148,9 +149,7 @@ func TestCompiled_follows_the_revision(t *testing.T) {
 func TestCompiled_is_right_without_the_cache(t *testing.T) {
 	t.Parallel()
 	tab, err := table.New(table.Config{PlanBytes: 4096})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer tab.Close()
 	var records []link.Record
 	for i := range 6000 {

@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func plain(i int) link.Record {
@@ -42,9 +43,7 @@ func everything() link.Record {
 func empty(t testing.TB) *table.Table {
 	t.Helper()
 	tab, err := table.New(table.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(tab.Close)
 	return tab
 }
@@ -53,13 +52,9 @@ func load(t testing.TB, tab *table.Table, at snapshot.Cursor, records ...link.Re
 	t.Helper()
 	b := tab.NewBuilder()
 	for i := range records {
-		if err := b.Add(&records[i]); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, b.Add(&records[i]))
 	}
-	if err := tab.Load(b, at); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, tab.Load(b, at))
 }
 
 func apply(t testing.TB, tab *table.Table, d snapshot.Delta) {
@@ -69,9 +64,7 @@ func apply(t testing.TB, tab *table.Table, d snapshot.Delta) {
 	if d.To == 0 {
 		d.To = d.From + 1
 	}
-	if err := tab.Apply(&d); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, tab.Apply(&d))
 }
 
 // contents reads the table back and checks its count and its state hash.
@@ -87,9 +80,7 @@ func contents(t testing.TB, tab *table.Table) map[string]link.Record {
 		hash.Add(r.Key, r.Num, r.Revision)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if tab.Len() != len(got) || tab.StateHash() != hash {
 		t.Errorf("the table reports %d links with hash %v and holds %d with hash %v", tab.Len(), tab.StateHash(), len(got), hash)
 	}
@@ -145,9 +136,7 @@ func TestLoad_refuses_a_slug_that_comes_twice(t *testing.T) {
 	b := tab.NewBuilder()
 	one, other := plain(2), plain(3)
 	other.Key = one.Key
-	if err := errors.Join(b.Add(&one), b.Add(&other)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(b.Add(&one), b.Add(&other)))
 	if tab.Load(b, snapshot.Cursor{Incarnation: 1, Revision: 2}) == nil {
 		t.Error("loaded")
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Settings fails the test unless the page at path has, after the comment "<!-- NAME -settings -->", the table that
@@ -12,9 +14,7 @@ import (
 func Settings(t *testing.T, path, name, table string) {
 	t.Helper()
 	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, found, _ := strings.Cut(string(page), "<!-- "+name+" -settings -->\n")
 	found, _, _ = strings.Cut(found, "\n\n")
 	if strings.TrimSpace(found) != strings.TrimSpace(table) {

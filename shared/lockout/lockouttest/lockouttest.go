@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/lockout"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Run runs the suite. For each test, open returns two exchanges that share one empty state, as two edges see it. They may
@@ -59,9 +60,7 @@ func (s *suite) report(to lockout.Exchange, attempts ...lockout.Attempts) []lock
 func (s *suite) changes(from lockout.Exchange, after uint64) lockout.Changes {
 	s.Helper()
 	c, err := from.StateChanges(s.Context(), after)
-	if err != nil {
-		s.Fatal(err)
-	}
+	testkit.Must(s, err)
 	return c
 }
 

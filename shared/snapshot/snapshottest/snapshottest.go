@@ -11,6 +11,7 @@ import (
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Plane is a control plane under test, without links at first.
@@ -56,18 +57,14 @@ type state struct {
 func (s *suite) document() state {
 	s.Helper()
 	doc, err := s.Source.Snapshot(s.Context())
-	if err != nil {
-		s.Fatal(err)
-	}
+	testkit.Must(s, err)
 	defer doc.Close()
 	at := state{links: map[string]link.Record{}}
 	at.cursor, err = snapshot.Decode(doc, snapshot.Limits{}, func(r *link.Record) error {
 		at.links[r.Key] = *r
 		return nil
 	})
-	if err != nil {
-		s.Fatal(err)
-	}
+	testkit.Must(s, err)
 	return at
 }
 
@@ -184,9 +181,7 @@ func (s *suite) owned() {
 	s.Put("two")
 	for range 2 {
 		wire, err := s.Source.Changes(s.Context(), before)
-		if err != nil {
-			s.Fatal(err)
-		}
+		testkit.Must(s, err)
 		if _, err := snapshot.DecodeDelta(wire); err != nil {
 			s.Fatalf("a caller's writes damage the delta of the next caller: %v", err)
 		}
