@@ -54,20 +54,14 @@ func (g *guarded) block(list string) {
 	}
 }
 
-func (g *guarded) num(id string) uint64 {
-	g.t.Helper()
-	u, err := g.store.LinkByID(g.t.Context(), id)
-	g.ok(err)
-	return u.Num
-}
-
 // Visitors' reports of one link are one entry of the queue. An administrator dismisses it or suspends the link, which the
 // owner sees and cannot undo.
 func TestAbuse_queue(t *testing.T) {
 	w := newGuarded(t, usual(t))
 	bad, good := w.create("bad"), w.create("good")
 	report := func(id, reason, text, client string) error {
-		return w.abuse.Accept(t.Context(), visitors.Report{Link: w.num(id), Reason: reason, Text: text, Email: "me@example.com", Client: netip.MustParseAddr(client)})
+		return w.abuse.Accept(t.Context(), visitors.Report{Link: w.row(id).Num, Reason: reason, Text: text, Email: "me@example.com",
+			Client: netip.MustParseAddr(client)})
 	}
 	w.ok(report(bad, "PHISHING", "asks for my password", "192.0.2.1"))
 	w.ok(report(bad, "SPAM", "", "192.0.2.2"))
@@ -75,45 +69,35 @@ func TestAbuse_queue(t *testing.T) {
 	if err := w.abuse.Accept(t.Context(), visitors.Report{Link: 1 << 40, Reason: "SPAM"}); !errors.Is(err, visitors.ErrUnknown) {
 		t.Errorf("a report of no link: %v", err)
 	}
-	if err := w.abuse.Accept(t.Context(), visitors.Report{Link: w.num(bad), Reason: "because"}); err == nil {
+	if err := w.abuse.Accept(t.Context(), visitors.Report{Link: w.row(bad).Num, Reason: "because"}); err == nil {
 		t.Error("an unknown reason is accepted")
 	}
 	const queue = "/api/admin/reports"
 	w.do("GET", queue, "").want(401)
 	w.do("GET", queue, "", as(w.ann)).want(403)
 	r := w.do("GET", queue+"?status=OPEN", "", as(w.root)).want(200).has("", "data", "total", "page", "pageSize", "totalPages")
-	if r.num("total") != 2 || r.str("data.1.slug") != "bad" || r.num("data.1.reportCount") != 2 || r.num("data.1.reasons.PHISHING") != 1 || r.str("data.1.messages.0.text") != "asks for my password" ||
-		r.str("data.1.messages.0.email") != "me@example.com" || r.str("data.1.urlStatus") != "ACTIVE" || r.str("data.1.source") != "VISITOR" {
-		t.Fatal(r.text)
-	}
+	r.shows("total", 2, "data.1.slug", "bad", "data.1.reportCount", 2, "data.1.reasons.PHISHING", 1,
+		"data.1.messages.0.text", "asks for my password", "data.1.messages.0.email", "me@example.com", "data.1.urlStatus", "ACTIVE",
+		"data.1.source", "VISITOR")
 	badCase, goodCase := queue+"/"+r.str("data.1.id"), queue+"/"+r.str("data.0.id")
 	w.do("PATCH", goodCase, `{"action":"dismiss"}`, as(w.ann)).want(403)
 	w.do("PATCH", badCase, `{"action":"suspend"}`, as(w.root)).want(400)
 	w.do("PATCH", badCase, `{"action":"burn"}`, as(w.root)).want(400)
-	if r := w.do("PATCH", goodCase, `{"action":"dismiss"}`, as(w.root)).want(200); r.str("status") != "DISMISSED" || r.str("resolvedBy") != w.rootID || r.at("messages.0.email") != nil {
-		t.Error(r.text)
-	}
+	w.do("PATCH", goodCase, `{"action":"dismiss"}`, as(w.root)).want(200).
+		shows("status", "DISMISSED", "resolvedBy", w.rootID, "messages.0.email", nil)
 	w.do("PATCH", goodCase, `{"action":"dismiss"}`, as(w.root)).want(409)
-	if r := w.do("PATCH", badCase, `{"action":"suspend","reason":"It is phishing."}`, as(w.root)).want(200); r.str("status") != "ACTIONED" || r.str("urlStatus") != "SUSPENDED" {
-		t.Error(r.text)
-	}
-	if r := w.do("GET", "/api/urls/"+bad, "", as(w.ann)).want(200); r.str("status") != "SUSPENDED" || r.str("suspendedReason") != "It is phishing." {
-		t.Error(r.text)
-	}
+	w.do("PATCH", badCase, `{"action":"suspend","reason":"It is phishing."}`, as(w.root)).want(200).
+		shows("status", "ACTIONED", "urlStatus", "SUSPENDED")
+	w.do("GET", "/api/urls/"+bad, "", as(w.ann)).want(200).shows("status", "SUSPENDED", "suspendedReason", "It is phishing.")
 	// The owner may edit the link, but it stays suspended.
-	if r := w.do("PUT", "/api/urls/"+bad, `{"status":"ACTIVE","title":"fine"}`, as(w.ann)).want(200); r.str("status") != "SUSPENDED" {
-		t.Error(r.text)
-	}
+	w.do("PUT", "/api/urls/"+bad, `{"status":"ACTIVE","title":"fine"}`, as(w.ann)).want(200).shows("status", "SUSPENDED")
 	w.do("DELETE", "/api/urls/"+bad+"/suspend", "", as(w.ann)).want(403)
 	w.do("POST", "/api/urls/"+good+"/suspend", `{"reason":"x"}`, as(w.ann)).want(403)
 	w.do("DELETE", "/api/urls/"+bad+"/suspend", "", as(w.root)).want(204)
 	w.do("DELETE", "/api/urls/"+bad+"/suspend", "", as(w.root)).want(204)
-	if r := w.do("GET", "/api/urls/"+bad, "", as(w.ann)).want(200); r.str("status") != "ACTIVE" || r.at("suspendedReason") != nil {
-		t.Error(r.text)
-	}
-	if r := w.do("GET", "/api/audit-logs?entityId="+bad, "", as(w.root)).want(200); r.str("data.0.action") != "URL_UNSUSPENDED" || r.str("data.2.action") != "URL_SUSPENDED" || r.str("data.2.newValue.suspendedReason") != "It is phishing." {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/urls/"+bad, "", as(w.ann)).want(200).shows("status", "ACTIVE", "suspendedReason", nil)
+	w.do("GET", "/api/audit-logs?entityId="+bad, "", as(w.root)).want(200).
+		shows("data.0.action", "URL_UNSUSPENDED", "data.2.action", "URL_SUSPENDED", "data.2.newValue.suspendedReason", "It is phishing.")
 	// A client can report ten times in an hour; others are not affected.
 	for range 10 {
 		w.ok(report(good, "SPAM", "again", "192.0.2.3"))
@@ -125,13 +109,9 @@ func TestAbuse_queue(t *testing.T) {
 	for i := range 30 {
 		w.ok(report(good, "SPAM", fmt.Sprint(i), fmt.Sprintf("198.51.100.%d", i)))
 	}
-	if r := w.do("GET", queue+"?status=OPEN&urlId="+good, "", as(w.root)).want(200); r.num("data.0.reportCount") != 41 || len(r.at("data.0.messages").([]any)) != 20 {
-		t.Error(r.text)
-	}
+	w.do("GET", queue+"?status=OPEN&urlId="+good, "", as(w.root)).want(200).shows("data.0.reportCount", 41, "data.0.messages.#", 20)
 	w.do("DELETE", "/api/urls/"+good, "", as(w.ann)).want(204)
-	if r := w.do("GET", queue+"?urlId="+good+"&status=OPEN", "", as(w.root)).want(200); r.at("data.0.originalUrl") != nil || r.str("data.0.slug") != "good" {
-		t.Error(r.text)
-	}
+	w.do("GET", queue+"?urlId="+good+"&status=OPEN", "", as(w.root)).want(200).shows("data.0.originalUrl", nil, "data.0.slug", "good")
 	for _, bad := range []string{"?status=open", "?source=me", "?limit=0"} {
 		w.do("GET", queue+bad, "", as(w.root)).want(400)
 	}
@@ -152,9 +132,7 @@ func TestAbuse_blocked_destinations_are_refused(t *testing.T) {
 		{"POST", u + "/variants", `{"name":"V","targetUrl":` + to + `}`, "targetUrl"},
 		{"POST", u + "/routing-rules", rule, "targetUrl"},
 	} {
-		if r := w.do(c.method, c.path, c.body, as(w.ann)).want(400); r.str("errors.0.field") != c.field {
-			t.Errorf("%s %s: %s", c.method, c.path, r.text)
-		}
+		w.do(c.method, c.path, c.body, as(w.ann)).want(400).shows("errors.0.field", c.field)
 	}
 }
 
@@ -177,9 +155,7 @@ func TestAbuse_check_of_all_links(t *testing.T) {
 					want = "SUSPENDED"
 				}
 			}
-			if r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200); r.str("status") != want {
-				t.Errorf("%s is %s, want %s: %v", r.str("slug"), r.str("status"), want, r.at("suspendedReason"))
-			}
+			w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).shows("status", want)
 		}
 	}
 	check(other)
@@ -187,9 +163,7 @@ func TestAbuse_check_of_all_links(t *testing.T) {
 	check(main, variant, other, excused)
 	check(main, variant, other, excused) // again, which opens no second report
 	r := w.do("GET", "/api/admin/reports?source=BLOCKLIST&status=OPEN", "", as(w.root)).want(200)
-	if r.num("total") != 3 || r.str("data.0.detail") != "evil.example" {
-		t.Error(r.text)
-	}
+	r.shows("total", 3, "data.0.detail", "evil.example")
 	excusedCase := w.do("GET", "/api/admin/reports?urlId="+excused, "", as(w.root)).want(200).str("data.0.id")
 	w.do("PATCH", "/api/admin/reports/"+excusedCase, `{"action":"dismiss"}`, as(w.root)).want(200)
 	variantCase := w.do("GET", "/api/admin/reports?urlId="+variant, "", as(w.root)).want(200).str("data.0.id")
@@ -198,9 +172,7 @@ func TestAbuse_check_of_all_links(t *testing.T) {
 	check(main, variant, other)
 	w.block("# nothing is blocked any more")
 	check(variant, other)
-	if r := w.do("GET", "/api/admin/reports?status=OPEN", "", as(w.root)).want(200); r.num("total") != 0 {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/admin/reports?status=OPEN", "", as(w.root)).want(200).shows("total", 0)
 	w.block("# the same list\nevil.example")
 	check(main, variant, other)
 }

@@ -27,9 +27,7 @@ func TestLogin(t *testing.T) {
 	if c == nil || c.Value != r.str("accessToken") || !c.HttpOnly || !c.Secure || c.Path != "/" || c.SameSite != http.SameSiteLaxMode || c.MaxAge < 86000 || c.MaxAge > 86400 {
 		t.Fatalf("cookie: %+v", c)
 	}
-	if r.str("user.role") != "ADMIN" || r.str("user.status") != "ACTIVE" || r.at("user.isActive") != true || r.at("requires2FA") != false {
-		t.Fatal(r.text)
-	}
+	r.shows("user.role", "ADMIN", "user.status", "ACTIVE", "user.isActive", true, "requires2FA", false)
 	if _, err := time.Parse("2006-01-02T15:04:05.000Z", r.str("user.createdAt")); err != nil {
 		t.Fatal(err)
 	}
@@ -104,12 +102,8 @@ func TestLogout_ends_this_session(t *testing.T) {
 func TestProfile(t *testing.T) {
 	w := small(t, nil)
 	r := w.do("PUT", "/api/auth/me", `{"name":" Ann "}`, as(w.ann)).want(200).has("", userNames...)
-	if r.str("name") != "Ann" {
-		t.Fatal(r.text)
-	}
-	if r := w.do("PUT", "/api/auth/me", `{"name":null}`, as(w.ann)).want(200); r.at("name") != "" {
-		t.Fatal(r.text)
-	}
+	r.shows("name", "Ann")
+	w.do("PUT", "/api/auth/me", `{"name":null}`, as(w.ann)).want(200).shows("name", "")
 	w.do("PUT", "/api/auth/me", `{}`, as(w.ann)).wantField("name")
 	w.do("PUT", "/api/auth/me", `{"name":"`+strings.Repeat("x", 256)+`"}`, as(w.ann)).wantField("name")
 	w.do("PUT", "/api/auth/me", `{"name":"x","role":"ADMIN"}`, as(w.ann)).wantField("role")
@@ -168,9 +162,7 @@ func TestTwoFactor(t *testing.T) {
 		t.Fatal(on.text)
 	}
 	w.do("POST", "/api/auth/2fa/setup", "", as(w.ann)).want(400)
-	if r := w.do("GET", "/api/auth/me", "", as(w.ann)).want(200); r.at("twoFactorEnabled") != true {
-		t.Fatal(r.text)
-	}
+	w.do("GET", "/api/auth/me", "", as(w.ann)).want(200).shows("twoFactorEnabled", true)
 
 	r = w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200).has("", "requires2FA")
 	if r.at("requires2FA") != true || len(r.Cookies()) != 0 {

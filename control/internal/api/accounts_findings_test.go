@@ -38,9 +38,7 @@ func TestM1_AdminKeysDoNotAdminister(t *testing.T) {
 	key := w.key(w.root)
 	before := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "", as(w.root)).want(200).text
 	for _, e := range w.escalations() {
-		if r := w.do(e[0], e[1], e[2], key).want(403); !strings.Contains(r.text, "API key") {
-			t.Errorf("%s: %s", r.what, r.text)
-		}
+		w.do(e[0], e[1], e[2], key).want(403).says("API key")
 	}
 	if after := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "", as(w.root)).want(200).text; after != before {
 		t.Errorf("the data changed from %[2]s to %[1]s", after, before)
@@ -83,21 +81,15 @@ func TestM1_NobodyResetsTheirOwn(t *testing.T) {
 	if r := w.do("PATCH", me+"/2fa", `{"enabled":false}`, as(w.root)).want(400); !strings.Contains(r.str("message"), "/api/auth/2fa/disable") {
 		t.Error(r.text)
 	}
-	if r := w.do("GET", "/api/auth/me", "", as(w.root)).want(200); r.at("twoFactorEnabled") != true {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/auth/me", "", as(w.root)).want(200).shows("twoFactorEnabled", true)
 	w.do("POST", "/api/auth/login", login(adminMail, password, "")).want(200)
 }
 
 func TestM2_KeysMakeNoKeys(t *testing.T) {
 	w := small(t, nil)
 	key := w.key(w.ann)
-	if r := w.do("POST", "/api/api-keys", `{"name":"for ever"}`, key).want(403); !strings.Contains(r.text, "API key") {
-		t.Error(r.text)
-	}
-	if r := w.do("GET", "/api/api-keys", "", key).want(200); r.num("total") != 1 {
-		t.Error(r.text)
-	}
+	w.do("POST", "/api/api-keys", `{"name":"for ever"}`, key).want(403).says("API key")
+	w.do("GET", "/api/api-keys", "", key).want(200).shows("total", 1)
 }
 
 func TestM2_AResetRevokesKeysAndAChangeOffersTo(t *testing.T) {
@@ -208,9 +200,7 @@ func TestM7_LinksToSecondFactorsAreConfirmed(t *testing.T) {
 	secret := w.secondFactor(w.ann)
 	w.clock.offset.Store(0)
 	left := w.signOn("corp").failed("link_required")
-	if r := w.link(left, userMail, password, "").want(200); r.at("requires2FA") != true {
-		t.Fatal(r.text)
-	}
+	w.link(left, userMail, password, "").want(200).shows("requires2FA", true)
 	w.link(left, userMail, password, "000000").want(401)
 	if n, _ := w.rowsOf("OIDC_ACCOUNT_LINKED"); n != 0 {
 		t.Fatalf("%d links in the audit log", n)
@@ -261,9 +251,7 @@ func TestAPI8_WrongOldPassword(t *testing.T) {
 	w := small(t, nil)
 	for _, method := range []string{"POST", "PUT"} {
 		r := w.do(method, "/api/auth/password", `{"currentPassword":"wrong","newPassword":"battery staple"}`, as(w.ann)).wantField("currentPassword")
-		if r.str("message") != "The current password is not right." {
-			t.Error(r.text)
-		}
+		r.shows("message", "The current password is not right.")
 	}
 	w.do("GET", "/api/auth/me", "", as(w.ann)).want(200)
 	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
@@ -301,38 +289,29 @@ func TestLow_SecondFactorNeedsAFreshSignIn(t *testing.T) {
 
 func TestLow_CSRFScheme(t *testing.T) {
 	w := small(t, nil) // BASE_URL is https://sho.rt
-	send := func(host string, more ...option) int {
+	token := w.ann
+	send := func(host string, origins map[string]int, more ...option) {
 		t.Helper()
-		options := append([]option{with("Cookie", "access_token="+w.ann), func(r *http.Request) { r.Host = host }}, more...)
-		return w.do("PUT", "/api/auth/me", `{"name":"x"}`, options...).StatusCode
+		for o, want := range origins {
+			options := append([]option{with("Cookie", "access_token="+token), with("Origin", o)}, more...)
+			options = append(options, func(r *http.Request) { r.Host = host })
+			if got := w.do("PUT", "/api/auth/me", `{"name":"x"}`, options...).StatusCode; got != want {
+				t.Errorf("at %s from %s: %d, want %d", host, o, got, want)
+			}
+		}
 	}
-	origin := func(o string) option { return with("Origin", o) }
-	for o, want := range map[string]int{
+	const other = "10.0.0.5:8080"
+	send("sho.rt", map[string]int{
 		"https://sho.rt": 200, "HTTPS://SHO.RT": 200, "https://app.example.com": 200, "https://sho.rt:443": 403, // browsers omit the default port
 		"http://sho.rt": 403, "https://sho.rt:8443": 403, "http://sho.rt:80": 403, "https://evil.example": 403, "null": 403, "http://app.example.com": 403, "sho.rt": 403,
-	} {
-		if got := send("sho.rt", origin(o)); got != want {
-			t.Errorf("from %s: %d, want %d", o, got, want)
-		}
-	}
-	if got := send("10.0.0.5:8080", origin("https://10.0.0.5:8080")); got != 200 {
-		t.Errorf("from the address in the Host header: %d", got)
-	}
-	if got := send("10.0.0.5:8080", origin("http://10.0.0.5:8080")); got != 403 {
-		t.Errorf("plain http with an https base: %d", got)
-	}
+	})
+	send(other, map[string]int{"https://" + other: 200, "http://" + other: 403}) // the Host header and the scheme of the base count
 
-	token := w.ann
 	w = replica(w, w.store, func(_ *world, c *api.Config, _ *api.Deps) { c.BaseURL = "http://127.0.0.1:8080" })
-	w.ann = token
-	for o, want := range map[string]int{"http://10.0.0.5:8080": 200, "https://10.0.0.5:8080": 403, "http://127.0.0.1:8080": 200, "https://127.0.0.1:8080": 403} {
-		if got := send("10.0.0.5:8080", origin(o)); got != want {
-			t.Errorf("http base, from %s: %d, want %d", o, got, want)
-		}
-	}
-	if got := send("10.0.0.5:8080", origin("https://10.0.0.5:8080"), with("X-Forwarded-Proto", "https")); got != 200 {
-		t.Errorf("behind a proxy that ends TLS: %d", got)
-	}
+	send(other, map[string]int{
+		"http://" + other: 200, "https://" + other: 403, "http://127.0.0.1:8080": 200, "https://127.0.0.1:8080": 403,
+	})
+	send(other, map[string]int{"https://" + other: 200}, with("X-Forwarded-Proto", "https")) // a proxy that ends TLS
 }
 
 // consoleAt configures a world with identity providers and a console at another address.

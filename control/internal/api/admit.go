@@ -17,10 +17,6 @@ import (
 // cookieName is the cookie that holds a browser's access token.
 const cookieName = "access_token"
 
-// lookUp is the timeout of the database queries before the endpoint's own, such as authentication. If the database does
-// not respond, callers get a 503 after this time.
-const lookUp = 1500 * time.Millisecond
-
 // admit authenticates the caller and applies access rules and rate limits.
 func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
@@ -93,7 +89,7 @@ func (s *Server) admitAnyone(c echo.Context, e *endpoint, next echo.HandlerFunc)
 		return err
 	}
 	if limit != noLimit && e != nil {
-		ctx, cancel := context.WithTimeout(r.Context(), lookUp)
+		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.LookUpTimeout)
 		defer cancel()
 		if err := s.Store.Ping(ctx); err != nil {
 			return fmt.Errorf("reach the database: %w", err)
@@ -118,7 +114,7 @@ func (s *Server) choose(c echo.Context, e *endpoint, p auth.Principal) (auth.Pri
 	if choice == "" {
 		return p, nil
 	}
-	ctx, cancel := context.WithTimeout(c.Request().Context(), lookUp)
+	ctx, cancel := context.WithTimeout(c.Request().Context(), s.cfg.LookUpTimeout)
 	defer cancel()
 	return s.Auth.Choose(ctx, p, choice)
 }
@@ -135,7 +131,7 @@ func limitKey(p auth.Principal) string {
 // authenticate checks the first credential of the request. It never skips an invalid one.
 func (s *Server) authenticate(c echo.Context) (p auth.Principal, byCookie bool, err error) {
 	r := c.Request()
-	ctx, cancel := context.WithTimeout(r.Context(), lookUp)
+	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.LookUpTimeout)
 	defer cancel()
 	if keys := r.Header.Values("X-API-Key"); len(keys) > 0 {
 		p, err = s.Auth.Key(ctx, strings.TrimSpace(keys[0]), c.RealIP())

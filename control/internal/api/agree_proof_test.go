@@ -7,18 +7,15 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestAgree_clickhouse(t *testing.T) {
 	t.Parallel()
 	s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	// Fewer questions, because each costs more on a server. Reports must include clicks that arrive after the rebuild.
 	agree(t, s, func() {
-		if err := s.Rebuild(t.Context(), reportDay.AddDate(1, 0, 0)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Rebuild(t.Context(), reportDay.AddDate(1, 0, 0)))
 	}, nil, []question{{zone: "Asia/Kathmandu", start: "2026-02-10", end: "2026-03-11", few: true}}, nil)
 }

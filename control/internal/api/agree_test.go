@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -32,9 +31,7 @@ import (
 func TestAgree_duckdb(t *testing.T) {
 	t.Parallel()
 	s, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks"), Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	agree(t, s, func() {}, nil, testkit.Size(agreements[1:2], agreements), testkit.Size(nil, agreements[:1]))
 }
 
@@ -87,9 +84,7 @@ func agree(t *testing.T, clicks analytics.Store, rebuild func(), first, more, la
 	t.Cleanup(func() { _ = clicks.Close() })
 	st := storetest.Open(t)
 	cache, err := report.NewCache(report.CacheConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(cache.Close)
 	now := func() time.Time { return reportDay }
 	a := &agreeWorld{t: t, ids: map[string]string{}, owner: map[string]string{}, gone: map[string]bool{}}
@@ -100,10 +95,7 @@ func agree(t *testing.T, clicks analytics.Store, rebuild func(), first, more, la
 		cfg.Limits = api.Limits{}
 	})
 	in := ingest.New(ingest.Config{Every: time.Millisecond, Stored: []func([]analytics.Row){cache.Clicked}}, st, clicks, nil)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); _ = in.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
+	runs(t, in.Run)
 	a.links()
 
 	r := rand.New(rand.NewPCG(7, 11))

@@ -18,11 +18,8 @@ func TestAPI3_ABTestTotals(t *testing.T) {
 	if r.num("controlGroupClicks") != 0 || r.num("variantPercentage") != 0 || fmt.Sprint(r.at("topPerformingVariants")) != "[]" {
 		t.Errorf("without tests: %s", r.text)
 	}
-	variant := func(url, name string) string {
-		return w.do("POST", "/api/urls/"+url+"/variants", `{"name":"`+name+`","targetUrl":"https://`+name+`.example"}`, as(w.ann)).want(201).str("id")
-	}
 	one, two, other := w.create("one"), w.create("two"), w.create("other")
-	a, b, c, gone := variant(one, "a"), variant(one, "b"), variant(two, "c"), variant(two, "gone")
+	a, b, c, gone := w.variant(one, "a"), w.variant(one, "b"), w.variant(two, "c"), w.variant(two, "gone")
 	rule := w.do("POST", "/api/urls/"+one+"/routing-rules", `{"name":"r","targetUrl":"https://r.example","conditions":{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}}`, as(w.ann)).want(201).str("id")
 	visit := func(n int, url string, change func(*click.Event)) {
 		for range n {
@@ -44,19 +41,12 @@ func TestAPI3_ABTestTotals(t *testing.T) {
 	w.do("DELETE", "/api/urls/"+two+"/variants/"+gone, "", as(w.ann)).want(204)
 
 	r = w.do("GET", "/api/analytics/ab-tests", "", as(w.ann)).want(200).has("", aliases...).has("topPerformingVariants.0", "urlDomain", "urlSlug", "variantName", "clicks", "clickThroughRate")
-	for path, want := range map[string]any{
-		"totalTestClicks": 6.0, "variantClicks": 6.0, "controlGroupClicks": 5.0, "variantPercentage": 54.5, "controlGroupPercentage": 45.5,
-	} {
-		if got := r.at(path); got != want {
-			t.Errorf("%s is %v, want %v", path, got, want)
-		}
-	}
+	r.shows("totalTestClicks", 6, "variantClicks", 6, "controlGroupClicks", 5, "variantPercentage", 54.5, "controlGroupPercentage", 45.5)
 	if got := fmt.Sprint(r.at("topPerformingVariants")); got != "[map[clickThroughRate:75 clicks:3 urlDomain:sho.rt urlSlug:one variantName:b] map[clickThroughRate:100 clicks:2 urlDomain:sho.rt urlSlug:two variantName:c] map[clickThroughRate:25 clicks:1 urlDomain:sho.rt urlSlug:one variantName:a]]" {
 		t.Error(got)
 	}
-	if r := w.do("GET", "/api/analytics/ab-test?limit=1", "", as(w.root)).want(200).has("", aliases...); r.str("topPerformingVariants.0.variantName") != "b" || r.at("topPerformingVariants.1") != nil {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/analytics/ab-test?limit=1", "", as(w.root)).want(200).has("", aliases...).
+		shows("topPerformingVariants.0.variantName", "b", "topPerformingVariants.1", nil)
 }
 
 // Only an ADMIN sees the owners of other users' links.
@@ -72,9 +62,7 @@ func TestAPI3_OwnersOfLinks(t *testing.T) {
 		if at != "" {
 			at += "."
 		}
-		if r.at(at+"createdByName") != name || r.at(at+"createdByEmail") != email {
-			t.Errorf("%s: %v", r.what, r.at(at+"createdByName"))
-		}
+		r.shows(at+"createdByName", name, at+"createdByEmail", email)
 	}
 	owner(w.do("GET", "/api/urls/"+anns, "", as(w.root)).want(200).has("", with...), "", "Ann A.", userMail)
 	owner(w.do("GET", "/api/urls/"+bobs, "", as(w.root)).want(200).has("", with...), "", "", otherMail)

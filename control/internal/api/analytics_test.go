@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -42,19 +41,15 @@ type clickWorld struct {
 func newClickWorld(t *testing.T, st *store.Store) *clickWorld {
 	t.Helper()
 	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	w := &clickWorld{clicks: clicks}
 	w.world = newWorld(t, st, func(world *world, cfg *api.Config, deps *api.Deps) {
 		withLinks(world, cfg, deps)
 		deps.Reports = report.New(st, clicks, func() time.Time { return reportDay }).On("sho.rt")
 	})
 	w.in = ingest.New(ingest.Config{Every: time.Millisecond}, st, clicks, nil)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); _ = w.in.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done; _ = clicks.Close() })
+	t.Cleanup(func() { _ = clicks.Close() })
+	runs(t, w.in.Run)
 	return w
 }
 
@@ -99,41 +94,26 @@ func TestAnalytics_shapes_and_figures(t *testing.T) {
 		"utmSources", "utmMediums", "utmCampaigns", "utmTerms", "utmContents", "languages", "sites")
 	r.has("overview", "totalClicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "averageClicksPerDay", "growthRate").has("timeSeries.0", "date", "clicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error")
 	r.has("browsers.0", "name", "clicks", "percentage").has("referers.0", "referer", "clicks", "percentage").has("utmSources.0", "value", "clicks", "percentage")
-	for path, want := range map[string]any{
-		"totalClicks": 5.0, "uniqueVisitors": 3.0, "overview.totalClicks": 5.0, "overview.averageClicksPerDay": 0.17, "overview.growthRate": 400.0,
-		"timeSeries.0.date": "2026-02-10", "timeSeries.0.clicks": 1.0, "timeSeries.1.clicks": 0.0, "timeSeries.29.date": "2026-03-11", "timeSeries.30": nil,
-		"countries.0.name": "Unknown", "countries.0.percentage": 100.0, "browsers.0.name": "Safari", "browsers.0.clicks": 4.0, "browsers.1.percentage": 20.0,
-		"devices.0.name": "MOBILE", "operatingSystems.1.name": "Windows", "referers.0.referer": "Direct", "referers.1.referer": "https://news.example/",
-		"utmSources.0.value": "mail", "utmSources.1": nil, "utmMediums.0": nil,
-	} {
-		if got := r.at(path); got != want {
-			t.Errorf("%s is %v, want %v", path, got, want)
-		}
-	}
-	r = w.do("GET", "/api/analytics/urls/"+id+"?timezone=America/New_York&startDate=2026-03-07&endDate=2026-03-09&includeBots=true", "", as(w.ann)).want(200)
-	var days []float64
-	for i := range 3 {
-		days = append(days, r.num(fmt.Sprintf("timeSeries.%d.clicks", i)))
-	}
-	if !slices.Equal(days, []float64{1, 1, 2}) || r.num("totalClicks") != 4 {
-		t.Errorf("days in New York: %v of %v, want 1 1 2 of 4", days, r.num("totalClicks"))
-	}
+	r.shows(
+		"totalClicks", 5, "uniqueVisitors", 3, "overview.totalClicks", 5, "overview.averageClicksPerDay", 0.17, "overview.growthRate", 400,
+		"timeSeries.0.date", "2026-02-10", "timeSeries.0.clicks", 1, "timeSeries.1.clicks", 0, "timeSeries.29.date", "2026-03-11",
+		"timeSeries.30", nil, "countries.0.name", "Unknown", "countries.0.percentage", 100, "browsers.0.name", "Safari",
+		"browsers.0.clicks", 4, "browsers.1.percentage", 20, "devices.0.name", "MOBILE", "operatingSystems.1.name", "Windows", "referers.0.referer", "Direct",
+		"referers.1.referer", "https://news.example/", "utmSources.0.value", "mail", "utmSources.1", nil, "utmMediums.0", nil)
+	const newYork = "?timezone=America/New_York&startDate=2026-03-07&endDate=2026-03-09&includeBots=true"
+	w.do("GET", "/api/analytics/urls/"+id+newYork, "", as(w.ann)).want(200).
+		shows("timeSeries.0.clicks", 1, "timeSeries.1.clicks", 1, "timeSeries.2.clicks", 2, "totalClicks", 4)
 
 	r = w.do("GET", "/api/analytics/urls/"+id+"/bots", "", as(w.ann)).want(200).has("", "totalBotClicks", "botPercentage", "botTypes").has("botTypes.0", "botName", "clicks", "percentage")
-	if r.num("totalBotClicks") != 1 || r.num("botPercentage") != 16.7 || r.str("botTypes.0.botName") != "Googlebot" || r.num("botTypes.0.percentage") != 100 {
-		t.Error(r.text)
-	}
+	r.shows("totalBotClicks", 1, "botPercentage", 16.7, "botTypes.0.botName", "Googlebot", "botTypes.0.percentage", 100)
 	for _, path := range []string{"recent-clicks", "clicks/recent"} {
 		r = w.do("GET", "/api/analytics/urls/"+id+"/"+path+"?limit=2", "", as(w.ann)).want(200).has("", "clicks", "total")
 		r.has("clicks.0", "id", "timestamp", "createdAt", "ip", "ipAddress", "country", "region", "city", "device", "os", "browser", "referer", "isBot", "botName",
 			"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "variantId", "routingRuleId")
-		if r.num("total") != 6 || r.str("clicks.0.timestamp") != "2026-03-11T23:59:59.000Z" || r.str("clicks.0.ip") != "192.0.2.3" || r.str("clicks.1.utmSource") != "mail" || r.at("clicks.2") != nil {
-			t.Error(r.text)
-		}
+		r.shows("total", 6, "clicks.0.timestamp", "2026-03-11T23:59:59.000Z", "clicks.0.ip", "192.0.2.3", "clicks.1.utmSource", "mail",
+			"clicks.2", nil)
 	}
-	if r := w.do("GET", "/api/analytics/urls/"+id+"/recent-clicks?includeBots=true", "", as(w.ann)).want(200); r.num("total") != 7 {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/analytics/urls/"+id+"/recent-clicks?includeBots=true", "", as(w.ann)).want(200).shows("total", 7)
 }
 
 // All figures for the same clicks must agree, also after a link was deleted.
@@ -155,47 +135,29 @@ func TestAnalytics_figures_agree(t *testing.T) {
 	check := func(path, exported, token string) float64 {
 		t.Helper()
 		r := w.do("GET", path, "", as(token)).want(200)
-		sum := 0.0
-		for i := range 30 {
-			sum += r.num(fmt.Sprintf("timeSeries.%d.clicks", i))
-		}
-		var file struct {
-			Summary struct{ TotalClicks float64 }
-			Data    []struct{ Clicks float64 }
-			Clicks  []any
-		}
-		w.ok(json.Unmarshal([]byte(w.do("GET", exported+"?format=json&includeClicks=true", "", as(token)).want(200).text), &file))
-		data := 0.0
-		for _, d := range file.Data {
-			data += d.Clicks
-		}
 		total := r.num("totalClicks")
-		if total == 0 || r.num("overview.totalClicks") != total || sum != total || file.Summary.TotalClicks != total || data != total || float64(len(file.Clicks)) != total {
-			t.Errorf("%s: total %v, days %v, export %v, its days %v, its records %d", path, total, sum, file.Summary.TotalClicks, data, len(file.Clicks))
+		r.shows("overview.totalClicks", total)
+		file := w.do("GET", exported+"?format=json&includeClicks=true", "", as(token)).want(200).
+			shows("summary.totalClicks", total, "clicks.#", total)
+		if days, data := r.sum("timeSeries", "clicks"), file.sum("data", "clicks"); total == 0 || days != total || data != total {
+			t.Errorf("%s: total %v, days %v, days of the export %v", path, total, days, data)
 		}
 		return total
 	}
 	one := check("/api/analytics/urls/"+kept, "/api/analytics/urls/"+kept+"/export", w.ann)
-	if n := w.do("GET", "/api/analytics/urls/"+kept+"/recent-clicks", "", as(w.ann)).num("total"); n != one {
-		t.Errorf("recent clicks: %v, want %v", n, one)
-	}
-	if n := w.do("GET", "/api/analytics/top-urls", "", as(w.ann)).num("0.clickCount"); n != one {
-		t.Errorf("top URLs: %v, want %v", n, one)
-	}
+	w.do("GET", "/api/analytics/urls/"+kept+"/recent-clicks", "", as(w.ann)).shows("total", one)
+	w.do("GET", "/api/analytics/top-urls", "", as(w.ann)).shows("0.clickCount", one)
 	before := check("/api/analytics/overview", "/api/analytics/export", w.ann)
 	w.do("DELETE", "/api/urls/"+gone, "", as(w.ann)).want(204)
-	r := w.do("GET", "/api/analytics/overview", "", as(w.ann)).want(200).has("topUrls.0", "id", "domain", "slug", "title", "clicks")
-	if r.num("totalClicks") != before || r.num("totalUrls") != 1 || r.num("topUrls.0.clicks") != one || r.at("topUrls.1") != nil {
-		t.Errorf("after a deletion: %s", r.text)
-	}
+	w.do("GET", "/api/analytics/overview", "", as(w.ann)).want(200).has("topUrls.0", "id", "domain", "slug", "title", "clicks").
+		shows("totalClicks", before, "totalUrls", 1, "topUrls.0.clicks", one, "topUrls.1", nil)
 	if all, bobs := check("/api/analytics/overview", "/api/analytics/export", w.root), check("/api/analytics/overview", "/api/analytics/export", w.bob); all != before+bobs {
 		t.Errorf("the administrator sees %v clicks, the users see %v and %v", all, before, bobs)
 	}
 	for _, query := range []string{"", "?timeRange=last_365_days", "?includeBots=true"} {
-		r := w.do("GET", "/api/analytics/top-urls"+query, "", as(w.root)).want(200).has("0", "id", "domain", "slug", "shortUrl", "title", "originalUrl", "clickCount", "status", "createdAt")
-		if r.str("0.slug") != "kept" || r.str("1.slug") != "bobs" || r.at("2") != nil {
-			t.Error(r.text)
-		}
+		w.do("GET", "/api/analytics/top-urls"+query, "", as(w.root)).want(200).
+			has("0", "id", "domain", "slug", "shortUrl", "title", "originalUrl", "clickCount", "status", "createdAt").
+			shows("0.slug", "kept", "1.slug", "bobs", "2", nil)
 	}
 }
 
@@ -227,23 +189,17 @@ func TestAnalytics_tests_and_routing(t *testing.T) {
 		r := w.do("GET", path, "", as(w.ann)).want(200).has("", "tests", "totalAbTestUrls", "totalTestClicks", "controlGroupClicks", "variantClicks", "controlGroupPercentage", "variantPercentage", "topPerformingVariants").
 			has("tests.0", "urlId", "domain", "slug", "totalClicks", "startDate", "variants").
 			has("tests.0.variants.0", "id", "name", "clicks", "percentage", "actualPercentage", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "weight")
-		if r.num("totalAbTestUrls") != 1 || r.num("totalTestClicks") != 4 || r.num("tests.0.variants.0.clicks") != 3 || r.num("tests.0.variants.0.percentage") != 75 ||
-			r.num("tests.0.variants.0.uniqueVisitors") != 3 || r.num("tests.0.variants.1.actualPercentage") != 25 || r.num("tests.0.variants.1.weight") != 30 {
-			t.Error(r.text)
-		}
+		r.shows("totalAbTestUrls", 1, "totalTestClicks", 4, "tests.0.variants.0.clicks", 3, "tests.0.variants.0.percentage", 75,
+			"tests.0.variants.0.uniqueVisitors", 3, "tests.0.variants.1.actualPercentage", 25, "tests.0.variants.1.weight", 30)
 	}
-	if r := w.do("GET", "/api/analytics/urls/"+id+"/ab-test", "", as(w.ann)).want(200); r.str("urlId") != id || r.num("totalClicks") != 4 {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/analytics/urls/"+id+"/ab-test", "", as(w.ann)).want(200).shows("urlId", id, "totalClicks", 4)
 	if r := w.do("GET", "/api/analytics/ab-tests", "", as(w.bob)).want(200); r.num("totalAbTestUrls") != 0 || r.at("tests") == nil {
 		t.Error(r.text)
 	}
 	r := w.do("GET", "/api/analytics/urls/"+id+"/routing", "", as(w.ann)).want(200).has("", "urlId", "isSmartRouting", "totalMatches", "totalClicks", "matchRate", "rules", "timeSeries", "geoDistribution", "deviceDistribution").
 		has("rules.0", "ruleId", "ruleName", "targetUrl", "matchCount", "matchPercentage", "isActive").has("timeSeries.0", "date", "ruleId", "ruleName", "matches")
-	if r.num("totalMatches") != 2 || r.num("totalClicks") != 7 || r.num("matchRate") != 28.6 || r.num("rules.0.matchCount") != 2 || r.at("isSmartRouting") != true ||
-		r.str("timeSeries.0.date") != "2026-03-10" || r.num("timeSeries.0.matches") != 2 || r.str("deviceDistribution.0.name") != "MOBILE" {
-		t.Error(r.text)
-	}
+	r.shows("totalMatches", 2, "totalClicks", 7, "matchRate", 28.6, "rules.0.matchCount", 2, "isSmartRouting", true,
+		"timeSeries.0.date", "2026-03-10", "timeSeries.0.matches", 2, "deviceDistribution.0.name", "MOBILE")
 }
 
 func TestAnalytics_exports(t *testing.T) {
@@ -296,9 +252,7 @@ func TestAnalytics_exports(t *testing.T) {
 		t.Error(r.text)
 	}
 	r = w.do("GET", "/api/analytics/export?format=json&includeClicks=true&urlId="+id, "", as(w.ann)).want(200).has("", "exportDate", "dateRange", "urlSlug", "urlDomain", "summary", "data", "clicks")
-	if r.str("urlSlug") != "camp-1" || r.str("clicks.0.utmSource") != "=1+1" {
-		t.Error(r.text)
-	}
+	r.shows("urlSlug", "camp-1", "clicks.0.utmSource", "=1+1")
 	w.do("GET", "/api/analytics/export?format=xml", "", as(w.ann)).want(400)
 }
 
@@ -338,9 +292,7 @@ func TestAnalytics_broken_export_is_cut_off(t *testing.T) {
 	e := errors.New("gone")
 	st := storetest.Open(t)
 	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer clicks.Close()
 	w := newWorld(t, st, func(world *world, cfg *api.Config, deps *api.Deps) {
 		withLinks(world, cfg, deps)

@@ -67,9 +67,7 @@ func TestArch1_PercentagesAgree(t *testing.T) {
 	pair("/api/analytics/ab-tests", "report of tests", "tests.0.variants.0.actualPercentage", "tests.0.variants.1.actualPercentage")
 	pair(report, "report, browsers", "browsers.1.percentage", "browsers.0.percentage")
 	pair(report, "report, referers", "referers.1.percentage", "referers.0.percentage")
-	if r := w.do("GET", report, "", as(w.ann)).want(200); r.num("utmSources.0.percentage") != 50.3 {
-		t.Error(r.text)
-	}
+	w.do("GET", report, "", as(w.ann)).want(200).shows("utmSources.0.percentage", 50.3)
 	sheet := csv.NewReader(strings.NewReader(w.do("GET", report+"/export", "", as(w.ann)).want(200).text))
 	sheet.Comment, sheet.FieldsPerRecord = '#', -1
 	rows, err := sheet.ReadAll()

@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	visitors "github.com/shortline/shortline/shared/abuse"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // saved is a database that can be backed up, with a function that restores the backup into a new database.
@@ -28,14 +29,14 @@ type saved struct {
 
 // dialects are the two databases with their backups: a copy of the file, and a dump.
 var dialects = map[string]saved{
-	"sqlite": {storetestOpen, func(t *testing.T, s *store.Store) *store.Store {
+	"sqlite": {func(t *testing.T) *store.Store { return storetest.Open(t) }, func(t *testing.T, s *store.Store) *store.Store {
 		path := filepath.Join(t.TempDir(), "copy.db")
 		if _, err := s.CopyTo(t.Context(), path); err != nil {
 			t.Fatal(err)
 		}
-		return openAt(t, "sqlite:"+path)
+		return opened(t, "sqlite:"+path, 0)
 	}},
-	"postgres": {func(t *testing.T) *store.Store { return openAt(t, storetest.PostgresURL(t)) }, func(t *testing.T, s *store.Store) *store.Store {
+	"postgres": {func(t *testing.T) *store.Store { return opened(t, storetest.PostgresURL(t), 0) }, func(t *testing.T, s *store.Store) *store.Store {
 		parts := map[string]*part{}
 		d, err := s.Dump(t.Context(), func(table string) (io.WriteCloser, error) {
 			parts[table] = &part{}
@@ -47,28 +48,14 @@ var dialects = map[string]saved{
 				return io.NopCloser(&parts[table].Buffer), nil
 			})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return openAt(t, into)
+		testkit.Must(t, err)
+		return opened(t, into, 0)
 	}},
 }
-
-func storetestOpen(t *testing.T) *store.Store { return storetest.Open(t) }
 
 type part struct{ bytes.Buffer }
 
 func (*part) Close() error { return nil }
-
-func openAt(t *testing.T, url string) *store.Store {
-	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{URL: url, Trash: 30 * 24 * time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
-}
 
 // tables returns every table with its rows as texts, in order.
 func (w *world) tables(postgres bool) map[string][]string {
@@ -176,8 +163,7 @@ func (w *world) live(guard *abuse.Service) *life {
 	w.do("DELETE", "/api/urls/"+l.gone, "", as(w.ann)).want(204) // the link with the highest number
 	w.ok(w.store.Row(ctx, `SELECT num FROM link_trash`).Scan(&l.highest))
 
-	u, err := w.store.LinkByID(ctx, l.limited)
-	w.ok(err)
+	u := w.row(l.limited)
 	day := time.Now().Unix() / 86400
 	w.ok(w.store.Tx(ctx, func(tx *store.Tx) error {
 		count := store.LimitCount{LimitKey: store.LimitKey{Link: u.Num, Since: u.LimitSince}, Counter: 1 << 63, Clicks: 2}
@@ -186,9 +172,9 @@ func (w *world) live(guard *abuse.Service) *life {
 		}
 		return tx.CountMissing(ctx, "edge-1", "run", 7, day, store.Now(), []store.Missing{{Slug: "nowhere", Count: 5}})
 	}))
-	b, err := w.store.LinkByID(ctx, l.bad)
-	w.ok(err)
-	w.ok(guard.Accept(ctx, visitors.Report{Link: b.Num, Reason: "SPAM", Text: "It is \"spam\"\\.", Client: netip.MustParseAddr("192.0.2.1")}))
+	w.ok(guard.Accept(ctx, visitors.Report{
+		Link: w.row(l.bad).Num, Reason: "SPAM", Text: "It is \"spam\"\\.", Client: netip.MustParseAddr("192.0.2.1"),
+	}))
 	w.do("POST", "/api/urls/"+l.bad+"/suspend", `{"reason":"It is spam."}`, as(w.root)).want(200)
 	w.ok(guard.Accept(ctx, visitors.Report{Link: u.Num, Reason: "OTHER", Client: netip.MustParseAddr("192.0.2.1")}))
 	w.exec(`INSERT INTO destination_checks (name, version, after_num, started_at, finished_at, holder, lease_until) VALUES ('BLOCKLIST', 'list 1', 1, 2, 0, 'h', 3)`)
@@ -220,35 +206,26 @@ func (l *life) check(w *world) {
 		}
 	}
 	// A new link gets no number of a link in the trash, whose clicks would count for it.
-	fresh, err := w.store.LinkByID(ctx, w.create("fresh"))
-	w.ok(err)
+	fresh := w.row(w.create("fresh"))
 	if fresh.Num <= l.highest {
 		t.Errorf("the new link has number %d, and the one in the trash %d", fresh.Num, l.highest)
 	}
-	if r := w.do("POST", "/api/urls/"+l.gone+"/restore", `{}`, as(w.ann)).want(200); r.str("slug") != "gone" || r.str("externalId") != "x-2" || r.at("tags.0") != "red" {
-		t.Error(r.text)
-	}
+	w.do("POST", "/api/urls/"+l.gone+"/restore", `{}`, as(w.ann)).want(200).shows("slug", "gone", "externalId", "x-2", "tags.0", "red")
 	w.do("GET", "/api/urls/"+l.gone+"/routing-rules/"+l.rule, "", as(w.ann)).want(200)
-	if r := w.do("GET", "/api/bundles/"+l.bundle, "", as(w.ann)).want(200); r.at("urls.1.id") != l.gone {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/bundles/"+l.bundle, "", as(w.ann)).want(200).shows("urls.1.id", l.gone)
 	first := w.do("GET", "/api/urls/"+l.kept+"/history", "", as(w.ann)).want(200)
 	oldest := first.at("data").([]any)
 	revision := oldest[len(oldest)-1].(map[string]any)["revision"]
-	if r := w.do("POST", "/api/urls/"+l.kept+"/rollback", fmt.Sprintf(`{"revision":%v}`, revision), as(w.ann)).want(200); r.str("originalUrl") != "https://example.com/1" {
-		t.Error(r.text)
-	}
+	w.do("POST", "/api/urls/"+l.kept+"/rollback", fmt.Sprintf(`{"revision":%v}`, revision), as(w.ann)).want(200).
+		shows("originalUrl", "https://example.com/1")
 	w.do("POST", "/api/tags", `{"name":"RED"}`, as(w.ann)).want(409)
 	w.do("POST", "/api/utm-templates", `{"name":"newsletter"}`, as(w.ann)).want(409)
 	w.do("DELETE", "/api/urls/"+l.bad+"/suspend", "", as(w.root)).want(204)
 	// The counts of the limit go on where they were.
-	u, err := w.store.LinkByID(ctx, l.limited)
-	w.ok(err)
+	u := w.row(l.limited)
 	w.ok(w.store.Tx(ctx, func(tx *store.Tx) error {
 		_, err := tx.RaiseLimitCounts(ctx, []store.LimitCount{{LimitKey: store.LimitKey{Link: u.Num, Since: u.LimitSince}, Counter: 2, Clicks: 1}})
 		return err
 	}))
-	if r := w.do("GET", "/api/urls/"+l.limited, "", as(w.ann)).want(200); r.str("status") != "EXHAUSTED" {
-		t.Errorf("after three clicks: %s", r.text)
-	}
+	w.do("GET", "/api/urls/"+l.limited, "", as(w.ann)).want(200).shows("status", "EXHAUSTED")
 }

@@ -84,13 +84,8 @@ func TestBundles(t *testing.T) {
 	if row := w.audited("BUNDLE_CREATED", "bundle", r.str("id")); !strings.Contains(row.New.String, one) {
 		t.Errorf("audit: %s", row.New.String)
 	}
-	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Exec(t.Context(), `UPDATE urls SET click_count = CASE slug WHEN 'one' THEN 5 ELSE 2 END`)
-		return err
-	}))
-	if r := w.do("GET", full, "", as(w.ann)).want(200).has("", bundleNames...); r.num("totalClicks") != 7 || r.num("urls.1.clickCount") != 5 {
-		t.Error(r.text)
-	}
+	w.exec(`UPDATE urls SET click_count = CASE slug WHEN 'one' THEN 5 ELSE 2 END`)
+	w.do("GET", full, "", as(w.ann)).want(200).has("", bundleNames...).shows("totalClicks", 7, "urls.1.clickCount", 5)
 
 	r = w.do("PUT", full, `{"name":"Fuller","description":null,"color":"","icon":null}`, as(w.ann)).want(200).has("", bundleNames...)
 	if r.str("name") != "Fuller" || r.at("description") != nil || r.str("color") != "#3B82F6" || r.str("icon") != "folder" || r.inOrder() != "two one" {
@@ -128,14 +123,10 @@ func TestBundles(t *testing.T) {
 		}
 	}
 	w.do("GET", "/api/bundles?status=GONE", "", as(w.ann)).wantField("status")
-	if r := w.do("POST", full+"/restore", "", as(w.ann)).want(201); r.str("status") != "ACTIVE" {
-		t.Error(r.text)
-	}
+	w.do("POST", full+"/restore", "", as(w.ann)).want(201).shows("status", "ACTIVE")
 	for _, size := range []string{"limit", "pageSize"} {
 		r := w.do("GET", "/api/bundles?page=2&"+size+"=1", "", as(w.ann)).want(200)
-		if r.str("data.0.name") != "Spring" || r.num("total") != 2 || r.num("totalPages") != 2 || r.num("pageSize") != 1 {
-			t.Error(r.text)
-		}
+		r.shows("data.0.name", "Spring", "total", 2, "totalPages", 2, "pageSize", 1)
 	}
 
 	if r := w.do("DELETE", full, "", as(w.ann)).want(204); r.text != "" {
@@ -210,9 +201,7 @@ func TestBundles_belong_to_their_owners(t *testing.T) {
 	id := w.do("POST", "/api/bundles", `{"name":"x","urlIds":["`+mine+`"]}`, as(w.ann)).want(201).str("id")
 	theirs := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"theirs"}`, as(w.bob)).want(201).str("id")
 	path := "/api/bundles/" + id
-	if r := w.do("GET", "/api/bundles", "", as(w.bob)).want(200); r.num("total") != 0 {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/bundles", "", as(w.bob)).want(200).shows("total", 0)
 	w.unchanged("adding a foreign link", func() {
 		w.do("POST", path+"/urls", `{"urlId":"`+theirs+`"}`, as(w.ann)).want(404)
 		w.do("POST", path+"/urls/batch", `{"urlIds":["`+theirs+`"]}`, as(w.ann)).want(404)
@@ -220,9 +209,7 @@ func TestBundles_belong_to_their_owners(t *testing.T) {
 		w.do("PATCH", "/api/urls/bulk", `{"urlIds":["`+theirs+`"],"operation":"bundle","value":"`+id+`"}`, as(w.bob)).want(404)
 	})
 	// An administrator sees and edits all bundles, but cannot put other users' links into a user's bundle.
-	if r := w.do("GET", "/api/bundles", "", as(w.root)).want(200); r.num("total") != 1 {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/bundles", "", as(w.root)).want(200).shows("total", 1)
 	w.do("PUT", path, `{"name":"y"}`, as(w.root)).want(200)
 	w.do("POST", path+"/urls", `{"urlId":"`+theirs+`"}`, as(w.root)).wantField("urlId")
 	r := w.do("POST", "/api/bundles", `{"name":"all","urlIds":["`+theirs+`","`+mine+`"]}`, as(w.root)).want(201)
@@ -231,14 +218,13 @@ func TestBundles_belong_to_their_owners(t *testing.T) {
 	}
 	all := "/api/bundles/" + r.str("id")
 	// Without the role they see only their own data.
-	other := w.do("POST", "/api/users", `{"email":"second@example.com","password":"`+password+`","role":"ADMIN"}`, as(w.root)).want(201).str("id")
+	w.do("POST", "/api/users", `{"email":"second@example.com","password":"`+password+`","role":"ADMIN"}`, as(w.root)).want(201)
 	second, _ := w.signIn("second@example.com")
 	w.do("PATCH", "/api/users/"+w.rootID+"/role", `{"role":"USER"}`, as(second)).want(200)
 	root, _ := w.signIn(adminMail)
 	if r := w.do("GET", all, "", as(root)).want(200); r.inOrder() != "" {
 		t.Error(r.text)
 	}
-	_ = other
 }
 
 func TestBundles_set_through_links(t *testing.T) {
@@ -301,39 +287,29 @@ func TestBundles_stats(t *testing.T) {
 	for i := range 12 {
 		ids = append(ids, fmt.Sprintf("%q", w.create(fmt.Sprintf("s%02d", i))))
 	}
-	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Exec(t.Context(), `UPDATE urls SET click_count = num`)
-		return err
-	}))
+	w.exec(`UPDATE urls SET click_count = num`)
 	empty := "/api/bundles/" + w.do("POST", "/api/bundles", `{"name":"empty"}`, as(w.ann)).want(201).str("id") + "/stats"
 	id := w.do("POST", "/api/bundles", `{"name":"x","urlIds":[`+strings.Join(ids, ",")+`]}`, as(w.ann)).want(201).str("id")
 	path := "/api/bundles/" + id + "/stats"
 	clicks.lines = []analytics.Line{{Period: analytics.Period{Day: analytics.DayOn(2027, 3, 5)}, Clicks: 3}, {Period: analytics.Period{Day: analytics.DayOn(2027, 3, 10)}, Clicks: 4}}
 	r := w.do("GET", path, "", as(w.ann)).want(200).has("", "bundleId", "urlCount", "totalClicks", "topUrls", "topUrl", "clickTrend").has("topUrls.0", "id", "domain", "slug", "clickCount").has("clickTrend.0", "date", "clicks")
-	if r.str("bundleId") != id || r.num("urlCount") != 12 || r.num("totalClicks") != 78 || len(r.at("topUrls").([]any)) != 10 || r.str("topUrls.0.slug") != "s11" || r.num("topUrls.0.clickCount") != 12 {
-		t.Error(r.text)
-	}
+	r.shows("bundleId", id, "urlCount", 12, "totalClicks", 78, "topUrls.#", 10, "topUrls.0.slug", "s11", "topUrls.0.clickCount", 12)
 	if r.has("topUrl", "domain", "slug", "clicks").str("topUrl.slug") != "s11" || r.num("topUrl.clicks") != 12 {
 		t.Error(r.text)
 	}
-	if len(r.at("clickTrend").([]any)) != 7 || r.str("clickTrend.0.date") != "2027-03-04" || r.num("clickTrend.0.clicks") != 0 || r.num("clickTrend.1.clicks") != 3 || r.str("clickTrend.6.date") != "2027-03-10" || r.num("clickTrend.6.clicks") != 4 {
-		t.Error(r.text)
-	}
+	r.shows("clickTrend.#", 7, "clickTrend.0.date", "2027-03-04", "clickTrend.0.clicks", 0, "clickTrend.1.clicks", 3,
+		"clickTrend.6.date", "2027-03-10", "clickTrend.6.clicks", 4)
 	if q := clicks.query; len(q.Links) != 12 || q.Bots != analytics.People || q.Every != analytics.Days || q.To-q.From != 7*24*3600*1000 {
 		t.Errorf("query %+v", q)
 	}
 	// In Tokyo the next day has begun.
-	if r := w.do("GET", path+"?timezone=Asia/Tokyo", "", as(w.ann)).want(200); r.str("clickTrend.6.date") != "2027-03-11" || r.num("clickTrend.5.clicks") != 4 {
-		t.Error(r.text)
-	}
+	w.do("GET", path+"?timezone=Asia/Tokyo", "", as(w.ann)).want(200).shows("clickTrend.6.date", "2027-03-11", "clickTrend.5.clicks", 4)
 	for _, zone := range []string{"Local", "Nowhere/Else", "../x"} {
 		w.do("GET", path+"?timezone="+zone, "", as(w.ann)).wantField("timezone")
 	}
 	clicks.err = errors.New("no")
 	w.do("GET", path, "", as(w.ann)).want(500)
-	if r := w.do("GET", empty, "", as(w.ann)).want(200); r.num("urlCount") != 0 || len(r.at("topUrls").([]any)) != 0 || r.at("topUrl") != nil || len(r.at("clickTrend").([]any)) != 7 {
-		t.Error(r.text)
-	}
+	w.do("GET", empty, "", as(w.ann)).want(200).shows("urlCount", 0, "topUrls.#", 0, "topUrl", nil, "clickTrend.#", 7)
 }
 
 func TestBundles_change_at_the_same_time(t *testing.T) {
@@ -387,7 +363,5 @@ func TestBundles_hold_a_thousand_links(t *testing.T) {
 	one := w.create("one")
 	w.do("POST", path+"/urls", `{"urlId":"`+one+`"}`, as(w.ann)).wantField("urlId")
 	w.do("POST", "/api/bundles", `{"name":"x","urlIds":["`+one+`",`+strings.Join(ids, ",")+`]}`, as(w.ann)).wantField("urlIds")
-	if r := w.do("GET", path, "", as(w.ann)).want(200); r.num("urlCount") != bundles.MaxURLs {
-		t.Error(r.num("urlCount"))
-	}
+	w.do("GET", path, "", as(w.ann)).want(200).shows("urlCount", bundles.MaxURLs)
 }

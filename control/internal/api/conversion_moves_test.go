@@ -15,8 +15,7 @@ import (
 // converted stores a click of a link and returns its id.
 func (w *world) converted(url string, seq uint64, address string) string {
 	w.t.Helper()
-	u, err := w.store.LinkByID(w.t.Context(), url)
-	w.ok(err)
+	u := w.row(url)
 	r := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 4, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(), Link: u.Num, Owner: u.Workspace, IP: netip.MustParseAddr(address), UserAgent: "Netscape", Country: "DE"}
 	w.ok(w.clicks.Insert(w.t.Context(), analytics.Batch{Rows: []analytics.Row{r}}))
 	period := conversion.Period(r.Time)
@@ -48,9 +47,7 @@ func TestConversions_when_links_and_clicks_change(t *testing.T) {
 	}
 	goals := func(by option, want float64) {
 		t.Helper()
-		if r := w.do("GET", "/api/urls/"+mine+"/goals", "", by).want(200); r.num("total") != want {
-			t.Errorf("%v goals, want %v: %s", r.num("total"), want, r.text)
-		}
+		w.do("GET", "/api/urls/"+mine+"/goals", "", by).want(200).shows("total", want)
 	}
 	send("before", old, "accepted")
 	send("before", present, "foreign:clickId")
@@ -72,9 +69,7 @@ func TestConversions_when_links_and_clicks_change(t *testing.T) {
 	send("restored", present, "accepted")
 	goals(there, 3)
 
-	if r := w.do("POST", "/api/privacy/erase", `{"ip":"203.0.113.9"}`, as(w.root)).want(200); r.num("clicks") != 1 {
-		t.Errorf("the erasure: %s", r.text)
-	}
+	w.do("POST", "/api/privacy/erase", `{"ip":"203.0.113.9"}`, as(w.root)).want(200).shows("clicks", 1)
 	goals(there, 3)
 	w.ok(w.clicks.EachConversion(t.Context(), analytics.Scope{}, "", 10, func(c *analytics.Conversion) error {
 		if c.Row.IP.IsValid() || c.Row.UserAgent != "" || c.Row.Country != "DE" || !c.Attributed {

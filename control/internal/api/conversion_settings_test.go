@@ -13,23 +13,14 @@ func TestConversionSettings(t *testing.T) {
 	w := small(t, whole)
 	const path = "/api/conversions/settings"
 	first := w.do("GET", path, "", as(w.ann)).want(200)
-	if first.str("clickParameter") != "sl_click" || first.at("publishableKey") != nil {
-		t.Errorf("before a change: %s", first.text)
-	}
+	first.shows("clickParameter", "sl_click", "publishableKey", nil)
 	tracking := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","trackConversions":true}`, as(w.ann)).want(201).str("id")
 	other := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com"}`, as(w.ann)).want(201).str("id")
-	revisions := func() (a, b uint64) {
-		for id, to := range map[string]*uint64{tracking: &a, other: &b} {
-			u, err := w.store.LinkByID(t.Context(), id)
-			w.ok(err)
-			*to = u.Revision
-			if id == tracking && a == 0 {
-				t.Error("no revision")
-			}
-		}
-		return a, b
-	}
+	revisions := func() (a, b uint64) { return w.row(tracking).Revision, w.row(other).Revision }
 	tracked, plain := revisions()
+	if tracked == 0 {
+		t.Error("no revision")
+	}
 
 	r := w.do("PUT", path, `{"clickParameter":"cid","hosts":["Shop.Example.com","*.example.org","localhost","127.0.0.1","bücher.example","shop.example.com"]}`, as(w.ann)).want(200)
 	if got := fmt.Sprint(r.at("hosts")); got != "[shop.example.com *.example.org localhost 127.0.0.1 xn--bcher-kva.example]" || !strings.HasPrefix(r.str("publishableKey"), "slp_") {
@@ -52,15 +43,9 @@ func TestConversionSettings(t *testing.T) {
 	if rotated.str("publishableKey") == r.str("publishableKey") || rotated.str("clickParameter") != "cid" {
 		t.Errorf("after a rotation: %s", rotated.text)
 	}
-	if bob := w.do("GET", path, "", as(w.bob)).want(200); bob.str("clickParameter") != "sl_click" {
-		t.Errorf("another workspace: %s", bob.text)
-	}
-	if log := w.do("GET", "/api/audit-logs?action=CONVERSION_SETTINGS_UPDATED", "", as(w.root)).want(200); log.num("total") != 1 {
-		t.Errorf("audit: %s", log.text)
-	}
-	if back := w.do("PUT", path, `{"clickParameter":null,"hosts":null}`, as(w.ann)).want(200); back.str("clickParameter") != "sl_click" || strings.Contains(back.text, "shop.example") {
-		t.Errorf("cleared: %s", back.text)
-	}
+	w.do("GET", path, "", as(w.bob)).want(200).shows("clickParameter", "sl_click")
+	w.do("GET", "/api/audit-logs?action=CONVERSION_SETTINGS_UPDATED", "", as(w.root)).want(200).shows("total", 1)
+	w.do("PUT", path, `{"clickParameter":null,"hosts":null}`, as(w.ann)).want(200).shows("clickParameter", "sl_click").omits("shop.example")
 }
 
 func TestConversionSettings_bad_input(t *testing.T) {

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/store"
@@ -59,16 +58,10 @@ func TestDeleteUser(t *testing.T) {
 		w.do("GET", "/api/urls", "", as(key)).want(401)
 		bob := []option{as(w.bob), within(stays)}
 		for _, id := range []string{moved, handed} {
-			if r := w.do("GET", "/api/urls/"+id, "", bob...).want(200); r.str("userId") != w.bobID {
-				t.Errorf("%s", r.text)
-			}
+			w.do("GET", "/api/urls/"+id, "", bob...).want(200).shows("userId", w.bobID)
 		}
-		if r := w.do("GET", "/api/urls", "", bob...).want(200); r.num("total") != 3 {
-			t.Error(r.text)
-		}
-		if r := w.do("GET", "/api/bundles/"+bundle, "", bob...).want(200); r.str("urls.0.id") != moved {
-			t.Error(r.text)
-		}
+		w.do("GET", "/api/urls", "", bob...).want(200).shows("total", 3)
+		w.do("GET", "/api/bundles/"+bundle, "", bob...).want(200).shows("urls.0.id", moved)
 		w.do("GET", "/api/webhooks/"+hook, "", bob...).want(200)
 		w.do("GET", "/api/webhooks/"+goneHook, "", root).want(404)
 		for _, id := range []string{lost, empty, w.annID} {
@@ -77,9 +70,7 @@ func TestDeleteUser(t *testing.T) {
 		if w.do("GET", "/api/audit-logs", "", root).want(200).num("total") <= rows {
 			t.Error("audit rows are gone")
 		}
-		if r := w.do("GET", "/api/audit-logs?action=USER_DELETED", "", root).want(200); r.num("total") != 1 || !strings.Contains(r.text, userMail) {
-			t.Error(r.text)
-		}
+		w.do("GET", "/api/audit-logs?action=USER_DELETED", "", root).want(200).shows("total", 1).says(userMail)
 
 		// bob: links are deleted. An account without links just goes.
 		w.do("DELETE", "/api/users/"+w.bobID, "", root).counts(1, 3, 1)
@@ -87,13 +78,10 @@ func TestDeleteUser(t *testing.T) {
 		w.do("GET", "/api/urls/"+moved, "", root).want(404)
 		link("stays", root) // the slug is free again
 		// The trash of a workspace that was deleted is the administrators'. They restore links into their own workspace.
-		if r := w.do("GET", "/api/urls?status=DELETED", "", root).want(200); r.num("total") != 3 {
-			t.Error(r.text)
-		}
+		w.do("GET", "/api/urls?status=DELETED", "", root).want(200).shows("total", 3)
 		w.do("POST", "/api/urls/"+handed+"/restore", `{}`, root).want(409)
-		if r := w.do("POST", "/api/urls/"+handed+"/restore", `{"slug":"stays-2"}`, root).want(200); r.str("workspaceId") != w.rootID || r.str("userId") != w.rootID {
-			t.Error(r.text)
-		}
+		w.do("POST", "/api/urls/"+handed+"/restore", `{"slug":"stays-2"}`, root).want(200).
+			shows("workspaceId", w.rootID, "userId", w.rootID)
 		del(w.person("USER").id, "").want(200)
 	})
 }
@@ -130,21 +118,14 @@ func TestDeleteUser_with_many_links(t *testing.T) {
 	}
 	for _, who := range []string{w.annID, w.bobID} {
 		for from := 0; from < links; from += 5000 {
-			w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-				_, err := tx.Exec(t.Context(), `INSERT INTO urls (id, user_id, workspace_num, slug, original_url, search_text, created_at, updated_at)
+			w.exec(`INSERT INTO urls (id, user_id, workspace_num, slug, original_url, search_text, created_at, updated_at)
 						SELECT CAST(? AS TEXT) || '-' || n, CAST(? AS TEXT), (SELECT num FROM users WHERE id = ?), 's-' || CAST(? AS TEXT) || n, 'https://example.com/', '', 1, 1 FROM `+numbers,
-					who, who, who, who, from+1, min(from+5000, links))
-				return err
-			}))
+				who, who, who, who, from+1, min(from+5000, links))
 		}
 	}
 	w.do("DELETE", "/api/users/"+w.annID, "", as(w.root)).counts(1, links, 0)
 	w.do("DELETE", "/api/users/"+w.annID+"?transferTo="+w.bobID, "", as(w.root)).want(200)
 	w.do("DELETE", "/api/users/"+w.bobID, "", as(w.root)).counts(1, 2*links, 0)
 	w.do("DELETE", "/api/users/"+w.bobID+"?deleteLinks=true", "", as(w.root)).want(200)
-	var left int
-	w.ok(w.store.Row(t.Context(), `SELECT count(*) FROM urls`).Scan(&left))
-	if left != 0 {
-		t.Errorf("%d links left", left)
-	}
+	w.counts(0, `SELECT count(*) FROM urls`)
 }

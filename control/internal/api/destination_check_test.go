@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // checkService is an operator's check service. It blocks destinations that contain one of a list of texts.
@@ -108,9 +109,7 @@ func newJudged(t *testing.T, st *store.Store) *judged {
 
 func (w *judged) list(text string) {
 	w.t.Helper()
-	if err := os.WriteFile(w.file, []byte(text+"\n"), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.Must(w.t, os.WriteFile(w.file, []byte(text+"\n"), 0o600))
 	w.screen.Reload(w.t.Context())
 }
 
@@ -142,9 +141,7 @@ func TestExplain_destinations_of_drafts_are_checked(t *testing.T) {
 	}
 	for _, path := range paths {
 		r := draft(path, "https://evil.example/").wantField("draft.originalUrl", "draft.rules.0.targetUrl", "draft.variants.0.targetUrl")
-		if !strings.Contains(r.text, "known phishing") {
-			t.Error(r.text)
-		}
+		r.says("known phishing")
 		draft(path, "https://good.example/").want(200)
 	}
 	w.set(true)
@@ -225,13 +222,10 @@ func TestDestinations_are_checked_daily(t *testing.T) {
 	check("an hour too early", nil, byHand)
 	w.clock.advance(2 * time.Hour)
 	check("the second day", all, byHand, main, same, other, variant)
-	if r := w.do("GET", "/api/urls/"+main, "", as(w.ann)).want(200); r.str("suspendedReason") != "The operator's check refuses an address to which the link leads: known phishing" {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/urls/"+main, "", as(w.ann)).want(200).
+		shows("suspendedReason", "The operator's check refuses an address to which the link leads: known phishing")
 	queue := w.do("GET", "/api/admin/reports?source=CHECK&status=OPEN", "", as(w.root)).want(200)
-	if queue.num("total") != 4 {
-		t.Error(queue.text)
-	}
+	queue.shows("total", 4)
 	resolve := func(id, body string) {
 		t.Helper()
 		of := w.do("GET", "/api/admin/reports?urlId="+id, "", as(w.root)).want(200).str("data.0.id")
@@ -244,9 +238,7 @@ func TestDestinations_are_checked_daily(t *testing.T) {
 	w.set(false)
 	w.clock.advance(25 * time.Hour)
 	check("when all is allowed", all, byHand, other)
-	if r := w.do("GET", "/api/admin/reports?status=OPEN", "", as(w.root)).want(200); r.num("total") != 0 {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/admin/reports?status=OPEN", "", as(w.root)).want(200).shows("total", 0)
 }
 
 // A check that is interrupted continues where it was in another process. Without answers it neither suspends nor releases.

@@ -28,16 +28,12 @@ func TestDomains(t *testing.T) {
 	r := w.do("POST", "/api/domains", `{"hostname":"Go.Bücher.example.com","rootUrl":"https://example.com","isDefault":true}`, as(w.ann)).want(201)
 	r.has("", "id", "hostname", "displayName", "workspaceId", "status", "suspendReason", "records", "certificate", "rootUrl", "notFoundUrl", "expiredUrl", "hsts", "brandName", "brandLogoUrl", "appLinks", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
 	name, path := "go.xn--bcher-kva.example.com", "/api/domains/"+r.str("id")
-	if r.str("hostname") != name || r.str("displayName") != "go.bücher.example.com" || r.str("status") != "PENDING" ||
-		r.str("records.0.name") != "_shortline."+name || r.str("records.1.type") != "CNAME" || r.str("records.1.value") != "edge.sho.rt" {
-		t.Errorf("created: %s", r.text)
-	}
+	r.shows("hostname", name, "displayName", "go.bücher.example.com", "status", "PENDING", "records.0.name", "_shortline."+name,
+		"records.1.type", "CNAME", "records.1.value", "edge.sho.rt")
 	w.dns.Set(t, "_shortline."+name, fmt.Sprintf("TXT %q", r.str("records.0.value")))
 	w.dns.Set(t, name, "CNAME edge.sho.rt.")
 	w.dns.Set(t, "edge.sho.rt", "A 198.51.100.1")
-	if r := w.do("POST", path+"/verify", "", as(w.ann)).want(200); r.str("status") != "ACTIVE" || r.at("records.0.found") != true || r.at("records.1.found") != true {
-		t.Errorf("verified: %s", r.text)
-	}
+	w.do("POST", path+"/verify", "", as(w.ann)).want(200).shows("status", "ACTIVE", "records.0.found", true, "records.1.found", true)
 	w.unchanged("bad input", func() {
 		for hostname, reason := range map[string]string{
 			"": "empty", "https://x.example.com": "scheme", "x.example.com:8443": "port", "x.example.com/path": "path", "*.example.com": "wildcard", "sho.rt": "this service itself",
@@ -71,25 +67,14 @@ func TestDomains(t *testing.T) {
 			w.do(c[0], c[1], map[bool]string{true: `{}`}[c[0] == "PUT"], as(w.bob)).want(404)
 		}
 	})
-	if r := w.do("PUT", path, `{"rootUrl":null,"hsts":300}`, as(w.ann)).want(200); r.at("rootUrl") != nil || r.num("hsts") != 300 || r.at("isDefault") != true {
-		t.Errorf("updated: %s", r.text)
-	}
+	w.do("PUT", path, `{"rootUrl":null,"hsts":300}`, as(w.ann)).want(200).shows("rootUrl", nil, "hsts", 300, "isDefault", true)
 	// Files for apps are kept apart from each other.
-	if r := w.do("PUT", path, `{"appLinks":{"apple": {"applinks": {"details": []}}, "android": [ {"relation": []} ]}}`, as(w.ann)).want(200); !strings.Contains(r.text, `"appLinks":{"apple":{"applinks":{"details":[]}},"android":[{"relation":[]}]}`) {
-		t.Errorf("files for apps: %s", r.text)
-	}
-	if r := w.do("PUT", path, `{"appLinks":{"apple":null}}`, as(w.ann)).want(200); !strings.Contains(r.text, `"appLinks":{"apple":null,"android":[{"relation":[]}]}`) {
-		t.Errorf("the file for iOS is removed: %s", r.text)
-	}
-	if r := w.do("PUT", path, `{"appLinks":null}`, as(w.ann)).want(200); r.at("appLinks.android") != nil {
-		t.Errorf("both files are removed: %s", r.text)
-	}
-	if r := w.do("GET", "/api/domains?search=BCHER", "", as(w.ann)).want(200); r.num("total") != 1 || r.str("data.0.hostname") != name {
-		t.Errorf("list: %s", r.text)
-	}
-	if r := w.do("GET", "/api/audit-logs?entityType=domain&userId="+w.annID, "", as(w.root)).want(200); r.num("total") != 6 {
-		t.Errorf("audit: %s", r.text)
-	}
+	w.do("PUT", path, `{"appLinks":{"apple": {"applinks": {"details": []}}, "android": [ {"relation": []} ]}}`, as(w.ann)).want(200).
+		says(`"appLinks":{"apple":{"applinks":{"details":[]}},"android":[{"relation":[]}]}`)
+	w.do("PUT", path, `{"appLinks":{"apple":null}}`, as(w.ann)).want(200).says(`"appLinks":{"apple":null,"android":[{"relation":[]}]}`)
+	w.do("PUT", path, `{"appLinks":null}`, as(w.ann)).want(200).shows("appLinks.android", nil)
+	w.do("GET", "/api/domains?search=BCHER", "", as(w.ann)).want(200).shows("total", 1, "data.0.hostname", name)
+	w.do("GET", "/api/audit-logs?entityType=domain&userId="+w.annID, "", as(w.root)).want(200).shows("total", 6)
 }
 
 func TestDomains_have_links_of_their_own(t *testing.T) {
@@ -117,18 +102,12 @@ func TestDomains_have_links_of_their_own(t *testing.T) {
 		}
 		w.do("DELETE", "/api/domains/"+one, "", as(w.ann)).want(409)
 	})
-	if r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200); r.str("shortUrl") != "https://one.example.com/spring" {
-		t.Errorf("read: %s", r.text)
-	}
+	w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).shows("shortUrl", "https://one.example.com/spring")
 	r := w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com/a","customSlug":"autumn","domain":"one.example.com"},
 			{"originalUrl":"https://example.com/b","customSlug":"autumn"},{"originalUrl":"https://example.com/c","customSlug":"autumn","domain":"none.example.com"},
 			{"originalUrl":"https://example.com/d","customSlug":"autumn","domain":""},{"originalUrl":"https://example.com/e","customSlug":"autumn","domain":"two.example.com"}]}`, as(w.ann)).want(201)
-	if r.num("successCount") != 3 || r.str("failed.0.field") != "domain" || r.str("failed.1.field") != "customSlug" {
-		t.Errorf("in bulk: %s", r.text)
-	}
-	if r := w.do("GET", "/api/domains/"+one, "", as(w.ann)).want(200); r.num("urlCount") != 2 {
-		t.Errorf("domain: %s", r.text)
-	}
+	r.shows("successCount", 3, "failed.0.field", "domain", "failed.1.field", "customSlug")
+	w.do("GET", "/api/domains/"+one, "", as(w.ann)).want(200).shows("urlCount", 2)
 }
 
 // served returns the host names that edges serve.
@@ -169,9 +148,7 @@ func TestDomains_of_a_deleted_workspace(t *testing.T) {
 			home := w.do("GET", "/api/workspaces", "", as(w.ann)).want(200).str("data.0.id")
 			w.do("POST", "/api/domains", `{"hostname":"`+name+`"}`, as(w.ann)).want(409)
 			w.do("DELETE", "/api/workspaces/"+team+"?transferTo="+home, "", there).want(204)
-			if r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200); r.str("domain") != name {
-				t.Errorf("moved: %s", r.text)
-			}
+			w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).shows("domain", name)
 			if r := w.do("GET", "/api/domains?search="+name, "", as(w.ann)).want(200); r.num("total") != 1 || !slices.Contains(w.served(), name) {
 				t.Errorf("the domain: %s, served %v", r.text, w.served())
 			}
@@ -192,9 +169,7 @@ func TestExplain_on_custom_domains(t *testing.T) {
 	later := create(`"originalUrl":"https://example.com/x","startsAt":"2099-01-01T00:00:00.000Z"`)
 	explain := func(id, visit, outcome string, status float64) {
 		t.Helper()
-		if r := w.do("POST", "/api/urls/"+id+"/explain", visit, as(w.ann)).want(200); r.str("outcome") != outcome || r.num("status") != status {
-			t.Errorf("%s %v, want %s %v", r.str("outcome"), r.num("status"), outcome, status)
-		}
+		w.do("POST", "/api/urls/"+id+"/explain", visit, as(w.ann)).want(200).shows("outcome", outcome, "status", status)
 	}
 	explain(plain, `{}`, "ABSENT", 404)
 	w.dns.Set(t, "_shortline."+name, fmt.Sprintf("TXT %q", proof))

@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/shortline/shortline/control/internal/store"
 )
 
 const fromGermany = `{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}`
@@ -35,16 +33,12 @@ func TestExplain_drafts(t *testing.T) {
 	}
 	w.unchanged("explaining drafts", func() {
 		r := goes(`{}`, "RULE", "https://saved.example/?utm_source=mail")
-		if r.str("destination.ruleId") != saved || r.at("destination.index") != nil || r.at("rules.0.index") != nil || r.str("variants.0.variantId") != arm {
-			t.Error(r.text)
-		}
+		r.shows("destination.ruleId", saved, "destination.index", nil, "rules.0.index", nil, "variants.0.variantId", arm)
 		// A field that the draft does not set is as saved; null clears it.
 		goes(`{"utmSource":"push","redirectCode":308}`, "RULE", "https://saved.example/?utm_source=push")
 		goes(`{"utmSource":null,"isSmartRouting":false}`, "VARIANT", "https://a.example/")
 		goes(`{"isSmartRouting":false,"isABTesting":false,"originalUrl":" https://new.example/ ","utmSource":""}`, "ORIGINAL", "https://new.example/")
-		if r := why(`{"trackConversions":true}`); r.str("destination.clickParameter") != "sl_click" {
-			t.Error(r.text)
-		}
+		why(`{"trackConversions":true}`).shows("destination.clickParameter", "sl_click")
 		for draft, outcome := range map[string]string{
 			`{"status":"INACTIVE"}`: "GONE", `{"startsAt":"2090-01-01"}`: "ABSENT", `{"password":"secret"}`: "PASSWORD",
 			`{"expiresAt":"2020-01-01"}`: "GONE", `{"expiresAt":"2020-01-01","expiredUrl":"https://over.example/"}`: "ENDED", `{"maxClicks":1}`: "REDIRECT",
@@ -55,10 +49,7 @@ func TestExplain_drafts(t *testing.T) {
 		}
 
 		// Clicks until now count for a new limit.
-		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Exec(t.Context(), `UPDATE urls SET click_count = 5 WHERE id = ?`, id)
-			return err
-		}))
+		w.exec(`UPDATE urls SET click_count = 5 WHERE id = ?`, id)
 		for limit, outcome := range map[int]string{5: "GONE", 6: "REDIRECT"} {
 			if r := why(fmt.Sprintf(`{"maxClicks":%d}`, limit)); r.str("outcome") != outcome {
 				t.Errorf("%d clicks are allowed: want %s: %s", limit, outcome, r.text)
@@ -68,23 +59,20 @@ func TestExplain_drafts(t *testing.T) {
 		// Lists replace the saved ones. Parts keep their identity by their ids; the others are named by their place.
 		fresh := `{"name":"fresh","targetUrl":"https://fresh.example/","priority":5,"conditions":` + fromGermany + `}`
 		r = goes(`{"rules":[`+fresh+`]}`, "RULE", "https://fresh.example/?utm_source=mail")
-		if r.at("destination.ruleId") != nil || r.num("destination.index") != 0 || r.at("rules.0.ruleId") != nil || r.at("rules.0.index") != 0.0 || r.at("rules.0.wins") != true || r.at("rules.1") != nil {
-			t.Error(r.text)
-		}
+		r.shows("destination.ruleId", nil, "destination.index", 0, "rules.0.ruleId", nil, "rules.0.index", 0.0, "rules.0.wins", true,
+			"rules.1", nil)
 		again := `{"id":"` + saved + `","name":"saved","targetUrl":"https://changed.example/","priority":5,"conditions":` + fromGermany + `}`
 		r = goes(`{"rules":[`+fresh+`,`+again+`]}`, "RULE", "https://changed.example/?utm_source=mail") // the same priority, and older
-		if r.str("destination.ruleId") != saved || r.num("destination.index") != 1 || r.str("rules.0.ruleId") != saved || r.num("rules.0.index") != 1 || r.num("rules.1.index") != 0 || r.at("rules.1.wins") != false {
-			t.Error(r.text)
-		}
+		r.shows("destination.ruleId", saved, "destination.index", 1, "rules.0.ruleId", saved, "rules.0.index", 1, "rules.1.index", 0,
+			"rules.1.wins", false)
 		goes(`{"rules":[`+strings.Replace(fresh, `:5,`, `:6,`, 1)+`,`+again+`]}`, "RULE", "https://fresh.example/?utm_source=mail")
 		activated := `{"id":"` + other + `","name":"other","targetUrl":"https://other.example/","conditions":` + fromGermany + `}`
 		goes(`{"rules":[`+activated+`]}`, "RULE", "https://other.example/?utm_source=mail")
 		goes(`{"rules":[]}`, "VARIANT", "https://a.example/?utm_source=mail")
 		goes(`{"rules":null,"variants":null}`, "ORIGINAL", "https://own.example/?utm_source=mail")
 		r = goes(`{"rules":[],"variants":[{"name":"Z","targetUrl":"https://z.example/","weight":0},{"name":"B","targetUrl":"https://b.example/"}]}`, "VARIANT", "https://b.example/?utm_source=mail")
-		if r.at("destination.variantId") != nil || r.num("destination.index") != 1 || r.num("variants.0.index") != 1 || r.num("variants.0.percentage") != 100 || r.at("variants.1") != nil {
-			t.Error(r.text)
-		}
+		r.shows("destination.variantId", nil, "destination.index", 1, "variants.0.index", 1, "variants.0.percentage", 100,
+			"variants.1", nil)
 		goes(`{"rules":[],"variants":[{"id":"`+arm+`","name":"A","targetUrl":"https://a.example/","isActive":false}]}`, "ORIGINAL", "https://own.example/?utm_source=mail")
 	})
 
@@ -252,13 +240,10 @@ func TestExplain_new_links(t *testing.T) {
 	w.do("POST", "/api/urls/"+without+"/explain/replay", `{"draft":{}}`, ann).want(503) // this world has no click store
 	w.unchanged("explaining a new link", func() {
 		r := w.do("POST", "/api/urls/explain", `{"country":"DE","draft":{"originalUrl":"https://own.example/","customSlug":"new-one","utmSource":"mail","rules":[`+activatedRule("")+`]}}`, ann).want(200)
-		if r.str("destination.location") != "https://x.example/?utm_source=mail" || r.num("destination.index") != 0 || r.at("destination.ruleId") != nil || r.str("outcome") != "REDIRECT" {
-			t.Error(r.text)
-		}
+		r.shows("destination.location", "https://x.example/?utm_source=mail", "destination.index", 0, "destination.ruleId", nil,
+			"outcome", "REDIRECT")
 		r = w.do("POST", "/api/urls/explain", `{"draft":{"originalUrl":"https://own.example/","isSmartRouting":false,"rules":[`+activatedRule("")+`],"variants":[{"name":"v","targetUrl":"https://v.example/"}]}}`, ann).want(200)
-		if r.str("destination.location") != "https://v.example/" || r.num("destination.index") != 0 {
-			t.Error(r.text)
-		}
+		r.shows("destination.location", "https://v.example/", "destination.index", 0)
 		for body, field := range map[string]string{
 			`{}`: "draft", `{"draft":{}}`: "draft.originalUrl", `{"draft":{"originalUrl":"x"}}`: "draft.originalUrl",
 			`{"draft":{"originalUrl":"https://own.example/","customSlug":"a b"}}`:                                "draft.customSlug",

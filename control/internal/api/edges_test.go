@@ -36,22 +36,16 @@ func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
 		w.ok(report(snapshot.Status{Edge: "b", Refused: "why", Cursor: snapshot.Cursor{Incarnation: 1, Revision: revision}}, time.Hour))
 		w.ok(report(snapshot.Status{Edge: "c"}, 30*time.Hour)) // not listed: last report too old
 		r := w.do("GET", "/api/edges", "", as(w.root)).want(200)
-		for path, want := range map[string]any{
-			"edges.0.id": "a", "edges.0.run": "r1", "edges.0.version": "1.2", "edges.0.address": "https://a.example", "edges.0.isAlive": true, "edges.0.lag": 1.0,
-			"edges.0.appliedRevision": float64(revision - 1), "edges.0.links": 2.0, "edges.0.setAside.0.domain": "sho.rt", "edges.0.setAside.0.slug": "one", "edges.0.setAside.0.reason": "no such type", "edges.0.setAside.1.slug": "two", "edges.0.setAside.1.reason": "", "edges.0.setAside.2": nil, "edges.0.setAsideCount": 5.0, "edges.0.name": "fra-1", "edges.0.region": "eu-central", "edges.0.refused": nil,
-			"edges.0.spool.bytes": 1.0, "edges.0.spool.pending": 2.0, "edges.0.spool.dropped": 3.0, "edges.0.spool.oldestMs": 4.0, "edges.0.twin.run": "r2", "edges.0.stateHash": "h",
-			"edges.0.latency.p50Ms": 0.08, "edges.0.latency.p99Ms": 1.25, "edges.0.latency.samples": 7.0, "edges.1.latency": nil,
-			"edges.1.id": "b", "edges.1.isAlive": false, "edges.1.refused": "why", "edges.1.lag": float64(revision), "edges.1.twin": nil, "edges.2": nil, "revision": float64(revision),
-		} {
-			if got := r.at(path); got != want {
-				t.Errorf("%s: %v, want %v", path, got, want)
-			}
-		}
-		for path, want := range map[string]any{"regions.0.region": "", "regions.0.completeUntil": nil, "regions.0.waitsAt": nil, "regions.0.lagSeconds": 0.0, "regions.1.region": "eu-central", "regions.2": nil} {
-			if got := r.at(path); got != want {
-				t.Errorf("%s: %v, want %v", path, got, want)
-			}
-		}
+		r.shows("edges.0.id", "a", "edges.0.run", "r1", "edges.0.version", "1.2", "edges.0.address", "https://a.example",
+			"edges.0.isAlive", true, "edges.0.lag", 1, "edges.0.appliedRevision", float64(revision-1), "edges.0.links", 2,
+			"edges.0.setAside.0.domain", "sho.rt", "edges.0.setAside.0.slug", "one", "edges.0.setAside.0.reason", "no such type", "edges.0.setAside.1.slug", "two",
+			"edges.0.setAside.1.reason", "", "edges.0.setAside.2", nil, "edges.0.setAsideCount", 5, "edges.0.name", "fra-1",
+			"edges.0.region", "eu-central", "edges.0.refused", nil, "edges.0.spool.bytes", 1, "edges.0.spool.pending", 2,
+			"edges.0.spool.dropped", 3, "edges.0.spool.oldestMs", 4, "edges.0.twin.run", "r2", "edges.0.stateHash", "h",
+			"edges.0.latency.p50Ms", 0.08, "edges.0.latency.p99Ms", 1.25, "edges.0.latency.samples", 7, "edges.1.latency", nil,
+			"edges.1.id", "b", "edges.1.isAlive", false, "edges.1.refused", "why", "edges.1.lag", float64(revision), "edges.1.twin", nil,
+			"edges.2", nil, "revision", float64(revision), "regions.0.region", "", "regions.0.completeUntil", nil, "regions.0.waitsAt", nil,
+			"regions.0.lagSeconds", 0, "regions.1.region", "eu-central", "regions.2", nil)
 		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error { return tx.NoteProgress(t.Context(), "p", ingest.Clicks, "us", time.Minute) }))
 		r = w.do("GET", "/api/edges", "", as(w.root)).want(200)
 		if until, err := time.Parse(time.RFC3339, r.str("regions.2.completeUntil")); err != nil || time.Since(until) < time.Minute || r.num("regions.2.lagSeconds") < 59 || r.str("regions.2.waitsAt") != "kafka" || r.str("regions.2.region") != "us" {

@@ -11,10 +11,8 @@ func TestVersions_of_experiments(t *testing.T) {
 	w := small(t, whole)
 	id := w.create("abc")
 	path := "/api/urls/" + id + "/experiment"
-	var variants []string
-	for _, name := range []string{"A", "B"} {
-		variants = append(variants, w.do("POST", "/api/urls/"+id+"/variants", `{"name":"`+name+`","targetUrl":"https://`+name+`.example/","weight":50}`, as(w.ann)).want(201).str("id"))
-	}
+	winner := w.variant(id, "A")
+	w.variant(id, "B")
 	w.do("PUT", "/api/urls/"+id, `{"isABTesting":true}`, as(w.ann)).want(200)
 	if tag := w.do("GET", path+"?goal=purchase", "", as(w.ann)).want(200).Header.Get("ETag"); tag != "" {
 		t.Errorf("a link without an experiment has the version %s", tag)
@@ -38,7 +36,7 @@ func TestVersions_of_experiments(t *testing.T) {
 			w.do("PUT", path, `{"goal":"lead"}`, as(w.ann), with("If-Match", first)),
 			w.do("DELETE", path, "", as(w.ann), with("If-Match", first)),
 			w.do("POST", path+"/restart", "", as(w.ann), with("If-Match", first)),
-			w.do("POST", path+"/promote", `{"variantId":"`+variants[0]+`"}`, as(w.ann), with("If-Match", first)),
+			w.do("POST", path+"/promote", `{"variantId":"`+winner+`"}`, as(w.ann), with("If-Match", first)),
 		} {
 			r.want(412)
 			if r.Header.Get("ETag") != second || r.at("current.optimize") != "bandit" || strings.Contains(r.text, "lead") {
@@ -48,7 +46,7 @@ func TestVersions_of_experiments(t *testing.T) {
 		w.do("DELETE", path, "", as(w.bob), with("If-Match", second)).want(404)
 	})
 	promote := func() {
-		w.do("POST", path+"/promote", `{"variantId":"`+variants[0]+`"}`, as(w.ann), with("If-Match", second)).want(200)
+		w.do("POST", path+"/promote", `{"variantId":"`+winner+`"}`, as(w.ann), with("If-Match", second)).want(200)
 	}
 	promote()
 	w.unchanged("a second promotion", promote)

@@ -46,9 +46,7 @@ func TestExplain(t *testing.T) {
 	r.has("", "outcome", "status", "visitor", "rules", "variants", "destination").has("destination", "chosenBy", "ruleId", "variantId", "index", "targetUrl", "location", "clickParameter")
 	r.has("visitor", "device", "os", "browser", "isBot", "botName", "isPreviewCrawler", "country", "regionCode", "region", "city", "language", "ip", "referer",
 		"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "time", "continent", "isReturning", "percentile")
-	if r.at("visitor.country") != nil || r.at("visitor.isBot") != true {
-		t.Error(r.text)
-	}
+	r.shows("visitor.country", nil, "visitor.isBot", true)
 
 	low := rule("low", 1, `{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}`)
 	high := rule("high", 2, `{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE","AT"]},{"type":"time","operator":"before","value":"09:00"}]}`)
@@ -57,14 +55,11 @@ func TestExplain(t *testing.T) {
 		"https://high.example/?utm_source=preset&utm_medium=own&a=1")
 	r.has("rules.0", "ruleId", "index", "name", "priority", "targetUrl", "location", "evaluated", "matched", "wins", "trace")
 	r.has("rules.0.trace.children.0", "logicalOperator", "children", "type", "operator", "value", "visitorValue", "matched", "evaluated")
-	if r.str("destination.ruleId") != high || r.at("rules.0.wins") != true || r.at("rules.1.wins") != false || r.at("rules.1.evaluated") != false || r.at("rules.1.matched") != true ||
-		r.str("rules.0.trace.children.0.visitorValue") != "DE" || r.str("rules.0.trace.children.1.visitorValue") != "08:30 Europe/Berlin" || r.str("visitor.browser") != "Safari" || r.str("visitor.utmMedium") != "own" {
-		t.Error(r.text)
-	}
+	r.shows("destination.ruleId", high, "rules.0.wins", true, "rules.1.wins", false, "rules.1.evaluated", false, "rules.1.matched", true,
+		"rules.0.trace.children.0.visitorValue", "DE", "rules.0.trace.children.1.visitorValue", "08:30 Europe/Berlin",
+		"visitor.browser", "Safari", "visitor.utmMedium", "own")
 	r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"DE","time":"2026-07-15T07:30:00Z"}`, iPhone), "RULE", "https://low.example/?utm_source=preset&utm_medium=mail")
-	if r.str("destination.ruleId") != low || r.at("rules.0.evaluated") != true || r.at("rules.0.matched") != false || r.at("rules.0.trace.children.1.matched") != false {
-		t.Error(r.text)
-	}
+	r.shows("destination.ruleId", low, "rules.0.evaluated", true, "rules.0.matched", false, "rules.0.trace.children.1.matched", false)
 	explained(`{"userAgent":"curl/8"}`, "DEFAULT", "https://default.example/?utm_source=preset&utm_medium=mail")
 
 	for name, weight := range map[string]int{"a": 1, "b": 0} {
@@ -72,14 +67,10 @@ func TestExplain(t *testing.T) {
 	}
 	r = explained(`{}`, "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
 	r.has("variants.0", "variantId", "index", "name", "targetUrl", "location", "weight", "percentage")
-	if len(r.at("variants").([]any)) != 1 || r.num("variants.0.percentage") != 100 || r.str("destination.variantId") != r.str("variants.0.variantId") {
-		t.Error(r.text)
-	}
+	r.shows("variants.#", 1, "variants.0.percentage", 100, "destination.variantId", r.str("variants.0.variantId"))
 	w.do("PATCH", base+"/routing-rules/settings", `{"isSmartRouting":false}`, ann).want(200)
 	r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"DE"}`, iPhone), "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
-	if r.at("rules.1.evaluated") != false || r.at("rules.1.matched") != true || r.at("rules.1.wins") != false {
-		t.Errorf("with routing turned off: %s", r.text)
-	}
+	r.shows("rules.1.evaluated", false, "rules.1.matched", true, "rules.1.wins", false)
 
 	// The checks before a redirect, in order.
 	expect := func(visit, outcome string, status float64) {
@@ -106,12 +97,8 @@ func TestExplain(t *testing.T) {
 	w.do("POST", base+"/explain", `{}`, as(w.root)).want(200)
 	w.do("POST", base+"/explain", `{"ip":"nowhere","country":"Germany","userAgent":"`+strings.Repeat("x", 9000)+`","city":"`+strings.Repeat("x", 300)+`"}`, ann).wantField("ip", "country", "userAgent", "city")
 	r = why(`{"ip":"::ffff:203.0.113.7","region":"US-CA","city":"Los Angeles"}`)
-	if r.str("visitor.regionCode") != "US-CA" || r.at("visitor.region") != nil || r.str("visitor.city") != "Los Angeles" {
-		t.Error(r.text)
-	}
-	if r = why(`{"region":"Bavaria"}`); r.at("visitor.regionCode") != nil || r.str("visitor.region") != "Bavaria" {
-		t.Error(r.text)
-	}
+	r.shows("visitor.regionCode", "US-CA", "visitor.region", nil, "visitor.city", "Los Angeles")
+	why(`{"region":"Bavaria"}`).shows("visitor.regionCode", nil, "visitor.region", "Bavaria")
 }
 
 func TestExplain_special_conditions(t *testing.T) {
@@ -157,9 +144,8 @@ func TestExplain_special_conditions(t *testing.T) {
 		t.Error(r.text)
 	}
 	// The same network and browser have the same place, and another cookie has another one.
-	if again := w.do("POST", base+"/explain", `{"ip":"198.51.100.99","userAgent":"curl/8","returning":true}`, ann).want(200); again.num("visitor.percentile") != place {
-		t.Errorf("%v, then %s", place, again.text)
-	}
+	w.do("POST", base+"/explain", `{"ip":"198.51.100.99","userAgent":"curl/8","returning":true}`, ann).want(200).
+		shows("visitor.percentile", place)
 	if other := w.do("POST", base+"/explain", `{`+visit+`,"cookie":"0123456789abcdef"}`, ann).want(200); other.num("visitor.percentile") == place {
 		t.Error(other.text)
 	}

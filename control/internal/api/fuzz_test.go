@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // FuzzRequest sends any body, query or credential. The response is a success or a documented error, never a 5xx.
@@ -108,9 +109,7 @@ func FuzzTime(f *testing.F) {
 			return
 		}
 		text, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if err := json.Unmarshal(text, &again); err != nil || again != v {
 			t.Fatalf("%q parses to %d, is formatted as %s, and parses again to %d: %v", s, v, text, again, err)
 		}

@@ -34,6 +34,8 @@ const (
 	userMail  = "ann@example.com"
 	otherMail = "bob@example.com"
 	password  = "correct horse"
+
+	patience = 5 * time.Minute // all requests may take this long, because other tests share the processors
 )
 
 // world is an API with an administrator and two users, who share one password, and their access tokens.
@@ -92,18 +94,25 @@ func (w *world) serve(configure func(*world, *api.Config, *api.Deps)) *accounts.
 	use := settings.New(w.store)
 	users, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}, PasswordSignInOff: use.EnforcesSSO, Now: w.clock.now}, w.store, authn, passwords)
 	w.ok(err)
-	cfg := api.Config{BaseURL: baseURL, CORSOrigins: []string{"https://app.example.com"}, Logger: logger, Timeout: 5 * time.Minute}
+	cfg := api.Config{BaseURL: baseURL, CORSOrigins: []string{"https://app.example.com"}, Logger: logger, Timeout: patience, LookUpTimeout: patience}
 	deps := api.Deps{Store: w.store, Auth: authn, Accounts: users, Keys: keys.New(keys.Config{PerUser: 3}, w.store, passwords), Settings: use}
 	if configure != nil {
 		configure(w, &cfg, &deps)
 	}
 	w.server, err = api.New(cfg, deps)
 	w.ok(err)
+	runs(w.t, authn.Run)
+	return users
+}
+
+// runs runs a service until the test ends, or until stop is called.
+func runs(t testing.TB, service func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { defer close(done); _ = authn.Run(ctx) }()
-	w.t.Cleanup(func() { cancel(); <-done })
-	return users
+	go func() { defer close(done); _ = service(ctx) }()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return stop
 }
 
 // limited sets the default rate limit.
@@ -155,9 +164,7 @@ func small(t *testing.T, configure func(*world, *api.Config, *api.Deps)) *world 
 
 func (w *world) ok(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.Must(w.t, err)
 }
 
 func (w *world) signIn(email string) (token, id string) {
@@ -277,7 +284,7 @@ func (r *reply) at(path string) any {
 			for _, c := range step {
 				i = i*10 + int(c-'0')
 			}
-			if i >= len(x) {
+			if i < 0 || i >= len(x) {
 				return nil
 			}
 			v = x[i]
@@ -343,6 +350,40 @@ func (w *world) expire(keyID string) (int64, error) {
 		return err
 	})
 	return n, err
+}
+
+// opened opens another store of a database.
+func opened(t *testing.T, url string, conns int) *store.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), store.Config{URL: url, MaxConns: conns, Trash: 30 * 24 * time.Hour})
+	testkit.Must(t, err)
+	t.Cleanup(func() { st.Close() })
+	return st
+}
+
+// variant gives a link another variant, and returns its id.
+func (w *world) variant(link, name string) string {
+	w.t.Helper()
+	body := `{"name":"` + name + `","targetUrl":"https://` + name + `.example"}`
+	return w.do("POST", "/api/urls/"+link+"/variants", body, as(w.ann)).want(201).str("id")
+}
+
+// counts fails the test unless a query counts n rows.
+func (w *world) counts(n int, query string, args ...any) {
+	w.t.Helper()
+	var got int
+	w.ok(w.store.Row(w.t.Context(), query, args...).Scan(&got))
+	if got != n {
+		w.t.Errorf("%d rows, want %d: %s", got, n, query)
+	}
+}
+
+// row returns the row of a link.
+func (w *world) row(id string) store.Link {
+	w.t.Helper()
+	u, err := w.store.LinkByID(w.t.Context(), id)
+	w.ok(err)
+	return u
 }
 
 // eachWith runs f in a configured world of each dialect.

@@ -33,6 +33,14 @@ func (w *world) runImports() {
 	}
 }
 
+// imported starts an import, and returns it when it has ended.
+func (w *world) imported(id, plan string) *reply {
+	w.t.Helper()
+	w.do("POST", "/api/imports/"+id+"/start", plan, as(w.ann)).want(202)
+	w.runImports()
+	return w.do("GET", "/api/imports/"+id, "", as(w.ann)).want(200)
+}
+
 // counts returns the members of an object as one text.
 func counts(r *reply, path string, names ...string) string {
 	var list []string
@@ -75,11 +83,10 @@ func TestImports_bad_rows_are_named_and_come_back(t *testing.T) {
 	}
 	r := w.do("POST", "/api/imports?name=links.csv", b.String(), as(w.ann), asCSV).want(201)
 	id := r.str("id")
-	if r.num("rows") != 1000 || r.str("delimiter") != "," || r.str("status") != "MAPPING" || r.str("columns.0.sample.1") != "https://example.com/1" {
-		t.Fatalf("a new import: %s", r.text)
-	}
+	r.shows("rows", 1000, "delimiter", ",", "status", "MAPPING", "columns.0.sample.1", "https://example.com/1")
 	mapping := map[string]string{}
-	for _, c := range r.at("columns").([]any) {
+	columns, _ := r.at("columns").([]any)
+	for _, c := range columns {
 		column := c.(map[string]any)
 		if field := column["suggested"].(string); field != "" {
 			mapping[field] = column["name"].(string)
@@ -119,9 +126,7 @@ func TestImports_bad_rows_are_named_and_come_back(t *testing.T) {
 	w.checkImported(1000 - 17)
 	fixed := w.fixProblems(id, 17)
 	again := w.uploadLinks(fixed)
-	w.do("POST", "/api/imports/"+again+"/start", body, as(w.ann)).want(202)
-	w.runImports()
-	if got := w.do("GET", "/api/imports/"+again, "", as(w.ann)).progress(); got != "DONE: done 17, created 17, updated 0, skipped 0, renamed 0, failed 0" {
+	if got := w.imported(again, body).progress(); got != "DONE: done 17, created 17, updated 0, skipped 0, renamed 0, failed 0" {
 		t.Errorf("the corrected rows: %s", got)
 	}
 	w.checkImported(1000)
@@ -140,9 +145,7 @@ func planOf(mapping map[string]string, conflicts string) string {
 // checkImported checks the links of the test above.
 func (w *world) checkImported(n int) {
 	w.t.Helper()
-	if got := w.do("GET", "/api/urls?tag=news&tag=all", "", as(w.ann)).want(200).num("total"); got != float64(n) {
-		w.t.Errorf("%v links were imported, want %d", got, n)
-	}
+	w.do("GET", "/api/urls?tag=news&tag=all", "", as(w.ann)).want(200).shows("total", float64(n))
 	var have, distinct, logged int
 	w.ok(w.store.Row(w.t.Context(), `SELECT count(*), count(DISTINCT slug) FROM urls WHERE slug LIKE 'slug-%'`).Scan(&have, &distinct))
 	w.ok(w.store.Row(w.t.Context(), `SELECT count(*) FROM link_changes c JOIN urls u ON u.num = c.num`).Scan(&logged))
@@ -150,9 +153,8 @@ func (w *world) checkImported(n int) {
 		w.t.Errorf("%d links, %d slugs, %d changes for edges; want %d", have, distinct, logged, n)
 	}
 	r := w.do("GET", "/api/urls?search=slug-999", "", as(w.ann)).want(200)
-	if r.str("data.0.slug") != "slug-999" || r.str("data.0.title") != "title, 999" || r.str("data.0.createdAt") != "2020-01-02T03:04:05.000Z" || r.str("data.0.originalUrl") != "https://example.com/999" || r.num("data.0.clickCount") != 0 {
-		w.t.Errorf("an imported link: %s", r.text)
-	}
+	r.shows("data.0.slug", "slug-999", "data.0.title", "title, 999", "data.0.createdAt", "2020-01-02T03:04:05.000Z",
+		"data.0.originalUrl", "https://example.com/999", "data.0.clickCount", 0)
 	var bulk, finished int
 	w.ok(w.store.Row(w.t.Context(), `SELECT count(CASE WHEN action = 'URL_BULK_CREATED' THEN 1 END), count(CASE WHEN action = 'IMPORT_FINISHED' THEN 1 END) FROM audit_logs`).Scan(&bulk, &finished))
 	if bulk < 5 || finished < 1 {
@@ -169,9 +171,7 @@ func (w *world) fixProblems(id string, n int) string {
 	if len(rows) != n+1 || rows[0][9] != "Import problem" {
 		w.t.Fatalf("%d rows of problems: %s", len(rows)-1, r.text)
 	}
-	if got := w.do("GET", "/api/imports/"+id+"/problems?pageSize=5&page=4", "", as(w.ann)).want(200); got.num("total") != float64(n) || len(got.at("data").([]any)) != n-15 {
-		w.t.Errorf("problems: %s", got.text)
-	}
+	w.do("GET", "/api/imports/"+id+"/problems?pageSize=5&page=4", "", as(w.ann)).want(200).shows("total", float64(n), "data.#", n-15)
 	var b strings.Builder
 	c := csv.NewWriter(&b)
 	for i, row := range rows {
@@ -218,9 +218,7 @@ func TestImports_conflicts(t *testing.T) {
 			if dry := w.do("POST", "/api/imports/"+id+"/dry-run", planOf(mapping, c.how), as(w.ann)).want(200); dry.preview() != c.dry {
 				t.Errorf("dry run %s: %s, want %s", c.how, dry.text, c.dry)
 			}
-			w.do("POST", "/api/imports/"+id+"/start", planOf(mapping, c.how), as(w.ann)).want(202)
-			w.runImports()
-			if got := w.do("GET", "/api/imports/"+id, "", as(w.ann)).progress(); got != c.done {
+			if got := w.imported(id, planOf(mapping, c.how)).progress(); got != c.done {
 				t.Errorf("%s: %s, want %s: %s", c.how, got, c.done, w.do("GET", "/api/imports/"+id+"/problems", "", as(w.ann)).text)
 			}
 			title := w.do("GET", "/api/urls/"+taken, "", as(w.ann)).want(200).str("title")
@@ -231,23 +229,15 @@ func TestImports_conflicts(t *testing.T) {
 		if got := w.tagsOf(taken); got != "kept" {
 			t.Errorf("tags of an overwritten link: %q", got)
 		}
-		if got := w.do("GET", "/api/urls/"+external, "", as(w.ann)).str("originalUrl"); got != "https://example.com/5" {
-			t.Errorf("the link with the external id leads to %s", got)
-		}
-		if got := w.do("GET", "/api/urls/"+taken+"/history", "", as(w.ann)).want(200); got.num("total") != 2 || got.str("data.0.action") != "URL_BULK_UPDATED" {
-			t.Errorf("history of an overwritten link: %s", got.text)
-		}
+		w.do("GET", "/api/urls/"+external, "", as(w.ann)).shows("originalUrl", "https://example.com/5")
+		w.do("GET", "/api/urls/"+taken+"/history", "", as(w.ann)).want(200).shows("total", 2, "data.0.action", "URL_BULK_UPDATED")
 		var created, updated int
 		w.ok(w.store.Row(t.Context(), `SELECT count(CASE WHEN event = 'url.created' THEN 1 END), count(CASE WHEN event = 'url.updated' THEN 1 END) FROM webhook_deliveries`).Scan(&created, &updated))
 		if created != 2+2+5+1 || updated != 3 { // the rows of a link in one file are one update
 			t.Errorf("%d events of new links and %d of changed ones", created, updated)
 		}
 		for _, slug := range []string{"taken-2", "foreign-2", "twice-2", "twice-3"} {
-			var n int
-			w.ok(w.store.Row(t.Context(), `SELECT count(*) FROM urls WHERE slug = ?`, slug).Scan(&n))
-			if n != 1 {
-				t.Errorf("%d links have the slug %s", n, slug)
-			}
+			w.counts(1, `SELECT count(*) FROM urls WHERE slug = ?`, slug)
 		}
 	})
 }
@@ -260,8 +250,7 @@ func TestImports_overwrite_within_a_file(t *testing.T) {
 	if dry := w.do("POST", "/api/imports/"+id+"/dry-run", body, as(w.ann)).want(200).preview(); dry != "rows 3, create 1, update 2, skip 0, rename 0, errors 0" {
 		t.Errorf("dry run: %s", dry)
 	}
-	w.do("POST", "/api/imports/"+id+"/start", body, as(w.ann)).want(202)
-	w.runImports()
+	w.imported(id, body)
 	r := w.do("GET", "/api/urls", "", as(w.ann)).want(200)
 	if r.num("total") != 1 || r.str("data.0.title") != "third" || r.str("data.0.originalUrl") != "https://example.com/3" || r.str("data.0.externalId") != "y-1" || joined(r.at("data.0.tags")) != "b" {
 		t.Errorf("links: %s", r.text)
@@ -314,9 +303,7 @@ func TestImports_hostile_files(t *testing.T) {
 		}
 	}
 	id := w.uploadLinks("url,a,a,\nx,1,2,3\n")
-	if r := w.do("GET", "/api/imports/"+id, "", as(w.ann)); r.str("columns.2.name") != "a (2)" || r.str("columns.3.name") != "Column 4" {
-		t.Errorf("names of columns: %s", r.text)
-	}
+	w.do("GET", "/api/imports/"+id, "", as(w.ann)).shows("columns.2.name", "a (2)", "columns.3.name", "Column 4")
 	for body, field := range map[string]string{
 		`{"mapping":{}}`:                        "mapping.originalUrl",
 		`{}`:                                    "mapping",
@@ -348,19 +335,15 @@ func TestImports_formulas(t *testing.T) {
 	w := newWorld(t, storetest.Open(t), whole)
 	id := w.uploadLinks("url;title;notes\nnowhere;=cmd|' /C calc'!A0;@SUM(A1)\nnothing;+1;-2\n")
 	body := planOf(map[string]string{"originalUrl": "url", "title": "title", "notes": "notes"}, "skip")
-	w.do("POST", "/api/imports/"+id+"/start", body, as(w.ann)).want(202)
-	w.runImports()
+	w.imported(id, body)
 	r := w.do("GET", "/api/imports/"+id+"/problems.csv", "", as(w.ann)).want(200)
 	if r.Header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.Contains(r.text, ";'=cmd|' /C calc'!A0;'@SUM(A1);") || !strings.Contains(r.text, ";'+1;'-2;") {
 		t.Fatalf("failed rows: %s", r.text)
 	}
 	again := w.uploadLinks(strings.NewReplacer("nowhere", "https://example.com/1", "nothing", "https://example.com/2").Replace(r.text))
-	w.do("POST", "/api/imports/"+again+"/start", body, as(w.ann)).want(202)
-	w.runImports()
+	w.imported(again, body)
 	list := w.do("GET", "/api/urls?sortBy=title&sortOrder=asc", "", as(w.ann)).want(200)
-	if list.num("total") != 2 || list.str("data.0.title") != "+1" || list.str("data.0.notes") != "-2" || list.str("data.1.title") != "=cmd|' /C calc'!A0" {
-		t.Errorf("links: %s", list.text)
-	}
+	list.shows("total", 2, "data.0.title", "+1", "data.0.notes", "-2", "data.1.title", "=cmd|' /C calc'!A0")
 	if strings.Count(w.do("GET", "/api/imports/"+again+"/problems.csv", "", as(w.ann)).text, "Import problem") != 1 {
 		t.Error("the column with reasons is there twice")
 	}
@@ -388,9 +371,7 @@ func TestImports_end(t *testing.T) {
 			w.do(r[0], "/api/imports"+r[1], r[2], as(w.ann)).want(404) // in ann's
 		}
 	}
-	if got := w.do("GET", "/api/imports", "", as(w.ann)).want(200); got.num("total") != 0 {
-		t.Errorf("imports of another workspace: %s", got.text)
-	}
+	w.do("GET", "/api/imports", "", as(w.ann)).want(200).shows("total", 0)
 	w.do("POST", "/api/imports/"+id+"/cancel", "", as(w.ann), in).want(409)
 	w.do("POST", "/api/imports/"+id+"/start", body, as(w.ann), in).want(202)
 	cancelled := w.do("POST", "/api/imports/"+id+"/cancel", "", as(w.ann), in).want(200)
@@ -409,19 +390,13 @@ func TestImports_end(t *testing.T) {
 	mapped := w.uploadLinks(file, in)
 	w.exec(`UPDATE imports SET finished_at = 1 WHERE id = ?`, id)
 	w.ok(w.imports.Sweep(t.Context()))
-	if got := w.do("GET", "/api/imports", "", as(w.ann), in); got.num("total") != 2 || got.str("data.0.id") != mapped {
-		t.Errorf("after the sweep: %s", got.text)
-	}
+	w.do("GET", "/api/imports", "", as(w.ann), in).shows("total", 2, "data.0.id", mapped)
 	for range 18 {
 		w.uploadLinks(file, in)
 	}
 	w.do("POST", "/api/imports", file, as(w.ann), in, asCSV).want(409)
 	w.do("DELETE", "/api/workspaces/"+team.id, "", as(team.owner.token)).want(204)
-	var left int
-	w.ok(w.store.Row(t.Context(), `SELECT (SELECT count(*) FROM imports) + (SELECT count(*) FROM import_files)`).Scan(&left))
-	if left != 0 {
-		t.Errorf("%d rows are left", left)
-	}
+	w.counts(0, `SELECT (SELECT count(*) FROM imports) + (SELECT count(*) FROM import_files)`)
 }
 
 // Two replicas share an import: each row is imported once.

@@ -37,23 +37,18 @@ func TestKeys_races(t *testing.T) {
 			}
 			var mu sync.Mutex
 			var won []string
-			var rotations sync.WaitGroup
-			for range 4 {
-				rotations.Go(func() {
-					got := w.do("POST", "/api/api-keys/"+id+"/rotate", "", as(w.ann))
-					mu.Lock()
-					defer mu.Unlock()
-					switch got.StatusCode {
-					case 200:
-						replaced.Store(true)
-						won = append(won, got.str("key"))
-					case 409:
-					default:
-						t.Errorf("rotation: %d %s", got.StatusCode, got.text)
-					}
-				})
-			}
-			rotations.Wait()
+			atOnce(4, func(int) *reply {
+				got := w.do("POST", "/api/api-keys/"+id+"/rotate", "", as(w.ann))
+				mu.Lock()
+				defer mu.Unlock()
+				if got.StatusCode == 200 {
+					replaced.Store(true)
+					won = append(won, got.str("key"))
+				} else {
+					got.want(409)
+				}
+				return got
+			})
 			before := uses.Load()
 			testkit.Eventually(t, "more uses of the old secret", func() bool { return uses.Load() > before+6 })
 			close(stop)
@@ -72,29 +67,18 @@ func TestKeys_races(t *testing.T) {
 				t.Errorf("round %d: %d of %d new secrets work", round, works, len(won))
 			}
 		}
-		var wg sync.WaitGroup
-		var deleted, rotated atomic.Int32
-		for i := range 6 {
-			wg.Go(func() {
-				if i%2 == 0 {
-					if got := w.do("DELETE", "/api/api-keys/"+id, "", as(w.ann)); got.StatusCode == 204 {
-						deleted.Add(1)
-					} else {
-						got.want(404)
-					}
-					return
-				}
-				got := w.do("POST", "/api/api-keys/"+id+"/rotate", "", as(w.ann))
-				if got.StatusCode == 200 {
-					rotated.Add(1)
-				} else if got.StatusCode != 404 && got.StatusCode != 409 {
-					t.Errorf("rotation: %d %s", got.StatusCode, got.text)
-				}
-			})
-		}
-		wg.Wait()
-		if deleted.Load() != 1 {
-			t.Errorf("%d deletions, %d rotations", deleted.Load(), rotated.Load())
+		got := atOnce(6, func(i int) *reply {
+			if i%2 == 1 {
+				return w.do("POST", "/api/api-keys/"+id+"/rotate", "", as(w.ann))
+			}
+			r := w.do("DELETE", "/api/api-keys/"+id, "", as(w.ann))
+			if r.StatusCode != 204 {
+				r.want(404)
+			}
+			return r
+		})
+		if got[204] != 1 || got[200]+got[404]+got[409] != 5 {
+			t.Errorf("deletions and rotations: %v", got)
 		}
 		w.do("GET", "/api/auth/me", "", key).want(401)
 		w.do("GET", "/api/api-keys/"+id, "", as(w.ann)).want(404)

@@ -63,6 +63,7 @@ func TestKeys_scopes(t *testing.T) {
 	}
 	for _, scope := range auth.ScopeNames() {
 		key, _ := w.makeKey(root.token, `"scopes":["`+scope+`"]`)
+		w.do("GET", "/api/auth/me", "", key).want(200) // every key may ask whose it is
 		for request, scopes := range requests {
 			method, path, _ := strings.Cut(request, " ")
 			body := ""
@@ -80,11 +81,6 @@ func TestKeys_scopes(t *testing.T) {
 				t.Errorf("%s with %s: %d %s", request, scope, got.StatusCode, got.text)
 			}
 		}
-	}
-	// Every key may ask whose it is.
-	for _, scope := range auth.ScopeNames() {
-		key, _ := w.makeKey(root.token, `"scopes":["`+scope+`"]`)
-		w.do("GET", "/api/auth/me", "", key).want(200)
 	}
 	// A key with scopes has not the reach of the administrator who made it.
 	other := w.thingsOf(w.person("USER").token)
@@ -161,9 +157,7 @@ func TestKeys_refuse_bad_fields(t *testing.T) {
 	quoted, err := json.Marshal(name)
 	w.ok(err)
 	r := w.do("POST", "/api/api-keys", `{"name":`+string(quoted)+`}`, as(w.ann)).want(201)
-	if r := w.do("GET", "/api/api-keys/"+r.str("id"), "", as(w.ann)).want(200); r.str("name") != name {
-		t.Errorf("the name became %q", r.str("name"))
-	}
+	w.do("GET", "/api/api-keys/"+r.str("id"), "", as(w.ann)).want(200).shows("name", name)
 }
 
 func TestKeys_addresses(t *testing.T) {
@@ -205,9 +199,7 @@ func TestKeys_addresses(t *testing.T) {
 			t.Fatal(c.what)
 		}
 	}
-	if r := w.do("GET", "/api/auth/me", "", key, from("192.0.2.2:1")); r.str("message") != "This API key can't be used from 192.0.2.2." {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/auth/me", "", key, from("192.0.2.2:1")).shows("message", "This API key can't be used from 192.0.2.2.")
 	testkit.Eventually(t, "the last use has an allowed address", func() bool {
 		ip := w.do("GET", "/api/api-keys/"+id, "", as(w.ann)).want(200).str("lastUsedIp")
 		return ip == "203.0.113.5" || ip == "198.51.100.5" || ip == "2001:db8::1"
@@ -239,10 +231,7 @@ func TestKeys_longest_life(t *testing.T) {
 	near(r, 30*day)
 	rotate := "/api/api-keys/" + r.str("id") + "/rotate"
 	// A key of the time before the limit keeps its life until it is rotated.
-	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Exec(t.Context(), `UPDATE api_keys SET expires_at = NULL WHERE id = ?`, r.str("id"))
-		return err
-	}))
+	w.exec(`UPDATE api_keys SET expires_at = NULL WHERE id = ?`, r.str("id"))
 	w.do("GET", "/api/auth/me", "", with("X-API-Key", r.str("key"))).want(200)
 	w.do("POST", rotate, `{`+in(31*day)+`}`, as(w.ann)).wantField("expiresAt")
 	near(w.do("POST", rotate, ``, as(w.ann)).want(200), 30*day)
@@ -274,33 +263,18 @@ func TestKeys_rotate(t *testing.T) {
 			t.Errorf("%s became %v", name, r.at(name))
 		}
 	}
-	if r.str("prefix") != r.str("key")[:10] || r.at("lastUsedAt") != nil || r.at("lastUsedIp") != nil {
-		t.Error(r.text)
-	}
-	if got := w.do("GET", "/api/auth/me", "", key, at).want(401); got.str("error") != "Unauthorized" {
-		t.Error(got.text)
-	}
+	r.shows("prefix", r.str("key")[:10], "lastUsedAt", nil, "lastUsedIp", nil)
+	w.do("GET", "/api/auth/me", "", key, at).want(401).shows("error", "Unauthorized")
 	w.do("GET", "/api/auth/me", "", fresh, at).want(200)
-	if got := w.do("GET", "/api/api-keys", "", fresh, at).want(403); !strings.Contains(got.text, "limited to scopes") {
-		t.Error(got.text)
-	}
-	if got := w.do("GET", "/api/auth/me", "", fresh, from("203.0.113.1:1")).want(403); !strings.Contains(got.text, "can't be used from 203.0.113.1") {
-		t.Error(got.text)
-	}
+	w.do("GET", "/api/api-keys", "", fresh, at).want(403).says("limited to scopes")
+	w.do("GET", "/api/auth/me", "", fresh, from("203.0.113.1:1")).want(403).says("can't be used from 203.0.113.1")
 
-	_, err := w.expire(id)
-	w.ok(err)
+	w.exec(`UPDATE api_keys SET expires_at = 1 WHERE id = ?`, id)
 	w.do("POST", path+"/rotate", "", as(w.ann)).wantField("expiresAt")
 	w.do("GET", "/api/auth/me", "", fresh, at).want(401) // a refused rotation has not replaced the secret
 	r = w.do("POST", path+"/rotate", `{"expiresAt":"2999-01-01"}`, as(w.ann)).want(200)
-	if r.str("expiresAt") != "2999-01-01T00:00:00.000Z" {
-		t.Error(r.text)
-	}
-	var rotations int
-	w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM audit_logs WHERE action = 'API_KEY_ROTATED' AND entity_id = ? AND user_id = ?`, id, w.annID).Scan(&rotations))
-	if rotations != 2 {
-		t.Errorf("%d rotations are in the audit log", rotations)
-	}
+	r.shows("expiresAt", "2999-01-01T00:00:00.000Z")
+	w.counts(2, `SELECT COUNT(*) FROM audit_logs WHERE action = 'API_KEY_ROTATED' AND entity_id = ? AND user_id = ?`, id, w.annID)
 }
 
 // A key of an earlier release has its old rights until it is rotated, and the same rights in the new form afterwards.
@@ -314,10 +288,9 @@ func TestKeys_legacy(t *testing.T) {
 		id, key := store.NewID(), "sl_"+strings.Repeat(fmt.Sprint(i), 61)
 		hash, err := passwords.Hash(t.Context(), key)
 		w.ok(err)
-		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error { // as a program of that release inserts it
-			_, err := tx.Exec(t.Context(), `INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, expires_at, created_at) VALUES (?, ?, 'old', ?, ?, ?, NULL, 1)`, id, p.id, key[:10], auth.Digest(key), hash)
-			return err
-		}))
+		// As a program of that release inserts it.
+		w.exec(`INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, expires_at, created_at)
+			VALUES (?, ?, 'old', ?, ?, ?, NULL, 1)`, id, p.id, key[:10], auth.Digest(key), hash)
 		rights := func(key option) {
 			t.Helper()
 			w.do("GET", "/api/auth/me", "", key).want(200)
@@ -335,9 +308,7 @@ func TestKeys_legacy(t *testing.T) {
 			}
 		}
 		rights(with("X-API-Key", key))
-		if r := w.do("GET", "/api/api-keys/"+id, "", as(p.token)).want(200); r.at("isLegacy") != true || r.str("workspaceId") != p.id {
-			t.Error(r.text)
-		}
+		w.do("GET", "/api/api-keys/"+id, "", as(p.token)).want(200).shows("isLegacy", true, "workspaceId", p.id)
 		r := w.do("POST", "/api/api-keys/"+id+"/rotate", "", as(p.token)).want(200)
 		if r.at("isLegacy") != false || r.str("workspaceId") != p.id || len(r.str("key")) != 63 {
 			t.Error(r.text)
@@ -362,23 +333,15 @@ func TestKeys_of_a_team(t *testing.T) {
 	}))
 	role := func(userID, role string) {
 		t.Helper()
-		w.ok(w.store.Tx(ctx, func(tx *store.Tx) error {
-			_, err := tx.Exec(ctx, `UPDATE workspace_members SET role = ? WHERE workspace_num = ? AND user_id = ?`, role, team.Num, userID)
-			return err
-		}))
+		w.exec(`UPDATE workspace_members SET role = ? WHERE workspace_num = ? AND user_id = ?`, role, team.Num, userID)
 	}
 	in := func(slug string) option { return with("X-Workspace", slug) }
 	personal, _ := w.makeKey(w.ann, "")
 	key, id := w.makeKey(w.ann, "", in("team"))
-	if r := w.do("GET", "/api/api-keys/"+id, "", as(w.bob), in("team")).want(200); r.str("workspaceId") != team.ID || r.str("createdBy.email") != userMail || r.str("createdBy.id") != w.annID {
-		t.Error(r.text)
-	}
-	if r := w.do("GET", "/api/api-keys", "", as(w.bob), in("team")).want(200); r.num("total") != 1 || r.str("apiKeys.0.id") != id {
-		t.Errorf("an administrator of the workspace lists %s", r.text)
-	}
-	if r := w.do("GET", "/api/api-keys", "", as(w.ann)).want(200); r.num("total") != 1 || strings.Contains(r.text, id) {
-		t.Errorf("the personal workspace lists %s", r.text)
-	}
+	w.do("GET", "/api/api-keys/"+id, "", as(w.bob), in("team")).want(200).
+		shows("workspaceId", team.ID, "createdBy.email", userMail, "createdBy.id", w.annID)
+	w.do("GET", "/api/api-keys", "", as(w.bob), in("team")).want(200).shows("total", 1, "apiKeys.0.id", id)
+	w.do("GET", "/api/api-keys", "", as(w.ann)).want(200).shows("total", 1).omits(id)
 	w.do("GET", "/api/api-keys/"+id, "", as(w.ann)).want(404)
 	w.do("GET", "/api/api-keys/"+id, "", as(w.bob), in("foreign")).want(404)
 	w.do("DELETE", "/api/api-keys/"+id, "", as(w.bob), in("foreign")).want(404)
@@ -400,10 +363,7 @@ func TestKeys_of_a_team(t *testing.T) {
 	// The present role of a key's user limits the key.
 	role(w.annID, store.RoleViewer)
 	w.do("GET", "/api/api-keys", "", key).want(403)
-	w.ok(w.store.Tx(ctx, func(tx *store.Tx) error {
-		_, err := tx.Exec(ctx, `DELETE FROM workspace_members WHERE workspace_num = ? AND user_id = ?`, team.Num, w.annID)
-		return err
-	}))
+	w.exec(`DELETE FROM workspace_members WHERE workspace_num = ? AND user_id = ?`, team.Num, w.annID)
 	w.do("GET", "/api/api-keys", "", key).want(401)
 	w.do("GET", "/api/auth/me", "", personal).want(200)
 

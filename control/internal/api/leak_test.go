@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -76,9 +75,9 @@ func newLeakWorld(t *testing.T, st *store.Store) *leakWorld {
 		feeds = append(feeds, feed)
 		if l.hooks == nil {
 			l.hooks = ingest.NewObserverSink(deps.Webhooks, ingest.NewEnricher(nil))
-			l.run(deps.Webhooks.Run)
+			runs(t, deps.Webhooks.Run)
 		}
-		l.run(feed.Run)
+		runs(t, feed.Run)
 	}
 	l.world = &world{t: t}
 	w := newWorld(t, st, configure)
@@ -92,20 +91,12 @@ func newLeakWorld(t *testing.T, st *store.Store) *leakWorld {
 		}
 	}
 	l.in = ingest.New(ingest.Config{Every: time.Millisecond, Stored: []func([]analytics.Row){stored}}, st, l.clicks, nil)
-	l.run(l.in.Run)
+	runs(t, l.in.Run)
 	bob, vi := w.person("USER"), w.person("USER")
 	l.a, l.b = l.newMarked("qqalpha", bob, vi), l.newMarked("qqbeta", bob, vi)
 	l.fill(l.a, receiver.URL, 3)
 	l.fill(l.b, receiver.URL, 2)
 	return l
-}
-
-// run runs a service until the test ends.
-func (l *leakWorld) run(f func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); _ = f(ctx) }()
-	l.t.Cleanup(func() { cancel(); <-done })
 }
 
 // newMarked creates a workspace of ann with the members bob and vi.
@@ -243,17 +234,7 @@ func readRows(t testing.TB) (rows []row) {
 // reads sends every reading request about what is here, also with all query parameters that could select what is there.
 func (l *leakWorld) reads(here, there *marked, by string, caller option) {
 	l.t.Helper()
-	queries := map[string][]string{}
-	for path, methods := range l.openapi().Paths {
-		for method, op := range methods {
-			for _, p := range op.Parameters {
-				if p.In == "query" {
-					e := strings.ToUpper(method) + " " + placeholder.ReplaceAllString(path, "{}")
-					queries[e] = append(queries[e], p.Name)
-				}
-			}
-		}
-	}
+	queries := l.openapi().parameters("query")
 	fill := func(s string) string {
 		return placeholder.ReplaceAllStringFunc(s, func(m string) string { return here.id(strings.Trim(m, "{}")) })
 	}

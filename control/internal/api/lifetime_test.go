@@ -16,13 +16,8 @@ func TestURLs_lifetime(t *testing.T) {
 	start, end := in(time.Hour), in(2*time.Hour)
 	r := w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com","customSlug":"sale","startsAt":%q,"expiresAt":%q,"expiredUrl":"https://example.com/over",
 			"maxClicks":1e2,"redirectCode":308,"externalId":" sku-7 "}`, start, end), as(w.ann)).want(201)
-	for name, want := range map[string]any{
-		"startsAt": start, "expiresAt": end, "expiredUrl": "https://example.com/over", "maxClicks": 100.0, "redirectCode": 308.0, "externalId": "sku-7", "status": "SCHEDULED",
-	} {
-		if r.at(name) != want {
-			t.Errorf("%s is %v, want %v", name, r.at(name), want)
-		}
-	}
+	r.shows("startsAt", start, "expiresAt", end, "expiredUrl", "https://example.com/over", "maxClicks", 100, "redirectCode", 308,
+		"externalId", "sku-7", "status", "SCHEDULED")
 	path := "/api/urls/" + r.str("id")
 	for body, field := range map[string]string{
 		`{"startsAt":"` + in(3*time.Hour) + `"}`:            "startsAt",
@@ -61,9 +56,7 @@ func TestURLs_lifetime(t *testing.T) {
 	}
 	is := func(status string) {
 		t.Helper()
-		if got := w.do("GET", path, "", as(w.ann)).want(200).str("status"); got != status {
-			t.Errorf("status %s, want %s", got, status)
-		}
+		w.do("GET", path, "", as(w.ann)).want(200).shows("status", status)
 		stats := w.do("GET", "/api/urls/stats", "", as(w.ann)).want(200)
 		for _, s := range store.LinkStatuses {
 			want := map[bool]float64{s == status: 1}[true]
@@ -89,28 +82,20 @@ func TestURLs_lifetime(t *testing.T) {
 	is("EXPIRED")
 	set(func(u *store.Link) { u.SuspendedAt, u.SuspendReason = 1, "phishing" })
 	is("SUSPENDED")
-	if got := w.do("GET", path, "", as(w.ann)).want(200).str("suspendedReason"); got != "phishing" {
-		t.Errorf("the reason is %q", got)
-	}
+	w.do("GET", path, "", as(w.ann)).want(200).shows("suspendedReason", "phishing")
 }
 
 // A limit counts from the moment when a link gets one. Changing it goes on with the same count.
 func TestURLs_limit_starts_a_count(t *testing.T) {
 	w := small(t, withLinks)
 	id := w.create("abc")
-	read := func() store.Link {
-		t.Helper()
-		u, err := w.store.LinkByID(t.Context(), id)
-		w.ok(err)
-		return u
-	}
 	put := func(body string) store.Link {
 		t.Helper()
 		w.do("PUT", "/api/urls/"+id, body, as(w.ann)).want(200)
-		return read()
+		return w.row(id)
 	}
 	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-		return tx.SetClickCounts(t.Context(), []store.Counted{{Num: read().Num, Count: 30}}, store.Raise)
+		return tx.SetClickCounts(t.Context(), []store.Counted{{Num: w.row(id).Num, Count: 30}}, store.Raise)
 	}))
 	first := put(`{"maxClicks":50}`)
 	if first.LimitBase != 30 || first.LimitSince == 0 {

@@ -31,9 +31,7 @@ type liveWorld struct {
 func newLiveWorld(t *testing.T, st *store.Store, cfg live.Config) *liveWorld {
 	t.Helper()
 	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = clicks.Close() })
 	feed := live.New(cfg, st, clicks)
 	w := &liveWorld{clickWorld: &clickWorld{clicks: clicks}}
@@ -42,11 +40,7 @@ func newLiveWorld(t *testing.T, st *store.Store, cfg live.Config) *liveWorld {
 		deps.Live = feed
 	})
 	w.in = ingest.New(ingest.Config{Stored: []func([]analytics.Row){feed.Stored}}, st, clicks, nil)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); _ = feed.Run(ctx) }()
-	w.stop = func() { cancel(); <-done }
-	t.Cleanup(w.stop)
+	w.stop = runs(t, feed.Run)
 	server := httptest.NewServer(w.server.Handler())
 	t.Cleanup(server.Close)
 	t.Cleanup(w.stop) // before the server, which waits until all streams have ended

@@ -24,24 +24,15 @@ func TestMissingSlugs(t *testing.T) {
 		}))
 		const path = "/api/analytics/missing"
 		w.do("GET", path, "").want(401)
-		if r := w.do("GET", path, "", as(w.ann)).want(200); r.num("total") != 0 {
-			t.Errorf("slugs of the shared domain: %s", r.text)
-		}
-		r := w.do("GET", path, "", as(w.root)).want(200).has("", "data", "total", "page", "pageSize", "totalPages").has("data.0", "host", "slug", "count", "firstAt", "lastAt")
-		if r.num("total") != 2 || r.str("data.0.slug") != "abc" || r.num("data.0.count") != 6 || r.str("data.0.host") != "sho.rt" || r.num("data.1.count") != 5 {
-			t.Error(r.text)
-		}
+		w.do("GET", path, "", as(w.ann)).want(200).shows("total", 0)
+		w.do("GET", path, "", as(w.root)).want(200).has("", "data", "total", "page", "pageSize", "totalPages").
+			has("data.0", "host", "slug", "count", "firstAt", "lastAt").
+			shows("total", 2, "data.0.slug", "abc", "data.0.count", 6, "data.0.host", "sho.rt", "data.1.count", 5)
 		day := func(ago int64) string { return time.Unix((today-ago)*24*3600, 0).UTC().Format(time.DateOnly) }
-		if r := w.do("GET", path+"?from="+day(40)+"&limit=1", "", as(w.root)).want(200); r.num("data.0.count") != 9 || r.num("totalPages") != 2 {
-			t.Error(r.text)
-		}
-		if r := w.do("GET", path+"?from="+day(40)+"&to="+day(40), "", as(w.root)).want(200); r.num("data.0.count") != 3 {
-			t.Error(r.text)
-		}
+		w.do("GET", path+"?from="+day(40)+"&limit=1", "", as(w.root)).want(200).shows("data.0.count", 9, "totalPages", 2)
+		w.do("GET", path+"?from="+day(40)+"&to="+day(40), "", as(w.root)).want(200).shows("data.0.count", 3)
 		w.create("abc")
-		if r := w.do("GET", path, "", as(w.root)).want(200); r.num("total") != 1 || r.str("data.0.slug") != "xyz" {
-			t.Error(r.text)
-		}
+		w.do("GET", path, "", as(w.root)).want(200).shows("total", 1, "data.0.slug", "xyz")
 		for _, bad := range []string{"?from=yesterday", "?to=2026-13-01", "?from=2026-02-02&to=2026-01-01", "?from=2020-01-01", "?limit=0", "?page=x"} {
 			w.do("GET", path+bad, "", as(w.root)).want(400)
 		}

@@ -38,13 +38,9 @@ func TestPages(t *testing.T) {
 	}
 	w := small(t, configure)
 	const preview, icon = "/api/pages/preview?url=", "/api/pages/icon?url="
-	r := w.do("GET", preview+site.URL+"/fair", "", as(w.ann)).want(200).has("", "url", "title", "description")
-	if r.str("title") != "The fair" || r.str("url") != site.URL+"/fair" {
-		t.Error(r.text)
-	}
-	if r := w.do("GET", preview+site.URL+"/missing", "", as(w.ann)).want(200); r.str("problem") != "the server answers with the status 404" {
-		t.Error(r.text)
-	}
+	r := w.do("GET", preview+site.URL+"/fair", "", as(w.ann)).want(200).has("", "url", "title", "description").
+		shows("title", "The fair", "url", site.URL+"/fair")
+	w.do("GET", preview+site.URL+"/missing", "", as(w.ann)).want(200).shows("problem", "the server answers with the status 404")
 	w.do("GET", preview+"example", "", as(w.ann)).want(400).wantField("url")
 	w.do("GET", "/api/pages/preview", "", as(w.ann)).want(400).wantField("url")
 	w.do("GET", preview+site.URL, "").want(401)

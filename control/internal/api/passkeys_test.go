@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/smtp"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var passkeyNames = []string{"id", "name", "aaguid", "transports", "isSynced", "createdAt", "lastUsedAt", "cloneDetectedAt"}
@@ -70,30 +71,20 @@ func TestPasskeys_sign_in(t *testing.T) {
 	d := passkeytest.New(baseURL)
 	begun := w.do("POST", "/api/auth/passkeys/register/begin", "", as(w.ann)).want(201)
 	k := "publicKey."
-	if begun.str(k+"rp.id") != "sho.rt" || begun.str(k+"user.name") != userMail || begun.str(k+"authenticatorSelection.residentKey") != "required" ||
-		begun.str(k+"authenticatorSelection.userVerification") != "required" || begun.num(k+"timeout") != 300_000 || begun.num(k+"pubKeyCredParams.0.alg") != -7 {
-		t.Errorf("%s", begun.text)
-	}
+	begun.shows(k+"rp.id", "sho.rt", k+"user.name", userMail, k+"authenticatorSelection.residentKey", "required",
+		k+"authenticatorSelection.userVerification", "required", k+"timeout", 300_000, k+"pubKeyCredParams.0.alg", -7)
 	made := w.enrol(w.ann, d).has("", passkeyNames...)
-	if made.str("name") != "Laptop" || made.at("lastUsedAt") != nil || made.at("aaguid") != nil || made.at("isSynced") != false {
-		t.Errorf("%s", made.text)
-	}
-	if again := w.do("POST", "/api/auth/passkeys/register/begin", "", as(w.ann)).want(201); again.str(k+"excludeCredentials.0.id") != passkeytest.Encode(d.ID) {
-		t.Errorf("the browser may create a second passkey: %s", again.text)
-	}
+	made.shows("name", "Laptop", "lastUsedAt", nil, "aaguid", nil, "isSynced", false)
+	w.do("POST", "/api/auth/passkeys/register/begin", "", as(w.ann)).want(201).shows(k+"excludeCredentials.0.id", passkeytest.Encode(d.ID))
 	r := w.enter(d).want(200)
 	r.has("", "user", "accessToken", "requires2FA").has("user", userNames...)
-	if r.str("user.id") != w.annID || r.at("user.hasPasskeys") != true || r.at("requires2FA") != false {
-		t.Errorf("%s", r.text)
-	}
+	r.shows("user.id", w.annID, "user.hasPasskeys", true, "requires2FA", false)
 	c := r.cookie("access_token")
 	if c == nil || !c.HttpOnly || c.Value != r.str("accessToken") {
 		t.Errorf("cookie %v", c)
 	}
 	token := r.str("accessToken")
-	if me := w.do("GET", "/api/auth/me", "", as(token)).want(200); me.str("email") != userMail {
-		t.Errorf("%s", me.text)
-	}
+	w.do("GET", "/api/auth/me", "", as(token)).want(200).shows("email", userMail)
 	var second bool
 	w.ok(w.store.Row(t.Context(), `SELECT second_factor FROM sessions WHERE user_id = ? ORDER BY created_at DESC, second_factor DESC LIMIT 1`, w.annID).Scan(&second))
 	if !second {
@@ -104,9 +95,7 @@ func TestPasskeys_sign_in(t *testing.T) {
 	if list.num("total") != 1 || list.at("data.0.lastUsedAt") == nil {
 		t.Errorf("%s", list.text)
 	}
-	if of := w.do("GET", "/api/auth/passkeys?page=2&limit=1", "", as(token)).want(200); of.num("total") != 1 || len(of.at("data").([]any)) != 0 {
-		t.Errorf("%s", of.text)
-	}
+	w.do("GET", "/api/auth/passkeys?page=2&limit=1", "", as(token)).want(200).shows("total", 1, "data.#", 0)
 	// Passwords keep working.
 	w.signIn(userMail)
 
@@ -118,16 +107,11 @@ func TestPasskeys_sign_in(t *testing.T) {
 	w.do("DELETE", path, "", as(token)).want(204)
 	w.do("DELETE", path, "", as(token)).want(404)
 	w.enter(d).want(401)
-	if list := w.do("GET", "/api/auth/passkeys", "", as(token)).want(200); list.num("total") != 0 {
-		t.Errorf("%s", list.text)
-	}
-	log := w.do("GET", "/api/audit-logs?entityType=passkey", "", as(w.root)).want(200)
-	if log.num("total") != 2 || log.str("data.0.action") != "PASSKEY_REMOVED" || log.str("data.1.action") != "PASSKEY_ADDED" || log.str("data.1.newValue.name") != "Laptop" {
-		t.Errorf("%s", log.text)
-	}
-	if log := w.do("GET", "/api/audit-logs?action=USER_LOGIN", "", as(w.root)).want(200); log.str("data.0.metadata.reason") != "unknown passkey" || log.at("data.0.metadata.success") != false {
-		t.Errorf("%s", log.text)
-	}
+	w.do("GET", "/api/auth/passkeys", "", as(token)).want(200).shows("total", 0)
+	w.do("GET", "/api/audit-logs?entityType=passkey", "", as(w.root)).want(200).
+		shows("total", 2, "data.0.action", "PASSKEY_REMOVED", "data.1.action", "PASSKEY_ADDED", "data.1.newValue.name", "Laptop")
+	w.do("GET", "/api/audit-logs?action=USER_LOGIN", "", as(w.root)).want(200).
+		shows("data.0.metadata.reason", "unknown passkey", "data.0.metadata.success", false)
 }
 
 // A device with a wrong origin, relying party, flag, type or signature is refused, at the registration and at the
@@ -246,9 +230,7 @@ func TestPasskeys_with_replicas(t *testing.T) {
 	stores := make([]*store.Store, 2)
 	for i := range stores {
 		st, err := store.Open(t.Context(), store.Config{URL: url, MaxConns: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		t.Cleanup(func() { _ = st.Close() })
 		stores[i] = st
 	}
@@ -283,10 +265,8 @@ func TestPasskeys_clones(t *testing.T) {
 	if list.at("data.0.cloneDetectedAt") == nil {
 		t.Errorf("%s", list.text)
 	}
-	log := w.do("GET", "/api/audit-logs?action=PASSKEY_CLONED", "", as(w.root)).want(200)
-	if log.num("total") != 3 || log.str("data.0.entityId") != made.str("id") || log.str("data.0.metadata.userId") != w.annID {
-		t.Errorf("%s", log.text)
-	}
+	w.do("GET", "/api/audit-logs?action=PASSKEY_CLONED", "", as(w.root)).want(200).
+		shows("total", 3, "data.0.entityId", made.str("id"), "data.0.metadata.userId", w.annID)
 	if !strings.Contains(w.logs.String(), "passkey counter did not increase") {
 		t.Error("the log does not mention it")
 	}
@@ -308,9 +288,7 @@ func TestPasskeys_users(t *testing.T) {
 	d := passkeytest.New(baseURL)
 	w.enrol(w.ann, d)
 	ann := "/api/users/" + w.annID
-	if r := w.do("GET", ann, "", as(w.root)).want(200); r.at("hasPasskeys") != true || r.at("twoFactorEnabled") != false {
-		t.Errorf("%s", r.text)
-	}
+	w.do("GET", ann, "", as(w.root)).want(200).shows("hasPasskeys", true, "twoFactorEnabled", false)
 	// Inactive users.
 	w.do("PATCH", ann+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
 	w.enter(d, from("198.51.100.1:1")).want(401)
@@ -318,14 +296,10 @@ func TestPasskeys_users(t *testing.T) {
 	w.enter(d).want(200)
 
 	// After a user has lost the devices, an administrator removes the passkeys.
-	if r := w.do("PATCH", ann+"/2fa", `{"enabled":false}`, as(w.root)).want(200); r.at("hasPasskeys") != false {
-		t.Errorf("%s", r.text)
-	}
+	w.do("PATCH", ann+"/2fa", `{"enabled":false}`, as(w.root)).want(200).shows("hasPasskeys", false)
 	w.enter(d, from("198.51.100.2:1")).want(401)
-	log := w.do("GET", "/api/audit-logs?action=TWO_FACTOR_DISABLED", "", as(w.root)).want(200)
-	if log.num("total") != 1 || log.num("data.0.metadata.removedPasskeys") != 1 {
-		t.Errorf("%s", log.text)
-	}
+	w.do("GET", "/api/audit-logs?action=TWO_FACTOR_DISABLED", "", as(w.root)).want(200).
+		shows("total", 1, "data.0.metadata.removedPasskeys", 1)
 
 	// A passkey of a stranger does not outlive the reset of a compromised account.
 	token, _ := w.signIn(userMail)
@@ -360,9 +334,7 @@ func TestPasskeys_registration(t *testing.T) {
 	}
 	d := passkeytest.New(baseURL)
 	d.Flags |= passkeytest.BackupEligible | passkeytest.BackedUp
-	if r := w.finish(w.ann, "  ", w.begin(w.ann, d)).want(201); r.str("name") != "Passkey" || r.at("isSynced") != true {
-		t.Errorf("%s", r.text)
-	}
+	w.finish(w.ann, "  ", w.begin(w.ann, d)).want(201).shows("name", "Passkey", "isSynced", true)
 	for range passkeys.Most - 5 - 1 {
 		w.enrol(w.ann, passkeytest.New(baseURL))
 	}
@@ -374,9 +346,7 @@ func TestPasskeys_registration(t *testing.T) {
 	// After ten minutes, the password is required.
 	w.clock.advance(11 * time.Minute)
 	w.do("POST", begin, "", as(w.bob)).want(403)
-	if r := w.do("POST", begin, `{"password":"wrong password"}`, as(w.bob)).want(400); r.str("errors.0.field") != "password" {
-		t.Errorf("%s", r.text)
-	}
+	w.do("POST", begin, `{"password":"wrong password"}`, as(w.bob)).want(400).shows("errors.0.field", "password")
 	w.do("POST", begin, `{"password":"`+password+`"}`, as(w.bob)).want(201)
 }
 

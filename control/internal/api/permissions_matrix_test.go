@@ -292,9 +292,7 @@ type need struct{ caller, role, keys string }
 func needs(t *testing.T) map[string]need {
 	t.Helper()
 	page, err := os.ReadFile(testkit.Source(t, permissionsPage))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	all := map[string]need{}
 	for line := range strings.Lines(string(page)) {
 		f := strings.Split(strings.Trim(line, "|\n "), "|")

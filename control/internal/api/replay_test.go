@@ -43,9 +43,7 @@ func withPast(t *testing.T, f func(t *testing.T, w *pastWorld)) {
 	}
 	t.Run("duckdb", func(t *testing.T) {
 		clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks"), Threads: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		run(t, usual(t), clicks)
 	})
 	if testkit.Size(true, false) {
@@ -54,9 +52,7 @@ func withPast(t *testing.T, f func(t *testing.T, w *pastWorld)) {
 	t.Run("clickhouse", func(t *testing.T) {
 		t.Parallel()
 		clicks, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		run(t, storetest.Open(t), clicks)
 	})
 }
@@ -171,11 +167,10 @@ func TestReplay_flows(t *testing.T) {
 		}
 		r.has("", "visitors", "changed", "unknown", "flows", "visits").has("flows.0", "from", "to", "visitors").has("flows.0.from", "outcome", "chosenBy", "ruleId", "variantId", "index", "url")
 		r.has("visits.11", "at", "country", "region", "city", "device", "os", "browser", "language", "referer", "isBot", "before", "after", "changed", "unknown")
-		if len(r.at("visits").([]any)) != 12 || r.str("visits.0.at") != "2026-01-15T09:30:04.000Z" || r.at("visits.0.changed") != true || r.at("visits.11.changed") != false ||
-			r.str("visits.0.before.chosenBy") != "ORIGINAL" || r.str("visits.0.after.ruleId") != german || r.num("visits.0.after.index") != 1 || r.at("visits.0.before.index") != nil ||
-			r.str("visits.11.city") != "Berlin" || r.str("visits.11.language") != "de" || r.str("visits.11.referer") != "https://news.example/" || r.at("visits.0.city") != nil {
-			t.Error(r.text)
-		}
+		r.shows("visits.#", 12, "visits.0.at", "2026-01-15T09:30:04.000Z", "visits.0.changed", true, "visits.11.changed", false,
+			"visits.0.before.chosenBy", "ORIGINAL", "visits.0.after.ruleId", german, "visits.0.after.index", 1,
+			"visits.0.before.index", nil, "visits.11.city", "Berlin", "visits.11.language", "de",
+			"visits.11.referer", "https://news.example/", "visits.0.city", nil)
 
 		for more, want := range map[string][3]float64{
 			`,"limit":6`: {6, 6, 0}, `,"bots":true`: {14, 8, 0}, `,"bots":true,"limit":3`: {3, 1, 0},
@@ -357,9 +352,7 @@ func BenchmarkReplay(b *testing.B) {
 			} else {
 				clicks, err = clickhouse.Open(b.Context(), clickhouse.Config{URL: clickhousetest.Database(b)})
 			}
-			if err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(b, err)
 			b.Cleanup(func() { _ = clicks.Close() })
 			w := &pastWorld{clicks: clicks}
 			w.world = newWorld(b, storetest.Open(b), func(world *world, cfg *api.Config, deps *api.Deps) {

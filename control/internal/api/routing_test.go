@@ -11,10 +11,7 @@ import (
 // switches fails the test unless A/B testing and smart routing of the link are on or off as given.
 func (w *world) switches(id string, ab, smart bool) {
 	w.t.Helper()
-	r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200)
-	if r.at("isABTesting") != ab || r.at("isAbTest") != ab || r.at("isSmartRouting") != smart {
-		w.t.Errorf("A/B testing %v, smart routing %v; want %v, %v", r.at("isABTesting"), r.at("isSmartRouting"), ab, smart)
-	}
+	w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).shows("isABTesting", ab, "isAbTest", ab, "isSmartRouting", smart)
 }
 
 // setCount sets a counter in the database, as package ingest does.
@@ -32,10 +29,8 @@ func TestVariants(t *testing.T) {
 	w := small(t, withLinks)
 	id := w.create("abc")
 	all := "/api/urls/" + id + "/variants"
-	r := w.do("POST", all, `{"name":" A ","targetUrl":"https://a.example"}`, as(w.ann)).want(201).has("", variantNames...)
-	if r.str("name") != "A" || r.num("weight") != 50 || r.at("isActive") != true || r.str("urlId") != id || r.num("clickCount") != 0 {
-		t.Error(r.text)
-	}
+	r := w.do("POST", all, `{"name":" A ","targetUrl":"https://a.example"}`, as(w.ann)).want(201).has("", variantNames...).
+		shows("name", "A", "weight", 50, "isActive", true, "urlId", id, "clickCount", 0)
 	a := all + "/" + r.str("id")
 	row := w.audited("VARIANT_CREATED", "variant", r.str("id"))
 	if !strings.Contains(row.Metadata, `"urlChanges":{"isABTesting":{"old":false,"new":true}}`) || !strings.Contains(row.Metadata, id) {
@@ -47,21 +42,16 @@ func TestVariants(t *testing.T) {
 	w.setCount("variants", "click_count", strings.TrimPrefix(a, all+"/"), 2)
 	w.setCount("variants", "click_count", strings.TrimPrefix(b, all+"/"), 1)
 
-	r = w.do("GET", all, "", as(w.ann)).want(200).has("", "variants", "totalWeight", "totalClicks", "stats").has("variants.0", variantNames...).has("stats.0", "variant", "clickThroughRate").has("stats.0.variant", variantNames...)
-	if r.str("variants.0.name") != "A" || r.num("totalWeight") != 50 || r.num("totalClicks") != 3 || r.num("stats.0.clickThroughRate") != 66.7 || r.num("stats.1.clickThroughRate") != 33.3 {
-		t.Error(r.text)
-	}
+	w.do("GET", all, "", as(w.ann)).want(200).has("", "variants", "totalWeight", "totalClicks", "stats").has("variants.0", variantNames...).
+		has("stats.0", "variant", "clickThroughRate").has("stats.0.variant", variantNames...).
+		shows("variants.0.name", "A", "totalWeight", 50, "totalClicks", 3, "stats.0.clickThroughRate", 66.7,
+			"stats.1.clickThroughRate", 33.3)
 	w.do("GET", a, "", as(w.ann)).want(200).has("", variantNames...)
 
 	// A partial update keeps the other fields. An update without changes leaves no trace.
-	r = w.do("PUT", a, `{"weight":100}`, as(w.ann)).want(200)
-	if r.num("weight") != 100 || r.str("name") != "A" || r.str("targetUrl") != "https://a.example" {
-		t.Error(r.text)
-	}
+	w.do("PUT", a, `{"weight":100}`, as(w.ann)).want(200).shows("weight", 100, "name", "A", "targetUrl", "https://a.example")
 	w.unchanged("an update without changes", func() { w.do("PUT", a, `{"weight":100,"name":"A"}`, as(w.ann)).want(200) })
-	if r := w.do("PUT", a, `{"weight":null}`, as(w.ann)).want(200); r.num("weight") != 50 {
-		t.Error(r.text)
-	}
+	w.do("PUT", a, `{"weight":null}`, as(w.ann)).want(200).shows("weight", 50)
 
 	// Deactivating the last active variant turns A/B testing off. Activating it again does not turn A/B testing
 	// on.
@@ -125,10 +115,8 @@ func TestRoutingRules(t *testing.T) {
 	w := small(t, withLinks)
 	id := w.create("abc")
 	all := "/api/urls/" + id + "/routing-rules"
-	r := w.do("POST", all, ruleBody("first", formA), as(w.ann)).want(201).has("", ruleNames...)
-	if r.num("priority") != 0 || r.at("isActive") != true || r.at("lastMatchedAt") != nil || r.str("conditions.operator") != "AND" || r.str("conditions.conditions.0.value.1") != "AT" {
-		t.Error(r.text)
-	}
+	r := w.do("POST", all, ruleBody("first", formA), as(w.ann)).want(201).has("", ruleNames...).
+		shows("priority", 0, "isActive", true, "lastMatchedAt", nil, "conditions.operator", "AND", "conditions.conditions.0.value.1", "AT")
 	first := all + "/" + r.str("id")
 	row := w.audited("ROUTING_RULE_CREATED", "routing_rule", r.str("id"))
 	if !strings.Contains(row.New.String, `"conditions":{"operator":"AND"`) || !strings.Contains(row.Metadata, "isSmartRouting") {
@@ -137,9 +125,7 @@ func TestRoutingRules(t *testing.T) {
 	w.switches(id, false, true)
 	r = w.do("POST", all, `{"name":"second","targetUrl":"https://s.example","priority":10000,"isActive":false,"conditions":`+formB+`}`, as(w.ann)).want(201)
 	second := all + "/" + r.str("id")
-	if r.str("conditions.logicalOperator") != "OR" || r.str("conditions.items.0.value.start") != "22:00" {
-		t.Errorf("the conditions differ from the request: %s", r.text)
-	}
+	r.shows("conditions.logicalOperator", "OR", "conditions.items.0.value.start", "22:00")
 	w.do("POST", all, ruleBody("third", formB), as(w.ann)).want(201)
 	w.setCount("routing_rules", "match_count", strings.TrimPrefix(second, all+"/"), 1)
 	w.setCount("routing_rules", "match_count", strings.TrimPrefix(first, all+"/"), 7)
@@ -149,25 +135,20 @@ func TestRoutingRules(t *testing.T) {
 		t.Error(r.text)
 	}
 	w.do("GET", first, "", as(w.ann)).want(200).has("", ruleNames...)
-	r = w.do("PUT", first, `{"priority":5,"conditions":`+formB+`}`, as(w.ann)).want(200)
-	if r.num("priority") != 5 || r.str("name") != "first" || r.str("conditions.logicalOperator") != "OR" {
-		t.Error(r.text)
-	}
+	w.do("PUT", first, `{"priority":5,"conditions":`+formB+`}`, as(w.ann)).want(200).
+		shows("priority", 5, "name", "first", "conditions.logicalOperator", "OR")
 	w.audited("ROUTING_RULE_UPDATED", "routing_rule", strings.TrimPrefix(first, all+"/"))
 	w.unchanged("an update without changes", func() { w.do("PUT", first, `{"priority":5,"conditions":`+formB+`}`, as(w.ann)).want(200) })
 
 	// Deleting the last rule turns smart routing off. It stays off if it was turned off by hand.
-	r = w.do("PATCH", all+"/settings", `{"isSmartRouting":false,"defaultUrl":"https://d.example"}`, as(w.ann)).want(200).has("", "isSmartRouting", "defaultUrl")
-	if r.at("isSmartRouting") != false || r.str("defaultUrl") != "https://d.example" {
-		t.Error(r.text)
-	}
+	w.do("PATCH", all+"/settings", `{"isSmartRouting":false,"defaultUrl":"https://d.example"}`, as(w.ann)).want(200).
+		has("", "isSmartRouting", "defaultUrl").
+		shows("isSmartRouting", false, "defaultUrl", "https://d.example")
 	w.audited("URL_UPDATED", "url", id)
 	w.do("POST", all, ruleBody("fourth", formA), as(w.ann)).want(201)
 	w.switches(id, false, false)
 	for _, empty := range []string{`""`, `null`} {
-		if r := w.do("PATCH", all+"/settings", `{"isSmartRouting":true,"defaultUrl":`+empty+`}`, as(w.ann)).want(200); r.at("defaultUrl") != nil {
-			t.Error(r.text)
-		}
+		w.do("PATCH", all+"/settings", `{"isSmartRouting":true,"defaultUrl":`+empty+`}`, as(w.ann)).want(200).shows("defaultUrl", nil)
 	}
 	w.switches(id, false, true)
 	w.unchanged("a refused setting", func() {
@@ -254,9 +235,8 @@ func TestRoutingTemplates(t *testing.T) {
 		t.Error(got)
 	}
 	w.switches(id, false, true)
-	if r := w.do("POST", path, `{"templateKey":"MOBILE_ONLY","targetUrl":"https://x.example","name":"Mine","priority":3,"isActive":false}`, as(w.ann)).want(201); r.str("name") != "Mine" || r.num("priority") != 3 || r.at("isActive") != false {
-		t.Error(r.text)
-	}
+	w.do("POST", path, `{"templateKey":"MOBILE_ONLY","targetUrl":"https://x.example","name":"Mine","priority":3,"isActive":false}`, as(w.ann)).want(201).
+		shows("name", "Mine", "priority", 3, "isActive", false)
 	w.unchanged("a refused template", func() {
 		for body, field := range map[string]string{
 			`{"targetUrl":"https://x.example"}`: "templateKey", `{"templateKey":"NOPE","targetUrl":"https://x.example"}`: "templateKey", `{"templateKey":null,"targetUrl":"https://x.example"}`: "templateKey",

@@ -80,6 +80,9 @@ type Config struct {
 	Version string
 	// Timeout is the timeout of requests whose endpoint has none; 0 means 10 s.
 	Timeout time.Duration
+	// LookUpTimeout is the timeout of the database queries before the endpoint's own, such as authentication; 0 means 1.5 s.
+	// If the database does not respond, callers get a 503 after this time.
+	LookUpTimeout time.Duration
 	// OwnEdge is how long the response to a change waits until the edge in the same process has applied it; 0 means that
 	// there is no such edge. It needs Deps.Edges.
 	OwnEdge time.Duration
@@ -178,6 +181,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	cfg.Version = cmp.Or(cfg.Version, "dev")
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
+	cfg.LookUpTimeout = cmp.Or(cfg.LookUpTimeout, 1500*time.Millisecond)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	if cfg.Traces == nil {
 		cfg.Traces = noop.NewTracerProvider()

@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/idptest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // withSSO adds sign-in through identity providers to a world.
@@ -59,9 +60,7 @@ func startIDP(t testing.TB, who idptest.Person) *idp {
 func (i *idp) start() {
 	i.t.Helper()
 	l, err := net.Listen("tcp", i.addr)
-	if err != nil {
-		i.t.Fatal(err)
-	}
+	testkit.Must(i.t, err)
 	i.addr = l.Addr().String()
 	i.server = &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { i.ServeHTTP(w, r) })}}
 	i.server.Start()

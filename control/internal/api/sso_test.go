@@ -19,10 +19,9 @@ func TestProviders(t *testing.T) {
 	w := small(t, withSSO(nil))
 	const path = "/api/admin/oidc-providers"
 	names := []string{"id", "name", "slug", "discoveryUrl", "clientId", "hasClientSecret", "scopes", "isActive", "allowedDomains", "callbackUrl", "createdAt", "updatedAt"}
-	made := w.do("POST", path, providerJSON("corp", "https://id.example.com", "s3cret"), as(w.root)).want(201).has("", names...)
-	if made.at("hasClientSecret") != true || made.str("scopes") != "openid email profile" || made.at("isActive") != true || made.str("callbackUrl") != baseURL+"/api/auth/sso/corp/callback" || strings.Contains(made.text, "s3cret") {
-		t.Fatal(made.text)
-	}
+	w.do("POST", path, providerJSON("corp", "https://id.example.com", "s3cret"), as(w.root)).want(201).has("", names...).
+		shows("hasClientSecret", true, "scopes", "openid email profile", "isActive", true,
+			"callbackUrl", baseURL+"/api/auth/sso/corp/callback").omits("s3cret")
 	if row, err := w.store.OIDCProviderBySlug(t.Context(), "corp"); err != nil || strings.Contains(row.ClientSecret, "s3cret") || !strings.HasPrefix(row.ClientSecret, "v1.") {
 		t.Fatalf("stored in plain text: %+v %v", row, err)
 	}
@@ -44,14 +43,12 @@ func TestProviders(t *testing.T) {
 		}
 	}
 
-	put := w.do("PUT", path+"/corp", `{"name":" New ","slug":"corp","scopes":"openid  groups","isActive":false,"clientSecret":""}`, as(w.root)).want(200).has("", names...)
-	if put.str("name") != "New" || put.str("scopes") != "openid groups" || put.at("isActive") != false || put.at("hasClientSecret") != true || put.str("clientId") != idptest.ClientID {
-		t.Fatal(put.text)
-	}
+	w.do("PUT", path+"/corp", `{"name":" New ","slug":"corp","scopes":"openid  groups","isActive":false,"clientSecret":""}`, as(w.root)).want(200).
+		has("", names...).
+		shows("name", "New", "scopes", "openid groups", "isActive", false, "hasClientSecret", true, "clientId", idptest.ClientID)
 	w.do("PUT", path+"/corp", `{"slug":"else","name":null,"clientId":""}`, as(w.root)).wantField("slug", "name", "clientId")
-	if r := w.do("PUT", path+"/corp", `{"scopes":null,"isActive":null,"clientSecret":"other"}`, as(w.root)).want(200); r.str("scopes") != "openid email profile" || r.at("isActive") != true {
-		t.Fatal(r.text)
-	}
+	w.do("PUT", path+"/corp", `{"scopes":null,"isActive":null,"clientSecret":"other"}`, as(w.root)).want(200).
+		shows("scopes", "openid email profile", "isActive", true)
 	w.do("POST", path, strings.Replace(providerJSON("off", "https://id.example.com", "x"), "{", `{"isActive":false,`, 1), as(w.root)).want(201)
 
 	if r := w.do("GET", path, "", as(w.root)).want(200).has("0", names...); len(r.list()) != 2 || r.str("0.slug") != "off" || r.str("1.slug") != "corp" {
@@ -223,10 +220,7 @@ func TestSSO_people(t *testing.T) {
 			case c.want == "new":
 				r := w.signOn("corp")
 				id := r.entered("/")
-				u := w.do("GET", "/api/users/"+id, "", as(w.root)).want(200)
-				if u.str("email") != c.who.Email || u.str("name") != "Eve" || u.str("role") != "USER" {
-					t.Fatal(u.text)
-				}
+				w.do("GET", "/api/users/"+id, "", as(w.root)).want(200).shows("email", c.who.Email, "name", "Eve", "role", "USER")
 				w.do("POST", "/api/auth/login", login(c.who.Email, "", "")).want(400)
 				w.do("POST", "/api/auth/login", login(c.who.Email, "x", "")).want(401)
 				if again := w.signOn("corp").entered("/"); again != id {
@@ -415,9 +409,7 @@ func TestSSO_concurrent_first_sign_ins_create_one_user(t *testing.T) {
 		if linked, _ := w.rowsOf("OIDC_ACCOUNT_LINKED"); linked != 1 {
 			t.Errorf("%d links in the audit log", linked)
 		}
-		if r := w.do("GET", "/api/users?search=eve", "", as(w.root)).want(200); r.num("total") != 1 {
-			t.Error(r.text)
-		}
+		w.do("GET", "/api/users?search=eve", "", as(w.root)).want(200).shows("total", 1)
 	})
 }
 
@@ -427,9 +419,7 @@ func TestSSO_enforced(t *testing.T) {
 	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200) // without a provider, the setting has no effect
 	w.add("corp", startIDP(t, ann))
 	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(403)
-	if r := w.do("GET", "/api/auth/methods", "").want(200); r.at("password") != false {
-		t.Fatal(r.text)
-	}
+	w.do("GET", "/api/auth/methods", "").want(200).shows("password", false)
 	w.signOn("corp").entered("/")
 	w.do("PUT", "/api/admin/oidc-providers/corp", `{"isActive":false}`, as(w.root)).want(200)
 	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)

@@ -16,19 +16,16 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // newMoves creates a world whose reports are cached.
 func newMoves(t *testing.T, st *store.Store) *clickWorld {
 	t.Helper()
 	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks"), Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	cache, err := report.NewCache(report.CacheConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	w := &clickWorld{clicks: clicks}
 	w.world = newWorld(t, st, func(world *world, cfg *api.Config, deps *api.Deps) {
 		withLinks(world, cfg, deps)

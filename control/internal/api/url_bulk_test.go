@@ -31,9 +31,7 @@ func TestBulk_create(t *testing.T) {
 			{"originalUrl":"https://example.com/7","password":"abc"},
 			{"originalUrl":"https://example.com/8","customSlug":"login"}]}`, as(w.ann)).want(201)
 	r.has("", "total", "successCount", "failureCount", "succeeded", "failed").has("succeeded.0", "index", "url").has("succeeded.0.url", urlNames...).has("failed.0", "index", "error", "field")
-	if r.num("total") != 9 || r.num("successCount") != 3 || r.num("failureCount") != 6 {
-		t.Error(r.text)
-	}
+	r.shows("total", 9, "successCount", 3, "failureCount", 6)
 	var got []string
 	for i := range 3 {
 		at := fmt.Sprintf("succeeded.%d.", i)
@@ -60,9 +58,8 @@ func TestBulk_create(t *testing.T) {
 		t.Errorf("audit: %s %s", row.New.String, row.Metadata)
 	}
 	w.unchanged("a request without one good item", func() {
-		if r := w.do("POST", "/api/urls/bulk", `{"urls":[{},{"originalUrl":"https://example.com","customSlug":"taken"}]}`, as(w.ann)).want(201); r.num("failureCount") != 2 || len(r.at("succeeded").([]any)) != 0 {
-			t.Error(r.text)
-		}
+		w.do("POST", "/api/urls/bulk", `{"urls":[{},{"originalUrl":"https://example.com","customSlug":"taken"}]}`, as(w.ann)).want(201).
+			shows("failureCount", 2, "succeeded.#", 0)
 	})
 	w.unchanged("a refused request", func() {
 		for body, field := range map[string]string{
@@ -87,9 +84,7 @@ func TestBulk_of_a_thousand(t *testing.T) {
 		start := time.Now()
 		r := w.do("POST", "/api/urls/bulk", `{"urls":[`+strings.Join(items, ",")+`]}`, as(w.ann)).want(201)
 		t.Logf("1,000 links in %v", time.Since(start))
-		if r.num("successCount") != 1000 || r.num("succeeded.999.index") != 999 {
-			t.Errorf("%v links created", r.num("successCount"))
-		}
+		r.shows("successCount", 1000, "succeeded.999.index", 999)
 		var ids []string
 		for _, made := range r.at("succeeded").([]any) {
 			ids = append(ids, fmt.Sprintf("%q", made.(map[string]any)["url"].(map[string]any)["id"]))
@@ -121,10 +116,8 @@ func TestBulk_update(t *testing.T) {
 			`"operation":"utm","value":{"utmMedium":null,"utmSourcePlatform":"plat"}`: func(u store.Link) bool { return u.UTM.Medium == "" && u.UTM.SourcePlatform == "plat" },
 		} {
 			before := w.revision()
-			r := w.do("PATCH", "/api/urls/bulk", `{`+both+`,`+body+`}`, as(w.ann)).want(200).has("", "updatedCount", "updatedIds", "message")
-			if r.num("updatedCount") != 2 || fmt.Sprint(r.at("updatedIds")) != fmt.Sprintf("[%s %s]", b, a) {
-				t.Errorf("%s: %s", body, r.text)
-			}
+			w.do("PATCH", "/api/urls/bulk", `{`+both+`,`+body+`}`, as(w.ann)).want(200).has("", "updatedCount", "updatedIds", "message").
+				shows("updatedCount", 2, "updatedIds", fmt.Sprintf("[%s %s]", b, a))
 			for _, id := range []string{a, b} {
 				u, err := w.store.LinkByID(t.Context(), id)
 				w.ok(err)

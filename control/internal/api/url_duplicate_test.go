@@ -51,10 +51,8 @@ func TestDuplicate(t *testing.T) {
 		t.Error("the copy has another password")
 	}
 
-	r = w.do("POST", path+"/duplicate", `{"customSlug":"spring-de","title":"Frühling"}`, as(w.ann)).want(201)
-	if r.str("slug") != "spring-de" || r.str("title") != "Frühling" {
-		t.Error(r.text)
-	}
+	w.do("POST", path+"/duplicate", `{"customSlug":"spring-de","title":"Frühling"}`, as(w.ann)).want(201).
+		shows("slug", "spring-de", "title", "Frühling")
 }
 
 func TestDuplicate_refused(t *testing.T) {

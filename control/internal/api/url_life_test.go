@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -32,29 +31,20 @@ func TestTrash(t *testing.T) {
 		w.do("GET", path, "", as(w.ann)).want(404)
 		w.do("DELETE", path, "", as(w.ann)).want(404)
 		w.do("GET", path+"/history", "", as(w.ann)).want(404)
-		r := w.do("GET", "/api/urls?status=DELETED&search=ABC&sortBy=deletedAt", "", as(w.ann)).want(200).has("data.0", append([]string{"deletedAt", "purgeAt", "deletedBy"}, urlNames...)...)
-		if r.at("total") != 1.0 || r.at("data.0.id") != id || r.at("data.0.status") != "DELETED" || r.at("data.0.clickCount") != 7.0 || r.at("data.0.tags.0") != "red" {
-			t.Error(r.text)
-		}
+		w.do("GET", "/api/urls?status=DELETED&search=ABC&sortBy=deletedAt", "", as(w.ann)).want(200).
+			has("data.0", append([]string{"deletedAt", "purgeAt", "deletedBy"}, urlNames...)...).
+			shows("total", 1.0, "data.0.id", id, "data.0.status", "DELETED", "data.0.clickCount", 7.0, "data.0.tags.0", "red")
 		for _, query := range []string{"status=DELETED&search=nothing", "status=DELETED&page=2"} {
-			if r := w.do("GET", "/api/urls?"+query, "", as(w.ann)).want(200); strings.Contains(r.text, id) {
-				t.Error(query, r.text)
-			}
+			w.do("GET", "/api/urls?"+query, "", as(w.ann)).want(200).omits(id)
 		}
-		if r := w.do("GET", "/api/urls?status=DELETED", "", as(w.bob)).want(200); r.at("total") != 0.0 {
-			t.Errorf("another user sees the trash: %s", r.text)
-		}
+		w.do("GET", "/api/urls?status=DELETED", "", as(w.bob)).want(200).shows("total", 0.0)
 		w.do("GET", "/api/urls?status=DELETED&sortBy=nonsense", "", as(w.ann)).want(400).wantField("sortBy")
 
 		w.do("POST", "/api/urls", `{"originalUrl":"https://other.example/","customSlug":"abc","externalId":"x-1"}`, as(w.ann)).want(201)
 		w.unchanged("refused restorations", func() {
 			w.do("POST", path+"/restore", `{}`, as(w.bob)).want(404)
-			if r := w.do("POST", path+"/restore", `{}`, as(w.ann)).want(409); r.at("errors.0.field") != "externalId" {
-				t.Error(r.text)
-			}
-			if r := w.do("POST", path+"/restore", `{"externalId":null}`, as(w.ann)).want(409); r.at("errors.0.field") != "slug" {
-				t.Error(r.text)
-			}
+			w.do("POST", path+"/restore", `{}`, as(w.ann)).want(409).shows("errors.0.field", "externalId")
+			w.do("POST", path+"/restore", `{"externalId":null}`, as(w.ann)).want(409).shows("errors.0.field", "slug")
 			w.do("POST", path+"/restore", `{"slug":"a/b"}`, as(w.ann)).want(400).wantField("slug")
 			w.do("POST", path+"/restore", `{"slug":"api"}`, as(w.ann)).want(400).wantField("slug")
 			w.do("POST", "/api/urls/"+first+"/restore", `{}`, as(w.ann)).want(404)
@@ -64,9 +54,7 @@ func TestTrash(t *testing.T) {
 			switch name {
 			case "slug", "shortUrl", "externalId", "tags":
 			default:
-				if before.at(name) != after.at(name) {
-					t.Errorf("%s is %v, was %v", name, after.at(name), before.at(name))
-				}
+				after.shows(name, before.at(name))
 			}
 		}
 		if after.str("slug") != "abc-2" || after.str("externalId") != "x-2" || after.at("tags.0") != "red" || num() != number || after.at("clickCount") != 7.0 {
@@ -74,21 +62,16 @@ func TestTrash(t *testing.T) {
 		}
 		w.do("GET", path+"/routing-rules/"+rule, "", as(w.ann)).want(200)
 		w.do("GET", path+"/variants/"+variant, "", as(w.ann)).want(200)
-		if b := w.do("GET", "/api/bundles/"+bundle, "", as(w.ann)); b.at("urls.1.id") != id || b.at("urls.1.order") != 1.0 || b.at("urlCount") != 3.0 {
-			t.Error(b.text)
-		}
-		if r := w.do("GET", path+"/history", "", as(w.ann)).want(200); r.at("total") != history.(float64)+1 || r.at("data.0.action") != "URL_RESTORED" || r.at("data.0.changes.slug.new") != "abc-2" {
-			t.Error(r.text)
-		}
+		w.do("GET", "/api/bundles/"+bundle, "", as(w.ann)).shows("urls.1.id", id, "urls.1.order", 1.0, "urlCount", 3.0)
+		w.do("GET", path+"/history", "", as(w.ann)).want(200).
+			shows("total", history.(float64)+1, "data.0.action", "URL_RESTORED", "data.0.changes.slug.new", "abc-2")
 
 		w.do("DELETE", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q]}`, id, first), as(w.ann)).want(200)
 		w.do("DELETE", path+"?permanently=true", "", as(w.bob)).want(404)
 		w.do("DELETE", path+"?permanently=true", "", as(w.ann)).want(204)
 		w.do("POST", path+"/restore", `{}`, as(w.ann)).want(404)
 		w.do("DELETE", "/api/urls/"+last+"?permanently=true", "", as(w.ann)).want(204)
-		if r := w.do("GET", "/api/urls?status=DELETED", "", as(w.ann)); r.at("total") != 1.0 || r.at("data.0.id") != first {
-			t.Error(r.text)
-		}
+		w.do("GET", "/api/urls?status=DELETED", "", as(w.ann)).shows("total", 1.0, "data.0.id", first)
 		var rows int
 		w.ok(w.store.Row(t.Context(), `SELECT count(*) FROM link_history WHERE link_num = ?`, number).Scan(&rows))
 		if rows != 0 {
@@ -119,9 +102,8 @@ func TestExternalIDs(t *testing.T) {
 		}
 		r := w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://a.example/","externalId":"plain"},{"originalUrl":"https://a.example/","externalId":"new"},
 			{"originalUrl":"https://a.example/","externalId":"new"},{"originalUrl":"https://a.example/","customSlug":"mine","externalId":"plain"},{"originalUrl":"https://a.example/"}]}`, as(w.ann)).want(201)
-		if r.at("successCount") != 2.0 || r.at("failed.0.index") != 0.0 || r.at("failed.0.field") != "externalId" || r.at("failed.1.index") != 2.0 || r.at("failed.2.field") != "externalId" {
-			t.Error(r.text)
-		}
+		r.shows("successCount", 2.0, "failed.0.index", 0.0, "failed.0.field", "externalId", "failed.1.index", 2.0,
+			"failed.2.field", "externalId")
 		var made atomic.Int32
 		var wg sync.WaitGroup
 		for range 20 {

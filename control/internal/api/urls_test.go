@@ -19,6 +19,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // withLinks adds the use cases of links, rules and variants to a world.
@@ -78,14 +79,10 @@ func TestURLs_create(t *testing.T) {
 		if slug := r.str("slug"); !link.ValidSlug(slug) || len(slug) != 7 || r.str("shortUrl") != baseURL+"/"+slug {
 			t.Errorf("generated slug: %s", r.text)
 		}
-		if r.str("originalUrl") != "https://example.com/a%2Fb?x=1#f" || r.str("status") != "ACTIVE" || r.str("userId") != w.annID || r.at("clickCount") != 0.0 || r.at("hasPassword") != false ||
-			r.at("redirectCode") != 302.0 || r.str("workspaceId") != w.annID {
-			t.Error(r.text)
-		}
+		r.shows("originalUrl", "https://example.com/a%2Fb?x=1#f", "status", "ACTIVE", "userId", w.annID, "clickCount", 0.0,
+			"hasPassword", false, "redirectCode", 302.0, "workspaceId", w.annID)
 		for _, name := range []string{"title", "expiresAt", "utmSource", "defaultUrl", "ogTitle", "ogImage", "ogImageUrl", "twitterCardType"} {
-			if r.at(name) != nil {
-				t.Errorf("unset %s is %v", name, r.at(name))
-			}
+			r.shows(name, nil)
 		}
 		w.audited("URL_CREATED", "url", r.str("id"))
 		if rev := r.Header.Get("X-Config-Revision"); rev != "1" {
@@ -101,9 +98,7 @@ func TestURLs_create(t *testing.T) {
 			"utmSource": "a", "utmMedium": "b", "utmCampaign": "c", "utmTerm": "d", "utmContent": "e", "utmId": "f", "utmSourcePlatform": "g",
 			"isABTesting": true, "isAbTest": true, "isSmartRouting": false, "defaultUrl": "https://d.example", "ogTitle": "t", "ogDescription": "d", "twitterCardType": "summary",
 		} {
-			if r.at(name) != want {
-				t.Errorf("%s is %v, want %v", name, r.at(name), want)
-			}
+			r.shows(name, want)
 		}
 		row := w.audited("URL_CREATED", "url", r.str("id"))
 		u, err := w.store.LinkByID(t.Context(), r.str("id"))
@@ -187,10 +182,10 @@ func TestURLs_update(t *testing.T) {
 	path := "/api/urls/" + id
 	for i, method := range []string{"PUT", "PATCH"} {
 		title := fmt.Sprintf("title %d", i)
-		r := w.do(method, path, fmt.Sprintf(`{"title":%q,"password":"secret%d","utmSource":"news","expiresAt":"2040-01-02","status":"INACTIVE"}`, title, i), as(w.ann)).want(200).has("", urlNames...)
-		if r.str("title") != title || r.at("hasPassword") != true || r.str("expiresAt") != "2040-01-02T00:00:00.000Z" || r.str("status") != "INACTIVE" || r.str("originalUrl") != "https://example.com/abc" {
-			t.Error(r.text)
-		}
+		w.do(method, path, fmt.Sprintf(`{"title":%q,"password":"secret%d","utmSource":"news","expiresAt":"2040-01-02","status":"INACTIVE"}`, title, i), as(w.ann)).want(200).
+			has("", urlNames...).
+			shows("title", title, "hasPassword", true, "expiresAt", "2040-01-02T00:00:00.000Z", "status", "INACTIVE",
+				"originalUrl", "https://example.com/abc")
 		row := w.audited("URL_UPDATED", "url", id)
 		if !strings.Contains(row.New.String, title) || !strings.Contains(row.New.String, `"password":"***"`) || strings.Contains(row.New.String, "originalUrl") {
 			t.Errorf("audit: %s to %s", row.Old.String, row.New.String)
@@ -200,24 +195,17 @@ func TestURLs_update(t *testing.T) {
 			w.do(method, path, fmt.Sprintf(`{"title":%q,"status":"INACTIVE"}`, title), as(w.ann)).want(200)
 		})
 		empty := []string{`""`, `null`}[i]
-		r = w.do(method, path, `{"title":`+empty+`,"password":`+empty+`,"utmSource":`+empty+`,"expiresAt":`+empty+`,"defaultUrl":`+empty+`,"ogTitle":`+empty+`,"ogImage":`+empty+`,"twitterCardType":`+empty+`,"status":"ACTIVE"}`, as(w.ann)).want(200)
+		r := w.do(method, path, `{"title":`+empty+`,"password":`+empty+`,"utmSource":`+empty+`,"expiresAt":`+empty+`,"defaultUrl":`+empty+`,"ogTitle":`+empty+`,"ogImage":`+empty+`,"twitterCardType":`+empty+`,"status":"ACTIVE"}`, as(w.ann)).want(200)
 		for _, name := range []string{"title", "utmSource", "expiresAt", "defaultUrl", "ogTitle", "ogImage"} {
-			if r.at(name) != nil {
-				t.Errorf("%s with %s: %s", method, empty, r.text)
-			}
+			r.shows(name, nil)
 		}
-		if r.at("hasPassword") != false || r.str("status") != "ACTIVE" {
-			t.Error(r.text)
-		}
+		r.shows("hasPassword", false, "status", "ACTIVE")
 	}
 	// An expiry in the past makes a link expire.
-	if r := w.do("PUT", path, `{"expiresAt":"2020-01-01T00:00:00Z"}`, as(w.ann)).want(200); r.str("status") != "EXPIRED" {
-		t.Error(r.text)
-	}
+	w.do("PUT", path, `{"expiresAt":"2020-01-01T00:00:00Z"}`, as(w.ann)).want(200).shows("status", "EXPIRED")
 	key := "og-images/" + id + "/12.webp"
-	if r := w.do("PUT", path, `{"ogImage":"`+key+`"}`, as(w.ann)).want(200); r.str("ogImageUrl") != baseURL+"/api/og-images/og-images%2F"+id+"%2F12.webp" {
-		t.Error(r.text)
-	}
+	w.do("PUT", path, `{"ogImage":"`+key+`"}`, as(w.ann)).want(200).
+		shows("ogImageUrl", baseURL+"/api/og-images/og-images%2F"+id+"%2F12.webp")
 
 	w.unchanged("a refused update", func() {
 		for body, field := range map[string]string{
@@ -259,9 +247,7 @@ func TestURLs_notes(t *testing.T) {
 		t.Errorf("the record for edges contains the notes: %s", record)
 	}
 
-	if r := w.do("PATCH", path, `{"title":"t"}`, as(w.ann)).want(200); r.at("notes") != shown {
-		t.Errorf("a change of another field: %s", r.text)
-	}
+	w.do("PATCH", path, `{"title":"t"}`, as(w.ann)).want(200).shows("notes", shown)
 	for _, empty := range []string{`null`, `""`} {
 		w.do("PUT", path, `{"notes":"`+private+`"}`, as(w.ann)).want(200)
 		r := w.do("PUT", path, `{"notes":`+empty+`}`, as(w.ann)).want(200)
@@ -271,10 +257,8 @@ func TestURLs_notes(t *testing.T) {
 	}
 
 	longest := strings.Repeat("ü", 2000)
-	bulk := w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com","notes":"`+longest+`"},{"originalUrl":"https://example.com","notes":"`+longest+`x"}]}`, as(w.ann))
-	if bulk.at("succeeded.0.url.notes") != longest || bulk.at("failed.0.field") != "notes" {
-		t.Errorf("bulk: %s", bulk.text)
-	}
+	w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com","notes":"`+longest+`"},{"originalUrl":"https://example.com","notes":"`+longest+`x"}]}`, as(w.ann)).
+		shows("succeeded.0.url.notes", longest, "failed.0.field", "notes")
 	w.do("PUT", path, `{"notes":"`+longest+`x"}`, as(w.ann)).wantField("notes")
 	w.do("PUT", path, `{"notes":7}`, as(w.ann)).wantField("notes")
 
@@ -313,34 +297,27 @@ func TestURLs_list(t *testing.T) {
 		w.do("PUT", "/api/urls/"+expired, `{"expiresAt":"2020-01-01"}`, as(w.ann)).want(200)
 		w.do("POST", "/api/urls", `{"originalUrl":"https://bob.example","customSlug":"bobs"}`, as(w.bob)).want(201)
 
-		r := w.do("GET", "/api/urls", "", as(w.ann)).want(200).has("", "data", "total", "page", "pageSize", "totalPages", "totalIsExact").has("data.0", urlNames...)
-		if r.num("total") != 14 || r.num("page") != 1 || r.num("pageSize") != 10 || r.num("totalPages") != 2 || len(r.at("data").([]any)) != 10 || r.str("data.0.slug") != "old" || r.str("data.0.status") != "EXPIRED" {
-			t.Error(r.text)
-		}
+		w.do("GET", "/api/urls", "", as(w.ann)).want(200).has("", "data", "total", "page", "pageSize", "totalPages", "totalIsExact").
+			has("data.0", urlNames...).
+			shows("total", 14, "page", 1, "pageSize", 10, "totalPages", 2, "data.#", 10, "data.0.slug", "old", "data.0.status", "EXPIRED")
 		for query, want := range map[string]int{
 			"page=2": 4, "page=3": 0, "page=2&limit=5": 5, "pageSize=100": 14, "limit=3&pageSize=7": 3, "search=SLUG0&limit=50": 10, "search=example.com/slug11": 1, "search=%25": 0,
 			"status=ACTIVE&limit=50": 12, "status=INACTIVE": 1, "status=EXPIRED": 1, "sortBy=title&sortOrder=asc": 10, "nonsense=1": 10, "search=%27%3B+DROP+TABLE+urls%3B--": 0,
 		} {
-			if r := w.do("GET", "/api/urls?"+query, "", as(w.ann)).want(200); len(r.at("data").([]any)) != want {
-				t.Errorf("%s: %d rows, want %d", query, len(r.at("data").([]any)), want)
-			}
+			w.do("GET", "/api/urls?"+query, "", as(w.ann)).want(200).shows("data.#", want)
 		}
-		if r := w.do("GET", "/api/urls?sortBy=slug&sortOrder=asc", "", as(w.ann)).want(200); r.str("data.0.slug") != "off" {
-			t.Error(r.text)
-		}
-		if r := w.do("GET", "/api/urls", "", as(w.root)).want(200); r.num("total") != 15 {
-			t.Errorf("an administrator sees %v links", r.num("total"))
-		}
+		w.do("GET", "/api/urls?sortBy=slug&sortOrder=asc", "", as(w.ann)).want(200).shows("data.0.slug", "off")
+		w.do("GET", "/api/urls", "", as(w.root)).want(200).shows("total", 15)
 		for query, field := range map[string]string{
 			"page=0": "page", "page=-1": "page", "page=x": "page", "limit=0": "limit", "limit=101": "limit", "pageSize=1000": "pageSize", "sortBy=password_hash": "sortBy",
 			"sortOrder=up": "sortOrder", "status=active": "status", "search=" + strings.Repeat("x", 3000): "search", "search=%00": "search", "search=%ff": "search",
 		} {
 			w.do("GET", "/api/urls?"+query, "", as(w.ann)).wantField(field)
 		}
-		r = w.do("GET", "/api/urls/stats", "", as(w.ann)).want(200).has("", "totalUrls", "activeUrls", "inactiveUrls", "expiredUrls", "scheduledUrls", "exhaustedUrls", "suspendedUrls", "totalClicks")
-		if r.num("totalUrls") != 14 || r.num("activeUrls") != 12 || r.num("inactiveUrls") != 1 || r.num("expiredUrls") != 1 {
-			t.Error(r.text)
-		}
+		w.do("GET", "/api/urls/stats", "", as(w.ann)).want(200).
+			has("", "totalUrls", "activeUrls", "inactiveUrls", "expiredUrls", "scheduledUrls", "exhaustedUrls", "suspendedUrls",
+				"totalClicks").
+			shows("totalUrls", 14, "activeUrls", 12, "inactiveUrls", 1, "expiredUrls", 1)
 	})
 }
 
@@ -358,9 +335,7 @@ func TestURLs_check_a_slug(t *testing.T) {
 			t.Errorf("%q: %s, want %s", slug, got, want)
 		}
 	}
-	if r := w.do("GET", "/api/urls/slug?slug=summer&shared=true", "", as(w.ann)).want(200); r.str("shortUrl") != baseURL+"/summer" {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/urls/slug?slug=summer&shared=true", "", as(w.ann)).want(200).shows("shortUrl", baseURL+"/summer")
 	w.do("GET", "/api/urls/slug?slug=summer&domain=go.example.org", "", as(w.ann)).wantField("domain")
 	w.do("GET", "/api/urls/slug?slug=", "", as(w.ann)).wantField("slug")
 	w.do("GET", "/api/urls/slug?slug="+strings.Repeat("x", 101), "", as(w.ann)).wantField("slug")
@@ -375,13 +350,9 @@ func TestURLs_suggest_campaign_values(t *testing.T) {
 			}
 			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","utmSource":"`+v+`","utmSourcePlatform":"p"}`, as(token)).want(201)
 		}
-		r := w.do("GET", "/api/urls/utm-suggestions?field=utmSource&q=NEWS", "", as(w.bob)).want(200).has("", "field", "suggestions")
-		if r.str("field") != "utmSource" || fmt.Sprint(r.at("suggestions")) != "[map[count:2 value:news] map[count:1 value:Newsletter]]" {
-			t.Error(r.text)
-		}
-		if r := w.do("GET", "/api/urls/utm-suggestions?field=utmSourcePlatform", "", as(w.ann)).want(200); r.num("suggestions.0.count") != 4 {
-			t.Error(r.text)
-		}
+		w.do("GET", "/api/urls/utm-suggestions?field=utmSource&q=NEWS", "", as(w.bob)).want(200).has("", "field", "suggestions").
+			shows("field", "utmSource", "suggestions", "[map[count:2 value:news] map[count:1 value:Newsletter]]")
+		w.do("GET", "/api/urls/utm-suggestions?field=utmSourcePlatform", "", as(w.ann)).want(200).shows("suggestions.0.count", 4)
 		w.do("GET", "/api/urls/utm-suggestions", "", as(w.ann)).wantField("field")
 		w.do("GET", "/api/urls/utm-suggestions?field=slug", "", as(w.ann)).wantField("field")
 		w.do("GET", "/api/urls/utm-suggestions?field=utmId&q="+strings.Repeat("x", 101), "", as(w.ann)).wantField("q")
@@ -406,13 +377,9 @@ func TestLow_UTMSuggestionsOfOwnLinks(t *testing.T) {
 	for token, want := range map[string]string{
 		w.ann: "[map[count:2 value:news] map[count:1 value:secret-launch]]", w.bob: "[map[count:1 value:ads] map[count:1 value:news]]", w.root: "[]",
 	} {
-		if r := w.do("GET", "/api/urls/utm-suggestions?field=utmCampaign", "", as(token)).want(200); fmt.Sprint(r.at("suggestions")) != want {
-			t.Errorf("%s, want %s", r.text, want)
-		}
+		w.do("GET", "/api/urls/utm-suggestions?field=utmCampaign", "", as(token)).want(200).shows("suggestions", want)
 	}
-	if r := w.do("GET", "/api/urls/utm-suggestions?field=utmCampaign&q=secret", "", as(w.bob)).want(200); fmt.Sprint(r.at("suggestions")) != "[]" {
-		t.Error(r.text)
-	}
+	w.do("GET", "/api/urls/utm-suggestions?field=utmCampaign&q=secret", "", as(w.bob)).want(200).shows("suggestions", "[]")
 }
 
 func TestURLs_QR_code(t *testing.T) {
@@ -440,9 +407,7 @@ func TestURLs_QR_code(t *testing.T) {
 		}
 		if kind == "image/png" {
 			img, err := png.Decode(strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			if want := map[bool]int{true: 64, false: 300}[strings.Contains(q.query, "width")]; img.Bounds().Dx() != want {
 				t.Errorf("%q: %v", q.query, img.Bounds())
 			}

@@ -11,12 +11,8 @@ func TestUsers(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		r := w.do("POST", "/api/users", `{"email":" Carol@Example.com ","password":"battery staple","role":"ADMIN","name":"Carol"}`, as(w.root)).want(201).has("", userNames...)
 		carol := r.str("id")
-		if r.str("email") != "Carol@Example.com" || r.str("role") != "ADMIN" || r.str("name") != "Carol" {
-			t.Fatal(r.text)
-		}
-		if r := w.do("GET", "/api/users/"+carol, "", as(w.root)).want(200); r.str("email") != "Carol@Example.com" {
-			t.Fatal(r.text)
-		}
+		r.shows("email", "Carol@Example.com", "role", "ADMIN", "name", "Carol")
+		w.do("GET", "/api/users/"+carol, "", as(w.root)).want(200).shows("email", "Carol@Example.com")
 		w.do("POST", "/api/users", `{"email":"carol@example.com","password":"battery staple"}`, as(w.root)).want(409)
 		w.do("POST", "/api/users", `{"email":"x","password":"1","role":"USER"}`, as(w.root)).wantField("email", "password")
 		w.do("POST", "/api/users", `{"email":"x","password":"1","role":"KING","age":3}`, as(w.root)).wantField("role", "age")
@@ -25,18 +21,12 @@ func TestUsers(t *testing.T) {
 		for query, want := range map[string]float64{
 			"": 4, "?search=EXAMPLE": 4, "?search=carol": 1, "?search=%25": 0, "?role=ADMIN": 2, "?status=INACTIVE": 0, "?role=USER&status=ACTIVE": 2, "?page=9": 4, "?whatever=1": 4,
 		} {
-			r := w.do("GET", "/api/users"+query, "", as(w.root)).want(200).has("", "data", "total", "page", "pageSize", "totalPages")
-			if r.num("total") != want {
-				t.Errorf("%s: %s", query, r.text)
-			}
+			w.do("GET", "/api/users"+query, "", as(w.root)).want(200).has("", "data", "total", "page", "pageSize", "totalPages").
+				shows("total", want)
 		}
-		r = w.do("GET", "/api/users?limit=3", "", as(w.root)).want(200)
-		if r.num("pageSize") != 3 || r.num("totalPages") != 2 || len(r.at("data").([]any)) != 3 || r.str("data.0.id") != carol {
-			t.Fatal(r.text)
-		}
-		if r := w.do("GET", "/api/users?pageSize=2&page=2", "", as(w.root)).want(200); r.num("page") != 2 || len(r.at("data").([]any)) != 2 {
-			t.Fatal(r.text)
-		}
+		w.do("GET", "/api/users?limit=3", "", as(w.root)).want(200).
+			shows("pageSize", 3, "totalPages", 2, "data.#", 3, "data.0.id", carol)
+		w.do("GET", "/api/users?pageSize=2&page=2", "", as(w.root)).want(200).shows("page", 2, "data.#", 2)
 		for query, field := range map[string]string{"page=0": "page", "limit=0": "limit", "limit=101": "limit", "pageSize=x": "pageSize", "role=king": "role", "status=x": "status", "page=99999999999999999999": "page"} {
 			w.do("GET", "/api/users?"+query, "", as(w.root)).wantField(field)
 		}
@@ -47,9 +37,7 @@ func TestUsers_changes(t *testing.T) {
 	w := small(t, nil)
 	me, ann := "/api/users/"+w.rootID, "/api/users/"+w.annID
 	root := as(w.root)
-	if r := w.do("PATCH", ann+"/name", `{"name":"Ann B."}`, root).want(200).has("", userNames...); r.str("name") != "Ann B." {
-		t.Fatal(r.text)
-	}
+	w.do("PATCH", ann+"/name", `{"name":"Ann B."}`, root).want(200).has("", userNames...).shows("name", "Ann B.")
 	w.do("PATCH", ann+"/role", `{"role":"KING"}`, root).wantField("role")
 	w.do("PATCH", ann+"/role", `{}`, root).wantField("role")
 	w.do("PATCH", me+"/role", `{"role":"USER"}`, root).wantField("role")
@@ -58,17 +46,13 @@ func TestUsers_changes(t *testing.T) {
 	w.do("PATCH", ann+"/status", `{"status":"ACTIVE","isActive":false}`, root).wantField("isActive")
 	w.do("DELETE", me, "", root).want(400)
 
-	if r := w.do("PATCH", ann+"/role", `{"role":"ADMIN"}`, root).want(200); r.str("role") != "ADMIN" {
-		t.Fatal(r.text)
-	}
+	w.do("PATCH", ann+"/role", `{"role":"ADMIN"}`, root).want(200).shows("role", "ADMIN")
 	w.do("GET", "/api/auth/me", "", as(w.ann)).want(401) // a role change ends sessions
 	ann2, _ := w.signIn(userMail)
 	w.do("GET", "/api/users", "", as(ann2)).want(200)
 
 	key := w.do("POST", "/api/api-keys", `{"name":"k"}`, as(ann2)).want(201).str("key")
-	if r := w.do("PATCH", ann+"/status", `{"isActive":false}`, root).want(200); r.str("status") != "INACTIVE" {
-		t.Fatal(r.text)
-	}
+	w.do("PATCH", ann+"/status", `{"isActive":false}`, root).want(200).shows("status", "INACTIVE")
 	w.do("GET", "/api/auth/me", "", as(ann2)).want(401)
 	w.do("GET", "/api/auth/me", "", as(key)).want(401)
 	w.do("PATCH", ann+"/status", `{"status":"ACTIVE"}`, root).want(200)
@@ -85,9 +69,7 @@ func TestUsers_changes(t *testing.T) {
 	secret := w.do("POST", "/api/auth/2fa/setup", "", as(ann4)).want(201).str("secret")
 	w.do("POST", "/api/auth/2fa/enable", `{"code":"`+w.code(secret)+`"}`, as(ann4)).want(200)
 	w.do("PATCH", ann+"/2fa", `{"enabled":true}`, root).wantField("enabled")
-	if r := w.do("PATCH", ann+"/2fa", "", root).want(200); r.at("twoFactorEnabled") != false {
-		t.Fatal(r.text)
-	}
+	w.do("PATCH", ann+"/2fa", "", root).want(200).shows("twoFactorEnabled", false)
 	w.signIn(userMail)
 
 	w.do("DELETE", ann, "", root).want(200).has("", "message")
@@ -125,21 +107,14 @@ func TestKeys(t *testing.T) {
 		t.Fatal(r.text)
 	}
 	for _, credential := range []option{with("X-API-Key", key), as(key)} {
-		if r := w.do("GET", "/api/auth/me", "", credential).want(200); r.str("id") != w.annID {
-			t.Fatal(r.text)
-		}
+		w.do("GET", "/api/auth/me", "", credential).want(200).shows("id", w.annID)
 	}
 	testkit.Eventually(w.t, "the last use is written", func() bool {
 		return w.do("GET", "/api/api-keys/"+id, "", as(w.ann)).want(200).has("", keyNames...).str("lastUsedAt") != ""
 	})
-	r = w.do("GET", "/api/api-keys", "", as(w.ann)).want(200).has("", "apiKeys", "data", "total", "page", "pageSize", "totalPages")
-	if r.num("total") != 1 || r.str("apiKeys.0.id") != id || r.str("data.0.id") != id || strings.Contains(r.text, key) {
-		t.Fatal(r.text)
-	}
-	forever := w.do("POST", "/api/api-keys", `{"name":"forever","expiresAt":null}`, as(w.ann)).want(201)
-	if forever.at("expiresAt") != nil {
-		t.Fatal(forever.text)
-	}
+	w.do("GET", "/api/api-keys", "", as(w.ann)).want(200).has("", "apiKeys", "data", "total", "page", "pageSize", "totalPages").
+		shows("total", 1, "apiKeys.0.id", id, "data.0.id", id).omits(key)
+	forever := w.do("POST", "/api/api-keys", `{"name":"forever","expiresAt":null}`, as(w.ann)).want(201).shows("expiresAt", nil)
 	w.do("POST", "/api/api-keys", `{"name":"third","expiresAt":""}`, as(w.ann)).want(201)
 	w.do("POST", "/api/api-keys", `{"name":"one too many"}`, as(w.ann)).want(409)
 	w.do("POST", "/api/api-keys", `{}`, as(w.bob)).wantField("name")
@@ -171,12 +146,8 @@ func TestKeys_expired(t *testing.T) {
 	w.do("GET", "/api/auth/me", "", key).want(200)
 	_, err := w.expire(r.str("id"))
 	w.ok(err)
-	if r := w.do("GET", "/api/auth/me", "", key).want(401); r.str("error") != "Key Expired" {
-		t.Fatal(r.text)
-	}
-	if r := w.do("GET", "/api/api-keys", "", as(w.ann)).want(200); r.num("total") != 1 {
-		t.Fatal("the expired key is missing from the list")
-	}
+	w.do("GET", "/api/auth/me", "", key).want(401).shows("error", "Key Expired")
+	w.do("GET", "/api/api-keys", "", as(w.ann)).want(200).shows("total", 1)
 }
 
 func TestKeys_end_no_session_at_logout(t *testing.T) {
@@ -195,20 +166,13 @@ func TestSettings(t *testing.T) {
 	}
 	r := w.do("PUT", path, `{"value":{"a":[1,"x",null]},"description":"why"}`, root).want(200).has("", "id", "key", "value", "description", "createdAt", "updatedAt")
 	id := r.str("id")
-	r = w.do("PUT", path, `{"value":"dark"}`, root).want(200)
-	if r.str("id") != id || r.str("value") != "dark" || r.str("description") != "why" {
-		t.Fatal(r.text)
-	}
-	if r := w.do("PUT", path, `{"value":null,"description":null}`, root).want(200); r.at("value") != nil || r.at("description") != nil {
-		t.Fatal(r.text)
-	}
+	w.do("PUT", path, `{"value":"dark"}`, root).want(200).shows("id", id, "value", "dark", "description", "why")
+	w.do("PUT", path, `{"value":null,"description":null}`, root).want(200).shows("value", nil, "description", nil)
 	w.do("PUT", path, `{}`, root).wantField("value")
 	w.do("PUT", path, `{"value":1,"description":5,"x":1}`, root).wantField("description", "x")
 	w.do("PUT", "/api/settings/system/a%20b", `{"value":1}`, root).wantField("key")
 	w.do("PUT", "/api/settings/system/sso_enforce", `{"value":true}`, root).wantField("value")
-	if r := w.do("GET", "/api/settings/system", "", root).want(200); r.str("0.key") != "theme" {
-		t.Fatal(r.text)
-	}
+	w.do("GET", "/api/settings/system", "", root).want(200).shows("0.key", "theme")
 	w.do("DELETE", path, "", root).want(204)
 	w.do("DELETE", path, "", root).want(404)
 }

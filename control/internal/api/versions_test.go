@@ -50,9 +50,7 @@ func TestVersions(t *testing.T) {
 					if r.Header.Get("ETag") != second || r.at("current.id") != read.at("id") || !strings.Contains(r.text, `"one"`) || r.str("error") != "Precondition Failed" {
 						t.Errorf("%s %s: %v %s", method, o.path, r.Header, r.text)
 					}
-					if strings.Contains(r.text, "password_hash") || strings.Contains(r.text, "secret\":\"") {
-						t.Errorf("%s: %s", o.path, r.text)
-					}
+					r.omits("password_hash", "secret\":\"")
 				}
 			}
 			put("two", `nonsense`).want(400).wantField("If-Match")
@@ -121,13 +119,7 @@ func TestVersions_one_writer_wins(t *testing.T) {
 			for i := range 200 {
 				wg.Go(func() {
 					title := fmt.Sprintf("%d-%d", round, i)
-					write := func() *reply {
-						return w.do("PUT", path, fmt.Sprintf(`{"title":%q}`, title), as(w.ann), with("If-Match", tag))
-					}
-					r := write()
-					for r.StatusCode == http.StatusServiceUnavailable { // on a busy machine, some wait too long for a connection
-						r = write()
-					}
+					r := w.do("PUT", path, fmt.Sprintf(`{"title":%q}`, title), as(w.ann), with("If-Match", tag))
 					switch r.StatusCode {
 					case http.StatusOK:
 						won.Add(1)

@@ -13,9 +13,7 @@ func TestViews_are_saved(t *testing.T) {
 	w := small(t, whole)
 	r := w.do("POST", "/api/views", `{"name":" Spring ","screen":"links","query":"?tag=spring&status=ACTIVE"}`, as(w.ann)).want(201)
 	r.has("", "id", "name", "screen", "query", "shared", "position", "createdBy", "createdAt", "updatedAt")
-	if r.str("name") != "Spring" || r.str("query") != "tag=spring&status=ACTIVE" || r.at("shared") != false || r.num("position") != 0 || r.str("createdBy") != w.annID {
-		t.Errorf("a new view: %s", r.text)
-	}
+	r.shows("name", "Spring", "query", "tag=spring&status=ACTIVE", "shared", false, "position", 0, "createdBy", w.annID)
 	path := "/api/views/" + r.str("id")
 	long := strings.Repeat("é", 60)
 	for body, field := range map[string]string{
@@ -76,10 +74,7 @@ func TestViews_names_and_order(t *testing.T) {
 		save(w.ann, "été", "analytics", 201)
 		save(w.bob, "été", "links", 201)
 		w.do("PUT", "/api/views/"+second, `{"position":0,"name":"A"}`, as(w.ann)).want(200)
-		got := w.do("GET", "/api/views?screen=links", "", as(w.ann)).want(200)
-		if got.num("total") != 2 || got.str("data.0.name") != "A" || got.str("data.1.name") != "Été" {
-			t.Errorf("order: %s", got.text)
-		}
+		w.do("GET", "/api/views?screen=links", "", as(w.ann)).want(200).shows("total", 2, "data.0.name", "A", "data.1.name", "Été")
 	})
 }
 
@@ -129,9 +124,7 @@ func TestViews_private_and_shared(t *testing.T) {
 		t.Errorf("an administrator sees %q", got)
 	}
 	w.do("PUT", "/api/views/"+shared, `{"query":"tag=b"}`, owner).want(200)
-	if got := w.do("GET", "/api/views", "", viewer); !strings.Contains(got.text, "tag=b") || !strings.Contains(got.text, w.annID) {
-		t.Errorf("a changed view: %s", got.text)
-	}
+	w.do("GET", "/api/views", "", viewer).says("tag=b", w.annID)
 	w.do("DELETE", "/api/views/"+shared, "", owner).want(204)
 	w.do("PUT", "/api/views/"+mine, `{"name":"still mine"}`, viewer).want(200)
 	w.do("DELETE", "/api/views/"+mine, "", viewer).want(204)

@@ -41,15 +41,13 @@ var workspaceNames = []string{"id", "name", "slug", "isPersonal", "ownerEmail", 
 
 func TestWorkspaces(t *testing.T) {
 	eachWith(t, teams, func(t *testing.T, w *world) {
-		r := w.do("GET", "/api/workspaces", "", as(w.ann)).want(200).has("data.0", workspaceNames...)
-		if r.num("total") != 1 || r.str("data.0.id") != w.annID || r.at("data.0.isPersonal") != true || r.str("data.0.role") != "OWNER" || r.str("data.0.ownerEmail") != userMail || r.num("data.0.trashDays") != 30 {
-			t.Fatal(r.text)
-		}
-		r = w.do("POST", "/api/workspaces", `{"name":"  Équipe Über «1» "}`, as(w.ann)).want(201).has("", workspaceNames...)
+		w.do("GET", "/api/workspaces", "", as(w.ann)).want(200).has("data.0", workspaceNames...).
+			shows("total", 1, "data.0.id", w.annID, "data.0.isPersonal", true, "data.0.role", "OWNER", "data.0.ownerEmail", userMail,
+				"data.0.trashDays", 30)
+		r := w.do("POST", "/api/workspaces", `{"name":"  Équipe Über «1» "}`, as(w.ann)).want(201).has("", workspaceNames...)
 		id := r.str("id")
-		if r.str("name") != "Équipe Über «1»" || r.str("slug") != "equipe-ueber-1" || r.str("role") != "OWNER" || r.num("memberCount") != 1 || r.at("ownerEmail") != nil || r.at("isPersonal") != false {
-			t.Fatal(r.text)
-		}
+		r.shows("name", "Équipe Über «1»", "slug", "equipe-ueber-1", "role", "OWNER", "memberCount", 1, "ownerEmail", nil,
+			"isPersonal", false)
 		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/"}`, as(w.ann), within("equipe-ueber-1")).want(201)
 		again := w.do("POST", "/api/workspaces", `{"name":"Équipe Über 1"}`, as(w.ann)).want(201).str("slug")
 		if !strings.HasPrefix(again, "equipe-ueber-1-") {
@@ -71,15 +69,11 @@ func TestWorkspaces(t *testing.T) {
 
 		// The id and the slug are two names of one workspace. X-Workspace does not matter.
 		for _, name := range []string{id, "equipe-ueber-1"} {
-			if r := w.do("GET", "/api/workspaces/"+name, "", as(w.ann), within(again)).want(200); r.str("id") != id || r.num("urlCount") != 1 {
-				t.Fatal(r.text)
-			}
+			w.do("GET", "/api/workspaces/"+name, "", as(w.ann), within(again)).want(200).shows("id", id, "urlCount", 1)
 			w.do("GET", "/api/workspaces/"+name, "", as(w.bob)).want(404)
 		}
-		r = w.do("PUT", "/api/workspaces/"+id, `{"name":"Growth","slug":"growth"}`, as(w.ann)).want(200).has("", workspaceNames...)
-		if r.str("name") != "Growth" || r.str("slug") != "growth" || r.num("urlCount") != 1 {
-			t.Fatal(r.text)
-		}
+		w.do("PUT", "/api/workspaces/"+id, `{"name":"Growth","slug":"growth"}`, as(w.ann)).want(200).has("", workspaceNames...).
+			shows("name", "Growth", "slug", "growth", "urlCount", 1)
 		if w.do("PUT", "/api/workspaces/"+id, `{"name":"Growth 2"}`, as(w.ann)).want(200).str("slug") != "growth" {
 			t.Fatal("the slug is lost")
 		}
@@ -88,29 +82,16 @@ func TestWorkspaces(t *testing.T) {
 		w.do("GET", "/api/urls", "", as(w.ann), within("equipe-ueber-1")).want(404)
 
 		for _, token := range []string{w.ann, w.root} {
-			if r := w.do("GET", "/api/urls", "", as(token), within("growth")).want(200); r.str("data.0.workspaceId") != id {
-				t.Fatal(r.text)
-			}
+			w.do("GET", "/api/urls", "", as(token), within("growth")).want(200).shows("data.0.workspaceId", id)
 		}
-		if r := w.do("GET", "/api/urls", "", as(w.root)).want(200); r.str("data.0.workspaceId") != id {
-			t.Fatal(r.text)
-		}
+		w.do("GET", "/api/urls", "", as(w.root)).want(200).shows("data.0.workspaceId", id)
 
 		// The order is: personal, own, others. Only an administrator without a choice sees others.
-		r = w.do("GET", "/api/workspaces", "", as(w.ann)).want(200)
-		if r.num("total") != 4 || r.str("data.0.id") != w.annID || r.str("data.1.slug") != "growth" {
-			t.Fatal(r.text)
-		}
-		r = w.do("GET", "/api/workspaces?limit=100", "", as(w.root)).want(200)
-		if r.num("total") != 7 || r.str("data.0.id") != w.rootID || !strings.Contains(r.text, otherMail) || r.str("data.5.role") != "OWNER" {
-			t.Fatal(r.text)
-		}
-		if r := w.do("GET", "/api/workspaces?search=bob%40", "", as(w.root)).want(200); r.num("total") != 1 || r.str("data.0.id") != w.bobID {
-			t.Fatal(r.text)
-		}
-		if r := w.do("GET", "/api/workspaces", "", as(w.root), within("growth")).want(200); r.num("total") != 1 {
-			t.Fatal(r.text)
-		}
+		w.do("GET", "/api/workspaces", "", as(w.ann)).want(200).shows("total", 4, "data.0.id", w.annID, "data.1.slug", "growth")
+		w.do("GET", "/api/workspaces?limit=100", "", as(w.root)).want(200).
+			shows("total", 7, "data.0.id", w.rootID, "data.5.role", "OWNER").says(otherMail)
+		w.do("GET", "/api/workspaces?search=bob%40", "", as(w.root)).want(200).shows("total", 1, "data.0.id", w.bobID)
+		w.do("GET", "/api/workspaces", "", as(w.root), within("growth")).want(200).shows("total", 1)
 		w.do("GET", "/api/workspaces/growth", "", as(w.root)).want(200)
 
 		w.do("DELETE", "/api/workspaces/"+w.annID, "", as(w.ann)).want(400)
@@ -133,10 +114,8 @@ func TestMembers(t *testing.T) {
 	w.join(id, w.bobID, "ADMIN")
 	w.join(id, cy.id, "VIEWER")
 	path := "/api/workspaces/growth/members"
-	r := w.do("GET", path, "", as(cy.token)).want(200).has("data.0", "userId", "email", "name", "role", "joinedAt")
-	if r.num("total") != 3 || r.str("data.0.userId") != w.annID || r.str("data.0.role") != "OWNER" || r.str("data.2.email") != cy.email {
-		t.Fatal(r.text)
-	}
+	w.do("GET", path, "", as(cy.token)).want(200).has("data.0", "userId", "email", "name", "role", "joinedAt").
+		shows("total", 3, "data.0.userId", w.annID, "data.0.role", "OWNER", "data.2.email", cy.email)
 	w.do("GET", path, "", as(eve.token)).want(404)
 
 	// Each role may change only some members.
@@ -146,9 +125,7 @@ func TestMembers(t *testing.T) {
 	}
 	set(cy.token, cy.id, "EDITOR").want(403)
 	set(eve.token, cy.id, "EDITOR").want(404)
-	if r := set(w.bob, cy.id, "EDITOR").want(200); r.str("role") != "EDITOR" || r.str("userId") != cy.id {
-		t.Fatal(r.text)
-	}
+	set(w.bob, cy.id, "EDITOR").want(200).shows("role", "EDITOR", "userId", cy.id)
 	set(w.bob, cy.id, "OWNER").want(403)
 	set(w.bob, w.annID, "VIEWER").want(403)
 	set(w.bob, eve.id, "VIEWER").want(404)
@@ -244,9 +221,7 @@ func TestWorkspaces_keys(t *testing.T) {
 		w.do("GET", "/api/workspaces/"+c.workspace, "", as(c.key)).want(c.want)
 		w.do("GET", "/api/workspaces/"+c.workspace+"/members", "", as(c.key)).want(c.want)
 	}
-	if r := w.do("GET", "/api/workspaces", "", as(team)).want(200); r.num("total") != 1 || r.str("data.0.id") != id {
-		t.Fatal(r.text)
-	}
+	w.do("GET", "/api/workspaces", "", as(team)).want(200).shows("total", 1, "data.0.id", id)
 	w.do("POST", "/api/workspaces", `{"name":"X"}`, as(personal)).want(403)
 	w.do("PUT", "/api/workspaces/"+id, `{"name":"X"}`, as(team)).want(200)
 	w.do("DELETE", "/api/workspaces/"+id, "", as(team)).want(204)
