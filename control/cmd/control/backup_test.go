@@ -37,14 +37,10 @@ func signedIn(t *testing.T, env map[string]string) *process {
 func stored(t *testing.T, url string) (n int64) {
 	t.Helper()
 	s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer s.Close()
 	lines, err := s.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, l := range lines {
 		n += l.Clicks
 	}
@@ -55,9 +51,7 @@ func stored(t *testing.T, url string) (n int64) {
 func converted(t *testing.T, url string, insert int) {
 	t.Helper()
 	s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer s.Close()
 	var want []analytics.Conversion
 	for i := range 2 {
@@ -65,9 +59,7 @@ func converted(t *testing.T, url string, insert int) {
 		c := conversion.Conversion{Click: id, Workspace: 1, Name: "purchase", Value: 495_000, Currency: "EUR", ExternalID: fmt.Sprint(i), OccurredAt: id.Time + 1, ReceivedAt: id.Time + 2}
 		want = append(want, analytics.Conversion{Conversion: c, Row: analytics.Row{Link: id.Link, Owner: 1, Time: id.Time}, Attributed: i == 0})
 	}
-	if err := s.InsertConversions(t.Context(), want[:insert]); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.InsertConversions(t.Context(), want[:insert]))
 	found := 0
 	err = s.EachConversion(t.Context(), analytics.Scope{Bots: analytics.Everyone}, "", 10, func(c *analytics.Conversion) error {
 		if w := want[c.Click.Tag]; c.Conversion != w.Conversion || c.Attributed != w.Attributed || c.Row.Link != w.Row.Link {
@@ -85,14 +77,10 @@ func converted(t *testing.T, url string, insert int) {
 // the backup is restored. Every click that Kafka has ever acknowledged counts once: later ones are delivered again.
 func TestOps1_FleetBackup_under_load(t *testing.T) {
 	kafka, err := kfake.NewCluster(kfake.SeedTopics(3, "shortline.clicks"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer kafka.Close()
 	producer, err := kgo.NewClient(kgo.SeedBrokers(kafka.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer producer.Close()
 	env := map[string]string{
 		"DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URL": clickhousetest.Database(t), "ENCRYPTION_KEY": strings.Repeat("e", 32),
@@ -180,12 +168,8 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 	}
 	t.Setenv("ENCRYPTION_KEY", env["ENCRYPTION_KEY"])
 	damaged := filepath.Join(t.TempDir(), "damaged")
-	if err := os.CopyFS(damaged, os.DirFS(to)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(damaged, "postgres", "urls.copy.gz"), 100); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.CopyFS(damaged, os.DirFS(to)))
+	testkit.Must(t, os.Truncate(filepath.Join(damaged, "postgres", "urls.copy.gz"), 100))
 	if code, out := call(t, "restore", damaged); code != 1 || !strings.Contains(out, "urls.copy.gz") {
 		t.Errorf("a restore of a damaged backup: %d\n%s", code, out)
 	}
@@ -234,12 +218,8 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 func incarnation(t *testing.T, url string) (n int64) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer conn.Close(context.Background())
-	if err := conn.QueryRow(t.Context(), `SELECT incarnation FROM config_head`).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, conn.QueryRow(t.Context(), `SELECT incarnation FROM config_head`).Scan(&n))
 	return n
 }

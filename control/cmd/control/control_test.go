@@ -116,9 +116,7 @@ func start(t *testing.T, env map[string]string) *process {
 		all[k] = v
 	}
 	s := new(settings)
-	if err := config.LoadFrom(s, all); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, config.LoadFrom(s, all))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, s, p.output, p.output) }()
@@ -135,9 +133,7 @@ func start(t *testing.T, env map[string]string) *process {
 func (p *process) ask(t *testing.T, method, url, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	token := p.token
 	if strings.Contains(url, "/edge/") {
@@ -203,9 +199,7 @@ func TestStart_without_ClickHouse(t *testing.T) {
 	t.Parallel()
 	server := clickhousetest.Start(t, t.TempDir())
 	url, err := server.Database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	server.Kill()
 	p := start(t, map[string]string{"DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URL": url})
 	p.until(t, 200, "")

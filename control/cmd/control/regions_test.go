@@ -23,26 +23,20 @@ import (
 func produce(t *testing.T, k *kfake.Cluster, edge, first uint64, n int) {
 	t.Helper()
 	producer, err := kgo.NewClient(kgo.SeedBrokers(k.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer producer.Close()
 	b := click.Batch{Lane: click.Lane{Edge: edge, Epoch: 1}, First: first, Count: n}
 	for i := range n {
 		b.Records = click.AppendRecord(b.Records, &click.Event{Seq: first + uint64(i), Time: time.Now().UnixMilli(), Link: 1})
 	}
-	if err := producer.ProduceSync(context.Background(), &kgo.Record{Topic: "shortline.clicks", Value: click.AppendBatch(nil, &b)}).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, producer.ProduceSync(context.Background(), &kgo.Record{Topic: "shortline.clicks", Value: click.AppendBatch(nil, &b)}).FirstErr())
 }
 
 // One process reads the Kafka of two regions, of which one is down. That one delays neither the clicks of the other, nor the
 // stop, nor a backup. When it is up, its clicks are stored, too. A restore makes both deliver again what the backup lacks.
 func TestRegions_one_is_down(t *testing.T) {
 	eu, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "shortline.clicks", "shortline.conversions"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer eu.Close()
 	down := testkit.FreeAddr(t)
 	env := map[string]string{
@@ -69,17 +63,11 @@ func TestRegions_one_is_down(t *testing.T) {
 	produce(t, eu, 7, 6, 5)
 
 	_, port, err := net.SplitHostPort(down)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	number, err := strconv.Atoi(port)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	us, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(number), kfake.SeedTopics(1, "shortline.clicks", "shortline.conversions"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	produce(t, us, 8, 1, 3)
 	testkit.Eventually(t, "the clicks of us are stored", func() bool { return stored(t, env["CLICKHOUSE_URL"]) == 13 })
 	p.end() // with positions committed in both
@@ -95,7 +83,9 @@ func TestRegions_one_is_down(t *testing.T) {
 	p = signedIn(t, env)
 	testkit.Eventually(t, "both regions deliver again what the backup lacks", func() bool { return stored(t, env["CLICKHOUSE_URL"]) == 13 })
 	us.Close()
+	began := time.Now()
 	p.end() // a dead region must not prevent it
+	testkit.Within(t, 8*time.Second, began, "stopping with a dead region")
 }
 
 func TestCheck_lists_every_problem_of_regions(t *testing.T) {

@@ -52,14 +52,10 @@ func TestStart_with_replicas(t *testing.T) {
 	p.until(t, 200, "")
 	p.end()
 	one, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: near})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer one.Close()
 	rows := analyticstest.Clicks(41, 2000, noon(-40), 6)
-	if err := one.Insert(t.Context(), analytics.Batch{Rows: rows, Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: rows[len(rows)-1].Seq}}}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, one.Insert(t.Context(), analytics.Batch{Rows: rows, Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: rows[len(rows)-1].Seq}}}))
 
 	env := map[string]string{"ROLES": "api,ingest", "DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + "|" + far + other}
 	set(map[string]string{"ENCRYPTION_KEY": strings.Repeat("e", 32), "DATA_DIR": t.TempDir(), "DATABASE_URL": db, "CLICKHOUSE_URLS": env["CLICKHOUSE_URLS"]})
@@ -124,13 +120,9 @@ func TestStart_with_an_older_schema(t *testing.T) {
 	rows := analyticstest.Clicks(43, 500, noon(-40), 6)
 	for _, url := range []string{near, far} {
 		s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		err = s.Insert(t.Context(), analytics.Batch{Rows: rows, Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: rows[len(rows)-1].Seq}}})
-		if err = errors.Join(err, s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, errors.Join(err, s.Close()))
 	}
 
 	statement := func(text string) string {

@@ -44,9 +44,7 @@ func silent(t *testing.T, where, text string) {
 func refusing(t *testing.T) (addr string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { ln.Close() })
 	go func() {
 		for {

@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // A fleet with two shards is backed up while it runs and one of its workspaces moves, and restored into two other shards.
@@ -35,35 +36,25 @@ func TestBackup_of_shards(t *testing.T) {
 	says(t, 0, "can be assigned to b", "open-shard", "b")
 
 	st, err := store.Open(t.Context(), store.Config{URL: from["DATABASE_URL"]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer st.Close()
 	at := clicksAt{URLs: config.Secret(from["CLICKHOUSE_URLS"])}
 	directory, _, end, err := at.running(t.Context(), st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	list, _ := at.shards()
 	stores, err := at.each(t.Context(), list, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	all := allShards(list, stores, directory)
 	defer all.Close()
 	rows := analyticstest.Clicks(41, 2000, noon(-40), 6)
-	if err := all.Insert(t.Context(), analytics.Batch{Rows: rows, Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: rows[len(rows)-1].Seq}}}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, all.Insert(t.Context(), analytics.Batch{Rows: rows, Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: rows[len(rows)-1].Seq}}}))
 	// The copy of a workspace that moves must not be in the backup.
 	moving := map[string]string{"main": "b", "b": "main"}
 	var source string
 	found := map[uint64]string{}
-	if err := st.ClickShardsOf(t.Context(), []uint64{rows[0].Owner}, found); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, st.ClickShardsOf(t.Context(), []uint64{rows[0].Owner}, found))
 	source = found[rows[0].Owner]
-	if err := st.Tx(t.Context(), func(tx *store.Tx) error {
+	testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error {
 		r := store.ClickMoveRunner{ID: 1}
 		_, err := tx.BeginClickMove(t.Context(), 1, []uint64{rows[0].Owner}, source, moving[source], r)
 		if err == nil {
@@ -73,30 +64,20 @@ func TestBackup_of_shards(t *testing.T) {
 			err = tx.LeaveClickMove(t.Context(), 1, r)
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if err := directory.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := all.Insert(t.Context(), analytics.Batch{Rows: rows}); err != nil {
-		t.Fatal(err)
-	}
+	}))
+	testkit.Must(t, directory.Refresh(t.Context()))
+	testkit.Must(t, all.Insert(t.Context(), analytics.Batch{Rows: rows}))
 	counts := func(urls string) map[uint64]map[string]int64 {
 		t.Helper()
 		at := clicksAt{URLs: config.Secret(urls)}
 		list, _ := at.shards()
 		stores, err := at.each(t.Context(), list, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		n := map[uint64]map[string]int64{}
 		for name, s := range stores {
 			for owner := uint64(1); owner <= 6; owner++ {
 				lines, err := s.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Owner: owner, Bots: analytics.Everyone}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				if lines[0].Clicks > 0 {
 					if n[owner] == nil {
 						n[owner] = map[string]int64{}
@@ -113,9 +94,7 @@ func TestBackup_of_shards(t *testing.T) {
 		t.Fatalf("the workspace that moves is in %v", before[rows[0].Owner])
 	}
 	delete(before[rows[0].Owner], moving[source])
-	if err := end(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, end())
 	to := filepath.Join(t.TempDir(), "backup")
 	says(t, 0, "and 2000 clicks", "backup", to)
 

@@ -65,9 +65,7 @@ func fails(t *testing.T, env map[string]string, says string) {
 		all[k] = v
 	}
 	s := new(settings)
-	if err := config.LoadFrom(s, all); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, config.LoadFrom(s, all))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out := &testkit.Buffer{}
@@ -81,9 +79,7 @@ func fails(t *testing.T, env map[string]string, says string) {
 func TestStart_with_shards(t *testing.T) {
 	server := clickhousetest.Start(t, t.TempDir())
 	far, err := server.Database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	near := clickhousetest.Database(t)
 	db := storetest.PostgresURL(t)
 	env := map[string]string{"ROLES": "api,ingest", "DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + ",b=" + far}
@@ -102,9 +98,7 @@ func TestStart_with_shards(t *testing.T) {
 		says("open-shard b", 0, "can be assigned to b")
 		says("shards", 0, "open to new workspaces, 1 workspaces")
 		st, err := store.Open(t.Context(), store.Config{URL: db})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer st.Close()
 		names, err := st.WorkspaceNames(t.Context(), []uint64{1})
 		if err != nil || len(names) != 1 {

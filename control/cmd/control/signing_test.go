@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The command prints the public key, and never the private one.
@@ -14,18 +16,14 @@ func TestPublicKey(t *testing.T) {
 	seed := []byte(strings.Repeat("s", ed25519.SeedSize))
 	text := base64.StdEncoding.EncodeToString(seed)
 	path := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, []byte(text+"\n"), 0o600))
 	t.Setenv("SNAPSHOT_SIGNING_KEY_FILE", path)
 	want := base64.StdEncoding.EncodeToString(ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey))
 	if code, out := call(t, "public-key"); code != 0 || strings.TrimSpace(out) != want {
 		t.Errorf("%d %s", code, out)
 	}
 	for _, bad := range []string{"", "too short", text[:40]} {
-		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, []byte(bad), 0o600))
 		if code, out := call(t, "public-key"); code == 0 || !strings.Contains(out, "SNAPSHOT_SIGNING_KEY") || bad != "" && strings.Contains(out, bad) {
 			t.Errorf("%q: %d %s", bad, code, out)
 		}

@@ -31,9 +31,7 @@ func TestArch3_a_control_plane_starts_and_stops_many_times(t *testing.T) {
 	quiet := slog.New(slog.DiscardHandler)
 	for round := range testkit.Size(12, 100) { // a multiple of 3 and 4
 		st, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(dir, "links"), Logger: quiet})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		secret := config.Secret(strings.Repeat("s", 32))
 		cfg := app.Config{
 			Settings: app.Settings{
@@ -43,9 +41,7 @@ func TestArch3_a_control_plane_starts_and_stops_many_times(t *testing.T) {
 			DataDir: dir,
 		}
 		control, err := start(t, round, cfg, app.Deps{Store: st, Registry: prometheus.NewRegistry(), Logger: quiet})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		g := service.Group{Logger: quiet}
 		control.AddTo(&g)
 		ctx, cancel := context.WithCancel(context.Background())
@@ -59,9 +55,7 @@ func TestArch3_a_control_plane_starts_and_stops_many_times(t *testing.T) {
 			t.Fatalf("round %d: %v", round, err)
 		}
 		control.Close()
-		if err := st.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, st.Close())
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/service"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/tracing"
 )
 
@@ -64,9 +65,7 @@ func TestArch2_with_traces_nobody_asks_a_store_that_is_not_open(t *testing.T) {
 		Settings: app.Settings{BaseURL: "https://sho.rt", Tracing: tracing.Settings{Endpoint: collector.URL, Service: "test", Ratio: 1}},
 		DataDir:  t.TempDir(),
 	}, app.Deps{Store: storetest.Open(t), Registry: prometheus.NewRegistry(), Logger: logger})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := control.Ingest(app.Clicks{Store: late, Opened: late.Opened()}, 0, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -80,9 +79,7 @@ func TestArch2_with_traces_nobody_asks_a_store_that_is_not_open(t *testing.T) {
 		t.Errorf("before the store was open:\n%s", out.String())
 	}
 	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	open := &asked{Store: clicks, first: make(chan struct{})}
 	late.Use(open)
 	<-open.first

@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/smtp"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestAnnouncement(t *testing.T) {
@@ -28,9 +29,7 @@ func TestAnnouncement(t *testing.T) {
 		{store.CertificateACME, 6, 5, 0, 0}, {store.CertificateACME, 6, 1, 0, 1}, // a short life
 	} {
 		cert := store.Certificate{Source: c.source, NotBefore: (c.left - c.life) * day, NotAfter: c.left * day, Announced: c.before}
-		if got := certs.Announcement(cert, 0); got != c.want {
-			t.Errorf("%+v: %d", c, got)
-		}
+		equal(t, certs.Announcement(cert, 0), c.want, "days to announce for %+v", c)
 	}
 }
 
@@ -41,24 +40,18 @@ func TestAnnounce_tells_members_and_webhooks(t *testing.T) {
 		ctx, now := t.Context(), time.Now()
 		tx := func(f func(tx *store.Tx) error) {
 			t.Helper()
-			if err := st.Tx(ctx, f); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, st.Tx(ctx, f))
 		}
 		m, err := mail.New(mail.Config{
 			Settings: smtp.Settings{URL: "smtp://127.0.0.1:1", From: "shortline@example.com"}, BaseURL: "https://sho.rt", EncryptionKeys: [][]byte{[]byte(key)}, Logger: slog.New(slog.DiscardHandler),
 		}, st)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		planes := make([]*certs.Service, 2)
 		for i := range planes {
 			planes[i], err = certs.New(certs.Config{
 				Settings: certs.Settings{Key: key}, Mail: m, Console: "https://sho.rt", Now: func() time.Time { return now }, Logger: slog.New(slog.DiscardHandler),
 			}, st)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 		}
 		var owner uint64
 		user := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}
@@ -82,9 +75,7 @@ func TestAnnounce_tells_members_and_webhooks(t *testing.T) {
 		})
 		for range 45 {
 			for _, s := range planes {
-				if err := s.Announce(context.Background()); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, s.Announce(context.Background()))
 			}
 			now = now.Add(24 * time.Hour)
 		}

@@ -77,8 +77,6 @@ func TestOrder_renewal_with_two_control_planes(t *testing.T) {
 			}
 		}
 		w.until("a certificate is issued", w.domain("e.acme.test"), active) // whatever else was due was begun before
-		if n := w.ca.Orders(); n != 2*len(list)+1 {
-			t.Errorf("%d orders for %d domains, as many renewals, and another domain", n, len(list))
-		}
+		equal(t, w.ca.Orders(), 2*len(list)+1, "orders for %d domains, as many renewals, and another domain", len(list))
 	})
 }

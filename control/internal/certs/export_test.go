@@ -76,9 +76,6 @@ func (s *Service) RotateTickets(ctx context.Context) error { return s.rotateTick
 // Announce announces certificates that end.
 func (s *Service) Announce(ctx context.Context) error { return s.announce(ctx) }
 
-// Tidy removes what nobody needs.
-func (s *Service) Tidy(ctx context.Context) error { return s.tidy(ctx) }
-
 // Files returns the storage of certmagic, with its locks.
 func (s *Service) Files() certmagic.Storage { return s.files }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -28,6 +29,13 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
+func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
+	}
+}
+
 const key = config.Secret("the key of certificates in all these tests")
 
 // world is a database, an edge that answers challenges, and a certificate authority.
@@ -43,7 +51,7 @@ type world struct {
 // each runs a test with each database and a Pebble of its own.
 func each(t *testing.T, cfg acmetest.Config, test func(w *world)) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, s *store.Store) {
+	storetest.EachInProof(t, func(t *testing.T, s *store.Store) {
 		w := &world{T: t, store: s, edge: newEdge(t, hosts.New(s, hosts.Config{}))}
 		authority := cfg // a copy, because the test with the other database runs at the same time
 		authority.HTTPPort, authority.TLSPort = w.edge.plain, w.edge.secure
@@ -57,9 +65,7 @@ func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Lo
 
 func (w *world) tx(change func(ctx context.Context, tx *store.Tx) error) {
 	w.Helper()
-	if err := w.store.Tx(w.Context(), func(tx *store.Tx) error { return change(w.Context(), tx) }); err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, w.store.Tx(w.Context(), func(tx *store.Tx) error { return change(w.Context(), tx) }))
 }
 
 // user adds a user and returns the number of the personal workspace.
@@ -102,9 +108,7 @@ func (w *world) config(changes ...func(*certs.Config)) certs.Config {
 func (w *world) run(changes ...func(*certs.Config)) (stop func()) {
 	w.Helper()
 	s, err := certs.New(w.config(changes...), w.store)
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	ctx, cancel := context.WithCancel(w.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -170,9 +174,7 @@ func newEdge(t *testing.T, from snapshot.HostSource) *edge {
 	t.Helper()
 	e := &edge{hosts: map[string]snapshot.Host{}}
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if e.tls, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
@@ -290,14 +292,4 @@ func (e *edge) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 		return nil, err
 	}
 	return &tls.Certificate{Certificate: h.Certificate.Chain, PrivateKey: private}, nil
-}
-
-// eachStore runs f with SQLite, and in make proof also with PostgreSQL. The tests of package store compare the dialects.
-func eachStore(t *testing.T, f func(t *testing.T, s *store.Store)) {
-	t.Helper()
-	if testkit.Size(true, false) {
-		f(t, storetest.Open(t))
-		return
-	}
-	storetest.Each(t, f)
 }

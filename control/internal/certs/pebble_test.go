@@ -29,9 +29,7 @@ func parse(t *testing.T, c store.Certificate) *x509.Certificate {
 		t.Fatalf("no certificate: %+v", c)
 	}
 	leaf, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return leaf
 }
 
@@ -135,13 +133,9 @@ func TestOrder_of_a_killed_control_plane(t *testing.T) {
 			return tx.TouchHost(ctx, d.Hostname)
 		})
 		w.run()
-		if c := w.until("the certificate is back", d, active); c.Chain != first.Chain {
-			t.Error("another certificate")
-		}
+		equal(t, w.until("the certificate is back", d, active).Chain, first.Chain, "the chain")
 		w.visit("go.acme.test")
-		if n := w.ca.Orders(); n != 1 {
-			t.Errorf("%d orders", n)
-		}
+		equal(t, w.ca.Orders(), 1, "orders")
 	})
 }
 
@@ -151,9 +145,7 @@ func TestLocks(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		plane := func() *certs.Service {
 			s, err := certs.New(certs.Config{Settings: certs.Settings{Key: key}}, st)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			return s
 		}
 		one, two := plane().Files(), plane().Files()
@@ -200,12 +192,11 @@ func TestLocks(t *testing.T) {
 		}); err != nil || !taken || again {
 			t.Fatalf("taken %v, again %v, %v", taken, again, err)
 		}
-		if err := one.Lock(ctx, "of a killed process"); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, one.Lock(ctx, "of a killed process"))
 		if waited := time.Since(began); waited < 390*time.Millisecond {
 			t.Errorf("the lock was free after %v", waited)
 		}
+		testkit.Within(t, 20*time.Second, began, "taking over a lock of 400 ms")
 		_ = one.Unlock(ctx, "of a killed process")
 	})
 }
@@ -215,14 +206,10 @@ func TestFiles(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		s, err := certs.New(certs.Config{Settings: certs.Settings{Key: key}}, st)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		files, ctx := s.Files(), t.Context()
 		for _, name := range []string{"a/b/one", "a/b/two", "a/c/three", "ab/four", "five"} {
-			if err := files.Store(ctx, name, []byte("content of "+name)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, files.Store(ctx, name, []byte("content of "+name)))
 		}
 		if text, err := files.Load(ctx, "a/b/one"); err != nil || string(text) != "content of a/b/one" {
 			t.Errorf("%q, %v", text, err)
@@ -282,13 +269,9 @@ func TestTickets(t *testing.T) {
 			}
 			now = now.Add(time.Hour)
 		}
-		if len(seen) != 4 {
-			t.Errorf("%d keys in two days", len(seen))
-		}
+		equal(t, len(seen), 4, "keys in two days")
 		box, err := certs.Box(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for sealed := range seen {
 			if text, err := box.Open(snapshot.TicketPlace, sealed); err != nil || len(text) != 64 {
 				t.Errorf("a key of %d characters, %v", len(text), err)
@@ -306,9 +289,7 @@ func TestReseal(t *testing.T) {
 		stop()
 		fresh := config.Secret("a new key of certificates for rotation")
 		s, err := certs.New(w.config(func(c *certs.Config) { c.Key = fresh + "," + key }), w.store)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		n, err := s.Reseal(t.Context())
 		if err != nil || n < 5 { // account, three files, the key, and ticket keys
 			t.Fatalf("%d texts, %v", n, err)
@@ -317,9 +298,7 @@ func TestReseal(t *testing.T) {
 			t.Errorf("again: %d texts, %v", n, err)
 		}
 		only, err := seal.New(snapshot.SealPurpose, []byte(fresh))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if _, err := only.Open(snapshot.SealPlace(d.Hostname), w.certificate(d).SealedKey); err != nil {
 			t.Error(err)
 		}

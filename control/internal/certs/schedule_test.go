@@ -23,6 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // shifted is a control plane whose certificate authority is in the same process, so that both follow a shifted clock.
@@ -52,9 +53,7 @@ func newShifted(t *testing.T, st *store.Store, orders int) *shifted {
 	w.Service, err = certs.New(certs.Config{
 		Settings: certs.Settings{Key: key, Email: "operator@example.com", Orders: orders}, Now: func() time.Time { return w.clock }, Logger: slog.New(slog.DiscardHandler),
 	}, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	w.Local(w.issue)
 	return w
 }
@@ -76,7 +75,7 @@ func (w *shifted) issue(host string, csr *x509.CertificateRequest) ([]byte, erro
 func (w *shifted) domains(format string, n int, route bool) {
 	w.Helper()
 	w.users++
-	if err := w.store.Tx(w.Context(), func(tx *store.Tx) error {
+	testkit.Must(w, w.store.Tx(w.Context(), func(tx *store.Tx) error {
 		owner, err := tx.InsertUser(w.Context(), store.User{ID: store.NewID(), Email: fmt.Sprintf("u%d@example.com", w.users), Role: "USER", Active: true})
 		if err != nil {
 			return err
@@ -91,17 +90,13 @@ func (w *shifted) domains(format string, n int, route bool) {
 			}
 		}
 		return nil
-	}); err != nil {
-		w.Fatal(err)
-	}
+	}))
 	w.do(w.List)
 }
 
 func (w *shifted) do(f func(context.Context) error) {
 	w.Helper()
-	if err := f(w.Context()); err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, f(w.Context()))
 }
 
 func (w *shifted) count(part string) (n int) {
@@ -137,9 +132,7 @@ func TestRenewals_are_spread(t *testing.T) {
 		}
 		days[int(after.Hours()/24)]++
 	}
-	if len(w.issued) != n {
-		t.Errorf("%d domains have certificates", len(w.issued))
-	}
+	equal(t, len(w.issued), n, "domains with certificates")
 	for day, renewals := range days {
 		if renewals > 2*n/10 {
 			t.Errorf("%d renewals on day %d: %v", renewals, day, days)
@@ -168,9 +161,7 @@ func TestBudget_with_a_thousand_broken_domains(t *testing.T) {
 		w.domains("denied%d.broken.example", 500, true)  // everything looks well, and each order fails
 		w.domains("good%d.example.com", 20, true)
 		w.do(w.Step)
-		if n := w.count("good"); n != 20 {
-			t.Errorf("%d of 20 healthy domains have certificates", n)
-		}
+		equal(t, w.count("good"), 20, "healthy domains with certificates")
 		fails := 0
 		for _, n := range w.failed {
 			fails += n
@@ -184,9 +175,7 @@ func TestBudget_with_a_thousand_broken_domains(t *testing.T) {
 			name := fmt.Sprintf("late%d-%%d.example.com", hour)
 			w.domains(name, 3, true)
 			w.do(w.Step)
-			if n := w.count(fmt.Sprintf("late%d-", hour)); n != 3 {
-				t.Errorf("hour %d: %d of 3 new domains have certificates", hour, n)
-			}
+			equal(t, w.count(fmt.Sprintf("late%d-", hour)), 3, "hour %d: new domains with certificates", hour)
 		}
 		fails = -fails
 		for _, n := range w.failed {
@@ -207,13 +196,9 @@ func TestFailures_back_off(t *testing.T) {
 	w.domains("go%d.example.com", 1, true)
 	look := func() store.Certificate {
 		d, err := w.store.DomainsNamed(t.Context(), 0, []string{"go0.example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		c, err := w.store.CertificateOf(t.Context(), d[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return c
 	}
 	for i, want := range []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour, 24 * time.Hour} {
@@ -234,9 +219,7 @@ func TestFailures_back_off(t *testing.T) {
 	if c := look(); c.Status != store.CertificateActive || c.Failures != 0 || c.LastError != "" || c.NotAfter == 0 {
 		t.Errorf("after all: %+v", c)
 	}
-	if n := w.failed["go0.example.com"]; n != 7 {
-		t.Errorf("%d orders failed", n)
-	}
+	equal(t, w.failed["go0.example.com"], 7, "failed orders")
 }
 
 // An authority with a wrong clock or a fault must not stop renewals for years.
@@ -248,9 +231,7 @@ func TestPatience_is_bounded(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}))
 		request, err := http.NewRequest(http.MethodGet, authority.URL, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		got, err := certs.AskedToWait(t.Context(), http.DefaultTransport, request)
 		if authority.Close(); err != nil || got != want {
 			t.Errorf("Retry-After %q: %v %v, want %v", text, got, err, want)

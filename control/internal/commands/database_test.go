@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func database(t *testing.T) commands.Database {
@@ -21,9 +22,7 @@ func database(t *testing.T) commands.Database {
 func open(t *testing.T, o commands.Database) *store.Store {
 	t.Helper()
 	st, err := store.Open(t.Context(), store.Config{URL: o.DatabaseURL.Reveal()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { st.Close() })
 	return st
 }
@@ -64,9 +63,7 @@ func TestDatabase_VerifyAudit_finds_a_changed_row(t *testing.T) {
 		_, err := tx.Exec(t.Context(), `UPDATE audit_logs SET action = 'USER_DELETED' WHERE seq = 2`)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := o.VerifyAudit(t.Context(), nil); !errors.Is(err, audit.ErrTampered) || !strings.Contains(err.Error(), "row 2") {
 		t.Errorf("a changed row was answered with %v", err)
 	}
@@ -81,13 +78,9 @@ func TestDatabase_RotateKeys(t *testing.T) {
 	}
 	st := open(t, o)
 	owner, err := st.UserByEmail(t.Context(), "owner@example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	hooks, err := webhooks.New(webhooks.Config{EncryptionKeys: [][]byte{[]byte(before)}}, st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	name, url := "hook", "https://example.com/hook"
 	if _, _, err := hooks.Create(t.Context(), auth.PrincipalOf(owner), webhooks.Input{
 		Name: &name, URL: &url, Events: &[]string{"url.created"},

@@ -9,6 +9,7 @@ import (
 	"github.com/shortline/shortline/control/internal/commands"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestKeys_lists_keys_and_marks_legacy_ones(t *testing.T) {
@@ -17,7 +18,7 @@ func TestKeys_lists_keys_and_marks_legacy_ones(t *testing.T) {
 		u := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}
 		team := store.Workspace{ID: store.NewID(), Name: "Team", Slug: "the-team"}
 		at := int64(1_800_000_000_000)
-		if err := st.Tx(t.Context(), func(tx *store.Tx) error {
+		testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error {
 			ctx := t.Context()
 			if _, err := tx.InsertUser(ctx, u); err != nil {
 				return err
@@ -35,15 +36,11 @@ func TestKeys_lists_keys_and_marks_legacy_ones(t *testing.T) {
 				return err
 			}
 			return tx.NoteKeyUse(ctx, "2", "10.1.2.3", at)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		list := func(args ...string) []string {
 			t.Helper()
 			var out bytes.Buffer
-			if err := commands.Keys(context.Background(), args, st, &out); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, commands.Keys(context.Background(), args, st, &out))
 			lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 			for i := range lines {
 				lines[i] = strings.Join(strings.Fields(lines[i]), " ")

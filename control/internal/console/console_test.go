@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var next = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
@@ -31,9 +33,7 @@ func build() fstest.MapFS {
 func ask(t *testing.T, method, path string, header ...string) *http.Response {
 	t.Helper()
 	s, err := newSite(build(), "https://sho.rt/\"><b>", next)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	r := httptest.NewRequest(method, path, nil)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
@@ -46,9 +46,7 @@ func ask(t *testing.T, method, path string, header ...string) *http.Response {
 func read(t *testing.T, r io.Reader) string {
 	t.Helper()
 	b, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return string(b)
 }
 
@@ -122,9 +120,7 @@ func TestHandler_parts_of_the_page_are_cached_for_ever(t *testing.T) {
 			t.Errorf("%s: is not compressed: %v", part, packed.Header)
 		}
 		unpacked, err := gzip.NewReader(packed.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if read(t, plain.Body) != read(t, unpacked) {
 			t.Errorf("%s: differs when compressed", part)
 		}
@@ -149,9 +145,7 @@ func TestHandler_preloads_messages(t *testing.T) {
 func TestHandler_without_a_build(t *testing.T) {
 	t.Parallel()
 	s, err := newSite(fstest.MapFS{"dist/README.md": {}}, "https://sho.rt", next)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequest("GET", "/console/", nil))
 	if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "make build") {

@@ -2,6 +2,7 @@ package experiments_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -29,6 +30,13 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
+func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
+	}
+}
+
 type world struct {
 	*testing.T
 	store    *store.Store
@@ -44,7 +52,7 @@ type world struct {
 // each runs a test with both databases, and with the click store that goes with each.
 func each(t *testing.T, f func(w *world)) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, s *store.Store) {
+	storetest.EachInProof(t, func(t *testing.T, s *store.Store) {
 		w := &world{T: t, store: s}
 		var err error
 		if s.Shared() {
@@ -87,9 +95,7 @@ func (w *world) plane(ahead time.Duration) *experiments.Service {
 
 func (w *world) ok(err error) {
 	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 }
 
 func (w *world) read() {
@@ -159,9 +165,7 @@ func (w *world) weights(want ...int) {
 	w.Helper()
 	w.read()
 	for i, v := range w.variants {
-		if v.Weight != want[i] {
-			w.Errorf("%s has the weight %d, want %d", v.Name, v.Weight, want[i])
-		}
+		equal(w, v.Weight, want[i], "the weight of %s", v.Name)
 	}
 }
 
@@ -170,9 +174,7 @@ func TestAutopilot_decides_once(t *testing.T) {
 	each(t, func(w *world) {
 		w.put(experiments.Off, experiments.Promote)
 		w.check(w.service)
-		if e := w.experiment(); e.Status != store.ExperimentRunning {
-			t.Fatalf("without visitors: %+v", e)
-		}
+		equal(t, w.experiment().Status, store.ExperimentRunning, "without visitors")
 		w.visit(0, 4000, 200)
 		w.visit(1, 4000, 400)
 		var planes sync.WaitGroup
@@ -200,12 +202,8 @@ func TestAutopilot_decides_once(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		w.weights(0, 100)
-		if n := w.count("webhook_deliveries"); n != 1 {
-			t.Errorf("%d deliveries", n)
-		}
-		if n := w.count("audit_logs WHERE action = 'EXPERIMENT_DECIDED'"); n != 1 {
-			t.Errorf("%d audit entries", n)
-		}
+		equal(t, w.count("webhook_deliveries"), 1, "deliveries")
+		equal(t, w.count("audit_logs WHERE action = 'EXPERIMENT_DECIDED'"), 1, "audit entries")
 		f, err := w.service.Report(w.Context(), w.ann, w.link.ID, "")
 		w.ok(err)
 		if f.Decision.Status != "WINNER" || len(f.Arms) != 2 || f.Arms[1].Visitors != 4000 || f.Arms[1].Converted != 400 || f.Arms[1].Revenue != 4000 || f.Currency != "EUR" || !f.RatioOK {
@@ -290,9 +288,7 @@ func TestAutopilot_finds_invalid(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		w.weights(50, 50)
-		if n := w.count("webhook_deliveries"); n != 1 {
-			t.Errorf("%d deliveries", n)
-		}
+		equal(t, w.count("webhook_deliveries"), 1, "deliveries")
 	})
 }
 
@@ -332,9 +328,7 @@ func TestAutopilot_waits_for_data(t *testing.T) {
 		})
 		waits("The figures of the experiment could not be read.")
 
-		if n := testutil.CollectAndCount(experiments.Overview{Store: w.store}); n != 3 {
-			w.Errorf("%d metrics", n)
-		}
+		equal(w, testutil.CollectAndCount(experiments.Overview{Store: w.store}), 3, "metrics")
 		if s, err := w.store.ExperimentState(w.Context()); err != nil || s.Running != 1 || s.Paused != 1 || s.Unchecked > time.Minute {
 			w.Errorf("%+v, %v", s, err)
 		}
@@ -370,9 +364,7 @@ func TestAutopilot_pauses(t *testing.T) {
 		_, err := w.routing.UpdateVariant(w.Context(), w.ann, w.link.ID, w.variants[0].ID, routing.VariantInput{Active: &off})
 		w.ok(err)
 		w.check(w.service)
-		if e := w.experiment(); e.Paused != "Fewer than two active variants have a weight." {
-			t.Errorf("%+v", e)
-		}
+		equal(t, w.experiment().Paused, "Fewer than two active variants have a weight.", "why the experiment is paused")
 	})
 }
 
@@ -395,9 +387,7 @@ func TestOwner_changes_variants(t *testing.T) {
 		w.ok(w.service.Promote(w.Context(), w.ann, w.link.ID, w.variants[0].ID))
 		w.weights(100, 0)
 		w.ok(w.store.Tx(w.Context(), func(tx *store.Tx) error { return tx.DeleteLinks(context.Background(), []string{w.link.ID}) }))
-		if w.count("experiments")+w.count("experiment_weights") != 0 {
-			t.Error("a deleted link leaves its experiment")
-		}
+		equal(t, w.count("experiments")+w.count("experiment_weights"), 0, "rows of the experiment of a deleted link")
 	})
 }
 
@@ -415,14 +405,4 @@ func TestPut_says_what_is_missing(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// eachStore runs f with SQLite, and in make proof also with PostgreSQL. The tests of package store compare the dialects.
-func eachStore(t *testing.T, f func(t *testing.T, s *store.Store)) {
-	t.Helper()
-	if testkit.Size(true, false) {
-		f(t, storetest.Open(t))
-		return
-	}
-	storetest.Each(t, f)
 }

@@ -9,18 +9,19 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
-func must(t *testing.T, err error) {
+func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+	if got != want {
+		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
 	}
 }
 
 func inTx(t *testing.T, s *store.Store, f func(ctx context.Context, tx *store.Tx) error) {
 	t.Helper()
-	must(t, s.Tx(t.Context(), func(tx *store.Tx) error { return f(t.Context(), tx) }))
+	testkit.Must(t, s.Tx(t.Context(), func(tx *store.Tx) error { return f(t.Context(), tx) }))
 }
 
 func addUser(t *testing.T, s *store.Store, email, role string) store.User {
@@ -40,7 +41,7 @@ func TestUsers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		some, err := s.AnyUser(ctx)
-		must(t, err)
+		testkit.Must(t, err)
 		if some {
 			t.Fatal("an empty store has a user")
 		}
@@ -57,7 +58,7 @@ func TestUsers(t *testing.T) {
 			t.Fatalf("the same email in another case: %v", err)
 		}
 		got, err := s.UserByEmail(ctx, " ann@EXAMPLE.com ")
-		must(t, err)
+		testkit.Must(t, err)
 		if got.ID != ann.ID || got.Email != "Ann@Example.com" || got.PasswordHash == nil || got.TOTPSecret != nil {
 			t.Fatalf("by email: %+v", got)
 		}
@@ -68,7 +69,7 @@ func TestUsers(t *testing.T) {
 		bob.Name, bob.Active, bob.TOTPSecret, bob.TOTPEnabled = "Bob \\_", false, &secret, true
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateUser(ctx, bob) })
 		got, err = s.UserByID(ctx, bob.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		if got.Name != bob.Name || got.Active || !got.TOTPEnabled || *got.TOTPSecret != "sealed" {
 			t.Fatalf("updated: %+v", got)
 		}
@@ -89,13 +90,13 @@ func TestUsers(t *testing.T) {
 			{store.UserFilter{Search: `BOB \_`}, 1}, {store.UserFilter{Role: "ADMIN"}, 1}, {store.UserFilter{Active: &no}, 1}, {store.UserFilter{Role: "ADMIN", Active: &no}, 0},
 		} {
 			list, total, err := s.Users(ctx, q.f, 10, 0)
-			must(t, err)
+			testkit.Must(t, err)
 			if total != q.want || len(list) != q.want {
 				t.Errorf("%+v: %d rows, total %d, want %d", q.f, len(list), total, q.want)
 			}
 		}
 		list, total, err := s.Users(ctx, store.UserFilter{}, 1, 1)
-		must(t, err)
+		testkit.Must(t, err)
 		if total != 2 || len(list) != 1 || list[0].ID != ann.ID {
 			t.Fatalf("second page: %d %+v", total, list)
 		}
@@ -164,7 +165,7 @@ func TestSessions(t *testing.T) {
 			if errors.Is(err, store.ErrNotFound) {
 				return false
 			}
-			must(t, err)
+			testkit.Must(t, err)
 			return got.ID == u.ID
 		}
 		if !alive("s1", 999) || alive("s1", 1000) || alive("unknown", 0) {
@@ -181,22 +182,18 @@ func TestSessions(t *testing.T) {
 		}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			gone, err := tx.DeleteSession(ctx, u.ID, "s1")
-			if gone.ID != "s1" {
-				t.Errorf("%+v", gone)
-			}
+			equal(t, gone.ID, "s1", "the session that was ended")
 			return err
 		})
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			n, err := tx.DeleteSessions(ctx, u.ID, "s2")
-			if n != 1 {
-				t.Errorf("%d sessions were ended, want 1", n)
-			}
+			equal(t, n, 1, "ended sessions")
 			return err
 		})
 		if alive("s1", 1) || !alive("s2", 1) || alive("s3", 1) {
 			t.Fatal("all sessions but s2 should have ended")
 		}
-		must(t, s.Sweep(ctx, 2000))
+		testkit.Must(t, s.Sweep(ctx, 2000))
 		if alive("s2", 1) {
 			t.Fatal("an expired session was not swept")
 		}
@@ -212,7 +209,7 @@ func TestKeys(t *testing.T) {
 		k := store.Key{ID: store.NewID(), UserID: u.ID, Name: "CI", Prefix: "sl_abc", Lookup: "lookup", Hash: "hash", ExpiresAt: &at, CreatedAt: 3}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertKey(ctx, k) })
 		got, owner, member, err := s.KeyUser(ctx, "lookup")
-		must(t, err)
+		testkit.Must(t, err)
 		if got.ID != k.ID || *got.ExpiresAt != 5 || got.LastUsedAt != nil || owner.ID != u.ID || owner.Num != u.Num || member.Num != u.Num || member.Role != store.RoleOwner {
 			t.Fatalf("%+v %+v", got, owner)
 		}
@@ -220,7 +217,7 @@ func TestKeys(t *testing.T) {
 			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.NoteKeyUse(ctx, k.Lookup, "203.0.113.7", use) })
 		}
 		list, err := s.Keys(ctx, u.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		if len(list) != 1 || *list[0].LastUsedAt != 100 {
 			t.Fatalf("%+v", list)
 		}
@@ -261,7 +258,7 @@ func TestSettings(t *testing.T) {
 		}
 		put(store.Setting{ID: "3", Key: "a", Value: `true`})
 		all, err := s.Settings(ctx)
-		must(t, err)
+		testkit.Must(t, err)
 		if len(all) != 2 || all[0].Key != "a" {
 			t.Fatalf("%+v", all)
 		}
@@ -302,7 +299,7 @@ func TestAccountLockout_counts_concurrent_failures(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		g, err := s.AccountLockoutOf(ctx, "k")
-		must(t, err)
+		testkit.Must(t, err)
 		if g != (store.AccountLockout{}) {
 			t.Fatalf("%+v", g)
 		}
@@ -324,7 +321,7 @@ func TestAccountLockout_counts_concurrent_failures(t *testing.T) {
 		}
 		wg.Wait()
 		g, err = s.AccountLockoutOf(ctx, "k")
-		must(t, err)
+		testkit.Must(t, err)
 		if g != (store.AccountLockout{Failures: 10, Lockouts: 1, LockedUntil: 2, ForgetAt: 3}) {
 			t.Fatalf("%+v", g)
 		}
@@ -367,10 +364,8 @@ func TestDeleteUser_takes_keys_and_sessions_along(t *testing.T) {
 		})
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return dropUser(ctx, tx, u.ID) })
 		var left int
-		must(t, s.Row(ctx, `SELECT COUNT(*) FROM urls`).Scan(&left))
-		if left != 1 {
-			t.Fatalf("%d links left", left)
-		}
+		testkit.Must(t, s.Row(ctx, `SELECT COUNT(*) FROM urls`).Scan(&left))
+		equal(t, left, 1, "links left")
 		if _, err := s.SessionUser(ctx, "s", 0, -1); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("session: %v", err)
 		}

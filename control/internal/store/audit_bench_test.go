@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // chronicle adds n rows to an empty audit log, of actions and users with many sizes, of which some depend on the age of a row.
@@ -26,14 +27,10 @@ func chronicle(b testing.TB, s *store.Store, n int) {
 				FROM numbers`, from, min(from+chunk, n+1), n/3)
 			return err
 		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 	}
 	if s.Shared() {
-		if err := s.Tx(ctx, func(tx *store.Tx) error { _, err := tx.Exec(ctx, `ANALYZE audit_logs`); return err }); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, s.Tx(ctx, func(tx *store.Tx) error { _, err := tx.Exec(ctx, `ANALYZE audit_logs`); return err }))
 	}
 }
 
@@ -112,9 +109,7 @@ func best(b *testing.B, name string, f func() error) timed {
 	t := timed{name, time.Hour, time.Hour}
 	for range 3 {
 		at, cpu := time.Now(), cpuTime(b)
-		if err := f(); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, f())
 		t.took, t.cpu = min(t.took, time.Since(at)), min(t.cpu, cpuTime(b)-cpu)
 	}
 	return t

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func addBundle(t *testing.T, s *store.Store, owner store.User, name string) *store.Bundle {
@@ -19,11 +20,23 @@ func addBundle(t *testing.T, s *store.Store, owner store.User, name string) *sto
 	return b
 }
 
+// addMany adds n links and returns their ids.
+func addMany(t *testing.T, s *store.Store, owner store.User, n int) (ids []string) {
+	t.Helper()
+	urls := make([]*store.Link, n)
+	for i := range urls {
+		urls[i] = newURL(owner, fmt.Sprintf("s%d", i))
+		ids = append(ids, urls[i].ID)
+	}
+	addURLs(t, s, urls...)
+	return ids
+}
+
 // inBundle lists the slugs of a bundle's links. It fails unless their orders are 0, 1, 2, …
 func inBundle(t *testing.T, s *store.Store, id string, workspace uint64) string {
 	t.Helper()
 	list, err := s.BundleLinks(t.Context(), []string{id}, workspace)
-	must(t, err)
+	testkit.Must(t, err)
 	var out []string
 	for i, m := range list[id] {
 		if m.Order != i || m.BundleID != id {
@@ -44,14 +57,14 @@ func TestBundles_keep_every_field(t *testing.T) {
 			t.Fatal("no number")
 		}
 		got, err := s.BundleByID(ctx, b.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		if got != *b {
 			t.Errorf("read %+v, wrote %+v", got, *b)
 		}
 		b.Name, b.Description, b.Color, b.Icon, b.Archived, b.UpdatedAt = "SÜMMER 50%", "x_y", "#fff", "sun", true, 7
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateBundle(ctx, b) })
 		got, err = s.BundleByID(ctx, b.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		if got != *b {
 			t.Errorf("read %+v, wrote %+v", got, *b)
 		}
@@ -73,7 +86,7 @@ func TestBundles_keep_every_field(t *testing.T) {
 		} {
 			c.f.Limit = 10
 			list, total, err := s.Bundles(ctx, c.f)
-			must(t, err)
+			testkit.Must(t, err)
 			var names []string
 			for _, b := range list {
 				names = append(names, b.Name)
@@ -126,12 +139,8 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 			}
 			return err
 		})
-		if got := inBundle(t, s, one.ID, 0); got != "ccc aaa foreign bbb" {
-			t.Errorf("in the bundle: %s", got)
-		}
-		if got := inBundle(t, s, one.ID, ann.Num); got != "ccc aaa bbb" {
-			t.Errorf("in the bundle, of ann: %s", got)
-		}
+		equal(t, inBundle(t, s, one.ID, 0), "ccc aaa foreign bbb", "in the bundle")
+		equal(t, inBundle(t, s, one.ID, ann.Num), "ccc aaa bbb", "in the bundle, of ann")
 		if n, err := s.CountBundleLinks(ctx, one.ID); err != nil || n != 4 {
 			t.Errorf("%d links, %v", n, err)
 		}
@@ -141,9 +150,7 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			return tx.OrderBundle(ctx, one.ID, []string{b.ID, foreign.ID, c.ID, a.ID})
 		})
-		if got := inBundle(t, s, one.ID, 0); got != "bbb foreign ccc aaa" {
-			t.Errorf("after ordering: %s", got)
-		}
+		equal(t, inBundle(t, s, one.ID, 0), "bbb foreign ccc aaa", "after ordering")
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			was, err := tx.RemoveFromBundle(ctx, one.ID, c.ID)
 			again, err2 := tx.RemoveFromBundle(ctx, one.ID, c.ID)
@@ -159,13 +166,9 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 			}
 			return tx.DeleteLinks(ctx, []string{b.ID})
 		})
-		if got := inBundle(t, s, one.ID, 0); got != "foreign aaa" {
-			t.Errorf("after deletions: %s", got)
-		}
+		equal(t, inBundle(t, s, one.ID, 0), "foreign aaa", "after deletions")
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return dropUser(ctx, tx, bob.ID) })
-		if got := inBundle(t, s, one.ID, 0); got != "aaa" {
-			t.Errorf("after its owner went: %s", got)
-		}
+		equal(t, inBundle(t, s, one.ID, 0), "aaa", "after its owner went")
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteBundle(ctx, one.ID) })
 		if _, err := s.LinkByID(ctx, a.ID); err != nil {
 			t.Errorf("a deleted bundle took a link along: %v", err)
@@ -182,18 +185,12 @@ func TestBundles_take_many_links(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ann := addUser(t, s, "ann@example.com", "USER")
 		b := addBundle(t, s, ann, "big")
-		var urls []*store.Link
-		var ids []string
-		for i := range 1200 { // more than one statement inserts
-			u := newURL(ann, fmt.Sprintf("s%d", i))
-			urls, ids = append(urls, u), append(ids, u.ID)
-		}
-		addURLs(t, s, urls...)
+		ids := addMany(t, s, ann, 1200) // more than one statement inserts
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.AddToBundle(ctx, b.ID, ids); return err })
 		slices.Reverse(ids)
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.OrderBundle(ctx, b.ID, ids) })
 		list, err := s.BundleLinks(t.Context(), []string{b.ID, "unknown"}, ann.Num)
-		must(t, err)
+		testkit.Must(t, err)
 		for i, m := range list[b.ID] {
 			if m.Link.ID != ids[i] || m.Order != i {
 				t.Fatalf("place %d holds %s as %d", i, m.Link.Slug, m.Order)
@@ -210,13 +207,7 @@ func TestBundles_and_deletions_do_not_deadlock(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ann := addUser(t, s, "ann@example.com", "USER")
 		b := addBundle(t, s, ann, "busy")
-		var urls []*store.Link
-		var ids []string
-		for i := range 60 {
-			u := newURL(ann, fmt.Sprintf("s%d", i))
-			urls, ids = append(urls, u), append(ids, u.ID)
-		}
-		addURLs(t, s, urls...)
+		ids := addMany(t, s, ann, 60)
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.AddToBundle(ctx, b.ID, ids); return err })
 		errs := make(chan error, 2)
 		go func() {
@@ -257,66 +248,6 @@ func TestBundles_and_deletions_do_not_deadlock(t *testing.T) {
 			}
 			errs <- failed
 		}()
-		must(t, errors.Join(<-errs, <-errs))
-	})
-}
-
-func TestAuditLogs_filters_and_sorts(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		ctx := t.Context()
-		ann := addUser(t, s, "ann@example.com", "USER")
-		row := func(seq int64, user, action, entity, id string) store.AuditRow {
-			r := store.AuditRow{Seq: seq, ID: store.NewID(), Action: action, EntityType: entity, Metadata: "{}", CreatedAt: 1000 + seq/2, Hash: "h"}
-			r.UserID.String, r.UserID.Valid = user, user != ""
-			r.EntityID.String, r.EntityID.Valid = id, id != ""
-			return r
-		}
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) (err error) {
-			for _, r := range []store.AuditRow{row(1, "b", "URL_CREATED", "url", "u1"), row(2, ann.ID, "URL_DELETED", "url", "u1"), row(3, "", "USER_LOGIN", "user", ""), row(4, "b", "URL_CREATED", "url", "u2")} {
-				err = errors.Join(err, tx.InsertAudit(ctx, r))
-			}
-			return err
-		})
-		first := strings.Compare(ann.ID, "b") < 0
-		if !first {
-			t.Fatal("the test expects ids to begin with digits")
-		}
-		for name, c := range map[string]struct {
-			f    store.AuditFilter
-			want string
-		}{
-			"all":            {store.AuditFilter{}, "4 3 2 1"},
-			"ascending":      {store.AuditFilter{Ascending: true}, "1 2 3 4"},
-			"of a user":      {store.AuditFilter{UserID: "b"}, "4 1"},
-			"of an action":   {store.AuditFilter{Action: "URL_DELETED"}, "2"},
-			"of a type":      {store.AuditFilter{EntityType: "user"}, "3"},
-			"of an entity":   {store.AuditFilter{EntityID: "u1"}, "2 1"},
-			"from":           {store.AuditFilter{From: 1001}, "4 3 2"},
-			"to":             {store.AuditFilter{To: 1001}, "1"},
-			"by action":      {store.AuditFilter{SortBy: "action", Ascending: true}, "1 4 2 3"},
-			"by user":        {store.AuditFilter{SortBy: "userId", Ascending: true}, "2 1 4 3"},
-			"by user, down":  {store.AuditFilter{SortBy: "userId"}, "4 1 2 3"},
-			"by entity type": {store.AuditFilter{SortBy: "entityType"}, "3 4 2 1"},
-			"second":         {store.AuditFilter{Offset: 1, Limit: 1}, "3"},
-		} {
-			if c.f.Limit == 0 {
-				c.f.Limit = 10
-			}
-			rows, total, _, err := s.AuditLogs(ctx, c.f)
-			must(t, err)
-			var got []string
-			for _, r := range rows {
-				got = append(got, fmt.Sprint(r.Seq))
-			}
-			if strings.Join(got, " ") != c.want || c.f.Offset == 0 && total != len(rows) {
-				t.Errorf("%s: %v of %d, want %s", name, got, total, c.want)
-			}
-		}
-		users, err := s.UsersByID(ctx, []string{ann.ID, "b"})
-		must(t, err)
-		if len(users) != 1 || users[ann.ID].Email != "ann@example.com" {
-			t.Errorf("users: %v", users)
-		}
+		testkit.Must(t, errors.Join(<-errs, <-errs))
 	})
 }

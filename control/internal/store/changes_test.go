@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func touch(t *testing.T, s *store.Store, urls ...*store.Link) {
@@ -31,9 +32,9 @@ func TestChanges(t *testing.T) {
 		a, b := newURL(ann, "aaa"), newURL(ann, "bbb")
 		addURLs(t, s, a, b)
 		incarnation, rev, err := s.Head(ctx)
-		must(t, err)
+		testkit.Must(t, err)
 		oldest, err := s.OldestChange(ctx)
-		must(t, err)
+		testkit.Must(t, err)
 		if incarnation == 0 || rev != 0 || oldest != 0 {
 			t.Fatalf("an empty log: incarnation %d, revision %d, oldest %d", incarnation, rev, oldest)
 		}
@@ -59,7 +60,7 @@ func TestChanges(t *testing.T) {
 			0: "[{{1 aaa} 0} {{2 bbb} 0}]", 1: "[{{1 aaa} 1} {{2 bbb} 1}]", 2: "[{{1 aaa} 2} {{2 bbb} 1}]", 3: "[{{2 bbb} 1} {{1 aaa} -1}]", 4: "[{{1 aaa} -1}]", 5: "[]",
 		} {
 			list, more, err := s.ChangesAfter(ctx, after, 10)
-			must(t, err)
+			testkit.Must(t, err)
 			if got := fmt.Sprint(list); got != want || more {
 				t.Errorf("after %d: %s (more: %v), want %s", after, got, more, want)
 			}
@@ -70,12 +71,12 @@ func TestChanges(t *testing.T) {
 			}
 		}
 		n, err := s.TrimChanges(ctx, 3)
-		must(t, err)
+		testkit.Must(t, err)
 		if oldest, err = s.OldestChange(ctx); err != nil || n != 4 || oldest != 4 {
 			t.Errorf("trimmed %d, oldest %d, %v", n, oldest, err)
 		}
 		_, err = s.TrimChanges(ctx, 1000)
-		must(t, err)
+		testkit.Must(t, err)
 		if oldest, err = s.OldestChange(ctx); err != nil || oldest == 0 {
 			t.Errorf("the newest change is not in the log: oldest %d, %v", oldest, err)
 		}
@@ -102,17 +103,17 @@ func TestTouch_revisions_are_dense(t *testing.T) {
 		}
 		wg.Wait()
 		rows, err := s.Query(ctx, `SELECT revision, was FROM link_changes ORDER BY revision`)
-		must(t, err)
+		testkit.Must(t, err)
 		defer rows.Close()
 		n := int64(0)
 		for rows.Next() {
 			var rev, was int64
-			must(t, rows.Scan(&rev, &was))
+			testkit.Must(t, rows.Scan(&rev, &was))
 			if n++; rev != n || was != n-1 {
 				t.Errorf("entry %d has revision %d and was %d", n, rev, was)
 			}
 		}
-		must(t, rows.Err())
+		testkit.Must(t, rows.Err())
 		if n != 30 || s.KnownRevision() != 30 {
 			t.Errorf("%d entries, known revision %d", n, s.KnownRevision())
 		}
@@ -135,9 +136,7 @@ func TestWaitRevision(t *testing.T) {
 			got <- rev
 		}()
 		touch(t, s, u)
-		if rev := <-got; rev != 1 {
-			t.Errorf("woke at %d", rev)
-		}
+		equal(t, <-got, 1, "the revision that woke it")
 		short, cancel := context.WithCancel(ctx)
 		cancel()
 		if _, err := s.WaitRevision(short, 1); !errors.Is(err, context.Canceled) {
@@ -153,7 +152,7 @@ func TestView(t *testing.T) {
 		ctx := t.Context()
 		ann := addUser(t, s, "ann@example.com", "USER")
 		addURLs(t, s, newURL(ann, "aaa"))
-		must(t, s.View(ctx, func(c store.Conn) error {
+		testkit.Must(t, s.View(ctx, func(c store.Conn) error {
 			before, err := c.FullLinksAfter(ctx, 0, 10)
 			if err != nil {
 				return err
@@ -206,7 +205,7 @@ func TestLinks_are_whole(t *testing.T) {
 		bare := fmt.Sprintf("bbb/%d", bob.Num)
 		check := func(name string, list []store.Link, err error, want ...string) {
 			t.Helper()
-			must(t, err)
+			testkit.Must(t, err)
 			var got []string
 			for _, l := range list {
 				got = append(got, whole(l))
@@ -230,9 +229,7 @@ func TestLinks_are_whole(t *testing.T) {
 		}
 		seen := map[string]uint64{}
 		touch(t, s, b)
-		must(t, s.EachRevision(ctx, func(ref store.LinkRef, rev uint64) { seen[ref.Key] = rev }))
-		if fmt.Sprint(seen) != "map[aaa:0 bbb:1 ccc:0]" {
-			t.Errorf("revisions: %v", seen)
-		}
+		testkit.Must(t, s.EachRevision(ctx, func(ref store.LinkRef, rev uint64) { seen[ref.Key] = rev }))
+		equal(t, fmt.Sprint(seen), "map[aaa:0 bbb:1 ccc:0]", "revisions")
 	})
 }

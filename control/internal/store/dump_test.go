@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 type buffer struct{ bytes.Buffer }
@@ -19,14 +20,14 @@ func (*buffer) Close() error { return nil }
 func dump(t *testing.T, url string) (store.Dumped, map[string][]byte) {
 	t.Helper()
 	s, err := store.Connect(store.Config{URL: url})
-	must(t, err)
+	testkit.Must(t, err)
 	defer s.Close()
 	parts := map[string]*buffer{}
 	d, err := s.Dump(t.Context(), func(table string) (io.WriteCloser, error) {
 		parts[table] = &buffer{}
 		return parts[table], nil
 	})
-	must(t, err)
+	testkit.Must(t, err)
 	content := map[string][]byte{}
 	for name, b := range parts {
 		content[name] = b.Bytes()
@@ -52,11 +53,9 @@ func TestRestore_a_backup_without_workspaces(t *testing.T) {
 		before[table] = rowsOf(t, db, table)
 	}
 	d, content := dump(t, old)
-	if d.Schema != schemaWithoutWorkspaces {
-		t.Fatalf("schema %d", d.Schema)
-	}
+	equal(t, d.Schema, schemaWithoutWorkspaces, "schema")
 	into := storetest.EmptyPostgresURL(t)
-	must(t, restore(t.Context(), into, d, content))
+	testkit.Must(t, restore(t.Context(), into, d, content))
 	moved(t, connectTo(t, "postgres", into), "postgres", before, &previous{}, count)
 }
 
@@ -66,7 +65,7 @@ func TestRestore_workspaces(t *testing.T) {
 	t.Parallel()
 	from, into := storetest.PostgresURL(t), storetest.EmptyPostgresURL(t)
 	s, err := store.Open(t.Context(), store.Config{URL: from})
-	must(t, err)
+	testkit.Must(t, err)
 	defer s.Close()
 	var team store.Workspace
 	inTx(t, s, func(ctx context.Context, tx *store.Tx) (err error) {
@@ -82,9 +81,9 @@ func TestRestore_workspaces(t *testing.T) {
 	})
 	d, content := dump(t, from)
 	slices.Reverse(d.Tables)
-	must(t, restore(t.Context(), into, d, content))
+	testkit.Must(t, restore(t.Context(), into, d, content))
 	again, err := store.Open(t.Context(), store.Config{URL: into})
-	must(t, err)
+	testkit.Must(t, err)
 	defer again.Close()
 	inTx(t, again, func(ctx context.Context, tx *store.Tx) error {
 		next := store.Workspace{ID: store.NewID(), Name: "Next", Slug: "next", CreatedAt: 1, UpdatedAt: 1}
@@ -97,8 +96,6 @@ func TestRestore_workspaces(t *testing.T) {
 		return nil
 	})
 	var n uint64
-	must(t, again.Row(t.Context(), `SELECT workspace_num FROM urls WHERE id = 'l'`).Scan(&n))
-	if n != team.Num {
-		t.Errorf("the link is in workspace %d, want %d", n, team.Num)
-	}
+	testkit.Must(t, again.Row(t.Context(), `SELECT workspace_num FROM urls WHERE id = 'l'`).Scan(&n))
+	equal(t, n, team.Num, "the workspace of the link")
 }

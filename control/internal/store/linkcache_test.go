@@ -8,6 +8,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Lists from memory show every change at once, whatever has made it, also if a program does not know that columns are kept
@@ -29,7 +30,7 @@ func TestLinks_from_memory_follow_every_change(t *testing.T) {
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			return tx.InsertBundle(ctx, &store.Bundle{ID: "b", UserID: "ann", Workspace: ann.Num, Name: "B", Color: "#000", Icon: "x"})
 		})
-		must(t, s.KeepColumns())
+		testkit.Must(t, s.KeepColumns())
 		filters := []func(*store.LinkFilter){
 			func(*store.LinkFilter) {},
 			func(f *store.LinkFilter) { f.Workspace = []uint64{ann.Num, bob.Num}[r.IntN(2)] },
@@ -87,7 +88,7 @@ func TestLinks_from_memory_follow_every_change(t *testing.T) {
 				compare(t, s, fmt.Sprintf("round %d, %+v", round, f), f, r)
 			}
 			if round%10 == 9 { // entries that were read may go
-				must(t, s.TrimJournal(t.Context(), 1<<62))
+				testkit.Must(t, s.TrimJournal(t.Context(), 1<<62))
 			}
 		}
 		if !s.ColumnsKept() {
@@ -102,17 +103,17 @@ func TestLinks_from_memory_with_another_control_plane(t *testing.T) {
 	url := storetest.PostgresURL(t)
 	open := func() *store.Store {
 		s, err := store.Open(t.Context(), store.Config{URL: url, MaxConns: 4})
-		must(t, err)
+		testkit.Must(t, err)
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	}
 	ours, other := open(), open()
 	ann := newUser(t, ours, "ann")
-	must(t, ours.KeepColumns())
+	testkit.Must(t, ours.KeepColumns())
 	count := func() int {
 		t.Helper()
 		list, _, _, err := ours.Links(t.Context(), store.LinkFilter{CreatedBy: "ann", Limit: 10})
-		must(t, err)
+		testkit.Must(t, err)
 		return len(list)
 	}
 	insert := func(ctx context.Context, tx *store.Tx, slug string) error {
@@ -124,9 +125,7 @@ func TestLinks_from_memory_with_another_control_plane(t *testing.T) {
 		}
 		for i, slug := range []string{"late", "later"} {
 			inTx(t, other, func(ctx context.Context, tx *store.Tx) error { return insert(ctx, tx, slug) })
-			if n := count(); n != i+1 {
-				t.Errorf("%d links after %q was committed, want %d", n, slug, i+1)
-			}
+			equal(t, count(), i+1, "links after %q was committed", slug)
 		}
 		// The place of the early transaction is kept while it runs.
 		p, err := other.JournalEnd(ctx)
@@ -135,9 +134,7 @@ func TestLinks_from_memory_with_another_control_plane(t *testing.T) {
 		}
 		return other.TrimJournal(ctx, p)
 	})
-	if n := count(); n != 3 {
-		t.Errorf("%d links after the early transaction was committed, want 3", n)
-	}
+	equal(t, count(), 3, "links after the early transaction was committed")
 	if !ours.ColumnsKept() {
 		t.Error("lists were not answered from memory")
 	}

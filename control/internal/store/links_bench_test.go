@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // linksEnv sets the number of links of the owner in BenchmarkURLs; default 100,000.
@@ -97,9 +98,7 @@ func crowd(b testing.TB, s *store.Store, n int) (first uint64) {
 		}
 		return nil
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	words := []string{"spring launch", "summer sale", "newsletter", "docs", "job advert"}
 	for i := 0; i < n+n/5; i += 4000 {
 		var urls []*store.Link
@@ -119,14 +118,10 @@ func crowd(b testing.TB, s *store.Store, n int) (first uint64) {
 			urls = append(urls, u)
 		}
 		err := s.Tx(ctx, func(tx *store.Tx) error { return tx.InsertLinks(ctx, urls) })
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 	}
 	if s.Shared() {
-		if err := s.Tx(ctx, func(tx *store.Tx) error { _, err := tx.Exec(ctx, `ANALYZE urls`); return err }); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, s.Tx(ctx, func(tx *store.Tx) error { _, err := tx.Exec(ctx, `ANALYZE urls`); return err }))
 	}
 	return first
 }

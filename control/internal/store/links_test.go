@@ -11,6 +11,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // newURL returns a link that can be inserted.
@@ -51,12 +52,12 @@ func TestURLs_keep_every_field(t *testing.T) {
 		}
 		for _, want := range []*store.Link{bare, full} {
 			got, err := s.LinkByID(ctx, want.ID)
-			must(t, err)
+			testkit.Must(t, err)
 			if !reflect.DeepEqual(got, *want) {
 				t.Errorf("read %+v, wrote %+v", got, *want)
 			}
 			got, err = s.LinkBySlug(ctx, want.Domain, want.Slug)
-			must(t, err)
+			testkit.Must(t, err)
 			if got.ID != want.ID {
 				t.Errorf("by slug: %+v", got)
 			}
@@ -74,7 +75,7 @@ func TestURLs_keep_every_field(t *testing.T) {
 		for _, want := range []store.Link{changed, emptied} {
 			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateLink(ctx, &want) })
 			got, err := s.LinkByID(ctx, want.ID)
-			must(t, err)
+			testkit.Must(t, err)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("read %+v, wrote %+v", got, want)
 			}
@@ -201,16 +202,14 @@ func TestURLs_filters_and_sorts(t *testing.T) {
 			"injection is a name":                   {f(by("slug; DROP TABLE urls", false)), "five four two one Three"},
 		} {
 			list, total, _, err := s.Links(ctx, q.filter)
-			must(t, err)
-			if got := slugsOf(list); got != q.want {
-				t.Errorf("%s: %q, want %q", name, got, q.want)
-			}
+			testkit.Must(t, err)
+			equal(t, slugsOf(list), q.want, "%s", name)
 			if paged := q.filter.Offset > 0; !paged && total != len(list) || paged && total != 5 {
 				t.Errorf("%s: total %d", name, total)
 			}
 		}
 		st, err := s.LinkStats(ctx, ann.Num, 1000)
-		must(t, err)
+		testkit.Must(t, err)
 		if st != (store.LinkStats{Total: 5, Active: 2, Inactive: 1, Expired: 2, Clicks: 10}) {
 			t.Errorf("%+v", st)
 		}
@@ -236,10 +235,8 @@ func TestUTMValues(t *testing.T) {
 			"": "[{other 3} {news 2} {News 1} {neo 1} {Älter 1}]", "NE": "[{news 2} {News 1} {neo 1}]", "ä": "[{Älter 1}]", "%": "[]",
 		} {
 			list, err := s.UTMValues(ctx, 0, "utmSource", prefix, 20)
-			must(t, err)
-			if got := fmt.Sprint(list); got != want {
-				t.Errorf("%q: %s, want %s", prefix, got, want)
-			}
+			testkit.Must(t, err)
+			equal(t, fmt.Sprint(list), want, "%q", prefix)
 		}
 		if list, err := s.UTMValues(ctx, 0, "utmSource", "", 2); err != nil || len(list) != 2 {
 			t.Errorf("limit: %v, %v", list, err)
@@ -262,7 +259,7 @@ func TestVariants(t *testing.T) {
 			return errors.Join(tx.InsertVariant(ctx, &late), tx.InsertVariant(ctx, &early))
 		})
 		list, err := s.Variants(ctx, u.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		if !slices.Equal(list, []store.Variant{early, late}) {
 			t.Errorf("%+v", list)
 		}
@@ -298,7 +295,7 @@ func TestRules(t *testing.T) {
 			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertRule(ctx, &rules[i]) })
 		}
 		list, err := s.Rules(ctx, u.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		if want := []store.Rule{rules[2], rules[1], rules[0], rules[3]}; !slices.Equal(list, want) {
 			t.Errorf("order of evaluation: %+v", list)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // TestRun_leaves_a_server_that_falls_silent reaches a database over two connections. The first stops answering, like a
@@ -19,21 +20,15 @@ func TestRun_leaves_a_server_that_falls_silent(t *testing.T) {
 	t.Parallel()
 	direct := storetest.PostgresURL(t)
 	u, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	// The server and the proxy, which stops answering later, listen on sockets in a folder.
 	q := u.Query()
 	folder, err := os.MkdirTemp("", "way")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	const socket = ".s.PGSQL.5432"
 	l, err := net.Listen("unix", filepath.Join(folder, socket))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { l.Close() })
 	var silent atomic.Bool
 	go passOn(l, filepath.Join(q.Get("host"), socket), &silent)
@@ -41,14 +36,10 @@ func TestRun_leaves_a_server_that_falls_silent(t *testing.T) {
 	q.Del("connect_timeout") // how soon the store gives up a silent server is what the test is about
 	u.RawQuery = q.Encode()
 	here, err := store.Open(t.Context(), store.Config{URL: u.String()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { here.Close() })
 	there, err := store.Open(t.Context(), store.Config{URL: direct})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { there.Close() })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -59,13 +50,9 @@ func TestRun_leaves_a_server_that_falls_silent(t *testing.T) {
 	})
 	change := func() {
 		t.Helper()
-		if err := there.Tx(t.Context(), func(tx *store.Tx) error { return tx.Touch(t.Context(), 1, "a") }); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, there.Tx(t.Context(), func(tx *store.Tx) error { return tx.Touch(t.Context(), 1, "a") }))
 		want, err := there.Revision(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if got, err := here.WaitRevision(t.Context(), want-1); err != nil {
 			t.Fatalf("revision %d is not known, %d is: %v", want, got, err)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // metropolis creates n links in the workspace of the user ann, whose number it returns, and a fifth as many in another.
@@ -44,9 +45,7 @@ func metropolis(b testing.TB, s *store.Store, n int) (ann uint64) {
 		exec(tx, `INSERT INTO bundles (id, user_id, workspace_num, name, color, icon, search_text, created_at, updated_at) VALUES ('bundle', 'ann', ?, 'B', '#000', 'x', 'b', 0, 0)`, ann)
 		return nil
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	const numbers = `WITH RECURSIVE numbers (i) AS (SELECT CAST(? AS BIGINT) UNION ALL SELECT i + 1 FROM numbers WHERE i + 1 < ?) `
 	const chunk = 4000 // a statement has ten seconds, also on a busy machine
 	for from := 0; from < n+n/5; from += chunk {
@@ -70,9 +69,7 @@ func metropolis(b testing.TB, s *store.Store, n int) (ann uint64) {
 ' AS TEXT) AS chr10) AS newline`, from, to, ann+1, ann)
 			return nil
 		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 	}
 	err = s.Tx(ctx, func(tx *store.Tx) error {
 		for tag, which := range map[string]string{"half": `num * 41 % 100 < 50`, "tenth": `num * 43 % 100 < 10`, "other tenth": `num * 47 % 101 < 10`, "percent": `num * 53 % 1000 < 10`,
@@ -87,9 +84,7 @@ func metropolis(b testing.TB, s *store.Store, n int) (ann uint64) {
 		}
 		return nil
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	return ann
 }
 
@@ -184,9 +179,7 @@ func BenchmarkLists(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			if err := s.KeepColumns(); err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(b, s.KeepColumns())
 			runtime.GC()
 			runtime.ReadMemStats(&after)
 			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(n+n/5), "B/link")
@@ -231,9 +224,7 @@ func benchmarkPairs(b *testing.B, s *store.Store, ann uint64, part int) {
 // cpuTime returns the processor time of this process, which does not contain that of PostgreSQL.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -241,9 +232,7 @@ func cpuTime(b *testing.B) time.Duration {
 func eachCity(b *testing.B, n int, f func(b *testing.B, s *store.Store, ann uint64)) {
 	if url := os.Getenv(cityEnv); url != "" {
 		s, err := store.Open(b.Context(), store.Config{URL: url})
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 		defer s.Close()
 		f(b, s, 1)
 		return
@@ -256,9 +245,7 @@ func eachCity(b *testing.B, n int, f func(b *testing.B, s *store.Store, ann uint
 func owned(b testing.TB) *store.Store {
 	b.Helper()
 	s, err := store.Open(context.Background(), store.Config{URL: storetest.PostgresURL(b), MaxConns: 8})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	b.Cleanup(func() { _ = s.Close() })
 	return s
 }

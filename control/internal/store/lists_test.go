@@ -45,7 +45,7 @@ func expected(t *testing.T, s *store.Store, f store.LinkFilter) (nums []uint64) 
 		return l, row.Scan(&l.Num, &l.Active, &l.ExpiresAt, &l.StartsAt, &l.ExhaustedAt, &l.SuspendedAt)
 	}, fmt.Sprintf(`SELECT num, active, coalesce(expires_at, 0), coalesce(starts_at, 0), coalesce(exhausted_at, 0), coalesce(suspended_at, 0) FROM urls
 		WHERE %s ORDER BY %s %s NULLS %s, num %s`, where, column, dir, nulls, dir), args...)
-	must(t, err)
+	testkit.Must(t, err)
 	for _, l := range list {
 		if f.Status == "" || l.Status(f.Now) == f.Status {
 			nums = append(nums, l.Num)
@@ -80,7 +80,7 @@ func TestLinks_of_any_two_filters(t *testing.T) {
 		if large == 0 || large == all {
 			t.Errorf("%d of %d lists are long", large, all)
 		}
-		must(t, s.KeepColumns())
+		testkit.Must(t, s.KeepColumns())
 		some(testkit.Size(75, 25), check)
 		for _, search := range []string{"e", "zq", "7", "summer sale 77", "/page-99?ref=", "no such thing"} {
 			check("search "+search, store.LinkFilter{Search: search, SortBy: "title", Ascending: true})
@@ -169,12 +169,12 @@ func TestKept_figures_equal_a_count(t *testing.T) {
 				return err
 			})
 			if round%10 == 9 {
-				must(t, s.FoldCounts(t.Context()))
+				testkit.Must(t, s.FoldCounts(t.Context()))
 			}
 			for _, workspace := range []uint64{0, ann.Num, bob.Num} {
 				var want store.LinkStats
 				values := map[string]int{}
-				must(t, s.EachLink(t.Context(), store.LinkFilter{Workspace: workspace}, func(part []store.Link) error {
+				testkit.Must(t, s.EachLink(t.Context(), store.LinkFilter{Workspace: workspace}, func(part []store.Link) error {
 					for i := range part {
 						l := &part[i]
 						want.Total++
@@ -187,12 +187,12 @@ func TestKept_figures_equal_a_count(t *testing.T) {
 				}))
 				delete(values, "")
 				got, err := s.LinkStats(t.Context(), workspace, now)
-				must(t, err)
+				testkit.Must(t, err)
 				if got != want {
 					t.Fatalf("round %d, workspace %d: %+v, want %+v", round, workspace, got, want)
 				}
 				list, err := s.UTMValues(t.Context(), workspace, "utmSource", "", 20)
-				must(t, err)
+				testkit.Must(t, err)
 				for _, v := range list {
 					if values[v.Value] != v.Count {
 						t.Fatalf("round %d, workspace %d: %q is on %d links, want %d", round, workspace, v.Value, v.Count, values[v.Value])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // addresses returns the address of one empty database per dialect.
@@ -24,12 +25,12 @@ func TestOpen_a_database_from_the_future(t *testing.T) {
 			change := func(statement string, args ...any) {
 				t.Helper()
 				s, err := store.Open(t.Context(), store.Config{URL: url})
-				must(t, err)
+				testkit.Must(t, err)
 				inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 					_, err := tx.Exec(ctx, statement, args...)
 					return err
 				})
-				must(t, s.Close())
+				testkit.Must(t, s.Close())
 			}
 			refused := func(why string) {
 				t.Helper()
@@ -48,7 +49,7 @@ func TestOpen_a_database_from_the_future(t *testing.T) {
 	t.Run("without saying so", func(t *testing.T) {
 		url := addresses(t)["sqlite"]
 		s, err := store.Open(t.Context(), store.Config{URL: url})
-		must(t, err)
+		testkit.Must(t, err)
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			if _, err := tx.Exec(ctx, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, ?)`, true); err != nil {
 				return err
@@ -56,7 +57,7 @@ func TestOpen_a_database_from_the_future(t *testing.T) {
 			_, err := tx.Exec(ctx, `DROP TABLE schema_support`)
 			return err
 		})
-		must(t, s.Close())
+		testkit.Must(t, s.Close())
 		if s, err := store.Open(t.Context(), store.Config{URL: url}); err == nil {
 			s.Close()
 			t.Error("a schema was taken that doesn't say who may work with it")

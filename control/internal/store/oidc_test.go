@@ -7,6 +7,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestOIDC(t *testing.T) {
@@ -14,7 +15,7 @@ func TestOIDC(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		any, err := s.AnyActiveOIDCProvider(ctx)
-		must(t, err)
+		testkit.Must(t, err)
 		if any {
 			t.Fatal("an empty store has a provider")
 		}
@@ -30,9 +31,9 @@ func TestOIDC(t *testing.T) {
 			t.Fatalf("the same slug twice: %v", err)
 		}
 		all, err := s.OIDCProviders(ctx, false)
-		must(t, err)
+		testkit.Must(t, err)
 		active, err := s.OIDCProviders(ctx, true)
-		must(t, err)
+		testkit.Must(t, err)
 		if len(all) != 2 || all[0] != other || all[1] != p || len(active) != 1 || active[0] != other {
 			t.Fatalf("%+v, active %+v", all, active)
 		}
@@ -44,10 +45,8 @@ func TestOIDC(t *testing.T) {
 			return tx.UpdateOIDCProvider(ctx, p)
 		})
 		got, err := s.OIDCProviderBySlug(ctx, "corp")
-		must(t, err)
-		if got != p {
-			t.Fatalf("%+v", got)
-		}
+		testkit.Must(t, err)
+		equal(t, got, p, "the changed provider")
 		if _, err := s.OIDCProviderBySlug(ctx, "CORP"); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("a slug in another case: %v", err)
 		}
@@ -60,7 +59,7 @@ func TestOIDC(t *testing.T) {
 		tie := func(a store.OIDCAccount) error {
 			return s.Tx(ctx, func(tx *store.Tx) error { return tx.InsertOIDCAccount(ctx, a) })
 		}
-		must(t, tie(a))
+		testkit.Must(t, tie(a))
 		twice := a
 		twice.ID, twice.UserID = store.NewID(), bob.ID
 		if _, broken := store.Unique(tie(twice)); !broken {
@@ -68,17 +67,15 @@ func TestOIDC(t *testing.T) {
 		}
 		for i, at := range []string{"https://j", "https://k"} {
 			twice.ID, twice.Issuer, twice.CreatedAt = store.NewID(), at, int64(i)
-			must(t, tie(twice))
+			testkit.Must(t, tie(twice))
 		}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			return tx.NoteOIDCLogin(ctx, a.ID, "new@example.com", 77)
 		})
 		a.Email, a.LastLoginAt, a.ProviderName, a.ProviderSlug = "new@example.com", 77, "Corp", "corp"
 		found, err := s.OIDCAccountBySubject(ctx, p.ID, "https://i", "1")
-		must(t, err)
-		if found != a {
-			t.Fatalf("%+v", found)
-		}
+		testkit.Must(t, err)
+		equal(t, found, a, "the account")
 		for _, no := range [][3]string{{other.ID, "https://i", "1"}, {p.ID, "https://x", "1"}, {p.ID, "https://i", "2"}} {
 			if _, err := s.OIDCAccountBySubject(ctx, no[0], no[1], no[2]); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("%v: %v", no, err)
@@ -86,7 +83,7 @@ func TestOIDC(t *testing.T) {
 		}
 		of := func(u store.User) []store.OIDCAccount {
 			list, err := s.OIDCAccounts(ctx, u.ID)
-			must(t, err)
+			testkit.Must(t, err)
 			return list
 		}
 		if l := of(bob); len(l) != 2 || l[0].Issuer != "https://j" {
@@ -104,28 +101,22 @@ func TestOIDC(t *testing.T) {
 		if err := untie(bob.ID, a.ID); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("another user's account: %v", err)
 		}
-		must(t, untie(ann.ID, a.ID))
+		testkit.Must(t, untie(ann.ID, a.ID))
 		if err := untie(ann.ID, a.ID); !errors.Is(err, store.ErrNotFound) || len(of(ann)) != 0 {
 			t.Fatalf("removed twice: %v", err)
 		}
 
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			n, err := tx.DeleteOIDCProvider(ctx, p.ID)
-			if n != 2 {
-				t.Errorf("%d accounts went", n)
-			}
+			equal(t, n, 2, "accounts deleted with the provider")
 			return err
 		})
-		if len(of(bob)) != 0 {
-			t.Fatal("accounts outlive their provider")
-		}
+		equal(t, len(of(bob)), 0, "accounts after the deletion of their provider")
 		if err := s.Tx(ctx, func(tx *store.Tx) error { _, err := tx.DeleteOIDCProvider(ctx, p.ID); return err }); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("deleted twice: %v", err)
 		}
-		must(t, tie(store.OIDCAccount{ID: store.NewID(), ProviderID: other.ID, UserID: ann.ID, Subject: "1"}))
+		testkit.Must(t, tie(store.OIDCAccount{ID: store.NewID(), ProviderID: other.ID, UserID: ann.ID, Subject: "1"}))
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return dropUser(ctx, tx, ann.ID) })
-		if len(of(ann)) != 0 {
-			t.Fatal("accounts outlive their user")
-		}
+		equal(t, len(of(ann)), 0, "accounts after the deletion of their user")
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestPasskeys(t *testing.T) {
@@ -39,9 +40,9 @@ func TestPasskeys(t *testing.T) {
 		if got, err := s.PasskeyByCredential(ctx, "AAAB"); err != nil || got != second {
 			t.Errorf("%+v, %v", got, err)
 		}
-		users, err := s.UsersByID(ctx, []string{ann.ID, bob.ID})
-		must(t, err)
-		if !users[ann.ID].HasPasskeys || users[bob.ID].HasPasskeys {
+		users, err := s.UsersByID(ctx, []string{ann.ID, bob.ID, "unknown"})
+		testkit.Must(t, err)
+		if len(users) != 2 || users[ann.ID].Email != "ann@example.com" || !users[ann.ID].HasPasskeys || users[bob.ID].HasPasskeys {
 			t.Errorf("users %+v", users)
 		}
 		for user, want := range map[string]int{ann.ID: 2, bob.ID: 0} {
@@ -94,9 +95,7 @@ func TestUsePasskey_counter(t *testing.T) {
 			count uint32
 			want  bool
 		}{{0, true}, {0, true}, {5, true}, {5, false}, {4, false}, {0, false}, {6, true}} {
-			if got := use(step.count); got != step.want {
-				t.Errorf("counter %d: %v", step.count, got)
-			}
+			equal(t, use(step.count), step.want, "counter %d", step.count)
 		}
 		var won atomic.Int32
 		var wg sync.WaitGroup
@@ -108,9 +107,7 @@ func TestUsePasskey_counter(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if won.Load() != 1 {
-			t.Errorf("%d uses with one counter succeeded", won.Load())
-		}
+		equal(t, won.Load(), 1, "successful uses with one counter")
 		got, err := s.PasskeyByCredential(t.Context(), "AAAA")
 		if err != nil || got.SignCount != math.MaxUint32 || !got.BackedUp || got.LastUsedAt == nil || *got.LastUsedAt != 9 {
 			t.Errorf("%+v, %v", got, err)
@@ -130,9 +127,7 @@ func TestPasskeyCeremonies(t *testing.T) {
 				tx.InsertPasskeyCeremony(ctx, store.PasskeyCeremony{Challenge: "swept", ExpiresAt: 50}),
 				tx.InsertPasskeyCeremony(ctx, store.PasskeyCeremony{Challenge: "register", UserID: ann.ID, SessionID: "s", ExpiresAt: 100}))
 		})
-		if err := s.Sweep(t.Context(), 50); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Sweep(t.Context(), 50))
 		for _, c := range []struct {
 			what, challenge, user, session string
 			now                            int64
@@ -152,9 +147,7 @@ func TestPasskeyCeremonies(t *testing.T) {
 		} {
 			inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 				got, err := tx.TakePasskeyCeremony(ctx, c.challenge, c.user, c.session, c.now)
-				if got != c.want {
-					t.Errorf("%s: %v", c.what, got)
-				}
+				equal(t, got, c.want, "%s", c.what)
 				return err
 			})
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Counts of expired clicks add up, once per period, although several processes write them.
@@ -18,9 +19,7 @@ func TestOps6_Expire_counts(t *testing.T) {
 		}
 		first := store.Expired{Through: 100, Links: []store.Counted{{Num: 1, Count: 5}, {Num: 1 << 62, Count: 2}}, Variants: []store.Counted{{ID: "v", Count: 3}}, Rules: []store.Counted{{ID: "r", Count: 4, Last: 90}}}
 		second := store.Expired{Through: 200, Links: []store.Counted{{Num: 1, Count: 1}}, Rules: []store.Counted{{ID: "r", Count: 1, Last: 150}}}
-		if err := errors.Join(expire(0, first), expire(100, second)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, errors.Join(expire(0, first), expire(100, second)))
 		if err := expire(100, second); !errors.Is(err, store.ErrExpiredMeanwhile) {
 			t.Errorf("the same period again: %v", err)
 		}
@@ -53,17 +52,13 @@ func TestOps6_Erase_database(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		erase := func(ip string) (e store.ErasedVisitor) {
 			t.Helper()
-			if err := s.Tx(t.Context(), func(tx *store.Tx) (err error) {
+			testkit.Must(t, s.Tx(t.Context(), func(tx *store.Tx) (err error) {
 				e, err = tx.EraseVisitor(t.Context(), netip.MustParseAddr(ip))
 				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 			return e
 		}
 		if e := erase("203.0.113.7"); e != (store.ErasedVisitor{Deliveries: 1, Logs: 1, LinkLockouts: 1}) {

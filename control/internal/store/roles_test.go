@@ -22,7 +22,7 @@ func TestM9_RuntimeRoleCannotChangeTheAuditLog(t *testing.T) {
 	t.Parallel()
 	owner := storetest.PostgresURL(t)
 	s, err := store.Open(t.Context(), store.Config{URL: storetest.RuntimeURL(t, owner), MaxConns: 2})
-	must(t, err)
+	testkit.Must(t, err)
 	defer s.Close()
 	row := store.AuditRow{Seq: 1, ID: store.NewID(), Action: "URL_CREATED", EntityType: "url", Metadata: "{}", Hash: "h"}
 	inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertAudit(ctx, row) })
@@ -51,8 +51,8 @@ func TestM9_RuntimeRoleCannotChangeTheAuditLog(t *testing.T) {
 		}
 	}
 	var owned, rows int
-	must(t, s.Row(t.Context(), `SELECT count(*) FROM pg_class WHERE pg_get_userbyid(relowner) = current_user`).Scan(&owned))
-	must(t, s.Row(t.Context(), `SELECT count(*) FROM audit_logs WHERE action = 'URL_CREATED'`).Scan(&rows))
+	testkit.Must(t, s.Row(t.Context(), `SELECT count(*) FROM pg_class WHERE pg_get_userbyid(relowner) = current_user`).Scan(&owned))
+	testkit.Must(t, s.Row(t.Context(), `SELECT count(*) FROM audit_logs WHERE action = 'URL_CREATED'`).Scan(&rows))
 	if owned != 0 || rows != 1 {
 		t.Errorf("the role owns %d things, and %d rows are as they were", owned, rows)
 	}
@@ -60,7 +60,7 @@ func TestM9_RuntimeRoleCannotChangeTheAuditLog(t *testing.T) {
 		t.Errorf("the role is said to be able to change the log: %v %v", owns, err)
 	}
 	o, err := store.Open(t.Context(), store.Config{URL: owner, MaxConns: 2})
-	must(t, err)
+	testkit.Must(t, err)
 	defer o.Close()
 	if owns, err := o.OwnsAudit(t.Context()); !owns || err != nil {
 		t.Errorf("the owner is said to be unable to change the log: %v %v", owns, err)
@@ -80,7 +80,7 @@ func TestGrant_creates_one_role_for_many_databases_at_once(t *testing.T) {
 			runtime := strings.Replace(owner, "postgres://postgres@", fmt.Sprintf("postgres://together_%d_%s@", round, suffix), 1)
 			g.Go(func() error { return store.Grant(t.Context(), owner, runtime) })
 		}
-		must(t, g.Wait())
+		testkit.Must(t, g.Wait())
 	}
 }
 
@@ -91,12 +91,12 @@ func TestM9_GrantCoversLaterTables(t *testing.T) {
 	owner := storetest.PostgresURL(t)
 	runtime := storetest.RuntimeURL(t, owner)
 	o, err := store.Open(t.Context(), store.Config{URL: owner, MaxConns: 2})
-	must(t, err)
+	testkit.Must(t, err)
 	defer o.Close()
 	_, err = o.Exec(t.Context(), `CREATE TABLE later (id BIGINT GENERATED ALWAYS AS IDENTITY, text TEXT)`)
-	must(t, err)
+	testkit.Must(t, err)
 	s, err := store.Open(t.Context(), store.Config{URL: runtime, MaxConns: 2})
-	must(t, err)
+	testkit.Must(t, err)
 	defer s.Close()
 	for _, statement := range []string{`INSERT INTO later (text) VALUES ('a')`, `UPDATE later SET text = 'b'`, `DELETE FROM later`} {
 		if n, err := s.Exec(t.Context(), statement); err != nil || n != 1 {
@@ -109,10 +109,10 @@ func TestM9_GrantCoversLaterTables(t *testing.T) {
 	// Roles belong to the whole server, which other processes use, too.
 	super := "a \"super\" role " + rand.Text()
 	_, err = o.Exec(t.Context(), "CREATE ROLE "+pgx.Identifier{super}.Sanitize()+" LOGIN SUPERUSER")
-	must(t, err)
+	testkit.Must(t, err)
 	defer func() {
 		_, err := o.Exec(t.Context(), "DROP ROLE "+pgx.Identifier{super}.Sanitize())
-		must(t, err)
+		testkit.Must(t, err)
 	}()
 	err = store.Grant(t.Context(), owner, strings.Replace(owner, "postgres://postgres@", "postgres://"+url.PathEscape(super)+"@", 1))
 	if err == nil || !strings.Contains(err.Error(), "superuser") {

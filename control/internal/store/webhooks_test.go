@@ -10,6 +10,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func addWebhook(t *testing.T, s *store.Store, w store.Webhook) store.Webhook {
@@ -34,7 +35,7 @@ func TestWebhooks(t *testing.T) {
 		first := addWebhook(t, s, store.Webhook{UserID: ann.ID, Workspace: ann.Num, Name: "First", URL: "https://example.com/a%b", Secret: "s", Headers: "h", Events: []string{"url.created", "url.clicked"}, Active: true})
 		second := addWebhook(t, s, store.Webhook{UserID: bob.ID, Workspace: bob.Num, Name: "Second", URL: "https://example.com/", Events: []string{"url.clicked"}, EveryLink: true})
 		got, err := s.WebhookByID(ctx, first.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		if fmt.Sprint(got) != fmt.Sprint(first) {
 			t.Fatalf("read %+v, wrote %+v", got, first)
 		}
@@ -47,7 +48,7 @@ func TestWebhooks(t *testing.T) {
 			want      []string
 		}{{0, "", []string{second.ID, first.ID}}, {ann.Num, "", []string{first.ID}}, {0, "FIRST", []string{first.ID}}, {0, "a%b", []string{first.ID}}, {0, "a_b", nil}, {bob.Num, "first", nil}} {
 			list, total, err := s.Webhooks(ctx, q.workspace, q.search, 10, 0)
-			must(t, err)
+			testkit.Must(t, err)
 			var ids []string
 			for _, w := range list {
 				ids = append(ids, w.ID)
@@ -88,10 +89,8 @@ func TestWebhooks(t *testing.T) {
 			return tx.DeleteWebhook(ctx, second.ID)
 		})
 		var left int
-		must(t, s.Row(ctx, `SELECT (SELECT count(*) FROM webhook_logs) + (SELECT count(*) FROM webhook_deliveries)`).Scan(&left))
-		if left != 0 {
-			t.Fatalf("%d rows are left of a deleted webhook", left)
-		}
+		testkit.Must(t, s.Row(ctx, `SELECT (SELECT count(*) FROM webhook_logs) + (SELECT count(*) FROM webhook_deliveries)`).Scan(&left))
+		equal(t, left, 0, "rows left of a deleted webhook")
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return dropUser(ctx, tx, ann.ID) })
 		if _, err := s.WebhookByID(ctx, first.ID); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("a deleted user's webhook: %v", err)
@@ -158,7 +157,7 @@ func TestDeliveries_are_claimed_once(t *testing.T) {
 		addDelivery(t, s, idle.ID, "00", 100)
 		for now, want := range map[int64][]string{99: {}, 100: {w.ID}} {
 			due, err := s.DueWebhooks(ctx, now)
-			must(t, err)
+			testkit.Must(t, err)
 			var ids []string
 			for _, one := range due {
 				if ids = append(ids, one.ID); one.Workspace != u.Num {
@@ -268,7 +267,7 @@ func TestWebhookLogs(t *testing.T) {
 			return errors.Join(tx.InsertWebhookLog(ctx, &full), tx.InsertWebhookLog(ctx, &bare))
 		})
 		list, total, err := s.WebhookLogs(ctx, w.ID, store.WebhookLogFilter{Limit: 10})
-		must(t, err)
+		testkit.Must(t, err)
 		if total != 2 || !slices.Equal(list, []store.WebhookLog{full, bare}) {
 			t.Fatalf("%+v", list)
 		}
@@ -330,17 +329,17 @@ func TestLookups_of_clicked_things(t *testing.T) {
 			return errors.Join(tx.InsertLinks(ctx, []*store.Link{&link}), tx.InsertRule(ctx, &rule), tx.InsertVariant(ctx, &variant))
 		})
 		urls, err := s.LinksByNum(ctx, []uint64{link.Num, 999})
-		must(t, err)
+		testkit.Must(t, err)
 		if got := urls[link.Num]; len(urls) != 1 || got.ID != link.ID || got.Slug != "slug" || got.OriginalURL != link.OriginalURL {
 			t.Fatalf("%v", urls)
 		}
 		variants, err := s.VariantsByID(ctx, []string{variant.ID, "none"})
-		must(t, err)
+		testkit.Must(t, err)
 		if len(variants) != 1 || variants[variant.ID] != variant {
 			t.Fatalf("%v", variants)
 		}
 		rules, err := s.RulesByID(ctx, []string{rule.ID, "none"})
-		must(t, err)
+		testkit.Must(t, err)
 		if len(rules) != 1 || rules[rule.ID] != rule {
 			t.Fatalf("%v", rules)
 		}

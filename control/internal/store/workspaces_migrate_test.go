@@ -66,28 +66,28 @@ func rowsOf(t *testing.T, db *sql.DB, table string) string {
 		columns, where = "seq, id, user_id, action, entity_type, entity_id, metadata, created_at, hash", "WHERE id LIKE 'log-%'"
 	}
 	rows, err := db.QueryContext(t.Context(), "SELECT "+columns+" FROM "+table+" "+where+" ORDER BY 1")
-	must(t, err)
+	testkit.Must(t, err)
 	defer rows.Close()
 	names, err := rows.Columns()
-	must(t, err)
+	testkit.Must(t, err)
 	values, at := make([]any, len(names)), make([]any, len(names))
 	for i := range values {
 		at[i] = &values[i]
 	}
 	n, sum := 0, sha256.New()
 	for rows.Next() {
-		must(t, rows.Scan(at...))
+		testkit.Must(t, rows.Scan(at...))
 		fmt.Fprintf(sum, "%v\n", values)
 		n++
 	}
-	must(t, rows.Err())
+	testkit.Must(t, rows.Err())
 	return fmt.Sprintf("%d rows, %x", n, sum.Sum(nil))
 }
 
 // oldDatabase returns the address of a database of schema 19 with rows, and a connection that does not migrate.
 func oldDatabase(t *testing.T, dialect, url string, count int) *sql.DB {
 	t.Helper()
-	must(t, store.CreateAt(t.Context(), store.Config{URL: url}, schemaWithoutWorkspaces))
+	testkit.Must(t, store.CreateAt(t.Context(), store.Config{URL: url}, schemaWithoutWorkspaces))
 	db := connectTo(t, dialect, url)
 	users := min(1000, count/10)
 	numbers := func(n int) string {
@@ -113,7 +113,7 @@ func connectTo(t *testing.T, dialect, url string) *sql.DB {
 		driver, address = "sqlite", "file:"+strings.TrimPrefix(url, "sqlite:")+"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)"
 	}
 	db, err := sql.Open(driver, address)
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -207,14 +207,14 @@ func TestWorkspaces_of_the_previous_release(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					must(t, s.Close())
+					testkit.Must(t, s.Close())
 				})
 			}
 			opened.Wait()
 			t.Logf("%d links in %v, of which %v after the interruption", count, time.Since(began), time.Since(began2))
 			if meanwhile {
 				late := func() (n int) {
-					must(t, db.QueryRow("SELECT count(*) FROM users WHERE id LIKE 'late-%'").Scan(&n))
+					testkit.Must(t, db.QueryRow("SELECT count(*) FROM users WHERE id LIKE 'late-%'").Scan(&n))
 					return n
 				}
 				migrated := late()
@@ -239,7 +239,7 @@ func moved(t *testing.T, db *sql.DB, dialect string, before map[string]string, o
 	t.Helper()
 	number := func(query string) (n int) {
 		t.Helper()
-		must(t, db.QueryRowContext(t.Context(), query).Scan(&n))
+		testkit.Must(t, db.QueryRowContext(t.Context(), query).Scan(&n))
 		return n
 	}
 	for table, was := range before {
@@ -253,9 +253,7 @@ func moved(t *testing.T, db *sql.DB, dialect string, before map[string]string, o
 			t.Errorf("%d rows of %s are not in the personal workspace of their users", n, table)
 		}
 	}
-	if n := number("SELECT count(*) FROM urls"); n != count+old.made {
-		t.Errorf("%d links, want %d", n, count+old.made)
-	}
+	equal(t, number("SELECT count(*) FROM urls"), count+old.made, "links")
 	for num, title := range old.titles {
 		if n := number(fmt.Sprintf("SELECT count(*) FROM urls WHERE num = %d AND title = '%s'", num, title)); num > 0 && n != 1 {
 			t.Errorf("link %d lost its title %q", num, title)
@@ -271,15 +269,11 @@ func moved(t *testing.T, db *sql.DB, dialect string, before map[string]string, o
 	if dialect != "postgres" {
 		return
 	}
-	if n := number("SELECT count(*) FROM pg_index WHERE NOT indisvalid"); n != 0 {
-		t.Errorf("%d invalid indexes", n)
-	}
+	equal(t, number("SELECT count(*) FROM pg_index WHERE NOT indisvalid"), 0, "invalid indexes")
 	if n := number("SELECT count(*) FROM pg_indexes WHERE indexname LIKE 'urls_workspace_%' AND indexdef LIKE 'CREATE INDEX % (workspace_num, %'"); n != 6 {
 		t.Errorf("%d indexes of workspaces", n)
 	}
-	if n := number("SELECT count(*) FROM pg_constraint WHERE NOT convalidated"); n != 0 {
-		t.Errorf("%d constraints were not validated", n)
-	}
+	equal(t, number("SELECT count(*) FROM pg_constraint WHERE NOT convalidated"), 0, "constraints that were not validated")
 	if n := number("SELECT count(*) FROM pg_proc WHERE proname = 'migrate_patiently'"); n != 0 {
 		t.Error("the procedure of the migration was not removed")
 	}
@@ -289,16 +283,16 @@ func moved(t *testing.T, db *sql.DB, dialect string, before map[string]string, o
 func readForAWhile(t *testing.T, url string) *sync.WaitGroup {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
-	must(t, err)
+	testkit.Must(t, err)
 	tx, err := conn.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
-	must(t, err)
+	testkit.Must(t, err)
 	var n int
-	must(t, tx.QueryRow(t.Context(), "SELECT count(*) FROM urls").Scan(&n))
+	testkit.Must(t, tx.QueryRow(t.Context(), "SELECT count(*) FROM urls").Scan(&n))
 	var reader sync.WaitGroup
 	reader.Go(func() {
 		<-time.NewTimer(1500 * time.Millisecond).C // how long a backup takes
-		must(t, tx.Rollback(t.Context()))
-		must(t, conn.Close(t.Context()))
+		testkit.Must(t, tx.Rollback(t.Context()))
+		testkit.Must(t, conn.Close(t.Context()))
 	})
 	return &reader
 }
@@ -318,9 +312,9 @@ func interrupted(t *testing.T, url string, db *sql.DB) {
 	}()
 	testkit.Eventually(t, "the migration has moved some links", func() bool {
 		var there bool
-		must(t, db.QueryRow("SELECT EXISTS (SELECT FROM information_schema.columns WHERE table_name = 'urls' AND column_name = 'workspace_num')").Scan(&there))
+		testkit.Must(t, db.QueryRow("SELECT EXISTS (SELECT FROM information_schema.columns WHERE table_name = 'urls' AND column_name = 'workspace_num')").Scan(&there))
 		if there {
-			must(t, db.QueryRow("SELECT EXISTS (SELECT FROM urls WHERE workspace_num IS NOT NULL AND id LIKE 'url-%')").Scan(&there))
+			testkit.Must(t, db.QueryRow("SELECT EXISTS (SELECT FROM urls WHERE workspace_num IS NOT NULL AND id LIKE 'url-%')").Scan(&there))
 		}
 		select {
 		case err := <-failed:

@@ -6,6 +6,7 @@ import (
 	_ "time/tzdata" // some machines have no time zone data
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Every day begins where the previous one ends, also if midnight does not exist or exists twice, and if a whole day was
@@ -14,9 +15,7 @@ func TestDay_Start(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"UTC", "America/New_York", "America/Santiago", "America/Havana", "Asia/Beirut", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Cairo", "Asia/Gaza", "Pacific/Kiritimati"} {
 		zone, err := time.LoadLocation(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for d := analytics.DayOn(2011, 12, 1); d < analytics.DayOn(2012, 12, 31); d++ {
 			start := d.Start(zone)
 			if got := analytics.DayOf(start, zone); got != d && !(name == "Pacific/Apia" && d == analytics.DayOn(2011, 12, 30)) {

@@ -50,9 +50,7 @@ func each(t *testing.T, f func(w *world)) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks"), Threads: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		t.Cleanup(func() { _ = clicks.Close() })
 		w := &world{T: t, store: s, clicks: clicks}
 		w.in = convert.NewIngester(convert.IngestConfig{Observer: &w.seen}, s, clicks)
@@ -75,9 +73,7 @@ func each(t *testing.T, f func(w *world)) {
 
 func (w *world) ok(err error) {
 	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 }
 
 var lane = click.Lane{Edge: 7, Epoch: 1}

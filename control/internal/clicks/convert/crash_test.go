@@ -127,9 +127,7 @@ func TestIngester_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	ok := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 	st, err := store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(dir, "store.db")})
 	ok(err)

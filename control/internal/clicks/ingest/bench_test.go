@@ -11,15 +11,14 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // BenchmarkDeliver measures the whole path of a click: decoding, enrichment and commit. Four lanes deliver
 // concurrently, like those of one edge.
 func BenchmarkDeliver(b *testing.B) {
 	clicks, err := duckdb.Open(b.Context(), duckdb.Config{Path: filepath.Join(b.TempDir(), "clicks")})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	defer clicks.Close()
 	in := ingest.New(ingest.Config{}, storetest.Open(b), clicks, nil)
 	const lanes, size = 4, 2500

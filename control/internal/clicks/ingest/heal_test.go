@@ -75,18 +75,14 @@ func TestHours_are_removed_when_their_clicks_are_counted(t *testing.T) {
 		w := newWorld(t, s)
 		in, stop := w.start(ingest.Config{}, w.clicks, true)
 		w.ok(in.Deliver(t.Context(), w.batch(click.Lane{Edge: 9}, 1, 5, func(e *click.Event) { e.Time += int64(e.Seq) * time.Hour.Milliseconds() })))
-		if n := len(w.uncounted()); n != 5 {
-			t.Errorf("%d hours recorded, want 5", n)
-		}
+		equal(t, len(w.uncounted()), 5, "hours recorded")
 		stop()
 		if w.clickCount() != 5 || len(w.uncounted()) > 0 {
 			t.Errorf("%d clicks counted and %d hours recorded after the end, want 5 and none", w.clickCount(), len(w.uncounted()))
 		}
 		in, _ = w.start(ingest.Config{}, w.clicks, false)
 		w.ok(in.Deliver(t.Context(), w.batch(click.Lane{Edge: 9}, 6, 5, func(e *click.Event) { e.UserAgent = robot })))
-		if n := len(w.uncounted()); n != 0 {
-			t.Errorf("%d hours recorded for clicks of bots, which no counter includes", n)
-		}
+		equal(t, len(w.uncounted()), 0, "hours recorded for clicks of bots, which no counter includes")
 	})
 }
 
@@ -125,8 +121,6 @@ func TestCounters_do_not_fall_when_writes_overtake_each_other(t *testing.T) {
 		set(store.Counted{Num: w.link.Num, Count: 11}, store.Raise)
 		set(store.Counted{Num: w.link.Num, Count: 10}, store.Raise)
 		set(store.Counted{Num: w.link.Num, Count: 9, Was: 10}, store.Replace)
-		if n := w.clickCount(); n != 11 {
-			t.Errorf("the counter is %d, want 11", n)
-		}
+		equal(t, w.clickCount(), 11, "the counter")
 	})
 }

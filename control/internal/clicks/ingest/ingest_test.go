@@ -40,9 +40,7 @@ type world struct {
 func newWorld(t *testing.T, s *store.Store) *world {
 	t.Helper()
 	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		if err := clicks.Close(); err != nil {
 			t.Error(err)
@@ -66,9 +64,7 @@ func newWorld(t *testing.T, s *store.Store) *world {
 
 func (w *world) ok(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	testkit.Must(w.t, err)
 }
 
 // start returns an ingester. With run, its counters are updated until the returned function is called or the test ends.
@@ -167,9 +163,7 @@ func TestDeliver_below_and_beyond_the_mark(t *testing.T) {
 	lane := click.Lane{Edge: 9}
 	w.ok(in.Deliver(t.Context(), w.batch(lane, 21, 10, nil)))
 	w.ok(in.Deliver(t.Context(), w.batch(lane, 11, 10, nil)))
-	if n := w.stored(); n != 10 {
-		t.Fatalf("%d stored: a plain delivery below the mark must be skipped", n)
-	}
+	equal(t, w.stored(), 10, "clicks stored after a plain delivery below the mark")
 	far := w.batch(lane, 25, 10, nil)
 	far.Repair = true
 	if err := in.Deliver(t.Context(), far); !errors.Is(err, click.ErrTooFar) {
@@ -205,9 +199,7 @@ func TestDeliver_refuses_what_is_no_batch(t *testing.T) {
 	if err := in.Deliver(t.Context(), b); !errors.Is(err, click.ErrCorrupt) {
 		t.Errorf("error %v, want ErrCorrupt", err)
 	}
-	if n := w.stored(); n != 0 {
-		t.Errorf("%d clicks of a broken batch were stored", n)
-	}
+	equal(t, w.stored(), 0, "stored clicks of a broken batch")
 }
 
 func TestCounters_follow_the_click_store(t *testing.T) {

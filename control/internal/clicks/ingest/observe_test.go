@@ -21,6 +21,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -68,9 +69,7 @@ func TestObserver_hears_of_every_click_once_though_the_process_dies(t *testing.T
 			if err := in.Deliver(t.Context(), b); !errors.Is(err, errFlaky) {
 				t.Fatalf("the process did not die: %v", err)
 			}
-			if n := waiting(); n != 10*(i+1) {
-				t.Fatalf("%d clicks are noted for the webhook when the process dies, want %d", n, 10*(i+1))
-			}
+			equal(t, waiting(), 10*(i+1), "clicks noted for the webhook when the process dies")
 			// The edge got no acknowledgement, so it delivers again, to the next process.
 			in, _ = w.start(ingest.Config{Observer: hooks}, w.clicks, false)
 			w.ok(in.Deliver(t.Context(), b))
@@ -192,9 +191,7 @@ func TestReclassify(t *testing.T) {
 			w.ok(err)
 			return lines[0].Clicks
 		}
-		if n := people(); n != 6 {
-			t.Fatalf("%d people before", n)
-		}
+		equal(t, people(), 6, "people before")
 		part := ingest.Reclassification{Since: at.Add(time.Minute), DryRun: true}
 		done, err := in.Reclassify(t.Context(), part)
 		w.ok(err)
@@ -238,18 +235,14 @@ func TestReclassify(t *testing.T) {
 	t.Run("duckdb", func(t *testing.T) {
 		t.Parallel()
 		s, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer s.Close()
 		each(t, s)
 	})
 	t.Run("clickhouse", func(t *testing.T) {
 		t.Parallel()
 		s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer s.Close()
 		each(t, s)
 	})

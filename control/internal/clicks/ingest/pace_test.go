@@ -51,7 +51,5 @@ func TestDeliver_few_clicks_are_committed_together(t *testing.T) {
 	stop()
 	_ = in.Deliver(ctx, w.batch(click.Lane{Edge: 1, Epoch: 1}, 1002, 1, nil)) // it may be refused, but must return
 	deliver(0, 1002, 1000)
-	if n := w.stored(); n != 3001 {
-		t.Errorf("%d clicks are stored, want 3001", n)
-	}
+	equal(t, w.stored(), 3001, "stored clicks")
 }

@@ -9,22 +9,24 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
+
+func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
+	}
+}
 
 // Figures are out of date while nobody stores a source, while a source is behind, and while clicks wait at an edge.
 func TestOutOfDate(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		must := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
 		says := func(want string) {
 			t.Helper()
 			reason, err := ingest.OutOfDate(t.Context(), s, ingest.Clicks, ingest.Conversions)
-			must(err)
+			testkit.Must(t, err)
 			if (want == "") != (reason == "") || !strings.Contains(reason, want) {
 				t.Errorf("%q, want %q", reason, want)
 			}
@@ -35,37 +37,37 @@ func TestOutOfDate(t *testing.T) {
 		one, two := ingest.NewProgress(s, nil), ingest.NewProgress(s, nil)
 		one.Watch(ingest.Clicks, "", func() (time.Duration, bool) { return time.Second, true })
 		two.Watch(ingest.Conversions, "", func() (time.Duration, bool) { return age, assigned })
-		must(one.Tell(t.Context()))
+		testkit.Must(t, one.Tell(t.Context()))
 		says("No process stores conversions")
-		must(two.Tell(t.Context()))
+		testkit.Must(t, two.Tell(t.Context()))
 		says("")
 
 		age = time.Hour
-		must(two.Tell(t.Context()))
+		testkit.Must(t, two.Tell(t.Context()))
 		says("Some conversions have not been stored")
 		age = 0
-		must(two.Tell(t.Context()))
+		testkit.Must(t, two.Tell(t.Context()))
 		says("")
 
 		ago := func(d time.Duration) {
 			t.Helper()
-			must(s.Tx(t.Context(), func(tx *store.Tx) error {
+			testkit.Must(t, s.Tx(t.Context(), func(tx *store.Tx) error {
 				_, err := tx.Exec(t.Context(), `UPDATE ingest_progress SET at = at - CAST(? AS BIGINT) WHERE source = ?`, d.Milliseconds(), ingest.Conversions)
 				return err
 			}))
 		}
 		assigned = false // another process should have it by now, but none tells
 		ago(3 * time.Minute)
-		must(two.Tell(t.Context()))
+		testkit.Must(t, two.Tell(t.Context()))
 		says("No process stores conversions")
 		assigned = true
-		must(two.Tell(t.Context()))
+		testkit.Must(t, two.Tell(t.Context()))
 		says("")
 
 		report := func(waiting, seen time.Duration) {
 			t.Helper()
 			r := store.EdgeReport{Edge: "a", Run: "r", Status: fmt.Sprintf(`{"spool": {"oldestMs": %d}}`, waiting.Milliseconds()), SeenAt: time.Now().Add(-seen).UnixMilli()}
-			must(s.Tx(t.Context(), func(tx *store.Tx) error {
+			testkit.Must(t, s.Tx(t.Context(), func(tx *store.Tx) error {
 				_, _, err := tx.SaveEdgeReport(t.Context(), r, "", 0, nil)
 				return err
 			}))
@@ -84,15 +86,9 @@ func TestOutOfDate(t *testing.T) {
 func TestReaches(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		must := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
 		tx := func(f func(tx *store.Tx) error) {
 			t.Helper()
-			must(s.Tx(t.Context(), f))
+			testkit.Must(t, s.Tx(t.Context(), f))
 		}
 		reachable := true
 		eu, us := ingest.NewProgress(s, nil), ingest.NewProgress(s, nil)
@@ -114,7 +110,7 @@ func TestReaches(t *testing.T) {
 		reaches := func(want ...string) {
 			t.Helper()
 			list, err := ingest.Reaches(t.Context(), s, time.Now().Add(-24*time.Hour).UnixMilli())
-			must(err)
+			testkit.Must(t, err)
 			var got []string
 			for _, r := range list {
 				lag := "unknown"
@@ -129,8 +125,8 @@ func TestReaches(t *testing.T) {
 		}
 		report("a", "eu", 0, 0, 0)
 		reaches(`eu unknown behind at "", 0 of 1 edges silent`)
-		must(eu.Tell(t.Context()))
-		must(us.Tell(t.Context()))
+		testkit.Must(t, eu.Tell(t.Context()))
+		testkit.Must(t, us.Tell(t.Context()))
 		report("b", "us", 0, 0, 0)
 		report("c", "us", 7, 0, 0)
 		report("a2", "eu", 0, 0, 9*time.Hour) // stopped long ago, with nothing left
@@ -145,8 +141,8 @@ func TestReaches(t *testing.T) {
 			return err
 		})
 		for range 2 {
-			must(us.Tell(t.Context())) // knows nothing, and forgets nothing
-			must(eu.Tell(t.Context()))
+			testkit.Must(t, us.Tell(t.Context())) // knows nothing, and forgets nothing
+			testkit.Must(t, eu.Tell(t.Context()))
 		}
 		reaches(`eu 0s behind at "kafka", 0 of 2 edges silent`, `us 3h0m0s behind at "kafka", 0 of 2 edges silent`)
 		if reason, err := ingest.OutOfDate(t.Context(), s, ingest.Clicks); err != nil || !strings.Contains(reason, "region us") {
@@ -158,7 +154,7 @@ func TestReaches(t *testing.T) {
 
 		alone := ingest.NewProgress(s, nil) // the region was removed from the settings
 		alone.Watch(ingest.Clicks, "eu", func() (time.Duration, bool) { return behind, true })
-		must(alone.Tell(t.Context()))
+		testkit.Must(t, alone.Tell(t.Context()))
 		if reason, err := ingest.OutOfDate(t.Context(), s, ingest.Clicks); err != nil || reason != "" {
 			t.Errorf("%q, %v", reason, err)
 		}

@@ -32,21 +32,17 @@ func newFeedOf(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal,
 	t.Helper()
 	st = storetest.Open(t)
 	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = clicks.Close() })
 	u := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}
 	l := store.Link{ID: store.NewID(), UserID: u.ID, Slug: "one", OriginalURL: "https://example.com", Active: true}
-	if err := st.Tx(t.Context(), func(tx *store.Tx) (err error) {
+	testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) (err error) {
 		if u.Num, err = tx.InsertUser(t.Context(), u); err != nil {
 			return err
 		}
 		ann = auth.PrincipalOf(u)
 		return tx.InsertLinks(t.Context(), []*store.Link{&l})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	f = live.New(cfg, st, clicks)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -63,9 +59,7 @@ func newFeedOf(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal,
 func subscribe(t *testing.T, f *live.Feed, p auth.Principal) *live.Subscription {
 	t.Helper()
 	s, err := f.Subscribe(t.Context(), p, live.Ask{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -119,9 +113,7 @@ func TestFeed_polling_gives_each_click_once(t *testing.T) {
 	f, ann, rows, clicks := newFeed(t, live.Config{Poll: 5 * time.Millisecond})
 	insert := func(list []analytics.Row) {
 		t.Helper()
-		if err := clicks.Insert(t.Context(), analytics.Batch{Rows: list}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, clicks.Insert(t.Context(), analytics.Batch{Rows: list}))
 	}
 	insert(rows(1, 20))
 	s := subscribe(t, f, ann)
@@ -174,35 +166,25 @@ func TestFeed_follows_a_moved_link(t *testing.T) {
 			t.Parallel()
 			f, ann, rows, clicks, st := newFeedOf(t, cfg)
 			var bob auth.Principal
-			if err := st.Tx(t.Context(), func(tx *store.Tx) (err error) {
+			testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) (err error) {
 				u := store.User{ID: store.NewID(), Email: "bob@example.com", Role: "USER", Active: true}
 				u.Num, err = tx.InsertUser(t.Context(), u)
 				bob = auth.PrincipalOf(u)
 				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 			arrive := func(list []analytics.Row) {
 				t.Helper()
-				if err := clicks.Insert(t.Context(), analytics.Batch{Rows: list}); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, clicks.Insert(t.Context(), analytics.Batch{Rows: list}))
 				f.Stored(list)
 			}
 			move := func(to auth.Principal) {
 				t.Helper()
-				if err := st.Tx(t.Context(), func(tx *store.Tx) error { return tx.MoveLinks(t.Context(), []uint64{1}, to.Workspace.Num, 1) }); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error { return tx.MoveLinks(t.Context(), []uint64{1}, to.Workspace.Num, 1) }))
 			}
 			one, err := st.LinksByNum(t.Context(), []uint64{1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			annsLink, err := f.Subscribe(t.Context(), ann, live.Ask{URLID: one[1].ID})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			t.Cleanup(annsLink.Close)
 			anns, bobs := subscribe(t, f, ann), subscribe(t, f, bob)
 			before := rows(1, 3)

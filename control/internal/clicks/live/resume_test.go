@@ -40,9 +40,7 @@ func TestSubscribe_resumes_without_losing_or_repeating_clicks(t *testing.T) {
 			}
 
 			first, err := feed.Subscribe(t.Context(), ann, live.Ask{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			cursor := first.Cursor()
 			first.Close()
 			stored := make(chan error, 1)
@@ -63,9 +61,7 @@ func TestSubscribe_resumes_without_losing_or_repeating_clicks(t *testing.T) {
 			testkit.Eventually(t, "the reader has all clicks", func() bool {
 				connections++
 				s, err := feeds[rand.IntN(len(feeds))].Subscribe(t.Context(), ann, live.Ask{Resume: cursor})
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				for range rand.IntN(3) {
 					stay := time.NewTimer(time.Duration(rand.Int64N(20)) * time.Millisecond)
 					select {
@@ -91,9 +87,7 @@ func TestSubscribe_resumes_without_losing_or_repeating_clicks(t *testing.T) {
 				s.Close()
 				return len(got) >= n
 			})
-			if err := <-stored; err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, <-stored)
 			for id, times := range got {
 				if times != 1 || !want[id] {
 					t.Errorf("click %s came %d times", id, times)
@@ -112,13 +106,9 @@ func TestSubscribe_bounds_what_a_reader_has_missed(t *testing.T) {
 	cursor := s.Cursor()
 	s.Close()
 	list := rows(1, 500)
-	if err := clicks.Insert(t.Context(), analytics.Batch{Rows: list}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, clicks.Insert(t.Context(), analytics.Batch{Rows: list}))
 	again, err := f.Subscribe(t.Context(), ann, live.Ask{Resume: cursor})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer again.Close()
 	events, dropped := again.Take()
 	if len(events) != 10 || dropped != 490 || events[9].ID != list[499].ID() {
@@ -130,9 +120,7 @@ func TestSubscribe_bounds_what_a_reader_has_missed(t *testing.T) {
 	// A cursor that is no cursor starts a new stream.
 	for _, resume := range []string{"", "x", "01a203c3-d393-73c2-b06a-db671026d15a", "AQ", fmt.Sprint(time.Now())} {
 		s, err := f.Subscribe(t.Context(), ann, live.Ask{Resume: resume})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if events, dropped := s.Take(); len(events) != 0 || dropped != 0 {
 			t.Errorf("%q: %d events, %d dropped", resume, len(events), dropped)
 		}

@@ -30,6 +30,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const token = "a-token-of-an-edge"
@@ -65,9 +66,7 @@ func newWorld(t *testing.T, st *store.Store, clicks analytics.Store) *world {
 
 func (w *world) ok(err error) {
 	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 }
 
 func (w *world) lane(n uint8) click.Lane { return click.Lane{Edge: w.edge, Epoch: 3, Lane: n} }
@@ -156,9 +155,7 @@ func eachStore(t *testing.T, f func(w *world)) {
 		t.Parallel()
 		storetest.Each(t, func(t *testing.T, st *store.Store) {
 			clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			defer clicks.Close()
 			f(newWorld(t, st, clicks))
 		})
@@ -166,9 +163,7 @@ func eachStore(t *testing.T, f func(w *world)) {
 	t.Run("clickhouse", func(t *testing.T) {
 		t.Parallel()
 		clicks, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer clicks.Close()
 		f(newWorld(t, storetest.Open(t), clicks))
 	})
@@ -257,9 +252,7 @@ func (d *drifting) Drift(_ context.Context, from, to time.Time) (analytics.Drift
 func TestAudit_drift_stays_until_it_is_mended(t *testing.T) {
 	t.Parallel()
 	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer clicks.Close()
 	d := &drifting{Store: clicks}
 	w := newWorld(t, storetest.Open(t), d)
@@ -289,13 +282,9 @@ func TestAudit_drift_stays_until_it_is_mended(t *testing.T) {
 func gauge(t *testing.T, c prometheus.Collector, name string) float64 {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
-	if err := registry.Register(c); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, registry.Register(c))
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, f := range families {
 		if f.GetName() == name {
 			return f.GetMetric()[0].GetGauge().GetValue()

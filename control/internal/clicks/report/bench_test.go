@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // BenchmarkReports measures whole reports on a million clicks, or on as many as SHORTLINE_CLICKS says, and on conversions of three
@@ -29,9 +30,7 @@ func BenchmarkReports(b *testing.B) {
 	}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clicks, err := duckdb.Open(b.Context(), duckdb.Config{Path: filepath.Join(b.TempDir(), "clicks")})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	defer clicks.Close()
 	rows := analyticstest.Clicks(1, n, start, 30)
 	slices.SortFunc(rows, func(a, b analytics.Row) int { return cmp.Compare(a.Time, b.Time) })
@@ -39,29 +38,21 @@ func BenchmarkReports(b *testing.B) {
 		rows[i].Seq = uint64(i + 1)
 	}
 	for part := range slices.Chunk(rows, 20_000) {
-		if err := clicks.Insert(b.Context(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, clicks.Insert(b.Context(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}))
 	}
-	if err := clicks.InsertConversions(b.Context(), purchases(rows)); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, clicks.InsertConversions(b.Context(), purchases(rows)))
 	// Usually the program builds the rollup of a day soon after the day has ended.
-	if err := clicks.Rebuild(b.Context(), start.AddDate(1, 0, 0)); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, clicks.Rebuild(b.Context(), start.AddDate(1, 0, 0)))
 	rows = nil
 	st := storetest.Open(b)
 	user := store.User{ID: store.NewID(), Email: "root@example.com", Role: "ADMIN", Active: true}
 	link := store.Link{ID: store.NewID(), UserID: user.ID, Slug: "one", OriginalURL: "https://example.com", Active: true}
-	if err := st.Tx(b.Context(), func(tx *store.Tx) error {
+	testkit.Must(b, st.Tx(b.Context(), func(tx *store.Tx) error {
 		if _, err := tx.InsertUser(b.Context(), user); err != nil {
 			return err
 		}
 		return tx.InsertLinks(b.Context(), []*store.Link{&link})
-	}); err != nil {
-		b.Fatal(err)
-	}
+	}))
 	s := report.New(st, clicks, func() time.Time { return start.AddDate(0, 0, 30) })
 	root := auth.Principal{UserID: user.ID, Role: auth.Admin}
 	ask := report.Ask{Range: report.Range{Zone: "America/New_York"}}
@@ -79,9 +70,7 @@ func BenchmarkReports(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			before := cpu()
 			for b.Loop() {
-				if err := f(); err != nil {
-					b.Fatal(err)
-				}
+				testkit.Must(b, f())
 			}
 			b.ReportMetric(float64((cpu()-before).Milliseconds())/float64(b.N), "cpu-ms/op")
 		})

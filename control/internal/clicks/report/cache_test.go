@@ -61,9 +61,7 @@ const (
 func newWorld(t *testing.T, st *store.Store, cfg report.CacheConfig) *world {
 	t.Helper()
 	under, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { under.Close() })
 	w := &world{T: t, store: st, clicks: &counting{Store: under}}
 	w.cache, err = report.NewCache(cfg)
@@ -97,9 +95,7 @@ func newWorld(t *testing.T, st *store.Store, cfg report.CacheConfig) *world {
 
 func (w *world) ok(err error) {
 	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 }
 
 // click stores a click and notifies the cache, as ingest does.

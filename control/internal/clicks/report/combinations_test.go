@@ -48,9 +48,7 @@ func generated(t *testing.T, n int) []analytics.Row {
 	r := rand.New(rand.NewPCG(17, 3))
 	around := func(of span, shifts ...string) (from, to int64) {
 		zone, err := time.LoadLocation(of.zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return limits(t, of, zone, shifts...)
 	}
 	for i := range rows {
@@ -220,14 +218,10 @@ func TestReports_equal_a_count_in_memory(t *testing.T) {
 // stores opens an empty store of each kind.
 func stores(t *testing.T) map[string]analytics.Store {
 	duck, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = duck.Close() })
 	house, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = house.Close() })
 	return map[string]analytics.Store{"duckdb": duck, "clickhouse": house}
 }
@@ -255,7 +249,7 @@ func bundleOf(user int, name string) string {
 // grouped returns a database with the links of the generated clicks, in their groupings.
 func grouped(t *testing.T) *store.Store {
 	st := storetest.Open(t)
-	if err := st.Tx(t.Context(), func(tx *store.Tx) error {
+	testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error {
 		var users [3]store.User
 		for i := range users {
 			users[i] = store.User{ID: store.NewID(), Email: fmt.Sprintf("user%d@example.com", i), Role: "USER", Active: true}
@@ -315,9 +309,7 @@ func grouped(t *testing.T) *store.Store {
 			}
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return st
 }
 

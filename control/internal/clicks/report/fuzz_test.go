@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // visited is a click store with one click whose texts come from the visitor.
@@ -58,13 +59,9 @@ func FuzzExport(f *testing.F) {
 		}
 		s := report.New(st, &visited{text: text}, func() time.Time { return time.UnixMilli(1_780_000_000_000) })
 		e, err := s.Export(t.Context(), auth.PrincipalOf(store.User{ID: "u", Num: 1, Role: "USER"}), "", report.Ask{}, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		var b bytes.Buffer
-		if err := e.WriteCSV(t.Context(), &b); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, e.WriteCSV(t.Context(), &b))
 		_, table, _ := strings.Cut(b.String(), "\r\n\r\n") // after the comment lines
 		r := csv.NewReader(strings.NewReader(table))
 		r.FieldsPerRecord = -1

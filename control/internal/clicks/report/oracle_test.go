@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/platform/percent"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // dimensions are the lists of a report with the value of a click.
@@ -258,9 +259,7 @@ func (e *expected) group(name string, in func(link int) bool) report.Group {
 func limits(t *testing.T, s span, zone *time.Location, shifts ...string) (from, to int64) {
 	day := func(text string, add int) int64 {
 		at, err := time.Parse(time.DateOnly, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		at = at.AddDate(0, 0, add)
 		want := at.Format(time.DateOnly)
 		ms := at.Add(-30 * time.Hour).UnixMilli()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/shards"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // fleet is a database, and click stores by name.
@@ -37,13 +37,7 @@ func newFleet(t *testing.T) *fleet {
 // pool has the databases of the tests.
 var pool clickhousetest.Pool
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := pool.Drop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { pool.Run(m) }
 
 // newPair returns a fleet with two open shards, main and b, and the numbers of new workspaces, which are in main. No process of
 // the fleet runs yet.
@@ -74,9 +68,7 @@ func (f *fleet) at(url string) *clickhouse.Store {
 
 func (f *fleet) ok(err error) {
 	f.t.Helper()
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	testkit.Must(f.t, err)
 }
 
 // refused checks that an error is final and says what is wrong.

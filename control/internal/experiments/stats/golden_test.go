@@ -5,6 +5,8 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // golden is testdata/golden.json, which testdata/golden.py computes with SciPy.
@@ -42,9 +44,7 @@ func readGolden(t *testing.T) (g golden) {
 	if err == nil {
 		err = json.Unmarshal(b, &g)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return g
 }
 

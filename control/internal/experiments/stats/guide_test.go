@@ -14,9 +14,7 @@ import (
 func TestGuide_sample_sizes(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile(testkit.Source(t, "docs/users/run-an-experiment.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	uplifts, rows := []float64{0.1, 0.2, 0.5, 1}, 0
 	for line := range strings.Lines(string(b)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")

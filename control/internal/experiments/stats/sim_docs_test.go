@@ -140,13 +140,9 @@ func TestDocs_match_the_newest_simulation(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(b, &r)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	want := tables(r)
 	for _, match := range place.FindAllSubmatch(text, -1) {
 		name := string(match[1])

@@ -78,7 +78,5 @@ func TestSimulation(t *testing.T) {
 	if err == nil {
 		err = writeDocs(r)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const (
@@ -44,12 +45,10 @@ func newWorld(t *testing.T, cfg edgeapi.Config) *world {
 	t.Helper()
 	w := &world{T: t, store: storetest.Open(t)}
 	w.pub = publish.New(w.store, publish.Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
-	if err := w.store.Tx(t.Context(), func(tx *store.Tx) error {
+	testkit.Must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.InsertUser(t.Context(), store.User{ID: "user", Email: "a", Role: "USER", Active: true})
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	w.url = w.serve(cfg, edgeapi.Deps{Links: w.pub, Reports: presence.New(presence.Config{}, w.store)})
 	return w
 }
@@ -59,9 +58,7 @@ func (w *world) serve(cfg edgeapi.Config, deps edgeapi.Deps) string {
 	cfg.Tokens = []string{token, second}
 	cfg.Logger = slog.New(slog.NewTextHandler(&w.log, nil))
 	h, err := edgeapi.New(cfg, deps)
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	srv := httptest.NewServer(h)
 	w.Cleanup(srv.Close)
 	return srv.URL
@@ -70,36 +67,28 @@ func (w *world) serve(cfg edgeapi.Config, deps edgeapi.Deps) string {
 func (w *world) create(slug string) {
 	w.Helper()
 	u := store.Link{ID: store.NewID(), UserID: "user", Slug: slug, Active: true, OriginalURL: "https://example.com/" + slug}
-	if err := w.store.Tx(w.Context(), func(tx *store.Tx) error {
+	testkit.Must(w, w.store.Tx(w.Context(), func(tx *store.Tx) error {
 		if err := tx.InsertLinks(w.Context(), []*store.Link{&u}); err != nil {
 			return err
 		}
 		return tx.Touch(w.Context(), u.Num, u.Slug)
-	}); err != nil {
-		w.Fatal(err)
-	}
+	}))
 }
 
 // call makes one request with additional headers, given in pairs, and returns the response and its body.
 func (w *world) call(method, url, body string, header ...string) (*http.Response, []byte) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	req.Header.Set("Authorization", "Bearer "+token)
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
 	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	return res, b
 }
 
@@ -170,9 +159,7 @@ func TestServer_no_news(t *testing.T) {
 	w := newWorld(t, edgeapi.Config{Hold: 10 * time.Millisecond})
 	w.create("one")
 	incarnation, head, err := w.store.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if res, b := w.changes(snapshot.Cursor{Incarnation: incarnation, Revision: head}); res.StatusCode != http.StatusNoContent || len(b) != 0 {
 		t.Errorf("%s, %d bytes", res.Status, len(b))
 	}
@@ -183,9 +170,7 @@ func TestServer_status(t *testing.T) {
 	w := newWorld(t, edgeapi.Config{})
 	st := snapshot.Status{Edge: "edge-1", Links: 7, Cursor: snapshot.Cursor{Incarnation: 1<<64 - 1, Revision: 3}}
 	body, err := json.Marshal(st)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if res, b := w.call("POST", w.url+"/edge/v1/status", string(body)); res.StatusCode != http.StatusNoContent {
 		t.Errorf("%s %s", res.Status, b)
 	}
@@ -318,9 +303,7 @@ func TestServer_sources_that_fail(t *testing.T) {
 	}}})
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, "GET", w.url+"/edge/v1/changes?incarnation=1&after=1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	req.Header.Set("Authorization", "Bearer "+token)
 	ended := make(chan struct{})
 	go func() {
@@ -341,9 +324,7 @@ func TestServer_sources_that_fail(t *testing.T) {
 func TestServer_metrics(t *testing.T) {
 	t.Parallel()
 	h, err := edgeapi.New(edgeapi.Config{Tokens: []string{token}}, edgeapi.Deps{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/edge/v1/snapshot", nil))
 	if problems, err := testutil.CollectAndLint(h); err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // fleet is a store that replicas share, and a clock.
@@ -58,9 +59,7 @@ func TestServer_answers_reports(t *testing.T) {
 		post := func(s snapshot.Status) (int, string) {
 			f.Helper()
 			text, err := json.Marshal(s)
-			if err != nil {
-				f.Fatal(err)
-			}
+			testkit.Must(f, err)
 			res, body := w.call("POST", w.url+"/edge/v1/status", string(text))
 			return res.StatusCode, strings.TrimSpace(string(body))
 		}
@@ -75,11 +74,9 @@ func TestServer_answers_reports(t *testing.T) {
 		note := func() {
 			f.Helper()
 			now := f.now().UnixMilli()
-			if err := f.store.Tx(f.Context(), func(tx *store.Tx) error {
+			testkit.Must(f, f.store.Tx(f.Context(), func(tx *store.Tx) error {
 				return tx.NoteGaps(f.Context(), now, now+60_000, []store.ClickRange{gap, other})
-			}); err != nil {
-				f.Fatal(err)
-			}
+			}))
 		}
 		gaps := func() store.ClickGap {
 			f.Helper()

@@ -15,6 +15,7 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const (
@@ -35,9 +36,7 @@ func (f *fleet) door(tokens ...string) *door {
 	f.Helper()
 	d := &door{fleet: f, tracker: f.tracker()}
 	h, err := edgeapi.New(edgeapi.Config{Tokens: tokens, Logger: slog.New(slog.NewTextHandler(&f.log, nil))}, edgeapi.Deps{Reports: d.tracker})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	srv := httptest.NewServer(h)
 	f.Cleanup(srv.Close)
 	d.url = srv.URL
@@ -48,18 +47,12 @@ func (f *fleet) door(tokens ...string) *door {
 func (d *door) report(token string, s snapshot.Status) int {
 	d.Helper()
 	body, err := json.Marshal(s)
-	if err != nil {
-		d.Fatal(err)
-	}
+	testkit.Must(d, err)
 	req, err := http.NewRequest("POST", d.url+edgeapi.Prefix+"status", bytes.NewReader(body))
-	if err != nil {
-		d.Fatal(err)
-	}
+	testkit.Must(d, err)
 	req.Header.Set("Authorization", "Bearer "+token)
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		d.Fatal(err)
-	}
+	testkit.Must(d, err)
 	res.Body.Close()
 	return res.StatusCode
 }

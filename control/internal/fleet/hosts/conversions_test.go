@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var secrets = [][]byte{[]byte("a secret of at least 32 bytes....."), []byte("the one before it, of 32 bytes....")}
@@ -54,9 +55,7 @@ func TestHosts_have_keys_of_click_ids(t *testing.T) {
 			f.Fatalf("the first list: %+v", c)
 		}
 		keys, err := conversion.NewKeys(c.Keys)
-		if err != nil {
-			f.Fatal(err)
-		}
+		testkit.Must(f, err)
 		for _, at := range []time.Duration{0, -24 * time.Hour, conversion.KeyPeriod, 2 * conversion.KeyPeriod} {
 			id := conversion.ClickID{Link: 1, Time: now.Add(at).UnixMilli()}
 			if _, ok := id.Append(nil, keys); !ok {

@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // fleet is a publisher of a real database.
@@ -32,9 +33,7 @@ func eachFleet(t *testing.T, test func(f *fleet)) {
 
 func (f *fleet) tx(change func(ctx context.Context, tx *store.Tx) error) {
 	f.Helper()
-	if err := f.store.Tx(f.Context(), func(tx *store.Tx) error { return change(f.Context(), tx) }); err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, f.store.Tx(f.Context(), func(tx *store.Tx) error { return change(f.Context(), tx) }))
 }
 
 // user adds a user and returns the number of the personal workspace.
@@ -75,9 +74,7 @@ func (f *fleet) set(d *store.Domain, status string) {
 func (f *fleet) ask(after snapshot.Cursor) (h snapshot.Hosts, ok bool) {
 	f.Helper()
 	wire, err := f.pub.Hosts(f.Context(), after)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	if wire == nil {
 		return h, false
 	}
@@ -156,9 +153,7 @@ func TestHosts_takeover(t *testing.T) {
 
 func (f *fleet) incarnation() uint64 {
 	n, err := f.store.Incarnation(f.Context())
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	return n
 }
 
@@ -186,9 +181,7 @@ func TestHosts_waits(t *testing.T) {
 		if err == nil {
 			_, err = f.store.WaitRevision(f.Context(), revision-1)
 		}
-		if err != nil {
-			f.Fatal(err)
-		}
+		testkit.Must(f, err)
 		select {
 		case list := <-got:
 			f.Fatalf("a changed link woke the edge: %q", list)

@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/limit"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // fleet is a database that two replicas share.
@@ -52,22 +53,16 @@ func (f *fleet) link(slug string, clicks, base int64) *store.Link {
 		l.UserID, l.Workspace = f.owner.ID, f.owner.Num
 		return tx.InsertLinks(f.Context(), []*store.Link{l})
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	return l
 }
 
 func (f *fleet) share(replica int, r limit.Report) limit.Answer {
 	f.Helper()
 	r.Edge = "e"
-	if err := r.Validate(); err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, r.Validate())
 	a, err := f.replicas[replica].ShareCounts(f.Context(), r)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	if !a.Valid() {
 		f.Fatalf("answer %+v is not valid", a)
 	}
@@ -81,9 +76,7 @@ func count(l *store.Link, counter, clicks uint64) limit.Count {
 func (f *fleet) exhausted(l *store.Link) bool {
 	f.Helper()
 	got, err := f.store.LinkByID(f.Context(), l.ID)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	return got.Status(store.Now()) == store.StatusExhausted
 }
 
@@ -157,9 +150,7 @@ func TestLedger_many_changes_come_in_parts(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			f.Fatal(err)
-		}
+		testkit.Must(f, err)
 		for i := 0; i < links; i += limit.MaxCounts {
 			var counts []limit.Count
 			for _, l := range all[i:min(links, i+limit.MaxCounts)] {
@@ -228,12 +219,8 @@ func TestLedger_sweep_keeps_counts_of_links(t *testing.T) {
 			}
 			return tx.DeleteLinks(f.Context(), []string{deleted.ID})
 		})
-		if err != nil {
-			f.Fatal(err)
-		}
-		if err := f.replicas[0].Sweep(f.Context()); err != nil {
-			f.Fatal(err)
-		}
+		testkit.Must(f, err)
+		testkit.Must(f, f.replicas[0].Sweep(f.Context()))
 		want(f.T, f.share(0, limit.Report{}), 3, 4)
 		if !f.exhausted(kept) {
 			f.Error("the sweep does not find a limit that is reached")
@@ -248,9 +235,7 @@ func TestLedger_edges_have_places(t *testing.T) {
 				_, _, err := tx.SaveEdgeReport(f.Context(), store.EdgeReport{Edge: edge, Run: "r", Status: "{}", SeenAt: store.Now()}, "", 0, nil)
 				return err
 			})
-			if err != nil {
-				f.Fatal(err)
-			}
+			testkit.Must(f, err)
 		}
 		for edge, want := range map[string][2]int{"a": {3, 0}, "c": {3, 1}, "d": {3, 2}, "b": {4, 1}, "e": {4, 3}} {
 			a, err := f.replicas[0].ShareCounts(f.Context(), limit.Report{Edge: edge})

@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/lockout/lockouttest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // fleet is a database that replicas share, and a clock.
@@ -59,9 +60,7 @@ func (f *fleet) report(to *fleetlockout.Counter, attempts ...lockout.Attempts) [
 func (f *fleet) changes(from *fleetlockout.Counter, after uint64) lockout.Changes {
 	f.Helper()
 	n, err := from.StateChanges(f.Context(), after)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	return n
 }
 
@@ -89,9 +88,7 @@ func TestCounter_forgets_old_failures(t *testing.T) {
 			f.Errorf("a lockout is forgotten ten minutes after its start, not after its end: %+v", got)
 		}
 		f.pass(time.Hour)
-		if err := c.Sweep(f.Context()); err != nil {
-			f.Fatal(err)
-		}
+		testkit.Must(f, c.Sweep(f.Context()))
 		var rows int
 		if err := f.store.Row(f.Context(), `SELECT count(*) FROM guesses`).Scan(&rows); err != nil || rows != 0 {
 			f.Errorf("%d addresses left, %v", rows, err)
@@ -125,9 +122,7 @@ func TestCounter_keeps_at_most_MaxRows_and_prefers_lockouts(t *testing.T) {
 			}
 			after = n.Next
 		}
-		if err := c.Sweep(f.Context()); err != nil {
-			f.Fatal(err)
-		}
+		testkit.Must(f, c.Sweep(f.Context()))
 		if n := f.changes(c, 0); len(n.States) > 100 || n.States[0].Client != client(0) {
 			f.Errorf("%d clients left, the first is %+v", len(n.States), n.States[0])
 		}

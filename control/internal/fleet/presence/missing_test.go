@@ -8,15 +8,14 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func (f *fleet) missing(most int) (list []store.Missing, total int) {
 	f.Helper()
 	today := presence.Day(f.now())
 	list, total, err := f.store.MissingSlugs(f.Context(), 0, today-29, today, most, 0, most)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	return list, total
 }
 
@@ -80,16 +79,12 @@ func TestTracker_bounds_missing_slugs(t *testing.T) {
 			}
 		}
 		rows := func() (n int) {
-			if err := f.store.Row(f.Context(), `SELECT count(*) FROM missing_slugs`).Scan(&n); err != nil {
-				f.Fatal(err)
-			}
+			testkit.Must(f, f.store.Row(f.Context(), `SELECT count(*) FROM missing_slugs`).Scan(&n))
 			return n
 		}
 		flood()
 		presence.Prune(to, f.Context())
-		if n := rows(); n != 2000 {
-			f.Errorf("%d rows are left", n)
-		}
+		equal(f, rows(), 2000, "rows left")
 		if list, total := f.missing(1000); total != 1000 || len(list) != 1000 || list[0].Slug != "steady" || list[0].Count != 3000 {
 			f.Errorf("%d, %+v", total, list[0])
 		}
@@ -100,9 +95,7 @@ func TestTracker_bounds_missing_slugs(t *testing.T) {
 		}
 		f.pass((presence.KeepMissing + 1) * 24 * time.Hour)
 		presence.Prune(to, f.Context())
-		if n := rows(); n != 0 {
-			f.Errorf("%d old rows are left", n)
-		}
+		equal(f, rows(), 0, "old rows left")
 	})
 }
 
@@ -112,14 +105,12 @@ func TestMissing_leaves_out_links(t *testing.T) {
 		if _, err := f.replica().Report(f.Context(), snapshot.Status{Edge: "e1", Run: "r1", Missing: batch(1, "summer", 5, "winter", 2)}); err != nil {
 			f.Fatal(err)
 		}
-		if err := f.store.Tx(f.Context(), func(tx *store.Tx) error {
+		testkit.Must(f, f.store.Tx(f.Context(), func(tx *store.Tx) error {
 			if _, err := tx.Exec(f.Context(), `INSERT INTO users (id, email, email_key, role, created_at, updated_at) VALUES ('u', 'a@example.com', 'a@example.com', 'USER', 1, 1)`); err != nil {
 				return err
 			}
 			return tx.InsertLinks(f.Context(), []*store.Link{{ID: "l", UserID: "u", Slug: "summer", OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}})
-		}); err != nil {
-			f.Fatal(err)
-		}
+		}))
 		if list, total := f.missing(10); total != 1 || list[0].Slug != "winter" {
 			f.Errorf("%d, %+v", total, list)
 		}

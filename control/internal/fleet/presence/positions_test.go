@@ -16,6 +16,13 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
+func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
+	}
+}
+
 // positions returns the Positions of one replica.
 func positions(f *fleet, local bool) *presence.Positions {
 	return presence.NewPositions(presence.PositionsConfig{Local: local, Logger: slog.New(slog.DiscardHandler), Now: f.now}, f.store)
@@ -29,9 +36,7 @@ func (quiet) Changes(context.Context, snapshot.Cursor) ([]byte, error) { return 
 func (f *fleet) at(revision uint64) snapshot.Cursor {
 	f.Helper()
 	incarnation, err := f.store.Incarnation(f.Context())
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	return snapshot.Cursor{Incarnation: incarnation, Revision: revision}
 }
 
@@ -41,9 +46,7 @@ func (f *fleet) counts(p *presence.Positions, revision uint64) string {
 	ctx, cancel := context.WithCancel(f.Context())
 	cancel()
 	applied, connected, err := p.Await(ctx, revision)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	return fmt.Sprintf("%d/%d", applied, connected)
 }
 
@@ -52,9 +55,7 @@ func TestAPI1_positions_of_edges(t *testing.T) {
 		p := positions(f, false)
 		expect := func(what, want string) {
 			f.Helper()
-			if got := f.counts(p, 5); got != want {
-				f.Errorf("%s: %s, want %s", what, got, want)
-			}
+			equal(f, f.counts(p, 5), want, "%s", what)
 		}
 		expect("no edge", "0/0")
 		p.Applied("e1", f.at(4))
@@ -79,13 +80,9 @@ func TestAPI1_positions_of_edges(t *testing.T) {
 func TestAPI1_the_own_edge_counts_before_it_has_asked(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
 		p := positions(f, true)
-		if got := f.counts(p, 1); got != "0/1" {
-			f.Errorf("before the edge has asked: %s", got)
-		}
+		equal(f, f.counts(p, 1), "0/1", "before the edge has asked")
 		p.Applied("e1", f.at(1))
-		if got := f.counts(p, 1); got != "1/1" {
-			f.Errorf("after it: %s", got)
-		}
+		equal(f, f.counts(p, 1), "1/1", "after it")
 	})
 }
 
@@ -95,16 +92,10 @@ func TestAPI1_reports_tell_of_edges_at_other_replicas(t *testing.T) {
 		there := presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Now: f.now, Positions: positions(f, false)}, f.store)
 		s := status("r1", "", 5)
 		s.Cursor = f.at(5)
-		if err := report(f.Context(), there, s); err != nil {
-			f.Fatal(err)
-		}
+		testkit.Must(f, report(f.Context(), there, s))
 		here := positions(f, false)
-		if got := f.counts(here, 5); got != "1/1" {
-			f.Errorf("revision 5: %s", got)
-		}
-		if got := f.counts(here, 6); got != "0/1" {
-			f.Errorf("revision 6: %s", got)
-		}
+		equal(f, f.counts(here, 5), "1/1", "revision 5")
+		equal(f, f.counts(here, 6), "0/1", "revision 6")
 	})
 }
 
@@ -112,9 +103,7 @@ func TestAPI1_reports_tell_of_edges_at_other_replicas(t *testing.T) {
 func open(t *testing.T, url string) *store.Store {
 	t.Helper()
 	st, err := store.Open(t.Context(), store.Config{URL: url, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { st.Close() })
 	return st
 }
@@ -146,9 +135,7 @@ func TestAPI1_a_replica_hears_of_the_edges_of_another(t *testing.T) {
 	tracker, links := presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Positions: there}, g.store), there.Observe(quiet{})
 	s := status("r1", "", 0)
 	s.Cursor = f.at(0)
-	if err := report(t.Context(), tracker, s); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, report(t.Context(), tracker, s))
 	pace := time.NewTicker(5 * time.Millisecond)
 	defer pace.Stop()
 	for revision := uint64(1); revision <= 20; revision++ {
@@ -195,9 +182,7 @@ func TestPositions_repeats_a_lost_announcement(t *testing.T) {
 	run(t, there)
 	s := status("r1", "", 0)
 	s.Cursor = f.at(0)
-	if err := report(t.Context(), presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Positions: there}, g.store), s); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, report(t.Context(), presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Positions: there}, g.store), s))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	applied := make(chan int, 1)
@@ -211,7 +196,5 @@ func TestPositions_repeats_a_lost_announcement(t *testing.T) {
 	there.Applied("e1", g.at(1))
 	testkit.Eventually(t, "the first announcement", announced.Load)
 	run(t, f.store) // the waiting replica begins to listen only now
-	if n := <-applied; n != 1 {
-		t.Errorf("%d edges have applied the revision", n)
-	}
+	equal(t, <-applied, 1, "edges that have applied the revision")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // fleet is a store that replicas share, and a clock.
@@ -91,9 +92,7 @@ shortline_publish_edges %d
 			}
 		}
 		for range 8 {
-			if err := f.store.Tx(ctx, func(tx *store.Tx) error { return tx.Touch(ctx, 1, "one") }); err != nil {
-				f.Fatal(err)
-			}
+			testkit.Must(f, f.store.Tx(ctx, func(tx *store.Tx) error { return tx.Touch(ctx, 1, "one") }))
 		}
 		spread(3, 1)
 		f.pass(6 * time.Minute)
@@ -113,18 +112,14 @@ func TestTracker_writes_seldom_and_nothing_is_left(t *testing.T) {
 		p := f.replica()
 		ctx := f.Context()
 		for rev := uint64(1); rev <= 50; rev++ {
-			if err := report(ctx, p, status("r1", "", rev)); err != nil {
-				f.Fatal(err)
-			}
+			testkit.Must(f, report(ctx, p, status("r1", "", rev)))
 		}
 		if r := f.only(); !strings.Contains(r.Status, `"Revision":1,`) && !strings.Contains(r.Status, `"Revision":1}`) {
 			f.Errorf("written too soon: %s", r.Status)
 		}
 		over, cancel := context.WithCancel(ctx)
 		cancel()
-		if err := p.Run(over); err != nil {
-			f.Fatal(err)
-		}
+		testkit.Must(f, p.Run(over))
 		if r := f.only(); !strings.Contains(r.Status, `"Revision":50`) {
 			f.Errorf("after the end: %s", r.Status)
 		}
@@ -135,25 +130,19 @@ func TestTracker_a_second_live_edge_is_refused(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
 		ctx := f.Context()
 		a, b := f.replica(), f.replica()
-		must := func(err error) {
-			f.Helper()
-			if err != nil {
-				f.Fatal(err)
-			}
-		}
 		twin := func(err error) {
 			f.Helper()
 			if !errors.Is(err, snapshot.ErrTwin) {
 				f.Fatalf("error %v", err)
 			}
 		}
-		must(report(ctx, a, status("r1", "r0", 1)))
+		testkit.Must(f, report(ctx, a, status("r1", "r0", 1)))
 		// A restart takes over at once, at any replica. The deferred report of the old run does not count as a duplicate.
-		must(report(ctx, a, status("r1", "r0", 2))) // deferred
-		must(report(ctx, b, status("r2", "r1", 2)))
+		testkit.Must(f, report(ctx, a, status("r1", "r0", 2))) // deferred
+		testkit.Must(f, report(ctx, b, status("r2", "r1", 2)))
 		over, cancel := context.WithCancel(ctx)
 		cancel()
-		must(a.Run(over))
+		testkit.Must(f, a.Run(over))
 		if r := f.only(); r.Run != "r2" || r.Twin != "" {
 			f.Fatalf("after a restart: %+v", r)
 		}
@@ -161,22 +150,20 @@ func TestTracker_a_second_live_edge_is_refused(t *testing.T) {
 		twin(report(ctx, a, status("copy", "r1", 2)))
 		twin(report(ctx, b, status("copy", "r1", 2)))
 		f.pass(presence.Alive / 2)
-		must(report(ctx, b, status("r2", "r1", 3)))
+		testkit.Must(f, report(ctx, b, status("r2", "r1", 3)))
 		f.pass(presence.Alive / 2)
 		twin(report(ctx, a, status("copy", "r1", 2)))
 		if r := f.only(); r.Run != "r2" || r.Twin != "copy" || r.TwinAt == 0 {
 			f.Errorf("%+v", r)
 		}
-		if n := strings.Count(f.log.String(), "duplicate edge id"); n != 2 {
-			f.Errorf("%d log lines at two replicas: %s", n, &f.log)
-		}
+		equal(f, strings.Count(f.log.String(), "duplicate edge id"), 2, "log lines at two replicas: %s", &f.log)
 		// The copy is accepted when the other run is not alive any more.
 		f.pass(presence.Alive)
-		must(report(ctx, a, status("copy", "r1", 2)))
+		testkit.Must(f, report(ctx, a, status("copy", "r1", 2)))
 		twin(report(ctx, b, status("r2", "r1", 3)))
 		// Edges of an older release send no runs.
 		for range 2 {
-			must(report(ctx, a, snapshot.Status{Edge: "old"}))
+			testkit.Must(f, report(ctx, a, snapshot.Status{Edge: "old"}))
 		}
 	})
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/snapshot/snapshottest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // world is a store with one owner, and the use cases that change links.
@@ -39,9 +40,7 @@ type world struct {
 
 func newWorld(t *testing.T, s *store.Store) *world {
 	passwords, err := auth.NewPasswords(bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	w := &world{T: t, store: s, links: links.New(links.Config{BaseURL: "https://sho.rt"}, s, passwords), routing: routing.New(link.Policy{}, s)}
 	u := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}
 	w.ok(s.Tx(t.Context(), func(tx *store.Tx) (err error) {
@@ -54,9 +53,7 @@ func newWorld(t *testing.T, s *store.Store) *world {
 
 func (w *world) ok(err error) {
 	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 }
 
 func (w *world) create(slug string) store.Link {
@@ -78,18 +75,14 @@ type edge struct {
 func (e *edge) load() {
 	e.Helper()
 	r, err := e.source.Snapshot(e.Context())
-	if err != nil {
-		e.Fatal(err)
-	}
+	testkit.Must(e, err)
 	defer r.Close()
 	e.links = map[string]link.Record{}
 	e.cursor, err = snapshot.Decode(r, snapshot.Limits{}, func(r *link.Record) error {
 		e.links[r.Key] = *r
 		return nil
 	})
-	if err != nil {
-		e.Fatal(err)
-	}
+	testkit.Must(e, err)
 }
 
 // follow applies deltas up to a revision.
@@ -101,13 +94,9 @@ func (e *edge) follow(to uint64) {
 			e.load()
 			continue
 		}
-		if err != nil {
-			e.Fatal(err)
-		}
+		testkit.Must(e, err)
 		d, err := snapshot.DecodeDelta(wire)
-		if err != nil {
-			e.Fatal(err)
-		}
+		testkit.Must(e, err)
 		if d.Incarnation != e.cursor.Incarnation || d.From != e.cursor.Revision {
 			e.Fatalf("delta of %d from %d, the edge is at %v", d.Incarnation, d.From, e.cursor)
 		}

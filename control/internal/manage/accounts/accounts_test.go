@@ -13,27 +13,22 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // open returns the use cases on a store. Each encryption key is one repeated letter.
 func open(t *testing.T, st *store.Store, keys string) *accounts.Service {
 	t.Helper()
 	passwords, err := auth.NewPasswords(bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	a, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{bytes.Repeat([]byte("s"), auth.MinSecret)}}, st, passwords)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	cfg := accounts.Config{}
 	for _, k := range []byte(keys) {
 		cfg.EncryptionKeys = append(cfg.EncryptionKeys, bytes.Repeat([]byte{k}, 32))
 	}
 	s, err := accounts.New(cfg, st, a, passwords)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
@@ -75,9 +70,7 @@ func TestReseal(t *testing.T) {
 			t.Fatal(err)
 		}
 		in, err := old.Login(ctx, accounts.Credentials{Email: "a@example.com", Password: "battery staple"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		p := auth.Principal{UserID: in.User.ID, Role: auth.Admin, SignedInAt: time.Now()}
 		if _, err := old.SetUpTOTP(ctx, p, ""); err != nil {
 			t.Fatal(err)

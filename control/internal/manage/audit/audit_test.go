@@ -39,9 +39,7 @@ func filled(t *testing.T, st *store.Store, n int) audit.Head {
 			}
 			return audit.Append(ctx, tx, entries...)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 	report, err := audit.Verify(t.Context(), st.Conn, audit.Checks{})
 	if err != nil || report.Head.Seq != int64(n) {
@@ -51,16 +49,14 @@ func filled(t *testing.T, st *store.Store, n int) audit.Head {
 	if st.Shared() {
 		unlock = []string{`ALTER TABLE audit_logs DISABLE TRIGGER ALL`}
 	}
-	if err := st.Tx(t.Context(), func(tx *store.Tx) error {
+	testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error {
 		for _, sql := range unlock {
 			if _, err := tx.Exec(t.Context(), sql); err != nil {
 				return err
 			}
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return report.Head
 }
 

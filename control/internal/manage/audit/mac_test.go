@@ -41,9 +41,7 @@ func eachLog(t *testing.T, f func(l auditLog)) {
 func (l auditLog) with(keys [][]byte, f func(st *store.Store)) {
 	l.Helper()
 	st, err := store.Open(l.Context(), store.Config{URL: l.url, AuditKeys: keys, MaxConns: 2})
-	if err != nil {
-		l.Fatal(err)
-	}
+	testkit.Must(l, err)
 	defer st.Close()
 	f(st)
 }
@@ -65,11 +63,9 @@ func (l auditLog) append(rows int, keys ...[]byte) (err error) {
 func (l auditLog) older(at time.Time) {
 	l.Helper()
 	l.with(nil, func(st *store.Store) {
-		if err := st.Tx(l.Context(), func(tx *store.Tx) error {
+		testkit.Must(l, st.Tx(l.Context(), func(tx *store.Tx) error {
 			return audit.AppendUnsigned(l.Context(), tx, at.UnixMilli())
-		}); err != nil {
-			l.Fatal(err)
-		}
+		}))
 	})
 }
 
@@ -85,16 +81,14 @@ func (l auditLog) unlock() {
 func (l auditLog) exec(statements ...string) {
 	l.Helper()
 	l.with(nil, func(st *store.Store) {
-		if err := st.Tx(l.Context(), func(tx *store.Tx) error {
+		testkit.Must(l, st.Tx(l.Context(), func(tx *store.Tx) error {
 			for _, s := range statements {
 				if _, err := tx.Exec(l.Context(), s); err != nil {
 					return err
 				}
 			}
 			return nil
-		}); err != nil {
-			l.Fatal(err)
-		}
+		}))
 	})
 }
 
@@ -114,9 +108,7 @@ func TestM9_RecomputedChainIsFound(t *testing.T) {
 		if err := l.append(3); err != nil { // before there was a key
 			l.Fatal(err)
 		}
-		if err := l.append(5, oldKey); err != nil {
-			l.Fatal(err)
-		}
+		testkit.Must(l, l.append(5, oldKey))
 		if r, err := l.verify(nil, oldKey); err != nil || r.SignedFrom != 4 || r.Head.Seq != 8 || r.Unsigned != nil {
 			l.Fatalf("the log itself: %+v %v", r, err)
 		}
@@ -124,12 +116,8 @@ func TestM9_RecomputedChainIsFound(t *testing.T) {
 		for _, row := range []int64{2, 5, 8} {
 			var before []store.AuditRow
 			l.with(nil, func(st *store.Store) {
-				if err := st.EachAudit(l.Context(), func(r store.AuditRow) error { before = append(before, r); return nil }); err != nil {
-					l.Fatal(err)
-				}
-				if err := st.Tx(l.Context(), func(tx *store.Tx) error { return audit.Forge(l.Context(), tx, row, "LINK_STOLEN") }); err != nil {
-					l.Fatal(err)
-				}
+				testkit.Must(l, st.EachAudit(l.Context(), func(r store.AuditRow) error { before = append(before, r); return nil }))
+				testkit.Must(l, st.Tx(l.Context(), func(tx *store.Tx) error { return audit.Forge(l.Context(), tx, row, "LINK_STOLEN") }))
 			})
 			if _, err := l.verify(nil); err != nil {
 				l.Errorf("the recomputed chain is invalid, so this test proves nothing: %v", err)
@@ -138,9 +126,7 @@ func TestM9_RecomputedChainIsFound(t *testing.T) {
 				l.Errorf("row %d was changed and the chain recomputed: %v", row, err)
 			}
 			l.with(nil, func(st *store.Store) {
-				if err := st.Tx(l.Context(), func(tx *store.Tx) error { return audit.Restore(l.Context(), tx, before) }); err != nil {
-					l.Fatal(err)
-				}
+				testkit.Must(l, st.Tx(l.Context(), func(tx *store.Tx) error { return audit.Restore(l.Context(), tx, before) }))
 			})
 		}
 		if _, err := l.verify(nil, oldKey); err != nil {
@@ -153,14 +139,10 @@ func TestM9_RecomputedChainIsFound(t *testing.T) {
 func TestM9_RowsWithoutHMAC(t *testing.T) {
 	t.Parallel()
 	eachLog(t, func(l auditLog) {
-		if err := l.append(2, oldKey); err != nil {
-			l.Fatal(err)
-		}
+		testkit.Must(l, l.append(2, oldKey))
 		l.unlock()
 		l.older(time.Now().Add(time.Hour)) // row 3
-		if err := l.append(1, oldKey); err != nil {
-			l.Fatal(err)
-		}
+		testkit.Must(l, l.append(1, oldKey))
 		r, err := l.verify(nil, oldKey)
 		if err != nil || !slices.Equal(r.Unsigned, []audit.Span{{From: 3, To: 3}}) {
 			l.Errorf("a rolling upgrade: %+v %v", r, err)
@@ -182,9 +164,7 @@ func TestM9_RowsWithoutHMAC(t *testing.T) {
 func TestM9_AuditKeysAreReplaced(t *testing.T) {
 	t.Parallel()
 	eachLog(t, func(l auditLog) {
-		if err := errors.Join(l.append(2, oldKey), l.append(2, newKey, oldKey)); err != nil {
-			l.Fatal(err)
-		}
+		testkit.Must(l, errors.Join(l.append(2, oldKey), l.append(2, newKey, oldKey)))
 		if _, err := l.verify(nil, newKey, oldKey); err != nil {
 			l.Error(err)
 		}
@@ -209,9 +189,7 @@ func until(t *testing.T, log *testkit.Buffer, text string) {
 func TestM9_HeadIsLogged(t *testing.T) {
 	t.Parallel()
 	eachLog(t, func(l auditLog) {
-		if err := l.append(2, oldKey); err != nil {
-			l.Fatal(err)
-		}
+		testkit.Must(l, l.append(2, oldKey))
 		l.unlock()
 		l.with([][]byte{oldKey}, func(st *store.Store) {
 			_, hash, mac, err := st.AuditHead(l.Context())

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Every action and entity type in the control plane's code is in the lists that queries are checked against.
@@ -59,9 +60,7 @@ func TestAPI4_EveryWrittenActionIsKnown(t *testing.T) {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if len(written) < 40 {
 		t.Errorf("only %d names were found: %v", len(written), written)
 	}

@@ -16,24 +16,19 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/seal"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // issue returns a certificate for a name and its key in PEM. Its life begins an hour before at.
 func issue(t *testing.T, name string, at time.Time, life time.Duration) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Acme CA"}, DNSNames: []string{name}, NotBefore: at.Add(-time.Hour), NotAfter: at.Add(life)}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	text, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}))
 }
 
@@ -49,9 +44,7 @@ func TestDomain_uploaded_certificate(t *testing.T) {
 		wantProblem(w.T, err, problem.Conflict, "CERTIFICATE_KEY")
 
 		box, err := seal.New(snapshot.SealPurpose, []byte(strings.Repeat("k", 32)))
-		if err != nil {
-			w.Fatal(err)
-		}
+		testkit.Must(w, err)
 		w.Secure(box, false)
 		_, err = w.Upload(ctx, bob, d.ID, chain, key)
 		wantProblem(w.T, err, problem.NotFound, "Domain not found")
@@ -62,9 +55,7 @@ func TestDomain_uploaded_certificate(t *testing.T) {
 		read := func() store.Certificate {
 			w.Helper()
 			c, err := w.store.CertificateOf(ctx, d.Num)
-			if err != nil {
-				w.Fatal(err)
-			}
+			testkit.Must(w, err)
 			return c
 		}
 		first := read()
@@ -87,9 +78,7 @@ func TestDomain_uploaded_certificate(t *testing.T) {
 		foreign, foreignKey := issue(w.T, "go.example.org", now, 100*24*time.Hour)
 		_, err = w.Upload(ctx, ann, d.ID, foreign, foreignKey)
 		wantProblem(w.T, err, problem.Invalid, "is for go.example.org, not for go.acme.com")
-		if read() != first {
-			w.Errorf("after bad certificates: %+v", read())
-		}
+		equal(w, read(), first, "the certificate after bad ones")
 
 		second, secondKey := issue(w.T, d.Hostname, now, 200*24*time.Hour)
 		if _, err := w.Upload(ctx, ann, d.ID, second, secondKey); err != nil || read().Chain != second || read().Num != first.Num {
@@ -101,9 +90,7 @@ func TestDomain_uploaded_certificate(t *testing.T) {
 
 		// With automatic certificates, the uploaded one stays until the service has another one.
 		w.Secure(box, true)
-		if err := w.RemoveUpload(ctx, ann, d.ID); err != nil {
-			w.Fatal(err)
-		}
+		testkit.Must(w, w.RemoveUpload(ctx, ann, d.ID))
 		if c := read(); c.Source != store.CertificateACME || c.Status != store.CertificatePending || c.Chain != second || c.NextAt != w.clock.Load() {
 			w.Errorf("after the deletion: %+v", c)
 		}
@@ -112,9 +99,7 @@ func TestDomain_uploaded_certificate(t *testing.T) {
 			w.Fatal(err)
 		}
 		for range 2 {
-			if err := w.RemoveUpload(ctx, ann, d.ID); err != nil {
-				w.Fatal(err)
-			}
+			testkit.Must(w, w.RemoveUpload(ctx, ann, d.ID))
 		}
 		if c, err := w.store.CertificateOf(ctx, d.Num); err == nil {
 			w.Errorf("without automatic certificates: %+v", c)
@@ -137,8 +122,6 @@ func (w *world) audit() (out string) {
 		}
 		return s, nil
 	}, `SELECT action, old_value, new_value FROM audit_logs ORDER BY seq`)
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	return strings.Join(rows, "\n")
 }

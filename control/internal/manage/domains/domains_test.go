@@ -2,6 +2,7 @@ package domains_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,13 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
+func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
+	}
+}
+
 // world is a service with a real database, a DNS server and a clock.
 type world struct {
 	*testing.T
@@ -33,7 +41,7 @@ type world struct {
 
 func each(t *testing.T, test func(w *world)) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, s *store.Store) {
+	storetest.EachInProof(t, func(t *testing.T, s *store.Store) {
 		w := &world{T: t, store: s, dns: dnstest.New(t)}
 		w.clock.Store(time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC).UnixMilli())
 		w.Service = w.service()
@@ -45,9 +53,7 @@ func each(t *testing.T, test func(w *world)) {
 func (w *world) service() *domains.Service {
 	w.Helper()
 	checker, err := dnscheck.New(dnscheck.Config{Resolvers: []string{w.dns.Addr}})
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	return domains.New(domains.Config{
 		Checker: checker, Targets: dnscheck.Targets{Hostname: "edge.sho.rt"}, Names: hostname.Policy{Own: []string{"sho.rt"}}, Most: 5,
 		Destinations: link.Policy{Hosts: []string{"sho.rt"}}, Now: func() time.Time { return time.UnixMilli(w.clock.Load()) },
@@ -69,17 +75,13 @@ func (w *world) user(email string) auth.Principal {
 
 func (w *world) tx(f func(ctx context.Context, tx *store.Tx) error) {
 	w.Helper()
-	if err := w.store.Tx(w.Context(), func(tx *store.Tx) error { return f(w.Context(), tx) }); err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, w.store.Tx(w.Context(), func(tx *store.Tx) error { return f(w.Context(), tx) }))
 }
 
 func (w *world) create(p auth.Principal, name string) store.Domain {
 	w.Helper()
 	d, err := w.Create(w.Context(), p, name, domains.Input{})
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	return d
 }
 
@@ -94,9 +96,7 @@ func (w *world) prove(d *store.Domain) {
 func (w *world) verify(p auth.Principal, d *store.Domain) store.Domain {
 	w.Helper()
 	after, err := w.Verify(w.Context(), p, d.ID)
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	return after
 }
 
@@ -104,9 +104,7 @@ func (w *world) verify(p auth.Principal, d *store.Domain) store.Domain {
 func (w *world) served() map[string]uint64 {
 	w.Helper()
 	list, _, err := w.store.HostsAfter(w.Context(), 0)
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 	out := map[string]uint64{}
 	for i := range list {
 		out[list[i].Hostname] = list[i].Workspace
@@ -144,12 +142,8 @@ func TestDomain_from_creation_to_service(t *testing.T) {
 		if at := w.served(); at["go.acme.com"] != ann.Workspace.Num || len(at) != 1 {
 			w.Errorf("served: %v", at)
 		}
-		if err := w.Delete(w.Context(), ann, d.ID); err != nil {
-			w.Fatal(err)
-		}
-		if at := w.served(); len(at) != 0 {
-			w.Errorf("served after the deletion: %v", at)
-		}
+		testkit.Must(w, w.Delete(w.Context(), ann, d.ID))
+		equal(w, len(w.served()), 0, "names served after the deletion")
 		_, gone, err := w.store.HostsAfter(w.Context(), 0)
 		if err != nil || len(gone) != 1 {
 			w.Errorf("gone: %v, %v", gone, err)
@@ -173,9 +167,7 @@ func TestDomain_belongs_to_one_workspace(t *testing.T) {
 		if after := w.verify(bob, &rival); after.Status != store.DomainPending || !strings.Contains(after.Proof.Message, "another workspace holds") {
 			w.Errorf("a rival with the record: %+v", after)
 		}
-		if at := w.served(); at["go.acme.com"] != ann.Workspace.Num {
-			w.Errorf("served: %v", at)
-		}
+		equal(w, w.served()["go.acme.com"], ann.Workspace.Num, "the workspace of the name")
 		carl := w.user("carl@example.com")
 		_, err = w.Create(ctx, carl, "go.acme.com", domains.Input{})
 		wantProblem(w.T, err, problem.Conflict, "belongs to another workspace")
@@ -204,21 +196,15 @@ func TestDomain_takeover_after_a_week(t *testing.T) {
 		w.verify(ann, &d)
 		check := func() store.Domain {
 			w.Helper()
-			if err := w.CheckDue(w.Context()); err != nil {
-				w.Fatal(err)
-			}
+			testkit.Must(w, w.CheckDue(w.Context()))
 			now, err := w.store.DomainByID(w.Context(), d.ID)
-			if err != nil {
-				w.Fatal(err)
-			}
+			testkit.Must(w, err)
 			return now
 		}
 		w.dns.Fail(dns.RcodeServerFailure)
 		for range 20 {
 			w.pass(25 * time.Hour)
-			if now := check(); now.Status != store.DomainActive {
-				w.Fatalf("errors of DNS took the domain out of service: %+v", now)
-			}
+			equal(w, check().Status, store.DomainActive, "the status after errors of DNS")
 		}
 		w.dns.Fail(0)
 		w.pass(25 * time.Hour)
@@ -244,15 +230,11 @@ func TestDomain_takeover_after_a_week(t *testing.T) {
 		if now := w.verify(bob, &heir); now.Status != store.DomainActive || now.Num == d.Num {
 			w.Errorf("the heir: %+v", now)
 		}
-		if at := w.served(); at["go.acme.com"] != bob.Workspace.Num {
-			w.Errorf("served: %v", at)
-		}
+		equal(w, w.served()["go.acme.com"], bob.Workspace.Num, "the workspace of the name")
 		// The former owner proves the name again, but it is held.
 		w.dns.Set(w, "_shortline.go.acme.com", `TXT "`+d.Token+`"`, `TXT "`+heir.Token+`"`)
 		w.pass(time.Hour)
-		if now := w.verify(ann, &d); now.Status != store.DomainFailed {
-			w.Errorf("the former owner: %+v", now)
-		}
+		equal(w, w.verify(ann, &d).Status, store.DomainFailed, "the former owner")
 	})
 }
 
@@ -280,9 +262,7 @@ func TestDomain_fields(t *testing.T) {
 			w.Fatalf("%+v, %v", one, err)
 		}
 		two, err := w.Create(ctx, ann, "two.example.com", domains.Input{Default: &yes})
-		if err != nil {
-			w.Fatal(err)
-		}
+		testkit.Must(w, err)
 		if d, err := w.store.DefaultDomain(ctx, ann.Workspace.Num); err != nil || d.ID != two.ID {
 			w.Errorf("the default is %+v, %v", d, err)
 		}
@@ -339,26 +319,12 @@ func TestCheckDue_shares_the_work(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if at := w.served(); len(at) != 5 {
-			w.Errorf("served: %v", at)
-		}
+		equal(w, len(w.served()), 5, "names served")
 		once := w.dns.Questions() - before
 		w.pass(25 * time.Hour)
-		if err := w.CheckDue(w.Context()); err != nil {
-			w.Fatal(err)
-		}
+		testkit.Must(w, w.CheckDue(w.Context()))
 		if again := w.dns.Questions() - before - once; once > 2*again {
 			w.Errorf("four control planes asked %d questions, one asks %d", once, again)
 		}
 	})
-}
-
-// eachStore runs f with SQLite, and in make proof also with PostgreSQL. The tests of package store compare the dialects.
-func eachStore(t *testing.T, f func(t *testing.T, s *store.Store)) {
-	t.Helper()
-	if testkit.Size(true, false) {
-		f(t, storetest.Open(t))
-		return
-	}
-	storetest.Each(t, f)
 }

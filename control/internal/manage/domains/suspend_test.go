@@ -30,9 +30,7 @@ func TestDomain_suspended(t *testing.T) {
 		if err != nil || after.Status != store.DomainSuspended || after.Suspended != "Phishing" {
 			w.Fatalf("%+v, %v", after, err)
 		}
-		if at := w.served(); len(at) != 0 {
-			w.Errorf("served while suspended: %v", at)
-		}
+		equal(w, len(w.served()), 0, "names served while suspended")
 
 		w.pass(8 * 24 * time.Hour)
 		if err := w.CheckDue(ctx); err != nil {
@@ -50,9 +48,7 @@ func TestDomain_suspended(t *testing.T) {
 				w.Errorf("lifted: %+v, %v", after, err)
 			}
 		}
-		if at := w.served(); at["go.acme.com"] != ann.Workspace.Num {
-			w.Errorf("served after the suspension: %v", at)
-		}
+		equal(w, w.served()["go.acme.com"], ann.Workspace.Num, "the workspace of the name after the suspension")
 		w.dns.Set(w, "_shortline.go.acme.com")
 		w.pass(time.Minute)
 		if after = w.verify(ann, &d); after.Status != store.DomainActive {

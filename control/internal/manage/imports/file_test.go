@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The columns of other services' exports are recognized.
@@ -30,9 +32,7 @@ func TestSuggest(t *testing.T) {
 func TestParse_lines(t *testing.T) {
 	t.Parallel()
 	got, err := parse([]byte("\r\n\"u\nrl\";b\r\n1;\"x;\ny\"\r\n;\r\n\r\n2;\"say \"\"hi\"\"\"\r\n3\r\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	text := fmt.Sprintf("%q %q", string(got.delimiter), got.columns)
 	for _, r := range got.rows {
 		text += fmt.Sprintf(" %d %q", r.line, r.cells)

@@ -26,11 +26,9 @@ type world struct {
 
 func each(t *testing.T, f func(w *world)) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, s *store.Store) {
+	storetest.EachInProof(t, func(t *testing.T, s *store.Store) {
 		passwords, err := auth.NewPasswords(bcrypt.MinCost)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		w := &world{T: t, store: s, links: links.New(links.Config{BaseURL: "https://sho.rt"}, s, passwords)}
 		u := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}
 		w.ok(s.Tx(t.Context(), func(tx *store.Tx) (err error) {
@@ -44,9 +42,7 @@ func each(t *testing.T, f func(w *world)) {
 
 func (w *world) ok(err error) {
 	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 }
 
 func creation(slug string) links.Creation {
@@ -168,14 +164,4 @@ func TestUpdate_while_deleted(t *testing.T) {
 			w.Errorf("%d links left, %v", total, err)
 		}
 	})
-}
-
-// eachStore runs f with SQLite, and in make proof also with PostgreSQL. The tests of package store compare the dialects.
-func eachStore(t *testing.T, f func(t *testing.T, s *store.Store)) {
-	t.Helper()
-	if testkit.Size(true, false) {
-		f(t, storetest.Open(t))
-		return
-	}
-	storetest.Each(t, f)
 }

@@ -30,9 +30,7 @@ func photo(t testing.TB, width, height int) []byte {
 	}
 	m.Set(0, 0, color.Transparent)
 	var out bytes.Buffer
-	if err := png.Encode(&out, m); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, png.Encode(&out, m))
 	return out.Bytes()
 }
 
@@ -71,9 +69,7 @@ func serve(t *testing.T, s site) string {
 func service(t *testing.T, cfg pages.Config) *pages.Service {
 	t.Helper()
 	s, err := pages.New(cfg, picture.Thumbnail)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -240,9 +236,7 @@ func TestIcon(t *testing.T) {
 		s.Icon(base)
 	}
 	stop()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, <-done)
 	if len(asked) != n {
 		t.Errorf("%d requests for icons that are known", len(asked)-n)
 	}

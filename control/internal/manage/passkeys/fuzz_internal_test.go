@@ -7,15 +7,14 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 
 	"github.com/shortline/shortline/control/internal/platform/passkeytest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // FuzzCredential: what a stranger sends in a registration or a sign-in is refused or accepted, but breaks nothing, and
 // an accepted key is for this challenge and within the limits of the database.
 func FuzzCredential(f *testing.F) {
 	s, err := New(Config{BaseURL: "https://sho.rt"}, nil, nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	const challenge = "Y2hhbGxlbmdlIG9mIGEgdGVzdA"
 	d := passkeytest.New("https://sho.rt")
 	made, signed := d.Create(challenge, "sho.rt", []byte("user")), d.Get(challenge, "sho.rt")

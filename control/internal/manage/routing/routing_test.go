@@ -26,7 +26,7 @@ type world struct {
 
 func each(t *testing.T, f func(w *world)) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, s *store.Store) {
+	storetest.EachInProof(t, func(t *testing.T, s *store.Store) {
 		w := &world{T: t, store: s, routing: routing.New(link.Policy{}, s), url: store.NewID()}
 		u := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}
 		w.ok(s.Tx(t.Context(), func(tx *store.Tx) (err error) {
@@ -42,9 +42,7 @@ func each(t *testing.T, f func(w *world)) {
 
 func (w *world) ok(err error) {
 	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, err)
 }
 
 func (w *world) link() store.Link {
@@ -167,14 +165,4 @@ func TestRules_conditions_are_bounded_together(t *testing.T) {
 		_, err = w.routing.UpdateRule(w.Context(), w.ann, w.url, third.ID, routing.RuleInput{Conditions: large})
 		w.ok(err)
 	})
-}
-
-// eachStore runs f with SQLite, and in make proof also with PostgreSQL. The tests of package store compare the dialects.
-func eachStore(t *testing.T, f func(t *testing.T, s *store.Store)) {
-	t.Helper()
-	if testkit.Size(true, false) {
-		f(t, storetest.Open(t))
-		return
-	}
-	storetest.Each(t, f)
 }

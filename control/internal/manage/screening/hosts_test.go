@@ -1,20 +1,18 @@
 package screening_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func parse(t testing.TB, text string) *screening.Hosts {
 	t.Helper()
 	h, err := screening.ParseHosts(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return h
 }
 
@@ -122,15 +120,4 @@ func FuzzParseHosts(f *testing.F) {
 			t.Fatalf("%q is blocked by %q of %q", name, entry, text)
 		}
 	})
-}
-
-func BenchmarkMatch(b *testing.B) {
-	var text strings.Builder
-	for i := range 100_000 {
-		fmt.Fprintf(&text, "host-%d.example\n", i)
-	}
-	h := parse(b, text.String())
-	for b.Loop() {
-		h.Match("a.b.c.host-5.example.com")
-	}
 }

@@ -32,9 +32,7 @@ func TestService_reloads_a_file(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "blocked")
 	write := func(text string) {
 		next := path + ".next"
-		if err := errors.Join(os.WriteFile(next, []byte(text), 0o600), os.Rename(next, path)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, errors.Join(os.WriteFile(next, []byte(text), 0o600), os.Rename(next, path)))
 	}
 	s := newService(screening.Settings{Blocked: path})
 	if s.ListKnown() || s.Blocks("evil.example") {
@@ -51,9 +49,7 @@ func TestService_reloads_a_file(t *testing.T) {
 	if s.Reload(t.Context()) || !s.Blocks("other.example") {
 		t.Error("an empty file emptied the list")
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(path))
 	if s.Reload(t.Context()) || !s.Blocks("other.example") {
 		t.Error("a missing file emptied the list")
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/idptest"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var admin = auth.Principal{UserID: "root", Role: auth.Admin}
@@ -40,9 +41,7 @@ func newService(t *testing.T, st *store.Store, cfg sso.Config) *sso.Service {
 
 func ok(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 }
 
 func newIDP(t *testing.T) *idptest.Provider {
@@ -129,6 +128,7 @@ func TestSlowProvider_is_asked_once_for_all_who_wait(t *testing.T) {
 	p.Fail(idptest.Slow)
 	s := newService(t, st, sso.Config{EncryptionKeys: [][]byte{key("a")}, Timeout: 2 * time.Second})
 	setUp(t, s, p.Issuer)
+	defer testkit.Within(t, 5*time.Second, time.Now(), "20 sign-ins at a silent provider")
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {

@@ -30,7 +30,7 @@ func (w *world) clickable(slug string) (store.Link, store.Rule) {
 	w.t.Helper()
 	u := store.Link{ID: store.NewID(), UserID: w.ann.UserID, Slug: slug, OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}
 	r := store.Rule{ID: store.NewID(), URLID: u.ID, Name: "phones", TargetURL: "https://m.example.com", Conditions: "{}", CreatedAt: 1, UpdatedAt: 1}
-	must(w.t, w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
+	testkit.Must(w.t, w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
 		if err := tx.InsertLinks(w.t.Context(), []*store.Link{&u}); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func TestClicks(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		u, r := w.clickable("slug")
 		variant := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "blue", TargetURL: "https://blue.example.com", CreatedAt: 1, UpdatedAt: 1}
-		must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error { return tx.InsertVariant(t.Context(), &variant) }))
+		testkit.Must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error { return tx.InsertVariant(t.Context(), &variant) }))
 		clicks, matches := w.add("/clicks", webhooks.URLClicked), w.add("/matches", webhooks.RuleMatched)
 		w.run()
 		full, bare, gone := w.row(u, 1), w.row(u, 2), w.row(u, 3)
@@ -56,7 +56,7 @@ func TestClicks(t *testing.T) {
 		full.UTM = link.UTM{Source: "1", Medium: "2", Campaign: "3", Term: "4", Content: "5", ID: "6", SourcePlatform: "7"}
 		gone.Link = 999
 		rows := []analytics.Row{full, bare, gone}
-		must(t, w.service.Note(t.Context(), rows))
+		testkit.Must(t, w.service.Note(t.Context(), rows))
 		testkit.Eventually(t, "three deliveries", func() bool { return len(w.log(clicks.ID)) == 2 && len(w.log(matches.ID)) == 1 })
 		facts := `"clickData":{"ip":"2001:db8::1","userAgent":"ua","referer":"https://ref","country":"DE","city":"Köln","device":"MOBILE","os":"iOS","browser":"Safari","isBot":true,` +
 			`"utmSource":"1","utmMedium":"2","utmCampaign":"3","utmTerm":"4","utmContent":"5","utmId":"6","utmSourcePlatform":"7"}`
@@ -68,7 +68,7 @@ func TestClicks(t *testing.T) {
 				Event, Timestamp string
 				Data             json.RawMessage
 			}
-			must(t, json.Unmarshal([]byte(q.body), &e))
+			testkit.Must(t, json.Unmarshal([]byte(q.body), &e))
 			if at, err := time.Parse(time.RFC3339, e.Timestamp); err != nil || at.UnixMilli() != full.Time && at.UnixMilli() != bare.Time {
 				t.Errorf("timestamp %q is not the click's", e.Timestamp)
 			}
@@ -85,8 +85,8 @@ func TestClicks(t *testing.T) {
 			t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		// Repeated clicks are not sent again.
-		must(t, w.service.Note(t.Context(), rows))
-		must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, 4)}))
+		testkit.Must(t, w.service.Note(t.Context(), rows))
+		testkit.Must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, 4)}))
 		testkit.Eventually(t, "the next click", func() bool { return len(w.log(clicks.ID)) == 3 })
 		if len(w.log(matches.ID)) != 1 || w.backlog(clicks.ID)+w.backlog(matches.ID) != 0 {
 			t.Fatal("a click was delivered twice")
@@ -98,11 +98,11 @@ func TestClicks_concern_the_owner_and_those_who_see_all(t *testing.T) {
 	w := small(t)
 	u, _ := w.clickable("slug")
 	bob := w.user("bob@example.com", "USER")
-	click := func(seq uint64) { must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, seq)})) }
+	click := func(seq uint64) { testkit.Must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, seq)})) }
 	click(1) // no webhook subscribes to it
 	add := func(owner auth.Principal, scope string) webhooks.Webhook {
 		hook, _, err := w.service.Create(t.Context(), owner, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL), Events: &[]string{webhooks.URLClicked}, Scope: &scope})
-		must(t, err)
+		testkit.Must(t, err)
 		return hook
 	}
 	hooks := []webhooks.Webhook{add(w.ann, "own"), add(bob, "own"), add(w.root, "own"), add(w.root, "all")}
@@ -125,17 +125,13 @@ func TestClicks_beyond_the_backlog_are_dropped_and_counted(t *testing.T) {
 	for i := range 8 {
 		rows = append(rows, w.row(u, uint64(i+1)))
 	}
-	must(t, w.service.Note(t.Context(), rows))
-	if n := w.backlog(hook.ID); n != 5 {
-		t.Fatalf("%d are waiting", n)
-	}
+	testkit.Must(t, w.service.Note(t.Context(), rows))
+	equal(t, w.backlog(hook.ID), 5, "waiting clicks")
 	if n := w.counterOf("shortline_webhooks_click_events_dropped_total"); n != 3 || !strings.Contains(w.logs.String(), "dropped") {
 		t.Fatalf("%v dropped", n)
 	}
 	w.emit(webhooks.URLCreated, make([]any, 8)...) // changes are never dropped
-	if n := w.backlog(other.ID); n != 8 {
-		t.Fatalf("%d changes are waiting", n)
-	}
+	equal(t, w.backlog(other.ID), 8, "waiting changes")
 }
 
 func TestClicks_that_cannot_be_written_down_are_an_error(t *testing.T) {
@@ -147,10 +143,8 @@ func TestClicks_that_cannot_be_written_down_are_an_error(t *testing.T) {
 	if err := w.service.Note(ctx, []analytics.Row{w.row(u, 1), w.row(u, 2)}); err == nil || w.backlog(hook.ID) != 0 {
 		t.Fatalf("%v, %d are waiting", err, w.backlog(hook.ID))
 	}
-	must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, 1), w.row(u, 2)}))
-	if n := w.backlog(hook.ID); n != 2 {
-		t.Fatalf("%d are waiting", n)
-	}
+	testkit.Must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, 1), w.row(u, 2)}))
+	equal(t, w.backlog(hook.ID), 2, "waiting clicks")
 }
 
 // A click's targetUrl comes from the present link: its rule, else its variant, else the default of smart routing, else
@@ -159,7 +153,7 @@ func TestAPI6_ClickTellsWhereItLed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		u, r := w.clickable("slug")
 		v := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "blue", TargetURL: "https://blue.example.com", CreatedAt: 1, UpdatedAt: 1}
-		must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error { return tx.InsertVariant(t.Context(), &v) }))
+		testkit.Must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error { return tx.InsertVariant(t.Context(), &v) }))
 		hook := w.add("/clicks", webhooks.URLClicked)
 		id := func(text string) link.ID { return link.ID(uuid.MustParse(text)) }
 		seq := uint64(0)
@@ -168,11 +162,11 @@ func TestAPI6_ClickTellsWhereItLed(t *testing.T) {
 			seq++
 			row := w.row(u, seq)
 			row.Rule, row.Variant = rule, variant
-			must(t, w.service.Note(t.Context(), []analytics.Row{row}))
+			testkit.Must(t, w.service.Note(t.Context(), []analytics.Row{row}))
 			var payload string
-			must(t, w.store.Row(t.Context(), `SELECT payload FROM webhook_deliveries WHERE webhook_id = ? AND event_id = ?`, hook.ID, row.ID()).Scan(&payload))
+			testkit.Must(t, w.store.Row(t.Context(), `SELECT payload FROM webhook_deliveries WHERE webhook_id = ? AND event_id = ?`, hook.ID, row.ID()).Scan(&payload))
 			var e struct{ Data map[string]any }
-			must(t, json.Unmarshal([]byte(payload), &e))
+			testkit.Must(t, json.Unmarshal([]byte(payload), &e))
 			if e.Data["targetUrl"] != target || e.Data["variantName"] != name || e.Data["slug"] != "slug" || e.Data["urlId"] != u.ID {
 				t.Errorf("%v, want target %v and variant %v", e.Data, target, name)
 			}
@@ -182,7 +176,7 @@ func TestAPI6_ClickTellsWhereItLed(t *testing.T) {
 		check(link.ID{}, link.ID{}, "https://example.com", nil)
 		check(id(store.NewID()), link.ID{}, nil, nil)
 		check(link.ID{}, id(store.NewID()), nil, nil)
-		must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
+		testkit.Must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
 			u.SmartRouting, u.DefaultURL = true, "https://default.example.com"
 			return tx.UpdateLink(t.Context(), &u)
 		}))
@@ -198,7 +192,7 @@ func TestClicks_follow_a_moved_link(t *testing.T) {
 		bob := w.user("bob@example.com", "USER")
 		add := func(owner auth.Principal) string {
 			hook, _, err := w.service.Create(t.Context(), owner, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL), Events: &[]string{webhooks.URLClicked, webhooks.URLUpdated}})
-			must(t, err)
+			testkit.Must(t, err)
 			return hook.ID
 		}
 		anns, bobs := add(w.ann), add(bob)
@@ -208,14 +202,14 @@ func TestClicks_follow_a_moved_link(t *testing.T) {
 			seq += 2
 			row, second := w.row(u, seq), w.row(other, seq+1)
 			row.Owner = named.UserNum
-			must(t, w.service.Note(t.Context(), []analytics.Row{row, second}))
+			testkit.Must(t, w.service.Note(t.Context(), []analytics.Row{row, second}))
 			if a, b := w.backlog(anns), w.backlog(bobs); a != annWants || b != bobWants {
 				t.Errorf("ann has %d events, bob %d, want %d and %d", a, b, annWants, bobWants)
 			}
 		}
 		move := func(from, to auth.Principal) {
 			t.Helper()
-			must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
+			testkit.Must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
 				if err := tx.MoveLinks(t.Context(), []uint64{u.Num}, to.Workspace.Num, 1); err != nil {
 					return err
 				}

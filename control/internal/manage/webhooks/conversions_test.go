@@ -32,10 +32,10 @@ func TestConversions(t *testing.T) {
 		gone := c
 		gone.Click.Link = 999
 		for range 2 {
-			must(t, w.service.NoteConversions(t.Context(), []analytics.Conversion{c, gone, c}))
+			testkit.Must(t, w.service.NoteConversions(t.Context(), []analytics.Conversion{c, gone, c}))
 		}
 		testkit.Eventually(t, "a delivery", func() bool { return len(w.log(hook.ID)) == 1 })
-		must(t, w.service.NoteConversions(t.Context(), []analytics.Conversion{c}))
+		testkit.Must(t, w.service.NoteConversions(t.Context(), []analytics.Conversion{c}))
 		sent := w.at("")
 		want := `"data":{"id":"` + c.Key().ID() + `","urlId":"` + u.ID + `","slug":"slug","name":"purchase","value":49.9,"currency":"EUR","externalId":"order-1",` +
 			`"occurredAt":"2026-11-18T11:07:40.000Z","clickedAt":"2026-11-18T11:06:40.123Z","variantId":"` + variant + `","ruleId":null,`

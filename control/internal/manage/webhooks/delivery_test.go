@@ -33,7 +33,7 @@ func TestDelivery_is_signed_byte_for_byte(t *testing.T) {
 		w.run()
 		hook, shown, err := w.service.Create(t.Context(), w.ann, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL + "/hook"), Events: &[]string{webhooks.URLCreated},
 			Secret: secret, Headers: &map[string]string{"X-Custom": "a b", "Authorization": "Bearer t"}})
-		must(t, err)
+		testkit.Must(t, err)
 		w.emit(webhooks.URLCreated, map[string]string{"title": "<a&b> ünï"})
 		testkit.Eventually(t, "a delivery", func() bool { return len(w.log(hook.ID)) == 1 })
 		got, log := w.at("/hook")[0], w.log(hook.ID)[0]
@@ -44,7 +44,7 @@ func TestDelivery_is_signed_byte_for_byte(t *testing.T) {
 			t.Fatalf("body: %s", got.body)
 		}
 		var envelope map[string]any
-		must(t, json.Unmarshal([]byte(got.body), &envelope))
+		testkit.Must(t, json.Unmarshal([]byte(got.body), &envelope))
 		at, err := time.Parse("2006-01-02T15:04:05.000Z", fmt.Sprint(envelope["timestamp"]))
 		if err != nil || time.Since(at).Abs() > time.Minute || len(envelope) != 3 || envelope["event"] != webhooks.URLCreated {
 			t.Fatalf("envelope: %v, %v", envelope, err)
@@ -57,9 +57,7 @@ func TestDelivery_is_signed_byte_for_byte(t *testing.T) {
 			"X-Custom": "a b", "Authorization": "Bearer t", "Accept-Encoding": "identity",
 			"X-Webhook-Signature": "sha256=" + hex.EncodeToString(hmacOf([]byte(shown), got.body)),
 		} {
-			if h.Get(name) != want {
-				t.Errorf("%s: %q, want %q", name, h.Get(name), want)
-			}
+			equal(t, h.Get(name), want, "%s", name)
 		}
 		key := []byte(shown)
 		if secret == nil {
@@ -75,7 +73,7 @@ func TestDelivery_is_signed_byte_for_byte(t *testing.T) {
 		}
 		// Without a secret there is no signature.
 		_, err = w.service.Update(t.Context(), w.ann, hook.ID, webhooks.Input{Secret: ptr("")})
-		must(t, err)
+		testkit.Must(t, err)
 		w.emit(webhooks.URLCreated, nil)
 		testkit.Eventually(t, "an unsigned delivery", func() bool { return len(w.at("/hook")) == 2 })
 		if h := w.at("/hook")[1].header; h.Get("X-Webhook-Signature") != "" || h.Get("webhook-signature") != "" {
@@ -100,7 +98,7 @@ func TestDelivery_goes_to_whom_it_concerns(t *testing.T) {
 				owner = w.root
 			}
 			_, _, err := w.service.Create(ctx, owner, in)
-			must(t, err)
+			testkit.Must(t, err)
 		}
 		both := &[]string{webhooks.URLCreated, webhooks.URLDeleted}
 		add("/ann", webhooks.Input{Events: both})
@@ -114,27 +112,23 @@ func TestDelivery_goes_to_whom_it_concerns(t *testing.T) {
 		w.run()
 		testkit.Eventually(t, "seven deliveries", func() bool { return len(w.at("")) == 7 })
 		for path, want := range map[string]int{"/ann": 3, "/ann-deleted": 1, "/ann-off": 0, "/bob": 0, "/root": 0, "/root-all": 3} {
-			if n := len(w.at(path)); n != want {
-				t.Errorf("%d deliveries to %s, want %d", n, path, want)
-			}
+			equal(t, len(w.at(path)), want, "deliveries to %s", path)
 		}
 		// Changes of two owners' links in one transaction are separate, and a former ADMIN no longer gets events of all
 		// links.
-		must(t, w.store.Tx(ctx, func(tx *store.Tx) error {
+		testkit.Must(t, w.store.Tx(ctx, func(tx *store.Tx) error {
 			root, err := tx.UserByID(ctx, w.root.UserID)
-			must(t, err)
+			testkit.Must(t, err)
 			root.Role = "USER"
-			must(t, tx.UpdateUser(ctx, root))
+			testkit.Must(t, tx.UpdateUser(ctx, root))
 			return webhooks.Emit(ctx, tx, webhooks.Event{Name: webhooks.URLDeleted, Workspace: w.ann.UserNum}, webhooks.Event{Name: webhooks.URLCreated, Workspace: bob.UserNum})
 		}))
 		testkit.Eventually(t, "three more", func() bool { return len(w.at("")) == 10 })
 		for path, want := range map[string]int{"/ann": 4, "/ann-deleted": 2, "/bob": 1, "/root-all": 3} {
-			if n := len(w.at(path)); n != want {
-				t.Errorf("%d deliveries to %s, want %d", n, path, want)
-			}
+			equal(t, len(w.at(path)), want, "deliveries to %s", path)
 		}
 		err := w.store.Tx(ctx, func(tx *store.Tx) error {
-			must(t, webhooks.Emit(ctx, tx, webhooks.Event{Name: webhooks.URLCreated, Workspace: bob.UserNum}))
+			testkit.Must(t, webhooks.Emit(ctx, tx, webhooks.Event{Name: webhooks.URLCreated, Workspace: bob.UserNum}))
 			return context.Canceled
 		})
 		if err == nil {
@@ -142,9 +136,7 @@ func TestDelivery_goes_to_whom_it_concerns(t *testing.T) {
 		}
 		w.emit(webhooks.URLDeleted, 4)
 		testkit.Eventually(t, "the next delivery", func() bool { return len(w.at("/ann")) == 5 })
-		if len(w.at("/bob")) != 1 {
-			t.Fatal("a rolled back event was delivered")
-		}
+		equal(t, len(w.at("/bob")), 1, "deliveries after a rolled back event")
 	})
 }
 
@@ -160,17 +152,13 @@ func TestRetries(t *testing.T) {
 				w.advance(wait * 7 / 10)
 				if wait > 0 {
 					due, err := w.store.DueWebhooks(t.Context(), w.cfg.Now().UnixMilli())
-					must(t, err)
-					if len(due) != 0 {
-						t.Fatalf("attempt %d is due before its time", i+1)
-					}
+					testkit.Must(t, err)
+					equal(t, len(due), 0, "webhooks due before the time of attempt %d", i+1)
 				}
 				w.advance(wait * 6 / 10)
 				testkit.Eventually(t, fmt.Sprintf("attempt %d", i+1), func() bool { return len(w.log(hook.ID)) == i+1 })
 			}
-			if w.backlog(hook.ID) != 0 {
-				t.Fatal("still waiting after the last attempt")
-			}
+			equal(t, w.backlog(hook.ID), 0, "deliveries waiting after the last attempt")
 			for i, q := range w.at("/hook") {
 				if q.header.Get("X-Webhook-Attempt") != fmt.Sprint(i+1) || q.header.Get("webhook-id") != w.at("/hook")[0].header.Get("webhook-id") || q.body != w.at("/hook")[0].body {
 					t.Errorf("attempt %d: %v", i+1, q.header)
@@ -195,9 +183,7 @@ func TestRetries(t *testing.T) {
 			if (w.backlog(hook.ID) == 1) != again {
 				t.Fatalf("again: %v, want %v", !again, again)
 			}
-			if len(w.at("/elsewhere")) != 0 {
-				t.Fatal("a redirect was followed")
-			}
+			equal(t, len(w.at("/elsewhere")), 0, "requests at the target of a redirect")
 		})
 	}
 	t.Run("success ends them", func(t *testing.T) {
@@ -233,7 +219,7 @@ func TestRetries(t *testing.T) {
 			w.run()
 			testkit.Eventually(t, "an attempt", func() bool { return len(w.log(hook.ID)) == 1 })
 			var due int64
-			must(t, w.store.Row(t.Context(), `SELECT due_at FROM webhook_deliveries`).Scan(&due))
+			testkit.Must(t, w.store.Row(t.Context(), `SELECT due_at FROM webhook_deliveries`).Scan(&due))
 			wait := time.Duration(due-w.log(hook.ID)[0].SentAt) * time.Millisecond
 			if wait < want[0] || wait > want[1]+2*time.Second {
 				t.Fatalf("waits %s, want %s to %s", wait, want[0], want[1])
@@ -249,7 +235,7 @@ func TestDelivery_survives_a_process_that_dies_in_the_middle(t *testing.T) {
 			url := storetest.SQLiteURL(t)
 			return func() *store.Store {
 				st, err := store.Open(t.Context(), store.Config{URL: url})
-				must(t, err)
+				testkit.Must(t, err)
 				return st
 			}
 		},
@@ -257,7 +243,7 @@ func TestDelivery_survives_a_process_that_dies_in_the_middle(t *testing.T) {
 			url := storetest.PostgresURL(t)
 			return func() *store.Store {
 				st, err := store.Open(t.Context(), store.Config{URL: url, MaxConns: 4})
-				must(t, err)
+				testkit.Must(t, err)
 				return st
 			}
 		},
@@ -277,7 +263,7 @@ func TestDelivery_survives_a_process_that_dies_in_the_middle(t *testing.T) {
 			}
 			stop := w.run()
 			testkit.Eventually(t, "attempts under way", func() bool { return len(w.at("/hook")) == 4 })
-			must(t, first.Close()) // it can no longer record anything, as if it had crashed
+			testkit.Must(t, first.Close()) // it can no longer record anything, as if it had crashed
 			close(release)
 			stop()
 			w.answers(nil)
@@ -287,7 +273,7 @@ func TestDelivery_survives_a_process_that_dies_in_the_middle(t *testing.T) {
 			w.cfg.Registry = nil
 			w.advance(40 * time.Second) // leases expire
 			again, err := webhooks.New(w.cfg, w.store)
-			must(t, err)
+			testkit.Must(t, err)
 			w.service = again
 			w.run()
 			testkit.Eventually(t, "all deliveries", func() bool { return len(w.log(hook.ID)) == 11 && w.backlog(hook.ID) == 0 })
@@ -310,10 +296,12 @@ func TestStop_cuts_off_a_hanging_receiver_and_loses_nothing(t *testing.T) {
 	w.cfg.Timeout = time.Minute
 	w.cfg.Registry = nil
 	patient, err := webhooks.New(w.cfg, w.store)
-	must(t, err)
+	testkit.Must(t, err)
 	stop := runService(t, patient)
 	testkit.Eventually(t, "an attempt under way", func() bool { return len(w.at("/hook")) == 1 })
+	began := time.Now()
 	stop()
+	testkit.Within(t, 8*time.Second, began, "stopping while a receiver is silent")
 	if len(w.log(hook.ID)) != 0 || w.backlog(hook.ID) != 1 {
 		t.Fatal("a cut off attempt counts as one")
 	}
@@ -345,9 +333,7 @@ func TestHanging_receiver_slows_only_itself(t *testing.T) {
 		if n := len(w.at("/hanging")); n > 4 && time.Since(start) < 5*time.Second {
 			t.Fatalf("%d attempts at once at one receiver", n)
 		}
-		if w.backlog(hanging.ID) != 40 {
-			t.Fatal("the hanging receiver lost deliveries")
-		}
+		equal(t, w.backlog(hanging.ID), 40, "deliveries waiting for the hanging receiver")
 		// Each attempt fails with the timeout.
 		testkit.Eventually(t, "a timeout", func() bool { return len(w.log(hanging.ID)) > 0 })
 		if log := w.log(hanging.ID)[0]; log.Error != "The receiver did not answer within 5s." || log.Success || log.StatusCode != 0 {
@@ -363,7 +349,7 @@ func TestTwo_processes_share_the_work(t *testing.T) {
 	w.emit(webhooks.URLCreated, make([]any, 200)...)
 	w.cfg.Registry = nil
 	other, err := webhooks.New(w.cfg, w.store)
-	must(t, err)
+	testkit.Must(t, err)
 	w.run()
 	runService(t, other)
 	testkit.Eventually(t, "all deliveries", func() bool { return w.backlog(hook.ID) == 0 })
@@ -415,7 +401,7 @@ func TestAnswers_are_kept_in_part(t *testing.T) {
 			hook := w.add("/hook", webhooks.URLCreated)
 			w.answers(c.answer)
 			log, err := w.service.Test(t.Context(), w.ann, hook.ID)
-			must(t, err)
+			testkit.Must(t, err)
 			if !c.check(log) {
 				t.Fatalf("%+v", log)
 			}
@@ -427,13 +413,11 @@ func TestPrune_after_30_days(t *testing.T) {
 	w := small(t)
 	hook := w.add("/hook", webhooks.URLCreated)
 	_, err := w.service.Test(t.Context(), w.ann, hook.ID)
-	must(t, err)
+	testkit.Must(t, err)
 	stop := w.run()
 	testkit.Eventually(t, "a turn", func() bool { return w.counterOf("shortline_webhooks_last_success_timestamp_seconds") > 0 })
 	stop()
-	if len(w.log(hook.ID)) != 1 {
-		t.Fatal("a new entry was pruned")
-	}
+	equal(t, len(w.log(hook.ID)), 1, "new entries after a turn")
 	w.advance(31 * 24 * time.Hour)
 	w.run()
 	testkit.Eventually(t, "the old entry to go", func() bool { return len(w.log(hook.ID)) == 0 })
@@ -444,7 +428,7 @@ func TestInactive_webhooks_wait(t *testing.T) {
 	hook := w.add("/hook", webhooks.URLCreated)
 	w.emit(webhooks.URLCreated, 1)
 	_, err := w.service.Update(t.Context(), w.ann, hook.ID, webhooks.Input{Active: ptr(false)})
-	must(t, err)
+	testkit.Must(t, err)
 	other := w.add("/other", webhooks.URLDeleted)
 	w.emit(webhooks.URLDeleted, 1)
 	w.run()
@@ -453,7 +437,7 @@ func TestInactive_webhooks_wait(t *testing.T) {
 		t.Fatal("an inactive webhook was sent to, or its delivery was lost")
 	}
 	_, err = w.service.Update(t.Context(), w.ann, hook.ID, webhooks.Input{Active: ptr(true)})
-	must(t, err)
+	testkit.Must(t, err)
 	testkit.Eventually(t, "the delivery", func() bool {
 		return slices.ContainsFunc(w.log(hook.ID), func(l store.WebhookLog) bool { return l.Success })
 	})

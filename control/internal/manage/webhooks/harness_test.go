@@ -26,10 +26,10 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-func must(t testing.TB, err error) {
+func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+	if got != want {
+		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
 	}
 }
 
@@ -126,7 +126,7 @@ func newWorld(t testing.TB, st *store.Store, change func(*webhooks.Config)) *wor
 	}
 	var err error
 	w.service, err = webhooks.New(w.cfg, st)
-	must(t, err)
+	testkit.Must(t, err)
 	w.ann, w.root = w.user("ann@example.com", auth.User), w.user("root@example.com", auth.Admin)
 	return w
 }
@@ -140,13 +140,13 @@ func small(t *testing.T) *world {
 // each runs f with a world of each SQL dialect.
 func each(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, nil)) })
+	storetest.EachInProof(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, nil)) })
 }
 
 func (w *world) user(email string, role auth.Role) auth.Principal {
 	w.t.Helper()
 	u := store.User{ID: store.NewID(), Email: email, Role: string(role), Active: true, CreatedAt: 1, UpdatedAt: 1}
-	must(w.t, w.store.Tx(w.t.Context(), func(tx *store.Tx) (err error) {
+	testkit.Must(w.t, w.store.Tx(w.t.Context(), func(tx *store.Tx) (err error) {
 		u.Num, err = tx.InsertUser(w.t.Context(), u)
 		return err
 	}))
@@ -181,14 +181,14 @@ func ptr[T any](v T) *T { return &v }
 func (w *world) add(path string, events ...string) webhooks.Webhook {
 	w.t.Helper()
 	hook, _, err := w.service.Create(w.t.Context(), w.ann, webhooks.Input{Name: ptr("hook"), URL: ptr(w.URL + path), Events: &events, Secret: ptr("secret")})
-	must(w.t, err)
+	testkit.Must(w.t, err)
 	return hook
 }
 
 // emit emits events of ann's links, in one transaction.
 func (w *world) emit(name string, data ...any) {
 	w.t.Helper()
-	must(w.t, w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
+	testkit.Must(w.t, w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
 		var events []webhooks.Event
 		for _, d := range data {
 			events = append(events, webhooks.Event{Name: name, Workspace: w.ann.UserNum, Data: d})
@@ -201,7 +201,7 @@ func (w *world) emit(name string, data ...any) {
 func (w *world) log(id string) []store.WebhookLog {
 	w.t.Helper()
 	list, _, err := w.service.Logs(w.t.Context(), w.root, id, webhooks.LogFilter{}, 1000, 0)
-	must(w.t, err)
+	testkit.Must(w.t, err)
 	slices.Reverse(list)
 	return list
 }
@@ -209,14 +209,14 @@ func (w *world) log(id string) []store.WebhookLog {
 func (w *world) backlog(id string) int {
 	w.t.Helper()
 	n, err := w.store.Backlog(w.t.Context(), id, 1<<20)
-	must(w.t, err)
+	testkit.Must(w.t, err)
 	return n
 }
 
 func (w *world) figures(id string) string {
 	w.t.Helper()
 	hook, err := w.service.Get(w.t.Context(), w.root, id)
-	must(w.t, err)
+	testkit.Must(w.t, err)
 	return fmt.Sprintf("%d sent, %d succeeded, %d failed, %q", hook.Sent, hook.Succeeded, hook.Failed, hook.LastError)
 }
 
@@ -224,7 +224,7 @@ func (w *world) figures(id string) string {
 func (w *world) counterOf(name string) float64 {
 	w.t.Helper()
 	families, err := w.metrics.Gather()
-	must(w.t, err)
+	testkit.Must(w.t, err)
 	for _, f := range families {
 		if f.GetName() == name {
 			m := f.GetMetric()[0]
@@ -233,14 +233,4 @@ func (w *world) counterOf(name string) float64 {
 	}
 	w.t.Fatalf("no metric %s", name)
 	return 0
-}
-
-// eachStore runs f with SQLite, and in make proof also with PostgreSQL. The tests of package store compare the dialects.
-func eachStore(t *testing.T, f func(t *testing.T, s *store.Store)) {
-	t.Helper()
-	if testkit.Size(true, false) {
-		f(t, storetest.Open(t))
-		return
-	}
-	storetest.Each(t, f)
 }

@@ -17,7 +17,7 @@ import (
 func (w *world) health(id string) string {
 	w.t.Helper()
 	hook, err := w.service.Get(w.t.Context(), w.ann, id)
-	must(w.t, err)
+	testkit.Must(w.t, err)
 	return fmt.Sprintf("%d in a row, since %v, %d waiting, next %v", hook.Streak, hook.FailingSince > 0, hook.Waiting, hook.NextAt > 0)
 }
 
@@ -26,18 +26,16 @@ func TestHealth_counts_failures_since_the_last_success(t *testing.T) {
 		hook := w.add("/hook", webhooks.URLCreated)
 		is := func(want string) {
 			t.Helper()
-			if got := w.health(hook.ID); got != want {
-				t.Fatalf("%s, want %s", got, want)
-			}
+			equal(t, w.health(hook.ID), want, "health")
 		}
 		is("0 in a row, since false, 0 waiting, next false")
 		w.status(http.StatusTeapot) // is not repeated
 		var first int64
 		for i := range 3 {
 			_, err := w.service.Test(t.Context(), w.ann, hook.ID)
-			must(t, err)
+			testkit.Must(t, err)
 			now, err := w.service.Get(t.Context(), w.ann, hook.ID)
-			must(t, err)
+			testkit.Must(t, err)
 			if i == 0 {
 				first = now.FailingSince
 			}
@@ -47,7 +45,7 @@ func TestHealth_counts_failures_since_the_last_success(t *testing.T) {
 		}
 		w.status(http.StatusOK)
 		_, err := w.service.Test(t.Context(), w.ann, hook.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		is("0 in a row, since false, 0 waiting, next false")
 
 		// A failure that is repeated later tells when.
@@ -58,14 +56,13 @@ func TestHealth_counts_failures_since_the_last_success(t *testing.T) {
 			return len(w.log(hook.ID)) == 6 && w.health(hook.ID) == "2 in a row, since true, 2 waiting, next true"
 		})
 		list, _, err := w.service.List(t.Context(), w.ann, "", 10, 0)
-		must(t, err)
+		testkit.Must(t, err)
 		if list[0].Streak != 2 || list[0].Waiting != 2 || list[0].NextAt == 0 {
 			t.Errorf("in the list: %+v", list[0])
 		}
 	})
 }
 
-// The order of the attempts decides, and not the order in which they end.
 // A list shows what waits for each webhook, as the webhook itself does.
 func TestHealth_in_a_list(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
@@ -73,12 +70,12 @@ func TestHealth_in_a_list(t *testing.T) {
 		w.emit(webhooks.URLCreated, "a", "b")
 		w.emit(webhooks.URLDeleted, "c")
 		list, _, err := w.service.List(t.Context(), w.ann, "", 10, 0)
-		must(t, err)
+		testkit.Must(t, err)
 		waiting := map[string]int{}
 		for _, one := range list {
 			waiting[one.ID] = one.Waiting
 			alone, err := w.service.Get(t.Context(), w.ann, one.ID)
-			must(t, err)
+			testkit.Must(t, err)
 			if one.Waiting != alone.Waiting || one.NextAt != alone.NextAt {
 				t.Errorf("%d deliveries wait until %d in the list, and %d until %d alone", one.Waiting, one.NextAt, alone.Waiting, alone.NextAt)
 			}
@@ -89,6 +86,7 @@ func TestHealth_in_a_list(t *testing.T) {
 	})
 }
 
+// The order of the attempts decides, and not the order in which they end.
 func TestAttempts_are_added_up_in_order(t *testing.T) {
 	t.Parallel()
 	var sum store.Attempts
@@ -109,22 +107,22 @@ func TestRetryFailed(t *testing.T) {
 		w.emit(webhooks.URLCreated, "a", "b", "c")
 		testkit.Eventually(t, "failures", func() bool { return len(w.log(hook.ID)) == 3 && len(w.log(other.ID)) == 3 })
 		_, err := w.service.Test(ctx, w.ann, hook.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		// One of them succeeds by hand and is left out.
 		w.status(http.StatusOK)
 		_, err = w.service.Retry(ctx, w.ann, hook.ID, w.log(hook.ID)[0].ID)
-		must(t, err)
+		testkit.Must(t, err)
 		failed := map[string]bool{w.log(hook.ID)[1].DeliveryID: true, w.log(hook.ID)[2].DeliveryID: true}
 
 		_, err = w.service.Update(ctx, w.ann, hook.ID, webhooks.Input{Active: ptr(false)})
-		must(t, err)
+		testkit.Must(t, err)
 		if _, err := w.service.RetryFailed(ctx, w.ann, hook.ID); !problem.Is(err, problem.Conflict) {
 			t.Fatalf("disabled: %v", err)
 		}
 		_, err = w.service.Update(ctx, w.ann, hook.ID, webhooks.Input{Active: ptr(true)})
-		must(t, err)
+		testkit.Must(t, err)
 		n, err := w.service.RetryFailed(ctx, w.ann, hook.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		if n != 2 {
 			t.Fatalf("%d are repeated", n)
 		}
@@ -137,14 +135,10 @@ func TestRetryFailed(t *testing.T) {
 		if n, err := w.service.RetryFailed(ctx, w.ann, hook.ID); err != nil || n != 0 {
 			t.Errorf("a second call repeats %d, %v", n, err)
 		}
-		if len(w.log(other.ID)) != 3 {
-			t.Error("another webhook got deliveries")
-		}
+		equal(t, len(w.log(other.ID)), 3, "attempts at another webhook")
 		var entries int
-		must(t, w.store.Row(ctx, `SELECT count(*) FROM audit_logs WHERE action = 'WEBHOOK_RESENT' AND entity_id = ?`, hook.ID).Scan(&entries))
-		if entries != 1 {
-			t.Errorf("%d entries in the audit log", entries)
-		}
+		testkit.Must(t, w.store.Row(ctx, `SELECT count(*) FROM audit_logs WHERE action = 'WEBHOOK_RESENT' AND entity_id = ?`, hook.ID).Scan(&entries))
+		equal(t, entries, 1, "entries in the audit log")
 	})
 }
 
@@ -177,7 +171,7 @@ func TestLogs_filter(t *testing.T) {
 	w := small(t)
 	hook := w.add("/hook", webhooks.URLCreated)
 	_, err := w.service.Test(t.Context(), w.ann, hook.ID)
-	must(t, err)
+	testkit.Must(t, err)
 	for _, tt := range []struct {
 		filter webhooks.LogFilter
 		want   int

@@ -54,7 +54,7 @@ func TestKill(t *testing.T) {
 	kills := testkit.Size(3, 8)
 	url := storetest.SQLiteURL(t)
 	st, err := store.Open(t.Context(), store.Config{URL: url})
-	must(t, err)
+	testkit.Must(t, err)
 	defer st.Close()
 	w := newWorld(t, st, nil)
 	pace := time.NewTicker(time.Millisecond) // so that the kills come before all is delivered
@@ -71,10 +71,10 @@ func TestKill(t *testing.T) {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "WEBHOOKS_TEST_STORE="+url, "WEBHOOKS_TEST_ROOT="+string(root))
 		cmd.Stderr = os.Stderr
-		must(t, cmd.Start())
+		testkit.Must(t, cmd.Start())
 		before, more := len(w.at("")), rand.IntN(20)
 		testkit.Eventually(t, "some deliveries by this process", func() bool { return len(w.at("")) > before+more || w.backlog(hook.ID) == 0 })
-		must(t, cmd.Process.Kill())
+		testkit.Must(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 	}
 	w.run()
@@ -82,7 +82,7 @@ func TestKill(t *testing.T) {
 	ids := map[int]string{}
 	for _, q := range w.at("/hook") {
 		var e struct{ Data int }
-		must(t, json.Unmarshal([]byte(q.body), &e))
+		testkit.Must(t, json.Unmarshal([]byte(q.body), &e))
 		id := q.header.Get("X-Webhook-Delivery-ID")
 		if was, ok := ids[e.Data]; ok && was != id {
 			t.Errorf("event %d came as %s and as %s", e.Data, was, id)

@@ -23,8 +23,6 @@ func TestMetrics_of_the_queue(t *testing.T) {
 		if _, err := w.service.Update(t.Context(), w.root, hook.ID, webhooks.Input{Active: &no}); err != nil {
 			t.Fatal(err)
 		}
-		if n := w.counterOf(size); n != 0 {
-			t.Errorf("%v wait for a webhook that is off", n)
-		}
+		equal(t, w.counterOf(size), 0, "deliveries that wait for a webhook that is off")
 	})
 }

@@ -29,7 +29,7 @@ func TestLow_HangingWebhooksStarveNobody(t *testing.T) {
 		})
 		add := func(p auth.Principal, url string) webhooks.Webhook {
 			hook, _, err := w.service.Create(t.Context(), p, webhooks.Input{Name: ptr("n"), URL: ptr(url), Events: &[]string{webhooks.URLCreated}})
-			must(t, err)
+			testkit.Must(t, err)
 			return hook
 		}
 		emit := func(p auth.Principal, n int) {
@@ -37,7 +37,7 @@ func TestLow_HangingWebhooksStarveNobody(t *testing.T) {
 			for i := range n {
 				events = append(events, webhooks.Event{Name: webhooks.URLCreated, Workspace: p.UserNum, Data: i})
 			}
-			must(t, st.Tx(t.Context(), func(tx *store.Tx) error { return webhooks.Emit(t.Context(), tx, events...) }))
+			testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error { return webhooks.Emit(t.Context(), tx, events...) }))
 		}
 		bob, carol := w.user("bob@example.com", auth.User), w.user("carol@example.com", auth.User)
 		for i := range 99 {

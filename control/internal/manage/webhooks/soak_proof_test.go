@@ -53,7 +53,7 @@ func TestMany_receivers_some_of_them_bad(t *testing.T) {
 	for i := range 100 {
 		p := w.user(fmt.Sprintf("u%d@example.com", i), auth.User)
 		hook, _, err := w.service.Create(t.Context(), p, webhooks.Input{Name: ptr("n"), URL: ptr(fmt.Sprintf("%s/%d", w.URL, i)), Events: &[]string{webhooks.URLCreated}})
-		must(t, err)
+		testkit.Must(t, err)
 		owners, hooks = append(owners, p), append(hooks, hook)
 	}
 	w.run()
@@ -62,7 +62,7 @@ func TestMany_receivers_some_of_them_bad(t *testing.T) {
 	defer tick.Stop()
 	for i := range events {
 		<-tick.C
-		must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
+		testkit.Must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
 			return webhooks.Emit(t.Context(), tx, webhooks.Event{Name: webhooks.URLCreated, Workspace: owners[i%100].UserNum, Data: time.Now().UnixMilli()})
 		}))
 	}
@@ -83,7 +83,7 @@ func TestMany_receivers_some_of_them_bad(t *testing.T) {
 				continue
 			}
 			var e struct{ Data int64 }
-			must(t, json.Unmarshal([]byte(log.Payload), &e))
+			testkit.Must(t, json.Unmarshal([]byte(log.Payload), &e))
 			late = append(late, time.Duration(log.SentAt-e.Data)*time.Millisecond)
 			if !log.Success || ids[log.DeliveryID] {
 				t.Errorf("%d: %+v", i, log)
@@ -100,8 +100,6 @@ func TestMany_receivers_some_of_them_bad(t *testing.T) {
 	w.advance(7 * time.Second) // failed deliveries are repeated
 	for i := endless + 1; i < flapping; i++ {
 		testkit.Eventually(t, "a flapping receiver's deliveries", func() bool { return w.backlog(hooks[i].ID) == 0 })
-		if got := w.figures(hooks[i].ID); got != `6 sent, 3 succeeded, 3 failed, ""` {
-			t.Errorf("flapping receiver %d: %s", i, got)
-		}
+		equal(t, w.figures(hooks[i].ID), `6 sent, 3 succeeded, 3 failed, ""`, "flapping receiver %d", i)
 	}
 }

@@ -50,7 +50,7 @@ func TestCreate_tells_all_that_is_wrong(t *testing.T) {
 	events := &[]string{webhooks.URLCreated}
 	ok := webhooks.Input{Name: ptr(" n "), URL: ptr("https://93.184.216.34/x"), Events: events}
 	hook, secret, err := w.service.Create(t.Context(), w.ann, ok)
-	must(t, err)
+	testkit.Must(t, err)
 	if hook.Name != "n" || !hook.Active || hook.Scope() != webhooks.ScopeOwn || !hook.HasSecret || !strings.HasPrefix(secret, "whsec_") || hook.Headers == nil {
 		t.Fatalf("defaults: %+v %q", hook, secret)
 	}
@@ -107,7 +107,7 @@ func TestCreate_tells_all_that_is_wrong(t *testing.T) {
 	}
 	for range 99 {
 		_, _, err = w.service.Create(t.Context(), w.ann, ok)
-		must(t, err)
+		testkit.Must(t, err)
 	}
 	if _, _, err = w.service.Create(t.Context(), w.ann, ok); !problem.Is(err, problem.Conflict) {
 		t.Errorf("the 101st webhook: %v", err)
@@ -119,7 +119,7 @@ func TestWebhooks_belong_to_their_owner(t *testing.T) {
 		ctx := t.Context()
 		hook := w.add("/hook", webhooks.URLCreated)
 		log, err := w.service.Test(ctx, w.ann, hook.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		bob := w.user("bob@example.com", auth.User)
 		for name, call := range map[string]func() error{
 			"get": func() error { _, err := w.service.Get(ctx, bob, hook.ID); return err },
@@ -145,7 +145,7 @@ func TestWebhooks_belong_to_their_owner(t *testing.T) {
 				t.Errorf("%s sees %d: %v", c.who.Email, total, err)
 			}
 		}
-		must(t, w.service.Delete(ctx, w.root, hook.ID))
+		testkit.Must(t, w.service.Delete(ctx, w.root, hook.ID))
 		if _, err := w.service.Get(ctx, w.ann, hook.ID); !problem.Is(err, problem.NotFound) {
 			t.Error(err)
 		}
@@ -157,9 +157,9 @@ func TestSecrets_are_sealed_at_rest_and_left_out_of_the_audit_log(t *testing.T) 
 		ctx := t.Context()
 		hook, _, err := w.service.Create(ctx, w.ann, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL), Events: &[]string{webhooks.URLCreated},
 			Secret: ptr("hush-secret"), Headers: &map[string]string{"Authorization": "hush-header"}})
-		must(t, err)
+		testkit.Must(t, err)
 		got, err := w.service.Get(ctx, w.ann, hook.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		if got.Headers["Authorization"] != "hush-header" || !got.HasSecret {
 			t.Fatalf("%+v", got)
 		}
@@ -168,14 +168,14 @@ func TestSecrets_are_sealed_at_rest_and_left_out_of_the_audit_log(t *testing.T) 
 			{Headers: &map[string]string{}},
 		} {
 			_, err := w.service.Update(ctx, w.ann, hook.ID, in)
-			must(t, err)
+			testkit.Must(t, err)
 		}
 		if got, err = w.service.Get(ctx, w.ann, hook.ID); err != nil || len(got.Headers) != 0 || got.Name != "m" {
 			t.Fatalf("%+v %v", got, err)
 		}
-		must(t, w.service.Delete(ctx, w.ann, hook.ID))
+		testkit.Must(t, w.service.Delete(ctx, w.ann, hook.ID))
 		var actions []string
-		must(t, w.store.EachAudit(ctx, func(r store.AuditRow) error {
+		testkit.Must(t, w.store.EachAudit(ctx, func(r store.AuditRow) error {
 			actions = append(actions, r.Action)
 			if strings.Contains(fmt.Sprint(r), "hush") {
 				t.Errorf("a secret is in the audit log: %+v", r)
@@ -187,9 +187,9 @@ func TestSecrets_are_sealed_at_rest_and_left_out_of_the_audit_log(t *testing.T) 
 			t.Fatalf("audit log: %v", actions)
 		}
 		_, _, err = w.service.Create(ctx, w.ann, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL), Events: &[]string{webhooks.URLCreated}, Secret: ptr("hush"), Headers: &map[string]string{"A": "hush"}})
-		must(t, err)
+		testkit.Must(t, err)
 		var secret, headers string
-		must(t, w.store.Row(ctx, `SELECT secret, headers FROM webhooks`).Scan(&secret, &headers))
+		testkit.Must(t, w.store.Row(ctx, `SELECT secret, headers FROM webhooks`).Scan(&secret, &headers))
 		if !strings.HasPrefix(secret, "v1.") || !strings.HasPrefix(headers, "v1.") || strings.Contains(secret+headers, "hush") {
 			t.Fatalf("not sealed: %q %q", secret, headers)
 		}
@@ -204,9 +204,9 @@ func TestUnreadable_secret_fails_the_delivery_and_sends_nothing(t *testing.T) {
 	hook := w.add("/hook", webhooks.URLCreated)
 	w.cfg.EncryptionKeys, w.cfg.Registry = [][]byte{bytes.Repeat([]byte("x"), 32)}, nil
 	other, err := webhooks.New(w.cfg, w.store)
-	must(t, err)
+	testkit.Must(t, err)
 	log, err := other.Test(t.Context(), w.ann, hook.ID)
-	must(t, err)
+	testkit.Must(t, err)
 	if log.Success || log.Error != "The webhook can't be used: its secret could not be decrypted." || len(w.at("")) != 0 {
 		t.Fatalf("%+v", log)
 	}
@@ -216,10 +216,10 @@ func TestTest_reports_what_came_of_it(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		hook := w.add("/hook", webhooks.URLCreated)
 		_, err := w.service.Update(t.Context(), w.ann, hook.ID, webhooks.Input{Active: ptr(false)})
-		must(t, err)
+		testkit.Must(t, err)
 		w.answers(func(out http.ResponseWriter, _ *http.Request) { out.WriteHeader(418); fmt.Fprint(out, "teapot") })
 		log, err := w.service.Test(t.Context(), w.ann, hook.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		if log.Success || log.StatusCode != 418 || log.Response != "teapot" || log.Error == "" || log.Attempt != 1 || log.Event != "webhook.test" {
 			t.Fatalf("%+v", log)
 		}
@@ -248,15 +248,15 @@ func TestRetry_by_hand(t *testing.T) {
 		failed := w.log(hook.ID)[0]
 		// The retry uses the present URL and secret.
 		_, err := w.service.Update(ctx, w.ann, hook.ID, webhooks.Input{URL: ptr(w.URL + "/new"), Secret: ptr("new")})
-		must(t, err)
+		testkit.Must(t, err)
 		again, err := w.service.Retry(ctx, w.ann, hook.ID, failed.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		if again.Success || again.Attempt != 2 || again.DeliveryID != failed.DeliveryID || again.Payload != failed.Payload || again.ID == failed.ID || w.backlog(hook.ID) != 1 {
 			t.Fatalf("%+v", again)
 		}
 		w.answers(nil)
 		good, err := w.service.Retry(ctx, w.ann, hook.ID, again.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		got := w.at("/new")[1]
 		if !good.Success || good.Attempt != 3 || got.body != failed.Payload || got.header.Get("X-Webhook-Delivery-ID") != failed.DeliveryID {
 			t.Fatalf("%+v", good)
@@ -285,7 +285,7 @@ func TestForbidden_addresses_get_nothing(t *testing.T) {
 	t.Parallel()
 	var accepts atomic.Int32
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	defer l.Close()
 	go func() {
 		for {
@@ -299,7 +299,7 @@ func TestForbidden_addresses_get_nothing(t *testing.T) {
 	}()
 	w := newWorld(t, storetest.Open(t), nil)
 	_, port, err := net.SplitHostPort(l.Addr().String())
-	must(t, err)
+	testkit.Must(t, err)
 	events := &[]string{webhooks.URLCreated}
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "127.1", "0177.0.0.1", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "127.0.0.1.", "user@127.0.0.1"} {
 		url := "https://" + host + ":" + port
@@ -311,16 +311,16 @@ func TestForbidden_addresses_get_nothing(t *testing.T) {
 			t.Errorf("%s was accepted by an update", url)
 		}
 		// As if the name had resolved to another address when it was saved.
-		must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
+		testkit.Must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
 			row, err := tx.LockWebhook(t.Context(), hook.ID)
-			must(t, err)
+			testkit.Must(t, err)
 			row.URL = url
 			return tx.UpdateWebhook(t.Context(), &row)
 		}))
 		log, err := w.service.Test(t.Context(), w.ann, hook.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		again, err := w.service.Retry(t.Context(), w.ann, hook.ID, log.ID)
-		must(t, err)
+		testkit.Must(t, err)
 		if log.Success || again.Success || log.Response != "" || again.Attempt != 2 {
 			t.Errorf("%s: %+v", url, log)
 		}
@@ -329,7 +329,7 @@ func TestForbidden_addresses_get_nothing(t *testing.T) {
 	w.run()
 	testkit.Eventually(t, "an attempt at every webhook", func() bool {
 		due, err := w.store.DueWebhooks(t.Context(), time.Now().UnixMilli())
-		must(t, err)
+		testkit.Must(t, err)
 		return len(due) == 0
 	})
 	if n := accepts.Load(); n != 0 || len(w.at("")) != 0 {
@@ -342,12 +342,12 @@ func TestAllowPrivate_lifts_the_checks(t *testing.T) {
 	var got atomic.Int32
 	s := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { got.Add(1) })}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	go func() { _ = s.Serve(l) }()
 	defer s.Close()
 	w := newWorld(t, storetest.Open(t), func(c *webhooks.Config) { c.AllowPrivate = true })
 	hook, _, err := w.service.Create(t.Context(), w.ann, webhooks.Input{Name: ptr("n"), URL: ptr("http://" + l.Addr().String()), Events: &[]string{webhooks.URLCreated}})
-	must(t, err)
+	testkit.Must(t, err)
 	if log, err := w.service.Test(t.Context(), w.ann, hook.ID); err != nil || !log.Success || got.Load() != 1 {
 		t.Fatalf("%+v %v", log, err)
 	}

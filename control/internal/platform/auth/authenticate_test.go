@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func secret(c byte) []byte { return bytes.Repeat([]byte{c}, auth.MinSecret) }
@@ -22,21 +23,15 @@ func setUp(t *testing.T, cost int, secrets ...[]byte) (*store.Store, *auth.Authe
 	t.Helper()
 	st := storetest.Open(t)
 	p, err := auth.NewPasswords(cost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	a, err := auth.NewAuthenticator(auth.Config{Secrets: secrets}, st, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	u := store.User{ID: store.NewID(), Email: "a@example.com", Role: "USER", Active: true}
 	err = st.Tx(t.Context(), func(tx *store.Tx) (err error) {
 		u.Num, err = tx.InsertUser(t.Context(), u)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return st, a, p, u
 }
 
@@ -46,9 +41,7 @@ func session(t *testing.T, st *store.Store, a *auth.Authenticator, u store.User)
 		token, _, err = a.OpenSession(t.Context(), tx, u, auth.SignIn{})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return token
 }
 
@@ -63,9 +56,7 @@ func TestToken(t *testing.T) {
 
 	// After a rotation, the old secret verifies and the new one signs.
 	rotated, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{secret('b'), secret('a')}}, st, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := rotated.Token(t.Context(), token); err != nil {
 		t.Fatalf("a token from before the rotation: %v", err)
 	}
@@ -75,9 +66,7 @@ func TestToken(t *testing.T) {
 
 	sign := func(method jwt.SigningMethod, key any, claims jwt.MapClaims) string {
 		s, err := jwt.NewWithClaims(method, claims).SignedString(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return s
 	}
 	now := time.Now()
@@ -114,9 +103,7 @@ func TestNewAuthenticator_refuses_weak_secrets(t *testing.T) {
 	t.Parallel()
 	st := storetest.Open(t)
 	p, err := auth.NewPasswords(bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, secrets := range [][][]byte{nil, {secret('a')[1:]}, {secret('a'), []byte("short")}} {
 		if _, err := auth.NewAuthenticator(auth.Config{Secrets: secrets}, st, p); err == nil {
 			t.Errorf("%q are accepted", secrets)
@@ -129,15 +116,11 @@ func TestKey_a_flood_of_passwords_does_not_shut_keys_out(t *testing.T) {
 	st, a, p, u := setUp(t, bcrypt.MinCost, secret('a'))
 	key := auth.NewKey()
 	hash, err := p.Hash(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	err = st.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.InsertKey(t.Context(), store.Key{ID: "k", UserID: u.ID, Lookup: auth.Digest(key), Hash: hash})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx, release := context.WithCancel(t.Context())
 	var held sync.WaitGroup
 	for range 2 { // both slots are taken
@@ -167,9 +150,7 @@ func TestKey_a_flood_of_passwords_does_not_shut_keys_out(t *testing.T) {
 		_, err := tx.Exec(t.Context(), `UPDATE api_keys SET hash = ? WHERE id = 'k'`, "$2a$04$"+hash[7:59]+"x")
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := a.Key(t.Context(), key, "192.0.2.1"); err == nil {
 		t.Error("a forged row is believed")
 	}

@@ -13,35 +13,28 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // FuzzToken: only tokens signed with our secret are accepted.
 func FuzzToken(f *testing.F) {
 	st := storetest.Open(f)
 	p, err := auth.NewPasswords(bcrypt.MinCost)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	a, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{secret('a'), secret('b')}}, st, p)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	u := store.User{ID: store.NewID(), Email: "a@example.com", Role: "USER", Active: true}
 	var token string
-	if err := st.Tx(f.Context(), func(tx *store.Tx) (err error) {
+	testkit.Must(f, st.Tx(f.Context(), func(tx *store.Tx) (err error) {
 		if u.Num, err = tx.InsertUser(f.Context(), u); err != nil {
 			return err
 		}
 		token, _, err = a.OpenSession(f.Context(), tx, u, auth.SignIn{})
 		return err
-	}); err != nil {
-		f.Fatal(err)
-	}
+	}))
 	parts := strings.Split(token, ".")
 	none, err := jwt.NewWithClaims(jwt.SigningMethodNone, jwt.MapClaims{"sub": u.ID, "sid": "x", "exp": time.Now().Add(time.Hour).Unix()}).SignedString(jwt.UnsafeAllowNoneSignatureType)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	for _, seed := range []string{token, none, parts[0] + "." + parts[1] + ".", parts[0] + "." + strings.Split(none, ".")[1] + "." + parts[2], strings.ToUpper(token), token + ".", token + "=", "", "..", strings.Repeat("e30.", 2000), auth.NewKey()} {
 		f.Add(seed)
 	}

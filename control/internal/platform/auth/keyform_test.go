@@ -41,13 +41,9 @@ func checked(random string) string {
 func addKey(t *testing.T, st *store.Store, p *auth.Passwords, k store.Key, key string) {
 	t.Helper()
 	hash, err := p.Hash(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	k.ID, k.Lookup, k.Hash = store.NewID(), auth.Digest(key), hash
-	if err := st.Tx(t.Context(), func(tx *store.Tx) error { return tx.InsertKey(t.Context(), k) }); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error { return tx.InsertKey(t.Context(), k) }))
 }
 
 func TestKey_forms(t *testing.T) {
@@ -114,16 +110,12 @@ func TestKey_principals(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		p, err := auth.NewPasswords(bcrypt.MinCost)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		a, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{secret('a')}}, st, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		root := store.User{ID: store.NewID(), Email: "root@example.com", Role: "ADMIN", Active: true}
 		team, foreign := store.Workspace{ID: store.NewID(), Name: "Team", Slug: "team"}, store.Workspace{ID: store.NewID(), Name: "Foreign", Slug: "foreign"}
-		if err := st.Tx(t.Context(), func(tx *store.Tx) (err error) {
+		testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) (err error) {
 			if root.Num, err = tx.InsertUser(t.Context(), root); err != nil {
 				return err
 			}
@@ -135,9 +127,7 @@ func TestKey_principals(t *testing.T) {
 				return err
 			}
 			return tx.InsertWorkspace(t.Context(), &team, root.ID)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		use := func(k store.Key) (auth.Principal, error) {
 			t.Helper()
 			key := auth.NewKey()
@@ -172,28 +162,20 @@ func TestKey_of_an_earlier_release(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		p, err := auth.NewPasswords(bcrypt.MinCost)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		a, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{secret('a')}}, st, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		key := "sl_" + strings.Repeat("Zz9", 20) + "0"
 		hash, err := p.Hash(t.Context(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		u := store.User{ID: store.NewID(), Email: "a@example.com", Role: "ADMIN", Active: true}
-		if err := st.Tx(t.Context(), func(tx *store.Tx) error {
+		testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error {
 			if _, err := tx.InsertUser(t.Context(), u); err != nil {
 				return err
 			}
 			_, err := tx.Exec(t.Context(), `INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, expires_at, created_at) VALUES ('k', ?, 'CI', 'sl_Zz9Zz9Z', ?, ?, NULL, 1)`, u.ID, auth.Digest(key), hash)
 			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		got, err := a.Key(t.Context(), key, "192.0.2.1")
 		if err != nil || !got.SeesAll() || got.KeyID != "k" {
 			t.Errorf("%+v, %v", got, err)

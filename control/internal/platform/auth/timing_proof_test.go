@@ -23,15 +23,14 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // processor returns the CPU time of this thread in nanoseconds, which getrusage does not have. Unlike wall time, it
 // does not depend on other load, so a few dozen attempts show differences that a patient attacker could measure.
 func processor(t *testing.T) time.Duration {
 	var at unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &at); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &at))
 	return time.Duration(at.Nano())
 }
 
@@ -85,14 +84,10 @@ func TestLogin_tells_nothing_by_its_time(t *testing.T) {
 	}
 	st, a, passwords, _ := setUp(t, 0, secret('a'))
 	users, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}}, st, a, passwords)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	const right = "the right one"
 	b, err := bcrypt.GenerateFromPassword([]byte(right), bcrypt.DefaultCost) // as NewPasswords(0) does
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	hash := string(b)
 	ways := failedLogins(t, st, hash, right)
 	took := make([][]time.Duration, len(ways))
@@ -153,9 +148,7 @@ func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 	good := validKeys(t, st, u, 100)
 	key := auth.NewKey()
 	b, err := bcrypt.GenerateFromPassword([]byte(key), bcrypt.DefaultCost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	insertKey(t, st, u, key, b)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The secret and the times of RFC 6238, appendix B; its eight digits end in these six.
@@ -31,9 +32,7 @@ func TestTOTP_neighbouring_steps_match(t *testing.T) {
 	now := time.Unix(1234567890, 0)
 	for off, want := range map[int64]bool{-2: false, -1: true, 0: true, 1: true, 2: false} {
 		code, err := auth.TOTPCode(rfcSecret, auth.TOTPStep(now)+off)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		step, ok, err := auth.MatchTOTP(rfcSecret, " "+code[:3]+" "+code[3:], now)
 		if err != nil || ok != want || ok && step != auth.TOTPStep(now)+off {
 			t.Errorf("%+d: %v %d %v", off, ok, step, err)
@@ -82,9 +81,7 @@ func FuzzMatchTOTP(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code string, unix int64) {
 		unix &= 1<<40 - 1
 		step, ok, err := auth.MatchTOTP(rfcSecret, code, time.Unix(unix, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if !ok {
 			return
 		}

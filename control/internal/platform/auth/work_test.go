@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // attempt is a way to fail: make prepares one that is new, unless nothing has to be prepared.
@@ -26,12 +27,10 @@ func failedLogins(t *testing.T, st *store.Store, hash, right string) []attempt {
 	t.Helper()
 	// Each try has a user of its own, as the throttle would answer the sixth at once.
 	user := func(email string, hash *string, active bool) {
-		if err := st.Tx(t.Context(), func(tx *store.Tx) error {
+		testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error {
 			_, err := tx.InsertUser(t.Context(), store.User{ID: store.NewID(), Email: email, Role: "USER", Active: active, PasswordHash: hash})
 			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return []attempt{
 		{name: "wrong password", password: "the wrong one", make: func(email string) { user(email, &hash, true) }},
@@ -77,20 +76,16 @@ func wrongKeys(good []string) []wrongKey {
 
 func insertKey(t *testing.T, st *store.Store, u store.User, key string, hash []byte) {
 	t.Helper()
-	if err := st.Tx(t.Context(), func(tx *store.Tx) error {
+	testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.InsertKey(t.Context(), store.Key{ID: store.NewID(), UserID: u.ID, Name: "k", Prefix: key[:8], Lookup: auth.Digest(key), Hash: string(hash)})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // validKeys stores n keys, whose hashes match nothing.
 func validKeys(t *testing.T, st *store.Store, u store.User, n int) []string {
 	t.Helper()
 	hash, err := bcrypt.GenerateFromPassword([]byte("what no key is"), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	keys := make([]string, n)
 	for i := range keys {
 		keys[i] = auth.NewKey()
@@ -114,14 +109,10 @@ func TestLogin_compares_one_hash(t *testing.T) {
 		costs = append(costs, c)
 	})
 	users, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}}, st, a, passwords)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	const right = "the right one"
 	b, err := bcrypt.GenerateFromPassword([]byte(right), cost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	answer := ""
 	for i, w := range failedLogins(t, st, string(b), right) {
 		email := fmt.Sprintf("way%d@example.com", i)

@@ -19,9 +19,7 @@ func TestH1_SlowBodies_of_one_client(t *testing.T) {
 	t.Parallel()
 	const share = 4
 	under, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	bodies := conns.NewQuota(share)
 	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/read" {
@@ -43,9 +41,7 @@ func TestH1_SlowBodies_of_one_client(t *testing.T) {
 	dial := func(from string) net.Conn {
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 		c, err := d.Dial("tcp", under.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		t.Cleanup(func() { c.Close() })
 		return c
 	}

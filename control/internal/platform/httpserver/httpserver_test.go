@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // noting is a listener that records the write deadlines of its connections.
@@ -41,9 +42,7 @@ func (c *notingConn) SetWriteDeadline(t time.Time) error {
 func TestNew_responses_have_a_write_deadline(t *testing.T) {
 	t.Parallel()
 	under, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ln := &noting{Listener: under}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -55,9 +54,7 @@ func TestNew_responses_have_a_write_deadline(t *testing.T) {
 	})
 	go func() { done <- httpserver.New(ln, handler, slog.New(slog.DiscardHandler)).Run(ctx) }()
 	res, err := http.Get("http://" + under.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, _ = io.Copy(io.Discard, res.Body)
 	res.Body.Close()
 	until := <-seen

@@ -8,6 +8,9 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Clients that hold connections open, silent or idle, do not keep others out. A connection with a request in progress
@@ -16,9 +19,7 @@ func TestLimiter_silent_and_idle_connections_make_room(t *testing.T) {
 	t.Parallel()
 	const limit = 20
 	under, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	l := newLimiter(under, limit, slog.New(slog.DiscardHandler))
 	begun, end := make(chan struct{}), make(chan struct{})
 	srv := &http.Server{ConnState: l.State, Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -38,9 +39,7 @@ func TestLimiter_silent_and_idle_connections_make_room(t *testing.T) {
 	})
 	dial := func() net.Conn {
 		c, err := net.Dial("tcp", under.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		t.Cleanup(func() { c.Close() })
 		return c
 	}
@@ -58,9 +57,7 @@ func TestLimiter_silent_and_idle_connections_make_room(t *testing.T) {
 	go func(c net.Conn) { long <- ask(c, "/long") }(dial())
 	<-begun
 	first := dial()
-	if err := ask(first, "/"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, ask(first, "/"))
 	for i := range 3 * limit {
 		if err := ask(dial(), "/"); err != nil {
 			t.Fatalf("client %d of those that stay idle after one request: %v", i, err)
@@ -72,11 +69,13 @@ func TestLimiter_silent_and_idle_connections_make_room(t *testing.T) {
 	for range 3 * limit {
 		dial() // and sends nothing
 	}
+	began := time.Now()
 	for range 5 {
 		if err := ask(dial(), "/"); err != nil {
 			t.Fatalf("a new client among silent ones: %v", err)
 		}
 	}
+	testkit.Within(t, 4*time.Second, began, "serving new clients among silent ones")
 	if n := l.count(); n > limit {
 		t.Errorf("%d connections are open, the limit is %d", n, limit)
 	}

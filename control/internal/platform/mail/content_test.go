@@ -263,9 +263,7 @@ func TestContent_says_what_happened(t *testing.T) {
 		to := fmt.Sprintf("u%d@example.com", i)
 		w.send(to, c.content)
 		m := w.Wait(t, to)
-		if m.Subject != c.subject+" – Shortline" {
-			t.Errorf("subject %q", m.Subject)
-		}
+		equal(t, m.Subject, c.subject+" – Shortline", "subject")
 		for _, part := range append(c.parts, testLink) {
 			if !strings.Contains(m.Text, part) || !strings.Contains(visibleText(m.HTML), part) {
 				t.Errorf("%s: a part does not say %q:\n%s\n%s", c.subject, part, m.Text, visibleText(m.HTML))
@@ -291,10 +289,10 @@ func TestService_Send_rejects_incomplete_links(t *testing.T) {
 func TestMail_page_lists_every_kind(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(testkit.Source(t, "docs/operators/mail.md"))
-	must(t, err)
+	testkit.Must(t, err)
 	w := newWorld(t, storetest.Open(t), mailtest.Config{})
 	families, err := w.metrics.Gather()
-	must(t, err)
+	testkit.Must(t, err)
 	n := 0
 	for _, f := range families {
 		if f.GetName() != "shortline_mail_sent_total" {
@@ -307,7 +305,5 @@ func TestMail_page_lists_every_kind(t *testing.T) {
 			}
 		}
 	}
-	if n != 10 {
-		t.Errorf("%d kinds are counted", n)
-	}
+	equal(t, n, 10, "counted kinds")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -13,12 +14,13 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/mailtest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
-func must(t testing.TB, err error) {
+func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+	if got != want {
+		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
 	}
 }
 
@@ -31,27 +33,23 @@ func TestService_Send_is_part_of_the_transaction(t *testing.T) {
 		s, err := mail.New(mail.Config{
 			Settings: smtp.Settings{URL: "smtp://127.0.0.1:1", From: "no-reply@example.com"}, BaseURL: "https://sho.rt", EncryptionKeys: keys,
 		}, st)
-		must(t, err)
+		testkit.Must(t, err)
 		content := mail.Invitation{Workspace: "Acme", Inviter: "Ann", Role: "EDITOR", Link: "https://sho.rt/console/#/invitation/secret", Expires: time.Now().Add(time.Hour)}
 		failed := errors.New("the change fails")
 		if err := st.Tx(t.Context(), func(tx *store.Tx) error {
-			must(t, s.Send(t.Context(), tx, "bob@example.com", content))
+			testkit.Must(t, s.Send(t.Context(), tx, "bob@example.com", content))
 			return failed
 		}); !errors.Is(err, failed) {
 			t.Fatal(err)
 		}
 		count := func() int {
 			n, _, err := st.MailQueue(t.Context(), 10)
-			must(t, err)
+			testkit.Must(t, err)
 			return n
 		}
-		if n := count(); n != 0 {
-			t.Fatalf("%d e-mails after a rollback", n)
-		}
-		must(t, st.Tx(t.Context(), func(tx *store.Tx) error { return s.Send(t.Context(), tx, "bob@example.com", content) }))
-		if n := count(); n != 1 {
-			t.Fatalf("%d e-mails after a commit", n)
-		}
+		equal(t, count(), 0, "e-mails after a rollback")
+		testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error { return s.Send(t.Context(), tx, "bob@example.com", content) }))
+		equal(t, count(), 1, "e-mails after a commit")
 	})
 }
 
@@ -59,16 +57,16 @@ func TestService_without_a_server_stores_nothing(t *testing.T) {
 	t.Parallel()
 	st := storetest.Open(t)
 	s, err := mail.New(mail.Config{EncryptionKeys: keys}, st)
-	must(t, err)
+	testkit.Must(t, err)
 	for _, s := range []*mail.Service{s, nil} {
 		if s.Enabled() {
 			t.Error("enabled without a server")
 		}
-		must(t, st.Tx(t.Context(), func(tx *store.Tx) error { return s.Send(t.Context(), tx, "bob@example.com", mail.PasswordReset{}) }))
+		testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error { return s.Send(t.Context(), tx, "bob@example.com", mail.PasswordReset{}) }))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	must(t, s.Run(ctx))
+	testkit.Must(t, s.Run(ctx))
 	if n, _, err := st.MailQueue(t.Context(), 10); n != 0 || err != nil {
 		t.Errorf("%d e-mails, %v", n, err)
 	}
@@ -83,7 +81,7 @@ func TestService_Reseal(t *testing.T) {
 		fresh := bytes.Repeat([]byte("n"), 32)
 		open := func(keys ...[]byte) *mail.Service {
 			s, err := mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(w.URL()), From: mailtest.From}, BaseURL: "https://sho.rt", EncryptionKeys: keys}, st)
-			must(t, err)
+			testkit.Must(t, err)
 			return s
 		}
 		both := open(fresh, keys[0])

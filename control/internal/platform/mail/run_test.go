@@ -46,7 +46,7 @@ func newWorld(t *testing.T, st *store.Store, cfg mailtest.Config, changes ...fun
 	}
 	var err error
 	w.service, err = mail.New(of, st)
-	must(t, err)
+	testkit.Must(t, err)
 	return w
 }
 
@@ -67,20 +67,20 @@ func (w *world) run() (stop func()) {
 
 func (w *world) send(to string, c mail.Content) {
 	w.t.Helper()
-	must(w.t, w.store.Tx(w.t.Context(), func(tx *store.Tx) error { return w.service.Send(w.t.Context(), tx, to, c) }))
+	testkit.Must(w.t, w.store.Tx(w.t.Context(), func(tx *store.Tx) error { return w.service.Send(w.t.Context(), tx, to, c) }))
 }
 
 func (w *world) waiting() int {
 	w.t.Helper()
 	n, _, err := w.store.MailQueue(w.t.Context(), 10_000)
-	must(w.t, err)
+	testkit.Must(w.t, err)
 	return n
 }
 
 func (w *world) count(name string, labels ...string) (sum float64) {
 	w.t.Helper()
 	families, err := w.metrics.Gather()
-	must(w.t, err)
+	testkit.Must(w.t, err)
 	for _, f := range families {
 		if f.GetName() != name {
 			continue
@@ -108,7 +108,7 @@ func invitation() mail.Invitation {
 
 func TestService_Run_sends_at_once(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, st *store.Store) {
+	storetest.EachInProof(t, func(t *testing.T, st *store.Store) {
 		w := newWorld(t, st, mailtest.Config{TLS: "starttls", User: "ann", Password: "canary-password"}, func(c *mail.Config) { c.Poll = time.Hour })
 		w.run()
 		testkit.Eventually(t, "the first turn", func() bool { return w.count("shortline_mail_last_success_timestamp_seconds") > 0 })
@@ -127,7 +127,7 @@ func TestService_Run_sends_at_once(t *testing.T) {
 // The content of a waiting e-mail holds a link that works once, so it must not be readable in the database or in logs.
 func TestService_keeps_links_secret(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, st *store.Store) {
+	storetest.EachInProof(t, func(t *testing.T, st *store.Store) {
 		w := newWorld(t, st, mailtest.Config{})
 		w.Answer(mailtest.Answer{Stage: "data", Code: 451, Text: "https://sho.rt/console/invitation?token=canary-token looks strange"})
 		w.run()
@@ -135,7 +135,7 @@ func TestService_keeps_links_secret(t *testing.T) {
 		testkit.Eventually(t, "a failed attempt", func() bool { return w.count("shortline_mail_retries_total") > 0 })
 		testkit.Eventually(t, "its error in the database", func() bool {
 			var stored bool
-			must(t, st.Row(t.Context(), `SELECT EXISTS (SELECT 1 FROM mail_outbox WHERE last_error <> '')`).Scan(&stored))
+			testkit.Must(t, st.Row(t.Context(), `SELECT EXISTS (SELECT 1 FROM mail_outbox WHERE last_error <> '')`).Scan(&stored))
 			return stored
 		})
 		rows, err := store.All(t.Context(), st.Conn, func(row interface{ Scan(...any) error }) (s string, err error) {
@@ -143,7 +143,7 @@ func TestService_keeps_links_secret(t *testing.T) {
 			err = row.Scan(&content, &lastError)
 			return content + lastError, err
 		}, `SELECT content, last_error FROM mail_outbox`)
-		must(t, err)
+		testkit.Must(t, err)
 		if len(rows) != 1 || !strings.Contains(rows[0], "451") {
 			t.Fatalf("rows %q", rows)
 		}
@@ -160,7 +160,7 @@ func TestService_keeps_links_secret(t *testing.T) {
 
 func TestService_Run_repeats_temporary_failures(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, st *store.Store) {
+	storetest.EachInProof(t, func(t *testing.T, st *store.Store) {
 		w := newWorld(t, st, mailtest.Config{})
 		w.Answer(mailtest.Answer{Stage: "rcpt", To: "bob@example.com", Code: 451, Text: "greylisted", Times: 2})
 		w.run()
@@ -168,33 +168,23 @@ func TestService_Run_repeats_temporary_failures(t *testing.T) {
 		w.send("eve@example.com", invitation())
 		w.Wait(t, "eve@example.com") // is not held up
 		m := w.Wait(t, "bob@example.com")
-		if n := w.Seen("rcpt"); n != 4 {
-			t.Errorf("%d attempts", n)
-		}
-		if len(m.Header["Message-Id"]) != 1 {
-			t.Errorf("%q", m.Header)
-		}
-		if n := w.count("shortline_mail_retries_total"); n != 2 {
-			t.Errorf("%v retries are counted", n)
-		}
+		equal(t, w.Seen("rcpt"), 4, "attempts")
+		equal(t, len(m.Header["Message-Id"]), 1, "message IDs in %q", m.Header)
+		equal(t, w.count("shortline_mail_retries_total"), 2, "counted retries")
 	})
 }
 
 func TestService_Run_gives_up_rejected_recipients(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, st *store.Store) {
+	storetest.EachInProof(t, func(t *testing.T, st *store.Store) {
 		w := newWorld(t, st, mailtest.Config{})
 		w.Answer(mailtest.Answer{Stage: "rcpt", Code: 550, Text: "no such user"})
 		w.run()
 		w.send("bob@example.com", invitation())
 		w.send("not an address", invitation())
 		testkit.Eventually(t, "an empty outbox", func() bool { return w.waiting() == 0 })
-		if n := w.count("shortline_mail_failed_total", "kind", "invitation", "reason", "rejected"); n != 2 {
-			t.Errorf("%v e-mails are counted", n)
-		}
-		if n := w.Seen("rcpt"); n != 1 {
-			t.Errorf("%d attempts", n)
-		}
+		equal(t, w.count("shortline_mail_failed_total", "kind", "invitation", "reason", "rejected"), 2, "counted e-mails")
+		equal(t, w.Seen("rcpt"), 1, "attempts")
 	})
 }
 
@@ -224,7 +214,7 @@ func TestService_Run_waits_for_the_server(t *testing.T) {
 
 func TestService_Run_drops_expired_mail(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, st *store.Store) {
+	storetest.EachInProof(t, func(t *testing.T, st *store.Store) {
 		w := newWorld(t, st, mailtest.Config{})
 		reset := mail.PasswordReset{Link: "https://sho.rt/console/reset?token=x", IP: "192.0.2.1", Expires: time.Now().Add(30 * time.Minute)}
 		w.send("expired@example.com", reset)
@@ -234,31 +224,29 @@ func TestService_Run_drops_expired_mail(t *testing.T) {
 		w.Wait(t, "kept@example.com")
 		testkit.Eventually(t, "an empty outbox", func() bool { return w.waiting() == 0 })
 		stop()
-		if n := w.count("shortline_mail_failed_total", "kind", "password_reset", "reason", "expired"); n != 1 {
-			t.Errorf("%v e-mails are counted", n)
-		}
+		equal(t, w.count("shortline_mail_failed_total", "kind", "password_reset", "reason", "expired"), 1, "counted e-mails")
 		// Nothing is tried for more than a day, however long its link works.
 		w.send("old@example.com", invitation())
 		w.offset.Add(int64(mail.Lifetime + time.Second))
 		w.run()
 		testkit.Eventually(t, "an empty outbox", func() bool { return w.waiting() == 0 })
-		if list := w.All(t, ""); len(list) != 1 {
-			t.Errorf("%d e-mails were sent", len(list))
-		}
+		equal(t, len(w.All(t, "")), 1, "sent e-mails")
 	})
 }
 
 // A service that stops does not wait for a server that hangs, and gives its e-mails back.
 func TestService_Run_stops_in_time(t *testing.T) {
 	t.Parallel()
-	eachStore(t, func(t *testing.T, st *store.Store) {
+	storetest.EachInProof(t, func(t *testing.T, st *store.Store) {
 		now := time.Now() // the clock stands still, so no lease ends and no attempt is repeated
 		w := newWorld(t, st, mailtest.Config{}, func(c *mail.Config) { c.Now = func() time.Time { return now } })
 		w.Hang(true)
 		stop := w.run()
 		w.send("bob@example.com", invitation())
 		testkit.Eventually(t, "an attempt", func() bool { return w.Seen("connect") > 0 })
+		began := time.Now()
 		stop()
+		testkit.Within(t, 9*time.Second, began, "stopping while a server is silent")
 		w.Hang(false)
 		w.run()
 		w.Wait(t, "bob@example.com")
@@ -276,11 +264,11 @@ func TestService_Run_in_two_replicas(t *testing.T) {
 	var registries [2]*prometheus.Registry
 	for i := range services {
 		st, err := store.Open(t.Context(), store.Config{URL: url, MaxConns: 6})
-		must(t, err)
+		testkit.Must(t, err)
 		t.Cleanup(func() { st.Close() })
 		registries[i], stores[i] = prometheus.NewRegistry(), st
 		services[i], err = mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(server.URL()), From: mailtest.From}, BaseURL: "https://sho.rt", EncryptionKeys: keys, Registry: registries[i]}, st)
-		must(t, err)
+		testkit.Must(t, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var runs, senders sync.WaitGroup
@@ -301,7 +289,7 @@ func TestService_Run_in_two_replicas(t *testing.T) {
 	senders.Wait()
 	testkit.Eventually(t, "an empty outbox", func() bool {
 		n, _, err := stores[0].MailQueue(t.Context(), 1000)
-		must(t, err)
+		testkit.Must(t, err)
 		return n == 0
 	})
 	got := map[string]int{}
@@ -357,7 +345,7 @@ func TestService_Run_kill_9(t *testing.T) {
 			const mails = 200
 			kills := testkit.Size(2, 6)
 			st, err := store.Open(t.Context(), store.Config{URL: url, MaxConns: 6})
-			must(t, err)
+			testkit.Must(t, err)
 			t.Cleanup(func() { st.Close() })
 			w := newWorld(t, st, mailtest.Config{})
 			for i := range mails {
@@ -367,10 +355,10 @@ func TestService_Run_kill_9(t *testing.T) {
 				cmd := exec.Command(os.Args[0])
 				cmd.Env = append(os.Environ(), "MAIL_TEST_STORE="+url, "MAIL_TEST_SMTP="+w.URL())
 				cmd.Stderr = os.Stderr
-				must(t, cmd.Start())
+				testkit.Must(t, cmd.Start())
 				before := len(w.All(t, ""))
 				testkit.Eventually(t, "some e-mails by this process", func() bool { return len(w.All(t, "")) > before+3 })
-				must(t, cmd.Process.Kill())
+				testkit.Must(t, cmd.Process.Kill())
 				_ = cmd.Wait()
 			}
 			left := w.waiting()
@@ -395,14 +383,4 @@ func TestService_Run_kill_9(t *testing.T) {
 			}
 		})
 	}
-}
-
-// eachStore runs f with SQLite, and in make proof also with PostgreSQL. The tests of package store compare the dialects.
-func eachStore(t *testing.T, f func(t *testing.T, s *store.Store)) {
-	t.Helper()
-	if testkit.Size(true, false) {
-		f(t, storetest.Open(t))
-		return
-	}
-	storetest.Each(t, f)
 }

@@ -49,9 +49,7 @@ func newWorld(t *testing.T) *world {
 		}
 	}
 	l, err := net.Listen("tcp", "[::]:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { l.Close() })
 	w := &world{seen: map[netip.Addr]int{}}
 	_, w.port, _ = net.SplitHostPort(l.Addr().String())

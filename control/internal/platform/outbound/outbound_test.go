@@ -21,6 +21,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/shortline/shortline/control/internal/platform/outbound"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // sink is an https server on 127.0.0.2, which the tests' policy treats as public.
@@ -83,9 +84,7 @@ func TestClient_reads_a_bounded_answer_and_follows_nothing(t *testing.T) {
 	p.MaxBody = 1000
 	c := outbound.New(p)
 	res, err := get(t, c, s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	body, err := io.ReadAll(res.Body)
 	if err != nil || string(body) != "identity HTTP/2.0" {
 		t.Fatalf("%q %v", body, err)
@@ -166,9 +165,7 @@ func TestClient_ignores_proxies(t *testing.T) {
 func nameserver(t *testing.T, first, then netip.Addr) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	var asked atomic.Int64
 	go func() {
@@ -229,9 +226,7 @@ func canary(t *testing.T) (port string, accepts *atomic.Int32) {
 		return l, nil
 	}
 	l, err := listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, port, _ = net.SplitHostPort(l.Addr().String())
 	if _, err := listen("[::1]:" + port); err != nil {
 		t.Logf("no canary on ::1: %v", err)

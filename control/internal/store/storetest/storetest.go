@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Open opens an empty SQLite store in a temporary folder.
@@ -29,13 +30,9 @@ func Open(t testing.TB) *store.Store {
 func SQLiteURL(t testing.TB) string {
 	t.Helper()
 	schema, err := sqliteTemplate()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	path := filepath.Join(t.TempDir(), "store.db")
-	if err := os.WriteFile(path, schema, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, schema, 0o600))
 	return "sqlite:" + path
 }
 
@@ -83,9 +80,7 @@ func OpenPostgres(t testing.TB) *store.Store {
 func RuntimeURL(t testing.TB, owner string) string {
 	t.Helper()
 	runtime := strings.Replace(owner, "postgres://postgres@", "postgres://runtime@", 1)
-	if err := store.Grant(t.Context(), owner, runtime); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, store.Grant(t.Context(), owner, runtime))
 	return runtime
 }
 
@@ -131,6 +126,16 @@ func database(t testing.TB, create func(*postgres, context.Context) (name string
 // Each runs f on an empty store of each dialect, as parallel subtests.
 func Each(t *testing.T, f func(t *testing.T, s *store.Store)) { each(t, f, OpenPostgres) }
 
+// EachInProof runs f on an SQLite store, and in make proof also on a Postgres one. The tests of package store compare the dialects.
+func EachInProof(t *testing.T, f func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	if testkit.Size(true, false) {
+		f(t, Open(t))
+		return
+	}
+	Each(t, f)
+}
+
 func each(t *testing.T, f func(t *testing.T, s *store.Store), postgres func(testing.TB) *store.Store) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
@@ -149,9 +154,7 @@ func open(t testing.TB, cfg store.Config) *store.Store {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	s, err := store.Open(ctx, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Logf("close the store: %v", err)

@@ -113,26 +113,19 @@ func Clicks(seed uint64, n int, start time.Time, days int) []analytics.Row {
 
 func ctx() context.Context { return context.Background() }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // insert adds rows as ingest does: batch by batch, with the lane's mark.
 func insert(t *testing.T, s analytics.Store, rows []analytics.Row, size int) {
 	t.Helper()
 	for part := range slices.Chunk(rows, size) {
 		last := part[len(part)-1]
-		must(t, s.Insert(ctx(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: last.Lane, Seq: last.Seq}}}))
+		testkit.Must(t, s.Insert(ctx(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: last.Lane, Seq: last.Seq}}}))
 	}
 }
 
 func total(t *testing.T, s analytics.Store, scope analytics.Scope) int64 {
 	t.Helper()
 	lines, err := s.Lines(ctx(), analytics.Query{Scope: scope})
-	must(t, err)
+	testkit.Must(t, err)
 	if len(lines) != 1 {
 		t.Fatalf("%d lines without a grouping, want 1", len(lines))
 	}
@@ -142,28 +135,28 @@ func total(t *testing.T, s analytics.Store, scope analytics.Scope) int64 {
 func everyone() analytics.Scope { return analytics.Scope{Bots: analytics.Everyone} }
 
 func empty(t *testing.T, s analytics.Store) {
-	must(t, s.Ping(ctx()))
+	testkit.Must(t, s.Ping(ctx()))
 	lines, err := s.Lines(ctx(), analytics.Query{Visitors: true, Last: true})
-	must(t, err)
+	testkit.Must(t, err)
 	if want := []analytics.Line{{}}; !slices.Equal(lines, want) {
 		t.Errorf("Lines = %v, want %v", lines, want)
 	}
 	lines, err = s.Lines(ctx(), analytics.Query{Every: analytics.Days})
-	must(t, err)
+	testkit.Must(t, err)
 	if len(lines) != 0 {
 		t.Errorf("Lines by day = %v, want none", lines)
 	}
 	found, err := s.Breakdown(ctx(), everyone(), []analytics.Dimension{analytics.Country, analytics.City}, 10)
-	must(t, err)
+	testkit.Must(t, err)
 	if len(found) != 0 {
 		t.Errorf("Breakdown = %v, want nothing", found)
 	}
 	list, err := s.Marks(ctx())
-	must(t, err)
+	testkit.Must(t, err)
 	if len(list) != 0 {
 		t.Errorf("Marks = %v, want none", list)
 	}
-	must(t, s.Insert(ctx(), analytics.Batch{}))
+	testkit.Must(t, s.Insert(ctx(), analytics.Batch{}))
 }
 
 func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
@@ -195,7 +188,7 @@ func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
 			}
 			q.Scope = scope
 			got, err := s.Lines(ctx(), q)
-			must(t, err)
+			testkit.Must(t, err)
 			if want := expect(all, q); !slices.Equal(got, want) {
 				t.Errorf("scope %d, query %d: %+v\n got %v\nwant %v", i, j, q, got, want)
 			}
@@ -207,7 +200,7 @@ func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
 				continue
 			}
 			got, err := s.Breakdown(ctx(), scope, dims, 3)
-			must(t, err)
+			testkit.Must(t, err)
 			want := map[analytics.Dimension][]analytics.Count{}
 			for _, d := range dims {
 				for _, l := range expect(all, analytics.Query{Scope: scope, By: d, TopFirst: true, Limit: 3}) {
@@ -219,7 +212,7 @@ func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
 			}
 		}
 		var got []analytics.Row
-		must(t, s.Clicks(ctx(), scope, 25, func(r *analytics.Row) error { got = append(got, *r); return nil }))
+		testkit.Must(t, s.Clicks(ctx(), scope, 25, func(r *analytics.Row) error { got = append(got, *r); return nil }))
 		want := filter(all, scope)
 		slices.SortFunc(want, func(a, b analytics.Row) int {
 			return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.Edge, a.Edge), cmp.Compare(b.Seq, a.Seq))
@@ -228,7 +221,7 @@ func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
 			t.Errorf("scope %d: newest clicks\n got %v\nwant %v", i, got, newest)
 		}
 		got = nil
-		must(t, s.Clicks(ctx(), scope, 100_000, func(r *analytics.Row) error { got = append(got, *r); return nil }))
+		testkit.Must(t, s.Clicks(ctx(), scope, 100_000, func(r *analytics.Row) error { got = append(got, *r); return nil }))
 		if !slices.Equal(got, want) {
 			t.Errorf("scope %d: all clicks: %d, want %d, or in another order", i, len(got), len(want))
 		}
@@ -238,7 +231,7 @@ func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
 func zone(t *testing.T, name string) *time.Location {
 	t.Helper()
 	z, err := time.LoadLocation(name)
-	must(t, err)
+	testkit.Must(t, err)
 	return z
 }
 
@@ -345,22 +338,22 @@ func idempotent(t *testing.T, s analytics.Store) {
 	rows := Clicks(3, 600, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), 2)
 	insert(t, s, rows, 100)
 	insert(t, s, rows, 250) // again, in batches of another size
-	must(t, s.Insert(ctx(), analytics.Batch{Rows: rows[100:400]}))
+	testkit.Must(t, s.Insert(ctx(), analytics.Batch{Rows: rows[100:400]}))
 	if n := total(t, s, everyone()); n != 600 {
 		t.Errorf("%d clicks after inserting 600 three times", n)
 	}
 	// A repair fills a hole below the mark; rows without a mark come twice.
 	other := Clicks(4, 300, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), 2)
-	must(t, s.Insert(ctx(), analytics.Batch{Rows: other[200:], Marks: []analytics.Mark{{Lane: other[0].Lane, Seq: 300}}}))
-	must(t, s.Insert(ctx(), analytics.Batch{Rows: other[:250]}))
+	testkit.Must(t, s.Insert(ctx(), analytics.Batch{Rows: other[200:], Marks: []analytics.Mark{{Lane: other[0].Lane, Seq: 300}}}))
+	testkit.Must(t, s.Insert(ctx(), analytics.Batch{Rows: other[:250]}))
 	third := Clicks(5, 50, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), 2)
-	must(t, s.Insert(ctx(), analytics.Batch{Rows: third}))
-	must(t, s.Insert(ctx(), analytics.Batch{Rows: third}))
+	testkit.Must(t, s.Insert(ctx(), analytics.Batch{Rows: third}))
+	testkit.Must(t, s.Insert(ctx(), analytics.Batch{Rows: third}))
 	if n := total(t, s, everyone()); n != 950 {
 		t.Errorf("%d clicks, want 950", n)
 	}
 	var ids []string
-	must(t, s.Clicks(ctx(), everyone(), 10_000, func(r *analytics.Row) error { ids = append(ids, r.ID()); return nil }))
+	testkit.Must(t, s.Clicks(ctx(), everyone(), 10_000, func(r *analytics.Row) error { ids = append(ids, r.ID()); return nil }))
 	slices.Sort(ids)
 	if n := len(slices.Compact(ids)); n != 950 {
 		t.Errorf("%d ids, want 950", n)
@@ -372,9 +365,9 @@ func roundTrip(t *testing.T, s analytics.Store) {
 	row.Referer, row.UserAgent = "bad \xff and \x00 text", "'; DROP TABLE clicks; -- \u202e 𝒳"
 	row.IP = netip.MustParseAddr("::ffff:192.0.2.1")
 	row.Variant, row.Rule = link.ID{1, 2, 3}, link.ID{15: 9}
-	must(t, s.Insert(ctx(), analytics.Batch{Rows: []analytics.Row{row}, Marks: []analytics.Mark{{Lane: row.Lane, Seq: row.Seq}}}))
+	testkit.Must(t, s.Insert(ctx(), analytics.Batch{Rows: []analytics.Row{row}, Marks: []analytics.Mark{{Lane: row.Lane, Seq: row.Seq}}}))
 	var got analytics.Row
-	must(t, s.Clicks(ctx(), everyone(), 2, func(r *analytics.Row) error { got = *r; return nil }))
+	testkit.Must(t, s.Clicks(ctx(), everyone(), 2, func(r *analytics.Row) error { got = *r; return nil }))
 	row.Referer, row.IP = "bad \uFFFD and \uFFFD text", netip.MustParseAddr("192.0.2.1")
 	if got != row {
 		t.Errorf("got  %+v\nwant %+v", got, row)
@@ -383,10 +376,10 @@ func roundTrip(t *testing.T, s analytics.Store) {
 
 func marks(t *testing.T, s analytics.Store) {
 	a, b := click.Lane{Edge: 1 << 63, Epoch: math.MaxUint32, Lane: 255}, click.Lane{Edge: 5}
-	must(t, s.Insert(ctx(), analytics.Batch{Marks: []analytics.Mark{{Lane: a, Seq: 10}, {Lane: b, Seq: 3}}}))
-	must(t, s.Insert(ctx(), analytics.Batch{Marks: []analytics.Mark{{Lane: a, Seq: 4}, {Lane: b, Seq: 7}, {Lane: b, Seq: 5}}}))
+	testkit.Must(t, s.Insert(ctx(), analytics.Batch{Marks: []analytics.Mark{{Lane: a, Seq: 10}, {Lane: b, Seq: 3}}}))
+	testkit.Must(t, s.Insert(ctx(), analytics.Batch{Marks: []analytics.Mark{{Lane: a, Seq: 4}, {Lane: b, Seq: 7}, {Lane: b, Seq: 5}}}))
 	got, err := s.Marks(ctx())
-	must(t, err)
+	testkit.Must(t, err)
 	slices.SortFunc(got, func(x, y analytics.Mark) int { return cmp.Compare(x.Edge, y.Edge) })
 	if want := []analytics.Mark{{Lane: b, Seq: 7}, {Lane: a, Seq: 10}}; !slices.Equal(got, want) {
 		t.Errorf("Marks = %v, want %v", got, want)
@@ -396,10 +389,10 @@ func marks(t *testing.T, s analytics.Store) {
 func losses(t *testing.T, s analytics.Store) {
 	l := analytics.Loss{Identity: analytics.Identity{Lane: click.Lane{Edge: 1 << 63}, Seq: 20}, Time: 1, From: 11, To: 19}
 	for range 2 {
-		must(t, s.Insert(ctx(), analytics.Batch{Losses: []analytics.Loss{l}, Marks: []analytics.Mark{{Lane: l.Lane, Seq: 20}}}))
+		testkit.Must(t, s.Insert(ctx(), analytics.Batch{Losses: []analytics.Loss{l}, Marks: []analytics.Mark{{Lane: l.Lane, Seq: 20}}}))
 	}
 	n, err := s.Losses(ctx())
-	must(t, err)
+	testkit.Must(t, err)
 	if n != 9 {
 		t.Errorf("Losses = %d, want 9", n)
 	}

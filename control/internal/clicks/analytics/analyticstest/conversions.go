@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // clickOf returns the id of a click.
@@ -60,9 +61,9 @@ func conversions(t *testing.T, s analytics.Store, asked func(n int) bool) {
 	list := Conversions(5, rows)
 	arrivals := arriving(rand.New(rand.NewPCG(1, 2)), list)
 	for part := range slices.Chunk(arrivals, 300) {
-		must(t, s.InsertConversions(ctx(), part))
+		testkit.Must(t, s.InsertConversions(ctx(), part))
 	}
-	must(t, s.InsertConversions(ctx(), nil))
+	testkit.Must(t, s.InsertConversions(ctx(), nil))
 	all := kept(list)
 
 	march8 := analytics.DayOn(2026, 3, 8)
@@ -80,14 +81,14 @@ func conversions(t *testing.T, s analytics.Store, asked func(n int) bool) {
 			for j, q := range []analytics.Query{{}, {Every: analytics.Days, Zone: newYork}, {By: analytics.Country}, {By: analytics.Site}, {By: analytics.Variant}, {ByLink: true, Every: analytics.Hours}} {
 				q.Scope = scope
 				got, err := s.ConversionLines(ctx(), q, goal)
-				must(t, err)
+				testkit.Must(t, err)
 				if want := expectConversions(want, q); !slices.Equal(got, want) {
 					t.Errorf("scope %d, goal %q, query %d:\n got %v\nwant %v", i, goal, j, got, want)
 				}
 			}
 			dims := []analytics.Dimension{analytics.Country, analytics.Site, analytics.UTMSource, analytics.Referer}[i%3:]
 			byValue, err := s.ConversionBreakdown(ctx(), scope, dims, goal)
-			must(t, err)
+			testkit.Must(t, err)
 			for _, d := range dims {
 				if want := expectConversions(want, analytics.Query{By: d}); !slices.Equal(byValue[d], want) {
 					t.Errorf("scope %d, goal %q, breakdown by %v:\n got %v\nwant %v", i, goal, d, byValue[d], want)
@@ -98,7 +99,7 @@ func conversions(t *testing.T, s analytics.Store, asked func(n int) bool) {
 				t.Errorf("scope %d: the breakdown has more than was asked: %v", i, byValue)
 			}
 			var got []analytics.Conversion
-			must(t, s.EachConversion(ctx(), scope, goal, math.MaxInt, func(c *analytics.Conversion) error { got = append(got, *c); return nil }))
+			testkit.Must(t, s.EachConversion(ctx(), scope, goal, math.MaxInt, func(c *analytics.Conversion) error { got = append(got, *c); return nil }))
 			if !slices.Equal(got, want) {
 				t.Errorf("scope %d, goal %q: %d conversions, want %d, or others", i, goal, len(got), len(want))
 			}
@@ -146,7 +147,7 @@ func findings(t *testing.T, s analytics.Store, rows []analytics.Row, all []analy
 	foreign := clickOf(&rows[0])
 	foreign.Tag ^= 1
 	found, err := s.FindClicks(ctx(), append(ids, foreign, conversion.ClickID{Link: 1, Time: 5}))
-	must(t, err)
+	testkit.Must(t, err)
 	if len(found) != len(rows) {
 		t.Errorf("%d clicks found of %d", len(found), len(rows))
 	}
@@ -161,12 +162,12 @@ func findings(t *testing.T, s analytics.Store, rows []analytics.Row, all []analy
 	other := keys[0]
 	other.Name = "other"
 	stored, err := s.StoredConversions(ctx(), append(keys, other))
-	must(t, err)
+	testkit.Must(t, err)
 	if len(stored) != len(keys) || stored[other] {
 		t.Errorf("%d conversions stored of %d, other: %v", len(stored), len(keys), stored[other])
 	}
 	goals, err := s.Goals(ctx(), everyone())
-	must(t, err)
+	testkit.Must(t, err)
 	want := goalsOf(all)
 	if !slices.Equal(goals, want) {
 		t.Errorf("goals %v, want %v", goals, want)
@@ -179,7 +180,7 @@ func arms(t *testing.T, s analytics.Store, rows []analytics.Row, all []analytics
 		{Link: 1, Goal: "purchase", Currency: "EUR"}, {Link: 2, Goal: "purchase", Currency: "EUR"}, {Link: 2, Goal: "purchase", Currency: "EUR", Every: dayMillis}, {Link: 2, Currency: "USD", From: rows[0].Time - 5*dayMillis, To: rows[0].Time + 5*dayMillis}, {Link: 999, Goal: "purchase"},
 	} {
 		got, err := s.Arms(ctx(), e)
-		must(t, err)
+		testkit.Must(t, err)
 		want := expectArms(rows, all, e)
 		if !slices.EqualFunc(got, want, func(a, b analytics.ArmLine) bool {
 			near := math.Abs(a.Revenue-b.Revenue) < 1e-6 && math.Abs(a.RevenueSquares-b.RevenueSquares) <= 1e-9*b.RevenueSquares
@@ -272,14 +273,14 @@ func unattributed(t *testing.T, s analytics.Store) {
 		c.Attributed, c.Row = false, analytics.Row{Owner: c.Row.Owner, Link: c.Click.Link, Time: c.Click.Time}
 		waiting = append(waiting, c)
 	}
-	must(t, s.InsertConversions(ctx(), waiting))
+	testkit.Must(t, s.InsertConversions(ctx(), waiting))
 	got, err := s.Unattributed(ctx(), 0, 1000, 5)
-	must(t, err)
+	testkit.Must(t, err)
 	if want := waiting[1:6]; !slices.Equal(got, want) {
 		t.Errorf("waiting %+v\n   want %+v", got, want)
 	}
 	lines, err := s.ConversionLines(ctx(), analytics.Query{By: analytics.Country}, "")
-	must(t, err)
+	testkit.Must(t, err)
 	n := int64(0)
 	for _, l := range lines {
 		n += l.Conversions
@@ -290,21 +291,21 @@ func unattributed(t *testing.T, s analytics.Store) {
 	if n != int64(len(list)) {
 		t.Errorf("%d conversions without a click count, want %d", n, len(list))
 	}
-	must(t, s.InsertConversions(ctx(), list))
-	must(t, s.InsertConversions(ctx(), waiting)) // delivered again
+	testkit.Must(t, s.InsertConversions(ctx(), list))
+	testkit.Must(t, s.InsertConversions(ctx(), waiting)) // delivered again
 	if got, err = s.Unattributed(ctx(), 0, 0, 100); err != nil || len(got) != 0 {
 		t.Errorf("%d conversions still wait for their clicks: %v", len(got), err)
 	}
 	ip := list[slices.IndexFunc(list, func(c analytics.Conversion) bool { return c.Row.IP.IsValid() })].Row.IP
 	_, err = s.Erase(ctx(), ip)
-	must(t, err)
-	must(t, s.EachConversion(ctx(), everyone(), "", 1000, func(c *analytics.Conversion) error {
+	testkit.Must(t, err)
+	testkit.Must(t, s.EachConversion(ctx(), everyone(), "", 1000, func(c *analytics.Conversion) error {
 		if c.Row.IP == ip {
 			t.Errorf("a conversion still has the erased address: %+v", c)
 		}
 		return nil
 	}))
-	must(t, s.Expire(ctx(), time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)))
+	testkit.Must(t, s.Expire(ctx(), time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)))
 	if goals, err := s.Goals(ctx(), everyone()); err != nil || len(goals) != 0 {
 		t.Errorf("expired conversions still count: %v %v", goals, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // follow checks that conversions follow their clicks when these are reclassified or erased, and that repeated deliveries do
@@ -21,7 +22,7 @@ func follow(t *testing.T, s analytics.Store) {
 	waiting := list[0]
 	waiting.Attributed, waiting.Row = false, analytics.Row{Owner: waiting.Row.Owner, Link: waiting.Click.Link, Time: waiting.Click.Time}
 	list[0] = waiting
-	must(t, s.InsertConversions(ctx(), list))
+	testkit.Must(t, s.InsertConversions(ctx(), list))
 
 	// reclassify gives the stored clicks the enrichment of rows.
 	reclassify := func(rows []analytics.Row) {
@@ -35,7 +36,7 @@ func follow(t *testing.T, s analytics.Store) {
 			r.Enrich(at[r.Identity])
 			return *r != before
 		})
-		must(t, err)
+		testkit.Must(t, err)
 	}
 	robots := slices.Clone(rows)
 	for i := range robots {
@@ -45,14 +46,14 @@ func follow(t *testing.T, s analytics.Store) {
 	}
 	reclassify(robots)
 	compareCopies(t, s, "after Reclassify", robots, list)
-	must(t, s.InsertConversions(ctx(), list))
+	testkit.Must(t, s.InsertConversions(ctx(), list))
 	compareCopies(t, s, "after the conversions came again", robots, list)
 
 	// Attributed at the same time as a reclassification: the copy is old.
 	late := waiting
 	late.Attributed, late.Row = true, rows[slices.IndexFunc(rows, func(r analytics.Row) bool { return clickOf(&r) == waiting.Click })]
 	late.Row.Country, late.Row.Bot = "XX", true
-	must(t, s.InsertConversions(ctx(), []analytics.Conversion{late}))
+	testkit.Must(t, s.InsertConversions(ctx(), []analytics.Conversion{late}))
 	list[0].Attributed = true
 	people := slices.Clone(robots)
 	for i := range people {
@@ -74,7 +75,7 @@ func follow(t *testing.T, s analytics.Store) {
 		}
 	}
 	_, err := s.Erase(ctx(), visitor)
-	must(t, err)
+	testkit.Must(t, err)
 	compareCopies(t, s, "after Erase", erased, list)
 }
 
@@ -98,7 +99,7 @@ func compareCopies(t *testing.T, s analytics.Store, when string, rows []analytic
 	t.Helper()
 	want := copied(rows, list)
 	var got []analytics.Conversion
-	must(t, s.EachConversion(ctx(), everyone(), "", math.MaxInt, func(c *analytics.Conversion) error { got = append(got, *c); return nil }))
+	testkit.Must(t, s.EachConversion(ctx(), everyone(), "", math.MaxInt, func(c *analytics.Conversion) error { got = append(got, *c); return nil }))
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
 			t.Fatalf("%s: conversion %d:\n got %+v\nwant %+v", when, i, got[i], want[i])
@@ -112,7 +113,7 @@ func compareCopies(t *testing.T, s analytics.Store, when string, rows []analytic
 			return c.Name != "purchase" || len(filter([]analytics.Row{c.Row}, q.Scope)) == 0
 		})
 		lines, err := s.ConversionLines(ctx(), q, "purchase")
-		must(t, err)
+		testkit.Must(t, err)
 		if want := expectConversions(of, q); !slices.Equal(lines, want) {
 			t.Errorf("%s: %v:\n got %v\nwant %v", when, q, lines, want)
 		}
@@ -124,7 +125,7 @@ func compareCopies(t *testing.T, s analytics.Store, when string, rows []analytic
 func movedConversions(t *testing.T, s analytics.Store, l *ledger, rows []analytics.Row, revision int) {
 	t.Helper()
 	list := kept(Conversions(9, rows))
-	must(t, s.InsertConversions(ctx(), list))
+	testkit.Must(t, s.InsertConversions(ctx(), list))
 	for owner := uint64(1); owner <= owners; owner++ {
 		scope := analytics.Scope{Owner: owner, Moves: l.at(owner, revision), Bots: analytics.Everyone}
 		mine := slices.DeleteFunc(slices.Clone(list), func(c analytics.Conversion) bool { return l.states[revision][c.Click.Link] != owner })
@@ -133,12 +134,12 @@ func movedConversions(t *testing.T, s analytics.Store, l *ledger, rows []analyti
 			want = append(want, mine[i].Key())
 		}
 		goals, err := s.Goals(ctx(), scope)
-		must(t, err)
+		testkit.Must(t, err)
 		if want := goalsOf(mine); !slices.Equal(goals, want) {
 			t.Errorf("owner %d: goals %v, want %v", owner, goals, want)
 		}
 		var got []analytics.ConversionKey
-		must(t, s.EachConversion(ctx(), scope, "", math.MaxInt, func(c *analytics.Conversion) error { got = append(got, c.Key()); return nil }))
+		testkit.Must(t, s.EachConversion(ctx(), scope, "", math.MaxInt, func(c *analytics.Conversion) error { got = append(got, c.Key()); return nil }))
 		if !slices.Equal(got, want) {
 			t.Errorf("owner %d sees %d conversions, want %d", owner, len(got), len(want))
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Sites are referrers of generated clicks, and more, with the site of each.
@@ -97,7 +98,7 @@ func intervals(t *testing.T, s analytics.Store, asked func(n int) bool) {
 				}
 				q.Scope = scope
 				got, err := s.Lines(ctx(), q)
-				must(t, err)
+				testkit.Must(t, err)
 				if want := expect(all, q); !slices.Equal(got, want) {
 					t.Errorf("%s, interval %d: %d lines, want %d: %s", c.zone, iv, len(got), len(want), firstDifference(got, want))
 				}
@@ -117,7 +118,7 @@ func intervals(t *testing.T, s analytics.Store, asked func(n int) bool) {
 	for _, iv := range []analytics.Interval{analytics.Weeks, analytics.Months, analytics.WeekHours, analytics.Hours} {
 		q := analytics.Query{Every: iv, Zone: zone(t, "Europe/Berlin")}
 		got, err := s.Lines(ctx(), q)
-		must(t, err)
+		testkit.Must(t, err)
 		if want := expect(all, q); !slices.Equal(got, want) {
 			t.Errorf("all time, interval %d: %s", iv, firstDifference(got, want))
 		}
@@ -167,7 +168,7 @@ func matching(t *testing.T, s analytics.Store, asked func(n int) bool) {
 			}
 			q.Scope = scope
 			got, err := s.Lines(ctx(), q)
-			must(t, err)
+			testkit.Must(t, err)
 			if want := expect(rows, q); !slices.Equal(got, want) {
 				t.Errorf("%+v, by %v: %s", scope.Match, q.By, firstDifference(got, want))
 			}
@@ -177,7 +178,7 @@ func matching(t *testing.T, s analytics.Store, asked func(n int) bool) {
 				continue
 			}
 			found, err := s.Breakdown(ctx(), scope, dims, 5)
-			must(t, err)
+			testkit.Must(t, err)
 			want := map[analytics.Dimension][]analytics.Count{}
 			for _, d := range dims {
 				for _, l := range expect(rows, analytics.Query{Scope: scope, By: d, TopFirst: true, Limit: 5}) {
@@ -189,7 +190,7 @@ func matching(t *testing.T, s analytics.Store, asked func(n int) bool) {
 			}
 		}
 		n := 0
-		must(t, s.Clicks(ctx(), scope, 1<<20, func(r *analytics.Row) error { n++; return nil }))
+		testkit.Must(t, s.Clicks(ctx(), scope, 1<<20, func(r *analytics.Row) error { n++; return nil }))
 		if want := len(filter(rows, scope)); n != want {
 			t.Errorf("%+v: %d clicks, want %d", scope.Match, n, want)
 		}

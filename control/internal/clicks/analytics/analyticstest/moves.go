@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // ledger is a log of moves in memory, with the state of links after each revision.
@@ -90,7 +91,7 @@ func moves(t *testing.T, s analytics.Store) {
 				stored.Link = analytics.AllLinks
 			}
 			for range 1 + r.IntN(2) {
-				must(t, s.InsertMoves(ctx(), l.log, piece, stored))
+				testkit.Must(t, s.InsertMoves(ctx(), l.log, piece, stored))
 			}
 		}
 		compareOwners(t, s, l, all, newest, round, fmt.Sprintf("round %d", round))
@@ -104,9 +105,9 @@ func moves(t *testing.T, s analytics.Store) {
 	// Moves that are copied later do not change a report that has begun, even if they are copied only in part.
 	newest := len(l.states) - 1
 	later := l.move(1, 1, 2, 3, 4, 5, 6, 7, 8)
-	must(t, s.InsertMoves(ctx(), l.log, later[:len(later)/2], analytics.Position{Revision: later[len(later)/2-1].Revision, Link: later[len(later)/2-1].Link}))
+	testkit.Must(t, s.InsertMoves(ctx(), l.log, later[:len(later)/2], analytics.Position{Revision: later[len(later)/2-1].Revision, Link: later[len(later)/2-1].Link}))
 	compareOwners(t, s, l, all, newest, 1, "half a revision later")
-	must(t, s.InsertMoves(ctx(), l.log, later[len(later)/2:], analytics.Position{Revision: uint64(newest + 1), Link: analytics.AllLinks}))
+	testkit.Must(t, s.InsertMoves(ctx(), l.log, later[len(later)/2:], analytics.Position{Revision: uint64(newest + 1), Link: analytics.AllLinks}))
 	compareOwners(t, s, l, all, newest, 2, "a revision later")
 	compareOwners(t, s, l, all, newest+1, 0, "the last revision")
 	movedConversions(t, s, l, all, newest+1)
@@ -116,7 +117,7 @@ func moves(t *testing.T, s analytics.Store) {
 		other.Log = 78
 		q := analytics.Query{Scope: analytics.Scope{Owner: owner, Moves: other, Bots: analytics.Everyone}, ByLink: true}
 		got, err := s.Lines(ctx(), q)
-		must(t, err)
+		testkit.Must(t, err)
 		if want := expect(all, q); !slices.Equal(got, want) {
 			t.Errorf("owner %d in another log:\n got %v\nwant %v", owner, got, want)
 		}
@@ -143,14 +144,14 @@ func compareOwners(t *testing.T, s analytics.Store, l *ledger, all []analytics.R
 			}
 			q.Owner, q.Moves = owner, m
 			got, err := s.Lines(ctx(), q)
-			must(t, err)
+			testkit.Must(t, err)
 			if want := expect(owned, q); !slices.Equal(got, want) {
 				t.Errorf("%s, owner %d, query %d:\n got %v\nwant %v", when, owner, i, got, want)
 			}
 		}
 		scope := analytics.Scope{Owner: owner, Moves: m, Bots: analytics.Everyone}
 		found, err := s.Breakdown(ctx(), scope, []analytics.Dimension{analytics.City, analytics.OS}, 3)
-		must(t, err)
+		testkit.Must(t, err)
 		for _, d := range []analytics.Dimension{analytics.City, analytics.OS} {
 			var want []analytics.Count
 			for _, line := range expect(owned, analytics.Query{Scope: scope, By: d, TopFirst: true, Limit: 3}) {
@@ -161,7 +162,7 @@ func compareOwners(t *testing.T, s analytics.Store, l *ledger, all []analytics.R
 			}
 		}
 		seen := map[analytics.Identity]bool{}
-		must(t, s.Clicks(ctx(), scope, 100_000, func(r *analytics.Row) error { seen[r.Identity] = true; return nil }))
+		testkit.Must(t, s.Clicks(ctx(), scope, 100_000, func(r *analytics.Row) error { seen[r.Identity] = true; return nil }))
 		clicks += int64(len(seen))
 		for _, row := range filter(owned, scope) {
 			if !seen[row.Identity] {

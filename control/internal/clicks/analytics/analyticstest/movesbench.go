@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Moved measures an overview's questions about an owner: without moves, and after a million links have moved, half of
@@ -24,9 +25,7 @@ func Moved(b *testing.B, s analytics.Store) {
 		if i+50_000 == links {
 			to.Link = analytics.AllLinks
 		}
-		if err := s.InsertMoves(ctx(), 77, list[i:i+50_000], to); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, s.InsertMoves(ctx(), 77, list[i:i+50_000], to))
 	}
 	b.Logf("a million moves are copied in %v", time.Since(start))
 	dims := []analytics.Dimension{analytics.Country, analytics.City, analytics.Browser, analytics.Referer}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // lane makes clicks of one lane at the given positions, one second apart.
@@ -39,7 +40,7 @@ func gaps(t *testing.T, s analytics.Store) {
 	// Positions 11 to 20 were lost, as marker 21 reports. 25 is missing nevertheless. 31 is another marker, for 28 to
 	// 29, so 30 is missing too.
 	insert(t, s, lane(lossy, start, slices.Concat(span(1, 10), span(22, 24), span(26, 27), span(32, 33))...), 1000)
-	must(t, s.Insert(ctx(), analytics.Batch{Losses: []analytics.Loss{
+	testkit.Must(t, s.Insert(ctx(), analytics.Batch{Losses: []analytics.Loss{
 		{Identity: analytics.Identity{Lane: lossy, Seq: 21}, Time: at(21), From: 11, To: 20},
 		{Identity: analytics.Identity{Lane: lossy, Seq: 31}, Time: at(31), From: 28, To: 29},
 	}}))
@@ -56,7 +57,7 @@ func gaps(t *testing.T, s analytics.Store) {
 	check := func(since time.Time, limit int, want ...analytics.Gap) {
 		t.Helper()
 		got, err := s.Gaps(ctx(), since, limit)
-		must(t, err)
+		testkit.Must(t, err)
 		if !slices.Equal(got, want) {
 			t.Errorf("Gaps since %v, at most %d:\n got %v\nwant %v", since, limit, got, want)
 		}
@@ -65,7 +66,7 @@ func gaps(t *testing.T, s analytics.Store) {
 	check(start, 2, want[:2]...)
 	check(start.Add(45*time.Second), 100, want[0], want[4])
 	check(start.Add(24*time.Hour), 100)
-	must(t, s.Insert(ctx(), analytics.Batch{Rows: lane(a, start, 41, 43, 51)})) // a repair, with one still missing
+	testkit.Must(t, s.Insert(ctx(), analytics.Batch{Rows: lane(a, start, 41, 43, 51)})) // a repair, with one still missing
 	check(start, 100, want[0], want[1], want[2], gap(a, 42, 42, at(41), at(43)))
 }
 
@@ -95,7 +96,7 @@ func reclassify(t *testing.T, s analytics.Store) {
 		r.Referer, r.Link, r.Time, r.Seq = "changed", 99, 1, r.Seq+100_000
 		return true
 	})
-	must(t, err)
+	testkit.Must(t, err)
 	if n != touched || n == 0 || seen != len(filter(rows, scope)) {
 		t.Errorf("Reclassify = %d of %d, want %d of %d", n, seen, touched, len(filter(rows, scope)))
 	}
@@ -120,12 +121,12 @@ func reclassify(t *testing.T, s analytics.Store) {
 		r.BotName = "Newer"
 		return change
 	})
-	must(t, err)
+	testkit.Must(t, err)
 	if n != touched || n == 0 || n == seen {
 		t.Errorf("Reclassify = %d of %d, want %d", n, seen, touched)
 	}
 	lines, err := s.Lines(ctx(), analytics.Query{Scope: analytics.Scope{Bots: analytics.OnlyBots}, By: analytics.BotName})
-	must(t, err)
+	testkit.Must(t, err)
 	if i := slices.IndexFunc(lines, func(l analytics.Line) bool { return l.Value == "Newer" }); i < 0 || lines[i].Clicks != int64(n) {
 		t.Errorf("after the second Reclassify, of %d clicks: %v", n, lines)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // FewVisitors is the limit of exact counts in RunEstimates.
@@ -26,7 +27,7 @@ func RunEstimates(t *testing.T, part, parts int, open func(t *testing.T) analyti
 	rows := slices.Concat(Clicks(90, 3000, time.Date(2026, 3, 5, 0, 0, 0, 0, time.UTC), 9), Clicks(91, 1500, time.Date(2026, 3, 30, 0, 0, 0, 0, time.UTC), 4))
 	insert(t, s, rows[:3000], 800)
 	insert(t, s, rows[3000:], 800)
-	must(t, s.InsertMoves(ctx(), 5, []analytics.Move{{Revision: 3, Link: 1, From: 2, To: 3}}, analytics.Position{Revision: 9, Link: analytics.AllLinks}))
+	testkit.Must(t, s.InsertMoves(ctx(), 5, []analytics.Move{{Revision: 3, Link: 1, From: 2, To: 3}}, analytics.Position{Revision: 9, Link: analytics.AllLinks}))
 	asked := func(scope, query int) bool { return (scope+query)%parts == part }
 	estimates(t, s, rows, asked)
 
@@ -70,7 +71,7 @@ func estimates(t *testing.T, s analytics.Store, rows []analytics.Row, asked func
 				q.From, q.To = from-10_000_000, from+30*86_400_000
 			}
 			got, err := s.Lines(ctx(), q)
-			must(t, err)
+			testkit.Must(t, err)
 			want := counted(rows, q)
 			if !slices.Equal(got, want) {
 				t.Errorf("scope %d, query %d: %+v: %d lines, want %d: %s", i, j, q, len(got), len(want), firstDifference(got, want))

@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // generateSparse returns SQL that generates clicks of 30 days. Every tenth click is on the first link. The others are on n / 20 links,
@@ -45,9 +46,7 @@ func sparse(b *testing.B) (*clickhousetest.Server, *clickhouse.Store) {
 		b.Logf("%d clicks were made in %v", n, time.Since(start).Round(time.Second))
 	}
 	start := time.Now()
-	if err := s.Rebuild(b.Context(), distant); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, s.Rebuild(b.Context(), distant))
 	b.Logf("the rollups were built in %v\n%s", time.Since(start).Round(time.Second),
 		ask("SELECT table, sum(rows), formatReadableSize(sum(bytes_on_disk)), count() FROM system.parts WHERE active AND database = 'default' AND rows > 1000 GROUP BY table ORDER BY table"))
 	return server, s

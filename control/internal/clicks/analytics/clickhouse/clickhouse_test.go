@@ -3,11 +3,9 @@ package clickhouse_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,13 +22,7 @@ import (
 // pool has the databases of tests that do not change tables.
 var pool clickhousetest.Pool
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := pool.Drop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { pool.Run(m) }
 
 // database returns the URL of an empty database of the pool, and its server, whose Ask runs statements there.
 func database(t testing.TB) (*clickhousetest.Server, string) {
@@ -46,12 +38,12 @@ func scratch(t testing.TB) (*clickhousetest.Server, string) {
 	return clickhousetest.InDatabase(url), url
 }
 
+// open opens a store, which the end of the test closes.
 func open(t testing.TB, cfg clickhouse.Config) *clickhouse.Store {
 	t.Helper()
 	s, err := clickhouse.Open(context.Background(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
@@ -177,9 +169,7 @@ func row(day time.Time) analytics.Row { return analyticstest.Clicks(11, 1, day, 
 
 func insert(t *testing.T, s *clickhouse.Store, rows ...analytics.Row) {
 	t.Helper()
-	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: rows}))
 }
 
 func TestOpen_by_many_at_once_and_again(t *testing.T) {
@@ -199,10 +189,7 @@ func TestOpen_by_many_at_once_and_again(t *testing.T) {
 	}
 	wg.Wait()
 	s := open(t, cfg)
-	defer s.Close()
-	if n := count(t, s); n != 1 {
-		t.Errorf("%d clicks, want 1", n)
-	}
+	equal(t, count(t, s), 1, "clicks")
 }
 
 func TestOpen_makes_the_database(t *testing.T) {
@@ -213,9 +200,7 @@ func TestOpen_makes_the_database(t *testing.T) {
 	for range 2 {
 		s := open(t, clickhouse.Config{URL: url})
 		insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
-		if n := count(t, s); n != 1 {
-			t.Errorf("%d clicks, want 1", n)
-		}
+		equal(t, count(t, s), 1, "clicks")
 		s.Close()
 	}
 }
@@ -256,24 +241,17 @@ func TestStore_repeat_that_differs_changes_nothing(t *testing.T) {
 	t.Parallel()
 	server, url := database(t)
 	s := open(t, clickhouse.Config{URL: url})
-	defer s.Close()
 	first := row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
 	first.City = "first"
 	insert(t, s, first)
 	ask(t, server, "INSERT INTO clicks SELECT * REPLACE ('later' AS city, keep - 5 AS keep) FROM clicks")
 	check := func(when string) {
 		t.Helper()
-		if err := s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, 2, func(r *analytics.Row) error {
-			if *r != first {
-				t.Errorf("%s: %+v", when, r)
-			}
+		testkit.Must(t, s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, 2, func(r *analytics.Row) error {
+			equal(t, *r, first, "%s", when)
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if n := count(t, s); n != 1 {
-			t.Errorf("%s: %d clicks, want 1", when, n)
-		}
+		}))
+		equal(t, count(t, s), 1, "%s: clicks", when)
 	}
 	check("before the parts are merged")
 	ask(t, server, "OPTIMIZE TABLE clicks FINAL")
@@ -290,22 +268,17 @@ func TestOps6_Expire(t *testing.T) {
 	ask(t, server, "ALTER TABLE clicks MODIFY TTL toDateTime(ts) + toIntervalDay(60)")
 	s.Close()
 	s = open(t, cfg)
-	defer s.Close()
 	// Clicks of many visitors on one link in one slot, so that some are in the sample and all are heavy.
 	old, recent := analyticstest.Clicks(12, 400, now, 1), row(now)
 	for i := range old {
 		old[i].Time, old[i].Link = now.AddDate(0, -4, 0).Add(-24*time.Hour).UnixMilli(), 1
 	}
 	insert(t, s, append(old, recent)...)
-	if err := s.Rebuild(t.Context(), now.AddDate(0, -1, 0)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Rebuild(t.Context(), now.AddDate(0, -1, 0)))
 	ask(t, server, "OPTIMIZE TABLE clicks FINAL")
 	check := func(when string, clicks int64, rollups string) {
 		t.Helper()
-		if n := count(t, s); n != clicks {
-			t.Errorf("%s: %d clicks", when, n)
-		}
+		equal(t, count(t, s), clicks, "%s: clicks", when)
 		for _, table := range clickhouse.Monthly() {
 			if n, err := server.Ask(t.Context(), "SELECT count() > 0 FROM "+table); table != "clicks" && table != "conversions" && (err != nil || n != rollups) {
 				t.Errorf("%s: %s has rows: %s, %v", when, table, n, err)
@@ -315,9 +288,7 @@ func TestOps6_Expire(t *testing.T) {
 	check("before", 401, "1")
 	expire := func(before time.Time) {
 		t.Helper()
-		if err := s.Expire(t.Context(), before); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Expire(t.Context(), before))
 	}
 	expire(now.AddDate(0, -5, 0))
 	check("nothing is old enough", 401, "1")

@@ -28,12 +28,9 @@ func TestConversions_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	ctx := context.Background()
 	server := clickhousetest.Start(t, t.TempDir())
 	s := open(t, clickhouse.Config{URL: server.URL("default")})
-	defer s.Close()
 	ledger := analyticstest.NewLedger(78, testkit.Size(6000, 20_000))
 	for part := range analyticstest.Parted(ledger.Clicks) {
-		if err := s.Insert(ctx, analytics.Batch{Rows: part}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Insert(ctx, analytics.Batch{Rows: part}))
 	}
 
 	// The writer begins with the first batch again when it has inserted all, and stops at the end of a round.
@@ -81,9 +78,7 @@ func TestConversions_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 			}
 		}
 		stored, err := s.StoredConversions(ctx, keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, k := range keys {
 			if !stored[k] {
 				t.Fatalf("kill %d: %+v is lost, of %d acknowledged batches", kill+1, k, before)

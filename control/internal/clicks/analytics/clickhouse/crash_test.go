@@ -33,7 +33,6 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	ctx := context.Background()
 	server := clickhousetest.Start(t, t.TempDir())
 	s := open(t, clickhouse.Config{URL: server.URL("default")})
-	defer s.Close()
 
 	// One lane: the click at index i has the sequence number i+1. The second half of each 4000 clicks is a month later.
 	rows := analyticstest.Clicks(42, 4000*kills, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
@@ -80,18 +79,14 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		})
 		server.Restart(t)
 		marks, err := s.Marks(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		n := count(t, s)
 		if mark := slices.MaxFunc(append(marks, analytics.Mark{}), func(a, b analytics.Mark) int { return int(a.Seq) - int(b.Seq) }); n < before || n < int64(mark.Seq) {
 			t.Fatalf("kill %d: %d clicks, %d acknowledged, mark %d", kill+1, n, before, mark.Seq)
 		}
 	}
 	close(stop)
-	if err := <-stopped; err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, <-stopped)
 	close(over)
 	<-rebuilder
 	for _, when := range []string{"as it is", "rebuilt"} {
@@ -99,9 +94,7 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		if err != nil || len(drift.Hours) > 0 || drift.Short != drift.Clicks {
 			t.Errorf("Drift %s = %+v, %v", when, drift, err)
 		}
-		if err := s.Rebuild(ctx, distant); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Rebuild(ctx, distant))
 		if when == "rebuilt" && drift.Clicks != acked.Load() {
 			t.Errorf("rollups of %d clicks, %d acknowledged", drift.Clicks, acked.Load())
 		}
@@ -111,15 +104,13 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	}
 
 	seen := map[analytics.Identity]bool{}
-	if err := s.Clicks(ctx, analytics.Scope{Bots: analytics.Everyone}, len(rows)+1, func(row *analytics.Row) error {
+	testkit.Must(t, s.Clicks(ctx, analytics.Scope{Bots: analytics.Everyone}, len(rows)+1, func(row *analytics.Row) error {
 		if seen[row.Identity] {
 			return fmt.Errorf("%v is there twice", row.Identity)
 		}
 		seen[row.Identity] = true
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if n := int64(len(seen)); n != acked.Load() || n != count(t, s) {
 		t.Errorf("%d clicks, %d counted, %d acknowledged", n, count(t, s), acked.Load())
 	}
@@ -170,8 +161,6 @@ func write(ctx context.Context, s *clickhouse.Store, rows []analytics.Row, acked
 func count(t *testing.T, s *clickhouse.Store) int64 {
 	t.Helper()
 	lines, err := s.Lines(context.Background(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return lines[0].Clicks
 }

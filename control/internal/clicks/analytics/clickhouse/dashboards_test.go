@@ -39,9 +39,7 @@ func questions(t *testing.T) (out []asked) {
 	}
 	for _, f := range files {
 		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		type source struct{ Type string }
 		var d struct {
 			Panels []struct {
@@ -103,34 +101,25 @@ func TestDashboards_clicks(t *testing.T) {
 	from := time.Date(2026, 5, 30, 0, 0, 0, 0, time.UTC) // across the end of a month: two partitions
 	url := pool.Database(t)
 	s := open(t, clickhouse.Config{URL: url})
-	defer s.Close()
 	rows := analyticstest.Clicks(3, 6000, from, 4)
 	identity := rows[len(rows)-1].Identity
 	identity.Seq++
 	batch := analytics.Batch{Rows: rows, Losses: []analytics.Loss{{Identity: identity, Time: from.UnixMilli(), From: 7, To: 9}}}
 	for range 2 { // repetitions must not show
-		if err := s.Insert(t.Context(), batch); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Insert(t.Context(), batch))
 	}
 	options, err := driver.ParseDSN(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	// With Grafana's user and its settings.
 	script, err := os.ReadFile(testkit.Source(t, "deploy/clickhouse/grafana.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	const apart = "do_not_merge_across_partitions_select_final"
 	if !strings.Contains(string(script), apart+" = 1") {
 		t.Errorf("dashboards read months together, which %s would spare", apart)
 	}
 	options.Settings = driver.Settings{apart: 1}
 	conn, err := driver.Open(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer conn.Close()
 
 	ran := 0
@@ -193,9 +182,7 @@ func TestDashboards_clicks(t *testing.T) {
 func TestDashboards_links(t *testing.T) {
 	t.Parallel()
 	conn, err := pgx.Connect(t.Context(), storetest.PostgresURL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer conn.Close(context.Background())
 	for _, sql := range []string{
 		`INSERT INTO users (id, email, email_key, role, created_at, updated_at) VALUES ('u', 'a@example.com', 'a@example.com', 'USER', 1, 1)`,
@@ -209,9 +196,7 @@ func TestDashboards_links(t *testing.T) {
 	}
 	// With Grafana's role and its privileges.
 	role, err := os.ReadFile(testkit.Source(t, "deploy/postgres/grafana.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	grants := regexp.MustCompile(`(?m)^GRANT [^;]+;`).FindAllString(string(role), -1)
 	own := "grafana_" + strings.ToLower(rand.Text()) // roles belong to the server, which other tests use
 	defer func() {

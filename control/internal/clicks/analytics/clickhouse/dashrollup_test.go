@@ -103,22 +103,15 @@ func TestOps8_Dashboards_read_rollups(t *testing.T) {
 	to := from.AddDate(0, 0, 4)
 	url := pool.Database(t)
 	s := open(t, clickhouse.Config{URL: url})
-	defer s.Close()
 	rows := analyticstest.Clicks(3, 3000, from, 4)
 	for i := range rows {
 		rows[i].EdgeRegion = "eu"
 	}
-	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[:2500]}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: rows[:2500]}))
 	options, err := driver.ParseDSN(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	conn, err := driver.Open(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer conn.Close()
 
 	list := askings(t, from, to)
@@ -141,9 +134,7 @@ func TestOps8_Dashboards_read_rollups(t *testing.T) {
 	}
 
 	clicks := all() // nothing is built: every slot is read from the clicks
-	if err := s.Rebuild(t.Context(), distant); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Rebuild(t.Context(), distant))
 	compare("all built", clicks)
 	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[2500:]}); err != nil { // on all days: most slots are out of date
 		t.Fatal(err)
@@ -152,17 +143,11 @@ func TestOps8_Dashboards_read_rollups(t *testing.T) {
 		t.Fatal(err)
 	}
 	clicks = all()
-	if err := s.Rebuild(t.Context(), from.AddDate(0, 0, 2)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Rebuild(t.Context(), from.AddDate(0, 0, 2)))
 	compare("half built", clicks)
-	if err := s.Rebuild(t.Context(), distant); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Rebuild(t.Context(), distant))
 	compare("built again", clicks)
-	if err := conn.Exec(t.Context(), "TRUNCATE TABLE clicks"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, conn.Exec(t.Context(), "TRUNCATE TABLE clicks"))
 	whole := list[:0:0]
 	var want [][]string
 	for i, a := range list {

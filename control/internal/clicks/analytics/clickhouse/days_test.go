@@ -9,6 +9,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // dayWorld is a store with clicks on three whole days.
@@ -36,16 +37,12 @@ func newDayWorld(t *testing.T) *dayWorld {
 func (w *dayWorld) store(n, days int) {
 	w.Helper()
 	w.edge++
-	if err := w.Insert(w.Context(), analytics.Batch{Rows: analyticstest.Clicks(w.edge, n, w.start, days)}); err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, w.Insert(w.Context(), analytics.Batch{Rows: analyticstest.Clicks(w.edge, n, w.start, days)}))
 }
 
 func (w *dayWorld) build() {
 	w.Helper()
-	if err := w.Rebuild(w.Context(), distant); err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, w.Rebuild(w.Context(), distant))
 }
 
 // scopes are: everything, whole days, a part of each of several days, one day, and a part of two days.
@@ -58,9 +55,7 @@ func (w *dayWorld) breakdowns() (list []map[analytics.Dimension][]analytics.Coun
 	w.Helper()
 	for _, scope := range w.scopes() {
 		found, err := w.Breakdown(w.Context(), scope, dayDims, 40)
-		if err != nil {
-			w.Fatal(err)
-		}
+		testkit.Must(w, err)
 		list = append(list, found)
 	}
 	return list
@@ -118,13 +113,9 @@ func TestStore_days_are_read_with_their_builds(t *testing.T) {
 	w := newDayWorld(t)
 	scope := analytics.Scope{From: w.start.UnixMilli(), To: w.start.AddDate(0, 0, 3).UnixMilli()}
 	want, err := w.Breakdown(t.Context(), scope, dayDims, 40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	read, err := w.Plan(t.Context(), scope, dayDims, 40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	w.store(3000, 3) // rows that were not heavy become heavy
 	w.build()
 	if got, err := read(); err != nil || !reflect.DeepEqual(got, want) {
@@ -157,9 +148,7 @@ func TestStore_days_are_swept_and_forgotten(t *testing.T) {
 	if err == nil {
 		err = w.Forget(t.Context(), []uint64{1})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	w.count("SELECT count() FROM rollup_day_values WHERE owner = 1", "0")
 	w.count("SELECT uniqExact(writer) > "+marks+" FROM rollup_marks", "1")
 	w.rows("after a workspace was deleted")

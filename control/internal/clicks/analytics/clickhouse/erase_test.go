@@ -28,7 +28,6 @@ func TestOps6_Erase_dump(t *testing.T) {
 	t.Parallel()
 	server, url := database(t)
 	s := open(t, clickhouse.Config{URL: url})
-	defer s.Close()
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	rows := analyticstest.Clicks(31, 2000, start, 5)
 	four, six := netip.MustParseAddr("203.0.113.77"), netip.MustParseAddr("2001:db8:1:2::3")
@@ -40,23 +39,15 @@ func TestOps6_Erase_dump(t *testing.T) {
 			rows[i].IP, rows[i].UserAgent = six, "Agent-of-203.0.113.77"
 		}
 	}
-	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Rebuild(t.Context(), distant); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: rows}))
+	testkit.Must(t, s.Rebuild(t.Context(), distant))
 	dump := func() string {
 		var all strings.Builder
 		tables, err := server.Ask(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase()")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for table := range strings.FieldsSeq(tables) {
 			text, err := server.Ask(t.Context(), "SELECT * FROM "+table)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			fmt.Fprintf(&all, "%s\n%s\n", table, text)
 		}
 		return all.String()
@@ -88,9 +79,7 @@ func TestOps6_Erase_dump(t *testing.T) {
 func TestOps6_mutations_have_no_time_limit(t *testing.T) {
 	t.Parallel()
 	behind, err := url.Parse(pool.Database(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var mutations atomic.Int64
 	direct := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: behind.Scheme, Host: behind.Host})
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -114,7 +103,6 @@ func TestOps6_mutations_have_no_time_limit(t *testing.T) {
 	}))
 	defer proxy.Close()
 	s := open(t, clickhouse.Config{URL: proxy.URL + behind.Path})
-	defer s.Close()
 	if _, err := s.Erase(t.Context(), netip.MustParseAddr("203.0.113.77")); err != nil {
 		t.Error(err)
 	}
@@ -131,15 +119,11 @@ func TestOps6_mutations_have_no_time_limit(t *testing.T) {
 func TestOps6_slow_statements_over_the_native_protocol(t *testing.T) {
 	t.Parallel()
 	behind, err := url.Parse(pool.NativeDatabase(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	first := open(t, clickhouse.Config{URL: behind.String()})
-	defer first.Close()
 	insert(t, first, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
 	p := delayed(t, behind.Host)
 	s := open(t, clickhouse.Config{URL: "clickhouse://" + p.address + behind.Path + "?read_timeout=4s"})
-	defer s.Close()
 	patient := []struct {
 		name, part string
 		call       func() error
@@ -183,9 +167,7 @@ type delay struct {
 func delayed(t *testing.T, to string) *delay {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { l.Close() })
 	p := &delay{address: l.Addr().String(), release: make(chan struct{})}
 	pipe := func(to, from net.Conn, before func(data []byte)) {

@@ -3,6 +3,7 @@ package clickhouse_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +12,15 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
+
+func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", fmt.Sprintf(what, args...), got, want)
+	}
+}
 
 // The store's assumptions must hold over both protocols. Compose files and charts use the native one.
 func TestProtocols(t *testing.T) {
@@ -24,18 +33,12 @@ func TestProtocols(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			options, err := driver.ParseDSN(url)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			conn, err := driver.Open(options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			defer conn.Close()
 			ctx := t.Context()
-			if err := conn.Ping(ctx); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, conn.Ping(ctx))
 
 			var setting, text, missing string
 			limited := driver.Context(ctx, driver.WithSettings(driver.Settings{"max_block_size": 7}))
@@ -51,13 +54,9 @@ func TestProtocols(t *testing.T) {
 			}
 
 			table := "t_" + name
-			if err := conn.Exec(ctx, "CREATE TABLE "+table+" (n UInt64, s String, l LowCardinality(String), at DateTime64(3, 'UTC'), ip IPv6, later String DEFAULT 'x') ENGINE = MergeTree ORDER BY n"); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, conn.Exec(ctx, "CREATE TABLE "+table+" (n UInt64, s String, l LowCardinality(String), at DateTime64(3, 'UTC'), ip IPv6, later String DEFAULT 'x') ENGINE = MergeTree ORDER BY n"))
 			rows, err := conn.Query(ctx, "SELECT l, n FROM "+table)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			if rows.Next() || rows.Err() != nil || strings.HasPrefix(name, "native") && strings.Join(rows.Columns(), " ") != "l n" {
 				t.Errorf("of an empty table: columns %v, %v", rows.Columns(), rows.Err())
 			}
@@ -67,29 +66,19 @@ func TestProtocols(t *testing.T) {
 			const n = 30_000
 			day := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 			batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+table+" (s, n, at, l, ip)")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			for i := range n {
-				if err := batch.Append("a\n\nb", uint64(i), day.Add(time.Duration(i)*time.Millisecond), []string{"x", "", "y"}[i%3], "2001:db8::1"); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, batch.Append("a\n\nb", uint64(i), day.Add(time.Duration(i)*time.Millisecond), []string{"x", "", "y"}[i%3], "2001:db8::1"))
 			}
-			if err := batch.Send(); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, batch.Send())
 			rows, err = conn.Query(ctx, "SELECT n, s, l, at, later FROM "+table+" ORDER BY n")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			seen := 0
 			for rows.Next() {
 				var i uint64
 				var s, l, later string
 				var at time.Time
-				if err := rows.Scan(&i, &s, &l, &at, &later); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, rows.Scan(&i, &s, &l, &at, &later))
 				if i != uint64(seen) || s != "a\n\nb" || l != []string{"x", "", "y"}[i%3] || later != "x" || !at.Equal(day.Add(time.Duration(i)*time.Millisecond)) {
 					t.Fatalf("row %d: %d %q %q %v %q", seen, i, s, l, at, later)
 				}
@@ -102,12 +91,8 @@ func TestProtocols(t *testing.T) {
 
 			// An abandoned insert adds nothing.
 			batch, err = conn.PrepareBatch(ctx, "INSERT INTO "+table+" (n)")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(batch.Append(uint64(1)), batch.Abort()); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
+			testkit.Must(t, errors.Join(batch.Append(uint64(1)), batch.Abort()))
 			var all uint64
 			if err := conn.QueryRow(ctx, "SELECT count() FROM "+table).Scan(&all); err != nil || all != n {
 				t.Errorf("%d rows after an insert was given up, want %d (%v)", all, n, err)
@@ -141,8 +126,6 @@ func TestProtocols(t *testing.T) {
 		defer drop(t, http, native+"_new")
 		defer s.Close()
 		insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
-		if n := count(t, s); n != 1 {
-			t.Errorf("%d clicks, want 1", n)
-		}
+		equal(t, count(t, s), 1, "clicks")
 	})
 }

@@ -2,7 +2,11 @@
 
 package clickhouse_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
+)
 
 // The builds of the release before these tables do not count after the upgrade, also if they finish later, and are replaced.
 func TestStore_reports_of_owners_after_an_upgrade(t *testing.T) {
@@ -20,9 +24,7 @@ func TestStore_reports_of_owners_after_an_upgrade(t *testing.T) {
 	// The earlier release is also writing another build. Of two builds with the same marks, the higher one counts.
 	const last = "18446744073709551615"
 	ask(t, w.server, "INSERT INTO rollup_begun (slot, build) SELECT max(slot), "+last+" FROM rollup_builds")
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, w.Close())
 	w.open(0)
 	w.same("after the upgrade", want)
 	for _, table := range []string{"visits", "counts"} {

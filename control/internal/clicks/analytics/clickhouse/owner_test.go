@@ -32,9 +32,7 @@ func ownerWorldIn(t *testing.T, place func(testing.TB) (*clickhousetest.Server, 
 	w.open(exact)
 	t.Cleanup(func() { _ = w.Close() })
 	moves := []analytics.Move{{Revision: 1, Link: 3, From: 1, To: 2}, {Revision: 2, Link: 1, From: 2, To: 3}, {Revision: 3, Link: 5, From: 3, To: 2}}
-	if err := w.InsertMoves(t.Context(), 7, moves, analytics.Position{Revision: 3, Link: analytics.AllLinks}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, w.InsertMoves(t.Context(), 7, moves, analytics.Position{Revision: 3, Link: analytics.AllLinks}))
 	w.store(20, 1500)
 	return w
 }
@@ -47,16 +45,12 @@ func (w *ownerWorld) open(exact int64) {
 
 func (w *ownerWorld) store(edge uint64, n int) {
 	w.Helper()
-	if err := w.Insert(w.Context(), analytics.Batch{Rows: analyticstest.Clicks(edge, n, w.start, 3)}); err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, w.Insert(w.Context(), analytics.Batch{Rows: analyticstest.Clicks(edge, n, w.start, 3)}))
 }
 
 func (w *ownerWorld) build() {
 	w.Helper()
-	if err := w.Rebuild(w.Context(), distant); err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, w.Rebuild(w.Context(), distant))
 }
 
 // ownerReport is what reports about an owner consist of.
@@ -77,9 +71,7 @@ func (w *ownerWorld) reports() (list []ownerReport) {
 		r.Breakdown, errs[2] = w.Breakdown(w.Context(), scope, []analytics.Dimension{analytics.Country, analytics.Site}, 40)
 		scope.Match = []analytics.Match{{By: analytics.Site, Values: []string{"x.com"}}}
 		r.Sites, errs[3] = w.Lines(w.Context(), analytics.Query{Scope: scope, Visitors: true})
-		if err := errors.Join(errs[:]...); err != nil {
-			w.Fatal(err)
-		}
+		testkit.Must(w, errors.Join(errs[:]...))
 		list = append(list, r)
 	}
 	return list
@@ -142,9 +134,7 @@ func TestStore_forgets_rows_of_owners(t *testing.T) {
 				t.Errorf("rollup_owner_%s has rows of owners 1 and 2: %q, %v, want %s and 1", table, got, err, want)
 			}
 		}
-		if err := w.Forget(t.Context(), []uint64{1}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, w.Forget(t.Context(), []uint64{1}))
 	}
 }
 
@@ -170,9 +160,7 @@ func TestStore_one_reading(t *testing.T) {
 	total := func(ctx context.Context, every analytics.Interval) (clicks, visitors int64) {
 		t.Helper()
 		lines, err := w.Lines(ctx, analytics.Query{Scope: scope, Every: every, Visitors: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, l := range lines {
 			clicks, visitors = clicks+l.Clicks, visitors+l.Visitors
 		}

@@ -35,9 +35,7 @@ type replicaFault struct {
 func newReplicaFault(t *testing.T, behind string) *replicaFault {
 	t.Helper()
 	to, err := url.Parse(behind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	direct := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: to.Scheme, Host: to.Host})
 	f := &replicaFault{}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +72,6 @@ func TestOps2_errors_of_a_replica(t *testing.T) {
 	behind := pool.Database(t)
 	f := newReplicaFault(t, behind)
 	s := open(t, clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):]})
-	defer s.Close()
 	rows := analyticstest.Clicks(7, 600, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 2)
 	inserted := 0
 	for _, code := range []int64{242, 286, 289, 369, 999} {
@@ -165,9 +162,7 @@ func TestOps2_settings_of_a_cluster(t *testing.T) {
 		"insert_quorum": "auto", "insert_quorum_timeout": "60000", "distributed_foreground_insert": "1",
 		"max_replica_delay_for_distributed_queries": "0", "parallel_distributed_insert_select": "0",
 	} {
-		if q.Get(name) != want {
-			t.Errorf("%s is %q", name, q.Get(name))
-		}
+		equal(t, q.Get(name), want, "%s", name)
 		ask(t, engine, fmt.Sprintf("SELECT 1 SETTINGS %s = '%s'", name, want)) // an unknown name is an error
 	}
 	for _, name := range []string{"insert_quorum_parallel", "select_sequential_consistency"} {
@@ -176,9 +171,7 @@ func TestOps2_settings_of_a_cluster(t *testing.T) {
 		}
 	}
 	reference, err := os.ReadFile(testkit.Source(t, "docs/operators/settings.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for line := range strings.Lines(string(reference)) {
 		if strings.HasPrefix(line, "| `CLICKHOUSE_CLUSTER`") && strings.Contains(line, "have not run this mode") && strings.Contains(line, "Use two") {
 			return
@@ -195,24 +188,19 @@ func TestOps2_open_a_cluster_without_a_replica(t *testing.T) {
 	cfg := clickhouse.Config{URL: url}
 	s := open(t, cfg)
 	want, err := s.Identify(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s.Close()
 	for _, view := range []string{"rollup_sampled", "rollup_valued", "rollup_owner_visited", "rollup_owner_sampled", "rollup_owner_counted"} {
 		ask(t, server, "DROP VIEW "+view)
 	}
 	tables, err := server.Ask(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase()")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for table := range strings.FieldsSeq(tables) {
 		ask(t, server, fmt.Sprintf("RENAME TABLE %[1]s TO %[1]s_local", table))
 		ask(t, server, fmt.Sprintf("CREATE TABLE %[1]s ENGINE = Merge(currentDatabase(), '^%[1]s_local$')", table))
 	}
 	cfg.Cluster = "clicks"
 	s = open(t, cfg)
-	defer s.Close()
 	if id, err := s.Identity(t.Context()); err != nil || id != want {
 		t.Errorf("Identity = %q, %v, want %q", id, err, want)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Of every seven inserts (a batch has five), one is executed but its response is lost.
@@ -22,9 +23,7 @@ func TestStore_insert_whose_reply_is_lost(t *testing.T) {
 	t.Parallel()
 	database := clickhousetest.Database(t)
 	behind, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var inserts, lost atomic.Int64
 	direct := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: behind.Scheme, Host: behind.Host})
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +37,6 @@ func TestStore_insert_whose_reply_is_lost(t *testing.T) {
 	}))
 	defer proxy.Close()
 	s := open(t, clickhouse.Config{URL: proxy.URL + behind.Path})
-	defer s.Close()
 
 	server := clickhousetest.InDatabase(database)
 	ask(t, server, "SYSTEM STOP MERGES clicks")
@@ -52,9 +50,7 @@ func TestStore_insert_whose_reply_is_lost(t *testing.T) {
 			}
 		}
 	}
-	if n := count(t, s); n != 2000 {
-		t.Errorf("%d clicks, want 2000", n)
-	}
+	equal(t, count(t, s), 2000, "clicks")
 	if n, err := s.Losses(t.Context()); n != 20 || err != nil {
 		t.Errorf("Losses = %d, %v, want 20", n, err)
 	}

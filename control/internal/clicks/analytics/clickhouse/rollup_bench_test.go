@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // clicksEnv sets the number of clicks in BenchmarkReports; the budget applies to 100000000. Clicks and rollups need
@@ -98,9 +99,7 @@ func handWritten(b *testing.B, s *clickhouse.Store) []handWrittenQuestion {
 		return "SELECT " + strings.Join(names, ", ") + ", " + count + " FROM " + from + " WHERE %s AND %s GROUP BY GROUPING SETS (" + strings.Join(sets, ", ") + ") FORMAT Null"
 	}
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	countries := analytics.Match{By: analytics.Country, Values: []string{"C1", "C2"}}
 	site := analytics.Match{By: analytics.Site, Values: []string{"search.example", "t.example"}}
 	german := analytics.Match{By: analytics.Language, Values: []string{"de"}}
@@ -168,9 +167,7 @@ func BenchmarkReports(b *testing.B) {
 		ask("INSERT INTO rollup_marks SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 0, 1 FROM clicks")
 	}
 	start := time.Now()
-	if err := s.Rebuild(b.Context(), distant); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, s.Rebuild(b.Context(), distant))
 	built := time.Since(start)
 	size, err := server.Ask(b.Context(), "SELECT table, sum(rows), formatReadableSize(sum(bytes_on_disk)) FROM system.parts WHERE active AND (table = 'clicks' OR table LIKE 'rollup%') GROUP BY table ORDER BY table")
 	b.Logf("%d clicks: made in %v, rolled up in %v (%.0f clicks/s)\n%s (%v)", n, load.Round(time.Second), built.Round(time.Second), float64(n)/built.Seconds(), size, err)
@@ -196,9 +193,7 @@ func BenchmarkReports(b *testing.B) {
 				for b.Loop() {
 					for range 5 {
 						start := time.Now()
-						if err := r.ask(c.scope); err != nil {
-							b.Fatal(err)
-						}
+						testkit.Must(b, r.ask(c.scope))
 						ours = append(ours, time.Since(start))
 						hand = append(hand, ask(r.hand))
 						raw = append(raw, ask(r.raw))

@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Two processes that rebuild the same backlog share the work.
@@ -18,12 +19,8 @@ func TestRebuild_two_processes_share_a_backlog(t *testing.T) {
 	t.Parallel()
 	server, url := database(t)
 	first := open(t, clickhouse.Config{URL: url})
-	defer first.Close()
 	second := open(t, clickhouse.Config{URL: url})
-	defer second.Close()
-	if err := first.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(20, 40_000, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 10)}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, first.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(20, 40_000, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 10)}))
 	var both sync.WaitGroup
 	for _, s := range []*clickhouse.Store{first, second} {
 		both.Go(func() {

@@ -26,15 +26,11 @@ func answers(t *testing.T, s *clickhouse.Store, scope analytics.Scope, zone *tim
 	} {
 		q.Scope = scope
 		lines, err := s.Lines(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		list = append(list, lines)
 	}
 	found, err := s.Breakdown(t.Context(), scope, []analytics.Dimension{analytics.Country, analytics.City, analytics.Referer, analytics.UTMCampaign}, 11)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return append(list, found)
 }
 
@@ -44,14 +40,10 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	t.Parallel()
 	server, url := scratch(t)
 	s := open(t, clickhouse.Config{URL: url})
-	defer s.Close()
 	estimating := open(t, clickhouse.Config{URL: url, ExactVisitors: 100})
-	defer estimating.Close()
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for part := 0; part < 3; part++ {
-		if err := s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(uint64(20+part), 800, start, 20)}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(uint64(20+part), 800, start, 20)}))
 	}
 	type question struct {
 		scope analytics.Scope
@@ -60,9 +52,7 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	var questions []question
 	for _, name := range testkit.Size([]string{"Asia/Kathmandu"}, []string{"Asia/Kathmandu", "America/New_York"}) {
 		zone, err := time.LoadLocation(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		first := analytics.DayOn(2026, 3, 4)
 		scope := analytics.Scope{From: first.Start(zone), To: (first + 12).Start(zone)}
 		one, own, bots := scope, scope, scope
@@ -80,9 +70,7 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	}
 	rebuild := func() {
 		t.Helper()
-		if err := s.Rebuild(t.Context(), distant); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Rebuild(t.Context(), distant))
 	}
 	raw := ask()
 	rebuild()
@@ -110,9 +98,7 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	// One late click, and one in a slot that had no clicks.
 	late := analyticstest.Clicks(30, 2, start.AddDate(0, 0, 5), 1)
 	late[1].Bot, late[1].BotName = true, "Latebot"
-	if err := s.Insert(t.Context(), analytics.Batch{Rows: late}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: late}))
 	dirty := ask()
 	if reflect.DeepEqual(dirty, raw) {
 		t.Error("late clicks are not counted")
@@ -143,8 +129,6 @@ func TestStore_rebuilds_at_once_are_harmless(t *testing.T) {
 	t.Parallel()
 	url := pool.Database(t)
 	a, b := open(t, clickhouse.Config{URL: url}), open(t, clickhouse.Config{URL: url})
-	defer a.Close()
-	defer b.Close()
 	rows := analyticstest.Clicks(40, 3000, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), 3)
 	var wg sync.WaitGroup
 	for i, s := range []*clickhouse.Store{a, b} {
@@ -162,9 +146,7 @@ func TestStore_rebuilds_at_once_are_harmless(t *testing.T) {
 	}
 	wg.Wait()
 	for _, s := range []*clickhouse.Store{a, b} {
-		if n := count(t, s); n != 3000 {
-			t.Errorf("%d clicks, want 3000", n)
-		}
+		equal(t, count(t, s), 3000, "clicks")
 		if d, err := s.Drift(t.Context(), time.UnixMilli(0), distant); err != nil || len(d.Hours) > 0 {
 			t.Errorf("Drift = %+v, %v", d, err)
 		}
@@ -175,11 +157,8 @@ func TestStore_rebuilds_at_once_are_harmless(t *testing.T) {
 func TestStore_run(t *testing.T) {
 	t.Parallel()
 	s := open(t, clickhouse.Config{URL: pool.Database(t), Every: 20 * time.Millisecond})
-	defer s.Close()
 	registry := prometheus.NewPedanticRegistry()
-	if err := registry.Register(s); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, registry.Register(s))
 	old, now := row(time.Now().AddDate(0, 0, -3)), row(time.Now())
 	old.Time, now.Time, now.Seq = time.Now().AddDate(0, 0, -3).UnixMilli(), time.Now().UnixMilli(), 2
 	insert(t, s, old, now)
@@ -198,9 +177,7 @@ func TestStore_run(t *testing.T) {
 		t.Errorf("Stats = %+v, want one slot", st)
 	}
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	got := map[string]float64{}
 	for _, f := range families {
 		name, ok := strings.CutPrefix(f.GetName(), "shortline_rollup_")
@@ -213,9 +190,7 @@ func TestStore_run(t *testing.T) {
 	if at := got["last_success_timestamp_seconds"]; len(got) != 4 || got["rebuilt_slots_total"] != 1 || got["waiting_slots"] != 0 || got["errors_total"] != 0 || time.Since(time.UnixMilli(int64(at*1000))) > time.Hour {
 		t.Errorf("metrics = %v", got)
 	}
-	if n := count(t, s); n != 2 {
-		t.Errorf("%d clicks, want 2", n)
-	}
+	equal(t, count(t, s), 2, "clicks")
 }
 
 // Replaced builds are deleted when they are found for the second time, and nothing else is.
@@ -223,7 +198,6 @@ func TestStore_sweep(t *testing.T) {
 	t.Parallel()
 	server, url := database(t)
 	s := open(t, clickhouse.Config{URL: url})
-	defer s.Close()
 	rows := analyticstest.Clicks(50, 40, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), 1)
 	for i := range rows {
 		rows[i].Time = rows[0].Time
@@ -232,9 +206,7 @@ func TestStore_sweep(t *testing.T) {
 	for step, want := range []string{"1", "2", "2", "1"} { // the first build of the slot, and of its day, are replaced and deleted
 		if step < 2 {
 			insert(t, s, rows[20*step:20*step+20]...)
-			if err := s.Rebuild(t.Context(), distant); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, s.Rebuild(t.Context(), distant))
 		} else {
 			var err error
 			if rests, err = clickhouse.Sweep(s, t.Context(), rests); err != nil {
@@ -260,7 +232,6 @@ func TestSettle_new_slots_do_not_wait_for_a_backlog(t *testing.T) {
 	t.Parallel()
 	server, url := database(t)
 	s := open(t, clickhouse.Config{URL: url})
-	defer s.Close()
 	settle, left := s.Settler(), 0
 	look := func() {
 		t.Helper()
@@ -301,9 +272,7 @@ func TestSchema(t *testing.T) {
 	t.Parallel()
 	for name, cluster := range map[string]string{"single": "", "cluster": "main"} {
 		list, err := clickhouse.Schema(cluster)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		golden(t, "testdata/schema_"+name+".sql", strings.Join(list, ";\n\n")+";\n")
 	}
 }
@@ -314,9 +283,7 @@ func TestOps2_schema_of_a_cluster_stores_every_block(t *testing.T) {
 	t.Parallel()
 	const settings = "replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0"
 	list, err := clickhouse.Schema("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	server, url := scratch(t)
 	open(t, clickhouse.Config{URL: url}).Close()
 	made, changed, migrated := map[string]bool{}, map[string]bool{}, false

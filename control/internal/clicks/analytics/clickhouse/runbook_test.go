@@ -72,9 +72,7 @@ func TestRunbook_helper(t *testing.T) {
 func runbook(t *testing.T, contains string) string {
 	t.Helper()
 	page, err := os.ReadFile(testkit.Source(t, "docs/operators/operations.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, m := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
 		if strings.Contains(m[1], contains) {
 			return m[1]
@@ -97,14 +95,10 @@ func newHost(t *testing.T, server *clickhousetest.Server, backups string) host {
 	stubs := t.TempDir()
 	// The password file is only in the container.
 	for name, text := range map[string]string{"docker": docker, "clickhouse-client": client, "cat": "#!/bin/sh\necho password\n"} {
-		if err := os.WriteFile(filepath.Join(stubs, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(stubs, name), []byte(text), 0o755))
 	}
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	h.env = append(os.Environ(), "PATH="+stubs+":"+os.Getenv("PATH"), "STUB="+stubs, "STUB_TEST="+exe, "STUB_BACKUPS="+backups,
 		"STUB_CLICKHOUSE="+server.URL("shortline"))
 	return h
@@ -123,9 +117,7 @@ func (h host) run(script string, env ...string) {
 func (h host) archives() []string {
 	h.t.Helper()
 	list, err := filepath.Glob(filepath.Join(h.dir, "*.tar"))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	testkit.Must(h.t, err)
 	return list
 }
 
@@ -138,7 +130,6 @@ func TestOps1_ClickHouse_runbook(t *testing.T) {
 	server := clickhousetest.Start(t, dir)
 	backups := filepath.Join(dir, "backups")
 	s := open(t, clickhouse.Config{URL: server.URL("shortline")})
-	defer func() { s.Close() }()
 	h := newHost(t, server, backups)
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	fill := func(seed uint64) {
@@ -148,12 +139,8 @@ func TestOps1_ClickHouse_runbook(t *testing.T) {
 		for i := range rows {
 			b.Marks = append(b.Marks, analytics.Mark{Lane: rows[i].Lane, Seq: rows[i].Seq})
 		}
-		if err := s.Insert(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Rebuild(t.Context(), distant); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Insert(t.Context(), b))
+		testkit.Must(t, s.Rebuild(t.Context(), distant))
 	}
 	type figures struct {
 		reports []any
@@ -162,9 +149,7 @@ func TestOps1_ClickHouse_runbook(t *testing.T) {
 	look := func(reader *clickhouse.Store) figures {
 		t.Helper()
 		marks, err := reader.Marks(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return figures{answers(t, reader, analytics.Scope{}, time.UTC), marks}
 	}
 	same := func(when string, reader *clickhouse.Store, want figures) {
@@ -173,9 +158,7 @@ func TestOps1_ClickHouse_runbook(t *testing.T) {
 			if got := look(reader); !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, %s the rebuild, reports or marks differ", when, how)
 			}
-			if err := reader.Rebuild(t.Context(), distant); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, reader.Rebuild(t.Context(), distant))
 		}
 		d, err := reader.Drift(t.Context(), start, start.AddDate(0, 0, 21))
 		if err != nil || d.Clicks == 0 || d.Clicks != d.Short || len(d.Hours) != 0 {
@@ -215,7 +198,6 @@ func TestOps1_ClickHouse_runbook(t *testing.T) {
 	h2.dir = h.dir
 	h2.run(bringBack, newest)
 	r := open(t, clickhouse.Config{URL: fresh.URL("shortline")})
-	defer r.Close()
 	same("into an empty server", r, second)
 	if text, err := fresh.Ask(context.Background(), "SELECT count() FROM shortline.clicks"); err != nil || text != "600" {
 		t.Errorf("%s clicks, %v", text, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Builds of the release before the sample have the sample after the upgrade, except for one that is being written. A
@@ -28,9 +29,7 @@ func TestStore_samples_the_builds_of_an_earlier_release(t *testing.T) {
 	s := open(t, cfg)
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	err := errors.Join(s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(20, 1500, start, 3)}), s.Rebuild(t.Context(), distant))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	visitors := func() []analytics.Line {
 		t.Helper()
 		lines, err := s.Lines(t.Context(), analytics.Query{Every: analytics.Days, Visitors: true})
@@ -48,11 +47,8 @@ func TestStore_samples_the_builds_of_an_earlier_release(t *testing.T) {
 	const last = "18446744073709551615" // of two builds with the same marks, the higher one counts
 	slot := ask("SELECT max(slot) FROM rollup_builds")
 	ask("INSERT INTO rollup_begun (slot, build) VALUES (" + slot + ", " + last + ")")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Close())
 	s = open(t, cfg)
-	defer func() { s.Close() }()
 	const sampled = "SELECT count() FROM rollup_visits WHERE visitor < -8070450532247928832"
 	if got, all := ask("SELECT count() FROM rollup_sample"), ask(sampled); got != all || got == "0" {
 		t.Errorf("the sample has %s rows, want %s", got, all)
@@ -68,9 +64,7 @@ func TestStore_samples_the_builds_of_an_earlier_release(t *testing.T) {
 		t.Errorf("a build without a sample counts:\n got %+v\nwant %+v", got, want)
 	}
 
-	if err := s.Rebuild(t.Context(), distant); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Rebuild(t.Context(), distant))
 	end := start.AddDate(0, 0, 4)
 	if drift, err := s.Drift(t.Context(), start, end); err != nil || len(drift.Hours) != 0 {
 		t.Errorf("Drift = %+v, %v", drift, err)

@@ -31,7 +31,6 @@ func TestOps2_errors_of_a_server_that_pass(t *testing.T) {
 	behind := pool.Database(t)
 	f := newReplicaFault(t, behind)
 	s := open(t, clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):]})
-	defer s.Close()
 	calls := map[string]func() error{
 		"Lines": func() error {
 			_, err := s.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
@@ -90,7 +89,6 @@ func TestOps2_no_free_connection(t *testing.T) {
 	behind := pool.Database(t)
 	f := newReplicaFault(t, behind)
 	s := open(t, clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):] + "?dial_timeout=3s", Conns: 1})
-	defer s.Close()
 	insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
 	f.spoil(0, 0)
 	f.gate.Lock()

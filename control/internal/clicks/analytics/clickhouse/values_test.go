@@ -9,6 +9,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Breakdowns read the heavy rows of builds from rollup_values, and other rows from rollup_visits. Builds of an earlier release have
@@ -19,17 +20,13 @@ func TestStore_values_of_heavy_rows(t *testing.T) {
 	cfg := clickhouse.Config{URL: url}
 	s := open(t, cfg)
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	if err := s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(20, 1500, start, 3)}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(20, 1500, start, 3)}))
 	dims := []analytics.Dimension{analytics.Country, analytics.City, analytics.Referer, analytics.Site, analytics.UTMSource, analytics.Language}
 	breakdowns := func() (list []map[analytics.Dimension][]analytics.Count) {
 		t.Helper()
 		for _, scope := range []analytics.Scope{{}, {Links: []uint64{1}}, {Owner: 1}, {Bots: analytics.OnlyBots}, {From: start.Add(time.Hour).UnixMilli(), To: start.Add(31 * time.Hour).UnixMilli()}} {
 			found, err := s.Breakdown(t.Context(), scope, dims, 50)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			list = append(list, found)
 		}
 		return list
@@ -41,9 +38,7 @@ func TestStore_values_of_heavy_rows(t *testing.T) {
 			t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
 		}
 	}
-	if err := s.Rebuild(t.Context(), distant); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Rebuild(t.Context(), distant))
 	same("from the rollups")
 	if got, err := server.Ask(t.Context(), "SELECT uniqExact(heavy) FROM rollup_visits"); err != nil || got != "2" {
 		t.Fatalf("the rows are not of both kinds: %q, %v", got, err)
@@ -72,16 +67,11 @@ func TestStore_values_of_heavy_rows(t *testing.T) {
 	ask(t, server, "ALTER TABLE rollup_visits DROP INDEX light")
 	ask(t, server, "ALTER TABLE rollup_visits DROP COLUMN heavy")
 	ask(t, server, "ALTER TABLE migrations DELETE WHERE version >= 11 SETTINGS mutations_sync = 2")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Close())
 	s = open(t, cfg)
-	defer func() { s.Close() }()
 	same("after the upgrade")
 	err := errors.Join(s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(21, 100, start, 1)}), s.Rebuild(t.Context(), distant))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if drift, err := s.Drift(t.Context(), start, end); err != nil || len(drift.Hours) != 0 {
 		t.Errorf("Drift after the upgrade = %+v, %v", drift, err)
 	}

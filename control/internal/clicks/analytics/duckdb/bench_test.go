@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func BenchmarkInsert(b *testing.B) {
@@ -23,69 +24,9 @@ func BenchmarkInsert(b *testing.B) {
 				if wal, err := os.Stat(path + ".wal"); err == nil {
 					b.ReportMetric(float64(wal.Size())/1e6, "MB-log")
 				}
-				if err := s.Close(); err != nil {
-					b.Fatal(err)
-				}
+				testkit.Must(b, s.Close())
 			}
 		})
-	}
-}
-
-// BenchmarkOpen opens a file with the longest possible log, as after a kill.
-func BenchmarkOpen(b *testing.B) {
-	dir := b.TempDir()
-	path := filepath.Join(dir, "clicks")
-	s := open(b, path)
-	analyticstest.Load(b, s, 200_000, 5000)
-	longest := int64(0)
-	rows := analyticstest.Clicks(2, 60_000, time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), 30)
-	copyPath := filepath.Join(dir, "killed")
-	for at := 0; at < len(rows); at += 2000 {
-		part := rows[at : at+2000]
-		if err := s.Insert(b.Context(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err != nil {
-			b.Fatal(err)
-		}
-		if wal, err := os.Stat(path + ".wal"); err == nil && wal.Size() > longest {
-			longest = wal.Size()
-			copyFile(b, path, copyPath)
-			copyFile(b, path+".wal", copyPath+".wal")
-		}
-	}
-	if err := s.Close(); err != nil {
-		b.Fatal(err)
-	}
-	for name, from := range map[string]string{"killed": copyPath, "closed": path} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				b.StopTimer()
-				p := filepath.Join(b.TempDir(), "clicks")
-				copyFile(b, from, p)
-				if name == "killed" {
-					copyFile(b, from+".wal", p+".wal")
-				}
-				b.StartTimer()
-				s := open(b, p)
-				b.StopTimer()
-				if err := s.Close(); err != nil {
-					b.Fatal(err)
-				}
-				b.StartTimer()
-			}
-			if name == "killed" {
-				b.ReportMetric(float64(longest)/1e6, "MB-log")
-			}
-		})
-	}
-}
-
-func copyFile(b *testing.B, from, to string) {
-	b.Helper()
-	data, err := os.ReadFile(from)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := os.WriteFile(to, data, 0o600); err != nil {
-		b.Fatal(err)
 	}
 }
 
@@ -121,9 +62,7 @@ FROM (SELECT i, CAST(exp((a %% 1000003) / 1000003 * 9.2103) AS BIGINT) AS l, CAS
 func BenchmarkVaried(b *testing.B) {
 	queries(b, "varied", func(s *duckdb.Store, n int) {
 		for at := 0; at < n; at += 500_000 {
-			if err := s.Run(b.Context(), fmt.Sprintf(generate, at, min(at+500_000, n), n)); err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(b, s.Run(b.Context(), fmt.Sprintf(generate, at, min(at+500_000, n), n)))
 		}
 	})
 }
@@ -136,37 +75,26 @@ func queries(b *testing.B, name string, load func(s *duckdb.Store, n int)) {
 	}
 	path := filepath.Join(dir, name)
 	s := open(b, path)
-	defer func() { s.Close() }()
 	n := 1_000_000
 	if v, err := strconv.Atoi(os.Getenv(clicksEnv)); err == nil {
 		n = v
 	}
 	stored, err := s.RawLines(b.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	if stored[0].Clicks == 0 {
 		load(s, n)
 		// The store does not know which days another program wrote to while it was open.
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, s.Close())
 		s = open(b, path)
 	}
 	size := func() float64 {
-		if err := s.Run(b.Context(), "CHECKPOINT"); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, s.Run(b.Context(), "CHECKPOINT"))
 		file, err := os.Stat(path)
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 		return float64(file.Size()) / 1e6
 	}
 	before, start, used := size(), time.Now(), analyticstest.Processor(b)
-	if err := s.Rebuild(b.Context(), distant); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, s.Rebuild(b.Context(), distant))
 	b.Logf("rollup built in %s, %s of processor time; the file grew from %.0f to %.0f MB", time.Since(start).Round(time.Millisecond), (analyticstest.Processor(b) - used).Round(time.Millisecond), before, size())
 	analyticstest.Queries(b, s, 100*time.Millisecond)
 	start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -181,7 +109,6 @@ func queries(b *testing.B, name string, load func(s *duckdb.Store, n int)) {
 // BenchmarkMoved measures reports after a million links have moved.
 func BenchmarkMoved(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "clicks"))
-	defer s.Close()
 	analyticstest.Load(b, s, 1_000_000, 10_000)
 	analyticstest.Moved(b, s)
 }

@@ -52,25 +52,17 @@ func TestConversions_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	ledger := crashLedger()
 	s := open(t, path)
 	for part := range analyticstest.Parted(ledger.Clicks) {
-		if err := s.Insert(t.Context(), analytics.Batch{Rows: part}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: part}))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Close())
 	most, r, kills := 0, rand.New(rand.NewPCG(3, 3)), crashKills()
 	for kill := 0; kill <= kills; kill++ {
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), crashConversions+"="+path)
 		child.Stderr = os.Stderr
 		out, err := child.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
+		testkit.Must(t, child.Start())
 		acked, after := 0, 1+r.IntN(len(ledger.Batches)-1)
 		if kill == kills {
 			after = math.MaxInt // the last one finishes
@@ -99,9 +91,7 @@ func TestConversions_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		if err != nil {
 			t.Fatalf("kill %d, %d batches: %v", kill+1, most, err)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Close())
 	}
 	t.Logf("%d kills, %d batches, %s", kills, len(ledger.Batches), strings.TrimSpace(ledger.String()))
 }

@@ -91,12 +91,8 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		child.Env = append(os.Environ(), crashFile+"="+path)
 		child.Stderr = os.Stderr
 		out, err := child.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
+		testkit.Must(t, child.Start())
 		// The kill comes some acknowledgements later, at a random moment within a batch.
 		after, lines := 1+r.IntN(12), bufio.NewScanner(out)
 		for lines.Scan() {
@@ -110,9 +106,7 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		_ = child.Wait() // it was killed, or has finished
 		s := open(t, path)
 		lines2, err := s.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		marks, err := s.Marks(t.Context())
 		if err != nil || len(marks) != 1 {
 			t.Fatal(marks, err)
@@ -123,16 +117,12 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		}
 		if kill == kills-1 { // only at the end, because it takes a while and duplicates would stay
 			ids := make(map[analytics.Identity]bool, n)
-			if err := s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, n+1, func(row *analytics.Row) error { ids[row.Identity] = true; return nil }); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, n+1, func(row *analytics.Row) error { ids[row.Identity] = true; return nil }))
 			if len(ids) != n {
 				t.Fatalf("%d clicks have %d identities", n, len(ids))
 			}
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Close())
 		acked = n
 	}
 	t.Logf("%d kills, %d clicks", kills, acked)
@@ -141,8 +131,7 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 func TestOpen_second_process_is_refused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "clicks")
-	s := open(t, path)
-	defer s.Close()
+	open(t, path)
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), crashFile+"="+path)
 	if out, err := child.CombinedOutput(); err == nil || !strings.Contains(string(out), "lock") {

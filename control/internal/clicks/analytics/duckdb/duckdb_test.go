@@ -19,12 +19,12 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
+// open opens a store, which the end of the test closes.
 func open(t testing.TB, path string) *duckdb.Store {
 	t.Helper()
 	s, err := duckdb.Open(context.Background(), duckdb.Config{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
@@ -39,9 +39,7 @@ func TestStore_estimates_many_visitors(t *testing.T) {
 		t.Run(fmt.Sprintf("built=%t", built), func(t *testing.T) {
 			analyticstest.RunEstimates(t, part, testkit.Size(6, 2), func(t *testing.T) analytics.Store {
 				s, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks"), ExactVisitors: analyticstest.FewVisitors})
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				if built {
 					return rebuilding{s}
 				}
@@ -69,7 +67,6 @@ func TestStore_log_stays_short_beside_readers(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "clicks")
 	s := open(t, path)
-	defer s.Close()
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	for range 2 {

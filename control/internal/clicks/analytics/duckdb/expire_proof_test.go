@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // full fills a store with clicks and by statements, and opens it again with little memory. Nine million rows cannot be deleted in one
@@ -19,21 +20,13 @@ func full(t *testing.T, clicks []analytics.Row, statements ...string) *duckdb.St
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "clicks")
 	s := open(t, path)
-	if err := s.Insert(t.Context(), analytics.Batch{Rows: clicks}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: clicks}))
 	for _, text := range statements {
-		if err := s.Run(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Run(t.Context(), text))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Close())
 	s, err := duckdb.Open(t.Context(), duckdb.Config{Path: path, Memory: 40})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -47,9 +40,7 @@ func TestExpire_needs_memory_for_one_day(t *testing.T) {
 	days := january.UnixMilli() / (24 * 60 * 60 * 1000)
 	s := full(t, kept, fmt.Sprintf(`INSERT INTO rollup_values SELECT %d + i // 300000, 1, i, 1, false, '', 1, 0 FROM range(9000000) AS numbers(i)`, days),
 		fmt.Sprintf(`INSERT INTO clicks BY NAME SELECT * EXCLUDE (i) REPLACE (CAST(9000 + i AS UBIGINT) AS edge, %d + i * 86400000 AS ts) FROM (SELECT * FROM clicks LIMIT 1), range(30) AS numbers(i)`, january.UnixMilli()))
-	if err := s.Expire(t.Context(), january.AddDate(0, 0, 30)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Expire(t.Context(), january.AddDate(0, 0, 30)))
 	lines, err := s.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
 	if err != nil || lines[0].Clicks != int64(len(kept)) {
 		t.Errorf("%v clicks are left, want %d (%v)", lines, len(kept), err)
@@ -63,14 +54,10 @@ func TestRebuild_needs_memory_for_one_day_of_visitors(t *testing.T) {
 	days := january.UnixMilli() / (24 * 60 * 60 * 1000)
 	s := full(t, clicks, fmt.Sprintf(`INSERT INTO rollup_visit_days SELECT %d + i, 1, 0 FROM range(30) AS numbers(i)`, days),
 		fmt.Sprintf(`INSERT INTO rollup_visits SELECT %d + i // 3125, i, 1, false, -1, 1, 1 FROM range(9000000) AS numbers(i)`, days*96))
-	if err := s.Rebuild(t.Context(), distant); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Rebuild(t.Context(), distant))
 	q := analytics.Query{Visitors: true}
 	got, err := s.Lines(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	want, err := s.RawLines(t.Context(), q)
 	if err != nil || got[0].Visitors != want[0].Visitors || want[0].Visitors == 0 {
 		t.Errorf("%+v, want %+v (%v)", got, want, err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The release before the column language gives an appender one value for each column of its own schema, and the appender
@@ -25,13 +26,9 @@ func TestStore_goes_back_to_the_release_before_languages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clicks.duckdb")
 	rows := analyticstest.Clicks(1, 20, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 1)
 	s := open(t, path)
-	if err := errors.Join(s.Insert(t.Context(), analytics.Batch{Rows: rows}), s.Rebuild(t.Context(), distant), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(s.Insert(t.Context(), analytics.Batch{Rows: rows}), s.Rebuild(t.Context(), distant), s.Close()))
 	db, err := sql.Open("duckdb", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	// earlier copies the first click as the previous release would, with another number.
 	earlier := func(seq uint64) error {
 		var click [32]any // of that release's columns
@@ -68,22 +65,15 @@ func TestStore_goes_back_to_the_release_before_languages(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), `ALTER TABLE clicks DROP COLUMN participant; ALTER TABLE clicks DROP COLUMN language`); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(earlier(1001), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(earlier(1001), db.Close()))
 
 	s = open(t, path)
-	defer s.Close()
-	if err := s.Rebuild(t.Context(), distant); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Rebuild(t.Context(), distant))
 	var stored []string
-	if err := s.Clicks(context.Background(), analytics.Scope{Bots: analytics.Everyone}, 100, func(r *analytics.Row) error {
+	testkit.Must(t, s.Clicks(context.Background(), analytics.Scope{Bots: analytics.Everyone}, 100, func(r *analytics.Row) error {
 		stored = append(stored, fmt.Sprint(r.Seq, r.Language))
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if len(stored) != len(rows)+1 || !slices.Contains(stored, "1001") {
 		t.Errorf("the file has %q", stored)
 	}

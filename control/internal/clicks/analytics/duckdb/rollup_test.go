@@ -75,9 +75,7 @@ func questions(t *testing.T, start time.Time) (lines []analytics.Query, scopes [
 	zones := []*time.Location{nil}
 	for _, name := range []string{"America/New_York", "Asia/Kathmandu"} {
 		zone, err := time.LoadLocation(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		zones = append(zones, zone)
 	}
 	ms := start.UnixMilli()
@@ -121,9 +119,7 @@ func agree(t *testing.T, s *duckdb.Store, start time.Time, some func() bool) {
 			}
 			q.Scope = scope
 			want, err := s.RawLines(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			if got, err := s.Lines(t.Context(), q); err != nil || !reflect.DeepEqual(got, want) {
 				t.Fatalf("%+v: %v\n got %v\nwant %v", q, err, got, want)
 			}
@@ -133,9 +129,7 @@ func agree(t *testing.T, s *duckdb.Store, start time.Time, some func() bool) {
 				continue
 			}
 			want, err := s.RawBreakdown(t.Context(), scope, dims, 5)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			if got, err := s.Breakdown(t.Context(), scope, dims, 5); err != nil || !reflect.DeepEqual(got, want) {
 				t.Fatalf("breakdown of %+v by %v: %v\n got %v\nwant %v", scope, dims, err, got, want)
 			}
@@ -153,10 +147,7 @@ func TestRollup_equals_the_clicks(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 5))
 			path := filepath.Join(t.TempDir(), "clicks")
 			s := open(t, path)
-			defer func() { s.Close() }()
-			if err := s.InsertMoves(t.Context(), 7, []analytics.Move{{Revision: 3, Link: 4, From: 2, To: 1}, {Revision: 5, Link: 9, From: 1, To: 2}}, analytics.Position{Revision: 9, Link: analytics.AllLinks}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, s.InsertMoves(t.Context(), 7, []analytics.Move{{Revision: 3, Link: 4, From: 2, To: 1}, {Revision: 5, Link: 9, From: 1, To: 2}}, analytics.Position{Revision: 9, Link: analytics.AllLinks}))
 			rows := analyticstest.Clicks(seed, 2000, start, 9)
 			for i := range 4 {
 				rows[i].Time = int64(i*i-2) * 40_000_000 // around 1970
@@ -168,9 +159,7 @@ func TestRollup_equals_the_clicks(t *testing.T) {
 				switch act := r.IntN(9); act {
 				case 0, 1, 2: // some are late, and some were stored before
 					from := r.IntN(len(rows) - 300)
-					if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[from : from+1+r.IntN(299)]}); err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: rows[from : from+1+r.IntN(299)]}))
 				case 3:
 					scope := analytics.Scope{Bots: analytics.Everyone, Links: []uint64{1 + r.Uint64N(6)}, From: start.UnixMilli() + r.Int64N(9*86_400_000)}
 					if _, err := s.Reclassify(t.Context(), scope, func(row *analytics.Row, _ bool) bool {
@@ -181,33 +170,23 @@ func TestRollup_equals_the_clicks(t *testing.T) {
 					}
 				case 4:
 					if step > testkit.Size(4, 8) {
-						if err := s.Expire(t.Context(), start.Add(time.Duration(r.IntN(60))*time.Hour)); err != nil {
-							t.Fatal(err)
-						}
+						testkit.Must(t, s.Expire(t.Context(), start.Add(time.Duration(r.IntN(60))*time.Hour)))
 					}
 				case 5:
-					if err := s.Close(); err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, s.Close())
 					s = open(t, path)
 				case 6:
 					if _, err := s.Erase(t.Context(), rows[r.IntN(len(rows))].IP); err != nil {
 						t.Fatal(err)
 					}
 				case 7: // builds only older days
-					if err := s.Rebuild(t.Context(), start.AddDate(0, 0, r.IntN(9))); err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, s.Rebuild(t.Context(), start.AddDate(0, 0, r.IntN(9))))
 				default:
-					if err := s.Rebuild(t.Context(), distant); err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, s.Rebuild(t.Context(), distant))
 				}
 				agree(t, s, start, func() bool { return r.IntN(testkit.Size(500, 200)) == 0 })
 			}
-			if err := s.Rebuild(t.Context(), distant); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, s.Rebuild(t.Context(), distant))
 			agree(t, s, start, func() bool { return r.IntN(testkit.Size(60, 15)) == 0 })
 		})
 	}
@@ -219,17 +198,12 @@ func TestRollup_is_sufficient_and_verified(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "clicks")
 	s := open(t, path)
-	defer func() { s.Close() }()
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	rows := analyticstest.Clicks(1, 5000, start, 5)
 	rows[0].Rule, rows[0].Bot = link.ID{1}, false
-	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: rows}))
 	newYork, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ask := func() (all []any) {
 		t.Helper()
 		for _, q := range []analytics.Query{
@@ -238,32 +212,22 @@ func TestRollup_is_sufficient_and_verified(t *testing.T) {
 			{Scope: analytics.Scope{Match: []analytics.Match{{By: analytics.Site, Values: []string{"x.com"}}}}, Every: analytics.Days},
 		} {
 			list, err := s.Lines(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			all = append(all, list)
 		}
 		found, err := s.Breakdown(t.Context(), analytics.Scope{}, []analytics.Dimension{analytics.Country, analytics.Site, analytics.UTMTerm}, 9)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return append(all, found)
 	}
 	run := func(text string) {
 		t.Helper()
-		if err := s.Run(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Run(t.Context(), text))
 	}
 	reopen := func() {
 		t.Helper()
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Close())
 		s = open(t, path)
-		if err := s.Rebuild(t.Context(), distant); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Rebuild(t.Context(), distant))
 	}
 	raw := ask()
 	reopen()

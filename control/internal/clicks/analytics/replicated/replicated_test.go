@@ -3,9 +3,7 @@ package replicated_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/netip"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,18 +14,13 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/replicated"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // pool has the databases of the tests.
 var pool clickhousetest.Pool
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := pool.Drop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { pool.Run(m) }
 
 // open returns the store of two empty databases, and their stores.
 func open(t *testing.T, members replicated.Members) (*replicated.Store, map[string]*clickhouse.Store) {
@@ -35,9 +28,7 @@ func open(t *testing.T, members replicated.Members) (*replicated.Store, map[stri
 	s, servers := replicated.New("main", []string{"a", "b"}, members, nil), map[string]*clickhouse.Store{}
 	for _, name := range []string{"a", "b"} {
 		one, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: pool.Database(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		servers[name] = one
 		s.Use(name, one)
 	}
@@ -48,9 +39,7 @@ func TestReclassify_changes_all_servers(t *testing.T) {
 	t.Parallel()
 	s, servers := open(t, replicated.Fixed{"a", "b"})
 	rows := analyticstest.Clicks(3, 100, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), 1)
-	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: rows}))
 	seen := map[bool]int{}
 	changed, err := s.Reclassify(t.Context(), analytics.Scope{Bots: analytics.Everyone}, func(r *analytics.Row, again bool) bool {
 		seen[again]++
@@ -95,9 +84,7 @@ func TestClicks_come_from_one_server(t *testing.T) {
 	t.Parallel()
 	_, servers := open(t, replicated.Fixed{"a", "b"})
 	rows := analyticstest.Clicks(3, 10, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), 1)
-	if err := servers["b"].Insert(t.Context(), analytics.Batch{Rows: rows}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, servers["b"].Insert(t.Context(), analytics.Batch{Rows: rows}))
 	stop := errors.New("enough")
 	for _, c := range []struct {
 		after, want int

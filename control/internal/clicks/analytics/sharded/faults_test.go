@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/sharded"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var errKilled = errors.New("killed")
@@ -44,9 +45,7 @@ func (k *killed) Insert(ctx context.Context, b analytics.Batch) error {
 
 func ok(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 }
 
 func count(t *testing.T, s analytics.Store, scope analytics.Scope) int64 {
@@ -130,7 +129,6 @@ func stored(t *testing.T, s analytics.Store, seq uint64) (n uint64) {
 // back without storing rows in the other shard again and again.
 func TestStore_with_a_shard_that_is_not_open(t *testing.T) {
 	whole, parts := open(t, databases(t), fixed{})
-	defer whole.Close()
 	rows := analyticstest.Clicks(22, 200, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), 2)
 	for _, b := range batches(rows, 200) {
 		ok(t, whole.Insert(ctx(), b))
@@ -181,7 +179,6 @@ func TestStore_with_a_shard_that_is_not_open(t *testing.T) {
 // A shard that was emptied gets its clicks back when they are delivered again, although the other shard has marks.
 func TestStore_refills_an_emptied_shard(t *testing.T) {
 	s, parts := open(t, databases(t), fixed{})
-	defer s.Close()
 	rows := analyticstest.Clicks(24, 400, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), 2)
 	for _, b := range batches(rows, 100) {
 		ok(t, s.Insert(ctx(), b))
@@ -203,7 +200,6 @@ func TestStore_refills_an_emptied_shard(t *testing.T) {
 // Gaps are found across whole stretches, at their borders, and only where no shard has the click.
 func TestGaps_over_many_stretches(t *testing.T) {
 	s, _ := open(t, databases(t), fixed{})
-	defer s.Close()
 	start := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	lane := click.Lane{Edge: 1 << 63, Epoch: 1, Lane: 2}
 	missing := []click.Range{{From: 7, To: 9}, {From: analytics.StretchSize, To: analytics.StretchSize}, {From: 3*analytics.StretchSize - 2, To: 3*analytics.StretchSize + 1}}
@@ -234,7 +230,6 @@ func TestLines_joins_visitors_in_parts(t *testing.T) {
 	sharded.JoinVisitors(20)
 	defer sharded.JoinVisitors(1_000_000)
 	s, parts := open(t, databases(t), fixed{})
-	defer s.Close()
 	rows := analyticstest.Clicks(25, 2000, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), 3)
 	ok(t, s.Insert(ctx(), analytics.Batch{Rows: rows}))
 	distinct := map[int64]bool{}

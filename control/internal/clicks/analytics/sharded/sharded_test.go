@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -20,13 +19,7 @@ import (
 // pool has the databases of the tests.
 var pool clickhousetest.Pool
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := pool.Drop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { pool.Run(m) }
 
 func ctx() context.Context { return context.Background() }
 
@@ -61,7 +54,7 @@ func (f fixed) Write(ctx context.Context, workspaces ...uint64) (sharded.View, e
 	return f.Read(ctx, workspaces...)
 }
 
-// open returns the store of two empty databases.
+// open returns the store of two empty databases. The end of the test closes it.
 func open(t *testing.T, urls [2]string, directory sharded.Directory) (*sharded.Store, [2]*clickhouse.Store) {
 	t.Helper()
 	s := sharded.New([]string{"a", "b"}, directory)
@@ -73,6 +66,7 @@ func open(t *testing.T, urls [2]string, directory sharded.Directory) (*sharded.S
 		}
 		s.Use([]string{"a", "b"}[i], parts[i])
 	}
+	t.Cleanup(func() { _ = s.Close() })
 	return s, parts
 }
 
@@ -105,7 +99,6 @@ func TestStore_while_workspaces_move(t *testing.T) {
 func TestReclassify_while_a_workspace_moves(t *testing.T) {
 	t.Parallel()
 	s, parts := open(t, databases(t), fixed{moving: true})
-	defer s.Close()
 	rows := analyticstest.Clicks(31, 600, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), 3)
 	ok(t, s.Insert(ctx(), analytics.Batch{Rows: rows}))
 	for _, owner := range []uint64{0, 1, 2} {
@@ -144,9 +137,7 @@ func TestEstimates(t *testing.T) {
 		s := sharded.New([]string{"a", "b"}, fixed{pairs: true})
 		for i, url := range databases(t) {
 			b, err := clickhouse.Open(ctx(), clickhouse.Config{URL: url, ExactVisitors: analyticstest.FewVisitors})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			s.Use([]string{"a", "b"}[i], b)
 		}
 		s.CountExactly(analyticstest.FewVisitors)

@@ -15,14 +15,13 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/traced"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func open(t *testing.T) analytics.Store {
 	t.Helper()
 	s, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks.duckdb")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -35,9 +34,7 @@ func TestStore_is_asked_within_spans(t *testing.T) {
 	s := traced.New(open(t), provider)
 
 	rows := analyticstest.Clicks(1, 20, time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), 2)
-	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: rows}))
 	ctx, request := provider.Tracer("test").Start(t.Context(), "request")
 	lines, err := s.Lines(ctx, analytics.Query{Visitors: true})
 	if err != nil || len(lines) != 1 || lines[0].Clicks == 0 {

@@ -125,13 +125,9 @@ func TestRun_broker_restarts(t *testing.T) {
 	dir := t.TempDir()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(2, topic), kfake.DataDir(dir))
 	_, port, err := net.SplitHostPort(c.ListenAddrs()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	number, err := strconv.Atoi(port)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	all := newRecorder(t)
 	w := newWriter(t, c)
 	s, _ := run(t, c, all, nil)

@@ -32,9 +32,7 @@ var quiet = slog.New(slog.DiscardHandler)
 func cluster(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	t.Helper()
 	c, err := kfake.NewCluster(append(opts, kfake.GroupMinSessionTimeout(100*time.Millisecond))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -52,9 +50,7 @@ type writer struct {
 func newWriter(t *testing.T, c *kfake.Cluster) *writer {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0), kgo.MetadataMinAge(10*time.Millisecond), versions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(client.Close)
 	return &writer{T: t, topic: topic, client: client, next: map[click.Lane]uint64{}}
 }
@@ -147,13 +143,12 @@ func runOn(t *testing.T, brokers []string, sink click.Sink, change func(*kafkaso
 		change(&cfg)
 	}
 	s, err := kafkasource.New(cfg, sink)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
 	stop := sync.OnceFunc(func() {
+		defer testkit.Within(t, 8*time.Second, time.Now(), "the stop")
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
@@ -167,9 +162,7 @@ func runOn(t *testing.T, brokers []string, sink click.Sink, change func(*kafkaso
 func committed(t *testing.T, c *kfake.Cluster, partitions int32) (sum int64) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), versions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer client.Close()
 	req := kmsg.NewOffsetFetchRequest()
 	req.Group = "ingest"
@@ -183,9 +176,7 @@ func committed(t *testing.T, c *kfake.Cluster, partitions int32) (sum int64) {
 	rg.Topics = append(rg.Topics, gt)
 	req.Groups = append(req.Groups, rg)
 	res, err := req.RequestWith(t.Context(), client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, g := range res.Groups {
 		for _, tp := range g.Topics {
 			for _, p := range tp.Partitions {

@@ -49,16 +49,12 @@ func ghost(ctx context.Context, t *testing.T, c *kfake.Cluster) {
 func members(t *testing.T, c *kfake.Cluster) (state string, sources int) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), versions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer client.Close()
 	req := kmsg.NewPtrDescribeGroupsRequest()
 	req.Groups = []string{"ingest"}
 	res, err := req.RequestWith(t.Context(), client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, g := range res.Groups {
 		state = g.State
 		for _, m := range g.Members {
@@ -102,7 +98,9 @@ func TestRun_leaves_a_group_that_waits_for_the_dead(t *testing.T) {
 	}()
 	testkit.Eventually(t, "the group waits", func() bool { state, n := members(t, c); return state == "PreparingRebalance" && n == 1 })
 	<-joins // the member waits too
+	began := time.Now()
 	stop()
+	testkit.Within(t, 4*time.Second, began, "leaving the group")
 	if n := leaves.Load(); n != 1 {
 		t.Errorf("it has left %d times", n)
 	}

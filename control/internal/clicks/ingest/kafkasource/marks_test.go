@@ -144,9 +144,7 @@ func TestSource_metrics(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	lag := map[string]float64{}
 	for _, f := range families {
 		for _, m := range f.Metric {

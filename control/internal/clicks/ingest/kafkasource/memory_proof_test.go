@@ -33,20 +33,24 @@ const mebibyte = 1 << 20
 func anonymous(t testing.TB) int64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for line := range strings.Lines(string(text)) {
 		if f := strings.Fields(line); len(f) == 3 && f[0] == "RssAnon:" {
 			kib, err := strconv.ParseInt(f[1], 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			return kib << 10
 		}
 	}
 	t.Fatal("/proc/self/status does not say how much memory this process has")
 	return 0
+}
+
+// counter is a sink that only counts.
+type counter struct{ clicks atomic.Int64 }
+
+func (c *counter) Deliver(_ context.Context, b *click.Batch) error {
+	c.clicks.Add(int64(b.Count))
+	return nil
 }
 
 // TestRun_catches_up_in_bounded_memory has two groups read twelve partitions after an outage, as a control plane does.
@@ -63,9 +67,7 @@ func TestRun_catches_up_in_bounded_memory(t *testing.T) {
 	)
 	settings := kafkaconn.Settings{Brokers: []string{kafkatest.Run(t, kafkatest.Config{HeapMB: 512}).Addr()}, Topic: topic, CreateTopic: true, Partitions: partitions}
 	store, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer store.Close()
 	backlog(t, settings, partitions, [][2]int{{small, some}, {large, many}})
 
@@ -92,9 +94,7 @@ func TestRun_catches_up_in_bounded_memory(t *testing.T) {
 			cfg.Reload = in.ReloadMarks
 		}
 		s, err := kafkasource.New(cfg, sink)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		running.Go(func() {
 			if err := s.Run(ctx); err != nil {
 				t.Error(err)
@@ -138,9 +138,7 @@ func TestRun_catches_up_in_bounded_memory(t *testing.T) {
 func backlog(t *testing.T, settings kafkaconn.Settings, partitions int, kinds [][2]int) {
 	t.Helper()
 	conn, err := kafkaconn.Open(settings, "edges", 10*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer conn.Close()
 	if _, err := conn.Prepare(t.Context()); err != nil {
 		t.Fatal(err)

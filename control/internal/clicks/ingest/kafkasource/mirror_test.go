@@ -17,17 +17,13 @@ import (
 func mirror(t *testing.T, from, to *kfake.Cluster, partitions, target int32) (written int) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(to.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), versions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer client.Close()
 	ctx := t.Context()
 	for p := range partitions {
 		reader, err := kgo.NewClient(kgo.SeedBrokers(from.ListenAddrs()...), versions,
 			kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {p: kgo.NewOffset().AtStart()}}), kgo.FetchMaxWait(50*time.Millisecond))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer reader.Close()
 		var list []*kgo.Record
 		for len(list) < perPartition {
@@ -35,9 +31,7 @@ func mirror(t *testing.T, from, to *kfake.Cluster, partitions, target int32) (wr
 		}
 		write := func(some []*kgo.Record) {
 			for _, r := range some {
-				if err := client.ProduceSync(ctx, &kgo.Record{Topic: topic, Partition: p % target, Value: r.Value, Headers: r.Headers}).FirstErr(); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, client.ProduceSync(ctx, &kgo.Record{Topic: topic, Partition: p % target, Value: r.Value, Headers: r.Headers}).FirstErr())
 				written++
 			}
 		}

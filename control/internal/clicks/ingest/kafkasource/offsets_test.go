@@ -31,9 +31,7 @@ func TestOffsets_of_a_prefixed_group(t *testing.T) {
 			t.Fatalf("prefix %q: %+v, %v", prefix, o, err)
 		}
 		o.Partitions[0] = 2
-		if err := kafkasource.Rewind(t.Context(), cfg, o); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, kafkasource.Rewind(t.Context(), cfg, o))
 		if o, err = kafkasource.ReadOffsets(t.Context(), cfg); err != nil || o.Partitions[0] != 2 {
 			t.Errorf("prefix %q: after the rewind %+v, %v", prefix, o, err)
 		}

@@ -22,9 +22,7 @@ func (w *writer) sent(topic string, lane click.Lane, n int, headers ...string) {
 	for i := 0; i < len(headers); i += 2 {
 		r.Headers = append(r.Headers, kgo.RecordHeader{Key: headers[i], Value: []byte(headers[i+1])})
 	}
-	if err := w.client.ProduceSync(w.Context(), r).FirstErr(); err != nil {
-		w.Fatal(err)
-	}
+	testkit.Must(w, w.client.ProduceSync(w.Context(), r).FirstErr())
 	w.clicks += n
 }
 
@@ -77,9 +75,7 @@ func TestOps7_Two_fleets_share_a_Kafka(t *testing.T) {
 	run(t, c, green, func(cfg *kafkasource.Config) { cfg.Kafka.Prefix = "green." })
 	testkit.Eventually(t, "each has its own clicks", func() bool { return blue.count() == 7 && green.count() == 11 })
 	res, err := kmsg.NewPtrListGroupsRequest().RequestWith(t.Context(), w.client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var groups []string
 	for _, g := range res.Groups {
 		groups = append(groups, g.Group)

@@ -40,20 +40,14 @@ func BenchmarkP10(b *testing.B) {
 	broker := kafkatest.Run(b, kafkatest.Config{HeapMB: 512})
 	settings := kafkaconn.Settings{Brokers: []string{broker.Addr()}, Topic: topic, CreateTopic: true, Partitions: 12}
 	store, err := clickhouse.Open(b.Context(), clickhouse.Config{URL: clickhousetest.Database(b)})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	defer store.Close()
 	geo, err := visitor.OpenGeo(os.Getenv("GEO_DB"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	seen := &delays{}
 	in := ingest.New(ingest.Config{Stored: []func([]analytics.Row){seen.note}, Logger: quiet}, storetest.Open(b), store, ingest.NewEnricher(geo))
 	conn, err := kafkaconn.Open(settings, "bench", 10*time.Second)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	defer conn.Close()
 	if _, err := conn.Prepare(b.Context()); err != nil {
 		b.Fatal(err)
@@ -66,9 +60,7 @@ func BenchmarkP10(b *testing.B) {
 		p.round(each, lanes)
 	}
 	member, err := kafkasource.New(kafkasource.Config{Kafka: settings, Reload: in.ReloadMarks, Logger: quiet}, in)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	b.ResetTimer()
@@ -176,9 +168,7 @@ func (d *delays) sorted() []time.Duration {
 // cpuTime returns the CPU time of this process.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/domains/chain"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -111,9 +112,7 @@ func TestParse_refuses(t *testing.T) {
 	}
 	weak := must(rsa.GenerateKey(rand.Reader, 1024))
 	public, _, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	p224 := must(ecdsa.GenerateKey(elliptic.P224(), rand.Reader))
 	for name, c := range map[string]struct{ chain, want string }{
 		"nothing":            {"", "is required"},
@@ -147,13 +146,9 @@ func TestParseKey_refuses(t *testing.T) {
 	t.Parallel()
 	a, key := newAuthority(), p256()
 	parsed, err := chain.Parse(text(a.leaf(key.Public(), nil), a.middle), host, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, ed, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	encrypted := &pem.Block{Type: "EC PRIVATE KEY", Headers: map[string]string{"Proc-Type": "4,ENCRYPTED", "DEK-Info": "AES-256-CBC,00"}, Bytes: []byte("x")}
 	for name, c := range map[string]struct{ key, want string }{
 		"nothing":       {"", "is required"},

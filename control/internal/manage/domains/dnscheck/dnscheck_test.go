@@ -13,6 +13,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const second = time.Second
@@ -145,9 +146,7 @@ func TestCheck_many_addresses(t *testing.T) {
 func TestCheck_IDN(t *testing.T) {
 	t.Parallel()
 	n, err := hostname.Parse("Bücher.example.com", hostname.Policy{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s := serve(t, zone{`_shortline.xn--bcher-kva.example.com. 60 IN TXT "` + value + `"`, `xn--bcher-kva.example.com. 60 IN CNAME edge.sho.rt.`}.resolver(t))
 	r := checker(t, patient, s.address).Check(t.Context(), n.ASCII, value, edge)
 	expect(t, "TXT", r.TXT, Found, "")
@@ -176,9 +175,7 @@ func TestCheck_is_bounded_in_parallel(t *testing.T) {
 		return z(w, q)
 	})
 	c, err := New(Config{Resolvers: []string{s.address}, Parallel: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var wg sync.WaitGroup
 	for range 100 {
 		wg.Go(func() {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // right is a zone in which both records are found.
@@ -53,6 +55,9 @@ func TestCheck_wrong_answers_decide_nothing(t *testing.T) {
 		change(m)
 		return m
 	}
+	forged := func(change func(m *dns.Msg)) answering {
+		return func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg { return spoofed(q, change) }
+	}
 	for name, tt := range map[string]struct {
 		do   answering
 		part string
@@ -84,28 +89,14 @@ func TestCheck_wrong_answers_decide_nothing(t *testing.T) {
 			m.Ns, m.Extra = m.Ns[:1], m.Ns[1:]
 			return m
 		}, "does not look up names of other servers"},
-		"another question": {func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg {
-			return spoofed(q, func(m *dns.Msg) { m.Question[0].Name = "evil.com." })
-		}, "answered another question"},
-		"another type": {func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg {
-			return spoofed(q, func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeMX })
-		}, "answered another question"},
-		"another class": {func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg {
-			return spoofed(q, func(m *dns.Msg) { m.Question[0].Qclass = dns.ClassCHAOS })
-		}, "answered another question"},
-		"no question": {func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg {
-			return spoofed(q, func(m *dns.Msg) { m.Question = nil })
-		}, "answered another question"},
-		"two questions": {func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg {
-			return spoofed(q, func(m *dns.Msg) { m.Question = append(m.Question, m.Question[0]) })
-		}, "answered another question"},
-		"another ID": {func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg {
-			return spoofed(q, func(m *dns.Msg) { m.Id++ })
-		}, "No answer within 1.2 seconds."},
+		"another question": {forged(func(m *dns.Msg) { m.Question[0].Name = "evil.com." }), "answered another question"},
+		"another type":     {forged(func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeMX }), "answered another question"},
+		"another class":    {forged(func(m *dns.Msg) { m.Question[0].Qclass = dns.ClassCHAOS }), "answered another question"},
+		"no question":      {forged(func(m *dns.Msg) { m.Question = nil }), "answered another question"},
+		"two questions":    {forged(func(m *dns.Msg) { m.Question = append(m.Question, m.Question[0]) }), "answered another question"},
+		"another ID":       {forged(func(m *dns.Msg) { m.Id++ }), "No answer within 1.2 seconds."},
 		"the query itself": {func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg { return q }, "No answer within 1.2 seconds."},
-		"another opcode": {func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg {
-			return spoofed(q, func(m *dns.Msg) { m.Opcode = dns.OpcodeNotify })
-		}, "cannot be read"},
+		"another opcode":   {forged(func(m *dns.Msg) { m.Opcode = dns.OpcodeNotify }), "cannot be read"},
 		"garbage": {func(w dns.ResponseWriter, q *dns.Msg) *dns.Msg {
 			raw(t, w, append([]byte{byte(q.Id >> 8), byte(q.Id), 0x81, 0x80, 0, 1, 0xFF, 0xFF, 0, 0, 0, 0}, strings.Repeat("\xc0\x0c", 50)...))
 			return nil
@@ -125,9 +116,7 @@ func TestCheck_wrong_answers_decide_nothing(t *testing.T) {
 			}
 			return nil
 		}, "cannot be read"},
-		"truncated over TCP too": {func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg {
-			return spoofed(q, func(m *dns.Msg) { m.Truncated = true })
-		}, "cannot be read"},
+		"truncated over TCP too": {forged(func(m *dns.Msg) { m.Truncated = true }), "cannot be read"},
 		"another ID over TCP": {func(w dns.ResponseWriter, q *dns.Msg) *dns.Msg {
 			return spoofed(q, func(m *dns.Msg) {
 				if m.Truncated = true; w.LocalAddr().Network() == "tcp" {
@@ -210,9 +199,7 @@ func TestCheck_uses_the_resolver_that_works(t *testing.T) {
 	t.Parallel()
 	silent, good := serve(t, mute), serve(t, right.resolver(t))
 	closed, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	closed.Close()
 	c := checker(t, patient, closed.LocalAddr().String(), silent.address, good.address)
 	expect(t, "TXT", check(t, c, edge).TXT, Found, "")

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/miekg/dns"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The messages of a resolver are read without a panic, and the messages for the owner stay short and visible.
@@ -16,17 +18,13 @@ func FuzzReadResponse(f *testing.F) {
 		m.RecursionAvailable = true
 		for _, s := range records {
 			rr, err := dns.NewRR(s)
-			if err != nil {
-				f.Fatal(err)
-			}
+			testkit.Must(f, err)
 			m.Answer = append(m.Answer, rr)
 		}
 		change(m)
 		for _, m.Compress = range []bool{false, true} {
 			b, err := m.Pack()
-			if err != nil {
-				f.Fatal(err)
-			}
+			testkit.Must(f, err)
 			f.Add(b[2:], kind)
 		}
 	}

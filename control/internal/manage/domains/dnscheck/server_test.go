@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // server is a DNS server on loopback with UDP and TCP at one port.
@@ -28,9 +30,7 @@ func listen(t *testing.T) (net.PacketConn, net.Listener) {
 	t.Helper()
 	for range 20 {
 		udp, err := net.ListenPacket("udp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if tcp, err := net.Listen("tcp", udp.LocalAddr().String()); err == nil {
 			return udp, tcp
 		}
@@ -151,9 +151,7 @@ func pause(d time.Duration) { time.Sleep(d) }
 func checker(t *testing.T, timeout time.Duration, resolvers ...string) *Checker {
 	t.Helper()
 	c, err := New(Config{Resolvers: resolvers, Timeout: timeout})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if timeout == patient {
 		c.timeout = timeout // New would cut it
 	}
@@ -189,6 +187,7 @@ var edge = Targets{Hostname: "edge.sho.rt"}
 // check checks host.
 func check(t *testing.T, c *Checker, targets Targets) Result {
 	t.Helper()
+	defer testkit.Within(t, c.timeout+500*time.Millisecond, time.Now(), "a check")
 	r := c.Check(t.Context(), host, value, targets)
 	for _, f := range []Finding{r.TXT, r.Host} {
 		if (f.Message == "") != (f.State == Found) || len(f.Message) > 1000 {

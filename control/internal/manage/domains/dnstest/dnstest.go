@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/miekg/dns"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Server is a DNS server on loopback, at one port of UDP and TCP. Its methods may be called from any goroutine.
@@ -29,9 +31,7 @@ type Server struct {
 func New(t testing.TB) *Server {
 	t.Helper()
 	s, err := Start()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(s.Stop)
 	return s
 }
@@ -80,9 +80,7 @@ func listen() (net.PacketConn, net.Listener, error) {
 // `TXT "value"` or `A 203.0.113.1`. Without records the name does not exist.
 func (s *Server) Set(t testing.TB, name string, records ...string) {
 	t.Helper()
-	if err := s.Put(name, records...); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Put(name, records...))
 }
 
 // Put is Set without a test.

@@ -21,13 +21,9 @@ func TestPNG(t *testing.T) {
 	red := color.NRGBA{200, 0, 0, 255}
 	for _, width := range []int{qr.MinWidth, 300, 301, qr.MaxWidth} {
 		b, err := qr.PNG("https://sho.rt/abc1234", qr.Style{Width: width, Color: red, Background: qr.White, Margin: qr.DefaultMargin})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		img, err := png.Decode(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if got := img.Bounds().Dx(); got != width || img.Bounds().Dy() != width {
 			t.Errorf("width %d drawn as %v", width, img.Bounds())
 		}
@@ -71,17 +67,11 @@ func TestPNG_can_be_scanned(t *testing.T) {
 			{Width: testkit.Size(800, qr.MaxWidth), Color: color.NRGBA{0x1d, 0x4e, 0xd8, 255}, Background: color.NRGBA{0xff, 0xed, 0xd5, 255}, Margin: qr.DefaultMargin},
 		} {
 			b, err := qr.PNG(text, style)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			img, err := png.Decode(bytes.NewReader(b))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			bitmap, err := gozxing.NewBinaryBitmapFromImage(img)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			got, err := decoder.NewQRCodeReader().Decode(bitmap, nil)
 			if err != nil {
 				t.Errorf("%q, %d pixels wide: %v", text, style.Width, err)
@@ -95,9 +85,7 @@ func TestPNG_can_be_scanned(t *testing.T) {
 func TestSVG(t *testing.T) {
 	t.Parallel()
 	b, err := qr.SVG("https://sho.rt/abc1234", qr.Style{Width: 300, Color: color.NRGBA{0x1a, 0x2b, 0x3c, 255}, Background: qr.White, Margin: qr.DefaultMargin})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for d := xml.NewDecoder(bytes.NewReader(b)); ; {
 		if _, err := d.Token(); err == io.EOF {
 			break

@@ -25,13 +25,9 @@ const address = "https://sho.rt/abc1234"
 func scan(t *testing.T, img image.Image) (text, level string) {
 	t.Helper()
 	bitmap, err := gozxing.NewBinaryBitmapFromImage(img)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	got, err := decoder.NewQRCodeReader().Decode(bitmap, map[gozxing.DecodeHintType]any{gozxing.DecodeHintType_TRY_HARDER: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	level, _ = got.GetResultMetadata()[gozxing.ResultMetadataType_ERROR_CORRECTION_LEVEL].(string)
 	return got.GetText(), level
 }
@@ -48,20 +44,14 @@ func TestShapes_can_be_scanned(t *testing.T) {
 					t.Parallel()
 					style := qr.Style{Width: 400, Color: colors[0], Background: colors[1], Shape: shape, Level: level, Margin: qr.DefaultMargin}
 					b, err := qr.PNG(address, style)
-					if err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, err)
 					img, err := png.Decode(bytes.NewReader(b))
-					if err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, err)
 					if text, got := scan(t, img); text != address || got != level {
 						t.Errorf("the PNG was scanned as %q, level %s", text, got)
 					}
 					b, err = qr.PDF(address, style)
-					if err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, err)
 					if text, got := scan(t, drawn(t, b, style)); text != address || got != level {
 						t.Errorf("the PDF was scanned as %q, level %s", text, got)
 					}
@@ -76,13 +66,9 @@ func drawn(t *testing.T, file []byte, s qr.Style) image.Image {
 	t.Helper()
 	_, rest, _ := bytes.Cut(file, []byte("stream\n"))
 	r, err := zlib.NewReader(bytes.NewReader(rest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	content, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	const scale = 12
 	img := image.NewNRGBA(image.Rect(0, 0, s.Width, s.Width))
 	var fill color.NRGBA
@@ -181,13 +167,9 @@ func TestLogo_can_be_scanned(t *testing.T) {
 					}
 					style := qr.Style{Width: 600, Color: qr.Black, Background: qr.White, Shape: shape, Level: level, Margin: qr.DefaultMargin, Logo: aLogo(size.X, size.Y)}
 					b, err := qr.PNG(text, style)
-					if err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, err)
 					img, err := png.Decode(bytes.NewReader(b))
-					if err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, err)
 					if got, was := scan(t, img); got != text || was != level {
 						t.Errorf("%s, %s, %v: scanned %q with the level %s", shape, level, size, got, was)
 					}
@@ -207,16 +189,12 @@ func TestLogo_in_other_formats(t *testing.T) {
 	t.Parallel()
 	style := qr.Style{Width: 600, Color: qr.Black, Background: qr.White, Level: "H", Margin: qr.DefaultMargin, Logo: aLogo(40, 20)}
 	svg, err := qr.SVG(address, style)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if !strings.Contains(string(svg), `href="data:image/png;base64,`) || strings.Count(string(svg), "<image") != 1 {
 		t.Error("the SVG has no logo")
 	}
 	pdf, err := qr.PDF(address, style)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, want := range []string{"/XObject<</Logo 5 0 R>>", "/Width 40/Height 20/ColorSpace/DeviceRGB", "/SMask 6 0 R", "/ColorSpace/DeviceGray"} {
 		if !strings.Contains(string(pdf), want) {
 			t.Errorf("the PDF lacks %s", want)

@@ -18,15 +18,14 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func folder(t *testing.T) (*object.Folder, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "media")
 	f, err := object.OpenFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f, dir
 }
@@ -34,15 +33,11 @@ func folder(t *testing.T) (*object.Folder, string) {
 func bucket(t *testing.T, prefix string) *object.S3 {
 	t.Helper()
 	backend := s3mem.New()
-	if err := backend.CreateBucket("images"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, backend.CreateBucket("images"))
 	server := httptest.NewServer(gofakes3.New(backend).Server())
 	t.Cleanup(server.Close)
 	s, err := object.NewS3(object.S3Config{Endpoint: server.URL, Bucket: "images", Prefix: prefix, Region: "us-east-1", AccessKey: "a", SecretKey: "b"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
@@ -60,9 +55,7 @@ func get(t *testing.T, s object.Store, key string) string {
 	if errors.Is(err, object.ErrNotFound) {
 		return "(none)"
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer r.Close()
 	b, err := io.ReadAll(r)
 	if err != nil || int64(len(b)) != size {
@@ -74,15 +67,13 @@ func get(t *testing.T, s object.Store, key string) string {
 func keys(t *testing.T, s object.Store) string {
 	t.Helper()
 	var list []string
-	if err := s.List(t.Context(), func(i object.Item) error {
+	testkit.Must(t, s.List(t.Context(), func(i object.Item) error {
 		if i.Modified.IsZero() {
 			t.Errorf("%s has no time", i.Key)
 		}
 		list = append(list, i.Key)
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	slices.Sort(list)
 	return strings.Join(list, " ")
 }
@@ -92,9 +83,7 @@ func TestStore(t *testing.T) {
 		ctx := t.Context()
 		put := func(key, text string) {
 			t.Helper()
-			if err := s.Put(ctx, key, "image/webp", []byte(text)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, s.Put(ctx, key, "image/webp", []byte(text)))
 		}
 		if got := get(t, s, "a/b/1.webp"); got != "(none)" || keys(t, s) != "" {
 			t.Errorf("an empty store has %q, %q", got, keys(t, s))
@@ -109,9 +98,7 @@ func TestStore(t *testing.T) {
 		if get(t, s, "a/b/1.webp") != "one again" || get(t, s, "a/b/2.webp") != "two" || get(t, s, "a/c/1.gif") != "3" || get(t, s, "a/b") != "(none)" || get(t, s, "a/b/3.webp") != "(none)" {
 			t.Error("what is read is not what was written")
 		}
-		if err := s.Delete(ctx, "a/b/1.webp"); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Delete(ctx, "a/b/1.webp"))
 		if err := s.Delete(ctx, "a/b/1.webp"); err != nil {
 			t.Errorf("deleting twice: %v", err)
 		}
@@ -167,12 +154,8 @@ func TestFolder_stays_inside(t *testing.T) {
 	t.Parallel()
 	s, dir := folder(t)
 	outside := filepath.Join(filepath.Dir(dir), "outside.webp")
-	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Dir(dir), filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(outside, []byte("secret"), 0o600))
+	testkit.Must(t, os.Symlink(filepath.Dir(dir), filepath.Join(dir, "link")))
 	for _, key := range []string{"../outside.webp", "/" + outside, "link/outside.webp", "a/../../outside.webp", "..", "", "/etc/passwd", "a\x00b"} {
 		if r, _, err := s.Get(t.Context(), key); err == nil {
 			b, _ := io.ReadAll(r)
@@ -212,9 +195,7 @@ func TestS3_without_its_bucket(t *testing.T) {
 	server := httptest.NewServer(gofakes3.New(s3mem.New()).Server())
 	t.Cleanup(server.Close)
 	s, err := object.NewS3(object.S3Config{Endpoint: server.URL, Bucket: "missing", Region: "us-east-1", AccessKey: "a", SecretKey: "b"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, _, err := s.Get(t.Context(), "a/b/1.gif"); err == nil || errors.Is(err, object.ErrNotFound) {
 		t.Errorf("a bucket that is not there is not a missing object: %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/manage/media/picture"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var (
@@ -69,9 +70,7 @@ func asJPEG(m image.Image) []byte {
 func asWebP(t testing.TB, m image.Image) []byte {
 	t.Helper()
 	p, err := picture.Convert(t.Context(), asPNG(m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return p.Bytes
 }
 

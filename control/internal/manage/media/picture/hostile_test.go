@@ -110,9 +110,7 @@ func TestConvert_a_crowd_of_hostile_files(t *testing.T) {
 	dir = t.TempDir()
 	files := crowd(t, n)
 	for i, name := range slices.Sorted(maps.Keys(files)) {
-		if err := os.WriteFile(fmt.Sprintf("%s/%05d %s", dir, i, strings.ReplaceAll(name, "/", " of ")), files[name], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(fmt.Sprintf("%s/%05d %s", dir, i, strings.ReplaceAll(name, "/", " of ")), files[name], 0o600))
 	}
 	child := exec.Command(os.Args[0], "-test.run=^TestConvert_a_crowd_of_hostile_files$")
 	child.Env = append(os.Environ(), "CONVERT_CROWD="+dir)
@@ -137,15 +135,11 @@ func TestConvert_a_crowd_of_hostile_files(t *testing.T) {
 // convertAll converts the files of a folder, one at a time, like uploads.
 func convertAll(t *testing.T, dir string) {
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	accepted, refused := 0, 0
 	for _, e := range entries {
 		file, err := os.ReadFile(dir + "/" + e.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		p, err := picture.Convert(t.Context(), file)
 		if err != nil {
 			if !problem.Is(err, problem.Invalid) {
@@ -169,9 +163,7 @@ func convertAll(t *testing.T, dir string) {
 		}
 	}
 	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for line := range strings.Lines(string(status)) {
 		if peak, ok := strings.CutPrefix(line, "VmHWM:"); ok {
 			fmt.Printf("crowd: %d accepted, %d refused, %s KiB\n", accepted, refused, strings.Fields(peak)[0])

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/manage/media/picture"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Converts the largest allowed images in a child process, so that the kernel reports its peak memory.
@@ -48,9 +49,7 @@ func TestConvert_bounds_memory(t *testing.T) {
 		t.Skip("no peak is known here")
 	}
 	kib, err := strconv.Atoi(strings.Fields(peak)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Logf("peak %d MiB", kib>>10)
 	if kib > 256<<10 {
 		t.Errorf("peak %d MiB, want at most 256", kib>>10)

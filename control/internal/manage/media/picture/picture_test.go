@@ -24,9 +24,7 @@ import (
 func convert(t testing.TB, file []byte) picture.Picture {
 	t.Helper()
 	p, err := picture.Convert(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return p
 }
 
@@ -40,9 +38,7 @@ func look(t testing.TB, p picture.Picture) image.Image {
 		t.Fatal(err)
 	}
 	m, err := libwebp.Decode(bytes.NewReader(p.Bytes))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if straight, ok := m.(*image.RGBA); ok { // the decoder returns non-premultiplied colours, although the type says otherwise
 		m = &image.NRGBA{Pix: straight.Pix, Stride: straight.Stride, Rect: straight.Rect}
 	}
@@ -228,9 +224,7 @@ func TestConvert_takes_no_memory_for_bombs(t *testing.T) {
 func play(t testing.TB, file []byte) (*gif.GIF, []*image.RGBA) {
 	t.Helper()
 	g, err := gif.DecodeAll(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	screen := image.NewRGBA(image.Rect(0, 0, g.Config.Width, g.Config.Height))
 	var shown []*image.RGBA
 	for i, f := range g.Image {
@@ -383,17 +377,4 @@ func FuzzConvert(f *testing.F) {
 		}
 		look(t, p)
 	})
-}
-
-func BenchmarkConvert(b *testing.B) {
-	for name, file := range map[string][]byte{"jpeg 12 MP": asJPEG(four(4000, 3000)), "png 2 MP": asPNG(four(1920, 1080)), "gif 50 frames of 480x270": movie(480, 270, 50, 60, []byte{1}, false)} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := picture.Convert(b.Context(), file); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

@@ -45,9 +45,7 @@ func Start(t testing.TB, dir string) *Server {
 	// Restart listens on the same addresses again. On ports that the system had chosen, another process could have an outgoing
 	// connection by then.
 	s := &Server{dir: dir, lib: lookFor(t), url: "http://" + testkit.FreeAddr(t), native: "clickhouse://" + testkit.FreeAddr(t)}
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.start())
 	t.Cleanup(s.Kill)
 	return s
 }
@@ -71,25 +69,19 @@ func (s *Server) Resume() { _ = s.cmd.Process.Signal(syscall.SIGCONT) }
 func (s *Server) Processor(t testing.TB) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	// The fields 14 and 15 of proc(5), in hundredths of a second. The name of the program, which may contain spaces, is the second field.
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	user, err1 := strconv.Atoi(fields[11])
 	system, err2 := strconv.Atoi(fields[12])
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(err1, err2))
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
 // Restart starts the server again after Kill, with the same tables and address.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.start())
 }
 
 // Ask runs a statement and returns the result as tab-separated text.
@@ -129,9 +121,7 @@ func Database(t testing.TB) string {
 	t.Helper()
 	s := common(t)
 	url, err := s.Database(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		if _, err := s.Ask(context.Background(), "DROP DATABASE IF EXISTS "+databaseOf(url)); err != nil {
 			t.Logf("drop the ClickHouse database: %v", err)
@@ -153,9 +143,7 @@ func common(t testing.TB) *Server {
 	t.Helper()
 	lookFor(t)
 	s, err := shared()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 

@@ -2,9 +2,9 @@ package clickhousetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -63,15 +63,15 @@ func (p *Pool) giveBack(t testing.TB, database string) {
 	p.free = append(p.free, database)
 }
 
-// Drop drops the databases. TestMain calls it after the tests.
-func (p *Pool) Drop() error {
-	var problems []error
+// Run runs the tests of TestMain, drops the databases, and ends the process.
+func (p *Pool) Run(m *testing.M) {
+	code := m.Run()
 	for _, database := range p.all {
-		at := InDatabase(database)
-		_, err := at.Ask(context.Background(), "DROP DATABASE IF EXISTS "+databaseOf(database))
-		problems = append(problems, err)
+		if _, err := InDatabase(database).Ask(context.Background(), "DROP DATABASE IF EXISTS "+databaseOf(database)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
 	}
-	return errors.Join(problems...)
+	os.Exit(code)
 }
 
 // empty removes the rows of all tables in a database. It leaves the list of migrations, which says that the tables are there.
