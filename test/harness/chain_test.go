@@ -57,9 +57,7 @@ func (c *chain) served() {
 func (c *chain) reported() {
 	c.t.Helper()
 	total, err := c.Everything()[0].Clicks(c.t.Context())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, err)
 	counted := func() (sum int) {
 		for _, l := range c.links {
 			var now fleet.Link

@@ -17,15 +17,11 @@ import (
 func environment(t *testing.T, service string) []string {
 	t.Helper()
 	text, err := os.ReadFile(testkit.Source(t, "docker-compose.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var file struct {
 		Services map[string]struct{ Environment map[string]string }
 	}
-	if err := yaml.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, yaml.Unmarshal(text, &file))
 	set := file.Services[service].Environment
 	if len(set) == 0 {
 		t.Fatalf("docker-compose.yml has no settings for %s", service)

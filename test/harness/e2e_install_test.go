@@ -3,7 +3,6 @@ package harness_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,14 +67,10 @@ func install(t *testing.T) *installation {
 		First: func(f *fleet.Fleet) {
 			began := time.Now()
 			for range 2 { // migrations may run again
-				if err := f.Controls[0].Once("migrate"); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, f.Controls[0].Once("migrate"))
 			}
 			for _, n := range f.Nodes() {
-				if err := n.Once("-check"); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, n.Once("-check"))
 				if err := n.Once("-healthy"); err == nil {
 					t.Errorf("%s reports healthy before it runs", n.Name)
 				}
@@ -92,15 +87,9 @@ func (in *installation) makeSecrets(t *testing.T, f *fleet.Fleet) {
 	t.Helper()
 	runtime := strings.Replace(f.DatabaseURL(), "postgres://postgres@", "postgres://shortline_runtime@", 1)
 	for name, text := range map[string]string{"database_url": f.DatabaseURL(), "runtime_database_url": runtime, "clickhouse_url": f.StoreURL(), "admin_password": adminPassword} {
-		if err := os.WriteFile(filepath.Join(in.secrets, name), []byte(text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(in.secrets, name), []byte(text+"\n"), 0o600))
 	}
-	cmd := exec.Command(testkit.Source(t, "deploy/make-secrets"))
-	cmd.Env = append(os.Environ(), "SECRETS_DIR="+in.secrets)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("deploy/make-secrets: %v: %s", err, out)
-	}
+	secrets{t, in.secrets}.generate()
 }
 
 // edgeState is what an edge has reported.

@@ -17,9 +17,7 @@ import (
 // k6 runs the smoke test and a short load test against the fleet, like an operator after a deployment.
 func (in *installation) k6(t *testing.T) {
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	program := filepath.Join(cache, "shortline", "bin", "k6")
 	if _, err := os.Stat(program); err != nil {
 		t.Fatalf("k6 not found (%v); test/observe/parts builds it", err)
@@ -50,9 +48,7 @@ func (in *installation) k6(t *testing.T) {
 			t.Errorf("k6 %s: %v", run.script, err)
 		}
 		text, err := os.ReadFile(figures)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		var summary struct {
 			RootGroup struct {
 				Checks []struct {
@@ -62,9 +58,7 @@ func (in *installation) k6(t *testing.T) {
 			} `json:"root_group"`
 			Metrics map[string]struct{ Values map[string]float64 }
 		}
-		if err := json.Unmarshal(text, &summary); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, json.Unmarshal(text, &summary))
 		if n := summary.Metrics["checks"].Values["passes"]; n < run.least {
 			t.Errorf("%s: %v checks passed, want about %v", run.script, n, run.least)
 		}
@@ -94,8 +88,6 @@ func (in *installation) uncounted(t *testing.T) int {
 		return -1
 	}
 	n, err := strconv.Atoi(lines[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return n
 }

@@ -15,9 +15,7 @@ import (
 func (in *installation) readme(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile(testkit.Source(t, "docs/operators/operations.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, part, found := strings.Cut(string(text), "<!-- fleet: begin -->\n```sh\nmake up-fleet\n")
 	script, shown, found2 := strings.Cut(part, "```\n```text\n")
 	shown, _, found3 := strings.Cut(shown, "```\n<!-- fleet: end -->")
@@ -28,9 +26,7 @@ func (in *installation) readme(t *testing.T) {
 		t.Errorf("the guide shows %q, want two edges", shown)
 	}
 	folder := t.TempDir()
-	if err := os.Symlink(in.secrets, filepath.Join(folder, "secrets")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Symlink(in.secrets, filepath.Join(folder, "secrets")))
 	cmd := exec.CommandContext(t.Context(), "bash", "-ec", strings.ReplaceAll(script, "127.0.0.1:8080", in.Edges[0].Addr))
 	cmd.Dir = folder
 	out, err := cmd.CombinedOutput()

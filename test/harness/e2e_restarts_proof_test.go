@@ -96,7 +96,7 @@ func ms(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 
 func init() {
 	parts = append(parts, part{"k6", (*installation).k6}, part{"restarts", (*installation).restarts},
-		part{"alone", (*installation).alone}, part{"stop", (*installation).stop})
+		part{"stop", (*installation).stop})
 }
 
 // served creates links and waits until every edge serves the last one.

@@ -79,9 +79,7 @@ func (in *installation) storyAt(t *testing.T, api *fleet.API, slug string) {
 			// An edge checks one password at a time and answers that it is busy if that takes long.
 			testkit.Eventually(t, e.Name+" has checked the password", func() bool {
 				a, err := unlock(e.Addr, locked.Slug, password)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				status, to = a.status, a.location
 				return status != http.StatusTooManyRequests
 			})

@@ -5,7 +5,7 @@ import "testing"
 // TestFleet runs through the life of an installation like an operator: the settings of docker-compose.yml with its addresses
 // replaced, secrets of deploy/make-secrets, PostgreSQL, Apache's Kafka, ClickHouse's engine, two control planes behind one
 // name, and three edges. Each part continues with the state that the part before it left. It judges by counts: every answered
-// redirect is stored once. DUR sets how long edges are alone.
+// redirect is stored once.
 func TestFleet(t *testing.T) {
 	t.Parallel()
 	in := install(t)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const (
@@ -62,14 +64,10 @@ func unlock(addr, slug, password string) (answer, error) {
 func withKey(t *testing.T, addr, key, path string) answer {
 	t.Helper()
 	req, err := http.NewRequest("GET", "http://"+addr+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	req.Header.Set("X-API-Key", key)
 	a, err := send(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return a
 }
 
@@ -79,14 +77,10 @@ func live(t *testing.T, addr, key, id string) <-chan map[string]any {
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, "GET", "http://"+addr+"/api/analytics/live?urlId="+id, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	req.Header.Set("X-API-Key", key)
 	res, err := (&http.Client{}).Do(req) // no timeout: the stream has no end
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if res.StatusCode != http.StatusOK || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 		t.Fatalf("the live feed at %s: %s %v", addr, res.Status, res.Header)
 	}

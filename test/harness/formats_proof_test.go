@@ -48,14 +48,10 @@ func newerDocument(t *testing.T, b []byte) []byte {
 	binary.LittleEndian.PutUint16(out[10:], newerSchema)
 	binary.LittleEndian.PutUint32(out[header-4:], crc32.Checksum(out[:header-4], castagnoli))
 	unpack, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer unpack.Close()
 	pack, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer pack.Close()
 	rest, total := b[header:], uint64(0)
 	for {
@@ -64,9 +60,7 @@ func newerDocument(t *testing.T, b []byte) []byte {
 			break
 		}
 		plain, err := unpack.DecodeAll(rest[8:8+n], nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		rest = rest[8+n:]
 		var chunk []byte
 		for len(plain) > 0 {
@@ -132,9 +126,7 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 	}
 	p.Publish(records...)
 	document, err := p.Document(p.Cursor())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	p.Forge(newerDocument(t, document))
 	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
 	e := f.Edges[0]
@@ -150,25 +142,19 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 		t.Fatal("the edge did not request the newer document")
 	}
 
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, p.Close())
 	at := p.Cursor().Revision
 	records[1].Destination = "https://example.com/changed"
 	last := p.Publish(records[1])
 	p.ForgeDeltas(newerDelta(t, p.Delta(at)))
-	if err := p.Reopen(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, p.Reopen())
 	leads("two", "https://example.com/changed")
 	if p.Forgeries() != 0 || e.Metric("shortline_agent_refused_total") != 0 || e.Metric("shortline_edge_revision") != float64(last) || e.Metric("shortline_agent_documents_loaded_total") != 1 {
 		t.Errorf("the edge did not apply the newer delta: %d deltas left, %v rejected, revision %v, %v documents loaded", p.Forgeries(), e.Metric("shortline_agent_refused_total"), e.Metric("shortline_edge_revision"), e.Metric("shortline_agent_documents_loaded_total"))
 	}
 
 	// The state is valid for the same release, so the edge requests nothing again.
-	if err := e.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, e.Stop())
 	e.Start()
 	leads("two", "https://example.com/changed")
 	heard := func() {
@@ -185,18 +171,12 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 	}
 
 	// The same disk as an older release would have left it, without a control plane.
-	if err := e.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, e.Stop())
 	aged(t, e.Dir)
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, p.Close())
 	e.Start()
 	leads("two", "https://example.com/changed")
-	if err := p.Reopen(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, p.Reopen())
 	testkit.Eventually(t, "the upgraded edge loads a full document", func() bool { return e.Metric("shortline_agent_documents_loaded_total") == 2 })
 	leads("two", "https://example.com/changed")
 	heard()
@@ -235,29 +215,19 @@ func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 	t.Parallel()
 	f := fleet.Start(t, fleet.Config{Controls: 1})
 	text, err := os.ReadFile(testkit.Source(t, "shared/click/testdata/batch-v1.hex"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	golden, err := hex.DecodeString(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	sound, err := click.ParseBatch(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	newer := append([]byte{}, golden...)
 	newer[4]++ // the version byte
 	client, err := kgo.NewClient(kgo.SeedBrokers(f.Brokers()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DefaultProduceTopic(fleet.Topic))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer client.Close()
 	put := func(partition int32, value []byte) {
 		t.Helper()
-		if err := client.ProduceSync(t.Context(), &kgo.Record{Partition: partition, Value: value}).FirstErr(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, client.ProduceSync(t.Context(), &kgo.Record{Partition: partition, Value: value}).FirstErr())
 	}
 	behind := sound // a frame of another edge, after the newer frame
 	behind.Edge++

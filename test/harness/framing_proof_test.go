@@ -59,9 +59,7 @@ func startNginx(t *testing.T, upstream string) string {
   }
 }
 `)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(config, []byte(text), 0o600))
 	serve(t, []string{"nginx"}, config, runNginx)
 	testkit.Eventually(t, "nginx answers", func() bool {
 		res, err := http.Get("http://" + addr + "/healthz")

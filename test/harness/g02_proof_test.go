@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/faultproxy"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG02 stops Kafka for DUR and kills an edge meanwhile. Redirects continue, memory stays bounded, and every click
-// arrives after Kafka is back.
+// TestG02 stops Kafka for DUR, then the control plane, too, and kills an edge meanwhile. Redirects continue, memory stays bounded,
+// and every click arrives after Kafka is back.
 func TestG02_kafka_is_gone(t *testing.T) {
 	away := long(t, 10*time.Minute)
 	p, slugs := published(t, 1000)
@@ -26,12 +27,14 @@ func TestG02_kafka_is_gone(t *testing.T) {
 	f.Kafka.Kill()
 	during := c.during(cfg, func() {
 		fleet.Hold(away / 2)
+		testkit.Must(t, p.Close())
 		f.Edges[0].Kill()
 		f.Edges[0].Start()
 		fleet.Hold(away / 2)
 		peak = f.Edges[0].Metric("shortline_spool_clicks_pending") + survivor.Metric("shortline_spool_clicks_pending")
 	})
 	grown := survivor.Memory() - memory
+	testkit.Must(t, p.Reopen())
 	f.Kafka.Start()
 	began := time.Now()
 	f.Shipped()

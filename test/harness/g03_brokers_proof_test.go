@@ -84,8 +84,6 @@ func TestG03_brokers_of_a_cluster_die(t *testing.T) {
 	if moved == 0 || outages == 0 {
 		t.Error("the kills had no effect")
 	}
-	if len(r.Other) > 0 || r.Broken > 0 || r.Refused > 0 {
-		t.Errorf("redirects failed: %v", r)
-	}
+	unharmed(t, "while brokers were killed", r)
 	c.verdict(crowd, r)
 }

@@ -28,9 +28,7 @@ func TestG05_clickhouse_killed_in_inserts(t *testing.T) {
 	var engine *fleet.Engine
 	judge := func() {
 		d, err := tap.judge(t.Context(), engine.Store)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		found.none, found.partial, found.full, found.rows = found.none+d.none, found.partial+d.partial, found.full+d.full, found.rows+d.rows
 	}
 	begun := func() {

@@ -28,9 +28,7 @@ func TestG07_disk_full(t *testing.T) {
 	p, slugs := published(t, 100)
 	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
 	e := f.Edges[0]
-	if err := e.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, e.Stop())
 	mount := func(args ...string) {
 		t.Helper()
 		if out, err := exec.Command("mount", args...).CombinedOutput(); err != nil {
@@ -78,13 +76,9 @@ func TestG07_disk_full(t *testing.T) {
 		t.Errorf("%d starts and %v panics, want 2 and 0", e.Starts, e.Metric("shortline_edge_panics_total"))
 	}
 	account, err := topic.Read(t.Context(), f.Brokers(), fleet.Topic)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	v, err := truth.Judge(c.file(), account.Contents())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Logf("topic: %v; %v", account, v)
 	if v.Lost != int(final) || account.Lost != int(final) || account.Missing != 0 || v.Twice != 0 || v.Ghosts != 0 {
 		t.Errorf("acked %d − stored %d = %d, loss markers contain %d, the edge counted %.0f", v.Acked, v.Stored, v.Acked-v.Stored, account.Lost, final)

@@ -17,13 +17,14 @@ import (
 
 // TestG12 changes links through the API under load and polls every edge until it serves the change, also over a slow network
 // with repeated disconnects. An edge that reports the change's revision must serve the change at once. For a release, changes
-// arrive within a second, or within three over the slow network, at RATE requests a second.
+// arrive within a second, or within three over the slow network, at RATE requests a second. The same holds for deleted and restored
+// links and with the preference to wait, without load, when the edges are connected to another control plane than the user.
 func TestG12_a_change_is_everywhere_within_a_second(t *testing.T) {
 	lasts := long(t, testkit.Size(0, 5*time.Minute))
 	if lasts == 0 {
 		t.Parallel() // nothing is measured
 	}
-	c := startChain(t, fleet.Config{Edges: 3, Controls: 1}, 20)
+	c := startChain(t, fleet.Config{Edges: 3, Controls: 2}, 20)
 	crowd := newCrowd(t)
 	visits := rate(t, testkit.Size(300, 9000))
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 24, Rate: float64(visits)}, func() {
@@ -44,6 +45,8 @@ func TestG12_a_change_is_everywhere_within_a_second(t *testing.T) {
 	})
 	t.Logf("load: %v", r)
 	c.verdict(crowd, r)
+	trash(c)
+	preferWait(c)
 }
 
 // changes records the changes and the delays of the edges.

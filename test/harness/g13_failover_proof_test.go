@@ -150,9 +150,7 @@ func everyoneHears(c *chain, slug string) time.Duration {
 func agree(c *chain) {
 	c.t.Helper()
 	rows, err := c.Ask("SELECT slug, num, revision FROM urls")
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, err)
 	var hash snapshot.StateHash
 	links := 0
 	for line := range strings.Lines(rows) {

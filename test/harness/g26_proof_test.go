@@ -41,10 +41,7 @@ func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 		_, _, _ = c.api.Call("POST", "/api/auth/login", map[string]any{"email": "someone@example.com", "password": password}, nil) // the status does not matter
 	}
 	e := c.Edges[0]
-	testkit.Eventually(t, "the edge has the locked link", func() bool {
-		status, _, err := follow(e.Addr, "locked")
-		return err == nil && status == http.StatusOK
-	})
+	answers(t, e, "locked", http.StatusOK, "")
 	body := "password=" + canary("link2")
 	if status, _, err := ask(e.Addr, fmt.Sprintf("POST /locked/verify HTTP/1.1\r\nHost: sho.rt\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)); err != nil || status != http.StatusSeeOther {
 		t.Fatalf("submit the link password: got %d %v", status, err)
@@ -59,9 +56,7 @@ func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 	if err != nil {
 		t.Fatalf("pg_dump: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(c.Dir, "dump.sql"), dump, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(filepath.Join(c.Dir, "dump.sql"), dump, 0o600))
 	secrets := map[string]string{
 		"link password": canary("link"), "changed link password": canary("link2"), "user's password": canary("user"), "wrong password": canary("wrong"), "webhook secret": canary("hook"),
 		"webhook header": canary("header"), "OIDC secret": canary("oidc"), "API key": key.Key, "TOTP secret": totp.Secret, "JWT key": strings.Repeat("j", 32), "encryption key": strings.Repeat("e", 32),

@@ -51,9 +51,7 @@ func release(t *testing.T, commit string) map[fleet.Program]string {
 	}
 	var said bytes.Buffer
 	archive.Stderr, unpack.Stderr = &said, &said
-	if err := archive.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, archive.Start())
 	if err := unpack.Run(); err != nil {
 		t.Fatalf("unpack %s: %v: %s", commit, err, &said)
 	}
@@ -77,9 +75,7 @@ func release(t *testing.T, commit string) map[fleet.Program]string {
 // schema.
 func downgrade(t *testing.T, n *fleet.Node, path string) (serves bool) {
 	t.Helper()
-	if err := n.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, n.Stop())
 	n.Use(path)
 	n.Launch()
 	testkit.Eventually(t, "the old control plane serves or rejects the schema", func() bool {
@@ -175,9 +171,7 @@ func TestG30_two_releases(t *testing.T) {
 	}
 	become := func(n *fleet.Node, programs map[fleet.Program]string, program fleet.Program) {
 		t.Helper()
-		if err := n.Become(programs[program]); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, n.Become(programs[program]))
 	}
 	crowd := newCrowd(t)
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: 500}, func() {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
@@ -25,9 +26,7 @@ func TestG32_rows_that_vanish_are_shipped_again(t *testing.T) {
 	// The audit asks the first servers. What vanishes from other ones only is a matter for verify-replicas.
 	first := c.Everything()[0]
 	lanes, err := c.Store.Ask(t.Context(), "SELECT edge, epoch, lane FROM clicks GROUP BY edge, epoch, lane")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	last := 100 + n/len(lanes)
 	for _, s := range first {
 		if _, err := s.Ask(t.Context(), fmt.Sprintf("ALTER TABLE clicks DELETE WHERE seq BETWEEN 100 AND %d SETTINGS mutations_sync = 2", last)); err != nil {
@@ -35,9 +34,7 @@ func TestG32_rows_that_vanish_are_shipped_again(t *testing.T) {
 		}
 	}
 	left, err := first.Clicks(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Logf("%d of %d clicks remain after the deletion", left, r.Acked)
 	if r.Acked-int64(left) < int64(n)*9/10 {
 		t.Fatalf("%d rows were deleted, want %d", r.Acked-int64(left), n)

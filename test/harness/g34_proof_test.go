@@ -58,9 +58,7 @@ func TestG34_rule_bomb(t *testing.T) {
 			visits[slug] += n.Load() - from
 			spent[slug] += cpuOf(e) - cpu
 			stop()
-			if len(r.Other) > 0 || r.Broken > 0 || r.Refused > 0 {
-				t.Errorf("other visitors were not served beside %s: %v", slug, r)
-			}
+			unharmed(t, "beside "+slug, r)
 			p99[slug] = append(p99[slug], r.Slow.Quantile(0.99))
 		}
 	}
@@ -105,13 +103,9 @@ func expensiveRules(t *testing.T, random *rand.Rand) (rules []link.Rule, nanosec
 		}
 		for ; len(leaves) > 0; leaves = leaves[:len(leaves)/2] {
 			conditions, err := json.Marshal(map[string]any{"operator": "OR", "conditions": leaves})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			g, err := rule.Parse(conditions)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			with := work
 			if err := with.Add(g); err != nil || with.Nanoseconds() > rule.MaxWork {
 				continue

@@ -30,9 +30,7 @@ func TestG35_links_move_to_workspaces(t *testing.T) {
 	var c *chain
 	fill := func(f *fleet.Fleet) {
 		f.Controls[0].Start() // creates the schema and the administrator
-		if err := f.Controls[0].Stop(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, f.Controls[0].Stop())
 		statements := []string{`INSERT INTO users (id, email, email_key, role, created_at, updated_at) SELECT 'bulk-user-' || n, 'u' || n || '@example.com', 'u' || n || '@example.com', 'USER', 1, 1 FROM generate_series(1, 1000) AS n`}
 		for first := 1; first <= links; first += 50_000 {
 			statements = append(statements, fmt.Sprintf(`INSERT INTO urls (id, user_id, slug, original_url, title, created_at, updated_at)
@@ -68,9 +66,7 @@ func TestG35_links_move_to_workspaces(t *testing.T) {
 		w.run(c.links)
 		began := time.Now()
 		n := c.Controls[1]
-		if err := n.Stop(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, n.Stop())
 		n.Use(now[fleet.Control])
 		n.Launch()
 		testkit.Eventually(t, "a part of the links has moved", func() bool {

@@ -49,10 +49,7 @@ func TestG36_edges_share_the_limits_of_links(t *testing.T) {
 			disturb()
 			crowd.more(1) // after the disturbance
 			for _, e := range c.Edges {
-				testkit.Eventually(t, e.Name+" has learned that the limit is used up", func() bool {
-					status, _, err := follow(e.Addr, "limit-"+name)
-					return err == nil && status == http.StatusGone
-				})
+				answers(t, e, "limit-"+name, http.StatusGone, "")
 			}
 		})
 		second := float64(run.Sent) / run.Took.Seconds()
@@ -75,9 +72,7 @@ func TestG36_edges_share_the_limits_of_links(t *testing.T) {
 	}
 	total := func(name string) (n int64) {
 		out, err := c.Ask(fmt.Sprintf("SELECT coalesce(sum(clicks), 0) FROM limit_totals t JOIN urls u ON u.num = t.link WHERE u.id = '%s'", links[name].ID))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		_, _ = fmt.Sscan(strings.TrimSpace(out), &n)
 		return n
 	}

@@ -40,9 +40,7 @@ func startIssuance(t *testing.T) *issuance {
 			"RESOLVERS=" + ca.DNS, "EDGE_ADDRESSES=127.0.0.1", "MAX_DOMAINS_PER_WORKSPACE=10000"},
 	}, 0)
 	forward, err := faultproxy.Listen(plain, s.Edges[0].Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = forward.Close() })
 	return s
 }
@@ -77,9 +75,7 @@ func (s *issuance) renew(name string) {
 	}
 	s.ca.SuggestRenewal(leaf, time.Now().Add(-2*time.Hour), time.Now().Add(-time.Hour))
 	out, err := s.Ask("UPDATE certificates SET next_at = 1 WHERE hostname = '" + name + "' AND status = 'ACTIVE' AND next_at > extract(epoch FROM now()) * 1000 + 600000 RETURNING num")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	if strings.TrimSpace(out) != "" {
 		s.serials[name] = leaf.SerialNumber.String()
 		s.wanted++
@@ -149,13 +145,9 @@ func TestG37_issuers_are_killed(t *testing.T) {
 	took := time.Since(began)
 	testkit.Eventually(t, "visitors get all certificates", func() bool { return len(s.old()) == 0 })
 	text, err := s.Ask("SELECT count(*) FROM acme_orders WHERE outcome = 'lost'")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	lost, err := strconv.Atoi(strings.TrimSpace(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	const own = 1 // sho.rt, the name of the service
 	more := s.ca.Orders() - s.wanted - own
 	t.Logf("%d kills, of which %d in the middle of an order; %d domains, %d renewals: %d orders, %d more than certificates; all were there %v after the last kill; %d failed visits",

@@ -3,10 +3,8 @@ package harness_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -22,7 +20,6 @@ import (
 // shops visit links as their customers do, and report purchases until they are accepted.
 type shops struct {
 	*chain
-	client *http.Client
 
 	mu     sync.Mutex
 	ledger map[string]bool // external ids of accepted conversions
@@ -37,21 +34,17 @@ type sale map[string]any
 // visit follows a link, and returns the click id that the shop received; "" if there was no answer.
 func (s *shops) visit() string {
 	edge, slug := s.Edges[rand.IntN(len(s.Edges))], s.slugs[rand.IntN(len(s.slugs))]
-	res, err := s.client.Get("http://" + edge.Addr + "/" + slug)
+	a, err := visit(edge.Addr, "GET", slug, laptop)
 	if err != nil {
 		return ""
 	}
-	defer res.Body.Close()
-	if _, err := io.Copy(io.Discard, res.Body); err != nil {
-		return ""
-	}
-	to, err := url.Parse(res.Header.Get("Location"))
+	to, err := url.Parse(a.location)
 	if err != nil {
 		return ""
 	}
 	id := to.Query().Get("sl_click")
 	if id == "" {
-		s.note(fmt.Sprintf("a visit without a click id: %d to %s", res.StatusCode, to))
+		s.note(fmt.Sprintf("a visit without a click id: %d to %s", a.status, to))
 	}
 	return id
 }
@@ -135,17 +128,11 @@ func TestG39_conversions_through_every_fault(t *testing.T) {
 	for _, l := range c.links {
 		c.api.Must("PUT", "/api/urls/"+l.ID, map[string]any{"trackConversions": true}, 200, nil)
 	}
-	s := &shops{chain: c, ledger: map[string]bool{}, other: map[string]int{}, client: &http.Client{
-		Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	s := &shops{chain: c, ledger: map[string]bool{}, other: map[string]int{}}
 	for _, e := range c.Edges {
 		testkit.Eventually(t, e.Name+" adds click ids", func() bool {
-			res, err := s.client.Get("http://" + e.Addr + "/" + c.slugs[len(c.slugs)-1])
-			if err != nil {
-				return false
-			}
-			_ = res.Body.Close()
-			return strings.Contains(res.Header.Get("Location"), "sl_click=")
+			a, err := visit(e.Addr, "GET", c.slugs[len(c.slugs)-1], laptop)
+			return err == nil && strings.Contains(a.location, "sl_click=")
 		})
 	}
 	ctx, stop := context.WithCancel(t.Context())

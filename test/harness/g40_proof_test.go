@@ -48,16 +48,8 @@ func TestG40_a_shop_through_kills(t *testing.T) {
 	receiver := httptest.NewServer(sink)
 	t.Cleanup(receiver.Close)
 	c.api.Must("POST", "/api/webhooks", map[string]any{"name": "decisions", "url": receiver.URL, "secret": "the-secret-of-the-hook", "events": []string{"experiment.decided"}}, 201, nil)
-	var key struct{ Key string }
-	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "shop", "scopes": []string{"conversions:write"}}, 201, &key)
-
-	var settings struct{ PublishableKey string }
-	c.api.Must("PUT", "/api/conversions/settings", map[string]any{"hosts": []string{"shop.example.com"}}, 200, &settings)
-
-	cfg := shoptest.Config{
-		Host: "sho.rt", Key: key.Key, Publishable: settings.PublishableKey, Origin: "https://shop.example.com", Goal: "purchase", Rates: map[string]float64{"/plain": 0.05, "/photo": 0.05, "/video": 0.10},
-		Visitors: visitors, Seed: 17, Workers: 8,
-	}
+	rates := map[string]float64{"/plain": 0.05, "/photo": 0.05, "/video": 0.10}
+	cfg := c.shop(shoptest.Config{Rates: rates, Visitors: visitors, Seed: 17, Workers: 8})
 	for _, e := range c.Edges {
 		testkit.Eventually(t, e.Name+" draws variants", func() bool {
 			_, to := visitHost(e, cfg.Host, link.Slug)
@@ -100,6 +92,15 @@ func TestG40_a_shop_through_kills(t *testing.T) {
 			return true
 		})
 	}
+}
+
+// shop completes the settings of a shop that sells at shop.example.com, and lets its server and its pages report conversions.
+func (c *chain) shop(cfg shoptest.Config) shoptest.Config {
+	c.t.Helper()
+	var key struct{ Key string }
+	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "shop", "scopes": []string{"conversions:write"}}, 201, &key)
+	cfg.Host, cfg.Key, cfg.Publishable, cfg.Origin, cfg.Goal = "sho.rt", key.Key, c.sells(""), shopOrigin, "purchase"
+	return cfg
 }
 
 // visitHost sends a visit to a host and returns the answer of an edge.

@@ -89,9 +89,7 @@ func (c *chain) redirects(crowd *crowd, name string, f *deluge, lasting time.Dur
 	r := crowd.during(load.Config{Addrs: []string{edge.Addr}, Slugs: c.slugs[2:], Rate: float64(rate(c.t, 1000))}, func() { fleet.Hold(lasting) })
 	used := cpuOf(edge) - before
 	stop()
-	if r.Broken+r.Refused+int64(len(r.Other)) > 0 || r.Acked == 0 {
-		c.t.Errorf("flood %s: %v", name, r)
-	}
+	unharmed(c.t, "flood "+name, r)
 	c.t.Logf("flood %-5s %4.0f redirects/s, p50 %-6s p99 %-7s max %-7s; the edge used %.2f processors",
 		name, float64(r.Acked)/r.Took.Seconds(), r.Slow.Quantile(0.5), r.Slow.Quantile(0.99), r.Slow.Max.Round(time.Microsecond), used.Seconds()/lasting.Seconds())
 	return r.Slow.Quantile(0.99)
@@ -152,9 +150,7 @@ func (c *chain) outage(f *deluge, lasting time.Duration) {
 	if f.full == 0 {
 		c.t.Error("no request was refused because of a full spool, so the experiment does not show its limit")
 	}
-	if r.Broken+r.Refused+int64(len(r.Other)) > 0 || r.Acked == 0 {
-		c.t.Errorf("redirects while Kafka is away: %v", r)
-	}
+	unharmed(c.t, "while Kafka is away", r)
 	f.limited()
 	c.KafkaProxy.Set(faultproxy.Fault{})
 }
@@ -177,9 +173,7 @@ func (c *chain) holds(accepted int) {
 		}
 	}
 	registered, err := c.Ask("SELECT max(n) FROM (SELECT count(*) AS n FROM goals GROUP BY link_num) AS per")
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, err)
 	c.t.Logf("%d conversions accepted, %d in ClickHouse with %d goals; PostgreSQL has at most %s goals of a link", accepted, rows, goals, strings.TrimSpace(registered))
 	if rows == 0 || rows > accepted || others > 0 {
 		c.t.Errorf("%d conversions are stored, of which %d are forged or from elsewhere; %d were accepted", rows, others, accepted)

@@ -37,9 +37,7 @@ func TestG42_at_rest(t *testing.T) {
 	})
 	nodes := []*fleet.Node{c.Controls[0], c.Ingesters[0]}
 	for _, n := range nodes {
-		if err := n.Stop(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, n.Stop())
 	}
 	began := time.Now()
 	heavy := c.fill(many, each)
@@ -63,9 +61,7 @@ func TestG42_at_rest(t *testing.T) {
 	patiently(func() bool { return c.asked("SELECT count() FROM system.merges") == "0" })
 	t.Logf("merged %v later", time.Since(began).Round(time.Second))
 	for _, n := range nodes { // their work after a start belongs to the measurement
-		if err := n.Stop(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, n.Stop())
 		n.Start()
 	}
 
@@ -208,9 +204,7 @@ func familyCPU(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	parents, used := map[int]int{}, map[int]int{}
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, name := range stats {
 		b, err := os.ReadFile(name)
 		if err != nil {

@@ -104,9 +104,7 @@ func TestG43_a_region_is_cut_off(t *testing.T) {
 func milli(t *testing.T, text string) time.Time {
 	t.Helper()
 	ms, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return time.UnixMilli(ms)
 }
 
@@ -117,9 +115,7 @@ func (c *chain) bothStored(crowd *crowd) {
 	log := crowd.file()
 	acked := 0
 	for e, err := range truth.Read(log) {
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		testkit.Must(c.t, err)
 		if e.Status == 302 {
 			acked++
 		}
@@ -128,16 +124,12 @@ func (c *chain) bothStored(crowd *crowd) {
 	c.Shipped()
 	reaches(c.t, "all answered visits are stored", acked, func() int { return clicks(c.t, c.Everything()[0]) })
 	contents, err := c.Store.Contents(c.t.Context())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, err)
 	v, err := truth.Judge(log, contents)
 	exact(c.t, "ClickHouse", v, err)
 	c.t.Logf("all are stored %v after the load", time.Since(began).Round(100*time.Millisecond))
 	far, err := topic.Read(c.t.Context(), c.Regions[0].Brokers(), fleet.Topic)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, err)
 	c.t.Logf("topic of far: %v", far)
 	c.reported()
 }

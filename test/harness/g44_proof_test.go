@@ -77,9 +77,7 @@ func TestG44_a_workspace_moves(t *testing.T) {
 func (c *chain) interrupted(target, workspace string) (kills int) {
 	c.t.Helper()
 	first := c.Command("move-workspace", target, workspace)
-	if err := first.Start(); err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, first.Start())
 	// A move waits at least a second in each of three phases, so it has not ended by then.
 	timer := time.AfterFunc(300*time.Millisecond+rand.N(2200*time.Millisecond), func() { _ = first.Process.Kill() }) // an error: it has ended
 	err := first.Wait()

@@ -198,9 +198,7 @@ func (c *copies) removed() {
 		c.t.Helper()
 		c.Configure(e, in)
 		for _, n := range c.writers() {
-			if err := n.Stop(); err != nil {
-				c.t.Fatal(err)
-			}
+			testkit.Must(c.t, n.Stop())
 			n.Start()
 		}
 	}
@@ -224,9 +222,7 @@ func (c *copies) differ(crowd *crowd) {
 		c.t.Errorf("a click was deleted from %s, and verify-replicas says: %v\n%s", e.Name, err, out)
 	}
 	contents, err := c.Everything()[e.Copy].Contents(c.t.Context())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, err)
 	if v, err := truth.Judge(crowd.log.Path(), contents); err != nil || v.Lost != 1 {
 		c.t.Errorf("a click was deleted from %s, and the verdict is: %v, %v", e.Name, v, err)
 	}

@@ -33,15 +33,11 @@ func debian(t *testing.T, name string, more ...string) (program, libraries strin
 		return path, ""
 	}
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	root := filepath.Join(cache, "shortline", name)
 	if _, err := os.Stat(root); err != nil {
 		fresh, err := os.MkdirTemp("", "debian")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer os.RemoveAll(fresh)
 		fetch := exec.Command("sh", "-c", `apt-get download "$@" && for p in *.deb; do dpkg -x "$p" . || exit 1; done && rm *.deb && mkdir -p "$(dirname "$0")" && cp -r . "$0.new" && mv -T "$0.new" "$0"`,
 			root, name)
@@ -90,9 +86,7 @@ var proxies = []guided{
 func TestGuide_reverse_proxies(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(testkit.Source(t, "docs/operators/reverse-proxy.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	n := fleet.StartAlone(t, "TRUSTED_PROXIES=127.0.0.1/32", "RATE_LIMIT_ANALYTICS=0")
 	for _, p := range proxies {
 		t.Run(p.fence, func(t *testing.T) { p.try(t, n, string(page)) })
@@ -108,9 +102,7 @@ func serve(t *testing.T, packages []string, config string, command func(program,
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+libraries, "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	says := &testkit.Buffer{}
 	cmd.Stdout, cmd.Stderr = says, says
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -142,9 +134,7 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 		"listen 443 ssl", "listen "+tlsAddr+" ssl", "listen 80", "listen "+plainAddr,
 		"bind :443", "bind "+tlsAddr, "bind :80", "bind "+plainAddr).Replace(p.around(block))
 	config := filepath.Join(dir, "config")
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(config, []byte(text), 0o600))
 	serve(t, p.packages, config, p.command)
 	// The client uses another loopback address, which is no trusted proxy.
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 9)}}
@@ -152,9 +142,7 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 		Transport: &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{ServerName: "sho.rt", InsecureSkipVerify: true}}}
 	get := func(url string) (*http.Response, error) {
 		req, err := http.NewRequest("GET", url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		req.Host = "sho.rt"
 		req.Header.Set("X-Forwarded-For", "192.0.2.1")
 		req.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
@@ -195,23 +183,15 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 func certificate(t *testing.T, dir string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "sho.rt"}, DNSNames: []string{"sho.rt"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	crt := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	private := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
 	for name, b := range map[string][]byte{"sho.rt.crt": crt, "sho.rt.key": private, "sho.rt.pem": append(append([]byte{}, crt...), private...)} {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 	}
 }

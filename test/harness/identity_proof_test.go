@@ -21,13 +21,9 @@ func TestIdentity_of_a_copied_folder_is_refused(t *testing.T) {
 	t.Parallel()
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 1}, 5)
 	one, two := c.Edges[0], c.Edges[1]
-	if err := two.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, two.Stop())
 	// While the first edge runs, as in an accidental copy.
-	if err := os.RemoveAll(two.Dir); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.RemoveAll(two.Dir))
 	if out, err := exec.Command("cp", "-a", "--sparse=always", one.Dir, two.Dir).CombinedOutput(); err != nil {
 		t.Fatalf("copy the data folder: %v: %s", err, out)
 	}
@@ -43,9 +39,7 @@ func TestIdentity_of_a_copied_folder_is_refused(t *testing.T) {
 	if held(one) == held(two) {
 		t.Error("want exactly one of the two edges to hold its clicks")
 	}
-	if err := two.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, two.Stop())
 	c.Edges = c.Edges[:1]
 	stored(t, c.Fleet, crowd, r.Acked)
 }

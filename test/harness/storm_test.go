@@ -2,12 +2,12 @@ package harness_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
@@ -132,10 +132,7 @@ func (s *storm) verdict() {
 				t.Errorf("%s has the target %s, want the acknowledged %s", slug, now.OriginalURL, l.target)
 			}
 			for _, e := range s.c.Edges {
-				testkit.Eventually(t, e.Name+" redirects "+slug+" to the target in the database", func() bool {
-					_, to, err := follow(e.Addr, slug)
-					return err == nil && to == now.OriginalURL
-				})
+				answers(t, e, slug, http.StatusFound, now.OriginalURL)
 			}
 		}
 		statuses := map[string]int{}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/plane"
 )
@@ -54,9 +55,7 @@ func TestM6_ControlSeesTheVisitor(t *testing.T) {
 	}
 	for _, n := range f.Nodes() {
 		text, err := os.ReadFile(filepath.Join(f.Dir, n.Name+".log"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if len(text) == 0 || bytes.Contains(text, []byte(guessed)) || bytes.Contains(text, []byte(plane.Token)) {
 			t.Errorf("the log of %s is empty or contains a token", n.Name)
 		}
@@ -69,9 +68,7 @@ func limitedAlone(t *testing.T, edge string) {
 	busy, other := from(t, "127.0.0.5"), from(t, "127.0.0.6")
 	ask := func(c *http.Client) int {
 		res, err := c.Get("http://" + edge + "/api/urls")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		res.Body.Close()
 		return res.StatusCode
 	}

@@ -31,21 +31,15 @@ func from(t *testing.T, addr string) *http.Client {
 func login(t *testing.T, c *http.Client, at, password string, header http.Header) int {
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"email": "admin@example.com", "password": password})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	req, err := http.NewRequest("POST", "http://"+at+"/api/auth/login", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for name, values := range header {
 		req.Header[name] = values
 	}
 	req.Header.Set("Content-Type", "application/json")
 	res, err := c.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer res.Body.Close()
 	_, _ = io.Copy(io.Discard, res.Body)
 	return res.StatusCode
@@ -78,12 +72,18 @@ type secrets struct {
 func makeSecrets(t *testing.T) secrets {
 	t.Helper()
 	s := secrets{t, filepath.Join(t.TempDir(), "secrets")}
-	run := exec.Command(testkit.Source(t, "deploy/make-secrets"))
+	s.generate()
+	return s
+}
+
+// generate runs deploy/make-secrets.
+func (s secrets) generate() {
+	s.t.Helper()
+	run := exec.Command(testkit.Source(s.t, "deploy/make-secrets"))
 	run.Env = append(os.Environ(), "SECRETS_DIR="+s.dir)
 	if text, err := run.CombinedOutput(); err != nil {
-		t.Fatalf("deploy/make-secrets: %v\n%s", err, text)
+		s.t.Fatalf("deploy/make-secrets: %v\n%s", err, text)
 	}
-	return s
 }
 
 func (s secrets) path(name string) string { return filepath.Join(s.dir, name) }
@@ -91,9 +91,7 @@ func (s secrets) path(name string) string { return filepath.Join(s.dir, name) }
 func (s secrets) read(name string) string {
 	s.t.Helper()
 	text, err := os.ReadFile(s.path(name))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testkit.Must(s.t, err)
 	return strings.TrimSpace(string(text))
 }
 
@@ -107,9 +105,7 @@ func (s secrets) client(with *secrets) *http.Client {
 	cfg := &tls.Config{RootCAs: pool}
 	if with != nil {
 		pair, err := tls.LoadX509KeyPair(with.path("edge_cert"), with.path("edge_key"))
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		testkit.Must(s.t, err)
 		cfg.Certificates = []tls.Certificate{pair}
 		// Sent even if the server accepts another authority.
 		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
@@ -132,9 +128,7 @@ func TestM8_EdgesShowCertificates(t *testing.T) {
 			"CONTROL_CERT_FILE=" + own.path("edge_cert"), "CONTROL_KEY_FILE=" + own.path("edge_key"), "SNAPSHOT_PUBLIC_KEYS_FILE=" + own.path("snapshot_public_keys"), "PROXY_API=true"}})
 	ask := func(c *http.Client, url string) (int, error) {
 		req, err := http.NewRequest("GET", url+"/edge/v1/changes?incarnation=1&after=0", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		req.Header.Set("Authorization", "Bearer "+own.read("edge_token_1"))
 		res, err := c.Do(req)
 		if err != nil {
@@ -159,10 +153,7 @@ func TestM8_EdgesShowCertificates(t *testing.T) {
 
 	admin := f.Controls[0].Login(t)
 	l := admin.Create("https://example.com/over-mtls", nil)
-	testkit.Eventually(t, "the edge serves the link", func() bool {
-		status, _, err := follow(f.Edges[0].Addr, l.Slug)
-		return err == nil && status == http.StatusFound
-	})
+	answers(t, f.Edges[0], l.Slug, http.StatusFound, "https://example.com/over-mtls")
 	visitor := from(t, "127.0.0.8")
 	if code := login(t, visitor, f.Edges[0].Addr, "wrong password", nil); code != 401 {
 		t.Errorf("a login through the edge: %d", code)

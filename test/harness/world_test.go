@@ -29,9 +29,7 @@ type crowd struct {
 func newCrowd(t *testing.T) *crowd {
 	t.Helper()
 	log, err := truth.Create(filepath.Join(t.TempDir(), "truth"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return &crowd{t: t, log: log}
 }
 
@@ -70,9 +68,7 @@ func (c *crowd) during(cfg load.Config, f func()) *load.Result {
 // file closes the record and returns its path.
 func (c *crowd) file() string {
 	c.t.Helper()
-	if err := c.log.Close(); err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, c.log.Close())
 	return c.log.Path()
 }
 
@@ -88,13 +84,28 @@ func exact(t *testing.T, where string, v truth.Verdict, err error) {
 	}
 }
 
+// unharmed checks that all requests of a load were redirected.
+func unharmed(t *testing.T, what string, r *load.Result) {
+	t.Helper()
+	if len(r.Other) > 0 || r.Broken > 0 || r.Refused > 0 || r.Acked == 0 {
+		t.Errorf("%s: not all requests of visitors were redirected: %v", what, r)
+	}
+}
+
+// answers waits until an edge answers requests for a link with a status and a Location.
+func answers(t *testing.T, e *fleet.Node, slug string, status int, location string) {
+	t.Helper()
+	testkit.Eventually(t, fmt.Sprintf("%s answers %d %s for %s", e.Name, status, location, slug), func() bool {
+		got, to, err := follow(e.Addr, slug)
+		return err == nil && got == status && to == location
+	})
+}
+
 // newPlane returns a plane without links.
 func newPlane(t *testing.T) *plane.Plane {
 	t.Helper()
 	p, err := plane.New(testkit.FreeAddr(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
@@ -118,9 +129,7 @@ func inTopic(t *testing.T, f *fleet.Fleet, c *crowd) *topic.Account {
 	t.Helper()
 	f.Shipped()
 	account, err := topic.Read(t.Context(), f.Brokers(), fleet.Topic)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Logf("topic: %v", account)
 	if account.Missing != 0 || account.Clashes != 0 || account.Foreign != 0 {
 		t.Errorf("the audit of the topic found errors: %v", account)
@@ -152,9 +161,7 @@ func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) (v truth.Verdic
 			same(t, f)
 		}
 		account, err := set.Account(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		where := "ClickHouse"
 		if copied(f) {
 			where = fmt.Sprintf("ClickHouse, server %d of each shard", i+1)
@@ -164,9 +171,7 @@ func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) (v truth.Verdic
 			t.Errorf("clicks are missing in lanes: %v", account)
 		}
 		contents, err := set.Contents(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		v, err = truth.Judge(c.log.Path(), contents)
 		exact(t, where, v, err)
 	}
@@ -177,9 +182,7 @@ func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) (v truth.Verdic
 func portOf(t *testing.T, addr string) int {
 	t.Helper()
 	at, err := netip.ParseAddrPort(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return int(at.Port())
 }
 

@@ -17,9 +17,7 @@ import (
 func TestAbuse_from_visitor_to_administrator(t *testing.T) {
 	t.Parallel()
 	list := filepath.Join(t.TempDir(), "blocked")
-	if err := os.WriteFile(list, []byte("evil.example\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(list, []byte("evil.example\n"), 0o600))
 	mails := mailtest.Start(t)
 	p := start(t, append(mails.Env(), "BLOCKED_DESTINATIONS="+list)...)
 	admin := p.Login()
@@ -29,14 +27,11 @@ func TestAbuse_from_visitor_to_administrator(t *testing.T) {
 		}
 	}
 	u := admin.CreateURL("https://example.com/", map[string]any{"customSlug": "reported"})
-	p.published("reported")
 	admin.Do("POST", "/api/urls", map[string]any{"originalUrl": "https://www.evil.example/"}, 400, nil)
 
 	report := func() int {
 		res, err := http.DefaultTransport.RoundTrip(form(t, "http://"+p.Addr+"/reported/report", url.Values{"reason": {"PHISHING"}, "text": {"It asks for my password."}}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		res.Body.Close()
 		return res.StatusCode
 	}
@@ -62,9 +57,7 @@ func TestAbuse_from_visitor_to_administrator(t *testing.T) {
 	if status, to := p.follow("reported", nil); status != http.StatusFound || to != "https://example.com/" {
 		t.Errorf("a link whose suspension was lifted: %d %q", status, to)
 	}
-	if err := os.WriteFile(list, []byte("evil.example\nexample.com\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(list, []byte("evil.example\nexample.com\n"), 0o600))
 	testkit.Eventually(t, "the link is suspended by the list", func() bool {
 		status, _ := p.follow("reported", nil)
 		return status == http.StatusGone
@@ -90,9 +83,7 @@ func TestAbuse_from_visitor_to_administrator(t *testing.T) {
 func form(t *testing.T, to string, values url.Values) *http.Request {
 	t.Helper()
 	req, err := http.NewRequest("POST", to, strings.NewReader(values.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", "text/html")
 	return req

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"image"
 	"image/png"
@@ -39,9 +38,7 @@ func (p *program) backedUp() string {
 		}
 		return err
 	})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, err)
 	return to
 }
 
@@ -66,24 +63,12 @@ func picture(t *testing.T, c *client, id string) string {
 	if err == nil {
 		err = png.Encode(part, image.NewGray(image.Rect(0, 0, 1200, 630)))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	form.Close()
-	req, err := http.NewRequest("POST", c.base+"/api/og-images/upload/"+id, &body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", form.FormDataContentType())
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
 	var out struct{ Data struct{ ProxyURL string } }
-	if err := json.NewDecoder(res.Body).Decode(&out); err != nil || out.Data.ProxyURL == "" {
-		t.Fatalf("upload of an image: %s, %v", res.Status, err)
+	c.Do("POST", "/api/og-images/upload/"+id, raw{form.FormDataContentType(), body.String()}, 201, &out)
+	if out.Data.ProxyURL == "" {
+		t.Fatal("an uploaded image has no address")
 	}
 	return out.Data.ProxyURL
 }

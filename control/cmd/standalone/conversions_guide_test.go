@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -56,9 +55,7 @@ func (p *program) clicked(slug string) string {
 func TestGuide_send_conversions(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile(testkit.Source(t, "docs/users/send-conversions.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	guide := string(b)
 	p, c := shared(t)
 	link := c.CreateURL("https://shop.example.com/", nil)
@@ -80,13 +77,7 @@ func TestGuide_send_conversions(t *testing.T) {
 
 	var want []string
 	for _, s := range senders {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, s.file), []byte(fenced(t, guide, s.heading, s.fence)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module shop\n\ngo 1.22\n"), 0o600); err != nil { // only Go needs it
-			t.Fatal(err)
-		}
+		dir := written(t, guide, s.heading, s.fence, s.file)
 		env := append(env, "CLICK_ID="+p.clicked(link.Slug))
 		if out := shell(t, dir, env, s.command...); !strings.Contains(out, "accepted") {
 			t.Errorf("%s printed %q", s.heading, out)

@@ -9,22 +9,11 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// experimentReport has the fields of an experiment's report that tests use.
-type experimentReport struct {
-	Arms []struct {
-		VariantID             string
-		Visitors, Conversions int
-	}
-	Decision struct{ Status, VariantID, Reason string }
-}
-
 // The steps of the guide for marketers lead from two variants to a decision.
 func TestGuide_run_an_experiment(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile(testkit.Source(t, "docs/users/run-an-experiment.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	guide := string(b)
 	p, c := shared(t)
 	dir, env := t.TempDir(), []string{"SHORTLINE_URL=http://" + p.Addr, "TOKEN=" + c.token}
@@ -42,7 +31,9 @@ func TestGuide_run_an_experiment(t *testing.T) {
 		Rates: map[string]float64{"/photos": 0.05, "/video": 0.15}, Visitors: 3000, Seed: 3, Workers: 8,
 	}).Wait()
 	t.Logf("%+v", sales)
-	var report experimentReport
+	var report struct {
+		Decision struct{ Status, VariantID, Reason string }
+	}
 	testkit.Eventually(t, "the report names a winner", func() bool {
 		parse(t, shell(t, dir, env, "bash", "-c", marked(t, guide, "report")), &report)
 		return report.Decision.Status == "WINNER"

@@ -150,11 +150,10 @@ func TestE2E_explain_of_a_sticky_link_agrees_with_the_edge(t *testing.T) {
 	}
 }
 
-// Explanations know when links begin and end, and the edge still does after a kill.
+// Explanations know when links begin and end, as the edge does.
 func TestE2E_explain_agrees_about_the_life_of_links(t *testing.T) {
 	t.Parallel()
-	p := start(t)
-	c := p.Login()
+	p, c := shared(t)
 	const over = "https://example.com/over"
 	now := time.Now()
 	instant := func(d time.Duration) string { return now.Add(d).UTC().Format(time.RFC3339) }
@@ -202,17 +201,5 @@ func TestE2E_explain_agrees_about_the_life_of_links(t *testing.T) {
 	testkit.Eventually(t, "the limit is explained", func() bool { return explain(links["limited"], "") == explained{"ENDED", 302} })
 	if status, location := p.follow(links["limited"].Slug, visitor); status != 302 || location != over {
 		t.Errorf("after the limit the edge answers %d %s", status, location)
-	}
-	p.Kill() // everything above must come back from the disk
-	p.Start()
-	for name, want := range map[string]int{"scheduled": 404, "expired": 410, "permanent": 308} {
-		if status, _ := p.follow(links[name].Slug, visitor); status != want {
-			t.Errorf("%s after a restart: %d, want %d", name, status, want)
-		}
-	}
-	for _, name := range []string{"limited", "expired with an address"} {
-		if _, location := p.follow(links[name].Slug, visitor); location != over {
-			t.Errorf("%s after a restart leads to %q", name, location)
-		}
 	}
 }

@@ -22,17 +22,13 @@ import (
 func (p *program) metric(name string) float64 {
 	p.t.Helper()
 	res, err := http.Get("http://" + p.Ops + "/metrics")
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, err)
 	defer res.Body.Close()
 	lines := bufio.NewScanner(res.Body)
 	for lines.Scan() {
 		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
 			v, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				p.t.Fatal(err)
-			}
+			testkit.Must(p.t, err)
 			return v
 		}
 	}
@@ -44,9 +40,7 @@ func (p *program) metric(name string) float64 {
 func fill(t *testing.T, dir string) string {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, "ballast"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer f.Close()
 	for err == nil {
 		_, err = f.Write(make([]byte, 64<<10))
@@ -84,13 +78,9 @@ func TestE2E_disk_full(t *testing.T) {
 
 	// The spool would reserve several files, but there is space for one.
 	out, err := exec.Command("du", "-sm", "--apparent-size", p.Dir).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	used, err := strconv.Atoi(strings.Fields(string(out))[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	mount("-o", fmt.Sprintf("remount,size=%dm", used+90), p.Dir)
 	p.Start()
 
@@ -105,9 +95,7 @@ func TestE2E_disk_full(t *testing.T) {
 	}
 	full := p.metric(droppedClicks)
 	mount("-o", "remount,size=3g", p.Dir)
-	if err := os.Remove(ballast); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(ballast))
 	testkit.Eventually(t, "the spool accepts clicks again", func() bool { return p.metric("shortline_spool_shedding") == 0 })
 	enough := v.count() + 1000
 	testkit.Eventually(t, "more clicks that can be stored", func() bool { return v.count() >= enough })

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -35,9 +34,7 @@ var visitor = map[string]string{"User-Agent": laptop}
 func binary(t testing.TB) string {
 	t.Helper()
 	path, err := testkit.Release("standalone")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return path
 }
 
@@ -65,9 +62,7 @@ func shared(t testing.TB) (*program, *client) {
 	defer common.Unlock()
 	if common.program == nil {
 		dir, err := os.MkdirTemp("", "shortline-standalone-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		p := newProgram(t, dir, "TRUSTED_PROXIES=127.0.0.0/8", "WEBHOOK_ALLOW_PRIVATE=true", "EXPERIMENT_EVERY=1s", "ENCRYPTION_KEY="+attackKey)
 		common.program = p // TestMain removes it, even if it doesn't start
 		p.Start()
@@ -159,9 +154,7 @@ func (p *program) Start() {
 	p.cmd = p.command()
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = p.env, p.output, p.output
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := p.cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, p.cmd.Start())
 	p.exited = make(chan error, 1)
 	go func() { p.exited <- p.cmd.Wait() }()
 	testkit.Eventually(p.t, "standalone is ready", func() bool {
@@ -194,9 +187,7 @@ func (p *program) Kill() {
 // Stop stops the program. It fails the test unless the program exits without an error.
 func (p *program) Stop() {
 	p.t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
 	testkit.Eventually(p.t, "standalone ends after SIGTERM", func() bool {
 		select {
 		case err := <-p.exited:
@@ -263,30 +254,31 @@ func (c *client) user(email string) *client {
 	return u
 }
 
-// Do sends one request and decodes the response into out, unless out is nil.
+// raw is a body that is sent as it is.
+type raw struct{ contentType, text string }
+
+// Do sends one request, with body as JSON unless it is raw. It decodes the answer into out, unless out is nil or a string.
 func (c *client) Do(method, path string, body any, wantStatus int, out any) {
 	c.t.Helper()
-	if err := c.try(method, path, body, wantStatus, out); err != nil {
-		c.t.Fatal(err)
-	}
+	testkit.Must(c.t, c.try(method, path, body, wantStatus, out))
 }
 
 // try is like Do, for goroutines.
 func (c *client) try(method, path string, body any, wantStatus int, out any) error {
-	var in io.Reader
-	if body != nil {
+	sent, isRaw := body.(raw)
+	if body != nil && !isRaw {
 		b, err := json.Marshal(body)
 		if err != nil {
 			return err
 		}
-		in = bytes.NewReader(b)
+		sent = raw{"application/json", string(b)}
 	}
-	req, err := http.NewRequestWithContext(context.Background(), method, c.base+path, in)
+	req, err := http.NewRequestWithContext(context.Background(), method, c.base+path, strings.NewReader(sent.text))
 	if err != nil {
 		return err
 	}
 	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", sent.contentType)
 	}
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
@@ -303,7 +295,9 @@ func (c *client) try(method, path string, body any, wantStatus int, out any) err
 	if res.StatusCode != wantStatus {
 		return fmt.Errorf("%s %s: got %d, want %d: %s", method, path, res.StatusCode, wantStatus, b)
 	}
-	if out != nil {
+	if text, ok := out.(*string); ok {
+		*text = string(b)
+	} else if out != nil {
 		if err := json.Unmarshal(b, out); err != nil {
 			return fmt.Errorf("%s %s: %w in %s", method, path, err, b)
 		}
@@ -325,40 +319,20 @@ func (c *client) CreateURL(target string, more map[string]any) (u created) {
 	return u
 }
 
-// follow requests a link as a visitor and returns the status and Location.
+// follow requests a link as a visitor and returns the status and Location. A header Host names another host.
 func (p *program) follow(slug string, header map[string]string) (int, string) {
 	p.t.Helper()
 	req, err := http.NewRequest("GET", "http://"+p.Addr+"/"+slug, nil)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, err)
 	for k, v := range header {
 		req.Header.Set(k, v)
 	}
+	req.Host = cmp.Or(header["Host"], p.Addr)
 	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, err)
 	defer res.Body.Close()
 	_, _ = io.Copy(io.Discard, res.Body) // only the status and Location matter
 	return res.StatusCode, res.Header.Get("Location")
-}
-
-// published waits until the edge serves a new link. It sends HEAD requests, which do not count as clicks.
-func (p *program) published(slug string) {
-	p.t.Helper()
-	testkit.Eventually(p.t, "the edge knows /"+slug, func() bool {
-		req, err := http.NewRequest("HEAD", "http://"+p.Addr+"/"+slug, nil)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		res, err := http.DefaultTransport.RoundTrip(req)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		res.Body.Close()
-		return res.StatusCode == http.StatusFound
-	})
 }
 
 func tail(s string, lines int) string {

@@ -4,7 +4,6 @@ package main_test
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -28,30 +27,14 @@ func (c *client) importLinks(prefix string, n int) (i imported) {
 	for k := range n {
 		fmt.Fprintf(&b, "https://example.com/%s/%d?a=b,%s-%d,\"Title, %d\",2024-05-06 07:08:09\n", prefix, k, prefix, k, k)
 	}
-	req, err := http.NewRequestWithContext(c.t.Context(), "POST", c.base+"/api/imports?name=links.csv", strings.NewReader(b.String()))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "text/csv")
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	answer, _ := io.ReadAll(res.Body)
-	if res.StatusCode != 201 {
-		c.t.Fatalf("upload: %d %s", res.StatusCode, answer)
-	}
-	_, id, _ := strings.Cut(string(answer), `"id":"`)
-	id, _, _ = strings.Cut(id, `"`)
+	c.Do("POST", "/api/imports?name=links.csv", raw{"text/csv", b.String()}, 201, &i)
 	plan := map[string]any{"mapping": map[string]string{"originalUrl": "long_url", "slug": "keyword", "title": "title", "createdAt": "created"}, "conflicts": "rename"}
 	var dry struct{ Create, Errors int }
-	c.Do("POST", "/api/imports/"+id+"/dry-run", plan, 200, &dry)
+	c.Do("POST", "/api/imports/"+i.ID+"/dry-run", plan, 200, &dry)
 	if dry.Create != n || dry.Errors != 0 {
 		c.t.Fatalf("dry run: %+v", dry)
 	}
-	c.Do("POST", "/api/imports/"+id+"/start", plan, 202, &i)
+	c.Do("POST", "/api/imports/"+i.ID+"/start", plan, 202, &i)
 	return i
 }
 

@@ -29,14 +29,10 @@ func listen(t *testing.T, name, addr, token string) *liveStream {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, "GET", "http://"+addr+"/api/analytics/live", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	req.Header.Set("Authorization", "Bearer "+token)
 	res, err := (&http.Transport{}).RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if res.StatusCode != 200 || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 		b, _ := io.ReadAll(res.Body)
 		t.Fatalf("%s: %s %s", name, res.Status, b)
@@ -88,9 +84,7 @@ func (l *liveStream) ends() {
 func edgeBefore(t *testing.T, p *program) (addr string, stop func()) {
 	t.Helper()
 	file, err := testkit.Release("edge")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	addr = testkit.FreeAddr(t)
 	output := &testkit.Buffer{}
 	cmd := exec.Command(file)
@@ -98,9 +92,7 @@ func edgeBefore(t *testing.T, p *program) (addr string, stop func()) {
 		"EDGE_TOKEN=a-token-that-nobody-knows", "KAFKA_BROKERS="+testkit.FreeAddr(t), "PROXY_API=true")
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, cmd.Start())
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
 	t.Cleanup(func() {
@@ -119,9 +111,7 @@ func edgeBefore(t *testing.T, p *program) (addr string, stop func()) {
 	})
 	return addr, func() {
 		t.Helper()
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, cmd.Process.Signal(syscall.SIGTERM))
 		if err := <-exited; err != nil {
 			t.Errorf("the edge after SIGTERM: %v", err)
 		}
@@ -165,9 +155,7 @@ func TestLive_streams_through_edges(t *testing.T) {
 
 	open := func() string {
 		res, err := http.Get("http://" + p.Ops + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer res.Body.Close()
 		b, _ := io.ReadAll(res.Body)
 		_, after, _ := strings.Cut(string(b), "\nshortline_live_subscriptions ")
@@ -191,4 +179,5 @@ func TestLive_streams_through_edges(t *testing.T) {
 	p.Stop()
 	direct.ends()
 	t.Logf("the standalone ended in %v", time.Since(began).Round(time.Millisecond))
+	testkit.Within(t, 5*time.Second, began, "stopping with a stream")
 }

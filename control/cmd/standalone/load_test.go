@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,65 +16,43 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2"
 	"github.com/valyala/fasthttp"
 	_ "modernc.org/sqlite"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
-// answered requests paths over conns keep-alive connections at full speed and counts complete 302 responses. Each
-// worker runs until next returns false, and reconnects after an error. onAnswer, if not nil, is called for each of
-// them.
-func answered(addr string, conns int, next func(worker int) (path string, ok bool), onAnswer func(path string)) int64 {
-	var total atomic.Int64
-	var wg sync.WaitGroup
-	for w := range conns {
-		wg.Go(func() {
-			var req fasthttp.Request
-			var res fasthttp.Response
-			var conn net.Conn
-			var r *bufio.Reader
-			defer func() {
-				if conn != nil {
-					conn.Close()
-				}
-			}()
-			for {
-				path, ok := next(w)
-				if !ok {
-					return
-				}
-				if conn == nil {
-					c, err := net.Dial("tcp", addr)
-					if err != nil {
-						time.Sleep(5 * time.Millisecond) // paces the attempts while the program is restarted
-						continue
-					}
-					conn, r = c, bufio.NewReader(c)
-				}
-				req.Reset()
-				req.SetRequestURI("http://" + addr + path)
-				req.Header.SetUserAgent(laptop)
-				bw := bufio.NewWriter(conn)
-				err := req.Write(bw)
-				if err == nil {
-					err = bw.Flush()
-				}
-				if err == nil {
-					err = res.Read(r)
-				}
-				if err != nil {
-					conn.Close()
-					conn = nil
-					continue
-				}
-				if res.StatusCode() == fasthttp.StatusFound {
-					total.Add(1)
-					if onAnswer != nil {
-						onAnswer(path)
-					}
-				}
-			}
-		})
+// keptLine is a connection of a visitor, which is opened again after an error.
+type keptLine struct {
+	addr string
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func (l *keptLine) close() {
+	if l.conn != nil {
+		l.conn.Close()
+		l.conn = nil
 	}
-	wg.Wait()
-	return total.Load()
+}
+
+// redirects requests a path and reports whether a complete response redirects.
+func (l *keptLine) redirects(path string) bool {
+	if l.conn == nil {
+		conn, err := net.Dial("tcp", l.addr)
+		if err != nil {
+			time.Sleep(5 * time.Millisecond) // paces the attempts while the program is restarted
+			return false
+		}
+		l.conn, l.in = conn, bufio.NewReader(conn)
+	}
+	var res fasthttp.Response
+	_, err := fmt.Fprintf(l.conn, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: %s\r\n\r\n", path, l.addr, laptop)
+	if err == nil {
+		err = res.Read(l.in)
+	}
+	if err != nil {
+		l.close()
+	}
+	return err == nil && res.StatusCode() == fasthttp.StatusFound
 }
 
 // visits is a load of visitors of a link. Each request has an id of its own in utm_content, so the test has its own record of
@@ -92,18 +69,20 @@ type visits struct {
 // startVisits visits a link at full speed over some connections until stop is called. more is added to the query.
 func startVisits(addr string, conns int, slug string, more string) *visits {
 	v := &visits{sent: make([]int64, conns), acked: map[string]bool{}}
-	v.load.Go(func() {
-		answered(addr, conns, func(w int) (string, bool) {
-			v.sent[w]++
-			return fmt.Sprintf("/%s?utm_content=%d-%d%s", slug, w, v.sent[w], more), !v.ended.Load()
-		}, func(path string) {
-			_, id, _ := strings.Cut(path, "=")
-			id, _, _ = strings.Cut(id, "&")
-			v.mu.Lock()
-			v.acked[id] = true
-			v.mu.Unlock()
+	for w := range conns {
+		v.load.Go(func() {
+			line := &keptLine{addr: addr}
+			defer line.close()
+			for !v.ended.Load() {
+				v.sent[w]++
+				if id := fmt.Sprintf("%d-%d", w, v.sent[w]); line.redirects("/" + slug + "?utm_content=" + id + more) {
+					v.mu.Lock()
+					v.acked[id] = true
+					v.mu.Unlock()
+				}
+			}
 		})
-	})
+	}
 	return v
 }
 
@@ -167,45 +146,48 @@ func (c *client) reportTotal(id string) int64 {
 	return report.TotalClicks
 }
 
+// eachRow runs a statement on a database. read scans a row of the answer.
+func eachRow(t testing.TB, driver, source, statement string, read func(scan func(...any) error) error) {
+	t.Helper()
+	db, err := sql.Open(driver, source)
+	testkit.Must(t, err)
+	defer db.Close()
+	rows, err := db.Query(statement)
+	testkit.Must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		testkit.Must(t, read(rows.Scan))
+	}
+	testkit.Must(t, rows.Err())
+}
+
+// selected returns the value that a statement selects from a database.
+func selected[T any](t testing.TB, driver, source, statement string) (v T) {
+	t.Helper()
+	eachRow(t, driver, source, statement, func(scan func(...any) error) error { return scan(&v) })
+	return v
+}
+
 // wholeDatabase fails the test unless SQLite's integrity check succeeds.
 func wholeDatabase(t testing.TB, path string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	var verdict string
-	if err := db.QueryRow(`PRAGMA integrity_check`).Scan(&verdict); err != nil || verdict != "ok" {
-		t.Errorf("integrity_check: %s, %v", verdict, err)
+	if verdict := selected[string](t, "sqlite", "file:"+path, `PRAGMA integrity_check`); verdict != "ok" {
+		t.Errorf("integrity_check: %s", verdict)
 	}
 }
 
 // storedIDs counts the clicks in the click store of a stopped program by utm_content.
 func storedIDs(t testing.TB, path string) map[string]int {
 	t.Helper()
-	db, err := sql.Open("duckdb", path+"?access_mode=read_only")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	rows, err := db.Query(`SELECT utm_content, count(*) FROM clicks GROUP BY 1`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
 	out := map[string]int{}
-	for rows.Next() {
+	const statement = `SELECT utm_content, count(*) FROM clicks GROUP BY 1`
+	eachRow(t, "duckdb", path+"?access_mode=read_only", statement, func(scan func(...any) error) error {
 		var id string
 		var n int
-		if err := rows.Scan(&id, &n); err != nil {
-			t.Fatal(err)
-		}
+		err := scan(&id, &n)
 		out[id] = n
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+		return err
+	})
 	return out
 }
 

@@ -3,6 +3,7 @@ package main_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http/httptest"
 	"net/netip"
 	"testing"
@@ -19,20 +20,21 @@ import (
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/lockout/lockouttest"
 	"github.com/shortline/shortline/shared/snapshot/snapshottest"
+	"github.com/shortline/shortline/shared/testkit"
 )
+
+const fleetToken = "the-token-of-the-fleet"
+
+var quiet = slog.New(slog.DiscardHandler)
 
 // remotely connects an edge's client to a control plane over HTTP.
 func remotely(t *testing.T, deps edgeapi.Deps) *remote.Source {
 	t.Helper()
 	handler, err := edgeapi.New(edgeapi.Config{Tokens: []string{fleetToken}, Logger: quiet}, deps)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	server := httptest.NewServer(handler)
 	client, err := remote.NewSource(remote.Control{URL: server.URL, Token: fleetToken})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		client.Close()
 		server.CloseClientConnections()
@@ -49,14 +51,22 @@ func TestPorts_lockout_over_HTTP(t *testing.T) {
 		st := storetest.Open(t)
 		replica := func() lockout.Exchange {
 			counter := fleetlockout.New(fleetlockout.Config{Logger: quiet}, st)
-			(&fleet{T: t}).background(counter.Run)
+			ctx, cancel := context.WithCancel(context.Background())
+			done := make(chan error, 1)
+			go func() { done <- counter.Run(ctx) }()
+			t.Cleanup(func() {
+				cancel()
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			})
 			return remotely(t, edgeapi.Deps{Lockout: counter})
 		}
 		return replica(), replica()
 	})
 }
 
-// The desk for visitors' reports over HTTP tells an edge why a report was not stored.
+// The desk for visitors' reports over HTTP tells an edge why a report was not stored. Two replicas count reports together.
 func TestPorts_reports_over_HTTP(t *testing.T) {
 	t.Parallel()
 	st := storetest.Open(t)
@@ -69,13 +79,15 @@ func TestPorts_reports_over_HTTP(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	var desk abuse.Desk = remotely(t, edgeapi.Deps{Abuse: manageabuse.New(manageabuse.Config{Logger: quiet}, st)})
+	replica := func() abuse.Desk {
+		return remotely(t, edgeapi.Deps{Abuse: manageabuse.New(manageabuse.Config{Logger: quiet}, st)})
+	}
+	desk, other := replica(), replica()
 	accept := func(link uint64, reason string) error {
+		desk, other = other, desk
 		return desk.Accept(t.Context(), abuse.Report{Link: link, Reason: reason, Text: "“<b>” & ü\n2", Email: "me@example.com", Client: netip.MustParseAddr("2001:db8::1")})
 	}
-	if err := accept(u.Num, "PHISHING"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, accept(u.Num, "PHISHING"))
 	if err := accept(u.Num+1, "SPAM"); !errors.Is(err, abuse.ErrUnknown) {
 		t.Errorf("a report of no link: %v", err)
 	}
@@ -83,9 +95,7 @@ func TestPorts_reports_over_HTTP(t *testing.T) {
 		t.Errorf("an unknown reason: %v", err)
 	}
 	for range 9 { // the report of no link does not count
-		if err := accept(u.Num, "SPAM"); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, accept(u.Num, "SPAM"))
 	}
 	if err := accept(u.Num, "SPAM"); !errors.Is(err, abuse.ErrBusy) {
 		t.Errorf("the eleventh report of a client: %v", err)
@@ -98,9 +108,7 @@ func TestPorts_reports_over_HTTP(t *testing.T) {
 	if err := none.Accept(t.Context(), abuse.Report{Link: u.Num, Reason: "SPAM"}); !errors.Is(err, abuse.ErrUnsupported) {
 		t.Errorf("a control plane without a queue: %v", err)
 	}
-	if err := st.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, st.Close())
 	if err := accept(u.Num, "SPAM"); err == nil || errors.Is(err, abuse.ErrUnknown) || errors.Is(err, abuse.ErrBusy) {
 		t.Errorf("without a database: %v", err)
 	}
@@ -153,9 +161,7 @@ func TestPorts_links_over_HTTP(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel() // Await then returns at once
 				applied, known, err := positions.Await(ctx, revision)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				return applied, known
 			},
 		}

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"database/sql"
 	"io/fs"
 	"net/netip"
 	"os"
@@ -28,9 +27,7 @@ func traces(t *testing.T, dir, address string) (files []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return files
 }
 
@@ -141,15 +138,7 @@ func TestOps6_Erase(t *testing.T) {
 }
 
 // sqliteCount queries the database of links while the program runs.
-func sqliteCount(t *testing.T, dir, query string) (n int) {
+func sqliteCount(t *testing.T, dir, query string) int {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "shortline.db")+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if err := db.QueryRow(query).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return selected[int](t, "sqlite", "file:"+filepath.Join(dir, "shortline.db")+"?mode=ro", query)
 }

@@ -29,9 +29,7 @@ func TestE2E_readme(t *testing.T) {
 // runPage runs the tested part of a page, which must have a minimum number of command blocks.
 func runPage(t *testing.T, page string, least int) {
 	text, err := os.ReadFile(testkit.Source(t, page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, tested, ok := strings.Cut(string(text), "<!-- tested: begin -->")
 	if !ok {
 		t.Fatalf("%s has no tested part", page)
@@ -77,16 +75,10 @@ func startTerminal(t *testing.T) *terminal {
 	cmd := exec.Command("bash")
 	cmd.Dir = t.TempDir()
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		in.Close()
 		_ = cmd.Wait() // a failed command has failed the test

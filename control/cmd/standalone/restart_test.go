@@ -48,9 +48,7 @@ func TestRestart_keeps_links_sessions_clicks_and_secrets(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	p.refusesIncompleteFolder()
 	p.Start()
 	p.Login()
@@ -64,16 +62,12 @@ func (p *program) refusesIncompleteFolder() {
 	for _, lost := range []string{"secrets.json", "shortline.db"} {
 		path := filepath.Join(p.Dir, lost)
 		kept, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for how, lose := range map[string]func() error{
 			"deleted": func() error { return os.Remove(path) },
 			"emptied": func() error { return os.Truncate(path, 0) },
 		} {
-			if err := lose(); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, lose())
 			cmd := p.command()
 			cmd.Env = p.env
 			out, err := cmd.CombinedOutput()
@@ -83,9 +77,7 @@ func (p *program) refusesIncompleteFolder() {
 			if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 				t.Errorf("%s %s: the program created a new file", lost, how)
 			}
-			if err := os.WriteFile(path, kept, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile(path, kept, 0o600))
 		}
 	}
 }
@@ -93,14 +85,10 @@ func (p *program) refusesIncompleteFolder() {
 // noticesRemovedFile checks that the running program isn't ready without its database, because it would lose new data on exit.
 func (p *program) noticesRemovedFile() {
 	p.t.Helper()
-	if err := os.Rename(filepath.Join(p.Dir, "shortline.db"), filepath.Join(p.Dir, "away")); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(p.t, os.Rename(filepath.Join(p.Dir, "shortline.db"), filepath.Join(p.Dir, "away")))
 	testkit.Eventually(p.t, "/readyz reports the missing file", func() bool {
 		res, err := http.Get("http://" + p.Ops + "/readyz")
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		testkit.Must(p.t, err)
 		defer res.Body.Close()
 		text, err := io.ReadAll(res.Body)
 		return err == nil && res.StatusCode == http.StatusServiceUnavailable && strings.Contains(string(text), "shortline.db")

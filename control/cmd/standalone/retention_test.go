@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"database/sql"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -39,17 +38,9 @@ func TestOps6_Retention(t *testing.T) {
 	p.Stop()
 
 	// Backdate all clicks of one link and the first four of the other.
-	clicks := func(statement string) (n int64) {
+	clicks := func(statement string) int64 {
 		t.Helper()
-		db, err := sql.Open("duckdb", filepath.Join(p.Dir, "clicks.duckdb"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		if err := db.QueryRow(statement).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-		return n
+		return selected[int64](t, "duckdb", filepath.Join(p.Dir, "clicks.duckdb"), statement)
 	}
 	const old = 40 * 24 * 60 * 60 * 1000
 	if n := clicks(fmt.Sprintf(`UPDATE clicks SET ts = ts - %d WHERE link = (SELECT max(link) FROM clicks) OR rowid IN (SELECT rowid FROM clicks WHERE link = (SELECT min(link) FROM clicks) ORDER BY seq, lane LIMIT 4)`, old)); n != 7 {

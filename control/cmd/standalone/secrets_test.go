@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestKeepSecrets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var jwt, key config.Secret
-	if err := keepSecrets(dir, &jwt, &key); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, keepSecrets(dir, &jwt, &key))
 	if len(jwt) < 32 || len(key) != 64 || jwt == key {
 		t.Fatalf("generated %d and %d characters", len(jwt), len(key))
 	}
@@ -37,9 +36,7 @@ func TestKeepSecrets(t *testing.T) {
 	})
 	t.Run("a damaged file is never replaced", func(t *testing.T) {
 		bad := t.TempDir()
-		if err := os.WriteFile(filepath.Join(bad, "secrets.json"), []byte(`{"jwtSecret":"x"`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(bad, "secrets.json"), []byte(`{"jwtSecret":"x"`), 0o600))
 		var a, b config.Secret
 		if err := keepSecrets(bad, &a, &b); err == nil {
 			t.Fatal("new secrets replaced a damaged file")

@@ -40,9 +40,7 @@ func TestCheck_explains_problems(t *testing.T) {
 func TestSettings_page_is_generated(t *testing.T) {
 	t.Parallel()
 	table, err := exec.Command(binary(t), "-settings").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	clitest.Settings(t, testkit.Source(t, "docs/operators/settings.md"), "standalone", string(table))
 }
 

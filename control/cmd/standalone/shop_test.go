@@ -2,10 +2,13 @@ package main_test
 
 import (
 	"encoding/csv"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/shoptest"
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -74,10 +77,11 @@ func (p *program) killWhile(shop *shoptest.Shop, visitors, kills int) {
 // conversions returns the conversions of a link: the fields of the export by the names of its columns.
 func (c *client) conversions(link string) (list []map[string]string) {
 	c.t.Helper()
-	status, text := c.send("GET", "/api/urls/"+link+"/conversions/export", "", "")
-	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil || status != 200 || len(rows) == 0 {
-		c.t.Fatalf("export: %d %v", status, err)
+	var export string
+	c.Do("GET", "/api/urls/"+link+"/conversions/export", nil, 200, &export)
+	rows, err := csv.NewReader(strings.NewReader(export)).ReadAll()
+	if err != nil || len(rows) == 0 {
+		c.t.Fatalf("export: %v in %s", err, export)
 	}
 	for _, row := range rows[1:] {
 		one := map[string]string{}
@@ -109,4 +113,32 @@ func (p *program) equalsLedger(c *client, link string, shop *shoptest.Shop) {
 		p.t.Fatalf("%d differences between the click store and the ledger, such as %s", len(wrong), wrong[0])
 	}
 	p.t.Logf("the ledger and the click store have the same %d conversions", len(stored))
+}
+
+// theirKeys derives the keys of click ids as a program with that ENCRYPTION_KEY does.
+func theirKeys(t testing.TB, secret string) *conversion.Keys {
+	t.Helper()
+	first, last := conversion.PeriodsAt(time.Now(), 90*24*time.Hour)
+	keys, err := conversion.NewKeys(conversion.Derive([][]byte{[]byte(secret)}, first, last))
+	testkit.Must(t, err)
+	return keys
+}
+
+// storedConversions reads the conversions out of the click store of a program that is stopped.
+func storedConversions(t testing.TB, dir string, keys *conversion.Keys) (list []shoptest.Stored) {
+	t.Helper()
+	const statement = `SELECT link, ts, tag, goal, value, currency, external_id, attributed FROM conversions`
+	eachRow(t, "duckdb", filepath.Join(dir, "clicks.duckdb")+"?access_mode=read_only", statement, func(scan func(...any) error) error {
+		var c shoptest.Stored
+		var id conversion.ClickID
+		err := scan(&id.Link, &id.Time, &id.Tag, &c.Goal, &c.Value, &c.Currency, &c.Number, &c.Attributed)
+		text, ok := id.Append(nil, keys)
+		if err == nil && !ok {
+			err = fmt.Errorf("no key for %+v", id)
+		}
+		c.Click = string(text)
+		list = append(list, c)
+		return err
+	})
+	return list
 }

@@ -2,41 +2,12 @@ package main_test
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
-)
 
-// A visitor unlocks a protected link with a form, as in a browser, and with JSON.
-func TestE2E_password(t *testing.T) {
-	t.Parallel()
-	p, c := shared(t)
-	u := c.CreateURL("https://example.com/secret", map[string]any{"password": "open sesame"})
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	form := func(password string) (int, string) {
-		res, err := client.PostForm("http://"+p.Addr+"/"+u.Slug+"/verify", url.Values{"password": {password}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		return res.StatusCode, res.Header.Get("Location")
-	}
-	if status, to := form("wrong"); status != 303 || !strings.HasSuffix(to, "/"+u.Slug+"?error=invalid_password") {
-		t.Errorf("wrong: %d %s", status, to)
-	}
-	if status, to := form("open sesame"); status != 303 || to != "https://example.com/secret" {
-		t.Errorf("right: %d %s", status, to)
-	}
-	var out struct {
-		Success                  bool
-		OriginalURL, RedirectURL string
-	}
-	c.Do("POST", "/"+u.Slug+"/verify", map[string]any{"password": "open sesame"}, 200, &out)
-	if !out.Success || out.OriginalURL != "https://example.com/secret" || out.RedirectURL != out.OriginalURL {
-		t.Errorf("JSON: %+v", out)
-	}
-}
+	"github.com/shortline/shortline/shared/testkit"
+)
 
 // The control plane documents the paths that edges serve, but shares no code with edges. The response of a real edge
 // must have exactly the documented properties.
@@ -70,7 +41,7 @@ func TestOps12_visitor_paths_respond_as_documented(t *testing.T) {
 	}
 }
 
-// A limit counts the clicks from before a deletion.
+// A limit counts the clicks from before a deletion, and before it was raised or lowered.
 func TestE2E_maxClicks_survives_the_trash(t *testing.T) {
 	t.Parallel()
 	p, c := shared(t)
@@ -88,4 +59,22 @@ func TestE2E_maxClicks_survives_the_trash(t *testing.T) {
 	c.Do("POST", "/api/urls/"+u.ID+"/restore", map[string]any{}, 200, nil)
 	follow(http.StatusFound)
 	follow(http.StatusGone)
+	status := func(want string) {
+		t.Helper()
+		testkit.Eventually(t, "the link is "+want, func() bool {
+			var got struct{ Status string }
+			c.Do("GET", "/api/urls/"+u.ID, nil, 200, &got)
+			return got.Status == want
+		})
+	}
+	status("EXHAUSTED")
+	c.Do("PUT", "/api/urls/"+u.ID, map[string]any{"maxClicks": 5}, 200, nil)
+	follow(http.StatusFound)
+	follow(http.StatusFound)
+	follow(http.StatusGone)
+	c.Do("PUT", "/api/urls/"+u.ID, map[string]any{"maxClicks": 100}, 200, nil)
+	follow(http.StatusFound)
+	c.Do("PUT", "/api/urls/"+u.ID, map[string]any{"maxClicks": 6}, 200, nil)
+	follow(http.StatusGone)
+	status("EXHAUSTED")
 }

@@ -31,20 +31,11 @@ var receivers = []struct {
 func TestGuide_webhook_receivers(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile(testkit.Source(t, "docs/users/webhooks.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, c := shared(t)
 	for _, r := range receivers {
 		t.Run(strings.TrimPrefix(r.heading, "### "), func(t *testing.T) {
-			dir := t.TempDir()
-			program := fenced(t, string(guide), r.heading, r.fence)
-			if err := os.WriteFile(filepath.Join(dir, r.file), []byte(program), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module hooks\n\ngo 1.22\n"), 0o600); err != nil { // only Go needs it
-				t.Fatal(err)
-			}
+			dir := written(t, string(guide), r.heading, r.fence, r.file)
 			const secret = "a secret that only the two know"
 			addr := runReceiver(t, dir, secret, r.command)
 			var hook struct{ ID string }
@@ -86,14 +77,23 @@ func fenced(t *testing.T, text, heading, language string) string {
 	return code + "\n"
 }
 
+// written writes the program under a heading of a guide to a new folder, and returns that.
+func written(t *testing.T, guide, heading, language, file string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	const module = "module guide\n\ngo 1.22\n" // only Go needs it
+	for name, text := range map[string]string{file: fenced(t, guide, heading, language), "go.mod": module} {
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	return dir
+}
+
 // runReceiver starts a program of the guide and waits until it listens.
 func runReceiver(t *testing.T, dir, secret string, command func(dir, port string) []string) (addr string) {
 	t.Helper()
 	addr = testkit.FreeAddr(t)
 	_, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	args := command(dir, port)
 	cmd := exec.Command(args[0], args[1:]...)
 	var output bytes.Buffer
@@ -124,16 +124,12 @@ func runReceiver(t *testing.T, dir, secret string, command func(dir, port string
 func post(t *testing.T, url, body, signature string) int {
 	t.Helper()
 	req, err := http.NewRequest("POST", url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if signature != "" {
 		req.Header.Set("X-Webhook-Signature", signature)
 	}
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	res.Body.Close()
 	return res.StatusCode
 }

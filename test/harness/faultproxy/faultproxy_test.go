@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/faultproxy"
 )
 
@@ -14,9 +15,7 @@ import (
 func echo(t *testing.T) *faultproxy.Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -31,9 +30,7 @@ func echo(t *testing.T) *faultproxy.Proxy {
 		}
 	}()
 	p, err := faultproxy.Listen("127.0.0.1:0", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { p.Close() })
 	return p
 }
@@ -46,9 +43,7 @@ func roundTrip(t *testing.T, p *faultproxy.Proxy, text string) (string, error) {
 		return "", err
 	}
 	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, c.SetDeadline(time.Now().Add(time.Second)))
 	if _, err := io.WriteString(c, text); err != nil {
 		return "", err
 	}
@@ -105,9 +100,7 @@ func TestProxy_cut_resets_existing_connections(t *testing.T) {
 	t.Parallel()
 	p := echo(t)
 	c, err := net.Dial("tcp", p.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer c.Close()
 	if _, err := c.Write([]byte{1}); err != nil {
 		t.Fatal(err)

@@ -247,9 +247,7 @@ func (f *Fleet) Brokers() []string {
 func (f *Fleet) proxy(listen, target string) *faultproxy.Proxy {
 	f.t.Helper()
 	p, err := faultproxy.Listen(listen, target)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	testkit.Must(f.t, err)
 	f.t.Cleanup(func() { _ = p.Close() })
 	return p
 }

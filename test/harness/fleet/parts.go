@@ -28,9 +28,7 @@ func binary(t testing.TB, name string) (path string) {
 	} else {
 		path, err = testkit.Release(name)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return path
 }
 
@@ -38,9 +36,7 @@ func binary(t testing.TB, name string) (path string) {
 func inCache(t testing.TB, part, name string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	path := filepath.Join(cache, "shortline", name)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("%v; deploy/dev/parts %s downloads it", err, part)
@@ -68,9 +64,7 @@ func (f *Fleet) launchKafka() {
 	f.KafkaProxy = f.proxy(testkit.FreeAddr(f.t), addr)
 	if f.cfg.ApacheKafka || os.Getenv("KAFKA") == "real" {
 		_, port, err := net.SplitHostPort(addr)
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		testkit.Must(f.t, err)
 		args := []string{"-dir", dir, "-port", port, "-set", "advertised.listeners=PLAINTEXT://" + f.KafkaProxy.Addr()}
 		f.Kafka = process(f.t, f.Dir, "kafka", binary(f.t, "kafkad"), args, nil, dials(addr))
 	} else {

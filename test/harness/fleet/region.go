@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Region is a region with a broker and an edge in a network namespace of its own. The only way to the rest of the fleet is a
@@ -62,9 +64,7 @@ func (f *Fleet) openRegion(i int, name string) {
 	r.gateway = net.JoinHostPort(r.outer, regionPlane)
 	// Without a route to the region, packets would leave this machine. This one is used before and after the namespaces exist.
 	nowhere := []string{"unreachable", at(0) + "/29", "metric", "9999"}
-	if err := ip(append([]string{"route", "add"}, nowhere...)...); err != nil {
-		f.t.Fatal(err)
-	}
+	testkit.Must(f.t, ip(append([]string{"route", "add"}, nowhere...)...))
 	f.t.Cleanup(func() { _ = ip(append([]string{"route", "del"}, nowhere...)...) })
 	f.t.Cleanup(func() { _ = errors.Join(ip("netns", "del", r.space), ip("netns", "del", r.router)) }) // deletes the interfaces, too
 	inside := id + "i"
@@ -78,13 +78,9 @@ func (f *Fleet) openRegion(i int, name string) {
 		"-n " + r.space + " link set " + inside + " up", "-n " + r.space + " link set lo up",
 		"route add " + at(4) + "/30 via " + at(2), "-n " + r.space + " route add default via " + at(5),
 	} {
-		if err := ip(strings.Fields(line)...); err != nil {
-			f.t.Fatal(err)
-		}
+		testkit.Must(f.t, ip(strings.Fields(line)...))
 	}
-	if err := ip("netns", "exec", r.router, "sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward"); err != nil {
-		f.t.Fatal(err)
-	}
+	testkit.Must(f.t, ip("netns", "exec", r.router, "sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward"))
 	addr := net.JoinHostPort(r.inner, regionKafka)
 	data := filepath.Join(f.Dir, "kafka-"+name)
 	args := []string{"kafka", "-listen", addr, "-advertise", addr, "-data", data, "-topic", Topic}
@@ -122,9 +118,7 @@ func (f *Fleet) regionEdge(r *Region, plane string) {
 func (r *Region) Slow(rate, latency string) {
 	r.t.Helper()
 	for _, dev := range []string{r.near, r.far} {
-		if err := ip("netns", "exec", r.router, "tc", "qdisc", "replace", "dev", dev, "root", "tbf", "rate", rate, "burst", "3k", "latency", latency); err != nil {
-			r.t.Fatal(err)
-		}
+		testkit.Must(r.t, ip("netns", "exec", r.router, "tc", "qdisc", "replace", "dev", dev, "root", "tbf", "rate", rate, "burst", "3k", "latency", latency))
 	}
 }
 
@@ -153,9 +147,7 @@ func (r *Region) Join() { r.set("up") }
 
 func (r *Region) set(state string) {
 	r.t.Helper()
-	if err := ip("-n", r.router, "link", "set", r.far, state); err != nil {
-		r.t.Fatal(err)
-	}
+	testkit.Must(r.t, ip("-n", r.router, "link", "set", r.far, state))
 }
 
 // Visit starts visitors inside the region, who request the slugs for a time and record each request in the file. first is
@@ -166,9 +158,7 @@ func (r *Region) Visit(slugs []string, rate, first int, during time.Duration, lo
 		"-clients", "4", "-first", fmt.Sprint(first), "-rate", fmt.Sprint(rate), "-for", during.String(), "-log", log)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
+	testkit.Must(r.t, cmd.Start())
 	r.t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has usually ended
 	return func() string {
 		if err := cmd.Wait(); err != nil {

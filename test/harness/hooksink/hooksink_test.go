@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/hooksink"
 )
 
@@ -24,9 +25,7 @@ func TestSink_counts_errors(t *testing.T) {
 		t.Helper()
 		body := `{"id":"` + id + `"}`
 		req, err := http.NewRequest("POST", server.URL+"/hook", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		mac := hmac.New(sha256.New, []byte(key))
 		mac.Write([]byte(body))
 		req.Header.Set("X-Webhook-Signature", "sha256="+hex.EncodeToString(mac.Sum(nil)))

@@ -6,28 +6,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/truth"
 )
 
 func TestJudge_finds_each_kind_of_error(t *testing.T) {
 	t.Parallel()
 	log, err := truth.Create(filepath.Join(t.TempDir(), "run"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	now := time.Now()
 	for n, status := range []int{302, 302, 302, 0, 0, 404} {
 		log.Add(truth.Entry{ID: truth.ID{Client: 3, N: uint64(n + 1)}, Slug: "go", Edge: "a:1", Sent: now, Done: now, Status: status})
 	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, log.Close())
 	judge := func(stored map[string]int) truth.Verdict {
 		t.Helper()
 		v, err := truth.Judge(log.Path(), maps.All(stored))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return v
 	}
 	if v := judge(map[string]int{"c3-1": 1, "c3-2": 1, "c3-3": 1, "c3-4": 1, "": 7}); !v.Exact() || v.Acked != 3 || v.Sent != 6 || v.InDoubt != 1 || v.Stored != 4 {

@@ -18,9 +18,7 @@ func member(t *testing.T, c *kfake.Cluster) *kgo.Client {
 	versions := kversion.Stable()
 	versions.SetMaxKeyVersion(int16(kmsg.JoinGroup), 3)
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.MaxVersions(versions))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(client.Close)
 	return client
 }
@@ -37,9 +35,7 @@ func join(ctx context.Context, client *kgo.Client, id string) (*kmsg.JoinGroupRe
 // A member whose connection broke while it joined leaves the group, and one that is heard stays.
 func TestEvictGhosts(t *testing.T) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.GroupMinSessionTimeout(time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer c.Close()
 	alive, dead := member(t, c), member(t, c)
 	lead := func(id string) string {
