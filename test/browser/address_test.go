@@ -19,8 +19,7 @@ func TestWorkspaces_in_addresses(t *testing.T) {
 	b.press("Analytics")
 	b.until(`location.pathname.endsWith('/analytics') && new URLSearchParams(location.search).get('workspace') === '` + growth + `'`)
 	b.until(`[...document.querySelectorAll('nav a[href^="/console"]')].every((e) => new URL(e.href).searchParams.get('workspace') === '` + growth + `')`)
-	var address string
-	b.eval(`location.pathname + location.search`, &address)
+	address := b.text(`location.pathname + location.search`)
 
 	colleague := b.session()
 	colleague.visit(address)
@@ -46,14 +45,12 @@ func TestConsole_opened_at_another_address(t *testing.T) {
 	b := open(t, base)
 	b.tolerant = true // the page goes to another address
 	b.base = strings.Replace(base, "127.0.0.1", "localhost", 1)
-	b.visit("/console/keys?a=b")
-	b.sees("Sign in")
+	b.visit("/console/keys?a=b", "Sign in")
 	b.until(fmt.Sprintf(`location.href === %q`, base+"/console/keys?a=b"))
 
 	foreign := open(t, strings.Replace(base, "127.0.0.1", "other.example", 1))
 	foreign.tolerant = true // the API refuses the requests of the page
-	foreign.visit("/console/keys")
-	foreign.sees("You opened this page at " + foreign.base)
+	foreign.visit("/console/keys", "You opened this page at "+foreign.base)
 	foreign.until(fmt.Sprintf(`document.querySelector('.notice a').href === %q`, base+"/"))
 	foreign.looks("astray")
 }
@@ -64,8 +61,7 @@ func TestConsole_export_and_old_places(t *testing.T) {
 	b := newAdmin(t)
 	spring := b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": b.own("spring"), "title": "Spring"})
 	b.made(map[string]any{"originalUrl": "https://example.com/2", "customSlug": b.own("autumn"), "title": "Autumn"})
-	b.visit("/console/links?search=spring")
-	b.sees("1 link")
+	b.visit("/console/links?search=spring", "1 link")
 	b.eval(`(() => {
 		const make = URL.createObjectURL;
 		URL.createObjectURL = (blob) => { blob.text().then((text) => window.file = text); return make.call(URL, blob); };
@@ -81,6 +77,5 @@ func TestConsole_export_and_old_places(t *testing.T) {
 		b.until(fmt.Sprintf(`location.pathname === %q && document.querySelector('h1')`, want))
 	}
 	b.also("404")
-	b.visit("/console/nothing")
-	b.sees("This page does not exist")
+	b.visit("/console/nothing", "This page does not exist")
 }

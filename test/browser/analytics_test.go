@@ -2,7 +2,6 @@ package browser_test
 
 import (
 	"fmt"
-	"github.com/shortline/shortline/shared/testkit"
 	neturl "net/url"
 	"strings"
 	"testing"
@@ -10,6 +9,8 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // clicked makes a link with five clicks, and returns its id when the report has them.
@@ -21,11 +22,7 @@ func clicked(t *testing.T, b *browser) string {
 	}
 	follow(t, b.short("launch"), laptop, "https://www.instagram.com/")
 	follow(t, b.short("launch"), "Googlebot/2.1 (+http://www.google.com/bot.html)", "")
-	testkit.Eventually(t, "the report has the clicks", func() bool {
-		var report struct{ TotalClicks int }
-		b.ask("GET", "/api/analytics/urls/"+u.ID+"?includeBots=true", nil, &report)
-		return report.TotalClicks == 5
-	})
+	b.becomes("/api/analytics/urls/"+u.ID+"?includeBots=true", `{"totalClicks": 5}`)
 	return u.ID
 }
 
@@ -33,8 +30,7 @@ func clicked(t *testing.T, b *browser) string {
 func TestConsole_analytics(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
-	b.visit("/console/analytics")
-	b.sees("No figures yet")
+	b.visit("/console/analytics", "No figures yet")
 	b.inspect("report-empty")
 	clicked(t, b)
 	b.visit("/console/analytics")
@@ -54,12 +50,10 @@ func TestConsole_analytics(t *testing.T) {
 	// A region that is cut off is named, unless the report ends before its clicks do.
 	end := b.answerWith("/api/analytics/freshness*", 200, `{"completeUntil": "2026-11-21T09:00:00.000Z", "lagSeconds": 3600, "regions": [
 		{"region": "eu-central", "completeUntil": "2026-11-21T10:00:00.000Z", "lagSeconds": 20}, {"region": "us-east", "completeUntil": "2026-11-21T09:00:00.000Z", "lagSeconds": 3600}]}`)
-	b.visit("/console/analytics")
-	b.sees("Clicks of the region us-east since ")
+	b.visit("/console/analytics", "Clicks of the region us-east since ")
 	b.until(`document.querySelectorAll('.notice.warn').length === 1`)
 	b.inspectNarrow("report-region")
-	b.visit("/console/analytics?range=custom&from=2026-11-01&to=2026-11-20")
-	b.sees("Own range")
+	b.visit("/console/analytics?range=custom&from=2026-11-01&to=2026-11-20", "Own range")
 	b.until(`document.querySelector('.figures b') && !document.querySelector('.notice.warn')`)
 	end()
 	b.visit("/console/analytics?audience=all")
@@ -145,12 +139,9 @@ func TestFault11_the_view_of_a_report_is_in_the_address(t *testing.T) {
 	b.press("Launch")
 	b.until(`/\/links\/[\w-]+\/analytics$/.test(location.pathname)`)
 	b.until(`document.querySelector('.figures b')?.textContent === '3' && document.querySelector('.chart .before')`)
-	var query string
-	b.eval(`location.search`, &query)
+	query := b.text(`location.search`)
 	got, err := neturl.ParseQuery(strings.TrimPrefix(query, "?"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for name, want := range map[string]string{"range": "week", "interval": "hour", "audience": "all", "compare": "previous", "device": "MOBILE", "zone": zone} {
 		if got.Get(name) != want {
 			t.Errorf("%s is %q in the address, want %q", name, got.Get(name), want)
@@ -158,11 +149,9 @@ func TestFault11_the_view_of_a_report_is_in_the_address(t *testing.T) {
 	}
 
 	// Somebody in another time zone sees the days of the person who shared the view, and can change to their own.
-	b.visit("/console/analytics?zone=Asia%2FTokyo")
-	b.sees("time zone Asia/Tokyo")
+	b.visit("/console/analytics?zone=Asia%2FTokyo", "time zone Asia/Tokyo")
 	b.barrierFree()
-	b.press("Use my time zone")
-	b.sees("time zone " + zone)
+	b.press("Use my time zone", "time zone "+zone)
 	b.until(`new URLSearchParams(location.search).get('zone') === ` + quoted(zone))
 }
 
@@ -179,10 +168,8 @@ func TestFault18_referrers_are_grouped_and_nothing_has_no_growth(t *testing.T) {
 	if len(sites) != 1 || sites[0] != "Instagram 4 0" {
 		t.Errorf("sites %q", sites)
 	}
-	b.press("UTM source")
-	b.sees("newsletter")
-	b.press("Cities")
-	b.sees("Unknown")
+	b.press("UTM source", "newsletter")
+	b.press("Cities", "Unknown")
 }
 
 // Journey: somebody shares the hourly view of a launch day. From the list of links it takes three actions.
@@ -190,8 +177,7 @@ func TestJourney_share_the_hours_of_a_launch_day(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	id := clicked(t, b)
-	b.visit("/console/links")
-	b.sees("Launch")
+	b.visit("/console/links", "Launch")
 	end := b.journey(3)
 	b.press("Launch")
 	tab := `[...document.querySelectorAll('.tabs a')].find((a) => a.textContent === 'Analytics')` // the menu has the same name
@@ -199,8 +185,7 @@ func TestJourney_share_the_hours_of_a_launch_day(t *testing.T) {
 	b.until(`document.querySelectorAll('.timeline tbody tr').length === 30`)
 	b.chartPoint(30, 29)
 	b.until(`document.querySelector('[name=interval]')?.value === 'hour'`)
-	var shared, figure string
-	b.eval(`location.pathname + location.search`, &shared)
+	shared := b.text(`location.pathname + location.search`)
 	end()
 	if !strings.HasPrefix(shared, "/console/links/"+id+"/analytics?") {
 		t.Errorf("the shared view is that of another screen: %s", shared)
@@ -208,15 +193,12 @@ func TestJourney_share_the_hours_of_a_launch_day(t *testing.T) {
 
 	other := b.window()
 	other.scheme("")
-	other.visit(shared)
-	other.sees("Sign in")
+	other.visit(shared, "Sign in")
 	other.signIn(b.email, password)
 	other.until(`document.querySelector('[name=interval]')?.value === 'hour' && document.querySelector('.figures b')?.textContent === '4'`)
-	other.eval(`document.querySelector('[name=from]').value + ' ' + document.querySelector('[name=to]').value`, &figure)
+	figure := other.text(`document.querySelector('[name=from]').value + ' ' + document.querySelector('[name=to]').value`)
 	place, err := time.LoadLocation(zone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if day := time.Now().In(place).Format(time.DateOnly); figure != fmt.Sprintf("%s %s", day, day) {
 		t.Errorf("the shared view shows %s", figure)
 	}

@@ -16,8 +16,7 @@ func TestFault15_audit_log_says_who_and_what(t *testing.T) {
 	b.ask("PUT", "/api/urls/"+spring.ID, map[string]any{"title": "Spring 2027", "originalUrl": "https://example.com/c"}, nil)
 	b.ask("DELETE", "/api/urls/"+autumn.ID, nil, nil)
 
-	b.visit("/console/audit")
-	b.sees("URL_UPDATED")
+	b.visit("/console/audit", "URL_UPDATED")
 	rows := `document.querySelectorAll('tbody tr').length`
 	b.until(`[...document.querySelectorAll('tbody tr')].find((e) => e.textContent.includes('URL_UPDATED'))?.textContent.includes('admin@example.com')`)
 	b.until(`[...document.querySelectorAll('tbody tr')].find((e) => e.textContent.includes('URL_UPDATED')).textContent.includes('spring')`)
@@ -26,8 +25,7 @@ func TestFault15_audit_log_says_who_and_what(t *testing.T) {
 	b.until(`document.documentElement.scrollWidth <= innerWidth`)
 
 	// The object filters; the address keeps the filter and its name.
-	b.press("/spring")
-	b.sees("About /spring")
+	b.press("/spring", "About /spring")
 	b.until(rows + ` === 2`)
 	b.do(chromedp.Reload())
 	b.sees("About /spring")
@@ -39,8 +37,7 @@ func TestFault15_audit_log_says_who_and_what(t *testing.T) {
 	b.until(rows + ` > 2`)
 
 	// So does the person. A deleted object has its last name and no link.
-	b.press(b.email)
-	b.sees("By " + b.email)
+	b.press(b.email, "By "+b.email)
 	b.until(rows + ` > 2`)
 	b.set("type", "tag")
 	b.sees("No entry matches the filters.")
@@ -49,8 +46,7 @@ func TestFault15_audit_log_says_who_and_what(t *testing.T) {
 	b.until(`[...document.querySelectorAll('tbody tr')].filter((e) => e.textContent.includes('spring')).some((e) => e.querySelector('a').textContent === 'Open')`)
 
 	// Administrators see the entries of all workspaces. E-mail addresses do not wrap inside words, unless they are too long for a line.
-	b.visit("/console/audit?where=all&type=user")
-	b.sees("USER_CREATED")
+	b.visit("/console/audit?where=all&type=user", "USER_CREATED")
 	b.until(`document.body.innerText.includes('a.very.long.name.of.a.person@department.of.a.company.example.com')`)
 	b.narrow("audit-all")
 }

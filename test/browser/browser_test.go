@@ -104,9 +104,7 @@ func open(t *testing.T, base string, more ...chromedp.ExecAllocatorOption) *brow
 			t.Cleanup(end)
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx := newWindow(t, program)
 	expected := regexp.MustCompile(`401 \(Unauthorized\)|400 \(Bad Request\)|404 \(Not Found\) http://[^/]+/console/nothing$`)
 	b := &browser{t: t, ctx: ctx, base: base, email: owner, expected: expected}
@@ -122,14 +120,10 @@ func newWindow(t *testing.T, program context.Context) context.Context {
 	t.Helper()
 	browser := cdp.WithExecutor(program, chromedp.FromContext(program).Browser)
 	profile, err := target.CreateBrowserContext().Do(browser)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	window, err := target.CreateTarget("about:blank").WithBrowserContextID(profile).
 		WithNewWindow(true).WithWidth(width).WithHeight(height).Do(browser)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx, cancel := chromedp.NewContext(program, chromedp.WithTargetID(window))
 	t.Cleanup(func() {
 		cancel()
@@ -192,17 +186,17 @@ func (b *browser) do(actions ...chromedp.Action) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	if err := chromedp.Run(ctx, actions...); err != nil {
-		b.t.Fatal(err)
-	}
+	testkit.Must(b.t, chromedp.Run(ctx, actions...))
 }
 
-func (b *browser) visit(path string) {
+// visit opens a page, and waits until it shows the texts.
+func (b *browser) visit(path string, then ...string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(b.base + path))
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.switched = false
+	b.mu.Unlock()
+	b.sees(then...)
 }
 
 // refusedRequest matches the report of an API request that was refused because of who is signed in.
@@ -214,16 +208,25 @@ func (b *browser) eval(expression string, out any) {
 	b.do(chromedp.Evaluate(expression, out))
 }
 
+// text is eval for a text.
+func (b *browser) text(expression string) (text string) {
+	b.t.Helper()
+	b.eval(expression, &text)
+	return text
+}
+
 // quoted is a text as a JavaScript literal.
 func quoted(text string) string {
 	literal, _ := json.Marshal(text)
 	return string(literal)
 }
 
-// sees waits until the page shows a text.
-func (b *browser) sees(text string) {
+// sees waits until the page shows some texts, one after another.
+func (b *browser) sees(texts ...string) {
 	b.t.Helper()
-	b.await("the page shows "+text, `document.body?.innerText.includes(`+quoted(text)+`)`)
+	for _, text := range texts {
+		b.await("the page shows "+text, `document.body?.innerText.includes(`+quoted(text)+`)`)
+	}
 }
 
 // until waits until a JavaScript expression is true.
@@ -270,9 +273,7 @@ func (b *browser) wait(what, expression string, acts bool) {
 			problem = err.Error()
 			return acts
 		}
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		testkit.Must(b.t, err)
 		problem = result.Problem
 		return result.Holds
 	})
@@ -297,9 +298,9 @@ func (b *browser) click(element string) {
 // within is the part of the page that can be used: the open dialog, if there is one.
 const within = `([...document.querySelectorAll('dialog[open]')].pop() ?? document)`
 
-// press clicks the button or link with the given accessible name. The console ignores a click on a button whose last request is
-// under way, so press waits for its end.
-func (b *browser) press(name string) {
+// press clicks the button or link with the given accessible name, and waits until the page shows what follows. The console ignores a
+// click on a button whose last request is under way, so press waits for its end.
+func (b *browser) press(name string, then ...string) {
 	b.t.Helper()
 	b.act("there is a button or link "+name, `(() => {
 		const e = [...`+within+`.querySelectorAll('button, a, summary')].find((e) =>
@@ -307,6 +308,7 @@ func (b *browser) press(name string) {
 		e?.click();
 		return e;
 	})()`)
+	b.sees(then...)
 }
 
 // fill types into the input with the given name, in the open dialog if there is one. It chooses the input and types in one step,
@@ -338,9 +340,7 @@ func (b *browser) capture(name string) (png []byte) {
 		return nil
 	}
 	if dir := os.Getenv("SHOTS"); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600); err != nil {
-			b.t.Fatal(err)
-		}
+		testkit.Must(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600))
 	}
 	return png
 }

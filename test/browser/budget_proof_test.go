@@ -95,8 +95,7 @@ func TestConsole_budgets(t *testing.T) {
 	}
 	b.do(emulation.SetCPUThrottlingRate(1), network.EmulateNetworkConditions(false, 0, -1, -1))
 
-	b.visit("/console/links")
-	b.sees("More than 10,000 links")
+	b.visit("/console/links", "More than 10,000 links")
 	b.prompt("a letter in the search", func() {
 		b.clickMouse("input[type=search]")
 		b.do(input.InsertText("9"))

@@ -59,8 +59,7 @@ func TestConsole_first_screen_has_bounds(t *testing.T) {
 	b := newConsole(t)
 	b.many(1000)
 	b.measured()
-	b.visit("/console/links")
-	b.sees("1,000 links")
+	b.visit("/console/links", "1,000 links")
 	b.until(`measures.row > 0 && !document.querySelector('[aria-busy=true]')`)
 	b.settle()
 	var first struct {
@@ -105,8 +104,7 @@ func (b *browser) thousandConditions() {
 		b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": fmt.Sprintf("Rule %d", i), "targetUrl": "https://example.com/many", "priority": i + 1,
 			"conditions": map[string]any{"operator": "OR", "conditions": list}}, nil)
 	}
-	b.visit("/console/links/" + link.ID + "/rules")
-	b.sees("City 999")
+	b.visit("/console/links/"+link.ID+"/rules", "City 999")
 	b.until(`document.documentElement.scrollWidth <= innerWidth`)
 	b.press("Edit Rule 9")
 	b.until(`document.querySelectorAll('[data-part]').length === 100`)

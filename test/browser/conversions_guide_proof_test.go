@@ -21,17 +21,14 @@ import (
 // domain, goes to another page, and buys there.
 func TestGuide_conversions_of_browsers(t *testing.T) {
 	b, err := os.ReadFile(testkit.Source(t, "docs/users/send-conversions.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	guide := string(b)
 	addr := testkit.FreeAddr(t)
 	short := strings.Replace("http://"+addr, "127.0.0.1", "sho.example", 1)
 	base := standalone(t, "LISTEN_ADDR="+addr, "BASE_URL="+short, "WEBHOOK_ALLOW_PRIVATE=true")
-	var session struct{ AccessToken string }
-	call(t, "POST", base+"/api/auth/login", "", map[string]any{"email": owner, "password": password}, &session)
+	token := signedIn(t, base, owner)
 	var settings struct{ PublishableKey string }
-	call(t, "PUT", base+"/api/conversions/settings", session.AccessToken, map[string]any{"hosts": []string{"shop.example"}}, &settings)
+	call(t, "PUT", base+"/api/conversions/settings", token, map[string]any{"hosts": []string{"shop.example"}}, &settings)
 	snippet := func(name string) string {
 		code := regexp.MustCompile("<!-- tested: " + name + " -->\n```html\n((?s).*?)\n```").FindStringSubmatch(guide)
 		if code == nil {
@@ -53,7 +50,8 @@ func TestGuide_conversions_of_browsers(t *testing.T) {
 		came <- event.Data
 	}))
 	t.Cleanup(receiver.Close)
-	call(t, "POST", base+"/api/webhooks", session.AccessToken, map[string]any{"name": "orders", "url": receiver.URL, "secret": "the secret of this test", "events": []string{"conversion.created"}}, nil)
+	call(t, "POST", base+"/api/webhooks", token, map[string]any{"name": "orders", "url": receiver.URL,
+		"secret": "the secret of this test", "events": []string{"conversion.created"}}, nil)
 	pages := map[string]string{
 		"/page": snippet("script"), "/page/thanks": snippet("script") + snippet("call"),
 		"/manager": snippet("tag"), "/manager/thanks": snippet("tag") + snippet("event"),
@@ -70,7 +68,7 @@ func TestGuide_conversions_of_browsers(t *testing.T) {
 	}{{"/page", "order-1006", 49.9}, {"/manager", "order-1007", 99.5}} {
 		t.Run(c.path[1:], func(t *testing.T) {
 			var link struct{ ID, Slug string }
-			call(t, "POST", base+"/api/urls", session.AccessToken, map[string]any{"originalUrl": shop + c.path, "trackConversions": true}, &link)
+			call(t, "POST", base+"/api/urls", token, map[string]any{"originalUrl": shop + c.path, "trackConversions": true}, &link)
 			served(t, base+"/"+link.Slug)
 			visitor := open(t, shop)
 			visitor.tolerant = true // it goes from site to site

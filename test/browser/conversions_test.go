@@ -23,9 +23,7 @@ const salesPage = `<!doctype html><title>Shop</title><link rel="icon" href="data
 func figure(t *testing.T, ops, name string) string {
 	t.Helper()
 	res, err := http.Get("http://" + ops + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer res.Body.Close()
 	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
@@ -50,9 +48,7 @@ func TestScript_sends_conversions_across_origins(t *testing.T) {
 	}))
 	t.Cleanup(shop.Close)
 	at, err := neturl.Parse(shop.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	site := func(name, path string) string { return "http://" + name + ":" + at.Port() + path }
 
 	b := open(t, base)
@@ -77,9 +73,7 @@ func TestScript_sends_conversions_across_origins(t *testing.T) {
 	// From the short link to the shop: what was queued is sent when the script is there.
 	b.visit("/to-shop")
 	b.until(`window.sl?.id`)
-	var first, address string
-	b.eval(`sl.id`, &first)
-	b.eval(`location.href`, &address)
+	first, address := b.text(`sl.id`), b.text(`location.href`)
 	if want := site("shop.example", "/landing?a=1&sl_click="+first+"#top"); address != want {
 		t.Errorf("the page is %s, want %s", address, want)
 	}
@@ -93,9 +87,8 @@ func TestScript_sends_conversions_across_origins(t *testing.T) {
 		b.do(chromedp.Navigate(address))
 		b.until(`window.sl?.id`)
 	}
-	var id string
 	go2(site("shop.example", "/thanks"))
-	if b.eval(`sl.id`, &id); id != first {
+	if id := b.text(`sl.id`); id != first {
 		t.Errorf("the next page has the id %s, want %s", id, first)
 	}
 	b.do(chromedp.Reload())
@@ -107,14 +100,13 @@ func TestScript_sends_conversions_across_origins(t *testing.T) {
 	b.visit("/to-shop")
 	b.until(`window.sl?.id && sl.id !== '` + first + `'`)
 	accepted("3")
-	var second string
-	b.eval(`sl.id`, &second)
+	second := b.text(`sl.id`)
 	go2(site("shop.example", "/old?sl_click="+first))
-	if b.eval(`sl.id`, &id); id != second {
+	if id := b.text(`sl.id`); id != second {
 		t.Errorf("an old page brings back the old click")
 	}
 	go2(site("shop.example", "/old?sl_click=<script>"))
-	if b.eval(`sl.id`, &id); id != second {
+	if id := b.text(`sl.id`); id != second {
 		t.Errorf("something else than an id is kept: %s", id)
 	}
 

@@ -13,8 +13,7 @@ func TestBrowser_detects_problems(t *testing.T) {
 	t.Parallel()
 	b := open(t, shared(t).base)
 	b.tolerant = true
-	b.visit("/login")
-	b.sees("Sign in")
+	b.visit("/login", "Sign in")
 	for what, script := range map[string]string{
 		"Content Security Policy": `document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.ran = true'}))`,
 		"style-src":               `document.body.setAttribute('style', 'color: red')`,

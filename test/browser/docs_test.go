@@ -11,8 +11,7 @@ import (
 func TestAPI_page(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
-	b.visit("/api")
-	b.sees("Short links, routing rules")
+	b.visit("/api", "Short links, routing rules")
 	b.looks("api")
 	b.do(chromedp.Click("#operations-tag-Account h3, #operations-tag-Account", chromedp.ByQuery))
 	b.sees("/api/auth/me")

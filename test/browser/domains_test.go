@@ -38,8 +38,7 @@ func TestDomains_setup(t *testing.T) {
 	b := newConsole(t)
 	b.hurry()
 	b.visit("/console/links")
-	b.press("Domains")
-	b.sees("Links under your own name")
+	b.press("Domains", "Links under your own name")
 	b.inspect("domains-empty")
 
 	b.press("Add domain")
@@ -49,25 +48,19 @@ func TestDomains_setup(t *testing.T) {
 	b.until(`document.querySelector('dialog [name=hostname]').getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'hostname'`)
 	b.inspect("domain-refused")
 	b.fill("hostname", b.acme())
-	b.press("Continue")
-	b.sees("Set these records at your DNS provider.")
-	b.sees("_shortline." + b.acme())
-	b.sees("edge.sho.example.com")
+	b.press("Continue", "Set these records at your DNS provider.", "_shortline."+b.acme(), "edge.sho.example.com")
 	b.until(`document.querySelector('.setup [aria-current=step]').textContent.includes('DNS records')`)
-	var id string
-	b.eval(`location.pathname.split('/').pop()`, &id)
+	id := b.text(`location.pathname.split('/').pop()`)
 	var d ownDomain
 	b.ask("GET", "/api/domains/"+id, nil, &d)
 
 	// The page looks for the records by itself, says what it found instead and what helps, and keeps the focus.
 	b.eval(`document.querySelector('[aria-label="Copy the value of the TXT record"]').focus()`, nil)
-	b.sees("No TXT record at _shortline." + b.acme() + " yet.")
-	b.sees("Check that the record is at _shortline." + b.acme())
+	b.sees("No TXT record at _shortline."+b.acme()+" yet.", "Check that the record is at _shortline."+b.acme())
 	b.inspectNarrow("domain-missing")
 	b.at.set("_shortline."+b.acme(), `TXT "something else"`)
 	b.at.set(b.acme(), "A 203.0.113.7")
-	b.sees("has another value")
-	b.sees("203.0.113.7; expected a CNAME record with edge.sho.example.com.")
+	b.sees("has another value", "203.0.113.7; expected a CNAME record with edge.sho.example.com.")
 	b.until(`document.activeElement.ariaLabel === 'Copy the value of the TXT record'`)
 	b.looks("domain-wrong")
 
@@ -83,14 +76,12 @@ func TestDomains_setup(t *testing.T) {
 	}
 	b.at.point(d)
 	b.eval(`delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))`, nil)
-	b.press("Check again")
-	b.sees("All records are right.")
+	b.press("Check again", "All records are right.")
 	b.until(`document.querySelectorAll('.record.right').length === 2 && document.querySelector('.head .badge').textContent === 'Active'`)
 	b.until(`document.querySelector('.setup [aria-current=step]').textContent.includes('Certificate')`)
 	b.sees("upload your own")
 	b.inspect("domain-active")
-	b.press("Domains")
-	b.sees("1 domain")
+	b.press("Domains", "1 domain")
 	b.inspectNarrow("domains")
 	b.do(chromedp.SendKeys(`[type=search]`, "nothing", chromedp.ByQuery))
 	b.sees("No domain matches")
@@ -102,10 +93,7 @@ func TestDomains_setup(t *testing.T) {
 func TestDomains_settings(t *testing.T) {
 	t.Parallel()
 	b := newAdmin(t)
-	var d ownDomain
-	b.ask("POST", "/api/domains", map[string]any{"hostname": b.acme()}, &d)
-	b.at.point(d)
-	b.ask("POST", "/api/domains/"+d.ID+"/verify", nil, nil)
+	d := b.domain()
 	b.visit("/console/domains/" + d.ID)
 	b.do(chromedp.Click(`.tabs a[href$="/settings"]`))
 	b.sees("Links that open apps")
@@ -114,8 +102,7 @@ func TestDomains_settings(t *testing.T) {
 	b.set("hsts", "300")
 	b.sees("refuse it without a valid certificate")
 	b.fill("apple", "{")
-	b.press("Save")
-	b.sees("This is not valid JSON.")
+	b.press("Save", "This is not valid JSON.")
 	b.until(`document.activeElement.name === 'apple'`)
 	b.fill("apple", "[]")
 	b.press("Save")
@@ -128,19 +115,10 @@ func TestDomains_settings(t *testing.T) {
 	b.fill("rootUrl", "https://example.com/home")
 	b.fill("apple", `{"applinks": {"details": []}}`)
 	b.click(`document.querySelector('[name=isDefault]')`)
-	b.press("Save")
-	b.sees("Saved.")
+	b.press("Save", "Saved.")
 	b.until(`[...document.querySelectorAll('.head .badge')].some((e) => e.textContent === 'Default')`)
 	b.inspectNarrow("domain-settings")
-	var saved struct {
-		RootURL, BrandName string
-		HSTS               int
-		IsDefault          bool
-	}
-	b.ask("GET", "/api/domains/"+d.ID, nil, &saved)
-	if saved.RootURL != "https://example.com/home" || saved.BrandName != "Acme" || saved.HSTS != 300 || !saved.IsDefault {
-		t.Errorf("saved: %+v", saved)
-	}
+	b.has("/api/domains/"+d.ID, `{"rootUrl": "https://example.com/home", "brandName": "Acme", "hsts": 300, "isDefault": true}`)
 	testkit.Eventually(t, "the edge serves the file for iOS", func() bool {
 		return at(t, b.base, b.acme(), "/.well-known/apple-app-site-association") == http.StatusOK
 	})
@@ -149,52 +127,39 @@ func TestDomains_settings(t *testing.T) {
 	b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("spring"), "domain": b.acme()})
 	testkit.Eventually(t, "the edge serves the link", func() bool { return at(t, b.base, b.acme(), "/"+b.own("spring")) == http.StatusFound })
 	b.visit("/console/domains/" + d.ID)
-	b.press("Suspend")
-	b.sees("links: 1")
+	b.press("Suspend", "links: 1")
 	b.press("Suspend")
 	b.until(`document.querySelector('dialog [name=reason]').getAttribute('aria-invalid') === 'true'`)
 	b.inspect("domain-suspend")
 	b.fill("reason", hostile)
-	b.press("Suspend")
-	b.sees("This domain is suspended.")
-	b.sees(hostile)
+	b.press("Suspend", "This domain is suspended.", hostile)
 	b.inspect("domain-suspended")
 	testkit.Eventually(t, "the link stops", func() bool { return at(t, b.base, b.acme(), "/"+b.own("spring")) == http.StatusNotFound })
-	b.press("Lift the suspension")
-	b.sees("The suspension was lifted.")
+	b.press("Lift the suspension", "The suspension was lifted.")
 	b.until(`document.querySelector('.head .badge').textContent === 'Active'`)
 
 	// A domain with links stays, and the dialog leads to them.
-	b.press("Delete")
-	b.sees("Delete the 1 link first")
+	b.press("Delete", "Delete the 1 link first")
 	b.inspect("domain-delete-refused")
-	b.press("Show links")
-	b.sees("1 link")
+	b.press("Show links", "1 link")
 	b.until(`location.search === '?domain=` + b.acme() + `'`)
 	var empty ownDomain
 	gardens := b.own("gärten") + ".example.com"
 	b.ask("POST", "/api/domains", map[string]string{"hostname": gardens}, &empty)
-	b.visit("/console/domains/" + empty.ID)
-	b.sees(gardens)
-	b.sees("xn--grten" + b.mark)
+	b.visit("/console/domains/"+empty.ID, gardens, "xn--grten"+b.mark)
 	b.press("Delete")
 	b.until(`document.querySelector('dialog .danger').getAttribute('aria-disabled') === 'true'`)
 	b.eval(`document.querySelector('dialog input').focus()`, nil)
 	b.do(chromedp.SendKeys(`dialog input`, gardens, chromedp.ByQuery))
 	b.looks("domain-delete")
-	b.press("Delete")
-	b.sees(gardens + " was deleted.")
-	b.sees("1 domain")
+	b.press("Delete", gardens+" was deleted.", "1 domain")
 }
 
 // An owner uploads a certificate of their own. The private key does not stay in the page.
 func TestDomains_certificate(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
-	var d ownDomain
-	b.ask("POST", "/api/domains", map[string]any{"hostname": b.acme()}, &d)
-	b.at.point(d)
-	b.ask("POST", "/api/domains/"+d.ID+"/verify", nil, nil)
+	d := b.domain()
 	own, key, _ := ownCertificate(t, b.acme())
 	other, otherKey, _ := ownCertificate(t, "other.example.com")
 	b.visit("/console/domains/" + d.ID)
@@ -205,20 +170,15 @@ func TestDomains_certificate(t *testing.T) {
 	b.until(`document.querySelector('dialog [name=certificate]').getAttribute('aria-invalid') === 'true'`)
 	b.inspect("certificate-refused")
 	file := filepath.Join(t.TempDir(), "chain.pem")
-	if err := os.WriteFile(file, []byte(own), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, []byte(own), 0o600))
 	b.do(chromedp.SetUploadFiles(`[aria-label="Certificate chain: or choose a file"]`, []string{file}, chromedp.ByQuery))
 	b.holds("certificate", own)
 	b.press("Save")
 	b.until(`document.querySelector('dialog [name=privateKey]').getAttribute('aria-invalid') === 'true'`)
 	b.fill("privateKey", key)
-	b.press("Save")
-	b.sees("You uploaded this certificate.")
-	b.sees("Acme Issuing CA")
+	b.press("Save", "You uploaded this certificate.", "Acme Issuing CA")
 	b.sees("Expires soon") // in ten days
-	var whole string
-	b.eval(`document.documentElement.outerHTML + JSON.stringify(sessionStorage)`, &whole)
+	whole := b.text(`document.documentElement.outerHTML + JSON.stringify(sessionStorage)`)
 	if block, _ := pem.Decode([]byte(key)); block == nil || strings.Contains(whole, strings.Split(key, "\n")[1]) {
 		t.Error("the page still has the private key")
 	}
@@ -226,10 +186,8 @@ func TestDomains_certificate(t *testing.T) {
 	b.visit("/console/domains")
 	b.until(`document.querySelector('[data-name=Certificate] .badge.warn')?.textContent.startsWith('Until')`)
 	b.visit("/console/domains/" + d.ID)
-	b.press("Remove the uploaded one")
-	b.sees("browsers can no longer open the domain over https")
-	b.press("Remove the uploaded one")
-	b.sees("The uploaded certificate was removed.")
+	b.press("Remove the uploaded one", "browsers can no longer open the domain over https")
+	b.press("Remove the uploaded one", "The uploaded certificate was removed.")
 }
 
 // Members who may not change domains see them without controls.
@@ -237,38 +195,30 @@ func TestDomains_for_members(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	b.user("ann")
-	var team struct{ ID string }
-	b.ask("POST", "/api/workspaces", map[string]string{"name": "Growth", "slug": b.own("growth")}, &team)
+	team := b.team("Growth", "growth")
 	var invited struct{ Link string }
 	b.ask("POST", "/api/workspaces/"+team.ID+"/invitations", map[string]string{"email": b.mail("ann"), "role": "VIEWER"}, &invited)
 	b.visit("/console/domains?workspace=" + b.own("growth"))
 	b.press("Add domain")
 	b.fill("hostname", b.acme())
-	b.press("Continue")
-	b.sees("Set these records")
-	var path string
-	b.eval(`location.pathname`, &path)
+	b.press("Continue", "Set these records")
+	path := b.text(`location.pathname`)
 	b.as(b.mail("ann"))
 	b.visit(invited.Link[strings.Index(invited.Link, "/login"):])
-	b.press("Join the workspace")
-	b.sees("You have joined the workspace.")
-	b.sees("No links yet")
+	b.press("Join the workspace", "You have joined the workspace.", "No links yet")
 	b.visit("/console/domains")
 	b.eval(`localStorage.setItem('shortline.workspace', '`+team.ID+`')`, nil)
-	b.visit("/console/domains")
-	b.sees("1 domain")
+	b.visit("/console/domains", "1 domain")
 	const controls = `[...document.querySelectorAll('main button')].map((e) => e.ariaLabel ?? e.textContent).filter((name) => !name.startsWith('Copy the'))`
 	var seen []string
 	if b.eval(controls, &seen); len(seen) > 0 {
 		t.Errorf("the list shows %q to a viewer", seen)
 	}
-	b.visit(path)
-	b.sees("_shortline." + b.acme())
+	b.visit(path, "_shortline."+b.acme())
 	if b.eval(controls, &seen); len(seen) > 0 {
 		t.Errorf("the domain shows %q to a viewer", seen)
 	}
 	b.until(`!document.querySelector('main form') && !document.querySelector('.tabs')`)
-	b.visit(path + "/settings")
-	b.sees("_shortline." + b.acme())
+	b.visit(path+"/settings", "_shortline."+b.acme())
 	b.until(`!document.querySelector('main form')`)
 }

@@ -18,9 +18,7 @@ func buy(t *testing.T, b *browser, key string, visits int) {
 	for range visits {
 		res := request(t, "GET", b.short("shoes"), map[string]string{"User-Agent": phone})
 		to, err := neturl.Parse(res.Header.Get("Location"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		sold[to.Path]++
 		if every := map[string]int{"/photos": 10, "/video": 2}[to.Path]; every > 0 && sold[to.Path]%every == 0 {
 			sales = append(sales, map[string]any{"clickId": to.Query().Get("sl_click"), "name": "purchase", "value": 20, "currency": "EUR", "externalId": fmt.Sprint("order-", to.Path, sold[to.Path])})
@@ -34,8 +32,7 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	u := b.made(map[string]any{"originalUrl": "https://shop.example.com/", "customSlug": b.own("shoes"), "title": "Shoes"})
-	b.visit("/console/links/" + u.ID + "/experiment")
-	b.sees("No A/B test")
+	b.visit("/console/links/"+u.ID+"/experiment", "No A/B test")
 	b.inspect("experiment-empty")
 	for _, name := range []string{"Photos", "Video"} {
 		b.press("New variant")
@@ -54,9 +51,7 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	b.press("Cancel")
 
 	b.sees("The test is on")
-	b.press("Begin the experiment")
-	b.sees("Nothing is decided yet")
-	b.sees("/sl.js")
+	b.press("Begin the experiment", "Nothing is decided yet", "/sl.js")
 	b.inspect("experiment-begun")
 
 	var key struct{ Key string }
@@ -84,8 +79,7 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 		}
 	}
 	b.until(`document.documentElement.scrollWidth <= innerWidth`)
-	b.sees("Uplift")
-	b.sees("Revenue per visitor (EUR)")
+	b.sees("Uplift", "Revenue per visitor (EUR)")
 	b.inspectNarrow("experiment")
 
 	// The chart of several days is also a table. This test has one day only, so the browser answers with two.
@@ -94,13 +88,10 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	today := experiment["series"].([]any)[0].(map[string]any)
 	experiment["series"] = []any{map[string]any{"date": "2026-01-31", "arms": today["arms"]}, today}
 	answer, err := json.Marshal(experiment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	end := b.answerWith("/api/urls/*/experiment", 200, string(answer))
 	b.do(chromedp.Reload())
-	b.press("Show as a table")
-	b.sees("Saturday")
+	b.press("Show as a table", "Saturday")
 	b.until(`[...document.querySelectorAll('details .table tbody tr')].length === 2 && document.querySelectorAll('details .table th').length === 3`)
 	b.barrierFree()
 	end()

@@ -14,11 +14,9 @@ func TestFault04_forms_say_that_visitors_see_the_title(t *testing.T) {
 	b := newConsole(t)
 	b.visit("/console/links?new=1")
 	const hint = "Visitors see it on the password page"
-	b.press("More options")
-	b.sees(hint)
+	b.press("More options", hint)
 	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("prices"), "title": "Secret prices", "password": "correct horse"})
-	b.visit("/console/links/" + link.ID)
-	b.sees(hint)
+	b.visit("/console/links/"+link.ID, hint)
 	b.also("404")
 	testkit.Eventually(t, "the page that asks for the password shows the title", func() (shown bool) {
 		b.do(chromedp.Navigate(b.short("prices")))
@@ -32,13 +30,11 @@ func TestFault12_the_list_keeps_its_place(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	b.many(300)
-	b.visit("/console/links?sort=slug")
-	b.sees("300 links")
+	b.visit("/console/links?sort=slug", "300 links")
 	b.eval(`scrollTo(0, 9000)`, nil)
 	const shown = `[...document.querySelectorAll('li.link .name a')].find((e) => e.getBoundingClientRect().top > 200)`
 	b.until(`scrollY === 9000 && ` + shown)
-	var name string
-	b.eval(shown+`.textContent`, &name)
+	name := b.text(shown + `.textContent`)
 	b.click(shown)
 	b.until(fmt.Sprintf(`document.querySelector('h1')?.textContent === %q && scrollY === 0`, name))
 	b.do(chromedp.NavigateBack())

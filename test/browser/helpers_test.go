@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,6 +30,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -58,23 +60,15 @@ func (b *browser) signIn(email, password string) {
 func identityProvider(t *testing.T) (issuer, client, secret string) {
 	t.Helper()
 	idp, err := testkit.Program("control/internal/platform/idptest/idp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	cmd := exec.Command(idp)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := fmt.Sscanf(line, "issuer %s client %q secret %q", &issuer, &client, &secret); err != nil {
 		t.Fatalf("unexpected output of the identity provider %q: %v", line, err)
 	}
@@ -96,13 +90,72 @@ func (b *browser) ask(method, path string, body, out any) {
 	}
 }
 
+// has fails the test if an answer of the API lacks something.
+func (b *browser) has(path, want string, args ...any) {
+	b.t.Helper()
+	var got any
+	b.ask("GET", path, nil, &got)
+	if !contains(got, b.parsed(want, args)) {
+		b.t.Errorf("%s: %v, want "+want, append([]any{path, got}, args...)...)
+	}
+}
+
+// becomes is has for a state that comes in a while.
+func (b *browser) becomes(path, want string, args ...any) {
+	b.t.Helper()
+	testkit.Eventually(b.t, path+" has "+want, func() bool {
+		var got any
+		b.ask("GET", path, nil, &got)
+		return contains(got, b.parsed(want, args))
+	})
+}
+
+func (b *browser) parsed(text string, args []any) (out any) {
+	b.t.Helper()
+	if err := json.Unmarshal(fmt.Appendf(nil, text, args...), &out); err != nil {
+		b.t.Fatalf("%s %v: %v", text, args, err)
+	}
+	return out
+}
+
+// contains compares JSON values. The wanted objects need not have all members, but the wanted lists have all elements.
+func contains(got, want any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		has, ok := got.(map[string]any)
+		for name, value := range want {
+			ok = ok && contains(has[name], value)
+		}
+		return ok
+	case []any:
+		has, ok := got.([]any)
+		return ok && slices.EqualFunc(has, want, contains)
+	}
+	return got == want
+}
+
+// post creates something with the API, and returns its id.
+func (b *browser) post(path string, body any) string {
+	b.t.Helper()
+	var made struct{ ID string }
+	b.ask("POST", path, body, &made)
+	return made.ID
+}
+
+// domain creates the custom domain of this test, whose records are right.
+func (b *browser) domain() (d ownDomain) {
+	b.t.Helper()
+	b.ask("POST", "/api/domains", map[string]any{"hostname": b.acme()}, &d)
+	b.at.point(d)
+	b.ask("POST", "/api/domains/"+d.ID+"/verify", nil, nil)
+	return d
+}
+
 // try is ask for a request that may be refused. It returns the answer.
 func (b *browser) try(method, path string, body any) (status int, text string) {
 	b.t.Helper()
 	sent, err := json.Marshal(body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	testkit.Must(b.t, err)
 	var answer struct {
 		Status int
 		Text   string
@@ -130,21 +183,15 @@ func ownCertificate(t *testing.T, host string) (chain, key string, roots *x509.C
 	t.Helper()
 	newKey := func() *ecdsa.PrivateKey {
 		k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return k
 	}
 	sign := func(c, by *x509.Certificate, k, signer *ecdsa.PrivateKey) *x509.Certificate {
 		c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(10*24*time.Hour)
 		der, err := x509.CreateCertificate(rand.Reader, c, by, k.Public(), signer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		made, err := x509.ParseCertificate(der)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return made
 	}
 	rootKey, leafKey := newKey(), newKey()
@@ -152,9 +199,7 @@ func ownCertificate(t *testing.T, host string) (chain, key string, roots *x509.C
 	root = sign(root, root, rootKey, rootKey)
 	leaf := sign(&x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: []string{host}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, root, leafKey, rootKey)
 	der, err := x509.MarshalPKCS8PrivateKey(leafKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	roots = x509.NewCertPool()
 	roots.AddCert(root)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Raw})), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), roots
@@ -167,17 +212,13 @@ const hostile = `<img src=x onerror=alert(1)>"'><script>alert(2)</script></title
 func request(t testing.TB, method, address string, header map[string]string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequest(method, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for name, value := range header {
 		req.Header.Set(name, value)
 	}
 	req.Host = req.Header.Get("Host")
 	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	res.Body.Close()
 	return res
 }
@@ -232,13 +273,6 @@ func (b *browser) made(fields map[string]any) (u url) {
 	return u
 }
 
-// read returns the present state of a link.
-func (b *browser) read(id string) (u url) {
-	b.t.Helper()
-	b.ask("GET", "/api/urls/"+id, nil, &u)
-	return u
-}
-
 // set changes an input without keys, as for dates.
 func (b *browser) set(name, value string) {
 	b.t.Helper()
@@ -280,6 +314,15 @@ func (b *browser) keys(keys ...string) {
 	for _, k := range keys {
 		b.actions++
 		b.do(chromedp.KeyEvent(k))
+	}
+}
+
+// insist presses Escape three times. Browsers close a dialog at the second one without asking the page.
+func (b *browser) insist() {
+	b.t.Helper()
+	for range 3 {
+		b.keys(kb.Escape)
+		b.settle()
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // campaign writes a CSV file with 983 good rows and 17 bad ones.
@@ -28,9 +30,7 @@ func (b *browser) campaign() string {
 		b.t.Fatalf("%d bad rows", bad)
 	}
 	path := filepath.Join(b.t.TempDir(), "campaign.csv")
-	if err := os.WriteFile(path, []byte(file.String()), 0o600); err != nil {
-		b.t.Fatal(err)
-	}
+	testkit.Must(b.t, os.WriteFile(path, []byte(file.String()), 0o600))
 	return path
 }
 
@@ -41,17 +41,13 @@ func TestJourney_import_links_with_bad_rows(t *testing.T) {
 	b := newConsole(t)
 	b.made(map[string]any{"originalUrl": "https://example.com/mine", "customSlug": b.own("page-3")})
 	end := b.journey(4)
-	b.press("Import")
-	b.sees("No imports yet")
+	b.press("Import", "No imports yet")
 	b.inspect("imports-empty")
 	b.actions++
 	b.do(chromedp.SetUploadFiles(`input[type=file]`, []string{b.campaign()}, chromedp.ByQuery))
-	b.sees("Dry run")
-	b.sees("campaign.csv")
+	b.sees("Dry run", "campaign.csv")
 	counts := func() string {
-		var text string
-		b.eval(`[...document.querySelectorAll('.counts dd')].map((one) => one.textContent).join(' ')`, &text)
-		return text
+		return b.text(`[...document.querySelectorAll('.counts dd')].map((one) => one.textContent).join(' ')`)
 	}
 	b.until(`document.querySelectorAll('.counts dd').length === 5`)
 	if got := counts(); got != "982 0 1 0 17" {
@@ -73,16 +69,13 @@ func TestJourney_import_links_with_bad_rows(t *testing.T) {
 	b.until(`document.querySelectorAll('.counts dd')[3]?.textContent === '1'`)
 	b.narrow("import-phone")
 
-	b.press("Start the import")
-	b.sees("1,000 of 1,000 rows")
-	b.sees("Download these rows")
+	b.press("Start the import", "1,000 of 1,000 rows", "Download these rows")
 	if got := counts(); got != "982 0 0 1 17" {
 		t.Errorf("the import shows %s", got)
 	}
 	b.until(`document.querySelectorAll('[data-name=Problem]').length === 17`)
 	b.inspect("import-done")
-	b.press("Show the links")
-	b.sees("984 links")
+	b.press("Show the links", "984 links")
 	end()
 
 	// The file can be read again in the list of imports, and deleting it keeps the links.
@@ -90,17 +83,14 @@ func TestJourney_import_links_with_bad_rows(t *testing.T) {
 	b.until(`document.querySelector('.badge.good')?.textContent === 'Done'`)
 	b.inspect("imports")
 	b.press("campaign.csv")
-	b.press("Delete")
-	b.sees("The imported links stay")
+	b.press("Delete", "The imported links stay")
 	b.barrierFree()
 	b.do(chromedp.Click(`dialog .danger`, chromedp.ByQuery))
 	b.sees("No imports yet")
 
 	// A file that cannot be read says why.
 	latin := filepath.Join(t.TempDir(), "latin.csv")
-	if err := os.WriteFile(latin, []byte("url\nhttps://example.com/\xe9\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(latin, []byte("url\nhttps://example.com/\xe9\n"), 0o600))
 	b.do(chromedp.SetUploadFiles(`input[type=file]`, []string{latin}, chromedp.ByQuery))
 	b.sees("UTF-8")
 }

@@ -61,9 +61,7 @@ func (process) Failed() bool                 { return failed.Load() }
 func (process) Logf(format string, a ...any) { fmt.Fprintf(os.Stderr, format+"\n", a...) }
 func (p process) TempDir() string {
 	dir, err := os.MkdirTemp("", "shortline-browser")
-	if err != nil {
-		p.Fatal(err)
-	}
+	testkit.Must(p, err)
 	p.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
@@ -72,9 +70,7 @@ func (p process) TempDir() string {
 func standalone(t testing.TB, settings ...string) string {
 	t.Helper()
 	program, err := testkit.Release("standalone")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return launch(t, program, settings...)
 }
 
@@ -89,9 +85,7 @@ func launch(t testing.TB, program string, settings ...string) string {
 		}
 	}
 	out, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	cmd := exec.Command(program)
 	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LISTEN_ADDR=" + addr, "OPS_ADDR=" + ops, "DATA_DIR=" + filepath.Join(dir, "data"),
@@ -100,9 +94,7 @@ func launch(t testing.TB, program string, settings ...string) string {
 	}, settings...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait()
@@ -242,8 +234,7 @@ func (b *browser) enter() {
 	b.t.Helper()
 	b.also("409")
 	b.do(network.SetCookie("access_token", signedIn(b.t, b.base, b.email)).WithURL(b.base).WithHTTPOnly(true))
-	b.visit("/console/links")
-	b.sees("New link")
+	b.visit("/console/links", "New link")
 }
 
 // mark returns the n-th mark. It has no digits, for which tests search.
@@ -275,15 +266,11 @@ func signedIn(t testing.TB, base, email string) (token string) {
 func call(t testing.TB, method, url, token string, body, out any) {
 	t.Helper()
 	b, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var text []byte
 	testkit.Eventually(t, method+" "+url+" is answered", func() bool {
 		req, err := http.NewRequest(method, url, bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		req.Close = true // the program may close an idle connection at any time
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("User-Agent", strings.Replace(laptop, "Windows NT 10.0; Win64; x64", "X11; Linux x86_64", 1)) // as Chromium here
@@ -291,9 +278,7 @@ func call(t testing.TB, method, url, token string, body, out any) {
 			req.Header.Set("Authorization", "Bearer "+token)
 		}
 		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer res.Body.Close()
 		busy := res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable
 		if text, err = io.ReadAll(res.Body); err != nil || res.StatusCode/100 != 2 && !busy {
@@ -304,7 +289,5 @@ func call(t testing.TB, method, url, token string, body, out any) {
 	if out == nil {
 		return
 	}
-	if err := json.Unmarshal(text, out); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(text, out))
 }

@@ -2,9 +2,7 @@ package browser_test
 
 import (
 	"fmt"
-	"net/http"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -14,8 +12,7 @@ import (
 func TestConsole_keys(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
-	b.visit("/console/keys")
-	b.sees("No API keys")
+	b.visit("/console/keys", "No API keys")
 	b.inspect("keys-empty")
 	b.press("New key")
 	b.fill("name", "Website")
@@ -31,10 +28,8 @@ func TestConsole_keys(t *testing.T) {
 	b.press("Create key")
 	b.until(`document.querySelector('[name=allowedIps]').getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'allowedIps'`)
 	b.inspect("key-form")
-	b.eval(`document.activeElement.select()`, nil)
 	b.fill("allowedIps", "127.0.0.0/8")
-	b.press("Create key")
-	b.sees("It is not shown again")
+	b.press("Create key", "It is not shown again")
 	b.inspect("key-made")
 	made := func() (key string) {
 		b.eval(`document.querySelector('dialog .secret input').value`, &key)
@@ -44,19 +39,7 @@ func TestConsole_keys(t *testing.T) {
 		return key
 	}
 	status := func(method, path, key string) int {
-		t.Helper()
-		req, err := http.NewRequest(method, b.base+path, strings.NewReader(`{"originalUrl":"https://example.com/"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+key)
-		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		return res.StatusCode
+		return request(t, method, b.base+path, map[string]string{"Authorization": "Bearer " + key}).StatusCode
 	}
 	first := made()
 	b.keys(kb.Escape) // the dialog stays until somebody says that the key is copied

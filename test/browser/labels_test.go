@@ -26,13 +26,11 @@ func (b *browser) takes(name, search, option string) {
 func TestLabels_tags(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
-	b.visit("/console/tags")
-	b.sees("No tags yet")
+	b.visit("/console/tags", "No tags yet")
 	b.barrierFree()
 	b.press("New tag")
 	b.fill("name", "Summer")
-	b.press("Create tag")
-	b.sees("Saved")
+	b.press("Create tag", "Saved")
 	b.press("New tag")
 	b.fill("name", "summer")
 	b.press("Create tag")
@@ -47,17 +45,13 @@ func TestLabels_tags(t *testing.T) {
 	b.until(`document.querySelector('td a')?.textContent === 'Summer 2027'`)
 	b.inspect("tags")
 	b.do(chromedp.Click(`td a`))
-	b.sees("1 link")
-	b.sees("Beach")
+	b.sees("1 link", "Beach")
 	b.until(`document.querySelector('[name=tag]').value === 'Summer 2027'`)
 	b.visit("/console/tags")
-	b.press("Delete Summer 2027")
-	b.sees("It is removed from 1 link, which stays.")
+	b.press("Delete Summer 2027", "It is removed from 1 link, which stays.")
 	b.looks("tags-delete")
-	b.press("Delete")
-	b.sees("No tags yet")
-	b.visit("/console/links")
-	b.sees("2 links")
+	b.press("Delete", "No tags yet")
+	b.visit("/console/links", "2 links")
 }
 
 // All of 200 tags can be found and chosen.
@@ -71,8 +65,7 @@ func TestLabels_many_tags(t *testing.T) {
 		}
 		b.ask("POST", "/api/urls/bulk", map[string]any{"urls": urls}, nil)
 	}
-	b.visit("/console/tags")
-	b.sees("Page 1 of 10")
+	b.visit("/console/tags", "Page 1 of 10")
 	b.barrierFree()
 	b.visit("/console/links")
 	b.takes("tag", "19", "tag 119")
@@ -120,33 +113,24 @@ func TestLabels_templates(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	link := b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": b.own("one")})
-	b.visit("/console/templates")
-	b.sees("No UTM templates yet")
+	b.visit("/console/templates", "No UTM templates yet")
 	b.press("New template")
 	b.fill("name", "Newsletter")
 	b.fill("utmSource", "mail")
 	b.fill("utmMedium", "email")
 	b.fill("utmId", "n-7")
-	b.press("Create template")
-	b.sees("Newsletter")
+	b.press("Create template", "Newsletter")
 	b.inspect("templates")
 	b.press("Edit Newsletter")
 	b.fill("utmMedium", "newsletter")
 	b.press("Save")
 	b.until(`document.querySelector('table').textContent.includes('newsletter')`)
-	var templates struct {
-		Data []struct{ ID, UTMSource, UTMMedium, UTMID string }
-	}
-	b.ask("GET", "/api/utm-templates", nil, &templates)
-	if len(templates.Data) != 1 || templates.Data[0].UTMMedium != "newsletter" || templates.Data[0].UTMSource != "mail" || templates.Data[0].UTMID != "n-7" {
-		t.Fatalf("the templates are %+v", templates.Data)
-	}
+	b.has("/api/utm-templates", `{"data": [{"utmSource": "mail", "utmMedium": "newsletter", "utmId": "n-7"}]}`)
 	b.visit("/console/links/" + link.ID)
 	b.press("Campaign (UTM)")
 	b.takes("template", "news", "Newsletter")
 	b.sees("https://example.com/1?utm_source=mail&utm_medium=newsletter&utm_id=n-7")
-	b.press("Save")
-	b.sees("Saved")
+	b.press("Save", "Saved")
 
 	// The values of other links are suggested, and a campaign is kept as a template.
 	b.visit("/console/links?new=1")
@@ -162,22 +146,14 @@ func TestLabels_templates(t *testing.T) {
 	b.until(`document.querySelector('dialog [name=utmCampaign]')?.value === 'spring sale'`)
 	b.fill("name", "Spring")
 	b.looks("template-form")
-	b.press("Create template")
-	b.sees("utm_medium=news&utm_campaign=spring+sale")
+	b.press("Create template", "utm_medium=news&utm_campaign=spring+sale")
 	b.until(`location.search === ''`)
 	b.visit("/console/links?new=1")
 	b.until(`document.querySelector('dialog [name=utmMedium]')?.value === 'news'`) // the link is still a draft
 	b.takes("template", "", "Newsletter")
 	b.until(`document.querySelector('dialog [name=utmSource]').value === 'mail' && document.querySelector('dialog [name=utmCampaign]').value === ''`)
-	b.press("Create link")
-	b.sees("2 links")
-	var links struct {
-		Data []struct{ OriginalURL, UTMSource, UTMID string }
-	}
-	b.ask("GET", "/api/urls?search=example.com/2", nil, &links)
-	if len(links.Data) != 1 || links.Data[0].UTMSource != "mail" || links.Data[0].UTMID != "n-7" {
-		t.Errorf("the new link is %+v", links.Data)
-	}
+	b.press("Create link", "2 links")
+	b.has("/api/urls?search=example.com/2", `{"data": [{"utmSource": "mail", "utmId": "n-7"}]}`)
 }
 
 // A bundle has links in an order, figures, and an archive.
@@ -188,13 +164,11 @@ func TestLabels_bundles(t *testing.T) {
 	for _, name := range []string{"Alpha", "Beta", "Gamma"} {
 		b.made(map[string]any{"originalUrl": "https://example.com/" + name, "title": name})
 	}
-	b.visit("/console/bundles")
-	b.sees("No bundles yet")
+	b.visit("/console/bundles", "No bundles yet")
 	b.press("New bundle")
 	b.fill("name", "Launch")
 	b.fill("description", "Links of the launch")
-	b.press("Create bundle")
-	b.sees("Links of the launch")
+	b.press("Create bundle", "Links of the launch")
 	b.inspect("bundles")
 	b.do(chromedp.Click(`td a`))
 	b.sees("No links yet")
@@ -213,8 +187,7 @@ func TestLabels_bundles(t *testing.T) {
 	b.press("Move Alpha up")
 	b.until(order + ` === 'Alpha,Beta'`)
 	b.inspect("bundle")
-	b.press("Show in the list of links")
-	b.sees("2 links")
+	b.press("Show in the list of links", "2 links")
 	b.until(`document.querySelector('[name=bundle]').value === 'Launch'`)
 	b.do(chromedp.NavigateBack())
 	b.press("Remove Alpha from the bundle")
@@ -225,13 +198,11 @@ func TestLabels_bundles(t *testing.T) {
 	b.until(order + ` === 'Alpha'`)
 
 	// Two people who change a bundle lose nothing.
-	var id string
-	b.eval(`location.pathname.split('/').pop()`, &id)
+	id := b.text(`location.pathname.split('/').pop()`)
 	b.press("Edit")
 	b.fill("name", "Mine")
 	b.ask("PUT", "/api/bundles/"+id, map[string]any{"name": "Theirs", "description": "Theirs too"}, nil)
-	b.press("Save")
-	b.sees("Somebody else has changed Theirs meanwhile.")
+	b.press("Save", "Somebody else has changed Theirs meanwhile.")
 	b.inspect("bundle-conflict")
 	b.press("Save mine")
 	b.until(`document.querySelector('h1').textContent === 'Mine'`)
@@ -249,20 +220,15 @@ func TestLabels_bundles(t *testing.T) {
 	b.fill("name", "Launch 2027")
 	b.press("Save")
 	b.until(`document.querySelector('h1').textContent === 'Launch 2027'`)
-	b.press("Archive")
-	b.sees("Its links keep working.")
+	b.press("Archive", "Its links keep working.")
 	b.visit("/console/bundles?status=ARCHIVED")
-	b.press("Restore Launch 2027")
-	b.sees("Nothing matches")
-	b.visit("/console/links")
-	b.sees("3 links")
+	b.press("Restore Launch 2027", "Nothing matches")
+	b.visit("/console/links", "3 links")
 	b.takes("bundle", "", "Launch 2027")
 	b.sees("1 link")
 	b.visit("/console/bundles")
-	b.press("Delete Launch 2027")
-	b.sees("Its 1 link stays.")
-	b.press("Delete")
-	b.sees("No bundles yet")
+	b.press("Delete Launch 2027", "Its 1 link stays.")
+	b.press("Delete", "No bundles yet")
 }
 
 // The filters, the search and the order of the list are saved under a name, and shared.
@@ -271,17 +237,14 @@ func TestLabels_views(t *testing.T) {
 	b := newConsole(t)
 	b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "Beach", "tags": []string{"summer"}})
 	b.made(map[string]any{"originalUrl": "https://example.com/2", "title": "Ski"})
-	b.visit("/console/links?tag=summer&sort=title")
-	b.sees("1 link")
+	b.visit("/console/links?tag=summer&sort=title", "1 link")
 	b.press("Save this view")
 	b.fill("name", "Summer")
 	b.click(`document.querySelector('[name=shared]')`)
 	b.inspect("view-save")
-	b.press("Save")
-	b.sees("Summer saved")
+	b.press("Save", "Summer saved")
 	b.until(`document.querySelector('[name=view]').selectedOptions[0].textContent === 'Summer (shared)'`)
-	b.visit("/console/links")
-	b.sees("2 links")
+	b.visit("/console/links", "2 links")
 	b.until(`document.querySelectorAll('[name=view] option').length === 2`)
 	b.eval(`(() => { const s = document.querySelector('[name=view]'); s.value = s.options[1].value; s.dispatchEvent(new Event('change', {bubbles: true})); })()`, nil)
 	b.until(`location.search.startsWith('?tag=summer&sort=title&view=')`)
@@ -300,27 +263,16 @@ func TestLabels_views(t *testing.T) {
 	b.sees("This replaces your view of that name.")
 	b.press("Save")
 	b.until(`document.querySelector('[name=view]').selectedOptions[0].textContent === 'Warm (shared)'`)
-	var views struct {
-		Data []struct {
-			Name, Query string
-			Shared      bool
-		}
-	}
-	b.ask("GET", "/api/views?screen=links", nil, &views)
-	if len(views.Data) != 1 || views.Data[0].Name != "Warm" || views.Data[0].Query != "tag=summer&sort=clicks" || !views.Data[0].Shared {
-		t.Errorf("the views are %+v", views.Data)
-	}
+	b.has("/api/views?screen=links", `{"data": [{"name": "Warm", "query": "tag=summer&sort=clicks", "shared": true}]}`)
 
 	// A saved name takes over another selection.
 	b.visit("/console/links?search=ski")
 	b.press("Save this view")
 	b.fill("name", "warm")
 	b.sees("This replaces your view of that name.")
-	b.press("Save")
-	b.sees("warm saved")
+	b.press("Save", "warm saved")
 	b.press("Delete warm")
-	b.press("Delete")
-	b.sees("warm deleted")
+	b.press("Delete", "warm deleted")
 	b.until(`document.querySelectorAll('[name=view] option').length === 1`)
 }
 
@@ -330,13 +282,11 @@ func TestLabels_filters(t *testing.T) {
 	b := newConsole(t)
 	beach := b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "Beach", "utmCampaign": "warm days"})
 	b.made(map[string]any{"originalUrl": "https://example.com/2", "title": "Ski"})
-	var bundle struct{ ID string }
-	b.ask("POST", "/api/bundles", map[string]any{"name": "Coast", "urlIds": []string{beach.ID}}, &bundle)
-	b.visit("/console/links")
-	b.sees("2 links")
+	bundle := b.post("/api/bundles", map[string]any{"name": "Coast", "urlIds": []string{beach.ID}})
+	b.visit("/console/links", "2 links")
 	b.takes("bundle", "coa", "Coast")
 	b.sees("1 link")
-	b.until(`location.search === '?bundle=` + bundle.ID + `'`)
+	b.until(`location.search === '?bundle=` + bundle + `'`)
 	b.do(chromedp.Reload())
 	b.until(`document.querySelector('[name=bundle]')?.value === 'Coast'`)
 	b.takes("bundle", "", "Any")

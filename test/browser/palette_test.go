@@ -19,8 +19,7 @@ func TestConsole_palette(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	b.made(map[string]any{"originalUrl": "https://example.com/spring", "customSlug": b.own("spring"), "title": "Spring collection"})
-	b.visit("/console/links")
-	b.sees("1 link")
+	b.visit("/console/links", "1 link")
 
 	b.key("k", input.ModifierCtrl)
 	b.until(`document.activeElement.getAttribute('role') === 'combobox'`)

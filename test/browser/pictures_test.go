@@ -22,6 +22,14 @@ var update = flag.Bool("update", false, "rewrite the README's pictures in docs/i
 
 const pictures = "docs/images"
 
+// onlyUpdate skips what writes pictures unless somebody asks for it.
+func onlyUpdate(t *testing.T) {
+	t.Helper()
+	if !*update {
+		t.Skipf("writes docs/images; run `go test -run %s$ -update .`, with GEO_DB set for the pictures of the README", t.Name())
+	}
+}
+
 // sample is one link of the pictures. Its share of the clicks is weight.
 type sample struct {
 	slug, title, target, tag string
@@ -84,13 +92,9 @@ func day(t *testing.T, r *rand.Rand, base string, visits int) {
 // clock starts 29 days ago and moves on by a day at each start. GEO_DB names the files of a geo database;
 // deploy/dev/geo fetches them.
 func TestPictures(t *testing.T) {
-	if !*update {
-		t.Skip("writes docs/images; run `go test -run TestPictures -update .` with GEO_DB set")
-	}
+	onlyUpdate(t)
 	shifted, err := testkit.ReleaseWithClock("standalone")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	const days = 30
 	r := rand.New(rand.NewPCG(7, 7))
 	data, total := t.TempDir(), 0
@@ -147,9 +151,7 @@ func (b *browser) picture(name string) {
 	if n := len(picture); n > 300<<10 {
 		b.t.Errorf("%s has %d bytes", name, n)
 	}
-	if err := os.WriteFile(filepath.Join(testkit.Source(b.t, pictures), name+".png"), picture, 0o644); err != nil {
-		b.t.Fatal(err)
-	}
+	testkit.Must(b.t, os.WriteFile(filepath.Join(testkit.Source(b.t, pictures), name+".png"), picture, 0o644))
 }
 
 // photograph takes the pictures once the counters have all clicks.
@@ -161,11 +163,7 @@ func photograph(t *testing.T, base string, clicks int) {
 	b.visit("/console/analytics")
 	b.signIn(b.email, password)
 	b.sees("Analytics")
-	testkit.Eventually(t, "all clicks are counted", func() bool {
-		var stats struct{ TotalClicks int }
-		b.ask("GET", "/api/urls/stats", nil, &stats)
-		return stats.TotalClicks == clicks
-	})
+	b.becomes("/api/urls/stats", `{"totalClicks": %d}`, clicks)
 	shown := `document.querySelector('.chart svg') && document.querySelector('.breakdown a') && document.querySelectorAll('.map path').length > 150 && !document.querySelector('[aria-busy=true]')`
 	b.visit("/console/analytics")
 	b.until(shown)
@@ -182,9 +180,7 @@ func photograph(t *testing.T, base string, clicks int) {
 
 // The picture of docs/users/domains.md: the records of a new domain.
 func TestPictures_domain(t *testing.T) {
-	if !*update {
-		t.Skip("writes docs/images; run `go test -run TestPictures_domain -update .`")
-	}
+	onlyUpdate(t)
 	names := nametest.Start(t)
 	names.Set("edge.sho.rt", "A 198.51.100.1")
 	names.Set("go.acme.com", "CNAME edge.sho.rt.")
@@ -195,28 +191,25 @@ func TestPictures_domain(t *testing.T) {
 	b.signIn(b.email, password)
 	b.press("Add domain")
 	b.fill("hostname", "go.acme.com")
-	b.press("Continue")
-	b.sees("No TXT record at _shortline.go.acme.com yet.")
+	b.press("Continue", "No TXT record at _shortline.go.acme.com yet.")
 	b.picture("domain")
 }
 
 // The picture of docs/users/run-an-experiment.md: the two variants of a link.
 func TestPictures_experiment(t *testing.T) {
-	if !*update {
-		t.Skip("writes docs/images; run `go test -run TestPictures_experiment -update .`")
-	}
+	onlyUpdate(t)
 	b := atPublicURL(t, standalone(t, "BASE_URL="+publicURL))
 	b.do(emulation.SetDeviceMetricsOverride(1280, 780, 1, false))
 	b.scheme("light")
 	b.visit("/console/links")
 	b.signIn(b.email, password)
 	b.sees("No links yet")
-	var link struct{ ID string }
-	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://shop.example.com/", "customSlug": b.own("shoes"), "title": "Shoes", "trackConversions": true}, &link)
+	link := b.post("/api/urls", map[string]any{
+		"originalUrl": "https://shop.example.com/", "customSlug": b.own("shoes"), "title": "Shoes", "trackConversions": true})
 	for _, name := range []string{"Photos", "Video"} {
-		b.ask("POST", "/api/urls/"+link.ID+"/variants", map[string]any{"name": name, "weight": 50, "targetUrl": "https://shop.example.com/" + strings.ToLower(name)}, nil)
+		b.ask("POST", "/api/urls/"+link+"/variants", map[string]any{
+			"name": name, "weight": 50, "targetUrl": "https://shop.example.com/" + strings.ToLower(name)}, nil)
 	}
-	b.visit("/console/links/" + link.ID + "/experiment")
-	b.sees("Photos")
+	b.visit("/console/links/"+link+"/experiment", "Photos")
 	b.picture("experiment")
 }

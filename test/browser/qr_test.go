@@ -14,6 +14,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/makiuchi-d/gozxing"
 	decoder "github.com/makiuchi-d/gozxing/qrcode"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // scanned reads the QR code in a picture of the page, in twice the size of the screen.
@@ -95,12 +97,9 @@ func TestQR_designer(t *testing.T) {
 		b.eval(`window.file = undefined`, nil)
 		b.press("Download " + strings.ToUpper(format))
 		b.until(`window.file?.name === ` + quoted(b.own("spring")+"."+format))
-		var text string
-		b.eval(`window.file.text`, &text)
+		text := b.text(`window.file.text`)
 		file, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return file
 	}
 	for _, shape := range []string{"rounded", "dots", "square"} {
@@ -123,9 +122,7 @@ func TestQR_designer(t *testing.T) {
 
 	// With a logo, the code can still be scanned, from the screen and from the file.
 	logo := filepath.Join(t.TempDir(), "logo.png")
-	if err := os.WriteFile(logo, picture(t, 200, 120), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(logo, picture(t, 200, 120), 0o600))
 	b.eval(`window.before = document.querySelector('img.code').src`, nil)
 	b.do(chromedp.SetUploadFiles(`input[name=logo]`, []string{logo}, chromedp.ByQuery))
 	b.until(`document.querySelector('img.code')?.complete && document.querySelector('img.code').src !== window.before && location.search.includes('level=H')`)
@@ -141,8 +138,7 @@ func TestQR_designer(t *testing.T) {
 	b.press("Remove the logo")
 	b.until(`document.querySelector('[name=level]').options.length === 4 && document.querySelector('[name=logo]').files.length === 0`)
 
-	b.visit("/console/links/" + link.ID + "/qr?color=%23bbbbbb")
-	b.sees("Many cameras need at least 4:1")
+	b.visit("/console/links/"+link.ID+"/qr?color=%23bbbbbb", "Many cameras need at least 4:1")
 	b.barrierFree()
 }
 
@@ -156,8 +152,7 @@ func TestQR_sheet(t *testing.T) {
 	b.visit("/console/links")
 	b.until(`document.querySelectorAll('li.link .pick input').length === 2`)
 	b.eval(`document.querySelectorAll('li.link .pick input').forEach((box) => box.click())`, nil)
-	b.press("QR sheet")
-	b.sees("2 codes")
+	b.press("QR sheet", "2 codes")
 	b.until(`document.querySelectorAll('.codes img.code').length === 2 && [...document.querySelectorAll('.codes img')].every((e) => e.complete)`)
 	b.settle()
 	for i, slug := range []string{"autumn", "spring"} {

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -71,9 +70,7 @@ func (b *browser) keep(name string, pictures [][]byte) {
 	if err != nil {
 		b.t.Fatalf("the reference %s: %v", name, err)
 	}
-	if err := os.WriteFile(filepath.Join(testkit.Source(b.t, referenceFiles), name+".webp"), sheet, 0o600); err != nil {
-		b.t.Fatal(err)
-	}
+	testkit.Must(b.t, os.WriteFile(filepath.Join(testkit.Source(b.t, referenceFiles), name+".webp"), sheet, 0o600))
 }
 
 // Each screen has a reference, and there is no other picture.
@@ -86,9 +83,7 @@ func TestReferences(t *testing.T) {
 		fmt.Fprintf(&text, "\n## %s\n\n![%s](../images/screens/%s.webp)\n", name, name, name)
 	}
 	if *screens {
-		if err := os.WriteFile(testkit.Source(t, referencePage), []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(testkit.Source(t, referencePage), []byte(text.String()), 0o600))
 		return
 	}
 	if got, err := os.ReadFile(testkit.Source(t, referencePage)); err != nil || string(got) != text.String() {
@@ -96,9 +91,7 @@ func TestReferences(t *testing.T) {
 	}
 	var kept []string
 	files, err := os.ReadDir(testkit.Source(t, referenceFiles))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, f := range files {
 		kept = append(kept, strings.TrimSuffix(f.Name(), ".webp"))
 	}
@@ -106,12 +99,7 @@ func TestReferences(t *testing.T) {
 	if !slices.Equal(kept, names) {
 		t.Errorf("%s has %q, want %q", referenceFiles, kept, names)
 	}
-	patterns, err := os.ReadFile(testkit.Source(t, "control/internal/console/dist/app/screens.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(patterns)) {
-		pattern := regexp.MustCompile(strings.TrimSpace(line))
+	for _, pattern := range patterns(t) {
 		if !slices.ContainsFunc(slices.Collect(maps.Values(references)), func(path string) bool { return path != "" && pattern.MatchString(path) }) {
 			t.Errorf("no reference shows the screen %s", pattern)
 		}

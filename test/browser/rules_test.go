@@ -11,6 +11,18 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
+// rule adds a routing rule for visitors of whom all conditions hold.
+func (b *browser) rule(link url, name, target string, conditions ...map[string]any) (id string) {
+	b.t.Helper()
+	return b.post("/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": name, "targetUrl": target,
+		"conditions": map[string]any{"operator": "AND", "conditions": conditions}})
+}
+
+// when is a condition of a rule.
+func when(kind, operator, value string) map[string]any {
+	return map[string]any{"type": kind, "operator": operator, "value": value}
+}
+
 // pick changes the select or the input with that label, in the n-th condition of the builder.
 func (b *browser) pick(n int, label, value string) {
 	b.t.Helper()
@@ -38,8 +50,7 @@ func (b *browser) center(selector string) (x, y float64) {
 func (b *browser) conditions() string {
 	b.t.Helper()
 	b.press("JSON")
-	var text string
-	b.eval(`JSON.stringify(JSON.parse(document.querySelector('.conditions textarea').value))`, &text)
+	text := b.text(`JSON.stringify(JSON.parse(document.querySelector('.conditions textarea').value))`)
 	b.press("Builder")
 	return text
 }
@@ -49,8 +60,7 @@ func TestJourney_a_rule_without_JSON(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "isSmartRouting": true})
-	b.visit("/console/links/" + link.ID + "/rules")
-	b.sees("No rules yet")
+	b.visit("/console/links/"+link.ID+"/rules", "No rules yet")
 	b.inspect("rules-empty")
 
 	end := b.journey(16)
@@ -75,9 +85,7 @@ func TestJourney_a_rule_without_JSON(t *testing.T) {
 	b.aside(func() { b.press("Save") })
 	b.until(`document.querySelector('[name=targetUrl]').getAttribute('aria-invalid') === 'true'`)
 	b.fill("targetUrl", "example.com/app")
-	b.press("Save")
-	b.sees("iPhones in Germany at work saved")
-	b.sees("go to example.com/app.")
+	b.press("Save", "iPhones in Germany at work saved", "go to example.com/app.")
 	end()
 	b.inspect("rules")
 
@@ -87,12 +95,8 @@ func TestJourney_a_rule_without_JSON(t *testing.T) {
 		`{"type":"time","operator":"between","value":{"start":"09:00","end":"18:00","timezone":"Europe/Berlin"}},` +
 		`{"type":"day_of_week","operator":"in","value":{"days":[1,2,3,4,5],"timezone":"Europe/Berlin"}}]}`
 	var got, expected any
-	if err := json.Unmarshal([]byte(b.conditions()), &got); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(want), &expected); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal([]byte(b.conditions()), &got))
+	testkit.Must(t, json.Unmarshal([]byte(want), &expected))
 	if fmt.Sprint(got) != fmt.Sprint(expected) {
 		t.Errorf("the conditions are\n%v, want\n%v", got, expected)
 	}
@@ -103,14 +107,10 @@ func TestConsole_rule_parts_move(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store")})
-	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Movers", "targetUrl": "https://example.com/a", "priority": 1, "conditions": map[string]any{"operator": "AND", "conditions": []any{
-		map[string]any{"type": "city", "operator": "equals", "value": "A"}, map[string]any{"type": "city", "operator": "equals", "value": "B"},
-		map[string]any{"operator": "OR", "conditions": []any{map[string]any{"type": "city", "operator": "equals", "value": "C"}}},
-	}}}, nil)
-	b.visit("/console/links/" + link.ID + "/rules")
-	b.sees("City is A, City is B, and City is C")
-	b.press("Edit Movers")
-	b.sees("Add group")
+	group := map[string]any{"operator": "OR", "conditions": []any{when("city", "equals", "C")}}
+	b.rule(link, "Movers", "https://example.com/a", when("city", "equals", "A"), when("city", "equals", "B"), group)
+	b.visit("/console/links/"+link.ID+"/rules", "City is A, City is B, and City is C")
+	b.press("Edit Movers", "Add group")
 	order := func() (text string) {
 		b.eval(`(() => { const say = (list) => [...list.children].filter((e) => e.dataset.part).map((e) => { const inner = e.querySelector(':scope > .group > ul'); return inner ? '(' + say(inner) + ')' : e.querySelector('input[aria-label=Value]').value; }).join(' '); return say(document.querySelector('.builder > .group > ul')); })()`, &text)
 		return text
@@ -163,25 +163,20 @@ func TestConsole_rule_conflict(t *testing.T) {
 	b := newConsole(t)
 	b.also("412")
 	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store")})
-	var rule struct{ ID string }
-	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Phones", "targetUrl": "https://example.com/a", "conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "device", "operator": "equals", "value": "MOBILE"}}}}, &rule)
+	rule := b.rule(link, "Phones", "https://example.com/a", when("device", "equals", "MOBILE"))
 	b.visit("/console/links/" + link.ID + "/rules")
 	b.press("Edit Phones")
 	b.fill("name", "Mine")
-	b.ask("PUT", "/api/urls/"+link.ID+"/routing-rules/"+rule.ID, map[string]any{"name": "Theirs"}, nil)
-	b.press("Save")
-	b.sees("Somebody else has changed this rule")
-	b.sees("Theirs")
+	b.ask("PUT", "/api/urls/"+link.ID+"/routing-rules/"+rule, map[string]any{"name": "Theirs"}, nil)
+	b.press("Save", "Somebody else has changed this rule", "Theirs")
 	b.until(`document.querySelector('[name=name]').value === 'Mine'`)
 	b.inspect("rules-conflict")
 
 	// A page that is loaded again has the draft.
 	b.do(chromedp.Reload())
-	b.press("Edit Theirs")
-	b.sees("You have changes of this rule that are not saved.")
+	b.press("Edit Theirs", "You have changes of this rule that are not saved.")
 	b.until(`document.querySelector('[name=name]').value === 'Mine'`)
-	b.press("Save")
-	b.sees("Mine saved")
+	b.press("Save", "Mine saved")
 }
 
 // Somebody finds out why a visitor goes to the wrong place, tries a better rule on visitors of the past, and saves it.
@@ -189,20 +184,16 @@ func TestConsole_rule_is_tried_before_it_is_saved(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store")})
-	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Phones", "targetUrl": "https://example.com/phones", "conditions": map[string]any{"operator": "AND", "conditions": []any{
-		map[string]any{"type": "device", "operator": "equals", "value": "MOBILE"},
-	}}}, nil)
+	b.rule(link, "Phones", "https://example.com/phones", when("device", "equals", "MOBILE"))
 	for range 3 {
 		follow(t, b.short("store"), phone, "")
 		follow(t, b.short("store"), laptop, "")
 	}
 	b.visit("/console/links/" + link.ID + "/rules")
 	b.press("Edit Phones")
-	b.press("Try it before you save")
-	b.sees("Goes to example.com/phones: the rule “Phones” decides.")
+	b.press("Try it before you save", "Goes to example.com/phones: the rule “Phones” decides.")
 	b.set("agent", "windows")
-	b.sees("Goes to example.com: no rule matches")
-	b.sees("visitor: DESKTOP")
+	b.sees("Goes to example.com: no rule matches", "visitor: DESKTOP")
 	b.inspect("rules-try")
 
 	// The draft counts, not what is saved.
@@ -216,18 +207,14 @@ func TestConsole_rule_is_tried_before_it_is_saved(t *testing.T) {
 	})
 	b.until(`[...document.querySelectorAll('.replay tbody tr')].map((row) => row.innerText.trim().replace(/\s+/g, ' ')).sort().join('; ') === 'example.com example.com/phones 3; example.com/phones example.com 3'`)
 	b.inspect("rules-replay")
-	b.press("Cancel")
-	b.sees("If Device is phone, go to example.com/phones.")
+	b.press("Cancel", "If Device is phone, go to example.com/phones.")
 }
 
-// Somebody on a phone landed on the wrong page. The latest clicks name the rule that decided, and the rule says why.
-func TestJourney_why_a_visitor_went_to_the_wrong_place(t *testing.T) {
-	t.Parallel()
-	b := newConsole(t)
+// wrongPlace makes a link with a rule that sends phones to the wrong page, and waits until such a click is stored.
+func wrongPlace(t *testing.T, b *browser) url {
+	t.Helper()
 	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "title": "Store", "isSmartRouting": true})
-	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Big screens", "targetUrl": "https://example.com/big", "conditions": map[string]any{"operator": "AND", "conditions": []any{
-		map[string]any{"type": "device", "operator": "not_equals", "value": "DESKTOP"},
-	}}}, nil)
+	b.rule(link, "Big screens", "https://example.com/big", when("device", "not_equals", "DESKTOP"))
 	testkit.Eventually(t, "the click is stored with its rule", func() (stored bool) {
 		follow(t, b.short("store"), phone, "")
 		var clicks struct {
@@ -236,14 +223,20 @@ func TestJourney_why_a_visitor_went_to_the_wrong_place(t *testing.T) {
 		b.ask("GET", "/api/analytics/urls/"+link.ID+"/recent-clicks", nil, &clicks)
 		return len(clicks.Clicks) > 0 && clicks.Clicks[0].RoutingRuleID != nil
 	})
-	b.visit("/console/live?tab=recent&link=" + link.ID)
-	b.sees("Big screens")
+	return link
+}
+
+// Somebody on a phone landed on the wrong page. The latest clicks name the rule that decided, and the rule says why.
+func TestJourney_why_a_visitor_went_to_the_wrong_place(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	link := wrongPlace(t, b)
+	b.visit("/console/live?tab=recent&link="+link.ID, "Big screens")
 	end := b.journey(2)
 	b.press("Big screens")
 	b.until(`document.querySelector('[name=name]')?.value === 'Big screens'`)
 	b.sees("If Device is not computer, go to")
-	b.press("Try it before you save")
-	b.sees("Goes to example.com/big: the rule “Big screens” decides.")
+	b.press("Try it before you save", "Goes to example.com/big: the rule “Big screens” decides.")
 	end()
 	b.barrierFree()
 	b.do(chromedp.NavigateBack())

@@ -31,32 +31,24 @@ func furnished(t *testing.T) (*browser, []screen) {
 	b.made(map[string]any{"originalUrl": "https://example.com/2", "customSlug": b.own("second"), "title": "The second"})
 	gone := b.made(map[string]any{"originalUrl": "https://example.com/3", "customSlug": b.own("gone")})
 	b.ask("DELETE", "/api/urls/"+gone.ID, nil, nil)
-	b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": "Phones", "targetUrl": "https://example.com/app", "priority": 1,
-		"conditions": map[string]any{"operator": "AND", "conditions": []map[string]any{{"type": "os", "operator": "equals", "value": "iOS"}}}}, nil)
+	b.rule(link, "Phones", "https://example.com/app", when("os", "equals", "iOS"))
 	for _, name := range []string{"Photos", "Video of the whole office"} {
 		b.ask("POST", "/api/urls/"+link.ID+"/variants", map[string]any{"name": name, "weight": 50, "targetUrl": "https://example.com/" + name[:5]}, nil)
 	}
-	post := func(path string, body any) string {
-		t.Helper()
-		var made struct{ ID string }
-		b.ask("POST", path, body, &made)
-		return made.ID
-	}
-	bundle := post("/api/bundles", map[string]any{"name": "Launch", "urlIds": []string{link.ID}})
-	webhook := post("/api/webhooks", map[string]any{"name": "Shop", "url": "https://shop.example.com/hook", "events": []string{"url.created"}})
-	domain := post("/api/domains", map[string]any{"hostname": b.acme()})
+	bundle := b.post("/api/bundles", map[string]any{"name": "Launch", "urlIds": []string{link.ID}})
+	webhook := b.post("/api/webhooks", map[string]any{
+		"name": "Shop", "url": "https://shop.example.com/hook", "events": []string{"url.created"}})
+	domain := b.post("/api/domains", map[string]any{"hostname": b.acme()})
 	user := b.user("zoe")
-	post("/api/utm-templates", map[string]any{"name": "Newsletter", "utmSource": "newsletter"})
-	post("/api/api-keys", map[string]any{"name": "Website", "scopes": []string{"links:read"}})
+	b.post("/api/utm-templates", map[string]any{"name": "Newsletter", "utmSource": "newsletter"})
+	b.post("/api/api-keys", map[string]any{"name": "Website", "scopes": []string{"links:read"}})
 	for range 3 {
 		follow(t, b.short("store"), laptop, "https://www.example.org/")
 	}
-	b.visit("/console/imports")
-	b.sees("Choose a CSV file")
+	b.visit("/console/imports", "Choose a CSV file")
 	b.do(chromedp.SetUploadFiles(`input[type=file]`, []string{b.campaign()}, chromedp.ByQuery))
 	b.sees("Dry run")
-	var file string
-	b.eval(`location.pathname.split('/').pop()`, &file)
+	file := b.text(`location.pathname.split('/').pop()`)
 	of := "/links/" + link.ID
 	return b, []screen{
 		{"/links", "Links", "/api/urls?*"}, {of, "The store", "/api/urls/*"}, {of + "/rules", "Routing rules", "/api/urls/*"}, {of + "/analytics", "The store", "/api/analytics/*"},
@@ -73,6 +65,17 @@ func furnished(t *testing.T) (*browser, []screen) {
 	}
 }
 
+// patterns match the paths of the console's screens.
+func patterns(t *testing.T) (all []*regexp.Regexp) {
+	t.Helper()
+	lines, err := os.ReadFile(testkit.Source(t, "control/internal/console/dist/app/screens.txt"))
+	testkit.Must(t, err)
+	for line := range strings.Lines(string(lines)) {
+		all = append(all, regexp.MustCompile(strings.TrimSpace(line)))
+	}
+	return all
+}
+
 // shown waits until a screen has everything that it loads.
 const shown = `document.querySelector('main h1') && !document.querySelector('main [aria-busy=true]')`
 
@@ -81,12 +84,7 @@ const shown = `document.querySelector('main h1') && !document.querySelector('mai
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	b, all := furnished(t)
-	patterns, err := os.ReadFile(testkit.Source(t, "control/internal/console/dist/app/screens.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(patterns)) {
-		pattern := regexp.MustCompile(strings.TrimSpace(line))
+	for _, pattern := range patterns(t) {
 		if !slices.ContainsFunc(all, func(s screen) bool { path, _, _ := strings.Cut(s.path, "?"); return pattern.MatchString(path) }) {
 			t.Errorf("this test leaves out the screen %s", pattern)
 		}

@@ -50,16 +50,14 @@ func TestSignIn_second_factor(t *testing.T) {
 	b.until(`document.activeElement.name === 'twoFactorCode' && document.activeElement.inputMode === 'text'`)
 	b.looks("signin-recovery")
 	b.fill("twoFactorCode", recovery[0])
-	b.press("Sign in")
-	b.sees("New link")
+	b.press("Sign in", "New link")
 
 	// Each code works once, and the way back leads to the password.
 	b.leave()
 	b.signIn(b.email, password)
 	b.press("Use a recovery code")
 	b.fill("twoFactorCode", recovery[0])
-	b.press("Sign in")
-	b.sees("The code is not right.")
+	b.press("Sign in", "The code is not right.")
 	b.press("Back")
 	b.until(`document.querySelector('[name=email]').value === ` + quoted(b.email))
 }
@@ -77,22 +75,16 @@ func TestConsole_session_ends_while_typing_with_second_factor(t *testing.T) {
 	b.press("More options")
 	b.fill("title", "The whole spring sale")
 	b.do(network.ClearBrowserCookies())
-	b.press("Create link")
-	b.sees("Your session has ended")
+	b.press("Create link", "Your session has ended")
 	b.fill("password", password)
 	b.press("Sign in")
 	b.until(`document.activeElement.name === 'twoFactorCode'`)
 	b.inspect("again-code")
-	for range 3 {
-		b.keys(kb.Escape)
-		b.settle()
-	}
+	b.insist()
 	b.until(`document.querySelector('dialog [name=originalUrl]').value === 'example.com/spring'`)
 	b.press("Use a recovery code")
 	b.fill("twoFactorCode", recovery[1])
-	b.press("Sign in")
-	b.sees("is ready")
-	b.sees("The whole spring sale")
+	b.press("Sign in", "is ready", "The whole spring sale")
 }
 
 // The sign-in in another tab, such as through an identity provider, also ends the waiting on top of a form.
@@ -102,8 +94,7 @@ func TestConsole_session_ends_while_typing_and_begins_in_another_tab(t *testing.
 	b.press("New link")
 	b.fill("originalUrl", "example.com/spring")
 	b.do(network.ClearBrowserCookies())
-	b.press("Create link")
-	b.sees("Your session has ended")
+	b.press("Create link", "Your session has ended")
 	b.as(b.email)
 	b.eval(`dispatchEvent(new Event('focus'))`, nil)
 	b.sees("is ready")
@@ -122,8 +113,7 @@ func TestConsole_second_factor_becomes_required_while_typing(t *testing.T) {
 	b.press("New link")
 	b.fill("originalUrl", "example.com/spring")
 	root.ask("PUT", "/api/settings/system/require_2fa", map[string]any{"value": map[string]bool{"enabled": true}}, nil)
-	b.press("Create link")
-	b.sees("Your administrators require one")
+	b.press("Create link", "Your administrators require one")
 	b.inspect("required-typing")
 
 	// Before the console, the same page appears after the sign-in, also for the page of an address.
@@ -131,27 +121,21 @@ func TestConsole_second_factor_becomes_required_while_typing(t *testing.T) {
 	b.sees("Set up a second factor")
 	b.until(`!document.querySelector('dialog')`)
 	b.inspectNarrow("required")
-	b.visit("/console/links?new=1")
-	b.sees("Your administrators require one")
+	b.visit("/console/links?new=1", "Your administrators require one")
 	b.setUp("Set up an authenticator app")
+	b.press("I have saved them")
 	b.until(`document.querySelector('dialog [name=originalUrl]')?.value === 'example.com/spring'`)
-	b.press("Create link")
-	b.sees("is ready")
+	b.press("Create link", "is ready")
 }
 
-// setUp goes through the dialogs of an authenticator app, and returns the recovery codes.
-func (b *browser) setUp(button string) (secret, recovery string) {
+// setUp goes through the dialogs of an authenticator app, until they show the recovery codes.
+func (b *browser) setUp(button string) {
 	b.t.Helper()
 	b.press(button)
 	b.press("Continue")
 	b.until(`document.querySelector('dialog .scan')?.naturalWidth > 100 && document.activeElement.name === 'code'`)
-	b.eval(`document.querySelector('dialog .secret input').value`, &secret)
-	b.fill("code", totp(b.t, secret, time.Now()))
-	b.press("Turn on")
-	b.sees("They are not shown again.")
-	b.eval(`document.querySelector('dialog .recovery').textContent`, &recovery)
-	b.press("I have saved them")
-	return secret, recovery
+	b.fill("code", totp(b.t, b.text(`document.querySelector('dialog .secret input').value`), time.Now()))
+	b.press("Turn on", "They are not shown again.")
 }
 
 func TestSignIn_lockout(t *testing.T) {
@@ -165,12 +149,10 @@ func TestSignIn_lockout(t *testing.T) {
 	}
 	b.signIn(b.email, "wrong")
 	b.sees("Too many attempts. You can try again in")
-	var first, then string
-	b.eval(`document.querySelector('[role=timer]').textContent`, &first)
+	first := b.text(`document.querySelector('[role=timer]').textContent`)
 	b.inspect("signin-locked")
 	b.until(`/in [12]?\d seconds/.test(document.querySelector('[role=timer]').textContent)`)
-	b.eval(`document.querySelector('[role=timer]').textContent`, &then)
-	if first == then {
+	if then := b.text(`document.querySelector('[role=timer]').textContent`); first == then {
 		t.Errorf("the waiting time stays %q", first)
 	}
 }
@@ -182,8 +164,7 @@ func TestSignIn_forgotten_password(t *testing.T) {
 	base := standalone(t, server.Env()...)
 	b := open(t, base)
 	b.visit("/console/links")
-	b.press("Forgot your password?")
-	b.sees("you get a link to choose a new password")
+	b.press("Forgot your password?", "you get a link to choose a new password")
 	b.until(`location.pathname + location.hash === '/login#forgot'`)
 	b.inspect("forgot")
 	b.do(chromedp.Reload())
@@ -191,39 +172,32 @@ func TestSignIn_forgotten_password(t *testing.T) {
 	b.press("Send the link")
 	b.until(`document.activeElement.name === 'email' && document.activeElement.ariaInvalid === 'true'`)
 	b.fill("email", b.email)
-	b.press("Send the link")
-	b.sees("If " + b.email + " has an account")
+	b.press("Send the link", "If "+b.email+" has an account")
 	b.inspect("forgot-sent")
 
 	link := strings.TrimPrefix(server.Wait(t, b.email).Link, base)
 	if !strings.HasPrefix(link, "/login#reset=") {
 		t.Fatalf("the e-mail leads to %s", link)
 	}
-	b.visit(link)
-	b.sees("Choose a new password")
+	b.visit(link, "Choose a new password")
 	b.fill("newPassword", "password")
 	b.press("Set the password")
 	b.until(`document.activeElement.name === 'newPassword' && document.activeElement.ariaInvalid === 'true'`) // a common one
 	b.inspectNarrow("reset")
 	b.fill("newPassword", "correct horse battery")
-	b.press("Set the password")
-	b.sees("Your password is changed.")
+	b.press("Set the password", "Your password is changed.")
 	b.until(`location.hash === ''`)
 	b.press("Sign in")
 	b.signIn(b.email, "correct horse battery")
 	b.sees("New link")
 
 	// The link works once, also for somebody who is signed in.
-	b.visit(link)
-	b.sees("Choose a new password")
+	b.visit(link, "Choose a new password")
 	b.fill("newPassword", "another long password")
-	b.press("Set the password")
-	b.sees("was used already or has expired")
+	b.press("Set the password", "was used already or has expired")
 	b.inspect("reset-used")
-	b.press("Ask for a new link")
-	b.sees("you get a link to choose a new password")
-	b.visit("/login#reset=")
-	b.sees("The address is incomplete.")
+	b.press("Ask for a new link", "you get a link to choose a new password")
+	b.visit("/login#reset=", "The address is incomplete.")
 	b.visit("/login")
 	b.sees("New link") // signed in already
 }
@@ -231,12 +205,9 @@ func TestSignIn_forgotten_password(t *testing.T) {
 func TestSignIn_offers_no_reset_without_mail(t *testing.T) {
 	t.Parallel()
 	b := open(t, shared(t).base)
-	b.visit("/console/")
-	b.sees("Password")
+	b.visit("/console/", "Password")
 	b.settle()
-	var offered bool
-	b.eval(`document.body.innerText.includes('Forgot')`, &offered)
-	if offered {
+	if strings.Contains(b.text(`document.body.innerText`), "Forgot") {
 		t.Error("the sign-in page offers to reset a password although the installation sends no e-mail")
 	}
 }
@@ -247,8 +218,7 @@ func TestSignIn_invitation(t *testing.T) {
 	server := mailtest.Start(t)
 	base := standalone(t, server.Env()...)
 	b := consoleAt(t, base)
-	var w struct{ ID string }
-	b.ask("POST", "/api/workspaces", map[string]string{"name": "Growth", "slug": "growth"}, &w)
+	w := b.team("Growth", "growth")
 	invite := func(email string) string {
 		t.Helper()
 		b.ask("POST", "/api/workspaces/"+w.ID+"/invitations", map[string]string{"email": email, "role": "EDITOR"}, nil)
@@ -259,13 +229,11 @@ func TestSignIn_invitation(t *testing.T) {
 
 	b.also("403 (Forbidden)")
 	b.also("410 (Gone)")
-	b.visit(carla)
-	b.sees("You are signed in as " + b.email + ".")
+	b.visit(carla, "You are signed in as "+b.email+".")
 	b.inspect("invited-present")
 	b.press("Join the workspace")
 	b.sees("This invitation is for " + b.mail("carla") + ".") // message of the API
-	b.press("Use another account")
-	b.sees("Create an account to join")
+	b.press("Use another account", "Create an account to join")
 	b.fill("name", "Carla \u202e<b>")
 	b.fill("password", "password")
 	b.press("Create account")
@@ -273,36 +241,24 @@ func TestSignIn_invitation(t *testing.T) {
 	b.inspectNarrow("invited")
 	b.fill("name", "Carla")
 	b.fill("password", "correct horse battery")
-	b.press("Create account")
-	b.sees("You have joined the workspace.")
-	b.sees("New link")
-	var own string
-	b.eval(`localStorage.getItem('shortline.workspace')`, &own)
-	if own != w.ID {
-		t.Errorf("Carla works in %s instead of %s", own, w.ID)
-	}
-	b.visit(carla)
-	b.sees("You are signed in as " + b.mail("carla") + ".")
-	b.press("Join the workspace")
-	b.sees("used already")
+	b.press("Create account", "You have joined the workspace.", "New link")
+	b.until(`localStorage.getItem('shortline.workspace') === ` + quoted(w.ID)) // where Carla works
+	b.visit(carla, "You are signed in as "+b.mail("carla")+".")
+	b.press("Join the workspace", "used already")
 	b.looks("invited-used")
 
 	// Somebody with an account tries to make another one, and gets the sign-in instead.
 	b.do(network.ClearBrowserCookies())
 	b.visit("/console/links")
-	b.visit(ann)
-	b.sees("Create an account to join")
+	b.visit(ann, "Create an account to join")
 	b.fill("name", "Ann")
 	b.fill("password", "correct horse battery")
-	b.press("Create account")
-	b.sees("The address " + b.mail("ann") + " has an account.")
+	b.press("Create account", "The address "+b.mail("ann")+" has an account.")
 	b.inspect("invited-known")
 	b.signIn(b.mail("ann"), password)
 	b.sees("You are signed in as " + b.mail("ann") + ".")
-	b.press("Join the workspace")
-	b.sees("You have joined the workspace.")
-	b.visit("/login#invitation=")
-	b.sees("The address is incomplete.")
+	b.press("Join the workspace", "You have joined the workspace.")
+	b.visit("/login#invitation=", "The address is incomplete.")
 }
 
 // The links of notices name a workspace by its id. The console works there afterwards.
@@ -310,14 +266,13 @@ func TestConsole_link_of_an_email_names_a_workspace(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	w, other := b.team("Growth", "growth"), b.team("Sales", "sales")
-	for _, name := range []string{w.ID, other.Slug, w.ID} {
-		b.visit("/console/domains?workspace=" + name)
-		b.sees("Domains")
-		shown := w
-		if name == other.Slug {
-			shown = other
-		}
-		b.until(`location.search === '?workspace=` + shown.Slug + `' && localStorage.getItem('shortline.workspace') === '` + shown.ID + `'`)
+	for _, c := range []struct {
+		name  string
+		shown ownWorkspace
+	}{{w.ID, w}, {other.Slug, other}, {w.ID, w}} {
+		b.visit("/console/domains?workspace="+c.name, "Domains")
+		b.until(`location.search === '?workspace=` + c.shown.Slug + `' && ` +
+			`localStorage.getItem('shortline.workspace') === '` + c.shown.ID + `'`)
 	}
 }
 
@@ -345,14 +300,12 @@ func TestSignIn_identity_provider(t *testing.T) {
 	b.ask("POST", "/api/admin/oidc-providers", map[string]string{"name": name, "slug": "acme", "discoveryUrl": issuer, "clientId": client, "clientSecret": secret}, nil)
 	b.ask("PUT", "/api/settings/system/sso_enforce", map[string]any{"value": map[string]bool{"enabled": true}}, nil)
 	b.do(network.ClearBrowserCookies())
-	b.visit("/console/keys?new=1")
-	b.sees("Passwords are turned off.")
+	b.visit("/console/keys?new=1", "Passwords are turned off.")
 	b.inspect("signin-sso")
 	b.press("Continue with " + name)
 	// An administrator confirms the link with the password. The provider returns to the sign-in page.
 	b.until(`location.pathname + location.search === '/login?error=link_required'`)
-	b.visit("/login?error=link_required")
-	b.sees("One more step, only this time")
+	b.visit("/login?error=link_required", "One more step, only this time")
 	b.inspect("signin-link")
 	b.signIn(b.email, password)
 	b.sees("New link")
@@ -367,14 +320,12 @@ func TestSignIn_identity_provider(t *testing.T) {
 	// On top of a form, the provider opens in another tab.
 	b.fill("name", "Website")
 	b.do(network.ClearBrowserCookies())
-	b.press("Create key")
-	b.sees("Your session has ended")
+	b.press("Create key", "Your session has ended")
 	b.until(`[...document.querySelectorAll('dialog .others a')].some((a) => a.target === '_blank' && a.pathname === '/api/auth/sso/acme/login')`)
 	b.inspect("again-sso")
 
 	for code, says := range map[string]string{"access_denied": "refused access", "email_not_verified": "not verified", "<b>unheard</b>": "failed. Try again", "constructor": "failed. Try again"} {
-		b.visit("/login?error=" + code)
-		b.sees(says)
+		b.visit("/login?error="+code, says)
 	}
 }
 
@@ -390,30 +341,24 @@ func TestSignIn_passkey(t *testing.T) {
 	b.visit("/console/account/security")
 	b.press("Add a passkey")
 	b.fill("name", "Laptop")
-	b.press("Continue")
-	b.sees("Passkey added")
+	b.press("Continue", "Passkey added")
 	if n := len(b.credentials(device)); n != 1 {
 		t.Fatalf("the device has %d passkeys", n)
 	}
 	b.leave()
 	b.looks("signin-passkey")
-	b.press("Sign in with a passkey")
-	b.sees("New link")
-	b.sees(b.mail("ann"))
+	b.press("Sign in with a passkey", "New link", b.mail("ann"))
 
 	b.leave()
 	b.signIn(b.email, password)
 	b.press("New link")
 	b.fill("originalUrl", "example.com/spring")
 	b.do(network.ClearBrowserCookies())
-	b.press("Create link")
-	b.sees("Your session has ended")
-	b.press("Sign in with a passkey")
-	b.sees("That passkey belongs to another account. Sign in as " + b.email + ".")
+	b.press("Create link", "Your session has ended")
+	b.press("Sign in with a passkey", "That passkey belongs to another account. Sign in as "+b.email+".")
 	b.barrierFree()
 	b.fill("password", password)
-	b.press("Sign in")
-	b.sees("is ready")
+	b.press("Sign in", "is ready")
 }
 
 // The link past the navigation moves the focus to the content.

@@ -25,12 +25,8 @@ func trusting(t *testing.T, root []byte) chromedp.ExecAllocatorOption {
 	t.Helper()
 	home := t.TempDir()
 	database, file := filepath.Join(home, ".pki", "nssdb"), filepath.Join(home, "root.pem")
-	if err := os.MkdirAll(database, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, root, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.MkdirAll(database, 0o700))
+	testkit.Must(t, os.WriteFile(file, root, 0o600))
 	for _, args := range [][]string{{"-N", "--empty-password"}, {"-A", "-t", "C,,", "-n", "the test's authority", "-i", file}} {
 		if out, err := exec.Command("certutil", append([]string{"-d", "sql:" + database}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("This test needs certutil.  On Debian or Ubuntu:  sudo apt-get install -y libnss3-tools  (%v: %s)", err, out)
@@ -47,9 +43,7 @@ func TestTLS_Chromium_opens_a_link_on_a_custom_domain(t *testing.T) {
 	number := func(addr string) int {
 		_, port, _ := net.SplitHostPort(addr)
 		n, err := strconv.Atoi(port)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return n
 	}
 	secure := testkit.FreeAddr(t)
@@ -62,17 +56,16 @@ func TestTLS_Chromium_opens_a_link_on_a_custom_domain(t *testing.T) {
 	}))
 	t.Cleanup(there.Close)
 
-	var session struct{ AccessToken string }
-	call(t, "POST", base+"/api/auth/login", "", map[string]any{"email": owner, "password": password}, &session)
+	token := signedIn(t, base, owner)
 	var d struct {
 		ID      string
 		Records []acmetest.Record
 	}
-	call(t, "POST", base+"/api/domains", session.AccessToken, map[string]any{"hostname": host}, &d)
+	call(t, "POST", base+"/api/domains", token, map[string]any{"hostname": host}, &d)
 	ca.SetRecords(d.Records)
 	var link struct{ ShortURL string }
-	call(t, "POST", base+"/api/urls", session.AccessToken, map[string]any{"originalUrl": there.URL, "customSlug": "spring", "domain": host}, &link)
-	call(t, "POST", base+"/api/domains/"+d.ID+"/verify", session.AccessToken, map[string]any{}, &d)
+	call(t, "POST", base+"/api/urls", token, map[string]any{"originalUrl": there.URL, "customSlug": "spring", "domain": host}, &link)
+	call(t, "POST", base+"/api/domains/"+d.ID+"/verify", token, map[string]any{}, &d)
 	testkit.Eventually(t, "the domain has a certificate", func() bool {
 		c, err := tls.Dial("tcp", secure, &tls.Config{ServerName: host, RootCAs: ca.Roots()})
 		if err != nil {

@@ -39,14 +39,10 @@ func walk(b *browser) *browser {
 func arabic(t *testing.T, key string) string {
 	t.Helper()
 	files, err := filepath.Glob(testkit.Source(t, "control/internal/console/web/src/text/ar/*.ts"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, f := range files {
 		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if m := regexp.MustCompile(`'` + regexp.QuoteMeta(key) + `':\s+'([^']*)'`).FindSubmatch(text); m != nil {
 			return string(m[1])
 		}

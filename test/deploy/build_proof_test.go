@@ -17,6 +17,8 @@ import (
 	"github.com/moby/buildkit/frontend/dockerfile/instructions"
 	"github.com/moby/patternmatcher"
 	"github.com/moby/patternmatcher/ignorefile"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // release is the version that the builds of the test report.
@@ -45,9 +47,7 @@ func TestDockerfiles_build_the_programs(t *testing.T) {
 func buildSettings(t *testing.T, path string) map[string]string {
 	t.Helper()
 	info, err := buildinfo.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	out := map[string]string{}
 	for _, s := range info.Settings {
 		if s.Key != "-pgo" { // a path of the build machine
@@ -62,9 +62,7 @@ func buildSettings(t *testing.T, path string) map[string]string {
 func build(t *testing.T, name string) string {
 	t.Helper()
 	stages, _, err := readDockerfile(t, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	dir, project := t.TempDir(), filepath.Dir(source(t, "deploy"))
 	for _, s := range stages[:len(stages)-1] {
 		if err := stage(t.Context(), project, dir, s); err != nil {

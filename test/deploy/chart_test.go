@@ -98,9 +98,7 @@ func all[T any](r rendered) map[string]T {
 func values(t *testing.T, name string) map[string]any {
 	t.Helper()
 	v, err := chartutil.ReadValuesFile(source(t, "deploy/kubernetes/shortline/ci", name+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return v
 }
 
@@ -382,20 +380,8 @@ func TestChart_pods_are_restricted(t *testing.T) {
 func chartValues(t *testing.T) map[string]any {
 	t.Helper()
 	v, err := chartutil.ReadValuesFile(filepath.Join(chartDir(t), "values.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return v
-}
-
-// environment returns a container's setting; "" if it has none.
-func environment(pod corev1.PodTemplateSpec, name string) string {
-	for _, e := range pod.Spec.Containers[0].Env {
-		if e.Name == name {
-			return e.Value
-		}
-	}
-	return ""
 }
 
 // Three regions: edges write to the Kafka of their region, and the control planes of the first region read all of them. Every
@@ -403,20 +389,21 @@ func environment(pod corev1.PodTemplateSpec, name string) string {
 func TestChart_three_regions_fit_together(t *testing.T) {
 	t.Parallel()
 	home := pods(render(t, "regions-eu-west"))
-	regions := environment(home["go-shortline-control-ingest"], "KAFKA_REGIONS")
+	regions := envOfPod(home["go-shortline-control-ingest"])["KAFKA_REGIONS"]
 	for _, region := range []string{"eu-west", "us-east", "ap-south"} {
 		edge := pods(render(t, "regions-"+region))["go-shortline-edge"]
-		if name, brokers := environment(edge, "REGION"), environment(edge, "KAFKA_BROKERS"); name != region || brokers == "" || !slices.Contains(strings.Split(regions, ";"), name+"="+brokers) {
+		name, brokers := envOfPod(edge)["REGION"], envOfPod(edge)["KAFKA_BROKERS"]
+		if name != region || brokers == "" || !slices.Contains(strings.Split(regions, ";"), name+"="+brokers) {
 			t.Errorf("the edges of %s have the region %q and write to %q, but %q is read", region, name, brokers, regions)
 		}
-		if environment(edge, "KAFKA_REGIONS") != "" {
+		if envOfPod(edge)["KAFKA_REGIONS"] != "" {
 			t.Errorf("the edges of %s have KAFKA_REGIONS, which is for control planes", region)
 		}
 	}
 	for _, pod := range []string{"serve", "ingest", "webhooks"} {
-		control := home["go-shortline-control-"+pod]
-		if environment(control, "KAFKA_REGIONS") != regions || environment(control, "KAFKA_BROKERS") == "" {
-			t.Errorf("%s: KAFKA_REGIONS is %q, KAFKA_BROKERS %q", pod, environment(control, "KAFKA_REGIONS"), environment(control, "KAFKA_BROKERS"))
+		control := envOfPod(home["go-shortline-control-"+pod])
+		if control["KAFKA_REGIONS"] != regions || control["KAFKA_BROKERS"] == "" {
+			t.Errorf("%s: KAFKA_REGIONS is %q, KAFKA_BROKERS %q", pod, control["KAFKA_REGIONS"], control["KAFKA_BROKERS"])
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/compose-spec/compose-go/v2/types"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // env is a value in a ClickHouse configuration: text, or the name of a variable.
@@ -69,9 +71,7 @@ type keeperXML struct {
 
 func unmarshal[T any](t *testing.T, text string) (out T) {
 	t.Helper()
-	if err := xml.Unmarshal([]byte(text), &out); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, xml.Unmarshal([]byte(text), &out))
 	return out
 }
 
@@ -180,11 +180,7 @@ func TestCluster_addresses_lead_to_the_servers(t *testing.T) {
 		if envOf(s)["CLICKHOUSE_CLUSTER"] != "shortline" || envOf(s)["CLICKHOUSE_URLS_FILE"] != "/run/secrets/clickhouse_urls" {
 			t.Errorf("%s: cluster %q, addresses in %q", name, envOf(s)["CLICKHOUSE_CLUSTER"], envOf(s)["CLICKHOUSE_URLS_FILE"])
 		}
-		text, err := os.ReadFile(p.Secrets["clickhouse_urls"].File)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := urls.FindAllStringSubmatch(string(text), -1)
+		found := urls.FindAllStringSubmatch(secret(t, p, "clickhouse_urls"), -1)
 		if len(found) != 2 {
 			t.Fatalf("%d addresses of shards", len(found))
 		}
@@ -226,11 +222,7 @@ func TestCluster_addresses_lead_to_the_servers(t *testing.T) {
 func TestCluster_servers_have_a_secret(t *testing.T) {
 	t.Parallel()
 	p := project(t, nil, fleets["cluster.yml"]...)
-	text, err := os.ReadFile(p.Secrets["clickhouse_cluster_secret"].File)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := unmarshal[clusterXML](t, string(text))
+	s := unmarshal[clusterXML](t, secret(t, p, "clickhouse_cluster_secret"))
 	if len(s.Cluster.Secret) < 32 || len(s.Fetch.Password) < 32 || s.Fetch.User == "" || s.Cluster.Secret == s.Fetch.Password {
 		t.Errorf("unexpected secret of the cluster, %d and %d characters", len(s.Cluster.Secret), len(s.Fetch.Password))
 	}
@@ -259,17 +251,11 @@ func TestCluster_script_needs_Docker(t *testing.T) {
 		dir := t.TempDir()
 		for _, tool := range []string{"bash", "dirname", "env", "head", "sort"} {
 			path, err := exec.LookPath(tool)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(path, filepath.Join(dir, tool)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
+			testkit.Must(t, os.Symlink(path, filepath.Join(dir, tool)))
 		}
 		if docker != "" {
-			if err := os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/usr/bin/env bash\n"+docker+"\n"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/usr/bin/env bash\n"+docker+"\n"), 0o755))
 		}
 		run := exec.Command(script)
 		run.Env = []string{"PATH=" + dir, "HOME=" + dir}

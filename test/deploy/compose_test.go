@@ -16,14 +16,14 @@ import (
 	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/sirupsen/logrus"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(source(t, path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return string(text)
 }
 
@@ -39,9 +39,10 @@ var fleets = map[string][]string{
 	"cluster.yml":        {"docker-compose.yml", "deploy/clickhouse/cluster.yml"},
 }
 
-// each runs a test for each of fleets.
+// each runs a test for each of fleets, while other tests run.
 func each(t *testing.T, f func(t *testing.T, p *types.Project)) {
 	t.Helper()
+	t.Parallel()
 	for name, files := range fleets {
 		t.Run(name, func(t *testing.T) { f(t, project(t, nil, files...)) })
 	}
@@ -67,13 +68,9 @@ func project(t *testing.T, env map[string]string, files ...string) *types.Projec
 	}
 	options, err := cli.NewProjectOptions(paths,
 		cli.WithWorkingDirectory(filepath.Dir(source(t, "deploy"))), cli.WithEnv(lines), cli.WithProfiles([]string{"*"}), cli.WithResolvedPaths(true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	p, err := options.LoadProject(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if doubts.Len() > 0 {
 		t.Errorf("%s: %s", files, doubts.String())
 	}
@@ -83,12 +80,42 @@ func project(t *testing.T, env map[string]string, files ...string) *types.Projec
 func makeSecrets(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "secrets")
+	runMakeSecrets(t, dir)
+	return dir
+}
+
+// runMakeSecrets runs deploy/make-secrets for a folder, and returns what it says.
+func runMakeSecrets(t *testing.T, dir string, env ...string) string {
+	t.Helper()
 	run := exec.Command(source(t, "deploy", "make-secrets"))
-	run.Env = append(os.Environ(), "SECRETS_DIR="+dir)
-	if text, err := run.CombinedOutput(); err != nil {
+	run.Env = append(append(os.Environ(), "SECRETS_DIR="+dir), env...)
+	text, err := run.CombinedOutput()
+	if err != nil {
 		t.Fatalf("deploy/make-secrets: %v\n%s", err, text)
 	}
-	return dir
+	return string(text)
+}
+
+// secretsIn returns the secrets in a folder, by file.
+func secretsIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	testkit.Must(t, err)
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		testkit.Must(t, err)
+		out[e.Name()] = strings.TrimSuffix(string(text), "\n")
+	}
+	return out
+}
+
+// secret returns a secret of a project.
+func secret(t *testing.T, p *types.Project, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(p.Secrets[name].File)
+	testkit.Must(t, err)
+	return string(text)
 }
 
 // own maps the services with our images to their programs.
@@ -106,150 +133,139 @@ func own(p *types.Project) map[string]string {
 var works = []string{"migrate", "k6", "grafana-postgres", "grafana-clickhouse"}
 
 func TestCompose_every_service_is_confined_bounded_and_watched(t *testing.T) {
-	t.Parallel()
-	each(t, confined)
-}
-
-func confined(t *testing.T, p *types.Project) {
-	ours := own(p)
-	if len(ours) != 6 {
-		t.Errorf("unexpected services with our images: %v", ours)
-	}
-	for name, s := range p.Services {
-		work := slices.Contains(works, name)
-		if (s.HealthCheck == nil || len(s.HealthCheck.Test) == 0) && !work {
-			t.Errorf("%s: no health check", name)
+	each(t, func(t *testing.T, p *types.Project) {
+		ours := own(p)
+		if len(ours) != 6 {
+			t.Errorf("unexpected services with our images: %v", ours)
 		}
-		if ours[name] == "" && !pinned.MatchString(s.Image) {
-			t.Errorf("%s: the image %s is not pinned", name, s.Image)
-		}
-		if !slices.Contains(s.SecurityOpt, "no-new-privileges:true") || !slices.Equal(s.CapDrop, []string{"ALL"}) || s.Privileged {
-			t.Errorf("%s: not confined: security options %v, dropped capabilities %v", name, s.SecurityOpt, s.CapDrop)
-		}
-		if s.Deploy == nil || s.Deploy.Resources.Limits == nil || s.Deploy.Resources.Limits.MemoryBytes == 0 || s.Deploy.Resources.Limits.NanoCPUs == 0 {
-			t.Errorf("%s: no resource limits", name)
-		}
-		if s.Logging == nil || s.Logging.Options["max-size"] == "" {
-			t.Errorf("%s: the size of the log is not limited", name)
-		}
-		if want := map[bool]string{true: "no", false: "unless-stopped"}[work]; s.Restart != want {
-			t.Errorf("%s: restart policy %q, want %q", name, s.Restart, want)
-		}
-		for dependency, d := range s.DependsOn {
-			want := types.ServiceConditionHealthy
-			if slices.Contains(works, dependency) {
-				want = types.ServiceConditionCompletedSuccessfully
+		for name, s := range p.Services {
+			work := slices.Contains(works, name)
+			if (s.HealthCheck == nil || len(s.HealthCheck.Test) == 0) && !work {
+				t.Errorf("%s: no health check", name)
 			}
-			if d.Condition != want {
-				t.Errorf("%s waits for the wrong condition of %s: %s", name, dependency, d.Condition)
+			if ours[name] == "" && !pinned.MatchString(s.Image) {
+				t.Errorf("%s: the image %s is not pinned", name, s.Image)
+			}
+			if !slices.Contains(s.SecurityOpt, "no-new-privileges:true") || !slices.Equal(s.CapDrop, []string{"ALL"}) || s.Privileged {
+				t.Errorf("%s: not confined: security options %v, dropped capabilities %v", name, s.SecurityOpt, s.CapDrop)
+			}
+			if s.Deploy == nil || s.Deploy.Resources.Limits == nil ||
+				s.Deploy.Resources.Limits.MemoryBytes == 0 || s.Deploy.Resources.Limits.NanoCPUs == 0 {
+				t.Errorf("%s: no resource limits", name)
+			}
+			if s.Logging == nil || s.Logging.Options["max-size"] == "" {
+				t.Errorf("%s: the size of the log is not limited", name)
+			}
+			if want := map[bool]string{true: "no", false: "unless-stopped"}[work]; s.Restart != want {
+				t.Errorf("%s: restart policy %q, want %q", name, s.Restart, want)
+			}
+			for dependency, d := range s.DependsOn {
+				want := types.ServiceConditionHealthy
+				if slices.Contains(works, dependency) {
+					want = types.ServiceConditionCompletedSuccessfully
+				}
+				if d.Condition != want {
+					t.Errorf("%s waits for the wrong condition of %s: %s", name, dependency, d.Condition)
+				}
+			}
+			if ours[name] == "" {
+				continue
+			}
+			if !s.ReadOnly || s.User != "65532:65532" || len(s.CapAdd) > 0 {
+				t.Errorf("%s: read only: %v, user %q, capabilities %v", name, s.ReadOnly, s.User, s.CapAdd)
+			}
+			// The program takes up to ten seconds to stop.
+			if s.StopGracePeriod == nil || time.Duration(*s.StopGracePeriod) < 12*time.Second {
+				t.Errorf("%s: killed after %v", name, s.StopGracePeriod)
+			}
+			if _, err := os.Stat(filepath.Join(s.Build.Context, s.Build.Dockerfile)); err != nil {
+				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if ours[name] == "" {
-			continue
-		}
-		if !s.ReadOnly || s.User != "65532:65532" || len(s.CapAdd) > 0 {
-			t.Errorf("%s: read only: %v, user %q, capabilities %v", name, s.ReadOnly, s.User, s.CapAdd)
-		}
-		// The program takes up to ten seconds to stop.
-		if s.StopGracePeriod == nil || time.Duration(*s.StopGracePeriod) < 12*time.Second {
-			t.Errorf("%s: killed after %v", name, s.StopGracePeriod)
-		}
-		if _, err := os.Stat(filepath.Join(s.Build.Context, s.Build.Dockerfile)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	})
 }
 
 // Only edges, standalone and the monitoring pages publish ports.
 func TestCompose_backends_are_not_published(t *testing.T) {
-	t.Parallel()
-	each(t, unpublished)
-}
-
-func unpublished(t *testing.T, p *types.Project) {
-	for name, s := range p.Services {
-		for _, port := range s.Ports {
-			switch {
-			case strings.HasPrefix(name, "edge-"), name == "standalone" && (port.Target == 8080 || port.Target == 8443):
-			case port.HostIP == "127.0.0.1" && slices.Contains([]string{"standalone", "grafana", "prometheus", "alertmanager"}, name):
-			default:
-				t.Errorf("%s publishes port %d on %q", name, port.Target, port.HostIP)
+	each(t, func(t *testing.T, p *types.Project) {
+		for name, s := range p.Services {
+			for _, port := range s.Ports {
+				switch {
+				case strings.HasPrefix(name, "edge-"), name == "standalone" && (port.Target == 8080 || port.Target == 8443):
+				case port.HostIP == "127.0.0.1" && slices.Contains([]string{"standalone", "grafana", "prometheus", "alertmanager"}, name):
+				default:
+					t.Errorf("%s publishes port %d on %q", name, port.Target, port.HostIP)
+				}
 			}
 		}
-	}
-	n := 0
-	for name, s := range p.Services {
-		if name != "postgres" && name != "kafka" && !strings.HasPrefix(name, "clickhouse") {
-			continue
-		}
-		n++
-		if len(s.Networks) == 0 {
-			t.Errorf("%s is on the default network", name)
-		}
-		for network := range s.Networks {
-			if !p.Networks[network].Internal {
-				t.Errorf("%s is on the network %s, which is not internal", name, network)
+		n := 0
+		for name, s := range p.Services {
+			if name != "postgres" && name != "kafka" && !strings.HasPrefix(name, "clickhouse") {
+				continue
+			}
+			n++
+			if len(s.Networks) == 0 {
+				t.Errorf("%s is on the default network", name)
+			}
+			for network := range s.Networks {
+				if !p.Networks[network].Internal {
+					t.Errorf("%s is on the network %s, which is not internal", name, network)
+				}
 			}
 		}
-	}
-	if n < 3 {
-		t.Errorf("found only %d backends", n)
-	}
-	for _, name := range []string{"edge-1", "edge-2"} {
-		if _, ok := p.Services[name].Networks["stores"]; ok {
-			t.Errorf("%s can reach the databases", name)
+		if n < 3 {
+			t.Errorf("found only %d backends", n)
 		}
-	}
+		for _, name := range []string{"edge-1", "edge-2"} {
+			if _, ok := p.Services[name].Networks["stores"]; ok {
+				t.Errorf("%s can reach the databases", name)
+			}
+		}
+	})
 }
 
 // Each edge has its own volume. Two edges on one volume would break the identity of clicks.
 func TestCompose_volumes_have_one_owner(t *testing.T) {
-	t.Parallel()
-	each(t, owned)
-}
-
-func owned(t *testing.T, p *types.Project) {
-	owner := map[string]string{}
-	for name, s := range p.Services {
-		for _, v := range s.Volumes {
-			if v.Type != types.VolumeTypeVolume || v.Source == "media" {
-				if v.Type == types.VolumeTypeBind && !v.ReadOnly {
-					t.Errorf("%s can write to the host path %s", name, v.Source)
+	each(t, func(t *testing.T, p *types.Project) {
+		owner := map[string]string{}
+		for name, s := range p.Services {
+			for _, v := range s.Volumes {
+				if v.Type != types.VolumeTypeVolume || v.Source == "media" {
+					if v.Type == types.VolumeTypeBind && !v.ReadOnly {
+						t.Errorf("%s can write to the host path %s", name, v.Source)
+					}
+					continue
 				}
-				continue
-			}
-			if other := owner[v.Source]; other != "" {
-				t.Errorf("%s and %s share the volume %s", name, other, v.Source)
-			}
-			owner[v.Source] = name
-			if _, ok := p.Volumes[v.Source]; !ok {
-				t.Errorf("%s: no volume %s", name, v.Source)
+				if other := owner[v.Source]; other != "" {
+					t.Errorf("%s and %s share the volume %s", name, other, v.Source)
+				}
+				owner[v.Source] = name
+				if _, ok := p.Volumes[v.Source]; !ok {
+					t.Errorf("%s: no volume %s", name, v.Source)
+				}
 			}
 		}
-	}
+	})
 }
 
 func TestCompose_files_that_are_mounted_exist(t *testing.T) {
-	t.Parallel()
-	each(t, mounted)
-}
-
-func mounted(t *testing.T, p *types.Project) {
-	for name, s := range p.Services {
-		for _, v := range s.Volumes {
-			if v.Type != types.VolumeTypeBind || strings.HasSuffix(v.Source, "data/geo") {
-				continue // Docker creates the folder for geo databases
+	each(t, func(t *testing.T, p *types.Project) {
+		for name, s := range p.Services {
+			for _, v := range s.Volumes {
+				if v.Type != types.VolumeTypeBind || strings.HasSuffix(v.Source, "data/geo") {
+					continue // Docker creates the folder for geo databases
+				}
+				if _, err := os.Stat(v.Source); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
 			}
-			if _, err := os.Stat(v.Source); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		for _, secret := range s.Secrets {
-			if _, err := os.Stat(p.Secrets[secret.Source].File); err != nil {
-				t.Errorf("%s: deploy/make-secrets does not create %s", name, secret.Source)
+			for _, secret := range s.Secrets {
+				if _, err := os.Stat(p.Secrets[secret.Source].File); err != nil {
+					t.Errorf("%s: deploy/make-secrets does not create %s", name, secret.Source)
+				}
 			}
 		}
-	}
+	})
 }
 
 // Each program checks the environment that its container would have.
@@ -276,12 +292,8 @@ func TestCompose_programs_accept_their_environment(t *testing.T) {
 				}
 				c.env[k] = *v
 			}
-			for _, secret := range s.Secrets {
-				text, err := os.ReadFile(p.Secrets[secret.Source].File)
-				if err != nil {
-					t.Fatal(err)
-				}
-				c.secrets["/run/secrets/"+secret.Source] = string(text)
+			for _, mounted := range s.Secrets {
+				c.secrets["/run/secrets/"+mounted.Source] = secret(t, p, mounted.Source)
 			}
 			delete(c.env, "DATA_DIR")
 			if which == "standalone" {
@@ -333,22 +345,7 @@ func TestCompose_example_shows_every_variable_with_its_default(t *testing.T) {
 func TestMakeSecrets(t *testing.T) {
 	t.Parallel()
 	dir := makeSecrets(t)
-	files := func() map[string]string {
-		out := map[string]string{}
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			out[e.Name()] = strings.TrimSpace(string(text))
-		}
-		return out
-	}
-	first := files()
+	first := secretsIn(t, dir)
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("mode of the secrets folder: %v %v", info.Mode(), err)
 	}
@@ -371,12 +368,10 @@ func TestMakeSecrets(t *testing.T) {
 		}
 		seen[value] = true
 	}
-	run := exec.Command(source(t, "deploy", "make-secrets"))
-	run.Env = append(os.Environ(), "SECRETS_DIR="+dir)
-	if text, err := run.CombinedOutput(); err != nil || len(text) > 0 {
-		t.Errorf("second run: %s %v", text, err)
+	if said := runMakeSecrets(t, dir); said != "" {
+		t.Errorf("second run: %s", said)
 	}
-	for name, value := range files() {
+	for name, value := range secretsIn(t, dir) {
 		if first[name] != value {
 			t.Errorf("the second run changed %s", name)
 		}

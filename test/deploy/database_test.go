@@ -47,23 +47,15 @@ func startDatabase(t *testing.T) database {
 	run := exec.Command("/bin/sh", "-c", supervise, "sh", d.dir, d.bin)
 	if os.Getuid() == 0 { // the server refuses to run as root
 		u, err := user.Lookup("postgres")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		uid, _ := strconv.Atoi(u.Uid) // user IDs are numbers on Linux
 		gid, _ := strconv.Atoi(u.Gid)
-		if err := os.Chown(d.dir, uid, gid); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Chown(d.dir, uid, gid))
 		run.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 	}
 	end, err := run.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := run.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, run.Start())
 	t.Cleanup(func() {
 		end.Close()
 		_ = run.Wait() // the supervisor kills the server, so the exit status is an error
@@ -97,17 +89,21 @@ func (d database) query(role, sql string, args ...string) (string, error) {
 func (d database) must(sql string, args ...string) string {
 	d.t.Helper()
 	text, err := d.query("postgres", sql, args...)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	testkit.Must(d.t, err)
 	return text
 }
 
 // control runs a command of the control program on the database.
 func (d database) control(args ...string) string {
 	d.t.Helper()
+	return d.controlAs([]string{"DATABASE_URL=" + d.url()}, args...)
+}
+
+// controlAs is control with other settings.
+func (d database) controlAs(env []string, args ...string) string {
+	d.t.Helper()
 	run := exec.Command(program(d.t, "control"), args...)
-	run.Env = []string{"DATABASE_URL=" + d.url(), "ENCRYPTION_KEY=" + strings.Repeat("k", 32)}
+	run.Env = append(env, "ENCRYPTION_KEY="+strings.Repeat("k", 32))
 	text, err := run.CombinedOutput()
 	if err != nil {
 		d.t.Fatalf("control %s: %v\n%s", strings.Join(args, " "), err, text)

@@ -1,12 +1,15 @@
 package deploy_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // documents returns the pages of the repository as paths below its root.
@@ -15,9 +18,7 @@ func documents(t *testing.T) (pages []string) {
 	root := filepath.Dir(source(t, "docs"))
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "test/*.md", "deploy/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, path := range found {
 			page, _ := filepath.Rel(root, path)
 			source(t, page) // for the test cache
@@ -111,4 +112,29 @@ func TestDocs_files_and_tests_exist(t *testing.T) {
 	if files < 60 || tests < 60 {
 		t.Fatalf("the pages name only %d files and %d tests, so the search is broken", files, tests)
 	}
+	_, findings, _ := strings.Cut(read(t, "docs/operators/security.md"), "\n## Findings and their tests\n")
+	if n := strings.Count(findings, "`Test"); n < 40 {
+		t.Errorf("the table of findings in docs/operators/security.md names only %d tests", n)
+	}
+}
+
+// testNames returns the names of the tests of all modules.
+func testNames(t *testing.T) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(`)
+	for _, module := range []string{"shared", "edge", "control", "test"} {
+		err := filepath.WalkDir(source(t, module), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for _, m := range declared.FindAllStringSubmatch(string(text), -1) {
+				all[m[1]] = true
+			}
+			return err
+		})
+		testkit.Must(t, err)
+	}
+	return all
 }

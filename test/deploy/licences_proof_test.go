@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // coversWhatIsLinkedIn checks that the list of licences in a folder names every module that is linked into a program, with a
@@ -15,14 +17,10 @@ import (
 func coversWhatIsLinkedIn(t *testing.T, name, path, dir string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, "THIRD_PARTY_LICENSES-"+name+".txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	contents, texts, _ := strings.Cut(string(b), "\n\n\n")
 	info, err := buildinfo.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	linked := 0
 	for _, m := range info.Deps {
 		if strings.HasPrefix(m.Path, "github.com/shortline/shortline/") {

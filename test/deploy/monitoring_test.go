@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // prometheusRule has the fields of the Prometheus operator's type that the chart uses.
@@ -40,9 +42,7 @@ type ruleGroup struct {
 
 func parse[T any](t *testing.T, text string) (out T) {
 	t.Helper()
-	if err := yaml.UnmarshalStrict([]byte(text), &out); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, yaml.UnmarshalStrict([]byte(text), &out))
 	return out
 }
 
@@ -117,9 +117,7 @@ func TestOps3_Chart_targets_are_those_of_the_alerts(t *testing.T) {
 	jobs := regexp.MustCompile("^(" + down[1] + ")$")
 	for _, release := range []string{"go", "links", "shortline", "a-release-with-a-name-that-is-almost-too-long"} {
 		files, err := attemptAs(t, release, values(t, "full"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		var monitor *serviceMonitor
 		var services []*corev1.Service
 		for _, text := range files {
@@ -161,9 +159,7 @@ func TestOps3_Chart_targets_are_those_of_the_alerts(t *testing.T) {
 func TestOps3_Chart_alerts_fire(t *testing.T) {
 	t.Parallel()
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	promtool := filepath.Join(cache, "shortline", "bin", "promtool")
 	if _, err := os.Stat(promtool); err != nil {
 		t.Fatalf("promtool not found (%v); test/observe/parts builds it", err)
@@ -174,12 +170,8 @@ func TestOps3_Chart_alerts_fire(t *testing.T) {
 	}
 	dir := t.TempDir()
 	rules, err := yaml.Marshal(map[string]any{"groups": rule.Spec.Groups})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "rules.yml"), rules, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "rules.yml"), rules, 0o600))
 	up := func(pod int, values string) string {
 		return fmt.Sprintf(`
       - {series: 'up{job="shortline-edge",namespace="links",service="go-shortline-edge-pods",instance="10.0.0.%d:9090"}', values: '%s'}`, pod, values)
@@ -208,9 +200,7 @@ func TestOps3_Chart_alerts_fire(t *testing.T) {
 		test("all have lost their addresses", up(1, "1x10 stale")+up(2, "1x10 stale")+up(3, "1x10 stale"), "20m", "ShortlineTooFew", 1) +
 		test("no target exists", " []", "20m", "ShortlineUnwatched", 1)
 	path := filepath.Join(dir, "test.yml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	if out, err := exec.CommandContext(t.Context(), promtool, "test", "rules", path).CombinedOutput(); err != nil {
 		t.Errorf("promtool: %v\n%s", err, out)
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -113,11 +112,6 @@ func TestOperations_settings_metrics_and_files_exist(t *testing.T) {
 				if _, err := os.Stat(source(t, code)); err != nil {
 					t.Errorf("%s: %v", page, err)
 				}
-			}
-		}
-		for _, m := range regexp.MustCompile(`\]\(([^)#:]+)[)#]`).FindAllStringSubmatch(read(t, page), -1) {
-			if _, err := os.Stat(source(t, filepath.Dir(page), m[1])); err != nil {
-				t.Errorf("%s: %v", page, err)
 			}
 		}
 	}

@@ -35,9 +35,7 @@ func source(t testing.TB, path ...string) string {
 func program(t *testing.T, name string) string {
 	t.Helper()
 	path, err := testkit.Release(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return path
 }
 
@@ -124,9 +122,7 @@ func (c container) check(t *testing.T) {
 				continue
 			}
 			value = filepath.Join(dir, plain)
-			if err := os.WriteFile(value, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile(value, []byte(content), 0o600))
 		} else if looksSecret(name) && value != "" {
 			t.Errorf("%s: the secret %s is in the environment; pass it in a file with %s_FILE", c.where, name, name)
 		}

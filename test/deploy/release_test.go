@@ -20,6 +20,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // secretContents has valid values for every key of the secrets that the chart requires.
@@ -114,11 +116,7 @@ func TestChart_roles(t *testing.T) {
 			continue // these have only edges
 		}
 		for pod, d := range all[*appsv1.Deployment](render(t, name)) {
-			c := d.Spec.Template.Spec.Containers[0]
-			env := map[string]string{}
-			for _, e := range c.Env {
-				env[e.Name] = e.Value
-			}
+			env := envOfPod(d.Spec.Template)
 			mine := strings.Split(env["ROLES"], ",")
 			roles = append(roles, mine...)
 			for secret, role := range map[string]string{"JWT_SECRET_FILE": "api", "EDGE_TOKENS_FILE": "publish"} {
@@ -145,9 +143,7 @@ func TestChart_the_click_store_is_the_same_for_all(t *testing.T) {
 		}
 		for pod, template := range pods(render(t, name)) {
 			env := map[string]string{"CLICKHOUSE_CLUSTER": "not set", "CLICK_RETENTION_DAYS": "not set"}
-			for _, e := range template.Spec.Containers[0].Env {
-				env[e.Name] = e.Value
-			}
+			maps.Copy(env, envOfPod(template))
 			_, opens := env[address]
 			if _, both := env[other]; both {
 				t.Errorf("%s: %s has %s", name, pod, other)
@@ -165,10 +161,7 @@ func TestChart_traces(t *testing.T) {
 	for _, name := range examples {
 		r := render(t, name)
 		for pod, template := range pods(r) {
-			env := map[string]string{}
-			for _, e := range template.Spec.Containers[0].Env {
-				env[e.Name] = e.Value
-			}
+			env := envOfPod(template)
 			want := map[string]string{}
 			if name == "full" && !strings.HasSuffix(pod, "-migrate") {
 				want = map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector.monitoring:4318", "OTEL_SERVICE_NAME": pod, "OTEL_TRACES_SAMPLER_ARG": "0.1", "OTEL_EXPORTER_OTLP_HEADERS_FILE": "/run/secrets/shortline/otlp-headers"}
@@ -200,9 +193,7 @@ func TestChart_network_policies(t *testing.T) {
 			var behind int
 			for policy, p := range all[*networkingv1.NetworkPolicy](r) {
 				selector, err := metav1.LabelSelectorAsSelector(&p.Spec.PodSelector)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				if !selector.Matches(labels.Set(template.Labels)) {
 					continue
 				}
@@ -241,11 +232,8 @@ func TestChart_network_policies(t *testing.T) {
 			if behind != 1 {
 				t.Errorf("%s: %s is selected by %d policies, want 1", name, pod, behind)
 			}
-			for _, e := range template.Spec.Containers[0].Env {
-				if e.Name != "KAFKA_BROKERS" {
-					continue
-				}
-				for broker := range strings.SplitSeq(e.Value, ",") {
+			if brokers, has := envOfPod(template)["KAFKA_BROKERS"]; has {
+				for broker := range strings.SplitSeq(brokers, ",") {
 					_, port, err := net.SplitHostPort(broker)
 					if n, bad := strconv.Atoi(port); err != nil || bad != nil || !slices.Contains(ports, n) {
 						t.Errorf("%s: %s cannot reach %s; its policy allows the ports %v", name, pod, broker, ports)
@@ -269,13 +257,10 @@ func TestChart_edge_keeps_undelivered_clicks(t *testing.T) {
 		}
 		claim := edge.Spec.VolumeClaimTemplates[0]
 		size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
-		for _, e := range edge.Spec.Template.Spec.Containers[0].Env {
-			if e.Name != "SPOOL_CAP_BYTES" {
-				continue
-			}
-			limit, err := strconv.ParseInt(e.Value, 10, 64)
+		if value, has := envOfPod(edge.Spec.Template)["SPOOL_CAP_BYTES"]; has {
+			limit, err := strconv.ParseInt(value, 10, 64)
 			if err != nil || size.Value() < limit+(1<<30) {
-				t.Errorf("%s: the spool limit of %s bytes does not fit the volume of %s", name, e.Value, size.String())
+				t.Errorf("%s: the spool limit of %s bytes does not fit the volume of %s", name, value, size.String())
 			}
 		}
 		if (edge.Spec.Replicas == nil) != (name == "full") {
@@ -287,21 +272,6 @@ func TestChart_edge_keeps_undelivered_clicks(t *testing.T) {
 // Invalid values are rejected before the installation.
 func TestChart_refuses_wrong_values(t *testing.T) {
 	t.Parallel()
-	set := func(path string, value any) map[string]any {
-		v := values(t, "minimal")
-		at := v
-		keys := strings.Split(path, ".")
-		for _, k := range keys[:len(keys)-1] {
-			next, ok := at[k].(map[string]any)
-			if !ok {
-				next = map[string]any{}
-				at[k] = next
-			}
-			at = next
-		}
-		at[keys[len(keys)-1]] = value
-		return v
-	}
 	for path, c := range map[string]struct {
 		value any
 		says  string
@@ -325,11 +295,39 @@ func TestChart_refuses_wrong_values(t *testing.T) {
 		"control.deployments.ingest":      {nil, "ingest"},
 		"control.deployments.serve.roles": {[]any{"api", "everything"}, "roles"},
 	} {
-		if _, err := attempt(t, set(path, c.value)); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s = %v: want a rejection that names the value, got: %v", path, c.value, err)
-		}
+		refused(t, change(values(t, "minimal"), path, c.value), c.says)
 	}
 	if _, err := attempt(t, map[string]any{}); err == nil {
 		t.Error("the chart accepts an installation without values")
+	}
+}
+
+// By default, suggestions for campaign names come only from the user's own links in all production templates. Each template
+// has a setting to share them.
+func TestLow_UTMSuggestionsAreNotSharedInProduction(t *testing.T) {
+	t.Parallel()
+	const setting = "UTM_SUGGESTIONS_SHARED"
+	for want, env := range map[string]map[string]string{"false": nil, "true": {setting: "true"}} {
+		controls := 0
+		for name, s := range project(t, env).Services {
+			if s.Environment["ROLES"] == nil {
+				continue
+			}
+			controls++
+			if got := s.Environment[setting]; got == nil || *got != want {
+				t.Errorf("compose: %s gets %s=%v, want %s", name, setting, got, want)
+			}
+		}
+		if controls == 0 {
+			t.Error("compose has no control plane")
+		}
+	}
+	for _, name := range examples {
+		for pod, d := range all[*appsv1.Deployment](render(t, name)) {
+			env := envOfPod(d.Spec.Template)
+			if env["ROLES"] != "" && env[setting] != "false" {
+				t.Errorf("chart (%s): %s gets %s=%q", name, pod, setting, env[setting])
+			}
+		}
 	}
 }

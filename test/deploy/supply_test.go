@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var digest = regexp.MustCompile(`@sha256:[0-9a-f]{64}`)
@@ -33,21 +35,15 @@ func TestLow_VulnerabilityCheckWithoutAList(t *testing.T) {
 func TestLow_ImagesCanBePinned(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "deploy/clickhouse"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.MkdirAll(filepath.Join(dir, "deploy/clickhouse"), 0o755))
 	names := []string{"docker-compose.yml", "deploy/clickhouse/cluster.yml", ".env.example", "deploy/edge.Dockerfile", "deploy/control.Dockerfile", "deploy/standalone.Dockerfile"}
 	before := map[string]string{}
 	for _, name := range names {
 		before[name] = read(t, name)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(before[name]), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(before[name]), 0o644))
 	}
 	// A stub for the registry, with digests that differ by name and run.
-	if err := os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\nfor last; do :; done\necho sha256:$(printf '%s %s' \"$last\" \"$RUN\" | sha256sum | cut -d' ' -f1)\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\nfor last; do :; done\necho sha256:$(printf '%s %s' \"$last\" \"$RUN\" | sha256sum | cut -d' ' -f1)\n"), 0o755))
 	pin := func(run string, args ...string) (string, error) {
 		cmd := exec.Command(source(t, "deploy/dev/pin-images"), args...)
 		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "PIN_ROOT="+dir, "RUN="+run)
@@ -64,9 +60,7 @@ func TestLow_ImagesCanBePinned(t *testing.T) {
 		}
 		for _, name := range names {
 			now, err := os.ReadFile(filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			plain := digest.ReplaceAllString(string(now), "")
 			if plain != digest.ReplaceAllString(before[name], "") {
 				t.Errorf("%s: something other than digests was changed", name)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/compose-spec/compose-go/v2/types"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func certificateOf(t *testing.T, text string) *x509.Certificate {
@@ -26,9 +28,7 @@ func certificateOf(t *testing.T, text string) *x509.Certificate {
 		t.Fatalf("not a certificate: %.40q", text)
 	}
 	c, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return c
 }
 
@@ -63,9 +63,7 @@ func checkTrust(t *testing.T, control string, read func(name string) string) {
 	text := read("snapshot-signing-key")
 	if block, _ := pem.Decode([]byte(text)); block != nil {
 		key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		private = key.(ed25519.PrivateKey)
 	} else if seed, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text)); err != nil || len(seed) != ed25519.SeedSize {
 		t.Fatalf("signing key: %d bytes, %v", len(seed), err)
@@ -99,11 +97,7 @@ func TestM8_Compose(t *testing.T) {
 		if path == "" || !slices.ContainsFunc(p.Services[service].Secrets, func(s types.ServiceSecretConfig) bool { return s.Source == name }) {
 			t.Fatalf("%s: %s is %q, which is not mounted", service, setting, path)
 		}
-		text, err := os.ReadFile(p.Secrets[name].File)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
+		return secret(t, p, name)
 	}
 	for _, edge := range []string{"edge-1", "edge-2"} {
 		for _, control := range []string{"control-1", "control-2"} {
@@ -135,17 +129,7 @@ func TestM8_Compose(t *testing.T) {
 func TestM8_MakeSecretsRenews(t *testing.T) {
 	t.Parallel()
 	dir := makeSecrets(t)
-	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	before := map[string]string{}
-	for _, name := range []string{"edge_ca", "edge_ca_key", "control_key", "edge_cert", "snapshot_public_keys"} {
-		before[name] = read(name)
-	}
+	before := secretsIn(t, dir)
 	info, err := os.Stat(filepath.Join(dir, "edge_ca_key"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode of the key of the authority: %v %v", info.Mode(), err)
@@ -158,26 +142,23 @@ func TestM8_MakeSecretsRenews(t *testing.T) {
 	}
 	inode := func() uint64 {
 		info, err := os.Stat(filepath.Join(dir, "control_cert"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return info.Sys().(*syscall.Stat_t).Ino
 	}
 	mounted := inode()
-	run := exec.Command(source(t, "deploy", "make-secrets"))
-	run.Env = append(os.Environ(), "SECRETS_DIR="+dir, "CONTROL_NAMES=control.example.com,10.1.2.3")
-	if text, err := run.CombinedOutput(); err != nil || len(text) > 0 {
-		t.Fatalf("%s %v", text, err)
+	if said := runMakeSecrets(t, dir, "CONTROL_NAMES=control.example.com,10.1.2.3"); said != "" {
+		t.Error(said)
 	}
-	c := certificateOf(t, read("control_cert"))
+	now := secretsIn(t, dir)
+	c := certificateOf(t, now["control_cert"])
 	if time.Until(c.NotAfter) < 365*24*time.Hour || c.VerifyHostname("control.example.com") != nil || c.VerifyHostname("10.1.2.3") != nil || c.VerifyHostname("control") != nil {
 		t.Errorf("the certificate expires at %v and has the names %v %v", c.NotAfter, c.DNSNames, c.IPAddresses)
 	}
 	if inode() != mounted {
 		t.Error("the file was replaced, so running containers keep the old one")
 	}
-	for name, text := range before {
-		if read(name) != text {
+	for _, name := range []string{"edge_ca", "edge_ca_key", "control_key", "edge_cert", "snapshot_public_keys"} {
+		if now[name] != before[name] || now[name] == "" {
 			t.Errorf("the renewal changed %s", name)
 		}
 	}
@@ -200,10 +181,7 @@ func TestM8_Chart(t *testing.T) {
 			}
 		}
 		for pod, template := range pods(r) {
-			env := map[string]string{}
-			for _, e := range template.Spec.Containers[0].Env {
-				env[e.Name] = e.Value
-			}
+			env := envOfPod(template)
 			switch {
 			case pod == "go-shortline-edge":
 				if env["CONTROL_URL"] != "https://go-shortline-control:9443" || env["CONTROL_CERT_FILE"] == "" || env["SNAPSHOT_PUBLIC_KEYS"]+env["SNAPSHOT_PUBLIC_KEYS_FILE"] == "" {
@@ -232,6 +210,14 @@ func TestM8_Chart(t *testing.T) {
 	}
 }
 
+// refused fails the test unless the chart rejects values and says why.
+func refused(t *testing.T, v map[string]any, says string) {
+	t.Helper()
+	if _, err := attempt(t, v); err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("want a rejection with %q, got: %v", says, err)
+	}
+}
+
 // change sets one value of an example.
 func change(v map[string]any, path string, value any) map[string]any {
 	at := v
@@ -251,9 +237,7 @@ func change(v map[string]any, path string, value any) map[string]any {
 // Settings that would hide the addresses of visitors behind a proxy are rejected, or are not the default.
 func TestM6_Chart(t *testing.T) {
 	t.Parallel()
-	if _, err := attempt(t, change(values(t, "minimal"), "ingress.enabled", true)); err == nil || !strings.Contains(err.Error(), "edge.trustedProxies") {
-		t.Errorf("an ingress without edge.trustedProxies: want a rejection, got %v", err)
-	}
+	refused(t, change(values(t, "minimal"), "ingress.enabled", true), "edge.trustedProxies")
 	for _, name := range examples {
 		r := render(t, name)
 		if s := all[*corev1.Service](r)["go-shortline-edge"]; s.Spec.Type != corev1.ServiceTypeClusterIP && s.Spec.ExternalTrafficPolicy != corev1.ServiceExternalTrafficPolicyLocal {
@@ -282,9 +266,7 @@ func TestM8_ChartRefusesHalfATrust(t *testing.T) {
 		"edge.snapshotPublicKeys":           change(values(t, "minimal"), "secrets.signingKey", true),
 		"edgePort":                          change(values(t, "minimal"), "control.service.port", 9443),
 	} {
-		if _, err := attempt(t, v); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: want a rejection with this text, got: %v", says, err)
-		}
+		refused(t, v, says)
 	}
 	files, err := attempt(t, change(change(change(values(t, "minimal"), "trust.create", false), "trust.controlSecret", "one"), "trust.edgeSecret", "two"))
 	if err != nil || strings.Contains(files["shortline/templates/trust.yaml"], "kind: Secret") || !strings.Contains(files["shortline/templates/edge.yaml"], "secretName: two") {
@@ -310,10 +292,8 @@ func TestM9_OwnerIsForMigrationsOnly(t *testing.T) {
 	}
 	for _, name := range examples {
 		for pod, template := range pods(render(t, name)) {
-			for _, e := range template.Spec.Containers[0].Env {
-				if e.Name == "MIGRATE_DATABASE_URL_FILE" && !strings.HasSuffix(pod, "-migrate") {
-					t.Errorf("%s: %s can read the credentials of the owner of the tables", name, pod)
-				}
+			if _, has := envOfPod(template)["MIGRATE_DATABASE_URL_FILE"]; has && !strings.HasSuffix(pod, "-migrate") {
+				t.Errorf("%s: %s can read the credentials of the owner of the tables", name, pod)
 			}
 		}
 	}
@@ -326,24 +306,15 @@ func TestM9_MigrationMakesTheRole(t *testing.T) {
 	d := startDatabase(t)
 	owner := d.url()
 	runtime := strings.Replace(owner, "postgres://postgres@", "postgres://shortline_runtime:a%20'word'@", 1)
-	control := func(env []string, args ...string) string {
-		t.Helper()
-		run := exec.Command(program(t, "control"), args...)
-		run.Env = append(env, "ENCRYPTION_KEY="+strings.Repeat("k", 32))
-		text, err := run.CombinedOutput()
-		if err != nil {
-			t.Fatalf("control %v: %v\n%s", args, err, text)
-		}
-		return string(text)
-	}
 	for range 2 { // a Helm hook may run twice
-		control([]string{"MIGRATE_DATABASE_URL=" + owner, "DATABASE_URL=" + runtime}, "migrate")
+		d.controlAs([]string{"MIGRATE_DATABASE_URL=" + owner, "DATABASE_URL=" + runtime}, "migrate")
 	}
-	said := control([]string{"DATABASE_URL=" + runtime}, "create-admin", "ops@example.com")
+	said := d.controlAs([]string{"DATABASE_URL=" + runtime}, "create-admin", "ops@example.com")
 	if !strings.Contains(said, "is an administrator") {
 		t.Error(said)
 	}
-	if said := control([]string{"DATABASE_URL=" + runtime}, "verify-audit"); !strings.Contains(said, "HMAC from row 1 on, and all HMACs are valid") {
+	said = d.controlAs([]string{"DATABASE_URL=" + runtime}, "verify-audit")
+	if !strings.Contains(said, "HMAC from row 1 on, and all HMACs are valid") {
 		t.Error(said)
 	}
 	for _, sql := range []string{"UPDATE audit_logs SET action = 'x'", "DELETE FROM audit_logs", "TRUNCATE audit_logs", "ALTER TABLE audit_logs DISABLE TRIGGER ALL", "DROP TABLE audit_logs"} {
@@ -377,9 +348,7 @@ func TestOps9_FoldersAreTheCallers(t *testing.T) {
 	for _, target := range []string{"up", "up-fleet"} {
 		dir := t.TempDir()
 		// A stub for Docker that does nothing.
-		if err := os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\nexit 0\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\nexit 0\n"), 0o755))
 		geo := filepath.Join(dir, "data", "geo")
 		run := exec.Command("make", "-s", target)
 		run.Dir = filepath.Dir(source(t, "deploy"))
