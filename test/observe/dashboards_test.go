@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestDashboards_are_complete(t *testing.T) {
@@ -75,8 +77,6 @@ func TestDashboards_PromQL_parses(t *testing.T) {
 		i++
 	}
 	path := filepath.Join(t.TempDir(), "panels.yml")
-	if err := os.WriteFile(path, []byte(rules.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, []byte(rules.String()), 0o600))
 	promtool(t, "check", "rules", "--lint=none", path)
 }

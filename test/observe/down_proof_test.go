@@ -93,9 +93,7 @@ func TestOps3_A_stopped_edge_pages(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	swap := func(text string, pairs ...string) string {
@@ -120,9 +118,7 @@ func TestOps3_A_stopped_edge_pages(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), binary, "--config.file="+write("prometheus.yml", config), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+listen)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -136,9 +132,7 @@ func TestOps3_A_stopped_edge_pages(t *testing.T) {
 	if pages.has(down(stops)) || pages.has(down(stays)) {
 		t.Error("Alertmanager got a page before an edge stopped")
 	}
-	if err := stops.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, stops.cmd.Process.Signal(syscall.SIGTERM))
 	testkit.Eventually(t, "Alertmanager gets a page for the stopped edge", func() bool { return pages.has(down(stops)) })
 	if pages.has(down(stays)) {
 		t.Error("Alertmanager got a page for the running edge")

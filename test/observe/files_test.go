@@ -47,9 +47,7 @@ type target struct {
 func read(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(testkit.Source(t, path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return string(b)
 }
 
@@ -71,9 +69,7 @@ func dashboards(t *testing.T) (out []dashboard) {
 	t.Helper()
 	for _, path := range glob(t, "deploy/grafana/dashboards/*.json") {
 		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		d := dashboard{file: filepath.Base(path)}
 		if err := json.Unmarshal(b, &d); err != nil {
 			t.Fatalf("%s: %v", path, err)
@@ -110,9 +106,7 @@ var metricName = regexp.MustCompile(`\b(shortline|process|go)_[a-z0-9_]+|\bshort
 func part(t *testing.T, name string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	path := filepath.Join(cache, "shortline", "bin", name)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("%s not found (%v); test/observe/parts builds it", name, err)

@@ -25,15 +25,11 @@ func TestK6_smoke(t *testing.T) {
 		t.Errorf("k6: %v", err)
 	}
 	b, err := os.ReadFile(figures)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var summary struct {
 		Metrics map[string]struct{ Values map[string]float64 }
 	}
-	if err := json.Unmarshal(b, &summary); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(b, &summary))
 	if n := summary.Metrics["checks"].Values["passes"]; n < 20 {
 		t.Errorf("%v checks passed, want about sixty", n)
 	}

@@ -93,9 +93,7 @@ func logMessages(t *testing.T) (messages, faults []string) {
 			faults = append(faults, wrong...)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 	return slices.Sorted(maps.Keys(found)), faults
 }
@@ -149,14 +147,10 @@ func TestLogs_messages_are_the_listed_ones(t *testing.T) {
 	}
 	text := strings.Join(messages, "\n") + "\n"
 	if *update {
-		if err := os.WriteFile(messagesFile, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(messagesFile, []byte(text), 0o644))
 	}
 	want, err := os.ReadFile(messagesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	listed := strings.Split(strings.TrimSpace(string(want)), "\n")
 	for _, m := range messages {
 		if !slices.Contains(listed, m) {
@@ -186,9 +180,7 @@ func TestLogs_documents_quote_messages_that_exist(t *testing.T) {
 	paths := slices.Concat(glob(t, "*.md"), glob(t, "docs/*.md"), glob(t, "docs/*/*.md"), glob(t, "deploy/*/*.md"), glob(t, "deploy/prometheus/rules/*.yml"))
 	for _, path := range paths {
 		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, m := range quoted.FindAllStringSubmatch(strings.Join(strings.Fields(string(b)), " "), -1) {
 			if !slices.Contains(known, m[1]) {
 				t.Errorf("%s quotes %q, which no program logs", path, m[1])

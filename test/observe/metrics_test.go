@@ -37,9 +37,7 @@ func declared(t *testing.T) map[string]string {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 	return out
 }
@@ -78,9 +76,7 @@ func TestMetrics_are_documented(t *testing.T) {
 		fmt.Fprintf(&doc, "| `%s` | %s | %s |\n", name, kind(name), strings.ReplaceAll(all[name], "|", `\|`))
 	}
 	if *update {
-		if err := os.WriteFile(testkit.Source(t, "docs/operators/metrics.md"), []byte(doc.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(testkit.Source(t, "docs/operators/metrics.md"), []byte(doc.String()), 0o644))
 	}
 	if read(t, "docs/operators/metrics.md") != doc.String() {
 		t.Error("docs/operators/metrics.md differs from the source; run in test/observe: go test -run are_documented -update .")

@@ -115,14 +115,10 @@ func (p *program) metrics(t *testing.T) string {
 	t.Helper()
 	get := func(url string) string {
 		res, err := http.Get(url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer res.Body.Close()
 		b, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return string(b)
 	}
 	get("http://" + p.Addr + "/api/auth/me")
@@ -137,27 +133,17 @@ func (p *program) metrics(t *testing.T) string {
 func (p *program) links(t *testing.T) int {
 	t.Helper()
 	res, err := http.Post("http://"+p.Addr+"/api/auth/login", "application/json", strings.NewReader(`{"email":"admin@example.com","password":"`+password+`"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer res.Body.Close()
 	var session struct{ AccessToken string }
-	if err := json.NewDecoder(res.Body).Decode(&session); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.NewDecoder(res.Body).Decode(&session))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.Addr+"/api/urls", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	req.Header.Set("Authorization", "Bearer "+session.AccessToken)
 	list, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer list.Body.Close()
 	page := struct{ Total int }{-1}
-	if err := json.NewDecoder(list.Body).Decode(&page); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.NewDecoder(list.Body).Decode(&page))
 	return page.Total
 }

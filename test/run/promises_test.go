@@ -33,9 +33,7 @@ var (
 func readPromises(t *testing.T) (rows []promise) {
 	t.Helper()
 	text, err := os.ReadFile(testkit.Source(t, promisesPage))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, line := range promiseRow.FindAllString(string(text), -1) {
 		cells := strings.Split(strings.Trim(line, "|"), "|")
 		if len(cells) != 5 {
@@ -109,14 +107,10 @@ func filesWith(t *testing.T, name string) (found []string) {
 	t.Helper()
 	folder, test, _ := strings.Cut(name, " ")
 	files, err := filepath.Glob(filepath.Join(testkit.Source(t, ""), folder, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if strings.Contains(string(text), "\nfunc "+test+"(") {
 			found = append(found, file)
 		}
@@ -143,8 +137,6 @@ func TestProof_files_have_the_build_tag(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 }

@@ -41,9 +41,7 @@ const sample = `{"Action":"start","Package":"github.com/shortline/shortline/shar
 func TestResults(t *testing.T) {
 	t.Parallel()
 	r := &results{raw: io.Discard}
-	if err := r.readEvents(strings.NewReader(sample)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, r.readEvents(strings.NewReader(sample)))
 	if passed, failed, skipped := r.counts(); passed != 1 || failed != 2 || skipped != 1 {
 		t.Errorf("%d passed, %d failed, %d skipped", passed, failed, skipped)
 	}
@@ -150,9 +148,7 @@ func TestFiles_outside_a_module_are_named(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 }
 

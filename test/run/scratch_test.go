@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The first run removes what a killed one has left, and the last one that ends removes the folder.
@@ -13,17 +15,13 @@ func TestScratch_is_shared_and_removed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "scratch")
 	write := func(name string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	has := func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))
 		return err == nil
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Mkdir(dir, 0o755))
 	write("abandoned")
 	leave := make([]func() error, 2)
 	for i := range leave {
@@ -57,28 +55,18 @@ func TestScratch_is_kept(t *testing.T) {
 	t.Setenv("TMPDIR", os.Getenv("TMPDIR"))
 	dir := filepath.Join(t.TempDir(), "scratch")
 	file := filepath.Join(dir, "kept")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Mkdir(dir, 0o755))
+	testkit.Must(t, os.WriteFile(file, nil, 0o600))
 	leave, err := enter(dir, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	runtime.GC() // must not close the lock
 	other, err := enter(dir, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, end := range []func() error{other, leave} {
 		if _, err := os.Stat(file); err != nil {
 			t.Fatal(err)
 		}
-		if err := end(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, end())
 	}
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)

@@ -17,21 +17,15 @@ func TestDashboards_are_generated(t *testing.T) {
 	for _, d := range allDashboards() {
 		want = append(want, d.file)
 		b, err := d.json()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		got, err := os.ReadFile(filepath.Join(folder, d.file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if !bytes.Equal(got, b) {
 			t.Errorf("%s differs from its definition; run `go run .` in deploy/grafana/generate", d.file)
 		}
 	}
 	files, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, f := range files {
 		if !slices.Contains(want, f.Name()) {
 			t.Errorf("no dashboard is defined for %s", f.Name())

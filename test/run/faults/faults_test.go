@@ -11,9 +11,7 @@ import (
 func TestFaults_apply(t *testing.T) {
 	t.Parallel()
 	faults, err := parse(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if len(faults) < 40 {
 		t.Errorf("the list has %d faults, want at least 40", len(faults))
 	}
