@@ -38,7 +38,7 @@ func TestPages(t *testing.T) {
 	}
 	w := small(t, configure)
 	const preview, icon = "/api/pages/preview?url=", "/api/pages/icon?url="
-	r := w.do("GET", preview+site.URL+"/fair", "", as(w.ann)).want(200).has("", "url", "title", "description").
+	w.do("GET", preview+site.URL+"/fair", "", as(w.ann)).want(200).has("", "url", "title", "description").
 		shows("title", "The fair", "url", site.URL+"/fair")
 	w.do("GET", preview+site.URL+"/missing", "", as(w.ann)).want(200).shows("problem", "the server answers with the status 404")
 	w.do("GET", preview+"example", "", as(w.ann)).want(400).wantField("url")
@@ -52,7 +52,7 @@ func TestPages(t *testing.T) {
 	testkit.Eventually(t, "the icon is known", func() bool {
 		return w.do("GET", icon+site.URL, "", as(w.ann)).StatusCode == 200
 	})
-	r = w.do("GET", icon+site.URL, "", as(w.ann)).want(200)
+	r := w.do("GET", icon+site.URL, "", as(w.ann)).want(200)
 	if r.text != string(ico) || r.Header.Get("Content-Type") != "image/x-icon" || r.Header.Get("X-Content-Type-Options") != "nosniff" || r.Header.Get("Cache-Control") != "private, max-age=86400" {
 		t.Errorf("%q, %v", r.text, r.Header)
 	}
