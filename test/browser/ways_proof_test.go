@@ -76,7 +76,7 @@ func TestWays_import_links_with_bad_rows(t *testing.T) {
 			return false
 		}
 	})
-	b.until(`document.querySelectorAll('[data-name="` + arabic(t, "import.problem") + `"]').length === 17`)
+	b.until(`document.querySelectorAll('[data-name="` + arabic(t, "import.problem") + `"]').length === 2 + 17`)
 	b.shot("ways-import")
 	b.enters(b.button("import.start"))
 	b.enters(b.button("import.toLinks"))

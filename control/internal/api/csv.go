@@ -11,6 +11,9 @@ import (
 	"strings"
 )
 
+// lineFeeds makes all ends of lines in a cell equal. A csv.Writer with UseCRLF leaves out other carriage returns.
+var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
 // columnsOf returns the names of the columns of a CSV file of rows, which are those of the API.
 func columnsOf[T any]() (names []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {

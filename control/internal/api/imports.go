@@ -81,6 +81,7 @@ type ImportPreview struct {
 	Rename   int             `json:"rename" doc:"Rows whose link would get another slug."`
 	Errors   int             `json:"errors" doc:"Rows that cannot be imported."`
 	Problems []ImportProblem `json:"problems" doc:"The first 1,000 problems in the order of the file."`
+	Warnings []ImportProblem `json:"warnings" doc:"What rows without errors would lose, at most 1,000: first what concerns the whole file, with the line of the header as row."`
 }
 
 func importOf(i store.Import) (Import, error) {
@@ -207,11 +208,14 @@ func (s *Server) previewImport(ctx context.Context, in *importPlanIn) (*body[Imp
 	if err != nil {
 		return nil, err
 	}
-	out := ImportPreview{p.Rows, p.Create, p.Update, p.Skip, p.Rename, p.Errors, make([]ImportProblem, len(p.Problems))}
-	for i := range p.Problems {
-		out.Problems[i] = importProblemOf(p.Problems[i])
+	told := func(list []store.ImportProblem) []ImportProblem {
+		out := make([]ImportProblem, len(list))
+		for i := range list {
+			out[i] = importProblemOf(list[i])
+		}
+		return out
 	}
-	return &body[ImportPreview]{out}, nil
+	return &body[ImportPreview]{ImportPreview{p.Rows, p.Create, p.Update, p.Skip, p.Rename, p.Errors, told(p.Problems), told(p.Warnings)}}, nil
 }
 
 // registerUpload declares the endpoint that takes a file as its body.
@@ -298,7 +302,7 @@ func writeCells(ctx context.Context, w io.Writer, delimiter rune, each func(cont
 	c.Comma, c.UseCRLF = delimiter, true
 	err := each(ctx, func(cells []string) error {
 		for i := range cells {
-			cells[i] = spreadsheet.Inert(spreadsheet.Plain(cells[i]))
+			cells[i] = spreadsheet.Inert(lineFeeds.Replace(spreadsheet.Plain(cells[i])))
 		}
 		return c.Write(cells)
 	})

@@ -65,7 +65,7 @@ func TestImports_bad_rows_are_named_and_come_back(t *testing.T) {
 	bad := []struct{ from, to, field, column string }{
 		{"https://example.com/", "ftp://example.com/", "originalUrl", "long_url"}, {"https://example.com/", "", "originalUrl", "long_url"},
 		{"slug-", "a b", "slug", "keyword"}, {"news;", strings.Repeat("x", 41) + ";", "tags", "tags"}, {"2020-01-02", "yesterday", "createdAt", "created"},
-		{"2020-01-02", "2999-01-01", "createdAt", "created"}, {"2030-01-01", "2001-01-01", "expiresAt", "expires"}, {"title", strings.Repeat("t", 256), "title", "title"},
+		{"2020-01-02", "2999-01-01", "createdAt", "created"}, {"2030-01-01", "2030-02-30", "expiresAt", "expires"}, {"title", strings.Repeat("t", 256), "title", "title"},
 		{",0", ",many", "maxClicks", "max_clicks"}, {"ACTIVE", "BROKEN", "status", "status"},
 	}
 	var b strings.Builder
@@ -84,14 +84,7 @@ func TestImports_bad_rows_are_named_and_come_back(t *testing.T) {
 	r := w.do("POST", "/api/imports?name=links.csv", b.String(), as(w.ann), asCSV).want(201)
 	id := r.str("id")
 	r.shows("rows", 1000, "delimiter", ",", "status", "MAPPING", "columns.0.sample.1", "https://example.com/1")
-	mapping := map[string]string{}
-	columns, _ := r.at("columns").([]any)
-	for _, c := range columns {
-		column := c.(map[string]any)
-		if field := column["suggested"].(string); field != "" {
-			mapping[field] = column["name"].(string)
-		}
-	}
+	mapping := r.suggested()
 	body := planOf(mapping, "skip")
 	if len(mapping) != 8 || mapping["slug"] != "keyword" || mapping["createdAt"] != "created" {
 		t.Errorf("suggested: %v", mapping)
@@ -130,6 +123,19 @@ func TestImports_bad_rows_are_named_and_come_back(t *testing.T) {
 		t.Errorf("the corrected rows: %s", got)
 	}
 	w.checkImported(1000)
+}
+
+// suggested returns the mapping that the response to an upload suggests.
+func (r *reply) suggested() map[string]string {
+	mapping := map[string]string{}
+	columns, _ := r.at("columns").([]any)
+	for _, c := range columns {
+		column := c.(map[string]any)
+		if field := column["suggested"].(string); field != "" {
+			mapping[field] = column["name"].(string)
+		}
+	}
+	return mapping
 }
 
 // planOf returns the body of a dry run and of a start.

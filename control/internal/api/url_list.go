@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/shortline/shortline/control/internal/manage/imports"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/platform/spreadsheet"
 	"github.com/shortline/shortline/control/internal/store"
@@ -129,19 +129,19 @@ func writeURLsJSON(w io.Writer, each func(func(*URL) error) error) error {
 	return b.Flush()
 }
 
-// cell returns the text of a JSON value in a CSV file. Null is empty, and the members of a list are separated by commas.
+// cell returns the text of a JSON value in a CSV file. Null is empty, and a list is in the form that imports of tags read.
 func cell(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case string:
-		return spreadsheet.Inert(v)
+		return spreadsheet.Inert(lineFeeds.Replace(v))
 	case []any:
 		texts := make([]string, len(v))
 		for i, member := range v {
 			texts[i] = fmt.Sprint(member)
 		}
-		return spreadsheet.Inert(strings.Join(texts, ", "))
+		return spreadsheet.Inert(imports.JoinTags(texts))
 	}
 	return fmt.Sprint(v) // a number or a boolean
 }

@@ -1,16 +1,13 @@
 package imports
 
 import (
-	"maps"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
-	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/platform/isotime"
-	"github.com/shortline/shortline/control/internal/platform/problem"
-	"github.com/shortline/shortline/control/internal/platform/spreadsheet"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -21,49 +18,68 @@ type field struct {
 	// digits. Earlier ones are better.
 	aliases []string
 	// set writes a cell that is not empty. It returns what is wrong with it, or "".
-	set func(cell string, to *links.Imported) string
+	set func(cell string, to *record) string
 }
 
-const originalURL = "originalUrl"
+// Names of fields.
+const (
+	originalURL = "originalUrl"
+	slugField   = "slug"
+	createdAt   = "createdAt"
+)
 
-// fields are all fields, in the order of suggestions.
+// fields are all fields, in the order of suggestions. The aliases come from the layouts in layouts_test.go.
 var fields = append([]field{
-	{originalURL, []string{"originalurl", "longurl", "destinationurl", "destination", "targeturl", "target", "longlink", "fullurl", "redirecturl", "url"},
-		func(cell string, to *links.Imported) string { to.OriginalURL = &cell; return "" }},
-	{"slug", []string{"slug", "customslug", "keyword", "shortcode", "slashtag", "backhalf", "custombackhalf", "alias", "key", "address", "shorturl", "shortlink", "link"}, setSlug},
-	{"domain", []string{"domain", "domainname", "hostname"}, func(cell string, to *links.Imported) string { to.Domain = &cell; return "" }},
+	{originalURL, []string{
+		"originalurl", "longurl", "destinationurl", "destination", "targeturl", "target", "longlink", "originallink", "fullurl",
+		"redirecturl", "url",
+	}, func(cell string, to *record) string { to.OriginalURL = &cell; return "" }},
+	{slugField, append(append([]string{"slug", "customslug"}, customAddresses...), append([]string{
+		"keyword", "shortcode", "slashtag", "path", "alias", "key", "address", "shortid",
+	}, madeAddresses...)...), setSlug},
+	{"domain", []string{"domain", "domainname", "domainfullname", "hostname"}, func(cell string, to *record) string {
+		to.Domain = &cell
+		return ""
+	}},
 	{"tags", []string{"tags", "labels", "tag"}, setTags},
 	{"status", []string{"status"}, setStatus},
-	{"createdAt", []string{"createdat", "created", "datecreated", "creationdate", "createdon", "createddate", "timestamp"}, func(cell string, to *links.Imported) string {
-		return setTime(cell, &to.CreatedAt)
-	}},
-	{"startsAt", []string{"startsat", "validsince", "validfrom", "startdate"}, func(cell string, to *links.Imported) string {
+	{createdAt, []string{
+		"createdat", "created", "datecreated", "creationdate", "createdon", "createddate", "timestamp",
+	}, func(cell string, to *record) string { return setTime(cell, &to.CreatedAt) }},
+	{"startsAt", []string{"startsat", "validsince", "metavalidsince", "validfrom", "startdate"}, func(cell string, to *record) string {
 		to.StartsAt = new(int64)
 		return setTime(cell, to.StartsAt)
 	}},
-	{"expiresAt", []string{"expiresat", "expires", "expiration", "expirationdate", "expirydate", "expirationtime", "validuntil"}, func(cell string, to *links.Imported) string {
+	{"expiresAt", []string{
+		"expiresat", "expireat", "expires", "expiration", "expirationdate", "expirydate", "expirationtime", "validuntil", "metavaliduntil",
+		"expirein",
+	}, func(cell string, to *record) string {
 		to.ExpiresAt = new(int64)
 		return setTime(cell, to.ExpiresAt)
 	}},
-	{"maxClicks", []string{"maxclicks", "maxvisits", "clicklimit"}, func(cell string, to *links.Imported) string {
+	{"maxClicks", []string{"maxclicks", "maxvisits", "metamaxvisits", "clicklimit", "clickslimit"}, func(cell string, to *record) string {
 		to.MaxClicks = new(int64)
 		return setNumber(cell, to.MaxClicks)
 	}},
-	{"redirectCode", []string{"redirectcode", "redirecttype"}, func(cell string, to *links.Imported) string {
-		to.RedirectCode = new(int64)
-		return setNumber(cell, to.RedirectCode)
-	}},
-	{"trackConversions", []string{"trackconversions"}, func(cell string, to *links.Imported) string {
+	{"redirectCode", []string{"redirectcode", "redirecttype"}, setRedirectCode},
+	{"trackConversions", []string{"trackconversions", "trackconversion"}, func(cell string, to *record) string {
 		to.TrackConversions = new(bool)
 		return setTruth(cell, to.TrackConversions)
 	}},
-	{"stickiness", []string{"stickiness"}, func(cell string, to *links.Imported) string { to.Stickiness = &cell; return "" }},
+	{"stickiness", []string{"stickiness"}, func(cell string, to *record) string { to.Stickiness = &cell; return "" }},
 }, texts()...)
+
+// Some services list the address that a person chose beside the one that they made. A link without the former has the latter.
+var (
+	customAddresses = []string{"custombackhalf", "custombitlink", "custombitlinks", "customlink", "customurl", "keywordlink"}
+	madeAddresses   = []string{"backhalf", "shorturl", "shortlink", "bitlink", "bitlinkid", "link"}
+)
 
 // texts returns the optional texts of links, except for images, which are uploaded.
 func texts() (list []field) {
 	aliases := map[string][]string{
-		"title": {"title", "name", "pagetitle"}, "notes": {"notes", "note", "comments", "comment", "description"}, "expiredUrl": {"expiredurl", "expirationurl"},
+		"title": {"title", "name", "pagetitle"}, "notes": {"notes", "note", "comments", "comment", "description"},
+		"expiredUrl": {"expiredurl", "expireurl", "expirationurl"},
 	}
 	for _, f := range store.LinkTexts {
 		if f.Name == "ogImage" {
@@ -73,7 +89,7 @@ func texts() (list []field) {
 		if names == nil {
 			names = []string{simple(f.Name)}
 		}
-		list = append(list, field{f.Name, names, func(cell string, to *links.Imported) string { to.Texts[f.Name] = cell; return "" }})
+		list = append(list, field{f.Name, names, func(cell string, to *record) string { to.Texts[f.Name] = cell; return "" }})
 	}
 	return list
 }
@@ -86,46 +102,54 @@ func Fields() (names []string) {
 	return names
 }
 
-// setSlug accepts a whole short URL, too.
-func setSlug(cell string, to *links.Imported) string {
-	if _, rest, ok := strings.Cut(cell, "://"); ok {
-		cell = strings.TrimRight(rest, "/")
-		cell = cell[strings.LastIndexByte(cell, '/')+1:]
-	}
-	to.CustomSlug = cell
-	return ""
-}
-
-func setTags(cell string, to *links.Imported) string {
-	separator := ","
-	if strings.Contains(cell, ";") {
-		separator = ";"
-	}
-	names := []string{}
-	for _, name := range strings.Split(cell, separator) {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
-	}
-	to.Tags = &names
-	return ""
-}
-
-// setStatus accepts all states that an export can have. Those that follow from other fields stand for ACTIVE.
-func setStatus(cell string, to *links.Imported) string {
-	status := strings.ToUpper(cell)
-	switch status {
-	case store.StatusExpired, store.StatusScheduled, store.StatusExhausted:
+// setStatus accepts all states that an export can have. A link that is SCHEDULED is active. One that is EXPIRED or EXHAUSTED may
+// be either, so its status stays; checkState makes sure that another field makes it so.
+func setStatus(cell string, to *record) string {
+	to.state = strings.ToUpper(cell)
+	switch status := to.state; status {
+	case store.StatusExpired, store.StatusExhausted:
+	case store.StatusScheduled:
 		status = store.StatusActive
+		fallthrough
+	default:
+		to.Status = &status
 	}
-	to.Status = &status
 	return ""
+}
+
+// checkState returns what is wrong with the status of a record, of which all cells were read. Without the field that made a link
+// EXPIRED, SCHEDULED or EXHAUSTED, it would lead visitors at once.
+func (e *record) checkState() string {
+	without := ""
+	switch e.state {
+	case store.StatusExpired:
+		if e.ExpiresAt == nil {
+			without = "expiresAt"
+		}
+	case store.StatusScheduled:
+		if e.StartsAt == nil {
+			without = "startsAt"
+		}
+	case store.StatusExhausted:
+		if e.MaxClicks == nil || *e.MaxClicks == 0 {
+			without = "maxClicks"
+			break
+		}
+		e.warn("status", "clicks are not imported, so the link leads visitors until it has maxClicks new clicks")
+	}
+	if without == "" {
+		return ""
+	}
+	return fmt.Sprintf("is %s, but the row has no %s, so the link would lead visitors; map %[2]s, or use ACTIVE or INACTIVE", e.state, without)
 }
 
 func setTime(cell string, to *int64) string {
 	ms, err := isotime.Parse(cell)
 	if err != nil {
 		return "must be a date or time in ISO 8601, such as 2027-01-31T12:00:00Z"
+	}
+	if ms == 0 {
+		return "is the start of 1970, which files use for no time; leave the cell empty"
 	}
 	*to = ms
 	return ""
@@ -137,6 +161,18 @@ func setNumber(cell string, to *int64) string {
 		return "must be a whole number"
 	}
 	*to = n
+	return ""
+}
+
+// setRedirectCode refuses 0, which would stand for the default.
+func setRedirectCode(cell string, to *record) string {
+	to.RedirectCode = new(int64)
+	if wrong := setNumber(cell, to.RedirectCode); wrong != "" {
+		return wrong
+	}
+	if *to.RedirectCode == 0 {
+		return "must be 301, 302, 307 or 308"
+	}
 	return ""
 }
 
@@ -165,6 +201,11 @@ func isPassword(column string) bool {
 	return slices.Contains([]string{"password", "passwd", "pwd", "passwort", "linkpassword", "motdepasse"}, simple(column))
 }
 
+// isFlag reports whether a cell of a column for passwords only says whether there is one. Kutt writes such cells.
+func isFlag(cell string) bool {
+	return slices.Contains([]string{"", "true", "false", "yes", "no", "1", "0", "null"}, strings.ToLower(strings.TrimSpace(cell)))
+}
+
 // suggest returns the field for each column, "" for none. Each field occurs at most once.
 func suggest(columns []string) []string {
 	out := make([]string, len(columns))
@@ -180,85 +221,4 @@ func suggest(columns []string) []string {
 		}
 	}
 	return out
-}
-
-// Mapping holds the name of a column for each field. A field that is missing or "" is not imported.
-type Mapping map[string]string
-
-// reader turns rows into links.
-type reader struct {
-	mapping Mapping
-	width   int // number of columns
-	used    []use
-}
-
-type use struct {
-	field  *field
-	column int
-}
-
-// reader checks a mapping against a table.
-func (m Mapping) reader(t *table) (*reader, error) {
-	r := &reader{mapping: Mapping{}, width: len(t.columns)}
-	var v problem.Fields
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		path := "mapping." + name
-		at := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
-		column := slices.Index(t.columns, m[name])
-		switch {
-		case name == "password":
-			v.Add(path, "cannot be imported: passwords in plain text are not accepted; set them afterwards")
-		case at < 0:
-			v.Add(path, "is not a field that can be imported; the fields are %s", strings.Join(Fields(), ", "))
-		case m[name] == "":
-		case column < 0:
-			v.Add(path, "names the column %q, which the file does not have", problem.Clip(m[name]))
-		default:
-			r.mapping[name] = m[name]
-			r.used = append(r.used, use{&fields[at], column})
-		}
-	}
-	if r.mapping[originalURL] == "" && len(v) == 0 {
-		v.Add("mapping."+originalURL, "is required: name the column with the destinations")
-	}
-	return r, v.Err()
-}
-
-// read returns the link of a row, and what is wrong with the form of its cells.
-func (r *reader) read(from *row) (out links.Imported, problems []problem.Field) {
-	out.Texts = map[string]string{}
-	for _, u := range r.used {
-		cell := strings.TrimSpace(spreadsheet.Plain(from.cell(u.column)))
-		if cell == "" {
-			continue
-		}
-		if wrong := u.field.set(cell, &out); wrong != "" {
-			problems = append(problems, problem.Field{Field: u.field.name, Message: wrong})
-		}
-	}
-	for _, c := range from.cells[min(r.width, len(from.cells)):] {
-		if strings.TrimSpace(c) != "" {
-			problems = append(problems, problem.Field{Message: "has more cells than the file has columns; a cell that contains the delimiter needs quotation marks"})
-			break
-		}
-	}
-	return out, problems
-}
-
-// told turns the problems of a row into those of an import, with the columns and the cells.
-func (r *reader) told(from *row, problems []problem.Field) []store.ImportProblem {
-	list := make([]store.ImportProblem, len(problems))
-	for i, p := range problems {
-		name, _, _ := strings.Cut(p.Field, ".") // tags.0
-		if name == "customSlug" {
-			name = "slug"
-		}
-		list[i] = store.ImportProblem{Line: from.line, Part: i + 1, Field: name, Message: p.Message}
-		for _, u := range r.used {
-			if u.field.name == name {
-				list[i].Column, list[i].Value = r.mapping[name], problem.Clip(from.cell(u.column))
-			}
-		}
-	}
-	return list
 }

@@ -25,10 +25,16 @@ const (
 
 // table is a parsed file.
 type table struct {
-	delimiter rune
-	header    []string // as in the file
-	columns   []string // names that differ
-	rows      []row
+	delimiter  rune
+	header     []string // as in the file
+	headerLine int      // from 1
+	columns    []string // names that differ
+	rows       []row
+}
+
+// has reports whether the table has a column of a name without spaces and case.
+func (t *table) has(name string) bool {
+	return slices.ContainsFunc(t.columns, func(column string) bool { return simple(column) == name })
 }
 
 // row is a row of a file that is not blank. It may have fewer cells than the file has columns.
@@ -78,6 +84,7 @@ func parse(content []byte) (*table, error) {
 			if err := t.head(cells); err != nil {
 				return nil, err
 			}
+			t.headerLine, _ = r.FieldPos(0)
 			continue
 		}
 		if len(t.rows) == maxRows {
@@ -188,7 +195,7 @@ func (t *table) check() error {
 			continue
 		}
 		for _, r := range t.rows {
-			if r.cell(i) != "" {
+			if !isFlag(r.cell(i)) {
 				return refuse("has passwords in the column %q; passwords in plain text are not imported, so remove the column and set passwords afterwards", problem.Clip(name))
 			}
 		}

@@ -3,30 +3,10 @@ package imports
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/shortline/shortline/shared/testkit"
 )
-
-// The columns of other services' exports are recognized.
-func TestSuggest(t *testing.T) {
-	t.Parallel()
-	for header, want := range map[string]string{
-		"link,long_url,title,created_at,tags":                         "slug,originalUrl,title,createdAt,tags",            // Bitly
-		"keyword,url,title,timestamp,ip,clicks":                       "slug,originalUrl,title,createdAt,,",               // YOURLS
-		"shortCode,shortUrl,longUrl,dateCreated,validSince,maxVisits": "slug,,originalUrl,createdAt,startsAt,maxClicks",   // Shlink
-		"address,target,description,expire_in,visit_count":            "slug,originalUrl,notes,,",                         // Kutt
-		"domain,slashtag,destination,title,createdAt":                 "domain,slug,originalUrl,title,createdAt",          // Rebrandly
-		"domain,key,url,tags,expiresAt,UTM Source":                    "domain,slug,originalUrl,tags,expiresAt,utmSource", // Dub
-		"id,slug,domain,shortUrl,originalUrl,status,url":              ",slug,domain,,originalUrl,status,",                // Shortline
-		"Foo,Bar": ",",
-	} {
-		if got := strings.Join(suggest(strings.Split(header, ",")), ","); got != want {
-			t.Errorf("%s: %s, want %s", header, got, want)
-		}
-	}
-}
 
 // Rows have the lines of the file, also after cells of several lines and blank rows.
 func TestParse_lines(t *testing.T) {

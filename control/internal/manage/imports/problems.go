@@ -22,6 +22,7 @@ const (
 type Preview struct {
 	Rows, Create, Update, Skip, Rename, Errors int
 	Problems                                   []store.ImportProblem // the first ones
+	Warnings                                   []store.ImportProblem // what would be lost of rows without errors
 }
 
 // Preview checks all rows of an import and changes nothing. It does not ask the operator's check service.
@@ -43,8 +44,9 @@ func (s *Service) Preview(ctx context.Context, p auth.Principal, id string, plan
 	}
 	p.Workspace.Num = i.Workspace // an ADMIN reaches other workspaces, too
 	out, seen := Preview{Rows: len(t.rows), Problems: []store.ImportProblem{}}, links.NewSeen()
+	lost := newLosses(r, how, s.links.Host(&store.Link{}))
 	for part := range slices.Chunk(t.rows, previewRows) {
-		drafts, err := s.draft(ctx, p, r, part)
+		drafts, records, err := s.draft(ctx, p, r, part)
 		if err != nil {
 			return Preview{}, err
 		}
@@ -52,6 +54,7 @@ func (s *Service) Preview(ctx context.Context, p auth.Principal, id string, plan
 			return Preview{}, fmt.Errorf("preview an import: %w", err)
 		}
 		for n, d := range drafts {
+			lost.add(&part[n], &records[n], d)
 			switch d.Outcome {
 			case links.RowCreates:
 				out.Create++
@@ -68,23 +71,25 @@ func (s *Service) Preview(ctx context.Context, p auth.Principal, id string, plan
 		}
 		out.Problems = out.Problems[:min(len(out.Problems), shownProblems)]
 	}
+	out.Warnings = lost.warnings(out.Update)
 	return out, nil
 }
 
-// draft reads and checks rows.
-func (s *Service) draft(ctx context.Context, p auth.Principal, r *reader, rows []row) ([]*links.Draft, error) {
-	items, malformed := make([]links.Imported, len(rows)), make([][]problem.Field, len(rows))
+// draft reads and checks rows. The records are what the rows hold.
+func (s *Service) draft(ctx context.Context, p auth.Principal, r *reader, rows []row) ([]*links.Draft, []record, error) {
+	records, items, malformed := make([]record, len(rows)), make([]links.Imported, len(rows)), make([][]problem.Field, len(rows))
 	for i := range rows {
-		items[i], malformed[i] = r.read(&rows[i])
+		records[i], malformed[i] = r.read(&rows[i])
+		items[i] = records[i].Imported
 	}
 	drafts, err := s.links.DraftImports(ctx, p, items)
 	if err != nil {
-		return nil, fmt.Errorf("check rows of an import: %w", err)
+		return nil, nil, fmt.Errorf("check rows of an import: %w", err)
 	}
 	for i, d := range drafts {
 		d.Refuse(malformed[i])
 	}
-	return drafts, nil
+	return drafts, records, nil
 }
 
 // Problems reads a page of the problems that an import has had so far, in the order of the file, and counts all of them.

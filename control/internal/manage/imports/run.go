@@ -135,7 +135,7 @@ func (s *Service) step(ctx context.Context, i *store.Import) error {
 	rows := s.last.table.rows
 	rows = rows[min(i.Done, len(rows)):min(i.Done+stepRows, len(rows))]
 	for try := 1; ; try++ {
-		drafts, err := s.draft(ctx, p, s.last.reader, rows)
+		drafts, _, err := s.draft(ctx, p, s.last.reader, rows)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
 )
 
 // Conflicts is what an import does with a row whose slug or external id is taken.
@@ -62,6 +63,12 @@ type planned struct {
 	draft           *Draft // that creates the link in the same ImportMany; else nil
 }
 
+// domainOf returns the number of the domain of a link.
+func domainOf(l *planned) uint64 {
+	domain, _ := link.SplitKey(l.Key)
+	return domain
+}
+
 func (d *Draft) fail(err error) {
 	d.Outcome = RowFails
 	var e *problem.Error
@@ -81,7 +88,11 @@ func (d *Draft) Refuse(problems []problem.Field) {
 // chosen reports whether the row names a slug.
 func (d *Draft) chosen() bool { return d.item.CustomSlug != "" }
 
-// DraftImports checks rows like new links, except that it does not ask the operator's check service.
+// Hostname returns the domain that the link of a valid draft gets; "" stands for the host of BASE_URL.
+func (d *Draft) Hostname() string { return d.link.Hostname }
+
+// DraftImports checks rows like new links, except that they may have expired, and that it does not ask the operator's check
+// service.
 func (s *Service) DraftImports(ctx context.Context, p auth.Principal, rows []Imported) ([]*Draft, error) {
 	drafts := make([]*Draft, len(rows))
 	known := domainCache{}
@@ -89,6 +100,7 @@ func (s *Service) DraftImports(ctx context.Context, p auth.Principal, rows []Imp
 	for i := range rows {
 		d := &Draft{item: &rows[i]}
 		drafts[i] = d
+		rows[i].past = true
 		u, err := s.draft(p, &rows[i].Creation)
 		var v problem.Fields
 		var e *problem.Error
@@ -223,6 +235,9 @@ func (s *Service) plan(ctx context.Context, c store.Conn, d *Draft, how Conflict
 		d.Outcome = RowRenames
 	case id != nil && d.chosen() && id.Key != u.Key():
 		d.fail(problem.OfField("customSlug", "cannot be changed; another link has the externalId %q", problem.Clip(u.ExternalID)))
+		return nil
+	case id != nil && d.item.Domain != nil && domainOf(id) != u.Domain:
+		d.fail(problem.OfField(domainField, "cannot be changed; another link has the externalId %q", problem.Clip(u.ExternalID)))
 		return nil
 	case slug != nil && slug.Workspace != u.Workspace:
 		d.fail(slugTaken(u)) // by a link of another workspace

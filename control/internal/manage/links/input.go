@@ -32,6 +32,9 @@ type Input struct {
 	NoTags []string
 	// BundleIDs are the bundles of the link. An update of many links adds the links to these bundles.
 	BundleIDs *[]string
+
+	// past allows an ExpiresAt that has passed, because an import carries history.
+	past bool
 }
 
 // Creation is the Input for a new link.
@@ -102,7 +105,7 @@ func (s *Service) applyLifetime(in *Input, u *store.Link, v *problem.Fields, now
 		u.StartsAt = *in.StartsAt
 	}
 	if in.ExpiresAt != nil {
-		if now != 0 && *in.ExpiresAt != 0 && *in.ExpiresAt <= now {
+		if now != 0 && !in.past && *in.ExpiresAt != 0 && *in.ExpiresAt <= now {
 			v.Add("expiresAt", "must lie in the future")
 		}
 		u.ExpiresAt = *in.ExpiresAt

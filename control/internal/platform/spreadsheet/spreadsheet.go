@@ -8,10 +8,12 @@ import (
 )
 
 // Inert puts an apostrophe before text that a spreadsheet could evaluate. It checks the characters that start a formula
-// and their full-width forms, also after leading space, which an import may trim.
+// and their full-width forms, also after leading space, which an import may trim, and after apostrophes, so that Plain
+// returns the text.
 func Inert(text string) string {
-	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text, unicode.IsSpace))
-	if text != "" && (strings.ContainsRune("=+-@＝＋－＠", first) || strings.ContainsRune("\t\r\n", rune(text[0]))) {
+	bare := strings.TrimLeft(text, "'")
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(bare, unicode.IsSpace))
+	if bare != "" && (strings.ContainsRune("=+-@＝＋－＠", first) || strings.ContainsRune("\t\r\n", rune(bare[0]))) {
 		return "'" + text
 	}
 	return text
