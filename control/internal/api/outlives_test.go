@@ -55,7 +55,7 @@ func (m *maker) must(what string, ok bool) {
 	}
 }
 
-// outlives has the rows of the table "What outlives what": what was made, and what happens. Each function makes it, lets it
+// outlives has the rows of the table of lifetimes: what was made, and what happens. Each function makes it, lets it
 // happen, and checks the third column.
 var outlives = map[[2]string]func(m *maker){
 	{"Links, bundles, tags, domains", "the member leaves the workspace"}: func(m *maker) {
@@ -242,7 +242,7 @@ func TestOutlives_table(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "operators", "security.md"))
 	testkit.Must(t, err)
-	_, table, _ := strings.Cut(string(page), "\n## What outlives what\n")
+	_, table, _ := strings.Cut(string(page), "\n## Lifetimes\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	var rows [][2]string
 	for line := range strings.Lines(table) {
