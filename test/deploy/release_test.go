@@ -306,7 +306,17 @@ func TestChart_refuses_wrong_values(t *testing.T) {
 // has a setting to share them.
 func TestLow_UTMSuggestionsAreNotSharedInProduction(t *testing.T) {
 	t.Parallel()
-	const setting = "UTM_SUGGESTIONS_SHARED"
+	offInProduction(t, "UTM_SUGGESTIONS_SHARED")
+}
+
+func TestS5_keys_do_not_administer_in_production(t *testing.T) {
+	t.Parallel()
+	offInProduction(t, "API_KEYS_ADMINISTER")
+}
+
+// offInProduction fails unless compose and the chart turn a setting off that is on by default, and compose lets operators choose.
+func offInProduction(t *testing.T, setting string) {
+	t.Helper()
 	for want, env := range map[string]map[string]string{"false": nil, "true": {setting: "true"}} {
 		controls := 0
 		for name, s := range project(t, env).Services {

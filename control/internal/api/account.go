@@ -19,7 +19,7 @@ func (s *Server) registerAccount() {
 	session := func(e endpoint) endpoint { e.SessionOnly = true; return e }
 	enrolment := func(e endpoint) endpoint { e.Enrolment = true; return e }
 	login := declare(http.MethodPost, "/login", "login", "Sign in", http.StatusOK)
-	login.Need = public
+	login.Need, login.SignsIn = public, true
 	handle(s, login, s.login)
 	handle(s, enrolment(declare(http.MethodPost, "/logout", "logout", "Sign out", http.StatusOK)), s.logout)
 	me := declare(http.MethodGet, "/me", "getMe", "Get the current user", http.StatusOK)

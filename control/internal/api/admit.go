@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
@@ -45,8 +46,11 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		n := noteOf(r.Context())
 		n.userID, n.keyID = p.UserID, p.KeyID
+		if p.KeyID != "" {
+			r = r.WithContext(audit.WithKey(r.Context(), p.KeyID))
+		}
 		p, chosen := s.choose(c, e, p)
-		if err := s.take(c, limitKey(p), e.Limit); err != nil {
+		if err := s.takeOf(c, p, e.Limit); err != nil {
 			return err
 		}
 		if byCookie {
@@ -81,6 +85,11 @@ func (s *Server) admitAnyone(c echo.Context, e *endpoint, next echo.HandlerFunc)
 	r, limit := c.Request(), limitDefault
 	if e != nil {
 		limit = e.Limit
+	}
+	if e != nil && e.SignsIn {
+		if err := s.ours(r); err != nil { // another site must not sign its visitors in to an account of its own
+			return err
+		}
 	}
 	if err := s.take(c, addressKey(c.RealIP()), limit); err != nil {
 		return err
@@ -119,13 +128,19 @@ func (s *Server) choose(c echo.Context, e *endpoint, p auth.Principal) (auth.Pri
 	return s.Auth.Choose(ctx, p, choice)
 }
 
-// limitKey returns the key under which rate limits count a caller. Each workspace of a user is counted apart, so that
-// work in one workspace never stops the work in another.
-func limitKey(p auth.Principal) string {
+// teamsFactor is how many times a rate limit a user has in the workspaces of all teams together.
+const teamsFactor = 3
+
+// takeOf counts a request of a user. Each workspace of a user is counted apart, so that work in one workspace does not stop the
+// work in another. A second, larger count limits the workspaces of teams together, because a user can have many.
+func (s *Server) takeOf(c echo.Context, p auth.Principal, name limitName) error {
 	if p.Workspace.Num == p.UserNum {
-		return p.UserID
+		return s.take(c, p.UserID, name)
 	}
-	return p.UserID + " " + p.Workspace.ID
+	if err := s.take(c, p.UserID+" "+p.Workspace.ID, name); err != nil {
+		return err
+	}
+	return s.takeOne(c, p.UserID+" teams", name, teamsFactor)
 }
 
 // authenticate checks the first credential of the request. It never skips an invalid one.

@@ -65,11 +65,11 @@ func (s *Server) sendConversions(c echo.Context) error {
 		return err
 	}
 	if len(body) > largeBody {
-		done, err := s.takeTurn(r.Context())
+		slot, err := s.takeTurn(c)
 		if err != nil {
 			return err
 		}
-		defer done()
+		defer slot.Leave()
 	}
 	items, err := readItems(body, r.Header.Get("Content-Type"))
 	if err != nil {

@@ -35,12 +35,14 @@ type endpoint struct {
 	Scope        auth.Scopes        // one that an API key with scopes needs; zero: see permissions
 	OfPath       bool               // works in the workspace that {id} names, and ignores X-Workspace
 	OfChoice     bool               // needs a choice of workspace, except from administrators
+	SignsIn      bool               // answers with a session cookie
 	SessionOnly  bool               // API keys get 403, such as for passwords and second factors
 	Escalates    bool               // API keys get 403 unless Config.KeysAdminister: users, API keys and ways to sign in
 	Conditional  bool               // checks If-Match; the use case calls version.Check
 	Enrolment    bool               // sessions without a second factor may call it although the system requires one
 	Status       int                // of success; 0 means 201 for POST, 204 for DELETE, else 200
 	Limit        limitName          // zero: the default limit
+	Work         workload           // zero: see workloadOf
 	MaxBody      int64              // bytes; 0 means 1 MiB
 	Raw          bool               // the body is not JSON (an upload), and the function reads it
 	Timeout      time.Duration      // 0 means the server's; negative means none (a stream)
@@ -98,6 +100,9 @@ func (s *Server) describe(op *huma.Operation) { s.huma.OpenAPI().AddOperation(op
 
 func (s *Server) declare(e *endpoint) {
 	defaultPermission(e)
+	if e.Work == light {
+		e.Work = workloadOf(e)
+	}
 	key := e.Method + " " + echoPath(e.Path)
 	if s.endpoints[key] != nil {
 		panic("BUG: endpoint declared twice: " + key)

@@ -148,14 +148,14 @@ func (s *Server) registerExplain() {
 	handle(s, endpoint{
 		Method: http.MethodPost, Path: "/api/urls/{id}/explain", ID: "explainURL", Summary: "Explain where a short URL leads a visitor, and why", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.LinksRead,
-		Status: http.StatusOK, Limit: limitRouting, MaxBody: draftBody,
+		Status: http.StatusOK, Limit: limitRouting, MaxBody: draftBody, Work: computing,
 	}, func(ctx context.Context, in *explainIn) (*body[Explanation], error) {
 		return respond(explanationOf)(s.Explain.Explain(ctx, principal(ctx), in.ID, in.Body.visit(), in.Body.Draft.draft()))
 	})
 	handle(s, endpoint{
 		Method: http.MethodPost, Path: "/api/urls/explain", ID: "explainNewURL", Summary: "Explain where a short URL that does not exist yet would lead a visitor", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.LinksRead,
-		Status: http.StatusOK, Limit: limitRouting, MaxBody: draftBody,
+		Status: http.StatusOK, Limit: limitRouting, MaxBody: draftBody, Work: computing,
 	}, func(ctx context.Context, in *explainNewIn) (*body[Explanation], error) {
 		return respond(explanationOf)(s.Explain.ExplainNew(ctx, principal(ctx), in.Body.visit(), in.Body.Draft.draft()))
 	})

@@ -2,8 +2,11 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
+
+	"github.com/shortline/shortline/control/internal/platform/work"
 )
 
 // Endpoints returns every served route, such as "GET /api/urls/{id}", for tests.
@@ -15,14 +18,40 @@ func (s *Server) Endpoints() []string {
 	return list
 }
 
-// TakeTurns takes every slot for large bodies and returns a function that releases them, for tests.
-func (s *Server) TakeTurns() (release func()) {
-	for range cap(s.large) {
-		s.large <- struct{}{}
+// The numbers of slots for large bodies: of all users, and of one.
+const (
+	LargeBodies  = largeBodies
+	LargePerUser = largePerUser
+)
+
+// TakeTurns takes slots for large bodies, one for each user, and returns a function that releases them, for tests.
+func (s *Server) TakeTurns(users ...string) (release func()) {
+	return takeAll(s.large, users)
+}
+
+// TakeComputing is TakeTurns for computations.
+func (s *Server) TakeComputing(users ...string) (release func()) {
+	return takeAll(s.queues[computing], users)
+}
+
+// TakeReports is TakeTurns for reports and exports, of which one user has as many slots as here.
+func (s *Server) TakeReports(user string) (release func()) {
+	reports, exports := takeAll(s.queues[reporting], []string{user, user, user, user}), takeAll(s.queues[exporting], []string{user, user})
+	return func() { reports(); exports() }
+}
+
+func takeAll(q *work.Queue, users []string) (release func()) {
+	var slots []*work.Slot
+	for _, user := range users {
+		slot, err := q.Enter(context.Background(), user)
+		if err != nil {
+			panic(err)
+		}
+		slots = append(slots, slot)
 	}
 	return func() {
-		for range cap(s.large) {
-			<-s.large
+		for _, slot := range slots {
+			slot.Leave()
 		}
 	}
 }

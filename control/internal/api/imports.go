@@ -161,11 +161,11 @@ func (s *Server) registerImports() {
 	start := importEndpoint(http.MethodPost, "/{id}/start", "startImport", "Start an import")
 	start.Status = http.StatusAccepted
 	handle(s, start, func(ctx context.Context, in *importPlanIn) (*body[Import], error) {
-		done, err := s.takeTurn(ctx)
+		slot, err := s.large.Enter(ctx, principal(ctx).UserID)
 		if err != nil {
 			return nil, err
 		}
-		defer done()
+		defer slot.Leave()
 		return answerImport(s.Imports.Start(ctx, principal(ctx), in.ID, in.Body.plan()))
 	})
 	cancel := importEndpoint(http.MethodPost, "/{id}/cancel", "cancelImport", "Cancel an import that is running")
@@ -199,11 +199,11 @@ func (s *Server) listImports(ctx context.Context, in *Paging) (*body[List[Import
 }
 
 func (s *Server) previewImport(ctx context.Context, in *importPlanIn) (*body[ImportPreview], error) {
-	done, err := s.takeTurn(ctx)
+	slot, err := s.large.Enter(ctx, principal(ctx).UserID)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	defer slot.Leave()
 	p, err := s.Imports.Preview(ctx, principal(ctx), in.ID, in.Body.plan())
 	if err != nil {
 		return nil, err
@@ -261,11 +261,11 @@ func (s *Server) uploadImport(c echo.Context) error {
 		return problem.New(problem.Invalid, "The request body could not be read.")
 	}
 	_ = deadline.SetReadDeadline(time.Time{})
-	done, err := s.takeTurn(ctx)
+	slot, err := s.takeTurn(c)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer slot.Leave()
 	i, err := s.Imports.Create(ctx, principal(ctx), c.QueryParam("name"), content)
 	if err != nil {
 		return err

@@ -29,8 +29,8 @@ type Inviter struct {
 // NewInvitation describes a new invitation with its link, which is shown only once.
 type NewInvitation struct {
 	Invitation
-	Link   string `json:"link" doc:"Shown only in this response. It works once, within seven days."`
-	Mailed bool   `json:"mailed" doc:"Whether an e-mail with a link of its own was sent to the address."`
+	Link   *string `json:"link" nullable:"true" doc:"Shown only in this response. It works once, within seven days. Null in the response to an API key."`
+	Mailed bool    `json:"mailed" doc:"Whether an e-mail with a link of its own was sent to the address."`
 }
 
 // AcceptedInvitation tells what an accepted invitation led to.
@@ -50,7 +50,7 @@ func (s *Server) registerInvitations() {
 	handle(s, declare(http.MethodDelete, "/{invitationId}", "revokeInvitation", "Revoke an invitation"), s.revokeInvitation)
 	handle(s, endpoint{
 		Method: http.MethodPost, Path: "/api/invitations/accept", ID: "acceptInvitation", Summary: "Accept an invitation", Tag: "Invitations",
-		Need: anyone, Status: http.StatusOK, SessionOnly: true,
+		Need: anyone, Status: http.StatusOK, SessionOnly: true, SignsIn: true,
 	}, s.acceptInvitation)
 }
 
@@ -79,7 +79,7 @@ type createInvitationIn struct {
 
 func (s *Server) createInvitation(ctx context.Context, in *createInvitationIn) (*body[NewInvitation], error) {
 	return respond(func(c invitations.Created) NewInvitation {
-		return NewInvitation{s.invitationOf(c.Invitation), c.Link, c.Mailed}
+		return NewInvitation{s.invitationOf(c.Invitation), text(c.Link), c.Mailed}
 	})(
 		s.Invitations.Create(ctx, principal(ctx), in.Body.Email, in.Body.Role))
 }

@@ -18,6 +18,7 @@ type APIKey struct {
 	AllowedIPs  []string `json:"allowedIps" doc:"Addresses and networks from which the key can be used. Empty means all."`
 	WorkspaceID string   `json:"workspaceId" doc:"The only workspace that the key reaches, unless it is an unlimited key of an administrator."`
 	CreatedBy   KeyUser  `json:"createdBy" doc:"The user as whom the key acts."`
+	MadeByKeyID *string  `json:"madeByKeyId" nullable:"true" doc:"The API key with which this one was made, and with which it is deleted. Null if it was made in a session."`
 	IsLegacy    bool     `json:"isLegacy" doc:"Whether the key was created by a release without checksums in keys. Rotate such a key."`
 	ExpiresAt   *Time    `json:"expiresAt" nullable:"true" doc:"Null means never."`
 	CreatedAt   Time     `json:"createdAt"`
@@ -46,7 +47,7 @@ type APIKeyList struct {
 func keyOf(k store.Key) APIKey {
 	return APIKey{
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: strings.Fields(k.Scopes), AllowedIPs: strings.Fields(k.AllowedIPs), WorkspaceID: k.WorkspaceID,
-		CreatedBy: KeyUser{k.UserID, k.Email}, IsLegacy: !k.Checksummed, ExpiresAt: timeOf(k.ExpiresAt), CreatedAt: Time(k.CreatedAt),
+		CreatedBy: KeyUser{k.UserID, k.Email}, MadeByKeyID: text(k.MadeBy), IsLegacy: !k.Checksummed, ExpiresAt: timeOf(k.ExpiresAt), CreatedAt: Time(k.CreatedAt),
 		LastUsedAt: timeOf(k.LastUsedAt), LastUsedIP: text(k.LastUsedIP),
 	}
 }
@@ -119,6 +120,11 @@ func (s *Server) getKey(ctx context.Context, in *ByID) (*body[APIKey], error) {
 	return respond(keyOf)(s.Keys.Get(ctx, principal(ctx), in.ID))
 }
 
-func (s *Server) deleteKey(ctx context.Context, in *ByID) (*struct{}, error) {
-	return nil, s.Keys.Delete(ctx, principal(ctx), in.ID)
+type deleteKeyIn struct {
+	ByID
+	EndMade bool `query:"endMade" doc:"Also deactivate users, revoke invitations and pause webhooks that were made with these keys."`
+}
+
+func (s *Server) deleteKey(ctx context.Context, in *deleteKeyIn) (*struct{}, error) {
+	return nil, s.Keys.Delete(ctx, principal(ctx), in.ID, in.EndMade)
 }

@@ -149,15 +149,20 @@ func (l *limiter) sweep(now int64) {
 // take counts the request against one limit of the caller, adds the state of the limit to the response headers, and
 // refuses the request if the limit is exceeded.
 func (s *Server) take(c echo.Context, caller string, name limitName) error {
-	if name == noLimit {
+	return s.takeOne(c, caller, name, 1)
+}
+
+// takeOne is take with a multiple of the limit. The response headers tell about the count that leaves fewer requests.
+func (s *Server) takeOne(c echo.Context, caller string, name limitName, factor int) error {
+	if name == noLimit || s.limiter.max[name] == 0 {
 		return nil
 	}
-	allowed := s.limiter.max[name]
-	if allowed == 0 {
-		return nil
-	}
+	allowed := factor * s.limiter.max[name]
 	n, end := s.limiter.hit(c.Request().Context(), strconv.Itoa(int(name))+"|"+caller, allowed)
 	h := c.Response().Header()
+	if left, err := strconv.Atoi(h.Get("X-RateLimit-Remaining")); err == nil && left <= allowed-n {
+		return nil
+	}
 	h.Set("X-RateLimit-Limit", strconv.Itoa(allowed))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(0, allowed-n)))
 	h.Set("X-RateLimit-Reset", strconv.FormatInt((end+999)/1000, 10))

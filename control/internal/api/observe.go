@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -120,6 +122,11 @@ func (s *Server) recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 			if v == http.ErrAbortHandler {
 				panic(v)
+			}
+			var bug runtime.Error
+			if failed, ok := v.(error); ok && c.Response().Committed && !errors.As(failed, &bug) {
+				err = fmt.Errorf("write the response: %w", failed) // the caller is gone, so a stack would only fill the log
+				return
 			}
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}()

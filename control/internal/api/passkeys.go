@@ -130,7 +130,9 @@ func (s *Server) registerPasskeys() {
 		return e
 	}
 	handle(s, login("/begin", "beginPasskeyLogin", "Begin to sign in with a passkey"), s.beginPasskeyLogin)
-	handle(s, login("/finish", "finishPasskeyLogin", "Sign in with a passkey"), s.finishPasskeyLogin)
+	finish := login("/finish", "finishPasskeyLogin", "Sign in with a passkey")
+	finish.SignsIn = true
+	handle(s, finish, s.finishPasskeyLogin)
 }
 
 func (s *Server) listPasskeys(ctx context.Context, in *Paging) (*body[List[Passkey]], error) {

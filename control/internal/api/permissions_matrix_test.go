@@ -84,8 +84,15 @@ func (n need) expect(r row, g guest, target string) int {
 		return 403 // an administrator who is no member makes no key for the workspace, and nobody replaces another's key
 	case foreign && !r.inPath() && (!g.all || of(r.kinds(), ofUser)):
 		return 404
+	case g.scopes != nil && target != "missing" && eventScopes[r.endpoint()] != "" && !allows(g.scopes, eventScopes[r.endpoint()]):
+		return 403
 	}
 	return result
+}
+
+// eventScopes are the scopes that a key needs in addition, to read the data of the webhook's events.
+var eventScopes = map[string]string{
+	"POST /api/webhooks": "links:read", "PUT /api/webhooks/{}": "analytics:read", "GET /api/webhooks/{}/logs": "analytics:read",
 }
 
 // allows reports whether a key with scopes may call an endpoint with this entry in the column of API keys.

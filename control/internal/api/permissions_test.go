@@ -9,7 +9,10 @@ import (
 
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/clicks/live"
+	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/privacy"
+	"github.com/shortline/shortline/control/internal/platform/mail"
+	"github.com/shortline/shortline/control/internal/platform/smtp"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -37,6 +40,9 @@ A role includes the lower ones. An administrator of the installation has the rol
 ` + "`X-Workspace`" + `, reaches the objects of all workspaces. An API key never does more than the role of the user who made it.
 The scope ` + "`links:write`" + ` includes ` + "`links:read`" + `.
 
+With ` + "`API_KEYS_ADMINISTER=true`" + `, the default outside compose and the chart, a key without scopes also reaches the endpoints for users, identity
+providers, API keys and new workspaces that need a session here.
+
 Three rules are not in the table. Only a member of a workspace creates API keys for it. Only the user who has created an API
 key replaces its secret. A VIEWER removes no member but may leave the workspace.
 
@@ -55,6 +61,14 @@ func complete(w *world, cfg *api.Config, deps *api.Deps) {
 	whole(w, cfg, deps)
 	deps.Privacy = privacy.New(w.store, w.clicks)
 	deps.Live = live.New(live.Config{Logger: cfg.Logger, PerUser: 1000}, w.store, w.clicks)
+	outbox, err := mail.New(mail.Config{ // API keys invite by e-mail only
+		Settings: smtp.Settings{URL: "smtp://127.0.0.1:1?tls=none", From: "no-reply@example.com"}, BaseURL: baseURL,
+		EncryptionKeys: [][]byte{[]byte(strings.Repeat("e", 32))}, Logger: cfg.Logger,
+	}, w.store)
+	w.ok(err)
+	deps.Invitations = invitations.New(invitations.Config{
+		Console: baseURL, Mail: outbox, PasswordSignInOff: deps.SSO.PasswordsOff, Now: w.clock.now,
+	}, w.store, deps.Auth, deps.Accounts)
 }
 
 // The page of permissions is the table of the program.

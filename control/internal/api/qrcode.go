@@ -130,30 +130,27 @@ func (s *Server) drawQRCode(c echo.Context, logo image.Image) error {
 	if err := v.Err(); err != nil {
 		return err
 	}
-	c.Response().Header().Set("Vary", "Accept")
-	address := s.Links.ShortURL(&u)
-	if format == "svg" {
-		b, err := qr.SVG(address, style)
-		if err != nil {
-			return err
-		}
-		return c.Blob(http.StatusOK, "image/svg+xml", b)
+	draw, mediaType := qr.PNG, "image/png"
+	switch format {
+	case "svg":
+		draw, mediaType = qr.SVG, "image/svg+xml"
+	case "pdf":
+		draw, mediaType = qr.PDF, "application/pdf"
 	}
-	if format == "pdf" {
-		b, err := qr.PDF(address, style)
-		if err != nil {
-			return err
-		}
-		return c.Blob(http.StatusOK, "application/pdf", b)
-	}
-	b, err := qr.PNG(address, style)
+	slot, err := s.queues[computing].Enter(ctx, principal(ctx).UserID)
 	if err != nil {
 		return err
 	}
-	if format == "png" {
-		return c.Blob(http.StatusOK, "image/png", b)
+	b, err := draw(s.Links.ShortURL(&u), style)
+	slot.Leave()
+	if err != nil {
+		return err
 	}
-	return c.JSON(http.StatusOK, map[string]string{"qrCode": "data:image/png;base64," + base64.StdEncoding.EncodeToString(b)})
+	c.Response().Header().Set("Vary", "Accept")
+	if format == "json" {
+		return c.JSON(http.StatusOK, map[string]string{"qrCode": "data:image/png;base64," + base64.StdEncoding.EncodeToString(b)})
+	}
+	return c.Blob(http.StatusOK, mediaType, b)
 }
 
 // qrStyle reads the appearance of a code from the query, and adds what is wrong with it to v.

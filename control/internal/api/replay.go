@@ -56,7 +56,7 @@ type replayIn struct {
 	URLPath
 	Body struct {
 		Draft LinkDraft `json:"draft" required:"true" doc:"Unsaved changes of the link, as for explainURL."`
-		Limit int       `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"1000" doc:"How many of the newest clicks are decided again."`
+		Limit int       `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"1000" doc:"How many of the newest clicks are decided again. A link and a draft with hundreds of conditions permit fewer; then the response is 400 and names the number."`
 		From  Opt[Time] `json:"from,omitempty" doc:"Only clicks at or after this time."`
 		To    Opt[Time] `json:"to,omitempty" doc:"Only clicks before this time."`
 		Bots  Opt[bool] `json:"bots,omitempty" doc:"Also clicks of bots."`
@@ -67,7 +67,7 @@ func (s *Server) registerReplay() {
 	handle(s, endpoint{
 		Method: http.MethodPost, Path: "/api/urls/{id}/explain/replay", ID: "replayURL", Summary: "Compare a draft with the saved short URL for past visitors", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.AnalyticsRead, // it tells about visitors
-		Status: http.StatusOK, Limit: limitAnalytics, MaxBody: draftBody,
+		Status: http.StatusOK, Limit: limitAnalytics, MaxBody: draftBody, Work: computing,
 	}, func(ctx context.Context, in *replayIn) (*body[Replay], error) {
 		b := &in.Body
 		ask := explain.Ask{Limit: b.Limit, From: int64(b.From.Value), To: int64(b.To.Value), Bots: b.Bots.Value}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,13 +13,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/platform/work"
 )
 
 const (
@@ -30,10 +29,11 @@ const (
 
 	// maxValues is the limit of values in a body. A thousand links with all their fields have 30,000.
 	maxValues = 50_000
-	// At most largeBodies bodies of more than largeBody bytes are in progress at a time. Decoding a body may take twenty
-	// times its size in memory, and a caller may send a hundred at once.
-	largeBody   = 64 << 10
-	largeBodies = 8
+	// At most largeBodies bodies of more than largeBody bytes are in progress at a time, and largePerUser of one user.
+	// Decoding a body may take twenty times its size in memory, and a caller may send a hundred at once.
+	largeBody    = 64 << 10
+	largeBodies  = 8
+	largePerUser = 4
 )
 
 // readBody reads a whole JSON body. It refuses bodies that are too large, have another media type, are invalid or nested
@@ -60,12 +60,13 @@ func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 		}
 		if len(body) > largeBody {
-			done, err := s.takeTurn(r.Context())
+			slot, err := s.takeTurn(c)
 			if err != nil {
 				return err
 			}
-			defer done()
-			c.Response().Before(done) // a caller that reads slowly must not block others
+			defer slot.Leave()
+			c.Response().Before(slot.Leave) // a caller that reads slowly must not block others
+			r = c.Request()
 		}
 		// JSON is UTF-8. Decoders replace invalid bytes by U+FFFD. Code that keeps the raw JSON must see the same.
 		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
@@ -97,14 +98,15 @@ func wholeBody(c echo.Context, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// takeTurn waits until another large body may be processed. The caller must call done afterwards.
-func (s *Server) takeTurn(ctx context.Context) (done func(), err error) {
-	select {
-	case s.large <- struct{}{}:
-		return sync.OnceFunc(func() { <-s.large }), nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for other large requests: %w", ctx.Err())
+// takeTurn waits until another large body of the caller may be processed. The caller must call Leave afterwards.
+func (s *Server) takeTurn(c echo.Context) (*work.Slot, error) {
+	r := c.Request()
+	slot, err := s.large.Enter(r.Context(), workerOf(r.Context(), c.RealIP()))
+	if err != nil {
+		return nil, err
 	}
+	c.SetRequest(r.WithContext(work.Holding(r.Context(), slot)))
+	return slot, nil
 }
 
 // checkJSON checks the rules for all bodies. If no body is wanted, only {} is accepted.

@@ -56,6 +56,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
+	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
 )
@@ -168,7 +169,8 @@ type Server struct {
 	limiter   *limiter
 	metrics   *metrics
 	tracer    trace.Tracer
-	large     chan struct{} // one element for each large body in progress
+	large     *work.Queue            // of large bodies
+	queues    [workloads]*work.Queue // of expensive work
 }
 
 // New checks the settings and builds the API.
@@ -191,7 +193,10 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Deps: deps, cfg: cfg, log: cfg.Logger, echo: echo.New(), endpoints: map[string]*endpoint{},
 		origin: originOf(base), host: base.Host, origins: map[string]bool{}, secure: base.Scheme == "https",
 		limiter: newLimiter(deps.Store, cfg.Limits), tracer: cfg.Traces.Tracer("github.com/shortline/shortline/control/internal/api"),
-		large: make(chan struct{}, largeBodies),
+		large: work.New(work.Config{
+			Slots: largeBodies, PerUser: largePerUser, Wait: cfg.Timeout, Busy: "Too many large requests are being processed.",
+		}),
+		queues: newQueues(cfg.Timeout),
 	}
 	var err error
 	if s.metrics, err = newMetrics(cfg.Registry); err != nil {
@@ -205,7 +210,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.IPExtractor = s.clientIP
 	s.echo.HTTPErrorHandler = s.renderError
-	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.awaitEdges, s.withinTime, s.admit, s.readBody)
+	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.awaitEdges, s.withinTime, s.admit, s.readBody, s.enterQueue)
 	s.huma = humaecho.New(s.echo, s.openAPI())
 	s.routes()
 	return s, nil

@@ -97,7 +97,7 @@ func TestUsers_changes(t *testing.T) {
 }
 
 // keyNames are the names in the description of an API key.
-var keyNames = []string{"id", "name", "prefix", "scopes", "allowedIps", "workspaceId", "createdBy", "isLegacy", "expiresAt", "createdAt", "lastUsedAt", "lastUsedIp"}
+var keyNames = []string{"id", "name", "prefix", "scopes", "allowedIps", "workspaceId", "createdBy", "madeByKeyId", "isLegacy", "expiresAt", "createdAt", "lastUsedAt", "lastUsedIp"}
 
 func TestKeys(t *testing.T) {
 	w := small(t, nil)

@@ -392,6 +392,7 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 		Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), SignUpClosed: p.cfg.SignUp == "closed", PasswordSignInOff: use.SSO.PasswordsOff, Mail: use.Mail,
 	}, st, use.Auth, use.Accounts)
 	use.Workspaces = workspaces.New(st, p.cfg.MaxWorkspaces)
+	use.Workspaces.Mail(use.Mail, console)
 	use.Keys = keys.New(keys.Config{PerUser: p.cfg.MaxAPIKeys, MaxDays: p.cfg.MaxKeyDays}, st, passwords)
 	use.Links = links.New(links.Config{BaseURL: p.cfg.BaseURL, Destinations: p.destinations(), Screen: p.screening(), OwnSuggestions: !p.cfg.UTMSuggestionsShared, Logger: p.deps.Logger}, st, passwords)
 	if adminPassword, err = use.Accounts.EnsureAdmin(ctx, p.cfg.AdminEmail, p.cfg.AdminPassword.Reveal()); err != nil {

@@ -62,7 +62,7 @@ type Settings struct {
 	Mail     smtp.Settings
 	Tracing  tracing.Settings
 
-	KeysAdminister bool `env:"API_KEYS_ADMINISTER" envDefault:"false" help:"allow API keys to create API keys, and administrators' API keys to change users and identity providers; otherwise these need a session"`
+	KeysAdminister bool `env:"API_KEYS_ADMINISTER" envDefault:"true" help:"allow API keys to create API keys, and administrators' API keys to change users and identity providers; false: these need a session, which a stolen key cannot open"`
 
 	SignUp string `env:"SIGN_UP" envDefault:"invited" help:"invited: an invitation to a workspace makes the account of an unknown address; closed: only administrators and single sign-on make accounts"`
 

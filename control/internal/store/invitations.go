@@ -28,6 +28,7 @@ type Invitation struct {
 	State        string
 	CreatedAt    int64
 	ExpiresAt    int64
+	MadeBy       string // id of the API key with which it was made; only InsertInvitation uses it
 }
 
 const invitationRows = `SELECT i.id, i.workspace_num, i.email, i.role, i.invited_by, u.email, u.name, i.shown_hash, i.mailed_hash, i.state, i.created_at, i.expires_at
@@ -40,8 +41,8 @@ func scanInvitation(row interface{ Scan(...any) error }) (i Invitation, err erro
 
 // InsertInvitation writes a new invitation.
 func (tx *Tx) InsertInvitation(ctx context.Context, i Invitation) error {
-	_, err := tx.Exec(ctx, `INSERT INTO invitations (id, workspace_num, email, email_key, role, invited_by, shown_hash, mailed_hash, state, created_at, expires_at) VALUES (`+In(11)+`)`,
-		i.ID, i.Workspace, i.Email, EmailKey(i.Email), i.Role, null(i.InvitedBy), i.ShownHash, null(i.MailedHash), i.State, i.CreatedAt, i.ExpiresAt)
+	_, err := tx.Exec(ctx, `INSERT INTO invitations (id, workspace_num, email, email_key, role, invited_by, shown_hash, mailed_hash, state, created_at, expires_at, made_by_key) VALUES (`+In(12)+`)`,
+		i.ID, i.Workspace, i.Email, EmailKey(i.Email), i.Role, null(i.InvitedBy), i.ShownHash, null(i.MailedHash), i.State, i.CreatedAt, i.ExpiresAt, null(i.MadeBy))
 	return err
 }
 
@@ -58,6 +59,18 @@ func (c Conn) Invitations(ctx context.Context, workspace uint64, limit, offset i
 // InvitationsSince counts the invitations to a workspace since a time, whatever became of them.
 func (c Conn) InvitationsSince(ctx context.Context, workspace uint64, at int64) (n int, err error) {
 	err = c.Row(ctx, `SELECT count(*) FROM invitations WHERE workspace_num = ? AND created_at > ?`, workspace, at).Scan(&n)
+	return n, err
+}
+
+// InvitationsBy counts the invitations of a user since a time, in all workspaces.
+func (c Conn) InvitationsBy(ctx context.Context, userID string, at int64) (n int, err error) {
+	err = c.Row(ctx, `SELECT count(*) FROM invitations WHERE invited_by = ? AND created_at > ?`, userID, at).Scan(&n)
+	return n, err
+}
+
+// InvitationsTo counts the invitations of an address since a time, in all workspaces.
+func (c Conn) InvitationsTo(ctx context.Context, email string, at int64) (n int, err error) {
+	err = c.Row(ctx, `SELECT count(*) FROM invitations WHERE email_key = ? AND created_at > ?`, EmailKey(email), at).Scan(&n)
 	return n, err
 }
 

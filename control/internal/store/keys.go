@@ -21,6 +21,7 @@ type Key struct {
 	LastUsedAt  *int64
 	LastUsedIP  string // "": not used, or not since a release that stores it
 	CreatedAt   int64
+	MadeBy      string // id of the API key with which it was created, which ends it; "": a session
 
 	// Only read.
 	WorkspaceID   string
@@ -29,13 +30,13 @@ type Key struct {
 }
 
 const (
-	keyColumns = `k.id, k.user_id, k.workspace_num, k.name, k.prefix, k.lookup, k.hash, k.scopes, k.allowed_ips, k.checksummed, k.expires_at, k.last_used_at, k.last_used_ip, k.created_at, w.id, w.slug, u.email`
+	keyColumns = `k.id, k.user_id, k.workspace_num, k.name, k.prefix, k.lookup, k.hash, k.scopes, k.allowed_ips, k.checksummed, k.expires_at, k.last_used_at, k.last_used_ip, k.created_at, k.made_by_key, w.id, w.slug, u.email`
 	keyTables  = `api_keys k JOIN users u ON u.id = k.user_id JOIN workspaces w ON w.num = k.workspace_num`
 )
 
 func (k *Key) fields() []any {
 	return []any{&k.ID, &k.UserID, &k.Workspace, &k.Name, &k.Prefix, &k.Lookup, &k.Hash, &k.Scopes, &k.AllowedIPs, &k.Checksummed,
-		&k.ExpiresAt, &k.LastUsedAt, &k.LastUsedIP, &k.CreatedAt, &k.WorkspaceID, &k.WorkspaceSlug, &k.Email}
+		&k.ExpiresAt, &k.LastUsedAt, &k.LastUsedIP, &k.CreatedAt, orZero(&k.MadeBy), &k.WorkspaceID, &k.WorkspaceSlug, &k.Email}
 }
 
 func scanKey(row interface{ Scan(...any) error }) (k Key, err error) {
@@ -44,8 +45,8 @@ func scanKey(row interface{ Scan(...any) error }) (k Key, err error) {
 
 // InsertKey writes a new key.
 func (c Conn) InsertKey(ctx context.Context, k Key) error {
-	_, err := c.Exec(ctx, `INSERT INTO api_keys (id, user_id, workspace_num, name, prefix, lookup, hash, scopes, allowed_ips, checksummed, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		k.ID, k.UserID, null(k.Workspace), k.Name, k.Prefix, k.Lookup, k.Hash, k.Scopes, k.AllowedIPs, k.Checksummed, k.ExpiresAt, k.CreatedAt)
+	_, err := c.Exec(ctx, `INSERT INTO api_keys (id, user_id, workspace_num, name, prefix, lookup, hash, scopes, allowed_ips, checksummed, expires_at, created_at, made_by_key) VALUES (`+In(13)+`)`,
+		k.ID, k.UserID, null(k.Workspace), k.Name, k.Prefix, k.Lookup, k.Hash, k.Scopes, k.AllowedIPs, k.Checksummed, k.ExpiresAt, k.CreatedAt, null(k.MadeBy))
 	return err
 }
 
@@ -84,6 +85,24 @@ func (c Conn) AllKeys(ctx context.Context, legacy bool) ([]Key, error) {
 // KeyByID finds a key.
 func (c Conn) KeyByID(ctx context.Context, id string) (Key, error) {
 	return scanKey(c.Row(ctx, `SELECT `+keyColumns+` FROM `+keyTables+` WHERE k.id = ?`, id))
+}
+
+// MadeByKey returns the keys that were made with a key, directly or with another one of them, the first ones first.
+func (c Conn) MadeByKey(ctx context.Context, id string) (list []Key, err error) {
+	makers := []string{id}
+	for len(makers) > 0 { // a key is made with an earlier one, so this ends
+		made, err := All(ctx, c, scanKey, `SELECT `+keyColumns+` FROM `+keyTables+`
+			WHERE k.made_by_key IN (`+In(len(makers))+`) ORDER BY k.created_at, k.id`, Args(makers)...)
+		if err != nil {
+			return nil, err
+		}
+		makers = nil
+		for i := range made {
+			makers = append(makers, made[i].ID)
+		}
+		list = append(list, made...)
+	}
+	return list, nil
 }
 
 // DeleteKey removes a key and reports whether it existed.

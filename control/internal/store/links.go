@@ -24,6 +24,18 @@ func (c Conn) LinkBySlug(ctx context.Context, domain uint64, slug string) (Link,
 	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE slug = ?`, link.Key(domain, slug)))
 }
 
+// SlugSuspended reports whether a deleted link with the slug was suspended, so that no other link can have it.
+func (c Conn) SlugSuspended(ctx context.Context, domain uint64, slug string) (suspended bool, err error) {
+	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM suspended_slugs WHERE slug = ?)`, link.Key(domain, slug)).Scan(&suspended)
+	return suspended, err
+}
+
+// ReleaseSlug lets other links have the slug of a deleted link that was suspended.
+func (tx *Tx) ReleaseSlug(ctx context.Context, l *Link) error {
+	_, err := tx.Exec(ctx, `DELETE FROM suspended_slugs WHERE slug = ?`, l.Key())
+	return err
+}
+
 // LockLinks reads the links that exist with their tags, ordered by number, and locks them until the commit. Every transaction that
 // locks several links uses this order, so transactions cannot deadlock. It uses a single statement, which limits it to
 // 30,000 links.
@@ -78,8 +90,8 @@ func (tx *Tx) LockExternalIDs(ctx context.Context, workspace uint64) error {
 	return err
 }
 
-// InsertLinks inserts links and sets their Num. A link whose key or external id is taken is not inserted and keeps Num 0. Sort links
-// with chosen slugs by key, so that concurrent transactions cannot deadlock.
+// InsertLinks inserts links and sets their Num. A link whose key or external id is taken, or whose key was that of a
+// suspended link (see SlugSuspended), is not inserted and keeps Num 0. Sort links with chosen slugs by key, so that concurrent transactions cannot deadlock.
 func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 	for part := range slices.Chunk(links, batch) {
 		args := make([]any, 0, len(insertedFields)*len(part))

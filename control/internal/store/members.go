@@ -107,10 +107,12 @@ func (tx *Tx) LockDoomed(ctx context.Context, userID string) ([]Workspace, error
 }
 
 // HandOver makes the OWNER who joined first the creator of what a user has created in workspaces with another OWNER. It
-// changes up to limit links, and bundles and webhooks once no links are left; call it until it returns less than limit. A
-// webhook of an administrator no longer gets the events of all links.
+// changes up to limit links, and bundles and webhooks once no links are left; call it until it returns less than limit. The
+// webhooks are paused, and that of an administrator no longer gets the events of all links.
 func (tx *Tx) HandOver(ctx context.Context, userID string, limit int) (int, error) {
-	for _, t := range []struct{ name, key, also string }{{"urls", "num", ""}, {"bundles", "num", ""}, {"webhooks", "id", ", every_link = FALSE"}} {
+	for _, t := range []struct{ name, key, also string }{
+		{"urls", "num", ""}, {"bundles", "num", ""}, {"webhooks", "id", ", every_link = FALSE, active = FALSE"},
+	} {
 		heir := `(SELECT m.user_id FROM workspace_members m WHERE m.workspace_num = ` + t.name + `.workspace_num AND m.role = 'OWNER' AND m.user_id <> ? ORDER BY m.created_at, m.user_id LIMIT 1)`
 		keys, err := All(ctx, tx.Conn, column[any],
 			`SELECT `+t.key+` FROM `+t.name+` WHERE user_id = ? AND EXISTS `+heir+` ORDER BY `+t.key+` LIMIT ?`+tx.forUpdate(), userID, userID, limit)

@@ -16,9 +16,10 @@ type User struct {
 	PasswordHash  *string // nil: no sign-in with a password
 	TOTPSecret    *string // encrypted; stored by the set-up, before the second factor is on
 	TOTPEnabled   bool
-	TOTPLastStep  int64 // newest time step whose code was used
-	EmailUnproven bool  // nobody has proven that the address belongs to the user; UpdateUser ignores it
-	HasPasskeys   bool  // derived, so UpdateUser ignores it
+	TOTPLastStep  int64  // newest time step whose code was used
+	MadeBy        string // id of the API key with which it was made; only InsertUser uses it
+	EmailUnproven bool   // nobody has proven that the address belongs to the user; UpdateUser ignores it
+	HasPasskeys   bool   // derived, so UpdateUser ignores it
 	CreatedAt     int64
 	UpdatedAt     int64
 }
@@ -40,9 +41,9 @@ func EmailKey(email string) string { return strings.ToLower(strings.TrimSpace(em
 
 // InsertUser inserts a user and returns its number. An email in use violates the unique constraint on email_key.
 func (c Conn) InsertUser(ctx context.Context, u User) (num uint64, err error) {
-	err = c.Row(ctx, `INSERT INTO users (id, email, email_key, name, role, active, password_hash, email_verified, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`,
-		u.ID, u.Email, EmailKey(u.Email), u.Name, u.Role, u.Active, u.PasswordHash, !u.EmailUnproven, u.CreatedAt, u.UpdatedAt).Scan(&num)
+	err = c.Row(ctx, `INSERT INTO users (id, email, email_key, name, role, active, password_hash, email_verified, created_at, updated_at, made_by_key)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`,
+		u.ID, u.Email, EmailKey(u.Email), u.Name, u.Role, u.Active, u.PasswordHash, !u.EmailUnproven, u.CreatedAt, u.UpdatedAt, null(u.MadeBy)).Scan(&num)
 	return num, err
 }
 

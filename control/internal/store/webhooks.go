@@ -23,6 +23,7 @@ type Webhook struct {
 	FailingSince            int64  // when the first of them was made; 0: unknown, or there is none
 
 	CreatedAt, UpdatedAt int64
+	MadeBy               string // id of the API key with which it was made; only InsertWebhook uses it
 }
 
 func (w *Webhook) searchText() string { return strings.ToLower(w.Name + "\n" + w.URL) }
@@ -44,9 +45,9 @@ func scanWebhook(row interface{ Scan(...any) error }) (w Webhook, err error) {
 
 // InsertWebhook adds a webhook.
 func (tx *Tx) InsertWebhook(ctx context.Context, w *Webhook) error {
-	_, err := tx.Exec(ctx, `INSERT INTO webhooks (id, user_id, workspace_num, name, url, secret, headers, events, every_link, active, search_text, created_at, updated_at)
-		VALUES (`+In(13)+`)`, w.ID, w.UserID, null(w.Workspace), w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active,
-		w.searchText(), w.CreatedAt, w.UpdatedAt)
+	_, err := tx.Exec(ctx, `INSERT INTO webhooks (id, user_id, workspace_num, name, url, secret, headers, events, every_link, active, search_text, created_at, updated_at, made_by_key)
+		VALUES (`+In(14)+`)`, w.ID, w.UserID, null(w.Workspace), w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active,
+		w.searchText(), w.CreatedAt, w.UpdatedAt, null(w.MadeBy))
 	return err
 }
 

@@ -43,6 +43,8 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.U
 type NewUser struct {
 	Email, Password, Name string
 	Role                  auth.Role
+
+	madeBy string // id of the API key of the request
 }
 
 // Create adds a user. If the email is in use, the error is a Conflict.
@@ -50,6 +52,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in NewUser) (sto
 	if err := adminOnly(p); err != nil {
 		return store.User{}, err
 	}
+	in.madeBy = p.KeyID
 	return s.create(ctx, p.UserID, in)
 }
 
@@ -87,7 +90,10 @@ func (s *Service) Prepare(ctx context.Context, in NewUser) (u store.User, err er
 		return u, err
 	}
 	now := store.Now()
-	return store.User{ID: store.NewID(), Email: in.Email, Name: in.Name, Role: string(in.Role), Active: true, PasswordHash: &hash, CreatedAt: now, UpdatedAt: now}, nil
+	return store.User{
+		ID: store.NewID(), Email: in.Email, Name: in.Name, Role: string(in.Role), Active: true, PasswordHash: &hash, MadeBy: in.madeBy,
+		CreatedAt: now, UpdatedAt: now,
+	}, nil
 }
 
 // Insert writes a user that Prepare has made, and returns the entry for the audit log, without who did it. If the email
@@ -144,6 +150,18 @@ func (s *Service) SetActive(ctx context.Context, p auth.Principal, id string, ac
 		}
 		return endSessions(ctx, tx, u.ID, "")
 	})
+}
+
+// Deactivate deactivates a locked user within tx and returns the entry for the audit log, without who did it. The caller makes
+// sure that an active administrator stays.
+func Deactivate(ctx context.Context, tx *store.Tx, u *store.User) (audit.Entry, error) {
+	e := audit.Entry{Action: "USER_UPDATED", EntityType: "user", EntityID: u.ID, Old: logged(*u)}
+	u.Active, u.UpdatedAt = false, store.Now()
+	if err := tx.UpdateUser(ctx, *u); err != nil {
+		return e, fmt.Errorf("update user: %w", err)
+	}
+	e.New = logged(*u)
+	return e, endSessions(ctx, tx, u.ID, "")
 }
 
 // administer is change for another user. If the user does not stay an active admin, another active admin must exist.

@@ -35,6 +35,7 @@ type Entry struct {
 // Origin describes the request that caused an operation.
 type Origin struct {
 	RequestID, Method, Path, IP, UserAgent string
+	KeyID                                  string // id of the API key of the request; "": a session, or none
 }
 
 type originKey struct{}
@@ -42,6 +43,13 @@ type originKey struct{}
 // WithOrigin returns a context that carries the origin for Append.
 func WithOrigin(ctx context.Context, o Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, o)
+}
+
+// WithKey returns a context whose origin has the API key of the request.
+func WithKey(ctx context.Context, keyID string) context.Context {
+	o := OriginOf(ctx)
+	o.KeyID = keyID
+	return WithOrigin(ctx, o)
 }
 
 // OriginOf returns the origin in ctx, or the zero value if there is none (a background job, a command).
@@ -87,6 +95,9 @@ func Append(ctx context.Context, tx *store.Tx, entries ...Entry) error {
 			meta = map[string]any{}
 		}
 		meta["requestId"], meta["method"], meta["path"] = o.RequestID, o.Method, o.Path
+		if o.KeyID != "" {
+			meta["apiKeyId"] = o.KeyID
+		}
 		if e.Workspace != 0 {
 			meta["workspace"] = e.Workspace // the hash covers the metadata, but not the column
 		}

@@ -32,8 +32,8 @@ func (in *Input) applyBrand(d *store.Domain, v *problem.Fields) {
 }
 
 // isPicture reports whether edges can name the address in the content security policy of a page. A host with one of these
-// characters would end the directive and begin another one.
+// characters would end the directive and begin another one, or stand for many hosts.
 func isPicture(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && len(address) <= maxBrandLogo && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && !strings.ContainsAny(u.Host, " ;,'\"")
+	return err == nil && len(address) <= maxBrandLogo && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && !strings.ContainsAny(u.Host, " ;,'\"*")
 }

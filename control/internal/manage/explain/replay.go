@@ -27,6 +27,12 @@ type Ask struct {
 const (
 	MaxReplayed = 1000 // visits that are decided
 	maxShown    = 200  // visits that are listed
+
+	// MaxChecks limits the conditions that are checked: the number of visits times that of the conditions of the stored link
+	// and of the draft. It bounds the processor time of a replay to about a second, because conditions are checked one by one.
+	MaxChecks = 500_000
+	// checkBytes is the size of the compiled program of an average condition. A condition with a longer list counts as several.
+	checkBytes = 128
 )
 
 // settling is how long edges may still decide with an earlier configuration after a change, in milliseconds.
@@ -96,16 +102,24 @@ func (s *Service) Replay(ctx context.Context, p auth.Principal, urlID string, d 
 	if a.Bots {
 		scope.Bots = analytics.Everyone
 	}
+	var visits []*past
+	if err := s.clicks.Clicks(ctx, scope, a.Limit, func(row *analytics.Row) error {
+		visits = append(visits, s.remember(row, &stored))
+		return nil
+	}); err != nil {
+		return Replay{}, fmt.Errorf("read the visits of a link: %w", err)
+	}
+	if most := MaxChecks / max(1, before.checks()+after.checks()); len(visits) > most {
+		return Replay{}, problem.OfField("limit", "must be at most %d, because the link and the draft have many conditions", most)
+	}
 	r, flows := Replay{}, map[[2]Decision]int{}
-	err = s.clicks.Clicks(ctx, scope, a.Limit, func(row *analytics.Row) error {
-		v := s.remember(row, &stored)
+	for _, v := range visits {
+		if err := ctx.Err(); err != nil {
+			return Replay{}, fmt.Errorf("decide the visits of a link again: %w", err)
+		}
 		was, open := before.decide(v)
 		is, more := after.decide(v)
 		r.add(v, was, is, open|more, flows)
-		return nil
-	})
-	if err != nil {
-		return Replay{}, fmt.Errorf("read the visits of a link: %w", err)
 	}
 	for pair, n := range flows {
 		r.Flows = append(r.Flows, Flow{pair[0], pair[1], n})
@@ -215,6 +229,14 @@ func shown(p places, id string) (string, int) {
 		return id, -1
 	}
 	return id, *index
+}
+
+// checks returns about how many conditions are checked to decide a visit.
+func (d *side) checks() (n int) {
+	for i := range d.rules {
+		n += (d.rules[i].Program.Size() + checkBytes - 1) / checkBytes
+	}
+	return n
 }
 
 // resemble finds the rules of the stored link with the same conditions.

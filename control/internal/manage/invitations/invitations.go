@@ -26,8 +26,12 @@ import (
 // Lifetime is how long an invitation can be accepted.
 const Lifetime = 7 * 24 * time.Hour
 
-// perDay limits the invitations to a workspace, because each may send an e-mail to a stranger.
-const perDay = 100
+// Limits of the invitations of a day, because each may send an e-mail to a stranger: of a workspace, of a user in all
+// workspaces, and to an address from all workspaces.
+const (
+	perDay        = 100
+	perAddressDay = 5
+)
 
 var errOwners = problem.New(problem.Forbidden, "Only an OWNER can invite an OWNER.")
 
@@ -66,7 +70,7 @@ func New(cfg Config, st *store.Store, a *auth.Authenticator, users *accounts.Ser
 // Created is a new invitation with what is known only now.
 type Created struct {
 	store.Invitation
-	Link   string // works once
+	Link   string // works once; "": an API key made the invitation, and would keep access after its own end
 	Mailed bool   // whether an e-mail with another link is on its way
 }
 
@@ -82,8 +86,9 @@ func (s *Service) List(ctx context.Context, p auth.Principal, limit, offset int)
 // Expired reports whether an invitation can no longer be accepted.
 func (s *Service) Expired(i store.Invitation) bool { return i.ExpiresAt <= s.cfg.Now().UnixMilli() }
 
-// Create invites an address to the workspace of the request. It replaces an earlier invitation of the address. The error
-// is a Conflict if the address belongs to a member, and TooMany after too many invitations to the workspace.
+// Create invites an address to the workspace of the request. It replaces an earlier invitation of the address. An API key
+// invites only EDITORs and VIEWERs, and only by e-mail: it does not get the link. The error is a Conflict if the address belongs
+// to a member, and TooMany after too many invitations to the workspace, by the user, or to the address.
 func (s *Service) Create(ctx context.Context, p auth.Principal, email, role string) (out Created, err error) {
 	var v problem.Fields
 	email = accounts.CheckEmail(&v, email)
@@ -97,17 +102,27 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, email, role stri
 	if want == auth.Owner && p.Workspace.Role < auth.Owner { // an API key may have less than its maker
 		return out, errOwners
 	}
+	if p.KeyID != "" && want >= auth.WorkspaceAdmin {
+		return out, problem.New(problem.Forbidden, "An API key can't invite an %s; sign in instead.", want)
+	}
+	if p.KeyID != "" && !s.cfg.Mail.Enabled() {
+		return out, problem.New(problem.Forbidden, "An API key can invite only by e-mail, which this installation does not send; sign in instead.")
+	}
 	if p.Workspace.Personal {
 		return out, problem.New(problem.Invalid, "A personal workspace has one member. Create a workspace for a team.")
 	}
 	now := s.cfg.Now()
 	shown, mailed := auth.NewToken(), auth.NewToken()
 	out = Created{Link: s.link(shown), Mailed: s.cfg.Mail.Enabled(), Invitation: store.Invitation{
-		ID: store.NewID(), Workspace: p.Workspace.Num, Email: email, Role: role, InvitedBy: p.UserID, ShownHash: auth.Digest(shown), State: store.InvitationPending,
+		ID: store.NewID(), Workspace: p.Workspace.Num, Email: email, Role: role, InvitedBy: p.UserID, MadeBy: p.KeyID,
+		ShownHash: auth.Digest(shown), State: store.InvitationPending,
 		CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(Lifetime).UnixMilli(),
 	}}
 	if out.Mailed {
 		out.MailedHash = auth.Digest(mailed)
+	}
+	if p.KeyID != "" {
+		out.Link = ""
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := tx.LockWorkspace(ctx, p.Workspace.Num); err != nil {
@@ -156,17 +171,36 @@ func (s *Service) checkNew(ctx context.Context, tx *store.Tx, i *store.Invitatio
 			return &problem.Error{Kind: problem.Conflict, Message: "This user is a member of the workspace already.", Fields: []problem.Field{{Field: "email", Message: "belongs to a member"}}}
 		}
 	}
-	n, err := tx.InvitationsSince(ctx, i.Workspace, i.CreatedAt-(24*time.Hour).Milliseconds())
-	if err != nil {
-		return fmt.Errorf("count invitations: %w", err)
-	}
-	if n >= perDay {
-		e := problem.New(problem.TooMany, "A workspace can invite %d people a day.", perDay)
-		e.RetryAfter = time.Hour
-		return e
+	if err := checkDay(ctx, tx, i); err != nil {
+		return err
 	}
 	if _, err := tx.RevokeInvitations(ctx, i.Workspace, i.Email); err != nil {
 		return fmt.Errorf("replace an invitation: %w", err)
+	}
+	return nil
+}
+
+// checkDay returns an error if there were too many invitations within a day.
+func checkDay(ctx context.Context, tx *store.Tx, i *store.Invitation) error {
+	since := i.CreatedAt - (24 * time.Hour).Milliseconds()
+	for _, limit := range []struct {
+		most  int
+		text  string
+		count func() (int, error)
+	}{
+		{perDay, "A workspace can invite %d people a day.", func() (int, error) { return tx.InvitationsSince(ctx, i.Workspace, since) }},
+		{perDay, "You can invite %d people a day.", func() (int, error) { return tx.InvitationsBy(ctx, i.InvitedBy, since) }},
+		{perAddressDay, "An address can be invited %d times a day.", func() (int, error) { return tx.InvitationsTo(ctx, i.Email, since) }},
+	} {
+		n, err := limit.count()
+		if err != nil {
+			return fmt.Errorf("count invitations: %w", err)
+		}
+		if n >= limit.most {
+			e := problem.New(problem.TooMany, limit.text, limit.most)
+			e.RetryAfter = time.Hour
+			return e
+		}
 	}
 	return nil
 }

@@ -45,7 +45,8 @@ func New(cfg Config, st *store.Store, passwords *auth.Passwords) *Service {
 // longest returns the longest permitted life of a key; 0 means no limit.
 func (s *Service) longest() time.Duration { return time.Duration(s.cfg.MaxDays) * 24 * time.Hour }
 
-// Create creates a key for the caller in the caller's workspace, and returns it with its row. It returns a Conflict if the
+// Create creates a key for the caller in the caller's workspace, and returns it with its row. A key that is made with a key has
+// at most its scopes, its addresses and its life, and is deleted with it. Create returns a Conflict if the
 // user has reached the limit, and Forbidden if the caller is an ADMIN who is no member of the workspace.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (key string, row store.Key, err error) {
 	row, err = in.row(store.Now(), s.longest())
@@ -57,10 +58,13 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (key s
 		return "", row, err
 	}
 	row.ID, row.UserID, row.Workspace = store.NewID(), p.UserID, p.Workspace.Num
-	row.WorkspaceID, row.Email = p.Workspace.ID, p.Email
+	row.WorkspaceID, row.Email, row.MadeBy = p.Workspace.ID, p.Email, p.KeyID
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if _, err := tx.LockUser(ctx, p.UserID); err != nil { // concurrent calls must count each other's keys
 			return fmt.Errorf("lock the user: %w", err)
+		}
+		if err := contain(ctx, tx.Conn, p.KeyID, &row); err != nil {
+			return err
 		}
 		m, err := tx.WorkspaceFor(ctx, p.UserID, p.Workspace.ID)
 		if errors.Is(err, store.ErrNotFound) {
@@ -126,8 +130,14 @@ func (s *Service) Rotate(ctx context.Context, p auth.Principal, id string, expir
 	if old.UserID != p.UserID { // the key acts as its user, whose role may be higher than the caller's
 		return "", row, problem.New(problem.Forbidden, "Only the user who has created an API key can rotate it; you can delete it.")
 	}
+	if err := mayRotate(ctx, s.store.Conn, p, old); err != nil {
+		return "", row, err
+	}
 	row = old
 	if row.ExpiresAt, err = renewed(old.ExpiresAt, expires, store.Now(), s.longest()); err != nil {
+		return "", row, err
+	}
+	if err := containRotated(ctx, s.store.Conn, p, old, &row); err != nil {
 		return "", row, err
 	}
 	if key, err = s.secret(ctx, &row); err != nil {
@@ -153,21 +163,45 @@ func (s *Service) Rotate(ctx context.Context, p auth.Principal, id string, expir
 	return key, row, nil
 }
 
-// Delete removes a key. The key is invalid as soon as the deletion commits.
-func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
+// Delete removes a key and the keys that were made with it. They are invalid as soon as the deletion commits. With endMade, it
+// also deactivates the users, revokes the invitations and pauses the webhooks that were made with these keys. Only an
+// administrator may deactivate users; for another caller, the error is Forbidden if there are any.
+func (s *Service) Delete(ctx context.Context, p auth.Principal, id string, endMade bool) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
 		k, err := visible(ctx, tx.Conn, p, id)
 		if err != nil {
 			return err
 		}
-		was, err := tx.DeleteKey(ctx, id)
+		if _, err := tx.LockUser(ctx, k.UserID); err != nil { // so that no key is made with this one meanwhile
+			return fmt.Errorf("lock the user: %w", err)
+		}
+		made, err := tx.MadeByKey(ctx, id)
 		if err != nil {
-			return fmt.Errorf("delete a key: %w", err)
+			return fmt.Errorf("find the keys that were made with a key: %w", err)
 		}
-		if !was {
-			return problem.Missing("API key")
+		var log []audit.Entry
+		var ids []string
+		for _, one := range append([]store.Key{k}, made...) {
+			ids = append(ids, one.ID)
+			was, err := tx.DeleteKey(ctx, one.ID)
+			if err != nil {
+				return fmt.Errorf("delete a key: %w", err)
+			}
+			if !was && one.ID == id {
+				return problem.Missing("API key")
+			}
+			log = append(log, audit.Entry{
+				UserID: p.UserID, Action: "API_KEY_DELETED", EntityType: "api_key", EntityID: one.ID, Workspace: one.Workspace, Old: logged(one),
+			})
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "API_KEY_DELETED", EntityType: "api_key", EntityID: id, Workspace: k.Workspace, Old: logged(k)})
+		if endMade {
+			ended, err := endAll(ctx, tx, p, ids)
+			if err != nil {
+				return err
+			}
+			log = append(log, ended...)
+		}
+		return audit.Append(ctx, tx, log...)
 	})
 }
 
@@ -182,5 +216,6 @@ func visible(ctx context.Context, c store.Conn, p auth.Principal, id string) (st
 func logged(k store.Key) map[string]any {
 	return map[string]any{
 		"name": k.Name, "prefix": k.Prefix, "expiresAt": k.ExpiresAt, "userId": k.UserID, "scopes": k.Scopes, "allowedIps": k.AllowedIPs, "isLegacy": !k.Checksummed,
+		"madeByKey": k.MadeBy,
 	}
 }

@@ -12,10 +12,12 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// maxPasswords limits the distinct passwords of one bulk creation. Hashing one takes a tenth of a second.
+// maxPasswords limits the distinct passwords of one bulk creation. Hashing one takes a tenth of a second, so the largest one
+// takes three seconds of the ten that a request has.
 const maxPasswords = 30
 
 // Made is a created link and the index of its item in the request.
@@ -44,7 +46,17 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 		}
 		failed = append(failed, Failed{i, e.Fields[0].Field, e.Fields[0].Message})
 	}
-	drafts, err := s.draftMany(ctx, p, items, fail)
+	var drafts []*store.Link
+	draft := func() (err error) {
+		drafts, err = s.draftMany(ctx, p, items, fail)
+		return err
+	}
+	var err error
+	if slices.ContainsFunc(items, func(c Creation) bool { return c.Password != nil }) {
+		err = work.Lend(ctx, draft) // hashing waits for its own turns
+	} else {
+		err = draft()
+	}
 	if err != nil {
 		return nil, nil, err
 	}

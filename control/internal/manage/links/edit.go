@@ -14,7 +14,8 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Create creates a link. A slug or an external id that is taken is a Conflict.
+// Create creates a link. A slug or an external id that is taken is a Conflict, and so is the slug of a deleted link that was
+// suspended, except for administrators.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (store.Link, error) {
 	u, err := s.checked(ctx, p, &in)
 	if err != nil {
@@ -26,6 +27,11 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := holdDomains(ctx, tx, []*store.Link{&u}); err != nil {
 			return err
+		}
+		if p.IsAdmin() && in.CustomSlug != "" {
+			if err := tx.ReleaseSlug(ctx, &u); err != nil {
+				return fmt.Errorf("release a slug: %w", err)
+			}
 		}
 		if err := insert(ctx, tx, []*store.Link{&u}, func(*store.Link) bool { return in.CustomSlug != "" }); err != nil {
 			return err

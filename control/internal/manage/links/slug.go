@@ -62,11 +62,15 @@ func (s *Service) slugState(ctx context.Context, domain uint64, slug string) (st
 		return SlugReserved, nil
 	}
 	_, err := s.store.LinkBySlug(ctx, domain, slug)
+	taken := err == nil
+	if errors.Is(err, store.ErrNotFound) {
+		taken, err = s.store.SlugSuspended(ctx, domain, slug)
+	}
 	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return SlugFree, nil
 	case err != nil:
 		return "", fmt.Errorf("look up a slug: %w", err)
+	case taken:
+		return SlugTaken, nil
 	}
-	return SlugTaken, nil
+	return SlugFree, nil
 }

@@ -21,7 +21,8 @@ import (
 const StatusDeleted = "DELETED"
 
 // Delete moves a link to the trash with its rules, variants, history and places in bundles, or deletes it for good if
-// forGood is set or there is no trash. Visitors get 404, and the slug is free. Its clicks stay in the analytics store.
+// forGood is set or there is no trash. Visitors get 404, and the slug is free, unless the link is suspended. Its clicks stay
+// in the analytics store.
 // With forGood, the link may be in the trash already.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string, forGood bool) error {
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {

@@ -1,6 +1,7 @@
 // Package media holds the use cases of preview images: upload, public access, and removal of unused images.
 //
-// It defines the format of image keys. It limits the uploads held in memory and converts one image at a time. Package
+// It defines the format of image keys. It limits the uploads held in memory, in all and of one user, and converts one image
+// at a time; users alternate. Package
 // picture converts images, package object stores them, and package links assigns them to links. Images are public to
 // everybody who knows the key, which contains the link's id.
 //
@@ -20,11 +21,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/manage/media/picture"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -33,6 +36,7 @@ const MaxUpload = 10 << 20
 
 const (
 	uploads    = 6 // uploads that are read, wait or are converted
+	perUser    = 2 // of them of one user
 	patience   = 5 * time.Second
 	sweepEvery = time.Hour
 	sweepAge   = time.Hour // a younger image may not be assigned to its link yet
@@ -54,8 +58,8 @@ type Service struct {
 	now     func() time.Time
 	log     *slog.Logger
 
-	room chan struct{} // one entry per upload in memory
-	turn chan struct{} // one entry while an image is converted
+	room *work.Queue // of uploads in memory
+	turn *work.Queue // of the image that is converted
 }
 
 // New returns the use cases.
@@ -64,7 +68,10 @@ func New(cfg Config, s *store.Store, l *links.Service, objects object.Store) *Se
 		cfg.Now = time.Now
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
-	return &Service{store: s, links: l, objects: objects, now: cfg.Now, log: cfg.Logger, room: make(chan struct{}, uploads), turn: make(chan struct{}, 1)}
+	queue := func(slots, perUser int) *work.Queue {
+		return work.New(work.Config{Slots: slots, PerUser: perUser, Wait: patience, Busy: "Too many images are being converted."})
+	}
+	return &Service{store: s, links: l, objects: objects, now: cfg.Now, log: cfg.Logger, room: queue(uploads, perUser), turn: queue(1, 1)}
 }
 
 // Check returns an error if the caller may not change the link, so that the file need not be read.
@@ -79,16 +86,16 @@ func (s *Service) Upload(ctx context.Context, p auth.Principal, urlID string, fi
 	if err != nil {
 		return "", err
 	}
-	leave, err := enter(ctx, s.room)
+	slot, err := s.room.Enter(ctx, p.UserID)
 	if err != nil {
 		return "", err
 	}
-	defer leave()
+	defer slot.Leave()
 	data, err := read(file)
 	if err != nil {
 		return "", err
 	}
-	made, err := s.convert(ctx, data)
+	made, err := s.convert(ctx, p, data)
 	if err != nil {
 		return "", err
 	}
@@ -120,38 +127,24 @@ func read(file io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-func (s *Service) convert(ctx context.Context, data []byte) (picture.Picture, error) {
-	leave, err := enter(ctx, s.turn)
+func (s *Service) convert(ctx context.Context, p auth.Principal, data []byte) (picture.Picture, error) {
+	slot, err := s.turn.Enter(ctx, p.UserID)
 	if err != nil {
 		return picture.Picture{}, err
 	}
-	defer leave()
+	defer slot.Leave()
 	return picture.Convert(ctx, data)
 }
 
 // Thumbnail returns the pixels of an image file in at most the given size; see picture.Thumbnail. It takes its turn with uploads,
 // so that the memory of one conversion is enough.
 func (s *Service) Thumbnail(ctx context.Context, file []byte, width, height int) (*image.RGBA, error) {
-	leave, err := enter(ctx, s.turn)
+	slot, err := s.turn.Enter(ctx, auth.ClientOf(audit.OriginOf(ctx).IP)) // icons are fetched for nobody in particular
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer slot.Leave()
 	return picture.Thumbnail(ctx, file, width, height)
-}
-
-// enter waits up to patience for a place. The caller must call leave.
-func enter(ctx context.Context, places chan struct{}) (leave func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	select {
-	case places <- struct{}{}:
-		return func() { <-places }, nil
-	case <-ctx.Done():
-		e := problem.New(problem.Unavailable, "Too many images are being converted. Try again shortly.")
-		e.RetryAfter = patience
-		return nil, e
-	}
 }
 
 // remove deletes an unused image. If it fails, Run tries again.

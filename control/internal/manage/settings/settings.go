@@ -42,6 +42,15 @@ func adminOnly(p auth.Principal) error {
 	return problem.New(problem.Forbidden, "Only administrators may do this.")
 }
 
+// mayChange returns an error unless the caller may change a setting. Those that say how users sign in need a session: with them,
+// the thief of a key could weaken every account.
+func mayChange(p auth.Principal, key string) error {
+	if p.KeyID != "" && (key == SSOEnforce || key == store.Require2FA) {
+		return problem.New(problem.Forbidden, "An API key can't change %s; sign in instead.", key)
+	}
+	return adminOnly(p)
+}
+
 // List returns all settings, ordered by key.
 func (s *Service) List(ctx context.Context, p auth.Principal) ([]store.Setting, error) {
 	if err := adminOnly(p); err != nil {
@@ -64,7 +73,7 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, key string) (v stor
 
 // Put stores a value. If describe is false, the description stays; otherwise nil clears it.
 func (s *Service) Put(ctx context.Context, p auth.Principal, key string, value json.RawMessage, describe bool, description *string) (out store.Setting, err error) {
-	if err := adminOnly(p); err != nil {
+	if err := mayChange(p, key); err != nil {
 		return out, err
 	}
 	text, err := check(key, value, description)
@@ -145,7 +154,7 @@ func check(key string, value json.RawMessage, description *string) (text string,
 
 // Delete removes a setting.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, key string) error {
-	if err := adminOnly(p); err != nil {
+	if err := mayChange(p, key); err != nil {
 		return err
 	}
 	return s.store.Tx(ctx, func(tx *store.Tx) error {

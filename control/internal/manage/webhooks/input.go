@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -120,6 +121,30 @@ func mayHave(w *Webhook, owner store.User) error {
 		return problem.New(problem.Forbidden, "The scope \"all\" requires an administrator.")
 	}
 	return nil
+}
+
+// mayReceive returns an error if the caller is an API key that must not read what the webhook receives.
+func mayReceive(p auth.Principal, w *Webhook) error {
+	if w.EveryLink && p.KeyID != "" && !p.IsAdmin() {
+		return problem.New(problem.Forbidden, "The scope \"all\" requires an administrator, or an unlimited API key of one.")
+	}
+	for _, event := range w.Events {
+		if need := scopesOf(event); !p.Scopes.Allow(need) {
+			return problem.New(problem.Forbidden, "This API key lacks the scope %s, which the event %s needs.", strings.Join(need.Names(), " or "), event)
+		}
+	}
+	return nil
+}
+
+// scopesOf returns the scopes one of which reads the data of an event.
+func scopesOf(event string) auth.Scopes {
+	switch event {
+	case URLClicked, RuleMatched, ConversionCreated, ExperimentDecided:
+		return auth.AnalyticsRead
+	case DomainVerified, DomainLost, CertificateIssued, CertificateFailed, CertificateExpiring:
+		return auth.LinksRead | auth.DomainsScope
+	}
+	return auth.LinksRead
 }
 
 func checkEvents(list []string, v *problem.Fields) []string {

@@ -33,7 +33,11 @@ func (s *Service) Logs(ctx context.Context, p auth.Principal, id string, f LogFi
 	if err := v.Err(); err != nil {
 		return nil, 0, err
 	}
-	if _, err := s.Get(ctx, p, id); err != nil {
+	w, err := s.Get(ctx, p, id)
+	if err == nil {
+		err = mayReceive(p, &w)
+	}
+	if err != nil {
 		return nil, 0, err
 	}
 	list, total, err := s.store.WebhookLogs(ctx, id, store.WebhookLogFilter{Failed: f.Status == "failed", Succeeded: f.Status == "success", Event: f.Event, Limit: limit, Offset: offset})

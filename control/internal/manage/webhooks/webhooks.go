@@ -153,14 +153,19 @@ func (w *Webhook) Version() string {
 }
 
 // Create adds a webhook to the workspace and returns it with its secret, which cannot be read again. Without a given
-// secret, one is generated.
+// secret, one is generated. An API key needs the scopes that read the data of the events; Update and Logs need them, too.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webhook, string, error) {
 	now := store.Now()
-	w := Webhook{Webhook: store.Webhook{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Active: true, CreatedAt: now, UpdatedAt: now}, Headers: map[string]string{}}
+	w := Webhook{Headers: map[string]string{}, Webhook: store.Webhook{
+		ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, MadeBy: p.KeyID, Active: true, CreatedAt: now, UpdatedAt: now,
+	}}
 	var v problem.Fields
 	in.required(&v)
 	s.apply(ctx, &in, &w, &v)
 	if err := v.Err(); err != nil {
+		return w, "", err
+	}
+	if err := mayReceive(p, &w); err != nil {
 		return w, "", err
 	}
 	secret := newSecret()
@@ -253,6 +258,9 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		}
 		before := logged(&w)
 		in.checked(&draft, &w)
+		if err := mayReceive(p, &w); err != nil {
+			return err
+		}
 		if in.Headers != nil {
 			// Validate again, because kept values may have changed.
 			var v problem.Fields

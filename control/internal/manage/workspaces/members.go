@@ -21,7 +21,7 @@ func (s *Service) Members(ctx context.Context, p auth.Principal, limit, offset i
 }
 
 // SetRole changes the role of a member. An ADMIN manages members below OWNER; only an OWNER makes or demotes OWNERs.
-// The last OWNER cannot be demoted.
+// The last OWNER cannot be demoted. An API key makes nobody an ADMIN or OWNER.
 func (s *Service) SetRole(ctx context.Context, p auth.Principal, userID, role string) (m store.Member, err error) {
 	want := auth.ParseWorkspaceRole(role)
 	if want == auth.NoMember {
@@ -39,6 +39,9 @@ func (s *Service) SetRole(ctx context.Context, p auth.Principal, userID, role st
 		has := auth.ParseWorkspaceRole(old)
 		if mine < auth.Owner && max(has, want) == auth.Owner {
 			return problem.New(problem.Forbidden, "Only an OWNER can make or demote an OWNER.")
+		}
+		if p.KeyID != "" && want > has && want >= auth.WorkspaceAdmin {
+			return problem.New(problem.Forbidden, "An API key can't make an %s; sign in instead.", want)
 		}
 		if old == role {
 			return nil
@@ -60,7 +63,7 @@ func (s *Service) SetRole(ctx context.Context, p auth.Principal, userID, role st
 	return m, err
 }
 
-// Remove removes a member, whose API keys for the workspace are deleted. Everybody can leave; to remove others takes the
+// Remove removes a member, whose API keys for the workspace are deleted and whose webhooks are paused. Everybody can leave; to remove others takes the
 // role ADMIN, and OWNER to remove an OWNER. The last OWNER cannot leave.
 func (s *Service) Remove(ctx context.Context, p auth.Principal, userID string) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
@@ -88,10 +91,14 @@ func (s *Service) Remove(ctx context.Context, p auth.Principal, userID string) e
 		if err != nil {
 			return fmt.Errorf("remove a member: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{
+		paused, err := s.pauseWebhooks(ctx, tx, p.UserID, p.Workspace.Num, m)
+		if err != nil {
+			return err
+		}
+		return audit.Append(ctx, tx, append(paused, audit.Entry{
 			UserID: p.UserID, Action: "MEMBER_REMOVED", EntityType: "member", EntityID: userID, Workspace: p.Workspace.Num,
-			Old: map[string]any{"email": m.Email, "role": m.Role}, Metadata: map[string]any{"revokedApiKeys": keys},
-		})
+			Old: map[string]any{"email": m.Email, "role": m.Role}, Metadata: map[string]any{"revokedApiKeys": keys, "pausedWebhooks": len(paused)},
+		})...)
 	})
 }
 

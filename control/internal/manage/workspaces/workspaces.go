@@ -24,11 +24,12 @@ const DefaultPerUser = 20
 type Service struct {
 	store   *store.Store
 	perUser int
+	notices notices
 }
 
 // New returns a Service. perUser limits the workspaces that one user owns; 0 means DefaultPerUser.
 func New(st *store.Store, perUser int) *Service {
-	return &Service{st, cmp.Or(perUser, DefaultPerUser)}
+	return &Service{store: st, perUser: cmp.Or(perUser, DefaultPerUser)}
 }
 
 // Row is a workspace with the caller's role in it.

@@ -112,10 +112,20 @@ type CertificateEnds struct {
 	Link      string
 }
 
+// WebhooksPaused tells members of a workspace that webhooks were paused because the member who made them has left. Link is the
+// page of the webhooks in the console.
+type WebhooksPaused struct {
+	At        time.Time
+	Workspace string   // name
+	Member    string   // e-mail address
+	Webhooks  []string // names; a few are shown
+	Link      string
+}
+
 // kinds are the kinds of e-mails, as in metrics and logs.
 var kinds = []string{
 	"invitation", "password_reset", "new_device", "password_changed", "second_factor_locked", "passkey_cloned", "second_factor_changed", "link_suspended", "link_released",
-	"certificate_ends",
+	"certificate_ends", "webhooks_paused",
 }
 
 func (Invitation) kind() string          { return "invitation" }
@@ -128,12 +138,14 @@ func (SecondFactorChanged) kind() string { return "second_factor_changed" }
 func (LinkSuspended) kind() string       { return "link_suspended" }
 func (LinkReleased) kind() string        { return "link_released" }
 func (CertificateEnds) kind() string     { return "certificate_ends" }
+func (WebhooksPaused) kind() string      { return "webhooks_paused" }
 
 func (i Invitation) expires() time.Time    { return i.Expires }
 func (r PasswordReset) expires() time.Time { return r.Expires }
 func (Event) expires() time.Time           { return time.Time{} }
 func (LinkEvent) expires() time.Time       { return time.Time{} }
 func (CertificateEnds) expires() time.Time { return time.Time{} }
+func (WebhooksPaused) expires() time.Time  { return time.Time{} }
 
 // page is the content of both parts. All texts are clean (see plain and nameOf).
 type page struct {
@@ -240,6 +252,25 @@ func (c CertificateEnds) page() page {
 	return page{
 		Subject: subject, Lead: []string{lead}, Link: c.Link, Button: "Open the domain in the console", Foot: []string{advice},
 		Facts: facts(fact{"Domain", host}, fact{"Workspace", nameOf(c.Workspace)}, fact{"End", stamp(c.Ends)}, fact{"Reason", isolated(plain(c.Reason, maxReason))}),
+	}
+}
+
+func (w WebhooksPaused) page() page {
+	const shown = 5
+	where, names := nameOf(w.Workspace), []string{}
+	for _, name := range w.Webhooks[:min(shown, len(w.Webhooks))] {
+		names = append(names, nameOf(name))
+	}
+	list := strings.Join(names, ", ")
+	if more := len(w.Webhooks) - shown; more > 0 {
+		list = fmt.Sprintf("%s and %d more", list, more)
+	}
+	return page{
+		Subject: "Webhooks of " + where + " are paused",
+		Lead:    []string{"A member has left your workspace. The webhooks that this member had made are paused: nothing is sent to them."},
+		Facts:   facts(fact{"Webhooks", list}, fact{"Workspace", where}, fact{"Member", nameOf(w.Member)}, fact{"Time", stamp(w.At)}),
+		Link:    w.Link, Button: "Open the webhooks in the console",
+		Foot: []string{"If you know where a webhook leads and still need it, turn it on again. Otherwise delete it."},
 	}
 }
 

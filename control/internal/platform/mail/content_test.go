@@ -33,6 +33,7 @@ func contents(text string) map[string]mail.Content {
 		"passkey_cloned":       mail.PasskeyCloned{Event: event, Passkey: text},
 		"link_suspended":       mail.LinkSuspended{LinkEvent: mail.LinkEvent{At: testTime, Workspace: text, Address: text, Link: testLink, Last: true}, Reason: text},
 		"link_released":        mail.LinkReleased{LinkEvent: mail.LinkEvent{At: testTime, Workspace: text, Address: text, Link: testLink}, Status: text},
+		"webhooks_paused":      mail.WebhooksPaused{At: testTime, Workspace: text, Member: text, Webhooks: []string{text, text, text, text, text, text}, Link: testLink},
 		"certificate_ends":     mail.CertificateEnds{Workspace: text, Hostname: text, Uploaded: true, Ends: testTime, Reason: text, Link: testLink},
 	}
 	for _, change := range []mail.FactorChange{mail.FactorEnabled, mail.FactorDisabled, mail.PasskeyAdded, mail.PasskeyRemoved, mail.FactorChange(text)} {
@@ -305,5 +306,5 @@ func TestMail_page_lists_every_kind(t *testing.T) {
 			}
 		}
 	}
-	equal(t, n, 10, "counted kinds")
+	equal(t, n, 11, "counted kinds")
 }

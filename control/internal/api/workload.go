@@ -1,0 +1,77 @@
+package api
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/shortline/shortline/control/internal/platform/work"
+)
+
+// workload is a kind of expensive work that users can order. Each kind has a queue of its own, see package work.
+type workload uint8
+
+const (
+	light     workload = iota // no queue
+	computing                 // explanations, replays, QR codes: at most about a second of a processor each
+	reporting                 // queries of the click store
+	exporting                 // streams
+	workloads
+)
+
+// workloadOf returns the workload of an endpoint that declares none.
+func workloadOf(e *endpoint) workload {
+	switch {
+	case e.Timeout < 0: // a stream without an end
+		return light
+	case e.Limit == limitAnalytics:
+		return reporting
+	case e.Limit == limitExport:
+		return exporting
+	}
+	return light
+}
+
+// newQueues returns the queues by workload. A request waits at most half of its time for a slot.
+func newQueues(timeout time.Duration) (queues [workloads]*work.Queue) {
+	processors := runtime.GOMAXPROCS(0)
+	wait := timeout / 2
+	queue := func(slots, perUser int, busy string) *work.Queue {
+		return work.New(work.Config{Slots: slots, PerUser: perUser, Wait: wait, Busy: busy})
+	}
+	queues[computing] = queue(max(1, processors/4), 1, "Too many explanations and QR codes are being computed.")
+	queues[reporting] = queue(max(8, 2*processors), 4, "Too many reports are being computed.")
+	queues[exporting] = queue(16, 2, "Too many exports are under way.")
+	return queues
+}
+
+// enterQueue waits for a slot for the work of an endpoint. The slot is free again when the response begins, so that a caller
+// who reads slowly does not block others; that of an export, which is computed while it is read, when the response ends.
+func (s *Server) enterQueue(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		e := s.endpointOf(c)
+		if e == nil || e.Work == light {
+			return next(c)
+		}
+		ctx := c.Request().Context()
+		slot, err := s.queues[e.Work].Enter(ctx, workerOf(ctx, c.RealIP()))
+		if err != nil {
+			return err
+		}
+		defer slot.Leave()
+		if e.Work != exporting {
+			c.Response().Before(slot.Leave)
+		}
+		return next(c)
+	}
+}
+
+// workerOf returns the name under which a caller takes slots.
+func workerOf(ctx context.Context, ip string) string {
+	if p := principal(ctx); p.UserID != "" {
+		return p.UserID
+	}
+	return addressKey(ip)
+}

@@ -1,0 +1,43 @@
+package store
+
+import "context"
+
+// Paused is a webhook that was active until now.
+type Paused struct {
+	ID, Name  string
+	Workspace uint64
+}
+
+func scanPaused(row interface{ Scan(...any) error }) (p Paused, err error) {
+	return p, row.Scan(&p.ID, &p.Name, &p.Workspace)
+}
+
+const pause = `UPDATE webhooks SET active = FALSE, updated_at = ? WHERE active AND `
+
+// PauseWebhooksOf pauses the webhooks that a user has made in a workspace.
+func (tx *Tx) PauseWebhooksOf(ctx context.Context, workspace uint64, userID string) ([]Paused, error) {
+	return All(ctx, tx.Conn, scanPaused, pause+`workspace_num = ? AND user_id = ? RETURNING id, name, workspace_num`, Now(), workspace, userID)
+}
+
+// PauseWebhooksMadeBy pauses the webhooks that were made with one of the API keys.
+func (tx *Tx) PauseWebhooksMadeBy(ctx context.Context, keys []string) ([]Paused, error) {
+	return All(ctx, tx.Conn, scanPaused, pause+`made_by_key IN (`+In(len(keys))+`) RETURNING id, name, workspace_num`,
+		append([]any{Now()}, Args(keys)...)...)
+}
+
+// RevokeInvitationsMadeBy revokes the pending invitations that were made with one of the API keys.
+func (tx *Tx) RevokeInvitationsMadeBy(ctx context.Context, keys []string) ([]Invitation, error) {
+	which := `state = 'PENDING' AND made_by_key IN (` + In(len(keys)) + `)`
+	list, err := All(ctx, tx.Conn, scanInvitation, invitationRows+`i.id IN (SELECT id FROM invitations WHERE `+which+`) ORDER BY i.id`, Args(keys)...)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(ctx, `UPDATE invitations SET state = 'REVOKED' WHERE `+which, Args(keys)...)
+	return list, err
+}
+
+// UsersMadeBy locks and lists the active users who were made with one of the API keys, except one.
+func (tx *Tx) UsersMadeBy(ctx context.Context, keys []string, except string) ([]User, error) {
+	return All(ctx, tx.Conn, scanUser, `SELECT `+userColumns+` FROM users u
+		WHERE u.active AND u.id <> ? AND u.made_by_key IN (`+In(len(keys))+`) ORDER BY u.num`+tx.forUpdate(), append([]any{except}, Args(keys)...)...)
+}
