@@ -38,7 +38,7 @@ export function Made({ made, onClose }: { made: Invited; onClose: () => void }) 
         }}
       >
         <p role="status">{t(made.mailed ? 'invite.mailed' : 'invite.notMailed')}</p>
-        <Secret label={t('invite.link')} value={made.link} />
+        {made.link !== null && <Secret label={t('invite.link')} value={made.link} />}
         <p class="hint">{t('invite.once', { date: moment(made.expiresAt) })}</p>
         <footer>
           <Button kind="primary" type="submit">
