@@ -320,6 +320,7 @@ func TestSignIn_identity_provider(t *testing.T) {
 	// On top of a form, the provider opens in another tab.
 	b.fill("name", "Website")
 	b.do(network.ClearBrowserCookies())
+	b.option("all", "click")
 	b.press("Create key", "Your session has ended")
 	b.until(`[...document.querySelectorAll('dialog .others a')].some((a) => a.target === '_blank' && a.pathname === '/api/auth/sso/acme/login')`)
 	b.inspect("again-sso")

@@ -10,13 +10,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const width = 700;
 const atlas = JSON.parse(readFileSync('node_modules/world-atlas/countries-110m.json', 'utf8'));
 
-/** The codes of ISO 3166-1 by English name. */
+/**
+ * The codes of ISO 3166-1 by English name. A withdrawn code has the name of the country that follows, such as DD for Germany, and clicks
+ * never have it.
+ */
 const codes = new Map();
 const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 for (const code of letters.flatMap((a) => letters.map((b) => a + b))) {
   const name = names.of(code);
-  if (name && !codes.has(name)) codes.set(name, code);
+  if (name && new Intl.Locale(`und-${code}`).region === code) codes.set(name, code);
 }
 /** Countries whose name in the atlas is another one. */
 const others = {

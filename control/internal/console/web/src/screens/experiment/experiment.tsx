@@ -80,7 +80,7 @@ export function ExperimentScreen({ id }: { id: string }) {
       <LinkTabs id={id} here="/experiment" />
       {variants.variants.length > 0 && <Switch link={link} onChanged={loaded.reload} />}
       {experiment && <Outcome test={test} experiment={experiment} onChanged={loaded.reload} />}
-      <VariantList link={link.id} variants={variants} onChanged={loaded.reload} />
+      <VariantList link={link} variants={variants} onChanged={loaded.reload} />
       {link.isABTesting && active.length > 1 && (
         <Goal key={experiment?.goal ?? ''} test={test} onChanged={loaded.reload} />
       )}

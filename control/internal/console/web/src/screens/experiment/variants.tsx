@@ -23,31 +23,51 @@ export function shareOf(variant: Variant, totalWeight: number): number {
   return variant.isActive && totalWeight > 0 ? Math.round((variant.weight / totalWeight) * 1000) / 10 : 0;
 }
 
+/** The variant that the present destination becomes, so that a new test does not take all visitors at once. */
+const original = { name: 'A', weight: 50 };
+
+/** What the dialog says about the original, for the weight that is typed. */
+function told(typed: string): { name: string; weight: string; share: string } {
+  const weight = Math.max(0, Number(typed) || 0);
+  const share = Math.round((weight / (weight + original.weight)) * 1000) / 10;
+  return { name: original.name, weight: number(original.weight), share: percent(share) };
+}
+
 interface EditProps {
-  link: string;
+  link: Schema<'URL'>;
   /** undefined: a new one. */
   variant: Variant | undefined;
+  /** Whether the link has no variant yet. */
+  first: boolean;
   onClose: () => void;
   onSaved: () => void;
 }
 
-function Edit({ link, variant, onClose, onSaved }: EditProps) {
+function Edit({ link: { id: link, originalUrl }, variant, first, onClose, onSaved }: EditProps) {
   const saving = useSaving(['name', 'targetUrl', 'weight']);
-  const [name, setName] = useState(variant?.name ?? '');
+  const [name, setName] = useState(variant?.name ?? (first ? 'B' : ''));
   const [targetUrl, setTargetUrl] = useState(variant?.targetUrl ?? '');
   const [weight, setWeight] = useState(String(variant?.weight ?? 50));
+  const [kept, setKept] = useState(!first); // the original is a variant
   const stale = saving.error instanceof ApiError && saving.error.stale;
   const save = async () => {
     const body = { name, targetUrl: complete(targetUrl), weight: count(weight) };
-    const saved = await saving.run(() =>
-      variant
+    const saved = await saving.run(async () => {
+      if (!kept) {
+        await api.post('/api/urls/{id}/variants', {
+          path: { id: link },
+          body: { ...original, targetUrl: originalUrl },
+        });
+        setKept(true);
+      }
+      await (variant
         ? api.put('/api/urls/{id}/variants/{variantId}', {
             path: { id: link, variantId: variant.id },
             body,
             ifMatch: variant,
           })
-        : api.post('/api/urls/{id}/variants', { path: { id: link }, body }),
-    );
+        : api.post('/api/urls/{id}/variants', { path: { id: link }, body }));
+    });
     if (saved) onSaved();
   };
   return (
@@ -59,6 +79,7 @@ function Edit({ link, variant, onClose, onSaved }: EditProps) {
           void save();
         }}
       >
+        {first && <p class="notice">{t('test.first', told(weight))}</p>}
         {stale && <p class="notice warn">{t('test.stale')}</p>}
         {saving.error !== undefined && !stale && <Problem error={saving.error} />}
         <Input
@@ -128,7 +149,7 @@ function VariantTable({ variants, onEdit, onDelete }: VariantTableProps) {
 }
 
 interface VariantListProps {
-  link: string;
+  link: Schema<'URL'>;
   variants: Schema<'Variants'>;
   onChanged: () => void;
 }
@@ -140,12 +161,12 @@ export function VariantList({ link, variants, onChanged }: VariantListProps) {
   const list = variants.variants;
   const editor = may('EDITOR');
   const open = async (one: Variant) =>
-    setEditing(await api.get('/api/urls/{id}/variants/{variantId}', { path: { id: link, variantId: one.id } }));
+    setEditing(await api.get('/api/urls/{id}/variants/{variantId}', { path: { id: link.id, variantId: one.id } }));
   const even = async () => {
     const active = list.filter((one) => one.isActive);
     for (const one of active)
       await api.put('/api/urls/{id}/variants/{variantId}', {
-        path: { id: link, variantId: one.id },
+        path: { id: link.id, variantId: one.id },
         body: { weight: Math.floor(100 / active.length) },
       });
     onChanged();
@@ -177,7 +198,11 @@ export function VariantList({ link, variants, onChanged }: VariantListProps) {
         <Edit
           link={link}
           variant={editing === 'new' ? undefined : editing}
-          onClose={() => setEditing(undefined)}
+          first={list.length === 0}
+          onClose={() => {
+            setEditing(undefined);
+            if (list.length === 0) onChanged(); // the original may be a variant by now
+          }}
           onSaved={() => {
             setEditing(undefined);
             onChanged();
@@ -191,7 +216,7 @@ export function VariantList({ link, variants, onChanged }: VariantListProps) {
           onClose={() => setDeleting(undefined)}
           onConfirm={() =>
             api
-              .delete('/api/urls/{id}/variants/{variantId}', { path: { id: link, variantId: deleting.id } })
+              .delete('/api/urls/{id}/variants/{variantId}', { path: { id: link.id, variantId: deleting.id } })
               .then(onChanged)
           }
         >

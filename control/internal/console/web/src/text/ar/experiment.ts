@@ -14,6 +14,7 @@ export const experiment: Translation<typeof en> = {
   'test.delete': 'حذف {name}',
   'test.name': 'الاسم',
   'test.weight': 'الوزن',
+  'test.first': 'تصبح الوجهة الحالية المتغير {name} بوزن {weight}. عند الحفظ مباشرةً يذهب {share} من الزوار إلى الجديد.',
   'test.weightHint': 'من 0 إلى 100. حصة المتغير هي وزنه مقسومًا على المجموع.',
   'test.share': 'الحصة',
   'test.actions': 'إجراءات',

@@ -14,6 +14,8 @@ export const experiment: Translation<typeof en> = {
   'test.delete': '{name} löschen',
   'test.name': 'Name',
   'test.weight': 'Gewicht',
+  'test.first':
+    'Das jetzige Ziel wird Variante {name} mit dem Gewicht {weight}. Sobald Sie speichern, gehen {share} der Besucher zur neuen.',
   'test.weightHint': '0 bis 100. Der Anteil einer Variante ist ihr Gewicht geteilt durch die Summe aller.',
   'test.share': 'Anteil',
   'test.actions': 'Aktionen',

@@ -12,10 +12,13 @@ export const keys: Translation<typeof en> = {
   'keys.name': 'Name',
   'keys.nameHint': 'Wofür er ist, etwa die Website',
   'keys.rights': 'Rechte',
+  'keys.whole': 'Alle Rechte',
+  'keys.some': 'Nur diese',
+  'keys.missing': 'Wählen Sie, was der Schlüssel darf.',
   'keys.all':
-    'Ohne Auswahl darf der Schlüssel alles, was Sie in diesem Arbeitsbereich dürfen, außer Sicherheitseinstellungen wie Passwörter und andere Schlüssel.',
+    'Der Schlüssel darf alles, was Sie in diesem Arbeitsbereich dürfen, außer Sicherheitseinstellungen wie Passwörter und andere Schlüssel.',
   'keys.allAdmin':
-    'Ohne Auswahl darf der Schlüssel alles, was Sie dürfen, auch mit den Objekten aller Benutzer, außer Sicherheitseinstellungen wie Passwörter und andere Schlüssel.',
+    'Der Schlüssel darf alles, was Sie dürfen, auch mit den Objekten aller Benutzer, außer Sicherheitseinstellungen wie Passwörter und andere Schlüssel.',
   'keys.everything': 'alles',
   'keys.by': 'angelegt von {name}',
   'keys.addresses': 'Erlaubte Adressen',

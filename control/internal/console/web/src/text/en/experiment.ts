@@ -11,6 +11,8 @@ export const experiment = {
   'test.delete': 'Delete {name}',
   'test.name': 'Name',
   'test.weight': 'Weight',
+  'test.first':
+    'The present destination becomes variant {name} with a weight of {weight}. As soon as you save, {share} of the visitors go to the new one.',
   'test.weightHint': '0 to 100. A variant’s share is its weight divided by the sum of all.',
   'test.share': 'Share',
   'test.actions': 'Actions',

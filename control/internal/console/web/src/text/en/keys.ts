@@ -8,10 +8,13 @@ export const keys = {
   'keys.name': 'Name',
   'keys.nameHint': 'For what it is, such as the website',
   'keys.rights': 'Permissions',
+  'keys.whole': 'All permissions',
+  'keys.some': 'Only these',
+  'keys.missing': 'Choose what the key may do.',
   'keys.all':
-    'Without a choice, the key may do all that you may do in this workspace, except for security settings such as passwords and other keys.',
+    'The key may do all that you may do in this workspace, except for security settings such as passwords and other keys.',
   'keys.allAdmin':
-    'Without a choice, the key may do all that you may do, also with the objects of all users, except for security settings such as passwords and other keys.',
+    'The key may do all that you may do, also with the objects of all users, except for security settings such as passwords and other keys.',
   'keys.everything': 'everything',
   'keys.by': 'made by {name}',
   'keys.addresses': 'Allowed addresses',

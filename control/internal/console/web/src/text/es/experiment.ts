@@ -14,6 +14,8 @@ export const experiment: Translation<typeof en> = {
   'test.delete': 'Eliminar {name}',
   'test.name': 'Nombre',
   'test.weight': 'Peso',
+  'test.first':
+    'El destino actual pasa a ser la variante {name} con peso {weight}. En cuanto guarde, el {share} de los visitantes irá a la nueva.',
   'test.weightHint': 'De 0 a 100. La parte de una variante es su peso dividido por la suma.',
   'test.share': 'Parte',
   'test.actions': 'Acciones',

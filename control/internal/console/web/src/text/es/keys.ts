@@ -11,10 +11,13 @@ export const keys: Translation<typeof en> = {
   'keys.name': 'Nombre',
   'keys.nameHint': 'Para qué es, por ejemplo el sitio web',
   'keys.rights': 'Permisos',
+  'keys.whole': 'Todos los permisos',
+  'keys.some': 'Solo estos',
+  'keys.missing': 'Elija qué puede hacer la clave.',
   'keys.all':
-    'Sin elección, la clave puede hacer todo lo que usted puede en este espacio, salvo ajustes de seguridad como contraseñas y otras claves.',
+    'La clave puede hacer todo lo que usted puede en este espacio, salvo ajustes de seguridad como contraseñas y otras claves.',
   'keys.allAdmin':
-    'Sin elección, la clave puede hacer todo lo que usted puede, también con los objetos de todos los usuarios, salvo ajustes de seguridad como contraseñas y otras claves.',
+    'La clave puede hacer todo lo que usted puede, también con los objetos de todos los usuarios, salvo ajustes de seguridad como contraseñas y otras claves.',
   'keys.everything': 'todo',
   'keys.by': 'creada por {name}',
   'keys.addresses': 'Direcciones permitidas',

@@ -14,6 +14,8 @@ export const experiment: Translation<typeof en> = {
   'test.delete': 'Supprimer {name}',
   'test.name': 'Nom',
   'test.weight': 'Poids',
+  'test.first':
+    'La destination actuelle devient la variante {name}, de poids {weight}. Dès l’enregistrement, {share} des visiteurs vont à la nouvelle.',
   'test.weightHint': 'De 0 à 100. La part d’une variante est son poids divisé par la somme.',
   'test.share': 'Part',
   'test.actions': 'Actions',

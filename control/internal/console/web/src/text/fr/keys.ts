@@ -12,10 +12,13 @@ export const keys: Translation<typeof en> = {
   'keys.name': 'Nom',
   'keys.nameHint': 'À quoi elle sert, par exemple le site web',
   'keys.rights': 'Droits',
+  'keys.whole': 'Tous les droits',
+  'keys.some': 'Seulement ceux-ci',
+  'keys.missing': 'Choisissez ce que la clé peut faire.',
   'keys.all':
-    'Sans choix, la clé peut faire tout ce que vous pouvez faire dans cet espace, sauf les réglages de sécurité comme les mots de passe et les autres clés.',
+    'La clé peut faire tout ce que vous pouvez faire dans cet espace, sauf les réglages de sécurité comme les mots de passe et les autres clés.',
   'keys.allAdmin':
-    'Sans choix, la clé peut faire tout ce que vous pouvez faire, aussi avec les objets de tous les utilisateurs, sauf les réglages de sécurité comme les mots de passe et les autres clés.',
+    'La clé peut faire tout ce que vous pouvez faire, aussi avec les objets de tous les utilisateurs, sauf les réglages de sécurité comme les mots de passe et les autres clés.',
   'keys.everything': 'tout',
   'keys.by': 'créée par {name}',
   'keys.addresses': 'Adresses autorisées',

@@ -14,6 +14,8 @@ export const experiment: Translation<typeof en> = {
   'test.delete': '{name} を削除',
   'test.name': '名前',
   'test.weight': '重み',
+  'test.first':
+    '現在のリンク先は重み {weight} のバリアント {name} になります。保存するとすぐに、訪問者の {share} が新しいほうに移ります。',
   'test.weightHint': '0 から 100。割合は、重みを合計で割った値です。',
   'test.share': '割合',
   'test.actions': '操作',
