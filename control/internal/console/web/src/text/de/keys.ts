@@ -16,9 +16,9 @@ export const keys: Translation<typeof en> = {
   'keys.some': 'Nur diese',
   'keys.missing': 'Wählen Sie, was der Schlüssel darf.',
   'keys.all':
-    'Der Schlüssel darf alles, was Sie in diesem Arbeitsbereich dürfen, außer Sicherheitseinstellungen wie Passwörter und andere Schlüssel.',
+    'Der Schlüssel darf alles, was Sie in diesem Arbeitsbereich dürfen, außer Sicherheitseinstellungen wie Passwörter.',
   'keys.allAdmin':
-    'Der Schlüssel darf alles, was Sie dürfen, auch mit den Objekten aller Benutzer, außer Sicherheitseinstellungen wie Passwörter und andere Schlüssel.',
+    'Der Schlüssel darf alles, was Sie dürfen, auch mit den Objekten aller Benutzer, außer Sicherheitseinstellungen wie Passwörter.',
   'keys.everything': 'alles',
   'keys.by': 'angelegt von {name}',
   'keys.addresses': 'Erlaubte Adressen',

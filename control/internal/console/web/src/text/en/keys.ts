@@ -11,10 +11,9 @@ export const keys = {
   'keys.whole': 'All permissions',
   'keys.some': 'Only these',
   'keys.missing': 'Choose what the key may do.',
-  'keys.all':
-    'The key may do all that you may do in this workspace, except for security settings such as passwords and other keys.',
+  'keys.all': 'The key may do all that you may do in this workspace, except for security settings such as passwords.',
   'keys.allAdmin':
-    'The key may do all that you may do, also with the objects of all users, except for security settings such as passwords and other keys.',
+    'The key may do all that you may do, also with the objects of all users, except for security settings such as passwords.',
   'keys.everything': 'everything',
   'keys.by': 'made by {name}',
   'keys.addresses': 'Allowed addresses',

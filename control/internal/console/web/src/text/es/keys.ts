@@ -15,9 +15,9 @@ export const keys: Translation<typeof en> = {
   'keys.some': 'Solo estos',
   'keys.missing': 'Elija qué puede hacer la clave.',
   'keys.all':
-    'La clave puede hacer todo lo que usted puede en este espacio, salvo ajustes de seguridad como contraseñas y otras claves.',
+    'La clave puede hacer todo lo que usted puede en este espacio, salvo ajustes de seguridad como contraseñas.',
   'keys.allAdmin':
-    'La clave puede hacer todo lo que usted puede, también con los objetos de todos los usuarios, salvo ajustes de seguridad como contraseñas y otras claves.',
+    'La clave puede hacer todo lo que usted puede, también con los objetos de todos los usuarios, salvo ajustes de seguridad como contraseñas.',
   'keys.everything': 'todo',
   'keys.by': 'creada por {name}',
   'keys.addresses': 'Direcciones permitidas',

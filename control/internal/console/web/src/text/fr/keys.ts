@@ -16,9 +16,9 @@ export const keys: Translation<typeof en> = {
   'keys.some': 'Seulement ceux-ci',
   'keys.missing': 'Choisissez ce que la clé peut faire.',
   'keys.all':
-    'La clé peut faire tout ce que vous pouvez faire dans cet espace, sauf les réglages de sécurité comme les mots de passe et les autres clés.',
+    'La clé peut faire tout ce que vous pouvez faire dans cet espace, sauf les réglages de sécurité comme les mots de passe.',
   'keys.allAdmin':
-    'La clé peut faire tout ce que vous pouvez faire, aussi avec les objets de tous les utilisateurs, sauf les réglages de sécurité comme les mots de passe et les autres clés.',
+    'La clé peut faire tout ce que vous pouvez faire, aussi avec les objets de tous les utilisateurs, sauf les réglages de sécurité comme les mots de passe.',
   'keys.everything': 'tout',
   'keys.by': 'créée par {name}',
   'keys.addresses': 'Adresses autorisées',
