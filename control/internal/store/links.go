@@ -91,7 +91,8 @@ func (tx *Tx) LockExternalIDs(ctx context.Context, workspace uint64) error {
 }
 
 // InsertLinks inserts links and sets their Num. A link whose key or external id is taken, or whose key was that of a
-// suspended link (see SlugSuspended), is not inserted and keeps Num 0. Sort links with chosen slugs by key, so that concurrent transactions cannot deadlock.
+// suspended link (see SlugSuspended), is not inserted and keeps Num 0. Sort links with chosen slugs by key, so that concurrent
+// transactions cannot deadlock.
 func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 	for part := range slices.Chunk(links, batch) {
 		args := make([]any, 0, len(insertedFields)*len(part))

@@ -23,7 +23,7 @@ func readOne(t *testing.T, header string, cells ...string) (record, []problem.Fi
 	}
 	r, err := m.reader(table)
 	testkit.Must(t, err)
-	return r.read(&table.rows[0])
+	return r.readRow(&table.rows[0])
 }
 
 // tell returns problems or warnings as one text.

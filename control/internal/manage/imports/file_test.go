@@ -45,7 +45,7 @@ func FuzzParse(f *testing.F) {
 		columnsOf(table)
 		if r, err := (Mapping{originalURL: table.columns[0]}).reader(table); err == nil {
 			for i := range table.rows {
-				r.read(&table.rows[i])
+				r.readRow(&table.rows[i])
 			}
 		}
 	})

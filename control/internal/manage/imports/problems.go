@@ -66,7 +66,7 @@ func (s *Service) Preview(ctx context.Context, p auth.Principal, id string, plan
 				out.Rename++
 			default:
 				out.Errors++
-				out.Problems = append(out.Problems, r.told(&part[n], d.Problems)...)
+				out.Problems = append(out.Problems, r.problemsOf(&part[n], d.Problems)...)
 			}
 		}
 		out.Problems = out.Problems[:min(len(out.Problems), shownProblems)]
@@ -79,7 +79,7 @@ func (s *Service) Preview(ctx context.Context, p auth.Principal, id string, plan
 func (s *Service) draft(ctx context.Context, p auth.Principal, r *reader, rows []row) ([]*links.Draft, []record, error) {
 	records, items, malformed := make([]record, len(rows)), make([]links.Imported, len(rows)), make([][]problem.Field, len(rows))
 	for i := range rows {
-		records[i], malformed[i] = r.read(&rows[i])
+		records[i], malformed[i] = r.readRow(&rows[i])
 		items[i] = records[i].Imported
 	}
 	drafts, err := s.links.DraftImports(ctx, p, items)

@@ -110,8 +110,8 @@ func (u *use) cell(from *row) (text string, column int) {
 	return "", u.column
 }
 
-// read returns the link of a row, and what is wrong with the form of its cells.
-func (r *reader) read(from *row) (out record, problems []problem.Field) {
+// readRow returns the link of a row, and what is wrong with the form of its cells.
+func (r *reader) readRow(from *row) (out record, problems []problem.Field) {
 	out.Texts, out.tagSeparator = map[string]string{}, r.tagSeparator
 	for i := range r.used {
 		u := &r.used[i]
@@ -138,8 +138,8 @@ func (r *reader) read(from *row) (out record, problems []problem.Field) {
 	return out, problems
 }
 
-// told turns the problems of a row into those of an import, with the columns and the cells.
-func (r *reader) told(from *row, problems []problem.Field) []store.ImportProblem {
+// problemsOf turns the problems of a row into those of an import, with the columns and the cells.
+func (r *reader) problemsOf(from *row, problems []problem.Field) []store.ImportProblem {
 	list := make([]store.ImportProblem, len(problems))
 	for i, p := range problems {
 		name, _, _ := strings.Cut(p.Field, ".") // tags.0

@@ -256,7 +256,7 @@ func (s *Service) count(i *store.Import, rows []row, drafts []*links.Draft) (pro
 			i.Renamed++
 		default:
 			i.Failed++
-			problems = append(problems, s.last.reader.told(&rows[n], d.Problems)...)
+			problems = append(problems, s.last.reader.problemsOf(&rows[n], d.Problems)...)
 		}
 	}
 	return problems

@@ -69,7 +69,7 @@ func (l *losses) add(from *row, e *record, d *links.Draft) {
 	}
 	for _, w := range e.warnings {
 		if isNew || w.Field != "status" { // a link that exists keeps its count of clicks
-			l.list = append(l.list, l.reader.told(from, []problem.Field{w})...)
+			l.list = append(l.list, l.reader.problemsOf(from, []problem.Field{w})...)
 		}
 	}
 	l.list = l.list[:min(len(l.list), shownProblems)]

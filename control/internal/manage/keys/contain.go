@@ -10,6 +10,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
@@ -39,14 +40,14 @@ func contain(ctx context.Context, c store.Conn, maker string, row *store.Key) er
 	if row.Scopes = cmp.Or(row.Scopes, m.Scopes); m.Scopes != "" && auth.ParseScopes(row.Scopes)&^auth.ParseScopes(m.Scopes) != 0 {
 		v.Add("scopes", "must be scopes of the API key with which you make this one")
 	}
-	if row.AllowedIPs = cmp.Or(row.AllowedIPs, m.AllowedIPs); m.AllowedIPs != "" && !within(row.AllowedIPs, m.AllowedIPs) {
+	if row.AllowedIPs = cmp.Or(row.AllowedIPs, m.AllowedIPs); m.AllowedIPs != "" && !networksWithin(row.AllowedIPs, m.AllowedIPs) {
 		v.Add("allowedIps", "must lie within those of the API key with which you make this one")
 	}
 	return v.Err()
 }
 
-// within reports whether every network of a list, as the store keeps them, lies within one of another list.
-func within(inner, outer string) bool {
+// networksWithin reports whether every network of a list, as the store keeps them, lies within one of another list.
+func networksWithin(inner, outer string) bool {
 	for _, text := range strings.Fields(inner) {
 		in, err := visitor.ParsePrefixes(text)
 		if err != nil || len(in) != 1 {
@@ -117,9 +118,5 @@ func endAll(ctx context.Context, tx *store.Tx, p auth.Principal, keys []string) 
 	if err != nil {
 		return nil, fmt.Errorf("pause the webhooks that were made with a key: %w", err)
 	}
-	for _, w := range paused {
-		log = append(log, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_UPDATED", EntityType: "webhook", EntityID: w.ID, Workspace: w.Workspace,
-			Old: map[string]any{"isActive": true}, New: map[string]any{"isActive": false}, Metadata: map[string]any{"reason": "API_KEY_DELETED"}})
-	}
-	return log, nil
+	return append(log, webhooks.PausedEntries(p.UserID, "API_KEY_DELETED", paused)...), nil
 }

@@ -1,9 +1,8 @@
 // Package media holds the use cases of preview images: upload, public access, and removal of unused images.
 //
 // It defines the format of image keys. It limits the uploads held in memory, in all and of one user, and converts one image
-// at a time; users alternate. Package
-// picture converts images, package object stores them, and package links assigns them to links. Images are public to
-// everybody who knows the key, which contains the link's id.
+// at a time; users alternate. Package picture converts images, package object stores them, and package links assigns them to
+// links. Images are public to everybody who knows the key, which contains the link's id.
 //
 // A replaced image is removed at once. Images of deleted links, and those removed from a link, stay until the next
 // hourly sweep by Run.

@@ -129,15 +129,15 @@ func mayReceive(p auth.Principal, w *Webhook) error {
 		return problem.New(problem.Forbidden, "The scope \"all\" requires an administrator, or an unlimited API key of one.")
 	}
 	for _, event := range w.Events {
-		if need := scopesOf(event); !p.Scopes.Allow(need) {
+		if need := readScopes(event); !p.Scopes.Allow(need) {
 			return problem.New(problem.Forbidden, "This API key lacks the scope %s, which the event %s needs.", strings.Join(need.Names(), " or "), event)
 		}
 	}
 	return nil
 }
 
-// scopesOf returns the scopes one of which reads the data of an event.
-func scopesOf(event string) auth.Scopes {
+// readScopes returns the scopes that permit an API key to read the data of an event. The key needs one of them.
+func readScopes(event string) auth.Scopes {
 	switch event {
 	case URLClicked, RuleMatched, ConversionCreated, ExperimentDecided:
 		return auth.AnalyticsRead

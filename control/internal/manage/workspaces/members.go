@@ -63,8 +63,8 @@ func (s *Service) SetRole(ctx context.Context, p auth.Principal, userID, role st
 	return m, err
 }
 
-// Remove removes a member, whose API keys for the workspace are deleted and whose webhooks are paused. Everybody can leave; to remove others takes the
-// role ADMIN, and OWNER to remove an OWNER. The last OWNER cannot leave.
+// Remove removes a member, whose API keys for the workspace are deleted and whose webhooks are paused. Everybody can leave; to
+// remove others takes the role ADMIN, and OWNER to remove an OWNER. The last OWNER cannot leave.
 func (s *Service) Remove(ctx context.Context, p auth.Principal, userID string) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
 		least := auth.WorkspaceAdmin

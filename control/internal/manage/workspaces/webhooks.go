@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -33,12 +34,7 @@ func (s *Service) pauseWebhooks(ctx context.Context, tx *store.Tx, actor string,
 	if err != nil {
 		return nil, fmt.Errorf("pause the webhooks of a member: %w", err)
 	}
-	var names []string
-	for _, w := range paused {
-		names = append(names, w.Name)
-		log = append(log, audit.Entry{UserID: actor, Action: "WEBHOOK_UPDATED", EntityType: "webhook", EntityID: w.ID, Workspace: workspace,
-			Old: map[string]any{"isActive": true}, New: map[string]any{"isActive": false}, Metadata: map[string]any{"reason": "MEMBER_REMOVED"}})
-	}
+	log = webhooks.PausedEntries(actor, "MEMBER_REMOVED", paused)
 	if len(paused) == 0 || !s.notices.mail.Enabled() {
 		return log, nil
 	}
@@ -49,6 +45,10 @@ func (s *Service) pauseWebhooks(ctx context.Context, tx *store.Tx, actor string,
 	_, name, err := tx.WorkspaceName(ctx, workspace)
 	if err != nil {
 		return nil, missing(err)
+	}
+	var names []string
+	for _, w := range paused {
+		names = append(names, w.Name)
 	}
 	for _, address := range to {
 		if err := s.notices.mail.Send(ctx, tx, address, mail.WebhooksPaused{
