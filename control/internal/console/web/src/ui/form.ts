@@ -13,6 +13,9 @@ export interface Saving {
   reset: () => void;
 }
 
+/** The error of a field that a form refuses by itself, as the server would send it. */
+export const refused = (field: string, message: string) => new ApiError(400, { errors: [{ field, message }] });
+
 /** The state of a form. `shown` names the fields that the form has; problems of others belong to no field. */
 export function useSaving(shown?: readonly string[]): Saving {
   const [error, setError] = useState<unknown>(undefined);

@@ -1,12 +1,12 @@
 // Settings of the system: JSON values by key.
 import { useState } from 'preact/hooks';
-import { api, ApiError } from '../../api/client';
+import { api } from '../../api/client';
 import { query, search, to } from '../../route';
 import { moment, t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Area, Input } from '../../ui/field';
-import { useSaving } from '../../ui/form';
+import { refused, useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { Empty, Head, Waiting } from '../../ui/page';
 import { useResource } from '../../ui/resource';
@@ -21,8 +21,6 @@ interface SettingFormProps {
   onSaved: () => void;
 }
 
-const wrong = (field: string, message: string) => new ApiError(400, { errors: [{ field, message }] });
-
 function SettingForm({ of, known, onClose, onSaved }: SettingFormProps) {
   const [key, setKey] = useState(of?.key ?? '');
   const [value, setValue] = useState(of ? JSON.stringify(of.value, null, 2) : '');
@@ -31,13 +29,13 @@ function SettingForm({ of, known, onClose, onSaved }: SettingFormProps) {
   const save = async () => {
     const name = key.trim();
     // The address of another key would be that of the list.
-    if (/^\.{0,2}$/.test(name)) throw wrong('key', t('setting.keyMissing'));
-    if (!of && known.some((one) => one.key === name)) throw wrong('key', t('setting.exists'));
+    if (/^\.{0,2}$/.test(name)) throw refused('key', t('setting.keyMissing'));
+    if (!of && known.some((one) => one.key === name)) throw refused('key', t('setting.exists'));
     let parsed: unknown;
     try {
       parsed = JSON.parse(value);
     } catch (error) {
-      throw wrong('value', t('rules.jsonWrong', { problem: (error as Error).message }));
+      throw refused('value', t('rules.jsonWrong', { problem: (error as Error).message }));
     }
     const body = { value: parsed, description: description.trim() || null };
     await api.put('/api/settings/system/{key}', { path: { key: name }, body });

@@ -18,10 +18,9 @@ import { bare, complete } from '../links/changes';
 
 type Variant = Schema<'Variant'>;
 
-/** The share of visitors of a variant, in percent. */
-export function shareOf(variant: Variant, totalWeight: number): number {
-  return variant.isActive && totalWeight > 0 ? Math.round((variant.weight / totalWeight) * 1000) / 10 : 0;
-}
+/** The share of visitors of a weight, in percent. */
+const shareOf = (weight: number, totalWeight: number): number =>
+  totalWeight > 0 ? Math.round((weight / totalWeight) * 1000) / 10 : 0;
 
 /** The variant that the present destination becomes, so that a new test does not take all visitors at once. */
 const original = { name: 'A', weight: 50 };
@@ -29,8 +28,8 @@ const original = { name: 'A', weight: 50 };
 /** What the dialog says about the original, for the weight that is typed. */
 function told(typed: string): { name: string; weight: string; share: string } {
   const weight = Math.max(0, Number(typed) || 0);
-  const share = Math.round((weight / (weight + original.weight)) * 1000) / 10;
-  return { name: original.name, weight: number(original.weight), share: percent(share) };
+  const share = percent(shareOf(weight, weight + original.weight));
+  return { name: original.name, weight: number(original.weight), share };
 }
 
 interface EditProps {
@@ -131,7 +130,11 @@ function VariantTable({ variants, onEdit, onDelete }: VariantTableProps) {
         { name: t('test.name'), cell: (one) => <bdi>{one.name}</bdi> },
         { name: t('create.destination'), cell: (one) => <bdi class="target">{bare(one.targetUrl)}</bdi> },
         { name: t('test.weight'), figure: true, cell: (one) => number(one.weight) },
-        { name: t('test.share'), figure: true, cell: (one) => percent(shareOf(one, variants.totalWeight)) },
+        {
+          name: t('test.share'),
+          figure: true,
+          cell: (one) => percent(shareOf(one.isActive ? one.weight : 0, variants.totalWeight)),
+        },
         { name: t('report.clicks'), figure: true, cell: (one) => number(one.clickCount) },
         {
           name: t('test.actions'),

@@ -1,4 +1,4 @@
-import { api, ApiError, type Schema } from '../../api/client';
+import { api, type Schema } from '../../api/client';
 import { user, workspace } from '../../session';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
@@ -6,7 +6,7 @@ import { Choice } from '../../ui/choice';
 import { Dialog } from '../../ui/dialog';
 import { useDraft } from '../../ui/draft';
 import { Area, Input, Tick } from '../../ui/field';
-import { useSaving } from '../../ui/form';
+import { refused, useSaving } from '../../ui/form';
 import { Problem } from '../../ui/problem';
 import { instant, local } from '../../ui/time';
 import { nameOfScope, scopes } from './scopes';
@@ -88,7 +88,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
     const saved = await saving.run(async () => {
       const some = scopes.filter((one) => fields.scopes.includes(one));
       if (fields.rights === '' || (fields.rights === 'some' && some.length === 0))
-        throw new ApiError(400, { errors: [{ field: 'scopes', message: t('keys.missing') }] });
+        throw refused('scopes', t('keys.missing'));
       made = await api.post('/api/api-keys', {
         body: {
           name: fields.name,

@@ -4,7 +4,7 @@ import { api, ApiError, type Schema } from '../../api/client';
 import { go } from '../../route';
 import { listed, t } from '../../text';
 import { Input } from '../../ui/field';
-import { useSaving } from '../../ui/form';
+import { refused, useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { Loading } from '../../ui/page';
 import { Problem } from '../../ui/problem';
@@ -41,8 +41,6 @@ const toldAll = ({ workspaces, links, bundles }: Schema<'Counts'>): string =>
     t('ws.bundles', { n: bundles }),
   ]);
 
-const refuse = (field: string, message: string) => new ApiError(400, { errors: [{ field, message }] });
-
 /** Asks what becomes of the links, and for the e-mail address of the user. */
 export function Remove({ user, onClose }: { user: User; onClose: () => void }) {
   const loaded = useResource(user.id, (signal) => load(user.id, signal));
@@ -64,14 +62,14 @@ export function Remove({ user, onClose }: { user: User; onClose: () => void }) {
       const found = error instanceof ApiError ? error.counts : undefined;
       if (!found) throw error;
       setCounts(found);
-      if (found.workspaces > 1 || !asks) throw refuse('fate', t('user.more'));
+      if (found.workspaces > 1 || !asks) throw refused('fate', t('user.more'));
       return false;
     }
   };
   const remove = async () => {
-    if (asks && fate === '') throw refuse('fate', t('ws.fateMissing'));
-    if (fate === 'move' && target === '') throw refuse('transferTo', t('ws.choose'));
-    if (typed.trim() !== user.email) throw refuse('typed', t('user.otherEmail'));
+    if (asks && fate === '') throw refused('fate', t('ws.fateMissing'));
+    if (fate === 'move' && target === '') throw refused('transferTo', t('ws.choose'));
+    if (typed.trim() !== user.email) throw refused('typed', t('user.otherEmail'));
     const gone = counts === undefined && (await dropEmpty());
     if (!gone) await drop(fate === 'move' ? { transferTo: target } : { deleteLinks: true });
     notify(t('ws.deleted', { name: user.email }));

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { useDraft } from '../../ui/draft';
 import { Area, Input, Select, Tick } from '../../ui/field';
-import { useSaving } from '../../ui/form';
+import { refused, useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { Secret } from '../../ui/secret';
 import { notify } from '../../ui/toast';
@@ -137,7 +137,7 @@ function Basics({ fields, set, problem }: Shown) {
 function bodyOf(fields: Fields) {
   const read = headersOf(fields.headers);
   if ('wrong' in read) {
-    throw new ApiError(400, { errors: [{ field: 'headers', message: t('hook.headersWrong', { line: read.wrong }) }] });
+    throw refused('headers', t('hook.headersWrong', { line: read.wrong }));
   }
   const { name, url, events: chosen, scope } = fields;
   return { name, url: url.trim(), events: chosen, headers: read.headers, ...(scope === 'all' ? { scope } : {}) };

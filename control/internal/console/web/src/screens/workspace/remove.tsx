@@ -5,7 +5,7 @@ import { workspaces, type Workspace } from '../../session';
 import { goHome } from '../../switch';
 import { t } from '../../text';
 import { Input } from '../../ui/field';
-import { useSaving } from '../../ui/form';
+import { refused, useSaving } from '../../ui/form';
 import { FormDialog } from '../../ui/formdialog';
 import { Loading } from '../../ui/page';
 import { Problem } from '../../ui/problem';
@@ -26,13 +26,10 @@ export function Remove({ workspace: w, onClose }: { workspace: Workspace; onClos
   const contents = loaded.data;
   const full = contents !== undefined && contents.links + contents.bundles > 0;
   const targets = workspaces.value.filter(({ id, role }) => id !== w.id && role !== 'VIEWER');
-  const refuse = (field: string, message: string) => {
-    throw new ApiError(400, { errors: [{ field, message }] });
-  };
   const remove = async () => {
-    if (full && fate === '') refuse('fate', t('ws.fateMissing'));
-    if (full && fate === 'move' && target === '') refuse('transferTo', t('ws.choose'));
-    if (plain(typed) !== plain(w.name)) refuse('typed', t('ws.otherName'));
+    if (full && fate === '') throw refused('fate', t('ws.fateMissing'));
+    if (full && fate === 'move' && target === '') throw refused('transferTo', t('ws.choose'));
+    if (plain(typed) !== plain(w.name)) throw refused('typed', t('ws.otherName'));
     const query = !full ? {} : fate === 'move' ? { transferTo: target } : { deleteLinks: true };
     try {
       await api.delete('/api/workspaces/{id}', { path: { id: w.id }, query });
