@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// patience is the one deadline of all conditions that tests wait for. No test depends on its length: it only has to be
+// Patience is the one deadline of all that tests wait for. No test depends on its length: it only has to be
 // longer than anything takes on a machine whose processors are busy with other programs.
-const patience = 5 * time.Minute
+const Patience = 5 * time.Minute
 
 // Eventually waits until f returns true. It fails the test, naming what it awaited, if that has not happened after five
 // minutes. It calls f at least once, on the test's goroutine, so f may call t.Fatal. The pause between calls is a twentieth
@@ -18,7 +18,7 @@ const patience = 5 * time.Minute
 // A benchmark measures what has to be fast.
 func Eventually(t testing.TB, what string, f func() bool) {
 	t.Helper()
-	eventually(t, patience, what, f)
+	eventually(t, Patience, what, f)
 }
 
 // Must fails the test at once if err is not nil. It costs a benchmark nothing otherwise.

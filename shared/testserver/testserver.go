@@ -43,9 +43,6 @@ type Command struct {
 	UID, GID int
 }
 
-// patience is how long a process waits until the server answers.
-const patience = 5 * time.Minute
-
 // The files in the folder of all servers, and in the folder of one server.
 const (
 	lockSuffix  = ".lock"  // held while a server is started or stopped
@@ -132,7 +129,7 @@ func (s Server) start(dir string) error {
 		_ = cmd.Wait() // its log says how it ended
 		close(ended)
 	}()
-	for deadline := time.Now().Add(patience); !running(dir); {
+	for deadline := time.Now().Add(testkit.Patience); !running(dir); {
 		select {
 		case <-ended:
 			return fmt.Errorf("it ended before it answered; its log: %s", logEnd(dir))
@@ -147,7 +144,7 @@ func (s Server) start(dir string) error {
 
 // wait returns when the server answers.
 func (s Server) wait(dir string) error {
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(testkit.Patience); ; time.Sleep(10 * time.Millisecond) {
 		err := s.Ready(dir)
 		switch {
 		case err == nil:
@@ -183,7 +180,7 @@ func stop(dir string) error {
 	if err := os.Remove(filepath.Join(dir, usedFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	for deadline := time.Now().Add(patience); running(dir); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(testkit.Patience); running(dir); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("server %s for tests does not end", filepath.Base(dir))
 		}

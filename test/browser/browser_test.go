@@ -49,7 +49,7 @@ func startChromium(more ...chromedp.ExecAllocatorOption) (ctx context.Context, e
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
 		chromedp.WindowSize(width, height), chromedp.Flag("lang", "en-GB"), chromedp.Env("TZ="+zone),
 		chromedp.Flag("host-resolver-rules", "MAP *.example 127.0.0.1, MAP *.acme.example.com 127.0.0.1"),
-		chromedp.WSURLReadTimeout(patience))
+		chromedp.WSURLReadTimeout(testkit.Patience))
 	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), append(options, more...)...)
 	// The driver logs every event type that is newer than itself.
 	ctx, cancel := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {}))
@@ -57,9 +57,6 @@ func startChromium(more ...chromedp.ExecAllocatorOption) (ctx context.Context, e
 }
 
 const width, height = 1280, 900 // of a window
-
-// patience limits one action of the browser. It has the length of that of testkit.Eventually.
-const patience = 5 * time.Minute
 
 // zone is the time zone of Chromium: one where it is about noon, so that no day ends during the tests.
 var zone = func() string {
@@ -184,7 +181,7 @@ func (b *browser) silent() {
 
 func (b *browser) do(actions ...chromedp.Action) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, testkit.Patience)
 	defer cancel()
 	testkit.Must(b.t, chromedp.Run(ctx, actions...))
 }
@@ -265,7 +262,7 @@ func (b *browser) wait(what, expression string, acts bool) {
 			Holds   bool
 			Problem string
 		}
-		ctx, cancel := context.WithTimeout(b.ctx, patience)
+		ctx, cancel := context.WithTimeout(b.ctx, testkit.Patience)
 		defer cancel()
 		text := "(() => { try { return {holds: Boolean(" + expression + ")} } catch (e) { return {problem: String(e)} } })()"
 		err := chromedp.Run(ctx, chromedp.Evaluate(text, &result))

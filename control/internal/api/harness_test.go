@@ -34,8 +34,6 @@ const (
 	userMail  = "ann@example.com"
 	otherMail = "bob@example.com"
 	password  = "correct horse"
-
-	patience = 5 * time.Minute // all requests may take this long, because other tests share the processors
 )
 
 // world is an API with an administrator and two users, who share one password, and their access tokens.
@@ -94,7 +92,9 @@ func (w *world) serve(configure func(*world, *api.Config, *api.Deps)) *accounts.
 	use := settings.New(w.store)
 	users, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}, PasswordSignInOff: use.EnforcesSSO, Now: w.clock.now}, w.store, authn, passwords)
 	w.ok(err)
-	cfg := api.Config{BaseURL: baseURL, CORSOrigins: []string{"https://app.example.com"}, Logger: logger, Timeout: patience, LookUpTimeout: patience}
+	cfg := api.Config{
+		BaseURL: baseURL, CORSOrigins: []string{"https://app.example.com"}, Logger: logger, Timeout: testkit.Patience, LookUpTimeout: testkit.Patience,
+	}
 	deps := api.Deps{Store: w.store, Auth: authn, Accounts: users, Keys: keys.New(keys.Config{PerUser: 3}, w.store, passwords), Settings: use}
 	if configure != nil {
 		configure(w, &cfg, &deps)

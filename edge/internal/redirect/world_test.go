@@ -57,8 +57,7 @@ type world struct {
 // newWorld returns a world that waits for clients, and that answers them, for as long as a busy machine may need.
 func newWorld(t *testing.T, links []link.Record, adjust ...func(*redirect.Config, *redirect.Deps)) *world {
 	t.Helper()
-	const patience = 5 * time.Minute
-	return newWorldWith(t, listen.Timeouts{Read: patience, Write: patience, Idle: patience}, links, adjust...)
+	return newWorldWith(t, listen.Timeouts{Read: testkit.Patience, Write: testkit.Patience, Idle: testkit.Patience}, links, adjust...)
 }
 
 func newWorldWith(t *testing.T, timeouts listen.Timeouts, links []link.Record, adjust ...func(*redirect.Config, *redirect.Deps)) *world {

@@ -9,8 +9,6 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-const patience = 5 * time.Minute
-
 func enter(t *testing.T, q *Queue, name string) *Slot {
 	t.Helper()
 	s, err := q.Enter(t.Context(), name)
@@ -34,7 +32,7 @@ func refused(t *testing.T, q *Queue, name string) bool {
 
 func TestS7_a_user_holds_a_part_of_the_slots(t *testing.T) {
 	t.Parallel()
-	q := New(Config{Slots: 3, PerUser: 2, Wait: patience, Busy: "Too much."})
+	q := New(Config{Slots: 3, PerUser: 2, Wait: testkit.Patience, Busy: "Too much."})
 	first, second := enter(t, q, "a"), enter(t, q, "a")
 	third := make(chan *Slot)
 	go func() {
@@ -76,7 +74,7 @@ func TestQueue_callers_without_a_slot_are_told(t *testing.T) {
 
 func TestQueue_callers_of_a_user_are_bounded(t *testing.T) {
 	t.Parallel()
-	q := New(Config{Slots: 1, PerUser: 1, Wait: patience, Busy: "Too much."})
+	q := New(Config{Slots: 1, PerUser: 1, Wait: testkit.Patience, Busy: "Too much."})
 	s := enter(t, q, "a")
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan error)
@@ -105,7 +103,7 @@ func TestQueue_callers_of_a_user_are_bounded(t *testing.T) {
 
 func TestLend_frees_the_slot_but_not_the_share(t *testing.T) {
 	t.Parallel()
-	q := New(Config{Slots: 1, PerUser: 1, Wait: patience, Busy: "Too much."})
+	q := New(Config{Slots: 1, PerUser: 1, Wait: testkit.Patience, Busy: "Too much."})
 	s := enter(t, q, "a")
 	ctx := Holding(t.Context(), s)
 	again, err := q.Enter(ctx, "a")

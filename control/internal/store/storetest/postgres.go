@@ -16,11 +16,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/testserver"
 )
 
@@ -54,7 +54,7 @@ var server = sync.OnceValues(func() (*postgres, error) {
 // store allows: other tests share the processors.
 func (s *postgres) url(database string) string {
 	return fmt.Sprintf("postgres://postgres@/%s?host=%s&connect_timeout=%d&statement_timeout=%d",
-		database, url.QueryEscape(s.dir), int(patience.Seconds()), patience.Milliseconds())
+		database, url.QueryEscape(s.dir), int(testkit.Patience.Seconds()), testkit.Patience.Milliseconds())
 }
 
 // prepareServer creates the server's data. A power failure may lose it, which is faster.
@@ -171,7 +171,7 @@ var ofProcess = regexp.MustCompile(`^test(?:_empty)?_(\d+)_\d+$`)
 
 // dropAbandoned drops the databases of processes that were killed before they could drop them.
 func (s *postgres) dropAbandoned() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, s.url("postgres"))
 	if err != nil {
@@ -212,6 +212,3 @@ func (s *postgres) exec(ctx context.Context, sql string) error {
 	_, err = conn.Exec(ctx, sql)
 	return err
 }
-
-// patience is the deadline of one operation on the server. It only has to be longer than anything takes on a busy machine.
-const patience = 5 * time.Minute

@@ -54,7 +54,7 @@ var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 // prepare migrates an empty database that others are copied from. It deletes the row of config_head, which identifies a
 // database. Each copy then gets a row of its own when a store opens it.
 func prepare(url string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	st, err := store.Open(ctx, store.Config{URL: url, MaxConns: 2})
 	if err != nil {
@@ -107,14 +107,14 @@ func database(t testing.TB, create func(*postgres, context.Context) (name string
 		}
 		t.Skipf("needs Postgres: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	name, err := create(s, ctx)
 	if err != nil {
 		t.Fatalf("create a database: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 		defer cancel()
 		if err := s.exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Logf("drop database: %v", err)
@@ -151,7 +151,7 @@ func open(t testing.TB, cfg store.Config) *store.Store {
 	cfg.BaseURL = "https://sho.rt"
 	cfg.Trash = 30 * 24 * time.Hour
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	s, err := store.Open(ctx, cfg)
 	testkit.Must(t, err)

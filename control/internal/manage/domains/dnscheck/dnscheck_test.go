@@ -59,7 +59,7 @@ func TestCheck_TXT(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, tt.zone.resolver(t))
-			expect(t, "TXT", check(t, checker(t, patient, s.address), edge).TXT, tt.state, tt.part)
+			expect(t, "TXT", check(t, checker(t, testkit.Patience, s.address), edge).TXT, tt.state, tt.part)
 		})
 	}
 }
@@ -117,7 +117,7 @@ func TestCheck_host(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, tt.zone.resolver(t))
-			expect(t, "host", check(t, checker(t, patient, s.address), tt.targets).Host, tt.state, tt.part)
+			expect(t, "host", check(t, checker(t, testkit.Patience, s.address), tt.targets).Host, tt.state, tt.part)
 
 			// The same zone by a server that leaves CNAME records to the client.
 			plain := serve(t, func(w dns.ResponseWriter, q *dns.Msg) *dns.Msg {
@@ -128,7 +128,8 @@ func TestCheck_host(t *testing.T) {
 				}
 				return m
 			})
-			expect(t, "host by a server that does not follow", check(t, checker(t, patient, plain.address), tt.targets).Host, tt.state, tt.part)
+			direct := check(t, checker(t, testkit.Patience, plain.address), tt.targets)
+			expect(t, "host by a server that does not follow", direct.Host, tt.state, tt.part)
 		})
 	}
 }
@@ -140,7 +141,7 @@ func TestCheck_many_addresses(t *testing.T) {
 		z = append(z, fmt.Sprintf("go.acme.com. 60 IN A 8.8.%d.%d", i/250, i%250))
 	}
 	s := serve(t, z.resolver(t))
-	expect(t, "host", check(t, checker(t, patient, s.address), edge).Host, Missing, "8.8.0.0, 8.8.0.1, 8.8.0.2 and 997 more")
+	expect(t, "host", check(t, checker(t, testkit.Patience, s.address), edge).Host, Missing, "8.8.0.0, 8.8.0.1, 8.8.0.2 and 997 more")
 }
 
 func TestCheck_IDN(t *testing.T) {
@@ -148,7 +149,7 @@ func TestCheck_IDN(t *testing.T) {
 	n, err := hostname.Parse("Bücher.example.com", hostname.Policy{})
 	testkit.Must(t, err)
 	s := serve(t, zone{`_shortline.xn--bcher-kva.example.com. 60 IN TXT "` + value + `"`, `xn--bcher-kva.example.com. 60 IN CNAME edge.sho.rt.`}.resolver(t))
-	r := checker(t, patient, s.address).Check(t.Context(), n.ASCII, value, edge)
+	r := checker(t, testkit.Patience, s.address).Check(t.Context(), n.ASCII, value, edge)
 	expect(t, "TXT", r.TXT, Found, "")
 	expect(t, "host", r.Host, Found, "")
 }
@@ -162,8 +163,8 @@ func TestCheck_longest_name(t *testing.T) {
 		t.Fatalf("%d bytes: %v", len(long), err)
 	}
 	s := serve(t, zone{"_shortline." + long + `. 60 IN TXT "` + value + `"`}.resolver(t))
-	expect(t, "TXT", checker(t, patient, s.address).Check(t.Context(), long, value, edge).TXT, Found, "")
-	r := checker(t, patient, s.address).Check(t.Context(), "x"+long, value, edge)
+	expect(t, "TXT", checker(t, testkit.Patience, s.address).Check(t.Context(), long, value, edge).TXT, Found, "")
+	r := checker(t, testkit.Patience, s.address).Check(t.Context(), "x"+long, value, edge)
 	expect(t, "TXT of a longer name", r.TXT, Unknown, "cannot be looked up")
 }
 

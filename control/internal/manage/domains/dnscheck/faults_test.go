@@ -149,7 +149,7 @@ func TestCheck_wrong_answers_decide_nothing(t *testing.T) {
 			}
 
 			good := serve(t, fine)
-			r = check(t, checker(t, patient, bad.address, good.address), edge)
+			r = check(t, checker(t, testkit.Patience, bad.address, good.address), edge)
 			expect(t, "TXT with a second resolver", r.TXT, Found, "")
 			expect(t, "host with a second resolver", r.Host, Found, "")
 		})
@@ -168,7 +168,7 @@ func TestCheck_ignores_records_that_were_not_asked_for(t *testing.T) {
 		m.RecursionAvailable, m.Answer, m.Extra = true, other, other
 		return m.Copy() // packing writes into records
 	})
-	r := check(t, checker(t, patient, s.address), edge)
+	r := check(t, checker(t, testkit.Patience, s.address), edge)
 	expect(t, "TXT", r.TXT, Missing, "No TXT record")
 	expect(t, "host", r.Host, Missing, "No CNAME, A or AAAA record")
 }
@@ -188,7 +188,7 @@ func TestCheck_waits_for_the_right_answer(t *testing.T) {
 		}
 		return fine(w, q)
 	})
-	r := check(t, checker(t, patient, s.address), edge)
+	r := check(t, checker(t, testkit.Patience, s.address), edge)
 	expect(t, "TXT", r.TXT, Found, "")
 	expect(t, "host", r.Host, Found, "")
 }
@@ -201,7 +201,7 @@ func TestCheck_uses_the_resolver_that_works(t *testing.T) {
 	closed, err := net.ListenPacket("udp", "127.0.0.1:0")
 	testkit.Must(t, err)
 	closed.Close()
-	c := checker(t, patient, closed.LocalAddr().String(), silent.address, good.address)
+	c := checker(t, testkit.Patience, closed.LocalAddr().String(), silent.address, good.address)
 	expect(t, "TXT", check(t, c, edge).TXT, Found, "")
 	before := silent.questions.Load()
 	expect(t, "host", check(t, c, edge).Host, Found, "")
@@ -209,7 +209,7 @@ func TestCheck_uses_the_resolver_that_works(t *testing.T) {
 		t.Errorf("the second check sent %d questions to the silent resolver", silent.questions.Load()-before)
 	}
 
-	c = checker(t, patient, closed.LocalAddr().String())
+	c = checker(t, testkit.Patience, closed.LocalAddr().String())
 	expect(t, "a closed port", check(t, c, edge).TXT, Unknown, "cannot be reached")
 }
 
@@ -224,12 +224,12 @@ func TestCheck_loss_and_slow_answers(t *testing.T) {
 		}
 		return fine(w, q)
 	})
-	expect(t, "with loss", check(t, checker(t, patient, s.address), edge).TXT, Found, "")
+	expect(t, "with loss", check(t, checker(t, testkit.Patience, s.address), edge).TXT, Found, "")
 	slow := serve(t, func(w dns.ResponseWriter, q *dns.Msg) *dns.Msg {
 		pause(2500 * time.Millisecond)
 		return fine(w, q)
 	})
-	expect(t, "slow", check(t, checker(t, patient, slow.address), edge).TXT, Found, "")
+	expect(t, "slow", check(t, checker(t, testkit.Patience, slow.address), edge).TXT, Found, "")
 }
 
 // Each answer is in time, but all together are not. The names of the chain never end.
@@ -293,7 +293,7 @@ func TestCheck_ends_with_its_context(t *testing.T) {
 	s := serve(t, mute)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
-	r := checker(t, patient, s.address).Check(ctx, host, value, edge)
+	r := checker(t, testkit.Patience, s.address).Check(ctx, host, value, edge)
 	expect(t, "TXT", r.TXT, Unknown, "No answer")
 	if ctx.Err() == nil {
 		t.Error("the check ended before its context")
@@ -326,6 +326,6 @@ func TestCheck_SERVFAIL_for_addresses(t *testing.T) {
 		"another address and no AAAA": {failing(zone{`go.acme.com. 60 IN AAAA 2600::1`, `edge.sho.rt. 60 IN AAAA 2600::2`}, dns.TypeA), Unknown, "could not be looked up to compare"},
 		"another CNAME":               {failing(zone{`go.acme.com. 60 IN CNAME shop.net.`}, dns.TypeA, dns.TypeAAAA), Unknown, "SERVFAIL"},
 	} {
-		expect(t, name, check(t, checker(t, patient, tt.s.address), edge).Host, tt.state, tt.part)
+		expect(t, name, check(t, checker(t, testkit.Patience, tt.s.address), edge).Host, tt.state, tt.part)
 	}
 }

@@ -141,9 +141,6 @@ func (z zone) resolver(t *testing.T) answering {
 	}
 }
 
-// patient is the timeout of a check that must not depend on the speed of the machine.
-const patient = 5 * time.Minute
-
 // pause is how long a resolver takes.
 func pause(d time.Duration) { time.Sleep(d) }
 
@@ -152,7 +149,7 @@ func checker(t *testing.T, timeout time.Duration, resolvers ...string) *Checker 
 	t.Helper()
 	c, err := New(Config{Resolvers: resolvers, Timeout: timeout})
 	testkit.Must(t, err)
-	if timeout == patient {
+	if timeout == testkit.Patience {
 		c.timeout = timeout // New would cut it
 	}
 	var mu sync.Mutex
