@@ -40,7 +40,9 @@ func (p *program) refuses(what string, says ...string) {
 // password. make proof kills it at 50 moments.
 func TestA1_a_first_start_that_is_killed_is_completed(t *testing.T) {
 	t.Parallel()
-	stages := []string{"LOCK", "secrets.json", "shortline.db", "clicks.duckdb.new", "clicks.duckdb", "edge/stamp", "edge/spool/instance.id", "edge/links/links.state"}
+	stages := []string{
+		"LOCK", "secrets.json", "shortline.db", "clicks.duckdb.new", "clicks.duckdb", "edge/stamp", "edge/spool/instance.id", "edge/links/links.state",
+	}
 	kills := testkit.Size(5, 50)
 	for n := range kills {
 		stage, later := stages[n*len(stages)/kills], time.Duration(n%5)*7*time.Millisecond
@@ -80,7 +82,9 @@ func TestA1_the_password_is_shown_until_the_first_sign_in(t *testing.T) {
 	if strings.Contains(p.output.String(), p.password) {
 		t.Error("the password is shown after the first sign-in")
 	}
-	for _, line := range []string{`"msg":"program starting","program":"standalone","version":"shortline `, `"listen_addr":"` + p.Addr, `"settings":"LISTEN_ADDR `, `"msg":"program stopped"`} {
+	for _, line := range []string{
+		`"msg":"program starting","program":"standalone","version":"shortline `, `"listen_addr":"` + p.Addr, `"settings":"LISTEN_ADDR `, `"msg":"program stopped"`,
+	} {
 		if !strings.Contains(p.output.String(), line) { // A10
 			t.Errorf("the log lacks %s:\n%s", line, p.output)
 		}
@@ -247,7 +251,9 @@ func TestA2_files_of_the_folder_are_checked(t *testing.T) {
 		l.works(c.file+" "+c.how, l.later.Slug, 7) // visits of another link
 		l.Stop()
 	}
-	for _, pair := range [][2]string{{"shortline.db", "clicks.duckdb"}, {"secrets.json", "shortline.db"}, {"clicks.duckdb", "edge"}, {"secrets.json", "clicks.duckdb"}} {
+	for _, pair := range [][2]string{
+		{"shortline.db", "clicks.duckdb"}, {"secrets.json", "shortline.db"}, {"clicks.duckdb", "edge"}, {"secrets.json", "clicks.duckdb"},
+	} {
 		copyTo(t, whole, l.Dir)
 		for _, file := range pair {
 			testkit.Must(t, os.RemoveAll(filepath.Join(l.Dir, file)))

@@ -23,7 +23,9 @@ func main() {
 			onUser("create-admin", commands.CreateAdminAbout, (*commands.People).CreateAdmin),
 			onUser("reset-password", commands.ResetPasswordAbout, (*commands.People).ResetPassword),
 			onUser("disable-2fa", commands.DisableSecondFactorAbout, (*commands.People).DisableSecondFactor),
-			onPeople("allow-passwords", "", commands.AllowPasswordsAbout, func(p *commands.People, ctx context.Context, _ []string) error { return p.AllowPasswords(ctx) }),
+			onPeople("allow-passwords", "", commands.AllowPasswordsAbout, func(p *commands.People, ctx context.Context, _ []string) error {
+				return p.AllowPasswords(ctx)
+			}),
 			backupCommand,
 			repairCommand,
 			onClicks("verify-clicks", "", "find missing clicks, and reports that do not match the clicks",

@@ -54,7 +54,8 @@ func (s *peopleFolder) withPeople(ctx context.Context, out io.Writer, f func(*co
 		}
 		s.EncryptionKey = config.Secret(kept.EncryptionKey)
 	}
-	links, err := openLinks(ctx, s.Folder.DataDir, store.Config{AuditKeys: append(s.AuditKey.Keys(), s.EncryptionKey.Keys()...), Logger: slog.Default()})
+	keys := append(s.AuditKey.Keys(), s.EncryptionKey.Keys()...)
+	links, err := openLinks(ctx, s.Folder.DataDir, store.Config{AuditKeys: keys, Logger: slog.Default()})
 	if err != nil {
 		return err
 	}

@@ -82,10 +82,12 @@ func (f *stamped) stamps(ctx context.Context) (links, clicks, edge stamp, err er
 func (f *stamped) related(links, clicks, edge stamp) error {
 	const advice = "restore the whole folder from one backup into an empty folder"
 	if links.folder != 0 && clicks.folder != 0 && links.folder != clicks.folder {
-		return fmt.Errorf("DATA_DIR: %s and %s in %s are of different folders, so clicks would count for the wrong links: %s", linksFile, clicksFile, f.dir, advice)
+		return fmt.Errorf("DATA_DIR: %s and %s in %s are of different folders, so clicks would count for the wrong links: %s",
+			linksFile, clicksFile, f.dir, advice)
 	}
 	if links.folder != 0 && edge.folder != 0 && links.folder != edge.folder {
-		return fmt.Errorf("DATA_DIR: %s and the folder %s in %s are of different folders: move %s away. Clicks that it has not delivered belong to the other folder", linksFile, edgeFolder, f.dir, edgeFolder)
+		return fmt.Errorf("DATA_DIR: %s and the folder %s in %s are of different folders: move %[2]s away. "+
+			"Clicks that it has not delivered belong to the other folder", linksFile, edgeFolder, f.dir)
 	}
 	return nil
 }
@@ -98,9 +100,11 @@ func (f *stamped) older(links, clicks stamp) error {
 	case clicks.start == n || begun && clicks.start+1 == n:
 		return nil
 	case clicks.start > n:
-		return fmt.Errorf("DATA_DIR: %s in %s is of start %d and %s of start %d, so %[1]s is an older copy: links, users and changes since then are missing. %s", linksFile, f.dir, n, clicksFile, clicks.start, advice)
+		return fmt.Errorf("DATA_DIR: %s in %s is of start %d and %s of start %d, so %[1]s is an older copy: "+
+			"links, users and changes since then are missing. %s", linksFile, f.dir, n, clicksFile, clicks.start, advice)
 	}
-	return fmt.Errorf("DATA_DIR: %s in %s is of start %d and %s of start %d, so %[1]s is an older copy: clicks since then are missing, except for those of the last day that the edge still has. %s", clicksFile, f.dir, clicks.start, linksFile, n, advice)
+	return fmt.Errorf("DATA_DIR: %s in %s is of start %d and %s of start %d, so %[1]s is an older copy: clicks since then are missing, "+
+		"except for those of the last day that the edge still has. %s", clicksFile, f.dir, clicks.start, linksFile, n, advice)
 }
 
 // followEdge makes the links safe to use with the edge that is in the folder. The edge loses nothing: it loads the links again,
@@ -115,9 +119,11 @@ func (f *stamped) followEdge(ctx context.Context, links, edge stamp) error {
 		return nil
 	}
 	if edge.start > n {
-		f.log.Warn("links older than the edge, publishing them again", "start", n, "edge", edge.start, "effect", "links and changes since the backup are missing")
+		f.log.Warn("links older than the edge, publishing them again", "start", n, "edge", edge.start,
+			"effect", "links and changes since the backup are missing")
 	} else {
-		f.log.Warn("edge is an older copy, numbering clicks anew", "start", n, "edge", edge.start, "effect", "clicks that it had not delivered later are missing")
+		f.log.Warn("edge is an older copy, numbering clicks anew", "start", n, "edge", edge.start,
+			"effect", "clicks that it had not delivered later are missing")
 	}
 	return f.fork(ctx)
 }
@@ -132,11 +138,12 @@ func followApplied(ctx context.Context, links *store.Store, applied snapshot.Cur
 	if applied.Incarnation != incarnation || applied.Revision <= revision {
 		return nil
 	}
-	log.Warn("links older than the edge, publishing them again", "revision", revision, "edge", applied.Revision, "effect", "links and changes since the backup are missing")
+	log.Warn("links older than the edge, publishing them again", "revision", revision, "edge", applied.Revision,
+		"effect", "links and changes since the backup are missing")
 	return links.Fork(ctx)
 }
 
-// fork lets the edge begin anew: all links are published again, and its clicks have numbers of a new edge. Clicks in its spool
+// fork lets the edge begin again: all links are published again, and its clicks have numbers of a new edge. Clicks in its spool
 // keep theirs.
 func (f *stamped) fork(ctx context.Context) error {
 	if err := f.links.Fork(ctx); err != nil {

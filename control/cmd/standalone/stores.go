@@ -40,7 +40,8 @@ func (s *settings) openStores(ctx context.Context, log *slog.Logger) (_ *stores,
 	}
 	if s.ownKey {
 		if err := commands.CheckKey(ctx, o.links); err != nil {
-			return nil, fmt.Errorf("DATA_DIR: %s in %s does not belong to %s, so second factors and other secrets cannot be decrypted: restore both from one backup (%w)", secretsFile, s.DataDir, linksFile, err)
+			return nil, fmt.Errorf("DATA_DIR: %s in %s does not belong to %s, so second factors and other secrets cannot be decrypted: "+
+				"restore both from one backup (%w)", secretsFile, s.DataDir, linksFile, err)
 		}
 	}
 	if err := requireClicks(ctx, s.DataDir, o.links); err != nil {
@@ -71,7 +72,8 @@ func openLinks(ctx context.Context, dir string, cfg store.Config) (*store.Store,
 	cfg.URL = "sqlite:" + filepath.Join(dir, linksFile)
 	links, err := store.Open(ctx, cfg)
 	if err != nil && ctx.Err() == nil && store.Damaged(err) {
-		return nil, fmt.Errorf("DATA_DIR: %s is damaged, or the files %[1]s-wal and %[1]s-shm are left of another database. It holds all links and users: restore the whole folder from a backup into an empty folder (%w)", filepath.Join(dir, linksFile), err)
+		return nil, fmt.Errorf("DATA_DIR: %s is damaged, or the files %[1]s-wal and %[1]s-shm are left of another database. "+
+			"It holds all links and users: restore the whole folder from a backup into an empty folder (%w)", filepath.Join(dir, linksFile), err)
 	}
 	return links, err
 }
@@ -103,7 +105,8 @@ func openClicks(ctx context.Context, dir string, memory int) (*duckdb.Store, err
 		}
 		err = errors.Join(again, os.Rename(aside, log))
 	}
-	return nil, fmt.Errorf("DATA_DIR: %s cannot be opened. If it is damaged, all clicks in it are lost: restore %s and %s from one backup into an empty folder, or move it away and accept the loss with `standalone repair` (%w)", cfg.Path, linksFile, clicksFile, err)
+	return nil, fmt.Errorf("DATA_DIR: %s cannot be opened. If it is damaged, all clicks in it are lost: restore %s and %s from one backup "+
+		"into an empty folder, or move it away and accept the loss with `standalone repair` (%w)", cfg.Path, linksFile, clicksFile, err)
 }
 
 func createClicks(ctx context.Context, cfg duckdb.Config) error {

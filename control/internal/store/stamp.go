@@ -47,11 +47,12 @@ func (c Conn) AnyLink(ctx context.Context) (any bool, err error) {
 // KeepCounters makes the present counters of all links, variants and rules the counts of clicks before a time, in Unix
 // milliseconds. The click store has lost these clicks, and the counters must not go back to what it has left.
 func (tx *Tx) KeepCounters(ctx context.Context, through int64) error {
+	const into = `INSERT INTO expired_counts (kind, id, clicks, last_at) SELECT `
 	for _, query := range []string{
 		`DELETE FROM expired_counts`,
-		`INSERT INTO expired_counts (kind, id, clicks, last_at) SELECT '` + ofLink + `', CAST(num AS TEXT), click_count, 0 FROM urls WHERE click_count > 0`,
-		`INSERT INTO expired_counts (kind, id, clicks, last_at) SELECT '` + ofVariant + `', id, click_count, 0 FROM variants WHERE click_count > 0`,
-		`INSERT INTO expired_counts (kind, id, clicks, last_at) SELECT '` + ofRule + `', id, match_count, coalesce(last_matched_at, 0) FROM routing_rules WHERE match_count > 0`,
+		into + `'` + ofLink + `', CAST(num AS TEXT), click_count, 0 FROM urls WHERE click_count > 0`,
+		into + `'` + ofVariant + `', id, click_count, 0 FROM variants WHERE click_count > 0`,
+		into + `'` + ofRule + `', id, match_count, coalesce(last_matched_at, 0) FROM routing_rules WHERE match_count > 0`,
 	} {
 		if _, err := tx.Exec(ctx, query); err != nil {
 			return err

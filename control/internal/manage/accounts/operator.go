@@ -117,7 +117,7 @@ func (s *Service) differs(ctx context.Context, email, password string) (bool, er
 	return !same, err
 }
 
-// The operator of the machine acts without a session: whoever can read the database and its keys needs no permission of a
+// The operator of the machine acts without a session: a process that can read the database and its keys needs no permission of a
 // user. The audit log has these acts with "byOperator" and without a user.
 
 // CreateAdmin creates a user with the role ADMIN, on behalf of the operator.

@@ -24,7 +24,8 @@ func (s *Store) Stamp(ctx context.Context) (folder, start uint32, err error) {
 func (s *Store) SetStamp(ctx context.Context, folder, start uint32) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.write.ExecContext(ctx, `INSERT INTO stamp VALUES (1, $1, $2) ON CONFLICT (id) DO UPDATE SET folder = excluded.folder, start = excluded.start`, folder, start)
+	_, err := s.write.ExecContext(ctx, `INSERT INTO stamp VALUES (1, $1, $2)
+		ON CONFLICT (id) DO UPDATE SET folder = excluded.folder, start = excluded.start`, folder, start)
 	if err != nil {
 		return fmt.Errorf("write stamp: %w", err)
 	}
@@ -38,6 +39,7 @@ func (s *Store) SetStamp(ctx context.Context, folder, start uint32) error {
 func (s *Store) Held(ctx context.Context, lane click.Lane, from, to uint64) (n uint64, err error) {
 	// The driver takes no uint64 above 1<<63 as an argument.
 	where := fmt.Sprintf(`WHERE edge = %d AND epoch = %d AND lane = %d AND seq BETWEEN %d AND %d`, lane.Edge, lane.Epoch, lane.Lane, from, to)
-	err = s.db.QueryRowContext(ctx, `SELECT CAST((SELECT count(*) FROM clicks `+where+`) + (SELECT count(*) FROM losses `+where+`) AS UBIGINT)`).Scan(&n)
+	query := `SELECT CAST((SELECT count(*) FROM clicks ` + where + `) + (SELECT count(*) FROM losses ` + where + `) AS UBIGINT)`
+	err = s.db.QueryRowContext(ctx, query).Scan(&n)
 	return n, wrap("count clicks of a lane", err)
 }
