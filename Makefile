@@ -18,7 +18,7 @@ run: compiler ## build and run standalone: http://127.0.0.1:8080
 	@echo "building (the first time takes a minute or two) ..."
 	@$(MAKE) -s build-standalone
 	@deploy/dev/geo --background
-	@exec bin/standalone
+	@LOG_FORMAT=$${LOG_FORMAT:-text} exec bin/standalone
 
 web: ## build the console, which the programs embed
 	@deploy/dev/web

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"slices"
@@ -92,27 +93,78 @@ func (p Program) Command(args []string, stdout, stderr io.Writer) int {
 		load = func(s Settings) error { return config.Load(s) }
 	}
 	if err := load(s); err != nil {
+		if *check {
+			err = errors.Join(err, misspelt(s))
+		}
 		return p.unusable(stderr, err)
 	}
-	var err error
 	switch {
 	case *check:
+		if err := misspelt(s); err != nil {
+			return p.unusable(stderr, err)
+		}
 		fmt.Fprintln(stdout, "settings are valid")
 		for _, warning := range s.Warnings() {
 			fmt.Fprintln(stdout, "warning: "+warning)
 		}
 	case *healthy:
-		err = ready(s.Operator())
+		if err := ready(s.Operator()); err != nil {
+			fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
+			return 1
+		}
 	default:
-		ctx, cancel := service.UntilSignal(context.Background())
-		defer cancel()
-		err = p.Run(ctx, s, stdout, stderr)
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
-		return 1
+		return p.serve(s, stdout, stderr)
 	}
 	return 0
+}
+
+// misspelt returns an error for names of settings that do not exist.
+func misspelt(s Settings) error {
+	if list := config.Misspelt(s); len(list) > 0 {
+		return errors.New(strings.Join(list, "\n"))
+	}
+	return nil
+}
+
+// serve runs the server until a signal. The log begins with what runs, and ends with how it ended.
+func (p Program) serve(s Settings, stdout, stderr io.Writer) int {
+	log := logger(s, stderr)
+	about := []any{"program", p.Name, "version", ops.Build(), "settings", strings.Join(config.Given(s), " ")}
+	config.Each(s, func(name, value string) {
+		if strings.HasSuffix(name, "_ADDR") && value != "" {
+			about = append(about, strings.ToLower(name), value)
+		}
+	})
+	log.Info("program starting", about...)
+	for _, problem := range config.Misspelt(s) {
+		log.Warn("unknown setting ignored", "problem", problem)
+	}
+	ctx, cancel := service.UntilSignal(context.Background())
+	defer cancel()
+	if err := p.Run(ctx, s, stdout, stderr); err != nil {
+		log.Error("program failed", "program", p.Name, "error", err.Error())
+		return 1
+	}
+	log.Info("program stopped", "program", p.Name)
+	return 0
+}
+
+// logger returns a logger with the format and level of the settings LOG_FORMAT and LOG_LEVEL, or text if there are none.
+func logger(s Settings, stderr io.Writer) *slog.Logger {
+	format, level := "text", "info"
+	config.Each(s, func(name, value string) {
+		switch name {
+		case "LOG_FORMAT":
+			format = value
+		case "LOG_LEVEL":
+			level = value
+		}
+	})
+	log, err := ops.NewLogger(stderr, format, level)
+	if err != nil {
+		return slog.New(slog.NewTextHandler(stderr, nil)) // the program refuses the setting
+	}
+	return log
 }
 
 func (p Program) usage(w io.Writer) {

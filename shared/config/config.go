@@ -12,6 +12,8 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -64,37 +66,84 @@ func LoadFrom(settings any, environment map[string]string) error {
 		}
 		environment[f.name] = strings.TrimRight(string(text), "\r\n")
 	})
-	if err := env.ParseWithOptions(settings, env.Options{Environment: environment}); err != nil {
-		var all env.AggregateError
-		if errors.As(err, &all) {
-			for _, e := range all.Errors {
-				problems = append(problems, plain(settings, e))
-			}
-		} else {
-			problems = append(problems, err)
-		}
-	}
-	if v, ok := settings.(Validator); ok && len(problems) == 0 {
+	problems = append(problems, parse(settings, environment)...)
+	if v, ok := settings.(Validator); ok {
 		if err := v.Validate(); err != nil {
-			problems = append(problems, err)
+			problems = append(problems, others(err, problems)...)
 		}
 	}
-	return errors.Join(problems...)
+	return errors.Join(distinct(problems)...)
 }
 
-// plain returns an error that names the variable instead of the Go field and omits the value, which may be secret.
-func plain(settings any, err error) error {
+// parse fills the fields, and gives those whose values are of the wrong form their defaults.
+func parse(settings any, environment map[string]string) (problems []error) {
+	for {
+		err := env.ParseWithOptions(settings, env.Options{Environment: environment})
+		if err == nil {
+			return problems
+		}
+		var all env.AggregateError
+		if !errors.As(err, &all) {
+			return append(problems, err)
+		}
+		bad := 0
+		for _, e := range all.Errors {
+			name, err := plain(settings, environment, e)
+			problems = append(problems, err)
+			if _, given := environment[name]; given {
+				delete(environment, name)
+				bad++
+			}
+		}
+		if bad == 0 {
+			return problems
+		}
+	}
+}
+
+// others returns the lines of an error about settings of which no problem is known yet.
+func others(err error, known []error) (lines []error) {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		name, _, _ := strings.Cut(line, ":")
+		if !slices.ContainsFunc(known, func(k error) bool {
+			of, _, _ := strings.Cut(k.Error(), ":")
+			return of == name || of == name+"_FILE" || strings.HasPrefix(of, name+" and ")
+		}) {
+			lines = append(lines, errors.New(line))
+		}
+	}
+	return lines
+}
+
+// distinct removes repetitions: two parts of a program may check the same setting.
+func distinct(list []error) (out []error) {
+	for _, err := range list {
+		if !slices.ContainsFunc(out, func(have error) bool { return have.Error() == err.Error() }) {
+			out = append(out, err)
+		}
+	}
+	return out
+}
+
+// plain returns the name of the variable that an error is about, and an error that has it instead of the Go field and omits the
+// value, which may be secret.
+func plain(settings any, environment map[string]string, err error) (name string, _ error) {
 	var pe env.ParseError
 	if !errors.As(err, &pe) {
-		return err
+		return "", err
 	}
-	name := pe.Name
+	name = pe.Name
 	each(settings, func(f field) {
-		if f.goName == pe.Name {
+		value := environment[f.name]
+		if f.goName != pe.Name || f.value.Type() != pe.Type || value == "" {
+			return
+		}
+		// Fields of different structs may have one name. The parsers' errors quote the value.
+		if name == pe.Name || strings.Contains(pe.Err.Error(), strconv.Quote(value)) {
 			name = f.name
 		}
 	})
-	return fmt.Errorf("%s: not a valid %s", name, kind(pe.Type))
+	return name, fmt.Errorf("%s: not a valid %s", name, kind(pe.Type))
 }
 
 func kind(t reflect.Type) string {

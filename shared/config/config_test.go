@@ -59,6 +59,33 @@ func TestLoad_reports_every_problem_at_once(t *testing.T) {
 	}
 }
 
+// A11: problems of form do not hide others, and each setting is named once.
+func TestA11_Load_reports_problems_of_form_and_others(t *testing.T) {
+	t.Parallel()
+	var s settings
+	err := config.LoadFrom(&s, map[string]string{"WORKERS": "many", "KEY": "ab", "TOKEN_FILE": filepath.Join(t.TempDir(), "missing")})
+	for _, want := range []string{"WORKERS:", "KEY:", "TOKEN_FILE:"} {
+		if err == nil || strings.Count(err.Error(), want) != 1 {
+			t.Errorf("%q is not named once in %v", want, err)
+		}
+	}
+	if s.Workers != 4 {
+		t.Errorf("a value of the wrong form became %d", s.Workers)
+	}
+}
+
+// A11: names that differ by a letter or two from a setting are found. Settings of other programs and other variables are not.
+func TestA11_Misspelt(t *testing.T) {
+	for _, name := range []string{"LISTEN_ADR", "LISTN_ADDR", "LISTEN_ADDRS", "EVERY_FILE", "EDGE_TOKEN", "PATH", "KEYS", "WORKER", "LISTEN_PORTS"} {
+		t.Setenv(name, "x")
+	}
+	got := strings.Join(config.Misspelt(&settings{}), "\n")
+	want := "LISTEN_ADDRS: is not a setting; LISTEN_ADDR is\nLISTEN_ADR: is not a setting; LISTEN_ADDR is\nLISTN_ADDR: is not a setting; LISTEN_ADDR is\nWORKER: is not a setting; WORKERS is"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestLoad_secret_from_a_file(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "key")

@@ -40,7 +40,7 @@ func TestG47_clocks_are_ten_minutes_apart(t *testing.T) {
 			ahead := n.Metric(`shortline_control_clock_ahead_seconds{server="database"}`)
 			return ahead != -1 && (time.Duration(ahead*float64(time.Second))-clocks[i]).Abs() < 3*time.Second
 		})
-		if said := strings.Contains(n.Log(), `msg="clocks differ" server=database`); said != (clocks[i] != 0) {
+		if said := strings.Contains(n.Log(), `"msg":"clocks differ","server":"database"`); said != (clocks[i] != 0) {
 			t.Errorf("%s, whose clock is off by %v, says that clocks differ: %v", n.Name, clocks[i], said)
 		}
 	}

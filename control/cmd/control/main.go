@@ -29,7 +29,10 @@ var controlProgram = cli.Program{
 	},
 	Commands: []cli.Command{
 		command("migrate", "", "update the schemas of the database and, if CLICKHOUSE_URL or CLICKHOUSE_URLS is set, of ClickHouse; with MIGRATE_DATABASE_URL, do it as that role and grant the role of DATABASE_URL its rights", migrate),
-		command("create-admin", "EMAIL", "create an administrator; the password is ADMIN_PASSWORD, or is generated and printed", createAdmin),
+		onUser("create-admin", commands.CreateAdminAbout, (*commands.People).CreateAdmin),
+		onUser("reset-password", commands.ResetPasswordAbout, (*commands.People).ResetPassword),
+		onUser("disable-2fa", commands.DisableSecondFactorAbout, (*commands.People).DisableSecondFactor),
+		command("allow-passwords", "", commands.AllowPasswordsAbout, allowPasswords),
 		command("verify-audit", "", "check that no row of the audit log was changed, removed or inserted", verifyAudit),
 		command("verify-clicks", "", "look for missing clicks and for reports that disagree with the clicks", verifyClicks),
 		command("reclassify", commands.ReclassifyArgs, "enrich clicks again with the current geo database and list of bots", reclassify),
@@ -130,17 +133,15 @@ func verifyAudit(ctx context.Context, s *auditor, _ []string, out io.Writer) err
 	return nil
 }
 
-func createAdmin(ctx context.Context, s *operator, args []string, out io.Writer) error {
-	password, err := s.CreateAdmin(ctx, args[0])
-	if err != nil {
-		return err
-	}
-	if password == "" {
-		fmt.Fprintf(out, "%s is an administrator\n", args[0])
-	} else {
-		fmt.Fprintf(out, "%s is an administrator, with the password %s\n", args[0], password)
-	}
-	return nil
+// onUser makes a command on one user of a method of commands.People.
+func onUser(name, about string, f func(p *commands.People, ctx context.Context, email string) error) cli.Command {
+	return command(name, "EMAIL", about, func(ctx context.Context, s *operator, args []string, out io.Writer) error {
+		return s.People(ctx, out, func(p *commands.People) error { return f(p, ctx, args[0]) })
+	})
+}
+
+func allowPasswords(ctx context.Context, s *operator, _ []string, out io.Writer) error {
+	return s.People(ctx, out, func(p *commands.People) error { return p.AllowPasswords(ctx) })
 }
 
 func listKeys(ctx context.Context, s *operator, args []string, out io.Writer) error {

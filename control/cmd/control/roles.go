@@ -67,8 +67,8 @@ type plane struct {
 	clocks   *clocks.Watch
 	adapters []adapter // in the order in which they start, after the fleet's services
 
-	handler       http.Handler
-	adminPassword string // generated just now; empty if there was an administrator already
+	handler http.Handler
+	admin   app.FirstAdmin // zero without the role api
 }
 
 type adapter struct {
@@ -196,7 +196,7 @@ func (p *plane) serveAPI(ctx context.Context) (*app.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.handler, p.adminPassword = server.Handler, server.AdminPassword
+	p.handler, p.admin = server.Handler, server.Admin
 	return server, nil
 }
 

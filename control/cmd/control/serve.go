@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
+	"github.com/shortline/shortline/control/internal/platform/logrepeat"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/ops"
@@ -30,6 +31,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	log = logrepeat.New(log)
 	slog.SetDefault(log)
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return fmt.Errorf("create the data folder: %w", err)
@@ -89,9 +91,9 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	p.addTo(&g)
 	g.Add("http", httpserver.New(ln, s.Edges.guard(ln, edgeapi.NewTokens(s.edges(nil).Tokens).Vouch(p.handler)), log))
 	log.Info("control started", "roles", s.Roles, "address", ln.Addr().String(), "geo", geo.Version())
-	if p.adminPassword != "" {
+	if p.admin.Password != "" {
 		// To standard output only, never to the log.
-		fmt.Fprintf(stdout, "\n  first admin  %s\n  password     %s\n  (shown this once; change it in the console under Account)\n\n", s.AdminEmail, p.adminPassword)
+		fmt.Fprintf(stdout, "\n  first admin  %s\n  password     %s\n  (shown until the first sign-in; change it in the console under Account)\n\n", p.admin.Email, p.admin.Password)
 	}
 	started.openWhen(g.Ready())
 	return g.Run(ctx)

@@ -70,6 +70,9 @@ func (c *copied) to(ctx context.Context, to string) (_ *backup.Manifest, err err
 				return nil, err
 			}
 		}
+		if err := f.Copy(filepath.Join(c.dir, stampFile), filepath.ToSlash(stampFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
 	images := func() error { return f.CopyTree(filepath.Join(c.dir, "media"), "media", nil) }
 	if err := images(); err != nil {

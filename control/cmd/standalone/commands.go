@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/store"
@@ -44,19 +43,24 @@ func (s *folder) Validate() error { return nil }
 
 // with opens the stores, calls f, and closes them.
 func (s *folder) with(ctx context.Context, f func(*opened) error) (err error) {
-	if err := complete(s.DataDir, true); err != nil {
+	unlock, err := s.lock()
+	if err != nil {
 		return err
 	}
-	clicks, err := openClicks(ctx, s.DataDir, 0)
-	if err != nil {
-		return fmt.Errorf("%w (is standalone still running?)", err)
-	}
-	defer func() { err = errors.Join(err, clicks.Close()) }()
+	defer unlock()
 	links, err := openLinks(ctx, s.DataDir, store.Config{Logger: slog.Default()})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, links.Close()) }()
+	if err := requireClicks(ctx, s.DataDir, links); err != nil {
+		return err
+	}
+	clicks, err := openClicks(ctx, s.DataDir, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, clicks.Close()) }()
 	geo, err := openGeo(s.DataDir, s.GeoDB)
 	if err != nil {
 		return err
@@ -64,11 +68,25 @@ func (s *folder) with(ctx context.Context, f func(*opened) error) (err error) {
 	return f(&opened{links, clicks, geo})
 }
 
-func openLinks(ctx context.Context, dir string, cfg store.Config) (*store.Store, error) {
-	cfg.URL = "sqlite:" + filepath.Join(dir, linksFile)
-	return store.Open(ctx, cfg)
+// lock locks a folder that must hold data.
+func (s *folder) lock() (unlock func(), err error) {
+	if err := s.used(); err != nil {
+		return nil, err
+	}
+	if unlock, err = lockFolder(s.DataDir); err != nil {
+		return nil, err
+	}
+	if err = complete(s.DataDir, true); err != nil {
+		unlock()
+	}
+	return unlock, err
 }
 
-func openClicks(ctx context.Context, dir string, memory int) (*duckdb.Store, error) {
-	return duckdb.Open(ctx, duckdb.Config{Path: filepath.Join(dir, clicksFile), Memory: memory, Logger: slog.Default()})
+// used returns an error if the folder has no database of links.
+func (s *folder) used() error {
+	there, err := holds(s.DataDir, linksFile)
+	if err == nil && !there {
+		err = fmt.Errorf("DATA_DIR: %s contains no data of standalone", s.DataDir)
+	}
+	return err
 }

@@ -147,8 +147,8 @@ func (p *program) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Start starts the program again on the same data and waits until it is ready.
-func (p *program) Start() {
+// launch starts the program again on the same data.
+func (p *program) launch() {
 	p.t.Helper()
 	p.output = &testkit.Buffer{}
 	p.cmd = p.command()
@@ -157,6 +157,12 @@ func (p *program) Start() {
 	testkit.Must(p.t, p.cmd.Start())
 	p.exited = make(chan error, 1)
 	go func() { p.exited <- p.cmd.Wait() }()
+}
+
+// Start is launch, and waits until the program is ready.
+func (p *program) Start() {
+	p.t.Helper()
+	p.launch()
 	testkit.Eventually(p.t, "standalone is ready", func() bool {
 		select {
 		case err := <-p.exited:

@@ -20,7 +20,14 @@ func main() {
 			return run(ctx, s.(*settings), stdout, stderr)
 		},
 		Commands: []cli.Command{
+			onUser("create-admin", commands.CreateAdminAbout, (*commands.People).CreateAdmin),
+			onUser("reset-password", commands.ResetPasswordAbout, (*commands.People).ResetPassword),
+			onUser("disable-2fa", commands.DisableSecondFactorAbout, (*commands.People).DisableSecondFactor),
+			onPeople("allow-passwords", "", commands.AllowPasswordsAbout, func(p *commands.People, ctx context.Context, _ []string) error {
+				return p.AllowPasswords(ctx)
+			}),
 			backupCommand,
+			repairCommand,
 			onClicks("verify-clicks", "", "find missing clicks, and reports that do not match the clicks",
 				func(ctx context.Context, o *opened, _ []string, out io.Writer) error {
 					return commands.VerifyClicks(ctx, o.clicks, out)

@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
-	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/platform/logrepeat"
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/ops"
@@ -28,19 +28,13 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
+	log = logrepeat.New(log)
 	slog.SetDefault(log)
-	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
-		return fmt.Errorf("make the data folder: %w", err)
-	}
-	if err := complete(s.DataDir, s.JWTSecret != "" && s.EncryptionKey != ""); err != nil {
+	unlock, err := s.openFolder()
+	if err != nil {
 		return err
 	}
-	if err := keepSecrets(s.DataDir, &s.JWTSecret, &s.EncryptionKey); err != nil {
-		return err
-	}
-	if s.Certificates.Key == "" {
-		s.Certificates.Key = s.EncryptionKey // each purpose of a key has a key derived from it
-	}
+	defer unlock()
 	op, err := ops.Listen(s.Operator(), log)
 	if err != nil {
 		return err
@@ -50,20 +44,16 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
-	links, err := openLinks(ctx, s.DataDir, store.Config{AuditKeys: s.AuditKeys(), Trash: s.Trash(), ListLinks: s.ListLinks, BaseURL: s.BaseURL, Logger: log})
+	open, err := s.openStores(ctx, log)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, links.Close()) }()
+	defer func() { err = errors.Join(err, open.close()) }()
+	links, clicks := open.links, open.clicks
 	inPlace, err := inPlace(s.DataDir)
 	if err != nil {
 		return err
 	}
-	clicks, err := openClicks(ctx, s.DataDir, s.ClickMemory)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, clicks.Close()) }()
 
 	// The edge forwards API requests over in-memory connections, with the visitor's address in a header.
 	within := newInside()
@@ -88,6 +78,9 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
+	if err := followApplied(ctx, links, data.Applied(), log); err != nil {
+		return errors.Join(err, data.Close())
+	}
 	g := service.Group{Logger: log, StopTimeout: 10 * time.Second}
 	check(op, g.Ready(), data)
 	op.AddCheck("database", links.Ping)
@@ -100,8 +93,31 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	g.Add("api", httpserver.New(within, control.Handler, log))
 	g.AddReady("edge", data, data.Started())
 	g.Add("backups", &backups{copied{s.DataDir, links, clicks, delivered(data)}, log})
-	s.greet(stdout, control.AdminPassword, op.Addr(), geo)
+	g.Add("missing clicks", service.Func(func(ctx context.Context) error { return open.reship.report(ctx, delivered(data)) }))
+	s.greet(stdout, control.Admin, op.Addr(), geo)
 	return g.Run(data.Drain(ctx))
+}
+
+// openFolder makes the data folder if it is missing, locks it, and completes the settings with its secrets.
+func (s *settings) openFolder() (unlock func(), err error) {
+	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	if unlock, err = lockFolder(s.DataDir); err != nil {
+		return nil, err
+	}
+	s.ownKey = s.EncryptionKey == "" && s.AuditKey == ""
+	if err = complete(s.DataDir, s.JWTSecret != "" && s.EncryptionKey != ""); err == nil {
+		err = keepSecrets(s.DataDir, &s.JWTSecret, &s.EncryptionKey)
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	if s.Certificates.Key == "" {
+		s.Certificates.Key = s.EncryptionKey // each purpose of a key has a key derived from it
+	}
+	return unlock, nil
 }
 
 // delivered returns a function that waits until the click store has all clicks and conversions of the edge.
@@ -128,13 +144,13 @@ func openGeo(dir, path string) (*visitor.Geo, error) {
 }
 
 // greet prints the addresses and the first password. The password is never logged.
-func (s *settings) greet(w io.Writer, password, opsAddr string, geo *visitor.Geo) {
+func (s *settings) greet(w io.Writer, first app.FirstAdmin, opsAddr string, geo *visitor.Geo) {
 	fmt.Fprintf(w, "\n  Shortline is at     %s\n  API documentation   %s/api\n", s.BaseURL, s.BaseURL)
 	if opsAddr != "" {
 		fmt.Fprintf(w, "  metrics and health  http://%s/metrics\n", opsAddr)
 	}
-	if password != "" {
-		fmt.Fprintf(w, "\n  first admin         %s\n  password            %s\n  (shown only once; sign in and change it under Account)\n", s.AdminEmail, password)
+	if first.Password != "" {
+		fmt.Fprintf(w, "\n  first admin         %s\n  password            %s\n  (shown until the first sign-in; change it under Account)\n", first.Email, first.Password)
 	}
 	if geo.Version() == "" {
 		fmt.Fprint(w, "\n  There is no geo database yet, so countries are unknown; `make geo` downloads a free one.\n")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,12 @@ const secretsFile = "secrets.json"
 type secrets struct {
 	JWTSecret     string `json:"jwtSecret"`
 	EncryptionKey string `json:"encryptionKey"`
+	Sum           string `json:"sum,omitempty"` // finds damage; files of earlier releases have none
+}
+
+func (s *secrets) sum() string {
+	digest := sha256.Sum256([]byte(s.JWTSecret + "\n" + s.EncryptionKey))
+	return hex.EncodeToString(digest[:8])
 }
 
 // keepSecrets fills in the secrets that were not given with those in dir, which are drawn at the first start and
@@ -30,22 +37,16 @@ func keepSecrets(dir string, jwtSecret, encryptionKey *config.Secret) error {
 	if *jwtSecret != "" && *encryptionKey != "" {
 		return nil
 	}
-	path := filepath.Join(dir, secretsFile)
-	var kept secrets
-	text, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	kept, err := readSecrets(dir)
+	if errors.Is(err, fs.ErrNotExist) {
 		kept = secrets{JWTSecret: draw(), EncryptionKey: draw()}
-		if err := writePrivate(path, kept); err != nil {
-			return fmt.Errorf("keep secrets: %w", err)
+		kept.Sum = kept.sum()
+		if err = writePrivate(filepath.Join(dir, secretsFile), kept); err != nil {
+			err = fmt.Errorf("keep secrets: %w", err)
 		}
-	case err != nil:
-		return fmt.Errorf("read secrets: %w", err)
-	default:
-		if err := json.Unmarshal(text, &kept); err != nil || len(kept.JWTSecret) < 32 || len(kept.EncryptionKey) != 64 {
-			// Drawing new ones would silently orphan every sealed value.
-			return fmt.Errorf("%s is damaged; restore it from a backup", path)
-		}
+	}
+	if err != nil {
+		return err
 	}
 	if *jwtSecret == "" {
 		*jwtSecret = config.Secret(kept.JWTSecret)
@@ -54,6 +55,21 @@ func keepSecrets(dir string, jwtSecret, encryptionKey *config.Secret) error {
 		*encryptionKey = config.Secret(kept.EncryptionKey)
 	}
 	return nil
+}
+
+// readSecrets reads the file. The error wraps fs.ErrNotExist if there is none.
+func readSecrets(dir string) (kept secrets, err error) {
+	path := filepath.Join(dir, secretsFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return kept, fmt.Errorf("read secrets: %w", err)
+	}
+	err = json.Unmarshal(text, &kept)
+	if err != nil || len(kept.JWTSecret) < 32 || len(kept.EncryptionKey) != 64 || kept.Sum != "" && kept.Sum != kept.sum() {
+		// New secrets would silently orphan every sealed value.
+		return kept, fmt.Errorf("%s is damaged: restore the file from a backup. Without it, sessions end, and second factors and the secrets of webhooks and identity providers cannot be decrypted", path)
+	}
+	return kept, nil
 }
 
 // draw returns 32 random bytes in hex.

@@ -25,6 +25,8 @@ type settings struct {
 	Edge        edge.Settings
 	Retention   int `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"days after which clicks are deleted; counters of links, variants and rules keep counting deleted clicks; 0 = keep all"`
 	ClickMemory int `env:"CLICK_STORE_MEMORY_MIB" envDefault:"256" help:"memory limit of the click store"`
+
+	ownKey bool // the key that signs the audit log is in the data folder
 }
 
 // Validate reports all problems in one error.

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/click"
@@ -45,13 +46,15 @@ type Clicks struct {
 	Opened <-chan struct{} // closed when Store is open; nil if it is open already
 }
 
+// FirstAdmin is what to show the operator about the first administrator.
+type FirstAdmin = accounts.FirstAdmin
+
 // API is the role that serves people and other programs.
 type API struct {
 	// Handler serves /api and the console. It expects package httpserver.
 	Handler http.Handler
-	// AdminPassword is set if the first administrator was created just now with a generated password. It is not stored
-	// anywhere and must be shown.
-	AdminPassword string
+	// Admin has the generated password of the first administrator until the first sign-in. It must be shown, but not logged.
+	Admin FirstAdmin
 	// Stored must be called with the clicks that an ingest in the same process has stored.
 	Stored []func([]analytics.Row)
 	// Converted must be called with the clicks of conversions that an ingest in the same process has stored.

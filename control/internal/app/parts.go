@@ -275,7 +275,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		return nil, err
 	}
 	return &API{
-		Handler: console.Handler(p.cfg.BaseURL, server.Handler()), AdminPassword: admin,
+		Handler: console.Handler(p.cfg.BaseURL, server.Handler()), Admin: admin,
 		Stored: []func([]analytics.Row){cache.Clicked, use.Live.Stored}, Converted: []func([]analytics.Row){cache.Clicked},
 	}, nil
 }
@@ -353,40 +353,39 @@ func (p *parts) autopilot(clicks Clicks, sources ...string) error {
 	return p.register("experiments", s)
 }
 
-// people makes the use cases of users and their links. It creates the first administrator, and returns the password if
-// it had to generate one.
-func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string, err error) {
+// people makes the use cases of users and their links. It creates the first administrator, and returns what to show of it.
+func (p *parts) people(ctx context.Context, use *api.Deps) (first accounts.FirstAdmin, err error) {
 	st, log, secrets := p.deps.Store, p.deps.Logger, p.cfg.EncryptionKey.Keys()
 	passwords, err := auth.NewPasswords(0)
 	if err != nil {
-		return "", err
+		return first, err
 	}
 	if use.Mail, err = p.mail(); err != nil {
-		return "", err
+		return first, err
 	}
 	console := cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL)
 	if use.Auth, err = auth.NewAuthenticator(auth.Config{
 		Secrets: p.cfg.JWTSecret.Keys(), Lifetime: p.cfg.JWTTTL, Idle: p.cfg.SessionIdle, NewDevice: accounts.NoticeOfDevices(use.Mail, console), Logger: log,
 	}, st, passwords); err != nil {
-		return "", err
+		return first, err
 	}
 	watcher := audit.NewWatcher(st, log, 0)
 	p.add("auth", use.Auth)
 	p.add("counts of failures", service.Func(func(ctx context.Context) error { return audit.WriteCounts(ctx, st, log) }))
 	p.add("head of the audit log", watcher)
 	if err := p.register("the audit log", watcher); err != nil {
-		return "", err
+		return first, err
 	}
 	if use.SSO, err = sso.New(sso.Config{Settings: p.cfg.SSO, BaseURL: p.cfg.BaseURL, EncryptionKeys: secrets, Logger: log}, st, use.Auth, use.Settings); err != nil {
-		return "", err
+		return first, err
 	}
 	if use.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: secrets, PasswordSignInOff: use.SSO.PasswordsOff, Mail: use.Mail, Console: console}, st, use.Auth, passwords); err != nil {
-		return "", err
+		return first, err
 	}
 	if use.Passkeys, err = passkeys.New(passkeys.Config{
 		BaseURL: p.cfg.BaseURL, ConsoleURL: p.cfg.ConsoleURL, Confirm: use.Accounts.Confirm, Off: use.SSO.PasswordsOff, Mail: use.Mail, Logger: log,
 	}, st, use.Auth); err != nil {
-		return "", err
+		return first, err
 	}
 	use.Invitations = invitations.New(invitations.Config{
 		Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), SignUpClosed: p.cfg.SignUp == "closed", PasswordSignInOff: use.SSO.PasswordsOff, Mail: use.Mail,
@@ -395,8 +394,11 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 	use.Workspaces.Mail(use.Mail, console)
 	use.Keys = keys.New(keys.Config{PerUser: p.cfg.MaxAPIKeys, MaxDays: p.cfg.MaxKeyDays}, st, passwords)
 	use.Links = links.New(links.Config{BaseURL: p.cfg.BaseURL, Destinations: p.destinations(), Screen: p.screening(), OwnSuggestions: !p.cfg.UTMSuggestionsShared, Logger: p.deps.Logger}, st, passwords)
-	if adminPassword, err = use.Accounts.EnsureAdmin(ctx, p.cfg.AdminEmail, p.cfg.AdminPassword.Reveal()); err != nil {
-		return "", fmt.Errorf("create the first admin: %w", err)
+	if first, err = use.Accounts.EnsureAdmin(ctx, p.cfg.AdminEmail, p.cfg.AdminPassword.Reveal()); err != nil {
+		return first, fmt.Errorf("create the first admin: %w", err)
 	}
-	return adminPassword, nil
+	if first.Ignored {
+		log.Warn("admin password ignored, users exist", "setting", "ADMIN_PASSWORD", "email", p.cfg.AdminEmail, "remedy", "remove the setting; the commands reset-password and create-admin give access")
+	}
+	return first, nil
 }

@@ -40,7 +40,7 @@ type Settings struct {
 	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"key that encrypts secrets in the database, at least 32 bytes; of several, separated by commas, the first encrypts and all decrypt"`
 	AuditKey      config.Secret `env:"AUDIT_KEY" help:"key that signs rows of the audit log (HMAC), at least 32 bytes; of several, separated by commas, the first signs and verify-audit accepts all; empty means ENCRYPTION_KEY. Keep a replaced key in the list as long as its rows must be verified"`
 	AdminEmail    string        `env:"ADMIN_EMAIL" envDefault:"admin@example.com" help:"email of the first administrator, who is created if there are no users"`
-	AdminPassword config.Secret `env:"ADMIN_PASSWORD" help:"password of the first administrator; empty generates one and prints it once"`
+	AdminPassword config.Secret `env:"ADMIN_PASSWORD" help:"password of the first administrator; empty generates one and prints it until the first sign-in; without effect if there are users"`
 
 	ConsoleURL     string   `env:"CONSOLE_URL" help:"address of the console if it is not at BASE_URL: single sign-on returns to it, and its pages may call the API"`
 	CORSOrigin     []string `env:"CORS_ORIGIN" help:"other origins whose pages may call the API, separated by commas"`
@@ -81,7 +81,7 @@ type Settings struct {
 	MaxInMemoryClicks    int           `env:"MAX_IN_MEMORY_CLICKS" envDefault:"50000" help:"accepted for compatibility, without effect; the click store computes reports"`
 	AggregationThreshold int           `env:"AGGREGATION_THRESHOLD" envDefault:"10000" help:"accepted for compatibility, without effect; the click store computes reports"`
 
-	LogFormat string `env:"LOG_FORMAT" envDefault:"text" help:"text or json"`
+	LogFormat string `env:"LOG_FORMAT" envDefault:"json" help:"text or json"`
 	LogLevel  string `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
 }
 

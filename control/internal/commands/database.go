@@ -4,9 +4,9 @@ package commands
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/certs"
@@ -76,32 +76,9 @@ func (o *Database) VerifyAudit(ctx context.Context, accepted []audit.Span) (repo
 	return report, err
 }
 
-// CreateAdmin creates an administrator. If AdminPassword is empty, it generates a password and returns it.
-func (o *Database) CreateAdmin(ctx context.Context, email string) (password string, err error) {
-	given := o.AdminPassword.Reveal()
-	if given == "" {
-		password = rand.Text()
-		given = password
-	}
-	err = o.with(ctx, func(st *store.Store) error {
-		passwords, err := auth.NewPasswords(0)
-		if err != nil {
-			return err
-		}
-		// Nothing is signed or encrypted here, so any key will do.
-		key := []byte(rand.Text() + rand.Text())
-		authenticator, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{key}}, st, passwords)
-		if err != nil {
-			return err
-		}
-		people, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{key}}, st, authenticator, passwords)
-		if err != nil {
-			return err
-		}
-		_, err = people.CreateAdmin(ctx, email, given)
-		return err
-	})
-	return password, err
+// People calls f with the commands on users, which write to out.
+func (o *Database) People(ctx context.Context, out io.Writer, f func(*People) error) error {
+	return o.with(ctx, func(st *store.Store) error { return f(&People{Store: st, Password: o.AdminPassword, Out: out}) })
 }
 
 // RotateKeys encrypts all secrets with the first key that older keys have encrypted, and returns their number. Programs that

@@ -113,10 +113,15 @@ func (c Conn) Users(ctx context.Context, f UserFilter, limit, offset int) (users
 	return users, total, err
 }
 
-// AnyUser reports whether any user exists.
-func (c Conn) AnyUser(ctx context.Context) (any bool, err error) {
-	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM users)`).Scan(&any)
-	return any, err
+// FirstUser finds the user who was created first.
+func (c Conn) FirstUser(ctx context.Context) (User, error) {
+	return scanUser(c.Row(ctx, `SELECT `+userColumns+` FROM users u ORDER BY u.num LIMIT 1`))
+}
+
+// HasSignedIn reports whether a user has ever signed in, by the audit log.
+func (c Conn) HasSignedIn(ctx context.Context, userID string) (has bool, err error) {
+	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM audit_logs WHERE user_id = ? AND action = 'USER_LOGIN')`, userID).Scan(&has)
+	return has, err
 }
 
 // LockAdmins locks the rows of the active administrators and returns their ids. The lock keeps the last administrator

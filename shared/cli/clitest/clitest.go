@@ -3,9 +3,11 @@ package clitest
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
@@ -17,6 +19,13 @@ func Settings(t *testing.T, path, name, table string) {
 	testkit.Must(t, err)
 	_, found, _ := strings.Cut(string(page), "<!-- "+name+" -settings -->\n")
 	found, _, _ = strings.Cut(found, "\n\n")
+	for row := range strings.Lines(table) {
+		if _, name, ok := strings.Cut(row, "| `"); ok {
+			if name, _, _ = strings.Cut(name, "`"); !slices.Contains(config.Names(), name) {
+				t.Errorf("shared/config/names.txt lacks %s, so programs take it for a misspelt setting of their own", name)
+			}
+		}
+	}
 	if strings.TrimSpace(found) != strings.TrimSpace(table) {
 		t.Errorf("%s is not what %s -settings prints:\n%s", path, name, table)
 	}

@@ -32,7 +32,8 @@ func open(t *testing.T, st *store.Store, keys string) *accounts.Service {
 	return s
 }
 
-func TestEnsureAdmin(t *testing.T) {
+// A1: the password is shown until the first sign-in, and a given password that has no effect is noticed.
+func TestA1_EnsureAdmin_shows_the_password_until_the_first_sign_in(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		s, ctx := open(t, st, "a"), t.Context()
@@ -43,15 +44,24 @@ func TestEnsureAdmin(t *testing.T) {
 			t.Fatal("a short password is accepted")
 		}
 		made, err := s.EnsureAdmin(ctx, "a@example.com", "")
-		if err != nil || len(made) < 20 {
-			t.Fatalf("%q, %v", made, err)
+		if err != nil || len(made.Password) < 20 || made.Email != "a@example.com" {
+			t.Fatalf("%+v, %v", made, err)
 		}
-		in, err := s.Login(ctx, accounts.Credentials{Email: "a@example.com", Password: made})
+		if again, err := open(t, st, "ba").EnsureAdmin(ctx, "b@example.com", ""); err != nil || again != made {
+			t.Fatalf("a second start before the first sign-in, with another key in front: %+v, %v, want %+v", again, err, made)
+		}
+		if given, err := s.EnsureAdmin(ctx, "a@example.com", "battery staple"); err != nil || !given.Ignored || given.Password != made.Password {
+			t.Fatalf("a password that is ignored: %+v, %v", given, err)
+		}
+		in, err := s.Login(ctx, accounts.Credentials{Email: "a@example.com", Password: made.Password})
 		if err != nil || in.User.Role != "ADMIN" || in.Token == "" {
 			t.Fatalf("%+v, %v", in, err)
 		}
-		if again, err := s.EnsureAdmin(ctx, "b@example.com", ""); err != nil || again != "" {
-			t.Fatalf("a second first admin: %q, %v", again, err)
+		if again, err := s.EnsureAdmin(ctx, "b@example.com", ""); err != nil || again != (accounts.FirstAdmin{}) {
+			t.Fatalf("after the first sign-in: %+v, %v", again, err)
+		}
+		if given, err := s.EnsureAdmin(ctx, "A@example.com", made.Password); err != nil || given.Ignored {
+			t.Fatalf("the right password: %+v, %v", given, err)
 		}
 		if _, err := s.CreateAdmin(ctx, "A@example.com", "battery staple"); !problem.Is(err, problem.Conflict) {
 			t.Fatal(err)

@@ -3,8 +3,6 @@ package accounts
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
@@ -60,15 +58,18 @@ func (s *Service) create(ctx context.Context, by string, in NewUser) (u store.Us
 	if u, err = s.Prepare(ctx, in); err != nil {
 		return u, err
 	}
-	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		e, err := Insert(ctx, tx, &u)
+	return u, s.insert(ctx, by, &u)
+}
+
+func (s *Service) insert(ctx context.Context, by string, u *store.User) error {
+	return s.store.Tx(ctx, func(tx *store.Tx) error {
+		e, err := Insert(ctx, tx, u)
 		if err != nil {
 			return err
 		}
 		e.UserID = by
 		return audit.Append(ctx, tx, e)
 	})
-	return u, err
 }
 
 // Prepare checks the input for a new user and hashes the password. It does not check whether the email is in use. Call
@@ -197,6 +198,11 @@ func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, passw
 	if err != nil {
 		return err
 	}
+	return s.resetPassword(ctx, p, u, password, map[string]any{})
+}
+
+// resetPassword is ResetPassword without its checks of the caller. It adds metadata to the audit entry.
+func (s *Service) resetPassword(ctx context.Context, p auth.Principal, u store.User, password string, metadata map[string]any) error {
 	var v problem.Fields
 	if checkPassword(&v, "newPassword", password, u.Email); v.Err() != nil {
 		return v.Err()
@@ -205,13 +211,14 @@ func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, passw
 	if err != nil {
 		return err
 	}
-	_, err = s.change(ctx, p, id, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
+	_, err = s.change(ctx, p, u.ID, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
 		passkeys, err := tx.DeletePasskeys(ctx, u.ID)
 		if err != nil {
 			return fmt.Errorf("delete passkeys: %w", err)
 		}
 		u.HasPasskeys = false
-		e.Metadata = map[string]any{"removedPasskeys": passkeys}
+		metadata["removedPasskeys"] = passkeys
+		e.Metadata = metadata
 		return s.replacePassword(ctx, tx, u, hash, e)
 	})
 	return err
@@ -226,13 +233,19 @@ func (s *Service) TurnOffSecondFactors(ctx context.Context, p auth.Principal, id
 	if id == p.UserID {
 		return store.User{}, problem.New(problem.Invalid, "You cannot turn off your own second factor here. Use POST /api/auth/2fa/disable.")
 	}
+	return s.turnOffSecondFactors(ctx, p, id, map[string]any{"byAdministrator": true})
+}
+
+// turnOffSecondFactors is TurnOffSecondFactors without its checks of the caller. It adds metadata to the audit entry.
+func (s *Service) turnOffSecondFactors(ctx context.Context, p auth.Principal, id string, metadata map[string]any) (store.User, error) {
 	return s.change(ctx, p, id, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
 		passkeys, err := tx.DeletePasskeys(ctx, u.ID)
 		if err != nil {
 			return fmt.Errorf("delete passkeys: %w", err)
 		}
 		if u.TOTPEnabled || passkeys > 0 {
-			e.Action, e.Metadata = "TWO_FACTOR_DISABLED", map[string]any{"byAdministrator": true, "removedPasskeys": passkeys}
+			metadata["removedPasskeys"] = passkeys
+			e.Action, e.Metadata = "TWO_FACTOR_DISABLED", metadata
 			if err := s.factorChanged(ctx, tx, *u, mail.FactorDisabled); err != nil {
 				return err
 			}
@@ -254,34 +267,4 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string, f wor
 	return workspaces.RemoveUser(ctx, s.store, p, id, f, func(ctx context.Context, tx *store.Tx) error { return otherAdmin(ctx, tx, id) }, func(u store.User) audit.Entry {
 		return audit.Entry{UserID: p.UserID, Action: "USER_DELETED", EntityType: "user", EntityID: id, Old: logged(u)}
 	})
-}
-
-// EnsureAdmin creates the first administrator if there are no users. For password "", it generates and returns one,
-// which cannot be read again.
-func (s *Service) EnsureAdmin(ctx context.Context, email, password string) (generated string, err error) {
-	some, err := s.store.AnyUser(ctx)
-	if err != nil || some {
-		return "", err
-	}
-	if password == "" {
-		password = rand.Text()
-		generated = password
-	}
-	_, err = s.create(ctx, "", NewUser{Email: email, Password: password, Role: auth.Admin})
-	if problem.Is(err, problem.Conflict) {
-		return "", nil // another replica was faster
-	}
-	var p *problem.Error
-	if errors.As(err, &p) {
-		err = fmt.Errorf("the first administrator (ADMIN_EMAIL, ADMIN_PASSWORD): %w", err)
-	}
-	if err != nil {
-		generated = ""
-	}
-	return generated, err
-}
-
-// CreateAdmin creates a user with the role ADMIN, on behalf of the operator.
-func (s *Service) CreateAdmin(ctx context.Context, email, password string) (store.User, error) {
-	return s.create(ctx, "", NewUser{Email: email, Password: password, Role: auth.Admin})
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -9,11 +10,35 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/shortline/shortline/control/internal/store"
 )
 
 // ErrNoKey is returned to a writer without a key if the rows of the log carry an HMAC. Its row would look like a
 // forgery.
 var ErrNoKey = errors.New("audit: rows of the log carry an HMAC, so ENCRYPTION_KEY or AUDIT_KEY is needed to write one")
+
+// ErrOtherKey means that the newest row was signed with a key that is not configured.
+var ErrOtherKey = errors.New("the audit log was signed with another key than those in ENCRYPTION_KEY and AUDIT_KEY")
+
+// CheckKey returns ErrOtherKey if no key of the store has signed the newest row. A row that is written with a wrong key looks like
+// a forgery, and secrets that are sealed with it cannot be opened.
+func CheckKey(ctx context.Context, st *store.Store) error {
+	return st.Tx(ctx, func(tx *store.Tx) error {
+		_, hash, mac, err := tx.AuditHead(ctx)
+		if err != nil || !mac.Valid {
+			return err
+		}
+		ring, err := newKeyRing(tx.AuditKeys())
+		if err != nil {
+			return err
+		}
+		if good, _ := ring.check(hash, mac.String); !good {
+			return ErrOtherKey
+		}
+		return nil
+	})
+}
 
 // macKey signs rows. An HMAC is written as "v1.<key id>.<hex>", so that Verify finds the key after a rotation.
 type macKey struct {

@@ -173,6 +173,32 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, key string) erro
 	})
 }
 
+// Relax turns SSOEnforce off, on behalf of the operator of the machine, and reports whether it was on.
+func (s *Service) Relax(ctx context.Context) (was bool, err error) {
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		was = false
+		old, err := tx.SettingByKey(ctx, SSOEnforce)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read a setting: %w", err)
+		}
+		if was, err = enabled(old.Value); err != nil || !was {
+			return err
+		}
+		now := old
+		now.Value, now.UpdatedAt = `{"enabled":false}`, store.Now()
+		if now, err = tx.PutSetting(ctx, now); err != nil {
+			return fmt.Errorf("write a setting: %w", err)
+		}
+		return audit.Append(ctx, tx, audit.Entry{
+			Action: "SYSTEM_SETTING_UPDATED", EntityType: "system_setting", EntityID: now.ID, Old: logged(old), New: logged(now), Metadata: map[string]any{"byOperator": true},
+		})
+	})
+	return was, err
+}
+
 // EnforcesSSO reports whether users must sign in through an identity provider.
 func (s *Service) EnforcesSSO(ctx context.Context) (bool, error) {
 	v, err := s.store.SettingByKey(ctx, SSOEnforce)

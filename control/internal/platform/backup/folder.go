@@ -149,6 +149,26 @@ func Read(dir, kind string) (*Manifest, error) {
 	return &m, nil
 }
 
+// Unchanged reports whether a file in a folder is the one that the folder's manifest describes. It is false in a folder that is
+// no backup.
+func Unchanged(dir, name string) (bool, error) {
+	text, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	var m Manifest
+	if err != nil || json.Unmarshal(text, &m) != nil {
+		return false, err
+	}
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	info, err := os.Stat(path)
+	if err != nil || info.Size() != m.Files[name].Bytes {
+		return false, nil
+	}
+	got, err := measure(path, false)
+	return got == m.Files[name], err
+}
+
 // CopyTree copies the files below a folder, except for those that skip selects and those that the backup has already.
 // It ignores files that are deleted meanwhile, and a missing folder.
 func (f *Folder) CopyTree(from, name string, skip func(name string) bool) error {

@@ -99,7 +99,8 @@ CREATE TABLE IF NOT EXISTS losses (
 );
 CREATE TABLE IF NOT EXISTS link_moves (
 	log BIGINT NOT NULL, workspace BIGINT NOT NULL, link BIGINT NOT NULL, revision BIGINT NOT NULL, inside UTINYINT NOT NULL
-);`
+);
+CREATE TABLE IF NOT EXISTS stamp (id UTINYINT PRIMARY KEY, folder UINTEGER NOT NULL, start UINTEGER NOT NULL);`
 
 // macros define the functions that the port's SQL uses and DuckDB lacks. ts is a plain number of milliseconds: no
 // report needs the engine's calendar, and converting times is the most expensive part of a report by days.
