@@ -37,10 +37,13 @@ func conditionValues() map[string]*huma.Schema {
 		}
 		return s
 	}
-	zone := &huma.Schema{Type: huma.TypeString, Nullable: true, Description: "IANA time zone, such as Europe/Berlin. Default: that of the service."}
+	const zones = "IANA time zone, such as Europe/Berlin. Default: that of the service."
+	zone := &huma.Schema{Type: huma.TypeString, Nullable: true, Description: zones}
 	moment := func(about string) *huma.Schema {
-		one, bound := &huma.Schema{Type: huma.TypeString, Description: about}, &huma.Schema{Type: huma.TypeString, Nullable: true, Description: about}
-		return &huma.Schema{AnyOf: []*huma.Schema{one, object("", map[string]*huma.Schema{"start": bound, "end": bound, "timezone": zone})}, Description: "between needs an object with start and end."}
+		one := &huma.Schema{Type: huma.TypeString, Description: about}
+		bound := &huma.Schema{Type: huma.TypeString, Nullable: true, Description: about}
+		span := object("", map[string]*huma.Schema{"start": bound, "end": bound, "timezone": zone})
+		return &huma.Schema{AnyOf: []*huma.Schema{one, span}, Description: "between needs an object with start and end."}
 	}
 	first, last, none, whole := 1.0, 7.0, 0.0, 100.0
 	day := &huma.Schema{Type: huma.TypeInteger, Minimum: &first, Maximum: &last, Description: "1 is Monday, 7 is Sunday."}
@@ -58,7 +61,9 @@ func conditionValues() map[string]*huma.Schema {
 		"query": object("name,value", map[string]*huma.Schema{
 			"name": {Type: huma.TypeString, Description: "Name of the parameter."}, "value": text("The text to compare with."),
 		}),
-		"percentage": {Type: huma.TypeNumber, Minimum: &none, Maximum: &whole, Description: "Percent of the visitors, with at most four decimals."},
+		"percentage": {
+			Type: huma.TypeNumber, Minimum: &none, Maximum: &whole, Description: "Percent of the visitors, with at most four decimals.",
+		},
 	}
 }
 
@@ -82,16 +87,19 @@ func conditionSchemas() map[string]*huma.Schema {
 		}
 		out[name] = &huma.Schema{
 			Type: huma.TypeObject, Required: []string{"type", "operator", "value"}, Properties: map[string]*huma.Schema{
-				"type": {Type: huma.TypeString, Enum: types[name]}, "operator": {Type: huma.TypeString, Enum: set(conditionOperators(of)...)}, "value": value,
+				"type": {Type: huma.TypeString, Enum: types[name]}, "value": value,
+				"operator": {Type: huma.TypeString, Enum: set(conditionOperators(of)...)},
 			},
 		}
 	}
 	out["Condition"] = &huma.Schema{OneOf: list, Discriminator: one}
 
 	logic := &huma.Schema{Type: huma.TypeString, Enum: []any{"AND", "OR"}, Description: "AND: all members match. OR: any member matches."}
-	members := &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{AnyOf: []*huma.Schema{{Ref: schemaPrefix + "Condition"}, {Ref: schemaPrefix + "ConditionGroup"}}}}
+	member := &huma.Schema{AnyOf: []*huma.Schema{{Ref: schemaPrefix + "Condition"}, {Ref: schemaPrefix + "ConditionGroup"}}}
+	members := &huma.Schema{Type: huma.TypeArray, Items: member}
 	group := func(operator, list string) *huma.Schema {
-		return &huma.Schema{Type: huma.TypeObject, Required: []string{operator, list}, Properties: map[string]*huma.Schema{operator: logic, list: members}}
+		properties := map[string]*huma.Schema{operator: logic, list: members}
+		return &huma.Schema{Type: huma.TypeObject, Required: []string{operator, list}, Properties: properties}
 	}
 	out["OperatorGroup"], out["LogicalOperatorGroup"] = group("operator", "conditions"), group("logicalOperator", "items")
 	out["ConditionGroup"] = &huma.Schema{
