@@ -4,21 +4,28 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
+var (
+	caseStatuses = []string{store.CaseOpen, store.CaseDismissed, store.CaseActioned}
+	caseSources  = []string{store.SourceVisitor, store.SourceBlocklist, store.SourceCheck}
+)
+
 // AbuseReport is a link in the queue of administrators, with all reports from one source.
 type AbuseReport struct {
 	ID          string             `json:"id"`
-	Status      string             `json:"status" enum:"OPEN,DISMISSED,ACTIONED"`
-	Source      string             `json:"source" enum:"VISITOR,BLOCKLIST,CHECK" doc:"Who found the link: visitors, the list of blocked destinations, or the check service."`
+	Status      string             `json:"status" values:"caseStatus"`
+	Source      string             `json:"source" values:"caseSource" doc:"Who found the link: visitors, the list of blocked destinations, or the check service."`
 	URLID       string             `json:"urlId"`
 	Slug        string             `json:"slug"`
 	ShortURL    string             `json:"shortUrl"`
 	OriginalURL *string            `json:"originalUrl" doc:"Null if the link was deleted."`
-	URLStatus   *string            `json:"urlStatus" doc:"Status of the link; null if it was deleted."`
+	URLStatus   *string            `json:"urlStatus" values:"linkStatus" doc:"Status of the link; null if it was deleted."`
 	Detail      *string            `json:"detail" doc:"The blocked host or address; null for reports of visitors."`
 	ReportCount int64              `json:"reportCount" doc:"How often the link was reported."`
 	Reasons     map[string]int64   `json:"reasons" doc:"How many reports gave each reason."`
@@ -41,8 +48,8 @@ const abusePage = 20
 
 type listReportsIn struct {
 	Paging
-	Status string `query:"status" doc:"OPEN, DISMISSED or ACTIONED. Default: all."`
-	Source string `query:"source" doc:"VISITOR, BLOCKLIST or CHECK. Default: all."`
+	Status string `query:"status" values:"caseStatus" doc:"Default: all."`
+	Source string `query:"source" values:"caseSource" doc:"Default: all."`
 	URLID  string `query:"urlId" doc:"Id of a link."`
 }
 
@@ -93,16 +100,12 @@ func (s *Server) registerAbuse() {
 
 func (s *Server) listReports(ctx context.Context, in *listReportsIn) (*body[List[AbuseReport]], error) {
 	var v problem.Fields
-	oneOf := func(field, value string, allowed ...string) {
-		for _, a := range append(allowed, "") {
-			if value == a {
-				return
-			}
-		}
-		v.Add(field, "must be one of %v", allowed)
+	if in.Status != "" && !slices.Contains(caseStatuses, in.Status) {
+		v.Add("status", "must be one of %s", strings.Join(caseStatuses, ", "))
 	}
-	oneOf("status", in.Status, store.CaseOpen, store.CaseDismissed, store.CaseActioned)
-	oneOf("source", in.Source, store.SourceVisitor, store.SourceBlocklist, store.SourceCheck)
+	if in.Source != "" && !slices.Contains(caseSources, in.Source) {
+		v.Add("source", "must be one of %s", strings.Join(caseSources, ", "))
+	}
 	if len(in.URLID) > 100 {
 		v.Add("urlId", "must be the id of a link")
 	}

@@ -15,7 +15,7 @@ import (
 type Period struct {
 	StartDate   string `query:"startDate" doc:"The first day: a date, or an instant, which stands for its day in the time zone. Default: 30 days ago. If interval is minute or hour, an instant stands for itself."`
 	EndDate     string `query:"endDate" doc:"The last day, inclusive. Default: today. The range is at most 365 days. If interval is minute or hour, an instant ends the range."`
-	TimeRange   string `query:"timeRange" doc:"last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate. If interval is minute or hour also last_hour, last_6_hours, last_24_hours."`
+	TimeRange   string `query:"timeRange" values:"reportRange" doc:"last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate. If interval is minute or hour also last_hour, last_6_hours, last_24_hours."`
 	Timezone    string `query:"timezone" doc:"IANA time zone of the days. Default: UTC."`
 	IncludeBots bool   `query:"includeBots" doc:"Include bots."`
 	Limit       int    `query:"limit" minimum:"1" maximum:"100" doc:"Rows in each list. Default: 10, or 20 for clicks."`
@@ -67,8 +67,8 @@ func (p ClicksQuery) ask() report.Ask {
 // ReportQuery is embedded in the requests of reports.
 type ReportQuery struct {
 	ClicksQuery
-	Interval string `query:"interval" doc:"minute (ranges up to 6 hours), hour (up to 31 days), day, week or month. Default: day."`
-	Compare  string `query:"compare" doc:"previous: add the figures of the preceding period of the same length. year: add those of the same period one year earlier."`
+	Interval string `query:"interval" values:"reportInterval" doc:"minute (ranges up to 6 hours), hour (up to 31 days), day, week or month. Default: day."`
+	Compare  string `query:"compare" values:"reportCompare" doc:"previous: add the figures of the preceding period of the same length. year: add those of the same period one year earlier."`
 }
 
 func (p ReportQuery) ask() report.Ask {
@@ -109,7 +109,7 @@ type linkSeries struct {
 // groupsIn is the request of the report by groups of links.
 type groupsIn struct {
 	ReportQuery
-	By   string `query:"by" doc:"tag, bundle or domain." default:"tag"`
+	By   string `query:"by" values:"reportGroup" doc:"What the links are grouped by." default:"tag"`
 	Goal string `query:"goal" doc:"Name of a goal: add conversions, conversionRate and revenue to all figures of clicks. A conversion counts at the time of its click."`
 }
 
@@ -122,7 +122,7 @@ type TopURL struct {
 	Title       *string `json:"title"`
 	OriginalURL string  `json:"originalUrl"`
 	ClickCount  int64   `json:"clickCount" doc:"In the period, or in total if no period is given."`
-	Status      string  `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED"`
+	Status      string  `json:"status" values:"linkStatus"`
 	CreatedAt   Time    `json:"createdAt"`
 
 	ComparedClickCount *int64 `json:"comparedClickCount,omitempty" doc:"In the period that compare names."`
@@ -222,12 +222,17 @@ type exportIn struct {
 const exportTime = 2 * time.Minute
 
 func (s *Server) registerExports() {
+	files := map[string]*huma.Schema{"text/csv": csvFile(), "application/json": {
+		Type: huma.TypeObject, Required: []string{"exportDate", "dateRange", "data"}, Properties: map[string]*huma.Schema{
+			"exportDate": {Type: huma.TypeString, Format: "date-time"}, "summary": {Ref: schemaPrefix + "Summary"}, "data": {Type: huma.TypeArray, Items: &huma.Schema{Ref: schemaPrefix + "DayFigures"}},
+			"dateRange": {Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString, Format: "date"}},
+		}}}
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/analytics/urls/{id}/export", ID: "exportLink", Summary: "Export the analytics of a short URL as a file", Tag: "Analytics",
-		Limit: limitExport, Timeout: exportTime}, func(ctx context.Context, in *exportLinkIn) (*huma.StreamResponse, error) {
+		Limit: limitExport, Timeout: exportTime, Files: files}, func(ctx context.Context, in *exportLinkIn) (*huma.StreamResponse, error) {
 		return s.export(ctx, in.ID, in.ask(), in.ExportForm)
 	})
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/analytics/export", ID: "export", Summary: "Export the analytics of all short URLs as a file", Tag: "Analytics",
-		Limit: limitExport, Timeout: exportTime}, func(ctx context.Context, in *exportIn) (*huma.StreamResponse, error) {
+		Limit: limitExport, Timeout: exportTime, Files: files}, func(ctx context.Context, in *exportIn) (*huma.StreamResponse, error) {
 		return s.export(ctx, in.URLID, in.ask(), in.ExportForm)
 	})
 }

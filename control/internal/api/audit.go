@@ -15,8 +15,8 @@ type AuditLog struct {
 	ID         string          `json:"id"`
 	UserID     *string         `json:"userId"`
 	User       *AuditUser      `json:"user" doc:"Null if the user is unknown or was deleted."`
-	Action     string          `json:"action" example:"URL_CREATED"`
-	EntityType string          `json:"entityType" example:"url"`
+	Action     string          `json:"action" values:"auditAction" example:"URL_CREATED"`
+	EntityType string          `json:"entityType" values:"entityType" example:"url"`
 	EntityID   *string         `json:"entityId"`
 	EntityName *string         `json:"entityName" doc:"The present name of the object, such as go.acme.com/spring, or the one that it had when it was deleted. Null if it has none." example:"go.acme.com/spring"`
 	Exists     bool            `json:"entityExists" doc:"Whether an object with a name is still there."`
@@ -57,9 +57,10 @@ const auditPage = 20
 
 type listAuditLogsIn struct {
 	Paging
+	SortBy string `query:"sortBy" values:"auditSort" doc:"The field to sort by; createdAt by default."`
 	Sorting
-	Action     string `query:"action" doc:"Such as URL_CREATED. An unknown action gets a 400 that lists all."`
-	EntityType string `query:"entityType" doc:"Such as url. An unknown type gets a 400 that lists all."`
+	Action     string `query:"action" values:"auditAction" doc:"Only entries with this action."`
+	EntityType string `query:"entityType" values:"entityType" doc:"Only entries about this type of object."`
 	EntityID   string `query:"entityId" doc:"Id of the changed entity."`
 	UserID     string `query:"userId" doc:"Id of the user who made the change."`
 	StartDate  string `query:"startDate" doc:"A date or time in ISO 8601."`

@@ -16,7 +16,7 @@ type Bundle struct {
 	Description *string     `json:"description"`
 	Color       string      `json:"color" doc:"Hexadecimal, such as #3B82F6."`
 	Icon        string      `json:"icon"`
-	Status      string      `json:"status" enum:"ACTIVE,ARCHIVED"`
+	Status      string      `json:"status" values:"bundleStatus"`
 	UserID      string      `json:"userId"`
 	URLCount    int         `json:"urlCount"`
 	TotalClicks int64       `json:"totalClicks" doc:"Sum of the links' click counters."`
@@ -33,7 +33,7 @@ type BundleURL struct {
 	OriginalURL string  `json:"originalUrl"`
 	Title       *string `json:"title"`
 	ClickCount  int64   `json:"clickCount"`
-	Status      string  `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED"`
+	Status      string  `json:"status" values:"linkStatus"`
 	CreatedAt   Time    `json:"createdAt"`
 	Order       int     `json:"order" doc:"Position in the bundle, from 0 without gaps."`
 }
@@ -123,7 +123,7 @@ const bundlePage = 10
 type listBundlesIn struct {
 	Paging
 	Search string `query:"search" doc:"Text in name or description, case-insensitive."`
-	Status string `query:"status" doc:"ACTIVE or ARCHIVED; ACTIVE if not given."`
+	Status string `query:"status" values:"bundleStatus" doc:"ACTIVE if not given."`
 }
 
 func (s *Server) listBundles(ctx context.Context, in *listBundlesIn) (*body[List[Bundle]], error) {

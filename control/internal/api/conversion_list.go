@@ -15,7 +15,7 @@ type ConversionsQuery struct {
 	URLPath
 	StartDate   string `query:"startDate" doc:"First day of the clicks, or an instant. Without a range: all time."`
 	EndDate     string `query:"endDate" doc:"Last day of the clicks, or an instant."`
-	TimeRange   string `query:"timeRange" doc:"A range by name, as in reports."`
+	TimeRange   string `query:"timeRange" values:"reportRange" doc:"A range by name, as in reports."`
 	Timezone    string `query:"timezone" doc:"Time zone of the days. Default: UTC."`
 	IncludeBots bool   `query:"includeBots" doc:"Include clicks of bots."`
 	ClickFilters
@@ -74,7 +74,7 @@ func (s *Server) registerConversionLists() {
 			return &body[List[report.Conversion]]{listOf(list, total, in.Paging, conversionsPerPage)}, nil
 		})
 	handle(s, endpoint{Method: http.MethodGet, Path: path + "/conversions/export", ID: "exportConversions", Summary: "Export the conversions of a short URL as CSV", Tag: tag,
-		Limit: limitExport, Timeout: urlExportTime}, s.exportConversions)
+		Limit: limitExport, Timeout: urlExportTime, Files: map[string]*huma.Schema{"text/csv": csvFile()}}, s.exportConversions)
 }
 
 func (s *Server) exportConversions(ctx context.Context, in *exportConversionsIn) (*huma.StreamResponse, error) {

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"reflect"
 	"slices"
@@ -16,6 +17,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 	"github.com/swaggest/swgui/v5/static"
+
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/store"
 )
 
 // docs is the page that starts the embedded Swagger UI.
@@ -29,17 +33,7 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 
 // registerDocument serves the OpenAPI document and, at /api, a page that displays it and can send requests.
 func (s *Server) registerDocument() {
-	encode := sync.OnceValues(func() ([]byte, error) {
-		doc := s.huma.OpenAPI()
-		for path, item := range doc.Paths {
-			for _, op := range []*huma.Operation{item.Get, item.Put, item.Post, item.Patch, item.Delete} {
-				if op != nil {
-					s.complete(op, path)
-				}
-			}
-		}
-		return doc.MarshalJSON()
-	})
+	document := sync.OnceValue(s.finishDocument)
 	serve := func(path, contentType string, content func() (served, error)) {
 		load := sync.OnceValues(content)
 		s.handleRaw(endpoint{Method: http.MethodGet, Path: path, Need: public, Limit: noLimit}, func(c echo.Context) error {
@@ -58,13 +52,8 @@ func (s *Server) registerDocument() {
 			return c.Blob(http.StatusOK, contentType, b)
 		})
 	}
-	serve("/api/openapi.json", "application/json; charset=utf-8", func() (served, error) { return compress(encode()) })
-	serve("/api/openapi.yaml", "application/yaml; charset=utf-8", func() (served, error) {
-		if _, err := encode(); err != nil { // encode also completes the document
-			return served{}, err
-		}
-		return compress(s.huma.OpenAPI().YAML())
-	})
+	serve("/api/openapi.json", "application/json; charset=utf-8", func() (served, error) { return compress(document().MarshalJSON()) })
+	serve("/api/openapi.yaml", "application/yaml; charset=utf-8", func() (served, error) { return compress(document().YAML()) })
 	const html, script, style = "text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 	own := func(name string) func() (served, error) {
 		return func() (served, error) { return compress(docs.ReadFile("docs/" + name)) }
@@ -103,6 +92,38 @@ func decompress(gzipped []byte, err error) (served, error) {
 	return served{plain, gzipped}, err
 }
 
+// finishDocument returns the document in the form that clients read. It is called once.
+func (s *Server) finishDocument() *huma.OpenAPI {
+	doc := *s.huma.OpenAPI()
+	for path, item := range doc.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Put, item.Post, item.Patch, item.Delete} {
+			if op != nil {
+				s.complete(op, path)
+			}
+		}
+	}
+	components := *doc.Components
+	components.Schemas = publish(components.Schemas)
+	doc.Components = &components
+	return &doc
+}
+
+// Document returns the OpenAPI document of an API with all use cases, as JSON. No use case runs: the document comes from the
+// request and response structs alone.
+func Document() ([]byte, error) {
+	deps := Deps{Store: new(store.Store), Auth: new(auth.Authenticator)}
+	for _, field := range reflect.ValueOf(&deps).Elem().Fields() {
+		if field.Kind() == reflect.Pointer && field.IsNil() {
+			field.Set(reflect.New(field.Type().Elem()))
+		}
+	}
+	s, err := New(Config{BaseURL: "https://sho.rt", Logger: slog.New(slog.DiscardHandler)}, deps)
+	if err != nil {
+		return nil, err
+	}
+	return s.finishDocument().MarshalJSON()
+}
+
 // complete adds to an operation its description, its example and every error that it may return.
 func (s *Server) complete(op *huma.Operation, path string) {
 	words := operations[op.OperationID]
@@ -131,12 +152,19 @@ func (s *Server) complete(op *huma.Operation, path string) {
 			})
 		}
 	}
-	if len(op.Security) == 0 && strings.Contains(path, "{") {
-		may = append(may, http.StatusNotFound)
+	if len(op.Security) == 0 {
+		op.Security = []map[string][]string{} // says that none is needed
+		if strings.Contains(path, "{") {
+			may = append(may, http.StatusNotFound)
+		}
 	}
-	if e := s.endpoints[op.Method+" "+echoPath(path)]; e != nil && e.Conditional {
-		documentVersions(op)
-		may = append(may, http.StatusPreconditionFailed)
+	if e := s.endpoints[op.Method+" "+echoPath(path)]; e != nil {
+		describeParams(op, e)
+		describeSuccess(op, e)
+		if e.Conditional {
+			documentVersions(op)
+			may = append(may, http.StatusPreconditionFailed)
+		}
 	}
 	may = append(may, words.also...)
 	if words.conflict {
@@ -161,6 +189,46 @@ func (s *Server) complete(op *huma.Operation, path string) {
 		op.Responses[strconv.Itoa(status)] = r
 	}
 }
+
+// describeParams completes the schemas of an operation's parameters, in copies, because huma validates requests with them.
+func describeParams(op *huma.Operation, e *endpoint) {
+	byName := map[string]*huma.Param{}
+	for _, p := range op.Parameters {
+		p.Schema = copySchema(p.Schema)
+		byName[p.In+" "+p.Name] = p
+	}
+	if e.in == nil {
+		return
+	}
+	for field, name := range fieldsOf(e.in, "query") {
+		if p := byName["query "+name]; p != nil {
+			p.Schema = describe(p.Schema, field)
+		}
+	}
+}
+
+// describeSuccess completes the responses without an error.
+func describeSuccess(op *huma.Operation, e *endpoint) {
+	success := op.Responses[strconv.Itoa(e.Status)]
+	for media, schema := range e.Files {
+		if success.Content == nil {
+			success.Content = map[string]*huma.MediaType{}
+		}
+		success.Content[media] = &huma.MediaType{Schema: schema}
+	}
+	if e.nothing {
+		m := success.Content["application/json"]
+		m.Schema = &huma.Schema{AnyOf: []*huma.Schema{m.Schema, {Type: "null"}}}
+	}
+	if e.Also != 0 {
+		also := *success
+		also.Description = http.StatusText(e.Also)
+		op.Responses[strconv.Itoa(e.Also)] = &also
+	}
+}
+
+// csvFile documents a file of comma-separated values.
+func csvFile() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
 // failure documents one error status.
 func (s *Server) failure(status int) *huma.Response {

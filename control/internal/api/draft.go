@@ -52,7 +52,7 @@ type DraftRule struct {
 	ID         Opt[string]     `json:"id,omitempty" doc:"Id of a saved rule of the link, which this rule replaces. Left out for a new rule."`
 	Name       Opt[string]     `json:"name" required:"true" doc:"1 to 100 characters."`
 	TargetURL  Opt[string]     `json:"targetUrl" required:"true" doc:"Same rules and stored form as originalUrl of a short URL."`
-	Conditions json.RawMessage `json:"conditions" required:"true" doc:"A group of conditions, as for a saved rule."`
+	Conditions json.RawMessage `json:"conditions" required:"true" model:"ConditionGroup" doc:"A group of conditions, as for a saved rule."`
 	RuleFields
 }
 

@@ -30,24 +30,28 @@ type endpoint struct {
 	ID           string // operation id, unique: "createURL"
 	Summary      string
 	Tag          string
-	Need         access             // zero: signedIn
-	Role         auth.WorkspaceRole // least role in the workspace; zero: see permissions
-	Scope        auth.Scopes        // one that an API key with scopes needs; zero: see permissions
-	OfPath       bool               // works in the workspace that {id} names, and ignores X-Workspace
-	OfChoice     bool               // needs a choice of workspace, except from administrators
-	SignsIn      bool               // answers with a session cookie
-	SessionOnly  bool               // API keys get 403, such as for passwords and second factors
-	Escalates    bool               // API keys get 403 unless Config.KeysAdminister: users, API keys and ways to sign in
-	Conditional  bool               // checks If-Match; the use case calls version.Check
-	Enrolment    bool               // sessions without a second factor may call it although the system requires one
-	Status       int                // of success; 0 means 201 for POST, 204 for DELETE, else 200
-	Limit        limitName          // zero: the default limit
-	Work         workload           // zero: see workloadOf
-	MaxBody      int64              // bytes; 0 means 1 MiB
-	Raw          bool               // the body is not JSON (an upload), and the function reads it
-	Timeout      time.Duration      // 0 means the server's; negative means none (a stream)
+	Need         access                  // zero: signedIn
+	Role         auth.WorkspaceRole      // least role in the workspace; zero: see permissions
+	Scope        auth.Scopes             // one that an API key with scopes needs; zero: see permissions
+	OfPath       bool                    // works in the workspace that {id} names, and ignores X-Workspace
+	OfChoice     bool                    // needs a choice of workspace, except from administrators
+	SignsIn      bool                    // answers with a session cookie
+	SessionOnly  bool                    // API keys get 403, such as for passwords and second factors
+	Escalates    bool                    // API keys get 403 unless Config.KeysAdminister: users, API keys and ways to sign in
+	Conditional  bool                    // checks If-Match; the use case calls version.Check
+	Enrolment    bool                    // sessions without a second factor may call it although the system requires one
+	Status       int                     // of success; 0 means 201 for POST, 204 for DELETE, else 200
+	Also         int                     // another status of success, with the same body; 0 means none
+	Files        map[string]*huma.Schema // the response is a file with one of these media types
+	Limit        limitName               // zero: the default limit
+	Work         workload                // zero: see workloadOf
+	MaxBody      int64                   // bytes; 0 means 1 MiB
+	Raw          bool                    // the body is not JSON (an upload), and the function reads it
+	Timeout      time.Duration           // 0 means the server's; negative means none (a stream)
 
 	hasBody bool
+	in      reflect.Type // request struct; nil if the function reads the request itself
+	nothing bool         // the body of the response can be null
 }
 
 // handle declares an endpoint and its function. In is a struct with path, query and header parameters, and with a field
@@ -63,7 +67,11 @@ func handle[In, Out any](s *Server, e endpoint, f func(context.Context, *In) (*O
 			e.Status = http.StatusNoContent
 		}
 	}
-	_, e.hasBody = reflect.TypeFor[In]().FieldByName("Body")
+	e.in = reflect.TypeFor[In]()
+	if result, ok := reflect.TypeFor[Out]().FieldByName("Body"); ok {
+		e.nothing = result.Type.Kind() == reflect.Pointer
+	}
+	_, e.hasBody = e.in.FieldByName("Body")
 	s.declare(&e)
 	op := huma.Operation{
 		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, DefaultStatus: e.Status,

@@ -21,7 +21,7 @@ type ExperimentArm struct {
 	Rate              float64    `json:"rate" doc:"Conversions divided by visitors, 0 to 1."`
 	Interval          [2]float64 `json:"interval" doc:"The true rate lies between these with a probability of 95 %."`
 	Uplift            *float64   `json:"uplift" doc:"Relative difference to the rate of the first variant: 0.2 is 20 % more. null for the first variant."`
-	UpliftInterval    []float64  `json:"upliftInterval" doc:"The true uplift lies between these two with a probability of 95 %. null for the first variant."`
+	UpliftInterval    []float64  `json:"upliftInterval" nullable:"true" doc:"The true uplift lies between these two with a probability of 95 %. null for the first variant."`
 	ProbabilityBest   float64    `json:"probabilityBest" doc:"Probability that this variant has the highest rate."`
 	ExpectedLoss      float64    `json:"expectedLoss" doc:"Conversion rate that is lost on average if this variant is chosen."`
 	Revenue           float64    `json:"revenue" doc:"In the currency of the report."`

@@ -22,7 +22,7 @@ type Explanation struct {
 
 // Destination is where a link leads a visitor.
 type Destination struct {
-	ChosenBy  string  `json:"chosenBy" enum:"RULE,VARIANT,DEFAULT,ORIGINAL"`
+	ChosenBy  string  `json:"chosenBy" values:"chosenBy"`
 	RuleID    *string `json:"ruleId" doc:"null if another part chose the destination, or if the rule is new in the draft."`
 	VariantID *string `json:"variantId" doc:"null if another part chose the destination, or if the variant is new in the draft. Drawn at random, as for a real visitor. On a sticky link, the variant that the visitor with this cookie, or with this address and browser, always gets."`
 	Index     *int    `json:"index" doc:"Place of the rule or variant in the list of the draft, from 0. null: it is not from a list of a draft."`
@@ -76,7 +76,7 @@ type ExplainedRule struct {
 type ExplainedCondition struct {
 	LogicalOperator *string              `json:"logicalOperator" doc:"AND or OR; null for a condition."`
 	Children        []ExplainedCondition `json:"children" doc:"Members of a group."`
-	Type            *string              `json:"type" doc:"Condition type. For a group, type, operator, value and visitorValue are null."`
+	Type            *string              `json:"type" values:"conditionType" doc:"Condition type. For a group, type, operator, value and visitorValue are null."`
 	Operator        *string              `json:"operator"`
 	Value           json.RawMessage      `json:"value" doc:"Value as sent."`
 	VisitorValue    *string              `json:"visitorValue" doc:"Visitor's value in the comparison; null if unknown. For a percentage it is the visitor's percentile."`

@@ -199,7 +199,7 @@ type reply struct {
 	json any
 }
 
-// do sends a request. A body is sent as JSON unless an option says otherwise.
+// do sends a request, and compares the answer with the OpenAPI document. A body is sent as JSON unless an option says otherwise.
 func (w *world) do(method, path, body string, options ...option) *reply {
 	w.t.Helper()
 	r := httptest.NewRequest(method, "http://sho.rt"+path, strings.NewReader(body))
@@ -222,6 +222,7 @@ func (w *world) do(method, path, body string, options ...option) *reply {
 			w.t.Fatalf("%s: not JSON: %s", out.what, text)
 		}
 	}
+	out.documented(method, r.URL.EscapedPath())
 	return out
 }
 

@@ -35,7 +35,7 @@ type Import struct {
 	Delimiter  string          `json:"delimiter" doc:"A comma, a semicolon or a tab."`
 	Columns    []ImportColumn  `json:"columns"`
 	Mapping    imports.Mapping `json:"mapping" doc:"The name of the column for each field; empty before the start."`
-	Conflicts  *string         `json:"conflicts" doc:"skip, rename or overwrite; null before the start."`
+	Conflicts  *string         `json:"conflicts" values:"importConflicts" doc:"null before the start."`
 	Progress   ImportProgress  `json:"progress"`
 	Failure    *string         `json:"failure" doc:"Why the status is FAILED."`
 	CreatedBy  string          `json:"createdBy" doc:"Id of the user who imports."`
@@ -128,7 +128,7 @@ func answerImport(i store.Import, err error) (*body[Import], error) {
 
 type importPlan struct {
 	Mapping   imports.Mapping `json:"mapping" doc:"The name of a column for each field that is to be imported. originalUrl is required." example:"{\"originalUrl\":\"long_url\",\"slug\":\"keyword\"}"`
-	Conflicts Opt[string]     `json:"conflicts,omitempty" doc:"What happens to a row whose slug or externalId is taken: skip (default), rename, or overwrite."`
+	Conflicts Opt[string]     `json:"conflicts,omitempty" values:"importConflicts" doc:"What happens to a row whose slug or externalId is taken: skip (default), rename, or overwrite."`
 }
 
 type importPlanIn struct {
@@ -180,7 +180,7 @@ func (s *Server) registerImports() {
 		return respondPage(in.Paging, importPage, importProblemOf)(s.Imports.Problems(ctx, principal(ctx), in.ID, in.offset(importPage), in.size(importPage)))
 	})
 	failed := importEndpoint(http.MethodGet, "/{id}/problems.csv", "exportImportProblems", "Export the rows of an import that failed")
-	failed.Limit, failed.Timeout = limitExport, importTime
+	failed.Limit, failed.Timeout, failed.Files = limitExport, importTime, map[string]*huma.Schema{"text/csv": csvFile()}
 	handle(s, failed, s.failedRows)
 }
 

@@ -14,16 +14,16 @@ type APIKey struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
 	Prefix      string   `json:"prefix" doc:"The key's first characters."`
-	Scopes      []string `json:"scopes" doc:"What the key is limited to. Empty means all that its user may do in the workspace."`
+	Scopes      []string `json:"scopes" values:"keyScope" doc:"What the key is limited to. Empty means all that its user may do in the workspace."`
 	AllowedIPs  []string `json:"allowedIps" doc:"Addresses and networks from which the key can be used. Empty means all."`
 	WorkspaceID string   `json:"workspaceId" doc:"The only workspace that the key reaches, unless it is an unlimited key of an administrator."`
 	CreatedBy   KeyUser  `json:"createdBy" doc:"The user as whom the key acts."`
 	MadeByKeyID *string  `json:"madeByKeyId" nullable:"true" doc:"The API key with which this one was made, and with which it is deleted. Null if it was made in a session."`
 	IsLegacy    bool     `json:"isLegacy" doc:"Whether the key was created by a release without checksums in keys. Rotate such a key."`
-	ExpiresAt   *Time    `json:"expiresAt" nullable:"true" doc:"Null means never."`
+	ExpiresAt   *Time    `json:"expiresAt" doc:"Null means never."`
 	CreatedAt   Time     `json:"createdAt"`
-	LastUsedAt  *Time    `json:"lastUsedAt" nullable:"true" doc:"With a precision of one minute."`
-	LastUsedIP  *string  `json:"lastUsedIp" nullable:"true" doc:"The address of the last use. Null if it is unknown."`
+	LastUsedAt  *Time    `json:"lastUsedAt" doc:"With a precision of one minute."`
+	LastUsedIP  *string  `json:"lastUsedIp" doc:"The address of the last use. Null if it is unknown."`
 }
 
 // KeyUser is the user who has created an API key.
@@ -71,7 +71,7 @@ type createKeyIn struct {
 	Body struct {
 		Name       string        `json:"name" doc:"1 to 100 characters."`
 		ExpiresAt  Opt[Time]     `json:"expiresAt,omitempty" doc:"Must be in the future. Without it, the key lasts as long as the operator permits, by default forever."`
-		Scopes     Opt[[]string] `json:"scopes,omitempty" doc:"Some of links:read, links:write, analytics:read, conversions:write, webhooks, domains, members. None means all that you may do in the workspace."`
+		Scopes     Opt[[]string] `json:"scopes,omitempty" values:"keyScope" doc:"None means all that you may do in the workspace."`
 		AllowedIPs Opt[[]string] `json:"allowedIps,omitempty" doc:"At most 20 addresses or networks (CIDR) from which the key can be used. None means all."`
 	}
 }

@@ -59,7 +59,7 @@ func (s *Server) registerMedia() {
 	s.describe(&huma.Operation{
 		Method: http.MethodGet, Path: imagePath + "{key}", OperationID: "getOGImage", Summary: "Get a preview image", Tags: []string{upload.Tag},
 		Parameters: []*huma.Param{{Name: "key", In: "path", Required: true, Description: "The image's key, URL-encoded.", Schema: str}},
-		Responses:  map[string]*huma.Response{"200": {Description: "The image.", Content: map[string]*huma.MediaType{"image/webp": {}, "image/gif": {}}}},
+		Responses:  map[string]*huma.Response{"200": {Description: "The image.", Content: map[string]*huma.MediaType{"image/webp": {}, "image/gif": {}}}, "304": {Description: "The image has the ETag of the request."}},
 	})
 }
 

@@ -21,10 +21,9 @@ func (p Paging) size(def int) int {
 // offset returns the number of rows before the page.
 func (p Paging) offset(def int) int { return (p.Page - 1) * p.size(def) }
 
-// Sorting is embedded in the request of a list that can be sorted. The use case knows the allowed fields.
+// Sorting is embedded in the request of a list that can be sorted.
 type Sorting struct {
-	SortBy    string `query:"sortBy" doc:"The field to sort by."`
-	SortOrder string `query:"sortOrder" enum:"asc,desc,ASC,DESC" doc:"The direction; desc by default."`
+	SortOrder string `query:"sortOrder" enum:"asc,desc,ASC,DESC" values:"direction" doc:"The direction; desc by default."`
 }
 
 // ascending reports the direction.

@@ -27,7 +27,7 @@ type ReplayFlow struct {
 // ReplayDecision is where a past visit leads.
 type ReplayDecision struct {
 	Outcome   string  `json:"outcome" enum:"REDIRECT,ABSENT,GONE,ENDED,PREVIEW,PASSWORD,LOOP" doc:"As in explainURL."`
-	ChosenBy  *string `json:"chosenBy" doc:"RULE, VARIANT, DEFAULT or ORIGINAL; null if the visitor does not reach a destination."`
+	ChosenBy  *string `json:"chosenBy" values:"chosenBy" doc:"null if the visitor does not reach a destination."`
 	RuleID    *string `json:"ruleId" doc:"null if another part chose the destination, or if the rule is new in the draft."`
 	VariantID *string `json:"variantId" doc:"null if another part chose the destination, or if the variant is new in the draft."`
 	Index     *int    `json:"index" doc:"Place of the rule or variant in the list of the draft, from 0. null: it is not from a list of a draft."`

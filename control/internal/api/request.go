@@ -9,6 +9,7 @@ import (
 	"maps"
 	"mime"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -205,6 +206,25 @@ func checkAddress(r *http.Request) error {
 		}
 	}
 	return problems.Err()
+}
+
+// decodeParams decodes the parameters of the path. If a path is escaped in an unusual way, such as crm%3A42, the router takes
+// them from the escaped path, otherwise from the decoded one.
+func (s *Server) decodeParams(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if c.Request().URL.RawPath == "" {
+			return next(c)
+		}
+		values := slices.Clone(c.ParamValues())
+		for i, escaped := range values {
+			var err error
+			if values[i], err = url.PathUnescape(escaped); err != nil {
+				return echo.ErrNotFound
+			}
+		}
+		c.SetParamValues(values...)
+		return next(c)
+	}
 }
 
 // revisionHeader adds the revision that contains the change to the response.

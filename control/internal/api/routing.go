@@ -20,7 +20,7 @@ type RoutingRule struct {
 	TargetURL     string          `json:"targetUrl"`
 	Priority      int             `json:"priority" doc:"Higher priorities are evaluated first."`
 	IsActive      bool            `json:"isActive"`
-	Conditions    json.RawMessage `json:"conditions" doc:"Condition group as sent."`
+	Conditions    json.RawMessage `json:"conditions" model:"ConditionGroup" doc:"The conditions in the form in which they were sent. Names are in their usual case."`
 	MatchCount    int64           `json:"matchCount"`
 	LastMatchedAt *Time           `json:"lastMatchedAt"`
 	CreatedAt     Time            `json:"createdAt"`
@@ -28,7 +28,7 @@ type RoutingRule struct {
 }
 
 func ruleOf(r store.Rule) RoutingRule {
-	return RoutingRule{r.ID, r.URLID, r.Name, r.TargetURL, r.Priority, r.Active, json.RawMessage(r.Conditions), r.MatchCount,
+	return RoutingRule{r.ID, r.URLID, r.Name, r.TargetURL, r.Priority, r.Active, shownConditions(r.Conditions), r.MatchCount,
 		instant(r.LastMatchedAt), Time(r.CreatedAt), Time(r.UpdatedAt)}
 }
 
@@ -71,20 +71,20 @@ func (f *RuleFields) input(name, targetURL Opt[string], conditions json.RawMessa
 type createRule struct {
 	Name       Opt[string]     `json:"name" required:"true" doc:"1 to 100 characters."`
 	TargetURL  Opt[string]     `json:"targetUrl" required:"true" doc:"Same rules and stored form as originalUrl of a short URL."`
-	Conditions json.RawMessage `json:"conditions" required:"true" doc:"A group {operator: AND|OR, conditions: […]} or {logicalOperator, items}; members are groups and conditions {type, operator, value}. At most 100 conditions per rule and 100 rules per link. Evaluating all rules of a link may cost at most 1,000 µs of processor time for the most expensive visit. The estimate counts conditions and the length of their values. A request that exceeds the limit is a 400 that names the condition, or the field conditions if only the rules together are too expensive."`
+	Conditions json.RawMessage `json:"conditions" required:"true" model:"ConditionGroup" doc:"A group {operator: AND|OR, conditions: […]} or {logicalOperator, items}; members are groups and conditions {type, operator, value}. At most 100 conditions per rule and 100 rules per link. Evaluating all rules of a link may cost at most 1,000 µs of processor time for the most expensive visit. The estimate counts conditions and the length of their values. A request that exceeds the limit is a 400 that names the condition, or the field conditions if only the rules together are too expensive."`
 	RuleFields
 }
 
 type updateRule struct {
 	Name       Opt[string]     `json:"name,omitempty"`
 	TargetURL  Opt[string]     `json:"targetUrl,omitempty"`
-	Conditions json.RawMessage `json:"conditions,omitempty"`
+	Conditions json.RawMessage `json:"conditions,omitempty" model:"ConditionGroup"`
 	RuleFields
 }
 
 type ruleFromTemplate struct {
-	TemplateKey Opt[string] `json:"templateKey,omitempty" doc:"Required as templateKey or templateId."`
-	TemplateID  Opt[string] `json:"templateId,omitempty" doc:"The same as templateKey."`
+	TemplateKey Opt[string] `json:"templateKey,omitempty" values:"routingTemplate" doc:"Required as templateKey or templateId."`
+	TemplateID  Opt[string] `json:"templateId,omitempty" values:"routingTemplate" doc:"The same as templateKey."`
 	Name        Opt[string] `json:"name,omitempty" doc:"Default: the template's name."`
 	TargetURL   Opt[string] `json:"targetUrl" required:"true"`
 	RuleFields

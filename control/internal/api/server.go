@@ -61,6 +61,10 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
+// documentVersion is the version of the OpenAPI document. A change that can break a client raises the first number, an addition
+// the second.
+const documentVersion = "1.0.0"
+
 // Config of the API.
 type Config struct {
 	// BaseURL is the public address of the service, such as "https://sho.rt". Required.
@@ -77,7 +81,7 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// Limits are the rate limits; the zero value means no limits.
 	Limits Limits
-	// Version is shown in the OpenAPI document; "" means "dev".
+	// Version of the program is shown in the OpenAPI document as x-build; "" means "dev".
 	Version string
 	// Timeout is the timeout of requests whose endpoint has none; 0 means 10 s.
 	Timeout time.Duration
@@ -161,7 +165,7 @@ type Server struct {
 	huma      huma.API
 	endpoints map[string]*endpoint // by method and echo path
 	origin    string               // of BaseURL
-	host      string               // likewise
+	host      string               // of BaseURL, without a port
 	origins   map[string]bool      // allowed origins of other sites
 	secure    bool                 // BaseURL is https
 	console   string               // ConsoleURL without a slash at its end; "" if it is BaseURL
@@ -191,7 +195,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	base, _ := link.ParseBaseURL(cfg.BaseURL) // Validate has parsed it
 	s := &Server{
 		Deps: deps, cfg: cfg, log: cfg.Logger, echo: echo.New(), endpoints: map[string]*endpoint{},
-		origin: originOf(base), host: base.Host, origins: map[string]bool{}, secure: base.Scheme == "https",
+		origin: originOf(base), host: base.Hostname(), origins: map[string]bool{}, secure: base.Scheme == "https",
 		limiter: newLimiter(deps.Store, cfg.Limits), tracer: cfg.Traces.Tracer("github.com/shortline/shortline/control/internal/api"),
 		large: work.New(work.Config{
 			Slots: largeBodies, PerUser: largePerUser, Wait: cfg.Timeout, Busy: "Too many large requests are being processed.",
@@ -210,7 +214,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.IPExtractor = s.clientIP
 	s.echo.HTTPErrorHandler = s.renderError
-	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.awaitEdges, s.withinTime, s.admit, s.readBody, s.enterQueue)
+	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.awaitEdges, s.withinTime, s.decodeParams, s.admit, s.readBody, s.enterQueue)
 	s.huma = humaecho.New(s.echo, s.openAPI())
 	s.routes()
 	return s, nil
@@ -236,7 +240,9 @@ func (s *Server) openAPI() huma.Config {
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
-				Title: "Shortline", Version: s.cfg.Version,
+				Title: "Shortline", Version: documentVersion,
+				License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}, Contact: &huma.Contact{Name: "Shortline", URL: "https://github.com/shortline/shortline"},
+				Extensions: map[string]any{"x-build": s.cfg.Version},
 				Description: "Short links, routing rules, A/B tests and click analytics. Times are RFC 3339 in UTC with milliseconds. Unset optional fields are null. " +
 					"In a standalone, visitors see a change as soon as its response arrives. In a fleet, every connected edge has it within a second. " +
 					"With the header Prefer: wait=N (seconds, at most 10) the response waits for the edges, and X-Edges: 2/3 counts those that have the change and those that are connected.",

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/shortline/shortline/control/internal/platform/isotime"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
 // Time is an instant in Unix milliseconds, as in the store. It is written as RFC 3339 in UTC with milliseconds, and read
@@ -15,15 +16,22 @@ type Time int64
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// timePattern matches "", because that clears an optional field.
-const timePattern = `^$|^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([Tt ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d{1,9})?)?([Zz]|[+-]\d{2}(:?\d{2})?)?)?$`
+// timePattern matches what isotime.Parse can read, so that an impossible date is a problem of its field. It also matches "",
+// which clears an optional field.
+const timePattern = `^$|^(` + possibleDate + `)([Tt ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d{1,9})?)?([Zz]|[+-]([01]\d|2[0-4])(:?[0-5]\d)?)?)?$`
+
+// possibleDate matches the dates of the months with 31 days, with 30 days, and of February, at last February 29 of leap years.
+const possibleDate = `\d{4}-(0[13578]|1[02])-(0[1-9]|[12]\d|3[01])|\d{4}-(0[469]|11)-(0[1-9]|[12]\d|30)|\d{4}-02-(0[1-9]|1\d|2[0-8])|` +
+	`(\d\d(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29`
+
+const timeForm = "a date or time in ISO 8601, such as 2027-01-31T12:00:00Z"
 
 // MarshalJSON implements json.Marshaler.
 func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + time.UnixMilli(int64(t)).UTC().Format(timeLayout) + `"`), nil
 }
 
-// UnmarshalJSON reads the forms that timePattern matches, and maybe others.
+// UnmarshalJSON reads the forms that timePattern matches.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil || s == "" {
@@ -38,12 +46,37 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 
 // Schema implements huma.SchemaProvider.
 func (Time) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{
-		Type: huma.TypeString, Pattern: timePattern, PatternDescription: "a date or time in ISO 8601, such as 2027-01-31T12:00:00Z",
-		Examples: []any{"2027-01-31T12:00:00.000Z"}, Extensions: map[string]any{"format": "date-time"},
-	}
+	s := timeSchema()
+	s.Pattern, s.PatternDescription = timePattern, timeForm
 	s.PrecomputeMessages()
 	return s
+}
+
+// timeSchema documents a Time. huma would refuse dates without a time if it knew the format.
+func timeSchema() *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Examples: []any{"2027-01-31T12:00:00.000Z"}, Extensions: map[string]any{"format": "date-time"}}
+}
+
+// timeText is a Time in a request that may have another form.
+type timeText string
+
+// Schema documents a Time and accepts any text.
+func (timeText) Schema(huma.Registry) *huma.Schema { return timeSchema() }
+
+// textMillis converts an optional time like millis, and adds a problem if it has another form.
+func textMillis(o Opt[timeText], field string, problems *problem.Fields) *int64 {
+	at := given(o, "")
+	if at == nil {
+		return nil
+	}
+	var ms int64
+	if *at != "" {
+		var err error
+		if ms, err = isotime.Parse(string(*at)); err != nil {
+			problems.Add(field, "must be %s", timeForm)
+		}
+	}
+	return &ms
 }
 
 // timeOf converts a column that may be NULL.

@@ -14,12 +14,23 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// bulkItem is a createURL whose destination may be missing. Then the item fails, but not the whole request.
+// bulkItem is a createURL whose destination may be missing, and whose times may be anything. Then the item fails, but not the
+// whole request.
 type bulkItem struct {
-	OriginalURL Opt[string] `json:"originalUrl,omitempty" doc:"Required; an item without it fails."`
-	CustomSlug  Opt[string] `json:"customSlug,omitempty"`
-	Domain      Opt[string] `json:"domain,omitempty"`
+	OriginalURL Opt[string]   `json:"originalUrl,omitempty" doc:"Required; an item without it fails."`
+	CustomSlug  Opt[string]   `json:"customSlug,omitempty"`
+	Domain      Opt[string]   `json:"domain,omitempty"`
+	StartsAt    Opt[timeText] `json:"startsAt,omitempty" doc:"When the link starts to work. Before that, visitors get 404."`
+	ExpiresAt   Opt[timeText] `json:"expiresAt,omitempty" doc:"When the link stops working."`
 	URLFields
+}
+
+// creation converts an item with its problems.
+func (b *bulkItem) creation() links.Creation {
+	out := links.Creation{Input: b.input(b.OriginalURL), CustomSlug: b.CustomSlug.Value, Domain: given(b.Domain, "")}
+	out.StartsAt = textMillis(b.StartsAt, "startsAt", &out.Problems)
+	out.ExpiresAt = textMillis(b.ExpiresAt, "expiresAt", &out.Problems)
+	return out
 }
 
 // BulkCreated reports the result of each item of a bulk creation.
@@ -66,7 +77,7 @@ type URLsTransferred struct {
 
 type bulkUpdate struct {
 	URLIDs    []string        `json:"urlIds" doc:"1 to 1,000 ids; all are changed or none."`
-	Status    Opt[string]     `json:"status,omitempty" doc:"ACTIVE or INACTIVE."`
+	Status    Opt[string]     `json:"status,omitempty" values:"linkSwitch"`
 	Operation json.RawMessage `json:"operation,omitempty" doc:"status, bundle, tags, expiration or utm, together with value; or an object {type, …} that contains status, bundleId, tags, expiresAt, the utm fields, or value."`
 	Value     json.RawMessage `json:"value,omitempty" doc:"New value for the operation."`
 }
@@ -104,8 +115,7 @@ func (s *Server) bulkCreateURLs(ctx context.Context, in *struct {
 }) (*body[BulkCreated], error) {
 	items := make([]links.Creation, len(in.Body.URLs))
 	for i := range items {
-		item := &in.Body.URLs[i]
-		items[i] = links.Creation{Input: item.input(item.OriginalURL), CustomSlug: item.CustomSlug.Value, Domain: given(item.Domain, "")}
+		items[i] = in.Body.URLs[i].creation()
 	}
 	made, failed, err := s.Links.CreateMany(ctx, principal(ctx), items)
 	if err != nil {

@@ -15,7 +15,7 @@ type URLChange struct {
 	Revision     uint64                     `json:"revision" doc:"A rollback to it restores the state right after the change."`
 	At           *Time                      `json:"at" doc:"Null if it is not known."`
 	User         *ChangeUser                `json:"user" doc:"Who made the change. Null for the system, or if it is not known."`
-	Action       string                     `json:"action" doc:"As in the audit log. EARLIER is the oldest known state if it is not known how it came about."`
+	Action       string                     `json:"action" values:"changeAction" doc:"As in the audit log. EARLIER is the oldest known state if it is not known how it came about."`
 	Changes      map[string]webhooks.Change `json:"changes" doc:"Fields of the link, by name. Passwords are always ***."`
 	RoutingRules []PartChange               `json:"routingRules" doc:"Rules that the change has added, changed or removed."`
 	Variants     []PartChange               `json:"variants" doc:"Variants that the change has added, changed or removed."`
@@ -94,7 +94,7 @@ func (s *Server) registerURLLife() {
 			u, err := s.Links.GetByExternalID(ctx, principal(ctx), in.ExternalID)
 			return s.answerURL(ctx, u, err)
 		})
-	handle(s, endpoint{Method: http.MethodPut, Path: "/api/urls/by-external-id/{externalId}", ID: "putURLByExternalID", Summary: "Create or update the short URL with an external id", Tag: "URLs", Conditional: true}, s.putURL)
+	handle(s, endpoint{Method: http.MethodPut, Path: "/api/urls/by-external-id/{externalId}", ID: "putURLByExternalID", Summary: "Create or update the short URL with an external id", Tag: "URLs", Conditional: true, Also: http.StatusCreated}, s.putURL)
 }
 
 func (s *Server) putURL(ctx context.Context, in *struct {

@@ -22,7 +22,7 @@ const urlPage = 10
 // URLFilter is embedded in the requests that select short URLs. A URL must match all parameters.
 type URLFilter struct {
 	Search      string   `query:"search" doc:"Text in title, destination or slug, case-insensitive."`
-	Status      string   `query:"status" doc:"ACTIVE, INACTIVE, EXPIRED, SCHEDULED, EXHAUSTED or SUSPENDED. A list can also have DELETED, the trash, with search only."`
+	Status      string   `query:"status" values:"anyLinkStatus" doc:"A list can also have DELETED, the trash, with search only."`
 	Tag         []string `query:"tag,explode" doc:"Name of a tag, case-insensitive. If repeated, a URL must have all of the tags."`
 	Domain      string   `query:"domain" doc:"Host name of the short URLs. The host of the service selects URLs without a custom domain."`
 	BundleID    string   `query:"bundleId" doc:"A bundle that contains the URLs."`
@@ -36,6 +36,7 @@ func (f *URLFilter) query() links.Query {
 
 type listURLsIn struct {
 	Paging
+	SortBy string `query:"sortBy" values:"linkSort" doc:"The field to sort by: createdAt by default. Only the trash has deletedAt, by which it is sorted by default."`
 	Sorting
 	URLFilter
 }
@@ -73,7 +74,8 @@ type exportURLsIn struct {
 
 func (s *Server) registerURLExport() {
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/export", ID: "exportURLs", Summary: "Export short URLs as a file", Tag: "URLs",
-		Limit: limitExport, Timeout: urlExportTime}, s.exportURLs)
+		Limit: limitExport, Timeout: urlExportTime,
+		Files: map[string]*huma.Schema{"text/csv": csvFile(), "application/json": {Type: huma.TypeArray, Items: &huma.Schema{Ref: schemaPrefix + "URL"}}}}, s.exportURLs)
 }
 
 func (s *Server) exportURLs(ctx context.Context, in *exportURLsIn) (*huma.StreamResponse, error) {

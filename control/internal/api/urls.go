@@ -21,7 +21,7 @@ type URL struct {
 	Title             *string  `json:"title"`
 	UserID            string   `json:"userId"`
 	WorkspaceID       string   `json:"workspaceId" doc:"The workspace that owns the link."`
-	Status            string   `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED,SCHEDULED,EXHAUSTED,SUSPENDED,DELETED" doc:"EXPIRED once expiresAt has passed, SCHEDULED before startsAt, EXHAUSTED after maxClicks clicks, DELETED in the trash."`
+	Status            string   `json:"status" values:"anyLinkStatus" doc:"EXPIRED once expiresAt has passed, SCHEDULED before startsAt, EXHAUSTED after maxClicks clicks, DELETED in the trash."`
 	SuspendedReason   *string  `json:"suspendedReason" doc:"Why an administrator suspended the link."`
 	ClickCount        int64    `json:"clickCount" doc:"Clicks by people; bots are not counted."`
 	HasPassword       bool     `json:"hasPassword"`
@@ -29,9 +29,9 @@ type URL struct {
 	ExpiresAt         *Time    `json:"expiresAt"`
 	ExpiredURL        *string  `json:"expiredUrl" doc:"Where visitors go after expiry or exhaustion."`
 	MaxClicks         *int64   `json:"maxClicks" doc:"Clicks by people after which the link is exhausted."`
-	RedirectCode      int64    `json:"redirectCode" enum:"301,302,307,308"`
+	RedirectCode      int64    `json:"redirectCode" values:"redirectCode"`
 	TrackConversions  bool     `json:"trackConversions" doc:"Whether the id of the click is added to the destination."`
-	Stickiness        string   `json:"stickiness" enum:"none,cookie,hash" doc:"Whether a visitor keeps the variant of an A/B test."`
+	Stickiness        string   `json:"stickiness" values:"stickiness" doc:"Whether a visitor keeps the variant of an A/B test."`
 	ExternalID        *string  `json:"externalId" doc:"Your own key for the link, unique in the workspace."`
 	UTMSource         *string  `json:"utmSource"`
 	UTMMedium         *string  `json:"utmMedium"`
@@ -48,7 +48,7 @@ type URL struct {
 	OGDescription     *string  `json:"ogDescription"`
 	OGImage           *string  `json:"ogImage" doc:"Key of an uploaded image."`
 	OGImageURL        *string  `json:"ogImageUrl"`
-	TwitterCardType   *string  `json:"twitterCardType"`
+	TwitterCardType   *string  `json:"twitterCardType" values:"twitterCard"`
 	Notes             *string  `json:"notes" doc:"For owners only; visitors never see it."`
 	Tags              []string `json:"tags" doc:"Names of the link's tags, sorted."`
 	CreatedAt         Time     `json:"createdAt"`
@@ -187,9 +187,9 @@ type URLFields struct {
 	ExpiresAt         Opt[Time]     `json:"expiresAt,omitempty" doc:"When the link stops working."`
 	ExpiredURL        Opt[string]   `json:"expiredUrl,omitempty" doc:"Where visitors go after expiry or exhaustion, instead of 410."`
 	MaxClicks         Opt[int64]    `json:"maxClicks,omitempty" doc:"Clicks by people after which the link stops working."`
-	RedirectCode      Opt[int64]    `json:"redirectCode,omitempty" doc:"301, 302 (default), 307 or 308."`
+	RedirectCode      Opt[int64]    `json:"redirectCode,omitempty" values:"redirectCode" doc:"302 if left out."`
 	TrackConversions  Opt[bool]     `json:"trackConversions,omitempty" doc:"Adds the id of the click to the destination, so that conversions can be attributed to it."`
-	Stickiness        Opt[string]   `json:"stickiness,omitempty" doc:"Whether a visitor of an A/B test keeps the variant: none (default), cookie (for 30 days, by a cookie of the short domain) or hash (of the anonymised address and the User-Agent)."`
+	Stickiness        Opt[string]   `json:"stickiness,omitempty" values:"stickiness" doc:"Whether a visitor of an A/B test keeps the variant: none (default), cookie (for 30 days, by a cookie of the short domain) or hash (of the anonymised address and the User-Agent)."`
 	ExternalID        Opt[string]   `json:"externalId,omitempty" doc:"Your own key for the link; at most 255 characters."`
 	UTMSource         Opt[string]   `json:"utmSource,omitempty"`
 	UTMMedium         Opt[string]   `json:"utmMedium,omitempty"`
@@ -198,7 +198,7 @@ type URLFields struct {
 	UTMContent        Opt[string]   `json:"utmContent,omitempty"`
 	UTMID             Opt[string]   `json:"utmId,omitempty"`
 	UTMSourcePlatform Opt[string]   `json:"utmSourcePlatform,omitempty"`
-	Status            Opt[string]   `json:"status,omitempty" doc:"ACTIVE or INACTIVE."`
+	Status            Opt[string]   `json:"status,omitempty" values:"linkSwitch"`
 	IsABTesting       Opt[bool]     `json:"isABTesting,omitempty"`
 	IsAbTest          Opt[bool]     `json:"isAbTest,omitempty" doc:"The same as isABTesting."`
 	IsSmartRouting    Opt[bool]     `json:"isSmartRouting,omitempty"`
@@ -206,7 +206,7 @@ type URLFields struct {
 	OGTitle           Opt[string]   `json:"ogTitle,omitempty" doc:"At most 100 characters."`
 	OGDescription     Opt[string]   `json:"ogDescription,omitempty" doc:"At most 200 characters."`
 	OGImage           Opt[string]   `json:"ogImage,omitempty" doc:"Key of an image uploaded for this link."`
-	TwitterCardType   Opt[string]   `json:"twitterCardType,omitempty" doc:"summary or summary_large_image."`
+	TwitterCardType   Opt[string]   `json:"twitterCardType,omitempty" values:"twitterCard"`
 	Notes             Opt[string]   `json:"notes,omitempty" doc:"For owners only; at most 2,000 characters."`
 	Tags              Opt[[]string] `json:"tags,omitempty" doc:"Names of the link's tags, at most 20 of at most 40 characters. Unknown tags are created. A request that changes many links adds them."`
 	BundleIDs         Opt[[]string] `json:"bundleIds,omitempty" doc:"Bundles that contain the link; at most 100."`
@@ -361,12 +361,12 @@ type UTMSuggestion struct {
 
 // UTMSuggestions lists the most frequent values of a campaign field.
 type UTMSuggestions struct {
-	Field       string          `json:"field"`
+	Field       string          `json:"field" values:"utmField"`
 	Suggestions []UTMSuggestion `json:"suggestions"`
 }
 
 func (s *Server) utmSuggestions(ctx context.Context, in *struct {
-	Field  string `query:"field" required:"true" doc:"utmSource, utmMedium, utmCampaign, utmTerm, utmContent, utmId or utmSourcePlatform."`
+	Field  string `query:"field" required:"true" values:"utmField" doc:"The campaign field."`
 	Prefix string `query:"q" doc:"Prefix of the values, case-insensitive; at most 100 characters."`
 }) (*body[UTMSuggestions], error) {
 	list, err := s.Links.Suggest(ctx, principal(ctx), in.Field, in.Prefix)

@@ -12,7 +12,7 @@ import (
 type View struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
-	Screen    string `json:"screen" enum:"links,analytics"`
+	Screen    string `json:"screen" values:"viewScreen"`
 	Query     string `json:"query" doc:"Query string of the screen's address, without the question mark."`
 	Shared    bool   `json:"shared" doc:"Whether all members of the workspace see the view."`
 	Position  int    `json:"position" doc:"Views are listed in ascending order."`
@@ -34,14 +34,14 @@ type ViewOptions struct {
 
 type createView struct {
 	Name   Opt[string] `json:"name" required:"true" doc:"1 to 60 characters. A user's views of a screen have different names in a workspace, without regard to case."`
-	Screen Opt[string] `json:"screen" required:"true" doc:"links or analytics."`
+	Screen Opt[string] `json:"screen" required:"true" values:"viewScreen"`
 	Query  Opt[string] `json:"query" required:"true" doc:"Query string of the screen's address, at most 2,000 bytes." example:"status=ACTIVE&tag=spring"`
 	ViewOptions
 }
 
 type updateView struct {
 	Name   Opt[string] `json:"name,omitempty"`
-	Screen Opt[string] `json:"screen,omitempty"`
+	Screen Opt[string] `json:"screen,omitempty" values:"viewScreen"`
 	Query  Opt[string] `json:"query,omitempty"`
 	ViewOptions
 }
@@ -58,7 +58,7 @@ func (s *Server) registerViews() {
 	}
 	handle(s, declare(http.MethodGet, "", "listViews", "List saved views"), func(ctx context.Context, in *struct {
 		Paging
-		Screen string `query:"screen" doc:"links or analytics; both if left out."`
+		Screen string `query:"screen" values:"viewScreen" doc:"Both if left out."`
 	}) (*body[List[View]], error) {
 		return respondPage(in.Paging, viewPage, viewOf)(s.Views.List(ctx, principal(ctx), in.Screen, in.offset(viewPage), in.size(viewPage)))
 	})

@@ -15,9 +15,9 @@ type Webhook struct {
 	UserID       string            `json:"userId"`
 	Name         string            `json:"name"`
 	URL          string            `json:"url"`
-	Events       []string          `json:"events"`
+	Events       []string          `json:"events" values:"webhookEvent"`
 	Headers      map[string]string `json:"headers" doc:"Custom headers of deliveries. Values are never returned: each is ***."`
-	Scope        string            `json:"scope" enum:"own,all" doc:"Whether it gets events of its owner's links or of all links."`
+	Scope        string            `json:"scope" values:"webhookScope" doc:"Whether it gets events of its owner's links or of all links."`
 	IsActive     bool              `json:"isActive"`
 	HasSecret    bool              `json:"hasSecret" doc:"Whether deliveries are signed."`
 	TotalSent    int64             `json:"totalSent" doc:"Number of attempts."`
@@ -48,10 +48,10 @@ func webhookOf(w webhooks.Webhook) Webhook {
 type WebhookLog struct {
 	ID           string          `json:"id"`
 	WebhookID    string          `json:"webhookId"`
-	Event        string          `json:"event"`
+	Event        string          `json:"event" values:"deliveredEvent"`
 	DeliveryID   string          `json:"deliveryId" doc:"The same for all attempts of a delivery."`
-	Payload      json.RawMessage `json:"payload" doc:"The body of the request."`
-	Status       string          `json:"status" enum:"success,failed"`
+	Payload      json.RawMessage `json:"payload" model:"WebhookEvent" doc:"The body of the request."`
+	Status       string          `json:"status" values:"deliveryStatus"`
 	StatusCode   *int            `json:"statusCode" doc:"Null if there was no response."`
 	Response     *string         `json:"response" doc:"The first 1,000 characters of the response."`
 	ResponseBody *string         `json:"responseBody" doc:"The same as response."`
@@ -147,7 +147,7 @@ func (s *Server) registerWebhooks() {
 type WebhookFields struct {
 	Secret   Opt[string]            `json:"secret,omitempty" doc:"At most 255 characters. If missing, a new webhook gets a generated secret. Without a secret, deliveries are not signed."`
 	Headers  Opt[map[string]string] `json:"headers,omitempty" doc:"Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value of the header."`
-	Scope    Opt[string]            `json:"scope,omitempty" doc:"own or all. The default is own; all requires an administrator."`
+	Scope    Opt[string]            `json:"scope,omitempty" values:"webhookScope" doc:"The default is own; all requires an administrator."`
 	IsActive Opt[bool]              `json:"isActive,omitempty" doc:"The default is true."`
 }
 
@@ -162,7 +162,7 @@ func (s *Server) createWebhook(ctx context.Context, in *struct {
 	Body struct {
 		Name   Opt[string]   `json:"name" required:"true" doc:"1 to 100 characters."`
 		URL    Opt[string]   `json:"url" required:"true" doc:"A public https URL."`
-		Events Opt[[]string] `json:"events" required:"true" doc:"At least one of url.created, url.updated, url.deleted, url.restored, url.clicked, routing.rule_created, routing.rule_updated, routing.rule_deleted, routing.rule_matched."`
+		Events Opt[[]string] `json:"events" required:"true" values:"webhookEvent" doc:"At least one."`
 		WebhookFields
 	}
 }) (*versioned[NewWebhook], error) {
@@ -185,7 +185,7 @@ func (s *Server) updateWebhook(ctx context.Context, in *struct {
 	Body struct {
 		Name   Opt[string]   `json:"name,omitempty"`
 		URL    Opt[string]   `json:"url,omitempty"`
-		Events Opt[[]string] `json:"events,omitempty"`
+		Events Opt[[]string] `json:"events,omitempty" values:"webhookEvent"`
 		WebhookFields
 	}
 }) (*versioned[Webhook], error) {
@@ -203,8 +203,8 @@ func (s *Server) testWebhook(ctx context.Context, in *ByID) (*body[WebhookTest],
 func (s *Server) listWebhookLogs(ctx context.Context, in *struct {
 	ByID
 	Paging
-	Status string `query:"status" doc:"success or failed."`
-	Event  string `query:"event" doc:"Such as url.created. An unknown event gets a 400 that lists all."`
+	Status string `query:"status" values:"deliveryStatus" doc:"Only attempts with this result."`
+	Event  string `query:"event" values:"deliveredEvent" doc:"Only deliveries of this event."`
 }) (*body[WebhookLogList], error) {
 	rows, total, err := s.Webhooks.Logs(ctx, principal(ctx), in.ID, webhooks.LogFilter{Status: in.Status, Event: in.Event}, in.size(20), in.offset(20))
 	if err != nil {

@@ -1,8 +1,11 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -22,32 +25,60 @@ var eventWords = map[string]string{
 	"webhook.test":               "Somebody asked for a test delivery.",
 }
 
-// documentWebhooks adds the section webhooks to the OpenAPI document: the requests to receivers.
+// documentWebhooks adds the section webhooks to the OpenAPI document: the requests to receivers. Their bodies are also schemas of
+// the API, as payloads in the log: generators drop schemas that only webhooks use.
 func (s *Server) documentWebhooks() {
 	doc := s.huma.OpenAPI()
 	doc.Webhooks = map[string]*huma.PathItem{}
-	str := &huma.Schema{Type: huma.TypeString}
-	header := func(name, about string) *huma.Param {
-		return &huma.Param{Name: name, In: "header", Required: true, Description: about, Schema: str}
-	}
-	for event, payload := range webhooks.Payloads {
-		body := &huma.Schema{
+	schemas := doc.Components.Schemas
+	every := &huma.Schema{Description: "The body of a delivery.", Discriminator: &huma.Discriminator{PropertyName: "event", Mapping: map[string]string{}}}
+	for _, event := range slices.Sorted(maps.Keys(webhooks.Payloads)) {
+		name := eventSchema(event)
+		body := &huma.Schema{Ref: schemaPrefix + name}
+		schemas.Map()[name] = &huma.Schema{
 			Type: huma.TypeObject, Required: []string{"event", "timestamp", "data"},
 			Properties: map[string]*huma.Schema{
-				"event": {Type: huma.TypeString, Enum: []any{event}}, "timestamp": {Type: huma.TypeString, Format: "date-time"},
-				"data": doc.Components.Schemas.Schema(reflect.TypeOf(payload), true, ""),
+				"event": {Type: huma.TypeString, Enum: set(event)}, "timestamp": {Type: huma.TypeString, Format: "date-time"},
+				"data": schemas.Schema(reflect.TypeOf(webhooks.Payloads[event]), true, ""),
 			},
 		}
+		every.OneOf, every.Discriminator.Mapping[event] = append(every.OneOf, body), body.Ref
 		doc.Webhooks[event] = &huma.PathItem{Post: &huma.Operation{
 			OperationID: event, Summary: eventWords[event], Tags: []string{"Webhooks"},
 			Description: "Sent to every active webhook of the workspace that subscribes to the event. See the guide on webhooks for signatures and retries.",
-			Parameters: []*huma.Param{
-				header("X-Webhook-Event", "The event's name."), header("X-Webhook-Delivery-Id", "The delivery's id; retries carry the same."),
-				header("X-Webhook-Timestamp", "When this attempt was sent, in Unix seconds."), header("X-Webhook-Attempt", "1 for the first attempt."),
-				header("X-Webhook-Signature", "sha256= and the HMAC-SHA256 of the body in hexadecimal, keyed with the webhook's secret."),
-			},
+			Security:    []map[string][]string{}, Parameters: deliveryHeaders(),
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: body}}},
 			Responses:   map[string]*huma.Response{"2XX": {Description: http.StatusText(http.StatusOK) + " or any other 2xx: the delivery succeeded."}},
 		}}
 	}
+	schemas.Map()["WebhookEvent"] = every
+}
+
+// deliveryHeaders documents the headers of every delivery.
+func deliveryHeaders() (list []*huma.Param) {
+	for _, h := range []struct {
+		name, about string
+		signed      bool
+	}{
+		{"X-Webhook-Event", "The event's name.", false},
+		{"X-Webhook-Delivery-Id", "The delivery's id; retries carry the same.", false},
+		{"X-Webhook-Timestamp", "When this attempt was sent, in Unix seconds.", false},
+		{"X-Webhook-Attempt", "1 for the first attempt.", false},
+		{"X-Webhook-Signature", "sha256= and the HMAC-SHA256 of the body in hexadecimal, keyed with the webhook's secret. Missing without a secret.", true},
+		{"webhook-id", "The delivery's id, as Standard Webhooks names it.", false},
+		{"webhook-timestamp", "When this attempt was sent, in Unix seconds, as Standard Webhooks names it.", false},
+		{"webhook-signature", "The signature of Standard Webhooks: v1, and the HMAC-SHA256 of id.timestamp.body in base64. Missing without a secret.", true},
+	} {
+		list = append(list, &huma.Param{Name: h.name, In: "header", Required: !h.signed, Description: h.about, Schema: &huma.Schema{Type: huma.TypeString}})
+	}
+	return list
+}
+
+// eventSchema returns the name of the schema of an event: UrlCreatedEvent for url.created.
+func eventSchema(event string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(event, func(r rune) bool { return r == '.' || r == '_' }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String() + "Event"
 }

@@ -16,7 +16,7 @@ type Workspace struct {
 	Name        string  `json:"name"`
 	Slug        string  `json:"slug"`
 	IsPersonal  bool    `json:"isPersonal" doc:"Whether it is the workspace of one user, in which requests without X-Workspace work."`
-	OwnerEmail  *string `json:"ownerEmail" nullable:"true" doc:"The user of a personal workspace; null for a team's."`
+	OwnerEmail  *string `json:"ownerEmail" doc:"The user of a personal workspace; null for a team's."`
 	Role        string  `json:"role" enum:"OWNER,ADMIN,EDITOR,VIEWER" doc:"The caller's role. Administrators of the system have the permissions of an OWNER everywhere."`
 	MemberCount int     `json:"memberCount"`
 	URLCount    int     `json:"urlCount"`

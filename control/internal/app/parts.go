@@ -255,7 +255,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	if err != nil {
 		return nil, err
 	}
-	use.Reports = report.New(st, clicks, nil).On(base.Host).Caching(cache)
+	use.Reports = report.New(st, clicks, nil).On(base.Hostname()).Caching(cache)
 	use.Experiments = p.experiments(clicks)
 	if err := p.watch(); err != nil {
 		return nil, err

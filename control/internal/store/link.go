@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"database/sql"
 	"encoding/json"
+	"net"
 	"net/url"
 	"strings"
 
@@ -95,6 +96,15 @@ func (c Conn) Address(l *Link) (domain, shortURL string) {
 		host = u.Hostname()
 	}
 	return host, l.ShortURL(c.base)
+}
+
+// WithoutPort returns a host as clients may write it, such as sho.rt:8080, in the form that links show: without a port.
+func WithoutPort(host string) string {
+	name, port, err := net.SplitHostPort(host)
+	if err != nil || name == "" || strings.Trim(port, "0123456789") != "" {
+		return host
+	}
+	return name
 }
 
 // keyTarget reads the column slug into Domain and Slug.

@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
 )
 
@@ -207,6 +208,7 @@ func (s *Service) selectDomains(ctx context.Context, p auth.Principal, hosts []s
 	}
 	names, ours := []string{}, false
 	for _, host := range hosts {
+		host = store.WithoutPort(host)
 		if strings.EqualFold(host, s.host) {
 			ours = true
 			continue

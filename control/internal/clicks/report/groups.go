@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -16,7 +17,7 @@ import (
 
 // Groups has the clicks of the caller's links by tag, bundle or domain.
 type Groups struct {
-	By          string  `json:"by"`
+	By          string  `json:"by" values:"reportGroup"`
 	TotalClicks int64   `json:"totalClicks" doc:"Of all links, including those in no group. A link can be in several groups, so groups can have more clicks together."`
 	Groups      []Group `json:"groups" doc:"Most clicks first."`
 	*Won
@@ -52,14 +53,17 @@ type grouped struct {
 	won    Won
 }
 
-// Groups reports on the caller's links by "tag", "bundle" or "domain".
+// GroupedBy are what Groups can report by.
+var GroupedBy = []string{string(store.ByTag), string(store.ByBundle), string(store.ByDomain)}
+
+// Groups reports on the caller's links by one of GroupedBy.
 func (s *Service) Groups(ctx context.Context, p auth.Principal, by string, a Ask) (*Groups, error) {
 	period, err := s.prepare(ctx, p, &a)
 	if err != nil {
 		return nil, err
 	}
-	if by != "tag" && by != "bundle" && by != "domain" {
-		return nil, problem.OfField("by", "must be tag, bundle or domain")
+	if !slices.Contains(GroupedBy, by) {
+		return nil, problem.OfField("by", "must be one of %s", strings.Join(GroupedBy, ", "))
 	}
 	scope, err := s.present(ctx, ownScope(p, a))
 	if err != nil {

@@ -1,6 +1,9 @@
 package report
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -159,6 +162,17 @@ const (
 )
 
 var namedHours = map[string]int64{"last_hour": 1, "last_6_hours": 6, "last_24_hours": 24}
+
+// Intervals returns the values of Range.Interval, the shortest first.
+func Intervals() []string {
+	return slices.SortedFunc(maps.Keys(intervals), func(a, b string) int { return cmp.Compare(intervals[a], intervals[b]) })
+}
+
+// RangeNames returns the values of Range.Name, sorted.
+func RangeNames() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(namedDays)), maps.Keys(namedHours))
+	return slices.Sorted(slices.Values(append(names, "custom")))
+}
 
 // exact parses the range of a report by minutes or hours, in which instants mean themselves. Without a range, these
 // are the last hour or the last 24 hours.

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func New(s *store.Store, clicks analytics.Store, clock func() time.Time) *Servic
 	return &Service{store: s, clicks: clicks, now: clock}
 }
 
-// On returns a copy of s that knows the host of all links, without a port unless it is unusual.
+// On returns a copy of s that knows the host of all links, without a port.
 func (s *Service) On(host string) *Service {
 	again := *s
 	again.host = host
@@ -51,13 +52,16 @@ func (s *Service) On(host string) *Service {
 // hostOf returns the host name of a link's address.
 func (s *Service) hostOf(u *store.Link) string { return cmp.Or(u.Hostname, s.host) }
 
+// Comparisons are the values of Ask.Compare.
+var Comparisons = []string{"previous", "year"}
+
 // Ask has the parameters that most reports share.
 type Ask struct {
 	Range
 	IncludeBots bool
 	Limit       int // maximum values in each list, 1 to 100; 0 means 10
 	Filters
-	Compare string // previous or year; "" compares with nothing
+	Compare string // one of Comparisons; "" compares with nothing
 	Series  string // people, bots or both, separated by a comma: series of their own; "" means none
 	Goal    string // whose conversions the report adds; "" means none
 
@@ -78,8 +82,8 @@ func (s *Service) prepare(ctx context.Context, p auth.Principal, a *Ask) (Period
 	if a.selected, err = s.selects(ctx, p, *a, &problems); err != nil {
 		return Period{}, err
 	}
-	if a.Compare != "" && a.Compare != "previous" && a.Compare != "year" {
-		problems.Add("compare", "must be previous or year")
+	if a.Compare != "" && !slices.Contains(Comparisons, a.Compare) {
+		problems.Add("compare", "must be %s", strings.Join(Comparisons, " or "))
 	}
 	if a.Goal != "" && !conversion.ValidName(a.Goal) {
 		problems.Add("goal", "must have at most %d letters, digits, spaces and . _ : / -", conversion.MaxName)

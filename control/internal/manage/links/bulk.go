@@ -174,7 +174,11 @@ func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creat
 	keys, externalIDs := map[string]bool{}, map[string]bool{}
 	known := domainCache{}
 	for i := range items {
-		u, err := s.draft(p, &items[i])
+		var u store.Link
+		err := items[i].Problems.Err()
+		if err == nil {
+			u, err = s.draft(p, &items[i])
+		}
 		if err == nil {
 			err = s.putOnKnownDomain(ctx, &u, items[i].Domain, known)
 		}

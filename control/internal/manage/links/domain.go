@@ -50,7 +50,7 @@ func (s *Service) findDomain(ctx context.Context, c store.Conn, workspace uint64
 		}
 		return d, err
 	}
-	if name == "" || strings.EqualFold(name, s.host) {
+	if name = store.WithoutPort(name); name == "" || strings.EqualFold(name, s.host) {
 		return store.Domain{}, nil
 	}
 	host, err := link.Host(name)
@@ -70,7 +70,7 @@ func (s *Service) findDomain(ctx context.Context, c store.Conn, workspace uint64
 // domainsNamed returns the numbers of the domains with a host name that the caller may see; 0 stands for the host of
 // BASE_URL. An ADMIN who chose no workspace may see several.
 func (s *Service) domainsNamed(ctx context.Context, p auth.Principal, name string) ([]uint64, error) {
-	if strings.EqualFold(name, s.host) {
+	if name = store.WithoutPort(name); strings.EqualFold(name, s.host) {
 		return []uint64{0}, nil
 	}
 	host, err := link.Host(name)

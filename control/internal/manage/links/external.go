@@ -43,7 +43,7 @@ func (s *Service) Put(ctx context.Context, p auth.Principal, externalID string, 
 			if in.CustomSlug != "" && in.CustomSlug != u.Slug {
 				return u, false, problem.OfField("customSlug", "cannot be changed; the link is %q", u.Name())
 			}
-			if in.Domain != nil && !strings.EqualFold(cmp.Or(strings.TrimSpace(*in.Domain), s.host), s.Host(&u)) {
+			if in.Domain != nil && !strings.EqualFold(cmp.Or(store.WithoutPort(strings.TrimSpace(*in.Domain)), s.host), s.Host(&u)) {
 				return u, false, problem.OfField(domainField, "cannot be changed; the link is on %q", s.Host(&u))
 			}
 			u, err = s.Update(ctx, p, u.ID, in.Input)

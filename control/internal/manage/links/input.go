@@ -44,6 +44,8 @@ type Creation struct {
 	// Domain is the host name of the link. nil stands for the workspace's default domain, and "" or the host of BASE_URL for
 	// the default domain of the service.
 	Domain *string
+	// Problems are what could not be read. CreateMany does not create such a link.
+	Problems problem.Fields
 }
 
 const (
@@ -56,7 +58,11 @@ const (
 	mostClicks  = 1_000_000_000_000
 )
 
-var redirectCodes = []int64{301, defaultCode, 307, 308}
+// RedirectCodes are the statuses with which a link can redirect.
+var RedirectCodes = []int64{301, defaultCode, 307, 308}
+
+// TwitterCards are the types of a link's preview on Twitter.
+var TwitterCards = []string{"summary", "summary_large_image"}
 
 // apply writes the input to u, except for the password, and adds every problem to v. now is the current time for a new
 // link and 0 for an existing one.
@@ -134,7 +140,7 @@ func (s *Service) applyLifetime(in *Input, u *store.Link, v *problem.Fields, now
 	}
 	if in.RedirectCode != nil {
 		code := cmp.Or(*in.RedirectCode, defaultCode)
-		if !slices.Contains(redirectCodes, code) {
+		if !slices.Contains(RedirectCodes, code) {
 			v.Add("redirectCode", "must be 301, 302, 307 or 308")
 		}
 		if u.RedirectCode = code; code == defaultCode {
@@ -172,8 +178,8 @@ func (s *Service) applyTexts(texts map[string]string, u *store.Link, v *problem.
 			s.destination(f.Name, trimmed, to, v)
 		case f.Name == "ogImage" && given != "" && !ownImage(given, u.ID):
 			v.Add(f.Name, "must be the key of an image that was uploaded for this link")
-		case f.Name == "twitterCardType" && !slices.Contains([]string{"", "summary", "summary_large_image"}, given):
-			v.Add(f.Name, "must be summary or summary_large_image")
+		case f.Name == "twitterCardType" && given != "" && !slices.Contains(TwitterCards, given):
+			v.Add(f.Name, "must be %s", strings.Join(TwitterCards, " or "))
 		case f.Max > 0, f.Destination:
 			*to = trimmed
 		default:

@@ -28,8 +28,11 @@ export type Answer<M extends Method, P extends keyof paths> =
 type PathValues<M extends Method, P extends keyof paths> =
   Operation<M, P> extends { parameters: { path: infer V extends object } } ? { path: V } : object;
 
+/** Any text may stand for one of a closed set: it comes from the address of the page, and the API says what is wrong with it. */
+type Typed<Q> = { [K in keyof Q]: Q[K] extends string | undefined ? string | undefined : Q[K] };
+
 type QueryValues<M extends Method, P extends keyof paths> =
-  Operation<M, P> extends { parameters: { query?: infer Q } } ? { query?: Q } : object;
+  Operation<M, P> extends { parameters: { query?: infer Q } } ? { query?: Typed<Q> } : object;
 
 type Body<M extends Method, P extends keyof paths> =
   Operation<M, P> extends { requestBody: { content: { 'application/json': infer B } } }

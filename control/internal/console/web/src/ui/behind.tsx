@@ -9,7 +9,7 @@ export const isBehind = (region: Schema<'RegionFreshness'>): boolean => region.l
 export function Behind({ region: { region, completeUntil } }: { region: Schema<'RegionFreshness'> }) {
   return (
     <p class="notice warn" role="status">
-      {t('report.late', { region: region || t('edges.noRegion'), time: moment(completeUntil) })}
+      {t('report.late', { region: region || t('edges.noRegion'), time: completeUntil ? moment(completeUntil) : '…' })}
     </p>
   );
 }

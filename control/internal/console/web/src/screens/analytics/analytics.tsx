@@ -49,7 +49,7 @@ function Live({ id }: { id: string }) {
 function Late({ lastDay }: { lastDay: string | undefined }) {
   const fresh = useResource('freshness', (signal) => api.get('/api/analytics/freshness', { signal }));
   const missing = fresh.data?.regions.filter(
-    (r) => isBehind(r) && !(lastDay && lastDay < r.completeUntil.slice(0, 10)),
+    (r) => isBehind(r) && !(lastDay && r.completeUntil && lastDay < r.completeUntil.slice(0, 10)),
   );
   return (
     <>

@@ -64,7 +64,7 @@ const filterBy = (name: 'person' | 'object', id: string, text: string) =>
   search({ [name]: id, [`${name}Name`]: text, page: '' });
 
 function Person({ of: entry }: { of: Entry }) {
-  const person = entry.user as Entry['user'] | null;
+  const person = entry.user;
   return (
     <>
       {person ? (

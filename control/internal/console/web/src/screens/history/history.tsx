@@ -108,9 +108,9 @@ function Part({ kind, part }: { kind: 'rule' | 'variant'; part: Entry['variants'
 }
 
 function Version({ of: entry, present, onBack }: { of: Entry; present: boolean; onBack: () => void }) {
-  const at = entry.at as string | null;
+  const at = entry.at;
   const when = at ? moment(at) : t('history.unknown');
-  const person = entry.user as Entry['user'] | null;
+  const person = entry.user;
   return (
     <li>
       <header>
@@ -196,7 +196,7 @@ export function History({ id }: { id: string }) {
     }
     notify(t('history.done'));
   };
-  const at = chosen?.at as string | null | undefined;
+  const at = chosen?.at;
   return (
     <>
       <Head

@@ -90,12 +90,13 @@ export function differences(before: Fields, fields: Fields): Changes {
   if (fields.originalUrl !== before.originalUrl) changes.originalUrl = complete(fields.originalUrl);
   for (const name of texts) {
     const value = name === 'expiredUrl' ? complete(fields[name]) : fields[name].trim();
-    if (value !== before[name]) changes[name] = value || null;
+    if (value !== before[name]) (changes as Record<string, string | null>)[name] = value || null;
   }
   for (const name of times) if (fields[name] !== before[name]) changes[name] = instant(fields[name]);
   if (fields.maxClicks !== before.maxClicks)
     changes.maxClicks = fields.maxClicks === '' ? null : count(fields.maxClicks);
-  if (fields.redirectCode !== before.redirectCode) changes.redirectCode = Number(fields.redirectCode);
+  if (fields.redirectCode !== before.redirectCode)
+    changes.redirectCode = Number(fields.redirectCode) as Link['redirectCode'];
   if (!same(fields.tags, before.tags)) changes.tags = fields.tags;
   if (fields.password !== '') changes.password = fields.password;
   else if (fields.noPassword) changes.password = null;

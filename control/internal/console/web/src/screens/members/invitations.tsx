@@ -20,7 +20,7 @@ type Page = Schema<'ListInvitation'>;
 
 /** Who invited somebody; '' if that user was deleted, which the document of the API does not tell. */
 function inviter({ invitedBy }: Invitation): string {
-  const by = invitedBy as Invitation['invitedBy'] | null;
+  const by = invitedBy;
   return by?.name || by?.email || '';
 }
 

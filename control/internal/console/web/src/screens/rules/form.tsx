@@ -17,7 +17,7 @@ type Rule = Schema<'RoutingRule'>;
 interface Fields {
   name: string;
   targetUrl: string;
-  conditions: unknown;
+  conditions: Schema<'ConditionGroup'>;
 }
 
 const fieldsOf = (rule: Rule | undefined): Fields => ({
@@ -187,7 +187,7 @@ export function RuleForm({ link, rule, rules, priority, onSaved, onCancel }: For
   const set = (values: Partial<Fields>) => draft.set({ ...draft.value, ...values });
   const change = (next: Group) => {
     setRoot(next);
-    set({ conditions: toJSON(next) });
+    set({ conditions: toJSON(next) as Fields['conditions'] });
   };
   const begin = (from: Rule | undefined) => {
     draft.discard(fieldsOf(from));
@@ -200,7 +200,11 @@ export function RuleForm({ link, rule, rules, priority, onSaved, onCancel }: For
     setBusy(true);
     const { name, targetUrl } = draft.value;
     try {
-      const body = { name: name.trim(), targetUrl: complete(targetUrl), conditions: toJSON(root) };
+      const body = {
+        name: name.trim(),
+        targetUrl: complete(targetUrl),
+        conditions: toJSON(root) as Fields['conditions'],
+      };
       const saved = await put(link, over, body, priority);
       draft.discard();
       onSaved(saved);

@@ -1,6 +1,6 @@
 // The form of a webhook. A new secret is shown once.
 import { useState } from 'preact/hooks';
-import { api, ApiError } from '../../api/client';
+import { api, ApiError, type Schema } from '../../api/client';
 import { user } from '../../session';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
@@ -140,7 +140,13 @@ function bodyOf(fields: Fields) {
     throw refused('headers', t('hook.headersWrong', { line: read.wrong }));
   }
   const { name, url, events: chosen, scope } = fields;
-  return { name, url: url.trim(), events: chosen, headers: read.headers, ...(scope === 'all' ? { scope } : {}) };
+  return {
+    name,
+    url: url.trim(),
+    events: chosen as Schema<'Webhook'>['events'],
+    headers: read.headers,
+    ...(scope === 'all' ? { scope } : {}),
+  };
 }
 
 /** What the user has changed since the form was opened. */
