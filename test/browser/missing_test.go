@@ -15,7 +15,7 @@ func TestConsole_missing(t *testing.T) {
 	b := consoleAt(t, standalone(t))
 	b.visit("/console/missing", "Nothing is missing")
 	b.inspect("missing-empty")
-	host := strings.TrimPrefix(b.base, "http://")
+	host, _, _ := strings.Cut(strings.TrimPrefix(b.base, "http://"), ":") // hosts are named without their ports
 	for _, path := range []string{"/summmer", "/summmer", "/summmer", "/autum", "/autum"} {
 		if status := at(t, b.base, host, path); status != http.StatusNotFound {
 			t.Fatalf("%s: status %d", path, status)
