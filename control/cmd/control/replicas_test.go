@@ -153,7 +153,7 @@ func TestStart_with_an_older_schema(t *testing.T) {
 	statement("CREATE TABLE rollup_sample (other UInt8) ENGINE = Memory")
 	p = start(t, env)
 	p.until(t, 200, "")
-	for _, want := range []string{`store="ClickHouse server ` + address(far) + `"`, "0009_rollup_sample.sql"} {
+	for _, want := range []string{`"store":"ClickHouse server ` + address(far) + `"`, "0009_rollup_sample.sql"} {
 		testkit.Eventually(t, "the log says "+want, func() bool { return strings.Contains(p.output.String(), want) })
 	}
 	says(t, 1, "0009_rollup_sample.sql", "verify-replicas")
