@@ -112,7 +112,8 @@ func (s *Server) Addr() string {
 	return s.ln.Addr().String()
 }
 
-// AddCheck adds a condition for /readyz.
+// AddCheck adds a condition for /readyz. Without any condition, the program is starting and not ready: requests may come before
+// its parts have added theirs.
 func (s *Server) AddCheck(name string, check func(context.Context) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,6 +185,9 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	checks := append([]Check(nil), s.checks...)
 	s.mu.Unlock()
 	result, status := map[string]string{}, http.StatusOK
+	if len(checks) == 0 {
+		result["start"], status = "starting", http.StatusServiceUnavailable
+	}
 	for _, c := range checks {
 		result[c.Name] = "ok"
 		if err := c.Check(ctx); err != nil {

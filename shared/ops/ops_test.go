@@ -28,6 +28,14 @@ func TestServer_health_readiness_and_metrics(t *testing.T) {
 	t.Parallel()
 	s, err := ops.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
 	testkit.Must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	base := "http://" + s.Addr()
+
+	if code, body := get(t, base+"/readyz"); code != 503 || !strings.Contains(body, `"start":"starting"`) {
+		t.Errorf("before the first check was added: %d %s", code, body)
+	}
 	var broken atomic.Bool
 	s.AddCheck("database", func(context.Context) error {
 		if broken.Load() {
@@ -35,11 +43,6 @@ func TestServer_health_readiness_and_metrics(t *testing.T) {
 		}
 		return nil
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	base := "http://" + s.Addr()
-
 	if code, _ := get(t, base+"/readyz"); code != 200 {
 		t.Errorf("ready: %d", code)
 	}
@@ -74,6 +77,7 @@ func TestLow_OperatorsPortNamesAndProfiles(t *testing.T) {
 		s, err := ops.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
 		testkit.Must(t, err)
 		s.Hosts, s.Profiles = []string{"edge-1"}, profiles
+		s.AddCheck("nothing", func(context.Context) error { return nil })
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- s.Run(ctx) }()
