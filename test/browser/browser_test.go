@@ -63,7 +63,7 @@ var zone = func() string {
 	if away := 12 - time.Now().UTC().Hour(); away != 0 {
 		return fmt.Sprintf("Etc/GMT%+d", -away)
 	}
-	return "Etc/GMT"
+	return "UTC" // browsers have this name for Etc/GMT
 }()
 
 // browser is one window with its console messages.
