@@ -114,7 +114,7 @@ var metrics = []metric{
 	gauge("shortline_agent_clock_ahead_seconds", "Offset of this clock to the control plane's, accurate to about half a second; above 0 if this clock is ahead.", func(s *Stats) float64 { return s.ClockAhead.Seconds() }),
 	total("shortline_agent_errors_total", "Failed calls to the control plane.", func(s *Stats) uint64 { return s.Agent.SourceErrors }),
 	total("shortline_agent_disk_errors_total", "Failed writes of local state.", func(s *Stats) uint64 { return s.Agent.DiskErrors }),
-	gauge("shortline_agent_last_success_timestamp_seconds", "Time of the last answer of the control plane.", func(s *Stats) float64 { return milli(s.Agent.LastContact) }),
+	gauge("shortline_agent_last_success_timestamp_seconds", "Time when the served links were last those of the control plane: a document or delta was applied, or there was nothing newer.", func(s *Stats) float64 { return milli(s.Agent.LastSuccess) }),
 	gauge("shortline_agent_last_write_timestamp_seconds", "Time of the last write of local state.", func(s *Stats) float64 { return milli(s.Agent.LastWritten) }),
 
 	gauge("shortline_spool_bytes", "Disk space of the spool.", func(s *Stats) float64 { return float64(s.Spool.Bytes) }),

@@ -31,7 +31,7 @@ var layers = []archtest.Layer{
 	{Path: "shared/fairqueue", Is: "slots that clients share fairly"},
 	{Path: "shared/kafkaconn", May: []string{"shared/backoff", "shared/config"}, Is: "the connection to Kafka that both adapters use"},
 	{Path: "shared/metric", Is: "exporting counters as metrics"},
-	{Path: "shared/ops", Is: "the operator's port"},
+	{Path: "shared/ops", May: []string{"shared/metric"}, Is: "the operator's port"},
 	{Path: "shared/peertls", Is: "TLS between edges and control planes"},
 	{Path: "shared/seal", Is: "encryption of secrets that are stored or sent"},
 	{Path: "shared/service", Is: "starting and stopping"},

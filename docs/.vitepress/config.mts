@@ -15,7 +15,7 @@ export default defineConfig({
   outDir: "../bin/docs",
   cacheDir: "../.cache/vitepress",
   cleanUrls: true,
-  rewrites: { "README.md": "index.md", "adr/README.md": "adr/index.md" },
+  rewrites: { "README.md": "index.md", "adr/README.md": "adr/index.md", "operators/alerts/README.md": "operators/alerts/index.md" },
   lastUpdated: false,
   markdown: {
     config(md) {
@@ -68,6 +68,7 @@ export default defineConfig({
           page("Reverse proxies", "/operators/reverse-proxy"),
           page("Single sign-on", "/operators/sso"),
           page("Troubleshooting", "/operators/troubleshooting"),
+          page("Alerts", "/operators/alerts/"),
           page("Security model", "/operators/security"),
           page("Settings", "/operators/settings"),
           page("Metrics", "/operators/metrics"),

@@ -22,6 +22,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/shortline/shortline/shared/metric"
 )
 
 // Version is the release, set by the build with -ldflags "-X …/shared/ops.Version=v1.2.3".
@@ -92,6 +94,9 @@ func Listen(addr string, log *slog.Logger) (*Server, error) {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_build_info", Help: "Version of the running build, as a label; always 1.", ConstLabels: prometheus.Labels{"version": Version}})
 	info.Set(1)
 	s.Registry.MustRegister(info)
+	s.Registry.MustRegister(metric.Gauge("shortline_memory_limit_bytes",
+		"Memory that the process can use: the limit of its container or service, otherwise the memory of the host; 0 if it is unknown.",
+		func() uint64 { return memoryLimit("/") }))
 	if addr == "" {
 		return s, nil
 	}

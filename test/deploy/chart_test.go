@@ -407,3 +407,24 @@ func TestChart_three_regions_fit_together(t *testing.T) {
 		}
 	}
 }
+
+// Values of an earlier release name the roles of that release. The chart refuses them rather than leave a role to nobody.
+func TestA11_Chart_refuses_a_role_that_nobody_has(t *testing.T) {
+	t.Parallel()
+	roles := []any{"api", "publish", "ingest", "webhooks", "certs", "experiments"}
+	for i, role := range roles {
+		v := values(t, "small")
+		all := v["control"].(map[string]any)["deployments"].(map[string]any)["all"].(map[string]any)
+		all["roles"] = slices.Delete(slices.Clone(roles), i, i+1)
+		_, err := attempt(t, v)
+		if role == "certs" { // needed with TLS only
+			testkit.Must(t, err)
+		} else if err == nil || !strings.Contains(err.Error(), "nobody has the role "+role.(string)) {
+			t.Errorf("without the role %s: %v", role, err)
+		}
+	}
+	earlier := change(values(t, "minimal"), "control.deployments.webhooks.roles", []any{"webhooks", "certs"})
+	if _, err := attempt(t, earlier); err == nil || !strings.Contains(err.Error(), "nobody has the role experiments") {
+		t.Errorf("with the roles of an earlier release: %v", err)
+	}
+}

@@ -16,7 +16,7 @@ import (
 func documents(t *testing.T) (pages []string) {
 	t.Helper()
 	root := filepath.Dir(source(t, "docs"))
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "test/*.md", "deploy/*/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md", "test/*.md", "deploy/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		testkit.Must(t, err)
 		for _, path := range found {

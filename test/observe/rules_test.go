@@ -2,8 +2,6 @@ package observe_test
 
 import (
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -27,27 +25,4 @@ func TestRules_parse(t *testing.T) {
 func TestRules_fire_when_they_should(t *testing.T) {
 	t.Parallel()
 	promtool(t, append([]string{"test", "rules"}, glob(t, "deploy/prometheus/tests/*.yml")...)...)
-}
-
-func TestAlerts_have_instructions(t *testing.T) {
-	t.Parallel()
-	tested := ""
-	for _, path := range glob(t, "deploy/prometheus/tests/*.yml") {
-		tested += read(t, "deploy/prometheus/tests/"+filepath.Base(path))
-	}
-	alerts := strings.Split(read(t, "deploy/prometheus/rules/alerts.yml"), "- alert: ")[1:]
-	for _, a := range alerts {
-		name, _, _ := strings.Cut(a, "\n")
-		for _, field := range []string{"summary: ", "description: ", "runbook: "} {
-			if !strings.Contains(a, field) {
-				t.Errorf("%s has no %s", name, field)
-			}
-		}
-		if !regexp.MustCompile(`severity: (page|ticket)\b`).MatchString(a) {
-			t.Errorf("%s has no severity", name)
-		}
-		if strings.Contains(a, "severity: page") && !strings.Contains(tested, `alertname="`+name+`"`) {
-			t.Errorf("alert %s has severity page and no test", name)
-		}
-	}
 }

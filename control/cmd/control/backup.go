@@ -182,13 +182,18 @@ func restore(ctx context.Context, k *keeper, args []string, out io.Writer) error
 	}
 	return k.with(ctx, out, k.ClickHouse.emptied, k.restored, func(f *fleet.Fleet) error {
 		m, err := f.Restore(ctx, flags.Arg(0), *force)
-		if err == nil {
-			err = k.again(ctx)
-		}
-		if err != nil {
+		if m == nil {
 			return err
 		}
-		fmt.Fprintf(out, "%d links and %d clicks of %s were restored\n", m.Links, m.Clicks, m.CreatedAt.Format("2006-01-02 15:04:05 MST"))
+		if again := k.again(ctx); again != nil {
+			return errors.Join(err, again)
+		}
+		fmt.Fprintf(out, "%d links, %d clicks and %d images of %s were restored\n",
+			m.Links, m.Clicks, fleet.Images(m), m.CreatedAt.Format("2006-01-02 15:04:05 MST"))
+		if err != nil {
+			return fmt.Errorf("everything is restored, but Kafka would not deliver the clicks since the backup again; "+
+				"run the command again with -force, or take the group of ingest back yourself: %w", err)
+		}
 		return nil
 	})
 }

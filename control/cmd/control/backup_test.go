@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -70,6 +72,37 @@ func converted(t *testing.T, url string, insert int) {
 	})
 	if err != nil || found != len(want) {
 		t.Errorf("%d conversions are stored, want %d: %v", found, len(want), err)
+	}
+}
+
+// restoreWithNewKafka restores after the loss of everything: Kafka is new, too, so it has neither topics nor a group to take
+// back. Without Kafka, the data are restored all the same, and the command says so.
+func restoreWithNewKafka(t *testing.T, from string, links int, clicks int64) {
+	t.Helper()
+	kafka, err := kfake.NewCluster()
+	testkit.Must(t, err)
+	defer kafka.Close()
+	restored := regexp.MustCompile(`(?m)^(\d+) links, (\d+) clicks and 0 images of .* were restored$`)
+	for name, c := range map[string]struct {
+		brokers string
+		code    int
+		says    string
+	}{
+		"new":  {strings.Join(kafka.ListenAddrs(), ","), 0, "Kafka has no topic shortline.clicks"},
+		"down": {testkit.FreeAddr(t), 1, "everything is restored"},
+	} {
+		t.Setenv("DATABASE_URL", storetest.PostgresURL(t))
+		url := clickhousetest.Database(t)
+		t.Setenv("CLICKHOUSE_URL", url)
+		t.Setenv("KAFKA_BROKERS", c.brokers)
+		code, out := call(t, "restore", from)
+		m := restored.FindStringSubmatch(out)
+		if code != c.code || !strings.Contains(out, c.says) || m == nil {
+			t.Fatalf("Kafka is %s: %d\n%s", name, code, out)
+		}
+		if n, _ := strconv.Atoi(m[1]); n < links || m[2] != fmt.Sprint(clicks) || stored(t, url) != clicks {
+			t.Errorf("Kafka is %s: %d clicks are stored\n%s", name, stored(t, url), out)
+		}
 	}
 }
 
@@ -191,6 +224,8 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 	if code, out := call(t, "verify-audit"); code != 0 {
 		t.Errorf("verify-audit: %d\n%s", code, out)
 	}
+
+	t.Run("A8_new_kafka", func(t *testing.T) { restoreWithNewKafka(t, to, len(known), inBackup) })
 
 	for k, v := range target {
 		env[k] = v

@@ -60,6 +60,9 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	if err != nil {
 		return err
 	}
+	if err := op.WatchDisk("data", s.DataDir); err != nil {
+		return err
+	}
 	deps := app.Deps{Registry: op.Registry, Logger: log}
 	// Opening the database may take minutes, because it migrates the schema or waits for a replica that does. Connecting
 	// and other statements have timeouts of their own.

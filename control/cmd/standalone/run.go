@@ -40,6 +40,9 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 		return err
 	}
 	s.Port.Configure(op)
+	if err := errors.Join(op.WatchDisk("data", s.DataDir), op.WatchDisk("spool", filepath.Join(s.DataDir, "edge", "spool"))); err != nil {
+		return err
+	}
 	geo, err := openGeo(s.DataDir, s.GeoDB)
 	if err != nil {
 		return err

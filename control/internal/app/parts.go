@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -319,16 +317,7 @@ func (p *parts) certs(spread time.Duration) error {
 		}
 		cfg.Mail = m
 	}
-	for _, address := range []string{p.cfg.BaseURL, p.cfg.ConsoleURL} {
-		u, err := url.Parse(address)
-		if err != nil || u.Scheme != "https" {
-			continue
-		}
-		name, err := hostname.Parse(u.Hostname(), hostname.Policy{AllowPrivate: p.cfg.Domains.Private})
-		if err == nil && !slices.Contains(cfg.Names, name.ASCII) {
-			cfg.Names = append(cfg.Names, name.ASCII)
-		}
-	}
+	cfg.Names, cfg.Refused = certificateNames(hostname.Policy{AllowPrivate: p.cfg.Domains.Private}, p.cfg.BaseURL, p.cfg.ConsoleURL)
 	s, err := certs.New(cfg, p.deps.Store)
 	if err != nil {
 		return err

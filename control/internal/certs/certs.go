@@ -37,6 +37,8 @@ type Config struct {
 	Settings
 	// Names are the host names of the service itself that need certificates.
 	Names []string
+	// Refused are the host names of the service itself that no authority issues certificates for, with the reasons.
+	Refused map[string]error
 	// Mail announces certificates that are about to end; nil sends nothing.
 	Mail *mail.Service
 	// Console is the address of the console, for links in e-mails.
@@ -123,6 +125,7 @@ func (s *Service) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
+	s.logRefused()
 	var seen uint64
 	var listed time.Time
 	for failures := 0; ; {

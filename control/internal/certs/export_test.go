@@ -73,6 +73,9 @@ func (s *Service) List(ctx context.Context) error {
 // RotateTickets adds a key of session tickets if one is due.
 func (s *Service) RotateTickets(ctx context.Context) error { return s.rotateTickets(ctx) }
 
+// Count reads the figures of the metrics.
+func (s *Service) Count(ctx context.Context) error { return s.count(ctx) }
+
 // Announce announces certificates that end.
 func (s *Service) Announce(ctx context.Context) error { return s.announce(ctx) }
 

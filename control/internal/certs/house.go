@@ -222,6 +222,19 @@ func (c *counts) read(f func(states map[string]store.CertificateState) int64) fu
 	}
 }
 
+// sum adds up a number of all states.
+func (c *counts) sum(of func(store.CertificateState) int) func() int64 {
+	return c.read(func(all map[string]store.CertificateState) (n int64) {
+		for _, state := range all {
+			n += int64(of(state))
+		}
+		return n
+	})
+}
+
+const missing, missingHelp = "shortline_certificates_missing",
+	"Host names without a certificate although orders are enabled: of the service, or of custom domains whose DNS records lead to edges."
+
 func (s *Service) metrics() metric.Set {
 	type states = map[string]store.CertificateState
 	set := metric.Set{
@@ -235,12 +248,20 @@ func (s *Service) metrics() metric.Set {
 			}
 			return first
 		})),
-		metric.Gauge("shortline_certificates_overdue", "Automatic certificates in the last quarter of their life: their renewals fail.", s.counts.read(func(all states) (n int64) {
-			for _, state := range all {
-				n += int64(state.Overdue)
+		metric.Gauge("shortline_certificates_overdue", "Automatic certificates in the last quarter of their life: their renewals fail.",
+			s.counts.sum(func(state store.CertificateState) int { return state.Overdue })),
+		metric.Gauge(missing, missingHelp, func() int64 {
+			if !s.cfg.Enabled() {
+				return 0
 			}
-			return n
-		})),
+			return int64(len(s.cfg.Refused)) + s.counts.sum(func(state store.CertificateState) int { return state.MissingOwn })()
+		}, "of", "service"),
+		metric.Gauge(missing, missingHelp, func() int64 {
+			if !s.cfg.Enabled() {
+				return 0
+			}
+			return s.counts.sum(func(state store.CertificateState) int { return state.MissingDomains })()
+		}, "of", "domain"),
 	}
 	for _, status := range []string{store.CertificatePending, store.CertificateActive, store.CertificateFailed} {
 		set = append(set, metric.Gauge("shortline_certificates", "Certificates of host names in service, by status.", s.counts.read(func(all states) int64 {

@@ -42,7 +42,7 @@ type shifted struct {
 	broken func(host string) bool
 }
 
-func newShifted(t *testing.T, st *store.Store, orders int) *shifted {
+func newShifted(t *testing.T, st *store.Store, orders int, changes ...func(*certs.Config)) *shifted {
 	t.Helper()
 	w := &shifted{T: t, store: st, clock: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), issued: map[string][]time.Time{}, failed: map[string]int{}, broken: func(string) bool { return false }}
 	var err error
@@ -50,9 +50,13 @@ func newShifted(t *testing.T, st *store.Store, orders int) *shifted {
 		t.Fatal(err)
 	}
 	w.root = &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test CA"}, IsCA: true, BasicConstraintsValid: true}
-	w.Service, err = certs.New(certs.Config{
+	cfg := certs.Config{
 		Settings: certs.Settings{Key: key, Email: "operator@example.com", Orders: orders}, Now: func() time.Time { return w.clock }, Logger: slog.New(slog.DiscardHandler),
-	}, st)
+	}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	w.Service, err = certs.New(cfg, st)
 	testkit.Must(t, err)
 	w.Local(w.issue)
 	return w

@@ -116,15 +116,19 @@ type CertificateState struct {
 	Count    int
 	NotAfter int64 // the earliest end of those that exist; 0: none exists
 	Overdue  int   // certificates that end within a third of their life, so that a renewal should have happened
+	// MissingOwn are host names of the service that have never had a certificate. MissingDomains are likewise custom domains;
+	// those whose DNS records do not lead to edges are left out, because only their owners can help.
+	MissingOwn, MissingDomains int
 }
 
 // CertificateStates counts the certificates in service by state.
 func (c Conn) CertificateStates(ctx context.Context, now int64) ([]CertificateState, error) {
 	return All(ctx, c, func(row interface{ Scan(...any) error }) (s CertificateState, err error) {
-		return s, row.Scan(&s.Status, &s.Count, &s.NotAfter, &s.Overdue)
-	}, `SELECT status, count(*), coalesce(min(not_after) FILTER (WHERE not_after > 0), 0),
-		count(*) FILTER (WHERE not_after > 0 AND source = 'ACME' AND not_after - CAST(? AS BIGINT) < (not_after - not_before) / 4)
-		FROM certificates WHERE 1 = 1`+inService+` GROUP BY status`, now)
+		return s, row.Scan(&s.Status, &s.Count, &s.NotAfter, &s.Overdue, &s.MissingOwn, &s.MissingDomains)
+	}, `SELECT c.status, count(*), coalesce(min(c.not_after) FILTER (WHERE c.not_after > 0), 0),
+		count(*) FILTER (WHERE c.not_after > 0 AND c.source = 'ACME' AND c.not_after - CAST(? AS BIGINT) < (c.not_after - c.not_before) / 4),
+		count(*) FILTER (WHERE c.not_after = 0 AND c.domain_num IS NULL), count(*) FILTER (WHERE c.not_after = 0 AND d.route_found)
+		FROM certificates c LEFT JOIN domains d ON d.num = c.domain_num WHERE c.domain_num IS NULL OR d.status = 'ACTIVE' GROUP BY c.status`, now)
 }
 
 // MissingCertificates returns the domains in service without a certificate, at most limit.

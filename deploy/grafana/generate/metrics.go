@@ -29,7 +29,7 @@ const (
 func fleet() dashboard {
 	answers := chart("Answers", "Answered requests per second, by outcome.", "reqps", over("sum by (outcome) (rate(shortline_edge_answers_total"+here+win+"))", "{{outcome}}")).wide(12)
 	answers.stacked, answers.colors = true, map[string]string{"redirect": good, "not_found": faint, "panic": bad, "busy": warning, "refused": warning}
-	edges := table("Edges", "State of each edge: readiness, links, revision, time since its last contact with the control plane, answers per second.", "short",
+	edges := table("Edges", "State of each edge: readiness, links, revision, time since its links were last those of the control plane, answers per second.", "short",
 		question{from: metrics, text: "max by (instance) (shortline_edge_ready" + here + ")"},
 		question{from: metrics, text: "max by (instance) (shortline_edge_links" + here + ")"},
 		question{from: metrics, text: "max by (instance) (shortline_edge_revision" + here + ")"},
@@ -38,8 +38,8 @@ func fleet() dashboard {
 	).wide(24)
 	edges.join = "instance"
 	edges.hide = []string{"Time 1", "Time 2", "Time 3", "Time 4", "Time 5"}
-	edges.names = map[string]string{"Value #A": "ready", "Value #B": "links", "Value #C": "revision", "Value #D": "last contact", "Value #E": "answers"}
-	edges.units = map[string]string{"ready": "bool_yes_no", "revision": "none", "last contact": "s", "answers": "reqps"}
+	edges.names = map[string]string{"Value #A": "ready", "Value #B": "links", "Value #C": "revision", "Value #D": "last success", "Value #E": "answers"}
+	edges.units = map[string]string{"ready": "bool_yes_no", "revision": "none", "last success": "s", "answers": "reqps"}
 	took := func(q, name string) question {
 		return over("histogram_quantile("+q+`, sum by (le) (rate(shortline_edge_request_duration_seconds_bucket{instance=~"$instance",outcome="redirect"}`+win+")))", name)
 	}
@@ -52,7 +52,7 @@ func fleet() dashboard {
 	behind := chart("Revision lag", "Revisions between the control plane's newest and the edge's.", "short",
 		over("scalar(max(shortline_store_revision)) - shortline_edge_revision"+here, "{{instance}}"))
 	behind.steps = []step{{"transparent", 0}, {warning, 100}}
-	contact := chart("Time since last contact", "Time since the control plane last answered the edge. Without it, an edge keeps serving the links that it has.", "s",
+	contact := chart("Time since last success", "Time since the links of the edge were last those of the control plane. An edge keeps serving the links that it has.", "s",
 		over("time() - shortline_agent_last_success_timestamp_seconds"+here, "{{instance}}"))
 	contact.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 300}}
 	return dashboard{

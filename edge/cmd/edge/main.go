@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -72,6 +73,9 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 		if err := prometheus.WrapRegistererWith(prometheus.Labels{"events": events}, op.Registry).Register(s); err != nil {
 			return fmt.Errorf("register the metrics of the Kafka sink for %s: %w", events, err)
 		}
+	}
+	if err := errors.Join(op.WatchDisk("data", s.DataDir), op.WatchDisk("spool", filepath.Join(s.DataDir, "spool"))); err != nil {
+		return err
 	}
 	deps := edge.Deps{
 		Links: source, Reports: source, Lockout: source, Limits: source, Hosts: source, Abuse: source, ClockAhead: source.ClockAhead,

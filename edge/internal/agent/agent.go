@@ -153,7 +153,7 @@ const queuedDeltas = 1024
 type counters struct {
 	applied, loaded, refused, unsigned, sourceErrors, diskErrors, reportErrors atomic.Uint64
 
-	contact, written atomic.Int64
+	success, written atomic.Int64
 }
 
 // Stats holds counters since the start. Times are Unix milliseconds, 0 for never.
@@ -165,7 +165,7 @@ type Stats struct {
 	SourceErrors uint64 // failed calls of the source
 	DiskErrors   uint64 // failed writes of state
 	ReportErrors uint64
-	LastContact  int64 // last answer of the source
+	LastSuccess  int64 // last document or delta that was applied, or answer of the source that there is nothing newer
 	LastWritten  int64 // last write of state
 	FromImage    bool  // the local state was loaded from its image, which is faster
 }
@@ -266,7 +266,7 @@ func (a *Agent) Stats() Stats {
 		SourceErrors: c.sourceErrors.Load(),
 		DiskErrors:   c.diskErrors.Load(),
 		ReportErrors: c.reportErrors.Load(),
-		LastContact:  c.contact.Load(),
+		LastSuccess:  c.success.Load(),
 		LastWritten:  c.written.Load(),
 		FromImage:    a.restored,
 	}

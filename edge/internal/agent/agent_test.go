@@ -141,7 +141,7 @@ func TestAgent_follows(t *testing.T) {
 		r := s.reports[len(s.reports)-1]
 		return r.Cursor == s.cur && r.Links == 50 && r.StateHash == s.hash().String() && r.Refused == "" && r.Edge == "test"
 	})
-	if st := e.Stats(); st.Applied != 2 || st.Loaded != 1 || st.LastContact == 0 {
+	if st := e.Stats(); st.Applied != 2 || st.Loaded != 1 || st.LastSuccess == 0 {
 		t.Errorf("%+v", st)
 	}
 }

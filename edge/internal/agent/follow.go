@@ -83,7 +83,6 @@ func (a *Agent) changes(ctx context.Context) error {
 	wire, err := a.cfg.Source.Changes(snapshot.WithAsker(limited, a.cfg.Edge), a.Applied())
 	switch {
 	case errors.Is(err, snapshot.ErrTooOld):
-		a.contact()
 		a.mustFull = true
 		if a.lastFull == a.Applied() {
 			return fmt.Errorf("request changes right after a snapshot: %w", err)
@@ -92,8 +91,8 @@ func (a *Agent) changes(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("request changes: %w", err)
 	}
-	a.contact()
 	if wire == nil {
+		a.succeed()
 		// Do not loop without a pause if the source does not hold requests.
 		if held := time.Since(asked); held < a.cfg.BackoffMin {
 			backoff.Sleep(ctx, a.cfg.BackoffMin-held)
@@ -129,6 +128,7 @@ func (a *Agent) apply(wire []byte) error {
 		return refusal{err}
 	}
 	a.stats.applied.Add(1)
+	a.succeed()
 	select {
 	case a.unwritten <- wire:
 	default:
@@ -164,7 +164,6 @@ func (a *Agent) full(ctx context.Context) error {
 	case err != nil:
 		return refusal{err}
 	}
-	a.contact()
 	if err := a.plausible(cur, builder.Len()); err != nil {
 		return refusal{err}
 	}
@@ -174,6 +173,7 @@ func (a *Agent) full(ctx context.Context) error {
 	a.mustFull, a.wantFull, a.badDeltas, a.lastFull = false, false, 0, cur
 	a.ready.Store(true)
 	a.stats.loaded.Add(1)
+	a.succeed()
 	a.refuse(nil)
 	a.rewrite.Store(true)
 	wake(a.disturb)
@@ -216,7 +216,9 @@ func (a *Agent) refuse(err error) {
 	a.mu.Unlock()
 }
 
-func (a *Agent) contact() { a.stats.contact.Store(time.Now().UnixMilli()) }
+// succeed records that the served state is that of the control plane. An answer that was rejected, or a document that is
+// still to be loaded, is no success: a clock that such answers advance would hide an edge that takes no changes.
+func (a *Agent) succeed() { a.stats.success.Store(time.Now().UnixMilli()) }
 
 // watchedReader calls received when data arrives. It keeps the read error, which the decoder may replace by its own.
 type watchedReader struct {

@@ -154,7 +154,6 @@ func (a *Agent) awaitNews(ctx context.Context, bad snapshot.Cursor, until time.T
 	wire, err := a.cfg.Source.Changes(limited, bad) // without WithAsker: bad is not applied
 	switch {
 	case err == nil && wire == nil && time.Now().Before(until):
-		a.contact()
 		if held := time.Since(asked); held < a.cfg.BackoffMin {
 			backoff.Sleep(ctx, a.cfg.BackoffMin-held)
 		}

@@ -20,6 +20,9 @@ type Offsets struct {
 	Partitions map[int]int64 `json:"partitions"`
 }
 
+// ErrNoTopic is wrapped by errors about a cluster that does not have the topic: it is new, or the name is wrong.
+var ErrNoTopic = errors.New("the topic does not exist")
+
 // ReadOffsets reads the committed offsets of a group.
 func ReadOffsets(ctx context.Context, cfg Config) (o Offsets, err error) {
 	err = withGroup(ctx, cfg, func(conn *kafkaconn.Conn, group string, partitions []int) error {
@@ -88,7 +91,9 @@ func withGroup(ctx context.Context, cfg Config, f func(conn *kafkaconn.Conn, gro
 	}
 	defer conn.Close()
 	topic, err := conn.Topic(ctx)
-	if err != nil {
+	if errors.Is(err, kafka.UnknownTopicOrPartition) {
+		return fmt.Errorf("kafka: topic %s: %w", cfg.Kafka.FullTopic(), ErrNoTopic)
+	} else if err != nil {
 		return err
 	}
 	partitions := make([]int, len(topic.Partitions))

@@ -186,7 +186,8 @@ func (f *Fleet) exportImages(ctx context.Context, folder *backup.Folder) error {
 }
 
 // Restore restores a backup. Before it changes anything, it verifies the whole backup and ENCRYPTION_KEY, and fails if
-// data would be replaced and force is not set. Control planes must be stopped.
+// data would be replaced and force is not set. Control planes must be stopped. If it returns a manifest and an error, all data
+// are restored, and only Kafka would not deliver later clicks again.
 func (f *Fleet) Restore(ctx context.Context, from string, force bool) (*backup.Manifest, error) {
 	m, err := backup.Read(from, kind)
 	if err != nil {
@@ -296,6 +297,16 @@ func (f *Fleet) importClicks(ctx context.Context, from string, m *backup.Manifes
 		return fmt.Errorf("restore marks: %w", err)
 	}
 	return f.Clicks.Rebuild(ctx, time.Now())
+}
+
+// Images counts the images of a backup.
+func Images(m *backup.Manifest) (n int) {
+	for name := range m.Files {
+		if strings.HasPrefix(name, images+"/") {
+			n++
+		}
+	}
+	return n
 }
 
 func (f *Fleet) importImages(ctx context.Context, from string, m *backup.Manifest) error {

@@ -33,7 +33,7 @@ func (f *Fleet) readOffsets(ctx context.Context, facts *facts) error {
 }
 
 // rewind makes each Kafka cluster deliver again what came after the backup. A region whose offsets are unknown delivers
-// everything that it still has. Repeats are harmless.
+// everything that it still has. Repeats are harmless. A cluster without the topic is new and has nothing to deliver.
 func (f *Fleet) rewind(ctx context.Context, facts *facts) error {
 	if len(f.Kafka) == 0 {
 		fmt.Fprintln(f.Out, "KAFKA_BROKERS is not set: take the group of ingest back yourself to a time before the backup.")
@@ -51,10 +51,14 @@ func (f *Fleet) rewind(ctx context.Context, facts *facts) error {
 		// Kafka delivers all conversions again that it still has. A conversion has a key, so it counts once.
 		conversions := cfg
 		conversions.Kafka, conversions.Group = cfg.Kafka.ForConversions(), "conversions"
-		if err := kafkasource.Rewind(ctx, conversions, kafkasource.Offsets{}); err != nil {
+		if err := kafkasource.Rewind(ctx, conversions, kafkasource.Offsets{}); err != nil && !errors.Is(err, kafkasource.ErrNoTopic) {
 			fmt.Fprintln(f.Out, "Take the group of conversions back yourself to a time before the backup:", err)
 		}
-		if err := kafkasource.Rewind(ctx, cfg, offsets); err != nil {
+		err := kafkasource.Rewind(ctx, cfg, offsets)
+		switch {
+		case errors.Is(err, kafkasource.ErrNoTopic):
+			fmt.Fprintf(f.Out, "Kafka has no topic %s, so it has no clicks to deliver again. The first process that needs the topic creates it, unless KAFKA_CREATE_TOPIC is false.\n", cfg.Kafka.FullTopic())
+		case err != nil:
 			if cfg.Region != "" {
 				err = fmt.Errorf("KAFKA_REGIONS: %s: %w", cfg.Region, err)
 			}
