@@ -25,7 +25,7 @@ type Settings struct {
 	AnonymizeIP        string        `env:"ANONYMIZE_IP" envDefault:"off" help:"removes visitors' addresses from clicks before they are stored or sent: off (removes nothing), truncate (keeps 24 bits of IPv4 and 48 bits of IPv6), all (stores no address, so reports show no countries)"`
 	HonorDNT           bool          `env:"HONOR_DNT" envDefault:"false" help:"neither sets nor reads the visitor's cookie (sl_v) if the browser sends DNT: 1 or Sec-GPC: 1; links whose rules use the condition visitor set this cookie"`
 	TLSAddr            string        `env:"TLS_ADDR" help:"address for visitors with TLS, such as :443; LISTEN_ADDR then redirects to https for hosts with a certificate; empty: no TLS"`
-	StrictHosts        bool          `env:"STRICT_HOSTS" envDefault:"false" help:"answers 421 for links if a request's host is neither that of BASE_URL nor a custom domain; false = such requests get the links of BASE_URL"`
+	StrictHosts        bool          `env:"STRICT_HOSTS" envDefault:"false" help:"answers 421 if a request's host is neither that of BASE_URL or CONSOLE_URL nor a custom domain in service; false = such requests get the links, the API and the console of BASE_URL"`
 	RateLimit          int           `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests per minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
 	VerifyLimit        int           `env:"EDGE_VERIFY_RATE_LIMIT" envDefault:"120" help:"link passwords per minute that each edge compares for a client (IPv4 address or IPv6 /64); a password that was right a moment ago needs no comparison; 0 = no limit"`
 	TLSLimit           int           `env:"EDGE_TLS_RATE_LIMIT" envDefault:"3000" help:"TLS handshakes per minute at each edge, per client (IPv4 address or IPv6 /64) that is not one of TRUSTED_PROXIES; 0 = no limit"`
@@ -89,7 +89,9 @@ type Config struct {
 	AnonymizeIP string
 	// HonorDNT neither sets nor reads the visitor's cookie if the browser sends "DNT: 1" or "Sec-GPC: 1".
 	HonorDNT bool
-	// StrictHosts answers 421 for links if a request's host is neither that of BaseURL nor a custom domain.
+	// ConsoleURL is the address of the console; "" means BaseURL.
+	ConsoleURL string
+	// StrictHosts answers 421 if a request's host is neither that of BaseURL or ConsoleURL nor a custom domain in service.
 	StrictHosts bool
 	// GeoPath is one or more comma-separated geo databases (.mmdb); "" means that locations are unknown. It is ignored if
 	// Deps has a Geo.

@@ -63,12 +63,23 @@ type Hosts struct {
 	Hosts  []Host   `json:"hosts,omitempty"`
 	Gone   []string `json:"gone,omitempty"` // names that are not served any more
 
+	// Withdrawn are names at which edges answer nobody's links. They are in Gone too, for edges that do not know this member.
+	// A full list without it comes from a control plane that does not know it.
+	Withdrawn []Withdrawn `json:"withdrawn,omitzero"`
+
 	// Tickets are the keys of TLS session tickets: 32 bytes each, in hex, sealed for SealPurpose and TicketPlace. The
 	// first one encrypts, all decrypt. nil means that they have not changed.
 	Tickets []string `json:"tickets,omitempty"`
 
 	// Conversions is what edges need for click ids and for conversions that browsers send. nil means that it has not changed.
 	Conversions *Conversions `json:"conversions,omitempty"`
+}
+
+// Withdrawn is the name of a custom domain that is not in service: nobody has proved it yet, the proof is missing, it was
+// suspended, or it was deleted and still leads to edges.
+type Withdrawn struct {
+	Name      string `json:"name"`                // as Host.Name
+	Suspended bool   `json:"suspended,omitempty"` // an administrator took it out of service
 }
 
 // Conversions is what edges need for click ids and for conversions that browsers send. Its keys are secret: who has them can
@@ -187,6 +198,11 @@ func (h *Hosts) check() error {
 	}
 	for _, name := range h.Gone {
 		if !hostName(name) {
+			return corrupt("host %q", name)
+		}
+	}
+	for i := range h.Withdrawn {
+		if name := h.Withdrawn[i].Name; !hostName(name) {
 			return corrupt("host %q", name)
 		}
 	}

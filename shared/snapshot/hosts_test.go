@@ -23,7 +23,8 @@ func someHosts() *snapshot.Hosts {
 			},
 			{Name: "sho.rt"},
 		},
-		Gone: []string{"old.acme.com"}, Tickets: []string{"new", "old"},
+		Gone:      []string{"old.acme.com", "bad.acme.com"},
+		Withdrawn: []snapshot.Withdrawn{{Name: "old.acme.com"}, {Name: "bad.acme.com", Suspended: true}}, Tickets: []string{"new", "old"},
 	}
 }
 
@@ -84,9 +85,21 @@ func TestHosts_refuses_what_no_control_plane_sends(t *testing.T) {
 		{Hosts: []snapshot.Host{{Name: "go.acme.com:443", Domain: 1}}},
 		{Hosts: []snapshot.Host{{Name: "go.acme.com", Domain: 1, HSTS: -1}}},
 		{Gone: []string{""}},
+		{Withdrawn: []snapshot.Withdrawn{{Name: "Go.acme.com"}}},
 	} {
 		if _, _, err := snapshot.DecodeHosts(snapshot.AppendHosts(nil, &h, snapshot.SigningKey{}), snapshot.Keys{}); !errors.Is(err, snapshot.ErrCorrupt) {
 			t.Errorf("%+v: %v", h, err)
+		}
+	}
+}
+
+// A reader must distinguish a full list without withdrawn names from one of a release that does not know them.
+func TestHosts_no_withdrawn_names(t *testing.T) {
+	t.Parallel()
+	for _, want := range []snapshot.Hosts{{Full: true, Withdrawn: []snapshot.Withdrawn{}}, {Full: true}} {
+		got, _, err := snapshot.DecodeHosts(snapshot.AppendHosts(nil, &want, snapshot.SigningKey{}), snapshot.Keys{})
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v became %+v, %v", want, got, err)
 		}
 	}
 }

@@ -49,9 +49,36 @@ func TestChart_TLS(t *testing.T) {
 		}
 		for pod, edge := range all[*appsv1.StatefulSet](r) {
 			env := envOfPod(edge.Spec.Template)
-			if (env["TLS_ADDR"] == ":8443") != on || (env["STRICT_HOSTS"] == "true") != on {
-				t.Errorf("%s: %s has TLS_ADDR %q and STRICT_HOSTS %q", name, pod, env["TLS_ADDR"], env["STRICT_HOSTS"])
+			if (env["TLS_ADDR"] == ":8443") != on {
+				t.Errorf("%s: %s has TLS_ADDR %q", name, pod, env["TLS_ADDR"])
 			}
+		}
+	}
+}
+
+// By default, links, the API and the console answer at known names only.
+func TestS4_strict_hosts_in_production(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"full", "minimal"} {
+		for pod, edge := range all[*appsv1.StatefulSet](render(t, name)) {
+			if got := envOfPod(edge.Spec.Template)["STRICT_HOSTS"]; got != "true" {
+				t.Errorf("chart, %s: %s has STRICT_HOSTS %q", name, pod, got)
+			}
+		}
+	}
+	for want, env := range map[string]map[string]string{"true": nil, "false": {"STRICT_HOSTS": "false"}} {
+		edges := 0
+		for name, s := range project(t, env).Services {
+			if s.Environment["TLS_ADDR"] == nil {
+				continue
+			}
+			edges++
+			if got := s.Environment["STRICT_HOSTS"]; got == nil || *got != want {
+				t.Errorf("compose: %s gets STRICT_HOSTS=%v, want %s", name, got, want)
+			}
+		}
+		if edges < 2 {
+			t.Errorf("compose has %d edges", edges)
 		}
 	}
 }

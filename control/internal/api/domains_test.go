@@ -113,7 +113,7 @@ func TestDomains_have_links_of_their_own(t *testing.T) {
 // served returns the host names that edges serve.
 func (w *world) served() (names []string) {
 	w.t.Helper()
-	list, _, err := w.store.HostsAfter(w.t.Context(), 0)
+	list, _, err := w.store.HostsAfter(w.t.Context(), 0, true)
 	w.ok(err)
 	for i := range list {
 		names = append(names, list[i].Hostname)

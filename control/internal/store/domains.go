@@ -141,11 +141,6 @@ func (c Conn) Domains(ctx context.Context, workspace uint64, search string, offs
 	return list, total, err
 }
 
-// HostnameHeld reports whether another domain with the host name is in service or suspended.
-func (c Conn) HostnameHeld(ctx context.Context, hostname string, except uint64) (held bool, err error) {
-	return held, c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND num <> ? AND status IN ('ACTIVE', 'SUSPENDED'))`, hostname, except).Scan(&held)
-}
-
 // CountLinksOf counts the links of a domain, but no more than most.
 func (c Conn) CountLinksOf(ctx context.Context, domain uint64, most int) (int, error) {
 	return c.count(ctx, most, `SELECT 1 FROM urls WHERE domain_num = ?`, []any{domain})
@@ -207,48 +202,6 @@ func (tx *Tx) UpdateDomain(ctx context.Context, d *Domain) error {
 	return err
 }
 
-// DeleteDomain removes a domain that has no links.
-func (tx *Tx) DeleteDomain(ctx context.Context, num uint64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM domains WHERE num = ?`, num)
-	return err
-}
-
-// TouchDomain tells edges at the commit whether a domain is in service, and its settings. The caller has locked the domain
-// and written it, or is about to delete it and passes a copy that is not ACTIVE.
-func (tx *Tx) TouchDomain(ctx context.Context, d *Domain) error {
-	if err := tx.reserve(ctx); err != nil {
-		return err
-	}
-	d.Revision = tx.revision
-	if d.Status == DomainActive {
-		if _, err := tx.Exec(ctx, `UPDATE domains SET revision = ? WHERE num = ?`, d.Revision, d.Num); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `DELETE FROM gone_hosts WHERE hostname = ?`, d.Hostname)
-		return err
-	}
-	// Another workspace may have the name in service by now.
-	_, err := tx.Exec(ctx, `INSERT INTO gone_hosts (hostname, revision) SELECT CAST(? AS TEXT), CAST(? AS BIGINT)
-		WHERE NOT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND num <> ? AND status = 'ACTIVE')
-		ON CONFLICT (hostname) DO UPDATE SET revision = excluded.revision`, d.Hostname, d.Revision, d.Hostname, d.Num)
-	return err
-}
-
-// leaveDomains tells edges that the domains of a workspace leave service, because the workspace is about to be deleted.
-func (tx *Tx) leaveDomains(ctx context.Context, workspace uint64) error {
-	list, err := All(ctx, tx.Conn, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE workspace_num = ? AND status = 'ACTIVE' ORDER BY num`+tx.forUpdate(), workspace)
-	if err != nil {
-		return fmt.Errorf("read the domains of a workspace: %w", err)
-	}
-	for i := range list {
-		list[i].Status = DomainFailed
-		if err := tx.TouchDomain(ctx, &list[i]); err != nil {
-			return fmt.Errorf("take a domain out of service: %w", err)
-		}
-	}
-	return nil
-}
-
 // MoveDomains moves the domains of a workspace to another, which keeps its own default. It returns a host name that both
 // have; nothing has moved then. A domain of the receiver with the same name that is not in service and has no links gives
 // way.
@@ -263,28 +216,11 @@ func (tx *Tx) MoveDomains(ctx context.Context, from, to uint64) (both string, er
 	if _, err := tx.Exec(ctx, `UPDATE domains SET workspace_num = ?, is_default = FALSE, updated_at = ? WHERE workspace_num = ?`, to, Now(), from); err != nil {
 		return "", fmt.Errorf("move domains: %w", err)
 	}
+	if _, err := tx.Exec(ctx, `UPDATE gone_hosts SET holder = ? WHERE holder = ?`, to, from); err != nil {
+		return "", fmt.Errorf("move reserved names: %w", err)
+	}
 	if _, err := tx.Exec(ctx, `UPDATE link_domains SET workspace_num = ? WHERE workspace_num = ?`, to, from); err != nil {
 		return "", fmt.Errorf("move domains: %w", err)
 	}
 	return "", nil
-}
-
-// HostsAfter reads the domains in service and the names that left service after a revision, both ordered by name. Revision 0
-// stands for the beginning.
-func (c Conn) HostsAfter(ctx context.Context, revision uint64) (served []Domain, gone []string, err error) {
-	served, err = All(ctx, c, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE status = 'ACTIVE' AND revision > ? ORDER BY hostname`, revision)
-	if err != nil {
-		return nil, nil, err
-	}
-	gone, err = All(ctx, c, func(row interface{ Scan(...any) error }) (name string, err error) { return name, row.Scan(&name) },
-		`SELECT hostname FROM gone_hosts WHERE revision > ? ORDER BY hostname`, revision)
-	return served, gone, err
-}
-
-// HostsRevision returns the revision of the newest change of hosts, certificates, ticket keys and what edges know of
-// conversions, 0 if there was none.
-func (c Conn) HostsRevision(ctx context.Context) (revision uint64, err error) {
-	return revision, c.Row(ctx, `SELECT coalesce(max(revision), 0) FROM (SELECT max(revision) AS revision FROM domains UNION ALL SELECT max(revision) FROM gone_hosts
-		UNION ALL SELECT max(revision) FROM certificates WHERE domain_num IS NULL UNION ALL SELECT max(revision) FROM ticket_keys
-		UNION ALL SELECT max(revision) FROM conversion_news) AS newest`).Scan(&revision)
 }

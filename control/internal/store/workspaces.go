@@ -149,7 +149,7 @@ func (c Conn) ContentsOf(ctx context.Context, workspace uint64) (n Contents, err
 
 // DeleteWorkspace removes a workspace that has no links, with its members, bundles, domains, webhooks and API keys.
 func (tx *Tx) DeleteWorkspace(ctx context.Context, num uint64) error {
-	if err := tx.leaveDomains(ctx, num); err != nil {
+	if err := tx.deleteDomains(ctx, num); err != nil {
 		return err
 	}
 	if removed, err := tx.Exec(ctx, `DELETE FROM conversion_sources WHERE workspace_num = ?`, num); err != nil {

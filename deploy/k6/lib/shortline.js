@@ -6,6 +6,9 @@ export const base = (__ENV.BASE_URL || 'http://127.0.0.1:8080').replace(/\/+$/, 
 // Base URLs for redirects, a comma-separated list. They differ from the API's where edges have their own addresses.
 const edges = (__ENV.EDGE_URL || base).split(',').map((e) => e.trim().replace(/\/+$/, ''));
 
+// The Host field of requests, for edges that are reached under other names than that of the service: STRICT_HOSTS refuses those.
+const host = __ENV.PUBLIC_URL ? { Host: __ENV.PUBLIC_URL.replace(/^https?:\/\//, '').replace(/\/.*/, '') } : {};
+
 const json = { 'Content-Type': 'application/json' };
 
 // Virtual users do not follow redirects: the requests would hit the destination.
@@ -20,7 +23,7 @@ export const common = {
 function sign() {
   if (__ENV.API_KEY) return { 'X-API-Key': __ENV.API_KEY };
   const body = JSON.stringify({ email: __ENV.ADMIN_EMAIL || 'admin@example.com', password: __ENV.ADMIN_PASSWORD || '' });
-  const res = http.post(`${base}/api/auth/login`, body, { headers: json, responseType: 'text', tags: { name: 'POST /api/auth/login', kind: 'api' } });
+  const res = http.post(`${base}/api/auth/login`, body, { headers: Object.assign({}, json, host), responseType: 'text', tags: { name: 'POST /api/auth/login', kind: 'api' } });
   if (res.status !== 200) fail(`signing in failed with status ${res.status}: set API_KEY, or ADMIN_EMAIL and ADMIN_PASSWORD`);
   return { Authorization: `Bearer ${res.json('accessToken')}` };
 }
@@ -29,7 +32,7 @@ function sign() {
 function call(method, path, body, headers) {
   for (let attempt = 0; ; attempt++) {
     const res = http.request(method, base + path, body ? JSON.stringify(body) : null, {
-      headers: Object.assign({}, body ? json : {}, headers),
+      headers: Object.assign({}, body ? json : {}, headers, host),
       responseType: 'text',
       responseCallback: http.expectedStatuses({ min: 200, max: 299 }, 429),
       tags: { name: `${method} ${path.replace(/[0-9a-f-]{36}/, '{id}')}`, kind: 'api' },
@@ -65,7 +68,7 @@ export function make(n) {
   for (const edge of edges) {
     const last = links[links.length - 1].slug;
     const until = Date.now() + 10000;
-    while (http.head(`${edge}/${last}`, { redirects: 0, responseCallback: null, tags: { name: 'wait', kind: 'setup' } }).status !== 302) {
+    while (http.head(`${edge}/${last}`, { headers: host, redirects: 0, responseCallback: null, tags: { name: 'wait', kind: 'setup' } }).status !== 302) {
       if (Date.now() > until) {
         remove({ headers, links });
         fail(`${edge} does not serve a link ten seconds after its creation`);
@@ -95,7 +98,7 @@ const missing = http.expectedStatuses(404);
 // follow requests a link, the first ones more often. One request in a hundred is for a link that does not exist.
 export function follow(made) {
   const edge = edges.length === 1 ? edges[0] : any(edges);
-  const params = { redirects: 0, headers: { 'User-Agent': any(agents) } };
+  const params = { redirects: 0, headers: Object.assign({ 'User-Agent': any(agents) }, host) };
   if (Math.random() < 0.01) {
     const res = http.get(`${edge}/not-there-${Math.floor(Math.random() * 1e6)}`, Object.assign(params, { responseCallback: missing, tags: { name: 'missing', kind: 'missing' } }));
     check(res, { 'a link that is not there is 404': (r) => r.status === 404 });

@@ -29,6 +29,7 @@ type settings struct {
 	ListenAddr string `env:"LISTEN_ADDR" envDefault:":8080" help:"address for visitors"`
 	cli.Port
 	BaseURL     string        `env:"BASE_URL" help:"the address that visitors use"`
+	ConsoleURL  string        `env:"CONSOLE_URL" help:"address of the console if it is not at BASE_URL; STRICT_HOSTS does not refuse its host"`
 	DataDir     string        `env:"DATA_DIR" envDefault:"./data" help:"holds the links and the clicks that are not delivered yet; each edge needs a folder of its own"`
 	ControlURL  string        `env:"CONTROL_URL" help:"address of the control plane"`
 	EdgeToken   config.Secret `env:"EDGE_TOKEN" help:"one of the control plane's EDGE_TOKENS"`
@@ -80,7 +81,7 @@ func (s *settings) edge() edge.Config {
 		zone = time.UTC // Validate rejects the zone
 	}
 	cfg := s.Edge.Config()
-	cfg.ListenAddr, cfg.BaseURL, cfg.DataDir = s.ListenAddr, s.BaseURL, s.DataDir
+	cfg.ListenAddr, cfg.BaseURL, cfg.ConsoleURL, cfg.DataDir = s.ListenAddr, s.BaseURL, s.ConsoleURL, s.DataDir
 	cfg.TrustedProxies, cfg.GeoPath, cfg.RoutingZone, cfg.SnapshotKeys = s.TrustedProxies, s.GeoDB, zone, s.SnapshotKeys.Reveal()
 	cfg.CertificateKeys = s.CertificateKey.Keys()
 	return cfg

@@ -24,8 +24,11 @@ import (
 // needed.
 type Host struct {
 	snapshot.Host
-	Home   decision.Home // recognizes destinations on this host
-	opened atomic.Pointer[opened]
+	Home decision.Home // recognizes destinations on this host
+	// Withdrawn means that the name is not in service, and Suspended that an administrator is the reason. Nothing else is
+	// known of such a name.
+	Withdrawn, Suspended bool
+	opened               atomic.Pointer[opened]
 }
 
 // Config configures a Table. Dir and Source are required.
@@ -64,7 +67,10 @@ type Table struct {
 // state is everything that the table knows at one moment.
 type state struct {
 	cursor snapshot.Cursor
-	hosts  map[string]*Host // by name
+	hosts  map[string]*Host // by name, with those that are withdrawn
+	served int              // hosts that are not withdrawn
+	// complete means that hosts has all withdrawn names. Control planes of earlier releases do not tell them.
+	complete bool
 	// tickets are the sealed keys of session tickets.
 	tickets     []string
 	conversions *Conversions // nil before the control plane has told
@@ -86,9 +92,9 @@ func Open(cfg Config) (*Table, error) {
 	}
 	t.settled.Store(len(updates) > 0)
 	t.patient = time.Now().Add(patience)
-	if s := t.now.Load(); s.conversions == nil {
-		// An edge of a release without conversions may have skipped them and moved its cursor past them. The full list, which
-		// the zero cursor requests, always has them.
+	if s := t.now.Load(); s.conversions == nil || !s.complete {
+		// An edge of an earlier release may have skipped conversions or withdrawn names and moved its cursor past them. The full
+		// list, which the zero cursor requests, always has them.
 		s.cursor = snapshot.Cursor{}
 	}
 	return t, nil
@@ -113,45 +119,69 @@ func (t *Table) Close() error { return t.file.close() }
 
 // after returns the state after an update.
 func (s *state) after(u *snapshot.Hosts) *state {
-	next := &state{cursor: u.Cursor, hosts: make(map[string]*Host, len(s.hosts)+len(u.Hosts)), tickets: s.tickets, conversions: s.conversions}
+	next := &state{
+		cursor: u.Cursor, hosts: make(map[string]*Host, len(s.hosts)+len(u.Hosts)+len(u.Withdrawn)),
+		complete: s.complete, tickets: s.tickets, conversions: s.conversions,
+	}
 	if u.Conversions != nil {
 		next.conversions = newConversions(u.Conversions)
 	}
 	if u.Tickets != nil {
 		next.tickets = u.Tickets
 	}
-	if !u.Full {
+	if u.Full {
+		next.complete = u.Withdrawn != nil
+	} else {
 		maps.Copy(next.hosts, s.hosts)
 	}
 	for _, name := range u.Gone {
 		delete(next.hosts, name)
 	}
+	for _, w := range u.Withdrawn {
+		next.hosts[w.Name] = &Host{Host: snapshot.Host{Name: w.Name}, Withdrawn: true, Suspended: w.Suspended}
+	}
 	for i := range u.Hosts {
 		h := &u.Hosts[i]
 		next.hosts[h.Name] = &Host{Host: *h, Home: decision.HomeOf(h.Name)}
+	}
+	for _, h := range next.hosts {
+		if !h.Withdrawn {
+			next.served++
+		}
 	}
 	return next
 }
 
 // list returns the state as an update from nothing.
 func (s *state) list() *snapshot.Hosts {
-	u := &snapshot.Hosts{Cursor: s.cursor, Full: true, Tickets: s.tickets, Hosts: make([]snapshot.Host, 0, len(s.hosts))}
+	u := &snapshot.Hosts{Cursor: s.cursor, Full: true, Tickets: s.tickets, Hosts: make([]snapshot.Host, 0, s.served)}
 	if s.conversions != nil {
 		u.Conversions = s.conversions.wire
 	}
+	if s.complete {
+		u.Withdrawn = []snapshot.Withdrawn{}
+	}
 	for _, h := range s.hosts {
-		u.Hosts = append(u.Hosts, h.Host)
+		if h.Withdrawn && !s.complete {
+			continue // the next start asks for the full list
+		}
+		if h.Withdrawn {
+			u.Withdrawn = append(u.Withdrawn, snapshot.Withdrawn{Name: h.Name, Suspended: h.Suspended})
+		} else {
+			u.Hosts = append(u.Hosts, h.Host)
+		}
 	}
 	return u
 }
 
-// Len returns the number of hosts.
-func (t *Table) Len() int { return len(t.now.Load().hosts) }
+// Len returns the number of hosts in service.
+func (t *Table) Len() int { return t.now.Load().served }
 
 // Cursor returns up to where the table has followed the control plane's changes.
 func (t *Table) Cursor() snapshot.Cursor { return t.now.Load().cursor }
 
-// Find returns the custom domain of a Host header field, as Lookup does. It returns nil for the service's own names.
+// Find returns the custom domain of a Host header field, as Lookup does. It returns nil for the service's own names and for
+// domains that are not in service.
 func (t *Table) Find(field []byte) *Host {
 	if h := t.Lookup(field); h != nil && h.Domain != 0 {
 		return h
@@ -160,7 +190,7 @@ func (t *Table) Find(field []byte) *Host {
 }
 
 // Lookup returns the host of a Host header field, which may have upper-case letters, a trailing dot and a port; nil if this
-// edge does not know it. The result must not be changed. Lookup takes no lock and does not allocate, and takes a few
+// edge does not know it. The host may be withdrawn. The result must not be changed. Lookup takes no lock and does not allocate, and takes a few
 // nanoseconds if there are no hosts.
 func (t *Table) Lookup(field []byte) *Host {
 	m := t.now.Load().hosts

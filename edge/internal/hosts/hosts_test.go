@@ -99,7 +99,9 @@ func TestTable_follows_and_keeps(t *testing.T) {
 	s, dir := &source{}, t.TempDir()
 	table := open(t, dir, s)
 	stop := run(t, table)
-	s.put(snapshot.Hosts{Hosts: []snapshot.Host{host("one.example", 1), host("two.example", 2)}, Conversions: &snapshot.Conversions{}})
+	s.put(snapshot.Hosts{
+		Hosts: []snapshot.Host{host("one.example", 1), host("two.example", 2)}, Withdrawn: []snapshot.Withdrawn{}, Conversions: &snapshot.Conversions{},
+	})
 	testkit.Eventually(t, "the first list arrives", func() bool { return table.Len() == 2 })
 	s.put(snapshot.Hosts{Hosts: []snapshot.Host{host("three.example", 3)}, Gone: []string{"one.example"}})
 	testkit.Eventually(t, "a change arrives", func() bool { return table.Find([]byte("three.example")) != nil })
@@ -159,6 +161,65 @@ func TestTable_survives_a_torn_file(t *testing.T) {
 		torn.Close()
 		if again := open(t, dir, &source{}); again.Len() != want+1 {
 			t.Fatalf("%d of %d bytes: %d hosts after the repair", n, len(whole), again.Len())
+		}
+	}
+}
+
+// Withdrawn names stay over restarts until the control plane tells otherwise. A table that may not know all of them asks for the
+// full list.
+func TestS3_withdrawn_names_survive(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	table := open(t, dir, &source{})
+	state := func() string {
+		var out []string
+		for _, name := range []string{"a.example", "b.example", "C.example:80"} {
+			switch h := table.Lookup([]byte(name)); {
+			case h == nil:
+				out = append(out, "-")
+			case h.Suspended:
+				out = append(out, "suspended")
+			case h.Withdrawn:
+				out = append(out, "withdrawn")
+			default:
+				out = append(out, "served")
+			}
+			if h := table.Find([]byte(name)); h != nil && h.Withdrawn {
+				t.Errorf("%s is found as a domain in service", name)
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	at := func(revision uint64) snapshot.Cursor { return snapshot.Cursor{Incarnation: 1, Revision: revision} }
+	for i, c := range []struct {
+		update snapshot.Hosts
+		want   string
+		served int
+		known  bool
+	}{
+		{snapshot.Hosts{Full: true, Hosts: []snapshot.Host{host("a.example", 1)}, Conversions: &snapshot.Conversions{}}, "served - -", 1, false}, // of an earlier release
+		{snapshot.Hosts{Gone: []string{"a.example"}, Withdrawn: []snapshot.Withdrawn{{Name: "a.example", Suspended: true}}}, "suspended - -", 0, false},
+		{snapshot.Hosts{Full: true, Hosts: []snapshot.Host{host("a.example", 1)}, Withdrawn: []snapshot.Withdrawn{{Name: "b.example"}}}, "served withdrawn -", 1, true},
+		{snapshot.Hosts{Gone: []string{"a.example"}, Withdrawn: []snapshot.Withdrawn{{Name: "a.example", Suspended: true}, {Name: "c.example"}}}, "suspended withdrawn withdrawn", 0, true},
+		{snapshot.Hosts{Hosts: []snapshot.Host{host("a.example", 1)}, Gone: []string{"b.example"}}, "served - withdrawn", 1, true},
+	} {
+		c.update.Cursor = at(uint64(i + 1))
+		table.Apply(&c.update)
+		for _, when := range []string{"at once", "after a restart"} {
+			if got := state(); got != c.want && (c.known || when == "at once") || table.Len() != c.served {
+				t.Errorf("update %d, %s: %s, %d served; want %s, %d", i, when, got, table.Len(), c.want, c.served)
+			}
+			if when == "at once" {
+				table.Close()
+				table = open(t, dir, &source{})
+			}
+		}
+		want := snapshot.Cursor{}
+		if c.known {
+			want = at(uint64(i + 1))
+		}
+		if got := table.Cursor(); got != want {
+			t.Errorf("update %d: the next start asks after %v, want %v", i, got, want)
 		}
 	}
 }

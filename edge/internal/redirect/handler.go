@@ -54,7 +54,9 @@ type Config struct {
 	// BaseURL is the public address of this service, such as https://sho.rt. Links that lead back to it are not
 	// followed. Required.
 	BaseURL string
-	// StrictHosts answers 421 for links if a request's host is neither that of BaseURL nor a custom domain.
+	// ConsoleURL is the address of the console if it is not at BaseURL.
+	ConsoleURL string
+	// StrictHosts answers 421 if a request's host is neither that of BaseURL or ConsoleURL nor a custom domain in service.
 	StrictHosts bool
 	// TLS means that the service also has a port for TLS: requests without TLS for hosts with a certificate get 308.
 	TLS bool
@@ -121,9 +123,10 @@ type Handler struct {
 	cfg        Config
 	deps       Deps
 	own        decision.Home
-	base       string // BaseURL without a trailing slash
-	scheme     string // of BaseURL
-	securePort string // of https addresses, with a colon; "": 443
+	names      []decision.Home // of the service; the first one is that of BaseURL
+	base       string          // BaseURL without a trailing slash
+	scheme     string          // of BaseURL
+	securePort string          // of https addresses, with a colon; "": 443
 	idBase     uint64
 	pages      *pages // with the brand of the service
 	brands     brands // of custom domains
@@ -138,6 +141,7 @@ type Handler struct {
 	sales      *sales             // nil without a till
 	origin     string             // of BaseURL
 	tooMany    *refusal
+	suspended  *refusal // for domains that are suspended
 	pool       sync.Pool
 }
 
@@ -160,6 +164,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
 		pages: p, refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(),
 		limiter: ratelimit.New(cfg.RateLimit), attempts: ratelimit.New(cfg.VerifyLimit), tooMany: newTooMany(p),
+		suspended: newSuspended(p), names: namesOf(cfg.BaseURL, cfg.ConsoleURL),
 	}
 	h.sales = newSales(&cfg, deps.Till)
 	if deps.Desk != nil {
@@ -227,17 +232,14 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 			return
 		}
 	}
+	if h.misdirected(ctx, t) {
+		h.refuseHost(ctx, t, h.refusals[fasthttp.StatusMisdirectedRequest])
+		return
+	}
 	if up := h.deps.Upstream; up != nil && t.site == nil && up.Owns(t.path) {
 		if h.framed(ctx, maxProxiedBody) {
 			h.tally.add(ctx.ConnID(), cProxied)
 			up.Serve(ctx, h.clientIP(ctx))
-		}
-		return
-	}
-	if h.misdirected(ctx, t) {
-		if h.framed(ctx, maxIdleBody) && !h.fixed(ctx, t.path) {
-			h.tally.add(ctx.ConnID(), cRefused)
-			h.refuse(ctx, fasthttp.StatusMisdirectedRequest)
 		}
 		return
 	}

@@ -53,9 +53,10 @@ func instant(unixMilli int64) *string {
 	return orNull(time.UnixMilli(unixMilli).UTC().Format("2006-01-02T15:04:05.000Z"))
 }
 
-// robots lets crawlers fetch links, because the crawlers of social networks obey robots.txt and need links for
-// previews. Pages contain a noindex tag against search engines.
-const robots = "User-agent: *\nDisallow: /api/\n"
+// robots lets crawlers fetch links and the pictures that previews name, because the crawlers of social networks obey robots.txt.
+// The longest match counts (RFC 9309, 2.2.2); Allow is first for crawlers that stop at the first match. Pages contain a noindex
+// tag against search engines.
+const robots = "User-agent: *\nAllow: /api/og-images/\nDisallow: /api/\n"
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2456e6"/><path d="M9 20.5 20.5 9M13 8.5h8.5V17" fill="none" stroke="#fff" stroke-width="3.4" stroke-linecap="round" stroke-linejoin="round"/></svg>`
 

@@ -52,6 +52,11 @@ func newTooMany(p *pages) *refusal {
 	return newRefusal(p, fasthttp.StatusTooManyRequests, "Too many requests", "Too many requests came from your address. Wait a while and try again.")
 }
 
+// newSuspended returns the refusal for a domain that is suspended. The notice with the same status is for links.
+func newSuspended(p *pages) *refusal {
+	return newRefusal(p, fasthttp.StatusGone, "Address not available", "The host name of this address has been taken out of service.")
+}
+
 // Constant header lines are set as one field whose name contains all of them except the last value. The server writes
 // names unchanged, while it copies and checks each value. That is safe because no part of the name comes from a
 // request. Every page and every JSON answer has these lines; redirects do not.

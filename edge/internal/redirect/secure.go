@@ -23,10 +23,21 @@ var (
 	typeBytes = []byte("application/octet-stream")
 )
 
-// atHost answers requests whose answer follows from their host, and reports whether it did: challenges of certificate
-// authorities, TLS connections that were opened for another host, redirects to https, and app links. host is nil if it is
+// atHost answers requests whose answer follows from their host, and reports whether it did: domains that are not in service,
+// challenges of certificate authorities, TLS connections that were opened for another host, redirects to https, and app links. host is nil if it is
 // unknown. The connection uses TLS if secure is true, and was then opened for the host called name.
 func (h *Handler) atHost(ctx *fasthttp.RequestCtx, host *hosts.Host, name string, secure bool, t target) bool {
+	if host != nil && host.Withdrawn {
+		if !h.asksService(ctx) {
+			r := h.refusals[fasthttp.StatusMisdirectedRequest]
+			if host.Suspended {
+				r = h.suspended
+			}
+			h.refuseHost(ctx, t, r)
+			return true
+		}
+		host = nil // the name became the service's own after a workspace had taken it
+	}
 	special := host != nil && bytes.HasPrefix(t.path, []byte(wellKnown))
 	switch {
 	case special && bytes.HasPrefix(t.path, []byte(challengePath)) && (ctx.IsGet() || ctx.IsHead()):
@@ -69,6 +80,20 @@ func (h *Handler) sound(ctx *fasthttp.RequestCtx) bool {
 		return false
 	}
 	return h.framed(ctx, maxIdleBody)
+}
+
+// bounded refuses a request that other servers could parse differently. It reads a small body; the connection ends after the
+// answer if there is a larger one.
+func (h *Handler) bounded(ctx *fasthttp.RequestCtx) bool {
+	header := &ctx.Request.Header
+	if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
+		h.misframed(ctx)
+		return false
+	}
+	if framing(header, maxIdleBody) != 0 || readBody(ctx, maxIdleBody) != 0 {
+		ctx.SetConnectionClose() // the rest of the body must not be read as a request
+	}
+	return true
 }
 
 // challenge answers a certificate authority that asks by http-01.
@@ -115,13 +140,8 @@ func (h *Handler) behindTLS(ctx *fasthttp.RequestCtx) bool {
 
 // upgrade redirects a request to the same address with https.
 func (h *Handler) upgrade(ctx *fasthttp.RequestCtx, host *hosts.Host, t target) {
-	header := &ctx.Request.Header
-	if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
-		h.misframed(ctx)
+	if !h.bounded(ctx) {
 		return
-	}
-	if framing(header, maxIdleBody) != 0 || readBody(ctx, maxIdleBody) != 0 {
-		ctx.SetConnectionClose() // the rest of the body must not be read as a request
 	}
 	to := make([]byte, 0, len("https://")+len(host.Name)+len(h.securePort)+len(t.path)+1+len(t.query))
 	to = append(append(append(append(to, "https://"...), host.Name...), h.securePort...), t.path...)

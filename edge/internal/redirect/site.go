@@ -1,7 +1,12 @@
 package redirect
 
 import (
+	"net/netip"
+	"net/url"
+	"strings"
+
 	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/valyala/fasthttp"
 )
@@ -21,9 +26,55 @@ func (h *Handler) leadsHome(url string, t target) bool {
 	return h.own.Has(url) || t.site != nil && t.site.Home.Has(url)
 }
 
+// namesOf returns the names of the service itself, whatever their port is. A name of the machine itself stands for all of them:
+// people who try the service use any.
+func namesOf(addresses ...string) (names []decision.Home) {
+	for _, address := range addresses {
+		u, err := url.Parse(address)
+		if err != nil || u.Hostname() == "" {
+			continue
+		}
+		name := strings.TrimRight(strings.ToLower(u.Hostname()), ".")
+		addr, err := netip.ParseAddr(name)
+		switch {
+		case name == "localhost", err == nil && addr.IsLoopback():
+			names = append(names, decision.HomeOf("localhost"), decision.HomeOf("127.0.0.1"), decision.HomeOf("[::1]"))
+		case err == nil && addr.Is6():
+			names = append(names, decision.HomeOf("["+name+"]"))
+		default:
+			names = append(names, decision.HomeOf(name))
+		}
+	}
+	return names
+}
+
+// asksService reports whether the host of a request is a name of the service itself.
+func (h *Handler) asksService(ctx *fasthttp.RequestCtx) bool {
+	host := view(ctx.Request.Header.Host())
+	for i := range h.names {
+		if h.names[i].Is(host, h.scheme) {
+			return true
+		}
+	}
+	return false
+}
+
 // misdirected reports whether the host of a request is unknown and such hosts are refused.
 func (h *Handler) misdirected(ctx *fasthttp.RequestCtx, t target) bool {
-	return h.cfg.StrictHosts && t.site == nil && !t.own && !h.own.Is(view(ctx.Request.Header.Host()), h.scheme)
+	return h.cfg.StrictHosts && t.site == nil && !t.own && !h.asksService(ctx)
+}
+
+// refuseHost answers a request for a host at which there are no links, neither those of the service nor those of a domain. The
+// paths for health checks, crawlers and browsers are answered at every host: load balancers choose the host of their checks,
+// and a workspace can claim any name.
+func (h *Handler) refuseHost(ctx *fasthttp.RequestCtx, t target, r *refusal) {
+	if !h.bounded(ctx) {
+		return
+	}
+	if !h.fixed(ctx, t.path) {
+		h.tally.add(ctx.ConnID(), cRefused)
+		h.answer(ctx, r)
+	}
 }
 
 // visitSite answers a visit of a custom domain's root or of a slug that does not exist there, and reports whether the

@@ -130,12 +130,20 @@ func (p *Publisher) list(ctx context.Context, after uint64, full bool) ([]byte, 
 		if h.Cursor.Incarnation, h.Cursor.Revision, err = c.Head(ctx); err != nil {
 			return err
 		}
-		served, gone, err := c.HostsAfter(ctx, after)
+		served, gone, err := c.HostsAfter(ctx, after, full)
 		if err != nil {
 			return err
 		}
-		if !full {
-			h.Gone = gone
+		if full {
+			h.Withdrawn = []snapshot.Withdrawn{} // nil would say that this control plane does not know them
+		}
+		for _, g := range gone {
+			if !full {
+				h.Gone = append(h.Gone, g.Hostname)
+			}
+			if g.Withdrawn {
+				h.Withdrawn = append(h.Withdrawn, snapshot.Withdrawn{Name: g.Hostname, Suspended: g.Suspended})
+			}
 		}
 		h.Hosts = make([]snapshot.Host, len(served))
 		for i := range served {

@@ -3,6 +3,8 @@ package hosts_test
 import (
 	"context"
 	"encoding/pem"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -92,28 +94,31 @@ func names(h snapshot.Hosts) string {
 	for _, name := range h.Gone {
 		out = append(out, "-"+name)
 	}
+	for _, w := range h.Withdrawn {
+		out = append(out, map[bool]string{true: "!", false: "?"}[w.Suspended]+w.Name)
+	}
 	return strings.Join(out, " ")
 }
 
 func TestHosts_tells_what_is_in_service(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
 		first, ok := f.ask(snapshot.Cursor{})
-		if !ok || !first.Full || names(first) != "" {
+		if !ok || !first.Full || names(first) != "" || first.Withdrawn == nil {
 			f.Fatalf("the first list: %+v", first)
 		}
 		one := f.add("one.example", store.DomainActive)
 		f.add("waiting.example", store.DomainPending)
 		next, ok := f.ask(first.Cursor)
-		if !ok || next.Full || names(next) != "+one.example -waiting.example" || next.Hosts[0].Domain != one.Num {
+		if !ok || next.Full || names(next) != "+one.example -waiting.example ?waiting.example" || next.Hosts[0].Domain != one.Num {
 			f.Fatalf("after two domains: %+v", next)
 		}
 		f.set(one, store.DomainFailed)
 		two := f.add("two.example", store.DomainActive)
 		last, _ := f.ask(next.Cursor)
-		if names(last) != "+two.example -one.example" {
+		if names(last) != "+two.example -one.example ?one.example" {
 			f.Errorf("after a failure: %s", names(last))
 		}
-		if whole, _ := f.ask(snapshot.Cursor{}); !whole.Full || names(whole) != "+two.example" || whole.Hosts[0].Domain != two.Num {
+		if whole, _ := f.ask(snapshot.Cursor{}); !whole.Full || names(whole) != "+two.example ?one.example ?waiting.example" || whole.Hosts[0].Domain != two.Num {
 			f.Errorf("the whole list: %+v", whole)
 		}
 		f.set(one, store.DomainActive)
@@ -144,9 +149,81 @@ func TestHosts_takeover(t *testing.T) {
 			}
 		}
 		// And it can't come back while the other one is in service.
-		held, err := f.store.HostnameHeld(f.Context(), "go.acme.com", old.Num)
+		held, _, err := f.store.HostnameHeld(f.Context(), "go.acme.com", old.Num, f.owner, store.Now())
 		if err != nil || !held {
 			f.Errorf("held %v, %v", held, err)
+		}
+	})
+}
+
+// Each state of a name, as edges that follow and edges that begin learn it.
+func TestS3_S4_edges_know_names_out_of_service(t *testing.T) {
+	eachFleet(t, func(f *fleet) {
+		const name = "go.acme.com"
+		bob := f.user("bob@example.com")
+		var d, rival *store.Domain
+		add := func(workspace uint64) *store.Domain {
+			d := &store.Domain{ID: store.NewID(), Workspace: workspace, Hostname: name, Status: store.DomainPending, Token: "t", Route: store.Found{OK: true}}
+			f.tx(func(ctx context.Context, tx *store.Tx) error {
+				if free, err := tx.InsertDomain(ctx, d); err != nil || !free {
+					return errors.Join(err, fmt.Errorf("free %v", free))
+				}
+				return tx.TouchDomain(ctx, d)
+			})
+			return d
+		}
+		remove := func(d *store.Domain) {
+			f.tx(func(ctx context.Context, tx *store.Tx) error { return tx.DeleteDomain(ctx, d) })
+		}
+		prove := func(d *store.Domain) { d.ProvedAt = 1; f.set(d, store.DomainActive) }
+		at, _ := f.ask(snapshot.Cursor{})
+		for _, step := range []struct {
+			what, want string // want is the state of the name
+			do         func()
+		}{
+			{"added", "?", func() { d = add(f.owner) }},
+			{"deleted before it was proved", "", func() { remove(d) }},
+			{"proved", "+", func() { d = add(f.owner); prove(d) }},
+			{"wanted by another workspace", "+", func() { rival = add(bob) }},
+			{"suspended", "!", func() { f.set(d, store.DomainSuspended) }},
+			{"lifted", "+", func() { f.set(d, store.DomainActive) }},
+			{"failed", "?", func() { f.set(d, store.DomainFailed) }},
+			{"proved again", "+", func() { f.set(d, store.DomainActive) }},
+			{"deleted", "?", func() { remove(d) }},
+			{"not wanted any more by the other", "?", func() { remove(rival) }},
+			{"added again", "?", func() { d = add(f.owner) }},
+			{"proved a second time", "+", func() { prove(d) }},
+			{"suspended again", "!", func() { f.set(d, store.DomainSuspended) }},
+			{"deleted with its workspace", "?", func() {
+				f.tx(func(ctx context.Context, tx *store.Tx) error { return tx.DeleteWorkspace(ctx, f.owner) })
+			}},
+			{"told when the reservation ends", "?", func() {
+				f.tx(func(ctx context.Context, tx *store.Tx) error { return tx.LimitReservations(ctx, 1000) })
+			}},
+			{"free", "", func() {
+				f.tx(func(ctx context.Context, tx *store.Tx) error {
+					return tx.EndReservation(ctx, &store.Reservation{Hostname: name, Until: 1000})
+				})
+			}},
+		} {
+			step.do()
+			whole, _ := f.ask(snapshot.Cursor{})
+			change, ok := f.ask(at.Cursor)
+			if got := names(whole); got != strings.TrimSpace(map[bool]string{true: step.want + name}[step.want != ""]) || !whole.Full {
+				t.Errorf("%s: the full list has %q", step.what, got)
+			}
+			want := map[string]string{"": "-" + name, "+": "+" + name}[step.want]
+			if want == "" {
+				want = "-" + name + " " + step.want + name
+			}
+			if got := names(change); ok && got != want || !ok && step.what != "wanted by another workspace" {
+				t.Errorf("%s: the change is %q, want %q", step.what, got, want)
+			}
+			at.Cursor = whole.Cursor
+		}
+		held, reserved, err := f.store.HostnameHeld(f.Context(), name, 0, bob, 2000)
+		if held || reserved || err != nil {
+			t.Errorf("a free name: held %v, reserved %v, %v", held, reserved, err)
 		}
 	})
 }

@@ -82,14 +82,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		case n > 0:
 			return problem.New(problem.Conflict, "The domain has %d links. Delete them first.", n)
 		}
-		if d.Status == store.DomainActive {
-			gone := d
-			gone.Status = store.DomainFailed
-			if err := tx.TouchDomain(ctx, &gone); err != nil {
-				return err
-			}
-		}
-		if err := tx.DeleteDomain(ctx, d.Num); err != nil {
+		if err := tx.DeleteDomain(ctx, &d); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "DOMAIN_DELETED", EntityType: "domain", EntityID: id, Workspace: d.Workspace, Old: fields(&d)})

@@ -178,9 +178,11 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, typed string, in
 		return store.Domain{}, err
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		switch held, err := tx.HostnameHeld(ctx, d.Hostname, 0); {
+		switch held, reserved, err := tx.HostnameHeld(ctx, d.Hostname, 0, d.Workspace, now); {
 		case err != nil:
 			return err
+		case reserved:
+			return conflict(d.Hostname, reservedMessage)
 		case held:
 			return s.taken(ctx, tx, &d)
 		}
@@ -195,6 +197,10 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, typed string, in
 		case !free:
 			return s.taken(ctx, tx, &d)
 		}
+		// Visitors may come before the name is proved, and must not reach links of others.
+		if err := tx.TouchDomain(ctx, &d); err != nil {
+			return err
+		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "DOMAIN_CREATED", EntityType: "domain", EntityID: d.ID, Workspace: d.Workspace, New: fields(&d)})
 	})
 	if err != nil {
@@ -205,11 +211,15 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, typed string, in
 
 // taken returns the Conflict for a name that cannot be added. It does not tell which other workspace has the name.
 func (s *Service) taken(ctx context.Context, tx *store.Tx, d *store.Domain) error {
-	message := fmt.Sprintf("%q belongs to another workspace", d.Hostname)
+	message := "%q belongs to another workspace"
 	if _, err := tx.DomainOf(ctx, d.Workspace, d.Hostname); err == nil {
-		message = fmt.Sprintf("the workspace has %q already", d.Hostname)
+		message = "the workspace has %q already"
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	return &problem.Error{Kind: problem.Conflict, Message: "The domain is taken.", Fields: []problem.Field{{Field: "hostname", Message: message}}}
+	return conflict(d.Hostname, message)
+}
+
+func conflict(hostname, message string) error {
+	return &problem.Error{Kind: problem.Conflict, Message: "The domain is taken.", Fields: []problem.Field{{Field: "hostname", Message: fmt.Sprintf(message, hostname)}}}
 }

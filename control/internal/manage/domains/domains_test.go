@@ -103,7 +103,7 @@ func (w *world) verify(p auth.Principal, d *store.Domain) store.Domain {
 // served returns the names that edges serve, with the numbers of their workspaces.
 func (w *world) served() map[string]uint64 {
 	w.Helper()
-	list, _, err := w.store.HostsAfter(w.Context(), 0)
+	list, _, err := w.store.HostsAfter(w.Context(), 0, true)
 	testkit.Must(w, err)
 	out := map[string]uint64{}
 	for i := range list {
@@ -144,7 +144,7 @@ func TestDomain_from_creation_to_service(t *testing.T) {
 		}
 		testkit.Must(w, w.Delete(w.Context(), ann, d.ID))
 		equal(w, len(w.served()), 0, "names served after the deletion")
-		_, gone, err := w.store.HostsAfter(w.Context(), 0)
+		_, gone, err := w.store.HostsAfter(w.Context(), 0, true)
 		if err != nil || len(gone) != 1 {
 			w.Errorf("gone: %v, %v", gone, err)
 		}

@@ -43,25 +43,32 @@ func (s *Service) check(ctx context.Context, userID string, d *store.Domain) (af
 		} else if err != nil {
 			return err
 		}
-		held, err := tx.HostnameHeld(ctx, before.Hostname, before.Num)
+		held, reserved, err := tx.HostnameHeld(ctx, before.Hostname, before.Num, before.Workspace, s.now())
 		if err != nil {
 			return err
 		}
 		after = before
-		s.judge(&after, found, held)
+		why := ""
+		switch {
+		case reserved:
+			why = fmt.Sprintf("The record is right, but "+reservedMessage+".", before.Hostname)
+		case held:
+			why = "The record is right, but another workspace holds this name. Its proof has to be missing for a week before the name is free."
+		}
+		s.judge(&after, found, why)
 		return s.write(ctx, tx, userID, &before, &after)
 	})
 	return after, err
 }
 
-// judge changes the state of a domain by what DNS says. held reports whether another domain with this name is in service.
-func (s *Service) judge(d *store.Domain, found dnscheck.Result, held bool) {
+// judge changes the state of a domain by what DNS says. taken tells why the name belongs to another workspace; "": it does not.
+func (s *Service) judge(d *store.Domain, found dnscheck.Result, taken string) {
 	d.CheckedAt = s.now()
 	d.Route = store.Found{OK: found.Host.State == dnscheck.Found, Message: found.Host.Message}
 	d.Proof = store.Found{OK: found.TXT.State == dnscheck.Found, Message: found.TXT.Message}
 	switch {
-	case d.Proof.OK && held:
-		d.Proof.Message = "The record is right, but another workspace holds this name. Its proof has to be missing for a week before the name is free."
+	case d.Proof.OK && taken != "":
+		d.Proof.Message = taken
 	case d.Proof.OK:
 		d.ProvedAt = d.CheckedAt
 		if d.Status == store.DomainPending || d.Status == store.DomainFailed {
@@ -98,7 +105,7 @@ func (s *Service) Run(ctx context.Context) error {
 	t := time.NewTicker(tick)
 	defer t.Stop()
 	for {
-		if err := s.CheckDue(ctx); err != nil && ctx.Err() == nil {
+		if err := errors.Join(s.CheckDue(ctx), s.CheckReserved(ctx)); err != nil && ctx.Err() == nil {
 			s.cfg.Logger.Error("domains not checked", "error", err.Error())
 		}
 		select {

@@ -114,7 +114,9 @@ type Finding struct {
 // Result is the result of a check.
 type Result struct {
 	TXT  Finding // the proof of ownership
-	Host Finding // whether the host name leads to this service
+	Host Finding // whether the host name leads to this service, and nowhere else
+	// Reach tells whether the host name leads any visitor to this service.
+	Reach State
 }
 
 // Targets are the places to which a host name may lead. At least one field should be set.
@@ -142,11 +144,11 @@ func (c *Checker) Check(ctx context.Context, host, value string, t Targets) Resu
 		defer func() { <-c.turns }()
 	case <-ctx.Done():
 		busy := Finding{Unknown, "Too many checks are under way. Try again in a minute."}
-		return Result{busy, busy}
+		return Result{TXT: busy, Host: busy}
 	}
 	if _, ok := dns.IsDomainName(host); !ok || len(host) > hostname.MaxLength || host == "" || value == "" {
 		invalid := Finding{Unknown, "The name cannot be looked up in DNS."}
-		return Result{invalid, invalid}
+		return Result{TXT: invalid, Host: invalid}
 	}
 	s := session{checker: c, resolvers: c.resolvers}
 	if len(s.resolvers) == 0 {
@@ -172,7 +174,7 @@ func (c *Checker) Check(ctx context.Context, host, value string, t Targets) Resu
 		look(&h.edgeAAAA, edge, "", dns.TypeAAAA)
 	}
 	wg.Wait()
-	return Result{TXT: judgeTXT(txt, TXTName(host), value, c.timeout), Host: judgeHost(h, host, t, c.timeout)}
+	return Result{TXT: judgeTXT(txt, TXTName(host), value, c.timeout), Host: judgeHost(h, host, t, c.timeout), Reach: judgeReach(h, t)}
 }
 
 // systemResolvers returns the resolvers of the system, or the one that programs use where none is configured.

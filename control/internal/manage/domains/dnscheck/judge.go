@@ -66,10 +66,7 @@ func judgeHost(h hostTrails, host string, t Targets, timeout time.Duration) Find
 		}
 	}
 
-	ours := addresses(h.edgeA, h.edgeAAAA)
-	for _, addr := range t.Addresses {
-		ours = append(ours, addr.Unmap())
-	}
+	ours := h.edges(t)
 	found := addresses(h.a, h.aaaa)
 	foreign := slices.DeleteFunc(slices.Clone(found), func(a netip.Addr) bool { return slices.Contains(ours, a) })
 	switch {
@@ -86,6 +83,38 @@ func judgeHost(h hostTrails, host string, t Targets, timeout time.Duration) Find
 		}
 	}
 	return Finding{Missing, foreignMessage(h, host, t, found, foreign)}
+}
+
+// edges returns the addresses of the targets.
+func (h *hostTrails) edges(t Targets) []netip.Addr {
+	ours := addresses(h.edgeA, h.edgeAAAA)
+	for _, addr := range t.Addresses {
+		ours = append(ours, addr.Unmap())
+	}
+	return ours
+}
+
+// judgeReach decides whether a host name leads any visitor to the targets.
+func judgeReach(h hostTrails, t Targets) State {
+	asked := []trail{h.cname, h.a, h.aaaa}
+	ours := h.edges(t)
+	for _, trail := range asked {
+		if t.Hostname != "" && trail.reaches(canonical(t.Hostname)) {
+			return Found
+		}
+		if slices.ContainsFunc(addresses(trail), func(a netip.Addr) bool { return slices.Contains(ours, a) }) {
+			return Found
+		}
+	}
+	for _, trail := range append(asked, h.edgeA, h.edgeAAAA) {
+		if trail.failure != nil {
+			return Unknown
+		}
+	}
+	if len(ours) == 0 {
+		return Unknown
+	}
+	return Missing
 }
 
 // judgeNoAddress decides about a host name for which no address was found.
