@@ -25,7 +25,6 @@ import (
 	"net"
 	"net/netip"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -222,21 +221,23 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 
 // others answers every request that is not a visit of an existing link.
 func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
-	if t.slug == nil || len(t.rest) > 0 { // else answer checks it
-		header := &ctx.Request.Header
-		if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
-			h.misframed(ctx)
-			return
-		}
-		if t.slug == nil && h.sales != nil && h.sells(ctx, &t) {
-			return
-		}
+	up := h.deps.Upstream
+	if up != nil && (t.site != nil || !up.Owns(t.path)) {
+		up = nil
+	}
+	header := &ctx.Request.Header
+	if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
+		h.misframed(ctx)
+		return
+	}
+	if t.slug == nil && h.sales != nil && h.sells(ctx, &t) {
+		return
 	}
 	if h.misdirected(ctx, t) {
 		h.refuseHost(ctx, t, h.refusals[fasthttp.StatusMisdirectedRequest])
 		return
 	}
-	if up := h.deps.Upstream; up != nil && t.site == nil && up.Owns(t.path) {
+	if up != nil {
 		if h.framed(ctx, maxProxiedBody) {
 			h.tally.add(ctx.ConnID(), cProxied)
 			up.Serve(ctx, h.clientIP(ctx))
@@ -492,8 +493,3 @@ func (h *Handler) rescue(ctx *fasthttp.RequestCtx) {
 // with the string before the request is answered (rules, merging the query) or copies it (the spool). The race detector
 // finds a user that does neither.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-// retryAfter returns a wait as the value of Retry-After, in seconds rounded up.
-func retryAfter(d time.Duration) string { return strconv.FormatInt(wholeSeconds(d), 10) }
-
-func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
