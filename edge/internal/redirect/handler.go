@@ -59,6 +59,9 @@ type Config struct {
 	StrictHosts bool
 	// TLS means that the service also has a port for TLS: requests without TLS for hosts with a certificate get 308.
 	TLS bool
+	// HSTS is the max-age of Strict-Transport-Security for the service's own names, in seconds; 0 means no header. Only a BaseURL
+	// with https and without a port has one: browsers apply it to all ports of a host.
+	HSTS int64
 	// Brand is shown on pages.
 	Brand Brand
 	// Trusted are the proxies that are trusted to report a client's address.
@@ -123,6 +126,7 @@ type Handler struct {
 	deps       Deps
 	own        decision.Home
 	names      []decision.Home // of the service; the first one is that of BaseURL
+	hsts       []byte          // for the service's own names; nil: none
 	base       string          // BaseURL without a trailing slash
 	scheme     string          // of BaseURL
 	securePort string          // of https addresses, with a colon; "": 443
@@ -170,7 +174,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 		h.reports, h.desks, h.origin = ratelimit.New(reportsAMinute), make(chan struct{}, reportsAtOnce), originOf(cfg.BaseURL)
 	}
 	h.scheme, _, _ = strings.Cut(strings.ToLower(h.base), "://")
-	h.securePort = securePortOf(cfg.BaseURL)
+	h.securePort, h.hsts = securePortOf(cfg.BaseURL), ownHSTS(&cfg)
 	h.pool.New = func() any { return new(work) }
 	return h, nil
 }
