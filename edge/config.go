@@ -26,6 +26,7 @@ type Settings struct {
 	HonorDNT           bool          `env:"HONOR_DNT" envDefault:"false" help:"neither sets nor reads the visitor's cookie (sl_v) if the browser sends DNT: 1 or Sec-GPC: 1; links whose rules use the condition visitor set this cookie"`
 	TLSAddr            string        `env:"TLS_ADDR" help:"address for visitors with TLS, such as :443; LISTEN_ADDR then redirects to https for hosts with a certificate; empty: no TLS"`
 	StrictHosts        bool          `env:"STRICT_HOSTS" envDefault:"false" help:"answers 421 if a request's host is neither that of BASE_URL or CONSOLE_URL nor a custom domain in service; false = such requests get the links, the API and the console of BASE_URL"`
+	HSTS               int64         `env:"HSTS_MAX_AGE" envDefault:"2592000" help:"seconds for which browsers use only https for the host of BASE_URL (the header Strict-Transport-Security), on TLS_ADDR, if BASE_URL begins with https:// and has no port; 0 = no header; custom domains have their own value"`
 	RateLimit          int           `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests per minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
 	VerifyLimit        int           `env:"EDGE_VERIFY_RATE_LIMIT" envDefault:"120" help:"link passwords per minute that each edge compares for a client (IPv4 address or IPv6 /64); a password that was right a moment ago needs no comparison; 0 = no limit"`
 	TLSLimit           int           `env:"EDGE_TLS_RATE_LIMIT" envDefault:"3000" help:"TLS handshakes per minute at each edge, per client (IPv4 address or IPv6 /64) that is not one of TRUSTED_PROXIES; 0 = no limit"`
@@ -48,7 +49,7 @@ type Settings struct {
 // Config returns the Config of these settings. The caller sets the other fields.
 func (s Settings) Config() Config {
 	return Config{
-		Name: s.Name, Region: s.Region, AnonymizeIP: s.AnonymizeIP, HonorDNT: s.HonorDNT, StrictHosts: s.StrictHosts, TLSAddr: s.TLSAddr, TLSLimit: s.TLSLimit, ProxyProtocol: s.ProxyProtocol,
+		Name: s.Name, Region: s.Region, AnonymizeIP: s.AnonymizeIP, HonorDNT: s.HonorDNT, StrictHosts: s.StrictHosts, HSTS: s.HSTS, TLSAddr: s.TLSAddr, TLSLimit: s.TLSLimit, ProxyProtocol: s.ProxyProtocol,
 		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL,
 		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, SpoolLanes: s.SpoolLanes, MaxConnections: s.MaxConnections, RuleCacheBytes: s.RuleCache, ShipDelay: s.ShipDelay, DrainDelay: s.DrainDelay,
@@ -93,6 +94,9 @@ type Config struct {
 	ConsoleURL string
 	// StrictHosts answers 421 if a request's host is neither that of BaseURL or ConsoleURL nor a custom domain in service.
 	StrictHosts bool
+	// HSTS is the max-age of Strict-Transport-Security for the service's own names on TLSAddr, in seconds, if BaseURL is https without a
+	// port; 0 means no header.
+	HSTS int64
 	// GeoPath is one or more comma-separated geo databases (.mmdb); "" means that locations are unknown. It is ignored if
 	// Deps has a Geo.
 	GeoPath string
@@ -200,6 +204,9 @@ func (c Config) Validate() error {
 	}
 	if c.DrainDelay < 0 || c.DrainDelay > time.Hour {
 		add("DRAIN_DELAY: must be 0 to 1h")
+	}
+	if c.HSTS < 0 {
+		add("HSTS_MAX_AGE: must not be negative")
 	}
 	if c.RuleCacheBytes < 0 {
 		add("RULE_CACHE_BYTES: must not be negative")

@@ -222,6 +222,38 @@ func TestTLS_visits(t *testing.T) {
 	}
 }
 
+// Browsers that have used https for the service's own host once use nothing else. The header applies to all ports of a host, so a
+// BASE_URL with a port has none, and it means nothing without TLS.
+func TestLow_the_own_host_has_HSTS(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		base string
+		age  int64
+		want string
+	}{{"https://sho.rt", 2592000, "max-age=2592000"}, {"https://sho.rt", 0, ""}, {"https://sho.rt:8443", 300, ""}} {
+		cfg, control, hosts := secure(t), newControl(), new(names)
+		cfg.BaseURL, cfg.HSTS = c.base, c.age
+		control.put(link.Record{Num: 1, Key: "spring", Destination: "https://example.com/"})
+		hosts.put(snapshot.Hosts{Hosts: []snapshot.Host{issue(t, "sho.rt", 0, 2), issue(t, "go.acme.com", 36, 1)}})
+		e, _ := run(t, cfg, edge.Deps{Links: control, Sink: control, Hosts: hosts})
+		testkit.Eventually(t, "ready", func() bool { return e.Ready() && e.Hosts() == 2 })
+		for _, path := range []string{"/spring", "/nothing", "/robots.txt", "/spring/info"} {
+			resp, _, err := visit(e.SecureAddr(), &tls.Config{ServerName: "sho.rt"}, "sho.rt", path)
+			testkit.Must(t, err)
+			if got := resp.Header.Get("Strict-Transport-Security"); got != c.want {
+				t.Errorf("%s%s: %q, want %q", c.base, path, got, c.want)
+			}
+		}
+		resp, _, err := visit(e.SecureAddr(), &tls.Config{ServerName: "go.acme.com"}, "go.acme.com", "/spring")
+		if testkit.Must(t, err); resp.Header.Get("Strict-Transport-Security") != "" {
+			t.Errorf("a domain without hsts: %v", resp.Header)
+		}
+		if resp, _ := plainly(t, e.Addr(), "sho.rt", "/spring"); resp.Header.Get("Strict-Transport-Security") != "" {
+			t.Errorf("without TLS: %v", resp.Header)
+		}
+	}
+}
+
 // A client says goodbye between two requests. The edge must not take the goodbye for the beginning of a request.
 func TestTLS_connections_end(t *testing.T) {
 	t.Parallel()

@@ -156,7 +156,7 @@ func (p *Proxy) Owns(path []byte) bool {
 // Serve forwards a request and its answer. from is the visitor's address.
 func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, from netip.Addr) {
 	if climbs(ctx.Request.Header.RequestURI()) {
-		p.fail(ctx, fasthttp.StatusBadRequest, "The path must not contain the segments . or .., also not in encoded form.")
+		p.fail(ctx, fasthttp.StatusNotFound, "There is nothing at this address. A path must not contain the segments . or .., also not in encoded form.")
 		return
 	}
 	x := &exchange{proxy: p, conn: ctx.Conn(), from: client.Key(from)}

@@ -112,10 +112,21 @@ func (h *Handler) convert(ctx *fasthttp.RequestCtx, t *target) {
 		h.refuseSale(ctx, fasthttp.StatusForbidden, "The publishable key is unknown, or this page is not on one of its sites.")
 		return
 	}
-	if n := len(s.Items); h.overSale(ctx, h.sales.clients.TakeMany(ip, n-1, now)) || h.overSale(ctx, h.sales.keys.TakeKey(s.Key, n, now)) {
+	if h.overSale(ctx, h.sales.clients.TakeMany(ip, len(s.Items)-1, now)) {
 		return
 	}
-	problems, err := h.sales.till.Take(conversion.Checker{Keys: known.Keys(), Window: known.Window(), Now: now}, source.Workspace, s.Items)
+	// Pages show the key, so strangers must not use up its limit with click ids that they have invented.
+	check := conversion.Checker{Keys: known.Keys(), Window: known.Window(), Now: now}
+	sound := 0
+	for i := range s.Items {
+		if _, problem := check.Check(&s.Items[i]); problem == nil {
+			sound++
+		}
+	}
+	if sound > 0 && h.overSale(ctx, h.sales.keys.TakeKey(s.Key, sound, now)) {
+		return
+	}
+	problems, err := h.sales.till.Take(check, source.Workspace, s.Items)
 	if err != nil {
 		h.tally.add(ctx.ConnID(), cSalesFull)
 		h.refuseWith(ctx, fasthttp.StatusServiceUnavailable, "Conversions cannot be stored at the moment. Send them again later.")

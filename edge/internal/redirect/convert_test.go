@@ -203,7 +203,7 @@ func TestConvert_limits(t *testing.T) {
 	t.Parallel()
 	to := new(till)
 	w := shopWorld(t, to, trusting, func(c *redirect.Config, _ *redirect.Deps) { c.ConversionLimit, c.ConversionKeyLimit = 5, 8 })
-	item := `{"clickId":"x","name":"a"}`
+	item := fmt.Sprintf(`{"clickId":%q,"name":"a"}`, w.clicked(t))
 	batch := "[" + item + strings.Repeat(","+item, 2) + "]"
 	from := func(ip, body string) answer { return w.convert("/c?key=pk_shop", body, "X-Forwarded-For", ip) }
 	for i, c := range []struct {
@@ -232,6 +232,30 @@ func TestConvert_limits(t *testing.T) {
 	}
 	if got := w.convert("/c", "no JSON", "X-Forwarded-For", "203.0.113.9"); got.StatusCode != 429 {
 		t.Errorf("%d", got.StatusCode)
+	}
+}
+
+// Invented click ids count for their sender only, not against the key, which every page shows.
+func TestLow_invented_clicks_use_up_no_key(t *testing.T) {
+	t.Parallel()
+	w := shopWorld(t, new(till), trusting, func(c *redirect.Config, _ *redirect.Deps) { c.ConversionLimit, c.ConversionKeyLimit = 10, 3 })
+	from := func(ip, items string) answer { return w.convert("/c?key=pk_shop", items, "X-Forwarded-For", ip) }
+	invented, sound := `{"clickId":"x","name":"a"}`, fmt.Sprintf(`{"clickId":%q,"name":"a"}`, w.clicked(t))
+	for i := range 5 {
+		if got := from(fmt.Sprintf("203.0.113.%d", i), "["+invented+","+invented+"]"); got.StatusCode != 202 {
+			t.Errorf("invented ids, sender %d: %d", i, got.StatusCode)
+		}
+	}
+	for i, want := range []int{202, 202, 429} { // 2, 3, 5 of 3
+		items := []string{sound + "," + sound, invented + "," + sound, sound + "," + sound}[i]
+		if got := from(fmt.Sprintf("203.0.113.1%d", i), "["+items+"]"); got.StatusCode != want {
+			t.Errorf("request %d: %d, want %d", i, got.StatusCode, want)
+		}
+	}
+	for i, want := range []int{202, 202, 202, 429} { // 3, 6, 9, 12 of 10
+		if got := from("203.0.113.99", "["+invented+","+invented+","+invented+"]"); got.StatusCode != want {
+			t.Errorf("one sender's request %d: %d, want %d", i, got.StatusCode, want)
+		}
 	}
 }
 

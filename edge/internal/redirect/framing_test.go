@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/shared/framing/corpus"
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -146,4 +147,43 @@ func (w *world) halves(first, head, body string) (got string, answers int) {
 	rest, _ := io.ReadAll(conn)
 	all.Write(rest)
 	return all.String(), strings.Count(all.String(), "HTTP/1.1 ")
+}
+
+// A header name with a space is refused on every path, and the control plane does not see it.
+func TestLow_spaces_in_header_names(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, samples(), withConsole(t), withHosts(t, acme), func(_ *redirect.Config, d *redirect.Deps) { d.Till, d.Desk = new(till), &desk{} })
+	for _, target := range []string{
+		"GET /plain", "HEAD /plain", "GET /nobody-has-this", "GET /plain/info", "GET /hidden", "GET /plain/report", "POST /hidden/verify", "GET /robots.txt", "GET /healthz", "GET /sl.js", "POST /c",
+		"GET /", "GET /api", "GET /login", "GET /console", "GET /api/urls", "POST /api/urls", "GET /console/links", "GET /admin", "GET /static/app.js", "DELETE /api/urls/1", "GET /.well-known/acme-challenge/x",
+	} {
+		for _, host := range []string{"sho.rt", "go.acme.com"} {
+			for _, bad := range []string{"X Y: 1", "X Y:1", "Accept Language: de", "X  Y: a: b", "Content Length: 5"} {
+				head := target + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n"
+				for _, request := range []string{head + bad + "\r\n\r\n", strings.Replace(head, "Host", bad+"\r\nHost", 1) + "\r\n"} {
+					if got := w.raw(request); !strings.HasPrefix(got, "HTTP/1.1 400 ") {
+						t.Errorf("%q: %.60q", request, got)
+					}
+				}
+			}
+		}
+	}
+	for _, good := range []string{"X: a b", "X:a b: c", "X:", "X: ", "X:  a", "X-Y:a b"} {
+		if got := w.raw("GET /plain HTTP/1.1\r\nHost: sho.rt\r\n" + good + "\r\nConnection: close\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 302 ") {
+			t.Errorf("%q: %.60q", good, got)
+		}
+	}
+}
+
+// Paths of the control plane are checked like others, also on a connection with earlier requests.
+func TestM4_Framing_of_forwarded_paths(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, samples(), withConsole(t))
+	const good = "GET /plain HTTP/1.1\r\nHost: sho.rt\r\n\r\n"
+	for _, path := range []string{"/", "/api", "/login", "/console", "/api/urls"} {
+		got, answers := w.packets([]string{good, good, "GET " + path + " HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n"})
+		if answers != 3 || !strings.Contains(got[strings.LastIndex(got, "HTTP/1.1 "):], "400 Bad Request") {
+			t.Errorf("%s with a folded line: %d answers: %q", path, answers, got)
+		}
+	}
 }

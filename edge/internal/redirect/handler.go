@@ -25,7 +25,6 @@ import (
 	"net"
 	"net/netip"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -60,6 +59,9 @@ type Config struct {
 	StrictHosts bool
 	// TLS means that the service also has a port for TLS: requests without TLS for hosts with a certificate get 308.
 	TLS bool
+	// HSTS is the max-age of Strict-Transport-Security for the service's own names, in seconds; 0 means no header. Only a BaseURL
+	// with https and without a port has one: browsers apply it to all ports of a host.
+	HSTS int64
 	// Brand is shown on pages.
 	Brand Brand
 	// Trusted are the proxies that are trusted to report a client's address.
@@ -124,6 +126,7 @@ type Handler struct {
 	deps       Deps
 	own        decision.Home
 	names      []decision.Home // of the service; the first one is that of BaseURL
+	hsts       []byte          // for the service's own names; nil: none
 	base       string          // BaseURL without a trailing slash
 	scheme     string          // of BaseURL
 	securePort string          // of https addresses, with a colon; "": 443
@@ -171,7 +174,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 		h.reports, h.desks, h.origin = ratelimit.New(reportsAMinute), make(chan struct{}, reportsAtOnce), originOf(cfg.BaseURL)
 	}
 	h.scheme, _, _ = strings.Cut(strings.ToLower(h.base), "://")
-	h.securePort = securePortOf(cfg.BaseURL)
+	h.securePort, h.hsts = securePortOf(cfg.BaseURL), ownHSTS(&cfg)
 	h.pool.New = func() any { return new(work) }
 	return h, nil
 }
@@ -222,21 +225,23 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 
 // others answers every request that is not a visit of an existing link.
 func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
-	if t.slug == nil || len(t.rest) > 0 { // else answer checks it
-		header := &ctx.Request.Header
-		if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
-			h.misframed(ctx)
-			return
-		}
-		if t.slug == nil && h.sales != nil && h.sells(ctx, &t) {
-			return
-		}
+	up := h.deps.Upstream
+	if up != nil && (t.site != nil || !up.Owns(t.path)) {
+		up = nil
+	}
+	header := &ctx.Request.Header
+	if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
+		h.misframed(ctx)
+		return
+	}
+	if t.slug == nil && h.sales != nil && h.sells(ctx, &t) {
+		return
 	}
 	if h.misdirected(ctx, t) {
 		h.refuseHost(ctx, t, h.refusals[fasthttp.StatusMisdirectedRequest])
 		return
 	}
-	if up := h.deps.Upstream; up != nil && t.site == nil && up.Owns(t.path) {
+	if up != nil {
 		if h.framed(ctx, maxProxiedBody) {
 			h.tally.add(ctx.ConnID(), cProxied)
 			up.Serve(ctx, h.clientIP(ctx))
@@ -492,8 +497,3 @@ func (h *Handler) rescue(ctx *fasthttp.RequestCtx) {
 // with the string before the request is answered (rules, merging the query) or copies it (the spool). The race detector
 // finds a user that does neither.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-// retryAfter returns a wait as the value of Retry-After, in seconds rounded up.
-func retryAfter(d time.Duration) string { return strconv.FormatInt(wholeSeconds(d), 10) }
-
-func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

@@ -13,7 +13,7 @@ type facts struct {
 	forwarded [][]byte // the X-Forwarded-For lines, appended to the given slice
 	realIP    []byte
 	prefetch  bool
-	unsound   bool // a line is folded or ends without a carriage return
+	unsound   bool // a line is folded, ends without a carriage return, or has a space in its name
 	encoded   bool // Transfer-Encoding is present
 }
 
@@ -35,6 +35,7 @@ func scanHeader(raw []byte, forwarded [][]byte, proxied bool) (f facts) {
 			f.unsound = true
 			return f
 		}
+		f.unsound = f.unsound || spaced(line)
 		switch line[0] | 0x20 {
 		case ' ', '\t' | 0x20:
 			f.unsound = f.unsound || folded(line)
@@ -113,6 +114,7 @@ func scanAsker(raw []byte) (a asker) {
 			a.unsound = true
 			return a
 		}
+		a.unsound = a.unsound || spaced(line)
 		switch line[0] | 0x20 {
 		case ' ', '\t' | 0x20:
 			a.unsound = a.unsound || folded(line)
@@ -133,6 +135,13 @@ func scanAsker(raw []byte) (a asker) {
 
 // folded reports whether a line, which must not be empty, continues the previous line.
 func folded(line []byte) bool { return line[0] == ' ' || line[0] == '\t' }
+
+// spaced reports whether the name of a line has a space inside (RFC 9112, 5). Servers disagree about such lines. In a usual line,
+// the first space follows the colon.
+func spaced(line []byte) bool {
+	n := bytes.IndexByte(line, ' ')
+	return n > 0 && line[n-1] != ':' && bytes.IndexByte(line[:n], ':') < 0
+}
 
 // misfits reports whether another server could parse a request differently. unsound and encoded are the results of a
 // header scan. The server must have recognized a Transfer-Encoding, else the request is ambiguous.

@@ -3,6 +3,7 @@ package redirect
 import (
 	"net/netip"
 	"strconv"
+	"time"
 
 	"github.com/shortline/shortline/edge/internal/ratelimit"
 	"github.com/valyala/fasthttp"
@@ -35,3 +36,8 @@ func (h *Handler) overAt(ctx *fasthttp.RequestCtx, l *ratelimit.Limiter, ip neti
 }
 
 var nameRetryAfter = []byte("Retry-After")
+
+// retryAfter returns a wait as the value of Retry-After, in seconds rounded up.
+func retryAfter(d time.Duration) string { return strconv.FormatInt(wholeSeconds(d), 10) }
+
+func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

@@ -27,7 +27,8 @@ func (b Brand) Validate() error {
 	return err
 }
 
-// imageSource returns the logo's source for the img-src directive of the content security policy.
+// imageSource returns the logo's source for the img-src directive of the content security policy. A star would stand for many
+// hosts.
 func (b Brand) imageSource() (string, error) {
 	if b.LogoURL == "" {
 		return "'none'", nil
@@ -38,7 +39,7 @@ func (b Brand) imageSource() (string, error) {
 		return "", fmt.Errorf("brand logo: %w", err)
 	case strings.HasPrefix(b.LogoURL, "/") && !strings.HasPrefix(b.LogoURL, "//"):
 		return "'self'", nil
-	case (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && !strings.ContainsAny(u.Host, " ;,'\""):
+	case (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && !strings.ContainsAny(u.Host, " ;,'\"*"):
 		return u.Scheme + "://" + u.Host, nil
 	}
 	return "", errors.New("brand logo: must be an http or https URL, or a path that starts with a slash")

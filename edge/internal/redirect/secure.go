@@ -54,7 +54,7 @@ func (h *Handler) atHost(ctx *fasthttp.RequestCtx, host *hosts.Host, name string
 	case host == nil:
 		return false
 	case secure:
-		setHSTS(ctx, host)
+		h.setHSTS(ctx, host)
 	case h.cfg.TLS && host.Certificate != nil && !h.behindTLS(ctx):
 		h.upgrade(ctx, host, t)
 		return true
@@ -123,8 +123,20 @@ func (h *Handler) appLinks(ctx *fasthttp.RequestCtx, document []byte) {
 	ctx.Response.SetBodyRaw(document)
 }
 
+// ownHSTS returns the value of Strict-Transport-Security for the service's own names, or nil.
+func ownHSTS(cfg *Config) []byte {
+	u, err := url.Parse(cfg.BaseURL)
+	if err != nil || cfg.HSTS <= 0 || u.Scheme != "https" || u.Port() != "" || u.Hostname() == "localhost" {
+		return nil
+	}
+	return strconv.AppendInt([]byte("max-age="), cfg.HSTS, 10)
+}
+
 // setHSTS tells browsers to use https for the host from now on, if its owner wants that.
-func setHSTS(ctx *fasthttp.RequestCtx, host *hosts.Host) {
+func (h *Handler) setHSTS(ctx *fasthttp.RequestCtx, host *hosts.Host) {
+	if host.Domain == 0 && h.hsts != nil {
+		ctx.Response.Header.SetCanonical(nameHSTS, h.hsts)
+	}
 	if host.HSTS <= 0 {
 		return
 	}

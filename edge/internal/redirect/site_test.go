@@ -219,3 +219,22 @@ func TestSite_pages_show_the_brand(t *testing.T) {
 		t.Errorf("a logo that no page can show: %s", body)
 	}
 }
+
+// A star in a logo's host would let pages load pictures from every host. The API refuses such logos, but earlier releases did not.
+func TestLow_logos_of_pages_name_one_host(t *testing.T) {
+	t.Parallel()
+	wide := []snapshot.Host{
+		{Name: "go.wide1.com", Domain: 41, BrandLogo: "https://*"}, {Name: "go.wide2.com", Domain: 42, BrandLogo: "https://*.example.com/x"},
+		{Name: "go.wide3.com", Domain: 43, BrandLogo: "https://a;script-src/x"}, {Name: "go.wide4.com", Domain: 44, BrandLogo: "https://example.com:*/x"},
+	}
+	w := newWorld(t, nil, withHosts(t, wide...))
+	for _, h := range wide {
+		policy := w.get("/nothing", "Host", h.Name, "Accept", "text/html").Header.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "img-src 'none'; base-uri") || strings.Contains(policy, "*") {
+			t.Errorf("the logo %s: policy %q", h.BrandLogo, policy)
+		}
+	}
+	if err := (redirect.Brand{LogoURL: "https://*"}).Validate(); err == nil {
+		t.Error("the service can have such a logo")
+	}
+}
