@@ -38,17 +38,21 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// MaxLinks is the number of links in a document that readers accept by default. A control plane must not have more: edges
+// could not load its documents.
+const MaxLinks = 50_000_000
+
 // Limits limit what a reader accepts, so that a hostile document uses bounded memory. Zero fields mean the defaults in
 // parentheses.
 type Limits struct {
-	Links  int   // links in a document (50 million)
+	Links  int   // links in a document (MaxLinks)
 	Bytes  int64 // plain bytes in a document (64 GiB)
 	Record int   // bytes of one record (8 MiB)
 }
 
 func (l Limits) withDefaults() Limits {
 	if l.Links == 0 {
-		l.Links = 50_000_000
+		l.Links = MaxLinks
 	}
 	if l.Bytes == 0 {
 		l.Bytes = 64 << 30

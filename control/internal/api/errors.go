@@ -71,6 +71,7 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 	var a *answer
 	var p *problem.Error
 	var he *echo.HTTPError
+	var full *store.LinksFull
 	switch {
 	case errors.As(err, &a):
 		return a
@@ -91,6 +92,8 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 			a.Name = "Second Factor Required"
 		}
 		return a
+	case errors.As(err, &full):
+		return newAnswer(http.StatusConflict, linksFull(full))
 	case errors.As(err, &he) && he.Code < 500:
 		switch he.Code {
 		case http.StatusNotFound:
@@ -115,6 +118,10 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 	a = newAnswer(http.StatusInternalServerError, "Something went wrong on our side.")
 	a.RequestID = noteOf(ctx).id
 	return a
+}
+
+func linksFull(e *store.LinksFull) string {
+	return fmt.Sprintf("The service has %d links, which is the limit. Nothing was created. Delete links first.", e.Max)
 }
 
 // renderError writes the response to a request that middleware or the router refused.

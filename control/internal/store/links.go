@@ -109,6 +109,7 @@ func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 			err := rows.Scan(&num, &key)
 			if err == nil {
 				byKey[key].Num = num
+				tx.created++
 			}
 			return err
 		}, `INSERT INTO urls (`+strings.Join(columnsOf(insertedFields), ", ")+`) VALUES `+

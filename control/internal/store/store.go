@@ -30,6 +30,7 @@ import (
 	_ "modernc.org/sqlite" // driver of the SQLite dialect
 
 	"github.com/shortline/shortline/shared/metric"
+	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/tracing"
 )
 
@@ -48,6 +49,8 @@ type Config struct {
 	ListLinks int
 	// BaseURL is the public address of the service, such as "https://sho.rt", for the addresses of links in webhook events.
 	BaseURL string
+	// MaxLinks is the highest number of links; 0 means what edges can load (snapshot.MaxLinks).
+	MaxLinks int
 	// Logger is used by Run; nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -67,6 +70,8 @@ type Store struct {
 	trash     time.Duration
 	owners    Owners
 	columns   *linkCache
+	maxLinks  int
+	room      room
 
 	mu       sync.Mutex
 	revision uint64
@@ -94,7 +99,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 
 // connect returns a store whose schema was neither checked nor migrated.
 func connect(cfg Config) (*Store, error) {
-	s := &Store{log: cfg.Logger, auditKeys: cfg.AuditKeys, trash: cfg.Trash, changed: make(chan struct{})}
+	s := &Store{log: cfg.Logger, auditKeys: cfg.AuditKeys, trash: cfg.Trash, maxLinks: cmp.Or(cfg.MaxLinks, snapshot.MaxLinks), changed: make(chan struct{})}
 	s.log = cmp.Or(s.log, slog.Default())
 	s.owners.store = s
 	s.columns = newLinkCache(s, cfg.ListLinks)

@@ -215,6 +215,7 @@ func (tx *Tx) RestoreLink(ctx context.Context, s *LinkState) (taken bool, err er
 	if err != nil {
 		return false, fmt.Errorf("restore a link: %w", err)
 	}
+	tx.created++
 	if _, err := tx.Exec(ctx, `DELETE FROM link_domains WHERE link_num = ?`, l.Num); err != nil {
 		return false, fmt.Errorf("restore a link: %w", err)
 	}

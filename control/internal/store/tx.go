@@ -22,6 +22,7 @@ import (
 type Tx struct {
 	Conn
 	revision  uint64 // reserved by the first Touch
+	created   int    // links
 	auditKeys [][]byte
 	trash     bool // deleted links go to the trash
 	committed []func()
@@ -47,6 +48,9 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 	}()
 	tx := &Tx{Conn: Conn{db: raw, pg: s.pg, base: s.base}, auditKeys: s.auditKeys, trash: s.trash > 0}
 	if err := f(tx); err != nil {
+		return err
+	}
+	if err := s.checkRoom(ctx, tx); err != nil {
 		return err
 	}
 	if tx.revision > 0 && s.pg {

@@ -142,7 +142,12 @@ func (s *Service) step(ctx context.Context, i *store.Import) error {
 		if err := s.links.ScreenImports(ctx, drafts); err != nil {
 			return fmt.Errorf("check destinations: %w", err)
 		}
-		if err := s.write(ctx, p, i, rows, drafts); !errors.Is(err, links.ErrChanged) || try == tries {
+		err = s.write(ctx, p, i, rows, drafts)
+		var full *store.LinksFull
+		switch {
+		case errors.As(err, &full): // trying again does not help
+			return s.end(ctx, i, fmt.Sprintf("The service has %d links, which is the limit. Delete links, and import the other rows again.", full.Max))
+		case !errors.Is(err, links.ErrChanged) || try == tries:
 			return err
 		}
 	}
