@@ -40,7 +40,7 @@ func (s *Server) registerQRCode() {
 		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, Tags: []string{e.Tag},
 		Description: "Returns an image if `format` is png, svg or pdf, or if Accept contains an image type. Otherwise it returns JSON with a data URL. " +
 			"Colours with a contrast of less than 1.5:1 are a 400, because no camera can read such a code.",
-		Security:    []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
+		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		Parameters: []*huma.Param{
 			param("path", "id", "The URL's id.", str),
 			param("query", "width", "Width and height in pixels. The default is 300.", &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high}),
