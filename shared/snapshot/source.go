@@ -98,7 +98,10 @@ const MaxMissing = 1000
 type Missing struct {
 	// Seq numbers the batches of one run of an edge, from 1. A batch that is sent again has the same number and the same
 	// content, so the control plane counts it once.
-	Seq   uint64        `json:"seq"`
+	Seq uint64 `json:"seq"`
+	// At is when the edge hands the batch out, in Unix milliseconds by its clock. The clock may be wrong, so only the distance
+	// to the times of requests counts. Older edges send 0.
+	At    int64         `json:"at,omitempty"`
 	Slugs []MissingSlug `json:"slugs"`
 }
 
@@ -108,6 +111,9 @@ type MissingSlug struct {
 	Domain uint64 `json:"domain,omitempty"` // number of the host's domain; another owner of the host has another one
 	Slug   string `json:"slug"`
 	Count  uint64 `json:"count"`
+	// First and Last are the times of the first and the last of these requests, as Missing.At. Older edges send 0.
+	First int64 `json:"first,omitempty"`
+	Last  int64 `json:"last,omitempty"`
 }
 
 // Validate returns an error for a batch that no edge sends.

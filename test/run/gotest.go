@@ -27,7 +27,7 @@ var modules = []module{
 	{dir: "shared", race: true}, {dir: "edge", race: true},
 	{dir: "control"}, {dir: "control/cmd/standalone"}, {dir: "deploy/grafana/generate"},
 	{dir: "test/browser"}, {dir: "test/harness"}, {dir: "test/observe"}, {dir: "test/run"},
-	{dir: "test/acme", alone: true}, {dir: "test/deploy", alone: true},
+	{dir: "test/acme", alone: true}, {dir: "test/clients", alone: true}, {dir: "test/deploy", alone: true},
 }
 
 // moduleOf returns the module of a package: the one with the longest folder that contains it.

@@ -19,7 +19,7 @@ import (
 // install gets the servers and tools that the tests run, and builds the console.
 func (r *testRun) install(ctx context.Context) error {
 	if err := r.step("tools and servers", func() error {
-		return errors.Join(r.script(ctx, "deploy/dev/parts"), r.script(ctx, "test/observe/parts"))
+		return errors.Join(r.script(ctx, "deploy/dev/parts"), r.script(ctx, "test/observe/parts"), r.script(ctx, "test/clients/parts"))
 	}); err != nil {
 		return err
 	}

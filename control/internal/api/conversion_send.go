@@ -16,7 +16,7 @@ type ConversionItem struct {
 	Name       string  `json:"name" maxLength:"64" doc:"What happened: letters, digits, spaces and . _ : / -. A link has at most 50 different names." example:"purchase"`
 	Value      float64 `json:"value,omitempty" minimum:"0" maximum:"1000000000" doc:"A number with at most four decimals." example:"49.9"`
 	Currency   string  `json:"currency,omitempty" doc:"ISO 4217." example:"EUR"`
-	ExternalID string  `json:"externalId,omitempty" maxLength:"128" doc:"Your own id, such as an order number." example:"order-1001"`
+	ExternalID string  `json:"externalId,omitempty" maxLength:"128" doc:"Your own id, such as an order number. It counts once for the name in the workspace, whichever click it comes with." example:"order-1001"`
 	OccurredAt string  `json:"occurredAt,omitempty" format:"date-time" doc:"When it happened; without it, now."`
 	Repeatable bool    `json:"repeatable,omitempty" doc:"Counts the name again for the same click, once for each externalId, which it needs."`
 }
@@ -29,7 +29,7 @@ type ConversionItems struct {
 // ConversionResult tells what became of an item.
 type ConversionResult struct {
 	Index   int     `json:"index" doc:"The place of the item in the request, from 0."`
-	Verdict string  `json:"verdict" enum:"accepted,duplicate,invalid,malformed,forged,foreign,expired,before_click,in_future,too_many_goals" doc:"accepted: it is stored. duplicate: it was accepted before, and does not count again. All others are refused: invalid (a field is wrong), malformed (no click id), forged (not from this installation), foreign (a link of another workspace), expired (the click is too old), before_click and in_future (the time is impossible), too_many_goals (the link has 50 other names)."`
+	Verdict string  `json:"verdict" enum:"accepted,duplicate,invalid,malformed,forged,foreign,expired,before_click,in_future,too_many_goals" doc:"accepted: it is stored. duplicate: it was accepted before, and does not count again; field is externalId if that was with another click. All others are refused: invalid (a field is wrong), malformed (no click id), forged (not from this installation), foreign (a link of another workspace), expired (the click is too old), before_click and in_future (the time is impossible), too_many_goals (the link has 50 other names)."`
 	Field   *string `json:"field,omitempty" doc:"The field to blame."`
 	Message *string `json:"message,omitempty" doc:"What to change."`
 }

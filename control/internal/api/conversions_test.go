@@ -186,21 +186,21 @@ func TestConversions_goals(t *testing.T) {
 			work.Wait()
 			return n.Load()
 		}
-		id := w.clickID(w.newLink(w.ann), time.Hour, 1, conversionSecret)
+		mine := w.newLink(w.ann)
+		id := w.clickID(mine, time.Hour, 1, conversionSecret)
 		if n := send(id, 0, 40); n != 40 {
 			t.Errorf("%d of 40 names", n)
 		}
 		if n := four(func(i int) int { return send(id, 40+5*i, 45+5*i) }); n != 10 {
 			t.Errorf("%d more names, want 10", n)
 		}
-		if n := send(id, 0, 1); n != 1 {
+		if n := send(w.clickID(mine, time.Hour, 2, conversionSecret), 0, 1); n != 1 {
 			t.Error("a known name was refused")
 		}
 		// More names than there is room for, in each of several requests with the same names, so that only these can be stored.
-		mine := w.newLink(w.ann)
-		id = w.clickID(mine, time.Hour, 1, conversionSecret)
-		four(func(int) int {
-			n := send(id, 0, 60)
+		mine = w.newLink(w.ann)
+		four(func(i int) int {
+			n := send(w.clickID(mine, time.Hour, uint64(i), conversionSecret), 0, 60)
 			if n != 50 {
 				t.Errorf("%d of 60 names, want 50", n)
 			}

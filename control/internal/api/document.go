@@ -129,6 +129,7 @@ func (s *Server) complete(op *huma.Operation, path string) {
 	words := operations[op.OperationID]
 	if words.about != "" {
 		op.Description = words.about
+		op.Deprecated = strings.HasPrefix(words.about, "Same as ") // an alias
 	}
 	var bodies map[string]*huma.MediaType
 	if op.RequestBody != nil {

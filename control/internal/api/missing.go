@@ -14,8 +14,8 @@ type MissingSlug struct {
 	Host    string `json:"host" doc:"The host that visitors asked. A new link gets it as its domain." example:"sho.rt"`
 	Slug    string `json:"slug" example:"summer"`
 	Count   uint64 `json:"count" doc:"Requests in the period."`
-	FirstAt Time   `json:"firstAt" doc:"When an edge first reported the slug in the period."`
-	LastAt  Time   `json:"lastAt" doc:"When an edge last reported it."`
+	FirstAt Time   `json:"firstAt" doc:"The first request in the period. Of an edge of an earlier release, its report."`
+	LastAt  Time   `json:"lastAt" doc:"The last request in the period."`
 }
 
 const missingPage = 20

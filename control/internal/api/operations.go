@@ -20,7 +20,7 @@ var operations = map[string]words{
 
 	"reportForm": {about: "Served by edges, also for links that expired or were suspended. The form works without JavaScript."},
 	"reportLink": {about: "Served by edges. The report goes to the administrators' queue. 503: the control plane could not store it, so send it again. A client can send five reports a minute and ten an hour (429). Requests from pages of other sites get 403.", example: `{"reason":"PHISHING","text":"It asks for my password."}`},
-	"sendBrowserConversion": {about: "Served by edges at every host. Only pages of a workspace's sites may send: the origin must be in the conversion settings, and requests of others get 403. The body is one conversion, an array, or an object with `items` and `key`, with at most 100 items and 16 KiB; only the script of `/sl.js` needs to know this. " +
+	"sendBrowserConversion": {about: "Served by edges at every host. Only pages of a workspace's sites may send: the origin must be in the conversion settings, and requests of others get 403. The body is one conversion, an array, or an object with `items` and `key`, with at most 100 items and 16 KiB; only the script of `/sl.js` needs to know this. The verdict `accepted` is provisional: edges do not compare conversions, and the control plane drops copies. " +
 		"A client and a key have limits of conversions a minute (429). 503: the edge has no space at the moment and accepted nothing, so send the same request again. Sending a conversion again is harmless.", example: `{"key":"pk_3J9fQ2mVtY","clickId":"AAAeJAaHuVl57wU2e4T1xzbsPwSbOLy1","name":"purchase","value":49.9,"currency":"EUR"}`},
 	"conversionScript": {about: "Served by edges at every host. The script keeps the click id of the page's address, and sends conversions to `/c`. Browsers may keep it for a day."},
 
@@ -135,6 +135,7 @@ var operations = map[string]words{
 	"rotateConversionKey":   {about: "Edges refuse the old key within a second, so change the pages soon after."},
 
 	// Audit
+	"eraseVisitor":  {about: "Removes an address of a visitor, with the visitor number and User-Agent, from clicks, webhook deliveries and lockouts. The clicks still count. Requires the session of an administrator.", example: `{"ip":"203.0.113.77"}`},
 	"listAuditLogs": {about: "Every change, sign-in and failed sign-in, newest first. Entries are append-only and never contain passwords or keys."},
 
 	// Edges
@@ -152,7 +153,7 @@ var operations = map[string]words{
 	"siteIcon":           {about: "An icon of at most 64 by 64 pixels that the server has fetched from the site. An icon that is not known yet is a 204, and is fetched for the next request."},
 	"getURL":             {about: "Returns a link. `status` is EXPIRED after `expiresAt`."},
 	"updateURL":          {about: "Changes the given fields: missing fields are kept, null or an empty string clears a field. The slug cannot change.", example: `{"title":"Launch day","expiresAt":"2027-12-31T00:00:00.000Z"}`, conflict: true},
-	"patchURL":           {about: "Same as PUT at this path.", example: `{"isABTesting":true}`, conflict: true},
+	"patchURL":           {about: "Changes the given fields, as PUT does at this path.", example: `{"isABTesting":true}`, conflict: true},
 	"deleteURL":          {about: "Moves the link to the trash. The link and its reports return 404 afterwards, visitors get 404 within a second, and the slug is free for everybody, unless the link is suspended. Its clicks stay in the totals over all links. `permanently=true` deletes the link for good, also from the trash. Without `TRASH_DAYS`, every deletion is for good."},
 	"duplicateURL":       {about: "Creates a link with the fields, tags, password, rules and variants of another one, in the same workspace. Clicks, history, bundles, the experiment, externalId and the preview image are not copied. A suspended link cannot be duplicated (409).", example: `{"customSlug":"launch-de","title":"Launch, German"}`, conflict: true},
 	"restoreURL":         {about: "Brings a link back from the trash, with its rules, variants, places in bundles, history, clicks and counters. If its slug or externalId was taken meanwhile, the response is 409 and names the field; choose another with `slug` or `externalId`. A link of a workspace that was deleted goes to the caller's workspace; only administrators see it.", example: `{"slug":"launch-2"}`, conflict: true},

@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/json"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -57,8 +56,10 @@ func fieldsOf(t reflect.Type, tag string) func(yield func(reflect.StructField, s
 //   - A field with required:"true" has a value.
 //   - The tag values names a closed set of values: see valueSets.
 //   - The tag model names another schema, which the use case checks.
+//   - A field that is documented as the same as another is an alias, and deprecated.
 func describe(s *huma.Schema, f reflect.StructField) *huma.Schema {
 	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	s.Deprecated = strings.HasPrefix(f.Tag.Get("doc"), "The same as ") && f.Tag.Get("json") != ""
 	if model := f.Tag.Get("model"); model != "" {
 		one := &huma.Schema{Ref: schemaPrefix + model}
 		if s.Type == huma.TypeArray {
@@ -84,9 +85,18 @@ func describe(s *huma.Schema, f reflect.StructField) *huma.Schema {
 		one.Enum = valuesOf(set)
 	}
 	if s.Nullable && s.Enum != nil {
-		s.Enum = append(slices.Clip(s.Enum), nil)
+		return nullOr(s)
 	}
 	return s
+}
+
+// nullOr makes null one of the forms of a closed set of values. Generators do not read null inside an enum.
+func nullOr(s *huma.Schema) *huma.Schema {
+	value, either := *s, *s
+	value.Nullable, value.Description, value.Examples, value.Default, value.Deprecated = false, "", nil, nil, false
+	either.Nullable, either.Type, either.Format, either.Enum = false, "", "", nil
+	either.AnyOf = []*huma.Schema{&value, {Type: "null"}}
+	return &either
 }
 
 // copySchema returns a deep copy of a schema, without what only validation needs.

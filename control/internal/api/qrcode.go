@@ -38,8 +38,9 @@ func (s *Server) registerQRCode() {
 	none, wide := 0.0, float64(qr.MaxMargin)
 	op := huma.Operation{
 		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, Tags: []string{e.Tag},
-		Description: "Returns an image if `format` is png, svg or pdf, or if Accept contains an image type. Otherwise it returns JSON with a data URL.",
-		Security:    []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
+		Description: "Returns an image if `format` is png, svg or pdf, or if Accept contains an image type. Otherwise it returns JSON with a data URL. " +
+			"Colours with a contrast of less than 1.5:1 are a 400, because no camera can read such a code.",
+		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		Parameters: []*huma.Param{
 			param("path", "id", "The URL's id.", str),
 			param("query", "width", "Width and height in pixels. The default is 300.", &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high}),
@@ -50,7 +51,9 @@ func (s *Server) registerQRCode() {
 			param("query", "margin", "Width of the empty border in modules. The default is 4, which scanners expect.", &huma.Schema{Type: huma.TypeInteger, Minimum: &none, Maximum: &wide}),
 			param("query", "format", "The format of the response.", &huma.Schema{Type: huma.TypeString, Enum: []any{"png", "svg", "pdf", "json"}}),
 		},
-		Responses: map[string]*huma.Response{"200": {Description: "The code.", Content: map[string]*huma.MediaType{
+		Responses: map[string]*huma.Response{"200": {Description: "The code.", Headers: map[string]*huma.Param{
+			qrWarning: {Description: "Why some cameras may not read the code: low-contrast (less than 4:1), inverted (lighter than the background), or both with a comma between them.", Schema: str},
+		}, Content: map[string]*huma.MediaType{
 			"image/png": {}, "image/svg+xml": {}, "application/pdf": {},
 			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"qrCode": str}, Required: []string{"qrCode"}}},
 		}}},
@@ -147,10 +150,26 @@ func (s *Server) drawQRCode(c echo.Context, logo image.Image) error {
 		return err
 	}
 	c.Response().Header().Set("Vary", "Accept")
+	if text := strings.Join(qrWarnings(style), ", "); text != "" {
+		c.Response().Header().Set(qrWarning, text)
+	}
 	if format == "json" {
 		return c.JSON(http.StatusOK, map[string]string{"qrCode": "data:image/png;base64," + base64.StdEncoding.EncodeToString(b)})
 	}
 	return c.Blob(http.StatusOK, mediaType, b)
+}
+
+// qrWarning is the header that says why some cameras may not read a code.
+const qrWarning = "X-QR-Warning"
+
+func qrWarnings(style qr.Style) (list []string) {
+	if style.Contrast() < qr.GoodContrast {
+		list = append(list, "low-contrast")
+	}
+	if style.Inverted() {
+		list = append(list, "inverted")
+	}
+	return list
 }
 
 // qrStyle reads the appearance of a code from the query, and adds what is wrong with it to v.
@@ -176,6 +195,9 @@ func qrStyle(c echo.Context, v *problem.Fields) qr.Style {
 	}
 	if style.Background, err = qr.ParseColor(c.QueryParam("background"), qr.White); err != nil {
 		v.Add("background", "%s", err)
+	}
+	if len(*v) == 0 && style.Contrast() < qr.MinContrast {
+		v.Add("color", "has a contrast of %.1f:1 with background, so no camera can read the code; at least %.1f:1 is needed", style.Contrast(), qr.MinContrast)
 	}
 	if shape := qr.Shape(c.QueryParam("shape")); slices.Contains(qr.Shapes, shape) {
 		style.Shape = shape

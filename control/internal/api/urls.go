@@ -359,8 +359,8 @@ type UTMSuggestion struct {
 	Count int    `json:"count"`
 }
 
-// UTMSuggestions lists the most frequent values of a campaign field.
-type UTMSuggestions struct {
+// UTMFieldValues lists the most frequent values of a campaign field.
+type UTMFieldValues struct {
 	Field       string          `json:"field" values:"utmField"`
 	Suggestions []UTMSuggestion `json:"suggestions"`
 }
@@ -368,14 +368,14 @@ type UTMSuggestions struct {
 func (s *Server) utmSuggestions(ctx context.Context, in *struct {
 	Field  string `query:"field" required:"true" values:"utmField" doc:"The campaign field."`
 	Prefix string `query:"q" doc:"Prefix of the values, case-insensitive; at most 100 characters."`
-}) (*body[UTMSuggestions], error) {
+}) (*body[UTMFieldValues], error) {
 	list, err := s.Links.Suggest(ctx, principal(ctx), in.Field, in.Prefix)
 	if err != nil {
 		return nil, err
 	}
-	out := UTMSuggestions{in.Field, make([]UTMSuggestion, len(list))}
+	out := UTMFieldValues{in.Field, make([]UTMSuggestion, len(list))}
 	for i, v := range list {
 		out.Suggestions[i] = UTMSuggestion(v)
 	}
-	return &body[UTMSuggestions]{out}, nil
+	return &body[UTMFieldValues]{out}, nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ type Missing struct {
 	Host    string // of Domain; only read, "" for the host of BASE_URL
 	Slug    string
 	Count   uint64
-	FirstAt int64 // Unix milliseconds of the first report of it in the period
+	FirstAt int64 // Unix milliseconds of the first request in the period
 	LastAt  int64
 }
 
@@ -26,7 +27,7 @@ const missingRows = 200
 
 // CountMissing adds the counts of one batch of an edge to a day, once: a batch with a number that was counted before in the
 // same run of the edge changes nothing. list must be sorted by domain and slug, so that two edges take their locks in the
-// same order.
+// same order. FirstAt or LastAt of 0 stand for now.
 func (tx *Tx) CountMissing(ctx context.Context, edge, run string, seq uint64, day, now int64, list []Missing) error {
 	n, err := tx.Exec(ctx, `INSERT INTO missing_marks (edge, run, seq, seen_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (edge) DO UPDATE SET run = excluded.run, seq = excluded.seq, seen_at = excluded.seen_at
@@ -39,11 +40,13 @@ func (tx *Tx) CountMissing(ctx context.Context, edge, run string, seq uint64, da
 		list = list[len(part):]
 		args := make([]any, 0, 7*len(part))
 		for _, m := range part {
-			args = append(args, day, "", link.Key(m.Domain, m.Slug), m.Domain, int64(m.Count), now, now)
+			args = append(args, day, "", link.Key(m.Domain, m.Slug), m.Domain, int64(m.Count), cmp.Or(m.FirstAt, now), cmp.Or(m.LastAt, now))
 		}
 		rows := strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, ?, ?, ?),`, len(part)), ",")
 		if _, err := tx.Exec(ctx, `INSERT INTO missing_slugs (day, host, slug, domain_num, count, first_at, last_at) VALUES `+rows+`
-			ON CONFLICT (day, host, slug) DO UPDATE SET count = missing_slugs.count + excluded.count, last_at = excluded.last_at`, args...); err != nil {
+			ON CONFLICT (day, host, slug) DO UPDATE SET count = missing_slugs.count + excluded.count,
+			first_at = CASE WHEN excluded.first_at < missing_slugs.first_at THEN excluded.first_at ELSE missing_slugs.first_at END,
+			last_at = CASE WHEN excluded.last_at > missing_slugs.last_at THEN excluded.last_at ELSE missing_slugs.last_at END`, args...); err != nil {
 			return err
 		}
 	}

@@ -66,6 +66,8 @@ type Table struct {
 type slot struct {
 	hash   uint64
 	count  uint64 // since the last batch
+	first  int64  // time of the first of these requests, in Unix milliseconds
+	last   int64
 	rank   uint32 // decides who leaves the table; halved as time passes
 	host   string // "" is the default host
 	domain uint64 // of host
@@ -96,13 +98,17 @@ func (t *Table) Add(host string, domain uint64, slug []byte) {
 	}
 	defer t.mu.Unlock()
 	t.taken.Add(1)
+	now := t.cfg.Now().UnixMilli()
 	hash := maphash.Bytes(t.seed, slug)
 	if domain != 0 {
 		hash ^= bits.RotateLeft64(maphash.Comparable(t.seed, domain), 1)
 	}
 	if at, ok := t.index[hash]; ok {
 		s := &t.slots[t.order[at]]
-		s.count++
+		if s.count++; s.count == 1 {
+			s.first = now
+		}
+		s.last = now
 		if s.rank < math.MaxUint32 {
 			s.rank++
 		}
@@ -111,7 +117,7 @@ func (t *Table) Add(host string, domain uint64, slug []byte) {
 	}
 	if len(t.order) < Slots {
 		n := uint16(len(t.order))
-		t.slots[n].set(host, domain, slug, hash, 1)
+		t.slots[n].set(host, domain, slug, hash, 1, now)
 		heap.Push(byRank{t}, n)
 		return
 	}
@@ -119,7 +125,7 @@ func (t *Table) Add(host string, domain uint64, slug []byte) {
 	if least := &t.slots[t.order[0]]; n > least.rank {
 		t.sketch.forget(hash)
 		delete(t.index, least.hash)
-		least.set(host, domain, slug, hash, n)
+		least.set(host, domain, slug, hash, n, now)
 		t.index[hash] = 0
 		heap.Fix(byRank{t}, 0)
 	}
@@ -133,8 +139,9 @@ func reserved(slug []byte) bool {
 	return link.Reserved(string(slug)) // does not escape, so it does not allocate
 }
 
-func (s *slot) set(host string, domain uint64, slug []byte, hash uint64, n uint32) {
-	s.host, s.domain = host, domain
+// set begins to count a slug. The sketch knows no times, so those of n earlier requests are now.
+func (s *slot) set(host string, domain uint64, slug []byte, hash uint64, n uint32, now int64) {
+	s.host, s.domain, s.first, s.last = host, domain, now, now
 	s.hash, s.count, s.rank = hash, uint64(n), n
 	s.size = uint8(copy(s.text[:], slug))
 }
@@ -160,6 +167,7 @@ func (t *Table) Batch() *snapshot.Missing {
 	}
 	t.handed = now
 	b := t.batch
+	b.At = now.UnixMilli()
 	return &b
 }
 
@@ -168,7 +176,7 @@ func (t *Table) collect() {
 	var list []snapshot.MissingSlug
 	for _, n := range t.order {
 		if s := &t.slots[n]; s.count > 0 {
-			list = append(list, snapshot.MissingSlug{Host: s.host, Domain: s.domain, Slug: string(s.text[:s.size]), Count: s.count})
+			list = append(list, snapshot.MissingSlug{Host: s.host, Domain: s.domain, Slug: string(s.text[:s.size]), Count: s.count, First: s.first, Last: s.last})
 			s.count = 0
 		}
 	}

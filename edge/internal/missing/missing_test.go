@@ -248,3 +248,31 @@ func BenchmarkAdd(b *testing.B) {
 		})
 	}
 }
+
+// A batch has the times of requests, not of the report, and the same ones if it is handed out again.
+func TestB5_times_are_those_of_requests(t *testing.T) {
+	t.Parallel()
+	table, clock := newTable()
+	start := clock.at
+	add := func(after time.Duration) {
+		clock.at = start.Add(after)
+		table.Add("", 0, []byte("summer"))
+	}
+	want := func(seq uint64, at, first, last time.Duration) {
+		t.Helper()
+		clock.at = start.Add(at)
+		b := table.Batch()
+		ms := func(d time.Duration) int64 { return start.Add(d).UnixMilli() }
+		if b == nil || b.Seq != seq || b.At != ms(at) || b.Slugs[0].First != ms(first) || b.Slugs[0].Last != ms(last) {
+			t.Errorf("after %v: %+v", at, b)
+		}
+	}
+	add(0)
+	add(20 * time.Second)
+	add(30 * time.Second)
+	want(1, 50*time.Second, 0, 30*time.Second)
+	add(70 * time.Second)
+	want(1, 3*time.Minute, 0, 30*time.Second)
+	table.Acknowledge(1)
+	want(2, 5*time.Minute, 70*time.Second, 70*time.Second)
+}

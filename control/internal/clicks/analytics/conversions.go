@@ -107,12 +107,15 @@ type ArmLine struct {
 
 // ID returns the conversion's id in the API, in webhooks and in exports: a UUID computed from the key. Copies of a conversion
 // have the same id.
-func (k ConversionKey) ID() string {
+func (k ConversionKey) ID() string { return k.UUID().String() }
+
+// UUID returns the id as bytes.
+func (k ConversionKey) UUID() uuid.UUID {
 	name := binary.BigEndian.AppendUint64(nil, k.Click.Link)
 	name = binary.BigEndian.AppendUint64(name, uint64(k.Click.Time))
 	name = binary.BigEndian.AppendUint64(name, k.Click.Tag)
 	name = append(append(append(name, k.Name...), 0), k.Once...)
-	return uuid.NewSHA1(conversionSpace, name).String()
+	return uuid.NewSHA1(conversionSpace, name)
 }
 
 // conversionSpace is the name space of the ids. It must never change.

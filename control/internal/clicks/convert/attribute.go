@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/backoff"
 )
 
@@ -72,6 +73,11 @@ func (in *Ingester) sweep(ctx context.Context) error {
 			in.sweeps.due[i] = now.Add(sweeps[i].every)
 		}
 		if full {
+			if err := in.store.Tx(ctx, func(tx *store.Tx) error {
+				return tx.ForgetClaims(ctx, now.Add(-claimMemory).UnixMilli(), forgetClaims)
+			}); err != nil {
+				return fmt.Errorf("forget numbers of conversions: %w", err)
+			}
 			in.sweeps.through = now.Add(-patience).UnixMilli()
 			in.stats.pending.Store(int64(pending))
 			in.stats.expired.Add(uint64(expired))

@@ -4,7 +4,7 @@
 // A Desk answers shops. It hands accepted conversions to a Queue (Kafka in a fleet, the edge's spool in a standalone) before it
 // answers. The Queue leads to an Ingester, which is a click.Sink. Delivery is at least once everywhere, and a conversion has a
 // natural key (click, name, externalId), so the click store keeps each conversion once, whatever was repeated. No
-// high-water marks are needed.
+// high-water marks are needed. An externalId also counts once for all clicks together: see claim.
 //
 // Conversions of browsers are checked at edges, except for what edges do not know: whose link it is, and how many names of
 // conversions it has. The Ingester drops and counts these.
@@ -75,6 +75,7 @@ type Desk struct {
 	period int64            // of keys
 	keys   *conversion.Keys // nil before the first use
 
+	recent   recent
 	verdicts verdicts
 	stats    struct{ refused, unchecked, failed counter }
 }
@@ -112,8 +113,31 @@ func (d *Desk) Accept(ctx context.Context, p auth.Principal, items []conversion.
 	if err := d.own(ctx, p, results, list, at); err != nil {
 		return nil, fmt.Errorf("accept conversions: %w", err)
 	}
-	d.repeats(ctx, results, list, at)
+	entered, err := d.repeats(ctx, results, list, at)
+	if err != nil {
+		return nil, fmt.Errorf("accept conversions: %w", err)
+	}
+	sent := map[analytics.ConversionKey]bool{}
+	defer func() { d.recent.leave(entered, sent) }()
+	accepted, err := d.send(ctx, results, list, at)
+	if err != nil {
+		return nil, err
+	}
+	for i := range accepted {
+		sent[keyOf(&accepted[i])] = true
+	}
+	for i := range results {
+		d.verdicts.count(results[i].Verdict)
+	}
+	return results, nil
+}
+
+// send sends those conversions on that count, and returns them.
+func (d *Desk) send(ctx context.Context, results []Result, list []conversion.Conversion, at []int) ([]conversion.Conversion, error) {
 	if err := d.goals(ctx, results, list, at); err != nil {
+		return nil, fmt.Errorf("accept conversions: %w", err)
+	}
+	if err := d.numbers(ctx, results, list, at); err != nil {
 		return nil, fmt.Errorf("accept conversions: %w", err)
 	}
 	accepted := make([]conversion.Conversion, 0, len(list))
@@ -131,10 +155,7 @@ func (d *Desk) Accept(ctx context.Context, p auth.Principal, items []conversion.
 			return nil, &problem.Error{Kind: problem.Unavailable, Message: "Conversions cannot be stored at the moment. Send the request again.", RetryAfter: time.Second}
 		}
 	}
-	for i := range results {
-		d.verdicts.count(results[i].Verdict)
-	}
-	return results, nil
+	return accepted, nil
 }
 
 // keysAt returns the keys of click ids, which change with each period.
@@ -186,10 +207,12 @@ func (d *Desk) own(ctx context.Context, p auth.Principal, results []Result, list
 	return nil
 }
 
-// repeats finds conversions that an earlier item of the request has, and those that are stored. The click store may not
-// answer, and then removes duplicates later.
-func (d *Desk) repeats(ctx context.Context, results []Result, list []conversion.Conversion, at []int) {
-	again := Result{conversion.Duplicate, "", "was accepted before"}
+// again is the result of a conversion that was accepted before.
+var again = Result{conversion.Duplicate, "", "was accepted before"}
+
+// repeats finds conversions that an earlier item of the request has, that this process has accepted lately, and that are stored.
+// The click store may not answer, and then removes duplicates later. The caller passes the keys to recent.leave.
+func (d *Desk) repeats(ctx context.Context, results []Result, list []conversion.Conversion, at []int) (entered []analytics.ConversionKey, err error) {
 	first := make(map[analytics.ConversionKey]int, len(list))
 	keys := make([]analytics.ConversionKey, 0, len(list))
 	for i := range list {
@@ -204,21 +227,54 @@ func (d *Desk) repeats(ctx context.Context, results []Result, list []conversion.
 		first[key] = i
 		keys = append(keys, key)
 	}
-	if len(keys) == 0 {
-		return
+	known, err := d.recent.enter(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		if known[key] {
+			results[at[first[key]]] = again
+		} else {
+			entered = append(entered, key)
+		}
+	}
+	if len(entered) == 0 {
+		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookUp)
 	defer cancel()
-	stored, err := d.clicks.StoredConversions(ctx, keys)
+	stored, err := d.clicks.StoredConversions(ctx, entered)
 	if err != nil {
 		d.stats.unchecked.Add(1)
-		return
+		return entered, nil
 	}
-	for _, key := range keys {
+	for _, key := range entered {
 		if stored[key] {
 			results[at[first[key]]] = again
 		}
 	}
+	return entered, nil
+}
+
+// numbers claims the numbers (externalId) of conversions, and finds those whose number another click has.
+func (d *Desk) numbers(ctx context.Context, results []Result, list []conversion.Conversion, at []int) error {
+	var wanted []conversion.Conversion
+	var places []int
+	for i := range list {
+		if results[at[i]].Verdict == conversion.Accepted {
+			wanted, places = append(wanted, list[i]), append(places, at[i])
+		}
+	}
+	counting, err := claim(ctx, d.store, wanted, d.cfg.Now().UnixMilli())
+	if err != nil {
+		return err
+	}
+	for i, ok := range counting {
+		if !ok {
+			results[places[i]] = Result{conversion.Duplicate, "externalId", "was accepted before, with another click"}
+		}
+	}
+	return nil
 }
 
 // goals registers the names of conversions, and refuses those that a link has no room for.

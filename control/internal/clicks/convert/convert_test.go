@@ -3,12 +3,16 @@ package convert_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/store"
@@ -22,7 +26,7 @@ import (
 type world struct {
 	*testing.T
 	store    *store.Store
-	clicks   *duckdb.Store
+	clicks   analytics.Store
 	in       *convert.Ingester
 	seen     observer
 	ann, bob uint64
@@ -77,6 +81,49 @@ func (w *world) ok(err error) {
 }
 
 var lane = click.Lane{Edge: 7, Epoch: 1}
+
+// A number (externalId) counts once within a workspace and a name, whichever click it comes with: in one batch, in later ones, and
+// in those that come again after a failure.
+func TestB3_a_number_counts_once(t *testing.T) {
+	each(t, func(w *world) {
+		if w.Name() == "TestB3_a_number_counts_once/postgres" {
+			clicks, err := clickhouse.Open(w.Context(), clickhouse.Config{URL: clickhousetest.Database(w)})
+			w.ok(err)
+			w.Cleanup(func() { _ = clicks.Close() })
+			w.clicks, w.in = clicks, convert.NewIngester(convert.IngestConfig{Observer: &w.seen}, w.store, clicks)
+		}
+		one, two, three := w.row(1), w.row(2), w.row(3)
+		w.insert(one, two, three)
+		order := func(r *analytics.Row, name, number string, browser bool) conversion.Conversion {
+			c := w.of(r, name)
+			c.ExternalID, c.Browser = number, browser
+			return c
+		}
+		renewal := order(&two, "renewal", "1", false)
+		renewal.Repeatable = true
+		w.seen.fail = true
+		if err := w.deliver(order(&one, "purchase", "1", false)); err == nil {
+			w.Error("delivered without the observer")
+		}
+		w.seen.fail = false
+		// The first click has the number, although its conversion is not stored.
+		w.ok(w.deliver(order(&two, "purchase", "1", true), order(&one, "purchase", "1", false), renewal))
+		w.ok(w.deliver(order(&three, "purchase", "1", false), order(&three, "purchase", "2", false)))
+		renewal.Click = w.of(&three, "").Click
+		w.ok(w.deliver(renewal, order(&one, "purchase", "1", false)))
+		var got []string
+		for _, c := range w.stored() {
+			got = append(got, fmt.Sprint(c.Name, " ", c.ExternalID, " of ", c.Row.Seq))
+		}
+		slices.Sort(got)
+		if want := []string{"purchase 1 of 1", "purchase 2 of 3", "renewal 1 of 2"}; !slices.Equal(got, want) {
+			w.Errorf("stored %q, want %q", got, want)
+		}
+		if len(w.seen.list) != 3 {
+			w.Errorf("%d conversions were observed", len(w.seen.list))
+		}
+	})
+}
 
 // row is a click of ann's link.
 func (w *world) row(seq uint64) analytics.Row {

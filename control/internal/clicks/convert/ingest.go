@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -247,7 +248,7 @@ func (in *Ingester) screen(ctx context.Context, list []conversion.Conversion) (r
 	return rows, d, nil
 }
 
-// unknown returns the conversions that are not stored, once each.
+// unknown returns the conversions that are not stored and count, once each.
 func (in *Ingester) unknown(ctx context.Context, rows []analytics.Conversion) ([]analytics.Conversion, error) {
 	if len(rows) == 0 {
 		return nil, nil
@@ -260,15 +261,42 @@ func (in *Ingester) unknown(ctx context.Context, rows []analytics.Conversion) ([
 	if err != nil {
 		return nil, fmt.Errorf("look for stored conversions: %w", err)
 	}
-	fresh := make([]analytics.Conversion, 0, len(rows))
-	seen := make(map[analytics.ConversionKey]bool, len(rows))
-	for i := range rows {
-		if !stored[keys[i]] && !seen[keys[i]] {
-			seen[keys[i]] = true
-			fresh = append(fresh, rows[i])
+	refused := make([]bool, len(rows))
+	for {
+		fresh := make([]analytics.Conversion, 0, len(rows))
+		var places []int
+		seen := make(map[analytics.ConversionKey]bool, len(rows))
+		for i := range rows {
+			if !stored[keys[i]] && !seen[keys[i]] && !refused[i] {
+				seen[keys[i]] = true
+				fresh, places = append(fresh, rows[i]), append(places, i)
+			}
+		}
+		counting, err := in.claim(ctx, fresh)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(counting, false) {
+			return fresh, nil
+		}
+		// A conversion whose number another click has does not hide the next one of its click.
+		for i, place := range places {
+			refused[place] = !counting[i]
 		}
 	}
-	return fresh, nil
+}
+
+// claim claims the numbers of conversions, and reports for each whether it may count.
+func (in *Ingester) claim(ctx context.Context, rows []analytics.Conversion) ([]bool, error) {
+	list := make([]conversion.Conversion, len(rows))
+	for i := range rows {
+		list[i] = rows[i].Conversion
+	}
+	counting, err := claim(ctx, in.store, list, in.cfg.Now().UnixMilli())
+	if err != nil {
+		return nil, fmt.Errorf("claim numbers of conversions: %w", err)
+	}
+	return counting, nil
 }
 
 // attribute completes the conversions whose clicks are stored.

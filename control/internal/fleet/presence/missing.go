@@ -27,7 +27,7 @@ func (t *Tracker) countMissing(ctx context.Context, edge, run string, batch *sna
 	}
 	list := make([]store.Missing, len(batch.Slugs))
 	for i, s := range batch.Slugs {
-		list[i] = store.Missing{Domain: s.Domain, Slug: s.Slug, Count: s.Count}
+		list[i] = store.Missing{Domain: s.Domain, Slug: s.Slug, Count: s.Count, FirstAt: before(now, batch.At, s.First), LastAt: before(now, batch.At, s.Last)}
 	}
 	slices.SortFunc(list, func(a, b store.Missing) int {
 		return cmp.Or(cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Slug, b.Slug))
@@ -43,6 +43,15 @@ func (t *Tracker) countMissing(ctx context.Context, edge, run string, batch *sna
 		return 0
 	}
 	return batch.Seq
+}
+
+// before returns the time of a request by this process's clock, in Unix milliseconds. at and then are by the edge's clock, which may
+// be wrong, or 0 from an older edge.
+func before(now time.Time, at, then int64) int64 {
+	if then <= 0 || then > at || at-then > KeepMissing*24*time.Hour.Milliseconds() {
+		return now.UnixMilli()
+	}
+	return now.UnixMilli() - (at - then)
 }
 
 // pruneMissing bounds the table of missing slugs. It also prunes yesterday's slugs, because the last batches of a day can

@@ -116,3 +116,38 @@ func TestMissing_leaves_out_links(t *testing.T) {
 		}
 	})
 }
+
+// The times of a missing slug are those of visits, also if the edge's clock is wrong and reports arrive in another order. Edges of the
+// previous release send no times; then the time of the report counts.
+func TestB5_missing_slugs_have_the_times_of_visits(t *testing.T) {
+	eachFleet(t, func(f *fleet) {
+		a := f.replica()
+		report := func(edge string, clock time.Duration, first, last time.Duration) {
+			f.Helper()
+			m := batch(1, "summer", 2)
+			if first > 0 {
+				at := f.now().Add(clock)
+				m.At, m.Slugs[0].First, m.Slugs[0].Last = at.UnixMilli(), at.Add(-first).UnixMilli(), at.Add(-last).UnixMilli()
+			}
+			testkit.Must(f, m.Validate())
+			_, err := a.Report(f.Context(), snapshot.Status{Edge: edge, Run: edge, Missing: m})
+			testkit.Must(f, err)
+		}
+		want := func(first, last time.Duration) {
+			f.Helper()
+			list, _ := f.missing(10)
+			ago := func(at int64) time.Duration { return f.now().Sub(time.UnixMilli(at)).Round(time.Second) }
+			if len(list) != 1 || ago(list[0].FirstAt) != first || ago(list[0].LastAt) != last {
+				f.Errorf("%+v: first %v ago, last %v", list, ago(list[0].FirstAt), ago(list[0].LastAt))
+			}
+		}
+		report("e1", 0, 90*time.Second, 30*time.Second)
+		want(90*time.Second, 30*time.Second)
+		report("e2", -10*time.Minute, 300*time.Second, 60*time.Second)
+		want(300*time.Second, 30*time.Second)
+		report("e3", 10*time.Minute, 20*time.Second, 10*time.Second)
+		want(300*time.Second, 10*time.Second)
+		report("e4", 0, 0, 0)
+		want(300*time.Second, 0)
+	})
+}
