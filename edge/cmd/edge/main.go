@@ -52,7 +52,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 		return err
 	}
 	at := s.control()
-	at.TLS = peer.Client()
+	at.TLS, at.Logger = peer.Client(), log
 	source, err := remote.NewSource(at)
 	if err != nil {
 		return err

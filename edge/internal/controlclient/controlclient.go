@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -41,6 +42,8 @@ type Config struct {
 	Hold time.Duration
 	// Stall is the timeout between two reads of an answer; 0 means 15 s.
 	Stall time.Duration
+
+	Logger *slog.Logger // nil for slog.Default()
 }
 
 // Validate reports all problems in one error, which does not contain the token.
@@ -93,6 +96,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	cfg.Hold = cmp.Or(cfg.Hold, 40*time.Second)
 	cfg.Stall = cmp.Or(cfg.Stall, 15*time.Second)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	// Keep-alives detect a dead peer within half a minute, also while a request is held.
 	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}
 	return &Client{

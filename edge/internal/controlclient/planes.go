@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -165,7 +164,7 @@ func (c *Client) Run(ctx context.Context) error {
 				}
 				answered := c.probe(ctx, p)
 				if ctx.Err() == nil && p.probed(answered) {
-					slog.Default().Warn("control plane changed its state", "addr", p.addr, "answers", answered)
+					c.cfg.Logger.Warn("control plane changed its state", "addr", p.addr, "answers", answered)
 				}
 			}
 		})
