@@ -268,7 +268,8 @@ func (e *Edge) openRedirect(cfg Config, deps Deps, keys snapshot.Keys) error {
 		return err
 	}
 	e.redirect, err = redirect.New(redirect.Config{
-		Anonymize: anonymize, HonorDNT: cfg.HonorDNT, StrictHosts: cfg.StrictHosts, ConsoleURL: cfg.ConsoleURL, HSTS: cfg.HSTS, TLS: cfg.TLSAddr != "",
+		Anonymize: anonymize, HonorDNT: cfg.HonorDNT,
+		StrictHosts: cfg.StrictHosts, ConsoleURL: cfg.ConsoleURL, HSTS: cfg.HSTS, TLS: cfg.TLSAddr != "",
 		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects, VerifyLimit: cfg.VerifyLimit,
 		MaxConnections:  cfg.MaxConnections,
 		ConversionLimit: cfg.ConversionLimit, ConversionKeyLimit: cfg.ConversionKeyLimit,

@@ -210,6 +210,25 @@ func TestM8_Chart(t *testing.T) {
 	}
 }
 
+// Edges may connect to all control planes that they know.
+func TestA11_chart_with_several_control_planes(t *testing.T) {
+	t.Parallel()
+	v := values(t, "region")
+	const urls = "https://control-1.example.com:9443, https://control-2.example.com,https://control-3.example.com:7443"
+	v["edge"].(map[string]any)["controlUrl"] = urls
+	files, err := attempt(t, v)
+	testkit.Must(t, err)
+	var all strings.Builder
+	for _, text := range files {
+		all.WriteString(text)
+	}
+	for _, want := range []string{`value: "` + urls + `"`, "port: 9443}", "port: 443}", "port: 7443}"} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("the chart has no %q", want)
+		}
+	}
+}
+
 // refused fails the test unless the chart rejects values and says why.
 func refused(t *testing.T, v map[string]any, says string) {
 	t.Helper()

@@ -58,14 +58,16 @@ func (tx *Tx) DeleteDomain(ctx context.Context, d *Domain) error {
 		lookedAt = math.MaxInt64 // the name led here through a proxy, so DNS cannot tell when it does not any more
 	}
 	// A reservation for another workspace stays: this domain has lost its proof before that one was deleted.
-	_, err := tx.Exec(ctx, `UPDATE gone_hosts SET reserved_until = NULL, holder = ?, looked_at = ? WHERE hostname = ? AND (holder IS NULL OR reserved_until = 0)`,
+	_, err := tx.Exec(ctx, `UPDATE gone_hosts SET reserved_until = NULL, holder = ?, looked_at = ?
+		WHERE hostname = ? AND (holder IS NULL OR reserved_until = 0)`,
 		holder, lookedAt, d.Hostname)
 	return err
 }
 
 // deleteDomains deletes the domains of a workspace that is about to be deleted.
 func (tx *Tx) deleteDomains(ctx context.Context, workspace uint64) error {
-	list, err := All(ctx, tx.Conn, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE workspace_num = ? ORDER BY num`+tx.forUpdate(), workspace)
+	const own = ` FROM domains WHERE workspace_num = ? ORDER BY num`
+	list, err := All(ctx, tx.Conn, scanDomain, `SELECT `+domainColumns+own+tx.forUpdate(), workspace)
 	if err != nil {
 		return fmt.Errorf("read the domains of a workspace: %w", err)
 	}
@@ -87,7 +89,8 @@ type GoneHost struct {
 // HostsAfter reads the domains in service and the names that are not in service and have changed after a revision, both ordered
 // by name. For full it reads all of them.
 func (c Conn) HostsAfter(ctx context.Context, revision uint64, full bool) (served []Domain, gone []GoneHost, err error) {
-	served, err = All(ctx, c, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE status = 'ACTIVE' AND revision > ? ORDER BY hostname`, revision)
+	const newer = ` FROM domains WHERE status = 'ACTIVE' AND revision > ? ORDER BY hostname`
+	served, err = All(ctx, c, scanDomain, `SELECT `+domainColumns+newer, revision)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,8 +105,8 @@ func (c Conn) HostsAfter(ctx context.Context, revision uint64, full bool) (serve
 // HostsRevision returns the revision of the newest change of hosts, certificates, ticket keys and what edges know of
 // conversions, 0 if there was none.
 func (c Conn) HostsRevision(ctx context.Context) (revision uint64, err error) {
-	return revision, c.Row(ctx, `SELECT coalesce(max(revision), 0) FROM (SELECT max(revision) AS revision FROM domains UNION ALL SELECT max(revision) FROM gone_hosts
-		UNION ALL SELECT max(revision) FROM certificates WHERE domain_num IS NULL UNION ALL SELECT max(revision) FROM ticket_keys
+	return revision, c.Row(ctx, `SELECT coalesce(max(revision), 0) FROM (SELECT max(revision) AS revision FROM domains
+		UNION ALL SELECT max(revision) FROM gone_hosts UNION ALL SELECT max(revision) FROM certificates WHERE domain_num IS NULL UNION ALL SELECT max(revision) FROM ticket_keys
 		UNION ALL SELECT max(revision) FROM conversion_news) AS newest`).Scan(&revision)
 }
 
@@ -139,7 +142,8 @@ func (c Conn) ReservationsToCheck(ctx context.Context, now, before int64, limit 
 // ClaimReservation sets the time of the last look at a reservation, and reports whether it had been as in r: another process may
 // have begun to look, or the name is in use again.
 func (tx *Tx) ClaimReservation(ctx context.Context, r *Reservation, now int64) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE gone_hosts SET looked_at = ? WHERE hostname = ? AND looked_at = ? AND reserved_until = ?`, now, r.Hostname, r.LookedAt, r.Until)
+	n, err := tx.Exec(ctx, `UPDATE gone_hosts SET looked_at = ? WHERE hostname = ? AND looked_at = ? AND reserved_until = ?`,
+		now, r.Hostname, r.LookedAt, r.Until)
 	return n == 1, err
 }
 
@@ -148,6 +152,7 @@ func (tx *Tx) EndReservation(ctx context.Context, r *Reservation) error {
 	if err := tx.reserve(ctx); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `UPDATE gone_hosts SET reserved_until = 0, holder = NULL, revision = ? WHERE hostname = ? AND reserved_until = ?`, tx.revision, r.Hostname, r.Until)
+	_, err := tx.Exec(ctx, `UPDATE gone_hosts SET reserved_until = 0, holder = NULL, revision = ? WHERE hostname = ? AND reserved_until = ?`,
+		tx.revision, r.Hostname, r.Until)
 	return err
 }

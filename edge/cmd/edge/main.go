@@ -53,7 +53,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 		return err
 	}
 	at := s.control()
-	at.TLS = peer.Client()
+	at.TLS, at.Logger = peer.Client(), log
 	source, err := remote.NewSource(at)
 	if err != nil {
 		return err
@@ -92,10 +92,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 		deps.Tracer = traces.Tracer("github.com/shortline/shortline/edge")
 	}
 	if s.ProxyAPI {
-		deps.UpstreamToken = s.EdgeToken
-		if deps.Upstream, err = s.dialControl(peer.Client()); err != nil {
-			return err
-		}
+		deps.UpstreamToken, deps.Upstream = s.EdgeToken, source.Dial
 	}
 	e, err := edge.New(s.edge(), deps)
 	if err != nil {
@@ -110,6 +107,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	g := service.Group{Logger: log}
 	g.Add("operator's port", op)
 	g.Add("traces", traces)
+	g.Add("control planes", source)
 	g.AddReady("edge", e, e.Started())
 	g.Add("kafka", sink)
 	g.Add("kafka for conversions", conversions)

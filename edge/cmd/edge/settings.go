@@ -1,17 +1,14 @@
 package main
 
 import (
-	"cmp"
-	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 	_ "time/tzdata" // zones must be there on machines without a zone database
 
@@ -31,7 +28,7 @@ type settings struct {
 	BaseURL     string        `env:"BASE_URL" help:"the address that visitors use"`
 	ConsoleURL  string        `env:"CONSOLE_URL" help:"address of the console if it is not at BASE_URL; STRICT_HOSTS does not refuse its host"`
 	DataDir     string        `env:"DATA_DIR" envDefault:"./data" help:"holds the links and the clicks that are not delivered yet; each edge needs a folder of its own"`
-	ControlURL  string        `env:"CONTROL_URL" help:"address of the control plane"`
+	ControlURL  []string      `env:"CONTROL_URL" help:"address of the control plane; of several, separated by commas, the edge uses the first one that answers"`
 	EdgeToken   config.Secret `env:"EDGE_TOKEN" help:"one of the control plane's EDGE_TOKENS"`
 	ControlCA   string        `env:"CONTROL_CA_FILE" help:"certificate authorities for the control plane's certificate (PEM); empty: the system's"`
 	ControlCert string        `env:"CONTROL_CERT_FILE" help:"client certificate for the control plane (PEM); the next connection uses a changed file"`
@@ -66,7 +63,7 @@ func (s *settings) Validate() error {
 	}
 	if err := s.controlFiles().Validate(); err != nil {
 		problems = append(problems, fmt.Errorf("CONTROL_CA_FILE, CONTROL_CERT_FILE, CONTROL_KEY_FILE: %w", err))
-	} else if u, err := url.Parse(s.ControlURL); err == nil && u.Scheme != "https" && s.controlFiles() != (peertls.Files{}) {
+	} else if len(s.plainControl(func(*url.URL) bool { return true })) > 0 && s.controlFiles() != (peertls.Files{}) {
 		problems = append(problems, errors.New("CONTROL_CA_FILE, CONTROL_CERT_FILE, CONTROL_KEY_FILE: require a CONTROL_URL that begins with https://"))
 	}
 	if _, err := ops.NewLogger(os.Stderr, s.LogFormat, s.LogLevel); err != nil {
@@ -89,14 +86,24 @@ func (s *settings) edge() edge.Config {
 
 // Warnings implements cli.Settings.
 func (s *settings) Warnings() []string {
-	u, err := url.Parse(s.ControlURL)
-	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" {
-		return nil
-	}
-	if addr, err := netip.ParseAddr(u.Hostname()); err == nil && addr.IsLoopback() {
+	foreign := s.plainControl(func(u *url.URL) bool {
+		addr, err := netip.ParseAddr(u.Hostname())
+		return u.Hostname() != "localhost" && (err != nil || !addr.IsLoopback())
+	})
+	if len(foreign) == 0 {
 		return nil
 	}
 	return []string{"CONTROL_URL begins with http://, so the network can read the edge's token, the password hashes of links, and the passwords and cookies of all users of the API behind this edge; use https://"}
+}
+
+// plainControl returns the addresses of control planes that are not https and meet a condition.
+func (s *settings) plainControl(condition func(*url.URL) bool) (list []string) {
+	for _, address := range s.ControlURL {
+		if u, err := url.Parse(strings.TrimSpace(address)); err == nil && u.Scheme == "http" && condition(u) {
+			list = append(list, address)
+		}
+	}
+	return list
 }
 
 func (s *settings) controlFiles() peertls.Files {
@@ -104,7 +111,7 @@ func (s *settings) controlFiles() peertls.Files {
 }
 
 func (s *settings) control() remote.Control {
-	return remote.Control{URL: s.ControlURL, Token: s.EdgeToken}
+	return remote.Control{URL: strings.Join(s.ControlURL, ","), Token: s.EdgeToken}
 }
 
 func (s *settings) kafka(log *slog.Logger) remote.Kafka {
@@ -114,20 +121,4 @@ func (s *settings) kafka(log *slog.Logger) remote.Kafka {
 // conversions returns the settings of the sink for conversions.
 func (s *settings) conversions(log *slog.Logger) remote.Kafka {
 	return remote.Kafka{Kafka: s.Kafka.ForConversions(), Dir: filepath.Join(s.DataDir, "kafka-conversions"), Logger: log}
-}
-
-// dialControl returns a dialer to the control plane for forwarded requests.
-func (s *settings) dialControl(secure *tls.Config) (func(context.Context) (net.Conn, error), error) {
-	u, err := url.Parse(s.ControlURL)
-	if err != nil {
-		return nil, err
-	}
-	plain := &net.Dialer{Timeout: 3 * time.Second}
-	if u.Scheme != "https" {
-		at := net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80"))
-		return func(ctx context.Context) (net.Conn, error) { return plain.DialContext(ctx, "tcp", at) }, nil
-	}
-	at := net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))
-	d := &tls.Dialer{NetDialer: plain, Config: secure}
-	return func(ctx context.Context) (net.Conn, error) { return d.DialContext(ctx, "tcp", at) }, nil
 }

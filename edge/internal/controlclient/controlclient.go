@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -31,7 +32,7 @@ import (
 
 // Config holds the settings of a Client. URL and Token are required.
 type Config struct {
-	URL   string        // such as https://control.example.com
+	URL   string        // such as https://control.example.com; several are separated by commas, the preferred one first
 	Token config.Secret // one of the control plane's tokens
 
 	// TLS is used for https; nil means the system's authorities and no client certificate.
@@ -41,13 +42,21 @@ type Config struct {
 	Hold time.Duration
 	// Stall is the timeout between two reads of an answer; 0 means 15 s.
 	Stall time.Duration
+
+	Logger *slog.Logger // nil for slog.Default()
 }
 
 // Validate reports all problems in one error, which does not contain the token.
 func (c Config) Validate() error {
 	var problems []error
-	if u, err := url.Parse(c.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		problems = append(problems, errors.New("CONTROL_URL: must be an absolute http or https URL without user, query and fragment"))
+	list := addresses(c.URL)
+	wrong := len(list) == 0
+	for _, address := range list {
+		u, err := url.Parse(address)
+		wrong = wrong || err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != ""
+	}
+	if wrong {
+		problems = append(problems, errors.New("CONTROL_URL: must be an absolute http or https URL without user, query and fragment, or several, separated by commas"))
 	}
 	if c.Token == "" || strings.ContainsAny(c.Token.Reveal(), " \t\r\n") {
 		problems = append(problems, errors.New("EDGE_TOKEN: is required and must not contain spaces"))
@@ -67,10 +76,11 @@ const (
 
 // Client is safe for concurrent use.
 type Client struct {
-	cfg   Config
-	base  string
-	http  *http.Client
-	ahead atomic.Pointer[time.Duration] // nil before the first answer
+	cfg    Config
+	planes []*plane // at least one, the preferred one first
+	http   *http.Client
+	probes *http.Client                  // has connections of its own: those of requests may all be in use
+	ahead  atomic.Pointer[time.Duration] // nil before the first answer
 }
 
 var (
@@ -86,11 +96,16 @@ func New(cfg Config) (*Client, error) {
 	}
 	cfg.Hold = cmp.Or(cfg.Hold, 40*time.Second)
 	cfg.Stall = cmp.Or(cfg.Stall, 15*time.Second)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	// Keep-alives detect a dead peer within half a minute, also while a request is held.
 	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}
 	return &Client{
-		cfg:  cfg,
-		base: strings.TrimRight(cfg.URL, "/") + "/edge/v1/",
+		cfg:    cfg,
+		planes: newPlanes(cfg.URL),
+		probes: &http.Client{
+			Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSClientConfig: cfg.TLS, IdleConnTimeout: time.Minute},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 		http: &http.Client{
 			Transport: &http.Transport{
 				Proxy:                 http.ProxyFromEnvironment,
@@ -111,12 +126,19 @@ func New(cfg Config) (*Client, error) {
 }
 
 // Close closes idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() {
+	c.http.CloseIdleConnections()
+	c.probes.CloseIdleConnections()
+}
 
-// call makes one request. The body of the response cancels the context of the request when it is closed or stalls.
+// call makes one request to the first usable control plane. The body of the response cancels the context of the request when it
+// is closed or stalls. After a failure the caller calls again, and then reaches another control plane, if there is one.
 func (c *Client) call(ctx context.Context, method, path string, body []byte, header http.Header) (*http.Response, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	p, caller := c.order()[0], ctx
+	ctx, stop := context.WithCancelCause(ctx)
+	unwatch := context.AfterFunc(p.inUse(), func() { stop(errSilent) })
+	cancel := func(cause error) { unwatch(); stop(cause) }
+	req, err := http.NewRequestWithContext(ctx, method, p.base+path, bytes.NewReader(body))
 	if err != nil {
 		cancel(nil)
 		return nil, err
@@ -126,7 +148,13 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, hea
 		req.Header[name] = values
 	}
 	res, err := c.http.Do(req)
+	if caller.Err() == nil {
+		p.failed(err != nil || res.StatusCode >= http.StatusInternalServerError)
+	}
 	if err != nil {
+		if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
+			err = cause
+		}
 		cancel(nil)
 		return nil, err
 	}

@@ -190,8 +190,8 @@ func (t *Table) Find(field []byte) *Host {
 }
 
 // Lookup returns the host of a Host header field, which may have upper-case letters, a trailing dot and a port; nil if this
-// edge does not know it. The host may be withdrawn. The result must not be changed. Lookup takes no lock and does not allocate, and takes a few
-// nanoseconds if there are no hosts.
+// edge does not know it. The host may be withdrawn. The result must not be changed. Lookup takes no lock and does not allocate,
+// and takes a few nanoseconds if there are no hosts.
 func (t *Table) Lookup(field []byte) *Host {
 	m := t.now.Load().hosts
 	if len(m) == 0 {

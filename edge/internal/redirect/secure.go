@@ -24,8 +24,8 @@ var (
 )
 
 // atHost answers requests whose answer follows from their host, and reports whether it did: domains that are not in service,
-// challenges of certificate authorities, TLS connections that were opened for another host, redirects to https, and app links. host is nil if it is
-// unknown. The connection uses TLS if secure is true, and was then opened for the host called name.
+// challenges of certificate authorities, TLS connections that were opened for another host, redirects to https, and app links.
+// host is nil if it is unknown. The connection uses TLS if secure is true, and was then opened for the host called name.
 func (h *Handler) atHost(ctx *fasthttp.RequestCtx, host *hosts.Host, name string, secure bool, t target) bool {
 	if host != nil && host.Withdrawn {
 		if !h.asksService(ctx) {

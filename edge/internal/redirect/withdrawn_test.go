@@ -123,7 +123,8 @@ func TestS3_S4_names_out_of_service_lead_nowhere(t *testing.T) {
 		if got := w.get("/spring", "Host", "suspended.example", "Accept", browser); !strings.Contains(got.body, "taken out of service") {
 			t.Errorf("the page of a suspended domain: %s", got.body)
 		}
-		if got := w.raw("POST /spring HTTP/1.1\r\nHost: withdrawn.example\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 400") {
+		ambiguous := "POST /spring HTTP/1.1\r\nHost: withdrawn.example\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+		if got := w.raw(ambiguous); !strings.HasPrefix(got, "HTTP/1.1 400") {
 			t.Errorf("an ambiguous request: %.40q", got)
 		}
 	}
@@ -132,7 +133,9 @@ func TestS3_S4_names_out_of_service_lead_nowhere(t *testing.T) {
 // With STRICT_HOSTS, the ports of names do not matter, and all names of the own machine are one.
 func TestStrict_hosts_on_the_own_machine(t *testing.T) {
 	t.Parallel()
-	for base, want := range map[string]int{"http://127.0.0.1:8080": 302, "http://localhost:8080": 302, "http://[::1]:8080": 302, "http://203.0.113.7:8080": 421} {
+	for base, want := range map[string]int{
+		"http://127.0.0.1:8080": 302, "http://localhost:8080": 302, "http://[::1]:8080": 302, "http://203.0.113.7:8080": 421,
+	} {
 		w := newWorld(t, []link.Record{{Key: "spring", Destination: "https://example.com/"}}, func(c *redirect.Config, _ *redirect.Deps) {
 			c.StrictHosts, c.BaseURL = true, base
 		})

@@ -221,5 +221,6 @@ func (s *Service) taken(ctx context.Context, tx *store.Tx, d *store.Domain) erro
 }
 
 func conflict(hostname, message string) error {
-	return &problem.Error{Kind: problem.Conflict, Message: "The domain is taken.", Fields: []problem.Field{{Field: "hostname", Message: fmt.Sprintf(message, hostname)}}}
+	field := problem.Field{Field: "hostname", Message: fmt.Sprintf(message, hostname)}
+	return &problem.Error{Kind: problem.Conflict, Message: "The domain is taken.", Fields: []problem.Field{field}}
 }

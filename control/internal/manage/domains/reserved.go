@@ -19,7 +19,8 @@ const (
 )
 
 // reservedMessage has a place for the host name.
-const reservedMessage = "%q was deleted by another workspace. The name is free when its DNS records do not lead here any more, or 30 days after the deletion"
+const reservedMessage = "%q was deleted by another workspace. The name is free when its DNS records do not lead here any more, " +
+	"or 30 days after the deletion"
 
 // CheckReserved ends the reservations of names that do not lead to edges any more, and of those that are too old. Any number of
 // processes may call it.
