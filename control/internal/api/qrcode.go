@@ -149,7 +149,7 @@ func (s *Server) drawQRCode(c echo.Context, logo image.Image) error {
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set("Vary", "Accept")
+	c.Response().Header().Add("Vary", "Accept")
 	if text := strings.Join(qrWarnings(style), ", "); text != "" {
 		c.Response().Header().Set(qrWarning, text)
 	}
