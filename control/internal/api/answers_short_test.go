@@ -61,7 +61,8 @@ func TestB6_answers_are_compressed(t *testing.T) {
 		"zstd": func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) },
 	}
 	list := "/api/urls?limit=30"
-	for _, path := range []string{list, list + "&fields=slug,originalUrl", "/api/urls/export?format=csv", "/api/urls/" + id + "/qrcode?format=svg"} {
+	export, code := "/api/urls/export?format=csv", "/api/urls/"+id+"/qrcode?format=svg"
+	for _, path := range []string{list, list + "&fields=slug,originalUrl", export, code} {
 		plain := w.do("GET", path, "", as(w.ann)).want(200)
 		if plain.Header.Get("Content-Encoding") != "" || !strings.Contains(strings.Join(plain.Header.Values("Vary"), ","), "Accept-Encoding") {
 			t.Errorf("%s: %v", path, plain.Header)

@@ -20,7 +20,9 @@ const compressMin = 1 << 10
 func compressor() (func(http.Handler) http.HandlerFunc, error) {
 	wrap, err := gzhttp.NewWrapper(
 		gzhttp.MinSize(compressMin), gzhttp.EnableZstd(true), gzhttp.RandomJitter(32, 0, false), gzhttp.SetContentType(false),
-		gzhttp.ContentTypes([]string{"application/json", "application/yaml", "text/csv", "text/html", "text/css", "text/javascript", "image/svg+xml"}),
+		gzhttp.ContentTypes([]string{
+			"application/json", "application/yaml", "text/csv", "text/html", "text/css", "text/javascript", "image/svg+xml",
+		}),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("compress responses: %w", err)

@@ -60,7 +60,8 @@ func selectionOf(body reflect.Type) *selection {
 func (s *selection) document(op *huma.Operation) {
 	op.Parameters = append(op.Parameters, &huma.Param{
 		Name: fieldsParam, In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Example: s.names[0],
-		Description: "Names of the fields to return, with commas between them; in a list, those of its rows. Without it, all. The response then lacks the other fields, also those that its schema requires.",
+		Description: "Names of the fields to return, with commas between them; in a list, those of its rows. Without it, all. " +
+			"The response then lacks the other fields, also those that its schema requires.",
 	})
 }
 

@@ -219,7 +219,8 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.IPExtractor = s.clientIP
 	s.echo.HTTPErrorHandler = s.renderError
-	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.compress, s.awaitEdges, s.withinTime, s.decodeParams, s.admit, s.unchanged, s.selectFields, s.readBody, s.enterQueue)
+	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.compress, s.awaitEdges, s.withinTime, s.decodeParams,
+		s.admit, s.unchanged, s.selectFields, s.readBody, s.enterQueue)
 	s.huma = humaecho.New(s.echo, s.openAPI())
 	s.routes()
 	return s, nil

@@ -68,5 +68,7 @@ func documentUnchanged(op *huma.Operation) {
 		Name: "If-None-Match", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
 		Description: "Versions (ETag) that the caller has. If the object has one of them, the response is 304 without a body.",
 	})
-	op.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{Description: "The caller has the present version.", Headers: map[string]*huma.Param{"ETag": success.Headers["ETag"]}}
+	op.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{
+		Description: "The caller has the present version.", Headers: map[string]*huma.Param{"ETag": success.Headers["ETag"]},
+	}
 }
