@@ -24,7 +24,7 @@ import (
 
 const adminPassword = "correct horse battery"
 
-// Two linters find no error. Spectral finds nothing at all. Redocly warns about redirects, which have no 2xx, and about
+// Two linters find no error. Spectral finds no warning, either. Redocly warns about redirects, which have no 2xx, and about
 // /api/urls/by-external-id/{externalId}, which could be taken for /api/urls/{id}/….
 func TestD6_linters_find_no_error(t *testing.T) {
 	t.Parallel()
@@ -59,7 +59,8 @@ func TestD6_generated_clients_compile_and_drive_a_session(t *testing.T) {
 		t.Parallel()
 		dir := in.session(t, "session.ts")
 		in.node(t, dir, "openapi-typescript/bin/cli.js", in.document, "--output=schema.d.ts")
-		in.node(t, dir, "typescript/bin/tsc", "--strict", "--target", "es2022", "--module", "es2022", "--moduleResolution", "bundler", "session.ts")
+		in.node(t, dir, "typescript/bin/tsc", "--strict", "--target", "es2022", "--module", "es2022",
+			"--moduleResolution", "bundler", "session.ts")
 		testkit.Must(t, os.Rename(filepath.Join(dir, "session.js"), filepath.Join(dir, "session.mjs")))
 		in.run(t, dir, in.web, "exec", "node", "session.mjs")
 	})
@@ -85,7 +86,9 @@ func start(t *testing.T) *installation {
 	program, err := testkit.Release("standalone")
 	testkit.Must(t, err)
 	dir, addr, ops := t.TempDir(), testkit.FreeAddr(t), testkit.FreeAddr(t)
-	in := &installation{dir: dir, document: filepath.Join(dir, "openapi.json"), base: "http://" + addr, web: testkit.Source(t, "deploy/dev/web")}
+	in := &installation{
+		dir: dir, document: filepath.Join(dir, "openapi.json"), base: "http://" + addr, web: testkit.Source(t, "deploy/dev/web"),
+	}
 	parts := exec.Command(testkit.Source(t, "test/clients/parts"), "folder")
 	var problem testkit.Buffer
 	parts.Stderr = &problem
@@ -100,7 +103,8 @@ func start(t *testing.T) *installation {
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	// With the same BASE_URL each time, the document and the clients are the same, and the build cache has them.
-	cmd.Env = append(os.Environ(), "BASE_URL=http://sho.example", "LISTEN_ADDR="+addr, "OPS_ADDR="+ops, "DATA_DIR="+dir+"/data", "ADMIN_PASSWORD="+adminPassword, "RATE_LIMIT_DEFAULT=0")
+	cmd.Env = append(os.Environ(), "BASE_URL=http://sho.example", "LISTEN_ADDR="+addr, "OPS_ADDR="+ops,
+		"DATA_DIR="+dir+"/data", "ADMIN_PASSWORD="+adminPassword, "RATE_LIMIT_DEFAULT=0")
 	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
@@ -148,7 +152,8 @@ func (in *installation) run(t *testing.T, dir, program string, args ...string) {
 	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "BASE_URL="+in.base, "ADMIN_PASSWORD="+adminPassword, "GOWORK=off", "GOFLAGS=",
-		"PYTHONPATH="+filepath.Join(dir, "client"), "PATH="+filepath.Join(in.tools, "python", "bin")+":"+os.Getenv("PATH"), "NO_COLOR=1", "REDOCLY_TELEMETRY=off")
+		"PYTHONPATH="+filepath.Join(dir, "client"), "PATH="+filepath.Join(in.tools, "python", "bin")+":"+os.Getenv("PATH"),
+		"NO_COLOR=1", "REDOCLY_TELEMETRY=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", filepath.Base(program), strings.Join(args, " "), err, out)
 	}

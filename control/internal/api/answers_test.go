@@ -119,6 +119,9 @@ func (c *contract) check(r *reply, method, escaped string) error {
 	if media != "application/json" || r.Header.Get("Content-Encoding") != "" {
 		return nil
 	}
+	if r.StatusCode == 200 && strings.Contains(r.what, "fields=") {
+		return nil // the parameter leaves out what the schema requires
+	}
 	s, err := c.schema(location...)
 	if err != nil {
 		return err

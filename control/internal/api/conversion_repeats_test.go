@@ -83,7 +83,8 @@ func TestB3_a_number_is_accepted_with_one_click(t *testing.T) {
 				t.Errorf("%d of 16 clicks with one number were accepted%s", n, more)
 			}
 		}
-		if n := w.accepted("["+item("purchase", "order-3", "")+","+item("purchase", "order-3", "")+"]", item("refund", "order-1", ""), item("purchase", "order-4", "")); n != 3 {
+		twice := "[" + item("purchase", "order-3", "") + "," + item("purchase", "order-3", "") + "]"
+		if n := w.accepted(twice, item("refund", "order-1", ""), item("purchase", "order-4", "")); n != 3 {
 			t.Errorf("%d conversions were accepted, want one of each number and name", n)
 		}
 		counts := map[conversion.ClickID]int{}

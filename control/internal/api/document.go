@@ -162,6 +162,10 @@ func (s *Server) complete(op *huma.Operation, path string) {
 	if e := s.endpoints[op.Method+" "+echoPath(path)]; e != nil {
 		describeParams(op, e)
 		describeSuccess(op, e)
+		documentUnchanged(op)
+		if e.selects != nil {
+			e.selects.document(op)
+		}
 		if e.Conditional {
 			documentVersions(op)
 			may = append(may, http.StatusPreconditionFailed)

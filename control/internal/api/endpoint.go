@@ -52,6 +52,7 @@ type endpoint struct {
 	hasBody bool
 	in      reflect.Type // request struct; nil if the function reads the request itself
 	nothing bool         // the body of the response can be null
+	selects *selection   // of the response to a GET; nil if it has no fields to select
 }
 
 // handle declares an endpoint and its function. In is a struct with path, query and header parameters, and with a field
@@ -70,6 +71,9 @@ func handle[In, Out any](s *Server, e endpoint, f func(context.Context, *In) (*O
 	e.in = reflect.TypeFor[In]()
 	if result, ok := reflect.TypeFor[Out]().FieldByName("Body"); ok {
 		e.nothing = result.Type.Kind() == reflect.Pointer
+		if e.Method == http.MethodGet {
+			e.selects = selectionOf(result.Type)
+		}
 	}
 	_, e.hasBody = e.in.FieldByName("Body")
 	s.declare(&e)

@@ -3,6 +3,9 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // Erasure has the numbers of erased records of a visitor.
@@ -20,6 +23,8 @@ type eraseIn struct {
 }
 
 func (s *Server) registerPrivacy() {
+	doc := s.huma.OpenAPI()
+	doc.Tags = append(slices.Clip(doc.Tags), &huma.Tag{Name: "Privacy", Description: "Erasing the data of a visitor. Administrators only."})
 	handle(s, endpoint{Method: http.MethodPost, Path: "/api/privacy/erase", ID: "eraseVisitor", Summary: "Erase the data of a visitor", Tag: "Privacy",
 		Need: admin, SessionOnly: true, Status: http.StatusOK, Timeout: -1},
 		func(ctx context.Context, in *eraseIn) (*body[Erasure], error) {

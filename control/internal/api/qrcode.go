@@ -52,7 +52,8 @@ func (s *Server) registerQRCode() {
 			param("query", "format", "The format of the response.", &huma.Schema{Type: huma.TypeString, Enum: []any{"png", "svg", "pdf", "json"}}),
 		},
 		Responses: map[string]*huma.Response{"200": {Description: "The code.", Headers: map[string]*huma.Param{
-			qrWarning: {Description: "Why some cameras may not read the code: low-contrast (less than 4:1), inverted (lighter than the background), or both with a comma between them.", Schema: str},
+			qrWarning: {Schema: str, Description: "Why some cameras may not read the code: low-contrast (less than 4:1), " +
+				"inverted (lighter than the background), or both with a comma between them."},
 		}, Content: map[string]*huma.MediaType{
 			"image/png": {}, "image/svg+xml": {}, "application/pdf": {},
 			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"qrCode": str}, Required: []string{"qrCode"}}},
@@ -149,7 +150,7 @@ func (s *Server) drawQRCode(c echo.Context, logo image.Image) error {
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set("Vary", "Accept")
+	c.Response().Header().Add("Vary", "Accept")
 	if text := strings.Join(qrWarnings(style), ", "); text != "" {
 		c.Response().Header().Set(qrWarning, text)
 	}
@@ -197,7 +198,8 @@ func qrStyle(c echo.Context, v *problem.Fields) qr.Style {
 		v.Add("background", "%s", err)
 	}
 	if len(*v) == 0 && style.Contrast() < qr.MinContrast {
-		v.Add("color", "has a contrast of %.1f:1 with background, so no camera can read the code; at least %.1f:1 is needed", style.Contrast(), qr.MinContrast)
+		v.Add("color", "has a contrast of %.1f:1 with background, so no camera can read the code; at least %.1f:1 is needed",
+			style.Contrast(), qr.MinContrast)
 	}
 	if shape := qr.Shape(c.QueryParam("shape")); slices.Contains(qr.Shapes, shape) {
 		style.Shape = shape

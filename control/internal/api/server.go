@@ -175,6 +175,8 @@ type Server struct {
 	tracer    trace.Tracer
 	large     *work.Queue            // of large bodies
 	queues    [workloads]*work.Queue // of expensive work
+
+	compressed func(http.Handler) http.HandlerFunc
 }
 
 // New checks the settings and builds the API.
@@ -206,6 +208,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if s.metrics, err = newMetrics(cfg.Registry); err != nil {
 		return nil, err
 	}
+	if s.compressed, err = compressor(); err != nil {
+		return nil, err
+	}
 	for _, o := range cfg.CORSOrigins {
 		allowed, _ := url.Parse(o) // Validate has parsed it
 		s.origins[originOf(allowed)] = true
@@ -214,7 +219,8 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.IPExtractor = s.clientIP
 	s.echo.HTTPErrorHandler = s.renderError
-	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.awaitEdges, s.withinTime, s.decodeParams, s.admit, s.readBody, s.enterQueue)
+	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.compress, s.awaitEdges, s.withinTime, s.decodeParams,
+		s.admit, s.unchanged, s.selectFields, s.readBody, s.enterQueue)
 	s.huma = humaecho.New(s.echo, s.openAPI())
 	s.routes()
 	return s, nil

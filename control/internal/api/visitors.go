@@ -176,7 +176,6 @@ var tagGroups = []*huma.Tag{
 	{Name: "Users", Description: "Manage users. Administrators only."},
 	{Name: "Identity providers", Description: "Manage OpenID Connect providers. Administrators only."},
 	{Name: "System settings", Description: "Settings of the installation. Administrators only."},
-	{Name: "Privacy", Description: "Erasing the data of a visitor. Administrators only."},
 	{Name: "Audit", Description: "Who changed what, and when. Administrators only."},
 	{Name: "Edges", Description: "The last reported state of each edge. Administrators only."},
 }

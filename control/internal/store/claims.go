@@ -37,7 +37,8 @@ func scanClaim(row interface{ Scan(...any) error }) (o Claim, err error) {
 func (c Conn) Claims(ctx context.Context, ids []ClaimID) (map[ClaimID]Claim, error) {
 	out := make(map[ClaimID]Claim, len(ids))
 	for part := range slices.Chunk(Distinct(ids), batch) {
-		list, err := All(ctx, c, scanClaim, `SELECT id, link_num, clicked_at, tag FROM conversion_claims WHERE id IN (`+In(len(part))+`)`, Args(part)...)
+		query := `SELECT id, link_num, clicked_at, tag FROM conversion_claims WHERE id IN (` + In(len(part)) + `)`
+		list, err := All(ctx, c, scanClaim, query, Args(part)...)
 		if err != nil {
 			return nil, fmt.Errorf("read claims: %w", err)
 		}
@@ -61,8 +62,9 @@ func (tx *Tx) ClaimNumbers(ctx context.Context, claims []Claim, now int64) error
 			args = append(args, o.ID, o.Link, o.Time, o.Tag, now)
 		}
 		rows := strings.TrimSuffix(strings.Repeat("(?, ?, ?, ?, ?), ", len(part)), ", ")
-		if _, err := tx.Exec(ctx, `INSERT INTO conversion_claims (id, link_num, clicked_at, tag, claimed_at) VALUES `+rows+` ON CONFLICT DO NOTHING`, args...); err != nil {
-			return fmt.Errorf("claim claims: %w", err)
+		query := `INSERT INTO conversion_claims (id, link_num, clicked_at, tag, claimed_at) VALUES ` + rows + ` ON CONFLICT DO NOTHING`
+		if _, err := tx.Exec(ctx, query, args...); err != nil {
+			return fmt.Errorf("claim numbers: %w", err)
 		}
 	}
 	return nil
@@ -70,6 +72,7 @@ func (tx *Tx) ClaimNumbers(ctx context.Context, claims []Claim, now int64) error
 
 // ForgetClaims removes claims that were claimed before a time, at most a given number of them.
 func (tx *Tx) ForgetClaims(ctx context.Context, before int64, most int) error {
-	_, err := tx.Exec(ctx, `DELETE FROM conversion_claims WHERE id IN (SELECT id FROM conversion_claims WHERE claimed_at < ? ORDER BY claimed_at LIMIT ?)`, before, most)
+	_, err := tx.Exec(ctx, `DELETE FROM conversion_claims WHERE id IN (
+		SELECT id FROM conversion_claims WHERE claimed_at < ? ORDER BY claimed_at LIMIT ?)`, before, most)
 	return err
 }

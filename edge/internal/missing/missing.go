@@ -176,7 +176,9 @@ func (t *Table) collect() {
 	var list []snapshot.MissingSlug
 	for _, n := range t.order {
 		if s := &t.slots[n]; s.count > 0 {
-			list = append(list, snapshot.MissingSlug{Host: s.host, Domain: s.domain, Slug: string(s.text[:s.size]), Count: s.count, First: s.first, Last: s.last})
+			list = append(list, snapshot.MissingSlug{
+				Host: s.host, Domain: s.domain, Slug: string(s.text[:s.size]), Count: s.count, First: s.first, Last: s.last,
+			})
 			s.count = 0
 		}
 	}

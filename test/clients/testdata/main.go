@@ -65,7 +65,8 @@ func session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rule, err := client.CreateRoutingRuleWithResponse(ctx, link.Id, nil, api.CreateRule{Name: "German", TargetUrl: "https://example.com/de", Conditions: group})
+	german := api.CreateRule{Name: "German", TargetUrl: "https://example.com/de", Conditions: group}
+	rule, err := client.CreateRoutingRuleWithResponse(ctx, link.Id, nil, german)
 	if err != nil || rule.JSON201 == nil {
 		return fmt.Errorf("create a rule: %v: %s", err, rule.Body)
 	}

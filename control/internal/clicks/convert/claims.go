@@ -47,7 +47,9 @@ func claim(ctx context.Context, st *store.Store, list []conversion.Conversion, n
 
 // holdersOf returns the conversions that count for numbers. Numbers that nobody has claimed get theirs from claims. It writes
 // nothing if all are claimed.
-func holdersOf(ctx context.Context, st *store.Store, claims []store.Claim, ids []store.ClaimID, now int64) (map[store.ClaimID]store.Claim, error) {
+func holdersOf(
+	ctx context.Context, st *store.Store, claims []store.Claim, ids []store.ClaimID, now int64,
+) (map[store.ClaimID]store.Claim, error) {
 	holders, err := st.Claims(ctx, ids)
 	if err != nil {
 		return nil, err

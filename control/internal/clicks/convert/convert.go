@@ -212,7 +212,9 @@ var again = Result{conversion.Duplicate, "", "was accepted before"}
 
 // repeats finds conversions that an earlier item of the request has, that this process has accepted lately, and that are stored.
 // The click store may not answer, and then removes duplicates later. The caller passes the keys to recent.leave.
-func (d *Desk) repeats(ctx context.Context, results []Result, list []conversion.Conversion, at []int) (entered []analytics.ConversionKey, err error) {
+func (d *Desk) repeats(
+	ctx context.Context, results []Result, list []conversion.Conversion, at []int,
+) (entered []analytics.ConversionKey, err error) {
 	first := make(map[analytics.ConversionKey]int, len(list))
 	keys := make([]analytics.ConversionKey, 0, len(list))
 	for i := range list {

@@ -27,7 +27,9 @@ func (t *Tracker) countMissing(ctx context.Context, edge, run string, batch *sna
 	}
 	list := make([]store.Missing, len(batch.Slugs))
 	for i, s := range batch.Slugs {
-		list[i] = store.Missing{Domain: s.Domain, Slug: s.Slug, Count: s.Count, FirstAt: before(now, batch.At, s.First), LastAt: before(now, batch.At, s.Last)}
+		list[i] = store.Missing{
+			Domain: s.Domain, Slug: s.Slug, Count: s.Count, FirstAt: before(now, batch.At, s.First), LastAt: before(now, batch.At, s.Last),
+		}
 	}
 	slices.SortFunc(list, func(a, b store.Missing) int {
 		return cmp.Or(cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Slug, b.Slug))
