@@ -17,6 +17,7 @@
 package redirect
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -75,6 +76,8 @@ type Config struct {
 	// VerifyLimit is how many password comparisons a client may cause per minute; 0 means no limit. A password that was
 	// correct a moment ago is not compared again.
 	VerifyLimit int
+	// HashWait is how long a password waits while others are compared, before it is refused; 0 means 2 s.
+	HashWait time.Duration
 	// ConversionLimit and ConversionKeyLimit are how many conversions browsers may send per minute from one client and with
 	// one publishable key; 0 means no limit.
 	ConversionLimit, ConversionKeyLimit int
@@ -165,7 +168,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	_, _ = rand.Read(seed[:]) // never fails
 	h := &Handler{
 		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
-		pages: p, refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(),
+		pages: p, refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(cmp.Or(cfg.HashWait, hashWait)),
 		limiter: ratelimit.New(cfg.RateLimit), attempts: ratelimit.New(cfg.VerifyLimit), tooMany: newTooMany(p),
 		suspended: newSuspended(p), names: namesOf(cfg.BaseURL, cfg.ConsoleURL),
 	}

@@ -23,7 +23,7 @@ import (
 const (
 	hashQueue  = 256             // guesses that wait for the slot
 	clientWait = 8               // guesses of one client that wait
-	hashWait   = 2 * time.Second // how long a guess waits
+	hashWait   = 2 * time.Second // how long a guess waits, unless Config.HashWait says otherwise
 	hashShare  = 4               // under a flood, comparisons take at most a quarter of the processor
 )
 
@@ -34,13 +34,14 @@ var errBusy = errors.New("redirect: too many passwords are being checked")
 // ago needs no comparison. It is safe for concurrent use.
 type hasher struct {
 	queue   *fairqueue.Queue[netip.Addr]
+	limit   time.Duration                     // how long a guess waits for the slot
 	recent  recent                            // passwords that were right
 	done    atomic.Uint64                     // comparisons
 	fastest [bcrypt.MaxCost + 1]time.Duration // by cost; only the holder of the slot uses it
 }
 
-func newHasher() *hasher {
-	h := &hasher{queue: fairqueue.New[netip.Addr](fairqueue.Config{Slots: 1, Waiting: hashQueue, PerClient: clientWait})}
+func newHasher(limit time.Duration) *hasher {
+	h := &hasher{limit: limit, queue: fairqueue.New[netip.Addr](fairqueue.Config{Slots: 1, Waiting: hashQueue, PerClient: clientWait})}
 	_, _ = rand.Read(h.recent.key[:]) // never fails
 	return h
 }
@@ -85,9 +86,9 @@ func (h *hasher) compare(a attempt, now func() time.Time, wait func() time.Durat
 	return err == nil, 0, nil
 }
 
-// acquire waits for the slot for at most hashWait. If it returns true, the caller must release the slot.
+// acquire waits for the slot for at most h.limit. If it returns true, the caller must release the slot.
 func (h *hasher) acquire(client netip.Addr) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), hashWait)
+	ctx, cancel := context.WithTimeout(context.Background(), h.limit)
 	defer cancel()
 	return h.queue.Acquire(ctx, client)
 }

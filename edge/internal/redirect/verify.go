@@ -116,7 +116,7 @@ func (h *Handler) check(ctx *fasthttp.RequestCtx, r *link.Record, password []byt
 			try.Cancel()
 			h.tally.add(ctx.ConnID(), cBusy)
 			h.refuse(ctx, fasthttp.StatusTooManyRequests)
-			ctx.Response.Header.Set("Retry-After", retryAfter(hashWait))
+			ctx.Response.Header.Set("Retry-After", retryAfter(h.hasher.limit))
 			return false, true
 		case wait > 0:
 			h.lockedOut(ctx, wait)

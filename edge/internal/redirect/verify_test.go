@@ -187,7 +187,7 @@ func TestVerify_a_flood_is_bounded(t *testing.T) {
 	slow, err := bcrypt.GenerateFromPassword([]byte("correct horse"), 10)
 	testkit.Must(t, err)
 	links := append(protected(), link.Record{Key: "slow", Destination: "https://example.com/", PasswordHash: string(slow)})
-	w := newWorld(t, links, func(c *redirect.Config, _ *redirect.Deps) { c.Trusted, _ = visitor.ParsePrefixes("127.0.0.1") })
+	w := newWorld(t, links, behindProxy, func(c *redirect.Config, _ *redirect.Deps) { c.HashWait = 0 })
 	began := time.Now()
 	var group sync.WaitGroup
 	var mu sync.Mutex

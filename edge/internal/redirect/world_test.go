@@ -66,7 +66,7 @@ func newWorldWith(t *testing.T, timeouts listen.Timeouts, links []link.Record, a
 	w.clock.Store(epoch.UnixNano())
 	w.table = newTable(t, links)
 	w.spool = newSpool(t)
-	cfg := redirect.Config{BaseURL: "https://sho.rt", Now: func() time.Time { return time.Unix(0, w.clock.Load()) }}
+	cfg := redirect.Config{BaseURL: "https://sho.rt", HashWait: testkit.Patience, Now: func() time.Time { return time.Unix(0, w.clock.Load()) }}
 	deps := redirect.Deps{Table: w.table, Spool: w.spool, Agents: visitor.NewAgents(64), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	for _, f := range adjust {
 		f(&cfg, &deps)
