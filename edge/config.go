@@ -224,10 +224,12 @@ func (c Config) brand() redirect.Brand {
 	return redirect.Brand{Name: c.BrandName, LogoURL: c.BrandLogoURL}
 }
 
+func (c Config) origin() click.Origin { return click.Origin{Edge: c.Name, Region: c.Region} }
+
 func (c Config) conversions() conversions.Config {
 	return conversions.Config{
 		Dir: filepath.Join(c.DataDir, "conversions"), Sync: spool.SyncMode(c.SpoolSync), SyncEvery: c.SpoolSyncEvery,
-		CapBytes: c.ConversionCapBytes, SegmentBytes: c.ConversionSegmentBytes, Linger: c.ShipDelay, Origin: click.Origin{Edge: c.Name, Region: c.Region},
+		CapBytes: c.ConversionCapBytes, SegmentBytes: c.ConversionSegmentBytes, Linger: c.ShipDelay, Origin: c.origin(),
 	}
 }
 

@@ -151,7 +151,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	if e.spool, err = spool.Open(spoolCfg); err != nil {
 		return nil, err
 	}
-	pace := ship.Config{Linger: cfg.ShipDelay, Watched: deps.Watched, Origin: click.Origin{Edge: cfg.Name, Region: cfg.Region}, Logger: e.log}
+	pace := ship.Config{Linger: cfg.ShipDelay, Watched: deps.Watched, Origin: cfg.origin(), Logger: e.log}
 	if e.ship, err = ship.New(pace, e.spool, deps.Sink); err != nil {
 		return nil, err
 	}

@@ -54,7 +54,8 @@ func BenchmarkP23(b *testing.B) {
 		share := (p.processorSeconds() - before) / time.Since(began).Seconds()
 		b.ReportMetric(100*share, "%processor")
 		if share > budget {
-			b.Errorf("P23: standalone used %.1f %% of a processor at %d clicks a second; the budget is %.0f %%", 100*share, rate, 100*budget)
+			b.Errorf("P23: standalone used %.1f %% of a processor at %d clicks a second; the budget is %.0f %%",
+				100*share, rate, 100*budget)
 		}
 	}
 }

@@ -21,7 +21,8 @@ func TestA6_reports_are_noticed(t *testing.T) {
 		t.Fatalf("%d reports", n)
 	}
 	for i, path := range []string{
-		"/api/analytics/overview", "/api/analytics/urls/" + id, "/api/analytics/urls/" + id + "/recent-clicks", "/api/analytics/urls/" + id + "/export?format=csv",
+		"/api/analytics/overview", "/api/analytics/urls/" + id, "/api/analytics/urls/" + id + "/recent-clicks",
+		"/api/analytics/urls/" + id + "/export?format=csv",
 	} {
 		if w.do("GET", path, "", as(w.ann)).want(200); asked.Load() != int64(i+1) {
 			t.Errorf("%s: %d reports", path, asked.Load())

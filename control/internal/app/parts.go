@@ -275,8 +275,9 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		return nil, err
 	}
 	return &API{
-		Handler: console.Handler(p.cfg.BaseURL, server.Handler()), Admin: admin, Watched: func() bool { return use.Live.Watched() || looked.lately() },
-		Stored: []func([]analytics.Row){cache.Clicked, use.Live.Stored}, Converted: []func([]analytics.Row){cache.Clicked},
+		Handler: console.Handler(p.cfg.BaseURL, server.Handler()), Admin: admin,
+		Watched: func() bool { return use.Live.Watched() || looked.lately() },
+		Stored:  []func([]analytics.Row){cache.Clicked, use.Live.Stored}, Converted: []func([]analytics.Row){cache.Clicked},
 	}, nil
 }
 

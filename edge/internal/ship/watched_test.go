@@ -49,7 +49,8 @@ func TestA6_clicks_leave_although_nobody_looks(t *testing.T) {
 	cfg.Lanes = 1
 	s := openSpool(t, cfg)
 	defer s.Close()
-	sh, err := ship.New(ship.Config{Linger: time.Millisecond, Unwatched: 20 * time.Millisecond, Watched: func() bool { return false }}, s, newStore(t))
+	nobody := func() bool { return false }
+	sh, err := ship.New(ship.Config{Linger: time.Millisecond, Unwatched: 20 * time.Millisecond, Watched: nobody}, s, newStore(t))
 	testkit.Must(t, err)
 	start(t, sh.Run)
 	e := click.Event{Link: 1}
