@@ -84,6 +84,7 @@ bench: ## measure every budget against its baseline; table and chart in docs/ben
 	cd control && $(GO) test -run xxx -bench Reports -benchtime 1x ./internal/clicks/analytics/clickhouse
 	cd control && $(GO) test -run xxx -bench Queries -benchtime 3x ./internal/clicks/analytics/duckdb
 	cd control && $(GO) test -run xxx -bench URLs -benchtime 5x ./internal/store
+	cd control/cmd/standalone && $(GO) test -run xxx -bench P23 -benchtime 1x .
 
 guard: ## compare the cost of visits with the build in edge/bench/reference; needs no quiet machine
 	@reference=$$(deploy/dev/reference) && cd edge && $(GO) run ./bench -guard -than "$$reference"

@@ -43,7 +43,7 @@ type Settings struct {
 	ConversionKeyLimit int           `env:"CONVERSION_KEY_LIMIT" envDefault:"60000" help:"conversions per minute that each edge takes from browsers, per publishable key; 0 = no limit"`
 	ConversionCap      int64         `env:"CONVERSION_SPOOL_CAP_BYTES" envDefault:"268435456" help:"size of the spool of conversions above which they are refused with 503"`
 	DrainDelay         time.Duration `env:"DRAIN_DELAY" envDefault:"0" help:"how long the edge answers visitors after SIGTERM while /readyz answers 503, so that load balancers, DNS or routes leave it out before it stops, such as 20s, at most 1h; a second signal ends the process at once"`
-	ShipDelay          time.Duration `env:"SHIP_DELAY" envDefault:"25ms" help:"how long a click waits for others before a batch is shipped"`
+	ShipDelay          time.Duration `env:"SHIP_DELAY" envDefault:"25ms" help:"how long a click waits for others before a batch is shipped; in standalone while somebody looks at a report or a live feed, otherwise up to half a second"`
 }
 
 // Config returns the Config of these settings. The caller sets the other fields.
@@ -233,10 +233,12 @@ func (c Config) brand() redirect.Brand {
 	return redirect.Brand{Name: c.BrandName, LogoURL: c.BrandLogoURL}
 }
 
+func (c Config) origin() click.Origin { return click.Origin{Edge: c.Name, Region: c.Region} }
+
 func (c Config) conversions() conversions.Config {
 	return conversions.Config{
 		Dir: filepath.Join(c.DataDir, "conversions"), Sync: spool.SyncMode(c.SpoolSync), SyncEvery: c.SpoolSyncEvery,
-		CapBytes: c.ConversionCapBytes, SegmentBytes: c.ConversionSegmentBytes, Linger: c.ShipDelay, Origin: click.Origin{Edge: c.Name, Region: c.Region},
+		CapBytes: c.ConversionCapBytes, SegmentBytes: c.ConversionSegmentBytes, Linger: c.ShipDelay, Origin: c.origin(),
 	}
 }
 

@@ -83,6 +83,9 @@ type Deps struct {
 	// UpstreamPaths are the paths of the control plane; nil means "/" itself and all paths below /api, /console, /login,
 	// /admin and /static.
 	UpstreamPaths []string
+	// Watched reports whether somebody looks at clicks, as in a report or a live feed. While nobody does, clicks and conversions
+	// wait longer for others before they are shipped. If it is nil, somebody always looks.
+	Watched func() bool
 	// Geo is a database that the caller keeps up to date. If it is nil, the edge opens and watches Config.GeoPath.
 	Geo *visitor.Geo
 	// Tracer creates spans for forwarded requests and for one in sixteen of the others; nil disables tracing.
@@ -148,12 +151,13 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	if e.spool, err = spool.Open(spoolCfg); err != nil {
 		return nil, err
 	}
-	if e.ship, err = ship.New(ship.Config{Linger: cfg.ShipDelay, Origin: click.Origin{Edge: cfg.Name, Region: cfg.Region}, Logger: e.log}, e.spool, deps.Sink); err != nil {
+	pace := ship.Config{Linger: cfg.ShipDelay, Watched: deps.Watched, Origin: cfg.origin(), Logger: e.log}
+	if e.ship, err = ship.New(pace, e.spool, deps.Sink); err != nil {
 		return nil, err
 	}
 	if deps.ConversionSink != nil {
 		road := cfg.conversions()
-		road.Logger = e.log
+		road.Logger, road.Watched = e.log, deps.Watched
 		if e.road, err = conversions.Open(road, deps.ConversionSink); err != nil {
 			return nil, err
 		}

@@ -76,7 +76,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 
 	data, err = edge.New(s.edge(), edge.Deps{
 		Links: control.Links, Reports: control.Reports, Lockout: control.Lockout, Limits: control.Limits, Hosts: control.Hosts, Abuse: control.Abuse, Sink: control.Sink, ConversionSink: control.Conversions, Geo: geo, Registry: op.Registry, Logger: log,
-		Upstream: within.Dial,
+		Upstream: within.Dial, Watched: control.Watched,
 	})
 	if err != nil {
 		return err

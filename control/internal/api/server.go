@@ -91,6 +91,8 @@ type Config struct {
 	// OwnEdge is how long the response to a change waits until the edge in the same process has applied it; 0 means that
 	// there is no such edge. It needs Deps.Edges.
 	OwnEdge time.Duration
+	// ReportAsked, if set, is called when somebody asks for a report or an export. It must not block.
+	ReportAsked func()
 	// Logger gets one line per request; nil means slog.Default().
 	Logger *slog.Logger
 	// Registry gets the metrics; nil means none.

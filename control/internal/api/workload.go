@@ -55,6 +55,9 @@ func (s *Server) enterQueue(next echo.HandlerFunc) echo.HandlerFunc {
 		if e == nil || e.Work == light {
 			return next(c)
 		}
+		if s.cfg.ReportAsked != nil && (e.Work == reporting || e.Work == exporting) {
+			s.cfg.ReportAsked()
+		}
 		ctx := c.Request().Context()
 		slot, err := s.queues[e.Work].Enter(ctx, workerOf(ctx, c.RealIP()))
 		if err != nil {

@@ -55,6 +55,8 @@ type API struct {
 	Handler http.Handler
 	// Admin has the generated password of the first administrator until the first sign-in. It must be shown, but not logged.
 	Admin FirstAdmin
+	// Watched reports whether somebody looks at clicks: there is a live feed, or somebody has just asked for a report.
+	Watched func() bool
 	// Stored must be called with the clicks that an ingest in the same process has stored.
 	Stored []func([]analytics.Row)
 	// Converted must be called with the clicks of conversions that an ingest in the same process has stored.

@@ -268,13 +268,16 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	cfg.api.BaseURL, cfg.api.ConsoleURL, cfg.api.CORSOrigins, cfg.api.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin, p.cfg.trusted()
 	cfg.api.Limits, cfg.api.KeysAdminister, cfg.api.Version = p.cfg.Limits, p.cfg.KeysAdminister, ops.Version
 	cfg.api.Logger, cfg.api.Registry, cfg.api.Traces = log, p.deps.Registry, p.traces
+	var looked looks
+	cfg.api.ReportAsked = looked.now
 	server, err := api.New(cfg.api, use)
 	if err != nil {
 		return nil, err
 	}
 	return &API{
 		Handler: console.Handler(p.cfg.BaseURL, server.Handler()), Admin: admin,
-		Stored: []func([]analytics.Row){cache.Clicked, use.Live.Stored}, Converted: []func([]analytics.Row){cache.Clicked},
+		Watched: func() bool { return use.Live.Watched() || looked.lately() },
+		Stored:  []func([]analytics.Row){cache.Clicked, use.Live.Stored}, Converted: []func([]analytics.Row){cache.Clicked},
 	}, nil
 }
 

@@ -99,8 +99,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 
 // connect returns a store whose schema was neither checked nor migrated.
 func connect(cfg Config) (*Store, error) {
-	s := &Store{log: cfg.Logger, auditKeys: cfg.AuditKeys, trash: cfg.Trash, maxLinks: cmp.Or(cfg.MaxLinks, snapshot.MaxLinks), changed: make(chan struct{})}
+	s := &Store{log: cfg.Logger, auditKeys: cfg.AuditKeys, trash: cfg.Trash, changed: make(chan struct{})}
 	s.log = cmp.Or(s.log, slog.Default())
+	s.maxLinks = cmp.Or(cfg.MaxLinks, snapshot.MaxLinks)
 	s.owners.store = s
 	s.columns = newLinkCache(s, cfg.ListLinks)
 	switch {

@@ -38,6 +38,7 @@ type Config struct {
 	CapBytes     int64         // size of the spool above which conversions are refused, default 256 MiB
 	SegmentBytes int64         // size of the spool's files, default 1 MiB
 	Linger       time.Duration // how long a conversion waits for others before a batch is shipped
+	Watched      func() bool   // whether somebody looks at conversions, see ship.Config
 	Origin       click.Origin  // of this edge
 	Logger       *slog.Logger  // nil for slog.Default()
 }
@@ -68,7 +69,7 @@ func Open(cfg Config, sink click.Sink) (*Road, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the spool of conversions: %w", err)
 	}
-	shipper, err := ship.New(ship.Config{Linger: cfg.Linger, Origin: cfg.Origin, Logger: cfg.Logger}, s, sink)
+	shipper, err := ship.New(ship.Config{Linger: cfg.Linger, Watched: cfg.Watched, Origin: cfg.Origin, Logger: cfg.Logger}, s, sink)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -25,7 +25,12 @@ import (
 type Config struct {
 	// Linger is how long a batch waits for more clicks after its first one; default 25 ms. A negative value disables
 	// it.
-	Linger      time.Duration
+	Linger time.Duration
+	// Watched reports whether somebody looks at clicks. While it returns false, a batch waits up to Unwatched, default half a
+	// second, because many small batches cost a sink much more than a few larger ones. nil: somebody always looks. It has no
+	// effect if Linger is negative or longer than Unwatched.
+	Watched     func() bool
+	Unwatched   time.Duration
 	BatchEvents int           // maximum events in one batch, default 10,000
 	BatchBytes  int           // maximum bytes of records in one batch, default 1,000,000
 	RetryFirst  time.Duration // delay after the first failure, default 50 ms; it doubles with each further failure
@@ -37,6 +42,9 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	if c.Linger == 0 {
 		c.Linger = 25 * time.Millisecond
+	}
+	if c.Unwatched == 0 {
+		c.Unwatched = 500 * time.Millisecond
 	}
 	if c.BatchEvents == 0 {
 		c.BatchEvents = 10_000
@@ -66,6 +74,7 @@ func (c Config) Validate() error {
 		}
 	}
 	check(c.Linger <= 10*time.Second, "linger of %v must be at most 10 s", c.Linger)
+	check(c.Unwatched > 0 && c.Unwatched <= 10*time.Second, "linger of %v while nobody looks must be at most 10 s", c.Unwatched)
 	check(c.BatchEvents > 0, "batches of %d events: must be at least 1", c.BatchEvents)
 	check(c.BatchBytes >= click.MaxRecord, "batches of %d bytes: must be at least %d", c.BatchBytes, click.MaxRecord)
 	check(c.RetryFirst > 0, "first retry delay of %v must be positive", c.RetryFirst)
@@ -109,15 +118,25 @@ func New(cfg Config, from *spool.Spool, to click.Sink) (*Shipper, error) {
 func (s *Shipper) Run(ctx context.Context) error {
 	s.each(func(lane int, r *spool.Reader) {
 		for r.Wait(ctx) == nil {
-			if s.cfg.Linger > 0 && r.Backlog() < int64(s.cfg.BatchBytes) {
-				backoff.Sleep(ctx, s.cfg.Linger)
-			}
+			s.linger(ctx, r)
 			if b := r.Next(s.cfg.BatchEvents, s.cfg.BatchBytes); b != nil && s.deliver(ctx, lane, b) {
 				r.Ack()
 			}
 		}
 	})
 	return nil
+}
+
+// linger waits for more clicks. It looks up every Linger, so that clicks arrive soon after somebody begins to look at them.
+func (s *Shipper) linger(ctx context.Context, r *spool.Reader) {
+	for waited := time.Duration(0); s.cfg.Linger > 0 && r.Backlog() < int64(s.cfg.BatchBytes); {
+		if !backoff.Sleep(ctx, s.cfg.Linger) {
+			return
+		}
+		if waited += s.cfg.Linger; s.cfg.Watched == nil || waited >= s.cfg.Unwatched || s.cfg.Watched() {
+			return
+		}
+	}
 }
 
 // Drain ships what is in the spool now, without lingering. It returns nil when everything was acknowledged, the

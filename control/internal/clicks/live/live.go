@@ -131,6 +131,9 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) *Feed {
 	return f
 }
 
+// Watched reports whether there is a subscription.
+func (f *Feed) Watched() bool { return f.any.Load() }
+
 // Stored accepts clicks that this process has stored. It does not block and does not keep the rows.
 func (f *Feed) Stored(rows []analytics.Row) {
 	if f.cfg.Poll > 0 || !f.any.Load() {

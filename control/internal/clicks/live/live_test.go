@@ -227,3 +227,17 @@ func TestFeed_follows_a_moved_link(t *testing.T) {
 		})
 	}
 }
+
+func TestA6_Watched_while_there_is_a_subscription(t *testing.T) {
+	t.Parallel()
+	f, ann, _, _ := newFeed(t, live.Config{})
+	before := f.Watched()
+	one, two := subscribe(t, f, ann), subscribe(t, f, ann)
+	both := f.Watched()
+	one.Close()
+	last := f.Watched()
+	two.Close()
+	if before || !both || !last || f.Watched() {
+		t.Errorf("watched: %v, %v with two, %v with one, %v after them", before, both, last, f.Watched())
+	}
+}

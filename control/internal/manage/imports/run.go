@@ -146,7 +146,8 @@ func (s *Service) step(ctx context.Context, i *store.Import) error {
 		var full *store.LinksFull
 		switch {
 		case errors.As(err, &full): // trying again does not help
-			return s.end(ctx, i, fmt.Sprintf("The service has %d links, which is the limit. Delete links, and import the other rows again.", full.Max))
+			const reason = "The service has %d links, which is the limit. Delete links, and import the other rows again."
+			return s.end(ctx, i, fmt.Sprintf(reason, full.Max))
 		case !errors.Is(err, links.ErrChanged) || try == tries:
 			return err
 		}

@@ -57,7 +57,8 @@ func (f *Fleet) rewind(ctx context.Context, facts *facts) error {
 		err := kafkasource.Rewind(ctx, cfg, offsets)
 		switch {
 		case errors.Is(err, kafkasource.ErrNoTopic):
-			fmt.Fprintf(f.Out, "Kafka has no topic %s, so it has no clicks to deliver again. The first process that needs the topic creates it, unless KAFKA_CREATE_TOPIC is false.\n", cfg.Kafka.FullTopic())
+			fmt.Fprintf(f.Out, "Kafka has no topic %s, so it has no clicks to deliver again. "+
+				"The first process that needs the topic creates it, unless KAFKA_CREATE_TOPIC is false.\n", cfg.Kafka.FullTopic())
 		case err != nil:
 			if cfg.Region != "" {
 				err = fmt.Errorf("KAFKA_REGIONS: %s: %w", cfg.Region, err)
