@@ -49,10 +49,10 @@ function Arms({ experiment, onPromote }: ArmsProps) {
         <tr>
           <th scope="col">{t('test.name')}</th>
           <th scope="col" class="figure">
-            {t('report.visitors')}
+            {t('report.metric.visitors')}
           </th>
           <th scope="col" class="figure">
-            {t('report.conversions')}
+            {t('report.metric.conversions')}
           </th>
           <th scope="col">{t('test.rate')}</th>
           <th scope="col" class="figure" title={t('test.upliftHint')}>
@@ -79,10 +79,10 @@ function Arms({ experiment, onPromote }: ArmsProps) {
               <bdi>{one.name}</bdi>
               {one.variantId === decision.variantId && <span class="badge good">{t('test.winner')}</span>}
             </th>
-            <td class="figure" data-name={t('report.visitors')}>
+            <td class="figure" data-name={t('report.metric.visitors')}>
               {number(one.visitors)}
             </td>
-            <td class="figure" data-name={t('report.conversions')}>
+            <td class="figure" data-name={t('report.metric.conversions')}>
               {number(one.conversions)}
             </td>
             <td data-name={t('test.rate')}>
