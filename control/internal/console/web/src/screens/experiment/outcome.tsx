@@ -21,6 +21,17 @@ const share = (n: number): string => percent(Math.round(n * 10_000) / 100);
 
 const signed = (n: number): string => `${n > 0 ? '+' : n < 0 ? '−' : '±'}${share(Math.abs(n))}`;
 
+/** The sentence of a decision, with its figures in the format of the language. */
+function why({ reasonCode, reasonValues }: Experiment['decision']): string {
+  const values = Object.entries(reasonValues).map(([name, value]) => [
+    name,
+    typeof value !== 'number' || ['visitors', 'conversions', 'needed'].includes(name)
+      ? value
+      : (['uplift', 'low', 'high'].includes(name) ? signed : share)(value),
+  ]);
+  return t(`test.why.${reasonCode}`, Object.fromEntries(values) as never);
+}
+
 /** The range in which the true rate lies, on the scale of all variants. */
 function Interval({ arm, most }: { arm: Arm; most: number }) {
   const [low = 0, high = 0] = arm.interval;
@@ -190,9 +201,9 @@ export function Outcome({
           <p>
             <b>{t(`test.decision.${decision.status}`)}</b>
           </p>
-          <p>{decision.reason}</p>
+          <p>{why(decision)}</p>
           {experiment.onWinner && decision.status === 'RUNNING' && <p class="hint">{t('test.asOf')}</p>}
-          {decision.paused && <p>{t('test.paused', { reason: decision.paused })}</p>}
+          {decision.paused && <p>{t('test.paused', { reason: t(`test.why.${decision.pausedCode ?? 'LATE'}`) })}</p>}
         </div>
       </div>
       {!sampleRatio.ok && (
