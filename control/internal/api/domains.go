@@ -65,6 +65,7 @@ type DomainRecord struct {
 	Value   string  `json:"value"`
 	Found   bool    `json:"found" doc:"Whether the record was right at the last check."`
 	Message *string `json:"message" doc:"What the last check found instead."`
+	Wording
 }
 
 // DomainFields are the fields of a domain that can be changed.
@@ -135,8 +136,8 @@ func (s *Server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, 
 
 // records returns the records that an owner has to set: the proof, and what leads visitors to edges.
 func (s *Server) records(d *store.Domain) []DomainRecord {
-	list := []DomainRecord{{Type: "TXT", Name: dnscheck.TXTName(d.Hostname), Value: d.Token, Found: d.Proof.OK, Message: text(d.Proof.Message)}}
-	route := DomainRecord{Name: d.Hostname, Found: d.Route.OK, Message: text(d.Route.Message)}
+	list := []DomainRecord{{Type: "TXT", Name: dnscheck.TXTName(d.Hostname), Value: d.Token, Found: d.Proof.OK, Message: text(d.Proof.Message), Wording: wordingOf(d.Proof.Message)}}
+	route := DomainRecord{Name: d.Hostname, Found: d.Route.OK, Message: text(d.Route.Message), Wording: wordingOf(d.Route.Message)}
 	to := s.Domains.Targets()
 	if to.Hostname != "" {
 		route.Type, route.Value = "CNAME", to.Hostname

@@ -19,10 +19,11 @@ import (
 
 // answer is the body of every response that is not a success.
 type answer struct {
-	StatusCode int             `json:"statusCode" doc:"The HTTP status."`
-	Message    string          `json:"message" doc:"The problem in one sentence. If validation failed, the first problem, such as originalUrl: must be an http or https address."`
-	Name       string          `json:"error" doc:"The name of the status, Key Expired or Second Factor Required."`
-	Errors     []problem.Field `json:"errors,omitempty" doc:"All problems, if validation failed."`
+	StatusCode int    `json:"statusCode" doc:"The HTTP status."`
+	Message    string `json:"message" doc:"The problem in one sentence. If validation failed, the first problem, such as originalUrl: must be an http or https address."`
+	Name       string `json:"error" doc:"The name of the status, Key Expired or Second Factor Required."`
+	Wording
+	Errors     []fieldProblem  `json:"errors,omitempty" doc:"All problems, if validation failed."`
 	Counts     *problem.Counts `json:"counts,omitempty" doc:"With a 409 of a deletion: the workspaces, links and bundles that would be lost."`
 	Current    any             `json:"current,omitempty" doc:"With a 412, the present object."`
 	RequestID  string          `json:"requestId,omitempty" doc:"With a 500, the id to quote when asking for help."`
@@ -49,7 +50,7 @@ func (a *answer) GetHeaders() http.Header {
 }
 
 func newAnswer(status int, message string) *answer {
-	return &answer{StatusCode: status, Message: message, Name: http.StatusText(status)}
+	return &answer{StatusCode: status, Message: message, Wording: wordingOf(message), Name: http.StatusText(status)}
 }
 
 var statuses = map[problem.Kind]int{
@@ -83,7 +84,7 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 			}
 		}
 		a = newAnswer(statuses[p.Kind], p.Message)
-		a.Errors, a.retryAfter, a.Counts = p.Fields, p.RetryAfter, p.Counts
+		a.Errors, a.retryAfter, a.Counts = fieldProblems(p.Fields), p.RetryAfter, p.Counts
 		a.Current, a.etag = s.present(ctx, p.Current)
 		switch p.Kind {
 		case problem.Expired:
@@ -174,9 +175,9 @@ func refusal(status int, msg string, errs []error) *answer {
 		var d *huma.ErrorDetail
 		switch {
 		case errors.As(err, &p):
-			a.Errors = append(a.Errors, p.Fields...)
+			a.Errors = append(a.Errors, fieldProblems(p.Fields)...)
 		case errors.As(err, &d):
-			a.Errors = append(a.Errors, fieldOf(d))
+			a.Errors = append(a.Errors, fieldProblems([]problem.Field{fieldOf(d)})...)
 		}
 	}
 	if len(a.Errors) > 0 {

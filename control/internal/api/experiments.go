@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/shortline/shortline/control/internal/experiments"
 	"github.com/shortline/shortline/control/internal/experiments/stats"
 	"github.com/shortline/shortline/control/internal/platform/problem"
@@ -39,9 +41,39 @@ type ExperimentDecision struct {
 	Status    string  `json:"status" enum:"RUNNING,WINNER,NO_DIFFERENCE,INVALID"`
 	VariantID *string `json:"variantId" doc:"The winner."`
 	At        *Time   `json:"at" doc:"When the autopilot decided. null if the decision is computed from the figures of this moment."`
-	Reason    string  `json:"reason"`
+	Reason    string  `json:"reason" doc:"In English."`
 	Paused    *string `json:"paused" doc:"Why the autopilot waits; null if it does not."`
+
+	ReasonCode   decisionCode   `json:"reasonCode" doc:"The reason, for programs with words of their own."`
+	ReasonValues map[string]any `json:"reasonValues" doc:"What belongs in the sentence of the code: names of variants, counts (visitors, conversions, needed) and parts of one (all others)."`
+	PausedCode   *pauseCode     `json:"pausedCode" doc:"Like reasonCode, of paused."`
 }
+
+// The codes of reasons are texts with a closed set of values.
+type (
+	decisionCode string
+	pauseCode    string
+	weightsCode  string
+)
+
+func codeSchema(codes []string) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, code := range codes {
+		s.Enum = append(s.Enum, code)
+	}
+	return s
+}
+
+// Schema implements huma.SchemaProvider.
+func (decisionCode) Schema(huma.Registry) *huma.Schema {
+	return codeSchema(experiments.DecisionCodes())
+}
+
+// Schema implements huma.SchemaProvider.
+func (pauseCode) Schema(huma.Registry) *huma.Schema { return codeSchema(experiments.PauseCodes()) }
+
+// Schema implements huma.SchemaProvider.
+func (weightsCode) Schema(huma.Registry) *huma.Schema { return codeSchema(experiments.WeightCodes()) }
 
 // ExperimentDay has the figures of visitors who came on one day.
 type ExperimentDay struct {
@@ -78,7 +110,8 @@ type ExperimentWeights struct {
 	At      Time            `json:"at"`
 	Weights map[string]int  `json:"weights" doc:"By the id of each active variant."`
 	Source  string          `json:"source" enum:"AUTOPILOT,PROMOTION,OWNER"`
-	Reason  string          `json:"reason"`
+	Reason  string          `json:"reason" doc:"In English."`
+	Code    weightsCode     `json:"reasonCode" doc:"The reason, for programs with words of their own."`
 	Figures json.RawMessage `json:"figures" doc:"What the weights were computed from: visitors, conversions and probabilityBest by variantId. Empty for weights of an owner."`
 }
 
@@ -86,7 +119,15 @@ func experimentOf(f *experiments.Figures) Experiment {
 	out := Experiment{
 		Goal: f.Goal, StartedAt: Time(f.StartedAt), Arms: make([]ExperimentArm, len(f.Arms)), Currency: text(f.Currency), MixedCurrencies: f.Mixed,
 		SampleRatio: ExperimentRatio{f.RatioP, f.RatioOK}, Series: make([]ExperimentDay, len(f.Days)),
-		Decision: ExperimentDecision{Status: f.Decision.Status, VariantID: text(f.Decision.Variant), Reason: f.Decision.Reason, Paused: text(f.Decision.Paused)},
+		Decision: ExperimentDecision{Status: f.Decision.Status, VariantID: text(f.Decision.Variant), Reason: f.Decision.Reason, Paused: text(f.Decision.Paused),
+			ReasonCode: decisionCode(f.Reason.Code), ReasonValues: f.Reason.Values},
+	}
+	if out.Decision.ReasonValues == nil {
+		out.Decision.ReasonValues = map[string]any{}
+	}
+	if f.Decision.Paused != "" {
+		code := pauseCode(experiments.PauseCode(f.Decision.Paused))
+		out.Decision.PausedCode = &code
 	}
 	if f.Stored != nil {
 		out.Optimize, out.OnWinner = &f.Stored.Optimize, &f.Stored.OnWinner
@@ -195,5 +236,5 @@ func (s *Server) registerExperiments() {
 }
 
 func weightsOf(w *store.ExperimentWeights) ExperimentWeights {
-	return ExperimentWeights{Time(w.At), w.Weights, w.Source, w.Reason, json.RawMessage(w.Figures)}
+	return ExperimentWeights{Time(w.At), w.Weights, w.Source, w.Reason, weightsCode(experiments.WeightCode(w)), json.RawMessage(w.Figures)}
 }

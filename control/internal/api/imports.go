@@ -70,6 +70,7 @@ type ImportProblem struct {
 	Column  string `json:"column" doc:"Name of the column, or an empty string."`
 	Value   string `json:"value" doc:"The cell, cut."`
 	Message string `json:"message"`
+	Wording
 }
 
 // ImportPreview is what an import would do. Each row is in one of the counts.
@@ -114,7 +115,7 @@ func importOf(i store.Import) (Import, error) {
 }
 
 func importProblemOf(p store.ImportProblem) ImportProblem {
-	return ImportProblem{p.Line, p.Field, p.Column, p.Value, p.Message}
+	return ImportProblem{p.Line, p.Field, p.Column, p.Value, p.Message, wordingOf(p.Message)}
 }
 
 // answerImport converts one import.

@@ -25,12 +25,13 @@ type Webhook struct {
 	TotalFailed  int64             `json:"totalFailed"`
 	LastSentAt   *Time             `json:"lastSentAt"`
 	LastError    *string           `json:"lastError" doc:"The error of the last attempt. Null if it succeeded."`
-	Streak       int64             `json:"failureStreak" doc:"Failed attempts since the last one that succeeded."`
-	FailingSince *Time             `json:"failingSince" doc:"When the first of these failed. Null if the last attempt succeeded."`
-	Waiting      int               `json:"waiting" doc:"Deliveries that wait for an attempt, at most 10,000."`
-	NextAt       *Time             `json:"nextAttemptAt" doc:"When the next attempt is due. Null if none is planned."`
-	CreatedAt    Time              `json:"createdAt"`
-	UpdatedAt    Time              `json:"updatedAt"`
+	Wording
+	Streak       int64 `json:"failureStreak" doc:"Failed attempts since the last one that succeeded."`
+	FailingSince *Time `json:"failingSince" doc:"When the first of these failed. Null if the last attempt succeeded."`
+	Waiting      int   `json:"waiting" doc:"Deliveries that wait for an attempt, at most 10,000."`
+	NextAt       *Time `json:"nextAttemptAt" doc:"When the next attempt is due. Null if none is planned."`
+	CreatedAt    Time  `json:"createdAt"`
+	UpdatedAt    Time  `json:"updatedAt"`
 }
 
 // NewWebhook is a new webhook with its secret, which is shown only once.
@@ -41,7 +42,7 @@ type NewWebhook struct {
 
 func webhookOf(w webhooks.Webhook) Webhook {
 	return Webhook{w.ID, w.UserID, w.Name, w.URL, w.Events, w.Masked(), w.Scope(), w.Active, w.HasSecret, w.Sent, w.Succeeded, w.Failed,
-		instant(w.LastSentAt), text(w.LastError), w.Streak, instant(w.FailingSince), w.Waiting, instant(w.NextAt), Time(w.CreatedAt), Time(w.UpdatedAt)}
+		instant(w.LastSentAt), text(w.LastError), wordingOf(w.LastError), w.Streak, instant(w.FailingSince), w.Waiting, instant(w.NextAt), Time(w.CreatedAt), Time(w.UpdatedAt)}
 }
 
 // WebhookLog is one attempt to deliver an event. Some values have two names.

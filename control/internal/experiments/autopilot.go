@@ -115,7 +115,7 @@ func (s *Service) check(ctx context.Context, e *store.Experiment) error {
 	var failed error
 	if reason == "" {
 		if failed = s.read(ctx, &f, e, variants); failed != nil {
-			reason = "The figures of the experiment could not be read."
+			reason = sentenceUnreadable
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTime) // the click store may have used up the time
@@ -144,7 +144,7 @@ func (s *Service) check(ctx context.Context, e *store.Experiment) error {
 func (s *Service) conclude(ctx context.Context, tx *store.Tx, u *store.Link, e *store.Experiment, variants []store.Variant, f *Figures, reason string) error {
 	before := *e
 	e.UpdatedAt, e.Paused = store.Now(), cmp.Or(reason, s.pause(u, variants, f))
-	if e.Reason = f.evaluation.Reason; e.Paused != "" {
+	if e.Reason = f.evaluation.Reason.String(); e.Paused != "" {
 		e.Reason = before.Reason
 		return save(ctx, tx, &before, e)
 	}
@@ -162,7 +162,7 @@ func (s *Service) conclude(ctx context.Context, tx *store.Tx, u *store.Link, e *
 	if err := save(ctx, tx, &before, e); err != nil {
 		return err
 	}
-	w := store.ExperimentWeights{Link: e.Link, At: store.Now(), Weights: weights, Source: store.WeightsByAutopilot, Reason: "More visitors get the variants that are more probably the best.", Figures: f.document()}
+	w := store.ExperimentWeights{Link: e.Link, At: store.Now(), Weights: weights, Source: store.WeightsByAutopilot, Reason: sentenceImproved, Figures: f.document()}
 	entry := audit.Entry{Action: links.ActionWeights, Old: store.WeightsOf(variants), New: weights}
 	if err := s.apply(ctx, tx, u, &w, entry); err != nil {
 		return err
@@ -186,13 +186,13 @@ func (s *Service) pause(u *store.Link, variants []store.Variant, f *Figures) str
 	now := s.cfg.Now()
 	switch {
 	case u.Status(now.UnixMilli()) != "ACTIVE" || u.SuspendedAt != 0:
-		return "The link is not active."
+		return sentenceLinkInactive
 	case !u.ABTesting:
-		return "A/B testing of the link is off."
+		return sentenceTestOff
 	case len(weighted(variants)) < 2:
-		return "Fewer than two active variants have a weight."
+		return sentenceOneWeight
 	case f.newest != 0 && now.UnixMilli()-f.newest > (quiet+resolution).Milliseconds():
-		return "No visitor has come for an hour. Either there are none, or their clicks have not arrived yet."
+		return sentenceNoVisitors
 	}
 	return ""
 }

@@ -110,14 +110,14 @@ func (s *Service) Put(ctx context.Context, p auth.Principal, urlID string, in In
 		entry := audit.Entry{Action: "EXPERIMENT_UPDATED", Old: settingsOf(&before), New: settingsOf(&e)}
 		if fresh {
 			entry.Action, entry.Old = "EXPERIMENT_CREATED", nil
-			e.Reason = "The experiment has just started."
+			e.Reason = sentenceStarted
 			if err := tx.InsertExperiment(ctx, &e); err != nil {
 				return entry, err
 			}
 			return entry, began(ctx, tx, &e, variants)
 		}
 		if e.Goal != before.Goal {
-			e.Restart("The goal was changed, so the experiment began again.")
+			e.Restart(sentenceGoalChanged)
 			if err := began(ctx, tx, &e, variants); err != nil {
 				return entry, err
 			}
@@ -162,7 +162,7 @@ func ready(u *store.Link, variants []store.Variant) error {
 
 // began adds the weights at the start of an experiment to its history.
 func began(ctx context.Context, tx *store.Tx, e *store.Experiment, variants []store.Variant) error {
-	return tx.InsertExperimentWeights(ctx, &store.ExperimentWeights{Link: e.Link, At: e.StartedAt, Weights: store.WeightsOf(variants), Source: store.WeightsByOwner, Reason: "The experiment began."})
+	return tx.InsertExperimentWeights(ctx, &store.ExperimentWeights{Link: e.Link, At: e.StartedAt, Weights: store.WeightsOf(variants), Source: store.WeightsByOwner, Reason: sentenceBegan})
 }
 
 // Restart begins an experiment again: only clicks from now on count.
@@ -180,7 +180,7 @@ func (s *Service) Restart(ctx context.Context, p auth.Principal, urlID string) e
 			return audit.Entry{}, err
 		}
 		entry := audit.Entry{Action: "EXPERIMENT_RESTARTED", Old: stateOf(&e)}
-		e.Restart("The experiment was restarted.")
+		e.Restart(sentenceRestarted)
 		entry.New = stateOf(&e)
 		if _, err := tx.UpdateExperiment(ctx, &e); err != nil {
 			return entry, err
@@ -218,7 +218,7 @@ func (s *Service) Promote(ctx context.Context, p auth.Principal, urlID, variant 
 			return audit.Entry{}, nil
 		}
 		entry := audit.Entry{Action: "EXPERIMENT_PROMOTED", Old: before, New: after}
-		w := store.ExperimentWeights{Link: u.Num, At: store.Now(), Weights: after, Source: store.WeightsByPromotion, Reason: "An owner has promoted a variant."}
+		w := store.ExperimentWeights{Link: u.Num, At: store.Now(), Weights: after, Source: store.WeightsByPromotion, Reason: sentenceOwnerPromoted}
 		if err := tx.InsertExperimentWeights(ctx, &w); err != nil {
 			return entry, err
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/experiments"
+	"github.com/shortline/shortline/control/internal/experiments/stats"
 	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -403,6 +404,27 @@ func TestPut_says_what_is_missing(t *testing.T) {
 		}
 		if err := w.service.Delete(w.Context(), w.ann, w.link.ID); !problem.Is(err, problem.NotFound) {
 			t.Error(err)
+		}
+	})
+}
+
+// The code of a reason comes from the figures, also if another release has stored its sentence in other words.
+func TestF6_stored_reasons_have_codes(t *testing.T) {
+	each(t, func(w *world) {
+		w.put(experiments.Off, experiments.Notify)
+		for sentence, want := range map[string]string{
+			"The experiment has just started.": "STARTED", "Zu früh, said an older release.": stats.FewVisitors, store.ReasonVariants: "VARIANTS_CHANGED",
+		} {
+			w.ok(w.store.Tx(w.Context(), func(tx *store.Tx) error {
+				_, err := tx.Exec(w.Context(), `UPDATE experiments SET reason = ?`, sentence)
+				return err
+			}))
+			f, err := w.service.Report(w.Context(), w.ann, w.link.ID, "")
+			w.ok(err)
+			equal(w, f.Reason.Code, want, "the code of %q", sentence)
+		}
+		if code := experiments.PauseCode("Some clicks have not been stored for more than five minutes."); code != "LATE" {
+			w.Errorf("the code of a pause is %s", code)
 		}
 	})
 }

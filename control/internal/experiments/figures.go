@@ -30,6 +30,7 @@ type Figures struct {
 	Goal       string
 	Stored     *store.Experiment // nil: the link has no experiment, or one with another goal
 	Decision   store.Experiment  // Status, Variant, DecidedAt and Reason
+	Reason     stats.Reason      // of Decision, with a code of Codes
 	StartedAt  int64             // Unix milliseconds
 	Currency   string            // of revenue; "": no conversion has a value
 	Mixed      bool              // there are conversions in other currencies, which are not part of revenue
@@ -81,11 +82,12 @@ func (s *Service) Report(ctx context.Context, p auth.Principal, urlID, goal stri
 		return f, err
 	}
 	if f.Decision = e; f.Stored == nil {
-		f.Decision.Status, f.Decision.Reason, f.Decision.Variant, f.Decision.DecidedAt = f.evaluation.Status.String(), f.evaluation.Reason, "", 0
+		f.Decision.Status, f.Decision.Reason, f.Decision.Variant, f.Decision.DecidedAt = f.evaluation.Status.String(), f.evaluation.Reason.String(), "", 0
 		if f.evaluation.Status == stats.Winner {
 			f.Decision.Variant = f.Variants[f.evaluation.Best].ID
 		}
 	}
+	f.Reason = f.reason()
 	return f, nil
 }
 

@@ -167,6 +167,12 @@ func (tx *Tx) InsertExperimentWeights(ctx context.Context, w *ExperimentWeights)
 	return err
 }
 
+// Reasons of changes by owners, as they are stored.
+const (
+	ReasonWeights  = "An owner has changed the weights."
+	ReasonVariants = "An owner has changed the variants, so the experiment began again."
+)
+
 // FollowVariants keeps the experiment of a link in step with a change of its variants by an owner. The caller has locked the
 // link. New weights are added to the history. Another set of active variants, or another destination, restarts a running
 // experiment, because the figures until then are about something else.
@@ -182,9 +188,9 @@ func (tx *Tx) FollowVariants(ctx context.Context, link uint64, before, after []V
 	if err != nil {
 		return err
 	}
-	reason := "An owner has changed the weights."
+	reason := ReasonWeights
 	if !same {
-		reason = "An owner has changed the variants, so the experiment began again."
+		reason = ReasonVariants
 		e.Restart(reason)
 		if _, err := tx.UpdateExperiment(ctx, &e); err != nil {
 			return err

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { shortKeys } from './build/keys.ts';
+import { numberedKeys } from './build/keys.ts';
 import { screenList } from './build/screens.ts';
 
 // The server to which `npm run dev` forwards the API.
@@ -10,7 +10,7 @@ const first =
   /node_modules|vite\/|src\/(ui|api|screens\/links)\/|src\/([^/]+|palette\/match|screens\/(index|notfound|signin)|screens\/link\/(fields|form|campaign|tags))\.tsx?$/;
 
 export default defineConfig(({ command }) => ({
-  plugins: [shortKeys(), screenList()],
+  plugins: [numberedKeys(), screenList()],
   // The program serves the built files below this path and the page for every path of the console.
   base: command === 'build' ? '/static/app/' : '/',
   build: {

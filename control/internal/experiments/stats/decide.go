@@ -22,8 +22,8 @@ func (s Status) String() string {
 // Decision about an experiment.
 type Decision struct {
 	Status Status
-	Best   int    // arm with the highest observed rate; -1 without arms
-	Reason string // one or two sentences with figures, for the owner of the link
+	Best   int // arm with the highest observed rate; -1 without arms
+	Reason Reason
 }
 
 // Decide says whether an experiment is over. It may be called at any time and any number of times: the probability that it ever
@@ -37,12 +37,12 @@ func Decide(periods []Period, settings Settings) Decision {
 	arms := Total(periods)
 	best := leader(arms)
 	if len(arms) < 2 {
-		return Decision{Running, best, "An experiment needs at least two variants."}
+		return Decision{Running, best, Reason{Code: OneVariant}}
 	}
 	if p, ok := SampleRatio(periods, settings); !ok {
 		return Decision{Invalid, best, ratioReason(periods, settings, p)}
 	}
-	if reason := tooFew(arms, best, settings); reason != "" {
+	if reason := tooFew(arms, best, settings); reason.Code != "" {
 		return Decision{Running, best, reason}
 	}
 	against, weakest := rival(periods, arms, best)
@@ -57,8 +57,7 @@ func Decide(periods []Period, settings Settings) Decision {
 		return Decision{Winner, best, winnerReason(arms, best, against, settings)}
 	}
 	if within(loss, care) {
-		return Decision{NoDifference, best, fmt.Sprintf("No variant is noticeably better. Whichever you choose, you are expected to lose less than %s of the best "+
-			"conversion rate, which is %s.", percent(settings.Threshold), percent(arms[best].Rate()))}
+		return Decision{NoDifference, best, Reason{Alike, Values{"threshold": settings.Threshold, "rate": arms[best].Rate()}}}
 	}
 	return Decision{Running, best, runningReason(arms, best, against, settings)}
 }
@@ -89,18 +88,18 @@ func rival(periods []Period, arms []Arm, best int) (against int, weakest float64
 }
 
 // tooFew says what is missing for the first decision, or nothing.
-func tooFew(arms []Arm, best int, s Settings) string {
+func tooFew(arms []Arm, best int, s Settings) Reason {
 	_, leading := arms[best].counts()
 	for i, a := range arms {
 		n, c := a.counts()
 		if n < float64(s.MinimumVisitors) {
-			return fmt.Sprintf("Too early: %s has %d of the %d visitors that every variant needs before the first decision.", s.name(i), int64(n), s.MinimumVisitors)
+			return Reason{FewVisitors, Values{"variant": s.name(i), "visitors": int64(n), "needed": s.MinimumVisitors}}
 		}
 		if i != best && c+leading < float64(s.MinimumConverted) {
-			return fmt.Sprintf("Too early: %s and %s have %d conversions together. A decision needs %d or more.", s.name(best), s.name(i), int64(c+leading), s.MinimumConverted)
+			return Reason{FewConversions, Values{"variant": s.name(best), "other": s.name(i), "conversions": int64(c + leading), "needed": s.MinimumConverted}}
 		}
 	}
-	return ""
+	return Reason{}
 }
 
 // enoughForNoDifference says whether every arm has the sample that would have found the planned uplift.
@@ -130,28 +129,31 @@ func (s Settings) name(arm int) string {
 	return fmt.Sprintf("variant %d", arm+1)
 }
 
-func winnerReason(arms []Arm, best, against int, s Settings) string {
+func winnerReason(arms []Arm, best, against int, s Settings) Reason {
 	u := UpliftOver(arms[against], arms[best])
-	return fmt.Sprintf("%s converts %s of its visitors, %s %s. The uplift is %s, with 95 %% probability between %s and %s. The chance of a false winner is at most %s.",
-		s.name(best), percent(arms[best].Rate()), s.name(against), percent(arms[against].Rate()), signed(u.Value), signed(u.Interval.Low), signed(u.Interval.High), percent(s.Alpha))
+	return Reason{Better, Values{"variant": s.name(best), "rate": arms[best].Rate(), "other": s.name(against), "otherRate": arms[against].Rate(),
+		"uplift": u.Value, "low": u.Interval.Low, "high": u.Interval.High, "alpha": s.Alpha}}
 }
 
-func runningReason(arms []Arm, best, against int, s Settings) string {
+func runningReason(arms []Arm, best, against int, s Settings) Reason {
 	a, b := arms[best], arms[against]
+	v := Values{"variant": s.name(best), "other": s.name(against), "rate": a.Rate()}
 	if !(a.Rate() > b.Rate()) {
-		return fmt.Sprintf("%s and %s convert equally so far, %s of their visitors.", s.name(best), s.name(against), percent(a.Rate()))
+		return Reason{Equal, v}
 	}
-	text := fmt.Sprintf("%s leads with %s, %s has %s, but the difference may still be chance.", s.name(best), percent(a.Rate()), s.name(against), percent(b.Rate()))
+	v["otherRate"] = b.Rate()
 	if b.Rate() == 0 {
-		return text
+		return Reason{Leads, v}
 	}
-	if n := sampleSize(b.Rate(), a.Rate()/b.Rate()-1, s.Power, s.Alpha, len(arms)); n < unlimited {
-		text += fmt.Sprintf(" If it stays as it is, about %d visitors per variant decide; the smaller of both has %d.", round(n), min(a.Visitors, b.Visitors))
+	n := sampleSize(b.Rate(), a.Rate()/b.Rate()-1, s.Power, s.Alpha, len(arms))
+	if n >= unlimited {
+		return Reason{Leads, v}
 	}
-	return text
+	v["needed"], v["visitors"] = int64(round(n)), min(a.Visitors, b.Visitors)
+	return Reason{LeadsUntil, v}
 }
 
-func ratioReason(periods []Period, s Settings, p float64) string {
+func ratioReason(periods []Period, s Settings, p float64) Reason {
 	var all, worst float64
 	arm, got, want := 0, 0.0, 0.0
 	for i := range Total(periods) {
@@ -164,17 +166,7 @@ func ratioReason(periods []Period, s Settings, p float64) string {
 			arm, got, want, worst, all = i, visitors, expected, off, sum
 		}
 	}
-	return fmt.Sprintf("The visitors do not follow the weights: %s has %s of the visitors, but should have %s (p = %.1g). Some visitors are lost or counted twice, "+
-		"so no figure of this experiment can be trusted.", s.name(arm), percent(got/max(all, 1)), percent(want/max(all, 1)), p)
-}
-
-// percent writes a part with three digits.
-func percent(x float64) string {
-	return fmt.Sprintf("%.3g %%", 100*x)
-}
-
-func signed(x float64) string {
-	return fmt.Sprintf("%+.3g %%", 100*x)
+	return Reason{Unbalanced, Values{"variant": s.name(arm), "share": got / max(all, 1), "expected": want / max(all, 1), "p": p}}
 }
 
 // round to two digits, because estimates are not more precise.

@@ -30,8 +30,8 @@ func TestDecide(t *testing.T) {
 		{"visitors missing", one([]float64{50, 50}, [2]int64{10000, 500}, [2]int64{9000, 700}), Invalid, "has 52.6 % of the visitors, but should have 50 %"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if d := Decide(c.periods, s); d.Status != c.status || !strings.Contains(d.Reason, c.reason) {
-				t.Errorf("%s: %q, want %s: %q", d.Status, d.Reason, c.status, c.reason)
+			if d := Decide(c.periods, s); d.Status != c.status || !strings.Contains(d.Reason.String(), c.reason) {
+				t.Errorf("%s: %q, want %s: %q", d.Status, d.Reason.String(), c.status, c.reason)
 			}
 		})
 	}
@@ -139,7 +139,7 @@ func FuzzDecide(f *testing.F) {
 		}
 		p, _ := SampleRatio(periods, Defaults())
 		check("p", p)
-		if d := Decide(periods, Defaults()); strings.Contains(d.Reason, "NaN") || strings.Contains(d.Reason, "Inf") || d.Best < 0 {
+		if d := Decide(periods, Defaults()); strings.Contains(d.Reason.String(), "NaN") || strings.Contains(d.Reason.String(), "Inf") || d.Best < 0 {
 			t.Fatal(d)
 		}
 		sum := 0

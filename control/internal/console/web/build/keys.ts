@@ -1,46 +1,63 @@
-// Shortens the names of messages in the build, where they are in the catalogue of every language and at every use. The sources
+// Numbers the messages in the build: the catalogue of a language becomes a list, and the sources use the places in it. The sources
 // keep readable names.
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Plugin } from 'vite';
+import { runnerImport, type Plugin } from 'vite';
 
 /** The content of the sources in a folder and below it, except for those of `but`. */
 function read(folder: string, but?: string): string {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return files
-    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts') && !(but && file.startsWith(but)))
+    .filter((file) => /\.tsx?$/.test(file) && !/\.(d|test)\.tsx?$/.test(file) && !(but && file.startsWith(but)))
     .map((file) => readFileSync(`${folder}/${file}`, 'utf8'))
     .join('\n');
 }
 
-/** A name of letters for a number: a to Z, then aa, ba and so on. Digits could change the order of an object's members. */
-function nameOf(n: number): string {
-  const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
-  return (letters[n % letters.length] ?? '') + (n < letters.length ? '' : nameOf(Math.floor(n / letters.length) - 1));
+/** What names that are put together look like, as in `status.${status}`. Types and the names of drafts look the same. */
+export function patterns(sources: string): RegExp[] {
+  const templates = sources.matchAll(/(?<!useDraft(?:<\w+>)?\(|Extract<Key, )`([\w.]+\$\{[^`]*)`/g);
+  const starts = [...templates].map(([, text = '']) => text.replaceAll('.', '\\.').replace(/\$\{[^}]*\}/g, '[\\w.:-]+'));
+  return [...new Set(starts)].map((text) => new RegExp(`^${text}$`));
 }
 
-/**
- * The short names of messages. Messages whose names are put together, as in `status.${status}`, keep their names, and so do
- * those whose name is nowhere in the sources.
- */
-export function shortNames(catalogue: string, sources: string): Map<string, string> {
-  const parts = [...sources.matchAll(/`([\w.]+)\$\{/g)].map(([, start = '']) => start);
-  const names = [...catalogue.matchAll(/^ {2}'([\w.-]+)':/gm)]
-    .map(([, name = '']) => name)
-    .filter((name) => !parts.some((start) => name.startsWith(start)) && sources.includes(`'${name}'`));
-  return new Map(names.map((name, at) => [name, nameOf(at)]));
+/** Splits names into those that get a number, and those that are put together, which stay. */
+export function sorted(names: readonly string[], sources: string): { numbered: string[]; kept: string[] } {
+  const together = patterns(sources);
+  const keeps = (name: string) => together.some((one) => one.test(name)) || !sources.includes(`'${name}'`);
+  return { numbered: names.filter((name) => !keeps(name)), kept: names.filter(keeps) };
 }
 
-export function shortKeys(): Plugin {
-  const names = shortNames(read('src/text/en'), read('src', 'text'));
+type Messages = Readonly<Record<string, unknown>>;
+
+async function messages(language: string): Promise<Messages> {
+  const options = { configFile: false, logLevel: 'error' } as const;
+  const { module } = await runnerImport<Record<string, Messages>>(`/src/text/${language}/index.ts`, options);
+  return module[language] ?? {};
+}
+
+export function numberedKeys(): Plugin {
+  let names: { numbered: string[]; kept: string[] };
+  let places: Map<string, number>;
   return {
-    name: 'short-keys',
+    name: 'numbered-keys',
     apply: 'build',
     enforce: 'pre',
+    async buildStart() {
+      names = sorted(Object.keys(await messages('en')), read('src', 'text'));
+      places = new Map(names.numbered.map((name, at) => [name, at]));
+    },
+    async load(id) {
+      const language = /\/src\/text\/(\w+)\/index\.ts$/.exec(id)?.[1];
+      if (language === undefined) return undefined;
+      const all = await messages(language);
+      const list = JSON.stringify(names.numbered.map((name) => all[name]));
+      const rest = JSON.stringify(Object.fromEntries(names.kept.map((name) => [name, all[name]])));
+      return { code: `export const ${language} = Object.assign(${list}, ${rest});`, map: null };
+    },
     transform(code, id) {
-      if (!/\/src\/.*\.tsx?$/.test(id)) return undefined;
+      if (!/\/src\/.*\.tsx?$/.test(id) || id.includes('/src/text/')) return undefined;
       const short = code.replace(/'([\w.-]+)'/g, (whole, name: string) => {
-        const found = names.get(name);
-        return found === undefined ? whole : `'${found}'`;
+        const place = places.get(name);
+        return place === undefined ? whole : `'${place}'`;
       });
       return { code: short, map: null };
     },

@@ -1,6 +1,7 @@
 // Calls the API with the session cookie of the browser. Scripts never see a token.
 //
 // The types come from the OpenAPI document of the API (schema.d.ts), so a field that the API does not have breaks the build.
+import { language, said, t } from '../text';
 import type { components, paths } from './schema';
 
 /** An object of the API, by its name in the OpenAPI document. */
@@ -131,9 +132,22 @@ export function onSessionEnd(ask: ((lack: Lack) => Promise<void>) | undefined): 
   enterAgain = ask;
 }
 
+/** The body of an error with its messages in the language of the user. */
+function worded(body: unknown, status: number): unknown {
+  if (language.value === 'en' || typeof body !== 'object' || body === null) return body;
+  const { message, errors, ...rest } = body as Schema<'Answer'>;
+  const fields = errors?.map((one) => ({ ...one, message: said(one.message, one) }));
+  const all = fields?.map((one) => one.message).join(' · ') ?? said(message, rest, t('problem.status', { status }));
+  return { ...rest, errors: fields, message: all };
+}
+
 /** The error of an answer. It is undefined after the user has removed its cause, and the request is to be repeated. */
 async function failure(answer: Response, body: unknown, signIn = false): Promise<ApiError | undefined> {
-  const error = new ApiError(answer.status, body, Number(answer.headers.get('Retry-After')) || 0);
+  const error = new ApiError(
+    answer.status,
+    worded(body, answer.status),
+    Number(answer.headers.get('Retry-After')) || 0,
+  );
   if ((answer.status !== 401 && !error.needsFactor) || signIn || !enterAgain) return error;
   await enterAgain(error.needsFactor ? 'factor' : 'session');
   return undefined;

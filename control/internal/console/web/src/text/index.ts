@@ -69,6 +69,20 @@ export function t<K extends Key>(key: K, ...[values]: [Names<English[K]>] extend
   });
 }
 
+type Code = Extract<Key, `said.${string}`> extends `said.${infer C}` ? C : never;
+
+/** A message of the server, which is in English, with its code and values. */
+export interface Wording {
+  code?: Exclude<Code, 'OTHER'> | undefined;
+  values?: readonly string[] | null | undefined;
+}
+
+/** A message of the server in the language of the user; `other` if it has no code. */
+export function said(message: string | null, { code, values }: Wording, other = t('said.OTHER')): string {
+  if (language.value === 'en') return message ?? '';
+  return code ? t(`said.${code}`, Object.assign({}, values) as never) : other;
+}
+
 /** A number with the separators of the language. */
 export const number = (n: number): string => numbers.value.format(n);
 

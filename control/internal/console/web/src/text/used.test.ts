@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { patterns, sorted } from '../../build/keys';
 import { en } from './en';
 
 // A message that nothing shows is translated and loaded in vain.
@@ -8,9 +9,16 @@ test('every message is used', () => {
     (file) => /\.tsx?$/.test(file) && !file.startsWith('text') && !file.endsWith('.d.ts'),
   );
   const sources = files.map((file) => readFileSync(`src/${file}`, 'utf8')).join('\n');
-  const parts = [...sources.matchAll(/`([\w.]+)\$\{/g)].map(([, start = '']) => start);
+  const parts = patterns(sources);
   const unused = Object.keys(en).filter(
-    (name) => !sources.includes(`'${name}'`) && !parts.some((start) => name.startsWith(start)),
+    (name) => !sources.includes(`'${name}'`) && !parts.some((one) => one.test(name)),
   );
   expect(unused).toEqual([]);
+});
+
+// The build would replace the other half of a name that is put together.
+test('messages whose names are put together keep them', () => {
+  const sources = "t('link.open'); t(`status.${status}`); t(`ask.${kind}Title`); useDraft(`link.${id}`, first);";
+  const { numbered, kept } = sorted(['link.open', 'status.ACTIVE', 'ask.deleteTitle', 'ask.delete'], sources);
+  expect([numbered, kept]).toEqual([['link.open'], ['status.ACTIVE', 'ask.deleteTitle', 'ask.delete']]);
 });

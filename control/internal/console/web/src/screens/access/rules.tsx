@@ -34,19 +34,19 @@ export function Rule({ kind, settings, blocked = false, onChanged }: RuleProps) 
   return (
     <div class="named">
       <span class={on ? 'badge good' : 'badge'}>{on ? t('totp.on') : t('totp.off')}</span>
-      <p>{t(`access.${kind}`)}</p>
+      <p>{t(`access.rule.${kind}`)}</p>
       <Button onClick={() => ask(true)} disabled={!on && blocked}>
         {on ? t('totp.turnOff') : t('totp.turnOn')}
       </Button>
       {!on && blocked && <p class="hint">{t('access.blocked')}</p>}
       {asking && (
         <Confirm
-          title={t(`access.${kind}`)}
+          title={t(`access.rule.${kind}`)}
           action={on ? t('totp.turnOff') : t('totp.turnOn')}
           onConfirm={() => set(!on)}
           onClose={close}
         >
-          <p>{on ? t(`access.${kind}Off`) : t(`access.${kind}On`)}</p>
+          <p>{on ? t(`access.rule.${kind}Off`) : t(`access.rule.${kind}On`)}</p>
         </Confirm>
       )}
     </div>

@@ -76,7 +76,7 @@ export function Breakdown({ items, chosen, onPick, label }: BreakdownProps & { l
           <tr>
             <th scope="col">{label}</th>
             <th scope="col" class="figure">
-              {t('report.clicks')}
+              {t('report.metric.clicks')}
             </th>
             {compared && (
               <th scope="col" class="figure">
@@ -85,7 +85,7 @@ export function Breakdown({ items, chosen, onPick, label }: BreakdownProps & { l
             )}
             {withGoal && (
               <th scope="col" class="figure">
-                {t('report.conversions')}
+                {t('report.metric.conversions')}
               </th>
             )}
           </tr>

@@ -39,9 +39,9 @@ export function Figures({ report, metric, onMetric }: FiguresProps) {
   const before = report.comparison?.figures;
   const { overview } = report;
   const figures: Figure[] = [
-    { name: t('report.clicks'), now: report.totalClicks, before: before?.totalClicks, metric: 'clicks' },
+    { name: t('report.metric.clicks'), now: report.totalClicks, before: before?.totalClicks, metric: 'clicks' },
     {
-      name: t('report.visitors'),
+      name: t('report.metric.visitors'),
       now: report.uniqueVisitors,
       before: before?.uniqueVisitors,
       metric: 'visitors',
@@ -50,7 +50,7 @@ export function Figures({ report, metric, onMetric }: FiguresProps) {
   ];
   if (overview.conversions !== undefined)
     figures.push({
-      name: t('report.conversions'),
+      name: t('report.metric.conversions'),
       now: overview.conversions,
       before: before?.overview.conversions,
       metric: 'conversions',

@@ -16,7 +16,7 @@ const valueOf: Record<Metric, (day: Day) => number> = {
 /** The lines of the chart: all, or people and bots; and before them those of the period compared with. */
 export function seriesOf(report: Schema<'Report'>, metric: Metric): Series[] {
   const value = valueOf[metric];
-  const name = t(`report.${metric}`);
+  const name = t(`report.metric.${metric}`);
   const { series, comparison } = report;
   const then = comparison?.figures.timeSeries;
   // A period of the same length may have one point less, such as a month in February.

@@ -57,7 +57,7 @@ export function Timeline({ s, report, metric, timezone, file }: TimelineProps) {
   return (
     <div class="timeline" ref={box}>
       <Chart
-        label={t('report.chartLabel', { what: t(`report.${metric}`), n: total, points: days.length })}
+        label={t('report.chartLabel', { what: t(`report.metric.${metric}`), n: total, points: days.length })}
         series={series}
         names={names}
         {...(s.interval !== 'minute' && { onZoom: zoom })}

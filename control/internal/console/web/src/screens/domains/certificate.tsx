@@ -3,7 +3,7 @@ import { useId, useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import { query, search } from '../../route';
 import { may } from '../../session';
-import { moment, t } from '../../text';
+import { moment, said, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Area } from '../../ui/field';
@@ -94,7 +94,7 @@ function Failure({ certificate: c }: { certificate: Certificate }) {
     <div class="notice bad" role="alert">
       <Icon name="warning" />
       <div>
-        <p dir="auto">{c.lastError}</p>
+        <p dir="auto">{said(c.lastError, {}, '')}</p>
         {c.nextAttemptAt && <p>{t('domain.cert.next', { time: moment(c.nextAttemptAt) })}</p>}
         <ul class="points">
           <li>{t('domain.cert.cause1')}</li>

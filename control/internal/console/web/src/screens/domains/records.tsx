@@ -1,6 +1,6 @@
 // The DNS records of a domain, and what the last check found instead of them.
 import type { Schema } from '../../api/client';
-import { second, t } from '../../text';
+import { said, second, t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
 import { copy } from '../../ui/copy';
 import { Icon } from '../../ui/icon';
@@ -38,7 +38,7 @@ function Finding({ record, checked }: { record: DnsRecord; checked: boolean }) {
       </p>
       {record.message && (
         <p dir="auto" class="told">
-          {record.message}
+          {said(record.message, record, '')}
         </p>
       )}
       <p class="hint">{t(record.type === 'TXT' ? 'domain.txtAdvice' : 'domain.routeAdvice', { name: record.name })}</p>

@@ -35,8 +35,8 @@ type Text = 'rootUrl' | 'notFoundUrl' | 'expiredUrl' | 'brandName' | 'brandLogoU
 function Line({ fields, set, saving, name, address = true }: PartProps & { name: Text; address?: boolean }) {
   return (
     <Input
-      label={t(`domain.${name}`)}
-      {...(name === 'brandName' ? {} : { hint: t(`domain.${name}Hint`) })}
+      label={t(`domain.set.${name}`)}
+      {...(name === 'brandName' ? {} : { hint: t(`domain.set.${name}Hint`) })}
       name={name}
       value={fields[name]}
       onValue={(value) => set({ [name]: value })}
@@ -77,7 +77,7 @@ function Apps({ fields, set, saving }: PartProps) {
       {(['apple', 'android'] as const).map((name) => (
         <Area
           key={name}
-          label={t(`domain.${name}`)}
+          label={t(`domain.set.${name}`)}
           name={name}
           rows={6}
           class="mono"

@@ -21,6 +21,17 @@ const share = (n: number): string => percent(Math.round(n * 10_000) / 100);
 
 const signed = (n: number): string => `${n > 0 ? '+' : n < 0 ? '−' : '±'}${share(Math.abs(n))}`;
 
+/** The sentence of a decision, with its figures in the format of the language. */
+function why({ reasonCode, reasonValues }: Experiment['decision']): string {
+  const values = Object.entries(reasonValues).map(([name, value]) => [
+    name,
+    typeof value !== 'number' || ['visitors', 'conversions', 'needed'].includes(name)
+      ? value
+      : (['uplift', 'low', 'high'].includes(name) ? signed : share)(value),
+  ]);
+  return t(`test.why.${reasonCode}`, Object.fromEntries(values) as never);
+}
+
 /** The range in which the true rate lies, on the scale of all variants. */
 function Interval({ arm, most }: { arm: Arm; most: number }) {
   const [low = 0, high = 0] = arm.interval;
@@ -49,10 +60,10 @@ function Arms({ experiment, onPromote }: ArmsProps) {
         <tr>
           <th scope="col">{t('test.name')}</th>
           <th scope="col" class="figure">
-            {t('report.visitors')}
+            {t('report.metric.visitors')}
           </th>
           <th scope="col" class="figure">
-            {t('report.conversions')}
+            {t('report.metric.conversions')}
           </th>
           <th scope="col">{t('test.rate')}</th>
           <th scope="col" class="figure" title={t('test.upliftHint')}>
@@ -79,10 +90,10 @@ function Arms({ experiment, onPromote }: ArmsProps) {
               <bdi>{one.name}</bdi>
               {one.variantId === decision.variantId && <span class="badge good">{t('test.winner')}</span>}
             </th>
-            <td class="figure" data-name={t('report.visitors')}>
+            <td class="figure" data-name={t('report.metric.visitors')}>
               {number(one.visitors)}
             </td>
-            <td class="figure" data-name={t('report.conversions')}>
+            <td class="figure" data-name={t('report.metric.conversions')}>
               {number(one.conversions)}
             </td>
             <td data-name={t('test.rate')}>
@@ -190,9 +201,9 @@ export function Outcome({
           <p>
             <b>{t(`test.decision.${decision.status}`)}</b>
           </p>
-          <p>{decision.reason}</p>
+          <p>{why(decision)}</p>
           {experiment.onWinner && decision.status === 'RUNNING' && <p class="hint">{t('test.asOf')}</p>}
-          {decision.paused && <p>{t('test.paused', { reason: decision.paused })}</p>}
+          {decision.paused && <p>{t('test.paused', { reason: t(`test.why.${decision.pausedCode ?? 'LATE'}`) })}</p>}
         </div>
       </div>
       {!sampleRatio.ok && (

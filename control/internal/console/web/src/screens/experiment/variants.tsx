@@ -135,7 +135,7 @@ function VariantTable({ variants, onEdit, onDelete }: VariantTableProps) {
           figure: true,
           cell: (one) => percent(shareOf(one.isActive ? one.weight : 0, variants.totalWeight)),
         },
-        { name: t('report.clicks'), figure: true, cell: (one) => number(one.clickCount) },
+        { name: t('report.metric.clicks'), figure: true, cell: (one) => number(one.clickCount) },
         {
           name: t('test.actions'),
           cell: (one) =>

@@ -29,7 +29,7 @@ export function Weights({ id, variants }: { id: string; variants: readonly Schem
                 .map(([variant, weight]) => `${nameOf(variant)} ${number(weight)}`)
                 .join(' · '),
           },
-          { name: t('test.reason'), cell: (one) => one.reason },
+          { name: t('test.reason'), cell: (one) => t(`test.why.${one.reasonCode}`) },
         ]}
       />
     </Section>

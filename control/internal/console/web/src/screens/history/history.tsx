@@ -98,7 +98,7 @@ function Part({ kind, part }: { kind: 'rule' | 'variant'; part: Entry['variants'
     : values.every((one) => one.new === null)
       ? 'Removed'
       : 'Changed';
-  const title = t(`history.${kind}${how}`, { name: part.name });
+  const title = t(`history.part.${kind}${how}`, { name: part.name });
   return (
     <>
       <h3 dir="auto">{title}</h3>
@@ -156,8 +156,8 @@ function Reach({ id, to: chosen }: { id: string; to: Entry }) {
       ...Object.keys(one.changes)
         .filter((name) => !hidden.has(name))
         .map(fieldOf),
-      ...one.routingRules.map((part) => t('history.ruleChanged', { name: part.name })),
-      ...one.variants.map((part) => t('history.variantChanged', { name: part.name })),
+      ...one.routingRules.map((part) => t('history.part.ruleChanged', { name: part.name })),
+      ...one.variants.map((part) => t('history.part.variantChanged', { name: part.name })),
     ]),
   );
   if (names.size === 0) return null;

@@ -104,12 +104,12 @@ function Question({
   };
   return (
     <Confirm
-      title={t(`keys.${kind}Title`, { name: key.name })}
-      action={t(`keys.${kind}`)}
+      title={t(`keys.ask.${kind}Title`, { name: key.name })}
+      action={t(`keys.ask.${kind}`)}
       onConfirm={act}
       onClose={onClose}
     >
-      <p>{t(`keys.${kind}Hint`)}</p>
+      <p>{t(`keys.ask.${kind}Hint`)}</p>
       <p>{key.lastUsedAt === null ? t('keys.neverUsed') : t('keys.lastUsed', { date: moment(key.lastUsedAt) })}</p>
     </Confirm>
   );

@@ -109,7 +109,7 @@ function Links({ of: bundle, onChanged }: { of: Bundle; onChanged: () => void })
             </>
           ),
         },
-        { name: t('report.clicks'), figure: true, cell: ({ link }) => number(link.clickCount) },
+        { name: t('report.metric.clicks'), figure: true, cell: ({ link }) => number(link.clickCount) },
         ...(may('EDITOR')
           ? [
               {
@@ -148,7 +148,7 @@ function Week({ days }: { days: readonly Schema<'BundleDayStat'>[] }) {
   const names = namesOf(days, 'day', ownZone());
   const n = days.reduce((sum, one) => sum + one.clicks, 0);
   if (n === 0) return null;
-  const name = t('report.clicks');
+  const name = t('report.metric.clicks');
   return (
     <div class="timeline">
       <Chart
@@ -182,7 +182,7 @@ function Figures({ of, retry }: FiguresProps) {
   const { urlCount, totalClicks, clickTrend } = of;
   const facts = [
     [t('links.title'), urlCount],
-    [t('report.clicks'), totalClicks],
+    [t('report.metric.clicks'), totalClicks],
     [t('bundles.week'), clickTrend.reduce((sum, one) => sum + one.clicks, 0)],
   ] as const;
   return (

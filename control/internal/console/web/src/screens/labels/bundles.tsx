@@ -156,7 +156,7 @@ export function Bundles() {
           ),
         },
         { name: t('links.title'), figure: true, cell: (one) => number(one.urlCount) },
-        { name: t('report.clicks'), figure: true, cell: (one) => number(one.totalClicks) },
+        { name: t('report.metric.clicks'), figure: true, cell: (one) => number(one.totalClicks) },
         { name: t('labels.created'), cell: (one) => day(one.createdAt) },
       ]}
     />

@@ -24,7 +24,7 @@ function Field({ name, fields, set, problem }: CampaignProps & { name: keyof Utm
   );
   return (
     <Input
-      label={t(`edit.${name}`)}
+      label={t(`edit.utm.${name}`)}
       name={name}
       autocomplete="off"
       value={fields[name]}

@@ -122,7 +122,7 @@ export function Filters({ selection, workspace }: FiltersProps) {
         <By label={t('links.tag')} name="tag" shown={tag.join(', ')} find={tags} />
         <ByBundle bundle={bundle} />
         <By label={t('links.domain')} name="domain" shown={domain} find={domains} />
-        <By label={t('edit.utmCampaign')} name="campaign" shown={campaign} find={campaigns} />
+        <By label={t('edit.utm.utmCampaign')} name="campaign" shown={campaign} find={campaigns} />
         {((place.value?.memberCount ?? 1) > 1 || creator !== '') && (
           <ByCreator creator={creator} workspace={workspace} />
         )}

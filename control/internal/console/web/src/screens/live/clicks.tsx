@@ -50,7 +50,7 @@ function Decided({ click, link }: { click: Click; link: string }) {
   const screen = by.kind === 'rule' ? `/links/${link}/rules?edit=${by.id}` : `/links/${link}/experiment`;
   return (
     <>
-      <span class="badge">{t(`live.${by.kind}`)}</span>{' '}
+      <span class="badge">{t(`live.by.${by.kind}`)}</span>{' '}
       {by.name && link ? (
         <a href={to(screen)} dir="auto">
           {by.name}

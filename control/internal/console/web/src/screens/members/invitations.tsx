@@ -65,12 +65,12 @@ function Question({
   };
   return (
     <Confirm
-      title={t(`invite.${kind}Title`, { email: one.email })}
-      action={t(`invite.${kind}`)}
+      title={t(`invite.ask.${kind}Title`, { email: one.email })}
+      action={t(`invite.ask.${kind}`)}
       onConfirm={act}
       onClose={onClose}
     >
-      <p>{t(`invite.${kind}Hint`)}</p>
+      <p>{t(`invite.ask.${kind}Hint`)}</p>
     </Confirm>
   );
 }

@@ -127,14 +127,16 @@ function Form({ style, logo, onLogo }: LogoProps & { style: Style }) {
         label={t('qr.shape')}
         name="shape"
         value={style.shape}
-        options={shapes.map((one) => [one, t(`qr.${one}`)] as const)}
+        options={shapes.map((one) => [one, t(`qr.style.${one}`)] as const)}
         onValue={(shape) => search({ shape })}
       />
       <Select
         label={t('qr.level')}
         name="level"
         value={style.level}
-        options={levels.filter((one) => !logo || logoLevels.includes(one)).map((one) => [one, t(`qr.${one}`)] as const)}
+        options={levels
+          .filter((one) => !logo || logoLevels.includes(one))
+          .map((one) => [one, t(`qr.style.${one}`)] as const)}
         onValue={(level) => search({ level })}
       />
       <Select

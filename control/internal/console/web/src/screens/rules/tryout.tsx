@@ -32,7 +32,7 @@ function VisitorForm({ visitor, set }: { visitor: Visitor; set: (values: Partial
         value={name}
         options={[
           ...(name === '' ? [['', visitor.userAgent] as const] : []),
-          ...agentNames.map((one) => [one, t(`try.${one}`)] as const),
+          ...agentNames.map((one) => [one, t(`try.agent.${one}`)] as const),
         ]}
         onValue={(one) => one !== '' && set({ userAgent: agentOf(one) })}
       />

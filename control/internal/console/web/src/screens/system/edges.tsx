@@ -26,12 +26,12 @@ function age(ms: number): string {
 
 /** What a trouble means for the one who has to end it. */
 function Meaning({ edge: e, trouble }: { edge: Edge; trouble: Trouble }) {
-  if (trouble === 'refused') return <p class="hint">{t('edges.refusedHint', { reason: e.refused ?? '' })}</p>;
-  if (trouble === 'dropped') return <p class="hint">{t('edges.droppedHint', { n: e.spool.dropped })}</p>;
+  if (trouble === 'refused') return <p class="hint">{t('edges.trouble.refusedHint', { reason: e.refused ?? '' })}</p>;
+  if (trouble === 'dropped') return <p class="hint">{t('edges.trouble.droppedHint', { n: e.spool.dropped })}</p>;
   if (trouble === 'aside') {
     return (
       <details>
-        <summary>{t('edges.asideHint', { n: e.setAsideCount })}</summary>
+        <summary>{t('edges.trouble.asideHint', { n: e.setAsideCount })}</summary>
         <ul class="points">
           {e.setAside.map(({ domain, slug, reason }) => (
             <li key={`${domain}/${slug}`}>
@@ -46,7 +46,7 @@ function Meaning({ edge: e, trouble }: { edge: Edge; trouble: Trouble }) {
     );
   }
   if (trouble === 'late') return null; // the column of the delay says it
-  return <p class="hint">{t(`edges.${trouble}Hint`)}</p>;
+  return <p class="hint">{t(`edges.trouble.${trouble}Hint`)}</p>;
 }
 
 function State({ edge: e, all }: { edge: Edge; all: readonly Edge[] }) {
@@ -57,7 +57,7 @@ function State({ edge: e, all }: { edge: Edge; all: readonly Edge[] }) {
         {found.length === 0 && <span class="badge good">{t('edges.working')}</span>}
         {found.map((one) => (
           <span key={one} class={`badge ${isBad(one) ? 'bad' : 'warn'}`}>
-            {t(`edges.${one}`)}
+            {t(`edges.trouble.${one}`)}
           </span>
         ))}
       </p>

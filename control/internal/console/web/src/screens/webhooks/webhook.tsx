@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { go, query, search } from '../../route';
 import { user, workspace } from '../../session';
-import { moment, number, t } from '../../text';
+import { moment, number, said, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { copy } from '../../ui/copy';
@@ -45,7 +45,7 @@ function Trouble({ hook: w }: { hook: Hook }) {
         <p>
           <strong>{streak(w)}</strong> {w.failingSince && t('hook.since', { time: moment(w.failingSince) })}
         </p>
-        <p dir="auto">{w.lastError}</p>
+        <p dir="auto">{said(w.lastError, w)}</p>
       </div>
     </div>
   );

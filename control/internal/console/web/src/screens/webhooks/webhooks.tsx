@@ -2,7 +2,7 @@
 import { api } from '../../api/client';
 import { go, query, search, to } from '../../route';
 import { workspace } from '../../session';
-import { moment, number, percent, t } from '../../text';
+import { moment, number, percent, said, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Empty, Head, Loading } from '../../ui/page';
 import { Pager, pageOf } from '../../ui/pager';
@@ -45,7 +45,7 @@ function HealthCell({ hook: w }: { hook: Hook }) {
       <HealthMark hook={w} />
       {w.lastError !== null && (
         <p>
-          {streak(w)} <span class="hint">{w.lastError}</span>
+          {streak(w)} <span class="hint">{said(w.lastError, w)}</span>
         </p>
       )}
     </div>

@@ -20,12 +20,12 @@ export const history: Translation<typeof english> = {
   'history.askHint':
     'يعود الرابط وقواعده ومتغيراته إلى حالة {time}. لا يتغير الاسم اللطيف ولا النقرات ولا صورة المعاينة. يحتفظ السجل بالحالة الحالية، لذا يمكنك العودة إليها.',
   'history.done': 'تمت الاستعادة. يحصل الزوار على هذه النسخة خلال ثانية.',
-  'history.ruleAdded': 'أُضيفت القاعدة «{name}»',
-  'history.ruleChanged': 'عُدّلت القاعدة «{name}»',
-  'history.ruleRemoved': 'أُزيلت القاعدة «{name}»',
-  'history.variantAdded': 'أُضيف المتغير «{name}»',
-  'history.variantChanged': 'عُدّل المتغير «{name}»',
-  'history.variantRemoved': 'أُزيل المتغير «{name}»',
+  'history.part.ruleAdded': 'أُضيفت القاعدة «{name}»',
+  'history.part.ruleChanged': 'عُدّلت القاعدة «{name}»',
+  'history.part.ruleRemoved': 'أُزيلت القاعدة «{name}»',
+  'history.part.variantAdded': 'أُضيف المتغير «{name}»',
+  'history.part.variantChanged': 'عُدّل المتغير «{name}»',
+  'history.part.variantRemoved': 'أُزيل المتغير «{name}»',
   'history.priority': 'الأولوية',
   'history.reach': 'تغيّر ما يلي منذ ذلك الحين وسيعود إلى تلك الحالة:',
 };

@@ -6,14 +6,14 @@ export const access: Translation<typeof english> = {
   'access.none': 'Noch keine Identitätsanbieter',
   'access.noneHint': 'Mit OpenID Connect melden sich Menschen mit einem vorhandenen Konto an, etwa dem ihrer Firma.',
   'access.rules': 'Regeln für alle',
-  'access.factor': 'Ein zweiter Faktor ist Pflicht',
-  'access.factorOn':
+  'access.rule.factor': 'Ein zweiter Faktor ist Pflicht',
+  'access.rule.factorOn':
     'Benutzer ohne zweiten Faktor können ab der nächsten Anfrage nur noch einen einrichten. Sie selbst brauchen zuerst einen. API-Schlüssel gelten weiter.',
-  'access.factorOff': 'Jeder Benutzer entscheidet selbst über einen zweiten Faktor.',
-  'access.passwords': 'Anmeldung nur über Anbieter, ohne Passwörter',
-  'access.passwordsOn':
+  'access.rule.factorOff': 'Jeder Benutzer entscheidet selbst über einen zweiten Faktor.',
+  'access.rule.passwords': 'Anmeldung nur über Anbieter, ohne Passwörter',
+  'access.rule.passwordsOn':
     'Alle, auch Administratoren, müssen sich über einen aktiven Anbieter anmelden. Probieren Sie das zuerst aus: Schlägt es fehl, kann sich niemand anmelden. API-Schlüssel gelten weiter.',
-  'access.passwordsOff': 'Alle können sich zusätzlich zu den Anbietern wieder mit Passwort anmelden.',
+  'access.rule.passwordsOff': 'Alle können sich zusätzlich zu den Anbietern wieder mit Passwort anmelden.',
   'access.blocked': 'Schalten Sie zuerst einen Anbieter ein.',
   'access.nameHint': 'Die Schaltfläche zum Anmelden zeigt ihn.',
   'access.slugHint': 'Teil der Rückrufadresse. Er lässt sich später nicht ändern.',

@@ -20,12 +20,12 @@ export const history: Translation<typeof english> = {
   'history.askHint':
     'Der Link, seine Regeln und seine Varianten erhalten den Stand vom {time}. Kürzel, Klicks und Vorschaubild bleiben, wie sie sind. Der Verlauf behält den jetzigen Stand, sodass Sie zu ihm zurückkehren können.',
   'history.done': 'Wiederhergestellt. Besucher erhalten diese Version innerhalb einer Sekunde.',
-  'history.ruleAdded': 'Regel „{name}“ hinzugefügt',
-  'history.ruleChanged': 'Regel „{name}“ geändert',
-  'history.ruleRemoved': 'Regel „{name}“ entfernt',
-  'history.variantAdded': 'Variante „{name}“ hinzugefügt',
-  'history.variantChanged': 'Variante „{name}“ geändert',
-  'history.variantRemoved': 'Variante „{name}“ entfernt',
+  'history.part.ruleAdded': 'Regel „{name}“ hinzugefügt',
+  'history.part.ruleChanged': 'Regel „{name}“ geändert',
+  'history.part.ruleRemoved': 'Regel „{name}“ entfernt',
+  'history.part.variantAdded': 'Variante „{name}“ hinzugefügt',
+  'history.part.variantChanged': 'Variante „{name}“ geändert',
+  'history.part.variantRemoved': 'Variante „{name}“ entfernt',
   'history.priority': 'Priorität',
   'history.reach': 'Das hat sich seitdem geändert und kehrt zu diesem Stand zurück:',
 };

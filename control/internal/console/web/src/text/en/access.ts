@@ -3,14 +3,14 @@ export const access = {
   'access.none': 'No identity providers yet',
   'access.noneHint': 'With OpenID Connect, people sign in with an account that they have, such as their company’s.',
   'access.rules': 'Rules for everybody',
-  'access.factor': 'A second factor is required',
-  'access.factorOn':
+  'access.rule.factor': 'A second factor is required',
+  'access.rule.factorOn':
     'Users without one can do nothing but set one up, from their next request on. You need one yourself first. API keys keep working.',
-  'access.factorOff': 'Each user decides about a second factor.',
-  'access.passwords': 'Sign-in only through providers, without passwords',
-  'access.passwordsOn':
+  'access.rule.factorOff': 'Each user decides about a second factor.',
+  'access.rule.passwords': 'Sign-in only through providers, without passwords',
+  'access.rule.passwordsOn':
     'Everybody, also administrators, must sign in through an active provider. Try that first: if it fails, nobody can sign in. API keys keep working.',
-  'access.passwordsOff': 'Everybody can sign in with a password again, in addition to the providers.',
+  'access.rule.passwordsOff': 'Everybody can sign in with a password again, in addition to the providers.',
   'access.blocked': 'Turn on a provider first.',
   'access.nameHint': 'The button for signing in shows it.',
   'access.slugHint': 'Part of the callback address. It cannot be changed later.',

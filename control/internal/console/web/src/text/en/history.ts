@@ -17,12 +17,12 @@ export const history = {
   'history.askHint':
     'The link, its rules and its variants get the state of {time}. Slug, clicks and the preview image stay as they are. The history keeps the present state, so you can return to it.',
   'history.done': 'Restored. Visitors get this version within a second.',
-  'history.ruleAdded': 'Rule “{name}” added',
-  'history.ruleChanged': 'Rule “{name}” changed',
-  'history.ruleRemoved': 'Rule “{name}” removed',
-  'history.variantAdded': 'Variant “{name}” added',
-  'history.variantChanged': 'Variant “{name}” changed',
-  'history.variantRemoved': 'Variant “{name}” removed',
+  'history.part.ruleAdded': 'Rule “{name}” added',
+  'history.part.ruleChanged': 'Rule “{name}” changed',
+  'history.part.ruleRemoved': 'Rule “{name}” removed',
+  'history.part.variantAdded': 'Variant “{name}” added',
+  'history.part.variantChanged': 'Variant “{name}” changed',
+  'history.part.variantRemoved': 'Variant “{name}” removed',
   'history.priority': 'Priority',
   'history.reach': 'These have changed since and return to that state:',
 } as const;

@@ -23,6 +23,7 @@ import { qr } from './qr';
 import { report } from './report';
 import { rules } from './rules';
 import { safety } from './safety';
+import { said } from './said';
 import { webhooks } from './webhooks';
 import { trash } from './trash';
 
@@ -50,6 +51,7 @@ export const en = {
   ...report,
   ...rules,
   ...safety,
+  ...said,
   ...webhooks,
   ...trash,
 } as const;

@@ -6,14 +6,14 @@ export const access: Translation<typeof english> = {
   'access.none': 'Aún no hay proveedores de identidad',
   'access.noneHint': 'Con OpenID Connect, las personas acceden con una cuenta que ya tienen, como la de su empresa.',
   'access.rules': 'Reglas para todos',
-  'access.factor': 'Se exige un segundo factor',
-  'access.factorOn':
+  'access.rule.factor': 'Se exige un segundo factor',
+  'access.rule.factorOn':
     'Desde su próxima solicitud, los usuarios sin segundo factor solo pueden configurarlo. Usted necesita uno primero. Las claves de API siguen funcionando.',
-  'access.factorOff': 'Cada usuario decide si usa un segundo factor.',
-  'access.passwords': 'Acceso solo mediante proveedores, sin contraseñas',
-  'access.passwordsOn':
+  'access.rule.factorOff': 'Cada usuario decide si usa un segundo factor.',
+  'access.rule.passwords': 'Acceso solo mediante proveedores, sin contraseñas',
+  'access.rule.passwordsOn':
     'Todos, también los administradores, deben acceder mediante un proveedor activo. Pruébelo antes: si falla, nadie podrá acceder. Las claves de API siguen funcionando.',
-  'access.passwordsOff': 'Todos pueden volver a acceder con contraseña, además de los proveedores.',
+  'access.rule.passwordsOff': 'Todos pueden volver a acceder con contraseña, además de los proveedores.',
   'access.blocked': 'Active antes un proveedor.',
   'access.nameHint': 'Se muestra en el botón de acceso.',
   'access.slugHint': 'Parte de la dirección de retorno. No se puede cambiar después.',

@@ -20,12 +20,12 @@ export const history: Translation<typeof english> = {
   'history.askHint':
     'El enlace, sus reglas y sus variantes vuelven al estado del {time}. El slug, los clics y la imagen de vista previa no cambian. El historial conserva el estado actual, así que puede volver a él.',
   'history.done': 'Restaurada. Los visitantes reciben esta versión en menos de un segundo.',
-  'history.ruleAdded': 'Regla «{name}» añadida',
-  'history.ruleChanged': 'Regla «{name}» modificada',
-  'history.ruleRemoved': 'Regla «{name}» eliminada',
-  'history.variantAdded': 'Variante «{name}» añadida',
-  'history.variantChanged': 'Variante «{name}» modificada',
-  'history.variantRemoved': 'Variante «{name}» eliminada',
+  'history.part.ruleAdded': 'Regla «{name}» añadida',
+  'history.part.ruleChanged': 'Regla «{name}» modificada',
+  'history.part.ruleRemoved': 'Regla «{name}» eliminada',
+  'history.part.variantAdded': 'Variante «{name}» añadida',
+  'history.part.variantChanged': 'Variante «{name}» modificada',
+  'history.part.variantRemoved': 'Variante «{name}» eliminada',
   'history.priority': 'Prioridad',
   'history.reach': 'Esto ha cambiado desde entonces y vuelve a ese estado:',
 };

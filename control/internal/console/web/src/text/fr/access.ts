@@ -6,14 +6,14 @@ export const access: Translation<typeof english> = {
   'access.none': 'Aucun fournisseur d’identité',
   'access.noneHint': 'Avec OpenID Connect, chacun se connecte avec un compte existant, comme celui de son entreprise.',
   'access.rules': 'Règles pour tous',
-  'access.factor': 'Un second facteur est obligatoire',
-  'access.factorOn':
+  'access.rule.factor': 'Un second facteur est obligatoire',
+  'access.rule.factorOn':
     'Dès leur prochaine requête, les utilisateurs sans second facteur ne peuvent plus que le configurer. Vous devez d’abord en avoir un. Les clés d’API continuent de fonctionner.',
-  'access.factorOff': 'Chaque utilisateur choisit s’il veut un second facteur.',
-  'access.passwords': 'Connexion uniquement par un fournisseur, sans mot de passe',
-  'access.passwordsOn':
+  'access.rule.factorOff': 'Chaque utilisateur choisit s’il veut un second facteur.',
+  'access.rule.passwords': 'Connexion uniquement par un fournisseur, sans mot de passe',
+  'access.rule.passwordsOn':
     'Tous, administrateurs compris, doivent passer par un fournisseur actif. Essayez d’abord : en cas d’échec, plus personne ne peut se connecter. Les clés d’API continuent de fonctionner.',
-  'access.passwordsOff': 'Tous peuvent de nouveau se connecter par mot de passe, en plus des fournisseurs.',
+  'access.rule.passwordsOff': 'Tous peuvent de nouveau se connecter par mot de passe, en plus des fournisseurs.',
   'access.blocked': 'Activez d’abord un fournisseur.',
   'access.nameHint': 'Affiché sur le bouton de connexion.',
   'access.slugHint': 'Partie de l’adresse de rappel. Il ne peut plus être modifié.',

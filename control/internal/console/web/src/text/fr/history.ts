@@ -20,12 +20,12 @@ export const history: Translation<typeof english> = {
   'history.askHint':
     'Le lien, ses règles et ses variantes reprennent leur état du {time}. Le slug, les clics et l’image d’aperçu ne changent pas. L’historique conserve l’état actuel, vous pourrez donc y revenir.',
   'history.done': 'Version restaurée. Les visiteurs la reçoivent en moins d’une seconde.',
-  'history.ruleAdded': 'Règle « {name} » ajoutée',
-  'history.ruleChanged': 'Règle « {name} » modifiée',
-  'history.ruleRemoved': 'Règle « {name} » supprimée',
-  'history.variantAdded': 'Variante « {name} » ajoutée',
-  'history.variantChanged': 'Variante « {name} » modifiée',
-  'history.variantRemoved': 'Variante « {name} » supprimée',
+  'history.part.ruleAdded': 'Règle « {name} » ajoutée',
+  'history.part.ruleChanged': 'Règle « {name} » modifiée',
+  'history.part.ruleRemoved': 'Règle « {name} » supprimée',
+  'history.part.variantAdded': 'Variante « {name} » ajoutée',
+  'history.part.variantChanged': 'Variante « {name} » modifiée',
+  'history.part.variantRemoved': 'Variante « {name} » supprimée',
   'history.priority': 'Priorité',
   'history.reach': 'Ces éléments ont changé depuis et reviennent à cet état :',
 };

@@ -6,14 +6,14 @@ export const access: Translation<typeof english> = {
   'access.none': 'IDプロバイダーはまだありません',
   'access.noneHint': 'OpenID Connect を使うと、会社のアカウントなど既存のアカウントでログインできます。',
   'access.rules': '全員に適用されるルール',
-  'access.factor': '2段階認証を必須にする',
-  'access.factorOn':
+  'access.rule.factor': '2段階認証を必須にする',
+  'access.rule.factorOn':
     '2段階認証のないユーザーは、次の操作から設定画面しか使えなくなります。先に自分の設定が必要です。APIキーは引き続き使えます。',
-  'access.factorOff': '2段階認証を使うかどうかは各ユーザーが決めます。',
-  'access.passwords': 'ログインはプロバイダー経由のみ（パスワードなし）',
-  'access.passwordsOn':
+  'access.rule.factorOff': '2段階認証を使うかどうかは各ユーザーが決めます。',
+  'access.rule.passwords': 'ログインはプロバイダー経由のみ（パスワードなし）',
+  'access.rule.passwordsOn':
     '管理者を含む全員が、有効なプロバイダー経由でログインする必要があります。先に試してください。失敗すると誰もログインできません。APIキーは引き続き使えます。',
-  'access.passwordsOff': 'プロバイダーに加えて、再びパスワードでもログインできるようになります。',
+  'access.rule.passwordsOff': 'プロバイダーに加えて、再びパスワードでもログインできるようになります。',
   'access.blocked': '先にプロバイダーを有効にしてください。',
   'access.nameHint': 'ログインボタンに表示されます。',
   'access.slugHint': 'コールバックアドレスの一部です。後から変更できません。',

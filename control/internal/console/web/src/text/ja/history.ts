@@ -20,12 +20,12 @@ export const history: Translation<typeof english> = {
   'history.askHint':
     'リンク、ルール、バリエーションが {time} の状態に戻ります。スラッグ、クリック、プレビュー画像は変わりません。現在の状態も履歴に残るため、あとで戻すことができます。',
   'history.done': '復元しました。1秒以内に訪問者へ反映されます。',
-  'history.ruleAdded': 'ルール「{name}」を追加',
-  'history.ruleChanged': 'ルール「{name}」を変更',
-  'history.ruleRemoved': 'ルール「{name}」を削除',
-  'history.variantAdded': 'バリエーション「{name}」を追加',
-  'history.variantChanged': 'バリエーション「{name}」を変更',
-  'history.variantRemoved': 'バリエーション「{name}」を削除',
+  'history.part.ruleAdded': 'ルール「{name}」を追加',
+  'history.part.ruleChanged': 'ルール「{name}」を変更',
+  'history.part.ruleRemoved': 'ルール「{name}」を削除',
+  'history.part.variantAdded': 'バリエーション「{name}」を追加',
+  'history.part.variantChanged': 'バリエーション「{name}」を変更',
+  'history.part.variantRemoved': 'バリエーション「{name}」を削除',
   'history.priority': '優先順位',
   'history.reach': 'その後変更され、この状態に戻るもの：',
 };

@@ -22,6 +22,7 @@ import { qr } from './qr';
 import { report } from './report';
 import { rules } from './rules';
 import { safety } from './safety';
+import { said } from './said';
 import { webhooks } from './webhooks';
 import { trash } from './trash';
 
@@ -49,6 +50,7 @@ export const ja: Catalogue = {
   ...report,
   ...rules,
   ...safety,
+  ...said,
   ...webhooks,
   ...trash,
 };

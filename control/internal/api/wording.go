@@ -1,0 +1,37 @@
+package api
+
+import (
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/shortline/shortline/control/internal/platform/problem"
+)
+
+// messageCode is the code of a message in English, for programs with words of their own.
+type messageCode string
+
+// Schema implements huma.SchemaProvider.
+func (messageCode) Schema(huma.Registry) *huma.Schema { return codeSchema(problem.Codes()) }
+
+// Wording is the code of the message beside it.
+type Wording struct {
+	Code   messageCode `json:"code,omitempty" doc:"The code of the message. Messages without one are in English only."`
+	Values []string    `json:"values,omitempty" doc:"What belongs in the sentence of the code, in the order of the English message."`
+}
+
+func wordingOf(message string) Wording {
+	code, values := problem.Code(message)
+	return Wording{messageCode(code), values}
+}
+
+// fieldProblem is a problem.Field with its code.
+type fieldProblem struct {
+	problem.Field
+	Wording
+}
+
+func fieldProblems(list []problem.Field) (out []fieldProblem) {
+	for _, f := range list {
+		out = append(out, fieldProblem{f, wordingOf(f.Message)})
+	}
+	return out
+}

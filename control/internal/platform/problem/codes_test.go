@@ -1,0 +1,60 @@
+package problem_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// A message has the code of its sentence, with its values.
+func TestF6_messages_have_codes(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"must be at most 255 characters long":                       "TOO_LONG [255]",
+		"is required":                                               "REQUIRED []",
+		`"go/shop" is already taken`:                                "TAKEN [go/shop]",
+		"The receiver answered 500 Internal Server Error.":          "ANSWERED [500 Internal Server Error]",
+		`the column "clicks" is not imported; rows with content: 7`: "COLUMN_IGNORED [clicks 7]",
+		"Something that has no code":                                " []",
+	} {
+		code, values := problem.Code(message)
+		if got := fmt.Sprintf("%s %v", code, values); got != want {
+			t.Errorf("%s: %s, want %s", message, got, want)
+		}
+	}
+}
+
+// A sentence whose words change in the sources needs its new words here, too.
+func TestF6_sentences_with_codes_are_those_of_the_sources(t *testing.T) {
+	t.Parallel()
+	var all strings.Builder
+	testkit.Must(t, filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "codes.go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all.Write(text)
+		return err
+	}))
+	table, err := os.ReadFile("codes.go")
+	testkit.Must(t, err)
+	sources := regexp.MustCompile(`" \+\s*"`).ReplaceAllString(all.String(), "")
+	var missing []string
+	for _, m := range regexp.MustCompile(`"([^"\n]*)"`).FindAllStringSubmatch(strings.SplitN(strings.Split(string(table), "\n}\n")[0], "{\n\t{", 2)[1], -1) {
+		if strings.Contains(m[1], " ") && !strings.Contains(sources, strings.Split(m[1], " %")[0]) {
+			missing = append(missing, m[1])
+		}
+	}
+	slices.Sort(missing)
+	if len(missing) > 0 {
+		t.Errorf("no source has these sentences:\n%s", strings.Join(missing, "\n"))
+	}
+}
