@@ -11,9 +11,11 @@ import { goHome } from './home';
 import { follow } from './route';
 import { enter } from './switch';
 import { preferred, speak } from './text';
+import { keepFocus } from './ui/focus';
 
 if (!goHome()) {
   await speak(preferred());
   follow(enter);
+  keepFocus();
   render(<App />, document.body);
 }

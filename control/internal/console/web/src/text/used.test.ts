@@ -6,7 +6,7 @@ import { en } from './en';
 // A message that nothing shows is translated and loaded in vain.
 test('every message is used', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
-    (file) => /\.tsx?$/.test(file) && !file.startsWith('text') && !file.endsWith('.d.ts'),
+    (file) => /\.tsx?$/.test(file) && (file === 'text/index.ts' || !file.startsWith('text')) && !file.endsWith('.d.ts'),
   );
   const sources = files.map((file) => readFileSync(`src/${file}`, 'utf8')).join('\n');
   const parts = patterns(sources);

@@ -70,10 +70,13 @@ function Body({ id, s, report, map }: { id: string; s: Selection; report: Whole;
   const rest = (
     <>
       <Cards report={report} s={s} />
-      <section class="card wide" aria-label={t('report.heat')}>
-        <h2>{t('report.heat')}</h2>
-        <Heatmap map={map} />
-      </section>
+      {/* A few hours have no pattern of a week. */}
+      {s.interval !== 'minute' && (
+        <section class="card wide" aria-label={t('report.heat')}>
+          <h2>{t('report.heat')}</h2>
+          <Heatmap map={map} />
+        </section>
+      )}
     </>
   );
   return (

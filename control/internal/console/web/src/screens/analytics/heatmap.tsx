@@ -1,5 +1,6 @@
 import type { Schema } from '../../api/client';
 import { percent, t, weekday } from '../../text';
+import { strength } from './strength';
 
 /** Clicks by weekday and hour. It is a table, so a screen reader can walk through it. */
 export function Heatmap({ map }: { map: Schema<'Heatmap'> }) {
@@ -33,7 +34,7 @@ export function Heatmap({ map }: { map: Schema<'Heatmap'> }) {
                     share: percent(map.totalClicks ? (n / map.totalClicks) * 100 : 0),
                   })}
                 >
-                  <span class="cell" style={{ opacity: n > 0 ? 0.15 + 0.85 * (n / most) : 0 }} />
+                  <span class="cell" style={{ opacity: strength(n, most) }} />
                   <span class="offscreen">{n}</span>
                 </td>
               ))}

@@ -1,6 +1,7 @@
 // Where clicks come from. The list of countries beside it has the same figures.
 import { useMemo } from 'preact/hooks';
 import { country, number, t } from '../../text';
+import { strength } from './strength';
 import world from './world.json';
 
 type Point = readonly [number, number];
@@ -54,14 +55,12 @@ export function WorldMap({ clicks, onPick }: MapProps) {
     >
       {shapes.map(([code, path]) => {
         const n = clicks.get(code) ?? 0;
-        // The root keeps countries with few clicks visible beside one with many.
-        const strength = n > 0 ? 0.2 + 0.8 * Math.sqrt(n / most) : 0;
         return (
           <path
             key={code}
             d={path}
             class={n > 0 ? 'some' : undefined}
-            style={n > 0 ? { fillOpacity: strength } : undefined}
+            style={n > 0 ? { fillOpacity: strength(n, most) } : undefined}
             onClick={() => n > 0 && onPick(code)}
           >
             <title>{`${country(code)}: ${number(n)}`}</title>
