@@ -13,6 +13,7 @@ import (
 func TestA4_a_rejected_answer_is_no_success(t *testing.T) {
 	t.Parallel()
 	older := newSource()
+	older.signs(signingKey(1))
 	older.put(plains(150)...)
 	for name, c := range map[string]struct {
 		spoil func(s *source)
@@ -35,7 +36,6 @@ func TestA4_a_rejected_answer_is_no_success(t *testing.T) {
 			t.Parallel()
 			s := newSource()
 			s.signs(signingKey(1))
-			older.signs(signingKey(1))
 			s.put(plains(150)...)
 			s.put(plain(1))
 			e := start(t, t.TempDir(), s, trusting(signingKey(1)))
