@@ -15,7 +15,9 @@ function read(folder: string, but?: string): string {
 /** What names that are put together look like, as in `status.${status}`. Types and the names of drafts look the same. */
 export function patterns(sources: string): RegExp[] {
   const templates = sources.matchAll(/(?<!useDraft(?:<\w+>)?\(|Extract<Key, )`([\w.]+\$\{[^`]*)`/g);
-  const starts = [...templates].map(([, text = '']) => text.replaceAll('.', '\\.').replace(/\$\{[^}]*\}/g, '[\\w.:-]+'));
+  const starts = [...templates].map(([, text = '']) =>
+    text.replaceAll('.', '\\.').replace(/\$\{[^}]*\}/g, '[\\w.:-]+'),
+  );
   return [...new Set(starts)].map((text) => new RegExp(`^${text}$`));
 }
 
