@@ -150,7 +150,7 @@ var libraries = []archtest.Library{
 	{Path: "github.com/ClickHouse/clickhouse-go/v2", In: []string{"control/internal/clicks/analytics/clickhouse"}},
 	{Path: "github.com/duckdb/duckdb-go/v2", In: []string{"control/internal/clicks/analytics/duckdb"}},
 	{Path: "github.com/segmentio/kafka-go", In: []string{"control/internal/clicks/ingest/kafkasource", "control/internal/clicks/convert/kafkaqueue"}},
-	{Path: "github.com/klauspost/compress", In: []string{"control/internal/clicks/ingest/kafkasource"}},
+	{Path: "github.com/klauspost/compress", In: []string{"control/internal/api", "control/internal/clicks/ingest/kafkasource"}},
 	{Path: "github.com/dgraph-io/ristretto/v2", In: []string{"control/internal/clicks/report", "control/internal/manage/pages"}},
 	{Path: "github.com/minio/minio-go/v7", In: []string{"control/internal/manage/media/object"}},
 	{Path: "github.com/chai2010/webp", In: []string{"control/internal/manage/media/picture"}},

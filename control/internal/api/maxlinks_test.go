@@ -58,7 +58,7 @@ func limitOfLinks(w *world) {
 		w.t.Errorf("the import: %s", r.text)
 	}
 
-	// What creates nothing works. A deleted link makes room for exactly one.
+	// Requests that create nothing work. A deleted link makes room for exactly one.
 	w.do("PATCH", "/api/urls/"+first, `{"title":"new"}`, as(w.ann)).want(200)
 	team := w.team("the-team")
 	w.do("POST", "/api/urls/transfer", transferring(team.ID, first), as(w.ann)).want(200)
