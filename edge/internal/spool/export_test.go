@@ -6,6 +6,7 @@ import "os"
 type Faults struct {
 	Allocate func(f *os.File, size int64) error
 	Sync     func(mem []byte) error
+	Space    func(dir string) (free, total int64, err error)
 }
 
 // WithFaults returns the settings with the faults injected.
@@ -16,6 +17,9 @@ func WithFaults(cfg Config, faults Faults) Config {
 	}
 	if faults.Sync != nil {
 		d.sync = faults.Sync
+	}
+	if faults.Space != nil {
+		d.space = faults.Space
 	}
 	cfg.disk = &d
 	return cfg

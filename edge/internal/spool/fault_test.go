@@ -179,3 +179,30 @@ func TestSpool_segment_cut_while_in_use(t *testing.T) {
 	}
 	l.wantIDs(t, 20, 200)
 }
+
+// A spool keeps a part of the disk free for other programs, but of a large disk no more than they need.
+func TestSpool_keeps_room_on_the_disk(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		free, total int64
+		drops       bool
+	}{
+		{"a tenth of a small disk", 9 << 20, 100 << 20, true},
+		{"more than a tenth of a small disk", 20 << 20, 100 << 20, false},
+		{"less than a tenth of a large disk", 20 << 30, 1000 << 30, false},
+		{"4 GiB of a large disk", 4 << 30, 1000 << 30, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := small(scratch(t))
+			cfg.Lanes, cfg.MinFreePercent = 1, 10
+			s := open(t, spool.WithFaults(cfg, spool.Faults{Space: func(string) (free, total int64, err error) { return c.free, c.total, nil }}))
+			e := event(0)
+			s.Append(0, &e)
+			if got := s.Stats().Dropped == 1; got != c.drops {
+				t.Errorf("with %d of %d bytes free, the click was dropped: %t", c.free, c.total, got)
+			}
+		})
+	}
+}

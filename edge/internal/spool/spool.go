@@ -54,7 +54,7 @@ type Config struct {
 	Lanes          int           // 1 to 64, default: one for each processor, as far as CapBytes has space for them
 	SegmentBytes   int64         // size of a segment file, at least 16 KiB, default 64 MiB
 	CapBytes       int64         // maximum size of all segments, default 4 GiB; at least two segments per lane
-	MinFreePercent int           // part of the disk to keep free: 1 to 90, default 10; negative: none
+	MinFreePercent int           // part of the disk to keep free, but at most 4 GiB: 1 to 90, default 10; negative: none
 	Sync           SyncMode      // default SyncInterval
 	SyncEvery      time.Duration // default 100 ms
 	RetainFor      time.Duration // how long acknowledged clicks stay, default 24 h; negative: they are deleted at once
@@ -74,6 +74,10 @@ const (
 
 	minSegmentBytes = 16 << 10
 	maxLanes        = 64
+
+	// maxKeptFree bounds what MinFreePercent keeps free. A tenth of a large disk is more than other programs need to go on, and an
+	// edge that drops clicks while 100 GB are free surprises its operator.
+	maxKeptFree = 4 << 30
 )
 
 func (c Config) withDefaults() Config {

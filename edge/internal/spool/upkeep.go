@@ -126,7 +126,7 @@ func (s *Spool) mayGrow(size int64) error {
 	}
 	if s.cfg.MinFreePercent > 0 {
 		free, total, err := s.disk.space(s.cfg.Dir)
-		if err == nil && free-size < total/100*int64(s.cfg.MinFreePercent) {
+		if err == nil && free-size < min(total/100*int64(s.cfg.MinFreePercent), maxKeptFree) {
 			return errCap
 		}
 	}
