@@ -40,7 +40,7 @@ type progressFile struct {
 
 // proof runs what a release must show. After an interruption, it goes on where it was. It does not stop at a failure.
 func (r *testRun) proof(ctx context.Context) error {
-	if err := r.script(ctx, "deploy/dev/parts", "mirrormaker"); err != nil {
+	if err := r.script(ctx, "deploy/dev/parts", "mirrormaker", "keycloak"); err != nil {
 		return err
 	}
 	if err := r.install(ctx); err != nil {
