@@ -179,7 +179,7 @@ func wrap(text string) string {
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // page renders the page of an alert.
-func (a *alert) page(known map[string]bool, metrics map[string]string, messages []string) string {
+func (a *alert) page(known map[string]bool, metrics map[string]string, messages []string, followed practice) string {
 	var b strings.Builder
 	urgency := "**Page**: act now."
 	if a.severity == "ticket" {
@@ -189,6 +189,7 @@ func (a *alert) page(known map[string]bool, metrics map[string]string, messages 
 	for _, part := range [][2]string{{"description", "What it means"}, {"check", "What to look at"}, {"runbook", "What to do"}} {
 		fmt.Fprintf(&b, "## %s\n\n%s\n\n", part[1], wrap(upperFirst(prose(a.notes[part[0]], known, messages))))
 	}
+	b.WriteString(wrap(followed.sentence()) + "\n\n")
 	fmt.Fprintf(&b, "## When it fires\n\n```text\n%s\n```\n\n", a.expr)
 	if a.wait != "" {
 		fmt.Fprintf(&b, "This must hold for %s.\n\n", a.wait)
@@ -224,7 +225,7 @@ These pages are generated: ` + "`cd test/observe && go test -run TestAlerts_have
 // Each alert has a page that is generated from the rules, and there are no others.
 func TestAlerts_have_pages(t *testing.T) {
 	t.Parallel()
-	list, known, metrics := alerts(t), map[string]bool{}, declared(t)
+	list, known, metrics, followed := alerts(t), map[string]bool{}, declared(t), practices(t)
 	for _, a := range list {
 		known[a.name] = true
 	}
@@ -236,7 +237,7 @@ func TestAlerts_have_pages(t *testing.T) {
 	}
 	want := map[string]string{"README.md": alertsPreface}
 	for _, a := range list {
-		want[a.name+".md"] = a.page(known, metrics, messages)
+		want[a.name+".md"] = a.page(known, metrics, messages, followed[a.name])
 		want["README.md"] += fmt.Sprintf("| [%s](%s.md) | %s | %s |\n", a.name, a.name, a.severity, prose(a.notes["summary"], nil, nil))
 	}
 	folder := testkit.Source(t, alertPages)
