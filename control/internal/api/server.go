@@ -91,6 +91,10 @@ type Config struct {
 	// OwnEdge is how long the response to a change waits until the edge in the same process has applied it; 0 means that
 	// there is no such edge. It needs Deps.Edges.
 	OwnEdge time.Duration
+	// Computing has the slots for explanations, replays and QR codes. Other services may share it. If nil, the server makes it.
+	Computing *work.Queue
+	// LocalReports means that this process computes reports itself. A user then has fewer of them at a time.
+	LocalReports bool
 	// ReportAsked, if set, is called when somebody asks for a report or an export. It must not block.
 	ReportAsked func()
 	// Logger gets one line per request; nil means slog.Default().
@@ -204,7 +208,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		large: work.New(work.Config{
 			Slots: largeBodies, PerUser: largePerUser, Wait: cfg.Timeout, Busy: "Too many large requests are being processed.",
 		}),
-		queues: newQueues(cfg.Timeout),
+		queues: newQueues(&cfg),
 	}
 	var err error
 	if s.metrics, err = newMetrics(cfg.Registry); err != nil {

@@ -23,11 +23,11 @@ import (
 )
 
 // withLinks adds the use cases of links, rules and variants to a world.
-func withLinks(w *world, _ *api.Config, deps *api.Deps) {
+func withLinks(w *world, c *api.Config, deps *api.Deps) {
 	passwords, err := auth.NewPasswords(bcrypt.MinCost)
 	w.ok(err)
 	policy := link.Policy{Hosts: []string{"sho.rt"}}
-	deps.Links = links.New(links.Config{BaseURL: baseURL, Destinations: policy}, w.store, passwords)
+	deps.Links = links.New(links.Config{BaseURL: baseURL, Destinations: policy, Computing: c.Computing}, w.store, passwords)
 	deps.Routing = routing.New(policy, w.store)
 }
 

@@ -69,7 +69,7 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Experiments = experiments.New(experiments.Config{Logger: cfg.Logger}, w.store, clicks)
 	deps.Domains, w.dns = domainsFor(w)
 	deps.Reports = report.New(w.store, clicks, nil).On("sho.rt")
-	deps.Media = media.New(media.Config{Logger: cfg.Logger}, w.store, deps.Links, images)
+	deps.Media = media.New(media.Config{Computing: cfg.Computing, Logger: cfg.Logger}, w.store, deps.Links, images)
 	deps.Pages, err = pages.New(pages.Config{Enabled: true}, deps.Media.Thumbnail)
 	w.ok(err)
 	w.t.Cleanup(deps.Pages.Close)

@@ -1,9 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"runtime"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -35,15 +35,18 @@ func workloadOf(e *endpoint) workload {
 }
 
 // newQueues returns the queues by workload. A request waits at most half of its time for a slot.
-func newQueues(timeout time.Duration) (queues [workloads]*work.Queue) {
+func newQueues(cfg *Config) (queues [workloads]*work.Queue) {
 	processors := runtime.GOMAXPROCS(0)
-	wait := timeout / 2
 	queue := func(slots, perUser int, busy string) *work.Queue {
-		return work.New(work.Config{Slots: slots, PerUser: perUser, Wait: wait, Busy: busy})
+		return work.New(work.Config{Slots: slots, PerUser: perUser, Wait: cfg.Timeout / 2, Busy: busy})
 	}
-	queues[computing] = queue(max(1, processors/4), 1, "Too many explanations and QR codes are being computed.")
-	queues[reporting] = queue(max(8, 2*processors), 4, "Too many reports are being computed.")
-	queues[exporting] = queue(16, 2, "Too many exports are under way.")
+	reports, exports := 4, 2 // of one user
+	if cfg.LocalReports {
+		reports, exports = max(1, processors/2), 1
+	}
+	queues[computing] = cmp.Or(cfg.Computing, work.NewComputing(cfg.Timeout/2))
+	queues[reporting] = queue(max(8, 2*processors), reports, "Too many reports are being computed.")
+	queues[exporting] = queue(16, exports, "Too many exports are under way.")
 	return queues
 }
 

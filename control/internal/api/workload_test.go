@@ -11,7 +11,9 @@ import (
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/manage/explain"
+	"github.com/shortline/shortline/control/internal/manage/media/picture"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/work"
 )
 
 // A replay whose visits and conditions are too many is refused before it computes. Fewer visits are decided.
@@ -65,6 +67,7 @@ func TestS1_a_replay_looks_at_the_context(t *testing.T) {
 // A user computes one thing at a time, and is told so when that takes long.
 func TestS2_computations_take_turns(t *testing.T) {
 	w := small(t, func(w *world, cfg *api.Config, deps *api.Deps) {
+		cfg.Computing = work.NewComputing(500 * time.Millisecond)
 		whole(w, cfg, deps)
 		cfg.Timeout = time.Second
 	})
@@ -74,6 +77,9 @@ func TestS2_computations_take_turns(t *testing.T) {
 		{"POST", path + "/explain/replay", `{"draft":{}}`}, {"POST", path + "/explain", `{}`},
 		{"POST", "/api/urls/explain", `{"draft":{"originalUrl":"https://a.example/"}}`},
 		{"GET", path + "/qrcode", ""}, {"GET", path + "/qrcode?format=svg", ""}, {"GET", path + "/qrcode?format=pdf", ""},
+		{"POST", "/api/urls", `{"originalUrl":"https://a.example/","password":"secret"}`},
+		{"PATCH", path, `{"password":"secret"}`},
+		{"POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://a.example/","password":"secret"}]}`},
 	}
 	release := w.server.TakeComputing(w.annID)
 	for _, r := range requests {
@@ -81,6 +87,9 @@ func TestS2_computations_take_turns(t *testing.T) {
 		if refused.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: no Retry-After", refused.what)
 		}
+	}
+	if picture.Available {
+		w.upload(id, w.ann, "file", pngFile(8, 8)).want(http.StatusServiceUnavailable)
 	}
 	w.do("GET", path, "", as(w.ann)).want(200)
 	release()

@@ -55,6 +55,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
+	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
@@ -68,6 +69,7 @@ type parts struct {
 	cfg      Config
 	deps     Deps
 	traces   trace.TracerProvider
+	compute  *work.Queue             // slots for computations that users order
 	enrich   func() *ingest.Enricher // made at the first call, shared by the roles that read clicks
 	screen   func() *screening.Service
 	abuse    func() *abuse.Service
@@ -87,7 +89,8 @@ func newParts(cfg Config, deps Deps) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{cfg: cfg, deps: deps, traces: traces.TracerProvider, enrich: sync.OnceValue(func() *ingest.Enricher { return ingest.NewEnricher(deps.Geo) })}
+	p := &parts{cfg: cfg, deps: deps, traces: traces.TracerProvider, compute: work.NewComputing(5 * time.Second)}
+	p.enrich = sync.OnceValue(func() *ingest.Enricher { return ingest.NewEnricher(deps.Geo) })
 	p.watch = sync.OnceValue(func() error { return p.register("experiments", experiments.Overview{Store: deps.Store}) })
 	p.screen = sync.OnceValue(func() *screening.Service {
 		return screening.New(screening.Config{Settings: cfg.Screening, Logger: deps.Logger})
@@ -223,7 +226,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	if err := p.register("abuse", p.screen(), p.abuse()); err != nil {
 		return nil, err
 	}
-	use.Media = media.New(media.Config{Logger: log}, st, use.Links, objects)
+	use.Media = media.New(media.Config{Computing: p.compute, Logger: log}, st, use.Links, objects)
 	p.add("images", use.Media)
 	if use.Pages, err = pages.New(p.cfg.Pages, use.Media.Thumbnail); err != nil {
 		return nil, err
@@ -260,7 +263,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	cfg.api.Limits, cfg.api.KeysAdminister, cfg.api.Version = p.cfg.Limits, p.cfg.KeysAdminister, ops.Version
 	cfg.api.Logger, cfg.api.Registry, cfg.api.Traces = log, p.deps.Registry, p.traces
 	var looked looks
-	cfg.api.ReportAsked = looked.now
+	cfg.api.ReportAsked, cfg.api.Computing = looked.now, p.compute
 	server, err := api.New(cfg.api, use)
 	if err != nil {
 		return nil, err
@@ -393,7 +396,10 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (first accounts.First
 	use.Workspaces = workspaces.New(st, p.cfg.MaxWorkspaces)
 	use.Workspaces.Mail(use.Mail, console)
 	use.Keys = keys.New(keys.Config{PerUser: p.cfg.MaxAPIKeys, MaxDays: p.cfg.MaxKeyDays}, st, passwords)
-	use.Links = links.New(links.Config{BaseURL: p.cfg.BaseURL, Destinations: p.destinations(), Screen: p.screening(), OwnSuggestions: !p.cfg.UTMSuggestionsShared, Logger: p.deps.Logger}, st, passwords)
+	use.Links = links.New(links.Config{
+		BaseURL: p.cfg.BaseURL, Destinations: p.destinations(), Screen: p.screening(), Computing: p.compute,
+		OwnSuggestions: !p.cfg.UTMSuggestionsShared, Logger: p.deps.Logger,
+	}, st, passwords)
 	if first, err = use.Accounts.EnsureAdmin(ctx, p.cfg.AdminEmail, p.cfg.AdminPassword.Reveal()); err != nil {
 		return first, fmt.Errorf("create the first admin: %w", err)
 	}

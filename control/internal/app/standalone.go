@@ -46,7 +46,7 @@ func NewStandalone(ctx context.Context, cfg Config, deps Deps, clicks analytics.
 		return nil, err
 	}
 	queue := func(_ context.Context, list []conversion.Conversion) error { return send(list) }
-	server, err := p.api(ctx, apiConfig{api: api.Config{OwnEdge: ownEdgeTimeout}, send: queue}, clicks, objects, hooks, positions)
+	server, err := p.api(ctx, apiConfig{api: api.Config{OwnEdge: ownEdgeTimeout, LocalReports: true}, send: queue}, clicks, objects, hooks, positions)
 	if err != nil {
 		return nil, err
 	}

@@ -47,15 +47,15 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 		failed = append(failed, Failed{i, e.Fields[0].Field, e.Fields[0].Message})
 	}
 	var drafts []*store.Link
-	draft := func() (err error) {
+	draft := func(ctx context.Context) (err error) {
 		drafts, err = s.draftMany(ctx, p, items, fail)
 		return err
 	}
 	var err error
 	if slices.ContainsFunc(items, func(c Creation) bool { return c.Password != nil }) {
-		err = work.Lend(ctx, draft) // hashing waits for its own turns
+		err = work.Lend(ctx, func() error { return s.hashing(ctx, p, draft) }) // hashing waits for its own turns
 	} else {
-		err = draft()
+		err = draft(ctx)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -93,6 +93,17 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 	}
 	slices.SortFunc(failed, func(a, b Failed) int { return cmp.Compare(a.Index, b.Index) })
 	return made, failed, nil
+}
+
+// hashing calls draft, which may hash many passwords, with the user's slot for computations. The next bulk of the same user waits:
+// together they would only time out.
+func (s *Service) hashing(ctx context.Context, p auth.Principal, draft func(context.Context) error) error {
+	slot, err := s.cfg.Computing.Enter(ctx, p.UserID)
+	if err != nil {
+		return err
+	}
+	defer slot.Leave()
+	return draft(work.Holding(ctx, slot))
 }
 
 // insertMany inserts the valid drafts of items, which good holds in the order of InsertLinks, with their tags. It returns
@@ -192,7 +203,7 @@ func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creat
 			err = bundles.Check(ctx, s.store.Conn, p, bundleField, items[i].bundleIDs())
 		}
 		if err == nil {
-			u.PasswordHash, err = s.hashOnce(ctx, items[i].Password, hashes)
+			u.PasswordHash, err = s.hashOnce(ctx, p, items[i].Password, hashes)
 		}
 		switch {
 		case problem.Is(err, problem.Invalid), problem.Is(err, problem.Conflict):
@@ -208,7 +219,7 @@ func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creat
 }
 
 // hashOnce is hash with a cache of the hashes that the request needed before.
-func (s *Service) hashOnce(ctx context.Context, password *string, done map[string]string) (string, error) {
+func (s *Service) hashOnce(ctx context.Context, p auth.Principal, password *string, done map[string]string) (string, error) {
 	if password == nil {
 		return "", nil
 	}
@@ -218,11 +229,12 @@ func (s *Service) hashOnce(ctx context.Context, password *string, done map[strin
 	if len(done) == maxPasswords {
 		return "", problem.OfField("password", "one request can set at most %d different passwords", maxPasswords)
 	}
-	h, err := s.hash(ctx, password)
-	if err == nil {
-		done[*password] = h
+	h, err := s.hash(ctx, p, password)
+	if err != nil {
+		return "", err
 	}
-	return h, err
+	done[*password] = h
+	return h, work.Lend(ctx, func() error { return nil }) // gives other users a turn
 }
 
 // UpdateMany changes the same fields of many links, all or none, and adds the links to the bundles that the input

@@ -21,7 +21,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 	if err != nil {
 		return store.Link{}, err
 	}
-	if u.PasswordHash, err = s.hash(ctx, in.Password); err != nil {
+	if u.PasswordHash, err = s.hash(ctx, p, in.Password); err != nil {
 		return store.Link{}, err
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
@@ -97,10 +97,15 @@ func (s *Service) draft(p auth.Principal, in *Creation) (store.Link, error) {
 }
 
 // hash hashes a password; "" stays "". It takes a tenth of a second, so do not call it inside a transaction.
-func (s *Service) hash(ctx context.Context, password *string) (string, error) {
+func (s *Service) hash(ctx context.Context, p auth.Principal, password *string) (string, error) {
 	if password == nil || *password == "" {
 		return "", nil
 	}
+	slot, err := s.cfg.Computing.Enter(ctx, p.UserID)
+	if err != nil {
+		return "", err
+	}
+	defer slot.Leave()
 	h, err := s.passwords.Hash(ctx, *password)
 	if err != nil {
 		return "", fmt.Errorf("hash a link's password: %w", err)
@@ -151,7 +156,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 	if _, err := s.edited(ctx, &in, now); err != nil {
 		return store.Link{}, err
 	}
-	hash, err := s.hash(ctx, in.Password)
+	hash, err := s.hash(ctx, p, in.Password)
 	if err != nil {
 		return store.Link{}, err
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/tags"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
 )
@@ -33,6 +34,8 @@ type Config struct {
 	Destinations link.Policy
 	// Screen asks the operator's check service about destinations; nil allows all.
 	Screen Screen
+	// Computing has the slots for hashing passwords; nil limits nothing.
+	Computing *work.Queue
 	// OwnSuggestions limits Suggest to the links of the caller's workspace, for an ADMIN too.
 	OwnSuggestions bool
 	// Logger receives failures of Run; nil means slog.Default().

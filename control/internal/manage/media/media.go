@@ -45,6 +45,8 @@ const (
 type Config struct {
 	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
+	// Computing has the slots for converting images; nil limits nothing but the memory.
+	Computing *work.Queue
 	// Logger receives failed removals; nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -58,7 +60,9 @@ type Service struct {
 	log     *slog.Logger
 
 	room *work.Queue // of uploads in memory
-	turn *work.Queue // of the image that is converted
+	turn *work.Queue // of the image that is converted, because of its memory
+
+	computing *work.Queue
 }
 
 // New returns the use cases.
@@ -70,7 +74,8 @@ func New(cfg Config, s *store.Store, l *links.Service, objects object.Store) *Se
 	queue := func(slots, perUser int) *work.Queue {
 		return work.New(work.Config{Slots: slots, PerUser: perUser, Wait: patience, Busy: "Too many images are being converted."})
 	}
-	return &Service{store: s, links: l, objects: objects, now: cfg.Now, log: cfg.Logger, room: queue(uploads, perUser), turn: queue(1, 1)}
+	return &Service{store: s, links: l, objects: objects, now: cfg.Now, log: cfg.Logger,
+		room: queue(uploads, perUser), turn: queue(1, 1), computing: cfg.Computing}
 }
 
 // Check returns an error if the caller may not change the link, so that the file need not be read.
@@ -87,6 +92,8 @@ func (s *Service) Upload(ctx context.Context, p auth.Principal, urlID string, fi
 	}
 	slot, err := s.room.Enter(ctx, p.UserID)
 	if err != nil {
+		// A client that still sends does not see the answer. The next request on its connection would fail.
+		_, _ = io.Copy(io.Discard, io.LimitReader(file, MaxUpload+1))
 		return "", err
 	}
 	defer slot.Leave()
@@ -127,23 +134,37 @@ func read(file io.Reader) ([]byte, error) {
 }
 
 func (s *Service) convert(ctx context.Context, p auth.Principal, data []byte) (picture.Picture, error) {
-	slot, err := s.turn.Enter(ctx, p.UserID)
+	leave, err := s.enter(ctx, p.UserID)
 	if err != nil {
 		return picture.Picture{}, err
 	}
-	defer slot.Leave()
+	defer leave()
 	return picture.Convert(ctx, data)
 }
 
 // Thumbnail returns the pixels of an image file in at most the given size; see picture.Thumbnail. It takes its turn with uploads,
 // so that the memory of one conversion is enough.
 func (s *Service) Thumbnail(ctx context.Context, file []byte, width, height int) (*image.RGBA, error) {
-	slot, err := s.turn.Enter(ctx, auth.ClientOf(audit.OriginOf(ctx).IP)) // icons are fetched for nobody in particular
+	leave, err := s.enter(ctx, auth.ClientOf(audit.OriginOf(ctx).IP)) // icons are fetched for nobody in particular
 	if err != nil {
 		return nil, err
 	}
-	defer slot.Leave()
+	defer leave()
 	return picture.Thumbnail(ctx, file, width, height)
+}
+
+// enter waits until the caller may convert an image: for the memory, and for a processor.
+func (s *Service) enter(ctx context.Context, name string) (leave func(), err error) {
+	turn, err := s.turn.Enter(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	slot, err := s.computing.Enter(ctx, name)
+	if err != nil {
+		turn.Leave()
+		return nil, err
+	}
+	return func() { slot.Leave(); turn.Leave() }, nil
 }
 
 // remove deletes an unused image. If it fails, Run tries again.
