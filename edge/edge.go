@@ -70,7 +70,7 @@ type Deps struct {
 	// set. It may get a conversion twice. If it is nil, this edge takes no conversions.
 	ConversionSink click.Sink
 	// Abuse takes visitors' reports of links. If it is nil, there is no form for them.
-	Abuse abuse.Desk
+	Abuse abuse.ReportSink
 	// ClockAhead returns by how much this machine's clock is ahead of the control plane's, and whether that is known. It
 	// is nil if both have one clock.
 	ClockAhead func() (ahead time.Duration, known bool)
@@ -113,8 +113,8 @@ type Edge struct {
 	quota    *quota.Table
 	hosts    *hosts.Table // nil without a source
 	ship     *ship.Shipper
-	road     *conversions.Road // nil without a sink for conversions
-	proxy    *proxy.Proxy      // nil without an upstream
+	conversions *conversions.Pipeline // nil without a sink for conversions
+	proxy    *proxy.Proxy          // nil without an upstream
 	redirect *redirect.Handler
 	recent   redirect.Recent
 	server   *fasthttp.Server
@@ -156,9 +156,9 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 		return nil, err
 	}
 	if deps.ConversionSink != nil {
-		road := cfg.conversions()
-		road.Logger, road.Watched = e.log, deps.Watched
-		if e.road, err = conversions.Open(road, deps.ConversionSink); err != nil {
+		settings := cfg.conversions()
+		settings.Logger, settings.Watched = e.log, deps.Watched
+		if e.conversions, err = conversions.Open(settings, deps.ConversionSink); err != nil {
 			return nil, err
 		}
 	}
@@ -252,8 +252,8 @@ func (e *Edge) openRedirect(cfg Config, deps Deps, keys snapshot.Keys) error {
 		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Hosts: e.hosts, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
 		Ready: e.Ready, Unready: e.Unready, Missing: e.missing, Desk: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
 	}
-	if e.road != nil {
-		parts.Till = e.road
+	if e.conversions != nil {
+		parts.Conversions = e.conversions
 	}
 	if deps.Upstream != nil {
 		proxy, err := newProxy(cfg, deps, e.log)
@@ -350,8 +350,8 @@ func (e *Edge) Run(ctx context.Context) error {
 	}
 	g.Add("spool", e.spool)
 	g.Add("ship", service.Func(e.shipAll))
-	if e.road != nil {
-		g.Add("conversions", e.road)
+	if e.conversions != nil {
+		g.Add("conversions", e.conversions)
 	}
 	g.AddReady("agent", e.agent, e.agent.Begun()) // the server starts only after the agent has locked the data folder
 	g.Add("lockout", e.lockout)
@@ -429,8 +429,8 @@ func (e *Edge) release() error {
 	if e.spool != nil {
 		problems = append(problems, e.spool.Close())
 	}
-	if e.road != nil {
-		problems = append(problems, e.road.Close())
+	if e.conversions != nil {
+		problems = append(problems, e.conversions.Close())
 	}
 	if e.hosts != nil {
 		problems = append(problems, e.hosts.Close())
@@ -479,14 +479,14 @@ var ErrConversionsFull = conversions.ErrFull
 // returns nil, they are as durable as clicks. The error is ErrConversionsFull; a part of the list may be stored then, and
 // the caller may send the whole list again, because the click store counts each conversion once. It must not be called
 // without a ConversionSink.
-func (e *Edge) AppendConversions(list []conversion.Conversion) error { return e.road.Append(list) }
+func (e *Edge) AppendConversions(list []conversion.Conversion) error { return e.conversions.Append(list) }
 
 // ConversionsDelivered is Delivered for conversions.
 func (e *Edge) ConversionsDelivered(ctx context.Context) error {
-	if e.road == nil {
+	if e.conversions == nil {
 		return nil
 	}
-	return e.road.Delivered(ctx)
+	return e.conversions.Delivered(ctx)
 }
 
 // Applied returns the position of the served links in the control plane's log of changes.

@@ -50,8 +50,8 @@ func (e *Edge) Stats() Stats {
 	if e.proxy != nil {
 		s.Proxy = e.proxy.Stats()
 	}
-	if e.road != nil {
-		s.Conversions = e.road.Stats()
+	if e.conversions != nil {
+		s.Conversions = e.conversions.Stats()
 	}
 	if e.ahead != nil {
 		s.ClockAhead, _ = e.ahead()

@@ -30,8 +30,8 @@ type Report struct {
 	Client netip.Addr `json:"client"`
 }
 
-// Desk accepts reports.
-type Desk interface {
+// ReportSink accepts reports.
+type ReportSink interface {
 	// Accept stores a report. Its error wraps ErrBusy, ErrUnknown or ErrUnsupported, or the report may be lost and the
 	// visitor should try again.
 	Accept(ctx context.Context, r Report) error

@@ -35,7 +35,7 @@ type Place struct {
 type Geo struct {
 	cfg     GeoConfig
 	files   []string
-	current atomic.Pointer[atlas]
+	current atomic.Pointer[geoindex]
 
 	mu     sync.Mutex // held while loading
 	loaded []stamp    // stamps of the files that current was made from
@@ -75,7 +75,7 @@ func OpenGeoWith(cfg GeoConfig) (*Geo, error) {
 			g.files = append(g.files, file)
 		}
 	}
-	g.current.Store(&atlas{})
+	g.current.Store(&geoindex{})
 	if _, err := g.Reload(); err != nil && !(cfg.Await && errors.Is(err, fs.ErrNotExist)) {
 		return nil, err
 	}
@@ -139,21 +139,21 @@ func (g *Geo) Reload() (changed bool, err error) {
 	return true, nil
 }
 
-// load returns the atlas of the files, from the cache if possible. now are the stamps of the files.
-func (g *Geo) load(now []stamp) (*atlas, error) {
+// load returns the geoindex of the files, from the cache if possible. now are the stamps of the files.
+func (g *Geo) load(now []stamp) (*geoindex, error) {
 	if g.cfg.Cache == "" {
-		return loadAtlas(g.files)
+		return buildGeoindex(g.files)
 	}
-	path := chartPath(g.cfg.Cache, g.files)
-	if a, err := readChart(path, now); err == nil {
+	path := geoindexPath(g.cfg.Cache, g.files)
+	if a, err := readGeoindex(path, now); err == nil {
 		return a, nil
 	}
-	a, err := loadAtlas(g.files)
+	a, err := buildGeoindex(g.files)
 	if err != nil {
 		return nil, err
 	}
-	if writeChart(path, a, now) == nil {
-		if mapped, err := readChart(path, now); err == nil {
+	if writeGeoindex(path, a, now) == nil {
+		if mapped, err := readGeoindex(path, now); err == nil {
 			return mapped, nil
 		}
 	}

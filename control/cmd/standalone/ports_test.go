@@ -79,7 +79,7 @@ func TestPorts_reports_over_HTTP(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	replica := func() abuse.Desk {
+	replica := func() abuse.ReportSink {
 		return remotely(t, edgeapi.Deps{Abuse: manageabuse.New(manageabuse.Config{Logger: quiet}, st)})
 	}
 	desk, other := replica(), replica()

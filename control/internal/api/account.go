@@ -74,7 +74,7 @@ func (s *Server) login(ctx context.Context, in *loginIn) (*loginOut, error) {
 	if got.NeedsCode {
 		return &loginOut{Body: Login{Requires2FA: true}}, nil
 	}
-	noteOf(ctx).userID = got.User.ID
+	requestLogOf(ctx).userID = got.User.ID
 	u := userOf(got.User)
 	cookies := []http.Cookie{s.setSession(got.Token, got.Expires)}
 	if in.Body.LinkAccount.Value {

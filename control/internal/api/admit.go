@@ -44,7 +44,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 			return err
 		}
-		n := noteOf(r.Context())
+		n := requestLogOf(r.Context())
 		n.userID, n.keyID = p.UserID, p.KeyID
 		if p.KeyID != "" {
 			r = r.WithContext(audit.WithKey(r.Context(), p.KeyID))

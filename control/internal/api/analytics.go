@@ -251,7 +251,7 @@ func (s *Server) export(ctx context.Context, id string, a report.Ask, form Expor
 		hc.SetHeader("Content-Disposition", `attachment; filename="`+e.FileName()+`.`+ending+`"`)
 		hc.SetStatus(http.StatusOK)
 		if err := write(ctx, hc.BodyWriter()); err != nil {
-			noteOf(ctx).err = err
+			requestLogOf(ctx).err = err
 			panic(http.ErrAbortHandler) // the caller must notice that the file is truncated
 		}
 	}}, nil

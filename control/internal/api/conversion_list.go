@@ -90,7 +90,7 @@ func (s *Server) exportConversions(ctx context.Context, in *exportConversionsIn)
 		hc.SetStatus(http.StatusOK)
 		err := writeCSV(hc.BodyWriter(), func(f func(*report.Conversion) error) error { return each(ctx, f) })
 		if err != nil {
-			noteOf(ctx).err = err
+			requestLogOf(ctx).err = err
 			panic(http.ErrAbortHandler) // the caller must notice that the file is truncated
 		}
 	}}, nil

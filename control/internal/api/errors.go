@@ -78,8 +78,8 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 		return a
 	case errors.As(err, &p):
 		if p.Kind == problem.Unavailable && err.Error() != p.Error() { // a dependency failed, and err says how
-			noteOf(ctx).err = err
-			if noteOf(ctx).gone() {
+			requestLogOf(ctx).err = err
+			if requestLogOf(ctx).gone() {
 				return clientClosed()
 			}
 		}
@@ -104,8 +104,8 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 		}
 		return newAnswer(he.Code, http.StatusText(he.Code)+".")
 	}
-	noteOf(ctx).err = err
-	if noteOf(ctx).gone() && (errors.Is(err, context.Canceled) || store.Unavailable(err)) {
+	requestLogOf(ctx).err = err
+	if requestLogOf(ctx).gone() && (errors.Is(err, context.Canceled) || store.Unavailable(err)) {
 		return clientClosed()
 	}
 	if store.WorkspaceGone(err) {
@@ -117,7 +117,7 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 		return a
 	}
 	a = newAnswer(http.StatusInternalServerError, "Something went wrong on our side.")
-	a.RequestID = noteOf(ctx).id
+	a.RequestID = requestLogOf(ctx).id
 	return a
 }
 
@@ -128,7 +128,7 @@ func linksFull(e *store.LinksFull) string {
 // renderError writes the response to a request that middleware or the router refused.
 func (s *Server) renderError(err error, c echo.Context) {
 	if c.Response().Committed {
-		noteOf(c.Request().Context()).err = err
+		requestLogOf(c.Request().Context()).err = err
 		return
 	}
 	a := s.answerOf(c.Request().Context(), err)
@@ -139,7 +139,7 @@ func (s *Server) renderError(err error, c echo.Context) {
 		c.Response().Header().Set("WWW-Authenticate", "Bearer")
 	}
 	if err := c.JSON(a.StatusCode, a); err != nil {
-		noteOf(c.Request().Context()).err = err
+		requestLogOf(c.Request().Context()).err = err
 	}
 }
 

@@ -289,7 +289,7 @@ func (s *Server) failedRows(ctx context.Context, in *ByID) (*huma.StreamResponse
 		hc.SetHeader("Content-Disposition", `attachment; filename="problems.csv"`)
 		hc.SetStatus(http.StatusOK)
 		if err := writeCells(ctx, hc.BodyWriter(), delimiter, each); err != nil {
-			noteOf(ctx).err = err
+			requestLogOf(ctx).err = err
 			panic(http.ErrAbortHandler) // the caller must notice that the file is truncated
 		}
 	}}, nil

@@ -113,7 +113,7 @@ func (s *Server) acceptInvitation(ctx context.Context, in *acceptInvitationIn) (
 	}
 	out := &acceptInvitationOut{Body: AcceptedInvitation{got.WorkspaceID, got.Role, userOf(got.User), got.Token}}
 	if got.Token != "" {
-		noteOf(ctx).userID = got.User.ID
+		requestLogOf(ctx).userID = got.User.ID
 		out.SetCookie = []http.Cookie{s.setSession(got.Token, got.Expires)}
 	}
 	return out, nil

@@ -21,8 +21,8 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// note collects what handlers add to the log line of a request.
-type note struct {
+// requestLog collects what handlers add to the log line of a request.
+type requestLog struct {
 	id     string
 	userID string
 	keyID  string
@@ -32,22 +32,22 @@ type note struct {
 
 // gone reports whether the caller has disconnected. The request's own context does not tell, because it also ends with
 // its timeout.
-func (n *note) gone() bool { return n.caller != nil && n.caller.Err() != nil }
+func (n *requestLog) gone() bool { return n.caller != nil && n.caller.Err() != nil }
 
 type noteKey struct{}
 
-func noteOf(ctx context.Context) *note {
-	if n, ok := ctx.Value(noteKey{}).(*note); ok {
+func requestLogOf(ctx context.Context) *requestLog {
+	if n, ok := ctx.Value(noteKey{}).(*requestLog); ok {
 		return n
 	}
-	return &note{}
+	return &requestLog{}
 }
 
 // observe gives the request an id, records its origin for the audit log, counts it, and writes its span and log line.
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start, r := time.Now(), c.Request()
-		n := &note{id: r.Header.Get("X-Request-ID"), caller: r.Context()}
+		n := &requestLog{id: r.Header.Get("X-Request-ID"), caller: r.Context()}
 		if !validRequestID(n.id) {
 			n.id = uuid.Must(uuid.NewV7()).String()
 		}

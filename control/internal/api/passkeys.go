@@ -140,9 +140,9 @@ func (s *Server) listPasskeys(ctx context.Context, in *Paging) (*body[List[Passk
 	if err != nil {
 		return nil, err
 	}
-	from := min(in.offset(passkeys.Most), len(all))
-	page := all[from:min(from+in.size(passkeys.Most), len(all))]
-	return respondPage(*in, passkeys.Most, passkeyOf)(page, len(all), nil)
+	from := min(in.offset(passkeys.MaxPerUser), len(all))
+	page := all[from:min(from+in.size(passkeys.MaxPerUser), len(all))]
+	return respondPage(*in, passkeys.MaxPerUser, passkeyOf)(page, len(all), nil)
 }
 
 func (s *Server) renamePasskey(ctx context.Context, in *struct {
@@ -220,7 +220,7 @@ func (s *Server) finishPasskeyLogin(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	noteOf(ctx).userID = got.User.ID
+	requestLogOf(ctx).userID = got.User.ID
 	u := userOf(got.User)
 	return &loginOut{SetCookie: []http.Cookie{s.setSession(got.Token, got.Expires)}, Body: Login{User: &u, AccessToken: got.Token}}, nil
 }

@@ -335,7 +335,7 @@ func TestPasskeys_registration(t *testing.T) {
 	d := passkeytest.New(baseURL)
 	d.Flags |= passkeytest.BackupEligible | passkeytest.BackedUp
 	w.finish(w.ann, "  ", w.begin(w.ann, d)).want(201).shows("name", "Passkey", "isSynced", true)
-	for range passkeys.Most - 5 - 1 {
+	for range passkeys.MaxPerUser - 5 - 1 {
 		w.enrol(w.ann, passkeytest.New(baseURL))
 	}
 	two := []passkeytest.Credential{w.begin(w.ann, passkeytest.New(baseURL)), w.begin(w.ann, passkeytest.New(baseURL))}

@@ -133,7 +133,7 @@ type Deps struct {
 	Passkeys           *passkeys.Service
 	Settings           *settings.Service
 	ConversionSettings *conversions.Service
-	Conversions        *convert.Desk
+	Conversions        *convert.Acceptor
 	Experiments        *experiments.Service // needs Routing
 	SSO                *sso.Service
 	Workspaces         *workspaces.Service

@@ -221,7 +221,7 @@ func (s *Server) finishSSO(ctx context.Context, in *struct {
 	done, err := s.SSO.Finish(ctx, in.Slug, sso.Answer{Cookie: in.SignIn, State: in.State, Code: in.Code, Error: in.Error, Issuer: in.Issuer})
 	var out *redirect
 	if err == nil {
-		noteOf(ctx).userID = done.User.ID
+		requestLogOf(ctx).userID = done.User.ID
 		out = &redirect{Location: s.console + done.ReturnTo, SetCookie: []http.Cookie{s.setSession(done.Token, done.Expires)}}
 	} else {
 		out = s.backToLogin(ctx, err)
@@ -245,7 +245,7 @@ func (s *Server) backToLogin(ctx context.Context, err error) *redirect {
 	if errors.As(err, &f) {
 		code = f.Code
 	} else {
-		noteOf(ctx).err = err
+		requestLogOf(ctx).err = err
 	}
 	return &redirect{Location: s.console + "/login?error=" + code}
 }

@@ -101,7 +101,7 @@ func (s *Server) exportURLs(ctx context.Context, in *exportURLsIn) (*huma.Stream
 			})
 		})
 		if err != nil {
-			noteOf(ctx).err = err
+			requestLogOf(ctx).err = err
 			panic(http.ErrAbortHandler) // the caller must notice that the file is truncated
 		}
 	}}, nil

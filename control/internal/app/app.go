@@ -70,7 +70,7 @@ type Publish struct {
 	Lockout lockout.Exchange
 	Limits  limit.Exchange
 	Hosts   snapshot.HostSource
-	Abuse   abuse.Desk
+	Abuse   abuse.ReportSink
 }
 
 // Ingest is the role that stores clicks.

@@ -102,9 +102,9 @@ func New(cfg Config, st *store.Store) (*Service, error) {
 func (s *Service) now() int64 { return s.cfg.Now().UnixMilli() }
 
 const (
-	tick    = time.Second
-	chores  = time.Minute
-	atATime = 200 // new domains per look
+	tick             = time.Second
+	maintenanceEvery = time.Minute
+	atATime          = 200 // new domains per look
 )
 
 // Run works until ctx ends. Any number of processes may run it.
@@ -120,7 +120,7 @@ func (s *Service) Run(ctx context.Context) error {
 	defer s.files.close()
 	var work sync.WaitGroup
 	defer work.Wait()
-	work.Go(func() { s.keepHouse(ctx) })
+	work.Go(func() { s.maintain(ctx) })
 	if !s.cfg.Enabled() {
 		<-ctx.Done()
 		return nil
@@ -158,7 +158,7 @@ func (s *Service) list(ctx context.Context, seen *uint64, listed *time.Time) err
 	if err != nil {
 		return fmt.Errorf("look for changed hosts: %w", err)
 	}
-	if revision == *seen && time.Since(*listed) < chores {
+	if revision == *seen && time.Since(*listed) < maintenanceEvery {
 		return nil
 	}
 	began := time.Now()

@@ -83,7 +83,7 @@ func (s *Service) Announce(ctx context.Context) error { return s.announce(ctx) }
 func (s *Service) Files() certmagic.Storage { return s.files }
 
 // InWords explains the error of an order.
-var InWords = inWords
+var InWords = explain
 
 // RenewAt returns when to renew a certificate.
 var RenewAt = renewAt
@@ -91,7 +91,7 @@ var RenewAt = renewAt
 // AskedToWait returns how long an order is put off after an answer of a certificate authority.
 func AskedToWait(ctx context.Context, authority http.RoundTripper, request *http.Request) (time.Duration, error) {
 	a := &attempt{}
-	response, err := patience{authority}.RoundTrip(request.WithContext(context.WithValue(ctx, attemptKey{}, a)))
+	response, err := retryAfterTransport{authority}.RoundTrip(request.WithContext(context.WithValue(ctx, attemptKey{}, a)))
 	if err != nil {
 		return 0, err
 	}

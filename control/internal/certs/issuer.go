@@ -44,7 +44,7 @@ func newIssuer(s *Service) (*issuer, error) {
 		return nil, err
 	}
 	i := &issuer{Service: s}
-	base.Transport = patience{base.Transport}
+	base.Transport = retryAfterTransport{base.Transport}
 	i.client = &acmez.Client{
 		Client:           &acme.Client{Directory: s.cfg.directory(), HTTPClient: base, UserAgent: "Shortline/" + ops.Version, PollTimeout: time.Minute},
 		ChallengeSolvers: map[string]acmez.Solver{},
@@ -92,7 +92,7 @@ func (i *issuer) Issue(ctx context.Context, csr *x509.CertificateRequest) (*cert
 	end := context.WithoutCancel(ctx)
 	words := ""
 	if err != nil {
-		words = inWords(a.cert.Hostname, err)
+		words = explain(a.cert.Hostname, err)
 		err = &refusal{err, words, a.retryAfter}
 	}
 	i.counts.order(err)
@@ -119,7 +119,7 @@ func (i *issuer) begin(ctx context.Context, a *attempt) error {
 	case until != 0:
 		// Others of the same kind need not try. The end is not certain, because other control planes place orders, too.
 		i.pause(a.doubtful).Store(min(until, a.order.StartedAt+maxPause.Milliseconds()))
-		return &wait{until}
+		return &errRateLimited{until}
 	}
 	return nil
 }
@@ -287,10 +287,10 @@ func (s solver) CleanUp(ctx context.Context, c acme.Challenge) error {
 // anyway, because certificates would otherwise end without an attempt to renew them.
 const maxRetryAfter = 24 * time.Hour
 
-// patience notes how long the authority asks to wait.
-type patience struct{ http.RoundTripper }
+// retryAfterTransport notes how long the authority asks to wait.
+type retryAfterTransport struct{ http.RoundTripper }
 
-func (p patience) RoundTrip(r *http.Request) (*http.Response, error) {
+func (p retryAfterTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := p.RoundTripper.RoundTrip(r)
 	if err != nil || response.StatusCode < 400 {
 		return response, err

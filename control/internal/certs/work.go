@@ -140,7 +140,7 @@ func (s *Service) work(ctx context.Context, magic *certmagic.Config, t *task) {
 		ctx, stop = context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer stop()
 		if err != nil { // because the process ends: another control plane, or the next start, continues at once
-			err = &wait{}
+			err = &errRateLimited{}
 		}
 	}
 	if err := s.settle(ctx, t, got, look, err); err != nil {
@@ -230,7 +230,7 @@ func (s *Service) succeed(ctx context.Context, tx *store.Tx, c *store.Certificat
 	if err := tx.TouchHost(ctx, c.Hostname); err != nil {
 		return err
 	}
-	if err := s.tellIssued(ctx, tx, c, renewed); err != nil {
+	if err := s.notifyIssued(ctx, tx, c, renewed); err != nil {
 		return err
 	}
 	tx.AfterCommit(func() {
@@ -242,7 +242,7 @@ func (s *Service) succeed(ctx context.Context, tx *store.Tx, c *store.Certificat
 // fail stores why there is no new certificate, and when to try again. Edges keep an earlier certificate.
 func (s *Service) fail(ctx context.Context, tx *store.Tx, c *store.Certificate, failed error) error {
 	now := s.now()
-	var w *wait
+	var w *errRateLimited
 	if errors.As(failed, &w) {
 		c.NextAt = now
 		if w.until > 0 { // many certificates may wait for the same time
@@ -252,7 +252,7 @@ func (s *Service) fail(ctx context.Context, tx *store.Tx, c *store.Certificate, 
 	}
 	c.Failures++
 	again := delay(c.Failures)
-	c.LastError = other(failed)
+	c.LastError = explainOther(failed)
 	var r *refusal
 	if errors.As(failed, &r) {
 		c.LastError = r.words

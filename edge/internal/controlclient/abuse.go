@@ -9,7 +9,7 @@ import (
 	"github.com/shortline/shortline/shared/abuse"
 )
 
-var _ abuse.Desk = (*Client)(nil)
+var _ abuse.ReportSink = (*Client)(nil)
 
 // Accept implements abuse.Desk.
 func (c *Client) Accept(ctx context.Context, r abuse.Report) error {

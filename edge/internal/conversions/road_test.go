@@ -51,7 +51,7 @@ func (s *store) all() []conversion.Conversion {
 	return append([]conversion.Conversion(nil), s.got...)
 }
 
-func open(t *testing.T, dir string, to *store, adjust ...func(*conversions.Config)) (road *conversions.Road, stop func()) {
+func open(t *testing.T, dir string, to *store, adjust ...func(*conversions.Config)) (road *conversions.Pipeline, stop func()) {
 	t.Helper()
 	cfg := conversions.Config{Dir: dir, Linger: -1}
 	for _, f := range adjust {

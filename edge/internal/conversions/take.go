@@ -7,7 +7,7 @@ import (
 // Take checks the conversions that a browser sends for a workspace and stores those that are good. It returns a problem for
 // each item, nil for an accepted one. The verdict of an item that this edge accepted a short time ago is Duplicate. The error
 // is ErrFull, after which the sender must send everything again.
-func (r *Road) Take(check conversion.Checker, workspace uint64, items []conversion.Item) ([]*conversion.Problem, error) {
+func (r *Pipeline) Take(check conversion.Checker, workspace uint64, items []conversion.Item) ([]*conversion.Problem, error) {
 	problems := make([]*conversion.Problem, len(items))
 	accepted := make([]conversion.Conversion, 0, len(items))
 	keys := make([]uint64, 0, len(items))

@@ -71,7 +71,7 @@ type Sink struct {
 	conn   *kafkaconn.Conn
 	client *kafka.Client
 	lanes  *lanes
-	aside  aside
+	aside  deadLetters
 	stats  counts
 
 	mu      sync.Mutex
@@ -187,7 +187,7 @@ func (s *Sink) produce(ctx context.Context, partition int, b *click.Batch) error
 	case reason != tooLarge && reason != invalid:
 		return fmt.Errorf("kafka: write to %s/%d: %w", s.topic, partition, err)
 	case b.Count == 1:
-		return s.putAside(b, frame, reason, err)
+		return s.deadLetter(b, frame, reason, err)
 	}
 	if s.stats.splits.Add(1) == 1 {
 		s.log.Warn("batch rejected by topic, sending halves",

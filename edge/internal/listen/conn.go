@@ -39,7 +39,7 @@ type conn struct {
 	answered bool     // something was written since the last Read
 	mark     uint32   // of the answer that is measured (see Time); 0: none
 	began    time.Time
-	patience patience
+	yield    yieldPolicy
 	glanced  uint64
 
 	secure *wire    // nil without TLS
@@ -111,7 +111,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	waited := false
 	if c.answered {
 		c.answered = false
-		if waited = c.patience.wait(); waited {
+		if waited = c.yield.wait(); waited {
 			runtime.Gosched()
 		}
 	}
@@ -119,7 +119,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	err := c.socket.Read(c.tryRead)
 	c.into = nil
 	if waited {
-		c.patience.learn(c.tries == 1)
+		c.yield.learn(c.tries == 1)
 	}
 	switch {
 	case err != nil && c.claim.Load() == claimLeave:

@@ -31,7 +31,7 @@ type visits struct {
 	port   int      // the listening socket
 	poller *os.File // an epoll instance with port and the connections in lot
 	wait   syscall.RawConn
-	lot    *lot
+	lot    *idleConns
 
 	// Used only by the goroutine of admit.
 	in, out []byte

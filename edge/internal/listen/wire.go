@@ -82,14 +82,14 @@ func (c *conn) readSecure(b []byte) (int, error) {
 	waited := false
 	if c.answered {
 		c.answered = false
-		if waited = c.patience.wait(); waited {
+		if waited = c.yield.wait(); waited {
 			runtime.Gosched()
 		}
 	}
 	w.tries = 0
 	n, err := w.read(b)
 	if waited {
-		c.patience.learn(w.tries <= 1)
+		c.yield.learn(w.tries <= 1)
 	}
 	if err != nil {
 		// The bytes that were read, such as the client's last alert, are no request. Without this, Close would wait for the

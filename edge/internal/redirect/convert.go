@@ -27,25 +27,25 @@ const (
 	fullWait           = "60" // seconds after which to try again if the spool is full
 )
 
-// Till takes the conversions that browsers send.
-type Till interface {
+// ConversionSink takes the conversions that browsers send.
+type ConversionSink interface {
 	// Take checks and stores conversions for a workspace. It returns a problem for each item, nil for an accepted one. After
 	// an error nothing counts as accepted, and the sender must send everything again.
 	Take(check conversion.Checker, workspace uint64, items []conversion.Item) ([]*conversion.Problem, error)
 }
 
-// sales has what requests of conversions need.
-type sales struct {
-	till          Till
+// conversionServer has what requests of conversions need.
+type conversionServer struct {
+	sink          ConversionSink
 	clients, keys *ratelimit.Limiter // nil without a limit
 	most          int                // items in one request, which no limiter may always refuse
 }
 
-func newSales(cfg *Config, till Till) *sales {
-	if till == nil {
+func newConversionServer(cfg *Config, sink ConversionSink) *conversionServer {
+	if sink == nil {
 		return nil
 	}
-	s := &sales{till: till, clients: ratelimit.New(cfg.ConversionLimit), keys: ratelimit.New(cfg.ConversionKeyLimit), most: maxConversionItems}
+	s := &conversionServer{sink: sink, clients: ratelimit.New(cfg.ConversionLimit), keys: ratelimit.New(cfg.ConversionKeyLimit), most: maxConversionItems}
 	for _, limit := range []int{cfg.ConversionLimit, cfg.ConversionKeyLimit} {
 		if limit > 0 {
 			s.most = min(s.most, limit)
@@ -54,8 +54,8 @@ func newSales(cfg *Config, till Till) *sales {
 	return s
 }
 
-// sells answers requests of web sites that send conversions, at each host. It reports whether it has answered.
-func (h *Handler) sells(ctx *fasthttp.RequestCtx, t *target) bool {
+// serveConversion answers requests of web sites that send conversions, at each host. It reports whether it has answered.
+func (h *Handler) serveConversion(ctx *fasthttp.RequestCtx, t *target) bool {
 	switch string(t.path) {
 	case scriptPath:
 		if ctx.IsGet() || ctx.IsHead() {
@@ -77,11 +77,11 @@ func (h *Handler) convert(ctx *fasthttp.RequestCtx, t *target) {
 	if ctx.IsOptions() {
 		limit = maxIdleBody
 	}
-	if !h.framed(ctx, limit) || h.over(ctx) {
+	if !h.framed(ctx, limit) || h.refuseOverLimit(ctx) {
 		return
 	}
 	ip, now := h.clientIP(ctx), h.now(ctx)
-	if h.overSale(ctx, h.sales.clients.Take(ip, now)) {
+	if h.overConversionLimit(ctx, h.conversions.clients.Take(ip, now)) {
 		return
 	}
 	var known *hosts.Conversions
@@ -90,7 +90,7 @@ func (h *Handler) convert(ctx *fasthttp.RequestCtx, t *target) {
 	}
 	origin := string(first(ctx.Request.Header.RawHeaders(), "origin"))
 	if !known.Allows(origin) {
-		h.refuseSale(ctx, fasthttp.StatusForbidden, "Conversions are accepted only from pages of a workspace's sites.")
+		h.refuseConversion(ctx, fasthttp.StatusForbidden, "Conversions are accepted only from pages of a workspace's sites.")
 		return
 	}
 	ctx.Response.Header.Set("Access-Control-Allow-Origin", origin)
@@ -109,10 +109,10 @@ func (h *Handler) convert(ctx *fasthttp.RequestCtx, t *target) {
 	source := known.Source(s.Key)
 	if source == nil || !source.Allows(origin) {
 		ctx.Response.Header.Del("Access-Control-Allow-Origin")
-		h.refuseSale(ctx, fasthttp.StatusForbidden, "The publishable key is unknown, or this page is not on one of its sites.")
+		h.refuseConversion(ctx, fasthttp.StatusForbidden, "The publishable key is unknown, or this page is not on one of its sites.")
 		return
 	}
-	if h.overSale(ctx, h.sales.clients.TakeMany(ip, len(s.Items)-1, now)) {
+	if h.overConversionLimit(ctx, h.conversions.clients.TakeMany(ip, len(s.Items)-1, now)) {
 		return
 	}
 	// Pages show the key, so strangers must not use up its limit with click ids that they have invented.
@@ -123,10 +123,10 @@ func (h *Handler) convert(ctx *fasthttp.RequestCtx, t *target) {
 			sound++
 		}
 	}
-	if sound > 0 && h.overSale(ctx, h.sales.keys.TakeKey(s.Key, sound, now)) {
+	if sound > 0 && h.overConversionLimit(ctx, h.conversions.keys.TakeKey(s.Key, sound, now)) {
 		return
 	}
-	problems, err := h.sales.till.Take(check, source.Workspace, s.Items)
+	problems, err := h.conversions.sink.Take(check, source.Workspace, s.Items)
 	if err != nil {
 		h.tally.add(ctx.ConnID(), cSalesFull)
 		h.refuseWith(ctx, fasthttp.StatusServiceUnavailable, "Conversions cannot be stored at the moment. Send them again later.")
@@ -167,8 +167,8 @@ func (h *Handler) answerSale(ctx *fasthttp.RequestCtx, problems []*conversion.Pr
 	ctx.Response.SetStatusCode(fasthttp.StatusAccepted)
 }
 
-// overSale answers 429 and returns true if a limiter asks to wait.
-func (h *Handler) overSale(ctx *fasthttp.RequestCtx, wait time.Duration) bool {
+// overConversionLimit answers 429 and returns true if a limiter asks to wait.
+func (h *Handler) overConversionLimit(ctx *fasthttp.RequestCtx, wait time.Duration) bool {
 	if wait <= 0 {
 		return false
 	}
@@ -178,7 +178,7 @@ func (h *Handler) overSale(ctx *fasthttp.RequestCtx, wait time.Duration) bool {
 	return true
 }
 
-func (h *Handler) refuseSale(ctx *fasthttp.RequestCtx, status int, message string, problems ...apierror.Field) {
+func (h *Handler) refuseConversion(ctx *fasthttp.RequestCtx, status int, message string, problems ...apierror.Field) {
 	h.tally.add(ctx.ConnID(), cRefused)
 	h.refuseWith(ctx, status, message, problems...)
 }
@@ -194,7 +194,7 @@ type sale struct {
 func (h *Handler) readSale(ctx *fasthttp.RequestCtx, query []byte) (s sale, ok bool) {
 	media, _, err := mime.ParseMediaType(string(ctx.Request.Header.ContentType()))
 	if len(ctx.Request.Header.ContentType()) > 0 && (err != nil || media != "text/plain" && media != "application/json") {
-		h.refuseSale(ctx, fasthttp.StatusUnsupportedMediaType, "Send conversions as JSON, with the content type application/json or text/plain.")
+		h.refuseConversion(ctx, fasthttp.StatusUnsupportedMediaType, "Send conversions as JSON, with the content type application/json or text/plain.")
 		return s, false
 	}
 	s, field, problem := decodeSale(ctx.Request.Body())
@@ -204,8 +204,8 @@ func (h *Handler) readSale(ctx *fasthttp.RequestCtx, query []byte) (s sale, ok b
 			field, problem = "key", "is required: the publishable key"
 		}
 	}
-	if n := len(s.Items); problem == "" && (n == 0 || n > h.sales.most) {
-		field, problem = "items", fmt.Sprintf("must have 1 to %d items", h.sales.most)
+	if n := len(s.Items); problem == "" && (n == 0 || n > h.conversions.most) {
+		field, problem = "items", fmt.Sprintf("must have 1 to %d items", h.conversions.most)
 	}
 	if problem != "" {
 		var fields []apierror.Field
@@ -213,7 +213,7 @@ func (h *Handler) readSale(ctx *fasthttp.RequestCtx, query []byte) (s sale, ok b
 			fields = []apierror.Field{{Field: field, Message: problem}}
 			problem = "The request is invalid."
 		}
-		h.refuseSale(ctx, fasthttp.StatusBadRequest, problem, fields...)
+		h.refuseConversion(ctx, fasthttp.StatusBadRequest, problem, fields...)
 	}
 	return s, problem == ""
 }

@@ -55,7 +55,7 @@ func shopWorld(t *testing.T, to *till, adjust ...func(*redirect.Config, *redirec
 	return newWorld(t, trackedLinks(), append([]func(*redirect.Config, *redirect.Deps){tracking(t, epoch,
 		snapshot.ConversionSource{Key: "pk_shop", Workspace: 9, Hosts: []string{"shop.example", "*.pages.example"}},
 		snapshot.ConversionSource{Key: "pk_other", Workspace: 8, Hosts: []string{"other.example"}},
-	), func(_ *redirect.Config, d *redirect.Deps) { d.Till = to }}, adjust...)...)
+	), func(_ *redirect.Config, d *redirect.Deps) { d.Conversions = to }}, adjust...)...)
 }
 
 // clicked visits a link and returns the click id.

@@ -109,10 +109,10 @@ type Deps struct {
 	Upstream Upstream
 	// Missing counts requests for slugs that do not exist; nil counts none.
 	Missing *missing.Table
-	// Till takes conversions; nil: there is no address for them.
-	Till Till
+	// Conversions takes conversions; nil: there is no address for them.
+	Conversions ConversionSink
 	// Desk takes reports of links; nil: there is no form for them.
-	Desk abuse.Desk
+	Desk abuse.ReportSink
 	// Tracer creates a span for one in sixteen answers, except those of the upstream. nil means no spans.
 	Tracer trace.Tracer
 	Ready  func() bool // whether the table may be used for answers; nil means always
@@ -124,30 +124,30 @@ type Deps struct {
 
 // Handler answers requests. It is safe for concurrent use.
 type Handler struct {
-	cfg        Config
-	deps       Deps
-	own        decision.Home
-	names      []decision.Home // of the service; the first one is that of BaseURL
-	hsts       []byte          // for the service's own names; nil: none
-	base       string          // BaseURL without a trailing slash
-	scheme     string          // of BaseURL
-	securePort string          // of https addresses, with a colon; "": 443
-	idBase     uint64
-	pages      *pages // with the brand of the service
-	brands     brands // of custom domains
-	refusals   map[int]*refusal
-	tally      *tally
-	latency    *latency
-	hasher     *hasher
-	limiter    *ratelimit.Limiter // nil without a limit
-	attempts   *ratelimit.Limiter // limits password comparisons; nil without a limit
-	reports    *ratelimit.Limiter // limits reports of links; nil without a desk
-	desks      chan struct{}      // one element for each report that waits for the control plane
-	sales      *sales             // nil without a till
-	origin     string             // of BaseURL
-	tooMany    *refusal
-	suspended  *refusal // for domains that are suspended
-	pool       sync.Pool
+	cfg         Config
+	deps        Deps
+	own         decision.Home
+	names       []decision.Home // of the service; the first one is that of BaseURL
+	hsts        []byte          // for the service's own names; nil: none
+	base        string          // BaseURL without a trailing slash
+	scheme      string          // of BaseURL
+	securePort  string          // of https addresses, with a colon; "": 443
+	idBase      uint64
+	pages       *pages // with the brand of the service
+	brands      brands // of custom domains
+	refusals    map[int]*refusal
+	tally       *tally
+	latency     *latency
+	hasher      *hasher
+	limiter     *ratelimit.Limiter // nil without a limit
+	attempts    *ratelimit.Limiter // limits password comparisons; nil without a limit
+	reports     *ratelimit.Limiter // limits reports of links; nil without a desk
+	desks       chan struct{}      // one element for each report that waits for the control plane
+	conversions *conversionServer  // nil without a ConversionSink
+	origin      string             // of BaseURL
+	tooMany     *refusal
+	suspended   *refusal // for domains that are suspended
+	pool        sync.Pool
 }
 
 // New returns a Handler. The error names every problem of the configuration.
@@ -171,7 +171,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 		limiter: ratelimit.New(cfg.RateLimit), attempts: ratelimit.New(cfg.VerifyLimit), tooMany: newTooMany(p),
 		suspended: newSuspended(p), names: namesOf(cfg.BaseURL, cfg.ConsoleURL),
 	}
-	h.sales = newSales(&cfg, deps.Till)
+	h.conversions = newConversionServer(&cfg, deps.Conversions)
 	if deps.Desk != nil {
 		h.reports, h.desks, h.origin = ratelimit.New(reportsAMinute), make(chan struct{}, reportsAtOnce), originOf(cfg.BaseURL)
 	}
@@ -218,15 +218,15 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 			return
 		}
 		if e, ok := h.lookup(t); ok && !h.misdirected(ctx, t) {
-			h.follow(ctx, &e, t)
+			h.redirect(ctx, &e, t)
 			return
 		}
 	}
-	h.others(ctx, t)
+	h.serveOther(ctx, t)
 }
 
-// others answers every request that is not a visit of an existing link.
-func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
+// serveOther answers every request that is not a visit of an existing link.
+func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 	up := h.deps.Upstream
 	if up != nil && (t.site != nil || !up.Owns(t.path)) {
 		up = nil
@@ -234,7 +234,7 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 	if !h.unambiguous(ctx) {
 		return
 	}
-	if t.slug == nil && h.sales != nil && h.sells(ctx, &t) {
+	if t.slug == nil && h.conversions != nil && h.serveConversion(ctx, &t) {
 		return
 	}
 	if h.misdirected(ctx, t) {
@@ -251,24 +251,24 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 	if t.slug == nil || len(t.rest) > 0 {
 		switch action := string(t.rest); {
 		case action == "/verify":
-			if h.framed(ctx, maxVerifyBody) && !h.over(ctx) {
+			if h.framed(ctx, maxVerifyBody) && !h.refuseOverLimit(ctx) {
 				h.verify(ctx, t)
 			}
 			return
 		case action == "/report" && ctx.IsPost():
-			if h.framed(ctx, maxReportBody) && !h.over(ctx) {
+			if h.framed(ctx, maxReportBody) && !h.refuseOverLimit(ctx) {
 				h.report(ctx, t)
 			}
 			return
 		case !h.framed(ctx, maxIdleBody):
 			return
 		case action == "/info":
-			if !h.over(ctx) {
+			if !h.refuseOverLimit(ctx) {
 				h.info(ctx, t)
 			}
 			return
 		case action == "/report":
-			if !h.over(ctx) {
+			if !h.refuseOverLimit(ctx) {
 				h.report(ctx, t)
 			}
 			return
@@ -276,12 +276,12 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 	} else if !h.framed(ctx, maxIdleBody) {
 		return
 	}
-	if h.fixed(ctx, t.path) || h.over(ctx) {
+	if h.serveFixedPath(ctx, t.path) || h.refuseOverLimit(ctx) {
 		return
 	}
 	if !ctx.IsGet() && !ctx.IsHead() {
 		if t.slug != nil && len(t.rest) == 0 {
-			if e, ok := h.lookup(t); ok && h.begun(ctx, &e) {
+			if e, ok := h.lookup(t); ok && h.refuseBeforeStart(ctx, &e) {
 				h.refuseMethod(ctx, "GET, HEAD")
 				return
 			}
@@ -312,13 +312,13 @@ func (h *Handler) unready(ctx *fasthttp.RequestCtx) {
 	ctx.Response.Header.Set("Retry-After", "1")
 }
 
-func (h *Handler) gone(ctx *fasthttp.RequestCtx) {
+func (h *Handler) serveGone(ctx *fasthttp.RequestCtx) {
 	h.tally.add(ctx.ConnID(), cGone)
 	h.refuse(ctx, fasthttp.StatusGone)
 }
 
-// follow answers a visit of an existing link.
-func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
+// redirect answers a visit of an existing link.
+func (h *Handler) redirect(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	w := h.pool.Get().(*work)
 	defer h.pool.Put(w)
 	header := &ctx.Request.Header
@@ -331,17 +331,17 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 		h.misframed(ctx)
 		return
 	}
-	if h.limiter != nil && !h.cfg.FreeRedirects && h.overAt(ctx, h.limiter, w.event.IP) {
+	if h.limiter != nil && !h.cfg.FreeRedirects && h.refuseOverLimitOf(ctx, h.limiter, w.event.IP) {
 		return
 	}
 	d := decision.Choice{Target: e.Destination()}
 	var presets link.UTM
 	var terms table.Terms
 	if !e.Plain() {
-		h.meet(ctx, w, f)
+		h.prepareVisitor(ctx, w, f)
 		terms = e.Terms()
 		if k := standing(e, &terms, h.exhausted(e, &terms)).Meet(w); k != decision.Follow {
-			if h.limiter != nil && h.cfg.FreeRedirects && h.overAt(ctx, h.limiter, w.event.IP) {
+			if h.limiter != nil && h.cfg.FreeRedirects && h.refuseOverLimitOf(ctx, h.limiter, w.event.IP) {
 				return
 			}
 			h.stop(ctx, e, k, t)
@@ -403,8 +403,8 @@ func (h *Handler) read(ctx *fasthttp.RequestCtx, w *work, query []byte, now int6
 	return f
 }
 
-// meet prepares w.Visitor for decisions. It must follow read.
-func (h *Handler) meet(ctx *fasthttp.RequestCtx, w *work, f facts) {
+// prepareVisitor prepares w.Visitor for decisions. It must follow read.
+func (h *Handler) prepareVisitor(ctx *fasthttp.RequestCtx, w *work, f facts) {
 	w.Reset(visitor.Input{
 		UserAgent: ctx.Request.Header.UserAgent(), AcceptLanguage: f.language, Referer: f.referer,
 		UTM: w.event.UTM, IP: w.event.IP, UnixMilli: w.event.Time,

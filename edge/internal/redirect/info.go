@@ -10,7 +10,7 @@ import (
 // info answers GET /{slug}/info with the public properties of a link. The destination is not among them.
 func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.lookup(t)
-	if !ok || !h.begun(ctx, &e) {
+	if !ok || !h.refuseBeforeStart(ctx, &e) {
 		h.missing(ctx)
 		return
 	}
@@ -72,8 +72,8 @@ func (h *Handler) readiness() (status int, body string) {
 	return fasthttp.StatusServiceUnavailable, `{"status":"not ready","reasons":["` + strings.Join(reasons, `","`) + `"]}`
 }
 
-// fixed answers the fixed paths of every edge, such as /robots.txt. It returns false for other paths.
-func (h *Handler) fixed(ctx *fasthttp.RequestCtx, path []byte) bool {
+// serveFixedPath answers the serveFixedPath paths of every edge, such as /robots.txt. It returns false for other paths.
+func (h *Handler) serveFixedPath(ctx *fasthttp.RequestCtx, path []byte) bool {
 	var media, body, cache string
 	status := fasthttp.StatusOK
 	switch string(path) {

@@ -9,8 +9,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// over answers 429 and returns true if the visitor is over the rate limit.
-func (h *Handler) over(ctx *fasthttp.RequestCtx) bool {
+// refuseOverLimit answers 429 and returns true if the visitor is refuseOverLimit the rate limit.
+func (h *Handler) refuseOverLimit(ctx *fasthttp.RequestCtx) bool {
 	if h.limiter == nil {
 		return false
 	}
@@ -19,11 +19,11 @@ func (h *Handler) over(ctx *fasthttp.RequestCtx) bool {
 	w.forwarded = f.forwarded
 	ip := visitorIP(ctx, f, h.cfg.Trusted)
 	h.pool.Put(w)
-	return h.overAt(ctx, h.limiter, ip)
+	return h.refuseOverLimitOf(ctx, h.limiter, ip)
 }
 
-// overAt is over for a given limiter and address.
-func (h *Handler) overAt(ctx *fasthttp.RequestCtx, l *ratelimit.Limiter, ip netip.Addr) bool {
+// refuseOverLimitOf is over for a given limiter and address.
+func (h *Handler) refuseOverLimitOf(ctx *fasthttp.RequestCtx, l *ratelimit.Limiter, ip netip.Addr) bool {
 	wait := l.Take(ip, h.now(ctx))
 	if wait <= 0 {
 		return false

@@ -60,7 +60,7 @@ var fieldTexts = map[string]string{
 // report answers /{slug}/report: a form on GET, and a report of the link on POST.
 func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.lookup(t)
-	if !ok || h.deps.Desk == nil || !h.begun(ctx, &e) {
+	if !ok || h.deps.Desk == nil || !h.refuseBeforeStart(ctx, &e) {
 		h.missing(ctx)
 		return
 	}
@@ -101,7 +101,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record, t target)
 		h.refuseReport(ctx, fromForm, t, report, problems)
 		return
 	}
-	if h.overAt(ctx, h.reports, ip) {
+	if h.refuseOverLimitOf(ctx, h.reports, ip) {
 		return
 	}
 	err := h.pass(report)

@@ -31,7 +31,7 @@ func pack(source []byte) (text []byte) {
 
 // serveScript answers GET /sl.js.
 func (h *Handler) serveScript(ctx *fasthttp.RequestCtx) {
-	if !h.framed(ctx, maxIdleBody) || h.over(ctx) {
+	if !h.framed(ctx, maxIdleBody) || h.refuseOverLimit(ctx) {
 		return
 	}
 	head := &ctx.Response.Header

@@ -41,7 +41,7 @@ func (h *Handler) atHost(ctx *fasthttp.RequestCtx, host *hosts.Host, name string
 	special := host != nil && bytes.HasPrefix(t.path, []byte(wellKnown))
 	switch {
 	case special && bytes.HasPrefix(t.path, []byte(challengePath)) && (ctx.IsGet() || ctx.IsHead()):
-		if h.sound(ctx) {
+		if h.checkFraming(ctx) {
 			h.challenge(ctx, host, t.path[len(challengePath):])
 		}
 		return true
@@ -83,8 +83,8 @@ func (h *Handler) unambiguous(ctx *fasthttp.RequestCtx) bool {
 	return true
 }
 
-// sound refuses a request that other servers could parse differently, or that has a large body.
-func (h *Handler) sound(ctx *fasthttp.RequestCtx) bool {
+// checkFraming refuses a request that other servers could parse differently, or that has a large body.
+func (h *Handler) checkFraming(ctx *fasthttp.RequestCtx) bool {
 	return h.unambiguous(ctx) && h.framed(ctx, maxIdleBody)
 }
 
@@ -115,7 +115,7 @@ func (h *Handler) challenge(ctx *fasthttp.RequestCtx, host *hosts.Host, token []
 
 // appLinks answers with a document of a domain for the operating systems of phones.
 func (h *Handler) appLinks(ctx *fasthttp.RequestCtx, document []byte) {
-	if !h.sound(ctx) || h.over(ctx) {
+	if !h.checkFraming(ctx) || h.refuseOverLimit(ctx) {
 		return
 	}
 	if len(document) == 0 {

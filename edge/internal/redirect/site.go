@@ -71,7 +71,7 @@ func (h *Handler) refuseHost(ctx *fasthttp.RequestCtx, t target, r *refusal) {
 	if !h.bounded(ctx) {
 		return
 	}
-	if !h.fixed(ctx, t.path) {
+	if !h.serveFixedPath(ctx, t.path) {
 		h.tally.add(ctx.ConnID(), cRefused)
 		h.answer(ctx, r)
 	}

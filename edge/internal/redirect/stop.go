@@ -25,8 +25,8 @@ type at int64
 func (t at) UnixMilli() int64 { return int64(t) }
 func (at) Crawler() bool      { return false }
 
-// begun reports whether a link exists for visitors. Before its start it does not.
-func (h *Handler) begun(ctx *fasthttp.RequestCtx, e *table.Entry) bool {
+// refuseBeforeStart reports whether a link exists for visitors. Before its start it does not.
+func (h *Handler) refuseBeforeStart(ctx *fasthttp.RequestCtx, e *table.Entry) bool {
 	return e.Terms().StartsAt <= h.now(ctx).UnixMilli()
 }
 
@@ -52,7 +52,7 @@ func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k decision.Outc
 		}
 		return
 	case decision.Gone:
-		h.gone(ctx)
+		h.serveGone(ctx)
 		return
 	case decision.Ended:
 		h.ended(ctx, &h.deps.Table.Compiled(e).Record, t)
@@ -77,7 +77,7 @@ func (h *Handler) ended(ctx *fasthttp.RequestCtx, r *link.Record, t target) {
 		to = t.site.ExpiredURL
 	}
 	if to == "" || !forms || h.leadsHome(to, t) {
-		h.gone(ctx)
+		h.serveGone(ctx)
 		return
 	}
 	h.tally.add(ctx.ConnID(), cEnded)

@@ -50,7 +50,7 @@ func withoutMark(query string) (own string, marked bool) {
 // verify answers POST /{slug}/verify. It checks the password and, if it is correct, answers with the destination.
 func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.lookup(t)
-	if !ok || !h.begun(ctx, &e) {
+	if !ok || !h.refuseBeforeStart(ctx, &e) {
 		h.missing(ctx)
 		return
 	}
@@ -105,7 +105,7 @@ func (h *Handler) check(ctx *fasthttp.RequestCtx, r *link.Record, password []byt
 	}
 	a := attempt{r.Num, r.PasswordHash, password, client.Key(ip)}
 	if right = h.hasher.recent.has(a, now); !right {
-		if h.attempts != nil && h.overAt(ctx, h.attempts, ip) {
+		if h.attempts != nil && h.refuseOverLimitOf(ctx, h.attempts, ip) {
 			try.Cancel()
 			return false, true
 		}
@@ -154,7 +154,7 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	w := h.pool.Get().(*work)
 	defer h.pool.Put(w)
 	r := &plan.Record
-	h.meet(ctx, w, h.read(ctx, w, t.query, h.now(ctx).UnixMilli()))
+	h.prepareVisitor(ctx, w, h.read(ctx, w, t.query, h.now(ctx).UnixMilli()))
 	d := h.choose(ctx, w, e, t)
 	if h.leadsHome(d.Target, t) {
 		h.loop(ctx)

@@ -63,8 +63,8 @@ const (
 	sendWithin = 5 * time.Second // timeout of the Queue
 )
 
-// Desk accepts conversions of the API. It is safe for concurrent use.
-type Desk struct {
+// Acceptor accepts conversions of the API. It is safe for concurrent use.
+type Acceptor struct {
 	metric.Set // makes it a prometheus.Collector
 
 	cfg    Config
@@ -81,13 +81,13 @@ type Desk struct {
 }
 
 // New returns a Desk.
-func New(cfg Config, st *store.Store, clicks analytics.Conversions) *Desk {
+func New(cfg Config, st *store.Store, clicks analytics.Conversions) *Acceptor {
 	cfg.Window = cmp.Or(cfg.Window, 90*24*time.Hour)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	d := &Desk{cfg: cfg, store: st, clicks: clicks}
+	d := &Acceptor{cfg: cfg, store: st, clicks: clicks}
 	const name, help = "shortline_conversions_requested_total", "Conversions that shops sent to the API, by verdict."
 	for i, v := range allVerdicts {
 		d.Set = append(d.Set, metric.Total(name, help, d.verdicts[i].Load, "verdict", string(v)))
@@ -108,7 +108,7 @@ type Result struct {
 
 // Accept checks items and sends the accepted ones on. It returns one result for each item. If it returns an error, the caller
 // sends the whole request again; a part of it may have been accepted, which is harmless.
-func (d *Desk) Accept(ctx context.Context, p auth.Principal, items []conversion.Item) ([]Result, error) {
+func (d *Acceptor) Accept(ctx context.Context, p auth.Principal, items []conversion.Item) ([]Result, error) {
 	results, list, at := d.check(items)
 	if err := d.own(ctx, p, results, list, at); err != nil {
 		return nil, fmt.Errorf("accept conversions: %w", err)
@@ -133,7 +133,7 @@ func (d *Desk) Accept(ctx context.Context, p auth.Principal, items []conversion.
 }
 
 // send sends those conversions on that count, and returns them.
-func (d *Desk) send(ctx context.Context, results []Result, list []conversion.Conversion, at []int) ([]conversion.Conversion, error) {
+func (d *Acceptor) send(ctx context.Context, results []Result, list []conversion.Conversion, at []int) ([]conversion.Conversion, error) {
 	if err := d.goals(ctx, results, list, at); err != nil {
 		return nil, fmt.Errorf("accept conversions: %w", err)
 	}
@@ -159,7 +159,7 @@ func (d *Desk) send(ctx context.Context, results []Result, list []conversion.Con
 }
 
 // keysAt returns the keys of click ids, which change with each period.
-func (d *Desk) keysAt(now time.Time) *conversion.Keys {
+func (d *Acceptor) keysAt(now time.Time) *conversion.Keys {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if period := conversion.Period(now.UnixMilli()); d.keys == nil || d.period != period {
@@ -175,7 +175,7 @@ func (d *Desk) keysAt(now time.Time) *conversion.Keys {
 
 // check returns the results of what an item says itself, and the conversions of items without a problem. at has the places
 // of these in results.
-func (d *Desk) check(items []conversion.Item) (results []Result, list []conversion.Conversion, at []int) {
+func (d *Acceptor) check(items []conversion.Item) (results []Result, list []conversion.Conversion, at []int) {
 	now := d.cfg.Now()
 	checker := conversion.Checker{Keys: d.keysAt(now), Window: d.cfg.Window, Now: now}
 	results = make([]Result, len(items))
@@ -192,7 +192,7 @@ func (d *Desk) check(items []conversion.Item) (results []Result, list []conversi
 }
 
 // own refuses conversions of links that the caller does not reach, and sets the workspaces of the others.
-func (d *Desk) own(ctx context.Context, p auth.Principal, results []Result, list []conversion.Conversion, at []int) error {
+func (d *Acceptor) own(ctx context.Context, p auth.Principal, results []Result, list []conversion.Conversion, at []int) error {
 	owners, err := d.store.LinkWorkspaces(ctx, linksOf(list))
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ var again = Result{conversion.Duplicate, "", "was accepted before"}
 
 // repeats finds conversions that an earlier item of the request has, that this process has accepted lately, and that are stored.
 // The click store may not answer, and then removes duplicates later. The caller passes the keys to recent.leave.
-func (d *Desk) repeats(
+func (d *Acceptor) repeats(
 	ctx context.Context, results []Result, list []conversion.Conversion, at []int,
 ) (entered []analytics.ConversionKey, err error) {
 	first := make(map[analytics.ConversionKey]int, len(list))
@@ -259,7 +259,7 @@ func (d *Desk) repeats(
 }
 
 // numbers claims the numbers (externalId) of conversions, and finds those whose number another click has.
-func (d *Desk) numbers(ctx context.Context, results []Result, list []conversion.Conversion, at []int) error {
+func (d *Acceptor) numbers(ctx context.Context, results []Result, list []conversion.Conversion, at []int) error {
 	var wanted []conversion.Conversion
 	var places []int
 	for i := range list {
@@ -280,7 +280,7 @@ func (d *Desk) numbers(ctx context.Context, results []Result, list []conversion.
 }
 
 // goals registers the names of conversions, and refuses those that a link has no room for.
-func (d *Desk) goals(ctx context.Context, results []Result, list []conversion.Conversion, at []int) error {
+func (d *Acceptor) goals(ctx context.Context, results []Result, list []conversion.Conversion, at []int) error {
 	var wanted []store.Goal
 	for i := range list {
 		if results[at[i]].Verdict == conversion.Accepted {

@@ -349,7 +349,7 @@ func (s *Service) figures(ctx context.Context, scope analytics.Scope, a Ask, per
 	var before int64
 	var found map[analytics.Dimension][]analytics.Count
 	var converted map[analytics.Dimension]map[string]*Won
-	err := together(ctx, func(ctx context.Context) (err error) {
+	err := parallel(ctx, func(ctx context.Context) (err error) {
 		series, err = s.series(ctx, within, period, a.Goal)
 		return err
 	}, func(ctx context.Context) (err error) {

@@ -92,7 +92,7 @@ type Deps struct {
 	Lockout lockout.Exchange
 	Limits  limit.Exchange
 	Hosts   snapshot.HostSource // nil: requests for hosts get 404
-	Abuse   abuse.Desk          // nil: reports of links get 404
+	Abuse   abuse.ReportSink    // nil: reports of links get 404
 }
 
 // Limits of one request. They replace the write timeout of the HTTP server.

@@ -23,7 +23,7 @@ const (
 	keepCases   = 180 * 24 * time.Hour
 )
 
-var _ abuse.Desk = (*Service)(nil)
+var _ abuse.ReportSink = (*Service)(nil)
 
 // Accept implements abuse.Desk. It adds the report to the open case of the link, or opens one. A report that cannot be stored
 // is an error, so that the visitor is told.

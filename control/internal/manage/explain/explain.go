@@ -167,7 +167,7 @@ func (s *Service) ExplainNew(ctx context.Context, p auth.Principal, v Visit, d N
 	return s.explain(c, who, query)
 }
 
-func (s *Service) explain(c configuration, who *guest, query []byte) (Explanation, error) {
+func (s *Service) explain(c configuration, who *simulatedVisitor, query []byte) (Explanation, error) {
 	l := &c.link
 	record := publish.Record(l, strings.TrimRight(s.cfg.BaseURL, "/"))
 	plan, err := decision.Compile(&record, rule.Options{Zone: s.cfg.Zone})

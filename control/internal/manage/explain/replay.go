@@ -153,8 +153,8 @@ func (d Decision) compare(other Decision) int {
 		strings.Compare(d.RuleID, other.RuleID), strings.Compare(d.VariantID, other.VariantID), strings.Compare(d.URL, other.URL))
 }
 
-// side decides past visits with one configuration.
-type side struct {
+// replayOf decides past visits with one configuration.
+type replayOf struct {
 	config  *configuration
 	record  link.Record
 	barrier decision.Barrier // without the limit of clicks, which depends on the number of visits before
@@ -167,12 +167,12 @@ type side struct {
 	other     *Decision
 	stopped   map[decision.Outcome]*Decision
 
-	saved *side
+	saved *replayOf
 	like  []int // for each rule, a rule of saved with the same conditions; -1: none
 }
 
-func (s *Service) side(c *configuration) (*side, error) {
-	d := &side{config: c, byVariant: map[link.ID]*Decision{}, stopped: map[decision.Outcome]*Decision{}}
+func (s *Service) side(c *configuration) (*replayOf, error) {
+	d := &replayOf{config: c, byVariant: map[link.ID]*Decision{}, stopped: map[decision.Outcome]*Decision{}}
 	d.record = publish.Record(&c.link, strings.TrimRight(s.cfg.BaseURL, "/"))
 	r := &d.record
 	d.barrier = decision.BarrierOf(r)
@@ -232,7 +232,7 @@ func shown(p places, id string) (string, int) {
 }
 
 // checks returns about how many conditions are checked to decide a visit.
-func (d *side) checks() (n int) {
+func (d *replayOf) checks() (n int) {
 	for i := range d.rules {
 		n += (d.rules[i].Program.Size() + checkBytes - 1) / checkBytes
 	}
@@ -240,7 +240,7 @@ func (d *side) checks() (n int) {
 }
 
 // resemble finds the rules of the stored link with the same conditions.
-func (d *side) resemble(saved *side) {
+func (d *replayOf) resemble(saved *replayOf) {
 	d.saved = saved
 	for i := range d.record.Rules {
 		d.like = append(d.like, slices.IndexFunc(saved.record.Rules, func(r link.Rule) bool {
@@ -251,7 +251,7 @@ func (d *side) resemble(saved *side) {
 
 // decide returns the decision about a visit. If it depends on an unknown fact, it returns nil and the types of conditions that
 // need the fact.
-func (d *side) decide(v *past) (*Decision, rule.Kinds) {
+func (d *replayOf) decide(v *past) (*Decision, rule.Kinds) {
 	met := d.barrier.Meet(v)
 	if stop := d.stopped[met]; stop != nil {
 		return stop, 0
@@ -267,11 +267,11 @@ func (d *side) decide(v *past) (*Decision, rule.Kinds) {
 	return &stop, 0
 }
 
-func (d *side) choose(v *past) (*Decision, rule.Kinds) {
+func (d *replayOf) choose(v *past) (*Decision, rule.Kinds) {
 	for i := range d.rules {
 		truth, open := d.rules[i].Program.Possible(v)
 		if truth == rule.Open && d.like[i] >= 0 {
-			truth = d.saved.told(v, d.like[i])
+			truth = d.saved.knownFrom(v, d.like[i])
 		}
 		switch truth {
 		case rule.Holds:
@@ -292,9 +292,9 @@ func (d *side) choose(v *past) (*Decision, rule.Kinds) {
 	return d.other, 0
 }
 
-// told returns what a stored click tells about the nth rule of the stored link, if the link has not changed since: the edge
+// knownFrom returns what a stored click tells about the nth rule of the stored link, if the link has not changed since: the edge
 // evaluated all rules up to the one that the click names.
-func (d *side) told(v *past, nth int) rule.Truth {
+func (d *replayOf) knownFrom(v *past, nth int) rule.Truth {
 	if v.row.Time < d.config.changed+settling || !d.record.SmartRouting {
 		return rule.Open
 	}

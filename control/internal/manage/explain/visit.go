@@ -40,8 +40,8 @@ var (
 	regionCode  = regexp.MustCompile(`^[A-Za-z]{2}-[A-Za-z0-9]{1,3}$`)
 )
 
-// guest is a visitor with a given or detected location.
-type guest struct {
+// simulatedVisitor is a visitor with a given or detected location.
+type simulatedVisitor struct {
 	visitor.Visitor
 	ip, referer string
 	utm         link.UTM
@@ -50,7 +50,7 @@ type guest struct {
 }
 
 // meet builds the visitor and returns the raw query that is passed on to the destination.
-func (s *Service) meet(v *Visit) (*guest, []byte, error) {
+func (s *Service) meet(v *Visit) (*simulatedVisitor, []byte, error) {
 	var problems problem.Fields
 	for _, f := range []struct {
 		name, value string
@@ -87,7 +87,7 @@ func (s *Service) meet(v *Visit) (*guest, []byte, error) {
 	now := v.UnixMilli
 	now = cmp.Or(now, store.Now())
 	utm, _ := link.VisitorUTM(query, nil)
-	g := &guest{ip: v.IP, referer: v.Referer, utm: utm}
+	g := &simulatedVisitor{ip: v.IP, referer: v.Referer, utm: utm}
 	g.Reset(visitor.Input{
 		UserAgent: []byte(v.UserAgent), AcceptLanguage: []byte(v.Language), Referer: []byte(v.Referer), UTM: utm, IP: ip, UnixMilli: now,
 	}, s.geo, nil)
@@ -112,7 +112,7 @@ func (s *Service) meet(v *Visit) (*guest, []byte, error) {
 }
 
 // visit makes g a visitor of a link. A new visitor of a link that is sticky by cookie has a fresh identity, as at an edge.
-func (g *guest) visit(plan *decision.Plan) {
+func (g *simulatedVisitor) visit(plan *decision.Plan) {
 	g.extras.Link = plan.Record.Num
 	if !g.extras.Known && plan.Sticky() == link.StickyCookie {
 		g.extras.Identity, g.extras.Fresh = rand.Uint64(), true
@@ -121,7 +121,7 @@ func (g *guest) visit(plan *decision.Plan) {
 }
 
 // Fact returns a fact about the visitor. It overrides the location of the embedded visitor.
-func (g *guest) Fact(f rule.Field) string {
+func (g *simulatedVisitor) Fact(f rule.Field) string {
 	switch f {
 	case rule.FieldCountry:
 		return g.place.Country
@@ -138,9 +138,9 @@ func (g *guest) Fact(f rule.Field) string {
 }
 
 // Crawler reports whether the visitor is a preview crawler.
-func (g *guest) Crawler() bool { return g.Agent().Preview }
+func (g *simulatedVisitor) Crawler() bool { return g.Agent().Preview }
 
-func (g *guest) seen() Seen {
+func (g *simulatedVisitor) seen() Seen {
 	return Seen{Agent: *g.Agent(), Place: g.place, Language: g.Language(), IP: g.ip, Referer: g.referer, UTM: g.utm, UnixMilli: g.UnixMilli(),
 		Returning: g.extras.Known, Percentile: rule.Percentile(g)}
 }

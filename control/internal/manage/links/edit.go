@@ -235,7 +235,7 @@ func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *st
 	if err := exhaust(ctx, tx, after); err != nil { // a lower limit may be reached already
 		return err
 	}
-	if err := Written(ctx, tx, p, "URL_UPDATED", after, state); err != nil {
+	if err := RecordChange(ctx, tx, p, "URL_UPDATED", after, state); err != nil {
 		return err
 	}
 	if err := webhooks.Emit(ctx, tx, Updated(tx.Conn, after, changes)); err != nil {

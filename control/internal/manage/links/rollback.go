@@ -141,7 +141,7 @@ func rollBack(ctx context.Context, tx *store.Tx, p auth.Principal, present, want
 	if err := tx.RestoreParts(ctx, present, wanted); err != nil {
 		return err
 	}
-	if err := Written(ctx, tx, p, "URL_ROLLED_BACK", after, *present); err != nil {
+	if err := RecordChange(ctx, tx, p, "URL_ROLLED_BACK", after, *present); err != nil {
 		return err
 	}
 	if err := webhooks.Emit(ctx, tx, rollbackEvents(tx.Conn, after, changes, e.Rules, present, wanted)...); err != nil {

@@ -257,7 +257,7 @@ func restored(ctx context.Context, tx *store.Tx, p auth.Principal, u *store.Link
 		}
 	}
 	u.Revision = 0
-	if err := Written(ctx, tx, p, "URL_RESTORED", u, before); err != nil {
+	if err := RecordChange(ctx, tx, p, "URL_RESTORED", u, before); err != nil {
 		return err
 	}
 	if err := webhooks.Emit(ctx, tx, restoredEvent(tx.Conn, u)); err != nil {

@@ -16,10 +16,10 @@ import (
 // reserves a revision in the log of changes. Counters are not part of it.
 func Version(l *store.Link) string { return version.Number(l.Revision) }
 
-// Written completes a change of a link, of its rules or its variants: it logs the change for edges, sets the link's new
+// RecordChange completes a change of a link, of its rules or its variants: it logs the change for edges, sets the link's new
 // revision and writes the history. before is the state that was read after the link was locked; action is that of the
 // audit entry.
-func Written(ctx context.Context, tx *store.Tx, p auth.Principal, action string, after *store.Link, before store.LinkState) error {
+func RecordChange(ctx context.Context, tx *store.Tx, p auth.Principal, action string, after *store.Link, before store.LinkState) error {
 	if err := tx.Touch(ctx, after.Num, after.Key()); err != nil {
 		return err
 	}

@@ -32,8 +32,8 @@ import (
 )
 
 const (
-	// Most is the limit of passkeys of one user.
-	Most = 20
+	// MaxPerUser is the limit of passkeys of one user.
+	MaxPerUser = 20
 	// PendingFor is how long a registration or a sign-in may take.
 	PendingFor = 5 * time.Minute
 

@@ -49,7 +49,7 @@ func (s *Service) BeginRegistration(ctx context.Context, p auth.Principal, passw
 	if err != nil {
 		return out, fmt.Errorf("list passkeys: %w", err)
 	}
-	if len(have) >= Most {
+	if len(have) >= MaxPerUser {
 		return out, tooMany()
 	}
 	out = Creation{Host: s.web.Config.RPID, UserHandle: encode([]byte(u.ID)), Name: u.Email, DisplayName: displayName(u), Exclude: have}
@@ -96,7 +96,7 @@ func (s *Service) FinishRegistration(ctx context.Context, p auth.Principal, name
 		if err != nil {
 			return fmt.Errorf("count passkeys: %w", err)
 		}
-		if n >= Most {
+		if n >= MaxPerUser {
 			return tooMany()
 		}
 		if err := tx.InsertPasskey(ctx, out); err != nil {
@@ -197,7 +197,7 @@ func missing(err error) error {
 }
 
 func tooMany() error {
-	return problem.New(problem.Conflict, "You already have %d passkeys. Remove one first.", Most)
+	return problem.New(problem.Conflict, "You already have %d passkeys. Remove one first.", MaxPerUser)
 }
 
 // checkName returns the name of a passkey, "Passkey" by default.

@@ -34,7 +34,7 @@ func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, bef
 			return err
 		}
 	}
-	if err := links.Written(ctx, tx, p, a.action, after, before); err != nil {
+	if err := links.RecordChange(ctx, tx, p, a.action, after, before); err != nil {
 		return err
 	}
 	if err := webhooks.Emit(ctx, tx, events...); err != nil {

@@ -215,5 +215,5 @@ func SetWeights(ctx context.Context, tx *store.Tx, p auth.Principal, u *store.Li
 			return err
 		}
 	}
-	return links.Written(ctx, tx, p, links.ActionWeights, u, before)
+	return links.RecordChange(ctx, tx, p, links.ActionWeights, u, before)
 }

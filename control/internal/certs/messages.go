@@ -21,20 +21,20 @@ type refusal struct {
 
 func (r *refusal) Unwrap() error { return r.error }
 
-// wait is the error of an order that the budget does not allow before a time in Unix milliseconds.
-type wait struct{ until int64 }
+// errRateLimited is the error of an order that the budget does not allow before a time in Unix milliseconds.
+type errRateLimited struct{ until int64 }
 
-func (*wait) Error() string { return "the budget of the certificate authority is used up" }
+func (*errRateLimited) Error() string { return "the budget of the certificate authority is used up" }
 
 // maxDetail is the maximum length of the authority's own words, in bytes.
 const maxDetail = 400
 
-// inWords explains the error of an order to the owner of the host name. The authority's own words follow, because they name
+// explain explains the error of an order to the owner of the host name. The authority's own words follow, because they name
 // addresses and records.
-func inWords(host string, err error) string {
+func explain(host string, err error) string {
 	var p acme.Problem
 	if !errors.As(err, &p) {
-		return other(err)
+		return explainOther(err)
 	}
 	for _, sub := range p.Subproblems {
 		if p.Type == acme.ProblemTypeCompound || p.Detail == "" {
@@ -65,11 +65,11 @@ func inWords(host string, err error) string {
 	default:
 		lead = "The certificate authority refused the order."
 	}
-	return with(lead, p.Detail)
+	return withDetail(lead, p.Detail)
 }
 
-// other explains an error that does not come from the authority.
-func other(err error) string {
+// explainOther explains an error that does not come from the authority.
+func explainOther(err error) string {
 	var network net.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -80,8 +80,8 @@ func other(err error) string {
 	return "The order failed inside the service. The service tries again later, and its log has the cause."
 }
 
-// with adds the words of the authority.
-func with(lead, detail string) string {
+// withDetail adds the words of the authority.
+func withDetail(lead, detail string) string {
 	detail = strings.Join(strings.Fields(strings.ToValidUTF8(detail, "?")), " ")
 	if detail == "" {
 		return lead

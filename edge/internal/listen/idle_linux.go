@@ -8,17 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lot holds the connections of a port that wait for a request, without a goroutine and without a net.Conn. A connection
+// idleConns holds the connections of a port that wait for a request, without a goroutine and without a net.Conn. A connection
 // costs 32 bytes here. Any goroutine may call its methods.
-type lot struct {
+type idleConns struct {
 	poller int // an epoll instance
 	count  atomic.Int64
 
 	mu     sync.Mutex
-	places []place
-	free   int32     // first free place, -1: none
-	queues [2]parked // by kind
-	closes bool      // idle connections are refused
+	places []idleConn
+	free   int32       // first free place, -1: none
+	queues [2]idleList // by kind
+	closes bool        // idle connections are refused
 }
 
 // kind is what a connection in a lot waits for.
@@ -29,11 +29,11 @@ const (
 	idle               // the request after an answer
 )
 
-// parked is a list of the connections of a kind in the order in which they were parked.
-type parked struct{ first, last int32 }
+// idleList is a list of the connections of a kind in the order in which they were idleList.
+type idleList struct{ first, last int32 }
 
-// place is a place for one connection. Places that are free form a list, too.
-type place struct {
+// idleConn is a idleConn for one connection. Places that are free form a list, too.
+type idleConn struct {
 	fd         int32
 	generation uint32 // of the place: a late event of an earlier connection has another one
 	prev, next int32
@@ -42,23 +42,23 @@ type place struct {
 	taken      bool
 }
 
-func newLot(poller int) *lot {
-	t := &lot{poller: poller, free: -1}
+func newLot(poller int) *idleConns {
+	t := &idleConns{poller: poller, free: -1}
 	for k := range t.queues {
-		t.queues[k] = parked{-1, -1}
+		t.queues[k] = idleList{-1, -1}
 	}
 	return t
 }
 
 // refuseIdle makes park refuse idle connections from now on.
-func (t *lot) refuseIdle() {
+func (t *idleConns) refuseIdle() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closes = true
 }
 
 // park adds a connection. The poller reports it when bytes have arrived or the client has left.
-func (t *lot) park(fd int, k kind, now int64) error {
+func (t *idleConns) park(fd int, k kind, now int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closes && k == idle {
@@ -66,7 +66,7 @@ func (t *lot) park(fd int, k kind, now int64) error {
 	}
 	if t.free < 0 {
 		t.free = int32(len(t.places))
-		t.places = append(t.places, place{next: -1})
+		t.places = append(t.places, idleConn{next: -1})
 	}
 	i := t.free
 	p := &t.places[i]
@@ -76,7 +76,7 @@ func (t *lot) park(fd int, k kind, now int64) error {
 	}
 	t.free = p.next
 	q := &t.queues[k]
-	*p = place{fd: int32(fd), generation: p.generation, prev: q.last, next: -1, since: now, kind: k, taken: true}
+	*p = idleConn{fd: int32(fd), generation: p.generation, prev: q.last, next: -1, since: now, kind: k, taken: true}
 	if q.last < 0 {
 		q.first = i
 	} else {
@@ -89,7 +89,7 @@ func (t *lot) park(fd int, k kind, now int64) error {
 
 // take removes the connection that an event reports. since is the time when it was parked. ok is false if the connection has
 // been closed meanwhile. The caller must close the connection or call forget.
-func (t *lot) take(e *unix.EpollEvent) (fd int, k kind, since int64, ok bool) {
+func (t *idleConns) take(e *unix.EpollEvent) (fd int, k kind, since int64, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := &t.places[e.Fd]
@@ -102,7 +102,7 @@ func (t *lot) take(e *unix.EpollEvent) (fd int, k kind, since int64, ok bool) {
 }
 
 // leave frees a place. The caller holds the lock.
-func (t *lot) leave(i int32) {
+func (t *idleConns) leave(i int32) {
 	p := &t.places[i]
 	q := &t.queues[p.kind]
 	if p.prev < 0 {
@@ -115,14 +115,14 @@ func (t *lot) leave(i int32) {
 	} else {
 		t.places[p.next].prev = p.prev
 	}
-	*p = place{generation: p.generation + 1, next: t.free}
+	*p = idleConn{generation: p.generation + 1, next: t.free}
 	t.free = i
 	t.count.Add(-1)
 }
 
 // close closes the connection of a kind that has waited longest, if it was parked before a time. It reports whether it did.
 // Closing also removes the connection from the poller.
-func (t *lot) close(k kind, before int64) bool {
+func (t *idleConns) close(k kind, before int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := t.queues[k].first
@@ -135,4 +135,4 @@ func (t *lot) close(k kind, before int64) bool {
 }
 
 // forget removes a connection from the poller.
-func (t *lot) forget(fd int) { _ = control(t.poller, unix.EPOLL_CTL_DEL, fd, &unix.EpollEvent{}) }
+func (t *idleConns) forget(fd int) { _ = control(t.poller, unix.EPOLL_CTL_DEL, fd, &unix.EpollEvent{}) }

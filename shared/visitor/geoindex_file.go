@@ -14,28 +14,28 @@ import (
 	"unsafe"
 )
 
-// A chart is a cache file that holds an atlas in this machine's byte order. A start maps it into memory in
-// milliseconds. Building the atlas from the databases takes seconds and several times the memory. A chart stores the
+// A geoindex file is a cache that holds a geoindex in this machine's byte order. A start maps it into memory in
+// milliseconds. Building the geoindex from the databases takes seconds and several times the memory. The file stores the
 // size and the modification time of its databases. It is rebuilt when they differ.
 //
-// Only this package writes charts. It writes to a temporary file and renames it, so a mapped chart never changes. A
+// Only this package writes these files. It writes to a temporary file and renames it, so a mapped file never changes. A
 // mapping stays until the process ends, because callers may keep a Place whose strings point into it. After a
-// database was replaced, its old chart therefore still occupies address space and disk, but no memory.
+// database was replaced, its old file therefore still occupies address space and disk, but no memory.
 
-// chartHead is the header of the file. Its first field also identifies the byte order.
-type chartHead struct {
+// geoindexHead is the header of the file. Its first field also identifies the byte order.
+type geoindexHead struct {
 	Magic  uint64
 	Sum    uint64 // CRC-32C of all that follows
 	Length uint64 // of all that follows
 }
 
-const chartMagic = 0x32_5452_4843_4c53 // "SLCHRT2"; the last digit changes with the layout
+const geoindexMagic = 0x32_5452_4843_4c53 // "SLCHRT2"; the last digit changes with the layout
 
-const chartHeadSize = int(unsafe.Sizeof(chartHead{}))
+const geoindexHeadSize = int(unsafe.Sizeof(geoindexHead{}))
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func chartPath(dir string, files []string) string {
+func geoindexPath(dir string, files []string) string {
 	h := fnv.New64a()
 	for _, f := range files {
 		if abs, err := filepath.Abs(f); err == nil {
@@ -46,18 +46,18 @@ func chartPath(dir string, files []string) string {
 	return filepath.Join(dir, fmt.Sprintf("geo-%016x.chart", h.Sum64()))
 }
 
-// writeChart writes an atlas to a file. made are the stamps of its databases.
-func writeChart(path string, a *atlas, made []stamp) error {
+// writeGeoindex writes a geoindex to a file. made are the stamps of its databases.
+func writeGeoindex(path string, a *geoindex, made []stamp) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".geo-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // fails, as intended, once the file has been renamed
 	defer f.Close()
-	if _, err := f.Seek(int64(chartHeadSize), io.SeekStart); err != nil {
+	if _, err := f.Seek(int64(geoindexHeadSize), io.SeekStart); err != nil {
 		return err
 	}
-	head := chartHead{Magic: chartMagic}
+	head := geoindexHead{Magic: geoindexMagic}
 	sum := crc32.New(castagnoli)
 	out := io.MultiWriter(f, sum)
 	section := func(b []byte) {
@@ -75,15 +75,15 @@ func writeChart(path string, a *atlas, made []stamp) error {
 	section([]byte(a.version))
 	section([]byte(a.names))
 	section(raw(a.places))
-	for i := range a.sheets {
-		s := &a.sheets[i]
+	for i := range a.tables {
+		s := &a.tables[i]
 		for _, b := range [][]byte{raw(s.v4.starts), raw(s.v4.places), raw(s.v4.index), raw(s.v6.starts), raw(s.v6.places), raw(s.v6.index)} {
 			section(b)
 		}
 	}
 	head.Sum = uint64(sum.Sum32())
 	if err == nil {
-		_, err = f.WriteAt(raw([]chartHead{head}), 0)
+		_, err = f.WriteAt(raw([]geoindexHead{head}), 0)
 	}
 	if err != nil {
 		return err
@@ -91,13 +91,13 @@ func writeChart(path string, a *atlas, made []stamp) error {
 	return os.Rename(f.Name(), path)
 }
 
-// readChart maps a chart. It fails unless the chart is intact and was made from databases with the given stamps.
-func readChart(path string, now []stamp) (*atlas, error) {
+// readGeoindex maps a file. It fails unless the file is intact and was made from databases with the given stamps.
+func readGeoindex(path string, now []stamp) (*geoindex, error) {
 	mem, err := mapFile(path)
 	if err != nil {
 		return nil, err
 	}
-	a, err := parseChart(mem, now)
+	a, err := parseGeoindex(mem, now)
 	if err != nil {
 		unmap(mem) // nothing refers to it yet
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -106,16 +106,16 @@ func readChart(path string, now []stamp) (*atlas, error) {
 	return a, nil
 }
 
-func parseChart(mem []byte, now []stamp) (*atlas, error) {
-	if len(mem) < chartHeadSize {
+func parseGeoindex(mem []byte, now []stamp) (*geoindex, error) {
+	if len(mem) < geoindexHeadSize {
 		return nil, errors.New("too short")
 	}
-	head := *(*chartHead)(unsafe.Pointer(&mem[0])) // a mapping begins at a page, so it is aligned
-	body := mem[chartHeadSize:]
-	if head.Magic != chartMagic || head.Length != uint64(len(body)) || head.Sum != uint64(crc32.Checksum(body, castagnoli)) {
+	head := *(*geoindexHead)(unsafe.Pointer(&mem[0])) // a mapping begins at a page, so it is aligned
+	body := mem[geoindexHeadSize:]
+	if head.Magic != geoindexMagic || head.Length != uint64(len(body)) || head.Sum != uint64(crc32.Checksum(body, castagnoli)) {
 		return nil, errors.New("damaged, or written on another machine")
 	}
-	// The checksum matches, so the rest has the form that writeChart gave it.
+	// The checksum matches, so the rest has the form that writeGeoindex gave it.
 	next := func() []byte {
 		n := int(binary.NativeEndian.Uint64(body))
 		b := body[8 : 8+n : 8+n]
@@ -125,12 +125,12 @@ func parseChart(mem []byte, now []stamp) (*atlas, error) {
 	if !bytes.Equal(next(), stampText(now)) {
 		return nil, errors.New("made from other databases")
 	}
-	a := &atlas{version: strings.Clone(string(next()))}
+	a := &geoindex{version: strings.Clone(string(next()))}
 	names := next()
 	a.names = unsafe.String(unsafe.SliceData(names), len(names))
 	a.places = list[placeText](next())
 	for len(body) > 0 {
-		a.sheets = append(a.sheets, sheet{
+		a.tables = append(a.tables, table{
 			v4: ranges[uint32]{list[uint32](next()), list[uint32](next()), list[uint32](next())},
 			v6: ranges[uint64]{list[uint64](next()), list[uint32](next()), list[uint32](next())},
 		})

@@ -10,10 +10,10 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// together runs the parts of a report at the same time, because a small report spends most of its time on waiting for answers. Parts
-// that ask a store the same question share the answer. together returns the first error, and then ends the context of the other
+// parallel runs the parts of a report at the same time, because a small report spends most of its time on waiting for answers. Parts
+// that ask a store the same question share the answer. parallel returns the first error, and then ends the context of the other
 // parts. A panic becomes an error: nothing else would recover it in these goroutines, and it would end the process.
-func together(ctx context.Context, parts ...func(context.Context) error) error {
+func parallel(ctx context.Context, parts ...func(context.Context) error) error {
 	group, asking := errgroup.WithContext(analytics.OneReading(ctx))
 	for _, part := range parts {
 		group.Go(func() (err error) {

@@ -41,8 +41,8 @@ func domain(ctx context.Context, tx *store.Tx, c *store.Certificate) (d store.Do
 	return d, true, nil
 }
 
-// tellIssued tells webhooks of a new certificate, and writes it to the audit log.
-func (s *Service) tellIssued(ctx context.Context, tx *store.Tx, c *store.Certificate, renewed bool) error {
+// notifyIssued tells webhooks of a new certificate, and writes it to the audit log.
+func (s *Service) notifyIssued(ctx context.Context, tx *store.Tx, c *store.Certificate, renewed bool) error {
 	d, ok, err := domain(ctx, tx, c)
 	if err != nil || !ok {
 		return err

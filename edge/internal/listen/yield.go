@@ -6,12 +6,12 @@ import "runtime"
 var yields = runtime.GOMAXPROCS(0) <= min(runtime.NumCPU(), 4)
 
 const (
-	mostCredit = 16
-	paid       = 4  // credit for a yield that helped; a useless one costs 1
-	probeEvery = 32 // reads without credit between two attempts
+	maxCredit           = 16
+	creditOfUsefulYield = 4  // credit for a yield that helped; a useless one costs 1
+	probeEvery          = 32 // reads without credit between two attempts
 )
 
-// patience decides whether a connection should yield the processor before a read. A yield helps if the next request
+// yieldPolicy decides whether a connection should yield the processor before a read. A yield helps if the next request
 // arrives meanwhile: a proxy or a client nearby sends it at once, while a browser far away never does. A useless yield
 // costs a fifth of what a useful one saves.
 //
@@ -21,13 +21,13 @@ const (
 //
 // On machines with many processors, no connection yields: an idle processor would take over the goroutine, and yields of all
 // processors would contend for one lock of the scheduler.
-type patience struct {
+type yieldPolicy struct {
 	credit  int8 // above 0: recent yields helped
 	since   uint8
 	yielded bool // before the last read
 }
 
-func (p *patience) wait() bool {
+func (p *yieldPolicy) wait() bool {
 	if !yields {
 		return false
 	}
@@ -40,7 +40,7 @@ func (p *patience) wait() bool {
 }
 
 // hopes reports whether a yield is likely to help, or whether it is time for an attempt.
-func (p *patience) hopes() bool {
+func (p *yieldPolicy) hopes() bool {
 	if p.credit > 0 {
 		return true
 	}
@@ -48,9 +48,9 @@ func (p *patience) hopes() bool {
 	return p.since%probeEvery == 1
 }
 
-func (p *patience) learn(hasPaid bool) {
+func (p *yieldPolicy) learn(hasPaid bool) {
 	if hasPaid {
-		p.credit = min(p.credit+paid, mostCredit)
+		p.credit = min(p.credit+creditOfUsefulYield, maxCredit)
 	} else {
 		p.credit = max(p.credit-1, 0)
 	}

@@ -30,21 +30,21 @@ const (
 	keepFiles  = day
 )
 
-// keepHouse does what has to be done from time to time, until ctx ends.
-func (s *Service) keepHouse(ctx context.Context) {
+// maintain does what has to be done from time to time, until ctx ends.
+func (s *Service) maintain(ctx context.Context) {
 	var tidied time.Time
 	for failures := 0; ; {
 		err := errors.Join(s.rotateTickets(ctx), s.announce(ctx), s.count(ctx))
 		if now := s.cfg.Now(); now.Sub(tidied) > time.Hour {
 			tidied = now
-			err = errors.Join(err, s.tidy(ctx))
+			err = errors.Join(err, s.removeStale(ctx))
 		}
 		if failures++; err == nil {
 			failures = 0
 		} else if ctx.Err() == nil && backoff.LogWorthy(failures) {
 			s.cfg.Logger.Error("certificates not maintained", "error", err.Error())
 		}
-		if !backoff.Sleep(ctx, chores) {
+		if !backoff.Sleep(ctx, maintenanceEvery) {
 			return
 		}
 	}
@@ -70,8 +70,8 @@ func (s *Service) rotateTickets(ctx context.Context) error {
 	})
 }
 
-// tidy removes what nobody needs: old orders, challenges of killed control planes, and files of names without a certificate.
-func (s *Service) tidy(ctx context.Context) error {
+// removeStale removes what nobody needs: old orders, challenges of killed control planes, and files of names without a certificate.
+func (s *Service) removeStale(ctx context.Context) error {
 	now := store.Now()
 	if err := s.store.Tx(ctx, func(tx *store.Tx) error { return tx.TrimACME(ctx, now-keepOrders.Milliseconds()) }); err != nil {
 		return fmt.Errorf("remove old orders: %w", err)
@@ -115,7 +115,7 @@ func (s *Service) Reseal(ctx context.Context) (n int, err error) {
 			} else if err != nil {
 				return err
 			}
-			if c.SealedKey, err = again(s.edges, snapshot.SealPlace(c.Hostname), c.SealedKey); err != nil {
+			if c.SealedKey, err = reencrypt(s.edges, snapshot.SealPlace(c.Hostname), c.SealedKey); err != nil {
 				return err
 			}
 			n++
@@ -136,7 +136,7 @@ func (s *Service) Reseal(ctx context.Context) (n int, err error) {
 		if s.edges.Current(k.Sealed) {
 			continue
 		}
-		sealed, err := again(s.edges, snapshot.TicketPlace, k.Sealed)
+		sealed, err := reencrypt(s.edges, snapshot.TicketPlace, k.Sealed)
 		if err == nil {
 			err = s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ReplaceTicketKey(ctx, k.Num, k.Sealed, sealed) })
 		}
@@ -162,7 +162,7 @@ func (s *storage) reseal(ctx context.Context) (n int, err error) {
 		}
 		var sealed string
 		if err == nil {
-			sealed, err = again(s.box, filePlace(f.Name), f.Sealed)
+			sealed, err = reencrypt(s.box, filePlace(f.Name), f.Sealed)
 		}
 		if err == nil {
 			err = s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ReplaceFile(ctx, f.Name, f.Sealed, sealed) })
@@ -175,8 +175,8 @@ func (s *storage) reseal(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// again seals a text with the first key.
-func again(box *seal.Box, place, sealed string) (string, error) {
+// reencrypt seals a text with the first key.
+func reencrypt(box *seal.Box, place, sealed string) (string, error) {
 	text, err := box.Open(place, sealed)
 	if err != nil {
 		return "", err

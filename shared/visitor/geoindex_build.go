@@ -12,16 +12,16 @@ import (
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// surveyor builds an atlas.
-type surveyor struct {
-	atlas  *atlas
+// geoindexBuilder builds a geoindex.
+type geoindexBuilder struct {
+	index  *geoindex
 	places map[Place]uint32
 	names  map[string]uint32
 	text   strings.Builder
 }
 
-func loadAtlas(files []string) (*atlas, error) {
-	s := surveyor{atlas: &atlas{places: make([]placeText, 1)}, places: map[Place]uint32{{}: 0}, names: map[string]uint32{}}
+func buildGeoindex(files []string) (*geoindex, error) {
+	s := geoindexBuilder{index: &geoindex{places: make([]placeText, 1)}, places: map[Place]uint32{{}: 0}, names: map[string]uint32{}}
 	var versions []string
 	for _, file := range files {
 		version, err := s.add(file)
@@ -30,12 +30,12 @@ func loadAtlas(files []string) (*atlas, error) {
 		}
 		versions = append(versions, version)
 	}
-	s.atlas.names = s.text.String()
-	s.atlas.version = strings.Join(versions, ",")
-	return s.atlas, nil
+	s.index.names = s.text.String()
+	s.index.version = strings.Join(versions, ",")
+	return s.index, nil
 }
 
-func (s *surveyor) add(file string) (version string, err error) {
+func (s *geoindexBuilder) add(file string) (version string, err error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		return "", err
@@ -47,7 +47,7 @@ func (s *surveyor) add(file string) (version string, err error) {
 	defer db.Close()
 
 	var (
-		m      sheetSurvey
+		m      tableBuilder
 		record recordReader
 		leaves uint
 	)
@@ -71,17 +71,17 @@ func (s *surveyor) add(file string) (version string, err error) {
 	if record.decode == nil {
 		return "", errors.New("it contains no networks")
 	}
-	s.atlas.sheets = append(s.atlas.sheets, sheet{m.v4.done(), m.v6.done()})
+	s.index.tables = append(s.index.tables, table{m.v4.done(), m.v6.done()})
 	return fmt.Sprintf("%s/%s", db.Metadata.DatabaseType, db.Metadata.BuildTime().UTC().Format("2006-01-02T15:04:05Z")), nil
 }
 
-// sheetSurvey builds a sheet.
-type sheetSurvey struct {
-	v4 survey[uint32]
-	v6 survey[uint64]
+// tableBuilder builds a table.
+type tableBuilder struct {
+	v4 rangesBuilder[uint32]
+	v6 rangesBuilder[uint64]
 }
 
-func (m *sheetSurvey) cover(p netip.Prefix, place uint32) {
+func (m *tableBuilder) cover(p netip.Prefix, place uint32) {
 	if p.Addr().Is4() {
 		b := p.Addr().As4()
 		first := binary.BigEndian.Uint32(b[:])
@@ -101,7 +101,7 @@ type recordReader struct {
 	number uint32             // of last
 }
 
-func (rr *recordReader) place(r maxminddb.Result, s *surveyor) (uint32, error) {
+func (rr *recordReader) place(r maxminddb.Result, s *geoindexBuilder) (uint32, error) {
 	at := r.Offset()
 	if rr.decode == nil {
 		var err error
@@ -127,8 +127,8 @@ func (rr *recordReader) place(r maxminddb.Result, s *surveyor) (uint32, error) {
 	return n, nil
 }
 
-// number returns the index of a place in the atlas.
-func (s *surveyor) number(p Place) (uint32, error) {
+// number returns the index of a place in the geoindex.
+func (s *geoindexBuilder) number(p Place) (uint32, error) {
 	if n, ok := s.places[p]; ok {
 		return n, nil
 	}
@@ -146,8 +146,8 @@ func (s *surveyor) number(p Place) (uint32, error) {
 		t.at[i], t.size[i] = at, uint8(len(name))
 	}
 	t.continent = uint8(slices.Index(continents[:], p.Continent))
-	n := uint32(len(s.atlas.places))
-	s.atlas.places = append(s.atlas.places, t)
+	n := uint32(len(s.index.places))
+	s.index.places = append(s.index.places, t)
 	s.places[p] = n
 	return n, nil
 }
@@ -222,8 +222,8 @@ func decodeNested(r maxminddb.Result) (Place, error) {
 	return p, nil
 }
 
-// survey builds ranges.
-type survey[K uint32 | uint64] struct {
+// rangesBuilder builds ranges.
+type rangesBuilder[K uint32 | uint64] struct {
 	ranges[K]
 	any bool
 	end K // the last covered number, if any
@@ -231,7 +231,7 @@ type survey[K uint32 | uint64] struct {
 
 // cover assigns a place to the numbers from first to last. Calls must be in ascending order. Numbers that are already
 // covered keep their place.
-func (s *survey[K]) cover(first, last K, place uint32) {
+func (s *rangesBuilder[K]) cover(first, last K, place uint32) {
 	if s.any {
 		if last <= s.end {
 			return
@@ -244,7 +244,7 @@ func (s *survey[K]) cover(first, last K, place uint32) {
 	s.end, s.any = last, true
 }
 
-func (s *survey[K]) start(k K, place uint32) {
+func (s *rangesBuilder[K]) start(k K, place uint32) {
 	if n := len(s.places); n > 0 && s.places[n-1] == place || n == 0 && place == 0 {
 		return
 	}
@@ -252,7 +252,7 @@ func (s *survey[K]) start(k K, place uint32) {
 }
 
 // done returns the ranges with their index.
-func (s *survey[K]) done() ranges[K] {
+func (s *rangesBuilder[K]) done() ranges[K] {
 	if s.any && s.end != ^K(0) {
 		s.start(s.end+1, 0)
 	}

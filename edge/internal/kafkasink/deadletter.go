@@ -15,15 +15,15 @@ import (
 // maxAside is the maximum number of files with clicks that were put aside.
 const maxAside = 1000
 
-// aside is the folder for clicks that were put aside.
-type aside struct {
+// deadLetters is the folder for clicks that were put deadLetters.
+type deadLetters struct {
 	dir string
 
 	mu    sync.Mutex
 	files int
 }
 
-func (a *aside) open(dir string) error {
+func (a *deadLetters) open(dir string) error {
 	a.dir = filepath.Join(dir, "dead")
 	list, err := os.ReadDir(a.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -34,7 +34,7 @@ func (a *aside) open(dir string) error {
 }
 
 // put writes a file durably. If a file with this name exists, it is the same click again.
-func (a *aside) put(name string, frame []byte) (path string, err error) {
+func (a *deadLetters) put(name string, frame []byte) (path string, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	path = filepath.Join(a.dir, name)
@@ -54,8 +54,8 @@ func (a *aside) put(name string, frame []byte) (path string, err error) {
 	return path, nil
 }
 
-// putAside saves a frame that the topic will never accept, in a file named after the click in it.
-func (s *Sink) putAside(b *click.Batch, frame []byte, why reason, cause error) error {
+// deadLetter saves a frame that the topic will never accept, in a file named after the click in it.
+func (s *Sink) deadLetter(b *click.Batch, frame []byte, why reason, cause error) error {
 	path, err := s.aside.put(fmt.Sprintf("%016x-%d-%d-%d.frame", b.Edge, b.Epoch, b.Lane.Lane, b.First), frame)
 	if err != nil {
 		return fmt.Errorf("kafka: save a rejected click: %w", err)

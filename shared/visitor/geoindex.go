@@ -5,43 +5,43 @@ import (
 	"net/netip"
 )
 
-// atlas holds geo databases as sorted ranges of addresses. It is immutable. It has pointers only to a few large
+// geoindex holds geo databases as sorted ranges of addresses. It is immutable. It has pointers only to a few large
 // blocks, so its size does not slow the garbage collector. A lookup is a binary search among the ranges that share
 // the upper 16 bits of the address. It takes a few dozen nanoseconds. Walking the tree of the file and decoding the
 // record would take hundreds.
-type atlas struct {
+type geoindex struct {
 	version string
-	sheets  []sheet
+	tables  []table
 	places  []placeText // [0] is the unknown place
 	names   string      // all names, concatenated
 }
 
-// sheet holds one database.
-type sheet struct {
+// table holds one database.
+type table struct {
 	v4 ranges[uint32]
 	v6 ranges[uint64] // upper halves of addresses: all networks in a /64 have the place of the first one
 }
 
-// placeText locates the four texts of a Place in atlas.names.
+// placeText locates the four texts of a Place in geoindex.names.
 type placeText struct {
 	at        [4]uint32
 	size      [4]uint8
 	continent uint8 // index in continents
 }
 
-func (a *atlas) lookup(addr netip.Addr) Place {
+func (a *geoindex) lookup(addr netip.Addr) Place {
 	if !addr.IsValid() {
 		return Place{}
 	}
 	addr = addr.Unmap()
-	for i := range a.sheets {
+	for i := range a.tables {
 		place := uint32(0)
 		if addr.Is4() {
 			b := addr.As4()
-			place = a.sheets[i].v4.find(binary.BigEndian.Uint32(b[:]))
+			place = a.tables[i].v4.find(binary.BigEndian.Uint32(b[:]))
 		} else {
 			b := addr.As16()
-			place = a.sheets[i].v6.find(binary.BigEndian.Uint64(b[:8]))
+			place = a.tables[i].v6.find(binary.BigEndian.Uint64(b[:8]))
 		}
 		if place != 0 {
 			p := &a.places[place]
@@ -51,7 +51,7 @@ func (a *atlas) lookup(addr netip.Addr) Place {
 	return Place{}
 }
 
-func (a *atlas) text(p *placeText, i int) string {
+func (a *geoindex) text(p *placeText, i int) string {
 	return a.names[p.at[i]:][:p.size[i]]
 }
 

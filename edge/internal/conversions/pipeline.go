@@ -1,4 +1,4 @@
-// Package conversions takes conversions in at an edge: it checks what browsers send, remembers what it has accepted a short
+// Package conversions accepts conversions at an edge: it checks what browsers send, remembers what it has accepted a short
 // time ago, and keeps accepted conversions in a spool until a sink has them.
 //
 // The package knows no HTTP. Package redirect answers requests, and package hosts knows keys and web sites.
@@ -19,8 +19,7 @@ import (
 	"github.com/shortline/shortline/shared/service"
 )
 
-// ErrFull means that the spool has no space. The sender must try again later: nothing was accepted, or a part that does not
-// count twice when it comes again.
+// ErrFull means that the spool has no space. Retry later; items accepted by a previous attempt are not counted twice.
 var ErrFull = errors.New("conversions: the spool is full")
 
 // Defaults of Config. Conversions are far fewer than clicks, so the files are small.
@@ -30,7 +29,7 @@ const (
 	lanes           = 2
 )
 
-// Config has the settings of a Road. Dir is required; a zero value of another field means its default.
+// Config has the settings of a Pipeline. Dir is required; a zero value of another field means its default.
 type Config struct {
 	Dir          string         // of the spool; only one process may use it
 	Sync         spool.SyncMode // what a power failure can lose
@@ -54,8 +53,8 @@ func (c Config) spool() spool.Config {
 // Validate reports all invalid settings.
 func (c Config) Validate() error { return c.spool().Validate() }
 
-// Road keeps conversions in a spool and ships them to a sink. Append and Stats are safe for concurrent use.
-type Road struct {
+// Pipeline keeps conversions in a spool and ships them to a sink. Append and Stats are safe for concurrent use.
+type Pipeline struct {
 	log    *slog.Logger
 	spool  *spool.Spool
 	ship   *ship.Shipper
@@ -63,7 +62,7 @@ type Road struct {
 }
 
 // Open opens the spool. The caller must call Run, and Close after Run has returned.
-func Open(cfg Config, sink click.Sink) (*Road, error) {
+func Open(cfg Config, sink click.Sink) (*Pipeline, error) {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	s, err := spool.Open(cfg.spool())
 	if err != nil {
@@ -73,13 +72,13 @@ func Open(cfg Config, sink click.Sink) (*Road, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return &Road{log: cfg.Logger, spool: s, ship: shipper, recent: newRecent()}, nil
+	return &Pipeline{log: cfg.Logger, spool: s, ship: shipper, recent: newRecent()}, nil
 }
 
 // Append stores conversions. When it returns nil, they survive a sudden end of the process, and a crash of the machine as
 // the SyncMode of clicks says. The error is ErrFull. After an error, a part of the list may be stored: the caller sends the
 // whole list again, and the click store counts each conversion once.
-func (r *Road) Append(list []conversion.Conversion) error {
+func (r *Pipeline) Append(list []conversion.Conversion) error {
 	for i := range list {
 		e := list[i].Event()
 		// One click's conversions stay in order, because the click spreads them over lanes.
@@ -91,7 +90,7 @@ func (r *Road) Append(list []conversion.Conversion) error {
 }
 
 // Run maintains the spool and ships until ctx ends. It then ships the rest for a few seconds. It returns nil.
-func (r *Road) Run(ctx context.Context) error {
+func (r *Pipeline) Run(ctx context.Context) error {
 	var g service.Group
 	g.Logger, g.StopTimeout = r.log, drainFor+time.Second
 	g.Add("conversion spool", r.spool)
@@ -102,7 +101,7 @@ func (r *Road) Run(ctx context.Context) error {
 // drainFor is how long a stop ships what is left.
 const drainFor = 3 * time.Second
 
-func (r *Road) deliver(ctx context.Context) error {
+func (r *Pipeline) deliver(ctx context.Context) error {
 	if err := r.ship.Run(ctx); err != nil {
 		return err
 	}
@@ -115,10 +114,10 @@ func (r *Road) deliver(ctx context.Context) error {
 }
 
 // Delivered waits until the sink has everything that was appended before the call. It returns ctx's error if ctx ends first.
-func (r *Road) Delivered(ctx context.Context) error { return r.spool.Delivered(ctx) }
+func (r *Pipeline) Delivered(ctx context.Context) error { return r.spool.Delivered(ctx) }
 
 // Close closes the spool. What was not shipped stays for the next start.
-func (r *Road) Close() error { return r.spool.Close() }
+func (r *Pipeline) Close() error { return r.spool.Close() }
 
 // Stats are the counters of the spool and of the shipper.
 type Stats struct {
@@ -127,4 +126,4 @@ type Stats struct {
 }
 
 // Stats returns the counters.
-func (r *Road) Stats() Stats { return Stats{r.spool.Stats(), r.ship.Stats()} }
+func (r *Pipeline) Stats() Stats { return Stats{r.spool.Stats(), r.ship.Stats()} }
