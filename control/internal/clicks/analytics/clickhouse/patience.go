@@ -25,10 +25,9 @@ func unhurried(ctx context.Context) (context.Context, context.CancelFunc) {
 	return within(ctx, unlimited, driver.Settings{})
 }
 
-// mutating makes statements wait until the server, or every server of a cluster, has rewritten the parts. By default, ON
-// CLUSTER statements fail after three minutes, while the servers go on. Large tables take longer.
+// mutating makes statements wait until the server has rewritten the parts, and so have those that replicate the table.
 func mutating(ctx context.Context) (context.Context, context.CancelFunc) {
-	return within(ctx, unlimited, driver.Settings{"mutations_sync": 2, "distributed_ddl_task_timeout": -1})
+	return within(ctx, unlimited, driver.Settings{"mutations_sync": 2})
 }
 
 // building is for statements that build rollups. They leave processors and memory to reports.
