@@ -133,7 +133,7 @@ func TestDomains_settings(t *testing.T) {
 	b.fill("reason", hostile)
 	b.press("Suspend", "This domain is suspended.", hostile)
 	b.inspect("domain-suspended")
-	testkit.Eventually(t, "the link stops", func() bool { return at(t, b.base, b.acme(), "/"+b.own("spring")) == http.StatusNotFound })
+	testkit.Eventually(t, "the link stops", func() bool { return at(t, b.base, b.acme(), "/"+b.own("spring")) == http.StatusGone })
 	b.press("Lift the suspension", "The suspension was lifted.")
 	b.until(`document.querySelector('.head .badge').textContent === 'Active'`)
 

@@ -59,7 +59,8 @@ func selectionOf(body reflect.Type) *selection {
 // document adds the parameter to an operation.
 func (s *selection) document(op *huma.Operation) {
 	op.Parameters = append(op.Parameters, &huma.Param{
-		Name: fieldsParam, In: "query", Schema: &huma.Schema{Type: huma.TypeString}, Example: s.names[0],
+		// No example: the page of the API would fill it in, and requests that are tried there would lack the other fields.
+		Name: fieldsParam, In: "query", Schema: &huma.Schema{Type: huma.TypeString},
 		Description: "Names of the fields to return, with commas between them; in a list, those of its rows. Without it, all. " +
 			"The response then lacks the other fields, also those that its schema requires.",
 	})
