@@ -69,7 +69,7 @@ func LoadFrom(settings any, environment map[string]string) error {
 	problems = append(problems, parse(settings, environment)...)
 	if v, ok := settings.(Validator); ok {
 		if err := v.Validate(); err != nil {
-			problems = append(problems, others(err, problems)...)
+			problems = append(problems, withoutKnown(err, problems)...)
 		}
 	}
 	return errors.Join(distinct(problems)...)
@@ -101,8 +101,8 @@ func parse(settings any, environment map[string]string) (problems []error) {
 	}
 }
 
-// others returns the lines of an error about settings of which no problem is known yet.
-func others(err error, known []error) (lines []error) {
+// withoutKnown returns the lines of an error about settings of which no problem is known yet.
+func withoutKnown(err error, known []error) (lines []error) {
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		name, _, _ := strings.Cut(line, ":")
 		if !slices.ContainsFunc(known, func(k error) bool {

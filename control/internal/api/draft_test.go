@@ -254,7 +254,7 @@ func TestExplain_new_links(t *testing.T) {
 			w.do("POST", "/api/urls/explain", body, ann).wantField(field)
 		}
 		w.do("POST", "/api/urls/explain", `{"draft":{"originalUrl":"https://own.example/"}}`).want(401)
-		var all []map[string]string
+		var all []json.RawMessage
 		r = w.do("POST", "/api/urls/explain", `{"draft":{"originalUrl":"x","rules":[{"name":"","targetUrl":"y","conditions":{}}],"variants":[{"name":"","targetUrl":"z"}]}}`, ann).want(400)
 		text, _ := json.Marshal(r.at("errors"))
 		w.ok(json.Unmarshal(text, &all))

@@ -251,7 +251,7 @@ func TestFailures_show_nothing_internal(t *testing.T) {
 			})
 			w.breaks()
 			r := w.do("POST", "/api/auth/login", login(userMail, password, ""), with("X-Request-ID", "ask-about-me")).want(500)
-			r.has("", "statusCode", "message", "error", "requestId")
+			r.has("", "statusCode", "message", "error", "code", "requestId")
 			r.omits("secret").shows("requestId", "ask-about-me")
 			if logs := w.logs.String(); !strings.Contains(logs, "secret detail") || !strings.Contains(logs, `"level":"ERROR"`) {
 				t.Fatalf("the log lacks the error: %s", logs)

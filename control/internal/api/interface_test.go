@@ -58,7 +58,7 @@ func (w *world) openapi() (doc openapi) {
 }
 
 // read reads the schema that a reference names.
-func (d *openapi) read(ref string, into any) error {
+func (d *openapi) readSchema(ref string, into any) error {
 	return json.Unmarshal(d.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")], into)
 }
 
@@ -158,9 +158,9 @@ func TestOps12_events_are_described(t *testing.T) {
 			Properties map[string]struct{ Description string }
 		}
 		ref, _ := op.RequestBody.Content["application/json"].Schema["$ref"].(string)
-		err := doc.read(ref, &body)
+		err := doc.readSchema(ref, &body)
 		if err == nil {
-			err = doc.read(body.Properties.Data.Ref, &schema)
+			err = doc.readSchema(body.Properties.Data.Ref, &schema)
 		}
 		if err != nil || len(schema.Properties) == 0 {
 			t.Errorf("%s: no schema of the data: %v", event, err)

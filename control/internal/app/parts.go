@@ -206,19 +206,10 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		Settings: settings.New(st), Routing: routing.New(p.destinations(), st).Screening(p.screening()), Bundles: bundles.New(st, clicks, nil), Tags: tags.New(st), UTMTemplates: utmtemplates.New(st), Views: views.New(st), ConversionSettings: conversions.New(st), Privacy: privacy.New(st, clicks),
 		Abuse: p.abuse(),
 	}
-	names, err := domains.FromSettings(&p.cfg.Domains, p.cfg.BaseURL, p.cfg.ConsoleURL, p.destinations(), log, st)
-	if err != nil {
+	var err error
+	if use.Domains, err = p.domains(); err != nil {
 		return nil, err
 	}
-	if p.cfg.Certificates.Key != "" {
-		box, err := certs.Box(p.cfg.Certificates.Key)
-		if err != nil {
-			return nil, err
-		}
-		names.Secure(box, p.cfg.Certificates.Enabled())
-	}
-	use.Domains = names
-	p.add("check of domains", names)
 	admin, err := p.people(ctx, &use)
 	if err != nil {
 		return nil, err
@@ -279,6 +270,23 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		Watched: func() bool { return use.Live.Watched() || looked.lately() },
 		Stored:  []func([]analytics.Row){cache.Clicked, use.Live.Stored}, Converted: []func([]analytics.Row){cache.Clicked},
 	}, nil
+}
+
+// domains makes the use case of custom domains.
+func (p *parts) domains() (*domains.Service, error) {
+	s, err := domains.FromSettings(&p.cfg.Domains, p.cfg.BaseURL, p.cfg.ConsoleURL, p.destinations(), p.deps.Logger, p.deps.Store)
+	if err != nil {
+		return nil, err
+	}
+	if p.cfg.Certificates.Key != "" {
+		box, err := certs.Box(p.cfg.Certificates.Key)
+		if err != nil {
+			return nil, err
+		}
+		s.Secure(box, p.cfg.Certificates.Enabled())
+	}
+	p.add("check of domains", s)
+	return s, nil
 }
 
 // destinations returns the rules for destinations, with the list of blocked hosts.

@@ -57,7 +57,8 @@ func (tx *Tx) DeleteDomain(ctx context.Context, d *Domain) error {
 	if !d.Route.OK {
 		lookedAt = math.MaxInt64 // the name led here through a proxy, so DNS cannot tell when it does not any more
 	}
-	// A reservation for another workspace stays: this domain has lost its proof before that one was deleted.
+	// A reservation that another workspace holds is kept. It began after this domain had lost its proof, so its holder proved the
+	// name last.
 	_, err := tx.Exec(ctx, `UPDATE gone_hosts SET reserved_until = NULL, holder = ?, looked_at = ?
 		WHERE hostname = ? AND (holder IS NULL OR reserved_until = 0)`,
 		holder, lookedAt, d.Hostname)

@@ -231,9 +231,7 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 	if up != nil && (t.site != nil || !up.Owns(t.path)) {
 		up = nil
 	}
-	header := &ctx.Request.Header
-	if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
-		h.misframed(ctx)
+	if !h.unambiguous(ctx) {
 		return
 	}
 	if t.slug == nil && h.sales != nil && h.sells(ctx, &t) {

@@ -72,25 +72,29 @@ func (h *Handler) atHost(ctx *fasthttp.RequestCtx, host *hosts.Host, name string
 	return false
 }
 
-// sound refuses a request that other servers could parse differently, or that has a large body.
-func (h *Handler) sound(ctx *fasthttp.RequestCtx) bool {
+// unambiguous refuses a request that other servers could parse differently, and reports whether it was not refused.
+func (h *Handler) unambiguous(ctx *fasthttp.RequestCtx) bool {
 	header := &ctx.Request.Header
-	if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
+	a := scanAsker(header.RawHeaders())
+	if misfits(header, a.unsound, a.encoded) {
 		h.misframed(ctx)
 		return false
 	}
-	return h.framed(ctx, maxIdleBody)
+	return true
+}
+
+// sound refuses a request that other servers could parse differently, or that has a large body.
+func (h *Handler) sound(ctx *fasthttp.RequestCtx) bool {
+	return h.unambiguous(ctx) && h.framed(ctx, maxIdleBody)
 }
 
 // bounded refuses a request that other servers could parse differently. It reads a small body; the connection ends after the
 // answer if there is a larger one.
 func (h *Handler) bounded(ctx *fasthttp.RequestCtx) bool {
-	header := &ctx.Request.Header
-	if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
-		h.misframed(ctx)
+	if !h.unambiguous(ctx) {
 		return false
 	}
-	if framing(header, maxIdleBody) != 0 || readBody(ctx, maxIdleBody) != 0 {
+	if framing(&ctx.Request.Header, maxIdleBody) != 0 || readBody(ctx, maxIdleBody) != 0 {
 		ctx.SetConnectionClose() // the rest of the body must not be read as a request
 	}
 	return true
