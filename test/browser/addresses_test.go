@@ -23,6 +23,10 @@ func TestConsoleHigh2_addresses_name_their_workspace(t *testing.T) {
 	b.press("Go to this workspace", "Our own")
 	b.until(current + ` === 'Team' && location.search === ` + quoted("?workspace="+b.own("team")))
 
+	// Also where the link is in the query.
+	b.visit("/console/live?link="+theirs, "This page is in the workspace Team.")
+	b.press("Go to this workspace", "Live: Our own")
+
 	b.visit("/console")
 	b.until(current + ` === 'Team'`) // the start names no screen, so the last choice stays
 }

@@ -90,7 +90,7 @@ func TestWorkspaces_switch(t *testing.T) {
 		b.team(fmt.Sprintf("Team %d", i), fmt.Sprintf("team-%d", i))
 	}
 	ours := b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/ours", "customSlug": b.own("ours"), "title": "Ours"})
-	b.visit("/console/links/"+ours+"/analytics?from=2020-01-01", "Ours")
+	b.visit("/console/links/"+ours+"/analytics?from=2020-01-01&workspace="+b.own("growth"), "Ours")
 	b.eval(`document.querySelector('.switcher .current').focus()`, nil)
 	b.keys(kb.ArrowDown)
 	b.until(`document.activeElement.getAttribute('aria-label') === 'Find a workspace'`)
@@ -219,14 +219,14 @@ func TestWorkspaces_members(t *testing.T) {
 	b.ask("POST", "/api/invitations/accept", map[string]string{"token": second}, nil)
 
 	// A viewer sees the members without controls, but may leave.
-	b.visit("/console/members", "2 members")
+	b.visit("/console/members?workspace="+b.own("growth"), "2 members")
 	var controls []string
 	if b.eval(`[...document.querySelectorAll('main button')].map((e) => e.ariaLabel ?? e.textContent)`, &controls); len(controls) != 1 || controls[0] != "Leave the workspace" {
 		t.Errorf("a viewer sees %q", controls)
 	}
 	b.inspect("members-viewer")
 	b.as(b.mail("ann"))
-	b.visit("/console/members", "2 members", "No open invitations")
+	b.visit("/console/members?workspace="+b.own("growth"), "2 members", "No open invitations")
 
 	// An arrow key chooses a role, but only the button changes it.
 	b.press("Change the role of " + b.mail("bob"))
@@ -270,7 +270,7 @@ func TestWorkspaces_members(t *testing.T) {
 
 	// Ann makes Bob an owner, gives up her own role and leaves.
 	b.joins(b.mail("bob"), "growth", "OWNER", b.mail("ann"))
-	b.visit("/console/members")
+	b.visit("/console/members?workspace="+b.own("growth"))
 	b.press("Change the role of "+b.mail("ann"), "This is your own role.")
 	b.option("VIEWER", "click")
 	b.looks("role-own")
