@@ -83,7 +83,7 @@ function End({ s, timezone, name }: RangeProps & { name: 'from' | 'to' }) {
   const days = isDay(value);
   return (
     <Input
-      label={t(`report.${name}`)}
+      label={name === 'from' ? t('report.from') : t('report.to')}
       name={name}
       type={days ? 'date' : 'datetime-local'}
       value={days ? value : local(value, timezone)}
