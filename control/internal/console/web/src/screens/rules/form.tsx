@@ -254,7 +254,16 @@ export function RuleForm({ link, rule, rules, priority, onSaved, onCancel }: For
       </p>
       <TryOut
         link={link}
-        draft={draftOf(rules, rule, { ...draft.value, targetUrl: complete(draft.value.targetUrl) }, priority)}
+        draft={draftOf(
+          rules,
+          rule,
+          {
+            ...draft.value,
+            name: draft.value.name.trim() || t('rules.unnamed'),
+            targetUrl: complete(draft.value.targetUrl),
+          },
+          priority,
+        )}
       />
       <Footer busy={busy} onCancel={onCancel} />
     </form>
