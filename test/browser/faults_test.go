@@ -174,7 +174,7 @@ func TestFault13_links_name_their_creator(t *testing.T) {
 	b.visit("/console/links?workspace="+b.own("team"), "1 link")
 	b.until(`document.querySelector('li.link .facts').textContent.includes('by mia')`)
 	b.click(`document.querySelector('li.link .name a')`)
-	b.until(`document.querySelector('.head .count')?.textContent.includes('by mia')`)
+	b.until(`document.querySelector('.linkhead')?.textContent.includes('by mia')`)
 }
 
 // A row says what is special about its link, and all rows have the same columns.

@@ -300,7 +300,7 @@ func TestLabels_filters(t *testing.T) {
 	b.user("ann")
 	b.team("Team", "team")
 	b.joins(b.mail("ann"), "team", "VIEWER", b.email)
-	b.visit("/console/links?workspace="+b.own("team"))
+	b.visit("/console/links?workspace=" + b.own("team"))
 	b.takes("creator", "ann", b.mail("ann"))
 	b.until(`new URLSearchParams(location.search).has('creator')`)
 	b.sees("No link matches")

@@ -59,14 +59,14 @@ func TestTrash_of_a_team(t *testing.T) {
 	b.team("Team", "team")
 	b.joins(b.mail("mia"), "team", "EDITOR", b.email)
 	b.as(b.mail("mia"))
-	b.visit("/console/links?new=1&workspace="+b.own("team"))
+	b.visit("/console/links?new=1&workspace=" + b.own("team"))
 	b.fill("originalUrl", "example.com")
 	b.press("Create link", "1 link")
 	b.until(`document.querySelector('li.link .pick input')`)
 	b.click(`document.querySelector('li.link .pick input')`)
 	b.press("Delete", "1 link moved to the trash")
 	b.as(b.email)
-	b.visit("/console/trash?workspace="+b.own("team"))
+	b.visit("/console/trash?workspace=" + b.own("team"))
 	b.until(`document.querySelector('li.link .facts').textContent.includes('by ` + b.mail("mia") + `')`)
 }
 

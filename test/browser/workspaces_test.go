@@ -270,7 +270,7 @@ func TestWorkspaces_members(t *testing.T) {
 
 	// Ann makes Bob an owner, gives up her own role and leaves.
 	b.joins(b.mail("bob"), "growth", "OWNER", b.mail("ann"))
-	b.visit("/console/members?workspace="+b.own("growth"))
+	b.visit("/console/members?workspace=" + b.own("growth"))
 	b.press("Change the role of "+b.mail("ann"), "This is your own role.")
 	b.option("VIEWER", "click")
 	b.looks("role-own")
@@ -368,7 +368,7 @@ func TestWorkspaces_link_created_during_deletion(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	b.team("Growth", "growth")
-	b.visit("/console/workspace?workspace="+b.own("growth"))
+	b.visit("/console/workspace?workspace=" + b.own("growth"))
 	b.press("Delete the workspace")
 	b.fill("typed", "Growth")
 	b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("late")})

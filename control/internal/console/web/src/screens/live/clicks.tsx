@@ -109,6 +109,10 @@ export function Clicks({ rows, link, now = false }: ClicksProps) {
     { name: t('live.referrer'), cell: (click) => <Referrer click={click} /> },
     { name: t('live.decided'), cell: (click) => <Decided click={click} link={click.urlId ?? link} /> },
     {
+      name: t('live.ip'),
+      cell: ({ ip }) => (ip ? <span class="address">{ip}</span> : <span aria-hidden="true">–</span>),
+    },
+    {
       name: t('live.why'),
       cell: ({ id, timestamp }) => (
         <IconButton
@@ -117,10 +121,6 @@ export function Clicks({ rows, link, now = false }: ClicksProps) {
           onClick={() => search({ why: id }, { step: true })}
         />
       ),
-    },
-    {
-      name: t('live.ip'),
-      cell: ({ ip }) => (ip ? <span class="address">{ip}</span> : <span aria-hidden="true">–</span>),
     },
   ];
   const shown = columns.filter(({ name }) => (name !== t('live.link') || !link) && (name !== t('live.ip') || !now));

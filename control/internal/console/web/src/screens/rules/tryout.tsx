@@ -220,7 +220,11 @@ function Replay({ link, draft }: { link: string; draft: Draft }) {
 /** Where a visitor would go, and why. */
 export function Explained({ link, visitor, draft, saved }: Tried & { visitor: Visitor }) {
   const result = useResource(JSON.stringify([link, draft, saved, visitor]), (signal) =>
-    api.post('/api/urls/{id}/explain', { path: { id: link }, body: { ...visitOf(visitor), ...(draft && { draft }) }, signal }),
+    api.post('/api/urls/{id}/explain', {
+      path: { id: link },
+      body: { ...visitOf(visitor), ...(draft && { draft }) },
+      signal,
+    }),
   );
   if (result.error !== undefined) return <Unready error={result.error} draft={draft} />;
   return result.data ? <Result explanation={result.data} /> : null;
