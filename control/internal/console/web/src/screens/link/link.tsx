@@ -240,7 +240,7 @@ function State({ link: { id, shortUrl, status, clickCount, createdAt }, by }: { 
       <span class={`badge ${status}`}>{t(`status.${status}`)}</span>
       <a href={to(`/links/${id}/analytics`)}>{t('links.clicks', { n: clickCount })}</a>
       <span>
-        · {day(createdAt)} {by && <>· {t('links.by', { name: by })}</>}
+        {day(createdAt)} {by && <>· {t('links.by', { name: by })}</>}
       </span>
     </div>
   );
