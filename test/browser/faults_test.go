@@ -166,16 +166,15 @@ func TestFault13_links_name_their_creator(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	b.user("mia")
-	team := b.team("Team", "team")
+	b.team("Team", "team")
 	b.joins(b.mail("mia"), "team", "EDITOR", b.email)
 	b.as(b.mail("mia"))
 	b.within("team", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("spring")})
 	b.as(b.email)
-	b.eval(fmt.Sprintf(`localStorage.setItem('shortline.workspace', %q)`, team.ID), nil)
-	b.visit("/console/links", "1 link")
+	b.visit("/console/links?workspace="+b.own("team"), "1 link")
 	b.until(`document.querySelector('li.link .facts').textContent.includes('by mia')`)
 	b.click(`document.querySelector('li.link .name a')`)
-	b.until(`document.querySelector('.head .count')?.textContent.includes('by mia')`)
+	b.until(`document.querySelector('.linkhead')?.textContent.includes('by mia')`)
 }
 
 // A row says what is special about its link, and all rows have the same columns.

@@ -298,10 +298,9 @@ func TestLabels_filters(t *testing.T) {
 
 	// Where other people work, the list is filtered by who made a link.
 	b.user("ann")
-	team := b.team("Team", "team")
+	b.team("Team", "team")
 	b.joins(b.mail("ann"), "team", "VIEWER", b.email)
-	b.eval(`localStorage.setItem('shortline.workspace', '`+team.ID+`')`, nil)
-	b.visit("/console/links")
+	b.visit("/console/links?workspace=" + b.own("team"))
 	b.takes("creator", "ann", b.mail("ann"))
 	b.until(`new URLSearchParams(location.search).has('creator')`)
 	b.sees("No link matches")

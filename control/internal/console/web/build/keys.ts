@@ -59,7 +59,8 @@ export function numberedKeys(): Plugin {
       if (!/\/src\/.*\.tsx?$/.test(id) || id.includes('/src/text/')) return undefined;
       const short = code.replace(/'([\w.-]+)'/g, (whole, name: string) => {
         const place = places.get(name);
-        return place === undefined ? whole : `'${place}'`;
+        // Some messages are optional, and 0 would count as none.
+        return place === undefined ? whole : place === 0 ? `'0'` : `${place}`;
       });
       return { code: short, map: null };
     },

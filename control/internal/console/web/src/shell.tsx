@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { path, to } from './route';
 import { places, visible } from './screens';
 import { signOut, user } from './session';
@@ -12,8 +12,10 @@ import { complain } from './ui/toast';
 
 function Places() {
   const here = path.value === '/' ? '/links' : path.value;
+  const ref = useRef<HTMLDivElement>(null);
+  useEffect(() => ref.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [here]);
   return (
-    <div class="places">
+    <div class="places" ref={ref}>
       {places.map((group) => {
         const shown = group.places.filter(visible);
         if (shown.length === 0) return null;

@@ -3,7 +3,8 @@ import { api, ApiError, type Schema } from '../../api/client';
 import { go, to } from '../../route';
 import { user } from '../../session';
 import { day, t } from '../../text';
-import { Button } from '../../ui/button';
+import { Button, IconButton } from '../../ui/button';
+import { copy } from '../../ui/copy';
 import { useDraft } from '../../ui/draft';
 import { Icon } from '../../ui/icon';
 import { Heading, Waiting } from '../../ui/page';
@@ -214,6 +215,37 @@ function Suspended({ link, onLifted }: { link: Link; onLifted: () => void }) {
   );
 }
 
+/** The short address with what is done with it most, whether it works, and how often it was visited. */
+function State({ link: { id, shortUrl, status, clickCount, createdAt }, by }: { link: Link; by: string }) {
+  const short = bare(shortUrl);
+  const open = t('edit.open', { link: short });
+  return (
+    <div class="linkhead">
+      <bdi class="mono" dir="ltr">
+        {short}
+      </bdi>
+      <span class="icons">
+        <IconButton
+          icon="copy"
+          label={t('links.copyOf', { link: short })}
+          onClick={() => void copy(shortUrl, t('links.copied', { link: short }))}
+        />
+        <a class="iconbutton" href={shortUrl} target="_blank" rel="noreferrer" aria-label={open} title={open}>
+          <Icon name="external" />
+        </a>
+        <a class="iconbutton" href={to(`/links/${id}/qr`)} aria-label={t('qr.title')} title={t('qr.title')}>
+          <Icon name="qr" />
+        </a>
+      </span>
+      <span class={`badge ${status}`}>{t(`status.${status}`)}</span>
+      <a href={to(`/links/${id}/analytics`)}>{t('links.clicks', { n: clickCount })}</a>
+      <span>
+        {day(createdAt)} {by && <>· {t('links.by', { name: by })}</>}
+      </span>
+    </div>
+  );
+}
+
 /** A link with all of its fields. */
 export function EditLink({ id }: { id: string }) {
   const link = useResource(`link ${id}`, (signal) => api.get('/api/urls/{id}', { path: { id }, signal }));
@@ -229,22 +261,16 @@ export function EditLink({ id }: { id: string }) {
           <a href={to('/links')}>{t('links.title')}</a>
         </p>
         <Heading title={nameOf(link.data)} />
-        <p class="count">
-          <bdi class="mono" dir="ltr">
-            {bare(link.data.shortUrl)}
-          </bdi>{' '}
-          · {day(link.data.createdAt)}
-          {creatorOf(link.data) && <> · {t('links.by', { name: creatorOf(link.data) })}</>}
-        </p>
         <LinkActions link={link.data} onChanged={saved} />
+        <State link={link.data} by={creatorOf(link.data)} />
       </header>
       <LinkTabs id={id} here="" />
       {link.data.status === 'SUSPENDED' && <Suspended link={link.data} onLifted={saved} />}
       <Form
         key={link.data.id}
         link={link.data}
-        onSaved={() => {
-          notify(t('edit.saved'));
+        onSaved={({ status }) => {
+          notify(status === 'ACTIVE' ? t('edit.saved') : t('edit.savedNot', { status: t(`status.${status}`) }));
           saved();
         }}
       />

@@ -143,12 +143,9 @@ function problemsOf(error: unknown, root: Group) {
 }
 
 /** The rules as they would be after saving the form. */
-function draftOf(
-  rules: readonly Rule[],
-  rule: Rule | undefined,
-  fields: Fields,
-  priority: number,
-): Schema<'LinkDraft'> {
+function draftOf(rules: readonly Rule[], rule: Rule | undefined, typed: Fields, priority: number): Schema<'LinkDraft'> {
+  const name = typed.name.trim() || t('rules.unnamed');
+  const fields = { ...typed, name, targetUrl: complete(typed.targetUrl) };
   const kept = rules.map(({ id, name, targetUrl, conditions, priority: own, isActive }) => ({
     ...{ id, name, targetUrl, conditions, priority: own, isActive },
     ...(id === rule?.id && fields),
@@ -252,10 +249,7 @@ export function RuleForm({ link, rule, rules, priority, onSaved, onCancel }: For
       <p class="sentence">
         {t('rules.sends', { conditions: describe(root), destination: complete(draft.value.targetUrl) || '…' })}
       </p>
-      <TryOut
-        link={link}
-        draft={draftOf(rules, rule, { ...draft.value, targetUrl: complete(draft.value.targetUrl) }, priority)}
-      />
+      <TryOut link={link} draft={draftOf(rules, rule, draft.value, priority)} />
       <Footer busy={busy} onCancel={onCancel} />
     </form>
   );

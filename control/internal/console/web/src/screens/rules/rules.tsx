@@ -13,6 +13,7 @@ import { complain, notify } from '../../ui/toast';
 import { LinkTabs } from '../link/tabs';
 import { bare, nameOf } from '../links/changes';
 import { RuleForm } from './form';
+import { TryOut } from './tryout';
 
 type Rule = Schema<'RoutingRule'>;
 
@@ -181,6 +182,7 @@ export function Rules({ id }: { id: string }) {
           />
         ))}
       </ol>
+      {rules.length > 0 && editing === undefined && <TryOut link={id} saved={[rules, link.data.isSmartRouting]} />}
     </>
   );
 }

@@ -9,6 +9,7 @@ export const rules: Translation<typeof en> = {
   'rules.empty': 'Noch keine Regeln',
   'rules.emptyHint': 'Leiten Sie manche Besucher woandershin: nach Gerät, Land, Zeit, Kampagne und mehr.',
   'rules.add': 'Regel hinzufügen',
+  'rules.unnamed': 'Diese Regel',
   'rules.name': 'Name',
   'rules.target': 'Ziel',
   'rules.active': 'Aktiv',
@@ -119,6 +120,8 @@ export const rules: Translation<typeof en> = {
   'continent.SA': 'Südamerika',
 
   'try.title': 'Vor dem Speichern ausprobieren',
+  'try.saved': 'Regeln ausprobieren',
+  'try.unready': 'Zuerst fehlt noch etwas:',
   'try.hint':
     'Wählen Sie einen Besucher und sehen Sie, wohin die Regeln ihn führen und warum. Nichts wird gespeichert.',
   'try.agent': 'Gerät und Browser',

@@ -6,6 +6,7 @@ export const rules = {
   'rules.empty': 'No rules yet',
   'rules.emptyHint': 'Send some visitors somewhere else: by device, country, time, campaign and more.',
   'rules.add': 'Add rule',
+  'rules.unnamed': 'This rule',
   'rules.name': 'Name',
   'rules.target': 'Destination',
   'rules.active': 'Active',
@@ -116,6 +117,8 @@ export const rules = {
   'continent.SA': 'South America',
 
   'try.title': 'Try it before you save',
+  'try.saved': 'Try the rules',
+  'try.unready': 'Complete this first:',
   'try.hint': 'Choose a visitor and see where the rules would send them, and why. Nothing is stored.',
   'try.agent': 'Device and browser',
   'try.agent.iphone': 'iPhone, Safari',

@@ -37,6 +37,9 @@ export const link: Translation<typeof en> = {
   'edit.externalIdHint': 'Su propia clave para el enlace, única en el espacio de trabajo.',
   'edit.notes': 'Notas',
   'edit.notesHint': 'Los visitantes nunca las ven.',
+  'edit.open': 'Abrir {link}',
+  'edit.past': 'Esta hora ya ha pasado. El enlace termina en cuanto guarde.',
+  'edit.savedNot': 'Guardado. Los visitantes no pueden usar el enlace ahora: {status}',
   'edit.saved': 'Guardado',
   'edit.conflict': 'Otra persona ha cambiado los mismos campos entretanto. No se pierde nada: elija una versión.',
   'edit.changedElsewhere':
