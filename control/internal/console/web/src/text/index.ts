@@ -77,10 +77,10 @@ export interface Wording {
   values?: readonly string[] | null | undefined;
 }
 
-/** A message of the server in the language of the user; `other` if it has no code. */
+/** A message of the server in the console's words. One without a code is shown as it is in English, else as `other`. */
 export function said(message: string | null, { code, values }: Wording, other = t('said.OTHER')): string {
-  if (language.value === 'en') return message ?? '';
-  return code ? t(`said.${code}`, Object.assign({}, values) as never) : other;
+  if (code) return t(`said.${code}`, Object.assign({}, values) as never);
+  return language.value === 'en' ? (message ?? '') : other;
 }
 
 /** A number with the separators of the language. */
