@@ -202,7 +202,7 @@ func TestLabels_bundles(t *testing.T) {
 	b.press("Edit")
 	b.fill("name", "Mine")
 	b.ask("PUT", "/api/bundles/"+id, map[string]any{"name": "Theirs", "description": "Theirs too"}, nil)
-	b.press("Save", "Somebody else has changed Theirs meanwhile.")
+	b.press("Save", "has changed Theirs meanwhile.")
 	b.inspect("bundle-conflict")
 	b.press("Save mine")
 	b.until(`document.querySelector('h1').textContent === 'Mine'`)

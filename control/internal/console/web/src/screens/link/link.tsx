@@ -54,23 +54,25 @@ const said = (value: string | string[] | boolean): string =>
 /** Both versions of the fields that two people have changed. */
 function Conflict({
   base,
-  theirs,
+  error,
   mine,
   onMerge,
   onTheirs,
 }: {
   base: Link;
-  theirs: Link;
+  error: ApiError;
   mine: Fields;
-  onMerge: () => void;
-  onTheirs: () => void;
+  onMerge: (theirs: Link) => void;
+  onTheirs: (theirs: Link) => void;
 }) {
+  const { who } = error;
+  const theirs = error.current as Link;
   const names = collisions(base, theirs, mine);
   const other = fieldsOf(theirs);
   return (
     <div class="notice warn" role="alert">
       <div>
-        <p>{names.length > 0 ? t('edit.conflict') : t('edit.changedElsewhere')}</p>
+        <p>{names.length > 0 ? t('edit.conflict', { who }) : t('edit.changedElsewhere', { who })}</p>
         {names.length > 0 && (
           <table>
             <thead>
@@ -92,8 +94,8 @@ function Conflict({
           </table>
         )}
       </div>
-      <Button onClick={onTheirs}>{t('rules.takeTheirs')}</Button>
-      <Button kind="primary" onClick={onMerge}>
+      <Button onClick={() => onTheirs(theirs)}>{t('rules.takeTheirs')}</Button>
+      <Button kind="primary" onClick={() => onMerge(theirs)}>
         {t('rules.keepMine')}
       </Button>
     </div>
@@ -134,7 +136,7 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
     }
     setBusy(false);
   };
-  const theirs = error instanceof ApiError && error.stale ? (error.current as Link | undefined) : undefined;
+  const stale = error instanceof ApiError && error.current ? error : undefined;
   const begin = (from: Link) => {
     draft.discard(fieldsOf(from));
     setBase(from);
@@ -162,16 +164,8 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
           <Button onClick={() => begin(link)}>{t('create.discard')}</Button>
         </div>
       )}
-      {theirs && (
-        <Conflict
-          base={base}
-          theirs={theirs}
-          mine={fields}
-          onMerge={() => keep(theirs)}
-          onTheirs={() => begin(theirs)}
-        />
-      )}
-      {!theirs && error !== undefined && <Problem error={error} marked />}
+      {stale && <Conflict base={base} error={stale} mine={fields} onMerge={keep} onTheirs={begin} />}
+      {!stale && error !== undefined && <Problem error={error} marked />}
       <Basics {...part} />
       <Schedule {...part} />
       <Campaign {...part} address={fields.originalUrl} />

@@ -88,11 +88,13 @@ function Conditions({
 }
 
 /** The version that somebody else has saved, beside the one in the form. */
-function Conflict({ theirs, onTheirs, onMine }: { theirs: Rule; onTheirs: () => void; onMine: () => void }) {
+function Conflict({ error, onTheirs, onMine }: Pick<NoticesProps, 'onTheirs' | 'onMine'> & { error: ApiError }) {
+  const { who } = error;
+  const theirs = error.current as Rule;
   return (
     <div class="notice warn" role="alert">
       <div>
-        <p>{t('rules.conflict')}</p>
+        <p>{t('rules.conflict', { who })}</p>
         <dl>
           <dt>{t('rules.name')}</dt>
           <dd dir="auto">{theirs.name}</dd>
@@ -100,8 +102,8 @@ function Conflict({ theirs, onTheirs, onMine }: { theirs: Rule; onTheirs: () => 
           <dd>{t('rules.sends', { conditions: describe(parse(theirs.conditions)), destination: theirs.targetUrl })}</dd>
         </dl>
       </div>
-      <Button onClick={onTheirs}>{t('rules.takeTheirs')}</Button>
-      <Button kind="primary" onClick={onMine}>
+      <Button onClick={() => onTheirs(theirs)}>{t('rules.takeTheirs')}</Button>
+      <Button kind="primary" onClick={() => onMine(theirs)}>
         {t('rules.keepMine')}
       </Button>
     </div>
@@ -118,7 +120,7 @@ interface NoticesProps {
 
 /** What the user should know before going on: a restored draft, a conflict, or an error. */
 function Notices({ error, onDiscard, onTheirs, onMine }: NoticesProps) {
-  const theirs = error instanceof ApiError && error.stale ? (error.current as Rule | undefined) : undefined;
+  const stale = error instanceof ApiError && error.current ? error : undefined;
   return (
     <>
       {onDiscard && (
@@ -127,8 +129,8 @@ function Notices({ error, onDiscard, onTheirs, onMine }: NoticesProps) {
           <Button onClick={onDiscard}>{t('create.discard')}</Button>
         </div>
       )}
-      {theirs && <Conflict theirs={theirs} onTheirs={() => onTheirs(theirs)} onMine={() => onMine(theirs)} />}
-      {!theirs && error !== undefined && <Problem error={error} marked />}
+      {stale && <Conflict error={stale} onTheirs={onTheirs} onMine={onMine} />}
+      {!stale && error !== undefined && <Problem error={error} marked />}
     </>
   );
 }

@@ -58,7 +58,7 @@ export const rules: Translation<typeof en> = {
   'rules.undo': 'تراجع',
   'rules.redo': 'إعادة',
   'rules.draft': 'لديك تغييرات في هذه القاعدة لم تُحفظ.',
-  'rules.conflict': 'غيّر شخص آخر هذه القاعدة. نسخته أدناه، ونسختك ما زالت في النموذج.',
+  'rules.conflict': 'غيّر {who} هذه القاعدة. نسخته أدناه، ونسختك ما زالت في النموذج.',
   'rules.theirs': 'نسخة الآخر',
   'rules.takeTheirs': 'استخدام نسخته',
   'rules.keepMine': 'حفظ نسختي',

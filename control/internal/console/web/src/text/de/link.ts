@@ -38,10 +38,9 @@ export const link: Translation<typeof en> = {
   'edit.notes': 'Notizen',
   'edit.notesHint': 'Besucher sehen sie nie.',
   'edit.saved': 'Gespeichert',
-  'edit.conflict':
-    'Jemand anders hat inzwischen dieselben Felder geändert. Nichts ist verloren: Wählen Sie eine Fassung.',
+  'edit.conflict': '{who} hat inzwischen dieselben Felder geändert. Nichts ist verloren: Wählen Sie eine Fassung.',
   'edit.changedElsewhere':
-    'Jemand anders hat inzwischen andere Felder dieses Links geändert. Beim Speichern bleiben beide Änderungen erhalten.',
+    '{who} hat inzwischen andere Felder dieses Links geändert. Beim Speichern bleiben beide Änderungen erhalten.',
   'edit.field': 'Feld',
   'edit.yours': 'Ihre Fassung',
   'edit.link': 'Link',

@@ -52,7 +52,7 @@ export const rules: Translation<typeof en> = {
   'rules.undo': 'Rückgängig',
   'rules.redo': 'Wiederholen',
   'rules.draft': 'Es gibt Änderungen dieser Regel, die nicht gespeichert sind.',
-  'rules.conflict': 'Jemand anders hat diese Regel geändert. Unten steht deren Fassung; Ihre ist noch im Formular.',
+  'rules.conflict': '{who} hat diese Regel geändert. Unten steht deren Fassung; Ihre ist noch im Formular.',
   'rules.theirs': 'Andere Fassung',
   'rules.takeTheirs': 'Andere übernehmen',
   'rules.keepMine': 'Meine speichern',

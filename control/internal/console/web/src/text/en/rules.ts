@@ -49,7 +49,7 @@ export const rules = {
   'rules.undo': 'Undo',
   'rules.redo': 'Redo',
   'rules.draft': 'You have changes of this rule that are not saved.',
-  'rules.conflict': 'Somebody else has changed this rule. Below is their version; yours is still in the form.',
+  'rules.conflict': '{who} has changed this rule. Below is their version; yours is still in the form.',
   'rules.theirs': 'Their version',
   'rules.takeTheirs': 'Use theirs',
   'rules.keepMine': 'Save mine',

@@ -38,9 +38,9 @@ export const link: Translation<typeof en> = {
   'edit.notes': 'Notas',
   'edit.notesHint': 'Los visitantes nunca las ven.',
   'edit.saved': 'Guardado',
-  'edit.conflict': 'Otra persona ha cambiado los mismos campos entretanto. No se pierde nada: elija una versión.',
+  'edit.conflict': '{who} ha cambiado los mismos campos entretanto. No se pierde nada: elija una versión.',
   'edit.changedElsewhere':
-    'Otra persona ha cambiado otros campos de este enlace entretanto. Al guardar se conservan ambos cambios.',
+    '{who} ha cambiado otros campos de este enlace entretanto. Al guardar se conservan ambos cambios.',
   'edit.field': 'Campo',
   'edit.yours': 'La suya',
   'edit.link': 'Enlace',

@@ -52,7 +52,7 @@ export const rules: Translation<typeof en> = {
   'rules.undo': 'Deshacer',
   'rules.redo': 'Rehacer',
   'rules.draft': 'Tiene cambios de esta regla sin guardar.',
-  'rules.conflict': 'Otra persona ha cambiado esta regla. Abajo está su versión; la suya sigue en el formulario.',
+  'rules.conflict': '{who} ha cambiado esta regla. Abajo está su versión; la suya sigue en el formulario.',
   'rules.theirs': 'Versión de la otra persona',
   'rules.takeTheirs': 'Usar la otra',
   'rules.keepMine': 'Guardar la mía',

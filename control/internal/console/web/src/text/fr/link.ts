@@ -38,10 +38,9 @@ export const link: Translation<typeof en> = {
   'edit.notes': 'Notes',
   'edit.notesHint': 'Les visiteurs ne les voient jamais.',
   'edit.saved': 'Enregistré',
-  'edit.conflict':
-    'Quelqu’un d’autre a modifié les mêmes champs entre-temps. Rien n’est perdu : choisissez une version.',
+  'edit.conflict': '{who} a modifié les mêmes champs entre-temps. Rien n’est perdu : choisissez une version.',
   'edit.changedElsewhere':
-    'Quelqu’un d’autre a modifié d’autres champs de ce lien entre-temps. L’enregistrement garde les deux modifications.',
+    '{who} a modifié d’autres champs de ce lien entre-temps. L’enregistrement garde les deux modifications.',
   'edit.field': 'Champ',
   'edit.yours': 'La vôtre',
   'edit.link': 'Lien',

@@ -52,8 +52,7 @@ export const rules: Translation<typeof en> = {
   'rules.undo': 'Annuler',
   'rules.redo': 'Rétablir',
   'rules.draft': 'Cette règle a des modifications non enregistrées.',
-  'rules.conflict':
-    'Quelqu’un d’autre a modifié cette règle. Sa version est ci-dessous ; la vôtre est encore dans le formulaire.',
+  'rules.conflict': '{who} a modifié cette règle. Sa version est ci-dessous ; la vôtre est encore dans le formulaire.',
   'rules.theirs': 'Leur version',
   'rules.takeTheirs': 'Prendre la leur',
   'rules.keepMine': 'Enregistrer la mienne',

@@ -51,7 +51,7 @@ export const rules: Translation<typeof en> = {
   'rules.undo': '元に戻す',
   'rules.redo': 'やり直す',
   'rules.draft': 'このルールには保存されていない変更があります。',
-  'rules.conflict': 'ほかの人がこのルールを変更しました。下がその内容で、あなたの内容はフォームに残っています。',
+  'rules.conflict': '{who}がこのルールを変更しました。下がその内容で、あなたの内容はフォームに残っています。',
   'rules.theirs': '相手の内容',
   'rules.takeTheirs': '相手の内容を使う',
   'rules.keepMine': '自分の内容を保存',
