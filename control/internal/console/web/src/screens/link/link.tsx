@@ -10,7 +10,7 @@ import { Heading, Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
-import { bare, creatorOf, nameOf } from '../links/changes';
+import { bare, creatorOf, nameOf, suspension } from '../links/changes';
 import { forget } from '../links/list';
 import { LinkActions } from './actions';
 import { Campaign } from './campaign';
@@ -184,6 +184,7 @@ function Suspended({ link, onLifted }: { link: Link; onLifted: () => void }) {
     onLifted();
   };
   const isAdmin = user.value?.role === 'ADMIN';
+  const reason = suspension(link);
   return (
     <div class="notice bad" role="note">
       <Icon name="warning" />
@@ -191,7 +192,7 @@ function Suspended({ link, onLifted }: { link: Link; onLifted: () => void }) {
         <p>
           <strong>{t('reports.banner')}</strong>
         </p>
-        {link.suspendedReason && <p dir="auto">{link.suspendedReason}</p>}
+        {reason && <p dir="auto">{reason}</p>}
         {!isAdmin && <p class="hint">{t('reports.bannerHint')}</p>}
       </div>
       {isAdmin && (
