@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../../api/client';
 import { Builder } from '../../rules/builder';
 import { locate, parse, toJSON, type Group } from '../../rules/model';
-import { describe } from '../../rules/sentence';
+import { sends } from '../../rules/sentence';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { useDraft } from '../../ui/draft';
@@ -99,7 +99,7 @@ function Conflict({ error, onTheirs, onMine }: Pick<NoticesProps, 'onTheirs' | '
           <dt>{t('rules.name')}</dt>
           <dd dir="auto">{theirs.name}</dd>
           <dt>{t('rules.theirs')}</dt>
-          <dd>{t('rules.sends', { conditions: describe(parse(theirs.conditions)), destination: theirs.targetUrl })}</dd>
+          <dd>{sends(parse(theirs.conditions), theirs.targetUrl)}</dd>
         </dl>
       </div>
       <Button onClick={() => onTheirs(theirs)}>{t('rules.takeTheirs')}</Button>
@@ -251,9 +251,7 @@ export function RuleForm({ link, rule, rules, priority, onSaved, onCancel }: For
         problem={own('targetUrl')}
         onValue={(targetUrl) => set({ targetUrl })}
       />
-      <p class="sentence">
-        {t('rules.sends', { conditions: describe(root), destination: complete(draft.value.targetUrl) || '…' })}
-      </p>
+      <p class="sentence">{sends(root, complete(draft.value.targetUrl))}</p>
       <TryOut
         link={link}
         draft={draftOf(rules, rule, { ...draft.value, targetUrl: complete(draft.value.targetUrl) }, priority)}

@@ -19,6 +19,7 @@ export const rules: Translation<typeof en> = {
   'rules.deleted': 'حُذفت {name}',
   'rules.saved': 'حُفظت {name}',
   'rules.ordered': 'حُفظ الترتيب',
+  'rules.sendsAll': 'اذهب دائمًا إلى {destination}.',
   'rules.sends': 'إذا {conditions}، اذهب إلى {destination}.',
   'rules.matched': {
     zero: 'لا زيارات',

@@ -20,6 +20,7 @@ export const rules: Translation<typeof en> = {
   'rules.deleted': '{name} gelöscht',
   'rules.saved': '{name} gespeichert',
   'rules.ordered': 'Reihenfolge gespeichert',
+  'rules.sendsAll': 'Immer weiter zu {destination}.',
   'rules.sends': 'Wenn {conditions}: weiter zu {destination}.',
   'rules.matched': { one: '{n} Besuch', other: '{n} Besuche' },
   'rules.disabled': 'Die Weiterleitung nach Regeln ist ausgeschaltet, daher wirkt keine Regel.',

@@ -17,6 +17,7 @@ export const rules = {
   'rules.deleted': '{name} deleted',
   'rules.saved': '{name} saved',
   'rules.ordered': 'Order saved',
+  'rules.sendsAll': 'Always go to {destination}.',
   'rules.sends': 'If {conditions}, go to {destination}.',
   'rules.matched': { one: '{n} visit', other: '{n} visits' },
   'rules.disabled': 'Smart routing is off, so no rule has an effect.',

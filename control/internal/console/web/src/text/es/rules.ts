@@ -20,6 +20,7 @@ export const rules: Translation<typeof en> = {
   'rules.deleted': '{name} eliminada',
   'rules.saved': '{name} guardada',
   'rules.ordered': 'Orden guardado',
+  'rules.sendsAll': 'Ir siempre a {destination}.',
   'rules.sends': 'Si {conditions}, ir a {destination}.',
   'rules.matched': { one: '{n} visita', many: '{n} de visitas', other: '{n} visitas' },
   'rules.disabled': 'El enrutamiento inteligente está desactivado, así que ninguna regla tiene efecto.',

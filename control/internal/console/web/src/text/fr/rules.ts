@@ -20,6 +20,7 @@ export const rules: Translation<typeof en> = {
   'rules.deleted': '{name} supprimée',
   'rules.saved': '{name} enregistrée',
   'rules.ordered': 'Ordre enregistré',
+  'rules.sendsAll': 'Toujours aller vers {destination}.',
   'rules.sends': 'Si {conditions}, aller vers {destination}.',
   'rules.matched': { one: '{n} visite', many: '{n} de visites', other: '{n} visites' },
   'rules.disabled': 'Le routage intelligent est désactivé : aucune règle n’a d’effet.',

@@ -19,6 +19,7 @@ export const rules: Translation<typeof en> = {
   'rules.deleted': '{name} を削除しました',
   'rules.saved': '{name} を保存しました',
   'rules.ordered': '順序を保存しました',
+  'rules.sendsAll': '常に {destination} に移動します。',
   'rules.sends': '{conditions} の場合、{destination} に移動します。',
   'rules.matched': { other: '{n} 回の訪問' },
   'rules.disabled': 'スマートルーティングが無効なため、ルールは適用されません。',
