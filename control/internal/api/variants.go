@@ -100,7 +100,8 @@ func (s *Server) listVariants(ctx context.Context, in *URLPath) (*versioned[Vari
 	if err != nil {
 		return nil, err
 	}
-	out := Variants{Variants: make([]Variant, len(l.Variants)), TotalWeight: l.TotalWeight, TotalClicks: l.TotalClicks, Stats: make([]VariantStat, len(l.Variants)), Experiment: l.Experiment}
+	out := Variants{Variants: make([]Variant, len(l.Variants)), TotalWeight: l.TotalWeight, TotalClicks: l.TotalClicks,
+		Stats: make([]VariantStat, len(l.Variants)), Experiment: l.Experiment}
 	for i := range l.Variants {
 		out.Variants[i] = variantOf(l.Variants[i])
 		out.Stats[i] = VariantStat{out.Variants[i], l.Shares[i]}

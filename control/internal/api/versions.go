@@ -91,8 +91,8 @@ type lastChange struct {
 	At   Time        `json:"at"`
 }
 
-// changeOf returns the last change of the present object of a problem, or nil if it is not known. The audit log has one entry for a change of
-// many links, so theirs is in their history.
+// changeOf returns the last change of the present object of a problem, or nil if it is not known. The audit log has one entry for a
+// change of many links, so theirs is in their history.
 func (s *Server) changeOf(ctx context.Context, object any) *lastChange {
 	f := store.AuditFilter{Limit: 1}
 	switch o := object.(type) {
