@@ -22,6 +22,7 @@ func TestFault15_audit_log_says_who_and_what(t *testing.T) {
 	b.until(`[...document.querySelectorAll('tbody tr')].find((e) => e.textContent.includes('Link changed')).textContent.includes('spring')`)
 	b.eval(`document.querySelector('tbody details').open = true`, nil)
 	b.inspect("audit")
+	b.until(`[...document.querySelectorAll('.auditlog :is(a, button, summary)')].every((e) => e.getBoundingClientRect().height >= 24)`)
 	b.until(`document.documentElement.scrollWidth <= innerWidth`)
 
 	// The object filters; the address keeps the filter and its name.
