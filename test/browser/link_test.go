@@ -38,7 +38,7 @@ func TestConsole_edit(t *testing.T) {
 	// A change of another field by somebody else is kept.
 	b.fill("title", "Mine")
 	b.ask("PUT", "/api/urls/"+link.ID, map[string]any{"notes": "theirs"}, nil)
-	b.press("Save", "Somebody else has changed other fields of this link meanwhile.")
+	b.press("Save", "has changed other fields of this link meanwhile.")
 	b.press("Save mine")
 	b.until(`document.querySelector('[name=notes]').value === 'theirs' && document.querySelector('h1').textContent === 'Mine'`)
 	b.has("/api/urls/"+link.ID, `{"title": "Mine", "notes": "theirs"}`)
@@ -46,7 +46,7 @@ func TestConsole_edit(t *testing.T) {
 	// A change of the same field shows both versions.
 	b.fill("title", "Mine again")
 	b.ask("PUT", "/api/urls/"+link.ID, map[string]any{"title": "Theirs again"}, nil)
-	b.press("Save", "Somebody else has changed the same fields meanwhile.", "Mine again", "Theirs again")
+	b.press("Save", "has changed the same fields meanwhile.", "Mine again", "Theirs again")
 	b.inspect("edit-conflict")
 	b.do(chromedp.Reload())
 	b.sees("Restored what you typed before.")

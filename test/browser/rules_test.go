@@ -168,7 +168,7 @@ func TestConsole_rule_conflict(t *testing.T) {
 	b.press("Edit Phones")
 	b.fill("name", "Mine")
 	b.ask("PUT", "/api/urls/"+link.ID+"/routing-rules/"+rule, map[string]any{"name": "Theirs"}, nil)
-	b.press("Save", "Somebody else has changed this rule", "Theirs")
+	b.press("Save", "has changed this rule", "Theirs")
 	b.until(`document.querySelector('[name=name]').value === 'Mine'`)
 	b.inspect("rules-conflict")
 

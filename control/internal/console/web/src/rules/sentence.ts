@@ -82,3 +82,13 @@ export function describe(part: Part): string {
   );
   return clauses.length === 0 ? t('says.nothing') : listed(part.operator, clauses);
 }
+
+/** What a rule does, as a sentence. '' is a destination that is not known yet. */
+export function sends(conditions: Part, to: string): string {
+  const destination = to || '…';
+  const always = conditions.kind === 'group' && conditions.parts.length === 0;
+  const sentence = always
+    ? t('rules.sendsAll', { destination })
+    : t('rules.sends', { conditions: describe(conditions), destination });
+  return sentence.replace('….', '…');
+}

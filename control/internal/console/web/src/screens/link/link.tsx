@@ -11,7 +11,7 @@ import { Heading, Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
-import { bare, creatorOf, nameOf } from '../links/changes';
+import { bare, creatorOf, nameOf, suspension } from '../links/changes';
 import { forget } from '../links/list';
 import { LinkActions } from './actions';
 import { Campaign } from './campaign';
@@ -55,23 +55,25 @@ const said = (value: string | string[] | boolean): string =>
 /** Both versions of the fields that two people have changed. */
 function Conflict({
   base,
-  theirs,
+  error,
   mine,
   onMerge,
   onTheirs,
 }: {
   base: Link;
-  theirs: Link;
+  error: ApiError;
   mine: Fields;
-  onMerge: () => void;
-  onTheirs: () => void;
+  onMerge: (theirs: Link) => void;
+  onTheirs: (theirs: Link) => void;
 }) {
+  const { who } = error;
+  const theirs = error.current as Link;
   const names = collisions(base, theirs, mine);
   const other = fieldsOf(theirs);
   return (
     <div class="notice warn" role="alert">
       <div>
-        <p>{names.length > 0 ? t('edit.conflict') : t('edit.changedElsewhere')}</p>
+        <p>{names.length > 0 ? t('edit.conflict', { who }) : t('edit.changedElsewhere', { who })}</p>
         {names.length > 0 && (
           <table>
             <thead>
@@ -93,8 +95,8 @@ function Conflict({
           </table>
         )}
       </div>
-      <Button onClick={onTheirs}>{t('rules.takeTheirs')}</Button>
-      <Button kind="primary" onClick={onMerge}>
+      <Button onClick={() => onTheirs(theirs)}>{t('rules.takeTheirs')}</Button>
+      <Button kind="primary" onClick={() => onMerge(theirs)}>
         {t('rules.keepMine')}
       </Button>
     </div>
@@ -135,7 +137,7 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
     }
     setBusy(false);
   };
-  const theirs = error instanceof ApiError && error.stale ? (error.current as Link | undefined) : undefined;
+  const stale = error instanceof ApiError && error.current ? error : undefined;
   const begin = (from: Link) => {
     draft.discard(fieldsOf(from));
     setBase(from);
@@ -163,16 +165,8 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
           <Button onClick={() => begin(link)}>{t('create.discard')}</Button>
         </div>
       )}
-      {theirs && (
-        <Conflict
-          base={base}
-          theirs={theirs}
-          mine={fields}
-          onMerge={() => keep(theirs)}
-          onTheirs={() => begin(theirs)}
-        />
-      )}
-      {!theirs && error !== undefined && <Problem error={error} marked />}
+      {stale && <Conflict base={base} error={stale} mine={fields} onMerge={keep} onTheirs={begin} />}
+      {!stale && error !== undefined && <Problem error={error} marked />}
       <Basics {...part} />
       <Schedule {...part} />
       <Campaign {...part} address={fields.originalUrl} />
@@ -191,6 +185,7 @@ function Suspended({ link, onLifted }: { link: Link; onLifted: () => void }) {
     onLifted();
   };
   const isAdmin = user.value?.role === 'ADMIN';
+  const reason = suspension(link);
   return (
     <div class="notice bad" role="note">
       <Icon name="warning" />
@@ -198,7 +193,7 @@ function Suspended({ link, onLifted }: { link: Link; onLifted: () => void }) {
         <p>
           <strong>{t('reports.banner')}</strong>
         </p>
-        {link.suspendedReason && <p dir="auto">{link.suspendedReason}</p>}
+        {reason && <p dir="auto">{reason}</p>}
         {!isAdmin && <p class="hint">{t('reports.bannerHint')}</p>}
       </div>
       {isAdmin && (

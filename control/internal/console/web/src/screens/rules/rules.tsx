@@ -3,7 +3,7 @@ import { api, type Schema } from '../../api/client';
 import { query, search, to } from '../../route';
 import { may } from '../../session';
 import { parse } from '../../rules/model';
-import { describe } from '../../rules/sentence';
+import { sends } from '../../rules/sentence';
 import { t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
 import { Icon } from '../../ui/icon';
@@ -51,7 +51,7 @@ function RuleRow({ rule, first, last, onEdit, onMove, onChanged }: RowProps) {
           <b dir="auto">{name}</b>
           <span class="hint">{t('rules.matched', { n: rule.matchCount })}</span>
         </p>
-        <p>{t('rules.sends', { conditions: describe(parse(rule.conditions)), destination: bare(rule.targetUrl) })}</p>
+        <p>{sends(parse(rule.conditions), bare(rule.targetUrl))}</p>
       </div>
       {may('EDITOR') && (
         <div class="tools">

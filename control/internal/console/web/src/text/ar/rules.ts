@@ -20,6 +20,7 @@ export const rules: Translation<typeof en> = {
   'rules.deleted': 'حُذفت {name}',
   'rules.saved': 'حُفظت {name}',
   'rules.ordered': 'حُفظ الترتيب',
+  'rules.sendsAll': 'اذهب دائمًا إلى {destination}.',
   'rules.sends': 'إذا {conditions}، اذهب إلى {destination}.',
   'rules.matched': {
     zero: 'لا زيارات',
@@ -59,7 +60,7 @@ export const rules: Translation<typeof en> = {
   'rules.undo': 'تراجع',
   'rules.redo': 'إعادة',
   'rules.draft': 'لديك تغييرات في هذه القاعدة لم تُحفظ.',
-  'rules.conflict': 'غيّر شخص آخر هذه القاعدة. نسخته أدناه، ونسختك ما زالت في النموذج.',
+  'rules.conflict': 'غيّر {who} هذه القاعدة. نسخته أدناه، ونسختك ما زالت في النموذج.',
   'rules.theirs': 'نسخة الآخر',
   'rules.takeTheirs': 'استخدام نسخته',
   'rules.keepMine': 'حفظ نسختي',

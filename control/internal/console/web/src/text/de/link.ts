@@ -41,10 +41,9 @@ export const link: Translation<typeof en> = {
   'edit.past': 'Diese Zeit ist vorbei. Der Link endet, sobald Sie speichern.',
   'edit.savedNot': 'Gespeichert. Besucher können den Link jetzt nicht nutzen: {status}',
   'edit.saved': 'Gespeichert',
-  'edit.conflict':
-    'Jemand anders hat inzwischen dieselben Felder geändert. Nichts ist verloren: Wählen Sie eine Fassung.',
+  'edit.conflict': '{who} hat inzwischen dieselben Felder geändert. Nichts ist verloren: Wählen Sie eine Fassung.',
   'edit.changedElsewhere':
-    'Jemand anders hat inzwischen andere Felder dieses Links geändert. Beim Speichern bleiben beide Änderungen erhalten.',
+    '{who} hat inzwischen andere Felder dieses Links geändert. Beim Speichern bleiben beide Änderungen erhalten.',
   'edit.field': 'Feld',
   'edit.yours': 'Ihre Fassung',
   'edit.link': 'Link',

@@ -41,9 +41,9 @@ export const link: Translation<typeof en> = {
   'edit.past': 'Esta hora ya ha pasado. El enlace termina en cuanto guarde.',
   'edit.savedNot': 'Guardado. Los visitantes no pueden usar el enlace ahora: {status}',
   'edit.saved': 'Guardado',
-  'edit.conflict': 'Otra persona ha cambiado los mismos campos entretanto. No se pierde nada: elija una versión.',
+  'edit.conflict': '{who} ha cambiado los mismos campos entretanto. No se pierde nada: elija una versión.',
   'edit.changedElsewhere':
-    'Otra persona ha cambiado otros campos de este enlace entretanto. Al guardar se conservan ambos cambios.',
+    '{who} ha cambiado otros campos de este enlace entretanto. Al guardar se conservan ambos cambios.',
   'edit.field': 'Campo',
   'edit.yours': 'La suya',
   'edit.link': 'Enlace',

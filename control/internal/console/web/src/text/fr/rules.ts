@@ -21,6 +21,7 @@ export const rules: Translation<typeof en> = {
   'rules.deleted': '{name} supprimée',
   'rules.saved': '{name} enregistrée',
   'rules.ordered': 'Ordre enregistré',
+  'rules.sendsAll': 'Toujours aller vers {destination}.',
   'rules.sends': 'Si {conditions}, aller vers {destination}.',
   'rules.matched': { one: '{n} visite', many: '{n} de visites', other: '{n} visites' },
   'rules.disabled': 'Le routage intelligent est désactivé : aucune règle n’a d’effet.',
@@ -53,8 +54,7 @@ export const rules: Translation<typeof en> = {
   'rules.undo': 'Annuler',
   'rules.redo': 'Rétablir',
   'rules.draft': 'Cette règle a des modifications non enregistrées.',
-  'rules.conflict':
-    'Quelqu’un d’autre a modifié cette règle. Sa version est ci-dessous ; la vôtre est encore dans le formulaire.',
+  'rules.conflict': '{who} a modifié cette règle. Sa version est ci-dessous ; la vôtre est encore dans le formulaire.',
   'rules.theirs': 'Leur version',
   'rules.takeTheirs': 'Prendre la leur',
   'rules.keepMine': 'Enregistrer la mienne',
