@@ -121,6 +121,39 @@ func (b *browser) chartPoint(n, at int) {
 	}
 }
 
+// An hour that is chosen in the chart is shown as the range, to the minute and in the time zone of the report. An own range begins with
+// what was shown before.
+func TestConsoleMedium_the_range_shows_the_chosen_hour(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	id := clicked(t, b)
+	b.visit("/console/links/" + id + "/analytics?range=day&zone=Asia%2FKolkata")
+	b.until(`[24, 25].includes(document.querySelectorAll('.timeline tbody tr').length)`)
+	var points int
+	b.eval(`document.querySelectorAll('.timeline tbody tr').length`, &points)
+	b.chartPoint(points, points-2)
+	b.until(`document.querySelector('[name=interval]').value === 'minute' && document.querySelectorAll('.timeline tbody tr').length === 60`)
+	ends := `['from', 'to'].map((name) => new URLSearchParams(location.search).get(name))`
+	shown := `['from', 'to'].map((name) => document.querySelector('[name=' + name + ']').value)`
+	b.until(`((ends, shown) => ends.every((end, i) => Date.parse(end) === Date.parse(shown[i] + '+05:30')) && Date.parse(ends[1]) - Date.parse(ends[0]) === 3600000)(` + ends + `, ` + shown + `)`)
+	b.inspectNarrow("report-hour")
+
+	// A changed end keeps the other one. A range that would be empty moves as a whole.
+	b.set("to", "2026-11-20T18:30")
+	b.until(ends + `.join() === '2026-11-20T12:00:00.000Z,2026-11-20T13:00:00.000Z'`)
+	b.set("from", "2026-11-20T18:00")
+	b.until(ends + `.join() === '2026-11-20T12:30:00.000Z,2026-11-20T13:00:00.000Z'`)
+	b.set("range", "week")
+	b.until(`location.search.includes('range=week') && !location.search.includes('from=')`)
+	b.set("range", "custom")
+	b.until(`document.querySelectorAll('.timeline tbody tr').length === 7 && document.querySelector('[name=from]').type === 'date'`)
+	b.set("range", "hours6")
+	b.until(`location.search.includes('range=hours6')`)
+	b.set("range", "custom")
+	b.until(`document.querySelector('[name=from]')?.type === 'datetime-local' && document.querySelector('.figures b').textContent === '4'`)
+	b.until(`(([from, to]) => Date.parse(to) - Date.parse(from) === 6 * 3600000)(` + ends + `)`)
+}
+
 // Range, audience, comparison and filters are in the address, and stay when the user goes from the workspace to a link.
 func TestFault11_the_view_of_a_report_is_in_the_address(t *testing.T) {
 	t.Parallel()

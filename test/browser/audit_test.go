@@ -16,12 +16,13 @@ func TestFault15_audit_log_says_who_and_what(t *testing.T) {
 	b.ask("PUT", "/api/urls/"+spring.ID, map[string]any{"title": "Spring 2027", "originalUrl": "https://example.com/c"}, nil)
 	b.ask("DELETE", "/api/urls/"+autumn.ID, nil, nil)
 
-	b.visit("/console/audit", "URL_UPDATED")
+	b.visit("/console/audit", "Link changed")
 	rows := `document.querySelectorAll('tbody tr').length`
-	b.until(`[...document.querySelectorAll('tbody tr')].find((e) => e.textContent.includes('URL_UPDATED'))?.textContent.includes('admin@example.com')`)
-	b.until(`[...document.querySelectorAll('tbody tr')].find((e) => e.textContent.includes('URL_UPDATED')).textContent.includes('spring')`)
+	b.until(`[...document.querySelectorAll('tbody tr')].find((e) => e.textContent.includes('Link changed'))?.textContent.includes('admin@example.com')`)
+	b.until(`[...document.querySelectorAll('tbody tr')].find((e) => e.textContent.includes('Link changed')).textContent.includes('spring')`)
 	b.eval(`document.querySelector('tbody details').open = true`, nil)
 	b.inspect("audit")
+	b.until(`[...document.querySelectorAll('.auditlog :is(a, button, summary)')].every((e) => e.getBoundingClientRect().height >= 24)`)
 	b.until(`document.documentElement.scrollWidth <= innerWidth`)
 
 	// The object filters; the address keeps the filter and its name.
@@ -46,7 +47,7 @@ func TestFault15_audit_log_says_who_and_what(t *testing.T) {
 	b.until(`[...document.querySelectorAll('tbody tr')].filter((e) => e.textContent.includes('spring')).some((e) => e.querySelector('a').textContent === 'Open')`)
 
 	// Administrators see the entries of all workspaces. E-mail addresses do not wrap inside words, unless they are too long for a line.
-	b.visit("/console/audit?where=all&type=user", "USER_CREATED")
+	b.visit("/console/audit?where=all&type=user", "User created")
 	b.until(`document.body.innerText.includes('a.very.long.name.of.a.person@department.of.a.company.example.com')`)
 	b.narrow("audit-all")
 }

@@ -112,3 +112,14 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	b.until(`!document.querySelector('dialog')`)
 	b.until(`[...document.querySelectorAll('[data-name=Share]')].map((one) => one.textContent.replace(/\s/g, '')).join() === '0%,100%'`)
 }
+
+// The tab of a link without an experiment does not ask for its report, which the API would refuse.
+func TestConsoleExperiment_is_not_asked_for_if_there_is_none(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	u := b.made(map[string]any{"originalUrl": "https://shop.example.com/photos", "customSlug": b.own("shoes")})
+	b.visit("/console/links/" + u.ID + "/experiment")
+	b.until(shown)
+	b.settle()
+	b.until(`performance.getEntriesByType('resource').some((e) => e.name.endsWith('/variants')) && !performance.getEntriesByType('resource').some((e) => e.name.endsWith('/experiment'))`)
+}

@@ -134,6 +134,7 @@ func TestFault10_many_links_at_once(t *testing.T) {
 	b.clickMouse(box(2))
 	b.press("Disable", "1 link disabled")
 	badges(1)
+	b.press("Clear")
 
 	// With Shift, all rows in between are selected. Undo leaves what was disabled before.
 	b.clickMouse(box(1))
@@ -144,6 +145,7 @@ func TestFault10_many_links_at_once(t *testing.T) {
 	badges(4)
 	b.click(`[...document.querySelectorAll('.toast')].find((e) => e.textContent.includes('4 links')).querySelector('button')`)
 	badges(1)
+	b.press("Clear")
 
 	// Undo of a deletion restores what it can, and says what it cannot.
 	b.clickMouse(box(1))
@@ -166,16 +168,15 @@ func TestFault13_links_name_their_creator(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	b.user("mia")
-	team := b.team("Team", "team")
+	b.team("Team", "team")
 	b.joins(b.mail("mia"), "team", "EDITOR", b.email)
 	b.as(b.mail("mia"))
 	b.within("team", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("spring")})
 	b.as(b.email)
-	b.eval(fmt.Sprintf(`localStorage.setItem('shortline.workspace', %q)`, team.ID), nil)
-	b.visit("/console/links", "1 link")
+	b.visit("/console/links?workspace="+b.own("team"), "1 link")
 	b.until(`document.querySelector('li.link .facts').textContent.includes('by mia')`)
 	b.click(`document.querySelector('li.link .name a')`)
-	b.until(`document.querySelector('.head .count')?.textContent.includes('by mia')`)
+	b.until(`document.querySelector('.linkhead')?.textContent.includes('by mia')`)
 }
 
 // A row says what is special about its link, and all rows have the same columns.

@@ -74,6 +74,18 @@ func TestF6_sentences_of_the_server_are_German(t *testing.T) {
 	b.sees("wird nicht importiert", "ist nötig")
 	b.notShown("must ", "is required", "is not imported")
 
+	// A link that the service has suspended.
+	var suspended map[string]any
+	b.ask("GET", "/api/urls/"+u.ID, nil, &suspended)
+	suspended["status"], suspended["suspendedReason"] = "SUSPENDED", "The link leads to evil.example, which the operator of this service has blocked."
+	suspended["suspendedWording"] = map[string]any{"code": "BLOCKED", "values": []string{"evil.example"}}
+	answer, err = json.Marshal(suspended)
+	testkit.Must(t, err)
+	end = b.answerWith("/api/urls/"+u.ID, 200, string(answer))
+	b.visit("/console/links/"+u.ID, "Der Link führt zu evil.example, was der Betreiber gesperrt hat.")
+	b.notShown("The link leads")
+	end()
+
 	// A webhook that fails.
 	hook := b.post("/api/webhooks", map[string]any{"name": "Shop", "url": "https://shop.example.com/hook", "events": []string{"url.created"}})
 	var webhook map[string]any

@@ -53,8 +53,8 @@ func TestJourney_import_links_with_bad_rows(t *testing.T) {
 	if got := counts(); got != "982 0 1 0 17" {
 		t.Errorf("the dry run shows %s", got)
 	}
-	b.until(`document.querySelectorAll('[data-name=Problem]').length === 2 + 17`) // two columns are left out
-	b.until(`[...document.querySelectorAll('[data-name=Line]')].map((one) => one.textContent)[2] === '59'`)
+	b.until(`document.querySelectorAll('[data-name=Problem]').length === 2 + 18`) // two columns and a row are left out
+	b.until(`[...document.querySelectorAll('[data-name=Line]')].map((one) => one.textContent).slice(2, 4).join() === '4,59'`)
 	b.inspect("import-plan")
 
 	// Another choice for conflicts, and a column that is left out, change the dry run.
@@ -93,4 +93,29 @@ func TestJourney_import_links_with_bad_rows(t *testing.T) {
 	testkit.Must(t, os.WriteFile(latin, []byte("url\nhttps://example.com/\xe9\n"), 0o600))
 	b.do(chromedp.SetUploadFiles(`input[type=file]`, []string{latin}, chromedp.ByQuery))
 	b.sees("UTF-8")
+}
+
+// The rows that an import skips are listed with the reason, page by page, and can be downloaded. German has words for all reasons.
+func TestConsoleSkipped_rows_are_listed(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	var file strings.Builder
+	file.WriteString("long_url;keyword\nnowhere;" + b.own("bad") + "\n")
+	for i := range 25 {
+		slug := b.own(fmt.Sprintf("spring-%d", i))
+		b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": slug})
+		fmt.Fprintf(&file, "https://example.com/%d;%s\n", i, slug)
+	}
+	path := filepath.Join(t.TempDir(), "again.csv")
+	testkit.Must(t, os.WriteFile(path, []byte(file.String()), 0o600))
+	b.visit("/console/imports", "Choose a CSV file")
+	b.do(chromedp.SetUploadFiles(`input[type=file]`, []string{path}, chromedp.ByQuery))
+	b.sees("Rows that are not imported", "A link has this already, so the row is skipped.", "must be an http or https address")
+	b.press("Start the import", "26 of 26 rows", "Download these rows", "Page 1 of 2", "A link has this already, so the row is skipped.")
+	b.inspect("import-skipped")
+	b.press("Next", "Page 2 of 2")
+	b.until(`document.querySelectorAll('[data-name=Problem]').length === 6`)
+	b.speaks("de")
+	b.do(chromedp.Reload())
+	b.sees("Ein Link hat das schon, deshalb wird die Zeile übersprungen.")
 }

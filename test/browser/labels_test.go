@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -202,7 +203,7 @@ func TestLabels_bundles(t *testing.T) {
 	b.press("Edit")
 	b.fill("name", "Mine")
 	b.ask("PUT", "/api/bundles/"+id, map[string]any{"name": "Theirs", "description": "Theirs too"}, nil)
-	b.press("Save", "Somebody else has changed Theirs meanwhile.")
+	b.press("Save", "has changed Theirs meanwhile.")
 	b.inspect("bundle-conflict")
 	b.press("Save mine")
 	b.until(`document.querySelector('h1').textContent === 'Mine'`)
@@ -298,13 +299,33 @@ func TestLabels_filters(t *testing.T) {
 
 	// Where other people work, the list is filtered by who made a link.
 	b.user("ann")
-	team := b.team("Team", "team")
+	b.team("Team", "team")
 	b.joins(b.mail("ann"), "team", "VIEWER", b.email)
-	b.eval(`localStorage.setItem('shortline.workspace', '`+team.ID+`')`, nil)
-	b.visit("/console/links")
+	b.visit("/console/links?workspace=" + b.own("team"))
 	b.takes("creator", "ann", b.mail("ann"))
 	b.until(`new URLSearchParams(location.search).has('creator')`)
 	b.sees("No link matches")
 	b.looks("filters")
 	b.narrow("filters-320")
+}
+
+// The labels of the chart are complete, the last one too.
+func TestConsoleChart_labels_are_inside(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store")})
+	bundle := b.post("/api/bundles", map[string]any{"name": "Launch", "urlIds": []string{link.ID}})
+	follow(t, b.short("store"), laptop, "https://www.example.org/")
+	b.becomes("/api/bundles/"+bundle, `{"totalClicks": 1}`)
+	b.visit("/console/bundles/" + bundle)
+	b.until(`document.querySelector('.chart .axes text')`)
+	for _, width := range []int64{1280, 900, 390} {
+		b.do(emulation.SetDeviceMetricsOverride(width, 800, 1, width < 500))
+		b.until(fmt.Sprintf(`innerWidth === %d`, width))
+		b.settle()
+		b.until(`(() => { const box = document.querySelector('.chart svg').getBoundingClientRect(); return [...document.querySelectorAll('.chart .axes text')].every((e) => {
+			const own = e.getBoundingClientRect(); return own.right <= box.right + 0.5 && own.left >= box.left - 0.5; }); })()`)
+	}
+	b.do(emulation.ClearDeviceMetricsOverride())
+	b.looks("bundle-chart")
 }

@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -37,7 +38,7 @@ func TestConsole_edit(t *testing.T) {
 	// A change of another field by somebody else is kept.
 	b.fill("title", "Mine")
 	b.ask("PUT", "/api/urls/"+link.ID, map[string]any{"notes": "theirs"}, nil)
-	b.press("Save", "Somebody else has changed other fields of this link meanwhile.")
+	b.press("Save", "has changed other fields of this link meanwhile.")
 	b.press("Save mine")
 	b.until(`document.querySelector('[name=notes]').value === 'theirs' && document.querySelector('h1').textContent === 'Mine'`)
 	b.has("/api/urls/"+link.ID, `{"title": "Mine", "notes": "theirs"}`)
@@ -45,7 +46,7 @@ func TestConsole_edit(t *testing.T) {
 	// A change of the same field shows both versions.
 	b.fill("title", "Mine again")
 	b.ask("PUT", "/api/urls/"+link.ID, map[string]any{"title": "Theirs again"}, nil)
-	b.press("Save", "Somebody else has changed the same fields meanwhile.", "Mine again", "Theirs again")
+	b.press("Save", "has changed the same fields meanwhile.", "Mine again", "Theirs again")
 	b.inspect("edit-conflict")
 	b.do(chromedp.Reload())
 	b.sees("Restored what you typed before.")
@@ -53,4 +54,38 @@ func TestConsole_edit(t *testing.T) {
 	b.press("Save")
 	b.until(`document.querySelector('h1').textContent === 'Mine again'`)
 	b.has("/api/urls/"+link.ID, `{"title": "Mine again"}`)
+}
+
+// The page of a link says whether the link works and how often it was visited, and has what is done with its address. An expiry in
+// the past is named before it is saved, and afterwards the page says that the link has ended.
+func TestConsoleMedium_the_page_of_a_link_says_its_state(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "title": "Store"})
+	path := "/console/links/" + link.ID
+	b.visit(path, "Active", "0 clicks")
+	short := strings.TrimPrefix(b.short("store"), "http://")
+	b.press("Copy " + short)
+	b.until(`document.querySelector('.toasts').innerText.trim() !== ''`)
+	b.until(`document.querySelector('a[aria-label=` + quoted("Open "+short) + `]').href === ` + quoted(b.short("store")))
+	b.inspectNarrow("link-head")
+	b.press("QR code")
+	b.until(`location.pathname === ` + quoted(path+"/qr"))
+	b.visit(path, "Active")
+	b.press("0 clicks")
+	b.until(`location.pathname === ` + quoted(path+"/analytics"))
+
+	b.visit(path)
+	b.press("Schedule and limits")
+	b.set("expiresAt", "2126-01-01T12:00")
+	b.until(`!document.body.innerText.includes('This time is in the past.')`)
+	b.set("expiresAt", "2026-01-01T12:00")
+	b.sees("This time is in the past. The link ends as soon as you save.")
+	b.press("Save", "Saved. Visitors cannot use the link now: Expired")
+	b.until(`document.querySelector('.linkhead .badge').textContent === 'Expired'`)
+	b.inspectNarrow("link-expired")
+	b.set("expiresAt", "")
+	b.set("maxClicks", "1")
+	b.press("Save", "Saved")
+	b.until(`document.querySelector('.linkhead .badge').textContent === 'Active'`)
 }

@@ -168,7 +168,7 @@ func TestConsole_rule_conflict(t *testing.T) {
 	b.press("Edit Phones")
 	b.fill("name", "Mine")
 	b.ask("PUT", "/api/urls/"+link.ID+"/routing-rules/"+rule, map[string]any{"name": "Theirs"}, nil)
-	b.press("Save", "Somebody else has changed this rule", "Theirs")
+	b.press("Save", "has changed this rule", "Theirs")
 	b.until(`document.querySelector('[name=name]').value === 'Mine'`)
 	b.inspect("rules-conflict")
 
@@ -193,7 +193,7 @@ func TestConsole_rule_is_tried_before_it_is_saved(t *testing.T) {
 	b.press("Edit Phones")
 	b.press("Try it before you save", "Goes to example.com/phones: the rule “Phones” decides.")
 	b.set("agent", "windows")
-	b.sees("Goes to example.com: no rule matches", "visitor: DESKTOP")
+	b.sees("Goes to example.com: no rule matches", "visitor: computer")
 	b.inspect("rules-try")
 
 	// The draft counts, not what is saved.

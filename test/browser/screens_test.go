@@ -27,6 +27,12 @@ type screen struct {
 func furnished(t *testing.T) (*browser, []screen) {
 	t.Helper()
 	b := newAdmin(t)
+	return b, b.furnish()
+}
+
+// furnish makes an object of each kind, and returns all screens.
+func (b *browser) furnish() []screen {
+	b.t.Helper()
 	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "title": "The store", "tags": []string{"summer"}})
 	b.made(map[string]any{"originalUrl": "https://example.com/2", "customSlug": b.own("second"), "title": "The second"})
 	gone := b.made(map[string]any{"originalUrl": "https://example.com/3", "customSlug": b.own("gone")})
@@ -43,14 +49,14 @@ func furnished(t *testing.T) (*browser, []screen) {
 	b.post("/api/utm-templates", map[string]any{"name": "Newsletter", "utmSource": "newsletter"})
 	b.post("/api/api-keys", map[string]any{"name": "Website", "scopes": []string{"links:read"}})
 	for range 3 {
-		follow(t, b.short("store"), laptop, "https://www.example.org/")
+		follow(b.t, b.short("store"), laptop, "https://www.example.org/")
 	}
 	b.visit("/console/imports", "Choose a CSV file")
 	b.do(chromedp.SetUploadFiles(`input[type=file]`, []string{b.campaign()}, chromedp.ByQuery))
 	b.sees("Dry run")
 	file := b.text(`location.pathname.split('/').pop()`)
 	of := "/links/" + link.ID
-	return b, []screen{
+	return []screen{
 		{"/links", "Links", "/api/urls?*"}, {of, "The store", "/api/urls/*"}, {of + "/rules", "Routing rules", "/api/urls/*"}, {of + "/analytics", "The store", "/api/analytics/*"},
 		{of + "/experiment", "The store", "/api/urls/*"}, {of + "/qr", "QR code", "/api/urls/*"}, {of + "/history", "The store", "/api/urls/*/history*"},
 		{"/analytics", "Analytics", "/api/analytics/*"}, {"/live", "Live", ""}, {"/live?tab=recent&link=" + link.ID, "Live", "/api/analytics/*"}, {"/missing", "Missing links", "/api/analytics/*"},

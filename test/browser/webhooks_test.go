@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"github.com/shortline/shortline/shared/testkit"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -164,4 +165,22 @@ func TestWebhooks_changes_by_two_people(t *testing.T) {
 	b.until(`document.querySelector('dialog [name=name]').value === 'Shop of Berlin'`)
 	b.do(chromedp.SendKeys(`dialog [name=name]`, "!", chromedp.ByQuery))
 	b.press("Save", "Shop of Berlin!")
+}
+
+// The navigation says on every screen that a webhook fails, until it works or is turned off.
+func TestConsoleBadge_failing_webhooks(t *testing.T) {
+	t.Parallel()
+	b := newConsole(t)
+	receiver := httptest.NewServer(http.NotFoundHandler())
+	defer receiver.Close()
+	id := b.post("/api/webhooks", map[string]any{"name": "Shop", "url": receiver.URL, "events": []string{"url.created"}})
+	b.visit("/console/tags", "No tags yet")
+	b.until(`!document.querySelector('nav .badge')`)
+	b.ask("POST", "/api/webhooks/"+id+"/test", nil, nil)
+	b.visit("/console/tags")
+	b.until(`document.querySelector('nav .badge')?.innerText.trim().startsWith('1') && document.querySelector('nav .badge').textContent.includes('Failing')`)
+	b.inspect("badge")
+	b.ask("PUT", "/api/webhooks/"+id, map[string]any{"isActive": false}, nil)
+	b.click(`document.querySelector('nav a[href$="/webhooks"]')`)
+	b.until(`document.querySelector('h1')?.textContent === 'Webhooks' && !document.querySelector('nav .badge')`)
 }

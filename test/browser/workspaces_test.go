@@ -90,7 +90,7 @@ func TestWorkspaces_switch(t *testing.T) {
 		b.team(fmt.Sprintf("Team %d", i), fmt.Sprintf("team-%d", i))
 	}
 	ours := b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/ours", "customSlug": b.own("ours"), "title": "Ours"})
-	b.visit("/console/links/"+ours+"/analytics?from=2020-01-01", "Ours")
+	b.visit("/console/links/"+ours+"/analytics?from=2020-01-01&workspace="+b.own("growth"), "Ours")
 	b.eval(`document.querySelector('.switcher .current').focus()`, nil)
 	b.keys(kb.ArrowDown)
 	b.until(`document.activeElement.getAttribute('aria-label') === 'Find a workspace'`)
@@ -148,7 +148,7 @@ func TestWorkspaces_of_a_stranger(t *testing.T) {
 	b.user("ann")
 	secret := b.team("Secret", "secret")
 	b.as(b.mail("ann"))
-	b.eval(`localStorage.setItem('shortline.workspace', '`+secret.ID+`')`, nil)
+	b.eval(`localStorage.setItem('shortline.workspace', '`+secret.ID+`')`, nil) // the last choice of somebody who was removed
 	b.visit("/console/members", "This workspace is yours alone")
 	b.until(current + ` === 'Personal'`)
 	b.inspect("members-alone")
@@ -163,9 +163,8 @@ func TestWorkspaces_members(t *testing.T) {
 	b.user("ann")
 	b.user("bob")
 	b.as(b.mail("ann"))
-	growth := b.team("Growth team", "growth")
-	b.eval(`localStorage.setItem('shortline.workspace', '`+growth.ID+`')`, nil)
-	b.visit("/console/members", "1 member", "No open invitations")
+	b.team("Growth team", "growth")
+	b.visit("/console/members?workspace="+b.own("growth"), "1 member", "No open invitations")
 	b.barrierFree()
 
 	// Invite: the server's problem is at its field, the draft survives, the link is shown and works once.
@@ -220,14 +219,14 @@ func TestWorkspaces_members(t *testing.T) {
 	b.ask("POST", "/api/invitations/accept", map[string]string{"token": second}, nil)
 
 	// A viewer sees the members without controls, but may leave.
-	b.visit("/console/members", "2 members")
+	b.visit("/console/members?workspace="+b.own("growth"), "2 members")
 	var controls []string
 	if b.eval(`[...document.querySelectorAll('main button')].map((e) => e.ariaLabel ?? e.textContent)`, &controls); len(controls) != 1 || controls[0] != "Leave the workspace" {
 		t.Errorf("a viewer sees %q", controls)
 	}
 	b.inspect("members-viewer")
 	b.as(b.mail("ann"))
-	b.visit("/console/members", "2 members", "No open invitations")
+	b.visit("/console/members?workspace="+b.own("growth"), "2 members", "No open invitations")
 
 	// An arrow key chooses a role, but only the button changes it.
 	b.press("Change the role of " + b.mail("bob"))
@@ -271,7 +270,7 @@ func TestWorkspaces_members(t *testing.T) {
 
 	// Ann makes Bob an owner, gives up her own role and leaves.
 	b.joins(b.mail("bob"), "growth", "OWNER", b.mail("ann"))
-	b.visit("/console/members")
+	b.visit("/console/members?workspace=" + b.own("growth"))
 	b.press("Change the role of "+b.mail("ann"), "This is your own role.")
 	b.option("VIEWER", "click")
 	b.looks("role-own")
@@ -292,8 +291,7 @@ func TestWorkspaces_settings(t *testing.T) {
 	b := newConsole(t)
 	growth := b.team("Growth", "growth")
 	b.team("Archive", "archive")
-	b.eval(`localStorage.setItem('shortline.workspace', '`+growth.ID+`')`, nil)
-	b.visit("/console/workspace", "can be restored for 30 days", "You get a publishable key")
+	b.visit("/console/workspace?workspace="+b.own("growth"), "can be restored for 30 days", "You get a publishable key")
 	b.inspectNarrow("workspace")
 
 	// The name: problems at their fields, a draft that survives, and the new name everywhere.
@@ -354,9 +352,8 @@ func TestWorkspaces_settings(t *testing.T) {
 	}
 
 	// An empty workspace asks for its name alone.
-	empty := b.team("Empty", "empty")
-	b.eval(`localStorage.setItem('shortline.workspace', '`+empty.ID+`'); sessionStorage.clear()`, nil)
-	b.visit("/console/workspace?dialog=delete", "1 member loses access at once.")
+	b.team("Empty", "empty")
+	b.visit("/console/workspace?dialog=delete&workspace="+b.own("empty"), "1 member loses access at once.")
 	b.until(`!document.querySelector('dialog[open] [type=radio]')`)
 	b.fill("typed", "Empty")
 	b.press("Delete", "Empty was deleted.")
@@ -370,9 +367,8 @@ func TestWorkspaces_settings(t *testing.T) {
 func TestWorkspaces_link_created_during_deletion(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
-	growth := b.team("Growth", "growth")
-	b.eval(`localStorage.setItem('shortline.workspace', '`+growth.ID+`')`, nil)
-	b.visit("/console/workspace")
+	b.team("Growth", "growth")
+	b.visit("/console/workspace?workspace=" + b.own("growth"))
 	b.press("Delete the workspace")
 	b.fill("typed", "Growth")
 	b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("late")})
@@ -389,8 +385,7 @@ func TestWorkspaces_with_any_name(t *testing.T) {
 	b := newConsole(t)
 	for i, name := range []string{strings.Repeat("W", 100), "فريق النمو \u202eabc", strings.Repeat("𝕏👩‍👩‍👧", 9)} {
 		w := b.team(name, fmt.Sprintf("any-name-%d", i))
-		b.eval(`localStorage.setItem('shortline.workspace', '`+w.ID+`'); sessionStorage.clear()`, nil)
-		b.visit("/console/workspace", name)
+		b.visit("/console/workspace?workspace="+w.Slug, name)
 		b.until(`document.querySelector('h1')`)
 		b.narrow(fmt.Sprintf("new-any-name-%d-narrow", i))
 		b.click(`document.querySelector('.switcher .current')`)

@@ -38,9 +38,10 @@ type host struct {
 
 // clusterXML has what the test checks of deploy/clickhouse/cluster.xml and of the secret that is merged with it.
 type clusterXML struct {
-	Shard   env `xml:"macros>shard"`
-	Replica env `xml:"macros>replica"`
-	Name    env `xml:"interserver_http_host"`
+	Macro   string `xml:"macros>cluster"`
+	Shard   env    `xml:"macros>shard"`
+	Replica env    `xml:"macros>replica"`
+	Name    env    `xml:"interserver_http_host"`
 	Cluster struct {
 		Secret string `xml:"secret"`
 		Shards []struct {
@@ -86,6 +87,9 @@ func TestCluster_servers_know_their_shard(t *testing.T) {
 	t.Parallel()
 	p := project(t, nil, fleets["cluster.yml"]...)
 	c := unmarshal[clusterXML](t, read(t, "deploy/clickhouse/cluster.xml"))
+	if c.Macro != "shortline" { // the name of the element of remote_servers
+		t.Errorf("the macro cluster is %q", c.Macro)
+	}
 	if len(c.Cluster.Shards) != 1 || !c.Cluster.Shards[0].Internal || len(c.Cluster.Shards[0].Replicas) != 2 {
 		t.Fatalf("a shard must be a cluster of one shard with two replicas and internal replication: %+v", c.Cluster)
 	}
@@ -177,8 +181,8 @@ func TestCluster_addresses_lead_to_the_servers(t *testing.T) {
 	urls := regexp.MustCompile(`(\w+)=clickhouse://shortline:\w+@([\w-]+):(\d+)/shortline`)
 	for _, name := range []string{"control-1", "control-2", "migrate"} {
 		s := p.Services[name]
-		if envOf(s)["CLICKHOUSE_CLUSTER"] != "shortline" || envOf(s)["CLICKHOUSE_URLS_FILE"] != "/run/secrets/clickhouse_urls" {
-			t.Errorf("%s: cluster %q, addresses in %q", name, envOf(s)["CLICKHOUSE_CLUSTER"], envOf(s)["CLICKHOUSE_URLS_FILE"])
+		if envOf(s)["CLICKHOUSE_REPLICATED"] != "true" || envOf(s)["CLICKHOUSE_URLS_FILE"] != "/run/secrets/clickhouse_urls" {
+			t.Errorf("%s: replicated %q, addresses in %q", name, envOf(s)["CLICKHOUSE_REPLICATED"], envOf(s)["CLICKHOUSE_URLS_FILE"])
 		}
 		found := urls.FindAllStringSubmatch(secret(t, p, "clickhouse_urls"), -1)
 		if len(found) != 2 {

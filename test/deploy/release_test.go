@@ -133,23 +133,23 @@ func TestChart_roles(t *testing.T) {
 }
 
 // All programs that open the click store have the same settings for it. One with other settings would remove the
-// retention or create tables on a single server only.
+// retention or create tables of another kind.
 func TestChart_the_click_store_is_the_same_for_all(t *testing.T) {
 	t.Parallel()
 	for _, name := range examples {
-		cluster, days, address, other := "", "0", "CLICKHOUSE_URL_FILE", "CLICKHOUSE_URLS_FILE"
+		replicated, days, address, other := "false", "0", "CLICKHOUSE_URL_FILE", "CLICKHOUSE_URLS_FILE"
 		if name == "full" {
-			cluster, days, address, other = "clicks", "400", other, address
+			replicated, days, address, other = "true", "400", other, address
 		}
 		for pod, template := range pods(render(t, name)) {
-			env := map[string]string{"CLICKHOUSE_CLUSTER": "not set", "CLICK_RETENTION_DAYS": "not set"}
+			env := map[string]string{"CLICKHOUSE_REPLICATED": "not set", "CLICK_RETENTION_DAYS": "not set"}
 			maps.Copy(env, envOfPod(template))
 			_, opens := env[address]
 			if _, both := env[other]; both {
 				t.Errorf("%s: %s has %s", name, pod, other)
 			}
-			if right := env["CLICKHOUSE_CLUSTER"] == cluster && env["CLICK_RETENTION_DAYS"] == days; right != opens {
-				t.Errorf("%s: %s opens the click store: %v; its settings are cluster %q and retention %q days", name, pod, opens, env["CLICKHOUSE_CLUSTER"], env["CLICK_RETENTION_DAYS"])
+			if right := env["CLICKHOUSE_REPLICATED"] == replicated && env["CLICK_RETENTION_DAYS"] == days; right != opens {
+				t.Errorf("%s: %s opens the click store: %v; its settings are replicated %q and retention %q days", name, pod, opens, env["CLICKHOUSE_REPLICATED"], env["CLICK_RETENTION_DAYS"])
 			}
 		}
 	}
@@ -281,7 +281,8 @@ func TestChart_refuses_wrong_values(t *testing.T) {
 		"secrets.edge":                    {"", "secrets.edge: name the Secret"},
 		"kafka.brokers":                   {[]any{}, "brokers"},
 		"image.tag":                       {"latest", "tag"},
-		"clickhouse.cluster":              {"two words", "cluster"},
+		"clickhouse.cluster":              {"clicks", "cluster"},
+		"clickhouse.replicated":           {"yes", "replicated"},
 		"clickhouse.retentionDays":        {-1, "retentionDays"},
 		"tracing.endpoint":                {"collector:4317", "endpoint"},
 		"tracing.ratio":                   {1.5, "ratio"},

@@ -56,7 +56,7 @@ func (c *chain) served() {
 // reported checks that the reports of every link agree with the rows in ClickHouse.
 func (c *chain) reported() {
 	c.t.Helper()
-	total, err := c.Everything()[0].Clicks(c.t.Context())
+	total, err := c.Everything().Clicks(c.t.Context())
 	testkit.Must(c.t, err)
 	counted := func() (sum int) {
 		for _, l := range c.links {

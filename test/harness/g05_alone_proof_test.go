@@ -43,7 +43,6 @@ func TestG05_clickhouse_killed_in_inserts(t *testing.T) {
 	crowd := newCrowd(t)
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: 800}, func() {
 		for i, end := 0, time.Now().Add(long(t, time.Hour)); i < faults && time.Now().Before(end); i++ {
-			inSync(t, c.Fleet)
 			at := rand.IntN(len(taps))
 			tap, engine = taps[at], c.Engines[at]
 			begun()
@@ -94,7 +93,7 @@ func startTapped(t *testing.T, cfg fleet.Config, links int) (*chain, []*insertTa
 	t.Helper()
 	cfg = spread(t, cfg)
 	var taps []*insertTap
-	for range (len(cfg.Shards) + 1) * cfg.Copies {
+	for range len(cfg.Shards) + 1 {
 		tap := newInsertTap()
 		t.Cleanup(tap.close)
 		taps, cfg.StoreAddrs = append(taps, tap), append(cfg.StoreAddrs, tap.addr())

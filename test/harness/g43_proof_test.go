@@ -122,7 +122,7 @@ func (c *chain) bothStored(crowd *crowd) {
 	}
 	began := time.Now()
 	c.Shipped()
-	reaches(c.t, "all answered visits are stored", acked, func() int { return clicks(c.t, c.Everything()[0]) })
+	reaches(c.t, "all answered visits are stored", acked, func() int { return clicks(c.t, c.Everything()) })
 	contents, err := c.Store.Contents(c.t.Context())
 	testkit.Must(c.t, err)
 	v, err := truth.Judge(log, contents)

@@ -13,26 +13,20 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG47 runs an installation with two servers for each of two shards. Clocks are ten minutes ahead at a control plane, an edge,
-// and the second ClickHouse servers, and ten minutes behind at an ingester and an edge. N faults hit processes with wrong clocks and
-// ClickHouse servers. Each process must say that its clock differs. Every answered visit is stored once on both sets of servers, and
-// no report ever has fewer clicks than before.
+// TestG47 runs an installation with two shards. Clocks are ten minutes ahead at a control plane, an edge, and the second ClickHouse
+// server, and ten minutes behind at an ingester and an edge. N faults hit processes with wrong clocks and ClickHouse servers. Each
+// process must say that its clock differs. Every answered visit is stored once, and no report ever has fewer clicks than before.
 func TestG47_clocks_are_ten_minutes_apart(t *testing.T) {
 	t.Parallel()
 	const off = 10 * time.Minute
 	clocks := []time.Duration{off, -off, 0}
-	c := &copies{chain: startSpread(t, fleet.Config{
-		Edges: 2, Controls: 1, Ingesters: 2, Shards: []string{"b"}, Copies: 2, EdgeEnv: []string{"SHIP_DELAY=100ms"},
+	c := startSpread(t, fleet.Config{
+		Edges: 2, Controls: 1, Ingesters: 2, Shards: []string{"b"}, EdgeEnv: []string{"SHIP_DELAY=100ms"},
 		Clocks: []time.Duration{-off, off}, ControlClocks: clocks,
-	}, 4)}
-	for _, e := range c.Engines {
-		if e.Copy == 0 {
-			continue
-		}
-		// The version of a click is all that a server takes from its own clock.
-		if _, err := e.Store.Ask(t.Context(), "ALTER TABLE clicks MODIFY COLUMN keep DEFAULT toUInt32(4294967295 - toUnixTimestamp(now() + 600))"); err != nil {
-			t.Fatal(err)
-		}
+	}, 4)
+	// The version of a click is all that a server takes from its own clock.
+	if _, err := c.Engines[1].Store.Ask(t.Context(), "ALTER TABLE clicks MODIFY COLUMN keep DEFAULT toUInt32(4294967295 - toUnixTimestamp(now() + 600))"); err != nil {
+		t.Fatal(err)
 	}
 	nodes := c.writers()
 	for i, n := range nodes {
@@ -57,7 +51,6 @@ func TestG47_clocks_are_ten_minutes_apart(t *testing.T) {
 				}
 				t.Logf("kill %s", p.Name)
 				c.killAndRestart(p, 3*time.Second)()
-				inSync(t, c.Fleet)
 			}
 		})
 	})

@@ -148,33 +148,23 @@ func clicks(t *testing.T, set clickstore.Set) int {
 	return n
 }
 
-// stored waits until ClickHouse has as many clicks as there were answers, then compares both. If shards have several servers, it
-// compares all of them.
-func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) (v truth.Verdict) {
+// stored waits until ClickHouse has as many clicks as there were answers, then compares both.
+func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) truth.Verdict {
 	t.Helper()
 	f.Shipped()
-	began := time.Now()
-	for i, set := range f.Everything() {
-		reaches(t, "ClickHouse has every answered click", int(acked), func() int { return clicks(t, set) })
-		took := time.Since(began).Round(time.Millisecond)
-		if i == 0 {
-			same(t, f)
-		}
-		account, err := set.Account(t.Context())
-		testkit.Must(t, err)
-		where := "ClickHouse"
-		if copied(f) {
-			where = fmt.Sprintf("ClickHouse, server %d of each shard", i+1)
-		}
-		t.Logf("%s, %s after the last answer: %v", where, took, account)
-		if account.Missing != 0 {
-			t.Errorf("clicks are missing in lanes: %v", account)
-		}
-		contents, err := set.Contents(t.Context())
-		testkit.Must(t, err)
-		v, err = truth.Judge(c.log.Path(), contents)
-		exact(t, where, v, err)
+	began, all := time.Now(), f.Everything()
+	reaches(t, "ClickHouse has every answered click", int(acked), func() int { return clicks(t, all) })
+	took := time.Since(began).Round(time.Millisecond)
+	account, err := all.Account(t.Context())
+	testkit.Must(t, err)
+	t.Logf("ClickHouse, %s after the last answer: %v", took, account)
+	if account.Missing != 0 {
+		t.Errorf("clicks are missing in lanes: %v", account)
 	}
+	contents, err := all.Contents(t.Context())
+	testkit.Must(t, err)
+	v, err := truth.Judge(c.log.Path(), contents)
+	exact(t, "ClickHouse", v, err)
 	return v
 }
 

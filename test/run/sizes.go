@@ -11,7 +11,7 @@ var fullSizes = map[string]string{
 	"G15": "N=10000000", "G16": "N=100000", "G20_webhooks": "N=20 DUR=5m", "G24": "DUR=59s", "G28": "DUR=15m",
 	"G29": "LINKS=930000", "G32": "N=100000 RATE=10000", "G33": "N=3000 DUR=5m", "G34": "N=10", "G36": "DUR=15s",
 	"G37": "N=100", "G39": "N=50", "G40": "VISITORS=100000 N=50", "G42": "LINKS=10000000 CLICKS=200000000 DUR=15m",
-	"G43": "DUR=1h RATE=5000 HOME_RATE=300", "G44": "N=10 RATE=300", "G45": "N=4", "G46": "N=7 DUR=31s", "G47": "N=6",
+	"G43": "DUR=1h RATE=5000 HOME_RATE=300", "G44": "N=10 RATE=300", "G45": "N=4", "G46": "N=60", "G47": "N=6",
 }
 
 // bounds are the experiments of packages whose size for a release takes so long that they run by themselves, without the

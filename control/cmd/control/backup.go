@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shortline/shortline/control/internal/clicks/analytics/replicated"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/sharded"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
@@ -59,17 +59,10 @@ func (k *keeper) clusters() (list []kafkasource.Config, err error) {
 }
 
 // with connects to all stores and calls f. use makes the click store of the opened ones.
-func (k *keeper) with(ctx context.Context, out io.Writer, open func(context.Context, shardAt) (replicated.Server, error), use func(stores map[string]replicated.Server, all *fleet.Fleet) error, f func(*fleet.Fleet) error) (err error) {
+func (k *keeper) with(ctx context.Context, out io.Writer, use func(stores map[string]*clickhouse.Store, all *fleet.Fleet) error, f func(*fleet.Fleet) error) error {
 	list, err := k.ClickHouse.shards()
 	if err != nil {
 		return err
-	}
-	stores, err := opened(ctx, list, open)
-	if err != nil {
-		return err
-	}
-	for _, s := range stores {
-		defer func() { err = errors.Join(err, s.Close()) }()
 	}
 	objects, err := object.Open(k.Media, k.DataDir)
 	if err != nil {
@@ -79,14 +72,16 @@ func (k *keeper) with(ctx context.Context, out io.Writer, open func(context.Cont
 	if all.Kafka, err = k.clusters(); err != nil {
 		return err
 	}
-	if err := use(stores, all); err != nil {
-		return err
-	}
-	return f(all)
+	return k.ClickHouse.opened(ctx, list, func(stores map[string]*clickhouse.Store) error {
+		if err := use(stores, all); err != nil {
+			return err
+		}
+		return f(all)
+	})
 }
 
 // allShards returns the store of all shards.
-func allShards(list []shardAt, stores map[string]replicated.Server, directory sharded.Directory) *sharded.Store {
+func allShards(list []shardAt, stores map[string]*clickhouse.Store, directory sharded.Directory) *sharded.Store {
 	all := sharded.New(namesOf(list), directory)
 	for name, s := range stores {
 		all.Use(name, s)
@@ -109,7 +104,7 @@ func backUp(ctx context.Context, k *keeper, args []string, out io.Writer) (err e
 	if err != nil {
 		return err
 	}
-	use := func(stores map[string]replicated.Server, f *fleet.Fleet) error {
+	use := func(stores map[string]*clickhouse.Store, f *fleet.Fleet) error {
 		f.Clicks = stores[list[0].name]
 		if several {
 			for name, s := range stores {
@@ -121,10 +116,7 @@ func backUp(ctx context.Context, k *keeper, args []string, out io.Writer) (err e
 		}
 		return nil
 	}
-	open := func(ctx context.Context, sh shardAt) (replicated.Server, error) {
-		return k.ClickHouse.shard(ctx, sh, directory)
-	}
-	return k.with(ctx, out, open, use, func(f *fleet.Fleet) error {
+	return k.with(ctx, out, use, func(f *fleet.Fleet) error {
 		m, err := f.Backup(ctx, args[0])
 		if err != nil {
 			return err
@@ -135,7 +127,7 @@ func backUp(ctx context.Context, k *keeper, args []string, out io.Writer) (err e
 }
 
 // restored makes a fleet restore clicks into the shards that the backup names.
-func (k *keeper) restored(stores map[string]replicated.Server, f *fleet.Fleet) error {
+func (k *keeper) restored(stores map[string]*clickhouse.Store, f *fleet.Fleet) error {
 	list, err := k.ClickHouse.shards()
 	if err != nil {
 		return err
@@ -180,13 +172,10 @@ func restore(ctx context.Context, k *keeper, args []string, out io.Writer) error
 	if flags.NArg() != 1 {
 		return errors.New("usage: control restore [-force] DIR")
 	}
-	return k.with(ctx, out, k.ClickHouse.emptied, k.restored, func(f *fleet.Fleet) error {
+	return k.with(ctx, out, k.restored, func(f *fleet.Fleet) error {
 		m, err := f.Restore(ctx, flags.Arg(0), *force)
 		if m == nil {
 			return err
-		}
-		if again := k.again(ctx); again != nil {
-			return errors.Join(err, again)
 		}
 		fmt.Fprintf(out, "%d links, %d clicks and %d images of %s were restored\n",
 			m.Links, m.Clicks, fleet.Images(m), m.CreatedAt.Format("2006-01-02 15:04:05 MST"))

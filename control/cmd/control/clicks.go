@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,7 +14,6 @@ import (
 	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/replicated"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/sharded"
 	"github.com/shortline/shortline/control/internal/clicks/shards"
 	"github.com/shortline/shortline/control/internal/store"
@@ -34,17 +32,9 @@ func (c clicksAt) directory(ctx context.Context, st *store.Store, log *slog.Logg
 	if err := d.Record(ctx); err != nil {
 		return nil, false, err
 	}
-	servers, replicas := map[string][]string{}, false
-	for _, sh := range list {
-		servers[sh.name] = sh.addresses()
-		replicas = replicas || len(sh.copies) > 0
-	}
-	several, err := d.Several(ctx, replicas)
+	several, err := d.Several(ctx)
 	if err == nil && several {
 		err = d.Check(ctx)
-	}
-	if err == nil && several {
-		err = d.CheckReplicas(ctx, servers)
 	}
 	return d, several, err
 }
@@ -61,8 +51,7 @@ func (c clicksAt) running(ctx context.Context, st *store.Store) (d *shards.Direc
 	return d, several, func() error { stop(); return <-ended }, nil
 }
 
-// known calls f with the database and the click stores. The database knows where the clicks of workspaces are, and which servers
-// have all of them.
+// known calls f with the database and the click stores. The database knows where the clicks of workspaces are.
 func (c clicksAt) known(ctx context.Context, database config.Secret, f func(*store.Store, analytics.Store) error) (err error) {
 	st, err := store.Open(ctx, store.Config{URL: database.Reveal(), MaxConns: 4})
 	if err != nil {
@@ -105,17 +94,7 @@ func (p *plane) useClicks(ctx context.Context, maintain bool) error {
 	}
 	all := sharded.New(directory.Names(), directory)
 	p.clicks = app.Clicks{Store: all, Opened: all.Opened()}
-	known, err := directory.Replicas(ctx)
-	if err != nil {
-		return err
-	}
 	for _, sh := range list {
-		if len(sh.copies) > 0 || slices.ContainsFunc(known, func(r store.ClickReplica) bool { return r.Shard == sh.name }) {
-			if err := p.useReplicas(sh, directory, all, maintain); err != nil {
-				return err
-			}
-			continue
-		}
 		p.adapters = append(p.adapters, adapter{"ClickHouse shard " + sh.name, service.Func(func(ctx context.Context) error { return p.openShard(ctx, sh, directory, all, maintain) })})
 	}
 	if err := p.Registry.Register(all); err != nil {
@@ -226,10 +205,6 @@ func listShards(ctx context.Context, o *shardOperator, _ []string, out io.Writer
 		if err != nil {
 			return err
 		}
-		servers, err := d.Replicas(ctx)
-		if err != nil {
-			return err
-		}
 		if len(known) == 0 {
 			fmt.Fprintln(out, "all clicks are in one click store; CLICKHOUSE_URLS adds others")
 		}
@@ -239,11 +214,6 @@ func listShards(ctx context.Context, o *shardOperator, _ []string, out io.Writer
 				state = "open to new workspaces"
 			}
 			fmt.Fprintf(out, "%-31s  %s, %d workspaces\n", sh.Name, state, sh.Workspaces)
-			for _, r := range servers {
-				if r.Shard == sh.Name {
-					fmt.Fprintf(out, "  %s: %s\n", r.Address, stateOf(r))
-				}
-			}
 		}
 		moves, err := d.Moves(ctx)
 		for _, text := range moves {
@@ -277,7 +247,7 @@ func moveWorkspace(ctx context.Context, o *shardOperator, args []string, out io.
 			}
 			workspaces = append(workspaces, num)
 		}
-		return o.servers(ctx, st, list, func(stores map[string]replicated.Server) error {
+		return o.ClickHouse.opened(ctx, list, func(stores map[string]*clickhouse.Store) error {
 			servers := map[string]shards.MovingServer{}
 			for name, s := range stores {
 				servers[name] = s
@@ -299,32 +269,10 @@ func moveWorkspace(ctx context.Context, o *shardOperator, args []string, out io.
 	})
 }
 
-// servers opens all shards and calls f with them by name.
-func (o *shardOperator) servers(ctx context.Context, st *store.Store, list []shardAt, f func(map[string]replicated.Server) error) (err error) {
-	var directory *shards.Directory
-	// Others wait for a while for a command that was killed while its directory ran, so it only runs if it is needed.
-	if slices.ContainsFunc(list, func(sh shardAt) bool { return len(sh.copies) > 0 }) {
-		running, _, end, failed := o.ClickHouse.running(ctx, st)
-		if failed != nil {
-			return failed
-		}
-		defer func() { err = errors.Join(err, end()) }()
-		directory = running
-	}
-	stores, err := o.ClickHouse.each(ctx, list, directory)
-	if err != nil {
-		return err
-	}
-	for _, s := range stores {
-		defer func() { err = errors.Join(err, s.Close()) }()
-	}
-	return f(stores)
-}
-
 func openShard(ctx context.Context, o *shardOperator, args []string, out io.Writer) error {
 	return o.database(ctx, func(st *store.Store, list []shardAt) error {
 		d := shards.New(st, namesOf(list), slog.New(slog.DiscardHandler))
-		if err := o.servers(ctx, st, list, func(stores map[string]replicated.Server) error {
+		if err := o.ClickHouse.opened(ctx, list, func(stores map[string]*clickhouse.Store) error {
 			servers := map[string]shards.Server{}
 			for name, s := range stores {
 				servers[name] = s
@@ -343,9 +291,6 @@ func adoptShard(ctx context.Context, o *shardOperator, args []string, out io.Wri
 		for _, sh := range list {
 			if sh.name != args[0] {
 				continue
-			}
-			if len(sh.copies) > 0 {
-				return fmt.Errorf("the shard %q has several servers, which replace each other: a server that was emptied is filled again", sh.name)
 			}
 			s, err := o.ClickHouse.open(ctx, sh, nil)
 			if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/replicated"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/sharded"
 	"github.com/shortline/shortline/control/internal/clicks/shards"
 	"github.com/shortline/shortline/shared/config"
@@ -19,16 +18,16 @@ import (
 
 // clicksAt holds the settings of the click store.
 type clicksAt struct {
-	URL       config.Secret `env:"CLICKHOUSE_URL" help:"clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http(s):// with the port of the HTTP interface (roles api, ingest and experiments)"`
-	URLs      config.Secret `env:"CLICKHOUSE_URLS" help:"several click stores (shards) instead of CLICKHOUSE_URL, as name=URL, separated by commas; the shard that has the existing clicks comes first. Several servers that have the same clicks are separated by |. CLICKHOUSE_URL is the same as one shard with the name main. All processes need the same list; see operations.md to add a shard"`
-	Cluster   string        `env:"CLICKHOUSE_CLUSTER" help:"name of the cluster for replicated and sharded tables; empty means a single server. The choice cannot be changed later. We have not run this mode: try it with your cluster first. Inserts wait for a majority of a shard's replicas. Use two: that is both. Of three, one may lack clicks, and so would reports that read it"`
-	Retention int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"number of days for which clicks are kept; they are deleted by whole months, and the counters of links, variants and rules still include them (role ingest); 0 means no limit"`
+	URL        config.Secret `env:"CLICKHOUSE_URL" help:"clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http(s):// with the port of the HTTP interface; several hosts of one service are separated by commas and tried in turn (roles api, ingest and experiments)"`
+	URLs       config.Secret `env:"CLICKHOUSE_URLS" help:"several click stores (shards) instead of CLICKHOUSE_URL, as name=URL, separated by commas; the shard that has the existing clicks comes first. CLICKHOUSE_URL is the same as one shard with the name main. All processes need the same list; see operations.md to add a shard"`
+	Replicated bool          `env:"CLICKHOUSE_REPLICATED" envDefault:"false" help:"make replicated tables, for services of several ClickHouse servers with Keeper; not for a cloud service, which replicates by itself. The choice cannot be changed later. We have not run this with several servers: try it with yours first. Inserts wait for a majority of the servers. Use two: that is both. Of three, one may lack clicks, and so would reports that read it"`
+	Cluster    string        `env:"CLICKHOUSE_CLUSTER" help:"refused; earlier releases made tables of a cluster with it. CLICKHOUSE_REPLICATED replaces it"`
+	Retention  int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"number of days for which clicks are kept; they are deleted by whole months, and the counters of links, variants and rules still include them (role ingest); 0 means no limit"`
 }
 
 // shardAt is one click store of the settings.
 type shardAt struct {
 	name, url string
-	copies    []string // URLs of other servers that have the same clicks
 }
 
 // mainShard is the name of the only shard of CLICKHOUSE_URL.
@@ -41,6 +40,8 @@ var (
 	// shardStart finds where each shard begins. A URL may contain commas between hosts.
 	shardStart = regexp.MustCompile(`(?:^|,)\s*([^=,/?@]*)=(?:[a-z]+)://`)
 	shardName  = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+	// severalURLs finds what separated the servers of a shard in earlier releases.
+	severalURLs = regexp.MustCompile(`\|\s*[a-z]+://`)
 )
 
 // configured reports whether the settings name a click store.
@@ -70,28 +71,19 @@ func (c clicksAt) shards() ([]shardAt, error) {
 		if i+1 < len(starts) {
 			end = starts[i+1][0]
 		}
-		sh := shardAt{name: text[at[2]:at[3]]}
-		sh.url, sh.copies = servers(text[at[3]+1 : end])
+		sh := shardAt{text[at[2]:at[3]], strings.TrimSpace(text[at[3]+1 : end])}
 		switch {
 		case !shardName.MatchString(sh.name):
 			problem("the name of shard %d must have up to 31 lower-case letters, digits and hyphens, and begin with a letter", i+1)
 		case names[sh.name]:
 			problem("two shards have the name %q", sh.name)
 		}
-		for _, url := range sh.all() {
-			if err := storeAddress(fmt.Sprintf("CLICKHOUSE_URLS: shard %q", sh.name), url); err != nil {
-				problems = append(problems, err)
-			} else if in := urls[address(url)]; in == sh.name {
-				problem("the shard %q has two servers with the same address", sh.name)
-			} else if in != "" {
-				problem("the shards %q and %q have the same URL", in, sh.name)
-			}
-			urls[address(url)] = sh.name
+		if err := storeAddress(fmt.Sprintf("CLICKHOUSE_URLS: shard %q", sh.name), sh.url); err != nil {
+			problems = append(problems, err)
+		} else if in := urls[address(sh.url)]; in != "" {
+			problem("the shards %q and %q have the same URL", in, sh.name)
 		}
-		if len(sh.copies) > 0 && c.Cluster != "" {
-			problem("the shard %q has several servers, and CLICKHOUSE_CLUSTER is set; choose one of the two ways to have copies", sh.name)
-		}
-		names[sh.name] = true
+		names[sh.name], urls[address(sh.url)] = true, sh.name
 		list = append(list, sh)
 	}
 	if len(list) > maxShards {
@@ -100,41 +92,34 @@ func (c clicksAt) shards() ([]shardAt, error) {
 	return list, errors.Join(problems...)
 }
 
-// servers splits the URLs of a shard. They are separated by |, because a URL may contain commas.
-func servers(text string) (first string, others []string) {
-	list := strings.Split(text, "|")
-	for i, url := range list {
-		list[i] = strings.TrimSpace(url)
-	}
-	if len(list) > 1 {
-		others = list[1:]
-	}
-	return list[0], others
-}
-
-// all returns the URLs of all servers of a shard.
-func (sh shardAt) all() []string { return append([]string{sh.url}, sh.copies...) }
-
-// addresses returns their addresses.
-func (sh shardAt) addresses() (list []string) {
-	for _, url := range sh.all() {
-		list = append(list, address(url))
-	}
-	return list
-}
-
 // address returns the part of a URL that people may see: hosts, ports and the database.
 func address(text string) string {
-	u, err := url.Parse(text)
+	u, err := parsed(text)
 	if err != nil {
 		return ""
 	}
 	return u.Host + u.Path
 }
 
+// parsed parses a URL. Package url takes several hosts for a mistake if the scheme is http or https.
+func parsed(text string) (*url.URL, error) {
+	scheme, rest, _ := strings.Cut(text, "://")
+	u, err := url.Parse("clickhouse://" + rest)
+	if err == nil {
+		u.Scheme = scheme
+	}
+	return u, err
+}
+
+// upgradePage describes how to go on without settings that earlier releases had.
+const upgradePage = "docs/operators/clickhouse-cluster.md#from-an-earlier-release"
+
 // storeAddress checks the URL of a click store.
 func storeAddress(setting, address string) error {
-	u, err := url.Parse(address)
+	if severalURLs.MatchString(address) {
+		return errors.New(setting + ": servers that are separated by | are no longer supported; name one ClickHouse service: see " + upgradePage)
+	}
+	u, err := parsed(address)
 	if err != nil || u.Host == "" {
 		return errors.New(setting + ": must be an address such as clickhouse://user:password@host:9000/shortline") // never the value
 	}
@@ -150,12 +135,15 @@ func (c clicksAt) validate() error {
 		return errors.New("CLICK_RETENTION_DAYS: must not be negative")
 	}
 	_, err := c.shards()
+	if c.Cluster != "" {
+		err = errors.Join(err, errors.New("CLICKHOUSE_CLUSTER: is no longer supported; CLICKHOUSE_REPLICATED replaces it: see "+upgradePage))
+	}
 	return err
 }
 
 // open connects to one click store.
 func (c clicksAt) open(ctx context.Context, sh shardAt, log *slog.Logger) (*clickhouse.Store, error) {
-	s, err := clickhouse.Open(ctx, clickhouse.Config{URL: sh.url, Cluster: c.Cluster, Logger: log})
+	s, err := clickhouse.Open(ctx, clickhouse.Config{URL: sh.url, Replicated: c.Replicated, Logger: log})
 	if err != nil && c.URLs != "" {
 		err = fmt.Errorf("shard %s: %w", sh.name, err)
 	}
@@ -169,14 +157,14 @@ func (c clicksAt) all(ctx context.Context, directory *shards.Directory) (analyti
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 1 && directory == nil && len(list[0].copies) == 0 {
+	if len(list) == 1 && directory == nil {
 		return c.open(ctx, list[0], nil)
 	}
 	var knows sharded.Directory // nil, unlike an interface with a nil *shards.Directory
 	if directory != nil {
 		knows = directory
 	}
-	stores, err := c.each(ctx, list, directory)
+	stores, err := c.each(ctx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -192,16 +180,11 @@ func (c clicksAt) all(ctx context.Context, directory *shards.Directory) (analyti
 	return all, nil
 }
 
-// each opens all click stores, by name. The directory knows which servers of a shard are in sync.
-func (c clicksAt) each(ctx context.Context, list []shardAt, directory *shards.Directory) (map[string]replicated.Server, error) {
-	return opened(ctx, list, func(ctx context.Context, sh shardAt) (replicated.Server, error) { return c.shard(ctx, sh, directory) })
-}
-
-// opened opens all click stores, by name.
-func opened(ctx context.Context, list []shardAt, open func(context.Context, shardAt) (replicated.Server, error)) (map[string]replicated.Server, error) {
-	stores := map[string]replicated.Server{}
+// each opens all click stores, by name.
+func (c clicksAt) each(ctx context.Context, list []shardAt) (map[string]*clickhouse.Store, error) {
+	stores := map[string]*clickhouse.Store{}
 	for _, sh := range list {
-		s, err := open(ctx, sh)
+		s, err := c.open(ctx, sh, nil)
 		if err != nil {
 			for _, s := range stores {
 				err = errors.Join(err, s.Close())
@@ -213,12 +196,25 @@ func opened(ctx context.Context, list []shardAt, open func(context.Context, shar
 	return stores, nil
 }
 
-// shard opens one click store, with one server or several.
-func (c clicksAt) shard(ctx context.Context, sh shardAt, directory *shards.Directory) (replicated.Server, error) {
-	if len(sh.copies) > 0 {
-		return c.copies(ctx, sh, directory)
+// opened calls f with all click stores, by name.
+func (c clicksAt) opened(ctx context.Context, list []shardAt, f func(map[string]*clickhouse.Store) error) (err error) {
+	stores, err := c.each(ctx, list)
+	if err != nil {
+		return err
 	}
-	return c.open(ctx, sh, nil)
+	for _, s := range stores {
+		defer func() { err = errors.Join(err, s.Close()) }()
+	}
+	return f(stores)
+}
+
+// migrate updates the tables of all click stores.
+func (c clicksAt) migrate(ctx context.Context) error {
+	list, err := c.shards()
+	if err != nil {
+		return err
+	}
+	return c.opened(ctx, list, func(map[string]*clickhouse.Store) error { return nil })
 }
 
 func namesOf(list []shardAt) []string {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/store/storetest"
@@ -222,4 +223,23 @@ func TestStart_ends_while_it_waits(t *testing.T) {
 	t.Parallel()
 	p := start(t, map[string]string{"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none?sslmode=disable&connect_timeout=1", "CLICKHOUSE_URL": "http://127.0.0.1:1/none"})
 	p.until(t, 503, "waiting for the database") // the cleanup stops the process
+}
+
+// says repeats a command until it ends with the exit code want and a text in its output. Backups and restores are not repeated.
+func says(t *testing.T, want int, text string, args ...string) {
+	t.Helper()
+	testkit.Eventually(t, fmt.Sprintf("%s: %d %q", strings.Join(args, " "), want, text), func() bool {
+		code, out := call(t, args...)
+		ok := code == want && strings.Contains(out, text)
+		if !ok && (args[0] == "backup" || args[0] == "restore") {
+			t.Fatalf("%s: %d\n%s", strings.Join(args, " "), code, out)
+		}
+		return ok
+	})
+}
+
+// noon returns the middle of the UTC day that is some days after today. Clicks of six days from there have dates of seven days, at
+// whatever time the test runs.
+func noon(days int) time.Time {
+	return time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, days).Add(12 * time.Hour)
 }

@@ -40,8 +40,6 @@ var controlProgram = cli.Program{
 		command("open-shard", "NAME", "let new workspaces be assigned to a shard that all processes know", openShard),
 		command("adopt-shard", "NAME", "accept that a shard is another database than before, because its server was replaced", adoptShard),
 		command("move-workspace", "[-cancel] SHARD WORKSPACE...", "move the clicks of workspaces, named by slug or ID, to another shard while clicks arrive; after an interruption, the same command continues", moveWorkspace),
-		command("remove-replica", "SHARD ADDRESS", "take a server out of a shard with several servers", removeReplica),
-		command("verify-replicas", "", "compare what the servers of each shard have of each day", verifyReplicas),
 		command("rotate-keys", "", "encrypt all secrets again with the first key of ENCRYPTION_KEY", rotateKeys),
 		command("keys", commands.KeysArgs, "list the API keys of all users; -legacy lists only those that a release without checksums has created", listKeys),
 		command("backup", "DIR", "write a backup of the database, the clicks and the images into a new folder; the fleet may keep running", backUp),
@@ -101,7 +99,7 @@ func migrate(ctx context.Context, s *migrator, _ []string, out io.Writer) error 
 	if !s.ClickHouse.configured() {
 		return nil
 	}
-	if err := s.ClickHouse.migrate(ctx, out); err != nil {
+	if err := s.ClickHouse.migrate(ctx); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "the schema of ClickHouse is up to date")

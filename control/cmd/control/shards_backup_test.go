@@ -42,7 +42,7 @@ func TestBackup_of_shards(t *testing.T) {
 	directory, _, end, err := at.running(t.Context(), st)
 	testkit.Must(t, err)
 	list, _ := at.shards()
-	stores, err := at.each(t.Context(), list, nil)
+	stores, err := at.each(t.Context(), list)
 	testkit.Must(t, err)
 	all := allShards(list, stores, directory)
 	defer all.Close()
@@ -71,7 +71,7 @@ func TestBackup_of_shards(t *testing.T) {
 		t.Helper()
 		at := clicksAt{URLs: config.Secret(urls)}
 		list, _ := at.shards()
-		stores, err := at.each(t.Context(), list, nil)
+		stores, err := at.each(t.Context(), list)
 		testkit.Must(t, err)
 		n := map[uint64]map[string]int64{}
 		for name, s := range stores {

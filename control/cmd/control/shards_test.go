@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -16,9 +17,9 @@ import (
 
 func TestShards_of_the_settings(t *testing.T) {
 	for text, want := range map[string][]shardAt{
-		"main=clickhouse://u:p@h:9000/d": {{"main", "clickhouse://u:p@h:9000/d", nil}},
-		"main=clickhouse://u:p@h1:9000,h2:9000/d?a=b, b-2=https://h3:8443/d|http://h4/d | clickhouse://h5:9000,h6:9000/d": {
-			{"main", "clickhouse://u:p@h1:9000,h2:9000/d?a=b", nil}, {"b-2", "https://h3:8443/d", []string{"http://h4/d", "clickhouse://h5:9000,h6:9000/d"}},
+		"main=clickhouse://u:p@h:9000/d": {{"main", "clickhouse://u:p@h:9000/d"}},
+		"main=clickhouse://u:p@h1:9000,h2:9000/d?a=b, b-2=https://h3:8443,h4:8443/d ": {
+			{"main", "clickhouse://u:p@h1:9000,h2:9000/d?a=b"}, {"b-2", "https://h3:8443,h4:8443/d"},
 		},
 	} {
 		got, err := clicksAt{URLs: config.Secret(text)}.shards()
@@ -27,7 +28,7 @@ func TestShards_of_the_settings(t *testing.T) {
 		}
 	}
 	got, err := clicksAt{URL: "http://h/d"}.shards()
-	if err != nil || !reflect.DeepEqual(got, []shardAt{{"main", "http://h/d", nil}}) {
+	if err != nil || !reflect.DeepEqual(got, []shardAt{{"main", "http://h/d"}}) {
 		t.Errorf("CLICKHOUSE_URL: %v, %v", got, err)
 	}
 	for text, says := range map[string]string{
@@ -38,8 +39,6 @@ func TestShards_of_the_settings(t *testing.T) {
 		"a=http://secret@h/d,a=http://secret@i/d":         `two shards have the name "a"`,
 		"a=http://secret@h/d,b=http://secret@h/d":         `"a" and "b" have the same URL`,
 		"a=http://secret@h/d,b=ftp://secret@h/d":          `shard "b": must begin with`,
-		"a=http://secret@h/d|http://other@h/d":            `the shard "a" has two servers with the same address`,
-		"a=http://secret@h/d|ftp://secret@h/d":            `shard "a": must begin with`,
 		strings.Repeat("x", 40) + "=http://secret@h/d":    "the name of shard 1",
 		"a=http://secret@h/d,b=http:///secret":            `shard "b": must be an address`,
 		"a=http://secret@h/d,b=clickhouse://secret@:x:y/": `shard "b": must be an address`,
@@ -50,6 +49,31 @@ func TestShards_of_the_settings(t *testing.T) {
 	}
 	if _, err := (clicksAt{URL: "http://h/d", URLs: "main=http://h/d"}).shards(); err == nil || !strings.Contains(err.Error(), "CLICKHOUSE_URL: must be empty if CLICKHOUSE_URLS is set") {
 		t.Errorf("both: %v", err)
+	}
+}
+
+// Settings of earlier releases are refused at the start and by -check, with the name of the setting and the page that says what to do.
+func TestF37_settings_of_earlier_releases(t *testing.T) {
+	for name, c := range map[string]clicksAt{
+		"CLICKHOUSE_URLS":    {URLs: "main=clickhouse://u:secret@h1:9000/d | clickhouse://u:secret@h2:9000/d,b=http://u:secret@h3/d"},
+		"CLICKHOUSE_URL":     {URL: "clickhouse://u:secret@h1:9000/d|clickhouse://u:secret@h2:9000/d"},
+		"CLICKHOUSE_CLUSTER": {URL: "clickhouse://u:secret@h1:9000/d", Cluster: "shortline"},
+	} {
+		err := c.validate()
+		if err == nil || !strings.Contains(err.Error(), name+": ") || !strings.Contains(err.Error(), upgradePage) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	path, section, _ := strings.Cut(upgradePage, "#")
+	page, err := os.ReadFile(testkit.Source(t, path))
+	testkit.Must(t, err)
+	if title := "\n## " + strings.ReplaceAll(section, "-", " ") + "\n"; !strings.Contains(strings.ToLower(string(page)), title) {
+		t.Errorf("%s has no section %q", path, section)
+	}
+	t.Setenv("CLICKHOUSE_URLS", "main=clickhouse://h1:9000/d|clickhouse://h2:9000/d")
+	code, out := call(t, "-check")
+	if code == 0 || !strings.Contains(out, "CLICKHOUSE_URLS: ") || !strings.Contains(out, upgradePage) {
+		t.Errorf("-check: %d %s", code, out)
 	}
 }
 

@@ -223,7 +223,7 @@ func TestDestinations_are_checked_daily(t *testing.T) {
 	w.clock.advance(2 * time.Hour)
 	check("the second day", all, byHand, main, same, other, variant)
 	w.do("GET", "/api/urls/"+main, "", as(w.ann)).want(200).
-		shows("suspendedReason", "The operator's check refuses an address to which the link leads: known phishing")
+		shows("suspendedReason", "The operator's check refuses an address to which the link leads: known phishing", "suspendedWording.code", "CHECK")
 	queue := w.do("GET", "/api/admin/reports?source=CHECK&status=OPEN", "", as(w.root)).want(200)
 	queue.shows("total", 4)
 	resolve := func(id, body string) {

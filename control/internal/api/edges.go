@@ -33,6 +33,7 @@ type Edge struct {
 	SetAside        []Aside      `json:"setAside" doc:"Links whose rules the edge cannot use, by domain and slug, at most 100."`
 	SetAsideCount   int          `json:"setAsideCount"`
 	Refused         *string      `json:"refused" doc:"Why it rejected the last snapshot."`
+	Wording                      // of Refused
 	Spool           EdgeSpool    `json:"spool"`
 	Latency         *EdgeLatency `json:"latency" doc:"How long redirects of the last minute took; null without measured redirects."`
 	Twin            *EdgeTwin    `json:"twin" doc:"Another process with the same id whose reports are rejected. It keeps its clicks."`
@@ -142,7 +143,7 @@ func (s *Server) registerEdges() {
 				e := Edge{
 					ID: r.Edge, Run: r.Run, Address: st.Address, Name: st.Name, Region: st.Region, Version: st.Version, IsAlive: r.SeenAt > now-presence.Alive.Milliseconds(),
 					LastSeenAt: Time(r.SeenAt), RunningSince: Time(r.Since), Incarnation: fmt.Sprint(st.Cursor.Incarnation), AppliedRevision: st.Cursor.Revision, Lag: revision,
-					StateHash: st.StateHash, Links: st.Links, SetAside: aside, SetAsideCount: max(st.SetAsideCount, len(st.SetAside)), Refused: text(st.Refused),
+					StateHash: st.StateHash, Links: st.Links, SetAside: aside, SetAsideCount: max(st.SetAsideCount, len(st.SetAside)), Refused: text(st.Refused), Wording: wordingOf(st.Refused),
 					Spool: EdgeSpool{st.Spool.Bytes, st.Spool.Pending, st.Spool.Dropped, st.Spool.OldestMs},
 				}
 				if st.Cursor.Incarnation == incarnation {

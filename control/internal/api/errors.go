@@ -26,6 +26,7 @@ type answer struct {
 	Errors     []fieldProblem  `json:"errors,omitempty" doc:"All problems, if validation failed."`
 	Counts     *problem.Counts `json:"counts,omitempty" doc:"With a 409 of a deletion: the workspaces, links and bundles that would be lost."`
 	Current    any             `json:"current,omitempty" doc:"With a 412, the present object."`
+	Changed    *lastChange     `json:"changed,omitempty" doc:"With a 412, the last change of the object, if it is known."`
 	RequestID  string          `json:"requestId,omitempty" doc:"With a 500, the id to quote when asking for help."`
 	retryAfter time.Duration
 	etag       string // of Current
@@ -86,6 +87,7 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 		a = newAnswer(statuses[p.Kind], p.Message)
 		a.Errors, a.retryAfter, a.Counts = fieldProblems(p.Fields), p.RetryAfter, p.Counts
 		a.Current, a.etag = s.present(ctx, p.Current)
+		a.Changed = s.changeOf(ctx, p.Current)
 		switch p.Kind {
 		case problem.Expired:
 			a.Name = "Key Expired"

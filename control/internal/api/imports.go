@@ -38,6 +38,7 @@ type Import struct {
 	Conflicts  *string         `json:"conflicts" values:"importConflicts" doc:"null before the start."`
 	Progress   ImportProgress  `json:"progress"`
 	Failure    *string         `json:"failure" doc:"Why the status is FAILED."`
+	Wording                    // of Failure
 	CreatedBy  string          `json:"createdBy" doc:"Id of the user who imports."`
 	CreatedAt  Time            `json:"createdAt"`
 	StartedAt  *Time           `json:"startedAt"`
@@ -63,7 +64,7 @@ type ImportProgress struct {
 	Failed  int `json:"failed"`
 }
 
-// ImportProblem is what is wrong with a row of a file.
+// ImportProblem is why a row of a file is not imported.
 type ImportProblem struct {
 	Row     int    `json:"row" doc:"Number of the line in the file on which the row begins, from 1."`
 	Field   string `json:"field" doc:"Field of the link; an empty string if the problem is about the whole row."`
@@ -81,7 +82,7 @@ type ImportPreview struct {
 	Skip     int             `json:"skip"`
 	Rename   int             `json:"rename" doc:"Rows whose link would get another slug."`
 	Errors   int             `json:"errors" doc:"Rows that cannot be imported."`
-	Problems []ImportProblem `json:"problems" doc:"The first 1,000 problems in the order of the file."`
+	Problems []ImportProblem `json:"problems" doc:"The first 1,000 problems in the order of the file, with those of rows that would be skipped."`
 	Warnings []ImportProblem `json:"warnings" doc:"What rows without errors would lose, at most 1,000: first what concerns the whole file, with the line of the header as row."`
 }
 
@@ -98,7 +99,7 @@ func importOf(i store.Import) (Import, error) {
 		mapping = imports.Mapping{}
 	}
 	out := Import{
-		ID: i.ID, Name: i.Name, Status: i.Status, Rows: i.Rows, Delimiter: i.Delimiter, Mapping: mapping, Conflicts: text(i.Conflicts), Failure: text(i.Failure), CreatedBy: i.UserID,
+		ID: i.ID, Name: i.Name, Status: i.Status, Rows: i.Rows, Delimiter: i.Delimiter, Mapping: mapping, Conflicts: text(i.Conflicts), Failure: text(i.Failure), Wording: wordingOf(i.Failure), CreatedBy: i.UserID,
 		Progress:  ImportProgress{i.Rows, i.Done, i.Created, i.Updated, i.Skipped, i.Renamed, i.Failed},
 		CreatedAt: Time(i.CreatedAt), StartedAt: instant(i.StartedAt), FinishedAt: instant(i.FinishedAt), Columns: make([]ImportColumn, len(columns)),
 	}
@@ -180,9 +181,9 @@ func (s *Server) registerImports() {
 	}) (*body[List[ImportProblem]], error) {
 		return respondPage(in.Paging, importPage, importProblemOf)(s.Imports.Problems(ctx, principal(ctx), in.ID, in.offset(importPage), in.size(importPage)))
 	})
-	failed := importEndpoint(http.MethodGet, "/{id}/problems.csv", "exportImportProblems", "Export the rows of an import that failed")
-	failed.Limit, failed.Timeout, failed.Files = limitExport, importTime, map[string]*huma.Schema{"text/csv": csvFile()}
-	handle(s, failed, s.failedRows)
+	left := importEndpoint(http.MethodGet, "/{id}/problems.csv", "exportImportProblems", "Export the rows that an import has left out")
+	left.Limit, left.Timeout, left.Files = limitExport, importTime, map[string]*huma.Schema{"text/csv": csvFile()}
+	handle(s, left, s.leftRows)
 }
 
 func (s *Server) listImports(ctx context.Context, in *Paging) (*body[List[Import]], error) {
@@ -278,9 +279,9 @@ func (s *Server) uploadImport(c echo.Context) error {
 	return c.JSON(http.StatusCreated, out)
 }
 
-// failedRows answers with a file in the form of the uploaded one. Cells are inert; an import makes them plain again.
-func (s *Server) failedRows(ctx context.Context, in *ByID) (*huma.StreamResponse, error) {
-	delimiter, each, err := s.Imports.FailedRows(ctx, principal(ctx), in.ID)
+// leftRows answers with a file in the form of the uploaded one. Cells are inert; an import makes them plain again.
+func (s *Server) leftRows(ctx context.Context, in *ByID) (*huma.StreamResponse, error) {
+	delimiter, each, err := s.Imports.LeftRows(ctx, principal(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -308,11 +309,11 @@ func writeCells(ctx context.Context, w io.Writer, delimiter rune, each func(cont
 		return c.Write(cells)
 	})
 	if err != nil {
-		return fmt.Errorf("export failed rows: %w", err)
+		return fmt.Errorf("export rows of an import: %w", err)
 	}
 	c.Flush()
 	if err := c.Error(); err != nil {
-		return fmt.Errorf("export failed rows: %w", err)
+		return fmt.Errorf("export rows of an import: %w", err)
 	}
 	return b.Flush()
 }

@@ -2,8 +2,11 @@ package api_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
 // warnings returns the warnings of a dry run, each as "ROW FIELD COLUMN VALUE: MESSAGE".
@@ -99,5 +102,37 @@ func TestF6_overwriting_does_not_ignore_the_domain(t *testing.T) {
 	dry := w.do("POST", "/api/imports/"+upload.str("id")+"/dry-run", planOf(upload.suggested(), "overwrite"), as(w.ann)).want(200)
 	if dry.preview() != "rows 2, create 0, update 1, skip 0, rename 0, errors 1" || dry.str("problems.0.field") != "domain" {
 		t.Error(dry.text)
+	}
+}
+
+// Rows whose slug or external id is taken are in the list of what was left out, in the file to download, and in the dry run.
+func TestConsoleSkipped_rows_are_listed_and_come_back(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t), whole)
+	w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/a","customSlug":"taken","externalId":"x-1"}`, as(w.ann)).want(201)
+	id := w.uploadLinks("target,code,number\nhttps://example.com/1,taken,\nhttps://example.com/2,fresh,\nhttps://example.com/3,,x-1\nnowhere,last,\n")
+	plan := planOf(map[string]string{"originalUrl": "target", "slug": "code", "externalId": "number"}, "skip")
+	want := []any{
+		"#", 3, "0.row", 2, "0.field", "slug", "0.column", "code", "0.value", "taken", "0.code", "SKIPPED",
+		"1.row", 4, "1.field", "externalId", "1.code", "SKIPPED", "2.row", 5, "2.code", "ADDRESS",
+	}
+	under := func(name string) []any {
+		out := slices.Clone(want)
+		for i := 0; i < len(out); i += 2 {
+			out[i] = name + "." + out[i].(string)
+		}
+		return out
+	}
+	w.do("POST", "/api/imports/"+id+"/dry-run", plan, as(w.ann)).want(200).shows(under("problems")...)
+	w.imported(id, plan)
+	w.do("GET", "/api/imports/"+id+"/problems", "", as(w.ann)).want(200).shows(append(under("data"), "total", 3)...)
+	file := w.do("GET", "/api/imports/"+id+"/problems.csv", "", as(w.ann)).want(200).text
+	for _, row := range []string{"/1,taken,,\"code is taken, so the row is skipped\"", "/3,,x-1,\"number is taken, so the row is skipped\"", "nowhere,last,,target must be"} {
+		if !strings.Contains(file, row) {
+			t.Errorf("the file lacks %s: %s", row, file)
+		}
+	}
+	if strings.Contains(file, "fresh") {
+		t.Errorf("the file has a row that was imported: %s", file)
 	}
 }

@@ -243,8 +243,8 @@ var operations = map[string]words{
 	"previewImport":        {about: "Checks every row like a new link, and its slug and externalId against the file and the saved links. It does not ask the operator's check service. An import that was started gets 409.", example: `{"mapping":{"originalUrl":"long_url","slug":"keyword","tags":"tags"},"conflicts":"rename"}`, conflict: true},
 	"startImport":          {about: "Imports the rows in the background, in steps of 200. Rows with problems are left out. A process that ends is replaced, and no row is imported twice. An import that was started gets 409.", example: `{"mapping":{"originalUrl":"long_url","slug":"keyword","tags":"tags"},"conflicts":"skip"}`, conflict: true},
 	"cancelImport":         {about: "Ends the import after the present step. Rows that were imported stay. An import that is not running gets 409.", conflict: true},
-	"listImportProblems":   {about: "A page of the problems that the import has had so far, in the order of the file."},
-	"exportImportProblems": {about: "The failed rows as they were, with the reason in a last column, for you to correct and to import again. A text that a spreadsheet could take for a formula begins with an apostrophe, which an import removes."},
+	"listImportProblems":   {about: "A page of what was wrong with the rows that the import has not imported so far, in the order of the file. Rows that were skipped have the code SKIPPED."},
+	"exportImportProblems": {about: "The rows that failed or were skipped, as they were, with the reason in a last column, for you to correct and to import again. A text that a spreadsheet could take for a formula begins with an apostrophe, which an import removes."},
 
 	// Views
 	"listViews":  {about: "A page of your saved views in the workspace, and of those that other members share, ordered by position and name.", also: []int{http.StatusBadRequest}},

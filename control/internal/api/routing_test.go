@@ -42,7 +42,8 @@ func TestVariants(t *testing.T) {
 	w.setCount("variants", "click_count", strings.TrimPrefix(a, all+"/"), 2)
 	w.setCount("variants", "click_count", strings.TrimPrefix(b, all+"/"), 1)
 
-	w.do("GET", all, "", as(w.ann)).want(200).has("", "variants", "totalWeight", "totalClicks", "stats").has("variants.0", variantNames...).
+	w.do("GET", all, "", as(w.ann)).want(200).has("", "variants", "totalWeight", "totalClicks", "stats", "hasExperiment").
+		has("variants.0", variantNames...).
 		has("stats.0", "variant", "clickThroughRate").has("stats.0.variant", variantNames...).
 		shows("variants.0.name", "A", "totalWeight", 50, "totalClicks", 3, "stats.0.clickThroughRate", 66.7,
 			"stats.1.clickThroughRate", 33.3)

@@ -22,7 +22,8 @@ type URL struct {
 	UserID            string   `json:"userId"`
 	WorkspaceID       string   `json:"workspaceId" doc:"The workspace that owns the link."`
 	Status            string   `json:"status" values:"anyLinkStatus" doc:"EXPIRED once expiresAt has passed, SCHEDULED before startsAt, EXHAUSTED after maxClicks clicks, DELETED in the trash."`
-	SuspendedReason   *string  `json:"suspendedReason" doc:"Why an administrator suspended the link."`
+	SuspendedReason   *string  `json:"suspendedReason" doc:"Why an administrator or a check suspended the link."`
+	SuspendedWording  *Wording `json:"suspendedWording,omitempty" doc:"The code of suspendedReason if it is a sentence of the service, with what belongs in it."`
 	ClickCount        int64    `json:"clickCount" doc:"Clicks by people; bots are not counted."`
 	HasPassword       bool     `json:"hasPassword"`
 	StartsAt          *Time    `json:"startsAt"`
@@ -130,6 +131,9 @@ func (s *Server) urlOf(l store.Link) URL {
 		IsABTesting: l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
 		Tags:       append([]string{}, l.Tags...),
 		OGImageURL: text(s.Links.ImageURL(l.OGImage)), CreatedAt: Time(l.CreatedAt), UpdatedAt: Time(l.UpdatedAt),
+	}
+	if w := wordingOf(l.SuspendReason); w.Code != "" {
+		out.SuspendedWording = &w
 	}
 	if l.MaxClicks != 0 {
 		out.MaxClicks = &l.MaxClicks

@@ -37,6 +37,7 @@ type Variants struct {
 	TotalWeight int           `json:"totalWeight" doc:"Total weight of the active variants."`
 	TotalClicks int64         `json:"totalClicks"`
 	Stats       []VariantStat `json:"stats"`
+	Experiment  bool          `json:"hasExperiment" doc:"Whether the link has an experiment. Otherwise a report needs a goal."`
 }
 
 // VariantFields are the optional fields of a variant in a request.
@@ -99,7 +100,8 @@ func (s *Server) listVariants(ctx context.Context, in *URLPath) (*versioned[Vari
 	if err != nil {
 		return nil, err
 	}
-	out := Variants{Variants: make([]Variant, len(l.Variants)), TotalWeight: l.TotalWeight, TotalClicks: l.TotalClicks, Stats: make([]VariantStat, len(l.Variants))}
+	out := Variants{Variants: make([]Variant, len(l.Variants)), TotalWeight: l.TotalWeight, TotalClicks: l.TotalClicks,
+		Stats: make([]VariantStat, len(l.Variants)), Experiment: l.Experiment}
 	for i := range l.Variants {
 		out.Variants[i] = variantOf(l.Variants[i])
 		out.Stats[i] = VariantStat{out.Variants[i], l.Shares[i]}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -84,10 +85,54 @@ func (s *Server) present(ctx context.Context, object any) (shown any, tag string
 	return nil, ""
 }
 
+// lastChange is who changed an object last, and when.
+type lastChange struct {
+	User *ChangeUser `json:"user" doc:"Null if it is unknown or was the service."`
+	At   Time        `json:"at"`
+}
+
+// changeOf returns the last change of the present object of a problem, or nil if it is not known. The audit log has one entry for a
+// change of many links, so theirs is in their history.
+func (s *Server) changeOf(ctx context.Context, object any) *lastChange {
+	f := store.AuditFilter{Limit: 1}
+	switch o := object.(type) {
+	case store.Link:
+		list, err := s.Store.History(ctx, o.Num, 1, 0)
+		if err != nil || len(list) == 0 {
+			return nil
+		}
+		return s.changeBy(ctx, list[0].UserID, list[0].At)
+	case store.Rule:
+		f.EntityType, f.EntityID = "routing_rule", o.ID
+	case store.Variant:
+		f.EntityType, f.EntityID = "variant", o.ID
+	case bundles.Bundle:
+		f.EntityType, f.EntityID = "bundle", o.ID
+	case webhooks.Webhook:
+		f.EntityType, f.EntityID = "webhook", o.ID
+	default:
+		return nil
+	}
+	list, _, _, err := s.Store.AuditLogs(ctx, f)
+	if err != nil || len(list) == 0 {
+		return nil
+	}
+	return s.changeBy(ctx, list[0].UserID.String, list[0].CreatedAt)
+}
+
+func (s *Server) changeBy(ctx context.Context, userID string, at int64) *lastChange {
+	out := &lastChange{At: Time(at)}
+	if users, err := s.Store.UsersByID(ctx, []string{userID}); err == nil && users[userID].ID != "" {
+		u := users[userID]
+		out.User = &ChangeUser{u.ID, text(cmp.Or(u.Name, u.Email))}
+	}
+	return out
+}
+
 // documentVersions adds the header If-Match and its error to an operation.
 func documentVersions(op *huma.Operation) {
 	op.Parameters = append(op.Parameters, &huma.Param{
 		Name: "If-Match", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
-		Description: "Versions (ETag) of which the object must have one, or *. Otherwise, nothing changes, and the response is 412 with the present object as `current`. Without the header, the last change wins.",
+		Description: "Versions (ETag) of which the object must have one, or *. Otherwise, nothing changes, and the response is 412 with the present object as `current`, and with who changed it last as `changed`. Without the header, the last change wins.",
 	})
 }

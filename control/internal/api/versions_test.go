@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,6 +48,9 @@ func TestVersions(t *testing.T) {
 				}
 				for _, tag := range []string{first, "W/" + second, `"x"`} {
 					r := w.do(method, o.path, body, as(w.ann), with("If-Match", tag)).want(412)
+					if r.str("changed.user.name") != userMail || !regexp.MustCompile(`^20\d\d-.*Z$`).MatchString(r.str("changed.at")) {
+						t.Errorf("%s %s does not say who and when: %s", method, o.path, r.text)
+					}
 					if r.Header.Get("ETag") != second || r.at("current.id") != read.at("id") || !strings.Contains(r.text, `"one"`) || r.str("error") != "Precondition Failed" {
 						t.Errorf("%s %s: %v %s", method, o.path, r.Header, r.text)
 					}

@@ -27,29 +27,12 @@ type ClickMove struct {
 
 // ClickDirectory is the part of the directory of shards that changes.
 type ClickDirectory struct {
-	Version  uint64 // rises with every change
-	Moves    []ClickMove
-	Replicas []ClickReplica
+	Version uint64 // rises with every change
+	Moves   []ClickMove
 }
 
 // ClickDirectory reads the directory at one moment.
 func (c Conn) ClickDirectory(ctx context.Context) (d ClickDirectory, err error) {
-	for {
-		if d, err = c.clickMoves(ctx); err != nil {
-			return d, err
-		}
-		if d.Replicas, err = c.ClickReplicas(ctx); err != nil {
-			return d, err
-		}
-		// The statements may see different moments. All changes raise the version, so an equal version means that they did not.
-		if version, err := c.ClickDirectoryVersion(ctx); err != nil || version == d.Version {
-			return d, err
-		}
-	}
-}
-
-// clickMoves reads the version and the moves of the directory at one moment.
-func (c Conn) clickMoves(ctx context.Context) (d ClickDirectory, err error) {
 	var workspace, move, ago sql.NullInt64
 	var source, target, phase, host sql.NullString
 	_, err = All(ctx, c, func(row interface{ Scan(...any) error }) (none struct{}, err error) {
@@ -63,6 +46,14 @@ func (c Conn) clickMoves(ctx context.Context) (d ClickDirectory, err error) {
 		return d, fmt.Errorf("read the directory of shards: %w", err)
 	}
 	return d, nil
+}
+
+// ClickDirectoryVersion reads only the version of the directory.
+func (c Conn) ClickDirectoryVersion(ctx context.Context) (version uint64, err error) {
+	if err = c.Row(ctx, `SELECT version FROM click_shard_directory`).Scan(&version); err != nil {
+		err = fmt.Errorf("read the version of the directory of shards: %w", err)
+	}
+	return version, err
 }
 
 // raise raises the version of the directory and returns it.

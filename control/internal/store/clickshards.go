@@ -113,16 +113,14 @@ type ClickShardProcess struct {
 	Shards  string // names, separated by commas
 	// The process has ended all writes, and all reads, that began with an older version of the directory than these.
 	Writes, Reads uint64
-	Version       uint64 // of the directory, which new reads and writes use
-	Replicas      string // servers of shards with several that it has opened, as shard/address, separated by commas
 }
 
 // SeeClickShardProcess records that a process runs, and forgets those not seen for an hour. Times are by the clock of the
 // database, because clocks of hosts differ.
 func (tx *Tx) SeeClickShardProcess(ctx context.Context, p ClickShardProcess) error {
-	_, err := tx.Exec(ctx, `INSERT INTO click_shard_processes (process, host, shards, seen_at, writes, reads, version, replicas) VALUES (?, ?, ?, `+tx.clock()+`, ?, ?, ?, ?)
-		ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at, writes = excluded.writes, reads = excluded.reads, version = excluded.version, replicas = excluded.replicas`,
-		p.Process, p.Host, p.Shards, p.Writes, p.Reads, p.Version, p.Replicas)
+	_, err := tx.Exec(ctx, `INSERT INTO click_shard_processes (process, host, shards, seen_at, writes, reads) VALUES (?, ?, ?, `+tx.clock()+`, ?, ?)
+		ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at, writes = excluded.writes, reads = excluded.reads`,
+		p.Process, p.Host, p.Shards, p.Writes, p.Reads)
 	if err == nil {
 		_, err = tx.Exec(ctx, `DELETE FROM click_shard_processes WHERE seen_at < `+tx.clock()+` - 3600000`)
 	}
@@ -138,9 +136,9 @@ func (tx *Tx) EndClickShardProcess(ctx context.Context, process int64) error {
 // ClickShardProcesses returns the processes seen in the last milliseconds, by the clock of the database.
 func (c Conn) ClickShardProcesses(ctx context.Context, ms int64) ([]ClickShardProcess, error) {
 	return All(ctx, c, func(row interface{ Scan(...any) error }) (p ClickShardProcess, err error) {
-		err = row.Scan(&p.Process, &p.Host, &p.Shards, &p.Writes, &p.Reads, &p.Version, &p.Replicas)
+		err = row.Scan(&p.Process, &p.Host, &p.Shards, &p.Writes, &p.Reads)
 		return p, err
-	}, `SELECT process, host, shards, writes, reads, version, replicas FROM click_shard_processes WHERE seen_at >= `+c.clock()+` - CAST(? AS BIGINT) ORDER BY host, process`, ms)
+	}, `SELECT process, host, shards, writes, reads FROM click_shard_processes WHERE seen_at >= `+c.clock()+` - CAST(? AS BIGINT) ORDER BY host, process`, ms)
 }
 
 // ErrClicksMove is why links cannot be transferred while the clicks of a workspace move to another shard.

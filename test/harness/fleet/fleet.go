@@ -75,8 +75,6 @@ type Config struct {
 	NativeStore bool
 	// Shards are the names of click stores beside the first one, which is called main.
 	Shards []string
-	// Copies is the number of servers of each shard, which all have the same clicks; 0 means 1.
-	Copies int
 	// StoreAddrs are the addresses, host:port, where control planes reach Engines, in order. Missing ones are those of the
 	// engines, and of StoreProxy.
 	StoreAddrs []string
@@ -119,7 +117,7 @@ type Fleet struct {
 	Store clickstore.Store
 	// Shards are the click stores of Config.Shards.
 	Shards []Shard
-	// Engines are all ClickHouse servers: those of the first shard, in the order of its settings, then those of the next one.
+	// Engines are all ClickHouse servers, one for each shard, the first shard first.
 	Engines []*Engine
 
 	t                testing.TB

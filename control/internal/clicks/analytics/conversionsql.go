@@ -162,18 +162,13 @@ func at(ids []conversion.ClickID) string {
 }
 
 // ArmsSQL renders the figures of an experiment for a table of clicks and one of conversions: variant, beginning of the interval, visitors,
-// converted visitors, conversions, revenue, and the sum of the squares of the visitors' revenues. global means that a
-// subquery must be sent to every server of a cluster.
-func (e Experiment) ArmsSQL(clicks, conversions string, global bool) Statement {
+// converted visitors, conversions, revenue, and the sum of the squares of the visitors' revenues.
+func (e Experiment) ArmsSQL(clicks, conversions string) Statement {
 	scope := Scope{Links: []uint64{e.Link}, From: e.From, To: e.To, Drawn: true}
 	drawn, won := scope.Condition(clicks), scope.OfGoal(e.Goal, conversions)
 	every := cmp.Or(max(e.Every, 0), hourMillis)
 	interval := func(ms string) string {
 		return fmt.Sprintf("CAST(%[2]d * intDiv(%[1]s, %[2]d) AS BIGINT) AS starts", ms, every)
-	}
-	join := "JOIN"
-	if global {
-		join = "GLOBAL JOIN"
 	}
 	var s statement
 	s.add("SELECT CAST(variant AS VARCHAR) AS variant, CAST(starts AS BIGINT) AS starts, CAST(sum(visitors) AS BIGINT), CAST(sum(converted) AS BIGINT), CAST(sum(conversions) AS BIGINT), sum(revenue), sum(squares) FROM (")
@@ -192,7 +187,7 @@ func (e Experiment) ArmsSQL(clicks, conversions string, global bool) Statement {
 		conversions+" WHERE "+won.Text+" AND participant = 0 GROUP BY variant, ms, tag) AS bought GROUP BY variant, starts", args...)
 	s.add(" UNION ALL SELECT bought.variant AS variant, firsts.starts AS starts, "+totals+" FROM (SELECT variant, participant, count(*) AS n, "+amount+" AS amount FROM "+
 		conversions+" WHERE "+won.Text+" AND participant <> 0 GROUP BY variant, participant) AS bought", args...)
-	s.add(" "+join+" ("+firsts+") AS firsts ON bought.variant = firsts.variant AND bought.participant = firsts.participant GROUP BY bought.variant, firsts.starts", drawn.Args...)
+	s.add(" JOIN ("+firsts+") AS firsts ON bought.variant = firsts.variant AND bought.participant = firsts.participant GROUP BY bought.variant, firsts.starts", drawn.Args...)
 	s.add(") AS parts GROUP BY variant, starts ORDER BY variant, starts")
 	return s.done()
 }

@@ -31,7 +31,6 @@ func (p Position) Includes(revision uint64) bool {
 type Moves struct {
 	Log     uint64 // which log
 	Through uint64 // revision of the newest move to apply; the copy must include it
-	Global  bool   // set by adapters: a subquery must be sent to every server of a cluster
 	Part    Part   // set by adapters: which of the owner's clicks a statement selects
 }
 
@@ -53,13 +52,9 @@ func (s *statement) owned(word string, scope Scope) {
 		s.add(word+"owner = ?", owner)
 		return
 	}
-	in := "IN"
-	if scope.Moves.Global {
-		in = "GLOBAL IN"
-	}
 	moved := scope.MovedLinks()
-	named := "owner = ? AND NOT link " + in + " (" + moved + ")"
-	arrived := "link " + in + " (" + moved + " GROUP BY link HAVING argMax(inside, revision) = 1)"
+	named := "owner = ? AND NOT link IN (" + moved + ")"
+	arrived := "link IN (" + moved + " GROUP BY link HAVING argMax(inside, revision) = 1)"
 	switch scope.Moves.Part {
 	case Named:
 		s.add(word+named, owner)
@@ -79,12 +74,6 @@ func (s Scope) MovedLinks() string {
 type MoveRow struct {
 	Workspace, Link, Revision int64
 	Inside                    uint8 // 1: the link moved to the workspace; 0: from it
-}
-
-// LoggedMove is a MoveRow with the log that it is from.
-type LoggedMove struct {
-	Log int64
-	MoveRow
 }
 
 // MoveRows returns the rows of moves.

@@ -27,13 +27,8 @@ type OwnedSlot struct {
 // SlotMillis is the length of an OwnedSlot in milliseconds.
 const SlotMillis = quarterMillis
 
-// OwnedBy renders the condition that a click names one of the owners; no owners mean everyone.
-func OwnedBy(owners []uint64) string {
-	if len(owners) == 0 {
-		return "1 = 1"
-	}
-	return "owner IN (" + numbers(owners) + ")"
-}
+// OwnedBy renders the condition that a click names one of the owners.
+func OwnedBy(owners []uint64) string { return "owner IN (" + numbers(owners) + ")" }
 
 // ownedSQL selects columns from a table, with what owners have from one time to another in Unix milliseconds.
 func ownedSQL(columns, table string, owners []uint64, from, to int64) Statement {

@@ -395,11 +395,7 @@ func (s *statement) where(scope Scope, referers string) {
 		if m.By == Site {
 			// Only once for each referrer, because there are fewer referrers than clicks. Without the LIMIT, engines would
 			// move the condition into the inner selection and compute it for each click.
-			in := " IN "
-			if scope.Moves.Global {
-				in = " GLOBAL IN "
-			}
-			and("referer"+in+"(SELECT referer FROM (SELECT DISTINCT referer FROM "+referers+" LIMIT 1000000000000) AS referers WHERE "+siteSQL+list+")", args...)
+			and("referer IN (SELECT referer FROM (SELECT DISTINCT referer FROM "+referers+" LIMIT 1000000000000) AS referers WHERE "+siteSQL+list+")", args...)
 			continue
 		}
 		and(m.By.expression()+list, args...)

@@ -22,8 +22,7 @@ const (
 // copier makes a store have what another one has.
 type copier struct {
 	source, target MovingServer
-	owners         []uint64 // whose clicks; none: everyone's
-	both           bool     // whether the source also gets what only the target has
+	owners         []uint64 // whose clicks
 	say            func(string)
 	pause          time.Duration // between two looks at the same thing
 }
@@ -51,7 +50,7 @@ func (c *copier) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var todo, back []analytics.OwnedSlot
+		var todo []analytics.OwnedSlot
 		complete := true
 		for _, slot := range differing(from, to) {
 			todo = append(todo, slot)
@@ -64,17 +63,11 @@ func (c *copier) run(ctx context.Context) error {
 				if failed[slot.Slot]++; failed[slot.Slot] >= stubborn {
 					return fmt.Errorf("%w: those of %s", errDiffers, slotTime(slot.Slot).Format(time.RFC3339))
 				}
-				back = append(back, slot)
 			}
 			copied[slot.Slot] = slot
 		}
 		if err := c.transfer(ctx, c.source, c.target, todo); err != nil {
 			return err
-		}
-		if c.both {
-			if err := c.transfer(ctx, c.target, c.source, back); err != nil {
-				return err
-			}
 		}
 		if complete {
 			c.say(fmt.Sprintf("%d clicks and conversions are the same in both stores", total(from)))

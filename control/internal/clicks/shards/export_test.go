@@ -1,10 +1,6 @@
 package shards
 
-import (
-	"time"
-
-	"github.com/shortline/shortline/control/internal/store"
-)
+import "time"
 
 // Poll sets how often a directory looks at the database.
 func (d *Directory) Poll(every time.Duration) { d.every = every }
@@ -21,15 +17,4 @@ func (d *Directory) Lapse() {
 	defer d.mu.Unlock()
 	d.lease = time.Now().Add(-time.Nanosecond)
 	d.lapse(time.Now())
-}
-
-// Hurry makes a filler look often.
-func (f *Filler) Hurry() {
-	f.every, f.rest, f.most, f.pause = 50*time.Millisecond, 300*time.Millisecond, 2*time.Second, 20*time.Millisecond
-}
-
-// Rests reports whether a server that has been out for some time, and failed some times before that, has to stay out.
-func (f *Filler) Rests(failures int, tried time.Time, out time.Duration) bool {
-	f.tries["x"] = try{tried, failures}
-	return f.rests(store.ClickReplica{Address: "x", Ago: out.Milliseconds()})
 }

@@ -52,10 +52,8 @@ type Directory struct {
 	lease   time.Time // until when now may be used
 	lapses  int       // how often the lease ended before it was renewed
 	open    map[*view]struct{}
-	settled atomic.Uint64 // a version that all processes know, see members.Write
 
 	process store.ClickShardProcess
-	news    bool          // whether the process has opened another server since it was last recorded
 	told    time.Time     // when the process was last recorded
 	every   time.Duration // between two looks at the directory
 }
@@ -77,10 +75,9 @@ func (d *Directory) List(ctx context.Context) ([]store.ClickShard, error) {
 	return d.store.ClickShards(ctx)
 }
 
-// Several reports whether clicks are in several shards, or have been, according to the settings or to the database. One shard of
-// which the settings have replicas counts as several.
-func (d *Directory) Several(ctx context.Context, replicas bool) (bool, error) {
-	if len(d.names) > 1 || replicas {
+// Several reports whether clicks are in several shards, or have been, according to the settings or to the database.
+func (d *Directory) Several(ctx context.Context) (bool, error) {
+	if len(d.names) > 1 {
 		return true, nil
 	}
 	known, err := d.store.ClickShards(ctx)
@@ -197,9 +194,6 @@ func same(known store.ClickShard, id string) error {
 // A process records which shards it knows before it reads the list of shards. So either Open sees that it does not know the shard,
 // or the process sees that there are several shards, and refuses clicks of workspaces whose shard it does not know.
 func (d *Directory) Open(ctx context.Context, name string, servers map[string]Server) error {
-	// A write to a shard with several servers may need the lock that is held here, if one of them fails.
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
 	return d.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := tx.LockClickShards(ctx); err != nil {
 			return fmt.Errorf("lock the list of shards: %w", err)

@@ -255,7 +255,7 @@ func TestDirectory_Open(t *testing.T) {
 	f := newFleet(t)
 	before := shards.New(f.store, []string{"main"}, nil) // of the time with one click store
 	f.ok(before.Record(t.Context()))
-	if several, err := before.Several(t.Context(), false); err != nil || several {
+	if several, err := before.Several(t.Context()); err != nil || several {
 		t.Fatal(several, err)
 	}
 	f.servers["main"] = f.server()
@@ -273,7 +273,7 @@ func TestDirectory_Open(t *testing.T) {
 		t.Errorf("marks of the new shard: %v", marks)
 	}
 	// A process with the old settings that starts now knows that there are several shards.
-	if several, err := before.Several(t.Context(), false); err != nil || !several {
+	if several, err := before.Several(t.Context()); err != nil || !several {
 		t.Error(several, err)
 	}
 }

@@ -35,16 +35,11 @@ type placement struct {
 	known   map[uint64]string
 	moving  map[uint64]sharded.Place
 	hidden  map[string][]uint64
-	// replicas are the servers of those shards that have several, by the name of the shard.
-	replicas map[string][]store.ClickReplica
 }
 
 // placementOf computes where clicks are from the directory.
 func placementOf(d store.ClickDirectory) placement {
-	p := placement{version: d.Version, known: map[uint64]string{}, moving: map[uint64]sharded.Place{}, hidden: map[string][]uint64{}, replicas: map[string][]store.ClickReplica{}}
-	for _, r := range d.Replicas {
-		p.replicas[r.Shard] = append(p.replicas[r.Shard], r)
-	}
+	p := placement{version: d.Version, known: map[uint64]string{}, moving: map[uint64]sharded.Place{}, hidden: map[string][]uint64{}}
 	for _, m := range d.Moves {
 		place, hide := sharded.Place{Shard: m.Source}, m.Target
 		switch m.Phase {
@@ -192,9 +187,8 @@ func (d *Directory) Record(ctx context.Context) error {
 	start := time.Now()
 	writes, reads := d.oldest()
 	d.mu.Lock()
-	d.process.Writes, d.process.Reads, d.process.Version = writes, reads, d.now.version
+	d.process.Writes, d.process.Reads = writes, reads
 	p := d.process
-	d.news = false
 	d.mu.Unlock()
 	if err := d.store.Tx(ctx, func(tx *store.Tx) error { return tx.SeeClickShardProcess(ctx, p) }); err != nil {
 		return fmt.Errorf("record which shards the process knows: %w", err)
@@ -294,7 +288,7 @@ func (d *Directory) poll(ctx context.Context) error {
 	}
 	writes, reads := d.oldest()
 	d.mu.Lock()
-	due := writes != d.process.Writes || reads != d.process.Reads || d.now.version != d.process.Version || d.news || time.Since(d.told) > seeEvery
+	due := writes != d.process.Writes || reads != d.process.Reads || time.Since(d.told) > seeEvery
 	d.mu.Unlock()
 	if due {
 		err = errors.Join(err, d.Record(ctx))

@@ -17,16 +17,6 @@ func RevenuePerVisitor(arm Arm) Revenue {
 	return Revenue{mean, Interval{finite(mean - half), finite(mean + half)}}
 }
 
-// RevenueDifference returns the revenue per visitor of an arm minus that of the control arm, with a 95 % confidence interval. The
-// variances may differ: Welch, The significance of the difference between two means when the population variances are
-// unequal (1938), with the normal distribution for its large samples.
-func RevenueDifference(control, arm Arm) Revenue {
-	a, aSquare := meanAndError(arm)
-	c, cSquare := meanAndError(control)
-	half := normalQuantile(1-tail) * math.Sqrt(aSquare+cSquare)
-	return Revenue{finite(a - c), Interval{finite(a - c - half), finite(a - c + half)}}
-}
-
 // meanAndError returns the mean and the square of its standard error.
 func meanAndError(arm Arm) (mean, square float64) {
 	n, _ := arm.counts()

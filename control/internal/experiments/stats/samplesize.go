@@ -41,30 +41,6 @@ func evidenceAt(score, information float64) float64 {
 	return logMixture(&sums)
 }
 
-// FixedSampleSize returns the visitors that each of two arms needs in a classical test that looks at the data once, at the end: two-sided,
-// normal approximation. Fleiss, Levin and Paik, Statistical methods for rates and proportions (3rd edition, 2003), equation 4.14
-// without the correction for continuity.
-func FixedSampleSize(base, uplift, alpha, power float64) int {
-	better := base * (1 + uplift)
-	if !(base > 0 && uplift > 0 && better < 1 && power > 0 && power < 1 && alpha > 0 && alpha < 1) {
-		return unlimited
-	}
-	mean := (base + better) / 2
-	root := normalQuantile(1-alpha/2)*math.Sqrt(2*mean*(1-mean)) + normalQuantile(power)*math.Sqrt(base*(1-base)+better*(1-better))
-	return int(min(math.Ceil(root*root/((better-base)*(better-base))), unlimited))
-}
-
-// FixedPower returns the power of that classical test with n visitors in each arm.
-func FixedPower(base, uplift, alpha float64, n int) float64 {
-	better := base * (1 + uplift)
-	if !(base > 0 && uplift > 0 && better < 1 && n > 0 && alpha > 0 && alpha < 1) {
-		return 0
-	}
-	mean := (base + better) / 2
-	z := ((better-base)*math.Sqrt(float64(n)) - normalQuantile(1-alpha/2)*math.Sqrt(2*mean*(1-mean))) / math.Sqrt(base*(1-base)+better*(1-better))
-	return normalCDF(z)
-}
-
 // smallest returns the smallest whole number for which a rule holds that stays true once it is.
 func smallest(enough func(n float64) bool) int {
 	low, high := 0, 64

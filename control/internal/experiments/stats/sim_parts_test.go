@@ -116,7 +116,7 @@ func simulatePower(experiments int, full bool) (all []power) {
 			size := SampleSize(base, uplift, 0.8)
 			c := setup{PerDay: 2 * float64(size) / days, Arms: 2, Weights: "even", rates: func(hour, arm int) float64 { return rateAt(hour, base*(1+uplift*float64(arm))) }}
 			any, right, mean := winners(c, n, uint64(100+10*i+j))
-			all = append(all, power{base, uplift, size, FixedSampleSize(base, uplift, 0.05, 0.8), float64(right) / float64(n), mean / hours, float64(any-right) / float64(n)})
+			all = append(all, power{base, uplift, size, fixedSampleSize(base, uplift, 0.05, 0.8), float64(right) / float64(n), mean / hours, float64(any-right) / float64(n)})
 		}
 	}
 	return all
@@ -172,9 +172,6 @@ func simulateCoverage(experiments int) (all []coverage) {
 	value := math.Exp(3 + 0.32)
 	run("revenue per visitor", [2]float64{0.05}, 10000, 220, func(r *rand.Rand) bool {
 		return inside(RevenuePerVisitor(orders(r, 10000, 0.05)).Interval, 0.05*value)
-	})
-	run("difference of revenue per visitor", [2]float64{0.05, 0.06}, 10000, 221, func(r *rand.Rand) bool {
-		return inside(RevenueDifference(orders(r, 10000, 0.05), orders(r, 10000, 0.06)).Interval, 0.01*value)
 	})
 	return all
 }
@@ -319,4 +316,17 @@ func alarmed(r *rand.Rand, c ratioAlarms) bool {
 		}
 	}
 	return false
+}
+
+// fixedSampleSize returns the visitors that each of two arms needs in a classical test that looks at the data once, at the end: two-sided,
+// normal approximation. Fleiss, Levin and Paik, Statistical methods for rates and proportions (3rd edition, 2003), equation 4.14
+// without the correction for continuity.
+func fixedSampleSize(base, uplift, alpha, power float64) int {
+	better := base * (1 + uplift)
+	if !(base > 0 && uplift > 0 && better < 1 && power > 0 && power < 1 && alpha > 0 && alpha < 1) {
+		return unlimited
+	}
+	mean := (base + better) / 2
+	root := normalQuantile(1-alpha/2)*math.Sqrt(2*mean*(1-mean)) + normalQuantile(power)*math.Sqrt(base*(1-base)+better*(1-better))
+	return int(min(math.Ceil(root*root/((better-base)*(better-base))), unlimited))
 }

@@ -110,11 +110,6 @@ func normalQuantile(p float64) float64 {
 	return math.Sqrt2 * math.Erfinv(2*p-1)
 }
 
-// normalCDF is the standard normal distribution function.
-func normalCDF(z float64) float64 {
-	return math.Erfc(-z/math.Sqrt2) / 2
-}
-
 // finite replaces NaN and infinities, which only revenue from broken sums can bring in.
 func finite(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {

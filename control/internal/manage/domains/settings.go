@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/shortline/shortline/control/internal/manage/domains/dnscheck"
 	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
@@ -53,6 +55,18 @@ func (s *Settings) addresses() (list []netip.Addr, err error) {
 	return list, nil
 }
 
+// leadTo adds the host of BASE_URL to the targets: a name for CNAME records, or an address for A and AAAA records. Visitors cannot reach
+// a host that exists on this machine only.
+func leadTo(to *dnscheck.Targets, host string) {
+	addr, err := netip.ParseAddr(host)
+	switch {
+	case err != nil && host != "localhost" && !strings.HasSuffix(host, ".localhost"):
+		to.Hostname = host
+	case err == nil && !addr.IsLoopback() && !addr.IsUnspecified() && !slices.Contains(to.Addresses, addr):
+		to.Addresses = append(to.Addresses, addr)
+	}
+}
+
 // FromSettings returns a Service. base is BASE_URL and console CONSOLE_URL or "": their hosts cannot be custom domains.
 func FromSettings(set *Settings, base, console string, destinations link.Policy, log *slog.Logger, st *store.Store) (*Service, error) {
 	checker, err := dnscheck.New(dnscheck.Config{Resolvers: set.Resolvers})
@@ -67,8 +81,8 @@ func FromSettings(set *Settings, base, console string, destinations link.Policy,
 	for _, address := range []string{base, console} {
 		if u, err := url.Parse(address); err == nil && u.Host != "" {
 			own = append(own, u.Host)
-			if to.Hostname == "" {
-				to.Hostname = u.Hostname() // of BASE_URL
+			if address == base && set.Hostname == "" {
+				leadTo(&to, u.Hostname())
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,7 +22,7 @@ const (
 // Preview is what an import would do. Each row is in one of the counts.
 type Preview struct {
 	Rows, Create, Update, Skip, Rename, Errors int
-	Problems                                   []store.ImportProblem // the first ones
+	Problems                                   []store.ImportProblem // the first ones, of rows that are skipped, too
 	Warnings                                   []store.ImportProblem // what would be lost of rows without errors
 }
 
@@ -66,8 +67,8 @@ func (s *Service) Preview(ctx context.Context, p auth.Principal, id string, plan
 				out.Rename++
 			default:
 				out.Errors++
-				out.Problems = append(out.Problems, r.problemsOf(&part[n], d.Problems)...)
 			}
+			out.Problems = append(out.Problems, r.problemsOf(&part[n], d.Reasons())...)
 		}
 		out.Problems = out.Problems[:min(len(out.Problems), shownProblems)]
 	}
@@ -105,9 +106,9 @@ func (s *Service) Problems(ctx context.Context, p auth.Principal, id string, off
 	return list, total, nil
 }
 
-// FailedRows returns the delimiter of the file of an import, and a function that calls f with its header and with each row
-// that failed so far. The last cell is the reason.
-func (s *Service) FailedRows(ctx context.Context, p auth.Principal, id string) (delimiter rune, each func(ctx context.Context, f func(cells []string) error) error, err error) {
+// LeftRows returns the delimiter of the file of an import, and a function that calls f with its header and with each row
+// that has failed or was skipped so far. The last cell is the reason.
+func (s *Service) LeftRows(ctx context.Context, p auth.Principal, id string) (delimiter rune, each func(ctx context.Context, f func(cells []string) error) error, err error) {
 	i, err := s.Get(ctx, p, id)
 	if err != nil {
 		return 0, nil, err
@@ -139,7 +140,7 @@ func (s *Service) FailedRows(ctx context.Context, p auth.Principal, id string) (
 	}, nil
 }
 
-// eachReason calls f with each line that failed, and with all its problems as a text.
+// eachReason calls f with each line that has failed or was skipped, and with all its problems as a text.
 func (s *Service) eachReason(ctx context.Context, num uint64, f func(line int, reason string) error) error {
 	line, part := 0, 0
 	var reasons []string
@@ -162,7 +163,7 @@ func (s *Service) eachReason(ctx context.Context, num uint64, f func(line int, r
 				reasons = nil
 			}
 			line, part = p.Line, p.Part
-			reasons = append(reasons, strings.TrimSpace(p.Field+" "+p.Message))
+			reasons = append(reasons, strings.TrimSpace(cmp.Or(p.Column, p.Field)+" "+p.Message))
 		}
 		if len(list) < previewRows {
 			return flush()

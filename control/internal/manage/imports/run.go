@@ -247,7 +247,7 @@ func (s *Service) write(ctx context.Context, p auth.Principal, i *store.Import, 
 	return err
 }
 
-// count adds the outcomes of drafts to an import, and returns the problems.
+// count adds the outcomes of drafts to an import, and returns the problems of those that are not imported.
 func (s *Service) count(i *store.Import, rows []row, drafts []*links.Draft) (problems []store.ImportProblem) {
 	for n, d := range drafts {
 		i.Done++
@@ -262,8 +262,8 @@ func (s *Service) count(i *store.Import, rows []row, drafts []*links.Draft) (pro
 			i.Renamed++
 		default:
 			i.Failed++
-			problems = append(problems, s.last.reader.problemsOf(&rows[n], d.Problems)...)
 		}
+		problems = append(problems, s.last.reader.problemsOf(&rows[n], d.Reasons())...)
 	}
 	return problems
 }

@@ -51,6 +51,7 @@ type Draft struct {
 	Problems []problem.Field
 	Outcome  Outcome // what Plan decided
 
+	taken  string // the field because of which the row is skipped; else ""
 	item   *Imported
 	link   store.Link
 	tags   []string // that the link gets
@@ -83,6 +84,14 @@ func (d *Draft) Refuse(problems []problem.Field) {
 	if len(problems) > 0 {
 		d.Outcome, d.Problems = RowFails, append(problems, d.Problems...)
 	}
+}
+
+// Reasons says why the row is not imported. It is empty for other rows.
+func (d *Draft) Reasons() []problem.Field {
+	if d.Outcome == RowSkips {
+		return []problem.Field{{Field: d.taken, Message: "is taken, so the row is skipped"}}
+	}
+	return d.Problems
 }
 
 // chosen reports whether the row names a slug.
@@ -218,7 +227,10 @@ func (s *Service) plan(ctx context.Context, c store.Conn, d *Draft, how Conflict
 	case slug == nil && id == nil:
 		d.Outcome = RowCreates
 	case how == Skip:
-		d.Outcome = RowSkips
+		d.Outcome, d.taken = RowSkips, "customSlug"
+		if slug == nil {
+			d.taken = "externalId"
+		}
 		return nil
 	case id != nil && how == Rename:
 		d.fail(externalIDsTaken([]string{u.ExternalID}))

@@ -165,6 +165,7 @@ type VariantList struct {
 	Shares      []float64 // of all clicks on variants, in percent, by variant
 	TotalWeight int       // of the active ones
 	TotalClicks int64
+	Experiment  bool // whether the link has one
 }
 
 // Variants reads all variants of a link.
@@ -177,6 +178,12 @@ func (s *Service) Variants(ctx context.Context, p auth.Principal, urlID string) 
 	l.Version = links.Version(&u)
 	if l.Variants, err = s.store.Variants(ctx, urlID); err != nil {
 		return l, fmt.Errorf("list variants: %w", err)
+	}
+	switch _, err := s.store.Experiment(ctx, u.Num); {
+	case err == nil:
+		l.Experiment = true
+	case !errors.Is(err, store.ErrNotFound):
+		return l, fmt.Errorf("read an experiment: %w", err)
 	}
 	for _, v := range l.Variants {
 		l.TotalClicks += v.ClickCount

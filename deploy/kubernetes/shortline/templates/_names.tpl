@@ -157,7 +157,7 @@ topologySpreadConstraints:
 
 {{/* Settings that must be equal for all processes that open the click store: each one applies its retention. */}}
 {{- define "shortline.clicksEnv" -}}
-- {name: CLICKHOUSE_CLUSTER, value: {{ .Values.clickhouse.cluster | quote }}}
+- {name: CLICKHOUSE_REPLICATED, value: {{ .Values.clickhouse.replicated | quote }}}
 - {name: CLICK_RETENTION_DAYS, value: {{ .Values.clickhouse.retentionDays | int64 | quote }}}
 {{- end -}}
 

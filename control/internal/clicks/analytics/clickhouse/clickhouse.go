@@ -2,8 +2,8 @@
 // machine can hold.
 //
 // Rows are idempotent. The key of the table is the click's identity, and every read is FINAL. The server's own
-// deduplication of inserts is off, because it can also swallow a repetition whose first attempt was lost. Tables of a
-// cluster have settings for that. An insert with an unknown outcome is therefore simply repeated. A server that is killed
+// deduplication of inserts is off, because it can also swallow a repetition whose first attempt was lost. Replicated
+// tables have settings for that. An insert with an unknown outcome is therefore simply repeated. A server that is killed
 // during inserts loses nothing that it acknowledged, and shows nothing twice. Rows are inserted before their marks, so a
 // mark never covers a click that is not stored.
 //
@@ -18,12 +18,12 @@
 // up to Config.ExactVisitors. Beyond, they are estimated from the rollup of a sample. Without rebuilds, reports only become slower. While a batch of late clicks arrives, a report through
 // another Store may count a part of it.
 //
-// On a cluster (Config.Cluster), tables are sharded by link. Before Insert returns, rows and marks are on a majority of
-// a shard's replicas. A shard should have two: the majority is then both, so a report has all clicks, whichever replica
-// it reads. Inserts wait while one is down. With three, the third may lag: a report from it lacks acknowledged clicks, and a
+// With Config.Replicated, the servers of the service replicate the tables. Before Insert returns, rows and marks are on a
+// majority of them. There should be two: the majority is then both, so a report has all clicks, whichever server it asks.
+// Inserts wait while one is down. With three, the third may lag: a report from it lacks acknowledged clicks, and a
 // rollup that was built on it with more than two minutes of lag lacks clicks until it is built again; the audit of clicks
-// reports this as drift. Clusters are not tested: tests use a single server and check the statements and the handling of a
-// replica's errors. Times are exact from 1970 to 2261.
+// reports this as drift. Replication is not tested: tests use a single server and check the statements, the settings and the
+// handling of a replica's errors. Times are exact from 1970 to 2261.
 package clickhouse
 
 import (
@@ -48,15 +48,15 @@ import (
 // Config has the settings of a Store. URL is required.
 type Config struct {
 	// URL of the server, with user, password and database: clickhouse://user:password@host:9000/database, or http:// or
-	// https:// with the port of the HTTP interface. A missing database is created. The URL may have several hosts,
-	// separated by commas; the first that answers is used. Driver options (secure=true for TLS in the native protocol)
+	// https:// with the port of the HTTP interface. A missing database is created. The URL may have several hosts of one
+	// service, separated by commas, which are tried in turn: see inTurn. Driver options (secure=true for TLS in the native protocol)
 	// and server settings may follow as a query.
 	URL string
 	// Conns is the maximum number of concurrent statements; 0 means 16.
 	Conns int
-	// Cluster is the name of the servers' cluster; each server has the macros {shard} and {replica}. "" means a single
-	// server. It is chosen before the first start and cannot be changed.
-	Cluster string
+	// Replicated means that the servers of the service replicate the tables with Keeper; each of them has the macros
+	// {cluster}, {shard} and {replica}. It is chosen before the first start and cannot be changed.
+	Replicated bool
 	// Every is the interval at which Run checks for slots to rebuild; 0 means 30 seconds.
 	Every time.Duration
 	// ExactVisitors is up to how many distinct visitors are counted exactly, see analytics.CountVisitors; 0 means
@@ -73,6 +73,7 @@ type Store struct {
 	conn    conns.Conn
 	writing conns.Conn // for inserts, see maxWriters
 	dialect dialect
+	several bool // addresses
 	every   time.Duration
 	exact   int64
 	log     *slog.Logger
@@ -106,20 +107,20 @@ var settings = driver.Settings{
 	"max_query_size": 8 << 20,
 }
 
-// clustered settings apply to every statement on a cluster. "auto" is a majority of a shard's replicas; of two
-// replicas, it is both. Two settings deliberately keep their defaults. With insert_quorum_parallel=0 the server rejects
-// concurrent inserts into a table (286). With select_sequential_consistency a lagging replica answers 289.
-var clustered = driver.Settings{
+// replicated are settings of every statement on replicated tables, unless the URL has others.
+//
+// An insert is acknowledged to Kafka, so more than one server must have its rows. "auto" is a majority of the servers; of two, it is
+// both. Two settings deliberately keep their defaults. With insert_quorum_parallel=0, the server refuses concurrent inserts into a
+// table (286), and all processes that ingest share the tables. select_sequential_consistency needs that, and makes a server
+// that lags answer 289. Without it, a server shows rows before the others have them: see docs/operators/clickhouse-cluster.md.
+// A service that keeps its data in one place has no such problem, and operators can set select_sequential_consistency in the URL.
+var replicated = driver.Settings{
 	"insert_quorum": "auto",
-	// Milliseconds. By default, a replica that hangs holds up an insert for ten minutes.
-	"insert_quorum_timeout":         60_000,
-	"distributed_foreground_insert": 1,
-	// The server's own copy has all rows that a quorum of both replicas acknowledged. By default, a server that lost Keeper
-	// refuses to read it.
-	"max_replica_delay_for_distributed_queries": 0,
-	// By default, in ClickHouse 26, each shard keeps the rows that it selects for an INSERT SELECT. The sharding key of the
-	// target then does not apply.
-	"parallel_distributed_insert_select": 0,
+	// Milliseconds. By default, a server that hangs holds up an insert for ten minutes.
+	"insert_quorum_timeout": 60_000,
+	// An ALTER, such as the one that adds a column, ends when all servers have done it. By default, the next statement could meet a
+	// server without the column.
+	"alter_sync": 2,
 }
 
 // maxWriters is the maximum number of concurrent inserts: those of ingest, of rollups and of a reclassification. A
@@ -140,8 +141,12 @@ func options(cfg Config) (*driver.Options, error) {
 		opt.Settings = driver.Settings{}
 	}
 	maps.Copy(opt.Settings, settings)
-	if cfg.Cluster != "" {
-		maps.Copy(opt.Settings, clustered)
+	if cfg.Replicated {
+		for name, value := range replicated {
+			if _, ok := opt.Settings[name]; !ok {
+				opt.Settings[name] = value
+			}
+		}
 	}
 	if _, ok := opt.Settings["max_execution_time"]; !ok {
 		opt.Settings["max_execution_time"] = patience
@@ -150,6 +155,9 @@ func options(cfg Config) (*driver.Options, error) {
 		opt.Compression = &driver.Compression{Method: driver.CompressionLZ4}
 	}
 	opt.DialTimeout = cmp.Or(opt.DialTimeout, 5*time.Second)
+	if len(opt.Addr) > 1 {
+		opt.DialStrategy = new(inTurn).dial
+	}
 	opt.MaxOpenConns = cfg.Conns
 	opt.MaxOpenConns = cmp.Or(opt.MaxOpenConns, 16)
 	opt.MaxIdleConns = opt.MaxOpenConns
@@ -164,13 +172,16 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open clicks: %w", err)
 	}
-	d := dialect{cfg.Cluster}
+	d := dialect{cfg.Replicated}
 	conn, err := connect(ctx, opt, d)
 	if err != nil {
 		return nil, fmt.Errorf("open clicks: %w", err)
 	}
-	if err = migrate(ctx, conn, d); err == nil {
-		err = noTTL(ctx, conn, d)
+	if err = fits(ctx, conn, d); err == nil {
+		err = migrate(ctx, conn, d)
+	}
+	if err == nil {
+		err = noTTL(ctx, conn)
 	}
 	if err != nil {
 		_ = conn.Close()
@@ -182,7 +193,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open clicks: %w", errors.Join(err, conn.Close()))
 	}
-	s := &Store{conn: conn, writing: writing, dialect: d, every: cfg.Every, exact: cfg.ExactVisitors, log: cfg.Logger, writer: rand.Uint64()}
+	s := &Store{conn: conn, writing: writing, dialect: d, several: len(opt.Addr) > 1, every: cfg.Every, exact: cfg.ExactVisitors, log: cfg.Logger, writer: rand.Uint64()}
 	s.Set = s.stats.metrics()
 	if s.every <= 0 {
 		s.every = 30 * time.Second

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 	conns "github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -44,6 +46,34 @@ func connect(ctx context.Context, opt *driver.Options, d dialect) (conns.Conn, e
 	return conn, nil
 }
 
+// inTurn opens connections to a service with several addresses. It begins with the address that was used last, so all connections
+// stay with one server until it fails. Otherwise, reports would alternate between servers of which one is some milliseconds behind.
+//
+// The driver would give the first address all the time that it has for a connection. A server that accepts connections and does not
+// answer would then hide the others.
+type inTurn struct{ at atomic.Int64 }
+
+// errNoAddress is for a service none of whose addresses could be connected to.
+var errNoAddress = errors.New("no address of the service answers")
+
+func (t *inTurn) dial(ctx context.Context, _ int, opt *driver.Options, dial driver.Dial) (driver.DialResult, error) {
+	each := *opt
+	each.DialTimeout /= time.Duration(len(opt.Addr))
+	errs := []error{errNoAddress}
+	for range opt.Addr {
+		at := t.at.Load()
+		one, cancel := context.WithTimeout(ctx, each.DialTimeout)
+		r, err := dial(one, opt.Addr[at%int64(len(opt.Addr))], &each)
+		cancel()
+		if err == nil {
+			return r, nil
+		}
+		errs = append(errs, err)
+		t.at.CompareAndSwap(at, at+1) // another connection may have moved on already
+	}
+	return driver.DialResult{}, errors.Join(errs...)
+}
+
 // check runs a query in the database, so it fails if the database is missing.
 func check(ctx context.Context, conn conns.Conn) error {
 	var version string
@@ -67,7 +97,7 @@ func makeDatabase(ctx context.Context, opt driver.Options, d dialect) error {
 	if err != nil {
 		return err
 	}
-	err = conn.Exec(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.NewReplacer("\\", "\\\\", "`", "\\`").Replace(name)+"` "+d.OnCluster())
+	err = conn.Exec(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.NewReplacer("\\", "\\\\", "`", "\\`").Replace(name)+"`"+d.OnCluster())
 	if err = errors.Join(err, conn.Close()); err != nil {
 		return fmt.Errorf("make the database %s: %w", name, err)
 	}

@@ -101,14 +101,12 @@ func (s *Store) StoredConversions(ctx context.Context, keys []analytics.Conversi
 
 // ConversionLines implements analytics.Conversions.
 func (s *Store) ConversionLines(ctx context.Context, q analytics.Query, goal string) ([]analytics.ConversionLine, error) {
-	q.Scope = s.dialect.here(q.Scope)
 	list, err := analytics.Reader(s.each).ConversionLines(ctx, q.ConversionSQL(conversions, goal), q)
 	return list, wrap("query conversions", err)
 }
 
 // ConversionBreakdown implements analytics.Conversions.
 func (s *Store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, goal string) (map[analytics.Dimension][]analytics.ConversionLine, error) {
-	scope = s.dialect.here(scope)
 	found, err := analytics.Reader(s.each).ConversionBreakdown(ctx, dims, func(stored []analytics.Dimension) analytics.Statement {
 		return analytics.ConversionBreakdownSQL(conversions, scope, stored, goal)
 	})
@@ -117,17 +115,17 @@ func (s *Store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, 
 
 // EachConversion implements analytics.Conversions.
 func (s *Store) EachConversion(ctx context.Context, scope analytics.Scope, goal string, limit int, f func(*analytics.Conversion) error) error {
-	return analytics.Reader(s.each).EachConversion(ctx, conversions, s.dialect.here(scope), goal, limit, page, f)
+	return analytics.Reader(s.each).EachConversion(ctx, conversions, scope, goal, limit, page, f)
 }
 
 // Goals implements analytics.Conversions.
 func (s *Store) Goals(ctx context.Context, scope analytics.Scope) ([]analytics.GoalLine, error) {
-	list, err := analytics.Reader(s.each).Goals(ctx, analytics.GoalsSQL(conversions, s.dialect.here(scope)))
+	list, err := analytics.Reader(s.each).Goals(ctx, analytics.GoalsSQL(conversions, scope))
 	return list, wrap("query goals", err)
 }
 
 // Arms implements analytics.Conversions.
 func (s *Store) Arms(ctx context.Context, e analytics.Experiment) ([]analytics.ArmLine, error) {
-	list, err := analytics.Reader(s.each).Arms(ctx, e.ArmsSQL(clicks, conversions, s.dialect.Cluster != ""))
+	list, err := analytics.Reader(s.each).Arms(ctx, e.ArmsSQL(clicks, conversions))
 	return list, wrap("query the arms of an experiment", err)
 }

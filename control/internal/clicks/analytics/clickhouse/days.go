@@ -37,9 +37,9 @@ func slotBuilds(first, end uint32) string {
 
 // dayBuilds renders a query of the builds of days that reports may read: those made from the builds that reports read for the
 // slots. A row has the first slot of the day and the number of its build.
-func (s *Store) dayBuilds(first, end uint32) string {
-	return fmt.Sprintf(`SELECT slot, max(build) AS build FROM rollup_day_builds WHERE slot >= %d AND slot < %d AND (slot, builds) %s (%s) GROUP BY slot`,
-		first, end, s.dialect.In(), slotBuilds(first, end))
+func dayBuilds(first, end uint32) string {
+	return fmt.Sprintf(`SELECT slot, max(build) AS build FROM rollup_day_builds WHERE slot >= %d AND slot < %d AND (slot, builds) IN (%s) GROUP BY slot`,
+		first, end, slotBuilds(first, end))
 }
 
 // addDays lets the plan read whole days from rollup_day_values, where they are built and no slot is read raw.
@@ -50,7 +50,7 @@ func (s *Store) addDays(ctx context.Context, p *plan) error {
 	}
 	var day uint32
 	var build uint64
-	return s.ask(ctx, analytics.Statement{Text: s.dayBuilds(first, end) + " ORDER BY slot"}, func() error {
+	return s.ask(ctx, analytics.Statement{Text: dayBuilds(first, end) + " ORDER BY slot"}, func() error {
 		whole := span{int64(day) * slotMillis, (int64(day) + daySlots) * slotMillis}
 		if !slices.ContainsFunc(p.raw, func(sp span) bool { return sp.from < whole.to && sp.to > whole.from }) {
 			p.days, p.dayBuilds = follow(p.days, whole), append(p.dayBuilds, build)
@@ -96,8 +96,8 @@ func (s *Store) days(ctx context.Context, before time.Time) error {
 // missing returns the days from a slot to another one (exclusive) that have to be built, in order.
 func (s *Store) missing(ctx context.Context, first, end uint32) (list []wholeDay, err error) {
 	var d wholeDay
-	err = s.ask(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT day, builds FROM (%s) AS days WHERE NOT (day, builds) %s (SELECT slot, builds FROM rollup_day_builds WHERE slot >= %d AND slot < %d) ORDER BY day",
-		slotBuilds(first, end), s.dialect.In(), first, end)}, func() error {
+	err = s.ask(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT day, builds FROM (%s) AS days WHERE NOT (day, builds) IN (SELECT slot, builds FROM rollup_day_builds WHERE slot >= %d AND slot < %d) ORDER BY day",
+		slotBuilds(first, end), first, end)}, func() error {
 		list = append(list, wholeDay{d.slot, slices.Clone(d.builds)})
 		return nil
 	}, &d.slot, &d.builds)

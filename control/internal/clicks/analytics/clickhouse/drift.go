@@ -72,7 +72,7 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	if err != nil {
 		return nil, err
 	}
-	text := "SELECT slot, sum(clicks), %s FROM %s WHERE " + strings.ReplaceAll(inside, "%", "%%") + " AND build " + s.dialect.In() + " (" + p.chosen() + ") GROUP BY slot"
+	text := "SELECT slot, sum(clicks), %s FROM %s WHERE " + strings.ReplaceAll(inside, "%", "%%") + " AND build IN (" + p.chosen() + ") GROUP BY slot"
 	wrong, err := s.compareValues(ctx, text)
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (s *Store) compareDays(ctx context.Context, p plan, condition string) (diff
 		text := fmt.Sprintf("SELECT toUInt32(intDiv(slot, %d) * %d) AS day, sum(clicks * cityHash64(link, owner, bot, toString(dim), value)) FROM %s WHERE %s AND %s GROUP BY day", daySlots, daySlots, table, where, condition)
 		return s.ask(ctx, analytics.Statement{Text: text}, func() error { f(); return nil }, &day, &sum)
 	}
-	of := fmt.Sprintf("%s AND build %s (SELECT arrayJoin(builds) FROM rollup_day_builds WHERE %s)", slots(p.days), s.dialect.In(), p.dayPeriod())
+	of := fmt.Sprintf("%s AND build IN (SELECT arrayJoin(builds) FROM rollup_day_builds WHERE %s)", slots(p.days), p.dayPeriod())
 	if err := read("rollup_values", of, func() { differences[day] += sum }); err != nil {
 		return nil, err
 	}

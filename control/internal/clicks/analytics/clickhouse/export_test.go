@@ -53,10 +53,10 @@ func (s *Store) Text(ctx context.Context, q analytics.Query) (string, error) {
 	return s.lines(q, p).Text, err
 }
 
-// Schema returns all statements that create the tables, in order, for a cluster or, if that is "", for a single server.
-func Schema(cluster string) ([]string, error) {
-	d := dialect{cluster}
-	list, err := render(versions, d)
+// Schema returns all statements that create the tables, in order.
+func Schema(replicated bool) ([]string, error) {
+	d := dialect{replicated}
+	list, err := render(versions+identityTable, d)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (c *counts) metrics() metric.Set {
 	}
 	for i, code := range replicaCodes {
 		set = append(set, metric.Total("shortline_clickhouse_replica_errors_total",
-			"Statements that a replica of a cluster could not execute, by ClickHouse error code: 164 and 242 read-only; 285, 286, 289 and 319 quorum; 369 lag; 999 Keeper. 242, 286, 289, 369 and 999 are retried at once.",
+			"Statements that a server could not execute because of replication, by ClickHouse error code: 164 and 242 read-only; 285, 286, 289 and 319 quorum; 369 lag; 999 Keeper. 242, 286, 289, 369 and 999 are retried at once.",
 			c.replica[i].Load, "code", strconv.Itoa(code)))
 	}
 	return set

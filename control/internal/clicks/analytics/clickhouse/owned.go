@@ -19,7 +19,7 @@ const contents = `edge, epoch, lane, seq, ts, link, owner, variant, rule, ip, vi
 // converted are those of a conversion.
 const converted = contents + `, tag, goal, once, value, currency, external_id, repeatable, occurred_at, received_at, sender, browser_sent, attributed, version`
 
-// OwnedSlots sums up what owners have, in ascending order of slots. Here and in the methods below, no owners mean everyone.
+// OwnedSlots sums up what owners have, in ascending order of slots.
 func (s *Store) OwnedSlots(ctx context.Context, owners []uint64) ([]analytics.OwnedSlot, error) {
 	ctx, cancel := unhurried(ctx)
 	defer cancel()
@@ -128,7 +128,7 @@ func (s *Store) Forget(ctx context.Context, owners []uint64) error {
 	defer cancel()
 	remove := func(tables ...string) error {
 		for _, table := range tables {
-			if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE %s`, s.dialect.Table(table), analytics.OwnedBy(owners))); err != nil {
+			if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE %s`, table, analytics.OwnedBy(owners))); err != nil {
 				return wrap("delete the clicks of workspaces", err)
 			}
 		}
@@ -139,8 +139,8 @@ func (s *Store) Forget(ctx context.Context, owners []uint64) error {
 	}
 	// A build that has read the clicks and is not finished would add them to the rollups after the next step. A mark makes sure
 	// that it never counts. Builds that are finished have stored all of their rows. Days read the rollups and not the clicks.
-	unfinished := fmt.Sprintf(`INSERT INTO rollup_marks (slot, writer, n) SELECT slot, rand64(), 1 FROM rollup_begun
-		WHERE NOT build %s (SELECT build FROM rollup_builds UNION ALL SELECT build FROM rollup_day_builds)`, s.dialect.In())
+	const unfinished = `INSERT INTO rollup_marks (slot, writer, n) SELECT slot, rand64(), 1 FROM rollup_begun
+		WHERE NOT build IN (SELECT build FROM rollup_builds UNION ALL SELECT build FROM rollup_day_builds)`
 	for _, tables := range [][]string{slices.Concat(slotTables, []string{"rollup_owners"}), {"rollup_day_values"}} {
 		if err := s.conn.Exec(patient, unfinished); err != nil {
 			return wrap("end the builds of rollups", err)

@@ -25,10 +25,10 @@ func unhurried(ctx context.Context) (context.Context, context.CancelFunc) {
 	return within(ctx, unlimited, driver.Settings{})
 }
 
-// mutating makes statements wait until the server, or every server of a cluster, has rewritten the parts. By default, ON
-// CLUSTER statements fail after three minutes, while the servers go on. Large tables take longer.
+// mutating makes statements wait until the server has rewritten the parts, and so have those that replicate the table. By default,
+// they wait for two minutes for one that is down, and then fail, although it goes on when it is back.
 func mutating(ctx context.Context) (context.Context, context.CancelFunc) {
-	return within(ctx, unlimited, driver.Settings{"mutations_sync": 2, "distributed_ddl_task_timeout": -1})
+	return within(ctx, unlimited, driver.Settings{"mutations_sync": 2, "replication_wait_for_inactive_replica_timeout": -1})
 }
 
 // building is for statements that build rollups. They leave processors and memory to reports.

@@ -257,7 +257,7 @@ func (s *Store) heavyRows(ctx context.Context, scope analytics.Scope, p plan) (f
 	case aboutOwner(scope):
 		text = of("rollup_owner_visits", fmt.Sprintf("owner = %d AND heavy = true", int64(scope.Owner)))
 		if scope.Moves.Through != 0 {
-			text += " UNION ALL " + of("rollup_values", "link "+s.dialect.In()+" ("+scope.MovedLinks()+")")
+			text += " UNION ALL " + of("rollup_values", "link IN ("+scope.MovedLinks()+")")
 		}
 	case listed(scope) != "":
 		text = of("rollup_values", "true"+listed(scope))

@@ -39,7 +39,6 @@ func (s *Store) Gaps(ctx context.Context, since time.Time, limit int) ([]analyti
 func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
 	s.whole.RLock()
 	defer s.whole.RUnlock()
-	q.Scope = s.dialect.here(q.Scope)
 	var p plan
 	if q.Visitors || q.OnQuarters() {
 		var err error
@@ -68,7 +67,7 @@ type sampleKey struct {
 func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (map[analytics.Dimension][]analytics.Count, error) {
 	s.whole.RLock()
 	defer s.whole.RUnlock()
-	st, err := s.breakdown(ctx, s.dialect.here(scope), dims, limit)
+	st, err := s.breakdown(ctx, scope, dims, limit)
 	if err != nil {
 		return nil, wrap("plan a breakdown of clicks", err)
 	}
@@ -81,7 +80,7 @@ const page = 10_000
 
 // Clicks implements analytics.Store.
 func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f func(*analytics.Row) error) error {
-	return analytics.Pages(ctx, s.rows, clicks, s.dialect.here(scope), limit, page, f)
+	return analytics.Pages(ctx, s.rows, clicks, scope, limit, page, f)
 }
 
 // rows runs a statement with the columns of ClicksSQL and calls f with each row. The row is valid only during the call.

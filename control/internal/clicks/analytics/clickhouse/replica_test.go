@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,7 +18,6 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
@@ -88,7 +86,7 @@ func TestOps2_errors_of_a_replica(t *testing.T) {
 	once := 0 // of the codes that are not retried
 	expect := func(want int) {
 		t.Helper()
-		text := "# HELP shortline_clickhouse_replica_errors_total Statements that a replica of a cluster could not execute, by ClickHouse error code: 164 and 242 read-only; 285, 286, 289 and 319 quorum; 369 lag; 999 Keeper. 242, 286, 289, 369 and 999 are retried at once.\n# TYPE shortline_clickhouse_replica_errors_total counter\n"
+		text := "# HELP shortline_clickhouse_replica_errors_total Statements that a server could not execute because of replication, by ClickHouse error code: 164 and 242 read-only; 285, 286, 289 and 319 quorum; 369 lag; 999 Keeper. 242, 286, 289, 369 and 999 are retried at once.\n# TYPE shortline_clickhouse_replica_errors_total counter\n"
 		for _, code := range []int{164, 242, 285, 286, 289, 319, 369, 999} {
 			n := 6
 			switch code {
@@ -139,78 +137,4 @@ func TestOps2_errors_of_a_replica(t *testing.T) {
 		t.Errorf("another error: %v after %d requests", err, f.asked.Load())
 	}
 	expect(11)
-}
-
-// A cluster's inserts wait for a majority. No other setting is sent that makes inserts or reads fail.
-func TestOps2_settings_of_a_cluster(t *testing.T) {
-	t.Parallel()
-	behind := clickhousetest.Database(t)
-	var seen atomic.Pointer[url.Values]
-	f := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		seen.Store(&q)
-		http.Error(w, "Code: 62. DB::Exception: enough", http.StatusBadRequest)
-	}))
-	defer f.Close()
-	if s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):], Cluster: "clicks"}); err == nil {
-		s.Close()
-		t.Fatal("the server refused everything")
-	}
-	q := *seen.Load()
-	engine := clickhousetest.InDatabase(behind)
-	for name, want := range map[string]string{
-		"insert_quorum": "auto", "insert_quorum_timeout": "60000", "distributed_foreground_insert": "1",
-		"max_replica_delay_for_distributed_queries": "0", "parallel_distributed_insert_select": "0",
-	} {
-		equal(t, q.Get(name), want, "%s", name)
-		ask(t, engine, fmt.Sprintf("SELECT 1 SETTINGS %s = '%s'", name, want)) // an unknown name is an error
-	}
-	for _, name := range []string{"insert_quorum_parallel", "select_sequential_consistency"} {
-		if q.Has(name) {
-			t.Errorf("%s=%s is sent", name, q.Get(name))
-		}
-	}
-	reference, err := os.ReadFile(testkit.Source(t, "docs/operators/settings.md"))
-	testkit.Must(t, err)
-	for line := range strings.Lines(string(reference)) {
-		if strings.HasPrefix(line, "| `CLICKHOUSE_CLUSTER`") && strings.Contains(line, "have not run this mode") && strings.Contains(line, "Use two") {
-			return
-		}
-	}
-	t.Error("docs/operators/settings.md does not say at CLICKHOUSE_CLUSTER that we have not run it, or how many replicas to use")
-}
-
-// A cluster whose tables are up to date opens without ON CLUSTER statements, which would wait for a server that is down. The
-// engine of the tests has no clusters: there, such statements fail, and Merge tables take the place of Distributed ones.
-func TestOps2_open_a_cluster_without_a_replica(t *testing.T) {
-	t.Parallel()
-	server, url := scratch(t)
-	cfg := clickhouse.Config{URL: url}
-	s := open(t, cfg)
-	want, err := s.Identify(t.Context())
-	testkit.Must(t, err)
-	s.Close()
-	for _, view := range []string{"rollup_sampled", "rollup_valued", "rollup_owner_visited", "rollup_owner_sampled", "rollup_owner_counted"} {
-		ask(t, server, "DROP VIEW "+view)
-	}
-	tables, err := server.Ask(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase()")
-	testkit.Must(t, err)
-	for table := range strings.FieldsSeq(tables) {
-		ask(t, server, fmt.Sprintf("RENAME TABLE %[1]s TO %[1]s_local", table))
-		ask(t, server, fmt.Sprintf("CREATE TABLE %[1]s ENGINE = Merge(currentDatabase(), '^%[1]s_local$')", table))
-	}
-	cfg.Cluster = "clicks"
-	s = open(t, cfg)
-	if id, err := s.Identity(t.Context()); err != nil || id != want {
-		t.Errorf("Identity = %q, %v, want %q", id, err, want)
-	}
-
-	// A missing table is created at all servers.
-	ask(t, server, "DROP TABLE migrations")
-	if s, err := clickhouse.Open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "clicks") {
-		if err == nil {
-			s.Close()
-		}
-		t.Errorf("a missing table: %v, want an error about the cluster", err)
-	}
 }

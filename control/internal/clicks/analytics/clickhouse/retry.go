@@ -2,6 +2,9 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -49,9 +52,17 @@ func (r *replicaErrors) note(err error) bool {
 
 // retry repeats f a few times within two seconds while a replica reports an error that may pass soon. f must be safe to repeat: a
 // read, or an insert of rows with identities. After that, ingest repeats the batch as after any other error.
+//
+// If the service has several addresses, it also repeats f at once when a connection was lost. The pool may have more connections to
+// the server that is gone, and each attempt removes one of them.
 func (s *Store) retry(ctx context.Context, f func() error) error {
-	for try := 1; ; try++ {
+	for try, stale := 1, 0; ; try++ {
 		err := f()
+		if s.several && stale < s.conn.Stats().MaxIdleConns && ctx.Err() == nil && lost(err) {
+			stale++
+			try--
+			continue
+		}
 		if !s.stats.replica.note(err) || try == replicaTries {
 			return err
 		}
@@ -59,4 +70,10 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 			return err
 		}
 	}
+}
+
+// lost reports whether a connection broke. It is false if no connection could be made, or if the server was too slow.
+func lost(err error) bool {
+	var broken *net.OpError
+	return !errors.Is(err, errNoAddress) && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &broken) && !broken.Timeout())
 }

@@ -19,13 +19,13 @@ func aboutOwner(scope analytics.Scope) bool { return scope.Owner != 0 && scope.L
 func (s *Store) rolled(scope analytics.Scope, p plan, table, list string) analytics.Statement {
 	owned := byOwner[table]
 	if !aboutOwner(scope) || owned == "" {
-		return s.selected(scope, p, table, list)
+		return selected(scope, p, table, list)
 	}
 	scope.Moves.Part = analytics.Named
-	from := s.selected(scope, p, owned, list)
+	from := selected(scope, p, owned, list)
 	if scope.Moves.Through != 0 {
 		scope.Moves.Part = analytics.Arrived
-		arrived := s.selected(scope, p, table, list)
+		arrived := selected(scope, p, table, list)
 		from.Text += " UNION ALL " + arrived.Text
 		from.Args = append(from.Args, arrived.Args...)
 	}
@@ -33,17 +33,17 @@ func (s *Store) rolled(scope analytics.Scope, p plan, table, list string) analyt
 }
 
 // selected is rolled for a single table.
-func (s *Store) selected(scope analytics.Scope, p plan, table, list string) analytics.Statement {
+func selected(scope analytics.Scope, p plan, table, list string) analytics.Statement {
 	bare := scope
 	bare.From, bare.To = 0, 0
-	period := fmt.Sprintf("slot >= %d AND slot < %d AND build %s (%s)", p.first, p.end, s.dialect.In(), p.chosen())
+	period := fmt.Sprintf("slot >= %d AND slot < %d AND build IN (%s)", p.first, p.end, p.chosen())
 	switch {
 	case table == "rollup_day_values":
 		period = p.dayPeriod()
 	case table == "rollup_values" && len(p.days) > 0:
 		period += " AND NOT " + slots(p.days)
 	}
-	near := s.near(scope)
+	near := near(scope)
 	where := bare.Condition(table + " WHERE " + period + near)
 	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s", list, table, where.Text, period)
 	if aboutOwner(scope) && scope.Moves.Part == analytics.AllParts {
@@ -57,7 +57,7 @@ func (s *Store) selected(scope analytics.Scope, p plan, table, list string) anal
 
 // near renders a condition on the columns by which the table is sorted, so that the server skips most rows outside the scope. All
 // rows of the scope meet it. It is empty if there are too many links. A filter by site looks for referrers in the rows that meet it.
-func (s *Store) near(scope analytics.Scope) string {
+func near(scope analytics.Scope) string {
 	if !aboutOwner(scope) {
 		return listed(scope)
 	}
@@ -70,5 +70,5 @@ func (s *Store) near(scope analytics.Scope) string {
 	case scope.Moves.Through != 0:
 		known += " UNION ALL " + scope.MovedLinks()
 	}
-	return fmt.Sprintf(" AND link %s (%s)", s.dialect.In(), known)
+	return " AND link IN (" + known + ")"
 }

@@ -253,7 +253,7 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 	}
 	ctx, cancel := building(ctx)
 	defer cancel()
-	for _, t := range []struct{ table, keys, more, values string }{{"rollup_visits", visitKeys, ", heavy", ", " + s.heavy(spans)}, {"rollup_counts", countKeys, "", ""}} {
+	for _, t := range []struct{ table, keys, more, values string }{{"rollup_visits", visitKeys, ", heavy", ", " + heavy(spans)}, {"rollup_counts", countKeys, "", ""}} {
 		if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %s (slot, %s, clicks, last, build%s)
 			SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, %s, count(), max(toUnixTimestamp64Milli(ts) %% %d), %d + slot * %d%s
 			FROM %s WHERE %s GROUP BY slot, %s`, t.table, t.keys, t.more, slotMillis, t.keys, slotMillis, base, uint64(stride), t.values, clicks, times(spans), t.keys)); err != nil {
@@ -263,7 +263,7 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 	// The inner condition makes the server read only the known links near those of the slots.
 	of := "SELECT DISTINCT owner, link FROM clicks WHERE " + times(spans)
 	if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO rollup_owners (owner, link) %[1]s
-		AND NOT (owner, link) %[2]s (SELECT owner, link FROM rollup_owners WHERE (owner, link) %[2]s (%[1]s))`, of, s.dialect.In())); err != nil {
+		AND NOT (owner, link) IN (SELECT owner, link FROM rollup_owners WHERE (owner, link) IN (%[1]s))`, of)); err != nil {
 		return err
 	}
 	if err := s.insert(ctx, "rollup_builds", len(slotList), []field{{"slot", made(slotList)}, {"marks", made(marks)}, {"build", made(builds)}}); err != nil {
@@ -279,9 +279,9 @@ var heavyCell = 500
 
 // heavy renders the condition that a row of a build is heavy. Each row is counted where the condition of this row says, so it need
 // not be exact: repetitions of a click count, and clicks may arrive between this query and the one of the row.
-func (s *Store) heavy(list []span) string {
-	return fmt.Sprintf("(link, slot) %s (SELECT link, toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot FROM clicks WHERE %s GROUP BY link, slot HAVING count() >= %d)",
-		s.dialect.In(), slotMillis, times(list), heavyCell)
+func heavy(list []span) string {
+	return fmt.Sprintf("(link, slot) IN (SELECT link, toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot FROM clicks WHERE %s GROUP BY link, slot HAVING count() >= %d)",
+		slotMillis, times(list), heavyCell)
 }
 
 const sweepEvery = time.Hour
@@ -290,12 +290,12 @@ const sweepEvery = time.Hour
 // a report may still have been reading them, or they were never finished.
 func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err error) {
 	const all = 1<<32 - 1
-	chosen := plan{end: all}.chosen() + " UNION ALL SELECT build FROM (" + s.dayBuilds(0, all) + ") AS days"
+	chosen := plan{end: all}.chosen() + " UNION ALL SELECT build FROM (" + dayBuilds(0, all) + ") AS days"
 	var slot uint32
 	var build uint64
 	var slotList, builds []string
 	err = s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT slot, build FROM (SELECT slot, build FROM rollup_begun UNION ALL SELECT slot, build FROM rollup_builds) AS known
-		WHERE NOT build %s (%s)`, s.dialect.In(), chosen)}, func() error {
+		WHERE NOT build IN (%s)`, chosen)}, func() error {
 		if slices.Contains(before, build) {
 			slotList, builds = append(slotList, fmt.Sprint(slot)), append(builds, fmt.Sprint(build))
 		} else if len(rests) < 10_000 {
@@ -311,7 +311,7 @@ func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err
 		gone := fmt.Sprintf("slot IN (%s) AND build IN (%s)", strings.Join(slotList, ","), strings.Join(builds, ","))
 		// A repetition after an error reads the last table.
 		for _, table := range slices.Concat(slotTables, []string{"rollup_day_values", "rollup_builds", "rollup_day_builds", "rollup_begun"}) {
-			if err := s.conn.Exec(ctx, "DELETE FROM "+s.dialect.Table(table)+" WHERE "+gone); err != nil {
+			if err := s.conn.Exec(ctx, "DELETE FROM "+table+" WHERE "+gone); err != nil {
 				return nil, wrap("delete leftover builds", err)
 			}
 		}

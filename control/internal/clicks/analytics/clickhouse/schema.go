@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"strings"
 	"text/template"
@@ -16,38 +17,23 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// dialect renders the differences between the tables of a single server and of a cluster. On a cluster, each table is a
-// replicated local table on every shard plus a distributed table with the plain name, so queries are the same.
-type dialect struct{ Cluster string }
+// dialect renders the differences between tables of one server and tables that servers replicate. Names are the same, so all
+// other statements are the same, too: servers pass on what an ALTER or a TRUNCATE does to a replicated table.
+type dialect struct{ Replicated bool }
 
-// Table returns the name of the table that has the rows, for CREATE and ALTER.
-func (d dialect) Table(name string) string {
-	if d.Cluster == "" {
-		return name
-	}
-	return name + "_local " + d.OnCluster()
-}
-
-// OnCluster returns the clause that makes every server of the cluster run the statement.
+// OnCluster returns the clause that makes all servers of the service create something. We could also connect to each of them, but the
+// URL may only have the address of a balancer.
 func (d dialect) OnCluster() string {
-	if d.Cluster == "" {
+	if !d.Replicated {
 		return ""
 	}
-	return "ON CLUSTER `" + d.Cluster + "`"
-}
-
-// In returns the IN operator for a subquery. On a cluster, every shard needs the complete result of the subquery.
-func (d dialect) In() string {
-	if d.Cluster == "" {
-		return "IN"
-	}
-	return "GLOBAL IN"
+	return " ON CLUSTER '{cluster}'"
 }
 
 // Engine returns a table's engine. A ReplacingMergeTree keeps the row of a key with the highest version, or the last
-// one.
+// one. The path in Keeper is written out, because servers differ in their default.
 func (d dialect) Engine(kind, version string) string {
-	if d.Cluster == "" {
+	if !d.Replicated {
 		return kind + "(" + version + ")"
 	}
 	if version != "" {
@@ -56,51 +42,30 @@ func (d dialect) Engine(kind, version string) string {
 	return "Replicated" + kind + "('/clickhouse/tables/{shard}/{database}/{table}', '{replica}'" + version + ")"
 }
 
-// Durable returns the settings of a table whose acknowledged inserts survive a power failure. On a cluster, another
-// replica has them.
+// Durable returns the settings of a table whose acknowledged inserts survive a power failure. In a replicated table, another
+// server has them. It also stores blocks that it has already: see settings. The setting insert_deduplicate=0 is not enough there. Since
+// ClickHouse 26, deduplicate_insert has precedence and is on by default. Older servers refuse that name.
 func (d dialect) Durable() string {
-	if d.Cluster == "" {
+	if !d.Replicated {
 		return "fsync_after_insert = 1, fsync_part_directory = 1"
 	}
-	return "index_granularity = 8192, " + d.EveryBlock()
+	return "index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0"
 }
 
-// EveryBlock returns the settings of a replicated table that stores repeated blocks, too. The setting insert_deduplicate=0
-// is not enough: since ClickHouse 26, deduplicate_insert has precedence and is on by default. Older servers refuse that name.
-func (d dialect) EveryBlock() string {
-	return "replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0"
-}
-
-// Distributed returns the statement that creates the table over all shards, or "" on a single server. Rows with the
-// same value of the column by are on the same shard.
-func (d dialect) Distributed(name, by string) string {
-	if d.Cluster == "" {
-		return ""
-	}
-	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s %s AS %s_local ENGINE = Distributed(`%s`, currentDatabase(), '%s_local', intHash64(%s))",
-		name, d.OnCluster(), name, d.Cluster, name, by)
-}
-
-const versions = `CREATE TABLE IF NOT EXISTS {{.Table "migrations"}} (version UInt32, name String, at DateTime DEFAULT now())
+const versions = `CREATE TABLE IF NOT EXISTS migrations{{.OnCluster}} (version UInt32, name String, at DateTime DEFAULT now())
 ENGINE = {{.Engine "ReplacingMergeTree" ""}} ORDER BY version SETTINGS {{.Durable}};
-{{.Distributed "migrations" "version"}};
 `
 
-// exists reports whether the server has a table. On a cluster, it needs both tables of that name.
-func exists(ctx context.Context, conn driver.Conn, d dialect, table string) (bool, error) {
-	local, _, _ := strings.Cut(d.Table(table), " ")
-	var n, want uint64 = 0, 1
-	if local != table {
-		want = 2
-	}
-	err := conn.QueryRow(ctx, fmt.Sprintf(`SELECT count() FROM system.tables WHERE database = currentDatabase() AND name IN ('%s', '%s')`, table, local)).Scan(&n)
-	return n == want, err
+// engine returns the engine of a table, or "" if there is no such table.
+func engine(ctx context.Context, conn driver.Conn, table string) (name string, err error) {
+	err = conn.QueryRow(ctx, fmt.Sprintf(`SELECT max(engine) FROM system.tables WHERE database = currentDatabase() AND name = '%s'`, table)).Scan(&name)
+	return name, err
 }
 
 // ensure runs a script that creates a table, unless the server has it. ON CLUSTER statements wait for every server of the
 // cluster, even if they change nothing. A store could then not be opened while one server is down.
 func ensure(ctx context.Context, conn driver.Conn, d dialect, table, script string) error {
-	if has, err := exists(ctx, conn, d, table); has || err != nil {
+	if has, err := engine(ctx, conn, table); has != "" || err != nil {
 		return err
 	}
 	return runScript(ctx, conn, d, script)
@@ -166,19 +131,35 @@ func render(script string, d dialect) ([]string, error) {
 	return list, nil
 }
 
+// fits refuses tables that are not what the settings say. A cloud service makes its own kind of tables, whatever we ask for.
+func fits(ctx context.Context, conn driver.Conn, d dialect) error {
+	has, err := engine(ctx, conn, "clicks")
+	if err != nil || has == "" || strings.HasPrefix(has, "Shared") {
+		return err
+	}
+	switch is := strings.HasPrefix(has, "Replicated"); {
+	case has == "Distributed":
+		return errors.New("the tables were made with CLICKHOUSE_CLUSTER, which is no longer supported: see docs/operators/clickhouse-cluster.md#from-an-earlier-release")
+	case is && !d.Replicated:
+		return errors.New("the tables are replicated, so CLICKHOUSE_REPLICATED must be true")
+	case !is && d.Replicated:
+		return errors.New("CLICKHOUSE_REPLICATED is true, but the tables are not replicated; it needs an empty database")
+	}
+	return nil
+}
+
 // noTTL removes the TTL with which an earlier release deleted old clicks. A TTL deletes clicks whether or not they were
 // counted. Expire is called only after they were counted.
-func noTTL(ctx context.Context, conn driver.Conn, d dialect) error {
+func noTTL(ctx context.Context, conn driver.Conn) error {
 	for _, e := range expiring {
-		name, _, _ := strings.Cut(d.Table(e.table), " ")
 		var has string
-		if err := conn.QueryRow(ctx, fmt.Sprintf(`SELECT create_table_query FROM system.tables WHERE database = currentDatabase() AND name = '%s'`, name)).Scan(&has); err != nil {
+		if err := conn.QueryRow(ctx, fmt.Sprintf(`SELECT create_table_query FROM system.tables WHERE database = currentDatabase() AND name = '%s'`, e.table)).Scan(&has); err != nil {
 			return err
 		}
 		if !strings.Contains(has, " TTL ") {
 			continue
 		}
-		if err := conn.Exec(ctx, "ALTER TABLE "+d.Table(e.table)+" REMOVE TTL"); err != nil {
+		if err := conn.Exec(ctx, "ALTER TABLE "+e.table+" REMOVE TTL"); err != nil {
 			return fmt.Errorf("remove the TTL of %s: %w", e.table, err)
 		}
 	}

@@ -2,12 +2,9 @@ package clickhouse
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
-	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
@@ -20,7 +17,6 @@ import (
 func (s *Store) EachVisitor(ctx context.Context, q analytics.Query, part, parts int, f func(group analytics.Line, visitor int64) error) error {
 	s.whole.RLock()
 	defer s.whole.RUnlock()
-	q.Scope = s.dialect.here(q.Scope)
 	var columns []string
 	if q.ByLink {
 		columns = append(columns, "link")
@@ -62,9 +58,8 @@ func (s *Store) Placed(ctx context.Context, ids []analytics.StretchID, from int6
 	return wrap("read positions of lanes", analytics.Reader(s.each).Placed(ctx, "clicks", ids, from, f))
 }
 
-const identityTable = `CREATE TABLE IF NOT EXISTS {{.Table "identity"}} (id String, at DateTime DEFAULT now())
+const identityTable = `CREATE TABLE IF NOT EXISTS identity{{.OnCluster}} (id String, at DateTime DEFAULT now())
 ENGINE = {{.Engine "ReplacingMergeTree" ""}} ORDER BY id SETTINGS {{.Durable}};
-{{.Distributed "identity" "cityHash64(id)"}};
 `
 
 // Identity returns the identity of the tables, or "" if they have none yet. It is part of the data: a server that was emptied
@@ -88,28 +83,6 @@ func (s *Store) Identify(ctx context.Context) (string, error) {
 		return "", wrap("insert the identity", err)
 	}
 	return s.Identity(ctx)
-}
-
-// IdentityAt returns the identity of the tables at a URL. Unlike Open, it makes neither a database nor tables; "" means that there
-// are none, or that they have no identity.
-func IdentityAt(ctx context.Context, cfg Config) (id string, err error) {
-	opt, err := options(cfg)
-	if err != nil {
-		return "", fmt.Errorf("look for clicks: %w", err)
-	}
-	conn, err := driver.Open(opt)
-	if err != nil {
-		return "", fmt.Errorf("look for clicks: %w", err)
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	has, err := exists(ctx, conn, dialect{cfg.Cluster}, "identity")
-	if code(err) == codeNoDatabase {
-		return "", nil
-	}
-	if err == nil && has {
-		err = conn.QueryRow(ctx, `SELECT min(id) FROM identity`).Scan(&id)
-	}
-	return id, wrap("look for clicks", err)
 }
 
 // HasClicks reports whether clicks, conversions or losses are stored. Marks of lanes do not count.

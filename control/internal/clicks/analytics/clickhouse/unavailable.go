@@ -27,6 +27,7 @@ var awayCodes = []int{
 	286, // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE
 	289, // REPLICA_IS_NOT_IN_QUORUM
 	319, // UNKNOWN_STATUS_OF_INSERT
+	341, // UNFINISHED: a replica has not changed its table yet
 	369, // ALL_REPLICAS_ARE_STALE
 	394, // QUERY_WAS_CANCELLED: by the server, when it stops
 	999, // KEEPER_EXCEPTION

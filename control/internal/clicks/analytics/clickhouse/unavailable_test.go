@@ -49,7 +49,7 @@ func TestOps2_errors_of_a_server_that_pass(t *testing.T) {
 		want bool
 	}{
 		{159, true}, {164, true}, {202, true}, {209, true}, {210, true}, {236, true}, {241, true}, {242, true}, {279, true}, {285, true}, {286, true}, {289, true},
-		{319, true}, {369, true}, {394, true}, {999, true}, {60, false}, {62, false}, {516, false},
+		{319, true}, {341, true}, {369, true}, {394, true}, {999, true}, {60, false}, {62, false}, {516, false},
 	} {
 		t.Run(strconv.FormatInt(c.code, 10), func(t *testing.T) {
 			for name, call := range calls {

@@ -174,6 +174,6 @@ func (s *Store) Goals(ctx context.Context, scope analytics.Scope) ([]analytics.G
 
 // Arms implements analytics.Conversions.
 func (s *Store) Arms(ctx context.Context, e analytics.Experiment) ([]analytics.ArmLine, error) {
-	list, err := analytics.Reader(s.each).Arms(ctx, e.ArmsSQL("clicks", "conversions", false))
+	list, err := analytics.Reader(s.each).Arms(ctx, e.ArmsSQL("clicks", "conversions"))
 	return list, wrap("query the arms of an experiment", err)
 }

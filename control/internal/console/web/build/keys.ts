@@ -1,7 +1,8 @@
-// Numbers the messages in the build: the catalogue of a language becomes a list, and the sources use the places in it. The sources
-// keep readable names.
+// Numbers the messages in the build: the catalogue of a language becomes a list, and the sources use the places in it. Messages whose
+// names are put together get short names. The sources keep readable names.
 import { readdirSync, readFileSync } from 'node:fs';
 import { runnerImport, type Plugin } from 'vite';
+import { short } from '../src/text/short.ts';
 
 /** The content of the sources in a folder and below it, except for those of `but`. */
 function read(folder: string, but?: string): string {
@@ -28,6 +29,13 @@ export function sorted(names: readonly string[], sources: string): { numbered: s
   return { numbered: names.filter((name) => !keeps(name)), kept: names.filter(keeps) };
 }
 
+/** The first seed with which all short names differ. */
+export function seedOf(names: readonly string[]): number {
+  let seed = 31;
+  while (new Set(names.map((name) => short(name, seed))).size < names.length) seed++;
+  return seed;
+}
+
 type Messages = Readonly<Record<string, unknown>>;
 
 async function messages(language: string): Promise<Messages> {
@@ -39,12 +47,14 @@ async function messages(language: string): Promise<Messages> {
 export function numberedKeys(): Plugin {
   let names: { numbered: string[]; kept: string[] };
   let places: Map<string, number>;
+  let seed: number;
   return {
     name: 'numbered-keys',
     apply: 'build',
     enforce: 'pre',
     async buildStart() {
       names = sorted(Object.keys(await messages('en')), read('src', 'text'));
+      seed = seedOf(names.kept);
       places = new Map(names.numbered.map((name, at) => [name, at]));
     },
     async load(id) {
@@ -52,14 +62,15 @@ export function numberedKeys(): Plugin {
       if (language === undefined) return undefined;
       const all = await messages(language);
       const list = JSON.stringify(names.numbered.map((name) => all[name]));
-      const rest = JSON.stringify(Object.fromEntries(names.kept.map((name) => [name, all[name]])));
-      return { code: `export const ${language} = Object.assign(${list}, ${rest});`, map: null };
+      const rest = JSON.stringify(Object.fromEntries(names.kept.map((name) => [short(name, seed), all[name]])));
+      return { code: `export const ${language} = Object.assign(${list}, ${rest}, { seed: ${seed} });`, map: null };
     },
     transform(code, id) {
       if (!/\/src\/.*\.tsx?$/.test(id) || id.includes('/src/text/')) return undefined;
       const short = code.replace(/'([\w.-]+)'/g, (whole, name: string) => {
         const place = places.get(name);
-        return place === undefined ? whole : `'${place}'`;
+        // Some messages are optional, and 0 would count as none.
+        return place === undefined ? whole : place === 0 ? `'0'` : `${place}`;
       });
       return { code: short, map: null };
     },

@@ -1,7 +1,7 @@
 // Who is signed in, and in which workspace they work.
 import { computed, signal } from '@preact/signals';
 import { api, ApiError, onSessionEnd, inWorkspace, type Lack, type Schema } from './api/client';
-import { place, query, stay } from './route';
+import { path, place, query, stay } from './route';
 import { t } from './text';
 
 export type User = Schema<'User'>;
@@ -97,10 +97,17 @@ export async function reloadWorkspaces(of = user.value): Promise<void> {
   settle();
 }
 
-/** Works in the workspace that the address names by its slug, or by its id as in e-mails. */
+/** Addresses that name neither a workspace nor a screen in one: the last choice stays. */
+const starts = ['/', '/login'];
+
+/** Works in the workspace that the address names by its slug, or by its id as in e-mails. The personal one has no name there. */
 async function follow(): Promise<void> {
   const name = query.value.get('workspace');
-  const isNamed = (one: Workspace) => one.id === name || one.slug === name;
+  const isNamed = (one: Workspace) => (name === null ? one.isPersonal : one.id === name || one.slug === name);
+  if (name === null && starts.includes(path.value)) {
+    stay();
+    return;
+  }
   if (name !== null && more.value && !workspaces.value.some(isNamed)) {
     const query = { search: name.slice(0, 255), pageSize: 100 };
     const { data } = await api.get('/api/workspaces', { query });

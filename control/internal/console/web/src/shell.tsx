@@ -1,19 +1,41 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api } from './api/client';
 import { path, to } from './route';
 import { places, visible } from './screens';
-import { signOut, user } from './session';
+import { healthOf } from './screens/webhooks/health';
+import { may, signOut, user, workspace } from './session';
 import { opened, paletteKeys } from './shortcuts';
 import { Switcher } from './switcher';
-import { t } from './text';
+import { number, t } from './text';
 import { IconButton } from './ui/button';
 import { Icon } from './ui/icon';
+import { useResource } from './ui/resource';
 import { complain } from './ui/toast';
 
+const often = 60_000; // milliseconds between two looks at the webhooks
+
+/** The number of webhooks that fail. Without an answer there is none: this is no screen that could say why. */
+function useFailing(): number {
+  const sees = may('ADMIN');
+  const near = path.value.startsWith('/webhooks');
+  const { data, reload } = useResource(`${workspace.value?.id ?? ''} ${near}`, async (signal) =>
+    sees ? (await api.get('/api/webhooks', { query: { pageSize: 100 }, signal, signIn: true })).data : [],
+  );
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || reload(), often);
+    return () => clearInterval(timer);
+  }, [reload]);
+  return data?.filter((one) => healthOf(one) === 'failing').length ?? 0;
+}
+
 function Places() {
+  const failing = useFailing();
   const here = path.value === '/' ? '/links' : path.value;
+  const ref = useRef<HTMLDivElement>(null);
+  useEffect(() => ref.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [here]);
   return (
-    <div class="places">
+    <div class="places" ref={ref}>
       {places.map((group) => {
         const shown = group.places.filter(visible);
         if (shown.length === 0) return null;
@@ -24,6 +46,11 @@ function Places() {
                 <a href={to(at)} aria-current={here === at || here.startsWith(`${at}/`) ? 'page' : undefined}>
                   <Icon name={icon} />
                   {t(name)}
+                  {at === '/webhooks' && failing > 0 && (
+                    <span class="badge bad">
+                      {number(failing)} <span class="offscreen">{t('hook.health.failing')}</span>
+                    </span>
+                  )}
                 </a>
               </li>
             ))}
@@ -76,7 +103,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <nav class={open ? 'side open' : 'side'} aria-label={t('app.main')}>
         <button type="button" class="jump" onClick={() => (opened.value = 'palette')}>
           <Icon name="search" />
-          {t('palette.title')}
+          <span>{t('palette.title')}</span>
           <kbd aria-hidden="true">{paletteKeys().join(' ')}</kbd>
         </button>
         <Places />

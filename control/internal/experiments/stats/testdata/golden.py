@@ -85,10 +85,8 @@ def revenue():
     arm = rng.lognormal(1.2, 1, 500) * (rng.random(500) < 0.35)
     z = stats.norm.ppf(0.975)
     sem = lambda x: float(stats.sem(x))
-    d = arm.mean() - control.mean()
-    e = math.hypot(sem(arm), sem(control))
     row = lambda x: {"n": len(x), "sum": float(x.sum()), "squares": float((x * x).sum()), "mean": float(x.mean()), "low": float(x.mean() - z * sem(x)), "high": float(x.mean() + z * sem(x))}
-    return {"control": row(control), "arm": row(arm), "difference": [float(d), float(d - z * e), float(d + z * e)]}
+    return {"control": row(control), "arm": row(arm)}
 
 
 PERIODS = [

@@ -183,6 +183,9 @@ func expected(t Targets) string {
 		}
 		parts = append(parts, "address records with "+list(all))
 	}
+	if len(parts) == 0 {
+		return "an address of this service, which its operator has not set"
+	}
 	return strings.Join(parts, ", or ")
 }
 

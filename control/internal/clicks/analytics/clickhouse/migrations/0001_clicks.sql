@@ -2,7 +2,7 @@
 -- partition. A merge of parts removes one of them; readers never see both, because they read FINAL. If they differ
 -- because the geo database changed in between, the first one is kept: its keep is higher. A month without inserts
 -- becomes one part after a day, and FINAL then costs nothing.
-CREATE TABLE IF NOT EXISTS {{.Table "clicks"}} (
+CREATE TABLE IF NOT EXISTS clicks{{.OnCluster}} (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64 CODEC(Delta, ZSTD(1)),
 	ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
 	link Int64, owner Int64,
@@ -22,22 +22,19 @@ ENGINE = {{.Engine "ReplacingMergeTree" "keep"}}
 PARTITION BY toYYYYMM(ts)
 ORDER BY (toDate(ts), link, edge, epoch, lane, seq)
 SETTINGS {{.Durable}}, ttl_only_drop_parts = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
-{{.Distributed "clicks" "link"}};
 
 -- The mark of a lane is its highest row.
-CREATE TABLE IF NOT EXISTS {{.Table "lane_marks"}} (
+CREATE TABLE IF NOT EXISTS lane_marks{{.OnCluster}} (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64
 )
 ENGINE = {{.Engine "ReplacingMergeTree" "seq"}}
 ORDER BY (edge, epoch, lane)
 SETTINGS {{.Durable}};
-{{.Distributed "lane_marks" "edge"}};
 
-CREATE TABLE IF NOT EXISTS {{.Table "losses"}} (
+CREATE TABLE IF NOT EXISTS losses{{.OnCluster}} (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64,
 	ts DateTime64(3, 'UTC'), lost_from UInt64, lost_to UInt64
 )
 ENGINE = {{.Engine "ReplacingMergeTree" ""}}
 ORDER BY (edge, epoch, lane, seq)
 SETTINGS {{.Durable}};
-{{.Distributed "losses" "edge"}};

@@ -1,2 +1,1 @@
-ALTER TABLE {{.Table "clicks"}} ADD COLUMN IF NOT EXISTS bot_list LowCardinality(String) AFTER geo_version;
-{{if .Cluster}}ALTER TABLE clicks {{.OnCluster}} ADD COLUMN IF NOT EXISTS bot_list LowCardinality(String) AFTER geo_version{{end}};
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS bot_list LowCardinality(String) AFTER geo_version;

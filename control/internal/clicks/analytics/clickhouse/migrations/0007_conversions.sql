@@ -1,9 +1,8 @@
-ALTER TABLE {{.Table "clicks"}} ADD COLUMN IF NOT EXISTS participant UInt64 CODEC(ZSTD(1)) AFTER language;
-{{if .Cluster}}ALTER TABLE clicks {{.OnCluster}} ADD COLUMN IF NOT EXISTS participant UInt64 AFTER language{{end}};
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS participant UInt64 CODEC(ZSTD(1)) AFTER language;
 
 -- Conversions, with the columns of their clicks. Of the rows of a key, the one with the highest version is kept: see
 -- analytics.Conversion.Version. ts is the time of the click.
-CREATE TABLE IF NOT EXISTS {{.Table "conversions"}} (
+CREATE TABLE IF NOT EXISTS conversions{{.OnCluster}} (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64,
 	ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
 	link Int64, owner Int64,
@@ -28,4 +27,3 @@ ENGINE = {{.Engine "ReplacingMergeTree" "version"}}
 PARTITION BY toYYYYMM(ts)
 ORDER BY (toDate(ts), link, ts, tag, goal, once)
 SETTINGS {{.Durable}}, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
-{{.Distributed "conversions" "link"}};

@@ -1,6 +1,9 @@
 CREATE TABLE IF NOT EXISTS migrations (version UInt32, name String, at DateTime DEFAULT now())
 ENGINE = ReplacingMergeTree() ORDER BY version SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
+CREATE TABLE IF NOT EXISTS identity (id String, at DateTime DEFAULT now())
+ENGINE = ReplacingMergeTree() ORDER BY id SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
 -- A click is sent again until it is acknowledged, so a row may occur twice, with the same key and in the same
 -- partition. A merge of parts removes one of them; readers never see both, because they read FINAL. If they differ
 -- because the geo database changed in between, the first one is kept: its keep is higher. A month without inserts
@@ -165,7 +168,7 @@ PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (link, slot, visitor)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_sampled  TO rollup_sample AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_sampled TO rollup_sample AS
 SELECT link, slot, owner, bot, variant, rule, visitor, country, region, city, device, os, browser, referer, bot_name,
 	utm_source, utm_medium, utm_campaign, utm_term, utm_content, language, clicks, last, build
 FROM rollup_visits WHERE visitor < -8070450532247928832;
@@ -197,7 +200,7 @@ ORDER BY (link, dim, value, slot)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
 
 -- The view adds them while a build writes rollup_visits. It sees a build in parts, whose counts add up.
-CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_valued  TO rollup_values AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_valued TO rollup_values AS
 SELECT link, pair.1 AS dim, pair.2 AS value, slot, owner, bot, toUInt32(sum(clicks)) AS clicks, build
 FROM rollup_visits
 ARRAY JOIN [('country', toString(country)), ('region', toString(region)), ('city', toString(city)), ('device', toString(device)),
@@ -272,17 +275,17 @@ PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (owner, slot, link)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_owner_visited  TO rollup_owner_visits AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_owner_visited TO rollup_owner_visits AS
 SELECT link, slot, owner, bot, variant, rule, visitor, country, region, city, device, os, browser, referer, bot_name,
 	utm_source, utm_medium, utm_campaign, utm_term, utm_content, language, clicks, last, build, heavy
 FROM rollup_visits;
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_owner_sampled  TO rollup_owner_sample AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_owner_sampled TO rollup_owner_sample AS
 SELECT link, slot, owner, bot, variant, rule, visitor, country, region, city, device, os, browser, referer, bot_name,
 	utm_source, utm_medium, utm_campaign, utm_term, utm_content, language, clicks, last, build
 FROM rollup_visits WHERE visitor < -8070450532247928832;
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_owner_counted  TO rollup_owner_counts AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_owner_counted TO rollup_owner_counts AS
 SELECT link, slot, owner, bot, variant, rule, clicks, last, build
 FROM rollup_counts;
 

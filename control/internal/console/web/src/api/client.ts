@@ -1,7 +1,7 @@
 // Calls the API with the session cookie of the browser. Scripts never see a token.
 //
 // The types come from the OpenAPI document of the API (schema.d.ts), so a field that the API does not have breaks the build.
-import { language, said, t } from '../text';
+import { moment, said, t } from '../text';
 import type { components, paths } from './schema';
 
 /** An object of the API, by its name in the OpenAPI document. */
@@ -72,6 +72,8 @@ export class ApiError extends Error {
   readonly requestId: string;
   /** The object as it is now, if somebody changed it in the meantime. */
   readonly current: unknown;
+  /** Who has changed the object, and when. */
+  readonly who: string;
   /** What a deletion would take with it, if the server refused it for that. */
   readonly counts: Schema<'Counts'> | undefined;
   /** Seconds after which to try again; 0: not told. */
@@ -86,6 +88,7 @@ export class ApiError extends Error {
     this.fields = Array.isArray(b['errors']) ? (b['errors'] as FieldProblem[]) : [];
     this.requestId = typeof b['requestId'] === 'string' ? b['requestId'] : '';
     this.current = b['current'];
+    this.who = changer(b);
     this.counts = b['counts'] as Schema<'Counts'> | undefined;
     this.retryAfter = retryAfter;
     this.needsFactor = status === 403 && b['error'] === 'Second Factor Required';
@@ -100,6 +103,12 @@ export class ApiError extends Error {
   get unreachable(): boolean {
     return this.status === 0;
   }
+}
+
+/** Who has changed the object of a conflict, and when, such as Zoe (28 Nov 2026, 14:05). */
+function changer({ changed }: Partial<Schema<'Answer'>>): string {
+  const name = changed?.user?.name;
+  return name ? `${name} (${moment(changed.at)})` : t('problem.somebody');
 }
 
 /** The version of objects that the API returned, for If-Match. */
@@ -132,10 +141,11 @@ export function onSessionEnd(ask: ((lack: Lack) => Promise<void>) | undefined): 
   enterAgain = ask;
 }
 
-/** The body of an error with its messages in the language of the user. */
+/** The body of an error with its messages in the console's words. */
 function worded(body: unknown, status: number): unknown {
-  if (language.value === 'en' || typeof body !== 'object' || body === null) return body;
+  if (typeof body !== 'object' || body === null) return body;
   const { message, errors, ...rest } = body as Schema<'Answer'>;
+  if (rest.code === 'STALE') rest.values = [changer(rest)];
   const fields = errors?.map((one) => ({ ...one, message: said(one.message, one) }));
   const all = fields?.map((one) => one.message).join(' · ') ?? said(message, rest, t('problem.status', { status }));
   return { ...rest, errors: fields, message: all };

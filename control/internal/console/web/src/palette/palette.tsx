@@ -15,6 +15,7 @@ import { ranked, score } from './match';
 import './palette.css';
 
 const most = 8;
+const few = 3; // of bundles and tags
 
 const commandOf = (link: Schema<'URL'>): Command => ({
   id: link.id,
@@ -23,6 +24,30 @@ const commandOf = (link: Schema<'URL'>): Command => ({
   note: bare(link.shortUrl),
   run: () => go(`/links/${link.id}`),
 });
+
+/** The links, bundles and tags with a text. */
+async function find(search: string, signal: AbortSignal): Promise<Command[]> {
+  const query = { search, pageSize: few };
+  const [links, bundles, tags] = await Promise.all([
+    api.get('/api/urls', { query: { search, pageSize: most }, signal }),
+    api.get('/api/bundles', { query, signal }),
+    api.get('/api/tags', { query, signal }),
+  ]);
+  return [
+    ...links.data.map(commandOf),
+    ...bundles.data.map(({ id, name }): Command => ({
+      id,
+      icon: 'bundle',
+      name,
+      note: t('nav.bundles'),
+      run: () => go(`/bundles/${id}`),
+    })),
+    ...tags.data.map(({ id, name }): Command => ({
+      ...{ id, icon: 'tag', name, note: t('nav.tags') },
+      run: () => go(`/links?tag=${encodeURIComponent(name)}`),
+    })),
+  ];
+}
 
 function Option({ id, item, active, onPick }: { id: string; item: Command; active: boolean; onPick: () => void }) {
   useEffect(() => {
@@ -54,17 +79,15 @@ export function Palette() {
   const [chosen, setChosen] = useState(0);
   const list = useId();
   const wanted = useLater(text.trim());
-  const found = useResource(wanted, async (signal) =>
-    wanted === '' ? [] : (await api.get('/api/urls', { query: { search: wanted, pageSize: most }, signal })).data,
-  );
+  const found = useResource(wanted, async (signal) => (wanted === '' ? [] : find(wanted, signal)));
   const all = useMemo(commands, []);
-  const links = wanted === '' ? [] : (found.data ?? []).map(commandOf);
-  // Links come before commands that only contain the text somewhere.
+  const things = wanted === '' ? [] : (found.data ?? []);
+  // They come before commands that only contain the text somewhere.
   const { first, rest } = split(
     ranked(all, text, (one) => one.name),
     text,
   );
-  const items = [...first, ...links, ...rest];
+  const items = [...first, ...things, ...rest];
   const at = Math.min(chosen, items.length - 1);
   const close = () => {
     opened.value = undefined;

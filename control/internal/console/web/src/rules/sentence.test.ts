@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { speak } from '../text';
 import { parse } from './model';
-import { describe } from './sentence';
+import { describe, sends } from './sentence';
 import { compareBy, create, types, type TypeName } from './types';
 
 beforeAll(() => speak('en'));
@@ -55,4 +55,10 @@ it.each(Object.keys(types) as TypeName[])('can change each comparison of %s and 
     expect(c.operator).toBe(operator);
     expect(describe(c)).not.toContain('undefined');
   }
+});
+
+it('says without conditions that a rule always holds', () => {
+  expect(sends(parse({ operator: 'AND', conditions: [] }), '')).toBe('Always go to …');
+  const phones = parse({ type: 'device', operator: 'equals', value: 'MOBILE' });
+  expect(sends(phones, 'example.com')).toBe('If Device is phone, go to example.com.');
 });

@@ -64,6 +64,16 @@ function clause(c: Condition): string {
   return t('says.text', { what, operator, value: saidAll(c.type, c.value) });
 }
 
+/** What a visitor had, as a person says it. The API names times and days with their zone, and regions with their code. */
+export function seen(type: string, value: string): string {
+  const [first = '', zone] = value.split(' ');
+  if (type === 'time') return inZone(first, zone);
+  if (type === 'day_of_week') return inZone(weekday(Number(first)), zone);
+  if (type === 'date') return moment(value);
+  if (type === 'percentage') return percent(Number(value));
+  return said(type, type === 'region' ? value.replace(/^[A-Z]{2}-\w+ /, '') : value);
+}
+
 /** Conditions as a part of a sentence, such as: Country is Germany and (Device is phone or Browser is Safari). */
 export function describe(part: Part): string {
   if (part.kind === 'condition') return clause(part);
@@ -71,4 +81,14 @@ export function describe(part: Part): string {
     one.kind === 'group' && one.parts.length > 1 ? t('says.nested', { clause: describe(one) }) : describe(one),
   );
   return clauses.length === 0 ? t('says.nothing') : listed(part.operator, clauses);
+}
+
+/** What a rule does, as a sentence. '' is a destination that is not known yet. */
+export function sends(conditions: Part, to: string): string {
+  const destination = to || '…';
+  const always = conditions.kind === 'group' && conditions.parts.length === 0;
+  const sentence = always
+    ? t('rules.sendsAll', { destination })
+    : t('rules.sends', { conditions: describe(conditions), destination });
+  return sentence.replace('….', '…');
 }

@@ -283,12 +283,12 @@ export function SignIn({ email: known, onDone }: SignInProps) {
           <p>{t(failures.get(failed) ?? 'signin.sso.failed')}</p>
         </div>
       )}
-      {error}
       {passwords ? (
         <Passwords {...{ email, password, known, saving }} onEmail={setEmail} onPassword={setPassword} />
       ) : (
         <p class="hint">{t('signin.noPasswords')}</p>
       )}
+      {error}
       {methods && !linking && <Others methods={methods} apart={known !== undefined} onPasskey={withPasskey} />}
     </form>
   );

@@ -1,5 +1,6 @@
 // Text, numbers and dates in the language of the user.
 import { computed, signal } from '@preact/signals';
+import { short } from './short';
 import type { Catalogue, English, Key, Plural } from './message';
 
 export type { Key, Plural };
@@ -37,7 +38,10 @@ const load: Record<Language, () => Promise<Catalogue>> = {
 };
 
 // There are no messages before the first speak.
-const active = signal<{ language: Language; catalogue: Catalogue }>({ language: 'en', catalogue: {} as Catalogue });
+const active = signal<{ language: Language; catalogue: Partial<Catalogue> & { seed?: number } }>({
+  language: 'en',
+  catalogue: {},
+});
 
 /** The language of the user. Components that read it are drawn again when it changes. */
 export const language = computed(() => active.value.language);
@@ -59,7 +63,8 @@ const moments = computed(() => new Intl.DateTimeFormat(language.value, { dateSty
 
 /** The message of that name. Placeholders without a value are an error of the types. */
 export function t<K extends Key>(key: K, ...[values]: [Names<English[K]>] extends [never] ? [] : [Values<K>]): string {
-  const message: string | Plural = active.value.catalogue[key];
+  const { catalogue } = active.value;
+  const message: string | Plural = catalogue[key] ?? catalogue[short(key, catalogue.seed ?? 0) as Key] ?? '';
   const given = (values ?? {}) as Record<string, string | number>;
   const text =
     typeof message === 'string' ? message : (message[plurals.value.select(Number(given['n']))] ?? message.other);
@@ -77,10 +82,10 @@ export interface Wording {
   values?: readonly string[] | null | undefined;
 }
 
-/** A message of the server in the language of the user; `other` if it has no code. */
+/** A message of the server in the console's words. One without a code is shown as it is in English, else as `other`. */
 export function said(message: string | null, { code, values }: Wording, other = t('said.OTHER')): string {
-  if (language.value === 'en') return message ?? '';
-  return code ? t(`said.${code}`, Object.assign({}, values) as never) : other;
+  if (code) return t(`said.${code}`, Object.assign({}, values) as never);
+  return language.value === 'en' ? (message ?? '') : other;
 }
 
 /** A number with the separators of the language. */

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { patterns, sorted } from '../../build/keys';
+import { patterns, seedOf, sorted } from '../../build/keys';
 import { en } from './en';
+import { short } from './short';
 
 // A message that nothing shows is translated and loaded in vain.
 test('every message is used', () => {
@@ -21,4 +22,12 @@ test('messages whose names are put together keep them', () => {
   const sources = "t('link.open'); t(`status.${status}`); t(`ask.${kind}Title`); useDraft(`link.${id}`, first);";
   const { numbered, kept } = sorted(['link.open', 'status.ACTIVE', 'ask.deleteTitle', 'ask.delete'], sources);
   expect([numbered, kept]).toEqual([['link.open'], ['status.ACTIVE', 'ask.deleteTitle', 'ask.delete']]);
+});
+
+test('short names differ, and none is a place in the list', () => {
+  const names = Object.keys(en);
+  const seed = seedOf(names.slice(0, 500));
+  const made = names.slice(0, 500).map((name) => short(name, seed));
+  expect(new Set(made).size).toBe(500);
+  expect(made.filter((name) => !/^[a-z]\w\w$/.test(name))).toEqual([]);
 });

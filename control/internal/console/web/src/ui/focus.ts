@@ -40,7 +40,9 @@ function successor(): HTMLElement | undefined {
 }
 
 function mend(): void {
-  if (around.length === 0 || (document.activeElement && document.activeElement !== document.body)) return;
+  const now = document.activeElement ?? document.body;
+  // The browser takes the focus from a button that was turned off only before the next picture.
+  if (around.length === 0 || (now !== document.body && !now.matches(':disabled'))) return;
   successor()?.focus({ preventScroll: true });
 }
 

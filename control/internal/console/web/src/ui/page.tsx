@@ -1,8 +1,10 @@
 // The parts that most screens begin with.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { ApiError } from '../api/client';
 import { to } from '../route';
 import { t } from '../text';
+import { Elsewhere } from './elsewhere';
 import { Problem } from './problem';
 
 /** Shown while a screen's data are on their way. It keeps the height of a screen, so that nothing jumps. */
@@ -21,6 +23,7 @@ export function Waiting({ of: { error, reload } }: { of: { error: unknown; reloa
     <>
       <Head title={t('problem.title')} />
       <Problem error={error} retry={reload} />
+      {error instanceof ApiError && error.status === 404 && <Elsewhere />}
     </>
   );
 }

@@ -1,10 +1,9 @@
 // Times in fields of the kind datetime-local.
 
-/** A time of the API as a datetime-local input has it, in the zone of the browser. */
-export function local(at: string | null | undefined): string {
+/** An instant as a datetime-local input has it, in a time zone; the browser's by default. Swedes write times in that form. */
+export function local(at: string | number | null | undefined, timeZone?: string): string {
   if (!at) return '';
-  const time = new Date(at);
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  return new Date(at).toLocaleString('sv', { dateStyle: 'short', timeStyle: 'short', timeZone }).replace(' ', 'T');
 }
 
 /** The API's form of what a datetime-local input has; null if it is empty or not complete. */

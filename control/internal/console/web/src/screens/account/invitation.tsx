@@ -2,8 +2,8 @@
 import { batch } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { api, ApiError } from '../../api/client';
-import { go, to } from '../../route';
-import { signOut, user, workIn } from '../../session';
+import { go, place, to } from '../../route';
+import { signOut, user } from '../../session';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { Input } from '../../ui/field';
@@ -70,7 +70,7 @@ export function Invitation({ token, onDone }: { token: string; onDone: () => voi
   const accept: Accept = async (account) => {
     try {
       const { workspaceId } = await api.post('/api/invitations/accept', { body: { token, ...account }, signIn: true });
-      workIn(workspaceId);
+      place.value = workspaceId; // the list of links opens there
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 404 || error.status === 410) setOver(error.message);

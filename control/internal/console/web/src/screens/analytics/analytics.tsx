@@ -128,7 +128,7 @@ function Report({ id, goals }: { id: string; goals: readonly string[] }) {
   });
   return (
     <>
-      <Controls s={s} goals={goals} />
+      <Controls s={s} timezone={timezone} goals={goals} />
       <FilterChips s={s} />
       {loaded.error !== undefined && <Problem error={loaded.error} retry={loaded.reload} />}
       {!loaded.data && loaded.error === undefined && <Loading />}

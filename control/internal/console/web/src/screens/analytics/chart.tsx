@@ -51,7 +51,12 @@ function Axes({ names, top, x, y, width }: Scales & { names: ChartProps['names']
         </g>
       ))}
       {labelled(names.length, room).map((i) => (
-        <text key={i} x={x(i)} y={height - 6} text-anchor={i === 0 ? 'start' : 'middle'}>
+        <text
+          key={i}
+          x={x(i)}
+          y={height - 6}
+          text-anchor={i === 0 ? 'start' : x(i) + 4 * longest > width ? 'end' : 'middle'}
+        >
           {names[i]?.short}
         </text>
       ))}

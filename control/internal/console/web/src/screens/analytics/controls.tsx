@@ -6,9 +6,14 @@ import { Button } from '../../ui/button';
 import { Input, Select } from '../../ui/field';
 import { Icon } from '../../ui/icon';
 import { useResource } from '../../ui/resource';
+import { local } from '../../ui/time';
 import {
+  endsOf,
   filterNames,
+  instantIn,
   intervalsOf,
+  isDay,
+  moved,
   ranges,
   type Audience,
   type Compare,
@@ -67,21 +72,32 @@ export function FilterChips({ s }: { s: Selection }) {
   );
 }
 
-/** Today, and the day some days before, of the user's calendar. */
-const dayBefore = (days: number): string => {
-  const at = new Date();
-  at.setDate(at.getDate() - days);
-  return `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, '0')}-${String(at.getDate()).padStart(2, '0')}`;
-};
+interface RangeProps {
+  s: Selection;
+  timezone: string;
+}
 
-function Range({ s }: { s: Selection }) {
+/** The first or the last day, or instant, of an own range. */
+function End({ s, timezone, name }: RangeProps & { name: 'from' | 'to' }) {
+  const value = s[name];
+  const days = isDay(value);
+  return (
+    <Input
+      label={name === 'from' ? t('report.from') : t('report.to')}
+      name={name}
+      type={days ? 'date' : 'datetime-local'}
+      value={days ? value : local(value, timezone)}
+      onValue={(typed) => {
+        // The year is typed digit by digit.
+        if (/^[12]\d{3}/.test(typed))
+          search({ ...moved(s, name, days ? typed : instantIn(typed, timezone)), interval: '' });
+      }}
+    />
+  );
+}
+
+function Range({ s, timezone }: RangeProps) {
   const names = Object.keys(ranges) as RangeName[];
-  const choose = (range: RangeName | 'custom') =>
-    search(
-      range === 'custom'
-        ? { range: '', interval: '', from: dayBefore(6), to: dayBefore(0) }
-        : { range: range === 'month' ? '' : range, interval: '', from: '', to: '' },
-    );
   return (
     <>
       <Select
@@ -92,28 +108,20 @@ function Range({ s }: { s: Selection }) {
           ...names.map((one) => [one, t(`report.range.${one}`)] as const),
           ['custom', t('report.range.custom')] as const,
         ]}
-        onValue={choose}
+        onValue={(next) =>
+          search({
+            range: next === 'month' || next === 'custom' ? '' : next,
+            interval: '',
+            from: '',
+            to: '',
+            ...(next === 'custom' && s.range !== 'custom' && endsOf(s.range, timezone)),
+          })
+        }
       />
       {s.range === 'custom' && (
         <>
-          <Input
-            label={t('report.from')}
-            name="from"
-            type="date"
-            value={s.from.slice(0, 10)}
-            onValue={(from) =>
-              from && search({ from, to: from > s.to.slice(0, 10) ? from : s.to.slice(0, 10), interval: '' })
-            }
-          />
-          <Input
-            label={t('report.to')}
-            name="to"
-            type="date"
-            value={s.to.slice(0, 10)}
-            onValue={(to) =>
-              to && search({ from: to < s.from.slice(0, 10) ? to : s.from.slice(0, 10), to, interval: '' })
-            }
-          />
+          <End s={s} timezone={timezone} name="from" />
+          <End s={s} timezone={timezone} name="to" />
         </>
       )}
     </>
@@ -121,11 +129,11 @@ function Range({ s }: { s: Selection }) {
 }
 
 /** All choices in one line, which wraps. */
-export function Controls({ s, goals }: { s: Selection; goals: readonly string[] }) {
+export function Controls({ s, timezone, goals }: RangeProps & { goals: readonly string[] }) {
   const intervals = intervalsOf(s);
   return (
     <div class="controls" role="group" aria-label={t('report.choices')}>
-      <Range s={s} />
+      <Range s={s} timezone={timezone} />
       <Select
         label={t('report.interval')}
         name="interval"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { change, intervalsOf, ownZone, parametersOf, selectionOf, zoneOf, zoomed } from './selection';
+import { change, instantIn, intervalsOf, moved, ownZone, parametersOf, selectionOf, zoneOf, zoomed } from './selection';
 
 const select = (query: string) => selectionOf(new URLSearchParams(query));
 
@@ -73,6 +73,27 @@ describe('zoomed', () => {
       from: '2026-11-01T08:00:00.000Z',
       to: '2026-11-01T11:00:00.000Z',
     });
+  });
+});
+
+describe('moved', () => {
+  it('keeps a range from becoming empty', () => {
+    const days = { from: '2026-11-10', to: '2026-11-12' };
+    expect(moved(days, 'to', '2026-11-10')).toEqual({ from: '2026-11-10', to: '2026-11-10' });
+    expect(moved(days, 'from', '2026-11-15')).toEqual({ from: '2026-11-15', to: '2026-11-17' });
+    const hour = { from: '2026-11-01T08:00:00Z', to: '2026-11-01T09:00:00Z' };
+    expect(moved(hour, 'to', '2026-11-01T08:00:00.000Z')).toEqual({
+      from: '2026-11-01T07:00:00.000Z',
+      to: '2026-11-01T08:00:00.000Z',
+    });
+  });
+});
+
+describe('instantIn', () => {
+  it('follows the clocks of the zone', () => {
+    expect(instantIn('2026-11-20T18:30', 'Asia/Kolkata')).toBe('2026-11-20T13:00:00.000Z');
+    expect(instantIn('2026-10-25T01:30', 'Europe/Berlin')).toBe('2026-10-24T23:30:00.000Z');
+    expect(instantIn('2026-10-25T04:30', 'Europe/Berlin')).toBe('2026-10-25T03:30:00.000Z');
   });
 });
 

@@ -1,4 +1,5 @@
 // What a report shows. All of it is in the address, so a view can be shared, and Back leads to the one before.
+import { local } from '../../ui/time';
 
 /** The ranges with a name; `api` is the API's name for them. */
 export const ranges = {
@@ -72,12 +73,46 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 const isTime = (text: string): boolean => isDay(text) || (text.includes('T') && !Number.isNaN(Date.parse(text)));
 
 /** The length of a custom range. The last day counts as a whole. */
 export function lengthOf(from: string, to: string): number {
   return Date.parse(to) - Date.parse(from) + (isDay(to) ? day : 0);
+}
+
+/** The instant of a local time in a time zone. */
+export function instantIn(typed: string, zone: string): string {
+  const wall = Date.parse(`${typed}Z`);
+  let at = wall;
+  // The first step may cross a change of the clocks.
+  for (let step = 0; step < 2; step++) at += wall - Date.parse(`${local(at, zone)}Z`);
+  return new Date(at).toISOString();
+}
+
+interface Ends {
+  from: string;
+  to: string;
+}
+
+/** The own range that shows the same as a named one. */
+export function endsOf(name: RangeName, zone: string): Ends {
+  const { api } = ranges[name];
+  const n = parseInt(api.slice(5)) || 1; // last_hour is one hour
+  const now = Math.ceil(Date.now() / minute) * minute;
+  const text = (at: number) => new Date(at).toISOString();
+  if (api.includes('hour')) return { from: text(now - n * hour), to: text(now) };
+  const to = local(now, zone).slice(0, 10);
+  return { from: text(Date.parse(to) - (n - 1) * day).slice(0, 10), to };
+}
+
+/** A range with another end. One that would be empty moves as a whole. */
+export function moved(old: Ends, name: 'from' | 'to', value: string): Ends {
+  const next = { from: old.from, to: old.to, [name]: value };
+  if (lengthOf(next.from, next.to) > 0) return next;
+  const by = Date.parse(value) - Date.parse(old[name]);
+  const follow = (end: string) => new Date(Date.parse(end) + by).toISOString().slice(0, isDay(end) ? 10 : 24);
+  return { from: follow(old.from), to: follow(old.to) };
 }
 
 /** The intervals that the API has for a range, the best one first. */

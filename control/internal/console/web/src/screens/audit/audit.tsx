@@ -2,7 +2,7 @@
 import { api, type Schema } from '../../api/client';
 import { query, search, to } from '../../route';
 import { user, workspace } from '../../session';
-import { number, second, t } from '../../text';
+import { number, second, t, type Key } from '../../text';
 import { Button } from '../../ui/button';
 import { Input, Select } from '../../ui/field';
 import { Empty, Head, Loading } from '../../ui/page';
@@ -46,6 +46,31 @@ const types = [
 ] as const;
 
 type Type = (typeof types)[number];
+
+type Verb = Extract<Key, `audit.did.${string}`> extends `audit.did.${infer V}` ? V : never;
+
+/** Last words of actions that mean the same as another one. */
+const same: Record<string, Verb> = {
+  REPORTED: 'CREATED',
+  LINKED: 'ADDED',
+  ISSUED: 'ADDED',
+  UPLOADED: 'ADDED',
+  CHANGED: 'UPDATED',
+  RENAMED: 'UPDATED',
+  SET: 'UPDATED',
+  UNLINKED: 'REMOVED',
+  ERASED: 'DELETED',
+  CANCELLED: 'REVOKED',
+  FAILED: 'FINISHED',
+  DECIDED: 'FINISHED',
+};
+
+/** What actions are about if it is a part of their object, by the beginning of their name. */
+const parts = [
+  ['PASSWORD', 'edit.password'],
+  ['TWO_FACTOR', 'user.factor'],
+  ['CERTIFICATE', 'domain.certificate'],
+] as const;
 
 const isType = (type: string): type is Type => types.some((one) => one === type);
 const typeName = (type: string): string => (isType(type) ? t(`audit.type.${type}`) : type);
@@ -100,12 +125,22 @@ function Thing({ of: entry }: { of: Entry }) {
   );
 }
 
+/** What was done to an object or a part of it, as a sentence. The verb is the last word of the action. */
+export function deed({ action, entityType }: Pick<Entry, 'action' | 'entityType'>): string {
+  const part = parts.find(([start]) => action.startsWith(start));
+  const last = action.includes('LOGIN') ? 'LOGIN' : action.slice(action.lastIndexOf('_') + 1);
+  const what = part ? t(part[1]) : typeName(entityType);
+  return t(`audit.did.${same[last] ?? (last as Verb)}`, { what });
+}
+
 function Changes({ of: entry }: { of: Entry }) {
   const changes = changesOf(entry.oldValue, entry.newValue);
-  const failed = (entry.metadata as { success?: boolean } | null)?.success === false;
+  const { success, count } = (entry.metadata ?? {}) as { success?: boolean; count?: number };
+  const failed = success === false || entry.action.endsWith('FAILED');
   return (
     <>
-      <code>{entry.action}</code> {failed && <span class="badge bad">{t('audit.failed')}</span>}
+      <span title={entry.action}>{deed(entry)}</span> {count !== undefined && `× ${number(count)} `}
+      {failed && <span class="badge bad">{t('audit.failed')}</span>}
       {changes.length > 0 && (
         <details>
           <summary>{t('audit.changes', { n: changes.length })}</summary>

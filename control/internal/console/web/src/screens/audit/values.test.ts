@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { speak } from '../../text';
+import { deed } from './audit';
 import { changesOf } from './values';
 
 describe('changesOf', () => {
@@ -21,4 +24,15 @@ describe('changesOf', () => {
     expect(changesOf(['a'], ['b'])).toEqual([{ field: '', before: '["a"]', after: '["b"]' }]);
     expect(changesOf(null, 'x')).toEqual([{ field: '', before: '', after: 'x' }]);
   });
+});
+
+it('every action is a sentence', async () => {
+  await speak('de');
+  const names = readFileSync('../../manage/audit/names.go', 'utf8');
+  const actions = [...names.matchAll(/"([A-Z_]+)"/g)].map(([, action = '']) => action);
+  expect(actions.length).toBeGreaterThan(80);
+  const sentences = actions.map((action) => deed({ action: action as 'URL_CREATED', entityType: 'url' }));
+  expect(sentences.filter((text) => !/^\p{L}/u.test(text))).toEqual([]);
+  expect(deed({ action: 'URL_BULK_CREATED', entityType: 'url' })).toBe('Link erstellt');
+  expect(deed({ action: 'TWO_FACTOR_ENABLED', entityType: 'user' })).toBe('Zweiter Faktor eingeschaltet');
 });

@@ -94,6 +94,7 @@ export function Records({ domain: d, settled, checking, onCheck }: RecordsProps)
           <Entry key={`${one.type} ${one.value}`} record={one} checked={Boolean(d.checkedAt)} />
         ))}
       </ol>
+      {d.records.length === 1 && <p class="notice warn">{t('domain.noRoute')}</p>}
       <p class="hint">
         {checking ? t('domain.checking') : d.checkedAt ? t('domain.checkedAt', { time: second(d.checkedAt) }) : ''}
       </p>

@@ -1,5 +1,5 @@
 // The A/B test of a link: its variants, what to compare, and the outcome.
-import { api, ApiError, type Schema } from '../../api/client';
+import { api, type Schema } from '../../api/client';
 import { may } from '../../session';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
@@ -23,23 +23,15 @@ export interface Test {
   experiment: Schema<'Experiment'> | undefined;
 }
 
-/** The experiment of a link. Without one, the API asks for a goal. */
-async function experimentOf(id: string, signal: AbortSignal): Promise<Schema<'Experiment'> | undefined> {
-  try {
-    return await api.get('/api/urls/{id}/experiment', { path: { id }, signal });
-  } catch (error) {
-    if (error instanceof ApiError && (error.status === 400 || error.status === 409)) return undefined;
-    throw error;
-  }
-}
-
 async function load(id: string, signal: AbortSignal): Promise<Test> {
-  const [link, variants, goals, experiment] = await Promise.all([
+  const [link, variants, goals] = await Promise.all([
     api.get('/api/urls/{id}', { path: { id }, signal }),
     api.get('/api/urls/{id}/variants', { path: { id }, signal }),
     api.get('/api/urls/{id}/goals', { path: { id }, signal }),
-    experimentOf(id, signal),
   ]);
+  const experiment = variants.hasExperiment
+    ? await api.get('/api/urls/{id}/experiment', { path: { id }, signal })
+    : undefined;
   return { link, variants, goals: Array.isArray(goals) ? goals : goals.data, experiment };
 }
 

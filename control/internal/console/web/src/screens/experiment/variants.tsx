@@ -48,7 +48,7 @@ function Edit({ link: { id: link, originalUrl }, variant, first, onClose, onSave
   const [targetUrl, setTargetUrl] = useState(variant?.targetUrl ?? '');
   const [weight, setWeight] = useState(String(variant?.weight ?? 50));
   const [kept, setKept] = useState(!first); // the original is a variant
-  const stale = saving.error instanceof ApiError && saving.error.stale;
+  const stale = saving.error instanceof ApiError && saving.error.stale ? saving.error : undefined;
   const save = async () => {
     const body = { name, targetUrl: complete(targetUrl), weight: count(weight) };
     const saved = await saving.run(async () => {
@@ -79,7 +79,7 @@ function Edit({ link: { id: link, originalUrl }, variant, first, onClose, onSave
         }}
       >
         {first && <p class="notice">{t('test.first', told(weight))}</p>}
-        {stale && <p class="notice warn">{t('test.stale')}</p>}
+        {stale && <p class="notice warn">{t('test.stale', { who: stale.who })}</p>}
         {saving.error !== undefined && !stale && <Problem error={saving.error} />}
         <Input
           label={t('test.name')}

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { go } from '../../route';
 import { may } from '../../session';
-import { number, t } from '../../text';
+import { number, said, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Head, Waiting } from '../../ui/page';
@@ -53,7 +53,7 @@ function Progress({ job, onChanged }: { job: Job; onChanged: () => void }) {
         </dl>
         {job.failure && (
           <div class="notice bad" role="alert">
-            <p>{job.failure}</p>
+            <p>{said(job.failure, job)}</p>
           </div>
         )}
         {running ? (
@@ -69,7 +69,7 @@ function Progress({ job, onChanged }: { job: Job; onChanged: () => void }) {
           </p>
         )}
       </section>
-      {p.failed > 0 && <Problems id={job.id} turn={running ? 0 : 1} />}
+      {p.failed + p.skipped > 0 && <Problems id={job.id} turn={running ? 0 : 1} />}
     </>
   );
 }

@@ -104,7 +104,7 @@ function Outcome({ plan, job, children }: OutcomeProps) {
           ))}
         </dl>
       </div>
-      {found.errors > 0 && <p class="hint">{t('import.errorsHint')}</p>}
+      {found.problems.length > 0 && <p class="hint">{t('import.errorsHint')}</p>}
       {found.warnings.length > 0 && <ProblemTable problems={found.warnings} />}
       {found.problems.length > 0 && <ProblemTable problems={found.problems} />}
       {children}

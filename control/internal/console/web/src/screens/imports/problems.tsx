@@ -1,10 +1,11 @@
-// The rows of a file that cannot be imported.
+// The rows of a file that are not imported.
 import { useState } from 'preact/hooks';
 import { api, download, type Schema } from '../../api/client';
 import { number, said, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Section } from '../../ui/page';
 import { Problem } from '../../ui/problem';
+import { Pager, pageOf } from '../../ui/pager';
 import { useResource } from '../../ui/resource';
 import { Table } from '../../ui/table';
 import { complain } from '../../ui/toast';
@@ -41,10 +42,11 @@ export function ProblemTable({ problems }: { problems: readonly Schema<'ImportPr
   );
 }
 
-/** The failed rows of an import that has started, and a file with them to correct. `turn` loads them again. */
+/** The rows that an import has left out, and a file with them to correct. `turn` loads them again. */
 export function Problems({ id, turn }: { id: string; turn: number }) {
-  const list = useResource(`${id} ${turn}`, (signal) =>
-    api.get('/api/imports/{id}/problems', { path: { id }, query: { pageSize: 100 }, signal }),
+  const page = pageOf();
+  const list = useResource(`${id} ${turn} ${page}`, (signal) =>
+    api.get('/api/imports/{id}/problems', { path: { id }, query: { page, pageSize: few }, signal }),
   );
   const file = async () => {
     const { blob, name } = await download(`/api/imports/${id}/problems.csv`);
@@ -59,6 +61,7 @@ export function Problems({ id, turn }: { id: string; turn: number }) {
         </Button>
       </p>
       {list.data && <ProblemTable problems={list.data.data} />}
+      <Pager page={page} totalPages={list.data?.totalPages ?? 1} />
     </Section>
   );
 }

@@ -31,7 +31,8 @@ export function BundleForm({ row, onClose, onSaved }: FormProps<Bundle>) {
   const saving = useSaving(['name', 'description', 'color']);
   const { name, description, color } = draft.value;
   const set = draft.patch;
-  const theirs = saving.error instanceof ApiError && saving.error.stale ? (saving.error.current as Bundle) : undefined;
+  const stale = saving.error instanceof ApiError && saving.error.current ? saving.error : undefined;
+  const theirs = stale?.current as Bundle | undefined;
   const save = async () => {
     const body = { name: name.trim(), description: description.trim() || null, color };
     // The list has no versions, so the values that somebody else has changed meanwhile stay.
@@ -56,9 +57,9 @@ export function BundleForm({ row, onClose, onSaved }: FormProps<Bundle>) {
       save={save}
       onClose={onClose}
     >
-      {theirs && (
+      {stale && theirs && (
         <div class="notice warn" role="alert">
-          <p>{t('labels.stale', { name: theirs.name })}</p>
+          <p>{t('labels.stale', { name: theirs.name, who: stale.who })}</p>
           <Button onClick={() => take(theirs)}>{t('rules.takeTheirs')}</Button>
         </div>
       )}

@@ -63,7 +63,7 @@ export function Schedule({ fields, set, problem }: PartProps) {
         label={t('edit.expiresAt')}
         name="expiresAt"
         type="datetime-local"
-        hint={t('edit.expiresAtHint')}
+        hint={new Date(fields.expiresAt) < new Date() ? <strong>{t('edit.past')}</strong> : t('edit.expiresAtHint')}
         value={fields.expiresAt}
         problem={problem('expiresAt')}
         onValue={(expiresAt) => set({ expiresAt })}

@@ -3,14 +3,15 @@ import { api, ApiError, type Schema } from '../../api/client';
 import { go, to } from '../../route';
 import { user } from '../../session';
 import { day, t } from '../../text';
-import { Button } from '../../ui/button';
+import { Button, IconButton } from '../../ui/button';
+import { copy } from '../../ui/copy';
 import { useDraft } from '../../ui/draft';
 import { Icon } from '../../ui/icon';
 import { Heading, Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
-import { bare, creatorOf, nameOf } from '../links/changes';
+import { bare, creatorOf, nameOf, suspension } from '../links/changes';
 import { forget } from '../links/list';
 import { LinkActions } from './actions';
 import { Campaign } from './campaign';
@@ -54,23 +55,25 @@ const said = (value: string | string[] | boolean): string =>
 /** Both versions of the fields that two people have changed. */
 function Conflict({
   base,
-  theirs,
+  error,
   mine,
   onMerge,
   onTheirs,
 }: {
   base: Link;
-  theirs: Link;
+  error: ApiError;
   mine: Fields;
-  onMerge: () => void;
-  onTheirs: () => void;
+  onMerge: (theirs: Link) => void;
+  onTheirs: (theirs: Link) => void;
 }) {
+  const { who } = error;
+  const theirs = error.current as Link;
   const names = collisions(base, theirs, mine);
   const other = fieldsOf(theirs);
   return (
     <div class="notice warn" role="alert">
       <div>
-        <p>{names.length > 0 ? t('edit.conflict') : t('edit.changedElsewhere')}</p>
+        <p>{names.length > 0 ? t('edit.conflict', { who }) : t('edit.changedElsewhere', { who })}</p>
         {names.length > 0 && (
           <table>
             <thead>
@@ -92,8 +95,8 @@ function Conflict({
           </table>
         )}
       </div>
-      <Button onClick={onTheirs}>{t('rules.takeTheirs')}</Button>
-      <Button kind="primary" onClick={onMerge}>
+      <Button onClick={() => onTheirs(theirs)}>{t('rules.takeTheirs')}</Button>
+      <Button kind="primary" onClick={() => onMerge(theirs)}>
         {t('rules.keepMine')}
       </Button>
     </div>
@@ -134,7 +137,7 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
     }
     setBusy(false);
   };
-  const theirs = error instanceof ApiError && error.stale ? (error.current as Link | undefined) : undefined;
+  const stale = error instanceof ApiError && error.current ? error : undefined;
   const begin = (from: Link) => {
     draft.discard(fieldsOf(from));
     setBase(from);
@@ -162,16 +165,8 @@ function Form({ link, onSaved }: { link: Link; onSaved: (link: Link) => void }) 
           <Button onClick={() => begin(link)}>{t('create.discard')}</Button>
         </div>
       )}
-      {theirs && (
-        <Conflict
-          base={base}
-          theirs={theirs}
-          mine={fields}
-          onMerge={() => keep(theirs)}
-          onTheirs={() => begin(theirs)}
-        />
-      )}
-      {!theirs && error !== undefined && <Problem error={error} marked />}
+      {stale && <Conflict base={base} error={stale} mine={fields} onMerge={keep} onTheirs={begin} />}
+      {!stale && error !== undefined && <Problem error={error} marked />}
       <Basics {...part} />
       <Schedule {...part} />
       <Campaign {...part} address={fields.originalUrl} />
@@ -190,6 +185,7 @@ function Suspended({ link, onLifted }: { link: Link; onLifted: () => void }) {
     onLifted();
   };
   const isAdmin = user.value?.role === 'ADMIN';
+  const reason = suspension(link);
   return (
     <div class="notice bad" role="note">
       <Icon name="warning" />
@@ -197,7 +193,7 @@ function Suspended({ link, onLifted }: { link: Link; onLifted: () => void }) {
         <p>
           <strong>{t('reports.banner')}</strong>
         </p>
-        {link.suspendedReason && <p dir="auto">{link.suspendedReason}</p>}
+        {reason && <p dir="auto">{reason}</p>}
         {!isAdmin && <p class="hint">{t('reports.bannerHint')}</p>}
       </div>
       {isAdmin && (
@@ -210,6 +206,37 @@ function Suspended({ link, onLifted }: { link: Link; onLifted: () => void }) {
           </Button>
         </>
       )}
+    </div>
+  );
+}
+
+/** The short address with what is done with it most, whether it works, and how often it was visited. */
+function State({ link: { id, shortUrl, status, clickCount, createdAt }, by }: { link: Link; by: string }) {
+  const short = bare(shortUrl);
+  const open = t('edit.open', { link: short });
+  return (
+    <div class="linkhead">
+      <bdi class="mono" dir="ltr">
+        {short}
+      </bdi>
+      <span class="icons">
+        <IconButton
+          icon="copy"
+          label={t('links.copyOf', { link: short })}
+          onClick={() => void copy(shortUrl, t('links.copied', { link: short }))}
+        />
+        <a class="iconbutton" href={shortUrl} target="_blank" rel="noreferrer" aria-label={open} title={open}>
+          <Icon name="external" />
+        </a>
+        <a class="iconbutton" href={to(`/links/${id}/qr`)} aria-label={t('qr.title')} title={t('qr.title')}>
+          <Icon name="qr" />
+        </a>
+      </span>
+      <span class={`badge ${status}`}>{t(`status.${status}`)}</span>
+      <a href={to(`/links/${id}/analytics`)}>{t('links.clicks', { n: clickCount })}</a>
+      <span>
+        {day(createdAt)} {by && <>· {t('links.by', { name: by })}</>}
+      </span>
     </div>
   );
 }
@@ -229,22 +256,16 @@ export function EditLink({ id }: { id: string }) {
           <a href={to('/links')}>{t('links.title')}</a>
         </p>
         <Heading title={nameOf(link.data)} />
-        <p class="count">
-          <bdi class="mono" dir="ltr">
-            {bare(link.data.shortUrl)}
-          </bdi>{' '}
-          · {day(link.data.createdAt)}
-          {creatorOf(link.data) && <> · {t('links.by', { name: creatorOf(link.data) })}</>}
-        </p>
         <LinkActions link={link.data} onChanged={saved} />
+        <State link={link.data} by={creatorOf(link.data)} />
       </header>
       <LinkTabs id={id} here="" />
       {link.data.status === 'SUSPENDED' && <Suspended link={link.data} onLifted={saved} />}
       <Form
         key={link.data.id}
         link={link.data}
-        onSaved={() => {
-          notify(t('edit.saved'));
+        onSaved={({ status }) => {
+          notify(status === 'ACTIVE' ? t('edit.saved') : t('edit.savedNot', { status: t(`status.${status}`) }));
           saved();
         }}
       />

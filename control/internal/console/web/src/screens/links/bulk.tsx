@@ -55,7 +55,8 @@ function useActions({ chosen, list }: BulkProps) {
   const ids = [...chosen.value];
   const n = ids.length;
   const clear = () => (chosen.value = new Set());
-  const act = async (change: () => Promise<void>, done: string, undo: () => Promise<Failed>) => {
+  // Links stay selected for the next action, unless they leave the list.
+  const act = async (change: () => Promise<void>, done: string, undo: () => Promise<Failed>, leave = false) => {
     const back = async () => {
       const { ids, error } = await undo();
       if (error !== undefined) complain(error, ids.length);
@@ -63,7 +64,7 @@ function useActions({ chosen, list }: BulkProps) {
     setBusy(true);
     try {
       await change();
-      clear();
+      if (leave) clear();
       notify(done, () => void back().finally(() => list.refresh()));
     } catch (error) {
       complain(error);
@@ -90,6 +91,7 @@ function useActions({ chosen, list }: BulkProps) {
       () => remove(ids),
       t('links.deleted', { n }),
       () => each(ids, restore),
+      true,
     );
   const all = async () => {
     const rows = await list.first(most);
@@ -121,7 +123,7 @@ export function Bulk({ chosen, list }: BulkProps) {
       <Button busy={busy} icon="pause" onClick={() => void turn(false)}>
         {t('links.disable')}
       </Button>
-      <Label ids={ids} onDone={done} />
+      <Label ids={ids} onDone={() => list.refresh()} />
       <a class="button plain" href={to(`/qr?${new URLSearchParams(ids.map((id) => ['ids', id])).toString()}`)}>
         <Icon name="qr" />
         {t('qr.short')}

@@ -1,5 +1,6 @@
 // Changes of many links at once. The API takes all of them or none.
 import { api } from '../../api/client';
+import { said } from '../../text';
 import type { Link } from './list';
 
 const most = 1000; // links in one request
@@ -55,3 +56,7 @@ export function complete(typed: string): string {
   const text = typed.trim();
   return text === '' || /^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `https://${text}`;
 }
+
+/** Why a link is suspended: what an administrator wrote, or a sentence of the service. */
+export const suspension = ({ suspendedReason: reason, suspendedWording: wording }: Link): string | null =>
+  reason && said(reason, wording ?? {}, reason);

@@ -1,8 +1,12 @@
-import { to } from '../../route';
+import { query, search, to } from '../../route';
 import { clock, country, second, t } from '../../text';
+import { IconButton } from '../../ui/button';
+import { Dialog } from '../../ui/dialog';
 import { Table, type Column } from '../../ui/table';
 import { bare } from '../links/changes';
 import type { Click } from './feed';
+import { Explained } from '../rules/tryout';
+import { visitorOf } from '../rules/visitor';
 import { decision } from './names';
 
 const known = (value: string) => value !== '' && value !== 'Unknown';
@@ -62,6 +66,21 @@ function Decided({ click, link }: { click: Click; link: string }) {
   );
 }
 
+/** Why a click went where it went, as far as the stored facts and the rules of now tell. */
+function Why({ click, link }: { click: Click; link: string }) {
+  return (
+    <Dialog title={t('live.click', { time: second(click.timestamp) })} onClose={() => search({ why: '' })}>
+      <p class="hint">{t('live.whyHint')}</p>
+      <Explained link={link} visitor={visitorOf(click)} />
+      <footer>
+        <a class="button plain" href={to(`/links/${link}/rules`)}>
+          {t('rules.short')}
+        </a>
+      </footer>
+    </Dialog>
+  );
+}
+
 interface ClicksProps {
   rows: readonly Click[];
   /** The link of all rows; '' if each row names its own. */
@@ -93,11 +112,23 @@ export function Clicks({ rows, link, now = false }: ClicksProps) {
       name: t('live.ip'),
       cell: ({ ip }) => (ip ? <span class="address">{ip}</span> : <span aria-hidden="true">–</span>),
     },
+    {
+      name: t('live.why'),
+      cell: ({ id, timestamp }) => (
+        <IconButton
+          icon="info"
+          label={t('live.whyThis', { time: clock(timestamp) })}
+          onClick={() => search({ why: id }, { step: true })}
+        />
+      ),
+    },
   ];
   const shown = columns.filter(({ name }) => (name !== t('live.link') || !link) && (name !== t('live.ip') || !now));
+  const asked = rows.find((one) => one.id === query.value.get('why'));
   return (
     <div class={now ? 'clicklist now' : 'clicklist'}>
       <Table label={now ? t('live.label') : t('live.recent')} columns={shown} rows={rows} keyOf={(one) => one.id} />
+      {asked && <Why click={asked} link={asked.urlId ?? link} />}
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../../api/client';
 import { Builder } from '../../rules/builder';
 import { locate, parse, toJSON, type Group } from '../../rules/model';
-import { describe } from '../../rules/sentence';
+import { sends } from '../../rules/sentence';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { useDraft } from '../../ui/draft';
@@ -88,20 +88,22 @@ function Conditions({
 }
 
 /** The version that somebody else has saved, beside the one in the form. */
-function Conflict({ theirs, onTheirs, onMine }: { theirs: Rule; onTheirs: () => void; onMine: () => void }) {
+function Conflict({ error, onTheirs, onMine }: Pick<NoticesProps, 'onTheirs' | 'onMine'> & { error: ApiError }) {
+  const { who } = error;
+  const theirs = error.current as Rule;
   return (
     <div class="notice warn" role="alert">
       <div>
-        <p>{t('rules.conflict')}</p>
+        <p>{t('rules.conflict', { who })}</p>
         <dl>
           <dt>{t('rules.name')}</dt>
           <dd dir="auto">{theirs.name}</dd>
           <dt>{t('rules.theirs')}</dt>
-          <dd>{t('rules.sends', { conditions: describe(parse(theirs.conditions)), destination: theirs.targetUrl })}</dd>
+          <dd>{sends(parse(theirs.conditions), theirs.targetUrl)}</dd>
         </dl>
       </div>
-      <Button onClick={onTheirs}>{t('rules.takeTheirs')}</Button>
-      <Button kind="primary" onClick={onMine}>
+      <Button onClick={() => onTheirs(theirs)}>{t('rules.takeTheirs')}</Button>
+      <Button kind="primary" onClick={() => onMine(theirs)}>
         {t('rules.keepMine')}
       </Button>
     </div>
@@ -118,7 +120,7 @@ interface NoticesProps {
 
 /** What the user should know before going on: a restored draft, a conflict, or an error. */
 function Notices({ error, onDiscard, onTheirs, onMine }: NoticesProps) {
-  const theirs = error instanceof ApiError && error.stale ? (error.current as Rule | undefined) : undefined;
+  const stale = error instanceof ApiError && error.current ? error : undefined;
   return (
     <>
       {onDiscard && (
@@ -127,8 +129,8 @@ function Notices({ error, onDiscard, onTheirs, onMine }: NoticesProps) {
           <Button onClick={onDiscard}>{t('create.discard')}</Button>
         </div>
       )}
-      {theirs && <Conflict theirs={theirs} onTheirs={() => onTheirs(theirs)} onMine={() => onMine(theirs)} />}
-      {!theirs && error !== undefined && <Problem error={error} marked />}
+      {stale && <Conflict error={stale} onTheirs={onTheirs} onMine={onMine} />}
+      {!stale && error !== undefined && <Problem error={error} marked />}
     </>
   );
 }
@@ -143,12 +145,9 @@ function problemsOf(error: unknown, root: Group) {
 }
 
 /** The rules as they would be after saving the form. */
-function draftOf(
-  rules: readonly Rule[],
-  rule: Rule | undefined,
-  fields: Fields,
-  priority: number,
-): Schema<'LinkDraft'> {
+function draftOf(rules: readonly Rule[], rule: Rule | undefined, typed: Fields, priority: number): Schema<'LinkDraft'> {
+  const name = typed.name.trim() || t('rules.unnamed');
+  const fields = { ...typed, name, targetUrl: complete(typed.targetUrl) };
   const kept = rules.map(({ id, name, targetUrl, conditions, priority: own, isActive }) => ({
     ...{ id, name, targetUrl, conditions, priority: own, isActive },
     ...(id === rule?.id && fields),
@@ -249,13 +248,8 @@ export function RuleForm({ link, rule, rules, priority, onSaved, onCancel }: For
         problem={own('targetUrl')}
         onValue={(targetUrl) => set({ targetUrl })}
       />
-      <p class="sentence">
-        {t('rules.sends', { conditions: describe(root), destination: complete(draft.value.targetUrl) || '…' })}
-      </p>
-      <TryOut
-        link={link}
-        draft={draftOf(rules, rule, { ...draft.value, targetUrl: complete(draft.value.targetUrl) }, priority)}
-      />
+      <p class="sentence">{sends(root, complete(draft.value.targetUrl))}</p>
+      <TryOut link={link} draft={draftOf(rules, rule, draft.value, priority)} />
       <Footer busy={busy} onCancel={onCancel} />
     </form>
   );

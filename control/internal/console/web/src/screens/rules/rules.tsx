@@ -3,7 +3,7 @@ import { api, type Schema } from '../../api/client';
 import { query, search, to } from '../../route';
 import { may } from '../../session';
 import { parse } from '../../rules/model';
-import { describe } from '../../rules/sentence';
+import { sends } from '../../rules/sentence';
 import { t } from '../../text';
 import { Button, IconButton } from '../../ui/button';
 import { Icon } from '../../ui/icon';
@@ -13,6 +13,7 @@ import { complain, notify } from '../../ui/toast';
 import { LinkTabs } from '../link/tabs';
 import { bare, nameOf } from '../links/changes';
 import { RuleForm } from './form';
+import { TryOut } from './tryout';
 
 type Rule = Schema<'RoutingRule'>;
 
@@ -50,7 +51,7 @@ function RuleRow({ rule, first, last, onEdit, onMove, onChanged }: RowProps) {
           <b dir="auto">{name}</b>
           <span class="hint">{t('rules.matched', { n: rule.matchCount })}</span>
         </p>
-        <p>{t('rules.sends', { conditions: describe(parse(rule.conditions)), destination: bare(rule.targetUrl) })}</p>
+        <p>{sends(parse(rule.conditions), bare(rule.targetUrl))}</p>
       </div>
       {may('EDITOR') && (
         <div class="tools">
@@ -181,6 +182,7 @@ export function Rules({ id }: { id: string }) {
           />
         ))}
       </ol>
+      {rules.length > 0 && editing === undefined && <TryOut link={id} saved={[rules, link.data.isSmartRouting]} />}
     </>
   );
 }

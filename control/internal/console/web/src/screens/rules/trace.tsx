@@ -1,6 +1,6 @@
 import type { Schema } from '../../api/client';
 import { condition, group, type Part } from '../../rules/model';
-import { describe } from '../../rules/sentence';
+import { describe, seen } from '../../rules/sentence';
 import { t } from '../../text';
 import { Icon } from '../../ui/icon';
 
@@ -21,7 +21,13 @@ export function TraceView({ trace }: { trace: Trace }) {
       <p class={trace.matched ? 'yes' : 'no'}>
         <Icon name={trace.matched ? 'check' : 'close'} label={trace.matched ? t('try.yes') : t('try.no')} />
         <span>{says}</span>
-        {leaf && <span class="hint">{t('try.had', { value: trace.visitorValue ?? t('try.unknown') })}</span>}
+        {leaf && (
+          <span class="hint">
+            {t('try.had', {
+              value: trace.visitorValue === null ? t('try.unknown') : seen(trace.type ?? '', trace.visitorValue),
+            })}
+          </span>
+        )}
       </p>
       {trace.children.length > 0 && (
         <ul>

@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { api, type Schema } from '../../api/client';
+import { api, ApiError, type Schema } from '../../api/client';
+import { find, locate, parse } from '../../rules/model';
 import { countries } from '../../rules/places';
+import { isType, typeKey } from '../../rules/types';
 import { t } from '../../text';
 import { Button } from '../../ui/button';
 import { Input, Select } from '../../ui/field';
@@ -11,6 +13,7 @@ import { TraceView } from './trace';
 import { agentNames, agentOf, nameOfAgent, somebody, visitOf, type AgentName, type Visitor } from './visitor';
 
 type Draft = Schema<'LinkDraft'>;
+type DraftRule = Schema<'DraftRule'>;
 
 /** The value, after it has not changed for a moment. */
 function useSettled<T>(value: T, pause = 600): T {
@@ -43,6 +46,7 @@ function VisitorForm({ visitor, set }: { visitor: Visitor; set: (values: Partial
         options={[['', t('try.unknown')], ...countries()]}
         onValue={(country) => set({ country })}
       />
+      <Input label={t('rule.region')} name="region" value={visitor.region} onValue={(region) => set({ region })} />
       <Input label={t('rule.city')} name="city" value={visitor.city} onValue={(city) => set({ city })} />
       <Input
         label={t('rule.language')}
@@ -102,13 +106,52 @@ function Result({ explanation }: { explanation: Schema<'Explanation'> }) {
             <details open={rule.wins || rules.length === 1}>
               <summary>
                 <b dir="auto">{rule.name}</b>{' '}
-                {rule.wins ? t('try.wins') : rule.matched ? t('try.late') : t('try.fails')}
+                {rule.wins
+                  ? t('try.wins')
+                  : !rule.matched
+                    ? t('try.fails')
+                    : winner
+                      ? t('try.late')
+                      : `· ${t('rules.disabled')}`}
               </summary>
               <TraceView trace={rule.trace} />
             </details>
           </li>
         ))}
       </ol>
+    </div>
+  );
+}
+
+/** The part of a rule that a problem of its draft is about, in words. */
+function partOf(rule: DraftRule, field: string): string {
+  if (field === 'targetUrl') return t('rules.target');
+  if (!field.startsWith('conditions')) return t('rules.name');
+  const root = parse(rule.conditions);
+  const part = find(root, locate(root, field).id);
+  return part?.kind === 'condition' && isType(part.type) ? t(typeKey(part.type)) : t('rules.conditions');
+}
+
+/** Why nothing can be tried. The API names what is wrong in a draft by paths such as draft.rules.0.targetUrl. */
+function Unready({ error, draft }: { error: unknown; draft: Draft | undefined }) {
+  const problems = (error instanceof ApiError ? error.fields : []).flatMap(({ field, message }) => {
+    const [, at, rest] = /^draft\.rules\.(\d+)\.(.*)/.exec(field) ?? [];
+    const rule = draft?.rules?.[Number(at)];
+    return rule && rest ? [`${rule.name} · ${partOf(rule, rest)}: ${message}`] : [];
+  });
+  if (problems.length === 0) return <Problem error={error} />;
+  return (
+    <div class="notice warn" role="status">
+      <div>
+        <p>{t('try.unready')}</p>
+        <ul>
+          {problems.map((one) => (
+            <li key={one} dir="auto">
+              {one}
+            </li>
+          ))}
+        </ul>
+      </div>
     </div>
   );
 }
@@ -139,7 +182,7 @@ function Replay({ link, draft }: { link: string; draft: Draft }) {
       <Button busy={busy} onClick={() => void run()}>
         {t('replay.run')}
       </Button>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Unready error={error} draft={draft} />}
       {replay && (
         <div role="status">
           <p>
@@ -174,31 +217,47 @@ function Replay({ link, draft }: { link: string; draft: Draft }) {
   );
 }
 
+/** Where a visitor would go, and why. */
+export function Explained({ link, visitor, draft, saved }: Tried & { visitor: Visitor }) {
+  const result = useResource(JSON.stringify([link, draft, saved, visitor]), (signal) =>
+    api.post('/api/urls/{id}/explain', {
+      path: { id: link },
+      body: { ...visitOf(visitor), ...(draft && { draft }) },
+      signal,
+    }),
+  );
+  if (result.error !== undefined) return <Unready error={result.error} draft={draft} />;
+  return result.data ? <Result explanation={result.data} /> : null;
+}
+
+interface Tried {
+  link: string;
+  /** The rules before they are saved; without it, the saved ones are tried. */
+  draft?: Draft | undefined;
+  /** What is saved. When it changes, the visitor is tried again. */
+  saved?: unknown;
+}
+
 /** The open simulator. */
-function Simulator({ link, draft }: { link: string; draft: Draft }) {
+function Simulator({ link, draft, saved }: Tried) {
   const [visitor, setVisitor] = useState(somebody);
   const settled = useSettled(draft);
-  const who = useSettled(visitor);
-  const result = useResource(JSON.stringify([link, settled, who]), (signal) =>
-    api.post('/api/urls/{id}/explain', { path: { id: link }, body: { ...visitOf(who), draft: settled }, signal }),
-  );
   return (
     <>
       <p class="hint">{t('try.hint')}</p>
       <VisitorForm visitor={visitor} set={(values) => setVisitor((last) => ({ ...last, ...values }))} />
-      {result.error !== undefined && <Problem error={result.error} />}
-      {result.data && result.error === undefined && <Result explanation={result.data} />}
-      <Replay link={link} draft={settled} />
+      <Explained link={link} visitor={useSettled(visitor)} draft={settled} saved={saved} />
+      {settled && <Replay link={link} draft={settled} />}
     </>
   );
 }
 
-/** The simulator: where a visitor would go if the draft were saved, and why. Nothing is stored. It asks only while it is open. */
-export function TryOut(props: { link: string; draft: Draft }) {
+/** The simulator: where a visitor would go, and why. Nothing is stored. It asks only while it is open. */
+export function TryOut(props: Tried) {
   const [open, setOpen] = useState(false);
   return (
     <details class="tryout" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{t('try.title')}</summary>
+      <summary>{props.draft ? t('try.title') : t('try.saved')}</summary>
       {open && <Simulator {...props} />}
     </details>
   );

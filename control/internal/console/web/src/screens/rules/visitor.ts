@@ -5,6 +5,7 @@ import type { Schema } from '../../api/client';
 export interface Visitor {
   userAgent: string;
   country: string;
+  region: string;
   city: string;
   language: string;
   referer: string;
@@ -38,6 +39,7 @@ export const nameOfAgent = (agent: string): AgentName | '' => agentNames.find((n
 export const somebody: Visitor = {
   userAgent: agents.iphone,
   country: 'DE',
+  region: '',
   city: '',
   language: 'de-DE',
   referer: '',
@@ -46,6 +48,37 @@ export const somebody: Visitor = {
   time: '',
   returning: false,
 };
+
+/** A User-Agent that is recognised as that device, system and common browser. Clicks do not have the whole one. */
+function agentLike({ device, os, browser, isBot, botName }: Schema<'Click'>): string {
+  if (isBot) return botName ?? '';
+  const system = { iOS: 'iPhone', macOS: 'Macintosh', ChromeOS: 'CrOS' }[os] ?? os;
+  const program = { 'Samsung Internet': 'SamsungBrowser', Facebook: 'FBAV' }[browser] ?? browser;
+  const form = { MOBILE: 'Mobile', TABLET: 'Tablet' }[device] ?? '';
+  return `Mozilla/5.0 (${system}) ${program}/1 ${program} 1 ${form}`;
+}
+
+const known = (value: string | null): string => (value === 'Unknown' || value === 'Direct' ? '' : (value ?? ''));
+
+/** The visitor of a click, as far as clicks have the facts. */
+export function visitorOf(click: Schema<'Click'>): Visitor {
+  const { country, region, city, referer, ip, timestamp, utmSource, utmMedium, utmCampaign, utmTerm, utmContent } =
+    click;
+  const campaign = { source: utmSource, medium: utmMedium, campaign: utmCampaign, term: utmTerm, content: utmContent };
+  const query = Object.entries(campaign).flatMap(([name, value]) => (value ? [[`utm_${name}`, value]] : []));
+  return {
+    userAgent: agentLike(click),
+    country: known(country),
+    region: known(region),
+    city: known(city),
+    language: '',
+    referer: known(referer),
+    query: new URLSearchParams(query).toString(),
+    ip: ip ?? '',
+    time: timestamp,
+    returning: false,
+  };
+}
 
 /** The body of the request that explains a visit, without the draft. Unknown facts are left out. */
 export function visitOf(visitor: Visitor): Omit<Schema<'ExplainInBody'>, 'draft'> {

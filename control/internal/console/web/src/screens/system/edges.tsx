@@ -1,6 +1,6 @@
 // All edges with their latest reports, by region. The page follows them while it is visible.
 import { api, type Schema } from '../../api/client';
-import { clock, language, moment, number, t } from '../../text';
+import { clock, language, moment, number, said, t } from '../../text';
 import { Behind, isBehind } from '../../ui/behind';
 import { Icon } from '../../ui/icon';
 import { Empty, Head, Waiting } from '../../ui/page';
@@ -26,7 +26,8 @@ function age(ms: number): string {
 
 /** What a trouble means for the one who has to end it. */
 function Meaning({ edge: e, trouble }: { edge: Edge; trouble: Trouble }) {
-  if (trouble === 'refused') return <p class="hint">{t('edges.trouble.refusedHint', { reason: e.refused ?? '' })}</p>;
+  if (trouble === 'refused')
+    return <p class="hint">{t('edges.trouble.refusedHint', { reason: said(e.refused, e, e.refused ?? '') })}</p>;
   if (trouble === 'dropped') return <p class="hint">{t('edges.trouble.droppedHint', { n: e.spool.dropped })}</p>;
   if (trouble === 'aside') {
     return (

@@ -11,6 +11,7 @@ import { useResource } from '../../ui/resource';
 import { complain, notify } from '../../ui/toast';
 import { linkCount } from '../domains/state';
 import { bare, creatorOf } from '../links/changes';
+import { suspension } from '../links/changes';
 import { ranked, reasonsOf, type Report } from './reasons';
 import { Suspend } from './suspend';
 
@@ -87,9 +88,7 @@ function Facts({ report: r, of, loading }: { report: Report; of: Behind; loading
     [t('reports.owner'), <bdi key="owner">{owner || later}</bdi>],
     [t('account.workspace'), <bdi key="home">{home ? nameOf(home) : later}</bdi>],
     [t('reports.times'), times.join(' – ')],
-    ...(link?.suspendedReason
-      ? [[t('reports.suspendedFor'), <bdi key="for">{link.suspendedReason}</bdi>] as const]
-      : []),
+    ...(link?.suspendedReason ? [[t('reports.suspendedFor'), <bdi key="for">{suspension(link)}</bdi>] as const] : []),
   ] as const;
   return (
     <dl class="facts-list">

@@ -73,6 +73,7 @@ export const app: Translation<typeof en> = {
     few: 'عدد الطلبات كبير جدًا. أعد المحاولة بعد {n} ثوانٍ.',
     other: 'عدد الطلبات كبير جدًا. أعد المحاولة بعد {n} ثانية.',
   },
+  'problem.somebody': 'شخص آخر',
   'problem.status': 'استجاب الخادم برمز الحالة {status}.',
   'problem.request': 'الطلب {id}',
   'problem.fields': {

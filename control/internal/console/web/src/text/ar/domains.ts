@@ -65,6 +65,8 @@ export const domains: Translation<typeof en> = {
     'تأكد من أن السجل موجود عند {name} وأن نوعه TXT وأن قيمته هذه تمامًا. إذا كان مزودك يضيف النطاق تلقائيًا، فأدخل الجزء الذي قبله فقط.',
   'domain.routeAdvice':
     'احذف كل سجلات A وAAAA وCNAME الأخرى للاسم {name}، وأوقف أي وكيل لدى مزودك أمامه. لا يمكن أن يكون لاسم مثل example.com سجل CNAME؛ استخدم سجل ALIAS أو ANAME، أو سجلات A وAAAA بعناوين الخوادم الطرفية.',
+  'domain.noRoute':
+    'لا يمكن الوصول إلى عنوان هذه الخدمة (BASE_URL) من الخارج. يضبط المشغّل EDGE_HOSTNAME أو EDGE_ADDRESSES، فيظهر هنا السجل الذي يقود إليها.',
   'domain.check': 'فحص مرة أخرى',
   'domain.checking': 'جارٍ البحث عن السجلات…',
   'domain.checkedAt': 'آخر فحص: {time}',

@@ -50,7 +50,7 @@ export const labels: Translation<typeof english> = {
   'templates.adds': 'يضيف إلى العنوان',
   'templates.keep': 'حفظ كقالب',
   'tags.recent': 'النقرات في 30 يومًا',
-  'labels.stale': 'غيّر شخص آخر {name} في هذه الأثناء. احفظ نسختك أو استخدم نسخته.',
+  'labels.stale': 'غيّر {who} {name} في هذه الأثناء. احفظ نسختك أو استخدم نسخته.',
   'bundles.removed': 'تمت إزالة {name}. يبقى الرابط.',
   'views.view': 'العرض',
   'views.all': 'كل الروابط',

@@ -64,6 +64,11 @@ export const live: Translation<typeof en> = {
   'live.referrer': 'المُحيل',
   'live.link': 'الرابط',
   'live.decided': 'القرار من',
+  'live.why': 'السبب',
+  'live.whyThis': 'اشرح النقرة عند {time}',
+  'live.whyHint':
+    'إلى أين ترسل القواعد هذا الزائر الآن ولماذا. لا تحفظ النقرات اللغة ولا الاستعلام كاملًا ولا الزيارات السابقة، فتُعدّ غير معروفة.',
+  'live.click': 'نقرة {time}',
   'live.who': 'الزوار',
   'live.people': 'أشخاص',
   'live.everybody': 'أشخاص وروبوتات',

@@ -10,6 +10,8 @@ export const members: Translation<typeof en> = {
   'ws.slugHint': 'للواجهة البرمجية: من 3 إلى 40 من الحروف a إلى z والأرقام والشرطات. اتركه فارغًا ليُشتق من الاسم.',
   'ws.create': 'إنشاء مساحة العمل',
   'ws.made': '{name} جاهزة. أنت تعمل فيها الآن.',
+  'ws.elsewhere': 'هذه الصفحة في مساحة العمل {name}.',
+  'ws.enter': 'الانتقال إلى هذه المساحة',
   'role.VIEWER': 'مشاهد',
   'role.VIEWER.hint': 'يرى الروابط والتقارير.',
   'role.EDITOR': 'محرر',

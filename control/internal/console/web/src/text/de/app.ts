@@ -70,6 +70,7 @@ export const app: Translation<typeof en> = {
     one: 'Zu viele Anfragen. Versuchen Sie es in {n} Sekunde erneut.',
     other: 'Zu viele Anfragen. Versuchen Sie es in {n} Sekunden erneut.',
   },
+  'problem.somebody': 'Jemand anders',
   'problem.status': 'Der Server antwortete mit dem Status {status}.',
   'problem.request': 'Anfrage {id}',
   'problem.fields': { one: 'Prüfen Sie das markierte Feld.', other: 'Prüfen Sie die {n} markierten Felder.' },

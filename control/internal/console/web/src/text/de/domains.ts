@@ -51,6 +51,8 @@ export const domains: Translation<typeof en> = {
     'Prüfen Sie, ob der Eintrag bei {name} steht, vom Typ TXT ist und genau diesen Wert hat. Wenn Ihr Anbieter die Domain selbst ergänzt, geben Sie nur den Teil davor ein.',
   'domain.routeAdvice':
     'Entfernen Sie alle anderen A-, AAAA- und CNAME-Einträge von {name}. Schalten Sie einen vorgeschalteten Proxy Ihres Anbieters ab. Ein Name wie example.com kann keinen CNAME-Eintrag haben: Verwenden Sie einen ALIAS- oder ANAME-Eintrag oder A- und AAAA-Einträge mit den Adressen der Edges.',
+  'domain.noRoute':
+    'Die Adresse dieses Dienstes (BASE_URL) ist von außen nicht erreichbar. Der Betreiber setzt EDGE_HOSTNAME oder EDGE_ADDRESSES; dann steht hier auch der Eintrag, der dorthin führt.',
   'domain.check': 'Erneut prüfen',
   'domain.checking': 'Die Einträge werden gesucht …',
   'domain.checkedAt': 'Zuletzt geprüft: {time}',

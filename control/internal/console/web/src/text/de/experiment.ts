@@ -24,7 +24,7 @@ export const experiment: Translation<typeof en> = {
   'test.noneHint':
     'Schicken Sie Besucher auf zwei oder mehr Seiten und finden Sie heraus, welche besser verkauft. Legen Sie für jede Seite eine Variante an.',
   'test.stale':
-    'Jemand anderes hat diese Variante inzwischen geändert. Schließen und öffnen Sie das Formular, um die Änderungen zu sehen.',
+    '{who} hat diese Variante inzwischen geändert. Schließen und öffnen Sie das Formular, um die Änderungen zu sehen.',
   'test.deleteTitle': '{name} löschen?',
   'test.deleteHint': {
     one: 'Sie bekommt keine Besucher mehr. Ihr {n} Klick bleibt in Auswertungen.',

@@ -53,10 +53,10 @@ export const imports: Translation<typeof en> = {
   'import.rename': 'Umzubenennen',
   'import.errors': 'Mit Fehlern',
   'import.errorsHint':
-    'Zeilen mit Fehlern werden weggelassen. Sie können sie danach herunterladen, berichtigen und erneut importieren.',
+    'Einige Zeilen werden weggelassen. Sie können sie danach herunterladen, berichtigen und erneut importieren.',
   'import.needsDestination': 'Wählen Sie die Spalte mit dem Ziel.',
   'import.start': 'Import starten',
-  'import.problems': 'Zeilen mit Problemen',
+  'import.problems': 'Nicht importierte Zeilen',
   'import.problemsHint': 'Die Datei enthält diese Zeilen unverändert, mit dem Grund in der letzten Spalte.',
   'import.problemsFile': 'Diese Zeilen herunterladen',
   'import.line': 'Zeile',

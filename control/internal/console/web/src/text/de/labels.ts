@@ -50,8 +50,7 @@ export const labels: Translation<typeof english> = {
   'templates.adds': 'Zusatz zur Adresse',
   'templates.keep': 'Als Vorlage speichern',
   'tags.recent': 'Klicks in 30 Tagen',
-  'labels.stale':
-    '{name} wurde inzwischen von jemand anderem geändert. Speichern Sie Ihre Fassung oder übernehmen Sie die andere.',
+  'labels.stale': '{who} hat {name} inzwischen geändert. Speichern Sie Ihre Fassung oder übernehmen Sie die andere.',
   'bundles.removed': '{name} entfernt. Der Link bleibt.',
   'views.view': 'Ansicht',
   'views.all': 'Alle Links',

@@ -37,11 +37,13 @@ export const link: Translation<typeof en> = {
   'edit.externalIdHint': 'Ihr eigener Schlüssel für den Link, eindeutig im Arbeitsbereich.',
   'edit.notes': 'Notizen',
   'edit.notesHint': 'Besucher sehen sie nie.',
+  'edit.open': '{link} öffnen',
+  'edit.past': 'Diese Zeit ist vorbei. Der Link endet, sobald Sie speichern.',
+  'edit.savedNot': 'Gespeichert. Besucher können den Link jetzt nicht nutzen: {status}',
   'edit.saved': 'Gespeichert',
-  'edit.conflict':
-    'Jemand anders hat inzwischen dieselben Felder geändert. Nichts ist verloren: Wählen Sie eine Fassung.',
+  'edit.conflict': '{who} hat inzwischen dieselben Felder geändert. Nichts ist verloren: Wählen Sie eine Fassung.',
   'edit.changedElsewhere':
-    'Jemand anders hat inzwischen andere Felder dieses Links geändert. Beim Speichern bleiben beide Änderungen erhalten.',
+    '{who} hat inzwischen andere Felder dieses Links geändert. Beim Speichern bleiben beide Änderungen erhalten.',
   'edit.field': 'Feld',
   'edit.yours': 'Ihre Fassung',
   'edit.link': 'Link',

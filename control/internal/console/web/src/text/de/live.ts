@@ -36,6 +36,11 @@ export const live: Translation<typeof en> = {
   'live.referrer': 'Herkunft',
   'live.link': 'Link',
   'live.decided': 'Entschieden durch',
+  'live.why': 'Warum',
+  'live.whyThis': 'Klick um {time} erklären',
+  'live.whyHint':
+    'Wohin die Regeln diesen Besucher jetzt schicken, und warum. Klicks speichern weder die Sprache noch die ganze Abfrage noch frühere Besuche; sie gelten als unbekannt.',
+  'live.click': 'Klick vom {time}',
   'live.who': 'Besucher',
   'live.people': 'Menschen',
   'live.everybody': 'Menschen und Bots',

@@ -12,6 +12,8 @@ export const members: Translation<typeof en> = {
     'Für die API: 3 bis 40 Buchstaben a bis z, Ziffern und Bindestriche. Leer lassen, um es aus dem Namen zu bilden.',
   'ws.create': 'Arbeitsbereich anlegen',
   'ws.made': '{name} ist bereit. Sie arbeiten jetzt darin.',
+  'ws.elsewhere': 'Diese Seite gehört zum Arbeitsbereich {name}.',
+  'ws.enter': 'In diesen Arbeitsbereich wechseln',
   'role.VIEWER': 'Betrachter',
   'role.VIEWER.hint': 'Sieht Links und Berichte.',
   'role.EDITOR': 'Bearbeiter',

@@ -2,7 +2,7 @@ import type { palette as en } from '../en/palette';
 import type { Translation } from '../message';
 
 export const palette: Translation<typeof en> = {
-  'palette.title': 'Suchen und springen',
+  'palette.title': 'Suchen',
   'palette.search': 'Link, Seite oder Aktion',
   'palette.results': 'Ergebnisse',
   'palette.nothing': 'Nichts gefunden',

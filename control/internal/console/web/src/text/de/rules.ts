@@ -9,6 +9,7 @@ export const rules: Translation<typeof en> = {
   'rules.empty': 'Noch keine Regeln',
   'rules.emptyHint': 'Leiten Sie manche Besucher woandershin: nach Gerät, Land, Zeit, Kampagne und mehr.',
   'rules.add': 'Regel hinzufügen',
+  'rules.unnamed': 'Diese Regel',
   'rules.name': 'Name',
   'rules.target': 'Ziel',
   'rules.active': 'Aktiv',
@@ -20,6 +21,7 @@ export const rules: Translation<typeof en> = {
   'rules.deleted': '{name} gelöscht',
   'rules.saved': '{name} gespeichert',
   'rules.ordered': 'Reihenfolge gespeichert',
+  'rules.sendsAll': 'Immer weiter zu {destination}.',
   'rules.sends': 'Wenn {conditions}: weiter zu {destination}.',
   'rules.matched': { one: '{n} Besuch', other: '{n} Besuche' },
   'rules.disabled': 'Die Weiterleitung nach Regeln ist ausgeschaltet, daher wirkt keine Regel.',
@@ -52,7 +54,7 @@ export const rules: Translation<typeof en> = {
   'rules.undo': 'Rückgängig',
   'rules.redo': 'Wiederholen',
   'rules.draft': 'Es gibt Änderungen dieser Regel, die nicht gespeichert sind.',
-  'rules.conflict': 'Jemand anders hat diese Regel geändert. Unten steht deren Fassung; Ihre ist noch im Formular.',
+  'rules.conflict': '{who} hat diese Regel geändert. Unten steht deren Fassung; Ihre ist noch im Formular.',
   'rules.theirs': 'Andere Fassung',
   'rules.takeTheirs': 'Andere übernehmen',
   'rules.keepMine': 'Meine speichern',
@@ -119,6 +121,8 @@ export const rules: Translation<typeof en> = {
   'continent.SA': 'Südamerika',
 
   'try.title': 'Vor dem Speichern ausprobieren',
+  'try.saved': 'Regeln ausprobieren',
+  'try.unready': 'Zuerst fehlt noch etwas:',
   'try.hint':
     'Wählen Sie einen Besucher und sehen Sie, wohin die Regeln ihn führen und warum. Nichts wird gespeichert.',
   'try.agent': 'Gerät und Browser',

@@ -67,6 +67,7 @@ export const app = {
     one: 'Too many requests. Try again in {n} second.',
     other: 'Too many requests. Try again in {n} seconds.',
   },
+  'problem.somebody': 'Somebody else',
   'problem.status': 'The server answered with status {status}.',
   'problem.request': 'Request {id}',
   'problem.fields': { one: 'Check the marked field.', other: 'Check the {n} marked fields.' },

@@ -48,6 +48,8 @@ export const domains = {
     'Check that the record is at {name}, of the type TXT, with exactly this value. If your provider adds the domain by itself, enter only the part before it.',
   'domain.routeAdvice':
     'Remove all other A, AAAA and CNAME records of {name}. Turn off a proxy of your provider in front of it. A name such as example.com cannot have a CNAME record: use an ALIAS or ANAME record, or A and AAAA records with the addresses of the edges.',
+  'domain.noRoute':
+    'Visitors cannot reach the address of this service (BASE_URL) from elsewhere. Its operator sets EDGE_HOSTNAME or EDGE_ADDRESSES; then the record that leads to it appears here.',
   'domain.check': 'Check again',
   'domain.checking': 'Looking for the records…',
   'domain.checkedAt': 'Last checked {time}',

@@ -20,8 +20,7 @@ export const experiment = {
   'test.none': 'No A/B test',
   'test.noneHint':
     'Send visitors to two or more pages and find out which one sells better. Add a variant for each page.',
-  'test.stale':
-    'Somebody else has changed this variant meanwhile. Close the form and open it again to see the changes.',
+  'test.stale': '{who} has changed this variant meanwhile. Close the form and open it again to see the changes.',
   'test.deleteTitle': 'Delete {name}?',
   'test.deleteHint': {
     one: 'It gets no more visitors. Its {n} click stays in reports.',

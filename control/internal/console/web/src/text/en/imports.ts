@@ -49,11 +49,10 @@ export const imports = {
   'import.skip': 'To skip',
   'import.rename': 'To rename',
   'import.errors': 'With errors',
-  'import.errorsHint':
-    'Rows with errors are left out. You can download them afterwards, correct them and import them again.',
+  'import.errorsHint': 'Some rows are left out. You can download them afterwards, correct them and import them again.',
   'import.needsDestination': 'Choose the column with the destination.',
   'import.start': 'Start the import',
-  'import.problems': 'Rows with problems',
+  'import.problems': 'Rows that are not imported',
   'import.problemsHint': 'The file has these rows as they were, with the reason in the last column.',
   'import.problemsFile': 'Download these rows',
   'import.line': 'Line',

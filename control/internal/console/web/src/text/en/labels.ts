@@ -48,7 +48,7 @@ export const labels = {
   'templates.adds': 'Adds to the address',
   'templates.keep': 'Save as a template',
   'tags.recent': 'Clicks in 30 days',
-  'labels.stale': 'Somebody else has changed {name} meanwhile. Save yours, or use their version.',
+  'labels.stale': '{who} has changed {name} meanwhile. Save yours, or use their version.',
   'bundles.removed': '{name} removed. The link stays.',
   'views.view': 'View',
   'views.all': 'All links',

@@ -32,6 +32,11 @@ export const live = {
   'live.referrer': 'Referrer',
   'live.link': 'Link',
   'live.decided': 'Decided by',
+  'live.why': 'Why',
+  'live.whyThis': 'Explain the click at {time}',
+  'live.whyHint':
+    'Where the rules send this visitor now, and why. Clicks do not store the language, the whole query and earlier visits, so these count as unknown.',
+  'live.click': 'Click of {time}',
   'live.who': 'Visitors',
   'live.people': 'People',
   'live.everybody': 'People and bots',

@@ -7,6 +7,8 @@ export const members = {
   'ws.slugHint': 'For the API: 3 to 40 letters a to z, digits and hyphens. Leave it empty to make it from the name.',
   'ws.create': 'Create workspace',
   'ws.made': '{name} is ready. You work in it now.',
+  'ws.elsewhere': 'This page is in the workspace {name}.',
+  'ws.enter': 'Go to this workspace',
   'role.VIEWER': 'Viewer',
   'role.VIEWER.hint': 'Sees links and reports.',
   'role.EDITOR': 'Editor',

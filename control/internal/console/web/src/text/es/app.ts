@@ -71,6 +71,7 @@ export const app: Translation<typeof en> = {
     many: 'Demasiadas solicitudes. Inténtalo de nuevo en {n} de segundos.',
     other: 'Demasiadas solicitudes. Inténtalo de nuevo en {n} segundos.',
   },
+  'problem.somebody': 'Otra persona',
   'problem.status': 'El servidor respondió con el estado {status}.',
   'problem.request': 'Solicitud {id}',
   'problem.fields': {

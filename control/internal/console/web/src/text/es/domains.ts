@@ -55,6 +55,8 @@ export const domains: Translation<typeof en> = {
     'Comprueba que el registro está en {name}, que es de tipo TXT y que tiene exactamente este valor. Si tu proveedor añade el dominio por su cuenta, escribe solo la parte anterior.',
   'domain.routeAdvice':
     'Elimina todos los demás registros A, AAAA y CNAME de {name}. Desactiva el proxy de tu proveedor, si lo tiene delante. Un nombre como example.com no puede tener un registro CNAME: usa un registro ALIAS o ANAME, o registros A y AAAA con las direcciones de los edges.',
+  'domain.noRoute':
+    'La dirección de este servicio (BASE_URL) no es accesible desde fuera. El operador define EDGE_HOSTNAME o EDGE_ADDRESSES; entonces aparece aquí el registro que lleva a él.',
   'domain.check': 'Comprobar de nuevo',
   'domain.checking': 'Buscando los registros…',
   'domain.checkedAt': 'Última comprobación: {time}',

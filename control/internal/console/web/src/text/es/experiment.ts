@@ -22,7 +22,7 @@ export const experiment: Translation<typeof en> = {
   'test.even': 'Repartir por igual',
   'test.none': 'Sin prueba A/B',
   'test.noneHint': 'Envíe visitantes a dos o más páginas y descubra cuál vende mejor. Añada una variante por página.',
-  'test.stale': 'Otra persona ha cambiado esta variante entretanto. Cierre y abra el formulario para ver los cambios.',
+  'test.stale': '{who} ha cambiado esta variante entretanto. Cierre y abra el formulario para ver los cambios.',
   'test.deleteTitle': '¿Eliminar {name}?',
   'test.deleteHint': {
     one: 'No recibirá más visitantes. Su {n} clic permanece en los informes.',

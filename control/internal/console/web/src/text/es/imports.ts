@@ -52,11 +52,10 @@ export const imports: Translation<typeof en> = {
   'import.skip': 'Por omitir',
   'import.rename': 'Por renombrar',
   'import.errors': 'Con errores',
-  'import.errorsHint':
-    'Las filas con errores se omiten. Después puede descargarlas, corregirlas e importarlas de nuevo.',
+  'import.errorsHint': 'Algunas filas se omiten. Después puede descargarlas, corregirlas e importarlas de nuevo.',
   'import.needsDestination': 'Elija la columna del destino.',
   'import.start': 'Empezar la importación',
-  'import.problems': 'Filas con problemas',
+  'import.problems': 'Filas no importadas',
   'import.problemsHint': 'El archivo tiene estas filas tal como eran, con el motivo en la última columna.',
   'import.problemsFile': 'Descargar estas filas',
   'import.line': 'Línea',

@@ -51,7 +51,7 @@ export const labels: Translation<typeof english> = {
   'templates.adds': 'Añade a la dirección',
   'templates.keep': 'Guardar como plantilla',
   'tags.recent': 'Clics en 30 días',
-  'labels.stale': 'Otra persona ha cambiado {name} entretanto. Guarde su versión o use la otra.',
+  'labels.stale': '{who} ha cambiado {name} entretanto. Guarde su versión o use la otra.',
   'bundles.removed': '{name} quitado. El enlace se conserva.',
   'views.view': 'Vista',
   'views.all': 'Todos los enlaces',

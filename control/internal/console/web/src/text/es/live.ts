@@ -41,6 +41,11 @@ export const live: Translation<typeof en> = {
   'live.referrer': 'Procedencia',
   'live.link': 'Enlace',
   'live.decided': 'Decidido por',
+  'live.why': 'Por qué',
+  'live.whyThis': 'Explicar el clic de las {time}',
+  'live.whyHint':
+    'A dónde envían las reglas a este visitante ahora, y por qué. Los clics no guardan el idioma, la consulta completa ni las visitas anteriores, que cuentan como desconocidos.',
+  'live.click': 'Clic del {time}',
   'live.who': 'Visitantes',
   'live.people': 'Personas',
   'live.everybody': 'Personas y bots',

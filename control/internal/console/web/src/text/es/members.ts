@@ -12,6 +12,8 @@ export const members: Translation<typeof en> = {
     'Para la API: de 3 a 40 letras de la a a la z, dígitos y guiones. Déjelo vacío para formarlo a partir del nombre.',
   'ws.create': 'Crear el espacio',
   'ws.made': '{name} está listo. Ahora trabaja en él.',
+  'ws.elsewhere': 'Esta página está en el espacio de trabajo {name}.',
+  'ws.enter': 'Ir a este espacio',
   'role.VIEWER': 'Lector',
   'role.VIEWER.hint': 'Ve enlaces e informes.',
   'role.EDITOR': 'Editor',

@@ -2,7 +2,7 @@ import type { palette as en } from '../en/palette';
 import type { Translation } from '../message';
 
 export const palette: Translation<typeof en> = {
-  'palette.title': 'Buscar e ir',
+  'palette.title': 'Buscar',
   'palette.search': 'Enlace, página o acción',
   'palette.results': 'Resultados',
   'palette.nothing': 'Sin resultados',

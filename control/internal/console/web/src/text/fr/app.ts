@@ -71,6 +71,7 @@ export const app: Translation<typeof en> = {
     many: 'Trop de requêtes. Réessayez dans {n} de secondes.',
     other: 'Trop de requêtes. Réessayez dans {n} secondes.',
   },
+  'problem.somebody': 'Quelqu’un d’autre',
   'problem.status': 'Le serveur a répondu avec le code {status}.',
   'problem.request': 'Requête {id}',
   'problem.fields': {

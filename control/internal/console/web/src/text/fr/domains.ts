@@ -55,6 +55,8 @@ export const domains: Translation<typeof en> = {
     'Vérifiez que l’enregistrement se trouve à {name}, qu’il est de type TXT et qu’il a exactement cette valeur. Si votre fournisseur ajoute lui-même le domaine, ne saisissez que la partie qui précède.',
   'domain.routeAdvice':
     'Supprimez tous les autres enregistrements A, AAAA et CNAME de {name}. Désactivez un éventuel proxy de votre fournisseur. Un nom comme example.com ne peut pas avoir d’enregistrement CNAME : utilisez un enregistrement ALIAS ou ANAME, ou des enregistrements A et AAAA avec les adresses des edges.',
+  'domain.noRoute':
+    'L’adresse de ce service (BASE_URL) est inaccessible de l’extérieur. L’exploitant définit EDGE_HOSTNAME ou EDGE_ADDRESSES ; l’enregistrement qui y mène apparaît alors ici.',
   'domain.check': 'Vérifier à nouveau',
   'domain.checking': 'Recherche des enregistrements…',
   'domain.checkedAt': 'Dernière vérification : {time}',

@@ -24,7 +24,7 @@ export const experiment: Translation<typeof en> = {
   'test.noneHint':
     'Envoyez les visiteurs vers deux pages ou plus et découvrez celle qui vend le mieux. Ajoutez une variante par page.',
   'test.stale':
-    'Quelqu’un d’autre a modifié cette variante entre-temps. Fermez et rouvrez le formulaire pour voir les changements.',
+    '{who} a modifié cette variante entre-temps. Fermez et rouvrez le formulaire pour voir les changements.',
   'test.deleteTitle': 'Supprimer {name} ?',
   'test.deleteHint': {
     one: 'Elle ne reçoit plus de visiteurs. Son {n} clic reste dans les rapports.',

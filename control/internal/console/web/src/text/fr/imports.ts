@@ -53,10 +53,10 @@ export const imports: Translation<typeof en> = {
   'import.rename': 'À renommer',
   'import.errors': 'Avec erreurs',
   'import.errorsHint':
-    'Les lignes en erreur sont ignorées. Vous pourrez les télécharger, les corriger et les importer de nouveau.',
+    'Certaines lignes sont ignorées. Vous pourrez les télécharger, les corriger et les importer de nouveau.',
   'import.needsDestination': 'Choisissez la colonne de la destination.',
   'import.start': 'Démarrer l’import',
-  'import.problems': 'Lignes avec problèmes',
+  'import.problems': 'Lignes non importées',
   'import.problemsHint': 'Le fichier contient ces lignes telles quelles, avec la raison dans la dernière colonne.',
   'import.problemsFile': 'Télécharger ces lignes',
   'import.line': 'Ligne',

@@ -51,7 +51,7 @@ export const labels: Translation<typeof english> = {
   'templates.adds': 'Ajout à l’adresse',
   'templates.keep': 'Enregistrer comme modèle',
   'tags.recent': 'Clics en 30 jours',
-  'labels.stale': 'Quelqu’un d’autre a modifié {name} entre-temps. Enregistrez votre version ou prenez la sienne.',
+  'labels.stale': '{who} a modifié {name} entre-temps. Enregistrez votre version ou prenez la sienne.',
   'bundles.removed': '{name} retiré. Le lien reste.',
   'views.view': 'Vue',
   'views.all': 'Tous les liens',

@@ -37,11 +37,13 @@ export const link: Translation<typeof en> = {
   'edit.externalIdHint': 'Votre propre clé pour le lien, unique dans l’espace de travail.',
   'edit.notes': 'Notes',
   'edit.notesHint': 'Les visiteurs ne les voient jamais.',
+  'edit.open': 'Ouvrir {link}',
+  'edit.past': 'Cette heure est passée. Le lien prend fin dès que vous enregistrez.',
+  'edit.savedNot': 'Enregistré. Les visiteurs ne peuvent pas utiliser le lien maintenant : {status}',
   'edit.saved': 'Enregistré',
-  'edit.conflict':
-    'Quelqu’un d’autre a modifié les mêmes champs entre-temps. Rien n’est perdu : choisissez une version.',
+  'edit.conflict': '{who} a modifié les mêmes champs entre-temps. Rien n’est perdu : choisissez une version.',
   'edit.changedElsewhere':
-    'Quelqu’un d’autre a modifié d’autres champs de ce lien entre-temps. L’enregistrement garde les deux modifications.',
+    '{who} a modifié d’autres champs de ce lien entre-temps. L’enregistrement garde les deux modifications.',
   'edit.field': 'Champ',
   'edit.yours': 'La vôtre',
   'edit.link': 'Lien',

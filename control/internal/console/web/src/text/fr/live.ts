@@ -41,6 +41,11 @@ export const live: Translation<typeof en> = {
   'live.referrer': 'Provenance',
   'live.link': 'Lien',
   'live.decided': 'Décidé par',
+  'live.why': 'Pourquoi',
+  'live.whyThis': 'Expliquer le clic de {time}',
+  'live.whyHint':
+    'Où les règles envoient ce visiteur maintenant, et pourquoi. Les clics ne gardent ni la langue, ni toute la requête, ni les visites précédentes, qui comptent comme inconnues.',
+  'live.click': 'Clic du {time}',
   'live.who': 'Visiteurs',
   'live.people': 'Humains',
   'live.everybody': 'Humains et bots',

@@ -12,6 +12,8 @@ export const members: Translation<typeof en> = {
     'Pour l’API : 3 à 40 lettres de a à z, chiffres et tirets. Laissez vide pour le former d’après le nom.',
   'ws.create': 'Créer l’espace',
   'ws.made': '{name} est prêt. Vous y travaillez maintenant.',
+  'ws.elsewhere': 'Cette page se trouve dans l’espace de travail {name}.',
+  'ws.enter': 'Aller dans cet espace',
   'role.VIEWER': 'Lecteur',
   'role.VIEWER.hint': 'Voit les liens et les rapports.',
   'role.EDITOR': 'Éditeur',

@@ -2,7 +2,7 @@ import type { palette as en } from '../en/palette';
 import type { Translation } from '../message';
 
 export const palette: Translation<typeof en> = {
-  'palette.title': 'Rechercher et ouvrir',
+  'palette.title': 'Rechercher',
   'palette.search': 'Lien, page ou action',
   'palette.results': 'Résultats',
   'palette.nothing': 'Aucun résultat',

@@ -67,6 +67,7 @@ export const app: Translation<typeof en> = {
   'problem.title': '問題が発生しました',
   'problem.unreachable': 'サーバーに接続できません。接続を確認してください。',
   'problem.tooMany': { other: 'リクエストが多すぎます。{n} 秒後にもう一度お試しください。' },
+  'problem.somebody': 'ほかの人',
   'problem.status': 'サーバーがステータス {status} を返しました。',
   'problem.request': 'リクエスト {id}',
   'problem.fields': { other: '印の付いた {n} 個の項目を確認してください。' },

@@ -51,6 +51,8 @@ export const domains: Translation<typeof en> = {
     'レコードが {name} にあり、種類が TXT で、値がまったく同じであることを確認してください。プロバイダーがドメインを自動的に補う場合は、その前の部分だけを入力してください。',
   'domain.routeAdvice':
     '{name} のほかの A、AAAA、CNAME レコードを削除してください。プロバイダーのプロキシが前にある場合は無効にしてください。 example.com のような名前には CNAME レコードを設定できません。ALIAS または ANAME レコードか、エッジのアドレスの A・AAAA レコードを使ってください。',
+  'domain.noRoute':
+    'このサービスのアドレス（BASE_URL）には外部から届きません。運用者が EDGE_HOSTNAME か EDGE_ADDRESSES を設定すると、ここにレコードが表示されます。',
   'domain.check': '再確認',
   'domain.checking': 'レコードを確認しています…',
   'domain.checkedAt': '最終確認: {time}',

@@ -23,7 +23,7 @@ export const experiment: Translation<typeof en> = {
   'test.none': 'A/B テストはありません',
   'test.noneHint':
     '訪問者を 2 つ以上のページに送り、どちらが売れるかを調べます。ページごとにバリアントを追加してください。',
-  'test.stale': 'ほかの人がこのバリアントを変更しました。フォームを開き直すと変更が表示されます。',
+  'test.stale': '{who}がこのバリアントを変更しました。フォームを開き直すと変更が表示されます。',
   'test.deleteTitle': '{name} を削除しますか?',
   'test.deleteHint': { other: '今後の訪問者は送られません。{n} クリックはレポートに残ります。' },
   'test.goal': '評価するもの',

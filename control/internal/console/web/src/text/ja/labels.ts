@@ -50,7 +50,7 @@ export const labels: Translation<typeof english> = {
   'templates.adds': 'アドレスへの追加',
   'templates.keep': 'テンプレートとして保存',
   'tags.recent': '30 日間のクリック',
-  'labels.stale': 'その間にほかの人が {name} を変更しました。自分の内容を保存するか、相手の内容を使ってください。',
+  'labels.stale': 'その間に{who}が {name} を変更しました。自分の内容を保存するか、相手の内容を使ってください。',
   'bundles.removed': '{name} を外しました。リンクは残ります。',
   'views.view': 'ビュー',
   'views.all': 'すべてのリンク',

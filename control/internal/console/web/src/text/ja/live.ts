@@ -29,6 +29,11 @@ export const live: Translation<typeof en> = {
   'live.referrer': '参照元',
   'live.link': 'リンク',
   'live.decided': '決定要因',
+  'live.why': '理由',
+  'live.whyThis': '{time}のクリックを説明',
+  'live.whyHint':
+    '現在のルールでこの訪問者がどこへ移動するかと、その理由です。言語、クエリ全体、以前の訪問はクリックに保存されないため、不明として扱われます。',
+  'live.click': '{time}のクリック',
   'live.who': '訪問者',
   'live.people': '人',
   'live.everybody': '人とボット',

@@ -10,6 +10,8 @@ export const members: Translation<typeof en> = {
   'ws.slugHint': 'API 用: a～z の英字、数字、ハイフンで 3～40 文字。空の場合は名前から作られます。',
   'ws.create': 'ワークスペースを作成',
   'ws.made': '{name} を作成し、切り替えました。',
+  'ws.elsewhere': 'このページはワークスペース「{name}」にあります。',
+  'ws.enter': 'このワークスペースへ移動',
   'role.VIEWER': '閲覧者',
   'role.VIEWER.hint': 'リンクとレポートを閲覧できます。',
   'role.EDITOR': '編集者',

@@ -1,13 +1,14 @@
-CREATE TABLE IF NOT EXISTS migrations_local ON CLUSTER `main` (version UInt32, name String, at DateTime DEFAULT now())
+CREATE TABLE IF NOT EXISTS migrations ON CLUSTER '{cluster}' (version UInt32, name String, at DateTime DEFAULT now())
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}') ORDER BY version SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
-CREATE TABLE IF NOT EXISTS migrations ON CLUSTER `main` AS migrations_local ENGINE = Distributed(`main`, currentDatabase(), 'migrations_local', intHash64(version));
+CREATE TABLE IF NOT EXISTS identity ON CLUSTER '{cluster}' (id String, at DateTime DEFAULT now())
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}') ORDER BY id SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
 -- A click is sent again until it is acknowledged, so a row may occur twice, with the same key and in the same
 -- partition. A merge of parts removes one of them; readers never see both, because they read FINAL. If they differ
 -- because the geo database changed in between, the first one is kept: its keep is higher. A month without inserts
 -- becomes one part after a day, and FINAL then costs nothing.
-CREATE TABLE IF NOT EXISTS clicks_local ON CLUSTER `main` (
+CREATE TABLE IF NOT EXISTS clicks ON CLUSTER '{cluster}' (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64 CODEC(Delta, ZSTD(1)),
 	ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
 	link Int64, owner Int64,
@@ -28,19 +29,15 @@ PARTITION BY toYYYYMM(ts)
 ORDER BY (toDate(ts), link, edge, epoch, lane, seq)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, ttl_only_drop_parts = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
 
-CREATE TABLE IF NOT EXISTS clicks ON CLUSTER `main` AS clicks_local ENGINE = Distributed(`main`, currentDatabase(), 'clicks_local', intHash64(link));
-
 -- The mark of a lane is its highest row.
-CREATE TABLE IF NOT EXISTS lane_marks_local ON CLUSTER `main` (
+CREATE TABLE IF NOT EXISTS lane_marks ON CLUSTER '{cluster}' (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', seq)
 ORDER BY (edge, epoch, lane)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
-CREATE TABLE IF NOT EXISTS lane_marks ON CLUSTER `main` AS lane_marks_local ENGINE = Distributed(`main`, currentDatabase(), 'lane_marks_local', intHash64(edge));
-
-CREATE TABLE IF NOT EXISTS losses_local ON CLUSTER `main` (
+CREATE TABLE IF NOT EXISTS losses ON CLUSTER '{cluster}' (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64,
 	ts DateTime64(3, 'UTC'), lost_from UInt64, lost_to UInt64
 )
@@ -48,16 +45,12 @@ ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{ta
 ORDER BY (edge, epoch, lane, seq)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
-CREATE TABLE IF NOT EXISTS losses ON CLUSTER `main` AS losses_local ENGINE = Distributed(`main`, currentDatabase(), 'losses_local', intHash64(edge));
-
-ALTER TABLE clicks_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS bot_list LowCardinality(String) AFTER geo_version;
-
-ALTER TABLE clicks ON CLUSTER `main` ADD COLUMN IF NOT EXISTS bot_list LowCardinality(String) AFTER geo_version;
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS bot_list LowCardinality(String) AFTER geo_version;
 
 -- The clicks of each quarter hour (slot: quarter hours since 1970), without the columns that identify single clicks.
 -- This copy is smaller, has no repetitions, and is ordered by link. rollup_builds names the rows that count: those of
 -- the build that is chosen for their slot. All others are leftovers.
-CREATE TABLE IF NOT EXISTS rollup_visits_local ON CLUSTER `main` (
+CREATE TABLE IF NOT EXISTS rollup_visits ON CLUSTER '{cluster}' (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String), visitor Int64 CODEC(ZSTD(1)),
 	country LowCardinality(String), region LowCardinality(String), city LowCardinality(String),
@@ -72,10 +65,8 @@ PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (link, slot, visitor)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, ttl_only_drop_parts = 1;
 
-CREATE TABLE IF NOT EXISTS rollup_visits ON CLUSTER `main` AS rollup_visits_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_visits_local', intHash64(link));
-
 -- The same, without the columns that distinguish visitors.
-CREATE TABLE IF NOT EXISTS rollup_counts_local ON CLUSTER `main` (
+CREATE TABLE IF NOT EXISTS rollup_counts ON CLUSTER '{cluster}' (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String),
 	clicks UInt32 CODEC(T64, ZSTD(1)), last UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1))
@@ -85,68 +76,48 @@ PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (link, slot, bot, variant, rule)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, ttl_only_drop_parts = 1;
 
-CREATE TABLE IF NOT EXISTS rollup_counts ON CLUSTER `main` AS rollup_counts_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_counts_local', intHash64(link));
-
 -- The links that each owner has or had. It may contain more than exist.
-CREATE TABLE IF NOT EXISTS rollup_owners_local ON CLUSTER `main` (owner Int64, link Int64)
+CREATE TABLE IF NOT EXISTS rollup_owners ON CLUSTER '{cluster}' (owner Int64, link Int64)
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (owner, link)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
-CREATE TABLE IF NOT EXISTS rollup_owners ON CLUSTER `main` AS rollup_owners_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_owners_local', intHash64(owner));
-
 -- How often each writer has written to a slot. The sum over a slot's writers rises with each write.
-CREATE TABLE IF NOT EXISTS rollup_marks_local ON CLUSTER `main` (slot UInt32, writer UInt64, n UInt64)
+CREATE TABLE IF NOT EXISTS rollup_marks ON CLUSTER '{cluster}' (slot UInt32, writer UInt64, n UInt64)
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', n)
 ORDER BY (slot, writer)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
-CREATE TABLE IF NOT EXISTS rollup_marks ON CLUSTER `main` AS rollup_marks_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_marks_local', intHash64(slot));
-
 -- Finished builds of slots, each with the sum of the marks before it began. A build counts while the sum is unchanged.
-CREATE TABLE IF NOT EXISTS rollup_builds_local ON CLUSTER `main` (slot UInt32, marks UInt64, build UInt64)
+CREATE TABLE IF NOT EXISTS rollup_builds ON CLUSTER '{cluster}' (slot UInt32, marks UInt64, build UInt64)
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (slot, marks, build)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
-CREATE TABLE IF NOT EXISTS rollup_builds ON CLUSTER `main` AS rollup_builds_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_builds_local', intHash64(slot));
-
 -- Marks for clicks that were stored before marks existed.
 INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 0, 1 FROM clicks;
 
-ALTER TABLE clicks_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS edge_name LowCardinality(String) AFTER bot_list;
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_name LowCardinality(String) AFTER bot_list;
 
-ALTER TABLE clicks_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS edge_region LowCardinality(String) AFTER edge_name;
-
-ALTER TABLE clicks ON CLUSTER `main` ADD COLUMN IF NOT EXISTS edge_name LowCardinality(String) AFTER bot_list;
-
-ALTER TABLE clicks ON CLUSTER `main` ADD COLUMN IF NOT EXISTS edge_region LowCardinality(String) AFTER edge_name;
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_region LowCardinality(String) AFTER edge_name;
 
 -- A copy of the log of links' moves between workspaces, one row for each workspace of a move. The row of workspace 0 says
 -- how far the copy reaches. A row may occur twice. Reports read the rows of one workspace.
-CREATE TABLE IF NOT EXISTS link_moves_local ON CLUSTER `main` (log Int64, workspace Int64, link Int64, revision Int64, inside UInt8)
+CREATE TABLE IF NOT EXISTS link_moves ON CLUSTER '{cluster}' (log Int64, workspace Int64, link Int64, revision Int64, inside UInt8)
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (log, workspace, link, revision)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
-CREATE TABLE IF NOT EXISTS link_moves ON CLUSTER `main` AS link_moves_local ENGINE = Distributed(`main`, currentDatabase(), 'link_moves_local', intHash64(link));
-
 -- Clicks that are older than this column have no language, so existing rollups are right without it.
-ALTER TABLE clicks_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER edge_region;
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER edge_region;
 
-ALTER TABLE clicks ON CLUSTER `main` ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER edge_region;
+ALTER TABLE rollup_visits ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER utm_content;
 
-ALTER TABLE rollup_visits_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER utm_content;
-
-ALTER TABLE rollup_visits ON CLUSTER `main` ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER utm_content;
-
-ALTER TABLE clicks_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS participant UInt64 CODEC(ZSTD(1)) AFTER language;
-
-ALTER TABLE clicks ON CLUSTER `main` ADD COLUMN IF NOT EXISTS participant UInt64 AFTER language;
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS participant UInt64 CODEC(ZSTD(1)) AFTER language;
 
 -- Conversions, with the columns of their clicks. Of the rows of a key, the one with the highest version is kept: see
 -- analytics.Conversion.Version. ts is the time of the click.
-CREATE TABLE IF NOT EXISTS conversions_local ON CLUSTER `main` (
+CREATE TABLE IF NOT EXISTS conversions ON CLUSTER '{cluster}' (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64,
 	ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
 	link Int64, owner Int64,
@@ -172,21 +143,17 @@ PARTITION BY toYYYYMM(ts)
 ORDER BY (toDate(ts), link, ts, tag, goal, once)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
 
-CREATE TABLE IF NOT EXISTS conversions ON CLUSTER `main` AS conversions_local ENGINE = Distributed(`main`, currentDatabase(), 'conversions_local', intHash64(link));
-
 -- Builds that have rows in the rollups, or may have. The search for leftovers reads this table instead of all rows.
-CREATE TABLE IF NOT EXISTS rollup_begun_local ON CLUSTER `main` (slot UInt32, build UInt64)
+CREATE TABLE IF NOT EXISTS rollup_begun ON CLUSTER '{cluster}' (slot UInt32, build UInt64)
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (slot, build)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
-CREATE TABLE IF NOT EXISTS rollup_begun ON CLUSTER `main` AS rollup_begun_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_begun_local', intHash64(slot));
 
 INSERT INTO rollup_begun (slot, build) SELECT DISTINCT slot, build FROM rollup_visits;
 
 -- The rows of rollup_visits whose visitor is in the sample: the number of the visitor is among the lowest sixteenth
 -- (analytics.SampleShare). The view adds them while a build writes rollup_visits, also a build of an earlier release.
-CREATE TABLE IF NOT EXISTS rollup_sample_local ON CLUSTER `main` (
+CREATE TABLE IF NOT EXISTS rollup_sample ON CLUSTER '{cluster}' (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String), visitor Int64 CODEC(ZSTD(1)),
 	country LowCardinality(String), region LowCardinality(String), city LowCardinality(String),
@@ -201,15 +168,13 @@ PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (link, slot, visitor)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, ttl_only_drop_parts = 1;
 
-CREATE TABLE IF NOT EXISTS rollup_sample ON CLUSTER `main` AS rollup_sample_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_sample_local', intHash64(link));
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_sampled ON CLUSTER `main` TO rollup_sample_local AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_sampled ON CLUSTER '{cluster}' TO rollup_sample AS
 SELECT link, slot, owner, bot, variant, rule, visitor, country, region, city, device, os, browser, referer, bot_name,
 	utm_source, utm_medium, utm_campaign, utm_term, utm_content, language, clicks, last, build
-FROM rollup_visits_local WHERE visitor < -8070450532247928832;
+FROM rollup_visits WHERE visitor < -8070450532247928832;
 
 -- A process may be writing a build that it began before the view. The marks make sure that this build does not count.
-INSERT INTO rollup_marks (slot, writer, n) SELECT slot, rand64(), 1 FROM rollup_begun WHERE NOT build GLOBAL IN (SELECT build FROM rollup_builds);
+INSERT INTO rollup_marks (slot, writer, n) SELECT slot, rand64(), 1 FROM rollup_begun WHERE NOT build IN (SELECT build FROM rollup_builds);
 
 -- The builds that are older than the view. If this is interrupted and repeated, rows are stored twice, which changes no
 -- number of visitors.
@@ -220,41 +185,12 @@ SELECT link, slot, owner, bot, variant, rule, visitor, country, region, city, de
 FROM rollup_visits WHERE visitor < -8070450532247928832
 SETTINGS max_execution_time = 0;
 
--- Tables of an earlier release. The table identity is missing here, because its row is inserted once.
-ALTER TABLE migrations_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
-ALTER TABLE clicks_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
-ALTER TABLE lane_marks_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
-ALTER TABLE losses_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
-ALTER TABLE rollup_visits_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
-ALTER TABLE rollup_counts_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
-ALTER TABLE rollup_owners_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
-ALTER TABLE rollup_marks_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
-ALTER TABLE rollup_builds_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
-ALTER TABLE link_moves_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
-ALTER TABLE conversions_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
-ALTER TABLE rollup_begun_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
-ALTER TABLE rollup_sample_local ON CLUSTER `main` MODIFY SETTING replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
 -- A row of rollup_visits is heavy if its link had many clicks in its slot (heavyCell in rollup.go). rollup_values has the clicks
 -- of the heavy rows by value, so that a breakdown need not read them. dim is the name of the column. Builds of an earlier release
 -- have no heavy rows.
-ALTER TABLE rollup_visits_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS heavy Bool CODEC(ZSTD(1));
+ALTER TABLE rollup_visits ADD COLUMN IF NOT EXISTS heavy Bool CODEC(ZSTD(1));
 
-ALTER TABLE rollup_visits ON CLUSTER `main` ADD COLUMN IF NOT EXISTS heavy Bool;
-
-CREATE TABLE IF NOT EXISTS rollup_values_local ON CLUSTER `main` (
+CREATE TABLE IF NOT EXISTS rollup_values ON CLUSTER '{cluster}' (
 	link Int64, dim LowCardinality(String), value String CODEC(ZSTD(1)), slot UInt32 CODEC(Delta, ZSTD(1)),
 	owner Int64 CODEC(ZSTD(1)), bot Bool, clicks UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1))
 )
@@ -263,12 +199,10 @@ PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (link, dim, value, slot)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, ttl_only_drop_parts = 1;
 
-CREATE TABLE IF NOT EXISTS rollup_values ON CLUSTER `main` AS rollup_values_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_values_local', intHash64(link));
-
 -- The view adds them while a build writes rollup_visits. It sees a build in parts, whose counts add up.
-CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_valued ON CLUSTER `main` TO rollup_values_local AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_valued ON CLUSTER '{cluster}' TO rollup_values AS
 SELECT link, pair.1 AS dim, pair.2 AS value, slot, owner, bot, toUInt32(sum(clicks)) AS clicks, build
-FROM rollup_visits_local
+FROM rollup_visits
 ARRAY JOIN [('country', toString(country)), ('region', toString(region)), ('city', toString(city)), ('device', toString(device)),
 	('os', toString(os)), ('browser', toString(browser)), ('referer', referer), ('utm_source', toString(utm_source)),
 	('utm_medium', toString(utm_medium)), ('utm_campaign', toString(utm_campaign)), ('utm_term', toString(utm_term)),
@@ -278,7 +212,7 @@ GROUP BY link, dim, value, slot, owner, bot, build;
 
 -- The rows of rollup_values added up over days of UTC. slot is the first one of the day. A day is built from finished builds of
 -- its slots, and counts while these are the builds that count. rollup_day_builds names them.
-CREATE TABLE IF NOT EXISTS rollup_day_values_local ON CLUSTER `main` (
+CREATE TABLE IF NOT EXISTS rollup_day_values ON CLUSTER '{cluster}' (
 	link Int64, dim LowCardinality(String), value String CODEC(ZSTD(1)), slot UInt32 CODEC(Delta, ZSTD(1)),
 	owner Int64 CODEC(ZSTD(1)), bot Bool, clicks UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1))
 )
@@ -287,25 +221,21 @@ PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (link, dim, value, slot)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
-CREATE TABLE IF NOT EXISTS rollup_day_values ON CLUSTER `main` AS rollup_day_values_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_day_values_local', intHash64(link));
-
 -- Finished builds of days, each with the builds of the day's slots, in ascending order.
-CREATE TABLE IF NOT EXISTS rollup_day_builds_local ON CLUSTER `main` (slot UInt32, builds Array(UInt64), build UInt64)
+CREATE TABLE IF NOT EXISTS rollup_day_builds ON CLUSTER '{cluster}' (slot UInt32, builds Array(UInt64), build UInt64)
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (slot, build)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
-CREATE TABLE IF NOT EXISTS rollup_day_builds ON CLUSTER `main` AS rollup_day_builds_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_day_builds_local', intHash64(slot));
-
 -- The breakdown of a link whose rows are nearly all heavy reads only the others from rollup_visits.
-ALTER TABLE rollup_visits_local ON CLUSTER `main` ADD INDEX IF NOT EXISTS light heavy TYPE minmax GRANULARITY 1;
+ALTER TABLE rollup_visits ADD INDEX IF NOT EXISTS light heavy TYPE minmax GRANULARITY 1;
 
-ALTER TABLE rollup_visits_local ON CLUSTER `main` MATERIALIZE INDEX light;
+ALTER TABLE rollup_visits MATERIALIZE INDEX light;
 
 -- The rows of the rollups once more, in the order of owners. A report about a workspace reads its rows in one piece here. In the
 -- order of links, they lie between those of all other workspaces. The views add them while a build writes the other tables, also a
 -- build of an earlier release. Links that moved to the workspace later are read from the tables in the order of links.
-CREATE TABLE IF NOT EXISTS rollup_owner_visits_local ON CLUSTER `main` (
+CREATE TABLE IF NOT EXISTS rollup_owner_visits ON CLUSTER '{cluster}' (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String), visitor Int64 CODEC(ZSTD(1)),
 	country LowCardinality(String), region LowCardinality(String), city LowCardinality(String),
@@ -320,9 +250,7 @@ PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (owner, heavy, slot, link)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, ttl_only_drop_parts = 1;
 
-CREATE TABLE IF NOT EXISTS rollup_owner_visits ON CLUSTER `main` AS rollup_owner_visits_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_owner_visits_local', intHash64(link));
-
-CREATE TABLE IF NOT EXISTS rollup_owner_sample_local ON CLUSTER `main` (
+CREATE TABLE IF NOT EXISTS rollup_owner_sample ON CLUSTER '{cluster}' (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String), visitor Int64 CODEC(ZSTD(1)),
 	country LowCardinality(String), region LowCardinality(String), city LowCardinality(String),
@@ -337,9 +265,7 @@ PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (owner, slot, link)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, ttl_only_drop_parts = 1;
 
-CREATE TABLE IF NOT EXISTS rollup_owner_sample ON CLUSTER `main` AS rollup_owner_sample_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_owner_sample_local', intHash64(link));
-
-CREATE TABLE IF NOT EXISTS rollup_owner_counts_local ON CLUSTER `main` (
+CREATE TABLE IF NOT EXISTS rollup_owner_counts ON CLUSTER '{cluster}' (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String),
 	clicks UInt32 CODEC(T64, ZSTD(1)), last UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1))
@@ -349,21 +275,19 @@ PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (owner, slot, link)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, ttl_only_drop_parts = 1;
 
-CREATE TABLE IF NOT EXISTS rollup_owner_counts ON CLUSTER `main` AS rollup_owner_counts_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_owner_counts_local', intHash64(link));
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_owner_visited ON CLUSTER `main` TO rollup_owner_visits_local AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_owner_visited ON CLUSTER '{cluster}' TO rollup_owner_visits AS
 SELECT link, slot, owner, bot, variant, rule, visitor, country, region, city, device, os, browser, referer, bot_name,
 	utm_source, utm_medium, utm_campaign, utm_term, utm_content, language, clicks, last, build, heavy
-FROM rollup_visits_local;
+FROM rollup_visits;
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_owner_sampled ON CLUSTER `main` TO rollup_owner_sample_local AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_owner_sampled ON CLUSTER '{cluster}' TO rollup_owner_sample AS
 SELECT link, slot, owner, bot, variant, rule, visitor, country, region, city, device, os, browser, referer, bot_name,
 	utm_source, utm_medium, utm_campaign, utm_term, utm_content, language, clicks, last, build
-FROM rollup_visits_local WHERE visitor < -8070450532247928832;
+FROM rollup_visits WHERE visitor < -8070450532247928832;
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_owner_counted ON CLUSTER `main` TO rollup_owner_counts_local AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_owner_counted ON CLUSTER '{cluster}' TO rollup_owner_counts AS
 SELECT link, slot, owner, bot, variant, rule, clicks, last, build
-FROM rollup_counts_local;
+FROM rollup_counts;
 
 -- The views have no rows of the builds that are older than they are. Marks make sure that none of these builds counts, so that their
 -- slots are built again. Reports read the clicks of a slot until then.
