@@ -103,25 +103,25 @@ type Edge struct {
 	registry prometheus.Registerer
 	ahead    func() (time.Duration, bool) // nil if the control plane has the same clock
 
-	geo      *visitor.Geo
-	ownGeo   bool
-	table    *table.Table
-	missing  *missing.Table // slugs that do not exist
-	spool    *spool.Spool
-	agent    *agent.Agent
-	lockout  *edgelockout.Table
-	quota    *quota.Table
-	hosts    *hosts.Table // nil without a source
-	ship     *ship.Shipper
+	geo         *visitor.Geo
+	ownGeo      bool
+	table       *table.Table
+	missing     *missing.Table // slugs that do not exist
+	spool       *spool.Spool
+	agent       *agent.Agent
+	lockout     *edgelockout.Table
+	quota       *quota.Table
+	hosts       *hosts.Table // nil without a source
+	ship        *ship.Shipper
 	conversions *conversions.Pipeline // nil without a sink for conversions
-	proxy    *proxy.Proxy          // nil without an upstream
-	redirect *redirect.Handler
-	recent   redirect.Recent
-	server   *fasthttp.Server
-	listener *listen.Listener
-	reserve  []byte // with TLS only: see there
-	parts    service.Group
-	draining atomic.Bool
+	proxy       *proxy.Proxy          // nil without an upstream
+	redirect    *redirect.Handler
+	recent      redirect.Recent
+	server      *fasthttp.Server
+	listener    *listen.Listener
+	reserve     []byte // with TLS only: see there
+	parts       service.Group
+	draining    atomic.Bool
 }
 
 // New opens everything that an edge needs, including its data folder and its port, and reads its local state. The caller
@@ -479,7 +479,9 @@ var ErrConversionsFull = conversions.ErrFull
 // returns nil, they are as durable as clicks. The error is ErrConversionsFull; a part of the list may be stored then, and
 // the caller may send the whole list again, because the click store counts each conversion once. It must not be called
 // without a ConversionSink.
-func (e *Edge) AppendConversions(list []conversion.Conversion) error { return e.conversions.Append(list) }
+func (e *Edge) AppendConversions(list []conversion.Conversion) error {
+	return e.conversions.Append(list)
+}
 
 // ConversionsDelivered is Delivered for conversions.
 func (e *Edge) ConversionsDelivered(ctx context.Context) error {
