@@ -3,6 +3,7 @@ package edge
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"time"
@@ -214,7 +215,7 @@ func (c Config) Validate() error {
 	if c.ProxyProtocol && c.TrustedProxies == "" {
 		add("PROXY_PROTOCOL: requires TRUSTED_PROXIES")
 	}
-	if err := c.conversions().Validate(); c.DataDir != "" && err != nil {
+	if err := c.conversions(nil, nil).Validate(); c.DataDir != "" && err != nil {
 		add("CONVERSION_SPOOL_CAP_BYTES: %w", err)
 	}
 	if err := c.brand().Validate(); err != nil {
@@ -235,10 +236,10 @@ func (c Config) brand() redirect.Brand {
 
 func (c Config) origin() click.Origin { return click.Origin{Edge: c.Name, Region: c.Region} }
 
-func (c Config) conversions() conversions.Config {
+func (c Config) conversions(log *slog.Logger, watched func() bool) conversions.Config {
 	return conversions.Config{
 		Dir: filepath.Join(c.DataDir, "conversions"), Sync: spool.SyncMode(c.SpoolSync), SyncEvery: c.SpoolSyncEvery,
-		CapBytes: c.ConversionCapBytes, SegmentBytes: c.ConversionSegmentBytes, Linger: c.ShipDelay, Origin: c.origin(),
+		CapBytes: c.ConversionCapBytes, SegmentBytes: c.ConversionSegmentBytes, Linger: c.ShipDelay, Watched: watched, Origin: c.origin(), Logger: log,
 	}
 }
 

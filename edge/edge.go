@@ -156,9 +156,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 		return nil, err
 	}
 	if deps.ConversionSink != nil {
-		settings := cfg.conversions()
-		settings.Logger, settings.Watched = e.log, deps.Watched
-		if e.conversions, err = conversions.Open(settings, deps.ConversionSink); err != nil {
+		if e.conversions, err = conversions.Open(cfg.conversions(e.log, deps.Watched), deps.ConversionSink); err != nil {
 			return nil, err
 		}
 	}
