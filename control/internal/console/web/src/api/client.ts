@@ -1,7 +1,7 @@
 // Calls the API with the session cookie of the browser. Scripts never see a token.
 //
 // The types come from the OpenAPI document of the API (schema.d.ts), so a field that the API does not have breaks the build.
-import { moment, said, t } from '../text';
+import { moment, reworded, said, t } from '../text';
 import type { components, paths } from './schema';
 
 /** An object of the API, by its name in the OpenAPI document. */
@@ -145,9 +145,12 @@ export function onSessionEnd(ask: ((lack: Lack) => Promise<void>) | undefined): 
 function worded(body: unknown, status: number): unknown {
   if (typeof body !== 'object' || body === null) return body;
   const { message, errors, ...rest } = body as Schema<'Answer'>;
-  if (rest.code === 'STALE') rest.values = [changer(rest)];
+  const stale = rest.code === 'STALE';
+  if (stale) rest.values = [changer(rest)];
   const fields = errors?.map((one) => ({ ...one, message: said(one.message, one) }));
-  const all = fields?.map((one) => one.message).join(' · ') ?? said(message, rest, t('problem.status', { status }));
+  const all =
+    fields?.map((one) => one.message).join(' · ') ??
+    (stale ? reworded : said)(message, rest, t('problem.status', { status }));
   return { ...rest, errors: fields, message: all };
 }
 

@@ -82,8 +82,13 @@ export interface Wording {
   values?: readonly string[] | null | undefined;
 }
 
-/** A message of the server in the console's words. One without a code is shown as it is in English, else as `other`. */
-export function said(message: string | null, { code, values }: Wording, other = t('said.OTHER')): string {
+/** A message of the server in the language of the user; `other` if it has no code. In English, the server's own is more exact. */
+export function said(message: string | null, wording: Wording, other?: string): string {
+  return language.value === 'en' ? (message ?? '') : reworded(message, wording, other);
+}
+
+/** `said` for messages that name fields of the API, which the console rewords in English, too. */
+export function reworded(message: string | null, { code, values }: Wording, other = t('said.OTHER')): string {
   if (code) return t(`said.${code}`, Object.assign({}, values) as never);
   return language.value === 'en' ? (message ?? '') : other;
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, type Schema } from '../../api/client';
 import { go } from '../../route';
 import { may } from '../../session';
-import { number, said, t } from '../../text';
+import { number, reworded, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Head, Waiting } from '../../ui/page';
@@ -53,7 +53,7 @@ function Progress({ job, onChanged }: { job: Job; onChanged: () => void }) {
         </dl>
         {job.failure && (
           <div class="notice bad" role="alert">
-            <p>{said(job.failure, job)}</p>
+            <p>{reworded(job.failure, job)}</p>
           </div>
         )}
         {running ? (

@@ -1,7 +1,7 @@
 // The rows of a file that are not imported.
 import { useState } from 'preact/hooks';
 import { api, download, type Schema } from '../../api/client';
-import { number, said, t } from '../../text';
+import { number, reworded, t } from '../../text';
 import { Button } from '../../ui/button';
 import { Section } from '../../ui/page';
 import { Problem } from '../../ui/problem';
@@ -30,7 +30,7 @@ export function ProblemTable({ problems }: { problems: readonly Schema<'ImportPr
           { name: t('import.line'), figure: true, cell: (one) => number(one.row) },
           { name: t('import.field'), cell: (one) => named(one.field) },
           { name: t('import.value'), cell: (one) => <bdi class="mono">{one.value}</bdi> },
-          { name: t('import.problem'), cell: (one) => said(one.message, one) },
+          { name: t('import.problem'), cell: (one) => reworded(one.message, one) },
         ]}
       />
       {problems.length > few && !all && (

@@ -32,7 +32,7 @@ export const said: Translation<typeof english> = {
   'said.EMAIL': 'muss eine E-Mail-Adresse sein',
   'said.COMMON_PASSWORD': 'ist eines der häufigsten Passwörter',
   'said.PASSWORD_IS_EMAIL': 'darf nicht die E-Mail-Adresse sein',
-  'said.NOT_RIGHT': 'ist nicht richtig',
+  'said.NOT_RIGHT': 'Nicht richtig',
   'said.MEMBER': 'ist schon Mitglied',
   'said.SKIPPED': 'Ein Link hat das schon, deshalb wird die Zeile übersprungen.',
   'said.CELLS': 'Die Zeile hat mehr Zellen als die Datei Spalten.',

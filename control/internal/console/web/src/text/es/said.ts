@@ -32,7 +32,7 @@ export const said: Translation<typeof english> = {
   'said.EMAIL': 'debe ser una dirección de correo',
   'said.COMMON_PASSWORD': 'es una de las contraseñas más comunes',
   'said.PASSWORD_IS_EMAIL': 'no debe ser el correo',
-  'said.NOT_RIGHT': 'no es correcto',
+  'said.NOT_RIGHT': 'No es correcto',
   'said.MEMBER': 'ya es miembro',
   'said.SKIPPED': 'Un enlace ya lo tiene, así que la fila se omite.',
   'said.CELLS': 'La fila tiene más celdas que columnas el archivo.',

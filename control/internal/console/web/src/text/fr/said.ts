@@ -32,7 +32,7 @@ export const said: Translation<typeof english> = {
   'said.EMAIL': 'doit être une adresse e-mail',
   'said.COMMON_PASSWORD': 'est un des mots de passe les plus courants',
   'said.PASSWORD_IS_EMAIL': 'ne doit pas être l’adresse e-mail',
-  'said.NOT_RIGHT': 'n’est pas correct',
+  'said.NOT_RIGHT': 'Incorrect',
   'said.MEMBER': 'est déjà membre',
   'said.SKIPPED': 'Un lien l’a déjà, la ligne est donc ignorée.',
   'said.CELLS': 'La ligne a plus de cellules que le fichier de colonnes.',
