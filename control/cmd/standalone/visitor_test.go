@@ -27,7 +27,7 @@ func TestOps12_visitor_paths_respond_as_documented(t *testing.T) {
 	c.Do("GET", "/"+strings.Repeat("x", 9)+"/info", nil, http.StatusNotFound, &refused)
 	for name, got := range map[string]map[string]any{"LinkInfo": info, "LinkOpened": opened, "Answer": refused} {
 		documented := doc.Components.Schemas[name].Properties
-		optional := []string{"code", "values", "errors", "counts", "current", "requestId"}
+		optional := []string{"code", "values", "errors", "counts", "current", "changed", "requestId"}
 		for property := range got {
 			if _, ok := documented[property]; !ok {
 				t.Errorf("%s: the edge sends %q, which is not documented", name, property)

@@ -53,7 +53,7 @@ func connect(ctx context.Context, opt *driver.Options, d dialect) (conns.Conn, e
 // answer would then hide the others.
 type inTurn struct{ at atomic.Int64 }
 
-// errNoAddress is for a service none of whose addresses could be connected to.
+// errNoAddress means that a service could be reached at none of its addresses.
 var errNoAddress = errors.New("no address of the service answers")
 
 func (t *inTurn) dial(ctx context.Context, _ int, opt *driver.Options, dial driver.Dial) (driver.DialResult, error) {
