@@ -47,7 +47,7 @@ func TestF6_sentences_with_codes_are_those_of_the_sources(t *testing.T) {
 		all.Write(text)
 		return err
 	}
-	for _, folder := range []string{"../..", "../../../../shared/snapshot"} { // what edges report comes from the latter
+	for _, folder := range []string{"../..", testkit.Source(t, "shared/snapshot")} { // what edges report comes from the latter
 		testkit.Must(t, filepath.WalkDir(folder, read))
 	}
 	table, err := os.ReadFile("codes.go")
