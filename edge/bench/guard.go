@@ -53,6 +53,10 @@ const mostAllocations = 20
 func guard(s *settings) error {
 	s.links, s.special = 200_000, 500
 	s.rounds, s.dur = 25, s.dur*3/5
+	s.dir = roomyFolder(s.dir)
+	if err := os.Setenv("TMPDIR", s.dir); err != nil { // for the processes of both builds
+		return err
+	}
 	f := &family{s: s, args: []string{"-links", strconv.Itoa(s.links), "-special", strconv.Itoa(s.special)}}
 	defer f.stop()
 	failed := 0
@@ -178,7 +182,7 @@ func roomyFolder(folder string) string {
 func (f *family) guardVisits() (failed int, err error) {
 	var dirs [2]string // data folders: the edge's, and that of the server to compare it with
 	for i := range dirs {
-		if dirs[i], err = os.MkdirTemp(roomyFolder(f.s.dir), "bench-"); err != nil {
+		if dirs[i], err = os.MkdirTemp(f.s.dir, "bench-"); err != nil {
 			return 0, err
 		}
 		defer func() { _ = os.RemoveAll(dirs[i]) }()
