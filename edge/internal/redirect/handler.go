@@ -231,7 +231,9 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 	if up != nil && (t.site != nil || !up.Owns(t.path)) {
 		up = nil
 	}
-	if !h.unambiguous(ctx) {
+	a := scanAsker(ctx.Request.Header.RawHeaders())
+	if misfits(&ctx.Request.Header, a.unsound, a.encoded) {
+		h.misframed(ctx)
 		return
 	}
 	if t.slug == nil && h.conversions != nil && h.serveConversion(ctx, &t) {
@@ -290,21 +292,26 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 	if t.site != nil && h.visitSite(ctx, t) {
 		return
 	}
-	h.missing(ctx)
+	h.missing(ctx, &a)
 	if ctx.Response.StatusCode() == fasthttp.StatusNotFound {
 		h.countMissing(ctx, t)
 	}
 }
 
-// missing answers 404. An edge that has not loaded its links yet answers 503, because it does not know all links.
-func (h *Handler) missing(ctx *fasthttp.RequestCtx) {
+// missing answers 404. An edge that has not loaded its links yet answers 503, because it does not know all links. a is what a scan of
+// the header has found, or nil.
+func (h *Handler) missing(ctx *fasthttp.RequestCtx, a *asker) {
 	if h.deps.Ready != nil && !h.deps.Ready() {
 		h.refuse(ctx, fasthttp.StatusServiceUnavailable)
 		h.unready(ctx)
 		return
 	}
 	h.tally.add(ctx.ConnID(), cMissing)
-	h.refuse(ctx, fasthttp.StatusNotFound)
+	if a != nil {
+		h.answerTo(ctx, h.refusals[fasthttp.StatusNotFound], a)
+	} else {
+		h.refuse(ctx, fasthttp.StatusNotFound)
+	}
 }
 
 func (h *Handler) unready(ctx *fasthttp.RequestCtx) {

@@ -11,7 +11,7 @@ import (
 func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.lookup(t)
 	if !ok || !h.refuseBeforeStart(ctx, &e) {
-		h.missing(ctx)
+		h.missing(ctx, nil)
 		return
 	}
 	if !ctx.IsGet() && !ctx.IsHead() {

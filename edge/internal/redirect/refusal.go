@@ -88,6 +88,11 @@ func (h *Handler) answer(ctx *fasthttp.RequestCtx, r *refusal) {
 		h.misframed(ctx)
 		return
 	}
+	h.answerTo(ctx, r, &a)
+}
+
+// answerTo is answer for a header that was scanned and checked.
+func (h *Handler) answerTo(ctx *fasthttp.RequestCtx, r *refusal, a *asker) {
 	ctx.Response.SetStatusCode(r.status)
 	if prefersHTML(a.accept) {
 		p := h.pagesAt(ctx)

@@ -61,7 +61,7 @@ var fieldTexts = map[string]string{
 func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.lookup(t)
 	if !ok || h.deps.Desk == nil || !h.refuseBeforeStart(ctx, &e) {
-		h.missing(ctx)
+		h.missing(ctx, nil)
 		return
 	}
 	r := &h.deps.Table.Compiled(&e).Record
@@ -111,7 +111,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record, t target)
 		h.answer(ctx, h.tooMany)
 		ctx.Response.Header.Set("Retry-After", "3600")
 	case errors.Is(err, abuse.ErrUnknown): // deleted a moment ago
-		h.missing(ctx)
+		h.missing(ctx, nil)
 	case err != nil:
 		h.tally.add(ctx.ConnID(), cReportsFailed)
 		h.deps.Logger.Warn("abuse report not delivered", "error", err.Error())
