@@ -231,9 +231,8 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 	if up != nil && (t.site != nil || !up.Owns(t.path)) {
 		up = nil
 	}
-	a := scanAsker(ctx.Request.Header.RawHeaders())
-	if misfits(&ctx.Request.Header, a.unsound, a.encoded) {
-		h.misframed(ctx)
+	a, ok := h.unambiguous(ctx)
+	if !ok {
 		return
 	}
 	if t.slug == nil && h.conversions != nil && h.serveConversion(ctx, &t) {

@@ -72,26 +72,28 @@ func (h *Handler) atHost(ctx *fasthttp.RequestCtx, host *hosts.Host, name string
 	return false
 }
 
-// unambiguous refuses a request that other servers could parse differently, and reports whether it was not refused.
-func (h *Handler) unambiguous(ctx *fasthttp.RequestCtx) bool {
+// unambiguous scans the header of a request, and refuses the request if other servers could parse it differently. ok is false if it
+// was refused.
+func (h *Handler) unambiguous(ctx *fasthttp.RequestCtx) (a asker, ok bool) {
 	header := &ctx.Request.Header
-	a := scanAsker(header.RawHeaders())
+	a = scanAsker(header.RawHeaders())
 	if misfits(header, a.unsound, a.encoded) {
 		h.misframed(ctx)
-		return false
+		return a, false
 	}
-	return true
+	return a, true
 }
 
 // checkFraming refuses a request that other servers could parse differently, or that has a large body.
 func (h *Handler) checkFraming(ctx *fasthttp.RequestCtx) bool {
-	return h.unambiguous(ctx) && h.framed(ctx, maxIdleBody)
+	_, ok := h.unambiguous(ctx)
+	return ok && h.framed(ctx, maxIdleBody)
 }
 
 // bounded refuses a request that other servers could parse differently. It reads a small body; the connection ends after the
 // answer if there is a larger one.
 func (h *Handler) bounded(ctx *fasthttp.RequestCtx) bool {
-	if !h.unambiguous(ctx) {
+	if _, ok := h.unambiguous(ctx); !ok {
 		return false
 	}
 	if framing(&ctx.Request.Header, maxIdleBody) != 0 || readBody(ctx, maxIdleBody) != 0 {
