@@ -92,8 +92,6 @@ func (s *Service) Upload(ctx context.Context, p auth.Principal, urlID string, fi
 	}
 	slot, err := s.room.Enter(ctx, p.UserID)
 	if err != nil {
-		// A client that still sends does not see the answer. The next request on its connection would fail.
-		_, _ = io.Copy(io.Discard, io.LimitReader(file, MaxUpload+1))
 		return "", err
 	}
 	defer slot.Leave()
