@@ -34,10 +34,10 @@ type requestLog struct {
 // its timeout.
 func (n *requestLog) gone() bool { return n.caller != nil && n.caller.Err() != nil }
 
-type noteKey struct{}
+type requestLogKey struct{}
 
 func requestLogOf(ctx context.Context) *requestLog {
-	if n, ok := ctx.Value(noteKey{}).(*requestLog); ok {
+	if n, ok := ctx.Value(requestLogKey{}).(*requestLog); ok {
 		return n
 	}
 	return &requestLog{}
@@ -53,7 +53,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		c.Response().Header().Set("X-Request-ID", n.id)
 		ip := c.RealIP()
-		ctx := context.WithValue(r.Context(), noteKey{}, n)
+		ctx := context.WithValue(r.Context(), requestLogKey{}, n)
 		ctx = audit.WithOrigin(ctx, audit.Origin{
 			RequestID: n.id, Method: r.Method, Path: plainText(r.URL.Path), IP: ip, UserAgent: plainText(r.UserAgent()),
 		})

@@ -37,9 +37,13 @@ type PartChange struct {
 func urlChangeOf(e links.Entry) URLChange {
 	out := URLChange{Revision: e.Revision, At: instant(e.At), Action: e.Action, Changes: e.Changes, RoutingRules: partsOf(e.Rules), Variants: partsOf(e.Variants)}
 	if e.User != nil {
-		out.User = &ChangeUser{e.User.ID, text(cmp.Or(e.User.Name, e.User.Email))}
+		out.User = changeUserOf(e.User)
 	}
 	return out
+}
+
+func changeUserOf(u *store.User) *ChangeUser {
+	return &ChangeUser{u.ID, text(cmp.Or(u.Name, u.Email))}
 }
 
 func partsOf(list []links.PartChange) []PartChange {

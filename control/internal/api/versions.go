@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 
@@ -122,9 +121,10 @@ func (s *Server) changeOf(ctx context.Context, object any) *lastChange {
 
 func (s *Server) changeBy(ctx context.Context, userID string, at int64) *lastChange {
 	out := &lastChange{At: Time(at)}
-	if users, err := s.Store.UsersByID(ctx, []string{userID}); err == nil && users[userID].ID != "" {
-		u := users[userID]
-		out.User = &ChangeUser{u.ID, text(cmp.Or(u.Name, u.Email))}
+	if users, err := s.Store.UsersByID(ctx, []string{userID}); err == nil {
+		if u, ok := users[userID]; ok {
+			out.User = changeUserOf(&u)
+		}
 	}
 	return out
 }
