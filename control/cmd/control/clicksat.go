@@ -111,13 +111,10 @@ func parsed(text string) (*url.URL, error) {
 	return u, err
 }
 
-// upgradePage describes how to go on without settings that earlier releases had.
-const upgradePage = "docs/operators/clickhouse-cluster.md#from-an-earlier-release"
-
 // storeAddress checks the URL of a click store.
 func storeAddress(setting, address string) error {
 	if severalURLs.MatchString(address) {
-		return errors.New(setting + ": servers that are separated by | are no longer supported; name one ClickHouse service: see " + upgradePage)
+		return errors.New(setting + ": servers that are separated by | are no longer supported; name one ClickHouse service: see " + clickhouse.UpgradePage)
 	}
 	u, err := parsed(address)
 	if err != nil || u.Host == "" {
@@ -136,7 +133,7 @@ func (c clicksAt) validate() error {
 	}
 	_, err := c.shards()
 	if c.Cluster != "" {
-		err = errors.Join(err, errors.New("CLICKHOUSE_CLUSTER: is no longer supported; CLICKHOUSE_REPLICATED replaces it: see "+upgradePage))
+		err = errors.Join(err, errors.New("CLICKHOUSE_CLUSTER: is no longer supported; CLICKHOUSE_REPLICATED replaces it: see "+clickhouse.UpgradePage))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
@@ -60,11 +61,11 @@ func TestF37_settings_of_earlier_releases(t *testing.T) {
 		"CLICKHOUSE_CLUSTER": {URL: "clickhouse://u:secret@h1:9000/d", Cluster: "shortline"},
 	} {
 		err := c.validate()
-		if err == nil || !strings.Contains(err.Error(), name+": ") || !strings.Contains(err.Error(), upgradePage) || strings.Contains(err.Error(), "secret") {
+		if err == nil || !strings.Contains(err.Error(), name+": ") || !strings.Contains(err.Error(), clickhouse.UpgradePage) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	path, section, _ := strings.Cut(upgradePage, "#")
+	path, section, _ := strings.Cut(clickhouse.UpgradePage, "#")
 	page, err := os.ReadFile(testkit.Source(t, path))
 	testkit.Must(t, err)
 	if title := "\n## " + strings.ReplaceAll(section, "-", " ") + "\n"; !strings.Contains(strings.ToLower(string(page)), title) {
@@ -72,7 +73,7 @@ func TestF37_settings_of_earlier_releases(t *testing.T) {
 	}
 	t.Setenv("CLICKHOUSE_URLS", "main=clickhouse://h1:9000/d|clickhouse://h2:9000/d")
 	code, out := call(t, "-check")
-	if code == 0 || !strings.Contains(out, "CLICKHOUSE_URLS: ") || !strings.Contains(out, upgradePage) {
+	if code == 0 || !strings.Contains(out, "CLICKHOUSE_URLS: ") || !strings.Contains(out, clickhouse.UpgradePage) {
 		t.Errorf("-check: %d %s", code, out)
 	}
 }

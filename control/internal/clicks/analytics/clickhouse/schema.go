@@ -131,6 +131,9 @@ func render(script string, d dialect) ([]string, error) {
 	return list, nil
 }
 
+// UpgradePage describes how to go on without settings that earlier releases had.
+const UpgradePage = "docs/operators/clickhouse-cluster.md#from-an-earlier-release"
+
 // fits refuses tables that are not what the settings say. A cloud service makes its own kind of tables, whatever we ask for.
 func fits(ctx context.Context, conn driver.Conn, d dialect) error {
 	has, err := engine(ctx, conn, "clicks")
@@ -139,7 +142,7 @@ func fits(ctx context.Context, conn driver.Conn, d dialect) error {
 	}
 	switch is := strings.HasPrefix(has, "Replicated"); {
 	case has == "Distributed":
-		return errors.New("the tables were made with CLICKHOUSE_CLUSTER, which is no longer supported: see docs/operators/clickhouse-cluster.md#from-an-earlier-release")
+		return errors.New("the tables were made with CLICKHOUSE_CLUSTER, which is no longer supported: see " + UpgradePage)
 	case is && !d.Replicated:
 		return errors.New("the tables are replicated, so CLICKHOUSE_REPLICATED must be true")
 	case !is && d.Replicated:
