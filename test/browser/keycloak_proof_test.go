@@ -81,7 +81,11 @@ func startKeycloak(t *testing.T) *keycloakServer {
 		var answer struct {
 			Token string `json:"access_token"`
 		}
-		return json.NewDecoder(r.Body).Decode(&answer) == nil && func() bool { k.token = answer.Token; return k.token != "" }()
+		if json.NewDecoder(r.Body).Decode(&answer) != nil {
+			return false
+		}
+		k.token = answer.Token
+		return k.token != ""
 	})
 	k.do("POST", k.base+"/admin/realms", map[string]any{"realm": "acme", "enabled": true, "accessTokenLifespan": 3600})
 	return k

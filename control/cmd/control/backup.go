@@ -59,7 +59,9 @@ func (k *keeper) clusters() (list []kafkasource.Config, err error) {
 }
 
 // with connects to all stores and calls f. use makes the click store of the opened ones.
-func (k *keeper) with(ctx context.Context, out io.Writer, use func(stores map[string]*clickhouse.Store, all *fleet.Fleet) error, f func(*fleet.Fleet) error) error {
+func (k *keeper) with(
+	ctx context.Context, out io.Writer, use func(stores map[string]*clickhouse.Store, all *fleet.Fleet) error, f func(*fleet.Fleet) error,
+) error {
 	list, err := k.ClickHouse.shards()
 	if err != nil {
 		return err

@@ -143,7 +143,8 @@ func (s *Server) registerEdges() {
 				e := Edge{
 					ID: r.Edge, Run: r.Run, Address: st.Address, Name: st.Name, Region: st.Region, Version: st.Version, IsAlive: r.SeenAt > now-presence.Alive.Milliseconds(),
 					LastSeenAt: Time(r.SeenAt), RunningSince: Time(r.Since), Incarnation: fmt.Sprint(st.Cursor.Incarnation), AppliedRevision: st.Cursor.Revision, Lag: revision,
-					StateHash: st.StateHash, Links: st.Links, SetAside: aside, SetAsideCount: max(st.SetAsideCount, len(st.SetAside)), Refused: text(st.Refused), Wording: wordingOf(st.Refused),
+					StateHash: st.StateHash, Links: st.Links, SetAside: aside, SetAsideCount: max(st.SetAsideCount, len(st.SetAside)),
+					Refused: text(st.Refused), Wording: wordingOf(st.Refused),
 					Spool: EdgeSpool{st.Spool.Bytes, st.Spool.Pending, st.Spool.Dropped, st.Spool.OldestMs},
 				}
 				if st.Cursor.Incarnation == incarnation {

@@ -99,7 +99,8 @@ func importOf(i store.Import) (Import, error) {
 		mapping = imports.Mapping{}
 	}
 	out := Import{
-		ID: i.ID, Name: i.Name, Status: i.Status, Rows: i.Rows, Delimiter: i.Delimiter, Mapping: mapping, Conflicts: text(i.Conflicts), Failure: text(i.Failure), Wording: wordingOf(i.Failure), CreatedBy: i.UserID,
+		ID: i.ID, Name: i.Name, Status: i.Status, Rows: i.Rows, Delimiter: i.Delimiter, Mapping: mapping, Conflicts: text(i.Conflicts),
+		Failure: text(i.Failure), Wording: wordingOf(i.Failure), CreatedBy: i.UserID,
 		Progress:  ImportProgress{i.Rows, i.Done, i.Created, i.Updated, i.Skipped, i.Renamed, i.Failed},
 		CreatedAt: Time(i.CreatedAt), StartedAt: instant(i.StartedAt), FinishedAt: instant(i.FinishedAt), Columns: make([]ImportColumn, len(columns)),
 	}

@@ -193,7 +193,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open clicks: %w", errors.Join(err, conn.Close()))
 	}
-	s := &Store{conn: conn, writing: writing, dialect: d, several: len(opt.Addr) > 1, every: cfg.Every, exact: cfg.ExactVisitors, log: cfg.Logger, writer: rand.Uint64()}
+	s := &Store{conn: conn, writing: writing, dialect: d, several: len(opt.Addr) > 1,
+		every: cfg.Every, exact: cfg.ExactVisitors, log: cfg.Logger, writer: rand.Uint64()}
 	s.Set = s.stats.metrics()
 	if s.every <= 0 {
 		s.every = 30 * time.Second

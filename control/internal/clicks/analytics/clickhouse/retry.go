@@ -75,5 +75,8 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 // lost reports whether a connection broke. It is false if no connection could be made, or if the server was too slow.
 func lost(err error) bool {
 	var broken *net.OpError
-	return !errors.Is(err, errNoAddress) && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &broken) && !broken.Timeout())
+	if errors.Is(err, errNoAddress) {
+		return false
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &broken) && !broken.Timeout()
 }
