@@ -105,7 +105,7 @@ func (p *proxy) setCut(cut bool) {
 func TestDatabase_outage_is_a_quick_503(t *testing.T) {
 	t.Parallel()
 	network, address := newProxy(t, storetest.PostgresURL(t))
-	w := newWorld(t, opened(t, address, 4), func(_ *world, cfg *api.Config, _ *api.Deps) { cfg.LookUpTimeout = 0 })
+	w := newWorld(t, opened(t, address, 4), func(_ *world, cfg *api.Config, _ *api.Deps) { cfg.LookUpTimeout, cfg.CountTimeout = 0, 0 })
 	key := w.do("POST", "/api/api-keys", `{"name":"k"}`, as(w.ann)).want(201).str("key")
 	unavailable := func(what string) {
 		t.Helper()

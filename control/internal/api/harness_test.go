@@ -93,7 +93,8 @@ func (w *world) serve(configure func(*world, *api.Config, *api.Deps)) *accounts.
 	users, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}, PasswordSignInOff: use.EnforcesSSO, Now: w.clock.now}, w.store, authn, passwords)
 	w.ok(err)
 	cfg := api.Config{
-		BaseURL: baseURL, CORSOrigins: []string{"https://app.example.com"}, Logger: logger, Timeout: testkit.Patience, LookUpTimeout: testkit.Patience,
+		BaseURL: baseURL, CORSOrigins: []string{"https://app.example.com"}, Logger: logger,
+		Timeout: testkit.Patience, LookUpTimeout: testkit.Patience, CountTimeout: testkit.Patience,
 	}
 	deps := api.Deps{Store: w.store, Auth: authn, Accounts: users, Keys: keys.New(keys.Config{PerUser: 3}, w.store, passwords), Settings: use}
 	if configure != nil {

@@ -61,17 +61,15 @@ func (l Limits) validate() (problems []error) {
 	return problems
 }
 
-const (
-	window     = time.Minute
-	countLimit = 250 * time.Millisecond // timeout of counting in the database
-)
+const window = time.Minute
 
 // limiter counts requests in windows of one minute that begin with a caller's first request. With PostgreSQL, all replicas
 // share the counts in a table. If the table cannot be reached in time, and with SQLite, where there is only one process,
 // the counts are in memory.
 type limiter struct {
-	store *store.Store
-	max   [noLimit]int
+	store   *store.Store
+	max     [noLimit]int
+	timeout time.Duration // of counting in the database
 
 	mu     sync.Mutex
 	counts map[string]count
@@ -84,8 +82,8 @@ type count struct {
 	end int64 // ms
 }
 
-func newLimiter(st *store.Store, l Limits) *limiter {
-	return &limiter{store: st, max: l.all(), counts: map[string]count{}, full: map[string]int64{}}
+func newLimiter(st *store.Store, l Limits, timeout time.Duration) *limiter {
+	return &limiter{store: st, max: l.all(), timeout: timeout, counts: map[string]count{}, full: map[string]int64{}}
 }
 
 // hit counts one request, and returns the number of requests in the window and the end of the window (ms).
@@ -100,7 +98,7 @@ func (l *limiter) hit(ctx context.Context, key string, allowed int) (n int, end 
 	if until > now {
 		return allowed + 1, until
 	}
-	ctx, cancel := context.WithTimeout(ctx, countLimit)
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	n, end, err := l.store.HitRate(ctx, key, now, now+window.Milliseconds())
 	if err != nil {

@@ -88,6 +88,9 @@ type Config struct {
 	// LookUpTimeout is the timeout of the database queries before the endpoint's own, such as authentication; 0 means 1.5 s.
 	// If the database does not respond, callers get a 503 after this time.
 	LookUpTimeout time.Duration
+	// CountTimeout is the timeout of counting a request against a rate limit in the database; 0 means 250 ms. Later, the request counts
+	// in memory.
+	CountTimeout time.Duration
 	// OwnEdge is how long the response to a change waits until the edge in the same process has applied it; 0 means that
 	// there is no such edge. It needs Deps.Edges.
 	OwnEdge time.Duration
@@ -196,6 +199,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	cfg.Version = cmp.Or(cfg.Version, "dev")
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
 	cfg.LookUpTimeout = cmp.Or(cfg.LookUpTimeout, 1500*time.Millisecond)
+	cfg.CountTimeout = cmp.Or(cfg.CountTimeout, 250*time.Millisecond)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	if cfg.Traces == nil {
 		cfg.Traces = noop.NewTracerProvider()
@@ -204,7 +208,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s := &Server{
 		Deps: deps, cfg: cfg, log: cfg.Logger, echo: echo.New(), endpoints: map[string]*endpoint{},
 		origin: originOf(base), host: base.Hostname(), origins: map[string]bool{}, secure: base.Scheme == "https",
-		limiter: newLimiter(deps.Store, cfg.Limits), tracer: cfg.Traces.Tracer("github.com/shortline/shortline/control/internal/api"),
+		limiter: newLimiter(deps.Store, cfg.Limits, cfg.CountTimeout), tracer: cfg.Traces.Tracer("github.com/shortline/shortline/control/internal/api"),
 		large: work.New(work.Config{
 			Slots: largeBodies, PerUser: largePerUser, Wait: cfg.Timeout, Busy: "Too many large requests are being processed.",
 		}),

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTogether(t *testing.T) {
+func TestParallel(t *testing.T) {
 	t.Parallel()
 	fine := func(context.Context) error { return nil }
 	if err := parallel(t.Context(), fine, fine); err != nil {
@@ -18,7 +18,8 @@ func TestTogether(t *testing.T) {
 	if err := parallel(t.Context(), waits, func(context.Context) error { return cause }, waits); !errors.Is(err, cause) {
 		t.Errorf("got %v, want the first error, which ends the other parts", err)
 	}
-	if err := parallel(t.Context(), fine, func(context.Context) error { panic("a bug") }, waits); err == nil || !strings.Contains(err.Error(), "a bug") || !strings.Contains(err.Error(), "together_test.go") {
+	err := parallel(t.Context(), fine, func(context.Context) error { panic("a bug") }, waits)
+	if err == nil || !strings.Contains(err.Error(), "a bug") || !strings.Contains(err.Error(), "report.TestParallel") {
 		t.Errorf("a panic becomes %v, want an error with its place", err)
 	}
 }

@@ -98,7 +98,7 @@ func TestF37_addresses_are_tried_in_turn(t *testing.T) {
 			scheme, rest, _ := strings.Cut(behind, "://")
 			host, database, _ := strings.Cut(rest, "/")
 			a, b := newGateway(t, host), newGateway(t, host)
-			cfg := clickhouse.Config{URL: scheme + "://" + a.addr + "," + b.addr + "/" + database + "?dial_timeout=2s"}
+			cfg := clickhouse.Config{URL: scheme + "://" + a.addr + "," + b.addr + "/" + database + "&dial_timeout=2s"}
 			s := open(t, cfg)
 			rows := analyticstest.Clicks(3, 400, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 2)
 			stored := int64(0)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -195,7 +196,7 @@ func TestOpen_by_many_at_once_and_again(t *testing.T) {
 func TestOpen_makes_the_database(t *testing.T) {
 	t.Parallel()
 	beside := clickhousetest.Database(t)
-	url := beside + "_new"
+	url := strings.Replace(beside, "?", "_new?", 1)
 	defer drop(t, beside, url)
 	for range 2 {
 		s := open(t, clickhouse.Config{URL: url})
@@ -298,7 +299,8 @@ func TestOps6_Expire(t *testing.T) {
 
 // drop drops a database that a store has made, through another database of its server.
 func drop(t *testing.T, beside, url string) {
-	ask(t, clickhousetest.InDatabase(beside), "DROP DATABASE "+url[strings.LastIndexByte(url, '/')+1:])
+	name, _, _ := strings.Cut(path.Base(url), "?")
+	ask(t, clickhousetest.InDatabase(beside), "DROP DATABASE "+name)
 }
 
 func ask(t *testing.T, server *clickhousetest.Server, statement string) {

@@ -27,8 +27,8 @@ func TestProtocols(t *testing.T) {
 	t.Parallel()
 	http, native := clickhousetest.Database(t), clickhousetest.NativeDatabase(t)
 	for name, url := range map[string]string{
-		"http": http, "http_zstd": http + "?compress=zstd",
-		"native": native + "?compress=lz4", "native_zstd": native + "?compress=zstd", "native_plain": native,
+		"http": http, "http_zstd": http + "&compress=zstd",
+		"native": native + "&compress=lz4", "native_zstd": native + "&compress=zstd", "native_plain": native,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,8 +122,9 @@ func TestProtocols(t *testing.T) {
 	}
 	t.Run("missing_database", func(t *testing.T) {
 		t.Parallel()
-		s := open(t, clickhouse.Config{URL: native + "_new"})
-		defer drop(t, http, native+"_new")
+		missing := strings.Replace(native, "?", "_new?", 1)
+		s := open(t, clickhouse.Config{URL: missing})
+		defer drop(t, http, missing)
 		defer s.Close()
 		insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
 		equal(t, count(t, s), 1, "clicks")

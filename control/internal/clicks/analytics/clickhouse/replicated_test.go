@@ -171,7 +171,7 @@ func TestF37_settings_of_replicated_tables(t *testing.T) {
 		ask(t, server, "SELECT 1 SETTINGS "+setting)
 	}
 	r := newRecorder(t, behind)
-	open(t, clickhouse.Config{URL: r.at(behind) + "?insert_quorum=3&select_sequential_consistency=1", Replicated: true})
+	open(t, clickhouse.Config{URL: r.at(behind) + "&insert_quorum=3&select_sequential_consistency=1", Replicated: true})
 	for _, q := range r.settings {
 		equal(t, q.Get("insert_quorum")+" "+q.Get("select_sequential_consistency")+" "+q.Get("insert_quorum_timeout"), "3 1 60000", "settings")
 	}

@@ -106,8 +106,12 @@ func (s *Server) Ask(ctx context.Context, statement string) (string, error) {
 func (s *Server) Database(ctx context.Context) (string, error) {
 	name := "t_" + strings.ToLower(rand.Text())
 	_, err := s.Ask(ctx, "CREATE DATABASE "+name)
-	return s.URL(name), err
+	return s.URL(name) + patient, err
 }
+
+// patient replaces the store's own limit on the time of a statement in the URL of a database on the shared server, where many tests
+// wait for the same processors.
+var patient = fmt.Sprintf("?max_execution_time=%d", int(testkit.Patience.Seconds()))
 
 // URL returns the URL of a database over HTTP; NativeURL returns the URL over the native protocol.
 func (s *Server) URL(database string) string { return s.url + "/" + database }
@@ -133,10 +137,13 @@ func Database(t testing.TB) string {
 // NativeDatabase is like Database, with the URL of the native protocol.
 func NativeDatabase(t testing.TB) string {
 	t.Helper()
-	return common(t).NativeURL(databaseOf(Database(t)))
+	return common(t).NativeURL(databaseOf(Database(t))) + patient
 }
 
-func databaseOf(url string) string { return url[strings.LastIndexByte(url, '/')+1:] }
+func databaseOf(url string) string {
+	url, _, _ = strings.Cut(url, "?")
+	return url[strings.LastIndexByte(url, '/')+1:]
+}
 
 // common returns the server that all test processes share. Tests must neither kill nor pause it.
 func common(t testing.TB) *Server {

@@ -14,7 +14,8 @@ import (
 // database.
 func InDatabase(database string) *Server {
 	name := databaseOf(database)
-	return &Server{url: strings.TrimSuffix(database, "/"+name) + "?database=" + url.QueryEscape(name)}
+	address, _, _ := strings.Cut(database, "?")
+	return &Server{url: strings.TrimSuffix(address, "/"+name) + "?database=" + url.QueryEscape(name)}
 }
 
 // Pool is the databases that the tests of a package use in turn. A click store creates its tables with some 75 statements, which
@@ -49,7 +50,7 @@ func (p *Pool) Database(t testing.TB) string {
 // NativeDatabase is like Database, with the URL of the native protocol.
 func (p *Pool) NativeDatabase(t testing.TB) string {
 	t.Helper()
-	return common(t).NativeURL(databaseOf(p.Database(t)))
+	return common(t).NativeURL(databaseOf(p.Database(t))) + patient
 }
 
 // giveBack removes the rows of a database, which is free afterwards.
