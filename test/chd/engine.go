@@ -16,8 +16,9 @@ import (
 // engine is the loaded library and the folder of its connections. One connection stays open; otherwise the engine would
 // shut down after each request.
 type engine struct {
-	args  []string
-	first uintptr
+	args     []string
+	first    uintptr
+	sessions sessions
 
 	connect        func(argc int32, argv unsafe.Pointer) uintptr
 	closeConn      func(conn uintptr)

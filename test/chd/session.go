@@ -29,19 +29,29 @@ var defaults = map[string]string{
 	"compile_aggregate_expressions": "0", "compile_expressions": "0", "compile_sort_description": "0", "max_threads": "1",
 }
 
-// serve runs a statement on its own connection, so that settings do not outlive it, and passes its result on. The bytes
-// are valid only during the call.
+// serve runs a statement on a connection that no other statement uses, and passes its result on. The bytes are valid only during the
+// call.
 func (e *engine) serve(s statement, with func([]byte) error) error {
-	conn, err := e.open()
+	before := s.before()
+	conn, err := e.session(before)
 	if err != nil {
 		return err
 	}
-	defer e.closeConn(conn)
-	nothing := func([]byte) error { return nil }
+	if err = e.runOn(conn, s, with); err != nil || ownState.MatchString(s.text) {
+		e.closeConn(conn)
+		return err
+	}
+	e.sessions.add(strings.Join(before, ";"), conn, e.closeConn)
+	return nil
+}
+
+// ownState matches statements after which a connection differs from others with the same database and settings.
+var ownState = regexp.MustCompile(`(?i)^\s*(SET|USE|CREATE\s+TEMPORARY|ATTACH|DETACH)\b`)
+
+// before returns the statements that choose the database and the settings.
+func (s statement) before() (list []string) {
 	if s.database != "" {
-		if err := e.run(conn, "USE `"+strings.ReplaceAll(s.database, "`", "\\`")+"`", "Null", nil, nothing); err != nil {
-			return err
-		}
+		list = append(list, "USE `"+strings.ReplaceAll(s.database, "`", "\\`")+"`")
 	}
 	settings := maps.Clone(defaults)
 	maps.Copy(settings, s.settings)
@@ -49,9 +59,28 @@ func (e *engine) serve(s statement, with func([]byte) error) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		set = append(set, name+" = '"+strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(settings[name])+"'")
 	}
-	if err := e.run(conn, "SET "+strings.Join(set, ", "), "Null", nil, nothing); err != nil {
-		return err
+	return append(list, "SET "+strings.Join(set, ", "))
+}
+
+// session returns a connection on which the statements in before have run. A new one costs the engine as much as a small statement,
+// so one that is idle is used again.
+func (e *engine) session(before []string) (conn uintptr, err error) {
+	if conn, ok := e.sessions.take(strings.Join(before, ";")); ok {
+		return conn, nil
 	}
+	if conn, err = e.open(); err != nil {
+		return 0, err
+	}
+	for _, text := range before {
+		if err := e.run(conn, text, "Null", nil, func([]byte) error { return nil }); err != nil {
+			e.closeConn(conn)
+			return 0, err
+		}
+	}
+	return conn, nil
+}
+
+func (e *engine) runOn(conn uintptr, s statement, with func([]byte) error) error {
 	text := s.text
 	if s.data != nil {
 		file, err := memoryFile(s.data)
