@@ -3,7 +3,7 @@ package control_test
 import (
 	"testing"
 
-	"github.com/shortline/shortline/shared/archtest"
+	"github.com/shortline/shortline/shared/testing/archtest"
 )
 
 // The layers of the control plane, from the outside in. A package imports packages of its own layer, those that its
@@ -15,8 +15,8 @@ var layers = []archtest.Layer{
 		May: []string{
 			"control/internal/app", "control/internal/commands",
 			"control/internal/clicks/analytics", "control/internal/clicks/analytics/clickhouse", "control/internal/clicks/ingest/kafkasource", "control/internal/clicks/convert/kafkaqueue", "control/internal/manage/media/object",
-			"control/internal/clicks/shards", // with several click stores
-			"control/internal/fleet/edgeapi", "control/internal/platform", "control/internal/platform/backup/fleet", "control/internal/store",
+			"control/internal/clicks/cluster", // with several click stores
+			"control/internal/fleet/edgeapi", "control/internal/platform", "control/internal/backup", "control/internal/store",
 			"control/internal/manage/audit", // the arguments and the report of verify-audit
 		},
 	},
@@ -24,7 +24,7 @@ var layers = []archtest.Layer{
 		Path: "control/internal/app",
 		Is:   "the wiring: it makes every use case and the API from ports. Adapters come from cmd, so that each program has its own",
 		May: []string{
-			"control/internal/api", "control/internal/certs", "control/internal/experiments", "control/internal/console", "control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/api", "control/internal/certs", "control/internal/experiments", "control/internal/explain", "control/internal/console", "control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform", "control/internal/store",
 			"control/internal/manage/media/object", // the settings of the bucket, and the port
 		},
 	},
@@ -32,7 +32,7 @@ var layers = []archtest.Layer{
 		Path: "control/internal/api",
 		Is:   "the REST transport: the only place that knows echo, huma and OpenAPI. It calls use cases and holds no rules",
 		May: []string{
-			"control/internal/manage", "control/internal/experiments", "control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/manage", "control/internal/experiments", "control/internal/explain", "control/internal/clicks", "control/internal/platform", "control/internal/store",
 			"control/internal/experiments/stats", // intervals and probabilities of a report
 			"control/internal/fleet",             // the list of edges, waiting for edges, and whether a proxied request comes from an edge
 		},
@@ -41,6 +41,14 @@ var layers = []archtest.Layer{
 		Path: "control/internal/commands",
 		Is:   "the operators' commands, another transport beside api, without a running control plane",
 		May:  []string{"control/internal/manage", "control/internal/certs", "control/internal/clicks", "control/internal/platform", "control/internal/store"},
+	},
+	{
+		Path: "control/internal/backup",
+		Is:   "backups, for cmd only: they copy what the adapters keep, in the adapters' own formats, so ports are not enough",
+		May: []string{
+			"control/internal/clicks/analytics", "control/internal/clicks/ingest/kafkasource",
+			"control/internal/manage/media", "control/internal/manage/media/object", "control/internal/store",
+		},
 	},
 	{
 		Path: "control/internal/certs",
@@ -60,7 +68,14 @@ var layers = []archtest.Layer{
 		May: []string{
 			"control/internal/platform", "control/internal/store", "control/internal/manage/media/object",
 			"control/internal/clicks/analytics", // the port: a bundle's clicks, erasing an address, and events of clicks
-			"control/internal/fleet/publish",    // explain shows what an edge does with the record that is published
+		},
+	},
+	{
+		Path: "control/internal/explain",
+		Is:   "what a visit to a link does, and what past visits would have done: it reads a link as an edge does",
+		May: []string{
+			"control/internal/clicks/analytics", // the port: past visits
+			"control/internal/fleet/publish", "control/internal/manage", "control/internal/platform", "control/internal/store",
 		},
 	},
 	{
@@ -117,14 +132,6 @@ var layers = []archtest.Layer{
 		May:  []string{"control/internal/store"}, // auth: sessions, keys and throttling of sign-in
 	},
 	{
-		Path: "control/internal/platform/backup/fleet",
-		Is:   "backups of a fleet, for cmd only: they copy what the adapters keep, in the adapters' own formats, so ports are not enough",
-		May: []string{
-			"control/internal/clicks/analytics", "control/internal/clicks/ingest/kafkasource",
-			"control/internal/manage/media", "control/internal/manage/media/object", "control/internal/platform", "control/internal/store",
-		},
-	},
-	{
 		Path: "control/internal/store",
 		Is:   "the database of links and users, for SQLite and PostgreSQL, below everything: it holds no rules",
 	},
@@ -178,7 +185,7 @@ func TestImports_of_standalone(t *testing.T) {
 			Path: "control/cmd/standalone",
 			Is:   "the program that joins both planes: an edge by its facade, and app with the adapters that need no other process",
 			May: []string{
-				"edge", "control/internal/app", "control/internal/commands", "control/internal/clicks/analytics/duckdb", "control/internal/manage/media/object", "control/internal/platform", "control/internal/store",
+				"edge", "control/internal/app", "control/internal/backup", "control/internal/commands", "control/internal/clicks/analytics/duckdb", "control/internal/manage/media/object", "control/internal/platform", "control/internal/store",
 			},
 		}},
 	})

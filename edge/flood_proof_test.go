@@ -24,7 +24,7 @@ import (
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // floodName is the host of the edge under attack.

@@ -20,7 +20,7 @@ import (
 
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // issueRSA returns a host with a self-signed certificate that has an RSA key.

@@ -3,7 +3,7 @@ package edge_test
 import (
 	"testing"
 
-	"github.com/shortline/shortline/shared/archtest"
+	"github.com/shortline/shortline/shared/testing/archtest"
 )
 
 // The layers of the edge. A package imports packages of its own layer, those that its layer lists, and shared. The hot

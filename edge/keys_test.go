@@ -11,7 +11,7 @@ import (
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // lateHosts sends the keys of click ids when it is closed. A nil lateHosts is a control plane that is away.

@@ -16,7 +16,7 @@ import (
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // manyHosts returns the number of domains for tests with many: 10,000, or a tenth of it with the race detector, which

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // atServe is a log handler that calls stop when the edge says that it serves, which is just before it does.

@@ -9,7 +9,7 @@ import (
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/service/servicetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // An edge starts and stops many times on one folder, sometimes during its start. After Started it answers, and no edge leaves

@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/valyala/fasthttp/fasthttputil"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/shared/tracing"
 	"github.com/shortline/shortline/shared/tracing/tracingtest"
 	"github.com/valyala/fasthttp/fasthttputil"

@@ -3,7 +3,7 @@ package shared_test
 import (
 	"testing"
 
-	"github.com/shortline/shortline/shared/archtest"
+	"github.com/shortline/shortline/shared/testing/archtest"
 )
 
 // The packages of shared, which both planes import and which import neither. Those of the language (what a link, a rule
@@ -35,9 +35,9 @@ var layers = []archtest.Layer{
 	{Path: "shared/peertls", Is: "TLS between edges and control planes"},
 	{Path: "shared/seal", Is: "encryption of secrets that are stored or sent"},
 	{Path: "shared/service", Is: "starting and stopping"},
-	{Path: "shared/testkit", Is: "helpers of tests"},
-	{Path: "shared/testserver", May: []string{"shared/testkit"}, Is: "servers that all test processes share"},
-	{Path: "shared/testserver/keeper", Is: "the program that ends a shared server which nobody uses"},
+	{Path: "shared/testing/testkit", Is: "helpers of tests"},
+	{Path: "shared/testing/testserver", May: []string{"shared/testing/testkit"}, Is: "servers that all test processes share"},
+	{Path: "shared/testing/testserver/keeper", Is: "the program that ends a shared server which nobody uses"},
 	{Path: "shared/tracing", May: []string{"shared/config"}, Is: "traces"},
 }
 

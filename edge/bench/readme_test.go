@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The README shows the figures of the newest published run. `go run ./bench -tables FILE.json` prints them.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // varied returns clicks of one lane as a busy service has them: addresses hardly ever repeat, links and referrers follow a

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/click"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // TestBatch_Split splits a batch at every position. Both parts must be complete batches that follow each other.

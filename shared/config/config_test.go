@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 type Common struct {

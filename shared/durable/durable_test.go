@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/durable"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func TestLock_refuses_a_second_one(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/shortline/shortline/shared/kafkaconn"
-	"github.com/shortline/shortline/shared/kafkatest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/kafkatest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // listening serves every connection to an address until the test ends.

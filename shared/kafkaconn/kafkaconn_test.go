@@ -26,8 +26,8 @@ import (
 
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/kafkaconn"
-	"github.com/shortline/shortline/shared/kafkatest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/kafkatest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func TestSettings_names_every_problem(t *testing.T) {

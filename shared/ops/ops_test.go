@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/ops"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func get(t *testing.T, url string) (int, string) {

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/peertls"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // authority signs certificates.

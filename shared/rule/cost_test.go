@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/rule"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // tenRules are rules of a typical busy link: nested, on device, country, language and time. Only the last one matches

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/rule"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // naive decides an authored tree in the simplest way: encoding/json, recursion, strings.EqualFold on slices of runes,

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/rule"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // naiveTypes decides the types whose value is not compared as text, or not as a whole.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/rule"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // visitor is a fixed set of facts.

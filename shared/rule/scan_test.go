@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/rule"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // checkScan generates many conditions on one text, so that a scanner decides them, and compares each with naive. The

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/rule"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // first is the expected result of a Set: the programs one by one.

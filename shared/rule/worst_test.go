@@ -10,7 +10,7 @@ import (
 
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/rule"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // attack makes a link's rules expensive: the conditions of one rule, none of which ever holds, so that all are

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/seal"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func box(t testing.TB, purpose string, keys ...byte) *seal.Box {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/service/servicetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // slow is a service that becomes ready some time after its start. It records when it starts, is ready, and stops.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/service"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 type journal struct {

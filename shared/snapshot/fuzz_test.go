@@ -13,7 +13,7 @@ import (
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // FuzzDeltaBody fuzzes the body of a delta with a valid checksum, which mutations of a whole delta do not have.

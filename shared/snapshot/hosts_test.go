@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func someHosts() *snapshot.Hosts {

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/shared/tracing"
 	"github.com/shortline/shortline/shared/tracing/tracingtest"
 )

@@ -19,7 +19,7 @@ import (
 	"github.com/maxmind/mmdbwriter/mmdbtype"
 
 	"github.com/shortline/shortline/shared/rule"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/maxmind/mmdbwriter/mmdbtype"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 )
 

@@ -1,3 +1,3 @@
-// Package acme pins the versions of Pebble, an ACME server for tests, and of its DNS server. Package shared/acmetest builds
+// Package acme pins the versions of Pebble, an ACME server for tests, and of its DNS server. Package shared/testing/acmetest builds
 // and starts them.
 package acme

@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/crypto/acme"
 
-	"github.com/shortline/shortline/shared/acmetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/acmetest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A server with EAB keys has no account, and so no order, without such a key. The tests of control/internal/certs use one.

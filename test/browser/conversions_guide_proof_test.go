@@ -14,7 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The snippets of docs/users/send-conversions.md for pages and tag managers: a visitor follows a short link to a shop on another

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The checks of silent must detect problems: this test causes some.

@@ -3,7 +3,7 @@ package browser_test
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	neturl "net/url"
 	"testing"
 

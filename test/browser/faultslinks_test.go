@@ -2,7 +2,7 @@ package browser_test
 
 import (
 	"fmt"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"testing"
 
 	"github.com/chromedp/chromedp"

@@ -19,8 +19,8 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 
-	"github.com/shortline/shortline/shared/nametest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/nametest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Most tests share one standalone and one Chromium. Each has an account and a personal workspace of its own, and its own

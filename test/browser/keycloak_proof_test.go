@@ -17,7 +17,7 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // keycloakServer is a running Keycloak with one realm, to which its administrator is signed in.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // An administrator sees which slugs visitors ask for in vain, and makes a link for one of them, on the host that they asked. What is

@@ -2,7 +2,7 @@ package browser_test
 
 import (
 	"bytes"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"image"
 	"image/color"
 	"image/png"

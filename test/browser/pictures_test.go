@@ -14,8 +14,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/shortline/shortline/shared/nametest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/nametest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 var update = flag.Bool("update", false, "rewrite the README's pictures in docs/images")

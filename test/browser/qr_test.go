@@ -15,7 +15,7 @@ import (
 	"github.com/makiuchi-d/gozxing"
 	decoder "github.com/makiuchi-d/gozxing/qrcode"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // scanned reads the QR code in a picture of the page, in twice the size of the screen.

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/shortline/shortline/shared/mailtest"
+	"github.com/shortline/shortline/shared/testing/mailtest"
 )
 
 // codes turns codes of an authenticator app on for the user who is signed in, without the page's knowledge.

@@ -19,7 +19,7 @@ import (
 	_ "github.com/labstack/echo/v4"
 	_ "github.com/oapi-codegen/runtime"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 const adminPassword = "correct horse battery"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/compose-spec/compose-go/v2/types"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // env is a value in a ClickHouse configuration: text, or the name of a variable.

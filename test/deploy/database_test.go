@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // database is a PostgreSQL server of the test, on a socket in its folder.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // coversWhatIsLinkedIn checks that the list of licences in a folder names every module that is linked into a program, with a

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 var digest = regexp.MustCompile(`@sha256:[0-9a-f]{64}`)

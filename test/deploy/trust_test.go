@@ -18,7 +18,7 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func certificateOf(t *testing.T, text string) *x509.Certificate {

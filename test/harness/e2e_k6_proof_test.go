@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // k6 runs the smoke test and a short load test against the fleet, like an operator after a deployment.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // readme runs the commands of the operations guide on a fleet as they are written, except the start and the address.

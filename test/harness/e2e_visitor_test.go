@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 const (

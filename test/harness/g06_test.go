@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )

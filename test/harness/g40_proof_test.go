@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/conversion"
-	"github.com/shortline/shortline/shared/shoptest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/shoptest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/hooksink"
 )

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/shared/shoptest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/shoptest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/faultproxy"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/shared/acmetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/acmetest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // pager is a minimal Alertmanager. It records the alerts that Prometheus sends, by name and instance.

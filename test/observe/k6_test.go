@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The smoke test passes against a running program and deletes its links.

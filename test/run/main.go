@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/shortline/shortline/shared/testserver"
+	"github.com/shortline/shortline/shared/testing/testserver"
 )
 
 // project is the beginning of the import paths of all modules.

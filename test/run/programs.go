@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // install gets the servers and tools that the tests run, and builds the console.
@@ -28,7 +28,7 @@ func (r *testRun) install(ctx context.Context) error {
 
 // helpers are the folders of the programs that tests run beside those of a release.
 var helpers = []string{
-	"shared/testserver/keeper", "test/chd", "test/harness/cmd/fire", "test/kafka/cmd/kafkad", "shared/shoptest/shop",
+	"shared/testing/testserver/keeper", "test/chd", "test/harness/cmd/fire", "test/kafka/cmd/kafkad", "shared/testing/shoptest/shop",
 	"control/internal/platform/idptest/idp", "control/internal/platform/mail/mailtest", "control/internal/manage/domains/dnstest/nameserver",
 }
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/shortline/shortline/shared/testserver"
+	"github.com/shortline/shortline/shared/testing/testserver"
 )
 
 // memoryFolder is where Linux keeps files in memory.

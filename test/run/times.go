@@ -32,7 +32,7 @@ var usual = map[string]float64{
 	project + "test/deploy":                                  40,
 	project + "control/internal/clicks/ingest/kafkasource":   40,
 	project + "control/internal/manage/webhooks":             30,
-	project + "control/internal/clicks/shards":               30,
+	project + "control/internal/clicks/cluster/shards":       30,
 }
 
 func readTimes() (*times, error) {

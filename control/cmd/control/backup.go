@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shortline/shortline/control/internal/backup/fleet"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/sharded"
+	"github.com/shortline/shortline/control/internal/clicks/cluster/sharded"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
-	"github.com/shortline/shortline/control/internal/platform/backup/fleet"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/kafkaconn"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/sharded"
-	"github.com/shortline/shortline/control/internal/clicks/shards"
+	"github.com/shortline/shortline/control/internal/clicks/cluster/sharded"
+	"github.com/shortline/shortline/control/internal/clicks/cluster/shards"
 	"github.com/shortline/shortline/shared/config"
 )
 

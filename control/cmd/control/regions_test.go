@@ -16,7 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // produce writes clicks of one lane, numbered from first on, to the Kafka of a region.

@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // canary is part of every secret in these tests.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/mailtest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/mailtest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A visitor asks for a slug that does not exist and reports one that does. The administrator sees both, suspends the link,

@@ -15,8 +15,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/shortline/shortline/control/internal/backup"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
-	"github.com/shortline/shortline/control/internal/platform/backup"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/cli"
 	"github.com/shortline/shortline/shared/config"

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/conversion"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // backUp runs the command and returns its output.

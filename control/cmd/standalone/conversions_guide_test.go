@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/conversion"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // senders are the programs of docs/users/send-conversions.md, with the orders that they send.

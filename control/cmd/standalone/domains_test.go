@@ -8,8 +8,8 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/domains/dnstest"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/acmetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/acmetest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // domain is what the API tells about a domain.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/shoptest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/shoptest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The steps of the guide for marketers lead from two variants to a decision.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The explanation of a visit by the API agrees with the response of the edge, for random links and random visitors.

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // metric returns the value of a metric without labels.

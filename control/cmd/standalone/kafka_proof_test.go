@@ -13,8 +13,8 @@ import (
 	"github.com/shortline/shortline/edge/remote"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
-	"github.com/shortline/shortline/shared/kafkatest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/kafkatest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // reader is a sink that counts clicks when its gate is open.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The test runs kill -9 under load, N times (30 by default in make proof). Each redirect whose response was read completely must

@@ -17,7 +17,7 @@ import (
 	"github.com/valyala/fasthttp"
 	_ "modernc.org/sqlite"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // keptLine is a connection of a visitor, which is opened again after an error.

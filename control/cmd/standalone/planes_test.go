@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/edge/remote"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // An edge has two control planes of one database. While the first one holds a request for changes, it dies or falls silent; the

@@ -20,7 +20,7 @@ import (
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/lockout/lockouttest"
 	"github.com/shortline/shortline/shared/snapshot/snapshottest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 const fleetToken = "the-token-of-the-fleet"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The test runs the commands of the README and of the beginners' guide as written, except for the address and the

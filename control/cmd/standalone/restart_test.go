@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A program that ends or is killed starts again with everything in its folder, which other users cannot read.

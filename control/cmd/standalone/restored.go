@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/shortline/shortline/control/internal/platform/backup"
+	"github.com/shortline/shortline/control/internal/backup"
 	"github.com/shortline/shortline/shared/durable"
 )
 

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Clicks older than CLICK_RETENTION_DAYS are deleted and disappear from reports. A link's clickCount keeps counting

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func TestKeepSecrets(t *testing.T) {

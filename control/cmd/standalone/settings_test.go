@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/cli/clitest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // check runs the program with settings to check them, and returns whether it accepts them.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/conversion"
-	"github.com/shortline/shortline/shared/shoptest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/shoptest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A shop reports its orders while the program is killed N times. At the end the stored conversions are those of the shop's own

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/shared/acmetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/acmetest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Host names of the tests. Those of the service need no record: every name leads to 127.0.0.1.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The control plane documents the paths that edges serve, but shares no code with edges. The response of a real edge

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // receivers contains the commands that start the programs of docs/users/webhooks.md.

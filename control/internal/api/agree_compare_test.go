@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // count counts, by day, the visits that match the question and for which keep returns true.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // 201 of 400 clicks are 50.25 %, which is exactly halfway between two rounded values. Every response must round it up.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // serverFields are names of fields that only the service sets, and of fields of other endpoints.

@@ -18,7 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	visitors "github.com/shortline/shortline/shared/abuse"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // saved is a database that can be backed up, with a function that restores the backup into a new database.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
-	"github.com/shortline/shortline/shared/mailtest"
+	"github.com/shortline/shortline/shared/testing/mailtest"
 )
 
 // administering lets API keys administer, which is the default of the program.

@@ -16,15 +16,15 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/manage/abuse"
-	"github.com/shortline/shortline/control/internal/manage/explain"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // checkService is an operator's check service. It blocks destinations that contain one of a list of texts.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // docs/users/api.md documents how destinations are rewritten. The test tries each example in every destination field.

@@ -13,7 +13,7 @@ import (
 	visitors "github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // keyWorld is a leakWorld whose first workspace has links on a custom domain.

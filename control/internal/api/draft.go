@@ -3,7 +3,7 @@ package api
 import (
 	"encoding/json"
 
-	"github.com/shortline/shortline/control/internal/manage/explain"
+	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/routing"
 )

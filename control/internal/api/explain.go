@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/shortline/shortline/control/internal/manage/explain"
+	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/shared/rule"
 )

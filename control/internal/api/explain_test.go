@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/manage/explain"
+	"github.com/shortline/shortline/control/internal/explain"
 )
 
 // withExplain adds links and the explain use case with the time zone of Berlin.

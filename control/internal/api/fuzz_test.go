@@ -9,7 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // FuzzRequest sends any body, query or credential. The response is a success or a documented error, never a 5xx.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // hostileTexts are hostile values for any text field.

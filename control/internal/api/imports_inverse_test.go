@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // exported returns the export of ann's links as CSV, and the rows by their domain and slug, each by its columns.

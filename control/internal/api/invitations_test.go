@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/smtp"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/mailtest"
+	"github.com/shortline/shortline/shared/testing/mailtest"
 )
 
 // invite creates an invitation and returns its id and its token.

@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // makeKey creates a key with more fields than its name, such as `"scopes":["links:read"]`.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // largeLogin returns a request without authentication, with a body that is large enough to need a slot.

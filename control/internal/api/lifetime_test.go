@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func TestURLs_lifetime(t *testing.T) {

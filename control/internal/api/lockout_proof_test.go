@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Concurrent guesses from 24 addresses must not block sign-ins from other addresses. A request waits at most 5 s for a

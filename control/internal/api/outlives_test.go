@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // maker is a world with a team of ann, in which bob is an ADMIN and has made something.

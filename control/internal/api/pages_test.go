@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/manage/media/picture"
 	"github.com/shortline/shortline/control/internal/manage/pages"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The API passes on what a page says about itself, and icons without letting a browser wait.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // ofUser are the kinds of resources that belong to a user, not to a workspace. ofWorkspace belong to a workspace.

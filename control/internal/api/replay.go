@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/shortline/shortline/control/internal/manage/explain"
+	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/mailtest"
+	"github.com/shortline/shortline/shared/testing/mailtest"
 )
 
 // told is a world whose suspensions are sent by e-mail, with a list of blocked hosts in a file.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
-	"github.com/shortline/shortline/control/internal/manage/explain"
+	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/manage/media/picture"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/work"

@@ -20,7 +20,7 @@ import (
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/service/servicetest"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The services of a control plane start and stop many times, sometimes in the middle of their start, half of the times with

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/acmetest"
+	"github.com/shortline/shortline/shared/testing/acmetest"
 )
 
 // A domain that comes into service gets a certificate, by each type of challenge alone, at a strict authority that rejects

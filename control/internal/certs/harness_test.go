@@ -22,11 +22,11 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/hosts"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/acmetest"
 	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/acmetest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {

@@ -15,11 +15,11 @@ import (
 	"github.com/shortline/shortline/control/internal/certs"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/acmetest"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/seal"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/acmetest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func parse(t *testing.T, c store.Certificate) *x509.Certificate {

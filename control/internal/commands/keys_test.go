@@ -9,7 +9,7 @@ import (
 	"github.com/shortline/shortline/control/internal/commands"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func TestKeys_lists_keys_and_marks_legacy_ones(t *testing.T) {

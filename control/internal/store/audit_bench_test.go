@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // chronicle adds n rows to an empty audit log, of actions and users with many sizes, of which some depend on the age of a row.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // TestRun_leaves_a_server_that_falls_silent reaches a database over two connections. The first stops answering, like a

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func TestDashboards_are_generated(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/cli/clitest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func call(t *testing.T, args ...string) (int, string) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 const canary = "Ca4nary7"

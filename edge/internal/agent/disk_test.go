@@ -13,7 +13,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/agent"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func TestAgent_starts_from_disk_alone(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/agent"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // imaged serves until the source's state is on disk with its image, and then applies some deltas for the log.

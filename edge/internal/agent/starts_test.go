@@ -10,7 +10,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/agent"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // quickly shortens the time to prove a state, and makes the ban longer than a test.

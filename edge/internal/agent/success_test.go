@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The time of the last success stands still while the control plane answers, but each answer is rejected.

@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/missing"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // reporter is a source whose answers to reports a test can set.

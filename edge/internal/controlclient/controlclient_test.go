@@ -17,7 +17,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/controlclient"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 const token = "a-token-that-nobody-may-see"

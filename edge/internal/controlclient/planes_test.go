@@ -18,7 +18,7 @@ import (
 	"github.com/shortline/shortline/shared/limit"
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // control is a control plane that tells its name, and that a test stops, starts and silences.

@@ -12,7 +12,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/conversions"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/conversion"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // store is a sink that keeps conversions, or fails.

@@ -8,7 +8,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/hosts"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func openTable(t *testing.T, dir string) *hosts.Table {

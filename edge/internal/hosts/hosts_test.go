@@ -12,7 +12,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/hosts"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // source serves one update after another, each to callers with the cursor before it.

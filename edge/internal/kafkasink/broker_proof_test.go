@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/shortline/shortline/shared/kafkatest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/kafkatest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // rounds returns the number of repetitions of a test: the environment variable N, or few.

@@ -12,8 +12,8 @@ import (
 	"github.com/shortline/shortline/edge/internal/kafkasink"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
-	"github.com/shortline/shortline/shared/kafkatest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/kafkatest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A permanent rejection does not block a lane if it concerns a click, and blocks it if it concerns the topic.

@@ -11,7 +11,7 @@ import (
 	"github.com/segmentio/kafka-go/compress"
 
 	_ "github.com/shortline/shortline/edge/internal/kafkasink"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Four lanes that each sent messages of 1 MiB keep little memory, and the library's own reader can read what they sent.

@@ -25,7 +25,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/kafkasink"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 const topic = "clicks"

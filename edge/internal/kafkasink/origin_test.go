@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/kafkasink"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A message's headers name its edge, and it goes to the topic of its fleet. Its value is the frame that older readers

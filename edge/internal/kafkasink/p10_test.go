@@ -15,8 +15,8 @@ import (
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
-	"github.com/shortline/shortline/shared/kafkatest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/kafkatest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // BenchmarkP10 measures the edge's part of the pipeline: how many clicks per CPU second this process ships from the

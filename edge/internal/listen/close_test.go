@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/edge/internal/listen"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A server closes the listener while the loops that accept connections notice the end of a port and close it, too. Neither

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/valyala/fasthttp"
 )
 

@@ -19,7 +19,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/shared/conns"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/valyala/fasthttp"
 )
 

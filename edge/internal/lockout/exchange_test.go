@@ -13,7 +13,7 @@ import (
 	edgelockout "github.com/shortline/shortline/edge/internal/lockout"
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/lockout/lockouttest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // plane is a control plane in memory: an exchange that counts the attempts of all edges.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/proxy"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // exchange sends bytes and returns the status of the answer, or 0 without an answer.

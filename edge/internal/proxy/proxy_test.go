@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/proxy"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/valyala/fasthttp"
 	"github.com/valyala/fasthttp/fasthttputil"
 )

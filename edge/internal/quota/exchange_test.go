@@ -11,7 +11,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/quota"
 	"github.com/shortline/shortline/shared/limit"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // ledger is a limit.Exchange in memory that can be cut off.

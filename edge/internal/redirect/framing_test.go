@@ -10,7 +10,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/shared/framing/corpus"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A request that another server could parse differently is refused, at any position in a connection. The next request

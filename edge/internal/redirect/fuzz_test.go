@@ -10,7 +10,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/spool"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 	"github.com/valyala/fasthttp"
 )

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/redirect"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // TestM4_Framing has the requests that two servers could frame differently.

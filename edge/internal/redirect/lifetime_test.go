@@ -12,7 +12,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/quota"
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 const over = "https://example.com/over?a=b"

@@ -12,7 +12,7 @@ import (
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // trackedLinks are links whose destinations get a click id, and one that does not.

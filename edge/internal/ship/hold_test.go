@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func TestHold_keeps_clicks_in_the_spool(t *testing.T) {

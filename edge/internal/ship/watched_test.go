@@ -7,7 +7,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/shared/click"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // While nobody looks, clicks wait for others; when somebody begins to look, those that wait leave at once.

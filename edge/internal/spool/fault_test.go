@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/edge/internal/spool"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // fullDisk fills the disk of a spool, frees it, and compares the dropped clicks with the missing ones.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/edge/internal/spool"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 var update = flag.Bool("update", false, "write a golden segment of the newest format where there is none")

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/spool"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // TestMain lets the test binary run as the process that the test kills.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/edge/internal/spool"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // resident returns how many bytes of the files in a folder are in this process's memory.

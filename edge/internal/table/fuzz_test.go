@@ -8,7 +8,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // FuzzApply interprets bytes as a history of changes. It applies the history as deltas, through their wire form, with

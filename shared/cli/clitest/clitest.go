@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Settings fails the test unless the page at path has, after the comment "<!-- NAME -settings -->", the table that

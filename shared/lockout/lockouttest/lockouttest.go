@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/lockout"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Run runs the suite. For each test, open returns two exchanges that share one empty state, as two edges see it. They may

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shortline/shortline/shared/kafkatest"
+	"github.com/shortline/shortline/shared/testing/kafkatest"
 )
 
 // AddBroker starts Apache Kafka beside the Kafka of the fleet, as the broker of another region. addr is its address,

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // database is one PostgreSQL server.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Process is one program of the fleet. Its ports and folders stay the same across restarts. Its methods must not be called

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Region is a region with a broker and an edge in a network namespace of its own. The only way to the rest of the fleet is a

@@ -6,7 +6,7 @@ import (
 	_ "time/tzdata" // some machines have no time zone data
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Every day begins where the previous one ends, also if midnight does not exist or exists twice, and if a whole day was

@@ -11,7 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // BenchmarkDeliver measures the whole path of a click: decoding, enrichment and commit. Four lanes deliver

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
-	"github.com/shortline/shortline/control/internal/clicks/moves"
+	"github.com/shortline/shortline/control/internal/clicks/cluster/moves"
 	"github.com/shortline/shortline/control/internal/store"
 )
 

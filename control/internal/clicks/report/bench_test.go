@@ -18,7 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/conversion"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // BenchmarkReports measures whole reports on a million clicks, or on as many as SHORTLINE_CLICKS says, and on conversions of three

@@ -16,7 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // visited is a click store with one click whose texts come from the visitor.

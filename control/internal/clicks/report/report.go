@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
-	"github.com/shortline/shortline/control/internal/clicks/moves"
+	"github.com/shortline/shortline/control/internal/clicks/cluster/moves"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/percent"
 	"github.com/shortline/shortline/control/internal/platform/problem"

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // golden is testdata/golden.json, which testdata/golden.py computes with SciPy.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/experiments/stats"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The guide for marketers has sample sizes, rounded to two digits.

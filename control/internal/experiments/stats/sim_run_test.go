@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 var full = flag.Bool("full", false, "run all simulations at full size and write docs (make sim)")

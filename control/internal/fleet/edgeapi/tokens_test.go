@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 var secrets = [][]byte{[]byte("a secret of at least 32 bytes....."), []byte("the one before it, of 32 bytes....")}

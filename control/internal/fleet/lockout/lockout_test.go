@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/lockout/lockouttest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // fleet is a database that replicas share, and a clock.

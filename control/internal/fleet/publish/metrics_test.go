@@ -9,7 +9,7 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/publish"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func TestMetrics(t *testing.T) {

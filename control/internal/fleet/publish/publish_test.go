@@ -26,7 +26,7 @@ import (
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/snapshot/snapshottest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // world is a store with one owner, and the use cases that change links.

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Every action and entity type in the control plane's code is in the lists that queries are checked against.

@@ -16,7 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/seal"
 	"github.com/shortline/shortline/shared/snapshot"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // issue returns a certificate for a name and its key in PEM. Its life begins an hour before at.

@@ -8,7 +8,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/domains"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A name is for CNAME records and an address for A and AAAA records. What exists on this machine only is neither.

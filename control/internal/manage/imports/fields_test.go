@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/platform/problem"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // readOne returns the record of a file with one row, with the suggested mapping.

@@ -7,7 +7,7 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 
 	"github.com/shortline/shortline/control/internal/platform/passkeytest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // FuzzCredential: what a stranger sends in a registration or a sign-in is refused or accepted, but breaks nothing, and

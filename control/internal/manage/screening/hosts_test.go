@@ -6,7 +6,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func parse(t testing.TB, text string) *screening.Hosts {

@@ -19,7 +19,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func newService(s screening.Settings) *screening.Service {

@@ -20,7 +20,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/idptest"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 var admin = auth.Principal{UserID: "root", Role: auth.Admin}

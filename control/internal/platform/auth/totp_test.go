@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/platform/auth"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The secret and the times of RFC 6238, appendix B; its eight digits end in these six.

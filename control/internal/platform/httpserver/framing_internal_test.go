@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/shared/conns"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A client may not have more request bodies in progress than its quota, including bodies that the server reads after its

@@ -12,7 +12,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/shared/framing/corpus"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // served starts a server that returns the id of each request and reads no body.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // noting is a listener that records the write deadlines of its connections.

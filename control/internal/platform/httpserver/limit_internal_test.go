@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Clients that hold connections open, silent or idle, do not keep others out. A connection with a request in progress

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/platform/logrepeat"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A10: a fault that lasts writes one line in ten seconds, which says how often it was repeated.

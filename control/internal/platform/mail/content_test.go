@@ -13,8 +13,8 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/mailtest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/mailtest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 const testLink = "https://sho.rt/console/page?token=AbC-_123&x=%C3%A4#part"

@@ -13,8 +13,8 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/mailtest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/mailtest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/platform/outbound"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // world listens on one port of all IP addresses, in a network namespace that has only a loopback interface and routes

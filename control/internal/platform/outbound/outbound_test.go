@@ -21,7 +21,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/shortline/shortline/control/internal/platform/outbound"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // sink is an https server on 127.0.0.2, which the tests' policy treats as public.

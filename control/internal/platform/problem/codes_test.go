@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/platform/problem"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A message has the code of its sentence, with its values.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/shortline/shortline/control/internal/platform/smtp"
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/mailtest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/mailtest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 const secret = "p@ss/w%rd"

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/platform/problem"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func enter(t *testing.T, q *Queue, name string) *Slot {

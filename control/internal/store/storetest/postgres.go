@@ -20,8 +20,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/testkit"
-	"github.com/shortline/shortline/shared/testserver"
+	"github.com/shortline/shortline/shared/testing/testkit"
+	"github.com/shortline/shortline/shared/testing/testserver"
 )
 
 // postgres is a running server. It listens only on a socket in its own folder.

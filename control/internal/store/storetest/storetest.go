@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Open opens an empty SQLite store in a temporary folder.

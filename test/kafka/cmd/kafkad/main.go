@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/shortline/shortline/shared/kafkatest"
+	"github.com/shortline/shortline/shared/testing/kafkatest"
 )
 
 func main() {

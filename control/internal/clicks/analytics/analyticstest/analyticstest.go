@@ -21,7 +21,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Run runs the suite. open returns an empty store, which the suite closes. In make test, it runs only a part, as RunPart does.

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Load inserts n clicks of one month as ingest does at full speed, in batches of the given size. It returns the clicks

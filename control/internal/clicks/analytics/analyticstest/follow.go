@@ -9,7 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/shared/conversion"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // follow checks that conversions follow their clicks when these are reclassified or erased, and that repeated deliveries do

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Sites are referrers of generated clicks, and more, with the site of each.

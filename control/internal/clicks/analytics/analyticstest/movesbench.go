@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Moved measures an overview's questions about an owner: without moves, and after a million links have moved, half of

@@ -6,7 +6,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // BenchmarkMoved measures reports with rollups after a million links have moved.

@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // readsClicks are the queries that no rollup can answer, each with the reason.

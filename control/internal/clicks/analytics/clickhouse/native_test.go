@@ -12,7 +12,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func equal[T comparable](t testing.TB, got, want T, what string, args ...any) {

@@ -5,7 +5,7 @@ package clickhouse_test
 import (
 	"testing"
 
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // The builds of the release before these tables do not count after the upgrade, also if they finish later, and are replaced.

@@ -18,7 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // recorder is a proxy before the engine, which has no Keeper. It makes plain tables of replicated ones, and keeps what was asked.

@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Of every seven inserts (a batch has five), one is executed but its response is lost.

@@ -11,7 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func BenchmarkInsert(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // A file of the previous release has no columns for the edge. It opens, its clicks have no edge, and new clicks keep

@@ -12,7 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // ghost joins the group and then stays silent. It returns when the group has accepted it, or ctx ends.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/shared/click"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // stored is the state that the ingesters of one group share: how far each lane is stored, and the accepted repairs.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/shared/kafkaconn"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // With a prefix, the topic and the group have other names. A backup must read, and a restore must move, the group that

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/shared/click"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // slowly is a listener whose connections send at most so many bytes per second.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/domains/chain"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)

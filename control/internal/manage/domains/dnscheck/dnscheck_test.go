@@ -13,7 +13,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/shortline/shortline/control/internal/manage/domains/hostname"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 const second = time.Second

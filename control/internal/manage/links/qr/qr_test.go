@@ -13,7 +13,7 @@ import (
 	decoder "github.com/makiuchi-d/gozxing/qrcode"
 
 	"github.com/shortline/shortline/control/internal/manage/links/qr"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func TestPNG(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"github.com/shortline/shortline/control/internal/manage/media/object"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 func folder(t *testing.T) (*object.Folder, string) {

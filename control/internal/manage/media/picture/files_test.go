@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/manage/media/picture"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 var (

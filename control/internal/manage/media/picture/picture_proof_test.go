@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/manage/media/picture"
-	"github.com/shortline/shortline/shared/testkit"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // Converts the largest allowed images in a child process, so that the kernel reports its peak memory.

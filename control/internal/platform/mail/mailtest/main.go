@@ -1,5 +1,5 @@
 // Command mailtest is an SMTP server for tests, in a process that can be killed. It writes each e-mail to a file and ends
-// when its standard input ends. Tests start it with package shared/mailtest.
+// when its standard input ends. Tests start it with package shared/testing/mailtest.
 //
 // It speaks STARTTLS or TLS and requires AUTH if a user is given. On a second port, tests tell it by HTTP how to answer:
 // POST /answer with a JSON object (see answer), POST /hang?on=true, and GET /seen for the number of commands so far. Do not

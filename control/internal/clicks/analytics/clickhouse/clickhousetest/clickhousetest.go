@@ -22,8 +22,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/shared/testkit"
-	"github.com/shortline/shortline/shared/testserver"
+	"github.com/shortline/shortline/shared/testing/testkit"
+	"github.com/shortline/shortline/shared/testing/testserver"
 )
 
 // library is where deploy/dev/parts puts the engine, below the user's cache folder.

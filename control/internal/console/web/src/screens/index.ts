@@ -6,11 +6,7 @@ import type { Key } from '../text';
 import type { IconName } from '../ui/icon';
 import { lazy } from '../ui/lazy';
 import { Links } from './links/links';
-
-/** The groups of a pattern are the properties of its screen. */
-export interface ScreenProps {
-  id: string;
-}
+import type { ScreenProps } from './props';
 
 type Screen = ComponentType<ScreenProps>;
 

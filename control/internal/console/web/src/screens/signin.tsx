@@ -1,44 +1,13 @@
-import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { api, ApiError, type Schema } from '../api/client';
-import { astray } from '../home';
 import { supported } from '../passkey';
 import { base, path, query, to } from '../route';
 import { distance, t, type Key } from '../text';
 import { Button } from '../ui/button';
 import { Input } from '../ui/field';
 import { useSaving, type Saving } from '../ui/form';
-import { Heading } from '../ui/page';
 import { Problem } from '../ui/problem';
 import { useResource } from '../ui/resource';
-
-/** Where the console is, if this page was opened somewhere else. The API refuses changes from there. */
-function Astray() {
-  const home = astray();
-  if (!home) return null;
-  return (
-    <div class="notice warn" role="alert">
-      <p>
-        {t('signin.astray', { here: location.origin })} <a href={home}>{home}</a>
-      </p>
-    </div>
-  );
-}
-
-/** The page of somebody who is not in the console yet. */
-export function Entrance({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <main class="entrance">
-      <p class="brand">
-        <span class="logo" aria-hidden="true" />
-        {t('app.name')}
-      </p>
-      <Heading title={title} />
-      <Astray />
-      {children}
-    </main>
-  );
-}
 
 /** Where the sign-in leads: the screen that the address names. Addresses of others are not followed. */
 export function onward(): string {

@@ -3,7 +3,7 @@ import { user } from '../../session';
 import { t } from '../../text';
 import { Head, Loading, Section, Tabs } from '../../ui/page';
 import { Problem } from '../../ui/problem';
-import type { ScreenProps } from '..';
+import type { ScreenProps } from '../props';
 import { TotpSection } from './totp';
 import { useMethods } from './methods';
 import { PasskeySection } from './passkeys';

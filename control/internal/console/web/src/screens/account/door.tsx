@@ -5,7 +5,7 @@ import { fragment, to } from '../../route';
 import { t } from '../../text';
 import { Input } from '../../ui/field';
 import { useSaving } from '../../ui/form';
-import { Entrance } from '../signin';
+import { Entrance } from '../entrance';
 import { Invitation } from './invitation';
 import { Dead, Form } from './parts';
 import { NewPassword } from './password';

@@ -11,17 +11,10 @@ import { forget } from '../links/list';
 import { LinkTabs } from '../link/tabs';
 import { Goal } from './goal';
 import { Outcome } from './outcome';
+import type { Test } from './test';
 import { VariantList } from './variants';
 import { Weights } from './weights';
 import './experiment.css';
-
-export interface Test {
-  link: Schema<'URL'>;
-  variants: Schema<'Variants'>;
-  goals: readonly Schema<'Goal'>[];
-  /** undefined: there is no experiment. */
-  experiment: Schema<'Experiment'> | undefined;
-}
 
 async function load(id: string, signal: AbortSignal): Promise<Test> {
   const [link, variants, goals] = await Promise.all([

@@ -10,7 +10,7 @@ import { useSaving } from '../../ui/form';
 import { Section } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { notify } from '../../ui/toast';
-import type { Test } from './experiment';
+import type { Test } from './test';
 
 type Stickiness = 'none' | 'cookie' | 'hash';
 

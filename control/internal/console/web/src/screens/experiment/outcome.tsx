@@ -9,7 +9,7 @@ import { Section } from '../../ui/page';
 import { Table } from '../../ui/table';
 import { Chart, Legend, type Series } from '../analytics/chart';
 import { namesOf } from '../analytics/points';
-import type { Test } from './experiment';
+import type { Test } from './test';
 
 type Experiment = Schema<'Experiment'>;
 type Arm = Schema<'ExperimentArm'>;

@@ -8,7 +8,7 @@ import { Head, Section, Waiting } from '../../ui/page';
 import { Problem } from '../../ui/problem';
 import { useResource } from '../../ui/resource';
 import { Table } from '../../ui/table';
-import type { ScreenProps } from '..';
+import type { ScreenProps } from '../props';
 import { Question, type Asking } from './questions';
 import { Remove } from './remove';
 import { factorsOf, lastSignIn, nameOfRole, Status, titleOf, type User } from './roles';
