@@ -45,8 +45,8 @@ type pattern struct {
 	how  uint8
 }
 
-// stretch is a range of patterns with a common prefix: those of a node and of its descendants.
-type stretch struct{ from, to, depth int }
+// prefixRange is a range of patterns with a common prefix: those of a node and of its descendants.
+type prefixRange struct{ from, to, depth int }
 
 func newScanner(field Field, patterns []pattern) *scanner {
 	slices.SortFunc(patterns, func(a, b pattern) int {
@@ -60,7 +60,7 @@ func newScanner(field Field, patterns []pattern) *scanner {
 	})
 	s := &scanner{field: field}
 	s.node(0)
-	queue := []stretch{{0, len(patterns), 0}}
+	queue := []prefixRange{{0, len(patterns), 0}}
 	for n := 0; n < len(queue); n++ {
 		at := queue[n]
 		i := at.from
@@ -79,7 +79,7 @@ func newScanner(field Field, patterns []pattern) *scanner {
 				i++
 			}
 			child := s.node(label)
-			queue = append(queue, stretch{from, i, at.depth + 1})
+			queue = append(queue, prefixRange{from, i, at.depth + 1})
 			if n == 0 {
 				s.root[label] = child
 			}

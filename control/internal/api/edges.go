@@ -102,7 +102,7 @@ type RegionReach struct {
 
 // reaches returns how far the clicks of each region reach.
 func (s *Server) reaches(ctx context.Context, now int64) ([]RegionReach, error) {
-	all, err := ingest.Reaches(ctx, s.Store, now-edgesSince.Milliseconds())
+	all, err := ingest.Watermarks(ctx, s.Store, now-edgesSince.Milliseconds())
 	if err != nil {
 		return nil, err
 	}

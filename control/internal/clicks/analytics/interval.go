@@ -94,38 +94,38 @@ func (iv Interval) first(d Day) Day {
 	return d
 }
 
-// stretch is a range of times in which the periods of Minutes or Hours begin at regular times, or in which there is
+// regularSpan is a range of times in which the periods of Minutes or Hours begin at regular times, or in which there is
 // only one period.
-type stretch struct {
+type regularSpan struct {
 	until  int64 // Unix milliseconds, exclusive; 0 means no end
 	offset int64 // of the zone, in milliseconds
-	single bool  // whether the whole stretch belongs to the period that begins at start
+	single bool  // whether the whole span belongs to the period that begins at start
 	start  int64
 }
 
-// stretches lists the stretches of [from, to) for periods of a length in milliseconds.
-func stretches(from, to int64, zone *time.Location, length int64) []stretch {
-	var list []stretch
+// regularSpans lists the regular spans of [from, to) for periods of a length in milliseconds.
+func regularSpans(from, to int64, zone *time.Location, length int64) []regularSpan {
+	var list []regularSpan
 	before := shift{}
 	for i, sh := range shifts(from, to, zone) {
-		// A clock that is changed to a full hour begins a regular stretch. Otherwise the rest of the hour is the end of
+		// A clock that is changed to a full hour begins a regular span. Otherwise the rest of the hour is the end of
 		// the period before the change, or a period of its own if the clocks jumped into another hour.
 		if at := before.until; i > 0 && floorMod(at+sh.offset, length) != 0 {
-			rest := stretch{until: at + length - floorMod(at+sh.offset, length), single: true, start: at}
+			rest := regularSpan{until: at + length - floorMod(at+sh.offset, length), single: true, start: at}
 			if floorDiv(at-1+before.offset, length) == floorDiv(at+sh.offset, length) {
 				rest.start = startIn(list, at-1, length)
 			}
 			list = append(list, rest)
 		}
-		list = append(list, stretch{until: sh.until, offset: sh.offset})
+		list = append(list, regularSpan{until: sh.until, offset: sh.offset})
 		before = sh
 	}
 	return list
 }
 
 // startIn returns the beginning of the period of a time.
-func startIn(list []stretch, ms, length int64) int64 {
-	st := list[slices.IndexFunc(list, func(st stretch) bool { return st.until == 0 || ms < st.until })]
+func startIn(list []regularSpan, ms, length int64) int64 {
+	st := list[slices.IndexFunc(list, func(st regularSpan) bool { return st.until == 0 || ms < st.until })]
 	if st.single {
 		return st.start
 	}
@@ -134,9 +134,9 @@ func startIn(list []stretch, ms, length int64) int64 {
 
 // starts lists the beginnings of the periods in [from, to).
 func starts(from, to int64, zone *time.Location, length int64) (list []int64) {
-	all := stretches(from, to, zone, length)
+	all := regularSpans(from, to, zone, length)
 	for at := from; at < to; {
-		st := all[slices.IndexFunc(all, func(st stretch) bool { return st.until == 0 || at < st.until })]
+		st := all[slices.IndexFunc(all, func(st regularSpan) bool { return st.until == 0 || at < st.until })]
 		start, next := st.start, st.until
 		if !st.single {
 			start = startIn(all, at, length)
@@ -200,8 +200,8 @@ func (s *statement) local(ms string, unit int64, scope Scope, zone *time.Locatio
 
 // instant renders the beginning of a time's minute or hour.
 func (s *statement) instant(ms string, scope Scope, zone *time.Location, length int64) {
-	list := stretches(scope.From, cmp.Or(scope.To, openEnd), zone, length)
-	begin := func(st stretch) string {
+	list := regularSpans(scope.From, cmp.Or(scope.To, openEnd), zone, length)
+	begin := func(st regularSpan) string {
 		if st.single {
 			return fmt.Sprint(st.start)
 		}

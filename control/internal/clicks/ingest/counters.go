@@ -31,8 +31,8 @@ func (in *Ingester) touch(rows []analytics.Row) {
 	}
 }
 
-// healAgain is the delay before counters are set or compared again after a failure.
-const healAgain = 5 * time.Second
+// repairAgain is the delay before counters are set or compared again after a failure.
+const repairAgain = 5 * time.Second
 
 // settlePause is the pause after an update of counters, in relation to its duration.
 const settlePause = 4
@@ -40,13 +40,13 @@ const settlePause = 4
 // lastWithin limits the final update of counters, within the time that a process has to stop.
 const lastWithin = 3 * time.Second
 
-// Run sets the counters that clicks have changed, at most once per Config.Every. It heals counters at the start and then once
-// per Config.HealEvery. When ctx ends, it sets the remaining counters and returns.
+// Run sets the counters that clicks have changed, at most once per Config.Every. It repairs counters at the start and then once
+// per Config.RepairEvery. When ctx ends, it sets the remaining counters and returns.
 func (in *Ingester) Run(ctx context.Context) error {
-	heal := time.NewTimer(0)
-	defer heal.Stop()
-	debts := time.NewTicker(debtsEvery)
-	defer debts.Stop()
+	repair := time.NewTimer(0)
+	defer repair.Stop()
+	renew := time.NewTicker(uncountedEvery)
+	defer renew.Stop()
 	for {
 		pause := in.cfg.Every
 		select {
@@ -57,26 +57,26 @@ func (in *Ingester) Run(ctx context.Context) error {
 			// With very many links, counting is most of the click store's work. It then has more clicks to count at once.
 			pause = max(pause, settlePause*time.Since(began))
 			if err != nil {
-				pause = max(pause, healAgain)
+				pause = max(pause, repairAgain)
 			}
 			backoff.Sleep(ctx, pause)
-		case <-heal.C:
+		case <-repair.C:
 			in.report(ctx, "delete expired clicks", in.expire(ctx, time.Now()))
-			err := in.heal(ctx)
+			err := in.repairCounters(ctx)
 			in.report(ctx, "compare counters with the click store", err)
 			if err != nil {
-				heal.Reset(min(healAgain, in.cfg.HealEvery))
+				repair.Reset(min(repairAgain, in.cfg.RepairEvery))
 			} else {
-				heal.Reset(in.cfg.HealEvery)
+				repair.Reset(in.cfg.RepairEvery)
 			}
-		case <-debts.C:
-			in.report(ctx, "record which clicks are counted", in.pay(ctx, time.Now(), debtsEvery))
+		case <-renew.C:
+			in.report(ctx, "record which clicks are counted", in.releaseHours(ctx, time.Now(), uncountedEvery))
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWithin)
 			defer cancel()
 			err := in.settle(last)
 			if err == nil {
-				err = in.pay(last, time.Now(), 0)
+				err = in.releaseHours(last, time.Now(), 0)
 			}
 			in.report(last, "set counters", err)
 			return nil

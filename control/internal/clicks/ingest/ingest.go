@@ -38,9 +38,9 @@ type Observer interface {
 type Config struct {
 	// Every is the minimum interval between updates of counters; 0 means 500 ms.
 	Every time.Duration
-	// HealEvery is the interval between comparisons of counters with the click store; 0 means 10 minutes. The first
+	// RepairEvery is the interval between comparisons of counters with the click store; 0 means 10 minutes. The first
 	// comparison is at the start.
-	HealEvery time.Duration
+	RepairEvery time.Duration
 	// CompareLinks is how many links one comparison covers; 0 means 100,000. The next one continues there.
 	CompareLinks int
 	// CommitEvery is the minimum interval between commits of few clicks, for a store to which an insert costs much more than a
@@ -79,7 +79,7 @@ type Ingester struct {
 
 	many chan struct{} // capacity 1: signals that many clicks wait
 
-	debts debts
+	uncounted uncountedHours
 
 	expired atomic.Pointer[store.ExpiredTotals] // nil before they were read
 
@@ -98,8 +98,8 @@ func New(cfg Config, s *store.Store, clicks analytics.Store, enrich *Enricher) *
 	if cfg.Every <= 0 {
 		cfg.Every = 500 * time.Millisecond
 	}
-	if cfg.HealEvery <= 0 {
-		cfg.HealEvery = 10 * time.Minute
+	if cfg.RepairEvery <= 0 {
+		cfg.RepairEvery = 10 * time.Minute
 	}
 	if cfg.CompareLinks <= 0 {
 		cfg.CompareLinks = 100_000
@@ -107,7 +107,7 @@ func New(cfg Config, s *store.Store, clicks analytics.Store, enrich *Enricher) *
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	in := &Ingester{
 		cfg: cfg, store: s, clicks: clicks, enrich: enrich,
-		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, many: make(chan struct{}, 1), wake: make(chan struct{}, 1), debts: newDebts(),
+		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, many: make(chan struct{}, 1), wake: make(chan struct{}, 1), uncounted: newUncountedHours(),
 	}
 	in.Set = in.metrics()
 	return in
@@ -219,7 +219,7 @@ func (in *Ingester) commit(ctx context.Context) {
 		err = in.cfg.Observer.Note(ctx, batch.Rows)
 	}
 	if err == nil && len(batch.Rows)+len(batch.Losses)+len(batch.Marks) > 0 {
-		in.owe(ctx, batch.Rows, time.Now())
+		in.recordHours(ctx, batch.Rows, time.Now())
 		err = in.clicks.Insert(ctx, batch)
 	}
 	if err != nil {

@@ -249,7 +249,7 @@ func TestCounters_follow_the_click_store(t *testing.T) {
 				tx.SetRuleCounts(t.Context(), []store.Counted{{ID: rule.ID, Count: 99, Last: 5}}, store.Raise))
 		}))
 		_, stop = w.start(ingest.Config{}, w.clicks, true)
-		testkit.Eventually(w.t, "counters healed", check(8, 3, 4, newest))
+		testkit.Eventually(w.t, "counters repaired", check(8, 3, 4, newest))
 		stop()
 		none, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "empty")})
 		w.ok(err)

@@ -109,7 +109,7 @@ func TestReaches(t *testing.T) {
 		}
 		reaches := func(want ...string) {
 			t.Helper()
-			list, err := ingest.Reaches(t.Context(), s, time.Now().Add(-24*time.Hour).UnixMilli())
+			list, err := ingest.Watermarks(t.Context(), s, time.Now().Add(-24*time.Hour).UnixMilli())
 			testkit.Must(t, err)
 			var got []string
 			for _, r := range list {

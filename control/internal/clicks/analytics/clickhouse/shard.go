@@ -44,18 +44,18 @@ func (s *Store) EachVisitor(ctx context.Context, q analytics.Query, part, parts 
 	return wrap("list visitors", analytics.Reader(s.ask).Visitors(ctx, q.VisitorsSQL(source, part, parts), q, f))
 }
 
-// Stretches calls f with the stretches of clicks since a time in Unix milliseconds, without those of some owners. Repetitions
+// LaneSegments calls f with the segments of clicks since a time in Unix milliseconds, without those of some owners. Repetitions
 // of a click count once, so the table need not be FINAL.
-func (s *Store) Stretches(ctx context.Context, from int64, notOwners []uint64, f func(analytics.Stretch)) error {
-	return wrap("count positions of lanes", analytics.Reader(s.each).Stretches(ctx, "clicks", from, notOwners, f))
+func (s *Store) LaneSegments(ctx context.Context, from int64, notOwners []uint64, f func(analytics.LaneSegment)) error {
+	return wrap("count positions of lanes", analytics.Reader(s.each).LaneSegments(ctx, "clicks", from, notOwners, f))
 }
 
-// Placed calls f with the positions of clicks in some stretches since a time in Unix milliseconds.
-func (s *Store) Placed(ctx context.Context, ids []analytics.StretchID, from int64, f func(analytics.Placed)) error {
+// LanePositions calls f with the positions of clicks in some segments since a time in Unix milliseconds.
+func (s *Store) LanePositions(ctx context.Context, ids []analytics.LaneSegmentID, from int64, f func(analytics.LanePosition)) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return wrap("read positions of lanes", analytics.Reader(s.each).Placed(ctx, "clicks", ids, from, f))
+	return wrap("read positions of lanes", analytics.Reader(s.each).LanePositions(ctx, "clicks", ids, from, f))
 }
 
 const identityTable = `CREATE TABLE IF NOT EXISTS identity{{.OnCluster}} (id String, at DateTime DEFAULT now())

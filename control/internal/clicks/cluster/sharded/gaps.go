@@ -11,15 +11,15 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// stretchesAtOnce is how many stretches are read position by position at a time: at most four million positions.
-const stretchesAtOnce = 256
+// segmentsAtOnce is how many segments are read position by position at a time: at most four million positions.
+const segmentsAtOnce = 256
 
 // Gaps implements analytics.Store. A position that one shard lacks may be in another one, so shards count positions by
-// stretches. Only stretches whose counts do not add up to their length are read position by position. These are also the
-// first and the last stretch of each lane.
+// segments. Only segments whose counts do not add up to their length are read position by position. These are also the
+// first and the last segment of each lane.
 func (s *Store) Gaps(ctx context.Context, since time.Time, limit int) ([]analytics.Gap, error) {
 	from := analytics.GapsFrom(since.UnixMilli())
-	stretches, err := s.stretches(ctx, from)
+	segments, err := s.segments(ctx, from)
 	if err != nil {
 		return nil, err
 	}
@@ -28,9 +28,9 @@ func (s *Store) Gaps(ctx context.Context, since time.Time, limit int) ([]analyti
 		return nil, err
 	}
 	lanes := map[click.Lane][]span{}
-	var partial []analytics.StretchID
-	for id, st := range stretches {
-		if st.Clicks == analytics.StretchSize {
+	var partial []analytics.LaneSegmentID
+	for id, st := range segments {
+		if st.Clicks == analytics.LaneSegmentSize {
 			lanes[id.Lane] = append(lanes[id.Lane], span{st.First, st.Last, st.FirstAt, st.LastAt})
 		} else {
 			partial = append(partial, id)
@@ -41,8 +41,8 @@ func (s *Store) Gaps(ctx context.Context, since time.Time, limit int) ([]analyti
 			lanes[l.Lane] = append(lanes[l.Lane], span{l.Seq, l.Seq, l.Time, l.Time}, span{l.From, l.To, l.Time, l.Time})
 		}
 	}
-	for part := range slices.Chunk(partial, stretchesAtOnce) {
-		if err := s.placed(ctx, part, from, lanes); err != nil {
+	for part := range slices.Chunk(partial, segmentsAtOnce) {
+		if err := s.positions(ctx, part, from, lanes); err != nil {
 			return nil, err
 		}
 	}
@@ -62,19 +62,19 @@ type span struct {
 	firstAt, lastAt int64
 }
 
-// stretches adds up the stretches of all shards.
-func (s *Store) stretches(ctx context.Context, from int64) (map[analytics.StretchID]analytics.Stretch, error) {
-	answers, err := answers(ctx, s, analytics.Scope{}, func(ctx context.Context, b Backend, scope analytics.Scope) (list []analytics.Stretch, err error) {
-		err = b.Stretches(ctx, from, scope.NotOwners, func(st analytics.Stretch) { list = append(list, st) })
+// segments adds up the segments of all shards.
+func (s *Store) segments(ctx context.Context, from int64) (map[analytics.LaneSegmentID]analytics.LaneSegment, error) {
+	answers, err := answers(ctx, s, analytics.Scope{}, func(ctx context.Context, b Backend, scope analytics.Scope) (list []analytics.LaneSegment, err error) {
+		err = b.LaneSegments(ctx, from, scope.NotOwners, func(st analytics.LaneSegment) { list = append(list, st) })
 		return list, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	sums := map[analytics.StretchID]analytics.Stretch{}
+	sums := map[analytics.LaneSegmentID]analytics.LaneSegment{}
 	for _, list := range answers {
 		for _, st := range list {
-			if sum, some := sums[st.StretchID]; some {
+			if sum, some := sums[st.LaneSegmentID]; some {
 				st.Clicks += sum.Clicks
 				if sum.First < st.First {
 					st.First, st.FirstAt = sum.First, sum.FirstAt
@@ -83,23 +83,23 @@ func (s *Store) stretches(ctx context.Context, from int64) (map[analytics.Stretc
 					st.Last, st.LastAt = sum.Last, sum.LastAt
 				}
 			}
-			sums[st.StretchID] = st
+			sums[st.LaneSegmentID] = st
 		}
 	}
 	return sums, nil
 }
 
-// placed adds the stored positions of stretches to the spans of their lanes, joined where they are adjacent.
-func (s *Store) placed(ctx context.Context, ids []analytics.StretchID, from int64, lanes map[click.Lane][]span) error {
-	answers, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) (list []analytics.Placed, err error) {
-		err = b.Placed(ctx, ids, from, func(p analytics.Placed) { list = append(list, p) })
+// positions adds the stored positions of segments to the spans of their lanes, joined where they are adjacent.
+func (s *Store) positions(ctx context.Context, ids []analytics.LaneSegmentID, from int64, lanes map[click.Lane][]span) error {
+	answers, err := ask(ctx, s.shards, func(ctx context.Context, b Backend) (list []analytics.LanePosition, err error) {
+		err = b.LanePositions(ctx, ids, from, func(p analytics.LanePosition) { list = append(list, p) })
 		return list, err
 	})
 	if err != nil {
 		return err
 	}
 	all := slices.Concat(answers...)
-	slices.SortFunc(all, func(a, b analytics.Placed) int {
+	slices.SortFunc(all, func(a, b analytics.LanePosition) int {
 		return cmp.Or(compareLanes(a.Lane, b.Lane), cmp.Compare(a.Seq, b.Seq))
 	})
 	for i, p := range all {

@@ -63,10 +63,10 @@ type Backend interface {
 	analytics.Store
 	// EachVisitor calls f with the distinct visitors of each group of a query, of one of parts disjoint parts of all visitors.
 	EachVisitor(ctx context.Context, q analytics.Query, part, parts int, f func(group analytics.Line, visitor int64) error) error
-	// Stretches and Placed tell which positions of lanes are stored, since a time in Unix milliseconds. Stretches does not count
+	// LaneSegments and LanePositions tell which positions of lanes are stored, since a time in Unix milliseconds. LaneSegments does not count
 	// the clicks of some owners.
-	Stretches(ctx context.Context, from int64, notOwners []uint64, f func(analytics.Stretch)) error
-	Placed(ctx context.Context, ids []analytics.StretchID, from int64, f func(analytics.Placed)) error
+	LaneSegments(ctx context.Context, from int64, notOwners []uint64, f func(analytics.LaneSegment)) error
+	LanePositions(ctx context.Context, ids []analytics.LaneSegmentID, from int64, f func(analytics.LanePosition)) error
 	// DriftWithout is Drift without the clicks of some owners.
 	DriftWithout(ctx context.Context, from, to time.Time, notOwners []uint64) (analytics.Drift, error)
 	// EraseCounting is Erase, but its result does not include the clicks of some owners.

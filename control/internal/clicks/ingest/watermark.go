@@ -15,13 +15,13 @@ import (
 
 // latest returns the words that count, from all of them, oldest first: for each source and region those of the last two
 // minutes, or else the newest one. Older ones come from processes that are gone.
-func latest(told []store.Progress) (list []store.Progress) {
+func latest(reported []store.Progress) (list []store.Progress) {
 	type key struct{ source, region string }
 	newest := map[key]time.Duration{}
-	for _, p := range told {
+	for _, p := range reported {
 		newest[key{p.Source, p.Region}] = p.Ago
 	}
-	for _, p := range told {
+	for _, p := range reported {
 		if p.Ago <= silence || p.Ago == newest[key{p.Source, p.Region}] {
 			list = append(list, p)
 		}
@@ -29,8 +29,8 @@ func latest(told []store.Progress) (list []store.Progress) {
 	return list
 }
 
-// Reach is how far the clicks of one region reach.
-type Reach struct {
+// Watermark is how far the clicks of one region reach.
+type Watermark struct {
 	Region string // REGION of its edges, and the name of its Kafka; "" for edges without a region
 	Until  int64  // time up to which its clicks are stored, Unix milliseconds; 0 if it is unknown
 	// At is where the first clicks after Until are: "edge" or "kafka"; "" if that is unknown.
@@ -38,13 +38,13 @@ type Reach struct {
 	Edges, Silent int // edges that have reported since a time, and those of them that are silent now
 }
 
-// Reaches returns how far the clicks of each region reach, by name, from the reports of edges since a time (Unix
+// Watermarks returns how far the clicks of each region reach, by name, from the reports of edges since a time (Unix
 // milliseconds) and from the progress of ingest. An edge that is silent counts with its last report, because it may
 // collect clicks that it cannot report. But if it had no clicks then, and another edge of its region reports, then it is
 // taken for one that was stopped. Clicks between an edge's Kafka and the Kafka that ingest reads (a mirror) are not
 // seen.
-func Reaches(ctx context.Context, st *store.Store, since int64) ([]Reach, error) {
-	told, err := st.IngestProgress(ctx)
+func Watermarks(ctx context.Context, st *store.Store, since int64) ([]Watermark, error) {
+	reported, err := st.IngestProgress(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the progress of ingest: %w", err)
 	}
@@ -53,10 +53,10 @@ func Reaches(ctx context.Context, st *store.Store, since int64) ([]Reach, error)
 		return nil, fmt.Errorf("read the reports of edges: %w", err)
 	}
 	now := time.Now()
-	all := map[string]*Reach{}
-	region := func(name string) *Reach {
+	all := map[string]*Watermark{}
+	region := func(name string) *Watermark {
 		if all[name] == nil {
-			all[name] = &Reach{Region: name}
+			all[name] = &Watermark{Region: name}
 		}
 		return all[name]
 	}
@@ -80,7 +80,7 @@ func Reaches(ctx context.Context, st *store.Store, since int64) ([]Reach, error)
 		edges = append(edges, waiting{status.Region, r.SeenAt - status.Spool.OldestMs, silent && status.Spool.Pending == 0})
 	}
 	kafka := map[string]int64{}
-	for _, p := range latest(told) {
+	for _, p := range latest(reported) {
 		if p.Source != Clicks {
 			continue
 		}
@@ -107,11 +107,11 @@ func Reaches(ctx context.Context, st *store.Store, since int64) ([]Reach, error)
 			r.Until, r.At = e.until, "edge"
 		}
 	}
-	return slices.SortedFunc(func(yield func(Reach) bool) {
+	return slices.SortedFunc(func(yield func(Watermark) bool) {
 		for r := range maps.Values(all) {
 			if !yield(*r) {
 				return
 			}
 		}
-	}, func(a, b Reach) int { return cmp.Compare(a.Region, b.Region) }), nil
+	}, func(a, b Watermark) int { return cmp.Compare(a.Region, b.Region) }), nil
 }

@@ -10,11 +10,11 @@ import (
 )
 
 // Counters may be wrong for two reasons. A process may have ended between storing clicks and counting them: it leaves hours in
-// the database (see debts), whose links are counted again. Anything else, such as a restored backup, is found by comparing all
+// the database (see uncountedHours), whose links are counted again. Anything else, such as a restored backup, is found by comparing all
 // counters in turn. The work of both is bounded, however many links there are.
 
-// heal counts the links again that other processes have not counted, and compares some of the counters with the click store.
-func (in *Ingester) heal(ctx context.Context) error {
+// repairCounters counts the links again that other processes have not counted, and compares some of the counters with the click store.
+func (in *Ingester) repairCounters(ctx context.Context) error {
 	if err := in.catchUp(ctx, time.Now()); err != nil {
 		return err
 	}
@@ -90,13 +90,13 @@ func differing(want, have []store.Counted) (list []store.Counted) {
 }
 
 // gone is how long a process must not have been seen before its hours are removed.
-const gone = 5 * debtsEvery
+const gone = 5 * uncountedEvery
 
 // catchUp counts the links again that have clicks in hours that other processes have recorded. At the first call it considers
 // all hours, because the process that ran before this one may have ended a moment ago. Later it considers those of processes
 // that have ended. A process that lives counts its clicks itself; counting them twice is harmless.
 func (in *Ingester) catchUp(ctx context.Context, now time.Time) error {
-	list, err := in.store.Uncounted(ctx, in.debts.writer)
+	list, err := in.store.Uncounted(ctx, in.uncounted.writer)
 	if err != nil {
 		return fmt.Errorf("look for uncounted clicks: %w", err)
 	}
@@ -105,7 +105,7 @@ func (in *Ingester) catchUp(ctx context.Context, now time.Time) error {
 	for _, h := range list {
 		if now.UnixMilli()-h.Seen > gone.Milliseconds() {
 			ended = append(ended, h)
-		} else if in.debts.recovered {
+		} else if in.uncounted.recovered {
 			continue
 		}
 		hours[h.Hour] = true
@@ -124,7 +124,7 @@ func (in *Ingester) catchUp(ctx context.Context, now time.Time) error {
 	if err := in.settle(ctx); err != nil {
 		return err
 	}
-	in.debts.recovered = true
+	in.uncounted.recovered = true
 	if len(ended) == 0 {
 		return nil
 	}

@@ -97,7 +97,7 @@ func TestCounters_are_compared_in_turn(t *testing.T) {
 		}
 		w.ok(s.Tx(t.Context(), func(tx *store.Tx) error { return tx.SetClickCounts(t.Context(), wrong, store.Raise) }))
 		w.lookElsewhere()
-		w.start(ingest.Config{CompareLinks: 2, HealEvery: time.Millisecond}, w.clicks, true)
+		w.start(ingest.Config{CompareLinks: 2, RepairEvery: time.Millisecond}, w.clicks, true)
 		testkit.Eventually(t, "all counters are corrected", func() bool {
 			for _, l := range links {
 				now, err := s.LinkByID(context.Background(), l.ID)
