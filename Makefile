@@ -116,6 +116,11 @@ bound-%: ## run a package's experiment at the size of a release, such as make bo
 sim: ## simulate experiments at full size; writes docs/developers/experiments.md (about 15 minutes)
 	cd control && $(GO) test -count=1 -timeout 120m -v -run TestSimulation ./internal/experiments/stats -args -full
 
+screens: ## take pictures of the console's screens in bin/screens: light and dark mode, desktop and phone
+	@deploy/dev/web
+	@cd test/browser && $(GO) test -count=1 -timeout 60m -screens .
+	@echo "Open bin/screens/index.html"
+
 load: ## run k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, stress, spike or soak
 	@test/observe/parts
 	$(CACHE)/bin/k6 run $(K6FLAGS) deploy/k6/$(or $(K6),load).js
@@ -145,4 +150,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run web dev build build-standalone test quick proof check prose bench guard fuzz e2e e2e-cluster sim combinations load docs geo up up-fleet down compiler
+.PHONY: help run web dev build build-standalone test quick proof check prose bench guard fuzz e2e e2e-cluster sim combinations screens load docs geo up up-fleet down compiler

@@ -81,7 +81,6 @@ export default defineConfig({
           page("Architecture", "/architecture"),
           page("Style", "/style"),
           page("Finding your way", "/developers/finding-your-way"),
-          page("Screens of the console", "/developers/screens"),
           page("Formats", "/developers/formats"),
           page("Reliability", "/developers/reliability"),
           page("Performance", "/developers/performance"),

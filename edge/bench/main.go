@@ -73,7 +73,7 @@ func main() {
 	}
 	f := s.flags()
 	guarding := f.Bool("guard", false, "fail if answers have become more expensive than those of -than, or much more than usual in relation to bare; takes about a minute on any machine")
-	tables := f.String("tables", "", "print the README's tables of this result (.json)")
+	tables := f.String("tables", "", "print the tables of docs and README with this result (.json)")
 	_ = f.Parse(args)
 	var err error
 	switch role {

@@ -18,10 +18,10 @@ import (
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
-// references are the screens and states whose pictures are kept, by the name of the picture, with the path of the screen. Those
-// without a path are pages for visitors and the page for signing in.
+// references are the screens and states of which make screens takes pictures, by the name of the picture, with the path of the
+// screen. Those without a path are pages for visitors and the page for signing in.
 //
-// A change of the console's look shows in these pictures. `go test -screens .` takes them again.
+// A change of the console's look shows in these pictures. Take them before and after the change, and compare.
 var references = map[string]string{
 	"empty": "/links", "links": "/links", "selected": "/links", "create": "/links", "trends": "/links", "palette": "/links", "switcher": "/links", "filters": "/links",
 	"edit": "/links/1", "edit-conflict": "/links/1", "everything": "/links/1", "social": "/links/1", "label-links": "/links",
@@ -41,12 +41,9 @@ var references = map[string]string{
 	"page-password": "", "page-ended": "", "page-missing": "", "page-report": "",
 }
 
-var screens = flag.Bool("screens", false, "take the references in docs/images/screens again")
+var screens = flag.Bool("screens", false, "take pictures of the console's screens in bin/screens")
 
-const (
-	referenceFiles = "docs/images/screens"
-	referencePage  = "docs/developers/screens.md"
-)
+const referenceFiles = "bin/screens"
 
 // keep writes a reference. It shows the four pictures side by side, at half their size.
 func (b *browser) keep(name string, pictures [][]byte) {
@@ -70,38 +67,42 @@ func (b *browser) keep(name string, pictures [][]byte) {
 	if err != nil {
 		b.t.Fatalf("the reference %s: %v", name, err)
 	}
-	testkit.Must(b.t, os.WriteFile(filepath.Join(testkit.Source(b.t, referenceFiles), name+".webp"), sheet, 0o600))
+	folder := testkit.Source(b.t, referenceFiles)
+	testkit.Must(b.t, os.MkdirAll(folder, 0o700))
+	testkit.Must(b.t, os.WriteFile(filepath.Join(folder, name+".webp"), sheet, 0o600))
 }
 
-// Each screen has a reference, and there is no other picture.
+// Each screen has a reference, and a test shows each reference. With -screens, a page lists the pictures.
 func TestReferences(t *testing.T) {
 	names := slices.Sorted(maps.Keys(references))
-	var text strings.Builder
-	text.WriteString("# Screens of the console\n\nThese pictures are references. The browser tests take them: in light and dark mode, on a desktop and on a phone.\n" +
-		"When you change how the console looks, take them again with `cd test/browser && go test -screens .`, and look at each one that differs.\n")
-	for _, name := range names {
-		fmt.Fprintf(&text, "\n## %s\n\n![%s](../images/screens/%s.webp)\n", name, name, name)
-	}
-	if *screens {
-		testkit.Must(t, os.WriteFile(testkit.Source(t, referencePage), []byte(text.String()), 0o600))
-		return
-	}
-	if got, err := os.ReadFile(testkit.Source(t, referencePage)); err != nil || string(got) != text.String() {
-		t.Errorf("%s does not list the references: %v", referencePage, err)
-	}
-	var kept []string
-	files, err := os.ReadDir(testkit.Source(t, referenceFiles))
+	files, err := filepath.Glob("*_test.go")
 	testkit.Must(t, err)
-	for _, f := range files {
-		kept = append(kept, strings.TrimSuffix(f.Name(), ".webp"))
+	var tests strings.Builder
+	for _, file := range files {
+		if file != "references_test.go" {
+			text, err := os.ReadFile(file)
+			testkit.Must(t, err)
+			tests.Write(text)
+		}
 	}
-	slices.Sort(kept)
-	if !slices.Equal(kept, names) {
-		t.Errorf("%s has %q, want %q", referenceFiles, kept, names)
+	for _, name := range names {
+		if !strings.Contains(tests.String(), `"`+name+`"`) {
+			t.Errorf("no test shows the reference %s", name)
+		}
 	}
 	for _, pattern := range patterns(t) {
 		if !slices.ContainsFunc(slices.Collect(maps.Values(references)), func(path string) bool { return path != "" && pattern.MatchString(path) }) {
 			t.Errorf("no reference shows the screen %s", pattern)
 		}
+	}
+	if *screens {
+		var list strings.Builder
+		list.WriteString("<!doctype html><meta charset=utf-8><title>Screens of the console</title>\n")
+		for _, name := range names {
+			fmt.Fprintf(&list, "<h2>%s</h2><img src=%s.webp loading=lazy alt=''>\n", name, name)
+		}
+		folder := testkit.Source(t, referenceFiles)
+		testkit.Must(t, os.MkdirAll(folder, 0o700))
+		testkit.Must(t, os.WriteFile(filepath.Join(folder, "index.html"), []byte(list.String()), 0o600))
 	}
 }

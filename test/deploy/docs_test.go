@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
@@ -137,4 +139,49 @@ func testNames(t *testing.T) map[string]bool {
 		testkit.Must(t, err)
 	}
 	return all
+}
+
+// Decisions are numbered without gaps, and their index is sorted and has their titles.
+func TestF37_decisions_are_numbered_without_gaps(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(source(t, "docs/adr") + "/[0-9]*.md")
+	testkit.Must(t, err)
+	if len(files) < 37 {
+		t.Fatalf("found only %d decisions", len(files))
+	}
+	var index strings.Builder
+	for i, path := range files {
+		name := filepath.Base(path)
+		number := fmt.Sprintf("%04d", i+1)
+		head, _, _ := strings.Cut(read(t, "docs/adr/"+name), "\n")
+		title, ok := strings.CutPrefix(head, "# "+number+": ")
+		if !ok || !strings.HasPrefix(name, number+"-") {
+			t.Errorf("%s begins with %q, want the number %s in both", name, head, number)
+		}
+		fmt.Fprintf(&index, "| %d | [%s](%s) |\n", i+1, title, name)
+	}
+	row := regexp.MustCompile(`(?m)^(\| \d+ \| \[[^|]*\]\([^)]*\) \|).*$`)
+	var have strings.Builder
+	for _, m := range row.FindAllStringSubmatch(read(t, "docs/adr/README.md"), -1) {
+		have.WriteString(m[1] + "\n")
+	}
+	if have.String() != index.String() {
+		t.Errorf("docs/adr/README.md has\n%swant\n%s", have.String(), index.String())
+	}
+}
+
+// Pages that many people read stay short, and are not wide instead. Rows of tables and samples of commands may be wide.
+func TestF37_pages_are_short(t *testing.T) {
+	t.Parallel()
+	for page, most := range map[string]int{"README.md": 110, "docs/developers/performance.md": 250, "docs/developers/reliability.md": 250} {
+		lines := strings.Split(strings.TrimSuffix(read(t, page), "\n"), "\n")
+		if len(lines) > most {
+			t.Errorf("%s has %d lines, want at most %d", page, len(lines), most)
+		}
+		for i, line := range lines {
+			if n := utf8.RuneCountInString(line); n > 140 && !strings.HasPrefix(line, "|") {
+				t.Errorf("%s:%d is %d columns wide, want at most 140", page, i+1, n)
+			}
+		}
+	}
 }
