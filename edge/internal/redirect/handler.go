@@ -225,6 +225,19 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 	h.serveOther(ctx, t)
 }
 
+// suffixes are the endpoints behind a slug. A request gets the first row whose path and method it has.
+var suffixes = []struct {
+	path    string
+	post    bool // whether the row is only for POST
+	maxBody int
+	serve   func(*Handler, *fasthttp.RequestCtx, target)
+}{
+	{path: "/verify", maxBody: maxVerifyBody, serve: (*Handler).verify},
+	{path: "/report", post: true, maxBody: maxReportBody, serve: (*Handler).report},
+	{path: "/report", maxBody: maxIdleBody, serve: (*Handler).report},
+	{path: "/info", maxBody: maxIdleBody, serve: (*Handler).info},
+}
+
 // serveOther answers every request that is not a visit of an existing link.
 func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 	up := h.deps.Upstream
@@ -250,31 +263,16 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 		return
 	}
 	if t.slug == nil || len(t.rest) > 0 {
-		switch action := string(t.rest); {
-		case action == "/verify":
-			if h.framed(ctx, maxVerifyBody) && !h.refuseOverLimit(ctx) {
-				h.verify(ctx, t)
+		for _, s := range suffixes {
+			if string(t.rest) == s.path && (!s.post || ctx.IsPost()) {
+				if h.framed(ctx, s.maxBody) && !h.refuseOverLimit(ctx) {
+					s.serve(h, ctx, t)
+				}
+				return
 			}
-			return
-		case action == "/report" && ctx.IsPost():
-			if h.framed(ctx, maxReportBody) && !h.refuseOverLimit(ctx) {
-				h.report(ctx, t)
-			}
-			return
-		case !h.framed(ctx, maxIdleBody):
-			return
-		case action == "/info":
-			if !h.refuseOverLimit(ctx) {
-				h.info(ctx, t)
-			}
-			return
-		case action == "/report":
-			if !h.refuseOverLimit(ctx) {
-				h.report(ctx, t)
-			}
-			return
 		}
-	} else if !h.framed(ctx, maxIdleBody) {
+	}
+	if !h.framed(ctx, maxIdleBody) {
 		return
 	}
 	if h.serveFixedPath(ctx, t.path) || h.refuseOverLimit(ctx) {
