@@ -248,7 +248,7 @@ func (e *Edge) openRedirect(cfg Config, deps Deps, keys snapshot.Keys) error {
 	}
 	parts := redirect.Deps{
 		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Hosts: e.hosts, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
-		Ready: e.Ready, Unready: e.Unready, Missing: e.missing, Desk: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
+		Ready: e.Ready, Unready: e.Unready, Missing: e.missing, Reports: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
 	}
 	if e.conversions != nil {
 		parts.Conversions = e.conversions

@@ -136,11 +136,13 @@ func TestTLS_refuses_and_counts(t *testing.T) {
 			testkit.Eventually(t, "it is counted", func() bool { return e.Stats().TLS.Rejected["aborted"] > before })
 		})
 	}
-	// A client that does not trust the certificate says so.
-	if _, err := tls.Dial("tcp", e.SecureAddr().String(), &tls.Config{ServerName: "go.acme.com"}); err == nil {
-		t.Fatal("a self-signed certificate was trusted")
-	}
-	testkit.Eventually(t, "it is counted", func() bool { return e.Stats().TLS.Rejected["client_alert"] == 1 })
+	// A client that does not trust the certificate says so. On a slow machine, its first handshakes may take longer than the edge waits.
+	testkit.Eventually(t, "an alert is counted", func() bool {
+		if _, err := tls.Dial("tcp", e.SecureAddr().String(), &tls.Config{ServerName: "go.acme.com"}); err == nil {
+			t.Fatal("a self-signed certificate was trusted")
+		}
+		return e.Stats().TLS.Rejected["client_alert"] > 0
+	})
 }
 
 func TestTLS_limits_a_client(t *testing.T) {

@@ -66,7 +66,7 @@ func TestPorts_lockout_over_HTTP(t *testing.T) {
 	})
 }
 
-// The desk for visitors' reports over HTTP tells an edge why a report was not stored. Two replicas count reports together.
+// The sink for visitors' reports over HTTP tells an edge why a report was not stored. Two replicas count reports together.
 func TestPorts_reports_over_HTTP(t *testing.T) {
 	t.Parallel()
 	st := storetest.Open(t)
@@ -82,10 +82,10 @@ func TestPorts_reports_over_HTTP(t *testing.T) {
 	replica := func() abuse.ReportSink {
 		return remotely(t, edgeapi.Deps{Abuse: manageabuse.New(manageabuse.Config{Logger: quiet}, st)})
 	}
-	desk, other := replica(), replica()
+	sink, other := replica(), replica()
 	accept := func(link uint64, reason string) error {
-		desk, other = other, desk
-		return desk.Accept(t.Context(), abuse.Report{Link: link, Reason: reason, Text: "“<b>” & ü\n2", Email: "me@example.com", Client: netip.MustParseAddr("2001:db8::1")})
+		sink, other = other, sink
+		return sink.Accept(t.Context(), abuse.Report{Link: link, Reason: reason, Text: "“<b>” & ü\n2", Email: "me@example.com", Client: netip.MustParseAddr("2001:db8::1")})
 	}
 	testkit.Must(t, accept(u.Num, "PHISHING"))
 	if err := accept(u.Num+1, "SPAM"); !errors.Is(err, abuse.ErrUnknown) {

@@ -80,7 +80,7 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 	case errors.As(err, &p):
 		if p.Kind == problem.Unavailable && err.Error() != p.Error() { // a dependency failed, and err says how
 			requestLogOf(ctx).err = err
-			if requestLogOf(ctx).gone() {
+			if requestLogOf(ctx).clientGone() {
 				return clientClosed()
 			}
 		}
@@ -107,7 +107,7 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 		return newAnswer(he.Code, http.StatusText(he.Code)+".")
 	}
 	requestLogOf(ctx).err = err
-	if requestLogOf(ctx).gone() && (errors.Is(err, context.Canceled) || store.Unavailable(err)) {
+	if requestLogOf(ctx).clientGone() && (errors.Is(err, context.Canceled) || store.Unavailable(err)) {
 		return clientClosed()
 	}
 	if store.WorkspaceGone(err) {

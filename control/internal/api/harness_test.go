@@ -53,10 +53,26 @@ type world struct {
 }
 
 // clock is the clock of accounts. Sessions and keys use the real time.
-type clock struct{ offset atomic.Int64 }
+type clock struct {
+	offset  atomic.Int64
+	stopped atomic.Pointer[time.Time] // nil: the clock goes
+}
 
-func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.offset.Load())) }
+func (c *clock) now() time.Time {
+	now := time.Now()
+	if at := c.stopped.Load(); at != nil {
+		now = *at
+	}
+	return now.Add(time.Duration(c.offset.Load()))
+}
+
 func (c *clock) advance(d time.Duration) { c.offset.Add(int64(d)) }
+
+// stop lets only advance move the clock from now on.
+func (c *clock) stop() {
+	now := time.Now()
+	c.stopped.Store(&now)
+}
 
 // newWorld creates a world on an empty store. configure, if not nil, may change the settings and add use cases.
 func newWorld(t testing.TB, st *store.Store, configure func(*world, *api.Config, *api.Deps)) *world {

@@ -41,6 +41,7 @@ func wantCounts(t *testing.T, what string, got map[int]int, refused, locked int)
 
 func TestH3_PasswordGuesses(t *testing.T) {
 	w := small(t, nil)
+	w.clock.stop()
 	wrong := login(userMail, "wrong", "")
 	wantCounts(t, "passwords from 1,000 addresses of one /64", w.guess(wrong, inOne64), 5, 995)
 	wantCounts(t, "passwords from 1,000 /64s of one /48", w.guess(wrong, inOne48), 1000, 0)
@@ -53,6 +54,7 @@ func TestH3_PasswordGuesses(t *testing.T) {
 
 func TestH3_SecondFactorGuesses(t *testing.T) {
 	w := small(t, nil)
+	w.clock.stop()
 	secret := w.secondFactor(w.ann)
 	wrong := login(userMail, password, "000000")
 	wantCounts(t, "codes from 1,000 addresses of one /64", w.guess(wrong, inOne64), 5, 995)

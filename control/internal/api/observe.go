@@ -30,9 +30,9 @@ type requestLog struct {
 	caller context.Context
 }
 
-// gone reports whether the caller has disconnected. The request's own context does not tell, because it also ends with
+// clientGone reports whether the caller has disconnected. The request's own context does not tell, because it also ends with
 // its timeout.
-func (n *requestLog) gone() bool { return n.caller != nil && n.caller.Err() != nil }
+func (n *requestLog) clientGone() bool { return n.caller != nil && n.caller.Err() != nil }
 
 type requestLogKey struct{}
 
@@ -84,7 +84,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		level := slog.LevelInfo
 		if n.err != nil {
 			attrs = append(attrs, slog.String("error", n.err.Error()))
-			if !n.gone() {
+			if !n.clientGone() {
 				level = slog.LevelError
 			}
 		}

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// tellAfter is the number of failed orders after which webhooks learn of it. The first orders fail often, because owners
+	// notifyAfter is the number of failed orders after which webhooks learn of it. The first orders fail often, because owners
 	// have just changed their DNS records.
-	tellAfter = 3
+	notifyAfter = 3
 	// maxNotified is the number of members of a workspace who get an e-mail.
 	maxNotified = 20
 	day         = 24 * time.Hour
@@ -56,8 +56,8 @@ func (s *Service) notifyIssued(ctx context.Context, tx *store.Tx, c *store.Certi
 	})
 }
 
-// tellFailed tells webhooks that orders fail.
-func (s *Service) tellFailed(ctx context.Context, tx *store.Tx, c *store.Certificate) error {
+// notifyFailed tells webhooks that orders fail.
+func (s *Service) notifyFailed(ctx context.Context, tx *store.Tx, c *store.Certificate) error {
 	d, ok, err := domain(ctx, tx, c)
 	if err != nil || !ok {
 		return err

@@ -262,8 +262,8 @@ func (s *Service) fail(ctx context.Context, tx *store.Tx, c *store.Certificate, 
 	if err := tx.UpdateCertificate(ctx, c); err != nil {
 		return err
 	}
-	if c.Failures == tellAfter {
-		if err := s.tellFailed(ctx, tx, c); err != nil {
+	if c.Failures == notifyAfter {
+		if err := s.notifyFailed(ctx, tx, c); err != nil {
 			return err
 		}
 	}

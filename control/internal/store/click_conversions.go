@@ -48,15 +48,15 @@ func (tx *Tx) PutConversionSource(ctx context.Context, s *ConversionSource) erro
 		s.Workspace, s.Key, string(hosts), s.UpdatedAt); err != nil {
 		return err
 	}
-	return tx.TellConversions(ctx, conversionSources)
+	return tx.AnnounceConversions(ctx, conversionSources)
 }
 
 // conversionSources is the name of the news that sources have changed.
 const conversionSources = "sources"
 
-// TellConversions tells edges at the commit that what they know of conversions has changed. The name says what; there is one
+// AnnounceConversions tells edges at the commit that what they know of conversions has changed. The name says what; there is one
 // row for each.
-func (tx *Tx) TellConversions(ctx context.Context, name string) error {
+func (tx *Tx) AnnounceConversions(ctx context.Context, name string) error {
 	if err := tx.reserve(ctx); err != nil {
 		return err
 	}
@@ -64,8 +64,8 @@ func (tx *Tx) TellConversions(ctx context.Context, name string) error {
 	return err
 }
 
-// TellConversionsOnce is TellConversions, but changes nothing if the name was told before, also by a concurrent transaction.
-func (tx *Tx) TellConversionsOnce(ctx context.Context, name string) error {
+// AnnounceConversionsOnce is AnnounceConversions, but changes nothing if the name was announced before, also by a concurrent transaction.
+func (tx *Tx) AnnounceConversionsOnce(ctx context.Context, name string) error {
 	if err := tx.reserve(ctx); err != nil { // the lock on the revision makes control planes take turns
 		return err
 	}
@@ -73,9 +73,9 @@ func (tx *Tx) TellConversionsOnce(ctx context.Context, name string) error {
 	return err
 }
 
-// ConversionsTold reports whether the change with this name was announced to edges.
-func (c Conn) ConversionsTold(ctx context.Context, name string) (told bool, err error) {
-	return told, c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM conversion_news WHERE name = ?)`, name).Scan(&told)
+// ConversionsAnnounced reports whether the change with this name was announced to edges.
+func (c Conn) ConversionsAnnounced(ctx context.Context, name string) (announced bool, err error) {
+	return announced, c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM conversion_news WHERE name = ?)`, name).Scan(&announced)
 }
 
 // ConversionsRevision returns the revision of the newest change of what edges know of conversions, 0 if there was none.

@@ -155,7 +155,7 @@ func (tx *Tx) DeleteWorkspace(ctx context.Context, num uint64) error {
 	if removed, err := tx.Exec(ctx, `DELETE FROM conversion_sources WHERE workspace_num = ?`, num); err != nil {
 		return err
 	} else if removed > 0 {
-		if err := tx.TellConversions(ctx, conversionSources); err != nil {
+		if err := tx.AnnounceConversions(ctx, conversionSources); err != nil {
 			return err
 		}
 	}

@@ -361,7 +361,7 @@ func (a *Agent) reports(ctx context.Context) {
 			continue
 		case <-timer.C:
 		}
-		if err := a.tell(ctx); err != nil && ctx.Err() == nil {
+		if err := a.sendReport(ctx); err != nil && ctx.Err() == nil {
 			a.stats.reportErrors.Add(1)
 			a.cfg.Logger.Debug("report failed", "error", err)
 		}

@@ -11,7 +11,7 @@ import (
 
 var _ abuse.ReportSink = (*Client)(nil)
 
-// Accept implements abuse.Desk.
+// Accept implements abuse.ReportSink.
 func (c *Client) Accept(ctx context.Context, r abuse.Report) error {
 	body, err := json.Marshal(r)
 	if err != nil {

@@ -21,7 +21,7 @@ type idleConns struct {
 	closes bool        // idle connections are refused
 }
 
-// kind is what a connection in a lot waits for.
+// kind is what a connection in a idle waits for.
 type kind uint8
 
 const (
@@ -42,7 +42,7 @@ type idleConn struct {
 	taken      bool
 }
 
-func newLot(poller int) *idleConns {
+func newIdleConns(poller int) *idleConns {
 	t := &idleConns{poller: poller, free: -1}
 	for k := range t.queues {
 		t.queues[k] = idleList{-1, -1}

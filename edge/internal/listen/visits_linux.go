@@ -29,9 +29,9 @@ type visits struct {
 	owner  *Listener
 	answer Answer
 	port   int      // the listening socket
-	poller *os.File // an epoll instance with port and the connections in lot
+	poller *os.File // an epoll instance with port and the connections in idle
 	wait   syscall.RawConn
-	lot    *idleConns
+	idle    *idleConns
 
 	// Used only by the goroutine of admit.
 	in, out []byte
@@ -75,7 +75,7 @@ func (l *Listener) newVisits(ln net.Listener) (*visits, error) {
 		return nil, errors.Join(os.NewSyscallError("epoll", err), unix.Close(port))
 	}
 	v := &visits{
-		owner: l, answer: l.pending.fresh(), port: port, poller: os.NewFile(uintptr(poller), "visits"), lot: newLot(poller),
+		owner: l, answer: l.pending.fresh(), port: port, poller: os.NewFile(uintptr(poller), "visits"), idle: newIdleConns(poller),
 		in: make([]byte, mostHead), ended: make(chan struct{}), backlog: true,
 	}
 	v.conn = conn{owner: l, from: &v.peer}
@@ -159,7 +159,7 @@ func (v *visits) handle(events []unix.EpollEvent, now int64) {
 	for i := range events {
 		if e := &events[i]; e.Fd == listenPlace {
 			v.backlog = true
-		} else if fd, k, since, ok := v.lot.take(e); ok {
+		} else if fd, k, since, ok := v.idle.take(e); ok {
 			v.wake(fd, k, since, now)
 		}
 	}
@@ -216,21 +216,21 @@ func (v *visits) wake(fd int, k kind, since, now int64) {
 	n, errno := receive(uintptr(fd), v.in)
 	switch {
 	case errno == syscall.EAGAIN || errno == syscall.EINTR:
-		v.lot.forget(fd)
+		v.idle.forget(fd)
 		v.park(fd, k, now)
 	case errno != 0 || n == 0:
 		closeSocket(fd)
 	case k == idle && now-since < int64(v.owner.busyFor) || peerOf(fd, &v.peer) != 0:
-		v.lot.forget(fd)
+		v.idle.forget(fd)
 		v.promote(fd, v.in[:n])
 	default:
-		v.lot.forget(fd)
+		v.idle.forget(fd)
 		v.visit(fd, v.in[:n], now)
 	}
 }
 
 func (v *visits) park(fd int, k kind, now int64) {
-	if v.lot.park(fd, k, now) != nil {
+	if v.idle.park(fd, k, now) != nil {
 		closeSocket(fd) // the port is closing, or the system has no memory for one more
 	}
 }
@@ -369,11 +369,11 @@ func (v *visits) finish() {
 	}
 	_ = unix.Close(v.port)
 	close(v.ended)
-	v.lot.refuseIdle()
-	for v.lot.close(idle, int64(time.Since(start))) {
+	v.idle.refuseIdle()
+	for v.idle.close(idle, int64(time.Since(start))) {
 	}
-	for v.lot.count.Load() > 0 {
-		n, _ := poll(uintptr(v.lot.poller), v.events[:])
+	for v.idle.count.Load() > 0 {
+		n, _ := poll(uintptr(v.idle.poller), v.events[:])
 		v.handle(v.events[:n], int64(time.Since(start)))
 		if n == 0 {
 			time.Sleep(conns.Pause)
@@ -400,7 +400,7 @@ func (v *visits) stop() error {
 // expire closes the connections that have waited for too long.
 func (v *visits) expire(now int64) {
 	for k, timeout := range [...]time.Duration{silent: v.owner.timeouts.Read, idle: v.owner.timeouts.Idle} {
-		for timeout > 0 && v.lot.close(kind(k), now-int64(timeout+interval)) {
+		for timeout > 0 && v.idle.close(kind(k), now-int64(timeout+interval)) {
 		}
 	}
 }
@@ -409,8 +409,8 @@ func (v *visits) expire(now int64) {
 // whether it closed one. See AwaitHeads for the limits.
 func (v *visits) makeRoom() bool {
 	now := int64(time.Since(start))
-	return v.lot.close(silent, now-int64(conns.Grace)) || v.lot.close(idle, now-int64(conns.IdleFor))
+	return v.idle.close(silent, now-int64(conns.Grace)) || v.idle.close(idle, now-int64(conns.IdleFor))
 }
 
 // waiting returns the number of parked connections.
-func (v *visits) waiting() int { return int(v.lot.count.Load()) }
+func (v *visits) waiting() int { return int(v.idle.count.Load()) }

@@ -17,21 +17,21 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// till is a Till that accepts what is good, and keeps it. Package conversions tests the real one.
-type till struct {
+// conversionRecorder is a ConversionSink that accepts what is good, and keeps it. Package conversions tests the real one.
+type conversionRecorder struct {
 	full atomic.Bool
 
 	mu   sync.Mutex
 	took []conversion.Conversion
 }
 
-func (l *till) all() []conversion.Conversion {
+func (l *conversionRecorder) all() []conversion.Conversion {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.took)
 }
 
-func (l *till) Take(check conversion.Checker, workspace uint64, items []conversion.Item) ([]*conversion.Problem, error) {
+func (l *conversionRecorder) Take(check conversion.Checker, workspace uint64, items []conversion.Item) ([]*conversion.Problem, error) {
 	if l.full.Load() {
 		return nil, errors.New("full")
 	}
@@ -50,7 +50,7 @@ func (l *till) Take(check conversion.Checker, workspace uint64, items []conversi
 
 const shop = "https://shop.example"
 
-func shopWorld(t *testing.T, to *till, adjust ...func(*redirect.Config, *redirect.Deps)) *world {
+func shopWorld(t *testing.T, to *conversionRecorder, adjust ...func(*redirect.Config, *redirect.Deps)) *world {
 	t.Helper()
 	return newWorld(t, trackedLinks(), append([]func(*redirect.Config, *redirect.Deps){tracking(t, epoch,
 		snapshot.ConversionSource{Key: "pk_shop", Workspace: 9, Hosts: []string{"shop.example", "*.pages.example"}},
@@ -100,7 +100,7 @@ func verdicts(t *testing.T, a answer) string {
 
 func TestConvert_takes_every_form(t *testing.T) {
 	t.Parallel()
-	to := new(till)
+	to := new(conversionRecorder)
 	w := shopWorld(t, to)
 	id := w.clicked(t)
 	one := fmt.Sprintf(`"clickId":%q,"name":"buy"`, id)
@@ -132,7 +132,7 @@ func TestConvert_takes_every_form(t *testing.T) {
 
 func TestConvert_refuses(t *testing.T) {
 	t.Parallel()
-	to := new(till)
+	to := new(conversionRecorder)
 	w := shopWorld(t, to)
 	id := w.clicked(t)
 	good := fmt.Sprintf(`{"clickId":%q,"name":"buy"}`, id)
@@ -178,7 +178,7 @@ func TestConvert_refuses(t *testing.T) {
 
 func TestConvert_answers_preflights_and_nothing_else(t *testing.T) {
 	t.Parallel()
-	w := shopWorld(t, new(till))
+	w := shopWorld(t, new(conversionRecorder))
 	got := w.ask(http.MethodOptions, "/c", "", "Origin", shop, "Access-Control-Request-Method", "POST")
 	if got.StatusCode != 204 || got.Header.Get("Access-Control-Allow-Origin") != shop || got.Header.Get("Access-Control-Allow-Methods") != "POST" || got.Header.Get("Access-Control-Allow-Headers") != "Content-Type" || got.body != "" {
 		t.Errorf("%d %v", got.StatusCode, got.Header)
@@ -194,14 +194,14 @@ func TestConvert_answers_preflights_and_nothing_else(t *testing.T) {
 	w = newWorld(t, trackedLinks(), tracking(t, epoch))
 	for _, target := range []string{"/c", "/sl.js"} {
 		if got := w.ask(http.MethodPost, target, "{}", "Origin", shop); got.StatusCode != 404 {
-			t.Errorf("%s without a till: %d", target, got.StatusCode)
+			t.Errorf("%s without conversions: %d", target, got.StatusCode)
 		}
 	}
 }
 
 func TestConvert_limits(t *testing.T) {
 	t.Parallel()
-	to := new(till)
+	to := new(conversionRecorder)
 	w := shopWorld(t, to, trusting, func(c *redirect.Config, _ *redirect.Deps) { c.ConversionLimit, c.ConversionKeyLimit = 5, 8 })
 	item := fmt.Sprintf(`{"clickId":%q,"name":"a"}`, w.clicked(t))
 	batch := "[" + item + strings.Repeat(","+item, 2) + "]"
@@ -238,7 +238,7 @@ func TestConvert_limits(t *testing.T) {
 // Invented click ids count for their sender only, not against the key, which every page shows.
 func TestLow_invented_clicks_use_up_no_key(t *testing.T) {
 	t.Parallel()
-	w := shopWorld(t, new(till), trusting, func(c *redirect.Config, _ *redirect.Deps) { c.ConversionLimit, c.ConversionKeyLimit = 10, 3 })
+	w := shopWorld(t, new(conversionRecorder), trusting, func(c *redirect.Config, _ *redirect.Deps) { c.ConversionLimit, c.ConversionKeyLimit = 10, 3 })
 	from := func(ip, items string) answer { return w.convert("/c?key=pk_shop", items, "X-Forwarded-For", ip) }
 	invented, sound := `{"clickId":"x","name":"a"}`, fmt.Sprintf(`{"clickId":%q,"name":"a"}`, w.clicked(t))
 	for i := range 5 {
@@ -261,7 +261,7 @@ func TestLow_invented_clicks_use_up_no_key(t *testing.T) {
 
 func TestScript(t *testing.T) {
 	t.Parallel()
-	w := shopWorld(t, new(till), func(c *redirect.Config, _ *redirect.Deps) { c.StrictHosts = true })
+	w := shopWorld(t, new(conversionRecorder), func(c *redirect.Config, _ *redirect.Deps) { c.StrictHosts = true })
 	got := w.get("/sl.js", "Host", "any.example")
 	tag := got.Header.Get("ETag")
 	if got.StatusCode != 200 || len(got.body) > 1024 || len(got.body) < 500 || tag == "" || got.Header.Get("Content-Type") != "text/javascript; charset=utf-8" ||

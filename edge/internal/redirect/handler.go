@@ -111,8 +111,8 @@ type Deps struct {
 	Missing *missing.Table
 	// Conversions takes conversions; nil: there is no address for them.
 	Conversions ConversionSink
-	// Desk takes reports of links; nil: there is no form for them.
-	Desk abuse.ReportSink
+	// Reports takes reports of links; nil: there is no form for them.
+	Reports abuse.ReportSink
 	// Tracer creates a span for one in sixteen answers, except those of the upstream. nil means no spans.
 	Tracer trace.Tracer
 	Ready  func() bool // whether the table may be used for answers; nil means always
@@ -141,7 +141,7 @@ type Handler struct {
 	hasher      *hasher
 	limiter     *ratelimit.Limiter // nil without a limit
 	attempts    *ratelimit.Limiter // limits password comparisons; nil without a limit
-	reports     *ratelimit.Limiter // limits reports of links; nil without a desk
+	reports     *ratelimit.Limiter // limits reports of links; nil without Reports
 	desks       chan struct{}      // one element for each report that waits for the control plane
 	conversions *conversionServer  // nil without a ConversionSink
 	origin      string             // of BaseURL
@@ -172,7 +172,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 		suspended: newSuspended(p), names: namesOf(cfg.BaseURL, cfg.ConsoleURL),
 	}
 	h.conversions = newConversionServer(&cfg, deps.Conversions)
-	if deps.Desk != nil {
+	if deps.Reports != nil {
 		h.reports, h.desks, h.origin = ratelimit.New(reportsAMinute), make(chan struct{}, reportsAtOnce), originOf(cfg.BaseURL)
 	}
 	h.scheme, _, _ = strings.Cut(strings.ToLower(h.base), "://")

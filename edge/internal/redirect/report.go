@@ -60,7 +60,7 @@ var fieldTexts = map[string]string{
 // report answers /{slug}/report: a form on GET, and a report of the link on POST.
 func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.lookup(t)
-	if !ok || h.deps.Desk == nil || !h.refuseBeforeStart(ctx, &e) {
+	if !ok || h.deps.Reports == nil || !h.refuseBeforeStart(ctx, &e) {
 		h.missing(ctx, nil)
 		return
 	}
@@ -133,7 +133,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record, t target)
 	}
 }
 
-var errDeskFull = errors.New("too many reports wait for the control plane")
+var errReportsFull = errors.New("too many reports wait for the control plane")
 
 // pass gives a report to the control plane. Few reports wait for it at a time, so that they cannot use up the connections.
 func (h *Handler) pass(r abuse.Report) error {
@@ -141,12 +141,12 @@ func (h *Handler) pass(r abuse.Report) error {
 	case h.desks <- struct{}{}:
 		defer func() { <-h.desks }()
 	default:
-		return errDeskFull
+		return errReportsFull
 	}
 	// Not the request's context: fasthttp uses it for the next request, while a goroutine may still wait for its end.
 	limited, cancel := context.WithTimeout(context.Background(), reportWait)
 	defer cancel()
-	return h.deps.Desk.Accept(limited, r)
+	return h.deps.Reports.Accept(limited, r)
 }
 
 // foreign reports whether a browser says that the request comes from a page of another site.

@@ -17,14 +17,14 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// desk keeps reports and answers as a test says.
-type desk struct {
+// reportRecorder keeps reports and answers as a test says.
+type reportRecorder struct {
 	mu    sync.Mutex
 	got   []abuse.Report
 	fault error
 }
 
-func (d *desk) Accept(_ context.Context, r abuse.Report) error {
+func (d *reportRecorder) Accept(_ context.Context, r abuse.Report) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.fault != nil {
@@ -35,23 +35,23 @@ func (d *desk) Accept(_ context.Context, r abuse.Report) error {
 }
 
 // reports returns the reports that were accepted.
-func (d *desk) reports() []abuse.Report {
+func (d *reportRecorder) reports() []abuse.Report {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.got)
 }
 
 // fail makes Accept return an error; nil lets it accept reports.
-func (d *desk) fail(err error) {
+func (d *reportRecorder) fail(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fault = err
 }
 
-func reportWorld(t *testing.T) (*world, *desk) {
-	d := &desk{}
+func reportWorld(t *testing.T) (*world, *reportRecorder) {
+	d := &reportRecorder{}
 	w := newWorld(t, []link.Record{{Key: "abc", Destination: "https://example.com"}, {Key: "off", Destination: "https://example.com", Inactive: true}},
-		func(_ *redirect.Config, deps *redirect.Deps) { deps.Desk = d })
+		func(_ *redirect.Config, deps *redirect.Deps) { deps.Reports = d })
 	return w, d
 }
 

@@ -139,7 +139,7 @@ func TestSite_pages_name_its_address(t *testing.T) {
 	w := newWorld(t, []link.Record{
 		{Key: link.Key(36, "locked"), Destination: "https://example.com/in", PasswordHash: secret()},
 		{Key: link.Key(36, "shown"), Destination: "https://example.com/", Preview: link.Preview{Title: "A title"}},
-	}, withHosts(t, acme), func(_ *redirect.Config, d *redirect.Deps) { d.Desk = &desk{} })
+	}, withHosts(t, acme), func(_ *redirect.Config, d *redirect.Deps) { d.Reports = &reportRecorder{} })
 	if got := w.ask("GET", "/locked", "", "Host", "go.acme.com"); got.StatusCode != 200 || !strings.Contains(got.body, `action="/locked/verify`) {
 		t.Errorf("the password form: %d %s", got.StatusCode, got.body)
 	}

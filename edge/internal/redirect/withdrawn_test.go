@@ -94,7 +94,7 @@ func TestS3_S4_names_out_of_service_lead_nowhere(t *testing.T) {
 		}})
 		w := newWorld(t, links, withConsole(t), func(c *redirect.Config, d *redirect.Deps) {
 			c.StrictHosts, c.ConsoleURL = strict, "https://app.example/console"
-			d.Hosts, d.Desk, d.Conversions = table, &desk{}, new(till)
+			d.Hosts, d.Reports, d.Conversions = table, &reportRecorder{}, new(conversionRecorder)
 		})
 		for host, refused := range map[string]int{
 			"suspended.example": http.StatusGone, "Suspended.Example.:8080": http.StatusGone,

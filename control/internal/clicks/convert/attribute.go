@@ -126,7 +126,7 @@ func (in *Ingester) search(ctx context.Context, since, old int64) (pending, expi
 				return 0, 0, fmt.Errorf("attribute conversions: %w", err)
 			}
 			in.stats.attributed.Add(uint64(len(found)))
-			in.tell(found)
+			in.notifyStored(found)
 		}
 		if !full {
 			return pending, expired, nil

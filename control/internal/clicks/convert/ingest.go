@@ -201,7 +201,7 @@ func (in *Ingester) put(ctx context.Context, list []conversion.Conversion) error
 		if err := in.clicks.InsertConversions(ctx, fresh); err != nil {
 			return fmt.Errorf("insert conversions: %w", err)
 		}
-		in.tell(fresh)
+		in.notifyStored(fresh)
 	}
 	in.stats.foreign.Add(dropped.foreign)
 	in.stats.tooMany.Add(dropped.tooMany)
@@ -317,7 +317,7 @@ func (in *Ingester) attribute(ctx context.Context, list []analytics.Conversion) 
 	return nil
 }
 
-func (in *Ingester) tell(list []analytics.Conversion) {
+func (in *Ingester) notifyStored(list []analytics.Conversion) {
 	rows := make([]analytics.Row, len(list))
 	for i := range list {
 		rows[i] = list[i].Row

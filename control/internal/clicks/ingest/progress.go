@@ -20,8 +20,8 @@ const (
 )
 
 const (
-	tellEvery = 15 * time.Second
-	// silence is how long nobody may tell about a source, or an edge may not report, until it counts as stopped.
+	storeProgressEvery = 15 * time.Second
+	// silence is how long nobody may report a source, or an edge may not report, until it counts as stopped.
 	silence = 2 * time.Minute
 	// MaxBehind is the age of the oldest click or conversion that waits, above which figures count as out of date.
 	MaxBehind = 5 * time.Minute
@@ -56,20 +56,20 @@ func (p *Progress) Watch(name, region string, behind func() (age time.Duration, 
 // Run tells until ctx ends.
 func (p *Progress) Run(ctx context.Context) error {
 	for failures := 0; ; {
-		err := p.Tell(ctx)
+		err := p.Store(ctx)
 		if failures++; err == nil {
 			failures = 0
 		} else if ctx.Err() == nil && backoff.LogWorthy(failures) {
 			p.logger.Error("progress of ingest not stored", "error", err.Error())
 		}
-		if !backoff.Sleep(ctx, tellEvery) {
+		if !backoff.Sleep(ctx, storeProgressEvery) {
 			return nil
 		}
 	}
 }
 
-// Tell stores the progress once.
-func (p *Progress) Tell(ctx context.Context) error {
+// Store stores the progress once.
+func (p *Progress) Store(ctx context.Context) error {
 	err := p.store.Tx(ctx, func(tx *store.Tx) error {
 		var all []store.Progress
 		for _, s := range p.sources {
@@ -89,16 +89,16 @@ func (p *Progress) Tell(ctx context.Context) error {
 }
 
 // OutOfDate says why figures from the click store are out of date; "" means that they are not. The sources are those that a
-// process must have told about. A region whose Kafka nobody can read makes them out of date, too, until the region is
+// process must have reported. A region whose Kafka nobody can read makes them out of date, too, until the region is
 // read again or is removed from KAFKA_REGIONS. Edges that have not reported for two minutes are ignored: nobody knows
 // what they have.
 func OutOfDate(ctx context.Context, st *store.Store, sources ...string) (string, error) {
-	told, err := st.IngestProgress(ctx)
+	reported, err := st.IngestProgress(ctx)
 	if err != nil {
 		return "", fmt.Errorf("read the progress of ingest: %w", err)
 	}
 	known := map[string]bool{}
-	for _, p := range latest(told) {
+	for _, p := range latest(reported) {
 		if p.Ago > silence && p.Region == "" {
 			continue
 		}

@@ -37,16 +37,16 @@ func TestOutOfDate(t *testing.T) {
 		one, two := ingest.NewProgress(s, nil), ingest.NewProgress(s, nil)
 		one.Watch(ingest.Clicks, "", func() (time.Duration, bool) { return time.Second, true })
 		two.Watch(ingest.Conversions, "", func() (time.Duration, bool) { return age, assigned })
-		testkit.Must(t, one.Tell(t.Context()))
+		testkit.Must(t, one.Store(t.Context()))
 		says("No process stores conversions")
-		testkit.Must(t, two.Tell(t.Context()))
+		testkit.Must(t, two.Store(t.Context()))
 		says("")
 
 		age = time.Hour
-		testkit.Must(t, two.Tell(t.Context()))
+		testkit.Must(t, two.Store(t.Context()))
 		says("Some conversions have not been stored")
 		age = 0
-		testkit.Must(t, two.Tell(t.Context()))
+		testkit.Must(t, two.Store(t.Context()))
 		says("")
 
 		ago := func(d time.Duration) {
@@ -58,10 +58,10 @@ func TestOutOfDate(t *testing.T) {
 		}
 		assigned = false // another process should have it by now, but none tells
 		ago(3 * time.Minute)
-		testkit.Must(t, two.Tell(t.Context()))
+		testkit.Must(t, two.Store(t.Context()))
 		says("No process stores conversions")
 		assigned = true
-		testkit.Must(t, two.Tell(t.Context()))
+		testkit.Must(t, two.Store(t.Context()))
 		says("")
 
 		report := func(waiting, seen time.Duration) {
@@ -125,8 +125,8 @@ func TestReaches(t *testing.T) {
 		}
 		report("a", "eu", 0, 0, 0)
 		reaches(`eu unknown behind at "", 0 of 1 edges silent`)
-		testkit.Must(t, eu.Tell(t.Context()))
-		testkit.Must(t, us.Tell(t.Context()))
+		testkit.Must(t, eu.Store(t.Context()))
+		testkit.Must(t, us.Store(t.Context()))
 		report("b", "us", 0, 0, 0)
 		report("c", "us", 7, 0, 0)
 		report("a2", "eu", 0, 0, 9*time.Hour) // stopped long ago, with nothing left
@@ -141,8 +141,8 @@ func TestReaches(t *testing.T) {
 			return err
 		})
 		for range 2 {
-			testkit.Must(t, us.Tell(t.Context())) // knows nothing, and forgets nothing
-			testkit.Must(t, eu.Tell(t.Context()))
+			testkit.Must(t, us.Store(t.Context())) // knows nothing, and forgets nothing
+			testkit.Must(t, eu.Store(t.Context()))
 		}
 		reaches(`eu 0s behind at "kafka", 0 of 2 edges silent`, `us 3h0m0s behind at "kafka", 0 of 2 edges silent`)
 		if reason, err := ingest.OutOfDate(t.Context(), s, ingest.Clicks); err != nil || !strings.Contains(reason, "region us") {
@@ -154,7 +154,7 @@ func TestReaches(t *testing.T) {
 
 		alone := ingest.NewProgress(s, nil) // the region was removed from the settings
 		alone.Watch(ingest.Clicks, "eu", func() (time.Duration, bool) { return behind, true })
-		testkit.Must(t, alone.Tell(t.Context()))
+		testkit.Must(t, alone.Store(t.Context()))
 		if reason, err := ingest.OutOfDate(t.Context(), s, ingest.Clicks); err != nil || reason != "" {
 			t.Errorf("%q, %v", reason, err)
 		}

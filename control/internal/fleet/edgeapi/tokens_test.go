@@ -25,16 +25,16 @@ const (
 	euNew      = "token-four-of-16-bytes"
 )
 
-// door is a control plane as edges see it.
-type door struct {
+// handler is a control plane as edges see it.
+type handler struct {
 	*fleet
 	tracker *presence.Tracker
 	url     string
 }
 
-func (f *fleet) door(tokens ...string) *door {
+func (f *fleet) handler(tokens ...string) *handler {
 	f.Helper()
-	d := &door{fleet: f, tracker: f.tracker()}
+	d := &handler{fleet: f, tracker: f.tracker()}
 	h, err := edgeapi.New(edgeapi.Config{Tokens: tokens, Logger: slog.New(slog.NewTextHandler(&f.log, nil))}, edgeapi.Deps{Reports: d.tracker})
 	testkit.Must(f, err)
 	srv := httptest.NewServer(h)
@@ -44,7 +44,7 @@ func (f *fleet) door(tokens ...string) *door {
 }
 
 // report sends a status and returns the HTTP status of the answer.
-func (d *door) report(token string, s snapshot.Status) int {
+func (d *handler) report(token string, s snapshot.Status) int {
 	d.Helper()
 	body, err := json.Marshal(s)
 	testkit.Must(d, err)
@@ -57,7 +57,7 @@ func (d *door) report(token string, s snapshot.Status) int {
 	return res.StatusCode
 }
 
-func (d *door) want(what string, want, got int) {
+func (d *handler) want(what string, want, got int) {
 	d.Helper()
 	if got != want {
 		d.Errorf("%s: %d, want %d", what, got, want)
@@ -68,7 +68,7 @@ func (d *door) want(what string, want, got int) {
 // edge never gets ErrTwin, which would stop its clicks.
 func TestLow_TokenBelongsToItsEdge(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
-		d, replica := f.door(firstToken, otherToken), f.door(firstToken, otherToken)
+		d, replica := f.handler(firstToken, otherToken), f.handler(firstToken, otherToken)
 		d.want("the edge itself", 204, d.report(firstToken, status("r1", "", 1)))
 		d.want("another edge's token beside it", 403, d.report(otherToken, status("evil", "", 1)))
 		f.pass(time.Minute) // the edge was silent for longer than Alive
@@ -95,13 +95,13 @@ shortline_edges_foreign_reports_total 2
 // An edge can change its token, because it names the previous run. A token that was removed reserves no edges.
 func TestLow_TokenIsReplaced(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
-		d := f.door(firstToken, otherToken)
+		d := f.handler(firstToken, otherToken)
 		d.want("with the first token", 204, d.report(firstToken, status("r1", "", 1)))
 		d.want("started again with another token", 204, d.report(otherToken, status("r2", "r1", 2)))
 		f.pass(time.Minute)
 		d.want("the first token is another's now", 403, d.report(firstToken, status("r3", "", 3)))
 		f.pass(time.Minute)
-		later := f.door(firstToken) // the other one is not in EDGE_TOKENS any more
+		later := f.handler(firstToken) // the other one is not in EDGE_TOKENS any more
 		later.want("the only token that is left", 204, later.report(firstToken, status("r4", "", 4)))
 	})
 }
@@ -109,7 +109,7 @@ func TestLow_TokenIsReplaced(t *testing.T) {
 // Tokens with the same name have one identity. An edge presents a named token without the name.
 func TestLow_TokensWithNames(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
-		d := f.door("eu="+euOld, "eu="+euNew, "us="+otherToken)
+		d := f.handler("eu="+euOld, "eu="+euNew, "us="+otherToken)
 		d.want("the old token", 204, d.report(euOld, status("r1", "", 1)))
 		f.pass(time.Minute)
 		d.want("the new token of the same name", 204, d.report(euNew, status("r2", "", 2)))

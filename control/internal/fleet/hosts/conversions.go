@@ -52,7 +52,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 	retry := backoff.Policy{First: time.Second, Most: time.Minute}
 	for failures := 0; ctx.Err() == nil; {
 		wait := lookPeriod
-		if err := p.tellPeriod(ctx); err != nil && ctx.Err() == nil {
+		if err := p.announcePeriod(ctx); err != nil && ctx.Err() == nil {
 			failures++
 			if backoff.LogWorthy(failures) {
 				p.cfg.Logger.Warn("announcing keys of click ids failed", "error", err.Error())
@@ -66,16 +66,16 @@ func (p *Publisher) Run(ctx context.Context) error {
 	return nil
 }
 
-// tellPeriod tells edges to fetch the keys of the present period, unless a publisher with the same keys has done so.
-func (p *Publisher) tellPeriod(ctx context.Context) error {
+// announcePeriod tells edges to fetch the keys of the present period, unless a publisher with the same keys has done so.
+func (p *Publisher) announcePeriod(ctx context.Context) error {
 	name, err := p.news()
 	if err != nil {
 		return err
 	}
-	if told, err := p.store.ConversionsTold(ctx, name); err != nil || told {
+	if announced, err := p.store.ConversionsAnnounced(ctx, name); err != nil || announced {
 		return err
 	}
-	return p.store.Tx(ctx, func(tx *store.Tx) error { return tx.TellConversionsOnce(ctx, name) })
+	return p.store.Tx(ctx, func(tx *store.Tx) error { return tx.AnnounceConversionsOnce(ctx, name) })
 }
 
 // news names the present keys: the period, and a hash of the keys and the window, which differs after a setting has changed.

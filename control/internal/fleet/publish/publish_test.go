@@ -354,7 +354,7 @@ func TestChanges_before_the_first_link(t *testing.T) {
 		w := newWorld(t, s)
 		e := &edge{T: t, source: publish.New(s, publish.Config{Hold: time.Millisecond})}
 		e.load()
-		w.ok(s.Tx(t.Context(), func(tx *store.Tx) error { return tx.TellConversions(t.Context(), "keys") }))
+		w.ok(s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AnnounceConversions(t.Context(), "keys") }))
 		revision, err := s.Revision(t.Context())
 		w.ok(err)
 		wire, err := e.source.Changes(t.Context(), e.cursor)

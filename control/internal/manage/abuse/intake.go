@@ -25,7 +25,7 @@ const (
 
 var _ abuse.ReportSink = (*Service)(nil)
 
-// Accept implements abuse.Desk. It adds the report to the open case of the link, or opens one. A report that cannot be stored
+// Accept implements abuse.ReportSink. It adds the report to the open case of the link, or opens one. A report that cannot be stored
 // is an error, so that the visitor is told.
 func (s *Service) Accept(ctx context.Context, r abuse.Report) error {
 	if problems := r.Clean(); len(problems) > 0 {

@@ -34,14 +34,14 @@ func (s *Service) Mail(m *mail.Service, baseURL, console string) {
 
 // suspend is links.Suspend with an e-mail to those who should know.
 func (s *Service) suspend(ctx context.Context, tx *store.Tx, actor string, u *store.Link, reason string, more ...audit.Entry) error {
-	if err := s.tell(ctx, tx, actor, *u, reason); err != nil {
+	if err := s.notify(ctx, tx, actor, *u, reason); err != nil {
 		return fmt.Errorf("tell members of a suspension: %w", err)
 	}
 	return links.Suspend(ctx, tx, actor, u, reason, more...)
 }
 
-// tell queues the e-mails about a link as it was before the event.
-func (s *Service) tell(ctx context.Context, tx *store.Tx, actor string, u store.Link, reason string) error {
+// notify queues the e-mails about a link as it was before the event.
+func (s *Service) notify(ctx context.Context, tx *store.Tx, actor string, u store.Link, reason string) error {
 	n := s.notices
 	if !n.mail.Enabled() {
 		return nil

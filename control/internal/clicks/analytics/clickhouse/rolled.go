@@ -43,11 +43,11 @@ func selected(scope analytics.Scope, p plan, table, list string) analytics.State
 	case table == "rollup_values" && len(p.days) > 0:
 		period += " AND NOT " + slots(p.days)
 	}
-	near := near(scope)
-	where := bare.Condition(table + " WHERE " + period + near)
+	sorted := sortCondition(scope)
+	where := bare.Condition(table + " WHERE " + period + sorted)
 	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s", list, table, where.Text, period)
 	if aboutOwner(scope) && scope.Moves.Part == analytics.AllParts {
-		text += near
+		text += sorted
 	}
 	if p.light && (table == "rollup_visits" || table == byOwner["rollup_visits"]) {
 		text += " AND heavy = false" // an index of the table serves this form, but not NOT heavy
@@ -55,9 +55,9 @@ func selected(scope analytics.Scope, p plan, table, list string) analytics.State
 	return analytics.Statement{Text: text, Args: slices.Clone(where.Args)}
 }
 
-// near renders a condition on the columns by which the table is sorted, so that the server skips most rows outside the scope. All
+// sortCondition renders a condition on the columns by which the table is sorted, so that the server skips most rows outside the scope. All
 // rows of the scope meet it. It is empty if there are too many links. A filter by site looks for referrers in the rows that meet it.
-func near(scope analytics.Scope) string {
+func sortCondition(scope analytics.Scope) string {
 	if !aboutOwner(scope) {
 		return listed(scope)
 	}

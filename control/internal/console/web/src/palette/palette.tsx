@@ -79,9 +79,15 @@ export function Palette() {
   const [chosen, setChosen] = useState(0);
   const list = useId();
   const wanted = useLater(text.trim());
-  const found = useResource(wanted, async (signal) => (wanted === '' ? [] : find(wanted, signal)));
+  const found = useResource(wanted, async (signal) => ({
+    text: wanted,
+    things: wanted === '' ? [] : await find(wanted, signal),
+  }));
+  // Enter was pressed before the things with this text were here, and means the first of them.
+  const [waiting, setWaiting] = useState(false);
+  const current = found.data?.text === text.trim() || found.error !== undefined;
   const all = useMemo(commands, []);
-  const things = wanted === '' ? [] : (found.data ?? []);
+  const things = wanted === '' ? [] : (found.data?.things ?? []);
   // They come before commands that only contain the text somewhere.
   const { first, rest } = split(
     ranked(all, text, (one) => one.name),
@@ -97,11 +103,20 @@ export function Palette() {
     close();
     item.run();
   };
+  useEffect(() => {
+    if (!waiting || !current) return;
+    setWaiting(false);
+    pick(items[at]);
+    // The rest is new at each drawing.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [waiting, current]);
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined && items.length > 0) setChosen((at + step + items.length) % items.length);
-    else if (event.key === 'Enter' && !event.isComposing) pick(items[at]);
-    else return;
+    else if (event.key === 'Enter' && !event.isComposing) {
+      if (current || at > 0 || first.length > 0) pick(items[at]);
+      else setWaiting(true);
+    } else return;
     event.preventDefault();
   };
   return (
@@ -122,6 +137,7 @@ export function Palette() {
           onInput={(event) => {
             setText(event.currentTarget.value);
             setChosen(0);
+            setWaiting(false);
           }}
           onKeyDown={press}
         />

@@ -51,25 +51,25 @@ func (s *store) all() []conversion.Conversion {
 	return append([]conversion.Conversion(nil), s.got...)
 }
 
-func open(t *testing.T, dir string, to *store, adjust ...func(*conversions.Config)) (road *conversions.Pipeline, stop func()) {
+func open(t *testing.T, dir string, to *store, adjust ...func(*conversions.Config)) (pipeline *conversions.Pipeline, stop func()) {
 	t.Helper()
 	cfg := conversions.Config{Dir: dir, Linger: -1}
 	for _, f := range adjust {
 		f(&cfg)
 	}
-	road, err := conversions.Open(cfg, to)
+	pipeline, err := conversions.Open(cfg, to)
 	testkit.Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- road.Run(ctx) }()
+	go func() { done <- pipeline.Run(ctx) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
-		if err := errors.Join(<-done, road.Close()); err != nil {
+		if err := errors.Join(<-done, pipeline.Close()); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Cleanup(stop)
-	return road, stop
+	return pipeline, stop
 }
 
 var now = time.Now()
@@ -90,12 +90,12 @@ func item(ck conversion.Checker, n int, name string) conversion.Item {
 func TestTake_tells_duplicates(t *testing.T) {
 	t.Parallel()
 	to, ck := new(store), checker(t)
-	road, _ := open(t, t.TempDir(), to)
+	pipeline, _ := open(t, t.TempDir(), to)
 	again := item(ck, 1, "buy")
 	again.Repeatable, again.ExternalID = true, "order 2"
 	bad := item(ck, 1, "")
 	for round, want := range []string{"", "duplicate"} {
-		problems, err := road.Take(ck, 7, []conversion.Item{item(ck, 1, "buy"), item(ck, 1, "buy"), item(ck, 1, "sign-up"), again, item(ck, 2, "buy"), bad})
+		problems, err := pipeline.Take(ck, 7, []conversion.Item{item(ck, 1, "buy"), item(ck, 1, "buy"), item(ck, 1, "sign-up"), again, item(ck, 2, "buy"), bad})
 		testkit.Must(t, err)
 		for i, expected := range []string{want, "duplicate", want, want, want, "invalid"} {
 			got := ""
@@ -107,7 +107,7 @@ func TestTake_tells_duplicates(t *testing.T) {
 			}
 		}
 	}
-	testkit.Must(t, road.Delivered(t.Context()))
+	testkit.Must(t, pipeline.Delivered(t.Context()))
 	list := to.all()
 	if len(list) != 4 {
 		t.Fatalf("%+v", list)
@@ -120,12 +120,12 @@ func TestTake_tells_duplicates(t *testing.T) {
 }
 
 // Conversions that were accepted while the sink was down are delivered after a restart.
-func TestRoad_survives_a_restart(t *testing.T) {
+func TestPipeline_survives_a_restart(t *testing.T) {
 	t.Parallel()
 	dir, to, ck := t.TempDir(), &store{down: true}, checker(t)
-	road, stop := open(t, dir, to)
+	pipeline, stop := open(t, dir, to)
 	for i := range 500 {
-		if _, err := road.Take(ck, 7, []conversion.Item{item(ck, i, "buy")}); err != nil {
+		if _, err := pipeline.Take(ck, 7, []conversion.Item{item(ck, i, "buy")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,8 +133,8 @@ func TestRoad_survives_a_restart(t *testing.T) {
 	to.mu.Lock()
 	to.down = false
 	to.mu.Unlock()
-	road, _ = open(t, dir, to)
-	testkit.Must(t, road.Delivered(t.Context()))
+	pipeline, _ = open(t, dir, to)
+	testkit.Must(t, pipeline.Delivered(t.Context()))
 	seen := map[uint64]bool{}
 	for _, c := range to.all() {
 		seen[c.Click.Tag] = true
@@ -145,27 +145,27 @@ func TestRoad_survives_a_restart(t *testing.T) {
 }
 
 // A full spool accepts nothing more, and takes no more space than its cap. What it has accepted arrives.
-func TestRoad_refuses_when_it_is_full(t *testing.T) {
+func TestPipeline_refuses_when_it_is_full(t *testing.T) {
 	t.Parallel()
 	to, ck := &store{down: true}, checker(t)
-	road, _ := open(t, t.TempDir(), to, func(c *conversions.Config) { c.SegmentBytes, c.CapBytes = 16<<10, 128<<10 })
+	pipeline, _ := open(t, t.TempDir(), to, func(c *conversions.Config) { c.SegmentBytes, c.CapBytes = 16<<10, 128<<10 })
 	accepted := map[uint64]bool{}
 	refused := false
 	for i := 0; i < 5000; i++ {
-		_, err := road.Take(ck, 7, []conversion.Item{item(ck, i, fmt.Sprint("name ", i))})
+		_, err := pipeline.Take(ck, 7, []conversion.Item{item(ck, i, fmt.Sprint("name ", i))})
 		if err == nil {
 			accepted[uint64(i)] = true
 		} else if refused = true; !errors.Is(err, conversions.ErrFull) {
 			t.Fatal(err)
 		}
 	}
-	if s := road.Stats().Spool; !refused || s.Bytes > 128<<10 {
+	if s := pipeline.Stats().Spool; !refused || s.Bytes > 128<<10 {
 		t.Fatalf("refused %v: %+v", refused, s)
 	}
 	to.mu.Lock()
 	to.down = false
 	to.mu.Unlock()
-	testkit.Must(t, road.Delivered(t.Context()))
+	testkit.Must(t, pipeline.Delivered(t.Context()))
 	for _, c := range to.all() {
 		delete(accepted, c.Click.Tag)
 	}
@@ -174,7 +174,7 @@ func TestRoad_refuses_when_it_is_full(t *testing.T) {
 	}
 	// There is space again, and what was refused is no duplicate.
 	testkit.Eventually(t, "space after everything was delivered", func() bool {
-		problems, err := road.Take(ck, 7, []conversion.Item{item(ck, 4999, "name 4999")})
+		problems, err := pipeline.Take(ck, 7, []conversion.Item{item(ck, 4999, "name 4999")})
 		if err == nil && problems[0] != nil {
 			t.Errorf("%+v", problems[0])
 		}

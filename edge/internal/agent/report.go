@@ -14,8 +14,8 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// tell sends one report and carries out the orders in the answer.
-func (a *Agent) tell(ctx context.Context) error {
+// sendReport sends one report and carries out the orders in the answer.
+func (a *Agent) sendReport(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	s := a.Status()
