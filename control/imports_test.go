@@ -190,3 +190,8 @@ func TestImports_of_standalone(t *testing.T) {
 		}},
 	})
 }
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	archtest.CheckNames(t, ".")
+}

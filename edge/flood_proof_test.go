@@ -236,16 +236,16 @@ func attacks(t *testing.T) []attack {
 	}
 }
 
-// guests are well-behaved clients: some with kept connections, and others that open a new connection for each visit.
-type guests struct {
+// clients are well-behaved clients: some with kept connections, and others that open a new connection for each visit.
+type clients struct {
 	kept, fresh []time.Duration
 	failed      atomic.Int64
 	why         atomic.Value
 }
 
-// visitFor lets guests visit for a time. Those with new connections come from 50 addresses.
-func (v *victim) visitFor(d time.Duration) *guests {
-	g := &guests{}
+// visitFor lets clients visit for a time. Those with new connections come from 50 addresses.
+func (v *victim) visitFor(d time.Duration) *clients {
+	g := &clients{}
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -313,9 +313,9 @@ func p99(v []time.Duration) time.Duration {
 	return v[(len(v)-1)*99/100].Round(10 * time.Microsecond)
 }
 
-// under lets guests visit an edge while an attack hits the same edge or another one, and returns the most memory that the
+// under lets clients visit an edge while an attack hits the same edge or another one, and returns the most memory that the
 // attacked edge used, in MiB.
-func (v *victim) under(a attack, target *victim, d time.Duration) (g *guests, most int) {
+func (v *victim) under(a attack, target *victim, d time.Duration) (g *clients, most int) {
 	ctx, cancel := context.WithCancel(v.t.Context())
 	var all sync.WaitGroup
 	all.Go(func() { a.run(ctx, target) })
@@ -355,7 +355,7 @@ func TestG38_hostile_TLS_clients(t *testing.T) {
 		}
 		t.Logf("%-38s p99 of kept connections %v, with the attack elsewhere %v, without %v; of new ones %v, %v, %v; %d MiB; rejected %v",
 			a.name, p99(under.kept), p99(elsewhere.kept), p99(quiet.kept), p99(under.fresh), p99(elsewhere.fresh), p99(quiet.fresh), most, rejected)
-		for _, g := range []*guests{quiet, elsewhere, under} {
+		for _, g := range []*clients{quiet, elsewhere, under} {
 			if n := g.failed.Load(); n > 0 {
 				t.Errorf("%s: %d of %d visits failed: %v", a.name, n, len(g.kept)+len(g.fresh), g.why.Load())
 			}

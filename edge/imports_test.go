@@ -80,3 +80,8 @@ func TestImports(t *testing.T) {
 	t.Parallel()
 	archtest.Check(t, archtest.Module{Path: "edge", Dir: ".", All: []string{"shared"}, Layers: layers, Libraries: libraries})
 }
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	archtest.CheckNames(t, ".")
+}

@@ -58,3 +58,8 @@ func TestImports(t *testing.T) {
 	t.Parallel()
 	archtest.Check(t, archtest.Module{Path: "shared", Dir: ".", Layers: layers, Libraries: libraries})
 }
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	archtest.CheckNames(t, ".")
+}

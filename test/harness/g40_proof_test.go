@@ -99,7 +99,7 @@ func (c *chain) shop(cfg shoptest.Config) shoptest.Config {
 	c.t.Helper()
 	var key struct{ Key string }
 	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "shop", "scopes": []string{"conversions:write"}}, 201, &key)
-	cfg.Host, cfg.Key, cfg.Publishable, cfg.Origin, cfg.Goal = "sho.rt", key.Key, c.sells(""), shopOrigin, "purchase"
+	cfg.Host, cfg.Key, cfg.Publishable, cfg.Origin, cfg.Goal = "sho.rt", key.Key, c.allowConversions(""), shopOrigin, "purchase"
 	return cfg
 }
 

@@ -40,7 +40,7 @@ func TestG41_a_flood_of_conversions(t *testing.T) {
 		"TRUSTED_PROXIES=127.0.0.0/8", "CONVERSION_LIMIT=" + strconv.Itoa(floodPerClient), "CONVERSION_KEY_LIMIT=" + strconv.Itoa(floodPerKey),
 		"CONVERSION_SPOOL_CAP_BYTES=" + strconv.Itoa(floodCap),
 	}}, 20)
-	key, began := c.sells(""), time.Now()
+	key, began := c.allowConversions(""), time.Now()
 	var ids []string
 	for _, l := range c.links[:2] {
 		c.api.Must("PUT", "/api/urls/"+l.ID, map[string]any{"trackConversions": true}, 200, nil)
@@ -95,8 +95,8 @@ func (c *chain) redirects(crowd *crowd, name string, f *deluge, lasting time.Dur
 	return r.Slow.Quantile(0.99)
 }
 
-// sells allows browsers to send conversions from shop.example.com, and returns a new publishable key that edges know.
-func (c *chain) sells(old string) string {
+// allowConversions allows browsers to send conversions from shop.example.com, and returns a new publishable key that edges know.
+func (c *chain) allowConversions(old string) string {
 	c.t.Helper()
 	var settings struct{ PublishableKey string }
 	if old == "" {
@@ -131,7 +131,7 @@ func (c *chain) outage(f *deluge, lasting time.Duration) {
 	c.t.Helper()
 	edge := c.Edges[0]
 	c.KafkaProxy.Set(faultproxy.Fault{Hole: true})
-	f.key = c.sells(f.key) // with a new allowance
+	f.key = c.allowConversions(f.key) // with a new allowance
 	f.since = time.Now()
 	clear(f.took)
 	f.admitted()

@@ -18,7 +18,7 @@ import (
 // click that they had, and every answered visit is stored once.
 func TestG46_addresses_of_a_service_fail(t *testing.T) {
 	t.Parallel()
-	var doors []*faultproxy.Proxy
+	var proxies []*faultproxy.Proxy
 	var addrs [2]string
 	for i := range addrs {
 		addrs[i] = testkit.FreeAddr(t)
@@ -27,10 +27,10 @@ func TestG46_addresses_of_a_service_fail(t *testing.T) {
 		Edges: 2, Controls: 1, Ingesters: 2, EdgeEnv: []string{"SHIP_DELAY=100ms"}, StoreAddrs: []string{addrs[0] + "," + addrs[1]}, NativeStore: true,
 		First: func(f *fleet.Fleet) {
 			for _, addr := range addrs {
-				door, err := faultproxy.Listen(addr, f.StoreProxy.Addr())
+				proxy, err := faultproxy.Listen(addr, f.StoreProxy.Addr())
 				testkit.Must(t, err)
-				t.Cleanup(func() { _ = door.Close() })
-				doors = append(doors, door)
+				t.Cleanup(func() { _ = proxy.Close() })
+				proxies = append(proxies, proxy)
 			}
 		},
 	}, 4)
@@ -40,24 +40,24 @@ func TestG46_addresses_of_a_service_fail(t *testing.T) {
 		crowd.more(400)
 		asked, refused = c.neverLess(func() {
 			for i := range count(t, 12) {
-				door := doors[rand.IntN(len(doors))]
+				proxy := proxies[rand.IntN(len(proxies))]
 				switch i % 3 {
 				case 0:
-					door.Set(faultproxy.Fault{Refuse: true})
-					door.Cut()
+					proxy.Set(faultproxy.Fault{Refuse: true})
+					proxy.Cut()
 				case 1:
-					door.Cut()
+					proxy.Cut()
 				default:
-					door.Set(faultproxy.Fault{Latency: 200 * time.Millisecond})
+					proxy.Set(faultproxy.Fault{Latency: 200 * time.Millisecond})
 				}
 				pause(3 * time.Second)
-				door.Set(faultproxy.Fault{})
+				proxy.Set(faultproxy.Fault{})
 			}
 		})
 	})
-	t.Logf("%d reports, of which %d got 503; connections: %d and %d; load: %v", asked, refused, doors[0].Stats().Connections, doors[1].Stats().Connections, r)
-	for i, door := range doors {
-		if door.Stats().Connections == 0 {
+	t.Logf("%d reports, of which %d got 503; connections: %d and %d; load: %v", asked, refused, proxies[0].Stats().Connections, proxies[1].Stats().Connections, r)
+	for i, proxy := range proxies {
+		if proxy.Stats().Connections == 0 {
 			t.Errorf("the address %d was never used", i+1)
 		}
 	}

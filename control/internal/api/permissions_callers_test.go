@@ -76,8 +76,8 @@ func (w *world) deactivated() person {
 	return p
 }
 
-// signedOut is a caller of the matrix.
-type signedOut struct {
+// matrixCaller is a caller of the matrix.
+type matrixCaller struct {
 	name       string
 	credential option
 	refused    int      // status of every request that needs a credential; 0: none
@@ -91,135 +91,135 @@ type signedOut struct {
 	home       *space   // the workspace in which it works; nil: the personal one
 }
 
-// guests are the callers. Each function makes one for a team, so that a request that ends a session, deletes a workspace
+// matrixCallers are the callers. Each function makes one for a team, so that a request that ends a session, deletes a workspace
 // or the like gets a caller of its own.
-func guests() map[string]func(w *world, t *space) signedOut {
-	all := map[string]func(w *world, t *space) signedOut{
-		"nobody": func(w *world, t *space) signedOut {
-			return signedOut{credential: func(*http.Request) {}, refused: 401, home: t, token: t.owner.token}
+func matrixCallers() map[string]func(w *world, t *space) matrixCaller {
+	all := map[string]func(w *world, t *space) matrixCaller{
+		"nobody": func(w *world, t *space) matrixCaller {
+			return matrixCaller{credential: func(*http.Request) {}, refused: 401, home: t, token: t.owner.token}
 		},
-		"a user": func(w *world, t *space) signedOut {
+		"a user": func(w *world, t *space) matrixCaller {
 			p := w.person("USER")
-			return signedOut{credential: as(p.token), role: "OWNER", token: p.token}
+			return matrixCaller{credential: as(p.token), role: "OWNER", token: p.token}
 		},
-		"a user's cookie": func(w *world, t *space) signedOut {
+		"a user's cookie": func(w *world, t *space) matrixCaller {
 			p := w.person("USER")
-			return signedOut{credential: with("Cookie", "access_token="+p.token), role: "OWNER", token: p.token}
+			return matrixCaller{credential: with("Cookie", "access_token="+p.token), role: "OWNER", token: p.token}
 		},
-		"an ended session": func(w *world, t *space) signedOut {
+		"an ended session": func(w *world, t *space) matrixCaller {
 			over, _ := w.signIn(t.owner.email)
 			w.do("POST", "/api/auth/logout", "", as(over)).want(200)
-			return signedOut{credential: as(over), refused: 401, token: t.owner.token, home: t}
+			return matrixCaller{credential: as(over), refused: 401, token: t.owner.token, home: t}
 		},
-		"a deactivated user": func(w *world, t *space) signedOut {
-			return signedOut{credential: as(w.deactivated().token), refused: 401, token: t.owner.token, home: t}
+		"a deactivated user": func(w *world, t *space) matrixCaller {
+			return matrixCaller{credential: as(w.deactivated().token), refused: 401, token: t.owner.token, home: t}
 		},
-		"a deactivated user's key": func(w *world, t *space) signedOut {
-			return signedOut{credential: as(w.deactivated().key), refused: 401, token: t.owner.token, key: true, home: t}
+		"a deactivated user's key": func(w *world, t *space) matrixCaller {
+			return matrixCaller{credential: as(w.deactivated().key), refused: 401, token: t.owner.token, key: true, home: t}
 		},
-		"a deleted key": func(w *world, t *space) signedOut {
+		"a deleted key": func(w *world, t *space) matrixCaller {
 			deleted, id := w.newKey(t.owner.token)
 			w.do("GET", "/api/auth/me", "", as(deleted)).want(200) // so that the cache has the key
 			w.do("DELETE", "/api/api-keys/"+id, "", as(t.owner.token)).want(204)
-			return signedOut{credential: as(deleted), refused: 401, token: t.owner.token, key: true, home: t}
+			return matrixCaller{credential: as(deleted), refused: 401, token: t.owner.token, key: true, home: t}
 		},
-		"an unknown key": func(w *world, t *space) signedOut {
-			return signedOut{credential: as("sl_" + fresh() + fresh() + "aaaaaaaaa"), refused: 401, token: t.owner.token, key: true, home: t}
+		"an unknown key": func(w *world, t *space) matrixCaller {
+			return matrixCaller{credential: as("sl_" + fresh() + fresh() + "aaaaaaaaa"), refused: 401, token: t.owner.token, key: true, home: t}
 		},
-		"a user's key": func(w *world, t *space) signedOut {
+		"a user's key": func(w *world, t *space) matrixCaller {
 			p := w.person("USER")
-			return signedOut{credential: as(p.key), role: "OWNER", token: p.token, key: true}
+			return matrixCaller{credential: as(p.key), role: "OWNER", token: p.token, key: true}
 		},
-		"a user's key of the previous release": func(w *world, t *space) signedOut {
+		"a user's key of the previous release": func(w *world, t *space) matrixCaller {
 			p := w.person("USER")
-			return signedOut{credential: with("X-API-Key", w.oldKey(p.id)), role: "OWNER", token: p.token, key: true}
+			return matrixCaller{credential: with("X-API-Key", w.oldKey(p.id)), role: "OWNER", token: p.token, key: true}
 		},
-		"an administrator": func(w *world, t *space) signedOut {
+		"an administrator": func(w *world, t *space) matrixCaller {
 			p := w.person("ADMIN")
-			return signedOut{credential: as(p.token), role: "OWNER", system: true, all: true, token: p.token}
+			return matrixCaller{credential: as(p.token), role: "OWNER", system: true, all: true, token: p.token}
 		},
-		"an administrator's key": func(w *world, t *space) signedOut {
+		"an administrator's key": func(w *world, t *space) matrixCaller {
 			p := w.person("ADMIN")
-			return signedOut{credential: as(p.key), role: "OWNER", system: true, all: true, token: p.token, key: true}
+			return matrixCaller{credential: as(p.key), role: "OWNER", system: true, all: true, token: p.token, key: true}
 		},
-		"an administrator's key of the previous release": func(w *world, t *space) signedOut {
+		"an administrator's key of the previous release": func(w *world, t *space) matrixCaller {
 			p := w.person("ADMIN")
-			return signedOut{credential: as(w.oldKey(p.id)), role: "OWNER", system: true, all: true, token: p.token, key: true}
+			return matrixCaller{credential: as(w.oldKey(p.id)), role: "OWNER", system: true, all: true, token: p.token, key: true}
 		},
-		"an administrator who names the workspace": func(w *world, t *space) signedOut {
+		"an administrator who names the workspace": func(w *world, t *space) matrixCaller {
 			p := w.person("ADMIN")
-			return signedOut{credential: both(as(p.token), with("X-Workspace", t.id)), role: "OWNER", system: true, chosen: true, token: p.token, home: t}
+			return matrixCaller{credential: both(as(p.token), with("X-Workspace", t.id)), role: "OWNER", system: true, chosen: true, token: p.token, home: t}
 		},
-		"a user who names the workspace of others": func(w *world, t *space) signedOut {
+		"a user who names the workspace of others": func(w *world, t *space) matrixCaller {
 			p := w.person("USER")
-			return signedOut{credential: both(as(p.token), with("X-Workspace", t.id)), refused: 404, token: p.token, home: t}
+			return matrixCaller{credential: both(as(p.token), with("X-Workspace", t.id)), refused: 404, token: p.token, home: t}
 		},
-		"a user who names no workspace that exists": func(w *world, t *space) signedOut {
+		"a user who names no workspace that exists": func(w *world, t *space) matrixCaller {
 			p := w.person("USER")
-			return signedOut{credential: both(as(p.token), with("X-Workspace", "no-such-workspace")), refused: 404, token: p.token, home: t}
+			return matrixCaller{credential: both(as(p.token), with("X-Workspace", "no-such-workspace")), refused: 404, token: p.token, home: t}
 		},
-		"a member of two workspaces with the key of the other": func(w *world, t *space) signedOut {
+		"a member of two workspaces with the key of the other": func(w *world, t *space) matrixCaller {
 			p, other := w.person("USER"), w.newSpace()
 			w.enlist(t, p.id, "OWNER")
 			w.enlist(other, p.id, "OWNER")
 			key, _ := w.keyIn(other, p.token, "")
-			return signedOut{credential: both(as(key), with("X-Workspace", t.id)), refused: 403, token: p.token, key: true, home: t}
+			return matrixCaller{credential: both(as(key), with("X-Workspace", t.id)), refused: 403, token: p.token, key: true, home: t}
 		},
-		"an expired key": func(w *world, t *space) signedOut {
+		"an expired key": func(w *world, t *space) matrixCaller {
 			key, id := w.keyIn(t, t.owner.token, "")
 			_, err := w.expire(id)
 			w.ok(err)
-			return signedOut{credential: as(key), refused: 401, token: t.owner.token, key: true, home: t}
+			return matrixCaller{credential: as(key), refused: 401, token: t.owner.token, key: true, home: t}
 		},
-		"a key from an address that it does not allow": func(w *world, t *space) signedOut {
+		"a key from an address that it does not allow": func(w *world, t *space) matrixCaller {
 			key, _ := w.keyIn(t, t.owner.token, `,"allowedIps":["198.51.100.0/24"]`)
-			return signedOut{credential: as(key), refused: 403, token: t.owner.token, key: true, home: t}
+			return matrixCaller{credential: as(key), refused: 403, token: t.owner.token, key: true, home: t}
 		},
-		"a key from an address that it allows": func(w *world, t *space) signedOut {
+		"a key from an address that it allows": func(w *world, t *space) matrixCaller {
 			key, _ := w.keyIn(t, t.owner.token, `,"allowedIps":["198.51.100.0/24","192.0.2.1"]`)
-			return signedOut{credential: as(key), role: "OWNER", chosen: true, token: t.owner.token, key: true, home: t}
+			return matrixCaller{credential: as(key), role: "OWNER", chosen: true, token: t.owner.token, key: true, home: t}
 		},
-		"a key of an administrator in the workspace": func(w *world, t *space) signedOut {
+		"a key of an administrator in the workspace": func(w *world, t *space) matrixCaller {
 			p := w.person("ADMIN")
 			w.enlist(t, p.id, "ADMIN")
 			key, _ := w.keyIn(t, p.token, "")
-			return signedOut{credential: as(key), role: "ADMIN", chosen: true, token: p.token, key: true, home: t}
+			return matrixCaller{credential: as(key), role: "ADMIN", chosen: true, token: p.token, key: true, home: t}
 		},
-		"a personal key of an administrator with a scope": func(w *world, t *space) signedOut {
+		"a personal key of an administrator with a scope": func(w *world, t *space) matrixCaller {
 			p := w.person("ADMIN")
 			key, _ := w.keyIn(nil, p.token, `,"scopes":["links:write"]`)
-			return signedOut{credential: as(key), role: "OWNER", chosen: true, scopes: []string{"links:write"}, token: p.token, key: true}
+			return matrixCaller{credential: as(key), role: "OWNER", chosen: true, scopes: []string{"links:write"}, token: p.token, key: true}
 		},
-		"a key whose maker has become a VIEWER": func(w *world, t *space) signedOut {
+		"a key whose maker has become a VIEWER": func(w *world, t *space) matrixCaller {
 			p := w.person("USER")
 			w.enlist(t, p.id, "ADMIN")
 			key, _ := w.keyIn(t, p.token, "")
 			w.enlist(t, p.id, "VIEWER")
-			return signedOut{credential: as(key), role: "VIEWER", chosen: true, token: p.token, key: true, home: t}
+			return matrixCaller{credential: as(key), role: "VIEWER", chosen: true, token: p.token, key: true, home: t}
 		},
-		"a key whose maker has left": func(w *world, t *space) signedOut {
+		"a key whose maker has left": func(w *world, t *space) matrixCaller {
 			p := w.person("USER")
 			w.enlist(t, p.id, "OWNER")
 			key, _ := w.keyIn(t, p.token, "")
 			w.enlist(t, p.id, "")
-			return signedOut{credential: as(key), refused: 401, token: p.token, key: true, home: t}
+			return matrixCaller{credential: as(key), refused: 401, token: p.token, key: true, home: t}
 		},
-		"a key without scopes": func(w *world, t *space) signedOut {
+		"a key without scopes": func(w *world, t *space) matrixCaller {
 			key, _ := w.keyIn(t, t.owner.token, "")
-			return signedOut{credential: as(key), role: "OWNER", chosen: true, token: t.owner.token, key: true, home: t}
+			return matrixCaller{credential: as(key), role: "OWNER", chosen: true, token: t.owner.token, key: true, home: t}
 		},
 	}
 	for _, role := range ranks {
-		all["a member: "+role] = func(w *world, t *space) signedOut {
+		all["a member: "+role] = func(w *world, t *space) matrixCaller {
 			p := w.person("USER")
 			w.enlist(t, p.id, role)
-			return signedOut{credential: both(as(p.token), with("X-Workspace", t.id)), role: role, chosen: true, token: p.token, home: t}
+			return matrixCaller{credential: both(as(p.token), with("X-Workspace", t.id)), role: role, chosen: true, token: p.token, home: t}
 		}
 	}
 	for _, scope := range auth.ScopeNames() {
-		all["a key with the scope "+scope] = func(w *world, t *space) signedOut {
+		all["a key with the scope "+scope] = func(w *world, t *space) matrixCaller {
 			key, _ := w.keyIn(t, t.owner.token, `,"scopes":["`+scope+`"]`)
-			return signedOut{credential: as(key), role: "OWNER", chosen: true, scopes: []string{scope}, token: t.owner.token, key: true, home: t}
+			return matrixCaller{credential: as(key), role: "OWNER", chosen: true, scopes: []string{scope}, token: t.owner.token, key: true, home: t}
 		}
 	}
 	return all

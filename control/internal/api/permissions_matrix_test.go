@@ -34,7 +34,7 @@ func (r row) nested() bool {
 }
 
 // expect returns the status that the page of permissions prescribes. The target is "own", "foreign", "missing" or "mixed".
-func (n need) expect(r row, g signedOut, target string) int {
+func (n need) expect(r row, g matrixCaller, target string) int {
 	if target == "mixed" { // another user's object below the caller's own
 		if want := n.expect(r, g, "own"); want >= 400 && want != r.allowed {
 			return want
@@ -118,7 +118,7 @@ var moreRows = []row{
 // not exist. The page of permissions says what the status must be. A rejected request has no effect.
 func TestPermissions_matrix(t *testing.T) {
 	walk(t, complete, func(t *testing.T, w *world) {
-		m := &permissionMatrix{world: w, t: t, needs: needs(t), make: guests(), homes: map[string]*things{}, statuses: map[int]int{}}
+		m := &permissionMatrix{world: w, t: t, needs: needs(t), make: matrixCallers(), homes: map[string]*things{}, statuses: map[int]int{}}
 		m.team, m.other = m.newSpace(), m.newSpace()
 		rows := append(table(t), moreRows...)
 		seen := map[string]bool{}
@@ -134,7 +134,7 @@ func TestPermissions_matrix(t *testing.T) {
 			}
 		}
 		for g, name := range slices.Sorted(maps.Keys(m.make)) {
-			shared := m.signedOut(name, m.team)
+			shared := m.matrixCaller(name, m.team)
 			for i, r := range rows {
 				if !slices.Contains(docsPages, r.endpoint()) {
 					m.ask(r, shared, i+g)
@@ -157,22 +157,22 @@ type permissionMatrix struct {
 	*world
 	t           *testing.T
 	needs       map[string]need
-	make        map[string]func(*world, *space) signedOut
+	make        map[string]func(*world, *space) matrixCaller
 	team, other *space
 	cells       int
 	statuses    map[int]int
-	homes       map[string]*things // of guests, for requests that change nothing
+	homes       map[string]*things // of callers, for requests that change nothing
 }
 
-func (m *permissionMatrix) signedOut(name string, t *space) signedOut {
+func (m *permissionMatrix) matrixCaller(name string, t *space) matrixCaller {
 	g := m.make[name](m.world, t)
 	g.name = name
 	return g
 }
 
-// thingsIn returns things in a workspace. What belongs to a user belongs to the signedOut, or else to the OWNER of the other
+// thingsIn returns things in a workspace. What belongs to a user belongs to the matrixCaller, or else to the OWNER of the other
 // workspace.
-func (m *permissionMatrix) thingsIn(s *space, g *signedOut, r row, target string) *things {
+func (m *permissionMatrix) thingsIn(s *space, g *matrixCaller, r row, target string) *things {
 	switch {
 	case target == "foreign" && of(r.kinds(), ofUser):
 		return m.thingsOf(m.other.owner.token)
@@ -192,7 +192,7 @@ func (m *permissionMatrix) thingsIn(s *space, g *signedOut, r row, target string
 }
 
 // ask sends one request for each target. In make test it sends one for one of the targets, which turn selects.
-func (m *permissionMatrix) ask(r row, shared signedOut, turn int) {
+func (m *permissionMatrix) ask(r row, shared matrixCaller, turn int) {
 	m.t.Helper()
 	n, ok := m.needs[r.endpoint()]
 	if !ok {
@@ -218,14 +218,14 @@ func (m *permissionMatrix) ask(r row, shared signedOut, turn int) {
 			if r.inPath() {
 				t = m.newSpace()
 			}
-			g = m.signedOut(shared.name, t)
+			g = m.matrixCaller(shared.name, t)
 		}
 		m.cell(r, g, target, want, changes)
 	}
 }
 
 // cell sends one request and checks its status.
-func (m *permissionMatrix) cell(r row, g signedOut, target string, want int, changes bool) {
+func (m *permissionMatrix) cell(r row, g matrixCaller, target string, want int, changes bool) {
 	m.t.Helper()
 	space, key := g.home, g.name
 	if target == "foreign" {

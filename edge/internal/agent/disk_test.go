@@ -154,9 +154,9 @@ func TestAgent_torn_or_damaged_files(t *testing.T) {
 	}
 	// With a damaged state it loads a full document and replaces the file.
 	testkit.Must(t, os.WriteFile(filepath.Join(dir, "links.state"), state[:len(state)/2], 0o600))
-	healed := start(t, dir, s, nil)
-	healed.reaches(t, s.cur)
-	healed.stop()
+	repaired := start(t, dir, s, nil)
+	repaired.reaches(t, s.cur)
+	repaired.stop()
 	if again := boot(t, dir, dead{}, nil); again.Applied() != s.cur {
 		t.Error("the damaged file was not replaced")
 	}

@@ -28,18 +28,18 @@ var (
 // upload is a request body on its way from a client to the upstream. After shut returns, nothing reads from the
 // client's connection for the upstream any more.
 type upload struct {
-	mu     sync.Mutex // held during a read, so that shut can wait for the last one
-	early  []byte     // bytes that arrived before the request was forwarded
-	err    error      // error of the read after early
-	from   io.Reader
-	owed   int64 // bytes that must still come; negative: unknown
-	left   int64 // bytes that may still come, by the size limit
-	conn   net.Conn
-	pace   framing.Pace
-	drains bool // nobody else reads any more, although closed may be set
-	closed atomic.Bool
-	done   atomic.Bool  // read to its end
-	wrong  atomic.Int32 // status of the client's error; 0: none
+	mu        sync.Mutex // held during a read, so that shut can wait for the last one
+	early     []byte     // bytes that arrived before the request was forwarded
+	err       error      // error of the read after early
+	from      io.Reader
+	remaining int64 // bytes that must still come; negative: unknown
+	left      int64 // bytes that may still come, by the size limit
+	conn      net.Conn
+	pace      framing.Pace
+	drains    bool // nobody else reads any more, although closed may be set
+	closed    atomic.Bool
+	done      atomic.Bool  // read to its end
+	wrong     atomic.Int32 // status of the client's error; 0: none
 }
 
 // arrive reads up to most bytes before the request is forwarded.
@@ -97,8 +97,8 @@ func (u *upload) read(b []byte) (int, error) {
 		u.wrong.Store(fasthttp.StatusRequestEntityTooLarge)
 		return 0, errTooLarge
 	}
-	if u.owed >= 0 {
-		if u.owed -= int64(n); err == io.EOF && u.owed > 0 {
+	if u.remaining >= 0 {
+		if u.remaining -= int64(n); err == io.EOF && u.remaining > 0 {
 			err = io.ErrUnexpectedEOF
 		}
 	}

@@ -168,7 +168,7 @@ func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, from netip.Addr) {
 		return
 	}
 	// A slow sender must not take a place while its body arrives, so read a small body before taking one.
-	if x.body != nil && x.body.owed <= inMemory {
+	if x.body != nil && x.body.remaining <= inMemory {
 		x.body.arrive(inMemory)
 		if why := x.body.fault(); why != 0 {
 			x.cancel()
@@ -365,7 +365,7 @@ func (x *exchange) request(ctx *fasthttp.RequestCtx, from netip.Addr) (*http.Req
 		if !ctx.Request.IsBodyStream() {
 			from = strings.NewReader(string(ctx.Request.Body()))
 		}
-		x.body = &upload{from: from, owed: int64(n), left: cfg.MaxBody, conn: x.conn}
+		x.body = &upload{from: from, remaining: int64(n), left: cfg.MaxBody, conn: x.conn}
 		req.Body = x.body
 	}
 	return req, nil

@@ -20,8 +20,8 @@ func choose(tab *table.Table, e *table.Entry, f rule.Facts, draw uint64) decisio
 	return tab.Chooser(e, &own).Choose(f, draw)
 }
 
-// guest is a visitor of whom much is known.
-type guest struct {
+// knownVisitor is a visitor of whom much is known.
+type knownVisitor struct {
 	facts
 	now     int64
 	address string
@@ -29,12 +29,12 @@ type guest struct {
 	share   uint64
 }
 
-func (g guest) UnixMilli() int64         { return g.now }
-func (g guest) Address() netip.Addr      { return netip.MustParseAddr(g.address) }
-func (g guest) Param(name string) string { return g.params[name] }
-func (g guest) Share() uint64            { return g.share }
+func (g knownVisitor) UnixMilli() int64         { return g.now }
+func (g knownVisitor) Address() netip.Addr      { return netip.MustParseAddr(g.address) }
+func (g knownVisitor) Param(name string) string { return g.params[name] }
+func (g knownVisitor) Share() uint64            { return g.share }
 
-var guests = []guest{
+var visitors = []knownVisitor{
 	{facts: facts{}, address: "192.0.2.1", share: 1 << 63},
 	{facts: facts{rule.FieldUTMSource: "mail"}, now: 1_772_000_000_000, address: "2001:db8::7"},
 	{facts: facts{rule.FieldReferer: "https://shop.example/x", rule.FieldBrowser: "Firefox"}, now: 1_772_030_000_000, address: "192.0.2.1", share: 1 << 40},
@@ -42,9 +42,9 @@ var guests = []guest{
 	{facts: facts{rule.FieldLanguage: "pt-BR"}, now: 1_800_000_000_000, address: "198.51.100.9", params: map[string]string{"shelf": "big window"}, share: 1 << 63},
 }
 
-// choices returns the decisions for all guests.
+// choices returns the decisions for all visitors.
 func choices(tab *table.Table, e *table.Entry) (all []decision.Choice) {
-	for i, g := range guests {
+	for i, g := range visitors {
 		all = append(all, choose(tab, e, g, uint64(i)<<62))
 	}
 	return all
@@ -109,10 +109,10 @@ func TestChooser_decides_like_the_record(t *testing.T) {
 		for n, got := range choices(tab, &e) {
 			want := decision.Choice{Target: r.Destination}
 			if r.SmartRouting || r.ABTesting {
-				want = plan.Choose(guests[n], uint64(n)<<62)
+				want = plan.Choose(visitors[n], uint64(n)<<62)
 			}
 			if got != want {
-				t.Fatalf("link %d, guest %d: %+v, want %+v", i, n, got, want)
+				t.Fatalf("link %d, knownVisitor %d: %+v, want %+v", i, n, got, want)
 			}
 			switch {
 			case !got.Rule.IsZero():

@@ -198,7 +198,7 @@ func TestStore_refills_an_emptied_shard(t *testing.T) {
 }
 
 // Gaps are found across whole segments, at their borders, and only where no shard has the click.
-func TestGaps_over_many_stretches(t *testing.T) {
+func TestGaps_over_many_segments(t *testing.T) {
 	s, _ := open(t, databases(t), fixed{})
 	start := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	lane := click.Lane{Edge: 1 << 63, Epoch: 1, Lane: 2}
