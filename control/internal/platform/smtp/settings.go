@@ -1,6 +1,7 @@
 package smtp
 
 import (
+	"cmp"
 	"errors"
 	"net/mail"
 	"net/netip"
@@ -44,7 +45,8 @@ const (
 
 // server is a parsed SMTP_URL.
 type server struct {
-	host, port     string
+	host           string
+	port           int
 	user, password string
 	security       security
 }
@@ -58,20 +60,17 @@ func parseServer(text string) (s server, err error) {
 	if err != nil || u.Host == "" || u.Hostname() == "" {
 		return s, errors.New("SMTP_URL: must be an address such as smtp://user:password@mail.example.com:587; write special characters of the password as in %40 for @")
 	}
-	s.host, s.port = u.Hostname(), u.Port()
+	s.host = u.Hostname()
+	port := u.Port()
 	switch u.Scheme {
 	case "smtp":
 		if loopback(s.host) {
 			s.security = noTLS
 		}
-		if s.port == "" {
-			s.port = "587"
-		}
+		port = cmp.Or(port, "587")
 	case "smtps":
 		s.security = allTLS
-		if s.port == "" {
-			s.port = "465"
-		}
+		port = cmp.Or(port, "465")
 	default:
 		return s, errors.New("SMTP_URL: must begin with smtp:// or smtps://")
 	}
@@ -96,9 +95,11 @@ func parseServer(text string) (s server, err error) {
 	default:
 		return s, errors.New("SMTP_URL: tls must be none or starttls, with smtp:// only")
 	}
-	if n, err := strconv.ParseUint(s.port, 10, 16); err != nil || n == 0 {
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 {
 		return s, errors.New("SMTP_URL: the port must be a number from 1 to 65535")
 	}
+	s.port = int(n)
 	if u.User != nil {
 		var given bool
 		s.user = u.User.Username()

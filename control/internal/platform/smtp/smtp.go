@@ -11,8 +11,8 @@ import (
 	"errors"
 	"net"
 	netmail "net/mail"
+	"net/textproto"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -58,15 +58,9 @@ type Sender struct {
 // New returns a sender, or an error with every problem of the settings. name is the sender's name if MAIL_FROM has none.
 // base is the TLS configuration, for instance with the roots of a private CA; nil means the default.
 func New(s Settings, name string, base *tls.Config) (*Sender, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	to, err := parseServer(s.URL.Reveal())
-	if err != nil {
-		return nil, err
-	}
-	from, err := parseFrom(s.From)
-	if err != nil {
+	to, errServer := parseServer(s.URL.Reveal())
+	from, errFrom := parseFrom(s.From)
+	if err := errors.Join(errServer, errFrom); err != nil {
 		return nil, err
 	}
 	from.Name = cmp.Or(from.Name, name)
@@ -92,7 +86,11 @@ func (s *Sender) Send(ctx context.Context, m Mail) error {
 		return s.failed("connect", 0, err)
 	}
 	if err := client.DialWithContext(ctx); err != nil {
-		return s.failed("connect", codeOf(err), err)
+		var answer *textproto.Error // such as that to a wrong password
+		if errors.As(err, &answer) {
+			return s.failed("connect", answer.Code, err)
+		}
+		return s.failed("connect", 0, err)
 	}
 	err = client.Send(msg)
 	// A failing QUIT changes nothing. Neither does a failing RSET after the server has accepted the e-mail.
@@ -140,25 +138,30 @@ func (s *Sender) compose(m Mail) (*mail.Msg, error) {
 	return msg, nil
 }
 
-// client returns a client for one connection, which is closed as soon as ctx ends.
+// client returns a client for one connection, which is closed as soon as ctx ends: go-mail watches a context only until it
+// is connected.
 func (s *Sender) client(ctx context.Context) (*mail.Client, error) {
-	port, err := strconv.Atoi(s.server.port)
-	if err != nil {
-		return nil, err
-	}
-	options := []mail.Option{
-		mail.WithPort(port), mail.WithTimeout(Timeout), mail.WithHELO(s.domain), mail.WithTLSConfig(s.tls), mail.WithoutNoop(),
-		mail.WithDialContextFunc(func(_ context.Context, network, address string) (net.Conn, error) {
-			return s.dial(ctx, network, address)
-		}),
-	}
+	var dialer interface {
+		DialContext(ctx context.Context, network, address string) (net.Conn, error)
+	} = &net.Dialer{}
+	var security mail.Option
 	switch s.server.security {
 	case startTLS:
-		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
+		security = mail.WithTLSPolicy(mail.TLSMandatory)
 	case allTLS:
-		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic)) // dial has made the TLS connection
+		security, dialer = mail.WithSSL(), &tls.Dialer{Config: s.tls}
 	case noTLS:
-		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
+		security = mail.WithTLSPolicy(mail.NoTLS)
+	}
+	options := []mail.Option{
+		mail.WithPort(s.server.port), mail.WithTimeout(Timeout), mail.WithHELO(s.domain), mail.WithTLSConfig(s.tls), mail.WithoutNoop(), security,
+		mail.WithDialContextFunc(func(_ context.Context, network, address string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, network, address)
+			if err == nil {
+				context.AfterFunc(ctx, func() { conn.Close() })
+			}
+			return conn, err
+		}),
 	}
 	if s.server.user != "" {
 		// With TLS, PLAIN comes first, because servers also offer mechanisms for which they lack the users' keys.
@@ -171,24 +174,6 @@ func (s *Sender) client(ctx context.Context) (*mail.Client, error) {
 	return mail.NewClient(s.server.host, options...)
 }
 
-// dial connects. go-mail does not watch a context after that, so the end of ctx closes the connection.
-func (s *Sender) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	context.AfterFunc(ctx, func() { conn.Close() })
-	if s.server.security != allTLS {
-		return conn, nil
-	}
-	secure := tls.Client(conn, s.tls)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return secure, nil
-}
-
 func (s *Sender) failed(stage string, code int, err error) *Error {
 	return &Error{Stage: stage, Code: code, text: s.redact(err)}
 }
@@ -197,7 +182,6 @@ var (
 	// Servers quote links and addresses in their responses. Links can work once, and addresses belong to people.
 	links     = regexp.MustCompile(`(?i)https?:\S*`)
 	addresses = regexp.MustCompile(`[^\s<>]+@[^\s<>]+`)
-	codes     = regexp.MustCompile(`\b[45][0-9][0-9]\b`)
 )
 
 const maxText = 200 // characters of an error
@@ -220,14 +204,4 @@ func (s *Sender) redact(err error) string {
 		text = string(short[:maxText])
 	}
 	return text
-}
-
-// codeOf finds the response code in an error of connecting, such as that of a wrong password.
-func codeOf(err error) int {
-	var net net.Error
-	if errors.As(err, &net) {
-		return 0
-	}
-	code, _ := strconv.Atoi(codes.FindString(err.Error()))
-	return code
 }

@@ -50,12 +50,12 @@ type Checker struct {
 	timeout   time.Duration
 	turns     chan struct{}
 	preferred atomic.Int32 // index of the resolver that last gave an answer
-	dial      func(ctx context.Context, network, address string) (net.Conn, error)
+	dialer    net.Dialer
 }
 
 // New returns a Checker. It returns an error if a resolver has no valid form.
 func New(c Config) (*Checker, error) {
-	k := &Checker{timeout: c.Timeout, dial: (&net.Dialer{}).DialContext}
+	k := &Checker{timeout: c.Timeout}
 	for _, r := range c.Resolvers {
 		address, err := resolverAddress(r)
 		if err != nil {

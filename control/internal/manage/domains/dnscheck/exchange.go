@@ -17,8 +17,6 @@ const (
 	// maxAttempts is the maximum number of attempts of a question, at all resolvers together.
 	maxAttempts = 6
 	minAttempts = 3
-	// maxForeign is the number of datagrams with another ID after which an attempt ends. Somebody is guessing IDs then.
-	maxForeign = 100
 )
 
 // session asks the questions of one check.
@@ -92,72 +90,47 @@ func (s *session) ask(ctx context.Context, q dns.Question) (*answer, *failure) {
 func (c *Checker) attempt(ctx context.Context, resolver string, q dns.Question) (*answer, *failure) {
 	network, edns := "udp", true
 	for {
-		a, err := c.exchange(ctx, network, resolver, q, edns)
-		var f *failure
+		m, err := c.exchange(ctx, network, resolver, newQuery(q, edns))
 		switch {
-		case err == nil:
-			return a, nil
-		case errors.Is(err, errTruncated) && network == "udp":
-			network = "tcp"
-		case errors.Is(err, errFormat) && edns:
-			edns = false
-		case errors.Is(err, errFormat):
-			return nil, &failure{refused, "The resolver does not understand the question."}
-		case errors.As(err, &f):
-			return nil, f
-		case ctx.Err() != nil || isTimeout(err):
+		case err != nil && (ctx.Err() != nil || isTimeout(err)):
 			return nil, &failure{kind: silent}
-		case network == "tcp":
+		case errors.Is(err, dns.ErrShortRead):
+			return nil, errGarbled
+		case m == nil && network == "tcp":
 			return nil, &failure{unreachable, "The answer is too long for UDP, and the resolver does not answer over TCP."}
-		default:
+		case m == nil:
 			return nil, &failure{unreachable, "The resolver cannot be reached."}
+		case m.Truncated && network == "udp": // it may be cut anywhere
+			network = "tcp"
+		case edns && formatError(m.Rcode):
+			edns = false
+		case formatError(m.Rcode):
+			return nil, &failure{refused, "The resolver does not understand the question."}
+		case err != nil || !m.Response || m.Truncated || m.Opcode != dns.OpcodeQuery:
+			return nil, errGarbled
+		default:
+			return readResponse(m, q)
 		}
 	}
 }
 
-// exchange sends one query from a new port and waits for its response.
-func (c *Checker) exchange(ctx context.Context, network, resolver string, q dns.Question, edns bool) (*answer, error) {
-	query := newQuery(q, edns)
-	wire, err := query.Pack()
-	if err != nil {
-		return nil, &failure{garbled, "The name cannot be looked up in DNS."}
-	}
-	conn, err := c.dial(ctx, network, resolver)
+// exchange sends one query from a new port and waits for its response. If that cannot be read, the message has at least
+// a header. Datagrams with another ID are ignored.
+func (c *Checker) exchange(ctx context.Context, network, resolver string, query *dns.Msg) (*dns.Msg, error) {
+	client := dns.Client{Net: network, Dialer: &c.dialer, Timeout: c.timeout}
+	conn, err := client.DialContext(ctx, resolver)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	if deadline, ok := ctx.Deadline(); ok {
-		if err := conn.SetDeadline(deadline); err != nil {
-			return nil, err
-		}
-	}
-	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
+	defer context.AfterFunc(ctx, func() { conn.Close() })() // the library obeys only the deadline of ctx
+	m, _, err := client.ExchangeWithConnContext(ctx, query, conn)
+	return m, err
+}
 
-	co := &dns.Conn{Conn: conn} // frames messages on TCP
-	if _, err := co.Write(wire); err != nil {
-		return nil, err
-	}
-	// A datagram that is longer than asked for is cut, and then it cannot be read.
-	size := udpSize
-	if network == "tcp" {
-		size = dns.MaxMsgSize
-	}
-	buf := make([]byte, size)
-	for range maxForeign {
-		n, err := co.Read(buf)
-		if err != nil {
-			return nil, err
-		}
-		a, err := readResponse(buf[:n], query.Id, q)
-		if network == "tcp" && (errors.Is(err, errOther) || errors.Is(err, errTruncated)) {
-			return nil, errGarbled
-		}
-		if !errors.Is(err, errOther) {
-			return a, err
-		}
-	}
-	return nil, errGarbled
+// formatError reports whether a code is one with which servers answer that do not know EDNS.
+func formatError(rcode int) bool {
+	return rcode == dns.RcodeFormatError || rcode == dns.RcodeNotImplemented || rcode == dns.RcodeBadVers
 }
 
 func isTimeout(err error) bool {

@@ -95,7 +95,7 @@ func TestCheck_wrong_answers_decide_nothing(t *testing.T) {
 		"no question":      {forged(func(m *dns.Msg) { m.Question = nil }), "answered another question"},
 		"two questions":    {forged(func(m *dns.Msg) { m.Question = append(m.Question, m.Question[0]) }), "answered another question"},
 		"another ID":       {forged(func(m *dns.Msg) { m.Id++ }), "No answer within 1.2 seconds."},
-		"the query itself": {func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg { return q }, "No answer within 1.2 seconds."},
+		"the query itself": {func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg { return q }, "cannot be read"},
 		"another opcode":   {forged(func(m *dns.Msg) { m.Opcode = dns.OpcodeNotify }), "cannot be read"},
 		"garbage": {func(w dns.ResponseWriter, q *dns.Msg) *dns.Msg {
 			raw(t, w, append([]byte{byte(q.Id >> 8), byte(q.Id), 0x81, 0x80, 0, 1, 0xFF, 0xFF, 0, 0, 0, 0}, strings.Repeat("\xc0\x0c", 50)...))
@@ -109,13 +109,13 @@ func TestCheck_wrong_answers_decide_nothing(t *testing.T) {
 		"datagrams of no length": {func(w dns.ResponseWriter, _ *dns.Msg) *dns.Msg {
 			raw(t, w, []byte{1})
 			return nil
-		}, "1.2 seconds"},
+		}, "cannot be read"},
 		"a flood of IDs": {func(w dns.ResponseWriter, q *dns.Msg) *dns.Msg {
-			for i := range uint16(maxForeign) {
+			for i := range uint16(100) {
 				raw(t, w, packed(t, spoofed(q, func(m *dns.Msg) { m.Id += i + 1 })))
 			}
 			return nil
-		}, "cannot be read"},
+		}, "No answer within 1.2 seconds."},
 		"truncated over TCP too": {forged(func(m *dns.Msg) { m.Truncated = true }), "cannot be read"},
 		"another ID over TCP": {func(w dns.ResponseWriter, q *dns.Msg) *dns.Msg {
 			return spoofed(q, func(m *dns.Msg) {

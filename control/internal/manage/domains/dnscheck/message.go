@@ -1,8 +1,6 @@
 package dnscheck
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,8 +10,6 @@ import (
 
 // udpSize is the size of UDP answers that resolvers may send. Larger ones would be fragmented on some networks.
 const udpSize = 1232
-
-const headerSize = 12
 
 // failure is why a resolver's answer decides nothing. Of several failures, the one with the highest kind tells most.
 type failure struct {
@@ -31,15 +27,7 @@ const (
 	servfail                       // an error code about the domain's name servers
 )
 
-func (f *failure) Error() string { return f.text }
-
 var (
-	errOther = errors.New("not a response to this query")
-	// errTruncated asks for the same question over TCP.
-	errTruncated = errors.New("truncated")
-	// errFormat is the answer of old servers to questions with EDNS.
-	errFormat = errors.New("format error")
-
 	errGarbled  = &failure{garbled, "The resolver's answer cannot be read."}
 	errQuestion = &failure{garbled, "The resolver answered another question."}
 	errLame     = &failure{refused, "The resolver does not look up names of other servers. The operator of this service must set recursive resolvers."}
@@ -87,23 +75,8 @@ func newQuery(q dns.Question, edns bool) *dns.Msg {
 	return m
 }
 
-// readResponse reads the response to a query. Its errors are errOther for a message that does not belong to the query,
-// errTruncated, errFormat, or a *failure.
-func readResponse(b []byte, id uint16, q dns.Question) (*answer, error) {
-	const response, truncated = 0x80, 0x02 // bits of the third byte
-	if len(b) < headerSize || binary.BigEndian.Uint16(b) != id || b[2]&response == 0 {
-		return nil, errOther
-	}
-	if rcode := int(b[3] & 0x0F); rcode == dns.RcodeFormatError || rcode == dns.RcodeNotImplemented {
-		return nil, errFormat
-	}
-	if b[2]&truncated != 0 {
-		return nil, errTruncated
-	}
-	var m dns.Msg
-	if err := m.Unpack(b); err != nil || m.Opcode != dns.OpcodeQuery {
-		return nil, errGarbled
-	}
+// readResponse reads the response to a query.
+func readResponse(m *dns.Msg, q dns.Question) (*answer, *failure) {
 	decides := m.Rcode == dns.RcodeSuccess || m.Rcode == dns.RcodeNameError
 	if len(m.Question) > 1 || len(m.Question) == 0 && decides {
 		return nil, errQuestion
@@ -113,13 +86,10 @@ func readResponse(b []byte, id uint16, q dns.Question) (*answer, error) {
 			return nil, errQuestion
 		}
 	}
-	if m.Rcode == dns.RcodeBadVers {
-		return nil, errFormat
-	}
 	if !decides {
-		return nil, codeFailure(&m)
+		return nil, codeFailure(m)
 	}
-	if len(m.Answer) == 0 && !m.Authoritative && !m.RecursionAvailable && referral(&m) {
+	if len(m.Answer) == 0 && !m.Authoritative && !m.RecursionAvailable && referral(m) {
 		return nil, errLame
 	}
 	a := &answer{}

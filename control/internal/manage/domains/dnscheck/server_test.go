@@ -1,12 +1,12 @@
 package dnscheck
 
 import (
-	"context"
 	"net"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -154,15 +154,13 @@ func checker(t *testing.T, timeout time.Duration, resolvers ...string) *Checker 
 	}
 	var mu sync.Mutex
 	other := map[string]bool{}
-	real := c.dial
-	c.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := real(ctx, network, address)
-		if !slices.Contains(resolvers, address) || err == nil && !slices.Contains(resolvers, conn.RemoteAddr().String()) {
+	c.dialer.Control = func(_, address string, _ syscall.RawConn) error {
+		if !slices.Contains(resolvers, address) {
 			mu.Lock()
 			other[address] = true
 			mu.Unlock()
 		}
-		return conn, err
+		return nil
 	}
 	t.Cleanup(func() {
 		mu.Lock()

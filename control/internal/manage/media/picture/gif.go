@@ -4,114 +4,59 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"image"
+	"image/color"
 	"image/draw"
 	"image/gif"
 )
 
-// maxMotion limits the pixels of all frames together. Each frame counts as large as the canvas, because it is drawn,
-// scaled and encoded in that size.
-const maxMotion = 128_000_000
-
-// How a frame is disposed of before the next one is drawn.
 const (
-	disposeNone       = 1
-	disposeBackground = 2
-	disposePrevious   = 3
+	// maxMotion limits the pixels of all frames together. Decoded, each takes a byte, and garbage can take as much again.
+	maxMotion = 100_000_000
+	// maxGIF limits the size of an encoded GIF, in bytes.
+	maxGIF = 20 << 20
 )
 
-// frame is an encoded frame of a GIF.
-type frame struct {
-	rect        image.Rectangle
-	block       []byte // from the image descriptor to the end of the data
-	delay       uint16 // hundredths of a second
-	disposal    uint8
-	transparent int // index of the transparent colour, or -1
-}
-
-// movie is a GIF, split into its frames (GIF89a specification, W3C).
-type movie struct {
-	size   image.Point
-	head   []byte // the screen descriptor and the global colour table
-	frames []frame
-	loops  int // repetitions; 0 repeats forever, -1 plays once
-	area   int // pixels of all frames
-}
-
-func inspectGIF(file []byte) (header, bool) {
+// inspectGIF counts the frames and sums up their pixels, because gif.DecodeAll allocates all frames and has no limits.
+// It skips exactly what gif.DecodeAll skips: otherwise a file could hide frames from it.
+func inspectGIF(file []byte) (h header, frames int, ok bool) {
 	if len(file) < 13 {
-		return header{}, false
+		return h, 0, false
 	}
-	h := header{kind: kindGIF, width: int(binary.LittleEndian.Uint16(file[6:])), height: int(binary.LittleEndian.Uint16(file[8:])), orientation: 1}
-	return h, true // split computes the memory
-}
-
-// split finds the frames without decoding them, so that the limits on frames and pixels apply before memory is
-// allocated. gif.DecodeAll has no such limits, and holds all frames in memory at the same time.
-func split(file []byte) (*movie, error) {
-	cut := refused("is damaged or not a readable image: it is truncated")
-	if len(file) < 13 {
-		return nil, cut
+	size := func(b []byte) (w, h int) {
+		return int(binary.LittleEndian.Uint16(b)), int(binary.LittleEndian.Uint16(b[2:]))
 	}
-	m := &movie{size: image.Pt(int(binary.LittleEndian.Uint16(file[6:])), int(binary.LittleEndian.Uint16(file[8:]))), loops: -1}
+	h = header{kind: kindGIF, orientation: 1}
+	h.width, h.height = size(file[6:])
 	at := 13 + colours(file[10])
-	if at > len(file) {
-		return nil, cut
-	}
-	m.head = file[6:at]
-	next := frame{transparent: -1}
-	for {
-		if at >= len(file) {
-			return nil, cut
-		}
-		switch block := file[at]; block {
-		case 0x3b: // the trailer; bytes after it are ignored
-			if len(m.frames) == 0 {
-				return nil, refused("is damaged or not a readable image: it has no frame")
+	for at < len(file) {
+		block, rest := file[at], file[at+1:]
+		switch {
+		case block == 0x3b: // the trailer; bytes after it are ignored
+			return h, frames, frames > 0
+		case block == 0x21 && len(rest) >= 2: // an extension
+			at += 2
+			switch rest[0] {
+			case 0x01: // text
+				at += 13
+			case 0xff: // of an application
+				at += 1 + int(rest[1])
 			}
-			return m, nil
-		case 0x21:
-			body, end := subBlocks(file, at+2)
-			if end < 0 {
-				return nil, cut
-			}
-			switch label := file[at+1]; {
-			case label == 0xf9 && len(body) >= 4:
-				next.disposal, next.delay, next.transparent = body[0]>>2&7, binary.LittleEndian.Uint16(body[1:]), -1
-				if body[0]&1 != 0 {
-					next.transparent = int(body[3])
-				}
-			case label == 0xff && len(body) >= 14 && string(body[:11]) == "NETSCAPE2.0" && body[11] == 1:
-				m.loops = int(binary.LittleEndian.Uint16(body[12:]))
-			}
-			at = end
-		case 0x2c:
-			if at+11 > len(file) {
-				return nil, cut
-			}
-			x, y := int(binary.LittleEndian.Uint16(file[at+1:])), int(binary.LittleEndian.Uint16(file[at+3:]))
-			next.rect = image.Rect(x, y, x+int(binary.LittleEndian.Uint16(file[at+5:])), y+int(binary.LittleEndian.Uint16(file[at+7:])))
-			if next.rect.Empty() || !next.rect.In(image.Rectangle{Max: m.size}) {
-				return nil, refused("is damaged or not a readable image: a frame is outside the canvas")
-			}
-			_, end := subBlocks(file, at+11+colours(file[at+9]))
-			if end < 0 {
-				return nil, cut
-			}
-			next.block = file[at:end]
-			m.frames = append(m.frames, next)
-			next, at = frame{transparent: -1}, end
-			m.area += m.size.X * m.size.Y
-			switch {
-			case len(m.frames) > MaxFrames:
-				return nil, refused("has more than %d frames", MaxFrames)
-			case len(m.frames) > 1 && m.area > maxMotion:
-				return nil, refused("has more than %d megapixels in all frames together", maxMotion/1_000_000)
-			}
+		case block == 0x2c && len(rest) >= 9: // a frame
+			frames++
+			w, high := size(rest[4:])
+			h.memory += int64(w) * int64(high)
+			at += 11 + colours(rest[8])
 		default:
-			return nil, refused("is damaged or not a readable image: it has a block of an unknown kind")
+			return h, frames, false
 		}
+		for at < len(file) && file[at] != 0 { // sub-blocks
+			at += 1 + int(file[at])
+		}
+		at++
 	}
+	return h, frames, false
 }
 
 // colours returns the size of the colour table that the flags announce, in bytes.
@@ -122,131 +67,82 @@ func colours(flags byte) int {
 	return 3 << (flags&7 + 1)
 }
 
-// subBlocks finds the end of a sequence of sub-blocks, -1 if there is none. body has its first bytes, at least 16 if
-// there are as many, which is enough to read an extension.
-func subBlocks(file []byte, at int) (body []byte, end int) {
-	for {
-		if at >= len(file) {
-			return nil, -1
-		}
-		n := int(file[at])
-		at++
-		if n == 0 {
-			return body, at
-		}
-		if at+n > len(file) {
-			return nil, -1
-		}
-		if len(body) < 16 {
-			body = append(body, file[at:at+n]...)
-		}
-		at += n
-	}
-}
-
-// image decodes one frame, as a GIF of its own, so that only one decoded frame is in memory.
-func (m *movie) image(f *frame) (*image.Paletted, error) {
-	var b bytes.Buffer
-	b.WriteString("GIF89a")
-	b.Write(m.head)
-	if f.transparent >= 0 {
-		b.Write([]byte{0x21, 0xf9, 4, 1, 0, 0, byte(f.transparent), 0})
-	}
-	b.Write(f.block)
-	b.WriteByte(0x3b)
-	img, err := gif.Decode(&b)
+// firstFrame returns the first frame of a GIF in at most the given size.
+func firstFrame(file []byte, h header, width, height int) (*image.RGBA, error) {
+	m, err := gif.Decode(bytes.NewReader(file))
 	if err != nil {
 		return nil, broken(err)
 	}
-	return img.(*image.Paletted), nil
+	canvas := image.Pt(h.width, h.height)
+	out := image.NewRGBA(image.Rectangle{Max: fit(canvas, image.Pt(width, height))})
+	r := place(m.Bounds(), canvas, out.Rect.Max)
+	draw.Draw(out, r, scale(m, r.Size(), quick), image.Point{}, draw.Src)
+	return out, nil
 }
 
-// holes reports whether a displayed frame can have transparent pixels. opaque reports whether the first one has none.
-func (m *movie) holes(opaque bool) bool {
-	if !opaque || m.frames[0].disposal == disposePrevious {
-		return true
-	}
-	for _, f := range m.frames {
-		if f.disposal == disposeBackground {
-			return true
-		}
-	}
-	return false
-}
-
-// memory estimates the memory that drawing the frames takes, in bytes.
-func (m *movie) memory() int64 {
-	n := 4 * int64(m.size.X) * int64(m.size.Y)
-	var largest int64
-	for _, f := range m.frames {
-		area := int64(f.rect.Dx()) * int64(f.rect.Dy())
-		each := 2 * area // an interlaced frame is copied to sort its rows
-		if f.disposal == disposePrevious {
-			each += 4 * area
-		}
-		largest = max(largest, each)
-	}
-	return n + largest
-}
-
-// firstFrame returns the first frame of a GIF in at most the given size.
-func firstFrame(file []byte, width, height int) (*image.RGBA, error) {
-	m, err := split(file)
-	if err != nil {
-		return nil, err
-	}
-	if m.memory() > MaxMemory {
-		return nil, refused("has too many pixels for its format")
-	}
-	f := &m.frames[0]
-	img, err := m.image(f)
-	if err != nil {
-		return nil, err
-	}
-	canvas := image.NewRGBA(image.Rectangle{Max: m.size})
-	draw.Draw(canvas, f.rect, img, f.rect.Min, draw.Over)
-	return scale(canvas, fit(m.size, image.Pt(width, height)), quick), nil
-}
-
-// convertGIF draws each frame as it is displayed, scales it and encodes it.
+// convertGIF scales each frame and encodes all of them anew. Frames keep their palettes, delays and disposal.
 func convertGIF(ctx context.Context, file []byte) (Picture, error) {
-	m, err := split(file)
+	g, err := gif.DecodeAll(bytes.NewReader(file))
 	if err != nil {
-		return Picture{}, err
+		return Picture{}, broken(err)
 	}
-	if m.memory() > MaxMemory {
-		return Picture{}, refused("has too many pixels for its format")
-	}
-	size := fit(m.size, image.Pt(MaxWidth, MaxHeight))
-	out := newGIFWriter(size, m.loops, len(m.frames) > 1)
-	canvas := image.NewRGBA(image.Rectangle{Max: m.size})
-	for i := range m.frames {
+	canvas := image.Pt(g.Config.Width, g.Config.Height)
+	size := fit(canvas, image.Pt(MaxWidth, MaxHeight))
+	g.Config.Width, g.Config.Height = size.X, size.Y
+	for i, m := range g.Image {
 		if err := ctx.Err(); err != nil {
 			return Picture{}, err
 		}
-		f := &m.frames[i]
-		img, err := m.image(f)
-		if err != nil {
-			return Picture{}, err
-		}
-		var before *image.RGBA
-		if f.disposal == disposePrevious {
-			before = image.NewRGBA(f.rect)
-			draw.Draw(before, f.rect, canvas, f.rect.Min, draw.Src)
-		}
-		draw.Draw(canvas, f.rect, img, f.rect.Min, draw.Over)
-		if i == 0 {
-			out.holes = m.holes(canvas.Opaque())
-		}
-		if err := out.add(scale(canvas, size, quick), f.delay); err != nil {
-			return Picture{}, err
-		}
-		switch f.disposal {
-		case disposeBackground:
-			draw.Draw(canvas, f.rect, image.Transparent, image.Point{}, draw.Src)
-		case disposePrevious:
-			draw.Draw(canvas, f.rect, before, f.rect.Min, draw.Src)
+		if size != canvas {
+			g.Image[i] = scaleFrame(m, place(m.Rect, canvas, size))
 		}
 	}
-	return Picture{out.finish(), GIF, size.X, size.Y}, nil
+	out := gifOutput{ctx: ctx}
+	if err := gif.EncodeAll(&out, g); err != nil {
+		return Picture{}, fmt.Errorf("encode GIF: %w", err)
+	}
+	return Picture{out.Bytes(), GIF, size.X, size.Y}, nil
+}
+
+// gifOutput is a buffer that refuses too many bytes, and ends with its context.
+type gifOutput struct {
+	bytes.Buffer
+	ctx context.Context
+}
+
+func (o *gifOutput) Write(b []byte) (int, error) {
+	if err := o.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if o.Len()+len(b) > maxGIF {
+		return 0, refused("would be larger than %d MiB", maxGIF>>20)
+	}
+	return o.Buffer.Write(b)
+}
+
+// place returns the pixels of a scaled canvas that a frame covers, if only in part.
+func place(r image.Rectangle, canvas, size image.Point) image.Rectangle {
+	return image.Rect(r.Min.X*size.X/canvas.X, r.Min.Y*size.Y/canvas.Y,
+		(r.Max.X*size.X+canvas.X-1)/canvas.X, (r.Max.Y*size.Y+canvas.Y-1)/canvas.Y)
+}
+
+// scaleFrame scales a frame with the colours of its palette. A pixel that is transparent in part becomes opaque: frames
+// of animations have only the pixels that change, so a pixel that stays clear would show a trace of earlier frames.
+func scaleFrame(m *image.Paletted, to image.Rectangle) *image.Paletted {
+	small, out := scale(m, to.Size(), quick), image.NewPaletted(to, m.Palette)
+	known := map[[4]byte]uint8{} // a search in the palette takes long
+	for i := range out.Pix {
+		p := [4]byte(small.Pix[4*i:])
+		index, ok := known[p]
+		if !ok {
+			c := color.NRGBAModel.Convert(color.RGBA{p[0], p[1], p[2], p[3]}).(color.NRGBA)
+			if c.A > 0 {
+				c.A = 255
+			}
+			index = uint8(m.Palette.Index(c))
+			known[p] = index
+		}
+		out.Pix[i] = index
+	}
+	return out
 }

@@ -25,6 +25,7 @@ type header struct {
 // inspect parses a file's headers without decoding the image. It returns an error for unsupported and too large images.
 func inspect(file []byte) (header, error) {
 	var h header
+	var frames int
 	var ok bool
 	switch {
 	case bytes.HasPrefix(file, []byte{0xff, 0xd8, 0xff}):
@@ -37,7 +38,7 @@ func inspect(file []byte) (header, error) {
 			return h, refused("is an animated WebP, which is not supported; use a GIF")
 		}
 	case bytes.HasPrefix(file, []byte("GIF87a")), bytes.HasPrefix(file, []byte("GIF89a")):
-		h, ok = inspectGIF(file)
+		h, frames, ok = inspectGIF(file)
 	default:
 		return h, refused("must be a JPEG, PNG, WebP or GIF image")
 	}
@@ -48,6 +49,10 @@ func inspect(file []byte) (header, error) {
 		return h, refused("has more than %d megapixels", MaxPixels/1_000_000)
 	case h.width > maxSide || h.height > maxSide:
 		return h, refused("is wider or higher than %d pixels", maxSide)
+	case frames > MaxFrames:
+		return h, refused("has more than %d frames", MaxFrames)
+	case frames > 1 && h.memory > maxMotion:
+		return h, refused("has more than %d megapixels in all frames together", maxMotion/1_000_000)
 	case h.memory > MaxMemory:
 		return h, refused("has too many pixels for its format")
 	}

@@ -84,7 +84,7 @@ func Thumbnail(ctx context.Context, file []byte, width, height int) (*image.RGBA
 		defer debug.FreeOSMemory()
 	}
 	if h.kind == kindGIF {
-		return firstFrame(file, width, height)
+		return firstFrame(file, h, width, height)
 	}
 	return shrink(ctx, h, file, width, height)
 }
