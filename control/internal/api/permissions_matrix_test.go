@@ -115,7 +115,8 @@ var moreRows = []row{
 }
 
 // Every kind of caller sends every request for an object of its own workspace, of another workspace, and for one that does
-// not exist. The page of permissions says what the status must be. A rejected request has no effect.
+// not exist. The page of permissions says what the status must be. A rejected request has no effect. In make test, callers with an
+// invalid credential send every third request, because the credential is checked before the endpoint is looked at.
 func TestPermissions_matrix(t *testing.T) {
 	walk(t, complete, func(t *testing.T, w *world) {
 		m := &permissionMatrix{world: w, t: t, needs: needs(t), make: matrixCallers(), homes: map[string]*things{}, statuses: map[int]int{}}
@@ -135,7 +136,11 @@ func TestPermissions_matrix(t *testing.T) {
 		}
 		for g, name := range slices.Sorted(maps.Keys(m.make)) {
 			shared := m.matrixCaller(name, m.team)
-			for i, r := range rows {
+			step := 1
+			if shared.refused == 401 && name != "nobody" {
+				step = 3
+			}
+			for i, r := range thinned(rows, step, g) {
 				if !slices.Contains(docsPages, r.endpoint()) {
 					m.ask(r, shared, i+g)
 				}

@@ -49,7 +49,7 @@ type control interface {
 // boot returns an agent that is not running.
 func boot(t testing.TB, dir string, from control, change func(*agent.Config)) *edge {
 	t.Helper()
-	tab, err := table.New(table.Config{})
+	tab, err := table.New(table.Config{PlanBytes: 1 << 20}) // tests start hundreds of agents, and the default takes 5 MB each
 	testkit.Must(t, err)
 	t.Cleanup(tab.Close)
 	cfg := agent.Config{

@@ -21,10 +21,13 @@ func TestTable_bounds_memory_and_keeps_lockouts_longest(t *testing.T) {
 	for range lockout.Threshold {
 		l.Begin(1, one, start)
 	}
-	for i := range limit + 4000 {
+	for i, more := 0, 320; more > 0 && i < 2*limit; i++ { // after the table is full, about 20 in each of its shards
 		from := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
 		if _, wait := l.Begin(2, from, start); wait != 0 {
 			t.Fatalf("the first attempt of %v has to wait %v", from, wait)
+		}
+		if i >= limit && l.Stats().Clients >= limit {
+			more--
 		}
 	}
 	if n := l.Stats().Clients; n > limit {

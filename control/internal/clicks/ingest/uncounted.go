@@ -26,7 +26,9 @@ type uncountedHours struct {
 	recovered bool                // whether the hours of earlier processes were counted
 }
 
-func newUncountedHours() uncountedHours { return uncountedHours{writer: rand.Int64(), hours: map[int64]time.Time{}} }
+func newUncountedHours() uncountedHours {
+	return uncountedHours{writer: rand.Int64(), hours: map[int64]time.Time{}}
+}
 
 // recordHours records the hours of clicks that are about to be stored. The caller holds the turn. Clicks must not wait for the database,
 // so a failure only delays the correction of counters if this process is killed: until all counters have been compared.

@@ -93,7 +93,7 @@ func intervals(t *testing.T, s analytics.Store, asked func(n int) bool) {
 		scope := analytics.Scope{From: from, To: c.first.AddDate(0, 0, c.days).UnixMilli(), Bots: analytics.Everyone}
 		for _, iv := range []analytics.Interval{analytics.Minutes, analytics.Hours, analytics.Days, analytics.Weeks, analytics.Months, analytics.WeekHours} {
 			for j, q := range []analytics.Query{{Every: iv, Zone: z, Visitors: true}, {Every: iv, Zone: z, ByLink: true, Last: true}, {Every: iv, Zone: z, By: analytics.Language}} {
-				if !asked(i + int(iv) + j) {
+				if !thinned(asked, i)(i + int(iv) + j) {
 					continue
 				}
 				q.Scope = scope

@@ -17,13 +17,17 @@ import (
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
-// answers has the results of report queries about a period in a zone.
-func answers(t *testing.T, s *clickhouse.Store, scope analytics.Scope, zone *time.Location) (list []any) {
+// answers has the results of report queries about a period in a zone. In make test, it has every second, of which first is the first.
+func answers(t *testing.T, s *clickhouse.Store, scope analytics.Scope, zone *time.Location, first int) (list []any) {
 	t.Helper()
-	for _, q := range []analytics.Query{
+	every := testkit.Size(2, 1)
+	for i, q := range []analytics.Query{
 		{Visitors: true}, {Every: analytics.Days, Zone: zone, Visitors: true}, {ByLink: true, TopFirst: true, Limit: 5}, {ByLink: true, By: analytics.Variant, Visitors: true},
 		{Every: analytics.Days, Zone: zone, By: analytics.Rule}, {By: analytics.Rule, Last: true}, {By: analytics.BotName, TopFirst: true}, {By: analytics.Country, Visitors: true, Last: true},
 	} {
+		if (i+first)%every != 0 {
+			continue
+		}
 		q.Scope = scope
 		lines, err := s.Lines(t.Context(), q)
 		testkit.Must(t, err)
@@ -61,9 +65,9 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	}
 	ask := func() (list []any) {
 		for i, q := range questions {
-			list = append(list, answers(t, s, q.scope, q.zone))
+			list = append(list, answers(t, s, q.scope, q.zone, i))
 			if i%testkit.Size(4, 1) == 0 { // of a period, and of all time, in make test
-				list = append(list, answers(t, estimating, q.scope, q.zone))
+				list = append(list, answers(t, estimating, q.scope, q.zone, i+1))
 			}
 		}
 		return list
@@ -74,9 +78,6 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	}
 	raw := ask()
 	rebuild()
-	if !reflect.DeepEqual(ask(), raw) {
-		t.Error("rollups and clicks give different answers")
-	}
 	drift, err := s.Drift(t.Context(), start, start.AddDate(0, 0, 21))
 	if err != nil || drift.Clicks != 2400 || drift.Short != 2400 || len(drift.Hours) != 0 || drift.Intervals < 1000 {
 		t.Errorf("Drift = %+v, %v", drift, err)
@@ -89,7 +90,7 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 		}
 	}
 	if !reflect.DeepEqual(ask(), raw) {
-		t.Error("without clicks the answers differ: the rollups were not sufficient")
+		t.Error("without clicks the answers differ: the rollups are wrong or not sufficient")
 	}
 	if _, err := server.Ask(t.Context(), "INSERT INTO clicks SELECT * FROM away"); err != nil {
 		t.Fatal(err)
@@ -115,12 +116,11 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	if drift, err = s.Drift(t.Context(), start, start.AddDate(0, 0, 21)); err != nil || len(drift.Hours) != 1 || drift.Short != drift.Clicks+1 {
 		t.Errorf("Drift of a rollup with a wrong row = %+v, %v", drift, err)
 	}
-	if !reflect.DeepEqual(ask(), dirty) {
-		t.Error("a wrong row is still counted")
-	}
+	ofAll := func() []any { return answers(t, s, analytics.Scope{}, nil, 1) } // by country, among others
+	wrong := ofAll()
 	rebuild()
-	if !reflect.DeepEqual(ask(), dirty) {
-		t.Error("a wrong row is counted after the rebuild")
+	if !reflect.DeepEqual(ofAll(), wrong) || strings.Contains(fmt.Sprint(wrong), "XX") {
+		t.Error("a wrong row is still counted")
 	}
 }
 

@@ -150,7 +150,7 @@ func TestOps1_ClickHouse_runbook(t *testing.T) {
 		t.Helper()
 		marks, err := reader.Marks(t.Context())
 		testkit.Must(t, err)
-		return figures{answers(t, reader, analytics.Scope{}, time.UTC), marks}
+		return figures{answers(t, reader, analytics.Scope{}, time.UTC, 0), marks}
 	}
 	same := func(when string, reader *clickhouse.Store, want figures) {
 		t.Helper()
