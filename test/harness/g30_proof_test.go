@@ -110,12 +110,13 @@ func lateLinks(api *fleet.API) (list []lateLink) {
 	return list
 }
 
-// TestG30_two_releases upgrades a fleet program by program from a build of the commit OLD, else of the last release, and downgrades an edge and a
-// control plane again. At every step links are created and changed, both edges must redirect everyone to the same
+// TestG30_two_releases upgrades a fleet program by program from a build of the commit OLD, else of the last release, else of the last
+// commit before the baseline of the schema, and downgrades an edge and a control plane again. Builds of older commits make databases
+// that the present one refuses. At every step links are created and changed, both edges must redirect everyone to the same
 // destinations, and neither release may reject a request. In the end no click may be lost or duplicated.
 func TestG30_two_releases(t *testing.T) {
 	t.Parallel()
-	commit := earlier(t, git(t, "describe", "--tags", "--abbrev=0", "HEAD^"), "HEAD~50")
+	commit := earlier(t, git(t, "describe", "--tags", "--abbrev=0", "HEAD^"), "a1c3869c")
 	before, now := release(t, commit), fleet.Present(t)
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1, Programs: before}, 20)
 	want := map[string]string{} // by slug

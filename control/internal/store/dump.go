@@ -146,12 +146,18 @@ const numberGap = 1_000_000
 // Restorable checks that a database can accept a dump: it is empty or force is set, and its schema is not newer than
 // the dump's. It changes nothing.
 func Restorable(ctx context.Context, cfg Config, d Dumped, force bool) error {
+	if err := supported("the backup has", d.Schema); err != nil {
+		return fmt.Errorf("%w; restore the backup with that build and make another one", err)
+	}
 	s, err := connectOnly(cfg)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	have, used, err := s.state(ctx)
+	if err == nil {
+		err = supported("the database has", have)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -241,9 +247,9 @@ func (s *Store) migrateTo(ctx context.Context, schema int64) error {
 	return nil
 }
 
-// fill replaces the rows of all tables. A dump has them in the order of their creation, in which links precede their
-// workspaces, so fill orders them by their references. It disables triggers for the transaction, because a trigger
-// protects the audit log against changes.
+// fill replaces the rows of all tables. A dump has them in the order of their creation, which differs between
+// databases, so fill orders them by their references. It disables triggers for the transaction, because a trigger protects
+// the audit log against changes.
 func fill(ctx context.Context, tx pgx.Tx, d Dumped, open func(table string) (io.ReadCloser, error)) error {
 	tables, err := byReference(ctx, tx, d.Tables)
 	if err != nil {
@@ -290,12 +296,8 @@ func renumber(ctx context.Context, tx pgx.Tx, known uint64) error {
 	if err != nil {
 		return err
 	}
-	trashed, err := highest(ctx, tx, "link_trash") // before schema 28 there is none
-	if err != nil {
-		return err
-	}
-	workspaces, err := highest(ctx, tx, "workspaces") // their numbers come from the sequence of users; before schema 20 there are none
-	if err != nil {
+	var trashed, workspaces uint64 // workspaces take their numbers from the sequence of users
+	if err := tx.QueryRow(ctx, `SELECT (SELECT coalesce(max(num), 0) FROM link_trash), (SELECT coalesce(max(num), 0) FROM workspaces)`).Scan(&trashed, &workspaces); err != nil {
 		return err
 	}
 	for _, c := range list {
@@ -308,14 +310,4 @@ func renumber(ctx context.Context, tx pgx.Tx, known uint64) error {
 	}
 	_, err = tx.Exec(ctx, `UPDATE config_head SET incarnation = $1 WHERE id = 1`, rand.Int64N(1<<62)+1)
 	return err
-}
-
-// highest returns the highest number in a table, or 0 if there is no such table.
-func highest(ctx context.Context, tx pgx.Tx, table string) (num uint64, err error) {
-	var there bool
-	if err := tx.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, table).Scan(&there); err != nil || !there {
-		return 0, err
-	}
-	err = tx.QueryRow(ctx, `SELECT coalesce(max(num), 0) FROM `+table).Scan(&num)
-	return num, err
 }

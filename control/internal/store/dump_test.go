@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/store"
@@ -16,10 +17,10 @@ type buffer struct{ bytes.Buffer }
 
 func (*buffer) Close() error { return nil }
 
-// dump returns a dump of a database without migrating it first.
+// dump returns a dump of a database.
 func dump(t *testing.T, url string) (store.Dumped, map[string][]byte) {
 	t.Helper()
-	s, err := store.Connect(store.Config{URL: url})
+	s, err := store.Open(t.Context(), store.Config{URL: url})
 	testkit.Must(t, err)
 	defer s.Close()
 	parts := map[string]*buffer{}
@@ -41,26 +42,28 @@ func restore(ctx context.Context, url string, d store.Dumped, content map[string
 	})
 }
 
-// A backup of the previous release, which knew no workspaces, restores into this one: everything is in the personal
-// workspace of its user.
-func TestRestore_a_backup_without_workspaces(t *testing.T) {
+// A backup from before the baseline is refused before anything changes, and so is a database.
+func TestS11_a_backup_from_before_the_first_release(t *testing.T) {
 	t.Parallel()
-	const count = 2000
-	old := storetest.EmptyPostgresURL(t)
-	db := oldDatabase(t, "postgres", old, count)
-	before := map[string]string{"audit_logs": rowsOf(t, db, "audit_logs")}
-	for table := range owners {
-		before[table] = rowsOf(t, db, table)
-	}
-	d, content := dump(t, old)
-	equal(t, d.Schema, schemaWithoutWorkspaces, "schema")
+	url := storetest.PostgresURL(t)
+	d, content := dump(t, url)
 	into := storetest.EmptyPostgresURL(t)
-	testkit.Must(t, restore(t.Context(), into, d, content))
-	moved(t, connectTo(t, "postgres", into), "postgres", before, &previous{}, count)
+	old := d
+	old.Schema = 50
+	if err := restore(t.Context(), into, old, content); err == nil || !strings.Contains(err.Error(), "the backup has schema 50") {
+		t.Errorf("an old backup: %v", err)
+	}
+	var tables int
+	testkit.Must(t, connectTo(t, "postgres", into).QueryRow(`SELECT count(*) FROM pg_tables WHERE schemaname = 'public'`).Scan(&tables))
+	equal(t, tables, 0, "tables after the refusal")
+	age(t, connectTo(t, "postgres", url))
+	if err := store.Restorable(t.Context(), store.Config{URL: url}, d, true); err == nil || !strings.Contains(err.Error(), "the database has schema 50") {
+		t.Errorf("an old database: %v", err)
+	}
 }
 
-// A restored database gives no number of a workspace to another one. The tables may come in any order, because the
-// previous release dumps them in the order of their creation.
+// A restored database gives no number of a workspace to another one. The tables may come in any order, because
+// other releases dump them in other orders.
 func TestRestore_workspaces(t *testing.T) {
 	t.Parallel()
 	from, into := storetest.PostgresURL(t), storetest.EmptyPostgresURL(t)

@@ -5,24 +5,6 @@ import (
 	"time"
 )
 
-// CreateAt creates an empty database with an older schema.
-func CreateAt(ctx context.Context, cfg Config, schema int64) error {
-	s, err := connect(cfg)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	p, err := s.newMigrations(s.write)
-	if err != nil {
-		return err
-	}
-	_, err = p.UpTo(ctx, schema)
-	return err
-}
-
-// Connect opens a database without migrating it, as a program of an earlier release would.
-func Connect(cfg Config) (*Store, error) { return connect(cfg) }
-
 // KeepColumns reads the columns of lists of any number of links, and keeps them up to date from then on.
 func (s *Store) KeepColumns() error {
 	s.columns.most, s.columns.few, s.columns.used = 1<<40, 0, time.Now()

@@ -37,6 +37,9 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the schema's version: %w", err)
 	}
+	if err := supported("the database has", have); err != nil {
+		return fmt.Errorf("%w; run control migrate of that build, or start its standalone", err)
+	}
 	sources := p.ListSources()
 	newest := sources[len(sources)-1].Version
 	if have > newest {
@@ -54,6 +57,22 @@ func (s *Store) migrate(ctx context.Context) error {
 	_, err = s.write.ExecContext(ctx, Conn{pg: s.pg}.rebind(
 		`INSERT INTO config_head (id, incarnation, revision) VALUES (1, ?, 0) ON CONFLICT DO NOTHING`), rand.Int64N(1<<62)+1)
 	return err
+}
+
+// The first migration has the number of the last one of those that it replaced. Databases that lack some of these need the last build
+// that had them.
+const (
+	baseline      = 51
+	beforeRelease = "a1c3869c"
+)
+
+// supported returns an error if migrations to a schema are missing here. Schema 0 is an empty database.
+func supported(what string, schema int64) error {
+	if schema == 0 || schema >= baseline {
+		return nil
+	}
+	return fmt.Errorf("%s schema %d of before the first release, and this program knows only %d and later: upgrade first to schema %d, with a build of commit %s",
+		what, schema, baseline, baseline, beforeRelease)
 }
 
 // upPatiently runs the missing migrations. A migration that had to give way to other programs starts again: its

@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -63,6 +65,72 @@ func TestOpen_a_database_from_the_future(t *testing.T) {
 			t.Error("a schema was taken that doesn't say who may work with it")
 		}
 	})
+}
+
+// connectTo returns a connection that does not migrate.
+func connectTo(t *testing.T, dialect, url string) *sql.DB {
+	t.Helper()
+	driver, address := "pgx", url
+	if dialect == "sqlite" {
+		driver, address = "sqlite", "file:"+strings.TrimPrefix(url, "sqlite:")
+	}
+	db, err := sql.Open(driver, address)
+	testkit.Must(t, err)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// age makes a database look as if its newest migration were the one before the baseline.
+func age(t *testing.T, db *sql.DB) {
+	t.Helper()
+	_, err := db.Exec(`UPDATE goose_db_version SET version_id = 50 WHERE version_id = 51`)
+	testkit.Must(t, err)
+}
+
+// A database that lacks some migrations from before the baseline is refused and stays as it is. The message names the build that has
+// these migrations. A database that has all of them needs none.
+func TestS11_a_database_from_before_the_first_release(t *testing.T) {
+	t.Parallel()
+	for name, url := range addresses(t) {
+		t.Run(name, func(t *testing.T) {
+			s, err := store.Open(t.Context(), store.Config{URL: url})
+			testkit.Must(t, err)
+			testkit.Must(t, s.Close())
+			db := connectTo(t, name, url)
+			versions := func() (list string) {
+				t.Helper()
+				rows, err := db.Query(`SELECT version_id FROM goose_db_version ORDER BY id`)
+				testkit.Must(t, err)
+				defer rows.Close()
+				for rows.Next() {
+					var v int64
+					testkit.Must(t, rows.Scan(&v))
+					list += fmt.Sprint(v, " ")
+				}
+				testkit.Must(t, rows.Err())
+				return list
+			}
+			equal(t, versions(), "0 51 ", "migrations of a new database")
+
+			age(t, db)
+			_, err = db.Exec(`DROP TABLE config_head`) // neither a migration nor the start may write to the database
+			testkit.Must(t, err)
+			_, err = store.Open(t.Context(), store.Config{URL: url})
+			if err == nil || !strings.Contains(err.Error(), "the database has schema 50") || !strings.Contains(err.Error(), "with a build of commit a1c3869c") {
+				t.Fatalf("a database with schema 50: %v", err)
+			}
+			equal(t, versions(), "0 50 ", "migrations after the refusal")
+
+			_, err = db.Exec(`CREATE TABLE config_head (id INTEGER PRIMARY KEY, incarnation BIGINT, revision BIGINT)`)
+			testkit.Must(t, err)
+			_, err = db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (51, TRUE)`)
+			testkit.Must(t, err)
+			s, err = store.Open(t.Context(), store.Config{URL: url})
+			testkit.Must(t, err)
+			testkit.Must(t, s.Close())
+			equal(t, versions(), "0 50 51 ", "migrations of a database that had them one by one")
+		})
+	}
 }
 
 // Replicas that start together on an empty database wait for each other. All of them start, with one incarnation.

@@ -36,8 +36,7 @@ func SQLiteURL(t testing.TB) string {
 	return "sqlite:" + path
 }
 
-// sqliteTemplate returns an empty SQLite file with the current schema. Copying it is much faster than migrating: with the race
-// detector, the migrations take 1.8 s.
+// sqliteTemplate returns an empty SQLite file with the current schema. Copying it is faster than migrating.
 var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "shortline-template-")
 	if err != nil {

@@ -180,9 +180,6 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err = fits(ctx, conn, d); err == nil {
 		err = migrate(ctx, conn, d)
 	}
-	if err == nil {
-		err = noTTL(ctx, conn)
-	}
 	if err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("open clicks: %w", err)

@@ -259,16 +259,12 @@ func TestStore_repeat_that_differs_changes_nothing(t *testing.T) {
 	check("after")
 }
 
-// Expire drops whole past months with their rollups, and nothing else. The TTL of earlier releases is removed.
+// Expire drops whole past months with their rollups, and nothing else.
 func TestOps6_Expire(t *testing.T) {
 	t.Parallel()
 	server, url := database(t)
-	cfg := clickhouse.Config{URL: url}
 	now := time.Now()
-	s := open(t, cfg)
-	ask(t, server, "ALTER TABLE clicks MODIFY TTL toDateTime(ts) + toIntervalDay(60)")
-	s.Close()
-	s = open(t, cfg)
+	s := open(t, clickhouse.Config{URL: url})
 	// Clicks of many visitors on one link in one slot, so that some are in the sample and all are heavy.
 	old, recent := analyticstest.Clicks(12, 400, now, 1), row(now)
 	for i := range old {

@@ -24,11 +24,9 @@ type ownerWorld struct {
 	start time.Time
 }
 
-func newOwnerWorld(t *testing.T, exact int64) *ownerWorld { return ownerWorldIn(t, database, exact) }
-
-func ownerWorldIn(t *testing.T, place func(testing.TB) (*clickhousetest.Server, string), exact int64) *ownerWorld {
+func newOwnerWorld(t *testing.T, exact int64) *ownerWorld {
 	t.Helper()
-	server, url := place(t)
+	server, url := database(t)
 	w := &ownerWorld{T: t, server: server, url: url, start: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	w.open(exact)
 	t.Cleanup(func() { _ = w.Close() })

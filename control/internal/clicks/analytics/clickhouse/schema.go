@@ -5,17 +5,25 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"text/template"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// migrations are numbered from 1 without gaps. Each statement can be repeated, because the engine has no transactions
-// and two processes may start at once.
+// The names of migrations begin with their numbers, of four digits. Each statement can be repeated, because the engine has no
+// transactions and two processes may start at once.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// The first migration has the number of the last one of those that it replaced. Tables that lack some of these need the last build
+// that had them.
+const (
+	baseline      = 13
+	beforeRelease = "a1c3869c"
+)
 
 // dialect renders the differences between tables of one server and tables that servers replicate. Names are the same, so all
 // other statements are the same, too: servers pass on what an ALTER or a TRUNCATE does to a replicated table.
@@ -80,11 +88,22 @@ func migrate(ctx context.Context, conn driver.Conn, d dialect) error {
 	if err := conn.QueryRow(ctx, `SELECT max(version) FROM migrations`).Scan(&done); err != nil {
 		return err
 	}
+	if done > 0 && done < baseline {
+		return fmt.Errorf("the tables have schema %d of before the first release, and this program knows only %d and later: "+
+			"upgrade first to schema %d, with control migrate of a build of commit %s", done, baseline, baseline, beforeRelease)
+	}
 	files, err := migrations.ReadDir("migrations")
 	if err != nil {
 		return err
 	}
-	for i, f := range files[min(int(done), len(files)):] {
+	for _, f := range files {
+		version, err := strconv.ParseUint(f.Name()[:4], 10, 32)
+		if err != nil {
+			return err
+		}
+		if version <= uint64(done) {
+			continue
+		}
 		text, err := migrations.ReadFile("migrations/" + f.Name())
 		if err != nil {
 			return err
@@ -92,7 +111,7 @@ func migrate(ctx context.Context, conn driver.Conn, d dialect) error {
 		if err := runScript(ctx, conn, d, string(text)); err != nil {
 			return fmt.Errorf("%s: %w", f.Name(), err)
 		}
-		if err := conn.Exec(ctx, fmt.Sprintf(`INSERT INTO migrations (version, name) VALUES (%d, '%s')`, int(done)+i+1, f.Name())); err != nil {
+		if err := conn.Exec(ctx, fmt.Sprintf(`INSERT INTO migrations (version, name) VALUES (%d, '%s')`, version, f.Name())); err != nil {
 			return err
 		}
 	}
@@ -147,24 +166,6 @@ func fits(ctx context.Context, conn driver.Conn, d dialect) error {
 		return errors.New("the tables are replicated, so CLICKHOUSE_REPLICATED must be true")
 	case !is && d.Replicated:
 		return errors.New("CLICKHOUSE_REPLICATED is true, but the tables are not replicated; it needs an empty database")
-	}
-	return nil
-}
-
-// noTTL removes the TTL with which an earlier release deleted old clicks. A TTL deletes clicks whether or not they were
-// counted. Expire is called only after they were counted.
-func noTTL(ctx context.Context, conn driver.Conn) error {
-	for _, e := range expiring {
-		var has string
-		if err := conn.QueryRow(ctx, fmt.Sprintf(`SELECT create_table_query FROM system.tables WHERE database = currentDatabase() AND name = '%s'`, e.table)).Scan(&has); err != nil {
-			return err
-		}
-		if !strings.Contains(has, " TTL ") {
-			continue
-		}
-		if err := conn.Exec(ctx, "ALTER TABLE "+e.table+" REMOVE TTL"); err != nil {
-			return fmt.Errorf("remove the TTL of %s: %w", e.table, err)
-		}
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package clickhouse_test
 
 import (
-	"errors"
 	"reflect"
 	"testing"
 	"time"
@@ -12,13 +11,12 @@ import (
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
-// Breakdowns read the heavy rows of builds from rollup_values, and other rows from rollup_visits. Builds of an earlier release have
-// no heavy rows. Values that are wrong are detected and not used.
+// Breakdowns read the heavy rows of builds from rollup_values, and other rows from rollup_visits. Values that are
+// wrong are detected and not used.
 func TestStore_values_of_heavy_rows(t *testing.T) {
 	t.Parallel()
 	server, url := scratch(t)
-	cfg := clickhouse.Config{URL: url}
-	s := open(t, cfg)
+	s := open(t, clickhouse.Config{URL: url})
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(20, 1500, start, 3)}))
 	dims := []analytics.Dimension{analytics.Country, analytics.City, analytics.Referer, analytics.Site, analytics.UTMSource, analytics.Language}
@@ -56,31 +54,4 @@ func TestStore_values_of_heavy_rows(t *testing.T) {
 		t.Errorf("Drift of incomplete values = %+v, %v", drift, err)
 	}
 	same("after the values were found incomplete")
-
-	// The earlier release knows neither the column nor the tables.
-	for _, view := range []string{"rollup_valued", "rollup_owner_visited", "rollup_owner_sampled", "rollup_owner_counted"} {
-		ask(t, server, "DROP VIEW "+view)
-	}
-	for _, table := range []string{"rollup_values", "rollup_day_values", "rollup_day_builds", "rollup_owner_visits", "rollup_owner_sample", "rollup_owner_counts"} {
-		ask(t, server, "DROP TABLE "+table)
-	}
-	ask(t, server, "ALTER TABLE rollup_visits DROP INDEX light")
-	ask(t, server, "ALTER TABLE rollup_visits DROP COLUMN heavy")
-	ask(t, server, "ALTER TABLE migrations DELETE WHERE version >= 11 SETTINGS mutations_sync = 2")
-	testkit.Must(t, s.Close())
-	s = open(t, cfg)
-	same("after the upgrade")
-	err := errors.Join(s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(21, 100, start, 1)}), s.Rebuild(t.Context(), distant))
-	testkit.Must(t, err)
-	if drift, err := s.Drift(t.Context(), start, end); err != nil || len(drift.Hours) != 0 {
-		t.Errorf("Drift after the upgrade = %+v, %v", drift, err)
-	}
-	found, err := s.Breakdown(t.Context(), analytics.Scope{Bots: analytics.Everyone}, []analytics.Dimension{analytics.Language}, 100)
-	total := int64(0)
-	for _, c := range found[analytics.Language] {
-		total += c.Clicks
-	}
-	if err != nil || total != 1600 {
-		t.Errorf("%d clicks by language after the upgrade, want 1600: %v", total, err)
-	}
 }

@@ -83,11 +83,6 @@ CREATE TABLE IF NOT EXISTS clicks (
 	geo_version VARCHAR NOT NULL, bot_list VARCHAR DEFAULT '',
 	edge_name VARCHAR DEFAULT '', edge_region VARCHAR DEFAULT '', language VARCHAR DEFAULT '', participant UBIGINT DEFAULT 0
 );
-ALTER TABLE clicks ADD COLUMN IF NOT EXISTS bot_list VARCHAR DEFAULT '';
-ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_name VARCHAR DEFAULT '';
-ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_region VARCHAR DEFAULT '';
-ALTER TABLE clicks ADD COLUMN IF NOT EXISTS language VARCHAR DEFAULT '';
-ALTER TABLE clicks ADD COLUMN IF NOT EXISTS participant UBIGINT DEFAULT 0;
 CREATE TABLE IF NOT EXISTS lane_marks (
 	edge UBIGINT NOT NULL, epoch UINTEGER NOT NULL, lane UTINYINT NOT NULL, seq UBIGINT NOT NULL,
 	PRIMARY KEY (edge, epoch, lane)
@@ -135,7 +130,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{db: sql.OpenDB(connector), path: cfg.Path, exact: cfg.ExactVisitors, stop: func() {}, rollup: rollup{dirty: map[int64]dirty{}}}
 	s.db.SetMaxOpenConns(10) // the writer, the builder and eight concurrent queries
 	s.db.SetMaxIdleConns(10)
-	if _, err = s.db.ExecContext(ctx, schema+conversionSchema+rollupSchema+visitsSchema); err == nil {
+	if err = s.create(ctx); err == nil {
 		if s.write, err = s.db.Conn(ctx); err == nil {
 			err = s.loadMarks(ctx)
 		}
@@ -150,6 +145,19 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.stopped.Go(func() { s.run(ctx, cfg.Logger) })
 	return s, nil
+}
+
+// create makes missing tables. It refuses a file whose clicks lack columns, which only builds from before the first release make.
+func (s *Store) create(ctx context.Context) error {
+	var columns int
+	if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM duckdb_columns() WHERE table_name = 'clicks'`).Scan(&columns); err != nil {
+		return err
+	}
+	if columns > 0 && columns < len(rowColumns) {
+		return errors.New("a build from before the first release made the file: first start standalone of a build of commit a1c3869c, which adds what is missing")
+	}
+	_, err := s.db.ExecContext(ctx, schema+conversionSchema+rollupSchema+visitsSchema)
+	return err
 }
 
 // Close moves the log into the file, so that the next Open is fast, and closes the file.

@@ -4,6 +4,9 @@ ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{ta
 CREATE TABLE IF NOT EXISTS identity ON CLUSTER '{cluster}' (id String, at DateTime DEFAULT now())
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}') ORDER BY id SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
+-- The schema of the first release. It has the number of the last of the migrations that it replaces, so tables that had all of them need
+-- none.
+
 -- A click is sent again until it is acknowledged, so a row may occur twice, with the same key and in the same
 -- partition. A merge of parts removes one of them; readers never see both, because they read FINAL. If they differ
 -- because the geo database changed in between, the first one is kept: its keep is higher. A month without inserts
@@ -21,7 +24,9 @@ CREATE TABLE IF NOT EXISTS clicks ON CLUSTER '{cluster}' (
 	utm_source LowCardinality(String), utm_medium LowCardinality(String), utm_campaign LowCardinality(String),
 	utm_term LowCardinality(String), utm_content LowCardinality(String), utm_id LowCardinality(String),
 	utm_source_platform LowCardinality(String),
-	geo_version LowCardinality(String),
+	geo_version LowCardinality(String), bot_list LowCardinality(String),
+	edge_name LowCardinality(String), edge_region LowCardinality(String), language LowCardinality(String),
+	participant UInt64 CODEC(ZSTD(1)),
 	keep UInt32 DEFAULT toUInt32(4294967295 - toUnixTimestamp(now())) CODEC(ZSTD(1))
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', keep)
@@ -45,11 +50,45 @@ ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{ta
 ORDER BY (edge, epoch, lane, seq)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
-ALTER TABLE clicks ADD COLUMN IF NOT EXISTS bot_list LowCardinality(String) AFTER geo_version;
+-- Conversions, with the columns of their clicks. Of the rows of a key, the one with the highest version is kept: see
+-- analytics.Conversion.Version. ts is the time of the click.
+CREATE TABLE IF NOT EXISTS conversions ON CLUSTER '{cluster}' (
+	edge UInt64, epoch UInt32, lane UInt8, seq UInt64,
+	ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+	link Int64, owner Int64,
+	variant LowCardinality(String), rule LowCardinality(String),
+	ip IPv6 CODEC(ZSTD(1)), visitor Int64 CODEC(ZSTD(1)),
+	country LowCardinality(String), region LowCardinality(String), city LowCardinality(String),
+	device LowCardinality(String), os LowCardinality(String), browser LowCardinality(String),
+	referer String CODEC(ZSTD(1)), user_agent String CODEC(ZSTD(1)),
+	bot Bool, bot_name LowCardinality(String),
+	utm_source LowCardinality(String), utm_medium LowCardinality(String), utm_campaign LowCardinality(String),
+	utm_term LowCardinality(String), utm_content LowCardinality(String), utm_id LowCardinality(String),
+	utm_source_platform LowCardinality(String),
+	geo_version LowCardinality(String), bot_list LowCardinality(String),
+	edge_name LowCardinality(String), edge_region LowCardinality(String), language LowCardinality(String),
+	participant UInt64 CODEC(ZSTD(1)),
+	tag UInt64 CODEC(ZSTD(1)), goal LowCardinality(String), once String CODEC(ZSTD(1)),
+	value Int64 CODEC(ZSTD(1)), currency LowCardinality(String), external_id String CODEC(ZSTD(1)),
+	repeatable Bool, occurred_at Int64 CODEC(ZSTD(1)), received_at Int64 CODEC(ZSTD(1)),
+	sender Int64, browser_sent Bool, attributed Bool, version UInt64 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)
+PARTITION BY toYYYYMM(ts)
+ORDER BY (toDate(ts), link, ts, tag, goal, once)
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
+
+-- A copy of the log of links' moves between workspaces, one row for each workspace of a move. The row of workspace 0 says
+-- how far the copy reaches. A row may occur twice. Reports read the rows of one workspace.
+CREATE TABLE IF NOT EXISTS link_moves ON CLUSTER '{cluster}' (log Int64, workspace Int64, link Int64, revision Int64, inside UInt8)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+ORDER BY (log, workspace, link, revision)
+SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
 -- The clicks of each quarter hour (slot: quarter hours since 1970), without the columns that identify single clicks.
 -- This copy is smaller, has no repetitions, and is ordered by link. rollup_builds names the rows that count: those of
--- the build that is chosen for their slot. All others are leftovers.
+-- the build that is chosen for their slot. All others are leftovers. A row is heavy if its link had many clicks in its slot (heavyCell in
+-- rollup.go). The index lets the breakdown of a link whose rows are nearly all heavy read only the others.
 CREATE TABLE IF NOT EXISTS rollup_visits ON CLUSTER '{cluster}' (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String), visitor Int64 CODEC(ZSTD(1)),
@@ -57,8 +96,9 @@ CREATE TABLE IF NOT EXISTS rollup_visits ON CLUSTER '{cluster}' (
 	device LowCardinality(String), os LowCardinality(String), browser LowCardinality(String),
 	referer String CODEC(ZSTD(1)), bot_name LowCardinality(String),
 	utm_source LowCardinality(String), utm_medium LowCardinality(String), utm_campaign LowCardinality(String),
-	utm_term LowCardinality(String), utm_content LowCardinality(String),
-	clicks UInt32 CODEC(T64, ZSTD(1)), last UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1))
+	utm_term LowCardinality(String), utm_content LowCardinality(String), language LowCardinality(String),
+	clicks UInt32 CODEC(T64, ZSTD(1)), last UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1)), heavy Bool CODEC(ZSTD(1)),
+	INDEX light heavy TYPE minmax GRANULARITY 1
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
@@ -94,65 +134,14 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 ORDER BY (slot, marks, build)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
--- Marks for clicks that were stored before marks existed.
-INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 0, 1 FROM clicks;
-
-ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_name LowCardinality(String) AFTER bot_list;
-
-ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_region LowCardinality(String) AFTER edge_name;
-
--- A copy of the log of links' moves between workspaces, one row for each workspace of a move. The row of workspace 0 says
--- how far the copy reaches. A row may occur twice. Reports read the rows of one workspace.
-CREATE TABLE IF NOT EXISTS link_moves ON CLUSTER '{cluster}' (log Int64, workspace Int64, link Int64, revision Int64, inside UInt8)
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
-ORDER BY (log, workspace, link, revision)
-SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
-
--- Clicks that are older than this column have no language, so existing rollups are right without it.
-ALTER TABLE clicks ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER edge_region;
-
-ALTER TABLE rollup_visits ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER utm_content;
-
-ALTER TABLE clicks ADD COLUMN IF NOT EXISTS participant UInt64 CODEC(ZSTD(1)) AFTER language;
-
--- Conversions, with the columns of their clicks. Of the rows of a key, the one with the highest version is kept: see
--- analytics.Conversion.Version. ts is the time of the click.
-CREATE TABLE IF NOT EXISTS conversions ON CLUSTER '{cluster}' (
-	edge UInt64, epoch UInt32, lane UInt8, seq UInt64,
-	ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
-	link Int64, owner Int64,
-	variant LowCardinality(String), rule LowCardinality(String),
-	ip IPv6 CODEC(ZSTD(1)), visitor Int64 CODEC(ZSTD(1)),
-	country LowCardinality(String), region LowCardinality(String), city LowCardinality(String),
-	device LowCardinality(String), os LowCardinality(String), browser LowCardinality(String),
-	referer String CODEC(ZSTD(1)), user_agent String CODEC(ZSTD(1)),
-	bot Bool, bot_name LowCardinality(String),
-	utm_source LowCardinality(String), utm_medium LowCardinality(String), utm_campaign LowCardinality(String),
-	utm_term LowCardinality(String), utm_content LowCardinality(String), utm_id LowCardinality(String),
-	utm_source_platform LowCardinality(String),
-	geo_version LowCardinality(String), bot_list LowCardinality(String),
-	edge_name LowCardinality(String), edge_region LowCardinality(String), language LowCardinality(String),
-	participant UInt64 CODEC(ZSTD(1)),
-	tag UInt64 CODEC(ZSTD(1)), goal LowCardinality(String), once String CODEC(ZSTD(1)),
-	value Int64 CODEC(ZSTD(1)), currency LowCardinality(String), external_id String CODEC(ZSTD(1)),
-	repeatable Bool, occurred_at Int64 CODEC(ZSTD(1)), received_at Int64 CODEC(ZSTD(1)),
-	sender Int64, browser_sent Bool, attributed Bool, version UInt64 CODEC(ZSTD(1))
-)
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)
-PARTITION BY toYYYYMM(ts)
-ORDER BY (toDate(ts), link, ts, tag, goal, once)
-SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
-
 -- Builds that have rows in the rollups, or may have. The search for leftovers reads this table instead of all rows.
 CREATE TABLE IF NOT EXISTS rollup_begun ON CLUSTER '{cluster}' (slot UInt32, build UInt64)
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (slot, build)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
-INSERT INTO rollup_begun (slot, build) SELECT DISTINCT slot, build FROM rollup_visits;
-
 -- The rows of rollup_visits whose visitor is in the sample: the number of the visitor is among the lowest sixteenth
--- (analytics.SampleShare). The view adds them while a build writes rollup_visits, also a build of an earlier release.
+-- (analytics.SampleShare). The view adds them while a build writes rollup_visits.
 CREATE TABLE IF NOT EXISTS rollup_sample ON CLUSTER '{cluster}' (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String), visitor Int64 CODEC(ZSTD(1)),
@@ -173,23 +162,7 @@ SELECT link, slot, owner, bot, variant, rule, visitor, country, region, city, de
 	utm_source, utm_medium, utm_campaign, utm_term, utm_content, language, clicks, last, build
 FROM rollup_visits WHERE visitor < -8070450532247928832;
 
--- A process may be writing a build that it began before the view. The marks make sure that this build does not count.
-INSERT INTO rollup_marks (slot, writer, n) SELECT slot, rand64(), 1 FROM rollup_begun WHERE NOT build IN (SELECT build FROM rollup_builds);
-
--- The builds that are older than the view. If this is interrupted and repeated, rows are stored twice, which changes no
--- number of visitors.
-INSERT INTO rollup_sample (link, slot, owner, bot, variant, rule, visitor, country, region, city, device, os, browser, referer, bot_name,
-	utm_source, utm_medium, utm_campaign, utm_term, utm_content, language, clicks, last, build)
-SELECT link, slot, owner, bot, variant, rule, visitor, country, region, city, device, os, browser, referer, bot_name,
-	utm_source, utm_medium, utm_campaign, utm_term, utm_content, language, clicks, last, build
-FROM rollup_visits WHERE visitor < -8070450532247928832
-SETTINGS max_execution_time = 0;
-
--- A row of rollup_visits is heavy if its link had many clicks in its slot (heavyCell in rollup.go). rollup_values has the clicks
--- of the heavy rows by value, so that a breakdown need not read them. dim is the name of the column. Builds of an earlier release
--- have no heavy rows.
-ALTER TABLE rollup_visits ADD COLUMN IF NOT EXISTS heavy Bool CODEC(ZSTD(1));
-
+-- The clicks of the heavy rows of rollup_visits by value, so that a breakdown need not read these rows. dim is the name of the column.
 CREATE TABLE IF NOT EXISTS rollup_values ON CLUSTER '{cluster}' (
 	link Int64, dim LowCardinality(String), value String CODEC(ZSTD(1)), slot UInt32 CODEC(Delta, ZSTD(1)),
 	owner Int64 CODEC(ZSTD(1)), bot Bool, clicks UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1))
@@ -227,14 +200,9 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 ORDER BY (slot, build)
 SETTINGS index_granularity = 8192, replicated_deduplication_window = 0, replicated_deduplication_window_for_async_inserts = 0;
 
--- The breakdown of a link whose rows are nearly all heavy reads only the others from rollup_visits.
-ALTER TABLE rollup_visits ADD INDEX IF NOT EXISTS light heavy TYPE minmax GRANULARITY 1;
-
-ALTER TABLE rollup_visits MATERIALIZE INDEX light;
-
 -- The rows of the rollups once more, in the order of owners. A report about a workspace reads its rows in one piece here. In the
--- order of links, they lie between those of all other workspaces. The views add them while a build writes the other tables, also a
--- build of an earlier release. Links that moved to the workspace later are read from the tables in the order of links.
+-- order of links, they lie between those of all other workspaces. The views add them while a build writes the other tables.
+-- Links that moved to the workspace later are read from the tables in the order of links.
 CREATE TABLE IF NOT EXISTS rollup_owner_visits ON CLUSTER '{cluster}' (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String), visitor Int64 CODEC(ZSTD(1)),
@@ -288,8 +256,3 @@ FROM rollup_visits WHERE visitor < -8070450532247928832;
 CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_owner_counted ON CLUSTER '{cluster}' TO rollup_owner_counts AS
 SELECT link, slot, owner, bot, variant, rule, clicks, last, build
 FROM rollup_counts;
-
--- The views have no rows of the builds that are older than they are. Marks make sure that none of these builds counts, so that their
--- slots are built again. Reports read the clicks of a slot until then.
-INSERT INTO rollup_marks (slot, writer, n) SELECT slot, rand64(), 1 FROM
-	(SELECT DISTINCT slot FROM (SELECT slot FROM rollup_begun UNION ALL SELECT slot FROM rollup_builds));
