@@ -31,7 +31,7 @@ type visits struct {
 	port   int      // the listening socket
 	poller *os.File // an epoll instance with port and the connections in idle
 	wait   syscall.RawConn
-	idle    *idleConns
+	idle   *idleConns
 
 	// Used only by the goroutine of admit.
 	in, out []byte

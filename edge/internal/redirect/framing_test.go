@@ -152,7 +152,9 @@ func (w *world) halves(first, head, body string) (got string, answers int) {
 // A header name with a space is refused on every path, and the control plane does not see it.
 func TestLow_spaces_in_header_names(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, samples(), withConsole(t), withHosts(t, acme), func(_ *redirect.Config, d *redirect.Deps) { d.Conversions, d.Reports = new(conversionRecorder), &reportRecorder{} })
+	w := newWorld(t, samples(), withConsole(t), withHosts(t, acme), func(_ *redirect.Config, d *redirect.Deps) {
+		d.Conversions, d.Reports = new(conversionRecorder), &reportRecorder{}
+	})
 	for _, target := range []string{
 		"GET /plain", "HEAD /plain", "GET /nobody-has-this", "GET /plain/info", "GET /hidden", "GET /plain/report", "POST /hidden/verify", "GET /robots.txt", "GET /healthz", "GET /sl.js", "POST /c",
 		"GET /", "GET /api", "GET /login", "GET /console", "GET /api/urls", "POST /api/urls", "GET /console/links", "GET /admin", "GET /static/app.js", "DELETE /api/urls/1", "GET /.well-known/acme-challenge/x",
