@@ -57,8 +57,9 @@ check-go:
 	@$(CACHE)/bin/revive -config .ci/revive.toml -exclude control/internal/console/web/... $(addsuffix /...,$(MODULES))
 	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) vet -tags proof ./... && GOWORK=off $(CACHE)/bin/staticcheck -tags proof ./...); done
 # These tests read the sources and need no servers. Here, they fail in seconds instead of half an hour into make test.
-	@cd shared && $(GO) test -run TestImports .
-	@cd control && $(GO) test -run TestImports .
+	@cd shared && $(GO) test -run 'TestImports|TestNames' .
+	@cd control && $(GO) test -run 'TestImports|TestNames' .
+	@cd edge && $(GO) test -run 'TestImports|TestNames' .
 	@cd test/observe && $(GO) test -run 'TestLogs|TestMetrics_are_documented|TestMetrics_in_queries' .
 	@$(MAKE) --no-print-directory prose
 	@cd .ci/tools && GOWORK=off $(GO) run ./licences -check

@@ -80,7 +80,7 @@ func firstFrame(file []byte, h header, width, height int) (*image.RGBA, error) {
 	return out, nil
 }
 
-// convertGIF scales each frame and encodes all of them anew. Frames keep their palettes, delays and disposal.
+// convertGIF scales each frame and encodes all of them again. Frames keep their palettes, delays and disposal.
 func convertGIF(ctx context.Context, file []byte) (Picture, error) {
 	g, err := gif.DecodeAll(bytes.NewReader(file))
 	if err != nil {
