@@ -1,6 +1,12 @@
 package spool
 
-import "os"
+import (
+	"os"
+	"time"
+)
+
+// On a slow machine, the next segment may take long. Tests that fill a spool do not wait for this time.
+func init() { lateWait = time.Minute }
 
 // Faults replaces calls to the operating system. A nil function keeps the real call.
 type Faults struct {

@@ -12,8 +12,8 @@ import (
 )
 
 // lateWait bounds how long an append waits for a segment that is being prepared. Without the wait, a short delay of the
-// disk would drop clicks. A disk that hangs costs one such wait per lane.
-const lateWait = 250 * time.Millisecond
+// disk would drop clicks. A disk that hangs costs one such wait per lane. It is a variable for tests.
+var lateWait = 250 * time.Millisecond
 
 // lane receives appends. Its lock is held while one event is copied into memory.
 type lane struct {
@@ -34,6 +34,7 @@ type lane struct {
 	next     chan *segment // the prepared segment, at most one
 	dropping atomic.Bool   // loss is not empty
 	noRoom   atomic.Bool   // the last attempt to prepare a segment failed: disk full, or cap reached
+	refused  chan struct{} // tells the append that waits for a segment of such a failure; at most one
 	wanted   uint64        // index of the next segment; used only by the keeper
 	pace     int64         // bytes to populate ahead; used only by the keeper
 	ahead    int64         // offset in aheadOf up to which pages are populated; only the keeper uses this and the next two
@@ -235,6 +236,10 @@ func (l *lane) take() *segment {
 	if l.shed || l.noRoom.Load() {
 		return nil
 	}
+	select {
+	case <-l.refused: // an earlier one
+	default:
+	}
 	l.spool.late.Add(1)
 	l.spool.kick()
 	timer := time.NewTimer(lateWait)
@@ -242,6 +247,8 @@ func (l *lane) take() *segment {
 	select {
 	case g := <-l.next:
 		return g
+	case <-l.refused:
+		return nil
 	case <-timer.C:
 		return nil
 	}

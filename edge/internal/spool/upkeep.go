@@ -77,6 +77,10 @@ func (s *Spool) supply(l *lane) {
 			if !l.noRoom.Swap(true) && !errors.Is(err, errCap) {
 				s.log.Error("cannot prepare spool segment", "lane", l.id.Lane, "error", err)
 			}
+			select {
+			case l.refused <- struct{}{}:
+			default:
+			}
 			return
 		}
 		l.noRoom.Store(false)
