@@ -32,8 +32,13 @@ var defaults = map[string]string{
 // serve runs a statement on a connection that no other statement uses, and passes its result on. The bytes are valid only during the
 // call.
 func (e *engine) serve(s statement, with func([]byte) error) error {
-	before := s.before()
-	conn, err := e.session(before)
+	setup := s.setup()
+	name := strings.Join(setup, ";")
+	conn, ok := e.sessions.take(name)
+	var err error
+	if !ok {
+		conn, err = e.openWith(setup)
+	}
 	if err != nil {
 		return err
 	}
@@ -41,15 +46,15 @@ func (e *engine) serve(s statement, with func([]byte) error) error {
 		e.closeConn(conn)
 		return err
 	}
-	e.sessions.add(strings.Join(before, ";"), conn, e.closeConn)
+	e.sessions.add(name, conn, e.closeConn)
 	return nil
 }
 
 // ownState matches statements after which a connection differs from others with the same database and settings.
 var ownState = regexp.MustCompile(`(?i)^\s*(SET|USE|CREATE\s+TEMPORARY|ATTACH|DETACH)\b`)
 
-// before returns the statements that choose the database and the settings.
-func (s statement) before() (list []string) {
+// setup returns the statements that choose the database and the settings.
+func (s statement) setup() (list []string) {
 	if s.database != "" {
 		list = append(list, "USE `"+strings.ReplaceAll(s.database, "`", "\\`")+"`")
 	}
@@ -62,16 +67,13 @@ func (s statement) before() (list []string) {
 	return append(list, "SET "+strings.Join(set, ", "))
 }
 
-// session returns a connection on which the statements in before have run. A new one costs the engine as much as a small statement,
-// so one that is idle is used again.
-func (e *engine) session(before []string) (conn uintptr, err error) {
-	if conn, ok := e.sessions.take(strings.Join(before, ";")); ok {
-		return conn, nil
-	}
-	if conn, err = e.open(); err != nil {
+// openWith opens a connection and runs the statements in setup on it. That takes as long as a small statement.
+func (e *engine) openWith(setup []string) (uintptr, error) {
+	conn, err := e.open()
+	if err != nil {
 		return 0, err
 	}
-	for _, text := range before {
+	for _, text := range setup {
 		if err := e.run(conn, text, "Null", nil, func([]byte) error { return nil }); err != nil {
 			e.closeConn(conn)
 			return 0, err

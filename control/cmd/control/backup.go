@@ -58,8 +58,8 @@ func (k *keeper) clusters() (list []kafkasource.Config, err error) {
 	return list, err
 }
 
-// with connects to all stores and calls f. use makes the click store of the opened ones.
-func (k *keeper) with(
+// withStores connects to all stores and calls f. use makes the click store of the opened ones.
+func (k *keeper) withStores(
 	ctx context.Context, out io.Writer, use func(stores map[string]*clickhouse.Store, all *fleet.Fleet) error, f func(*fleet.Fleet) error,
 ) error {
 	list, err := k.ClickHouse.shards()
@@ -118,7 +118,7 @@ func backUp(ctx context.Context, k *keeper, args []string, out io.Writer) (err e
 		}
 		return nil
 	}
-	return k.with(ctx, out, use, func(f *fleet.Fleet) error {
+	return k.withStores(ctx, out, use, func(f *fleet.Fleet) error {
 		m, err := f.Backup(ctx, args[0])
 		if err != nil {
 			return err
@@ -174,7 +174,7 @@ func restore(ctx context.Context, k *keeper, args []string, out io.Writer) error
 	if flags.NArg() != 1 {
 		return errors.New("usage: control restore [-force] DIR")
 	}
-	return k.with(ctx, out, k.restored, func(f *fleet.Fleet) error {
+	return k.withStores(ctx, out, k.restored, func(f *fleet.Fleet) error {
 		m, err := f.Restore(ctx, flags.Arg(0), *force)
 		if m == nil {
 			return err

@@ -227,7 +227,10 @@ func (s *Spool) open() error {
 	for n := range s.cfg.Lanes {
 		id := click.Lane{Edge: edge, Epoch: epoch, Lane: uint8(n)}
 		st := &stream{lane: id, live: true}
-		l := &lane{spool: s, id: id, stream: st, next: make(chan *segment, 1), refused: make(chan struct{}, 1), wake: make(chan struct{}, 1), pace: minAhead}
+		l := &lane{
+			spool: s, id: id, stream: st, pace: minAhead,
+			next: make(chan *segment, 1), refused: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		}
 		s.lanes = append(s.lanes, l)
 		if s.prepare(l) != nil {
 			l.seg, l.off, l.full, l.shed = s.stub(l), headerSize, true, true

@@ -164,8 +164,7 @@ func (m Module) walk(f func(path, pkg string, imports []string)) error {
 			return err
 		}
 		if d.IsDir() {
-			_, nested := os.Stat(filepath.Join(path, "go.mod"))
-			if path != m.Dir && nested == nil || strings.HasSuffix(d.Name(), "test") || d.Name() == "testdata" {
+			if nestedModule(m.Dir, path) || strings.HasSuffix(d.Name(), "test") || d.Name() == "testdata" {
 				return filepath.SkipDir
 			}
 			return nil
@@ -192,6 +191,12 @@ func (m Module) walk(f func(path, pkg string, imports []string)) error {
 		f(path, strings.TrimSuffix(m.Path+"/"+filepath.ToSlash(rel), "/."), imports)
 		return nil
 	})
+}
+
+// nestedModule reports whether a folder in a module is a module of its own.
+func nestedModule(dir, path string) bool {
+	_, err := os.Stat(filepath.Join(path, "go.mod"))
+	return path != dir && err == nil
 }
 
 func below(path, prefix string) bool {

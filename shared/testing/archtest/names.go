@@ -6,7 +6,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -50,8 +49,7 @@ func CheckNames(t *testing.T, dir string) {
 			return err
 		}
 		if d.IsDir() {
-			_, nested := os.Stat(filepath.Join(path, "go.mod"))
-			if path != dir && nested == nil || d.Name() == "testdata" || d.Name() == "node_modules" {
+			if nestedModule(dir, path) || d.Name() == "testdata" || d.Name() == "node_modules" {
 				return filepath.SkipDir
 			}
 			return nil

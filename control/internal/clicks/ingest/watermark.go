@@ -13,8 +13,8 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// latest returns the words that count, from all of them, oldest first: for each source and region those of the last two
-// minutes, or else the newest one. Older ones come from processes that are gone.
+// latest returns the reports that still count, from all of them, oldest first: for each source and region those of the last
+// two minutes, or else the newest one. Older ones come from processes that are gone.
 func latest(reported []store.Progress) (list []store.Progress) {
 	type key struct{ source, region string }
 	newest := map[key]time.Duration{}

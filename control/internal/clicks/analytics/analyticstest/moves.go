@@ -170,7 +170,7 @@ func compareOwners(t *testing.T, s analytics.Store, l *ledger, all []analytics.R
 	}
 }
 
-// compareValues breaks the clicks of a scope down by some dimensions.
+// compareValues checks the most frequent values of two dimensions in a scope.
 func compareValues(t *testing.T, s analytics.Store, rows []analytics.Row, scope analytics.Scope, when string) {
 	t.Helper()
 	dims := []analytics.Dimension{analytics.City, analytics.OS}

@@ -94,8 +94,8 @@ func askings(t *testing.T, from, to time.Time) (list []asking) {
 }
 
 // Every query of clicks that a rollup can answer uses the rollup and returns the same as the clicks: with some rollups built, some
-// out of date and some missing, with all built, and over ranges that begin and end within a quarter hour. The answer over whole
-// days stays the same after the clicks are deleted, which shows that they are not read.
+// out of date and some missing, with all built, and over ranges that begin and end within a quarter hour. At the end, the clicks are
+// deleted: answers over whole days stay the same, so they do not read the clicks.
 func TestOps8_Dashboards_read_rollups(t *testing.T) {
 	t.Parallel()
 	from := time.Date(2026, 5, 30, 0, 0, 0, 0, time.UTC)

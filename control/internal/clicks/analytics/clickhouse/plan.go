@@ -110,7 +110,8 @@ func times(list []span) string {
 	}
 	if len(single) > 0 {
 		// The condition on days is for the index.
-		parts = append(parts, fmt.Sprintf("toDate(ts) IN (%s) AND intDiv(toUnixTimestamp64Milli(ts), %d) IN (%s)", dates(single), slotMillis, numbers(single)))
+		parts = append(parts, fmt.Sprintf("toDate(ts) IN (%s) AND intDiv(toUnixTimestamp64Milli(ts), %d) IN (%s)",
+			dates(single), slotMillis, numbers(single)))
 	}
 	return "(" + strings.Join(parts, " OR ") + ")"
 }
@@ -127,7 +128,7 @@ func slots(list []span) string {
 	return "(" + strings.Join(parts, " OR ") + ")"
 }
 
-// maxSingle is the maximum number of slots of a span that divide lists one by one.
+// maxSingle is the length of the longest span, in slots, that divide replaces by a list of its slots.
 const maxSingle = 8
 
 // divide replaces short spans by the numbers of their slots. A report repeats its spans up to eight times, and the server takes four

@@ -18,8 +18,9 @@ func InDatabase(database string) *Server {
 	return &Server{url: strings.TrimSuffix(address, "/"+name) + "?database=" + url.QueryEscape(name)}
 }
 
-// Pool is the databases that the tests of a package use in turn. A click store creates its tables with some 30 statements. A test that gets a database after another one finds the tables, without rows. Tests that
-// change tables do not use a Pool. The zero value is ready.
+// Pool is the databases that the tests of a package use in turn, because a click store needs some 30 statements to create its
+// tables. A test finds the tables that an earlier test has left, without rows. Tests that change tables do not use a Pool. The
+// zero value is ready.
 type Pool struct {
 	mu   sync.Mutex
 	free []string // URLs
