@@ -1,0 +1,71 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/shortline/shortline/shared/backoff"
+)
+
+// ErrTaken says that another process has a lease.
+var ErrTaken = errors.New("another process does this work")
+
+// Lease is the right to do some work, which one process at a time has. It ends by itself, so that the work continues elsewhere
+// after a process was killed.
+type Lease struct {
+	// Claim takes the lease, or extends it for For from now on. It returns ErrTaken if another process has it.
+	Claim func(ctx context.Context) error
+	// Drop ends the lease after the work; nil leaves it to end by itself.
+	Drop func(ctx context.Context) error
+	// For is how long the lease lasts after a claim.
+	For time.Duration
+	// Renew is the time between two claims; 0 means a sixth of For.
+	Renew time.Duration
+}
+
+// dropTime limits the end of a lease.
+const dropTime = 5 * time.Second
+
+// Hold claims the lease, does work, and claims the lease again at intervals meanwhile. It returns what Claim returns at first, or
+// what work returns.
+//
+// Hold cancels work, and returns the reason, in two cases: another process has the lease, or claims have failed for so long that
+// another process may soon have it. No claim runs any more when Hold returns. A late one would make other processes wait.
+func (l *Lease) Hold(ctx context.Context, work func(context.Context) error) error {
+	if err := l.Claim(ctx); err != nil {
+		return err
+	}
+	every := l.Renew
+	if every == 0 {
+		every = l.For / 6
+	}
+	working, stop := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	lost := false
+	go func() {
+		defer close(ended)
+		for last := time.Now(); backoff.Sleep(working, every); {
+			if err := l.Claim(working); err == nil {
+				last = time.Now()
+			} else if errors.Is(err, ErrTaken) || time.Since(last) > l.For*2/3 {
+				lost = true
+				stop(err)
+			}
+		}
+	}()
+	defer func() {
+		stop(nil) // also after a panic
+		<-ended
+		if l.Drop != nil && !lost {
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
+			defer cancel()
+			_ = l.Drop(last) // otherwise it ends by itself
+		}
+	}()
+	err := work(working)
+	if err != nil && working.Err() != nil {
+		err = context.Cause(working)
+	}
+	return err
+}
