@@ -57,6 +57,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -118,7 +119,25 @@ func (p *parts) Close() {
 	}
 }
 
-func (p *parts) add(name string, s service.Service) {
+// add adds a service, and the metrics of its jobs.
+func (p *parts) add(name string, s service.Service) { p.addOnceOpen(nil, name, s) }
+
+// addOnceOpen adds a service that runs once the channel is closed. A nil channel means that it need not wait.
+func (p *parts) addOnceOpen(opened <-chan struct{}, name string, s service.Service) {
+	if g, ok := s.(interface{ JobMetrics() metric.Set }); ok {
+		p.deps.Registry.MustRegister(g.JobMetrics()) // two jobs of one name would be a bug
+	}
+	if opened != nil {
+		part := s
+		s = service.Func(func(ctx context.Context) error {
+			select {
+			case <-opened:
+				return part.Run(ctx)
+			case <-ctx.Done():
+				return nil
+			}
+		})
+	}
 	p.services = append(p.services, named{name, s})
 }
 
@@ -164,8 +183,8 @@ func (p *parts) ingest(cfg ingest.Config, clicks Clicks) (*Ingest, error) {
 	cfg.Logger = p.deps.Logger
 	in := ingest.New(cfg, p.deps.Store, store, p.enrich())
 	auditor := reconcile.New(reconcile.Config{Logger: p.deps.Logger}, p.deps.Store, store)
-	p.add("ingest", onceOpen(clicks.Opened, in))
-	p.add("audit of clicks", onceOpen(clicks.Opened, auditor))
+	p.addOnceOpen(clicks.Opened, "ingest", in)
+	p.addOnceOpen(clicks.Opened, "audit of clicks", auditor)
 	return &Ingest{Sink: in, ReloadMarks: in.ReloadMarks}, p.register("ingest", in, auditor)
 }
 
@@ -173,23 +192,8 @@ func (p *parts) ingest(cfg ingest.Config, clicks Clicks) (*Ingest, error) {
 func (p *parts) conversions(clicks Clicks, observer convert.Observer, stored []func([]analytics.Row)) (*convert.Ingester, error) {
 	cfg := convert.IngestConfig{Observer: observer, Stored: stored, Logger: p.deps.Logger}
 	in := convert.NewIngester(cfg, p.deps.Store, traced.New(clicks.Store, p.traces))
-	p.add("late clicks of conversions", onceOpen(clicks.Opened, in))
+	p.addOnceOpen(clicks.Opened, "late clicks of conversions", in)
 	return in, p.register("conversions", in)
-}
-
-// onceOpen runs a part once the channel is closed. A nil channel means that the part need not wait.
-func onceOpen(opened <-chan struct{}, part service.Service) service.Service {
-	if opened == nil {
-		return part
-	}
-	return service.Func(func(ctx context.Context) error {
-		select {
-		case <-opened:
-			return part.Run(ctx)
-		case <-ctx.Done():
-			return nil
-		}
-	})
 }
 
 // apiConfig is what differs between an API in a fleet and one in a standalone.
@@ -349,7 +353,7 @@ func (p *parts) experiments(clicks analytics.Conversions, sources ...string) *ex
 // autopilot adds what checks experiments. It waits while a process must tell about one of the sources and does not.
 func (p *parts) autopilot(clicks Clicks, sources ...string) error {
 	s := p.experiments(traced.New(clicks.Store, p.traces), sources...)
-	p.add("experiments", onceOpen(clicks.Opened, s))
+	p.addOnceOpen(clicks.Opened, "experiments", s)
 	if err := p.watch(); err != nil {
 		return err
 	}
@@ -374,7 +378,7 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (first accounts.First
 	}
 	watcher := audit.NewWatcher(st, log, 0)
 	p.add("auth", use.Auth)
-	p.add("counts of failures", service.Func(func(ctx context.Context) error { return audit.WriteCounts(ctx, st, log) }))
+	p.add("counts of failures", audit.CountWriter(st, log))
 	p.add("head of the audit log", watcher)
 	if err := p.register("the audit log", watcher); err != nil {
 		return first, err

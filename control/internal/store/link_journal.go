@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"time"
-
-	"github.com/shortline/shortline/shared/backoff"
 )
 
 // journalPlace is a place in the journal of links that changed.
@@ -66,25 +64,23 @@ func (c Conn) journalAfter(ctx context.Context, from journalPlace) (to journalPl
 // journalKept is how long entries stay in the journal, at least.
 const journalKept = 2 * time.Minute
 
-// trimJournal deletes old entries until ctx ends.
-func (s *Store) trimJournal(ctx context.Context) {
+// journalTrimmer makes a function that deletes old entries. Call it regularly.
+func (s *Store) journalTrimmer() func(context.Context) error {
 	type mark struct {
 		at   time.Time
 		next uint64
 	}
 	var marks []mark
-	for backoff.Sleep(ctx, time.Minute) {
+	return func(ctx context.Context) error {
 		p, err := s.journalPlace(ctx)
 		if err == nil {
 			marks = append(marks, mark{time.Now(), p.next})
-			for len(marks) > 0 && err == nil && time.Since(marks[0].at) > journalKept {
-				err = s.TrimJournal(ctx, marks[0].next)
-				marks = marks[1:]
-			}
 		}
-		if err != nil && ctx.Err() == nil {
-			s.log.Warn("trimming the journal of links failed", "error", err.Error())
+		for len(marks) > 0 && err == nil && time.Since(marks[0].at) > journalKept {
+			err = s.TrimJournal(ctx, marks[0].next)
+			marks = marks[1:]
 		}
+		return err
 	}
 }
 

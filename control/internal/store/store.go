@@ -29,6 +29,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // driver of the SQLite dialect
 
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/tracing"
@@ -58,6 +59,7 @@ type Config struct {
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
 	metric.Set // makes it a prometheus.Collector
+	job.Group  // keeps tables small
 
 	Conn     // statements outside a transaction; read-only on SQLite
 	write    *sql.DB
@@ -94,6 +96,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s.Set = s.metrics()
+	s.Group = job.Group{{Name: "journal_of_links", Every: time.Minute, Do: s.journalTrimmer(), Logger: s.log}}
+	if s.pg {
+		s.Group = append(s.Group, &job.Job{Name: "counts_of_links", Every: time.Minute, Do: s.FoldCounts, Logger: s.log})
+	}
 	return s, nil
 }
 

@@ -163,17 +163,15 @@ func (s *Store) advance(rev uint64) {
 	}
 }
 
-// Run trims the journal of links. It also keeps the known revision up to date when other processes write to Postgres, and
-// calls FoldCounts once a minute. It listens for notifications and also polls, because notifications can get lost.
+// Run runs the jobs, and keeps the known revision up to date when other processes write to Postgres. It listens for
+// notifications and also polls, because notifications can get lost.
 func (s *Store) Run(ctx context.Context) error {
+	if !s.pg {
+		return s.Group.Run(ctx)
+	}
 	var work sync.WaitGroup
 	defer work.Wait()
-	work.Go(func() { s.trimJournal(ctx) })
-	if !s.pg {
-		<-ctx.Done()
-		return nil
-	}
-	work.Go(func() { s.fold(ctx) })
+	work.Go(func() { _ = s.Group.Run(ctx) })
 	for ctx.Err() == nil {
 		if err := s.listen(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("listening for revisions failed", "error", err.Error())
@@ -181,15 +179,6 @@ func (s *Store) Run(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// fold calls FoldCounts until ctx ends.
-func (s *Store) fold(ctx context.Context) {
-	for backoff.Sleep(ctx, time.Minute) {
-		if err := s.FoldCounts(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn("folding counts of links failed", "error", err.Error())
-		}
-	}
 }
 
 // ErrNotFound is sql.ErrNoRows under a name for use cases.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 )
 
 // Anybody can cause failures, such as a wrong password. With one row each they could fill the log, whose rows are
@@ -61,20 +62,9 @@ func appendCounts(ctx context.Context, tx *store.Tx, now time.Time) error {
 	return Append(WithOrigin(ctx, Origin{}), tx, entries...)
 }
 
-// WriteCounts writes the counts of ended windows once a minute until ctx ends. Without it a count is written only with
-// the next failure.
-func WriteCounts(ctx context.Context, st *store.Store, log *slog.Logger) error {
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		err := st.Tx(ctx, func(tx *store.Tx) error { return appendCounts(ctx, tx, time.Now()) })
-		if err != nil && ctx.Err() == nil {
-			log.Warn("writing failure counts to the audit log failed", "error", err.Error())
-		}
-	}
+// CountWriter writes the counts of ended windows. Without it a count is written only with the next failure.
+func CountWriter(st *store.Store, log *slog.Logger) job.Group {
+	return job.Group{{Name: "audit_counts", Every: time.Minute, Logger: log, Do: func(ctx context.Context) error {
+		return st.Tx(ctx, func(tx *store.Tx) error { return appendCounts(ctx, tx, time.Now()) })
+	}}}
 }

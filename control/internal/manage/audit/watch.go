@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 )
 
@@ -25,10 +27,10 @@ const (
 // is a service.
 type Watcher struct {
 	metric.Set // makes it a prometheus.Collector
+	job.Group
 
 	store *store.Store
 	log   *slog.Logger
-	every time.Duration
 
 	mu   sync.Mutex
 	last Head
@@ -43,7 +45,8 @@ type Watcher struct {
 func NewWatcher(st *store.Store, log *slog.Logger, every time.Duration) *Watcher {
 	log = cmp.Or(log, slog.Default())
 	every = cmp.Or(every, watchEvery)
-	w := &Watcher{store: st, log: log, every: every}
+	w := &Watcher{store: st, log: log}
+	w.Group = job.Group{{Name: "audit_head", Every: every, Timeout: min(every, watchWithin), Do: w.look, Logger: log}}
 	w.Set = metric.Set{
 		metric.Gauge("shortline_audit_log_head_row", "Number of the newest row of the audit log.", w.row.Load),
 		metric.Gauge("shortline_audit_log_head_hash", "First 12 hex digits of the newest row's hash, as a number.", w.value.Load),
@@ -53,23 +56,7 @@ func NewWatcher(st *store.Store, log *slog.Logger, every time.Duration) *Watcher
 	return w
 }
 
-// Run checks at once and then until ctx ends.
-func (w *Watcher) Run(ctx context.Context) error {
-	tick := time.NewTicker(w.every)
-	defer tick.Stop()
-	for {
-		w.look(ctx)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-func (w *Watcher) look(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, min(w.every, watchWithin))
-	defer cancel()
+func (w *Watcher) look(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seq, hash, mac, err := w.store.AuditHead(ctx)
@@ -78,10 +65,7 @@ func (w *Watcher) look(ctx context.Context) {
 		before, err = w.store.AuditHash(ctx, w.last.Seq)
 	}
 	if err != nil {
-		if ctx.Err() == nil {
-			w.log.Warn("reading the audit log head failed", "error", err.Error())
-		}
-		return
+		return fmt.Errorf("read the head of the audit log: %w", err)
 	}
 	if w.last.Seq > 0 && before != w.last.Hash {
 		w.lost.Add(1)
@@ -96,4 +80,5 @@ func (w *Watcher) look(ctx context.Context) {
 	}
 	w.seen.Store(store.Now())
 	w.log.Info("audit log head", "row", seq, "hash", hash, "hmac", mac.String)
+	return nil
 }

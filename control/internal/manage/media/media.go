@@ -28,6 +28,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 )
 
 // MaxUpload is the maximum size of a file, in bytes.
@@ -53,6 +54,8 @@ type Config struct {
 
 // Service implements the use cases. It is safe for concurrent use.
 type Service struct {
+	job.Group // removes unused images
+
 	store   *store.Store
 	links   *links.Service
 	objects object.Store
@@ -74,8 +77,11 @@ func New(cfg Config, s *store.Store, l *links.Service, objects object.Store) *Se
 	queue := func(slots, perUser int) *work.Queue {
 		return work.New(work.Config{Slots: slots, PerUser: perUser, Wait: patience, Busy: "Too many images are being converted."})
 	}
-	return &Service{store: s, links: l, objects: objects, now: cfg.Now, log: cfg.Logger,
+	m := &Service{store: s, links: l, objects: objects, now: cfg.Now, log: cfg.Logger,
 		room: queue(uploads, perUser), turn: queue(1, 1), computing: cfg.Computing}
+	sweep := func(ctx context.Context) error { _, err := m.Sweep(ctx); return err }
+	m.Group = job.Group{{Name: "images", Every: sweepEvery, Do: sweep, Lease: s.Lease("images"), Logger: cfg.Logger}}
+	return m
 }
 
 // Check returns an error if the caller may not change the link, so that the file need not be read.
@@ -197,24 +203,6 @@ func ContentType(key string) string {
 	return "image/webp"
 }
 
-// Run removes unused images, now and every hour, until ctx ends.
-func (s *Service) Run(ctx context.Context) error {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		if removed, err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn("image sweep failed", "error", err.Error())
-		} else if removed > 0 {
-			s.log.Info("unused images removed", "count", removed)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
-}
-
 // Sweep removes unused images that are older than an hour, and returns their number. The image of a link in
 // the trash is in use.
 func (s *Service) Sweep(ctx context.Context) (removed int, err error) {
@@ -236,6 +224,9 @@ func (s *Service) Sweep(ctx context.Context) (removed int, err error) {
 	})
 	if err != nil {
 		return removed, fmt.Errorf("sweep images: %w", err)
+	}
+	if removed > 0 {
+		s.log.Info("unused images removed", "count", removed)
 	}
 	return removed, nil
 }
