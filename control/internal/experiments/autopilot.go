@@ -16,7 +16,6 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/metric"
 )
 
@@ -46,26 +45,13 @@ func (s *Service) metrics() metric.Set {
 	}
 }
 
-// Run checks running experiments until ctx ends. Any number of processes may run it.
-func (s *Service) Run(ctx context.Context) error {
-	for failures := 0; ; {
-		more, err := s.Next(ctx)
-		if failures++; err == nil {
-			failures = 0
-			s.counts.last.Store(time.Now().UnixMilli())
-		} else if ctx.Err() == nil {
-			s.counts.failures.Add(1)
-			if backoff.LogWorthy(failures) {
-				s.cfg.Logger.Error("experiment not checked", "error", err.Error())
-			}
-		}
-		if more && err == nil {
-			continue
-		}
-		if !backoff.Sleep(ctx, tick) {
-			return nil
-		}
+// note counts the outcome of a search for an experiment that is due.
+func (s *Service) note(err error) {
+	if err != nil {
+		s.counts.failures.Add(1)
+		return
 	}
+	s.counts.last.Store(time.Now().UnixMilli())
 }
 
 // Next checks one experiment that is due, and reports whether there was one. A check that is interrupted changes nothing, and

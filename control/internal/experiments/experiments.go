@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 )
 
@@ -50,6 +51,7 @@ type Config struct {
 // Service implements the use cases and the autopilot. It is safe for concurrent use.
 type Service struct {
 	metric.Set // makes it a prometheus.Collector
+	job.Group  // the autopilot, which any number of processes may run
 
 	cfg    Config
 	store  *store.Store
@@ -69,6 +71,7 @@ func New(cfg Config, st *store.Store, clicks analytics.Conversions) *Service {
 	}
 	s := &Service{cfg: cfg, store: st, clicks: clicks}
 	s.Set = s.metrics()
+	s.Group = job.Group{{Name: "experiments", Every: tick, Do: job.UntilDone(s.Next), Note: s.note, Logger: cfg.Logger}}
 	return s
 }
 

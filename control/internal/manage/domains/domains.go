@@ -19,6 +19,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/seal"
 )
@@ -52,6 +53,8 @@ type Config struct {
 
 // Service implements the use cases. It is safe for concurrent use. Run checks domains again.
 type Service struct {
+	job.Group // checks domains again; any number of processes may run it
+
 	cfg       Config
 	store     *store.Store
 	box       *seal.Box // of private keys; nil: certificates cannot be uploaded
@@ -65,7 +68,12 @@ func New(cfg Config, s *store.Store) *Service {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Service{cfg: cfg, store: s}
+	d := &Service{cfg: cfg, store: s}
+	d.Group = job.Group{
+		{Name: "domains", Every: tick, Do: d.CheckDue, Logger: cfg.Logger},
+		{Name: "reserved_names", Every: tick, Do: d.CheckReserved, Logger: cfg.Logger},
+	}
+	return d
 }
 
 // Targets returns the places to which host names must lead.

@@ -100,22 +100,6 @@ func every(d *store.Domain, now int64) time.Duration {
 	return 24 * time.Hour
 }
 
-// Run checks domains again until ctx ends. Any number of processes may run it.
-func (s *Service) Run(ctx context.Context) error {
-	t := time.NewTicker(tick)
-	defer t.Stop()
-	for {
-		if err := errors.Join(s.CheckDue(ctx), s.CheckReserved(ctx)); err != nil && ctx.Err() == nil {
-			s.cfg.Logger.Error("domains not checked", "error", err.Error())
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-t.C:
-		}
-	}
-}
-
 // CheckDue checks the domains that are due.
 func (s *Service) CheckDue(ctx context.Context) error {
 	now := s.now()

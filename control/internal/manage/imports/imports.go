@@ -23,6 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 )
 
 const (
@@ -44,6 +45,8 @@ type Config struct {
 
 // Service implements the use cases. It is safe for concurrent use.
 type Service struct {
+	job.Group
+
 	cfg    Config
 	store  *store.Store
 	links  *links.Service
@@ -59,7 +62,12 @@ func New(cfg Config, s *store.Store, l *links.Service) *Service {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Service{cfg: cfg, store: s, links: l, holder: store.NewID(), wake: make(chan struct{}, 1)}
+	i := &Service{cfg: cfg, store: s, links: l, holder: store.NewID(), wake: make(chan struct{}, 1)}
+	i.Group = job.Group{
+		{Name: "imports", Every: poll, Do: job.UntilDone(i.Next), Wake: i.wake, Retry: retry, Logger: cfg.Logger},
+		{Name: "old_imports", Every: sweepEvery, Do: i.Sweep, Logger: cfg.Logger},
+	}
+	return i
 }
 
 // Column is a column of a file.

@@ -47,34 +47,7 @@ func (s *Service) Run(ctx context.Context) error {
 			s.cfg.Logger.Warn("import interrupted", "error", err.Error())
 		}
 	}
-	swept := time.Time{}
-	for failures := 0; ctx.Err() == nil; {
-		more, err := s.Next(ctx)
-		if err == nil && time.Since(swept) > sweepEvery {
-			swept, err = time.Now(), s.Sweep(ctx)
-		}
-		wait := poll
-		switch {
-		case err == nil && more:
-			failures = 0
-			continue
-		case err == nil:
-			failures = 0
-		case ctx.Err() == nil:
-			if failures++; backoff.LogWorthy(failures) {
-				s.cfg.Logger.Warn("import interrupted", "error", err.Error())
-			}
-			wait = retry.Delay(failures)
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-		case <-s.wake:
-		case <-timer.C:
-		}
-		timer.Stop()
-	}
-	return nil
+	return s.Group.Run(ctx)
 }
 
 // Next imports some rows of the import that waits longest, and reports whether there was one.

@@ -23,6 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/link"
 )
 
@@ -46,6 +47,8 @@ type Config struct {
 
 // Service implements the use cases. It is safe for concurrent use.
 type Service struct {
+	job.Group
+
 	cfg       Config
 	host      string // of BaseURL
 	store     *store.Store
@@ -63,6 +66,7 @@ func New(cfg Config, s *store.Store, passwords *auth.Passwords) *Service {
 	if base, err := url.Parse(cfg.BaseURL); err == nil {
 		out.host = base.Hostname()
 	}
+	out.Group = out.jobs()
 	return out
 }
 

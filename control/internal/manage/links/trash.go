@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/link"
 )
 
@@ -277,29 +278,16 @@ const (
 	sweepEvery = 24 * time.Hour
 )
 
-// Run deletes links for good that have been in the trash for long enough, now and every ten minutes, until ctx ends.
-// Several processes may do so at the same time.
-func (s *Service) Run(ctx context.Context) error {
-	tick := time.NewTicker(purgeEvery)
-	defer tick.Stop()
-	var swept time.Time
-	for {
-		n, err := s.Purge(ctx)
-		if err == nil && time.Since(swept) > sweepEvery {
-			swept = time.Now()
-			_, err = s.store.PurgeHistory(ctx, purgeBatch)
-		}
-		switch {
-		case err != nil && ctx.Err() == nil:
-			s.cfg.Logger.Warn("emptying the trash failed", "error", err.Error())
-		case n > 0:
-			s.cfg.Logger.Info("trash emptied", "links", n)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
+// jobs are what time does to links. Work that finds what is due, locks the row and checks again may run in several processes.
+func (s *Service) jobs() job.Group {
+	purge := func(ctx context.Context) error { _, err := s.Purge(ctx); return err }
+	history := func(ctx context.Context) (more bool, err error) {
+		n, err := s.store.PurgeHistory(ctx, purgeBatch)
+		return n == purgeBatch, err
+	}
+	return job.Group{
+		{Name: "trash", Every: purgeEvery, Do: purge, Logger: s.cfg.Logger},
+		{Name: "history", Every: sweepEvery, Do: job.UntilDone(history), Lease: s.store.Lease("history"), Logger: s.cfg.Logger},
 	}
 }
 
@@ -309,6 +297,9 @@ func (s *Service) Purge(ctx context.Context) (all int, err error) {
 	for n := purgeBatch; n == purgeBatch && err == nil && ctx.Err() == nil; {
 		n, err = s.store.PurgeTrash(ctx, before, purgeBatch)
 		all += n
+	}
+	if all > 0 {
+		s.cfg.Logger.Info("trash emptied", "links", all)
 	}
 	return all, err
 }
