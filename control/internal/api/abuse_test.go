@@ -17,6 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	visitors "github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // guarded is a world with a list of blocked hosts in a file.
@@ -35,7 +36,7 @@ func newGuarded(t *testing.T, st *store.Store) *guarded {
 	g.world = newWorld(t, st, func(w *world, c *api.Config, d *api.Deps) {
 		whole(w, c, d)
 		g.screen = screening.New(screening.Config{Settings: screening.Settings{Blocked: g.file}, Logger: c.Logger})
-		g.screen.Reload(t.Context())
+		testkit.Must(t, g.screen.Reload(t.Context()))
 		policy := link.Policy{Hosts: []string{"sho.rt"}, Blocked: g.screen.Blocks}
 		g.abuse = abuse.New(abuse.Config{Screening: g.screen, Logger: c.Logger, Now: func() time.Time { return time.Now().Add(g.later) }}, w.store)
 		d.Abuse = g.abuse
@@ -50,7 +51,7 @@ func (g *guarded) block(list string) {
 		panic(err)
 	}
 	if g.screen != nil {
-		g.screen.Reload(g.t.Context())
+		testkit.Must(g.t, g.screen.Reload(g.t.Context()))
 	}
 }
 
@@ -147,7 +148,7 @@ func TestAbuse_check_of_all_links(t *testing.T) {
 	w.do("POST", "/api/urls/"+other+"/suspend", `{"reason":"by hand"}`, as(w.root)).want(200)
 	check := func(suspended ...string) {
 		t.Helper()
-		w.abuse.CheckAll(t.Context())
+		testkit.Must(t, w.abuse.CheckAll(t.Context()))
 		for _, id := range []string{main, variant, fine, other, excused} {
 			want := "ACTIVE"
 			for _, s := range suspended {

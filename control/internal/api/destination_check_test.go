@@ -110,7 +110,7 @@ func newJudged(t *testing.T, st *store.Store) *judged {
 func (w *judged) list(text string) {
 	w.t.Helper()
 	testkit.Must(w.t, os.WriteFile(w.file, []byte(text+"\n"), 0o600))
-	w.screen.Reload(w.t.Context())
+	testkit.Must(w.t, w.screen.Reload(w.t.Context()))
 }
 
 // checks returns the service of another process.

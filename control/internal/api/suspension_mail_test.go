@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/testing/mailtest"
+	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
 // told is a world whose suspensions are sent by e-mail, with a list of blocked hosts in a file.
@@ -42,7 +43,7 @@ func newTold(t *testing.T, st *store.Store) *told {
 func (w *told) check(list string) {
 	w.t.Helper()
 	w.ok(os.WriteFile(w.file, []byte(list+"\n"), 0o600))
-	w.screen.Reload(w.t.Context())
+	testkit.Must(w.t, w.screen.Reload(w.t.Context()))
 	w.abuse.CheckAll(w.t.Context())
 }
 

@@ -226,17 +226,13 @@ type DestinationCheck struct {
 	FinishedAt int64 // 0: it is not finished
 }
 
-// ClaimCheck takes or extends the lease of a check, so that one process at a time runs it, and reads how far it is. held is
-// false if another process has the lease.
-func (tx *Tx) ClaimCheck(ctx context.Context, name, holder string, now, until int64) (d DestinationCheck, held bool, err error) {
+// ClaimCheck takes or extends the lease of a check, so that one process at a time runs it. held is false if another process has
+// the lease.
+func (tx *Tx) ClaimCheck(ctx context.Context, name, holder string, now, until int64) (held bool, err error) {
 	n, err := tx.Exec(ctx, `INSERT INTO destination_checks (name, version, after_num, started_at, finished_at, holder, lease_until) VALUES (?, '', 0, 0, 0, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
 		WHERE destination_checks.holder = excluded.holder OR destination_checks.lease_until <= ?`, name, holder, until, now)
-	if err != nil || n == 0 {
-		return d, false, err
-	}
-	d, err = tx.Check(ctx, name)
-	return d, true, err
+	return n > 0, err
 }
 
 // Check reads how far a check is. A check that never ran is a zero DestinationCheck with its name.

@@ -19,6 +19,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 )
 
@@ -37,6 +38,7 @@ type Config struct {
 // Service implements the use cases. It is safe for concurrent use.
 type Service struct {
 	metric.Set // makes it a prometheus.Collector
+	job.Group
 
 	cfg     Config
 	store   *store.Store
@@ -47,8 +49,6 @@ type Service struct {
 	suspended, lifted atomic.Uint64
 	failed            atomic.Uint64 // runs of checks
 	checked           atomic.Int64  // Unix milliseconds of the last finished check
-
-	forgot time.Time // when CheckAll deleted old cases
 }
 
 // New returns a Service.
@@ -65,6 +65,15 @@ func New(cfg Config, st *store.Store) *Service {
 		metric.Total("shortline_destinations_released_total", "Links whose suspension a check of all destinations lifted.", s.lifted.Load),
 		metric.Total("shortline_destinations_errors_total", "Checks of all destinations that were interrupted by an error; they continue later.", s.failed.Load),
 		metric.Time("shortline_destinations_last_success_timestamp_seconds", "Time when this process last finished a check of all destinations, 0 for never.", s.checked.Load),
+	}
+	note := func(err error) {
+		if err != nil {
+			s.failed.Add(1)
+		}
+	}
+	s.Group = job.Group{
+		{Name: "destinations", Every: cmp.Or(cfg.Every, 10*time.Second), Do: s.CheckAll, Note: note, Logger: cfg.Logger},
+		{Name: "old_cases", Every: forgetEvery, Do: s.forget, Logger: cfg.Logger},
 	}
 	return s
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/link"
 )
 
@@ -18,32 +20,13 @@ const (
 	checkEvery  = 24 * time.Hour
 	forgetEvery = time.Hour
 	lease       = 2 * time.Minute
-	renewEvery  = 20 * time.Second
 	remembered  = 200_000 // verdicts of one run of the check service
 	giveUp      = 5       // questions without an answer in a row
 )
 
-// Run checks the destinations of all links: with the list of blocked hosts whenever the list changes and daily, and with the
-// check service daily. One process of a fleet does so at a time. A check that was interrupted continues where it was.
-func (s *Service) Run(ctx context.Context) error {
-	every := s.cfg.Every
-	if every == 0 {
-		every = 10 * time.Second
-	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		s.CheckAll(ctx)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
-}
-
-// CheckAll runs the checks that are due. Only one goroutine may call it.
-func (s *Service) CheckAll(ctx context.Context) {
+// CheckAll runs the checks of all links that are due: with the list of blocked hosts whenever the list changes and daily, and with
+// the check service daily. One process of a fleet does so at a time. A check that was interrupted continues where it was.
+func (s *Service) CheckAll(ctx context.Context) error {
 	var problems []error
 	if sc := s.cfg.Screening; sc != nil {
 		if sc.ListKnown() {
@@ -52,24 +35,12 @@ func (s *Service) CheckAll(ctx context.Context) {
 		asker := &asker{service: sc, seen: map[uint64]string{}, seed: maphash.MakeSeed()}
 		problems = append(problems, s.run(ctx, &pass{source: store.SourceCheck, version: fmt.Sprint("service ", sc.Asks()), page: 50, judge: asker.judge, idle: !sc.Asks()}))
 	}
-	problems = append(problems, s.forget(ctx))
-	if err := errors.Join(problems...); err != nil && ctx.Err() == nil {
-		s.failed.Add(1)
-		s.cfg.Logger.Error("destinations not checked", "error", err.Error())
-	}
+	return errors.Join(problems...)
 }
 
-// forget deletes old closed cases, once an hour.
+// forget deletes old closed cases.
 func (s *Service) forget(ctx context.Context) error {
-	now := s.cfg.Now()
-	if now.Sub(s.forgot) < forgetEvery {
-		return nil
-	}
-	err := s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ForgetCases(ctx, now.Add(-keepCases).UnixMilli()) })
-	if err == nil {
-		s.forgot = now
-	}
-	return err
+	return s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ForgetCases(ctx, s.cfg.Now().Add(-keepCases).UnixMilli()) })
 }
 
 // pass is one check of all destinations.
@@ -81,8 +52,6 @@ type pass struct {
 	// there is no verdict.
 	judge func(ctx context.Context, url string) (detail, reason string, known bool, err error)
 	idle  bool // blocks nothing, so it only has to lift its own suspensions
-
-	renewed time.Time
 }
 
 // due reports whether a check has work to do.
@@ -147,14 +116,23 @@ func (s *Service) run(ctx context.Context, p *pass) error {
 			return err
 		}
 	}
-	now := s.cfg.Now().UnixMilli()
 	// Reading first spares the database a write every few seconds.
 	d, err := s.store.Check(ctx, p.source)
-	if err != nil || !p.due(d, now) {
+	if err != nil || !p.due(d, s.cfg.Now().UnixMilli()) {
 		return err
 	}
-	d, held, err := s.claim(ctx, p)
-	if err != nil || !held || !p.due(d, now) {
+	lease := job.Lease{For: lease, Claim: func(ctx context.Context) error { return s.claim(ctx, p.source) }}
+	if err := lease.Hold(ctx, func(ctx context.Context) error { return s.resume(ctx, p) }); !errors.Is(err, job.ErrTaken) {
+		return err
+	}
+	return nil
+}
+
+// resume continues a check whose lease this process holds.
+func (s *Service) resume(ctx context.Context, p *pass) error {
+	now := s.cfg.Now().UnixMilli()
+	d, err := s.store.Check(ctx, p.source)
+	if err != nil || !p.due(d, now) {
 		return err
 	}
 	if d.FinishedAt != 0 || d.Version != p.version {
@@ -169,11 +147,6 @@ func (s *Service) run(ctx context.Context, p *pass) error {
 			if err := s.judge(ctx, p, &list[i]); err != nil {
 				return err
 			}
-			if s.cfg.Now().Sub(p.renewed) > renewEvery {
-				if _, held, err := s.claim(ctx, p); err != nil || !held {
-					return err
-				}
-			}
 		}
 		if len(list) > 0 {
 			d.After = list[len(list)-1].Num
@@ -181,36 +154,39 @@ func (s *Service) run(ctx context.Context, p *pass) error {
 		if len(list) < p.page {
 			d.FinishedAt = s.cfg.Now().UnixMilli()
 		}
-		if held, err := s.save(ctx, d); err != nil || !held {
+		if err := s.save(ctx, d); err != nil {
 			return err
 		}
 		if d.FinishedAt != 0 {
 			s.checked.Store(d.FinishedAt)
 			return nil
 		}
-		select { // leave the database to others
-		case <-ctx.Done():
+		if !backoff.Sleep(ctx, 5*time.Millisecond) { // leave the database to others
 			return ctx.Err()
-		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }
 
-func (s *Service) claim(ctx context.Context, p *pass) (d store.DestinationCheck, held bool, err error) {
-	p.renewed = s.cfg.Now()
-	err = s.store.Tx(ctx, func(tx *store.Tx) (err error) {
-		d, held, err = tx.ClaimCheck(ctx, p.source, s.holder, p.renewed.UnixMilli(), p.renewed.Add(lease).UnixMilli())
-		return err
+func (s *Service) claim(ctx context.Context, source string) error {
+	now := s.cfg.Now()
+	return s.held(ctx, func(tx *store.Tx) (bool, error) {
+		return tx.ClaimCheck(ctx, source, s.holder, now.UnixMilli(), now.Add(lease).UnixMilli())
 	})
-	return d, held, err
 }
 
-func (s *Service) save(ctx context.Context, d store.DestinationCheck) (held bool, err error) {
-	err = s.store.Tx(ctx, func(tx *store.Tx) (err error) {
-		held, err = tx.SaveCheck(ctx, d, s.holder)
+func (s *Service) save(ctx context.Context, d store.DestinationCheck) error {
+	return s.held(ctx, func(tx *store.Tx) (bool, error) { return tx.SaveCheck(ctx, d, s.holder) })
+}
+
+// held calls f in a transaction. It returns job.ErrTaken if f reports that another process has the lease.
+func (s *Service) held(ctx context.Context, f func(tx *store.Tx) (held bool, err error)) error {
+	return s.store.Tx(ctx, func(tx *store.Tx) error {
+		held, err := f(tx)
+		if err == nil && !held {
+			return job.ErrTaken
+		}
 		return err
 	})
-	return held, err
 }
 
 // judge suspends one link or lifts its suspension.

@@ -20,9 +20,9 @@ type seen struct {
 // errUnchanged means that the list is the one that was read last.
 var errUnchanged = errors.New("the list has not changed")
 
-// Reload reads the list if it has changed, and reports whether the present list is up to date. If it cannot be read, the
+// Reload reads the list if it has changed. If it returns an error, the list could not be read, and the
 // last list stays in use.
-func (s *Service) Reload(ctx context.Context) bool {
+func (s *Service) Reload(ctx context.Context) error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
 	read := s.readFile
@@ -35,16 +35,15 @@ func (s *Service) Reload(ctx context.Context) bool {
 	case err != nil:
 		if ctx.Err() == nil {
 			s.failed.Add(1)
-			s.cfg.Logger.Error("blocked destinations not loaded", "from", s.cfg.Blocked, "kept", s.Hosts().Len(), "error", err.Error())
 		}
-		return false
+		return fmt.Errorf("load blocked destinations from %s: %w", s.cfg.Blocked, err)
 	default:
 		s.seen = now
 		s.hosts.Store(hosts)
 		s.cfg.Logger.Info("blocked destinations loaded", "from", s.cfg.Blocked, "hosts", hosts.Len(), "ignored_lines", hosts.invalid)
 	}
 	s.loaded.Store(time.Now().UnixMilli())
-	return true
+	return nil
 }
 
 func (s *Service) readFile(context.Context) (*Hosts, seen, error) {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/platform/outbound"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 )
 
@@ -78,6 +79,7 @@ type Config struct {
 
 // Service is safe for concurrent use. Its list is empty until Run or Reload has read it.
 type Service struct {
+	job.Group
 	metric.Set // makes it a prometheus.Collector
 
 	cfg   Config
@@ -114,6 +116,13 @@ func New(cfg Config) *Service {
 		metric.Total("shortline_destination_checks_total", "Answers of the destination check service, by verdict.", s.answers[Blocked].Load, "verdict", "block"),
 		metric.Total("shortline_destination_checks_total", "Answers of the destination check service, by verdict.", s.answers[Unknown].Load, "verdict", "error"),
 	}
+	if cfg.Blocked != "" {
+		every := cfg.Every
+		if !isAddress(cfg.Blocked) {
+			every /= 30
+		}
+		s.Group = job.Group{{Name: "blocked_destinations", Every: every, Do: s.Reload, Logger: cfg.Logger}}
+	}
 	return s
 }
 
@@ -134,24 +143,6 @@ func (s *Service) Blocks(host string) bool { return s.Hosts().Match(host) != "" 
 
 // Run keeps the list up to date until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	if s.cfg.Blocked == "" {
-		<-ctx.Done()
-		return nil
-	}
-	every := s.cfg.Every
-	if !isAddress(s.cfg.Blocked) {
-		every /= 30
-	}
-	for {
-		wait := every
-		if !s.Reload(ctx) && s.Hosts() == nil {
-			wait = min(every, 15*time.Second)
-		}
-		select {
-		case <-ctx.Done():
-			s.http.HTTP().CloseIdleConnections()
-			return nil
-		case <-time.After(wait):
-		}
-	}
+	defer s.http.HTTP().CloseIdleConnections()
+	return s.Group.Run(ctx)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shortline/shortline/shared/job"
 )
 
 // Off is the difference between two clocks from which on a Watch warns.
@@ -19,9 +21,11 @@ const (
 	within = 5 * time.Second // how long an answer may take
 )
 
-// Watch compares this clock with those of servers. It is safe for concurrent use. It is a prometheus.Collector.
+// Watch compares this clock with those of servers. It does so once a minute, and when a server was
+// added. It is safe for concurrent use. It is a prometheus.Collector.
 type Watch struct {
 	*prometheus.GaugeVec
+	job.Group
 
 	log   *slog.Logger
 	added chan struct{} // has an element when a server was added since the last comparison
@@ -38,13 +42,15 @@ type server struct {
 
 // New returns a Watch without servers.
 func New(log *slog.Logger) *Watch {
-	return &Watch{
+	w := &Watch{
 		GaugeVec: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "shortline_control_clock_ahead_seconds",
 			Help: "Offset of this clock to that of the database or of a ClickHouse server; above 0 if this clock is ahead.",
 		}, []string{"server"}),
 		log: log, added: make(chan struct{}, 1),
 	}
+	w.Group = job.Group{{Name: "clocks", Every: every, Do: w.compareAll, Wake: w.added, Logger: log}}
+	return w
 }
 
 // Add adds a server. Run calls ask for the time of the server's clock.
@@ -58,22 +64,14 @@ func (w *Watch) Add(name string, ask func(context.Context) (time.Time, error)) {
 	}
 }
 
-// Run compares the clocks once a minute, and when a server was added, until ctx ends.
-func (w *Watch) Run(ctx context.Context) error {
-	for {
-		w.mu.Lock()
-		servers := w.servers
-		w.mu.Unlock()
-		for _, s := range servers {
-			w.compare(ctx, s)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-w.added:
-		case <-time.After(every):
-		}
+func (w *Watch) compareAll(ctx context.Context) error {
+	w.mu.Lock()
+	servers := w.servers
+	w.mu.Unlock()
+	for _, s := range servers {
+		w.compare(ctx, s)
 	}
+	return nil
 }
 
 // compare asks a server for its time. It ignores differences that are so small that the delay of the answer can explain them. A
