@@ -20,12 +20,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shortline/shortline/control/internal/platform/smtp"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/seal"
 )
 
@@ -55,12 +57,18 @@ type Config struct {
 
 // Service sends e-mails. It is safe for concurrent use. A nil Service is not enabled.
 type Service struct {
+	job.Group
+
 	cfg     Config
 	store   *store.Store
 	sender  *smtp.Sender // nil: not enabled
 	box     *seal.Box
 	metrics *metrics
 	wake    chan struct{} // capacity 1; signals that an e-mail may be due
+
+	attempts context.Context // ends when attempts in flight must stop
+	free     chan struct{}   // has a token for each attempt in flight
+	inFlight sync.WaitGroup
 }
 
 // New returns a service, or an error with all invalid settings. It does not connect to the server.
@@ -70,7 +78,7 @@ func New(cfg Config, st *store.Store) (*Service, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Service{cfg: cfg, store: st, wake: make(chan struct{}, 1)}
+	s := &Service{cfg: cfg, store: st, wake: make(chan struct{}, 1), free: make(chan struct{}, parallel)}
 	var err error
 	if s.box, err = seal.New("mail", cfg.EncryptionKeys...); err != nil {
 		return nil, err
@@ -83,6 +91,11 @@ func New(cfg Config, st *store.Store) (*Service, error) {
 	if s.metrics, err = newMetrics(cfg.Registry, queue{st, cfg.Now}); err != nil {
 		return nil, fmt.Errorf("mail: register metrics: %w", err)
 	}
+	every := pruneEvery
+	if s.Enabled() {
+		every = cmp.Or(cfg.Poll, 2*time.Second)
+	}
+	s.Group = job.Group{{Name: "mail", Every: every, Do: s.turn, Wake: s.wake, Note: s.note, Logger: cfg.Logger}}
 	return s, nil
 }
 
