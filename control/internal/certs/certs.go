@@ -25,8 +25,8 @@ import (
 
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/seal"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -57,6 +57,7 @@ type Config struct {
 // Service orders certificates. It is safe for concurrent use.
 type Service struct {
 	metric.Set // makes it a prometheus.Collector
+	job.Group
 
 	cfg    Config
 	store  *store.Store
@@ -67,6 +68,11 @@ type Service struct {
 	slow   chan struct{} // likewise, by those that are likely to fail
 	paused [2]atomic.Int64
 	counts counts
+
+	config *certmagic.Config // made by Run
+	orders sync.WaitGroup
+	seen   uint64    // revision of the hosts that were listed last
+	listed time.Time // when that was
 }
 
 // atOnce is the number of orders that one control plane places at the same time.
@@ -96,6 +102,15 @@ func New(cfg Config, st *store.Store) (*Service, error) {
 		return nil, err
 	}
 	s.Set = s.metrics()
+	s.Group = job.Group{
+		{Name: "ticket_keys", Every: maintenanceEvery, Do: s.rotateTickets, Logger: cfg.Logger},
+		{Name: "certificates_ending", Every: maintenanceEvery, Do: s.announce, Logger: cfg.Logger},
+		{Name: "certificate_states", Every: maintenanceEvery, Do: s.count, Logger: cfg.Logger},
+		{Name: "certificate_files", Every: time.Hour, Do: s.removeStale, Logger: cfg.Logger},
+	}
+	if cfg.Enabled() {
+		s.Group = append(s.Group, &job.Job{Name: "certificates", Every: tick, Do: s.orderDue, Logger: cfg.Logger})
+	}
 	return s, nil
 }
 
@@ -107,41 +122,28 @@ const (
 	atATime          = 200 // new domains per look
 )
 
-// Run works until ctx ends. Any number of processes may run it.
+// Run works until ctx ends. It is called once. Any number of processes may run it.
 func (s *Service) Run(ctx context.Context) error {
-	var magic *certmagic.Config
 	// The cache is required by certmagic, and stays empty: edges have the certificates.
 	cache := certmagic.NewCache(certmagic.CacheOptions{
-		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return magic, nil }, Logger: zap.NewNop(),
+		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return s.config, nil }, Logger: zap.NewNop(),
 	})
 	defer cache.Stop()
-	magic = s.magic(cache)
-
+	s.config = s.magic(cache)
 	defer s.files.close()
-	var work sync.WaitGroup
-	defer work.Wait()
-	work.Go(func() { s.maintain(ctx) })
-	if !s.cfg.Enabled() {
-		<-ctx.Done()
-		return nil
+	defer s.orders.Wait()
+	if s.cfg.Enabled() {
+		s.logRefused()
 	}
-	s.logRefused()
-	var seen uint64
-	var listed time.Time
-	for failures := 0; ; {
-		err := s.list(ctx, &seen, &listed)
-		if err == nil {
-			err = s.start(ctx, magic, &work)
-		}
-		if failures++; err == nil {
-			failures = 0
-		} else if ctx.Err() == nil && backoff.LogWorthy(failures) {
-			s.cfg.Logger.Error("certificates not checked", "error", err.Error())
-		}
-		if !backoff.Sleep(ctx, tick) {
-			return nil
-		}
+	return s.Group.Run(ctx)
+}
+
+// orderDue lists missing certificates, and starts the work on those that are due.
+func (s *Service) orderDue(ctx context.Context) error {
+	if err := s.list(ctx); err != nil {
+		return err
 	}
+	return s.start(ctx)
 }
 
 // magic returns the configuration of certmagic.
@@ -153,12 +155,12 @@ func (s *Service) magic(cache *certmagic.Cache) *certmagic.Config {
 }
 
 // list adds the certificates that are missing: when hosts have changed, and once a minute.
-func (s *Service) list(ctx context.Context, seen *uint64, listed *time.Time) error {
+func (s *Service) list(ctx context.Context) error {
 	revision, err := s.store.HostsRevision(ctx)
 	if err != nil {
 		return fmt.Errorf("look for changed hosts: %w", err)
 	}
-	if revision == *seen && time.Since(*listed) < maintenanceEvery {
+	if revision == s.seen && time.Since(s.listed) < maintenanceEvery {
 		return nil
 	}
 	began := time.Now()
@@ -178,7 +180,7 @@ func (s *Service) list(ctx context.Context, seen *uint64, listed *time.Time) err
 		}
 	}
 	if len(domains) < atATime {
-		*seen, *listed = revision, began
+		s.seen, s.listed = revision, began
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/caddyserver/certmagic"
@@ -28,16 +27,14 @@ func (s *Service) Local(issue func(host string, csr *x509.CertificateRequest) ([
 
 // Step does all work that is due, without waiting for anything later.
 func (s *Service) Step(ctx context.Context) error {
-	var magic *certmagic.Config
 	cache := certmagic.NewCache(certmagic.CacheOptions{
-		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return magic, nil }, Logger: zap.NewNop(),
+		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return s.config, nil }, Logger: zap.NewNop(),
 	})
 	defer cache.Stop()
-	magic = s.magic(cache)
+	s.config = s.magic(cache)
 	for {
-		var work sync.WaitGroup
-		err := s.start(ctx, magic, &work)
-		work.Wait()
+		err := s.start(ctx)
+		s.orders.Wait()
 		if err != nil {
 			return err
 		}
@@ -59,12 +56,10 @@ func (s *Service) Step(ctx context.Context) error {
 
 // List adds the certificates that are missing.
 func (s *Service) List(ctx context.Context) error {
-	var seen uint64
+	s.seen = 0
 	for {
-		listed := s.cfg.Now()
-		listed = listed.AddDate(-1, 0, 0)
-		before := listed
-		if err := s.list(ctx, &seen, &listed); err != nil || listed != before {
+		s.listed = time.Time{}
+		if err := s.list(ctx); err != nil || !s.listed.IsZero() {
 			return err
 		}
 	}

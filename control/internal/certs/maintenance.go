@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/seal"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -29,26 +28,6 @@ const (
 	keepOrders = 7 * day
 	keepFiles  = day
 )
-
-// maintain does what has to be done from time to time, until ctx ends.
-func (s *Service) maintain(ctx context.Context) {
-	var tidied time.Time
-	for failures := 0; ; {
-		err := errors.Join(s.rotateTickets(ctx), s.announce(ctx), s.count(ctx))
-		if now := s.cfg.Now(); now.Sub(tidied) > time.Hour {
-			tidied = now
-			err = errors.Join(err, s.removeStale(ctx))
-		}
-		if failures++; err == nil {
-			failures = 0
-		} else if ctx.Err() == nil && backoff.LogWorthy(failures) {
-			s.cfg.Logger.Error("certificates not maintained", "error", err.Error())
-		}
-		if !backoff.Sleep(ctx, maintenanceEvery) {
-			return
-		}
-	}
-}
 
 // rotateTickets adds a key of session tickets if the newest one is old enough.
 func (s *Service) rotateTickets(ctx context.Context) error {

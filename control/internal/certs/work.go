@@ -47,7 +47,7 @@ func taskOf(ctx context.Context) *task {
 
 // start claims certificates that are due, as many as there are slots, and works on them in the background: first those
 // that are likely to succeed.
-func (s *Service) start(ctx context.Context, magic *certmagic.Config, work *sync.WaitGroup) error {
+func (s *Service) start(ctx context.Context) error {
 	for _, doubtful := range []bool{false, true} {
 		if s.now() < s.pause(doubtful).Load() {
 			continue
@@ -74,12 +74,12 @@ func (s *Service) start(ctx context.Context, magic *certmagic.Config, work *sync
 				}
 				continue
 			}
-			work.Go(func() {
+			s.orders.Go(func() {
 				defer func() {
 					<-s.slots
 					leave(s.slow, t.doubtful)
 				}()
-				s.work(ctx, magic, t)
+				s.work(ctx, t)
 			})
 		}
 	}
@@ -126,13 +126,13 @@ func (s *Service) claim(ctx context.Context, t *task) (mine bool, err error) {
 }
 
 // work does what a certificate needs, and stores the outcome.
-func (s *Service) work(ctx context.Context, magic *certmagic.Config, t *task) {
+func (s *Service) work(ctx context.Context, t *task) {
 	working, cancel := context.WithTimeout(context.WithValue(ctx, taskKey{}, t), orderTime)
 	defer cancel()
 	var held sync.WaitGroup
 	hold, release := context.WithCancel(working)
 	held.Go(func() { s.hold(hold, t, cancel) })
-	got, look, err := s.provide(working, magic, t)
+	got, look, err := s.provide(working, t)
 	release()
 	held.Wait() // before the outcome, because it moves NextAt, too
 	if ctx.Err() != nil {
@@ -160,7 +160,7 @@ func (s *Service) hold(ctx context.Context, t *task, lost func()) {
 
 // provide returns the certificate that a host name should have, and when to look at it again: the certificate of the last
 // order, or that of a new one.
-func (s *Service) provide(ctx context.Context, magic *certmagic.Config, t *task) (have *pair, look time.Time, err error) {
+func (s *Service) provide(ctx context.Context, t *task) (have *pair, look time.Time, err error) {
 	name := t.cert.Hostname
 	if have, err = s.load(ctx, name); err != nil {
 		return nil, look, err
@@ -173,13 +173,13 @@ func (s *Service) provide(ctx context.Context, magic *certmagic.Config, t *task)
 			return have, look, nil
 		}
 		t.replaces = have.leaf
-		err = magic.RenewCertSync(ctx, name, true)
+		err = s.config.RenewCertSync(ctx, name, true)
 	} else {
 		// The rest of an incomplete certificate would hide that there is none.
 		if err := s.files.Delete(ctx, certmagic.StorageKeys.CertsSitePrefix(s.issuer.IssuerKey(), name)); err != nil {
 			return nil, look, err
 		}
-		err = magic.ObtainCertSync(ctx, name)
+		err = s.config.ObtainCertSync(ctx, name)
 	}
 	if err != nil {
 		return nil, look, err
