@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -46,24 +45,8 @@ func (p *Publisher) conversions(ctx context.Context, c store.Conn, after uint64,
 func (p *Publisher) Run(ctx context.Context) error {
 	if len(p.cfg.Secrets) == 0 {
 		p.cfg.Logger.Warn("click ids disabled, no encryption key", "setting", "ENCRYPTION_KEY")
-		<-ctx.Done()
-		return nil
 	}
-	retry := backoff.Policy{First: time.Second, Most: time.Minute}
-	for failures := 0; ctx.Err() == nil; {
-		wait := lookPeriod
-		if err := p.announcePeriod(ctx); err != nil && ctx.Err() == nil {
-			failures++
-			if backoff.LogWorthy(failures) {
-				p.cfg.Logger.Warn("announcing keys of click ids failed", "error", err.Error())
-			}
-			wait = retry.Delay(failures)
-		} else {
-			failures = 0
-		}
-		backoff.Sleep(ctx, wait)
-	}
-	return nil
+	return p.Group.Run(ctx)
 }
 
 // announcePeriod tells edges to fetch the keys of the present period, unless a publisher with the same keys has done so.

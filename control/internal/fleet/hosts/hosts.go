@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -44,6 +45,7 @@ const lookEvery = 100 * time.Millisecond
 
 // Publisher implements snapshot.HostSource. It is safe for concurrent use.
 type Publisher struct {
+	job.Group
 	metric.Set // makes it a prometheus.Collector
 
 	cfg   Config
@@ -66,6 +68,9 @@ func New(st *store.Store, cfg Config) *Publisher {
 		cfg.Now = time.Now
 	}
 	p := &Publisher{cfg: cfg, store: st}
+	if len(cfg.Secrets) > 0 {
+		p.Group = job.Group{{Name: "click_id_keys", Every: lookPeriod, Do: p.announcePeriod, Logger: cfg.Logger}}
+	}
 	p.Set = metric.Set{
 		metric.Total("shortline_hosts_full_total", "Full lists of the host names of custom domains that were sent to edges.", p.full.Load),
 		metric.Total("shortline_hosts_changes_total", "Changes of the host names of custom domains that were sent to edges.", p.changes.Load),

@@ -21,6 +21,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/limit"
 	"github.com/shortline/shortline/shared/metric"
 )
@@ -43,6 +44,7 @@ const (
 // Ledger implements limit.Exchange. It is safe for concurrent use. Run deletes counts of links that do not exist any more.
 type Ledger struct {
 	metric.Set // makes it a prometheus.Collector
+	job.Group
 
 	cfg    Config
 	store  *store.Store
@@ -66,6 +68,7 @@ func New(cfg Config, st *store.Store) *Ledger {
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	l := &Ledger{cfg: cfg, store: st, slot: make(chan struct{}, 1)}
+	l.Group = job.Group{{Name: "limit_counts", Every: sweepEvery, Do: l.Sweep, Note: job.Failures(&l.failed), Logger: cfg.Logger}}
 	l.Set = metric.Set{
 		metric.Total("shortline_limit_counts_total", "Counts of limited links that edges reported.", l.reported.Load),
 		metric.Total("shortline_limit_busy_total", "Reports of limited links refused because too many were queued.", l.busy.Load),
@@ -180,23 +183,6 @@ func (l *Ledger) alive(ctx context.Context) ([]string, error) {
 	slices.Sort(edges) // the database may have another order
 	l.edges, l.read = edges, now
 	return edges, nil
-}
-
-// Run sweeps until ctx ends.
-func (l *Ledger) Run(ctx context.Context) error {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-		if err := l.Sweep(ctx); err != nil && ctx.Err() == nil {
-			l.failed.Add(1)
-			l.cfg.Logger.Error("limit counts not swept", "error", err.Error())
-		}
-	}
 }
 
 // Sweep deletes counts of links that do not exist any more. It also marks links whose limit was lowered below the clicks

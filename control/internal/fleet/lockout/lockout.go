@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/metric"
 )
@@ -47,6 +48,7 @@ const (
 // deletes rows whose failures no longer count.
 type Counter struct {
 	metric.Set // makes it a prometheus.Collector
+	job.Group
 
 	cfg     Config
 	store   *store.Store
@@ -80,6 +82,10 @@ func New(cfg Config, st *store.Store) *Counter {
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	c := &Counter{cfg: cfg, store: st, slot: make(chan struct{}, 1), changed: make(chan struct{}), cache: map[uint64]answer{}}
+	c.Group = job.Group{
+		{Name: "lockouts", Every: pollEvery, Do: c.poll, Logger: cfg.Logger}, // while it fails, each edge counts failures for itself
+		{Name: "old_lockouts", Every: sweepEvery, Do: c.Sweep, Logger: cfg.Logger},
+	}
 	c.Set = metric.Set{
 		metric.Total("shortline_guesses_told_total", "Clients with reported password attempts.", c.reported.Load),
 		metric.Total("shortline_guesses_busy_total", "Reports of password attempts refused because too many were queued.", c.busy.Load),
@@ -265,30 +271,12 @@ func (c *Counter) setVersion(version uint64) {
 	c.changed = make(chan struct{})
 }
 
-// Run polls for changes while edges wait, and sweeps, until ctx ends.
-func (c *Counter) Run(ctx context.Context) error {
-	poll, sweep := time.NewTicker(pollEvery), time.NewTicker(sweepEvery)
-	defer poll.Stop()
-	defer sweep.Stop()
-	failing := false
-	for {
-		var err error
-		select {
-		case <-poll.C:
-			if c.waiting.Load() == 0 {
-				continue
-			}
-			err = c.refresh(ctx)
-		case <-sweep.C:
-			err = c.Sweep(ctx)
-		case <-ctx.Done():
-			return nil
-		}
-		if err != nil && ctx.Err() == nil && !failing {
-			c.cfg.Logger.Error("lockout exchange failed", "error", err.Error(), "effect", "each edge counts failures for itself")
-		}
-		failing = err != nil
+// poll looks for changes while edges wait.
+func (c *Counter) poll(ctx context.Context) error {
+	if c.waiting.Load() == 0 {
+		return nil
 	}
+	return c.refresh(ctx)
 }
 
 // Sweep deletes rows whose failures no longer count, and rows beyond MaxRows.

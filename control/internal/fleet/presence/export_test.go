@@ -3,4 +3,4 @@ package presence
 import "context"
 
 // Prune prunes the table of missing slugs, as Run does every minute.
-func Prune(t *Tracker, ctx context.Context) { t.pruneMissing(ctx) }
+func Prune(t *Tracker, ctx context.Context) error { return t.pruneMissing(ctx) }

@@ -58,11 +58,7 @@ func before(now time.Time, at, then int64) int64 {
 
 // pruneMissing bounds the table of missing slugs. It also prunes yesterday's slugs, because the last batches of a day can
 // come after the last pruning.
-func (t *Tracker) pruneMissing(ctx context.Context) {
+func (t *Tracker) pruneMissing(ctx context.Context) error {
 	today := Day(t.cfg.Now())
-	err := t.store.Tx(ctx, func(tx *store.Tx) error { return tx.PruneMissing(ctx, today-KeepMissing, today-1) })
-	if err != nil && ctx.Err() == nil {
-		t.missingErrors.Add(1)
-		t.cfg.Logger.Warn("missing slugs not pruned", "error", err.Error())
-	}
+	return t.store.Tx(ctx, func(tx *store.Tx) error { return tx.PruneMissing(ctx, today-KeepMissing, today-1) })
 }

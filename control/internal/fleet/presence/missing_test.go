@@ -83,7 +83,7 @@ func TestTracker_bounds_missing_slugs(t *testing.T) {
 			return n
 		}
 		flood()
-		presence.Prune(to, f.Context())
+		testkit.Must(f, presence.Prune(to, f.Context()))
 		equal(f, rows(), 2000, "rows left")
 		if list, total := f.missing(1000); total != 1000 || len(list) != 1000 || list[0].Slug != "steady" || list[0].Count != 3000 {
 			f.Errorf("%d, %+v", total, list[0])
@@ -94,7 +94,7 @@ func TestTracker_bounds_missing_slugs(t *testing.T) {
 			f.Errorf("two days: %+v", list)
 		}
 		f.pass((presence.KeepMissing + 1) * 24 * time.Hour)
-		presence.Prune(to, f.Context())
+		testkit.Must(f, presence.Prune(to, f.Context()))
 		equal(f, rows(), 0, "old rows left")
 	})
 }

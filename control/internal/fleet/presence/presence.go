@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -50,6 +51,7 @@ type Config struct {
 // Tracker implements snapshot.Reporter. It is safe for concurrent use. Run writes the reports that Report deferred.
 type Tracker struct {
 	metric.Set // makes it a prometheus.Collector
+	job.Group
 
 	cfg   Config
 	store *store.Store
@@ -106,6 +108,12 @@ func New(cfg Config, st *store.Store) *Tracker {
 	}
 	t := &Tracker{cfg: cfg, store: st, edges: map[string]*present{}}
 	t.Set = t.metrics()
+	flush := func(ctx context.Context) error { return t.flush(ctx, false) }
+	t.Group = job.Group{
+		{Name: "edge_reports", Every: flushEvery, Do: flush, Note: job.Failures(&t.errors), Logger: cfg.Logger},
+		{Name: "old_edges", Every: sweepEvery, Do: t.sweep, Note: job.Failures(&t.errors), Logger: cfg.Logger},
+		{Name: "missing_slugs", Every: pruneEvery, Do: t.pruneMissing, Note: job.Failures(&t.missingErrors), Logger: cfg.Logger},
+	}
 	return t
 }
 
@@ -310,28 +318,17 @@ func (t *Tracker) orders(ctx context.Context, edge string, now time.Time) (answe
 // Run writes deferred reports and deletes the rows of edges that were not seen for a week. When ctx ends, it writes the
 // remaining reports and returns nil.
 func (t *Tracker) Run(ctx context.Context) error {
-	flush, sweep, prune := time.NewTicker(flushEvery), time.NewTicker(sweepEvery), time.NewTicker(pruneEvery)
-	defer flush.Stop()
-	defer sweep.Stop()
-	defer prune.Stop()
-	for {
-		select {
-		case <-flush.C:
-			t.flush(ctx, false)
-		case <-sweep.C:
-			t.sweep(ctx)
-		case <-prune.C:
-			t.pruneMissing(ctx)
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-			defer cancel()
-			t.flush(last, true)
-			return nil
-		}
+	err := t.Group.Run(ctx)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := t.flush(last, true); err != nil {
+		t.errors.Add(1)
+		t.cfg.Logger.Error("edge reports not saved", "error", err.Error())
 	}
+	return err
 }
 
-func (t *Tracker) flush(ctx context.Context, all bool) {
+func (t *Tracker) flush(ctx context.Context, all bool) error {
 	now := t.cfg.Now()
 	var due []store.EdgeReport
 	t.mu.Lock()
@@ -343,7 +340,7 @@ func (t *Tracker) flush(ctx context.Context, all bool) {
 	}
 	t.mu.Unlock()
 	if len(due) == 0 {
-		return
+		return nil
 	}
 	err := t.store.Tx(ctx, func(tx *store.Tx) error {
 		for _, r := range due {
@@ -353,15 +350,14 @@ func (t *Tracker) flush(ctx context.Context, all bool) {
 		}
 		return nil
 	})
-	if err == nil {
-		t.saved.Store(now.UnixMilli())
-	} else if ctx.Err() == nil {
-		t.errors.Add(1)
-		t.cfg.Logger.Error("edge reports not saved", "edges", len(due), "error", err.Error())
+	if err != nil {
+		return fmt.Errorf("save the reports of %d edges: %w", len(due), err)
 	}
+	t.saved.Store(now.UnixMilli())
+	return nil
 }
 
-func (t *Tracker) sweep(ctx context.Context) {
+func (t *Tracker) sweep(ctx context.Context) error {
 	now := t.cfg.Now()
 	t.mu.Lock()
 	for id, e := range t.edges {
@@ -370,11 +366,7 @@ func (t *Tracker) sweep(ctx context.Context) {
 		}
 	}
 	t.mu.Unlock()
-	err := t.store.Tx(ctx, func(tx *store.Tx) error { return tx.ForgetEdges(ctx, now.Add(-keepEdges).UnixMilli()) })
-	if err != nil && ctx.Err() == nil {
-		t.errors.Add(1)
-		t.cfg.Logger.Error("old edges not deleted", "error", err.Error())
-	}
+	return t.store.Tx(ctx, func(tx *store.Tx) error { return tx.ForgetEdges(ctx, now.Add(-keepEdges).UnixMilli()) })
 }
 
 func (t *Tracker) metrics() metric.Set {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -43,6 +44,7 @@ type Config struct {
 // Publisher implements snapshot.Source. It is safe for concurrent use.
 type Publisher struct {
 	metric.Set // makes it a prometheus.Collector
+	job.Group
 
 	cfg   Config
 	store *store.Store
@@ -64,27 +66,18 @@ func New(s *store.Store, cfg Config) *Publisher {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	p := &Publisher{cfg: cfg, store: s, building: make(chan struct{}, 1)}
 	p.Set = p.counts.metrics()
+	p.Group = job.Group{{Name: "link_changes", Every: 10 * time.Minute, Do: p.Trim, Logger: cfg.Logger}}
 	return p
 }
 
 // Run trims the log of changes regularly until ctx ends, then releases the kept document.
 func (p *Publisher) Run(ctx context.Context) error {
-	every := time.NewTicker(10 * time.Minute)
-	defer every.Stop()
-	for {
-		if err := p.Trim(ctx); err != nil && ctx.Err() == nil {
-			p.cfg.Logger.Error("log of link changes not trimmed", "error", err.Error())
-		}
-		select {
-		case <-every.C:
-		case <-ctx.Done():
-			p.building <- struct{}{}
-			p.kept.release()
-			p.kept = nil
-			<-p.building
-			return nil
-		}
-	}
+	err := p.Group.Run(ctx)
+	p.building <- struct{}{}
+	p.kept.release()
+	p.kept = nil
+	<-p.building
+	return err
 }
 
 // Trim deletes changes that are more than Keep revisions old. Edges that are farther behind need a full document.

@@ -66,13 +66,8 @@ func New(cfg Config, st *store.Store) *Service {
 		metric.Total("shortline_destinations_errors_total", "Checks of all destinations that were interrupted by an error; they continue later.", s.failed.Load),
 		metric.Time("shortline_destinations_last_success_timestamp_seconds", "Time when this process last finished a check of all destinations, 0 for never.", s.checked.Load),
 	}
-	note := func(err error) {
-		if err != nil {
-			s.failed.Add(1)
-		}
-	}
 	s.Group = job.Group{
-		{Name: "destinations", Every: cmp.Or(cfg.Every, 10*time.Second), Do: s.CheckAll, Note: note, Logger: cfg.Logger},
+		{Name: "destinations", Every: cmp.Or(cfg.Every, 10*time.Second), Do: s.CheckAll, Note: job.Failures(&s.failed), Logger: cfg.Logger},
 		{Name: "old_cases", Every: forgetEvery, Do: s.forget, Logger: cfg.Logger},
 	}
 	return s

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -41,6 +42,8 @@ type Config struct {
 // Authenticator verifies credentials and returns principals. It caches only results of bcrypt. It reads the rows of
 // session, key and user for every request, so that a revocation takes effect on all replicas immediately.
 type Authenticator struct {
+	job.Group
+
 	store     *store.Store
 	passwords *Passwords
 	tokens    *tokens
@@ -56,6 +59,8 @@ type Authenticator struct {
 	verified map[string]time.Time // by lookup and bcrypt hash; when the entry expires
 	noted    map[string]time.Time // by session, or by key and address; when the use was last passed to Run
 	watches  map[*watch]bool
+
+	checked time.Time // when the watched principals were last known to have their access
 }
 
 // NewAuthenticator returns an Authenticator, or an error for invalid settings. Run must run, to store last uses and
@@ -67,11 +72,18 @@ func NewAuthenticator(cfg Config, st *store.Store, passwords *Passwords) (*Authe
 	}
 	cfg.Lifetime = cmp.Or(cfg.Lifetime, 24*time.Hour)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
-	return &Authenticator{
+	a := &Authenticator{
 		store: st, passwords: passwords.apart(), tokens: t, lifetime: cfg.Lifetime, idle: cfg.Idle, newDevice: cfg.NewDevice, log: cfg.Logger,
 		uses: make(chan use, 256), sightings: make(chan seen, 256),
 		verified: map[string]time.Time{}, noted: map[string]time.Time{}, watches: map[*watch]bool{},
-	}, nil
+		checked: time.Now(),
+	}
+	sweep := func(ctx context.Context) error { return st.Sweep(ctx, store.Now()) }
+	a.Group = job.Group{
+		{Name: "sessions", Every: sweepInterval, Do: sweep, Logger: cfg.Logger},
+		{Name: "watched_access", Every: watchInterval, Do: a.checkWatches, Logger: cfg.Logger},
+	}
+	return a, nil
 }
 
 // PrincipalOf returns a user as a caller who works in the personal workspace.
@@ -183,9 +195,7 @@ func (a *Authenticator) Run(ctx context.Context) error {
 	var others sync.WaitGroup
 	defer others.Wait()
 	others.Go(func() { a.storeSightings(ctx) })
-	others.Go(func() { a.checkWatches(ctx) })
-	sweep := time.NewTicker(sweepInterval)
-	defer sweep.Stop()
+	others.Go(func() { _ = a.Group.Run(ctx) })
 	for {
 		select {
 		case <-ctx.Done():
@@ -197,10 +207,6 @@ func (a *Authenticator) Run(ctx context.Context) error {
 			return nil
 		case u := <-a.uses:
 			a.writeUse(ctx, u)
-		case <-sweep.C:
-			if err := a.store.Sweep(ctx, store.Now()); err != nil && ctx.Err() == nil {
-				a.log.Warn("session sweep failed", "error", err.Error())
-			}
 		}
 	}
 }

@@ -43,31 +43,22 @@ func (a *Authenticator) Watch(p Principal) (over <-chan struct{}, stop func()) {
 	}
 }
 
-// checkWatches checks all watched principals until ctx ends.
-func (a *Authenticator) checkWatches(ctx context.Context) {
-	tick := time.NewTicker(watchInterval)
-	defer tick.Stop()
-	checked := time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		list := a.watched()
-		if len(list) == 0 {
-			checked = time.Now()
-			continue
-		}
-		have, err := a.accessOf(ctx, list)
-		if err != nil && time.Since(checked) < watchBlind {
-			continue // a database that is unavailable for a moment does not end the responses
-		}
-		if err == nil {
-			checked = time.Now()
-		}
-		a.end(list, have)
+// checkWatches checks all watched principals.
+func (a *Authenticator) checkWatches(ctx context.Context) error {
+	list := a.watched()
+	if len(list) == 0 {
+		a.checked = time.Now()
+		return nil
 	}
+	have, err := a.accessOf(ctx, list)
+	if err != nil && time.Since(a.checked) < watchBlind {
+		return err // a database that is unavailable for a moment does not end the responses
+	}
+	if err == nil {
+		a.checked = time.Now()
+	}
+	a.end(list, have)
+	return err
 }
 
 func (a *Authenticator) watched() (list []*watch) {
