@@ -86,6 +86,7 @@ func (p *plane) useClicks(ctx context.Context, maintain bool) error {
 		return err
 	}
 	p.adapters = append(p.adapters, adapter{"directory of shards", directory})
+	p.Registry.MustRegister(directory.JobMetrics())
 	if !several {
 		late := analytics.NewLate()
 		p.clicks = app.Clicks{Store: late, Opened: late.Opened()}
@@ -164,7 +165,9 @@ func (p *plane) maintain(ctx context.Context, sh shardAt, clicks *clickhouse.Sto
 	if err := registry.Register(clicks); err != nil {
 		return fmt.Errorf("register the metrics of rollups: %w", err)
 	}
-	return clicks.Run(ctx)
+	jobs := clicks.Jobs(sh.name)
+	p.Registry.MustRegister(jobs.JobMetrics())
+	return jobs.Run(ctx)
 }
 
 // shardOperator holds the settings of commands on shards.

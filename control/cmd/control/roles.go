@@ -82,6 +82,7 @@ func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *pla
 	if err := deps.Registry.Register(p.clocks); err != nil {
 		return nil, fmt.Errorf("register the metrics of clocks: %w", err)
 	}
+	deps.Registry.MustRegister(p.clocks.JobMetrics())
 	p.clocks.Add("database", deps.Store.Clock)
 	p.adapters = append(p.adapters, adapter{"clocks", p.clocks})
 	if p.fleet, err = app.NewFleet(app.Config{Settings: s.Settings, DataDir: s.DataDir, Brand: s.BrandName}, deps); err != nil {

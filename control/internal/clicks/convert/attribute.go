@@ -29,28 +29,13 @@ var sweeps = []struct{ every, back time.Duration }{
 	{2 * time.Hour, patience},
 }
 
-// attribution is the state of Run.
+// retrySweep says when a search that failed is repeated.
+var retrySweep = backoff.Policy{First: sweepEvery, Most: 5 * time.Minute}
+
+// attribution is the state of the searches.
 type attribution struct {
 	due     [4]time.Time
 	through int64 // conversions that were received before are expired and counted
-}
-
-// Run attributes stored conversions whose clicks arrive later, for seven days. Several processes may run.
-func (in *Ingester) Run(ctx context.Context) error {
-	retry := backoff.Policy{First: sweepEvery, Most: 5 * time.Minute}
-	wait, failures := sweepEvery, 0
-	for backoff.Sleep(ctx, wait) {
-		if err := in.sweep(ctx); err != nil && ctx.Err() == nil {
-			failures++
-			if backoff.LogWorthy(failures) {
-				in.cfg.Logger.Warn("late clicks of conversions not found", "error", err.Error())
-			}
-			wait = retry.Delay(failures)
-			continue
-		}
-		wait, failures = sweepEvery, 0
-	}
-	return nil
 }
 
 // sweep does the widest search that is due. It includes the narrower ones.

@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/conversion"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 )
 
@@ -41,6 +42,7 @@ const maxGroup = 5000
 
 // Ingester is a click.Sink for conversions. Run attributes those whose clicks arrive later. It is safe for concurrent use.
 type Ingester struct {
+	job.Group  // attributes stored conversions whose clicks arrive later, for seven days; several processes may run it
 	metric.Set // makes it a prometheus.Collector
 
 	cfg    IngestConfig
@@ -74,6 +76,7 @@ func NewIngester(cfg IngestConfig, st *store.Store, clicks analytics.Conversions
 	in := &Ingester{cfg: cfg, store: st, clicks: clicks, turn: make(chan struct{}, 1)}
 	const name, help = "shortline_conversions_total", "Conversions by result: stored; repeated (a duplicate that was skipped); foreign (sent by a browser with the key of another workspace, or the link is gone); too_many_goals; unreadable; refused (with 503, because the spool of an edge was full)."
 	s := &in.stats
+	in.Group = job.Group{{Name: "late_clicks", Every: sweepEvery, Retry: retrySweep, Do: in.sweep, Logger: cfg.Logger}}
 	in.Set = metric.Set{
 		metric.Total(name, help, s.stored.Load, "result", "stored"),
 		metric.Total(name, help, s.repeated.Load, "result", "repeated"),

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -29,8 +28,9 @@ const (
 
 // Progress tells other processes, through the database, how far this process is with its sources.
 type Progress struct {
+	job.Group
+
 	store   *store.Store
-	logger  *slog.Logger
 	process string
 	sources []source
 }
@@ -43,7 +43,9 @@ type source struct {
 
 // NewProgress returns a Progress without sources. A nil logger is slog.Default().
 func NewProgress(st *store.Store, logger *slog.Logger) *Progress {
-	return &Progress{store: st, logger: cmp.Or(logger, slog.Default()), process: store.NewID()}
+	p := &Progress{store: st, process: store.NewID()}
+	p.Group = job.Group{{Name: "ingest_progress", Every: storeProgressEvery, Do: p.Store, Logger: logger}}
+	return p
 }
 
 // Watch adds a source. The region is the name of its Kafka cluster; "" if there is only one. behind returns how long ago
@@ -51,21 +53,6 @@ func NewProgress(st *store.Store, logger *slog.Logger) *Progress {
 // called at any time. Call Watch before Run.
 func (p *Progress) Watch(name, region string, behind func() (age time.Duration, assigned bool)) {
 	p.sources = append(p.sources, source{name, region, behind})
-}
-
-// Run tells until ctx ends.
-func (p *Progress) Run(ctx context.Context) error {
-	for failures := 0; ; {
-		err := p.Store(ctx)
-		if failures++; err == nil {
-			failures = 0
-		} else if ctx.Err() == nil && backoff.LogWorthy(failures) {
-			p.logger.Error("progress of ingest not stored", "error", err.Error())
-		}
-		if !backoff.Sleep(ctx, storeProgressEvery) {
-			return nil
-		}
-	}
 }
 
 // Store stores the progress once.

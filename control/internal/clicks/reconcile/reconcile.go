@@ -25,6 +25,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/job"
 	"github.com/shortline/shortline/shared/metric"
 )
 
@@ -45,6 +46,7 @@ type Config struct {
 // Auditor searches for missing clicks. Several replicas may run one at the same time; a gap is still recorded once.
 type Auditor struct {
 	metric.Set // makes it a prometheus.Collector
+	job.Group
 
 	cfg    Config
 	store  *store.Store
@@ -75,6 +77,10 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) *Auditor {
 	}
 	a := &Auditor{cfg: cfg, store: st, clicks: clicks, drifted: map[int64]int64{}}
 	a.Set = a.metrics()
+	a.Group = job.Group{{
+		Name: "audit_of_clicks", Every: cfg.Every, Do: a.Audit, Logger: cfg.Logger, Retry: backoff.Policy{First: cfg.Every, Most: longestPause},
+		Rest: func(took time.Duration) time.Duration { return max(cfg.Every-took, min(auditPause*took, longestPause)) },
+	}}
 	return a
 }
 
@@ -84,20 +90,6 @@ const (
 	auditPause   = 49
 	longestPause = 15 * time.Minute
 )
-
-// Run audits until ctx ends: once per Config.Every, or less often if audits take long.
-func (a *Auditor) Run(ctx context.Context) error {
-	for {
-		began := time.Now()
-		if err := a.Audit(ctx); err != nil && ctx.Err() == nil {
-			a.cfg.Logger.Error("click audit failed", "error", err.Error())
-		}
-		took := time.Since(began)
-		if !backoff.Sleep(ctx, max(a.cfg.Every-took, min(auditPause*took, longestPause))) {
-			return nil
-		}
-	}
-}
 
 const (
 	maxGaps   = 1000

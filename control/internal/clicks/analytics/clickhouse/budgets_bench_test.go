@@ -86,7 +86,7 @@ func BenchmarkRest(b *testing.B) {
 		before, start := server.Processor(b), time.Now()
 		var both errgroup.Group
 		for _, s := range []*clickhouse.Store{s, other} {
-			both.Go(func() error { return s.Run(ctx) })
+			both.Go(func() error { return s.Jobs("main").Run(ctx) })
 		}
 		if err := both.Wait(); err != nil {
 			b.Error(err)

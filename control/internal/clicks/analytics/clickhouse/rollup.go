@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
-	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/job"
 )
 
 // slotTables have rows of builds of slots. An insert into rollup_visits or rollup_counts fills the others by views.
@@ -47,14 +47,14 @@ func slotsOf(rows []analytics.Row) []uint32 {
 	return list
 }
 
-// Run rebuilds slots that were written to and have been quiet since, until ctx ends. Every process with the store may
-// run it. If two do, the work is done twice, without other effects.
-func (s *Store) Run(ctx context.Context) error {
+// Jobs returns the job that rebuilds slots that were written to and have been quiet since. Every process with the store may
+// run it. If two do, the work is done twice, without other effects. name is that of the shard, for metrics.
+func (s *Store) Jobs(name string) job.Group {
 	seen := map[uint32]seenDirty{}
 	var rests []uint64
 	swept := time.Now()
 	var looked time.Time // for days to build
-	for {
+	rebuild := func(ctx context.Context) (more bool, err error) {
 		left, err := s.settle(ctx, seen, time.Now())
 		if err == nil && time.Since(looked) > daysEvery {
 			err = s.days(ctx, time.Now().Add(-dayGrace))
@@ -64,24 +64,21 @@ func (s *Store) Run(ctx context.Context) error {
 			rests, err = s.sweep(ctx, rests)
 			swept = time.Now()
 		}
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			s.stats.failed.Add(1)
-			s.stats.replica.note(err) // the retry uses another build number, because half a build may be stored
-			s.log.Error("rollup rebuild failed", "error", err.Error())
-		default:
-			s.stats.at.Store(time.Now().UnixMilli())
-		}
-		if left > 0 && err == nil {
-			continue
-		}
-		// Processes should not run at the same moment.
-		if !backoff.Sleep(ctx, s.every+rand.N(s.every/4+1)) {
-			return nil
-		}
+		return left > 0, err
 	}
+	// Processes should not run at the same moment.
+	rest := func(time.Duration) time.Duration { return s.every + rand.N(s.every/4+1) }
+	return job.Group{{Name: "rollups_" + name, Every: s.every, Rest: rest, Do: job.UntilDone(rebuild), Note: s.noteRollup, Logger: s.log}}
+}
+
+// noteRollup counts the outcome of a rebuild. The next one uses another build number, because half a build may be stored.
+func (s *Store) noteRollup(err error) {
+	if err != nil {
+		s.stats.failed.Add(1)
+		s.stats.replica.note(err)
+		return
+	}
+	s.stats.at.Store(time.Now().UnixMilli())
 }
 
 // state has the marks and the build of a slot.

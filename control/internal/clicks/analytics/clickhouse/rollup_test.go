@@ -164,7 +164,7 @@ func TestStore_run(t *testing.T) {
 	insert(t, s, old, now)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
+	go func() { ended <- s.Jobs("main").Run(ctx) }()
 	testkit.Eventually(t, "a slot is built", func() bool {
 		st := s.Stats()
 		return st.Rebuilt > 0 && st.Waiting == 0 && !st.Success.IsZero() || len(ended) > 0

@@ -3,7 +3,7 @@ package shards
 import "time"
 
 // Poll sets how often a directory looks at the database.
-func (d *Directory) Poll(every time.Duration) { d.every = every }
+func (d *Directory) Poll(every time.Duration) { d.Group[0].Every = every }
 
 // Hurry sets how long a mover waits between two looks at the same thing. It also records often that it runs a move.
 func (m *Mover) Hurry(pause time.Duration) { m.pause, m.beats = pause, 50*time.Millisecond }

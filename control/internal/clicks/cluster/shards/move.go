@@ -12,6 +12,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 )
 
 // Mover moves workspaces from one shard to another while clicks arrive and reports are asked for. The move is recorded in
@@ -55,7 +56,7 @@ type MovingServer interface {
 // NewMover returns a Mover. servers are the shards of the settings by name.
 func NewMover(s *store.Store, servers map[string]MovingServer, say func(string)) *Mover {
 	host, _ := os.Hostname() // for people only
-	return &Mover{store: s, servers: servers, say: say, runner: store.ClickMoveRunner{ID: rand.Int64(), Host: host}, pause: time.Second, beats: beatEvery}
+	return &Mover{store: s, servers: servers, say: say, runner: store.ClickMoveRunner{ID: rand.Int64(), Host: host}, pause: time.Second}
 }
 
 // move is a move as the database has it.
@@ -132,11 +133,17 @@ func (m *Mover) Cancel(ctx context.Context, workspace uint64) error {
 	return refuse("the workspace is not moving")
 }
 
+// silent is how long a program must not have been seen before another one may continue its work.
+const silent = 30 * time.Second
+
 // run brings a move to its end.
 func (m *Mover) run(ctx context.Context, mv move, cancel bool) error {
-	err := hold(ctx, m.beats, func(ctx context.Context) error { return m.beat(ctx, mv) }, func(ctx context.Context) error { return m.steps(ctx, mv, cancel) })
-	m.leave(context.WithoutCancel(ctx), mv) // changes nothing if another program runs the move
-	if errors.Is(err, errTaken) {
+	lease := job.Lease{For: silent, Renew: m.beats, Claim: func(ctx context.Context) error { return m.beat(ctx, mv) }}
+	lease.Drop = func(ctx context.Context) error { // so that another Mover need not wait for half a minute
+		return m.store.Tx(ctx, func(tx *store.Tx) error { return tx.LeaveClickMove(ctx, mv.id, m.runner) })
+	}
+	err := lease.Hold(ctx, func(ctx context.Context) error { return m.steps(ctx, mv, cancel) })
+	if errors.Is(err, job.ErrTaken) {
 		return m.taken(ctx, mv)
 	}
 	return err
@@ -160,7 +167,7 @@ func (m *Mover) steps(ctx context.Context, mv move, cancel bool) error {
 	return nil
 }
 
-// beat records that this Mover runs a move. It returns errTaken if another one does.
+// beat records that this Mover runs a move. It returns job.ErrTaken if another one does.
 func (m *Mover) beat(ctx context.Context, mv move) error {
 	ours := false
 	if err := m.store.Tx(ctx, func(tx *store.Tx) (err error) {
@@ -170,7 +177,7 @@ func (m *Mover) beat(ctx context.Context, mv move) error {
 		return fmt.Errorf("record that the move is being run: %w", err)
 	}
 	if !ours {
-		return errTaken
+		return job.ErrTaken
 	}
 	return nil
 }
@@ -189,14 +196,6 @@ func (m *Mover) taken(ctx context.Context, mv move) error {
 	return errors.New("another program has ended this move")
 }
 
-// leave lets another Mover continue at once.
-func (m *Mover) leave(ctx context.Context, mv move) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	// Without it, the next Mover waits for half a minute.
-	_ = m.store.Tx(ctx, func(tx *store.Tx) error { return tx.LeaveClickMove(ctx, mv.id, m.runner) })
-}
-
 // enter records the next phase of a move.
 func (m *Mover) enter(ctx context.Context, mv *move, phase string) error {
 	err := m.store.Tx(ctx, func(tx *store.Tx) error {
@@ -204,7 +203,7 @@ func (m *Mover) enter(ctx context.Context, mv *move, phase string) error {
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return errTaken
+		return job.ErrTaken
 	}
 	if err == nil {
 		mv.phase = phase
@@ -259,7 +258,7 @@ func (m *Mover) forget(ctx context.Context, mv *move, shard string) error {
 	defer cancel()
 	err = m.store.Tx(ctx, func(tx *store.Tx) error { return tx.EndClickMove(ctx, mv.id, m.runner) })
 	if errors.Is(err, store.ErrNotFound) {
-		return errTaken
+		return job.ErrTaken
 	}
 	if err == nil {
 		mv.phase = ""

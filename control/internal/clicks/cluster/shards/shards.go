@@ -26,6 +26,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/cluster/sharded"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/job"
 )
 
 // Server is the click store of a shard.
@@ -41,6 +42,8 @@ type Server interface {
 
 // Directory implements sharded.Directory. It is safe for concurrent use.
 type Directory struct {
+	job.Group
+
 	store *store.Store
 	names []string // in the settings, the first shard first
 	log   *slog.Logger
@@ -54,17 +57,18 @@ type Directory struct {
 	open    map[*view]struct{}
 
 	process store.ClickShardProcess
-	told    time.Time     // when the process was last recorded
-	every   time.Duration // between two looks at the directory
+	told    time.Time // when the process was last recorded
 }
 
 // New returns the directory for a process whose settings name some shards.
 func New(s *store.Store, names []string, log *slog.Logger) *Directory {
 	host, _ := os.Hostname() // for people only
-	return &Directory{
-		store: s, names: names, log: cmp.Or(log, slog.Default()), open: map[*view]struct{}{}, every: pollEvery,
+	d := &Directory{
+		store: s, names: names, log: cmp.Or(log, slog.Default()), open: map[*view]struct{}{},
 		process: store.ClickShardProcess{Process: rand.Int64(), Host: host, Shards: strings.Join(names, ",")},
 	}
+	d.Group = job.Group{{Name: "directory_of_shards", Every: pollEvery, Timeout: leaseFor / 3, Do: d.poll, Logger: d.log}}
+	return d
 }
 
 // Names returns the names of the shards in the settings, the first shard first.

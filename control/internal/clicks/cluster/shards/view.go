@@ -254,31 +254,17 @@ func (d *Directory) read(ctx context.Context) error {
 
 // Run keeps the copy of the directory up to date until ctx ends.
 func (d *Directory) Run(ctx context.Context) error {
-	ticks := time.NewTicker(d.every)
-	defer ticks.Stop()
-	for failed := false; ; {
-		err := d.poll(ctx)
-		if err != nil && ctx.Err() == nil && !failed {
-			d.log.Warn("directory of shards not read", "error", err.Error())
-		}
-		failed = err != nil
-		select {
-		case <-ticks.C:
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			if err := d.store.Tx(last, func(tx *store.Tx) error { return tx.EndClickShardProcess(last, d.process.Process) }); err != nil {
-				d.log.Warn("shards of this process not recorded", "error", err.Error())
-			}
-			return nil
-		}
+	err := d.Group.Run(ctx)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := d.store.Tx(last, func(tx *store.Tx) error { return tx.EndClickShardProcess(last, d.process.Process) }); err != nil {
+		d.log.Warn("shards of this process not recorded", "error", err.Error())
 	}
+	return err
 }
 
 // poll reads the directory, and records the process when others need to know.
 func (d *Directory) poll(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, leaseFor/3)
-	defer cancel()
 	d.mu.Lock()
 	d.lapse(time.Now())
 	d.mu.Unlock()
