@@ -85,7 +85,7 @@ func openClicks(ctx context.Context, dir string, memory int) (*duckdb.Store, err
 	if err != nil {
 		return nil, err
 	}
-	cfg := duckdb.Config{Path: filepath.Join(dir, clicksFile), Memory: memory, Logger: slog.Default()}
+	cfg := duckdb.Config{Path: filepath.Join(dir, clicksFile), Memory: memory}
 	if !there {
 		if err := createClicks(ctx, cfg); err != nil {
 			return nil, err

@@ -16,7 +16,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"strings"
 	"sync"
@@ -38,8 +37,6 @@ type Config struct {
 	// ExactVisitors is up to how many distinct visitors are counted exactly, see analytics.CountVisitors; 0 means
 	// analytics.ExactVisitors.
 	ExactVisitors int64
-	// Logger is where a failure to build the rollup is reported; nil means nowhere. Reports then read the raw rows.
-	Logger *slog.Logger
 }
 
 // Store is an open file. It implements analytics.Store.
@@ -56,8 +53,6 @@ type Store struct {
 
 	rollup   rollup
 	building sync.Mutex // held while days are built; before mu
-	stop     context.CancelFunc
-	stopped  sync.WaitGroup // the builder
 }
 
 var _ analytics.Store = (*Store)(nil)
@@ -127,7 +122,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open clicks %s: %w", cfg.Path, err)
 	}
-	s := &Store{db: sql.OpenDB(connector), path: cfg.Path, exact: cfg.ExactVisitors, stop: func() {}, rollup: rollup{dirty: map[int64]dirty{}}}
+	s := &Store{db: sql.OpenDB(connector), path: cfg.Path, exact: cfg.ExactVisitors, rollup: rollup{dirty: map[int64]dirty{}}}
 	s.db.SetMaxOpenConns(10) // the writer, the builder and eight concurrent queries
 	s.db.SetMaxIdleConns(10)
 	if err = s.create(ctx); err == nil {
@@ -139,11 +134,6 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		s.Close()
 		return nil, fmt.Errorf("open clicks %s: %w", cfg.Path, err)
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	s.stopped.Go(func() { s.run(ctx, cfg.Logger) })
 	return s, nil
 }
 
@@ -162,8 +152,6 @@ func (s *Store) create(ctx context.Context) error {
 
 // Close moves the log into the file, so that the next Open is fast, and closes the file.
 func (s *Store) Close() error {
-	s.stop()
-	s.stopped.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

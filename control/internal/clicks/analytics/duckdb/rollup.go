@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/job"
 )
 
 // The rollup has the figures of whole days of UTC: rollup_counts by quarter hour and link, and rollup_values by link
@@ -96,8 +97,7 @@ const (
 	quiet = time.Minute
 )
 
-// settleEvery is how often the builder looks for dirty days. It first waits that long after Open, so that commands that
-// open the file only briefly do not start it.
+// settleEvery is how often the builder looks for dirty days.
 const settleEvery = 5 * time.Second
 
 // rollup knows which days of the rollup are clean.
@@ -152,19 +152,12 @@ func (r *rollup) settled(day int64, write uint64) bool {
 	return true
 }
 
-// run settles days until ctx ends.
-func (s *Store) run(ctx context.Context, log *slog.Logger) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(settleEvery):
-		}
+// Jobs returns the job that builds the rollup of days. It must end before Close. Without it, reports read the clicks.
+func (s *Store) Jobs(log *slog.Logger) job.Group {
+	return job.Group{{Name: "rollups", Every: settleEvery, Logger: log, Do: func(ctx context.Context) error {
 		now := time.Now()
-		if err := s.settle(ctx, now.Add(-grace), now.Add(-quiet)); err != nil && ctx.Err() == nil {
-			log.Error("rollup rebuild failed", "error", err.Error())
-		}
-	}
+		return s.settle(ctx, now.Add(-grace), now.Add(-quiet))
+	}}}
 }
 
 // Rebuild verifies or builds every dirty day that ended before a time.
