@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/shortline/shortline/shared/job"
@@ -31,4 +33,39 @@ func (s *Store) Lease(name string) *job.Lease {
 			return s.Tx(ctx, func(tx *Tx) error { return tx.DropLock(ctx, name, holder) })
 		},
 	}
+}
+
+// Cursor is how far a job is that does its work in parts. Its table has the name of its first use, the check of all destinations.
+type Cursor struct {
+	Name       string
+	Version    string // of what the job does; another version begins anew
+	After      uint64 // links up to this number, or events up to this time, are done
+	StartedAt  int64
+	FinishedAt int64 // 0: it is not finished
+}
+
+// ClaimCursor takes or extends the lease of a cursor, so that one process at a time moves it. held is false if another process has
+// the lease.
+func (tx *Tx) ClaimCursor(ctx context.Context, name, holder string, now, until int64) (held bool, err error) {
+	n, err := tx.Exec(ctx, `INSERT INTO destination_checks (name, version, after_num, started_at, finished_at, holder, lease_until) VALUES (?, '', 0, 0, 0, ?, ?)
+		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
+		WHERE destination_checks.holder = excluded.holder OR destination_checks.lease_until <= ?`, name, holder, until, now)
+	return n > 0, err
+}
+
+// CursorNamed reads how far a job is. The cursor of a job that never ran is zero, except for its name.
+func (c Conn) CursorNamed(ctx context.Context, name string) (Cursor, error) {
+	d := Cursor{Name: name}
+	err := c.Row(ctx, `SELECT version, after_num, started_at, finished_at FROM destination_checks WHERE name = ?`, name).Scan(&d.Version, &d.After, &d.StartedAt, &d.FinishedAt)
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, nil
+	}
+	return d, err
+}
+
+// SaveCursor writes how far a job is, if holder still has the lease.
+func (tx *Tx) SaveCursor(ctx context.Context, d Cursor, holder string) (held bool, err error) {
+	n, err := tx.Exec(ctx, `UPDATE destination_checks SET version = ?, after_num = ?, started_at = ?, finished_at = ? WHERE name = ? AND holder = ?`,
+		d.Version, d.After, d.StartedAt, d.FinishedAt, d.Name, holder)
+	return n > 0, err
 }

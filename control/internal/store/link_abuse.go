@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -215,39 +214,4 @@ func (c Conn) TargetsAfter(ctx context.Context, num uint64, limit int) ([]LinkTa
 		}
 	}
 	return list, nil
-}
-
-// DestinationCheck is how far a check of all destinations is.
-type DestinationCheck struct {
-	Name       string
-	Version    string
-	After      uint64 // links up to this number are done
-	StartedAt  int64
-	FinishedAt int64 // 0: it is not finished
-}
-
-// ClaimCheck takes or extends the lease of a check, so that one process at a time runs it. held is false if another process has
-// the lease.
-func (tx *Tx) ClaimCheck(ctx context.Context, name, holder string, now, until int64) (held bool, err error) {
-	n, err := tx.Exec(ctx, `INSERT INTO destination_checks (name, version, after_num, started_at, finished_at, holder, lease_until) VALUES (?, '', 0, 0, 0, ?, ?)
-		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
-		WHERE destination_checks.holder = excluded.holder OR destination_checks.lease_until <= ?`, name, holder, until, now)
-	return n > 0, err
-}
-
-// Check reads how far a check is. A check that never ran is a zero DestinationCheck with its name.
-func (c Conn) Check(ctx context.Context, name string) (DestinationCheck, error) {
-	d := DestinationCheck{Name: name}
-	err := c.Row(ctx, `SELECT version, after_num, started_at, finished_at FROM destination_checks WHERE name = ?`, name).Scan(&d.Version, &d.After, &d.StartedAt, &d.FinishedAt)
-	if errors.Is(err, sql.ErrNoRows) {
-		return d, nil
-	}
-	return d, err
-}
-
-// SaveCheck writes how far a check is, if holder still has its lease.
-func (tx *Tx) SaveCheck(ctx context.Context, d DestinationCheck, holder string) (held bool, err error) {
-	n, err := tx.Exec(ctx, `UPDATE destination_checks SET version = ?, after_num = ?, started_at = ?, finished_at = ? WHERE name = ? AND holder = ?`,
-		d.Version, d.After, d.StartedAt, d.FinishedAt, d.Name, holder)
-	return n > 0, err
 }

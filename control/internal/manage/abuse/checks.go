@@ -55,7 +55,7 @@ type pass struct {
 }
 
 // due reports whether a check has work to do.
-func (p *pass) due(d store.DestinationCheck, now int64) bool {
+func (p *pass) due(d store.Cursor, now int64) bool {
 	return d.Version != p.version || d.FinishedAt == 0 || now-d.StartedAt >= checkEvery.Milliseconds()
 }
 
@@ -117,7 +117,7 @@ func (s *Service) run(ctx context.Context, p *pass) error {
 		}
 	}
 	// Reading first spares the database a write every few seconds.
-	d, err := s.store.Check(ctx, p.source)
+	d, err := s.store.CursorNamed(ctx, p.source)
 	if err != nil || !p.due(d, s.cfg.Now().UnixMilli()) {
 		return err
 	}
@@ -131,12 +131,12 @@ func (s *Service) run(ctx context.Context, p *pass) error {
 // resume continues a check whose lease this process holds.
 func (s *Service) resume(ctx context.Context, p *pass) error {
 	now := s.cfg.Now().UnixMilli()
-	d, err := s.store.Check(ctx, p.source)
+	d, err := s.store.CursorNamed(ctx, p.source)
 	if err != nil || !p.due(d, now) {
 		return err
 	}
 	if d.FinishedAt != 0 || d.Version != p.version {
-		d = store.DestinationCheck{Name: p.source, Version: p.version, StartedAt: now}
+		d = store.Cursor{Name: p.source, Version: p.version, StartedAt: now}
 	}
 	for {
 		list, err := s.store.TargetsAfter(ctx, d.After, p.page)
@@ -170,12 +170,12 @@ func (s *Service) resume(ctx context.Context, p *pass) error {
 func (s *Service) claim(ctx context.Context, source string) error {
 	now := s.cfg.Now()
 	return s.held(ctx, func(tx *store.Tx) (bool, error) {
-		return tx.ClaimCheck(ctx, source, s.holder, now.UnixMilli(), now.Add(lease).UnixMilli())
+		return tx.ClaimCursor(ctx, source, s.holder, now.UnixMilli(), now.Add(lease).UnixMilli())
 	})
 }
 
-func (s *Service) save(ctx context.Context, d store.DestinationCheck) error {
-	return s.held(ctx, func(tx *store.Tx) (bool, error) { return tx.SaveCheck(ctx, d, s.holder) })
+func (s *Service) save(ctx context.Context, d store.Cursor) error {
+	return s.held(ctx, func(tx *store.Tx) (bool, error) { return tx.SaveCursor(ctx, d, s.holder) })
 }
 
 // held calls f in a transaction. It returns job.ErrTaken if f reports that another process has the lease.
