@@ -85,17 +85,17 @@ func (g Group) Run(ctx context.Context) error {
 	return nil
 }
 
-// JobMetrics returns the metrics of the jobs. They have the same names for all jobs, and the name of the job as a label.
+// JobMetrics returns the metrics of the jobs. They have the same names for all jobs, and the label "name": Prometheus uses "job".
 func (g Group) JobMetrics() (all metric.Set) {
 	for _, j := range g {
 		all = append(all,
-			metric.Total("shortline_job_runs_total", "Runs of a background job that have ended.", j.runs.Load, "job", j.Name),
-			metric.Total("shortline_job_errors_total", "Runs of a background job that failed. Each is repeated.", j.failures.Load, "job", j.Name),
+			metric.Total("shortline_job_runs_total", "Runs of a background job that have ended.", j.runs.Load, "name", j.Name),
+			metric.Total("shortline_job_errors_total", "Runs of a background job that failed. Each is repeated.", j.failures.Load, "name", j.Name),
 			metric.Total("shortline_job_seconds_total", "Duration of all runs of a background job.", func() float64 {
 				return time.Duration(j.took.Load()).Seconds()
-			}, "job", j.Name),
+			}, "name", j.Name),
 			metric.Time("shortline_job_last_success_timestamp_seconds",
-				"Time at which a background job last succeeded in this process; 0 if never.", j.lastSuccess.Load, "job", j.Name),
+				"Time at which a background job last succeeded in this process; 0 if never.", j.lastSuccess.Load, "name", j.Name),
 		)
 	}
 	return all

@@ -167,13 +167,13 @@ func TestJob_counts_and_logs_errors_and_panics(t *testing.T) {
 		}
 		metrics := `# HELP shortline_job_errors_total Runs of a background job that failed. Each is repeated.
 # TYPE shortline_job_errors_total counter
-shortline_job_errors_total{job="trash"} 9
+shortline_job_errors_total{name="trash"} 9
 # HELP shortline_job_runs_total Runs of a background job that have ended.
 # TYPE shortline_job_runs_total counter
-shortline_job_runs_total{job="trash"} 11
+shortline_job_runs_total{name="trash"} 11
 # HELP shortline_job_seconds_total Duration of all runs of a background job.
 # TYPE shortline_job_seconds_total counter
-shortline_job_seconds_total{job="trash"} 11
+shortline_job_seconds_total{name="trash"} 11
 `
 		names := []string{"shortline_job_errors_total", "shortline_job_runs_total", "shortline_job_seconds_total"}
 		testkit.Must(t, testutil.GatherAndCompare(registry, strings.NewReader(metrics), names...))
