@@ -103,6 +103,7 @@ func (g Group) JobMetrics() (all metric.Set) {
 
 // repeat runs the job until ctx ends.
 func (j *Job) repeat(ctx context.Context) {
+	log := cmp.Or(j.Logger, slog.Default())
 	for failures := 0; ctx.Err() == nil; {
 		began := time.Now()
 		err := j.run(ctx)
@@ -126,7 +127,7 @@ func (j *Job) repeat(ctx context.Context) {
 			failures++
 			j.count(err, took)
 			if backoff.LogWorthy(failures) {
-				cmp.Or(j.Logger, slog.Default()).Error("job failed", "job", j.Name, "error", err.Error(), "failures", failures)
+				log.Error("job failed", "job", j.Name, "error", err.Error(), "failures", failures)
 			}
 			wait = j.delay(failures)
 		}
