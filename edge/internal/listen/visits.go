@@ -5,14 +5,12 @@ import (
 	"time"
 )
 
-// usualBusyFor is the time between an answer and the next request within which a connection counts as busy. A busy connection,
-// such as that of a proxy, costs less processor time at the server, but the server needs some eight kilobytes of memory for
-// each connection.
+// usualBusyFor is how long a connection stays at the server after an answer. The server needs some eight kilobytes of memory for each
+// connection.
 const usualBusyFor = time.Second
 
-// Answer answers a visit: a request on a new connection, or on one that was idle for some time. c is the connection, which is valid only
-// during the call. request holds exactly one complete request without a body. last means that the connection must not stay
-// open.
+// Answer answers a visit: a simple request. c is the connection, which is valid only during the call. request holds exactly one complete
+// request without a body. last means that the connection must not stay open.
 //
 // Answer appends the answer to out. It returns the result, and whether the connection stays open for further requests. If
 // ok is false, Answer has done nothing, and the server answers the request instead.
@@ -21,11 +19,10 @@ const usualBusyFor = time.Second
 // goroutine at a time.
 type Answer func(c net.Conn, request, out []byte, last bool) (answer []byte, stays, ok bool)
 
-// AnswerVisits lets the goroutine that accepts connections answer visits. Most visitors make one request on a connection.
-// For them, a goroutine, a buffered reader, and the registration of the connection with the runtime's poller would cost
-// more than the answer. fresh returns an Answer for each such goroutine.
+// AnswerVisits lets the goroutine that accepts connections keep them and answer visits. A goroutine, a buffered reader, and the
+// registration with the runtime's poller would cost more than the answer. fresh returns an Answer for each such goroutine.
 //
-// All other requests go to the server, and so do connections on which a request follows an answer within a second. The
-// server loses such a connection again when it has been idle for a second. AnswerVisits has no effect on ports for TLS,
+// All other requests go to the server, with their connection. The server loses the connection again when it has been idle for a
+// second. AnswerVisits has no effect on ports for TLS,
 // with the PROXY protocol, and on systems other than Linux. Call it after AwaitHeads and before Accept.
 func (l *Listener) AnswerVisits(fresh func() Answer) { l.pending.fresh = fresh }
