@@ -9,15 +9,15 @@ import (
 // connection.
 const usualBusyFor = time.Second
 
-// Answer answers a visit: a simple request. c is the connection, which is valid only during the call. request holds exactly one complete
-// request without a body. last means that the connection must not stay open.
+// Answer answers a visit: the first of some simple requests. c is the connection, which is valid only during the call. requests holds one or
+// more complete requests. last means that the connection must not stay open.
 //
-// Answer appends the answer to out. It returns the result, and whether the connection stays open for further requests. If
-// ok is false, Answer has done nothing, and the server answers the request instead.
+// Answer appends the answer to out. It returns the result, how many bytes the request has, and whether the connection stays open for
+// further requests. If used is 0, Answer has done nothing, and the server answers the request instead.
 //
 // An Answer must not wait for anything: while it runs, no other connection of its port is accepted. It is called by one
 // goroutine at a time.
-type Answer func(c net.Conn, request, out []byte, last bool) (answer []byte, stays, ok bool)
+type Answer func(c net.Conn, requests, out []byte, last bool) (answer []byte, used int, stays bool)
 
 // AnswerVisits lets the goroutine that accepts connections keep them and answer visits. A goroutine, a buffered reader, and the
 // registration with the runtime's poller would cost more than the answer. fresh returns an Answer for each such goroutine.

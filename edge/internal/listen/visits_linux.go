@@ -264,18 +264,22 @@ func (v *visits) park(fd int, k kind, now int64) {
 	}
 }
 
-// visit answers a request, or gives its connection to the server.
-func (v *visits) visit(k kept, request []byte, last bool, now int64) {
+// visit answers the requests that have arrived together, with one write. If one of them is not simple, it gives the connection to the
+// server with the requests from there on.
+func (v *visits) visit(k kept, packet []byte, last bool, now int64) {
 	c := &v.conn
 	c.requests, c.mark = requests{}, 0
-	if n := c.requests.track(request); n < len(request) || c.requests.tracker.Heads() != 1 || !c.requests.tracker.Between() {
-		v.promote(v.part(k), request)
+	if n := c.requests.track(packet); n < len(packet) || !c.requests.tracker.Between() {
+		v.promote(v.part(k), packet)
 		return
 	}
-	out, stays, ok := v.answer(c, request, v.out[:0], last)
-	if !ok {
-		v.promote(v.part(k), request)
-		return
+	out, stays := v.out[:0], true
+	for stays && len(packet) > 0 {
+		more, used, open := v.answer(c, packet, out, last)
+		if used == 0 {
+			break
+		}
+		out, packet, stays = more, packet[used:], open
 	}
 	v.out = out
 	for len(out) > 0 {
@@ -294,9 +298,12 @@ func (v *visits) visit(k kept, request []byte, last bool, now int64) {
 	if c.mark != 0 {
 		c.took()
 	}
-	if stays {
+	switch {
+	case stays && len(packet) > 0:
+		v.promote(v.part(k), packet)
+	case stays:
 		v.keep(k, idle, now)
-	} else {
+	default:
 		v.drop(k)
 	}
 }

@@ -42,19 +42,20 @@ func visitable(t *testing.T, limit int, timeouts listen.Timeouts, body string, b
 	v.l.BusyFor(append(busyFor, time.Hour)[0])
 	v.l.AwaitHeads(limit)
 	v.l.AnswerVisits(func() listen.Answer {
-		return func(c net.Conn, request, out []byte, last bool) ([]byte, bool, bool) {
-			if !bytes.HasPrefix(request, []byte("GET /visit ")) {
-				return nil, false, false
+		return func(c net.Conn, requests, out []byte, last bool) ([]byte, int, bool) {
+			if !bytes.HasPrefix(requests, []byte("GET /visit ")) {
+				return nil, 0, false
 			}
+			used := bytes.Index(requests, []byte("\r\n\r\n")) + 4
 			v.visits.Add(1)
 			end, text := "", body
 			if text == "" {
 				text = "visit of " + c.RemoteAddr().String()
 			}
-			if last = last || bytes.Contains(request, []byte("Connection: close")); last {
+			if last = last || bytes.Contains(requests[:used], []byte("Connection: close")); last {
 				end = "Connection: close\r\n"
 			}
-			return fmt.Appendf(out, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n%s\r\n%s", len(text), end, text), !last, true
+			return fmt.Appendf(out, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n%s\r\n%s", len(text), end, text), used, !last
 		}
 	})
 	ctx, stop := context.WithCancel(context.Background())
@@ -136,11 +137,12 @@ func TestVisits_and_the_server(t *testing.T) {
 		want   []string
 	}{
 		"first and later":  {[]string{simpleVisit, simpleVisit, simpleVisit}, []string{"visit", "visit", "visit"}},
-		"two at once":      {[]string{simpleVisit + simpleVisit}, []string{"server", "server"}},
+		"two at once":      {[]string{simpleVisit + simpleVisit}, []string{"visit", "visit"}},
 		"in pieces":        {[]string{simpleVisit[:9], simpleVisit[9:]}, []string{"server"}},
 		"not simple":       {[]string{otherVisit}, []string{"server"}},
 		"with a body":      {[]string{"POST /visit HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody", simpleVisit}, []string{"server", "server"}},
-		"two, then one":    {[]string{simpleVisit, simpleVisit + otherVisit}, []string{"visit", "server", "server"}},
+		"one, then two":    {[]string{simpleVisit, simpleVisit + otherVisit}, []string{"visit", "visit", "server"}},
+		"two, then one":    {[]string{otherVisit + simpleVisit}, []string{"server", "server"}},
 		"a late request":   {[]string{"", simpleVisit}, []string{"visit"}},
 		"then not simple":  {[]string{simpleVisit, simpleVisit, otherVisit}, []string{"visit", "visit", "server"}},
 		"a late rest":      {[]string{simpleVisit, simpleVisit[:4], simpleVisit[4:]}, []string{"visit", ""}}, // "" is either: the pieces may arrive together
@@ -428,7 +430,7 @@ func TestVisits_close_at_the_start(t *testing.T) {
 		l := listen.New(raw, patientTimeouts)
 		l.AwaitHeads(10)
 		l.AnswerVisits(func() listen.Answer {
-			return func(net.Conn, []byte, []byte, bool) ([]byte, bool, bool) { return nil, false, false }
+			return func(net.Conn, []byte, []byte, bool) ([]byte, int, bool) { return nil, 0, false }
 		})
 		over := make(chan error, 1)
 		go func() {

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// simple returns the target and the header lines of a request for a link that is answered without waiting: GET or HEAD for a slug, with
-// HTTP/1.1. ok is false for all other requests, such as those for the control plane and passwords.
+// simple returns the target of a request for a link that is answered without waiting, and all that follows its first line: GET or HEAD
+// for a slug, with HTTP/1.1. ok is false for all other requests, such as those for the control plane and passwords.
 func (h *Handler) simple(request []byte) (t target, header []byte, ok bool) {
 	end := bytes.IndexByte(request, '\n')
 	if end < 0 {
@@ -30,61 +30,66 @@ func (h *Handler) simple(request []byte) (t target, header []byte, ok bool) {
 }
 
 // parse fills the request with the values of its header lines, in one pass. It collects the client address from proxies only if proxied
-// is true. closes means that the client wants the connection to end after the answer.
+// is true. It returns the size of the header lines with the empty line at their end, and whether the client wants the connection to end
+// after the answer.
 //
-// ok is false for header lines that are unusual or that say that there is more than the head, such as a body. They are the
+// The size is 0 for header lines that are unusual or that say that there is more than the head, such as a body. They are the
 // server's. What parse accepts, the server accepts too, and understands in the same way (RFC 9110, 5 and RFC 9112, 5).
-func (w *work) parse(header []byte, proxied bool) (closes, ok bool) {
-	w.facts, w.host, w.agent, w.raw = facts{forwarded: w.forwarded[:0]}, nil, nil, header
+func (w *work) parse(header []byte, proxied bool) (size int, closes bool) {
+	w.facts, w.host, w.agent, w.raw = facts{forwarded: w.forwarded[:0]}, nil, nil, nil
 	w.cookie = w.cookie[:0]
 	for rest := header; ; {
 		end := bytes.IndexByte(rest, '\n')
 		if end < 1 || rest[end-1] != '\r' {
-			return false, false
+			return 0, false
 		}
 		line := rest[:end-1]
 		rest = rest[end+1:]
 		if len(line) == 0 {
-			return closes, len(rest) == 0 && len(w.host) > 0
+			if size = len(header) - len(rest); len(w.host) == 0 {
+				size = 0
+			}
+			w.raw = header[:size]
+			return size, closes
 		}
 		name := 0
 		for name < len(line) && nameByte[line[name]] {
 			name++
 		}
 		if name == 0 || name == len(line) || line[name] != ':' || !printable(line[name+1:]) {
-			return false, false
+			return 0, false
 		}
 		switch line[0] | 0x20 {
 		case 'h':
 			if v := field(line, "host"); v != nil {
 				if w.host != nil || !plainHost(v) {
-					return false, false
+					return 0, false
 				}
 				w.host = v
 			}
 		case 'u':
 			if v := field(line, "user-agent"); v != nil {
 				if w.agent != nil {
-					return false, false
+					return 0, false
 				}
 				w.agent = v
 			}
 		case 'c':
 			if field(line, "content-length") != nil {
-				return false, false
+				return 0, false
 			}
 			if v := field(line, "connection"); v != nil {
 				if closes = string(v) == "close"; !closes && !bytes.EqualFold(v, []byte("keep-alive")) {
-					return false, false
+					return 0, false
 				}
 			}
 		case 'e':
 			if field(line, "expect") != nil {
-				return false, false
+				return 0, false
 			}
 		case 't':
 			if field(line, "transfer-encoding") != nil || field(line, "trailer") != nil {
-				return false, false
+				return 0, false
 			}
 		default:
 			w.line(line, proxied)

@@ -18,7 +18,7 @@ import (
 type visits struct {
 	handler *Handler
 	work    work
-	request []byte // the one that is answered
+	head    []byte // the request that is answered
 	serial  uint64 // of the request
 	ids     uint64 // the id of a request is this and its serial
 	date    []byte // the header line for second
@@ -39,21 +39,22 @@ func newVisits(h *Handler) *visits {
 }
 
 // Answer implements listen.Answer for requests that are simple.
-func (v *visits) Answer(c net.Conn, request, out []byte, last bool) (answer []byte, stays, ok bool) {
+func (v *visits) Answer(c net.Conn, requests, out []byte, last bool) (answer []byte, used int, stays bool) {
 	h, w := v.handler, &v.work
-	t, header, ok := h.simple(request)
+	t, header, ok := h.simple(requests)
 	if !ok {
-		return nil, false, false
+		return nil, 0, false
 	}
 	foreseen := h.deps.Table.Foresee(t.slug)
-	closes, ok := w.parse(header, len(h.cfg.Trusted) > 0)
-	if !ok {
-		return nil, false, false
+	size, closes := w.parse(header, len(h.cfg.Trusted) > 0)
+	if size == 0 {
+		return nil, 0, false
 	}
+	used = len(requests) - len(header) + size
 	h.deps.Table.Approach(foreseen)
 	v.serial++
-	w.head, w.conn, w.id, w.arrived, w.ctx, w.loop = request[0] == 'H', c, v.serial, time.Now(), nil, v
-	v.request = request
+	w.head, w.conn, w.id, w.arrived, w.ctx, w.loop = requests[0] == 'H', c, v.serial, time.Now(), nil, v
+	v.head = requests[:used]
 	defer func() {
 		if cause := recover(); cause != nil {
 			h.panicked(v.begin(c), cause)
@@ -73,12 +74,12 @@ func (v *visits) Answer(c net.Conn, request, out []byte, last bool) (answer []by
 		}
 		h.observe(w.ctx)
 		answer, stays = v.other(out, stays)
-		return answer, stays, true
+		return answer, used, stays
 	}
 	if w.id%sampleEvery == 0 {
 		h.sample(c, w.id, outcome, w.arrived, w.status)
 	}
-	return out, stays, true
+	return out, used, stays
 }
 
 // find finds the link of a request. It returns tRedirect if there is one, tNotFound if the answer is 404 without further conditions, and
@@ -185,7 +186,7 @@ func (v *visits) begin(c net.Conn) *fasthttp.RequestCtx {
 // parse returns the context of the request with the request. The server's parser accepts every request that work.parse accepts.
 func (v *visits) parse(r *request) *fasthttp.RequestCtx {
 	ctx := v.begin(r.conn)
-	v.reader.Reset(v.request)
+	v.reader.Reset(v.head)
 	v.in.Reset(&v.reader)
 	if err := ctx.Request.Header.Read(v.in); err != nil || v.in.Buffered() > 0 || v.reader.Len() > 0 {
 		panic("BUG: the server does not accept a simple request")

@@ -47,11 +47,14 @@ func newTwins(tb testing.TB) twins {
 			if n, err := tracker.Take(request); err != nil || n < len(request) || tracker.Heads() != 1 || !tracker.Between() {
 				return "", false
 			}
-			out, stays, ok := answer(tcp{}, bytes.Clone(request), nil, false)
-			if ok && stays == strings.Contains(string(out), "\r\nConnection: close\r\n") {
+			out, used, stays := answer(tcp{}, bytes.Clone(request), nil, false)
+			if used > 0 && stays == strings.Contains(string(out), "\r\nConnection: close\r\n") {
 				tb.Errorf("%q: the connection stays: %v: %q", request, stays, out)
 			}
-			return string(out), ok
+			if used != 0 && used != len(request) {
+				tb.Errorf("%q: used %d bytes", request, used)
+			}
+			return string(out), used > 0
 		},
 		server: func(request []byte) (string, bool) {
 			ctx := &fasthttp.RequestCtx{}
