@@ -32,9 +32,20 @@ var layers = []archtest.Layer{
 		Path: "control/internal/api",
 		Is:   "the REST transport: the only place that knows echo, huma and OpenAPI. It calls use cases and holds no rules",
 		May: []string{
-			"control/internal/manage", "control/internal/experiments", "control/internal/explain", "control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/api/kit", "control/internal/manage", "control/internal/experiments", "control/internal/explain", "control/internal/clicks", "control/internal/platform", "control/internal/store",
 			"control/internal/experiments/stats", // intervals and probabilities of a report
-			"control/internal/fleet",             // the list of edges, waiting for edges, and whether a proxied request comes from an edge
+			"control/internal/fleet",             // the list of edges
+		},
+	},
+	{
+		Path: "control/internal/api/kit",
+		Is:   "what all endpoints have in common: admission, limits, requests, errors, the document. It knows no resource",
+		May: []string{
+			"control/internal/platform", "control/internal/store",
+			"control/internal/clicks/report",  // the schema of a value
+			"control/internal/fleet",          // waiting for edges, and whether a proxied request comes from an edge
+			"control/internal/manage/audit",   // the origin of a request
+			"control/internal/manage/imports", // the form of tags in a file
 		},
 	},
 	{

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -30,24 +31,24 @@ type AbuseReport struct {
 	ReportCount int64              `json:"reportCount" doc:"How often the link was reported."`
 	Reasons     map[string]int64   `json:"reasons" doc:"How many reports gave each reason."`
 	Messages    []AbuseMessageView `json:"messages" doc:"The first 20 reports."`
-	CreatedAt   Time               `json:"createdAt" doc:"When the link was first reported."`
-	LastAt      Time               `json:"lastAt" doc:"When it was last reported."`
-	ResolvedAt  *Time              `json:"resolvedAt"`
+	CreatedAt   kit.Time           `json:"createdAt" doc:"When the link was first reported."`
+	LastAt      kit.Time           `json:"lastAt" doc:"When it was last reported."`
+	ResolvedAt  *kit.Time          `json:"resolvedAt"`
 	ResolvedBy  *string            `json:"resolvedBy" doc:"Id of the administrator; null if the report is open or the service resolved it."`
 }
 
 // AbuseMessageView is the text of one report.
 type AbuseMessageView struct {
-	Reason string  `json:"reason" enum:"PHISHING,MALWARE,SPAM,ILLEGAL,OTHER"`
-	Text   *string `json:"text"`
-	Email  *string `json:"email" doc:"Not verified. Removed when the report is resolved."`
-	At     Time    `json:"at"`
+	Reason string   `json:"reason" enum:"PHISHING,MALWARE,SPAM,ILLEGAL,OTHER"`
+	Text   *string  `json:"text"`
+	Email  *string  `json:"email" doc:"Not verified. Removed when the report is resolved."`
+	At     kit.Time `json:"at"`
 }
 
 const abusePage = 20
 
 type listReportsIn struct {
-	Paging
+	kit.Paging
 	Status string `query:"status" values:"caseStatus" doc:"Default: all."`
 	Source string `query:"source" values:"caseSource" doc:"Default: all."`
 	URLID  string `query:"urlId" doc:"Id of a link."`
@@ -67,38 +68,47 @@ type resolveReportIn struct {
 }
 
 type suspendIn struct {
-	URLPath
+	kit.URLPath
 	Body struct {
 		Reason string `json:"reason" maxLength:"500" doc:"Why the link is suspended, for its owners."`
 	}
 }
 
+var abuseResource = kit.Resource{
+	Tag: "Abuse", About: "Reported links, and suspending links. Administrators only.",
+	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
+	Values: map[string][]any{
+		"caseStatus": kit.Enum(caseStatuses...),
+		"caseSource": kit.Enum(caseSources...),
+	},
+}
+
 func (s *Server) registerAbuse() {
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/admin/reports", ID: "listAbuseReports", Summary: "List reported short URLs", Tag: "Abuse", Need: admin}, s.listReports)
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/admin/reports/{id}", ID: "getAbuseReport", Summary: "Get a report", Tag: "Abuse", Need: admin},
-		func(ctx context.Context, in *AbuseReportPath) (*body[AbuseReport], error) {
-			return s.answerReport(s.Abuse.Case(ctx, principal(ctx), in.ID))
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/admin/reports", ID: "listAbuseReports", Summary: "List reported short URLs", Tag: "Abuse", Need: kit.Admin}, s.listReports)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/admin/reports/{id}", ID: "getAbuseReport", Summary: "Get a report", Tag: "Abuse", Need: kit.Admin},
+		func(ctx context.Context, in *AbuseReportPath) (*kit.Body[AbuseReport], error) {
+			return s.answerReport(s.Abuse.Case(ctx, kit.Principal(ctx), in.ID))
 		})
-	handle(s, endpoint{Method: http.MethodPatch, Path: "/api/admin/reports/{id}", ID: "resolveAbuseReport", Summary: "Dismiss a report or suspend its short URL", Tag: "Abuse", Need: admin},
-		func(ctx context.Context, in *resolveReportIn) (*body[AbuseReport], error) {
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPatch, Path: "/api/admin/reports/{id}", ID: "resolveAbuseReport", Summary: "Dismiss a report or suspend its short URL", Tag: "Abuse", Need: kit.Admin},
+		func(ctx context.Context, in *resolveReportIn) (*kit.Body[AbuseReport], error) {
 			if in.Body.Action == "suspend" {
-				return s.answerReport(s.Abuse.SuspendCase(ctx, principal(ctx), in.ID, in.Body.Reason))
+				return s.answerReport(s.Abuse.SuspendCase(ctx, kit.Principal(ctx), in.ID, in.Body.Reason))
 			}
-			return s.answerReport(s.Abuse.Dismiss(ctx, principal(ctx), in.ID))
+			return s.answerReport(s.Abuse.Dismiss(ctx, kit.Principal(ctx), in.ID))
 		})
-	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/suspend", ID: "suspendURL", Summary: "Suspend a short URL", Tag: "Abuse", Need: admin, Status: http.StatusOK},
-		func(ctx context.Context, in *suspendIn) (*versioned[URL], error) {
-			u, err := s.Abuse.Suspend(ctx, principal(ctx), in.ID, in.Body.Reason)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/suspend", ID: "suspendURL", Summary: "Suspend a short URL", Tag: "Abuse", Need: kit.Admin, Status: http.StatusOK},
+		func(ctx context.Context, in *suspendIn) (*kit.Versioned[URL], error) {
+			u, err := s.Abuse.Suspend(ctx, kit.Principal(ctx), in.ID, in.Body.Reason)
 			return s.answerURL(ctx, u, err)
 		})
-	handle(s, endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}/suspend", ID: "liftSuspension", Summary: "Lift the suspension of a short URL", Tag: "Abuse", Need: admin},
-		func(ctx context.Context, in *URLPath) (*noContent, error) {
-			_, err := s.Abuse.Lift(ctx, principal(ctx), in.ID)
-			return &noContent{}, err
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}/suspend", ID: "liftSuspension", Summary: "Lift the suspension of a short URL", Tag: "Abuse", Need: kit.Admin},
+		func(ctx context.Context, in *kit.URLPath) (*kit.NoContent, error) {
+			_, err := s.Abuse.Lift(ctx, kit.Principal(ctx), in.ID)
+			return &kit.NoContent{}, err
 		})
 }
 
-func (s *Server) listReports(ctx context.Context, in *listReportsIn) (*body[List[AbuseReport]], error) {
+func (s *Server) listReports(ctx context.Context, in *listReportsIn) (*kit.Body[kit.List[AbuseReport]], error) {
 	var v problem.Fields
 	if in.Status != "" && !slices.Contains(caseStatuses, in.Status) {
 		v.Add("status", "must be one of %s", strings.Join(caseStatuses, ", "))
@@ -112,34 +122,34 @@ func (s *Server) listReports(ctx context.Context, in *listReportsIn) (*body[List
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	list, total, err := s.Abuse.Cases(ctx, principal(ctx), store.CaseFilter{Status: in.Status, Source: in.Source, URLID: in.URLID, Offset: in.offset(abusePage), Limit: in.size(abusePage)})
+	list, total, err := s.Abuse.Cases(ctx, kit.Principal(ctx), store.CaseFilter{Status: in.Status, Source: in.Source, URLID: in.URLID, Offset: in.Offset(abusePage), Limit: in.Size(abusePage)})
 	if err != nil {
 		return nil, err
 	}
-	return &body[List[AbuseReport]]{listOf(eachOf(s.reportOf)(list), total, in.Paging, abusePage)}, nil
+	return kit.NewBody(kit.ListOf(kit.EachOf(s.reportOf)(list), total, in.Paging, abusePage)), nil
 }
 
-func (s *Server) answerReport(c store.AbuseCase, err error) (*body[AbuseReport], error) {
+func (s *Server) answerReport(c store.AbuseCase, err error) (*kit.Body[AbuseReport], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &body[AbuseReport]{s.reportOf(c)}, nil
+	return kit.NewBody(s.reportOf(c)), nil
 }
 
 func (s *Server) reportOf(c store.AbuseCase) AbuseReport {
 	out := AbuseReport{
-		ID: c.ID, Status: c.Status, Source: c.Source, URLID: c.URLID, Slug: c.Slug, ShortURL: s.Links.ShortURL(cmp.Or(c.Link, &store.Link{Hostname: c.Hostname, Slug: c.Slug})), Detail: text(c.Detail),
+		ID: c.ID, Status: c.Status, Source: c.Source, URLID: c.URLID, Slug: c.Slug, ShortURL: s.Links.ShortURL(cmp.Or(c.Link, &store.Link{Hostname: c.Hostname, Slug: c.Slug})), Detail: kit.Text(c.Detail),
 		ReportCount: c.Reports, Reasons: c.Reasons, Messages: make([]AbuseMessageView, len(c.Messages)),
-		CreatedAt: Time(c.CreatedAt), LastAt: Time(c.LastAt), ResolvedAt: instant(c.ResolvedAt), ResolvedBy: text(c.ResolvedBy),
+		CreatedAt: kit.Time(c.CreatedAt), LastAt: kit.Time(c.LastAt), ResolvedAt: kit.Instant(c.ResolvedAt), ResolvedBy: kit.Text(c.ResolvedBy),
 	}
 	if out.Reasons == nil {
 		out.Reasons = map[string]int64{}
 	}
 	if c.Link != nil {
-		out.OriginalURL, out.URLStatus = text(c.Link.OriginalURL), text(c.Link.Status(store.Now()))
+		out.OriginalURL, out.URLStatus = kit.Text(c.Link.OriginalURL), kit.Text(c.Link.Status(store.Now()))
 	}
 	for i, m := range c.Messages {
-		out.Messages[i] = AbuseMessageView{m.Reason, text(m.Text), text(m.Email), Time(m.At)}
+		out.Messages[i] = AbuseMessageView{m.Reason, kit.Text(m.Text), kit.Text(m.Email), kit.Time(m.At)}
 	}
 	return out
 }

@@ -7,39 +7,45 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/links/qr"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
+var accountResource = kit.Resource{
+	Tag: "Account", About: "Sign-in, sign-out, your profile, password and second factor.",
+	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
+}
+
 func (s *Server) registerAccount() {
-	declare := func(method, path, id, summary string, status int) endpoint {
-		return endpoint{Method: method, Path: "/api/auth" + path, ID: id, Summary: summary, Tag: "Account", Status: status}
+	declare := func(method, path, id, summary string, status int) kit.Endpoint {
+		return kit.Endpoint{Method: method, Path: "/api/auth" + path, ID: id, Summary: summary, Tag: "Account", Status: status}
 	}
-	session := func(e endpoint) endpoint { e.SessionOnly = true; return e }
-	enrolment := func(e endpoint) endpoint { e.Enrolment = true; return e }
+	session := func(e kit.Endpoint) kit.Endpoint { e.SessionOnly = true; return e }
+	enrolment := func(e kit.Endpoint) kit.Endpoint { e.Enrolment = true; return e }
 	login := declare(http.MethodPost, "/login", "login", "Sign in", http.StatusOK)
-	login.Need, login.SignsIn = public, true
-	handle(s, login, s.login)
-	handle(s, enrolment(declare(http.MethodPost, "/logout", "logout", "Sign out", http.StatusOK)), s.logout)
+	login.Need, login.SignsIn = kit.Public, true
+	kit.Handle(s.Kit, login, s.login)
+	kit.Handle(s.Kit, enrolment(declare(http.MethodPost, "/logout", "logout", "Sign out", http.StatusOK)), s.logout)
 	me := declare(http.MethodGet, "/me", "getMe", "Get the current user", http.StatusOK)
-	me.Scope = anyScope // so that every program can check its key
-	handle(s, enrolment(me), s.getMe)
-	handle(s, declare(http.MethodPut, "/me", "updateMe", "Change your name", http.StatusOK), s.updateMe)
-	handle(s, session(declare(http.MethodPost, "/password", "changePassword", "Change your password", http.StatusOK)), s.changePassword)
-	handle(s, session(declare(http.MethodPut, "/password", "putPassword", "Change your password", http.StatusOK)), s.changePassword)
-	handle(s, enrolment(session(declare(http.MethodPost, "/2fa/setup", "setUp2FA", "Get a secret for an authenticator app", http.StatusCreated))), s.setUpTOTP)
-	handle(s, enrolment(session(declare(http.MethodPost, "/2fa/enable", "enable2FA", "Turn on two-factor authentication", http.StatusOK))), s.enableTOTP)
-	handle(s, session(declare(http.MethodPost, "/2fa/disable", "disable2FA", "Turn off two-factor authentication", http.StatusOK)), s.disableTOTP)
+	me.Scope = kit.AnyScope // so that every program can check its key
+	kit.Handle(s.Kit, enrolment(me), s.getMe)
+	kit.Handle(s.Kit, declare(http.MethodPut, "/me", "updateMe", "Change your name", http.StatusOK), s.updateMe)
+	kit.Handle(s.Kit, session(declare(http.MethodPost, "/password", "changePassword", "Change your password", http.StatusOK)), s.changePassword)
+	kit.Handle(s.Kit, session(declare(http.MethodPut, "/password", "putPassword", "Change your password", http.StatusOK)), s.changePassword)
+	kit.Handle(s.Kit, enrolment(session(declare(http.MethodPost, "/2fa/setup", "setUp2FA", "Get a secret for an authenticator app", http.StatusCreated))), s.setUpTOTP)
+	kit.Handle(s.Kit, enrolment(session(declare(http.MethodPost, "/2fa/enable", "enable2FA", "Turn on two-factor authentication", http.StatusOK))), s.enableTOTP)
+	kit.Handle(s.Kit, session(declare(http.MethodPost, "/2fa/disable", "disable2FA", "Turn off two-factor authentication", http.StatusOK)), s.disableTOTP)
 }
 
 type loginIn struct {
 	SSOLink string `cookie:"sso_link" doc:"Set after a sign-in through an identity provider that failed with link_required."`
 	Body    struct {
-		Email         string      `json:"email" minLength:"1" maxLength:"1000"`
-		Password      string      `json:"password" minLength:"1" maxLength:"1000"`
-		TwoFactorCode Opt[string] `json:"twoFactorCode,omitempty" maxLength:"100" doc:"A code of the authenticator app, or a recovery code."`
-		LinkAccount   Opt[bool]   `json:"linkAccount,omitempty" doc:"Also link the account at the identity provider that was used in this browser and failed with link_required."`
+		Email         string          `json:"email" minLength:"1" maxLength:"1000"`
+		Password      string          `json:"password" minLength:"1" maxLength:"1000"`
+		TwoFactorCode kit.Opt[string] `json:"twoFactorCode,omitempty" maxLength:"100" doc:"A code of the authenticator app, or a recovery code."`
+		LinkAccount   kit.Opt[bool]   `json:"linkAccount,omitempty" doc:"Also link the account at the identity provider that was used in this browser and failed with link_required."`
 	}
 }
 
@@ -74,9 +80,9 @@ func (s *Server) login(ctx context.Context, in *loginIn) (*loginOut, error) {
 	if got.NeedsCode {
 		return &loginOut{Body: Login{Requires2FA: true}}, nil
 	}
-	requestLogOf(ctx).userID = got.User.ID
+	kit.RequestLogOf(ctx).UserID = got.User.ID
 	u := userOf(got.User)
-	cookies := []http.Cookie{s.setSession(got.Token, got.Expires)}
+	cookies := []http.Cookie{s.SessionCookie(got.Token, got.Expires)}
 	if in.Body.LinkAccount.Value {
 		cookies = append(cookies, s.linkCookie("", -1))
 	}
@@ -85,28 +91,28 @@ func (s *Server) login(ctx context.Context, in *loginIn) (*loginOut, error) {
 
 type messageWithCookie struct {
 	SetCookie []http.Cookie `header:"Set-Cookie"`
-	Body      Message
+	Body      kit.Message
 }
 
 func (s *Server) logout(ctx context.Context, _ *struct{}) (*messageWithCookie, error) {
-	if err := s.Accounts.Logout(ctx, principal(ctx)); err != nil {
+	if err := s.Accounts.Logout(ctx, kit.Principal(ctx)); err != nil {
 		return nil, err
 	}
-	return &messageWithCookie{SetCookie: []http.Cookie{s.clearSession()}, Body: Message{"Signed out."}}, nil
+	return &messageWithCookie{SetCookie: []http.Cookie{s.ClearSessionCookie()}, Body: kit.Message{Message: "Signed out."}}, nil
 }
 
-func (s *Server) getMe(ctx context.Context, _ *struct{}) (*body[User], error) {
-	return respond(userOf)(s.Accounts.Me(ctx, principal(ctx)))
+func (s *Server) getMe(ctx context.Context, _ *struct{}) (*kit.Body[User], error) {
+	return kit.Respond(userOf)(s.Accounts.Me(ctx, kit.Principal(ctx)))
 }
 
 type updateMeIn struct {
 	Body struct {
-		Name Opt[string] `json:"name" doc:"Null or empty removes the name."`
+		Name kit.Opt[string] `json:"name" doc:"Null or empty removes the name."`
 	}
 }
 
-func (s *Server) updateMe(ctx context.Context, in *updateMeIn) (*body[User], error) {
-	return respond(userOf)(s.Accounts.Rename(ctx, principal(ctx), in.Body.Name.Value))
+func (s *Server) updateMe(ctx context.Context, in *updateMeIn) (*kit.Body[User], error) {
+	return kit.Respond(userOf)(s.Accounts.Rename(ctx, kit.Principal(ctx), in.Body.Name.Value))
 }
 
 type changePasswordIn struct {
@@ -115,19 +121,19 @@ type changePasswordIn struct {
 		OldPassword     string `json:"oldPassword,omitempty" maxLength:"1000" doc:"The same as currentPassword."`
 		NewPassword     string `json:"newPassword" doc:"At least 8 characters and at most 72 bytes. Common passwords and your own email are refused."`
 
-		RevokeAPIKeys Opt[bool] `json:"revokeApiKeys,omitempty" doc:"Also delete all your API keys."`
+		RevokeAPIKeys kit.Opt[bool] `json:"revokeApiKeys,omitempty" doc:"Also delete all your API keys."`
 	}
 }
 
-func (s *Server) changePassword(ctx context.Context, in *changePasswordIn) (*body[Message], error) {
+func (s *Server) changePassword(ctx context.Context, in *changePasswordIn) (*kit.Body[kit.Message], error) {
 	current := cmp.Or(in.Body.CurrentPassword, in.Body.OldPassword)
-	if err := s.Accounts.ChangePassword(ctx, principal(ctx), current, in.Body.NewPassword, in.Body.RevokeAPIKeys.Value); err != nil {
+	if err := s.Accounts.ChangePassword(ctx, kit.Principal(ctx), current, in.Body.NewPassword, in.Body.RevokeAPIKeys.Value); err != nil {
 		return nil, err
 	}
 	if in.Body.RevokeAPIKeys.Value {
-		return said("The password was changed. All other sessions have ended, and the API keys were deleted."), nil
+		return kit.NewMessage("The password was changed. All other sessions have ended, and the API keys were deleted."), nil
 	}
-	return said("The password was changed. All other sessions have ended."), nil
+	return kit.NewMessage("The password was changed. All other sessions have ended."), nil
 }
 
 // TwoFactorSetup is the input of an authenticator app.
@@ -140,12 +146,12 @@ type TwoFactorSetup struct {
 
 type setUpTOTPIn struct {
 	Body struct {
-		Password Opt[string] `json:"password,omitempty" maxLength:"1000" doc:"The current password. Required if you signed in more than ten minutes ago."`
+		Password kit.Opt[string] `json:"password,omitempty" maxLength:"1000" doc:"The current password. Required if you signed in more than ten minutes ago."`
 	}
 }
 
-func (s *Server) setUpTOTP(ctx context.Context, in *setUpTOTPIn) (*body[TwoFactorSetup], error) {
-	got, err := s.Accounts.SetUpTOTP(ctx, principal(ctx), in.Body.Password.Value)
+func (s *Server) setUpTOTP(ctx context.Context, in *setUpTOTPIn) (*kit.Body[TwoFactorSetup], error) {
+	got, err := s.Accounts.SetUpTOTP(ctx, kit.Principal(ctx), in.Body.Password.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +159,7 @@ func (s *Server) setUpTOTP(ctx context.Context, in *setUpTOTPIn) (*body[TwoFacto
 	if err != nil {
 		return nil, fmt.Errorf("draw QR code: %w", err)
 	}
-	return &body[TwoFactorSetup]{TwoFactorSetup{got.Secret, got.Address, "data:image/png;base64," + base64.StdEncoding.EncodeToString(png), got.Account}}, nil
+	return kit.NewBody(TwoFactorSetup{got.Secret, got.Address, "data:image/png;base64," + base64.StdEncoding.EncodeToString(png), got.Account}), nil
 }
 
 type enableTOTPIn struct {
@@ -168,12 +174,12 @@ type TwoFactorEnabled struct {
 	RecoveryCodes []string `json:"recoveryCodes" doc:"Each code works once as a twoFactorCode. The codes are shown only in this response."`
 }
 
-func (s *Server) enableTOTP(ctx context.Context, in *enableTOTPIn) (*body[TwoFactorEnabled], error) {
-	codes, err := s.Accounts.EnableTOTP(ctx, principal(ctx), in.Body.Code)
+func (s *Server) enableTOTP(ctx context.Context, in *enableTOTPIn) (*kit.Body[TwoFactorEnabled], error) {
+	codes, err := s.Accounts.EnableTOTP(ctx, kit.Principal(ctx), in.Body.Code)
 	if err != nil {
 		return nil, err
 	}
-	return &body[TwoFactorEnabled]{TwoFactorEnabled{"Two-factor authentication is on.", codes}}, nil
+	return kit.NewBody(TwoFactorEnabled{"Two-factor authentication is on.", codes}), nil
 }
 
 type disableTOTPIn struct {
@@ -183,7 +189,7 @@ type disableTOTPIn struct {
 	}
 }
 
-func (s *Server) disableTOTP(ctx context.Context, in *disableTOTPIn) (*body[Message], error) {
+func (s *Server) disableTOTP(ctx context.Context, in *disableTOTPIn) (*kit.Body[kit.Message], error) {
 	var v problem.Fields
 	if in.Body.Code == "" {
 		v.Add("code", "is required")
@@ -194,8 +200,8 @@ func (s *Server) disableTOTP(ctx context.Context, in *disableTOTPIn) (*body[Mess
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.Accounts.DisableTOTP(ctx, principal(ctx), in.Body.Code, in.Body.Password); err != nil {
+	if err := s.Accounts.DisableTOTP(ctx, kit.Principal(ctx), in.Body.Code, in.Body.Password); err != nil {
 		return nil, err
 	}
-	return said("Two-factor authentication is off."), nil
+	return kit.NewMessage("Two-factor authentication is off."), nil
 }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -92,17 +94,17 @@ func (p SeriesQuery) ask() report.Ask {
 
 // linkClicks, linkReport and linkSeries are the requests of reports on one link.
 type linkClicks struct {
-	URLPath
+	kit.URLPath
 	ClicksQuery
 }
 
 type linkReport struct {
-	URLPath
+	kit.URLPath
 	ReportQuery
 }
 
 type linkSeries struct {
-	URLPath
+	kit.URLPath
 	SeriesQuery
 }
 
@@ -115,73 +117,84 @@ type groupsIn struct {
 
 // TopURL is a link in the list of links with the most clicks.
 type TopURL struct {
-	ID          string  `json:"id"`
-	Domain      string  `json:"domain" doc:"The host name of the link's address."`
-	Slug        string  `json:"slug"`
-	ShortURL    string  `json:"shortUrl"`
-	Title       *string `json:"title"`
-	OriginalURL string  `json:"originalUrl"`
-	ClickCount  int64   `json:"clickCount" doc:"In the period, or in total if no period is given."`
-	Status      string  `json:"status" values:"linkStatus"`
-	CreatedAt   Time    `json:"createdAt"`
+	ID          string   `json:"id"`
+	Domain      string   `json:"domain" doc:"The host name of the link's address."`
+	Slug        string   `json:"slug"`
+	ShortURL    string   `json:"shortUrl"`
+	Title       *string  `json:"title"`
+	OriginalURL string   `json:"originalUrl"`
+	ClickCount  int64    `json:"clickCount" doc:"In the period, or in total if no period is given."`
+	Status      string   `json:"status" values:"linkStatus"`
+	CreatedAt   kit.Time `json:"createdAt"`
 
 	ComparedClickCount *int64 `json:"comparedClickCount,omitempty" doc:"In the period that compare names."`
+}
+
+var analyticsResource = kit.Resource{
+	Tag: "Analytics", About: "Reports, exports and a live stream of clicks.",
+	Read: kit.Needs(auth.Viewer, auth.AnalyticsRead), Change: kit.Needs(auth.Editor, auth.AnalyticsRead),
+	Values: map[string][]any{
+		"reportInterval": kit.Enum(report.Intervals()...),
+		"reportRange":    kit.Enum(report.RangeNames()...),
+		"reportCompare":  kit.Enum(report.Comparisons...),
+		"reportGroup":    kit.Enum(report.GroupedBy...),
+	},
 }
 
 func (s *Server) registerAnalytics() {
 	r := s.Reports
 	ask(s, []string{"/api/analytics/urls/{id}"}, "linkReport", "Report on a short URL", func(ctx context.Context, in *linkSeries) (*report.Report, error) {
-		return r.Link(ctx, principal(ctx), in.ID, in.ask())
+		return r.Link(ctx, kit.Principal(ctx), in.ID, in.ask())
 	})
 	ask(s, []string{"/api/analytics/overview"}, "overview", "Report on all short URLs", func(ctx context.Context, in *SeriesQuery) (*report.Overview, error) {
-		return r.Overview(ctx, principal(ctx), in.ask())
+		return r.Overview(ctx, kit.Principal(ctx), in.ask())
 	})
 	ask(s, []string{"/api/analytics/top-urls"}, "topURLs", "List the short URLs with most clicks", func(ctx context.Context, in *ReportQuery) (*[]TopURL, error) {
-		list, err := r.TopLinks(ctx, principal(ctx), in.ask())
+		list, err := r.TopLinks(ctx, kit.Principal(ctx), in.ask())
 		if err != nil {
 			return nil, err
 		}
 		out := make([]TopURL, len(list))
 		for i, u := range list {
-			out[i] = TopURL{u.ID, s.Links.Host(&u.Link), u.Slug, s.Links.ShortURL(&u.Link), text(u.Title), u.OriginalURL, u.Clicks, u.Link.Status(store.Now()), Time(u.CreatedAt), u.Compared}
+			out[i] = TopURL{u.ID, s.Links.Host(&u.Link), u.Slug, s.Links.ShortURL(&u.Link), kit.Text(u.Title), u.OriginalURL, u.Clicks, u.Link.Status(store.Now()), kit.Time(u.CreatedAt), u.Compared}
 		}
 		return &out, nil
 	})
 	ask(s, []string{"/api/analytics/urls/{id}/recent-clicks", "/api/analytics/urls/{id}/clicks/recent"}, "recentClicks", "List the newest clicks of a short URL",
 		func(ctx context.Context, in *linkClicks) (*report.RecentClicks, error) {
-			return r.Recent(ctx, principal(ctx), in.ID, in.ask())
+			return r.Recent(ctx, kit.Principal(ctx), in.ID, in.ask())
 		})
 	ask(s, []string{"/api/analytics/urls/{id}/bots"}, "linkBots", "Report on the bots that visited a short URL", func(ctx context.Context, in *linkReport) (*report.Bots, error) {
-		return r.LinkBots(ctx, principal(ctx), in.ID, in.ask())
+		return r.LinkBots(ctx, kit.Principal(ctx), in.ID, in.ask())
 	})
 	ask(s, []string{"/api/analytics/bots", "/api/analytics/bots/overview"}, "bots", "Report on the bots that visited any short URL", func(ctx context.Context, in *ReportQuery) (*report.Bots, error) {
-		return r.AllBots(ctx, principal(ctx), in.ask())
+		return r.AllBots(ctx, kit.Principal(ctx), in.ask())
 	})
 	ask(s, []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"}, "abTests", "Report on all A/B tests", func(ctx context.Context, in *ReportQuery) (*report.Tests, error) {
-		return r.Tests(ctx, principal(ctx), in.ask())
+		return r.Tests(ctx, kit.Principal(ctx), in.ask())
 	})
 	ask(s, []string{"/api/analytics/urls/{id}/ab-test"}, "abTest", "Report on the A/B test of a short URL", func(ctx context.Context, in *linkReport) (*report.Test, error) {
-		return r.Test(ctx, principal(ctx), in.ID, in.ask())
+		return r.Test(ctx, kit.Principal(ctx), in.ID, in.ask())
 	})
 	ask(s, []string{"/api/analytics/urls/{id}/routing"}, "routingReport", "Report on the routing rules of a short URL", func(ctx context.Context, in *linkReport) (*report.Routing, error) {
-		return r.Routing(ctx, principal(ctx), in.ID, in.ask())
+		return r.Routing(ctx, kit.Principal(ctx), in.ID, in.ask())
 	})
 	ask(s, []string{"/api/analytics/heatmap"}, "heatmap", "Count clicks by weekday and hour", func(ctx context.Context, in *ReportQuery) (*report.Heatmap, error) {
-		return r.Heatmap(ctx, principal(ctx), "", in.ask())
+		return r.Heatmap(ctx, kit.Principal(ctx), "", in.ask())
 	})
 	ask(s, []string{"/api/analytics/urls/{id}/heatmap"}, "linkHeatmap", "Count clicks on a short URL by weekday and hour", func(ctx context.Context, in *linkReport) (*report.Heatmap, error) {
-		return r.Heatmap(ctx, principal(ctx), in.ID, in.ask())
+		return r.Heatmap(ctx, kit.Principal(ctx), in.ID, in.ask())
 	})
 	ask(s, []string{"/api/analytics/groups"}, "groupsReport", "Report on short URLs by tag, bundle or domain", func(ctx context.Context, in *groupsIn) (*report.Groups, error) {
 		a := in.ask()
 		a.Goal = in.Goal
-		return r.Groups(ctx, principal(ctx), in.By, a)
+		return r.Groups(ctx, kit.Principal(ctx), in.By, a)
 	})
 	ask(s, []string{"/api/analytics/trends"}, "trends", "Count the clicks of several short URLs by day", func(ctx context.Context, in *struct {
 		URLIDs   []string `query:"urlIds,explode" required:"true" doc:"Ids of short URLs; repeat the parameter, at most 100 times."`
 		Timezone string   `query:"timezone" doc:"IANA time zone of the days. Default: UTC."`
 	}) (*report.Trends, error) {
-		return r.Trends(ctx, principal(ctx), in.URLIDs, in.Timezone)
+		return r.Trends(ctx, kit.Principal(ctx), in.URLIDs, in.Timezone)
 	})
 	s.registerExports()
 	s.registerFreshness()
@@ -193,9 +206,9 @@ func ask[In, Out any](s *Server, paths []string, id, summary string, f func(cont
 		if i > 0 {
 			id, summary = id+"Alias", summary+" (the same at another path)"
 		}
-		handle(s, endpoint{Method: http.MethodGet, Path: path, ID: id, Summary: summary, Tag: "Analytics", Limit: limitAnalytics},
-			func(ctx context.Context, in *In) (*body[Out], error) {
-				return respond(func(out *Out) Out { return *out })(f(ctx, in))
+		kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path, ID: id, Summary: summary, Tag: "Analytics", Limit: kit.LimitAnalytics},
+			func(ctx context.Context, in *In) (*kit.Body[Out], error) {
+				return kit.Respond(func(out *Out) Out { return *out })(f(ctx, in))
 			})
 	}
 }
@@ -207,7 +220,7 @@ type ExportForm struct {
 }
 
 type exportLinkIn struct {
-	URLPath
+	kit.URLPath
 	ReportQuery
 	ExportForm
 }
@@ -222,23 +235,23 @@ type exportIn struct {
 const exportTime = 2 * time.Minute
 
 func (s *Server) registerExports() {
-	files := map[string]*huma.Schema{"text/csv": csvFile(), "application/json": {
+	files := map[string]*huma.Schema{"text/csv": kit.CSVFile(), "application/json": {
 		Type: huma.TypeObject, Required: []string{"exportDate", "dateRange", "data"}, Properties: map[string]*huma.Schema{
-			"exportDate": {Type: huma.TypeString, Format: "date-time"}, "summary": {Ref: schemaPrefix + "Summary"}, "data": {Type: huma.TypeArray, Items: &huma.Schema{Ref: schemaPrefix + "DayFigures"}},
+			"exportDate": {Type: huma.TypeString, Format: "date-time"}, "summary": {Ref: kit.SchemaPrefix + "Summary"}, "data": {Type: huma.TypeArray, Items: &huma.Schema{Ref: kit.SchemaPrefix + "DayFigures"}},
 			"dateRange": {Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString, Format: "date"}},
 		}}}
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/analytics/urls/{id}/export", ID: "exportLink", Summary: "Export the analytics of a short URL as a file", Tag: "Analytics",
-		Limit: limitExport, Timeout: exportTime, Files: files}, func(ctx context.Context, in *exportLinkIn) (*huma.StreamResponse, error) {
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/analytics/urls/{id}/export", ID: "exportLink", Summary: "Export the analytics of a short URL as a file", Tag: "Analytics",
+		Limit: kit.LimitExport, Timeout: exportTime, Files: files}, func(ctx context.Context, in *exportLinkIn) (*huma.StreamResponse, error) {
 		return s.export(ctx, in.ID, in.ask(), in.ExportForm)
 	})
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/analytics/export", ID: "export", Summary: "Export the analytics of all short URLs as a file", Tag: "Analytics",
-		Limit: limitExport, Timeout: exportTime, Files: files}, func(ctx context.Context, in *exportIn) (*huma.StreamResponse, error) {
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/analytics/export", ID: "export", Summary: "Export the analytics of all short URLs as a file", Tag: "Analytics",
+		Limit: kit.LimitExport, Timeout: exportTime, Files: files}, func(ctx context.Context, in *exportIn) (*huma.StreamResponse, error) {
 		return s.export(ctx, in.URLID, in.ask(), in.ExportForm)
 	})
 }
 
 func (s *Server) export(ctx context.Context, id string, a report.Ask, form ExportForm) (*huma.StreamResponse, error) {
-	e, err := s.Reports.Export(ctx, principal(ctx), id, a, form.IncludeClicks)
+	e, err := s.Reports.Export(ctx, kit.Principal(ctx), id, a, form.IncludeClicks)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +264,7 @@ func (s *Server) export(ctx context.Context, id string, a report.Ask, form Expor
 		hc.SetHeader("Content-Disposition", `attachment; filename="`+e.FileName()+`.`+ending+`"`)
 		hc.SetStatus(http.StatusOK)
 		if err := write(ctx, hc.BodyWriter()); err != nil {
-			requestLogOf(ctx).err = err
+			kit.RequestLogOf(ctx).Err = err
 			panic(http.ErrAbortHandler) // the caller must notice that the file is truncated
 		}
 	}}, nil

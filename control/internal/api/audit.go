@@ -3,9 +3,13 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -25,7 +29,7 @@ type AuditLog struct {
 	IPAddress  *string         `json:"ipAddress"`
 	UserAgent  *string         `json:"userAgent"`
 	Metadata   json.RawMessage `json:"metadata" doc:"Contains requestId, method and path."`
-	CreatedAt  Time            `json:"createdAt"`
+	CreatedAt  kit.Time        `json:"createdAt"`
 }
 
 // AuditUser is the user who made a change.
@@ -38,14 +42,14 @@ type AuditUser struct {
 // AuditLogs is one page of the audit log. The fields logs and data contain the same rows.
 type AuditLogs struct {
 	Logs []AuditLog `json:"logs"`
-	List[AuditLog]
+	kit.List[AuditLog]
 	TotalIsExact bool `json:"totalIsExact" doc:"False if the parameters select more than 10,000 entries; total is 10000 then."`
 }
 
 func auditLogOf(r audit.Record) AuditLog {
 	out := AuditLog{
 		ID: r.ID, UserID: r.UserID, Action: r.Action, EntityType: r.EntityType, EntityID: r.EntityID, EntityName: r.Name, Exists: r.Exists,
-		OldValue: r.Old, NewValue: r.New, IPAddress: r.IP, UserAgent: r.UserAgent, Metadata: r.Metadata, CreatedAt: Time(r.CreatedAt),
+		OldValue: r.Old, NewValue: r.New, IPAddress: r.IP, UserAgent: r.UserAgent, Metadata: r.Metadata, CreatedAt: kit.Time(r.CreatedAt),
 	}
 	if r.User != nil {
 		out.User = &AuditUser{r.User.ID, r.User.Email, r.User.Name}
@@ -56,9 +60,9 @@ func auditLogOf(r audit.Record) AuditLog {
 const auditPage = 20
 
 type listAuditLogsIn struct {
-	Paging
+	kit.Paging
 	SortBy string `query:"sortBy" values:"auditSort" doc:"The field to sort by; createdAt by default."`
-	Sorting
+	kit.Sorting
 	Action     string `query:"action" values:"auditAction" doc:"Only entries with this action."`
 	EntityType string `query:"entityType" values:"entityType" doc:"Only entries about this type of object."`
 	EntityID   string `query:"entityId" doc:"Id of the changed entity."`
@@ -67,22 +71,32 @@ type listAuditLogsIn struct {
 	EndDate    string `query:"endDate" doc:"A date or time in ISO 8601; a date includes the whole day."`
 }
 
-func (s *Server) registerAudit() {
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/audit-logs", ID: "listAuditLogs", Summary: "List the audit log", Tag: "Audit", OfChoice: true}, s.listAuditLogs)
+var auditResource = kit.Resource{
+	Tag: "Audit", About: "Who changed what, and when. Administrators only.",
+	Read: kit.Needs(auth.WorkspaceAdmin, 0), Change: kit.Needs(auth.WorkspaceAdmin, 0),
+	Values: map[string][]any{
+		"auditSort":   kit.Enum(slices.Sorted(maps.Keys(store.AuditSorts))...),
+		"auditAction": kit.Enum(audit.Actions...),
+		"entityType":  kit.Enum(audit.EntityTypes...),
+	},
 }
 
-func (s *Server) listAuditLogs(ctx context.Context, in *listAuditLogsIn) (*body[AuditLogs], error) {
+func (s *Server) registerAudit() {
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/audit-logs", ID: "listAuditLogs", Summary: "List the audit log", Tag: "Audit", OfChoice: true}, s.listAuditLogs)
+}
+
+func (s *Server) listAuditLogs(ctx context.Context, in *listAuditLogsIn) (*kit.Body[AuditLogs], error) {
 	f := store.AuditFilter{
 		Action: in.Action, EntityType: in.EntityType, EntityID: in.EntityID, UserID: in.UserID,
-		SortBy: in.SortBy, Ascending: in.ascending(), Offset: in.offset(auditPage), Limit: in.size(auditPage),
+		SortBy: in.SortBy, Ascending: in.Ascending(), Offset: in.Offset(auditPage), Limit: in.Size(auditPage),
 	}
 	var v problem.Fields
-	if from, ok := dateOrTime(in.StartDate); !ok {
+	if from, ok := kit.ParseDateOrTime(in.StartDate); !ok {
 		v.Add("startDate", "must be a date or a time in ISO 8601")
 	} else {
 		f.From = from
 	}
-	if to, ok := dateOrTime(in.EndDate); !ok {
+	if to, ok := kit.ParseDateOrTime(in.EndDate); !ok {
 		v.Add("endDate", "must be a date or a time in ISO 8601")
 	} else if in.EndDate != "" {
 		f.To = to + 1
@@ -93,24 +107,10 @@ func (s *Server) listAuditLogs(ctx context.Context, in *listAuditLogsIn) (*body[
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	records, total, exact, err := audit.Page(ctx, principal(ctx), s.Store.Conn, f)
+	records, total, exact, err := audit.Page(ctx, kit.Principal(ctx), s.Store.Conn, f)
 	if err != nil {
 		return nil, err
 	}
-	page := listOf(eachOf(auditLogOf)(records), total, in.Paging, auditPage)
-	return &body[AuditLogs]{AuditLogs{page.Data, page, exact}}, nil
-}
-
-// dateOrTime parses a date or time to Unix milliseconds. "" is 0.
-func dateOrTime(text string) (ms int64, ok bool) {
-	if text == "" {
-		return 0, true
-	}
-	quoted, err := json.Marshal(text)
-	if err != nil {
-		return 0, false
-	}
-	var t Time
-	err = t.UnmarshalJSON(quoted)
-	return int64(t), err == nil
+	page := kit.ListOf(kit.EachOf(auditLogOf)(records), total, in.Paging, auditPage)
+	return kit.NewBody(AuditLogs{page.Data, page, exact}), nil
 }

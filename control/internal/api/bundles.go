@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -21,158 +23,164 @@ type Bundle struct {
 	URLCount    int         `json:"urlCount"`
 	TotalClicks int64       `json:"totalClicks" doc:"Sum of the links' click counters."`
 	URLs        []BundleURL `json:"urls" doc:"In order."`
-	CreatedAt   Time        `json:"createdAt"`
-	UpdatedAt   Time        `json:"updatedAt"`
+	CreatedAt   kit.Time    `json:"createdAt"`
+	UpdatedAt   kit.Time    `json:"updatedAt"`
 }
 
 // BundleURL is a link in a bundle.
 type BundleURL struct {
-	ID          string  `json:"id"`
-	Slug        string  `json:"slug"`
-	ShortURL    string  `json:"shortUrl"`
-	OriginalURL string  `json:"originalUrl"`
-	Title       *string `json:"title"`
-	ClickCount  int64   `json:"clickCount"`
-	Status      string  `json:"status" values:"linkStatus"`
-	CreatedAt   Time    `json:"createdAt"`
-	Order       int     `json:"order" doc:"Position in the bundle, from 0 without gaps."`
+	ID          string   `json:"id"`
+	Slug        string   `json:"slug"`
+	ShortURL    string   `json:"shortUrl"`
+	OriginalURL string   `json:"originalUrl"`
+	Title       *string  `json:"title"`
+	ClickCount  int64    `json:"clickCount"`
+	Status      string   `json:"status" values:"linkStatus"`
+	CreatedAt   kit.Time `json:"createdAt"`
+	Order       int      `json:"order" doc:"Position in the bundle, from 0 without gaps."`
 }
 
 func (s *Server) bundleOf(b bundles.Bundle) Bundle {
 	out := Bundle{
-		ID: b.ID, Name: b.Name, Description: text(b.Description), Color: b.Color, Icon: b.Icon, Status: b.Status(), UserID: b.UserID,
-		URLCount: len(b.URLs), TotalClicks: b.Clicks(), URLs: make([]BundleURL, len(b.URLs)), CreatedAt: Time(b.CreatedAt), UpdatedAt: Time(b.UpdatedAt),
+		ID: b.ID, Name: b.Name, Description: kit.Text(b.Description), Color: b.Color, Icon: b.Icon, Status: b.Status(), UserID: b.UserID,
+		URLCount: len(b.URLs), TotalClicks: b.Clicks(), URLs: make([]BundleURL, len(b.URLs)), CreatedAt: kit.Time(b.CreatedAt), UpdatedAt: kit.Time(b.UpdatedAt),
 	}
 	now := store.Now()
 	for i := range b.URLs {
 		u := &b.URLs[i].Link
 		out.URLs[i] = BundleURL{
-			ID: u.ID, Slug: u.Slug, ShortURL: s.Links.ShortURL(u), OriginalURL: u.OriginalURL, Title: text(u.Title), ClickCount: u.ClickCount,
-			Status: u.Status(now), CreatedAt: Time(u.CreatedAt), Order: b.URLs[i].Order,
+			ID: u.ID, Slug: u.Slug, ShortURL: s.Links.ShortURL(u), OriginalURL: u.OriginalURL, Title: kit.Text(u.Title), ClickCount: u.ClickCount,
+			Status: u.Status(now), CreatedAt: kit.Time(u.CreatedAt), Order: b.URLs[i].Order,
 		}
 	}
 	return out
 }
 
+var bundleResource = kit.Resource{
+	Tag: "Bundles", About: "Ordered groups of links with combined statistics.",
+	Read: kit.Needs(auth.Viewer, auth.LinksRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
+	Values: map[string][]any{"bundleStatus": kit.Enum(bundles.StatusActive, bundles.StatusArchived)},
+}
+
 func (s *Server) registerBundles() {
-	declare := func(method, path, id, summary string) endpoint {
-		return endpoint{Method: method, Path: "/api/bundles" + path, ID: id, Summary: summary, Tag: "Bundles"}
+	declare := func(method, path, id, summary string) kit.Endpoint {
+		return kit.Endpoint{Method: method, Path: "/api/bundles" + path, ID: id, Summary: summary, Tag: "Bundles"}
 	}
-	conditional := func(method, path, id, summary string) endpoint {
+	conditional := func(method, path, id, summary string) kit.Endpoint {
 		e := declare(method, path, id, summary)
 		e.Conditional = true
 		return e
 	}
-	handle(s, declare(http.MethodPost, "", "createBundle", "Create a bundle"), s.createBundle)
-	handle(s, declare(http.MethodGet, "", "listBundles", "List bundles"), s.listBundles)
-	handle(s, declare(http.MethodGet, "/{id}", "getBundle", "Get a bundle with its links"), func(ctx context.Context, in *ByID) (*versioned[Bundle], error) {
-		return s.respondBundle(s.Bundles.Get(ctx, principal(ctx), in.ID))
+	kit.Handle(s.Kit, declare(http.MethodPost, "", "createBundle", "Create a bundle"), s.createBundle)
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listBundles", "List bundles"), s.listBundles)
+	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getBundle", "Get a bundle with its links"), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
+		return s.respondBundle(s.Bundles.Get(ctx, kit.Principal(ctx), in.ID))
 	})
-	handle(s, conditional(http.MethodPut, "/{id}", "updateBundle", "Update the given fields of a bundle"), s.updateBundle)
-	handle(s, conditional(http.MethodDelete, "/{id}", "deleteBundle", "Delete a bundle; its links stay"), func(ctx context.Context, in *ByID) (*noContent, error) {
-		return nil, s.Bundles.Delete(ctx, principal(ctx), in.ID)
+	kit.Handle(s.Kit, conditional(http.MethodPut, "/{id}", "updateBundle", "Update the given fields of a bundle"), s.updateBundle)
+	kit.Handle(s.Kit, conditional(http.MethodDelete, "/{id}", "deleteBundle", "Delete a bundle; its links stay"), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+		return nil, s.Bundles.Delete(ctx, kit.Principal(ctx), in.ID)
 	})
-	handle(s, conditional(http.MethodPost, "/{id}/archive", "archiveBundle", "Archive a bundle, which hides it from lists"), func(ctx context.Context, in *ByID) (*versioned[Bundle], error) {
-		return s.respondBundle(s.Bundles.Archive(ctx, principal(ctx), in.ID))
+	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/archive", "archiveBundle", "Archive a bundle, which hides it from lists"), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
+		return s.respondBundle(s.Bundles.Archive(ctx, kit.Principal(ctx), in.ID))
 	})
-	handle(s, conditional(http.MethodPost, "/{id}/restore", "restoreBundle", "Restore an archived bundle"), func(ctx context.Context, in *ByID) (*versioned[Bundle], error) {
-		return s.respondBundle(s.Bundles.Restore(ctx, principal(ctx), in.ID))
+	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/restore", "restoreBundle", "Restore an archived bundle"), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
+		return s.respondBundle(s.Bundles.Restore(ctx, kit.Principal(ctx), in.ID))
 	})
 	stats := declare(http.MethodGet, "/{id}/stats", "bundleStats", "Count the clicks of a bundle's links")
-	stats.Limit = limitAnalytics
-	handle(s, stats, s.bundleStats)
-	handle(s, conditional(http.MethodPost, "/{id}/urls", "addToBundle", "Add a link to the end of a bundle"), s.addToBundle)
-	handle(s, conditional(http.MethodPost, "/{id}/urls/batch", "addManyToBundle", "Add links to the end of a bundle; links already in it are skipped"), s.addManyToBundle)
+	stats.Limit = kit.LimitAnalytics
+	kit.Handle(s.Kit, stats, s.bundleStats)
+	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/urls", "addToBundle", "Add a link to the end of a bundle"), s.addToBundle)
+	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/urls/batch", "addManyToBundle", "Add links to the end of a bundle; links already in it are skipped"), s.addManyToBundle)
 	remove := conditional(http.MethodDelete, "/{id}/urls/{urlId}", "removeFromBundle", "Remove a link from a bundle")
 	remove.Status = http.StatusOK
-	handle(s, remove, func(ctx context.Context, in *BundlePath) (*versioned[Bundle], error) {
-		return s.respondBundle(s.Bundles.Remove(ctx, principal(ctx), in.ID, in.URLID))
+	kit.Handle(s.Kit, remove, func(ctx context.Context, in *BundlePath) (*kit.Versioned[Bundle], error) {
+		return s.respondBundle(s.Bundles.Remove(ctx, kit.Principal(ctx), in.ID, in.URLID))
 	})
-	handle(s, conditional(http.MethodPatch, "/{id}/urls/{urlId}/order", "moveInBundle", "Move a link within a bundle; the others shift"), s.moveInBundle)
+	kit.Handle(s.Kit, conditional(http.MethodPatch, "/{id}/urls/{urlId}/order", "moveInBundle", "Move a link within a bundle; the others shift"), s.moveInBundle)
 }
 
 // BundlePath is embedded in requests about a link in a bundle.
 type BundlePath struct {
-	ByID
+	kit.ByID
 	URLID string `path:"urlId" doc:"The URL's id."`
 }
 
 // BundleFields are the optional fields of a bundle in a request.
 type BundleFields struct {
-	Description Opt[string] `json:"description,omitempty" doc:"At most 1,000 characters."`
-	Color       Opt[string] `json:"color,omitempty" doc:"Hexadecimal; #3B82F6 if left out." example:"#3B82F6"`
-	Icon        Opt[string] `json:"icon,omitempty" doc:"Name of an icon; folder if left out."`
+	Description kit.Opt[string] `json:"description,omitempty" doc:"At most 1,000 characters."`
+	Color       kit.Opt[string] `json:"color,omitempty" doc:"Hexadecimal; #3B82F6 if left out." example:"#3B82F6"`
+	Icon        kit.Opt[string] `json:"icon,omitempty" doc:"Name of an icon; folder if left out."`
 }
 
-func (f *BundleFields) input(name Opt[string]) bundles.Input {
-	return bundles.Input{Name: given(name, ""), Description: given(f.Description, ""), Color: given(f.Color, ""), Icon: given(f.Icon, "")}
+func (f *BundleFields) input(name kit.Opt[string]) bundles.Input {
+	return bundles.Input{Name: kit.Given(name, ""), Description: kit.Given(f.Description, ""), Color: kit.Given(f.Color, ""), Icon: kit.Given(f.Icon, "")}
 }
 
 type createBundle struct {
-	Name Opt[string] `json:"name" required:"true" doc:"1 to 100 characters."`
+	Name kit.Opt[string] `json:"name" required:"true" doc:"1 to 100 characters."`
 	BundleFields
-	URLIDs Opt[[]string] `json:"urlIds,omitempty" doc:"Ids of the links in the bundle, at most 1,000."`
+	URLIDs kit.Opt[[]string] `json:"urlIds,omitempty" doc:"Ids of the links in the bundle, at most 1,000."`
 }
 
-func (s *Server) createBundle(ctx context.Context, in *struct{ Body createBundle }) (*versioned[Bundle], error) {
-	return s.respondBundle(s.Bundles.Create(ctx, principal(ctx), in.Body.input(in.Body.Name), in.Body.URLIDs.Value))
+func (s *Server) createBundle(ctx context.Context, in *struct{ Body createBundle }) (*kit.Versioned[Bundle], error) {
+	return s.respondBundle(s.Bundles.Create(ctx, kit.Principal(ctx), in.Body.input(in.Body.Name), in.Body.URLIDs.Value))
 }
 
 const bundlePage = 10
 
 type listBundlesIn struct {
-	Paging
+	kit.Paging
 	Search string `query:"search" doc:"Text in name or description, case-insensitive."`
 	Status string `query:"status" values:"bundleStatus" doc:"ACTIVE if not given."`
 }
 
-func (s *Server) listBundles(ctx context.Context, in *listBundlesIn) (*body[List[Bundle]], error) {
-	return respondPage(in.Paging, bundlePage, s.bundleOf)(s.Bundles.List(ctx, principal(ctx), bundles.Query{
-		Search: in.Search, Status: in.Status, Offset: in.offset(bundlePage), Limit: in.size(bundlePage),
+func (s *Server) listBundles(ctx context.Context, in *listBundlesIn) (*kit.Body[kit.List[Bundle]], error) {
+	return kit.RespondPage(in.Paging, bundlePage, s.bundleOf)(s.Bundles.List(ctx, kit.Principal(ctx), bundles.Query{
+		Search: in.Search, Status: in.Status, Offset: in.Offset(bundlePage), Limit: in.Size(bundlePage),
 	}))
 }
 
 type updateBundle struct {
-	Name Opt[string] `json:"name,omitempty"`
+	Name kit.Opt[string] `json:"name,omitempty"`
 	BundleFields
 }
 
 func (s *Server) updateBundle(ctx context.Context, in *struct {
-	ByID
+	kit.ByID
 	Body updateBundle
-}) (*versioned[Bundle], error) {
-	return s.respondBundle(s.Bundles.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name)))
+}) (*kit.Versioned[Bundle], error) {
+	return s.respondBundle(s.Bundles.Update(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name)))
 }
 
 func (s *Server) addToBundle(ctx context.Context, in *struct {
-	ByID
+	kit.ByID
 	Body struct {
-		URLID Opt[string] `json:"urlId" required:"true"`
+		URLID kit.Opt[string] `json:"urlId" required:"true"`
 	}
-}) (*versioned[Bundle], error) {
-	return s.respondBundle(s.Bundles.Add(ctx, principal(ctx), in.ID, in.Body.URLID.Value))
+}) (*kit.Versioned[Bundle], error) {
+	return s.respondBundle(s.Bundles.Add(ctx, kit.Principal(ctx), in.ID, in.Body.URLID.Value))
 }
 
 func (s *Server) addManyToBundle(ctx context.Context, in *struct {
-	ByID
+	kit.ByID
 	Body struct {
 		URLIDs []string `json:"urlIds" doc:"1 to 1,000 ids; all are added or none."`
 	}
-}) (*versioned[Bundle], error) {
-	return s.respondBundle(s.Bundles.AddMany(ctx, principal(ctx), in.ID, in.Body.URLIDs))
+}) (*kit.Versioned[Bundle], error) {
+	return s.respondBundle(s.Bundles.AddMany(ctx, kit.Principal(ctx), in.ID, in.Body.URLIDs))
 }
 
 func (s *Server) moveInBundle(ctx context.Context, in *struct {
 	BundlePath
 	Body struct {
-		Order Opt[int] `json:"order" required:"true" doc:"New position; 0 is the first, and a position past the end means the last."`
+		Order kit.Opt[int] `json:"order" required:"true" doc:"New position; 0 is the first, and a position past the end means the last."`
 	}
-}) (*versioned[Bundle], error) {
+}) (*kit.Versioned[Bundle], error) {
 	order := in.Body.Order.Pointer()
 	if order == nil {
 		return nil, problem.OfField("order", "is required")
 	}
-	return s.respondBundle(s.Bundles.Move(ctx, principal(ctx), in.ID, in.URLID, *order))
+	return s.respondBundle(s.Bundles.Move(ctx, kit.Principal(ctx), in.ID, in.URLID, *order))
 }
 
 // BundleStats are the statistics of a bundle.
@@ -207,10 +215,10 @@ type BundleDayStat struct {
 }
 
 func (s *Server) bundleStats(ctx context.Context, in *struct {
-	ByID
+	kit.ByID
 	Timezone string `query:"timezone" doc:"IANA name of the time zone for days; UTC if not given."`
-}) (*body[BundleStats], error) {
-	st, err := s.Bundles.Stats(ctx, principal(ctx), in.ID, in.Timezone)
+}) (*kit.Body[BundleStats], error) {
+	st, err := s.Bundles.Stats(ctx, kit.Principal(ctx), in.ID, in.Timezone)
 	if err != nil {
 		return nil, err
 	}
@@ -224,5 +232,9 @@ func (s *Server) bundleStats(ctx context.Context, in *struct {
 	for i, d := range st.Trend {
 		out.ClickTrend[i] = BundleDayStat(d)
 	}
-	return &body[BundleStats]{out}, nil
+	return kit.NewBody(out), nil
+}
+
+func (s *Server) respondBundle(b bundles.Bundle, err error) (*kit.Versioned[Bundle], error) {
+	return kit.RespondVersion(s.bundleOf, (*bundles.Bundle).Version)(b, err)
 }

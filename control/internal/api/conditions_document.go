@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/shared/rule"
 )
 
@@ -81,21 +82,21 @@ func conditionSchemas() map[string]*huma.Schema {
 			name, value = "TextCondition", values[""]
 		}
 		types[name] = append(types[name], of)
-		one.Mapping[of] = schemaPrefix + name
+		one.Mapping[of] = kit.SchemaPrefix + name
 		if out[name] == nil {
-			list = append(list, &huma.Schema{Ref: schemaPrefix + name})
+			list = append(list, &huma.Schema{Ref: kit.SchemaPrefix + name})
 		}
 		out[name] = &huma.Schema{
 			Type: huma.TypeObject, Required: []string{"type", "operator", "value"}, Properties: map[string]*huma.Schema{
 				"type": {Type: huma.TypeString, Enum: types[name]}, "value": value,
-				"operator": {Type: huma.TypeString, Enum: set(conditionOperators(of)...)},
+				"operator": {Type: huma.TypeString, Enum: kit.Enum(conditionOperators(of)...)},
 			},
 		}
 	}
 	out["Condition"] = &huma.Schema{OneOf: list, Discriminator: one}
 
 	logic := &huma.Schema{Type: huma.TypeString, Enum: []any{"AND", "OR"}, Description: "AND: all members match. OR: any member matches."}
-	member := &huma.Schema{AnyOf: []*huma.Schema{{Ref: schemaPrefix + "Condition"}, {Ref: schemaPrefix + "ConditionGroup"}}}
+	member := &huma.Schema{AnyOf: []*huma.Schema{{Ref: kit.SchemaPrefix + "Condition"}, {Ref: kit.SchemaPrefix + "ConditionGroup"}}}
 	members := &huma.Schema{Type: huma.TypeArray, Items: member}
 	group := func(operator, list string) *huma.Schema {
 		properties := map[string]*huma.Schema{operator: logic, list: members}
@@ -104,7 +105,7 @@ func conditionSchemas() map[string]*huma.Schema {
 	out["OperatorGroup"], out["LogicalOperatorGroup"] = group("operator", "conditions"), group("logicalOperator", "items")
 	out["ConditionGroup"] = &huma.Schema{
 		Description: "Both forms mean the same, and can be nested in each other, up to 8 levels.",
-		AnyOf:       []*huma.Schema{{Ref: schemaPrefix + "OperatorGroup"}, {Ref: schemaPrefix + "LogicalOperatorGroup"}},
+		AnyOf:       []*huma.Schema{{Ref: kit.SchemaPrefix + "OperatorGroup"}, {Ref: kit.SchemaPrefix + "LogicalOperatorGroup"}},
 	}
 	return out
 }

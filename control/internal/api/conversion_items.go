@@ -9,6 +9,7 @@ import (
 	"mime"
 	"slices"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/shared/conversion"
 )
@@ -23,11 +24,11 @@ func readItems(body []byte, contentType string) ([]conversion.Item, error) {
 	if contentType != "" {
 		var err error
 		if media, _, err = mime.ParseMediaType(contentType); err != nil || media != "application/json" && media != ndjson {
-			return nil, newAnswer(415, "The request body must be JSON (Content-Type: application/json) or lines of JSON ("+ndjson+").")
+			return nil, kit.NewAnswer(415, "The request body must be JSON (Content-Type: application/json) or lines of JSON ("+ndjson+").")
 		}
 	}
 	body = bytes.TrimSpace(bytes.ToValidUTF8(body, []byte("\uFFFD")))
-	if depth, values := extent(body); depth > maxDepth || values > maxValues {
+	if depth, values := kit.Extent(body); depth > kit.MaxDepth || values > kit.MaxValues {
 		return nil, problem.New(problem.Invalid, "The request body is nested too deeply, or holds too many values.")
 	}
 	if media == ndjson {
@@ -98,7 +99,7 @@ func parseItems(list []json.RawMessage, single bool) ([]conversion.Item, error) 
 		if single {
 			prefix = ""
 		}
-		if parseItem(&v, prefix, raw, &items[i]); len(v) >= maxProblems {
+		if parseItem(&v, prefix, raw, &items[i]); len(v) >= kit.MaxProblems {
 			break
 		}
 	}
@@ -113,9 +114,9 @@ func parseItem(v *problem.Fields, prefix string, raw json.RawMessage, to *conver
 	}
 	path := func(name string) string {
 		if prefix == "" {
-			return plainText(name)
+			return kit.PlainText(name)
 		}
-		return prefix + "." + plainText(name)
+		return prefix + "." + kit.PlainText(name)
 	}
 	texts := map[string]*string{"clickId": &to.ClickID, "name": &to.Name, "currency": &to.Currency, "externalId": &to.ExternalID, "occurredAt": &to.OccurredAt}
 	for _, name := range slices.Sorted(maps.Keys(object)) {

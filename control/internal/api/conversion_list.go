@@ -6,13 +6,14 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
 // ConversionsQuery is the part that requests about conversions have in common.
 type ConversionsQuery struct {
-	URLPath
+	kit.URLPath
 	StartDate   string `query:"startDate" doc:"First day of the clicks, or an instant. Without a range: all time."`
 	EndDate     string `query:"endDate" doc:"Last day of the clicks, or an instant."`
 	TimeRange   string `query:"timeRange" values:"reportRange" doc:"A range by name, as in reports."`
@@ -27,12 +28,12 @@ func (q ConversionsQuery) ask() report.Ask {
 
 type listGoals struct {
 	ConversionsQuery
-	Paging
+	kit.Paging
 }
 
 type listConversions struct {
 	ConversionsQuery
-	Paging
+	kit.Paging
 	Goal string `query:"goal" doc:"Only conversions of this goal."`
 }
 
@@ -49,38 +50,38 @@ const (
 
 func (s *Server) registerConversionLists() {
 	const path, tag = "/api/urls/{id}", "Conversions"
-	handle(s, endpoint{Method: http.MethodGet, Path: path + "/goals", ID: "listGoals", Summary: "List the goals of a short URL", Tag: tag},
-		func(ctx context.Context, in *listGoals) (*body[List[report.Goal]], error) {
-			all, err := s.Reports.Goals(ctx, principal(ctx), in.ID, in.ask())
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path + "/goals", ID: "listGoals", Summary: "List the goals of a short URL", Tag: tag},
+		func(ctx context.Context, in *listGoals) (*kit.Body[kit.List[report.Goal]], error) {
+			all, err := s.Reports.Goals(ctx, kit.Principal(ctx), in.ID, in.ask())
 			if err != nil {
 				return nil, err
 			}
-			from := min(in.offset(conversionsPerPage), len(all))
-			to := min(from+in.size(conversionsPerPage), len(all))
-			return &body[List[report.Goal]]{listOf(all[from:to], len(all), in.Paging, conversionsPerPage)}, nil
+			from := min(in.Offset(conversionsPerPage), len(all))
+			to := min(from+in.Size(conversionsPerPage), len(all))
+			return kit.NewBody(kit.ListOf(all[from:to], len(all), in.Paging, conversionsPerPage)), nil
 		})
-	handle(s, endpoint{Method: http.MethodGet, Path: path + "/conversions", ID: "listConversions", Summary: "List the conversions of a short URL", Tag: tag},
-		func(ctx context.Context, in *listConversions) (*body[List[report.Conversion]], error) {
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path + "/conversions", ID: "listConversions", Summary: "List the conversions of a short URL", Tag: tag},
+		func(ctx context.Context, in *listConversions) (*kit.Body[kit.List[report.Conversion]], error) {
 			a := in.ask()
 			a.Goal = in.Goal
-			offset := in.offset(conversionsPerPage)
-			if offset+in.size(conversionsPerPage) > mostConversions {
+			offset := in.Offset(conversionsPerPage)
+			if offset+in.Size(conversionsPerPage) > mostConversions {
 				return nil, problem.OfField("page", "must end within the first %d conversions; the export has all of them", mostConversions)
 			}
-			list, total, err := s.Reports.Conversions(ctx, principal(ctx), in.ID, a, offset, in.size(conversionsPerPage))
+			list, total, err := s.Reports.Conversions(ctx, kit.Principal(ctx), in.ID, a, offset, in.Size(conversionsPerPage))
 			if err != nil {
 				return nil, err
 			}
-			return &body[List[report.Conversion]]{listOf(list, total, in.Paging, conversionsPerPage)}, nil
+			return kit.NewBody(kit.ListOf(list, total, in.Paging, conversionsPerPage)), nil
 		})
-	handle(s, endpoint{Method: http.MethodGet, Path: path + "/conversions/export", ID: "exportConversions", Summary: "Export the conversions of a short URL as CSV", Tag: tag,
-		Limit: limitExport, Timeout: urlExportTime, Files: map[string]*huma.Schema{"text/csv": csvFile()}}, s.exportConversions)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path + "/conversions/export", ID: "exportConversions", Summary: "Export the conversions of a short URL as CSV", Tag: tag,
+		Limit: kit.LimitExport, Timeout: kit.ExportTimeout, Files: map[string]*huma.Schema{"text/csv": kit.CSVFile()}}, s.exportConversions)
 }
 
 func (s *Server) exportConversions(ctx context.Context, in *exportConversionsIn) (*huma.StreamResponse, error) {
 	a := in.ask()
 	a.Goal = in.Goal
-	each, err := s.Reports.ExportConversions(ctx, principal(ctx), in.ID, a)
+	each, err := s.Reports.ExportConversions(ctx, kit.Principal(ctx), in.ID, a)
 	if err != nil {
 		return nil, err
 	}
@@ -88,9 +89,9 @@ func (s *Server) exportConversions(ctx context.Context, in *exportConversionsIn)
 		hc.SetHeader("Content-Type", "text/csv; charset=utf-8")
 		hc.SetHeader("Content-Disposition", `attachment; filename="conversions.csv"`)
 		hc.SetStatus(http.StatusOK)
-		err := writeCSV(hc.BodyWriter(), func(f func(*report.Conversion) error) error { return each(ctx, f) })
+		err := kit.WriteCSV(hc.BodyWriter(), func(f func(*report.Conversion) error) error { return each(ctx, f) })
 		if err != nil {
-			requestLogOf(ctx).err = err
+			kit.RequestLogOf(ctx).Err = err
 			panic(http.ErrAbortHandler) // the caller must notice that the file is truncated
 		}
 	}}, nil

@@ -3,10 +3,13 @@ package api
 import (
 	"net/http"
 	"reflect"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/shared/conversion"
 )
 
@@ -41,13 +44,18 @@ type ConversionsSent struct {
 	Results  []ConversionResult `json:"results" doc:"One for each item, in the order of the request."`
 }
 
+var conversionResource = kit.Resource{
+	Tag: "Conversions", About: "What visitors do after a click, such as a purchase.",
+	Read: kit.Needs(auth.Viewer, auth.AnalyticsRead), Change: kit.Needs(auth.Editor, auth.ConversionsWrite),
+}
+
 func (s *Server) registerConversions() {
-	send := endpoint{Method: http.MethodPost, Path: "/api/conversions", ID: "sendConversions", Summary: "Send conversions", Tag: "Conversions", Limit: limitConversions, Raw: true, Status: http.StatusAccepted}
-	s.handleRaw(send, s.sendConversions)
-	schema := func(t reflect.Type) *huma.Schema { return s.huma.OpenAPI().Components.Schemas.Schema(t, true, "") }
+	send := kit.Endpoint{Method: http.MethodPost, Path: "/api/conversions", ID: "sendConversions", Summary: "Send conversions", Tag: "Conversions", Limit: kit.LimitConversions, Raw: true, Status: http.StatusAccepted}
+	s.HandleRaw(send, s.sendConversions)
+	schema := func(t reflect.Type) *huma.Schema { return s.Schema(t) }
 	one, many := schema(reflect.TypeFor[ConversionItem]()), schema(reflect.TypeFor[ConversionItems]())
 	least, most := 1, conversion.MaxItems
-	s.describe(&huma.Operation{
+	s.Describe(&huma.Operation{
 		Method: send.Method, Path: send.Path, OperationID: send.ID, Summary: send.Summary, Tags: []string{send.Tag},
 		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
@@ -60,12 +68,12 @@ func (s *Server) registerConversions() {
 
 func (s *Server) sendConversions(c echo.Context) error {
 	r := c.Request()
-	body, err := wholeBody(c, maxBody)
+	body, err := kit.WholeBody(c, kit.MaxBody)
 	if err != nil {
 		return err
 	}
-	if len(body) > largeBody {
-		slot, err := s.takeTurn(c)
+	if len(body) > kit.LargeBody {
+		slot, err := s.TakeTurn(c)
 		if err != nil {
 			return err
 		}
@@ -75,7 +83,7 @@ func (s *Server) sendConversions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	results, err := s.Conversions.Accept(r.Context(), principal(r.Context()), items)
+	results, err := s.Conversions.Accept(r.Context(), kit.Principal(r.Context()), items)
 	if err != nil {
 		return err
 	}
@@ -86,7 +94,49 @@ func (s *Server) sendConversions(c echo.Context) error {
 		} else {
 			out.Rejected++
 		}
-		out.Results[i] = ConversionResult{i, string(result.Verdict), text(result.Field), text(result.Message)}
+		out.Results[i] = ConversionResult{i, string(result.Verdict), kit.Text(result.Field), kit.Text(result.Message)}
 	}
 	return c.JSON(http.StatusAccepted, out)
+}
+
+// browserConversion is one conversion in the request of POST /c (edge/internal/redirect/convert.go).
+type browserConversion struct {
+	Key        string  `json:"key,omitempty" doc:"The workspace's publishable key. Required here or as the parameter key of the query."`
+	ClickID    string  `json:"clickId" doc:"The value of the click parameter that the page received."`
+	Name       string  `json:"name" doc:"What happened, such as purchase."`
+	Value      float64 `json:"value,omitempty" doc:"An amount of money."`
+	Currency   string  `json:"currency,omitempty" doc:"ISO 4217 code of the value's currency."`
+	ExternalID string  `json:"externalId,omitempty" doc:"Your id of the conversion, such as an order number."`
+	OccurredAt string  `json:"occurredAt,omitempty" format:"date-time" doc:"When it happened; without it, now."`
+	Repeatable bool    `json:"repeatable,omitempty" doc:"Whether one click can convert more than once. Requires externalId."`
+}
+
+// documentBrowserConversions adds what edges serve to the pages of web sites, at every host.
+func (s *Server) documentBrowserConversions() {
+	schema := func(t reflect.Type) *huma.Schema {
+		return s.Schema(t)
+	}
+	str := &huma.Schema{Type: huma.TypeString}
+	with := func(ok map[string]*huma.Response, errors ...int) map[string]*huma.Response {
+		for _, status := range errors {
+			ok[strconv.Itoa(status)] = s.Failure(status)
+		}
+		return ok
+	}
+	body := schema(reflect.TypeFor[browserConversion]())
+	s.Describe(&huma.Operation{
+		Method: http.MethodPost, Path: "/c", OperationID: "sendBrowserConversion", Summary: "Send conversions from a web page", Tags: []string{kit.VisitorTag},
+		Parameters:  []*huma.Param{{Name: "key", In: "query", Description: "The workspace's publishable key, if the body has none.", Schema: str}},
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: body}, "text/plain": {Schema: body}}},
+		Responses: with(map[string]*huma.Response{
+			"202": {Description: "What became of each conversion.", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[ConversionsSent]())}}},
+		}, http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusServiceUnavailable),
+	})
+	s.Describe(&huma.Operation{
+		Method: http.MethodGet, Path: "/sl.js", OperationID: "conversionScript", Summary: "Load the script that sends conversions", Tags: []string{kit.VisitorTag},
+		Responses: with(map[string]*huma.Response{
+			"200": {Description: "The script.", Content: map[string]*huma.MediaType{"text/javascript": {Schema: str}}},
+			"304": {Description: "The script has the ETag of the request."},
+		}, http.StatusTooManyRequests),
+	})
 }

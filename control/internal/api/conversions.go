@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/conversions"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 )
 
 // ConversionSettings are the settings of a workspace for conversions.
@@ -15,31 +17,36 @@ type ConversionSettings struct {
 }
 
 type putConversionSettings struct {
-	ClickParameter Opt[string]   `json:"clickParameter,omitempty" doc:"A letter and at most 31 letters, digits, hyphens and underscores. null stands for sl_click."`
-	Hosts          Opt[[]string] `json:"hosts,omitempty" doc:"At most 50 host names without scheme, port and path. null stands for none."`
+	ClickParameter kit.Opt[string]   `json:"clickParameter,omitempty" doc:"A letter and at most 31 letters, digits, hyphens and underscores. null stands for sl_click."`
+	Hosts          kit.Opt[[]string] `json:"hosts,omitempty" doc:"At most 50 host names without scheme, port and path. null stands for none."`
 }
 
-func conversionSettings(s conversions.Settings, err error) (*body[ConversionSettings], error) {
+func conversionSettings(s conversions.Settings, err error) (*kit.Body[ConversionSettings], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &body[ConversionSettings]{ConversionSettings{s.ClickParameter, append([]string{}, s.Hosts...), text(s.Key)}}, nil
+	return kit.NewBody(ConversionSettings{s.ClickParameter, append([]string{}, s.Hosts...), kit.Text(s.Key)}), nil
+}
+
+var conversionSettingsResource = kit.Resource{
+	Tag: "Conversion settings", About: "The click id in destinations, and web sites whose pages send conversions.",
+	Read: kit.Needs(auth.Viewer, kit.AnyScope), Change: kit.Needs(auth.WorkspaceAdmin, 0),
 }
 
 func (s *Server) registerConversionSettings() {
 	const path, tag = "/api/conversions/settings", "Conversion settings"
-	handle(s, endpoint{Method: http.MethodGet, Path: path, ID: "getConversionSettings", Summary: "Get the settings of conversions", Tag: tag},
-		func(ctx context.Context, _ *struct{}) (*body[ConversionSettings], error) {
-			return conversionSettings(s.ConversionSettings.Get(ctx, principal(ctx)))
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path, ID: "getConversionSettings", Summary: "Get the settings of conversions", Tag: tag},
+		func(ctx context.Context, _ *struct{}) (*kit.Body[ConversionSettings], error) {
+			return conversionSettings(s.ConversionSettings.Get(ctx, kit.Principal(ctx)))
 		})
-	handle(s, endpoint{Method: http.MethodPut, Path: path, ID: "putConversionSettings", Summary: "Change the given settings of conversions", Tag: tag},
-		func(ctx context.Context, in *struct{ Body putConversionSettings }) (*body[ConversionSettings], error) {
-			input := conversions.Input{ClickParameter: given(in.Body.ClickParameter, "")}
-			input.Hosts = given(in.Body.Hosts, nil)
-			return conversionSettings(s.ConversionSettings.Update(ctx, principal(ctx), input))
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: path, ID: "putConversionSettings", Summary: "Change the given settings of conversions", Tag: tag},
+		func(ctx context.Context, in *struct{ Body putConversionSettings }) (*kit.Body[ConversionSettings], error) {
+			input := conversions.Input{ClickParameter: kit.Given(in.Body.ClickParameter, "")}
+			input.Hosts = kit.Given(in.Body.Hosts, nil)
+			return conversionSettings(s.ConversionSettings.Update(ctx, kit.Principal(ctx), input))
 		})
-	handle(s, endpoint{Method: http.MethodPost, Path: path + "/rotate-key", ID: "rotateConversionKey", Summary: "Replace the publishable key", Tag: tag, Status: http.StatusOK},
-		func(ctx context.Context, _ *struct{}) (*body[ConversionSettings], error) {
-			return conversionSettings(s.ConversionSettings.RotateKey(ctx, principal(ctx)))
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: path + "/rotate-key", ID: "rotateConversionKey", Summary: "Replace the publishable key", Tag: tag, Status: http.StatusOK},
+		func(ctx context.Context, _ *struct{}) (*kit.Body[ConversionSettings], error) {
+			return conversionSettings(s.ConversionSettings.RotateKey(ctx, kit.Principal(ctx)))
 		})
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -30,7 +31,7 @@ func orNull(document string) string {
 }
 
 // documents returns the texts that a request sets; nil keeps a text, and "" removes it.
-func documents(o Opt[AppLinksFields]) (apple, android *string) {
+func documents(o kit.Opt[AppLinksFields]) (apple, android *string) {
 	if !o.Set {
 		return nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/store"
@@ -23,8 +24,8 @@ type Edge struct {
 	Region          string       `json:"region" doc:"REGION; empty if it is not set."`
 	Version         string       `json:"version"`
 	IsAlive         bool         `json:"isAlive" doc:"Whether it has reported within the last 35 seconds."`
-	LastSeenAt      Time         `json:"lastSeenAt"`
-	RunningSince    Time         `json:"runningSince" doc:"Time of the first report of this run."`
+	LastSeenAt      kit.Time     `json:"lastSeenAt"`
+	RunningSince    kit.Time     `json:"runningSince" doc:"Time of the first report of this run."`
 	Incarnation     string       `json:"incarnation" doc:"Id of the log of changes that it follows."`
 	AppliedRevision uint64       `json:"appliedRevision"`
 	Lag             uint64       `json:"lag" doc:"Changes of links up to now that it had not applied at its last report."`
@@ -33,7 +34,7 @@ type Edge struct {
 	SetAside        []Aside      `json:"setAside" doc:"Links whose rules the edge cannot use, by domain and slug, at most 100."`
 	SetAsideCount   int          `json:"setAsideCount"`
 	Refused         *string      `json:"refused" doc:"Why it rejected the last snapshot."`
-	Wording                      // of Refused
+	kit.Wording                  // of Refused
 	Spool           EdgeSpool    `json:"spool"`
 	Latency         *EdgeLatency `json:"latency" doc:"How long redirects of the last minute took; null without measured redirects."`
 	Twin            *EdgeTwin    `json:"twin" doc:"Another process with the same id whose reports are rejected. It keeps its clicks."`
@@ -55,7 +56,7 @@ func (s *Server) asideOf(ctx context.Context, st *snapshot.Status) ([]Aside, err
 	list := make([]Aside, 0, len(st.SetAside))
 	for _, key := range slices.Sorted(slices.Values(st.SetAside)) {
 		domain, slug := link.SplitKey(key)
-		host := s.host
+		host := s.Host
 		if domain != 0 {
 			host = domains[domain] // "" if the domain was deleted
 		}
@@ -81,8 +82,8 @@ type EdgeLatency struct {
 
 // EdgeTwin is a process whose reports are rejected, because another one has the same id.
 type EdgeTwin struct {
-	Run        string `json:"run"`
-	LastSeenAt Time   `json:"lastSeenAt"`
+	Run        string   `json:"run"`
+	LastSeenAt kit.Time `json:"lastSeenAt"`
 }
 
 // EdgeList is the list of all edges and the newest revision of links.
@@ -108,9 +109,9 @@ func (s *Server) reaches(ctx context.Context, now int64) ([]RegionReach, error) 
 	}
 	list := make([]RegionReach, 0, len(all))
 	for _, r := range all {
-		to := RegionReach{RegionFreshness: RegionFreshness{Region: r.Region}, WaitsAt: text(r.At), Edges: r.Edges, SilentEdges: r.Silent}
+		to := RegionReach{RegionFreshness: RegionFreshness{Region: r.Region}, WaitsAt: kit.Text(r.At), Edges: r.Edges, SilentEdges: r.Silent}
 		if r.Until != 0 {
-			until := Time(r.Until)
+			until := kit.Time(r.Until)
 			to.CompleteUntil, to.LagSeconds = &until, float64(max(0, now-r.Until))/1000
 		}
 		list = append(list, to)
@@ -121,9 +122,14 @@ func (s *Server) reaches(ctx context.Context, now int64) ([]RegionReach, error) 
 // edgesSince is how far back edges are listed.
 const edgesSince = 24 * time.Hour
 
+var edgeResource = kit.Resource{
+	Tag: "Edges", About: "The last reported state of each edge. Administrators only.",
+	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
+}
+
 func (s *Server) registerEdges() {
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/edges", ID: "listEdges", Summary: "List the edges", Tag: "Edges", Need: admin},
-		func(ctx context.Context, _ *struct{}) (*body[EdgeList], error) {
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/edges", ID: "listEdges", Summary: "List the edges", Tag: "Edges", Need: kit.Admin},
+		func(ctx context.Context, _ *struct{}) (*kit.Body[EdgeList], error) {
 			now := store.Now()
 			incarnation, revision, err := s.Store.Head(ctx)
 			if err != nil {
@@ -142,9 +148,9 @@ func (s *Server) registerEdges() {
 				}
 				e := Edge{
 					ID: r.Edge, Run: r.Run, Address: st.Address, Name: st.Name, Region: st.Region, Version: st.Version, IsAlive: r.SeenAt > now-presence.Alive.Milliseconds(),
-					LastSeenAt: Time(r.SeenAt), RunningSince: Time(r.Since), Incarnation: fmt.Sprint(st.Cursor.Incarnation), AppliedRevision: st.Cursor.Revision, Lag: revision,
+					LastSeenAt: kit.Time(r.SeenAt), RunningSince: kit.Time(r.Since), Incarnation: fmt.Sprint(st.Cursor.Incarnation), AppliedRevision: st.Cursor.Revision, Lag: revision,
 					StateHash: st.StateHash, Links: st.Links, SetAside: aside, SetAsideCount: max(st.SetAsideCount, len(st.SetAside)),
-					Refused: text(st.Refused), Wording: wordingOf(st.Refused),
+					Refused: kit.Text(st.Refused), Wording: kit.WordingOf(st.Refused),
 					Spool: EdgeSpool{st.Spool.Bytes, st.Spool.Pending, st.Spool.Dropped, st.Spool.OldestMs},
 				}
 				if st.Cursor.Incarnation == incarnation {
@@ -154,13 +160,13 @@ func (s *Server) registerEdges() {
 					e.Latency = &EdgeLatency{float64(l.P50) / 1000, float64(l.P99) / 1000, l.Samples}
 				}
 				if r.Twin != "" {
-					e.Twin = &EdgeTwin{r.Twin, Time(r.TwinAt)}
+					e.Twin = &EdgeTwin{r.Twin, kit.Time(r.TwinAt)}
 				}
 				out.Edges = append(out.Edges, e)
 			}
 			if out.Regions, err = s.reaches(ctx, now); err != nil {
 				return nil, err
 			}
-			return &body[EdgeList]{out}, nil
+			return kit.NewBody(out), nil
 		})
 }

@@ -7,8 +7,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/experiments"
 	"github.com/shortline/shortline/control/internal/experiments/stats"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -38,11 +40,11 @@ type ExperimentRatio struct {
 
 // ExperimentDecision is the decision about an experiment.
 type ExperimentDecision struct {
-	Status    string  `json:"status" enum:"RUNNING,WINNER,NO_DIFFERENCE,INVALID"`
-	VariantID *string `json:"variantId" doc:"The winner."`
-	At        *Time   `json:"at" doc:"When the autopilot decided. null if the decision is computed from the figures of this moment."`
-	Reason    string  `json:"reason" doc:"In English."`
-	Paused    *string `json:"paused" doc:"Why the autopilot waits; null if it does not."`
+	Status    string    `json:"status" enum:"RUNNING,WINNER,NO_DIFFERENCE,INVALID"`
+	VariantID *string   `json:"variantId" doc:"The winner."`
+	At        *kit.Time `json:"at" doc:"When the autopilot decided. null if the decision is computed from the figures of this moment."`
+	Reason    string    `json:"reason" doc:"In English."`
+	Paused    *string   `json:"paused" doc:"Why the autopilot waits; null if it does not."`
 
 	ReasonCode   decisionCode   `json:"reasonCode" doc:"The reason, for programs with words of their own."`
 	ReasonValues map[string]any `json:"reasonValues" doc:"What belongs in the sentence of the code: names of variants, counts (visitors, conversions, needed) and parts of one (all others)."`
@@ -56,24 +58,18 @@ type (
 	weightsCode  string
 )
 
-func codeSchema(codes []string) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString}
-	for _, code := range codes {
-		s.Enum = append(s.Enum, code)
-	}
-	return s
-}
-
 // Schema implements huma.SchemaProvider.
 func (decisionCode) Schema(huma.Registry) *huma.Schema {
-	return codeSchema(experiments.DecisionCodes())
+	return kit.CodeSchema(experiments.DecisionCodes())
 }
 
 // Schema implements huma.SchemaProvider.
-func (pauseCode) Schema(huma.Registry) *huma.Schema { return codeSchema(experiments.PauseCodes()) }
+func (pauseCode) Schema(huma.Registry) *huma.Schema { return kit.CodeSchema(experiments.PauseCodes()) }
 
 // Schema implements huma.SchemaProvider.
-func (weightsCode) Schema(huma.Registry) *huma.Schema { return codeSchema(experiments.WeightCodes()) }
+func (weightsCode) Schema(huma.Registry) *huma.Schema {
+	return kit.CodeSchema(experiments.WeightCodes())
+}
 
 // ExperimentDay has the figures of visitors who came on one day.
 type ExperimentDay struct {
@@ -95,7 +91,7 @@ type Experiment struct {
 	Goal             string             `json:"goal" doc:"Name of the conversions that count."`
 	Optimize         *string            `json:"optimize" enum:"off,bandit" doc:"null if there is no experiment with this goal."`
 	OnWinner         *string            `json:"onWinner" enum:"notify,promote" doc:"null if there is no experiment with this goal."`
-	StartedAt        Time               `json:"startedAt" doc:"Clicks from then on count."`
+	StartedAt        kit.Time           `json:"startedAt" doc:"Clicks from then on count."`
 	Arms             []ExperimentArm    `json:"arms" doc:"Active variants, oldest first."`
 	Currency         *string            `json:"currency" doc:"The most frequent currency of the goal's conversions."`
 	MixedCurrencies  bool               `json:"mixedCurrencies" doc:"There is revenue in other currencies, which is left out."`
@@ -107,7 +103,7 @@ type Experiment struct {
 
 // ExperimentWeights are the weights of variants from a time on.
 type ExperimentWeights struct {
-	At      Time            `json:"at"`
+	At      kit.Time        `json:"at"`
 	Weights map[string]int  `json:"weights" doc:"By the id of each active variant."`
 	Source  string          `json:"source" enum:"AUTOPILOT,PROMOTION,OWNER"`
 	Reason  string          `json:"reason" doc:"In English."`
@@ -117,9 +113,9 @@ type ExperimentWeights struct {
 
 func experimentOf(f *experiments.Figures) Experiment {
 	out := Experiment{
-		Goal: f.Goal, StartedAt: Time(f.StartedAt), Arms: make([]ExperimentArm, len(f.Arms)), Currency: text(f.Currency), MixedCurrencies: f.Mixed,
+		Goal: f.Goal, StartedAt: kit.Time(f.StartedAt), Arms: make([]ExperimentArm, len(f.Arms)), Currency: kit.Text(f.Currency), MixedCurrencies: f.Mixed,
 		SampleRatio: ExperimentRatio{f.RatioP, f.RatioOK}, Series: make([]ExperimentDay, len(f.Days)),
-		Decision: ExperimentDecision{Status: f.Decision.Status, VariantID: text(f.Decision.Variant), Reason: f.Decision.Reason, Paused: text(f.Decision.Paused),
+		Decision: ExperimentDecision{Status: f.Decision.Status, VariantID: kit.Text(f.Decision.Variant), Reason: f.Decision.Reason, Paused: kit.Text(f.Decision.Paused),
 			ReasonCode: decisionCode(f.Reason.Code), ReasonValues: f.Reason.Values},
 	}
 	if out.Decision.ReasonValues == nil {
@@ -133,7 +129,7 @@ func experimentOf(f *experiments.Figures) Experiment {
 		out.Optimize, out.OnWinner = &f.Stored.Optimize, &f.Stored.OnWinner
 	}
 	if f.Decision.DecidedAt != 0 {
-		at := Time(f.Decision.DecidedAt)
+		at := kit.Time(f.Decision.DecidedAt)
 		out.Decision.At = &at
 	}
 	if f.Required != 0 {
@@ -162,68 +158,73 @@ func experimentOf(f *experiments.Figures) Experiment {
 }
 
 // experiment responds with the experiment of a link after a change of it.
-func (s *Server) experiment(ctx context.Context, id, goal string, err error) (*versioned[Experiment], error) {
+func (s *Server) experiment(ctx context.Context, id, goal string, err error) (*kit.Versioned[Experiment], error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.Experiments.Report(ctx, principal(ctx), id, goal)
+	f, err := s.Experiments.Report(ctx, kit.Principal(ctx), id, goal)
 	if err != nil {
 		return nil, err
 	}
-	out := &versioned[Experiment]{Body: experimentOf(&f)}
+	out := &kit.Versioned[Experiment]{Body: experimentOf(&f)}
 	if f.Stored != nil {
 		out.ETag = experiments.Version(f.Stored)
 	}
 	return out, nil
 }
 
+var experimentResource = kit.Resource{
+	Tag: "Experiments", About: "Which variant of a link converts best, and weights that follow from it.",
+	Read: kit.Needs(auth.Viewer, auth.AnalyticsRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
+}
+
 func (s *Server) registerExperiments() {
 	const path, tag = "/api/urls/{id}/experiment", "Experiments"
-	handle(s, endpoint{Method: http.MethodGet, Path: path, ID: "getExperiment", Summary: "Report how the variants of a short URL compare", Tag: tag, Limit: limitAnalytics},
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path, ID: "getExperiment", Summary: "Report how the variants of a short URL compare", Tag: tag, Limit: kit.LimitAnalytics},
 		func(ctx context.Context, in *struct {
-			URLPath
+			kit.URLPath
 			Goal string `query:"goal" maxLength:"64" doc:"Name of the conversions that count. Default: the experiment's goal. Required if the link has no experiment."`
-		}) (*versioned[Experiment], error) {
+		}) (*kit.Versioned[Experiment], error) {
 			return s.experiment(ctx, in.ID, in.Goal, nil)
 		})
-	handle(s, endpoint{Method: http.MethodPut, Path: path, ID: "putExperiment", Summary: "Start an experiment, or change its settings", Tag: tag, Limit: limitVariants, Conditional: true},
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: path, ID: "putExperiment", Summary: "Start an experiment, or change its settings", Tag: tag, Limit: kit.LimitVariants, Conditional: true},
 		func(ctx context.Context, in *struct {
-			URLPath
+			kit.URLPath
 			Body struct {
-				Goal     Opt[string] `json:"goal,omitempty" doc:"Name of the conversions that count. Required for a new experiment; another goal restarts it."`
-				Optimize Opt[string] `json:"optimize,omitempty" enum:"off,bandit" doc:"bandit: the autopilot sets the weights. off if left out."`
-				OnWinner Opt[string] `json:"onWinner,omitempty" enum:"notify,promote" doc:"promote: a winner gets all visitors. notify if left out."`
+				Goal     kit.Opt[string] `json:"goal,omitempty" doc:"Name of the conversions that count. Required for a new experiment; another goal restarts it."`
+				Optimize kit.Opt[string] `json:"optimize,omitempty" enum:"off,bandit" doc:"bandit: the autopilot sets the weights. off if left out."`
+				OnWinner kit.Opt[string] `json:"onWinner,omitempty" enum:"notify,promote" doc:"promote: a winner gets all visitors. notify if left out."`
 			}
-		}) (*versioned[Experiment], error) {
-			input := experiments.Input{Goal: given(in.Body.Goal, ""), Optimize: given(in.Body.Optimize, experiments.Off), OnWinner: given(in.Body.OnWinner, experiments.Notify)}
-			return s.experiment(ctx, in.ID, "", s.Experiments.Put(ctx, principal(ctx), in.ID, input))
+		}) (*kit.Versioned[Experiment], error) {
+			input := experiments.Input{Goal: kit.Given(in.Body.Goal, ""), Optimize: kit.Given(in.Body.Optimize, experiments.Off), OnWinner: kit.Given(in.Body.OnWinner, experiments.Notify)}
+			return s.experiment(ctx, in.ID, "", s.Experiments.Put(ctx, kit.Principal(ctx), in.ID, input))
 		})
-	handle(s, endpoint{Method: http.MethodDelete, Path: path, ID: "deleteExperiment", Summary: "Delete an experiment", Tag: tag, Limit: limitVariants, Conditional: true},
-		func(ctx context.Context, in *URLPath) (*noContent, error) {
-			return nil, s.Experiments.Delete(ctx, principal(ctx), in.ID)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: path, ID: "deleteExperiment", Summary: "Delete an experiment", Tag: tag, Limit: kit.LimitVariants, Conditional: true},
+		func(ctx context.Context, in *kit.URLPath) (*kit.NoContent, error) {
+			return nil, s.Experiments.Delete(ctx, kit.Principal(ctx), in.ID)
 		})
-	handle(s, endpoint{Method: http.MethodPost, Path: path + "/restart", ID: "restartExperiment", Summary: "Begin an experiment anew", Tag: tag, Limit: limitVariants, Status: http.StatusOK, Conditional: true},
-		func(ctx context.Context, in *URLPath) (*versioned[Experiment], error) {
-			return s.experiment(ctx, in.ID, "", s.Experiments.Restart(ctx, principal(ctx), in.ID))
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: path + "/restart", ID: "restartExperiment", Summary: "Begin an experiment anew", Tag: tag, Limit: kit.LimitVariants, Status: http.StatusOK, Conditional: true},
+		func(ctx context.Context, in *kit.URLPath) (*kit.Versioned[Experiment], error) {
+			return s.experiment(ctx, in.ID, "", s.Experiments.Restart(ctx, kit.Principal(ctx), in.ID))
 		})
-	handle(s, endpoint{Method: http.MethodPost, Path: path + "/promote", ID: "promoteVariant", Summary: "Give all visitors to one variant", Tag: tag, Limit: limitVariants, Status: http.StatusOK, Conditional: true},
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: path + "/promote", ID: "promoteVariant", Summary: "Give all visitors to one variant", Tag: tag, Limit: kit.LimitVariants, Status: http.StatusOK, Conditional: true},
 		func(ctx context.Context, in *struct {
-			URLPath
+			kit.URLPath
 			Body struct {
-				VariantID Opt[string] `json:"variantId" required:"true"`
+				VariantID kit.Opt[string] `json:"variantId" required:"true"`
 			}
-		}) (*versioned[Experiment], error) {
+		}) (*kit.Versioned[Experiment], error) {
 			if in.Body.VariantID.Value == "" {
 				return nil, problem.OfField("variantId", "is required")
 			}
-			return s.experiment(ctx, in.ID, "", s.Experiments.Promote(ctx, principal(ctx), in.ID, in.Body.VariantID.Value))
+			return s.experiment(ctx, in.ID, "", s.Experiments.Promote(ctx, kit.Principal(ctx), in.ID, in.Body.VariantID.Value))
 		})
-	handle(s, endpoint{Method: http.MethodGet, Path: path + "/weights", ID: "listExperimentWeights", Summary: "List the weights that an experiment has had", Tag: tag, Limit: limitVariants},
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path + "/weights", ID: "listExperimentWeights", Summary: "List the weights that an experiment has had", Tag: tag, Limit: kit.LimitVariants},
 		func(ctx context.Context, in *struct {
-			URLPath
-			Paging
-		}) (*body[List[ExperimentWeights]], error) {
-			list, total, err := s.Experiments.Weights(ctx, principal(ctx), in.ID, in.size(20), in.offset(20))
+			kit.URLPath
+			kit.Paging
+		}) (*kit.Body[kit.List[ExperimentWeights]], error) {
+			list, total, err := s.Experiments.Weights(ctx, kit.Principal(ctx), in.ID, in.Size(20), in.Offset(20))
 			if err != nil {
 				return nil, err
 			}
@@ -231,10 +232,21 @@ func (s *Server) registerExperiments() {
 			for i := range list {
 				rows[i] = weightsOf(&list[i])
 			}
-			return &body[List[ExperimentWeights]]{listOf(rows, total, in.Paging, 20)}, nil
+			return kit.NewBody(kit.ListOf(rows, total, in.Paging, 20)), nil
 		})
 }
 
 func weightsOf(w *store.ExperimentWeights) ExperimentWeights {
-	return ExperimentWeights{Time(w.At), w.Weights, w.Source, w.Reason, weightsCode(experiments.WeightCode(w)), json.RawMessage(w.Figures)}
+	return ExperimentWeights{kit.Time(w.At), w.Weights, w.Source, w.Reason, weightsCode(experiments.WeightCode(w)), json.RawMessage(w.Figures)}
+}
+
+// presentExperiment shows the present experiment of a problem.
+func (s *Server) presentExperiment(ctx context.Context, object any) (p kit.Present, ok bool) {
+	o, ok := object.(experiments.Stored)
+	if ok {
+		if f, err := s.Experiments.Report(ctx, kit.Principal(ctx), o.URLID, o.Goal); err == nil {
+			p.Object, p.ETag = experimentOf(&f), experiments.Version(&o.Experiment)
+		}
+	}
+	return p, ok
 }

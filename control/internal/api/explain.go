@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/shared/rule"
@@ -34,28 +35,28 @@ type Destination struct {
 
 // ExplainedVisitor is a visitor as rules see them.
 type ExplainedVisitor struct {
-	Device      *string `json:"device"`
-	OS          *string `json:"os"`
-	Browser     *string `json:"browser"`
-	IsBot       bool    `json:"isBot"`
-	BotName     *string `json:"botName"`
-	IsPreview   bool    `json:"isPreviewCrawler" doc:"Crawler of a social network that renders link previews."`
-	Country     *string `json:"country"`
-	RegionCode  *string `json:"regionCode"`
-	Region      *string `json:"region"`
-	City        *string `json:"city"`
-	Continent   *string `json:"continent" doc:"AF, AN, AS, EU, NA, OC or SA."`
-	Language    *string `json:"language"`
-	IP          *string `json:"ip"`
-	Referer     *string `json:"referer"`
-	UTMSource   *string `json:"utmSource"`
-	UTMMedium   *string `json:"utmMedium"`
-	UTMCampaign *string `json:"utmCampaign"`
-	UTMTerm     *string `json:"utmTerm"`
-	UTMContent  *string `json:"utmContent"`
-	IsReturning bool    `json:"isReturning" doc:"Whether the visitor has been here before, for conditions of the type visitor."`
-	Percentile  float64 `json:"percentile" doc:"The visitor's place among all visitors of this link, from 0 to below 100. Conditions of the type percentage hold for lower places."`
-	Time        Time    `json:"time"`
+	Device      *string  `json:"device"`
+	OS          *string  `json:"os"`
+	Browser     *string  `json:"browser"`
+	IsBot       bool     `json:"isBot"`
+	BotName     *string  `json:"botName"`
+	IsPreview   bool     `json:"isPreviewCrawler" doc:"Crawler of a social network that renders link previews."`
+	Country     *string  `json:"country"`
+	RegionCode  *string  `json:"regionCode"`
+	Region      *string  `json:"region"`
+	City        *string  `json:"city"`
+	Continent   *string  `json:"continent" doc:"AF, AN, AS, EU, NA, OC or SA."`
+	Language    *string  `json:"language"`
+	IP          *string  `json:"ip"`
+	Referer     *string  `json:"referer"`
+	UTMSource   *string  `json:"utmSource"`
+	UTMMedium   *string  `json:"utmMedium"`
+	UTMCampaign *string  `json:"utmCampaign"`
+	UTMTerm     *string  `json:"utmTerm"`
+	UTMContent  *string  `json:"utmContent"`
+	IsReturning bool     `json:"isReturning" doc:"Whether the visitor has been here before, for conditions of the type visitor."`
+	Percentile  float64  `json:"percentile" doc:"The visitor's place among all visitors of this link, from 0 to below 100. Conditions of the type percentage hold for lower places."`
+	Time        kit.Time `json:"time"`
 }
 
 // ExplainedRule is a rule with the result of each condition.
@@ -86,8 +87,8 @@ type ExplainedCondition struct {
 
 func conditionOf(t *rule.Trace) ExplainedCondition {
 	c := ExplainedCondition{
-		LogicalOperator: text(t.LogicalOperator), Children: make([]ExplainedCondition, len(t.Children)),
-		Type: text(t.Type), Operator: text(t.Operator), Value: t.Value, VisitorValue: text(t.VisitorValue), Matched: t.Matched, Evaluated: t.Evaluated,
+		LogicalOperator: kit.Text(t.LogicalOperator), Children: make([]ExplainedCondition, len(t.Children)),
+		Type: kit.Text(t.Type), Operator: kit.Text(t.Operator), Value: t.Value, VisitorValue: kit.Text(t.VisitorValue), Matched: t.Matched, Evaluated: t.Evaluated,
 	}
 	for i := range t.Children {
 		c.Children[i] = conditionOf(&t.Children[i])
@@ -108,17 +109,17 @@ type ExplainedVariant struct {
 
 // SimulatedVisit is embedded in the requests that explain a visit.
 type SimulatedVisit struct {
-	UserAgent Opt[string] `json:"userAgent,omitempty" doc:"The User-Agent header." example:"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"`
-	IP        Opt[string] `json:"ip,omitempty" doc:"IP address of the visitor. Places and conditions of the type ip use it." example:"203.0.113.7"`
-	Language  Opt[string] `json:"language,omitempty" doc:"The Accept-Language header." example:"de-DE,de;q=0.9"`
-	Referer   Opt[string] `json:"referer,omitempty" doc:"The Referer header." example:"https://news.example/story"`
-	Query     Opt[string] `json:"query,omitempty" doc:"Query string of the short URL. Conditions of the type query use it." example:"utm_source=mail"`
-	Time      Opt[Time]   `json:"time,omitempty" doc:"Time of the visit; now if left out."`
-	Country   Opt[string] `json:"country,omitempty" doc:"ISO 3166-1 code; overrides the location of the IP address." example:"DE"`
-	Region    Opt[string] `json:"region,omitempty" doc:"ISO 3166-2 code or English name." example:"DE-BE"`
-	City      Opt[string] `json:"city,omitempty" doc:"English name." example:"Berlin"`
-	Cookie    Opt[string] `json:"cookie,omitempty" doc:"Value of the visitor's cookie sl_v. It makes the visitor a returning one and determines the place of the visitor for percentages." example:"0123456789abcdef"`
-	Returning Opt[bool]   `json:"returning,omitempty" doc:"Whether the visitor has been here before. A cookie implies it."`
+	UserAgent kit.Opt[string]   `json:"userAgent,omitempty" doc:"The User-Agent header." example:"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"`
+	IP        kit.Opt[string]   `json:"ip,omitempty" doc:"IP address of the visitor. Places and conditions of the type ip use it." example:"203.0.113.7"`
+	Language  kit.Opt[string]   `json:"language,omitempty" doc:"The Accept-Language header." example:"de-DE,de;q=0.9"`
+	Referer   kit.Opt[string]   `json:"referer,omitempty" doc:"The Referer header." example:"https://news.example/story"`
+	Query     kit.Opt[string]   `json:"query,omitempty" doc:"Query string of the short URL. Conditions of the type query use it." example:"utm_source=mail"`
+	Time      kit.Opt[kit.Time] `json:"time,omitempty" doc:"Time of the visit; now if left out."`
+	Country   kit.Opt[string]   `json:"country,omitempty" doc:"ISO 3166-1 code; overrides the location of the IP address." example:"DE"`
+	Region    kit.Opt[string]   `json:"region,omitempty" doc:"ISO 3166-2 code or English name." example:"DE-BE"`
+	City      kit.Opt[string]   `json:"city,omitempty" doc:"English name." example:"Berlin"`
+	Cookie    kit.Opt[string]   `json:"cookie,omitempty" doc:"Value of the visitor's cookie sl_v. It makes the visitor a returning one and determines the place of the visitor for percentages." example:"0123456789abcdef"`
+	Returning kit.Opt[bool]     `json:"returning,omitempty" doc:"Whether the visitor has been here before. A cookie implies it."`
 }
 
 func (b *SimulatedVisit) visit() explain.Visit {
@@ -130,7 +131,7 @@ func (b *SimulatedVisit) visit() explain.Visit {
 }
 
 type explainIn struct {
-	URLPath
+	kit.URLPath
 	Body struct {
 		SimulatedVisit
 		Draft *LinkDraft `json:"draft,omitempty" doc:"Unsaved changes of the link. The answer is as if they were saved; nothing is stored."`
@@ -145,19 +146,19 @@ type explainNewIn struct {
 }
 
 func (s *Server) registerExplain() {
-	handle(s, endpoint{
+	kit.Handle(s.Kit, kit.Endpoint{
 		Method: http.MethodPost, Path: "/api/urls/{id}/explain", ID: "explainURL", Summary: "Explain where a short URL leads a visitor, and why", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.LinksRead,
-		Status: http.StatusOK, Limit: limitRouting, MaxBody: draftBody, Work: computing,
-	}, func(ctx context.Context, in *explainIn) (*body[Explanation], error) {
-		return respond(explanationOf)(s.Explain.Explain(ctx, principal(ctx), in.ID, in.Body.visit(), in.Body.Draft.draft()))
+		Status: http.StatusOK, Limit: kit.LimitRouting, MaxBody: draftBody, Work: kit.Computing,
+	}, func(ctx context.Context, in *explainIn) (*kit.Body[Explanation], error) {
+		return kit.Respond(explanationOf)(s.Explain.Explain(ctx, kit.Principal(ctx), in.ID, in.Body.visit(), in.Body.Draft.draft()))
 	})
-	handle(s, endpoint{
+	kit.Handle(s.Kit, kit.Endpoint{
 		Method: http.MethodPost, Path: "/api/urls/explain", ID: "explainNewURL", Summary: "Explain where a short URL that does not exist yet would lead a visitor", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.LinksRead,
-		Status: http.StatusOK, Limit: limitRouting, MaxBody: draftBody, Work: computing,
-	}, func(ctx context.Context, in *explainNewIn) (*body[Explanation], error) {
-		return respond(explanationOf)(s.Explain.ExplainNew(ctx, principal(ctx), in.Body.visit(), in.Body.Draft.draft()))
+		Status: http.StatusOK, Limit: kit.LimitRouting, MaxBody: draftBody, Work: kit.Computing,
+	}, func(ctx context.Context, in *explainNewIn) (*kit.Body[Explanation], error) {
+		return kit.Respond(explanationOf)(s.Explain.ExplainNew(ctx, kit.Principal(ctx), in.Body.visit(), in.Body.Draft.draft()))
 	})
 	s.registerReplay()
 }
@@ -167,22 +168,22 @@ func explanationOf(e explain.Explanation) Explanation {
 	out := Explanation{
 		Outcome: e.Outcome, Status: e.Status,
 		Visitor: ExplainedVisitor{
-			Device: text(v.Device), OS: text(v.OS), Browser: text(v.Browser), IsBot: v.Bot, BotName: text(v.BotName), IsPreview: v.Agent.Preview,
-			Country: text(v.Country), RegionCode: text(v.RegionCode), Region: text(v.RegionName), City: text(v.City),
-			Language: text(v.Language), IP: text(v.IP), Referer: text(v.Referer),
-			UTMSource: text(v.UTM.Source), UTMMedium: text(v.UTM.Medium), UTMCampaign: text(v.UTM.Campaign), UTMTerm: text(v.UTM.Term), UTMContent: text(v.UTM.Content),
-			Continent: text(v.Continent), IsReturning: v.Returning, Percentile: v.Percentile, Time: Time(v.UnixMilli),
+			Device: kit.Text(v.Device), OS: kit.Text(v.OS), Browser: kit.Text(v.Browser), IsBot: v.Bot, BotName: kit.Text(v.BotName), IsPreview: v.Agent.Preview,
+			Country: kit.Text(v.Country), RegionCode: kit.Text(v.RegionCode), Region: kit.Text(v.RegionName), City: kit.Text(v.City),
+			Language: kit.Text(v.Language), IP: kit.Text(v.IP), Referer: kit.Text(v.Referer),
+			UTMSource: kit.Text(v.UTM.Source), UTMMedium: kit.Text(v.UTM.Medium), UTMCampaign: kit.Text(v.UTM.Campaign), UTMTerm: kit.Text(v.UTM.Term), UTMContent: kit.Text(v.UTM.Content),
+			Continent: kit.Text(v.Continent), IsReturning: v.Returning, Percentile: v.Percentile, Time: kit.Time(v.UnixMilli),
 		},
 		Rules: make([]ExplainedRule, len(e.Rules)), Variants: make([]ExplainedVariant, len(e.Variants)),
-		Destination: Destination{e.ChosenBy, text(e.RuleID), text(e.VariantID), e.Index, e.TargetURL, e.Location, text(e.ClickParameter)},
+		Destination: Destination{e.ChosenBy, kit.Text(e.RuleID), kit.Text(e.VariantID), e.Index, e.TargetURL, e.Location, kit.Text(e.ClickParameter)},
 	}
 	for i := range e.Rules {
 		r := &e.Rules[i]
-		out.Rules[i] = ExplainedRule{text(r.ID), r.Index, r.Name, r.Priority, r.TargetURL, r.Location, r.Evaluated, r.Trace.Matched, r.Wins, conditionOf(&r.Trace)}
+		out.Rules[i] = ExplainedRule{kit.Text(r.ID), r.Index, r.Name, r.Priority, r.TargetURL, r.Location, r.Evaluated, r.Trace.Matched, r.Wins, conditionOf(&r.Trace)}
 	}
 	for i := range e.Variants {
 		x := &e.Variants[i]
-		out.Variants[i] = ExplainedVariant{text(x.ID), x.Index, x.Name, x.TargetURL, x.Location, x.Weight, x.Percentage}
+		out.Variants[i] = ExplainedVariant{kit.Text(x.ID), x.Index, x.Name, x.TargetURL, x.Location, x.Weight, x.Percentage}
 	}
 	return out
 }

@@ -17,7 +17,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/imports"
+	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/spreadsheet"
 	"github.com/shortline/shortline/control/internal/store"
@@ -28,22 +31,22 @@ const importTime = 60 * time.Second
 
 // Import is a CSV file of links.
 type Import struct {
-	ID         string          `json:"id"`
-	Name       string          `json:"name"`
-	Status     string          `json:"status" enum:"MAPPING,RUNNING,DONE,FAILED,CANCELLED"`
-	Rows       int             `json:"rows" doc:"Rows of the file that are not blank, without the header."`
-	Delimiter  string          `json:"delimiter" doc:"A comma, a semicolon or a tab."`
-	Columns    []ImportColumn  `json:"columns"`
-	Mapping    imports.Mapping `json:"mapping" doc:"The name of the column for each field; empty before the start."`
-	Conflicts  *string         `json:"conflicts" values:"importConflicts" doc:"null before the start."`
-	Progress   ImportProgress  `json:"progress"`
-	Failure    *string         `json:"failure" doc:"Why the status is FAILED."`
-	Wording                    // of Failure
-	CreatedBy  string          `json:"createdBy" doc:"Id of the user who imports."`
-	CreatedAt  Time            `json:"createdAt"`
-	StartedAt  *Time           `json:"startedAt"`
-	FinishedAt *Time           `json:"finishedAt"`
-	DeleteAt   *Time           `json:"deleteAt" doc:"When the import is deleted with its file; its links stay. null while it runs."`
+	ID          string          `json:"id"`
+	Name        string          `json:"name"`
+	Status      string          `json:"status" enum:"MAPPING,RUNNING,DONE,FAILED,CANCELLED"`
+	Rows        int             `json:"rows" doc:"Rows of the file that are not blank, without the header."`
+	Delimiter   string          `json:"delimiter" doc:"A comma, a semicolon or a tab."`
+	Columns     []ImportColumn  `json:"columns"`
+	Mapping     imports.Mapping `json:"mapping" doc:"The name of the column for each field; empty before the start."`
+	Conflicts   *string         `json:"conflicts" values:"importConflicts" doc:"null before the start."`
+	Progress    ImportProgress  `json:"progress"`
+	Failure     *string         `json:"failure" doc:"Why the status is FAILED."`
+	kit.Wording                 // of Failure
+	CreatedBy   string          `json:"createdBy" doc:"Id of the user who imports."`
+	CreatedAt   kit.Time        `json:"createdAt"`
+	StartedAt   *kit.Time       `json:"startedAt"`
+	FinishedAt  *kit.Time       `json:"finishedAt"`
+	DeleteAt    *kit.Time       `json:"deleteAt" doc:"When the import is deleted with its file; its links stay. null while it runs."`
 }
 
 // ImportColumn is a column of a file.
@@ -71,7 +74,7 @@ type ImportProblem struct {
 	Column  string `json:"column" doc:"Name of the column, or an empty string."`
 	Value   string `json:"value" doc:"The cell, cut."`
 	Message string `json:"message"`
-	Wording
+	kit.Wording
 }
 
 // ImportPreview is what an import would do. Each row is in one of the counts.
@@ -99,43 +102,43 @@ func importOf(i store.Import) (Import, error) {
 		mapping = imports.Mapping{}
 	}
 	out := Import{
-		ID: i.ID, Name: i.Name, Status: i.Status, Rows: i.Rows, Delimiter: i.Delimiter, Mapping: mapping, Conflicts: text(i.Conflicts),
-		Failure: text(i.Failure), Wording: wordingOf(i.Failure), CreatedBy: i.UserID,
+		ID: i.ID, Name: i.Name, Status: i.Status, Rows: i.Rows, Delimiter: i.Delimiter, Mapping: mapping, Conflicts: kit.Text(i.Conflicts),
+		Failure: kit.Text(i.Failure), Wording: kit.WordingOf(i.Failure), CreatedBy: i.UserID,
 		Progress:  ImportProgress{i.Rows, i.Done, i.Created, i.Updated, i.Skipped, i.Renamed, i.Failed},
-		CreatedAt: Time(i.CreatedAt), StartedAt: instant(i.StartedAt), FinishedAt: instant(i.FinishedAt), Columns: make([]ImportColumn, len(columns)),
+		CreatedAt: kit.Time(i.CreatedAt), StartedAt: kit.Instant(i.StartedAt), FinishedAt: kit.Instant(i.FinishedAt), Columns: make([]ImportColumn, len(columns)),
 	}
 	for n, c := range columns {
 		out.Columns[n] = ImportColumn(c)
 	}
 	switch keep := imports.Keep.Milliseconds(); {
 	case i.FinishedAt != 0:
-		out.DeleteAt = instant(i.FinishedAt + keep)
+		out.DeleteAt = kit.Instant(i.FinishedAt + keep)
 	case i.Status != store.ImportRunning:
-		out.DeleteAt = instant(i.CreatedAt + keep)
+		out.DeleteAt = kit.Instant(i.CreatedAt + keep)
 	}
 	return out, nil
 }
 
 func importProblemOf(p store.ImportProblem) ImportProblem {
-	return ImportProblem{p.Line, p.Field, p.Column, p.Value, p.Message, wordingOf(p.Message)}
+	return ImportProblem{p.Line, p.Field, p.Column, p.Value, p.Message, kit.WordingOf(p.Message)}
 }
 
 // answerImport converts one import.
-func answerImport(i store.Import, err error) (*body[Import], error) {
+func answerImport(i store.Import, err error) (*kit.Body[Import], error) {
 	if err != nil {
 		return nil, err
 	}
 	out, err := importOf(i)
-	return &body[Import]{out}, err
+	return kit.NewBody(out), err
 }
 
 type importPlan struct {
 	Mapping   imports.Mapping `json:"mapping" doc:"The name of a column for each field that is to be imported. originalUrl is required." example:"{\"originalUrl\":\"long_url\",\"slug\":\"keyword\"}"`
-	Conflicts Opt[string]     `json:"conflicts,omitempty" values:"importConflicts" doc:"What happens to a row whose slug or externalId is taken: skip (default), rename, or overwrite."`
+	Conflicts kit.Opt[string] `json:"conflicts,omitempty" values:"importConflicts" doc:"What happens to a row whose slug or externalId is taken: skip (default), rename, or overwrite."`
 }
 
 type importPlanIn struct {
-	ByID
+	kit.ByID
 	Body importPlan
 }
 
@@ -143,52 +146,58 @@ func (b *importPlan) plan() imports.Plan {
 	return imports.Plan{Mapping: b.Mapping, Conflicts: b.Conflicts.Value}
 }
 
-func importEndpoint(method, path, id, summary string) endpoint {
-	return endpoint{Method: method, Path: "/api/imports" + path, ID: id, Summary: summary, Tag: "Imports"}
+func importEndpoint(method, path, id, summary string) kit.Endpoint {
+	return kit.Endpoint{Method: method, Path: "/api/imports" + path, ID: id, Summary: summary, Tag: "Imports"}
 }
 
 const importPage = 20
 
+var importResource = kit.Resource{
+	Tag: "Imports", About: "Links from CSV files: upload, dry run, import.",
+	Read: kit.Needs(auth.Editor, auth.LinksRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
+	Values: map[string][]any{"importConflicts": kit.Enum(links.AllConflicts...)},
+}
+
 func (s *Server) registerImports() {
 	s.registerUpload()
-	handle(s, importEndpoint(http.MethodGet, "", "listImports", "List imports"), s.listImports)
-	handle(s, importEndpoint(http.MethodGet, "/{id}", "getImport", "Get an import with its progress"), func(ctx context.Context, in *ByID) (*body[Import], error) {
-		return answerImport(s.Imports.Get(ctx, principal(ctx), in.ID))
+	kit.Handle(s.Kit, importEndpoint(http.MethodGet, "", "listImports", "List imports"), s.listImports)
+	kit.Handle(s.Kit, importEndpoint(http.MethodGet, "/{id}", "getImport", "Get an import with its progress"), func(ctx context.Context, in *kit.ByID) (*kit.Body[Import], error) {
+		return answerImport(s.Imports.Get(ctx, kit.Principal(ctx), in.ID))
 	})
-	handle(s, importEndpoint(http.MethodDelete, "/{id}", "deleteImport", "Delete an import; its links stay"), func(ctx context.Context, in *ByID) (*noContent, error) {
-		return nil, s.Imports.Delete(ctx, principal(ctx), in.ID)
+	kit.Handle(s.Kit, importEndpoint(http.MethodDelete, "/{id}", "deleteImport", "Delete an import; its links stay"), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+		return nil, s.Imports.Delete(ctx, kit.Principal(ctx), in.ID)
 	})
 	preview := importEndpoint(http.MethodPost, "/{id}/dry-run", "previewImport", "Check all rows of an import and change nothing")
 	preview.Status, preview.Timeout = http.StatusOK, importTime
-	handle(s, preview, s.previewImport)
+	kit.Handle(s.Kit, preview, s.previewImport)
 	start := importEndpoint(http.MethodPost, "/{id}/start", "startImport", "Start an import")
 	start.Status = http.StatusAccepted
-	handle(s, start, func(ctx context.Context, in *importPlanIn) (*body[Import], error) {
-		slot, err := s.large.Enter(ctx, principal(ctx).UserID)
+	kit.Handle(s.Kit, start, func(ctx context.Context, in *importPlanIn) (*kit.Body[Import], error) {
+		slot, err := s.Large.Enter(ctx, kit.Principal(ctx).UserID)
 		if err != nil {
 			return nil, err
 		}
 		defer slot.Leave()
-		return answerImport(s.Imports.Start(ctx, principal(ctx), in.ID, in.Body.plan()))
+		return answerImport(s.Imports.Start(ctx, kit.Principal(ctx), in.ID, in.Body.plan()))
 	})
 	cancel := importEndpoint(http.MethodPost, "/{id}/cancel", "cancelImport", "Cancel an import that is running")
 	cancel.Status = http.StatusOK
-	handle(s, cancel, func(ctx context.Context, in *ByID) (*body[Import], error) {
-		return answerImport(s.Imports.Cancel(ctx, principal(ctx), in.ID))
+	kit.Handle(s.Kit, cancel, func(ctx context.Context, in *kit.ByID) (*kit.Body[Import], error) {
+		return answerImport(s.Imports.Cancel(ctx, kit.Principal(ctx), in.ID))
 	})
-	handle(s, importEndpoint(http.MethodGet, "/{id}/problems", "listImportProblems", "List the problems of an import"), func(ctx context.Context, in *struct {
-		ByID
-		Paging
-	}) (*body[List[ImportProblem]], error) {
-		return respondPage(in.Paging, importPage, importProblemOf)(s.Imports.Problems(ctx, principal(ctx), in.ID, in.offset(importPage), in.size(importPage)))
+	kit.Handle(s.Kit, importEndpoint(http.MethodGet, "/{id}/problems", "listImportProblems", "List the problems of an import"), func(ctx context.Context, in *struct {
+		kit.ByID
+		kit.Paging
+	}) (*kit.Body[kit.List[ImportProblem]], error) {
+		return kit.RespondPage(in.Paging, importPage, importProblemOf)(s.Imports.Problems(ctx, kit.Principal(ctx), in.ID, in.Offset(importPage), in.Size(importPage)))
 	})
 	left := importEndpoint(http.MethodGet, "/{id}/problems.csv", "exportImportProblems", "Export the rows that an import has left out")
-	left.Limit, left.Timeout, left.Files = limitExport, importTime, map[string]*huma.Schema{"text/csv": csvFile()}
-	handle(s, left, s.leftRows)
+	left.Limit, left.Timeout, left.Files = kit.LimitExport, importTime, map[string]*huma.Schema{"text/csv": kit.CSVFile()}
+	kit.Handle(s.Kit, left, s.leftRows)
 }
 
-func (s *Server) listImports(ctx context.Context, in *Paging) (*body[List[Import]], error) {
-	list, total, err := s.Imports.List(ctx, principal(ctx), in.offset(importPage), in.size(importPage))
+func (s *Server) listImports(ctx context.Context, in *kit.Paging) (*kit.Body[kit.List[Import]], error) {
+	list, total, err := s.Imports.List(ctx, kit.Principal(ctx), in.Offset(importPage), in.Size(importPage))
 	if err != nil {
 		return nil, err
 	}
@@ -198,16 +207,16 @@ func (s *Server) listImports(ctx context.Context, in *Paging) (*body[List[Import
 			return nil, err
 		}
 	}
-	return &body[List[Import]]{listOf(rows, total, *in, importPage)}, nil
+	return kit.NewBody(kit.ListOf(rows, total, *in, importPage)), nil
 }
 
-func (s *Server) previewImport(ctx context.Context, in *importPlanIn) (*body[ImportPreview], error) {
-	slot, err := s.large.Enter(ctx, principal(ctx).UserID)
+func (s *Server) previewImport(ctx context.Context, in *importPlanIn) (*kit.Body[ImportPreview], error) {
+	slot, err := s.Large.Enter(ctx, kit.Principal(ctx).UserID)
 	if err != nil {
 		return nil, err
 	}
 	defer slot.Leave()
-	p, err := s.Imports.Preview(ctx, principal(ctx), in.ID, in.Body.plan())
+	p, err := s.Imports.Preview(ctx, kit.Principal(ctx), in.ID, in.Body.plan())
 	if err != nil {
 		return nil, err
 	}
@@ -218,22 +227,22 @@ func (s *Server) previewImport(ctx context.Context, in *importPlanIn) (*body[Imp
 		}
 		return out
 	}
-	return &body[ImportPreview]{ImportPreview{p.Rows, p.Create, p.Update, p.Skip, p.Rename, p.Errors, told(p.Problems), told(p.Warnings)}}, nil
+	return kit.NewBody(ImportPreview{p.Rows, p.Create, p.Update, p.Skip, p.Rename, p.Errors, told(p.Problems), told(p.Warnings)}), nil
 }
 
 // registerUpload declares the endpoint that takes a file as its body.
 func (s *Server) registerUpload() {
 	upload := importEndpoint(http.MethodPost, "", "createImport", "Upload a CSV file of links")
 	upload.Raw, upload.MaxBody, upload.Timeout = true, imports.MaxFile, importTime
-	s.handleRaw(upload, s.uploadImport)
+	s.HandleRaw(upload, s.uploadImport)
 	str := &huma.Schema{Type: huma.TypeString}
-	s.describe(&huma.Operation{
+	s.Describe(&huma.Operation{
 		Method: upload.Method, Path: upload.Path, OperationID: upload.ID, Summary: upload.Summary, Tags: []string{upload.Tag},
 		Security:    []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		Parameters:  []*huma.Param{{Name: "name", In: "query", Description: "Name of the import, such as that of the file; at most 100 characters.", Schema: str}},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"text/csv": {Schema: str, Example: "long_url,keyword,tags\nhttps://example.com/spring,spring,news;spring\n"}}},
 		Responses: map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
-			"application/json": {Schema: s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Import](), true, "")},
+			"application/json": {Schema: s.Schema(reflect.TypeFor[Import]())},
 		}}},
 	})
 }
@@ -249,7 +258,7 @@ func (s *Server) uploadImport(c echo.Context) error {
 		return tooLarge
 	}
 	if mt, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || !slices.Contains(csvTypes, mt) {
-		return newAnswer(http.StatusUnsupportedMediaType, "The request body must be a CSV file (Content-Type: text/csv).")
+		return kit.NewAnswer(http.StatusUnsupportedMediaType, "The request body must be a CSV file (Content-Type: text/csv).")
 	}
 	deadline := http.NewResponseController(c.Response().Writer)
 	_ = deadline.SetReadDeadline(time.Now().Add(importTime)) // not all writers support it
@@ -259,17 +268,17 @@ func (s *Server) uploadImport(c echo.Context) error {
 	case errors.As(err, &past):
 		return tooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return newAnswer(http.StatusRequestTimeout, "The request body took too long to arrive.")
+		return kit.NewAnswer(http.StatusRequestTimeout, "The request body took too long to arrive.")
 	case err != nil:
 		return problem.New(problem.Invalid, "The request body could not be read.")
 	}
 	_ = deadline.SetReadDeadline(time.Time{})
-	slot, err := s.takeTurn(c)
+	slot, err := s.TakeTurn(c)
 	if err != nil {
 		return err
 	}
 	defer slot.Leave()
-	i, err := s.Imports.Create(ctx, principal(ctx), c.QueryParam("name"), content)
+	i, err := s.Imports.Create(ctx, kit.Principal(ctx), c.QueryParam("name"), content)
 	if err != nil {
 		return err
 	}
@@ -281,8 +290,8 @@ func (s *Server) uploadImport(c echo.Context) error {
 }
 
 // leftRows answers with a file in the form of the uploaded one. Cells are inert; an import makes them plain again.
-func (s *Server) leftRows(ctx context.Context, in *ByID) (*huma.StreamResponse, error) {
-	delimiter, each, err := s.Imports.LeftRows(ctx, principal(ctx), in.ID)
+func (s *Server) leftRows(ctx context.Context, in *kit.ByID) (*huma.StreamResponse, error) {
+	delimiter, each, err := s.Imports.LeftRows(ctx, kit.Principal(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +300,7 @@ func (s *Server) leftRows(ctx context.Context, in *ByID) (*huma.StreamResponse, 
 		hc.SetHeader("Content-Disposition", `attachment; filename="problems.csv"`)
 		hc.SetStatus(http.StatusOK)
 		if err := writeCells(ctx, hc.BodyWriter(), delimiter, each); err != nil {
-			requestLogOf(ctx).err = err
+			kit.RequestLogOf(ctx).Err = err
 			panic(http.ErrAbortHandler) // the caller must notice that the file is truncated
 		}
 	}}, nil
@@ -305,7 +314,7 @@ func writeCells(ctx context.Context, w io.Writer, delimiter rune, each func(cont
 	c.Comma, c.UseCRLF = delimiter, true
 	err := each(ctx, func(cells []string) error {
 		for i := range cells {
-			cells[i] = spreadsheet.Inert(lineFeeds.Replace(spreadsheet.Plain(cells[i])))
+			cells[i] = spreadsheet.Inert(kit.LineFeeds.Replace(spreadsheet.Plain(cells[i])))
 		}
 		return c.Write(cells)
 	})

@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -15,8 +17,8 @@ type Invitation struct {
 	Role      string   `json:"role" enum:"OWNER,ADMIN,EDITOR,VIEWER"`
 	Status    string   `json:"status" enum:"PENDING,EXPIRED"`
 	InvitedBy *Inviter `json:"invitedBy" doc:"Null if the user was deleted."`
-	CreatedAt Time     `json:"createdAt"`
-	ExpiresAt Time     `json:"expiresAt"`
+	CreatedAt kit.Time `json:"createdAt"`
+	ExpiresAt kit.Time `json:"expiresAt"`
 }
 
 // Inviter is the user who invited somebody.
@@ -41,21 +43,26 @@ type AcceptedInvitation struct {
 	AccessToken string `json:"accessToken,omitempty" doc:"Of the session of a new account. It is also set as a cookie."`
 }
 
+var invitationResource = kit.Resource{
+	Tag: "Invitations", About: "Links with which new members join a workspace.",
+	Read: kit.Needs(auth.WorkspaceAdmin, auth.MembersScope), Change: kit.Needs(auth.WorkspaceAdmin, auth.MembersScope),
+}
+
 func (s *Server) registerInvitations() {
-	declare := func(method, path, id, summary string) endpoint {
-		return endpoint{Method: method, Path: "/api/workspaces/{id}/invitations" + path, ID: id, Summary: summary, Tag: "Invitations", OfPath: true}
+	declare := func(method, path, id, summary string) kit.Endpoint {
+		return kit.Endpoint{Method: method, Path: "/api/workspaces/{id}/invitations" + path, ID: id, Summary: summary, Tag: "Invitations", OfPath: true}
 	}
-	handle(s, declare(http.MethodGet, "", "listInvitations", "List the invitations to a workspace"), s.listInvitations)
-	handle(s, declare(http.MethodPost, "", "createInvitation", "Invite somebody to a workspace"), s.createInvitation)
-	handle(s, declare(http.MethodDelete, "/{invitationId}", "revokeInvitation", "Revoke an invitation"), s.revokeInvitation)
-	handle(s, endpoint{
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listInvitations", "List the invitations to a workspace"), s.listInvitations)
+	kit.Handle(s.Kit, declare(http.MethodPost, "", "createInvitation", "Invite somebody to a workspace"), s.createInvitation)
+	kit.Handle(s.Kit, declare(http.MethodDelete, "/{invitationId}", "revokeInvitation", "Revoke an invitation"), s.revokeInvitation)
+	kit.Handle(s.Kit, kit.Endpoint{
 		Method: http.MethodPost, Path: "/api/invitations/accept", ID: "acceptInvitation", Summary: "Accept an invitation", Tag: "Invitations",
-		Need: anyone, Status: http.StatusOK, SessionOnly: true, SignsIn: true,
+		Need: kit.Anyone, Status: http.StatusOK, SessionOnly: true, SignsIn: true,
 	}, s.acceptInvitation)
 }
 
 func (s *Server) invitationOf(i store.Invitation) Invitation {
-	out := Invitation{ID: i.ID, Email: i.Email, Role: i.Role, Status: i.State, CreatedAt: Time(i.CreatedAt), ExpiresAt: Time(i.ExpiresAt)}
+	out := Invitation{ID: i.ID, Email: i.Email, Role: i.Role, Status: i.State, CreatedAt: kit.Time(i.CreatedAt), ExpiresAt: kit.Time(i.ExpiresAt)}
 	if s.Invitations.Expired(i) {
 		out.Status = "EXPIRED"
 	}
@@ -65,8 +72,8 @@ func (s *Server) invitationOf(i store.Invitation) Invitation {
 	return out
 }
 
-func (s *Server) listInvitations(ctx context.Context, in *listMembersIn) (*body[List[Invitation]], error) {
-	return respondPage(in.Paging, 20, s.invitationOf)(s.Invitations.List(ctx, principal(ctx), in.size(20), in.offset(20)))
+func (s *Server) listInvitations(ctx context.Context, in *listMembersIn) (*kit.Body[kit.List[Invitation]], error) {
+	return kit.RespondPage(in.Paging, 20, s.invitationOf)(s.Invitations.List(ctx, kit.Principal(ctx), in.Size(20), in.Offset(20)))
 }
 
 type createInvitationIn struct {
@@ -77,11 +84,11 @@ type createInvitationIn struct {
 	}
 }
 
-func (s *Server) createInvitation(ctx context.Context, in *createInvitationIn) (*body[NewInvitation], error) {
-	return respond(func(c invitations.Created) NewInvitation {
-		return NewInvitation{s.invitationOf(c.Invitation), text(c.Link), c.Mailed}
+func (s *Server) createInvitation(ctx context.Context, in *createInvitationIn) (*kit.Body[NewInvitation], error) {
+	return kit.Respond(func(c invitations.Created) NewInvitation {
+		return NewInvitation{s.invitationOf(c.Invitation), kit.Text(c.Link), c.Mailed}
 	})(
-		s.Invitations.Create(ctx, principal(ctx), in.Body.Email, in.Body.Role))
+		s.Invitations.Create(ctx, kit.Principal(ctx), in.Body.Email, in.Body.Role))
 }
 
 type revokeInvitationIn struct {
@@ -90,7 +97,7 @@ type revokeInvitationIn struct {
 }
 
 func (s *Server) revokeInvitation(ctx context.Context, in *revokeInvitationIn) (*struct{}, error) {
-	return nil, s.Invitations.Revoke(ctx, principal(ctx), in.InvitationID)
+	return nil, s.Invitations.Revoke(ctx, kit.Principal(ctx), in.InvitationID)
 }
 
 type acceptInvitationIn struct {
@@ -107,14 +114,14 @@ type acceptInvitationOut struct {
 }
 
 func (s *Server) acceptInvitation(ctx context.Context, in *acceptInvitationIn) (*acceptInvitationOut, error) {
-	got, err := s.Invitations.Accept(ctx, principal(ctx), invitations.Answer{Token: in.Body.Token, Name: in.Body.Name, Password: in.Body.Password})
+	got, err := s.Invitations.Accept(ctx, kit.Principal(ctx), invitations.Answer{Token: in.Body.Token, Name: in.Body.Name, Password: in.Body.Password})
 	if err != nil {
 		return nil, err
 	}
 	out := &acceptInvitationOut{Body: AcceptedInvitation{got.WorkspaceID, got.Role, userOf(got.User), got.Token}}
 	if got.Token != "" {
-		requestLogOf(ctx).userID = got.User.ID
-		out.SetCookie = []http.Cookie{s.setSession(got.Token, got.Expires)}
+		kit.RequestLogOf(ctx).UserID = got.User.ID
+		out.SetCookie = []http.Cookie{s.SessionCookie(got.Token, got.Expires)}
 	}
 	return out, nil
 }

@@ -5,25 +5,27 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/keys"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
 // APIKey describes an API key without the key itself.
 type APIKey struct {
-	ID          string   `json:"id"`
-	Name        string   `json:"name"`
-	Prefix      string   `json:"prefix" doc:"The key's first characters."`
-	Scopes      []string `json:"scopes" values:"keyScope" doc:"What the key is limited to. Empty means all that its user may do in the workspace."`
-	AllowedIPs  []string `json:"allowedIps" doc:"Addresses and networks from which the key can be used. Empty means all."`
-	WorkspaceID string   `json:"workspaceId" doc:"The only workspace that the key reaches, unless it is an unlimited key of an administrator."`
-	CreatedBy   KeyUser  `json:"createdBy" doc:"The user as whom the key acts."`
-	MadeByKeyID *string  `json:"madeByKeyId" nullable:"true" doc:"The API key with which this one was made, and with which it is deleted. Null if it was made in a session."`
-	IsLegacy    bool     `json:"isLegacy" doc:"Whether the key was created by a release without checksums in keys. Rotate such a key."`
-	ExpiresAt   *Time    `json:"expiresAt" doc:"Null means never."`
-	CreatedAt   Time     `json:"createdAt"`
-	LastUsedAt  *Time    `json:"lastUsedAt" doc:"With a precision of one minute."`
-	LastUsedIP  *string  `json:"lastUsedIp" doc:"The address of the last use. Null if it is unknown."`
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Prefix      string    `json:"prefix" doc:"The key's first characters."`
+	Scopes      []string  `json:"scopes" values:"keyScope" doc:"What the key is limited to. Empty means all that its user may do in the workspace."`
+	AllowedIPs  []string  `json:"allowedIps" doc:"Addresses and networks from which the key can be used. Empty means all."`
+	WorkspaceID string    `json:"workspaceId" doc:"The only workspace that the key reaches, unless it is an unlimited key of an administrator."`
+	CreatedBy   KeyUser   `json:"createdBy" doc:"The user as whom the key acts."`
+	MadeByKeyID *string   `json:"madeByKeyId" nullable:"true" doc:"The API key with which this one was made, and with which it is deleted. Null if it was made in a session."`
+	IsLegacy    bool      `json:"isLegacy" doc:"Whether the key was created by a release without checksums in keys. Rotate such a key."`
+	ExpiresAt   *kit.Time `json:"expiresAt" doc:"Null means never."`
+	CreatedAt   kit.Time  `json:"createdAt"`
+	LastUsedAt  *kit.Time `json:"lastUsedAt" doc:"With a precision of one minute."`
+	LastUsedIP  *string   `json:"lastUsedIp" doc:"The address of the last use. Null if it is unknown."`
 }
 
 // KeyUser is the user who has created an API key.
@@ -41,90 +43,96 @@ type NewAPIKey struct {
 // APIKeyList has the same rows under two names.
 type APIKeyList struct {
 	APIKeys []APIKey `json:"apiKeys"`
-	List[APIKey]
+	kit.List[APIKey]
 }
 
 func keyOf(k store.Key) APIKey {
 	return APIKey{
 		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: strings.Fields(k.Scopes), AllowedIPs: strings.Fields(k.AllowedIPs), WorkspaceID: k.WorkspaceID,
-		CreatedBy: KeyUser{k.UserID, k.Email}, MadeByKeyID: text(k.MadeBy), IsLegacy: !k.Checksummed, ExpiresAt: timeOf(k.ExpiresAt), CreatedAt: Time(k.CreatedAt),
-		LastUsedAt: timeOf(k.LastUsedAt), LastUsedIP: text(k.LastUsedIP),
+		CreatedBy: KeyUser{k.UserID, k.Email}, MadeByKeyID: kit.Text(k.MadeBy), IsLegacy: !k.Checksummed, ExpiresAt: kit.TimeOf(k.ExpiresAt), CreatedAt: kit.Time(k.CreatedAt),
+		LastUsedAt: kit.TimeOf(k.LastUsedAt), LastUsedIP: kit.Text(k.LastUsedIP),
 	}
 }
 
+var keyResource = kit.Resource{
+	Tag: "API keys", About: "Credentials for scripts and integrations.",
+	Read: kit.Needs(auth.WorkspaceAdmin, 0), Change: kit.Needs(auth.WorkspaceAdmin, 0),
+	Values: map[string][]any{"keyScope": kit.Enum(auth.ScopeNames()...)},
+}
+
 func (s *Server) registerKeys() {
-	declare := func(method, path, id, summary string) endpoint {
-		return endpoint{Method: method, Path: "/api/api-keys" + path, ID: id, Summary: summary, Tag: "API keys"}
+	declare := func(method, path, id, summary string) kit.Endpoint {
+		return kit.Endpoint{Method: method, Path: "/api/api-keys" + path, ID: id, Summary: summary, Tag: "API keys"}
 	}
 	create := declare(http.MethodPost, "", "createAPIKey", "Create an API key")
-	create.Limit, create.Escalates = limitAPIKeys, true
-	handle(s, create, s.createKey)
-	handle(s, declare(http.MethodGet, "", "listAPIKeys", "List the API keys of the workspace"), s.listKeys)
-	handle(s, declare(http.MethodGet, "/{id}", "getAPIKey", "Get an API key"), s.getKey)
+	create.Limit, create.Escalates = kit.LimitAPIKeys, true
+	kit.Handle(s.Kit, create, s.createKey)
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listAPIKeys", "List the API keys of the workspace"), s.listKeys)
+	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getAPIKey", "Get an API key"), s.getKey)
 	rotate := declare(http.MethodPost, "/{id}/rotate", "rotateAPIKey", "Replace the secret of an API key")
-	rotate.Limit, rotate.Escalates, rotate.Status = limitAPIKeys, true, http.StatusOK
-	handle(s, rotate, s.rotateKey)
-	handle(s, declare(http.MethodDelete, "/{id}", "deleteAPIKey", "Delete an API key"), s.deleteKey)
+	rotate.Limit, rotate.Escalates, rotate.Status = kit.LimitAPIKeys, true, http.StatusOK
+	kit.Handle(s.Kit, rotate, s.rotateKey)
+	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteAPIKey", "Delete an API key"), s.deleteKey)
 }
 
 type createKeyIn struct {
 	Body struct {
-		Name       string        `json:"name" doc:"1 to 100 characters."`
-		ExpiresAt  Opt[Time]     `json:"expiresAt,omitempty" doc:"Must be in the future. Without it, the key lasts as long as the operator permits, by default forever."`
-		Scopes     Opt[[]string] `json:"scopes,omitempty" values:"keyScope" doc:"None means all that you may do in the workspace."`
-		AllowedIPs Opt[[]string] `json:"allowedIps,omitempty" doc:"At most 20 addresses or networks (CIDR) from which the key can be used. None means all."`
+		Name       string            `json:"name" doc:"1 to 100 characters."`
+		ExpiresAt  kit.Opt[kit.Time] `json:"expiresAt,omitempty" doc:"Must be in the future. Without it, the key lasts as long as the operator permits, by default forever."`
+		Scopes     kit.Opt[[]string] `json:"scopes,omitempty" values:"keyScope" doc:"None means all that you may do in the workspace."`
+		AllowedIPs kit.Opt[[]string] `json:"allowedIps,omitempty" doc:"At most 20 addresses or networks (CIDR) from which the key can be used. None means all."`
 	}
 }
 
-func (s *Server) createKey(ctx context.Context, in *createKeyIn) (*body[NewAPIKey], error) {
+func (s *Server) createKey(ctx context.Context, in *createKeyIn) (*kit.Body[NewAPIKey], error) {
 	b := in.Body
-	key, k, err := s.Keys.Create(ctx, principal(ctx), keys.Input{
+	key, k, err := s.Keys.Create(ctx, kit.Principal(ctx), keys.Input{
 		Name: b.Name, ExpiresAt: (*int64)(b.ExpiresAt.Pointer()), Scopes: b.Scopes.Value, AllowedIPs: b.AllowedIPs.Value,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &body[NewAPIKey]{NewAPIKey{keyOf(k), key}}, nil
+	return kit.NewBody(NewAPIKey{keyOf(k), key}), nil
 }
 
 type rotateKeyIn struct {
-	ByID
+	kit.ByID
 	Body struct {
-		ExpiresAt Opt[Time] `json:"expiresAt,omitempty" doc:"A new expiry, which is required if the key has expired. Null means as long as the operator permits. Without it, the expiry stays."`
+		ExpiresAt kit.Opt[kit.Time] `json:"expiresAt,omitempty" doc:"A new expiry, which is required if the key has expired. Null means as long as the operator permits. Without it, the expiry stays."`
 	}
 }
 
-func (s *Server) rotateKey(ctx context.Context, in *rotateKeyIn) (*body[NewAPIKey], error) {
+func (s *Server) rotateKey(ctx context.Context, in *rotateKeyIn) (*kit.Body[NewAPIKey], error) {
 	var expires *keys.Expiry
 	if in.Body.ExpiresAt.Set {
 		expires = &keys.Expiry{At: (*int64)(in.Body.ExpiresAt.Pointer())}
 	}
-	key, k, err := s.Keys.Rotate(ctx, principal(ctx), in.ID, expires)
+	key, k, err := s.Keys.Rotate(ctx, kit.Principal(ctx), in.ID, expires)
 	if err != nil {
 		return nil, err
 	}
-	return &body[NewAPIKey]{NewAPIKey{keyOf(k), key}}, nil
+	return kit.NewBody(NewAPIKey{keyOf(k), key}), nil
 }
 
-func (s *Server) listKeys(ctx context.Context, in *Paging) (*body[APIKeyList], error) {
-	rows, err := s.Keys.List(ctx, principal(ctx))
+func (s *Server) listKeys(ctx context.Context, in *kit.Paging) (*kit.Body[APIKeyList], error) {
+	rows, err := s.Keys.List(ctx, kit.Principal(ctx))
 	if err != nil {
 		return nil, err
 	}
-	from := min(in.offset(100), len(rows))
-	shown := eachOf(keyOf)(rows[from:min(from+in.size(100), len(rows))])
-	return &body[APIKeyList]{APIKeyList{shown, listOf(shown, len(rows), *in, 100)}}, nil
+	from := min(in.Offset(100), len(rows))
+	shown := kit.EachOf(keyOf)(rows[from:min(from+in.Size(100), len(rows))])
+	return kit.NewBody(APIKeyList{shown, kit.ListOf(shown, len(rows), *in, 100)}), nil
 }
 
-func (s *Server) getKey(ctx context.Context, in *ByID) (*body[APIKey], error) {
-	return respond(keyOf)(s.Keys.Get(ctx, principal(ctx), in.ID))
+func (s *Server) getKey(ctx context.Context, in *kit.ByID) (*kit.Body[APIKey], error) {
+	return kit.Respond(keyOf)(s.Keys.Get(ctx, kit.Principal(ctx), in.ID))
 }
 
 type deleteKeyIn struct {
-	ByID
+	kit.ByID
 	EndMade bool `query:"endMade" doc:"Also deactivate users, revoke invitations and pause webhooks that were made with these keys."`
 }
 
 func (s *Server) deleteKey(ctx context.Context, in *deleteKeyIn) (*struct{}, error) {
-	return nil, s.Keys.Delete(ctx, principal(ctx), in.ID, in.EndMade)
+	return nil, s.Keys.Delete(ctx, kit.Principal(ctx), in.ID, in.EndMade)
 }

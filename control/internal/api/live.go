@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/control/internal/platform/problem"
@@ -27,11 +28,11 @@ const (
 )
 
 func (s *Server) registerLive() {
-	e := endpoint{Method: http.MethodGet, Path: LivePath, ID: "liveClicks", Summary: "Stream clicks as they are stored", Tag: "Analytics", Limit: limitAnalytics, Timeout: -1}
-	s.handleRaw(e, s.liveClicks)
+	e := kit.Endpoint{Method: http.MethodGet, Path: LivePath, ID: "liveClicks", Summary: "Stream clicks as they are stored", Tag: "Analytics", Limit: kit.LimitAnalytics, Timeout: -1}
+	s.HandleRaw(e, s.liveClicks)
 	str, yes := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeBoolean}
-	click := s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[live.LinkClick](), true, "")
-	s.describe(&huma.Operation{
+	click := s.Schema(reflect.TypeFor[live.LinkClick]())
+	s.Describe(&huma.Operation{
 		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, Tags: []string{e.Tag},
 		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		Parameters: []*huma.Param{
@@ -51,7 +52,7 @@ func (s *Server) liveClicks(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p := principal(c.Request().Context())
+	p := kit.Principal(c.Request().Context())
 	sub, err := s.Live.Subscribe(c.Request().Context(), p, a)
 	if err != nil {
 		return err

@@ -15,7 +15,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/media"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
@@ -37,12 +39,17 @@ type ImageUploaded struct {
 	Data       UploadedImage `json:"data"`
 }
 
+var imageResource = kit.Resource{
+	Tag: "Images", About: "Images for previews in social networks.",
+	Read: kit.Needs(auth.Viewer, auth.LinksRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
+}
+
 func (s *Server) registerMedia() {
-	upload := endpoint{Method: http.MethodPost, Path: imagePath + "upload/{urlId}", ID: "uploadOGImage", Summary: "Upload a link's preview image", Tag: "Images",
+	upload := kit.Endpoint{Method: http.MethodPost, Path: imagePath + "upload/{urlId}", ID: "uploadOGImage", Summary: "Upload a link's preview image", Tag: "Images",
 		Raw: true, MaxBody: maxForm, Timeout: uploadTime}
-	s.handleRaw(upload, s.uploadImage)
+	s.HandleRaw(upload, s.uploadImage)
 	str := &huma.Schema{Type: huma.TypeString}
-	s.describe(&huma.Operation{
+	s.Describe(&huma.Operation{
 		Method: upload.Method, Path: upload.Path, OperationID: upload.ID, Summary: upload.Summary, Tags: []string{upload.Tag},
 		Description: "Accepts JPEG, PNG, WebP or GIF of at most 10 MiB, 50 megapixels and 500 frames. The image is converted to WebP (a GIF stays a GIF) of at most 1200 by 630 pixels, and becomes the link's `ogImage`.",
 		Security:    []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
@@ -51,12 +58,12 @@ func (s *Server) registerMedia() {
 			Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}},
 		}}}},
 		Responses: map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
-			"application/json": {Schema: s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[ImageUploaded](), true, "")},
+			"application/json": {Schema: s.Schema(reflect.TypeFor[ImageUploaded]())},
 		}}},
 	})
 
-	s.handleRaw(endpoint{Method: http.MethodGet, Path: imagePath + "*", ID: "getOGImage", Tag: upload.Tag, Need: public}, s.showImage)
-	s.describe(&huma.Operation{
+	s.HandleRaw(kit.Endpoint{Method: http.MethodGet, Path: imagePath + "*", ID: "getOGImage", Tag: upload.Tag, Need: kit.Public}, s.showImage)
+	s.Describe(&huma.Operation{
 		Method: http.MethodGet, Path: imagePath + "{key}", OperationID: "getOGImage", Summary: "Get a preview image", Tags: []string{upload.Tag},
 		Parameters: []*huma.Param{{Name: "key", In: "path", Required: true, Description: "The image's key, URL-encoded.", Schema: str}},
 		Responses:  map[string]*huma.Response{"200": {Description: "The image.", Content: map[string]*huma.MediaType{"image/webp": {}, "image/gif": {}}}, "304": {Description: "The image has the ETag of the request."}},
@@ -67,7 +74,7 @@ func (s *Server) uploadImage(c echo.Context) error {
 	r := c.Request()
 	ctx := r.Context()
 	urlID := c.Param("urlId")
-	if err := s.Media.Check(ctx, principal(ctx), urlID); err != nil {
+	if err := s.Media.Check(ctx, kit.Principal(ctx), urlID); err != nil {
 		return err
 	}
 	tooLarge := problem.New(problem.TooLarge, "The image is larger than %d MiB.", media.MaxUpload>>20)
@@ -75,7 +82,7 @@ func (s *Server) uploadImage(c echo.Context) error {
 		return tooLarge
 	}
 	if mt, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mt != "multipart/form-data" {
-		return newAnswer(http.StatusUnsupportedMediaType, "The request body must be a form with a file (Content-Type: multipart/form-data).")
+		return kit.NewAnswer(http.StatusUnsupportedMediaType, "The request body must be a form with a file (Content-Type: multipart/form-data).")
 	}
 	deadline := http.NewResponseController(c.Response().Writer)
 	_ = deadline.SetReadDeadline(time.Now().Add(uploadTime)) // not all writers support it
@@ -86,7 +93,7 @@ func (s *Server) uploadImage(c echo.Context) error {
 	case errors.As(err, &past):
 		return tooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return newAnswer(http.StatusRequestTimeout, "The request body took too long to arrive.")
+		return kit.NewAnswer(http.StatusRequestTimeout, "The request body took too long to arrive.")
 	case err != nil:
 		return err
 	}
@@ -112,7 +119,7 @@ func (s *Server) storeImage(r *http.Request, urlID string) (key string, err erro
 			continue
 		}
 		file := &uploadReader{r: part}
-		key, err := s.Media.Upload(r.Context(), principal(r.Context()), urlID, file)
+		key, err := s.Media.Upload(r.Context(), kit.Principal(r.Context()), urlID, file)
 		if err != nil && file.err != nil {
 			return "", formProblem(file.err)
 		}
@@ -157,8 +164,8 @@ func (s *Server) showImage(c echo.Context) error {
 	h.Set("Cache-Control", "public, max-age=86400, immutable")
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	h.Set("ETag", `"`+key[strings.LastIndexByte(key, '/')+1:]+`"`) // an image never changes under its key
-	if hasTag(r.Header.Values("If-None-Match"), h.Get("ETag")) {   // unchanged would answer the same, but after the image is read
+	h.Set("ETag", `"`+key[strings.LastIndexByte(key, '/')+1:]+`"`)    // an image never changes under its key
+	if kit.HasETag(r.Header.Values("If-None-Match"), h.Get("ETag")) { // unchanged would answer the same, but after the image is read
 		return c.NoContent(http.StatusNotModified)
 	}
 	h.Set("Content-Type", media.ContentType(key))

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 )
 
@@ -22,11 +23,11 @@ type PagePreview struct {
 }
 
 func (s *Server) registerPages() {
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/pages/preview", ID: "previewPage", Summary: "Read a page's title, description and image", Tag: "URLs", Role: auth.Editor}, s.previewPage)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/pages/preview", ID: "previewPage", Summary: "Read a page's title, description and image", Tag: "URLs", Role: auth.Editor}, s.previewPage)
 
-	icon := endpoint{Method: http.MethodGet, Path: iconPath, ID: "siteIcon", Summary: "Get the icon of a page's site", Tag: "URLs", Limit: noLimit}
-	s.handleRaw(icon, s.siteIcon)
-	s.describe(&huma.Operation{
+	icon := kit.Endpoint{Method: http.MethodGet, Path: iconPath, ID: "siteIcon", Summary: "Get the icon of a page's site", Tag: "URLs", Limit: kit.NoLimit}
+	s.HandleRaw(icon, s.siteIcon)
+	s.Describe(&huma.Operation{
 		Method: icon.Method, Path: icon.Path, OperationID: icon.ID, Summary: icon.Summary, Tags: []string{icon.Tag},
 		Security:   []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		Parameters: []*huma.Param{{Name: "url", In: "query", Required: true, Description: "An address of the site.", Schema: &huma.Schema{Type: huma.TypeString}}},
@@ -39,12 +40,12 @@ func (s *Server) registerPages() {
 
 func (s *Server) previewPage(ctx context.Context, in *struct {
 	URL string `query:"url" required:"true" doc:"An http or https address."`
-}) (*body[PagePreview], error) {
+}) (*kit.Body[PagePreview], error) {
 	page, err := s.Pages.Preview(ctx, in.URL)
 	if err != nil {
 		return nil, err
 	}
-	return &body[PagePreview]{PagePreview{page.URL, page.Title, page.Description, page.Image, page.Problem}}, nil
+	return kit.NewBody(PagePreview{page.URL, page.Title, page.Description, page.Image, page.Problem}), nil
 }
 
 // siteIcon answers at once. Browsers open few connections to a server, so icons that are waited for would hold up the

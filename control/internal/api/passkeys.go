@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/passkeys"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -14,19 +15,19 @@ const passkeyBody = 64 << 10
 
 // Passkey describes a passkey, without its public key.
 type Passkey struct {
-	ID              string   `json:"id"`
-	Name            string   `json:"name"`
-	AAGUID          *string  `json:"aaguid" doc:"The model of the authenticator, or null if it does not tell."`
-	Transports      []string `json:"transports" doc:"How browsers reach the authenticator."`
-	IsSynced        bool     `json:"isSynced" doc:"Whether the passkey was backed up at its last use, so that other devices of the user have it, too."`
-	CreatedAt       Time     `json:"createdAt"`
-	LastUsedAt      *Time    `json:"lastUsedAt"`
-	CloneDetectedAt *Time    `json:"cloneDetectedAt" doc:"When a sign-in was last refused because the counter of the passkey did not increase. The passkey may have been copied: remove it."`
+	ID              string    `json:"id"`
+	Name            string    `json:"name"`
+	AAGUID          *string   `json:"aaguid" doc:"The model of the authenticator, or null if it does not tell."`
+	Transports      []string  `json:"transports" doc:"How browsers reach the authenticator."`
+	IsSynced        bool      `json:"isSynced" doc:"Whether the passkey was backed up at its last use, so that other devices of the user have it, too."`
+	CreatedAt       kit.Time  `json:"createdAt"`
+	LastUsedAt      *kit.Time `json:"lastUsedAt"`
+	CloneDetectedAt *kit.Time `json:"cloneDetectedAt" doc:"When a sign-in was last refused because the counter of the passkey did not increase. The passkey may have been copied: remove it."`
 }
 
 func passkeyOf(p store.Passkey) Passkey {
 	return Passkey{
-		p.ID, p.Name, text(p.AAGUID), strings.Fields(p.Transports), p.BackedUp, Time(p.CreatedAt), timeOf(p.LastUsedAt), timeOf(p.ClonedAt),
+		p.ID, p.Name, kit.Text(p.AAGUID), strings.Fields(p.Transports), p.BackedUp, kit.Time(p.CreatedAt), kit.TimeOf(p.LastUsedAt), kit.TimeOf(p.ClonedAt),
 	}
 }
 
@@ -114,56 +115,61 @@ type PasskeyAsserted struct {
 	} `json:"response"`
 }
 
-func (s *Server) registerPasskeys() {
-	declare := func(method, path, id, summary string) endpoint {
-		return endpoint{Method: method, Path: "/api/auth/passkeys" + path, ID: id, Summary: summary, Tag: "Passkeys", SessionOnly: true, MaxBody: passkeyBody}
-	}
-	handle(s, declare(http.MethodGet, "", "listPasskeys", "List your passkeys"), s.listPasskeys)
-	handle(s, declare(http.MethodPatch, "/{id}", "renamePasskey", "Rename a passkey"), s.renamePasskey)
-	handle(s, declare(http.MethodDelete, "/{id}", "deletePasskey", "Remove a passkey"), s.deletePasskey)
-	enrolment := func(e endpoint) endpoint { e.Enrolment = true; return e }
-	handle(s, enrolment(declare(http.MethodPost, "/register/begin", "beginPasskey", "Begin to register a passkey")), s.beginPasskey)
-	handle(s, enrolment(declare(http.MethodPost, "/register/finish", "finishPasskey", "Register the passkey that the browser created")), s.finishPasskey)
-	login := func(path, id, summary string) endpoint {
-		e := declare(http.MethodPost, "/login"+path, id, summary)
-		e.Need, e.SessionOnly, e.Status = public, false, http.StatusOK
-		return e
-	}
-	handle(s, login("/begin", "beginPasskeyLogin", "Begin to sign in with a passkey"), s.beginPasskeyLogin)
-	finish := login("/finish", "finishPasskeyLogin", "Sign in with a passkey")
-	finish.SignsIn = true
-	handle(s, finish, s.finishPasskeyLogin)
+var passkeyResource = kit.Resource{
+	Tag: "Passkeys", About: "Sign-in without a user name, with a passkey (WebAuthn).",
+	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
 }
 
-func (s *Server) listPasskeys(ctx context.Context, in *Paging) (*body[List[Passkey]], error) {
-	all, err := s.Passkeys.List(ctx, principal(ctx))
+func (s *Server) registerPasskeys() {
+	declare := func(method, path, id, summary string) kit.Endpoint {
+		return kit.Endpoint{Method: method, Path: "/api/auth/passkeys" + path, ID: id, Summary: summary, Tag: "Passkeys", SessionOnly: true, MaxBody: passkeyBody}
+	}
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listPasskeys", "List your passkeys"), s.listPasskeys)
+	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}", "renamePasskey", "Rename a passkey"), s.renamePasskey)
+	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deletePasskey", "Remove a passkey"), s.deletePasskey)
+	enrolment := func(e kit.Endpoint) kit.Endpoint { e.Enrolment = true; return e }
+	kit.Handle(s.Kit, enrolment(declare(http.MethodPost, "/register/begin", "beginPasskey", "Begin to register a passkey")), s.beginPasskey)
+	kit.Handle(s.Kit, enrolment(declare(http.MethodPost, "/register/finish", "finishPasskey", "Register the passkey that the browser created")), s.finishPasskey)
+	login := func(path, id, summary string) kit.Endpoint {
+		e := declare(http.MethodPost, "/login"+path, id, summary)
+		e.Need, e.SessionOnly, e.Status = kit.Public, false, http.StatusOK
+		return e
+	}
+	kit.Handle(s.Kit, login("/begin", "beginPasskeyLogin", "Begin to sign in with a passkey"), s.beginPasskeyLogin)
+	finish := login("/finish", "finishPasskeyLogin", "Sign in with a passkey")
+	finish.SignsIn = true
+	kit.Handle(s.Kit, finish, s.finishPasskeyLogin)
+}
+
+func (s *Server) listPasskeys(ctx context.Context, in *kit.Paging) (*kit.Body[kit.List[Passkey]], error) {
+	all, err := s.Passkeys.List(ctx, kit.Principal(ctx))
 	if err != nil {
 		return nil, err
 	}
-	from := min(in.offset(passkeys.MaxPerUser), len(all))
-	page := all[from:min(from+in.size(passkeys.MaxPerUser), len(all))]
-	return respondPage(*in, passkeys.MaxPerUser, passkeyOf)(page, len(all), nil)
+	from := min(in.Offset(passkeys.MaxPerUser), len(all))
+	page := all[from:min(from+in.Size(passkeys.MaxPerUser), len(all))]
+	return kit.RespondPage(*in, passkeys.MaxPerUser, passkeyOf)(page, len(all), nil)
 }
 
 func (s *Server) renamePasskey(ctx context.Context, in *struct {
-	ByID
+	kit.ByID
 	Body struct {
-		Name Opt[string] `json:"name" doc:"At most 100 characters. Null or empty means Passkey."`
+		Name kit.Opt[string] `json:"name" doc:"At most 100 characters. Null or empty means Passkey."`
 	}
-}) (*body[Passkey], error) {
-	return respond(passkeyOf)(s.Passkeys.Rename(ctx, principal(ctx), in.ID, in.Body.Name.Value))
+}) (*kit.Body[Passkey], error) {
+	return kit.Respond(passkeyOf)(s.Passkeys.Rename(ctx, kit.Principal(ctx), in.ID, in.Body.Name.Value))
 }
 
-func (s *Server) deletePasskey(ctx context.Context, in *ByID) (*struct{}, error) {
-	return nil, s.Passkeys.Delete(ctx, principal(ctx), in.ID)
+func (s *Server) deletePasskey(ctx context.Context, in *kit.ByID) (*struct{}, error) {
+	return nil, s.Passkeys.Delete(ctx, kit.Principal(ctx), in.ID)
 }
 
 func (s *Server) beginPasskey(ctx context.Context, in *struct {
 	Body struct {
-		Password Opt[string] `json:"password,omitempty" maxLength:"1000" doc:"The current password. Required if you signed in more than ten minutes ago."`
+		Password kit.Opt[string] `json:"password,omitempty" maxLength:"1000" doc:"The current password. Required if you signed in more than ten minutes ago."`
 	}
-}) (*body[PasskeyCreation], error) {
-	got, err := s.Passkeys.BeginRegistration(ctx, principal(ctx), in.Body.Password.Value)
+}) (*kit.Body[PasskeyCreation], error) {
+	got, err := s.Passkeys.BeginRegistration(ctx, kit.Principal(ctx), in.Body.Password.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -181,22 +187,22 @@ func (s *Server) beginPasskey(ctx context.Context, in *struct {
 	for _, p := range got.Exclude {
 		k.ExcludeCredentials = append(k.ExcludeCredentials, PasskeyDescriptor{"public-key", p.CredentialID, strings.Fields(p.Transports)})
 	}
-	return &body[PasskeyCreation]{out}, nil
+	return kit.NewBody(out), nil
 }
 
 func (s *Server) finishPasskey(ctx context.Context, in *struct {
 	Body struct {
-		Name       Opt[string]    `json:"name,omitempty" doc:"At most 100 characters. The default is Passkey."`
-		Credential PasskeyCreated `json:"credential"`
+		Name       kit.Opt[string] `json:"name,omitempty" doc:"At most 100 characters. The default is Passkey."`
+		Credential PasskeyCreated  `json:"credential"`
 	}
-}) (*body[Passkey], error) {
+}) (*kit.Body[Passkey], error) {
 	c := &in.Body.Credential
-	return respond(passkeyOf)(s.Passkeys.FinishRegistration(ctx, principal(ctx), in.Body.Name.Value, passkeys.Credential{
+	return kit.Respond(passkeyOf)(s.Passkeys.FinishRegistration(ctx, kit.Principal(ctx), in.Body.Name.Value, passkeys.Credential{
 		ID: c.ID, RawID: c.RawID, Type: c.Type, ClientData: c.Response.ClientDataJSON, Attestation: c.Response.AttestationObject, Transports: c.Response.Transports,
 	}))
 }
 
-func (s *Server) beginPasskeyLogin(ctx context.Context, _ *struct{}) (*body[PasskeyRequest], error) {
+func (s *Server) beginPasskeyLogin(ctx context.Context, _ *struct{}) (*kit.Body[PasskeyRequest], error) {
 	got, err := s.Passkeys.BeginLogin(ctx)
 	if err != nil {
 		return nil, err
@@ -204,7 +210,7 @@ func (s *Server) beginPasskeyLogin(ctx context.Context, _ *struct{}) (*body[Pass
 	var out PasskeyRequest
 	k := &out.PublicKey
 	k.Challenge, k.RPID, k.Timeout, k.UserVerification = got.Challenge, got.Host, int(passkeys.PendingFor.Milliseconds()), "required"
-	return &body[PasskeyRequest]{out}, nil
+	return kit.NewBody(out), nil
 }
 
 func (s *Server) finishPasskeyLogin(ctx context.Context, in *struct {
@@ -220,7 +226,7 @@ func (s *Server) finishPasskeyLogin(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	requestLogOf(ctx).userID = got.User.ID
+	kit.RequestLogOf(ctx).UserID = got.User.ID
 	u := userOf(got.User)
-	return &loginOut{SetCookie: []http.Cookie{s.setSession(got.Token, got.Expires)}, Body: Login{User: &u, AccessToken: got.Token}}, nil
+	return &loginOut{SetCookie: []http.Cookie{s.SessionCookie(got.Token, got.Expires)}, Body: Login{User: &u, AccessToken: got.Token}}, nil
 }

@@ -3,17 +3,19 @@ package api
 import (
 	"context"
 	"net/http"
+
+	"github.com/shortline/shortline/control/internal/api/kit"
 )
 
 func (s *Server) registerPasswordReset() {
-	declare := func(path, id, summary string) endpoint {
-		return endpoint{
+	declare := func(path, id, summary string) kit.Endpoint {
+		return kit.Endpoint{
 			Method: http.MethodPost, Path: "/api/auth/password" + path, ID: id, Summary: summary, Tag: "Account",
-			Need: public, Status: http.StatusOK, Limit: limitPasswordReset,
+			Need: kit.Public, Status: http.StatusOK, Limit: kit.LimitPasswordReset,
 		}
 	}
-	handle(s, declare("/forgot", "forgotPassword", "Get a link to choose a new password"), s.forgotPassword)
-	handle(s, declare("/reset", "resetForgottenPassword", "Choose a new password"), s.resetForgotten)
+	kit.Handle(s.Kit, declare("/forgot", "forgotPassword", "Get a link to choose a new password"), s.forgotPassword)
+	kit.Handle(s.Kit, declare("/reset", "resetForgottenPassword", "Choose a new password"), s.resetForgotten)
 }
 
 type forgotPasswordIn struct {
@@ -22,11 +24,11 @@ type forgotPasswordIn struct {
 	}
 }
 
-func (s *Server) forgotPassword(ctx context.Context, in *forgotPasswordIn) (*body[Message], error) {
+func (s *Server) forgotPassword(ctx context.Context, in *forgotPasswordIn) (*kit.Body[kit.Message], error) {
 	if err := s.Accounts.RequestReset(ctx, in.Body.Email); err != nil {
 		return nil, err
 	}
-	return said("If there is an account with this email, an e-mail with a link is on its way. The link works for 30 minutes."), nil
+	return kit.NewMessage("If there is an account with this email, an e-mail with a link is on its way. The link works for 30 minutes."), nil
 }
 
 type resetForgottenIn struct {
@@ -36,9 +38,9 @@ type resetForgottenIn struct {
 	}
 }
 
-func (s *Server) resetForgotten(ctx context.Context, in *resetForgottenIn) (*body[Message], error) {
+func (s *Server) resetForgotten(ctx context.Context, in *resetForgottenIn) (*kit.Body[kit.Message], error) {
 	if err := s.Accounts.Reset(ctx, in.Body.Token, in.Body.NewPassword); err != nil {
 		return nil, err
 	}
-	return said("The password was set. All sessions have ended, and the API keys were deleted. Sign in with the new password."), nil
+	return kit.NewMessage("The password was set. All sessions have ended, and the API keys were deleted. Sign in with the new password."), nil
 }

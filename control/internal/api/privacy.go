@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/shortline/shortline/control/internal/api/kit"
 )
 
 // Erasure has the numbers of erased records of a visitor.
@@ -22,16 +24,21 @@ type eraseIn struct {
 	}
 }
 
+var privacyResource = kit.Resource{
+	Tag:  "Privacy",
+	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
+}
+
 func (s *Server) registerPrivacy() {
-	doc := s.huma.OpenAPI()
+	doc := s.OpenAPI()
 	doc.Tags = append(slices.Clip(doc.Tags), &huma.Tag{Name: "Privacy", Description: "Erasing the data of a visitor. Administrators only."})
-	handle(s, endpoint{Method: http.MethodPost, Path: "/api/privacy/erase", ID: "eraseVisitor", Summary: "Erase the data of a visitor", Tag: "Privacy",
-		Need: admin, SessionOnly: true, Status: http.StatusOK, Timeout: -1},
-		func(ctx context.Context, in *eraseIn) (*body[Erasure], error) {
-			e, err := s.Privacy.Erase(ctx, principal(ctx), in.Body.IP)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/privacy/erase", ID: "eraseVisitor", Summary: "Erase the data of a visitor", Tag: "Privacy",
+		Need: kit.Admin, SessionOnly: true, Status: http.StatusOK, Timeout: -1},
+		func(ctx context.Context, in *eraseIn) (*kit.Body[Erasure], error) {
+			e, err := s.Privacy.Erase(ctx, kit.Principal(ctx), in.Body.IP)
 			if err != nil {
 				return nil, err
 			}
-			return &body[Erasure]{Erasure{e.Clicks, e.Deliveries, e.Logs, e.LinkLockouts}}, nil
+			return kit.NewBody(Erasure{e.Clicks, e.Deliveries, e.Logs, e.LinkLockouts}), nil
 		})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/links/qr"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
@@ -24,11 +25,11 @@ const (
 )
 
 func (s *Server) registerQRCode() {
-	e := endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/qrcode", ID: "urlQRCode", Summary: "Get the QR code of a link", Tag: "URLs"}
-	s.handleRaw(e, s.qrCode)
-	with := endpoint{Method: http.MethodPost, Path: e.Path, ID: "urlQRCodeWithLogo", Summary: "Get the QR code of a link with a logo", Tag: e.Tag, Role: auth.Viewer, Scope: auth.LinksRead, Raw: true, MaxBody: maxLogoForm}
+	e := kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/qrcode", ID: "urlQRCode", Summary: "Get the QR code of a link", Tag: "URLs"}
+	s.HandleRaw(e, s.qrCode)
+	with := kit.Endpoint{Method: http.MethodPost, Path: e.Path, ID: "urlQRCodeWithLogo", Summary: "Get the QR code of a link with a logo", Tag: e.Tag, Role: auth.Viewer, Scope: auth.LinksRead, Raw: true, MaxBody: maxLogoForm}
 	if s.Media != nil {
-		s.handleRaw(with, s.qrCodeWithLogo)
+		s.HandleRaw(with, s.qrCodeWithLogo)
 	}
 	param := func(in, name, doc string, schema *huma.Schema) *huma.Param {
 		return &huma.Param{Name: name, In: in, Required: in == "path", Description: doc, Schema: schema}
@@ -59,7 +60,7 @@ func (s *Server) registerQRCode() {
 			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"qrCode": str}, Required: []string{"qrCode"}}},
 		}}},
 	}
-	s.describe(&op)
+	s.Describe(&op)
 	if s.Media == nil {
 		return
 	}
@@ -69,7 +70,7 @@ func (s *Server) registerQRCode() {
 	logo.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
 		Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}},
 	}}}}
-	s.describe(&logo)
+	s.Describe(&logo)
 }
 
 // qrCode answers with a code without a logo.
@@ -77,7 +78,7 @@ func (s *Server) qrCode(c echo.Context) error { return s.drawQRCode(c, nil) }
 
 // qrCodeWithLogo answers with a code that has the uploaded image in the middle.
 func (s *Server) qrCodeWithLogo(c echo.Context) error {
-	if _, err := s.Links.Get(c.Request().Context(), principal(c.Request().Context()), c.Param("id")); err != nil {
+	if _, err := s.Links.Get(c.Request().Context(), kit.Principal(c.Request().Context()), c.Param("id")); err != nil {
 		return err
 	}
 	file, err := c.FormFile("file")
@@ -105,7 +106,7 @@ func (s *Server) qrCodeWithLogo(c echo.Context) error {
 
 func (s *Server) drawQRCode(c echo.Context, logo image.Image) error {
 	ctx := c.Request().Context()
-	u, err := s.Links.Get(ctx, principal(ctx), c.Param("id"))
+	u, err := s.Links.Get(ctx, kit.Principal(ctx), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func (s *Server) drawQRCode(c echo.Context, logo image.Image) error {
 	case "pdf":
 		draw, mediaType = qr.PDF, "application/pdf"
 	}
-	slot, err := s.queues[computing].Enter(ctx, principal(ctx).UserID)
+	slot, err := s.Queue(kit.Computing).Enter(ctx, kit.Principal(ctx).UserID)
 	if err != nil {
 		return err
 	}

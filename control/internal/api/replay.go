@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 )
@@ -36,7 +37,7 @@ type ReplayDecision struct {
 
 // ReplayedVisit is a past visit with its two decisions.
 type ReplayedVisit struct {
-	At       Time            `json:"at"`
+	At       kit.Time        `json:"at"`
 	Country  *string         `json:"country"`
 	Region   *string         `json:"region"`
 	City     *string         `json:"city"`
@@ -53,25 +54,25 @@ type ReplayedVisit struct {
 }
 
 type replayIn struct {
-	URLPath
+	kit.URLPath
 	Body struct {
-		Draft LinkDraft `json:"draft" required:"true" doc:"Unsaved changes of the link, as for explainURL."`
-		Limit int       `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"1000" doc:"How many of the newest clicks are decided again. A link and a draft with hundreds of conditions permit fewer; then the response is 400 and names the number."`
-		From  Opt[Time] `json:"from,omitempty" doc:"Only clicks at or after this time."`
-		To    Opt[Time] `json:"to,omitempty" doc:"Only clicks before this time."`
-		Bots  Opt[bool] `json:"bots,omitempty" doc:"Also clicks of bots."`
+		Draft LinkDraft         `json:"draft" required:"true" doc:"Unsaved changes of the link, as for explainURL."`
+		Limit int               `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"1000" doc:"How many of the newest clicks are decided again. A link and a draft with hundreds of conditions permit fewer; then the response is 400 and names the number."`
+		From  kit.Opt[kit.Time] `json:"from,omitempty" doc:"Only clicks at or after this time."`
+		To    kit.Opt[kit.Time] `json:"to,omitempty" doc:"Only clicks before this time."`
+		Bots  kit.Opt[bool]     `json:"bots,omitempty" doc:"Also clicks of bots."`
 	}
 }
 
 func (s *Server) registerReplay() {
-	handle(s, endpoint{
+	kit.Handle(s.Kit, kit.Endpoint{
 		Method: http.MethodPost, Path: "/api/urls/{id}/explain/replay", ID: "replayURL", Summary: "Compare a draft with the saved short URL for past visitors", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.AnalyticsRead, // it tells about visitors
-		Status: http.StatusOK, Limit: limitAnalytics, MaxBody: draftBody, Work: computing,
-	}, func(ctx context.Context, in *replayIn) (*body[Replay], error) {
+		Status: http.StatusOK, Limit: kit.LimitAnalytics, MaxBody: draftBody, Work: kit.Computing,
+	}, func(ctx context.Context, in *replayIn) (*kit.Body[Replay], error) {
 		b := &in.Body
 		ask := explain.Ask{Limit: b.Limit, From: int64(b.From.Value), To: int64(b.To.Value), Bots: b.Bots.Value}
-		return respond(replayOf)(s.Explain.Replay(ctx, principal(ctx), in.ID, *b.Draft.draft(), ask))
+		return kit.Respond(replayOf)(s.Explain.Replay(ctx, kit.Principal(ctx), in.ID, *b.Draft.draft(), ask))
 	})
 }
 
@@ -85,8 +86,8 @@ func replayOf(r explain.Replay) Replay {
 		v := &r.Visits[i]
 		c := &v.Click
 		out.Visits[i] = ReplayedVisit{
-			At: Time(c.Time), Country: text(c.Country), Region: text(c.Region), City: text(c.City), Device: text(c.Device), OS: text(c.OS),
-			Browser: text(c.Browser), Language: text(c.Language), Referer: text(c.Referer), IsBot: c.Bot,
+			At: kit.Time(c.Time), Country: kit.Text(c.Country), Region: kit.Text(c.Region), City: kit.Text(c.City), Device: kit.Text(c.Device), OS: kit.Text(c.OS),
+			Browser: kit.Text(c.Browser), Language: kit.Text(c.Language), Referer: kit.Text(c.Referer), IsBot: c.Bot,
 			Before: decisionOf(v.Before), After: decisionOf(v.After), Changed: v.Changed, Unknown: append([]string{}, v.Unknown...),
 		}
 	}
@@ -97,7 +98,7 @@ func decisionOf(d *explain.Decision) *ReplayDecision {
 	if d == nil {
 		return nil
 	}
-	out := &ReplayDecision{Outcome: d.Outcome, ChosenBy: text(d.ChosenBy), RuleID: text(d.RuleID), VariantID: text(d.VariantID), URL: text(d.URL)}
+	out := &ReplayDecision{Outcome: d.Outcome, ChosenBy: kit.Text(d.ChosenBy), RuleID: kit.Text(d.RuleID), VariantID: kit.Text(d.VariantID), URL: kit.Text(d.URL)}
 	if d.Index >= 0 {
 		out.Index = &d.Index
 	}

@@ -2,7 +2,6 @@ package api
 
 // routes registers every resource whose use case is not nil.
 func (s *Server) routes() {
-	s.registerDocument()
 	if s.Accounts != nil {
 		s.registerAccount()
 		s.registerSessions()

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/routing"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/rule"
@@ -22,14 +24,14 @@ type RoutingRule struct {
 	IsActive      bool            `json:"isActive"`
 	Conditions    json.RawMessage `json:"conditions" model:"ConditionGroup" doc:"The conditions in the form in which they were sent. Names are in their usual case."`
 	MatchCount    int64           `json:"matchCount"`
-	LastMatchedAt *Time           `json:"lastMatchedAt"`
-	CreatedAt     Time            `json:"createdAt"`
-	UpdatedAt     Time            `json:"updatedAt"`
+	LastMatchedAt *kit.Time       `json:"lastMatchedAt"`
+	CreatedAt     kit.Time        `json:"createdAt"`
+	UpdatedAt     kit.Time        `json:"updatedAt"`
 }
 
 func ruleOf(r store.Rule) RoutingRule {
 	return RoutingRule{r.ID, r.URLID, r.Name, r.TargetURL, r.Priority, r.Active, shownConditions(r.Conditions), r.MatchCount,
-		instant(r.LastMatchedAt), Time(r.CreatedAt), Time(r.UpdatedAt)}
+		kit.Instant(r.LastMatchedAt), kit.Time(r.CreatedAt), kit.Time(r.UpdatedAt)}
 }
 
 // RoutingStat is a rule's share of all matches of the link's rules.
@@ -60,79 +62,88 @@ type RoutingSettings struct {
 
 // RuleFields are the optional fields of a rule in a request.
 type RuleFields struct {
-	Priority Opt[int]  `json:"priority,omitempty" doc:"0 to 10,000; 0 if left out."`
-	IsActive Opt[bool] `json:"isActive,omitempty" doc:"true if left out."`
+	Priority kit.Opt[int]  `json:"priority,omitempty" doc:"0 to 10,000; 0 if left out."`
+	IsActive kit.Opt[bool] `json:"isActive,omitempty" doc:"true if left out."`
 }
 
-func (f *RuleFields) input(name, targetURL Opt[string], conditions json.RawMessage) routing.RuleInput {
-	return routing.RuleInput{Name: given(name, ""), TargetURL: given(targetURL, ""), Priority: given(f.Priority, 0), Active: given(f.IsActive, true), Conditions: conditions}
+func (f *RuleFields) input(name, targetURL kit.Opt[string], conditions json.RawMessage) routing.RuleInput {
+	return routing.RuleInput{Name: kit.Given(name, ""), TargetURL: kit.Given(targetURL, ""), Priority: kit.Given(f.Priority, 0), Active: kit.Given(f.IsActive, true), Conditions: conditions}
 }
 
 type createRule struct {
-	Name       Opt[string]     `json:"name" required:"true" doc:"1 to 100 characters."`
-	TargetURL  Opt[string]     `json:"targetUrl" required:"true" doc:"Same rules and stored form as originalUrl of a short URL."`
+	Name       kit.Opt[string] `json:"name" required:"true" doc:"1 to 100 characters."`
+	TargetURL  kit.Opt[string] `json:"targetUrl" required:"true" doc:"Same rules and stored form as originalUrl of a short URL."`
 	Conditions json.RawMessage `json:"conditions" required:"true" model:"ConditionGroup" doc:"A group {operator: AND|OR, conditions: […]} or {logicalOperator, items}; members are groups and conditions {type, operator, value}. At most 100 conditions per rule and 100 rules per link. Evaluating all rules of a link may cost at most 1,000 µs of processor time for the most expensive visit. The estimate counts conditions and the length of their values. A request that exceeds the limit is a 400 that names the condition, or the field conditions if only the rules together are too expensive."`
 	RuleFields
 }
 
 type updateRule struct {
-	Name       Opt[string]     `json:"name,omitempty"`
-	TargetURL  Opt[string]     `json:"targetUrl,omitempty"`
+	Name       kit.Opt[string] `json:"name,omitempty"`
+	TargetURL  kit.Opt[string] `json:"targetUrl,omitempty"`
 	Conditions json.RawMessage `json:"conditions,omitempty" model:"ConditionGroup"`
 	RuleFields
 }
 
 type ruleFromTemplate struct {
-	TemplateKey Opt[string] `json:"templateKey,omitempty" values:"routingTemplate" doc:"Required as templateKey or templateId."`
-	TemplateID  Opt[string] `json:"templateId,omitempty" values:"routingTemplate" doc:"The same as templateKey."`
-	Name        Opt[string] `json:"name,omitempty" doc:"Default: the template's name."`
-	TargetURL   Opt[string] `json:"targetUrl" required:"true"`
+	TemplateKey kit.Opt[string] `json:"templateKey,omitempty" values:"routingTemplate" doc:"Required as templateKey or templateId."`
+	TemplateID  kit.Opt[string] `json:"templateId,omitempty" values:"routingTemplate" doc:"The same as templateKey."`
+	Name        kit.Opt[string] `json:"name,omitempty" doc:"Default: the template's name."`
+	TargetURL   kit.Opt[string] `json:"targetUrl" required:"true"`
 	RuleFields
 }
 
 // RulePath is embedded in requests about one rule.
 type RulePath struct {
-	URLPath
+	kit.URLPath
 	RuleID string `path:"ruleId" doc:"The rule's id."`
+}
+
+var ruleResource = kit.Resource{
+	Tag: "Routing rules", About: "Conditions that send some of a link's visitors to other destinations.",
+	Read: kit.Needs(auth.Viewer, auth.LinksRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
+	Values: map[string][]any{
+		"routingTemplate": kit.Enum(templateKeys()...),
+		"conditionType":   kit.Enum(conditionTypes()...),
+	},
 }
 
 func (s *Server) registerRouting() {
 	const tag, all, one = "Routing rules", "/api/urls/{id}/routing-rules", "/api/urls/{id}/routing-rules/{ruleId}"
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/routing-templates", ID: "listRoutingTemplates", Summary: "List condition groups for common purposes", Tag: tag},
-		func(context.Context, *struct{}) (*body[RoutingTemplates], error) {
-			return &body[RoutingTemplates]{RoutingTemplates{rule.Templates()}}, nil
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/routing-templates", ID: "listRoutingTemplates", Summary: "List condition groups for common purposes", Tag: tag},
+		func(context.Context, *struct{}) (*kit.Body[RoutingTemplates], error) {
+			return kit.NewBody(RoutingTemplates{rule.Templates()}), nil
 		})
-	handle(s, endpoint{Method: http.MethodPost, Path: all, ID: "createRoutingRule", Summary: "Add a routing rule to a short URL", Tag: tag, Limit: limitRouting, Conditional: true},
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: all, ID: "createRoutingRule", Summary: "Add a routing rule to a short URL", Tag: tag, Limit: kit.LimitRouting, Conditional: true},
 		func(ctx context.Context, in *struct {
-			URLPath
+			kit.URLPath
 			Body createRule
-		}) (*versioned[RoutingRule], error) {
-			return respondRule(s.Routing.CreateRule(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
+		}) (*kit.Versioned[RoutingRule], error) {
+			return respondRule(s.Routing.CreateRule(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
 		})
-	handle(s, endpoint{Method: http.MethodPost, Path: all + "/from-template", ID: "createRoutingRuleFromTemplate", Summary: "Add a routing rule with a template's conditions", Tag: tag, Limit: limitRouting, Conditional: true}, s.createRuleFromTemplate)
-	handle(s, endpoint{Method: http.MethodPatch, Path: all + "/settings", ID: "updateRoutingSettings", Summary: "Change the routing settings of a short URL", Tag: tag, Limit: limitRouting, Conditional: true}, s.updateRoutingSettings)
-	handle(s, endpoint{Method: http.MethodGet, Path: all, ID: "listRoutingRules", Summary: "List the routing rules of a short URL", Tag: tag, Limit: limitRouting}, s.listRules)
-	handle(s, endpoint{Method: http.MethodGet, Path: one, ID: "getRoutingRule", Summary: "Get a routing rule", Tag: tag, Limit: limitRouting},
-		func(ctx context.Context, in *RulePath) (*versioned[RoutingRule], error) {
-			return respondRule(s.Routing.Rule(ctx, principal(ctx), in.ID, in.RuleID))
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: all + "/from-template", ID: "createRoutingRuleFromTemplate", Summary: "Add a routing rule with a template's conditions", Tag: tag, Limit: kit.LimitRouting, Conditional: true}, s.createRuleFromTemplate)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPatch, Path: all + "/settings", ID: "updateRoutingSettings", Summary: "Change the routing settings of a short URL", Tag: tag, Limit: kit.LimitRouting, Conditional: true}, s.updateRoutingSettings)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: all, ID: "listRoutingRules", Summary: "List the routing rules of a short URL", Tag: tag, Limit: kit.LimitRouting}, s.listRules)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: one, ID: "getRoutingRule", Summary: "Get a routing rule", Tag: tag, Limit: kit.LimitRouting},
+		func(ctx context.Context, in *RulePath) (*kit.Versioned[RoutingRule], error) {
+			return respondRule(s.Routing.Rule(ctx, kit.Principal(ctx), in.ID, in.RuleID))
 		})
-	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateRoutingRule", Summary: "Update the given fields of a routing rule", Tag: tag, Limit: limitRouting, Conditional: true},
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: one, ID: "updateRoutingRule", Summary: "Update the given fields of a routing rule", Tag: tag, Limit: kit.LimitRouting, Conditional: true},
 		func(ctx context.Context, in *struct {
 			RulePath
 			Body updateRule
-		}) (*versioned[RoutingRule], error) {
-			return respondRule(s.Routing.UpdateRule(ctx, principal(ctx), in.ID, in.RuleID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
+		}) (*kit.Versioned[RoutingRule], error) {
+			return respondRule(s.Routing.UpdateRule(ctx, kit.Principal(ctx), in.ID, in.RuleID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
 		})
-	handle(s, endpoint{Method: http.MethodDelete, Path: one, ID: "deleteRoutingRule", Summary: "Delete a routing rule", Tag: tag, Limit: limitRouting, Conditional: true},
-		func(ctx context.Context, in *RulePath) (*noContent, error) {
-			return nil, s.Routing.DeleteRule(ctx, principal(ctx), in.ID, in.RuleID)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: one, ID: "deleteRoutingRule", Summary: "Delete a routing rule", Tag: tag, Limit: kit.LimitRouting, Conditional: true},
+		func(ctx context.Context, in *RulePath) (*kit.NoContent, error) {
+			return nil, s.Routing.DeleteRule(ctx, kit.Principal(ctx), in.ID, in.RuleID)
 		})
 }
 
 func (s *Server) createRuleFromTemplate(ctx context.Context, in *struct {
-	URLPath
+	kit.URLPath
 	Body ruleFromTemplate
-}) (*versioned[RoutingRule], error) {
+}) (*kit.Versioned[RoutingRule], error) {
 	b := &in.Body
 	key := b.TemplateKey
 	if !key.Set {
@@ -140,24 +151,24 @@ func (s *Server) createRuleFromTemplate(ctx context.Context, in *struct {
 	} else if b.TemplateID.Set && b.TemplateID.Value != key.Value {
 		return nil, problem.OfField("templateId", "has the same meaning as templateKey; give only one of them")
 	}
-	return respondRule(s.Routing.CreateFromTemplate(ctx, principal(ctx), in.ID, key.Value, b.input(b.Name, b.TargetURL, nil)))
+	return respondRule(s.Routing.CreateFromTemplate(ctx, kit.Principal(ctx), in.ID, key.Value, b.input(b.Name, b.TargetURL, nil)))
 }
 
 func (s *Server) updateRoutingSettings(ctx context.Context, in *struct {
-	URLPath
+	kit.URLPath
 	Body struct {
-		IsSmartRouting Opt[bool]   `json:"isSmartRouting,omitempty"`
-		DefaultURL     Opt[string] `json:"defaultUrl,omitempty" doc:"Destination if no rule matches; null: originalUrl."`
+		IsSmartRouting kit.Opt[bool]   `json:"isSmartRouting,omitempty"`
+		DefaultURL     kit.Opt[string] `json:"defaultUrl,omitempty" doc:"Destination if no rule matches; null: originalUrl."`
 	}
-}) (*versioned[RoutingSettings], error) {
-	settings := routing.Settings{SmartRouting: given(in.Body.IsSmartRouting, false), DefaultURL: given(in.Body.DefaultURL, "")}
-	return respondVersion(func(u store.Link) RoutingSettings {
-		return RoutingSettings{u.SmartRouting, text(u.DefaultURL)}
-	}, links.Version)(s.Routing.Configure(ctx, principal(ctx), in.ID, settings))
+}) (*kit.Versioned[RoutingSettings], error) {
+	settings := routing.Settings{SmartRouting: kit.Given(in.Body.IsSmartRouting, false), DefaultURL: kit.Given(in.Body.DefaultURL, "")}
+	return kit.RespondVersion(func(u store.Link) RoutingSettings {
+		return RoutingSettings{u.SmartRouting, kit.Text(u.DefaultURL)}
+	}, links.Version)(s.Routing.Configure(ctx, kit.Principal(ctx), in.ID, settings))
 }
 
-func (s *Server) listRules(ctx context.Context, in *URLPath) (*versioned[RoutingRules], error) {
-	l, err := s.Routing.Rules(ctx, principal(ctx), in.ID)
+func (s *Server) listRules(ctx context.Context, in *kit.URLPath) (*kit.Versioned[RoutingRules], error) {
+	l, err := s.Routing.Rules(ctx, kit.Principal(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -167,5 +178,16 @@ func (s *Server) listRules(ctx context.Context, in *URLPath) (*versioned[Routing
 		out.Rules[i] = ruleOf(*r)
 		out.Stats[i] = RoutingStat{r.ID, r.Name, r.MatchCount, l.Shares[i]}
 	}
-	return &versioned[RoutingRules]{l.Version, out}, nil
+	return &kit.Versioned[RoutingRules]{ETag: l.Version, Body: out}, nil
+}
+
+func respondRule(r store.Rule, err error) (*kit.Versioned[RoutingRule], error) {
+	return kit.RespondVersion(ruleOf, routing.RuleVersion)(r, err)
+}
+
+func templateKeys() (keys []string) {
+	for _, t := range rule.Templates() {
+		keys = append(keys, t.Key)
+	}
+	return keys
 }

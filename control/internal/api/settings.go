@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -39,26 +40,31 @@ type Setting struct {
 	Key         string    `json:"key"`
 	Value       JSONValue `json:"value"`
 	Description *string   `json:"description"`
-	CreatedAt   Time      `json:"createdAt"`
-	UpdatedAt   Time      `json:"updatedAt"`
+	CreatedAt   kit.Time  `json:"createdAt"`
+	UpdatedAt   kit.Time  `json:"updatedAt"`
 }
 
 func settingOf(v store.Setting) Setting {
-	return Setting{v.ID, v.Key, JSONValue(v.Value), v.Description, Time(v.CreatedAt), Time(v.UpdatedAt)}
+	return Setting{v.ID, v.Key, JSONValue(v.Value), v.Description, kit.Time(v.CreatedAt), kit.Time(v.UpdatedAt)}
+}
+
+var settingsResource = kit.Resource{
+	Tag: "System settings", About: "Settings of the installation. Administrators only.",
+	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
 }
 
 func (s *Server) registerSettings() {
-	declare := func(method, path, id, summary string) endpoint {
-		return endpoint{Method: method, Path: "/api/settings/system" + path, ID: id, Summary: summary, Tag: "System settings", Need: admin}
+	declare := func(method, path, id, summary string) kit.Endpoint {
+		return kit.Endpoint{Method: method, Path: "/api/settings/system" + path, ID: id, Summary: summary, Tag: "System settings", Need: kit.Admin}
 	}
-	handle(s, declare(http.MethodGet, "", "listSettings", "List system settings"), s.listSettings)
-	handle(s, declare(http.MethodGet, "/{key}", "getSetting", "Get a system setting"), s.getSetting)
-	handle(s, declare(http.MethodPut, "/{key}", "putSetting", "Set a system setting"), s.putSetting)
-	handle(s, declare(http.MethodDelete, "/{key}", "deleteSetting", "Delete a system setting"), s.deleteSetting)
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listSettings", "List system settings"), s.listSettings)
+	kit.Handle(s.Kit, declare(http.MethodGet, "/{key}", "getSetting", "Get a system setting"), s.getSetting)
+	kit.Handle(s.Kit, declare(http.MethodPut, "/{key}", "putSetting", "Set a system setting"), s.putSetting)
+	kit.Handle(s.Kit, declare(http.MethodDelete, "/{key}", "deleteSetting", "Delete a system setting"), s.deleteSetting)
 }
 
-func (s *Server) listSettings(ctx context.Context, _ *struct{}) (*body[[]Setting], error) {
-	return respond(eachOf(settingOf))(s.Settings.List(ctx, principal(ctx)))
+func (s *Server) listSettings(ctx context.Context, _ *struct{}) (*kit.Body[[]Setting], error) {
+	return kit.Respond(kit.EachOf(settingOf))(s.Settings.List(ctx, kit.Principal(ctx)))
 }
 
 // ByKey is embedded in a request about one setting.
@@ -66,30 +72,30 @@ type ByKey struct {
 	Key string `path:"key" doc:"The setting's key."`
 }
 
-func (s *Server) getSetting(ctx context.Context, in *ByKey) (*body[*Setting], error) {
-	v, found, err := s.Settings.Get(ctx, principal(ctx), in.Key)
+func (s *Server) getSetting(ctx context.Context, in *ByKey) (*kit.Body[*Setting], error) {
+	v, found, err := s.Settings.Get(ctx, kit.Principal(ctx), in.Key)
 	if err != nil || !found {
-		return &body[*Setting]{}, err
+		return &kit.Body[*Setting]{}, err
 	}
 	out := settingOf(v)
-	return &body[*Setting]{&out}, nil
+	return kit.NewBody(&out), nil
 }
 
 type putSettingIn struct {
 	ByKey
 	Body struct {
-		Value       JSONValue   `json:"value"`
-		Description Opt[string] `json:"description,omitempty"`
+		Value       JSONValue       `json:"value"`
+		Description kit.Opt[string] `json:"description,omitempty"`
 	}
 }
 
-func (s *Server) putSetting(ctx context.Context, in *putSettingIn) (*body[Setting], error) {
+func (s *Server) putSetting(ctx context.Context, in *putSettingIn) (*kit.Body[Setting], error) {
 	if len(in.Body.Value) == 0 {
 		return nil, problem.OfField("value", "is required")
 	}
-	return respond(settingOf)(s.Settings.Put(ctx, principal(ctx), in.Key, json.RawMessage(in.Body.Value), in.Body.Description.Set, in.Body.Description.Pointer()))
+	return kit.Respond(settingOf)(s.Settings.Put(ctx, kit.Principal(ctx), in.Key, json.RawMessage(in.Body.Value), in.Body.Description.Set, in.Body.Description.Pointer()))
 }
 
 func (s *Server) deleteSetting(ctx context.Context, in *ByKey) (*struct{}, error) {
-	return nil, s.Settings.Delete(ctx, principal(ctx), in.Key)
+	return nil, s.Settings.Delete(ctx, kit.Principal(ctx), in.Key)
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -27,9 +28,9 @@ type OIDCProvider struct {
 
 	AllowedDomains []string `json:"allowedDomains" doc:"The email domains that the provider may authenticate. Empty means all domains."`
 
-	CallbackURL string `json:"callbackUrl" doc:"The redirect URL to register at the provider."`
-	CreatedAt   Time   `json:"createdAt"`
-	UpdatedAt   Time   `json:"updatedAt"`
+	CallbackURL string   `json:"callbackUrl" doc:"The redirect URL to register at the provider."`
+	CreatedAt   kit.Time `json:"createdAt"`
+	UpdatedAt   kit.Time `json:"updatedAt"`
 }
 
 // SSOProvider has the public data of an active identity provider. A browser signs in at
@@ -55,8 +56,8 @@ type OIDCAccount struct {
 	Sub         string      `json:"sub" doc:"The account's subject at the provider."`
 	Issuer      string      `json:"issuer"`
 	Email       *string     `json:"email" doc:"From the provider, at the last sign-in."`
-	CreatedAt   Time        `json:"createdAt"`
-	LastLoginAt Time        `json:"lastLoginAt"`
+	CreatedAt   kit.Time    `json:"createdAt"`
+	LastLoginAt kit.Time    `json:"lastLoginAt"`
 }
 
 // AccountHome is the provider of an account.
@@ -67,40 +68,49 @@ type AccountHome struct {
 }
 
 func providerOf(p sso.Provider) OIDCProvider {
-	return OIDCProvider{p.ID, p.Name, p.Slug, p.DiscoveryURL, p.ClientID, p.HasSecret, p.Scopes, p.Active, strings.Fields(p.Domains), p.CallbackURL, Time(p.CreatedAt), Time(p.UpdatedAt)}
+	return OIDCProvider{p.ID, p.Name, p.Slug, p.DiscoveryURL, p.ClientID, p.HasSecret, p.Scopes, p.Active, strings.Fields(p.Domains), p.CallbackURL, kit.Time(p.CreatedAt), kit.Time(p.UpdatedAt)}
+}
+
+var signOnResource = kit.Resource{
+	Tag: "Single sign-on", About: "Sign-in through an identity provider (OpenID Connect).",
+}
+
+var providerResource = kit.Resource{
+	Tag: "Identity providers", About: "Manage OpenID Connect providers. Administrators only.",
+	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
 }
 
 func (s *Server) registerSSO() {
-	manage := func(method, path, id, summary string) endpoint {
-		return endpoint{Method: method, Path: "/api/admin/oidc-providers" + path, ID: id, Summary: summary, Tag: "Identity providers", Need: admin, Escalates: method != http.MethodGet}
+	manage := func(method, path, id, summary string) kit.Endpoint {
+		return kit.Endpoint{Method: method, Path: "/api/admin/oidc-providers" + path, ID: id, Summary: summary, Tag: "Identity providers", Need: kit.Admin, Escalates: method != http.MethodGet}
 	}
-	handle(s, manage(http.MethodGet, "", "listOIDCProviders", "List identity providers"), s.listProviders)
-	handle(s, manage(http.MethodPost, "", "createOIDCProvider", "Set an identity provider up"), s.createProvider)
-	handle(s, manage(http.MethodGet, "/{slug}", "getOIDCProvider", "Get an identity provider"), s.getProvider)
-	handle(s, manage(http.MethodPut, "/{slug}", "updateOIDCProvider", "Change an identity provider"), s.updateProvider)
-	handle(s, manage(http.MethodDelete, "/{slug}", "deleteOIDCProvider", "Delete an identity provider and the links of users to it"), s.deleteProvider)
+	kit.Handle(s.Kit, manage(http.MethodGet, "", "listOIDCProviders", "List identity providers"), s.listProviders)
+	kit.Handle(s.Kit, manage(http.MethodPost, "", "createOIDCProvider", "Set an identity provider up"), s.createProvider)
+	kit.Handle(s.Kit, manage(http.MethodGet, "/{slug}", "getOIDCProvider", "Get an identity provider"), s.getProvider)
+	kit.Handle(s.Kit, manage(http.MethodPut, "/{slug}", "updateOIDCProvider", "Change an identity provider"), s.updateProvider)
+	kit.Handle(s.Kit, manage(http.MethodDelete, "/{slug}", "deleteOIDCProvider", "Delete an identity provider and the links of users to it"), s.deleteProvider)
 
-	enter := func(path, id, summary string) endpoint {
-		return endpoint{Method: http.MethodGet, Path: "/api/auth/sso" + path, ID: id, Summary: summary, Tag: "Single sign-on", Need: public}
+	enter := func(path, id, summary string) kit.Endpoint {
+		return kit.Endpoint{Method: http.MethodGet, Path: "/api/auth/sso" + path, ID: id, Summary: summary, Tag: "Single sign-on", Need: kit.Public}
 	}
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/auth/methods", ID: "listSignInMethods", Summary: "Ways to sign in", Tag: "Single sign-on", Need: public}, s.listMethods)
-	handle(s, enter("", "listSSO", "Identity providers to sign in with"), s.listSSO)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/auth/methods", ID: "listSignInMethods", Summary: "Ways to sign in", Tag: "Single sign-on", Need: kit.Public}, s.listMethods)
+	kit.Handle(s.Kit, enter("", "listSSO", "Identity providers to sign in with"), s.listSSO)
 	login, callback := enter("/{slug}/login", "beginSSO", "Go to an identity provider to sign in"), enter("/{slug}/callback", "finishSSO", "Come back from an identity provider, signed in")
-	for _, e := range []*endpoint{&login, &callback} {
+	for _, e := range []*kit.Endpoint{&login, &callback} {
 		e.Status, e.Timeout = http.StatusFound, s.SSO.Timeout()
 	}
-	handle(s, login, s.beginSSO)
-	handle(s, callback, s.finishSSO)
+	kit.Handle(s.Kit, login, s.beginSSO)
+	kit.Handle(s.Kit, callback, s.finishSSO)
 
-	accounts := func(method, path, id, summary string) endpoint {
-		return endpoint{Method: method, Path: "/api/users/{id}/oidc-accounts" + path, ID: id, Summary: summary, Tag: "Users", Need: admin, Escalates: method != http.MethodGet}
+	accounts := func(method, path, id, summary string) kit.Endpoint {
+		return kit.Endpoint{Method: method, Path: "/api/users/{id}/oidc-accounts" + path, ID: id, Summary: summary, Tag: "Users", Need: kit.Admin, Escalates: method != http.MethodGet}
 	}
-	handle(s, accounts(http.MethodGet, "", "listUserOIDCAccounts", "A user's accounts at identity providers"), s.listAccounts)
-	handle(s, accounts(http.MethodDelete, "/{accountId}", "deleteUserOIDCAccount", "Take an account at an identity provider from a user"), s.deleteAccount)
+	kit.Handle(s.Kit, accounts(http.MethodGet, "", "listUserOIDCAccounts", "A user's accounts at identity providers"), s.listAccounts)
+	kit.Handle(s.Kit, accounts(http.MethodDelete, "/{accountId}", "deleteUserOIDCAccount", "Take an account at an identity provider from a user"), s.deleteAccount)
 }
 
-func (s *Server) listProviders(ctx context.Context, _ *struct{}) (*body[[]OIDCProvider], error) {
-	return respond(eachOf(providerOf))(s.SSO.Providers(ctx, principal(ctx)))
+func (s *Server) listProviders(ctx context.Context, _ *struct{}) (*kit.Body[[]OIDCProvider], error) {
+	return kit.Respond(kit.EachOf(providerOf))(s.SSO.Providers(ctx, kit.Principal(ctx)))
 }
 
 // BySlug is embedded in requests about one identity provider.
@@ -108,60 +118,60 @@ type BySlug struct {
 	Slug string `path:"slug" doc:"The provider's slug."`
 }
 
-func (s *Server) getProvider(ctx context.Context, in *BySlug) (*body[OIDCProvider], error) {
-	return respond(providerOf)(s.SSO.Provider(ctx, principal(ctx), in.Slug))
+func (s *Server) getProvider(ctx context.Context, in *BySlug) (*kit.Body[OIDCProvider], error) {
+	return kit.Respond(providerOf)(s.SSO.Provider(ctx, kit.Principal(ctx), in.Slug))
 }
 
 func (s *Server) createProvider(ctx context.Context, in *struct {
 	Body struct {
-		Name         Opt[string] `json:"name" required:"true" doc:"Shown on the sign-in button. At most 100 characters."`
-		Slug         Opt[string] `json:"slug" required:"true" doc:"Part of the provider's URLs. It cannot be changed later."`
-		DiscoveryURL Opt[string] `json:"discoveryUrl" required:"true" doc:"The issuer's public https URL, with or without /.well-known/openid-configuration."`
-		ClientID     Opt[string] `json:"clientId" required:"true"`
-		ClientSecret Opt[string] `json:"clientSecret" required:"true" doc:"Never returned."`
-		Scopes       Opt[string] `json:"scopes,omitempty" doc:"Separated by spaces, including openid. The default is openid email profile."`
-		IsActive     Opt[bool]   `json:"isActive,omitempty" doc:"The default is true."`
+		Name         kit.Opt[string] `json:"name" required:"true" doc:"Shown on the sign-in button. At most 100 characters."`
+		Slug         kit.Opt[string] `json:"slug" required:"true" doc:"Part of the provider's URLs. It cannot be changed later."`
+		DiscoveryURL kit.Opt[string] `json:"discoveryUrl" required:"true" doc:"The issuer's public https URL, with or without /.well-known/openid-configuration."`
+		ClientID     kit.Opt[string] `json:"clientId" required:"true"`
+		ClientSecret kit.Opt[string] `json:"clientSecret" required:"true" doc:"Never returned."`
+		Scopes       kit.Opt[string] `json:"scopes,omitempty" doc:"Separated by spaces, including openid. The default is openid email profile."`
+		IsActive     kit.Opt[bool]   `json:"isActive,omitempty" doc:"The default is true."`
 
-		AllowedDomains Opt[[]string] `json:"allowedDomains,omitempty" doc:"Only emails of these domains are linked to users or create users. Empty means all domains."`
+		AllowedDomains kit.Opt[[]string] `json:"allowedDomains,omitempty" doc:"Only emails of these domains are linked to users or create users. Empty means all domains."`
 	}
-}) (*body[OIDCProvider], error) {
+}) (*kit.Body[OIDCProvider], error) {
 	b := &in.Body
-	return respond(providerOf)(s.SSO.Create(ctx, principal(ctx), sso.Input{
-		Name: given(b.Name, ""), Slug: given(b.Slug, ""), DiscoveryURL: given(b.DiscoveryURL, ""), ClientID: given(b.ClientID, ""), ClientSecret: given(b.ClientSecret, ""),
-		Scopes: given(b.Scopes, ""), Active: given(b.IsActive, true), Domains: given(b.AllowedDomains, nil),
+	return kit.Respond(providerOf)(s.SSO.Create(ctx, kit.Principal(ctx), sso.Input{
+		Name: kit.Given(b.Name, ""), Slug: kit.Given(b.Slug, ""), DiscoveryURL: kit.Given(b.DiscoveryURL, ""), ClientID: kit.Given(b.ClientID, ""), ClientSecret: kit.Given(b.ClientSecret, ""),
+		Scopes: kit.Given(b.Scopes, ""), Active: kit.Given(b.IsActive, true), Domains: kit.Given(b.AllowedDomains, nil),
 	}))
 }
 
 func (s *Server) updateProvider(ctx context.Context, in *struct {
 	BySlug
 	Body struct {
-		Name         Opt[string] `json:"name,omitempty"`
-		Slug         Opt[string] `json:"slug,omitempty" doc:"Cannot change. The present value is accepted."`
-		DiscoveryURL Opt[string] `json:"discoveryUrl,omitempty"`
-		ClientID     Opt[string] `json:"clientId,omitempty"`
-		ClientSecret Opt[string] `json:"clientSecret,omitempty" doc:"Null or empty keeps the present secret."`
-		Scopes       Opt[string] `json:"scopes,omitempty" doc:"Null or empty means openid email profile."`
-		IsActive     Opt[bool]   `json:"isActive,omitempty"`
+		Name         kit.Opt[string] `json:"name,omitempty"`
+		Slug         kit.Opt[string] `json:"slug,omitempty" doc:"Cannot change. The present value is accepted."`
+		DiscoveryURL kit.Opt[string] `json:"discoveryUrl,omitempty"`
+		ClientID     kit.Opt[string] `json:"clientId,omitempty"`
+		ClientSecret kit.Opt[string] `json:"clientSecret,omitempty" doc:"Null or empty keeps the present secret."`
+		Scopes       kit.Opt[string] `json:"scopes,omitempty" doc:"Null or empty means openid email profile."`
+		IsActive     kit.Opt[bool]   `json:"isActive,omitempty"`
 
-		AllowedDomains Opt[[]string] `json:"allowedDomains,omitempty" doc:"Null or empty means all domains."`
+		AllowedDomains kit.Opt[[]string] `json:"allowedDomains,omitempty" doc:"Null or empty means all domains."`
 	}
-}) (*body[OIDCProvider], error) {
+}) (*kit.Body[OIDCProvider], error) {
 	b := &in.Body
-	return respond(providerOf)(s.SSO.Update(ctx, principal(ctx), in.Slug, sso.Input{
-		Name: given(b.Name, ""), Slug: given(b.Slug, ""), DiscoveryURL: given(b.DiscoveryURL, ""), ClientID: given(b.ClientID, ""), ClientSecret: b.ClientSecret.Pointer(),
-		Scopes: given(b.Scopes, ""), Active: given(b.IsActive, true), Domains: given(b.AllowedDomains, nil),
+	return kit.Respond(providerOf)(s.SSO.Update(ctx, kit.Principal(ctx), in.Slug, sso.Input{
+		Name: kit.Given(b.Name, ""), Slug: kit.Given(b.Slug, ""), DiscoveryURL: kit.Given(b.DiscoveryURL, ""), ClientID: kit.Given(b.ClientID, ""), ClientSecret: b.ClientSecret.Pointer(),
+		Scopes: kit.Given(b.Scopes, ""), Active: kit.Given(b.IsActive, true), Domains: kit.Given(b.AllowedDomains, nil),
 	}))
 }
 
 func (s *Server) deleteProvider(ctx context.Context, in *BySlug) (*struct{}, error) {
-	return nil, s.SSO.Delete(ctx, principal(ctx), in.Slug)
+	return nil, s.SSO.Delete(ctx, kit.Principal(ctx), in.Slug)
 }
 
-func (s *Server) listSSO(ctx context.Context, _ *struct{}) (*body[[]SSOProvider], error) {
-	return respond(eachOf(func(p sso.Provider) SSOProvider { return SSOProvider{p.Slug, p.Name} }))(s.SSO.Active(ctx))
+func (s *Server) listSSO(ctx context.Context, _ *struct{}) (*kit.Body[[]SSOProvider], error) {
+	return kit.Respond(kit.EachOf(func(p sso.Provider) SSOProvider { return SSOProvider{p.Slug, p.Name} }))(s.SSO.Active(ctx))
 }
 
-func (s *Server) listMethods(ctx context.Context, _ *struct{}) (*body[SignInMethods], error) {
+func (s *Server) listMethods(ctx context.Context, _ *struct{}) (*kit.Body[SignInMethods], error) {
 	providers, err := s.listSSO(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -176,7 +186,7 @@ func (s *Server) listMethods(ctx context.Context, _ *struct{}) (*body[SignInMeth
 			return nil, err
 		}
 	}
-	return &body[SignInMethods]{out}, nil
+	return kit.NewBody(out), nil
 }
 
 func ssoPath(slug string) string { return "/api/auth/sso/" + slug }
@@ -201,13 +211,13 @@ func (s *Server) beginSSO(ctx context.Context, in *struct {
 // signIn returns the cookie of a sign-in. The browser must send it with a request from another site, the provider.
 func (s *Server) signIn(slug, value string, seconds int) http.Cookie {
 	return http.Cookie{
-		Name: signInCookie, Value: value, Path: ssoPath(url.PathEscape(slug)), MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.secure,
+		Name: signInCookie, Value: value, Path: ssoPath(url.PathEscape(slug)), MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.Secure,
 	}
 }
 
 // linkCookie returns the cookie of a pending link, which the user confirms by signing in.
 func (s *Server) linkCookie(value string, seconds int) http.Cookie {
-	return http.Cookie{Name: "sso_link", Value: value, Path: "/api/auth/login", MaxAge: seconds, HttpOnly: true, SameSite: s.sameSite, Secure: s.secure}
+	return http.Cookie{Name: "sso_link", Value: value, Path: "/api/auth/login", MaxAge: seconds, HttpOnly: true, SameSite: s.SameSite, Secure: s.Secure}
 }
 
 func (s *Server) finishSSO(ctx context.Context, in *struct {
@@ -221,8 +231,8 @@ func (s *Server) finishSSO(ctx context.Context, in *struct {
 	done, err := s.SSO.Finish(ctx, in.Slug, sso.Answer{Cookie: in.SignIn, State: in.State, Code: in.Code, Error: in.Error, Issuer: in.Issuer})
 	var out *redirect
 	if err == nil {
-		requestLogOf(ctx).userID = done.User.ID
-		out = &redirect{Location: s.console + done.ReturnTo, SetCookie: []http.Cookie{s.setSession(done.Token, done.Expires)}}
+		kit.RequestLogOf(ctx).UserID = done.User.ID
+		out = &redirect{Location: s.Console + done.ReturnTo, SetCookie: []http.Cookie{s.SessionCookie(done.Token, done.Expires)}}
 	} else {
 		out = s.backToLogin(ctx, err)
 		var f *sso.Failure
@@ -245,22 +255,22 @@ func (s *Server) backToLogin(ctx context.Context, err error) *redirect {
 	if errors.As(err, &f) {
 		code = f.Code
 	} else {
-		requestLogOf(ctx).err = err
+		kit.RequestLogOf(ctx).Err = err
 	}
-	return &redirect{Location: s.console + "/login?error=" + code}
+	return &redirect{Location: s.Console + "/login?error=" + code}
 }
 
 func accountOf(a store.OIDCAccount) OIDCAccount {
-	return OIDCAccount{a.ID, AccountHome{a.ProviderID, a.ProviderName, a.ProviderSlug}, a.Subject, a.Issuer, text(a.Email), Time(a.CreatedAt), Time(a.LastLoginAt)}
+	return OIDCAccount{a.ID, AccountHome{a.ProviderID, a.ProviderName, a.ProviderSlug}, a.Subject, a.Issuer, kit.Text(a.Email), kit.Time(a.CreatedAt), kit.Time(a.LastLoginAt)}
 }
 
-func (s *Server) listAccounts(ctx context.Context, in *ByID) (*body[[]OIDCAccount], error) {
-	return respond(eachOf(accountOf))(s.SSO.Accounts(ctx, principal(ctx), in.ID))
+func (s *Server) listAccounts(ctx context.Context, in *kit.ByID) (*kit.Body[[]OIDCAccount], error) {
+	return kit.Respond(kit.EachOf(accountOf))(s.SSO.Accounts(ctx, kit.Principal(ctx), in.ID))
 }
 
 func (s *Server) deleteAccount(ctx context.Context, in *struct {
-	ByID
+	kit.ByID
 	AccountID string `path:"accountId" doc:"The account's id."`
 }) (*struct{}, error) {
-	return nil, s.SSO.Unlink(ctx, principal(ctx), in.ID, in.AccountID)
+	return nil, s.SSO.Unlink(ctx, kit.Principal(ctx), in.ID, in.AccountID)
 }

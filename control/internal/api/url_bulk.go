@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
@@ -17,19 +18,19 @@ import (
 // bulkItem is a createURL whose destination may be missing, and whose times may be anything. Then the item fails, but not the
 // whole request.
 type bulkItem struct {
-	OriginalURL Opt[string]   `json:"originalUrl,omitempty" doc:"Required; an item without it fails."`
-	CustomSlug  Opt[string]   `json:"customSlug,omitempty"`
-	Domain      Opt[string]   `json:"domain,omitempty"`
-	StartsAt    Opt[timeText] `json:"startsAt,omitempty" doc:"When the link starts to work. Before that, visitors get 404."`
-	ExpiresAt   Opt[timeText] `json:"expiresAt,omitempty" doc:"When the link stops working."`
+	OriginalURL kit.Opt[string]       `json:"originalUrl,omitempty" doc:"Required; an item without it fails."`
+	CustomSlug  kit.Opt[string]       `json:"customSlug,omitempty"`
+	Domain      kit.Opt[string]       `json:"domain,omitempty"`
+	StartsAt    kit.Opt[kit.TimeText] `json:"startsAt,omitempty" doc:"When the link starts to work. Before that, visitors get 404."`
+	ExpiresAt   kit.Opt[kit.TimeText] `json:"expiresAt,omitempty" doc:"When the link stops working."`
 	URLFields
 }
 
 // creation converts an item with its problems.
 func (b *bulkItem) creation() links.Creation {
-	out := links.Creation{Input: b.input(b.OriginalURL), CustomSlug: b.CustomSlug.Value, Domain: given(b.Domain, "")}
-	out.StartsAt = textMillis(b.StartsAt, "startsAt", &out.Problems)
-	out.ExpiresAt = textMillis(b.ExpiresAt, "expiresAt", &out.Problems)
+	out := links.Creation{Input: b.input(b.OriginalURL), CustomSlug: b.CustomSlug.Value, Domain: kit.Given(b.Domain, "")}
+	out.StartsAt = kit.TextMillis(b.StartsAt, "startsAt", &out.Problems)
+	out.ExpiresAt = kit.TextMillis(b.ExpiresAt, "expiresAt", &out.Problems)
 	return out
 }
 
@@ -77,34 +78,34 @@ type URLsTransferred struct {
 
 type bulkUpdate struct {
 	URLIDs    []string        `json:"urlIds" doc:"1 to 1,000 ids; all are changed or none."`
-	Status    Opt[string]     `json:"status,omitempty" values:"linkSwitch"`
+	Status    kit.Opt[string] `json:"status,omitempty" values:"linkSwitch"`
 	Operation json.RawMessage `json:"operation,omitempty" doc:"status, bundle, tags, expiration or utm, together with value; or an object {type, …} that contains status, bundleId, tags, expiresAt, the utm fields, or value."`
 	Value     json.RawMessage `json:"value,omitempty" doc:"New value for the operation."`
 }
 
 func (s *Server) registerURLBulk() {
-	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/bulk", ID: "bulkCreateURLs", Summary: "Create many short URLs", Tag: "URLs"}, s.bulkCreateURLs)
-	handle(s, endpoint{Method: http.MethodPatch, Path: "/api/urls/bulk", ID: "bulkUpdateURLs", Summary: "Change many short URLs, all or none", Tag: "URLs"}, s.bulkUpdateURLs)
-	handle(s, endpoint{Method: http.MethodDelete, Path: "/api/urls/bulk", ID: "bulkDeleteURLs", Summary: "Delete many short URLs, all or none", Tag: "URLs", Status: http.StatusOK},
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/bulk", ID: "bulkCreateURLs", Summary: "Create many short URLs", Tag: "URLs"}, s.bulkCreateURLs)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPatch, Path: "/api/urls/bulk", ID: "bulkUpdateURLs", Summary: "Change many short URLs, all or none", Tag: "URLs"}, s.bulkUpdateURLs)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: "/api/urls/bulk", ID: "bulkDeleteURLs", Summary: "Delete many short URLs, all or none", Tag: "URLs", Status: http.StatusOK},
 		func(ctx context.Context, in *struct {
 			Body struct {
 				URLIDs []string `json:"urlIds" doc:"1 to 1,000 ids."`
 			}
-		}) (*body[BulkDeleted], error) {
-			return respond(func(ids []string) BulkDeleted { return BulkDeleted{len(ids), ids} })(s.Links.DeleteMany(ctx, principal(ctx), in.Body.URLIDs))
+		}) (*kit.Body[BulkDeleted], error) {
+			return kit.Respond(func(ids []string) BulkDeleted { return BulkDeleted{len(ids), ids} })(s.Links.DeleteMany(ctx, kit.Principal(ctx), in.Body.URLIDs))
 		})
-	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/transfer", ID: "transferURLs", Summary: "Move short URLs to another workspace, all or none", Tag: "URLs", Status: http.StatusOK},
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/transfer", ID: "transferURLs", Summary: "Move short URLs to another workspace, all or none", Tag: "URLs", Status: http.StatusOK},
 		func(ctx context.Context, in *struct {
 			Body struct {
 				URLIDs      []string `json:"urlIds" doc:"1 to 1,000 ids; all are moved or none."`
 				WorkspaceID string   `json:"workspaceId" doc:"Id or slug of the workspace that is to own the links. The caller needs the role EDITOR there too."`
 			}
-		}) (*body[URLsTransferred], error) {
-			ids, to, err := s.Links.Transfer(ctx, principal(ctx), in.Body.URLIDs, in.Body.WorkspaceID)
+		}) (*kit.Body[URLsTransferred], error) {
+			ids, to, err := s.Links.Transfer(ctx, kit.Principal(ctx), in.Body.URLIDs, in.Body.WorkspaceID)
 			if err != nil {
 				return nil, err
 			}
-			return &body[URLsTransferred]{URLsTransferred{len(ids), ids, to}}, nil
+			return kit.NewBody(URLsTransferred{len(ids), ids, to}), nil
 		})
 }
 
@@ -112,33 +113,33 @@ func (s *Server) bulkCreateURLs(ctx context.Context, in *struct {
 	Body struct {
 		URLs []bulkItem `json:"urls" doc:"1 to 1,000 items; each succeeds or fails on its own."`
 	}
-}) (*body[BulkCreated], error) {
+}) (*kit.Body[BulkCreated], error) {
 	items := make([]links.Creation, len(in.Body.URLs))
 	for i := range items {
 		items[i] = in.Body.URLs[i].creation()
 	}
-	made, failed, err := s.Links.CreateMany(ctx, principal(ctx), items)
+	made, failed, err := s.Links.CreateMany(ctx, kit.Principal(ctx), items)
 	if err != nil {
 		return nil, err
 	}
 	out := BulkCreated{Total: len(items), SuccessCount: len(made), FailureCount: len(failed), Succeeded: make([]BulkSuccess, len(made)), Failed: make([]BulkFailure, len(failed))}
 	for i := range made {
 		u := s.urlOf(made[i].URL)
-		u.WorkspaceID = principal(ctx).Workspace.ID
+		u.WorkspaceID = kit.Principal(ctx).Workspace.ID
 		out.Succeeded[i] = BulkSuccess{made[i].Index, u}
 	}
 	for i, f := range failed {
 		out.Failed[i] = BulkFailure{f.Index, f.Message, f.Field}
 	}
-	return &body[BulkCreated]{out}, nil
+	return kit.NewBody(out), nil
 }
 
-func (s *Server) bulkUpdateURLs(ctx context.Context, in *struct{ Body bulkUpdate }) (*body[BulkUpdated], error) {
+func (s *Server) bulkUpdateURLs(ctx context.Context, in *struct{ Body bulkUpdate }) (*kit.Body[BulkUpdated], error) {
 	change, err := in.Body.input()
 	if err != nil {
 		return nil, err
 	}
-	ids, err := s.Links.UpdateMany(ctx, principal(ctx), in.Body.URLIDs, change)
+	ids, err := s.Links.UpdateMany(ctx, kit.Principal(ctx), in.Body.URLIDs, change)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (s *Server) bulkUpdateURLs(ctx context.Context, in *struct{ Body bulkUpdate
 	if len(ids) == 1 {
 		noun = "URL"
 	}
-	return &body[BulkUpdated]{BulkUpdated{len(ids), ids, fmt.Sprintf("%d %s updated.", len(ids), noun)}}, nil
+	return kit.NewBody(BulkUpdated{len(ids), ids, fmt.Sprintf("%d %s updated.", len(ids), noun)}), nil
 }
 
 // input unifies the forms of a bulk update: {status}, {operation: "type", value}, {operation: {type, …}}.
@@ -157,7 +158,7 @@ func (b *bulkUpdate) input() (links.Input, error) {
 	case b.Operation == nil && !b.Status.Set:
 		return links.Input{}, problem.OfField("status", "is required, or an operation")
 	case b.Operation == nil:
-		return links.Input{Status: given(b.Status, "")}, nil
+		return links.Input{Status: kit.Given(b.Status, "")}, nil
 	case b.Status.Set:
 		return links.Input{}, problem.OfField("status", "can't be given beside an operation")
 	}
@@ -230,7 +231,7 @@ func operation(path, name string, value, utm json.RawMessage) (in links.Input, e
 			in.NoTags = names
 		}
 	case "expiration":
-		var at Time
+		var at kit.Time
 		if value == nil {
 			return in, problem.OfField(path, "is required; null removes the expiry")
 		}
@@ -247,7 +248,7 @@ func operation(path, name string, value, utm json.RawMessage) (in links.Input, e
 		in.Texts = map[string]string{}
 		var v problem.Fields
 		for _, member := range slices.Sorted(maps.Keys(members)) {
-			var o Opt[string]
+			var o kit.Opt[string]
 			switch f := store.LinkText(member); {
 			case f == nil || !f.UTM:
 				v.Add(path+"."+member, "is not a known property")

@@ -1,10 +1,10 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/store"
@@ -13,18 +13,12 @@ import (
 // URLChange is one change of a link in its history.
 type URLChange struct {
 	Revision     uint64                     `json:"revision" doc:"A rollback to it restores the state right after the change."`
-	At           *Time                      `json:"at" doc:"Null if it is not known."`
-	User         *ChangeUser                `json:"user" doc:"Who made the change. Null for the system, or if it is not known."`
+	At           *kit.Time                  `json:"at" doc:"Null if it is not known."`
+	User         *kit.ChangeUser            `json:"user" doc:"Who made the change. Null for the system, or if it is not known."`
 	Action       string                     `json:"action" values:"changeAction" doc:"As in the audit log. EARLIER is the oldest known state if it is not known how it came about."`
 	Changes      map[string]webhooks.Change `json:"changes" doc:"Fields of the link, by name. Passwords are always ***."`
 	RoutingRules []PartChange               `json:"routingRules" doc:"Rules that the change has added, changed or removed."`
 	Variants     []PartChange               `json:"variants" doc:"Variants that the change has added, changed or removed."`
-}
-
-// ChangeUser is who made a change.
-type ChangeUser struct {
-	ID   string  `json:"id"`
-	Name *string `json:"name" doc:"The e-mail address of a user without a name. Null if the user was deleted."`
 }
 
 // PartChange is a change of a rule or a variant.
@@ -35,24 +29,20 @@ type PartChange struct {
 }
 
 func urlChangeOf(e links.Entry) URLChange {
-	out := URLChange{Revision: e.Revision, At: instant(e.At), Action: e.Action, Changes: e.Changes, RoutingRules: partsOf(e.Rules), Variants: partsOf(e.Variants)}
+	out := URLChange{Revision: e.Revision, At: kit.Instant(e.At), Action: e.Action, Changes: e.Changes, RoutingRules: partsOf(e.Rules), Variants: partsOf(e.Variants)}
 	if e.User != nil {
-		out.User = changeUserOf(e.User)
+		out.User = kit.ChangeUserOf(e.User)
 	}
 	return out
 }
 
-func changeUserOf(u *store.User) *ChangeUser {
-	return &ChangeUser{u.ID, text(cmp.Or(u.Name, u.Email))}
-}
-
 func partsOf(list []links.PartChange) []PartChange {
-	return eachOf(func(c links.PartChange) PartChange { return PartChange(c) })(list)
+	return kit.EachOf(func(c links.PartChange) PartChange { return PartChange(c) })(list)
 }
 
 // deleteURLIn asks for the deletion of a link.
 type deleteURLIn struct {
-	URLPath
+	kit.URLPath
 	Permanently bool `query:"permanently" doc:"Delete the link for good, also from the trash."`
 }
 
@@ -62,9 +52,9 @@ type ExternalIDPath struct {
 }
 
 type putURL struct {
-	OriginalURL Opt[string] `json:"originalUrl,omitempty" doc:"Required to create a link."`
-	CustomSlug  Opt[string] `json:"customSlug,omitempty" doc:"Only for a new link: slugs cannot be changed."`
-	Domain      Opt[string] `json:"domain,omitempty" doc:"Only for a new link: domains cannot be changed."`
+	OriginalURL kit.Opt[string] `json:"originalUrl,omitempty" doc:"Required to create a link."`
+	CustomSlug  kit.Opt[string] `json:"customSlug,omitempty" doc:"Only for a new link: slugs cannot be changed."`
+	Domain      kit.Opt[string] `json:"domain,omitempty" doc:"Only for a new link: domains cannot be changed."`
 	URLFields
 }
 
@@ -76,36 +66,36 @@ type putURLOut struct {
 }
 
 func (s *Server) registerURLLife() {
-	handle(s, endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}", ID: "deleteURL", Summary: "Delete a short URL", Tag: "URLs", Conditional: true},
-		func(ctx context.Context, in *deleteURLIn) (*noContent, error) {
-			return nil, s.Links.Delete(ctx, principal(ctx), in.ID, in.Permanently)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}", ID: "deleteURL", Summary: "Delete a short URL", Tag: "URLs", Conditional: true},
+		func(ctx context.Context, in *deleteURLIn) (*kit.NoContent, error) {
+			return nil, s.Links.Delete(ctx, kit.Principal(ctx), in.ID, in.Permanently)
 		})
-	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/restore", ID: "restoreURL", Summary: "Restore a short URL from the trash", Tag: "URLs", Status: http.StatusOK}, s.restoreURL)
-	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/duplicate", ID: "duplicateURL", Summary: "Duplicate a short URL", Tag: "URLs", Status: http.StatusCreated}, s.duplicateURL)
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/history", ID: "urlHistory", Summary: "List the changes of a short URL", Tag: "URLs"}, s.urlHistory)
-	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/rollback", ID: "rollBackURL", Summary: "Restore an earlier state of a short URL", Tag: "URLs", Status: http.StatusOK, Conditional: true},
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/restore", ID: "restoreURL", Summary: "Restore a short URL from the trash", Tag: "URLs", Status: http.StatusOK}, s.restoreURL)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/duplicate", ID: "duplicateURL", Summary: "Duplicate a short URL", Tag: "URLs", Status: http.StatusCreated}, s.duplicateURL)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/history", ID: "urlHistory", Summary: "List the changes of a short URL", Tag: "URLs"}, s.urlHistory)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/rollback", ID: "rollBackURL", Summary: "Restore an earlier state of a short URL", Tag: "URLs", Status: http.StatusOK, Conditional: true},
 		func(ctx context.Context, in *struct {
-			URLPath
+			kit.URLPath
 			Body struct {
 				Revision uint64 `json:"revision" doc:"A revision in the history of the link."`
 			}
-		}) (*versioned[URL], error) {
-			u, err := s.Links.Rollback(ctx, principal(ctx), in.ID, in.Body.Revision)
+		}) (*kit.Versioned[URL], error) {
+			u, err := s.Links.Rollback(ctx, kit.Principal(ctx), in.ID, in.Body.Revision)
 			return s.answerURL(ctx, u, err)
 		})
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/by-external-id/{externalId}", ID: "getURLByExternalID", Summary: "Get the short URL with an external id", Tag: "URLs"},
-		func(ctx context.Context, in *ExternalIDPath) (*versioned[URL], error) {
-			u, err := s.Links.GetByExternalID(ctx, principal(ctx), in.ExternalID)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/by-external-id/{externalId}", ID: "getURLByExternalID", Summary: "Get the short URL with an external id", Tag: "URLs"},
+		func(ctx context.Context, in *ExternalIDPath) (*kit.Versioned[URL], error) {
+			u, err := s.Links.GetByExternalID(ctx, kit.Principal(ctx), in.ExternalID)
 			return s.answerURL(ctx, u, err)
 		})
-	handle(s, endpoint{Method: http.MethodPut, Path: "/api/urls/by-external-id/{externalId}", ID: "putURLByExternalID", Summary: "Create or update the short URL with an external id", Tag: "URLs", Conditional: true, Also: http.StatusCreated}, s.putURL)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: "/api/urls/by-external-id/{externalId}", ID: "putURLByExternalID", Summary: "Create or update the short URL with an external id", Tag: "URLs", Conditional: true, Also: http.StatusCreated}, s.putURL)
 }
 
 func (s *Server) putURL(ctx context.Context, in *struct {
 	ExternalIDPath
 	Body putURL
 }) (*putURLOut, error) {
-	u, created, err := s.Links.Put(ctx, principal(ctx), in.ExternalID, links.Creation{Input: in.Body.input(in.Body.OriginalURL), CustomSlug: in.Body.CustomSlug.Value, Domain: given(in.Body.Domain, "")})
+	u, created, err := s.Links.Put(ctx, kit.Principal(ctx), in.ExternalID, links.Creation{Input: in.Body.input(in.Body.OriginalURL), CustomSlug: in.Body.CustomSlug.Value, Domain: kit.Given(in.Body.Domain, "")})
 	out, err := s.answerURL(ctx, u, err)
 	if err != nil {
 		return nil, err
@@ -118,42 +108,42 @@ func (s *Server) putURL(ctx context.Context, in *struct {
 }
 
 func (s *Server) restoreURL(ctx context.Context, in *struct {
-	URLPath
+	kit.URLPath
 	Body struct {
-		Slug       Opt[string] `json:"slug,omitempty" doc:"Another slug, if the old one was taken meanwhile."`
-		Domain     Opt[string] `json:"domain,omitempty" doc:"Another domain of the workspace, if the old one was deleted or failed its verification; null for the host of the service."`
-		ExternalID Opt[string] `json:"externalId,omitempty" doc:"Another externalId, if the old one was taken meanwhile; null for none."`
+		Slug       kit.Opt[string] `json:"slug,omitempty" doc:"Another slug, if the old one was taken meanwhile."`
+		Domain     kit.Opt[string] `json:"domain,omitempty" doc:"Another domain of the workspace, if the old one was deleted or failed its verification; null for the host of the service."`
+		ExternalID kit.Opt[string] `json:"externalId,omitempty" doc:"Another externalId, if the old one was taken meanwhile; null for none."`
 	}
-}) (*versioned[URL], error) {
-	u, err := s.Links.Restore(ctx, principal(ctx), in.ID, links.Restoration{Slug: in.Body.Slug.Value, Domain: given(in.Body.Domain, ""), ExternalID: given(in.Body.ExternalID, "")})
+}) (*kit.Versioned[URL], error) {
+	u, err := s.Links.Restore(ctx, kit.Principal(ctx), in.ID, links.Restoration{Slug: in.Body.Slug.Value, Domain: kit.Given(in.Body.Domain, ""), ExternalID: kit.Given(in.Body.ExternalID, "")})
 	return s.answerURL(ctx, u, err)
 }
 
 func (s *Server) duplicateURL(ctx context.Context, in *struct {
-	URLPath
+	kit.URLPath
 	Body struct {
-		CustomSlug Opt[string] `json:"customSlug,omitempty" doc:"3 to 50 letters, digits, hyphens or underscores; generated if left out."`
-		Domain     Opt[string] `json:"domain,omitempty" doc:"Another domain of the workspace than that of the original; null for the host of the service."`
-		Title      Opt[string] `json:"title,omitempty" doc:"Another title than that of the original; at most 255 characters."`
+		CustomSlug kit.Opt[string] `json:"customSlug,omitempty" doc:"3 to 50 letters, digits, hyphens or underscores; generated if left out."`
+		Domain     kit.Opt[string] `json:"domain,omitempty" doc:"Another domain of the workspace than that of the original; null for the host of the service."`
+		Title      kit.Opt[string] `json:"title,omitempty" doc:"Another title than that of the original; at most 255 characters."`
 	}
-}) (*versioned[URL], error) {
-	u, err := s.Links.Duplicate(ctx, principal(ctx), in.ID, links.Copying{CustomSlug: in.Body.CustomSlug.Value, Domain: given(in.Body.Domain, ""), Title: given(in.Body.Title, "")})
+}) (*kit.Versioned[URL], error) {
+	u, err := s.Links.Duplicate(ctx, kit.Principal(ctx), in.ID, links.Copying{CustomSlug: in.Body.CustomSlug.Value, Domain: kit.Given(in.Body.Domain, ""), Title: kit.Given(in.Body.Title, "")})
 	return s.answerURL(ctx, u, err)
 }
 
 const historyPage = 20
 
 func (s *Server) urlHistory(ctx context.Context, in *struct {
-	URLPath
-	Paging
-}) (*body[List[URLChange]], error) {
-	return respondPage(in.Paging, historyPage, urlChangeOf)(s.Links.History(ctx, principal(ctx), in.ID, in.size(historyPage), in.offset(historyPage)))
+	kit.URLPath
+	kit.Paging
+}) (*kit.Body[kit.List[URLChange]], error) {
+	return kit.RespondPage(in.Paging, historyPage, urlChangeOf)(s.Links.History(ctx, kit.Principal(ctx), in.ID, in.Size(historyPage), in.Offset(historyPage)))
 }
 
 // listTrash lists deleted links in the form of a list of links.
-func (s *Server) listTrash(ctx context.Context, in *listURLsIn) (*body[URLList], error) {
-	list, total, err := s.Links.Trash(ctx, principal(ctx), links.Query{
-		Search: in.Search, SortBy: in.SortBy, Ascending: in.ascending(), Offset: in.offset(urlPage), Limit: in.size(urlPage),
+func (s *Server) listTrash(ctx context.Context, in *listURLsIn) (*kit.Body[URLList], error) {
+	list, total, err := s.Links.Trash(ctx, kit.Principal(ctx), links.Query{
+		Search: in.Search, SortBy: in.SortBy, Ascending: in.Ascending(), Offset: in.Offset(urlPage), Limit: in.Size(urlPage),
 	})
 	if err != nil {
 		return nil, err
@@ -166,7 +156,7 @@ func (s *Server) listTrash(ctx context.Context, in *listURLsIn) (*body[URLList],
 	if err != nil {
 		return nil, err
 	}
-	people, err := s.Links.People(ctx, principal(ctx), deleters)
+	people, err := s.Links.People(ctx, kit.Principal(ctx), deleters)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +164,7 @@ func (s *Server) listTrash(ctx context.Context, in *listURLsIn) (*body[URLList],
 		if person, ok := people[list[i].DeletedBy]; ok {
 			rows[i].DeletedByName, rows[i].DeletedByEmail = &person.Name, &person.Email
 		}
-		rows[i].Status, rows[i].DeletedAt, rows[i].PurgeAt, rows[i].DeletedBy = links.StatusDeleted, instant(list[i].DeletedAt), instant(list[i].PurgeAt), text(list[i].DeletedBy)
+		rows[i].Status, rows[i].DeletedAt, rows[i].PurgeAt, rows[i].DeletedBy = links.StatusDeleted, kit.Instant(list[i].DeletedAt), kit.Instant(list[i].PurgeAt), kit.Text(list[i].DeletedBy)
 	}
-	return &body[URLList]{URLList{listOf(rows, total, in.Paging, urlPage), true}}, nil
+	return kit.NewBody(URLList{kit.ListOf(rows, total, in.Paging, urlPage), true}), nil
 }

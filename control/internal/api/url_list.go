@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/shortline/shortline/control/internal/manage/imports"
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/links"
-	"github.com/shortline/shortline/control/internal/platform/spreadsheet"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -35,25 +33,25 @@ func (f *URLFilter) query() links.Query {
 }
 
 type listURLsIn struct {
-	Paging
+	kit.Paging
 	SortBy string `query:"sortBy" values:"linkSort" doc:"The field to sort by: createdAt by default. Only the trash has deletedAt, by which it is sorted by default."`
-	Sorting
+	kit.Sorting
 	URLFilter
 }
 
 // URLList is one page of short URLs.
 type URLList struct {
-	List[URL]
+	kit.List[URL]
 	TotalIsExact bool `json:"totalIsExact" doc:"False if there are more than 10,000 URLs; total is 10000 then."`
 }
 
-func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*body[URLList], error) {
+func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*kit.Body[URLList], error) {
 	if in.Status == links.StatusDeleted {
 		return s.listTrash(ctx, in)
 	}
 	q := in.query()
-	q.SortBy, q.Ascending, q.Offset, q.Limit = in.SortBy, in.ascending(), in.offset(urlPage), in.size(urlPage)
-	list, total, exact, err := s.Links.List(ctx, principal(ctx), q)
+	q.SortBy, q.Ascending, q.Offset, q.Limit = in.SortBy, in.Ascending(), in.Offset(urlPage), in.Size(urlPage)
+	list, total, exact, err := s.Links.List(ctx, kit.Principal(ctx), q)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +59,8 @@ func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*body[URLList], 
 	if err != nil {
 		return nil, err
 	}
-	return &body[URLList]{URLList{listOf(rows, total, in.Paging, urlPage), exact}}, nil
+	return kit.NewBody(URLList{kit.ListOf(rows, total, in.Paging, urlPage), exact}), nil
 }
-
-// urlExportTime is the timeout of an export of URLs, including writing it. It holds a thousand URLs in memory at a time.
-const urlExportTime = 10 * time.Minute
 
 type exportURLsIn struct {
 	URLFilter
@@ -73,17 +68,17 @@ type exportURLsIn struct {
 }
 
 func (s *Server) registerURLExport() {
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/export", ID: "exportURLs", Summary: "Export short URLs as a file", Tag: "URLs",
-		Limit: limitExport, Timeout: urlExportTime,
-		Files: map[string]*huma.Schema{"text/csv": csvFile(), "application/json": {Type: huma.TypeArray, Items: &huma.Schema{Ref: schemaPrefix + "URL"}}}}, s.exportURLs)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/export", ID: "exportURLs", Summary: "Export short URLs as a file", Tag: "URLs",
+		Limit: kit.LimitExport, Timeout: kit.ExportTimeout,
+		Files: map[string]*huma.Schema{"text/csv": kit.CSVFile(), "application/json": {Type: huma.TypeArray, Items: &huma.Schema{Ref: kit.SchemaPrefix + "URL"}}}}, s.exportURLs)
 }
 
 func (s *Server) exportURLs(ctx context.Context, in *exportURLsIn) (*huma.StreamResponse, error) {
-	each, err := s.Links.Export(ctx, principal(ctx), in.query())
+	each, err := s.Links.Export(ctx, kit.Principal(ctx), in.query())
 	if err != nil {
 		return nil, err
 	}
-	media, write := "text/csv; charset=utf-8", writeCSV[URL]
+	media, write := "text/csv; charset=utf-8", kit.WriteCSV[URL]
 	if in.Format == "json" {
 		media, write = "application/json", writeURLsJSON
 	}
@@ -101,7 +96,7 @@ func (s *Server) exportURLs(ctx context.Context, in *exportURLsIn) (*huma.Stream
 			})
 		})
 		if err != nil {
-			requestLogOf(ctx).err = err
+			kit.RequestLogOf(ctx).Err = err
 			panic(http.ErrAbortHandler) // the caller must notice that the file is truncated
 		}
 	}}, nil
@@ -129,21 +124,4 @@ func writeURLsJSON(w io.Writer, each func(func(*URL) error) error) error {
 	}
 	b.WriteString("]\n")
 	return b.Flush()
-}
-
-// cell returns the text of a JSON value in a CSV file. Null is empty, and a list is in the form that imports of tags read.
-func cell(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return spreadsheet.Inert(lineFeeds.Replace(v))
-	case []any:
-		texts := make([]string, len(v))
-		for i, member := range v {
-			texts[i] = fmt.Sprint(member)
-		}
-		return spreadsheet.Inert(imports.JoinTags(texts))
-	}
-	return fmt.Sprint(v) // a number or a boolean
 }

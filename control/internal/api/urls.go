@@ -5,62 +5,66 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
+	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
 )
 
 // URL is a short link as its owner sees it.
 type URL struct {
-	ID                string   `json:"id"`
-	Slug              string   `json:"slug"`
-	Domain            string   `json:"domain" doc:"Host name of shortUrl." example:"go.acme.com"`
-	ShortURL          string   `json:"shortUrl"`
-	OriginalURL       string   `json:"originalUrl"`
-	Title             *string  `json:"title"`
-	UserID            string   `json:"userId"`
-	WorkspaceID       string   `json:"workspaceId" doc:"The workspace that owns the link."`
-	Status            string   `json:"status" values:"anyLinkStatus" doc:"EXPIRED once expiresAt has passed, SCHEDULED before startsAt, EXHAUSTED after maxClicks clicks, DELETED in the trash."`
-	SuspendedReason   *string  `json:"suspendedReason" doc:"Why an administrator or a check suspended the link."`
-	SuspendedWording  *Wording `json:"suspendedWording,omitempty" doc:"The code of suspendedReason if it is a sentence of the service, with what belongs in it."`
-	ClickCount        int64    `json:"clickCount" doc:"Clicks by people; bots are not counted."`
-	HasPassword       bool     `json:"hasPassword"`
-	StartsAt          *Time    `json:"startsAt"`
-	ExpiresAt         *Time    `json:"expiresAt"`
-	ExpiredURL        *string  `json:"expiredUrl" doc:"Where visitors go after expiry or exhaustion."`
-	MaxClicks         *int64   `json:"maxClicks" doc:"Clicks by people after which the link is exhausted."`
-	RedirectCode      int64    `json:"redirectCode" values:"redirectCode"`
-	TrackConversions  bool     `json:"trackConversions" doc:"Whether the id of the click is added to the destination."`
-	Stickiness        string   `json:"stickiness" values:"stickiness" doc:"Whether a visitor keeps the variant of an A/B test."`
-	ExternalID        *string  `json:"externalId" doc:"Your own key for the link, unique in the workspace."`
-	UTMSource         *string  `json:"utmSource"`
-	UTMMedium         *string  `json:"utmMedium"`
-	UTMCampaign       *string  `json:"utmCampaign"`
-	UTMTerm           *string  `json:"utmTerm"`
-	UTMContent        *string  `json:"utmContent"`
-	UTMID             *string  `json:"utmId"`
-	UTMSourcePlatform *string  `json:"utmSourcePlatform"`
-	IsABTesting       bool     `json:"isABTesting"`
-	IsAbTest          bool     `json:"isAbTest" doc:"The same as isABTesting."`
-	IsSmartRouting    bool     `json:"isSmartRouting"`
-	DefaultURL        *string  `json:"defaultUrl"`
-	OGTitle           *string  `json:"ogTitle"`
-	OGDescription     *string  `json:"ogDescription"`
-	OGImage           *string  `json:"ogImage" doc:"Key of an uploaded image."`
-	OGImageURL        *string  `json:"ogImageUrl"`
-	TwitterCardType   *string  `json:"twitterCardType" values:"twitterCard"`
-	Notes             *string  `json:"notes" doc:"For owners only; visitors never see it."`
-	Tags              []string `json:"tags" doc:"Names of the link's tags, sorted."`
-	CreatedAt         Time     `json:"createdAt"`
-	UpdatedAt         Time     `json:"updatedAt"`
-	DeletedAt         *Time    `json:"deletedAt,omitempty" doc:"Only of a link in the trash."`
-	PurgeAt           *Time    `json:"purgeAt,omitempty" doc:"When a link in the trash is deleted for good."`
-	DeletedBy         *string  `json:"deletedBy,omitempty" doc:"Id of the user who deleted a link in the trash."`
-	DeletedByName     *string  `json:"deletedByName,omitempty" doc:"Name of the user who deleted a link in the trash. Members of a team see it, unless they are that user."`
-	DeletedByEmail    *string  `json:"deletedByEmail,omitempty" doc:"Like deletedByName."`
-	CreatedByName     *string  `json:"createdByName,omitempty" doc:"Name of the owner. Members of a team and an ADMIN see it, on links of other users."`
-	CreatedByEmail    *string  `json:"createdByEmail,omitempty" doc:"Like createdByName."`
+	ID                string       `json:"id"`
+	Slug              string       `json:"slug"`
+	Domain            string       `json:"domain" doc:"Host name of shortUrl." example:"go.acme.com"`
+	ShortURL          string       `json:"shortUrl"`
+	OriginalURL       string       `json:"originalUrl"`
+	Title             *string      `json:"title"`
+	UserID            string       `json:"userId"`
+	WorkspaceID       string       `json:"workspaceId" doc:"The workspace that owns the link."`
+	Status            string       `json:"status" values:"anyLinkStatus" doc:"EXPIRED once expiresAt has passed, SCHEDULED before startsAt, EXHAUSTED after maxClicks clicks, DELETED in the trash."`
+	SuspendedReason   *string      `json:"suspendedReason" doc:"Why an administrator or a check suspended the link."`
+	SuspendedWording  *kit.Wording `json:"suspendedWording,omitempty" doc:"The code of suspendedReason if it is a sentence of the service, with what belongs in it."`
+	ClickCount        int64        `json:"clickCount" doc:"Clicks by people; bots are not counted."`
+	HasPassword       bool         `json:"hasPassword"`
+	StartsAt          *kit.Time    `json:"startsAt"`
+	ExpiresAt         *kit.Time    `json:"expiresAt"`
+	ExpiredURL        *string      `json:"expiredUrl" doc:"Where visitors go after expiry or exhaustion."`
+	MaxClicks         *int64       `json:"maxClicks" doc:"Clicks by people after which the link is exhausted."`
+	RedirectCode      int64        `json:"redirectCode" values:"redirectCode"`
+	TrackConversions  bool         `json:"trackConversions" doc:"Whether the id of the click is added to the destination."`
+	Stickiness        string       `json:"stickiness" values:"stickiness" doc:"Whether a visitor keeps the variant of an A/B test."`
+	ExternalID        *string      `json:"externalId" doc:"Your own key for the link, unique in the workspace."`
+	UTMSource         *string      `json:"utmSource"`
+	UTMMedium         *string      `json:"utmMedium"`
+	UTMCampaign       *string      `json:"utmCampaign"`
+	UTMTerm           *string      `json:"utmTerm"`
+	UTMContent        *string      `json:"utmContent"`
+	UTMID             *string      `json:"utmId"`
+	UTMSourcePlatform *string      `json:"utmSourcePlatform"`
+	IsABTesting       bool         `json:"isABTesting"`
+	IsAbTest          bool         `json:"isAbTest" doc:"The same as isABTesting."`
+	IsSmartRouting    bool         `json:"isSmartRouting"`
+	DefaultURL        *string      `json:"defaultUrl"`
+	OGTitle           *string      `json:"ogTitle"`
+	OGDescription     *string      `json:"ogDescription"`
+	OGImage           *string      `json:"ogImage" doc:"Key of an uploaded image."`
+	OGImageURL        *string      `json:"ogImageUrl"`
+	TwitterCardType   *string      `json:"twitterCardType" values:"twitterCard"`
+	Notes             *string      `json:"notes" doc:"For owners only; visitors never see it."`
+	Tags              []string     `json:"tags" doc:"Names of the link's tags, sorted."`
+	CreatedAt         kit.Time     `json:"createdAt"`
+	UpdatedAt         kit.Time     `json:"updatedAt"`
+	DeletedAt         *kit.Time    `json:"deletedAt,omitempty" doc:"Only of a link in the trash."`
+	PurgeAt           *kit.Time    `json:"purgeAt,omitempty" doc:"When a link in the trash is deleted for good."`
+	DeletedBy         *string      `json:"deletedBy,omitempty" doc:"Id of the user who deleted a link in the trash."`
+	DeletedByName     *string      `json:"deletedByName,omitempty" doc:"Name of the user who deleted a link in the trash. Members of a team see it, unless they are that user."`
+	DeletedByEmail    *string      `json:"deletedByEmail,omitempty" doc:"Like deletedByName."`
+	CreatedByName     *string      `json:"createdByName,omitempty" doc:"Name of the owner. Members of a team and an ADMIN see it, on links of other users."`
+	CreatedByEmail    *string      `json:"createdByEmail,omitempty" doc:"Like createdByName."`
 }
 
 // urlsOf converts links for the caller.
@@ -73,7 +77,7 @@ func (s *Server) urlsOf(ctx context.Context, list []store.Link) ([]URL, error) {
 
 // taggedURLs is urlsOf for links that have their tags.
 func (s *Server) taggedURLs(ctx context.Context, list []store.Link) ([]URL, error) {
-	owners, err := s.Links.Owners(ctx, principal(ctx), list)
+	owners, err := s.Links.Owners(ctx, kit.Principal(ctx), list)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +99,7 @@ func (s *Server) taggedURLs(ctx context.Context, list []store.Link) ([]URL, erro
 // workspaceIDs returns the ids of the workspaces of links by their numbers. It asks the store only if there are others than
 // the caller's.
 func (s *Server) workspaceIDs(ctx context.Context, list []store.Link) (map[uint64]string, error) {
-	p := principal(ctx)
+	p := kit.Principal(ctx)
 	ids := map[uint64]string{p.Workspace.Num: p.Workspace.ID}
 	var others []uint64
 	for i := range list {
@@ -112,7 +116,7 @@ func (s *Server) workspaceIDs(ctx context.Context, list []store.Link) (map[uint6
 }
 
 // answerURL converts one link for the caller, with its version.
-func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*versioned[URL], error) {
+func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*kit.Versioned[URL], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -120,19 +124,19 @@ func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*versi
 	if err != nil {
 		return nil, err
 	}
-	return &versioned[URL]{links.Version(&u), shown[0]}, nil
+	return &kit.Versioned[URL]{ETag: links.Version(&u), Body: shown[0]}, nil
 }
 
 func (s *Server) urlOf(l store.Link) URL {
 	out := URL{
 		ID: l.ID, Slug: l.Slug, Domain: s.Links.Host(&l), ShortURL: s.Links.ShortURL(&l), OriginalURL: l.OriginalURL, UserID: l.UserID,
 		Status: l.Status(store.Now()), ClickCount: l.ClickCount, HasPassword: l.PasswordHash != "",
-		StartsAt: instant(l.StartsAt), ExpiresAt: instant(l.ExpiresAt), RedirectCode: links.RedirectCode(&l), TrackConversions: l.TrackConversions, Stickiness: l.Stickiness.String(), SuspendedReason: text(l.SuspendReason),
+		StartsAt: kit.Instant(l.StartsAt), ExpiresAt: kit.Instant(l.ExpiresAt), RedirectCode: links.RedirectCode(&l), TrackConversions: l.TrackConversions, Stickiness: l.Stickiness.String(), SuspendedReason: kit.Text(l.SuspendReason),
 		IsABTesting: l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
 		Tags:       append([]string{}, l.Tags...),
-		OGImageURL: text(s.Links.ImageURL(l.OGImage)), CreatedAt: Time(l.CreatedAt), UpdatedAt: Time(l.UpdatedAt),
+		OGImageURL: kit.Text(s.Links.ImageURL(l.OGImage)), CreatedAt: kit.Time(l.CreatedAt), UpdatedAt: kit.Time(l.UpdatedAt),
 	}
-	if w := wordingOf(l.SuspendReason); w.Code != "" {
+	if w := kit.WordingOf(l.SuspendReason); w.Code != "" {
 		out.SuspendedWording = &w
 	}
 	if l.MaxClicks != 0 {
@@ -140,7 +144,7 @@ func (s *Server) urlOf(l store.Link) URL {
 	}
 	texts := out.texts()
 	for _, f := range store.LinkTexts {
-		*texts[f.Name] = text(*f.Text(&l))
+		*texts[f.Name] = kit.Text(*f.Text(&l))
 	}
 	return out
 }
@@ -156,75 +160,48 @@ func (u *URL) texts() map[string]**string {
 	}
 }
 
-// text and instant convert a value whose zero value means unset to an optional JSON value.
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func instant(ms int64) *Time {
-	if ms == 0 {
-		return nil
-	}
-	return timeOf(&ms)
-}
-
-// given converts an optional field for a use case: nil if it was left out, cleared if it was null or "", otherwise its
-// value.
-func given[T any](o Opt[T], cleared T) *T {
-	switch {
-	case !o.Set:
-		return nil
-	case o.Null:
-		return &cleared
-	}
-	return &o.Value
-}
-
 // URLFields are the optional fields of a link in a request.
 type URLFields struct {
-	Title             Opt[string]   `json:"title,omitempty" doc:"At most 255 characters."`
-	Password          Opt[string]   `json:"password,omitempty" doc:"4 to 72 bytes; null removes it."`
-	StartsAt          Opt[Time]     `json:"startsAt,omitempty" doc:"When the link starts to work. Before that, visitors get 404."`
-	ExpiresAt         Opt[Time]     `json:"expiresAt,omitempty" doc:"When the link stops working."`
-	ExpiredURL        Opt[string]   `json:"expiredUrl,omitempty" doc:"Where visitors go after expiry or exhaustion, instead of 410."`
-	MaxClicks         Opt[int64]    `json:"maxClicks,omitempty" doc:"Clicks by people after which the link stops working."`
-	RedirectCode      Opt[int64]    `json:"redirectCode,omitempty" values:"redirectCode" doc:"302 if left out."`
-	TrackConversions  Opt[bool]     `json:"trackConversions,omitempty" doc:"Adds the id of the click to the destination, so that conversions can be attributed to it."`
-	Stickiness        Opt[string]   `json:"stickiness,omitempty" values:"stickiness" doc:"Whether a visitor of an A/B test keeps the variant: none (default), cookie (for 30 days, by a cookie of the short domain) or hash (of the anonymised address and the User-Agent)."`
-	ExternalID        Opt[string]   `json:"externalId,omitempty" doc:"Your own key for the link; at most 255 characters."`
-	UTMSource         Opt[string]   `json:"utmSource,omitempty"`
-	UTMMedium         Opt[string]   `json:"utmMedium,omitempty"`
-	UTMCampaign       Opt[string]   `json:"utmCampaign,omitempty"`
-	UTMTerm           Opt[string]   `json:"utmTerm,omitempty"`
-	UTMContent        Opt[string]   `json:"utmContent,omitempty"`
-	UTMID             Opt[string]   `json:"utmId,omitempty"`
-	UTMSourcePlatform Opt[string]   `json:"utmSourcePlatform,omitempty"`
-	Status            Opt[string]   `json:"status,omitempty" values:"linkSwitch"`
-	IsABTesting       Opt[bool]     `json:"isABTesting,omitempty"`
-	IsAbTest          Opt[bool]     `json:"isAbTest,omitempty" doc:"The same as isABTesting."`
-	IsSmartRouting    Opt[bool]     `json:"isSmartRouting,omitempty"`
-	DefaultURL        Opt[string]   `json:"defaultUrl,omitempty" doc:"Destination of a smart-routed link if no rule matches."`
-	OGTitle           Opt[string]   `json:"ogTitle,omitempty" doc:"At most 100 characters."`
-	OGDescription     Opt[string]   `json:"ogDescription,omitempty" doc:"At most 200 characters."`
-	OGImage           Opt[string]   `json:"ogImage,omitempty" doc:"Key of an image uploaded for this link."`
-	TwitterCardType   Opt[string]   `json:"twitterCardType,omitempty" values:"twitterCard"`
-	Notes             Opt[string]   `json:"notes,omitempty" doc:"For owners only; at most 2,000 characters."`
-	Tags              Opt[[]string] `json:"tags,omitempty" doc:"Names of the link's tags, at most 20 of at most 40 characters. Unknown tags are created. A request that changes many links adds them."`
-	BundleIDs         Opt[[]string] `json:"bundleIds,omitempty" doc:"Bundles that contain the link; at most 100."`
+	Title             kit.Opt[string]   `json:"title,omitempty" doc:"At most 255 characters."`
+	Password          kit.Opt[string]   `json:"password,omitempty" doc:"4 to 72 bytes; null removes it."`
+	StartsAt          kit.Opt[kit.Time] `json:"startsAt,omitempty" doc:"When the link starts to work. Before that, visitors get 404."`
+	ExpiresAt         kit.Opt[kit.Time] `json:"expiresAt,omitempty" doc:"When the link stops working."`
+	ExpiredURL        kit.Opt[string]   `json:"expiredUrl,omitempty" doc:"Where visitors go after expiry or exhaustion, instead of 410."`
+	MaxClicks         kit.Opt[int64]    `json:"maxClicks,omitempty" doc:"Clicks by people after which the link stops working."`
+	RedirectCode      kit.Opt[int64]    `json:"redirectCode,omitempty" values:"redirectCode" doc:"302 if left out."`
+	TrackConversions  kit.Opt[bool]     `json:"trackConversions,omitempty" doc:"Adds the id of the click to the destination, so that conversions can be attributed to it."`
+	Stickiness        kit.Opt[string]   `json:"stickiness,omitempty" values:"stickiness" doc:"Whether a visitor of an A/B test keeps the variant: none (default), cookie (for 30 days, by a cookie of the short domain) or hash (of the anonymised address and the User-Agent)."`
+	ExternalID        kit.Opt[string]   `json:"externalId,omitempty" doc:"Your own key for the link; at most 255 characters."`
+	UTMSource         kit.Opt[string]   `json:"utmSource,omitempty"`
+	UTMMedium         kit.Opt[string]   `json:"utmMedium,omitempty"`
+	UTMCampaign       kit.Opt[string]   `json:"utmCampaign,omitempty"`
+	UTMTerm           kit.Opt[string]   `json:"utmTerm,omitempty"`
+	UTMContent        kit.Opt[string]   `json:"utmContent,omitempty"`
+	UTMID             kit.Opt[string]   `json:"utmId,omitempty"`
+	UTMSourcePlatform kit.Opt[string]   `json:"utmSourcePlatform,omitempty"`
+	Status            kit.Opt[string]   `json:"status,omitempty" values:"linkSwitch"`
+	IsABTesting       kit.Opt[bool]     `json:"isABTesting,omitempty"`
+	IsAbTest          kit.Opt[bool]     `json:"isAbTest,omitempty" doc:"The same as isABTesting."`
+	IsSmartRouting    kit.Opt[bool]     `json:"isSmartRouting,omitempty"`
+	DefaultURL        kit.Opt[string]   `json:"defaultUrl,omitempty" doc:"Destination of a smart-routed link if no rule matches."`
+	OGTitle           kit.Opt[string]   `json:"ogTitle,omitempty" doc:"At most 100 characters."`
+	OGDescription     kit.Opt[string]   `json:"ogDescription,omitempty" doc:"At most 200 characters."`
+	OGImage           kit.Opt[string]   `json:"ogImage,omitempty" doc:"Key of an image uploaded for this link."`
+	TwitterCardType   kit.Opt[string]   `json:"twitterCardType,omitempty" values:"twitterCard"`
+	Notes             kit.Opt[string]   `json:"notes,omitempty" doc:"For owners only; at most 2,000 characters."`
+	Tags              kit.Opt[[]string] `json:"tags,omitempty" doc:"Names of the link's tags, at most 20 of at most 40 characters. Unknown tags are created. A request that changes many links adds them."`
+	BundleIDs         kit.Opt[[]string] `json:"bundleIds,omitempty" doc:"Bundles that contain the link; at most 100."`
 }
 
-func (f *URLFields) input(originalURL Opt[string]) links.Input {
+func (f *URLFields) input(originalURL kit.Opt[string]) links.Input {
 	ab := f.IsABTesting
 	if !ab.Set {
 		ab = f.IsAbTest
 	}
 	in := links.Input{
-		OriginalURL: given(originalURL, ""), Password: given(f.Password, ""), Status: given(f.Status, ""),
-		ABTesting: given(ab, false), SmartRouting: given(f.IsSmartRouting, false), BundleIDs: given(f.BundleIDs, nil), Tags: given(f.Tags, nil),
-		MaxClicks: given(f.MaxClicks, 0), RedirectCode: given(f.RedirectCode, 0), TrackConversions: given(f.TrackConversions, false), Stickiness: given(f.Stickiness, ""),
+		OriginalURL: kit.Given(originalURL, ""), Password: kit.Given(f.Password, ""), Status: kit.Given(f.Status, ""),
+		ABTesting: kit.Given(ab, false), SmartRouting: kit.Given(f.IsSmartRouting, false), BundleIDs: kit.Given(f.BundleIDs, nil), Tags: kit.Given(f.Tags, nil),
+		MaxClicks: kit.Given(f.MaxClicks, 0), RedirectCode: kit.Given(f.RedirectCode, 0), TrackConversions: kit.Given(f.TrackConversions, false), Stickiness: kit.Given(f.Stickiness, ""),
 		Texts: map[string]string{},
 	}
 	texts := f.texts()
@@ -238,8 +215,8 @@ func (f *URLFields) input(originalURL Opt[string]) links.Input {
 }
 
 // millis converts an optional time: nil if it was left out, 0 if it is to be cleared.
-func millis(o Opt[Time]) *int64 {
-	at := given(o, 0)
+func millis(o kit.Opt[kit.Time]) *int64 {
+	at := kit.Given(o, 0)
 	if at == nil {
 		return nil
 	}
@@ -248,8 +225,8 @@ func millis(o Opt[Time]) *int64 {
 }
 
 // texts returns the optional texts by their names in store.LinkTexts.
-func (f *URLFields) texts() map[string]*Opt[string] {
-	return map[string]*Opt[string]{
+func (f *URLFields) texts() map[string]*kit.Opt[string] {
+	return map[string]*kit.Opt[string]{
 		"title": &f.Title, "defaultUrl": &f.DefaultURL, "expiredUrl": &f.ExpiredURL, "externalId": &f.ExternalID,
 		"utmSource": &f.UTMSource, "utmMedium": &f.UTMMedium, "utmCampaign": &f.UTMCampaign, "utmTerm": &f.UTMTerm,
 		"utmContent": &f.UTMContent, "utmId": &f.UTMID, "utmSourcePlatform": &f.UTMSourcePlatform,
@@ -259,50 +236,59 @@ func (f *URLFields) texts() map[string]*Opt[string] {
 }
 
 type createURL struct {
-	OriginalURL Opt[string] `json:"originalUrl" required:"true" doc:"An absolute http or https address of at most 2,048 bytes. A non-ASCII host is stored in its IDNA form (xn--…), other non-ASCII characters percent-encoded."`
-	CustomSlug  Opt[string] `json:"customSlug,omitempty" doc:"3 to 50 letters, digits, hyphens or underscores; generated if left out."`
-	Domain      Opt[string] `json:"domain,omitempty" doc:"A domain of the workspace; if left out, the workspace's default domain. null or an empty string stands for the default domain of the service." example:"go.acme.com"`
+	OriginalURL kit.Opt[string] `json:"originalUrl" required:"true" doc:"An absolute http or https address of at most 2,048 bytes. A non-ASCII host is stored in its IDNA form (xn--…), other non-ASCII characters percent-encoded."`
+	CustomSlug  kit.Opt[string] `json:"customSlug,omitempty" doc:"3 to 50 letters, digits, hyphens or underscores; generated if left out."`
+	Domain      kit.Opt[string] `json:"domain,omitempty" doc:"A domain of the workspace; if left out, the workspace's default domain. null or an empty string stands for the default domain of the service." example:"go.acme.com"`
 	URLFields
 }
 
 func (b *createURL) creation() links.Creation {
-	return links.Creation{Input: b.input(b.OriginalURL), CustomSlug: b.CustomSlug.Value, Domain: given(b.Domain, "")}
+	return links.Creation{Input: b.input(b.OriginalURL), CustomSlug: b.CustomSlug.Value, Domain: kit.Given(b.Domain, "")}
 }
 
 type updateURL struct {
-	OriginalURL Opt[string] `json:"originalUrl,omitempty"`
+	OriginalURL kit.Opt[string] `json:"originalUrl,omitempty"`
 	URLFields
 }
 
-// URLPath is embedded in requests about one link. It is exported because huma ignores unexported types.
-type URLPath struct {
-	ID string `path:"id" doc:"The URL's id."`
+var urlResource = kit.Resource{
+	Tag: "URLs", About: "Create, find, update and delete short links, one at a time or in bulk.",
+	Read: kit.Needs(auth.Viewer, auth.LinksRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
+	Values: map[string][]any{
+		"linkSwitch":    kit.Enum(store.StatusActive, store.StatusInactive),
+		"anyLinkStatus": kit.Enum(append(slices.Clone(store.LinkStatuses), links.StatusDeleted)...),
+		"redirectCode":  kit.Enum(links.RedirectCodes...),
+		"stickiness":    kit.Enum(link.Stickinesses()...),
+		"twitterCard":   kit.Enum(links.TwitterCards...),
+		"utmField":      kit.Enum(utmFields()...),
+		"linkSort":      kit.Enum(slices.Sorted(maps.Keys(store.TrashSorts))...),
+		"changeAction":  kit.Enum(append(slices.Clone(audit.Actions), links.ActionEarlier)...),
+		"chosenBy":      kit.Enum("RULE", "VARIANT", "DEFAULT", "ORIGINAL"),
+	},
 }
 
-type noContent struct{}
-
 func (s *Server) registerURLs() {
-	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls", ID: "createURL", Summary: "Create a short URL", Tag: "URLs"},
-		func(ctx context.Context, in *struct{ Body createURL }) (*versioned[URL], error) {
-			u, err := s.Links.Create(ctx, principal(ctx), in.Body.creation())
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls", ID: "createURL", Summary: "Create a short URL", Tag: "URLs"},
+		func(ctx context.Context, in *struct{ Body createURL }) (*kit.Versioned[URL], error) {
+			u, err := s.Links.Create(ctx, kit.Principal(ctx), in.Body.creation())
 			return s.answerURL(ctx, u, err)
 		})
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls", ID: "listURLs", Summary: "List short URLs", Tag: "URLs"}, s.listURLs)
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/stats", ID: "urlStats", Summary: "Count short URLs by status", Tag: "URLs"}, s.urlStats)
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/utm-suggestions", ID: "utmSuggestions", Summary: "Suggest values of a campaign field", Tag: "URLs"}, s.utmSuggestions)
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/slug", ID: "checkSlug", Summary: "Check whether a slug is free", Tag: "URLs", Role: auth.Editor}, s.checkSlug)
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/{id}", ID: "getURL", Summary: "Get a short URL", Tag: "URLs"},
-		func(ctx context.Context, in *URLPath) (*versioned[URL], error) {
-			u, err := s.Links.Get(ctx, principal(ctx), in.ID)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls", ID: "listURLs", Summary: "List short URLs", Tag: "URLs"}, s.listURLs)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/stats", ID: "urlStats", Summary: "Count short URLs by status", Tag: "URLs"}, s.urlStats)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/utm-suggestions", ID: "utmSuggestions", Summary: "Suggest values of a campaign field", Tag: "URLs"}, s.utmSuggestions)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/slug", ID: "checkSlug", Summary: "Check whether a slug is free", Tag: "URLs", Role: auth.Editor}, s.checkSlug)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/{id}", ID: "getURL", Summary: "Get a short URL", Tag: "URLs"},
+		func(ctx context.Context, in *kit.URLPath) (*kit.Versioned[URL], error) {
+			u, err := s.Links.Get(ctx, kit.Principal(ctx), in.ID)
 			return s.answerURL(ctx, u, err)
 		})
 	for method, id := range map[string]string{http.MethodPut: "updateURL", http.MethodPatch: "patchURL"} {
-		handle(s, endpoint{Method: method, Path: "/api/urls/{id}", ID: id, Summary: "Update the given fields of a short URL", Tag: "URLs", Conditional: true},
+		kit.Handle(s.Kit, kit.Endpoint{Method: method, Path: "/api/urls/{id}", ID: id, Summary: "Update the given fields of a short URL", Tag: "URLs", Conditional: true},
 			func(ctx context.Context, in *struct {
-				URLPath
+				kit.URLPath
 				Body updateURL
-			}) (*versioned[URL], error) {
-				u, err := s.Links.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.OriginalURL))
+			}) (*kit.Versioned[URL], error) {
+				u, err := s.Links.Update(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.OriginalURL))
 				return s.answerURL(ctx, u, err)
 			})
 	}
@@ -324,12 +310,12 @@ type URLStats struct {
 	TotalClicks   int64 `json:"totalClicks"`
 }
 
-func (s *Server) urlStats(ctx context.Context, _ *struct{}) (*body[URLStats], error) {
-	st, err := s.Links.Stats(ctx, principal(ctx))
+func (s *Server) urlStats(ctx context.Context, _ *struct{}) (*kit.Body[URLStats], error) {
+	st, err := s.Links.Stats(ctx, kit.Principal(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return &body[URLStats]{URLStats{st.Total, st.Active, st.Inactive, st.Expired, st.Scheduled, st.Exhausted, st.Suspended, st.Clicks}}, nil
+	return kit.NewBody(URLStats{st.Total, st.Active, st.Inactive, st.Expired, st.Scheduled, st.Exhausted, st.Suspended, st.Clicks}), nil
 }
 
 // SlugAvailability says whether a new link can have a slug.
@@ -345,16 +331,16 @@ func (s *Server) checkSlug(ctx context.Context, in *struct {
 	Slug   string `query:"slug" required:"true" doc:"Of at most 100 bytes." maxLength:"100"`
 	Domain string `query:"domain" doc:"A domain of the workspace, or the host of the service. Default: the workspace's default domain."`
 	Shared bool   `query:"shared" doc:"Without a domain: the host of the service instead of the workspace's default domain."`
-}) (*body[SlugAvailability], error) {
+}) (*kit.Body[SlugAvailability], error) {
 	var domain *string
 	if in.Domain != "" || in.Shared {
 		domain = &in.Domain
 	}
-	a, err := s.Links.CheckSlug(ctx, principal(ctx), in.Slug, domain)
+	a, err := s.Links.CheckSlug(ctx, kit.Principal(ctx), in.Slug, domain)
 	if err != nil {
 		return nil, err
 	}
-	return &body[SlugAvailability]{SlugAvailability{a.Link.Slug, s.Links.Host(&a.Link), s.Links.ShortURL(&a.Link), a.State, text(a.Suggestion)}}, nil
+	return kit.NewBody(SlugAvailability{a.Link.Slug, s.Links.Host(&a.Link), s.Links.ShortURL(&a.Link), a.State, kit.Text(a.Suggestion)}), nil
 }
 
 // UTMSuggestion is one value of a campaign field and the number of links that use it.
@@ -372,8 +358,8 @@ type UTMFieldValues struct {
 func (s *Server) utmSuggestions(ctx context.Context, in *struct {
 	Field  string `query:"field" required:"true" values:"utmField" doc:"The campaign field."`
 	Prefix string `query:"q" doc:"Prefix of the values, case-insensitive; at most 100 characters."`
-}) (*body[UTMFieldValues], error) {
-	list, err := s.Links.Suggest(ctx, principal(ctx), in.Field, in.Prefix)
+}) (*kit.Body[UTMFieldValues], error) {
+	list, err := s.Links.Suggest(ctx, kit.Principal(ctx), in.Field, in.Prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -381,5 +367,15 @@ func (s *Server) utmSuggestions(ctx context.Context, in *struct {
 	for i, v := range list {
 		out.Suggestions[i] = UTMSuggestion(v)
 	}
-	return &body[UTMFieldValues]{out}, nil
+	return kit.NewBody(out), nil
+}
+
+// utmFields returns the names of a link's campaign fields.
+func utmFields() (names []string) {
+	for _, f := range store.LinkTexts {
+		if f.UTM {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
@@ -12,100 +13,64 @@ import (
 
 // User describes a user.
 type User struct {
-	ID               string `json:"id"`
-	Email            string `json:"email"`
-	Name             string `json:"name"`
-	Role             string `json:"role" enum:"ADMIN,USER"`
-	Status           string `json:"status" enum:"ACTIVE,INACTIVE"`
-	IsActive         bool   `json:"isActive" doc:"Whether status is ACTIVE."`
-	TwoFactorEnabled bool   `json:"twoFactorEnabled" doc:"Whether an authenticator app is set up."`
-	HasPasskeys      bool   `json:"hasPasskeys" doc:"Whether the user has a passkey, which counts as both factors."`
-	CreatedAt        Time   `json:"createdAt"`
-	UpdatedAt        Time   `json:"updatedAt"`
+	ID               string   `json:"id"`
+	Email            string   `json:"email"`
+	Name             string   `json:"name"`
+	Role             string   `json:"role" enum:"ADMIN,USER"`
+	Status           string   `json:"status" enum:"ACTIVE,INACTIVE"`
+	IsActive         bool     `json:"isActive" doc:"Whether status is ACTIVE."`
+	TwoFactorEnabled bool     `json:"twoFactorEnabled" doc:"Whether an authenticator app is set up."`
+	HasPasskeys      bool     `json:"hasPasskeys" doc:"Whether the user has a passkey, which counts as both factors."`
+	CreatedAt        kit.Time `json:"createdAt"`
+	UpdatedAt        kit.Time `json:"updatedAt"`
 }
 
 func userOf(u store.User) User {
-	return User{u.ID, u.Email, u.Name, u.Role, accounts.Status(u), u.Active, u.TOTPEnabled, u.HasPasskeys, Time(u.CreatedAt), Time(u.UpdatedAt)}
+	return User{u.ID, u.Email, u.Name, u.Role, accounts.Status(u), u.Active, u.TOTPEnabled, u.HasPasskeys, kit.Time(u.CreatedAt), kit.Time(u.UpdatedAt)}
 }
 
-// body is a response with a JSON body.
-type body[T any] struct{ Body T }
-
-// Message is the response of operations that return no data.
-type Message struct {
-	Message string `json:"message"`
-}
-
-func said(text string) *body[Message] { return &body[Message]{Message{text}} }
-
-// respond returns a function that makes a response from the results of a call. It returns an error as it is.
-func respond[From, To any](of func(From) To) func(From, error) (*body[To], error) {
-	return func(v From, err error) (*body[To], error) {
-		if err != nil {
-			return nil, err
-		}
-		return &body[To]{of(v)}, nil
-	}
-}
-
-// respondPage is like respond for a page of rows.
-func respondPage[From, To any](p Paging, def int, of func(From) To) func([]From, int, error) (*body[List[To]], error) {
-	return func(rows []From, total int, err error) (*body[List[To]], error) {
-		if err != nil {
-			return nil, err
-		}
-		return &body[List[To]]{listOf(eachOf(of)(rows), total, p, def)}, nil
-	}
-}
-
-// eachOf returns a function that converts every row.
-func eachOf[From, To any](of func(From) To) func([]From) []To {
-	return func(rows []From) []To {
-		out := make([]To, len(rows))
-		for i, r := range rows {
-			out[i] = of(r)
-		}
-		return out
-	}
+var userResource = kit.Resource{
+	Tag: "Users", About: "Manage users. Administrators only.",
+	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
 }
 
 func (s *Server) registerUsers() {
-	declare := func(method, path, id, summary string) endpoint {
-		e := endpoint{Method: method, Path: "/api/users" + path, ID: id, Summary: summary, Tag: "Users", Need: admin}
+	declare := func(method, path, id, summary string) kit.Endpoint {
+		e := kit.Endpoint{Method: method, Path: "/api/users" + path, ID: id, Summary: summary, Tag: "Users", Need: kit.Admin}
 		if method == http.MethodPost && path != "" || method == http.MethodDelete {
 			e.Status = http.StatusOK
 		}
 		e.Escalates = method != http.MethodGet && path != "/{id}/name"
 		return e
 	}
-	handle(s, declare(http.MethodGet, "", "listUsers", "List users"), s.listUsers)
-	handle(s, declare(http.MethodPost, "", "createUser", "Create a user"), s.createUser)
-	handle(s, declare(http.MethodGet, "/{id}", "getUser", "Get a user"), s.getUser)
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listUsers", "List users"), s.listUsers)
+	kit.Handle(s.Kit, declare(http.MethodPost, "", "createUser", "Create a user"), s.createUser)
+	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getUser", "Get a user"), s.getUser)
 	remove := declare(http.MethodDelete, "/{id}", "deleteUser", "Delete a user")
 	remove.Timeout = deletion
-	handle(s, remove, s.deleteUser)
-	handle(s, declare(http.MethodPatch, "/{id}/role", "setUserRole", "Change another user's role"), s.setUserRole)
-	handle(s, declare(http.MethodPatch, "/{id}/status", "setUserStatus", "Activate or deactivate a user"), s.setUserStatus)
-	handle(s, declare(http.MethodPatch, "/{id}/name", "setUserName", "Change a user's name"), s.setUserName)
-	handle(s, declare(http.MethodPatch, "/{id}/2fa", "turnOffUser2FA", "Turn off a user's second factor and remove their passkeys"), s.turnOffUserTOTP)
-	handle(s, declare(http.MethodPost, "/{id}/reset-password", "resetUserPassword", "Set a user's password"), s.resetPassword)
-	handle(s, declare(http.MethodPatch, "/{id}/reset-password", "patchUserPassword", "Set a user's password"), s.resetPassword)
+	kit.Handle(s.Kit, remove, s.deleteUser)
+	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/role", "setUserRole", "Change another user's role"), s.setUserRole)
+	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/status", "setUserStatus", "Activate or deactivate a user"), s.setUserStatus)
+	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/name", "setUserName", "Change a user's name"), s.setUserName)
+	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/2fa", "turnOffUser2FA", "Turn off a user's second factor and remove their passkeys"), s.turnOffUserTOTP)
+	kit.Handle(s.Kit, declare(http.MethodPost, "/{id}/reset-password", "resetUserPassword", "Set a user's password"), s.resetPassword)
+	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/reset-password", "patchUserPassword", "Set a user's password"), s.resetPassword)
 }
 
 type listUsersIn struct {
-	Paging
+	kit.Paging
 	Search string `query:"search" maxLength:"255" doc:"Searches email and name, ignoring case."`
 	Role   string `query:"role" enum:"ADMIN,USER" doc:"Only users with this role."`
 	Status string `query:"status" enum:"ACTIVE,INACTIVE" doc:"Only users with this status."`
 }
 
-func (s *Server) listUsers(ctx context.Context, in *listUsersIn) (*body[List[User]], error) {
+func (s *Server) listUsers(ctx context.Context, in *listUsersIn) (*kit.Body[kit.List[User]], error) {
 	f := store.UserFilter{Search: in.Search, Role: in.Role}
 	if in.Status != "" {
 		active := in.Status == "ACTIVE"
 		f.Active = &active
 	}
-	return respondPage(in.Paging, 10, userOf)(s.Accounts.List(ctx, principal(ctx), f, in.size(10), in.offset(10)))
+	return kit.RespondPage(in.Paging, 10, userOf)(s.Accounts.List(ctx, kit.Principal(ctx), f, in.Size(10), in.Offset(10)))
 }
 
 type createUserIn struct {
@@ -117,51 +82,46 @@ type createUserIn struct {
 	}
 }
 
-func (s *Server) createUser(ctx context.Context, in *createUserIn) (*body[User], error) {
-	return respond(userOf)(s.Accounts.Create(ctx, principal(ctx), accounts.NewUser{Email: in.Body.Email, Password: in.Body.Password, Name: in.Body.Name, Role: auth.Role(in.Body.Role)}))
+func (s *Server) createUser(ctx context.Context, in *createUserIn) (*kit.Body[User], error) {
+	return kit.Respond(userOf)(s.Accounts.Create(ctx, kit.Principal(ctx), accounts.NewUser{Email: in.Body.Email, Password: in.Body.Password, Name: in.Body.Name, Role: auth.Role(in.Body.Role)}))
 }
 
-// ByID is embedded in requests about one object.
-type ByID struct {
-	ID string `path:"id" doc:"A UUID."`
-}
-
-func (s *Server) getUser(ctx context.Context, in *ByID) (*body[User], error) {
-	return respond(userOf)(s.Accounts.Get(ctx, principal(ctx), in.ID))
+func (s *Server) getUser(ctx context.Context, in *kit.ByID) (*kit.Body[User], error) {
+	return kit.Respond(userOf)(s.Accounts.Get(ctx, kit.Principal(ctx), in.ID))
 }
 
 type deleteUserIn struct {
-	ByID
+	kit.ByID
 	Fate
 }
 
-func (s *Server) deleteUser(ctx context.Context, in *deleteUserIn) (*body[Message], error) {
-	if err := s.Accounts.Delete(ctx, principal(ctx), in.ID, in.fate()); err != nil {
+func (s *Server) deleteUser(ctx context.Context, in *deleteUserIn) (*kit.Body[kit.Message], error) {
+	if err := s.Accounts.Delete(ctx, kit.Principal(ctx), in.ID, in.fate()); err != nil {
 		return nil, err
 	}
-	return said("The user was deleted."), nil
+	return kit.NewMessage("The user was deleted."), nil
 }
 
 type setRoleIn struct {
-	ByID
+	kit.ByID
 	Body struct {
 		Role string `json:"role" enum:"ADMIN,USER"`
 	}
 }
 
-func (s *Server) setUserRole(ctx context.Context, in *setRoleIn) (*body[User], error) {
-	return respond(userOf)(s.Accounts.SetRole(ctx, principal(ctx), in.ID, auth.Role(in.Body.Role)))
+func (s *Server) setUserRole(ctx context.Context, in *setRoleIn) (*kit.Body[User], error) {
+	return kit.Respond(userOf)(s.Accounts.SetRole(ctx, kit.Principal(ctx), in.ID, auth.Role(in.Body.Role)))
 }
 
 type setStatusIn struct {
-	ByID
+	kit.ByID
 	Body struct {
-		Status   Opt[string] `json:"status,omitempty" enum:"ACTIVE,INACTIVE"`
-		IsActive Opt[bool]   `json:"isActive,omitempty" doc:"Alternative to status."`
+		Status   kit.Opt[string] `json:"status,omitempty" enum:"ACTIVE,INACTIVE"`
+		IsActive kit.Opt[bool]   `json:"isActive,omitempty" doc:"Alternative to status."`
 	}
 }
 
-func (s *Server) setUserStatus(ctx context.Context, in *setStatusIn) (*body[User], error) {
+func (s *Server) setUserStatus(ctx context.Context, in *setStatusIn) (*kit.Body[User], error) {
 	var active bool
 	status, flag := in.Body.Status.Pointer(), in.Body.IsActive.Pointer()
 	switch {
@@ -175,29 +135,29 @@ func (s *Server) setUserStatus(ctx context.Context, in *setStatusIn) (*body[User
 	default:
 		return nil, problem.OfField("status", "is required")
 	}
-	return respond(userOf)(s.Accounts.SetActive(ctx, principal(ctx), in.ID, active))
+	return kit.Respond(userOf)(s.Accounts.SetActive(ctx, kit.Principal(ctx), in.ID, active))
 }
 
 type setNameIn struct {
-	ByID
+	kit.ByID
 	Body struct {
-		Name Opt[string] `json:"name" doc:"Null or empty removes the name."`
+		Name kit.Opt[string] `json:"name" doc:"Null or empty removes the name."`
 	}
 }
 
-func (s *Server) setUserName(ctx context.Context, in *setNameIn) (*body[User], error) {
-	return respond(userOf)(s.Accounts.Name(ctx, principal(ctx), in.ID, in.Body.Name.Value))
+func (s *Server) setUserName(ctx context.Context, in *setNameIn) (*kit.Body[User], error) {
+	return kit.Respond(userOf)(s.Accounts.Name(ctx, kit.Principal(ctx), in.ID, in.Body.Name.Value))
 }
 
 type turnOffTOTPIn struct {
-	ByID
+	kit.ByID
 	Body struct {
-		Enabled          Opt[bool] `json:"enabled,omitempty" doc:"Must be false."`
-		TwoFactorEnabled Opt[bool] `json:"twoFactorEnabled,omitempty" doc:"The same as enabled."`
+		Enabled          kit.Opt[bool] `json:"enabled,omitempty" doc:"Must be false."`
+		TwoFactorEnabled kit.Opt[bool] `json:"twoFactorEnabled,omitempty" doc:"The same as enabled."`
 	}
 }
 
-func (s *Server) turnOffUserTOTP(ctx context.Context, in *turnOffTOTPIn) (*body[User], error) {
+func (s *Server) turnOffUserTOTP(ctx context.Context, in *turnOffTOTPIn) (*kit.Body[User], error) {
 	var v problem.Fields
 	if in.Body.Enabled.Value {
 		v.Add("enabled", "only the users themselves can turn their second factor on")
@@ -208,19 +168,19 @@ func (s *Server) turnOffUserTOTP(ctx context.Context, in *turnOffTOTPIn) (*body[
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	return respond(userOf)(s.Accounts.TurnOffSecondFactors(ctx, principal(ctx), in.ID))
+	return kit.Respond(userOf)(s.Accounts.TurnOffSecondFactors(ctx, kit.Principal(ctx), in.ID))
 }
 
 type resetPasswordIn struct {
-	ByID
+	kit.ByID
 	Body struct {
 		NewPassword string `json:"newPassword" doc:"At least 8 characters and at most 72 bytes. Common passwords and the user's email are refused."`
 	}
 }
 
-func (s *Server) resetPassword(ctx context.Context, in *resetPasswordIn) (*body[Message], error) {
-	if err := s.Accounts.ResetPassword(ctx, principal(ctx), in.ID, in.Body.NewPassword); err != nil {
+func (s *Server) resetPassword(ctx context.Context, in *resetPasswordIn) (*kit.Body[kit.Message], error) {
+	if err := s.Accounts.ResetPassword(ctx, kit.Principal(ctx), in.ID, in.Body.NewPassword); err != nil {
 		return nil, err
 	}
-	return said("The password was set. All sessions of the user have ended, and their API keys and passkeys were deleted."), nil
+	return kit.NewMessage("The password was set. All sessions of the user have ended, and their API keys and passkeys were deleted."), nil
 }

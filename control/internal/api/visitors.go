@@ -6,11 +6,9 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
-)
 
-// visitorTag groups the paths that edges serve. The control plane does not serve them. They are in the document for
-// developers who embed or script short links.
-const visitorTag = "Visitors"
+	"github.com/shortline/shortline/control/internal/api/kit"
+)
 
 // linkInfo is the response of GET /{slug}/info. The edge implements it (edge/internal/redirect/info.go).
 type linkInfo struct {
@@ -48,20 +46,24 @@ type linkOpened struct {
 	RedirectURL string `json:"redirectUrl" doc:"The same address."`
 }
 
+var visitorResource = kit.Resource{
+	Tag: kit.VisitorTag, About: "Short links as visitors use them. Edges serve these paths, without credentials.",
+}
+
 // documentVisitors adds the paths that edges serve to the OpenAPI document.
 func (s *Server) documentVisitors() {
 	schema := func(t reflect.Type) *huma.Schema {
-		return s.huma.OpenAPI().Components.Schemas.Schema(t, true, "")
+		return s.Schema(t)
 	}
 	str := &huma.Schema{Type: huma.TypeString}
 	location := map[string]*huma.Param{"Location": {Description: "The destination.", Schema: str}}
 	slug := []*huma.Param{{Name: "slug", In: "path", Required: true, Description: "The link's slug. Case matters.", Schema: str}}
 	describe := func(method, path, id, summary string, body *huma.RequestBody, ok map[string]*huma.Response, errors ...int) {
 		for _, status := range append(errors, http.StatusNotFound, http.StatusGone) {
-			ok[strconv.Itoa(status)] = s.failure(status)
+			ok[strconv.Itoa(status)] = s.Failure(status)
 		}
-		s.describe(&huma.Operation{
-			Method: method, Path: path, OperationID: id, Summary: summary, Tags: []string{visitorTag}, Parameters: slug, RequestBody: body, Responses: ok,
+		s.Describe(&huma.Operation{
+			Method: method, Path: path, OperationID: id, Summary: summary, Tags: []string{kit.VisitorTag}, Parameters: slug, RequestBody: body, Responses: ok,
 		})
 	}
 	const redirect = "Redirect to the destination for this visitor, after rules, variants and UTM presets. The link's redirectCode selects the status."
@@ -104,78 +106,4 @@ func (s *Server) documentReports(describe func(method, path, id, summary string,
 			"202": {Description: "The control plane has stored the report of a JSON request.", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[abuseFormSent]())}}},
 			"303": {Description: "Response to a form whose report was stored.", Headers: map[string]*huma.Param{"Location": {Description: "A page that says thank you.", Schema: str}}},
 		}, http.StatusBadRequest, http.StatusForbidden, http.StatusServiceUnavailable)
-}
-
-// browserConversion is one conversion in the request of POST /c (edge/internal/redirect/convert.go).
-type browserConversion struct {
-	Key        string  `json:"key,omitempty" doc:"The workspace's publishable key. Required here or as the parameter key of the query."`
-	ClickID    string  `json:"clickId" doc:"The value of the click parameter that the page received."`
-	Name       string  `json:"name" doc:"What happened, such as purchase."`
-	Value      float64 `json:"value,omitempty" doc:"An amount of money."`
-	Currency   string  `json:"currency,omitempty" doc:"ISO 4217 code of the value's currency."`
-	ExternalID string  `json:"externalId,omitempty" doc:"Your id of the conversion, such as an order number."`
-	OccurredAt string  `json:"occurredAt,omitempty" format:"date-time" doc:"When it happened; without it, now."`
-	Repeatable bool    `json:"repeatable,omitempty" doc:"Whether one click can convert more than once. Requires externalId."`
-}
-
-// documentBrowserConversions adds what edges serve to the pages of web sites, at every host.
-func (s *Server) documentBrowserConversions() {
-	schema := func(t reflect.Type) *huma.Schema {
-		return s.huma.OpenAPI().Components.Schemas.Schema(t, true, "")
-	}
-	str := &huma.Schema{Type: huma.TypeString}
-	with := func(ok map[string]*huma.Response, errors ...int) map[string]*huma.Response {
-		for _, status := range errors {
-			ok[strconv.Itoa(status)] = s.failure(status)
-		}
-		return ok
-	}
-	body := schema(reflect.TypeFor[browserConversion]())
-	s.describe(&huma.Operation{
-		Method: http.MethodPost, Path: "/c", OperationID: "sendBrowserConversion", Summary: "Send conversions from a web page", Tags: []string{visitorTag},
-		Parameters:  []*huma.Param{{Name: "key", In: "query", Description: "The workspace's publishable key, if the body has none.", Schema: str}},
-		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: body}, "text/plain": {Schema: body}}},
-		Responses: with(map[string]*huma.Response{
-			"202": {Description: "What became of each conversion.", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[ConversionsSent]())}}},
-		}, http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusServiceUnavailable),
-	})
-	s.describe(&huma.Operation{
-		Method: http.MethodGet, Path: "/sl.js", OperationID: "conversionScript", Summary: "Load the script that sends conversions", Tags: []string{visitorTag},
-		Responses: with(map[string]*huma.Response{
-			"200": {Description: "The script.", Content: map[string]*huma.MediaType{"text/javascript": {Schema: str}}},
-			"304": {Description: "The script has the ETag of the request."},
-		}, http.StatusTooManyRequests),
-	})
-}
-
-// tagGroups are the groups of the OpenAPI document, in their order.
-var tagGroups = []*huma.Tag{
-	{Name: visitorTag, Description: "Short links as visitors use them. Edges serve these paths, without credentials."},
-	{Name: "Account", Description: "Sign-in, sign-out, your profile, password and second factor."},
-	{Name: "Passkeys", Description: "Sign-in without a user name, with a passkey (WebAuthn)."},
-	{Name: "Single sign-on", Description: "Sign-in through an identity provider (OpenID Connect)."},
-	{Name: "URLs", Description: "Create, find, update and delete short links, one at a time or in bulk."},
-	{Name: "Routing rules", Description: "Conditions that send some of a link's visitors to other destinations."},
-	{Name: "Variants", Description: "A/B tests: destinations among which a link's visitors are split by weight."},
-	{Name: "Bundles", Description: "Ordered groups of links with combined statistics."},
-	{Name: "Tags", Description: "Coloured labels of links."},
-	{Name: "Imports", Description: "Links from CSV files: upload, dry run, import."},
-	{Name: "Views", Description: "Saved queries of the console's lists and reports."},
-	{Name: "UTM templates", Description: "Named sets of campaign fields to copy into links."},
-	{Name: "Domains", Description: "Host names under which a workspace has links of its own."},
-	{Name: "Images", Description: "Images for previews in social networks."},
-	{Name: "Analytics", Description: "Reports, exports and a live stream of clicks."},
-	{Name: "Conversions", Description: "What visitors do after a click, such as a purchase."},
-	{Name: "Experiments", Description: "Which variant of a link converts best, and weights that follow from it."},
-	{Name: "Conversion settings", Description: "The click id in destinations, and web sites whose pages send conversions."},
-	{Name: "Webhooks", Description: "HTTP callbacks for events, with delivery log and retries. The section `webhooks` of this document describes the payloads."},
-	{Name: "Workspaces", Description: "Teams that own links together, and their members."},
-	{Name: "Invitations", Description: "Links with which new members join a workspace."},
-	{Name: "API keys", Description: "Credentials for scripts and integrations."},
-	{Name: "Abuse", Description: "Reported links, and suspending links. Administrators only."},
-	{Name: "Users", Description: "Manage users. Administrators only."},
-	{Name: "Identity providers", Description: "Manage OpenID Connect providers. Administrators only."},
-	{Name: "System settings", Description: "Settings of the installation. Administrators only."},
-	{Name: "Audit", Description: "Who changed what, and when. Administrators only."},
-	{Name: "Edges", Description: "The last reported state of each edge. Administrators only."},
 }

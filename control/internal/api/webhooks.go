@@ -3,9 +3,13 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -23,15 +27,15 @@ type Webhook struct {
 	TotalSent    int64             `json:"totalSent" doc:"Number of attempts."`
 	TotalSuccess int64             `json:"totalSuccess"`
 	TotalFailed  int64             `json:"totalFailed"`
-	LastSentAt   *Time             `json:"lastSentAt"`
+	LastSentAt   *kit.Time         `json:"lastSentAt"`
 	LastError    *string           `json:"lastError" doc:"The error of the last attempt. Null if it succeeded."`
-	Wording
-	Streak       int64 `json:"failureStreak" doc:"Failed attempts since the last one that succeeded."`
-	FailingSince *Time `json:"failingSince" doc:"When the first of these failed. Null if the last attempt succeeded."`
-	Waiting      int   `json:"waiting" doc:"Deliveries that wait for an attempt, at most 10,000."`
-	NextAt       *Time `json:"nextAttemptAt" doc:"When the next attempt is due. Null if none is planned."`
-	CreatedAt    Time  `json:"createdAt"`
-	UpdatedAt    Time  `json:"updatedAt"`
+	kit.Wording
+	Streak       int64     `json:"failureStreak" doc:"Failed attempts since the last one that succeeded."`
+	FailingSince *kit.Time `json:"failingSince" doc:"When the first of these failed. Null if the last attempt succeeded."`
+	Waiting      int       `json:"waiting" doc:"Deliveries that wait for an attempt, at most 10,000."`
+	NextAt       *kit.Time `json:"nextAttemptAt" doc:"When the next attempt is due. Null if none is planned."`
+	CreatedAt    kit.Time  `json:"createdAt"`
+	UpdatedAt    kit.Time  `json:"updatedAt"`
 }
 
 // NewWebhook is a new webhook with its secret, which is shown only once.
@@ -42,7 +46,7 @@ type NewWebhook struct {
 
 func webhookOf(w webhooks.Webhook) Webhook {
 	return Webhook{w.ID, w.UserID, w.Name, w.URL, w.Events, w.Masked(), w.Scope(), w.Active, w.HasSecret, w.Sent, w.Succeeded, w.Failed,
-		instant(w.LastSentAt), text(w.LastError), wordingOf(w.LastError), w.Streak, instant(w.FailingSince), w.Waiting, instant(w.NextAt), Time(w.CreatedAt), Time(w.UpdatedAt)}
+		kit.Instant(w.LastSentAt), kit.Text(w.LastError), kit.WordingOf(w.LastError), w.Streak, kit.Instant(w.FailingSince), w.Waiting, kit.Instant(w.NextAt), kit.Time(w.CreatedAt), kit.Time(w.UpdatedAt)}
 }
 
 // WebhookLog is one attempt to deliver an event. Some values have two names.
@@ -60,15 +64,15 @@ type WebhookLog struct {
 	Duration     int64           `json:"duration" doc:"Milliseconds."`
 	Attempt      int             `json:"attempt" doc:"Starts at 1."`
 	IsSuccess    bool            `json:"isSuccess"`
-	CreatedAt    Time            `json:"createdAt"`
-	SentAt       Time            `json:"sentAt"`
+	CreatedAt    kit.Time        `json:"createdAt"`
+	SentAt       kit.Time        `json:"sentAt"`
 }
 
 func webhookLogOf(l store.WebhookLog) WebhookLog {
 	out := WebhookLog{
 		ID: l.ID, WebhookID: l.WebhookID, Event: l.Event, DeliveryID: l.DeliveryID, Payload: json.RawMessage(l.Payload), Status: "failed", StatusCode: statusOf(&l),
-		Response: text(l.Response), ResponseBody: text(l.Response), Error: text(l.Error), Duration: l.Duration, Attempt: l.Attempt, IsSuccess: l.Success,
-		CreatedAt: Time(l.SentAt), SentAt: Time(l.SentAt),
+		Response: kit.Text(l.Response), ResponseBody: kit.Text(l.Response), Error: kit.Text(l.Error), Duration: l.Duration, Attempt: l.Attempt, IsSuccess: l.Success,
+		CreatedAt: kit.Time(l.SentAt), SentAt: kit.Time(l.SentAt),
 	}
 	if l.Success {
 		out.Status = "success"
@@ -86,7 +90,7 @@ func statusOf(l *store.WebhookLog) *int {
 // WebhookLogList has the same rows under two names.
 type WebhookLogList struct {
 	Logs []WebhookLog `json:"logs"`
-	List[WebhookLog]
+	kit.List[WebhookLog]
 }
 
 // WebhookTest is the result of a test.
@@ -103,121 +107,145 @@ type WebhookRepeat struct {
 	Queued int64 `json:"queued" doc:"Number of deliveries that are sent again now."`
 }
 
+var webhookResource = kit.Resource{
+	Tag: "Webhooks", About: "HTTP callbacks for events, with delivery log and retries. The section `webhooks` of this document describes the payloads.",
+	Read: kit.Needs(auth.WorkspaceAdmin, auth.WebhooksScope), Change: kit.Needs(auth.WorkspaceAdmin, auth.WebhooksScope),
+	Values: map[string][]any{
+		"webhookEvent":   kit.Enum(webhooks.Names...),
+		"deliveredEvent": kit.Enum(slices.Sorted(maps.Keys(webhooks.Payloads))...),
+		"deliveryStatus": kit.Enum("success", "failed"),
+		"webhookScope":   kit.Enum(webhooks.ScopeOwn, webhooks.ScopeAll),
+	},
+}
+
 func (s *Server) registerWebhooks() {
-	declare := func(method, path, id, summary string) endpoint {
-		return endpoint{Method: method, Path: "/api/webhooks" + path, ID: id, Summary: summary, Tag: "Webhooks"}
+	declare := func(method, path, id, summary string) kit.Endpoint {
+		return kit.Endpoint{Method: method, Path: "/api/webhooks" + path, ID: id, Summary: summary, Tag: "Webhooks"}
 	}
-	changes := func(method, path, id, summary string) endpoint {
+	changes := func(method, path, id, summary string) kit.Endpoint {
 		e := declare(method, path, id, summary)
-		e.Limit = limitWebhooks
+		e.Limit = kit.LimitWebhooks
 		return e
 	}
-	conditional := func(method, path, id, summary string) endpoint {
+	conditional := func(method, path, id, summary string) kit.Endpoint {
 		e := changes(method, path, id, summary)
 		e.Conditional = true
 		return e
 	}
-	handle(s, changes(http.MethodPost, "", "createWebhook", "Create a webhook"), s.createWebhook)
-	handle(s, declare(http.MethodGet, "", "listWebhooks", "List webhooks"), s.listWebhooks)
-	handle(s, declare(http.MethodGet, "/{id}", "getWebhook", "Get a webhook"), func(ctx context.Context, in *ByID) (*versioned[Webhook], error) {
-		return respondWebhook(s.Webhooks.Get(ctx, principal(ctx), in.ID))
+	kit.Handle(s.Kit, changes(http.MethodPost, "", "createWebhook", "Create a webhook"), s.createWebhook)
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listWebhooks", "List webhooks"), s.listWebhooks)
+	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getWebhook", "Get a webhook"), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Webhook], error) {
+		return respondWebhook(s.Webhooks.Get(ctx, kit.Principal(ctx), in.ID))
 	})
-	handle(s, conditional(http.MethodPut, "/{id}", "updateWebhook", "Update a webhook"), s.updateWebhook)
-	handle(s, conditional(http.MethodDelete, "/{id}", "deleteWebhook", "Delete a webhook and its log"), func(ctx context.Context, in *ByID) (*struct{}, error) {
-		return nil, s.Webhooks.Delete(ctx, principal(ctx), in.ID)
+	kit.Handle(s.Kit, conditional(http.MethodPut, "/{id}", "updateWebhook", "Update a webhook"), s.updateWebhook)
+	kit.Handle(s.Kit, conditional(http.MethodDelete, "/{id}", "deleteWebhook", "Delete a webhook and its log"), func(ctx context.Context, in *kit.ByID) (*struct{}, error) {
+		return nil, s.Webhooks.Delete(ctx, kit.Principal(ctx), in.ID)
 	})
 	test := changes(http.MethodPost, "/{id}/test", "testWebhook", "Send a test event")
 	test.Timeout = s.Webhooks.Timeout()
-	handle(s, test, s.testWebhook)
-	handle(s, declare(http.MethodGet, "/{id}/logs", "listWebhookLogs", "List delivery attempts"), s.listWebhookLogs)
+	kit.Handle(s.Kit, test, s.testWebhook)
+	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}/logs", "listWebhookLogs", "List delivery attempts"), s.listWebhookLogs)
 	retry := declare(http.MethodPost, "/{webhookId}/logs/{logId}/retry", "retryWebhook", "Repeat a failed delivery")
-	retry.Status, retry.Limit, retry.Timeout = http.StatusOK, limitWebhookRetry, s.Webhooks.Timeout()
-	handle(s, retry, s.retryWebhook)
+	retry.Status, retry.Limit, retry.Timeout = http.StatusOK, kit.LimitWebhookRetry, s.Webhooks.Timeout()
+	kit.Handle(s.Kit, retry, s.retryWebhook)
 	all := declare(http.MethodPost, "/{id}/logs/retry", "retryWebhookFailures", "Repeat all failed deliveries")
-	all.Status, all.Limit = http.StatusOK, limitWebhookRetry
-	handle(s, all, func(ctx context.Context, in *ByID) (*body[WebhookRepeat], error) {
-		n, err := s.Webhooks.RetryFailed(ctx, principal(ctx), in.ID)
+	all.Status, all.Limit = http.StatusOK, kit.LimitWebhookRetry
+	kit.Handle(s.Kit, all, func(ctx context.Context, in *kit.ByID) (*kit.Body[WebhookRepeat], error) {
+		n, err := s.Webhooks.RetryFailed(ctx, kit.Principal(ctx), in.ID)
 		if err != nil {
 			return nil, err
 		}
-		return &body[WebhookRepeat]{WebhookRepeat{n}}, nil
+		return kit.NewBody(WebhookRepeat{n}), nil
 	})
 }
 
 // WebhookFields has the common fields of both requests.
 type WebhookFields struct {
-	Secret   Opt[string]            `json:"secret,omitempty" doc:"At most 255 characters. If missing, a new webhook gets a generated secret. Without a secret, deliveries are not signed."`
-	Headers  Opt[map[string]string] `json:"headers,omitempty" doc:"Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value of the header."`
-	Scope    Opt[string]            `json:"scope,omitempty" values:"webhookScope" doc:"The default is own; all requires an administrator."`
-	IsActive Opt[bool]              `json:"isActive,omitempty" doc:"The default is true."`
+	Secret   kit.Opt[string]            `json:"secret,omitempty" doc:"At most 255 characters. If missing, a new webhook gets a generated secret. Without a secret, deliveries are not signed."`
+	Headers  kit.Opt[map[string]string] `json:"headers,omitempty" doc:"Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value of the header."`
+	Scope    kit.Opt[string]            `json:"scope,omitempty" values:"webhookScope" doc:"The default is own; all requires an administrator."`
+	IsActive kit.Opt[bool]              `json:"isActive,omitempty" doc:"The default is true."`
 }
 
-func (f *WebhookFields) input(name, url Opt[string], events Opt[[]string]) webhooks.Input {
+func (f *WebhookFields) input(name, url kit.Opt[string], events kit.Opt[[]string]) webhooks.Input {
 	return webhooks.Input{
-		Name: given(name, ""), URL: given(url, ""), Events: given(events, nil), Secret: given(f.Secret, ""), Headers: given(f.Headers, nil),
-		Scope: given(f.Scope, webhooks.ScopeOwn), Active: given(f.IsActive, true),
+		Name: kit.Given(name, ""), URL: kit.Given(url, ""), Events: kit.Given(events, nil), Secret: kit.Given(f.Secret, ""), Headers: kit.Given(f.Headers, nil),
+		Scope: kit.Given(f.Scope, webhooks.ScopeOwn), Active: kit.Given(f.IsActive, true),
 	}
 }
 
 func (s *Server) createWebhook(ctx context.Context, in *struct {
 	Body struct {
-		Name   Opt[string]   `json:"name" required:"true" doc:"1 to 100 characters."`
-		URL    Opt[string]   `json:"url" required:"true" doc:"A public https URL."`
-		Events Opt[[]string] `json:"events" required:"true" values:"webhookEvent" doc:"At least one."`
+		Name   kit.Opt[string]   `json:"name" required:"true" doc:"1 to 100 characters."`
+		URL    kit.Opt[string]   `json:"url" required:"true" doc:"A public https URL."`
+		Events kit.Opt[[]string] `json:"events" required:"true" values:"webhookEvent" doc:"At least one."`
 		WebhookFields
 	}
-}) (*versioned[NewWebhook], error) {
-	w, secret, err := s.Webhooks.Create(ctx, principal(ctx), in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events))
+}) (*kit.Versioned[NewWebhook], error) {
+	w, secret, err := s.Webhooks.Create(ctx, kit.Principal(ctx), in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events))
 	if err != nil {
 		return nil, err
 	}
-	return &versioned[NewWebhook]{w.Version(), NewWebhook{webhookOf(w), secret}}, nil
+	return &kit.Versioned[NewWebhook]{ETag: w.Version(), Body: NewWebhook{webhookOf(w), secret}}, nil
 }
 
 func (s *Server) listWebhooks(ctx context.Context, in *struct {
-	Paging
+	kit.Paging
 	Search string `query:"search" doc:"Searches name and URL, ignoring case."`
-}) (*body[List[Webhook]], error) {
-	return respondPage(in.Paging, 10, webhookOf)(s.Webhooks.List(ctx, principal(ctx), in.Search, in.size(10), in.offset(10)))
+}) (*kit.Body[kit.List[Webhook]], error) {
+	return kit.RespondPage(in.Paging, 10, webhookOf)(s.Webhooks.List(ctx, kit.Principal(ctx), in.Search, in.Size(10), in.Offset(10)))
 }
 
 func (s *Server) updateWebhook(ctx context.Context, in *struct {
-	ByID
+	kit.ByID
 	Body struct {
-		Name   Opt[string]   `json:"name,omitempty"`
-		URL    Opt[string]   `json:"url,omitempty"`
-		Events Opt[[]string] `json:"events,omitempty" values:"webhookEvent"`
+		Name   kit.Opt[string]   `json:"name,omitempty"`
+		URL    kit.Opt[string]   `json:"url,omitempty"`
+		Events kit.Opt[[]string] `json:"events,omitempty" values:"webhookEvent"`
 		WebhookFields
 	}
-}) (*versioned[Webhook], error) {
-	return respondWebhook(s.Webhooks.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events)))
+}) (*kit.Versioned[Webhook], error) {
+	return respondWebhook(s.Webhooks.Update(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events)))
 }
 
-func (s *Server) testWebhook(ctx context.Context, in *ByID) (*body[WebhookTest], error) {
-	l, err := s.Webhooks.Test(ctx, principal(ctx), in.ID)
+func (s *Server) testWebhook(ctx context.Context, in *kit.ByID) (*kit.Body[WebhookTest], error) {
+	l, err := s.Webhooks.Test(ctx, kit.Principal(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &body[WebhookTest]{WebhookTest{l.Success, statusOf(&l), text(l.Response), text(l.Error), l.Duration}}, nil
+	return kit.NewBody(WebhookTest{l.Success, statusOf(&l), kit.Text(l.Response), kit.Text(l.Error), l.Duration}), nil
 }
 
 func (s *Server) listWebhookLogs(ctx context.Context, in *struct {
-	ByID
-	Paging
+	kit.ByID
+	kit.Paging
 	Status string `query:"status" values:"deliveryStatus" doc:"Only attempts with this result."`
 	Event  string `query:"event" values:"deliveredEvent" doc:"Only deliveries of this event."`
-}) (*body[WebhookLogList], error) {
-	rows, total, err := s.Webhooks.Logs(ctx, principal(ctx), in.ID, webhooks.LogFilter{Status: in.Status, Event: in.Event}, in.size(20), in.offset(20))
+}) (*kit.Body[WebhookLogList], error) {
+	rows, total, err := s.Webhooks.Logs(ctx, kit.Principal(ctx), in.ID, webhooks.LogFilter{Status: in.Status, Event: in.Event}, in.Size(20), in.Offset(20))
 	if err != nil {
 		return nil, err
 	}
-	shown := eachOf(webhookLogOf)(rows)
-	return &body[WebhookLogList]{WebhookLogList{shown, listOf(shown, total, in.Paging, 20)}}, nil
+	shown := kit.EachOf(webhookLogOf)(rows)
+	return kit.NewBody(WebhookLogList{shown, kit.ListOf(shown, total, in.Paging, 20)}), nil
 }
 
 func (s *Server) retryWebhook(ctx context.Context, in *struct {
 	WebhookID string `path:"webhookId" doc:"The webhook's id."`
 	LogID     string `path:"logId" doc:"The id of the failed attempt's log entry."`
-}) (*body[WebhookLog], error) {
-	return respond(webhookLogOf)(s.Webhooks.Retry(ctx, principal(ctx), in.WebhookID, in.LogID))
+}) (*kit.Body[WebhookLog], error) {
+	return kit.Respond(webhookLogOf)(s.Webhooks.Retry(ctx, kit.Principal(ctx), in.WebhookID, in.LogID))
+}
+
+func respondWebhook(w webhooks.Webhook, err error) (*kit.Versioned[Webhook], error) {
+	return kit.RespondVersion(webhookOf, (*webhooks.Webhook).Version)(w, err)
+}
+
+// presentWebhook shows the present webhook of a problem.
+func (s *Server) presentWebhook(_ context.Context, object any) (kit.Present, bool) {
+	o, ok := object.(webhooks.Webhook)
+	if !ok {
+		return kit.Present{}, false
+	}
+	return kit.Present{Object: webhookOf(o), ETag: o.Version(), EntityType: "webhook", EntityID: o.ID}, true
 }

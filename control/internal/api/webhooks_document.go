@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 )
 
@@ -28,17 +29,17 @@ var eventWords = map[string]string{
 // documentWebhooks adds the section webhooks to the OpenAPI document: the requests to receivers. Their bodies are also schemas of
 // the API, as payloads in the log: generators drop schemas that only webhooks use.
 func (s *Server) documentWebhooks() {
-	doc := s.huma.OpenAPI()
+	doc := s.OpenAPI()
 	doc.Webhooks = map[string]*huma.PathItem{}
 	schemas := doc.Components.Schemas
 	every := &huma.Schema{Description: "The body of a delivery.", Discriminator: &huma.Discriminator{PropertyName: "event", Mapping: map[string]string{}}}
 	for _, event := range slices.Sorted(maps.Keys(webhooks.Payloads)) {
 		name := eventSchema(event)
-		body := &huma.Schema{Ref: schemaPrefix + name}
+		body := &huma.Schema{Ref: kit.SchemaPrefix + name}
 		schemas.Map()[name] = &huma.Schema{
 			Type: huma.TypeObject, Required: []string{"event", "timestamp", "data"},
 			Properties: map[string]*huma.Schema{
-				"event": {Type: huma.TypeString, Enum: set(event)}, "timestamp": {Type: huma.TypeString, Format: "date-time"},
+				"event": {Type: huma.TypeString, Enum: kit.Enum(event)}, "timestamp": {Type: huma.TypeString, Format: "date-time"},
 				"data": schemas.Schema(reflect.TypeOf(webhooks.Payloads[event]), true, ""),
 			},
 		}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
@@ -12,23 +13,23 @@ import (
 
 // Workspace describes a workspace as its caller sees it.
 type Workspace struct {
-	ID          string  `json:"id"`
-	Name        string  `json:"name"`
-	Slug        string  `json:"slug"`
-	IsPersonal  bool    `json:"isPersonal" doc:"Whether it is the workspace of one user, in which requests without X-Workspace work."`
-	OwnerEmail  *string `json:"ownerEmail" doc:"The user of a personal workspace; null for a team's."`
-	Role        string  `json:"role" enum:"OWNER,ADMIN,EDITOR,VIEWER" doc:"The caller's role. Administrators of the system have the permissions of an OWNER everywhere."`
-	MemberCount int     `json:"memberCount"`
-	URLCount    int     `json:"urlCount"`
-	TrashDays   int     `json:"trashDays" doc:"Days for which deleted links can be restored, the setting TRASH_DAYS. 0: every deletion is for good."`
-	CreatedAt   Time    `json:"createdAt"`
-	UpdatedAt   Time    `json:"updatedAt"`
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Slug        string   `json:"slug"`
+	IsPersonal  bool     `json:"isPersonal" doc:"Whether it is the workspace of one user, in which requests without X-Workspace work."`
+	OwnerEmail  *string  `json:"ownerEmail" doc:"The user of a personal workspace; null for a team's."`
+	Role        string   `json:"role" enum:"OWNER,ADMIN,EDITOR,VIEWER" doc:"The caller's role. Administrators of the system have the permissions of an OWNER everywhere."`
+	MemberCount int      `json:"memberCount"`
+	URLCount    int      `json:"urlCount"`
+	TrashDays   int      `json:"trashDays" doc:"Days for which deleted links can be restored, the setting TRASH_DAYS. 0: every deletion is for good."`
+	CreatedAt   kit.Time `json:"createdAt"`
+	UpdatedAt   kit.Time `json:"updatedAt"`
 }
 
 func (s *Server) workspaceOf(w workspaces.Row) Workspace {
 	out := Workspace{
 		ID: w.ID, Name: w.Name, Slug: w.Slug, IsPersonal: w.IsPersonal(), Role: w.Role.String(), MemberCount: w.Members, URLCount: w.Links,
-		TrashDays: int(s.Store.TrashTime() / (24 * time.Hour)), CreatedAt: Time(w.CreatedAt), UpdatedAt: Time(w.UpdatedAt),
+		TrashDays: int(s.Store.TrashTime() / (24 * time.Hour)), CreatedAt: kit.Time(w.CreatedAt), UpdatedAt: kit.Time(w.UpdatedAt),
 	}
 	if w.OwnerEmail != "" {
 		out.OwnerEmail = &w.OwnerEmail
@@ -38,43 +39,48 @@ func (s *Server) workspaceOf(w workspaces.Row) Workspace {
 
 // Member describes a user's membership in a workspace.
 type Member struct {
-	UserID   string `json:"userId"`
-	Email    string `json:"email"`
-	Name     string `json:"name"`
-	Role     string `json:"role" enum:"OWNER,ADMIN,EDITOR,VIEWER"`
-	JoinedAt Time   `json:"joinedAt"`
+	UserID   string   `json:"userId"`
+	Email    string   `json:"email"`
+	Name     string   `json:"name"`
+	Role     string   `json:"role" enum:"OWNER,ADMIN,EDITOR,VIEWER"`
+	JoinedAt kit.Time `json:"joinedAt"`
 }
 
 func memberOf(m store.Member) Member {
-	return Member{m.UserID, m.Email, m.Name, m.Role, Time(m.JoinedAt)}
+	return Member{m.UserID, m.Email, m.Name, m.Role, kit.Time(m.JoinedAt)}
+}
+
+var workspaceResource = kit.Resource{
+	Tag: "Workspaces", About: "Teams that own links together, and their members.",
+	Read: kit.Needs(auth.Viewer, kit.AnyScope), Change: kit.Needs(auth.WorkspaceAdmin, 0),
 }
 
 func (s *Server) registerWorkspaces() {
-	declare := func(method, path, id, summary string) endpoint {
-		return endpoint{Method: method, Path: "/api/workspaces" + path, ID: id, Summary: summary, Tag: "Workspaces", OfPath: path != ""}
+	declare := func(method, path, id, summary string) kit.Endpoint {
+		return kit.Endpoint{Method: method, Path: "/api/workspaces" + path, ID: id, Summary: summary, Tag: "Workspaces", OfPath: path != ""}
 	}
 	list := declare(http.MethodGet, "", "listWorkspaces", "List your workspaces")
-	list.Role = anyRole
-	handle(s, list, s.listWorkspaces)
+	list.Role = kit.AnyRole
+	kit.Handle(s.Kit, list, s.listWorkspaces)
 	create := declare(http.MethodPost, "", "createWorkspace", "Create a workspace")
-	create.Role, create.Escalates = anyRole, true
-	handle(s, create, s.createWorkspace)
-	handle(s, declare(http.MethodGet, "/{id}", "getWorkspace", "Get a workspace"), s.getWorkspace)
-	handle(s, declare(http.MethodPut, "/{id}", "updateWorkspace", "Change a workspace"), s.updateWorkspace)
+	create.Role, create.Escalates = kit.AnyRole, true
+	kit.Handle(s.Kit, create, s.createWorkspace)
+	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getWorkspace", "Get a workspace"), s.getWorkspace)
+	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateWorkspace", "Change a workspace"), s.updateWorkspace)
 	remove := declare(http.MethodDelete, "/{id}", "deleteWorkspace", "Delete a workspace")
 	remove.Role, remove.Timeout = auth.Owner, deletion
-	handle(s, remove, s.deleteWorkspace)
+	kit.Handle(s.Kit, remove, s.deleteWorkspace)
 
-	members := func(method, path, id, summary string) endpoint {
+	members := func(method, path, id, summary string) kit.Endpoint {
 		e := declare(method, "/{id}/members"+path, id, summary)
 		e.Scope = auth.MembersScope
 		return e
 	}
-	handle(s, members(http.MethodGet, "", "listMembers", "List the members of a workspace"), s.listMembers)
-	handle(s, members(http.MethodPatch, "/{userId}", "setMemberRole", "Change a member's role"), s.setMemberRole)
+	kit.Handle(s.Kit, members(http.MethodGet, "", "listMembers", "List the members of a workspace"), s.listMembers)
+	kit.Handle(s.Kit, members(http.MethodPatch, "/{userId}", "setMemberRole", "Change a member's role"), s.setMemberRole)
 	leave := members(http.MethodDelete, "/{userId}", "removeMember", "Remove a member, or leave a workspace")
 	leave.Role = auth.Viewer // who may leave; the use case refuses to remove others
-	handle(s, leave, s.removeMember)
+	kit.Handle(s.Kit, leave, s.removeMember)
 }
 
 // ByWorkspace is embedded in requests about one workspace. The caller's principal already has the workspace.
@@ -83,27 +89,27 @@ type ByWorkspace struct {
 }
 
 type listWorkspacesIn struct {
-	Paging
+	kit.Paging
 	Search string `query:"search" maxLength:"255" doc:"Searches name, slug and the email of a personal workspace's user, ignoring case."`
 }
 
-func (s *Server) listWorkspaces(ctx context.Context, in *listWorkspacesIn) (*body[List[Workspace]], error) {
-	return respondPage(in.Paging, 20, s.workspaceOf)(s.Workspaces.List(ctx, principal(ctx), in.Search, in.size(20), in.offset(20)))
+func (s *Server) listWorkspaces(ctx context.Context, in *listWorkspacesIn) (*kit.Body[kit.List[Workspace]], error) {
+	return kit.RespondPage(in.Paging, 20, s.workspaceOf)(s.Workspaces.List(ctx, kit.Principal(ctx), in.Search, in.Size(20), in.Offset(20)))
 }
 
 type createWorkspaceIn struct {
 	Body struct {
-		Name string      `json:"name" doc:"1 to 100 characters."`
-		Slug Opt[string] `json:"slug,omitempty" doc:"3 to 40 lower-case letters, digits and hyphens; unique. By default it is made from the name."`
+		Name string          `json:"name" doc:"1 to 100 characters."`
+		Slug kit.Opt[string] `json:"slug,omitempty" doc:"3 to 40 lower-case letters, digits and hyphens; unique. By default it is made from the name."`
 	}
 }
 
-func (s *Server) createWorkspace(ctx context.Context, in *createWorkspaceIn) (*body[Workspace], error) {
-	return respond(s.workspaceOf)(s.Workspaces.Create(ctx, principal(ctx), workspaces.Input{Name: &in.Body.Name, Slug: in.Body.Slug.Pointer()}))
+func (s *Server) createWorkspace(ctx context.Context, in *createWorkspaceIn) (*kit.Body[Workspace], error) {
+	return kit.Respond(s.workspaceOf)(s.Workspaces.Create(ctx, kit.Principal(ctx), workspaces.Input{Name: &in.Body.Name, Slug: in.Body.Slug.Pointer()}))
 }
 
-func (s *Server) getWorkspace(ctx context.Context, _ *ByWorkspace) (*body[Workspace], error) {
-	return respond(s.workspaceOf)(s.Workspaces.Get(ctx, principal(ctx)))
+func (s *Server) getWorkspace(ctx context.Context, _ *ByWorkspace) (*kit.Body[Workspace], error) {
+	return kit.Respond(s.workspaceOf)(s.Workspaces.Get(ctx, kit.Principal(ctx)))
 }
 
 type updateWorkspaceIn struct {
@@ -114,8 +120,8 @@ type updateWorkspaceIn struct {
 	}
 }
 
-func (s *Server) updateWorkspace(ctx context.Context, in *updateWorkspaceIn) (*body[Workspace], error) {
-	return respond(s.workspaceOf)(s.Workspaces.Update(ctx, principal(ctx), workspaces.Input{Name: in.Body.Name, Slug: in.Body.Slug}))
+func (s *Server) updateWorkspace(ctx context.Context, in *updateWorkspaceIn) (*kit.Body[Workspace], error) {
+	return kit.Respond(s.workspaceOf)(s.Workspaces.Update(ctx, kit.Principal(ctx), workspaces.Input{Name: in.Body.Name, Slug: in.Body.Slug}))
 }
 
 // deletion is the timeout of requests that may move or delete all links of a workspace: 3,500 to 10,000 a second were measured.
@@ -137,16 +143,16 @@ type deleteWorkspaceIn struct {
 }
 
 func (s *Server) deleteWorkspace(ctx context.Context, in *deleteWorkspaceIn) (*struct{}, error) {
-	return nil, s.Workspaces.Delete(ctx, principal(ctx), in.fate())
+	return nil, s.Workspaces.Delete(ctx, kit.Principal(ctx), in.fate())
 }
 
 type listMembersIn struct {
 	ByWorkspace
-	Paging
+	kit.Paging
 }
 
-func (s *Server) listMembers(ctx context.Context, in *listMembersIn) (*body[List[Member]], error) {
-	return respondPage(in.Paging, 20, memberOf)(s.Workspaces.Members(ctx, principal(ctx), in.size(20), in.offset(20)))
+func (s *Server) listMembers(ctx context.Context, in *listMembersIn) (*kit.Body[kit.List[Member]], error) {
+	return kit.RespondPage(in.Paging, 20, memberOf)(s.Workspaces.Members(ctx, kit.Principal(ctx), in.Size(20), in.Offset(20)))
 }
 
 // ByMember is embedded in requests about one member.
@@ -162,10 +168,10 @@ type setMemberRoleIn struct {
 	}
 }
 
-func (s *Server) setMemberRole(ctx context.Context, in *setMemberRoleIn) (*body[Member], error) {
-	return respond(memberOf)(s.Workspaces.SetRole(ctx, principal(ctx), in.UserID, in.Body.Role))
+func (s *Server) setMemberRole(ctx context.Context, in *setMemberRoleIn) (*kit.Body[Member], error) {
+	return kit.Respond(memberOf)(s.Workspaces.SetRole(ctx, kit.Principal(ctx), in.UserID, in.Body.Role))
 }
 
 func (s *Server) removeMember(ctx context.Context, in *ByMember) (*struct{}, error) {
-	return nil, s.Workspaces.Remove(ctx, principal(ctx), in.UserID)
+	return nil, s.Workspaces.Remove(ctx, kit.Principal(ctx), in.UserID)
 }

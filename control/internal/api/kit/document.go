@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"io"
-	"log/slog"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -17,9 +17,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 	"github.com/swaggest/swgui/v5/static"
-
-	"github.com/shortline/shortline/control/internal/platform/auth"
-	"github.com/shortline/shortline/control/internal/store"
 )
 
 // docs is the page that starts the embedded Swagger UI.
@@ -32,11 +29,11 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 // registerDocument serves the OpenAPI document and, at /api, a page that displays it and can send requests.
-func (s *Server) registerDocument() {
-	document := sync.OnceValue(s.finishDocument)
+func (k *Kit) registerDocument() {
+	document := sync.OnceValue(k.Document)
 	serve := func(path, contentType string, content func() (served, error)) {
 		load := sync.OnceValues(content)
-		s.handleRaw(endpoint{Method: http.MethodGet, Path: path, Need: public, Limit: noLimit}, func(c echo.Context) error {
+		k.HandleRaw(Endpoint{Method: http.MethodGet, Path: path, Need: Public, Limit: NoLimit}, func(c echo.Context) error {
 			file, err := load()
 			if err != nil {
 				return err
@@ -92,50 +89,45 @@ func decompress(gzipped []byte, err error) (served, error) {
 	return served{plain, gzipped}, err
 }
 
-// finishDocument returns the document in the form that clients read. It is called once.
-func (s *Server) finishDocument() *huma.OpenAPI {
-	doc := *s.huma.OpenAPI()
+// Document returns the OpenAPI document in the form that clients read. Call it once, when all endpoints are declared.
+func (k *Kit) Document() *huma.OpenAPI {
+	doc := *k.OpenAPI()
 	for path, item := range doc.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Put, item.Post, item.Patch, item.Delete} {
 			if op != nil {
-				s.complete(op, path)
+				k.complete(op, path)
 			}
 		}
 	}
 	components := *doc.Components
-	components.Schemas = publish(components.Schemas)
+	components.Schemas = k.publish(components.Schemas)
 	doc.Components = &components
 	return &doc
 }
 
-// Document returns the OpenAPI document of an API with all use cases, as JSON. No use case runs: the document comes from the
-// request and response structs alone.
-func Document() ([]byte, error) {
-	deps := Deps{Store: new(store.Store), Auth: new(auth.Authenticator)}
-	for _, field := range reflect.ValueOf(&deps).Elem().Fields() {
-		if field.Kind() == reflect.Pointer && field.IsNil() {
-			field.Set(reflect.New(field.Type().Elem()))
-		}
-	}
-	s, err := New(Config{BaseURL: "https://sho.rt", Logger: slog.New(slog.DiscardHandler)}, deps)
-	if err != nil {
-		return nil, err
-	}
-	return s.finishDocument().MarshalJSON()
+// Words is the part of an endpoint's documentation that is not in its structs.
+type Words struct {
+	About    string
+	Example  string // JSON of a request body; "" if there is none
+	Conflict bool   // the endpoint can return 409
+	Errors   []int  // others that follow neither from the path nor from the credentials
 }
 
+// Words adds the words of endpoints by operation id. A test requires words for every endpoint.
+func (k *Kit) Words(list map[string]Words) { maps.Copy(k.words, list) }
+
 // complete adds to an operation its description, its example and every error that it may return.
-func (s *Server) complete(op *huma.Operation, path string) {
-	words := operations[op.OperationID]
-	if words.about != "" {
-		op.Description = words.about
-		op.Deprecated = strings.HasPrefix(words.about, "Same as ") // an alias
+func (k *Kit) complete(op *huma.Operation, path string) {
+	words := k.words[op.OperationID]
+	if words.About != "" {
+		op.Description = words.About
+		op.Deprecated = strings.HasPrefix(words.About, "Same as ") // an alias
 	}
 	var bodies map[string]*huma.MediaType
 	if op.RequestBody != nil {
 		bodies = op.RequestBody.Content
-		if m := bodies["application/json"]; m != nil && words.example != "" {
-			m.Example = json.RawMessage(words.example)
+		if m := bodies["application/json"]; m != nil && words.Example != "" {
+			m.Example = json.RawMessage(words.Example)
 		}
 	}
 	may := []int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
@@ -159,8 +151,8 @@ func (s *Server) complete(op *huma.Operation, path string) {
 			may = append(may, http.StatusNotFound)
 		}
 	}
-	if e := s.endpoints[op.Method+" "+echoPath(path)]; e != nil {
-		describeParams(op, e)
+	if e := k.endpoints[op.Method+" "+echoPath(path)]; e != nil {
+		k.describeParams(op, e)
 		describeSuccess(op, e)
 		documentUnchanged(op)
 		if e.selects != nil {
@@ -171,18 +163,18 @@ func (s *Server) complete(op *huma.Operation, path string) {
 			may = append(may, http.StatusPreconditionFailed)
 		}
 	}
-	may = append(may, words.also...)
-	if words.conflict {
+	may = append(may, words.Errors...)
+	if words.Conflict {
 		may = append(may, http.StatusConflict)
 	}
-	own := slices.Contains(op.Tags, visitorTag) // these operations document their own errors
+	own := slices.Contains(op.Tags, VisitorTag) // these operations document their own errors
 	for status := range op.Responses {
 		if status >= "400" && !own {
 			delete(op.Responses, status) // remove huma's default error
 		}
 	}
 	for _, status := range may {
-		r := s.failure(status)
+		r := k.Failure(status)
 		if whole := (&huma.Schema{Type: huma.TypeInteger}); status == http.StatusTooManyRequests {
 			r.Headers = map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait.", Schema: whole}}
 			if !own {
@@ -196,7 +188,7 @@ func (s *Server) complete(op *huma.Operation, path string) {
 }
 
 // describeParams completes the schemas of an operation's parameters, in copies, because huma validates requests with them.
-func describeParams(op *huma.Operation, e *endpoint) {
+func (k *Kit) describeParams(op *huma.Operation, e *Endpoint) {
 	byName := map[string]*huma.Param{}
 	for _, p := range op.Parameters {
 		p.Schema = copySchema(p.Schema)
@@ -207,13 +199,13 @@ func describeParams(op *huma.Operation, e *endpoint) {
 	}
 	for field, name := range fieldsOf(e.in, "query") {
 		if p := byName["query "+name]; p != nil {
-			p.Schema = describe(p.Schema, field)
+			p.Schema = k.describeField(p.Schema, field)
 		}
 	}
 }
 
 // describeSuccess completes the responses without an error.
-func describeSuccess(op *huma.Operation, e *endpoint) {
+func describeSuccess(op *huma.Operation, e *Endpoint) {
 	success := op.Responses[strconv.Itoa(e.Status)]
 	for media, schema := range e.Files {
 		if success.Content == nil {
@@ -232,14 +224,18 @@ func describeSuccess(op *huma.Operation, e *endpoint) {
 	}
 }
 
-// csvFile documents a file of comma-separated values.
-func csvFile() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
+// CSVFile documents a file of comma-separated values.
+func CSVFile() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
-// failure documents one error status.
-func (s *Server) failure(status int) *huma.Response {
+// Failure documents one error status.
+func (k *Kit) Failure(status int) *huma.Response {
 	name := http.StatusText(status)
 	return &huma.Response{Description: name, Content: map[string]*huma.MediaType{"application/json": {
-		Schema:  s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[answer](), true, ""),
-		Example: answer{StatusCode: status, Message: "A sentence that describes the error.", Name: name},
+		Schema:  k.Schema(reflect.TypeFor[Answer]()),
+		Example: Answer{StatusCode: status, Message: "A sentence that describes the error.", Name: name},
 	}}}
 }
+
+// VisitorTag groups the paths that edges serve. The control plane does not serve them. They are in the document for
+// developers who embed or script short links.
+const VisitorTag = "Visitors"

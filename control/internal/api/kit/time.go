@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"encoding/json"
@@ -57,15 +57,15 @@ func timeSchema() *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Examples: []any{"2027-01-31T12:00:00.000Z"}, Extensions: map[string]any{"format": "date-time"}}
 }
 
-// timeText is a Time in a request that may have another form.
-type timeText string
+// TimeText is a Time in a request that may have another form.
+type TimeText string
 
 // Schema documents a Time and accepts any text.
-func (timeText) Schema(huma.Registry) *huma.Schema { return timeSchema() }
+func (TimeText) Schema(huma.Registry) *huma.Schema { return timeSchema() }
 
-// textMillis converts an optional time like millis, and adds a problem if it has another form.
-func textMillis(o Opt[timeText], field string, problems *problem.Fields) *int64 {
-	at := given(o, "")
+// TextMillis converts an optional time like millis, and adds a problem if it has another form.
+func TextMillis(o Opt[TimeText], field string, problems *problem.Fields) *int64 {
+	at := Given(o, "")
 	if at == nil {
 		return nil
 	}
@@ -79,11 +79,32 @@ func textMillis(o Opt[timeText], field string, problems *problem.Fields) *int64 
 	return &ms
 }
 
-// timeOf converts a column that may be NULL.
-func timeOf(ms *int64) *Time {
+// TimeOf converts a column that may be NULL.
+func TimeOf(ms *int64) *Time {
 	if ms == nil {
 		return nil
 	}
 	t := Time(*ms)
 	return &t
+}
+
+func Instant(ms int64) *Time {
+	if ms == 0 {
+		return nil
+	}
+	return TimeOf(&ms)
+}
+
+// ParseDateOrTime parses a date or time to Unix milliseconds. "" is 0.
+func ParseDateOrTime(text string) (ms int64, ok bool) {
+	if text == "" {
+		return 0, true
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return 0, false
+	}
+	var t Time
+	err = t.UnmarshalJSON(quoted)
+	return int64(t), err == nil
 }

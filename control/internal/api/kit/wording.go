@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"github.com/danielgtaylor/huma/v2"
@@ -10,7 +10,7 @@ import (
 type messageCode string
 
 // Schema implements huma.SchemaProvider.
-func (messageCode) Schema(huma.Registry) *huma.Schema { return codeSchema(problem.Codes()) }
+func (messageCode) Schema(huma.Registry) *huma.Schema { return CodeSchema(problem.Codes()) }
 
 // Wording is the code of the message beside it.
 type Wording struct {
@@ -18,7 +18,7 @@ type Wording struct {
 	Values []string    `json:"values,omitempty" doc:"What belongs in the sentence of the code, in the order of the English message."`
 }
 
-func wordingOf(message string) Wording {
+func WordingOf(message string) Wording {
 	code, values := problem.Code(message)
 	return Wording{messageCode(code), values}
 }
@@ -31,7 +31,15 @@ type fieldProblem struct {
 
 func fieldProblems(list []problem.Field) (out []fieldProblem) {
 	for _, f := range list {
-		out = append(out, fieldProblem{f, wordingOf(f.Message)})
+		out = append(out, fieldProblem{f, WordingOf(f.Message)})
 	}
 	return out
+}
+
+func CodeSchema(codes []string) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, code := range codes {
+		s.Enum = append(s.Enum, code)
+	}
+	return s
 }

@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"fmt"
@@ -53,7 +53,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 }
 
 // note counts one request. e is nil if the route or the method does not exist.
-func (m *metrics) note(e *endpoint, status int, took time.Duration) {
+func (m *metrics) note(e *Endpoint, status int, took time.Duration) {
 	method, route := "other", "other"
 	if e != nil {
 		method, route = e.Method, e.Path

@@ -1,4 +1,4 @@
-package api
+package kit
 
 // Paging is embedded in the request of a list. The page size has two names; limit takes precedence.
 type Paging struct {
@@ -7,8 +7,8 @@ type Paging struct {
 	PageSize int `query:"pageSize" minimum:"1" maximum:"100" doc:"The same as limit."`
 }
 
-// size returns the number of rows per page, or def if the caller did not choose one.
-func (p Paging) size(def int) int {
+// Size returns the number of rows per page, or def if the caller did not choose one.
+func (p Paging) Size(def int) int {
 	switch {
 	case p.Limit > 0:
 		return p.Limit
@@ -18,16 +18,16 @@ func (p Paging) size(def int) int {
 	return def
 }
 
-// offset returns the number of rows before the page.
-func (p Paging) offset(def int) int { return (p.Page - 1) * p.size(def) }
+// Offset returns the number of rows before the page.
+func (p Paging) Offset(def int) int { return (p.Page - 1) * p.Size(def) }
 
 // Sorting is embedded in the request of a list that can be sorted.
 type Sorting struct {
 	SortOrder string `query:"sortOrder" enum:"asc,desc,ASC,DESC" values:"direction" doc:"The direction; desc by default."`
 }
 
-// ascending reports the direction.
-func (s Sorting) ascending() bool { return s.SortOrder == "asc" || s.SortOrder == "ASC" }
+// Ascending reports the direction.
+func (s Sorting) Ascending() bool { return s.SortOrder == "asc" || s.SortOrder == "ASC" }
 
 // List is one page of rows.
 type List[T any] struct {
@@ -38,11 +38,11 @@ type List[T any] struct {
 	TotalPages int `json:"totalPages"`
 }
 
-// listOf returns a page. rows may be nil.
-func listOf[T any](rows []T, total int, p Paging, def int) List[T] {
+// ListOf returns a page. rows may be nil.
+func ListOf[T any](rows []T, total int, p Paging, def int) List[T] {
 	if rows == nil {
 		rows = []T{}
 	}
-	size := p.size(def)
+	size := p.Size(def)
 	return List[T]{Data: rows, Total: total, Page: p.Page, PageSize: size, TotalPages: (total + size - 1) / size}
 }

@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"fmt"
@@ -19,23 +19,23 @@ func CheckConsoleURL(address string) error {
 }
 
 // faceConsole applies CONSOLE_URL: it allows the console's origin and chooses the SameSite attribute of the session cookie.
-func (s *Server) faceConsole(base *url.URL) {
-	s.sameSite = http.SameSiteLaxMode
-	if s.cfg.ConsoleURL == "" {
+func (k *Kit) faceConsole(base *url.URL) {
+	k.SameSite = http.SameSiteLaxMode
+	if k.cfg.ConsoleURL == "" {
 		return
 	}
-	u, _ := url.Parse(s.cfg.ConsoleURL) // Validate has parsed it
-	s.console = strings.TrimSuffix(u.String(), "/")
-	s.origins[originOf(u)] = true
+	u, _ := url.Parse(k.cfg.ConsoleURL) // Validate has parsed it
+	k.Console = strings.TrimSuffix(u.String(), "/")
+	k.origins[originOf(u)] = true
 	if siteOf(u) == siteOf(base) {
 		return
 	}
 	// Browsers do not attach a Lax cookie to requests from scripts of another site. SameSite=None allows that, but only
 	// over https. The check of the request's origin (see ours) then prevents forged requests.
-	if s.secure {
-		s.sameSite = http.SameSiteNoneMode
+	if k.Secure {
+		k.SameSite = http.SameSiteNoneMode
 	} else {
-		s.log.Warn("console cannot use the session cookie", "reason", "CONSOLE_URL is another site than BASE_URL, which is not https", "console_url", s.cfg.ConsoleURL)
+		k.log.Warn("console cannot use the session cookie", "reason", "CONSOLE_URL is another site than BASE_URL, which is not https", "console_url", k.cfg.ConsoleURL)
 	}
 }
 

@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"net/http"
@@ -11,7 +11,7 @@ import (
 
 // unchanged answers 304 without a body if the caller has the present version of an object (If-None-Match). Reading the object
 // decides, so the caller needs the same permissions.
-func (s *Server) unchanged(next echo.HandlerFunc) echo.HandlerFunc {
+func (k *Kit) unchanged(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		known := c.Request().Header.Values("If-None-Match")
 		if len(known) == 0 || c.Request().Method != http.MethodGet {
@@ -21,7 +21,7 @@ func (s *Server) unchanged(next echo.HandlerFunc) echo.HandlerFunc {
 		res.Writer = &unlessUnchanged{res.Writer, res}
 		res.Before(func() {
 			h := res.Header()
-			if tag := h.Get("ETag"); res.Status == http.StatusOK && tag != "" && hasTag(known, tag) {
+			if tag := h.Get("ETag"); res.Status == http.StatusOK && tag != "" && HasETag(known, tag) {
 				res.Status = http.StatusNotModified
 				h.Del("Content-Type")
 				h.Del("Content-Length")
@@ -47,8 +47,8 @@ func (w *unlessUnchanged) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *unlessUnchanged) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// hasTag reports whether a list of versions has one, by the weak comparison of RFC 9110.
-func hasTag(lines []string, tag string) bool {
+// HasETag reports whether a list of versions has one, by the weak comparison of RFC 9110.
+func HasETag(lines []string, tag string) bool {
 	for part := range strings.SplitSeq(strings.Join(lines, ","), ",") {
 		part = strings.TrimSpace(part)
 		if part == "*" || strings.TrimPrefix(part, "W/") == strings.TrimPrefix(tag, "W/") {

@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"bufio"
@@ -9,10 +9,14 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/manage/imports"
+	"github.com/shortline/shortline/control/internal/platform/spreadsheet"
 )
 
-// lineFeeds makes all ends of lines in a cell equal. A csv.Writer with UseCRLF leaves out other carriage returns.
-var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+// LineFeeds makes all ends of lines in a cell equal. A csv.Writer with UseCRLF leaves out other carriage returns.
+var LineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // columnsOf returns the names of the columns of a CSV file of rows, which are those of the API.
 func columnsOf[T any]() (names []string) {
@@ -23,9 +27,9 @@ func columnsOf[T any]() (names []string) {
 	return names
 }
 
-// writeCSV writes rows as CSV (RFC 4180) after a byte-order mark and a line of names. After an error the file is
+// WriteCSV writes rows as CSV (RFC 4180) after a byte-order mark and a line of names. After an error the file is
 // incomplete and must be discarded. Cells are inert: a spreadsheet does not interpret them as formulas.
-func writeCSV[T any](w io.Writer, each func(func(*T) error) error) error {
+func WriteCSV[T any](w io.Writer, each func(func(*T) error) error) error {
 	b := bufio.NewWriterSize(w, 32<<10)
 	b.WriteString("\uFEFF")
 	c := csv.NewWriter(b)
@@ -58,3 +62,23 @@ func writeCSV[T any](w io.Writer, each func(func(*T) error) error) error {
 	}
 	return b.Flush()
 }
+
+// cell returns the text of a JSON value in a CSV file. Null is empty, and a list is in the form that imports of tags read.
+func cell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return spreadsheet.Inert(LineFeeds.Replace(v))
+	case []any:
+		texts := make([]string, len(v))
+		for i, member := range v {
+			texts[i] = fmt.Sprint(member)
+		}
+		return spreadsheet.Inert(imports.JoinTags(texts))
+	}
+	return fmt.Sprint(v) // a number or a boolean
+}
+
+// ExportTimeout is the timeout of an export of URLs, including writing it. It holds a thousand URLs in memory at a time.
+const ExportTimeout = 10 * time.Minute

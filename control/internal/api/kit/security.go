@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"net/http"
@@ -11,7 +11,7 @@ import (
 )
 
 // secureHeaders sets the security headers of every response. An endpoint, such as for images, may override them.
-func (s *Server) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+func (k *Kit) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		h := c.Response().Header()
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -30,7 +30,7 @@ const (
 )
 
 // cors allows pages of the listed origins to read responses, with credentials, and answers preflight requests.
-func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
+func (k *Kit) cors(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r, h := c.Request(), c.Response().Header()
 		origin := r.Header.Get("Origin")
@@ -38,7 +38,7 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		h.Add("Vary", "Origin")
-		allowed := s.origins[strings.ToLower(origin)]
+		allowed := k.origins[strings.ToLower(origin)]
 		if allowed {
 			h.Set("Access-Control-Allow-Origin", origin)
 			h.Set("Access-Control-Allow-Credentials", "true")
@@ -59,9 +59,9 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 // calledOrigin returns the origin of the address that a browser called. A proxy that terminates TLS may not tell us. If
 // BASE_URL is https, the scheme is https in any case: a page over plain http is not ours, because anybody on the network
 // can forge it.
-func (s *Server) calledOrigin(r *http.Request) string {
+func (k *Kit) calledOrigin(r *http.Request) string {
 	scheme := "http"
-	if s.secure || r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
+	if k.Secure || r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
 		scheme = "https"
 	}
 	return originOf(&url.URL{Scheme: scheme, Host: r.Host})
@@ -82,14 +82,14 @@ func originOf(u *url.URL) string {
 // ours prevents cross-site request forgery. It refuses a request that is authenticated only by a cookie and may change
 // something, unless our own page or a page of a listed origin sent it. Other sites can make a browser send cookies, but
 // they cannot choose these headers.
-func (s *Server) ours(r *http.Request) error {
+func (k *Kit) ours(r *http.Request) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return nil
 	}
 	if origin := strings.ToLower(r.Header.Get("Origin")); origin != "" {
 		// The address that the browser called counts as ours, too, because we serve its pages.
-		if origin == s.origin || s.origins[origin] || origin == s.calledOrigin(r) {
+		if origin == k.origin || k.origins[origin] || origin == k.calledOrigin(r) {
 			return nil
 		}
 	} else if site := r.Header.Get("Sec-Fetch-Site"); site == "" || site == "same-origin" || site == "none" {

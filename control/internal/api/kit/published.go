@@ -1,15 +1,16 @@
-package api
+package kit
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// schemaPrefix begins the references to schemas of the document.
-const schemaPrefix = "#/components/schemas/"
+// SchemaPrefix begins the references to schemas of the document.
+const SchemaPrefix = "#/components/schemas/"
 
 // published has the schemas of a registry as the OpenAPI document shows them. The registry's own ones validate requests, and
 // say less: use cases check most values, because their messages are better.
@@ -21,15 +22,15 @@ type published struct {
 // MarshalJSON implements json.Marshaler.
 func (p published) MarshalJSON() ([]byte, error) { return json.Marshal(p.schemas) }
 
-// publish copies the schemas of a registry and adds what only their types say: see describe.
-func publish(registry huma.Registry) published {
-	out := published{registry, conditionSchemas()}
+// publish copies the schemas of a registry and adds what only their types say: see describeField.
+func (k *Kit) publish(registry huma.Registry) published {
+	out := published{registry, maps.Clone(k.schemas)}
 	for name, schema := range registry.Map() {
 		copied := copySchema(schema)
-		if t := registry.TypeFromRef(schemaPrefix + name); t != nil {
+		if t := registry.TypeFromRef(SchemaPrefix + name); t != nil {
 			for field, name := range fieldsOf(t, "json") {
 				if copied.Properties[name] != nil {
-					copied.Properties[name] = describe(copied.Properties[name], field)
+					copied.Properties[name] = k.describeField(copied.Properties[name], field)
 				}
 			}
 		}
@@ -50,18 +51,18 @@ func fieldsOf(t reflect.Type, tag string) func(yield func(reflect.StructField, s
 	}
 }
 
-// describe completes the schema of a field, which it may change, and returns it:
+// describeField completes the schema of a field, which it may change, and returns it:
 //
 //   - A pointer is null or its value, unless the JSON leaves nil out.
 //   - A field with required:"true" has a value.
-//   - The tag values names a closed set of values: see valueSets.
+//   - The tag values names a closed set of values: see Resource.Values.
 //   - The tag model names another schema, which the use case checks.
 //   - A field that is documented as the same as another is an alias, and deprecated.
-func describe(s *huma.Schema, f reflect.StructField) *huma.Schema {
+func (k *Kit) describeField(s *huma.Schema, f reflect.StructField) *huma.Schema {
 	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	s.Deprecated = strings.HasPrefix(f.Tag.Get("doc"), "The same as ") && f.Tag.Get("json") != ""
 	if model := f.Tag.Get("model"); model != "" {
-		one := &huma.Schema{Ref: schemaPrefix + model}
+		one := &huma.Schema{Ref: SchemaPrefix + model}
 		if s.Type == huma.TypeArray {
 			s.Items = one
 		} else {
@@ -82,7 +83,9 @@ func describe(s *huma.Schema, f reflect.StructField) *huma.Schema {
 		if s.Type == huma.TypeArray {
 			one = s.Items
 		}
-		one.Enum = valuesOf(set)
+		if one.Enum = k.values[set]; one.Enum == nil {
+			panic("BUG: no set of values " + set)
+		}
 	}
 	if s.Nullable && s.Enum != nil {
 		return nullOr(s)
@@ -128,3 +131,15 @@ func copySchemas(list []*huma.Schema) (copies []*huma.Schema) {
 	}
 	return copies
 }
+
+// Enum returns a closed set of values for a schema.
+func Enum[T any](list ...T) []any {
+	values := make([]any, len(list))
+	for i, v := range list {
+		values[i] = v
+	}
+	return values
+}
+
+// Schemas declares schemas that no struct has, by their names.
+func (k *Kit) Schemas(list map[string]*huma.Schema) { maps.Copy(k.schemas, list) }

@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"bytes"
@@ -24,32 +24,32 @@ import (
 )
 
 const (
-	maxBody  = 1 << 20
-	maxDepth = 32 // of arrays and objects in a body
+	MaxBody  = 1 << 20
+	MaxDepth = 32 // of arrays and objects in a body
 	bodyTime = 10 * time.Second
 
-	// maxValues is the limit of values in a body. A thousand links with all their fields have 30,000.
-	maxValues = 50_000
+	// MaxValues is the limit of values in a body. A thousand links with all their fields have 30,000.
+	MaxValues = 50_000
 	// At most largeBodies bodies of more than largeBody bytes are in progress at a time, and largePerUser of one user.
 	// Decoding a body may take twenty times its size in memory, and a caller may send a hundred at once.
-	largeBody    = 64 << 10
-	largeBodies  = 8
-	largePerUser = 4
+	LargeBody    = 64 << 10
+	LargeBodies  = 8
+	LargePerUser = 4
 )
 
 // readBody reads a whole JSON body. It refuses bodies that are too large, have another media type, are invalid or nested
 // too deeply, or contain the character NUL. An empty body stands for {}.
-func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
+func (k *Kit) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		e, r := s.endpointOf(c), c.Request()
+		e, r := k.endpointOf(c), c.Request()
 		if e == nil || e.Raw || r.Method == http.MethodGet {
 			return next(c)
 		}
-		limit := int64(maxBody)
+		limit := int64(MaxBody)
 		if e.MaxBody > 0 {
 			limit = e.MaxBody
 		}
-		body, err := wholeBody(c, limit)
+		body, err := WholeBody(c, limit)
 		if err != nil {
 			return err
 		}
@@ -57,11 +57,11 @@ func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 			body = []byte("{}")
 		} else if ct := r.Header.Get("Content-Type"); ct != "" {
 			if mt, _, err := mime.ParseMediaType(ct); err != nil || mt != "application/json" {
-				return newAnswer(http.StatusUnsupportedMediaType, "The request body must be JSON (Content-Type: application/json).")
+				return NewAnswer(http.StatusUnsupportedMediaType, "The request body must be JSON (Content-Type: application/json).")
 			}
 		}
-		if len(body) > largeBody {
-			slot, err := s.takeTurn(c)
+		if len(body) > LargeBody {
+			slot, err := k.TakeTurn(c)
 			if err != nil {
 				return err
 			}
@@ -80,8 +80,8 @@ func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// wholeBody reads a body of at most limit bytes.
-func wholeBody(c echo.Context, limit int64) ([]byte, error) {
+// WholeBody reads a body of at most limit bytes.
+func WholeBody(c echo.Context, limit int64) ([]byte, error) {
 	deadline := http.NewResponseController(c.Response().Writer)
 	_ = deadline.SetReadDeadline(time.Now().Add(bodyTime)) // the writers of some tests cannot
 	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, limit))
@@ -91,7 +91,7 @@ func wholeBody(c echo.Context, limit int64) ([]byte, error) {
 		case errors.As(err, &tooLarge):
 			return nil, problem.New(problem.TooLarge, "The request body is larger than %d bytes.", limit)
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return nil, newAnswer(http.StatusRequestTimeout, "The request body took too long to arrive.")
+			return nil, NewAnswer(http.StatusRequestTimeout, "The request body took too long to arrive.")
 		}
 		return nil, problem.New(problem.Invalid, "The request body could not be read.")
 	}
@@ -99,10 +99,10 @@ func wholeBody(c echo.Context, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// takeTurn waits until another large body of the caller may be processed. The caller must call Leave afterwards.
-func (s *Server) takeTurn(c echo.Context) (*work.Slot, error) {
+// TakeTurn waits until another large body of the caller may be processed. The caller must call Leave afterwards.
+func (k *Kit) TakeTurn(c echo.Context) (*work.Slot, error) {
 	r := c.Request()
-	slot, err := s.large.Enter(r.Context(), workerOf(r.Context(), c.RealIP()))
+	slot, err := k.Large.Enter(r.Context(), workerOf(r.Context(), c.RealIP()))
 	if err != nil {
 		return nil, err
 	}
@@ -112,11 +112,11 @@ func (s *Server) takeTurn(c echo.Context) (*work.Slot, error) {
 
 // checkJSON checks the rules for all bodies. If no body is wanted, only {} is accepted.
 func checkJSON(body []byte, wanted bool) error {
-	switch depth, values := extent(body); {
-	case depth > maxDepth:
-		return problem.New(problem.Invalid, "The request body is nested deeper than %d levels.", maxDepth)
-	case values > maxValues:
-		return problem.New(problem.TooLarge, "The request body holds more than %d values.", maxValues)
+	switch depth, values := Extent(body); {
+	case depth > MaxDepth:
+		return problem.New(problem.Invalid, "The request body is nested deeper than %d levels.", MaxDepth)
+	case values > MaxValues:
+		return problem.New(problem.TooLarge, "The request body holds more than %d values.", MaxValues)
 	}
 	var object map[string]json.RawMessage
 	err := json.Unmarshal(body, &object)
@@ -143,9 +143,9 @@ func checkJSON(body []byte, wanted bool) error {
 	return problems.Err()
 }
 
-// extent returns the depth of the brackets outside strings and the approximate number of values. It runs before the body
+// Extent returns the depth of the brackets outside strings and the approximate number of values. It runs before the body
 // is decoded, because decoding takes up to a hundred times the size of each value in memory.
-func extent(body []byte) (deepest, values int) {
+func Extent(body []byte) (deepest, values int) {
 	depth, inString := 0, false
 	for i := 0; i < len(body); i++ {
 		switch c := body[i]; {
@@ -201,7 +201,7 @@ func checkAddress(r *http.Request) error {
 	for name, values := range r.URL.Query() {
 		for _, v := range values {
 			if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
-				problems.Add(plainText(name), "must be UTF-8 text without the character NUL")
+				problems.Add(PlainText(name), "must be UTF-8 text without the character NUL")
 			}
 		}
 	}
@@ -210,7 +210,7 @@ func checkAddress(r *http.Request) error {
 
 // decodeParams decodes the parameters of the path. If a path is escaped in an unusual way, such as crm%3A42, the router takes
 // them from the escaped path, otherwise from the decoded one.
-func (s *Server) decodeParams(next echo.HandlerFunc) echo.HandlerFunc {
+func (k *Kit) decodeParams(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if c.Request().URL.RawPath == "" {
 			return next(c)
@@ -228,14 +228,14 @@ func (s *Server) decodeParams(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // revisionHeader adds the revision that contains the change to the response.
-func (s *Server) revisionHeader(c echo.Context) {
+func (k *Kit) revisionHeader(c echo.Context) {
 	if c.Request().Method == http.MethodGet {
 		return
 	}
 	res := c.Response()
 	res.Before(func() {
 		if res.Status < 300 {
-			res.Header().Set("X-Config-Revision", fmt.Sprint(s.Store.KnownRevision()))
+			res.Header().Set("X-Config-Revision", fmt.Sprint(k.Store.KnownRevision()))
 		}
 	})
 }

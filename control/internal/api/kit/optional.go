@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"bytes"
@@ -64,4 +64,16 @@ func (o Opt[T]) Pointer() *T {
 	}
 	v := o.Value
 	return &v
+}
+
+// Given converts an optional field for a use case: nil if it was left out, cleared if it was null or "", otherwise its
+// value.
+func Given[T any](o Opt[T], cleared T) *T {
+	switch {
+	case !o.Set:
+		return nil
+	case o.Null:
+		return &cleared
+	}
+	return &o.Value
 }

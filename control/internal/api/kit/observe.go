@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"context"
@@ -21,33 +21,33 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// requestLog collects what handlers add to the log line of a request.
-type requestLog struct {
+// RequestLog collects what handlers add to the log line of a request.
+type RequestLog struct {
 	id     string
-	userID string
+	UserID string
 	keyID  string
-	err    error // internal; never shown
+	Err    error // internal; never shown
 	caller context.Context
 }
 
 // clientGone reports whether the caller has disconnected. The request's own context does not tell, because it also ends with
 // its timeout.
-func (n *requestLog) clientGone() bool { return n.caller != nil && n.caller.Err() != nil }
+func (n *RequestLog) clientGone() bool { return n.caller != nil && n.caller.Err() != nil }
 
 type requestLogKey struct{}
 
-func requestLogOf(ctx context.Context) *requestLog {
-	if n, ok := ctx.Value(requestLogKey{}).(*requestLog); ok {
+func RequestLogOf(ctx context.Context) *RequestLog {
+	if n, ok := ctx.Value(requestLogKey{}).(*RequestLog); ok {
 		return n
 	}
-	return &requestLog{}
+	return &RequestLog{}
 }
 
 // observe gives the request an id, records its origin for the audit log, counts it, and writes its span and log line.
-func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
+func (k *Kit) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start, r := time.Now(), c.Request()
-		n := &requestLog{id: r.Header.Get("X-Request-ID"), caller: r.Context()}
+		n := &RequestLog{id: r.Header.Get("X-Request-ID"), caller: r.Context()}
 		if !validRequestID(n.id) {
 			n.id = uuid.Must(uuid.NewV7()).String()
 		}
@@ -55,18 +55,18 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		ip := c.RealIP()
 		ctx := context.WithValue(r.Context(), requestLogKey{}, n)
 		ctx = audit.WithOrigin(ctx, audit.Origin{
-			RequestID: n.id, Method: r.Method, Path: plainText(r.URL.Path), IP: ip, UserAgent: plainText(r.UserAgent()),
+			RequestID: n.id, Method: r.Method, Path: PlainText(r.URL.Path), IP: ip, UserAgent: PlainText(r.UserAgent()),
 		})
 		ctx = auth.WithClient(ctx, ip)
-		ctx, span := s.startSpan(ctx, r, n.id)
+		ctx, span := k.startSpan(ctx, r, n.id)
 		c.SetRequest(r.WithContext(ctx))
-		s.metrics.inFlight.Inc()
-		defer s.metrics.inFlight.Dec()
+		k.metrics.inFlight.Inc()
+		defer k.metrics.inFlight.Dec()
 		if err := next(c); err != nil {
 			c.Error(err)
 		}
-		res, e := c.Response(), s.endpointOf(c)
-		s.metrics.note(e, res.Status, time.Since(start))
+		res, e := c.Response(), k.endpointOf(c)
+		k.metrics.note(e, res.Status, time.Since(start))
 		endSpan(span, e, res.Status)
 		attrs := []slog.Attr{
 			slog.String("request_id", n.id), slog.String("method", r.Method), slog.String("route", c.Path()), slog.Int("status", res.Status),
@@ -75,26 +75,26 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if id := span.SpanContext().TraceID(); id.IsValid() {
 			attrs = append(attrs, slog.String("trace_id", id.String()))
 		}
-		if n.userID != "" {
-			attrs = append(attrs, slog.String("user_id", n.userID))
+		if n.UserID != "" {
+			attrs = append(attrs, slog.String("user_id", n.UserID))
 		}
 		if n.keyID != "" {
 			attrs = append(attrs, slog.String("key_id", n.keyID))
 		}
 		level := slog.LevelInfo
-		if n.err != nil {
-			attrs = append(attrs, slog.String("error", n.err.Error()))
+		if n.Err != nil {
+			attrs = append(attrs, slog.String("error", n.Err.Error()))
 			if !n.clientGone() {
 				level = slog.LevelError
 			}
 		}
-		s.log.LogAttrs(ctx, level, "api request", attrs...)
+		k.log.LogAttrs(ctx, level, "api request", attrs...)
 		return nil
 	}
 }
 
-// plainText makes text from a caller valid for a text column: UTF-8 without NUL, at most 1,000 bytes.
-func plainText(s string) string {
+// PlainText makes text from a caller valid for a text column: UTF-8 without NUL, at most 1,000 bytes.
+func PlainText(s string) string {
 	if len(s) > 1000 {
 		s = s[:1000]
 	}
@@ -113,7 +113,7 @@ func validRequestID(id string) bool {
 	return true
 }
 
-func (s *Server) recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
+func (k *Kit) recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) (err error) {
 		defer func() {
 			v := recover()
@@ -135,10 +135,10 @@ func (s *Server) recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // withinTime applies the timeout of the endpoint.
-func (s *Server) withinTime(next echo.HandlerFunc) echo.HandlerFunc {
+func (k *Kit) withinTime(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		limit := s.cfg.Timeout
-		if e := s.endpointOf(c); e != nil && e.Timeout != 0 {
+		limit := k.cfg.Timeout
+		if e := k.endpointOf(c); e != nil && e.Timeout != 0 {
 			limit = e.Timeout
 		}
 		if limit < 0 {
@@ -153,7 +153,7 @@ func (s *Server) withinTime(next echo.HandlerFunc) echo.HandlerFunc {
 
 // clientIP returns the caller's address. X-Forwarded-For is trusted from an edge that has presented its token, and from
 // proxies in TRUSTED_PROXIES.
-func (s *Server) clientIP(r *http.Request) string {
+func (k *Kit) clientIP(r *http.Request) string {
 	if edgeapi.Vouched(r.Context()) {
 		if addr, ok := visitor.Forwarded(r.Header.Values("X-Forwarded-For")); ok {
 			return addr.String()
@@ -163,5 +163,5 @@ func (s *Server) clientIP(r *http.Request) string {
 	if err != nil {
 		return r.RemoteAddr
 	}
-	return visitor.ClientIP(socket.Addr(), r.Header.Values("X-Forwarded-For"), r.Header.Get("X-Real-IP"), s.cfg.TrustedProxies).String()
+	return visitor.ClientIP(socket.Addr(), r.Header.Values("X-Forwarded-For"), r.Header.Get("X-Real-IP"), k.cfg.TrustedProxies).String()
 }

@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"bytes"
@@ -73,7 +73,7 @@ func (s *selection) choose(values []string) (map[string]bool, error) {
 		for name := range strings.SplitSeq(value, ",") {
 			name = strings.TrimSpace(name)
 			if !slices.Contains(s.names, name) {
-				return nil, problem.OfField(fieldsParam, "has %q, which is not one of %s", plainText(name), strings.Join(s.names, ", "))
+				return nil, problem.OfField(fieldsParam, "has %q, which is not one of %s", PlainText(name), strings.Join(s.names, ", "))
 			}
 			chosen[name] = true
 		}
@@ -137,9 +137,9 @@ func (h *held) WriteHeader(status int) { h.status = status }
 func (h *held) Write(b []byte) (int, error) { return h.body.Write(b) }
 
 // selectFields reduces the response to the fields that the caller names.
-func (s *Server) selectFields(next echo.HandlerFunc) echo.HandlerFunc {
+func (k *Kit) selectFields(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		e, res := s.endpointOf(c), c.Response()
+		e, res := k.endpointOf(c), c.Response()
 		if e == nil || e.selects == nil || !c.QueryParams().Has(fieldsParam) {
 			return next(c)
 		}

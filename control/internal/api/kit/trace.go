@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 
 // startSpan starts the span of a request, in the caller's trace if the request names one. The span contains neither path
 // nor query, because paths contain ids and queries contain tokens.
-func (s *Server) startSpan(ctx context.Context, r *http.Request, requestID string) (context.Context, trace.Span) {
+func (k *Kit) startSpan(ctx context.Context, r *http.Request, requestID string) (context.Context, trace.Span) {
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
-	return s.tracer.Start(ctx, "API", trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("shortline.request_id", requestID)))
+	return k.tracer.Start(ctx, "API", trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("shortline.request_id", requestID)))
 }
 
 // endSpan adds the route, if there is one, and the status, and ends the span.
-func endSpan(span trace.Span, e *endpoint, status int) {
+func endSpan(span trace.Span, e *Endpoint, status int) {
 	if span.IsRecording() {
 		if e != nil {
 			span.SetName(e.Method + " " + e.Path)

@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"cmp"
@@ -10,28 +10,28 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/work"
 )
 
-// workload is a kind of expensive work that users can order. Each kind has a queue of its own, see package work.
-type workload uint8
+// Workload is a kind of expensive work that users can order. Each kind has a queue of its own, see package work.
+type Workload uint8
 
 const (
-	light     workload = iota // no queue
-	computing                 // explanations, replays, QR codes: at most about a second of a processor each
-	reporting                 // queries of the click store
-	exporting                 // streams
+	Light     Workload = iota // no queue
+	Computing                 // explanations, replays, QR codes: at most about a second of a processor each
+	Reporting                 // queries of the click store
+	Exporting                 // streams
 	workloads
 )
 
 // workloadOf returns the workload of an endpoint that declares none.
-func workloadOf(e *endpoint) workload {
+func workloadOf(e *Endpoint) Workload {
 	switch {
 	case e.Timeout < 0: // a stream without an end
-		return light
-	case e.Limit == limitAnalytics:
-		return reporting
-	case e.Limit == limitExport:
-		return exporting
+		return Light
+	case e.Limit == LimitAnalytics:
+		return Reporting
+	case e.Limit == LimitExport:
+		return Exporting
 	}
-	return light
+	return Light
 }
 
 // newQueues returns the queues by workload. A request waits at most half of its time for a slot.
@@ -44,30 +44,33 @@ func newQueues(cfg *Config) (queues [workloads]*work.Queue) {
 	if cfg.LocalReports {
 		reports, exports = max(1, processors/2), 1
 	}
-	queues[computing] = cmp.Or(cfg.Computing, work.NewComputing(cfg.Timeout/2))
-	queues[reporting] = queue(max(8, 2*processors), reports, "Too many reports are being computed.")
-	queues[exporting] = queue(16, exports, "Too many exports are under way.")
+	queues[Computing] = cmp.Or(cfg.Computing, work.NewComputing(cfg.Timeout/2))
+	queues[Reporting] = queue(max(8, 2*processors), reports, "Too many reports are being computed.")
+	queues[Exporting] = queue(16, exports, "Too many exports are under way.")
 	return queues
 }
 
+// Queue returns the queue of a workload.
+func (k *Kit) Queue(w Workload) *work.Queue { return k.queues[w] }
+
 // enterQueue waits for a slot for the work of an endpoint. The slot is free again when the response begins, so that a caller
 // who reads slowly does not block others; that of an export, which is computed while it is read, when the response ends.
-func (s *Server) enterQueue(next echo.HandlerFunc) echo.HandlerFunc {
+func (k *Kit) enterQueue(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		e := s.endpointOf(c)
-		if e == nil || e.Work == light {
+		e := k.endpointOf(c)
+		if e == nil || e.Work == Light {
 			return next(c)
 		}
-		if s.cfg.ReportAsked != nil && (e.Work == reporting || e.Work == exporting) {
-			s.cfg.ReportAsked()
+		if k.cfg.ReportAsked != nil && (e.Work == Reporting || e.Work == Exporting) {
+			k.cfg.ReportAsked()
 		}
 		ctx := c.Request().Context()
-		slot, err := s.queues[e.Work].Enter(ctx, workerOf(ctx, c.RealIP()))
+		slot, err := k.queues[e.Work].Enter(ctx, workerOf(ctx, c.RealIP()))
 		if err != nil {
 			return err
 		}
 		defer slot.Leave()
-		if e.Work != exporting {
+		if e.Work != Exporting {
 			c.Response().Before(slot.Leave)
 		}
 		return next(c)
@@ -76,7 +79,7 @@ func (s *Server) enterQueue(next echo.HandlerFunc) echo.HandlerFunc {
 
 // workerOf returns the name under which a caller takes slots.
 func workerOf(ctx context.Context, ip string) string {
-	if p := principal(ctx); p.UserID != "" {
+	if p := Principal(ctx); p.UserID != "" {
 		return p.UserID
 	}
 	return addressKey(ip)

@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"fmt"
@@ -31,16 +31,16 @@ func compressor() (func(http.Handler) http.HandlerFunc, error) {
 }
 
 // compress compresses responses, except for streams and for those that compressor excludes.
-func (s *Server) compress(next echo.HandlerFunc) echo.HandlerFunc {
+func (k *Kit) compress(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) (err error) {
 		r, res := c.Request(), c.Response()
-		e := s.endpointOf(c)
+		e := k.endpointOf(c)
 		if e == nil || e.Method != http.MethodGet || e.Timeout < 0 || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 			return next(c)
 		}
 		plain := res.Writer
 		defer func() { res.Writer = plain }() // errors are written afterwards
-		s.compressed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		k.compressed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			res.Writer = w
 			err = next(c)
 		})).ServeHTTP(plain, r)

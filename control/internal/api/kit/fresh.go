@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"context"
@@ -28,17 +28,17 @@ const (
 // and for all connected edges if the caller prefers to wait (RFC 7240). It detects a change by the revision that the
 // request's transactions committed, so it works for every endpoint. The change is committed by then: a late edge only
 // affects the header X-Edges.
-func (s *Server) awaitEdges(next echo.HandlerFunc) echo.HandlerFunc {
+func (k *Kit) awaitEdges(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		if s.Edges == nil || r.Method == http.MethodGet || r.Method == http.MethodOptions {
+		if k.edges == nil || r.Method == http.MethodGet || r.Method == http.MethodOptions {
 			return next(c)
 		}
 		ctx, commits := store.WithCommits(r.Context())
 		c.SetRequest(r.WithContext(ctx))
 		c.Response().Before(func() {
 			if revision := commits.Revision(); revision > 0 {
-				s.waitFor(ctx, revision, r.Header, c.Response().Header())
+				k.waitFor(ctx, revision, r.Header, c.Response().Header())
 			}
 		})
 		return next(c)
@@ -47,9 +47,9 @@ func (s *Server) awaitEdges(next echo.HandlerFunc) echo.HandlerFunc {
 
 // waitFor waits until edges have applied a revision, for as long as the settings and the caller want, and adds the result
 // to the response headers. It returns early if the caller disconnects or the server stops.
-func (s *Server) waitFor(ctx context.Context, revision uint64, request, response http.Header) {
+func (k *Kit) waitFor(ctx context.Context, revision uint64, request, response http.Header) {
 	preferred, seconds := preferredWait(request)
-	limit := s.cfg.OwnEdge
+	limit := k.cfg.OwnEdge
 	if preferred {
 		limit = max(limit, time.Duration(seconds)*time.Second)
 	} else if limit == 0 {
@@ -58,18 +58,18 @@ func (s *Server) waitFor(ctx context.Context, revision uint64, request, response
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	defer context.AfterFunc(httpserver.Stopping(ctx), cancel)()
-	applied, connected, err := s.Edges.Await(ctx, revision)
+	applied, connected, err := k.edges.Await(ctx, revision)
 	switch {
 	case err != nil:
-		s.metrics.awaited.WithLabelValues(waitFailed).Inc()
-		s.log.Warn("waiting for edges failed", "revision", revision, "error", err.Error())
+		k.metrics.awaited.WithLabelValues(waitFailed).Inc()
+		k.log.Warn("waiting for edges failed", "revision", revision, "error", err.Error())
 		return
 	case applied == connected:
-		s.metrics.awaited.WithLabelValues(waitApplied).Inc()
+		k.metrics.awaited.WithLabelValues(waitApplied).Inc()
 	default:
-		s.metrics.awaited.WithLabelValues(waitLate).Inc()
-		if s.cfg.OwnEdge > 0 { // in a fleet, X-Edges tells the caller
-			s.log.Warn("edge applies changes late", "revision", revision)
+		k.metrics.awaited.WithLabelValues(waitLate).Inc()
+		if k.cfg.OwnEdge > 0 { // in a fleet, X-Edges tells the caller
+			k.log.Warn("edge applies changes late", "revision", revision)
 		}
 	}
 	if preferred {

@@ -1,7 +1,9 @@
-package api
+package kit
 
 import (
 	"context"
+	"iter"
+	"maps"
 	"net/http"
 	"reflect"
 	"strings"
@@ -13,26 +15,26 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 )
 
-// access is who may call an endpoint.
-type access uint8
+// Access is who may call an endpoint.
+type Access uint8
 
 const (
-	signedIn access = iota // a user's session or API key
-	public                 // everybody; credentials are ignored
-	anyone                 // everybody; a valid credential tells who it is
-	admin                  // an ADMIN's session or API key
+	SignedIn Access = iota // a user's session or API key
+	Public                 // everybody; credentials are ignored
+	Anyone                 // everybody; a valid credential tells who it is
+	Admin                  // an ADMIN's session or API key
 )
 
-// endpoint declares one route, who may call it, and its rate limit. What it needs in the workspace comes from permissions,
+// Endpoint declares one route, who may call it, and its rate limit. What it needs in the workspace comes from its Resource,
 // unless it is declared here.
-type endpoint struct {
+type Endpoint struct {
 	Method, Path string // Path in the form /api/urls/{id}
 	ID           string // operation id, unique: "createURL"
 	Summary      string
 	Tag          string
-	Need         access                  // zero: signedIn
-	Role         auth.WorkspaceRole      // least role in the workspace; zero: see permissions
-	Scope        auth.Scopes             // one that an API key with scopes needs; zero: see permissions
+	Need         Access                  // zero: signedIn
+	Role         auth.WorkspaceRole      // least role in the workspace; zero: see Resource
+	Scope        auth.Scopes             // one that an API key with scopes needs; zero: see Resource
 	OfPath       bool                    // works in the workspace that {id} names, and ignores X-Workspace
 	OfChoice     bool                    // needs a choice of workspace, except from administrators
 	SignsIn      bool                    // answers with a session cookie
@@ -43,8 +45,8 @@ type endpoint struct {
 	Status       int                     // of success; 0 means 201 for POST, 204 for DELETE, else 200
 	Also         int                     // another status of success, with the same body; 0 means none
 	Files        map[string]*huma.Schema // the response is a file with one of these media types
-	Limit        limitName               // zero: the default limit
-	Work         workload                // zero: see workloadOf
+	Limit        LimitName               // zero: the default limit
+	Work         Workload                // zero: see workloadOf
 	MaxBody      int64                   // bytes; 0 means 1 MiB
 	Raw          bool                    // the body is not JSON (an upload), and the function reads it
 	Timeout      time.Duration           // 0 means the server's; negative means none (a stream)
@@ -55,10 +57,10 @@ type endpoint struct {
 	selects *selection   // of the response to a GET; nil if it has no fields to select
 }
 
-// handle declares an endpoint and its function. In is a struct with path, query and header parameters, and with a field
+// Handle declares an endpoint and its function. In is a struct with path, query and header parameters, and with a field
 // Body if the request has one; Out is a struct with a field Body if the response has one. The caller sees a *problem.Error
 // that the function returns. Any other error becomes a 500 or 503.
-func handle[In, Out any](s *Server, e endpoint, f func(context.Context, *In) (*Out, error)) {
+func Handle[In, Out any](k *Kit, e Endpoint, f func(context.Context, *In) (*Out, error)) {
 	if e.Status == 0 {
 		e.Status = http.StatusOK
 		switch e.Method {
@@ -76,7 +78,7 @@ func handle[In, Out any](s *Server, e endpoint, f func(context.Context, *In) (*O
 		}
 	}
 	_, e.hasBody = e.in.FieldByName("Body")
-	s.declare(&e)
+	k.declare(&e)
 	op := huma.Operation{
 		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, DefaultStatus: e.Status,
 		MaxBodyBytes: -1, BodyReadTimeout: -1, // readBody has limited and read it
@@ -88,53 +90,64 @@ func handle[In, Out any](s *Server, e endpoint, f func(context.Context, *In) (*O
 	if e.Raw {
 		op.MaxBodyBytes = e.MaxBody
 	}
-	if e.Need != public && e.Need != anyone {
+	if e.Need != Public && e.Need != Anyone {
 		op.Security = []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}}
 	}
-	huma.Register(s.huma, op, func(ctx context.Context, in *In) (*Out, error) {
+	huma.Register(k.huma, op, func(ctx context.Context, in *In) (*Out, error) {
 		out, err := f(ctx, in)
 		if err != nil {
-			return nil, s.answerOf(ctx, err)
+			return nil, k.answerOf(ctx, err)
 		}
 		return out, nil
 	})
 }
 
-// handleRaw declares an endpoint that writes its response itself (an image, a redirect, a stream). Use describe to add it
+// HandleRaw declares an endpoint that writes its response itself (an image, a redirect, a stream). Use Describe to add it
 // to the OpenAPI document.
-func (s *Server) handleRaw(e endpoint, f echo.HandlerFunc) {
-	s.declare(&e)
-	s.echo.Add(e.Method, echoPath(e.Path), f)
+func (k *Kit) HandleRaw(e Endpoint, f echo.HandlerFunc) {
+	k.declare(&e)
+	k.echo.Add(e.Method, echoPath(e.Path), f)
 }
 
-// describe adds an endpoint to the OpenAPI document that handleRaw has declared.
-func (s *Server) describe(op *huma.Operation) { s.huma.OpenAPI().AddOperation(op) }
+// Describe adds an endpoint to the OpenAPI document that HandleRaw has declared.
+func (k *Kit) Describe(op *huma.Operation) { k.OpenAPI().AddOperation(op) }
 
-func (s *Server) declare(e *endpoint) {
-	defaultPermission(e)
-	if e.Work == light {
+// OpenAPI returns the document as far as it is declared.
+func (k *Kit) OpenAPI() *huma.OpenAPI { return k.huma.OpenAPI() }
+
+// Schema returns the schema of a struct in the document.
+func (k *Kit) Schema(t reflect.Type) *huma.Schema {
+	return k.OpenAPI().Components.Schemas.Schema(t, true, "")
+}
+
+func (k *Kit) declare(e *Endpoint) {
+	k.defaultPermission(e)
+	if e.Work == Light {
 		e.Work = workloadOf(e)
 	}
 	key := e.Method + " " + echoPath(e.Path)
-	if s.endpoints[key] != nil {
+	if k.endpoints[key] != nil {
 		panic("BUG: endpoint declared twice: " + key)
 	}
-	s.endpoints[key] = e
+	k.endpoints[key] = e
 }
 
 func echoPath(path string) string {
 	return strings.NewReplacer("{", ":", "}", "").Replace(path)
 }
 
+// Declared returns every endpoint, in no order.
+func (k *Kit) Declared() iter.Seq[*Endpoint] { return maps.Values(k.endpoints) }
+
 // endpointOf returns the endpoint that the router chose, or nil for an unknown path or method.
-func (s *Server) endpointOf(c echo.Context) *endpoint {
-	return s.endpoints[c.Request().Method+" "+c.Path()]
+func (k *Kit) endpointOf(c echo.Context) *Endpoint {
+	return k.endpoints[c.Request().Method+" "+c.Path()]
 }
 
 type principalKey struct{}
 
-// principal returns the caller, and the zero value at a public endpoint.
-func principal(ctx context.Context) auth.Principal {
+// Principal returns the caller, and the zero value at a public endpoint.
+func Principal(ctx context.Context) auth.Principal {
 	p, _ := ctx.Value(principalKey{}).(auth.Principal)
 	return p
 }

@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"context"
@@ -28,29 +28,29 @@ type Limits struct {
 	Reset        int `env:"RATE_LIMIT_PASSWORD_RESET" envDefault:"5" help:"password resets by e-mail per minute and address"`
 }
 
-// limitName is one of the rate limits. Each endpoint has exactly one.
-type limitName uint8
+// LimitName is one of the rate limits. Each endpoint has exactly one.
+type LimitName uint8
 
 const (
-	limitDefault limitName = iota
-	limitAPIKeys
-	limitWebhooks
-	limitWebhookRetry
-	limitRouting
-	limitVariants
-	limitAnalytics
-	limitExport
-	limitPasswordReset
-	limitConversions
-	noLimit // for cheap requests, such as documents
+	LimitDefault LimitName = iota
+	LimitAPIKeys
+	LimitWebhooks
+	LimitWebhookRetry
+	LimitRouting
+	LimitVariants
+	LimitAnalytics
+	LimitExport
+	LimitPasswordReset
+	LimitConversions
+	NoLimit // for cheap requests, such as documents
 )
 
-func (l Limits) all() [noLimit]int {
-	return [noLimit]int{l.Default, l.APIKeys, l.Webhooks, l.WebhookRetry, l.Routing, l.Variants, l.Analytics, l.Export, l.Reset, l.Conversions}
+func (l Limits) all() [NoLimit]int {
+	return [NoLimit]int{l.Default, l.APIKeys, l.Webhooks, l.WebhookRetry, l.Routing, l.Variants, l.Analytics, l.Export, l.Reset, l.Conversions}
 }
 
 // limitNames are their names in metrics and, in capitals, in settings.
-var limitNames = [noLimit]string{"default", "api_keys", "webhooks", "webhook_retry", "routing", "variants", "analytics", "export", "password_reset", "conversions"}
+var limitNames = [NoLimit]string{"default", "api_keys", "webhooks", "webhook_retry", "routing", "variants", "analytics", "export", "password_reset", "conversions"}
 
 func (l Limits) validate() (problems []error) {
 	for i, n := range l.all() {
@@ -68,7 +68,7 @@ const window = time.Minute
 // the counts are in memory.
 type limiter struct {
 	store   *store.Store
-	max     [noLimit]int
+	max     [NoLimit]int
 	timeout time.Duration // of counting in the database
 
 	mu     sync.Mutex
@@ -146,17 +146,17 @@ func (l *limiter) sweep(now int64) {
 
 // take counts the request against one limit of the caller, adds the state of the limit to the response headers, and
 // refuses the request if the limit is exceeded.
-func (s *Server) take(c echo.Context, caller string, name limitName) error {
-	return s.takeOne(c, caller, name, 1)
+func (k *Kit) take(c echo.Context, caller string, name LimitName) error {
+	return k.takeOne(c, caller, name, 1)
 }
 
 // takeOne is take with a multiple of the limit. The response headers tell about the count that leaves fewer requests.
-func (s *Server) takeOne(c echo.Context, caller string, name limitName, factor int) error {
-	if name == noLimit || s.limiter.max[name] == 0 {
+func (k *Kit) takeOne(c echo.Context, caller string, name LimitName, factor int) error {
+	if name == NoLimit || k.limiter.max[name] == 0 {
 		return nil
 	}
-	allowed := factor * s.limiter.max[name]
-	n, end := s.limiter.hit(c.Request().Context(), strconv.Itoa(int(name))+"|"+caller, allowed)
+	allowed := factor * k.limiter.max[name]
+	n, end := k.limiter.hit(c.Request().Context(), strconv.Itoa(int(name))+"|"+caller, allowed)
 	h := c.Response().Header()
 	if left, err := strconv.Atoi(h.Get("X-RateLimit-Remaining")); err == nil && left <= allowed-n {
 		return nil
@@ -167,8 +167,8 @@ func (s *Server) takeOne(c echo.Context, caller string, name limitName, factor i
 	if n <= allowed {
 		return nil
 	}
-	s.metrics.limited.WithLabelValues(limitNames[name]).Inc()
-	a := newAnswer(http.StatusTooManyRequests, "Too many requests; try again later.")
+	k.metrics.limited.WithLabelValues(limitNames[name]).Inc()
+	a := NewAnswer(http.StatusTooManyRequests, "Too many requests; try again later.")
 	a.retryAfter = max(time.Second, time.Duration(end-store.Now())*time.Millisecond)
 	return a
 }

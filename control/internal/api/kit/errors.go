@@ -1,4 +1,4 @@
-package api
+package kit
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// answer is the body of every response that is not a success.
-type answer struct {
+// Answer is the body of every response that is not a success.
+type Answer struct {
 	StatusCode int    `json:"statusCode" doc:"The HTTP status."`
 	Message    string `json:"message" doc:"The problem in one sentence. If validation failed, the first problem, such as originalUrl: must be an http or https address."`
 	Name       string `json:"error" doc:"The name of the status, Key Expired or Second Factor Required."`
@@ -26,20 +26,20 @@ type answer struct {
 	Errors     []fieldProblem  `json:"errors,omitempty" doc:"All problems, if validation failed."`
 	Counts     *problem.Counts `json:"counts,omitempty" doc:"With a 409 of a deletion: the workspaces, links and bundles that would be lost."`
 	Current    any             `json:"current,omitempty" doc:"With a 412, the present object."`
-	Changed    *lastChange     `json:"changed,omitempty" doc:"With a 412, the last change of the object, if it is known."`
+	Changed    *LastChange     `json:"changed,omitempty" doc:"With a 412, the last change of the object, if it is known."`
 	RequestID  string          `json:"requestId,omitempty" doc:"With a 500, the id to quote when asking for help."`
 	retryAfter time.Duration
 	etag       string // of Current
 }
 
 // Error, GetStatus and GetHeaders implement huma.StatusError and huma.HeadersError.
-func (a *answer) Error() string { return a.Message }
+func (a *Answer) Error() string { return a.Message }
 
 // GetStatus returns the HTTP status.
-func (a *answer) GetStatus() int { return a.StatusCode }
+func (a *Answer) GetStatus() int { return a.StatusCode }
 
 // GetHeaders returns Retry-After, in whole seconds rounded up, and the ETag of the present object.
-func (a *answer) GetHeaders() http.Header {
+func (a *Answer) GetHeaders() http.Header {
 	h := http.Header{}
 	if a.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(a.retryAfter.Seconds()))))
@@ -50,8 +50,8 @@ func (a *answer) GetHeaders() http.Header {
 	return h
 }
 
-func newAnswer(status int, message string) *answer {
-	return &answer{StatusCode: status, Message: message, Wording: wordingOf(message), Name: http.StatusText(status)}
+func NewAnswer(status int, message string) *Answer {
+	return &Answer{StatusCode: status, Message: message, Wording: WordingOf(message), Name: http.StatusText(status)}
 }
 
 var statuses = map[problem.Kind]int{
@@ -64,13 +64,13 @@ var statuses = map[problem.Kind]int{
 // of the service. Nobody receives it. The number is nginx's.
 const statusClientClosed = 499
 
-func clientClosed() *answer {
-	return &answer{StatusCode: statusClientClosed, Message: "The client closed the request.", Name: "Client Closed Request"}
+func clientClosed() *Answer {
+	return &Answer{StatusCode: statusClientClosed, Message: "The client closed the request.", Name: "Client Closed Request"}
 }
 
 // answerOf turns any error into a response that the caller may see. Internal errors go to the log line of the request.
-func (s *Server) answerOf(ctx context.Context, err error) *answer {
-	var a *answer
+func (k *Kit) answerOf(ctx context.Context, err error) *Answer {
+	var a *Answer
 	var p *problem.Error
 	var he *echo.HTTPError
 	var full *store.LinksFull
@@ -79,15 +79,14 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 		return a
 	case errors.As(err, &p):
 		if p.Kind == problem.Unavailable && err.Error() != p.Error() { // a dependency failed, and err says how
-			requestLogOf(ctx).err = err
-			if requestLogOf(ctx).clientGone() {
+			RequestLogOf(ctx).Err = err
+			if RequestLogOf(ctx).clientGone() {
 				return clientClosed()
 			}
 		}
-		a = newAnswer(statuses[p.Kind], p.Message)
+		a = NewAnswer(statuses[p.Kind], p.Message)
 		a.Errors, a.retryAfter, a.Counts = fieldProblems(p.Fields), p.RetryAfter, p.Counts
-		a.Current, a.etag = s.present(ctx, p.Current)
-		a.Changed = s.changeOf(ctx, p.Current)
+		k.present(ctx, a, p.Current)
 		switch p.Kind {
 		case problem.Expired:
 			a.Name = "Key Expired"
@@ -96,30 +95,30 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 		}
 		return a
 	case errors.As(err, &full):
-		return newAnswer(http.StatusConflict, linksFull(full))
+		return NewAnswer(http.StatusConflict, linksFull(full))
 	case errors.As(err, &he) && he.Code < 500:
 		switch he.Code {
 		case http.StatusNotFound:
-			return newAnswer(he.Code, "There is nothing at this address.")
+			return NewAnswer(he.Code, "There is nothing at this address.")
 		case http.StatusMethodNotAllowed:
-			return newAnswer(he.Code, "This address does not answer to that method.")
+			return NewAnswer(he.Code, "This address does not answer to that method.")
 		}
-		return newAnswer(he.Code, http.StatusText(he.Code)+".")
+		return NewAnswer(he.Code, http.StatusText(he.Code)+".")
 	}
-	requestLogOf(ctx).err = err
-	if requestLogOf(ctx).clientGone() && (errors.Is(err, context.Canceled) || store.Unavailable(err)) {
+	RequestLogOf(ctx).Err = err
+	if RequestLogOf(ctx).clientGone() && (errors.Is(err, context.Canceled) || store.Unavailable(err)) {
 		return clientClosed()
 	}
 	if store.WorkspaceGone(err) {
-		return newAnswer(http.StatusConflict, "The workspace was deleted meanwhile.")
+		return NewAnswer(http.StatusConflict, "The workspace was deleted meanwhile.")
 	}
 	if store.Unavailable(err) || errors.Is(err, context.DeadlineExceeded) {
-		a = newAnswer(http.StatusServiceUnavailable, "The service is not available at the moment, try again shortly.")
+		a = NewAnswer(http.StatusServiceUnavailable, "The service is not available at the moment, try again shortly.")
 		a.retryAfter = time.Second
 		return a
 	}
-	a = newAnswer(http.StatusInternalServerError, "Something went wrong on our side.")
-	a.RequestID = requestLogOf(ctx).id
+	a = NewAnswer(http.StatusInternalServerError, "Something went wrong on our side.")
+	a.RequestID = RequestLogOf(ctx).id
 	return a
 }
 
@@ -128,12 +127,12 @@ func linksFull(e *store.LinksFull) string {
 }
 
 // renderError writes the response to a request that middleware or the router refused.
-func (s *Server) renderError(err error, c echo.Context) {
+func (k *Kit) renderError(err error, c echo.Context) {
 	if c.Response().Committed {
-		requestLogOf(c.Request().Context()).err = err
+		RequestLogOf(c.Request().Context()).Err = err
 		return
 	}
-	a := s.answerOf(c.Request().Context(), err)
+	a := k.answerOf(c.Request().Context(), err)
 	for name, v := range a.GetHeaders() {
 		c.Response().Header()[name] = v
 	}
@@ -141,7 +140,7 @@ func (s *Server) renderError(err error, c echo.Context) {
 		c.Response().Header().Set("WWW-Authenticate", "Bearer")
 	}
 	if err := c.JSON(a.StatusCode, a); err != nil {
-		requestLogOf(c.Request().Context()).err = err
+		RequestLogOf(c.Request().Context()).Err = err
 	}
 }
 
@@ -158,20 +157,20 @@ func init() {
 	}
 }
 
-// maxProblems is the limit of problems in one response: a request may have fifty thousand.
-const maxProblems = 1000
+// MaxProblems is the limit of problems in one response: a request may have fifty thousand.
+const MaxProblems = 1000
 
 // refusal turns huma's error about the shape of a request into an answer.
-func refusal(status int, msg string, errs []error) *answer {
+func refusal(status int, msg string, errs []error) *Answer {
 	if status == http.StatusUnprocessableEntity {
 		status = http.StatusBadRequest
 	}
 	if status == 0 {
-		return &answer{} // huma asks for it to learn the type
+		return &Answer{} // huma asks for it to learn the type
 	}
-	a := newAnswer(status, strings.ToUpper(msg[:min(1, len(msg))])+msg[min(1, len(msg)):]+".")
+	a := NewAnswer(status, strings.ToUpper(msg[:min(1, len(msg))])+msg[min(1, len(msg)):]+".")
 	all := len(errs)
-	errs = errs[:min(all, maxProblems)]
+	errs = errs[:min(all, MaxProblems)]
 	for _, err := range errs {
 		var p *problem.Error
 		var d *huma.ErrorDetail
@@ -185,8 +184,8 @@ func refusal(status int, msg string, errs []error) *answer {
 	if len(a.Errors) > 0 {
 		a.Message = a.Errors[0].String()
 	}
-	if all > maxProblems {
-		a.Message += fmt.Sprintf(" (These are the first %d of %d problems.)", maxProblems, all)
+	if all > MaxProblems {
+		a.Message += fmt.Sprintf(" (These are the first %d of %d problems.)", MaxProblems, all)
 	}
 	return a
 }
