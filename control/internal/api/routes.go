@@ -2,29 +2,8 @@ package api
 
 // routes registers every resource whose use case is not nil.
 func (s *Server) routes() {
-	if s.Accounts != nil {
-		s.registerAccount()
-		s.registerSessions()
-		s.registerPasswordReset()
-		s.registerUsers()
-	}
-	if s.Passkeys != nil {
-		s.registerPasskeys()
-	}
-	if s.Keys != nil {
-		s.registerKeys()
-	}
-	if s.Workspaces != nil {
-		s.registerWorkspaces()
-	}
-	if s.Invitations != nil {
-		s.registerInvitations()
-	}
 	if s.Settings != nil {
 		s.registerSettings()
-	}
-	if s.SSO != nil {
-		s.registerSSO()
 	}
 	if s.Links != nil {
 		s.registerURLs()

@@ -14,6 +14,7 @@ import (
 	"reflect"
 
 	"github.com/shortline/shortline/control/internal/api/kit"
+	"github.com/shortline/shortline/control/internal/api/peopleapi"
 	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/report"
@@ -116,7 +117,17 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	k.Presents(s.presentWebhook)
 	k.Schemas(conditionSchemas())
 	k.Words(operations)
+	peopleapi.Register(k, peopleapi.Deps{
+		Accounts: deps.Accounts, Keys: deps.Keys, Passkeys: deps.Passkeys, SSO: deps.SSO, Workspaces: deps.Workspaces,
+		Invitations: deps.Invitations,
+	})
 	s.routes()
+	k.OrderTags(
+		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
+		"Views", "UTM templates", "Domains", "Images", "Analytics", "Conversions", "Experiments", "Conversion settings", "Webhooks",
+		"Workspaces", "Invitations", "API keys", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
+		"Privacy",
+	)
 	return s, nil
 }
 
@@ -139,11 +150,9 @@ func Document() ([]byte, error) {
 // allResources returns the resources in the order of the document.
 func allResources() []kit.Resource {
 	return []kit.Resource{
-		visitorResource, accountResource, passkeyResource, signOnResource, urlResource,
+		visitorResource, urlResource,
 		ruleResource, variantResource, bundleResource, tagResource, importResource,
 		viewResource, utmResource, domainResource, imageResource, analyticsResource,
-		conversionResource, experimentResource, conversionSettingsResource, webhookResource, workspaceResource,
-		invitationResource, keyResource, abuseResource, userResource, providerResource,
-		settingsResource, auditResource, edgeResource, privacyResource,
+		conversionResource, experimentResource, conversionSettingsResource, webhookResource, abuseResource, settingsResource, auditResource, edgeResource, privacyResource,
 	}
 }

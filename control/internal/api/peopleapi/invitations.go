@@ -1,4 +1,4 @@
-package api
+package peopleapi
 
 import (
 	"context"
@@ -48,7 +48,7 @@ var invitationResource = kit.Resource{
 	Read: kit.Needs(auth.WorkspaceAdmin, auth.MembersScope), Change: kit.Needs(auth.WorkspaceAdmin, auth.MembersScope),
 }
 
-func (s *Server) registerInvitations() {
+func (s *server) registerInvitations() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/workspaces/{id}/invitations" + path, ID: id, Summary: summary, Tag: "Invitations", OfPath: true}
 	}
@@ -61,7 +61,7 @@ func (s *Server) registerInvitations() {
 	}, s.acceptInvitation)
 }
 
-func (s *Server) invitationOf(i store.Invitation) Invitation {
+func (s *server) invitationOf(i store.Invitation) Invitation {
 	out := Invitation{ID: i.ID, Email: i.Email, Role: i.Role, Status: i.State, CreatedAt: kit.Time(i.CreatedAt), ExpiresAt: kit.Time(i.ExpiresAt)}
 	if s.Invitations.Expired(i) {
 		out.Status = "EXPIRED"
@@ -72,7 +72,7 @@ func (s *Server) invitationOf(i store.Invitation) Invitation {
 	return out
 }
 
-func (s *Server) listInvitations(ctx context.Context, in *listMembersIn) (*kit.Body[kit.List[Invitation]], error) {
+func (s *server) listInvitations(ctx context.Context, in *listMembersIn) (*kit.Body[kit.List[Invitation]], error) {
 	return kit.RespondPage(in.Paging, 20, s.invitationOf)(s.Invitations.List(ctx, kit.Principal(ctx), in.Size(20), in.Offset(20)))
 }
 
@@ -84,7 +84,7 @@ type createInvitationIn struct {
 	}
 }
 
-func (s *Server) createInvitation(ctx context.Context, in *createInvitationIn) (*kit.Body[NewInvitation], error) {
+func (s *server) createInvitation(ctx context.Context, in *createInvitationIn) (*kit.Body[NewInvitation], error) {
 	return kit.Respond(func(c invitations.Created) NewInvitation {
 		return NewInvitation{s.invitationOf(c.Invitation), kit.Text(c.Link), c.Mailed}
 	})(
@@ -96,7 +96,7 @@ type revokeInvitationIn struct {
 	InvitationID string `path:"invitationId" doc:"The id of the invitation."`
 }
 
-func (s *Server) revokeInvitation(ctx context.Context, in *revokeInvitationIn) (*struct{}, error) {
+func (s *server) revokeInvitation(ctx context.Context, in *revokeInvitationIn) (*struct{}, error) {
 	return nil, s.Invitations.Revoke(ctx, kit.Principal(ctx), in.InvitationID)
 }
 
@@ -113,7 +113,7 @@ type acceptInvitationOut struct {
 	Body      AcceptedInvitation
 }
 
-func (s *Server) acceptInvitation(ctx context.Context, in *acceptInvitationIn) (*acceptInvitationOut, error) {
+func (s *server) acceptInvitation(ctx context.Context, in *acceptInvitationIn) (*acceptInvitationOut, error) {
 	got, err := s.Invitations.Accept(ctx, kit.Principal(ctx), invitations.Answer{Token: in.Body.Token, Name: in.Body.Name, Password: in.Body.Password})
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package api
+package peopleapi
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func sessionOf(v accounts.Session) Session {
 	return Session{v.Key, kit.Time(v.CreatedAt), kit.Time(v.LastSeenAt), kit.Text(v.IP), kit.Text(v.UserAgent), v.Current}
 }
 
-func (s *Server) registerSessions() {
+func (s *server) registerSessions() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/auth/sessions" + path, ID: id, Summary: summary, Tag: "Account", SessionOnly: true}
 	}
@@ -31,14 +31,14 @@ func (s *Server) registerSessions() {
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "endSession", "End one of your sessions"), s.endSession)
 }
 
-func (s *Server) listSessions(ctx context.Context, in *kit.Paging) (*kit.Body[kit.List[Session]], error) {
+func (s *server) listSessions(ctx context.Context, in *kit.Paging) (*kit.Body[kit.List[Session]], error) {
 	return kit.RespondPage(*in, 20, sessionOf)(s.Accounts.Sessions(ctx, kit.Principal(ctx), in.Size(20), in.Offset(20)))
 }
 
-func (s *Server) endOtherSessions(ctx context.Context, _ *struct{}) (*struct{}, error) {
+func (s *server) endOtherSessions(ctx context.Context, _ *struct{}) (*struct{}, error) {
 	return nil, s.Accounts.EndOtherSessions(ctx, kit.Principal(ctx))
 }
 
-func (s *Server) endSession(ctx context.Context, in *kit.ByID) (*struct{}, error) {
+func (s *server) endSession(ctx context.Context, in *kit.ByID) (*struct{}, error) {
 	return nil, s.Accounts.EndSession(ctx, kit.Principal(ctx), in.ID)
 }

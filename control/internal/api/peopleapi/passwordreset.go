@@ -1,4 +1,4 @@
-package api
+package peopleapi
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api/kit"
 )
 
-func (s *Server) registerPasswordReset() {
+func (s *server) registerPasswordReset() {
 	declare := func(path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{
 			Method: http.MethodPost, Path: "/api/auth/password" + path, ID: id, Summary: summary, Tag: "Account",
@@ -24,7 +24,7 @@ type forgotPasswordIn struct {
 	}
 }
 
-func (s *Server) forgotPassword(ctx context.Context, in *forgotPasswordIn) (*kit.Body[kit.Message], error) {
+func (s *server) forgotPassword(ctx context.Context, in *forgotPasswordIn) (*kit.Body[kit.Message], error) {
 	if err := s.Accounts.RequestReset(ctx, in.Body.Email); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ type resetForgottenIn struct {
 	}
 }
 
-func (s *Server) resetForgotten(ctx context.Context, in *resetForgottenIn) (*kit.Body[kit.Message], error) {
+func (s *server) resetForgotten(ctx context.Context, in *resetForgottenIn) (*kit.Body[kit.Message], error) {
 	if err := s.Accounts.Reset(ctx, in.Body.Token, in.Body.NewPassword); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package api
+package peopleapi
 
 import (
 	"context"
@@ -34,7 +34,7 @@ var userResource = kit.Resource{
 	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
 }
 
-func (s *Server) registerUsers() {
+func (s *server) registerUsers() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		e := kit.Endpoint{Method: method, Path: "/api/users" + path, ID: id, Summary: summary, Tag: "Users", Need: kit.Admin}
 		if method == http.MethodPost && path != "" || method == http.MethodDelete {
@@ -64,7 +64,7 @@ type listUsersIn struct {
 	Status string `query:"status" enum:"ACTIVE,INACTIVE" doc:"Only users with this status."`
 }
 
-func (s *Server) listUsers(ctx context.Context, in *listUsersIn) (*kit.Body[kit.List[User]], error) {
+func (s *server) listUsers(ctx context.Context, in *listUsersIn) (*kit.Body[kit.List[User]], error) {
 	f := store.UserFilter{Search: in.Search, Role: in.Role}
 	if in.Status != "" {
 		active := in.Status == "ACTIVE"
@@ -82,11 +82,11 @@ type createUserIn struct {
 	}
 }
 
-func (s *Server) createUser(ctx context.Context, in *createUserIn) (*kit.Body[User], error) {
+func (s *server) createUser(ctx context.Context, in *createUserIn) (*kit.Body[User], error) {
 	return kit.Respond(userOf)(s.Accounts.Create(ctx, kit.Principal(ctx), accounts.NewUser{Email: in.Body.Email, Password: in.Body.Password, Name: in.Body.Name, Role: auth.Role(in.Body.Role)}))
 }
 
-func (s *Server) getUser(ctx context.Context, in *kit.ByID) (*kit.Body[User], error) {
+func (s *server) getUser(ctx context.Context, in *kit.ByID) (*kit.Body[User], error) {
 	return kit.Respond(userOf)(s.Accounts.Get(ctx, kit.Principal(ctx), in.ID))
 }
 
@@ -95,7 +95,7 @@ type deleteUserIn struct {
 	Fate
 }
 
-func (s *Server) deleteUser(ctx context.Context, in *deleteUserIn) (*kit.Body[kit.Message], error) {
+func (s *server) deleteUser(ctx context.Context, in *deleteUserIn) (*kit.Body[kit.Message], error) {
 	if err := s.Accounts.Delete(ctx, kit.Principal(ctx), in.ID, in.fate()); err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ type setRoleIn struct {
 	}
 }
 
-func (s *Server) setUserRole(ctx context.Context, in *setRoleIn) (*kit.Body[User], error) {
+func (s *server) setUserRole(ctx context.Context, in *setRoleIn) (*kit.Body[User], error) {
 	return kit.Respond(userOf)(s.Accounts.SetRole(ctx, kit.Principal(ctx), in.ID, auth.Role(in.Body.Role)))
 }
 
@@ -121,7 +121,7 @@ type setStatusIn struct {
 	}
 }
 
-func (s *Server) setUserStatus(ctx context.Context, in *setStatusIn) (*kit.Body[User], error) {
+func (s *server) setUserStatus(ctx context.Context, in *setStatusIn) (*kit.Body[User], error) {
 	var active bool
 	status, flag := in.Body.Status.Pointer(), in.Body.IsActive.Pointer()
 	switch {
@@ -145,7 +145,7 @@ type setNameIn struct {
 	}
 }
 
-func (s *Server) setUserName(ctx context.Context, in *setNameIn) (*kit.Body[User], error) {
+func (s *server) setUserName(ctx context.Context, in *setNameIn) (*kit.Body[User], error) {
 	return kit.Respond(userOf)(s.Accounts.Name(ctx, kit.Principal(ctx), in.ID, in.Body.Name.Value))
 }
 
@@ -157,7 +157,7 @@ type turnOffTOTPIn struct {
 	}
 }
 
-func (s *Server) turnOffUserTOTP(ctx context.Context, in *turnOffTOTPIn) (*kit.Body[User], error) {
+func (s *server) turnOffUserTOTP(ctx context.Context, in *turnOffTOTPIn) (*kit.Body[User], error) {
 	var v problem.Fields
 	if in.Body.Enabled.Value {
 		v.Add("enabled", "only the users themselves can turn their second factor on")
@@ -178,7 +178,7 @@ type resetPasswordIn struct {
 	}
 }
 
-func (s *Server) resetPassword(ctx context.Context, in *resetPasswordIn) (*kit.Body[kit.Message], error) {
+func (s *server) resetPassword(ctx context.Context, in *resetPasswordIn) (*kit.Body[kit.Message], error) {
 	if err := s.Accounts.ResetPassword(ctx, kit.Principal(ctx), in.ID, in.Body.NewPassword); err != nil {
 		return nil, err
 	}

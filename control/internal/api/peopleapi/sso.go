@@ -1,4 +1,4 @@
-package api
+package peopleapi
 
 import (
 	"context"
@@ -80,7 +80,7 @@ var providerResource = kit.Resource{
 	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
 }
 
-func (s *Server) registerSSO() {
+func (s *server) registerSSO() {
 	manage := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/admin/oidc-providers" + path, ID: id, Summary: summary, Tag: "Identity providers", Need: kit.Admin, Escalates: method != http.MethodGet}
 	}
@@ -109,7 +109,7 @@ func (s *Server) registerSSO() {
 	kit.Handle(s.Kit, accounts(http.MethodDelete, "/{accountId}", "deleteUserOIDCAccount", "Take an account at an identity provider from a user"), s.deleteAccount)
 }
 
-func (s *Server) listProviders(ctx context.Context, _ *struct{}) (*kit.Body[[]OIDCProvider], error) {
+func (s *server) listProviders(ctx context.Context, _ *struct{}) (*kit.Body[[]OIDCProvider], error) {
 	return kit.Respond(kit.EachOf(providerOf))(s.SSO.Providers(ctx, kit.Principal(ctx)))
 }
 
@@ -118,11 +118,11 @@ type BySlug struct {
 	Slug string `path:"slug" doc:"The provider's slug."`
 }
 
-func (s *Server) getProvider(ctx context.Context, in *BySlug) (*kit.Body[OIDCProvider], error) {
+func (s *server) getProvider(ctx context.Context, in *BySlug) (*kit.Body[OIDCProvider], error) {
 	return kit.Respond(providerOf)(s.SSO.Provider(ctx, kit.Principal(ctx), in.Slug))
 }
 
-func (s *Server) createProvider(ctx context.Context, in *struct {
+func (s *server) createProvider(ctx context.Context, in *struct {
 	Body struct {
 		Name         kit.Opt[string] `json:"name" required:"true" doc:"Shown on the sign-in button. At most 100 characters."`
 		Slug         kit.Opt[string] `json:"slug" required:"true" doc:"Part of the provider's URLs. It cannot be changed later."`
@@ -142,7 +142,7 @@ func (s *Server) createProvider(ctx context.Context, in *struct {
 	}))
 }
 
-func (s *Server) updateProvider(ctx context.Context, in *struct {
+func (s *server) updateProvider(ctx context.Context, in *struct {
 	BySlug
 	Body struct {
 		Name         kit.Opt[string] `json:"name,omitempty"`
@@ -163,15 +163,15 @@ func (s *Server) updateProvider(ctx context.Context, in *struct {
 	}))
 }
 
-func (s *Server) deleteProvider(ctx context.Context, in *BySlug) (*struct{}, error) {
+func (s *server) deleteProvider(ctx context.Context, in *BySlug) (*struct{}, error) {
 	return nil, s.SSO.Delete(ctx, kit.Principal(ctx), in.Slug)
 }
 
-func (s *Server) listSSO(ctx context.Context, _ *struct{}) (*kit.Body[[]SSOProvider], error) {
+func (s *server) listSSO(ctx context.Context, _ *struct{}) (*kit.Body[[]SSOProvider], error) {
 	return kit.Respond(kit.EachOf(func(p sso.Provider) SSOProvider { return SSOProvider{p.Slug, p.Name} }))(s.SSO.Active(ctx))
 }
 
-func (s *Server) listMethods(ctx context.Context, _ *struct{}) (*kit.Body[SignInMethods], error) {
+func (s *server) listMethods(ctx context.Context, _ *struct{}) (*kit.Body[SignInMethods], error) {
 	providers, err := s.listSSO(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ type redirect struct {
 	SetCookie []http.Cookie `header:"Set-Cookie"`
 }
 
-func (s *Server) beginSSO(ctx context.Context, in *struct {
+func (s *server) beginSSO(ctx context.Context, in *struct {
 	BySlug
 	Redirect string `query:"redirect" doc:"The path to return to after the sign-in. The default is /."`
 }) (*redirect, error) {
@@ -209,18 +209,18 @@ func (s *Server) beginSSO(ctx context.Context, in *struct {
 }
 
 // signIn returns the cookie of a sign-in. The browser must send it with a request from another site, the provider.
-func (s *Server) signIn(slug, value string, seconds int) http.Cookie {
+func (s *server) signIn(slug, value string, seconds int) http.Cookie {
 	return http.Cookie{
 		Name: signInCookie, Value: value, Path: ssoPath(url.PathEscape(slug)), MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.Secure,
 	}
 }
 
 // linkCookie returns the cookie of a pending link, which the user confirms by signing in.
-func (s *Server) linkCookie(value string, seconds int) http.Cookie {
+func (s *server) linkCookie(value string, seconds int) http.Cookie {
 	return http.Cookie{Name: "sso_link", Value: value, Path: "/api/auth/login", MaxAge: seconds, HttpOnly: true, SameSite: s.SameSite, Secure: s.Secure}
 }
 
-func (s *Server) finishSSO(ctx context.Context, in *struct {
+func (s *server) finishSSO(ctx context.Context, in *struct {
 	BySlug
 	SignIn string `cookie:"sso_sign_in"`
 	State  string `query:"state" doc:"The state that was sent to the provider."`
@@ -249,7 +249,7 @@ func (s *Server) finishSSO(ctx context.Context, in *struct {
 
 // backToLogin redirects a browser to the login page after a failure. It includes internal errors, because a person is
 // at the browser.
-func (s *Server) backToLogin(ctx context.Context, err error) *redirect {
+func (s *server) backToLogin(ctx context.Context, err error) *redirect {
 	code := "internal"
 	var f *sso.Failure
 	if errors.As(err, &f) {
@@ -264,11 +264,11 @@ func accountOf(a store.OIDCAccount) OIDCAccount {
 	return OIDCAccount{a.ID, AccountHome{a.ProviderID, a.ProviderName, a.ProviderSlug}, a.Subject, a.Issuer, kit.Text(a.Email), kit.Time(a.CreatedAt), kit.Time(a.LastLoginAt)}
 }
 
-func (s *Server) listAccounts(ctx context.Context, in *kit.ByID) (*kit.Body[[]OIDCAccount], error) {
+func (s *server) listAccounts(ctx context.Context, in *kit.ByID) (*kit.Body[[]OIDCAccount], error) {
 	return kit.Respond(kit.EachOf(accountOf))(s.SSO.Accounts(ctx, kit.Principal(ctx), in.ID))
 }
 
-func (s *Server) deleteAccount(ctx context.Context, in *struct {
+func (s *server) deleteAccount(ctx context.Context, in *struct {
 	kit.ByID
 	AccountID string `path:"accountId" doc:"The account's id."`
 }) (*struct{}, error) {

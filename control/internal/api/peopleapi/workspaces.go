@@ -1,4 +1,4 @@
-package api
+package peopleapi
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type Workspace struct {
 	UpdatedAt   kit.Time `json:"updatedAt"`
 }
 
-func (s *Server) workspaceOf(w workspaces.Row) Workspace {
+func (s *server) workspaceOf(w workspaces.Row) Workspace {
 	out := Workspace{
 		ID: w.ID, Name: w.Name, Slug: w.Slug, IsPersonal: w.IsPersonal(), Role: w.Role.String(), MemberCount: w.Members, URLCount: w.Links,
 		TrashDays: int(s.Store.TrashTime() / (24 * time.Hour)), CreatedAt: kit.Time(w.CreatedAt), UpdatedAt: kit.Time(w.UpdatedAt),
@@ -55,7 +55,7 @@ var workspaceResource = kit.Resource{
 	Read: kit.Needs(auth.Viewer, kit.AnyScope), Change: kit.Needs(auth.WorkspaceAdmin, 0),
 }
 
-func (s *Server) registerWorkspaces() {
+func (s *server) registerWorkspaces() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/workspaces" + path, ID: id, Summary: summary, Tag: "Workspaces", OfPath: path != ""}
 	}
@@ -93,7 +93,7 @@ type listWorkspacesIn struct {
 	Search string `query:"search" maxLength:"255" doc:"Searches name, slug and the email of a personal workspace's user, ignoring case."`
 }
 
-func (s *Server) listWorkspaces(ctx context.Context, in *listWorkspacesIn) (*kit.Body[kit.List[Workspace]], error) {
+func (s *server) listWorkspaces(ctx context.Context, in *listWorkspacesIn) (*kit.Body[kit.List[Workspace]], error) {
 	return kit.RespondPage(in.Paging, 20, s.workspaceOf)(s.Workspaces.List(ctx, kit.Principal(ctx), in.Search, in.Size(20), in.Offset(20)))
 }
 
@@ -104,11 +104,11 @@ type createWorkspaceIn struct {
 	}
 }
 
-func (s *Server) createWorkspace(ctx context.Context, in *createWorkspaceIn) (*kit.Body[Workspace], error) {
+func (s *server) createWorkspace(ctx context.Context, in *createWorkspaceIn) (*kit.Body[Workspace], error) {
 	return kit.Respond(s.workspaceOf)(s.Workspaces.Create(ctx, kit.Principal(ctx), workspaces.Input{Name: &in.Body.Name, Slug: in.Body.Slug.Pointer()}))
 }
 
-func (s *Server) getWorkspace(ctx context.Context, _ *ByWorkspace) (*kit.Body[Workspace], error) {
+func (s *server) getWorkspace(ctx context.Context, _ *ByWorkspace) (*kit.Body[Workspace], error) {
 	return kit.Respond(s.workspaceOf)(s.Workspaces.Get(ctx, kit.Principal(ctx)))
 }
 
@@ -120,7 +120,7 @@ type updateWorkspaceIn struct {
 	}
 }
 
-func (s *Server) updateWorkspace(ctx context.Context, in *updateWorkspaceIn) (*kit.Body[Workspace], error) {
+func (s *server) updateWorkspace(ctx context.Context, in *updateWorkspaceIn) (*kit.Body[Workspace], error) {
 	return kit.Respond(s.workspaceOf)(s.Workspaces.Update(ctx, kit.Principal(ctx), workspaces.Input{Name: in.Body.Name, Slug: in.Body.Slug}))
 }
 
@@ -142,7 +142,7 @@ type deleteWorkspaceIn struct {
 	Fate
 }
 
-func (s *Server) deleteWorkspace(ctx context.Context, in *deleteWorkspaceIn) (*struct{}, error) {
+func (s *server) deleteWorkspace(ctx context.Context, in *deleteWorkspaceIn) (*struct{}, error) {
 	return nil, s.Workspaces.Delete(ctx, kit.Principal(ctx), in.fate())
 }
 
@@ -151,7 +151,7 @@ type listMembersIn struct {
 	kit.Paging
 }
 
-func (s *Server) listMembers(ctx context.Context, in *listMembersIn) (*kit.Body[kit.List[Member]], error) {
+func (s *server) listMembers(ctx context.Context, in *listMembersIn) (*kit.Body[kit.List[Member]], error) {
 	return kit.RespondPage(in.Paging, 20, memberOf)(s.Workspaces.Members(ctx, kit.Principal(ctx), in.Size(20), in.Offset(20)))
 }
 
@@ -168,10 +168,10 @@ type setMemberRoleIn struct {
 	}
 }
 
-func (s *Server) setMemberRole(ctx context.Context, in *setMemberRoleIn) (*kit.Body[Member], error) {
+func (s *server) setMemberRole(ctx context.Context, in *setMemberRoleIn) (*kit.Body[Member], error) {
 	return kit.Respond(memberOf)(s.Workspaces.SetRole(ctx, kit.Principal(ctx), in.UserID, in.Body.Role))
 }
 
-func (s *Server) removeMember(ctx context.Context, in *ByMember) (*struct{}, error) {
+func (s *server) removeMember(ctx context.Context, in *ByMember) (*struct{}, error) {
 	return nil, s.Workspaces.Remove(ctx, kit.Principal(ctx), in.UserID)
 }

@@ -1,4 +1,4 @@
-package api
+package peopleapi
 
 import (
 	"context"
@@ -60,7 +60,7 @@ var keyResource = kit.Resource{
 	Values: map[string][]any{"keyScope": kit.Enum(auth.ScopeNames()...)},
 }
 
-func (s *Server) registerKeys() {
+func (s *server) registerKeys() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/api-keys" + path, ID: id, Summary: summary, Tag: "API keys"}
 	}
@@ -84,7 +84,7 @@ type createKeyIn struct {
 	}
 }
 
-func (s *Server) createKey(ctx context.Context, in *createKeyIn) (*kit.Body[NewAPIKey], error) {
+func (s *server) createKey(ctx context.Context, in *createKeyIn) (*kit.Body[NewAPIKey], error) {
 	b := in.Body
 	key, k, err := s.Keys.Create(ctx, kit.Principal(ctx), keys.Input{
 		Name: b.Name, ExpiresAt: (*int64)(b.ExpiresAt.Pointer()), Scopes: b.Scopes.Value, AllowedIPs: b.AllowedIPs.Value,
@@ -102,7 +102,7 @@ type rotateKeyIn struct {
 	}
 }
 
-func (s *Server) rotateKey(ctx context.Context, in *rotateKeyIn) (*kit.Body[NewAPIKey], error) {
+func (s *server) rotateKey(ctx context.Context, in *rotateKeyIn) (*kit.Body[NewAPIKey], error) {
 	var expires *keys.Expiry
 	if in.Body.ExpiresAt.Set {
 		expires = &keys.Expiry{At: (*int64)(in.Body.ExpiresAt.Pointer())}
@@ -114,7 +114,7 @@ func (s *Server) rotateKey(ctx context.Context, in *rotateKeyIn) (*kit.Body[NewA
 	return kit.NewBody(NewAPIKey{keyOf(k), key}), nil
 }
 
-func (s *Server) listKeys(ctx context.Context, in *kit.Paging) (*kit.Body[APIKeyList], error) {
+func (s *server) listKeys(ctx context.Context, in *kit.Paging) (*kit.Body[APIKeyList], error) {
 	rows, err := s.Keys.List(ctx, kit.Principal(ctx))
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (s *Server) listKeys(ctx context.Context, in *kit.Paging) (*kit.Body[APIKey
 	return kit.NewBody(APIKeyList{shown, kit.ListOf(shown, len(rows), *in, 100)}), nil
 }
 
-func (s *Server) getKey(ctx context.Context, in *kit.ByID) (*kit.Body[APIKey], error) {
+func (s *server) getKey(ctx context.Context, in *kit.ByID) (*kit.Body[APIKey], error) {
 	return kit.Respond(keyOf)(s.Keys.Get(ctx, kit.Principal(ctx), in.ID))
 }
 
@@ -133,6 +133,6 @@ type deleteKeyIn struct {
 	EndMade bool `query:"endMade" doc:"Also deactivate users, revoke invitations and pause webhooks that were made with these keys."`
 }
 
-func (s *Server) deleteKey(ctx context.Context, in *deleteKeyIn) (*struct{}, error) {
+func (s *server) deleteKey(ctx context.Context, in *deleteKeyIn) (*struct{}, error) {
 	return nil, s.Keys.Delete(ctx, kit.Principal(ctx), in.ID, in.EndMade)
 }

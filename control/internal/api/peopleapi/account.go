@@ -1,4 +1,4 @@
-package api
+package peopleapi
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ var accountResource = kit.Resource{
 	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
 }
 
-func (s *Server) registerAccount() {
+func (s *server) registerAccount() {
 	declare := func(method, path, id, summary string, status int) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/auth" + path, ID: id, Summary: summary, Tag: "Account", Status: status}
 	}
@@ -61,7 +61,7 @@ type loginOut struct {
 	Body      Login
 }
 
-func (s *Server) login(ctx context.Context, in *loginIn) (*loginOut, error) {
+func (s *server) login(ctx context.Context, in *loginIn) (*loginOut, error) {
 	credentials := accounts.Credentials{Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.TwoFactorCode.Value}
 	if in.Body.LinkAccount.Value {
 		if s.SSO == nil {
@@ -94,14 +94,14 @@ type messageWithCookie struct {
 	Body      kit.Message
 }
 
-func (s *Server) logout(ctx context.Context, _ *struct{}) (*messageWithCookie, error) {
+func (s *server) logout(ctx context.Context, _ *struct{}) (*messageWithCookie, error) {
 	if err := s.Accounts.Logout(ctx, kit.Principal(ctx)); err != nil {
 		return nil, err
 	}
 	return &messageWithCookie{SetCookie: []http.Cookie{s.ClearSessionCookie()}, Body: kit.Message{Message: "Signed out."}}, nil
 }
 
-func (s *Server) getMe(ctx context.Context, _ *struct{}) (*kit.Body[User], error) {
+func (s *server) getMe(ctx context.Context, _ *struct{}) (*kit.Body[User], error) {
 	return kit.Respond(userOf)(s.Accounts.Me(ctx, kit.Principal(ctx)))
 }
 
@@ -111,7 +111,7 @@ type updateMeIn struct {
 	}
 }
 
-func (s *Server) updateMe(ctx context.Context, in *updateMeIn) (*kit.Body[User], error) {
+func (s *server) updateMe(ctx context.Context, in *updateMeIn) (*kit.Body[User], error) {
 	return kit.Respond(userOf)(s.Accounts.Rename(ctx, kit.Principal(ctx), in.Body.Name.Value))
 }
 
@@ -125,7 +125,7 @@ type changePasswordIn struct {
 	}
 }
 
-func (s *Server) changePassword(ctx context.Context, in *changePasswordIn) (*kit.Body[kit.Message], error) {
+func (s *server) changePassword(ctx context.Context, in *changePasswordIn) (*kit.Body[kit.Message], error) {
 	current := cmp.Or(in.Body.CurrentPassword, in.Body.OldPassword)
 	if err := s.Accounts.ChangePassword(ctx, kit.Principal(ctx), current, in.Body.NewPassword, in.Body.RevokeAPIKeys.Value); err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ type setUpTOTPIn struct {
 	}
 }
 
-func (s *Server) setUpTOTP(ctx context.Context, in *setUpTOTPIn) (*kit.Body[TwoFactorSetup], error) {
+func (s *server) setUpTOTP(ctx context.Context, in *setUpTOTPIn) (*kit.Body[TwoFactorSetup], error) {
 	got, err := s.Accounts.SetUpTOTP(ctx, kit.Principal(ctx), in.Body.Password.Value)
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ type TwoFactorEnabled struct {
 	RecoveryCodes []string `json:"recoveryCodes" doc:"Each code works once as a twoFactorCode. The codes are shown only in this response."`
 }
 
-func (s *Server) enableTOTP(ctx context.Context, in *enableTOTPIn) (*kit.Body[TwoFactorEnabled], error) {
+func (s *server) enableTOTP(ctx context.Context, in *enableTOTPIn) (*kit.Body[TwoFactorEnabled], error) {
 	codes, err := s.Accounts.EnableTOTP(ctx, kit.Principal(ctx), in.Body.Code)
 	if err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ type disableTOTPIn struct {
 	}
 }
 
-func (s *Server) disableTOTP(ctx context.Context, in *disableTOTPIn) (*kit.Body[kit.Message], error) {
+func (s *server) disableTOTP(ctx context.Context, in *disableTOTPIn) (*kit.Body[kit.Message], error) {
 	var v problem.Fields
 	if in.Body.Code == "" {
 		v.Add("code", "is required")

@@ -1,4 +1,4 @@
-package api
+package peopleapi
 
 import (
 	"context"
@@ -120,7 +120,7 @@ var passkeyResource = kit.Resource{
 	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
 }
 
-func (s *Server) registerPasskeys() {
+func (s *server) registerPasskeys() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/auth/passkeys" + path, ID: id, Summary: summary, Tag: "Passkeys", SessionOnly: true, MaxBody: passkeyBody}
 	}
@@ -141,7 +141,7 @@ func (s *Server) registerPasskeys() {
 	kit.Handle(s.Kit, finish, s.finishPasskeyLogin)
 }
 
-func (s *Server) listPasskeys(ctx context.Context, in *kit.Paging) (*kit.Body[kit.List[Passkey]], error) {
+func (s *server) listPasskeys(ctx context.Context, in *kit.Paging) (*kit.Body[kit.List[Passkey]], error) {
 	all, err := s.Passkeys.List(ctx, kit.Principal(ctx))
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (s *Server) listPasskeys(ctx context.Context, in *kit.Paging) (*kit.Body[ki
 	return kit.RespondPage(*in, passkeys.MaxPerUser, passkeyOf)(page, len(all), nil)
 }
 
-func (s *Server) renamePasskey(ctx context.Context, in *struct {
+func (s *server) renamePasskey(ctx context.Context, in *struct {
 	kit.ByID
 	Body struct {
 		Name kit.Opt[string] `json:"name" doc:"At most 100 characters. Null or empty means Passkey."`
@@ -160,11 +160,11 @@ func (s *Server) renamePasskey(ctx context.Context, in *struct {
 	return kit.Respond(passkeyOf)(s.Passkeys.Rename(ctx, kit.Principal(ctx), in.ID, in.Body.Name.Value))
 }
 
-func (s *Server) deletePasskey(ctx context.Context, in *kit.ByID) (*struct{}, error) {
+func (s *server) deletePasskey(ctx context.Context, in *kit.ByID) (*struct{}, error) {
 	return nil, s.Passkeys.Delete(ctx, kit.Principal(ctx), in.ID)
 }
 
-func (s *Server) beginPasskey(ctx context.Context, in *struct {
+func (s *server) beginPasskey(ctx context.Context, in *struct {
 	Body struct {
 		Password kit.Opt[string] `json:"password,omitempty" maxLength:"1000" doc:"The current password. Required if you signed in more than ten minutes ago."`
 	}
@@ -190,7 +190,7 @@ func (s *Server) beginPasskey(ctx context.Context, in *struct {
 	return kit.NewBody(out), nil
 }
 
-func (s *Server) finishPasskey(ctx context.Context, in *struct {
+func (s *server) finishPasskey(ctx context.Context, in *struct {
 	Body struct {
 		Name       kit.Opt[string] `json:"name,omitempty" doc:"At most 100 characters. The default is Passkey."`
 		Credential PasskeyCreated  `json:"credential"`
@@ -202,7 +202,7 @@ func (s *Server) finishPasskey(ctx context.Context, in *struct {
 	}))
 }
 
-func (s *Server) beginPasskeyLogin(ctx context.Context, _ *struct{}) (*kit.Body[PasskeyRequest], error) {
+func (s *server) beginPasskeyLogin(ctx context.Context, _ *struct{}) (*kit.Body[PasskeyRequest], error) {
 	got, err := s.Passkeys.BeginLogin(ctx)
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (s *Server) beginPasskeyLogin(ctx context.Context, _ *struct{}) (*kit.Body[
 	return kit.NewBody(out), nil
 }
 
-func (s *Server) finishPasskeyLogin(ctx context.Context, in *struct {
+func (s *server) finishPasskeyLogin(ctx context.Context, in *struct {
 	Body struct {
 		Credential PasskeyAsserted `json:"credential"`
 	}
