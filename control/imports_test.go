@@ -32,10 +32,10 @@ var layers = []archtest.Layer{
 		Path: "control/internal/api",
 		Is:   "the REST transport: the only place that knows echo, huma and OpenAPI. It calls use cases and holds no rules",
 		May: []string{
+			"control/internal/api/reportapi",
 			"control/internal/api/peopleapi",
 			"control/internal/api/kit", "control/internal/manage", "control/internal/experiments", "control/internal/explain", "control/internal/clicks", "control/internal/platform", "control/internal/store",
-			"control/internal/experiments/stats", // intervals and probabilities of a report
-			"control/internal/fleet",             // the list of edges
+			"control/internal/fleet", // the list of edges
 		},
 	},
 	{
@@ -53,6 +53,14 @@ var layers = []archtest.Layer{
 		Path: "control/internal/api/peopleapi",
 		Is:   "the endpoints of one room of the API: accounts, credentials, workspaces and who may work in them. Rooms do not know each other",
 		May:  []string{"control/internal/api/kit", "control/internal/manage", "control/internal/platform", "control/internal/store"},
+	},
+	{
+		Path: "control/internal/api/reportapi",
+		Is:   "the endpoints of one room of the API: reports, live clicks, conversions and experiments. Rooms do not know each other",
+		May: []string{
+			"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/experiments", "control/internal/platform", "control/internal/store",
+			"control/internal/experiments/stats", // intervals and probabilities of a report
+		},
 	},
 	{
 		Path: "control/internal/commands",

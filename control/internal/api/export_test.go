@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/api/kit"
+	"github.com/shortline/shortline/control/internal/api/reportapi"
 	"github.com/shortline/shortline/control/internal/platform/work"
 )
 
@@ -59,6 +60,9 @@ const (
 
 // Time is the form of times in JSON.
 type Time = kit.Time
+
+// LivePath is where clicks stream.
+const LivePath = reportapi.LivePath
 
 // PermissionRow is what an endpoint needs, in the words of the page of permissions.
 type PermissionRow struct{ Tag, Endpoint, Caller, Role, Keys string }

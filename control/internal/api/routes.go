@@ -25,37 +25,23 @@ func (s *Server) routes() {
 	if s.Domains != nil {
 		s.registerDomains()
 	}
-	if s.ConversionSettings != nil {
-		s.registerConversionSettings()
-	}
-	if s.Conversions != nil {
-		s.registerConversions()
-	}
-	if s.Experiments != nil {
-		s.registerExperiments()
-	}
 	s.registerAids()
 	if s.Media != nil {
 		s.registerMedia()
 	}
 	s.registerAudit()
+	if s.Reports != nil {
+		s.registerFreshness()
+	}
 	s.registerEdges()
 	if s.Webhooks != nil {
 		s.registerWebhooks()
 		s.documentWebhooks()
 	}
-	if s.Reports != nil {
-		s.registerAnalytics()
-		s.registerConversionLists()
-	}
 	if s.Privacy != nil {
 		s.registerPrivacy()
 	}
-	if s.Live != nil {
-		s.registerLive()
-	}
 	if s.Abuse != nil {
-		s.registerMissing()
 		s.registerAbuse()
 	}
 }

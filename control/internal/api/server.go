@@ -15,6 +15,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/api/peopleapi"
+	"github.com/shortline/shortline/control/internal/api/reportapi"
 	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/report"
@@ -113,10 +114,13 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s := &Server{k, deps, deps.Store, deps.Auth}
 	k.Resources(allResources()...)
 	k.Presents(s.present)
-	k.Presents(s.presentExperiment)
 	k.Presents(s.presentWebhook)
 	k.Schemas(conditionSchemas())
 	k.Words(operations)
+	reportapi.Register(k, reportapi.Deps{
+		Reports: deps.Reports, Live: deps.Live, ConversionSettings: deps.ConversionSettings, Conversions: deps.Conversions,
+		Experiments: deps.Experiments, Abuse: deps.Abuse, Links: deps.Links,
+	})
 	peopleapi.Register(k, peopleapi.Deps{
 		Accounts: deps.Accounts, Keys: deps.Keys, Passkeys: deps.Passkeys, SSO: deps.SSO, Workspaces: deps.Workspaces,
 		Invitations: deps.Invitations,
@@ -152,7 +156,6 @@ func allResources() []kit.Resource {
 	return []kit.Resource{
 		visitorResource, urlResource,
 		ruleResource, variantResource, bundleResource, tagResource, importResource,
-		viewResource, utmResource, domainResource, imageResource, analyticsResource,
-		conversionResource, experimentResource, conversionSettingsResource, webhookResource, abuseResource, settingsResource, auditResource, edgeResource, privacyResource,
+		viewResource, utmResource, domainResource, imageResource, webhookResource, abuseResource, settingsResource, auditResource, edgeResource, privacyResource,
 	}
 }

@@ -88,7 +88,6 @@ func (s *Server) documentVisitors() {
 			"303": {Description: "Response to a form: redirect to the destination, or back to the form with `?error=invalid_password`.", Headers: location},
 		}, http.StatusUnauthorized)
 	s.documentReports(describe, schema)
-	s.documentBrowserConversions()
 }
 
 // documentReports adds the form with which visitors report a link.

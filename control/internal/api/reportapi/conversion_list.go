@@ -1,4 +1,4 @@
-package api
+package reportapi
 
 import (
 	"context"
@@ -48,7 +48,7 @@ const (
 	mostConversions    = 10_000
 )
 
-func (s *Server) registerConversionLists() {
+func (s *server) registerConversionLists() {
 	const path, tag = "/api/urls/{id}", "Conversions"
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path + "/goals", ID: "listGoals", Summary: "List the goals of a short URL", Tag: tag},
 		func(ctx context.Context, in *listGoals) (*kit.Body[kit.List[report.Goal]], error) {
@@ -78,7 +78,7 @@ func (s *Server) registerConversionLists() {
 		Limit: kit.LimitExport, Timeout: kit.ExportTimeout, Files: map[string]*huma.Schema{"text/csv": kit.CSVFile()}}, s.exportConversions)
 }
 
-func (s *Server) exportConversions(ctx context.Context, in *exportConversionsIn) (*huma.StreamResponse, error) {
+func (s *server) exportConversions(ctx context.Context, in *exportConversionsIn) (*huma.StreamResponse, error) {
 	a := in.ask()
 	a.Goal = in.Goal
 	each, err := s.Reports.ExportConversions(ctx, kit.Principal(ctx), in.ID, a)

@@ -1,4 +1,4 @@
-package api
+package reportapi
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type listMissingIn struct {
 	To   string `query:"to" doc:"The last day (UTC), inclusive. Default: today."`
 }
 
-func (s *Server) registerMissing() {
+func (s *server) registerMissing() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/analytics/missing", ID: "listMissingSlugs", Summary: "List slugs that do not exist", Tag: "Analytics", Limit: kit.LimitAnalytics},
 		func(ctx context.Context, in *listMissingIn) (*kit.Body[kit.List[MissingSlug]], error) {
 			q := abuse.MissingQuery{Offset: in.Offset(missingPage), Limit: in.Size(missingPage)}

@@ -1,4 +1,4 @@
-package api
+package reportapi
 
 import (
 	"context"
@@ -158,7 +158,7 @@ func experimentOf(f *experiments.Figures) Experiment {
 }
 
 // experiment responds with the experiment of a link after a change of it.
-func (s *Server) experiment(ctx context.Context, id, goal string, err error) (*kit.Versioned[Experiment], error) {
+func (s *server) experiment(ctx context.Context, id, goal string, err error) (*kit.Versioned[Experiment], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ var experimentResource = kit.Resource{
 	Read: kit.Needs(auth.Viewer, auth.AnalyticsRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
 }
 
-func (s *Server) registerExperiments() {
+func (s *server) registerExperiments() {
 	const path, tag = "/api/urls/{id}/experiment", "Experiments"
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path, ID: "getExperiment", Summary: "Report how the variants of a short URL compare", Tag: tag, Limit: kit.LimitAnalytics},
 		func(ctx context.Context, in *struct {
@@ -240,8 +240,8 @@ func weightsOf(w *store.ExperimentWeights) ExperimentWeights {
 	return ExperimentWeights{kit.Time(w.At), w.Weights, w.Source, w.Reason, weightsCode(experiments.WeightCode(w)), json.RawMessage(w.Figures)}
 }
 
-// presentExperiment shows the present experiment of a problem.
-func (s *Server) presentExperiment(ctx context.Context, object any) (p kit.Present, ok bool) {
+// present shows the present experiment of a problem.
+func (s *server) present(ctx context.Context, object any) (p kit.Present, ok bool) {
 	o, ok := object.(experiments.Stored)
 	if ok {
 		if f, err := s.Experiments.Report(ctx, kit.Principal(ctx), o.URLID, o.Goal); err == nil {

@@ -1,4 +1,4 @@
-package api
+package reportapi
 
 import (
 	"context"
@@ -141,7 +141,7 @@ var analyticsResource = kit.Resource{
 	},
 }
 
-func (s *Server) registerAnalytics() {
+func (s *server) registerAnalytics() {
 	r := s.Reports
 	ask(s, []string{"/api/analytics/urls/{id}"}, "linkReport", "Report on a short URL", func(ctx context.Context, in *linkSeries) (*report.Report, error) {
 		return r.Link(ctx, kit.Principal(ctx), in.ID, in.ask())
@@ -197,11 +197,10 @@ func (s *Server) registerAnalytics() {
 		return r.Trends(ctx, kit.Principal(ctx), in.URLIDs, in.Timezone)
 	})
 	s.registerExports()
-	s.registerFreshness()
 }
 
 // ask declares the endpoints of a report, one for each path.
-func ask[In, Out any](s *Server, paths []string, id, summary string, f func(context.Context, *In) (*Out, error)) {
+func ask[In, Out any](s *server, paths []string, id, summary string, f func(context.Context, *In) (*Out, error)) {
 	for i, path := range paths {
 		if i > 0 {
 			id, summary = id+"Alias", summary+" (the same at another path)"
@@ -234,7 +233,7 @@ type exportIn struct {
 // exportTime is the timeout of an export, including writing it, because its clicks stay in memory until it is written.
 const exportTime = 2 * time.Minute
 
-func (s *Server) registerExports() {
+func (s *server) registerExports() {
 	files := map[string]*huma.Schema{"text/csv": kit.CSVFile(), "application/json": {
 		Type: huma.TypeObject, Required: []string{"exportDate", "dateRange", "data"}, Properties: map[string]*huma.Schema{
 			"exportDate": {Type: huma.TypeString, Format: "date-time"}, "summary": {Ref: kit.SchemaPrefix + "Summary"}, "data": {Type: huma.TypeArray, Items: &huma.Schema{Ref: kit.SchemaPrefix + "DayFigures"}},
@@ -250,7 +249,7 @@ func (s *Server) registerExports() {
 	})
 }
 
-func (s *Server) export(ctx context.Context, id string, a report.Ask, form ExportForm) (*huma.StreamResponse, error) {
+func (s *server) export(ctx context.Context, id string, a report.Ask, form ExportForm) (*huma.StreamResponse, error) {
 	e, err := s.Reports.Export(ctx, kit.Principal(ctx), id, a, form.IncludeClicks)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package api
+package reportapi
 
 import (
 	"context"
@@ -33,7 +33,7 @@ var conversionSettingsResource = kit.Resource{
 	Read: kit.Needs(auth.Viewer, kit.AnyScope), Change: kit.Needs(auth.WorkspaceAdmin, 0),
 }
 
-func (s *Server) registerConversionSettings() {
+func (s *server) registerConversionSettings() {
 	const path, tag = "/api/conversions/settings", "Conversion settings"
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path, ID: "getConversionSettings", Summary: "Get the settings of conversions", Tag: tag},
 		func(ctx context.Context, _ *struct{}) (*kit.Body[ConversionSettings], error) {

@@ -1,4 +1,4 @@
-package api
+package reportapi
 
 import (
 	"cmp"
@@ -27,7 +27,7 @@ const (
 	streamStall = 10 * time.Second // timeout of one write
 )
 
-func (s *Server) registerLive() {
+func (s *server) registerLive() {
 	e := kit.Endpoint{Method: http.MethodGet, Path: LivePath, ID: "liveClicks", Summary: "Stream clicks as they are stored", Tag: "Analytics", Limit: kit.LimitAnalytics, Timeout: -1}
 	s.HandleRaw(e, s.liveClicks)
 	str, yes := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeBoolean}
@@ -47,7 +47,7 @@ func (s *Server) registerLive() {
 }
 
 // liveClicks writes server-sent events until the stream ends.
-func (s *Server) liveClicks(c echo.Context) error {
+func (s *server) liveClicks(c echo.Context) error {
 	a, err := liveAsk(c)
 	if err != nil {
 		return err

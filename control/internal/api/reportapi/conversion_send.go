@@ -1,4 +1,4 @@
-package api
+package reportapi
 
 import (
 	"net/http"
@@ -49,7 +49,7 @@ var conversionResource = kit.Resource{
 	Read: kit.Needs(auth.Viewer, auth.AnalyticsRead), Change: kit.Needs(auth.Editor, auth.ConversionsWrite),
 }
 
-func (s *Server) registerConversions() {
+func (s *server) registerConversions() {
 	send := kit.Endpoint{Method: http.MethodPost, Path: "/api/conversions", ID: "sendConversions", Summary: "Send conversions", Tag: "Conversions", Limit: kit.LimitConversions, Raw: true, Status: http.StatusAccepted}
 	s.HandleRaw(send, s.sendConversions)
 	schema := func(t reflect.Type) *huma.Schema { return s.Schema(t) }
@@ -66,7 +66,7 @@ func (s *Server) registerConversions() {
 	})
 }
 
-func (s *Server) sendConversions(c echo.Context) error {
+func (s *server) sendConversions(c echo.Context) error {
 	r := c.Request()
 	body, err := kit.WholeBody(c, kit.MaxBody)
 	if err != nil {
@@ -112,7 +112,7 @@ type browserConversion struct {
 }
 
 // documentBrowserConversions adds what edges serve to the pages of web sites, at every host.
-func (s *Server) documentBrowserConversions() {
+func (s *server) documentBrowserConversions() {
 	schema := func(t reflect.Type) *huma.Schema {
 		return s.Schema(t)
 	}
