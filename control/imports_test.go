@@ -32,6 +32,7 @@ var layers = []archtest.Layer{
 		Path: "control/internal/api",
 		Is:   "the REST transport: the only place that knows echo, huma and OpenAPI. It calls use cases and holds no rules",
 		May: []string{
+			"control/internal/api/systemapi",
 			"control/internal/api/reportapi",
 			"control/internal/api/peopleapi",
 			"control/internal/api/kit", "control/internal/manage", "control/internal/experiments", "control/internal/explain", "control/internal/clicks", "control/internal/platform", "control/internal/store",
@@ -61,6 +62,11 @@ var layers = []archtest.Layer{
 			"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/experiments", "control/internal/platform", "control/internal/store",
 			"control/internal/experiments/stats", // intervals and probabilities of a report
 		},
+	},
+	{
+		Path: "control/internal/api/systemapi",
+		Is:   "the endpoints of one room of the API: the installation: settings, audit, edges, webhooks, privacy. Rooms do not know each other",
+		May:  []string{"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/fleet", "control/internal/platform", "control/internal/store"},
 	},
 	{
 		Path: "control/internal/commands",

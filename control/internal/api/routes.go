@@ -2,9 +2,6 @@ package api
 
 // routes registers every resource whose use case is not nil.
 func (s *Server) routes() {
-	if s.Settings != nil {
-		s.registerSettings()
-	}
 	if s.Links != nil {
 		s.registerURLs()
 		s.documentVisitors()
@@ -28,18 +25,6 @@ func (s *Server) routes() {
 	s.registerAids()
 	if s.Media != nil {
 		s.registerMedia()
-	}
-	s.registerAudit()
-	if s.Reports != nil {
-		s.registerFreshness()
-	}
-	s.registerEdges()
-	if s.Webhooks != nil {
-		s.registerWebhooks()
-		s.documentWebhooks()
-	}
-	if s.Privacy != nil {
-		s.registerPrivacy()
 	}
 	if s.Abuse != nil {
 		s.registerAbuse()

@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api/kit"
 	"github.com/shortline/shortline/control/internal/api/peopleapi"
 	"github.com/shortline/shortline/control/internal/api/reportapi"
+	"github.com/shortline/shortline/control/internal/api/systemapi"
 	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/report"
@@ -114,7 +115,6 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s := &Server{k, deps, deps.Store, deps.Auth}
 	k.Resources(allResources()...)
 	k.Presents(s.present)
-	k.Presents(s.presentWebhook)
 	k.Schemas(conditionSchemas())
 	k.Words(operations)
 	reportapi.Register(k, reportapi.Deps{
@@ -126,6 +126,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Invitations: deps.Invitations,
 	})
 	s.routes()
+	systemapi.Register(k, systemapi.Deps{
+		Settings: deps.Settings, Webhooks: deps.Webhooks, Privacy: deps.Privacy, Reports: deps.Reports,
+	})
 	k.OrderTags(
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
 		"Views", "UTM templates", "Domains", "Images", "Analytics", "Conversions", "Experiments", "Conversion settings", "Webhooks",
@@ -156,6 +159,5 @@ func allResources() []kit.Resource {
 	return []kit.Resource{
 		visitorResource, urlResource,
 		ruleResource, variantResource, bundleResource, tagResource, importResource,
-		viewResource, utmResource, domainResource, imageResource, webhookResource, abuseResource, settingsResource, auditResource, edgeResource, privacyResource,
-	}
+		viewResource, utmResource, domainResource, imageResource, abuseResource}
 }

@@ -1,4 +1,4 @@
-package api
+package systemapi
 
 import (
 	"context"
@@ -29,7 +29,7 @@ var privacyResource = kit.Resource{
 	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
 }
 
-func (s *Server) registerPrivacy() {
+func (s *server) registerPrivacy() {
 	doc := s.OpenAPI()
 	doc.Tags = append(slices.Clip(doc.Tags), &huma.Tag{Name: "Privacy", Description: "Erasing the data of a visitor. Administrators only."})
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/privacy/erase", ID: "eraseVisitor", Summary: "Erase the data of a visitor", Tag: "Privacy",

@@ -1,4 +1,4 @@
-package api
+package systemapi
 
 import (
 	"context"
@@ -118,7 +118,7 @@ var webhookResource = kit.Resource{
 	},
 }
 
-func (s *Server) registerWebhooks() {
+func (s *server) registerWebhooks() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/webhooks" + path, ID: id, Summary: summary, Tag: "Webhooks"}
 	}
@@ -174,7 +174,7 @@ func (f *WebhookFields) input(name, url kit.Opt[string], events kit.Opt[[]string
 	}
 }
 
-func (s *Server) createWebhook(ctx context.Context, in *struct {
+func (s *server) createWebhook(ctx context.Context, in *struct {
 	Body struct {
 		Name   kit.Opt[string]   `json:"name" required:"true" doc:"1 to 100 characters."`
 		URL    kit.Opt[string]   `json:"url" required:"true" doc:"A public https URL."`
@@ -189,14 +189,14 @@ func (s *Server) createWebhook(ctx context.Context, in *struct {
 	return &kit.Versioned[NewWebhook]{ETag: w.Version(), Body: NewWebhook{webhookOf(w), secret}}, nil
 }
 
-func (s *Server) listWebhooks(ctx context.Context, in *struct {
+func (s *server) listWebhooks(ctx context.Context, in *struct {
 	kit.Paging
 	Search string `query:"search" doc:"Searches name and URL, ignoring case."`
 }) (*kit.Body[kit.List[Webhook]], error) {
 	return kit.RespondPage(in.Paging, 10, webhookOf)(s.Webhooks.List(ctx, kit.Principal(ctx), in.Search, in.Size(10), in.Offset(10)))
 }
 
-func (s *Server) updateWebhook(ctx context.Context, in *struct {
+func (s *server) updateWebhook(ctx context.Context, in *struct {
 	kit.ByID
 	Body struct {
 		Name   kit.Opt[string]   `json:"name,omitempty"`
@@ -208,7 +208,7 @@ func (s *Server) updateWebhook(ctx context.Context, in *struct {
 	return respondWebhook(s.Webhooks.Update(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events)))
 }
 
-func (s *Server) testWebhook(ctx context.Context, in *kit.ByID) (*kit.Body[WebhookTest], error) {
+func (s *server) testWebhook(ctx context.Context, in *kit.ByID) (*kit.Body[WebhookTest], error) {
 	l, err := s.Webhooks.Test(ctx, kit.Principal(ctx), in.ID)
 	if err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func (s *Server) testWebhook(ctx context.Context, in *kit.ByID) (*kit.Body[Webho
 	return kit.NewBody(WebhookTest{l.Success, statusOf(&l), kit.Text(l.Response), kit.Text(l.Error), l.Duration}), nil
 }
 
-func (s *Server) listWebhookLogs(ctx context.Context, in *struct {
+func (s *server) listWebhookLogs(ctx context.Context, in *struct {
 	kit.ByID
 	kit.Paging
 	Status string `query:"status" values:"deliveryStatus" doc:"Only attempts with this result."`
@@ -230,7 +230,7 @@ func (s *Server) listWebhookLogs(ctx context.Context, in *struct {
 	return kit.NewBody(WebhookLogList{shown, kit.ListOf(shown, total, in.Paging, 20)}), nil
 }
 
-func (s *Server) retryWebhook(ctx context.Context, in *struct {
+func (s *server) retryWebhook(ctx context.Context, in *struct {
 	WebhookID string `path:"webhookId" doc:"The webhook's id."`
 	LogID     string `path:"logId" doc:"The id of the failed attempt's log entry."`
 }) (*kit.Body[WebhookLog], error) {
@@ -241,8 +241,8 @@ func respondWebhook(w webhooks.Webhook, err error) (*kit.Versioned[Webhook], err
 	return kit.RespondVersion(webhookOf, (*webhooks.Webhook).Version)(w, err)
 }
 
-// presentWebhook shows the present webhook of a problem.
-func (s *Server) presentWebhook(_ context.Context, object any) (kit.Present, bool) {
+// present shows the present webhook of a problem.
+func (s *server) present(_ context.Context, object any) (kit.Present, bool) {
 	o, ok := object.(webhooks.Webhook)
 	if !ok {
 		return kit.Present{}, false

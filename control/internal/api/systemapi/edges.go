@@ -1,4 +1,4 @@
-package api
+package systemapi
 
 import (
 	"context"
@@ -48,7 +48,7 @@ type Aside struct {
 }
 
 // asideOf returns the links whose rules an edge cannot use, sorted by key.
-func (s *Server) asideOf(ctx context.Context, st *snapshot.Status) ([]Aside, error) {
+func (s *server) asideOf(ctx context.Context, st *snapshot.Status) ([]Aside, error) {
 	domains, err := s.Store.Hostnames(ctx, st.SetAside)
 	if err != nil {
 		return nil, fmt.Errorf("find the domains of links: %w", err)
@@ -102,7 +102,7 @@ type RegionReach struct {
 }
 
 // reaches returns how far the clicks of each region reach.
-func (s *Server) reaches(ctx context.Context, now int64) ([]RegionReach, error) {
+func (s *server) reaches(ctx context.Context, now int64) ([]RegionReach, error) {
 	all, err := ingest.Watermarks(ctx, s.Store, now-edgesSince.Milliseconds())
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ var edgeResource = kit.Resource{
 	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
 }
 
-func (s *Server) registerEdges() {
+func (s *server) registerEdges() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/edges", ID: "listEdges", Summary: "List the edges", Tag: "Edges", Need: kit.Admin},
 		func(ctx context.Context, _ *struct{}) (*kit.Body[EdgeList], error) {
 			now := store.Now()

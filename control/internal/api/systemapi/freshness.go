@@ -1,4 +1,4 @@
-package api
+package systemapi
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ type RegionFreshness struct {
 	LagSeconds    float64   `json:"lagSeconds" doc:"Age of completeUntil. It is below a minute while clicks arrive normally, because edges report every few seconds; 0 if it is unknown."`
 }
 
-func (s *Server) registerFreshness() {
+func (s *server) registerFreshness() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/analytics/freshness", ID: "freshness", Summary: "Tell up to which time reports are complete", Tag: "Analytics", Limit: kit.LimitAnalytics},
 		func(ctx context.Context, _ *struct{}) (*kit.Body[Freshness], error) {
 			regions, err := s.reaches(ctx, store.Now())

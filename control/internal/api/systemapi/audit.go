@@ -1,4 +1,4 @@
-package api
+package systemapi
 
 import (
 	"context"
@@ -81,11 +81,11 @@ var auditResource = kit.Resource{
 	},
 }
 
-func (s *Server) registerAudit() {
+func (s *server) registerAudit() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/audit-logs", ID: "listAuditLogs", Summary: "List the audit log", Tag: "Audit", OfChoice: true}, s.listAuditLogs)
 }
 
-func (s *Server) listAuditLogs(ctx context.Context, in *listAuditLogsIn) (*kit.Body[AuditLogs], error) {
+func (s *server) listAuditLogs(ctx context.Context, in *listAuditLogsIn) (*kit.Body[AuditLogs], error) {
 	f := store.AuditFilter{
 		Action: in.Action, EntityType: in.EntityType, EntityID: in.EntityID, UserID: in.UserID,
 		SortBy: in.SortBy, Ascending: in.Ascending(), Offset: in.Offset(auditPage), Limit: in.Size(auditPage),

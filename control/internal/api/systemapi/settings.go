@@ -1,4 +1,4 @@
-package api
+package systemapi
 
 import (
 	"context"
@@ -53,7 +53,7 @@ var settingsResource = kit.Resource{
 	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
 }
 
-func (s *Server) registerSettings() {
+func (s *server) registerSettings() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/settings/system" + path, ID: id, Summary: summary, Tag: "System settings", Need: kit.Admin}
 	}
@@ -63,7 +63,7 @@ func (s *Server) registerSettings() {
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{key}", "deleteSetting", "Delete a system setting"), s.deleteSetting)
 }
 
-func (s *Server) listSettings(ctx context.Context, _ *struct{}) (*kit.Body[[]Setting], error) {
+func (s *server) listSettings(ctx context.Context, _ *struct{}) (*kit.Body[[]Setting], error) {
 	return kit.Respond(kit.EachOf(settingOf))(s.Settings.List(ctx, kit.Principal(ctx)))
 }
 
@@ -72,7 +72,7 @@ type ByKey struct {
 	Key string `path:"key" doc:"The setting's key."`
 }
 
-func (s *Server) getSetting(ctx context.Context, in *ByKey) (*kit.Body[*Setting], error) {
+func (s *server) getSetting(ctx context.Context, in *ByKey) (*kit.Body[*Setting], error) {
 	v, found, err := s.Settings.Get(ctx, kit.Principal(ctx), in.Key)
 	if err != nil || !found {
 		return &kit.Body[*Setting]{}, err
@@ -89,13 +89,13 @@ type putSettingIn struct {
 	}
 }
 
-func (s *Server) putSetting(ctx context.Context, in *putSettingIn) (*kit.Body[Setting], error) {
+func (s *server) putSetting(ctx context.Context, in *putSettingIn) (*kit.Body[Setting], error) {
 	if len(in.Body.Value) == 0 {
 		return nil, problem.OfField("value", "is required")
 	}
 	return kit.Respond(settingOf)(s.Settings.Put(ctx, kit.Principal(ctx), in.Key, json.RawMessage(in.Body.Value), in.Body.Description.Set, in.Body.Description.Pointer()))
 }
 
-func (s *Server) deleteSetting(ctx context.Context, in *ByKey) (*struct{}, error) {
+func (s *server) deleteSetting(ctx context.Context, in *ByKey) (*struct{}, error) {
 	return nil, s.Settings.Delete(ctx, kit.Principal(ctx), in.Key)
 }

@@ -1,4 +1,4 @@
-package api
+package systemapi
 
 import (
 	"maps"
@@ -28,7 +28,7 @@ var eventWords = map[string]string{
 
 // documentWebhooks adds the section webhooks to the OpenAPI document: the requests to receivers. Their bodies are also schemas of
 // the API, as payloads in the log: generators drop schemas that only webhooks use.
-func (s *Server) documentWebhooks() {
+func (s *server) documentWebhooks() {
 	doc := s.OpenAPI()
 	doc.Webhooks = map[string]*huma.PathItem{}
 	schemas := doc.Components.Schemas
