@@ -30,13 +30,11 @@ var layers = []archtest.Layer{
 	},
 	{
 		Path: "control/internal/api",
-		Is:   "the REST transport: the only place that knows echo, huma and OpenAPI. It calls use cases and holds no rules",
+		Is:   "the REST transport, with its rooms the only place that knows echo, huma and OpenAPI. It calls use cases and holds no rules",
 		May: []string{
-			"control/internal/api/systemapi",
-			"control/internal/api/reportapi",
-			"control/internal/api/peopleapi",
-			"control/internal/api/kit", "control/internal/manage", "control/internal/experiments", "control/internal/explain", "control/internal/clicks", "control/internal/platform", "control/internal/store",
-			"control/internal/fleet", // the list of edges
+			"control/internal/api/kit", "control/internal/api/linkapi", "control/internal/api/reportapi", "control/internal/api/peopleapi", "control/internal/api/systemapi",
+			"control/internal/manage", "control/internal/experiments", "control/internal/explain", "control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/fleet", // the positions of edges
 		},
 	},
 	{
@@ -67,6 +65,11 @@ var layers = []archtest.Layer{
 		Path: "control/internal/api/systemapi",
 		Is:   "the endpoints of one room of the API: the installation: settings, audit, edges, webhooks, privacy. Rooms do not know each other",
 		May:  []string{"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/fleet", "control/internal/platform", "control/internal/store"},
+	},
+	{
+		Path: "control/internal/api/linkapi",
+		Is:   "the endpoints of one room of the API: links, and what belongs to them or groups them. Rooms do not know each other",
+		May:  []string{"control/internal/api/kit", "control/internal/manage", "control/internal/explain", "control/internal/platform", "control/internal/store"},
 	},
 	{
 		Path: "control/internal/commands",

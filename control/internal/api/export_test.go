@@ -14,7 +14,7 @@ import (
 // Endpoints returns every served route, such as "GET /api/urls/{id}", for tests.
 func (s *Server) Endpoints() []string {
 	var list []string
-	for e := range s.Declared() {
+	for e := range s.kit.Declared() {
 		list = append(list, e.Method+" "+strings.ReplaceAll(e.Path, "*", "{key}"))
 	}
 	return list
@@ -22,17 +22,17 @@ func (s *Server) Endpoints() []string {
 
 // TakeTurns takes slots for large bodies, one for each user, and returns a function that releases them, for tests.
 func (s *Server) TakeTurns(users ...string) (release func()) {
-	return takeAll(s.Large, users)
+	return takeAll(s.kit.Large, users)
 }
 
 // TakeComputing is TakeTurns for computations.
 func (s *Server) TakeComputing(users ...string) (release func()) {
-	return takeAll(s.Queue(kit.Computing), users)
+	return takeAll(s.kit.Queue(kit.Computing), users)
 }
 
 // TakeReports is TakeTurns for reports and exports, of which one user has as many slots as here.
 func (s *Server) TakeReports(user string) (release func()) {
-	reports, exports := takeAll(s.Queue(kit.Reporting), []string{user, user, user, user}), takeAll(s.Queue(kit.Exporting), []string{user, user})
+	reports, exports := takeAll(s.kit.Queue(kit.Reporting), []string{user, user, user, user}), takeAll(s.kit.Queue(kit.Exporting), []string{user, user})
 	return func() { reports(); exports() }
 }
 
@@ -69,7 +69,7 @@ type PermissionRow struct{ Tag, Endpoint, Caller, Role, Keys string }
 
 // Permissions returns what every endpoint needs, in the order of the page of permissions.
 func (s *Server) Permissions() (list []PermissionRow) {
-	for e := range s.Declared() {
+	for e := range s.kit.Declared() {
 		p := PermissionRow{Tag: e.Tag, Endpoint: e.Method + " " + strings.ReplaceAll(e.Path, "*", "{key}"), Caller: "user", Role: "–", Keys: "–"}
 		switch {
 		case e.Need == kit.Public:

@@ -1,19 +1,20 @@
-// Package api is the REST interface: it turns HTTP requests into calls of use cases, and their results into JSON.
+// Package api is the REST interface: it turns HTTP requests into calls of use cases, and their results into JSON. Every response under
+// /api, also an error, has the documented body, and contains nothing internal. Use cases own the rules, the permissions and the audit
+// log.
 //
-// It owns routes, request and response structs, the OpenAPI document, authentication of requests, rate limits and the
-// rendering of errors. Every response under /api, also an error, has the documented body, and contains nothing internal.
-// Use cases own the rules, the permissions and the audit log.
-//
-// What endpoints have in common is in package kit. A resource is one file with a method registerXxx on Server. It declares endpoints
-// with kit.Handle, which takes an endpoint value (path, access, rate limit) and a function from a request struct to a response struct. The struct's tags validate
-// the shape of a request; the use case validates its meaning.
+// Package kit has what all endpoints have in common. Each room is a package with the endpoints of related resources: linkapi, reportapi,
+// peopleapi and systemapi. Its function Register adds them to the kit. A resource is one file with a method registerXxx, which declares
+// endpoints with kit.Handle: an endpoint (path, access, rate limit) and a function from a request struct to a response struct. The
+// struct's tags validate the shape of a request; the use case validates its meaning.
 package api
 
 import (
 	"log/slog"
+	"net/http"
 	"reflect"
 
 	"github.com/shortline/shortline/control/internal/api/kit"
+	"github.com/shortline/shortline/control/internal/api/linkapi"
 	"github.com/shortline/shortline/control/internal/api/peopleapi"
 	"github.com/shortline/shortline/control/internal/api/reportapi"
 	"github.com/shortline/shortline/control/internal/api/systemapi"
@@ -99,12 +100,7 @@ type Deps struct {
 }
 
 // Server is the API, ready to serve. It is safe for concurrent use.
-type Server struct {
-	*kit.Kit
-	Deps
-	Store *store.Store
-	Auth  *auth.Authenticator
-}
+type Server struct{ kit *kit.Kit }
 
 // New checks the settings and builds the API.
 func New(cfg Config, deps Deps) (*Server, error) {
@@ -112,11 +108,12 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{k, deps, deps.Store, deps.Auth}
-	k.Resources(allResources()...)
-	k.Presents(s.present)
-	k.Schemas(conditionSchemas())
 	k.Words(operations)
+	linkapi.Register(k, linkapi.Deps{
+		Links: deps.Links, Routing: deps.Routing, Bundles: deps.Bundles, Media: deps.Media, Pages: deps.Pages, Tags: deps.Tags,
+		UTMTemplates: deps.UTMTemplates, Views: deps.Views, Imports: deps.Imports, Domains: deps.Domains, Explain: deps.Explain,
+		Abuse: deps.Abuse,
+	})
 	reportapi.Register(k, reportapi.Deps{
 		Reports: deps.Reports, Live: deps.Live, ConversionSettings: deps.ConversionSettings, Conversions: deps.Conversions,
 		Experiments: deps.Experiments, Abuse: deps.Abuse, Links: deps.Links,
@@ -125,17 +122,16 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Accounts: deps.Accounts, Keys: deps.Keys, Passkeys: deps.Passkeys, SSO: deps.SSO, Workspaces: deps.Workspaces,
 		Invitations: deps.Invitations,
 	})
-	s.routes()
 	systemapi.Register(k, systemapi.Deps{
 		Settings: deps.Settings, Webhooks: deps.Webhooks, Privacy: deps.Privacy, Reports: deps.Reports,
 	})
-	k.OrderTags(
+	k.OrderTags( // in the document
 		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
 		"Views", "UTM templates", "Domains", "Images", "Analytics", "Conversions", "Experiments", "Conversion settings", "Webhooks",
 		"Workspaces", "Invitations", "API keys", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
 		"Privacy",
 	)
-	return s, nil
+	return &Server{k}, nil
 }
 
 // Document returns the OpenAPI document of an API with all use cases, as JSON. No use case runs: the document comes from the
@@ -151,13 +147,8 @@ func Document() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Kit.Document().MarshalJSON()
+	return s.kit.Document().MarshalJSON()
 }
 
-// allResources returns the resources in the order of the document.
-func allResources() []kit.Resource {
-	return []kit.Resource{
-		visitorResource, urlResource,
-		ruleResource, variantResource, bundleResource, tagResource, importResource,
-		viewResource, utmResource, domainResource, imageResource, abuseResource}
-}
+// Handler serves everything under /api.
+func (s *Server) Handler() http.Handler { return s.kit.Handler() }

@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"context"
@@ -145,7 +145,7 @@ type explainNewIn struct {
 	}
 }
 
-func (s *Server) registerExplain() {
+func (s *server) registerExplain() {
 	kit.Handle(s.Kit, kit.Endpoint{
 		Method: http.MethodPost, Path: "/api/urls/{id}/explain", ID: "explainURL", Summary: "Explain where a short URL leads a visitor, and why", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.LinksRead,

@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"context"
@@ -64,7 +64,7 @@ type replayIn struct {
 	}
 }
 
-func (s *Server) registerReplay() {
+func (s *server) registerReplay() {
 	kit.Handle(s.Kit, kit.Endpoint{
 		Method: http.MethodPost, Path: "/api/urls/{id}/explain/replay", ID: "replayURL", Summary: "Compare a draft with the saved short URL for past visitors", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.AnalyticsRead, // it tells about visitors

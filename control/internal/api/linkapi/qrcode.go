@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"encoding/base64"
@@ -24,7 +24,7 @@ const (
 	maxLogoForm = maxLogo + 64<<10
 )
 
-func (s *Server) registerQRCode() {
+func (s *server) registerQRCode() {
 	e := kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/qrcode", ID: "urlQRCode", Summary: "Get the QR code of a link", Tag: "URLs"}
 	s.HandleRaw(e, s.qrCode)
 	with := kit.Endpoint{Method: http.MethodPost, Path: e.Path, ID: "urlQRCodeWithLogo", Summary: "Get the QR code of a link with a logo", Tag: e.Tag, Role: auth.Viewer, Scope: auth.LinksRead, Raw: true, MaxBody: maxLogoForm}
@@ -74,10 +74,10 @@ func (s *Server) registerQRCode() {
 }
 
 // qrCode answers with a code without a logo.
-func (s *Server) qrCode(c echo.Context) error { return s.drawQRCode(c, nil) }
+func (s *server) qrCode(c echo.Context) error { return s.drawQRCode(c, nil) }
 
 // qrCodeWithLogo answers with a code that has the uploaded image in the middle.
-func (s *Server) qrCodeWithLogo(c echo.Context) error {
+func (s *server) qrCodeWithLogo(c echo.Context) error {
 	if _, err := s.Links.Get(c.Request().Context(), kit.Principal(c.Request().Context()), c.Param("id")); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (s *Server) qrCodeWithLogo(c echo.Context) error {
 	return s.drawQRCode(c, logo)
 }
 
-func (s *Server) drawQRCode(c echo.Context, logo image.Image) error {
+func (s *server) drawQRCode(c echo.Context, logo image.Image) error {
 	ctx := c.Request().Context()
 	u, err := s.Links.Get(ctx, kit.Principal(ctx), c.Param("id"))
 	if err != nil {

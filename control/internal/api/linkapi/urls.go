@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"context"
@@ -68,7 +68,7 @@ type URL struct {
 }
 
 // urlsOf converts links for the caller.
-func (s *Server) urlsOf(ctx context.Context, list []store.Link) ([]URL, error) {
+func (s *server) urlsOf(ctx context.Context, list []store.Link) ([]URL, error) {
 	if err := s.Store.ReadTags(ctx, list); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Server) urlsOf(ctx context.Context, list []store.Link) ([]URL, error) {
 }
 
 // taggedURLs is urlsOf for links that have their tags.
-func (s *Server) taggedURLs(ctx context.Context, list []store.Link) ([]URL, error) {
+func (s *server) taggedURLs(ctx context.Context, list []store.Link) ([]URL, error) {
 	owners, err := s.Links.Owners(ctx, kit.Principal(ctx), list)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (s *Server) taggedURLs(ctx context.Context, list []store.Link) ([]URL, erro
 
 // workspaceIDs returns the ids of the workspaces of links by their numbers. It asks the store only if there are others than
 // the caller's.
-func (s *Server) workspaceIDs(ctx context.Context, list []store.Link) (map[uint64]string, error) {
+func (s *server) workspaceIDs(ctx context.Context, list []store.Link) (map[uint64]string, error) {
 	p := kit.Principal(ctx)
 	ids := map[uint64]string{p.Workspace.Num: p.Workspace.ID}
 	var others []uint64
@@ -116,7 +116,7 @@ func (s *Server) workspaceIDs(ctx context.Context, list []store.Link) (map[uint6
 }
 
 // answerURL converts one link for the caller, with its version.
-func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*kit.Versioned[URL], error) {
+func (s *server) answerURL(ctx context.Context, u store.Link, err error) (*kit.Versioned[URL], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*kit.V
 	return &kit.Versioned[URL]{ETag: links.Version(&u), Body: shown[0]}, nil
 }
 
-func (s *Server) urlOf(l store.Link) URL {
+func (s *server) urlOf(l store.Link) URL {
 	out := URL{
 		ID: l.ID, Slug: l.Slug, Domain: s.Links.Host(&l), ShortURL: s.Links.ShortURL(&l), OriginalURL: l.OriginalURL, UserID: l.UserID,
 		Status: l.Status(store.Now()), ClickCount: l.ClickCount, HasPassword: l.PasswordHash != "",
@@ -267,7 +267,7 @@ var urlResource = kit.Resource{
 	},
 }
 
-func (s *Server) registerURLs() {
+func (s *server) registerURLs() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls", ID: "createURL", Summary: "Create a short URL", Tag: "URLs"},
 		func(ctx context.Context, in *struct{ Body createURL }) (*kit.Versioned[URL], error) {
 			u, err := s.Links.Create(ctx, kit.Principal(ctx), in.Body.creation())
@@ -310,7 +310,7 @@ type URLStats struct {
 	TotalClicks   int64 `json:"totalClicks"`
 }
 
-func (s *Server) urlStats(ctx context.Context, _ *struct{}) (*kit.Body[URLStats], error) {
+func (s *server) urlStats(ctx context.Context, _ *struct{}) (*kit.Body[URLStats], error) {
 	st, err := s.Links.Stats(ctx, kit.Principal(ctx))
 	if err != nil {
 		return nil, err
@@ -327,7 +327,7 @@ type SlugAvailability struct {
 	Suggestion *string `json:"suggestion" doc:"A similar slug that is free, if this one is taken or reserved."`
 }
 
-func (s *Server) checkSlug(ctx context.Context, in *struct {
+func (s *server) checkSlug(ctx context.Context, in *struct {
 	Slug   string `query:"slug" required:"true" doc:"Of at most 100 bytes." maxLength:"100"`
 	Domain string `query:"domain" doc:"A domain of the workspace, or the host of the service. Default: the workspace's default domain."`
 	Shared bool   `query:"shared" doc:"Without a domain: the host of the service instead of the workspace's default domain."`
@@ -355,7 +355,7 @@ type UTMFieldValues struct {
 	Suggestions []UTMSuggestion `json:"suggestions"`
 }
 
-func (s *Server) utmSuggestions(ctx context.Context, in *struct {
+func (s *server) utmSuggestions(ctx context.Context, in *struct {
 	Field  string `query:"field" required:"true" values:"utmField" doc:"The campaign field."`
 	Prefix string `query:"q" doc:"Prefix of the values, case-insensitive; at most 100 characters."`
 }) (*kit.Body[UTMFieldValues], error) {

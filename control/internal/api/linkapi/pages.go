@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type PagePreview struct {
 	Problem     string `json:"problem,omitempty" doc:"Why the page cannot be read."`
 }
 
-func (s *Server) registerPages() {
+func (s *server) registerPages() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/pages/preview", ID: "previewPage", Summary: "Read a page's title, description and image", Tag: "URLs", Role: auth.Editor}, s.previewPage)
 
 	icon := kit.Endpoint{Method: http.MethodGet, Path: iconPath, ID: "siteIcon", Summary: "Get the icon of a page's site", Tag: "URLs", Limit: kit.NoLimit}
@@ -38,7 +38,7 @@ func (s *Server) registerPages() {
 	})
 }
 
-func (s *Server) previewPage(ctx context.Context, in *struct {
+func (s *server) previewPage(ctx context.Context, in *struct {
 	URL string `query:"url" required:"true" doc:"An http or https address."`
 }) (*kit.Body[PagePreview], error) {
 	page, err := s.Pages.Preview(ctx, in.URL)
@@ -50,7 +50,7 @@ func (s *Server) previewPage(ctx context.Context, in *struct {
 
 // siteIcon answers at once. Browsers open few connections to a server, so icons that are waited for would hold up the
 // requests of the console.
-func (s *Server) siteIcon(c echo.Context) error {
+func (s *server) siteIcon(c echo.Context) error {
 	icon, known := s.Pages.Icon(c.QueryParam("url"))
 	h := c.Response().Header()
 	switch {

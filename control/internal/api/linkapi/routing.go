@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"context"
@@ -107,7 +107,7 @@ var ruleResource = kit.Resource{
 	},
 }
 
-func (s *Server) registerRouting() {
+func (s *server) registerRouting() {
 	const tag, all, one = "Routing rules", "/api/urls/{id}/routing-rules", "/api/urls/{id}/routing-rules/{ruleId}"
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/routing-templates", ID: "listRoutingTemplates", Summary: "List condition groups for common purposes", Tag: tag},
 		func(context.Context, *struct{}) (*kit.Body[RoutingTemplates], error) {
@@ -140,7 +140,7 @@ func (s *Server) registerRouting() {
 		})
 }
 
-func (s *Server) createRuleFromTemplate(ctx context.Context, in *struct {
+func (s *server) createRuleFromTemplate(ctx context.Context, in *struct {
 	kit.URLPath
 	Body ruleFromTemplate
 }) (*kit.Versioned[RoutingRule], error) {
@@ -154,7 +154,7 @@ func (s *Server) createRuleFromTemplate(ctx context.Context, in *struct {
 	return respondRule(s.Routing.CreateFromTemplate(ctx, kit.Principal(ctx), in.ID, key.Value, b.input(b.Name, b.TargetURL, nil)))
 }
 
-func (s *Server) updateRoutingSettings(ctx context.Context, in *struct {
+func (s *server) updateRoutingSettings(ctx context.Context, in *struct {
 	kit.URLPath
 	Body struct {
 		IsSmartRouting kit.Opt[bool]   `json:"isSmartRouting,omitempty"`
@@ -167,7 +167,7 @@ func (s *Server) updateRoutingSettings(ctx context.Context, in *struct {
 	}, links.Version)(s.Routing.Configure(ctx, kit.Principal(ctx), in.ID, settings))
 }
 
-func (s *Server) listRules(ctx context.Context, in *kit.URLPath) (*kit.Versioned[RoutingRules], error) {
+func (s *server) listRules(ctx context.Context, in *kit.URLPath) (*kit.Versioned[RoutingRules], error) {
 	l, err := s.Routing.Rules(ctx, kit.Principal(ctx), in.ID)
 	if err != nil {
 		return nil, err

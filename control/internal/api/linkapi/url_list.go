@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"bufio"
@@ -45,7 +45,7 @@ type URLList struct {
 	TotalIsExact bool `json:"totalIsExact" doc:"False if there are more than 10,000 URLs; total is 10000 then."`
 }
 
-func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*kit.Body[URLList], error) {
+func (s *server) listURLs(ctx context.Context, in *listURLsIn) (*kit.Body[URLList], error) {
 	if in.Status == links.StatusDeleted {
 		return s.listTrash(ctx, in)
 	}
@@ -67,13 +67,13 @@ type exportURLsIn struct {
 	Format string `query:"format" enum:"csv,json" default:"csv" doc:"Format of the file."`
 }
 
-func (s *Server) registerURLExport() {
+func (s *server) registerURLExport() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/export", ID: "exportURLs", Summary: "Export short URLs as a file", Tag: "URLs",
 		Limit: kit.LimitExport, Timeout: kit.ExportTimeout,
 		Files: map[string]*huma.Schema{"text/csv": kit.CSVFile(), "application/json": {Type: huma.TypeArray, Items: &huma.Schema{Ref: kit.SchemaPrefix + "URL"}}}}, s.exportURLs)
 }
 
-func (s *Server) exportURLs(ctx context.Context, in *exportURLsIn) (*huma.StreamResponse, error) {
+func (s *server) exportURLs(ctx context.Context, in *exportURLsIn) (*huma.StreamResponse, error) {
 	each, err := s.Links.Export(ctx, kit.Principal(ctx), in.query())
 	if err != nil {
 		return nil, err

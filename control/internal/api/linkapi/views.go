@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"context"
@@ -61,7 +61,7 @@ var viewResource = kit.Resource{
 	Values: map[string][]any{"viewScreen": kit.Enum(views.Screens...)},
 }
 
-func (s *Server) registerViews() {
+func (s *server) registerViews() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/views" + path, ID: id, Summary: summary, Tag: "Views"}
 	}

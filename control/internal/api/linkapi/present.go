@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // present shows the present object of a problem. The audit log has one entry for a change of many links, so theirs is in their
 // history.
-func (s *Server) present(ctx context.Context, object any) (p kit.Present, ok bool) {
+func (s *server) present(ctx context.Context, object any) (p kit.Present, ok bool) {
 	switch o := object.(type) {
 	case store.Link:
 		if list, err := s.urlsOf(ctx, []store.Link{o}); err == nil {

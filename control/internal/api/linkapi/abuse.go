@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"cmp"
@@ -83,7 +83,7 @@ var abuseResource = kit.Resource{
 	},
 }
 
-func (s *Server) registerAbuse() {
+func (s *server) registerAbuse() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/admin/reports", ID: "listAbuseReports", Summary: "List reported short URLs", Tag: "Abuse", Need: kit.Admin}, s.listReports)
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/admin/reports/{id}", ID: "getAbuseReport", Summary: "Get a report", Tag: "Abuse", Need: kit.Admin},
 		func(ctx context.Context, in *AbuseReportPath) (*kit.Body[AbuseReport], error) {
@@ -108,7 +108,7 @@ func (s *Server) registerAbuse() {
 		})
 }
 
-func (s *Server) listReports(ctx context.Context, in *listReportsIn) (*kit.Body[kit.List[AbuseReport]], error) {
+func (s *server) listReports(ctx context.Context, in *listReportsIn) (*kit.Body[kit.List[AbuseReport]], error) {
 	var v problem.Fields
 	if in.Status != "" && !slices.Contains(caseStatuses, in.Status) {
 		v.Add("status", "must be one of %s", strings.Join(caseStatuses, ", "))
@@ -129,14 +129,14 @@ func (s *Server) listReports(ctx context.Context, in *listReportsIn) (*kit.Body[
 	return kit.NewBody(kit.ListOf(kit.EachOf(s.reportOf)(list), total, in.Paging, abusePage)), nil
 }
 
-func (s *Server) answerReport(c store.AbuseCase, err error) (*kit.Body[AbuseReport], error) {
+func (s *server) answerReport(c store.AbuseCase, err error) (*kit.Body[AbuseReport], error) {
 	if err != nil {
 		return nil, err
 	}
 	return kit.NewBody(s.reportOf(c)), nil
 }
 
-func (s *Server) reportOf(c store.AbuseCase) AbuseReport {
+func (s *server) reportOf(c store.AbuseCase) AbuseReport {
 	out := AbuseReport{
 		ID: c.ID, Status: c.Status, Source: c.Source, URLID: c.URLID, Slug: c.Slug, ShortURL: s.Links.ShortURL(cmp.Or(c.Link, &store.Link{Hostname: c.Hostname, Slug: c.Slug})), Detail: kit.Text(c.Detail),
 		ReportCount: c.Reports, Reasons: c.Reasons, Messages: make([]AbuseMessageView, len(c.Messages)),

@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"context"
@@ -65,7 +65,7 @@ type putURLOut struct {
 	Body   URL
 }
 
-func (s *Server) registerURLLife() {
+func (s *server) registerURLLife() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}", ID: "deleteURL", Summary: "Delete a short URL", Tag: "URLs", Conditional: true},
 		func(ctx context.Context, in *deleteURLIn) (*kit.NoContent, error) {
 			return nil, s.Links.Delete(ctx, kit.Principal(ctx), in.ID, in.Permanently)
@@ -91,7 +91,7 @@ func (s *Server) registerURLLife() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: "/api/urls/by-external-id/{externalId}", ID: "putURLByExternalID", Summary: "Create or update the short URL with an external id", Tag: "URLs", Conditional: true, Also: http.StatusCreated}, s.putURL)
 }
 
-func (s *Server) putURL(ctx context.Context, in *struct {
+func (s *server) putURL(ctx context.Context, in *struct {
 	ExternalIDPath
 	Body putURL
 }) (*putURLOut, error) {
@@ -107,7 +107,7 @@ func (s *Server) putURL(ctx context.Context, in *struct {
 	return &putURLOut{status, out.ETag, out.Body}, nil
 }
 
-func (s *Server) restoreURL(ctx context.Context, in *struct {
+func (s *server) restoreURL(ctx context.Context, in *struct {
 	kit.URLPath
 	Body struct {
 		Slug       kit.Opt[string] `json:"slug,omitempty" doc:"Another slug, if the old one was taken meanwhile."`
@@ -119,7 +119,7 @@ func (s *Server) restoreURL(ctx context.Context, in *struct {
 	return s.answerURL(ctx, u, err)
 }
 
-func (s *Server) duplicateURL(ctx context.Context, in *struct {
+func (s *server) duplicateURL(ctx context.Context, in *struct {
 	kit.URLPath
 	Body struct {
 		CustomSlug kit.Opt[string] `json:"customSlug,omitempty" doc:"3 to 50 letters, digits, hyphens or underscores; generated if left out."`
@@ -133,7 +133,7 @@ func (s *Server) duplicateURL(ctx context.Context, in *struct {
 
 const historyPage = 20
 
-func (s *Server) urlHistory(ctx context.Context, in *struct {
+func (s *server) urlHistory(ctx context.Context, in *struct {
 	kit.URLPath
 	kit.Paging
 }) (*kit.Body[kit.List[URLChange]], error) {
@@ -141,7 +141,7 @@ func (s *Server) urlHistory(ctx context.Context, in *struct {
 }
 
 // listTrash lists deleted links in the form of a list of links.
-func (s *Server) listTrash(ctx context.Context, in *listURLsIn) (*kit.Body[URLList], error) {
+func (s *server) listTrash(ctx context.Context, in *listURLsIn) (*kit.Body[URLList], error) {
 	list, total, err := s.Links.Trash(ctx, kit.Principal(ctx), links.Query{
 		Search: in.Search, SortBy: in.SortBy, Ascending: in.Ascending(), Offset: in.Offset(urlPage), Limit: in.Size(urlPage),
 	})

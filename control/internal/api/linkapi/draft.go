@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"encoding/json"

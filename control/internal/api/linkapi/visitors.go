@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"net/http"
@@ -51,7 +51,7 @@ var visitorResource = kit.Resource{
 }
 
 // documentVisitors adds the paths that edges serve to the OpenAPI document.
-func (s *Server) documentVisitors() {
+func (s *server) documentVisitors() {
 	schema := func(t reflect.Type) *huma.Schema {
 		return s.Schema(t)
 	}
@@ -91,7 +91,7 @@ func (s *Server) documentVisitors() {
 }
 
 // documentReports adds the form with which visitors report a link.
-func (s *Server) documentReports(describe func(method, path, id, summary string, body *huma.RequestBody, ok map[string]*huma.Response, errors ...int), schema func(reflect.Type) *huma.Schema) {
+func (s *server) documentReports(describe func(method, path, id, summary string, body *huma.RequestBody, ok map[string]*huma.Response, errors ...int), schema func(reflect.Type) *huma.Schema) {
 	str := &huma.Schema{Type: huma.TypeString}
 	describe(http.MethodGet, "/{slug}/report", "reportForm", "Show the form for reports of a short link", nil, map[string]*huma.Response{
 		"200": {Description: "The form.", Content: map[string]*huma.MediaType{"text/html": {Schema: str}}},

@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"bytes"
@@ -83,7 +83,7 @@ type bulkUpdate struct {
 	Value     json.RawMessage `json:"value,omitempty" doc:"New value for the operation."`
 }
 
-func (s *Server) registerURLBulk() {
+func (s *server) registerURLBulk() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/bulk", ID: "bulkCreateURLs", Summary: "Create many short URLs", Tag: "URLs"}, s.bulkCreateURLs)
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPatch, Path: "/api/urls/bulk", ID: "bulkUpdateURLs", Summary: "Change many short URLs, all or none", Tag: "URLs"}, s.bulkUpdateURLs)
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: "/api/urls/bulk", ID: "bulkDeleteURLs", Summary: "Delete many short URLs, all or none", Tag: "URLs", Status: http.StatusOK},
@@ -109,7 +109,7 @@ func (s *Server) registerURLBulk() {
 		})
 }
 
-func (s *Server) bulkCreateURLs(ctx context.Context, in *struct {
+func (s *server) bulkCreateURLs(ctx context.Context, in *struct {
 	Body struct {
 		URLs []bulkItem `json:"urls" doc:"1 to 1,000 items; each succeeds or fails on its own."`
 	}
@@ -134,7 +134,7 @@ func (s *Server) bulkCreateURLs(ctx context.Context, in *struct {
 	return kit.NewBody(out), nil
 }
 
-func (s *Server) bulkUpdateURLs(ctx context.Context, in *struct{ Body bulkUpdate }) (*kit.Body[BulkUpdated], error) {
+func (s *server) bulkUpdateURLs(ctx context.Context, in *struct{ Body bulkUpdate }) (*kit.Body[BulkUpdated], error) {
 	change, err := in.Body.input()
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"context"
@@ -48,7 +48,7 @@ var tagResource = kit.Resource{
 	Read: kit.Needs(auth.Viewer, auth.LinksRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
 }
 
-func (s *Server) registerTags() {
+func (s *server) registerTags() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/tags" + path, ID: id, Summary: summary, Tag: "Tags"}
 	}
@@ -129,7 +129,7 @@ var utmResource = kit.Resource{
 	Read: kit.Needs(auth.Viewer, auth.LinksRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
 }
 
-func (s *Server) registerUTMTemplates() {
+func (s *server) registerUTMTemplates() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/utm-templates" + path, ID: id, Summary: summary, Tag: "UTM templates"}
 	}

@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"bufio"
@@ -158,7 +158,7 @@ var importResource = kit.Resource{
 	Values: map[string][]any{"importConflicts": kit.Enum(links.AllConflicts...)},
 }
 
-func (s *Server) registerImports() {
+func (s *server) registerImports() {
 	s.registerUpload()
 	kit.Handle(s.Kit, importEndpoint(http.MethodGet, "", "listImports", "List imports"), s.listImports)
 	kit.Handle(s.Kit, importEndpoint(http.MethodGet, "/{id}", "getImport", "Get an import with its progress"), func(ctx context.Context, in *kit.ByID) (*kit.Body[Import], error) {
@@ -196,7 +196,7 @@ func (s *Server) registerImports() {
 	kit.Handle(s.Kit, left, s.leftRows)
 }
 
-func (s *Server) listImports(ctx context.Context, in *kit.Paging) (*kit.Body[kit.List[Import]], error) {
+func (s *server) listImports(ctx context.Context, in *kit.Paging) (*kit.Body[kit.List[Import]], error) {
 	list, total, err := s.Imports.List(ctx, kit.Principal(ctx), in.Offset(importPage), in.Size(importPage))
 	if err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func (s *Server) listImports(ctx context.Context, in *kit.Paging) (*kit.Body[kit
 	return kit.NewBody(kit.ListOf(rows, total, *in, importPage)), nil
 }
 
-func (s *Server) previewImport(ctx context.Context, in *importPlanIn) (*kit.Body[ImportPreview], error) {
+func (s *server) previewImport(ctx context.Context, in *importPlanIn) (*kit.Body[ImportPreview], error) {
 	slot, err := s.Large.Enter(ctx, kit.Principal(ctx).UserID)
 	if err != nil {
 		return nil, err
@@ -231,7 +231,7 @@ func (s *Server) previewImport(ctx context.Context, in *importPlanIn) (*kit.Body
 }
 
 // registerUpload declares the endpoint that takes a file as its body.
-func (s *Server) registerUpload() {
+func (s *server) registerUpload() {
 	upload := importEndpoint(http.MethodPost, "", "createImport", "Upload a CSV file of links")
 	upload.Raw, upload.MaxBody, upload.Timeout = true, imports.MaxFile, importTime
 	s.HandleRaw(upload, s.uploadImport)
@@ -250,7 +250,7 @@ func (s *Server) registerUpload() {
 // csvTypes are the media types of files. Browsers choose one by the name of the file.
 var csvTypes = []string{"text/csv", "text/plain", "text/tab-separated-values", "application/csv", "application/vnd.ms-excel"}
 
-func (s *Server) uploadImport(c echo.Context) error {
+func (s *server) uploadImport(c echo.Context) error {
 	r := c.Request()
 	ctx := r.Context()
 	tooLarge := problem.New(problem.TooLarge, "The file is larger than %d MB.", imports.MaxFile>>20)
@@ -290,7 +290,7 @@ func (s *Server) uploadImport(c echo.Context) error {
 }
 
 // leftRows answers with a file in the form of the uploaded one. Cells are inert; an import makes them plain again.
-func (s *Server) leftRows(ctx context.Context, in *kit.ByID) (*huma.StreamResponse, error) {
+func (s *server) leftRows(ctx context.Context, in *kit.ByID) (*huma.StreamResponse, error) {
 	delimiter, each, err := s.Imports.LeftRows(ctx, kit.Principal(ctx), in.ID)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"errors"
@@ -44,7 +44,7 @@ var imageResource = kit.Resource{
 	Read: kit.Needs(auth.Viewer, auth.LinksRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
 }
 
-func (s *Server) registerMedia() {
+func (s *server) registerMedia() {
 	upload := kit.Endpoint{Method: http.MethodPost, Path: imagePath + "upload/{urlId}", ID: "uploadOGImage", Summary: "Upload a link's preview image", Tag: "Images",
 		Raw: true, MaxBody: maxForm, Timeout: uploadTime}
 	s.HandleRaw(upload, s.uploadImage)
@@ -70,7 +70,7 @@ func (s *Server) registerMedia() {
 	})
 }
 
-func (s *Server) uploadImage(c echo.Context) error {
+func (s *server) uploadImage(c echo.Context) error {
 	r := c.Request()
 	ctx := r.Context()
 	urlID := c.Param("urlId")
@@ -102,7 +102,7 @@ func (s *Server) uploadImage(c echo.Context) error {
 }
 
 // storeImage streams the file of the form. It ignores other fields.
-func (s *Server) storeImage(r *http.Request, urlID string) (key string, err error) {
+func (s *server) storeImage(r *http.Request, urlID string) (key string, err error) {
 	form, err := r.MultipartReader()
 	if err != nil {
 		return "", problem.New(problem.Invalid, "The form could not be read.")
@@ -152,7 +152,7 @@ func formProblem(err error) error {
 
 // showImage sends a converted image with its own content type. The key is decoded once, whether or not its slashes are
 // encoded.
-func (s *Server) showImage(c echo.Context) error {
+func (s *server) showImage(c echo.Context) error {
 	r := c.Request()
 	key := strings.TrimPrefix(r.URL.Path, imagePath)
 	image, size, err := s.Media.Open(r.Context(), key)

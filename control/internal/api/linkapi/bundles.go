@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"context"
@@ -40,7 +40,7 @@ type BundleURL struct {
 	Order       int      `json:"order" doc:"Position in the bundle, from 0 without gaps."`
 }
 
-func (s *Server) bundleOf(b bundles.Bundle) Bundle {
+func (s *server) bundleOf(b bundles.Bundle) Bundle {
 	out := Bundle{
 		ID: b.ID, Name: b.Name, Description: kit.Text(b.Description), Color: b.Color, Icon: b.Icon, Status: b.Status(), UserID: b.UserID,
 		URLCount: len(b.URLs), TotalClicks: b.Clicks(), URLs: make([]BundleURL, len(b.URLs)), CreatedAt: kit.Time(b.CreatedAt), UpdatedAt: kit.Time(b.UpdatedAt),
@@ -62,7 +62,7 @@ var bundleResource = kit.Resource{
 	Values: map[string][]any{"bundleStatus": kit.Enum(bundles.StatusActive, bundles.StatusArchived)},
 }
 
-func (s *Server) registerBundles() {
+func (s *server) registerBundles() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/bundles" + path, ID: id, Summary: summary, Tag: "Bundles"}
 	}
@@ -122,7 +122,7 @@ type createBundle struct {
 	URLIDs kit.Opt[[]string] `json:"urlIds,omitempty" doc:"Ids of the links in the bundle, at most 1,000."`
 }
 
-func (s *Server) createBundle(ctx context.Context, in *struct{ Body createBundle }) (*kit.Versioned[Bundle], error) {
+func (s *server) createBundle(ctx context.Context, in *struct{ Body createBundle }) (*kit.Versioned[Bundle], error) {
 	return s.respondBundle(s.Bundles.Create(ctx, kit.Principal(ctx), in.Body.input(in.Body.Name), in.Body.URLIDs.Value))
 }
 
@@ -134,7 +134,7 @@ type listBundlesIn struct {
 	Status string `query:"status" values:"bundleStatus" doc:"ACTIVE if not given."`
 }
 
-func (s *Server) listBundles(ctx context.Context, in *listBundlesIn) (*kit.Body[kit.List[Bundle]], error) {
+func (s *server) listBundles(ctx context.Context, in *listBundlesIn) (*kit.Body[kit.List[Bundle]], error) {
 	return kit.RespondPage(in.Paging, bundlePage, s.bundleOf)(s.Bundles.List(ctx, kit.Principal(ctx), bundles.Query{
 		Search: in.Search, Status: in.Status, Offset: in.Offset(bundlePage), Limit: in.Size(bundlePage),
 	}))
@@ -145,14 +145,14 @@ type updateBundle struct {
 	BundleFields
 }
 
-func (s *Server) updateBundle(ctx context.Context, in *struct {
+func (s *server) updateBundle(ctx context.Context, in *struct {
 	kit.ByID
 	Body updateBundle
 }) (*kit.Versioned[Bundle], error) {
 	return s.respondBundle(s.Bundles.Update(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name)))
 }
 
-func (s *Server) addToBundle(ctx context.Context, in *struct {
+func (s *server) addToBundle(ctx context.Context, in *struct {
 	kit.ByID
 	Body struct {
 		URLID kit.Opt[string] `json:"urlId" required:"true"`
@@ -161,7 +161,7 @@ func (s *Server) addToBundle(ctx context.Context, in *struct {
 	return s.respondBundle(s.Bundles.Add(ctx, kit.Principal(ctx), in.ID, in.Body.URLID.Value))
 }
 
-func (s *Server) addManyToBundle(ctx context.Context, in *struct {
+func (s *server) addManyToBundle(ctx context.Context, in *struct {
 	kit.ByID
 	Body struct {
 		URLIDs []string `json:"urlIds" doc:"1 to 1,000 ids; all are added or none."`
@@ -170,7 +170,7 @@ func (s *Server) addManyToBundle(ctx context.Context, in *struct {
 	return s.respondBundle(s.Bundles.AddMany(ctx, kit.Principal(ctx), in.ID, in.Body.URLIDs))
 }
 
-func (s *Server) moveInBundle(ctx context.Context, in *struct {
+func (s *server) moveInBundle(ctx context.Context, in *struct {
 	BundlePath
 	Body struct {
 		Order kit.Opt[int] `json:"order" required:"true" doc:"New position; 0 is the first, and a position past the end means the last."`
@@ -214,7 +214,7 @@ type BundleDayStat struct {
 	Clicks int64  `json:"clicks"`
 }
 
-func (s *Server) bundleStats(ctx context.Context, in *struct {
+func (s *server) bundleStats(ctx context.Context, in *struct {
 	kit.ByID
 	Timezone string `query:"timezone" doc:"IANA name of the time zone for days; UTC if not given."`
 }) (*kit.Body[BundleStats], error) {
@@ -235,6 +235,6 @@ func (s *Server) bundleStats(ctx context.Context, in *struct {
 	return kit.NewBody(out), nil
 }
 
-func (s *Server) respondBundle(b bundles.Bundle, err error) (*kit.Versioned[Bundle], error) {
+func (s *server) respondBundle(b bundles.Bundle, err error) (*kit.Versioned[Bundle], error) {
 	return kit.RespondVersion(s.bundleOf, (*bundles.Bundle).Version)(b, err)
 }

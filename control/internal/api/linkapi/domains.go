@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"context"
@@ -101,7 +101,7 @@ const (
 )
 
 // domainsOf converts domains for their owners.
-func (s *Server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, error) {
+func (s *server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, error) {
 	nums := make([]uint64, len(list))
 	for i := range list {
 		nums[i] = list[i].Workspace
@@ -137,7 +137,7 @@ func (s *Server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, 
 }
 
 // records returns the records that an owner has to set: the proof, and what leads visitors to edges.
-func (s *Server) records(d *store.Domain) []DomainRecord {
+func (s *server) records(d *store.Domain) []DomainRecord {
 	list := []DomainRecord{{Type: "TXT", Name: dnscheck.TXTName(d.Hostname), Value: d.Token, Found: d.Proof.OK, Message: kit.Text(d.Proof.Message), Wording: kit.WordingOf(d.Proof.Message)}}
 	route := DomainRecord{Name: d.Hostname, Found: d.Route.OK, Message: kit.Text(d.Route.Message), Wording: kit.WordingOf(d.Route.Message)}
 	to := s.Domains.Targets()
@@ -154,7 +154,7 @@ func (s *Server) records(d *store.Domain) []DomainRecord {
 	return list
 }
 
-func (s *Server) answerDomain(ctx context.Context, d store.Domain, err error) (*kit.Body[Domain], error) {
+func (s *server) answerDomain(ctx context.Context, d store.Domain, err error) (*kit.Body[Domain], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ var domainResource = kit.Resource{
 	Read: kit.Needs(auth.Viewer, auth.LinksRead|auth.DomainsScope), Change: kit.Needs(auth.WorkspaceAdmin, auth.DomainsScope),
 }
 
-func (s *Server) registerDomains() {
+func (s *server) registerDomains() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/domains" + path, ID: id, Summary: summary, Tag: "Domains"}
 	}

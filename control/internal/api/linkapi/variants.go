@@ -1,4 +1,4 @@
-package api
+package linkapi
 
 import (
 	"context"
@@ -75,7 +75,7 @@ var variantResource = kit.Resource{
 	Read: kit.Needs(auth.Viewer, auth.LinksRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
 }
 
-func (s *Server) registerVariants() {
+func (s *server) registerVariants() {
 	const all, one = "/api/urls/{id}/variants", "/api/urls/{id}/variants/{variantId}"
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: all, ID: "createVariant", Summary: "Add a variant to a short URL", Tag: "Variants", Limit: kit.LimitVariants, Conditional: true},
 		func(ctx context.Context, in *struct {
@@ -102,7 +102,7 @@ func (s *Server) registerVariants() {
 		})
 }
 
-func (s *Server) listVariants(ctx context.Context, in *kit.URLPath) (*kit.Versioned[Variants], error) {
+func (s *server) listVariants(ctx context.Context, in *kit.URLPath) (*kit.Versioned[Variants], error) {
 	l, err := s.Routing.Variants(ctx, kit.Principal(ctx), in.ID)
 	if err != nil {
 		return nil, err
