@@ -108,7 +108,6 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.Words(operations)
 	linkapi.Register(k, linkapi.Deps{
 		Links: deps.Links, Routing: deps.Routing, Bundles: deps.Bundles, Media: deps.Media, Pages: deps.Pages, Tags: deps.Tags,
 		UTMTemplates: deps.UTMTemplates, Views: deps.Views, Imports: deps.Imports, Domains: deps.Domains, Explain: deps.Explain,

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"encoding/json"
 	"io"
-	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -105,29 +104,21 @@ func (k *Kit) Document() *huma.OpenAPI {
 	return &doc
 }
 
-// Words is the part of an endpoint's documentation that is not in its structs.
-type Words struct {
-	About    string
-	Example  string // JSON of a request body; "" if there is none
-	Conflict bool   // the endpoint can return 409
-	Errors   []int  // others that follow neither from the path nor from the credentials
-}
-
-// Words adds the words of endpoints by operation id. A test requires words for every endpoint.
-func (k *Kit) Words(list map[string]Words) { maps.Copy(k.words, list) }
-
 // complete adds to an operation its description, its example and every error that it may return.
 func (k *Kit) complete(op *huma.Operation, path string) {
-	words := k.words[op.OperationID]
-	if words.About != "" {
-		op.Description = words.About
-		op.Deprecated = strings.HasPrefix(words.About, "Same as ") // an alias
+	e := k.endpoints[op.Method+" "+echoPath(path)] // nil if edges serve it
+	if e == nil {
+		e = &Endpoint{}
+	}
+	if e.about != "" {
+		op.Description = e.about
+		op.Deprecated = strings.HasPrefix(e.about, "Same as ") // an alias
 	}
 	var bodies map[string]*huma.MediaType
 	if op.RequestBody != nil {
 		bodies = op.RequestBody.Content
-		if m := bodies["application/json"]; m != nil && words.Example != "" {
-			m.Example = json.RawMessage(words.Example)
+		if m := bodies["application/json"]; m != nil && e.example != "" {
+			m.Example = json.RawMessage(e.example)
 		}
 	}
 	may := []int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
@@ -151,7 +142,7 @@ func (k *Kit) complete(op *huma.Operation, path string) {
 			may = append(may, http.StatusNotFound)
 		}
 	}
-	if e := k.endpoints[op.Method+" "+echoPath(path)]; e != nil {
+	if e.Method != "" {
 		k.describeParams(op, e)
 		describeSuccess(op, e)
 		documentUnchanged(op)
@@ -163,10 +154,7 @@ func (k *Kit) complete(op *huma.Operation, path string) {
 			may = append(may, http.StatusPreconditionFailed)
 		}
 	}
-	may = append(may, words.Errors...)
-	if words.Conflict {
-		may = append(may, http.StatusConflict)
-	}
+	may = append(may, e.fails...)
 	own := slices.Contains(op.Tags, VisitorTag) // these operations document their own errors
 	for status := range op.Responses {
 		if status >= "400" && !own {

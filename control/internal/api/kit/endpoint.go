@@ -51,10 +51,31 @@ type Endpoint struct {
 	Raw          bool                    // the body is not JSON (an upload), and the function reads it
 	Timeout      time.Duration           // 0 means the server's; negative means none (a stream)
 
+	about   string
+	example string // JSON of a request body; "" if there is none
+	fails   []int
 	hasBody bool
 	in      reflect.Type // request struct; nil if the function reads the request itself
 	nothing bool         // the body of the response can be null
 	selects *selection   // of the response to a GET; nil if it has no fields to select
+}
+
+// About adds the description. An alias says that it is the same as another endpoint, and is deprecated.
+func (e Endpoint) About(text string) Endpoint {
+	e.about = text
+	return e
+}
+
+// Example adds the JSON of an example of the request.
+func (e Endpoint) Example(body string) Endpoint {
+	e.example = body
+	return e
+}
+
+// Fails adds statuses of errors that follow neither from the path nor from the credentials.
+func (e Endpoint) Fails(statuses ...int) Endpoint {
+	e.fails = statuses
+	return e
 }
 
 // Handle declares an endpoint and its function. In is a struct with path, query and header parameters, and with a field

@@ -120,7 +120,6 @@ type Kit struct {
 	presenters []Presenter
 	values     map[string][]any        // sets of values by name
 	schemas    map[string]*huma.Schema // that no struct has, by name
-	words      map[string]Words        // by operation id
 
 	compressed func(http.Handler) http.HandlerFunc
 }
@@ -146,7 +145,7 @@ func New(cfg Config, st *store.Store, authenticator *auth.Authenticator, edges *
 		Store: st, Auth: authenticator, edges: edges, cfg: cfg, log: cfg.Logger, echo: echo.New(), endpoints: map[string]*Endpoint{},
 		origin: originOf(base), Host: base.Hostname(), origins: map[string]bool{}, Secure: base.Scheme == "https",
 		values:    map[string][]any{"direction": Enum("asc", "desc"), "linkStatus": Enum(store.LinkStatuses...)},
-		resources: map[string]Resource{}, schemas: map[string]*huma.Schema{}, words: map[string]Words{},
+		resources: map[string]Resource{}, schemas: map[string]*huma.Schema{},
 		limiter: newLimiter(st, cfg.Limits, cfg.CountTimeout), tracer: cfg.Traces.Tracer("github.com/shortline/shortline/control/internal/api"),
 		Large: work.New(work.Config{
 			Slots: LargeBodies, PerUser: LargePerUser, Wait: cfg.Timeout, Busy: "Too many large requests are being processed.",

@@ -71,32 +71,49 @@ func (s *server) registerBundles() {
 		e.Conditional = true
 		return e
 	}
-	kit.Handle(s.Kit, declare(http.MethodPost, "", "createBundle", "Create a bundle"), s.createBundle)
-	kit.Handle(s.Kit, declare(http.MethodGet, "", "listBundles", "List bundles"), s.listBundles)
-	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getBundle", "Get a bundle with its links"), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
+	kit.Handle(s.Kit, declare(http.MethodPost, "", "createBundle", "Create a bundle").
+		About("A named, ordered group of links. It does not change their destinations.").
+		Example(`{"name":"Launch","color":"#3B82F6","icon":"folder","urlIds":["01970000-0000-7000-8000-000000000000"]}`), s.createBundle)
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listBundles", "List bundles").
+		About("A page of bundles. Archived bundles are excluded unless `status` is ARCHIVED."), s.listBundles)
+	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getBundle", "Get a bundle with its links").
+		About("Returns the bundle with its links in order, and their clicks."), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
 		return s.respondBundle(s.Bundles.Get(ctx, kit.Principal(ctx), in.ID))
 	})
-	kit.Handle(s.Kit, conditional(http.MethodPut, "/{id}", "updateBundle", "Update the given fields of a bundle"), s.updateBundle)
-	kit.Handle(s.Kit, conditional(http.MethodDelete, "/{id}", "deleteBundle", "Delete a bundle; its links stay"), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+	kit.Handle(s.Kit, conditional(http.MethodPut, "/{id}", "updateBundle", "Update the given fields of a bundle").
+		About("Changes the given fields. Null or an empty string restores the default.").
+		Example(`{"name":"Launch day","color":"#10B981"}`), s.updateBundle)
+	kit.Handle(s.Kit, conditional(http.MethodDelete, "/{id}", "deleteBundle", "Delete a bundle; its links stay").
+		About("Deletes only the bundle. The links and their clicks stay."), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
 		return nil, s.Bundles.Delete(ctx, kit.Principal(ctx), in.ID)
 	})
-	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/archive", "archiveBundle", "Archive a bundle, which hides it from lists"), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
+	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/archive", "archiveBundle", "Archive a bundle, which hides it from lists").
+		About("Hides the bundle from lists. Its data is kept, and its links keep working."), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
 		return s.respondBundle(s.Bundles.Archive(ctx, kit.Principal(ctx), in.ID))
 	})
-	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/restore", "restoreBundle", "Restore an archived bundle"), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
+	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/restore", "restoreBundle", "Restore an archived bundle").
+		About("Restores an archived bundle."), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
 		return s.respondBundle(s.Bundles.Restore(ctx, kit.Principal(ctx), in.ID))
 	})
-	stats := declare(http.MethodGet, "/{id}/stats", "bundleStats", "Count the clicks of a bundle's links")
+	stats := declare(http.MethodGet, "/{id}/stats", "bundleStats", "Count the clicks of a bundle's links").
+		About("Clicks of the bundle's links, the links with most clicks, and the last seven days.")
 	stats.Limit = kit.LimitAnalytics
 	kit.Handle(s.Kit, stats, s.bundleStats)
-	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/urls", "addToBundle", "Add a link to the end of a bundle"), s.addToBundle)
-	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/urls/batch", "addManyToBundle", "Add links to the end of a bundle; links already in it are skipped"), s.addManyToBundle)
-	remove := conditional(http.MethodDelete, "/{id}/urls/{urlId}", "removeFromBundle", "Remove a link from a bundle")
+	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/urls", "addToBundle", "Add a link to the end of a bundle").
+		About("If the bundle already contains the link, the response is 409.").
+		Example(`{"urlId":"01970000-0000-7000-8000-000000000000"}`).Fails(http.StatusConflict), s.addToBundle)
+	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/urls/batch", "addManyToBundle", "Add links to the end of a bundle; links already in it are skipped").
+		About("Appends up to 1,000 links in the given order.").
+		Example(`{"urlIds":["01970000-0000-7000-8000-000000000000"]}`), s.addManyToBundle)
+	remove := conditional(http.MethodDelete, "/{id}/urls/{urlId}", "removeFromBundle", "Remove a link from a bundle").
+		About("Removes the link from the bundle only, and returns the bundle.")
 	remove.Status = http.StatusOK
 	kit.Handle(s.Kit, remove, func(ctx context.Context, in *BundlePath) (*kit.Versioned[Bundle], error) {
 		return s.respondBundle(s.Bundles.Remove(ctx, kit.Principal(ctx), in.ID, in.URLID))
 	})
-	kit.Handle(s.Kit, conditional(http.MethodPatch, "/{id}/urls/{urlId}/order", "moveInBundle", "Move a link within a bundle; the others shift"), s.moveInBundle)
+	kit.Handle(s.Kit, conditional(http.MethodPatch, "/{id}/urls/{urlId}/order", "moveInBundle", "Move a link within a bundle; the others shift").
+		About("Positions start at 0 and have no gaps.").
+		Example(`{"order":0}`), s.moveInBundle)
 }
 
 // BundlePath is embedded in requests about a link in a bundle.

@@ -174,7 +174,8 @@ func (s *server) registerDomains() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/domains" + path, ID: id, Summary: summary, Tag: "Domains"}
 	}
-	kit.Handle(s.Kit, declare(http.MethodGet, "", "listDomains", "List domains"), func(ctx context.Context, in *named) (*kit.Body[kit.List[Domain]], error) {
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listDomains", "List domains").
+		About("A page of domains in the order of their host names."), func(ctx context.Context, in *named) (*kit.Body[kit.List[Domain]], error) {
 		rows, total, err := s.Domains.List(ctx, kit.Principal(ctx), in.Search, in.Offset(domainPage), in.Size(domainPage))
 		if err != nil {
 			return nil, err
@@ -185,28 +186,36 @@ func (s *server) registerDomains() {
 		}
 		return kit.NewBody(kit.ListOf(shown, total, in.Paging, domainPage)), nil
 	})
-	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getDomain", "Get a domain"), func(ctx context.Context, in *kit.ByID) (*kit.Body[Domain], error) {
+	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getDomain", "Get a domain").
+		About("A domain, with the DNS records to set and what the last check found."), func(ctx context.Context, in *kit.ByID) (*kit.Body[Domain], error) {
 		d, err := s.Domains.Get(ctx, kit.Principal(ctx), in.ID)
 		return s.answerDomain(ctx, d, err)
 	})
-	kit.Handle(s.Kit, declare(http.MethodPost, "", "createDomain", "Add a domain"), func(ctx context.Context, in *struct{ Body createDomain }) (*kit.Body[Domain], error) {
+	kit.Handle(s.Kit, declare(http.MethodPost, "", "createDomain", "Add a domain").
+		About("Adds a host name. Set the DNS records of the response, then verify the domain. A name that another workspace has proved to be its own gets 409.").
+		Example(`{"hostname":"go.acme.com","rootUrl":"https://acme.com"}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct{ Body createDomain }) (*kit.Body[Domain], error) {
 		d, err := s.Domains.Create(ctx, kit.Principal(ctx), in.Body.Hostname.Value, in.Body.input())
 		return s.answerDomain(ctx, d, err)
 	})
-	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateDomain", "Update the given fields of a domain"), func(ctx context.Context, in *struct {
+	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateDomain", "Update the given fields of a domain").
+		About("Changes the given fields: missing fields are kept, null or an empty string clears an address. The host name cannot be changed.").
+		Example(`{"notFoundUrl":"https://acme.com/lost"}`), func(ctx context.Context, in *struct {
 		kit.ByID
 		Body DomainFields
 	}) (*kit.Body[Domain], error) {
 		d, err := s.Domains.Update(ctx, kit.Principal(ctx), in.ID, in.Body.input())
 		return s.answerDomain(ctx, d, err)
 	})
-	verify := declare(http.MethodPost, "/{id}/verify", "verifyDomain", "Look for the DNS records of a domain")
+	verify := declare(http.MethodPost, "/{id}/verify", "verifyDomain", "Look for the DNS records of a domain").
+		About("Looks for the records now, which takes at most five seconds. With the TXT record the domain becomes ACTIVE, and edges serve its links within seconds. The service also looks by itself: often at first, then daily.")
 	verify.Status = http.StatusOK
 	kit.Handle(s.Kit, verify, func(ctx context.Context, in *kit.ByID) (*kit.Body[Domain], error) {
 		d, err := s.Domains.Verify(ctx, kit.Principal(ctx), in.ID)
 		return s.answerDomain(ctx, d, err)
 	})
-	suspend := declare(http.MethodPost, "/{id}/suspend", "suspendDomain", "Suspend a domain")
+	suspend := declare(http.MethodPost, "/{id}/suspend", "suspendDomain", "Suspend a domain").
+		About("Edges stop serving the domain within seconds. The owners see the reason, keep the name, and cannot lift the suspension. Suspending a suspended domain replaces the reason. A domain that is not in service gets 409.").
+		Example(`{"reason":"Phishing"}`).Fails(http.StatusConflict)
 	suspend.Status, suspend.Tag, suspend.Need = http.StatusOK, "Abuse", kit.Admin
 	kit.Handle(s.Kit, suspend, func(ctx context.Context, in *struct {
 		kit.ByID
@@ -217,23 +226,28 @@ func (s *server) registerDomains() {
 		d, err := s.Domains.Suspend(ctx, kit.Principal(ctx), in.ID, in.Body.Reason)
 		return s.answerDomain(ctx, d, err)
 	})
-	lift := declare(http.MethodDelete, "/{id}/suspend", "liftDomainSuspension", "Lift the suspension of a domain")
+	lift := declare(http.MethodDelete, "/{id}/suspend", "liftDomainSuspension", "Lift the suspension of a domain").
+		About("Edges serve the domain again. Without a suspension nothing changes.")
 	lift.Tag, lift.Need = "Abuse", kit.Admin
 	kit.Handle(s.Kit, lift, func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
 		_, err := s.Domains.Lift(ctx, kit.Principal(ctx), in.ID)
 		return &kit.NoContent{}, err
 	})
-	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}/certificate", "uploadCertificate", "Upload a certificate"), func(ctx context.Context, in *struct {
+	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}/certificate", "uploadCertificate", "Upload a certificate").
+		About("Edges present the certificate within seconds, and the service orders none until it is deleted. A certificate that visitors would not accept gets 400 with the reason, and the previous one stays in use. The end of the certificate is announced by e-mail and webhook.").
+		Example(`{"certificate":"-----BEGIN CERTIFICATE-----\n…","privateKey":"-----BEGIN PRIVATE KEY-----\n…"}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct {
 		kit.ByID
 		Body uploadCertificate
 	}) (*kit.Body[Domain], error) {
 		d, err := s.Domains.Upload(ctx, kit.Principal(ctx), in.ID, in.Body.Certificate.Value, in.Body.PrivateKey.Value)
 		return s.answerDomain(ctx, d, err)
 	})
-	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}/certificate", "deleteCertificate", "Delete an uploaded certificate"), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}/certificate", "deleteCertificate", "Delete an uploaded certificate").
+		About("If the service orders certificates, the uploaded one stays in use until there is another one; otherwise the domain has no TLS from now on. Without an uploaded certificate nothing changes."), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
 		return nil, s.Domains.RemoveUpload(ctx, kit.Principal(ctx), in.ID)
 	})
-	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteDomain", "Delete a domain without links"), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteDomain", "Delete a domain without links").
+		About("Deletes a domain that has no links. Edges stop serving it within seconds.").Fails(http.StatusConflict), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
 		return nil, s.Domains.Delete(ctx, kit.Principal(ctx), in.ID)
 	})
 }

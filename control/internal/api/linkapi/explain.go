@@ -150,14 +150,19 @@ func (s *server) registerExplain() {
 		Method: http.MethodPost, Path: "/api/urls/{id}/explain", ID: "explainURL", Summary: "Explain where a short URL leads a visitor, and why", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.LinksRead,
 		Status: http.StatusOK, Limit: kit.LimitRouting, MaxBody: draftBody, Work: kit.Computing,
-	}, func(ctx context.Context, in *explainIn) (*kit.Body[Explanation], error) {
+	}.
+		About("Simulates a visit with the code that redirects visitors, and returns each step: matched rules, the values that each condition compared, the probabilities of the variants, and the final URL. "+
+			"Nothing is counted. All fields are optional. With `draft`, the answer is as if the draft were saved; its problems are those of saving, with fields such as `draft.rules.2.targetUrl`.").
+		Example(`{"userAgent":"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1","country":"DE","language":"de-DE,de;q=0.9","query":"utm_source=mail","time":"2027-01-31T12:00:00.000Z"}`), func(ctx context.Context, in *explainIn) (*kit.Body[Explanation], error) {
 		return kit.Respond(explanationOf)(s.Explain.Explain(ctx, kit.Principal(ctx), in.ID, in.Body.visit(), in.Body.Draft.draft()))
 	})
 	kit.Handle(s.Kit, kit.Endpoint{
 		Method: http.MethodPost, Path: "/api/urls/explain", ID: "explainNewURL", Summary: "Explain where a short URL that does not exist yet would lead a visitor", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.LinksRead,
 		Status: http.StatusOK, Limit: kit.LimitRouting, MaxBody: draftBody, Work: kit.Computing,
-	}, func(ctx context.Context, in *explainNewIn) (*kit.Body[Explanation], error) {
+	}.
+		About("Like `explainURL`, for a link that does not exist. The draft belongs to the workspace of the request. Nothing is stored. A slug or an externalId that is taken is not a problem here. The percentile is not the one that the visitor will have at the link.").
+		Example(`{"country":"DE","draft":{"originalUrl":"https://example.com/","rules":[{"name":"Germany","targetUrl":"https://example.com/de","conditions":{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}}]}}`), func(ctx context.Context, in *explainNewIn) (*kit.Body[Explanation], error) {
 		return kit.Respond(explanationOf)(s.Explain.ExplainNew(ctx, kit.Principal(ctx), in.Body.visit(), in.Body.Draft.draft()))
 	})
 	s.registerReplay()

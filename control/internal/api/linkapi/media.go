@@ -65,8 +65,9 @@ func (s *server) registerMedia() {
 	s.HandleRaw(kit.Endpoint{Method: http.MethodGet, Path: imagePath + "*", ID: "getOGImage", Tag: upload.Tag, Need: kit.Public}, s.showImage)
 	s.Describe(&huma.Operation{
 		Method: http.MethodGet, Path: imagePath + "{key}", OperationID: "getOGImage", Summary: "Get a preview image", Tags: []string{upload.Tag},
-		Parameters: []*huma.Param{{Name: "key", In: "path", Required: true, Description: "The image's key, URL-encoded.", Schema: str}},
-		Responses:  map[string]*huma.Response{"200": {Description: "The image.", Content: map[string]*huma.MediaType{"image/webp": {}, "image/gif": {}}}, "304": {Description: "The image has the ETag of the request."}},
+		Description: "The converted image. It can be cached for a day; a new upload has a new key.",
+		Parameters:  []*huma.Param{{Name: "key", In: "path", Required: true, Description: "The image's key, URL-encoded.", Schema: str}},
+		Responses:   map[string]*huma.Response{"200": {Description: "The image.", Content: map[string]*huma.MediaType{"image/webp": {}, "image/gif": {}}}, "304": {Description: "The image has the ETag of the request."}},
 	})
 }
 

@@ -23,9 +23,11 @@ type PagePreview struct {
 }
 
 func (s *server) registerPages() {
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/pages/preview", ID: "previewPage", Summary: "Read a page's title, description and image", Tag: "URLs", Role: auth.Editor}, s.previewPage)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/pages/preview", ID: "previewPage", Summary: "Read a page's title, description and image", Tag: "URLs", Role: auth.Editor}.
+		About("Fetches the page and returns what it says about itself. The texts are empty for a page that cannot be read, and `problem` says why. It takes at most five seconds. Private addresses are not fetched."), s.previewPage)
 
-	icon := kit.Endpoint{Method: http.MethodGet, Path: iconPath, ID: "siteIcon", Summary: "Get the icon of a page's site", Tag: "URLs", Limit: kit.NoLimit}
+	icon := kit.Endpoint{Method: http.MethodGet, Path: iconPath, ID: "siteIcon", Summary: "Get the icon of a page's site", Tag: "URLs", Limit: kit.NoLimit}.
+		About("An icon of at most 64 by 64 pixels that the server has fetched from the site. An icon that is not known yet is a 204, and is fetched for the next request.")
 	s.HandleRaw(icon, s.siteIcon)
 	s.Describe(&huma.Operation{
 		Method: icon.Method, Path: icon.Path, OperationID: icon.ID, Summary: icon.Summary, Tags: []string{icon.Tag},

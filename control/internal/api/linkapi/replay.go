@@ -69,7 +69,10 @@ func (s *server) registerReplay() {
 		Method: http.MethodPost, Path: "/api/urls/{id}/explain/replay", ID: "replayURL", Summary: "Compare a draft with the saved short URL for past visitors", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.AnalyticsRead, // it tells about visitors
 		Status: http.StatusOK, Limit: kit.LimitAnalytics, MaxBody: draftBody, Work: kit.Computing,
-	}, func(ctx context.Context, in *replayIn) (*kit.Body[Replay], error) {
+	}.
+		About("Decides the newest stored clicks of the link again, with the link as it is saved and with the draft, and compares the destinations. Nothing is stored. Both sides use the same random numbers, so a visit that changes does so because of the draft. "+
+			"Clicks lack some facts: the query, whether the visitor has been here before, the region of the language, and possibly parts of the address. A visit whose decision depends on such a fact counts as `unknown`.").
+		Example(`{"draft":{"rules":[{"name":"Germany","targetUrl":"https://example.com/de","conditions":{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}}]},"limit":500}`), func(ctx context.Context, in *replayIn) (*kit.Body[Replay], error) {
 		b := &in.Body
 		ask := explain.Ask{Limit: b.Limit, From: int64(b.From.Value), To: int64(b.To.Value), Bots: b.Bots.Value}
 		return kit.Respond(replayOf)(s.Explain.Replay(ctx, kit.Principal(ctx), in.ID, *b.Draft.draft(), ask))

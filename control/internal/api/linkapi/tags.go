@@ -52,19 +52,25 @@ func (s *server) registerTags() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/tags" + path, ID: id, Summary: summary, Tag: "Tags"}
 	}
-	kit.Handle(s.Kit, declare(http.MethodGet, "", "listTags", "List tags"), func(ctx context.Context, in *named) (*kit.Body[kit.List[Tag]], error) {
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listTags", "List tags").
+		About("A page of tags in the order of their names, with the number of links that have each."), func(ctx context.Context, in *named) (*kit.Body[kit.List[Tag]], error) {
 		return kit.RespondPage(in.Paging, tagPage, tagOf)(s.Tags.List(ctx, kit.Principal(ctx), in.Search, in.Offset(tagPage), in.Size(tagPage)))
 	})
-	kit.Handle(s.Kit, declare(http.MethodPost, "", "createTag", "Create a tag"), func(ctx context.Context, in *struct{ Body createTag }) (*kit.Body[Tag], error) {
+	kit.Handle(s.Kit, declare(http.MethodPost, "", "createTag", "Create a tag").
+		About("Creates a tag. Links can also name tags that do not exist yet. If the workspace has a tag of this name, the response is 409.").
+		Example(`{"name":"Spring","color":"#10B981"}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct{ Body createTag }) (*kit.Body[Tag], error) {
 		return kit.Respond(tagOf)(s.Tags.Create(ctx, kit.Principal(ctx), tags.Input{Name: kit.Given(in.Body.Name, ""), Color: kit.Given(in.Body.Color, "")}))
 	})
-	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateTag", "Rename or recolour a tag"), func(ctx context.Context, in *struct {
+	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateTag", "Rename or recolour a tag").
+		About("Changes the given fields. All links with the tag show its new name. If another tag has the name, the response is 409.").
+		Example(`{"name":"Spring 2027"}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct {
 		kit.ByID
 		Body updateTag
 	}) (*kit.Body[Tag], error) {
 		return kit.Respond(tagOf)(s.Tags.Update(ctx, kit.Principal(ctx), in.ID, tags.Input{Name: kit.Given(in.Body.Name, ""), Color: kit.Given(in.Body.Color, "")}))
 	})
-	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteTag", "Delete a tag; its links stay"), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteTag", "Delete a tag; its links stay").
+		About("Takes the tag from all links and deletes it. The links stay."), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
 		return nil, s.Tags.Delete(ctx, kit.Principal(ctx), in.ID)
 	})
 }
@@ -133,19 +139,25 @@ func (s *server) registerUTMTemplates() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/utm-templates" + path, ID: id, Summary: summary, Tag: "UTM templates"}
 	}
-	kit.Handle(s.Kit, declare(http.MethodGet, "", "listUTMTemplates", "List UTM templates"), func(ctx context.Context, in *named) (*kit.Body[kit.List[UTMTemplate]], error) {
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listUTMTemplates", "List UTM templates").
+		About("A page of templates in the order of their names."), func(ctx context.Context, in *named) (*kit.Body[kit.List[UTMTemplate]], error) {
 		return kit.RespondPage(in.Paging, templatePage, templateOf)(s.UTMTemplates.List(ctx, kit.Principal(ctx), in.Search, in.Offset(templatePage), in.Size(templatePage)))
 	})
-	kit.Handle(s.Kit, declare(http.MethodPost, "", "createUTMTemplate", "Create a UTM template"), func(ctx context.Context, in *struct{ Body createTemplate }) (*kit.Body[UTMTemplate], error) {
+	kit.Handle(s.Kit, declare(http.MethodPost, "", "createUTMTemplate", "Create a UTM template").
+		About("A named set of campaign fields, for clients to copy into links. If the workspace has a template of this name, the response is 409.").
+		Example(`{"name":"Newsletter","utmSource":"newsletter","utmMedium":"email"}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct{ Body createTemplate }) (*kit.Body[UTMTemplate], error) {
 		return kit.Respond(templateOf)(s.UTMTemplates.Create(ctx, kit.Principal(ctx), in.Body.input(in.Body.Name)))
 	})
-	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateUTMTemplate", "Update the given fields of a UTM template"), func(ctx context.Context, in *struct {
+	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateUTMTemplate", "Update the given fields of a UTM template").
+		About("Changes the given fields: missing fields are kept, null or an empty string clears a field. Links keep their fields.").
+		Example(`{"utmCampaign":"spring"}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct {
 		kit.ByID
 		Body updateTemplate
 	}) (*kit.Body[UTMTemplate], error) {
 		return kit.Respond(templateOf)(s.UTMTemplates.Update(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name)))
 	})
-	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteUTMTemplate", "Delete a UTM template; links keep their fields"), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteUTMTemplate", "Delete a UTM template; links keep their fields").
+		About("Deletes only the template. Links keep their fields."), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
 		return nil, s.UTMTemplates.Delete(ctx, kit.Principal(ctx), in.ID)
 	})
 }

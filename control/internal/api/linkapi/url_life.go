@@ -66,14 +66,22 @@ type putURLOut struct {
 }
 
 func (s *server) registerURLLife() {
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}", ID: "deleteURL", Summary: "Delete a short URL", Tag: "URLs", Conditional: true},
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}", ID: "deleteURL", Summary: "Delete a short URL", Tag: "URLs", Conditional: true}.
+		About("Moves the link to the trash. The link and its reports return 404 afterwards, visitors get 404 within a second, and the slug is free for everybody, unless the link is suspended. Its clicks stay in the totals over all links. `permanently=true` deletes the link for good, also from the trash. Without `TRASH_DAYS`, every deletion is for good."),
 		func(ctx context.Context, in *deleteURLIn) (*kit.NoContent, error) {
 			return nil, s.Links.Delete(ctx, kit.Principal(ctx), in.ID, in.Permanently)
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/restore", ID: "restoreURL", Summary: "Restore a short URL from the trash", Tag: "URLs", Status: http.StatusOK}, s.restoreURL)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/duplicate", ID: "duplicateURL", Summary: "Duplicate a short URL", Tag: "URLs", Status: http.StatusCreated}, s.duplicateURL)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/history", ID: "urlHistory", Summary: "List the changes of a short URL", Tag: "URLs"}, s.urlHistory)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/rollback", ID: "rollBackURL", Summary: "Restore an earlier state of a short URL", Tag: "URLs", Status: http.StatusOK, Conditional: true},
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/restore", ID: "restoreURL", Summary: "Restore a short URL from the trash", Tag: "URLs", Status: http.StatusOK}.
+		About("Brings a link back from the trash, with its rules, variants, places in bundles, history, clicks and counters. If its slug or externalId was taken meanwhile, the response is 409 and names the field; choose another with `slug` or `externalId`. A link of a workspace that was deleted goes to the caller's workspace; only administrators see it.").
+		Example(`{"slug":"launch-2"}`).Fails(http.StatusConflict), s.restoreURL)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/duplicate", ID: "duplicateURL", Summary: "Duplicate a short URL", Tag: "URLs", Status: http.StatusCreated}.
+		About("Creates a link with the fields, tags, password, rules and variants of another one, in the same workspace. Clicks, history, bundles, the experiment, externalId and the preview image are not copied. A suspended link cannot be duplicated (409).").
+		Example(`{"customSlug":"launch-de","title":"Launch, German"}`).Fails(http.StatusConflict), s.duplicateURL)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/history", ID: "urlHistory", Summary: "List the changes of a short URL", Tag: "URLs"}.
+		About("The changes of a link, its rules and its variants, newest first, and at the end its oldest known state. The newest 1,000 changes are kept. Changes by programs without history, such as those of the previous release, appear as a part of the entry before them. Counters are not part of it."), s.urlHistory)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/rollback", ID: "rollBackURL", Summary: "Restore an earlier state of a short URL", Tag: "URLs", Status: http.StatusOK, Conditional: true}.
+		About("Gives the link, its rules and its variants the state right after the change with this revision, with their ids. Slug, workspace, suspension, preview image and counters stay. A destination that is not allowed today is a 400 that names it. The rollback becomes a part of the history.").
+		Example(`{"revision":4711}`).Fails(http.StatusConflict),
 		func(ctx context.Context, in *struct {
 			kit.URLPath
 			Body struct {
@@ -83,12 +91,15 @@ func (s *server) registerURLLife() {
 			u, err := s.Links.Rollback(ctx, kit.Principal(ctx), in.ID, in.Body.Revision)
 			return s.answerURL(ctx, u, err)
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/by-external-id/{externalId}", ID: "getURLByExternalID", Summary: "Get the short URL with an external id", Tag: "URLs"},
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/by-external-id/{externalId}", ID: "getURLByExternalID", Summary: "Get the short URL with an external id", Tag: "URLs"}.
+		About("The link of the workspace with this `externalId`."),
 		func(ctx context.Context, in *ExternalIDPath) (*kit.Versioned[URL], error) {
 			u, err := s.Links.GetByExternalID(ctx, kit.Principal(ctx), in.ExternalID)
 			return s.answerURL(ctx, u, err)
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: "/api/urls/by-external-id/{externalId}", ID: "putURLByExternalID", Summary: "Create or update the short URL with an external id", Tag: "URLs", Conditional: true, Also: http.StatusCreated}, s.putURL)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: "/api/urls/by-external-id/{externalId}", ID: "putURLByExternalID", Summary: "Create or update the short URL with an external id", Tag: "URLs", Conditional: true, Also: http.StatusCreated}.
+		About("Updates the given fields of the link of the workspace with this `externalId` (200), or creates the link (201). Concurrent requests make one link. `customSlug` is only for a new link.").
+		Example(`{"originalUrl":"https://example.com/a/long/path","title":"Launch"}`).Fails(http.StatusConflict), s.putURL)
 }
 
 func (s *server) putURL(ctx context.Context, in *struct {

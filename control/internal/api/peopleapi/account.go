@@ -24,19 +24,35 @@ func (s *server) registerAccount() {
 	}
 	session := func(e kit.Endpoint) kit.Endpoint { e.SessionOnly = true; return e }
 	enrolment := func(e kit.Endpoint) kit.Endpoint { e.Enrolment = true; return e }
-	login := declare(http.MethodPost, "/login", "login", "Sign in", http.StatusOK)
+	login := declare(http.MethodPost, "/login", "login", "Sign in", http.StatusOK).
+		About("Returns an access token and sets it as an HttpOnly cookie. `linkAccount: true` confirms the link to an account at an identity provider after `link_required`. If two-factor authentication is on and the code is missing, the response is `requires2FA: true` without a token; send the request again with the code. After five failures in ten minutes, a client (an IPv4 address or IPv6 /64) is locked out of the account for an increasing time (429). Wrong codes after the right password lock the second factor for all clients.").
+		Example(`{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`).Fails(http.StatusUnauthorized, http.StatusForbidden)
 	login.Need, login.SignsIn = kit.Public, true
 	kit.Handle(s.Kit, login, s.login)
-	kit.Handle(s.Kit, enrolment(declare(http.MethodPost, "/logout", "logout", "Sign out", http.StatusOK)), s.logout)
-	me := declare(http.MethodGet, "/me", "getMe", "Get the current user", http.StatusOK)
+	kit.Handle(s.Kit, enrolment(declare(http.MethodPost, "/logout", "logout", "Sign out", http.StatusOK)).
+		About("Ends the session of the request on all replicas and clears the cookie. API keys stay valid."), s.logout)
+	me := declare(http.MethodGet, "/me", "getMe", "Get the current user", http.StatusOK).
+		About("Returns the user of the session or API key.")
 	me.Scope = kit.AnyScope // so that every program can check its key
 	kit.Handle(s.Kit, enrolment(me), s.getMe)
-	kit.Handle(s.Kit, declare(http.MethodPut, "/me", "updateMe", "Change your name", http.StatusOK), s.updateMe)
-	kit.Handle(s.Kit, session(declare(http.MethodPost, "/password", "changePassword", "Change your password", http.StatusOK)), s.changePassword)
-	kit.Handle(s.Kit, session(declare(http.MethodPut, "/password", "putPassword", "Change your password", http.StatusOK)), s.changePassword)
-	kit.Handle(s.Kit, enrolment(session(declare(http.MethodPost, "/2fa/setup", "setUp2FA", "Get a secret for an authenticator app", http.StatusCreated))), s.setUpTOTP)
-	kit.Handle(s.Kit, enrolment(session(declare(http.MethodPost, "/2fa/enable", "enable2FA", "Turn on two-factor authentication", http.StatusOK))), s.enableTOTP)
-	kit.Handle(s.Kit, session(declare(http.MethodPost, "/2fa/disable", "disable2FA", "Turn off two-factor authentication", http.StatusOK)), s.disableTOTP)
+	kit.Handle(s.Kit, declare(http.MethodPut, "/me", "updateMe", "Change your name", http.StatusOK).
+		About("Sets your name, which other users see.").
+		Example(`{"name":"Ann"}`), s.updateMe)
+	kit.Handle(s.Kit, session(declare(http.MethodPost, "/password", "changePassword", "Change your password", http.StatusOK)).
+		About("Requires the current password and ends all other sessions. `revokeApiKeys: true` also deletes your API keys. Requires a session, not an API key.").
+		Example(`{"currentPassword":"correct horse","newPassword":"battery staple"}`), s.changePassword)
+	kit.Handle(s.Kit, session(declare(http.MethodPut, "/password", "putPassword", "Change your password", http.StatusOK)).
+		About("Same as POST at this path.").
+		Example(`{"oldPassword":"correct horse","newPassword":"battery staple"}`), s.changePassword)
+	kit.Handle(s.Kit, enrolment(session(declare(http.MethodPost, "/2fa/setup", "setUp2FA", "Get a secret for an authenticator app", http.StatusCreated))).
+		About("Requires the current password if you signed in more than ten minutes ago (403 otherwise). Generates a new secret (RFC 6238, six digits, 30 s), also as a QR code. The secret takes effect after you send a code to /api/auth/2fa/enable. Another request replaces it.").
+		Example(`{"password":"correct horse"}`), s.setUpTOTP)
+	kit.Handle(s.Kit, enrolment(session(declare(http.MethodPost, "/2fa/enable", "enable2FA", "Turn on two-factor authentication", http.StatusOK))).
+		About("Turns the second factor on with a code, and returns ten recovery codes, which are shown only once. Each replaces one code.").
+		Example(`{"code":"123456"}`), s.enableTOTP)
+	kit.Handle(s.Kit, session(declare(http.MethodPost, "/2fa/disable", "disable2FA", "Turn off two-factor authentication", http.StatusOK)).
+		About("Turns the second factor off. Requires the password and a code or recovery code.").
+		Example(`{"code":"123456","password":"correct horse"}`), s.disableTOTP)
 }
 
 type loginIn struct {

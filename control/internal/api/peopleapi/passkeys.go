@@ -124,19 +124,30 @@ func (s *server) registerPasskeys() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/auth/passkeys" + path, ID: id, Summary: summary, Tag: "Passkeys", SessionOnly: true, MaxBody: passkeyBody}
 	}
-	kit.Handle(s.Kit, declare(http.MethodGet, "", "listPasskeys", "List your passkeys"), s.listPasskeys)
-	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}", "renamePasskey", "Rename a passkey"), s.renamePasskey)
-	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deletePasskey", "Remove a passkey"), s.deletePasskey)
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listPasskeys", "List your passkeys").
+		About("Your passkeys, oldest first. Requires a session, as do the other calls except for signing in."), s.listPasskeys)
+	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}", "renamePasskey", "Rename a passkey").
+		About("Changes the name in your list. The passkey itself and your devices keep theirs.").
+		Example(`{"name":"Laptop"}`), s.renamePasskey)
+	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deletePasskey", "Remove a passkey").
+		About("The passkey no longer signs in. Your sessions stay. The device may still offer the passkey until you remove it there, too."), s.deletePasskey)
 	enrolment := func(e kit.Endpoint) kit.Endpoint { e.Enrolment = true; return e }
-	kit.Handle(s.Kit, enrolment(declare(http.MethodPost, "/register/begin", "beginPasskey", "Begin to register a passkey")), s.beginPasskey)
-	kit.Handle(s.Kit, enrolment(declare(http.MethodPost, "/register/finish", "finishPasskey", "Register the passkey that the browser created")), s.finishPasskey)
+	kit.Handle(s.Kit, enrolment(declare(http.MethodPost, "/register/begin", "beginPasskey", "Begin to register a passkey")).
+		About("Requires the current password if you signed in more than ten minutes ago (403 otherwise). Pass `publicKey` to navigator.credentials.create() and the result to /api/auth/passkeys/register/finish, within five minutes and in the same session. Passkeys need https or localhost, and a host name (403 otherwise). A user can have 20 (409).").
+		Example(`{"password":"correct horse"}`).Fails(http.StatusConflict), s.beginPasskey)
+	kit.Handle(s.Kit, enrolment(declare(http.MethodPost, "/register/finish", "finishPasskey", "Register the passkey that the browser created")).
+		About("Stores the passkey. It must be discoverable and the device must have verified you. Attestations are ignored. A challenge works once.").
+		Example(`{"name":"Laptop","credential":{"id":"dGhlIGlk","response":{"clientDataJSON":"e30","attestationObject":"oA"}}}`).Fails(http.StatusConflict), s.finishPasskey)
 	login := func(path, id, summary string) kit.Endpoint {
 		e := declare(http.MethodPost, "/login"+path, id, summary)
 		e.Need, e.SessionOnly, e.Status = kit.Public, false, http.StatusOK
 		return e
 	}
-	kit.Handle(s.Kit, login("/begin", "beginPasskeyLogin", "Begin to sign in with a passkey"), s.beginPasskeyLogin)
-	finish := login("/finish", "finishPasskeyLogin", "Sign in with a passkey")
+	kit.Handle(s.Kit, login("/begin", "beginPasskeyLogin", "Begin to sign in with a passkey").
+		About("Pass `publicKey` to navigator.credentials.get() and the result to /api/auth/passkeys/login/finish, within five minutes. No user name is needed. While single sign-on is enforced, passkeys are off, like passwords (403).").Fails(http.StatusForbidden), s.beginPasskeyLogin)
+	finish := login("/finish", "finishPasskeyLogin", "Sign in with a passkey").
+		About("Same response as signing in with a password. A passkey counts as both factors, so no code is asked for. A signature whose counter did not increase is refused, because the passkey may have been copied. After five failures in ten minutes, a client is locked out of the passkey for an increasing time (429).").
+		Example(`{"credential":{"id":"dGhlIGlk","response":{"clientDataJSON":"e30","authenticatorData":"AA","signature":"AA","userHandle":"AA"}}}`).Fails(http.StatusUnauthorized, http.StatusForbidden)
 	finish.SignsIn = true
 	kit.Handle(s.Kit, finish, s.finishPasskeyLogin)
 }

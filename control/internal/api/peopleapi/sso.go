@@ -84,18 +84,30 @@ func (s *server) registerSSO() {
 	manage := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/admin/oidc-providers" + path, ID: id, Summary: summary, Tag: "Identity providers", Need: kit.Admin, Escalates: method != http.MethodGet}
 	}
-	kit.Handle(s.Kit, manage(http.MethodGet, "", "listOIDCProviders", "List identity providers"), s.listProviders)
-	kit.Handle(s.Kit, manage(http.MethodPost, "", "createOIDCProvider", "Set an identity provider up"), s.createProvider)
-	kit.Handle(s.Kit, manage(http.MethodGet, "/{slug}", "getOIDCProvider", "Get an identity provider"), s.getProvider)
-	kit.Handle(s.Kit, manage(http.MethodPut, "/{slug}", "updateOIDCProvider", "Change an identity provider"), s.updateProvider)
-	kit.Handle(s.Kit, manage(http.MethodDelete, "/{slug}", "deleteOIDCProvider", "Delete an identity provider and the links of users to it"), s.deleteProvider)
+	kit.Handle(s.Kit, manage(http.MethodGet, "", "listOIDCProviders", "List identity providers").
+		About("All providers, including inactive ones, by name. Client secrets are never returned."), s.listProviders)
+	kit.Handle(s.Kit, manage(http.MethodPost, "", "createOIDCProvider", "Set an identity provider up").
+		About("Requires a session, as do changes. The client secret is encrypted at rest. Register the returned `callbackUrl` at the provider.").
+		Example(`{"name":"Company","slug":"company","discoveryUrl":"https://id.example.com/.well-known/openid-configuration","clientId":"shortline","clientSecret":"…","scopes":"openid email profile"}`).Fails(http.StatusConflict), s.createProvider)
+	kit.Handle(s.Kit, manage(http.MethodGet, "/{slug}", "getOIDCProvider", "Get an identity provider").
+		About("One provider, without its client secret."), s.getProvider)
+	kit.Handle(s.Kit, manage(http.MethodPut, "/{slug}", "updateOIDCProvider", "Change an identity provider").
+		About("Changes the given fields. The slug cannot change. A missing client secret is kept.").
+		Example(`{"name":"The company","isActive":true}`), s.updateProvider)
+	kit.Handle(s.Kit, manage(http.MethodDelete, "/{slug}", "deleteOIDCProvider", "Delete an identity provider and the links of users to it").
+		About("Removes the provider and its links to users. The users stay."), s.deleteProvider)
 
 	enter := func(path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: http.MethodGet, Path: "/api/auth/sso" + path, ID: id, Summary: summary, Tag: "Single sign-on", Need: kit.Public}
 	}
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/auth/methods", ID: "listSignInMethods", Summary: "Ways to sign in", Tag: "Single sign-on", Need: kit.Public}, s.listMethods)
-	kit.Handle(s.Kit, enter("", "listSSO", "Identity providers to sign in with"), s.listSSO)
-	login, callback := enter("/{slug}/login", "beginSSO", "Go to an identity provider to sign in"), enter("/{slug}/callback", "finishSSO", "Come back from an identity provider, signed in")
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/auth/methods", ID: "listSignInMethods", Summary: "Ways to sign in", Tag: "Single sign-on", Need: kit.Public}.
+		About("The available ways to sign in, for a login page: passwords, active identity providers, and passkeys."), s.listMethods)
+	kit.Handle(s.Kit, enter("", "listSSO", "Identity providers to sign in with").
+		About("The active providers, for a login page. A browser signs in at /api/auth/sso/{slug}/login."), s.listSSO)
+	login, callback := enter("/{slug}/login", "beginSSO", "Go to an identity provider to sign in").
+		About("Redirects a browser to the provider. After a failure, it redirects to /login?error=… with a code."), enter("/{slug}/callback", "finishSSO", "Come back from an identity provider, signed in").
+		About("The callback URL: signs in and redirects to the requested path. The first sign-in links the account to the user with the same verified email address. Administrators and users with a second factor must confirm the link (`link_required`) by signing in with `linkAccount: true`. "+
+			"After a failure, it redirects to /login?error=… with a code.")
 	for _, e := range []*kit.Endpoint{&login, &callback} {
 		e.Status, e.Timeout = http.StatusFound, s.SSO.Timeout()
 	}
@@ -105,8 +117,10 @@ func (s *server) registerSSO() {
 	accounts := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/users/{id}/oidc-accounts" + path, ID: id, Summary: summary, Tag: "Users", Need: kit.Admin, Escalates: method != http.MethodGet}
 	}
-	kit.Handle(s.Kit, accounts(http.MethodGet, "", "listUserOIDCAccounts", "A user's accounts at identity providers"), s.listAccounts)
-	kit.Handle(s.Kit, accounts(http.MethodDelete, "/{accountId}", "deleteUserOIDCAccount", "Take an account at an identity provider from a user"), s.deleteAccount)
+	kit.Handle(s.Kit, accounts(http.MethodGet, "", "listUserOIDCAccounts", "A user's accounts at identity providers").
+		About("The accounts at identity providers with which a user can sign in."), s.listAccounts)
+	kit.Handle(s.Kit, accounts(http.MethodDelete, "/{accountId}", "deleteUserOIDCAccount", "Take an account at an identity provider from a user").
+		About("The user can no longer sign in with this account, until a new first sign-in links it again."), s.deleteAccount)
 }
 
 func (s *server) listProviders(ctx context.Context, _ *struct{}) (*kit.Body[[]OIDCProvider], error) {

@@ -43,18 +43,35 @@ func (s *server) registerUsers() {
 		e.Escalates = method != http.MethodGet && path != "/{id}/name"
 		return e
 	}
-	kit.Handle(s.Kit, declare(http.MethodGet, "", "listUsers", "List users"), s.listUsers)
-	kit.Handle(s.Kit, declare(http.MethodPost, "", "createUser", "Create a user"), s.createUser)
-	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getUser", "Get a user"), s.getUser)
-	remove := declare(http.MethodDelete, "/{id}", "deleteUser", "Delete a user")
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listUsers", "List users").
+		About("A page of users, newest first."), s.listUsers)
+	kit.Handle(s.Kit, declare(http.MethodPost, "", "createUser", "Create a user").
+		About("Requires a session, as do all changes of users except for the name: API keys get 403. Email addresses are unique, ignoring case.").
+		Example(`{"email":"bob@example.com","password":"battery staple","role":"USER"}`).Fails(http.StatusConflict), s.createUser)
+	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getUser", "Get a user").
+		About("Returns a user with role and status."), s.getUser)
+	remove := declare(http.MethodDelete, "/{id}", "deleteUser", "Delete a user").
+		About("Ends the user's sessions and deletes their keys and personal workspace, and the workspaces of teams that would have no OWNER. If these have links or bundles, the response is 409 with their `counts`, unless `transferTo` or `deleteLinks` says what becomes of them. Elsewhere, the OWNER who joined first takes over what the user has created. You cannot delete yourself or the last active administrator.").Fails(http.StatusConflict)
 	remove.Timeout = deletion
 	kit.Handle(s.Kit, remove, s.deleteUser)
-	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/role", "setUserRole", "Change another user's role"), s.setUserRole)
-	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/status", "setUserStatus", "Activate or deactivate a user"), s.setUserStatus)
-	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/name", "setUserName", "Change a user's name"), s.setUserName)
-	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/2fa", "turnOffUser2FA", "Turn off a user's second factor and remove their passkeys"), s.turnOffUserTOTP)
-	kit.Handle(s.Kit, declare(http.MethodPost, "/{id}/reset-password", "resetUserPassword", "Set a user's password"), s.resetPassword)
-	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/reset-password", "patchUserPassword", "Set a user's password"), s.resetPassword)
+	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/role", "setUserRole", "Change another user's role").
+		About("Ends the user's sessions. You cannot change your own role or that of the last active administrator.").
+		Example(`{"role":"ADMIN"}`), s.setUserRole)
+	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/status", "setUserStatus", "Activate or deactivate a user").
+		About("Deactivation ends the user's sessions and disables their keys immediately. Their links keep working. `isActive` is an alternative to `status`.").
+		Example(`{"status":"INACTIVE"}`), s.setUserStatus)
+	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/name", "setUserName", "Change a user's name").
+		About("Sets the user's name, which other users see.").
+		Example(`{"name":"Bob"}`), s.setUserName)
+	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/2fa", "turnOffUser2FA", "Turn off a user's second factor and remove their passkeys").
+		About("For users who have lost their devices: turns the authenticator app off and removes all passkeys. The password still works. Only the user can turn the second factor on.").
+		Example(`{"enabled":false}`), s.turnOffUserTOTP)
+	kit.Handle(s.Kit, declare(http.MethodPost, "/{id}/reset-password", "resetUserPassword", "Set a user's password").
+		About("Sets another user's password, ends all their sessions, and deletes their API keys and passkeys. Change your own password at /api/auth/password.").
+		Example(`{"newPassword":"battery staple"}`), s.resetPassword)
+	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/reset-password", "patchUserPassword", "Set a user's password").
+		About("Same as POST at this path.").
+		Example(`{"newPassword":"battery staple"}`), s.resetPassword)
 }
 
 type listUsersIn struct {

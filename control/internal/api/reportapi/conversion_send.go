@@ -1,6 +1,7 @@
 package reportapi
 
 import (
+	"encoding/json"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -50,7 +51,10 @@ var conversionResource = kit.Resource{
 }
 
 func (s *server) registerConversions() {
-	send := kit.Endpoint{Method: http.MethodPost, Path: "/api/conversions", ID: "sendConversions", Summary: "Send conversions", Tag: "Conversions", Limit: kit.LimitConversions, Raw: true, Status: http.StatusAccepted}
+	send := kit.Endpoint{Method: http.MethodPost, Path: "/api/conversions", ID: "sendConversions", Summary: "Send conversions", Tag: "Conversions", Limit: kit.LimitConversions, Raw: true, Status: http.StatusAccepted}.
+		About("Records what visitors did after a click, such as a purchase. `clickId` is the value of the parameter `sl_click` that the visitor's destination received. The body is one object, an array, or `{\"items\": […]}`, with 1 to 1,000 items, or one object per line as `application/x-ndjson`. " +
+			"The response tells what became of each item; the items with `accepted` are stored durably. The first conversion of a name counts for each click, unless it is `repeatable` and has an `externalId`. Sending a conversion again is harmless. 503: nothing was lost or half done, so send the same request again.").
+		Example(`{"clickId":"AAAeJAaHuVl57wU2e4T1xzbsPwSbOLy1","name":"purchase","value":49.9,"currency":"EUR","externalId":"order-1001"}`)
 	s.HandleRaw(send, s.sendConversions)
 	schema := func(t reflect.Type) *huma.Schema { return s.Schema(t) }
 	one, many := schema(reflect.TypeFor[ConversionItem]()), schema(reflect.TypeFor[ConversionItems]())
@@ -125,15 +129,20 @@ func (s *server) documentBrowserConversions() {
 	}
 	body := schema(reflect.TypeFor[browserConversion]())
 	s.Describe(&huma.Operation{
-		Method: http.MethodPost, Path: "/c", OperationID: "sendBrowserConversion", Summary: "Send conversions from a web page", Tags: []string{kit.VisitorTag},
+		Method: http.MethodPost, Path: "/c", OperationID: "sendBrowserConversion", Summary: "Send conversions from a web page",
+		Description: "Served by edges at every host. Only pages of a workspace's sites may send: the origin must be in the conversion settings, and requests of others get 403. The body is one conversion, an array, or an object with `items` and `key`, with at most 100 items and 16 KiB; only the script of `/sl.js` needs to know this. The verdict `accepted` is provisional: edges do not compare conversions, and the control plane drops copies. " +
+			"A client and a key have limits of conversions a minute (429). 503: the edge has no space at the moment and accepted nothing, so send the same request again. Sending a conversion again is harmless.",
+		Tags:        []string{kit.VisitorTag},
 		Parameters:  []*huma.Param{{Name: "key", In: "query", Description: "The workspace's publishable key, if the body has none.", Schema: str}},
-		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: body}, "text/plain": {Schema: body}}},
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: body, Example: json.RawMessage(`{"key":"pk_3J9fQ2mVtY","clickId":"AAAeJAaHuVl57wU2e4T1xzbsPwSbOLy1","name":"purchase","value":49.9,"currency":"EUR"}`)}, "text/plain": {Schema: body}}},
 		Responses: with(map[string]*huma.Response{
 			"202": {Description: "What became of each conversion.", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[ConversionsSent]())}}},
 		}, http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusServiceUnavailable),
 	})
 	s.Describe(&huma.Operation{
-		Method: http.MethodGet, Path: "/sl.js", OperationID: "conversionScript", Summary: "Load the script that sends conversions", Tags: []string{kit.VisitorTag},
+		Method: http.MethodGet, Path: "/sl.js", OperationID: "conversionScript", Summary: "Load the script that sends conversions",
+		Description: "Served by edges at every host. The script keeps the click id of the page's address, and sends conversions to `/c`. Browsers may keep it for a day.",
+		Tags:        []string{kit.VisitorTag},
 		Responses: with(map[string]*huma.Response{
 			"200": {Description: "The script.", Content: map[string]*huma.MediaType{"text/javascript": {Schema: str}}},
 			"304": {Description: "The script has the ETag of the request."},

@@ -28,7 +28,10 @@ const (
 )
 
 func (s *server) registerLive() {
-	e := kit.Endpoint{Method: http.MethodGet, Path: LivePath, ID: "liveClicks", Summary: "Stream clicks as they are stored", Tag: "Analytics", Limit: kit.LimitAnalytics, Timeout: -1}
+	e := kit.Endpoint{Method: http.MethodGet, Path: LivePath, ID: "liveClicks", Summary: "Stream clicks as they are stored", Tag: "Analytics", Limit: kit.LimitAnalytics, Timeout: -1}.
+		About("Server-sent events until the connection closes: each click of your links soon after it is stored. The event's `id` is the click's id, and `data` is the JSON of a click as in recent clicks, with `urlId` and `slug`. " +
+			"A client that reads too slowly loses the oldest clicks and gets an event `dropped` with their `count`. A comment is sent every 5 seconds. The stream ends within seconds after the session. " +
+			"Earlier clicks are not repeated: fetch recent clicks for them. A user can have 5 open streams (429).")
 	s.HandleRaw(e, s.liveClicks)
 	str, yes := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeBoolean}
 	click := s.Schema(reflect.TypeFor[live.LinkClick]())

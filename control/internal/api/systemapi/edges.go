@@ -128,7 +128,8 @@ var edgeResource = kit.Resource{
 }
 
 func (s *server) registerEdges() {
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/edges", ID: "listEdges", Summary: "List the edges", Tag: "Edges", Need: kit.Admin},
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/edges", ID: "listEdges", Summary: "List the edges", Tag: "Edges", Need: kit.Admin}.
+		About("The last report of each edge within the last day: its revision and lag, links with unusable rules and the reasons, and clicks to deliver. All replicas return the same."),
 		func(ctx context.Context, _ *struct{}) (*kit.Body[EdgeList], error) {
 			now := store.Now()
 			incarnation, revision, err := s.Store.Head(ctx)

@@ -3,9 +3,6 @@ package systemapi
 import (
 	"context"
 	"net/http"
-	"slices"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/shortline/shortline/control/internal/api/kit"
 )
@@ -25,15 +22,15 @@ type eraseIn struct {
 }
 
 var privacyResource = kit.Resource{
-	Tag:  "Privacy",
+	Tag: "Privacy", About: "Erasing the data of a visitor. Administrators only.",
 	Read: kit.Needs(kit.AnyRole, 0), Change: kit.Needs(kit.AnyRole, 0),
 }
 
 func (s *server) registerPrivacy() {
-	doc := s.OpenAPI()
-	doc.Tags = append(slices.Clip(doc.Tags), &huma.Tag{Name: "Privacy", Description: "Erasing the data of a visitor. Administrators only."})
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/privacy/erase", ID: "eraseVisitor", Summary: "Erase the data of a visitor", Tag: "Privacy",
-		Need: kit.Admin, SessionOnly: true, Status: http.StatusOK, Timeout: -1},
+		Need: kit.Admin, SessionOnly: true, Status: http.StatusOK, Timeout: -1}.
+		About("Removes an address of a visitor, with the visitor number and User-Agent, from clicks, webhook deliveries and lockouts. The clicks still count. Requires the session of an administrator.").
+		Example(`{"ip":"203.0.113.77"}`),
 		func(ctx context.Context, in *eraseIn) (*kit.Body[Erasure], error) {
 			e, err := s.Privacy.Erase(ctx, kit.Principal(ctx), in.Body.IP)
 			if err != nil {

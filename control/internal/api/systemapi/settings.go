@@ -57,10 +57,15 @@ func (s *server) registerSettings() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
 		return kit.Endpoint{Method: method, Path: "/api/settings/system" + path, ID: id, Summary: summary, Tag: "System settings", Need: kit.Admin}
 	}
-	kit.Handle(s.Kit, declare(http.MethodGet, "", "listSettings", "List system settings"), s.listSettings)
-	kit.Handle(s.Kit, declare(http.MethodGet, "/{key}", "getSetting", "Get a system setting"), s.getSetting)
-	kit.Handle(s.Kit, declare(http.MethodPut, "/{key}", "putSetting", "Set a system setting"), s.putSetting)
-	kit.Handle(s.Kit, declare(http.MethodDelete, "/{key}", "deleteSetting", "Delete a system setting"), s.deleteSetting)
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listSettings", "List system settings").
+		About("All settings, sorted by key."), s.listSettings)
+	kit.Handle(s.Kit, declare(http.MethodGet, "/{key}", "getSetting", "Get a system setting").
+		About("Returns the setting, or null if it is not set."), s.getSetting)
+	kit.Handle(s.Kit, declare(http.MethodPut, "/{key}", "putSetting", "Set a system setting").
+		About("Accepts any JSON value. `sso_enforce` = `{\"enabled\": true}` turns password sign-in off while an identity provider is active. `require_2fa` = `{\"enabled\": true}` requires a second factor of everybody who signs in: a session of a user without one reaches only the set-up (403 with `error` = `Second Factor Required` otherwise), while API keys keep working. You need a second factor yourself to turn it on. Both settings need a session.").
+		Example(`{"value":{"enabled":true},"description":"Single sign-on only"}`), s.putSetting)
+	kit.Handle(s.Kit, declare(http.MethodDelete, "/{key}", "deleteSetting", "Delete a system setting").
+		About("Deletes the setting, so its default applies."), s.deleteSetting)
 }
 
 func (s *server) listSettings(ctx context.Context, _ *struct{}) (*kit.Body[[]Setting], error) {

@@ -27,7 +27,7 @@ type server struct {
 // Register adds the resources and their endpoints to the API.
 func Register(k *kit.Kit, d Deps) {
 	s := &server{k, d}
-	k.Resources(webhookResource, settingsResource, auditResource, edgeResource, privacyResource)
+	k.Resources(webhookResource, settingsResource, auditResource, edgeResource)
 	k.Presents(s.present)
 	if s.Settings != nil {
 		s.registerSettings()
@@ -42,6 +42,7 @@ func Register(k *kit.Kit, d Deps) {
 		s.documentWebhooks()
 	}
 	if s.Privacy != nil {
+		k.Resources(privacyResource)
 		s.registerPrivacy()
 	}
 }

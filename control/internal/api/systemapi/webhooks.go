@@ -132,23 +132,34 @@ func (s *server) registerWebhooks() {
 		e.Conditional = true
 		return e
 	}
-	kit.Handle(s.Kit, changes(http.MethodPost, "", "createWebhook", "Create a webhook"), s.createWebhook)
-	kit.Handle(s.Kit, declare(http.MethodGet, "", "listWebhooks", "List webhooks"), s.listWebhooks)
-	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getWebhook", "Get a webhook"), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Webhook], error) {
+	kit.Handle(s.Kit, changes(http.MethodPost, "", "createWebhook", "Create a webhook").
+		About("Sends events of your links to the URL, signed with the secret, which only this response contains. A webhook of an administrator with `scope: \"all\"` gets the events of all links. An API key needs the scopes that read the data of the events (403).").
+		Example(`{"name":"Our CRM","url":"https://hooks.example.com/shortline","events":["url.created","url.clicked"],"headers":{"X-Team":"growth"}}`), s.createWebhook)
+	kit.Handle(s.Kit, declare(http.MethodGet, "", "listWebhooks", "List webhooks").
+		About("A page of webhooks with their delivery statistics. Secrets are never returned."), s.listWebhooks)
+	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getWebhook", "Get a webhook").
+		About("Returns a webhook with its delivery statistics."), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Webhook], error) {
 		return respondWebhook(s.Webhooks.Get(ctx, kit.Principal(ctx), in.ID))
 	})
-	kit.Handle(s.Kit, conditional(http.MethodPut, "/{id}", "updateWebhook", "Update a webhook"), s.updateWebhook)
-	kit.Handle(s.Kit, conditional(http.MethodDelete, "/{id}", "deleteWebhook", "Delete a webhook and its log"), func(ctx context.Context, in *kit.ByID) (*struct{}, error) {
+	kit.Handle(s.Kit, conditional(http.MethodPut, "/{id}", "updateWebhook", "Update a webhook").
+		About("Changes the given fields. A new secret or URL applies from the next attempt. An API key needs the scopes that read the data of the events (403).").
+		Example(`{"isActive":false}`), s.updateWebhook)
+	kit.Handle(s.Kit, conditional(http.MethodDelete, "/{id}", "deleteWebhook", "Delete a webhook and its log").
+		About("Deletes the webhook, its log and its pending deliveries."), func(ctx context.Context, in *kit.ByID) (*struct{}, error) {
 		return nil, s.Webhooks.Delete(ctx, kit.Principal(ctx), in.ID)
 	})
-	test := changes(http.MethodPost, "/{id}/test", "testWebhook", "Send a test event")
+	test := changes(http.MethodPost, "/{id}/test", "testWebhook", "Send a test event").
+		About("Sends `webhook.test` immediately and waits for the response. The status is 201 even if the receiver fails; see `success`.")
 	test.Timeout = s.Webhooks.Timeout()
 	kit.Handle(s.Kit, test, s.testWebhook)
-	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}/logs", "listWebhookLogs", "List delivery attempts"), s.listWebhookLogs)
-	retry := declare(http.MethodPost, "/{webhookId}/logs/{logId}/retry", "retryWebhook", "Repeat a failed delivery")
+	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}/logs", "listWebhookLogs", "List delivery attempts").
+		About("The attempts of the last 30 days, with request and response, newest first."), s.listWebhookLogs)
+	retry := declare(http.MethodPost, "/{webhookId}/logs/{logId}/retry", "retryWebhook", "Repeat a failed delivery").
+		About("Sends the payload again to the present URL, as a new attempt with the result in `isSuccess`. A successful attempt cannot be repeated (400).").Fails(http.StatusConflict)
 	retry.Status, retry.Limit, retry.Timeout = http.StatusOK, kit.LimitWebhookRetry, s.Webhooks.Timeout()
 	kit.Handle(s.Kit, retry, s.retryWebhook)
-	all := declare(http.MethodPost, "/{id}/logs/retry", "retryWebhookFailures", "Repeat all failed deliveries")
+	all := declare(http.MethodPost, "/{id}/logs/retry", "retryWebhookFailures", "Repeat all failed deliveries").
+		About("Sends all deliveries again whose last attempt failed, and which are not older than 30 days. They keep their ids, so receivers recognize repeats. Tests are not repeated. A disabled webhook gets 409.").Fails(http.StatusConflict)
 	all.Status, all.Limit = http.StatusOK, kit.LimitWebhookRetry
 	kit.Handle(s.Kit, all, func(ctx context.Context, in *kit.ByID) (*kit.Body[WebhookRepeat], error) {
 		n, err := s.Webhooks.RetryFailed(ctx, kit.Principal(ctx), in.ID)
