@@ -32,7 +32,7 @@ type Endpoint struct {
 	ID           string // operation id, unique: "createURL"
 	Summary      string
 	Tag          string
-	Need         Access                  // zero: signedIn
+	Need         Access                  // zero: SignedIn
 	Role         auth.WorkspaceRole      // least role in the workspace; zero: see Resource
 	Scope        auth.Scopes             // one that an API key with scopes needs; zero: see Resource
 	OfPath       bool                    // works in the workspace that {id} names, and ignores X-Workspace

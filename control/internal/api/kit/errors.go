@@ -50,6 +50,7 @@ func (a *Answer) GetHeaders() http.Header {
 	return h
 }
 
+// NewAnswer returns the response with an error status.
 func NewAnswer(status int, message string) *Answer {
 	return &Answer{StatusCode: status, Message: message, Wording: WordingOf(message), Name: http.StatusText(status)}
 }

@@ -1,4 +1,6 @@
-// Package kit is what the endpoints of all resources have in common. See package api.
+// Package kit has what the endpoints of all resources have in common: their declaration, who may call them, rate limits, reading requests,
+// answers and errors, the log line and the metrics of a request, and the OpenAPI document. It knows no resource: rooms of the API add
+// theirs with Resources, Handle, HandleRaw and Presents.
 package kit
 
 import (

@@ -36,6 +36,7 @@ func (n *RequestLog) clientGone() bool { return n.caller != nil && n.caller.Err(
 
 type requestLogKey struct{}
 
+// RequestLogOf returns that of a request. Outside of a request, nobody reads it.
 func RequestLogOf(ctx context.Context) *RequestLog {
 	if n, ok := ctx.Value(requestLogKey{}).(*RequestLog); ok {
 		return n

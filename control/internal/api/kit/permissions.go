@@ -56,11 +56,16 @@ func (k *Kit) Resources(list ...Resource) {
 	}
 }
 
-// OrderTags puts the tags of the document in an order.
+// OrderTags puts the tags of the document in an order, which must have a place for each of them.
 func (k *Kit) OrderTags(names ...string) {
-	slices.SortStableFunc(k.OpenAPI().Tags, func(a, b *huma.Tag) int {
-		return cmp.Compare(slices.Index(names, a.Name), slices.Index(names, b.Name))
-	})
+	place := func(t *huma.Tag) int {
+		i := slices.Index(names, t.Name)
+		if i < 0 {
+			panic("BUG: no place for the tag " + t.Name)
+		}
+		return i
+	}
+	slices.SortFunc(k.OpenAPI().Tags, func(a, b *huma.Tag) int { return cmp.Compare(place(a), place(b)) })
 }
 
 // defaultPermission fills in what an endpoint does not declare itself.

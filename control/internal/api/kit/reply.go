@@ -11,6 +11,7 @@ type Message struct {
 	Message string `json:"message"`
 }
 
+// NewMessage returns a response with a sentence for people.
 func NewMessage(text string) *Body[Message] { return NewBody(Message{text}) }
 
 // Respond returns a function that makes a response from the results of a call. It returns an error as it is.
@@ -23,7 +24,7 @@ func Respond[From, To any](of func(From) To) func(From, error) (*Body[To], error
 	}
 }
 
-// RespondPage is like respond for a page of rows.
+// RespondPage is Respond for a page of rows.
 func RespondPage[From, To any](p Paging, def int, of func(From) To) func([]From, int, error) (*Body[List[To]], error) {
 	return func(rows []From, total int, err error) (*Body[List[To]], error) {
 		if err != nil {
@@ -49,6 +50,7 @@ type ByID struct {
 	ID string `path:"id" doc:"A UUID."`
 }
 
+// NoContent is a response without a body.
 type NoContent struct{}
 
 // URLPath is embedded in requests about one link. It is exported because huma ignores unexported types.
@@ -56,7 +58,7 @@ type URLPath struct {
 	ID string `path:"id" doc:"The URL's id."`
 }
 
-// Text and instant convert a value whose zero value means unset to an optional JSON value.
+// Text and Instant convert a value whose zero value means unset to an optional JSON value.
 func Text(s string) *string {
 	if s == "" {
 		return nil

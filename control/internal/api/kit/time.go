@@ -88,6 +88,7 @@ func TimeOf(ms *int64) *Time {
 	return &t
 }
 
+// Instant is described at Text.
 func Instant(ms int64) *Time {
 	if ms == 0 {
 		return nil

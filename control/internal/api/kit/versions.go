@@ -18,7 +18,7 @@ type Versioned[T any] struct {
 	Body T
 }
 
-// RespondVersion is respond with the version of the object.
+// RespondVersion is Respond with the version of the object.
 func RespondVersion[From, To any](of func(From) To, tag func(*From) string) func(From, error) (*Versioned[To], error) {
 	return func(v From, err error) (*Versioned[To], error) {
 		if err != nil {
@@ -97,7 +97,8 @@ func (k *Kit) ChangeBy(ctx context.Context, userID string, at int64) *LastChange
 func documentVersions(op *huma.Operation) {
 	op.Parameters = append(op.Parameters, &huma.Param{
 		Name: "If-Match", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
-		Description: "Versions (ETag) of which the object must have one, or *. Otherwise, nothing changes, and the response is 412 with the present object as `current`, and with who changed it last as `changed`. Without the header, the last change wins.",
+		Description: "Versions (ETag) of which the object must have one, or *. Otherwise, nothing changes, and the response is 412 with " +
+			"the present object as `current`, and with who changed it last as `changed`. Without the header, the last change wins.",
 	})
 }
 
@@ -107,6 +108,7 @@ type ChangeUser struct {
 	Name *string `json:"name" doc:"The e-mail address of a user without a name. Null if the user was deleted."`
 }
 
+// ChangeUserOf returns a user as the maker of a change.
 func ChangeUserOf(u *store.User) *ChangeUser {
 	return &ChangeUser{u.ID, Text(cmp.Or(u.Name, u.Email))}
 }

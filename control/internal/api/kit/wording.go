@@ -18,6 +18,7 @@ type Wording struct {
 	Values []string    `json:"values,omitempty" doc:"What belongs in the sentence of the code, in the order of the English message."`
 }
 
+// WordingOf returns the code of a message, if it has one.
 func WordingOf(message string) Wording {
 	code, values := problem.Code(message)
 	return Wording{messageCode(code), values}
@@ -36,6 +37,7 @@ func fieldProblems(list []problem.Field) (out []fieldProblem) {
 	return out
 }
 
+// CodeSchema documents a text that is one of some codes.
 func CodeSchema(codes []string) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}
 	for _, code := range codes {

@@ -53,9 +53,6 @@ var visitorResource = kit.Resource{
 
 // documentVisitors adds the paths that edges serve to the OpenAPI document.
 func (s *server) documentVisitors() {
-	schema := func(t reflect.Type) *huma.Schema {
-		return s.Schema(t)
-	}
 	str := &huma.Schema{Type: huma.TypeString}
 	location := map[string]*huma.Param{"Location": {Description: "The destination.", Schema: str}}
 	slug := []*huma.Param{{Name: "slug", In: "path", Required: true, Description: "The link's slug. Case matters.", Schema: str}}
@@ -79,37 +76,37 @@ func (s *server) documentVisitors() {
 		})
 	describe(http.MethodGet, "/{slug}/info", "linkInfo", "Read what is public about a short link",
 		"Served by edges. It never contains the destination of a link.", nil, map[string]*huma.Response{
-			"200": {Description: "The link's public properties.", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[linkInfo]())}}},
+			"200": {Description: "The link's public properties.", Content: map[string]*huma.MediaType{"application/json": {Schema: s.Schema(reflect.TypeFor[linkInfo]())}}},
 		})
-	password := schema(reflect.TypeFor[linkPassword]())
+	password := s.Schema(reflect.TypeFor[linkPassword]())
 	describe(http.MethodPost, "/{slug}/verify", "openLink", "Open a protected short link with its password",
 		"Served by edges. The right password counts as a click. After five wrong passwords in ten minutes, a client is locked out of the link for an increasing time (429).",
 		&huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 			"application/json": {Schema: password, Example: json.RawMessage(`{"password":"open sesame"}`)}, "application/x-www-form-urlencoded": {Schema: password},
 		}},
 		map[string]*huma.Response{
-			"200": {Description: "The password of a JSON request is right.", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[linkOpened]())}}},
+			"200": {Description: "The password of a JSON request is right.", Content: map[string]*huma.MediaType{"application/json": {Schema: s.Schema(reflect.TypeFor[linkOpened]())}}},
 			"302": {Description: "Response to a form for a link that has expired or had its maxClicks: redirect to its expiredUrl.", Headers: location},
 			"303": {Description: "Response to a form: redirect to the destination, or back to the form with `?error=invalid_password`.", Headers: location},
 		}, http.StatusUnauthorized)
-	s.documentReports(describe, schema)
+	s.documentReports(describe)
 }
 
 // documentReports adds the form with which visitors report a link.
-func (s *server) documentReports(describe func(method, path, id, summary, about string, body *huma.RequestBody, ok map[string]*huma.Response, errors ...int), schema func(reflect.Type) *huma.Schema) {
+func (s *server) documentReports(describe func(method, path, id, summary, about string, body *huma.RequestBody, ok map[string]*huma.Response, errors ...int)) {
 	str := &huma.Schema{Type: huma.TypeString}
 	describe(http.MethodGet, "/{slug}/report", "reportForm", "Show the form for reports of a short link",
 		"Served by edges, also for links that expired or were suspended. The form works without JavaScript.", nil, map[string]*huma.Response{
 			"200": {Description: "The form.", Content: map[string]*huma.MediaType{"text/html": {Schema: str}}},
 		})
-	report := schema(reflect.TypeFor[abuseForm]())
+	report := s.Schema(reflect.TypeFor[abuseForm]())
 	describe(http.MethodPost, "/{slug}/report", "reportLink", "Report a short link to the administrators",
 		"Served by edges. The report goes to the administrators' queue. 503: the control plane could not store it, so send it again. A client can send five reports a minute and ten an hour (429). Requests from pages of other sites get 403.",
 		&huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 			"application/json": {Schema: report, Example: json.RawMessage(`{"reason":"PHISHING","text":"It asks for my password."}`)}, "application/x-www-form-urlencoded": {Schema: report},
 		}},
 		map[string]*huma.Response{
-			"202": {Description: "The control plane has stored the report of a JSON request.", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[abuseFormSent]())}}},
+			"202": {Description: "The control plane has stored the report of a JSON request.", Content: map[string]*huma.MediaType{"application/json": {Schema: s.Schema(reflect.TypeFor[abuseFormSent]())}}},
 			"303": {Description: "Response to a form whose report was stored.", Headers: map[string]*huma.Param{"Location": {Description: "A page that says thank you.", Schema: str}}},
 		}, http.StatusBadRequest, http.StatusForbidden, http.StatusServiceUnavailable)
 }

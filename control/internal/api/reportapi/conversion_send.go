@@ -56,8 +56,7 @@ func (s *server) registerConversions() {
 			"The response tells what became of each item; the items with `accepted` are stored durably. The first conversion of a name counts for each click, unless it is `repeatable` and has an `externalId`. Sending a conversion again is harmless. 503: nothing was lost or half done, so send the same request again.").
 		Example(`{"clickId":"AAAeJAaHuVl57wU2e4T1xzbsPwSbOLy1","name":"purchase","value":49.9,"currency":"EUR","externalId":"order-1001"}`)
 	s.HandleRaw(send, s.sendConversions)
-	schema := func(t reflect.Type) *huma.Schema { return s.Schema(t) }
-	one, many := schema(reflect.TypeFor[ConversionItem]()), schema(reflect.TypeFor[ConversionItems]())
+	one, many := s.Schema(reflect.TypeFor[ConversionItem]()), s.Schema(reflect.TypeFor[ConversionItems]())
 	least, most := 1, conversion.MaxItems
 	s.Describe(&huma.Operation{
 		Method: send.Method, Path: send.Path, OperationID: send.ID, Summary: send.Summary, Tags: []string{send.Tag},
@@ -66,7 +65,7 @@ func (s *server) registerConversions() {
 			"application/json": {Schema: &huma.Schema{OneOf: []*huma.Schema{one, many, {Type: huma.TypeArray, Items: one, MinItems: &least, MaxItems: &most}}}},
 			ndjson:             {Schema: &huma.Schema{Type: huma.TypeString, Description: "One object per line."}},
 		}},
-		Responses: map[string]*huma.Response{"202": {Description: "Accepted", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[ConversionsSent]())}}}},
+		Responses: map[string]*huma.Response{"202": {Description: "Accepted", Content: map[string]*huma.MediaType{"application/json": {Schema: s.Schema(reflect.TypeFor[ConversionsSent]())}}}},
 	})
 }
 
@@ -117,9 +116,6 @@ type browserConversion struct {
 
 // documentBrowserConversions adds what edges serve to the pages of web sites, at every host.
 func (s *server) documentBrowserConversions() {
-	schema := func(t reflect.Type) *huma.Schema {
-		return s.Schema(t)
-	}
 	str := &huma.Schema{Type: huma.TypeString}
 	with := func(ok map[string]*huma.Response, errors ...int) map[string]*huma.Response {
 		for _, status := range errors {
@@ -127,7 +123,7 @@ func (s *server) documentBrowserConversions() {
 		}
 		return ok
 	}
-	body := schema(reflect.TypeFor[browserConversion]())
+	body := s.Schema(reflect.TypeFor[browserConversion]())
 	s.Describe(&huma.Operation{
 		Method: http.MethodPost, Path: "/c", OperationID: "sendBrowserConversion", Summary: "Send conversions from a web page",
 		Description: "Served by edges at every host. Only pages of a workspace's sites may send: the origin must be in the conversion settings, and requests of others get 403. The body is one conversion, an array, or an object with `items` and `key`, with at most 100 items and 16 KiB; only the script of `/sl.js` needs to know this. The verdict `accepted` is provisional: edges do not compare conversions, and the control plane drops copies. " +
@@ -136,7 +132,7 @@ func (s *server) documentBrowserConversions() {
 		Parameters:  []*huma.Param{{Name: "key", In: "query", Description: "The workspace's publishable key, if the body has none.", Schema: str}},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: body, Example: json.RawMessage(`{"key":"pk_3J9fQ2mVtY","clickId":"AAAeJAaHuVl57wU2e4T1xzbsPwSbOLy1","name":"purchase","value":49.9,"currency":"EUR"}`)}, "text/plain": {Schema: body}}},
 		Responses: with(map[string]*huma.Response{
-			"202": {Description: "What became of each conversion.", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[ConversionsSent]())}}},
+			"202": {Description: "What became of each conversion.", Content: map[string]*huma.MediaType{"application/json": {Schema: s.Schema(reflect.TypeFor[ConversionsSent]())}}},
 		}, http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusServiceUnavailable),
 	})
 	s.Describe(&huma.Operation{
