@@ -3,9 +3,10 @@
 // log.
 //
 // Package kit has what all endpoints have in common. Each room is a package with the endpoints of related resources: linkapi, reportapi,
-// peopleapi and systemapi. Its function Register adds them to the kit. A resource is one file with a method registerXxx, which declares
-// endpoints with kit.Handle: an endpoint (path, access, rate limit) and a function from a request struct to a response struct. The
-// struct's tags validate the shape of a request; the use case validates its meaning.
+// peopleapi and systemapi. Its function Register adds them to the kit. A resource is one file: its requests and answers, what its
+// endpoints need in common (a kit.Resource), and a method that declares the endpoints with kit.Handle, each with its limit, description
+// and example, and its handlers. In a large resource, requests and answers are one file, and the rest is in another one, such as
+// urls_handlers.go. Tags of requests validate their shape; the use case validates their meaning.
 package api
 
 import (
