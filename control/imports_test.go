@@ -30,12 +30,46 @@ var layers = []archtest.Layer{
 	},
 	{
 		Path: "control/internal/api",
-		Is:   "the REST transport: the only place that knows echo, huma and OpenAPI. It calls use cases and holds no rules",
+		Is:   "the REST transport, with its rooms the only place that knows echo, huma and OpenAPI. It calls use cases and holds no rules",
 		May: []string{
+			"control/internal/api/kit", "control/internal/api/linkapi", "control/internal/api/reportapi", "control/internal/api/peopleapi", "control/internal/api/systemapi",
 			"control/internal/manage", "control/internal/experiments", "control/internal/explain", "control/internal/clicks", "control/internal/platform", "control/internal/store",
-			"control/internal/experiments/stats", // intervals and probabilities of a report
-			"control/internal/fleet",             // the list of edges, waiting for edges, and whether a proxied request comes from an edge
+			"control/internal/fleet", // the positions of edges
 		},
+	},
+	{
+		Path: "control/internal/api/kit",
+		Is:   "what all endpoints have in common: admission, limits, requests, errors, the document. It knows no resource",
+		May: []string{
+			"control/internal/platform", "control/internal/store",
+			"control/internal/clicks/report",  // the schema of a value
+			"control/internal/fleet",          // waiting for edges, and whether a proxied request comes from an edge
+			"control/internal/manage/audit",   // the origin of a request
+			"control/internal/manage/imports", // the form of tags in a file
+		},
+	},
+	{
+		Path: "control/internal/api/peopleapi",
+		Is:   "the endpoints of one room of the API: accounts, credentials, workspaces and who may work in them. Rooms do not know each other",
+		May:  []string{"control/internal/api/kit", "control/internal/manage", "control/internal/platform", "control/internal/store"},
+	},
+	{
+		Path: "control/internal/api/reportapi",
+		Is:   "the endpoints of one room of the API: reports, live clicks, conversions and experiments. Rooms do not know each other",
+		May: []string{
+			"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/experiments", "control/internal/platform", "control/internal/store",
+			"control/internal/experiments/stats", // intervals and probabilities of a report
+		},
+	},
+	{
+		Path: "control/internal/api/systemapi",
+		Is:   "the endpoints of one room of the API: the installation: settings, audit, edges, webhooks, privacy. Rooms do not know each other",
+		May:  []string{"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/fleet", "control/internal/platform", "control/internal/store"},
+	},
+	{
+		Path: "control/internal/api/linkapi",
+		Is:   "the endpoints of one room of the API: links, and what belongs to them or groups them. Rooms do not know each other",
+		May:  []string{"control/internal/api/kit", "control/internal/manage", "control/internal/explain", "control/internal/platform", "control/internal/store"},
 	},
 	{
 		Path: "control/internal/commands",

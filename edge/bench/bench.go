@@ -232,7 +232,7 @@ func (f *family) contestants(r *result, edge, bare *child) (all []contestant, er
 			return nil, err
 		}
 		ships, keeps := scenarios[0], scenarios[0]
-		ships.Name, ships.What, ships.Budget, ships.listen = "P1b", "P1, a whole edge that ships to Kafka", 0.88, "plain"
+		ships.Name, ships.What, ships.Budget, ships.listen = "P1b", "P1, a whole edge that ships to Kafka", 0.95, "plain"
 		keeps.Name, keeps.What, keeps.Budget, keeps.listen = "P1e", "P1, a whole edge, clicks read and discarded", 0, "plain"
 		all = append([]contestant{{scenario: ships, server: whole, background: true}, {scenario: keeps, server: alone, background: true}}, all...)
 	}
@@ -286,7 +286,7 @@ func (f *family) manyRules(r *result) (all []contestant, err error) {
 		budget     float64
 		args       []string
 	}{
-		{"P2c", "P2 with 50,000 links, own conditions", 0.75, []string{"-own"}},
+		{"P2c", "P2 with 50,000 links, own conditions", 0.80, []string{"-own"}},
 		{"P2t", "P2 with 50,000 links, same conditions", 0, nil},
 	} {
 		if only := f.s.only; only != "" && !slices.Contains(strings.Split(only, ","), mode.name) {

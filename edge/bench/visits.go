@@ -24,9 +24,9 @@ var visitModes = []visitMode{
 	{"P16", "over TLS 1.3, full handshake", visitOrder{}, 0.75, 1, 0},
 	{"P17", "over TLS 1.3, resumed handshake", visitOrder{Resume: true}, 0.75, 0, 0},
 	{"P16h", "over TLS 1.3, full, post-quantum hybrid", visitOrder{Hybrid: true}, 0, 0, 0},
-	{"P15", "the server closes the connection", visitOrder{Plain: true, Closes: true, Clients: 64}, 0.85, 0, 1.2},
-	{"P15k", "the visitor closes the connection", visitOrder{Plain: true, Clients: 64}, 0.85, 0, 1.2},
-	{"P15m", "P15 with 2,000 visitors at once", visitOrder{Plain: true, Closes: true, Clients: 2000}, 0.85, 0, 1.2},
+	{"P15", "the server closes the connection", visitOrder{Plain: true, Closes: true, Clients: 64}, 0.90, 0, 1.2},
+	{"P15k", "the visitor closes the connection", visitOrder{Plain: true, Clients: 64}, 0.90, 0, 1.2},
+	{"P15m", "P15 with 2,000 visitors at once", visitOrder{Plain: true, Closes: true, Clients: 2000}, 0.90, 0, 1.2},
 }
 
 // Names of the servers of the visits.

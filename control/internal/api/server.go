@@ -1,32 +1,24 @@
-// Package api is the REST interface: it turns HTTP requests into calls of use cases, and their results into JSON.
+// Package api is the REST interface: it turns HTTP requests into calls of use cases, and their results into JSON. Every response under
+// /api, also an error, has the documented body, and contains nothing internal. Use cases own the rules, the permissions and the audit
+// log.
 //
-// It owns routes, request and response structs, the OpenAPI document, authentication of requests, rate limits and the
-// rendering of errors. Every response under /api, also an error, has the documented body, and contains nothing internal.
-// Use cases own the rules, the permissions and the audit log.
-//
-// A resource is one file with a method registerXxx on Server. It declares endpoints with handle, which takes an endpoint
-// value (path, access, rate limit) and a function from a request struct to a response struct. The struct's tags validate
-// the shape of a request; the use case validates its meaning.
+// Package kit has what all endpoints have in common. Each room is a package with the endpoints of related resources: linkapi, reportapi,
+// peopleapi and systemapi. Its function Register adds them to the kit. A resource is one file: its requests and answers, what its
+// endpoints need in common (a kit.Resource), and a method that declares the endpoints with kit.Handle, each with its limit, description
+// and example, and its handlers. In a large resource, requests and answers are one file, and the rest is in another one, such as
+// urls_handlers.go. Tags of requests validate their shape; the use case validates their meaning.
 package api
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"reflect"
-	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
-	"github.com/labstack/echo/v4"
-	"github.com/prometheus/client_golang/prometheus"
-	"go.opentelemetry.io/otel/trace"
-	"go.opentelemetry.io/otel/trace/noop"
-
+	"github.com/shortline/shortline/control/internal/api/kit"
+	"github.com/shortline/shortline/control/internal/api/linkapi"
+	"github.com/shortline/shortline/control/internal/api/peopleapi"
+	"github.com/shortline/shortline/control/internal/api/reportapi"
+	"github.com/shortline/shortline/control/internal/api/systemapi"
 	"github.com/shortline/shortline/control/internal/clicks/convert"
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/report"
@@ -56,74 +48,17 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
-	"github.com/shortline/shortline/control/internal/platform/work"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/link"
 )
 
-// documentVersion is the version of the OpenAPI document. A change that can break a client raises the first number, an addition
-// the second.
-const documentVersion = "1.0.0"
+// Config and Limits are the settings of the API.
+type (
+	Config = kit.Config
+	Limits = kit.Limits
+)
 
-// Config of the API.
-type Config struct {
-	// BaseURL is the public address of the service, such as "https://sho.rt". Required.
-	BaseURL string
-	// ConsoleURL is the address of the console, to which single sign-on returns; "" means BaseURL. Its origin is allowed as
-	// if CORSOrigins contained it.
-	ConsoleURL string
-	// CORSOrigins are the origins of other sites whose pages may call the API with credentials.
-	CORSOrigins []string
-	// KeysAdminister allows API keys to create API keys, and API keys of administrators to change users and identity
-	// providers. With these rights the thief of a key can keep access after the key was deleted.
-	KeysAdminister bool
-	// TrustedProxies are the networks of proxies whose X-Forwarded-For header is trusted.
-	TrustedProxies []netip.Prefix
-	// Limits are the rate limits; the zero value means no limits.
-	Limits Limits
-	// Version of the program is shown in the OpenAPI document as x-build; "" means "dev".
-	Version string
-	// Timeout is the timeout of requests whose endpoint has none; 0 means 10 s.
-	Timeout time.Duration
-	// LookUpTimeout is the timeout of the database queries before the endpoint's own, such as authentication; 0 means 1.5 s.
-	// If the database does not respond, callers get a 503 after this time.
-	LookUpTimeout time.Duration
-	// CountTimeout is the timeout of counting a request against a rate limit in the database; 0 means 250 ms. Later, the request counts
-	// in memory.
-	CountTimeout time.Duration
-	// OwnEdge is how long the response to a change waits until the edge in the same process has applied it; 0 means that
-	// there is no such edge. It needs Deps.Edges.
-	OwnEdge time.Duration
-	// Computing has the slots for explanations, replays and QR codes. Other services may share it. If nil, the server makes it.
-	Computing *work.Queue
-	// LocalReports means that this process computes reports itself. A user then has fewer of them at a time.
-	LocalReports bool
-	// ReportAsked, if set, is called when somebody asks for a report or an export. It must not block.
-	ReportAsked func()
-	// Logger gets one line per request; nil means slog.Default().
-	Logger *slog.Logger
-	// Registry gets the metrics; nil means none.
-	Registry prometheus.Registerer
-	// Traces gets a span for each request; nil means none.
-	Traces trace.TracerProvider
-}
-
-// Validate reports every problem of the settings.
-func (c Config) Validate() error {
-	var problems []error
-	if _, err := link.ParseBaseURL(c.BaseURL); err != nil {
-		problems = append(problems, err)
-	}
-	for _, o := range c.CORSOrigins {
-		if u, err := url.Parse(o); err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" {
-			problems = append(problems, fmt.Errorf("CORS_ORIGIN: %q is not an origin such as https://app.example.com", o))
-		}
-	}
-	if err := CheckConsoleURL(c.ConsoleURL); err != nil {
-		problems = append(problems, err)
-	}
-	return errors.Join(append(problems, c.Limits.validate()...)...)
-}
+// CheckConsoleURL validates CONSOLE_URL. "" is valid.
+func CheckConsoleURL(address string) error { return kit.CheckConsoleURL(address) }
 
 // Deps are the use cases that the API offers. Store and Auth are required. The endpoints of a use case that is nil do not
 // exist.
@@ -166,115 +101,54 @@ type Deps struct {
 }
 
 // Server is the API, ready to serve. It is safe for concurrent use.
-type Server struct {
-	Deps
-	cfg       Config
-	log       *slog.Logger
-	echo      *echo.Echo
-	huma      huma.API
-	endpoints map[string]*endpoint // by method and echo path
-	origin    string               // of BaseURL
-	host      string               // of BaseURL, without a port
-	origins   map[string]bool      // allowed origins of other sites
-	secure    bool                 // BaseURL is https
-	console   string               // ConsoleURL without a slash at its end; "" if it is BaseURL
-	sameSite  http.SameSite        // of the session cookie
-	limiter   *limiter
-	metrics   *metrics
-	tracer    trace.Tracer
-	large     *work.Queue            // of large bodies
-	queues    [workloads]*work.Queue // of expensive work
-
-	compressed func(http.Handler) http.HandlerFunc
-}
+type Server struct{ kit *kit.Kit }
 
 // New checks the settings and builds the API.
 func New(cfg Config, deps Deps) (*Server, error) {
-	if err := cfg.Validate(); err != nil {
+	k, err := kit.New(cfg, deps.Store, deps.Auth, deps.Edges)
+	if err != nil {
 		return nil, err
 	}
-	if deps.Store == nil || deps.Auth == nil {
-		return nil, errors.New("api: Store and Auth are required")
+	linkapi.Register(k, linkapi.Deps{
+		Links: deps.Links, Routing: deps.Routing, Bundles: deps.Bundles, Media: deps.Media, Pages: deps.Pages, Tags: deps.Tags,
+		UTMTemplates: deps.UTMTemplates, Views: deps.Views, Imports: deps.Imports, Domains: deps.Domains, Explain: deps.Explain,
+		Abuse: deps.Abuse,
+	})
+	reportapi.Register(k, reportapi.Deps{
+		Reports: deps.Reports, Live: deps.Live, ConversionSettings: deps.ConversionSettings, Conversions: deps.Conversions,
+		Experiments: deps.Experiments, Abuse: deps.Abuse, Links: deps.Links,
+	})
+	peopleapi.Register(k, peopleapi.Deps{
+		Accounts: deps.Accounts, Keys: deps.Keys, Passkeys: deps.Passkeys, SSO: deps.SSO, Workspaces: deps.Workspaces,
+		Invitations: deps.Invitations,
+	})
+	systemapi.Register(k, systemapi.Deps{
+		Settings: deps.Settings, Webhooks: deps.Webhooks, Privacy: deps.Privacy, Reports: deps.Reports,
+	})
+	k.OrderTags( // in the document
+		"Visitors", "Account", "Passkeys", "Single sign-on", "URLs", "Routing rules", "Variants", "Bundles", "Tags", "Imports",
+		"Views", "UTM templates", "Domains", "Images", "Analytics", "Conversions", "Experiments", "Conversion settings", "Webhooks",
+		"Workspaces", "Invitations", "API keys", "Abuse", "Users", "Identity providers", "System settings", "Audit", "Edges",
+		"Privacy",
+	)
+	return &Server{k}, nil
+}
+
+// Document returns the OpenAPI document of an API with all use cases, as JSON. No use case runs: the document comes from the
+// request and response structs alone.
+func Document() ([]byte, error) {
+	deps := Deps{Store: new(store.Store), Auth: new(auth.Authenticator)}
+	for _, field := range reflect.ValueOf(&deps).Elem().Fields() {
+		if field.Kind() == reflect.Pointer && field.IsNil() {
+			field.Set(reflect.New(field.Type().Elem()))
+		}
 	}
-	cfg.Version = cmp.Or(cfg.Version, "dev")
-	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
-	cfg.LookUpTimeout = cmp.Or(cfg.LookUpTimeout, 1500*time.Millisecond)
-	cfg.CountTimeout = cmp.Or(cfg.CountTimeout, 250*time.Millisecond)
-	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
-	if cfg.Traces == nil {
-		cfg.Traces = noop.NewTracerProvider()
-	}
-	base, _ := link.ParseBaseURL(cfg.BaseURL) // Validate has parsed it
-	s := &Server{
-		Deps: deps, cfg: cfg, log: cfg.Logger, echo: echo.New(), endpoints: map[string]*endpoint{},
-		origin: originOf(base), host: base.Hostname(), origins: map[string]bool{}, secure: base.Scheme == "https",
-		limiter: newLimiter(deps.Store, cfg.Limits, cfg.CountTimeout), tracer: cfg.Traces.Tracer("github.com/shortline/shortline/control/internal/api"),
-		large: work.New(work.Config{
-			Slots: largeBodies, PerUser: largePerUser, Wait: cfg.Timeout, Busy: "Too many large requests are being processed.",
-		}),
-		queues: newQueues(&cfg),
-	}
-	var err error
-	if s.metrics, err = newMetrics(cfg.Registry); err != nil {
+	s, err := New(Config{BaseURL: "https://sho.rt", Logger: slog.New(slog.DiscardHandler)}, deps)
+	if err != nil {
 		return nil, err
 	}
-	if s.compressed, err = compressor(); err != nil {
-		return nil, err
-	}
-	for _, o := range cfg.CORSOrigins {
-		allowed, _ := url.Parse(o) // Validate has parsed it
-		s.origins[originOf(allowed)] = true
-	}
-	s.faceConsole(base)
-	s.echo.HideBanner, s.echo.HidePort = true, true
-	s.echo.IPExtractor = s.clientIP
-	s.echo.HTTPErrorHandler = s.renderError
-	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.compress, s.awaitEdges, s.withinTime, s.decodeParams,
-		s.admit, s.unchanged, s.selectFields, s.readBody, s.enterQueue)
-	s.huma = humaecho.New(s.echo, s.openAPI())
-	s.routes()
-	return s, nil
+	return s.kit.Document().MarshalJSON()
 }
 
 // Handler serves everything under /api.
-func (s *Server) Handler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodHead {
-			// The router only knows GET; net/http omits the body of a response to HEAD.
-			asGet := *r
-			asGet.Method = http.MethodGet
-			r = &asGet
-		}
-		s.echo.ServeHTTP(w, r)
-	})
-}
-
-func (s *Server) openAPI() huma.Config {
-	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
-	registry.RegisterTypeAlias(reflect.TypeFor[report.Value](), reflect.TypeFor[float64]())
-	return huma.Config{
-		OpenAPI: &huma.OpenAPI{
-			OpenAPI: "3.1.0",
-			Info: &huma.Info{
-				Title: "Shortline", Version: documentVersion,
-				License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}, Contact: &huma.Contact{Name: "Shortline", URL: "https://github.com/shortline/shortline"},
-				Extensions: map[string]any{"x-build": s.cfg.Version},
-				Description: "Short links, routing rules, A/B tests and click analytics. Times are RFC 3339 in UTC with milliseconds. Unset optional fields are null. " +
-					"In a standalone, visitors see a change as soon as its response arrives. In a fleet, every connected edge has it within a second. " +
-					"With the header Prefer: wait=N (seconds, at most 10) the response waits for the edges, and X-Edges: 2/3 counts those that have the change and those that are connected.",
-			},
-			Servers: []*huma.Server{{URL: s.cfg.BaseURL}},
-			Tags:    tagGroups,
-			Components: &huma.Components{
-				Schemas: registry,
-				SecuritySchemes: map[string]*huma.SecurityScheme{
-					"bearer": {Type: "http", Scheme: "bearer", Description: "An API key or an access token."},
-					"apiKey": {Type: "apiKey", In: "header", Name: "X-API-Key"},
-					"cookie": {Type: "apiKey", In: "cookie", Name: cookieName},
-				},
-			},
-		},
-		Formats:       map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
-		DefaultFormat: "application/json",
-	}
-}
+func (s *Server) Handler() http.Handler { return s.kit.Handler() }

@@ -56,13 +56,17 @@ func (l *Listener) sweep(now int64) {
 	}
 }
 
-// move sets a deadline relative to the time of the last sweep, which may be one interval ago.
-func (c *conn) move(deadline *atomic.Int64, timeout, more time.Duration) {
-	d := none
-	if timeout > 0 {
-		d = c.owner.now.Load() + int64(timeout+more+interval)
+// in returns a deadline relative to the time of the last sweep, which may be one interval ago.
+func (l *Listener) in(timeout, more time.Duration) int64 {
+	if timeout <= 0 {
+		return none
 	}
-	if deadline.Swap(d) == cut {
+	return l.now.Load() + int64(timeout+more+interval)
+}
+
+// move sets a deadline, unless the one before has passed.
+func (c *conn) move(deadline *atomic.Int64, timeout, more time.Duration) {
+	if deadline.Swap(c.owner.in(timeout, more)) == cut {
 		// The sweep cut this connection just before the server moved its deadline. It was overdue, so it stays cut.
 		deadline.Store(cut)
 	}
@@ -82,18 +86,29 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return c.SetWriteDeadline(t)
 }
 
-func (c *conn) SetReadDeadline(t time.Time) error {
-	if c.readBy.Swap(relative(t)) == cut {
-		return c.Conn.SetReadDeadline(time.Time{})
+func (c *conn) SetReadDeadline(t time.Time) error { return c.readUntil(relative(t)) }
+
+// readUntil sets the read deadline, also of a connection that was cut.
+func (c *conn) readUntil(deadline int64) error {
+	if c.readBy.Swap(deadline) != cut {
+		return nil
 	}
-	return nil
+	c.owner.awaitSweep()
+	return c.Conn.SetReadDeadline(time.Time{})
 }
 
 func (c *conn) SetWriteDeadline(t time.Time) error {
-	if c.writeBy.Swap(relative(t)) == cut {
-		return c.Conn.SetWriteDeadline(time.Time{})
+	if c.writeBy.Swap(relative(t)) != cut {
+		return nil
 	}
-	return nil
+	c.owner.awaitSweep()
+	return c.Conn.SetWriteDeadline(time.Time{})
+}
+
+// awaitSweep waits for a sweep in progress, which first marks a connection as cut and then cuts it.
+func (l *Listener) awaitSweep() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 }
 
 func relative(t time.Time) int64 {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// idleConns holds the connections of a port that wait for a request, without a goroutine and without a net.Conn. A connection
-// costs 32 bytes here. Any goroutine may call its methods.
+// idleConns holds the connections of a port that its loop keeps, without a goroutine and without a net.Conn. A connection costs
+// 56 bytes here. It stays registered with the poller until it is forgotten or closed. Any goroutine may call its methods.
 type idleConns struct {
 	poller int // an epoll instance
 	count  atomic.Int64
@@ -21,7 +21,7 @@ type idleConns struct {
 	closes bool        // idle connections are refused
 }
 
-// kind is what a connection in a idle waits for.
+// kind is what a connection waits for.
 type kind uint8
 
 const (
@@ -29,17 +29,21 @@ const (
 	idle               // the request after an answer
 )
 
-// idleList is a list of the connections of a kind in the order in which they were idleList.
+// idleList is a list of the waiting connections of a kind. The one that has waited longest is the first.
 type idleList struct{ first, last int32 }
 
-// idleConn is a idleConn for one connection. Places that are free form a list, too.
+// idleConn is the place of one connection. Free places form a list, too.
 type idleConn struct {
 	fd         int32
 	generation uint32 // of the place: a late event of an earlier connection has another one
 	prev, next int32
-	since      int64 // when the connection was parked, after start
+	since      int64    // when the connection began to wait, after start
+	peer       [16]byte // the client's address
+	port       uint16
+	short      bool // the address has four bytes
 	kind       kind
-	taken      bool
+	used       bool
+	taken      bool // the loop handles it, so it is in no queue and nobody else may close it
 }
 
 func newIdleConns(poller int) *idleConns {
@@ -57,8 +61,8 @@ func (t *idleConns) refuseIdle() {
 	t.closes = true
 }
 
-// park adds a connection. The poller reports it when bytes have arrived or the client has left.
-func (t *idleConns) park(fd int, k kind, now int64) error {
+// park adds a connection of a client. The poller reports it when bytes have arrived or the client has left.
+func (t *idleConns) park(fd int, k kind, peer *net.TCPAddr, now int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closes && k == idle {
@@ -75,35 +79,63 @@ func (t *idleConns) park(fd int, k kind, now int64) error {
 		return errno
 	}
 	t.free = p.next
-	q := &t.queues[k]
-	*p = idleConn{fd: int32(fd), generation: p.generation, prev: q.last, next: -1, since: now, kind: k, taken: true}
-	if q.last < 0 {
-		q.first = i
-	} else {
-		t.places[q.last].next = i
-	}
-	q.last = i
+	*p = idleConn{fd: int32(fd), generation: p.generation, used: true, port: uint16(peer.Port), short: len(peer.IP) == net.IPv4len}
+	copy(p.peer[:], peer.IP)
+	t.enqueue(i, k, now)
 	t.count.Add(1)
 	return nil
 }
 
-// take removes the connection that an event reports. since is the time when it was parked. ok is false if the connection has
-// been closed meanwhile. The caller must close the connection or call forget.
-func (t *idleConns) take(e *unix.EpollEvent) (fd int, k kind, since int64, ok bool) {
+// take takes the connection that an event reports out of its queue, and writes the client's address to peer, whose memory it
+// reuses. ok is false if the connection has been closed meanwhile. The caller must call wait or leave afterwards.
+func (t *idleConns) take(e *unix.EpollEvent, peer *net.TCPAddr) (fd int, k kind, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := &t.places[e.Fd]
-	if !p.taken || p.generation != uint32(e.Pad) {
-		return 0, 0, 0, false
+	if !p.used || p.taken || p.generation != uint32(e.Pad) {
+		return 0, 0, false
 	}
-	fd, k, since = int(p.fd), p.kind, p.since
-	t.leave(e.Fd)
-	return fd, k, since, true
+	t.dequeue(p)
+	p.taken = true
+	size := net.IPv6len
+	if p.short {
+		size = net.IPv4len
+	}
+	peer.IP, peer.Port, peer.Zone = append(peer.IP[:0], p.peer[:size]...), int(p.port), ""
+	return int(p.fd), p.kind, true
 }
 
-// leave frees a place. The caller holds the lock.
-func (t *idleConns) leave(i int32) {
-	p := &t.places[i]
+// wait lets a connection that was taken wait for something again. It reports whether the connection may stay open.
+func (t *idleConns) wait(place int32, k kind, now int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closes && k == idle {
+		return false
+	}
+	t.places[place].taken = false
+	t.enqueue(place, k, now)
+	return true
+}
+
+// leave frees the place of a connection that was taken. The caller closes the connection, or calls forget.
+func (t *idleConns) leave(place int32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clear(place)
+}
+
+func (t *idleConns) enqueue(place int32, k kind, now int64) {
+	p, q := &t.places[place], &t.queues[k]
+	p.kind, p.since, p.prev, p.next = k, now, q.last, -1
+	if q.last < 0 {
+		q.first = place
+	} else {
+		t.places[q.last].next = place
+	}
+	q.last = place
+}
+
+func (t *idleConns) dequeue(p *idleConn) {
 	q := &t.queues[p.kind]
 	if p.prev < 0 {
 		q.first = p.next
@@ -115,12 +147,17 @@ func (t *idleConns) leave(i int32) {
 	} else {
 		t.places[p.next].prev = p.prev
 	}
+}
+
+// clear frees a place that is in no queue.
+func (t *idleConns) clear(place int32) {
+	p := &t.places[place]
 	*p = idleConn{generation: p.generation + 1, next: t.free}
-	t.free = i
+	t.free = place
 	t.count.Add(-1)
 }
 
-// close closes the connection of a kind that has waited longest, if it was parked before a time. It reports whether it did.
+// close closes the connection of a kind that has waited longest, if it has waited since before a time. It reports whether it did.
 // Closing also removes the connection from the poller.
 func (t *idleConns) close(k kind, before int64) bool {
 	t.mu.Lock()
@@ -130,7 +167,8 @@ func (t *idleConns) close(k kind, before int64) bool {
 		return false
 	}
 	closeSocket(int(t.places[i].fd))
-	t.leave(i)
+	t.dequeue(&t.places[i])
+	t.clear(i)
 	return true
 }
 

@@ -100,7 +100,9 @@ func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 		}
 	case fasthttp.StateIdle:
 		c.idle = true
-		c.move(&c.readBy, l.timeouts.Idle, 0)
+		// The time for the request may have passed while its answer was computed, when nobody read. The connection is not overdue
+		// then, and the answer has told the client that it may send the next request.
+		_ = c.readUntil(l.in(l.timeouts.Idle, 0)) // an error means that the connection is closed
 		c.writeBy.Store(resting)
 	}
 }

@@ -131,6 +131,20 @@ func TestListener_phases(t *testing.T) {
 	testkit.Within(t, 5*time.Second, began, "cutting a request")
 }
 
+// Clients may send their next request on a connection whose last answer took longer than a request may.
+func TestS2_listener_keeps_a_connection_after_a_slow_answer(t *testing.T) {
+	t.Parallel()
+	l, server, client := pair(t)
+	l.State(server, fasthttp.StateActive)
+	sweeps(t, l, 5) // while the answer is computed
+	l.State(server, fasthttp.StateIdle)
+	_, err := client.Write([]byte("x"))
+	testkit.Must(t, err)
+	if _, err := server.Read(make([]byte, 1)); err != nil {
+		t.Errorf("the next request: %v", err)
+	}
+}
+
 // watcher records the calls that it gets.
 type watcher struct{ glances, expected []string }
 

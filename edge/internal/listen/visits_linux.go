@@ -20,8 +20,8 @@ const (
 	listenPlace = -1
 )
 
-// visits accepts the connections of a port and answers the first request of each, if it is simple. One goroutine does both
-// for all connections. It waits with an epoll instance of its own, which is registered with the runtime's poller, so the
+// visits is the loop of a port: it accepts connections, keeps them, and answers their simple requests. One goroutine does this for all
+// connections. It waits with an epoll instance of its own, which is registered with the runtime's poller, so the
 // goroutine does not occupy a thread while it waits.
 //
 // Sockets are plain file descriptors until the server needs a connection: see promote.
@@ -159,8 +159,8 @@ func (v *visits) handle(events []unix.EpollEvent, now int64) {
 	for i := range events {
 		if e := &events[i]; e.Fd == listenPlace {
 			v.backlog = true
-		} else if fd, k, since, ok := v.idle.take(e); ok {
-			v.wake(fd, k, since, now)
+		} else if fd, k, ok := v.idle.take(e, &v.peer); ok {
+			v.wake(kept{fd, e.Fd}, k, e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP) != 0, now)
 		}
 	}
 }
@@ -198,77 +198,113 @@ func (v *visits) makeRoomFor() bool {
 	return false
 }
 
+// kept is a connection that the loop handles: a socket, and its place among the connections that wait, or -1 for a new one.
+type kept struct {
+	fd    int
+	place int32
+}
+
 // first handles a new connection.
 func (v *visits) first(fd int, now int64) {
+	c := kept{fd, -1}
 	n, errno := receive(uintptr(fd), v.in)
 	switch {
 	case errno == syscall.EAGAIN:
-		v.park(fd, silent, now)
+		v.keep(c, silent, now)
 	case errno != 0 || n == 0:
-		closeSocket(fd)
+		v.drop(c)
 	default:
-		v.visit(fd, v.in[:n], now)
+		v.visit(c, v.in[:n], v.stopping.Load(), now)
 	}
 }
 
-// wake handles a connection that was parked and for which bytes have arrived, or which the client has closed.
-func (v *visits) wake(fd int, k kind, since, now int64) {
-	n, errno := receive(uintptr(fd), v.in)
+// wake handles a connection for which bytes have arrived. If the client has ended its side, this is its last request: the poller
+// does not report the end twice.
+func (v *visits) wake(c kept, k kind, last bool, now int64) {
+	n, errno := receive(uintptr(c.fd), v.in)
 	switch {
 	case errno == syscall.EAGAIN || errno == syscall.EINTR:
-		v.idle.forget(fd)
-		v.park(fd, k, now)
+		v.keep(c, k, now)
 	case errno != 0 || n == 0:
-		closeSocket(fd)
-	case k == idle && now-since < int64(v.owner.busyFor) || peerOf(fd, &v.peer) != 0:
-		v.idle.forget(fd)
-		v.promote(fd, v.in[:n])
+		v.drop(c)
 	default:
-		v.idle.forget(fd)
-		v.visit(fd, v.in[:n], now)
+		v.visit(c, v.in[:n], last || v.stopping.Load(), now)
 	}
+}
+
+// keep lets a connection wait.
+func (v *visits) keep(c kept, k kind, now int64) {
+	if c.place < 0 {
+		v.park(c.fd, k, now)
+	} else if !v.idle.wait(c.place, k, now) {
+		v.drop(c)
+	}
+}
+
+// drop closes a connection, which also removes it from the poller.
+func (v *visits) drop(c kept) {
+	if c.place >= 0 {
+		v.idle.leave(c.place)
+	}
+	closeSocket(c.fd)
+}
+
+// part takes a connection away from the loop and returns its socket.
+func (v *visits) part(c kept) int {
+	if c.place >= 0 {
+		v.idle.leave(c.place)
+		v.idle.forget(c.fd)
+	}
+	return c.fd
 }
 
 func (v *visits) park(fd int, k kind, now int64) {
-	if v.idle.park(fd, k, now) != nil {
+	if v.idle.park(fd, k, &v.peer, now) != nil {
 		closeSocket(fd) // the port is closing, or the system has no memory for one more
 	}
 }
 
-// visit answers a first request, or gives its connection to the server.
-func (v *visits) visit(fd int, request []byte, now int64) {
+// visit answers the requests that have arrived together, with one write. If one of them is not simple, it gives the connection to the
+// server with the requests from there on.
+func (v *visits) visit(k kept, packet []byte, last bool, now int64) {
 	c := &v.conn
 	c.requests, c.mark = requests{}, 0
-	if n := c.requests.track(request); n < len(request) || c.requests.tracker.Heads() != 1 || !c.requests.tracker.Between() {
-		v.promote(fd, request)
+	if n := c.requests.track(packet); n < len(packet) || !c.requests.tracker.Between() {
+		v.promote(v.part(k), packet)
 		return
 	}
-	out, stays, ok := v.answer(c, request, v.out[:0], v.stopping.Load())
-	if !ok {
-		v.promote(fd, request)
-		return
+	out, stays := v.out[:0], true
+	for stays && len(packet) > 0 {
+		more, used, open := v.answer(c, packet, out, last)
+		if used == 0 {
+			break
+		}
+		out, packet, stays = more, packet[used:], open
 	}
 	v.out = out
 	for len(out) > 0 {
-		n, errno := send(uintptr(fd), out)
+		n, errno := send(uintptr(k.fd), out)
 		switch {
 		case errno == 0:
 			out = out[n:]
 		case errno == syscall.EAGAIN:
-			v.sendRest(fd, out)
+			v.sendRest(v.part(k), out)
 			return
 		case errno != syscall.EINTR:
-			closeSocket(fd)
+			v.drop(k)
 			return
 		}
 	}
 	if c.mark != 0 {
 		c.took()
 	}
-	if stays {
-		v.park(fd, idle, now)
-	} else {
-		closeSocket(fd)
+	switch {
+	case stays && len(packet) > 0:
+		v.promote(v.part(k), packet)
+	case stays:
+		v.keep(k, idle, now)
+	default:
+		v.drop(k)
 	}
 }
 
@@ -350,8 +386,11 @@ func (c *conn) leave() bool {
 	}
 	c.owner.forget(c)
 	_ = c.Conn.Close() // the socket stays open, because it has another descriptor
+	var peer net.TCPAddr
 	v := c.owner.visits[fd%len(c.owner.visits)]
-	v.park(fd, idle, int64(time.Since(start)))
+	if peerOf(fd, &peer) != 0 || v.idle.park(fd, idle, &peer, int64(time.Since(start))) != nil {
+		closeSocket(fd) // the client has left, the port is closing, or the system has no memory for one more
+	}
 	return true
 }
 

@@ -33,7 +33,7 @@ type visited struct {
 	stopped func() // stops accepting and waits for the end
 }
 
-// visitable starts a server. Connections count as busy for an hour after an answer, unless busyFor gives another time.
+// visitable starts a server. Connections stay at the server for an hour after an answer, unless busyFor gives another time.
 func visitable(t *testing.T, limit int, timeouts listen.Timeouts, body string, busyFor ...time.Duration) *visited {
 	t.Helper()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,19 +42,20 @@ func visitable(t *testing.T, limit int, timeouts listen.Timeouts, body string, b
 	v.l.BusyFor(append(busyFor, time.Hour)[0])
 	v.l.AwaitHeads(limit)
 	v.l.AnswerVisits(func() listen.Answer {
-		return func(c net.Conn, request, out []byte, last bool) ([]byte, bool, bool) {
-			if !bytes.HasPrefix(request, []byte("GET /visit ")) {
-				return nil, false, false
+		return func(c net.Conn, requests, out []byte, last bool) ([]byte, int, bool) {
+			if !bytes.HasPrefix(requests, []byte("GET /visit ")) {
+				return nil, 0, false
 			}
+			used := bytes.Index(requests, []byte("\r\n\r\n")) + 4
 			v.visits.Add(1)
 			end, text := "", body
 			if text == "" {
 				text = "visit of " + c.RemoteAddr().String()
 			}
-			if last = last || bytes.Contains(request, []byte("Connection: close")); last {
+			if last = last || bytes.Contains(requests[:used], []byte("Connection: close")); last {
 				end = "Connection: close\r\n"
 			}
-			return fmt.Appendf(out, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n%s\r\n%s", len(text), end, text), !last, true
+			return fmt.Appendf(out, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n%s\r\n%s", len(text), end, text), used, !last
 		}
 	})
 	ctx, stop := context.WithCancel(context.Background())
@@ -128,33 +129,29 @@ const (
 	otherVisit  = "GET /other HTTP/1.1\r\nHost: h\r\n\r\n"
 )
 
-// The accepting goroutine answers the first request, and later ones after a pause. The server answers all others. Both see
-// the client's address.
+// The loop answers simple requests, and the server answers all others. Both see the client's address.
 func TestVisits_and_the_server(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		pieces []string
 		want   []string
 	}{
-		"first and later":  {[]string{simpleVisit, simpleVisit, simpleVisit}, []string{"visit", "server", "server"}},
-		"two at once":      {[]string{simpleVisit + simpleVisit}, []string{"server", "server"}},
+		"first and later":  {[]string{simpleVisit, simpleVisit, simpleVisit}, []string{"visit", "visit", "visit"}},
+		"two at once":      {[]string{simpleVisit + simpleVisit}, []string{"visit", "visit"}},
 		"in pieces":        {[]string{simpleVisit[:9], simpleVisit[9:]}, []string{"server"}},
 		"not simple":       {[]string{otherVisit}, []string{"server"}},
 		"with a body":      {[]string{"POST /visit HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody", simpleVisit}, []string{"server", "server"}},
-		"two, then one":    {[]string{simpleVisit, simpleVisit + otherVisit}, []string{"visit", "server", "server"}},
+		"one, then two":    {[]string{simpleVisit, simpleVisit + otherVisit}, []string{"visit", "visit", "server"}},
+		"two, then one":    {[]string{otherVisit + simpleVisit}, []string{"server", "server"}},
 		"a late request":   {[]string{"", simpleVisit}, []string{"visit"}},
-		"once in a while":  {[]string{simpleVisit, simpleVisit, otherVisit}, []string{"visit", "visit", "server"}},
-		"a late rest":      {[]string{simpleVisit, simpleVisit[:4], simpleVisit[4:]}, []string{"visit", "server"}},
+		"then not simple":  {[]string{simpleVisit, simpleVisit, otherVisit}, []string{"visit", "visit", "server"}},
+		"a late rest":      {[]string{simpleVisit, simpleVisit[:4], simpleVisit[4:]}, []string{"visit", ""}}, // "" is either: the pieces may arrive together
 		"an empty line":    {[]string{"\r\n" + simpleVisit}, []string{"server"}},
 		"HTTP/1.0, closes": {[]string{"GET /other HTTP/1.0\r\n\r\n"}, []string{"server"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			busyFor := time.Hour
-			if name == "once in a while" {
-				busyFor = 0
-			}
-			v := visitable(t, 1000, patientTimeouts, "", busyFor)
+			v := visitable(t, 1000, patientTimeouts, "")
 			conn := v.dial()
 			in, got := bufio.NewReader(conn), 0
 			for _, piece := range c.pieces {
@@ -167,7 +164,7 @@ func TestVisits_and_the_server(t *testing.T) {
 					continue
 				}
 				for range max(1, strings.Count(piece, "GET ")) {
-					if body, want := v.answer(in), c.want[got]+" of "+conn.LocalAddr().String(); body != want {
+					if body, want := v.answer(in), c.want[got]+" of "+conn.LocalAddr().String(); !strings.HasSuffix(body, want) {
 						t.Errorf("answer %d is %q, want %q", got, body, want)
 					}
 					got++
@@ -196,7 +193,6 @@ func TestVisits_leave_the_server(t *testing.T) {
 	if n := v.l.Open(); n != 2 {
 		t.Errorf("%d connections are open, want 2", n)
 	}
-	sweeps(t, v.l, 2) // else the connections count as busy
 	for i, want := range []string{"visit ", "server "} {
 		if got := v.exchange(all, in, []string{simpleVisit, otherVisit}[i]); !strings.HasPrefix(got, want) {
 			t.Errorf("answer %d is %q, want %q", i, got, want)
@@ -434,7 +430,7 @@ func TestVisits_close_at_the_start(t *testing.T) {
 		l := listen.New(raw, patientTimeouts)
 		l.AwaitHeads(10)
 		l.AnswerVisits(func() listen.Answer {
-			return func(net.Conn, []byte, []byte, bool) ([]byte, bool, bool) { return nil, false, false }
+			return func(net.Conn, []byte, []byte, bool) ([]byte, int, bool) { return nil, 0, false }
 		})
 		over := make(chan error, 1)
 		go func() {

@@ -152,8 +152,7 @@ type download struct {
 func (d *download) Read(b []byte) (int, error) {
 	n, err := d.body.Read(b)
 	if n > 0 {
-		// Each piece gets a new write deadline, so that a stream may last for any time.
-		_ = d.exchange.conn.SetWriteDeadline(time.Now().Add(d.exchange.proxy.cfg.Patience))
+		d.exchange.proxy.allowAnswer(d.exchange.conn) // so that a stream may last for any time
 	}
 	return n, err
 }

@@ -269,6 +269,7 @@ func (p *Proxy) unanswered(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 }
 
 func (p *Proxy) fail(ctx *fasthttp.RequestCtx, status int, message string) {
+	p.allowAnswer(ctx.Conn())
 	ctx.Response.SetStatusCode(status)
 	ctx.Response.Header.SetContentType("application/json")
 	ctx.Response.Header.Set("Cache-Control", "no-store")
@@ -277,6 +278,12 @@ func (p *Proxy) fail(ctx *fasthttp.RequestCtx, status int, message string) {
 		ctx.Response.Header.Set("Retry-After", "5")
 	}
 	ctx.Response.SetBodyRaw(apierror.Body(status, message, nil, ""))
+}
+
+// allowAnswer gives an answer, or the next piece of one, the time to be written. The server's own time may have passed while the
+// upstream worked on the request, or while its body arrived.
+func (p *Proxy) allowAnswer(conn net.Conn) {
+	_ = conn.SetWriteDeadline(time.Now().Add(p.cfg.Patience)) // an error means that the connection is closed
 }
 
 // exchange is one forwarded request with its answer.
@@ -385,6 +392,7 @@ func listed(connection string) map[string]bool {
 // respond forwards the upstream's answer. The server reads its body after the handler has returned.
 func (x *exchange) respond(ctx *fasthttp.RequestCtx, resp *http.Response) {
 	x.status = resp.StatusCode
+	x.proxy.allowAnswer(x.conn)
 	ctx.Response.SetStatusCode(resp.StatusCode)
 	out := &ctx.Response.Header
 	dropped := listed(resp.Header.Get("Connection"))

@@ -229,6 +229,50 @@ func TestProxy_answers_without_a_body(t *testing.T) {
 	}
 }
 
+// deadlines is a listener whose connections have a write deadline that has passed when the upstream answers.
+type deadlines struct{ net.Listener }
+
+func (l deadlines) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.SetWriteDeadline(time.Unix(1, 0))
+}
+
+// An answer without a body arrives although the upstream took longer than the server allows.
+func TestS2_proxy_writes_late_answers(t *testing.T) {
+	t.Parallel()
+	memory := fasthttputil.NewInmemoryListener()
+	upstream := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/broken" {
+			panic(http.ErrAbortHandler)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})}
+	go func() { _ = upstream.Serve(memory) }()
+	p, err := proxy.New(proxy.Config{
+		Dial: func(context.Context) (net.Conn, error) { return memory.Dial() }, Logger: slog.New(slog.DiscardHandler),
+	})
+	testkit.Must(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	testkit.Must(t, err)
+	s := &fasthttp.Server{Handler: func(ctx *fasthttp.RequestCtx) { p.Serve(ctx, netip.MustParseAddr("203.0.113.7")) }}
+	go func() { _ = s.Serve(deadlines{l}) }()
+	t.Cleanup(func() { p.Close(); _ = s.Shutdown(); _ = upstream.Close() })
+	for path, want := range map[string]int{"/api/none": http.StatusNoContent, "/api/broken": http.StatusBadGateway} {
+		resp, err := http.Post("http://"+l.Addr().String()+path, "text/plain", nil)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("%s = %d, want %d", path, resp.StatusCode, want)
+		}
+	}
+}
+
 func TestProxy_an_answer_before_the_end_of_the_upload(t *testing.T) {
 	t.Parallel()
 	addr, p := edge(t, proxy.Config{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime/debug"
+	"strconv"
 	"testing"
 	"time"
 
@@ -57,8 +58,18 @@ func hotLinks() []link.Record {
 
 // caller calls a handler like the server, with the memory of one connection.
 type caller struct {
-	ctx    *fasthttp.RequestCtx
-	handle fasthttp.RequestHandler
+	ctx     *fasthttp.RequestCtx
+	handle  fasthttp.RequestHandler
+	loop    listen.Answer
+	request []byte
+	out     []byte
+}
+
+// inLoop lets the loop answer, and reports whether it did.
+func (c *caller) inLoop() bool {
+	var used int
+	c.out, used, _ = c.loop(tcp{}, c.request, c.out[:0], false)
+	return used > 0
 }
 
 func newCaller(tb testing.TB, adjust ...func(*redirect.Config, *redirect.Deps)) func(target string) *caller {
@@ -80,10 +91,18 @@ func newCaller(tb testing.TB, adjust ...func(*redirect.Config, *redirect.Deps)) 
 	}
 	h, err := redirect.New(cfg, deps)
 	testkit.Must(tb, err)
-	handle := redirect.NewServer(h, listen.New(nil, redirect.Timeouts)).Handler
+	handle, loop := redirect.NewServer(h, listen.New(nil, redirect.Timeouts)).Handler, redirect.AnswerOf(h)
 	return func(target string) *caller {
-		return &caller{requestCtx(tb, target), handle}
+		return &caller{requestCtx(tb, target), handle, loop, requestFor(target), nil}
 	}
+}
+
+// requestFor returns a browser's request.
+func requestFor(target string) []byte {
+	return []byte("GET " + target + " HTTP/1.1\r\nHost: sho.rt\r\nConnection: keep-alive\r\nsec-ch-ua: \"Chromium\";v=\"142\"\r\n" +
+		"sec-ch-ua-mobile: ?0\r\nUpgrade-Insecure-Requests: 1\r\nUser-Agent: " + desktop + "\r\nAccept: " + browser +
+		"\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nReferer: https://news.test/page\r\n" +
+		"Accept-Encoding: gzip, deflate, br\r\nAccept-Language: en-GB,en;q=0.9\r\nX-Forwarded-For: 198.51.100.7, 127.0.0.1\r\n\r\n")
 }
 
 // requestCtx parses a request like the server.
@@ -101,9 +120,7 @@ func requestCtx(tb testing.TB, target string) *fasthttp.RequestCtx {
 		}}
 	go func() { _ = s.ServeConn(server) }()
 	go func() { _, _ = io.Copy(io.Discard, client) }()
-	_, err := io.WriteString(client, "GET "+target+" HTTP/1.1\r\nHost: sho.rt\r\nConnection: keep-alive\r\nsec-ch-ua: \"Chromium\";v=\"142\"\r\nsec-ch-ua-mobile: ?0\r\nUpgrade-Insecure-Requests: 1\r\n"+
-		"User-Agent: "+desktop+"\r\nAccept: "+browser+"\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nReferer: https://news.test/page\r\nAccept-Encoding: gzip, deflate, br\r\n"+
-		"Accept-Language: en-GB,en;q=0.9\r\nX-Forwarded-For: 198.51.100.7, 127.0.0.1\r\n\r\n")
+	_, err := client.Write(requestFor(target))
 	testkit.Must(tb, err)
 	ctx := <-got
 	_ = client.Close()
@@ -158,6 +175,12 @@ func TestServe_does_not_allocate(t *testing.T) {
 			if n := testing.AllocsPerRun(500, func() { caller.call() }); n != 0 && !raceEnabled {
 				t.Errorf("%s, %s: %v allocations", name, c.name, n)
 			}
+			if !caller.inLoop() || string(caller.out[len("HTTP/1.1 "):][:3]) != strconv.Itoa(c.status) {
+				t.Fatalf("%s: the loop answers %.50q, want %d", c.name, caller.out, c.status)
+			}
+			if n := testing.AllocsPerRun(500, func() { caller.inLoop() }); n != 0 && !raceEnabled {
+				t.Errorf("%s, %s: %v allocations in the loop", name, c.name, n)
+			}
 		}
 	}
 }
@@ -170,6 +193,15 @@ func BenchmarkServe(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				caller.call()
+			}
+		})
+	}
+	for _, c := range hot {
+		b.Run("loop_"+c.name, func(b *testing.B) {
+			caller := at(c.target)
+			b.ReportAllocs()
+			for b.Loop() {
+				caller.inLoop()
 			}
 		})
 	}

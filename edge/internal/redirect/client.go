@@ -11,16 +11,16 @@ import (
 // clientIP returns the visitor's address for requests whose header read does not scan.
 func (h *Handler) clientIP(ctx *fasthttp.RequestCtx) netip.Addr {
 	f := scanHeader(ctx.Request.Header.RawHeaders(), nil, true)
-	return visitorIP(ctx, f, h.cfg.Trusted)
+	return visitorIP(ctx.Conn(), f, h.cfg.Trusted)
 }
 
-func visitorIP(ctx *fasthttp.RequestCtx, f facts, trusted visitor.Prefixes) netip.Addr {
-	return visitor.ClientIP(peer(ctx), f.forwarded, f.realIP, trusted)
+func visitorIP(conn net.Conn, f facts, trusted visitor.Prefixes) netip.Addr {
+	return visitor.ClientIP(peer(conn), f.forwarded, f.realIP, trusted)
 }
 
-// peer returns the address of the other end of the socket.
-func peer(ctx *fasthttp.RequestCtx) netip.Addr {
-	if a, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
+// peer returns the address of the other end of a connection.
+func peer(conn net.Conn) netip.Addr {
+	if a, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
 		return a.AddrPort().Addr()
 	}
 	return netip.Addr{}

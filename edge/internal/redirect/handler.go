@@ -183,14 +183,18 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 
 // work is the memory of one request. It returns to a pool when the request is answered.
 type work struct {
+	request
 	visitor.Visitor
 	event     click.Event
 	location  []byte
 	decoded   []byte // the visitor's UTM values, if they were escaped
-	forwarded [][]byte
-	cookie    []byte // the value of Set-Cookie
 	clickID   []byte // for the destination; empty: none
 	parameter string // name of the parameter with clickID
+
+	// The redirect.
+	status int
+	target []byte // value of Location
+	cookie []byte // value of Set-Cookie; empty: none
 }
 
 // Crawler reports whether the visitor is a preview crawler, for decision.Barrier.
@@ -217,8 +221,8 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 		if n := header.ContentLength(); n != -2 && !h.framed(ctx, maxIdleBody) {
 			return
 		}
-		if e, ok := h.lookup(t); ok && !h.misdirected(ctx, t) {
-			h.redirect(ctx, &e, t)
+		if e, ok := h.lookup(t); ok && !h.misdirected(header.Host(), t) {
+			h.visit(ctx, &e, t)
 			return
 		}
 	}
@@ -251,7 +255,7 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 	if t.slug == nil && h.conversions != nil && h.serveConversion(ctx, &t) {
 		return
 	}
-	if h.misdirected(ctx, t) {
+	if h.misdirected(ctx.Request.Header.Host(), t) {
 		h.refuseHost(ctx, t, h.refusals[fasthttp.StatusMisdirectedRequest])
 		return
 	}
@@ -299,8 +303,7 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 // the header has found, or nil.
 func (h *Handler) missing(ctx *fasthttp.RequestCtx, a *asker) {
 	if h.deps.Ready != nil && !h.deps.Ready() {
-		h.refuse(ctx, fasthttp.StatusServiceUnavailable)
-		h.unready(ctx)
+		h.refuseUnready(ctx)
 		return
 	}
 	h.tally.add(ctx.ConnID(), cMissing)
@@ -311,7 +314,9 @@ func (h *Handler) missing(ctx *fasthttp.RequestCtx, a *asker) {
 	}
 }
 
-func (h *Handler) unready(ctx *fasthttp.RequestCtx) {
+// refuseUnready answers 503 because this edge does not know yet what it needs for an answer.
+func (h *Handler) refuseUnready(ctx *fasthttp.RequestCtx) {
+	h.refuse(ctx, fasthttp.StatusServiceUnavailable)
 	h.tally.add(ctx.ConnID(), cUnavailable)
 	ctx.Response.Header.Set("Retry-After", "1")
 }
@@ -321,113 +326,105 @@ func (h *Handler) serveGone(ctx *fasthttp.RequestCtx) {
 	h.refuse(ctx, fasthttp.StatusGone)
 }
 
-// redirect answers a visit of an existing link.
-func (h *Handler) redirect(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
+// visit answers a visit of an existing link that the server has parsed.
+func (h *Handler) visit(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	w := h.pool.Get().(*work)
 	defer h.pool.Put(w)
-	header := &ctx.Request.Header
 	if !e.Plain() {
 		h.deps.Table.Prepare(e)
 	}
-	now := h.now(ctx).UnixMilli()
-	f := h.read(ctx, w, t.query, now)
-	if misfits(header, f.unsound, f.encoded) {
+	if w.of(ctx, len(h.cfg.Trusted) > 0); misfits(&ctx.Request.Header, w.unsound, w.encoded) {
 		h.misframed(ctx)
-		return
+	} else if h.redirect(w, e, t) {
+		w.send(ctx)
 	}
-	if h.limiter != nil && !h.cfg.FreeRedirects && h.refuseOverLimitOf(ctx, h.limiter, w.event.IP) {
-		return
+}
+
+// redirect chooses the destination of a visit of an existing link, and records the click. It reports whether w holds a redirect. If
+// not, it has answered in another way, in the request's context.
+func (h *Handler) redirect(w *work, e *table.Entry, t target) bool {
+	now := h.at(w.arrived)
+	h.read(w, t.query, now.UnixMilli())
+	if h.limiter != nil && !h.cfg.FreeRedirects && h.refuseVisitOverLimit(w, now) {
+		return false
 	}
 	d := decision.Choice{Target: e.Destination()}
 	var presets link.UTM
 	var terms table.Terms
 	if !e.Plain() {
-		h.prepareVisitor(ctx, w, f)
+		h.prepareVisitor(w)
 		terms = e.Terms()
 		if k := standing(e, &terms, h.exhausted(e, &terms)).Meet(w); k != decision.Follow {
-			if h.limiter != nil && h.cfg.FreeRedirects && h.refuseOverLimitOf(ctx, h.limiter, w.event.IP) {
-				return
+			if h.limiter == nil || !h.cfg.FreeRedirects || !h.refuseVisitOverLimit(w, now) {
+				h.stop(w.context(), e, k, t)
 			}
-			h.stop(ctx, e, k, t)
-			return
+			return false
 		}
-		if terms.Track && h.awaitsKeys(ctx) {
-			return
+		if terms.Track && h.awaitsKeys(w) {
+			return false
 		}
 		if e.SmartRouting() || e.ABTesting() {
-			d = h.choose(ctx, w, e, t)
+			d = h.choose(w, e, t)
 		}
 		if e.HasUTM() {
 			presets = h.deps.Table.Compiled(e).Record.UTM
 		}
 	}
 	if h.leadsHome(d.Target, t) {
-		h.loop(ctx)
-		return
+		h.refuseLoop(w.context())
+		return false
 	}
-	if header.IsHead() {
-		ctx.Response.Header.SetContentLength(0) // otherwise the server omits the field
-	} else {
-		if terms.Limit.Since != 0 && !h.take(ctx, w, e, &terms, t) {
-			ctx.Response.Header.DelAllCookies()
-			return
+	if !w.head {
+		if terms.Limit.Since != 0 && !h.take(w, e, &terms, t) {
+			return false
 		}
-		recorded := h.click(ctx, w, e.Num(), e.Owner(), d, presets)
+		recorded := h.click(w, e.Num(), e.Owner(), d, presets)
 		if terms.Track {
-			h.track(ctx, w, e, &terms, recorded)
+			h.track(w, e, &terms, recorded)
 		}
 	}
-	status, name := fasthttp.StatusFound, nameLocation
+	w.status, w.target = fasthttp.StatusFound, w.locate(d.Target, presets, t.query)
 	if terms.Code != 0 {
-		if status = int(terms.Code); status == fasthttp.StatusMovedPermanently || status == fasthttp.StatusPermanentRedirect {
-			name = nameLasting
-		}
+		w.status = int(terms.Code)
 	}
-	ctx.Response.SetStatusCode(status)
-	ctx.Response.Header.SetCanonical(name, w.locate(d.Target, presets, t.query))
+	return true
 }
 
 // read fills w.event with the request's values for a click.
-func (h *Handler) read(ctx *fasthttp.RequestCtx, w *work, query []byte, now int64) facts {
-	header := &ctx.Request.Header
-	f := scanHeader(header.RawHeaders(), w.forwarded[:0], len(h.cfg.Trusted) > 0)
-	w.forwarded = f.forwarded
-	agent := header.UserAgent()
+func (h *Handler) read(w *work, query []byte, now int64) {
 	w.clickID, w.parameter = w.clickID[:0], ""
 	ev := &w.event
 	*ev = click.Event{
-		Time: now, IP: visitorIP(ctx, f, h.cfg.Trusted), Prefetch: f.prefetch,
-		UserAgent:      view(agent[:min(len(agent), click.MaxUserAgent)]),
-		Referer:        view(f.referer[:min(len(f.referer), click.MaxReferer)]),
-		AcceptLanguage: view(f.language[:min(len(f.language), click.MaxAcceptLanguage)]),
+		Time: now, IP: visitorIP(w.conn, w.facts, h.cfg.Trusted), Prefetch: w.prefetch,
+		UserAgent:      view(w.agent[:min(len(w.agent), click.MaxUserAgent)]),
+		Referer:        view(w.referer[:min(len(w.referer), click.MaxReferer)]),
+		AcceptLanguage: view(w.language[:min(len(w.language), click.MaxAcceptLanguage)]),
 	}
 	if len(query) > 0 {
 		ev.UTM, w.decoded = link.VisitorUTM(query, w.decoded[:0])
 	}
-	return f
 }
 
 // prepareVisitor prepares w.Visitor for decisions. It must follow read.
-func (h *Handler) prepareVisitor(ctx *fasthttp.RequestCtx, w *work, f facts) {
+func (h *Handler) prepareVisitor(w *work) {
 	w.Reset(visitor.Input{
-		UserAgent: ctx.Request.Header.UserAgent(), AcceptLanguage: f.language, Referer: f.referer,
+		UserAgent: w.agent, AcceptLanguage: w.language, Referer: w.referer,
 		UTM: w.event.UTM, IP: w.event.IP, UnixMilli: w.event.Time,
 	}, h.deps.Geo, h.deps.Agents)
 }
 
 // click appends the visit to the spool and reports whether it is there. The spool counts clicks for which it has no space.
-func (h *Handler) click(ctx *fasthttp.RequestCtx, w *work, num, owner uint64, d decision.Choice, presets link.UTM) (recorded bool) {
+func (h *Handler) click(w *work, num, owner uint64, d decision.Choice, presets link.UTM) (recorded bool) {
 	ev := &w.event
 	ev.Link, ev.Owner, ev.Rule, ev.Variant = num, owner, d.Rule, d.Variant
 	ev.UTM = ev.UTM.Or(presets)
 	ev.IP = h.cfg.Anonymize.Address(ev.IP) // rules and limits have already used the whole address
-	conn := ctx.ConnID()
-	recorded = h.deps.Spool.Append(uint32(conn), ev)
-	h.tally.add(conn, cRedirects)
+	recorded = h.deps.Spool.Append(uint32(w.id), ev)
+	h.tally.add(w.id, cRedirects)
 	if !d.Rule.IsZero() {
-		h.tally.add(conn, cRules)
+		h.tally.add(w.id, cRules)
 	} else if !d.Variant.IsZero() {
-		h.tally.add(conn, cVariants)
+		h.tally.add(w.id, cVariants)
 	}
 	return recorded
 }
@@ -443,19 +440,22 @@ func (w *work) locate(target string, presets link.UTM, query []byte) []byte {
 	return w.location
 }
 
-func (h *Handler) loop(ctx *fasthttp.RequestCtx) {
+func (h *Handler) refuseLoop(ctx *fasthttp.RequestCtx) {
 	h.tally.add(ctx.ConnID(), cLoops)
 	h.refuse(ctx, fasthttp.StatusLoopDetected)
 }
 
-func (h *Handler) now(ctx *fasthttp.RequestCtx) time.Time {
+func (h *Handler) now(ctx *fasthttp.RequestCtx) time.Time { return h.at(arrival(ctx)) }
+
+// at returns the time of a request that arrived at the given time.
+func (h *Handler) at(arrived time.Time) time.Time {
 	if h.cfg.Now != nil {
 		return h.cfg.Now()
 	}
-	return arrival(ctx)
+	return arrived
 }
 
-// arrival returns the time at which the server received a request. For visits, only the context's start is set.
+// arrival returns the time at which the server received a request. For the loop's requests, only the context's start is set.
 func arrival(ctx *fasthttp.RequestCtx) time.Time {
 	if t := ctx.Time(); !t.IsZero() {
 		return t
@@ -463,16 +463,19 @@ func arrival(ctx *fasthttp.RequestCtx) time.Time {
 	return ctx.ConnTime()
 }
 
-// rescue turns a panic into an answer and counts it. The counter should stay 0.
+// rescue turns a panic into an answer. It must be deferred.
 func (h *Handler) rescue(ctx *fasthttp.RequestCtx) {
-	cause := recover()
-	if cause == nil {
-		return
+	if cause := recover(); cause != nil {
+		h.panicked(ctx, cause)
 	}
+}
+
+// panicked answers a request whose handler panicked, and counts it. The counter should stay 0.
+func (h *Handler) panicked(ctx *fasthttp.RequestCtx, cause any) {
 	h.tally.add(ctx.ConnID(), cPanics)
 	ctx.Response.Reset()
 	ctx.Response.SetStatusCode(fasthttp.StatusInternalServerError)
-	id := string(h.requestID(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, nil))
+	id := string(requestID(h.idBase^ctx.ID(), scanAsker(ctx.Request.Header.RawHeaders()).id, nil))
 	h.head(ctx, []byte(id), typeJSON, jsonPolicyB)
 	h.deps.Logger.Error("request handler panicked", "request_id", id, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 	ctx.Response.SetBodyRaw(apierror.Body(fasthttp.StatusInternalServerError, notices[fasthttp.StatusInternalServerError].text, nil, id))

@@ -41,30 +41,38 @@ func scanHeader(raw []byte, forwarded [][]byte, proxied bool) (f facts) {
 			f.unsound = f.unsound || folded(line)
 		case 't':
 			f.encoded = f.encoded || field(line, "transfer-encoding") != nil
-		case 'a':
-			if f.language == nil {
-				f.language = field(line, "accept-language")
-			}
-		case 'r':
-			if f.referer == nil {
-				f.referer = field(line, "referer")
-			}
-		case 's':
-			f.prefetch = f.prefetch || early(field(line, "sec-purpose"))
-		case 'p':
-			f.prefetch = f.prefetch || early(field(line, "purpose"))
-		case 'x':
-			if proxied {
-				if v := field(line, "x-forwarded-for"); v != nil {
-					f.forwarded = append(f.forwarded, v)
-				} else if f.realIP == nil {
-					f.realIP = field(line, "x-real-ip")
-				}
-			}
-			f.prefetch = f.prefetch || early(field(line, "x-moz")) || early(field(line, "x-purpose"))
+		default:
+			f.line(line, proxied)
 		}
 	}
 	return f
+}
+
+// line takes the value of a header line if a redirect needs it. If a field occurs several times, the first one counts.
+func (f *facts) line(line []byte, proxied bool) {
+	switch line[0] | 0x20 {
+	case 'a':
+		if f.language == nil {
+			f.language = field(line, "accept-language")
+		}
+	case 'r':
+		if f.referer == nil {
+			f.referer = field(line, "referer")
+		}
+	case 's':
+		f.prefetch = f.prefetch || early(field(line, "sec-purpose"))
+	case 'p':
+		f.prefetch = f.prefetch || early(field(line, "purpose"))
+	case 'x':
+		if proxied {
+			if v := field(line, "x-forwarded-for"); v != nil {
+				f.forwarded = append(f.forwarded, v)
+			} else if f.realIP == nil {
+				f.realIP = field(line, "x-real-ip")
+			}
+		}
+		f.prefetch = f.prefetch || early(field(line, "x-moz")) || early(field(line, "x-purpose"))
+	}
 }
 
 // field returns the value of a header line with the given name (in lower case), or nil if it has another name.

@@ -72,8 +72,20 @@ func (h *Handler) readiness() (status int, body string) {
 	return fasthttp.StatusServiceUnavailable, `{"status":"not ready","reasons":["` + strings.Join(reasons, `","`) + `"]}`
 }
 
+// fixed reports whether serveFixedPath answers a path.
+func fixed(path []byte) bool {
+	switch string(path) {
+	case "/robots.txt", "/favicon.ico", "/healthz", "/readyz":
+		return true
+	}
+	return false
+}
+
 // serveFixedPath answers the serveFixedPath paths of every edge, such as /robots.txt. It returns false for other paths.
 func (h *Handler) serveFixedPath(ctx *fasthttp.RequestCtx, path []byte) bool {
+	if !fixed(path) {
+		return false
+	}
 	var media, body, cache string
 	status := fasthttp.StatusOK
 	switch string(path) {
@@ -86,8 +98,6 @@ func (h *Handler) serveFixedPath(ctx *fasthttp.RequestCtx, path []byte) bool {
 	case "/readyz":
 		media, cache = "application/json", "no-store"
 		status, body = h.readiness()
-	default:
-		return false
 	}
 	if !ctx.IsGet() && !ctx.IsHead() {
 		h.refuseMethod(ctx, "GET, HEAD")

@@ -2,6 +2,7 @@ package redirect
 
 import (
 	"context"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -65,11 +66,15 @@ func (h *Handler) observe(ctx *fasthttp.RequestCtx) {
 	}
 	// The first sample differs by connection, so that connections with one request are sampled at the same rate.
 	if (conn+ctx.ConnRequestNum())%sampleEvery == 0 {
-		o := h.outcome(ctx, status)
-		listen.Time(ctx.Conn(), arrival(ctx), uint32(conn%stripes)*outcomes+o+1)
-		if h.deps.Tracer != nil && o != tProxied {
-			h.span(arrival(ctx), outcomeNames[o], status)
-		}
+		h.sample(ctx.Conn(), conn, h.outcome(ctx, status), arrival(ctx), status)
+	}
+}
+
+// sample measures an answer that is about to be written.
+func (h *Handler) sample(c net.Conn, id uint64, outcome uint32, arrived time.Time, status int) {
+	listen.Time(c, arrived, uint32(id%stripes)*outcomes+outcome+1)
+	if h.deps.Tracer != nil && outcome != tProxied {
+		h.span(arrived, outcomeNames[outcome], status)
 	}
 }
 

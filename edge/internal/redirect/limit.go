@@ -9,30 +9,42 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// refuseOverLimit answers 429 and returns true if the visitor is refuseOverLimit the rate limit.
+// refuseOverLimit answers 429 and returns true if the visitor is over the rate limit.
 func (h *Handler) refuseOverLimit(ctx *fasthttp.RequestCtx) bool {
 	if h.limiter == nil {
 		return false
 	}
 	w := h.pool.Get().(*work)
-	f := scanHeader(ctx.Request.Header.RawHeaders(), w.forwarded[:0], len(h.cfg.Trusted) > 0)
-	w.forwarded = f.forwarded
-	ip := visitorIP(ctx, f, h.cfg.Trusted)
+	w.of(ctx, len(h.cfg.Trusted) > 0)
+	ip := visitorIP(w.conn, w.facts, h.cfg.Trusted)
 	h.pool.Put(w)
 	return h.refuseOverLimitOf(ctx, h.limiter, ip)
 }
 
-// refuseOverLimitOf is over for a given limiter and address.
+// refuseVisitOverLimit is refuseOverLimit for a redirect, with a limiter.
+func (h *Handler) refuseVisitOverLimit(w *work, now time.Time) bool {
+	wait := h.limiter.Take(w.event.IP, now)
+	if wait > 0 {
+		h.refuseFor(w.context(), wait)
+	}
+	return wait > 0
+}
+
+// refuseOverLimitOf is refuseOverLimit for a given limiter and address.
 func (h *Handler) refuseOverLimitOf(ctx *fasthttp.RequestCtx, l *ratelimit.Limiter, ip netip.Addr) bool {
 	wait := l.Take(ip, h.now(ctx))
-	if wait <= 0 {
-		return false
+	if wait > 0 {
+		h.refuseFor(ctx, wait)
 	}
+	return wait > 0
+}
+
+// refuseFor answers 429 with the time to wait.
+func (h *Handler) refuseFor(ctx *fasthttp.RequestCtx, wait time.Duration) {
 	h.tally.add(ctx.ConnID(), cLimited)
 	h.answer(ctx, h.tooMany)
 	var seconds [20]byte
 	ctx.Response.Header.SetCanonical(nameRetryAfter, strconv.AppendInt(seconds[:0], wholeSeconds(wait), 10))
-	return true
 }
 
 var nameRetryAfter = []byte("Retry-After")

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	mrand "math/rand/v2"
 
-	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/visitor"
-	"github.com/valyala/fasthttp"
 )
 
 // remembered is how long a browser keeps the cookie after each visit: 30 days in seconds.
@@ -24,19 +22,19 @@ const cookieRest = "; Max-Age=" + remembered + "; Path=/; HttpOnly; SameSite=Lax
 // encrypted reports whether the visitor's connection is encrypted, as far as this edge can tell: by its own port for TLS, or
 // by a proxy in front of it. Browsers drop a cookie with the attribute Secure that arrives without encryption. A custom
 // domain without a certificate has no encryption if TLS ends at this edge.
-func (h *Handler) encrypted(ctx *fasthttp.RequestCtx, t target) bool {
-	if _, secure := listen.Secured(ctx.Conn()); secure || h.scheme != "https" {
+func (h *Handler) encrypted(r *request, t target) bool {
+	if secure := r.secure(); secure || h.scheme != "https" {
 		return secure
 	}
-	return t.site == nil || !h.cfg.TLS || h.behindTLS(ctx)
+	return t.site == nil || !h.cfg.TLS || h.behindTLS(r.conn, r.raw)
 }
 
 // choose returns the destination of a link with rules or an A/B test. It must follow meet.
-func (h *Handler) choose(ctx *fasthttp.RequestCtx, w *work, e *table.Entry, t target) decision.Choice {
+func (h *Handler) choose(w *work, e *table.Entry, t target) decision.Choice {
 	var own decision.Chooser
 	c := h.deps.Table.Chooser(e, &own)
 	if c.Needs() != 0 {
-		return h.chooseRecognised(ctx, w, e, c, t)
+		return h.chooseRecognised(w, e, c, t)
 	}
 	return c.Choose(w, mrand.Uint64())
 }
@@ -44,14 +42,13 @@ func (h *Handler) choose(ctx *fasthttp.RequestCtx, w *work, e *table.Entry, t ta
 // chooseRecognised is choose for a link that needs to know the query or to recognise the visitor. It sets the cookie if the
 // rules ask whether the visitor has been here before, or if a cookie makes variants sticky, and if the visit is redirected.
 // Rules and variants see the same identity.
-func (h *Handler) chooseRecognised(ctx *fasthttp.RequestCtx, w *work, e *table.Entry, c *decision.Chooser, t target) decision.Choice {
+func (h *Handler) chooseRecognised(w *work, e *table.Entry, c *decision.Chooser, t target) decision.Choice {
 	x := visitor.Extras{Query: t.query, Link: e.Num()}
 	needs, anonymous := c.Needs(), false
 	byCookie := c.Sticky() == link.StickyCookie
 	if needs&(rule.NeedsVisitor|rule.NeedsShare) != 0 {
-		raw := ctx.Request.Header.RawHeaders()
-		if anonymous = h.cfg.HonorDNT && optsOut(raw); !anonymous {
-			if x.Identity, x.Known = cookieIdentity(raw); !x.Known && byCookie {
+		if anonymous = h.cfg.HonorDNT && optsOut(w.raw); !anonymous {
+			if x.Identity, x.Known = cookieIdentity(w.raw); !x.Known && byCookie {
 				// A new visitor needs an identity of its own, because networks share addresses.
 				x.Identity, x.Fresh = mrand.Uint64(), true
 			}
@@ -62,13 +59,12 @@ func (h *Handler) chooseRecognised(ctx *fasthttp.RequestCtx, w *work, e *table.E
 	if c.Sticky() != link.NotSticky {
 		w.event.Visitor = max(1, w.Share()) // 0 is a click without a visitor
 	}
-	if (needs&rule.NeedsVisitor != 0 || byCookie) && !anonymous && !ctx.IsHead() && !h.leadsHome(d.Target, t) {
+	if (needs&rule.NeedsVisitor != 0 || byCookie) && !anonymous && !w.head && !h.leadsHome(d.Target, t) {
 		w.cookie = append(append(w.cookie[:0], visitor.Cookie...), '=')
 		w.cookie = append(visitor.AppendIdentity(w.cookie, w.Identity()), cookieRest...)
-		if h.encrypted(ctx, t) {
+		if h.encrypted(&w.request, t) {
 			w.cookie = append(w.cookie, "; Secure"...)
 		}
-		ctx.Response.Header.SetCanonical(nameSetCookie, w.cookie)
 	}
 	return d
 }

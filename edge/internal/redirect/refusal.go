@@ -140,17 +140,17 @@ func (h *Handler) head(ctx *fasthttp.RequestCtx, id, mediaType, policy []byte) {
 	ctx.Response.Header.SetContentTypeBytes(mediaType)
 	ctx.Response.Header.SetCanonical(fixedName, policy)
 	var buf [16]byte
-	ctx.Response.Header.SetCanonical(nameID, h.requestID(ctx, id, buf[:0]))
+	ctx.Response.Header.SetCanonical(nameID, requestID(h.idBase^ctx.ID(), id, buf[:0]))
 }
 
-// requestID returns id if it is safe for headers and logs. Otherwise it appends a new id to buf.
-func (h *Handler) requestID(ctx *fasthttp.RequestCtx, id, buf []byte) []byte {
+// requestID returns id if it is safe for headers and logs. Otherwise it appends number to buf.
+func requestID(number uint64, id, buf []byte) []byte {
 	if len(id) > 0 && len(id) <= 64 && slugLike(id) {
 		return id
 	}
 	const digits = "0123456789abcdef"
-	for n := h.idBase ^ ctx.ID(); len(buf) < 16; n >>= 4 {
-		buf = append(buf, digits[n&15])
+	for ; len(buf) < 16; number >>= 4 {
+		buf = append(buf, digits[number&15])
 	}
 	return buf
 }

@@ -3,6 +3,7 @@ package redirect
 import (
 	"bytes"
 	"crypto/subtle"
+	"net"
 	"net/url"
 	"strconv"
 
@@ -28,7 +29,7 @@ var (
 // host is nil if it is unknown. The connection uses TLS if secure is true, and was then opened for the host called name.
 func (h *Handler) atHost(ctx *fasthttp.RequestCtx, host *hosts.Host, name string, secure bool, t target) bool {
 	if host != nil && host.Withdrawn {
-		if !h.asksService(ctx) {
+		if !h.asksService(ctx.Request.Header.Host()) {
 			r := h.refusals[fasthttp.StatusMisdirectedRequest]
 			if host.Suspended {
 				r = h.suspended
@@ -55,7 +56,7 @@ func (h *Handler) atHost(ctx *fasthttp.RequestCtx, host *hosts.Host, name string
 		return false
 	case secure:
 		h.setHSTS(ctx, host)
-	case h.cfg.TLS && host.Certificate != nil && !h.behindTLS(ctx):
+	case h.cfg.TLS && host.Certificate != nil && !h.behindTLS(ctx.Conn(), ctx.Request.Header.RawHeaders()):
 		h.upgrade(ctx, host, t)
 		return true
 	}
@@ -151,9 +152,8 @@ func (h *Handler) setHSTS(ctx *fasthttp.RequestCtx, host *hosts.Host) {
 }
 
 // behindTLS reports whether a trusted proxy says that the visitor has used https.
-func (h *Handler) behindTLS(ctx *fasthttp.RequestCtx) bool {
-	return len(h.cfg.Trusted) > 0 && h.cfg.Trusted.Contains(peer(ctx)) &&
-		string(first(ctx.Request.Header.RawHeaders(), "x-forwarded-proto")) == "https"
+func (h *Handler) behindTLS(conn net.Conn, raw []byte) bool {
+	return len(h.cfg.Trusted) > 0 && h.cfg.Trusted.Contains(peer(conn)) && string(first(raw, "x-forwarded-proto")) == "https"
 }
 
 // upgrade redirects a request to the same address with https.

@@ -49,10 +49,9 @@ func namesOf(addresses ...string) (names []decision.Home) {
 }
 
 // asksService reports whether the host of a request is a name of the service itself.
-func (h *Handler) asksService(ctx *fasthttp.RequestCtx) bool {
-	host := view(ctx.Request.Header.Host())
+func (h *Handler) asksService(host []byte) bool {
 	for i := range h.names {
-		if h.names[i].Is(host, h.scheme) {
+		if h.names[i].Is(view(host), h.scheme) {
 			return true
 		}
 	}
@@ -60,8 +59,8 @@ func (h *Handler) asksService(ctx *fasthttp.RequestCtx) bool {
 }
 
 // misdirected reports whether the host of a request is unknown and such hosts are refused.
-func (h *Handler) misdirected(ctx *fasthttp.RequestCtx, t target) bool {
-	return h.cfg.StrictHosts && t.site == nil && !t.own && !h.asksService(ctx)
+func (h *Handler) misdirected(host []byte, t target) bool {
+	return h.cfg.StrictHosts && t.site == nil && !t.own && !h.asksService(host)
 }
 
 // refuseHost answers a request for a host at which there are no links, neither those of the service nor those of a domain. The

@@ -100,7 +100,7 @@ func (h *Handler) exhausted(e *table.Entry, terms *table.Terms) bool {
 
 // take counts the click of a person against the limit of a link. If the limit does not allow the click, take answers the
 // request and returns false. Bots and prefetches do not count, as in reports.
-func (h *Handler) take(ctx *fasthttp.RequestCtx, w *work, e *table.Entry, terms *table.Terms, t target) bool {
+func (h *Handler) take(w *work, e *table.Entry, terms *table.Terms, t target) bool {
 	if w.event.Prefetch || w.Agent().Bot {
 		return true
 	}
@@ -108,10 +108,9 @@ func (h *Handler) take(ctx *fasthttp.RequestCtx, w *work, e *table.Entry, terms 
 	case quota.Granted:
 		return true
 	case quota.Unknown:
-		h.refuse(ctx, fasthttp.StatusServiceUnavailable)
-		h.unready(ctx)
+		h.refuseUnready(w.context())
 	default:
-		h.ended(ctx, &h.deps.Table.Compiled(e).Record, t)
+		h.ended(w.context(), &h.deps.Table.Compiled(e).Record, t)
 	}
 	return false
 }

@@ -5,12 +5,11 @@ import (
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/conversion"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/valyala/fasthttp"
 )
 
 // track makes the click id that the destination of a visit gets. It must follow click. Without a key, or for a click that is
 // not recorded, the visitor is redirected without an id, because a conversion could not be attributed.
-func (h *Handler) track(ctx *fasthttp.RequestCtx, w *work, e *table.Entry, terms *table.Terms, recorded bool) {
+func (h *Handler) track(w *work, e *table.Entry, terms *table.Terms, recorded bool) {
 	if recorded && h.deps.Hosts != nil {
 		ev, s := &w.event, h.deps.Spool
 		id := conversion.ClickID{
@@ -26,16 +25,15 @@ func (h *Handler) track(ctx *fasthttp.RequestCtx, w *work, e *table.Entry, terms
 			return
 		}
 	}
-	h.tally.add(ctx.ConnID(), cUntracked)
+	h.tally.add(w.id, cUntracked)
 }
 
 // awaitsKeys answers 503 and returns true if this edge has just started and has no keys of click ids yet, so that no visit of a
 // tracked link goes without an id.
-func (h *Handler) awaitsKeys(ctx *fasthttp.RequestCtx) bool {
+func (h *Handler) awaitsKeys(w *work) bool {
 	if h.deps.Hosts == nil || h.deps.Hosts.Settled() {
 		return false
 	}
-	h.refuse(ctx, fasthttp.StatusServiceUnavailable)
-	h.unready(ctx)
+	h.refuseUnready(w.context())
 	return true
 }

@@ -154,27 +154,29 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	w := h.pool.Get().(*work)
 	defer h.pool.Put(w)
 	r := &plan.Record
-	h.prepareVisitor(ctx, w, h.read(ctx, w, t.query, h.now(ctx).UnixMilli()))
-	d := h.choose(ctx, w, e, t)
+	w.of(ctx, len(h.cfg.Trusted) > 0)
+	h.read(w, t.query, h.now(ctx).UnixMilli())
+	h.prepareVisitor(w)
+	d := h.choose(w, e, t)
 	if h.leadsHome(d.Target, t) {
-		h.loop(ctx)
+		h.refuseLoop(ctx)
 		return
 	}
 	terms := e.Terms()
-	if terms.Track && h.awaitsKeys(ctx) {
+	if terms.Track && h.awaitsKeys(w) {
 		return
 	}
-	if terms.Limit.Since != 0 && !h.take(ctx, w, e, &terms, t) {
-		ctx.Response.Header.DelAllCookies()
+	if terms.Limit.Since != 0 && !h.take(w, e, &terms, t) {
 		return
 	}
 	if h.leadsHome(w.event.Referer, t) {
 		w.event.Referer = "" // the form itself is not where the visitor came from
 	}
 	h.tally.add(ctx.ConnID(), cVerified)
-	if recorded := h.click(ctx, w, r.Num, r.Owner, d, r.UTM); terms.Track {
-		h.track(ctx, w, e, &terms, recorded)
+	if recorded := h.click(w, r.Num, r.Owner, d, r.UTM); terms.Track {
+		h.track(w, e, &terms, recorded)
 	}
+	w.sendCookie(ctx)
 	location := w.locate(d.Target, r.UTM, t.query)
 	if fromForm {
 		seeOther(ctx, location)

@@ -3,55 +3,202 @@ package redirect
 import (
 	"bufio"
 	"bytes"
+	"math/rand/v2"
 	"net"
+	"strconv"
+	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/valyala/fasthttp"
 )
 
-// visits answers visits for the listener: see listen.Answer. The parser is the server's, and so is everything that
-// writes the answer. The values are reused, so an answer does not allocate.
+// visits answers simple requests for links in the loop of a port: see listen.Answer. A redirect needs neither the server's parser nor
+// its response. All other answers are those of the server, with the same bytes. The values are reused, so an answer does not allocate.
 type visits struct {
 	handler *Handler
-	ctx     fasthttp.RequestCtx
-	request bytes.Reader
-	in      *bufio.Reader
-	answer  bytes.Buffer
-	out     *bufio.Writer
+	work    work
+	head    []byte // the request that is answered
+	serial  uint64 // of the request
+	ids     uint64 // the id of a request is this and its serial
+	date    []byte // the header line for second
+	second  int64
+
+	// For answers that are no redirects.
+	ctx    fasthttp.RequestCtx
+	reader bytes.Reader
+	in     *bufio.Reader
+	answer bytes.Buffer
+	out    *bufio.Writer
 }
 
 func newVisits(h *Handler) *visits {
-	v := &visits{handler: h}
-	v.in, v.out = bufio.NewReaderSize(&v.request, maxHeader), bufio.NewWriter(&v.answer)
+	v := &visits{handler: h, ids: rand.Uint64()}
+	v.in, v.out = bufio.NewReaderSize(&v.reader, maxHeader), bufio.NewWriter(&v.answer)
 	return v
 }
 
 // Answer implements listen.Answer for requests that are simple.
-func (v *visits) Answer(c net.Conn, request, out []byte, last bool) (answer []byte, stays, ok bool) {
-	h, ctx := v.handler, &v.ctx
-	if !h.simple(request) {
-		return nil, false, false
+func (v *visits) Answer(c net.Conn, requests, out []byte, last bool) (answer []byte, used int, stays bool) {
+	h, w := v.handler, &v.work
+	t, header, ok := h.simple(requests)
+	if !ok {
+		return nil, 0, false
 	}
-	foreseen := foresight{h}.Glance(request)
+	foreseen := h.deps.Table.Foresee(t.slug)
+	size, closes := w.parse(header, len(h.cfg.Trusted) > 0)
+	if size == 0 {
+		return nil, 0, false
+	}
+	used = len(requests) - len(header) + size
+	h.deps.Table.Approach(foreseen)
+	v.serial++
+	w.head, w.conn, w.id, w.arrived, w.ctx, w.loop = requests[0] == 'H', c, v.serial, time.Now(), nil, v
+	v.head = requests[:used]
+	defer func() {
+		if cause := recover(); cause != nil {
+			h.panicked(v.begin(c), cause)
+			answer, stays = v.other(out, false)
+		}
+	}()
+	stays = !last && !closes
+	e, outcome := v.find(&t)
+	switch {
+	case outcome == tRedirect && h.redirect(w, &e, t):
+		out = v.redirect(out, stays)
+	case outcome == tNotFound:
+		out = v.missing(out, &t, stays)
+	default:
+		if w.ctx == nil {
+			h.Serve(w.context())
+		}
+		h.observe(w.ctx)
+		answer, stays = v.other(out, stays)
+		return answer, used, stays
+	}
+	if w.id%sampleEvery == 0 {
+		h.sample(c, w.id, outcome, w.arrived, w.status)
+	}
+	return out, used, stays
+}
+
+// find finds the link of a request. It returns tRedirect if there is one, tNotFound if the answer is 404 without further conditions, and
+// else tPage, which stands for all other answers.
+func (v *visits) find(t *target) (e table.Entry, outcome uint32) {
+	h, w := v.handler, &v.work
+	if h.deps.Hosts != nil {
+		host := h.deps.Hosts.Lookup(w.host)
+		if host != nil && (host.Withdrawn || h.cfg.TLS && host.Certificate != nil) {
+			return e, tPage
+		}
+		t.take(host)
+	}
+	e, ok := h.lookup(*t)
+	switch {
+	case h.misdirected(w.host, *t):
+		return e, tPage
+	case ok:
+		if !e.Plain() {
+			h.deps.Table.Prepare(&e)
+		}
+		return e, tRedirect
+	case w.head || t.site != nil || t.own || h.limiter != nil || fixed(t.path) || h.deps.Ready != nil && !h.deps.Ready():
+		return e, tPage
+	}
+	return e, tNotFound
+}
+
+// redirect appends the redirect that v.work holds to out, with the bytes that the server would send.
+func (v *visits) redirect(out []byte, stays bool) []byte {
+	w := &v.work
+	out = append(append(out, statusLine(w.status)...), v.dateLine()...)
+	out = append(append(append(out, "Content-Length: 0\r\n"...), w.lines()...), ": "...)
+	out = append(out, w.target...)
+	if len(w.cookie) > 0 {
+		out = append(append(append(append(out, "\r\n"...), nameSetCookie...), ": "...), w.cookie...)
+	}
+	return end(out, stays)
+}
+
+// missing appends the answer for a slug that does not exist to out, with the bytes that the server would send.
+func (v *visits) missing(out []byte, t *target, stays bool) []byte {
+	h, w := v.handler, &v.work
+	w.status = fasthttp.StatusNotFound
+	h.tally.add(w.id, cMissing)
+	if h.deps.Missing != nil {
+		h.deps.Missing.Add("", 0, t.slug)
+	}
+	r, a := h.refusals[fasthttp.StatusNotFound], scanAsker(w.raw)
+	body, media, policy := r.json, typeJSON, jsonPolicyB
+	if prefersHTML(a.accept) {
+		body, media, policy = r.html, typeHTML, h.pages.policy
+	}
+	out = append(append(append(out, "HTTP/1.1 404 Not Found\r\n"...), v.dateLine()...), "Content-Type: "...)
+	out = strconv.AppendInt(append(append(out, media...), "\r\nContent-Length: "...), int64(len(body)), 10)
+	out = append(append(append(append(out, "\r\n"...), fixedName...), ": "...), policy...)
+	out = append(append(append(out, "\r\n"...), nameID...), ": "...)
+	var buf [16]byte
+	out = end(append(out, requestID(v.ids+w.id, a.id, buf[:0])...), stays)
+	return append(out, body...)
+}
+
+// end appends the end of a header.
+func end(out []byte, stays bool) []byte {
+	if !stays {
+		out = append(out, "\r\nConnection: close"...)
+	}
+	return append(out, "\r\n\r\n"...)
+}
+
+// dateLine returns the header line with the time of the request.
+func (v *visits) dateLine() []byte {
+	if now := v.work.arrived.Unix(); now != v.second || len(v.date) == 0 {
+		v.second, v.date = now, append(fasthttp.AppendHTTPDate(append(v.date[:0], "Date: "...), v.work.arrived), "\r\n"...)
+	}
+	return v.date
+}
+
+// statusLine returns the first line of a redirect.
+func statusLine(status int) string {
+	switch status {
+	case fasthttp.StatusMovedPermanently:
+		return "HTTP/1.1 301 Moved Permanently\r\n"
+	case fasthttp.StatusTemporaryRedirect:
+		return "HTTP/1.1 307 Temporary Redirect\r\n"
+	case fasthttp.StatusPermanentRedirect:
+		return "HTTP/1.1 308 Permanent Redirect\r\n"
+	}
+	return "HTTP/1.1 302 Found\r\n"
+}
+
+// begin returns the context for an answer that is no redirect, without a request.
+func (v *visits) begin(c net.Conn) *fasthttp.RequestCtx {
+	ctx := &v.ctx
 	ctx.Init2(c, silent{}, false)
 	ctx.Request.Reset()
 	ctx.Response.Reset()
-	header := &ctx.Request.Header
-	header.DisableNormalizing()
-	v.request.Reset(request)
-	v.in.Reset(&v.request)
-	if err := header.Read(v.in); err != nil || v.in.Buffered() > 0 || v.request.Len() > 0 || !plainHost(header.Host()) ||
-		header.ContentLength() != -2 || ctx.Request.MayContinue() {
-		return nil, false, false
-	}
-	if foreseen != 0 {
-		h.deps.Table.Approach(foreseen)
-	}
+	ctx.Request.Header.DisableNormalizing()
 	ctx.Response.Header.DisableNormalizing()
 	ctx.Response.Header.SetNoDefaultContentType(true)
-	h.handle(ctx)
-	ctx.Response.SkipBody = header.IsHead()
-	if stays = !last && !header.ConnectionClose() && !ctx.Response.ConnectionClose(); !stays {
+	return ctx
+}
+
+// parse returns the context of the request with the request. The server's parser accepts every request that work.parse accepts.
+func (v *visits) parse(r *request) *fasthttp.RequestCtx {
+	ctx := v.begin(r.conn)
+	v.reader.Reset(v.head)
+	v.in.Reset(&v.reader)
+	if err := ctx.Request.Header.Read(v.in); err != nil || v.in.Buffered() > 0 || v.reader.Len() > 0 {
+		panic("BUG: the server does not accept a simple request")
+	}
+	return ctx
+}
+
+// other appends the answer in v.ctx to out.
+func (v *visits) other(out []byte, stays bool) (answer []byte, remains bool) {
+	ctx := &v.ctx
+	ctx.Response.SkipBody = ctx.IsHead()
+	if stays = stays && !ctx.Response.ConnectionClose(); !stays {
 		ctx.Response.SetConnectionClose()
 	}
 	v.answer.Reset()
@@ -59,44 +206,7 @@ func (v *visits) Answer(c net.Conn, request, out []byte, last bool) (answer []by
 	if ctx.Response.Write(v.out) != nil || v.out.Flush() != nil {
 		panic("BUG: an answer cannot be written to memory")
 	}
-	return append(out, v.answer.Bytes()...), stays, true
-}
-
-// simple reports whether a request is one for a link that is answered without waiting: GET or HEAD for a slug, with
-// HTTP/1.1. All other requests, such as those for the control plane and passwords, go to the server.
-func (h *Handler) simple(request []byte) bool {
-	line, ok := bytes.CutSuffix(request[:max(bytes.IndexByte(request, '\n'), 0)], []byte(" HTTP/1.1\r"))
-	uri, get := bytes.CutPrefix(line, []byte("GET "))
-	if !get {
-		uri, get = bytes.CutPrefix(line, []byte("HEAD "))
-	}
-	if !ok || !get || len(uri) == 0 || uri[0] != '/' {
-		return false
-	}
-	for _, c := range uri {
-		// The server checks targets for control characters, but the header's parser does not.
-		if c <= ' ' || c == 0x7f || c == '#' {
-			return false
-		}
-	}
-	t := split(uri)
-	return t.slug != nil && len(t.rest) == 0 && (h.deps.Upstream == nil || !h.deps.Upstream.Owns(t.path))
-}
-
-// plainHost reports whether the server accepts a Host for certain: a name or an IPv4 address, perhaps with a port.
-func plainHost(host []byte) bool {
-	name, port, hasPort := bytes.Cut(host, []byte(":"))
-	for _, c := range port {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	for _, c := range name {
-		if !slugByte[c] && c != '.' {
-			return false
-		}
-	}
-	return len(name) > 0 && (!hasPort || len(port) > 0)
+	return append(out, v.answer.Bytes()...), stays
 }
 
 var _ listen.Answer = (*visits)(nil).Answer

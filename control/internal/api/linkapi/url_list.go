@@ -1,0 +1,128 @@
+package linkapi
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/shortline/shortline/control/internal/api/kit"
+	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+const urlPage = 10
+
+// URLFilter is embedded in the requests that select short URLs. A URL must match all parameters.
+type URLFilter struct {
+	Search      string   `query:"search" doc:"Text in title, destination or slug, case-insensitive."`
+	Status      string   `query:"status" values:"anyLinkStatus" doc:"A list can also have DELETED, the trash, with search only."`
+	Tag         []string `query:"tag,explode" doc:"Name of a tag, case-insensitive. If repeated, a URL must have all of the tags."`
+	Domain      string   `query:"domain" doc:"Host name of the short URLs. The host of the service selects URLs without a custom domain."`
+	BundleID    string   `query:"bundleId" doc:"A bundle that contains the URLs."`
+	CreatedBy   string   `query:"createdBy" doc:"Id of the user who created the URLs."`
+	UTMCampaign string   `query:"utmCampaign" doc:"The exact value of utmCampaign."`
+}
+
+func (f *URLFilter) query() links.Query {
+	return links.Query{Search: f.Search, Status: f.Status, Tags: f.Tag, Domain: f.Domain, BundleID: f.BundleID, CreatedBy: f.CreatedBy, UTMCampaign: f.UTMCampaign}
+}
+
+type listURLsIn struct {
+	kit.Paging
+	SortBy string `query:"sortBy" values:"linkSort" doc:"The field to sort by: createdAt by default. Only the trash has deletedAt, by which it is sorted by default."`
+	kit.Sorting
+	URLFilter
+}
+
+// URLList is one page of short URLs.
+type URLList struct {
+	kit.List[URL]
+	TotalIsExact bool `json:"totalIsExact" doc:"False if there are more than 10,000 URLs; total is 10000 then."`
+}
+
+func (s *server) listURLs(ctx context.Context, in *listURLsIn) (*kit.Body[URLList], error) {
+	if in.Status == links.StatusDeleted {
+		return s.listTrash(ctx, in)
+	}
+	q := in.query()
+	q.SortBy, q.Ascending, q.Offset, q.Limit = in.SortBy, in.Ascending(), in.Offset(urlPage), in.Size(urlPage)
+	list, total, exact, err := s.Links.List(ctx, kit.Principal(ctx), q)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.urlsOf(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	return kit.NewBody(URLList{kit.ListOf(rows, total, in.Paging, urlPage), exact}), nil
+}
+
+type exportURLsIn struct {
+	URLFilter
+	Format string `query:"format" enum:"csv,json" default:"csv" doc:"Format of the file."`
+}
+
+func (s *server) registerURLExport() {
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/export", ID: "exportURLs", Summary: "Export short URLs as a file", Tag: "URLs",
+		Limit: kit.LimitExport, Timeout: kit.ExportTimeout,
+		Files: map[string]*huma.Schema{"text/csv": kit.CSVFile(), "application/json": {Type: huma.TypeArray, Items: &huma.Schema{Ref: kit.SchemaPrefix + "URL"}}}}.
+		About("The links that the same parameters select in the list, newest first, without a limit. The columns of CSV and the members of JSON are those of the list. In CSV, tags are separated by commas, and text that a spreadsheet could take for a formula begins with an apostrophe."), s.exportURLs)
+}
+
+func (s *server) exportURLs(ctx context.Context, in *exportURLsIn) (*huma.StreamResponse, error) {
+	each, err := s.Links.Export(ctx, kit.Principal(ctx), in.query())
+	if err != nil {
+		return nil, err
+	}
+	media, write := "text/csv; charset=utf-8", kit.WriteCSV[URL]
+	if in.Format == "json" {
+		media, write = "application/json", writeURLsJSON
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		hc.SetHeader("Content-Type", media)
+		hc.SetHeader("Content-Disposition", `attachment; filename="urls.`+in.Format+`"`)
+		hc.SetStatus(http.StatusOK)
+		err := write(hc.BodyWriter(), func(f func(*URL) error) error {
+			return each(ctx, func(part []store.Link) error {
+				rows, err := s.urlsOf(ctx, part)
+				for i := 0; err == nil && i < len(rows); i++ {
+					err = f(&rows[i])
+				}
+				return err
+			})
+		})
+		if err != nil {
+			kit.RequestLogOf(ctx).Err = err
+			panic(http.ErrAbortHandler) // the caller must notice that the file is truncated
+		}
+	}}, nil
+}
+
+// writeURLsJSON writes URLs as one JSON array. After an error the output is incomplete and not valid JSON.
+func writeURLsJSON(w io.Writer, each func(func(*URL) error) error) error {
+	b := bufio.NewWriterSize(w, 32<<10)
+	separator := "[\n"
+	err := each(func(u *URL) error {
+		record, err := json.Marshal(u)
+		if err != nil {
+			return err
+		}
+		b.WriteString(separator)
+		separator = ",\n"
+		_, err = b.Write(record)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("export URLs: %w", err)
+	}
+	if separator == "[\n" {
+		b.WriteString("[")
+	}
+	b.WriteString("]\n")
+	return b.Flush()
+}
