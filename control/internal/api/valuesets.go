@@ -37,6 +37,7 @@ var valueSets = map[string][]any{
 	"webhookEvent":    set(webhooks.Names...),
 	"deliveredEvent":  set(slices.Sorted(maps.Keys(webhooks.Payloads))...),
 	"deliveryStatus":  set("success", "failed"),
+	"webhookPause":    set(store.PauseReasons...),
 	"webhookScope":    set(webhooks.ScopeOwn, webhooks.ScopeAll),
 	"keyScope":        set(auth.ScopeNames()...),
 	"auditAction":     set(audit.Actions...),
