@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/visitor"
 )
 
 // valueSets are the closed sets of values that fields and parameters name with the tag values, for the OpenAPI document. Use
@@ -37,6 +38,7 @@ var valueSets = map[string][]any{
 	"webhookEvent":    set(webhooks.Names...),
 	"deliveredEvent":  set(slices.Sorted(maps.Keys(webhooks.Payloads))...),
 	"deliveryStatus":  set("success", "failed"),
+	"device":          set(visitor.Mobile, visitor.Tablet, visitor.Desktop),
 	"webhookPause":    set(store.PauseReasons...),
 	"webhookScope":    set(webhooks.ScopeOwn, webhooks.ScopeAll),
 	"keyScope":        set(auth.ScopeNames()...),
