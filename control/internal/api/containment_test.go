@@ -131,6 +131,22 @@ func TestS10_webhooks_need_the_scopes_of_their_events(t *testing.T) {
 	w.do("POST", "/api/webhooks", strings.Replace(hook("url.created"), "{", `{"scope":"all",`, 1), roots).want(403)
 }
 
+// The parameter is true or false, and nothing happens to a key if it is neither.
+func TestLow_endMade_is_a_boolean(t *testing.T) {
+	w := small(t, administering)
+	key, id := w.makeKey(w.ann, "")
+	for _, bad := range []string{"perhaps", "2"} {
+		w.do("DELETE", "/api/api-keys/"+id+"?endMade="+bad, "", as(w.ann)).wantField("endMade")
+	}
+	w.do("GET", "/api/urls", "", key).want(200)
+	for _, p := range w.openapi().Paths["/api/api-keys/{id}"]["delete"].Parameters {
+		if p.Name == "endMade" {
+			return
+		}
+	}
+	t.Error("endMade is not documented")
+}
+
 // The others who manage webhooks learn by e-mail that those of a member who has left are paused.
 func TestS10_paused_webhooks_are_told(t *testing.T) {
 	server := mailtest.Start(t)

@@ -20,12 +20,13 @@ type User struct {
 	IsActive         bool   `json:"isActive" doc:"Whether status is ACTIVE."`
 	TwoFactorEnabled bool   `json:"twoFactorEnabled" doc:"Whether an authenticator app is set up."`
 	HasPasskeys      bool   `json:"hasPasskeys" doc:"Whether the user has a passkey, which counts as both factors."`
+	EmailVerified    bool   `json:"emailVerified" doc:"False if the account was made with a copied invitation link, and nobody has shown since that the address belongs to the user."`
 	CreatedAt        Time   `json:"createdAt"`
 	UpdatedAt        Time   `json:"updatedAt"`
 }
 
 func userOf(u store.User) User {
-	return User{u.ID, u.Email, u.Name, u.Role, accounts.Status(u), u.Active, u.TOTPEnabled, u.HasPasskeys, Time(u.CreatedAt), Time(u.UpdatedAt)}
+	return User{u.ID, u.Email, u.Name, u.Role, accounts.Status(u), u.Active, u.TOTPEnabled, u.HasPasskeys, !u.EmailUnproven, Time(u.CreatedAt), Time(u.UpdatedAt)}
 }
 
 // body is a response with a JSON body.
