@@ -117,7 +117,7 @@ func TestLinks_trends(t *testing.T) {
 	}
 	testkit.Eventually(t, "the clicks are counted", func() (shown bool) {
 		b.visit("/console/links", "2 links")
-		b.do(chromedp.Evaluate(`new Promise((done) => setTimeout(() => done(document.querySelector('svg.trend')?.getAttribute('aria-label') === '3 clicks in 30 days'), 500))`, &shown, awaited))
+		b.do(chromedp.Evaluate(`new Promise((done) => setTimeout(() => done(document.querySelector('svg.trend title')?.textContent === '3 clicks in 30 days'), 500))`, &shown, awaited))
 		return shown
 	})
 	b.until(`document.querySelectorAll('svg.trend').length === 1`)

@@ -178,7 +178,7 @@ func TestConsoleBadge_failing_webhooks(t *testing.T) {
 	b.until(`!document.querySelector('nav .badge')`)
 	b.ask("POST", "/api/webhooks/"+id+"/test", nil, nil)
 	b.visit("/console/tags")
-	b.until(`document.querySelector('nav .badge')?.innerText.trim().startsWith('1') && document.querySelector('nav .badge').textContent.includes('Failing')`)
+	b.until(`document.querySelector('nav .badge')?.innerText.trim().startsWith('1') && document.querySelector('nav .badge').textContent.includes('need attention')`)
 	b.inspect("badge")
 	b.ask("PUT", "/api/webhooks/"+id, map[string]any{"isActive": false}, nil)
 	b.click(`document.querySelector('nav a[href$="/webhooks"]')`)

@@ -1,7 +1,9 @@
 package observe_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +16,19 @@ func promtool(t *testing.T, args ...string) {
 	if out, err := exec.CommandContext(t.Context(), part(t, "promtool"), args...).CombinedOutput(); err != nil {
 		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
+}
+
+// The rules in the documentation are rules.
+func TestA9_rules_in_the_documentation_parse(t *testing.T) {
+	t.Parallel()
+	_, text, _ := strings.Cut(read(t, "docs/operators/operations.md"), "```yaml\ngroups:\n")
+	text, _, found := strings.Cut(text, "```")
+	if !found {
+		t.Fatal("no rules in operations.md")
+	}
+	path := filepath.Join(t.TempDir(), "documented.yml")
+	testkit.Must(t, os.WriteFile(path, []byte("groups:\n"+text), 0o600))
+	promtool(t, "check", "rules", "--lint=all", "--lint-fatal", path)
 }
 
 func TestRules_parse(t *testing.T) {

@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,24 +16,6 @@ import (
 
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
-
-// metric returns the value of a metric without labels.
-func (p *program) metric(name string) float64 {
-	p.t.Helper()
-	res, err := http.Get("http://" + p.Ops + "/metrics")
-	testkit.Must(p.t, err)
-	defer res.Body.Close()
-	lines := bufio.NewScanner(res.Body)
-	for lines.Scan() {
-		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
-			v, err := strconv.ParseFloat(value, 64)
-			testkit.Must(p.t, err)
-			return v
-		}
-	}
-	p.t.Fatalf("no metric %s", name)
-	return 0
-}
 
 // fill creates a file that uses all free space on a folder's disk, and returns its path.
 func fill(t *testing.T, dir string) string {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -339,6 +340,24 @@ func (p *program) follow(slug string, header map[string]string) (int, string) {
 	defer res.Body.Close()
 	_, _ = io.Copy(io.Discard, res.Body) // only the status and Location matter
 	return res.StatusCode, res.Header.Get("Location")
+}
+
+// metric returns the value of a metric without labels.
+func (p *program) metric(name string) float64 {
+	p.t.Helper()
+	res, err := http.Get("http://" + p.Ops + "/metrics")
+	testkit.Must(p.t, err)
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			v, err := strconv.ParseFloat(value, 64)
+			testkit.Must(p.t, err)
+			return v
+		}
+	}
+	p.t.Fatalf("no metric %s", name)
+	return 0
 }
 
 func tail(s string, lines int) string {

@@ -153,21 +153,13 @@ func TestLive_streams_through_edges(t *testing.T) {
 	}
 	click(readers...)
 
-	open := func() string {
-		res, err := http.Get("http://" + p.Ops + "/metrics")
-		testkit.Must(t, err)
-		defer res.Body.Close()
-		b, _ := io.ReadAll(res.Body)
-		_, after, _ := strings.Cut(string(b), "\nshortline_live_subscriptions ")
-		n, _, _ := strings.Cut(after, "\n")
-		return n
-	}
-	if n := open(); n != "2" {
-		t.Errorf("%s streams are open, want 2", n)
+	open := func() float64 { return p.metric("shortline_live_subscriptions") }
+	if n := open(); n != 2 {
+		t.Errorf("%v streams are open, want 2", n)
 	}
 	began := time.Now()
 	listen(t, "who leaves", p.Addr, admin.token).leave()
-	testkit.Eventually(t, "who left is noticed", func() bool { return open() == "2" })
+	testkit.Eventually(t, "who left is noticed", func() bool { return open() == 2 })
 	t.Logf("the disconnect of a client was noticed after %v", time.Since(began).Round(time.Millisecond))
 
 	began = time.Now()

@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 )
 
-var userNames = []string{"id", "email", "name", "role", "status", "isActive", "twoFactorEnabled", "hasPasskeys", "createdAt", "updatedAt"}
+var userNames = []string{"id", "email", "name", "role", "status", "isActive", "twoFactorEnabled", "hasPasskeys", "emailVerified", "createdAt", "updatedAt"}
 
 func login(email, password, code string) string {
 	if code != "" {

@@ -131,17 +131,92 @@ func TestS10_webhooks_need_the_scopes_of_their_events(t *testing.T) {
 	w.do("POST", "/api/webhooks", strings.Replace(hook("url.created"), "{", `{"scope":"all",`, 1), roots).want(403)
 }
 
+// The parameter is true or false, and nothing happens to a key if it is neither.
+func TestLow_endMade_is_a_boolean(t *testing.T) {
+	w := small(t, administering)
+	key, id := w.makeKey(w.ann, "")
+	for _, bad := range []string{"perhaps", "2"} {
+		w.do("DELETE", "/api/api-keys/"+id+"?endMade="+bad, "", as(w.ann)).wantField("endMade")
+	}
+	w.do("GET", "/api/urls", "", key).want(200)
+	for _, p := range w.openapi().Paths["/api/api-keys/{id}"]["delete"].Parameters {
+		if p.Name == "endMade" {
+			return
+		}
+	}
+	t.Error("endMade is not documented")
+}
+
 // The others who manage webhooks learn by e-mail that those of a member who has left are paused.
 func TestS10_paused_webhooks_are_told(t *testing.T) {
 	server := mailtest.Start(t)
 	w := newWorld(t, usual(t), mailing(server))
+	// made lets bob make a webhook in a team of ann.
+	made := func(name string) (team string) {
+		team = w.newTeam(name)
+		w.join(team, w.bobID, "ADMIN")
+		w.do("POST", "/api/webhooks", `{"name":"To `+name+`","url":"http://127.0.0.1:1/","events":["url.created"]}`, as(w.bob), within(team)).want(201)
+		return team
+	}
+	told := func(name, reason string) {
+		t.Helper()
+		if m := server.Wait(t, userMail); !strings.Contains(m.Text, "To "+name) || !strings.Contains(m.Text, otherMail) || !strings.Contains(m.Text, name) {
+			t.Error(m.Text)
+		}
+		if _, newest := w.rowsOf("WEBHOOK_UPDATED"); !strings.Contains(newest, reason) {
+			t.Error(newest)
+		}
+	}
+	w.do("DELETE", "/api/workspaces/"+made("growth")+"/members/"+w.bobID, "", as(w.bob)).want(204)
+	told("growth", "MEMBER_REMOVED")
+	made("sales")
+	w.do("DELETE", "/api/users/"+w.bobID+"?deleteLinks=true", "", as(w.root)).want(200)
+	told("sales", "USER_DELETED")
+}
+
+// A webhook that the service paused tells why, until somebody enables it. One that a person disabled does not.
+func TestS10_webhooks_say_why_the_service_paused_them(t *testing.T) {
+	w := newWorld(t, usual(t), administering)
 	team := w.newTeam("Growth")
 	w.join(team, w.bobID, "ADMIN")
-	w.do("POST", "/api/webhooks", `{"name":"To my server","url":"http://127.0.0.1:1/","events":["url.created"]}`, as(w.bob), within(team)).want(201)
-	w.do("DELETE", "/api/workspaces/"+team+"/members/"+w.bobID, "", as(w.bob)).want(204)
-	if m := server.Wait(t, userMail); !strings.Contains(m.Text, "To my server") || !strings.Contains(m.Text, otherMail) || !strings.Contains(m.Text, "Growth") {
-		t.Error(m.Text)
+	const body = `{"name":"h","url":"http://127.0.0.1:1/","events":["url.created"]}`
+	paused := func(id string, active bool, reason any) {
+		t.Helper()
+		w.do("GET", "/api/webhooks/"+id, "", as(w.ann), within(team)).want(200).shows("isActive", active, "pauseReason", reason)
 	}
+	make := func(options ...option) string {
+		id := w.do("POST", "/api/webhooks", body, append(options, within(team))...).want(201).str("id")
+		paused(id, true, nil)
+		return id
+	}
+	set := func(id, change string) {
+		w.do("PUT", "/api/webhooks/"+id, change, as(w.ann), within(team)).want(200)
+	}
+	person, member, user := make(as(w.bob)), make(as(w.bob)), ""
+	set(person, `{"isActive":false}`)
+	key, keyID := w.makeKey(w.bob, "", within(team))
+	made := make(key)
+	w.do("DELETE", "/api/api-keys/"+keyID+"?endMade=true", "", as(w.bob), within(team)).want(204)
+	paused(made, false, "API_KEY_DELETED")
+	w.do("DELETE", "/api/workspaces/"+team+"/members/"+w.bobID, "", as(w.ann)).want(204)
+	paused(member, false, "MEMBER_REMOVED")
+	paused(person, false, nil)
+	paused(made, false, "API_KEY_DELETED")
+
+	// Other changes keep the reason, and enabling it removes it.
+	set(member, `{"name":"n","isActive":false}`)
+	paused(member, false, "MEMBER_REMOVED")
+	set(member, `{"isActive":true}`)
+	paused(member, true, nil)
+	set(member, `{"isActive":false}`)
+	paused(member, false, nil)
+
+	w.join(team, w.bobID, "ADMIN")
+	user = make(as(w.bob))
+	w.do("DELETE", "/api/users/"+w.bobID+"?deleteLinks=true", "", as(w.root)).want(200)
+	paused(user, false, "USER_DELETED")
+	paused(person, false, nil)
+	paused(made, false, "API_KEY_DELETED")
 }
 
 // A key that was made with a key has no more than its maker.

@@ -101,6 +101,19 @@ func TestExplain(t *testing.T) {
 	why(`{"region":"Bavaria"}`).shows("visitor.regionCode", nil, "visitor.region", "Bavaria")
 }
 
+// A stored click has the names of its device, system and browser, also of rare ones, and no User-Agent.
+func TestConsoleLow_explain_visitors_as_clicks_have_them(t *testing.T) {
+	w := small(t, withExplain)
+	path := "/api/urls/" + w.create("abc") + "/explain"
+	w.do("POST", path, `{"device":"TABLET","os":"Fuchsia","browser":"Coc Coc"}`, as(w.ann)).want(200).
+		shows("visitor.device", "TABLET", "visitor.os", "Fuchsia", "visitor.browser", "Coc Coc", "visitor.isBot", false)
+	w.do("POST", path, fmt.Sprintf(`{"userAgent":%q,"browser":"Ecosia"}`, iPhone), as(w.ann)).want(200).
+		shows("visitor.device", "MOBILE", "visitor.os", "iOS", "visitor.browser", "Ecosia")
+	w.do("POST", path, `{"userAgent":"curl/8","browser":"Ecosia"}`, as(w.ann)).want(200).shows("visitor.isBot", true)
+	w.do("POST", path, `{"device":"PHONE"}`, as(w.ann)).wantField("device")
+	w.do("POST", path, `{"browser":"`+strings.Repeat("x", 256)+`"}`, as(w.ann)).wantField("browser")
+}
+
 func TestExplain_special_conditions(t *testing.T) {
 	w := small(t, withExplain)
 	ann := as(w.ann)

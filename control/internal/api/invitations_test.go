@@ -196,6 +196,8 @@ func TestInvitations_mail(t *testing.T) {
 	w.accept(shown, newcomer).want(410)
 	shown, _ = invite("copied@example.com")
 	token := w.accept(shown, newcomer).want(200).str("accessToken")
+	w.do("GET", "/api/auth/me", "", as(token)).want(200).shows("emailVerified", false)
+	w.do("GET", "/api/auth/me", "", as(w.ann)).want(200).shows("emailVerified", true)
 	if !proven("mailed@example.com") || proven("copied@example.com") || !proven(userMail) {
 		t.Error("which addresses are proven")
 	}

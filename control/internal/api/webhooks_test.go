@@ -65,8 +65,8 @@ func withHooks(t *testing.T, st *store.Store, configure func(*world, *api.Config
 	return h
 }
 
-var webhookNames = []string{"id", "userId", "name", "url", "events", "headers", "scope", "isActive", "hasSecret", "totalSent", "totalSuccess", "totalFailed",
-	"lastSentAt", "lastError", "failureStreak", "failingSince", "waiting", "nextAttemptAt", "createdAt", "updatedAt"}
+var webhookNames = []string{"id", "userId", "name", "url", "events", "headers", "scope", "isActive", "pauseReason", "hasSecret", "totalSent", "totalSuccess",
+	"totalFailed", "lastSentAt", "lastError", "failureStreak", "failingSince", "waiting", "nextAttemptAt", "createdAt", "updatedAt"}
 
 var webhookLogNames = []string{"id", "webhookId", "event", "deliveryId", "payload", "status", "statusCode", "response", "responseBody", "error", "duration", "attempt",
 	"isSuccess", "createdAt", "sentAt"}

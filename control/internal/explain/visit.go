@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/platform/problem"
@@ -25,6 +26,10 @@ type Visit struct {
 	UnixMilli int64  // 0: now
 	Cookie    string // value of the cookie sl_v; a visitor who sends it is a returning one
 	Returning bool   // whether the visitor has been here before; only the cookie tells with which identity
+
+	// Device, OS and Browser override what UserAgent says, as stored clicks have them. With one of them, a visitor without UserAgent
+	// is no bot.
+	Device, OS, Browser string
 
 	// Country overrides the location of IP, including region and city. Region and City each override only themselves.
 	Country, Region, City string
@@ -58,10 +63,14 @@ func (s *Service) meet(v *Visit) (*simulatedVisitor, []byte, error) {
 	}{
 		{"userAgent", v.UserAgent, maxHeader}, {"language", v.Language, maxHeader}, {"referer", v.Referer, maxHeader}, {"query", v.Query, maxHeader},
 		{"region", v.Region, maxPlace}, {"city", v.City, maxPlace},
+		{"os", v.OS, maxPlace}, {"browser", v.Browser, maxPlace},
 	} {
 		if len(f.value) > f.max {
 			problems.Add(f.name, "must be at most %d bytes long", f.max)
 		}
+	}
+	if !slices.Contains([]string{"", visitor.Mobile, visitor.Tablet, visitor.Desktop}, v.Device) {
+		problems.Add("device", "must be %s, %s or %s", visitor.Mobile, visitor.Tablet, visitor.Desktop)
 	}
 	if v.Country != "" && !countryCode.MatchString(v.Country) {
 		problems.Add("country", "must be an ISO 3166-1 code of two letters, such as DE")
@@ -91,6 +100,7 @@ func (s *Service) meet(v *Visit) (*simulatedVisitor, []byte, error) {
 	g.Reset(visitor.Input{
 		UserAgent: []byte(v.UserAgent), AcceptLanguage: []byte(v.Language), Referer: []byte(v.Referer), UTM: utm, IP: ip, UnixMilli: now,
 	}, s.geo, nil)
+	v.describe(g.Agent())
 	if v.Returning && !known {
 		identity, known = g.Identity(), true // as if the visitor had come from the same network, with the same browser
 	}
@@ -109,6 +119,14 @@ func (s *Service) meet(v *Visit) (*simulatedVisitor, []byte, error) {
 		g.place.City = v.City
 	}
 	return g, query, nil
+}
+
+// describe overrides what the User-Agent says.
+func (v *Visit) describe(a *visitor.Agent) {
+	a.Device, a.OS, a.Browser = cmp.Or(v.Device, a.Device), cmp.Or(v.OS, a.OS), cmp.Or(v.Browser, a.Browser)
+	if v.UserAgent == "" && cmp.Or(v.Device, v.OS, v.Browser) != "" {
+		a.Bot, a.BotName = false, ""
+	}
 }
 
 // visit makes g a visitor of a link. A new visitor of a link that is sticky by cookie has a fresh identity, as at an edge.

@@ -106,21 +106,23 @@ func (tx *Tx) LockDoomed(ctx context.Context, userID string) ([]Workspace, error
 		AND NOT EXISTS (SELECT 1 FROM workspace_members o WHERE o.workspace_num = w.num AND o.role = 'OWNER' AND o.user_id <> ?) ORDER BY w.num`, userID, userID)
 }
 
-// HandOver makes the OWNER who joined first the creator of what a user has created in workspaces with another OWNER. It
-// changes up to limit links, and bundles and webhooks once no links are left; call it until it returns less than limit. The
-// webhooks are paused, and that of an administrator no longer gets the events of all links.
+// heir is a subquery for the OWNER who joined the workspace of a row of a table first, other than one user.
+func heir(table string) string {
+	return `(SELECT m.user_id FROM workspace_members m WHERE m.workspace_num = ` + table + `.workspace_num AND m.role = 'OWNER' AND m.user_id <> ? ORDER BY m.created_at, m.user_id LIMIT 1)`
+}
+
+// HandOver makes the OWNER who joined first the creator of the links and bundles that a user has created in workspaces with another
+// OWNER. It changes up to limit links, and bundles once no links are left; call it until it returns less than limit.
 func (tx *Tx) HandOver(ctx context.Context, userID string, limit int) (int, error) {
-	for _, t := range []struct{ name, key, also string }{
-		{"urls", "num", ""}, {"bundles", "num", ""}, {"webhooks", "id", ", every_link = FALSE, active = FALSE"},
-	} {
-		heir := `(SELECT m.user_id FROM workspace_members m WHERE m.workspace_num = ` + t.name + `.workspace_num AND m.role = 'OWNER' AND m.user_id <> ? ORDER BY m.created_at, m.user_id LIMIT 1)`
+	for _, table := range []string{"urls", "bundles"} {
+		next := heir(table)
 		keys, err := All(ctx, tx.Conn, column[any],
-			`SELECT `+t.key+` FROM `+t.name+` WHERE user_id = ? AND EXISTS `+heir+` ORDER BY `+t.key+` LIMIT ?`+tx.forUpdate(), userID, userID, limit)
+			`SELECT num FROM `+table+` WHERE user_id = ? AND EXISTS `+next+` ORDER BY num LIMIT ?`+tx.forUpdate(), userID, userID, limit)
 		if err != nil {
 			return 0, err
 		}
 		for part := range slices.Chunk(keys, batch) {
-			if _, err := tx.Exec(ctx, `UPDATE `+t.name+` SET user_id = `+heir+t.also+` WHERE `+t.key+` IN (`+In(len(part))+`)`, append([]any{userID}, part...)...); err != nil {
+			if _, err := tx.Exec(ctx, `UPDATE `+table+` SET user_id = `+next+` WHERE num IN (`+In(len(part))+`)`, append([]any{userID}, part...)...); err != nil {
 				return 0, err
 			}
 		}

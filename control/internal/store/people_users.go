@@ -174,7 +174,7 @@ func (c Conn) UseRecoveryCode(ctx context.Context, userID, hash string) (bool, e
 }
 
 // DeleteUser removes a user with the personal workspace, which has no links, and with sessions and keys. Clicks and audit
-// rows stay. Call HandOver before.
+// rows stay. Call HandOver and HandOverWebhooks before.
 func (tx *Tx) DeleteUser(ctx context.Context, id string) error {
 	n, err := tx.Exec(ctx, `DELETE FROM users WHERE id = ?`, id)
 	if err == nil && n == 0 {

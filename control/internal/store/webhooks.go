@@ -15,6 +15,7 @@ type Webhook struct {
 	Events     []string // event names, which contain no comma
 	EveryLink  bool     // events of all users' links, while the owner is an active ADMIN
 	Active     bool
+	Paused     string // why the service paused it, such as PausedUserDeleted; "": it is active, or a person disabled it
 
 	Sent, Succeeded, Failed int64  // attempts
 	LastSentAt              int64  // NoteAttempts writes this, the counters above and LastError
@@ -30,15 +31,19 @@ func (w *Webhook) searchText() string { return strings.ToLower(w.Name + "\n" + w
 
 const webhookColumns = `webhooks.id, webhooks.user_id, webhooks.workspace_num, webhooks.name, webhooks.url, webhooks.secret, webhooks.headers, webhooks.events,
 	webhooks.every_link, webhooks.active, webhooks.sent, webhooks.succeeded, webhooks.failed, webhooks.last_sent_at, webhooks.last_error,
-	webhooks.failure_streak, webhooks.failing_since, webhooks.created_at, webhooks.updated_at`
+	webhooks.failure_streak, webhooks.failing_since, webhooks.created_at, webhooks.updated_at, webhooks.pause_reason`
 
 func scanWebhook(row interface{ Scan(...any) error }) (w Webhook, err error) {
 	var events string
 	err = row.Scan(&w.ID, &w.UserID, &w.Workspace, &w.Name, &w.URL, orZero(&w.Secret), orZero(&w.Headers), &events, &w.EveryLink, &w.Active,
-		&w.Sent, &w.Succeeded, &w.Failed, orZero(&w.LastSentAt), orZero(&w.LastError), &w.Streak, orZero(&w.FailingSince), &w.CreatedAt, &w.UpdatedAt)
+		&w.Sent, &w.Succeeded, &w.Failed, orZero(&w.LastSentAt), orZero(&w.LastError), &w.Streak, orZero(&w.FailingSince), &w.CreatedAt, &w.UpdatedAt,
+		orZero(&w.Paused))
 	w.Events = strings.Split(events, ",")
 	if w.LastError == "" { // programs of an earlier release do not end the streak
 		w.Streak, w.FailingSince = 0, 0
+	}
+	if w.Active { // nor do they remove the reason when they enable a webhook
+		w.Paused = ""
 	}
 	return w, err
 }
@@ -53,8 +58,8 @@ func (tx *Tx) InsertWebhook(ctx context.Context, w *Webhook) error {
 
 // UpdateWebhook writes the fields that an owner can change.
 func (tx *Tx) UpdateWebhook(ctx context.Context, w *Webhook) error {
-	_, err := tx.Exec(ctx, `UPDATE webhooks SET name = ?, url = ?, secret = ?, headers = ?, events = ?, every_link = ?, active = ?, search_text = ?, updated_at = ?
-		WHERE id = ?`, w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active, w.searchText(), w.UpdatedAt, w.ID)
+	_, err := tx.Exec(ctx, `UPDATE webhooks SET name = ?, url = ?, secret = ?, headers = ?, events = ?, every_link = ?, active = ?, pause_reason = ?, search_text = ?, updated_at = ?
+		WHERE id = ?`, w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active, null(w.Paused), w.searchText(), w.UpdatedAt, w.ID)
 	return err
 }
 

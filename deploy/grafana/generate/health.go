@@ -57,7 +57,9 @@ func verdicts() []panel {
 			over("max(shortline_rollup_waiting_slots)", ""), step{good, 0}, step{warning, 96}),
 		share("API errors", "Share of API requests with a 5xx status.", "shortline:api_errors:ratio_rate5m", 0.01, 0.05),
 
-		share("Disk used", "Used share of the fullest disk.", "max(1 - shortline_disk_free_bytes / shortline_disk_size_bytes)", 0.85, 0.95),
+		share("Disk used", "Used share of the fullest disk.",
+			"max(1 - shortline_disk_free_bytes / shortline_disk_size_bytes or "+
+				"1 - shortline_clickhouse_disk_free_bytes / shortline_clickhouse_disk_size_bytes)", 0.85, 0.95),
 		share("Memory used", "Share of the memory that a process may use, of the process with the least left.",
 			"max(process_resident_memory_bytes / (shortline_memory_limit_bytes > 0))", 0.85, 0.95),
 		count("Names without a certificate", "Host names of the service, and domains that lead to edges, without a certificate.",
@@ -73,8 +75,9 @@ func healthCharts() []panel {
 	firing := table("Firing alerts", "Each alert has a page in docs/operators/alerts of the repository.", "short",
 		now(`sort_desc(count by (severity, alertname, instance) (ALERTS{alertname=~"Shortline.*",alertstate="firing"}))`)).wide(24)
 	firing.hide = []string{"Value"}
-	disk := chart("Free disk", "Free share of the disks of the data folder and of the spool.", "percentunit",
-		over("shortline_disk_free_bytes / shortline_disk_size_bytes", "{{instance}} {{folder}}"))
+	disk := chart("Free disk", "Free share of the disks of the data folder, of the spool and of ClickHouse.", "percentunit",
+		over("shortline_disk_free_bytes / shortline_disk_size_bytes", "{{instance}} {{folder}}"),
+		over("min by (shard, disk) (shortline_clickhouse_disk_free_bytes / shortline_clickhouse_disk_size_bytes)", "ClickHouse {{shard}} {{disk}}"))
 	disk.steps = []step{{bad, 0}, {warning, 0.05}, {"transparent", 0.15}}
 	memory := chart("Memory", "Share of the memory that each process may use.", "percentunit",
 		over("process_resident_memory_bytes / (shortline_memory_limit_bytes > 0)", "{{instance}}"))

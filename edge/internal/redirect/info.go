@@ -7,7 +7,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// info answers GET /{slug}/info with the public properties of a link. The destination is not among them.
+// info answers GET /{slug}/info with the public properties of a link. The destination is not among them. Browsers get a page.
 func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.lookup(t)
 	if !ok || !h.refuseBeforeStart(ctx, &e) {
@@ -23,6 +23,11 @@ func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
 		return
 	}
 	h.tally.add(ctx.ConnID(), cInfos)
+	if prefersHTML(scanAsker(ctx.Request.Header.RawHeaders()).accept) {
+		p := h.pagesOf(t)
+		h.page(ctx, p.previewPage(r, h.addressOf(t)), p.policy)
+		return
+	}
 	h.json(ctx, struct {
 		Slug             string  `json:"slug"`
 		Title            *string `json:"title"`

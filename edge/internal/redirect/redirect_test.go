@@ -259,6 +259,33 @@ func TestRedirect_info(t *testing.T) {
 	w.clicks(0)
 }
 
+// A person who opens the info of a link gets a page without the destination, and programs get JSON.
+func TestConsoleLow_info_is_a_page_for_people(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, samples())
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+	a := w.ask("GET", "/hidden/info", "", "Accept", browser)
+	if a.StatusCode != 200 || a.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(a.body, "See this") || strings.Contains(a.body, "example.com") {
+		t.Errorf("%d %v %s", a.StatusCode, a.Header, a.body)
+	}
+	for _, accept := range []string{"", "*/*", "application/json", "application/json, text/html;q=0.5"} {
+		if a := w.ask("GET", "/hidden/info", "", "Accept", accept); a.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("Accept: %s: %v", accept, a.Header)
+		}
+	}
+	w.clicks(0)
+}
+
+// A link that starts later does not exist for visitors, and nothing says that they have made an error.
+func TestConsoleLow_links_may_start_later(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, []link.Record{{Key: "later", Destination: "https://example.com/", StartsAt: epoch.Add(time.Hour).UnixMilli()}})
+	later, nothing := w.ask("GET", "/later", "", "Accept", "text/html"), w.ask("GET", "/nothing", "", "Accept", "text/html")
+	if later.body != nothing.body || !strings.Contains(later.body, "starts later") {
+		t.Errorf("%s", later.body)
+	}
+}
+
 func TestRedirect_fixed_paths(t *testing.T) {
 	t.Parallel()
 	ready, reasons := make(chan bool, 1), make(chan []string, 1)

@@ -17,7 +17,7 @@ type refusal struct {
 // notices are the texts of refusals by status. The page shows heading and text; the JSON body contains the text.
 var notices = map[int]struct{ heading, text string }{
 	fasthttp.StatusBadRequest:                  {"Bad request", "The request is malformed."},
-	fasthttp.StatusNotFound:                    {"Link not found", "There is no link at this address. Check the address for typing errors."},
+	fasthttp.StatusNotFound:                    {"Link not found", "No link works at this address. Check it for typing errors, or try again later if the link starts later."},
 	fasthttp.StatusMethodNotAllowed:            {"Method not allowed", "This address does not support that method."},
 	fasthttp.StatusRequestTimeout:              {"Request timeout", "The request took too long to arrive."},
 	fasthttp.StatusGone:                        {"Link no longer available", "This link has expired or has been turned off."},

@@ -110,6 +110,9 @@ type ExplainedVariant struct {
 // SimulatedVisit is embedded in the requests that explain a visit.
 type SimulatedVisit struct {
 	UserAgent kit.Opt[string]   `json:"userAgent,omitempty" doc:"The User-Agent header." example:"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"`
+	Device    kit.Opt[string]   `json:"device,omitempty" values:"device" doc:"Overrides the User-Agent, as do os and browser. Clicks have these three."`
+	OS        kit.Opt[string]   `json:"os,omitempty" example:"iOS"`
+	Browser   kit.Opt[string]   `json:"browser,omitempty" doc:"The family, as clicks have it." example:"Safari"`
 	IP        kit.Opt[string]   `json:"ip,omitempty" doc:"IP address of the visitor. Places and conditions of the type ip use it." example:"203.0.113.7"`
 	Language  kit.Opt[string]   `json:"language,omitempty" doc:"The Accept-Language header." example:"de-DE,de;q=0.9"`
 	Referer   kit.Opt[string]   `json:"referer,omitempty" doc:"The Referer header." example:"https://news.example/story"`
@@ -124,7 +127,7 @@ type SimulatedVisit struct {
 
 func (b *SimulatedVisit) visit() explain.Visit {
 	return explain.Visit{
-		UserAgent: b.UserAgent.Value, IP: b.IP.Value, Language: b.Language.Value, Referer: b.Referer.Value, Query: b.Query.Value,
+		UserAgent: b.UserAgent.Value, Device: b.Device.Value, OS: b.OS.Value, Browser: b.Browser.Value, IP: b.IP.Value, Language: b.Language.Value, Referer: b.Referer.Value, Query: b.Query.Value,
 		UnixMilli: int64(b.Time.Value), Country: b.Country.Value, Region: b.Region.Value, City: b.City.Value,
 		Cookie: b.Cookie.Value, Returning: b.Returning.Value,
 	}

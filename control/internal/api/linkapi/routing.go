@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/visitor"
 )
 
 // RoutingRule sends the visitors that match its conditions to its own target.
@@ -102,6 +103,7 @@ var ruleResource = kit.Resource{
 	Tag: "Routing rules", About: "Conditions that send some of a link's visitors to other destinations.",
 	Read: kit.Needs(auth.Viewer, auth.LinksRead), Change: kit.Needs(auth.Editor, auth.LinksWrite),
 	Values: map[string][]any{
+		"device":          kit.Enum(visitor.Mobile, visitor.Tablet, visitor.Desktop),
 		"routingTemplate": kit.Enum(templateKeys()...),
 		"conditionType":   kit.Enum(conditionTypes()...),
 	},

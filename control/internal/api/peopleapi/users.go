@@ -21,12 +21,13 @@ type User struct {
 	IsActive         bool     `json:"isActive" doc:"Whether status is ACTIVE."`
 	TwoFactorEnabled bool     `json:"twoFactorEnabled" doc:"Whether an authenticator app is set up."`
 	HasPasskeys      bool     `json:"hasPasskeys" doc:"Whether the user has a passkey, which counts as both factors."`
+	EmailVerified    bool     `json:"emailVerified" doc:"False if the account was made with a copied invitation link, and nobody has shown since that the address belongs to the user."`
 	CreatedAt        kit.Time `json:"createdAt"`
 	UpdatedAt        kit.Time `json:"updatedAt"`
 }
 
 func userOf(u store.User) User {
-	return User{u.ID, u.Email, u.Name, u.Role, accounts.Status(u), u.Active, u.TOTPEnabled, u.HasPasskeys, kit.Time(u.CreatedAt), kit.Time(u.UpdatedAt)}
+	return User{u.ID, u.Email, u.Name, u.Role, accounts.Status(u), u.Active, u.TOTPEnabled, u.HasPasskeys, !u.EmailUnproven, kit.Time(u.CreatedAt), kit.Time(u.UpdatedAt)}
 }
 
 var userResource = kit.Resource{

@@ -45,6 +45,7 @@ type Aside struct {
 	Domain string `json:"domain"`
 	Slug   string `json:"slug"`
 	Reason string `json:"reason" doc:"The problem with its rules; empty from an edge of an older release."`
+	kit.Wording
 }
 
 // asideOf returns the links whose rules an edge cannot use, sorted by key.
@@ -60,7 +61,8 @@ func (s *server) asideOf(ctx context.Context, st *snapshot.Status) ([]Aside, err
 		if domain != 0 {
 			host = domains[domain] // "" if the domain was deleted
 		}
-		list = append(list, Aside{host, slug, st.SetAsideReasons[key]})
+		reason := st.SetAsideReasons[key]
+		list = append(list, Aside{host, slug, reason, kit.WordingOf(reason)})
 	}
 	return list, nil
 }

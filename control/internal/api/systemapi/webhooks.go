@@ -23,6 +23,7 @@ type Webhook struct {
 	Headers      map[string]string `json:"headers" doc:"Custom headers of deliveries. Values are never returned: each is ***."`
 	Scope        string            `json:"scope" values:"webhookScope" doc:"Whether it gets events of its owner's links or of all links."`
 	IsActive     bool              `json:"isActive"`
+	PauseReason  *string           `json:"pauseReason" values:"webhookPause" doc:"Why Shortline paused it: its maker left the workspace or was deleted, or its API key was deleted with endMade. Null if it is active, or if a person disabled it."`
 	HasSecret    bool              `json:"hasSecret" doc:"Whether deliveries are signed."`
 	TotalSent    int64             `json:"totalSent" doc:"Number of attempts."`
 	TotalSuccess int64             `json:"totalSuccess"`
@@ -45,7 +46,7 @@ type NewWebhook struct {
 }
 
 func webhookOf(w webhooks.Webhook) Webhook {
-	return Webhook{w.ID, w.UserID, w.Name, w.URL, w.Events, w.Masked(), w.Scope(), w.Active, w.HasSecret, w.Sent, w.Succeeded, w.Failed,
+	return Webhook{w.ID, w.UserID, w.Name, w.URL, w.Events, w.Masked(), w.Scope(), w.Active, kit.Text(w.Paused), w.HasSecret, w.Sent, w.Succeeded, w.Failed,
 		kit.Instant(w.LastSentAt), kit.Text(w.LastError), kit.WordingOf(w.LastError), w.Streak, kit.Instant(w.FailingSince), w.Waiting, kit.Instant(w.NextAt), kit.Time(w.CreatedAt), kit.Time(w.UpdatedAt)}
 }
 
@@ -114,6 +115,7 @@ var webhookResource = kit.Resource{
 		"webhookEvent":   kit.Enum(webhooks.Names...),
 		"deliveredEvent": kit.Enum(slices.Sorted(maps.Keys(webhooks.Payloads))...),
 		"deliveryStatus": kit.Enum("success", "failed"),
+		"webhookPause":   kit.Enum(store.PauseReasons...),
 		"webhookScope":   kit.Enum(webhooks.ScopeOwn, webhooks.ScopeAll),
 	},
 }

@@ -255,7 +255,7 @@ func (s *Service) turnOffSecondFactors(ctx context.Context, p auth.Principal, id
 	})
 }
 
-// Delete removes another user with the personal workspace, keys and sessions; see workspaces.RemoveUser. The error is a
+// Delete removes another user with the personal workspace, keys and sessions; see workspaces.Notices.RemoveUser. The error is a
 // Conflict with counts if f does not say what becomes of links and bundles.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string, f workspaces.Fate) error {
 	if err := adminOnly(p); err != nil {
@@ -264,7 +264,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string, f wor
 	if id == p.UserID {
 		return problem.New(problem.Invalid, "You cannot delete your own account.")
 	}
-	return workspaces.RemoveUser(ctx, s.store, p, id, f, func(ctx context.Context, tx *store.Tx) error { return otherAdmin(ctx, tx, id) }, func(u store.User) audit.Entry {
+	notices := workspaces.Notices{Mail: s.cfg.Mail, Console: s.cfg.Console}
+	return notices.RemoveUser(ctx, s.store, p, id, f, func(ctx context.Context, tx *store.Tx) error { return otherAdmin(ctx, tx, id) }, func(u store.User) audit.Entry {
 		return audit.Entry{UserID: p.UserID, Action: "USER_DELETED", EntityType: "user", EntityID: id, Old: logged(u)}
 	})
 }

@@ -118,5 +118,5 @@ func endAll(ctx context.Context, tx *store.Tx, p auth.Principal, keys []string) 
 	if err != nil {
 		return nil, fmt.Errorf("pause the webhooks that were made with a key: %w", err)
 	}
-	return append(log, webhooks.PausedEntries(p.UserID, "API_KEY_DELETED", paused)...), nil
+	return append(log, webhooks.PausedEntries(p.UserID, store.PausedKeyDeleted, paused)...), nil
 }

@@ -292,6 +292,9 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		if len(is) == 0 {
 			return nil
 		}
+		if w.Active {
+			w.Paused = ""
+		}
 		w.UpdatedAt = store.Now()
 		if err := tx.UpdateWebhook(ctx, &w.Webhook); err != nil {
 			return fmt.Errorf("update webhook: %w", err)

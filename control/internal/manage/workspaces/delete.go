@@ -8,6 +8,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
@@ -148,9 +149,10 @@ func deleted(userID string, w store.Workspace) audit.Entry {
 
 // RemoveUser deletes a user, with the workspaces that would lose their last OWNER: the personal one, and maybe those of
 // teams. The error is a Conflict with counts if these have links or bundles and f does not say what becomes of them. In
-// workspaces that stay, what the user has created is handed to the OWNER who joined first. allowed is called at the
-// beginning of each transaction, and gone with the user after the deletion. The rules for links are those of Delete.
-func RemoveUser(ctx context.Context, st *store.Store, p auth.Principal, userID string, f Fate, allowed func(context.Context, *store.Tx) error,
+// workspaces that stay, what the user has created is handed to the OWNER who joined first, and the user's webhooks are paused, of
+// which n tells. allowed is called at the beginning of each transaction, and gone with the user after the deletion. The rules for
+// links are those of Delete.
+func (n Notices) RemoveUser(ctx context.Context, st *store.Store, p auth.Principal, userID string, f Fate, allowed func(context.Context, *store.Tx) error,
 	gone func(u store.User) audit.Entry) error {
 	to, err := f.receiver(ctx, st.Conn, p)
 	if err != nil {
@@ -183,7 +185,7 @@ func RemoveUser(ctx context.Context, st *store.Store, p auth.Principal, userID s
 				if err != nil {
 					return err
 				}
-				full, more, err = removeUser(ctx, tx, p.UserID, u, doomed, f, gone)
+				full, more, err = n.removeUser(ctx, tx, p.UserID, u, doomed, f, gone)
 				return err
 			})
 		}
@@ -209,7 +211,8 @@ func RemoveUser(ctx context.Context, st *store.Store, p auth.Principal, userID s
 
 // removeUser deletes a locked user with locked workspaces, or returns errFull and those that are not empty. If more is true,
 // it has only handed over a part of what the user has created.
-func removeUser(ctx context.Context, tx *store.Tx, by string, u store.User, doomed []store.Workspace, f Fate, gone func(store.User) audit.Entry) (full []store.Workspace, more bool, err error) {
+func (n Notices) removeUser(ctx context.Context, tx *store.Tx, by string, u store.User, doomed []store.Workspace, f Fate,
+	gone func(store.User) audit.Entry) (full []store.Workspace, more bool, err error) {
 	var lost store.Contents
 	for _, w := range doomed {
 		has, err := tx.ContentsOf(ctx, w.Num)
@@ -224,14 +227,18 @@ func removeUser(ctx context.Context, tx *store.Tx, by string, u store.User, doom
 	if full, err = f.judge(lost, full); err != nil {
 		return full, false, err
 	}
-	n, err := tx.HandOver(ctx, u.ID, portion)
+	moved, err := tx.HandOver(ctx, u.ID, portion)
 	if err != nil {
 		return nil, false, fmt.Errorf("hand over what the user has created: %w", err)
 	}
-	if n == portion {
+	if moved == portion {
 		return nil, true, nil
 	}
-	var log []audit.Entry
+	paused, err := tx.HandOverWebhooks(ctx, u.ID)
+	if err != nil {
+		return nil, false, fmt.Errorf("hand over the webhooks of the user: %w", err)
+	}
+	log := webhooks.PausedEntries(by, store.PausedUserDeleted, paused)
 	for _, w := range doomed {
 		if !w.IsPersonal() {
 			log = append(log, deleted(by, w))
@@ -242,6 +249,9 @@ func removeUser(ctx context.Context, tx *store.Tx, by string, u store.User, doom
 	}
 	if err := tx.DeleteUser(ctx, u.ID); err != nil {
 		return nil, false, fmt.Errorf("delete the user: %w", err)
+	}
+	if err := n.paused(ctx, tx, by, u.Email, paused); err != nil {
+		return nil, false, err
 	}
 	e := gone(u)
 	e.Metadata = map[string]any{"deletedWorkspaces": len(doomed)}

@@ -3,6 +3,8 @@ package workspaces
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,16 +17,16 @@ import (
 // maxNotified limits the members who learn of paused webhooks.
 const maxNotified = 50
 
-// notices sends e-mails about paused webhooks. The zero value sends none.
-type notices struct {
-	mail    *mail.Service
-	console string
+// Notices sends e-mails about paused webhooks to OWNERs and ADMINs of their workspace. The zero value sends none.
+type Notices struct {
+	Mail    *mail.Service
+	Console string // address of the console
 }
 
 // Mail makes s tell OWNERs and ADMINs of a workspace by e-mail when webhooks are paused because their maker has left. console is
 // the address of the console. Call it before other methods.
 func (s *Service) Mail(m *mail.Service, console string) {
-	s.notices = notices{m, strings.TrimSuffix(console, "/")}
+	s.notices = Notices{m, console}
 }
 
 // pauseWebhooks pauses the webhooks that a member who leaves has made in a workspace: only this member may know where their data
@@ -34,28 +36,35 @@ func (s *Service) pauseWebhooks(ctx context.Context, tx *store.Tx, actor string,
 	if err != nil {
 		return nil, fmt.Errorf("pause the webhooks of a member: %w", err)
 	}
-	log = webhooks.PausedEntries(actor, "MEMBER_REMOVED", paused)
-	if len(paused) == 0 || !s.notices.mail.Enabled() {
-		return log, nil
+	return webhooks.PausedEntries(actor, store.PausedMemberRemoved, paused), s.notices.paused(ctx, tx, actor, m.Email, paused)
+}
+
+// paused tells of webhooks that are paused because the member who made them has left, or was deleted. The member is no longer in
+// their workspaces. actor is the id of the user who did it, who gets no e-mail.
+func (n Notices) paused(ctx context.Context, tx *store.Tx, actor, member string, list []store.Paused) error {
+	if len(list) == 0 || !n.Mail.Enabled() {
+		return nil
 	}
-	to, err := tx.Notified(ctx, workspace, "", actor, maxNotified)
-	if err != nil {
-		return nil, fmt.Errorf("find who learns of paused webhooks: %w", err)
+	names := map[uint64][]string{}
+	for _, w := range list {
+		names[w.Workspace] = append(names[w.Workspace], w.Name)
 	}
-	_, name, err := tx.WorkspaceName(ctx, workspace)
-	if err != nil {
-		return nil, missing(err)
-	}
-	var names []string
-	for _, w := range paused {
-		names = append(names, w.Name)
-	}
-	for _, address := range to {
-		if err := s.notices.mail.Send(ctx, tx, address, mail.WebhooksPaused{
-			At: time.Now(), Workspace: name, Member: m.Email, Webhooks: names, Link: s.notices.console + "/console/webhooks",
-		}); err != nil {
-			return nil, err
+	for _, workspace := range slices.Sorted(maps.Keys(names)) {
+		to, err := tx.Notified(ctx, workspace, "", actor, maxNotified)
+		if err != nil {
+			return fmt.Errorf("find who learns of paused webhooks: %w", err)
+		}
+		_, name, err := tx.WorkspaceName(ctx, workspace)
+		if err != nil {
+			return missing(err)
+		}
+		for _, address := range to {
+			if err := n.Mail.Send(ctx, tx, address, mail.WebhooksPaused{
+				At: time.Now(), Workspace: name, Member: member, Webhooks: names[workspace], Link: strings.TrimSuffix(n.Console, "/") + "/console/webhooks",
+			}); err != nil {
+				return err
+			}
 		}
 	}
-	return log, nil
+	return nil
 }

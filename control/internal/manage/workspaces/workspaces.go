@@ -24,7 +24,7 @@ const DefaultPerUser = 20
 type Service struct {
 	store   *store.Store
 	perUser int
-	notices notices
+	notices Notices
 }
 
 // New returns a Service. perUser limits the workspaces that one user owns; 0 means DefaultPerUser.

@@ -182,6 +182,7 @@ var sentences = []struct {
 	{"UNSIGNED", []string{"%snot signed by a trusted key%s"}},
 	{"DAMAGED", []string{"%sdamaged or foreign bytes%s"}},
 	{"FORMAT", []string{"%sunknown format%s"}},
+	{"RULE_UNUSABLE", []string{"link %d, rule %d: %s"}}, // what edges report of links that they set aside
 	{"NO_DNS", []string{"No answer within %v. Check the name servers of the domain."}},
 }
 

@@ -26,6 +26,7 @@ func TestF6_messages_have_codes(t *testing.T) {
 		"The link leads to evil.example, which the operator of this service has blocked.": "BLOCKED [evil.example]",
 		"upsert 3: snapshot: damaged or foreign bytes":                                    "DAMAGED [upsert 3: snapshot:  ]",
 		"This invitation has expired. Ask for a new one.":                                 "USED []",
+		`link 5, rule 2: unknown type "moon"`:                                             `RULE_UNUSABLE [5 2 unknown type "moon"]`,
 		"Something that has no code":                                                      " []",
 	} {
 		code, values := problem.Code(message)

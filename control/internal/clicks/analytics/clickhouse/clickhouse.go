@@ -192,7 +192,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{conn: conn, writing: writing, dialect: d, several: len(opt.Addr) > 1,
 		every: cfg.Every, exact: cfg.ExactVisitors, log: cfg.Logger, writer: rand.Uint64()}
-	s.Set = s.stats.metrics()
+	s.Set = append(s.stats.metrics(), disks{s})
 	if s.every <= 0 {
 		s.every = 30 * time.Second
 	}

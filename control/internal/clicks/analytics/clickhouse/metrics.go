@@ -1,8 +1,11 @@
 package clickhouse
 
 import (
+	"context"
 	"strconv"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shortline/shortline/shared/metric"
 )
@@ -21,6 +24,37 @@ func (s *Store) Stats() Stats {
 		st.Success = time.UnixMilli(ms)
 	}
 	return st
+}
+
+const diskTimeout = time.Second // of a scrape
+
+var (
+	diskFreeDesc = prometheus.NewDesc("shortline_clickhouse_disk_free_bytes", "Free space on a local disk of the ClickHouse server, as the server sees it.", []string{"disk"}, nil)
+	diskSizeDesc = prometheus.NewDesc("shortline_clickhouse_disk_size_bytes", "Size of a local disk of the ClickHouse server.", []string{"disk"}, nil)
+)
+
+// disks asks the server for its disks on each scrape. If it does not answer, the metrics are missing. Object stores have no size.
+type disks struct{ store *Store }
+
+func (d disks) Describe(ch chan<- *prometheus.Desc) { ch <- diskFreeDesc; ch <- diskSizeDesc }
+
+func (d disks) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), diskTimeout)
+	defer cancel()
+	rows, err := d.store.conn.Query(ctx, `SELECT name, free_space, total_space FROM system.disks WHERE lower(type) = 'local' AND total_space > 0`)
+	if err != nil {
+		return
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var free, size uint64
+		if rows.Scan(&name, &free, &size) != nil {
+			return
+		}
+		ch <- prometheus.MustNewConstMetric(diskFreeDesc, prometheus.GaugeValue, float64(free), name)
+		ch <- prometheus.MustNewConstMetric(diskSizeDesc, prometheus.GaugeValue, float64(size), name)
+	}
 }
 
 // metrics are the figures of Run. A process that does not call Run does not register the Store.

@@ -88,7 +88,7 @@ function points(arc, crosses) {
 }
 
 /** How far a line may be from the one of the atlas, in columns. */
-const tolerance = 0.5;
+const tolerance = 0.7; // with more, small countries such as Cyprus shrink
 
 /** The line without the points that it can do without: the algorithm of Ramer (1972), and Douglas and Peucker (1973). */
 function simplified(line) {

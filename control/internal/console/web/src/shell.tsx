@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from './api/client';
 import { path, to } from './route';
 import { places, visible } from './screens';
-import { healthOf } from './screens/webhooks/health';
+import { isBad } from './screens/webhooks/health';
 import { may, signOut, user, workspace } from './session';
 import { opened, paletteKeys } from './shortcuts';
 import { Switcher } from './switcher';
@@ -15,7 +15,7 @@ import { complain } from './ui/toast';
 
 const often = 60_000; // milliseconds between two looks at the webhooks
 
-/** The number of webhooks that fail. Without an answer there is none: this is no screen that could say why. */
+/** The number of webhooks that fail or were paused by the service. Without an answer there is none: this is no screen that could say why. */
 function useFailing(): number {
   const sees = may('ADMIN');
   const near = path.value.startsWith('/webhooks');
@@ -26,7 +26,7 @@ function useFailing(): number {
     const timer = setInterval(() => document.hidden || reload(), often);
     return () => clearInterval(timer);
   }, [reload]);
-  return data?.filter((one) => healthOf(one) === 'failing').length ?? 0;
+  return data?.filter(isBad).length ?? 0;
 }
 
 function Places() {
@@ -48,7 +48,7 @@ function Places() {
                   {t(name)}
                   {at === '/webhooks' && failing > 0 && (
                     <span class="badge bad">
-                      {number(failing)} <span class="offscreen">{t('hook.health.failing')}</span>
+                      {number(failing)} <span class="offscreen">{t('hook.attention')}</span>
                     </span>
                   )}
                 </a>

@@ -53,12 +53,8 @@ function Sparkline({ days }: { days: readonly number[] | undefined }) {
   const most = Math.max(...days, 1);
   const points = days.map((n, day) => `${day * 2 + 1},${(height - 1 - (n / most) * (height - 2)).toFixed(1)}`);
   return (
-    <svg
-      class="trend"
-      viewBox={`0 0 ${days.length * 2} ${height}`}
-      role="img"
-      aria-label={t('links.trend', { n: days.reduce((sum, n) => sum + n, 0) })}
-    >
+    <svg class="trend" viewBox={`0 0 ${days.length * 2} ${height}`} role="img">
+      <title>{t('links.trend', { n: days.reduce((sum, n) => sum + n, 0) })}</title>
       <polyline points={points.join(' ')} />
     </svg>
   );
@@ -116,8 +112,8 @@ export function Row({ link, shared, trend, chosen, onPick, selectable }: RowProp
       </div>
       <Sparkline days={trend} />
       <p class="clicks" title={t('links.clicks', { n: link.clickCount })}>
-        <b aria-hidden="true">{link.clickCount < 100_000 ? number(link.clickCount) : compact(link.clickCount)}</b>
-        <span class="offscreen">{t('links.clicks', { n: link.clickCount })}</span>
+        <b>{link.clickCount < 100_000 ? number(link.clickCount) : compact(link.clickCount)}</b>{' '}
+        <small>{t('links.inAll', { n: link.clickCount })}</small>
       </p>
       <a
         class="iconbutton"

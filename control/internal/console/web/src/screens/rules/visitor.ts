@@ -4,6 +4,10 @@ import type { Schema } from '../../api/client';
 /** A visitor as the form of the simulator has it; '' is unknown. */
 export interface Visitor {
   userAgent: string;
+  /** What a click has of its User-Agent. */
+  device?: string;
+  os?: string;
+  browser?: string;
   country: string;
   region: string;
   city: string;
@@ -49,15 +53,6 @@ export const somebody: Visitor = {
   returning: false,
 };
 
-/** A User-Agent that is recognised as that device, system and common browser. Clicks do not have the whole one. */
-function agentLike({ device, os, browser, isBot, botName }: Schema<'Click'>): string {
-  if (isBot) return botName ?? '';
-  const system = { iOS: 'iPhone', macOS: 'Macintosh', ChromeOS: 'CrOS' }[os] ?? os;
-  const program = { 'Samsung Internet': 'SamsungBrowser', Facebook: 'FBAV' }[browser] ?? browser;
-  const form = { MOBILE: 'Mobile', TABLET: 'Tablet' }[device] ?? '';
-  return `Mozilla/5.0 (${system}) ${program}/1 ${program} 1 ${form}`;
-}
-
 const known = (value: string | null): string => (value === 'Unknown' || value === 'Direct' ? '' : (value ?? ''));
 
 /** The visitor of a click, as far as clicks have the facts. */
@@ -67,7 +62,10 @@ export function visitorOf(click: Schema<'Click'>): Visitor {
   const campaign = { source: utmSource, medium: utmMedium, campaign: utmCampaign, term: utmTerm, content: utmContent };
   const query = Object.entries(campaign).flatMap(([name, value]) => (value ? [[`utm_${name}`, value]] : []));
   return {
-    userAgent: agentLike(click),
+    userAgent: click.isBot ? (click.botName ?? '') : 'Mozilla/5.0',
+    device: known(click.device),
+    os: known(click.os),
+    browser: known(click.browser),
     country: known(country),
     region: known(region),
     city: known(city),

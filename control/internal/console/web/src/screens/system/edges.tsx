@@ -34,12 +34,12 @@ function Meaning({ edge: e, trouble }: { edge: Edge; trouble: Trouble }) {
       <details>
         <summary>{t('edges.trouble.asideHint', { n: e.setAsideCount })}</summary>
         <ul class="points">
-          {e.setAside.map(({ domain, slug, reason }) => (
-            <li key={`${domain}/${slug}`}>
+          {e.setAside.map((one) => (
+            <li key={`${one.domain}/${one.slug}`}>
               <bdi class="mono">
-                {domain}/{slug}
+                {one.domain}/{one.slug}
               </bdi>{' '}
-              {reason}
+              {said(one.reason, one, one.reason)}
             </li>
           ))}
         </ul>

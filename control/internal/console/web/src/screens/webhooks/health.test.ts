@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { headersOf, healthOf, linesOf, successRate, type Hook } from './health';
+import { headersOf, healthOf, isBad, linesOf, successRate, type Hook } from './health';
 
 const hook = (values: Partial<Hook>): Hook =>
   ({
@@ -12,12 +12,23 @@ const hook = (values: Partial<Hook>): Hook =>
     ...values,
   }) as Hook;
 
+test('those that fail and those that the service paused count in the navigation (finding S10)', () => {
+  const list = [
+    hook({}),
+    hook({ isActive: false }),
+    hook({ isActive: false, pauseReason: 'USER_DELETED' }),
+    hook({ totalSuccess: 0, failureStreak: 10, lastError: 'x' }),
+  ];
+  expect(list.map(isBad)).toEqual([false, false, true, true]);
+});
+
 describe('the health of a webhook', () => {
   test.each([
     ['working', hook({})],
     ['working', hook({ totalSuccess: 5, totalFailed: 5 })],
     ['idle', hook({ totalSent: 0, totalSuccess: 0 })],
     ['off', hook({ isActive: false, totalSuccess: 0, totalFailed: 10, failureStreak: 10, lastError: 'x' })],
+    ['paused', hook({ isActive: false, pauseReason: 'MEMBER_REMOVED' })],
     ['shaky', hook({ totalSuccess: 9, totalFailed: 1, failureStreak: 1, lastError: 'x' })],
     ['failing', hook({ totalSuccess: 7, totalFailed: 3, failureStreak: 3, lastError: 'x' })],
     ['failing', hook({ totalSent: 1, totalSuccess: 0, totalFailed: 1, failureStreak: 1, lastError: 'x' })],

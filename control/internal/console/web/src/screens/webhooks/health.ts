@@ -1,22 +1,22 @@
 // How well a webhook works. That it is enabled says nothing: its receiver may refuse everything.
 import type { Schema } from '../../api/client';
 
-type Nullable<T, K extends keyof T> = Omit<T, K> & { [P in K]: T[P] | null };
+export type Hook = Schema<'Webhook'>;
 
-// The OpenAPI document does not say that these values can be null.
-export type Hook = Nullable<Schema<'Webhook'>, 'lastSentAt' | 'failingSince' | 'nextAttemptAt'>;
-
-export type Health = 'off' | 'idle' | 'failing' | 'shaky' | 'working';
+export type Health = 'off' | 'paused' | 'idle' | 'failing' | 'shaky' | 'working';
 
 const many = 3; // failures in a row that are no accident
 
 /** The health of a webhook. A single failure may be an accident, unless nothing has ever succeeded. */
 export function healthOf(w: Hook): Health {
-  if (!w.isActive) return 'off';
+  if (!w.isActive) return w.pauseReason ? 'paused' : 'off';
   if (w.totalSent === 0) return 'idle';
   if (w.totalSuccess === 0 || w.failureStreak >= many) return 'failing';
   return w.lastError === null ? 'working' : 'shaky';
 }
+
+/** Whether somebody has to see to a webhook. */
+export const isBad = (w: Hook) => ['failing', 'paused'].includes(healthOf(w));
 
 /** The share of the attempts that succeeded, between 0 and 100. Only if all did it is 100, and only if none did it is 0. */
 export function successRate(w: Hook): number | undefined {

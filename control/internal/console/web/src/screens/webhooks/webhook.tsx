@@ -30,10 +30,10 @@ function isGenuine(body, signature, secret) {
 /** What is wrong with a webhook, before everything else. */
 function Trouble({ hook: w }: { hook: Hook }) {
   const health = healthOf(w);
-  if (health === 'off') {
+  if (!w.isActive) {
     return (
       <div class="notice" role="note">
-        <p>{t('hook.offHint')}</p>
+        <p>{t(`hook.off.${w.pauseReason ?? 'PERSON'}`)}</p>
       </div>
     );
   }

@@ -14,7 +14,7 @@ import { Create } from './form';
 import { healthOf, successRate, type Hook } from './health';
 import './webhooks.css';
 
-const kinds = { off: '', idle: '', failing: 'bad', shaky: 'warn', working: 'good' } as const;
+const kinds = { off: '', paused: 'bad', idle: '', failing: 'bad', shaky: 'warn', working: 'good' } as const;
 
 export function HealthMark({ hook }: { hook: Hook }) {
   const health = healthOf(hook);

@@ -32,6 +32,7 @@ export const links: Translation<typeof en> = {
   'links.noneHint': 'غيّر البحث أو عوامل التصفية.',
   'links.clearFilters': 'مسح عوامل التصفية',
   'links.clicks': { zero: 'لا نقرات', one: 'نقرة واحدة', two: 'نقرتان', few: '{n} نقرات', other: '{n} نقرة' },
+  'links.inAll': { one: 'نقرة إجمالًا', two: 'نقرتان إجمالًا', few: 'نقرات إجمالًا', other: 'نقرة إجمالًا' },
   'links.copied': 'تم نسخ {link}',
   'links.copyOf': 'نسخ {link}',
   'links.by': 'بواسطة {name}',

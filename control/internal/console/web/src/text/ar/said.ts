@@ -58,6 +58,7 @@ export const said: Translation<typeof english> = {
   'said.INTERNAL': 'حدث خطأ في الخادم.',
   'said.DOMAIN_HAS_LINKS': 'روابط على هذا النطاق: {0}. احذفها أولًا.',
   'said.LIMIT': 'بلغت الحد {0}. احذف واحدًا أولًا.',
+  'said.RULE_UNUSABLE': 'لا يمكن استخدام قاعدة، غالبًا لأن الخادم الطرفي أقدم منها: {2}',
   'said.ANSWERED': 'أجاب المستقبل بـ {0}.',
   'said.SILENT': 'لم يجب المستقبل خلال {0}.',
   'said.UNRESOLVED': 'تعذّر تحليل اسم المضيف.',

@@ -44,7 +44,9 @@ export const webhooks: Translation<typeof en> = {
   'hook.secret.none': 'إزالته: الرسائل غير موقّعة',
   'hook.saved': 'تم حفظ خطاف الويب.',
   'hook.health': 'الحالة',
+  'hook.attention': 'تحتاج إلى انتباه',
   'hook.health.off': 'معطّل',
+  'hook.health.paused': 'أوقفه Shortline',
   'hook.health.idle': 'لم يُرسل شيء بعد',
   'hook.health.failing': 'يفشل',
   'hook.health.shaky': 'فشلت آخر محاولة',
@@ -72,7 +74,13 @@ export const webhooks: Translation<typeof en> = {
   'hook.waiting': 'في الانتظار',
   'hook.next': 'المحاولة التالية',
   'hook.nextAt': 'التالية: {time}',
-  'hook.offHint': 'خطاف الويب هذا معطّل. لا تُرسل الأحداث حتى تفعّله من جديد.',
+  'hook.off.PERSON': 'خطاف الويب هذا معطّل. لا تُرسل الأحداث حتى تفعّله من جديد.',
+  'hook.off.MEMBER_REMOVED':
+    'أوقف Shortline خطاف الويب هذا لأن العضو الذي أنشأه غادر مساحة العمل. إذا كنت تعرف إلى أين يؤدي ففعّله من جديد، وإلا فاحذفه.',
+  'hook.off.USER_DELETED':
+    'أوقف Shortline خطاف الويب هذا لأن المستخدم الذي أنشأه حُذف. إذا كنت تعرف إلى أين يؤدي ففعّله من جديد، وإلا فاحذفه.',
+  'hook.off.API_KEY_DELETED':
+    'أوقف Shortline خطاف الويب هذا لأن مفتاح API الذي أنشأه حُذف. إذا كنت تعرف إلى أين يؤدي ففعّله من جديد، وإلا فاحذفه.',
   'hook.attempts': 'المحاولات',
   'hook.failures': 'الفاشلة',
   'hook.signed': 'التوقيع',

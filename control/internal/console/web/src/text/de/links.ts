@@ -25,6 +25,7 @@ export const links: Translation<typeof en> = {
   'links.noneHint': 'Ändern Sie die Suche oder die Filter.',
   'links.clearFilters': 'Filter entfernen',
   'links.clicks': { one: '{n} Klick', other: '{n} Klicks' },
+  'links.inAll': { one: 'Klick insgesamt', other: 'Klicks insgesamt' },
   'links.copied': '{link} kopiert',
   'links.copyOf': '{link} kopieren',
   'links.by': 'von {name}',

@@ -58,6 +58,7 @@ export const said: Translation<typeof english> = {
   'said.INTERNAL': 'Auf dem Server ist etwas schiefgegangen.',
   'said.DOMAIN_HAS_LINKS': 'Links auf dieser Domain: {0}. Löschen Sie sie zuerst.',
   'said.LIMIT': 'Die Grenze von {0} ist erreicht. Löschen Sie zuerst etwas.',
+  'said.RULE_UNUSABLE': 'Eine Regel lässt sich nicht verwenden, meist weil der Edge älter ist als die Regel: {2}',
   'said.ANSWERED': 'Der Empfänger hat {0} geantwortet.',
   'said.SILENT': 'Der Empfänger hat nicht innerhalb von {0} geantwortet.',
   'said.UNRESOLVED': 'Der Hostname ließ sich nicht auflösen.',

@@ -40,7 +40,9 @@ export const webhooks: Translation<typeof en> = {
   'hook.secret.none': 'Entfernen: Zustellungen sind nicht signiert',
   'hook.saved': 'Der Webhook wurde gespeichert.',
   'hook.health': 'Zustand',
+  'hook.attention': 'brauchen Aufmerksamkeit',
   'hook.health.off': 'Deaktiviert',
+  'hook.health.paused': 'Von Shortline angehalten',
   'hook.health.idle': 'Noch nichts gesendet',
   'hook.health.failing': 'Schlägt fehl',
   'hook.health.shaky': 'Letzter Versuch fehlgeschlagen',
@@ -57,7 +59,13 @@ export const webhooks: Translation<typeof en> = {
   'hook.waiting': 'Wartend',
   'hook.next': 'Nächster Versuch',
   'hook.nextAt': 'Nächster: {time}',
-  'hook.offHint': 'Dieser Webhook ist deaktiviert. Ereignisse werden erst wieder gesendet, wenn Sie ihn aktivieren.',
+  'hook.off.PERSON': 'Dieser Webhook ist deaktiviert. Ereignisse werden erst wieder gesendet, wenn Sie ihn aktivieren.',
+  'hook.off.MEMBER_REMOVED':
+    'Shortline hat diesen Webhook angehalten, weil das Mitglied, das ihn erstellt hat, den Arbeitsbereich verlassen hat. Wenn Sie wissen, wohin er führt, aktivieren Sie ihn wieder. Sonst löschen Sie ihn.',
+  'hook.off.USER_DELETED':
+    'Shortline hat diesen Webhook angehalten, weil der Benutzer, der ihn erstellt hat, gelöscht wurde. Wenn Sie wissen, wohin er führt, aktivieren Sie ihn wieder. Sonst löschen Sie ihn.',
+  'hook.off.API_KEY_DELETED':
+    'Shortline hat diesen Webhook angehalten, weil der API-Schlüssel, der ihn erstellt hat, gelöscht wurde. Wenn Sie wissen, wohin er führt, aktivieren Sie ihn wieder. Sonst löschen Sie ihn.',
   'hook.attempts': 'Versuche',
   'hook.failures': 'Fehlgeschlagen',
   'hook.signed': 'Signiert',

@@ -22,6 +22,7 @@ export const links = {
   'links.noneHint': 'Change the search or the filters.',
   'links.clearFilters': 'Clear the filters',
   'links.clicks': { one: '{n} click', other: '{n} clicks' },
+  'links.inAll': { one: 'click in all', other: 'clicks in all' },
   'links.copied': '{link} copied',
   'links.copyOf': 'Copy {link}',
   'links.by': 'by {name}',

@@ -56,6 +56,7 @@ export const said = {
   'said.INTERNAL': 'Something went wrong on the server.',
   'said.DOMAIN_HAS_LINKS': 'Links on this domain: {0}. Delete them first.',
   'said.LIMIT': 'The limit of {0} is reached. Delete one first.',
+  'said.RULE_UNUSABLE': 'A rule cannot be used, usually because the edge is older than the rule: {2}',
   'said.ANSWERED': 'The receiver answered {0}.',
   'said.SILENT': 'The receiver did not answer within {0}.',
   'said.UNRESOLVED': 'The host name could not be resolved.',

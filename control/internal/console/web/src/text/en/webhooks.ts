@@ -35,7 +35,9 @@ export const webhooks = {
   'hook.secret.none': 'Remove it: deliveries are not signed',
   'hook.saved': 'The webhook was saved.',
   'hook.health': 'Health',
+  'hook.attention': 'need attention',
   'hook.health.off': 'Disabled',
+  'hook.health.paused': 'Paused by Shortline',
   'hook.health.idle': 'Nothing sent yet',
   'hook.health.failing': 'Failing',
   'hook.health.shaky': 'Last attempt failed',
@@ -52,7 +54,13 @@ export const webhooks = {
   'hook.waiting': 'Waiting',
   'hook.next': 'Next attempt',
   'hook.nextAt': 'Next: {time}',
-  'hook.offHint': 'This webhook is disabled. Events are not sent until you enable it again.',
+  'hook.off.PERSON': 'This webhook is disabled. Events are not sent until you enable it again.',
+  'hook.off.MEMBER_REMOVED':
+    'Shortline paused this webhook because the member who made it left the workspace. If you know where it leads, enable it again. Otherwise delete it.',
+  'hook.off.USER_DELETED':
+    'Shortline paused this webhook because the user who made it was deleted. If you know where it leads, enable it again. Otherwise delete it.',
+  'hook.off.API_KEY_DELETED':
+    'Shortline paused this webhook because the API key that made it was deleted. If you know where it leads, enable it again. Otherwise delete it.',
   'hook.attempts': 'Attempts',
   'hook.failures': 'Failed',
   'hook.signed': 'Signed',

@@ -25,6 +25,7 @@ export const links: Translation<typeof en> = {
   'links.noneHint': 'Cambia la búsqueda o los filtros.',
   'links.clearFilters': 'Borrar los filtros',
   'links.clicks': { one: '{n} clic', many: '{n} de clics', other: '{n} clics' },
+  'links.inAll': { one: 'clic en total', many: 'clics en total', other: 'clics en total' },
   'links.copied': '{link} copiado',
   'links.copyOf': 'Copiar {link}',
   'links.by': 'por {name}',

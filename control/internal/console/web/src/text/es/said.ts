@@ -58,6 +58,7 @@ export const said: Translation<typeof english> = {
   'said.INTERNAL': 'Algo ha fallado en el servidor.',
   'said.DOMAIN_HAS_LINKS': 'Enlaces en este dominio: {0}. Elimínelos primero.',
   'said.LIMIT': 'Se ha alcanzado el límite de {0}. Elimine uno primero.',
+  'said.RULE_UNUSABLE': 'Una regla no se puede usar, casi siempre porque el edge es más antiguo que ella: {2}',
   'said.ANSWERED': 'El receptor respondió {0}.',
   'said.SILENT': 'El receptor no respondió en {0}.',
   'said.UNRESOLVED': 'No se pudo resolver el nombre de host.',

@@ -40,7 +40,9 @@ export const webhooks: Translation<typeof en> = {
   'hook.secret.none': 'Quitarlo: las entregas no se firman',
   'hook.saved': 'Se guardó el webhook.',
   'hook.health': 'Estado',
+  'hook.attention': 'requieren atención',
   'hook.health.off': 'Desactivado',
+  'hook.health.paused': 'Pausado por Shortline',
   'hook.health.idle': 'Aún no se ha enviado nada',
   'hook.health.failing': 'Falla',
   'hook.health.shaky': 'El último intento falló',
@@ -62,7 +64,13 @@ export const webhooks: Translation<typeof en> = {
   'hook.waiting': 'En espera',
   'hook.next': 'Próximo intento',
   'hook.nextAt': 'Próximo: {time}',
-  'hook.offHint': 'Este webhook está desactivado. Los eventos no se envían hasta que lo actives de nuevo.',
+  'hook.off.PERSON': 'Este webhook está desactivado. Los eventos no se envían hasta que lo actives de nuevo.',
+  'hook.off.MEMBER_REMOVED':
+    'Shortline pausó este webhook porque el miembro que lo creó dejó el espacio de trabajo. Si sabes adónde lleva, actívalo de nuevo. Si no, elimínalo.',
+  'hook.off.USER_DELETED':
+    'Shortline pausó este webhook porque se eliminó al usuario que lo creó. Si sabes adónde lleva, actívalo de nuevo. Si no, elimínalo.',
+  'hook.off.API_KEY_DELETED':
+    'Shortline pausó este webhook porque se eliminó la clave de API que lo creó. Si sabes adónde lleva, actívalo de nuevo. Si no, elimínalo.',
   'hook.attempts': 'Intentos',
   'hook.failures': 'Fallidos',
   'hook.signed': 'Firmado',

@@ -25,6 +25,7 @@ export const links: Translation<typeof en> = {
   'links.noneHint': 'Modifiez la recherche ou les filtres.',
   'links.clearFilters': 'Effacer les filtres',
   'links.clicks': { one: '{n} clic', many: '{n} de clics', other: '{n} clics' },
+  'links.inAll': { one: 'clic en tout', many: 'de clics en tout', other: 'clics en tout' },
   'links.copied': '{link} copié',
   'links.copyOf': 'Copier {link}',
   'links.by': 'par {name}',

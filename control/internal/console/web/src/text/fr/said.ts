@@ -58,6 +58,7 @@ export const said: Translation<typeof english> = {
   'said.INTERNAL': 'Une erreur s’est produite sur le serveur.',
   'said.DOMAIN_HAS_LINKS': 'Liens sur ce domaine : {0}. Supprimez-les d’abord.',
   'said.LIMIT': 'La limite de {0} est atteinte. Supprimez-en un d’abord.',
+  'said.RULE_UNUSABLE': 'Une règle est inutilisable, le plus souvent parce que l’edge est plus ancien qu’elle : {2}',
   'said.ANSWERED': 'Le destinataire a répondu {0}.',
   'said.SILENT': 'Le destinataire n’a pas répondu en {0}.',
   'said.UNRESOLVED': 'Le nom d’hôte n’a pas pu être résolu.',

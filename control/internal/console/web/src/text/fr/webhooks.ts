@@ -41,7 +41,9 @@ export const webhooks: Translation<typeof en> = {
   'hook.secret.none': 'Le retirer : les envois ne sont pas signés',
   'hook.saved': 'Le webhook a été enregistré.',
   'hook.health': 'État',
+  'hook.attention': 'à vérifier',
   'hook.health.off': 'Désactivé',
+  'hook.health.paused': 'Suspendu par Shortline',
   'hook.health.idle': 'Rien d’envoyé',
   'hook.health.failing': 'En échec',
   'hook.health.shaky': 'Dernière tentative échouée',
@@ -63,7 +65,14 @@ export const webhooks: Translation<typeof en> = {
   'hook.waiting': 'En attente',
   'hook.next': 'Prochaine tentative',
   'hook.nextAt': 'Prochaine : {time}',
-  'hook.offHint': 'Ce webhook est désactivé. Les événements ne sont pas envoyés tant que vous ne l’avez pas réactivé.',
+  'hook.off.PERSON':
+    'Ce webhook est désactivé. Les événements ne sont pas envoyés tant que vous ne l’avez pas réactivé.',
+  'hook.off.MEMBER_REMOVED':
+    'Shortline a suspendu ce webhook parce que le membre qui l’a créé a quitté l’espace de travail. Si vous savez où il mène, réactivez-le. Sinon, supprimez-le.',
+  'hook.off.USER_DELETED':
+    'Shortline a suspendu ce webhook parce que l’utilisateur qui l’a créé a été supprimé. Si vous savez où il mène, réactivez-le. Sinon, supprimez-le.',
+  'hook.off.API_KEY_DELETED':
+    'Shortline a suspendu ce webhook parce que la clé API qui l’a créé a été supprimée. Si vous savez où il mène, réactivez-le. Sinon, supprimez-le.',
   'hook.attempts': 'Tentatives',
   'hook.failures': 'Échecs',
   'hook.signed': 'Signature',

@@ -25,6 +25,7 @@ export const links: Translation<typeof en> = {
   'links.noneHint': '検索条件またはフィルターを変更してください。',
   'links.clearFilters': 'フィルターをクリア',
   'links.clicks': { other: '{n} クリック' },
+  'links.inAll': { other: 'クリック（累計）' },
   'links.copied': '{link} をコピーしました',
   'links.copyOf': '{link} をコピー',
   'links.by': '作成者: {name}',

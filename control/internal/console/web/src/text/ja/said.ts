@@ -58,6 +58,7 @@ export const said: Translation<typeof english> = {
   'said.INTERNAL': 'サーバーで問題が発生しました。',
   'said.DOMAIN_HAS_LINKS': 'このドメインのリンク: {0}。先に削除してください。',
   'said.LIMIT': '上限 {0} に達しました。先に削除してください。',
+  'said.RULE_UNUSABLE': 'ルールを使用できません。多くの場合、エッジがルールより古いためです: {2}',
   'said.ANSWERED': '受信側の応答: {0}',
   'said.SILENT': '受信側が {0} 以内に応答しませんでした。',
   'said.UNRESOLVED': 'ホスト名を解決できません。',

@@ -39,7 +39,9 @@ export const webhooks: Translation<typeof en> = {
   'hook.secret.none': '削除する（配信は署名されません）',
   'hook.saved': 'Webhook を保存しました。',
   'hook.health': '状態',
+  'hook.attention': '要対応',
   'hook.health.off': '無効',
+  'hook.health.paused': 'Shortline が一時停止',
   'hook.health.idle': '未送信',
   'hook.health.failing': '失敗中',
   'hook.health.shaky': '前回の試行に失敗',
@@ -53,7 +55,13 @@ export const webhooks: Translation<typeof en> = {
   'hook.waiting': '待機中',
   'hook.next': '次の試行',
   'hook.nextAt': '次回: {time}',
-  'hook.offHint': 'この Webhook は無効です。再び有効にするまで、イベントは送信されません。',
+  'hook.off.PERSON': 'この Webhook は無効です。再び有効にするまで、イベントは送信されません。',
+  'hook.off.MEMBER_REMOVED':
+    'この Webhook を作成したメンバーがワークスペースを離れたため、Shortline が一時停止しました。送信先が分かる場合は再び有効にし、それ以外は削除してください。',
+  'hook.off.USER_DELETED':
+    'この Webhook を作成したユーザーが削除されたため、Shortline が一時停止しました。送信先が分かる場合は再び有効にし、それ以外は削除してください。',
+  'hook.off.API_KEY_DELETED':
+    'この Webhook を作成した API キーが削除されたため、Shortline が一時停止しました。送信先が分かる場合は再び有効にし、それ以外は削除してください。',
   'hook.attempts': '試行',
   'hook.failures': '失敗',
   'hook.signed': '署名',
