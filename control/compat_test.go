@@ -62,7 +62,8 @@ func TestOps5_compatibility(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := table["database schema, by programs that know"]; got[1] != fmt.Sprint(oldest) {
-		t.Errorf("docs/developers/formats.md says that the database works with programs that know schema %q, the database says %d", got[1], oldest)
+		t.Errorf("docs/developers/formats.md says that the database works with programs that know schema %q, the database says %d",
+			got[1], oldest)
 	}
 
 	for _, name := range []string{"operators/operations.md", "operators/kubernetes.md"} {

@@ -14,7 +14,8 @@ var layers = []archtest.Layer{
 		Is:   "the program: it chooses the adapters and hands them to app, and nothing else knows both",
 		May: []string{
 			"control/internal/app", "control/internal/commands",
-			"control/internal/clicks/analytics", "control/internal/clicks/analytics/clickhouse", "control/internal/clicks/ingest/kafkasource", "control/internal/clicks/convert/kafkaqueue", "control/internal/manage/media/object",
+			"control/internal/clicks/analytics", "control/internal/clicks/analytics/clickhouse", "control/internal/clicks/ingest/kafkasource",
+			"control/internal/clicks/convert/kafkaqueue", "control/internal/manage/media/object",
 			"control/internal/clicks/cluster", // with several click stores
 			"control/internal/fleet/edgeapi", "control/internal/platform", "control/internal/backup", "control/internal/store",
 			"control/internal/manage/audit", // the arguments and the report of verify-audit
@@ -24,7 +25,8 @@ var layers = []archtest.Layer{
 		Path: "control/internal/app",
 		Is:   "the wiring: it makes every use case and the API from ports. Adapters come from cmd, so that each program has its own",
 		May: []string{
-			"control/internal/api", "control/internal/certs", "control/internal/experiments", "control/internal/explain", "control/internal/console", "control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/api", "control/internal/certs", "control/internal/experiments", "control/internal/explain", "control/internal/console",
+			"control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform", "control/internal/store",
 			"control/internal/manage/media/object", // the settings of the bucket, and the port
 		},
 	},
@@ -32,8 +34,10 @@ var layers = []archtest.Layer{
 		Path: "control/internal/api",
 		Is:   "the REST transport, with its rooms the only place that knows echo, huma and OpenAPI. It calls use cases and holds no rules",
 		May: []string{
-			"control/internal/api/kit", "control/internal/api/linkapi", "control/internal/api/reportapi", "control/internal/api/peopleapi", "control/internal/api/systemapi",
-			"control/internal/manage", "control/internal/experiments", "control/internal/explain", "control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/api/kit", "control/internal/api/linkapi", "control/internal/api/reportapi", "control/internal/api/peopleapi",
+			"control/internal/api/systemapi",
+			"control/internal/manage", "control/internal/experiments", "control/internal/explain", "control/internal/clicks",
+			"control/internal/platform", "control/internal/store",
 			"control/internal/fleet", // the positions of edges
 		},
 	},
@@ -57,24 +61,28 @@ var layers = []archtest.Layer{
 		Path: "control/internal/api/reportapi",
 		Is:   "the endpoints of one room of the API: reports, live clicks, conversions and experiments. Rooms do not know each other",
 		May: []string{
-			"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/experiments", "control/internal/platform", "control/internal/store",
+			"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/experiments",
+			"control/internal/platform", "control/internal/store",
 			"control/internal/experiments/stats", // intervals and probabilities of a report
 		},
 	},
 	{
 		Path: "control/internal/api/systemapi",
 		Is:   "the endpoints of one room of the API: the installation: settings, audit, edges, webhooks, privacy. Rooms do not know each other",
-		May:  []string{"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/fleet", "control/internal/platform", "control/internal/store"},
+		May: []string{"control/internal/api/kit", "control/internal/manage", "control/internal/clicks", "control/internal/fleet",
+			"control/internal/platform", "control/internal/store"},
 	},
 	{
 		Path: "control/internal/api/linkapi",
 		Is:   "the endpoints of one room of the API: links, and what belongs to them or groups them. Rooms do not know each other",
-		May:  []string{"control/internal/api/kit", "control/internal/manage", "control/internal/explain", "control/internal/platform", "control/internal/store"},
+		May: []string{"control/internal/api/kit", "control/internal/manage", "control/internal/explain", "control/internal/platform",
+			"control/internal/store"},
 	},
 	{
 		Path: "control/internal/commands",
 		Is:   "the operators' commands, another transport beside api, without a running control plane",
-		May:  []string{"control/internal/manage", "control/internal/certs", "control/internal/clicks", "control/internal/platform", "control/internal/store"},
+		May: []string{"control/internal/manage", "control/internal/certs", "control/internal/clicks", "control/internal/platform",
+			"control/internal/store"},
 	},
 	{
 		Path: "control/internal/backup",
@@ -130,8 +138,10 @@ var layers = []archtest.Layer{
 		Is:   "experiments: reports, decisions, and the autopilot that sets weights",
 		May: []string{
 			"control/internal/experiments/stats", "control/internal/platform", "control/internal/store",
-			"control/internal/clicks/analytics",                                                                                                     // the port: visitors and conversions
-			"control/internal/manage/audit", "control/internal/manage/links", "control/internal/manage/routing", "control/internal/manage/webhooks", // weights are a change of the link
+			// the port: visitors and conversions
+			"control/internal/clicks/analytics",
+			// weights are a change of the link
+			"control/internal/manage/audit", "control/internal/manage/links", "control/internal/manage/routing", "control/internal/manage/webhooks",
 		},
 	},
 	{
@@ -178,19 +188,25 @@ var libraries = []archtest.Library{
 	{Path: "github.com/labstack/echo/v4", In: []string{"control/internal/api"}},
 	{Path: "github.com/danielgtaylor/huma/v2", In: []string{"control/internal/api"}},
 	{Path: "github.com/swaggest/swgui", In: []string{"control/internal/api"}},
-	{Path: "golang.org/x/net", In: []string{"control/internal/api", "control/internal/manage/domains/hostname", "control/internal/manage/pages", "control/internal/manage/webhooks", "control/internal/platform/outbound", "control/internal/platform/smtp"}},
-	{Path: "github.com/miekg/dns", In: []string{"control/internal/manage/domains/dnscheck"}}, // package net hides error codes and CNAME records, and asks servers of its own choice
-	{Path: "github.com/caddyserver/certmagic", In: []string{"control/internal/certs"}},       // issuance, in steps that survive a crash; ADR 0019
+	{Path: "golang.org/x/net", In: []string{"control/internal/api", "control/internal/manage/domains/hostname",
+		"control/internal/manage/pages", "control/internal/manage/webhooks", "control/internal/platform/outbound",
+		"control/internal/platform/smtp"}},
+	// package net hides error codes and CNAME records, and asks servers of its own choice
+	{Path: "github.com/miekg/dns", In: []string{"control/internal/manage/domains/dnscheck"}},
+	// issuance, in steps that survive a crash; ADR 0019
+	{Path: "github.com/caddyserver/certmagic", In: []string{"control/internal/certs"}},
 	{Path: "github.com/mholt/acmez/v3", In: []string{"control/internal/certs"}},
 	{Path: "go.uber.org/zap", In: []string{"control/internal/certs"}}, // certmagic's logger, which must not be nil
 	{Path: "github.com/wneessen/go-mail", In: []string{"control/internal/platform/smtp"}},
-	{Path: "database/sql", In: []string{"control/internal/store", "control/internal/clicks/analytics/duckdb", "control/internal/api", "control/internal/manage/audit"}},
+	{Path: "database/sql", In: []string{"control/internal/store", "control/internal/clicks/analytics/duckdb", "control/internal/api",
+		"control/internal/manage/audit"}},
 	{Path: "github.com/jackc/pgx/v5", In: []string{"control/internal/store"}},
 	{Path: "github.com/pressly/goose/v3", In: []string{"control/internal/store"}},
 	{Path: "modernc.org/sqlite", In: []string{"control/internal/store"}},
 	{Path: "github.com/ClickHouse/clickhouse-go/v2", In: []string{"control/internal/clicks/analytics/clickhouse"}},
 	{Path: "github.com/duckdb/duckdb-go/v2", In: []string{"control/internal/clicks/analytics/duckdb"}},
-	{Path: "github.com/segmentio/kafka-go", In: []string{"control/internal/clicks/ingest/kafkasource", "control/internal/clicks/convert/kafkaqueue"}},
+	{Path: "github.com/segmentio/kafka-go", In: []string{"control/internal/clicks/ingest/kafkasource",
+		"control/internal/clicks/convert/kafkaqueue"}},
 	{Path: "github.com/klauspost/compress", In: []string{"control/internal/api", "control/internal/clicks/ingest/kafkasource"}},
 	{Path: "github.com/dgraph-io/ristretto/v2", In: []string{"control/internal/clicks/report", "control/internal/manage/pages"}},
 	{Path: "github.com/minio/minio-go/v7", In: []string{"control/internal/manage/media/object"}},
@@ -219,7 +235,8 @@ func TestImports_of_standalone(t *testing.T) {
 			Path: "control/cmd/standalone",
 			Is:   "the program that joins both planes: an edge by its facade, and app with the adapters that need no other process",
 			May: []string{
-				"edge", "control/internal/app", "control/internal/backup", "control/internal/commands", "control/internal/clicks/analytics/duckdb", "control/internal/manage/media/object", "control/internal/platform", "control/internal/store",
+				"edge", "control/internal/app", "control/internal/backup", "control/internal/commands", "control/internal/clicks/analytics/duckdb",
+				"control/internal/manage/media/object", "control/internal/platform", "control/internal/store",
 			},
 		}},
 	})

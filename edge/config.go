@@ -50,10 +50,12 @@ type Settings struct {
 // Config returns the Config of these settings. The caller sets the other fields.
 func (s Settings) Config() Config {
 	return Config{
-		Name: s.Name, Region: s.Region, AnonymizeIP: s.AnonymizeIP, HonorDNT: s.HonorDNT, StrictHosts: s.StrictHosts, HSTS: s.HSTS, TLSAddr: s.TLSAddr, TLSLimit: s.TLSLimit, ProxyProtocol: s.ProxyProtocol,
+		Name: s.Name, Region: s.Region, AnonymizeIP: s.AnonymizeIP, HonorDNT: s.HonorDNT, StrictHosts: s.StrictHosts, HSTS: s.HSTS,
+		TLSAddr: s.TLSAddr, TLSLimit: s.TLSLimit, ProxyProtocol: s.ProxyProtocol,
 		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL,
-		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, SpoolLanes: s.SpoolLanes, MaxConnections: s.MaxConnections, RuleCacheBytes: s.RuleCache, ShipDelay: s.ShipDelay, DrainDelay: s.DrainDelay,
+		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, SpoolLanes: s.SpoolLanes, MaxConnections: s.MaxConnections,
+		RuleCacheBytes: s.RuleCache, ShipDelay: s.ShipDelay, DrainDelay: s.DrainDelay,
 		ConversionLimit: s.ConversionLimit, ConversionKeyLimit: s.ConversionKeyLimit, ConversionCapBytes: s.ConversionCap,
 	}
 }
@@ -239,7 +241,8 @@ func (c Config) origin() click.Origin { return click.Origin{Edge: c.Name, Region
 func (c Config) conversions(log *slog.Logger, watched func() bool) conversions.Config {
 	return conversions.Config{
 		Dir: filepath.Join(c.DataDir, "conversions"), Sync: spool.SyncMode(c.SpoolSync), SyncEvery: c.SpoolSyncEvery,
-		CapBytes: c.ConversionCapBytes, SegmentBytes: c.ConversionSegmentBytes, Linger: c.ShipDelay, Watched: watched, Origin: c.origin(), Logger: log,
+		CapBytes: c.ConversionCapBytes, SegmentBytes: c.ConversionSegmentBytes, Linger: c.ShipDelay, Watched: watched, Origin: c.origin(),
+		Logger: log,
 	}
 }
 

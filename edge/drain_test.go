@@ -42,7 +42,10 @@ func TestEdge_drains_before_it_stops(t *testing.T) {
 	draining, end := context.WithCancel(e.Drain(ctx))
 	go func() { done <- e.Run(draining) }()
 	<-e.Started()
-	testkit.Eventually(t, "the edge is ready", func() bool { code, text := readiness(t, e); return code == 200 && text == `{"status":"ready"}` })
+	testkit.Eventually(t, "the edge is ready", func() bool {
+		code, text := readiness(t, e)
+		return code == 200 && text == `{"status":"ready"}`
+	})
 	cancel()
 	testkit.Eventually(t, "the edge is not ready", func() bool {
 		code, text := readiness(t, e)

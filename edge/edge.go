@@ -16,7 +16,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -173,7 +172,8 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	}
 	e.lockout = edgelockout.New(edgelockout.Config{Exchange: deps.Lockout, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Logger: e.log})
 	if e.quota, err = quota.Open(quota.Config{
-		Dir: filepath.Join(cfg.DataDir, "limits"), Exchange: deps.Limits, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Limited: e.table.Limited, Logger: e.log,
+		Dir: filepath.Join(cfg.DataDir, "limits"), Exchange: deps.Limits, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Limited: e.table.Limited,
+		Logger: e.log,
 	}); err != nil {
 		return nil, err
 	}
@@ -247,7 +247,8 @@ func (e *Edge) openRedirect(cfg Config, deps Deps, keys snapshot.Keys) error {
 		e.hosts = table
 	}
 	parts := redirect.Deps{
-		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Hosts: e.hosts, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
+		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Hosts: e.hosts, Agents: visitor.NewAgents(visitor.DefaultAgents),
+		Geo:   e.geo,
 		Ready: e.Ready, Unready: e.Unready, Missing: e.missing, Reports: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
 	}
 	if e.conversions != nil {
@@ -272,7 +273,8 @@ func (e *Edge) openRedirect(cfg Config, deps Deps, keys snapshot.Keys) error {
 	e.redirect, err = redirect.New(redirect.Config{
 		Anonymize: anonymize, HonorDNT: cfg.HonorDNT,
 		StrictHosts: cfg.StrictHosts, ConsoleURL: cfg.ConsoleURL, HSTS: cfg.HSTS, TLS: cfg.TLSAddr != "",
-		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects, VerifyLimit: cfg.VerifyLimit,
+		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects,
+		VerifyLimit:     cfg.VerifyLimit,
 		MaxConnections:  cfg.MaxConnections,
 		ConversionLimit: cfg.ConversionLimit, ConversionKeyLimit: cfg.ConversionKeyLimit,
 	}, parts)
@@ -303,7 +305,8 @@ func newProxy(cfg Config, deps Deps, log *slog.Logger) (*proxy.Proxy, error) {
 		return nil, err
 	}
 	return proxy.New(proxy.Config{
-		Dial: deps.Upstream, Token: deps.UpstreamToken, Paths: deps.UpstreamPaths, Scheme: base.Scheme, Host: base.Host, Tracer: deps.Tracer, Logger: log,
+		Dial: deps.Upstream, Token: deps.UpstreamToken, Paths: deps.UpstreamPaths, Scheme: base.Scheme, Host: base.Host, Tracer: deps.Tracer,
+		Logger: log,
 	})
 }
 
@@ -316,19 +319,6 @@ func (e *Edge) fill(s *snapshot.Status) {
 	if q := e.recent.Redirects(e.redirect, time.Now()); q.Samples > 0 {
 		s.Latency = &snapshot.Latency{P50: q.P50.Microseconds(), P99: q.P99.Microseconds(), Samples: q.Samples}
 	}
-}
-
-// ownAddress returns the address of this edge for operators, since many edges may share one base URL. If the edge listens
-// on all addresses, it is the machine's name and the port.
-func (e *Edge) ownAddress() string {
-	at := e.Addr()
-	host := at.Addr().String()
-	if at.Addr().IsUnspecified() {
-		if name, err := os.Hostname(); err == nil {
-			host = name
-		}
-	}
-	return net.JoinHostPort(host, fmt.Sprint(at.Port()))
 }
 
 // Timeouts of a stop, which takes at most ten seconds.

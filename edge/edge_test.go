@@ -38,7 +38,8 @@ type control struct {
 var errAway = errors.New("away")
 
 func newControl() *control {
-	return &control{changed: make(chan struct{}), links: map[string]link.Record{}, deltas: map[uint64][]byte{}, clicks: map[string]click.Event{}}
+	return &control{changed: make(chan struct{}), links: map[string]link.Record{}, deltas: map[uint64][]byte{},
+		clicks: map[string]click.Event{}}
 }
 
 func (c *control) put(r link.Record) {
@@ -47,7 +48,8 @@ func (c *control) put(r link.Record) {
 	c.rev++
 	r.Revision = c.rev
 	c.links[r.Key] = r
-	c.deltas[c.rev-1] = snapshot.AppendDelta(nil, &snapshot.Delta{Incarnation: 1, From: c.rev - 1, To: c.rev, Upserts: []link.Record{r}, After: c.hash()})
+	c.deltas[c.rev-1] = snapshot.AppendDelta(nil, &snapshot.Delta{Incarnation: 1, From: c.rev - 1, To: c.rev, Upserts: []link.Record{r},
+		After: c.hash()})
 	close(c.changed)
 	c.changed = make(chan struct{})
 }
@@ -139,7 +141,8 @@ func (c *control) count() int {
 
 func config(t *testing.T) edge.Config {
 	t.Helper()
-	return edge.Config{ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt", DataDir: t.TempDir(), SpoolSegmentBytes: 64 << 10, SpoolCapBytes: 4 << 20}
+	return edge.Config{ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt", DataDir: t.TempDir(), SpoolSegmentBytes: 64 << 10,
+		SpoolCapBytes: 4 << 20}
 }
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -200,7 +203,8 @@ func TestEdge_from_change_to_click(t *testing.T) {
 			t.Errorf("metric %s", n)
 		}
 	}
-	for _, n := range []string{"shortline_edge_answers_total", "shortline_spool_clicks_appended_total", "shortline_edge_links", "shortline_ship_last_success_timestamp_seconds"} {
+	for _, n := range []string{"shortline_edge_answers_total", "shortline_spool_clicks_appended_total", "shortline_edge_links",
+		"shortline_ship_last_success_timestamp_seconds"} {
 		if !seen[n] {
 			t.Errorf("no metric %s", n)
 		}
@@ -258,11 +262,13 @@ func TestEdge_reports_what_waits_and_where_it_is(t *testing.T) {
 	ask(t, e, 16, "GET /abc HTTP/1.1") // one in sixteen is measured
 	testkit.Eventually(t, "a delivery that fails", func() bool { return e.Stats().Ship.Failing > 0 })
 	c.put(link.Record{Num: 2, Key: "def", Destination: "https://example.com/2", SmartRouting: true, // a rejected rule triggers a report
-		Rules: []link.Rule{{ID: link.ID{9}, Name: "r", Target: "https://example.com/3", Conditions: []byte(`{"operator":"AND","conditions":[{"type":"phase of the moon"}]}`)}}})
+		Rules: []link.Rule{{ID: link.ID{9}, Name: "r", Target: "https://example.com/3",
+			Conditions: []byte(`{"operator":"AND","conditions":[{"type":"phase of the moon"}]}`)}}})
 	testkit.Eventually(t, "a report", func() bool { s := c.last.Load(); return s != nil && s.Cursor.Revision == 2 && s.Spool.OldestMs > 0 })
 	testkit.Eventually(t, "an age that rises", func() bool { return oldestPending(t, registry) > 0.3 })
 	s := c.last.Load()
-	if s.Address != e.Addr().String() || s.Spool.Pending < 1 || s.SetAsideCount != 1 || !strings.Contains(s.SetAsideReasons["def"], "phase of the moon") {
+	if s.Address != e.Addr().String() || s.Spool.Pending < 1 || s.SetAsideCount != 1 || !strings.Contains(s.SetAsideReasons["def"],
+		"phase of the moon") {
 		t.Errorf("%+v", s)
 	}
 	if l := s.Latency; l == nil || l.Samples == 0 || l.P50 <= 0 || l.P99 < l.P50 {
@@ -320,7 +326,9 @@ func TestEdge_passes_the_upstreams_paths_on(t *testing.T) {
 	t.Cleanup(func() { _ = upstream.Close() })
 	c := newControl()
 	c.put(link.Record{Num: 1, Key: "apis", Destination: "https://example.com/1"})
-	e, stop := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Upstream: func(context.Context) (net.Conn, error) { return memory.Dial() }})
+	e, stop := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Upstream: func(context.Context) (net.Conn, error) {
+		return memory.Dial()
+	}})
 	testkit.Eventually(t, "ready", e.Ready)
 	base := "http://" + e.Addr().String()
 	resp, err := http.Post(base+"/api/urls", "application/octet-stream", strings.NewReader(strings.Repeat("x", 11<<20)))
@@ -330,7 +338,8 @@ func TestEdge_passes_the_upstreams_paths_on(t *testing.T) {
 	if want := fmt.Sprint("sho.rt /api/urls ", 11<<20); string(b) != want {
 		t.Errorf("the upstream answers %q, want %q", b, want)
 	}
-	if resp, err := http.Post(base+"/apis/verify", "application/json", strings.NewReader(strings.Repeat("x", 5000))); err != nil || resp.StatusCode != 413 {
+	if resp, err := http.Post(base+"/apis/verify", "application/json", strings.NewReader(strings.Repeat("x", 5000))); err != nil ||
+		resp.StatusCode != 413 {
 		t.Errorf("a large body for a link: %v, %v", resp, err)
 	}
 	if code, _ := status(t, e, "/apis"); code != 302 {
@@ -345,7 +354,8 @@ func TestEdge_passes_the_upstreams_paths_on(t *testing.T) {
 
 func TestEdge_a_bad_configuration_names_every_problem(t *testing.T) {
 	t.Parallel()
-	_, err := edge.New(edge.Config{ListenAddr: "nowhere", BaseURL: "ftp://x", TrustedProxies: "1.2.3.4.5", BrandLogoURL: "data:x", SpoolSync: "never"}, edge.Deps{})
+	_, err := edge.New(edge.Config{ListenAddr: "nowhere", BaseURL: "ftp://x", TrustedProxies: "1.2.3.4.5", BrandLogoURL: "data:x",
+		SpoolSync: "never"}, edge.Deps{})
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -375,9 +385,11 @@ func (s *stuck) Handle(_ context.Context, r slog.Record) error {
 // An edge that has not come to accept connections is not reported as started, whatever delays it.
 func TestEdge_Started_means_that_the_port_accepts(t *testing.T) {
 	t.Parallel()
-	log := &stuck{Handler: slog.NewTextHandler(io.Discard, nil), at: "edge serves", reached: make(chan struct{}), released: make(chan struct{})}
+	log := &stuck{Handler: slog.NewTextHandler(io.Discard, nil), at: "edge serves", reached: make(chan struct{}),
+		released: make(chan struct{})}
 	c := newControl()
-	e, err := edge.New(edge.Config{DataDir: t.TempDir(), ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt"}, edge.Deps{Links: c, Sink: c, Logger: slog.New(log)})
+	e, err := edge.New(edge.Config{DataDir: t.TempDir(), ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt"},
+		edge.Deps{Links: c, Sink: c, Logger: slog.New(log)})
 	testkit.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

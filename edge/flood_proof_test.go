@@ -43,7 +43,8 @@ func TestFlood_process(t *testing.T) {
 	e, _ := run(t, cfg, edge.Deps{Links: c, Sink: c, Hosts: n, Logger: slog.New(slog.DiscardHandler)})
 	testkit.Eventually(t, "ready", func() bool { return e.Ready() && e.Hosts() == 1 })
 	for in := bufio.NewScanner(os.Stdin); ; {
-		b, err := json.Marshal(flooded{Addr: e.Addr().String(), Secure: e.SecureAddr().String(), Connections: e.Stats().Connections, Rejected: e.Stats().TLS.Rejected})
+		b, err := json.Marshal(flooded{Addr: e.Addr().String(), Secure: e.SecureAddr().String(), Connections: e.Stats().Connections,
+			Rejected: e.Stats().TLS.Rejected})
 		testkit.Must(t, err)
 		fmt.Println("flooded", string(b))
 		if !in.Scan() {

@@ -28,20 +28,24 @@ func issueRSA(t *testing.T, name string, domain uint64) snapshot.Host {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	testkit.Must(t, err)
-	template := x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotAfter: time.Now().Add(time.Hour)}
+	template := x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+		NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
 	testkit.Must(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	testkit.Must(t, err)
-	return snapshot.Host{Name: name, Domain: domain, Certificate: &snapshot.Certificate{Chain: [][]byte{der}, Key: sealed().Seal(snapshot.SealPlace(name), string(private))}}
+	return snapshot.Host{Name: name, Domain: domain, Certificate: &snapshot.Certificate{Chain: [][]byte{der},
+		Key: sealed().Seal(snapshot.SealPlace(name), string(private))}}
 }
 
 func TestTLS_allows_these_versions_and_suites_only(t *testing.T) {
 	t.Parallel()
 	e, _, _, _ := secureWorld(t, issue(t, "ecdsa.example", 36, 1), issueRSA(t, "rsa.example", 37))
 	allowed := map[string][]uint16{
-		"ecdsa.example": {tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256},
-		"rsa.example":   {tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256},
+		"ecdsa.example": {tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+			tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256},
+		"rsa.example": {tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+			tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256},
 	}
 	try := func(name string, version uint16, suite uint16) error {
 		client := &tls.Config{ServerName: name, MinVersion: version, MaxVersion: version, InsecureSkipVerify: true}
@@ -187,7 +191,8 @@ func TestTLS_carries_requests_in_pieces(t *testing.T) {
 	c, err := tls.Dial("tcp", e.SecureAddr().String(), &tls.Config{ServerName: "go.acme.com", InsecureSkipVerify: true})
 	testkit.Must(t, err)
 	defer c.Close()
-	_, _ = io.WriteString(c, "GET /spring HTTP/1.1\r\nHost: go.acme.com\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"+one)
+	_, _ = io.WriteString(c, "GET /spring HTTP/1.1\r\nHost: go.acme.com\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"+
+		one)
 	if b, _ := io.ReadAll(c); strings.Contains(string(b), "HTTP/1.1 302 ") || !strings.HasPrefix(string(b), "HTTP/1.1 400 ") {
 		t.Errorf("smuggled: %q", b)
 	}
@@ -274,7 +279,8 @@ func TestTLS_no_renegotiation(t *testing.T) {
 		t.Skip("crypto/tls cannot ask for a renegotiation, and openssl is not installed")
 	}
 	e, _, _, _ := secureWorld(t, issue(t, "go.acme.com", 36, 1))
-	cmd := exec.Command(program, "s_client", "-tls1_2", "-legacy_renegotiation", "-connect", e.SecureAddr().String(), "-servername", "go.acme.com")
+	cmd := exec.Command(program, "s_client", "-tls1_2", "-legacy_renegotiation", "-connect", e.SecureAddr().String(), "-servername",
+		"go.acme.com")
 	in, err := cmd.StdinPipe()
 	testkit.Must(t, err)
 	defer in.Close()

@@ -20,12 +20,16 @@ var layers = []archtest.Layer{
 	},
 	{
 		Path: "edge", May: []string{
-			"edge/internal/agent", "edge/internal/conversions", "edge/internal/hosts", "edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/proxy", "edge/internal/quota", "edge/internal/ratelimit", "edge/internal/redirect", "edge/internal/ship", "edge/internal/spool", "edge/internal/table",
+			"edge/internal/agent", "edge/internal/conversions", "edge/internal/hosts", "edge/internal/listen", "edge/internal/lockout",
+			"edge/internal/missing", "edge/internal/proxy", "edge/internal/quota", "edge/internal/ratelimit", "edge/internal/redirect",
+			"edge/internal/ship", "edge/internal/spool", "edge/internal/table",
 		},
 		Is: "the facade that joins all parts of an edge",
 	},
 	{
-		Path: "edge/internal/redirect", May: []string{"edge/internal/apierror", "edge/internal/hosts", "edge/internal/listen", "edge/internal/lockout", "edge/internal/missing", "edge/internal/quota", "edge/internal/ratelimit", "edge/internal/spool", "edge/internal/table"},
+		Path: "edge/internal/redirect", May: []string{"edge/internal/apierror", "edge/internal/hosts", "edge/internal/listen",
+			"edge/internal/lockout", "edge/internal/missing", "edge/internal/quota", "edge/internal/ratelimit", "edge/internal/spool",
+			"edge/internal/table"},
 		Is: "the hot path, which must not depend on where links come from and where clicks go",
 	},
 	{
@@ -56,7 +60,8 @@ var layers = []archtest.Layer{
 	{Path: "edge/internal/controlclient", Is: "the adapter to a control plane over HTTP"},
 	{Path: "edge/internal/kafkasink", Is: "the adapter to Kafka"},
 	{
-		Path: "edge/bench", May: []string{"edge", "edge/internal/hosts", "edge/internal/kafkasink", "edge/internal/listen", "edge/internal/redirect", "edge/internal/spool", "edge/internal/table"},
+		Path: "edge/bench", May: []string{"edge", "edge/internal/hosts", "edge/internal/kafkasink", "edge/internal/listen",
+			"edge/internal/redirect", "edge/internal/spool", "edge/internal/table"},
 		Is: "the benchmarks, which measure single parts and the whole",
 	},
 }

@@ -31,9 +31,10 @@ func (l lateHosts) Hosts(ctx context.Context, after snapshot.Cursor) ([]byte, er
 		return nil, ctx.Err()
 	}
 	first, last := conversion.PeriodsAt(time.Now(), 0)
-	return snapshot.AppendHosts(nil, &snapshot.Hosts{Cursor: snapshot.Cursor{Incarnation: 1, Revision: 1}, Full: true, Conversions: &snapshot.Conversions{
-		Keys: conversion.Derive([][]byte{[]byte("a secret")}, first, last), Window: time.Hour.Milliseconds(),
-	}}, snapshot.SigningKey{}), nil
+	return snapshot.AppendHosts(nil, &snapshot.Hosts{Cursor: snapshot.Cursor{Incarnation: 1, Revision: 1}, Full: true,
+		Conversions: &snapshot.Conversions{
+			Keys: conversion.Derive([][]byte{[]byte("a secret")}, first, last), Window: time.Hour.Milliseconds(),
+		}}, snapshot.SigningKey{}), nil
 }
 
 // No visitor reaches a tracked destination without a click id: a new edge waits for the keys, and an edge that starts without a

@@ -114,7 +114,8 @@ func TestTLS_with_many_domains(t *testing.T) {
 	}
 	later := slices.Min(starts[1]) - slices.Min(starts[0])
 	each := (used[1] - used[0]) / int64(domains)
-	t.Logf("%d domains: start-up %v later (%v instead of %v), %d bytes each before the first visit", domains, later.Round(time.Millisecond), slices.Min(starts[1]).Round(time.Millisecond), slices.Min(starts[0]).Round(time.Millisecond), each)
+	t.Logf("%d domains: start-up %v later (%v instead of %v), %d bytes each before the first visit", domains, later.Round(time.Millisecond),
+		slices.Min(starts[1]).Round(time.Millisecond), slices.Min(starts[0]).Round(time.Millisecond), each)
 	if !raceEnabled && later > time.Second {
 		t.Errorf("the edge starts %v later with %d domains", later, domains)
 	}
@@ -137,7 +138,8 @@ func TestTLS_with_many_domains(t *testing.T) {
 		v = slices.Sorted(slices.Values(v))
 		return v[int(float64(len(v)-1)*q)].Round(10 * time.Microsecond)
 	}
-	t.Logf("handshakes with 1 domain: p50 %v, p99 %v; with %d, each for the first time: p50 %v, p99 %v; %d bytes for each domain after a visit",
+	t.Logf("handshakes with 1 domain: p50 %v, p99 %v; with %d, each for the first time: p50 %v, p99 %v; %d bytes for each domain after "+
+		"a visit",
 		p(with1, 0.5), p(with1, 0.99), domains, p(withMany, 0.5), p(withMany, 0.99), visited)
 	if most := int64(8 << 10); each > most || visited > most {
 		t.Errorf("%d bytes for each domain, %d after a visit", each, visited)
@@ -161,7 +163,8 @@ func TestTLS_with_many_domains(t *testing.T) {
 	testkit.Eventually(t, "the new certificate", func() bool { return serial() == 99_999 })
 	took := time.Since(start)
 	runtime.ReadMemStats(&m1)
-	t.Logf("one certificate of %d changes: seen by a visitor after %v, %d KiB allocated", domains, took.Round(time.Millisecond), (m1.TotalAlloc-m0.TotalAlloc)>>10)
+	t.Logf("one certificate of %d changes: seen by a visitor after %v, %d KiB allocated", domains, took.Round(time.Millisecond),
+		(m1.TotalAlloc-m0.TotalAlloc)>>10)
 	if took > 2*time.Second {
 		t.Errorf("a new certificate is seen after %v", took)
 	}

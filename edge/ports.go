@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"runtime"
 	"syscall"
 )
@@ -49,9 +50,23 @@ func portError(setting, addr string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("%s: this program may not listen on %s, because the system reserves ports below 1024. "+
-			"Allow it with \"setcap cap_net_bind_service=+ep FILE\", or under systemd with AmbientCapabilities=CAP_NET_BIND_SERVICE: %w", setting, addr, err)
+			"Allow it with \"setcap cap_net_bind_service=+ep FILE\", or under systemd with AmbientCapabilities=CAP_NET_BIND_SERVICE: %w",
+			setting, addr, err)
 	case errors.Is(err, syscall.EADDRINUSE):
 		return fmt.Errorf("%s: another program listens on %s: %w", setting, addr, err)
 	}
 	return fmt.Errorf("%s: %w", setting, err)
+}
+
+// ownAddress returns the address of this edge for operators, since many edges may share one base URL. If the edge listens
+// on all addresses, it is the machine's name and the port.
+func (e *Edge) ownAddress() string {
+	at := e.Addr()
+	host := at.Addr().String()
+	if at.Addr().IsUnspecified() {
+		if name, err := os.Hostname(); err == nil {
+			host = name
+		}
+	}
+	return net.JoinHostPort(host, fmt.Sprint(at.Port()))
 }

@@ -18,7 +18,8 @@ func TestPorts_errors_say_what_to_do(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	testkit.Must(t, err)
 	defer taken.Close()
-	if _, err = openPort("TLS_ADDR", taken.Addr().String(), net.ListenConfig{}); err == nil || !strings.Contains(err.Error(), "TLS_ADDR: another program listens on "+taken.Addr().String()) {
+	if _, err = openPort("TLS_ADDR", taken.Addr().String(), net.ListenConfig{}); err == nil ||
+		!strings.Contains(err.Error(), "TLS_ADDR: another program listens on "+taken.Addr().String()) {
 		t.Errorf("a port that is taken: %v", err)
 	}
 	// Root may open every port, so the system's answer to others is given here.
@@ -52,7 +53,8 @@ func TestPorts_share(t *testing.T) {
 			}
 		}()
 	}
-	if _, _, err := openShared("LISTEN_ADDR", first.Addr().String()); err == nil || !strings.Contains(err.Error(), "LISTEN_ADDR: another program listens on ") {
+	if _, _, err := openShared("LISTEN_ADDR", first.Addr().String()); err == nil ||
+		!strings.Contains(err.Error(), "LISTEN_ADDR: another program listens on ") {
 		t.Errorf("a port that is taken: %v", err)
 	}
 	for range cap(accepted) {

@@ -43,8 +43,10 @@ type Stats struct {
 func (e *Edge) Stats() Stats {
 	_, aside := e.table.SetAside()
 	s := Stats{
-		Ready: e.Ready(), Links: e.table.Len(), LinkBytes: e.table.Bytes(), SetAside: aside, Connections: e.listener.Open(), Shed: e.listener.Shed(),
-		Applied: e.Applied(), Redirect: e.redirect.Stats(), Spool: e.spool.Stats(), Ship: e.ship.Stats(), Agent: e.agent.Stats(), Lockout: e.lockout.Stats(),
+		Ready: e.Ready(), Links: e.table.Len(), LinkBytes: e.table.Bytes(), SetAside: aside, Connections: e.listener.Open(),
+		Shed:    e.listener.Shed(),
+		Applied: e.Applied(), Redirect: e.redirect.Stats(), Spool: e.spool.Stats(), Ship: e.ship.Stats(), Agent: e.agent.Stats(),
+		Lockout: e.lockout.Stats(),
 		Missing: e.missing.Stats(), Quota: e.quota.Stats(), TLS: e.listener.TLSStats(), Proxied: e.listener.ProxyStats(),
 	}
 	if e.proxy != nil {

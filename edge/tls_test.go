@@ -102,7 +102,8 @@ func issue(t testing.TB, name string, domain uint64, serial int64) snapshot.Host
 	testkit.Must(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	testkit.Must(t, err)
-	return snapshot.Host{Name: name, Domain: domain, Certificate: &snapshot.Certificate{Chain: [][]byte{der}, Key: sealed().Seal(snapshot.SealPlace(name), string(private))}}
+	return snapshot.Host{Name: name, Domain: domain, Certificate: &snapshot.Certificate{Chain: [][]byte{der},
+		Key: sealed().Seal(snapshot.SealPlace(name), string(private))}}
 }
 
 func ticket(b byte) string {
@@ -181,11 +182,13 @@ func TestTLS_visits(t *testing.T) {
 	own := issue(t, "sho.rt", 0, 2)
 	e, _, _, _ := secureWorld(t, acme, own, snapshot.Host{Name: "bare.example", Domain: 37})
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		client := &tls.Config{ServerName: "go.acme.com", MinVersion: version, MaxVersion: version, ClientSessionCache: tls.NewLRUClientSessionCache(4), NextProtos: []string{"h2", "http/1.1"}}
+		client := &tls.Config{ServerName: "go.acme.com", MinVersion: version, MaxVersion: version,
+			ClientSessionCache: tls.NewLRUClientSessionCache(4), NextProtos: []string{"h2", "http/1.1"}}
 		for i := range 3 {
 			resp, state, err := visit(e.SecureAddr(), client, "Go.Acme.Com:443", "/spring")
 			testkit.Must(t, err)
-			if resp.StatusCode != 302 || resp.Header.Get("Location") != "https://example.com/acme" || resp.Header.Get("Strict-Transport-Security") != "max-age=300" {
+			if resp.StatusCode != 302 || resp.Header.Get("Location") != "https://example.com/acme" ||
+				resp.Header.Get("Strict-Transport-Security") != "max-age=300" {
 				t.Errorf("%d %v", resp.StatusCode, resp.Header)
 			}
 			if state.Version != version || state.DidResume != (i > 0) || state.NegotiatedProtocol != "http/1.1" {
@@ -279,7 +282,8 @@ func TestTLS_session_is_bound_to_its_name(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		cache := renaming{tls.NewLRUClientSessionCache(1)}
 		for i, name := range []string{"go.acme.com", "go.bare.com", "go.bare.com"} {
-			_, state, err := visit(e.SecureAddr(), &tls.Config{ServerName: name, MaxVersion: version, ClientSessionCache: cache, InsecureSkipVerify: true}, name, "/spring")
+			_, state, err := visit(e.SecureAddr(), &tls.Config{ServerName: name, MaxVersion: version, ClientSessionCache: cache,
+				InsecureSkipVerify: true}, name, "/spring")
 			if err != nil || state.DidResume != (i == 2) {
 				t.Errorf("version %x, %s: resumed %v, %v", version, name, state.DidResume, err)
 			}
@@ -331,7 +335,8 @@ func TestTLS_upgrades_plain_requests(t *testing.T) {
 func TestTLS_answers_challenges(t *testing.T) {
 	t.Parallel()
 	e, _, _, _ := secureWorld(t,
-		snapshot.Host{Name: "go.acme.com", Domain: 36, Challenges: []snapshot.Challenge{{Token: "tok", KeyAuthorization: "tok.thumb"}}}, issue(t, "go.bare.com", 37, 1))
+		snapshot.Host{Name: "go.acme.com", Domain: 36, Challenges: []snapshot.Challenge{{Token: "tok", KeyAuthorization: "tok.thumb"}}},
+		issue(t, "go.bare.com", 37, 1))
 	client := &tls.Config{ServerName: "go.acme.com", NextProtos: []string{"acme-tls/1"}, InsecureSkipVerify: true}
 	c, err := tls.Dial("tcp", e.SecureAddr().String(), client)
 	testkit.Must(t, err)
@@ -417,7 +422,8 @@ func TestTLS_changes_and_restart(t *testing.T) {
 	if serial(again) != 3 {
 		t.Error("wrong certificate after the restart")
 	}
-	if _, _, err := visit(again.SecureAddr(), &tls.Config{ServerName: "bad.example"}, "bad.example", "/"); err == nil || !strings.Contains(err.Error(), "internal error") {
+	if _, _, err := visit(again.SecureAddr(), &tls.Config{ServerName: "bad.example"}, "bad.example", "/"); err == nil ||
+		!strings.Contains(err.Error(), "internal error") {
 		t.Errorf("a damaged key: %v", err)
 	}
 	testkit.Eventually(t, "it is counted", func() bool { return again.Stats().TLS.Rejected["certificate"] == 1 })

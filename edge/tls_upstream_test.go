@@ -63,7 +63,8 @@ func TestTLS_cookies_are_secure(t *testing.T) {
 	t.Parallel()
 	c, n, cfg := newControl(), new(names), secure(t)
 	c.put(link.Record{Num: 1, Key: link.Key(36, "rules"), Destination: "https://example.com/", SmartRouting: true, Rules: []link.Rule{
-		{ID: link.ID{1}, Name: "returning", Target: "https://example.com/again", Conditions: []byte(`{"operator":"AND","conditions":[{"type":"visitor","operator":"equals","value":"returning"}]}`)},
+		{ID: link.ID{1}, Name: "returning", Target: "https://example.com/again",
+			Conditions: []byte(`{"operator":"AND","conditions":[{"type":"visitor","operator":"equals","value":"returning"}]}`)},
 	}})
 	n.put(snapshot.Hosts{Hosts: []snapshot.Host{issue(t, "go.acme.com", 36, 1)}})
 	e, _ := run(t, cfg, edge.Deps{Links: c, Sink: c, Hosts: n})

@@ -56,7 +56,8 @@ const (
 func TestOps13_Edge_exports_spans(t *testing.T) {
 	t.Parallel()
 	collector := tracingtest.New(t)
-	traces, err := tracing.New(tracing.Config{Settings: tracing.Settings{Endpoint: collector.URL, Ratio: 1}, Name: "shortline-edge", Logger: quiet})
+	traces, err := tracing.New(tracing.Config{Settings: tracing.Settings{Endpoint: collector.URL, Ratio: 1}, Name: "shortline-edge",
+		Logger: quiet})
 	testkit.Must(t, err)
 	ctx, end := context.WithCancel(t.Context())
 	over := make(chan error, 1)

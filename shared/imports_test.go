@@ -11,7 +11,8 @@ import (
 var layers = []archtest.Layer{
 	{Path: "shared/link", Is: "a link as it is stored and sent, with conditions as their authors wrote them: package rule compiles them"},
 	{Path: "shared/click", May: []string{"shared/link"}, Is: "a click as it is stored and sent"},
-	{Path: "shared/rule", May: []string{"shared/click"}, Is: "compiled conditions, which ask for facts by rule.Facts and do not know visitors"},
+	{Path: "shared/rule", May: []string{"shared/click"},
+		Is: "compiled conditions, which ask for facts by rule.Facts and do not know visitors"},
 	{Path: "shared/decision", May: []string{"shared/link", "shared/rule"}, Is: "where a visit goes, from facts that the caller has"},
 	{Path: "shared/visitor", May: []string{"shared/click", "shared/link", "shared/rule"}, Is: "what is known of a visitor from a request"},
 	{Path: "shared/conversion", May: []string{"shared/click"}, Is: "what visitors do after a click"},

@@ -87,7 +87,8 @@ func bench(s *settings, args []string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	r := result{Date: time.Now().UTC().Format("2006-01-02 15:04 MST"), Machine: machine(), Go: runtime.Version(), Load: loadAverage(), System: systemOf(s.dir, s.commit)}
+	r := result{Date: time.Now().UTC().Format("2006-01-02 15:04 MST"), Machine: machine(), Go: runtime.Version(), Load: loadAverage(),
+		System: systemOf(s.dir, s.commit)}
 	say := func(format string, a ...any) { fmt.Fprintf(os.Stderr, format+"\n", a...) }
 
 	f := &family{s: s, args: args, dir: dir}
@@ -153,7 +154,8 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 	if err != nil {
 		return err
 	}
-	say("%s; %d connections, %d rounds of %v; servers on processor %d, load generator on processor %d", edge.hello["table"], s.conns, s.rounds, s.dur, s.cpus[0], s.cpus[1])
+	say("%s; %d connections, %d rounds of %v; servers on processor %d, load generator on processor %d", edge.hello["table"], s.conns, s.rounds,
+		s.dur, s.cpus[0], s.cpus[1])
 	all, err := f.contestants(r, edge, bare)
 	if err != nil {
 		return err
@@ -296,11 +298,13 @@ func (f *family) manyRules(r *result) (all []contestant, err error) {
 		if f.s.profile != "" {
 			profile = f.s.profile + "." + mode.name
 		}
-		edge, err := f.start(f.s.cpus[0], "edge", append([]string{"-links", "1000", "-special", strconv.Itoa(ruleLinks), "-profile", profile}, mode.args...)...)
+		edge, err := f.start(f.s.cpus[0], "edge", append([]string{"-links", "1000", "-special", strconv.Itoa(ruleLinks), "-profile", profile},
+			mode.args...)...)
 		if err != nil {
 			return nil, err
 		}
-		sc := scenario{Name: mode.name, What: mode.what, Budget: mode.budget, class: classRules, listen: "proxied", status: "302", links: ruleLinks}
+		sc := scenario{Name: mode.name, What: mode.what, Budget: mode.budget, class: classRules, listen: "proxied", status: "302",
+			links: ruleLinks}
 		all = append(all, contestant{scenario: sc, server: edge})
 		if r.Compile == nil {
 			r.Compile = new(compileCost)
@@ -373,8 +377,10 @@ func (r *result) write(w io.Writer) {
 		if c.Visit[1] > maxCompile {
 			verdict = "ABOVE BUDGET"
 		}
-		fmt.Fprintf(w, "\nP2c  a link with ten rules, p50 and p99: %.1f and %.1f µs to decide its first visit (budget p99 %d)  %s\n", c.Visit[0], c.Visit[1], maxCompile, verdict)
-		fmt.Fprintf(w, "     %.0f and %.0f µs to compile it when it arrives, %.0f and %.0f µs with the conditions of another link; %.0f bytes in memory\n",
+		fmt.Fprintf(w, "\nP2c  a link with ten rules, p50 and p99: %.1f and %.1f µs to decide its first visit (budget p99 %d)  %s\n", c.Visit[0],
+			c.Visit[1], maxCompile, verdict)
+		fmt.Fprintf(w,
+			"     %.0f and %.0f µs to compile it when it arrives, %.0f and %.0f µs with the conditions of another link; %.0f bytes in memory\n",
 			c.Own[0], c.Own[1], c.Template[0], c.Template[1], c.Bytes)
 	}
 	reportVisits(w, r.Visits)
@@ -386,18 +392,22 @@ func (r *result) write(w io.Writer) {
 	}
 	reportHalf(w, all)
 	if len(r.Memory) > 0 {
-		fmt.Fprintf(w, "\n     %-12s %14s %32s %14s %14s\n", "links", "bytes/link", "beyond slug and destination (32)", "GC CPU (5 ms)", "longest pause")
+		fmt.Fprintf(w, "\n     %-12s %14s %32s %14s %14s\n", "links", "bytes/link", "beyond slug and destination (32)", "GC CPU (5 ms)",
+			"longest pause")
 		for _, m := range r.Memory {
 			fmt.Fprintf(w, "P6   %-12d %14.1f %32.1f %11.2f ms %11.2f ms\n", m.Links, m.BytesALink, m.Overhead, m.Collection, m.Pause)
 		}
 	}
 	for _, c := range r.Cold {
-		fmt.Fprintf(w, "\nP7   %d links, time from process start to first redirect: %.2f s from local state, %.2f s from the control plane\n", c.Links, c.Local, c.Wire)
+		fmt.Fprintf(w, "\nP7   %d links, time from process start to first redirect: %.2f s from local state, %.2f s from the control plane\n",
+			c.Links, c.Local, c.Wire)
 		fmt.Fprintf(w, "P8   snapshot of these links: %.1f MB (budget 60 MB per million links), written in %.1f s\n", c.Document, c.Written)
 		fmt.Fprintf(w, "P14  memory of the idle edge with these links: %.0f MB (budget 250 MB with a million links)\n", c.Resident)
 	}
 	if t := r.Ten; t != nil {
-		fmt.Fprintf(w, "\n     ten times as many links: ratio to bare %.3f (%.3f, %.3f), with uniform slugs %.3f (%.3f, %.3f); %d deltas of %d links under load: median %.2f ms, maximum %.2f ms, %d folds\n",
+		fmt.Fprintf(w,
+			"\n     ten times as many links: ratio to bare %.3f (%.3f, %.3f), with uniform slugs %.3f (%.3f, %.3f); %d deltas of %d links under "+
+				"load: median %.2f ms, maximum %.2f ms, %d folds\n",
 			t.Plain.Ratio, t.Plain.Low, t.Plain.High, t.Even.Ratio, t.Even.Low, t.Even.High, t.Deltas, churnLinks, t.Applied, t.Worst, t.Folds)
 	}
 	for _, n := range r.Notes {

@@ -115,7 +115,8 @@ func (c *child) address(listen string) string { return c.hello[listen] }
 
 // drive makes the load generator send requests to a server and measures the server's processor time.
 func drive(load *child, c *contestant, d time.Duration, rate float64) (run, error) {
-	o, err := json.Marshal(order{Addr: c.server.address(c.listen), Class: c.class, Status: c.status, Links: c.links, For: d, Rate: rate, Constant: c.constant, Uniform: c.uniform})
+	o, err := json.Marshal(order{Addr: c.server.address(c.listen), Class: c.class, Status: c.status, Links: c.links, For: d, Rate: rate,
+		Constant: c.constant, Uniform: c.uniform})
 	if err != nil {
 		return run{}, err
 	}
@@ -147,7 +148,8 @@ func drive(load *child, c *contestant, d time.Duration, rate float64) (run, erro
 	if got.Failure != "" || got.Requests == 0 {
 		return run{}, fmt.Errorf("%s: %d requests answered: %s", c.Name, got.Requests, got.Failure)
 	}
-	return run{cpu: c.last - before, total: after - rest, requests: got.Requests, seconds: got.Seconds, errors: got.Errors, redirects: got.Redirects, rules: got.Rules, took: *got.Took}, nil
+	return run{cpu: c.last - before, total: after - rest, requests: got.Requests, seconds: got.Seconds, errors: got.Errors,
+		redirects: got.Redirects, rules: got.Rules, took: *got.Took}, nil
 }
 
 // timeWithout returns the processor time that the whole machine has used so far, without that of a child.

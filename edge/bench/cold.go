@@ -55,7 +55,8 @@ func writeDocument(path string, links int) (slug string, size int64, took time.D
 	}
 	for i := range links {
 		l := record.Record{
-			Num: uint64(i + 1), Owner: uint64(r.IntN(5000)), Revision: uint64(i + 1), CreatedAt: 1_700_000_000_000 + int64(i)*50_000 + r.Int64N(50_000),
+			Num: uint64(i + 1), Owner: uint64(r.IntN(5000)), Revision: uint64(i + 1), CreatedAt: 1_700_000_000_000 + int64(i)*50_000 +
+				r.Int64N(50_000),
 			Key: string(appendSlug(nil, classPlain, uint32(i))), Destination: lifelike(r, words),
 		}
 		if err := w.Add(&l); err != nil {

@@ -41,7 +41,8 @@ func coldCompiles() (c compileCost, err error) {
 			if own {
 				suffix = strconv.FormatUint(uint64(i), 36)
 			}
-			all[i] = record.Record{Num: uint64(i) + 1, Revision: uint64(i) + 1, Key: string(appendSlug(nil, classRules, uint32(i))), Destination: destination(uint32(i)), SmartRouting: true, Rules: tenRules(suffix, time.Now())}
+			all[i] = record.Record{Num: uint64(i) + 1, Revision: uint64(i) + 1, Key: string(appendSlug(nil, classRules, uint32(i))),
+				Destination: destination(uint32(i)), SmartRouting: true, Rules: tenRules(suffix, time.Now())}
 		}
 		return all
 	}

@@ -127,7 +127,8 @@ func (f *family) guardRatios() (failed int, err error) {
 			verdict = "FAILED"
 			failed++
 		}
-		fmt.Printf("%-4s %-32s ratio to %s %.3f (quartiles %.3f and %.3f, minimum %.3f), p99 %.2f × (maximum %.1f), %.1f allocations per 1000 requests (maximum %d): %s\n",
+		fmt.Printf("%-4s %-32s ratio to %s %.3f (quartiles %.3f and %.3f, minimum %.3f), p99 %.2f × (maximum %.1f), %.1f allocations per "+
+			"1000 requests (maximum %d): %s\n",
 			r.Name, r.What, to, r.Ratio, r.Low, r.High, least, tail, most, allocations, mostAllocations, verdict)
 	}
 	return failed, edge.accounts(uint64(edge.redirects))
@@ -223,7 +224,8 @@ func (f *family) guardVisits() (failed int, err error) {
 	if c.Ratio > most {
 		failed, verdict = 1, "FAILED"
 	}
-	fmt.Printf("P15  a visit                          cost in relation to %s %.3f (quartiles %.3f and %.3f, maximum %.3f): %s\n", to, c.Ratio, c.Low, c.High, most, verdict)
+	fmt.Printf("P15  a visit                          cost in relation to %s %.3f (quartiles %.3f and %.3f, maximum %.3f): %s\n", to, c.Ratio,
+		c.Low, c.High, most, verdict)
 	return failed, nil
 }
 
@@ -261,7 +263,8 @@ func (f *family) guardStages() (failed int, err error) {
 			verdict = "FAILED"
 			failed++
 		}
-		fmt.Printf("     %-32s time in relation to %s %.2f (maximum %.1f), %.0f allocations (maximum 0): %s\n", st.Name, to, ratio, most, allocations[i], verdict)
+		fmt.Printf("     %-32s time in relation to %s %.2f (maximum %.1f), %.0f allocations (maximum 0): %s\n", st.Name, to, ratio, most,
+			allocations[i], verdict)
 	}
 	return failed, nil
 }

@@ -90,9 +90,12 @@ func reportHalf(w io.Writer, all []half) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n     %-44s %10s %9s %8s %7s %15s %18s   %s\n", "at half load, µs", "requests/s", "bare p99", "p99", "ratio", "(quartiles)", "(bare to itself)", "calm turns")
+	fmt.Fprintf(w, "\n     %-44s %10s %9s %8s %7s %15s %18s   %s\n", "at half load, µs", "requests/s", "bare p99", "p99", "ratio",
+		"(quartiles)", "(bare to itself)", "calm turns")
 	for _, h := range all {
-		fmt.Fprintf(w, "P5   %-44s %10.0f %9.0f %8.0f %7.2f   (%.2f, %.2f)      (%.2f, %.2f)   %.0f to %.0f: %.2f; budget 1.20; p50 %.0f and %.0f, p99.9 %.0f and %.0f\n", h.What, h.Rate, h.Bare, h.Edge, h.Ratio, h.Low, h.High,
+		fmt.Fprintf(w,
+			"P5   %-44s %10.0f %9.0f %8.0f %7.2f   (%.2f, %.2f)      (%.2f, %.2f)   %.0f to %.0f: %.2f; budget 1.20; p50 %.0f and %.0f, p99.9 "+
+				"%.0f and %.0f\n", h.What, h.Rate, h.Bare, h.Edge, h.Ratio, h.Low, h.High,
 			h.SelfLow, h.SelfHigh, h.CalmEdge, h.CalmBare, h.CalmEdge/h.CalmBare, h.Bare5, h.Edge5, h.Bare999, h.Edge999)
 	}
 }

@@ -60,7 +60,8 @@ func fill(tab *table.Table, s *settings) error {
 	split := func(r *record.Record) {
 		r.ABTesting = true
 		for i := range 5 {
-			r.Variants = append(r.Variants, record.Variant{ID: record.ID{1, byte(i)}, Target: destination(firstVariantTarget + uint32(i)), Weight: uint32(10 + i)})
+			r.Variants = append(r.Variants, record.Variant{ID: record.ID{1, byte(i)}, Target: destination(firstVariantTarget + uint32(i)),
+				Weight: uint32(10 + i)})
 		}
 	}
 	if err := add(classVariants, s.special, split); err != nil {
@@ -83,19 +84,23 @@ var ruleSubjects = [ruleCount]string{"query", "UTM", "referrer", "language", "ci
 // one value; rules with different own have different conditions.
 func tenRules(own string, now time.Time) []record.Rule {
 	clock := func(d time.Duration) string { return now.UTC().Add(d).Format("15:04") }
-	usual := fmt.Sprintf(`{"operator":"OR","conditions":[{"type":"time","operator":"between","value":{"start":"%s","end":"%s"}},{"type":"country","operator":"in","value":["AQ","BV"]}]}`,
+	usual := fmt.Sprintf(
+		`{"operator":"OR","conditions":[{"type":"time","operator":"between",`+
+			`"value":{"start":"%s","end":"%s"}},{"type":"country","operator":"in","value":["AQ","BV"]}]}`,
 		clock(-11*time.Hour), clock(11*time.Hour))
 	subjects := [ruleCount]string{
 		`{"type":"query","operator":"equals","value":{"name":"shelf","value":"window"}}`,
 		`{"type":"utm_source","operator":"in","value":["newsletter","letter-` + own + `"]}`,
 		`{"type":"referer","operator":"contains","value":"partner.example"}`,
 		`{"type":"language","operator":"starts_with","value":"pt"}`,
-		`{"type":"city","operator":"starts_with","value":"Z` + "\u00fc" + `rich"},{"type":"city","operator":"starts_with","value":"` + rareCity + `"}`,
+		`{"type":"city","operator":"starts_with","value":"Z` + "\u00fc" + `rich"},{"type":"city","operator":"starts_with","value":"` +
+			rareCity + `"}`,
 		`{"type":"country","operator":"in","value":["JP","KR","BR","CN"]}`,
 		`{"type":"os","operator":"equals","value":"iOS"}`,
 		`{"type":"browser","operator":"equals","value":"Firefox"}`,
 		`{"type":"device","operator":"equals","value":"MOBILE"}`,
-		`{"type":"time","operator":"between","value":{"start":"` + clock(-6*time.Hour) + `","end":"` + clock(6*time.Hour) + `"}},{"type":"browser","operator":"equals","value":"Safari"}`,
+		`{"type":"time","operator":"between","value":{"start":"` + clock(-6*time.Hour) + `","end":"` + clock(6*time.Hour) +
+			`"}},{"type":"browser","operator":"equals","value":"Safari"}`,
 	}
 	rules := make([]record.Rule, ruleCount)
 	for i, subject := range subjects {
@@ -129,9 +134,10 @@ func makeGeo(path string) error {
 			return err
 		}
 		err = w.Insert(network, mmdbtype.Map{
-			"country":      mmdbtype.Map{"iso_code": mmdbtype.String(code)},
-			"subdivisions": mmdbtype.Slice{mmdbtype.Map{"iso_code": mmdbtype.String(fmt.Sprint(i % 50)), "names": mmdbtype.Map{"en": mmdbtype.String(fmt.Sprint("Region ", i%50))}}},
-			"city":         mmdbtype.Map{"names": mmdbtype.Map{"en": mmdbtype.String(city)}},
+			"country": mmdbtype.Map{"iso_code": mmdbtype.String(code)},
+			"subdivisions": mmdbtype.Slice{mmdbtype.Map{"iso_code": mmdbtype.String(fmt.Sprint(i % 50)),
+				"names": mmdbtype.Map{"en": mmdbtype.String(fmt.Sprint("Region ", i%50))}}},
+			"city": mmdbtype.Map{"names": mmdbtype.Map{"en": mmdbtype.String(city)}},
 		})
 		if err != nil {
 			return err

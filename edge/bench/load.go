@@ -69,7 +69,8 @@ func generate(s *settings) error {
 	if err != nil {
 		return err
 	}
-	g := generator{settings: s, templates: requests(agents, "sho.rt"), ruled: ruleRequests(agents), random: rand.New(rand.NewPCG(1, 1)), pools: map[string]*pool{}, drawn: map[drawing][]uint32{}}
+	g := generator{settings: s, templates: requests(agents, "sho.rt"), ruled: ruleRequests(agents), random: rand.New(rand.NewPCG(1, 1)),
+		pools: map[string]*pool{}, drawn: map[drawing][]uint32{}}
 	return converse(map[string]string{}, func(line string) string {
 		var o order
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
@@ -305,7 +306,8 @@ func (out *outcome) count(o *order, c *wire, now time.Time) {
 func arrivals(poll int, events []unix.EpollEvent, patience time.Duration) (int, error) {
 	timeout := unix.NsecToTimespec(int64(patience))
 	// unsafe: the kernel accesses events and timeout only during the call, which keeps both alive.
-	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(poll), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(unsafe.Pointer(&timeout)), 0, 0)
+	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(poll), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)),
+		uintptr(unsafe.Pointer(&timeout)), 0, 0)
 	if errno != 0 {
 		return 0, errno
 	}

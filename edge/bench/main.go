@@ -72,7 +72,9 @@ func main() {
 		role, args = strings.TrimPrefix(args[0], "role="), args[1:]
 	}
 	f := s.flags()
-	guarding := f.Bool("guard", false, "fail if answers have become more expensive than those of -than, or much more than usual in relation to bare; takes about a minute on any machine")
+	guarding := f.Bool("guard", false,
+		"fail if answers have become more expensive than those of -than, or much more than usual in relation to bare; takes about a minute on "+
+			"any machine")
 	tables := f.String("tables", "", "print the tables of docs and README with this result (.json)")
 	_ = f.Parse(args)
 	var err error

@@ -60,12 +60,14 @@ func programs() (nginx, haproxy, libraries string, err error) {
 	if err == nil && len(found) > 0 {
 		return nginx, haproxy, found[0], nil
 	}
-	fetch := "cd '" + root + "' && apt-get download " + strings.Join(debian, " ") + " && for p in *.deb; do dpkg -x \"$p\" . || exit 1; done && rm *.deb"
+	fetch := "cd '" + root + "' && apt-get download " + strings.Join(debian, " ") +
+		" && for p in *.deb; do dpkg -x \"$p\" . || exit 1; done && rm *.deb"
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return "", "", "", err
 	}
 	if out, err := exec.Command("sh", "-c", fetch).CombinedOutput(); err != nil {
-		return "", "", "", fmt.Errorf("nginx and haproxy are not installed; on Debian or Ubuntu run: apt-get install nginx haproxy (%w: %s)", err, bytes.TrimSpace(out))
+		return "", "", "", fmt.Errorf("nginx and haproxy are not installed; on Debian or Ubuntu run: apt-get install nginx haproxy (%w: %s)", err,
+			bytes.TrimSpace(out))
 	}
 	if found, err = filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu")); err != nil || len(found) == 0 {
 		return "", "", "", fmt.Errorf("the packages of nginx and haproxy contain no libraries in %s", root)
@@ -117,7 +119,8 @@ func startOthers(s *settings, dir string) (all []contestant, stop func(), err er
 		if err != nil {
 			return all, stop, fmt.Errorf("%s: %w", o.what, err)
 		}
-		all = append(all, contestant{scenario: scenario{Name: o.name, What: o.what, class: classPlain, status: "302", links: othersLinks, constant: o.name == "H2"}, server: f})
+		all = append(all, contestant{scenario: scenario{Name: o.name, What: o.what, class: classPlain, status: "302", links: othersLinks,
+			constant: o.name == "H2"}, server: f})
 	}
 	caddy, err := startCaddy(s, dir, false)
 	if caddy != nil {
@@ -126,7 +129,8 @@ func startOthers(s *settings, dir string) (all []contestant, stop func(), err er
 	if err != nil {
 		return all, stop, err
 	}
-	all = append(all, contestant{scenario: scenario{Name: "C1", What: "Caddy, a constant redirect, no log", class: classPlain, status: "302", links: othersLinks, constant: true}, server: caddy})
+	all = append(all, contestant{scenario: scenario{Name: "C1", What: "Caddy, a constant redirect, no log", class: classPlain, status: "302",
+		links: othersLinks, constant: true}, server: caddy})
 	return all, stop, nil
 }
 

@@ -28,7 +28,8 @@ var (
 	constant = scenario{Name: "bare", What: "a constant redirect", class: classPlain, listen: "bare", status: "302", constant: true}
 	// constantPlus is constant behind the edge's listener and with the options of its server. What an edge costs beyond it is the
 	// cost of finding a link and of storing a click.
-	constantPlus = scenario{Name: "B+", What: "bare+: behind the edge's listener", class: classPlain, listen: "bare+", status: "302", constant: true}
+	constantPlus = scenario{Name: "B+", What: "bare+: behind the edge's listener", class: classPlain, listen: "bare+", status: "302",
+		constant: true}
 )
 
 // synced is a plain link at an edge whose redirects wait for the disk.
@@ -149,8 +150,11 @@ func compare(s *settings, load *child, bare server, all []contestant) ([]ratio, 
 		slices.Sort(bares)
 		t := totals[i]
 		results = append(results, ratio{
-			scenario: all[i].scenario, Bare: t.bare.micros(), Edge: t.edge.micros(), Median: median(own), Total: perRequest(t.edge.total, t.edge.requests), BareTotal: perRequest(t.bare.total, t.bare.requests), Ratio: quantile(v, 0.5), Low: quantile(v, 0.25), High: quantile(v, 0.75),
-			BareRate: t.bare.rate(), Rate: t.edge.rate(), Errors: t.bare.errors + t.edge.errors, Noise: (quantile(bares, 0.75) - quantile(bares, 0.25)) / quantile(bares, 0.5),
+			scenario: all[i].scenario, Bare: t.bare.micros(), Edge: t.edge.micros(), Median: median(own),
+			Total: perRequest(t.edge.total, t.edge.requests), BareTotal: perRequest(t.bare.total, t.bare.requests), Ratio: quantile(v, 0.5),
+			Low: quantile(v, 0.25), High: quantile(v, 0.75),
+			BareRate: t.bare.rate(), Rate: t.edge.rate(), Errors: t.bare.errors + t.edge.errors,
+			Noise: (quantile(bares, 0.75) - quantile(bares, 0.25)) / quantile(bares, 0.5),
 			Rules: t.edge.rules, Answers: t.edge.requests,
 			P50: t.edge.took.quantile(0.5), P99: t.edge.took.quantile(0.99), P999: t.edge.took.quantile(0.999),
 			P99Bare: t.bare.took.quantile(0.99), P999Bare: t.bare.took.quantile(0.999),
@@ -169,13 +173,15 @@ func relateToPlus(results []ratio) {
 }
 
 func report(w io.Writer, results []ratio) {
-	fmt.Fprintf(w, "\n     %-42s %8s %8s %8s %8s %8s %7s %15s %6s %8s %10s %7s %7s %7s %14s\n", "at full load", "bare µs", "total", "µs", "median", "total", "ratio", "(quartiles)", "budget", "to bare+", "requests/s", "p50 µs", "p99", "p99.9", "to bare's")
+	fmt.Fprintf(w, "\n     %-42s %8s %8s %8s %8s %8s %7s %15s %6s %8s %10s %7s %7s %7s %14s\n", "at full load", "bare µs", "total", "µs",
+		"median", "total", "ratio", "(quartiles)", "budget", "to bare+", "requests/s", "p50 µs", "p99", "p99.9", "to bare's")
 	for _, r := range results {
 		budget := ""
 		if r.Budget > 0 {
 			budget = fmt.Sprintf("%.2f", r.Budget)
 		}
-		fmt.Fprintf(w, "%-4s %-42s %8.2f %8.2f %8.2f %8.2f %8.2f %7.3f (%.3f, %.3f) %6s %8.3f %10.0f %7.0f %7.0f %7.0f %6.2f × %4.2f ×  %s\n", r.Name, r.What, r.Bare, r.BareTotal, r.Edge, r.Median, r.Total, r.Ratio, r.Low, r.High, budget, r.ToPlus,
+		fmt.Fprintf(w, "%-4s %-42s %8.2f %8.2f %8.2f %8.2f %8.2f %7.3f (%.3f, %.3f) %6s %8.3f %10.0f %7.0f %7.0f %7.0f %6.2f × %4.2f ×  %s\n",
+			r.Name, r.What, r.Bare, r.BareTotal, r.Edge, r.Median, r.Total, r.Ratio, r.Low, r.High, budget, r.ToPlus,
 			r.Rate, r.P50, r.P99, r.P999, r.P99/r.P99Bare, r.P999/r.P999Bare, r.verdict())
 	}
 	for _, r := range results {

@@ -22,7 +22,8 @@ var defaultAgents = []string{
 	"Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0",
 	"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:144.0) Gecko/20100101 Firefox/144.0",
 	"Mozilla/5.0 (iPad; CPU OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/142.0.0.0 Mobile/15E148 Safari/604.1",
-	"Mozilla/5.0 (Linux; Android 14; SM-S928B) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/27.0 Chrome/125.0.0.0 Mobile Safari/537.36",
+	"Mozilla/5.0 (Linux; Android 14; SM-S928B) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/27.0 Chrome/125.0.0.0 Mobile " +
+		"Safari/537.36",
 }
 
 // readAgents reads a file with one User-Agent per line. An empty name means defaultAgents.
@@ -37,7 +38,8 @@ func readAgents(file string) ([]string, error) {
 	return strings.Split(strings.TrimSpace(string(b)), "\n"), nil
 }
 
-var languages = []string{"en-US,en;q=0.9", "de-DE,de;q=0.9,en;q=0.8", "zh-TW,zh;q=0.9,en-US;q=0.8,en;q=0.7", "fr-CH, fr;q=0.9, en;q=0.8, *;q=0.5"}
+var languages = []string{"en-US,en;q=0.9", "de-DE,de;q=0.9,en;q=0.8", "zh-TW,zh;q=0.9,en-US;q=0.8,en;q=0.7",
+	"fr-CH, fr;q=0.9, en;q=0.8, *;q=0.5"}
 
 // Parts of requests that the rules of P2 look for, in addition to what agents and addresses bring: see tenRules.
 const (
@@ -96,9 +98,14 @@ func browserRequest(host, agent, language, referer, query string) request {
 	b.WriteString("GET /")
 	slug := b.Len()
 	fmt.Fprintf(&b, "%*s%s HTTP/1.1\r\nHost: %s\r\nConnection: keep-alive\r\n", slugLength, "", query, host)
-	b.WriteString("sec-ch-ua: \"Chromium\";v=\"142\", \"Google Chrome\";v=\"142\", \"Not_A Brand\";v=\"99\"\r\nsec-ch-ua-mobile: ?0\r\nsec-ch-ua-platform: \"Windows\"\r\nUpgrade-Insecure-Requests: 1\r\n")
-	fmt.Fprintf(&b, "User-Agent: %s\r\nAccept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8\r\n", agent)
-	fmt.Fprintf(&b, "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-User: ?1\r\nSec-Fetch-Dest: document\r\nReferer: %s\r\nAccept-Encoding: gzip, deflate, br, zstd\r\n", referer)
+	b.WriteString(
+		"sec-ch-ua: \"Chromium\";v=\"142\", \"Google Chrome\";v=\"142\", \"Not_A Brand\";v=\"99\"\r\nsec-ch-ua-mobile: " +
+			"?0\r\nsec-ch-ua-platform: \"Windows\"\r\nUpgrade-Insecure-Requests: 1\r\n")
+	fmt.Fprintf(&b, "User-Agent: %s\r\nAccept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8\r\n",
+		agent)
+	fmt.Fprintf(&b,
+		"Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-User: ?1\r\nSec-Fetch-Dest: document\r\nReferer: "+
+			"%s\r\nAccept-Encoding: gzip, deflate, br, zstd\r\n", referer)
 	fmt.Fprintf(&b, "Accept-Language: %s\r\nX-Forwarded-For: ", language)
 	ip := b.Len()
 	b.WriteString("100.100.100.100\r\n\r\n")

@@ -77,7 +77,8 @@ func serveEdge(s *settings) error {
 		return err
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	clicks, err := spool.Open(spool.Config{Dir: filepath.Join(dir, "spool"), CapBytes: 32 << 30, MinFreePercent: 1, Sync: spool.SyncMode(s.sync), Lanes: s.lanes, Logger: quiet})
+	clicks, err := spool.Open(spool.Config{Dir: filepath.Join(dir, "spool"), CapBytes: 32 << 30, MinFreePercent: 1,
+		Sync: spool.SyncMode(s.sync), Lanes: s.lanes, Logger: quiet})
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,8 @@ func serveEdge(s *settings) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	go func() { _ = clicks.Run(ctx) }()
-	hello := map[string]string{"table": fmt.Sprintf("table of %d links: %.0f MB, filled in %.1f s", tab.Len(), float64(tab.Bytes())/1e6, loaded.Seconds())}
+	hello := map[string]string{"table": fmt.Sprintf("table of %d links: %.0f MB, filled in %.1f s", tab.Len(), float64(tab.Bytes())/1e6,
+		loaded.Seconds())}
 	agents := visitor.NewAgents(visitor.DefaultAgents)
 	trusted, err := visitor.ParsePrefixes("127.0.0.0/8")
 	if err != nil {
@@ -105,7 +107,8 @@ func serveEdge(s *settings) error {
 		servers["tracking"] = server{hosts: keys}
 	}
 	for name, at := range servers {
-		h, err := redirect.New(redirect.Config{BaseURL: "https://sho.rt", Trusted: at.proxies}, redirect.Deps{Table: tab, Spool: clicks, Agents: agents, Geo: geo, Hosts: at.hosts, Logger: quiet})
+		h, err := redirect.New(redirect.Config{BaseURL: "https://sho.rt", Trusted: at.proxies},
+			redirect.Deps{Table: tab, Spool: clicks, Agents: agents, Geo: geo, Hosts: at.hosts, Logger: quiet})
 		if err != nil {
 			return err
 		}
@@ -135,7 +138,8 @@ func openKeys(dir string, quiet *slog.Logger) (*hosts.Table, error) {
 		return nil, err
 	}
 	first, last := conversion.PeriodsAt(time.Now(), 0)
-	keys.Apply(&snapshot.Hosts{Full: true, Conversions: &snapshot.Conversions{Keys: conversion.Derive([][]byte{[]byte("bench")}, first, last)}})
+	keys.Apply(&snapshot.Hosts{Full: true,
+		Conversions: &snapshot.Conversions{Keys: conversion.Derive([][]byte{[]byte("bench")}, first, last)}})
 	return keys, nil
 }
 
@@ -208,7 +212,8 @@ func answer(command string, tab *table.Table, clicks *spool.Spool, churn *churne
 		return fmt.Sprint(m.Mallocs)
 	}
 	st := clicks.Stats()
-	return fmt.Sprintf("spool: %s, %d clicks stored, %d dropped, %d waited for a segment, %d not shipped", st.State, st.Appended, st.Dropped, st.Late, st.Pending)
+	return fmt.Sprintf("spool: %s, %d clicks stored, %d dropped, %d waited for a segment, %d not shipped", st.State, st.Appended, st.Dropped,
+		st.Late, st.Pending)
 }
 
 // serveKafka runs an in-memory Kafka broker for an edge that ships clicks.

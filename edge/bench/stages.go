@@ -151,7 +151,8 @@ func makeStages(dir string) (stages []stage, done func(), err error) {
 		IP: netip.MustParseAddr("192.0.2.1"), UnixMilli: time.Now().UnixMilli(),
 	}
 	event := click.Event{
-		Time: in.UnixMilli, Link: 7, Owner: 8, IP: in.IP, UserAgent: defaultAgents[4], Referer: "https://www.social.example/feed", AcceptLanguage: languages[1],
+		Time: in.UnixMilli, Link: 7, Owner: 8, IP: in.IP, UserAgent: defaultAgents[4], Referer: "https://www.social.example/feed",
+		AcceptLanguage: languages[1],
 	}
 	var v visitor.Visitor
 	return []stage{

@@ -118,7 +118,8 @@ func serveWhole(s *settings, domains ...uint64) error {
 	}
 	links, sink := linkSource{s.links, domains}, click.Sink(nowhere{})
 	if s.kafka != "" {
-		kafka, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: []string{s.kafka}, Topic: "clicks", CreateTopic: true, Partitions: 4}, Dir: filepath.Join(data, "kafka"), Logger: slog.New(slog.DiscardHandler)})
+		kafka, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: []string{s.kafka}, Topic: "clicks", CreateTopic: true,
+			Partitions: 4}, Dir: filepath.Join(data, "kafka"), Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			return err
 		}
@@ -129,7 +130,8 @@ func serveWhole(s *settings, domains ...uint64) error {
 		sink = kafka
 	}
 	e, err := edge.New(
-		edge.Config{ListenAddr: "127.0.0.1:0", TLSAddr: "127.0.0.1:0", CertificateKeys: [][]byte{secret}, BaseURL: "https://sho.rt", DataDir: data, MaxConnections: 2 * maxIdleConnections},
+		edge.Config{ListenAddr: "127.0.0.1:0", TLSAddr: "127.0.0.1:0", CertificateKeys: [][]byte{secret}, BaseURL: "https://sho.rt",
+			DataDir: data, MaxConnections: 2 * maxIdleConnections},
 		edge.Deps{Links: links, Hosts: hosts, Sink: sink, Registry: prometheus.NewRegistry(), Logger: slog.New(slog.DiscardHandler)},
 	)
 	if err != nil {

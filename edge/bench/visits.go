@@ -119,8 +119,9 @@ func measureVisits(s *settings, load *child, servers []visitServer) (all []visit
 			t := totals[i]
 			cost := visitCost{
 				Mode: mode.Name, What: mode.What, Server: v.name, Micros: t.micros(), Busy: t.cpu.Seconds() / t.seconds,
-				Load: float64(own[i]) / 1e3 / float64(t.requests), P50: t.took.quantile(0.5), P99: t.took.quantile(0.99), P999: t.took.quantile(0.999), Visits: t.requests,
-				ToP99: totals[0].took.quantile(0.99) / t.took.quantile(0.99),
+				Load: float64(own[i]) / 1e3 / float64(t.requests), P50: t.took.quantile(0.5), P99: t.took.quantile(0.99), P999: t.took.quantile(0.999),
+				Visits: t.requests,
+				ToP99:  totals[0].took.quantile(0.99) / t.took.quantile(0.99),
 			}
 			cost.Low, cost.Ratio, cost.High = relation(blocks[0], blocks[i])
 			switch v.name {
@@ -226,7 +227,8 @@ func reportVisits(w io.Writer, all []visitCost) {
 	for _, c := range all {
 		if c.Mode != mode {
 			mode = c.Mode
-			fmt.Fprintf(w, "\n%-5s%-40s %12s %15s %7s %9s %9s %9s %12s %6s %12s\n", c.Mode, "visit, "+c.What, "edge to this", "(quartiles)", "budget", "p50 µs", "p99 µs", "p99.9 µs", "edge's p99", "busy", "generator µs")
+			fmt.Fprintf(w, "\n%-5s%-40s %12s %15s %7s %9s %9s %9s %12s %6s %12s\n", c.Mode, "visit, "+c.What, "edge to this", "(quartiles)",
+				"budget", "p50 µs", "p99 µs", "p99.9 µs", "edge's p99", "busy", "generator µs")
 		}
 		budget, verdict := "", ""
 		if c.Budget > 0 {
@@ -238,7 +240,8 @@ func reportVisits(w io.Writer, all []visitCost) {
 		if c.Tail > 0 && c.ToP99 > c.Tail {
 			verdict += fmt.Sprintf(", p99 ABOVE BUDGET %.2f", c.Tail)
 		}
-		fmt.Fprintf(w, "     %-30s %6.1f µs %12.3f (%.3f, %.3f) %7s %9.0f %9.0f %9.0f %10.2f × %5.0f%% %12.1f  %s\n", c.Server, c.Micros, c.Ratio, c.Low, c.High, budget,
+		fmt.Fprintf(w, "     %-30s %6.1f µs %12.3f (%.3f, %.3f) %7s %9.0f %9.0f %9.0f %10.2f × %5.0f%% %12.1f  %s\n", c.Server, c.Micros,
+			c.Ratio, c.Low, c.High, budget,
 			c.P50, c.P99, c.P999, c.ToP99, 100*c.Busy, c.Load, verdict)
 	}
 }

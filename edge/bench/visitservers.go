@@ -45,14 +45,17 @@ func writeVisitFiles(dir string) error {
 		return err
 	}
 	ca := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Benchmark intermediate", Organization: []string{"Shortline"}, Country: []string{"US"}},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Benchmark intermediate", Organization: []string{"Shortline"},
+			Country: []string{"US"}},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(90 * 24 * time.Hour), IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	leaf := &x509.Certificate{
 		SerialNumber: new(big.Int).Lsh(big.NewInt(5), 120), Subject: pkix.Name{CommonName: visitHost}, DNSNames: []string{visitHost},
-		NotBefore: ca.NotBefore, NotAfter: ca.NotAfter, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		IssuingCertificateURL: []string{"http://intermediate.authority.example/"}, CRLDistributionPoints: []string{"http://crl.authority.example/7.crl"},
+		NotBefore: ca.NotBefore, NotAfter: ca.NotAfter, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		IssuingCertificateURL: []string{"http://intermediate.authority.example/"},
+		CRLDistributionPoints: []string{"http://crl.authority.example/7.crl"},
 	}
 	var chain bytes.Buffer
 	for _, c := range []*x509.Certificate{leaf, ca} {
@@ -134,7 +137,8 @@ func startNginxPlain(s *settings, dir string) (*foreign, error) {
 	if err != nil {
 		return nil, err
 	}
-	return startForeign(s, dir, visitPlain, nginx, strings.ReplaceAll(nginxPlainConfig, "DESTINATION", destination(0)), libraries, "-p", dir, "-c")
+	return startForeign(s, dir, visitPlain, nginx, strings.ReplaceAll(nginxPlainConfig, "DESTINATION", destination(0)), libraries,
+		"-p", dir, "-c")
 }
 
 // startCaddyTLS starts Caddy for visits over TLS.

@@ -62,7 +62,8 @@ func (r *Report) Clean() (problems []Problem) {
 	}
 	if r.Email != "" {
 		user, host, ok := strings.Cut(r.Email, "@")
-		if !ok || user == "" || host == "" || utf8.RuneCountInString(r.Email) > MaxEmail || !printable(r.Email) || strings.ContainsAny(r.Email, " \t\n<>\"(),;:\\") || strings.Contains(host, "@") {
+		if !ok || user == "" || host == "" || utf8.RuneCountInString(r.Email) > MaxEmail || !printable(r.Email) ||
+			strings.ContainsAny(r.Email, " \t\n<>\"(),;:\\") || strings.Contains(host, "@") {
 			problems = append(problems, Problem{"email", "must be an e-mail address, or empty"})
 		}
 	}

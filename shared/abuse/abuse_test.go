@@ -15,8 +15,10 @@ func TestReport_Clean(t *testing.T) {
 	}
 	for field, bad := range map[string][]abuse.Report{
 		"reason": {{}, {Reason: "spam"}},
-		"text":   {{Reason: "SPAM", Text: strings.Repeat("é", abuse.MaxText+1)}, {Reason: "SPAM", Text: "a\x00b"}, {Reason: "SPAM", Text: "\xff"}},
-		"email":  {{Reason: "SPAM", Email: "a"}, {Reason: "SPAM", Email: "a@"}, {Reason: "SPAM", Email: "a@b@c"}, {Reason: "SPAM", Email: "a@b\nBcc: c"}, {Reason: "SPAM", Email: strings.Repeat("a", 250) + "@b.example"}},
+		"text": {{Reason: "SPAM", Text: strings.Repeat("é", abuse.MaxText+1)}, {Reason: "SPAM", Text: "a\x00b"},
+			{Reason: "SPAM", Text: "\xff"}},
+		"email": {{Reason: "SPAM", Email: "a"}, {Reason: "SPAM", Email: "a@"}, {Reason: "SPAM", Email: "a@b@c"},
+			{Reason: "SPAM", Email: "a@b\nBcc: c"}, {Reason: "SPAM", Email: strings.Repeat("a", 250) + "@b.example"}},
 	} {
 		for _, r := range bad {
 			if p := r.Clean(); len(p) != 1 || p[0].Field != field {

@@ -66,7 +66,9 @@ func TestProgram(t *testing.T) {
 		code int
 		says []string
 	}{
-		{"runs", good, nil, 0, []string{"ran with " + addr, `msg="program starting" program=tried version="shortline dev`, `msg="program stopped"`}}, // A10
+		// A10
+		{"runs", good, nil, 0, []string{"ran with " + addr, `msg="program starting" program=tried version="shortline dev`,
+			`msg="program stopped"`}},
 		{"version", bad, []string{"-version"}, 0, []string{"shortline dev"}},
 		{"help", bad, []string{"-help"}, 0, []string{"tried is a test.", "TEST_PROGRAM_OPS", "-check"}},
 		{"table", bad, []string{"-settings"}, 0, []string{"| `TEST_PROGRAM_OPS` |"}},

@@ -25,8 +25,11 @@ func varied(n int) []click.Event {
 	for i := range list {
 		at += r.Int64N(3)
 		l, a, f := links.Uint64(), agents.Uint64(), referrers.Uint64()
-		e := click.Event{Seq: uint64(i + 1), Time: at, Link: l + 1, Owner: l%3000 + 1, IP: netip.AddrFrom4([4]byte{byte(r.Uint32()), byte(r.Uint32()), byte(r.Uint32()), byte(r.Uint32())})}
-		e.UserAgent = fmt.Sprintf("Mozilla/5.0 (Linux; Android %d; SM-%c%03d) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Mobile Safari/537.36", 9+a%7, 'A'+rune(a%6), 100+a, 120+a%25)
+		e := click.Event{Seq: uint64(i + 1), Time: at, Link: l + 1, Owner: l%3000 + 1,
+			IP: netip.AddrFrom4([4]byte{byte(r.Uint32()), byte(r.Uint32()), byte(r.Uint32()), byte(r.Uint32())})}
+		e.UserAgent = fmt.Sprintf(
+			"Mozilla/5.0 (Linux; Android %d; SM-%c%03d) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Mobile Safari/537.36", 9+a%7,
+			'A'+rune(a%6), 100+a, 120+a%25)
 		e.AcceptLanguage = [25]string{"en-US,en;q=0.9", "de-DE,de;q=0.9,en;q=0.8", "fr-FR,fr;q=0.9", "pt-BR,pt;q=0.9", "ja"}[f%5]
 		if f%3 != 0 {
 			e.Referer = fmt.Sprintf("https://site-%d.example/articles/%d", f%400, f)

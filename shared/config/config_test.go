@@ -76,11 +76,13 @@ func TestA11_Load_reports_problems_of_form_and_others(t *testing.T) {
 
 // A11: names that differ by a letter or two from a setting are found. Settings of other programs and other variables are not.
 func TestA11_Misspelt(t *testing.T) {
-	for _, name := range []string{"LISTEN_ADR", "LISTN_ADDR", "LISTEN_ADDRS", "EVERY_FILE", "EDGE_TOKEN", "PATH", "KEYS", "WORKER", "LISTEN_PORTS"} {
+	for _, name := range []string{"LISTEN_ADR", "LISTN_ADDR", "LISTEN_ADDRS", "EVERY_FILE", "EDGE_TOKEN", "PATH", "KEYS", "WORKER",
+		"LISTEN_PORTS"} {
 		t.Setenv(name, "x")
 	}
 	got := strings.Join(config.Misspelt(&settings{}), "\n")
-	want := "LISTEN_ADDRS: is not a setting; LISTEN_ADDR is\nLISTEN_ADR: is not a setting; LISTEN_ADDR is\nLISTN_ADDR: is not a setting; LISTEN_ADDR is\nWORKER: is not a setting; WORKERS is"
+	want := "LISTEN_ADDRS: is not a setting; LISTEN_ADDR is\nLISTEN_ADR: is not a setting; LISTEN_ADDR is\nLISTN_ADDR: is not a setting; " +
+		"LISTEN_ADDR is\nWORKER: is not a setting; WORKERS is"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -116,7 +116,8 @@ func (ck Checker) Check(it *Item) (c Conversion, p *Problem) {
 		return refuse(Invalid, "name", "is required")
 	case !ValidName(it.Name):
 		return refuse(Invalid, "name", "must have at most %d letters, digits, spaces and . _ : / -", MaxName)
-	case utf8.RuneCountInString(it.ExternalID) > MaxExternalID || strings.ContainsFunc(it.ExternalID, unicode.IsControl) || !utf8.ValidString(it.ExternalID):
+	case utf8.RuneCountInString(it.ExternalID) > MaxExternalID || strings.ContainsFunc(it.ExternalID, unicode.IsControl) ||
+		!utf8.ValidString(it.ExternalID):
 		return refuse(Invalid, "externalId", "must have at most %d characters, without control characters", MaxExternalID)
 	case it.Repeatable && it.ExternalID == "":
 		return refuse(Invalid, "externalId", "is required with repeatable")

@@ -40,14 +40,16 @@ func TestClickID_survives_a_round_trip(t *testing.T) {
 	t.Parallel()
 	k := keys(t, "one")
 	for _, id := range []conversion.ClickID{
-		{Link: 1, Time: now.UnixMilli(), Tag: 0}, {Link: 1<<36 - 1, Time: now.UnixMilli() + 1, Tag: 1<<50 - 1}, {Link: 0, Time: now.UnixMilli() - 1e9, Tag: 5},
+		{Link: 1, Time: now.UnixMilli(), Tag: 0}, {Link: 1<<36 - 1, Time: now.UnixMilli() + 1, Tag: 1<<50 - 1},
+		{Link: 0, Time: now.UnixMilli() - 1e9, Tag: 5},
 	} {
 		text, ok := id.Append(nil, k)
 		if got, v := k.ParseID(string(text)); !ok || v != conversion.Accepted || got != id || len(text) != conversion.IDLength {
 			t.Errorf("%+v became %+v: %v (%s)", id, got, v, text)
 		}
 	}
-	for _, id := range []conversion.ClickID{{Link: 1 << 36, Time: now.UnixMilli()}, {Link: 1, Time: -1}, {Link: 1, Time: now.UnixMilli(), Tag: 1 << 50}, {Link: 1, Time: 0}} {
+	for _, id := range []conversion.ClickID{{Link: 1 << 36, Time: now.UnixMilli()}, {Link: 1, Time: -1},
+		{Link: 1, Time: now.UnixMilli(), Tag: 1 << 50}, {Link: 1, Time: 0}} {
 		if text, ok := id.Append(nil, k); ok {
 			t.Errorf("%+v does not fit, but became %s", id, text)
 		}
@@ -71,7 +73,8 @@ func TestParseID_refuses_altered_ids(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []string{"", "x", string(text) + "A", string(text[:31]), strings.Repeat("=", 32), strings.Repeat("ä", 16), string(text[:31]) + "\n"} {
+	for _, s := range []string{"", "x", string(text) + "A", string(text[:31]), strings.Repeat("=", 32), strings.Repeat("ä", 16),
+		string(text[:31]) + "\n"} {
 		if _, v := k.ParseID(s); v != conversion.Malformed {
 			t.Errorf("%q: %v", s, v)
 		}
@@ -94,7 +97,8 @@ func TestParseValue(t *testing.T) {
 			t.Errorf("%s: %d %v, want %d", in, got, err, want)
 		}
 	}
-	for _, in := range []string{"NaN", "-1", "-0", "1e3", "1e400", "Infinity", `"5"`, "0.00001", "1000000000.0001", "1000000001", "9999999999999999999999", "{}", "[1]", "true", "1.", ".5"} {
+	for _, in := range []string{"NaN", "-1", "-0", "1e3", "1e400", "Infinity", `"5"`, "0.00001", "1000000000.0001", "1000000001",
+		"9999999999999999999999", "{}", "[1]", "true", "1.", ".5"} {
 		if got, err := conversion.ParseValue(json.RawMessage(in)); err == nil {
 			t.Errorf("%s became %d", in, got)
 		}
@@ -114,7 +118,8 @@ func TestChecker(t *testing.T) {
 		item conversion.Item
 		want conversion.Verdict
 	}{
-		"good":                {conversion.Item{ClickID: hour, Name: "purchase", Value: json.RawMessage("12.5"), Currency: "EUR"}, conversion.Accepted},
+		"good": {conversion.Item{ClickID: hour, Name: "purchase", Value: json.RawMessage("12.5"), Currency: "EUR"},
+			conversion.Accepted},
 		"lower case currency": {conversion.Item{ClickID: hour, Name: "purchase", Currency: "eur"}, conversion.Accepted},
 		"no name":             {conversion.Item{ClickID: hour}, conversion.Invalid},
 		"long name":           {conversion.Item{ClickID: hour, Name: strings.Repeat("x", 65)}, conversion.Invalid},
@@ -124,12 +129,15 @@ func TestChecker(t *testing.T) {
 		"repeatable alone":    {conversion.Item{ClickID: hour, Name: "a", Repeatable: true}, conversion.Invalid},
 		"repeatable":          {conversion.Item{ClickID: hour, Name: "a", Repeatable: true, ExternalID: "1"}, conversion.Accepted},
 		"no time":             {conversion.Item{ClickID: hour, Name: "a", OccurredAt: "yesterday"}, conversion.Invalid},
-		"future":              {conversion.Item{ClickID: hour, Name: "a", OccurredAt: now.Add(time.Hour).Format(time.RFC3339)}, conversion.InFuture},
-		"future click":        {conversion.Item{ClickID: at(-time.Hour), Name: "a"}, conversion.InFuture},
-		"before the click":    {conversion.Item{ClickID: hour, Name: "a", OccurredAt: now.Add(-2 * time.Hour).Format(time.RFC3339)}, conversion.BeforeClick},
-		"expired":             {conversion.Item{ClickID: at(91 * 24 * time.Hour), Name: "a"}, conversion.Expired},
-		"late report":         {conversion.Item{ClickID: at(91 * 24 * time.Hour), Name: "a", OccurredAt: now.Add(-90 * 24 * time.Hour).Format(time.RFC3339)}, conversion.Accepted},
-		"foreign key":         {conversion.Item{ClickID: strings.Repeat("A", 32), Name: "a"}, conversion.Forged},
+		"future": {conversion.Item{ClickID: hour, Name: "a", OccurredAt: now.Add(time.Hour).Format(time.RFC3339)},
+			conversion.InFuture},
+		"future click": {conversion.Item{ClickID: at(-time.Hour), Name: "a"}, conversion.InFuture},
+		"before the click": {conversion.Item{ClickID: hour, Name: "a", OccurredAt: now.Add(-2 * time.Hour).Format(time.RFC3339)},
+			conversion.BeforeClick},
+		"expired": {conversion.Item{ClickID: at(91 * 24 * time.Hour), Name: "a"}, conversion.Expired},
+		"late report": {conversion.Item{ClickID: at(91 * 24 * time.Hour), Name: "a",
+			OccurredAt: now.Add(-90 * 24 * time.Hour).Format(time.RFC3339)}, conversion.Accepted},
+		"foreign key": {conversion.Item{ClickID: strings.Repeat("A", 32), Name: "a"}, conversion.Forged},
 	} {
 		got, p := ck.Check(&c.item)
 		v := conversion.Accepted
@@ -149,8 +157,10 @@ func TestChecker(t *testing.T) {
 func TestConversion_Event(t *testing.T) {
 	t.Parallel()
 	c := conversion.Conversion{
-		Click: conversion.ClickID{Link: math.MaxUint64, Time: math.MaxInt64, Tag: math.MaxUint64}, Workspace: math.MaxUint64, Name: strings.Repeat("𐍈", 64), Value: math.MaxInt64,
-		Currency: "EUR", ExternalID: strings.Repeat("<", 128), Repeatable: true, OccurredAt: math.MaxInt64, ReceivedAt: math.MaxInt64, Browser: true,
+		Click: conversion.ClickID{Link: math.MaxUint64, Time: math.MaxInt64, Tag: math.MaxUint64}, Workspace: math.MaxUint64,
+		Name: strings.Repeat("𐍈", 64), Value: math.MaxInt64,
+		Currency: "EUR", ExternalID: strings.Repeat("<", 128), Repeatable: true, OccurredAt: math.MaxInt64, ReceivedAt: math.MaxInt64,
+		Browser: true,
 	}
 	e := c.Event()
 	e.Seq = 1

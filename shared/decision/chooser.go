@@ -198,7 +198,8 @@ func CheckFlat(flat []byte, texts int) bool {
 	}
 	h := &elements[flatHead](flat, 1)[0]
 	within := func(at, length uint32) bool { return uint64(at)+uint64(length) <= uint64(texts) }
-	if h.ends > maxEnds || h.routed > h.ends || h.columns != 0 && h.columns != h.ends-h.routed || h.sticky > link.StickyHash || !within(h.usualAt, h.usualLength) {
+	if h.ends > maxEnds || h.routed > h.ends || h.columns != 0 && h.columns != h.ends-h.routed || h.sticky > link.StickyHash ||
+		!within(h.usualAt, h.usualLength) {
 		return false
 	}
 	b := flat[flatHeadSize:]

@@ -16,7 +16,8 @@ import (
 // tenRules returns a link with ten rules on ten subjects, as in the benchmark of redirects.
 func tenRules(own string) link.Record {
 	r := link.Record{Key: "a-slug", Destination: "https://www.shop.example/", SmartRouting: true}
-	usual := `{"operator":"OR","conditions":[{"type":"time","operator":"between","value":{"start":"01:00","end":"23:00"}},{"type":"country","operator":"in","value":["AQ","BV"]}]}`
+	usual := `{"operator":"OR","conditions":[{"type":"time",` +
+		`"operator":"between","value":{"start":"01:00","end":"23:00"}},{"type":"country","operator":"in","value":["AQ","BV"]}]}`
 	for i, subject := range []string{
 		`{"type":"query","operator":"equals","value":{"name":"shelf","value":"window"}}`,
 		`{"type":"utm_source","operator":"in","value":["newsletter","letter-` + own + `"]}`,
@@ -29,7 +30,8 @@ func tenRules(own string) link.Record {
 		`{"type":"device","operator":"equals","value":"MOBILE"}`,
 		`{"type":"time","operator":"between","value":{"start":"06:00","end":"18:00"}},{"type":"browser","operator":"equals","value":"Safari"}`,
 	} {
-		r.Rules = append(r.Rules, link.Rule{ID: link.ID{2, byte(i)}, Name: "a rule", Target: fmt.Sprintf("https://www.shop.example/en/products/%d?ref=newsletter", i),
+		r.Rules = append(r.Rules, link.Rule{ID: link.ID{2, byte(i)}, Name: "a rule",
+			Target:     fmt.Sprintf("https://www.shop.example/en/products/%d?ref=newsletter", i),
 			Conditions: fmt.Appendf(nil, `{"operator":"AND","conditions":[{"operator":"OR","conditions":[%s]},%s]}`, subject, usual)})
 	}
 	return r
@@ -109,7 +111,8 @@ func TestChooser_needs_its_texts(t *testing.T) {
 
 // FuzzChooser changes flat forms. What CheckFlat accepts must be safe to use.
 func FuzzChooser(f *testing.F) {
-	sticky := link.Record{Destination: "https://a.example", ABTesting: true, Stickiness: link.StickyHash, Variants: []link.Variant{{Target: "https://b.example", Weight: 3}, {Target: "https://c.example", Weight: 4}}}
+	sticky := link.Record{Destination: "https://a.example", ABTesting: true, Stickiness: link.StickyHash,
+		Variants: []link.Variant{{Target: "https://b.example", Weight: 3}, {Target: "https://c.example", Weight: 4}}}
 	drawn := sticky
 	drawn.Stickiness, drawn.Default, drawn.SmartRouting = link.NotSticky, "https://d.example", true
 	both := tenRules("")
@@ -133,7 +136,8 @@ func FuzzChooser(f *testing.F) {
 		var c decision.Chooser
 		c.Open(b, texts, r.Destination)
 		random := rand.New(rand.NewPCG(1, 1))
-		for _, f := range []map[rule.Field]string{{}, {rule.FieldDevice: "mobile"}, {rule.FieldReferer: "a partner.example"}, {rule.FieldOS: "iOS"}} {
+		for _, f := range []map[rule.Field]string{{}, {rule.FieldDevice: "mobile"}, {rule.FieldReferer: "a partner.example"},
+			{rule.FieldOS: "iOS"}} {
 			c.Choose(visitor{facts: f, now: random.Int64N(1 << 42)}, random.Uint64())
 		}
 	})

@@ -38,7 +38,8 @@ type Barrier struct {
 
 // BarrierOf returns the barrier of a record. Exhausted is not set, because it depends on the clicks so far.
 func BarrierOf(r *link.Record) Barrier {
-	return Barrier{StartsAt: r.StartsAt, ExpiresAt: r.ExpiresAt, Inactive: r.Inactive, HasPassword: r.PasswordHash != "", HasPreview: !r.Preview.IsZero()}
+	return Barrier{StartsAt: r.StartsAt, ExpiresAt: r.ExpiresAt, Inactive: r.Inactive, HasPassword: r.PasswordHash != "",
+		HasPreview: !r.Preview.IsZero()}
 }
 
 // Visit is the data of a visitor that a barrier needs.

@@ -88,7 +88,8 @@ func record() link.Record {
 			{ID: link.ID{1}, Name: "first", Target: "https://first.example/", Conditions: []byte(fromDE)},
 			{ID: link.ID{2}, Name: "second", Target: "https://second.example/", Conditions: []byte(fromDE)},
 		},
-		Variants: []link.Variant{{ID: link.ID{3}, Target: "https://a.example/", Weight: 1}, {ID: link.ID{4}, Target: "https://b.example/", Weight: 3}},
+		Variants: []link.Variant{{ID: link.ID{3}, Target: "https://a.example/", Weight: 1}, {ID: link.ID{4}, Target: "https://b.example/",
+			Weight: 3}},
 	}
 }
 
@@ -102,12 +103,18 @@ func TestChoose_order(t *testing.T) {
 		want   decision.Choice
 	}{
 		"the first rule that matches": {func(*link.Record) {}, german, 0, decision.Choice{Target: "https://first.example/", Rule: link.ID{1}}},
-		"no rule: a variant":          {func(*link.Record) {}, visitor{}, math.MaxUint64, decision.Choice{Target: "https://b.example/", Variant: link.ID{4}}},
-		"routing off: a variant":      {func(r *link.Record) { r.SmartRouting = false }, german, 0, decision.Choice{Target: "https://a.example/", Variant: link.ID{3}}},
-		"no variants: the default":    {func(r *link.Record) { r.ABTesting = false }, visitor{}, 0, decision.Choice{Target: "https://default.example/"}},
-		"no weight: the default":      {func(r *link.Record) { r.Variants[0].Weight, r.Variants[1].Weight = 0, 0 }, visitor{}, 0, decision.Choice{Target: "https://default.example/"}},
-		"no default":                  {func(r *link.Record) { r.ABTesting, r.Default = false, "" }, visitor{}, 0, decision.Choice{Target: "https://own.example/"}},
-		"a default without routing":   {func(r *link.Record) { r.ABTesting, r.SmartRouting = false, false }, german, 0, decision.Choice{Target: "https://own.example/"}},
+		"no rule: a variant": {func(*link.Record) {}, visitor{}, math.MaxUint64, decision.Choice{Target: "https://b.example/",
+			Variant: link.ID{4}}},
+		"routing off: a variant": {func(r *link.Record) { r.SmartRouting = false }, german, 0,
+			decision.Choice{Target: "https://a.example/", Variant: link.ID{3}}},
+		"no variants: the default": {func(r *link.Record) { r.ABTesting = false }, visitor{}, 0,
+			decision.Choice{Target: "https://default.example/"}},
+		"no weight: the default": {func(r *link.Record) { r.Variants[0].Weight, r.Variants[1].Weight = 0, 0 }, visitor{}, 0,
+			decision.Choice{Target: "https://default.example/"}},
+		"no default": {func(r *link.Record) { r.ABTesting, r.Default = false, "" }, visitor{}, 0,
+			decision.Choice{Target: "https://own.example/"}},
+		"a default without routing": {func(r *link.Record) { r.ABTesting, r.SmartRouting = false, false }, german, 0,
+			decision.Choice{Target: "https://own.example/"}},
 	} {
 		r := record()
 		q.change(&r)

@@ -16,11 +16,14 @@ import (
 
 // templated returns a link whose rules have the conditions of a template, and destinations of its own.
 func templated(num uint64, template int) link.Record {
-	r := link.Record{Num: num, Key: fmt.Sprint("slug-", num), Destination: fmt.Sprint("https://example.com/", num), SmartRouting: true, ABTesting: num%3 == 0}
+	r := link.Record{Num: num, Key: fmt.Sprint("slug-", num), Destination: fmt.Sprint("https://example.com/", num), SmartRouting: true,
+		ABTesting: num%3 == 0}
 	for i := range 1 + template%4 {
 		r.Rules = append(r.Rules, link.Rule{
 			ID: link.ID{byte(num), byte(i)}, Name: fmt.Sprint("rule ", i), Target: fmt.Sprintf("https://example.com/%d/rule/%d", num, i),
-			Conditions: fmt.Appendf(nil, `{"operator":"AND","conditions":[{"type":"utm_source","operator":"in","value":["s%d","t%d"]},{"type":"country","operator":"equals","value":"%c%c"}]}`,
+			Conditions: fmt.Appendf(nil,
+				`{"operator":"AND","conditions":[{"type":"utm_source","operator":"in",`+
+					`"value":["s%d","t%d"]},{"type":"country","operator":"equals","value":"%c%c"}]}`,
 				(template+i)%7, template, 'A'+template%5, 'A'+i),
 		})
 	}
@@ -82,7 +85,8 @@ func TestTemplates_distinguish_rules(t *testing.T) {
 	for i, q := range []struct {
 		r    link.Record
 		want byte // first rule that a visitor with the source "post" meets, counted from 1
-	}{{rules(mail, post), 2}, {rules(post, mail), 1}, {rules(post), 1}, {rules(mail), 0}, {rules(mail, mail, post), 3}, {rules(mail, post), 2}, {rules(), 0}} {
+	}{{rules(mail, post), 2}, {rules(post, mail), 1}, {rules(post), 1}, {rules(mail), 0}, {rules(mail, mail, post), 3}, {rules(mail, post), 2},
+		{rules(), 0}} {
 		p, _, err := templates.Compile(&q.r)
 		testkit.Must(t, err)
 		if got := p.Choose(visitor{facts: map[rule.Field]string{rule.FieldUTMSource: "post"}}, 0).Rule; got != (link.ID{q.want}) {

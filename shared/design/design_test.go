@@ -11,7 +11,8 @@ import (
 func TestStyle(t *testing.T) {
 	got := design.Style("p{color:var(--ink);background:var(--paper)}")
 	for _, part := range []string{
-		":root{color-scheme:light;--paper:#ffffff;--ink:#16191d}", "@media(prefers-color-scheme:dark){:root{color-scheme:dark;--paper:#14171a;--ink:#eef1f4}}",
+		":root{color-scheme:light;--paper:#ffffff;--ink:#16191d}",
+		"@media(prefers-color-scheme:dark){:root{color-scheme:dark;--paper:#14171a;--ink:#eef1f4}}",
 		"@media(prefers-contrast:more){:root{color-scheme:dark;--paper:#000000;--ink:#ffffff}}", "p{color:var(--ink);",
 	} {
 		if !strings.Contains(got, part) {

@@ -101,11 +101,13 @@ func TestCheckAnswer(t *testing.T) {
 			}
 		}
 	}
-	if err := checkAnswer(bytes.ReplaceAll(example(t, protocol.Metadata, 1), []byte("topic"), []byte("a,b.c")), protocol.Metadata, 1); !errors.Is(err, errHost) {
+	if err := checkAnswer(bytes.ReplaceAll(example(t, protocol.Metadata, 1), []byte("topic"), []byte("a,b.c")), protocol.Metadata,
+		1); !errors.Is(err, errHost) {
 		t.Errorf("a host with a comma: %v", err)
 	}
 	// The list in an assignment is nested in the bytes of a response.
-	bad := bytes.Replace(example(t, protocol.SyncGroup, 0), []byte("\x00\x00\x00\x01\x00\x06clicks"), []byte("\x40\x00\x00\x01\x00\x06clicks"), 1)
+	bad := bytes.Replace(example(t, protocol.SyncGroup, 0), []byte("\x00\x00\x00\x01\x00\x06clicks"),
+		[]byte("\x40\x00\x00\x01\x00\x06clicks"), 1)
 	if err := checkAnswer(bad, protocol.SyncGroup, 0); err == nil {
 		t.Error("an assignment of a thousand million topics is let through")
 	}

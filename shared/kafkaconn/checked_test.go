@@ -136,7 +136,8 @@ func TestConn_survives_flipped_bits(t *testing.T) {
 	to.Store(kafkatest.Run(t, kafkatest.Config{Settings: map[string]string{"advertised.listeners": "PLAINTEXT://" + addr}}).Addr())
 	topic := fmt.Sprintf("flips-%d", time.Now().UnixNano())
 	open := func() *kafkaconn.Conn {
-		conn, err := kafkaconn.Open(kafkaconn.Settings{Brokers: []string{addr}, Topic: topic, CreateTopic: true, Partitions: 2}, "test", time.Second)
+		conn, err := kafkaconn.Open(kafkaconn.Settings{Brokers: []string{addr}, Topic: topic, CreateTopic: true, Partitions: 2}, "test",
+			time.Second)
 		testkit.Must(t, err)
 		return conn
 	}
@@ -153,7 +154,8 @@ func TestConn_survives_flipped_bits(t *testing.T) {
 		}
 		_, err := c.Prepare(ctx)
 		try(err)
-		_, err = c.Client().ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.FirstOffsetOf(0), kafka.LastOffsetOf(1)}}})
+		_, err = c.Client().ListOffsets(ctx,
+			&kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.FirstOffsetOf(0), kafka.LastOffsetOf(1)}}})
 		try(err)
 		_, err = c.Client().Produce(ctx, &kafka.ProduceRequest{
 			Topic: topic, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte("click"))}),

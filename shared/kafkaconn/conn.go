@@ -105,5 +105,6 @@ func (c *Conn) describe(ctx context.Context) (kafka.Topic, int, error) {
 			return t, len(m.Brokers), nil
 		}
 	}
-	return kafka.Topic{}, len(m.Brokers), fmt.Errorf("kafka: the response of %s does not contain topic %s", strings.Join(c.settings.Brokers, ", "), name)
+	return kafka.Topic{}, len(m.Brokers), fmt.Errorf("kafka: the response of %s does not contain topic %s",
+		strings.Join(c.settings.Brokers, ", "), name)
 }

@@ -43,7 +43,8 @@ func TestSettings_names_every_problem(t *testing.T) {
 		change func(*kafkaconn.Settings)
 		want   []string
 	}{
-		{func(s *kafkaconn.Settings) { s.Brokers, s.Topic, s.Partitions = nil, "", -1 }, []string{"KAFKA_BROKERS", "KAFKA_TOPIC", "KAFKA_PARTITIONS"}},
+		{func(s *kafkaconn.Settings) { s.Brokers, s.Topic, s.Partitions = nil, "", -1 },
+			[]string{"KAFKA_BROKERS", "KAFKA_TOPIC", "KAFKA_PARTITIONS"}},
 		{func(s *kafkaconn.Settings) { s.Brokers, s.Topic = []string{"kafka"}, "a topic" }, []string{"KAFKA_BROKERS", "KAFKA_TOPIC"}},
 		{func(s *kafkaconn.Settings) { s.Topic = ".." }, []string{"KAFKA_TOPIC"}},
 		{func(s *kafkaconn.Settings) { s.CAFile = junk }, []string{"KAFKA_TLS"}},
@@ -230,7 +231,9 @@ func TestPrepare_makes_the_topic(t *testing.T) {
 		t.Errorf("%d partitions", n)
 	}
 	s.Partitions = 8
-	if w, err := prepare(); err != nil || !slices.ContainsFunc(w, func(s string) bool { return strings.Contains(s, "KAFKA_PARTITIONS is 8") }) {
+	if w, err := prepare(); err != nil || !slices.ContainsFunc(w, func(s string) bool {
+		return strings.Contains(s, "KAFKA_PARTITIONS is 8")
+	}) {
 		t.Errorf("a topic with fewer partitions: %q %v", w, err)
 	}
 }
@@ -278,7 +281,8 @@ func TestSettle_waits_for_a_broker(t *testing.T) {
 	t.Parallel()
 	b := kafkatest.Run(t, kafkatest.Config{})
 	b.Kill()
-	c, err := kafkaconn.Open(kafkaconn.Settings{Brokers: []string{b.Addr()}, Topic: "late", CreateTopic: true, Partitions: 2}, "test", 5*time.Second)
+	c, err := kafkaconn.Open(kafkaconn.Settings{Brokers: []string{b.Addr()}, Topic: "late", CreateTopic: true, Partitions: 2}, "test",
+		5*time.Second)
 	testkit.Must(t, err)
 	defer c.Close()
 	failed, done := make(chan struct{}, 1000), make(chan bool)

@@ -19,7 +19,8 @@ func TestParseRegions(t *testing.T) {
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if list[0].Name != "eu-west" || !slices.Equal(list[0].Brokers, []string{"kafka-eu:9092", "kafka-eu-2:9092"}) || list[0].Topic != "clicks" || !list[0].TLS {
+	if list[0].Name != "eu-west" || !slices.Equal(list[0].Brokers, []string{"kafka-eu:9092", "kafka-eu-2:9092"}) ||
+		list[0].Topic != "clicks" || !list[0].TLS {
 		t.Errorf("%+v", list[0])
 	}
 	if list[1].Name != "us.east" || !slices.Equal(list[1].Brokers, []string{"[2001:db8::1]:9092"}) {

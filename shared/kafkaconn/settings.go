@@ -92,7 +92,8 @@ func (s Settings) Validate() error {
 	case s.Conversions == s.Topic:
 		refuse("KAFKA_CONVERSIONS_TOPIC: must differ from KAFKA_TOPIC")
 	case len(s.Prefix+s.Conversions) > 249 || !topicName.MatchString(s.Conversions) || strings.Trim(s.Conversions, ".") == "":
-		refuse("KAFKA_CONVERSIONS_TOPIC: %q: a topic has up to 249 letters, digits, dots, hyphens and underscores, with KAFKA_PREFIX", s.Conversions)
+		refuse("KAFKA_CONVERSIONS_TOPIC: %q: a topic has up to 249 letters, digits, dots, hyphens and underscores, with KAFKA_PREFIX",
+			s.Conversions)
 	}
 	if !s.TLS && (s.CAFile != "" || s.CertFile != "" || s.KeyFile != "") {
 		refuse("KAFKA_TLS: must be true, because certificates are set that only TLS uses")

@@ -85,7 +85,9 @@ func (c *Conn) Settle(ctx context.Context, log *slog.Logger, failed func()) bool
 func (c *Conn) create(ctx context.Context, brokers int) error {
 	name := c.settings.FullTopic()
 	if !c.settings.CreateTopic {
-		return fmt.Errorf("kafka: topic %s does not exist, and KAFKA_CREATE_TOPIC is false: create the topic, or set KAFKA_CREATE_TOPIC to true: %w", name, kafka.UnknownTopicOrPartition)
+		return fmt.Errorf(
+			"kafka: topic %s does not exist, and KAFKA_CREATE_TOPIC is false: create the topic, or set KAFKA_CREATE_TOPIC to true: %w", name,
+			kafka.UnknownTopicOrPartition)
 	}
 	factor := max(1, min(replicas, brokers))
 	insync := "1"
@@ -149,11 +151,13 @@ func (c *Conn) examine(ctx context.Context, t kafka.Topic, brokers int) (warning
 	refuse := func(format string, args ...any) { unfit = append(unfit, fmt.Errorf(format, args...)) }
 
 	if n, want := len(t.Partitions), c.settings.Partitions; n < want {
-		warn("it has %d partitions and KAFKA_PARTITIONS is %d: at most %d programs can read in parallel; increase it with kafka-topics.sh --alter --partitions %d", n, want, n, want)
+		warn("it has %d partitions and KAFKA_PARTITIONS is %d: at most %d programs can read in parallel; increase it with kafka-topics.sh "+
+			"--alter --partitions %d", n, want, n, want)
 	}
 	factor := len(t.Partitions[0].Replicas)
 	if want := min(replicas, brokers); factor < want {
-		warn("it has %d replicas on %d brokers, so the loss of a disk can lose clicks: increase it to %d with kafka-reassign-partitions.sh", factor, brokers, want)
+		warn("it has %d replicas on %d brokers, so the loss of a disk can lose clicks: increase it to %d with kafka-reassign-partitions.sh",
+			factor, brokers, want)
 	}
 	config, err := c.config(ctx)
 	if err != nil {
@@ -194,7 +198,8 @@ func (c *Conn) examine(ctx context.Context, t kafka.Topic, brokers int) (warning
 		warn("unclean.leader.election.enable is true: acknowledged clicks can be lost when brokers fail; set it to false")
 	}
 	if config["message.timestamp.type"] == "CreateTime" {
-		warn("message.timestamp.type is CreateTime: clicks are rejected if the edge's clock is an hour ahead, and deleted unread if it is a week behind; set it to LogAppendTime")
+		warn("message.timestamp.type is CreateTime: clicks are rejected if the edge's clock is an hour ahead, and deleted unread if it is a " +
+			"week behind; set it to LogAppendTime")
 	}
 	if len(unfit) > 0 {
 		return warnings, fmt.Errorf("kafka: topic %s: %w: %w", t.Name, ErrUnfit, errors.Join(unfit...))

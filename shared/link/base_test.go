@@ -16,7 +16,8 @@ func TestParseBaseURL(t *testing.T) {
 		}
 	}
 	for _, in := range []string{
-		"", "%", "sho.rt", "ftp://sho.rt", "https://", "https://:443", "https://sho.rt/links", "https://me@sho.rt", "https://sho.rt?", "https://sho.rt/?a", "https://sho.rt#a",
+		"", "%", "sho.rt", "ftp://sho.rt", "https://", "https://:443", "https://sho.rt/links", "https://me@sho.rt", "https://sho.rt?",
+		"https://sho.rt/?a", "https://sho.rt#a",
 	} {
 		if u, err := link.ParseBaseURL(in); err == nil {
 			t.Errorf("%q is accepted as %v", in, u)

@@ -142,11 +142,14 @@ func TestCheckDestination_own_host(t *testing.T) {
 func TestCheckDestination_private_hosts(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{
-		"http://localhost/", "http://LOCALHOST.:80/", "http://app.localhost/", "http://printer.local/", "http://db.prod.internal/", "http://internal/",
+		"http://localhost/", "http://LOCALHOST.:80/", "http://app.localhost/", "http://printer.local/", "http://db.prod.internal/",
+		"http://internal/",
 		"http://nas.home.arpa/", "http://intranet/", "http://ｌｏｃａｌｈｏｓｔ/",
 		"http://0.0.0.0/", "http://10.1.2.3/", "http://100.64.0.1/", "http://127.0.0.1/", "http://169.254.169.254/latest/meta-data/",
-		"http://172.31.255.255/", "http://192.168.0.1./", "http://198.18.0.1/", "http://224.0.0.1/", "http://255.255.255.255/", "http://①②⑦.0.0.1/",
-		"http://[::]/", "http://[::1]/", "http://[::127.0.0.1]/", "http://[::ffff:10.0.0.1]/", "http://[::ffff:a00:1]/", "http://[::ffff:0:10.0.0.1]/",
+		"http://172.31.255.255/", "http://192.168.0.1./", "http://198.18.0.1/", "http://224.0.0.1/", "http://255.255.255.255/",
+		"http://①②⑦.0.0.1/",
+		"http://[::]/", "http://[::1]/", "http://[::127.0.0.1]/", "http://[::ffff:10.0.0.1]/", "http://[::ffff:a00:1]/",
+		"http://[::ffff:0:10.0.0.1]/",
 		"http://[64:ff9b::192.168.1.1]/", "http://[64:ff9b:1::1]/", "http://[2002:7f00:1::]/", "http://[2001:0:1::1]/",
 		"http://[fc00::1]/", "http://[fd12:3456::1]/", "http://[fe80::1]/", "http://[ff02::1]/", "http://user@127.0.0.1/",
 	} {
@@ -158,11 +161,13 @@ func TestCheckDestination_private_hosts(t *testing.T) {
 		}
 	}
 	for _, raw := range []string{
-		"http://2130706433/", "http://0x7f000001/", "http://0x7F.1/", "http://017700000001/", "http://127.1/", "http://0177.0.0.1/", "http://127.0.0.01/",
+		"http://2130706433/", "http://0x7f000001/", "http://0x7F.1/", "http://017700000001/", "http://127.1/", "http://0177.0.0.1/",
+		"http://127.0.0.01/",
 		"http://0/", "http://0x/", "http://1.2.3.4.5/", "http://256.1.1.1/", "http://a.b.1/", "http://１２７.１/",
 	} {
 		for _, private := range []bool{false, true} {
-			if _, err := link.CheckDestination(raw, link.Policy{AllowPrivate: private}); err == nil || !strings.Contains(err.Error(), "four decimal numbers") {
+			if _, err := link.CheckDestination(raw, link.Policy{AllowPrivate: private}); err == nil ||
+				!strings.Contains(err.Error(), "four decimal numbers") {
 				t.Errorf("%q: %v", raw, err)
 			}
 		}

@@ -40,7 +40,8 @@ func TestAppendLocation(t *testing.T) {
 		{"https://e.com/?utm%5Fsource=old", link.UTM{Source: "new"}, "", "https://e.com/?utm_source=new"},
 		{"https://e.com/?&a=1", link.UTM{Source: "new"}, "", "https://e.com/?&a=1&utm_source=new"},
 		// The visitor's own campaign parameters.
-		{"https://e.com/", link.UTM{Source: "preset", Medium: "m"}, "utm_source=own%20one&x=1", "https://e.com/?utm_source=own%20one&utm_medium=m&x=1"},
+		{"https://e.com/", link.UTM{Source: "preset", Medium: "m"}, "utm_source=own%20one&x=1",
+			"https://e.com/?utm_source=own%20one&utm_medium=m&x=1"},
 		{"https://e.com/?utm_source=old&b=1", link.UTM{}, "utm_source=own&utm_source=second", "https://e.com/?utm_source=own&b=1"},
 		{"https://e.com/?utm_source=old", link.UTM{Source: "preset"}, "utm_source=&utm_term", "https://e.com/?utm_source=preset&utm_term"},
 		{"https://e.com/", link.UTM{}, "utm_source=&utm_source=b", "https://e.com/?utm_source=b"},
@@ -76,7 +77,8 @@ func TestAppendTracked(t *testing.T) {
 		{"https://e.com/", link.UTM{}, "id=own&x=2&%69%64=1&id", "https://e.com/?id=AB-_9&x=2"},
 		{"https://e.com/", link.UTM{}, "&&", "https://e.com/?id=AB-_9"},
 		// Campaign parameters.
-		{"https://e.com/?utm_source=old#f", link.UTM{Source: "s", Term: "t"}, "utm_term=own&id=2&x=1", "https://e.com/?utm_source=s&utm_term=own&id=AB-_9&x=1#f"},
+		{"https://e.com/?utm_source=old#f", link.UTM{Source: "s", Term: "t"}, "utm_term=own&id=2&x=1",
+			"https://e.com/?utm_source=s&utm_term=own&id=AB-_9&x=1#f"},
 	} {
 		got := string(link.AppendTracked([]byte("Location: "), c.destination, c.presets, []byte(c.query), "id", []byte("AB-_9")))
 		if got != "Location: "+c.want {
@@ -337,7 +339,8 @@ func BenchmarkVisitorUTM(b *testing.B) {
 }
 
 func ExampleAppendLocation() {
-	dst := link.AppendLocation(nil, "https://example.com/?a=1#top", link.UTM{Source: "mail", Medium: "e-mail"}, []byte("a=2&b=3&utm_source=ad"))
+	dst := link.AppendLocation(nil, "https://example.com/?a=1#top", link.UTM{Source: "mail", Medium: "e-mail"},
+		[]byte("a=2&b=3&utm_source=ad"))
 	fmt.Println(string(dst))
 	// Output: https://example.com/?a=1&utm_source=ad&utm_medium=e-mail&b=3#top
 }

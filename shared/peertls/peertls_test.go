@@ -36,8 +36,9 @@ func newAuthority(t *testing.T) authority {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	testkit.Must(t, err)
 	c := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: rand.Text()}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: rand.Text()}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
 	testkit.Must(t, err)
@@ -55,7 +56,8 @@ func (a authority) issue(f peertls.Files, use x509.ExtKeyUsage, believes authori
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
 	testkit.Must(a.t, err)
 	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: serial, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"control"}, ExtKeyUsage: []x509.ExtKeyUsage{use},
+		SerialNumber: serial, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"control"},
+		ExtKeyUsage: []x509.ExtKeyUsage{use},
 	}, a.cert, key.Public(), a.key)
 	testkit.Must(a.t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
@@ -184,7 +186,8 @@ func TestFiles_Validate(t *testing.T) {
 	f := files(t)
 	newAuthority(t).issue(f, x509.ExtKeyUsageClientAuth, newAuthority(t))
 	for what, bad := range map[string]peertls.Files{
-		"must be set together": {Cert: f.Cert}, "no such file": {CA: f.CA + "x"}, "contains no certificate": {CA: f.Key}, "with": {Cert: f.Key, Key: f.Cert},
+		"must be set together": {Cert: f.Cert}, "no such file": {CA: f.CA + "x"}, "contains no certificate": {CA: f.Key},
+		"with": {Cert: f.Key, Key: f.Cert},
 	} {
 		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%+v: %v", bad, err)

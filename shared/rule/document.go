@@ -155,7 +155,8 @@ func (r *reader) value() value {
 // words are the texts that most documents consist of, apart from values. A text that is found here is not allocated again.
 var words = func() map[string]string {
 	all := map[string]string{}
-	for _, word := range []string{"type", "operator", "value", "logicalOperator", "conditions", "items", "AND", "OR", "MOBILE", "DESKTOP", "TABLET"} {
+	for _, word := range []string{"type", "operator", "value", "logicalOperator", "conditions", "items", "AND", "OR", "MOBILE",
+		"DESKTOP", "TABLET"} {
 		all[word] = word
 	}
 	for _, name := range operatorNames {

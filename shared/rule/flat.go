@@ -25,7 +25,8 @@ const (
 )
 
 func (h *flatHead) size() int {
-	return headSize + int(h.steps)*int(unsafe.Sizeof(step{})) + int(h.tests)*int(unsafe.Sizeof(test{})) + int(h.spans)*int(unsafe.Sizeof(span{})) +
+	return headSize + int(h.steps)*int(unsafe.Sizeof(step{})) + int(h.tests)*int(unsafe.Sizeof(test{})) + int(h.spans)*
+		int(unsafe.Sizeof(span{})) +
 		int(h.params)*int(unsafe.Sizeof(param{})) + 8*int(h.numbers) + 2*int(h.fail) + int(h.text)
 }
 
@@ -42,7 +43,8 @@ func (s *Set) AppendFlat(b []byte) ([]byte, bool) {
 		}
 	}
 	h := flatHead{
-		uint16(len(s.steps)), uint16(len(l.code)), uint16(len(l.table)), uint16(len(l.params)), uint16(len(l.numbers)), uint16(len(l.fail)), uint16(len(l.text)),
+		uint16(len(s.steps)), uint16(len(l.code)), uint16(len(l.table)), uint16(len(l.params)), uint16(len(l.numbers)), uint16(len(l.fail)),
+		uint16(len(l.text)),
 		s.start, s.repeated,
 	}
 	if h.size() > maxFlat {

@@ -147,7 +147,8 @@ type author struct{ *rand.Rand }
 func pick[T any](a author, of ...T) T { return of[a.IntN(len(of))] }
 
 func (a author) word() string {
-	words := []string{"zh", "zh-TW", "ZH-tw", "iOS", "ios", "Σίσυφος", "ΣΊΣΥΦΟΣ", "σ", "ς", "k", "\u212A", "S", "\u017F", "aab", "aaab", "İ", "ı",
+	words := []string{"zh", "zh-TW", "ZH-tw", "iOS", "ios", "Σίσυφος", "ΣΊΣΥΦΟΣ", "σ", "ς", "k", "\u212A", "S", "\u017F",
+		"aab", "aaab", "İ", "ı",
 		"ẞ", "ß", "\uFFFD", "日本", "本", "a", "é", "É", "ab", "TW", "us", "California", "US-CA"}
 	s := pick(a, words...)
 	for a.IntN(3) == 0 {

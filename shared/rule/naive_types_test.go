@@ -101,7 +101,8 @@ func (a author) address() netip.Addr {
 		return pick(a, netip.IPv6Unspecified(), netip.MustParseAddr("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
 			netip.MustParseAddr("::fffe:ffff:ffff"), netip.MustParseAddr("::1:0:0:0"))
 	}
-	return netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, 0, byte(a.IntN(2)), 7: byte(a.IntN(2)) * 255, 8: byte(a.IntN(2)) * 255, 15: byte(a.IntN(3))})
+	return netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, 0, byte(a.IntN(2)), 7: byte(a.IntN(2)) * 255, 8: byte(a.IntN(2)) * 255,
+		15: byte(a.IntN(3))})
 }
 
 func (a author) network() string {
@@ -122,7 +123,8 @@ func (a author) network() string {
 
 func (a author) date() string {
 	t := time.UnixMilli(a.Int64N(4_000_000_000_000) - 1_000_000_000_000)
-	return t.In(time.FixedZone("", 60*(a.IntN(1440)-720))).Format(pick(a, time.RFC3339Nano, "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05.999", "2006-01-02T15:04", "2006-01-02"))
+	return t.In(time.FixedZone("", 60*(a.IntN(1440)-720))).Format(pick(a, time.RFC3339Nano, "2006-01-02T15:04:05Z07:00",
+		"2006-01-02T15:04:05.999", "2006-01-02T15:04", "2006-01-02"))
 }
 
 // special returns an operator and a value of the types ip, date and percentage.
@@ -135,7 +137,8 @@ func (a author) special(typ string) (op string, value any) {
 		}
 		return pick(a, "in", "not_in"), pick[any](a, list, list[0])
 	case "percentage":
-		value := pick(a, "0", "100", "0.0001", "99.9999", "50", fmt.Sprint(a.IntN(100)), fmt.Sprintf("%d.%0*d", a.IntN(100), 1+a.IntN(4), a.IntN(10)))
+		value := pick(a, "0", "100", "0.0001", "99.9999", "50", fmt.Sprint(a.IntN(100)), fmt.Sprintf("%d.%0*d", a.IntN(100), 1+a.IntN(4),
+			a.IntN(10)))
 		return "less_than", pick[any](a, value, json.Number(value))
 	}
 	zone := pick[any](a, nil, "", "UTC", "America/New_York", "Asia/Kolkata")
@@ -240,7 +243,8 @@ func TestParse_special_types_name_their_problems(t *testing.T) {
 		typ, op, value string
 		want           []string
 	}{
-		{"ip", "in", `["192.0.2.1","192.0.2","10.0.0.0/33","fe80::1%eth0",7]`, []string{in + ".1", network, in + ".2", network, in + ".3", network, in + ".4", network}},
+		{"ip", "in", `["192.0.2.1","192.0.2","10.0.0.0/33","fe80::1%eth0",7]`, []string{in + ".1", network, in + ".2", network, in + ".3",
+			network, in + ".4", network}},
 		{"ip", "in", `""`, []string{in, network}},
 		{"ip", "in", `[]`, []string{in, "value must list at least one entry"}},
 		{"ip", "in", `{}`, []string{in, "value must be an IP address, a network such as 192.0.2.0/24, or a list of them"}},
@@ -259,7 +263,8 @@ func TestParse_special_types_name_their_problems(t *testing.T) {
 		{"date", "between", `{"start":"2026-12-24","timezone":"Mars/Olympus"}`, []string{
 			in + ".timezone", "timezone must be the name of a time zone (IANA), such as Europe/Berlin", in + ".end", "end is required:" + date}},
 		{"date", "between", `{"start":"2026-12-24","end":"2026-12-24"}`, []string{in + ".end", "end must be later than start"}},
-		{"date", "after", `{"start":"2026-12-24","end":"2026-12-25"}`, []string{in + ".end", "operator 'after' takes one date; leave out end, or use 'between'"}},
+		{"date", "after", `{"start":"2026-12-24","end":"2026-12-25"}`,
+			[]string{in + ".end", "operator 'after' takes one date; leave out end, or use 'between'"}},
 		{"percentage", "less_than", `100.0001`, []string{in, percentage}},
 		{"percentage", "less_than", `-1`, []string{in, percentage}},
 		{"percentage", "less_than", `12.34567`, []string{in, percentage}},

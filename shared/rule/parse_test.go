@@ -125,14 +125,17 @@ func TestParse_names_every_problem_and_its_place(t *testing.T) {
 		{leaf("time", "after", `"ab:cd"`), []string{in + ".value", "value" + hhmm}},
 		{leaf("time", "after", `{"end":"09:00"}`), []string{in + ".value.start", "start is required: a time as HH:MM, such as 09:30",
 			in + ".value.end", "operator 'after' takes one time; leave out end, or use 'between'"}},
-		{leaf("time", "before", `{"start":"09:00","end":"10:00"}`), []string{in + ".value.end", "operator 'before' takes one time; leave out end, or use 'between'"}},
+		{leaf("time", "before", `{"start":"09:00","end":"10:00"}`),
+			[]string{in + ".value.end", "operator 'before' takes one time; leave out end, or use 'between'"}},
 		{leaf("time", "after", `{"start":"09:00","timezone":"Mars/Olympus"}`), []string{in + ".value.timezone", noZone}},
 		{leaf("time", "after", `{"start":"09:00","timezone":"Local"}`), []string{in + ".value.timezone", noZone}},
 		{leaf("time", "after", `{"start":"09:00","timezone":"../etc/passwd"}`), []string{in + ".value.timezone", noZone}},
 		{leaf("time", "after", `{"start":"09:00","start":"10:00"}`), []string{in + ".value.start", "start must not be given twice"}},
-		{leaf("day_of_week", "in", `[1,8,"x",1.5,-1]`), []string{in + ".value.1", aDay, in + ".value.2", aDay, in + ".value.3", aDay, in + ".value.4", aDay}},
+		{leaf("day_of_week", "in", `[1,8,"x",1.5,-1]`), []string{in + ".value.1", aDay, in + ".value.2", aDay, in + ".value.3", aDay,
+			in + ".value.4", aDay}},
 		{leaf("day_of_week", "equals", `[1,2]`), []string{in + ".value", "operator 'equals' takes one day; use 'in' or 'not_in' for a list"}},
-		{leaf("day_of_week", "in", `{"timezone":"UTC"}`), []string{in + ".value.days", "days is required: a list of days from 1 (Monday) to 7 (Sunday)"}},
+		{leaf("day_of_week", "in", `{"timezone":"UTC"}`),
+			[]string{in + ".value.days", "days is required: a list of days from 1 (Monday) to 7 (Sunday)"}},
 		{leaf("day_of_week", "in", `true`), []string{in + ".value", "value must be a day from 1 (Monday) to 7 (Sunday), or a list of them"}},
 	} {
 		var want rule.Problems
@@ -147,7 +150,8 @@ func TestParse_names_every_problem_and_its_place(t *testing.T) {
 
 // nested builds a group of the given depth with one condition in the innermost group.
 func nested(depth int) string {
-	return strings.Repeat(`{"operator":"AND","conditions":[`, depth) + `{"type":"day_of_week","operator":"in","value":{"days":[1]}}` + strings.Repeat("]}", depth)
+	return strings.Repeat(`{"operator":"AND","conditions":[`, depth) + `{"type":"day_of_week","operator":"in","value":{"days":[1]}}` +
+		strings.Repeat("]}", depth)
 }
 
 func TestParse_limits(t *testing.T) {
@@ -205,8 +209,12 @@ func TestParse_hostile_text(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(nested(3)))
-	f.Add([]byte(`{"logicalOperator":"or","items":[{"type":"time","operator":"between","value":{"start":"22:00","end":"06:00","timezone":"Asia/Tokyo"}}]}`))
-	f.Add([]byte(`{"operator":"AND","conditions":[{"type":"country","operator":"not_in","value":["US","\u0054w"]},{"type":"city","operator":"contains","value":"\ud800"}]}`))
+	f.Add([]byte(
+		`{"logicalOperator":"or","items":[{"type":"time",` +
+			`"operator":"between","value":{"start":"22:00","end":"06:00","timezone":"Asia/Tokyo"}}]}`))
+	f.Add([]byte(
+		`{"operator":"AND","conditions":[{"type":"country","operator":"not_in",` +
+			`"value":["US","\u0054w"]},{"type":"city","operator":"contains","value":"\ud800"}]}`))
 	f.Add([]byte(`{"operator":"AND","operator":1,"items":[[[[]]],{"a":{"b":null}},"\\\""]}`))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		g, err := rule.Parse(src)

@@ -138,9 +138,12 @@ func TestPossible(t *testing.T) {
 		{one("ip", "not_in", `["198.51.100.0/24"]`), rule.Holds, nil},
 		{one("query", "equals", `{"name":"a","value":"b"}`), rule.Open, []string{"query"}},
 		{one("visitor", "equals", `"new"`), rule.Open, []string{"visitor"}},
-		{`{"operator":"OR","conditions":[{"type":"visitor","operator":"equals","value":"new"},{"type":"region","operator":"equals","value":"Berlin"}]}`, rule.Holds, nil},
-		{`{"operator":"AND","conditions":[{"type":"visitor","operator":"equals","value":"new"},{"type":"region","operator":"equals","value":"Bavaria"}]}`, rule.Fails, nil},
-		{`{"operator":"AND","conditions":[{"type":"query","operator":"equals","value":{"name":"a","value":"b"}},{"type":"visitor","operator":"equals","value":"new"}]}`, rule.Open, []string{"query", "visitor"}},
+		{`{"operator":"OR","conditions":[{"type":"visitor","operator":"equals",` +
+			`"value":"new"},{"type":"region","operator":"equals","value":"Berlin"}]}`, rule.Holds, nil},
+		{`{"operator":"AND","conditions":[{"type":"visitor","operator":"equals",` +
+			`"value":"new"},{"type":"region","operator":"equals","value":"Bavaria"}]}`, rule.Fails, nil},
+		{`{"operator":"AND","conditions":[{"type":"query","operator":"equals",` +
+			`"value":{"name":"a","value":"b"}},{"type":"visitor","operator":"equals","value":"new"}]}`, rule.Open, []string{"query", "visitor"}},
 	} {
 		p := compile(t, c.conditions, nil)
 		if got, open := p.Possible(known); got != c.want || !slices.Equal(open.Names(), c.open) {
@@ -158,7 +161,9 @@ func TestPossible(t *testing.T) {
 
 // Not parallel: AllocsPerRun measures the whole process.
 func TestPossible_allocates_nothing(t *testing.T) {
-	p := compile(t, `{"operator":"AND","conditions":[{"type":"language","operator":"not_in","value":["fr","it"]},{"type":"query","operator":"equals","value":{"name":"a","value":"b"}}]}`, nil)
+	p := compile(t,
+		`{"operator":"AND","conditions":[{"type":"language","operator":"not_in",`+
+			`"value":["fr","it"]},{"type":"query","operator":"equals","value":{"name":"a","value":"b"}}]}`, nil)
 	v := &partial{visitor: &visitor{}}
 	v.shown[rule.FieldLanguage], v.certain[rule.FieldLanguage] = "de", rule.Begins
 	if n := testing.AllocsPerRun(100, func() {

@@ -240,7 +240,8 @@ func TestEval_wall_clock_in_many_zones(t *testing.T) {
 			p := compile(t, fmt.Sprintf(`{"operator":"AND","conditions":[
 				{"type":"day_of_week","operator":"equals","value":{"days":[%d],"timezone":%q}},
 				{"type":"time","operator":"after","value":{"start":"05:40","timezone":%q}}]}`, day, name, name), nil)
-			for _, from := range []string{"1965-03-01T00:07:00Z", "2023-12-30T00:07:00Z", "2026-01-01T00:07:00Z", "2045-12-20T00:07:00Z", "2061-06-01T00:07:00Z"} {
+			for _, from := range []string{"1965-03-01T00:07:00Z", "2023-12-30T00:07:00Z", "2026-01-01T00:07:00Z", "2045-12-20T00:07:00Z",
+				"2061-06-01T00:07:00Z"} {
 				start := at(t, from)
 				for hour := range int64(24 * 300 / 7) {
 					v := visitor{now: start + hour*7*3_600_000 + hour*61_000}
@@ -327,7 +328,8 @@ func TestExplain(t *testing.T) {
 		`{"type":"os","operator":"equals","value":"iOS","visitorValue":"iOS","matched":true,"evaluated":true},` +
 		`{"logicalOperator":"AND","children":[` +
 		`{"type":"region","operator":"in","value":["Nevada"],"visitorValue":"US-CA California","matched":false,"evaluated":false},` +
-		`{"type":"time","operator":"after","value":{"start":"14:00","timezone":"Europe/Berlin"},"visitorValue":"14:05 Europe/Berlin","matched":true,"evaluated":false},` +
+		`{"type":"time","operator":"after","value":{"start":"14:00","timezone":"Europe/Berlin"},"visitorValue":"14:05 ` +
+		`Europe/Berlin","matched":true,"evaluated":false},` +
 		`{"type":"country","operator":"not_equals","value":"US","matched":true,"evaluated":false}],` +
 		`"matched":false,"evaluated":false}],"matched":true,"evaluated":true}`
 	if string(got) != want {

@@ -16,7 +16,8 @@ import (
 func checkScan(t *testing.T, seed1, seed2 uint64) {
 	t.Helper()
 	a := author{rand.New(rand.NewPCG(seed1, seed2))}
-	letters := pick(a, []string{"a", "b", "A"}, []string{"a", "b"}, []string{"Σ", "σ", "ς", "x"}, []string{"k", "\u212A", "\uFFFD", "ⰰ"}, []string{"a", "б", "Б", "日"})
+	letters := pick(a, []string{"a", "b", "A"}, []string{"a", "b"}, []string{"Σ", "σ", "ς", "x"}, []string{"k", "\u212A", "\uFFFD", "ⰰ"},
+		[]string{"a", "б", "Б", "日"})
 	word := func(most int) string { return a.letters(letters, 1+a.IntN(most)) }
 	typ := pick(a, "city", "region", "referer", "utm_source", "language")
 	var leaves []map[string]any
@@ -133,7 +134,8 @@ func TestH2_WorkNamesTheCondition(t *testing.T) {
 	}
 	work = rule.Work{}
 	err := work.Add(group(40))
-	if problems, ok := err.(rule.Problems); !ok || len(problems) != 1 || problems[0].Path != "conditions.conditions.1.items.24.value" || !strings.Contains(problems[0].Message, "1000 µs") {
+	if problems, ok := err.(rule.Problems); !ok || len(problems) != 1 || problems[0].Path != "conditions.conditions.1.items.24.value" ||
+		!strings.Contains(problems[0].Message, "1000 µs") {
 		t.Errorf("40 lists: %v", err)
 	}
 }

@@ -62,7 +62,8 @@ func checkSet(t *testing.T, seed1, seed2 uint64) {
 		b = append(b, "after"...)
 		rest, ok := rule.CheckFlat(b[6:], len(programs))
 		if left := flat.Open(b[6:]); !ok || string(rest) != "after" || string(left) != "after" {
-			t.Fatalf("%d programs, seeds %d and %d: the flat form is checked as %v, with %q and %q after it", len(programs), seed1, seed2, ok, rest, left)
+			t.Fatalf("%d programs, seeds %d and %d: the flat form is checked as %v, with %q and %q after it", len(programs), seed1, seed2,
+				ok, rest, left)
 		}
 	}
 	for range 16 {
@@ -177,7 +178,9 @@ func TestSet_of_many_zones(t *testing.T) {
 	v := visitor{now: at(t, "2026-03-04T12:00:30Z")}
 	var programs []*rule.Program
 	for i := range 300 {
-		programs = append(programs, compile(t, `{"operator":"AND","conditions":[{"type":"time","operator":"between","value":{"start":"16:59","end":"16:59"}}]}`, time.FixedZone("odd", 60*i)))
+		programs = append(programs,
+			compile(t, `{"operator":"AND","conditions":[{"type":"time","operator":"between","value":{"start":"16:59","end":"16:59"}}]}`,
+				time.FixedZone("odd", 60*i)))
 	}
 	for _, n := range []int{300, 250} {
 		if got, want := rule.NewSet(programs[:n]).First(&v), first(programs[:n], &v); got != want {

@@ -137,7 +137,8 @@ func (p *parser) timeValue(c *condition, v *value, at *path) {
 
 // moments parses a value that is one moment, or an object with start, end and timezone. read parses a moment; it reports
 // a missing one. last is the zero value unless the operator is between.
-func moments[T any](p *parser, c *condition, v *value, at *path, noun, form string, read func(v *value, at *path, name string) T) (first, last T) {
+func moments[T any](p *parser, c *condition, v *value, at *path, noun, form string, read func(v *value, at *path, name string) T) (first,
+	last T) {
 	var start, end, zone *value
 	switch {
 	case v.shape == shapeObject:

@@ -26,8 +26,10 @@ var sent = []struct {
 	field rule.Field
 	most  int
 }{
-	{"referer", rule.FieldReferer, click.MaxReferer}, {"utm_source", rule.FieldUTMSource, click.MaxUTM}, {"utm_medium", rule.FieldUTMMedium, click.MaxUTM},
-	{"utm_campaign", rule.FieldUTMCampaign, click.MaxUTM}, {"utm_term", rule.FieldUTMTerm, click.MaxUTM}, {"utm_content", rule.FieldUTMContent, click.MaxUTM},
+	{"referer", rule.FieldReferer, click.MaxReferer}, {"utm_source", rule.FieldUTMSource, click.MaxUTM},
+	{"utm_medium", rule.FieldUTMMedium, click.MaxUTM},
+	{"utm_campaign", rule.FieldUTMCampaign, click.MaxUTM}, {"utm_term", rule.FieldUTMTerm, click.MaxUTM},
+	{"utm_content", rule.FieldUTMContent, click.MaxUTM},
 	{"language", rule.FieldLanguage, click.MaxAcceptLanguage},
 }
 
@@ -44,7 +46,8 @@ func (a author) condition(i int, op string, value any) map[string]any {
 }
 
 // Letters of one byte, of two bytes that fold to others, of three bytes that fold slowly, and of four bytes.
-var alphabets = [][]string{strings.Split("abcdefghijklmnopqrstuvwxyz", ""), strings.Split("абвгдежзийклмнопςσ", ""), strings.Split("ⰰⰱⰲⰳⰴⰵⰶⰷᲐᲑᲒᲓ", ""), strings.Split("𐐀𐐁𐐂𐐃𐐨𐐩𐐪𐐫", "")}
+var alphabets = [][]string{strings.Split("abcdefghijklmnopqrstuvwxyz", ""), strings.Split("абвгдежзийклмнопςσ", ""),
+	strings.Split("ⰰⰱⰲⰳⰴⰵⰶⰷᲐᲑᲒᲓ", ""), strings.Split("𐐀𐐁𐐂𐐃𐐨𐐩𐐪𐐫", "")}
 
 // wandering visitors lead a scanner far from the root, again and again, through texts that it does not visit
 // otherwise.
@@ -140,7 +143,8 @@ func attacks() map[string]attack {
 			return []*visitor{v}
 		}},
 		"clocks": {func(a author, number int) (all []map[string]any) {
-			zones := []string{"America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Europe/Berlin", "Africa/Casablanca", "Asia/Tokyo", "America/Sao_Paulo", "Europe/London"}
+			zones := []string{"America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Europe/Berlin", "Africa/Casablanca", "Asia/Tokyo",
+				"America/Sao_Paulo", "Europe/London"}
 			for i := range 100 {
 				all = append(all, map[string]any{"type": "time", "operator": "between", "value": map[string]any{
 					// An hour that contains the visits in no zone, and a different one each time.

@@ -26,7 +26,8 @@ func addSpecial(all map[string]attack) {
 	}, one(&visitor{ip: netip.MustParseAddr("10.255.255.255")})}
 	all["dates"] = attack{func(_ author, number int) (leaves []map[string]any) {
 		for i := range 100 {
-			leaves = append(leaves, map[string]any{"type": "date", "operator": "before", "value": fmt.Sprintf("%04d-01-01T00:00:%02dZ", 1000+i, number%60)})
+			leaves = append(leaves, map[string]any{"type": "date", "operator": "before", "value": fmt.Sprintf("%04d-01-01T00:00:%02dZ", 1000+i,
+				number%60)})
 		}
 		return leaves
 	}, one(&visitor{now: 1_780_000_000_000})}
@@ -47,7 +48,8 @@ func addSpecial(all map[string]attack) {
 					}
 					text = list
 				}
-				leaves = append(leaves, map[string]any{"type": "query", "operator": op, "value": map[string]any{"name": fmt.Sprint("n", i%10), "value": text}})
+				leaves = append(leaves, map[string]any{"type": "query", "operator": op, "value": map[string]any{"name": fmt.Sprint("n", i%10),
+					"value": text}})
 			}
 			return leaves
 		}, one(namedParams(strings.Repeat("Σ", 127)))}

@@ -271,7 +271,8 @@ func BenchmarkDocument(b *testing.B) {
 	records := make([]link.Record, n)
 	for i := range records {
 		records[i] = plain(i)
-		records[i].Destination = fmt.Sprintf("https://shop%d.example.com/products/%x/item-%d?utm_source=mail&session=%016x", i%5000, i*7919, i, uint64(i)*0x9e3779b97f4a7c15)
+		records[i].Destination = fmt.Sprintf("https://shop%d.example.com/products/%x/item-%d?utm_source=mail&session=%016x", i%5000, i*7919, i,
+			uint64(i)*0x9e3779b97f4a7c15)
 	}
 	var doc []byte
 	b.Run("write", func(b *testing.B) {

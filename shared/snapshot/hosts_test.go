@@ -16,10 +16,12 @@ func someHosts() *snapshot.Hosts {
 	return &snapshot.Hosts{
 		Cursor: snapshot.Cursor{Incarnation: 7, Revision: 42}, Full: true,
 		Hosts: []snapshot.Host{
-			{Name: "go.acme.com", Domain: 1, RootURL: "https://acme.com/", NotFoundURL: "https://acme.com/404", ExpiredURL: "https://acme.com/gone", HSTS: 31536000},
+			{Name: "go.acme.com", Domain: 1, RootURL: "https://acme.com/", NotFoundURL: "https://acme.com/404", ExpiredURL: "https://acme.com/gone",
+				HSTS: 31536000},
 			{
 				Name: "xn--bcher-kva.example", Domain: 2, AppleAppSite: json.RawMessage(`{"applinks":{}}`), AssetLinks: json.RawMessage(`[]`),
-				Certificate: &snapshot.Certificate{Chain: [][]byte{{1, 2}, {3}}, Key: "sealed"}, Challenges: []snapshot.Challenge{{Token: "t", KeyAuthorization: "t.thumbprint"}},
+				Certificate: &snapshot.Certificate{Chain: [][]byte{{1, 2}, {3}}, Key: "sealed"},
+				Challenges:  []snapshot.Challenge{{Token: "t", KeyAuthorization: "t.thumbprint"}},
 			},
 			{Name: "sho.rt"},
 		},
@@ -87,7 +89,8 @@ func TestHosts_refuses_what_no_control_plane_sends(t *testing.T) {
 		{Gone: []string{""}},
 		{Withdrawn: []snapshot.Withdrawn{{Name: "Go.acme.com"}}},
 	} {
-		if _, _, err := snapshot.DecodeHosts(snapshot.AppendHosts(nil, &h, snapshot.SigningKey{}), snapshot.Keys{}); !errors.Is(err, snapshot.ErrCorrupt) {
+		if _, _, err := snapshot.DecodeHosts(snapshot.AppendHosts(nil, &h, snapshot.SigningKey{}), snapshot.Keys{}); !errors.Is(err,
+			snapshot.ErrCorrupt) {
 			t.Errorf("%+v: %v", h, err)
 		}
 	}

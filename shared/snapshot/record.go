@@ -245,7 +245,8 @@ func decodeTracking(f *fields, r *link.Record) {
 
 func varintField(number int) bool {
 	switch number {
-	case fieldNum, fieldOwner, fieldRevision, fieldInactive, fieldExpires, fieldCreated, fieldSmart, fieldABTesting, fieldStarts, fieldCode, fieldSince, fieldClicks, fieldTrack, fieldSticky:
+	case fieldNum, fieldOwner, fieldRevision, fieldInactive, fieldExpires, fieldCreated, fieldSmart, fieldABTesting, fieldStarts, fieldCode,
+		fieldSince, fieldClicks, fieldTrack, fieldSticky:
 		return true
 	}
 	return false

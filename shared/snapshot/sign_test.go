@@ -105,7 +105,8 @@ func TestSigned_who_is_believed(t *testing.T) {
 		}
 		// An attacker can compute a checksum for other bytes, but not a signature.
 		other := form.make(two)
-		if err := form.read(append(other[:len(other)-signature:len(other)-signature], signed[len(signed)-signature:]...), trustsTwo); !errors.Is(err, snapshot.ErrUnsigned) {
+		if err := form.read(append(other[:len(other)-signature:len(other)-signature], signed[len(signed)-signature:]...),
+			trustsTwo); !errors.Is(err, snapshot.ErrUnsigned) {
 			t.Errorf("%s: signature of the same bytes by another key: %v", form.name, err)
 		}
 	}

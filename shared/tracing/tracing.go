@@ -193,7 +193,8 @@ func Start(ctx context.Context, name string, attrs ...attribute.KeyValue) (conte
 	if !parent.IsRecording() {
 		return ctx, func(error) {}
 	}
-	ctx, span := parent.TracerProvider().Tracer(scope).Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
+	ctx, span := parent.TracerProvider().Tracer(scope).Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(attrs...))
 	return ctx, func(err error) {
 		if err != nil {
 			// Without its text, which may contain values.

@@ -32,7 +32,8 @@ func run(t *testing.T, cfg tracing.Config, f func(*tracing.Traces)) {
 func TestTraces_reach_a_collector(t *testing.T) {
 	t.Parallel()
 	r := tracingtest.New(t)
-	cfg := tracing.Config{Settings: tracing.Settings{Endpoint: r.URL + "/", Headers: "authorization=Bearer%20x, a=b", Service: "control", Ratio: 1}}
+	cfg := tracing.Config{Settings: tracing.Settings{Endpoint: r.URL + "/", Headers: "authorization=Bearer%20x, a=b",
+		Service: "control", Ratio: 1}}
 	run(t, cfg, func(tr *tracing.Traces) {
 		ctx, root := tr.Tracer("test").Start(t.Context(), "root")
 		_, end := tracing.Statement(ctx, "sqlite", "select id\n\tFROM urls WHERE slug = ?")
@@ -40,7 +41,8 @@ func TestTraces_reach_a_collector(t *testing.T) {
 		root.End()
 	})
 	received, requests := r.Spans(), r.Requests()
-	if len(received) != 2 || r.Service() != "control" || requests[0].URL.Path != "/v1/traces" || requests[0].Header.Get("Authorization") != "Bearer x" {
+	if len(received) != 2 || r.Service() != "control" || requests[0].URL.Path != "/v1/traces" ||
+		requests[0].Header.Get("Authorization") != "Bearer x" {
 		t.Fatalf("%d spans of %q in %v", len(received), r.Service(), requests)
 	}
 	got, root := received[0], received[1]
@@ -86,7 +88,8 @@ func TestTraces_a_collector_that_is_away_holds_up_nobody(t *testing.T) {
 	gone.Close()
 	var log strings.Builder
 	metrics := prometheus.NewRegistry()
-	cfg := tracing.Config{Settings: tracing.Settings{Endpoint: gone.URL, Ratio: 1}, Registry: metrics, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	cfg := tracing.Config{Settings: tracing.Settings{Endpoint: gone.URL, Ratio: 1}, Registry: metrics,
+		Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	began := time.Now()
 	run(t, cfg, func(tr *tracing.Traces) {
 		_, span := tr.Tracer("test").Start(t.Context(), "root")
@@ -94,7 +97,8 @@ func TestTraces_a_collector_that_is_away_holds_up_nobody(t *testing.T) {
 	})
 	testkit.Within(t, 10*time.Second, began, "stopping without the collector")
 	families, err := metrics.Gather()
-	if err != nil || !strings.Contains(families[0].String(), `value:"failed"} counter:{value:1`) && !strings.Contains(families[0].String(), `value:"failed"}  counter:{value:1`) {
+	if err != nil || !strings.Contains(families[0].String(), `value:"failed"} counter:{value:1`) && !strings.Contains(families[0].String(),
+		`value:"failed"}  counter:{value:1`) {
 		t.Errorf("%v, %v", families, err)
 	}
 	if strings.Count(log.String(), "sending traces failed") != 1 {

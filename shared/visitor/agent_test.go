@@ -141,7 +141,8 @@ func TestSocialPreview(t *testing.T) {
 	t.Parallel()
 	for _, ua := range []string{
 		"facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)",
-		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_11_1) AppleWebKit/601.2.4 (KHTML, like Gecko) Version/9.0.1 Safari/601.2.4 facebookexternalhit/1.1 Facebot Twitterbot/1.0",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_11_1) AppleWebKit/601.2.4 (KHTML, like Gecko) Version/9.0.1 Safari/601.2.4 " +
+			"facebookexternalhit/1.1 Facebot Twitterbot/1.0",
 		"Twitterbot/1.0",
 		"LinkedInBot/1.0 (compatible; Mozilla/5.0; Apache-HttpClient +http://www.linkedin.com)",
 		"Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
@@ -172,7 +173,8 @@ func TestSocialPreview(t *testing.T) {
 		"", iphoneSafari, windowsEdge, googlebot, "curl/8.9.1",
 		"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
 		"Mozilla/5.0 (iPhone; CPU iPhone OS 17_6_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/21G93 [Pinterest/iOS]",
-		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Mattermost/5.9.0 Chrome/126.0.6478.234 Electron/31.4.0 Safari/537.36",
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Mattermost/5.9.0 Chrome/126.0.6478.234 Electron/31.4.0 " +
+			"Safari/537.36",
 	} {
 		if visitor.Parse(ua).Preview {
 			t.Errorf("wrongly recognized as a preview crawler: %q", ua)

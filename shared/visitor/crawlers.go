@@ -62,11 +62,15 @@ var moreCrawlers = []crawler{
 
 // previews are texts that occur only in the User-Agents of link preview crawlers.
 var previews = []string{
-	"facebookexternalhit", "Facebot", "facebookcatalog", "Twitterbot", "LinkedInBot", "Slackbot", "Slack-ImgProxy", "Discordbot", "TelegramBot", "WhatsApp",
-	"SkypeUriPreview", "MicrosoftPreview", "Pinterestbot", "Pinterest/0.", "redditbot", "vkShare", "^Viber", "line-poker", "Linespider", "kakaotalk-scrap",
-	"Mastodon", "Pleroma", "Akkoma", "Misskey", "gotosocial", "Friendica", "Bluesky", "Cardyb", "Iframely", "Embedly", "Tumblr", "XING-contenttabreceiver",
+	"facebookexternalhit", "Facebot", "facebookcatalog", "Twitterbot", "LinkedInBot", "Slackbot", "Slack-ImgProxy", "Discordbot",
+	"TelegramBot", "WhatsApp",
+	"SkypeUriPreview", "MicrosoftPreview", "Pinterestbot", "Pinterest/0.", "redditbot", "vkShare", "^Viber", "line-poker", "Linespider",
+	"kakaotalk-scrap",
+	"Mastodon", "Pleroma", "Akkoma", "Misskey", "gotosocial", "Friendica", "Bluesky", "Cardyb", "Iframely", "Embedly", "Tumblr",
+	"XING-contenttabreceiver",
 	"Snap URL Preview", "SnapURLPreview", "OdklBot", "^Synapse", "Mattermost", "Rocket.Chat", "RocketChat", "Nextcloud", "Yahoo Link Preview",
-	"Quora Link Preview", "developers.google.com/+/web/snippet", "Wire LinkPreview", "^Threema", "^Signal", "NotionEmbedder", "ZoomBot", "BitlyBot", "Google-PageRenderer",
+	"Quora Link Preview", "developers.google.com/+/web/snippet", "Wire LinkPreview", "^Threema", "^Signal", "NotionEmbedder", "ZoomBot",
+	"BitlyBot", "Google-PageRenderer",
 	"LinkPreview", "Link Preview", "link preview", "Valve/Steam", "Zalo-Preview",
 }
 

@@ -134,18 +134,23 @@ var forms = []family{
 		"BRAVIA", "Bravia", "HbbTV", "Web0S", "webOS.TV", "NetCast", "Roku", "CrKey", "MiTV", "MIBOX", "Mi TV", "Viera", "VIERA", "TV Safari",
 		"VIDAA", "Large Screen", "Chromecast", "InettvBrowser", "Opera TV", "AQUOS TV", "PhilipsTV",
 		"; AFTS", "; AFTM", "; AFTT", "; AFTB", "; AFTK", "; AFTN", "; AFTA", "; AFTR", "; AFTW", "; AFTL", "; AFTE", "; AFTG", "; AFTP",
-		"PlayStation", "PLAYSTATION", "Xbox", "Nintendo", "OculusBrowser/", "; Quest", "Pico Neo", "Apple Watch", "watchOS", "Tesla/", "QtCarBrowser",
+		"PlayStation", "PLAYSTATION", "Xbox", "Nintendo", "OculusBrowser/", "; Quest", "Pico Neo", "Apple Watch", "watchOS", "Tesla/",
+		"QtCarBrowser",
 	}},
 	formTablet: {"", []string{
 		"iPad", "Tablet", "tablet", "PlayBook", "Kindle", "; KF", "SM-T", "SM-X", "SM-P", "GT-P", "GT-N8", "SHW-M180", "SHW-M380", "SCH-I800",
-		"Galaxy Tab", "Nexus 7", "Nexus 9", "Nexus 10", "Pixel C ", "Pixel C)", "Lenovo TB", "; TB-", "; TB3", "; TB1", "; TB5", "Lenovo YT", "YOGA Tab",
+		"Galaxy Tab", "Nexus 7", "Nexus 9", "Nexus 10", "Pixel C ", "Pixel C)", "Lenovo TB", "; TB-", "; TB3", "; TB1", "; TB5",
+		"Lenovo YT", "YOGA Tab",
 		"MediaPad", "MatePad", "; AGS", "; BAH", "; SCMR", "; MRR-", "; KOB", "; CMR-", "; JDN", "; DBY-", "; BTK-", "; BZT-",
 		"Xoom", "Transformer", "Mi Pad", "MI PAD", "Redmi Pad", "Xiaomi Pad", "HONOR Pad", "Lenovo Pad", "OPPO Pad", "OnePlus Pad",
-		"; OPD2", "; OPD1", "LG-V4", "LG-V5", "LG-V7", "LG-V9", "; iPlay", "TECLAST", "hp-tablet", "TouchPad", "ThinkPad Tab", "realme Pad", "; RMP2",
+		"; OPD2", "; OPD1", "LG-V4", "LG-V5", "LG-V7", "LG-V9", "; iPlay", "TECLAST", "hp-tablet", "TouchPad", "ThinkPad Tab",
+		"realme Pad", "; RMP2",
 	}},
 	formPhone: {"", []string{
-		"iPhone", "iPod", "Windows Phone", "IEMobile", "BB10", "BlackBerry", "Symbian", "SymbOS", "Series60", "Series40", "KAIOS", "KaiOS", "Opera Mini",
-		"Opera Mobi", "J2ME", "MIDP", "webOS/1", "webOS/2", "hpwOS", "(Phone;", "^Nokia", "^SAMSUNG", "^LG-", "^SonyEricsson", "^MOT-", "UCWEB/2.0 (MIDP",
+		"iPhone", "iPod", "Windows Phone", "IEMobile", "BB10", "BlackBerry", "Symbian", "SymbOS", "Series60", "Series40", "KAIOS", "KaiOS",
+		"Opera Mini",
+		"Opera Mobi", "J2ME", "MIDP", "webOS/1", "webOS/2", "hpwOS", "(Phone;", "^Nokia", "^SAMSUNG", "^LG-", "^SonyEricsson", "^MOT-",
+		"UCWEB/2.0 (MIDP",
 	}},
 }
 

@@ -135,7 +135,8 @@ func TestGeo_nested_layout(t *testing.T) {
 			"1.2.3.130": {Country: "DE", RegionCode: "DE-BE", RegionName: "Land Berlin", City: "Berlin"},
 			"1.2.4.0":   california, "1.3.0.0": {Country: "AU"}, "1.255.255.255": {Country: "AU"}, "2.0.0.0": {},
 			"255.255.254.255": {}, "255.255.255.255": {Country: "ZZ"}, "::ffff:1.2.4.0": california,
-			"2001:db7:ffff::1": {}, "2001:db8::": france, "2001:db8:4:ffff::1": france, "2001:db8:5::1": {Country: "JP", RegionCode: "JP-13", RegionName: "Tokyo"},
+			"2001:db7:ffff::1": {}, "2001:db8::": france, "2001:db8:4:ffff::1": france, "2001:db8:5::1": {Country: "JP", RegionCode: "JP-13",
+				RegionName: "Tokyo"},
 			"2001:db8:6::1": {Country: "KR", City: "Seoul"}, "2001:db8:6:1::": france, "2001:db8:ffff:ffff:ffff::": france, "2001:db9::": {},
 			"ffff:ffff:ffff:ffff:ffff::": {Country: "YY"}, "::1": {},
 		})
@@ -164,7 +165,8 @@ func TestGeo_flat_layout(t *testing.T) {
 func TestGeo_continents(t *testing.T) {
 	t.Parallel()
 	record := func(continent, country string) mmdbtype.Map {
-		return mmdbtype.Map{"continent": mmdbtype.Map{"code": mmdbtype.String(continent)}, "country": mmdbtype.Map{"iso_code": mmdbtype.String(country)}}
+		return mmdbtype.Map{"continent": mmdbtype.Map{"code": mmdbtype.String(continent)},
+			"country": mmdbtype.Map{"iso_code": mmdbtype.String(country)}}
 	}
 	g := open(t, database(t, "GeoIP2-Country", map[string]mmdbtype.Map{
 		"1.0.0.0/16": record("EU", "DE"), "1.1.0.0/16": record("EU", ""), "1.2.0.0/16": record("AS", "RU"), "1.3.0.0/16": record("", "RU"),
@@ -184,7 +186,8 @@ func TestGeo_continents(t *testing.T) {
 func TestContinentOf(t *testing.T) {
 	t.Parallel()
 	for country, want := range map[string]string{
-		"US": "NA", "de": "EU", "BR": "SA", "JP": "AS", "NZ": "OC", "ZA": "AF", "AQ": "AN", "TR": "AS", "XX": "", "": "", "D": "", "O ": "", "USA": "",
+		"US": "NA", "de": "EU", "BR": "SA", "JP": "AS", "NZ": "OC", "ZA": "AF", "AQ": "AN", "TR": "AS", "XX": "", "": "", "D": "",
+		"O ": "", "USA": "",
 	} {
 		if got := visitor.ContinentOf(country); got != want {
 			t.Errorf("%q: %q, want %q", country, got, want)
@@ -235,13 +238,14 @@ func TestOpenGeo_refuses(t *testing.T) {
 	good := database(t, "GeoIP2-City", map[string]mmdbtype.Map{"1.2.0.0/16": nested("US", "CA", "California", "San José")}, 24)
 	long := database(t, "x", map[string]mmdbtype.Map{"1.2.0.0/16": flat("US", strings.Repeat("x", 256), "")}, 24)
 	for name, content := range map[string][]byte{
-		"empty":            {},
-		"no_database":      []byte("<html>404</html>"),
-		"cut_off":          good[:len(good)-20],
-		"no_networks":      database(t, "x", nil, 24),
-		"an_alien_layout":  database(t, "x", map[string]mmdbtype.Map{"1.0.0.0/8": {"autonomous_system_number": mmdbtype.Uint32(1)}}, 24),
-		"overlong_names":   long,
-		"wrong_data_types": database(t, "x", map[string]mmdbtype.Map{"1.0.0.0/8": flat("US", "", ""), "2.0.0.0/8": {"country_code": mmdbtype.Uint32(1)}}, 24),
+		"empty":           {},
+		"no_database":     []byte("<html>404</html>"),
+		"cut_off":         good[:len(good)-20],
+		"no_networks":     database(t, "x", nil, 24),
+		"an_alien_layout": database(t, "x", map[string]mmdbtype.Map{"1.0.0.0/8": {"autonomous_system_number": mmdbtype.Uint32(1)}}, 24),
+		"overlong_names":  long,
+		"wrong_data_types": database(t, "x", map[string]mmdbtype.Map{"1.0.0.0/8": flat("US", "", ""),
+			"2.0.0.0/8": {"country_code": mmdbtype.Uint32(1)}}, 24),
 	} {
 		path := filepath.Join(t.TempDir(), "x.mmdb")
 		replace(t, path, content, builtAt)
@@ -343,7 +347,8 @@ func TestGeo_Run(t *testing.T) {
 }
 
 func TestGeo_Lookup_allocates_nothing(t *testing.T) {
-	g := open(t, database(t, "GeoIP2-City", map[string]mmdbtype.Map{"1.2.0.0/16": nested("US", "CA", "California", "San José"), "2001:db8::/32": nested("FR", "", "", "")}, 24))
+	g := open(t, database(t, "GeoIP2-City", map[string]mmdbtype.Map{"1.2.0.0/16": nested("US", "CA", "California", "San José"),
+		"2001:db8::/32": nested("FR", "", "", "")}, 24))
 	v4, v6 := netip.MustParseAddr("1.2.3.4"), netip.MustParseAddr("2001:db8::1")
 	var sink visitor.Place
 	if n := testing.AllocsPerRun(100, func() { sink = g.Lookup(v4); sink = g.Lookup(v6) }); n != 0 {
@@ -353,7 +358,8 @@ func TestGeo_Lookup_allocates_nothing(t *testing.T) {
 }
 
 func FuzzOpenGeo(f *testing.F) {
-	f.Add(database(f, "GeoIP2-City", map[string]mmdbtype.Map{"1.2.0.0/16": nested("US", "CA", "California", "San José"), "2001:db8::/32": nested("FR", "", "", "")}, 24))
+	f.Add(database(f, "GeoIP2-City", map[string]mmdbtype.Map{"1.2.0.0/16": nested("US", "CA", "California", "San José"),
+		"2001:db8::/32": nested("FR", "", "", "")}, 24))
 	f.Add(database(f, "city", map[string]mmdbtype.Map{"1.2.0.0/16": flat("US", "California", "San José"), "1.2.4.0/24": flat("", "", "")}, 28))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := filepath.Join(t.TempDir(), "x.mmdb")

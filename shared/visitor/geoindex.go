@@ -45,7 +45,8 @@ func (a *geoindex) lookup(addr netip.Addr) Place {
 		}
 		if place != 0 {
 			p := &a.places[place]
-			return Place{Country: a.text(p, 0), RegionCode: a.text(p, 1), RegionName: a.text(p, 2), City: a.text(p, 3), Continent: continents[p.continent&7]}
+			return Place{Country: a.text(p, 0), RegionCode: a.text(p, 1), RegionName: a.text(p, 2), City: a.text(p, 3),
+				Continent: continents[p.continent&7]}
 		}
 	}
 	return Place{}

@@ -166,7 +166,8 @@ func layoutOf(r maxminddb.Result) (func(maxminddb.Result) (Place, error), error)
 	if _, ok := record["city"].(string); ok {
 		return decodeFlat, nil
 	}
-	for _, key := range []string{"country", "registered_country", "continent", "city", "location", "subdivisions", "represented_country", "traits"} {
+	for _, key := range []string{"country", "registered_country", "continent", "city", "location", "subdivisions",
+		"represented_country", "traits"} {
 		switch record[key].(type) {
 		case map[string]any, []any:
 			return decodeNested, nil

@@ -84,7 +84,8 @@ func TestIdentity_as_text(t *testing.T) {
 			t.Errorf("%s is read as %x", text, got)
 		}
 	}
-	for _, bad := range []string{"", "0123456789abcde", "0123456789abcdef0", "0123456789ABCDEF", "0123456789abcdeg", "0123456789abcde ", "\"23456789abcdef\""} {
+	for _, bad := range []string{"", "0123456789abcde", "0123456789abcdef0", "0123456789ABCDEF", "0123456789abcdeg", "0123456789abcde ",
+		"\"23456789abcdef\""} {
 		if _, ok := visitor.ParseIdentity(bad); ok {
 			t.Errorf("%q was accepted", bad)
 		}
@@ -120,7 +121,8 @@ func TestVisitor_extras(t *testing.T) {
 func TestParams_limit_of_names(t *testing.T) {
 	t.Parallel()
 	for length, accepted := range map[int]bool{link.MaxParamName: true, link.MaxParamName + 1: false} {
-		_, err := rule.Parse(fmt.Appendf(nil, `{"operator":"AND","conditions":[{"type":"query","operator":"equals","value":{"name":"%0*d","value":"x"}}]}`, length, 7))
+		_, err := rule.Parse(fmt.Appendf(nil,
+			`{"operator":"AND","conditions":[{"type":"query","operator":"equals","value":{"name":"%0*d","value":"x"}}]}`, length, 7))
 		if (err == nil) != accepted {
 			t.Errorf("a name of %d bytes: %v", length, err)
 		}
@@ -134,7 +136,9 @@ func shares(t *testing.T, number uint64) []uint64 {
 	t.Helper()
 	var agents [][]byte
 	for i := range 20 {
-		agents = append(agents, fmt.Appendf(nil, "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36", 120+i))
+		agents = append(agents,
+			fmt.Appendf(nil, "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
+				120+i))
 	}
 	all := make([]uint64, 0, crowd)
 	var v visitor.Visitor
@@ -256,7 +260,9 @@ func BenchmarkVisitor_worst_accepted(b *testing.B) {
 	var work rule.Work
 	var programs []*rule.Program
 	for i := range 100 {
-		g, err := rule.Parse(fmt.Appendf(nil, `{"operator":"OR","conditions":[{"type":"query","operator":"equals","value":{"name":"n%061d","value":"x"}},{"type":"percentage","operator":"less_than","value":0.0001}]}`, i%20))
+		g, err := rule.Parse(fmt.Appendf(nil,
+			`{"operator":"OR","conditions":[{"type":"query","operator":"equals",`+
+				`"value":{"name":"n%061d","value":"x"}},{"type":"percentage","operator":"less_than","value":0.0001}]}`, i%20))
 		testkit.Must(b, err)
 		with := work
 		if with.Add(g) != nil || with.Nanoseconds() > rule.MaxWork {

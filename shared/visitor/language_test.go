@@ -57,7 +57,8 @@ func BenchmarkPreferred(b *testing.B) {
 }
 
 func TestLanguage(t *testing.T) {
-	for header, want := range map[string]string{"de-CH,de;q=0.8": "de", "EN": "en", "": "", "*": "", "zh-Hant-TW": "zh", "fil-PH": "fil", "x-klingon": "", "12-de": "", "english": "", "de1": "",
+	for header, want := range map[string]string{"de-CH,de;q=0.8": "de", "EN": "en", "": "", "*": "", "zh-Hant-TW": "zh", "fil-PH": "fil",
+		"x-klingon": "", "12-de": "", "english": "", "de1": "",
 		"d1": "", "fr;q=0.2, haw;q=0.9": "haw"} {
 		if got := visitor.Language(header); got != want {
 			t.Errorf("Language(%q) = %q, want %q", header, got, want)

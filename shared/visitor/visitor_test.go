@@ -34,8 +34,10 @@ func TestVisitor_facts(t *testing.T) {
 	geo, agents := cityDB(t), visitor.NewAgents(64)
 	want := map[rule.Field]string{
 		rule.FieldDevice: "MOBILE", rule.FieldOS: "iOS", rule.FieldBrowser: "Safari", rule.FieldCountry: "US", rule.FieldRegionCode: "US-CA",
-		rule.FieldRegionName: "California", rule.FieldCity: "San José", rule.FieldLanguage: "zh-TW", rule.FieldReferer: "https://news.example/item?id=1",
-		rule.FieldUTMSource: "s", rule.FieldUTMMedium: "m", rule.FieldUTMCampaign: "c", rule.FieldUTMTerm: "t", rule.FieldUTMContent: "o", rule.FieldContinent: "NA",
+		rule.FieldRegionName: "California", rule.FieldCity: "San José", rule.FieldLanguage: "zh-TW",
+		rule.FieldReferer:   "https://news.example/item?id=1",
+		rule.FieldUTMSource: "s", rule.FieldUTMMedium: "m", rule.FieldUTMCampaign: "c", rule.FieldUTMTerm: "t", rule.FieldUTMContent: "o",
+		rule.FieldContinent: "NA",
 	}
 	var v visitor.Visitor
 	for range 2 { // the second round uses the cache

@@ -18,14 +18,16 @@ func TestWorkspaces_in_addresses(t *testing.T) {
 	b.until(`location.search === '?workspace=` + growth + `'`)
 	b.press("Analytics")
 	b.until(`location.pathname.endsWith('/analytics') && new URLSearchParams(location.search).get('workspace') === '` + growth + `'`)
-	b.until(`[...document.querySelectorAll('nav a[href^="/console"]')].every((e) => new URL(e.href).searchParams.get('workspace') === '` + growth + `')`)
+	b.until(`[...document.querySelectorAll('nav a[href^="/console"]')].every((e) => new URL(e.href).searchParams.get('workspace') === '` +
+		growth + `')`)
 	address := b.text(`location.pathname + location.search`)
 
 	colleague := b.session()
 	colleague.visit(address)
 	colleague.until(`document.querySelector('.switcher')?.textContent.includes('Growth')`)
 	colleague.visit("/console/links?workspace=unknown&search=x")
-	colleague.until(`new URLSearchParams(location.search).get('search') === 'x' && new URLSearchParams(location.search).get('workspace') !== 'unknown'`)
+	colleague.until(
+		`new URLSearchParams(location.search).get('search') === 'x' && new URLSearchParams(location.search).get('workspace') !== 'unknown'`)
 
 	b.visit("/console/links?workspace=" + growth)
 	b.until(`document.querySelector('.switcher')?.textContent.includes('Growth')`)
@@ -71,7 +73,8 @@ func TestConsole_export_and_old_places(t *testing.T) {
 	b.until(`window.fileName?.endsWith('.csv') && window.file?.includes('spring') && !window.file.includes('autumn')`)
 	for from, want := range map[string]string{
 		"/console/overview": "/console/analytics", "/console/new/links": "/console/links", "/console/abuse": "/console/reports",
-		"/console/links/" + spring.ID + "/variants": "/console/links/" + spring.ID + "/experiment", "/console/links/" + spring.ID + "/edit": "/console/links/" + spring.ID,
+		"/console/links/" + spring.ID + "/variants": "/console/links/" + spring.ID + "/experiment", "/console/links/" + spring.ID +
+			"/edit": "/console/links/" + spring.ID,
 	} {
 		b.visit(from)
 		b.until(fmt.Sprintf(`location.pathname === %q && document.querySelector('h1')`, want))

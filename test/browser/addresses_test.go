@@ -9,7 +9,8 @@ func TestConsoleHigh2_addresses_name_their_workspace(t *testing.T) {
 	b := newConsole(t)
 	own := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("mine"), "title": "My own"})
 	b.team("Team", "team")
-	theirs := b.within("team", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("ours"), "title": "Our own"})
+	theirs := b.within("team", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("ours"),
+		"title": "Our own"})
 
 	b.visit("/console/links?workspace=" + b.own("team"))
 	b.sees("Our own")

@@ -16,7 +16,8 @@ import (
 // clicked makes a link with five clicks, and returns its id when the report has them.
 func clicked(t *testing.T, b *browser) string {
 	t.Helper()
-	u := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("launch"), "title": "Launch", "tags": []string{"autumn"}, "utmSource": "newsletter"})
+	u := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("launch"), "title": "Launch",
+		"tags": []string{"autumn"}, "utmSource": "newsletter"})
 	for range 3 {
 		follow(t, b.short("launch"), phone, "https://l.instagram.com/?u=x")
 	}
@@ -76,7 +77,8 @@ func TestConsole_analytics(t *testing.T) {
 	// The chart as SVG looks the same without the style sheets of the console.
 	b.visit("/console/analytics")
 	b.until(`document.querySelector('.chart svg')`)
-	b.eval(`window.saved = []; URL.createObjectURL = ((real) => (blob) => { saved.push(blob); return real.call(URL, blob); })(URL.createObjectURL)`, nil)
+	b.eval(`window.saved = []; URL.createObjectURL = ((real) => (blob) => { saved.push(blob); return real.call(URL, blob); `+
+		`})(URL.createObjectURL)`, nil)
 	b.press("SVG")
 	var drawn string
 	b.do(chromedp.Evaluate(`saved[0].text()`, &drawn, awaited))
@@ -85,7 +87,9 @@ func TestConsole_analytics(t *testing.T) {
 	}
 	b.press("PNG")
 	var size []int
-	b.do(chromedp.Evaluate(`(async () => { while (saved.at(-1).type !== 'image/png') await new Promise((r) => setTimeout(r, 20)); const image = await createImageBitmap(saved.at(-1)); return [image.width, image.height]; })()`, &size, awaited))
+	b.do(chromedp.Evaluate(
+		`(async () => { while (saved.at(-1).type !== 'image/png') await new Promise((r) => setTimeout(r, 20)); const image = await `+
+			`createImageBitmap(saved.at(-1)); return [image.width, image.height]; })()`, &size, awaited))
 	if len(size) != 2 || size[0] < 800 || size[1] != 520 {
 		t.Errorf("the chart as a picture has %v pixels", size)
 	}
@@ -135,7 +139,8 @@ func TestConsoleMedium_the_range_shows_the_chosen_hour(t *testing.T) {
 	b.until(`document.querySelector('[name=interval]').value === 'minute' && document.querySelectorAll('.timeline tbody tr').length === 60`)
 	ends := `['from', 'to'].map((name) => new URLSearchParams(location.search).get(name))`
 	shown := `['from', 'to'].map((name) => document.querySelector('[name=' + name + ']').value)`
-	b.until(`((ends, shown) => ends.every((end, i) => Date.parse(end) === Date.parse(shown[i] + '+05:30')) && Date.parse(ends[1]) - Date.parse(ends[0]) === 3600000)(` + ends + `, ` + shown + `)`)
+	b.until(`((ends, shown) => ends.every((end, i) => Date.parse(end) === Date.parse(shown[i] + '+05:30')) && Date.parse(ends[1]) - ` +
+		`Date.parse(ends[0]) === 3600000)(` + ends + `, ` + shown + `)`)
 	b.inspectNarrow("report-hour")
 
 	// A changed end keeps the other one. A range that would be empty moves as a whole.
@@ -175,7 +180,8 @@ func TestFault11_the_view_of_a_report_is_in_the_address(t *testing.T) {
 	query := b.text(`location.search`)
 	got, err := neturl.ParseQuery(strings.TrimPrefix(query, "?"))
 	testkit.Must(t, err)
-	for name, want := range map[string]string{"range": "week", "interval": "hour", "audience": "all", "compare": "previous", "device": "MOBILE", "zone": zone} {
+	for name, want := range map[string]string{"range": "week", "interval": "hour", "audience": "all", "compare": "previous",
+		"device": "MOBILE", "zone": zone} {
 		if got.Get(name) != want {
 			t.Errorf("%s is %q in the address, want %q", name, got.Get(name), want)
 		}

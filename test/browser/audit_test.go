@@ -10,7 +10,8 @@ import (
 func TestFault15_audit_log_says_who_and_what(t *testing.T) {
 	t.Parallel()
 	b := consoleAt(t, standalone(t))
-	b.ask("POST", "/api/users", map[string]string{"email": "a.very.long.name.of.a.person@department.of.a.company.example.com", "password": password}, nil)
+	b.ask("POST", "/api/users", map[string]string{"email": "a.very.long.name.of.a.person@department.of.a.company.example.com",
+		"password": password}, nil)
 	spring := b.made(map[string]any{"originalUrl": "https://example.com/a", "customSlug": b.own("spring"), "title": "Spring"})
 	autumn := b.made(map[string]any{"originalUrl": "https://example.com/b", "customSlug": b.own("autumn")})
 	b.ask("PUT", "/api/urls/"+spring.ID, map[string]any{"title": "Spring 2027", "originalUrl": "https://example.com/c"}, nil)
@@ -18,7 +19,8 @@ func TestFault15_audit_log_says_who_and_what(t *testing.T) {
 
 	b.visit("/console/audit", "Link changed")
 	rows := `document.querySelectorAll('tbody tr').length`
-	b.until(`[...document.querySelectorAll('tbody tr')].find((e) => e.textContent.includes('Link changed'))?.textContent.includes('admin@example.com')`)
+	b.until(`[...document.querySelectorAll('tbody tr')].find((e) => e.textContent.includes('Link ` +
+		`changed'))?.textContent.includes('admin@example.com')`)
 	b.until(`[...document.querySelectorAll('tbody tr')].find((e) => e.textContent.includes('Link changed')).textContent.includes('spring')`)
 	b.eval(`document.querySelector('tbody details').open = true`, nil)
 	b.inspect("audit")
@@ -44,7 +46,8 @@ func TestFault15_audit_log_says_who_and_what(t *testing.T) {
 	b.sees("No entry matches the filters.")
 	b.set("type", "url")
 	b.until(`[...document.querySelectorAll('tbody tr')].filter((e) => e.textContent.includes('autumn')).every((e) => !e.querySelector('a'))`)
-	b.until(`[...document.querySelectorAll('tbody tr')].filter((e) => e.textContent.includes('spring')).some((e) => e.querySelector('a').textContent === 'Open')`)
+	b.until(`[...document.querySelectorAll('tbody tr')].filter((e) => e.textContent.includes('spring')).some((e) => ` +
+		`e.querySelector('a').textContent === 'Open')`)
 
 	// Administrators see the entries of all workspaces. E-mail addresses do not wrap inside words, unless they are too long for a line.
 	b.visit("/console/audit?where=all&type=user", "User created")

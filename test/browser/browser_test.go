@@ -383,5 +383,6 @@ func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithA
 // settle waits until the page is rendered.
 func (b *browser) settle() {
 	b.t.Helper()
-	b.do(chromedp.Evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`, nil, awaited))
+	b.do(chromedp.Evaluate(
+		`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`, nil, awaited))
 }

@@ -101,7 +101,8 @@ func (b *browser) thousandConditions() {
 		for j := range list {
 			list[j] = map[string]any{"type": "city", "operator": "equals", "value": fmt.Sprintf("City %d", i*100+j)}
 		}
-		b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": fmt.Sprintf("Rule %d", i), "targetUrl": "https://example.com/many", "priority": i + 1,
+		b.ask("POST", "/api/urls/"+link.ID+"/routing-rules", map[string]any{"name": fmt.Sprintf("Rule %d", i),
+			"targetUrl": "https://example.com/many", "priority": i + 1,
 			"conditions": map[string]any{"operator": "OR", "conditions": list}}, nil)
 	}
 	b.visit("/console/links/"+link.ID+"/rules", "City 999")
@@ -117,7 +118,8 @@ func TestConsole_thousand_conditions(t *testing.T) {
 	b := newConsole(t)
 	b.thousandConditions()
 	b.settle()
-	b.eval(`window.changed = 0; new MutationObserver((list) => changed += list.length).observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true})`, nil)
+	b.eval(`window.changed = 0; new MutationObserver((list) => changed += list.length).observe(document.body, {subtree: true, childList: `+
+		`true, attributes: true, characterData: true})`, nil)
 	b.do(chromedp.KeyEvent("x"))
 	b.until(`[...document.querySelectorAll('input[aria-label=Value]')].pop().value.includes('x')`)
 	b.settle()

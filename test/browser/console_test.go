@@ -131,7 +131,8 @@ func TestConsole_list(t *testing.T) {
 	b.many(300)
 	long := strings.Repeat("\U0001F680", 255)
 	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/emoji", "customSlug": b.own("emoji"), "title": long}, nil)
-	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/arabic", "customSlug": b.own("arabic"), "title": strings.Repeat("رابط ", 50)}, nil)
+	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/arabic", "customSlug": b.own("arabic"),
+		"title": strings.Repeat("رابط ", 50)}, nil)
 	b.visit("/console/links", "302 links")
 	b.until(`document.querySelectorAll('li.link').length < 40`)
 	b.until(`document.documentElement.scrollWidth <= innerWidth`)
@@ -177,7 +178,9 @@ var languages = testkit.Size([]language{{"de", "Neuer Link"}, {"ar", "رابط"}
 func TestConsole_languages_and_zoom(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
-	b.ask("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/a/rather/long/destination/of/a/campaign?utm_source=newsletter", "customSlug": b.own("spring"), "tags": []string{"newsletter", "summer"}}, nil)
+	b.ask("POST", "/api/urls",
+		map[string]any{"originalUrl": "https://example.com/a/rather/long/destination/of/a/campaign?utm_source=newsletter",
+			"customSlug": b.own("spring"), "tags": []string{"newsletter", "summer"}}, nil)
 	b.visit("/console/links", "1 link")
 	for _, language := range languages {
 		b.eval(fmt.Sprintf(`localStorage.setItem('shortline.language', %q)`, language.code), nil)

@@ -61,10 +61,13 @@ func TestScript_sends_conversions_across_origins(t *testing.T) {
 	if key = settings.PublishableKey; key == "" {
 		t.Fatal("no publishable key")
 	}
-	b.ask("POST", "/api/urls", map[string]any{"originalUrl": site("shop.example", "/landing?a=1#top"), "customSlug": b.own("to-shop"), "trackConversions": true}, nil)
+	b.ask("POST", "/api/urls", map[string]any{"originalUrl": site("shop.example", "/landing?a=1#top"), "customSlug": b.own("to-shop"),
+		"trackConversions": true}, nil)
 	accepted := func(n string) {
 		t.Helper()
-		testkit.Eventually(t, n+" conversions are accepted", func() bool { return figure(t, ops, "shortline_edge_conversions_accepted_total") == n })
+		testkit.Eventually(t, n+" conversions are accepted", func() bool {
+			return figure(t, ops, "shortline_edge_conversions_accepted_total") == n
+		})
 	}
 	testkit.Eventually(t, "the edge has the link and the keys", func() bool {
 		return strings.Contains(request(t, "GET", base+"/to-shop", nil).Header.Get("Location"), "?a=1&sl_click=")
@@ -94,7 +97,9 @@ func TestScript_sends_conversions_across_origins(t *testing.T) {
 	b.do(chromedp.Reload())
 	b.until(`window.sl?.id === '` + first + `'`)
 	b.eval(`void sl.track("purchase", {value: 49.9, currency: "EUR"})`, nil)
-	testkit.Eventually(t, "the repetition is rejected", func() bool { return figure(t, ops, "shortline_edge_conversions_rejected_total") == "1" })
+	testkit.Eventually(t, "the repetition is rejected", func() bool {
+		return figure(t, ops, "shortline_edge_conversions_rejected_total") == "1"
+	})
 
 	// The newest click wins, also when the first page is opened again.
 	b.visit("/to-shop")

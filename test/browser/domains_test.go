@@ -45,7 +45,8 @@ func TestDomains_setup(t *testing.T) {
 	b.until(`location.search === '?new=1'`)
 	b.fill("hostname", "https://go.acme.example.com/x")
 	b.press("Continue")
-	b.until(`document.querySelector('dialog [name=hostname]').getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'hostname'`)
+	b.until(`document.querySelector('dialog [name=hostname]').getAttribute('aria-invalid') === 'true' && document.activeElement.name === ` +
+		`'hostname'`)
 	b.inspect("domain-refused")
 	b.fill("hostname", b.acme())
 	b.press("Continue", "Set these records at your DNS provider.", "_shortline."+b.acme(), "edge.sho.example.com")
@@ -66,10 +67,12 @@ func TestDomains_setup(t *testing.T) {
 
 	// A hidden page asks nothing. Only requests that begin after it was hidden count: an earlier one may still be on its way.
 	var hiddenAt float64
-	b.eval(`Object.defineProperty(document, 'hidden', {configurable: true, get: () => true}); document.dispatchEvent(new Event('visibilitychange')); performance.now()`, &hiddenAt)
+	b.eval(`Object.defineProperty(document, 'hidden', {configurable: true, get: () => true}); document.dispatchEvent(new `+
+		`Event('visibilitychange')); performance.now()`, &hiddenAt)
 	b.do(chromedp.Evaluate(fmt.Sprintf(`new Promise((done) => setTimeout(() => done(true), %d))`, 20*pauses), nil, awaited))
 	var begun int
-	b.eval(fmt.Sprintf(`performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/verify') && e.startTime > %f).length`, hiddenAt), &begun)
+	b.eval(fmt.Sprintf(`performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/verify') && e.startTime > %f).length`,
+		hiddenAt), &begun)
 	if begun != 0 {
 		t.Errorf("a hidden page looked for the records %d times", begun)
 	}
@@ -105,7 +108,9 @@ func TestDomains_settings(t *testing.T) {
 	b.until(`document.activeElement.name === 'apple'`)
 	b.fill("apple", "[]")
 	b.press("Save")
-	b.until(`document.querySelector('[name=rootUrl]').getAttribute('aria-invalid') === 'true' && document.querySelector('[name=apple]').getAttribute('aria-invalid') === 'true' && document.querySelector('[name=android]').getAttribute('aria-invalid') !== 'true'`)
+	b.until(`document.querySelector('[name=rootUrl]').getAttribute('aria-invalid') === 'true' && ` +
+		`document.querySelector('[name=apple]').getAttribute('aria-invalid') === 'true' && ` +
+		`document.querySelector('[name=android]').getAttribute('aria-invalid') !== 'true'`)
 	b.inspect("domain-settings-refused")
 	b.press("DNS and certificate")
 	b.do(chromedp.Click(`.tabs a[href$="/settings"]`))

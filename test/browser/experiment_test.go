@@ -21,7 +21,8 @@ func buy(t *testing.T, b *browser, key string, visits int) {
 		testkit.Must(t, err)
 		sold[to.Path]++
 		if every := map[string]int{"/photos": 10, "/video": 2}[to.Path]; every > 0 && sold[to.Path]%every == 0 {
-			sales = append(sales, map[string]any{"clickId": to.Query().Get("sl_click"), "name": "purchase", "value": 20, "currency": "EUR", "externalId": fmt.Sprint("order-", to.Path, sold[to.Path])})
+			sales = append(sales, map[string]any{"clickId": to.Query().Get("sl_click"), "name": "purchase", "value": 20, "currency": "EUR",
+				"externalId": fmt.Sprint("order-", to.Path, sold[to.Path])})
 		}
 	}
 	call(t, "POST", b.base+"/api/conversions", key, sales, nil)
@@ -35,7 +36,8 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	b.visit("/console/links/"+u.ID+"/experiment", "No A/B test")
 	b.inspect("experiment-empty")
 	// The first variant does not take all visitors: the present destination becomes one, too, and the dialog says so before.
-	b.press("New variant", "The present destination becomes variant A with a weight of 50. As soon as you save, 50% of the visitors go to the new one.")
+	b.press("New variant",
+		"The present destination becomes variant A with a weight of 50. As soon as you save, 50% of the visitors go to the new one.")
 	b.fill("weight", "25")
 	b.sees("33.3% of the visitors")
 	b.fill("name", "Video")
@@ -99,7 +101,8 @@ func TestFault09_an_experiment_has_an_outcome(t *testing.T) {
 	end := b.answerWith("/api/urls/*/experiment", 200, string(answer))
 	b.do(chromedp.Reload())
 	b.press("Show as a table", "Saturday")
-	b.until(`[...document.querySelectorAll('details .table tbody tr')].length === 2 && document.querySelectorAll('details .table th').length === 3`)
+	b.until(`[...document.querySelectorAll('details .table tbody tr')].length === 2 && document.querySelectorAll('details .table ` +
+		`th').length === 3`)
 	b.barrierFree()
 	end()
 	b.do(chromedp.Reload())
@@ -121,5 +124,6 @@ func TestConsoleExperiment_is_not_asked_for_if_there_is_none(t *testing.T) {
 	b.visit("/console/links/" + u.ID + "/experiment")
 	b.until(shown)
 	b.settle()
-	b.until(`performance.getEntriesByType('resource').some((e) => e.name.endsWith('/variants')) && !performance.getEntriesByType('resource').some((e) => e.name.endsWith('/experiment'))`)
+	b.until(`performance.getEntriesByType('resource').some((e) => e.name.endsWith('/variants')) && ` +
+		`!performance.getEntriesByType('resource').some((e) => e.name.endsWith('/experiment'))`)
 }

@@ -20,7 +20,8 @@ func TestConsoleMedium_the_simulator_speaks_words(t *testing.T) {
 	b.press("Add rule")
 	b.press("Add condition")
 	b.pick(0, "Condition", "country")
-	b.press("Try it before you save", "Complete this first:", "This rule · Destination: must not be empty", "This rule · Country: value must not be empty")
+	b.press("Try it before you save", "Complete this first:", "This rule · Destination: must not be empty",
+		"This rule · Country: value must not be empty")
 	b.until(`!/draft|rules\.|condition[s.]*\d/.test(document.querySelector('.tryout').innerText)`)
 	b.inspectNarrow("try-unready")
 	b.press("Replay the last 1,000 visitors")

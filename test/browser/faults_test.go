@@ -36,7 +36,8 @@ func (b *browser) answerWith(pattern string, status int64, body string) (end fun
 				_ = fetch.FailRequest(e.RequestID, network.ErrorReasonConnectionRefused).Do(target)
 				return
 			}
-			_ = fetch.FulfillRequest(e.RequestID, status).WithResponseHeaders([]*fetch.HeaderEntry{{Name: "Content-Type", Value: "application/json"}, {Name: "X-Request-Id", Value: "request-of-the-test"}}).
+			_ = fetch.FulfillRequest(e.RequestID, status).WithResponseHeaders([]*fetch.HeaderEntry{{Name: "Content-Type", Value: "application/json"},
+				{Name: "X-Request-Id", Value: "request-of-the-test"}}).
 				WithBody(base64.StdEncoding.EncodeToString([]byte(body))).Do(target)
 		}()
 	})
@@ -82,7 +83,8 @@ func TestFault06_errors_are_inside_the_dialog(t *testing.T) {
 		status     int64
 		body, text string
 	}{
-		{0, "", "cannot be reached"}, {500, `{"statusCode":500,"message":"Something went wrong on the server.","requestId":"request-of-the-test"}`, "request-of-the-test"},
+		{0, "", "cannot be reached"},
+		{500, `{"statusCode":500,"message":"Something went wrong on the server.","requestId":"request-of-the-test"}`, "request-of-the-test"},
 	} {
 		end := b.answerWith("/api/urls", failure.status, failure.body)
 		b.press("Create link")
@@ -184,10 +186,12 @@ func TestFault16_rows_say_what_is_special(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	soon := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
-	b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "Special", "isSmartRouting": true, "isABTesting": true, "password": "a-password", "expiresAt": soon, "tags": []string{"summer"}})
+	b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "Special", "isSmartRouting": true, "isABTesting": true,
+		"password": "a-password", "expiresAt": soon, "tags": []string{"summer"}})
 	b.ends(map[string]any{"originalUrl": "https://example.com/2", "title": "Over"})
 	b.made(map[string]any{"originalUrl": "https://example.com/3", "title": "Later", "startsAt": soon})
-	b.made(map[string]any{"originalUrl": "https://example.com/a/very/long/address/" + strings.Repeat("of-a-campaign/", 10), "customSlug": b.own("plain")})
+	b.made(map[string]any{"originalUrl": "https://example.com/a/very/long/address/" + strings.Repeat("of-a-campaign/", 10),
+		"customSlug": b.own("plain")})
 	testkit.Eventually(t, "a link expires", func() (over bool) {
 		b.visit("/console/links", "4 links")
 		b.eval(`[...document.querySelectorAll('li.link .badge')].some((e) => e.textContent === 'Expired')`, &over)
@@ -205,7 +209,9 @@ func TestFault16_rows_say_what_is_special(t *testing.T) {
 	}
 	b.sees("Starts")
 	for _, part := range []string{".pick", ".name", ".clicks"} {
-		b.until(fmt.Sprintf(`new Set([...document.querySelectorAll('li.link %s')].map((e) => Math.round(e.getBoundingClientRect()['%s']))).size === 1`, part, map[bool]string{true: "right", false: "left"}[part == ".clicks"]))
+		b.until(fmt.Sprintf(
+			`new Set([...document.querySelectorAll('li.link %s')].map((e) => Math.round(e.getBoundingClientRect()['%s']))).size === 1`, part,
+			map[bool]string{true: "right", false: "left"}[part == ".clicks"]))
 	}
 	b.until(`new Set([...document.querySelectorAll('li.link')].map((e) => Math.round(e.getBoundingClientRect().height))).size === 1`)
 	b.looks("fault16")
@@ -220,7 +226,8 @@ func TestFault19_loading_and_errors(t *testing.T) {
 		if s.request == "" {
 			continue // it has all that it needs since the sign-in
 		}
-		end := b.answerWith(s.request, 500, `{"statusCode":500,"message":"Something went wrong on the server.","requestId":"request-of-the-test"}`)
+		end := b.answerWith(s.request, 500,
+			`{"statusCode":500,"message":"Something went wrong on the server.","requestId":"request-of-the-test"}`)
 		b.visit("/console"+s.path, "Something went wrong on the server.", "request-of-the-test")
 		b.until(`document.querySelector('h1')`)
 		if i%6 == 0 { // the problem looks the same on all of them
@@ -246,7 +253,8 @@ func TestFault20_one_look(t *testing.T) {
 	b.shot("2200")
 	// The content is in the middle of the space beside the navigation.
 	var left, right float64
-	b.eval(`document.querySelector('h1').getBoundingClientRect().left - document.querySelector('main').parentElement.getBoundingClientRect().left`, &left)
+	b.eval(`document.querySelector('h1').getBoundingClientRect().left - `+
+		`document.querySelector('main').parentElement.getBoundingClientRect().left`, &left)
 	b.eval(`innerWidth - document.querySelector('.head .button').getBoundingClientRect().right`, &right)
 	if right > left {
 		t.Errorf("%.0f px are empty on the right side, and %.0f on the left", right, left)
@@ -264,7 +272,8 @@ func TestFault20_one_look(t *testing.T) {
 	b.also("404")
 	b.also("410")
 	for _, page := range []struct{ name, path, text string }{
-		{"page-password", "/" + b.own("locked"), "password"}, {"page-ended", "/" + b.own("ended"), "no longer"}, {"page-missing", "/nothing", "Link not found"},
+		{"page-password", "/" + b.own("locked"), "password"}, {"page-ended", "/" + b.own("ended"), "no longer"},
+		{"page-missing", "/nothing", "Link not found"},
 		{"page-report", "/" + b.own("locked") + "/report", "Report"},
 	} {
 		b.visit(page.path, page.text)

@@ -15,7 +15,8 @@ func TestFault04_forms_say_that_visitors_see_the_title(t *testing.T) {
 	b.visit("/console/links?new=1")
 	const hint = "Visitors see it on the password page"
 	b.press("More options", hint)
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("prices"), "title": "Secret prices", "password": "correct horse"})
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("prices"), "title": "Secret prices",
+		"password": "correct horse"})
 	b.visit("/console/links/"+link.ID, hint)
 	b.also("404")
 	testkit.Eventually(t, "the page that asks for the password shows the title", func() (shown bool) {

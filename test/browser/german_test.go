@@ -34,7 +34,8 @@ func TestF6_sentences_of_the_server_are_German(t *testing.T) {
 	b := newConsole(t)
 	u := b.made(map[string]any{"originalUrl": "https://shop.example.com/photos", "customSlug": b.own("shoes"), "title": "Shoes"})
 	for _, name := range []string{"Photos", "Video"} {
-		b.ask("POST", "/api/urls/"+u.ID+"/variants", map[string]any{"name": name, "weight": 50, "targetUrl": "https://shop.example.com/" + name}, nil)
+		b.ask("POST", "/api/urls/"+u.ID+"/variants", map[string]any{"name": name, "weight": 50, "targetUrl": "https://shop.example.com/" + name},
+			nil)
 	}
 	b.ask("PUT", "/api/urls/"+u.ID, map[string]any{"isABTesting": true}, nil)
 	b.ask("PUT", "/api/urls/"+u.ID+"/experiment", map[string]any{"goal": "purchase"}, nil)
@@ -46,13 +47,15 @@ func TestF6_sentences_of_the_server_are_German(t *testing.T) {
 	b.ask("GET", "/api/urls/"+u.ID+"/experiment", nil, &experiment)
 	decision := experiment["decision"].(map[string]any)
 	decision["status"], decision["reason"], decision["reasonCode"] = "WINNER", "Video converts 7 % of its visitors, Photos 5 %.", "BETTER"
-	decision["reasonValues"] = map[string]any{"variant": "Video", "other": "Photos", "rate": 0.0712, "otherRate": 0.05, "uplift": 0.4, "low": 0.205, "high": 0.61, "alpha": 0.05}
+	decision["reasonValues"] = map[string]any{"variant": "Video", "other": "Photos", "rate": 0.0712, "otherRate": 0.05, "uplift": 0.4,
+		"low": 0.205, "high": 0.61, "alpha": 0.05}
 	decision["paused"], decision["pausedCode"] = "The link is not active.", "LINK_INACTIVE"
 	answer, err := json.Marshal(experiment)
 	testkit.Must(t, err)
 	end := b.answerWith("/api/urls/*/experiment", 200, string(answer))
 	b.do(chromedp.Reload())
-	b.until(`document.body.innerText.replace(/\s/g, ' ').includes('Video konvertiert 7,12 % der Besucher, Photos 5 %. Der Zuwachs ist +40 %, mit 95 % Wahrscheinlichkeit zwischen +20,5 % und +61 %.')`)
+	b.until(`document.body.innerText.replace(/\s/g, ' ').includes('Video konvertiert 7,12 % der Besucher, Photos 5 %. Der Zuwachs ist +40 ` +
+		`%, mit 95 % Wahrscheinlichkeit zwischen +20,5 % und +61 %.')`)
 	b.sees("Der Link ist nicht aktiv.")
 	b.notShown("converts 7 %", "The link is not active")
 	b.inspect("experiment-german")
@@ -77,7 +80,8 @@ func TestF6_sentences_of_the_server_are_German(t *testing.T) {
 	// A link that the service has suspended.
 	var suspended map[string]any
 	b.ask("GET", "/api/urls/"+u.ID, nil, &suspended)
-	suspended["status"], suspended["suspendedReason"] = "SUSPENDED", "The link leads to evil.example, which the operator of this service has blocked."
+	suspended["status"], suspended["suspendedReason"] = "SUSPENDED",
+		"The link leads to evil.example, which the operator of this service has blocked."
 	suspended["suspendedWording"] = map[string]any{"code": "BLOCKED", "values": []string{"evil.example"}}
 	answer, err = json.Marshal(suspended)
 	testkit.Must(t, err)

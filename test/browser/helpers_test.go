@@ -195,14 +195,17 @@ func ownCertificate(t *testing.T, host string) (chain, key string, roots *x509.C
 		return made
 	}
 	rootKey, leafKey := newKey(), newKey()
-	root := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{Organization: []string{"Acme Issuing CA"}}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	root := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{Organization: []string{"Acme Issuing CA"}}, IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 	root = sign(root, root, rootKey, rootKey)
-	leaf := sign(&x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: []string{host}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, root, leafKey, rootKey)
+	leaf := sign(&x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: []string{host}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, root, leafKey, rootKey)
 	der, err := x509.MarshalPKCS8PrivateKey(leafKey)
 	testkit.Must(t, err)
 	roots = x509.NewCertPool()
 	roots.AddCert(root)
-	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Raw})), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), roots
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Raw})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), roots
 }
 
 // hostile is a title that would run a script, load a resource or end an attribute if a page treated it as markup.
@@ -238,7 +241,8 @@ func served(t *testing.T, address string) {
 }
 
 const (
-	phone  = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"
+	phone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 " +
+		"Safari/604.1"
 	laptop = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 )
 
@@ -331,7 +335,8 @@ func (b *browser) authenticator() (id webauthn.AuthenticatorID) {
 	b.t.Helper()
 	b.do(webauthn.Enable(), chromedp.ActionFunc(func(ctx context.Context) (err error) {
 		id, err = webauthn.AddVirtualAuthenticator(&webauthn.VirtualAuthenticatorOptions{
-			Protocol: webauthn.AuthenticatorProtocolCtap2, Ctap2version: webauthn.Ctap2versionCtap21, Transport: webauthn.AuthenticatorTransportInternal,
+			Protocol: webauthn.AuthenticatorProtocolCtap2, Ctap2version: webauthn.Ctap2versionCtap21,
+			Transport:      webauthn.AuthenticatorTransportInternal,
 			HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
 		}).Do(ctx)
 		return err
@@ -428,7 +433,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body, _ := io.ReadAll(q.Body) // the signature check detects an incomplete body
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.got = append(r.got, delivered{q.Header.Get("X-Webhook-Event"), q.Header.Get("X-Webhook-Signature"), q.Header.Get("X-Token"), string(body)})
+	r.got = append(r.got, delivered{q.Header.Get("X-Webhook-Event"), q.Header.Get("X-Webhook-Signature"), q.Header.Get("X-Token"),
+		string(body)})
 	if !r.accepts {
 		http.Error(w, hostile, http.StatusInternalServerError)
 	}

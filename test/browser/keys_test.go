@@ -32,7 +32,8 @@ func TestConsole_keys(t *testing.T) {
 	}
 	b.fill("allowedIps", "127.0.0.0/8, everywhere")
 	b.press("Create key")
-	b.until(`document.querySelector('[name=allowedIps]').getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'allowedIps'`)
+	b.until(`document.querySelector('[name=allowedIps]').getAttribute('aria-invalid') === 'true' && document.activeElement.name === ` +
+		`'allowedIps'`)
 	b.inspect("key-form")
 	b.fill("allowedIps", "127.0.0.0/8")
 	b.press("Create key", "It is not shown again")

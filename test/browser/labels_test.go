@@ -106,7 +106,8 @@ func TestLabels_many_tags(t *testing.T) {
 		b.do(input.InsertText(string(letter)))
 	}
 	b.keys(kb.Enter)
-	b.until(`document.querySelectorAll('.chips .chip').length === 3 && document.querySelectorAll('.chips .chip')[2].textContent === 'tag 0077'`)
+	b.until(`document.querySelectorAll('.chips .chip').length === 3 && document.querySelectorAll('.chips .chip')[2].textContent === ` +
+		`'tag 0077'`)
 }
 
 // Templates fill in the campaign of a link.
@@ -152,7 +153,8 @@ func TestLabels_templates(t *testing.T) {
 	b.visit("/console/links?new=1")
 	b.until(`document.querySelector('dialog [name=utmMedium]')?.value === 'news'`) // the link is still a draft
 	b.takes("template", "", "Newsletter")
-	b.until(`document.querySelector('dialog [name=utmSource]').value === 'mail' && document.querySelector('dialog [name=utmCampaign]').value === ''`)
+	b.until(`document.querySelector('dialog [name=utmSource]').value === 'mail' && document.querySelector('dialog ` +
+		`[name=utmCampaign]').value === ''`)
 	b.press("Create link", "2 links")
 	b.has("/api/urls?search=example.com/2", `{"data": [{"utmSource": "mail", "utmId": "n-7"}]}`)
 }
@@ -247,7 +249,8 @@ func TestLabels_views(t *testing.T) {
 	b.until(`document.querySelector('[name=view]').selectedOptions[0].textContent === 'Summer (shared)'`)
 	b.visit("/console/links", "2 links")
 	b.until(`document.querySelectorAll('[name=view] option').length === 2`)
-	b.eval(`(() => { const s = document.querySelector('[name=view]'); s.value = s.options[1].value; s.dispatchEvent(new Event('change', {bubbles: true})); })()`, nil)
+	b.eval(`(() => { const s = document.querySelector('[name=view]'); s.value = s.options[1].value; s.dispatchEvent(new Event('change', `+
+		`{bubbles: true})); })()`, nil)
 	b.until(`location.search.startsWith('?tag=summer&sort=title&view=')`)
 	b.sees("1 link")
 	b.inspect("view")

@@ -9,12 +9,14 @@ func TestConsole_history(t *testing.T) {
 	b.also("412")
 	link := b.made(map[string]any{"originalUrl": "https://example.com/one", "customSlug": b.own("store")})
 	path := "/api/urls/" + link.ID
-	b.ask("PUT", path, map[string]any{"title": "Store <b>", "originalUrl": "https://example.com/two", "expiresAt": "2099-01-02T11:04:05Z"}, nil)
+	b.ask("PUT", path, map[string]any{"title": "Store <b>", "originalUrl": "https://example.com/two", "expiresAt": "2099-01-02T11:04:05Z"},
+		nil)
 	b.rule(link, "Phones", "https://m.example.com/", when("device", "equals", "MOBILE"))
 	b.visit("/console/links/" + link.ID)
 	b.press("History", "Rule “Phones” added", "https://example.com/one", "Store <b>")
 	b.until(`document.querySelectorAll('.versions > li').length === 3`)
-	b.until(`document.querySelectorAll('.versions > li .badge').length === 1 && document.querySelector('.versions > li .badge').textContent === 'Now'`)
+	b.until(`document.querySelectorAll('.versions > li .badge').length === 1 && document.querySelector('.versions > li ` +
+		`.badge').textContent === 'Now'`)
 	// At eleven o'clock UTC, it is that day in the zone of the test, which is the one where it is noon now.
 	b.until(`/Jan 2, 2099/.test(document.querySelector('.versions').textContent)`)
 	b.inspectNarrow("history")
@@ -24,7 +26,8 @@ func TestConsole_history(t *testing.T) {
 	b.ask("PUT", path, map[string]any{"notes": "theirs"}, nil)
 	b.click(back)
 	b.sees("Restore this version?")
-	b.until(`['Destination', 'Title', 'Expires', 'Notes', 'Rule “Phones” changed'].every((name) => [...document.querySelectorAll('dialog .reach li')].some((e) => e.textContent === name))`)
+	b.until(`['Destination', 'Title', 'Expires', 'Notes', 'Rule “Phones” changed'].every((name) => ` +
+		`[...document.querySelectorAll('dialog .reach li')].some((e) => e.textContent === name))`)
 	b.inspect("history-restore")
 	b.press("Restore this version")
 	b.until(`document.querySelector('dialog .notice.bad')`)

@@ -13,7 +13,8 @@ func TestConsole_edit(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
 	b.also("412")
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "title": "Store", "tags": []string{"a"}})
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "title": "Store",
+		"tags": []string{"a"}})
 	b.visit("/console/links")
 	b.press("Store", "Schedule and limits")
 	b.inspect("edit")

@@ -31,7 +31,8 @@ func TestLive_feed(t *testing.T) {
 	rows(1)
 	follow(t, b.short("autumn"), laptop, "")
 	rows(2)
-	b.until(`/\/autumn/.test(document.querySelector('.clicklist tbody tr').innerText) && /Computer/.test(document.querySelector('.clicklist tbody tr').innerText)`)
+	b.until(`/\/autumn/.test(document.querySelector('.clicklist tbody tr').innerText) && ` +
+		`/Computer/.test(document.querySelector('.clicklist tbody tr').innerText)`)
 	b.sees("2 clicks in the last minute")
 	follow(t, b.short("autumn"), crawler, "")
 	b.press("Pause")

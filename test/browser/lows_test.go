@@ -72,7 +72,8 @@ func TestConsolePalette_finds_bundles_and_tags(t *testing.T) {
 	b.key("k", input.ModifierCtrl)
 	b.until(`document.activeElement.getAttribute('role') === 'combobox'`)
 	b.keys("meadow")
-	b.until(`['Bundles', 'Tags'].every((kind) => [...document.querySelectorAll('[role=option]')].some((e) => e.textContent.includes('eadow') && e.textContent.includes(kind)))`)
+	b.until(`['Bundles', 'Tags'].every((kind) => [...document.querySelectorAll('[role=option]')].some((e) => ` +
+		`e.textContent.includes('eadow') && e.textContent.includes(kind)))`)
 	b.inspect("palette-found")
 	b.click(`[...document.querySelectorAll('[role=option]')].find((e) => e.textContent.includes('Tags'))`)
 	b.until(`location.search === '?tag=meadow'`)

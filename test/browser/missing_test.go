@@ -39,7 +39,8 @@ func TestConsole_missing(t *testing.T) {
 	b.press("Cancel")
 	b.until(`!document.querySelector('dialog') && !location.search.includes('new=')`)
 	b.press("Create link: " + host + "/autum")
-	b.until(`document.querySelector('dialog [name=customSlug]')?.value === 'autum' && document.querySelector('dialog [name=originalUrl]').value === ''`)
+	b.until(`document.querySelector('dialog [name=customSlug]')?.value === 'autum' && document.querySelector('dialog ` +
+		`[name=originalUrl]').value === ''`)
 	b.press("Cancel")
 	b.until(`!document.querySelector('dialog')`)
 	b.press("Create link: " + host + "/summmer")

@@ -35,7 +35,9 @@ func aSite(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/fair":
-			_, _ = w.Write([]byte(`<!doctype html><title>The spring fair</title><meta name=description content="Three days of music, food and games in the old harbour."><meta property="og:image" content="/image.png">`))
+			_, _ = w.Write(
+				[]byte(`<!doctype html><title>The spring fair</title><meta name=description content="Three days of music, food and games in the old ` +
+					`harbour."><meta property="og:image" content="/image.png">`))
 		case "/image.png", "/favicon.ico":
 			_, _ = w.Write(image)
 		default:
@@ -64,7 +66,8 @@ func TestPages(t *testing.T) {
 	testkit.Eventually(t, "the icon of the site", func() (shown bool) {
 		b.do(chromedp.Reload())
 		b.until(`document.querySelector('li.link .siteicon')`)
-		b.do(chromedp.Evaluate(`new Promise((done) => setTimeout(() => done((document.querySelector('.siteicon img')?.naturalWidth ?? 0) > 0), 300))`, &shown, awaited))
+		b.do(chromedp.Evaluate(
+			`new Promise((done) => setTimeout(() => done((document.querySelector('.siteicon img')?.naturalWidth ?? 0) > 0), 300))`, &shown, awaited))
 		return shown
 	})
 
@@ -117,7 +120,9 @@ func TestLinks_trends(t *testing.T) {
 	}
 	testkit.Eventually(t, "the clicks are counted", func() (shown bool) {
 		b.visit("/console/links", "2 links")
-		b.do(chromedp.Evaluate(`new Promise((done) => setTimeout(() => done(document.querySelector('svg.trend title')?.textContent === '3 clicks in 30 days'), 500))`, &shown, awaited))
+		b.do(chromedp.Evaluate(
+			`new Promise((done) => setTimeout(() => done(document.querySelector('svg.trend title')?.textContent === '3 clicks in 30 days'), 500))`,
+			&shown, awaited))
 		return shown
 	})
 	b.until(`document.querySelectorAll('svg.trend').length === 1`)

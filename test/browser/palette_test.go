@@ -11,7 +11,8 @@ import (
 // key presses one key, as a person does who types nowhere.
 func (b *browser) key(name string, held input.Modifier) {
 	b.t.Helper()
-	b.do(input.DispatchKeyEvent(input.KeyRawDown).WithKey(name).WithModifiers(held), input.DispatchKeyEvent(input.KeyUp).WithKey(name).WithModifiers(held))
+	b.do(input.DispatchKeyEvent(input.KeyRawDown).WithKey(name).WithModifiers(held),
+		input.DispatchKeyEvent(input.KeyUp).WithKey(name).WithModifiers(held))
 }
 
 // Links, screens and actions are found by their name, with the keyboard alone.

@@ -58,11 +58,13 @@ var agents = []string{
 var origins = []struct{ referer, query string }{
 	{"", ""}, {"", ""}, {"", "?utm_source=newsletter&utm_medium=email&utm_campaign=october"},
 	{"", "?utm_source=newsletter&utm_medium=email&utm_campaign=october"}, {"https://news.ycombinator.com/", ""},
-	{"https://www.linkedin.com/", "?utm_source=linkedin&utm_medium=social&utm_campaign=october"}, {"https://www.google.com/", ""}, {"https://github.com/", ""},
+	{"https://www.linkedin.com/", "?utm_source=linkedin&utm_medium=social&utm_campaign=october"}, {"https://www.google.com/", ""},
+	{"https://github.com/", ""},
 }
 
 // networks are parts of the Internet in a few countries, so that the list of countries has a clear order.
-var networks = []string{"84.128.0.0/10", "84.128.0.0/10", "2.0.0.0/12", "81.128.0.0/12", "24.0.0.0/12", "24.0.0.0/12", "145.0.0.0/11", "212.51.128.0/17", "77.116.0.0/14", "126.0.0.0/8"}
+var networks = []string{"84.128.0.0/10", "84.128.0.0/10", "2.0.0.0/12", "81.128.0.0/12", "24.0.0.0/12", "24.0.0.0/12", "145.0.0.0/11",
+	"212.51.128.0/17", "77.116.0.0/14", "126.0.0.0/8"}
 
 // day is one day's visits. All are requests to a program whose clock is set to that day.
 func day(t *testing.T, r *rand.Rand, base string, visits int) {
@@ -101,7 +103,8 @@ func TestPictures(t *testing.T) {
 	for d := range days {
 		t.Run(fmt.Sprintf("day %d", d+1), func(t *testing.T) {
 			ago := time.Duration(days-1-d) * 24 * time.Hour
-			base := launch(t, shifted, testkit.ClockOffset(-ago), "DATA_DIR="+data, "TRUSTED_PROXIES=127.0.0.0/8", "GEO_DB="+os.Getenv("GEO_DB"), "BASE_URL="+publicURL)
+			base := launch(t, shifted, testkit.ClockOffset(-ago), "DATA_DIR="+data, "TRUSTED_PROXIES=127.0.0.0/8", "GEO_DB="+os.Getenv("GEO_DB"),
+				"BASE_URL="+publicURL)
 			if d == 0 {
 				createSamples(t, base)
 			}
@@ -164,7 +167,8 @@ func photograph(t *testing.T, base string, clicks int) {
 	b.signIn(b.email, password)
 	b.sees("Analytics")
 	b.becomes("/api/urls/stats", `{"totalClicks": %d}`, clicks)
-	shown := `document.querySelector('.chart svg') && document.querySelector('.breakdown a') && document.querySelectorAll('.map path').length > 150 && !document.querySelector('[aria-busy=true]')`
+	shown := `document.querySelector('.chart svg') && document.querySelector('.breakdown a') && document.querySelectorAll('.map ` +
+		`path').length > 150 && !document.querySelector('[aria-busy=true]')`
 	b.visit("/console/analytics")
 	b.until(shown)
 	b.picture("overview")

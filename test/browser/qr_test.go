@@ -125,7 +125,8 @@ func TestQR_designer(t *testing.T) {
 	testkit.Must(t, os.WriteFile(logo, picture(t, 200, 120), 0o600))
 	b.eval(`window.before = document.querySelector('img.code').src`, nil)
 	b.do(chromedp.SetUploadFiles(`input[name=logo]`, []string{logo}, chromedp.ByQuery))
-	b.until(`document.querySelector('img.code')?.complete && document.querySelector('img.code').src !== window.before && location.search.includes('level=H')`)
+	b.until(`document.querySelector('img.code')?.complete && document.querySelector('img.code').src !== window.before && ` +
+		`location.search.includes('level=H')`)
 	b.until(`document.querySelector('[name=level]').options.length === 2`)
 	b.settle()
 	b.inspect("qr-logo")
@@ -153,7 +154,8 @@ func TestQR_sheet(t *testing.T) {
 	b.until(`document.querySelectorAll('li.link .pick input').length === 2`)
 	b.eval(`document.querySelectorAll('li.link .pick input').forEach((box) => box.click())`, nil)
 	b.press("QR sheet", "2 codes")
-	b.until(`document.querySelectorAll('.codes img.code').length === 2 && [...document.querySelectorAll('.codes img')].every((e) => e.complete)`)
+	b.until(`document.querySelectorAll('.codes img.code').length === 2 && [...document.querySelectorAll('.codes img')].every((e) => ` +
+		`e.complete)`)
 	b.settle()
 	for i, slug := range []string{"autumn", "spring"} {
 		if got := b.scanned(`.codes li:nth-child(` + string(rune('1'+i)) + `) img`); got != b.short(slug) {

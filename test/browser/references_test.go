@@ -23,18 +23,21 @@ import (
 //
 // A change of the console's look shows in these pictures. Take them before and after the change, and compare.
 var references = map[string]string{
-	"empty": "/links", "links": "/links", "selected": "/links", "create": "/links", "trends": "/links", "palette": "/links", "switcher": "/links", "filters": "/links",
+	"empty": "/links", "links": "/links", "selected": "/links", "create": "/links", "trends": "/links", "palette": "/links",
+	"switcher": "/links", "filters": "/links",
 	"edit": "/links/1", "edit-conflict": "/links/1", "everything": "/links/1", "social": "/links/1", "label-links": "/links",
-	"rules": "/links/1/rules", "rules-form": "/links/1/rules", "rules-conflict": "/links/1/rules", "rules-try": "/links/1/rules", "rules-replay": "/links/1/rules",
-	"report": "/links/1/analytics", "report-filtered": "/analytics", "report-hours": "/analytics", "clicks": "/links/1/analytics",
+	"rules": "/links/1/rules", "rules-form": "/links/1/rules", "rules-conflict": "/links/1/rules", "rules-try": "/links/1/rules",
+	"rules-replay": "/links/1/rules",
+	"report":       "/links/1/analytics", "report-filtered": "/analytics", "report-hours": "/analytics", "clicks": "/links/1/analytics",
 	"experiment": "/links/1/experiment", "experiment-empty": "/links/1/experiment", "experiment-promote": "/links/1/experiment",
 	"history": "/links/1/history", "history-restore": "/links/1/history", "qr": "/links/1/qr", "qr-logo": "/links/1/qr", "qr-sheet": "/qr",
 	"live": "/live", "missing": "/missing", "imports": "/imports", "import-plan": "/imports/1", "import-done": "/imports/1",
 	"trash": "/trash", "tags": "/tags", "bundles": "/bundles", "bundle": "/bundles/1", "templates": "/templates",
 	"keys-list": "/keys", "key-made": "/keys", "webhooks-failing": "/webhooks", "webhook-failing": "/webhooks/1", "webhook-log": "/webhooks/1",
 	"members": "/members", "invite": "/members", "workspace": "/workspace", "audit": "/audit", "audit-object": "/audit",
-	"account": "/account", "account-ar": "/account", "account-security": "/account/security", "account-scan": "/account/security", "sessions": "/account/sessions",
-	"users": "/users", "user": "/users/1", "user-delete": "/users/1", "providers": "/providers", "settings": "/settings",
+	"account": "/account", "account-ar": "/account", "account-security": "/account/security", "account-scan": "/account/security",
+	"sessions": "/account/sessions",
+	"users":    "/users", "user": "/users/1", "user-delete": "/users/1", "providers": "/providers", "settings": "/settings",
 	"edges": "/edges", "reports": "/reports", "reports-suspend": "/reports",
 	"domains": "/domains", "domain-missing": "/domains/1", "domain-active": "/domains/1", "domain-settings": "/domains/1/settings",
 	"signin": "", "signin-code": "", "signin-locked": "", "signin-sso": "", "again": "", "invited-present": "", "forgot": "", "api": "",
@@ -53,7 +56,9 @@ func (b *browser) keep(name string, pictures [][]byte) {
 	var html strings.Builder
 	html.WriteString(`document.body.style = 'margin: 0; display: flex; gap: 8px; padding: 8px; width: max-content; background: #808080';`)
 	for _, p := range pictures {
-		fmt.Fprintf(&html, `{ const i = new Image(); i.src = 'data:image/png;base64,%s'; i.height = 450; document.body.append(i); await i.decode(); }`, base64.StdEncoding.EncodeToString(p))
+		fmt.Fprintf(&html,
+			`{ const i = new Image(); i.src = 'data:image/png;base64,%s'; i.height = 450; document.body.append(i); await i.decode(); }`,
+			base64.StdEncoding.EncodeToString(p))
 	}
 	var width float64
 	var sheet []byte
@@ -91,7 +96,9 @@ func TestReferences(t *testing.T) {
 		}
 	}
 	for _, pattern := range patterns(t) {
-		if !slices.ContainsFunc(slices.Collect(maps.Values(references)), func(path string) bool { return path != "" && pattern.MatchString(path) }) {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(references)), func(path string) bool {
+			return path != "" && pattern.MatchString(path)
+		}) {
 			t.Errorf("no reference shows the screen %s", pattern)
 		}
 	}

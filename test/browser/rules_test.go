@@ -42,7 +42,9 @@ func (b *browser) pick(n int, label, value string) {
 func (b *browser) center(selector string) (x, y float64) {
 	b.t.Helper()
 	var at []float64
-	b.eval(fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, selector), &at)
+	b.eval(fmt.Sprintf(
+		`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, selector),
+		&at)
 	return at[0], at[1]
 }
 
@@ -78,7 +80,8 @@ func TestJourney_a_rule_without_JSON(t *testing.T) {
 	b.press("Add condition")
 	b.pick(3, "Condition", "day_of_week")
 	b.pick(3, "Time zone", "Europe/Berlin")
-	b.sees("If Operating system is iOS, Country is Germany, Time of day is from 09:00 to 18:00 (Europe/Berlin), and Day of the week is Monday, Tuesday, Wednesday, Thursday, or Friday (Europe/Berlin), go to")
+	b.sees("If Operating system is iOS, Country is Germany, Time of day is from 09:00 to 18:00 (Europe/Berlin), and Day of the week is " +
+		"Monday, Tuesday, Wednesday, Thursday, or Friday (Europe/Berlin), go to")
 	b.inspect("rules-form")
 
 	// The server's problem is at its field, and the form keeps everything.
@@ -91,7 +94,8 @@ func TestJourney_a_rule_without_JSON(t *testing.T) {
 
 	// A visitor gets the rule that the console saved.
 	b.press("Edit iPhones in Germany at work")
-	want := `{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"},{"type":"country","operator":"equals","value":"DE"},` +
+	want := `{"operator":"AND","conditions":[{"type":"os",` +
+		`"operator":"equals","value":"iOS"},{"type":"country","operator":"equals","value":"DE"},` +
 		`{"type":"time","operator":"between","value":{"start":"09:00","end":"18:00","timezone":"Europe/Berlin"}},` +
 		`{"type":"day_of_week","operator":"in","value":{"days":[1,2,3,4,5],"timezone":"Europe/Berlin"}}]}`
 	var got, expected any
@@ -112,7 +116,9 @@ func TestConsole_rule_parts_move(t *testing.T) {
 	b.visit("/console/links/"+link.ID+"/rules", "City is A, City is B, and City is C")
 	b.press("Edit Movers", "Add group")
 	order := func() (text string) {
-		b.eval(`(() => { const say = (list) => [...list.children].filter((e) => e.dataset.part).map((e) => { const inner = e.querySelector(':scope > .group > ul'); return inner ? '(' + say(inner) + ')' : e.querySelector('input[aria-label=Value]').value; }).join(' '); return say(document.querySelector('.builder > .group > ul')); })()`, &text)
+		b.eval(`(() => { const say = (list) => [...list.children].filter((e) => e.dataset.part).map((e) => { const inner = `+
+			`e.querySelector(':scope > .group > ul'); return inner ? '(' + say(inner) + ')' : e.querySelector('input[aria-label=Value]').value; `+
+			`}).join(' '); return say(document.querySelector('.builder > .group > ul')); })()`, &text)
 		return text
 	}
 	if got := order(); got != "A B (C)" {
@@ -138,7 +144,8 @@ func TestConsole_rule_parts_move(t *testing.T) {
 	}
 
 	// By mouse: B goes into the group, behind C.
-	b.eval(`document.querySelectorAll('.builder > .group > ul > li')[1].querySelector('.handle').id = 'from'; document.querySelectorAll('.builder .group .group .condition')[0].id = 'to'; 0`, nil)
+	b.eval(`document.querySelectorAll('.builder > .group > ul > li')[1].querySelector('.handle').id = 'from'; `+
+		`document.querySelectorAll('.builder .group .group .condition')[0].id = 'to'; 0`, nil)
 	fromX, fromY := b.center("#from")
 	toX, toY := b.center("#to")
 	var height float64
@@ -205,7 +212,8 @@ func TestConsole_rule_is_tried_before_it_is_saved(t *testing.T) {
 		b.eval(`document.body.innerText.includes('6 of 6 visitors would go somewhere else.')`, &seen)
 		return seen
 	})
-	b.until(`[...document.querySelectorAll('.replay tbody tr')].map((row) => row.innerText.trim().replace(/\s+/g, ' ')).sort().join('; ') === 'example.com example.com/phones 3; example.com/phones example.com 3'`)
+	b.until(`[...document.querySelectorAll('.replay tbody tr')].map((row) => row.innerText.trim().replace(/\s+/g, ' ')).sort().join('; ') ` +
+		`=== 'example.com example.com/phones 3; example.com/phones example.com 3'`)
 	b.inspect("rules-replay")
 	b.press("Cancel", "If Device is phone, go to example.com/phones.")
 }
@@ -213,7 +221,8 @@ func TestConsole_rule_is_tried_before_it_is_saved(t *testing.T) {
 // wrongPlace makes a link with a rule that sends phones to the wrong page, and waits until such a click is stored.
 func wrongPlace(t *testing.T, b *browser) url {
 	t.Helper()
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "title": "Store", "isSmartRouting": true})
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "title": "Store",
+		"isSmartRouting": true})
 	b.rule(link, "Big screens", "https://example.com/big", when("device", "not_equals", "DESKTOP"))
 	testkit.Eventually(t, "the click is stored with its rule", func() (stored bool) {
 		follow(t, b.short("store"), phone, "")

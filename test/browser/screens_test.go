@@ -33,13 +33,15 @@ func furnished(t *testing.T) (*browser, []screen) {
 // furnish makes an object of each kind, and returns all screens.
 func (b *browser) furnish() []screen {
 	b.t.Helper()
-	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "title": "The store", "tags": []string{"summer"}})
+	link := b.made(map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("store"), "title": "The store",
+		"tags": []string{"summer"}})
 	b.made(map[string]any{"originalUrl": "https://example.com/2", "customSlug": b.own("second"), "title": "The second"})
 	gone := b.made(map[string]any{"originalUrl": "https://example.com/3", "customSlug": b.own("gone")})
 	b.ask("DELETE", "/api/urls/"+gone.ID, nil, nil)
 	b.rule(link, "Phones", "https://example.com/app", when("os", "equals", "iOS"))
 	for _, name := range []string{"Photos", "Video of the whole office"} {
-		b.ask("POST", "/api/urls/"+link.ID+"/variants", map[string]any{"name": name, "weight": 50, "targetUrl": "https://example.com/" + name[:5]}, nil)
+		b.ask("POST", "/api/urls/"+link.ID+"/variants", map[string]any{"name": name, "weight": 50, "targetUrl": "https://example.com/" +
+			name[:5]}, nil)
 	}
 	bundle := b.post("/api/bundles", map[string]any{"name": "Launch", "urlIds": []string{link.ID}})
 	webhook := b.post("/api/webhooks", map[string]any{
@@ -57,16 +59,26 @@ func (b *browser) furnish() []screen {
 	file := b.text(`location.pathname.split('/').pop()`)
 	of := "/links/" + link.ID
 	return []screen{
-		{"/links", "Links", "/api/urls?*"}, {of, "The store", "/api/urls/*"}, {of + "/rules", "Routing rules", "/api/urls/*"}, {of + "/analytics", "The store", "/api/analytics/*"},
-		{of + "/experiment", "The store", "/api/urls/*"}, {of + "/qr", "QR code", "/api/urls/*"}, {of + "/history", "The store", "/api/urls/*/history*"},
-		{"/analytics", "Analytics", "/api/analytics/*"}, {"/live", "Live", ""}, {"/live?tab=recent&link=" + link.ID, "Live", "/api/analytics/*"}, {"/missing", "Missing links", "/api/analytics/*"},
-		{"/imports", "Import", "/api/imports*"}, {"/imports/" + file, "campaign.csv", "/api/imports/*"}, {"/qr?ids=" + link.ID, "QR codes", "/api/urls*"},
-		{"/trash", "Trash", "/api/urls?*"}, {"/tags", "Tags", "/api/tags*"}, {"/bundles", "Bundles", "/api/bundles*"}, {"/bundles/" + bundle, "Launch", "/api/bundles/*"},
-		{"/templates", "UTM templates", "/api/utm-templates*"}, {"/domains", "Domains", "/api/domains*"}, {"/domains/" + domain, b.acme(), "/api/domains/*"},
-		{"/domains/" + domain + "/settings", b.acme(), "/api/domains/*"}, {"/keys", "API keys", "/api/api-keys*"}, {"/webhooks", "Webhooks", "/api/webhooks*"},
-		{"/webhooks/" + webhook, "Shop", "/api/webhooks/*"}, {"/members", "Members", ""}, {"/workspace", "Personal", ""}, {"/audit", "Audit log", "/api/audit-logs*"},
-		{"/account", "Account", ""}, {"/account/security", "Account", "/api/auth/passkeys*"}, {"/account/sessions", "Account", "/api/auth/sessions*"}, {"/users", "Users", "/api/users*"},
-		{"/users/" + user, b.mail("zoe"), "/api/users/*"}, {"/providers", "Sign-in providers", "/api/admin/oidc-providers*"}, {"/settings", "System settings", "/api/settings/system*"},
+		{"/links", "Links", "/api/urls?*"}, {of, "The store", "/api/urls/*"}, {of + "/rules", "Routing rules", "/api/urls/*"},
+		{of + "/analytics", "The store", "/api/analytics/*"},
+		{of + "/experiment", "The store", "/api/urls/*"}, {of + "/qr", "QR code", "/api/urls/*"},
+		{of + "/history", "The store", "/api/urls/*/history*"},
+		{"/analytics", "Analytics", "/api/analytics/*"}, {"/live", "Live", ""}, {"/live?tab=recent&link=" + link.ID, "Live", "/api/analytics/*"},
+		{"/missing", "Missing links", "/api/analytics/*"},
+		{"/imports", "Import", "/api/imports*"}, {"/imports/" + file, "campaign.csv", "/api/imports/*"},
+		{"/qr?ids=" + link.ID, "QR codes", "/api/urls*"},
+		{"/trash", "Trash", "/api/urls?*"}, {"/tags", "Tags", "/api/tags*"}, {"/bundles", "Bundles", "/api/bundles*"},
+		{"/bundles/" + bundle, "Launch", "/api/bundles/*"},
+		{"/templates", "UTM templates", "/api/utm-templates*"}, {"/domains", "Domains", "/api/domains*"},
+		{"/domains/" + domain, b.acme(), "/api/domains/*"},
+		{"/domains/" + domain + "/settings", b.acme(), "/api/domains/*"}, {"/keys", "API keys", "/api/api-keys*"},
+		{"/webhooks", "Webhooks", "/api/webhooks*"},
+		{"/webhooks/" + webhook, "Shop", "/api/webhooks/*"}, {"/members", "Members", ""}, {"/workspace", "Personal", ""},
+		{"/audit", "Audit log", "/api/audit-logs*"},
+		{"/account", "Account", ""}, {"/account/security", "Account", "/api/auth/passkeys*"},
+		{"/account/sessions", "Account", "/api/auth/sessions*"}, {"/users", "Users", "/api/users*"},
+		{"/users/" + user, b.mail("zoe"), "/api/users/*"}, {"/providers", "Sign-in providers", "/api/admin/oidc-providers*"},
+		{"/settings", "System settings", "/api/settings/system*"},
 		{"/edges", "Edges", "/api/edges*"}, {"/reports", "Abuse reports", "/api/admin/reports*"},
 	}
 }
@@ -108,7 +120,8 @@ func TestScreens(t *testing.T) {
 				t.Errorf("the title of %s is %q", s.path, title)
 			}
 			var beyond, moved []string
-			b.eval(`document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 120))`, &beyond)
+			b.eval(`document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('main *')].filter((e) => `+
+				`e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 120))`, &beyond)
 			// Whether data arrives before the first frame depends on the speed of the machine.
 			if b.eval(`measures.shifts`, &moved); len(moved) > 0 && testkit.Size(false, true) {
 				t.Errorf("%s at %d pixels: these elements moved: %q", s.path, width, moved)

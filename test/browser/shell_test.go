@@ -18,7 +18,8 @@ func TestConsoleMedium_the_navigation_is_not_cut(t *testing.T) {
 	b.shot("shell-900")
 	b.do(chromedp.EmulateViewport(1280, 600))
 	b.visit("/console/reports", "Reports")
-	b.until(`((box, here) => here.top >= box.top && here.bottom <= box.bottom)(` + places + `.getBoundingClientRect(), document.querySelector('.places [aria-current]').getBoundingClientRect())`)
+	b.until(`((box, here) => here.top >= box.top && here.bottom <= box.bottom)(` + places +
+		`.getBoundingClientRect(), document.querySelector('.places [aria-current]').getBoundingClientRect())`)
 	b.shot("shell-600")
 }
 
@@ -26,7 +27,8 @@ func TestConsoleMedium_the_navigation_is_not_cut(t *testing.T) {
 func TestConsoleMedium_a_test_fits_a_small_phone_in_German(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
-	link := b.made(map[string]any{"originalUrl": "https://shop.example.com/photos", "customSlug": b.own("shoes"), "title": "Shoes", "isABTesting": true})
+	link := b.made(map[string]any{"originalUrl": "https://shop.example.com/photos", "customSlug": b.own("shoes"), "title": "Shoes",
+		"isABTesting": true})
 	for _, name := range []string{"Photos", "Video"} {
 		b.post("/api/urls/"+link.ID+"/variants", map[string]any{"name": name, "targetUrl": "https://shop.example.com/" + name, "weight": 50})
 	}

@@ -282,7 +282,8 @@ func TestSignIn_leads_only_to_the_console(t *testing.T) {
 	b := newVisitor(t, "USER")
 	for next, want := range map[string]string{
 		"%2Fconsole%2Fkeys": "/console/keys", "": "/console/links",
-		"https%3A%2F%2Fexample.com%2F": "/console/links", "%2F%2Fexample.com": "/console/links", "%2Fconsole%2F..%2F..%2Fapi%3C": "/console/links",
+		"https%3A%2F%2Fexample.com%2F": "/console/links", "%2F%2Fexample.com": "/console/links",
+		"%2Fconsole%2F..%2F..%2Fapi%3C": "/console/links",
 	} {
 		b.do(network.ClearBrowserCookies())
 		b.visit("/login?next=" + next)
@@ -297,7 +298,8 @@ func TestSignIn_identity_provider(t *testing.T) {
 	b := consoleAt(t, standalone(t, "OIDC_ALLOW_PRIVATE=true"))
 	b.expected = regexp.MustCompile(b.expected.String() + "|" + regexp.QuoteMeta("a request to elsewhere: "+issuer))
 	const name = `Acme <img src=x onerror=alert(1)>`
-	b.ask("POST", "/api/admin/oidc-providers", map[string]string{"name": name, "slug": "acme", "discoveryUrl": issuer, "clientId": client, "clientSecret": secret}, nil)
+	b.ask("POST", "/api/admin/oidc-providers", map[string]string{"name": name, "slug": "acme", "discoveryUrl": issuer, "clientId": client,
+		"clientSecret": secret}, nil)
 	b.ask("PUT", "/api/settings/system/sso_enforce", map[string]any{"value": map[string]bool{"enabled": true}}, nil)
 	b.do(network.ClearBrowserCookies())
 	b.visit("/console/keys?new=1", "Passwords are turned off.")
@@ -322,10 +324,12 @@ func TestSignIn_identity_provider(t *testing.T) {
 	b.do(network.ClearBrowserCookies())
 	b.option("all", "click")
 	b.press("Create key", "Your session has ended")
-	b.until(`[...document.querySelectorAll('dialog .others a')].some((a) => a.target === '_blank' && a.pathname === '/api/auth/sso/acme/login')`)
+	b.until(`[...document.querySelectorAll('dialog .others a')].some((a) => a.target === '_blank' && a.pathname === ` +
+		`'/api/auth/sso/acme/login')`)
 	b.inspect("again-sso")
 
-	for code, says := range map[string]string{"access_denied": "refused access", "email_not_verified": "not verified", "<b>unheard</b>": "failed. Try again", "constructor": "failed. Try again"} {
+	for code, says := range map[string]string{"access_denied": "refused access", "email_not_verified": "not verified",
+		"<b>unheard</b>": "failed. Try again", "constructor": "failed. Try again"} {
 		b.visit("/login?error="+code, says)
 	}
 }

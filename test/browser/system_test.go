@@ -42,7 +42,8 @@ func TestSystem_edges(t *testing.T) {
 	b.visit("/console/links")
 	b.press("Edges", "1 edge")
 	b.until(`document.querySelector('.edges .badge').textContent === 'Working'`)
-	b.until(fmt.Sprintf(`document.querySelector('.edges').innerText.includes(%q) && !document.querySelector('.edges h2')`, list.Edges[0].Version))
+	b.until(fmt.Sprintf(`document.querySelector('.edges').innerText.includes(%q) && !document.querySelector('.edges h2')`,
+		list.Edges[0].Version))
 
 	// The figures are read again without a move of anything else.
 	b.eval(`window.shifts = []; new PerformanceObserver((l) => shifts.push(...l.getEntries().map((e) => e.value))).observe({type: 'layout-shift'});
@@ -55,19 +56,25 @@ func TestSystem_edges(t *testing.T) {
 	for _, e := range []string{
 		edgeJSON("fra-1", "eu-central", ``),
 		edgeJSON("fra-2", "eu-central", `, "isAlive": false, "lastSeenAt": "2026-11-20T10:00:00.000Z", "latency": null, "lag": 12`),
-		edgeJSON("iad-1", "us-east", `, "appliedRevision": 4700, "lag": 11, "spool": {"bytes": 5400000, "pending": 31234, "dropped": 0, "oldestMs": 840000}`),
-		edgeJSON("iad-2", "us-east", `, "refused": "the signature is wrong", "appliedRevision": 1, "setAsideCount": 1, "setAside": [{"domain": "sho.rt", "slug": "spring", "reason": "no such type"}]`),
-		edgeJSON("syd-1", "", `, "twin": {"run": "x", "lastSeenAt": "2026-11-20T10:00:00.000Z"}, "spool": {"bytes": 10, "pending": 1, "dropped": 7, "oldestMs": 5}`),
+		edgeJSON("iad-1", "us-east",
+			`, "appliedRevision": 4700, "lag": 11, "spool": {"bytes": 5400000, "pending": 31234, "dropped": 0, "oldestMs": 840000}`),
+		edgeJSON("iad-2", "us-east",
+			`, "refused": "the signature is wrong", "appliedRevision": 1, "setAsideCount": 1, "setAside": [{"domain": "sho.rt", "slug": `+
+				`"spring", "reason": "no such type"}]`),
+		edgeJSON("syd-1", "",
+			`, "twin": {"run": "x", "lastSeenAt": "2026-11-20T10:00:00.000Z"}, "spool": {"bytes": 10, "pending": 1, "dropped": 7, "oldestMs": 5}`),
 	} {
 		edges += "," + e
 	}
-	regions := `{"region": "eu-central", "completeUntil": "2026-11-21T09:59:40.000Z", "lagSeconds": 20}, {"region": "us-east", "completeUntil": "2026-11-21T08:58:00.000Z", "lagSeconds": 3720}, {"region": "", "completeUntil": null, "lagSeconds": 0}`
+	regions := `{"region": "eu-central", "completeUntil": "2026-11-21T09:59:40.000Z", "lagSeconds": 20}, {"region": "us-east", ` +
+		`"completeUntil": "2026-11-21T08:58:00.000Z", "lagSeconds": 3720}, {"region": "", "completeUntil": null, "lagSeconds": 0}`
 	end := b.answerWith("/api/edges", 200, `{"edges": [`+edges[1:]+`], "regions": [`+regions+`], "revision": 4711}`)
 	b.sees("5 edges · 4 need attention")
 	b.until(`[...document.querySelectorAll('.edges h2 bdi')].map((e) => e.textContent).join() === 'eu-central,us-east,Without a region'`)
 	b.until(`[...document.querySelectorAll('section.edges')].map((e) => e.querySelector('h2 + p')?.className).join() === 'hint,notice warn,'`)
 	b.until(`document.querySelector('section.edges .notice').textContent.startsWith('Clicks of the region us-east since ')`)
-	for name, badges := range map[string]string{"fra-1": "Working", "fra-2": "Silent", "iad-1": "Behind,Clicks wait", "iad-2": "Update rejected,Rules skipped", "syd-1": "Clicks lost,Duplicate"} {
+	for name, badges := range map[string]string{"fra-1": "Working", "fra-2": "Silent", "iad-1": "Behind,Clicks wait",
+		"iad-2": "Update rejected,Rules skipped", "syd-1": "Clicks lost,Duplicate"} {
 		b.until(fmt.Sprintf(`[...%s.querySelectorAll('.badge')].map((e) => e.textContent).join() === %q`, row(name), badges))
 	}
 	b.until(row("fra-2") + `.querySelector('.badge.bad')`)
@@ -124,11 +131,14 @@ func TestSystem_reports(t *testing.T) {
 
 	b.user("ann")
 	b.as(b.mail("ann"))
-	bad := b.made(map[string]any{"originalUrl": "https://login.example.com/a-very-long-path/that-pretends/to-be-a-bank?session=0123456789abcdef", "customSlug": b.own("bank")})
+	bad := b.made(
+		map[string]any{"originalUrl": "https://login.example.com/a-very-long-path/that-pretends/to-be-a-bank?session=0123456789abcdef",
+			"customSlug": b.own("bank")})
 	b.as(b.email)
 	b.made(map[string]any{"originalUrl": "https://example.com/fine", "customSlug": b.own("fine")})
 	b.made(map[string]any{"originalUrl": "https://example.com/odd", "customSlug": b.own("odd")})
-	for _, r := range [][4]string{{"odd", "OTHER", "", ""}, {"fine", "SPAM", "I do not like it.", ""}, {"bank", "SPAM", "", ""}, {"bank", "PHISHING", hostile, "visitor@example.com"}} {
+	for _, r := range [][4]string{{"odd", "OTHER", "", ""}, {"fine", "SPAM", "I do not like it.", ""}, {"bank", "SPAM", "", ""},
+		{"bank", "PHISHING", hostile, "visitor@example.com"}} {
 		b.reported(r[0], r[1], r[2], r[3])
 		for now := time.Now().UnixMilli(); time.Now().UnixMilli() == now; { // the latest is the first
 		}
@@ -141,7 +151,8 @@ func TestSystem_reports(t *testing.T) {
 	b.until(`![...document.querySelectorAll('main a')].some((e) => e.href.includes('example.com'))`)
 	b.until(`document.querySelector('.said').textContent === ` + fmt.Sprintf("%q", hostile))
 	b.sees("visitor@example.com")
-	b.until(`[...document.querySelectorAll('.facts-list div')].find((e) => e.textContent.startsWith('Created by')).textContent.endsWith('ann@example.com')`)
+	b.until(`[...document.querySelectorAll('.facts-list div')].find((e) => e.textContent.startsWith('Created ` +
+		`by')).textContent.endsWith('ann@example.com')`)
 	b.inspectNarrow("reports")
 
 	// Keys choose, ask and decide.

@@ -76,13 +76,15 @@ func TestTLS_Chromium_opens_a_link_on_a_custom_domain(t *testing.T) {
 
 	stranger := open(t, base)
 	stranger.tolerant = true
-	if err := chromedp.Run(stranger.ctx, chromedp.Navigate(link.ShortURL)); err == nil || !strings.Contains(err.Error(), "ERR_CERT_AUTHORITY_INVALID") {
+	if err := chromedp.Run(stranger.ctx, chromedp.Navigate(link.ShortURL)); err == nil ||
+		!strings.Contains(err.Error(), "ERR_CERT_AUTHORITY_INVALID") {
 		t.Errorf("a browser that does not trust the authority: %v", err)
 	}
 	friend := open(t, base, trusting(t, ca.RootPEM()))
 	friend.tolerant = true
 	var heading string
-	if err := chromedp.Run(friend.ctx, chromedp.Navigate(link.ShortURL), chromedp.Text("h1", &heading)); err != nil || heading != "You have arrived" {
+	if err := chromedp.Run(friend.ctx, chromedp.Navigate(link.ShortURL), chromedp.Text("h1", &heading)); err != nil ||
+		heading != "You have arrived" {
 		t.Errorf("%s: %q %v", link.ShortURL, heading, err)
 	}
 }

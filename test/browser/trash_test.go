@@ -12,7 +12,8 @@ func TestTrash(t *testing.T) {
 	b := newConsole(t)
 	b.user("mia")
 	for i := range 5 {
-		l := b.made(map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i), "title": fmt.Sprintf("Sale %d", i), "customSlug": b.own(fmt.Sprintf("sale-%d", i)), "externalId": fmt.Sprintf("x-%d", i)})
+		l := b.made(map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%d", i), "title": fmt.Sprintf("Sale %d", i),
+			"customSlug": b.own(fmt.Sprintf("sale-%d", i)), "externalId": fmt.Sprintf("x-%d", i)})
 		b.ask("DELETE", "/api/urls/"+l.ID, nil, nil)
 	}
 	b.made(map[string]any{"originalUrl": "https://example.com/new", "customSlug": b.own("sale-4"), "externalId": "x-4"})
@@ -90,7 +91,8 @@ func TestTrash_turned_off(t *testing.T) {
 func TestLink_actions(t *testing.T) {
 	t.Parallel()
 	b := newConsole(t)
-	link := b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": b.own("spring"), "title": "Spring", "tags": []string{"fair"}})
+	link := b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": b.own("spring"), "title": "Spring",
+		"tags": []string{"fair"}})
 	b.rule(link, "Phones", "https://example.com/phone", when("DEVICE", "equals", "mobile"))
 	b.visit("/console/links/" + link.ID)
 	b.press("Disable", "1 link disabled")
@@ -129,8 +131,10 @@ func TestLabels_of_many_links(t *testing.T) {
 	b.until(`document.querySelectorAll('li.link .pick input').length === 2`)
 	b.eval(`document.querySelectorAll('li.link .pick input').forEach((box) => box.click())`, nil)
 	b.press("Label", "Label 2 links")
-	b.eval(`(() => { const e = document.querySelector('dialog .chips input'); e.value = 'fair,'; e.dispatchEvent(new Event('input', {bubbles: true})); })()`, nil)
-	b.eval(`(() => { const e = document.querySelectorAll('dialog .chips input')[1]; e.value = 'past,'; e.dispatchEvent(new Event('input', {bubbles: true})); })()`, nil)
+	b.eval(`(() => { const e = document.querySelector('dialog .chips input'); e.value = 'fair,'; e.dispatchEvent(new Event('input', `+
+		`{bubbles: true})); })()`, nil)
+	b.eval(`(() => { const e = document.querySelectorAll('dialog .chips input')[1]; e.value = 'past,'; e.dispatchEvent(new Event('input', `+
+		`{bubbles: true})); })()`, nil)
 	b.takes("bundle", "coa", "Coast")
 	b.inspect("label-links")
 	b.press("Save", "2 links changed")

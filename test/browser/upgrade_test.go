@@ -18,7 +18,8 @@ func TestConsole_survives_an_upgrade(t *testing.T) {
 
 	b.visit("/console/links")
 	end = b.answerWith("/static/app/assets/manage-*", 404, "")
-	b.eval(`window.marked = true; const own = fetch; window.fetch = async (at, ...more) => at === '/console/' ? new Response('<script src="/static/app/assets/newer.js">') : own(at, ...more); undefined`, nil)
+	b.eval(`window.marked = true; const own = fetch; window.fetch = async (at, ...more) => at === '/console/' ? new Response('<script `+
+		`src="/static/app/assets/newer.js">') : own(at, ...more); undefined`, nil)
 	b.press("Tags")
 	b.until(`!window.marked && location.pathname === '/console/tags' && document.querySelector('main [role=alert] button')`)
 	end()

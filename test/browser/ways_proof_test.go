@@ -42,7 +42,8 @@ func TestWays_share_the_hours_of_a_launch_day(t *testing.T) {
 	b.chooses("week")
 	b.walk(`e.name === 'interval'`)
 	b.chooses("hour")
-	shows := `document.querySelector('[name=interval]')?.value === 'hour' && document.querySelector('.figures b')?.textContent.replace(/[٠-٩]/g, (d) => '٠١٢٣٤٥٦٧٨٩'.indexOf(d)) === '4'`
+	shows := `document.querySelector('[name=interval]')?.value === 'hour' && document.querySelector('.figures ` +
+		`b')?.textContent.replace(/[٠-٩]/g, (d) => '٠١٢٣٤٥٦٧٨٩'.indexOf(d)) === '4'`
 	b.until(shows)
 	b.shot("ways-hours")
 	shared := b.text(`location.pathname + location.search`)

@@ -16,7 +16,8 @@ import (
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
-// The tests in this file and ways_proof_test.go are the five journeys of people who use no mouse, see everything four times as large, want no
+// The tests in this file and ways_proof_test.go are the five journeys of people who use no mouse, see everything four times as large, want
+// no
 // movement, and read from right to left: in Arabic, on 320 pixels, with the keyboard alone.
 
 // walk opens the console for such a person, who signs in.
@@ -83,7 +84,8 @@ func (b *browser) button(key string) string {
 
 // part is a condition for walk: the field with the text of a message in the n-th condition of a rule.
 func (b *browser) part(n int, key string) string {
-	return fmt.Sprintf(`e.matches('select, input') && e.getAttribute('aria-label') === %s && document.querySelectorAll('.condition')[%d]?.contains(e)`,
+	return fmt.Sprintf(
+		`e.matches('select, input') && e.getAttribute('aria-label') === %s && document.querySelectorAll('.condition')[%d]?.contains(e)`,
 		quoted(arabic(b.t, key)), n)
 }
 
@@ -123,7 +125,8 @@ func TestWays_first_link(t *testing.T) {
 	b.walk(`e.name === 'originalUrl'`)
 	b.writes("example.com/spring")
 	b.keys(kb.Enter)
-	b.until(`document.querySelectorAll('li.link').length === 1 && document.querySelector('li.link').textContent.includes('example.com/spring')`)
+	b.until(`document.querySelectorAll('li.link').length === 1 && ` +
+		`document.querySelector('li.link').textContent.includes('example.com/spring')`)
 	b.shot("ways-links")
 }
 

@@ -67,7 +67,8 @@ func TestWebhooks(t *testing.T) {
 	b.press("Create webhook", "must be a name that is not given yet, a colon and a value")
 	b.fill("headers", "X-Token: abc")
 	b.press("Create webhook")
-	b.until(`document.querySelector('dialog [name=url]').getAttribute('aria-invalid') === 'true' && document.querySelector('dialog .hookevents.wrong')`)
+	b.until(`document.querySelector('dialog [name=url]').getAttribute('aria-invalid') === 'true' && document.querySelector('dialog ` +
+		`.hookevents.wrong')`)
 	b.inspectNarrow("webhook-refused")
 	b.fill("url", address)
 	b.tick("url.created")
@@ -107,7 +108,8 @@ func TestWebhooks(t *testing.T) {
 	b.until(`[...document.querySelectorAll('.factlist div')].find((e) => e.textContent.startsWith('Waiting')).textContent === 'Waiting2'`)
 	b.until(`![...document.querySelectorAll('.factlist div')].find((e) => e.textContent.startsWith('Next attempt')).textContent.includes('–')`)
 	b.set("event", "url.created")
-	b.until(`location.search.includes('event=url.created') && document.querySelectorAll('.attempt').length >= 2 && [...document.querySelectorAll('.attempt .mono')].every((e) => e.textContent !== 'webhook.test')`)
+	b.until(`location.search.includes('event=url.created') && document.querySelectorAll('.attempt').length >= 2 && ` +
+		`[...document.querySelectorAll('.attempt .mono')].every((e) => e.textContent !== 'webhook.test')`)
 	b.click(`document.querySelector('.attempt summary')`)
 	b.sees("https://example.com/", "Response")
 	b.barrierFree()
@@ -178,7 +180,8 @@ func TestConsoleBadge_failing_webhooks(t *testing.T) {
 	b.until(`!document.querySelector('nav .badge')`)
 	b.ask("POST", "/api/webhooks/"+id+"/test", nil, nil)
 	b.visit("/console/tags")
-	b.until(`document.querySelector('nav .badge')?.innerText.trim().startsWith('1') && document.querySelector('nav .badge').textContent.includes('need attention')`)
+	b.until(`document.querySelector('nav .badge')?.innerText.trim().startsWith('1') && document.querySelector('nav ` +
+		`.badge').textContent.includes('need attention')`)
 	b.inspect("badge")
 	b.ask("PUT", "/api/webhooks/"+id, map[string]any{"isActive": false}, nil)
 	b.click(`document.querySelector('nav a[href$="/webhooks"]')`)

@@ -68,7 +68,8 @@ func TestWorkspaces_switch(t *testing.T) {
 	b.press("New workspace")
 	b.until(`document.querySelector('dialog[open] [name=name]')?.value === 'Growth team'`)
 	b.press("Create workspace")
-	b.until(`document.querySelector('dialog[open] [name=slug]')?.getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'slug'`)
+	b.until(`document.querySelector('dialog[open] [name=slug]')?.getAttribute('aria-invalid') === 'true' && document.activeElement.name ` +
+		`=== 'slug'`)
 	b.inspect("workspace-form")
 	b.fill("slug", b.own("growth"))
 	b.press("Create workspace", "Growth team is ready.")
@@ -89,7 +90,8 @@ func TestWorkspaces_switch(t *testing.T) {
 	for i := range 8 {
 		b.team(fmt.Sprintf("Team %d", i), fmt.Sprintf("team-%d", i))
 	}
-	ours := b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/ours", "customSlug": b.own("ours"), "title": "Ours"})
+	ours := b.within("growth", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/ours", "customSlug": b.own("ours"),
+		"title": "Ours"})
 	b.visit("/console/links/"+ours+"/analytics?from=2020-01-01&workspace="+b.own("growth"), "Ours")
 	b.eval(`document.querySelector('.switcher .current').focus()`, nil)
 	b.keys(kb.ArrowDown)
@@ -109,7 +111,8 @@ func TestWorkspaces_switch(t *testing.T) {
 	b.do(input.InsertText("tm 5"))
 	b.until(`document.querySelectorAll('.panel li').length === 1`)
 	b.keys(kb.Enter)
-	b.until(current + ` === 'Team 5' && location.pathname + location.search === '/console/links?workspace=` + b.own("team-5") + `' && document.activeElement.className === 'current'`)
+	b.until(current + ` === 'Team 5' && location.pathname + location.search === '/console/links?workspace=` + b.own("team-5") +
+		`' && document.activeElement.className === 'current'`)
 	b.sees("No links yet")
 
 	// The palette has workspaces, too.
@@ -176,9 +179,11 @@ func TestWorkspaces_members(t *testing.T) {
 	b.keys(kb.Escape)
 	b.until(`!document.querySelector('dialog')`)
 	b.press("Invite")
-	b.until(`document.querySelector('dialog[open] [value=VIEWER]')?.checked && document.querySelector('dialog[open] [name=email]')?.value === 'bob at example'`)
+	b.until(`document.querySelector('dialog[open] [value=VIEWER]')?.checked && document.querySelector('dialog[open] [name=email]')?.value ` +
+		`=== 'bob at example'`)
 	b.press("Invite")
-	b.until(`document.querySelector('dialog[open] [name=email]')?.getAttribute('aria-invalid') === 'true' && document.activeElement.name === 'email'`)
+	b.until(`document.querySelector('dialog[open] [name=email]')?.getAttribute('aria-invalid') === 'true' && document.activeElement.name ` +
+		`=== 'email'`)
 	b.inspectNarrow("invite")
 	b.fill("email", b.mail("bob"))
 	b.press("Invite", "Send this link yourself. No e-mail was sent.", "The link works once, until")
@@ -212,7 +217,10 @@ func TestWorkspaces_members(t *testing.T) {
 	b.as(b.mail("bob"))
 	b.also("410 (Gone)")
 	var status int
-	b.do(chromedp.Evaluate(fmt.Sprintf(`fetch('/api/invitations/accept', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify({token: %q})}).then((r) => r.status)`, first), &status, awaited))
+	b.do(chromedp.Evaluate(
+		fmt.Sprintf(
+			`fetch('/api/invitations/accept', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify({token: `+
+				`%q})}).then((r) => r.status)`, first), &status, awaited))
 	if status != 410 {
 		t.Errorf("the earlier link: %d", status)
 	}
@@ -221,7 +229,8 @@ func TestWorkspaces_members(t *testing.T) {
 	// A viewer sees the members without controls, but may leave.
 	b.visit("/console/members?workspace="+b.own("growth"), "2 members")
 	var controls []string
-	if b.eval(`[...document.querySelectorAll('main button')].map((e) => e.ariaLabel ?? e.textContent)`, &controls); len(controls) != 1 || controls[0] != "Leave the workspace" {
+	if b.eval(`[...document.querySelectorAll('main button')].map((e) => e.ariaLabel ?? e.textContent)`, &controls); len(controls) != 1 ||
+		controls[0] != "Leave the workspace" {
 		t.Errorf("a viewer sees %q", controls)
 	}
 	b.inspect("members-viewer")
@@ -329,7 +338,8 @@ func TestWorkspaces_settings(t *testing.T) {
 
 	// Deletion: the choice, the workspace and the name are asked for, in this order.
 	link := b.within("growth-team", "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": b.own("kept")})
-	b.within("growth-team", "POST", "/api/webhooks", map[string]any{"name": "Hook", "url": "https://example.com/hook", "events": []string{"url.created"}})
+	b.within("growth-team", "POST", "/api/webhooks", map[string]any{"name": "Hook", "url": "https://example.com/hook",
+		"events": []string{"url.created"}})
 	b.press("Delete the workspace")
 	b.until(`new URLSearchParams(location.search).get('dialog') === 'delete'`)
 	b.sees("The workspace has 1 link.", "Deleted with it: 1 webhook.", "1 member loses access at once.")

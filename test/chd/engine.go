@@ -20,9 +20,10 @@ type engine struct {
 	first    uintptr
 	sessions sessions
 
-	connect        func(argc int32, argv unsafe.Pointer) uintptr
-	closeConn      func(conn uintptr)
-	query          func(conn uintptr, text unsafe.Pointer, textLen uintptr, format unsafe.Pointer, formatLen uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
+	connect   func(argc int32, argv unsafe.Pointer) uintptr
+	closeConn func(conn uintptr)
+	query     func(conn uintptr, text unsafe.Pointer, textLen uintptr, format unsafe.Pointer, formatLen uintptr, names, nameLens, values,
+		valueLens unsafe.Pointer, n uintptr) uintptr
 	buffer         func(result uintptr) unsafe.Pointer
 	length         func(result uintptr) uintptr
 	failure        func(result uintptr) unsafe.Pointer

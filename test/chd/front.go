@@ -70,7 +70,8 @@ func (f *front) serve(w http.ResponseWriter, r *http.Request) error {
 		return reply(helloBlock())
 	}
 
-	st := statement{text: query, database: url.Get("database"), settings: map[string]string{}, params: map[string]string{}, format: "TabSeparated", data: body}
+	st := statement{text: query, database: url.Get("database"), settings: map[string]string{}, params: map[string]string{},
+		format: "TabSeparated", data: body}
 	for name := range url {
 		if p, ok := strings.CutPrefix(name, "param_"); ok {
 			st.params[p] = url.Get(name)

@@ -27,7 +27,8 @@ import (
 func main() {
 	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
 	tcp := flag.String("native", "", "address to listen on for the native protocol; empty disables it")
-	data := flag.String("data", "", "folder of the tables, created if it is missing; empty means a temporary one, which is removed when standard input ends")
+	data := flag.String("data", "",
+		"folder of the tables, created if it is missing; empty means a temporary one, which is removed when standard input ends")
 	library := flag.String("lib", os.Getenv("CHDB_LIB"), "path of libchdb.so")
 	flag.Parse()
 	if err := run(*listen, *tcp, *data, *library); err != nil {

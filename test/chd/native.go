@@ -97,13 +97,17 @@ func (c *session) hello() error {
 	}
 	c.database = theirs.Database
 	if theirs.ProtocolVersion < revision {
-		return c.refuse(failure(fmt.Sprintf("Code: 99. DB::Exception: the client uses revision %d; the oldest supported one is %d", theirs.ProtocolVersion, revision)))
+		return c.refuse(failure(fmt.Sprintf("Code: 99. DB::Exception: the client uses revision %d; the oldest supported one is %d",
+			theirs.ProtocolVersion, revision)))
 	}
-	if err := c.engine.serve(statement{text: "SELECT 1", database: c.database, format: "Null"}, func([]byte) error { return nil }); err != nil {
+	if err := c.engine.serve(statement{text: "SELECT 1", database: c.database, format: "Null"}, func([]byte) error {
+		return nil
+	}); err != nil {
 		return c.refuse(err)
 	}
 	ours := proto.ParseVersion(version)
-	greeting := wire.ServerHello{Name: "ClickHouse", Major: int(ours.Major), Minor: int(ours.Minor), Patch: int(ours.Patch), Revision: revision, Timezone: "UTC", DisplayName: "chd"}
+	greeting := wire.ServerHello{Name: "ClickHouse", Major: int(ours.Major), Minor: int(ours.Minor), Patch: int(ours.Patch),
+		Revision: revision, Timezone: "UTC", DisplayName: "chd"}
 	greeting.EncodeAware(&c.out, revision)
 	if err := c.flush(); err != nil {
 		return err

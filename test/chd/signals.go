@@ -18,7 +18,8 @@ type action struct {
 
 // guarded are the signals whose handlers the library replaces. Without Go's handlers, a nil dereference would end the
 // process without a message.
-var guarded = []syscall.Signal{syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGILL, syscall.SIGBUS, syscall.SIGSYS, syscall.SIGFPE, syscall.SIGTSTP, syscall.SIGTRAP, syscall.SIGURG}
+var guarded = []syscall.Signal{syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGILL, syscall.SIGBUS, syscall.SIGSYS, syscall.SIGFPE,
+	syscall.SIGTSTP, syscall.SIGTRAP, syscall.SIGURG}
 
 // handlers are Go's handlers from before the library was loaded.
 var handlers = sync.OnceValue(func() map[syscall.Signal]*action {
@@ -42,7 +43,8 @@ func keepSignals(f func()) {
 
 func sigaction(s syscall.Signal, set, old *action) {
 	const maskSize = 8
-	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), maskSize, 0, 0)
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)),
+		maskSize, 0, 0)
 	if errno != 0 {
 		panic("BUG: sigaction: " + errno.Error())
 	}

@@ -218,8 +218,10 @@ func TestChart_lints(t *testing.T) {
 func TestChart_renders_what_Kubernetes_knows(t *testing.T) {
 	t.Parallel()
 	want := map[string][]string{
-		"minimal": {"StatefulSet/go-shortline-edge", "Deployment/go-shortline-control-serve", "Deployment/go-shortline-control-ingest", "Deployment/go-shortline-control-webhooks",
-			"Job/go-shortline-migrate", "PersistentVolumeClaim/go-shortline-control-media", "NetworkPolicy/go-shortline-edge", "NetworkPolicy/go-shortline-control",
+		"minimal": {"StatefulSet/go-shortline-edge", "Deployment/go-shortline-control-serve", "Deployment/go-shortline-control-ingest",
+			"Deployment/go-shortline-control-webhooks",
+			"Job/go-shortline-migrate", "PersistentVolumeClaim/go-shortline-control-media", "NetworkPolicy/go-shortline-edge",
+			"NetworkPolicy/go-shortline-control",
 			"NetworkPolicy/go-shortline-migrate", "PodDisruptionBudget/go-shortline-edge"},
 		"full":   {"HorizontalPodAutoscaler/go-shortline-edge", "Ingress/go-shortline", "ServiceMonitor/go-shortline"},
 		"small":  {"Deployment/go-shortline-control-all", "StatefulSet/go-shortline-edge"},
@@ -265,7 +267,9 @@ func TestChart_selectors_pick_the_right_pods(t *testing.T) {
 				if picked != want(pod) {
 					t.Errorf("%s: %s selects %s: %v", name, what, pod, picked)
 				}
-				if picked && port.StrVal != "" && !slices.ContainsFunc(template.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool { return p.Name == port.StrVal }) {
+				if picked && port.StrVal != "" && !slices.ContainsFunc(template.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool {
+					return p.Name == port.StrVal
+				}) {
 					t.Errorf("%s: %s: %s has no port %s", name, what, pod, port.StrVal)
 				}
 			}
@@ -276,7 +280,8 @@ func TestChart_selectors_pick_the_right_pods(t *testing.T) {
 			return pod == "go-shortline-control-serve" || pod == "go-shortline-control-all"
 		}
 		for service, s := range all[*corev1.Service](r) {
-			want := map[string]func(string) bool{"go-shortline-edge": isEdge, "go-shortline-edge-pods": isEdge, "go-shortline-control": serves, "go-shortline-control-ops": isControl}[service]
+			want := map[string]func(string) bool{"go-shortline-edge": isEdge, "go-shortline-edge-pods": isEdge, "go-shortline-control": serves,
+				"go-shortline-control-ops": isControl}[service]
 			if want == nil {
 				t.Errorf("%s: unexpected service: %s", name, service)
 				continue
@@ -316,7 +321,8 @@ func TestChart_pods_are_restricted(t *testing.T) {
 		for pod, template := range pods(render(t, name)) {
 			spec := template.Spec
 			s := spec.SecurityContext
-			if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || *s.RunAsUser != 65532 || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+			if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || *s.RunAsUser != 65532 ||
+				s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 				t.Errorf("%s: %s: the pod's security context is too weak: %+v", name, pod, s)
 			}
 			if spec.AutomountServiceAccountToken == nil || *spec.AutomountServiceAccountToken || spec.HostNetwork || spec.HostPID {
@@ -333,13 +339,16 @@ func TestChart_pods_are_restricted(t *testing.T) {
 				if strings.HasSuffix(c.Image, ":") || strings.HasSuffix(c.Image, ":latest") {
 					t.Errorf("%s: %s: the image has no fixed tag: %s", name, pod, c.Image)
 				}
-				if len(c.EnvFrom) > 0 || slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.ValueFrom != nil && e.ValueFrom.FieldRef == nil }) {
+				if len(c.EnvFrom) > 0 || slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool {
+					return e.ValueFrom != nil && e.ValueFrom.FieldRef == nil
+				}) {
 					t.Errorf("%s: %s: the environment contains a secret", name, pod)
 				}
 				if strings.HasSuffix(pod, "-migrate") {
 					continue
 				}
-				if c.ReadinessProbe == nil || c.LivenessProbe == nil || c.StartupProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.LivenessProbe.HTTPGet.Path != "/healthz" {
+				if c.ReadinessProbe == nil || c.LivenessProbe == nil || c.StartupProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" ||
+					c.LivenessProbe.HTTPGet.Path != "/healthz" {
 					t.Errorf("%s: %s: a probe is missing or requests the wrong path", name, pod)
 				}
 				// Edges drain by themselves, and control planes in a hook. Then each has the ten seconds that it needs to stop.

@@ -114,7 +114,8 @@ func TestCluster_servers_know_their_shard(t *testing.T) {
 			}
 			queues[c.DDL.in(s)] = shard
 			for variable := range envOf(s) {
-				if !strings.HasPrefix(variable, "CLICKHOUSE_") && !strings.Contains(read(t, "deploy/clickhouse/cluster.xml"), `from_env="`+variable+`"`) {
+				if !strings.HasPrefix(variable, "CLICKHOUSE_") && !strings.Contains(read(t, "deploy/clickhouse/cluster.xml"),
+					`from_env="`+variable+`"`) {
 					t.Errorf("%s: nothing reads %s", name, variable)
 				}
 			}
@@ -122,7 +123,8 @@ func TestCluster_servers_know_their_shard(t *testing.T) {
 			for _, v := range s.Volumes {
 				at[v.Target] = true
 			}
-			if !at["/etc/clickhouse-server/config.d/cluster.xml"] || !at["/etc/clickhouse-server/users.d/cluster.xml"] || !at["/etc/clickhouse-server/config.d/shortline.xml"] || !at["/var/lib/clickhouse"] {
+			if !at["/etc/clickhouse-server/config.d/cluster.xml"] || !at["/etc/clickhouse-server/users.d/cluster.xml"] ||
+				!at["/etc/clickhouse-server/config.d/shortline.xml"] || !at["/var/lib/clickhouse"] {
 				t.Errorf("%s mounts only %v", name, at)
 			}
 			for _, keeper := range startingWith(p, "clickhouse-keeper-") {

@@ -67,7 +67,8 @@ func project(t *testing.T, env map[string]string, files ...string) *types.Projec
 		lines = append(lines, k+"="+v)
 	}
 	options, err := cli.NewProjectOptions(paths,
-		cli.WithWorkingDirectory(filepath.Dir(source(t, "deploy"))), cli.WithEnv(lines), cli.WithProfiles([]string{"*"}), cli.WithResolvedPaths(true))
+		cli.WithWorkingDirectory(filepath.Dir(source(t, "deploy"))), cli.WithEnv(lines), cli.WithProfiles([]string{"*"}),
+		cli.WithResolvedPaths(true))
 	testkit.Must(t, err)
 	p, err := options.LoadProject(t.Context())
 	testkit.Must(t, err)
@@ -275,7 +276,8 @@ func TestCompose_programs_accept_their_environment(t *testing.T) {
 		"defaults": nil,
 		"example":  example(t),
 		"changed": {"BASE_URL": "https://sho.rt", "TRUSTED_PROXIES": "10.0.0.0/8", "SPOOL_CAP_BYTES": "8589934592",
-			"ADMIN_EMAIL": "ops@example.com", "ROUTING_TIMEZONE": "Asia/Taipei", "BRAND_LOGO_URL": "https://sho.rt/logo.svg", "CORS_ORIGIN": "https://example.com"},
+			"ADMIN_EMAIL": "ops@example.com", "ROUTING_TIMEZONE": "Asia/Taipei", "BRAND_LOGO_URL": "https://sho.rt/logo.svg",
+			"CORS_ORIGIN": "https://example.com"},
 		"cluster": nil,
 	} {
 		p := project(t, env)
@@ -284,7 +286,8 @@ func TestCompose_programs_accept_their_environment(t *testing.T) {
 		}
 		for name, which := range own(p) {
 			s := p.Services[name]
-			c := container{where: "docker-compose.yml (" + label + "): " + name, program: which, args: s.Command, env: map[string]string{}, secrets: map[string]string{}}
+			c := container{where: "docker-compose.yml (" + label + "): " + name, program: which, args: s.Command, env: map[string]string{},
+				secrets: map[string]string{}}
 			for k, v := range s.Environment {
 				if v == nil {
 					t.Errorf("%s: %s comes from the environment of the calling shell", name, k)
@@ -324,7 +327,8 @@ func TestCompose_example_shows_every_variable_with_its_default(t *testing.T) {
 	shown := example(t)
 	shown["SECRETS_DIR"] = "./secrets"
 	used := map[string]bool{}
-	for _, m := range regexp.MustCompile(`\$\{([A-Z0-9_]+)(:-([^}]*))?\}`).FindAllStringSubmatch(read(t, "docker-compose.yml")+read(t, "deploy/clickhouse/cluster.yml"), -1) {
+	for _, m := range regexp.MustCompile(`\$\{([A-Z0-9_]+)(:-([^}]*))?\}`).FindAllStringSubmatch(read(t, "docker-compose.yml")+
+		read(t, "deploy/clickhouse/cluster.yml"), -1) {
 		name, fallback := m[1], m[3]
 		used[name] = true
 		if m[2] == "" {

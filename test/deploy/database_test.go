@@ -83,7 +83,8 @@ func (d database) tool(role string, stdin io.Reader, name string, args ...string
 }
 
 func (d database) query(role, sql string, args ...string) (string, error) {
-	return d.tool(role, strings.NewReader(sql), "psql", append([]string{"--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set", "ON_ERROR_STOP=1"}, args...)...)
+	return d.tool(role, strings.NewReader(sql), "psql",
+		append([]string{"--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set", "ON_ERROR_STOP=1"}, args...)...)
 }
 
 func (d database) must(sql string, args ...string) string {
@@ -114,7 +115,8 @@ func (d database) controlAs(env []string, args ...string) string {
 func (d database) links(slugs ...string) {
 	d.t.Helper()
 	for _, slug := range slugs {
-		d.must("INSERT INTO urls (id, user_id, slug, original_url, title, password_hash, created_at, updated_at) VALUES ('" + slug + "', 'u', '" + slug + "', 'https://example.com', 'A title', 'hash', 1, 1)")
+		d.must("INSERT INTO urls (id, user_id, slug, original_url, title, password_hash, created_at, updated_at) VALUES ('" + slug + "', 'u', '" +
+			slug + "', 'https://example.com', 'A title', 'hash', 1, 1)")
 	}
 }
 
@@ -125,7 +127,8 @@ func TestOperations_database_is_restored(t *testing.T) {
 	d := startDatabase(t)
 	d.control("migrate")
 	d.control("migrate") // a Helm hook may run twice
-	d.must("INSERT INTO users (id, email, email_key, role, created_at, updated_at) VALUES ('u', 'a@example.com', 'a@example.com', 'USER', 1, 1)")
+	d.must("INSERT INTO users (id, email, email_key, role, created_at, updated_at) VALUES ('u', 'a@example.com', 'a@example.com', " +
+		"'USER', 1, 1)")
 	d.links("one", "two")
 	dump := filepath.Join(t.TempDir(), "shortline.dump")
 	if _, err := d.tool("postgres", nil, "pg_dump", "--format", "custom", "--file", dump); err != nil {

@@ -79,7 +79,8 @@ func TestOps3_Chart_ships_rules_and_dashboards(t *testing.T) {
 	for _, r := range got["shortline-expected"].Rules {
 		expected[r.Labels["service"]] = r.Expr
 	}
-	if want := map[string]string{"go-shortline-edge-pods": "vector(3)", "go-shortline-control-ops": "vector(5)"}; !reflect.DeepEqual(expected, want) {
+	if want := map[string]string{"go-shortline-edge-pods": "vector(3)", "go-shortline-control-ops": "vector(5)"}; !reflect.DeepEqual(expected,
+		want) {
 		t.Errorf("expected pods: %v, want %v", expected, want)
 	}
 	boards, err := filepath.Glob(source(t, "deploy/grafana/dashboards/*.json"))
@@ -174,7 +175,8 @@ func TestOps3_Chart_alerts_fire(t *testing.T) {
 	testkit.Must(t, os.WriteFile(filepath.Join(dir, "rules.yml"), rules, 0o600))
 	up := func(pod int, values string) string {
 		return fmt.Sprintf(`
-      - {series: 'up{job="shortline-edge",namespace="links",service="go-shortline-edge-pods",instance="10.0.0.%d:9090"}', values: '%s'}`, pod, values)
+      - {series: 'up{job="shortline-edge",namespace="links",service="go-shortline-edge-pods",instance="10.0.0.%d:9090"}', values: '%s'}`,
+			pod, values)
 	}
 	test := func(name, series, at, alert string, want int) string {
 		samples := "[]"

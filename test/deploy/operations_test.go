@@ -120,7 +120,8 @@ func TestOperations_settings_metrics_and_files_exist(t *testing.T) {
 // Every chart value that a page names is in values.yaml.
 func TestOperations_values_exist(t *testing.T) {
 	t.Parallel()
-	dotted := regexp.MustCompile(`^(image|secrets|kafka|clickhouse|tracing|edge|control|media|migrate|ingress|networkPolicy|serviceMonitor)((\.[a-zA-Z0-9]+)+)(: .*)?$`)
+	dotted := regexp.MustCompile(
+		`^(image|secrets|kafka|clickhouse|tracing|edge|control|media|migrate|ingress|networkPolicy|serviceMonitor)((\.[a-zA-Z0-9]+)+)(: .*)?$`)
 	all := chartValues(t)
 	n := 0
 	for _, page := range pages {

@@ -139,7 +139,8 @@ func (c container) check(t *testing.T) {
 
 // looksSecret recognizes secrets by their names.
 func looksSecret(name string) bool {
-	if slices.Contains([]string{"DATABASE_URL", "MIGRATE_DATABASE_URL", "CLICKHOUSE_URL", "CLICKHOUSE_URLS", "ENCRYPTION_KEY", "EDGE_TOKEN", "EDGE_TOKENS"}, name) {
+	if slices.Contains([]string{"DATABASE_URL", "MIGRATE_DATABASE_URL", "CLICKHOUSE_URL", "CLICKHOUSE_URLS", "ENCRYPTION_KEY", "EDGE_TOKEN",
+		"EDGE_TOKENS"}, name) {
 		return true
 	}
 	return strings.HasSuffix(name, "PASSWORD") || strings.HasSuffix(name, "SECRET") || strings.HasSuffix(name, "SECRET_KEY")

@@ -28,10 +28,13 @@ import (
 var secretContents = map[string]string{
 	"database-url": "postgres://shortline:x@db:5432/shortline", "clickhouse-url": "clickhouse://shortline:x@ch:9000/shortline",
 	"clickhouse-urls": "main=clickhouse://shortline:x@ch-a:9000/shortline,b=clickhouse://shortline:x@ch-b1:9000,ch-b2:9000/shortline",
-	"otlp-headers":    "authorization=Bearer otlp", "migrate-database-url": "postgres://owner:x@db:5432/shortline", "snapshot-public-keys": strings.Repeat("A", 43) + "=",
-	"jwt-secret": strings.Repeat("j", 32), "encryption-key": strings.Repeat("e", 32), "edge-tokens": strings.Repeat("t", 32) + "," + strings.Repeat("u", 32),
-	"edge-token": strings.Repeat("t", 32), "snapshot-signing-key": strings.Repeat("A", 43) + "=", "admin-password": "a-good-password", "media-s3-secret-key": "s3-secret",
-	"certificate-key": strings.Repeat("c", 32), "acme-eab-hmac-key": strings.Repeat("A", 43),
+	"otlp-headers":    "authorization=Bearer otlp", "migrate-database-url": "postgres://owner:x@db:5432/shortline",
+	"snapshot-public-keys": strings.Repeat("A", 43) + "=",
+	"jwt-secret":           strings.Repeat("j", 32), "encryption-key": strings.Repeat("e", 32), "edge-tokens": strings.Repeat("t", 32) + "," +
+		strings.Repeat("u", 32),
+	"edge-token": strings.Repeat("t", 32), "snapshot-signing-key": strings.Repeat("A", 43) + "=", "admin-password": "a-good-password",
+	"media-s3-secret-key": "s3-secret",
+	"certificate-key":     strings.Repeat("c", 32), "acme-eab-hmac-key": strings.Repeat("A", 43),
 	"smtp-url": "smtp://user:password@mail.example.com:587",
 }
 
@@ -149,7 +152,8 @@ func TestChart_the_click_store_is_the_same_for_all(t *testing.T) {
 				t.Errorf("%s: %s has %s", name, pod, other)
 			}
 			if right := env["CLICKHOUSE_REPLICATED"] == replicated && env["CLICK_RETENTION_DAYS"] == days; right != opens {
-				t.Errorf("%s: %s opens the click store: %v; its settings are replicated %q and retention %q days", name, pod, opens, env["CLICKHOUSE_REPLICATED"], env["CLICK_RETENTION_DAYS"])
+				t.Errorf("%s: %s opens the click store: %v; its settings are replicated %q and retention %q days", name, pod, opens,
+					env["CLICKHOUSE_REPLICATED"], env["CLICK_RETENTION_DAYS"])
 			}
 		}
 	}
@@ -164,7 +168,8 @@ func TestChart_traces(t *testing.T) {
 			env := envOfPod(template)
 			want := map[string]string{}
 			if name == "full" && !strings.HasSuffix(pod, "-migrate") {
-				want = map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector.monitoring:4318", "OTEL_SERVICE_NAME": pod, "OTEL_TRACES_SAMPLER_ARG": "0.1", "OTEL_EXPORTER_OTLP_HEADERS_FILE": "/run/secrets/shortline/otlp-headers"}
+				want = map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector.monitoring:4318", "OTEL_SERVICE_NAME": pod,
+					"OTEL_TRACES_SAMPLER_ARG": "0.1", "OTEL_EXPORTER_OTLP_HEADERS_FILE": "/run/secrets/shortline/otlp-headers"}
 			}
 			maps.DeleteFunc(env, func(k, _ string) bool { return !strings.HasPrefix(k, "OTEL_") })
 			if !maps.Equal(env, want) {

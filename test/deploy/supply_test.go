@@ -36,14 +36,17 @@ func TestLow_ImagesCanBePinned(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	testkit.Must(t, os.MkdirAll(filepath.Join(dir, "deploy/clickhouse"), 0o755))
-	names := []string{"docker-compose.yml", "deploy/clickhouse/cluster.yml", ".env.example", "deploy/edge.Dockerfile", "deploy/control.Dockerfile", "deploy/standalone.Dockerfile"}
+	names := []string{"docker-compose.yml", "deploy/clickhouse/cluster.yml", ".env.example", "deploy/edge.Dockerfile",
+		"deploy/control.Dockerfile", "deploy/standalone.Dockerfile"}
 	before := map[string]string{}
 	for _, name := range names {
 		before[name] = read(t, name)
 		testkit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(before[name]), 0o644))
 	}
 	// A stub for the registry, with digests that differ by name and run.
-	testkit.Must(t, os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\nfor last; do :; done\necho sha256:$(printf '%s %s' \"$last\" \"$RUN\" | sha256sum | cut -d' ' -f1)\n"), 0o755))
+	testkit.Must(t,
+		os.WriteFile(filepath.Join(dir, "docker"),
+			[]byte("#!/bin/sh\nfor last; do :; done\necho sha256:$(printf '%s %s' \"$last\" \"$RUN\" | sha256sum | cut -d' ' -f1)\n"), 0o755))
 	pin := func(run string, args ...string) (string, error) {
 		cmd := exec.Command(source(t, "deploy/dev/pin-images"), args...)
 		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "PIN_ROOT="+dir, "RUN="+run)

@@ -89,7 +89,8 @@ func TestChart_refuses_half_of_TLS(t *testing.T) {
 	for says, change := range map[string]map[string]any{
 		"baseUrl: must begin with https": {"tls": map[string]any{"enabled": true}, "baseUrl": "http://sho.rt"},
 		"acme.email: needs tls.enabled":  {"acme": map[string]any{"email": "ops@example.com"}},
-		"edge.service.tlsPort":           {"tls": map[string]any{"enabled": true}, "edge": map[string]any{"service": map[string]any{"tlsPort": 80}}},
+		"edge.service.tlsPort": {"tls": map[string]any{"enabled": true},
+			"edge": map[string]any{"service": map[string]any{"tlsPort": 80}}},
 		"nobody has the role certs": {"tls": map[string]any{"enabled": true}, "control": map[string]any{"deployments": map[string]any{
 			"webhooks": map[string]any{"roles": []any{"webhooks"}},
 		}}},
@@ -103,7 +104,8 @@ func TestChart_refuses_half_of_TLS(t *testing.T) {
 // In compose, one variable turns TLS on for all edges, and the published ports lead there.
 func TestCompose_TLS(t *testing.T) {
 	t.Parallel()
-	on := map[string]string{"TLS_ADDR": "0.0.0.0:8443", "BASE_URL": "https://sho.rt", "ACME_EMAIL": "ops@example.com", "EDGE_1_PORT": "80", "EDGE_1_TLS_PORT": "443"}
+	on := map[string]string{"TLS_ADDR": "0.0.0.0:8443", "BASE_URL": "https://sho.rt", "ACME_EMAIL": "ops@example.com", "EDGE_1_PORT": "80",
+		"EDGE_1_TLS_PORT": "443"}
 	p := project(t, on)
 	for _, name := range []string{"edge-1", "edge-2", "standalone"} {
 		s := p.Services[name]
@@ -120,7 +122,8 @@ func TestCompose_TLS(t *testing.T) {
 	}
 	for _, name := range []string{"control-1", "control-2"} {
 		env := envOf(p.Services[name])
-		if !slices.Contains(strings.Split(env["ROLES"], ","), "certs") || env["ACME_EMAIL"] != on["ACME_EMAIL"] || env["CERTIFICATE_KEY_FILE"] == "" {
+		if !slices.Contains(strings.Split(env["ROLES"], ","), "certs") || env["ACME_EMAIL"] != on["ACME_EMAIL"] ||
+			env["CERTIFICATE_KEY_FILE"] == "" {
 			t.Errorf("%s orders no certificates: %v", name, env)
 		}
 	}

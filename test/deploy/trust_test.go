@@ -55,7 +55,8 @@ func checkTrust(t *testing.T, control string, read func(name string) string) {
 		}
 	}
 	edge := certificateOf(t, read("edge-cert"))
-	if _, err := edge.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}); err == nil && len(edge.ExtKeyUsage) == 1 {
+	if _, err := edge.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}); err == nil &&
+		len(edge.ExtKeyUsage) == 1 {
 		t.Error("the certificate of an edge is valid for a control plane")
 	}
 
@@ -101,7 +102,8 @@ func TestM8_Compose(t *testing.T) {
 	}
 	for _, edge := range []string{"edge-1", "edge-2"} {
 		for _, control := range []string{"control-1", "control-2"} {
-			from := map[string]string{"edge-ca": file(edge, "CONTROL_CA_FILE"), "edge-cert": file(edge, "CONTROL_CERT_FILE"), "edge-key": file(edge, "CONTROL_KEY_FILE"),
+			from := map[string]string{"edge-ca": file(edge, "CONTROL_CA_FILE"), "edge-cert": file(edge, "CONTROL_CERT_FILE"),
+				"edge-key":     file(edge, "CONTROL_KEY_FILE"),
 				"control-cert": file(control, "EDGE_CERT_FILE"), "control-key": file(control, "EDGE_KEY_FILE"),
 				"snapshot-signing-key": file(control, "SNAPSHOT_SIGNING_KEY_FILE"), "snapshot-public-keys": file(edge, "SNAPSHOT_PUBLIC_KEYS_FILE")}
 			checkTrust(t, "control", func(name string) string { return from[name] })
@@ -135,7 +137,9 @@ func TestM8_MakeSecretsRenews(t *testing.T) {
 		t.Errorf("mode of the key of the authority: %v %v", info.Mode(), err)
 	}
 	// A certificate that expires in a month, in place of the control plane's.
-	sign := exec.Command("sh", "-ec", `openssl req -new -key control_key -subj /CN=old | openssl x509 -req -CA edge_ca -CAkey edge_ca_key -set_serial 7 -days 30 -out control_cert`)
+	sign := exec.Command("sh", "-ec",
+		`openssl req -new -key control_key -subj /CN=old | openssl x509 -req -CA edge_ca -CAkey edge_ca_key -set_serial 7 -days 30 -out `+
+			`control_cert`)
 	sign.Dir = dir
 	if text, err := sign.CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, text)
@@ -151,7 +155,8 @@ func TestM8_MakeSecretsRenews(t *testing.T) {
 	}
 	now := secretsIn(t, dir)
 	c := certificateOf(t, now["control_cert"])
-	if time.Until(c.NotAfter) < 365*24*time.Hour || c.VerifyHostname("control.example.com") != nil || c.VerifyHostname("10.1.2.3") != nil || c.VerifyHostname("control") != nil {
+	if time.Until(c.NotAfter) < 365*24*time.Hour || c.VerifyHostname("control.example.com") != nil || c.VerifyHostname("10.1.2.3") != nil ||
+		c.VerifyHostname("control") != nil {
 		t.Errorf("the certificate expires at %v and has the names %v %v", c.NotAfter, c.DNSNames, c.IPAddresses)
 	}
 	if inode() != mounted {
@@ -184,7 +189,8 @@ func TestM8_Chart(t *testing.T) {
 			env := envOfPod(template)
 			switch {
 			case pod == "go-shortline-edge":
-				if env["CONTROL_URL"] != "https://go-shortline-control:9443" || env["CONTROL_CERT_FILE"] == "" || env["SNAPSHOT_PUBLIC_KEYS"]+env["SNAPSHOT_PUBLIC_KEYS_FILE"] == "" {
+				if env["CONTROL_URL"] != "https://go-shortline-control:9443" || env["CONTROL_CERT_FILE"] == "" || env["SNAPSHOT_PUBLIC_KEYS"]+
+					env["SNAPSHOT_PUBLIC_KEYS_FILE"] == "" {
 					t.Errorf("%s: wrong settings of the edges: %v", name, env)
 				}
 			case strings.Contains(env["ROLES"], "publish"):
@@ -259,7 +265,8 @@ func TestM6_Chart(t *testing.T) {
 	refused(t, change(values(t, "minimal"), "ingress.enabled", true), "edge.trustedProxies")
 	for _, name := range examples {
 		r := render(t, name)
-		if s := all[*corev1.Service](r)["go-shortline-edge"]; s.Spec.Type != corev1.ServiceTypeClusterIP && s.Spec.ExternalTrafficPolicy != corev1.ServiceExternalTrafficPolicyLocal {
+		if s := all[*corev1.Service](r)["go-shortline-edge"]; s.Spec.Type != corev1.ServiceTypeClusterIP &&
+			s.Spec.ExternalTrafficPolicy != corev1.ServiceExternalTrafficPolicyLocal {
 			t.Errorf("%s: nodes hide the addresses of visitors: %s %s", name, s.Spec.Type, s.Spec.ExternalTrafficPolicy)
 		}
 	}
@@ -287,8 +294,10 @@ func TestM8_ChartRefusesHalfATrust(t *testing.T) {
 	} {
 		refused(t, v, says)
 	}
-	files, err := attempt(t, change(change(change(values(t, "minimal"), "trust.create", false), "trust.controlSecret", "one"), "trust.edgeSecret", "two"))
-	if err != nil || strings.Contains(files["shortline/templates/trust.yaml"], "kind: Secret") || !strings.Contains(files["shortline/templates/edge.yaml"], "secretName: two") {
+	files, err := attempt(t, change(change(change(values(t, "minimal"), "trust.create", false), "trust.controlSecret", "one"),
+		"trust.edgeSecret", "two"))
+	if err != nil || strings.Contains(files["shortline/templates/trust.yaml"], "kind: Secret") ||
+		!strings.Contains(files["shortline/templates/edge.yaml"], "secretName: two") {
 		t.Errorf("with existing Secrets: %v", err)
 	}
 }
@@ -306,7 +315,8 @@ func TestM9_OwnerIsForMigrationsOnly(t *testing.T) {
 		}
 	}
 	e := envOf(p.Services["migrate"])
-	if e["MIGRATE_DATABASE_URL_FILE"] != "/run/secrets/database_url" || e["DATABASE_URL_FILE"] != "/run/secrets/runtime_database_url" || envOf(p.Services["control-1"])["DATABASE_URL_FILE"] != e["DATABASE_URL_FILE"] {
+	if e["MIGRATE_DATABASE_URL_FILE"] != "/run/secrets/database_url" || e["DATABASE_URL_FILE"] != "/run/secrets/runtime_database_url" ||
+		envOf(p.Services["control-1"])["DATABASE_URL_FILE"] != e["DATABASE_URL_FILE"] {
 		t.Errorf("compose: wrong database settings of the migration: %v", e)
 	}
 	for _, name := range examples {
@@ -336,7 +346,8 @@ func TestM9_MigrationMakesTheRole(t *testing.T) {
 	if !strings.Contains(said, "HMAC from row 1 on, and all HMACs are valid") {
 		t.Error(said)
 	}
-	for _, sql := range []string{"UPDATE audit_logs SET action = 'x'", "DELETE FROM audit_logs", "TRUNCATE audit_logs", "ALTER TABLE audit_logs DISABLE TRIGGER ALL", "DROP TABLE audit_logs"} {
+	for _, sql := range []string{"UPDATE audit_logs SET action = 'x'", "DELETE FROM audit_logs", "TRUNCATE audit_logs",
+		"ALTER TABLE audit_logs DISABLE TRIGGER ALL", "DROP TABLE audit_logs"} {
 		if _, err := d.query("shortline_runtime", sql); err == nil {
 			t.Errorf("the runtime role is allowed to run: %s", sql)
 		}

@@ -23,7 +23,8 @@ type chain struct {
 }
 
 // everybody is a rule condition that matches all clients of the load generator.
-var everybody = map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "device", "operator": "not_equals", "value": "tablet"}}}
+var everybody = map[string]any{"operator": "AND",
+	"conditions": []any{map[string]any{"type": "device", "operator": "not_equals", "value": "tablet"}}}
 
 func startChain(t *testing.T, cfg fleet.Config, links int) *chain {
 	t.Helper()

@@ -47,9 +47,11 @@ func install(t *testing.T) *installation {
 				in.ports = append(in.ports, port)
 				env := replace(t, mounted(compose[p], in.secrets), map[string]string{"KAFKA_BROKERS": f.KafkaProxy.Addr(), "EDGE_LISTEN_ADDR": port})
 				// For control migrate, which runs with these settings too.
-				env = append(env, "MIGRATE_DATABASE_URL_FILE="+filepath.Join(in.secrets, filepath.Base(value(t, environment(t, "migrate"), "MIGRATE_DATABASE_URL_FILE"))))
+				env = append(env, "MIGRATE_DATABASE_URL_FILE="+
+					filepath.Join(in.secrets, filepath.Base(value(t, environment(t, "migrate"), "MIGRATE_DATABASE_URL_FILE"))))
 				// Webhook receivers are on this machine, and the story and the load come from one address.
-				return append(env, "WEBHOOK_ALLOW_PRIVATE=true", "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0")
+				return append(env, "WEBHOOK_ALLOW_PRIVATE=true", "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0",
+					"RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0")
 			}
 			if in.control == nil {
 				var err error
@@ -59,10 +61,12 @@ func install(t *testing.T) *installation {
 				t.Cleanup(func() { _ = in.control.Close() })
 			}
 			// Only the first edge has exactly the settings of the file.
-			special := [][]string{nil, {"PROXY_API=false", "BRAND_NAME=Second", "SPOOL_SYNC=always"}, {"PROXY_API=false", "SHIP_DELAY=100ms", "LOG_LEVEL=debug", "TRUSTED_PROXIES=127.0.0.0/8"}}[edges]
+			special := [][]string{nil, {"PROXY_API=false", "BRAND_NAME=Second", "SPOOL_SYNC=always"},
+				{"PROXY_API=false", "SHIP_DELAY=100ms", "LOG_LEVEL=debug", "TRUSTED_PROXIES=127.0.0.0/8"}}[edges]
 			token := filepath.Join(in.secrets, fmt.Sprintf("edge_token_%d", edges%2+1))
 			edges++
-			return append(replace(t, mounted(compose[p], in.secrets), map[string]string{"KAFKA_BROKERS": f.KafkaProxy.Addr(), "CONTROL_URL": "https://" + in.control.Addr(), "EDGE_TOKEN_FILE": token}), special...)
+			return append(replace(t, mounted(compose[p], in.secrets), map[string]string{"KAFKA_BROKERS": f.KafkaProxy.Addr(),
+				"CONTROL_URL": "https://" + in.control.Addr(), "EDGE_TOKEN_FILE": token}), special...)
 		},
 		First: func(f *fleet.Fleet) {
 			began := time.Now()
@@ -86,7 +90,8 @@ func install(t *testing.T) *installation {
 func (in *installation) makeSecrets(t *testing.T, f *fleet.Fleet) {
 	t.Helper()
 	runtime := strings.Replace(f.DatabaseURL(), "postgres://postgres@", "postgres://shortline_runtime@", 1)
-	for name, text := range map[string]string{"database_url": f.DatabaseURL(), "runtime_database_url": runtime, "clickhouse_url": f.StoreURL(), "admin_password": adminPassword} {
+	for name, text := range map[string]string{"database_url": f.DatabaseURL(), "runtime_database_url": runtime, "clickhouse_url": f.StoreURL(),
+		"admin_password": adminPassword} {
 		testkit.Must(t, os.WriteFile(filepath.Join(in.secrets, name), []byte(text+"\n"), 0o600))
 	}
 	secrets{t, in.secrets}.generate()

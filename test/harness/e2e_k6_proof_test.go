@@ -36,7 +36,8 @@ func (in *installation) k6(t *testing.T) {
 	} {
 		before := in.uncounted(t)
 		figures := filepath.Join(t.TempDir(), run.script+".json")
-		args := []string{"run", "--quiet", "--no-usage-report", "--no-color", "-e", "BASE_URL=http://" + in.Edges[0].Addr, "-e", "EDGE_URL=" + strings.Join(edges, ","),
+		args := []string{"run", "--quiet", "--no-usage-report", "--no-color", "-e", "BASE_URL=http://" + in.Edges[0].Addr, "-e",
+			"EDGE_URL=" + strings.Join(edges, ","),
 			"-e", "ADMIN_PASSWORD=" + adminPassword, "-e", "SUMMARY=" + figures}
 		for _, kv := range run.env {
 			args = append(args, "-e", kv)

@@ -44,19 +44,25 @@ func (in *installation) storyAt(t *testing.T, api *fleet.API, slug string) {
 	receiver := httptest.NewServer(sink)
 	t.Cleanup(receiver.Close)
 	var hook struct{ ID string }
-	api.Must("POST", "/api/webhooks", map[string]any{"name": slug, "url": receiver.URL + "/hook", "secret": "a-secret-of-the-story", "events": []string{"url.clicked"}}, 201, &hook)
+	api.Must("POST", "/api/webhooks", map[string]any{"name": slug, "url": receiver.URL + "/hook", "secret": "a-secret-of-the-story",
+		"events": []string{"url.clicked"}}, 201, &hook)
 
 	l := api.Create("https://example.com/", map[string]any{"customSlug": slug})
 	var rule struct{ ID string }
-	api.Must("POST", "/api/urls/"+l.ID+"/routing-rules", map[string]any{"name": "iPhones", "priority": 20, "targetUrl": "https://example.com/ios",
-		"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "os", "operator": "equals", "value": "iOS"}}}}, 201, &rule)
-	api.Must("POST", "/api/urls/"+l.ID+"/routing-rules/from-template", map[string]any{"templateKey": "APP_DOWNLOAD_ANDROID", "priority": 10, "targetUrl": "https://example.com/android"}, 201, nil)
+	api.Must("POST", "/api/urls/"+l.ID+"/routing-rules", map[string]any{"name": "iPhones", "priority": 20,
+		"targetUrl":  "https://example.com/ios",
+		"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "os", "operator": "equals", "value": "iOS"}}}},
+		201, &rule)
+	api.Must("POST", "/api/urls/"+l.ID+"/routing-rules/from-template", map[string]any{"templateKey": "APP_DOWNLOAD_ANDROID", "priority": 10,
+		"targetUrl": "https://example.com/android"}, 201, nil)
 	for name, weight := range map[string]int{"A": 70, "B": 30} {
-		api.Must("POST", "/api/urls/"+l.ID+"/variants", map[string]any{"name": name, "weight": weight, "targetUrl": "https://example.com/" + name}, 201, nil)
+		api.Must("POST", "/api/urls/"+l.ID+"/variants", map[string]any{"name": name, "weight": weight, "targetUrl": "https://example.com/" +
+			name}, 201, nil)
 	}
 	locked := api.Create("https://example.com/secret", map[string]any{"customSlug": slug + "-locked", "password": "open sesame"})
 	addr := strings.TrimPrefix(api.URL(), "http://")
-	feeds := []<-chan map[string]any{live(t, in.Controls[0].Addr, key.Key, l.ID), live(t, in.Controls[1].Addr, key.Key, l.ID), live(t, in.Edges[0].Addr, key.Key, l.ID)}
+	feeds := []<-chan map[string]any{live(t, in.Controls[0].Addr, key.Key, l.ID), live(t, in.Controls[1].Addr, key.Key, l.ID),
+		live(t, in.Edges[0].Addr, key.Key, l.ID)}
 
 	variants := []string{"https://example.com/A", "https://example.com/B"}
 	clicks := 0
@@ -107,20 +113,25 @@ func (in *installation) storyAt(t *testing.T, api *fleet.API, slug string) {
 		}
 	}
 	csv := withKey(t, addr, key.Key, "/api/analytics/urls/"+l.ID+"/export?format=csv&includeClicks=true")
-	if csv.status != 200 || !strings.HasPrefix(csv.body, "\ufeff#") || !strings.Contains(csv.body, "Overview") || strings.Count(csv.body, "iOS") < clicks/2 {
+	if csv.status != 200 || !strings.HasPrefix(csv.body, "\ufeff#") || !strings.Contains(csv.body, "Overview") ||
+		strings.Count(csv.body, "iOS") < clicks/2 {
 		t.Errorf("export: got %d %.300s", csv.status, csv.body)
 	}
 	if a := withKey(t, addr, "urlsh_not_a_key_at_all", "/api/urls"); a.status != 401 {
 		t.Errorf("an unknown key got %d", a.status)
 	}
-	testkit.Eventually(t, fmt.Sprintf("the webhook receives %d clicks of %s", clicks, slug), func() bool { return countOf(sink, l.ID) == clicks })
+	testkit.Eventually(t, fmt.Sprintf("the webhook receives %d clicks of %s", clicks, slug), func() bool {
+		return countOf(sink, l.ID) == clicks
+	})
 	if acc := sink.Account(); acc.Unsigned != 0 || acc.Again != 0 {
 		t.Errorf("webhook deliveries: %+v", acc)
 	}
 	api.Must("DELETE", "/api/webhooks/"+hook.ID, nil, 204, nil)
 	for i, events := range feeds {
 		for n := range clicks {
-			testkit.Eventually(t, fmt.Sprintf("live feed %d of %s sends click %d of %d", i, slug, n+1, clicks), func() bool { return len(events) > 0 })
+			testkit.Eventually(t, fmt.Sprintf("live feed %d of %s sends click %d of %d", i, slug, n+1, clicks), func() bool {
+				return len(events) > 0
+			})
 			if e := <-events; e["slug"] != slug {
 				t.Errorf("live feed %d sent a click of %v", i, e["slug"])
 			}

@@ -149,8 +149,10 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 	p.ForgeDeltas(newerDelta(t, p.Delta(at)))
 	testkit.Must(t, p.Reopen())
 	leads("two", "https://example.com/changed")
-	if p.Forgeries() != 0 || e.Metric("shortline_agent_refused_total") != 0 || e.Metric("shortline_edge_revision") != float64(last) || e.Metric("shortline_agent_documents_loaded_total") != 1 {
-		t.Errorf("the edge did not apply the newer delta: %d deltas left, %v rejected, revision %v, %v documents loaded", p.Forgeries(), e.Metric("shortline_agent_refused_total"), e.Metric("shortline_edge_revision"), e.Metric("shortline_agent_documents_loaded_total"))
+	if p.Forgeries() != 0 || e.Metric("shortline_agent_refused_total") != 0 || e.Metric("shortline_edge_revision") != float64(last) ||
+		e.Metric("shortline_agent_documents_loaded_total") != 1 {
+		t.Errorf("the edge did not apply the newer delta: %d deltas left, %v rejected, revision %v, %v documents loaded", p.Forgeries(),
+			e.Metric("shortline_agent_refused_total"), e.Metric("shortline_edge_revision"), e.Metric("shortline_agent_documents_loaded_total"))
 	}
 
 	// The state is valid for the same release, so the edge requests nothing again.
@@ -177,7 +179,9 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 	e.Start()
 	leads("two", "https://example.com/changed")
 	testkit.Must(t, p.Reopen())
-	testkit.Eventually(t, "the upgraded edge loads a full document", func() bool { return e.Metric("shortline_agent_documents_loaded_total") == 2 })
+	testkit.Eventually(t, "the upgraded edge loads a full document", func() bool {
+		return e.Metric("shortline_agent_documents_loaded_total") == 2
+	})
 	leads("two", "https://example.com/changed")
 	heard()
 }
@@ -222,7 +226,8 @@ func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 	testkit.Must(t, err)
 	newer := append([]byte{}, golden...)
 	newer[4]++ // the version byte
-	client, err := kgo.NewClient(kgo.SeedBrokers(f.Brokers()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DefaultProduceTopic(fleet.Topic))
+	client, err := kgo.NewClient(kgo.SeedBrokers(f.Brokers()...), kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.DefaultProduceTopic(fleet.Topic))
 	testkit.Must(t, err)
 	defer client.Close()
 	put := func(partition int32, value []byte) {
@@ -245,7 +250,9 @@ func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 	})
 	t.Logf("stored from a frame of %d records: %v", sound.Count, account)
 	c := f.Controls[0]
-	testkit.Eventually(t, "ingest retries the newer frame", func() bool { return strings.Count(c.Log(), "kafka partition blocked by newer format") > 2 })
+	testkit.Eventually(t, "ingest retries the newer frame", func() bool {
+		return strings.Count(c.Log(), "kafka partition blocked by newer format") > 2
+	})
 	if n, err := f.Store.Clicks(t.Context()); err != nil || n != account.Clicks || c.Metric("shortline_kafkasource_dead_messages_total") != 0 {
 		t.Errorf("got %d clicks, want %d (%v); %v dead messages", n, account.Clicks, err, c.Metric("shortline_kafkasource_dead_messages_total"))
 	}

@@ -30,7 +30,8 @@ func TestG01_kill_9_of_edges_at_full_load(t *testing.T) {
 		c.more(1000)
 	})
 	slices.Sort(restarts)
-	t.Logf("%d kills, %d links, load: %v; restart to ready p50 %s p99 %s", kills, len(slugs), r, percentile(restarts, 0.5).Round(time.Millisecond), percentile(restarts, 0.99).Round(time.Millisecond))
+	t.Logf("%d kills, %d links, load: %v; restart to ready p50 %s p99 %s", kills, len(slugs), r,
+		percentile(restarts, 0.5).Round(time.Millisecond), percentile(restarts, 0.99).Round(time.Millisecond))
 	if p99 := percentile(restarts, 0.99); kills >= 100 && p99 > 2*time.Second {
 		t.Errorf("p99 of the restart times is %v, want at most 2s", p99)
 	}

@@ -42,7 +42,8 @@ func TestG02_kafka_is_gone(t *testing.T) {
 	t.Logf("before: %v", before)
 	t.Logf("without Kafka for %v: %v", away, during)
 	t.Logf("%.0f clicks waited and were shipped in %s (%.0f/s); memory of the edge that kept running %+d MiB; p99 ratio %.2f",
-		peak, drained.Round(time.Millisecond), peak/drained.Seconds(), grown/mebibyte, float64(during.Slow.Quantile(0.99))/float64(before.Slow.Quantile(0.99)))
+		peak, drained.Round(time.Millisecond), peak/drained.Seconds(), grown/mebibyte, float64(during.Slow.Quantile(0.99))/
+			float64(before.Slow.Quantile(0.99)))
 	if grown > 64*mebibyte {
 		t.Errorf("memory grew by %d MiB", grown/mebibyte)
 	}
@@ -66,7 +67,8 @@ func TestG03_kafka_behind_a_bad_network(t *testing.T) {
 	r := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8, Rate: 3000}, func() {
 		for range rounds {
 			for _, fault := range []faultproxy.Fault{
-				{LoseReply: 0.3}, {Latency: 400 * time.Millisecond}, {Hole: true}, {LoseReply: 1}, {Rate: 64 << 10}, {CutAfter: 2000}, {Refuse: true}, {Flip: 3000},
+				{LoseReply: 0.3}, {Latency: 400 * time.Millisecond}, {Hole: true}, {LoseReply: 1}, {Rate: 64 << 10}, {CutAfter: 2000}, {Refuse: true},
+				{Flip: 3000},
 			} {
 				f.KafkaProxy.Set(fault)
 				fleet.Hold(700 * time.Millisecond)

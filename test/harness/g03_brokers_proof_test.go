@@ -80,7 +80,8 @@ func TestG03_brokers_of_a_cluster_die(t *testing.T) {
 		}
 		pause(time.Second)
 	})
-	t.Logf("%d brokers killed, %d partitions with a new leader, %d periods with one broker of three and at most %.0f waiting clicks; load: %v", kills, moved, outages, peak, r)
+	t.Logf("%d brokers killed, %d partitions with a new leader, %d periods with one broker of three and at most %.0f waiting clicks; load: %v",
+		kills, moved, outages, peak, r)
 	if moved == 0 || outages == 0 {
 		t.Error("the kills had no effect")
 	}

@@ -78,7 +78,8 @@ func TestG05_clickhouse_killed_in_inserts(t *testing.T) {
 	for _, tap := range taps {
 		inserts += tap.inserts()
 	}
-	t.Logf("%d kills, %d periods of lost replies, %d pauses of 31 s; %d inserts, %d with an unknown outcome and %d rows: the server stored none of %d, part of %d, all of %d; load: %v",
+	t.Logf("%d kills, %d periods of lost replies, %d pauses of 31 s; %d inserts, %d with an unknown outcome and %d rows: the server stored "+
+		"none of %d, part of %d, all of %d; load: %v",
 		kills, lost, stops, inserts, found.none+found.partial+found.full, found.rows, found.none, found.partial, found.full, r)
 	c.verdict(crowd, r)
 	// With a few kills, the kinds that occur are random.

@@ -72,7 +72,8 @@ func TestG06_edges_alone(t *testing.T) {
 	p := newPlane(t)
 	records := make([]link.Record, n)
 	for i := range records {
-		records[i] = link.Record{Num: uint64(i + 1), Owner: 1, Key: fmt.Sprintf("link%d", i), Destination: fmt.Sprintf("https://example.com/%d", i), CreatedAt: 1}
+		records[i] = link.Record{Num: uint64(i + 1), Owner: 1, Key: fmt.Sprintf("link%d", i), Destination: fmt.Sprintf("https://example.com/%d",
+			i), CreatedAt: 1}
 	}
 	p.Publish(records...)
 	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p})
@@ -125,7 +126,8 @@ func TestG06_edges_alone(t *testing.T) {
 		cold = append(cold, time.Since(began))
 	}
 	slices.Sort(cold)
-	t.Logf("%d cold starts with %d links: first redirect after p50 %s, max %s", starts, n, percentile(cold, 0.5).Round(time.Millisecond), cold[len(cold)-1].Round(time.Millisecond))
+	t.Logf("%d cold starts with %d links: first redirect after p50 %s, max %s", starts, n, percentile(cold, 0.5).Round(time.Millisecond),
+		cold[len(cold)-1].Round(time.Millisecond))
 	if worst := cold[len(cold)-1]; worst > testkit.Size(time.Hour, 2*time.Second) {
 		t.Errorf("the slowest cold start took %v", worst)
 	}
@@ -167,7 +169,9 @@ func TestG06_edges_alone(t *testing.T) {
 	testkit.Must(t, p.Reopen())
 	back := p.Publish(records[3])
 	for _, e := range f.Edges {
-		testkit.Eventually(t, e.Name+" receives changes from the control plane again", func() bool { return e.Metric("shortline_edge_revision") == float64(back) })
+		testkit.Eventually(t, e.Name+" receives changes from the control plane again", func() bool {
+			return e.Metric("shortline_edge_revision") == float64(back)
+		})
 	}
 	if account := inTopic(t, f, c); account.Backward != 0 || account.Lost != 0 || account.Moved != 0 {
 		t.Errorf("the topic is not in order: %v", account)

@@ -48,7 +48,8 @@ func TestG07_disk_full(t *testing.T) {
 
 	c := newCrowd(t)
 	// These clicks take a kilobyte each, so that the disk fills soon.
-	large := "&utm_source=" + strings.Repeat("s", 240) + "&utm_medium=" + strings.Repeat("m", 240) + "&utm_campaign=" + strings.Repeat("c", 240) + "&utm_term=" + strings.Repeat("t", 240)
+	large := "&utm_source=" + strings.Repeat("s", 240) + "&utm_medium=" + strings.Repeat("m", 240) + "&utm_campaign=" +
+		strings.Repeat("c", 240) + "&utm_term=" + strings.Repeat("t", 240)
 	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 16, Query: large}
 	r := c.during(cfg, func() {
 		testkit.Eventually(t, "the disk is full", func() bool { return e.Metric("shortline_spool_clicks_dropped_total") > 0 })
@@ -81,6 +82,7 @@ func TestG07_disk_full(t *testing.T) {
 	testkit.Must(t, err)
 	t.Logf("topic: %v; %v", account, v)
 	if v.Lost != int(final) || account.Lost != int(final) || account.Missing != 0 || v.Twice != 0 || v.Ghosts != 0 {
-		t.Errorf("acked %d − stored %d = %d, loss markers contain %d, the edge counted %.0f", v.Acked, v.Stored, v.Acked-v.Stored, account.Lost, final)
+		t.Errorf("acked %d − stored %d = %d, loss markers contain %d, the edge counted %.0f", v.Acked, v.Stored, v.Acked-v.Stored,
+			account.Lost, final)
 	}
 }

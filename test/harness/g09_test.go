@@ -91,11 +91,14 @@ func TestG09_forged_documents(t *testing.T) {
 				p.Forge(k.forge(t))
 				testkit.Eventually(t, "the edge requests the document "+k.name, func() bool { return p.Forgeries() == 0 })
 				if before >= 0 {
-					testkit.Eventually(t, "the edge rejects the document "+k.name, func() bool { return e.Metric("shortline_agent_refused_total") > before })
+					testkit.Eventually(t, "the edge rejects the document "+k.name, func() bool {
+						return e.Metric("shortline_agent_refused_total") > before
+					})
 				}
 				refused++
 				// A valid change ends the backoff of the edge and shows that it still follows.
-				fresh := link.Record{Num: 5000 + uint64(round*len(kinds)+i), Owner: 1, Key: fmt.Sprintf("fresh%d-%d", round, i), Destination: "https://example.com/fresh"}
+				fresh := link.Record{Num: 5000 + uint64(round*len(kinds)+i), Owner: 1, Key: fmt.Sprintf("fresh%d-%d", round, i),
+					Destination: "https://example.com/fresh"}
 				p.Publish(fresh)
 				answers(t, e, fresh.Key, http.StatusFound, fresh.Destination)
 			}
@@ -108,7 +111,9 @@ func TestG09_forged_documents(t *testing.T) {
 			forged := [][]byte{as(snapshot.SigningKey{}, change), as(theirs, change), misused, flipped, wire[:len(wire)/2], []byte("nonsense")}
 			p.ForgeDeltas(forged...)
 			testkit.Eventually(t, "the edge requests the forged changes", func() bool { return p.Forgeries() == 0 })
-			testkit.Eventually(t, "the edge rejects changes with a bad signature", func() bool { return e.Metric("shortline_agent_unsigned_total") >= unsigned+3 })
+			testkit.Eventually(t, "the edge rejects changes with a bad signature", func() bool {
+				return e.Metric("shortline_agent_unsigned_total") >= unsigned+3
+			})
 			if at := p.Cursor().Revision; at != before || e.Metric("shortline_edge_revision") != float64(at) {
 				t.Errorf("the edge is at revision %v, the control plane at %d", e.Metric("shortline_edge_revision"), at)
 			}

@@ -24,9 +24,11 @@ func TestG10_poisoned_links(t *testing.T) {
 	var bad []link.Record
 	uncompilable := 0
 	for i := range n {
-		r := link.Record{Num: uint64(10_000 + i), Owner: 1, Key: fmt.Sprintf("bad%d", i), Destination: "https://example.com/default", SmartRouting: true}
+		r := link.Record{Num: uint64(10_000 + i), Owner: 1, Key: fmt.Sprintf("bad%d", i), Destination: "https://example.com/default",
+			SmartRouting: true}
 		conditions := poison[i%len(poison)]
-		r.Rules = []link.Rule{{ID: link.ID{1, byte(i)}, Name: strings.Repeat("n", i%300), Target: "https://example.com/rule", Conditions: []byte(conditions)}}
+		r.Rules = []link.Rule{{ID: link.ID{1, byte(i)}, Name: strings.Repeat("n", i%300), Target: "https://example.com/rule",
+			Conditions: []byte(conditions)}}
 		uncompilable++
 		switch i % 7 {
 		case 5:
@@ -41,7 +43,9 @@ func TestG10_poisoned_links(t *testing.T) {
 		for at := 0; at < len(bad); at += 50 {
 			last := p.Publish(bad[at:min(len(bad), at+50)]...)
 			for _, e := range f.Edges {
-				testkit.Eventually(t, e.Name+" has the revision with the poisoned links", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
+				testkit.Eventually(t, e.Name+" has the revision with the poisoned links", func() bool {
+					return e.Metric("shortline_edge_revision") == float64(last)
+				})
 			}
 		}
 		for _, e := range f.Edges {
@@ -65,7 +69,8 @@ func TestG10_poisoned_links(t *testing.T) {
 			t.Errorf("%s: %.0f links rejected, want %d; %.0f panics, %d starts", e.Name, aside, uncompilable, panics, e.Starts)
 		}
 		for i, slug := range slugs {
-			if status, to, err := follow(e.Addr, slug); err != nil || status != http.StatusFound || to != fmt.Sprintf("https://example.com/link%d", i) {
+			if status, to, err := follow(e.Addr, slug); err != nil || status != http.StatusFound ||
+				to != fmt.Sprintf("https://example.com/link%d", i) {
 				t.Fatalf("%s: got %[3]d %[4]s %[5]v for the valid link %[2]s", e.Name, slug, status, to, err)
 			}
 		}
@@ -88,5 +93,6 @@ var poison = []string{
 	`{"operator":"AND","conditions":[{"type":"day_of_week","operator":"in","value":[99999999999999999999]}]}`,
 	strings.Repeat(`{"operator":"AND","conditions":[`, 100_000),
 	strings.Repeat(`{"operator":"AND","conditions":[`, 50) + `{"type":"os","operator":"equals","value":"iOS"}` + strings.Repeat("]}", 50),
-	`{"operator":"OR","conditions":[` + strings.Repeat(`{"type":"os","operator":"equals","value":"iOS"},`, 5000) + `{"type":"os","operator":"equals","value":"iOS"}]}`,
+	`{"operator":"OR","conditions":[` + strings.Repeat(`{"type":"os","operator":"equals","value":"iOS"},`, 5000) +
+		`{"type":"os","operator":"equals","value":"iOS"}]}`,
 }

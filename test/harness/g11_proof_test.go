@@ -34,7 +34,8 @@ func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
 		ending := make([]fleet.Link, len(clocks)) // each expires at now + lasts/2 by the clock of its edge
 		for i, off := range clocks {
 			slug := fmt.Sprintf("ends%d", i)
-			ending[i] = c.api.Create("https://example.com/ends", map[string]any{"customSlug": slug, "expiresAt": began.Add(time.Hour).UTC().Format(time.RFC3339Nano)})
+			ending[i] = c.api.Create("https://example.com/ends",
+				map[string]any{"customSlug": slug, "expiresAt": began.Add(time.Hour).UTC().Format(time.RFC3339Nano)})
 			c.links = append(c.links, ending[i])
 			everywhere(c, slug, math.MaxInt64, http.StatusFound, "https://example.com/ends")
 			c.api.Must("PATCH", "/api/urls/"+ending[i].ID, map[string]any{"expiresAt": end.Add(off).UTC().Format(time.RFC3339Nano)}, 200, nil)
@@ -62,7 +63,8 @@ func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
 		})
 		for i, e := range c.Edges {
 			wrong := ended[i].Sub(end)
-			t.Logf("%s, whose clock is off by %v, expired a link with an error of %v by the true clock and %v by its own clock", e.Name, clocks[i], ended[i].Sub(end.Add(clocks[i])).Round(time.Millisecond), wrong.Round(time.Millisecond))
+			t.Logf("%s, whose clock is off by %v, expired a link with an error of %v by the true clock and %v by its own clock", e.Name, clocks[i],
+				ended[i].Sub(end.Add(clocks[i])).Round(time.Millisecond), wrong.Round(time.Millisecond))
 			if wrong.Abs() > most {
 				t.Errorf("%s expired a link with an error of %v by its own clock", e.Name, wrong)
 			}

@@ -64,8 +64,10 @@ func (ch *changes) report(where string, limit time.Duration) {
 	t.Helper()
 	slices.Sort(took)
 	p99 := percentile(took, 0.99)
-	t.Logf("%s: delay of %d changes at the slowest of three edges: p50 %s p99 %s max %s; %d times an edge reported a revision without serving its change",
-		where, len(took), percentile(took, 0.5).Round(time.Millisecond), p99.Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), ch.early)
+	t.Logf("%s: delay of %d changes at the slowest of three edges: p50 %s p99 %s max %s; %d times an edge reported a revision without "+
+		"serving its change",
+		where, len(took), percentile(took, 0.5).Round(time.Millisecond), p99.Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond),
+		ch.early)
 	if limit > 0 && p99 > limit {
 		t.Errorf("%s: p99 of the delay is %v", where, p99)
 	}
@@ -112,13 +114,15 @@ func (ch *changes) life(slug string) {
 	step("PATCH", path, fields{"status": "INACTIVE"}, 200, nil, http.StatusGone, "")
 	step("PATCH", path, fields{"status": "ACTIVE"}, 200, nil, http.StatusFound, b)
 
-	step("POST", path+"/variants", fields{"name": "A", "targetUrl": variant, "weight": 100}, 201, &test, http.StatusFound, variant) // the first variant starts the test
+	// the first variant starts the test
+	step("POST", path+"/variants", fields{"name": "A", "targetUrl": variant, "weight": 100}, 201, &test, http.StatusFound, variant)
 	step("PATCH", path, fields{"isABTesting": false}, 200, nil, http.StatusFound, b)
 	step("PATCH", path, fields{"isABTesting": true}, 200, nil, http.StatusFound, variant)
 	step("PUT", path+"/variants/"+test.ID, fields{"weight": 0}, 200, nil, http.StatusFound, b)
 
 	step("PATCH", path+"/routing-rules/settings", fields{"isSmartRouting": true}, 200, nil, http.StatusFound, b)
-	step("POST", path+"/routing-rules", fields{"name": "everybody", "targetUrl": rule, "conditions": everybody}, 201, &ruled, http.StatusFound, rule)
+	step("POST", path+"/routing-rules", fields{"name": "everybody", "targetUrl": rule, "conditions": everybody}, 201, &ruled,
+		http.StatusFound, rule)
 	step("PUT", path+"/routing-rules/"+ruled.ID, fields{"targetUrl": rule + "/changed"}, 200, nil, http.StatusFound, rule+"/changed")
 	step("DELETE", path, nil, 204, nil, http.StatusNotFound, "")
 }

@@ -102,7 +102,8 @@ func TestG13_failover_to_a_standby_while_links_change(t *testing.T) {
 	if len(outages) == 0 {
 		t.Fatal("there was no failover")
 	}
-	t.Logf("%d failovers, %d old servers rewound; longest outage %s; the longest call exceeded its outage by %s (%s outside of outages); a change at the other control plane reached all edges p50 %s max %s after the promotion; load: %v",
+	t.Logf("%d failovers, %d old servers rewound; longest outage %s; the longest call exceeded its outage by %s (%s outside of outages); a "+
+		"change at the other control plane reached all edges p50 %s max %s after the promotion; load: %v",
 		len(outages), rewound, without.Round(time.Millisecond), most.Round(time.Millisecond), otherwise.Round(time.Millisecond),
 		percentile(published, 0.5).Round(time.Millisecond), published[len(published)-1].Round(time.Millisecond), r)
 	s.verdict()
@@ -114,7 +115,9 @@ func TestG13_failover_to_a_standby_while_links_change(t *testing.T) {
 // whole checks, in one query, that links that change together are equal.
 func whole(c *chain) {
 	c.t.Helper()
-	got, err := c.Ask("SELECT count(*) FROM (SELECT 1 FROM urls WHERE slug LIKE 'group%-%' GROUP BY split_part(slug, '-', 1) HAVING count(DISTINCT active) > 1) mixed")
+	got, err := c.Ask(
+		"SELECT count(*) FROM (SELECT 1 FROM urls WHERE slug LIKE 'group%-%' GROUP BY split_part(slug, '-', 1) HAVING count(DISTINCT active) " +
+			"> 1) mixed")
 	if err != nil || got != "0" {
 		c.t.Errorf("groups that were changed partly: %q %v", got, err)
 	}

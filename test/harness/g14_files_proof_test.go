@@ -46,7 +46,8 @@ func TestG14_more_connections_than_files(t *testing.T) {
 	testkit.Eventually(t, "the edge sheds connections", func() bool { return e.Metric("shortline_edge_connections_shed_total") > 0 })
 	served, failed, again := 0, 0, 0
 	anew.Go(func() {
-		client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		for tries := 0; ; {
 			res, err := client.Get("http://" + e.Addr + "/nobody-has-this-link")
 			switch tries++; {
@@ -73,7 +74,8 @@ func TestG14_more_connections_than_files(t *testing.T) {
 	close(over)
 	anew.Wait()
 	crowd.Wait()
-	t.Logf("%d silent clients, %.0f connections shed, %d of %d files open; new visitors: %d served, %d failed, %d retries; load: %v", n, shed, open, files, served, failed, again, r)
+	t.Logf("%d silent clients, %.0f connections shed, %d of %d files open; new visitors: %d served, %d failed, %d retries; load: %v", n, shed,
+		open, files, served, failed, again, r)
 	if failed > 0 || served == 0 {
 		t.Errorf("%d new visitors were not served and %d were", failed, served)
 	}

@@ -110,15 +110,19 @@ func TestG14_slow_clients(t *testing.T) {
 		}()
 		_, _ = conn.Read(make([]byte, 1)) // until the edge closes it
 	})
-	testkit.Eventually(t, "95 % of the slow clients are connected", func() bool { return e.Metric("shortline_edge_connections") >= 0.95*float64(dripping+2*n) })
+	testkit.Eventually(t, "95 % of the slow clients are connected", func() bool {
+		return e.Metric("shortline_edge_connections") >= 0.95*float64(dripping+2*n)
+	})
 	during := c.during(cfg, func() { fleet.Hold(long(t, 30*time.Second)) })
 	files, grown := e.Files(), e.Memory()-memory
-	t.Logf("memory of the edge: heap in use %.0f MiB, stacks %.0f MiB", e.Metric("go_memstats_heap_inuse_bytes")/mebibyte, e.Metric("go_memstats_stack_inuse_bytes")/mebibyte)
+	t.Logf("memory of the edge: heap in use %.0f MiB, stacks %.0f MiB", e.Metric("go_memstats_heap_inuse_bytes")/mebibyte,
+		e.Metric("go_memstats_stack_inuse_bytes")/mebibyte)
 	close(over)
 	slow.Wait()
 	t.Logf("alone: %v", before)
 	t.Logf("load beside %d, %d and %d slow clients: %v", dripping, n, n, during)
-	t.Logf("%d of the requests from %d byte-a-second clients were closed, after %.1f s at most; %d files open, memory %+d MiB", cut.Load(), dripping, float64(longest.Load())/1000, files, grown/mebibyte)
+	t.Logf("%d of the requests from %d byte-a-second clients were closed, after %.1f s at most; %d files open, memory %+d MiB", cut.Load(),
+		dripping, float64(longest.Load())/1000, files, grown/mebibyte)
 	unharmed(t, "beside slow clients", during)
 	if cut.Load() < int64(dripping) || longest.Load() > 9000 {
 		t.Errorf("%d of the requests from %d byte-a-second clients were closed, after %d ms at most", cut.Load(), dripping, longest.Load())
@@ -161,7 +165,8 @@ func TestG15_unknown_links(t *testing.T) {
 	began := time.Now()
 	r := c.during(cfg, func() { scan(n) })
 	grown := e.Memory() - memory
-	t.Logf("%d unknown links in %s; memory %+.1f MiB; %d requests to the control plane (long polls)", n, time.Since(began).Round(time.Millisecond), float64(grown)/mebibyte, p.Requests()-asked)
+	t.Logf("%d unknown links in %s; memory %+.1f MiB; %d requests to the control plane (long polls)", n,
+		time.Since(began).Round(time.Millisecond), float64(grown)/mebibyte, p.Requests()-asked)
 	t.Logf("load before: %v; load during the requests for unknown links: %v", before, r)
 	if n := missed(); int64(n) != scanned {
 		t.Errorf("%d answers counted as not found, want %d", n, scanned)

@@ -34,7 +34,8 @@ func TestG16_hostile_requests(t *testing.T) {
 	e, control := c.Edges[0], c.Controls[0]
 	locked := c.api.Create("https://example.com/", map[string]any{"password": "open sesame"})
 	ruled := c.api.Create("https://example.com/", nil)
-	c.api.Must("POST", "/api/urls/"+ruled.ID+"/routing-rules/from-template", map[string]any{"templateKey": "APP_DOWNLOAD_ANDROID", "targetUrl": "https://example.com/android"}, 201, nil)
+	c.api.Must("POST", "/api/urls/"+ruled.ID+"/routing-rules/from-template", map[string]any{"templateKey": "APP_DOWNLOAD_ANDROID",
+		"targetUrl": "https://example.com/android"}, 201, nil)
 	c.api.Must("PATCH", "/api/urls/"+ruled.ID+"/routing-rules/settings", map[string]any{"isSmartRouting": true}, 200, nil)
 	var key struct{ Key string }
 	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "k"}, 201, &key)
@@ -54,11 +55,14 @@ func TestG16_hostile_requests(t *testing.T) {
 		}},
 		{"control", control.Addr, grammar{
 			auth: "X-API-Key: " + key.Key + "\r\n",
-			paths: []string{"/api/urls", one, one + "/variants", "/api/analytics/overview", "/api/analytics/urls/" + c.links[0].ID, "/api/bundles", "/api/webhooks",
+			paths: []string{"/api/urls", one, one + "/variants", "/api/analytics/overview", "/api/analytics/urls/" + c.links[0].ID, "/api/bundles",
+				"/api/webhooks",
 				"/api/audit-logs", "/login", "/console/links", "/api/auth/sso/nobody/callback", "/og-images/x/1.webp"},
 			posts: []posting{
-				{"/api/urls", `{"originalUrl":"https://example.com/new","tags":["a"]}`}, {"/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com/1"}]}`},
-				{"/api/auth/login", `{"email":"nobody@example.com","password":"guess"}`}, {one + "/variants", `{"name":"A","targetUrl":"https://example.com/a","weight":10}`},
+				{"/api/urls", `{"originalUrl":"https://example.com/new","tags":["a"]}`},
+				{"/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com/1"}]}`},
+				{"/api/auth/login", `{"email":"nobody@example.com","password":"guess"}`},
+				{one + "/variants", `{"name":"A","targetUrl":"https://example.com/a","weight":10}`},
 				{"/api/bundles", `{"name":"b"}`}, {"/api/webhooks", `{"name":"h","url":"http://127.0.0.1:1/hook","events":["url.created"]}`},
 			},
 		}},
@@ -115,7 +119,10 @@ func TestG16_hostile_requests(t *testing.T) {
 		t.Errorf("%.0f panics", panics)
 	}
 	testkit.Eventually(t, "no connection is left at the edge", func() bool { return e.Metric("shortline_edge_connections") == 0 })
-	testkit.Eventually(t, "only the edge is connected to the control plane", func() bool { n := connections(control); return n >= 0 && n <= polls+2 })
+	testkit.Eventually(t, "only the edge is connected to the control plane", func() bool {
+		n := connections(control)
+		return n >= 0 && n <= polls+2
+	})
 	if status, _, err := follow(e.Addr, c.slugs[0]); err != nil || status != http.StatusFound {
 		t.Errorf("a redirect after the run: got %d %v", status, err)
 	}
@@ -135,7 +142,8 @@ func connections(n *fleet.Node) int {
 	count := 0
 	for line := range strings.Lines(string(table)) {
 		f := strings.Fields(line)
-		if len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", addr.Port())) && (f[3] == "01" || f[3] == "08") { // ESTABLISHED or CLOSE_WAIT
+		// ESTABLISHED or CLOSE_WAIT
+		if len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", addr.Port())) && (f[3] == "01" || f[3] == "08") {
 			count++
 		}
 	}
@@ -206,27 +214,39 @@ func (g *grammar) request(random *rand.Rand) []byte {
 	}
 	var b bytes.Buffer
 	b.WriteString(pick(method, "PUT", "PATCH", "OPTIONS", "TRACE", "get", "", "G\x00T", "CONNECT", "PRI") + pick(" ", "  ", "\t"))
-	b.WriteString(pick(path, "//"+path, path+"/info", path+"/verify", path+"/..;/", "/%2e%2e"+path, "http://x"+path, "*", path+"%00", path+"%0d%0aInjected:1", path+"%2f2", path+"\xff", "/"))
+	b.WriteString(pick(path, "//"+path, path+"/info", path+"/verify", path+"/..;/", "/%2e%2e"+path, "http://x"+path, "*", path+"%00",
+		path+"%0d%0aInjected:1", path+"%2f2", path+"\xff", "/"))
 	b.WriteString(any([]string{"", "", "?page=2&limit=5", "?utm_source=a&utm_content=b", "?search=a&sortBy=clickCount"}))
-	b.WriteString(pick("", "?", "?page=1&limit=99999999999999999999", "?a=%0d%0aInjected:1", "?utm_source=%00%ff", "?utm_content=\r\nInjected: 1", "?search=%25%27--", "?\xff\xfe", "?startDate=+1e9&endDate=%2d",
+	b.WriteString(pick("", "?", "?page=1&limit=99999999999999999999", "?a=%0d%0aInjected:1", "?utm_source=%00%ff",
+		"?utm_content=\r\nInjected: 1", "?search=%25%27--", "?\xff\xfe", "?startDate=+1e9&endDate=%2d",
 		"?code=%00&state="+strings.Repeat("a", 3000)))
 	b.WriteString(pick(" HTTP/1.1\r\n", " HTTP/1.0\r\n", " HTTP/2.0\r\n", "\r\n", " HTTP/1.1\n"))
 	b.WriteString(pick("Host: sho.rt\r\n", "", "Host: a\r\nHost: b\r\n", "Host: \r\n", "Host: x\x00y\r\n"))
-	b.WriteString(pick(g.auth, "", "Authorization: Bearer \xff\xff\r\n", "Authorization: Basic Og==\r\n", "X-API-Key: sl_"+strings.Repeat("a", 61)+"\r\n", "Cookie: access_token=a.b.c\r\n", g.auth+g.auth))
+	b.WriteString(pick(g.auth, "", "Authorization: Bearer \xff\xff\r\n", "Authorization: Basic Og==\r\n", "X-API-Key: sl_"+
+		strings.Repeat("a", 61)+"\r\n", "Cookie: access_token=a.b.c\r\n", g.auth+g.auth))
 	b.WriteString(pick("Connection: close\r\n", "", "Connection: keep-alive\r\n", "Connection: \xff\r\n"))
 	if body != "" {
-		body = pick(body, "abc", "0\r\n\r\n", "ffffffffffffffff\r\n", "{\"originalUrl\":", strings.Repeat("[", 10000), body+body, body[:len(body)-1], strings.Replace(body, "a", "\x00", 1), "null", "[]", `""`)
-		b.WriteString(pick("Content-Type: application/json\r\n", "", "Content-Type: application/json; =\r\n", "Content-Type: text/plain\r\n", "Content-Type: multipart/form-data\r\n"))
-		b.WriteString(pick(fmt.Sprintf("Content-Length: %d\r\n", len(body)), "Content-Length: 3\r\n", "Content-Length: -1\r\n", "Content-Length: 99999999999999999999\r\n", "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: x, chunked\r\n", ""))
+		body = pick(body, "abc", "0\r\n\r\n", "ffffffffffffffff\r\n", "{\"originalUrl\":", strings.Repeat("[", 10000), body+body,
+			body[:len(body)-1], strings.Replace(body, "a", "\x00", 1), "null", "[]", `""`)
+		b.WriteString(pick("Content-Type: application/json\r\n", "", "Content-Type: application/json; =\r\n", "Content-Type: text/plain\r\n",
+			"Content-Type: multipart/form-data\r\n"))
+		b.WriteString(pick(fmt.Sprintf("Content-Length: %d\r\n", len(body)), "Content-Length: 3\r\n", "Content-Length: -1\r\n",
+			"Content-Length: 99999999999999999999\r\n", "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: x, chunked\r\n", ""))
 	}
 	for range random.IntN(4) {
-		b.WriteString(any([]string{"User-Agent: facebookexternalhit/1.1\r\n", "User-Agent: Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X)\r\n", "Accept: text/html\r\n", "Accept-Language: de-CH, en;q=0.8\r\n",
-			"Referer: https://www.example.com/\r\n", "X-Forwarded-For: 203.0.113.7\r\n", "Accept-Encoding: gzip\r\n", "Origin: https://sho.rt\r\n", "Cookie: a=b\r\n"}))
+		b.WriteString(any([]string{"User-Agent: facebookexternalhit/1.1\r\n",
+			"User-Agent: Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X)\r\n", "Accept: text/html\r\n",
+			"Accept-Language: de-CH, en;q=0.8\r\n",
+			"Referer: https://www.example.com/\r\n", "X-Forwarded-For: 203.0.113.7\r\n", "Accept-Encoding: gzip\r\n", "Origin: https://sho.rt\r\n",
+			"Cookie: a=b\r\n"}))
 	}
 	for range 3 {
-		b.WriteString(pick("", ": x\r\n", "Accept: text/html;q=\xff\r\n", "Cookie: access_token=\x01\r\n", " folded\r\n", "X-Forwarded-For: ,,[::\r\n", "Expect: 100-continue\r\n", "X-Request-ID: a\r\n b\r\n",
-			"Range: bytes=-1,,\r\n", "Origin: null\r\n", "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAAA\r\n", "Accept-Encoding: "+strings.Repeat("gzip,", 300)+"\r\n",
-			"Content-Length: 3\r\n", "Transfer-Encoding: chunked\r\n", "Accept-Language: "+strings.Repeat("a-b;q=", 200)+"\r\n", "If-None-Match: \xff\r\n", "If-Modified-Since: never\r\n"))
+		b.WriteString(pick("", ": x\r\n", "Accept: text/html;q=\xff\r\n", "Cookie: access_token=\x01\r\n", " folded\r\n",
+			"X-Forwarded-For: ,,[::\r\n", "Expect: 100-continue\r\n", "X-Request-ID: a\r\n b\r\n",
+			"Range: bytes=-1,,\r\n", "Origin: null\r\n", "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAAA\r\n",
+			"Accept-Encoding: "+strings.Repeat("gzip,", 300)+"\r\n",
+			"Content-Length: 3\r\n", "Transfer-Encoding: chunked\r\n", "Accept-Language: "+strings.Repeat("a-b;q=", 200)+"\r\n",
+			"If-None-Match: \xff\r\n", "If-Modified-Since: never\r\n"))
 	}
 	b.WriteString(pick("\r\n", "\n", "") + body)
 	out := b.Bytes()

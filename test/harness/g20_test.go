@@ -63,7 +63,8 @@ func TestG20_webhooks_through_kills(t *testing.T) {
 		email, password := fmt.Sprintf("user%d@example.com", i), fmt.Sprintf("password-of-%d", i)
 		c.api.Must("POST", "/api/users", map[string]any{"email": email, "password": password, "role": "USER"}, 201, nil)
 		r.api = c.Controls[i%2].LoginAs(t, email, password)
-		r.api.Must("POST", "/api/webhooks", map[string]any{"name": kind, "url": server.URL + "/hook", "secret": secret, "events": []string{"url.created"}}, 201, nil)
+		r.api.Must("POST", "/api/webhooks", map[string]any{"name": kind, "url": server.URL + "/hook", "secret": secret,
+			"events": []string{"url.created"}}, 201, nil)
 		all = append(all, r)
 	}
 
@@ -104,7 +105,8 @@ func TestG20_webhooks_through_kills(t *testing.T) {
 		}
 		return true
 	})
-	t.Logf("%d events for %d receivers in %s, %d kills; all had arrived %s after the last link was created", created, users, lasting, kills, time.Since(last).Round(time.Millisecond))
+	t.Logf("%d events for %d receivers in %s, %d kills; all had arrived %s after the last link was created", created, users, lasting, kills,
+		time.Since(last).Round(time.Millisecond))
 	var waits []time.Duration
 	for _, r := range all {
 		ids := 0
@@ -133,7 +135,8 @@ func TestG20_webhooks_through_kills(t *testing.T) {
 		}
 	}
 	slices.Sort(waits)
-	t.Logf("delay at working receivers: p50 %s, p95 %s, max %s", waits[len(waits)/2].Round(time.Millisecond), waits[len(waits)*95/100].Round(time.Millisecond), waits[len(waits)-1].Round(time.Millisecond))
+	t.Logf("delay at working receivers: p50 %s, p95 %s, max %s", waits[len(waits)/2].Round(time.Millisecond),
+		waits[len(waits)*95/100].Round(time.Millisecond), waits[len(waits)-1].Round(time.Millisecond))
 	if p95 := waits[len(waits)*95/100]; soon > 0 && p95 > soon {
 		t.Errorf("p95 of the delay at working receivers is %s", p95)
 	}
@@ -189,7 +192,8 @@ func (c *chain) create(all []*receiver, end time.Time, rate int) (created int) {
 			for try := 0; ; try++ {
 				var l fleet.Link
 				slug := fmt.Sprintf("hook-%d-%d", i, try)
-				if _, _, err := r.api.At(c.Controls[(i+try)%2]).Call("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": slug}, &l); err == nil {
+				if _, _, err := r.api.At(c.Controls[(i+try)%2]).Call("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/",
+					"customSlug": slug}, &l); err == nil {
 					r.mu.Lock()
 					r.made[l.ID] = time.Now()
 					r.mu.Unlock()

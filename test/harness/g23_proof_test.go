@@ -18,11 +18,13 @@ import (
 func TestG23_lockouts_over_replicas(t *testing.T) {
 	t.Parallel()
 	c := startChain(t, fleet.Config{Edges: 3, Controls: 2, Spread: true}, 0)
-	c.api.Must("POST", "/api/users", map[string]any{"email": "victim@example.com", "name": "Victim", "password": "not-to-be-guessed", "role": "USER"}, 201, nil)
+	c.api.Must("POST", "/api/users", map[string]any{"email": "victim@example.com", "name": "Victim", "password": "not-to-be-guessed",
+		"role": "USER"}, 201, nil)
 	evaluated, locked := 0, 0
 	const logins = 1000
 	for i := range logins {
-		status, _, err := c.api.At(c.Controls[i%2]).Call("POST", "/api/auth/login", map[string]any{"email": "victim@example.com", "password": fmt.Sprintf("guess-%d", i)}, nil)
+		status, _, err := c.api.At(c.Controls[i%2]).Call("POST", "/api/auth/login", map[string]any{"email": "victim@example.com",
+			"password": fmt.Sprintf("guess-%d", i)}, nil)
 		switch status {
 		case http.StatusUnauthorized:
 			evaluated++
@@ -59,8 +61,11 @@ func guessLinks(t *testing.T, c *chain) {
 	}
 	try := func(i int, slug string) {
 		body := fmt.Sprintf(`{"password":"guess-%d"}`, i)
-		request := fmt.Sprintf("POST /%s/verify HTTP/1.1\r\nHost: sho.rt\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", slug, len(body), body)
-		if status, _, err := ask(c.Edges[i%replicas].Addr, request); err != nil || status != http.StatusUnauthorized && status != http.StatusTooManyRequests {
+		request := fmt.Sprintf(
+			"POST /%s/verify HTTP/1.1\r\nHost: sho.rt\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", slug,
+			len(body), body)
+		if status, _, err := ask(c.Edges[i%replicas].Addr, request); err != nil || status != http.StatusUnauthorized &&
+			status != http.StatusTooManyRequests {
 			t.Errorf("a guess got %d %v", status, err)
 		}
 	}
@@ -69,7 +74,8 @@ func guessLinks(t *testing.T, c *chain) {
 		try(i, "guarded")
 	}
 	n := checked()
-	t.Logf("link: of %d sequential guesses at %d edges %d were compared with the hash, in %v", guesses, replicas, n, time.Since(began).Round(time.Millisecond))
+	t.Logf("link: of %d sequential guesses at %d edges %d were compared with the hash, in %v", guesses, replicas, n,
+		time.Since(began).Round(time.Millisecond))
 	if n > free+2*replicas || n < free {
 		t.Errorf("%d guesses were compared; the limit is %d, and at most 2 more at each edge", n, free)
 	}
@@ -94,7 +100,9 @@ func guessLinks(t *testing.T, c *chain) {
 	again := c.Edges[replicas-1]
 	again.Kill()
 	again.Start()
-	testkit.Eventually(t, again.Name+" has learned the lockouts", func() bool { return again.Metric("shortline_edge_locks_learned_total") >= 2 })
+	testkit.Eventually(t, again.Name+" has learned the lockouts", func() bool {
+		return again.Metric("shortline_edge_locks_learned_total") >= 2
+	})
 	before = checked()
 	for i := range 30 {
 		try(i*replicas+replicas-1, "guarded")

@@ -20,7 +20,8 @@ func TestG24_limits_are_shared_by_replicas(t *testing.T) {
 	const limit, perSecond = 100, 50
 	asks := int(min(long(t, 59*time.Second), 59*time.Second).Seconds() * perSecond)
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 2, ControlEnv: []string{"RATE_LIMIT_DEFAULT=" + strconv.Itoa(limit)}}, 0)
-	c.api.Must("POST", "/api/users", map[string]any{"email": "caller@example.com", "name": "Caller", "password": "password-of-caller", "role": "USER"}, 201, nil)
+	c.api.Must("POST", "/api/users", map[string]any{"email": "caller@example.com", "name": "Caller", "password": "password-of-caller",
+		"role": "USER"}, 201, nil)
 	caller := c.Controls[0].LoginAs(t, "caller@example.com", "password-of-caller")
 
 	var mu sync.Mutex
@@ -33,7 +34,8 @@ func TestG24_limits_are_shared_by_replicas(t *testing.T) {
 		remaining, bad := strconv.Atoi(header.Get("X-RateLimit-Remaining"))
 		ends, bad2 := strconv.ParseInt(header.Get("X-RateLimit-Reset"), 10, 64)
 		until := time.Until(time.Unix(ends, 0))
-		if bad != nil || bad2 != nil || header.Get("X-RateLimit-Limit") != strconv.Itoa(limit) || until < -10*time.Second || until > 61*time.Second {
+		if bad != nil || bad2 != nil || header.Get("X-RateLimit-Limit") != strconv.Itoa(limit) || until < -10*time.Second || until > 61*
+			time.Second {
 			t.Errorf("%d %v with %v", status, err, header)
 		}
 		switch status {

@@ -26,24 +26,33 @@ func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 	sink := hooksink.New(canary("hook"), nil)
 	server := httptest.NewServer(sink)
 	defer server.Close()
-	c.api.Must("POST", "/api/webhooks", map[string]any{"name": "h", "url": server.URL, "secret": canary("hook"), "events": []string{"url.created", "url.clicked"},
+	c.api.Must("POST", "/api/webhooks", map[string]any{"name": "h", "url": server.URL, "secret": canary("hook"),
+		"events":  []string{"url.created", "url.clicked"},
 		"headers": map[string]string{"X-Token": canary("header")}}, 201, nil)
 	l := c.api.Create("https://example.com/", map[string]any{"password": canary("link"), "customSlug": "locked"})
 	c.api.Must("PATCH", "/api/urls/"+l.ID, map[string]any{"password": canary("link2")}, 200, nil)
-	c.api.Must("POST", "/api/users", map[string]any{"email": "someone@example.com", "name": "Someone", "password": canary("user"), "role": "USER"}, 201, nil)
-	c.api.Must("POST", "/api/admin/oidc-providers", map[string]any{"slug": "idp", "name": "IdP", "discoveryUrl": "https://idp.example.com/.well-known/openid-configuration", "clientId": "x", "clientSecret": canary("oidc"), "scopes": "openid email"}, 201, nil)
+	c.api.Must("POST", "/api/users", map[string]any{"email": "someone@example.com", "name": "Someone", "password": canary("user"),
+		"role": "USER"}, 201, nil)
+	c.api.Must("POST", "/api/admin/oidc-providers",
+		map[string]any{"slug": "idp", "name": "IdP", "discoveryUrl": "https://idp.example.com/.well-known/openid-configuration", "clientId": "x",
+			"clientSecret": canary("oidc"), "scopes": "openid email"}, 201, nil)
 	var key struct{ Key string }
 	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "k"}, 201, &key)
 	var totp struct{ Secret string }
 	c.api.Must("POST", "/api/auth/2fa/setup", nil, 201, &totp)
 	// Wrong and right attempts, so that a program that logs its input would log the secret.
 	for _, password := range []string{canary("user"), canary("wrong")} {
-		_, _, _ = c.api.Call("POST", "/api/auth/login", map[string]any{"email": "someone@example.com", "password": password}, nil) // the status does not matter
+		// the status does not matter
+		_, _, _ = c.api.Call("POST", "/api/auth/login", map[string]any{"email": "someone@example.com", "password": password}, nil)
 	}
 	e := c.Edges[0]
 	answers(t, e, "locked", http.StatusOK, "")
 	body := "password=" + canary("link2")
-	if status, _, err := ask(e.Addr, fmt.Sprintf("POST /locked/verify HTTP/1.1\r\nHost: sho.rt\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)); err != nil || status != http.StatusSeeOther {
+	if status, _,
+		err := ask(e.Addr,
+		fmt.Sprintf(
+			"POST /locked/verify HTTP/1.1\r\nHost: sho.rt\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: "+
+				"%d\r\nConnection: close\r\n\r\n%s", len(body), body)); err != nil || status != http.StatusSeeOther {
 		t.Fatalf("submit the link password: got %d %v", status, err)
 	}
 	testkit.Eventually(t, "the webhook received the click event", func() bool { return len(sink.Came()) >= 2 })
@@ -58,8 +67,10 @@ func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 	}
 	testkit.Must(t, os.WriteFile(filepath.Join(c.Dir, "dump.sql"), dump, 0o600))
 	secrets := map[string]string{
-		"link password": canary("link"), "changed link password": canary("link2"), "user's password": canary("user"), "wrong password": canary("wrong"), "webhook secret": canary("hook"),
-		"webhook header": canary("header"), "OIDC secret": canary("oidc"), "API key": key.Key, "TOTP secret": totp.Secret, "JWT key": strings.Repeat("j", 32), "encryption key": strings.Repeat("e", 32),
+		"link password": canary("link"), "changed link password": canary("link2"), "user's password": canary("user"),
+		"wrong password": canary("wrong"), "webhook secret": canary("hook"),
+		"webhook header": canary("header"), "OIDC secret": canary("oidc"), "API key": key.Key, "TOTP secret": totp.Secret,
+		"JWT key": strings.Repeat("j", 32), "encryption key": strings.Repeat("e", 32),
 		"admin's password": "the-admin-of-this-test", "edge token": "a-token-for-edges-of-tests",
 	}
 	files, size := 0, 0

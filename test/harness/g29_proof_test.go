@@ -25,7 +25,8 @@ func TestG29_herd_after_a_restart(t *testing.T) {
 		var urls []map[string]any
 		for range min(many-at, 1000) {
 			// Compresses to about sixty bytes, like a URL with a session and a signature.
-			urls = append(urls, map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%016x%016x%016x%016x%016x", rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64())})
+			urls = append(urls, map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%016x%016x%016x%016x%016x", rand.Uint64(),
+				rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64())})
 		}
 		c.api.Must("POST", "/api/urls/bulk", map[string]any{"urls": urls}, 201, nil)
 	}
@@ -96,8 +97,10 @@ func TestG29_herd_after_a_restart(t *testing.T) {
 	if len(current) != herd {
 		t.Fatalf("only %d of %d edges have the document", len(current), herd)
 	}
-	t.Logf("%d edges, document of %d KiB, control ready after %s: all edges current after %s, %d requests deferred with Retry-After, %d attempts before it was up; memory %d → %d MiB at most",
-		herd, bytes>>10, up.Round(time.Millisecond), current[len(current)-1].Round(time.Millisecond), refused, down, resting/mebibyte, peak/mebibyte)
+	t.Logf("%d edges, document of %d KiB, control ready after %s: all edges current after %s, %d requests deferred with Retry-After, %d "+
+		"attempts before it was up; memory %d → %d MiB at most",
+		herd, bytes>>10, up.Round(time.Millisecond), current[len(current)-1].Round(time.Millisecond), refused, down, resting/mebibyte,
+		peak/mebibyte)
 	if current[len(current)-1] > 30*time.Second || peak-resting > 256*mebibyte {
 		t.Error("the herd took too long or too much memory")
 	}

@@ -105,7 +105,8 @@ func lateLinks(api *fleet.API) (list []lateLink) {
 	add("fields that edges do not need", map[string]any{"tags": []string{"late"}, "notes": "late", "externalId": "late"}, 302, to)
 	id := add("a rule on percentage", nil, 302, to+"/ruled")
 	api.Must("POST", "/api/urls/"+id+"/routing-rules", map[string]any{"name": "everybody", "targetUrl": to + "/ruled", "priority": 1,
-		"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "percentage", "operator": "less_than", "value": 100}}}}, 201, nil)
+		"conditions": map[string]any{"operator": "AND",
+			"conditions": []any{map[string]any{"type": "percentage", "operator": "less_than", "value": 100}}}}, 201, nil)
 	api.Must("PATCH", "/api/urls/"+id+"/routing-rules/settings", map[string]any{"isSmartRouting": true}, 200, nil)
 	return list
 }

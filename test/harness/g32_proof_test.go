@@ -28,7 +28,8 @@ func TestG32_rows_that_vanish_are_shipped_again(t *testing.T) {
 	testkit.Must(t, err)
 	last := 100 + n/len(lanes)
 	for _, s := range all {
-		if _, err := s.Ask(t.Context(), fmt.Sprintf("ALTER TABLE clicks DELETE WHERE seq BETWEEN 100 AND %d SETTINGS mutations_sync = 2", last)); err != nil {
+		if _, err := s.Ask(t.Context(), fmt.Sprintf("ALTER TABLE clicks DELETE WHERE seq BETWEEN 100 AND %d SETTINGS mutations_sync = 2",
+			last)); err != nil {
 			t.Fatal(err)
 		}
 	}

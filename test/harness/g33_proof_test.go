@@ -81,7 +81,8 @@ func slowly(t *testing.T, used *fleet.Node, attacked []*fleet.Node, slug string)
 	cancel()
 	crowd.Wait()
 	<-watching
-	t.Logf("%d clients on %d addresses for %s: %d slow requests, %d answered, %d closed", n, max(n/10, 1), lasting, opened.Load(), refused.Load(), cut.Load())
+	t.Logf("%d clients on %d addresses for %s: %d slow requests, %d answered, %d closed", n, max(n/10, 1), lasting, opened.Load(),
+		refused.Load(), cut.Load())
 	for i, a := range attacked {
 		t.Logf("%s grew by %d MiB at most", a.Name, grown[i]/mebibyte)
 		if grown[i] > 64*mebibyte {
@@ -92,8 +93,10 @@ func slowly(t *testing.T, used *fleet.Node, attacked []*fleet.Node, slug string)
 		t.Errorf("%d slow requests, of which the server ended %d; the attack had no effect", opened.Load(), refused.Load()+cut.Load())
 	}
 	for what, u := range under {
-		t.Logf("%s: %d requests, %d failed; p50 %s, p99 %s, max %s (without the attack p50 %s, p99 %s)", what, len(u.times)+u.failed, u.failed, percentile(u.times, 0.5).Round(time.Millisecond),
-			percentile(u.times, 0.99).Round(time.Millisecond), percentile(u.times, 1).Round(time.Millisecond), percentile(calm[what].times, 0.5).Round(time.Millisecond), percentile(calm[what].times, 0.99).Round(time.Millisecond))
+		t.Logf("%s: %d requests, %d failed; p50 %s, p99 %s, max %s (without the attack p50 %s, p99 %s)", what, len(u.times)+u.failed, u.failed,
+			percentile(u.times, 0.5).Round(time.Millisecond),
+			percentile(u.times, 0.99).Round(time.Millisecond), percentile(u.times, 1).Round(time.Millisecond),
+			percentile(calm[what].times, 0.5).Round(time.Millisecond), percentile(calm[what].times, 0.99).Round(time.Millisecond))
 		if u.failed > 0 || len(u.times) == 0 {
 			t.Errorf("%s: %d requests failed, the last with %s", what, u.failed, u.last)
 		}
@@ -106,7 +109,8 @@ func slowly(t *testing.T, used *fleet.Node, attacked []*fleet.Node, slug string)
 // slowRequest has a part that is sent at once and a part that is sent byte by byte, in an endless loop.
 func slowRequest(random *rand.Rand) string {
 	pick := func(s ...string) string { return s[random.IntN(len(s))] }
-	head := pick("GET", "POST", "PUT") + " " + pick("/", "/api/auth/login", "/api/auth/sso", "/api/urls", "/console", "/console/links", "/nobody-has-this", "/api/nobody-has-this", "/nobody/verify") +
+	head := pick("GET", "POST", "PUT") + " " + pick("/", "/api/auth/login", "/api/auth/sso", "/api/urls", "/console", "/console/links",
+		"/nobody-has-this", "/api/nobody-has-this", "/nobody/verify") +
 		" HTTP/1.1\r\nHost: sho.rt\r\nContent-Type: application/json\r\n"
 	switch random.IntN(4) {
 	case 0:
@@ -170,10 +174,12 @@ type use struct {
 // Ten sign-ins a second would be more bcrypt than its two slots can do.
 func measure(t *testing.T, addr, slug string, lasting time.Duration) map[string]*use {
 	t.Helper()
-	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	kinds := map[string]func() (*http.Response, error){
 		"sign-in": func() (*http.Response, error) {
-			return client.Post("http://"+addr+"/api/auth/login", "application/json", strings.NewReader(`{"email":"admin@example.com","password":"the-admin-of-this-test"}`))
+			return client.Post("http://"+addr+"/api/auth/login", "application/json",
+				strings.NewReader(`{"email":"admin@example.com","password":"the-admin-of-this-test"}`))
 		},
 		"console":  func() (*http.Response, error) { return client.Get("http://" + addr + "/console/") },
 		"redirect": func() (*http.Response, error) { return client.Get("http://" + addr + "/" + slug) },

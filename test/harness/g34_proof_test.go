@@ -32,7 +32,8 @@ func TestG34_rule_bomb(t *testing.T) {
 	p, slugs := published(t, 100)
 	random := rand.New(rand.NewPCG(34, 34))
 	rules, work := expensiveRules(t, random)
-	p.Publish(link.Record{Num: 1001, Owner: 2, Key: "bomb", Destination: "https://example.com/bomb", CreatedAt: 1, SmartRouting: true, Rules: rules},
+	p.Publish(link.Record{Num: 1001, Owner: 2, Key: "bomb", Destination: "https://example.com/bomb", CreatedAt: 1, SmartRouting: true,
+		Rules: rules},
 		link.Record{Num: 1002, Owner: 2, Key: "bare", Destination: "https://example.com/bare", CreatedAt: 1})
 	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
 	e := f.Edges[0]
@@ -64,9 +65,11 @@ func TestG34_rule_bomb(t *testing.T) {
 	}
 	bare, bomb := median(p99["bare"]), median(p99["bomb"])
 	perVisit := func(slug string) time.Duration { return spent[slug] / time.Duration(max(1, visits[slug])) }
-	t.Logf("%d rules, estimated at %d µs; CPU time of the edge per visit, including the load of other visitors: %[4]v over %[3]d visits without rules, %[6]v over %[5]d visits of the bomb",
+	t.Logf("%d rules, estimated at %d µs; CPU time of the edge per visit, including the load of other visitors: %[4]v over %[3]d visits "+
+		"without rules, %[6]v over %[5]d visits of the bomb",
 		len(rules), work/1000, visits["bare"], perVisit("bare"), visits["bomb"], perVisit("bomb"))
-	t.Logf("p99 of other visitors: %v beside the link without rules, %v beside the bomb (%+.0f %%); all rounds: %v and %v", bare, bomb, 100*(float64(bomb)/float64(bare)-1), p99["bare"], p99["bomb"])
+	t.Logf("p99 of other visitors: %v beside the link without rules, %v beside the bomb (%+.0f %%); all rounds: %v and %v", bare, bomb,
+		100*(float64(bomb)/float64(bare)-1), p99["bare"], p99["bomb"])
 	if float64(bomb) > 1.2*float64(bare) {
 		t.Errorf("p99 of other visitors rose from %v to %v", bare, bomb)
 	}
@@ -129,7 +132,8 @@ func hostileVisit(random *rand.Rand, slug, host string) []byte {
 	for _, name := range []string{"source", "medium", "campaign", "term"} {
 		query += "&utm_" + name + "=" + fill(click.MaxUTM)
 	}
-	return fmt.Appendf(nil, "GET /%s?x=1%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64)\r\nAccept-Language: %s\r\nReferer: %s\r\n\r\n",
+	return fmt.Appendf(nil,
+		"GET /%s?x=1%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64)\r\nAccept-Language: %s\r\nReferer: %s\r\n\r\n",
 		slug, query, host, fill(30), fill(click.MaxReferer))
 }
 

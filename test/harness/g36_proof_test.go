@@ -53,7 +53,8 @@ func TestG36_edges_share_the_limits_of_links(t *testing.T) {
 			}
 		})
 		second := float64(run.Sent) / run.Took.Seconds()
-		t.Logf("%s: limit %d at %.0f visits a second: %d followed (%+d, bound %+.0f); %v", name, limit, second, run.Acked, run.Acked-limit, second, run)
+		t.Logf("%s: limit %d at %.0f visits a second: %d followed (%+d, bound %+.0f); %v", name, limit, second, run.Acked, run.Acked-limit,
+			second, run)
 		if excess := run.Acked - limit; float64(excess) > second {
 			t.Errorf("%s: %d more visits than the limit; the bound is %.0f", name, excess, second)
 		}
@@ -71,14 +72,18 @@ func TestG36_edges_share_the_limits_of_links(t *testing.T) {
 		return run
 	}
 	total := func(name string) (n int64) {
-		out, err := c.Ask(fmt.Sprintf("SELECT coalesce(sum(clicks), 0) FROM limit_totals t JOIN urls u ON u.num = t.link WHERE u.id = '%s'", links[name].ID))
+		out, err := c.Ask(fmt.Sprintf("SELECT coalesce(sum(clicks), 0) FROM limit_totals t JOIN urls u ON u.num = t.link WHERE u.id = '%s'",
+			links[name].ID))
 		testkit.Must(t, err)
 		_, _ = fmt.Sscan(strings.TrimSpace(out), &n)
 		return n
 	}
 	settled := func(name string, acked, broken int64) {
 		t.Helper()
-		testkit.Eventually(t, "the control planes know all clicks of "+name, func() bool { n := total(name); return n >= acked && n <= acked+broken })
+		testkit.Eventually(t, "the control planes know all clicks of "+name, func() bool {
+			n := total(name)
+			return n >= acked && n <= acked+broken
+		})
 		var now struct{ Status string }
 		c.api.Must("GET", "/api/urls/"+links[name].ID, nil, 200, &now)
 		if now.Status != "EXHAUSTED" {

@@ -36,7 +36,8 @@ func startIssuance(t *testing.T) *issuance {
 	s := &issuance{ca: ca, secure: secure, serials: map[string]string{}}
 	s.chain = startChain(t, fleet.Config{
 		Controls: 1, Issuers: 2, Edges: 1, EdgeEnv: []string{key, "TLS_ADDR=" + secure},
-		ControlEnv: []string{key, "ACME_EMAIL=operator@example.com", "ACME_DIRECTORY=" + ca.Directory, "ACME_CA_FILE=" + ca.RootFile, "ALLOW_PRIVATE_DOMAINS=true",
+		ControlEnv: []string{key, "ACME_EMAIL=operator@example.com", "ACME_DIRECTORY=" + ca.Directory, "ACME_CA_FILE=" + ca.RootFile,
+			"ALLOW_PRIVATE_DOMAINS=true",
 			"RESOLVERS=" + ca.DNS, "EDGE_ADDRESSES=127.0.0.1", "MAX_DOMAINS_PER_WORKSPACE=10000"},
 	}, 0)
 	forward, err := faultproxy.Listen(plain, s.Edges[0].Addr)
@@ -74,7 +75,8 @@ func (s *issuance) renew(name string) {
 		return // its last renewal is still in progress
 	}
 	s.ca.SuggestRenewal(leaf, time.Now().Add(-2*time.Hour), time.Now().Add(-time.Hour))
-	out, err := s.Ask("UPDATE certificates SET next_at = 1 WHERE hostname = '" + name + "' AND status = 'ACTIVE' AND next_at > extract(epoch FROM now()) * 1000 + 600000 RETURNING num")
+	out, err := s.Ask("UPDATE certificates SET next_at = 1 WHERE hostname = '" + name +
+		"' AND status = 'ACTIVE' AND next_at > extract(epoch FROM now()) * 1000 + 600000 RETURNING num")
 	testkit.Must(s.t, err)
 	if strings.TrimSpace(out) != "" {
 		s.serials[name] = leaf.SerialNumber.String()
@@ -150,7 +152,8 @@ func TestG37_issuers_are_killed(t *testing.T) {
 	testkit.Must(t, err)
 	const own = 1 // sho.rt, the name of the service
 	more := s.ca.Orders() - s.wanted - own
-	t.Logf("%d kills, of which %d in the middle of an order; %d domains, %d renewals: %d orders, %d more than certificates; all were there %v after the last kill; %d failed visits",
+	t.Logf("%d kills, of which %d in the middle of an order; %d domains, %d renewals: %d orders, %d more than certificates; all were there "+
+		"%v after the last kill; %d failed visits",
 		kills, lost, len(s.domains), s.wanted-len(s.domains), s.ca.Orders(), more, took.Round(time.Second), failing)
 	if more < 0 || more > kills {
 		t.Errorf("%d orders for %d certificates and %d kills", s.ca.Orders(), s.wanted+own, kills)

@@ -106,7 +106,8 @@ func (s *shops) open(ctx context.Context, n int) *sync.WaitGroup {
 					s.mu.Unlock()
 					for range 1 + rand.IntN(2) {
 						order++
-						sales = append(sales, sale{"clickId": id, "name": "purchase", "value": order, "currency": "EUR", "externalId": fmt.Sprintf("%d-%d", shop, order), "repeatable": true})
+						sales = append(sales, sale{"clickId": id, "name": "purchase", "value": order, "currency": "EUR",
+							"externalId": fmt.Sprintf("%d-%d", shop, order), "repeatable": true})
 					}
 				}
 				if len(sales) > 0 {
@@ -166,7 +167,8 @@ func TestG39_conversions_through_every_fault(t *testing.T) {
 func (s *shops) balance() {
 	s.t.Helper()
 	read := func() (stored map[string]int, without int) {
-		lines, err := s.Store.Ask(s.t.Context(), "SELECT external_id, count(), countIf(NOT attributed) FROM conversions FINAL GROUP BY external_id")
+		lines, err := s.Store.Ask(s.t.Context(),
+			"SELECT external_id, count(), countIf(NOT attributed) FROM conversions FINAL GROUP BY external_id")
 		if err != nil {
 			return nil, -1
 		}

@@ -31,7 +31,8 @@ func TestG40_a_shop_through_kills(t *testing.T) {
 	pages := map[string]string{} // by the id of the variant
 	for _, page := range []string{"/plain", "/photo", "/video"} {
 		var v struct{ ID string }
-		c.api.Must("POST", "/api/urls/"+link.ID+"/variants", map[string]any{"name": page[1:], "weight": 10, "targetUrl": "https://shop.example.com" + page}, 201, &v)
+		c.api.Must("POST", "/api/urls/"+link.ID+"/variants",
+			map[string]any{"name": page[1:], "weight": 10, "targetUrl": "https://shop.example.com" + page}, 201, &v)
 		pages[v.ID] = page
 	}
 	testkit.Eventually(t, "the control plane reaches the click store, and starts the experiment", func() bool {
@@ -47,7 +48,8 @@ func TestG40_a_shop_through_kills(t *testing.T) {
 	sink := hooksink.New("the-secret-of-the-hook", nil)
 	receiver := httptest.NewServer(sink)
 	t.Cleanup(receiver.Close)
-	c.api.Must("POST", "/api/webhooks", map[string]any{"name": "decisions", "url": receiver.URL, "secret": "the-secret-of-the-hook", "events": []string{"experiment.decided"}}, 201, nil)
+	c.api.Must("POST", "/api/webhooks", map[string]any{"name": "decisions", "url": receiver.URL, "secret": "the-secret-of-the-hook",
+		"events": []string{"experiment.decided"}}, 201, nil)
 	rates := map[string]float64{"/plain": 0.05, "/photo": 0.05, "/video": 0.10}
 	cfg := c.shop(shoptest.Config{Rates: rates, Visitors: visitors, Seed: 17, Workers: 8})
 	for _, e := range c.Edges {
@@ -62,7 +64,8 @@ func TestG40_a_shop_through_kills(t *testing.T) {
 	}
 	began := time.Now()
 	shop := shoptest.Start(t, cfg)
-	victims := []*fleet.Process{c.Edges[0].Process, c.Ingesters[0].Process, c.ClickHouse, c.Controls[0].Process, c.Kafka, c.Edges[1].Process, c.Controls[1].Process, c.Postgres}
+	victims := []*fleet.Process{c.Edges[0].Process, c.Ingesters[0].Process, c.ClickHouse, c.Controls[0].Process, c.Kafka, c.Edges[1].Process,
+		c.Controls[1].Process, c.Postgres}
 	for i := range kills {
 		reaches(t, "more visitors", visitors*(i+1)/(kills+1), func() int {
 			if ended(shop) {
@@ -137,7 +140,8 @@ func (c *chain) promoted(link fleet.Link, pages map[string]string, page string, 
 		var event struct {
 			Data struct{ VariantID string }
 		}
-		if err := json.Unmarshal(d.Body, &event); err != nil || !d.Signed || d.Event != "experiment.decided" || pages[event.Data.VariantID] != page {
+		if err := json.Unmarshal(d.Body, &event); err != nil || !d.Signed || d.Event != "experiment.decided" ||
+			pages[event.Data.VariantID] != page {
 			c.t.Errorf("delivery %+v: %s", d, d.Body)
 		}
 	}
@@ -180,7 +184,8 @@ func (c *chain) conversions() (all []shoptest.Stored, err error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, err := c.Store.Ask(c.t.Context(), `SELECT link, toUnixTimestamp64Milli(ts), tag, goal, value, currency, external_id, attributed FROM conversions FINAL`)
+	lines, err := c.Store.Ask(c.t.Context(),
+		`SELECT link, toUnixTimestamp64Milli(ts), tag, goal, value, currency, external_id, attributed FROM conversions FINAL`)
 	for _, line := range lines {
 		var s shoptest.Stored
 		var id conversion.ClickID

@@ -52,14 +52,18 @@ const (
 // Bodies that an edge refuses, of about 16 KiB: one byte too long, and a list of more items than a client may send in a minute.
 var (
 	tooLong = strings.Repeat(" ", 16<<10+1)
-	tooMany = "[" + strings.Repeat(`{"clickId":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","name":"elsewhere","value":1.5,"currency":"EUR","externalId":"0123456789","repeatable":true},`, 99) + `{}]`
+	tooMany = "[" +
+		strings.Repeat(
+			`{"clickId":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","name":"elsewhere",`+
+				`"value":1.5,"currency":"EUR","externalId":"0123456789","repeatable":true},`, 99) + `{}]`
 )
 
 // valid returns conversions of known clicks. Each is new.
 func (f *deluge) valid(n, items int, once string) (list []sale) {
 	for i := range items {
 		number := n*items + i
-		list = append(list, sale{"clickId": f.ids[number%len(f.ids)], "name": fmt.Sprintf("goal-%d", number/len(f.ids)%80), "value": 1.5, "currency": "EUR",
+		list = append(list, sale{"clickId": f.ids[number%len(f.ids)], "name": fmt.Sprintf("goal-%d", number/len(f.ids)%80), "value": 1.5,
+			"currency":   "EUR",
 			"externalId": fmt.Sprintf("%d%s", number, once), "repeatable": true})
 	}
 	return list
@@ -101,7 +105,8 @@ func (f *deluge) large(n int) shower {
 	for _, s := range list {
 		s["name"] = fmt.Sprintf("%s-%0*d", s["name"], conversion.MaxName-10, 0)
 	}
-	return shower{kind: "large", client: fmt.Sprintf(floodClient, n/250%250, n%250), origin: shopOrigin, key: f.key, statuses: "202", body: list}
+	return shower{kind: "large", client: fmt.Sprintf(floodClient, n/250%250, n%250), origin: shopOrigin, key: f.key,
+		statuses: "202", body: list}
 }
 
 // start begins a flood of perSecond requests. stop ends it.
@@ -154,7 +159,8 @@ func (f *deluge) send(line *senderLine, s shower) (accepted int) {
 		f.answers[fmt.Sprintf("WRONG %s: %v", s.kind, err)]++
 	case (status == 429 || status == 503) && after < 1:
 		f.answers[fmt.Sprintf("WRONG %s: %d without Retry-After", s.kind, status)]++
-	case status != 429 && status != 503 && !strings.Contains(s.statuses, fmt.Sprint(status)), accepted > 0 && !strings.Contains(s.statuses, "202"), accepted > 0 && s.kind == "forged":
+	case status != 429 && status != 503 && !strings.Contains(s.statuses, fmt.Sprint(status)), accepted > 0 &&
+		!strings.Contains(s.statuses, "202"), accepted > 0 && s.kind == "forged":
 		f.answers[fmt.Sprintf("WRONG %s: %d with %d accepted", s.kind, status, accepted)]++
 	default:
 		f.answers[fmt.Sprintf("%s: %d", s.kind, status)]++
@@ -174,7 +180,8 @@ func (f *deluge) admitted() {
 	defer line.close()
 	testkit.Eventually(f.t, "the edge knows the publishable key", func() bool {
 		f.number++
-		return f.send(line, shower{kind: "first", client: "203.0.113.1", origin: shopOrigin, key: f.key, statuses: "202 403", body: f.valid(f.number, 1, "first")}) > 0
+		return f.send(line, shower{kind: "first", client: "203.0.113.1", origin: shopOrigin, key: f.key, statuses: "202 403",
+			body: f.valid(f.number, 1, "first")}) > 0
 	})
 }
 
@@ -186,7 +193,8 @@ func (f *deluge) limited() {
 	for _, n := range f.took {
 		all, most = all+n, max(most, n)
 	}
-	f.t.Logf("the edge has accepted %d conversions with the key, at most %d of a client; its limits were %.0f and %.0f", all, most, minutes*floodPerKey, minutes*floodPerClient)
+	f.t.Logf("the edge has accepted %d conversions with the key, at most %d of a client; its limits were %.0f and %.0f", all, most,
+		minutes*floodPerKey, minutes*floodPerClient)
 	if float64(all) > minutes*floodPerKey || float64(most) > minutes*floodPerClient {
 		f.t.Error("the edge has accepted more than its limits allow")
 	}
@@ -201,7 +209,8 @@ func (f *deluge) answered(also ...string) {
 			f.t.Errorf("%d times: %s", n, what)
 		}
 	}
-	for _, what := range append(also, "valid: 202", "greedy: 429", "forged: 202", "wrong origin: 403", "wrong key: 403", "big: 413", "long list: 400") {
+	for _, what := range append(also, "valid: 202", "greedy: 429", "forged: 202", "wrong origin: 403", "wrong key: 403", "big: 413",
+		"long list: 400") {
 		if f.answers[what] == 0 {
 			f.t.Errorf("no answer was %q", what)
 		}
@@ -232,7 +241,9 @@ func (l *senderLine) post(path, client, origin string, body []byte) (status, aft
 		l.in = bufio.NewReader(l.conn)
 	}
 	_ = l.conn.SetDeadline(time.Now().Add(2 * time.Minute)) // if this fails, the write below fails too
-	head := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nX-Forwarded-For: %s\r\nOrigin: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n", path, l.addr, client, origin, len(body))
+	head := fmt.Appendf(nil,
+		"POST %s HTTP/1.1\r\nHost: %s\r\nX-Forwarded-For: %s\r\nOrigin: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n", path,
+		l.addr, client, origin, len(body))
 	_, failed := l.conn.Write(append(head, body...)) // the edge may refuse a long body before it has arrived
 	res, err := http.ReadResponse(l.in, nil)
 	if err != nil {

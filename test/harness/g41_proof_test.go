@@ -48,7 +48,8 @@ func TestG41_a_flood_of_conversions(t *testing.T) {
 	}
 	var floods []*deluge
 	for _, e := range c.Edges {
-		f := &deluge{t: t, addr: e.Addr, perSecond: perSecond, key: key, since: began, ids: ids, took: map[string]int{}, answers: map[string]int{}}
+		f := &deluge{t: t, addr: e.Addr, perSecond: perSecond, key: key, since: began, ids: ids, took: map[string]int{},
+			answers: map[string]int{}}
 		f.admitted()
 		floods = append(floods, f)
 	}
@@ -63,7 +64,8 @@ func TestG41_a_flood_of_conversions(t *testing.T) {
 		p99["here"] = append(p99["here"], c.redirects(crowd, "here", here, lasting))
 	}
 	none, beside, with := median(p99["none"]), median(p99["there"]), median(p99["here"])
-	t.Logf("%d rounds of %s, %.0f requests of the flood a second: the median p99 of redirects is %s without a flood, %s with the flood at another edge, %s with it at this edge (%+.0f %%)",
+	t.Logf("%d rounds of %s, %.0f requests of the flood a second: the median p99 of redirects is %s without a flood, %s with the flood at "+
+		"another edge, %s with it at this edge (%+.0f %%)",
 		rounds, lasting, float64(here.sent)/(time.Duration(rounds)*lasting).Seconds(), none, beside, with, 100*(float64(with)/float64(beside)-1))
 	most := beside * 6 / 5
 	if with > most {
@@ -86,12 +88,15 @@ func (c *chain) redirects(crowd *crowd, name string, f *deluge, lasting time.Dur
 		stop = f.start(f.mixed)
 	}
 	before := cpuOf(edge)
-	r := crowd.during(load.Config{Addrs: []string{edge.Addr}, Slugs: c.slugs[2:], Rate: float64(rate(c.t, 1000))}, func() { fleet.Hold(lasting) })
+	r := crowd.during(load.Config{Addrs: []string{edge.Addr}, Slugs: c.slugs[2:], Rate: float64(rate(c.t, 1000))}, func() {
+		fleet.Hold(lasting)
+	})
 	used := cpuOf(edge) - before
 	stop()
 	unharmed(c.t, "flood "+name, r)
 	c.t.Logf("flood %-5s %4.0f redirects/s, p50 %-6s p99 %-7s max %-7s; the edge used %.2f processors",
-		name, float64(r.Acked)/r.Took.Seconds(), r.Slow.Quantile(0.5), r.Slow.Quantile(0.99), r.Slow.Max.Round(time.Microsecond), used.Seconds()/lasting.Seconds())
+		name, float64(r.Acked)/r.Took.Seconds(), r.Slow.Quantile(0.5), r.Slow.Quantile(0.99), r.Slow.Max.Round(time.Microsecond),
+		used.Seconds()/lasting.Seconds())
 	return r.Slow.Quantile(0.99)
 }
 
@@ -164,7 +169,8 @@ func (c *chain) holds(accepted int) {
 	rows, goals, others := 0, 0, 0
 	for last := -1; rows == 0 || rows != last; fleet.Hold(2 * time.Second) { // until no more arrive
 		last = rows
-		lines, err := c.Store.Ask(c.t.Context(), "SELECT count(), uniqExact(link, goal), countIf(goal = 'forged' OR goal = 'elsewhere') FROM conversions FINAL")
+		lines, err := c.Store.Ask(c.t.Context(),
+			"SELECT count(), uniqExact(link, goal), countIf(goal = 'forged' OR goal = 'elsewhere') FROM conversions FINAL")
 		if err != nil || len(lines) != 1 {
 			c.t.Fatalf("%q, %v", lines, err)
 		}
@@ -174,7 +180,8 @@ func (c *chain) holds(accepted int) {
 	}
 	registered, err := c.Ask("SELECT max(n) FROM (SELECT count(*) AS n FROM goals GROUP BY link_num) AS per")
 	testkit.Must(c.t, err)
-	c.t.Logf("%d conversions accepted, %d in ClickHouse with %d goals; PostgreSQL has at most %s goals of a link", accepted, rows, goals, strings.TrimSpace(registered))
+	c.t.Logf("%d conversions accepted, %d in ClickHouse with %d goals; PostgreSQL has at most %s goals of a link", accepted, rows, goals,
+		strings.TrimSpace(registered))
 	if rows == 0 || rows > accepted || others > 0 {
 		c.t.Errorf("%d conversions are stored, of which %d are forged or from elsewhere; %d were accepted", rows, others, accepted)
 	}

@@ -47,7 +47,8 @@ func TestG42_at_rest(t *testing.T) {
 	for _, n := range nodes {
 		n.Start()
 	}
-	wrong := fmt.Sprintf(`SELECT count(*) FROM urls WHERE id LIKE 'bulk-%%' AND click_count <> CASE id WHEN 'bulk-1' THEN %d ELSE %d END`, heavy, each)
+	wrong := fmt.Sprintf(`SELECT count(*) FROM urls WHERE id LIKE 'bulk-%%' AND click_count <> CASE id WHEN 'bulk-1' THEN %d ELSE %d END`,
+		heavy, each)
 	patiently(func() bool { return c.value(wrong) == 0 })
 	patiently(func() bool { // all rollups are built
 		waiting := 0.0
@@ -65,7 +66,8 @@ func TestG42_at_rest(t *testing.T) {
 		n.Start()
 	}
 
-	all := map[string]*fleet.Process{"control": nodes[0].Process, "ingest": nodes[1].Process, "ClickHouse": c.ClickHouse, "PostgreSQL": c.Postgres}
+	all := map[string]*fleet.Process{"control": nodes[0].Process, "ingest": nodes[1].Process, "ClickHouse": c.ClickHouse,
+		"PostgreSQL": c.Postgres}
 	began, used := time.Now(), time.Duration(0)
 	for before := processorTimes(t, all); time.Since(began) < rest; { // by the minute, because the first one has the work of a start
 		fleet.Hold(min(time.Minute, rest))
@@ -103,8 +105,12 @@ func (c *chain) fill(many, each int) (heavy int) {
 	heavy = light / 9
 	total := light + heavy
 	const owner = 1001 // number of the first workspace
-	c.insert(fmt.Sprintf(`INSERT INTO workspaces (num, id, name, slug, created_at, updated_at) SELECT %d + n - 1, 'team-' || n, 'Team', 'team-' || n, n, n FROM generate_series(1, %d) AS n`, owner, teams))
-	c.insert(fmt.Sprintf(`INSERT INTO workspace_members (workspace_num, user_id, role, created_at) SELECT w.num, users.id, 'OWNER', 1 FROM workspaces w, users WHERE w.num >= %d`, owner))
+	c.insert(fmt.Sprintf(
+		`INSERT INTO workspaces (num, id, name, slug, created_at, updated_at) SELECT %d + n - 1, 'team-' || n, 'Team', 'team-' || n, n, n `+
+			`FROM generate_series(1, %d) AS n`, owner, teams))
+	c.insert(fmt.Sprintf(
+		`INSERT INTO workspace_members (workspace_num, user_id, role, created_at) SELECT w.num, users.id, 'OWNER', 1 FROM workspaces w, users `+
+			`WHERE w.num >= %d`, owner))
 	for first := 1; first <= many; first += 50_000 {
 		c.insert(fmt.Sprintf(`INSERT INTO urls (id, user_id, workspace_num, slug, original_url, search_text, click_count, created_at, updated_at)
 			SELECT 'bulk-' || n, users.id, %d + (n - 1) %% %d, 'bulk' || n, 'https://example.com/' || n, 'bulk' || n,
@@ -119,12 +125,17 @@ func (c *chain) fill(many, each int) (heavy int) {
 	const link = `if(number < %[1]d AND number %% 10 = 9, 0, 1 + (number - least(intDiv(number, 10), %[2]d)) %% %[3]d)`
 	which := fmt.Sprintf(link, 10*heavy, heavy, many-1)
 	for first := 0; first < total; first += 5_000_000 {
-		c.asked(fmt.Sprintf(`INSERT INTO clicks (edge, epoch, lane, seq, ts, link, owner, ip, visitor, country, city, device, os, browser, referer, user_agent)
-			SELECT 1, 1, 0, number + 1, fromUnixTimestamp64Milli(toInt64(%d + intDiv(number * %d, %d))), %d + %s AS link, %d + (link - %[4]d) %% %[7]d, toIPv6('192.0.2.1'), toInt64(cityHash64(rand64() %% 12000000)),
-			['DE', 'US', 'TW', 'FR'][1 + number %% 4], concat('City ', toString(cityHash64(number, 1) %% 3000)), ['MOBILE', 'DESKTOP'][1 + number %% 2], 'iOS', 'Safari',
-			['', 'https://news.example/', 'https://t.co/a'][1 + number %% 3], 'Mozilla/5.0' FROM numbers(%[8]d, %[9]d)`, start, month, total, num, which, owner, teams, first, min(5_000_000, total-first)))
+		c.asked(fmt.Sprintf(`INSERT INTO clicks (edge, epoch, lane, seq, ts, link, owner, ip, visitor, country, city, device, os, browser,
+			referer, user_agent)
+			SELECT 1, 1, 0, number + 1, fromUnixTimestamp64Milli(toInt64(%d + intDiv(number * %d, %d))), %d + %s AS link,
+			%d + (link - %[4]d) %% %[7]d, toIPv6('192.0.2.1'), toInt64(cityHash64(rand64() %% 12000000)),
+			['DE', 'US', 'TW', 'FR'][1 + number %% 4], concat('City ', toString(cityHash64(number, 1) %% 3000)), ['MOBILE',
+			'DESKTOP'][1 + number %% 2], 'iOS', 'Safari',
+			['', 'https://news.example/', 'https://t.co/a'][1 + number %% 3], 'Mozilla/5.0' FROM numbers(%[8]d, %[9]d)`,
+			start, month, total, num, which, owner, teams, first, min(5_000_000, total-first)))
 	}
-	c.asked(`INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 1, 1 FROM clicks`)
+	c.asked(`INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 1, 1 ` +
+		`FROM clicks`)
 	c.asked(fmt.Sprintf(`INSERT INTO lane_marks (edge, epoch, lane, seq) VALUES (1, 1, 0, %d)`, total))
 	return heavy
 }

@@ -68,7 +68,8 @@ func TestG43_a_region_is_cut_off(t *testing.T) {
 		at := time.Now()
 		for time.Since(at) < cut {
 			fleet.Hold(time.Second)
-			if n, err := c.Store.Ask(t.Context(), "SELECT toUnixTimestamp64Milli(max(ts)) FROM clicks WHERE edge_region = ''"); err == nil && len(n) == 1 {
+			if n, err := c.Store.Ask(t.Context(), "SELECT toUnixTimestamp64Milli(max(ts)) FROM clicks WHERE edge_region = ''"); err == nil &&
+				len(n) == 1 {
 				worst = max(worst, time.Since(milli(t, n[0])))
 			}
 		}
@@ -82,7 +83,8 @@ func TestG43_a_region_is_cut_off(t *testing.T) {
 	summary, dropped := visits(), far.Dropped()
 	t.Logf("cut for %v at %d visits a second, and %d in the other region: %v", cut, perSecond, home, r)
 	t.Logf("far: %s", summary)
-	t.Logf("newest click of home was at most %v old during the cut; far was said to be complete until %v, a lag of %v; the link dropped %d packets", worst.Round(time.Millisecond), known.Format(time.TimeOnly), reported.Round(time.Second), dropped)
+	t.Logf("newest click of home was at most %v old during the cut; far was said to be complete until %v, a lag of %v; the link dropped %d "+
+		"packets", worst.Round(time.Millisecond), known.Format(time.TimeOnly), reported.Round(time.Second), dropped)
 	if !strings.Contains(summary, "map[], 0 without an answer, 0 connection failures") || len(r.Other)+int(r.Broken+r.Refused) > 0 {
 		t.Error("visitors were not all redirected")
 	}

@@ -41,7 +41,8 @@ func TestG44_a_workspace_moves(t *testing.T) {
 				if i%2 == 0 {
 					killed += c.interrupted(target, workspace)
 				} else {
-					fault := []func(){c.killAndRestart(b.Process, 300*time.Millisecond), c.killAndRestart(c.Ingesters[0].Process, 300*time.Millisecond)}[i/2%2]
+					fault := []func(){c.killAndRestart(b.Process, 300*time.Millisecond), c.killAndRestart(c.Ingesters[0].Process, 300*time.Millisecond)}[i/
+						2%2]
 					time.AfterFunc(rand.N(4*time.Second), fault)
 					testkit.Eventually(t, "a move to "+target, func() bool {
 						out, err := c.Command("move-workspace", target, workspace).CombinedOutput()

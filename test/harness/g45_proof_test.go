@@ -55,7 +55,9 @@ func startMirrored(t *testing.T, more map[string]string) *mirrored {
 		// The default is a minute. All kills of a short run would then start at offset 0 again.
 		"a.offset.flush.interval.ms": "5000",
 	}
-	for _, name := range []string{"replication.factor", "offset-syncs.topic.replication.factor", "checkpoints.topic.replication.factor", "heartbeats.topic.replication.factor", "a.offset.storage.replication.factor", "a.config.storage.replication.factor", "a.status.storage.replication.factor"} {
+	for _, name := range []string{"replication.factor", "offset-syncs.topic.replication.factor", "checkpoints.topic.replication.factor",
+		"heartbeats.topic.replication.factor", "a.offset.storage.replication.factor", "a.config.storage.replication.factor",
+		"a.status.storage.replication.factor"} {
 		settings[name] = "1"
 	}
 	maps.Copy(settings, more)
@@ -71,7 +73,8 @@ func startMirrored(t *testing.T, more map[string]string) *mirrored {
 func (m *mirrored) fresh(since time.Time) time.Duration {
 	m.t.Helper()
 	testkit.Eventually(m.t, "new clicks of region b arrive through the mirror", func() bool {
-		n, err := m.Store.Ask(m.t.Context(), fmt.Sprintf("SELECT count() FROM clicks WHERE edge_region = 'b' AND ts > fromUnixTimestamp64Milli(%d)", since.UnixMilli()))
+		n, err := m.Store.Ask(m.t.Context(),
+			fmt.Sprintf("SELECT count() FROM clicks WHERE edge_region = 'b' AND ts > fromUnixTimestamp64Milli(%d)", since.UnixMilli()))
 		return err == nil && len(n) == 1 && n[0] != "0"
 	})
 	return time.Since(since)
@@ -88,7 +91,9 @@ func (m *mirrored) shop(visitors int) *shoptest.Shop {
 	for _, e := range m.Edges {
 		testkit.Eventually(m.t, e.Name+" adds click ids", func() bool {
 			// A visit without a browser's name counts as one of a bot, which reports leave out.
-			_, header, err := ask(e.Addr, "GET /"+link.Slug+" HTTP/1.1\r\nHost: sho.rt\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0\r\nConnection: close\r\n\r\n")
+			_, header, err := ask(e.Addr, "GET /"+link.Slug+
+				" HTTP/1.1\r\nHost: sho.rt\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0\r\nConnection: "+
+				"close\r\n\r\n")
 			return err == nil && strings.Contains(strings.Join(header, " "), "?sl_click=")
 		})
 		cfg.Links = append(cfg.Links, "http://"+e.Addr+"/"+link.Slug)

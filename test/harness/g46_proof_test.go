@@ -24,7 +24,8 @@ func TestG46_addresses_of_a_service_fail(t *testing.T) {
 		addrs[i] = testkit.FreeAddr(t)
 	}
 	c := startChain(t, fleet.Config{
-		Edges: 2, Controls: 1, Ingesters: 2, EdgeEnv: []string{"SHIP_DELAY=100ms"}, StoreAddrs: []string{addrs[0] + "," + addrs[1]}, NativeStore: true,
+		Edges: 2, Controls: 1, Ingesters: 2, EdgeEnv: []string{"SHIP_DELAY=100ms"}, StoreAddrs: []string{addrs[0] + "," + addrs[1]},
+		NativeStore: true,
 		First: func(f *fleet.Fleet) {
 			for _, addr := range addrs {
 				proxy, err := faultproxy.Listen(addr, f.StoreProxy.Addr())
@@ -55,7 +56,8 @@ func TestG46_addresses_of_a_service_fail(t *testing.T) {
 			}
 		})
 	})
-	t.Logf("%d reports, of which %d got 503; connections: %d and %d; load: %v", asked, refused, proxies[0].Stats().Connections, proxies[1].Stats().Connections, r)
+	t.Logf("%d reports, of which %d got 503; connections: %d and %d; load: %v", asked, refused, proxies[0].Stats().Connections,
+		proxies[1].Stats().Connections, r)
 	for i, proxy := range proxies {
 		if proxy.Stats().Connections == 0 {
 			t.Errorf("the address %d was never used", i+1)

@@ -25,7 +25,8 @@ func TestG47_clocks_are_ten_minutes_apart(t *testing.T) {
 		Clocks: []time.Duration{-off, off}, ControlClocks: clocks,
 	}, 4)
 	// The version of a click is all that a server takes from its own clock.
-	if _, err := c.Engines[1].Store.Ask(t.Context(), "ALTER TABLE clicks MODIFY COLUMN keep DEFAULT toUInt32(4294967295 - toUnixTimestamp(now() + 600))"); err != nil {
+	if _, err := c.Engines[1].Store.Ask(t.Context(),
+		"ALTER TABLE clicks MODIFY COLUMN keep DEFAULT toUInt32(4294967295 - toUnixTimestamp(now() + 600))"); err != nil {
 		t.Fatal(err)
 	}
 	nodes := c.writers()

@@ -39,7 +39,9 @@ func debian(t *testing.T, name string, more ...string) (program, libraries strin
 		fresh, err := os.MkdirTemp("", "debian")
 		testkit.Must(t, err)
 		defer os.RemoveAll(fresh)
-		fetch := exec.Command("sh", "-c", `apt-get download "$@" && for p in *.deb; do dpkg -x "$p" . || exit 1; done && rm *.deb && mkdir -p "$(dirname "$0")" && cp -r . "$0.new" && mv -T "$0.new" "$0"`,
+		fetch := exec.Command("sh", "-c",
+			`apt-get download "$@" && for p in *.deb; do dpkg -x "$p" . || exit 1; done && rm *.deb && mkdir -p "$(dirname "$0")" && cp -r . `+
+				`"$0.new" && mv -T "$0.new" "$0"`,
 			root, name)
 		fetch.Args = append(fetch.Args, more...)
 		fetch.Dir = fresh
@@ -73,11 +75,14 @@ type guided struct {
 var proxies = []guided{
 	{"## nginx", "nginx", []string{"nginx"}, func(block string) string { return nginxHead + block + "}\n" }, runNginx, true},
 	{"## Caddy", "caddy", []string{"caddy"}, func(block string) string {
-		return "{\n admin off\n auto_https disable_redirects\n skip_install_trust\n}\n" + strings.Replace(block, "sho.rt {", "https://sho.rt:TLSPORT {\n tls DIR/sho.rt.crt DIR/sho.rt.key", 1)
+		return "{\n admin off\n auto_https disable_redirects\n skip_install_trust\n}\n" + strings.Replace(block, "sho.rt {",
+			"https://sho.rt:TLSPORT {\n tls DIR/sho.rt.crt DIR/sho.rt.key", 1)
 	}, func(program, config string) []string {
 		return []string{program, "run", "--adapter", "caddyfile", "--config", config}
 	}, false},
-	{"## HAProxy", "haproxy", []string{"haproxy", "liblua5.3-0", "libopentracing-c-wrapper0", "libopentracing1"}, func(block string) string { return block },
+	{"## HAProxy", "haproxy", []string{"haproxy", "liblua5.3-0", "libopentracing-c-wrapper0", "libopentracing1"}, func(block string) string {
+		return block
+	},
 		func(program, config string) []string { return []string{program, "-f", config} }, true},
 }
 
@@ -119,7 +124,8 @@ func runNginx(program, config string) []string {
 
 // nginxHead begins a configuration of nginx in the folder DIR.
 const nginxHead = "daemon off;\nmaster_process off;\npid DIR/pid;\nerror_log DIR/error.log;\nevents { worker_connections 256; }\nhttp {\naccess_log off;\n" +
-	"client_body_temp_path DIR/body; proxy_temp_path DIR/proxy; fastcgi_temp_path DIR/fastcgi; uwsgi_temp_path DIR/uwsgi; scgi_temp_path DIR/scgi;\n"
+	"client_body_temp_path DIR/body; proxy_temp_path DIR/proxy; fastcgi_temp_path DIR/fastcgi; uwsgi_temp_path DIR/uwsgi; scgi_temp_path " +
+	"DIR/scgi;\n"
 
 func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 	_, block, _ := strings.Cut(page, "\n"+p.heading+"\n")
@@ -130,7 +136,8 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 	}
 	dir, tlsAddr, plainAddr := t.TempDir(), testkit.FreeAddr(t), testkit.FreeAddr(t)
 	certificate(t, dir)
-	text := strings.NewReplacer("DIR", dir, "TLSPORT", strings.TrimPrefix(tlsAddr, "127.0.0.1:"), "127.0.0.1:8080", n.Addr, "/etc/ssl/", dir+"/",
+	text := strings.NewReplacer("DIR", dir, "TLSPORT", strings.TrimPrefix(tlsAddr, "127.0.0.1:"), "127.0.0.1:8080", n.Addr,
+		"/etc/ssl/", dir+"/",
 		"listen 443 ssl", "listen "+tlsAddr+" ssl", "listen 80", "listen "+plainAddr,
 		"bind :443", "bind "+tlsAddr, "bind :80", "bind "+plainAddr).Replace(p.around(block))
 	config := filepath.Join(dir, "config")
@@ -138,7 +145,9 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 	serve(t, p.packages, config, p.command)
 	// The client uses another loopback address, which is no trusted proxy.
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 9)}}
-	visitor := &http.Client{Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	visitor := &http.Client{Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	},
 		Transport: &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{ServerName: "sho.rt", InsecureSkipVerify: true}}}
 	get := func(url string) (*http.Response, error) {
 		req, err := http.NewRequest("GET", url, nil)
@@ -174,7 +183,8 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 	if !p.plain {
 		return
 	}
-	if res, err := get("http://" + plainAddr + "/" + link.Slug); err != nil || res.StatusCode != 308 || res.Header.Get("Location") != "https://sho.rt/"+link.Slug {
+	if res, err := get("http://" + plainAddr + "/" + link.Slug); err != nil || res.StatusCode != 308 ||
+		res.Header.Get("Location") != "https://sho.rt/"+link.Slug {
 		t.Errorf("redirect from plain HTTP: %v, %v", res, err)
 	}
 }
@@ -184,14 +194,16 @@ func certificate(t *testing.T, dir string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	testkit.Must(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "sho.rt"}, DNSNames: []string{"sho.rt"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "sho.rt"}, DNSNames: []string{"sho.rt"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	testkit.Must(t, err)
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
 	testkit.Must(t, err)
 	crt := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	private := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
-	for name, b := range map[string][]byte{"sho.rt.crt": crt, "sho.rt.key": private, "sho.rt.pem": append(append([]byte{}, crt...), private...)} {
+	for name, b := range map[string][]byte{"sho.rt.crt": crt, "sho.rt.key": private,
+		"sho.rt.pem": append(append([]byte{}, crt...), private...)} {
 		testkit.Must(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 	}
 }

@@ -53,7 +53,8 @@ const clickTable = "clicks"
 
 // newInsertTap listens on a free loopback port. It rejects requests until open is called.
 func newInsertTap() *insertTap {
-	t := &insertTap{client: &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16}}, begun: make(chan struct{}, 1)}
+	t := &insertTap{client: &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16}},
+		begun: make(chan struct{}, 1)}
 	t.server = httptest.NewServer(t)
 	return t
 }
@@ -127,7 +128,8 @@ func (t *insertTap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(reply) // the sender may have disconnected
 }
 
-func (t *insertTap) pass(ctx context.Context, target, method string, d *unsettledInsert) (status int, header http.Header, reply []byte, err error) {
+func (t *insertTap) pass(ctx context.Context, target, method string, d *unsettledInsert) (status int, header http.Header, reply []byte,
+	err error) {
 	req, err := http.NewRequestWithContext(ctx, method, target+"/?"+d.query.Encode(), bytes.NewReader(d.body))
 	if err != nil {
 		return 0, nil, nil, err

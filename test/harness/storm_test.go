@@ -47,7 +47,8 @@ func newStorm(c *chain) *storm {
 	for w := range stormOwners {
 		s.states[w] = map[string]*stormLink{}
 		for i := range stormGroup {
-			s.groups[w] = append(s.groups[w], c.api.Create("https://example.com/grouped", map[string]any{"customSlug": fmt.Sprintf("group%d-%d", w, i)}).ID)
+			s.groups[w] = append(s.groups[w],
+				c.api.Create("https://example.com/grouped", map[string]any{"customSlug": fmt.Sprintf("group%d-%d", w, i)}).ID)
 		}
 	}
 	return s
@@ -84,7 +85,8 @@ func (s *storm) work(w int) {
 		case 0:
 			what = "create"
 			var l fleet.Link
-			if _, _, err = api.Call("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/0", "customSlug": slug}, &l); err == nil {
+			if _, _, err = api.Call("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/0", "customSlug": slug},
+				&l); err == nil {
 				states[slug] = &stormLink{id: l.ID, target: "https://example.com/0"}
 			}
 		case 1:

@@ -89,7 +89,8 @@ func TestTLS_fleet(t *testing.T) {
 			})
 		}
 		all := time.Since(issued)
-		t.Logf("%s: issued %v after the verification, at all edges %v later", host, issued.Sub(verified).Round(time.Millisecond), all.Round(time.Millisecond))
+		t.Logf("%s: issued %v after the verification, at all edges %v later", host, issued.Sub(verified).Round(time.Millisecond),
+			all.Round(time.Millisecond))
 		worst = max(worst, all)
 	}
 	t.Logf("the slowest of %d certificates was at all edges %v after it was issued", domains, worst.Round(time.Millisecond))

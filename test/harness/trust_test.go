@@ -122,10 +122,14 @@ func TestM8_EdgesShowCertificates(t *testing.T) {
 	own, other := makeSecrets(t), makeSecrets(t)
 	port := testkit.FreeAddr(t)
 	f := fleet.Start(t, fleet.Config{Edges: 1, Controls: 1,
-		ControlEnv: []string{"EDGE_LISTEN_ADDR=" + port, "EDGE_PLAIN=false", "EDGE_CERT_FILE=" + own.path("control_cert"), "EDGE_KEY_FILE=" + own.path("control_key"),
-			"EDGE_CA_FILE=" + own.path("edge_ca"), "SNAPSHOT_SIGNING_KEY_FILE=" + own.path("snapshot_signing_key"), "EDGE_TOKENS=eu=" + own.read("edge_token_1"), "TRUSTED_PROXIES="},
-		EdgeEnv: []string{"CONTROL_URL=https://" + port, "EDGE_TOKEN_FILE=" + own.path("edge_token_1"), "EDGE_TOKEN=", "CONTROL_CA_FILE=" + own.path("edge_ca"),
-			"CONTROL_CERT_FILE=" + own.path("edge_cert"), "CONTROL_KEY_FILE=" + own.path("edge_key"), "SNAPSHOT_PUBLIC_KEYS_FILE=" + own.path("snapshot_public_keys"), "PROXY_API=true"}})
+		ControlEnv: []string{"EDGE_LISTEN_ADDR=" + port, "EDGE_PLAIN=false", "EDGE_CERT_FILE=" + own.path("control_cert"), "EDGE_KEY_FILE=" +
+			own.path("control_key"),
+			"EDGE_CA_FILE=" + own.path("edge_ca"), "SNAPSHOT_SIGNING_KEY_FILE=" + own.path("snapshot_signing_key"), "EDGE_TOKENS=eu=" +
+				own.read("edge_token_1"), "TRUSTED_PROXIES="},
+		EdgeEnv: []string{"CONTROL_URL=https://" + port, "EDGE_TOKEN_FILE=" + own.path("edge_token_1"), "EDGE_TOKEN=", "CONTROL_CA_FILE=" +
+			own.path("edge_ca"),
+			"CONTROL_CERT_FILE=" + own.path("edge_cert"), "CONTROL_KEY_FILE=" + own.path("edge_key"), "SNAPSHOT_PUBLIC_KEYS_FILE=" +
+				own.path("snapshot_public_keys"), "PROXY_API=true"}})
 	ask := func(c *http.Client, url string) (int, error) {
 		req, err := http.NewRequest("GET", url+"/edge/v1/changes?incarnation=1&after=0", nil)
 		testkit.Must(t, err)
@@ -159,7 +163,8 @@ func TestM8_EdgesShowCertificates(t *testing.T) {
 		t.Errorf("a login through the edge: %d", code)
 	}
 	// A client that knows a token but has no certificate is not trusted.
-	login(t, from(t, "127.0.0.9"), f.Controls[0].Addr, "wrong password", http.Header{"X-Forwarded-For": {"203.0.113.9"}, "Shortline-Edge-Token": {own.read("edge_token_1")}})
+	login(t, from(t, "127.0.0.9"), f.Controls[0].Addr, "wrong password", http.Header{"X-Forwarded-For": {"203.0.113.9"},
+		"Shortline-Edge-Token": {own.read("edge_token_1")}})
 	if ips := failedLogins(admin); ips["127.0.0.8"] == 0 || ips["127.0.0.9"] == 0 || len(ips) != 2 {
 		t.Errorf("failed logins from unexpected addresses: %v", ips)
 	}

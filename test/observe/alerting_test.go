@@ -43,7 +43,8 @@ func TestOps3_Alertmanager_has_receivers(t *testing.T) {
 	if len(used) != 2 || len(defined) != 2 || !strings.Contains(text, `severity="page"`) {
 		t.Errorf("routes %v, receivers %v", used, defined)
 	}
-	if !strings.Contains(read(t, "deploy/prometheus/prometheus.yml"), "targets: [alertmanager:9093]") || !strings.Contains(read(t, "docker-compose.yml"), "\n  alertmanager:\n") {
+	if !strings.Contains(read(t, "deploy/prometheus/prometheus.yml"), "targets: [alertmanager:9093]") ||
+		!strings.Contains(read(t, "docker-compose.yml"), "\n  alertmanager:\n") {
 		t.Error("Prometheus does not send alerts to Alertmanager")
 	}
 }

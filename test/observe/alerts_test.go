@@ -213,8 +213,8 @@ func (a *alert) page(known map[string]bool, metrics map[string]string, messages 
 
 const alertsPreface = `# Alerts
 
-One page for each alert of [deploy/prometheus/rules](../../../deploy/prometheus/rules/alerts.yml): what it means, what to look at, what to do.
-The annotation ` + "`runbook_url`" + ` of an alert leads to its page. The dashboard "Is it healthy?" shows which alerts fire.
+One page for each alert of [deploy/prometheus/rules](../../../deploy/prometheus/rules/alerts.yml): what it means, what to look at, what to
+do. The annotation ` + "`runbook_url`" + ` of an alert leads to its page. The dashboard "Is it healthy?" shows which alerts fire.
 
 These pages are generated: ` + "`cd test/observe && go test -run TestAlerts_have_pages -update .`" + `
 

@@ -53,7 +53,8 @@ func (p *pager) has(alert string) bool {
 func own(t *testing.T) *program {
 	t.Helper()
 	p := &program{dir: t.TempDir()}
-	p.run(t, "edge", []string{"BASE_URL=http://sho.rt", "CONTROL_URL=http://127.0.0.1:1", "EDGE_TOKEN=0123456789abcdef0123456789abcdef", "KAFKA_BROKERS=127.0.0.1:1"})
+	p.run(t, "edge", []string{"BASE_URL=http://sho.rt", "CONTROL_URL=http://127.0.0.1:1", "EDGE_TOKEN=0123456789abcdef0123456789abcdef",
+		"KAFKA_BROKERS=127.0.0.1:1"})
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill()
 		_ = p.cmd.Wait()
@@ -115,7 +116,8 @@ func TestOps3_A_stopped_edge_pages(t *testing.T) {
 		"alertmanager:9093", strings.TrimPrefix(pages.URL, "http://"), "15s", "1s", `regex: (.+):\d+`, `regex: (.+)`)
 	listen := testkit.FreeAddr(t)
 	var out bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), binary, "--config.file="+write("prometheus.yml", config), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+listen)
+	cmd := exec.CommandContext(t.Context(), binary, "--config.file="+write("prometheus.yml", config), "--storage.tsdb.path="+
+		filepath.Join(dir, "data"), "--web.listen-address="+listen)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	testkit.Must(t, cmd.Start())

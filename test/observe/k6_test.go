@@ -17,7 +17,8 @@ func TestK6_smoke(t *testing.T) {
 	p := standalone(t)
 	figures := filepath.Join(t.TempDir(), "smoke.json")
 	cmd := exec.CommandContext(t.Context(), part(t, "k6"), "run", "--quiet", "--no-usage-report", "--no-color",
-		"-e", "BASE_URL=http://"+p.Addr, "-e", "ADMIN_PASSWORD="+password, "-e", "DURATION=3s", "-e", "SUMMARY="+figures, testkit.Source(t, "deploy/k6/smoke.js"))
+		"-e", "BASE_URL=http://"+p.Addr, "-e", "ADMIN_PASSWORD="+password, "-e", "DURATION=3s", "-e", "SUMMARY="+figures,
+		testkit.Source(t, "deploy/k6/smoke.js"))
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return len(kv) > 3 && kv[:3] == "K6_" })
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)

@@ -140,7 +140,8 @@ func TestLogs_messages_are_the_listed_ones(t *testing.T) {
 		t.Error(f)
 	}
 	if len(faults) > 0 {
-		t.Error("Write a log message as one constant phrase of at most 8 words in lower case, without underscores, colons, semicolons or a period. Put data into attributes.")
+		t.Error("Write a log message as one constant phrase of at most 8 words in lower case, without underscores, colons, semicolons or a " +
+			"period. Put data into attributes.")
 	}
 	if len(messages) < 50 {
 		t.Fatalf("found only %d messages", len(messages))
@@ -177,7 +178,8 @@ func TestLogs_documents_quote_messages_that_exist(t *testing.T) {
 	for _, m := range messages {
 		known = append(known, strings.SplitN(m, "  ", 3)[2])
 	}
-	paths := slices.Concat(glob(t, "*.md"), glob(t, "docs/*.md"), glob(t, "docs/*/*.md"), glob(t, "deploy/*/*.md"), glob(t, "deploy/prometheus/rules/*.yml"))
+	paths := slices.Concat(glob(t, "*.md"), glob(t, "docs/*.md"), glob(t, "docs/*/*.md"), glob(t, "deploy/*/*.md"),
+		glob(t, "deploy/prometheus/rules/*.yml"))
 	for _, path := range paths {
 		b, err := os.ReadFile(path)
 		testkit.Must(t, err)

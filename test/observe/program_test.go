@@ -57,7 +57,8 @@ func standalone(t *testing.T) *program {
 // lonelyEdge starts, once, an edge without control plane and Kafka. It exports all metrics of an edge.
 func lonelyEdge(t *testing.T) *program {
 	t.Helper()
-	return start(t, "edge", "/healthz", "BASE_URL=https://sho.rt", "CONTROL_URL=http://127.0.0.1:1", "EDGE_TOKEN=0123456789abcdef0123456789abcdef", "KAFKA_BROKERS=127.0.0.1:1",
+	return start(t, "edge", "/healthz", "BASE_URL=https://sho.rt", "CONTROL_URL=http://127.0.0.1:1",
+		"EDGE_TOKEN=0123456789abcdef0123456789abcdef", "KAFKA_BROKERS=127.0.0.1:1",
 		// Some metrics exist only with these features.
 		"TLS_ADDR=127.0.0.1:0", "CERTIFICATE_KEY=0123456789abcdef0123456789abcdef", "PROXY_PROTOCOL=true", "TRUSTED_PROXIES=192.0.2.1")
 }
@@ -132,7 +133,8 @@ func (p *program) metrics(t *testing.T) string {
 // links returns the number of links in the program.
 func (p *program) links(t *testing.T) int {
 	t.Helper()
-	res, err := http.Post("http://"+p.Addr+"/api/auth/login", "application/json", strings.NewReader(`{"email":"admin@example.com","password":"`+password+`"}`))
+	res, err := http.Post("http://"+p.Addr+"/api/auth/login", "application/json",
+		strings.NewReader(`{"email":"admin@example.com","password":"`+password+`"}`))
 	testkit.Must(t, err)
 	defer res.Body.Close()
 	var session struct{ AccessToken string }

@@ -84,7 +84,8 @@ func (r *testRun) checksums(ctx context.Context) error {
 		}
 		sum := sha256.Sum256(text)
 		first, _, _ := strings.Cut(name, "/")
-		for _, variable := range slices.Compact([]string{testkit.SourceVariable(""), testkit.SourceVariable(first), testkit.SourceVariable(name)}) {
+		for _, variable := range slices.Compact([]string{testkit.SourceVariable(""), testkit.SourceVariable(first),
+			testkit.SourceVariable(name)}) {
 			if sums[variable] == nil {
 				sums[variable] = sha256.New()
 			}

@@ -19,7 +19,8 @@ func (r *testRun) announcement() string {
 		}
 	}
 	cache := filepath.Dir(r.times.file)
-	for what, pattern := range map[string]string{"Kafka (43 MB)": "kafka-*", "ClickHouse's engine (160 MB)": "chdb-*", "k6 (from its sources)": "bin/k6"} {
+	for what, pattern := range map[string]string{"Kafka (43 MB)": "kafka-*", "ClickHouse's engine (160 MB)": "chdb-*",
+		"k6 (from its sources)": "bin/k6"} {
 		if found, _ := filepath.Glob(filepath.Join(cache, pattern)); len(found) == 0 {
 			missing = append(missing, what)
 		}
@@ -33,7 +34,8 @@ func (r *testRun) announcement() string {
 	if r.times.Total > 0 {
 		fmt.Fprintf(&b, " The last complete run of the tests took %s on this machine.\n", seconds(time.Duration(r.times.Total)*time.Second))
 	} else {
-		b.WriteString(" The tests take about 25 minutes on two processors; on a machine without any caches, downloading and compiling takes up to 15 more.\n")
+		b.WriteString(
+			" The tests take about 25 minutes on two processors; on a machine without any caches, downloading and compiling takes up to 15 more.\n")
 	}
 	return b.String()
 }

@@ -96,7 +96,8 @@ func TestFitting_leaves_the_slowest(t *testing.T) {
 func TestModuleOf(t *testing.T) {
 	t.Parallel()
 	for pkg, want := range map[string]string{
-		"control/internal/api": "control", "control/cmd/standalone": "control/cmd/standalone", "control/cmd/control": "control", "test/harness/e2e": "test/harness",
+		"control/internal/api": "control", "control/cmd/standalone": "control/cmd/standalone", "control/cmd/control": "control",
+		"test/harness/e2e": "test/harness",
 	} {
 		if got := moduleOf(project + pkg).dir; got != want {
 			t.Errorf("%s is in %q, want %q", pkg, got, want)
@@ -115,7 +116,8 @@ func TestPublished(t *testing.T) {
 
 func TestSeconds(t *testing.T) {
 	t.Parallel()
-	for d, want := range map[time.Duration]string{1500 * time.Millisecond: "1.5s", 61 * time.Second: "1m01s", 25*time.Minute + 3*time.Second: "25m03s"} {
+	for d, want := range map[time.Duration]string{1500 * time.Millisecond: "1.5s", 61 * time.Second: "1m01s", 25*time.Minute + 3*
+		time.Second: "25m03s"} {
 		if got := seconds(d); got != want {
 			t.Errorf("%v: %s, want %s", d, got, want)
 		}

@@ -116,8 +116,14 @@ func writeTexts(root, dir string, names []string) error {
 // table is the page.
 func table(all map[string]*part) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Licences\n\nThis page lists the third-party parts of the programs for Linux, with their licences. Shortline itself is under Apache-2.0. `.ci/tools/licences`\ngenerates the page, and `make check` compares it. The tool rejects licences that ask for more than a notice, or (MPL) for the source of\nchanged files; we changed none.\n\n")
-	b.WriteString("The full texts are in `THIRD_PARTY_LICENSES-<program>.txt`, which `make build` writes beside the programs. Images contain them in\n`/usr/share/doc/shortline`. Distribute them with a program. A statically linked control plane contains the GNU C library. Its licence\nasks that recipients can link it again; the source of this release allows that.\n\n")
+	b.WriteString(
+		"# Licences\n\nThis page lists the third-party parts of the programs for Linux, with their licences. Shortline itself is under " +
+			"Apache-2.0.\n`.ci/tools/licences` generates the page, and `make check` compares it. The tool rejects licences that ask for more " +
+			"than a notice, or (MPL)\nfor the source of changed files; we changed none.\n\n")
+	b.WriteString(
+		"The full texts are in `THIRD_PARTY_LICENSES-<program>.txt`, which `make build` writes beside the programs. Images contain them " +
+			"in\n`/usr/share/doc/shortline`. Distribute them with a program. A statically linked control plane contains the GNU C library. Its " +
+			"licence\nasks that recipients can link it again; the source of this release allows that.\n\n")
 	b.WriteString("| module | version | licence | in |\n|---|---|---|---|\n")
 	for _, path := range sorted(all) {
 		p := all[path]

@@ -33,7 +33,9 @@ var sentences = []struct{ licence, text string }{
 }
 
 // refused are sentences of licences that ask for more than a notice.
-var refused = regexp.MustCompile(`gnu (lesser |affero |library )?general public license|server side public license|business source license|commons clause|elastic license|polyform`)
+var refused = regexp.MustCompile(
+	`gnu (lesser |affero |library )?general public license|server side public license|business source license|commons clause|elastic ` +
+		`license|polyform`)
 
 // pictures are licence files of logos, which no program contains.
 var pictures = regexp.MustCompile(`(?i)-logo$`)

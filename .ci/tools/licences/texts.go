@@ -30,13 +30,17 @@ const own = ".ci/tools/licences/texts/"
 var others = []other{
 	{"Go's runtime and standard library", "BSD-3-Clause", each, []string{"go:LICENSE", "go:PATENTS"}},
 	{"DuckDB, linked in by its Go module", "MIT", []string{"standalone"}, []string{"github.com/duckdb/duckdb-go-bindings:LICENSE"}},
-	{"what DuckDB contains (brotli, fmt, ICU, mbed TLS, RE2, zstd and others)", "MIT, BSD, Apache-2.0, BSL-1.0, Unicode, zlib", []string{"standalone"},
+	{"what DuckDB contains (brotli, fmt, ICU, mbed TLS, RE2, zstd and others)", "MIT, BSD, Apache-2.0, BSL-1.0, Unicode, zlib",
+		[]string{"standalone"},
 		[]string{"github.com/duckdb/duckdb-go-bindings:" + own + "duckdb-{version}.txt"}},
 	{"SQLite, within modernc.org/sqlite", "public domain", planes, []string{"modernc.org/sqlite:LICENSE-SQLITE"}},
-	{"libwebp, within github.com/chai2010/webp", "BSD-3-Clause", planes, []string{"github.com/chai2010/webp:internal/libwebp-*/COPYING", "github.com/chai2010/webp:internal/libwebp-*/PATENTS"}},
-	{"Swagger UI and the packages in its bundle, within github.com/swaggest/swgui", "Apache-2.0, MIT, BSD, ISC, 0BSD", planes, []string{"github.com/swaggest/swgui:LICENSE", "github.com/swaggest/swgui:" + own + "swagger-ui-{version}.txt"}},
+	{"libwebp, within github.com/chai2010/webp", "BSD-3-Clause", planes, []string{"github.com/chai2010/webp:internal/libwebp-*/COPYING",
+		"github.com/chai2010/webp:internal/libwebp-*/PATENTS"}},
+	{"Swagger UI and the packages in its bundle, within github.com/swaggest/swgui", "Apache-2.0, MIT, BSD, ISC, 0BSD", planes,
+		[]string{"github.com/swaggest/swgui:LICENSE", "github.com/swaggest/swgui:" + own + "swagger-ui-{version}.txt"}},
 	{"crawler-user-agents (shared/visitor/crawlers.tsv)", "MIT", each, []string{"shared/visitor/crawlers.LICENSE"}},
-	{"zxcvbn's list of common passwords (control/internal/manage/accounts/commonpasswords.txt.gz)", "MIT", planes, []string{"control/internal/manage/accounts/commonpasswords.LICENSE"}},
+	{"zxcvbn's list of common passwords (control/internal/manage/accounts/commonpasswords.txt.gz)", "MIT", planes,
+		[]string{"control/internal/manage/accounts/commonpasswords.LICENSE"}},
 	{"GNU C library, linked in whole on Linux", "LGPL-2.1", []string{"control"}, []string{own + "lgpl-2.1.txt", own + "glibc.txt"}},
 	{"DB-IP city database; not in any program, fetched by `make geo`", "CC-BY-4.0: name DB-IP where it is used", nil, nil},
 }
@@ -141,9 +145,12 @@ func render(root, program string, linked []*part) ([]byte, error) {
 		}
 		entry(o.name, o.licence, numbers)
 	}
-	fmt.Fprintf(&b, "The program %s of Shortline is under the Apache License, Version 2.0. It contains the following, under licences whose\ntexts come after it, by the numbers in brackets.\n\n%s", program, head.Bytes())
+	fmt.Fprintf(&b,
+		"The program %s of Shortline is under the Apache License, Version 2.0. It contains the following, under licences whose\ntexts come "+
+			"after it, by the numbers in brackets.\n\n%s", program, head.Bytes())
 	for i, text := range s.texts {
-		fmt.Fprintf(&b, "\n\n%s\n[%d] %s\n\n%s\n", strings.Repeat("=", 80), i+1, strings.Join(s.owners[i], "\n    "), strings.TrimSpace(tidy(text)))
+		fmt.Fprintf(&b, "\n\n%s\n[%d] %s\n\n%s\n", strings.Repeat("=", 80), i+1, strings.Join(s.owners[i], "\n    "),
+			strings.TrimSpace(tidy(text)))
 	}
 	return b.Bytes(), nil
 }

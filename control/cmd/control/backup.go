@@ -70,7 +70,8 @@ func (k *keeper) withStores(
 	if err != nil {
 		return err
 	}
-	all := &fleet.Fleet{Database: store.Config{URL: k.DatabaseURL.Reveal(), MaxConns: 4}, Objects: objects, Keys: k.EncryptionKey.Keys(), Out: out}
+	all := &fleet.Fleet{Database: store.Config{URL: k.DatabaseURL.Reveal(), MaxConns: 4}, Objects: objects,
+		Keys: k.EncryptionKey.Keys(), Out: out}
 	if all.Kafka, err = k.clusters(); err != nil {
 		return err
 	}
@@ -145,7 +146,8 @@ func (k *keeper) restored(stores map[string]*clickhouse.Store, f *fleet.Fleet) e
 		}
 		if len(missing) > 0 {
 			slices.Sort(missing)
-			return fmt.Errorf("CLICKHOUSE_URLS: the backup has clicks of several click stores, and needs those with the same names; missing: %s", strings.Join(missing, ", "))
+			return fmt.Errorf("CLICKHOUSE_URLS: the backup has clicks of several click stores, and needs those with the same names; missing: %s",
+				strings.Join(missing, ", "))
 		}
 		if s.First != "" {
 			directory.First = s.First

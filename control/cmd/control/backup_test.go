@@ -58,7 +58,8 @@ func converted(t *testing.T, url string, insert int) {
 	var want []analytics.Conversion
 	for i := range 2 {
 		id := conversion.ClickID{Link: 1, Time: 1_795_000_000_000, Tag: uint64(i)}
-		c := conversion.Conversion{Click: id, Workspace: 1, Name: "purchase", Value: 495_000, Currency: "EUR", ExternalID: fmt.Sprint(i), OccurredAt: id.Time + 1, ReceivedAt: id.Time + 2}
+		c := conversion.Conversion{Click: id, Workspace: 1, Name: "purchase", Value: 495_000, Currency: "EUR", ExternalID: fmt.Sprint(i),
+			OccurredAt: id.Time + 1, ReceivedAt: id.Time + 2}
 		want = append(want, analytics.Conversion{Conversion: c, Row: analytics.Row{Link: id.Link, Owner: 1, Time: id.Time}, Attributed: i == 0})
 	}
 	testkit.Must(t, s.InsertConversions(t.Context(), want[:insert]))
@@ -136,7 +137,8 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 				next[lane]++
 				b.Records = click.AppendRecord(b.Records, &click.Event{Seq: next[lane], Time: time.Now().UnixMilli(), Link: 1 + next[lane]%4})
 			}
-			if err := producer.ProduceSync(context.Background(), &kgo.Record{Topic: "shortline.clicks", Partition: int32(i % 3), Value: click.AppendBatch(nil, &b)}).FirstErr(); err != nil {
+			if err := producer.ProduceSync(context.Background(), &kgo.Record{Topic: "shortline.clicks", Partition: int32(i % 3),
+				Value: click.AppendBatch(nil, &b)}).FirstErr(); err != nil {
 				t.Error(err)
 				return
 			}
@@ -156,7 +158,8 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 			mu.Unlock()
 		}
 	})
-	if code, text := p.ask(t, "POST", "http://"+p.api+"/api/webhooks", `{"name":"a","url":"https://example.com/hook","events":["url.created"]}`); code >= 300 {
+	if code, text := p.ask(t, "POST", "http://"+p.api+"/api/webhooks",
+		`{"name":"a","url":"https://example.com/hook","events":["url.created"]}`); code >= 300 {
 		t.Fatalf("a webhook: %d %s", code, text)
 	}
 	testkit.Eventually(t, "some load", func() bool {
@@ -182,7 +185,11 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 	mu.Lock()
 	made := len(links)
 	mu.Unlock()
-	testkit.Eventually(t, "load after the backup", func() bool { mu.Lock(); defer mu.Unlock(); return len(links) >= made+10 && acked.Load() >= before+500 })
+	testkit.Eventually(t, "load after the backup", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(links) >= made+10 && acked.Load() >= before+500
+	})
 	ended.Store(true)
 	load.Wait()
 	p.end()
@@ -191,7 +198,8 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 	if code, out := call(t, "restore", to); code != 1 || !strings.Contains(out, "-force") {
 		t.Errorf("a restore over a fleet: %d\n%s", code, out)
 	}
-	target := map[string]string{"DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URL": clickhousetest.Database(t), "DATA_DIR": t.TempDir()}
+	target := map[string]string{"DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URL": clickhousetest.Database(t),
+		"DATA_DIR": t.TempDir()}
 	for k, v := range target {
 		t.Setenv(k, v)
 	}
@@ -247,7 +255,8 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 	if code, text := r.ask(t, "POST", "http://"+r.api+"/api/urls", `{"originalUrl":"https://example.com/"}`); code != 201 {
 		t.Errorf("a link after the restore: %d %s", code, text)
 	}
-	t.Logf("%d links and %d clicks before the backup; it has %d clicks; %d clicks in all, each once after the restore", len(known), before, inBackup, all)
+	t.Logf("%d links and %d clicks before the backup; it has %d clicks; %d clicks in all, each once after the restore", len(known), before,
+		inBackup, all)
 }
 
 func incarnation(t *testing.T, url string) (n int64) {

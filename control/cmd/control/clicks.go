@@ -90,13 +90,16 @@ func (p *plane) useClicks(ctx context.Context, maintain bool) error {
 	if !several {
 		late := analytics.NewLate()
 		p.clicks = app.Clicks{Store: late, Opened: late.Opened()}
-		p.adapters = append(p.adapters, adapter{"ClickHouse", service.Func(func(ctx context.Context) error { return p.openClicks(ctx, list[0], late, maintain) })})
+		p.adapters = append(p.adapters,
+			adapter{"ClickHouse", service.Func(func(ctx context.Context) error { return p.openClicks(ctx, list[0], late, maintain) })})
 		return nil
 	}
 	all := sharded.New(directory.Names(), directory)
 	p.clicks = app.Clicks{Store: all, Opened: all.Opened()}
 	for _, sh := range list {
-		p.adapters = append(p.adapters, adapter{"ClickHouse shard " + sh.name, service.Func(func(ctx context.Context) error { return p.openShard(ctx, sh, directory, all, maintain) })})
+		p.adapters = append(p.adapters, adapter{"ClickHouse shard " + sh.name, service.Func(func(ctx context.Context) error {
+			return p.openShard(ctx, sh, directory, all, maintain)
+		})})
 	}
 	if err := p.Registry.Register(all); err != nil {
 		return fmt.Errorf("register the metrics of shards: %w", err)
@@ -106,7 +109,9 @@ func (p *plane) useClicks(ctx context.Context, maintain bool) error {
 
 // openClicks opens the only click store.
 func (p *plane) openClicks(ctx context.Context, sh shardAt, late *analytics.Late, maintain bool) error {
-	clicks := await(ctx, p.Logger, nil, "ClickHouse", time.Minute, func(ctx context.Context) (*clickhouse.Store, error) { return p.ClickHouse.open(ctx, sh, p.Logger) })
+	clicks := await(ctx, p.Logger, nil, "ClickHouse", time.Minute, func(ctx context.Context) (*clickhouse.Store, error) {
+		return p.ClickHouse.open(ctx, sh, p.Logger)
+	})
 	if clicks == nil {
 		return nil
 	}
@@ -130,13 +135,15 @@ func (p *plane) openShard(ctx context.Context, sh shardAt, directory *shards.Dir
 		return err
 	}
 	all.Use(sh.name, clicks)
-	return p.maintain(ctx, sh, clicks, prometheus.WrapRegistererWith(prometheus.Labels{"shard": sh.name, "server": address(sh.url)}, p.Registry), maintain)
+	return p.maintain(ctx, sh, clicks, prometheus.WrapRegistererWith(prometheus.Labels{"shard": sh.name, "server": address(sh.url)},
+		p.Registry), maintain)
 }
 
 // awaitServer calls open until it succeeds; it returns nil if ctx ends first. A server that is refused at the first attempt is an
 // error, which ends the process: its settings are wrong. A server that is refused later, after it could not be reached, stays
 // unused, and the others are served.
-func (p *plane) awaitServer(ctx context.Context, what string, open func(context.Context) (*clickhouse.Store, error)) (*clickhouse.Store, error) {
+func (p *plane) awaitServer(ctx context.Context, what string, open func(context.Context) (*clickhouse.Store, error)) (*clickhouse.Store,
+	error) {
 	waiting, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	tries := 0

@@ -114,7 +114,8 @@ func parsed(text string) (*url.URL, error) {
 // storeAddress checks the URL of a click store.
 func storeAddress(setting, address string) error {
 	if severalURLs.MatchString(address) {
-		return errors.New(setting + ": servers that are separated by | are no longer supported; name one ClickHouse service: see " + clickhouse.UpgradePage)
+		return errors.New(setting + ": servers that are separated by | are no longer supported; name one ClickHouse service: see " +
+			clickhouse.UpgradePage)
 	}
 	u, err := parsed(address)
 	if err != nil || u.Host == "" {
@@ -133,7 +134,8 @@ func (c clicksAt) validate() error {
 	}
 	_, err := c.shards()
 	if c.Cluster != "" {
-		err = errors.Join(err, errors.New("CLICKHOUSE_CLUSTER: is no longer supported; CLICKHOUSE_REPLICATED replaces it: see "+clickhouse.UpgradePage))
+		err = errors.Join(err, errors.New("CLICKHOUSE_CLUSTER: is no longer supported; CLICKHOUSE_REPLICATED replaces it: see "+
+			clickhouse.UpgradePage))
 	}
 	return err
 }

@@ -31,12 +31,14 @@ func call(t *testing.T, args ...string) (int, string) {
 
 func TestCheck_lists_every_problem_of_the_roles(t *testing.T) {
 	for k, v := range map[string]string{
-		"BASE_URL": "sho.rt", "DATABASE_URL": "mysql://secret-host", "CLICKHOUSE_URL": "ftp://secret-host", "EDGE_TOKENS": "short", "JWT_SECRET": "", "ENCRYPTION_KEY": "", "KAFKA_BROKERS": "",
+		"BASE_URL": "sho.rt", "DATABASE_URL": "mysql://secret-host", "CLICKHOUSE_URL": "ftp://secret-host", "EDGE_TOKENS": "short",
+		"JWT_SECRET": "", "ENCRYPTION_KEY": "", "KAFKA_BROKERS": "",
 	} {
 		t.Setenv(k, v)
 	}
 	code, out := call(t, "-check")
-	for _, name := range []string{"BASE_URL", "DATABASE_URL", "CLICKHOUSE_URL", "EDGE_TOKENS", "JWT_SECRET", "ENCRYPTION_KEY", "KAFKA_BROKERS"} {
+	for _, name := range []string{"BASE_URL", "DATABASE_URL", "CLICKHOUSE_URL", "EDGE_TOKENS", "JWT_SECRET", "ENCRYPTION_KEY",
+		"KAFKA_BROKERS"} {
 		if !strings.Contains(out, name) {
 			t.Errorf("%s is not named in\n%s", name, out)
 		}
@@ -82,7 +84,8 @@ func TestCommands(t *testing.T) {
 	if code, out := call(t, "verify-clicks"); code != 0 || !strings.Contains(out, "0 clicks are missing") {
 		t.Errorf("verify-clicks: %d\n%s", code, out)
 	}
-	if code, out := call(t, "reclassify", "-since", "2026-01-01", "-dry-run"); code != 0 || !strings.Contains(out, "0 clicks were stored again") {
+	if code, out := call(t, "reclassify", "-since", "2026-01-01", "-dry-run"); code != 0 ||
+		!strings.Contains(out, "0 clicks were stored again") {
 		t.Errorf("reclassify: %d\n%s", code, out)
 	}
 	if code, out := call(t, "reclassify", "-since", "yesterday"); code != 1 || !strings.Contains(out, "2026-01-31") {
@@ -221,7 +224,8 @@ func TestStart_without_ClickHouse(t *testing.T) {
 
 func TestStart_ends_while_it_waits(t *testing.T) {
 	t.Parallel()
-	p := start(t, map[string]string{"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none?sslmode=disable&connect_timeout=1", "CLICKHOUSE_URL": "http://127.0.0.1:1/none"})
+	p := start(t, map[string]string{"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none?sslmode=disable&connect_timeout=1",
+		"CLICKHOUSE_URL": "http://127.0.0.1:1/none"})
 	p.until(t, 503, "waiting for the database") // the cleanup stops the process
 }
 

@@ -28,7 +28,9 @@ var controlProgram = cli.Program{
 		return run(ctx, s.(*settings), stdout, stderr)
 	},
 	Commands: []cli.Command{
-		command("migrate", "", "update the schemas of the database and, if CLICKHOUSE_URL or CLICKHOUSE_URLS is set, of ClickHouse; with MIGRATE_DATABASE_URL, do it as that role and grant the role of DATABASE_URL its rights", migrate),
+		command("migrate", "",
+			"update the schemas of the database and, if CLICKHOUSE_URL or CLICKHOUSE_URLS is set, of ClickHouse; with MIGRATE_DATABASE_URL, do "+
+				"it as that role and grant the role of DATABASE_URL its rights", migrate),
 		onUser("create-admin", commands.CreateAdminAbout, (*commands.People).CreateAdmin),
 		onUser("reset-password", commands.ResetPasswordAbout, (*commands.People).ResetPassword),
 		onUser("disable-2fa", commands.DisableSecondFactorAbout, (*commands.People).DisableSecondFactor),
@@ -39,11 +41,16 @@ var controlProgram = cli.Program{
 		command("shards", "", "list the shards of clicks, and how many workspaces each one holds", listShards),
 		command("open-shard", "NAME", "let new workspaces be assigned to a shard that all processes know", openShard),
 		command("adopt-shard", "NAME", "accept that a shard is another database than before, because its server was replaced", adoptShard),
-		command("move-workspace", "[-cancel] SHARD WORKSPACE...", "move the clicks of workspaces, named by slug or ID, to another shard while clicks arrive; after an interruption, the same command continues", moveWorkspace),
+		command("move-workspace", "[-cancel] SHARD WORKSPACE...",
+			"move the clicks of workspaces, named by slug or ID, to another shard while clicks arrive; after an interruption, the same command "+
+				"continues", moveWorkspace),
 		command("rotate-keys", "", "encrypt all secrets again with the first key of ENCRYPTION_KEY", rotateKeys),
-		command("keys", commands.KeysArgs, "list the API keys of all users; -legacy lists only those that a release without checksums has created", listKeys),
-		command("backup", "DIR", "write a backup of the database, the clicks and the images into a new folder; the fleet may keep running", backUp),
-		command("restore", "[-force] DIR", "restore a backup into an empty fleet; -force replaces existing data; control planes must be stopped", restore),
+		command("keys", commands.KeysArgs,
+			"list the API keys of all users; -legacy lists only those that a release without checksums has created", listKeys),
+		command("backup", "DIR", "write a backup of the database, the clicks and the images into a new folder; the fleet may keep running",
+			backUp),
+		command("restore", "[-force] DIR", "restore a backup into an empty fleet; -force replaces existing data; control planes must be stopped",
+			restore),
 		command("public-key", "", "print the public key of SNAPSHOT_SIGNING_KEY, for SNAPSHOT_PUBLIC_KEYS at edges", publicKey),
 	},
 }
@@ -57,7 +64,8 @@ type operated[T any] interface {
 }
 
 // command makes a Command of a function with typed settings.
-func command[T any, P operated[T]](name, args, about string, f func(ctx context.Context, s P, args []string, out io.Writer) error) cli.Command {
+func command[T any, P operated[T]](name, args, about string, f func(ctx context.Context, s P, args []string,
+	out io.Writer) error) cli.Command {
 	return cli.Command{
 		Name: name, Args: args, About: about,
 		New: func() config.Validator { return P(new(T)) },
@@ -120,14 +128,17 @@ func verifyAudit(ctx context.Context, s *auditor, _ []string, out io.Writer) err
 	case r.SignedFrom == 0:
 		fmt.Fprintln(out, "No row has an HMAC: anybody who can write to the database can also compute these hashes.")
 	case s.AuditKey == "" && s.EncryptionKey == "":
-		fmt.Fprintf(out, "Rows have an HMAC from row %d on. The HMACs were NOT checked, because neither ENCRYPTION_KEY nor AUDIT_KEY is set.\n", r.SignedFrom)
+		fmt.Fprintf(out, "Rows have an HMAC from row %d on. The HMACs were NOT checked, because neither ENCRYPTION_KEY nor AUDIT_KEY is set.\n",
+			r.SignedFrom)
 	default:
 		fmt.Fprintf(out, "Rows have an HMAC from row %d on, and all HMACs are valid.\n", r.SignedFrom)
 	}
 	for _, span := range r.Unsigned {
 		fmt.Fprintf(out, "Later rows without an HMAC: %v. An older release wrote them during an upgrade, or AUDIT_UNSIGNED accepts them.\n", span)
 	}
-	fmt.Fprintln(out, "Compare the hash with one from another place, such as the log of control, which has it every minute. Only this reveals whether the newest rows were removed.")
+	fmt.Fprintln(out,
+		"Compare the hash with one from another place, such as the log of control, which has it every minute. Only this reveals whether the "+
+			"newest rows were removed.")
 	return nil
 }
 

@@ -29,7 +29,8 @@ func produce(t *testing.T, k *kfake.Cluster, edge, first uint64, n int) {
 	for i := range n {
 		b.Records = click.AppendRecord(b.Records, &click.Event{Seq: first + uint64(i), Time: time.Now().UnixMilli(), Link: 1})
 	}
-	testkit.Must(t, producer.ProduceSync(context.Background(), &kgo.Record{Topic: "shortline.clicks", Value: click.AppendBatch(nil, &b)}).FirstErr())
+	testkit.Must(t, producer.ProduceSync(context.Background(), &kgo.Record{Topic: "shortline.clicks", Value: click.AppendBatch(nil, &b)}).
+		FirstErr())
 }
 
 // One process reads the Kafka of two regions, of which one is down. That one delays neither the clicks of the other, nor the
@@ -40,7 +41,8 @@ func TestRegions_one_is_down(t *testing.T) {
 	defer eu.Close()
 	down := testkit.FreeAddr(t)
 	env := map[string]string{
-		"DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URL": clickhousetest.Database(t), "ENCRYPTION_KEY": strings.Repeat("e", 32), "DATA_DIR": t.TempDir(),
+		"DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URL": clickhousetest.Database(t), "ENCRYPTION_KEY": strings.Repeat("e", 32),
+		"DATA_DIR":      t.TempDir(),
 		"KAFKA_BROKERS": eu.ListenAddrs()[0], "KAFKA_REGIONS": "eu=" + eu.ListenAddrs()[0] + ";us=" + down,
 	}
 	p := signedIn(t, env)
@@ -50,7 +52,8 @@ func TestRegions_one_is_down(t *testing.T) {
 		_, text := p.ask(t, "GET", "http://"+p.ops+"/metrics", "")
 		return strings.Contains(text, "\n"+line+"\n")
 	}
-	for _, want := range []string{`shortline_kafkasource_clicks_total{group="ingest",kafka="eu"} 5`, `shortline_kafkasource_clicks_total{group="hooks",kafka="us"} 0`, `shortline_kafkasource_partitions{group="ingest",kafka="us"} 0`} {
+	for _, want := range []string{`shortline_kafkasource_clicks_total{group="ingest",kafka="eu"} 5`,
+		`shortline_kafkasource_clicks_total{group="hooks",kafka="us"} 0`, `shortline_kafkasource_partitions{group="ingest",kafka="us"} 0`} {
 		testkit.Eventually(t, want, func() bool { return metric(want) })
 	}
 	for k, v := range env {
@@ -90,13 +93,15 @@ func TestRegions_one_is_down(t *testing.T) {
 
 func TestCheck_lists_every_problem_of_regions(t *testing.T) {
 	for k, v := range map[string]string{
-		"BASE_URL": "https://sho.rt", "DATABASE_URL": "postgres://db/shortline", "CLICKHOUSE_URL": "http://clickhouse/shortline", "EDGE_TOKENS": edgeToken,
-		"JWT_SECRET": strings.Repeat("j", 32), "ENCRYPTION_KEY": strings.Repeat("e", 32), "KAFKA_REGIONS": "eu=a:1;eu=b:1;us=a:1;ap=;x=y",
+		"BASE_URL": "https://sho.rt", "DATABASE_URL": "postgres://db/shortline", "CLICKHOUSE_URL": "http://clickhouse/shortline",
+		"EDGE_TOKENS": edgeToken,
+		"JWT_SECRET":  strings.Repeat("j", 32), "ENCRYPTION_KEY": strings.Repeat("e", 32), "KAFKA_REGIONS": "eu=a:1;eu=b:1;us=a:1;ap=;x=y",
 	} {
 		t.Setenv(k, v)
 	}
 	code, out := call(t, "-check")
-	for _, want := range []string{"eu is named twice", "eu and us both have the broker a:1", "ap has no brokers", `"y" is not host:port`, "KAFKA_BROKERS: is required with KAFKA_REGIONS and the role api"} {
+	for _, want := range []string{"eu is named twice", "eu and us both have the broker a:1", "ap has no brokers", `"y" is not host:port`,
+		"KAFKA_BROKERS: is required with KAFKA_REGIONS and the role api"} {
 		if code != 1 || !strings.Contains(out, want) {
 			t.Errorf("%q is missing: %d\n%s", want, code, out)
 		}

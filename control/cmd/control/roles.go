@@ -174,7 +174,8 @@ func (p *plane) publish() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	edges, err := edgeapi.New(p.edges(p.Logger), edgeapi.Deps{Links: publish.Links, Reports: publish.Reports, Lockout: publish.Lockout, Limits: publish.Limits, Hosts: publish.Hosts, Abuse: publish.Abuse})
+	edges, err := edgeapi.New(p.edges(p.Logger), edgeapi.Deps{Links: publish.Links, Reports: publish.Reports, Lockout: publish.Lockout,
+		Limits: publish.Limits, Hosts: publish.Hosts, Abuse: publish.Abuse})
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +222,8 @@ func (p *plane) conversionQueue() (func(context.Context, []conversion.Conversion
 
 // consume adds a consumer group, in each Kafka cluster, that delivers to one sink. Each group reads the whole topic. A nil
 // watch watches nothing.
-func (p *plane) consume(group string, sink click.Sink, reload func(context.Context) error, watch func(region string, behind app.Behind)) error {
+func (p *plane) consume(group string, sink click.Sink, reload func(context.Context) error,
+	watch func(region string, behind app.Behind)) error {
 	clusters, err := p.kafka(group, p.Logger)
 	if err != nil {
 		return err
@@ -244,7 +246,8 @@ func (p *plane) consume(group string, sink click.Sink, reload func(context.Conte
 		}
 		all = append(all, from)
 	}
-	p.adapters = append(p.adapters, adapter{"kafka: " + group, service.Func(func(ctx context.Context) error { return kafkasource.RunAll(ctx, all) })})
+	p.adapters = append(p.adapters,
+		adapter{"kafka: " + group, service.Func(func(ctx context.Context) error { return kafkasource.RunAll(ctx, all) })})
 	return nil
 }
 

@@ -98,14 +98,16 @@ func TestSecrets_are_in_no_message(t *testing.T) {
 	}
 	said := 0
 	for _, password := range []string{
-		canary, canary + "%zz", canary + "/x", "x/" + canary, canary + "#x", "x#" + canary, canary + "?x", "x?" + canary, "x@" + canary, "x?x@" + canary, "x/@" + canary, canary + ":x", "x:" + canary,
+		canary, canary + "%zz", canary + "/x", "x/" + canary, canary + "#x", "x#" + canary, canary + "?x", "x?" + canary, "x@" + canary,
+		"x?x@" + canary, "x/@" + canary, canary + ":x", "x:" + canary,
 		canary + " x", `x"` + canary, `x\` + canary, "[" + canary, "%5B" + canary,
 	} {
 		for _, at := range []struct{ database, clicks string }{
 			{"postgres://pat:" + password + "@" + database + "/d", "http://pat:" + password + "@" + clicks.Listener.Addr().String() + "/d"},
 			{"postgres://pat:" + password + "@127.0.0.1:1,127.0.0.1:2/d", "clickhouse://pat:" + password + "@127.0.0.1:1/d"},
 			{"postgres://pat:" + password + "@127.0.0.1:1/d?connect_timeout=x", "clickhouse://pat:" + password + "@127.0.0.1:1/d?dial_timeout=x"},
-			{"postgres:///d?host=127.0.0.1&port=x&password=" + password, "clickhouse://127.0.0.1:1/d?dial_timeout=1s&username=pat&password=" + password},
+			{"postgres:///d?host=127.0.0.1&port=x&password=" + password, "clickhouse://127.0.0.1:1/d?dial_timeout=1s&username=pat&password=" +
+				password},
 			{"mysql://pat:" + password + "@127.0.0.1:1/d", "ftp://pat:" + password + "@127.0.0.1:1/d"},
 		} {
 			t.Setenv("DATABASE_URL", at.database)
@@ -146,7 +148,8 @@ func TestSecrets_are_not_logged(t *testing.T) {
 	p := start(t, map[string]string{
 		"DATABASE_URL": db + joint + "password=" + canary, "DATA_DIR": dir, "PPROF": "true", "LOG_LEVEL": "debug",
 		"CLICKHOUSE_URL": "clickhouse://pat:" + canary + "@127.0.0.1:1/d",
-		"JWT_SECRET":     canary + strings.Repeat("j", 32), "ENCRYPTION_KEY": canary + strings.Repeat("e", 32), "EDGE_TOKENS": canary + "-token-of-an-edge", "ADMIN_PASSWORD": canary + " horse",
+		"JWT_SECRET":     canary + strings.Repeat("j", 32), "ENCRYPTION_KEY": canary + strings.Repeat("e", 32), "EDGE_TOKENS": canary +
+			"-token-of-an-edge", "ADMIN_PASSWORD": canary + " horse",
 		"KAFKA_SASL_MECHANISM": "SCRAM-SHA-512", "KAFKA_USERNAME": "pat", "KAFKA_PASSWORD": canary,
 		"OTEL_EXPORTER_OTLP_ENDPOINT": collector.URL, "OTEL_EXPORTER_OTLP_HEADERS": "authorization=" + canary,
 	})
@@ -163,7 +166,8 @@ func TestSecrets_are_not_logged(t *testing.T) {
 		{"POST", "http://" + p.api + "/api/auth/login", `{"email":"admin@example.com","password":"` + canary + `` + "\x00"},
 		{"POST", "http://" + p.api + "/api/auth/login", `{"email":"admin@example.com","password":"` + canary + ` horse"}`},
 		{"GET", "http://" + p.api + "/edge/v1/snapshot?token=" + "x", ""},
-		{"GET", "http://" + p.ops + "/metrics", ""}, {"GET", "http://" + p.ops + "/readyz", ""}, {"GET", "http://" + p.ops + "/debug/pprof/cmdline", ""},
+		{"GET", "http://" + p.ops + "/metrics", ""}, {"GET", "http://" + p.ops + "/readyz", ""},
+		{"GET", "http://" + p.ops + "/debug/pprof/cmdline", ""},
 		{"GET", "http://" + p.ops + "/debug/pprof/goroutine?debug=2", ""}, {"GET", "http://" + p.api + "/api/analytics", ""},
 	} {
 		code, text := p.ask(t, ask[0], ask[1], ask[2])

@@ -67,7 +67,8 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	// Opening the database may take minutes, because it migrates the schema or waits for a replica that does. Connecting
 	// and other statements have timeouts of their own.
 	deps.Store = await(ctx, log, &started, "the database", noTimeout, func(ctx context.Context) (*store.Store, error) {
-		return store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: s.DatabaseConns, AuditKeys: s.AuditKeys(), Trash: s.Trash(), ListLinks: s.ListLinks, BaseURL: s.BaseURL, Logger: log})
+		return store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: s.DatabaseConns, AuditKeys: s.AuditKeys(), Trash: s.Trash(),
+			ListLinks: s.ListLinks, BaseURL: s.BaseURL, Logger: log})
 	})
 	if deps.Store == nil {
 		return nil
@@ -75,7 +76,8 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	defer func() { err = errors.Join(err, deps.Store.Close()) }()
 	op.AddCheck("database", deps.Store.Ping)
 	if owns, err := deps.Store.OwnsAudit(ctx); err == nil && owns {
-		log.Warn("database role can change the audit log", "remedy", "run control migrate with MIGRATE_DATABASE_URL, and use a role in DATABASE_URL that owns nothing")
+		log.Warn("database role can change the audit log", "remedy",
+			"run control migrate with MIGRATE_DATABASE_URL, and use a role in DATABASE_URL that owns nothing")
 	}
 
 	geo, err := s.openGeo()
@@ -96,7 +98,9 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	log.Info("control started", "roles", s.Roles, "address", ln.Addr().String(), "geo", geo.Version())
 	if p.admin.Password != "" {
 		// To standard output only, never to the log.
-		fmt.Fprintf(stdout, "\n  first admin  %s\n  password     %s\n  (shown until the first sign-in; change it in the console under Account)\n\n", p.admin.Email, p.admin.Password)
+		fmt.Fprintf(stdout,
+			"\n  first admin  %s\n  password     %s\n  (shown until the first sign-in; change it in the console under Account)\n\n", p.admin.Email,
+			p.admin.Password)
 	}
 	started.openWhen(g.Ready())
 	return g.Run(ctx)
@@ -118,7 +122,8 @@ func (s *settings) openGeo() (*visitor.Geo, error) {
 const noTimeout = time.Duration(math.MaxInt64)
 
 // await calls open until it succeeds, and returns nil if ctx ends first. Each call has a timeout. The gate may be nil.
-func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logger, started *gate, what string, timeout time.Duration, open func(context.Context) (*T, error)) *T {
+func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logger, started *gate, what string, timeout time.Duration,
+	open func(context.Context) (*T, error)) *T {
 	if started != nil {
 		started.waitFor(what)
 	}

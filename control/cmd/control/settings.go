@@ -161,7 +161,8 @@ func (s *settings) kafka(group string, log *slog.Logger) (list []kafkasource.Con
 	regions, err := kafkaconn.ParseRegions(s.Regions, s.Kafka)
 	for _, r := range regions {
 		// Offsets are unique only within a cluster, so each has a folder of its own.
-		list = append(list, kafkasource.Config{Region: r.Name, Kafka: r.Settings, Group: group, DeadDir: filepath.Join(s.DataDir, "dead", group, r.Name), Logger: log})
+		list = append(list, kafkasource.Config{Region: r.Name, Kafka: r.Settings, Group: group, DeadDir: filepath.Join(s.DataDir, "dead", group,
+			r.Name), Logger: log})
 	}
 	return list, err
 }

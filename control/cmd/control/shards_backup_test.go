@@ -20,7 +20,8 @@ import (
 func TestBackup_of_shards(t *testing.T) {
 	key := strings.Repeat("e", 32)
 	two := func() map[string]string {
-		return map[string]string{"ROLES": "api,ingest", "DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URLS": "main=" + clickhousetest.Database(t) + ",b=" + clickhousetest.Database(t)}
+		return map[string]string{"ROLES": "api,ingest", "DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URLS": "main=" +
+			clickhousetest.Database(t) + ",b=" + clickhousetest.Database(t)}
 	}
 	use := func(env map[string]string) {
 		for k, v := range env {
@@ -47,7 +48,8 @@ func TestBackup_of_shards(t *testing.T) {
 	all := allShards(list, stores, directory)
 	defer all.Close()
 	rows := analyticstest.Clicks(41, 2000, noon(-40), 6)
-	testkit.Must(t, all.Insert(t.Context(), analytics.Batch{Rows: rows, Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: rows[len(rows)-1].Seq}}}))
+	testkit.Must(t,
+		all.Insert(t.Context(), analytics.Batch{Rows: rows, Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: rows[len(rows)-1].Seq}}}))
 	// The copy of a workspace that moves must not be in the backup.
 	moving := map[string]string{"main": "b", "b": "main"}
 	var source string

@@ -44,11 +44,13 @@ func TestShards_of_the_settings(t *testing.T) {
 		"a=http://secret@h/d,b=http:///secret":            `shard "b": must be an address`,
 		"a=http://secret@h/d,b=clickhouse://secret@:x:y/": `shard "b": must be an address`,
 	} {
-		if _, err := (clicksAt{URLs: config.Secret(text)}).shards(); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+		if _, err := (clicksAt{URLs: config.Secret(text)}).shards(); err == nil || !strings.Contains(err.Error(), says) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want %q", text, err, says)
 		}
 	}
-	if _, err := (clicksAt{URL: "http://h/d", URLs: "main=http://h/d"}).shards(); err == nil || !strings.Contains(err.Error(), "CLICKHOUSE_URL: must be empty if CLICKHOUSE_URLS is set") {
+	if _, err := (clicksAt{URL: "http://h/d", URLs: "main=http://h/d"}).shards(); err == nil ||
+		!strings.Contains(err.Error(), "CLICKHOUSE_URL: must be empty if CLICKHOUSE_URLS is set") {
 		t.Errorf("both: %v", err)
 	}
 }
@@ -61,7 +63,8 @@ func TestF37_settings_of_earlier_releases(t *testing.T) {
 		"CLICKHOUSE_CLUSTER": {URL: "clickhouse://u:secret@h1:9000/d", Cluster: "shortline"},
 	} {
 		err := c.validate()
-		if err == nil || !strings.Contains(err.Error(), name+": ") || !strings.Contains(err.Error(), clickhouse.UpgradePage) || strings.Contains(err.Error(), "secret") {
+		if err == nil || !strings.Contains(err.Error(), name+": ") || !strings.Contains(err.Error(), clickhouse.UpgradePage) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -83,7 +86,8 @@ func fails(t *testing.T, env map[string]string, says string) {
 	t.Helper()
 	host := "127.9.1.1:"
 	all := map[string]string{
-		"LISTEN_ADDR": host + "18080", "OPS_ADDR": host + "19090", "DATA_DIR": t.TempDir(), "BASE_URL": "http://" + host + "18080", "ROLES": "api",
+		"LISTEN_ADDR": host + "18080", "OPS_ADDR": host + "19090", "DATA_DIR": t.TempDir(), "BASE_URL": "http://" + host + "18080",
+		"ROLES":      "api",
 		"JWT_SECRET": strings.Repeat("j", 32), "ENCRYPTION_KEY": strings.Repeat("e", 32), "ADMIN_PASSWORD": "correct horse",
 	}
 	for k, v := range env {
@@ -143,7 +147,8 @@ func TestStart_with_shards(t *testing.T) {
 	p.until(t, 200, "")
 	p.signIn(t, "admin@example.com", "correct horse")
 	for _, email := range []string{"first@example.com", "second@example.com"} {
-		if code, text := p.ask(t, "POST", "http://"+p.api+"/api/users", fmt.Sprintf(`{"email":%q,"password":"battery staple"}`, email)); code != 201 {
+		if code, text := p.ask(t, "POST", "http://"+p.api+"/api/users", fmt.Sprintf(`{"email":%q,"password":"battery staple"}`,
+			email)); code != 201 {
 			t.Fatalf("a user: %d %s", code, text)
 		}
 	}
@@ -165,8 +170,11 @@ func TestStart_with_shards(t *testing.T) {
 	server.Restart(t)
 	testkit.Eventually(t, "a report of the shard that was down", func() bool { code, _ := report(); return code == 200 })
 	t.Run("refused", func(t *testing.T) {
-		fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URL": near}, `the shard "b" is missing, but it holds the clicks of 1 workspaces`)
-		fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + ",b=" + clickhousetest.Database(t)}, "new or was emptied")
-		fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + ",b=" + far + ",c=" + strings.Replace(far, "127.0.0.1", "localhost", 1)}, "are the same database")
+		fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URL": near},
+			`the shard "b" is missing, but it holds the clicks of 1 workspaces`)
+		fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + ",b=" + clickhousetest.Database(t)},
+			"new or was emptied")
+		fails(t, map[string]string{"DATABASE_URL": db, "CLICKHOUSE_URLS": "main=" + near + ",b=" + far + ",c=" + strings.Replace(far, "127.0.0.1",
+			"localhost", 1)}, "are the same database")
 	})
 }

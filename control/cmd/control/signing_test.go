@@ -24,7 +24,8 @@ func TestPublicKey(t *testing.T) {
 	}
 	for _, bad := range []string{"", "too short", text[:40]} {
 		testkit.Must(t, os.WriteFile(path, []byte(bad), 0o600))
-		if code, out := call(t, "public-key"); code == 0 || !strings.Contains(out, "SNAPSHOT_SIGNING_KEY") || bad != "" && strings.Contains(out, bad) {
+		if code, out := call(t, "public-key"); code == 0 || !strings.Contains(out, "SNAPSHOT_SIGNING_KEY") || bad != "" &&
+			strings.Contains(out, bad) {
 			t.Errorf("%q: %d %s", bad, code, out)
 		}
 	}

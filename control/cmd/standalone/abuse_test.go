@@ -30,7 +30,8 @@ func TestAbuse_from_visitor_to_administrator(t *testing.T) {
 	admin.Do("POST", "/api/urls", map[string]any{"originalUrl": "https://www.evil.example/"}, 400, nil)
 
 	report := func() int {
-		res, err := http.DefaultTransport.RoundTrip(form(t, "http://"+p.Addr+"/reported/report", url.Values{"reason": {"PHISHING"}, "text": {"It asks for my password."}}))
+		res, err := http.DefaultTransport.RoundTrip(form(t, "http://"+p.Addr+"/reported/report",
+			url.Values{"reason": {"PHISHING"}, "text": {"It asks for my password."}}))
 		testkit.Must(t, err)
 		res.Body.Close()
 		return res.StatusCode
@@ -62,7 +63,8 @@ func TestAbuse_from_visitor_to_administrator(t *testing.T) {
 		status, _ := p.follow("reported", nil)
 		return status == http.StatusGone
 	})
-	if m := mails.Wait(t, "admin@example.com"); !strings.HasPrefix(m.Subject, p.Addr+"/reported was suspended") || !strings.Contains(m.Text, "which the operator of this service has blocked") {
+	if m := mails.Wait(t, "admin@example.com"); !strings.HasPrefix(m.Subject, p.Addr+"/reported was suspended") ||
+		!strings.Contains(m.Text, "which the operator of this service has blocked") {
 		t.Errorf("the e-mail to the owner: %s\n%s", m.Subject, m.Text)
 	}
 	var missing struct {

@@ -197,7 +197,9 @@ func askRunning(ctx context.Context, socket, to string) (m *backup.Manifest, run
 	if err != nil {
 		return nil, false, nil
 	}
-	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }, DisableKeepAlives: true}}
+	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return conn, nil
+	}, DisableKeepAlives: true}}
 	body, err := json.Marshal(map[string]string{"dir": to})
 	if err != nil {
 		return nil, true, err

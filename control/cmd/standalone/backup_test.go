@@ -164,7 +164,8 @@ func TestOps1_StandaloneBackup_of_a_killed_program(t *testing.T) {
 	settings := []string{"ENCRYPTION_KEY=" + attackKey}
 	p := start(t, settings...)
 	c := p.Login()
-	u, shop := c.CreateURL("https://example.com/landing", nil), c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true})
+	u, shop := c.CreateURL("https://example.com/landing", nil),
+		c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true})
 	keys := theirKeys(t, attackKey)
 	one, verdict := keys.ParseID(p.clicked(shop.Slug))
 	if verdict != conversion.Accepted {

@@ -118,7 +118,8 @@ func TestGuide_send_conversions(t *testing.T) {
 		t.Errorf("stored: %q\nwant: %q", stored, want)
 	}
 	for _, v := range []conversion.Verdict{
-		conversion.Accepted, conversion.Duplicate, conversion.Invalid, conversion.Malformed, conversion.Forged, conversion.Foreign, conversion.Expired,
+		conversion.Accepted, conversion.Duplicate, conversion.Invalid, conversion.Malformed, conversion.Forged, conversion.Foreign,
+		conversion.Expired,
 		conversion.BeforeClick, conversion.InFuture, conversion.TooManyGoals,
 	} {
 		if !strings.Contains(guide, "\n| `"+string(v)+"` |") {

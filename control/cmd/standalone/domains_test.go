@@ -31,7 +31,8 @@ func (p *program) age(hostname string, by time.Duration) {
 	testkit.Must(p.t, err)
 	defer st.Close()
 	if err := st.Tx(p.t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Exec(p.t.Context(), `UPDATE domains SET proved_at = proved_at - ?, checked_at = checked_at - ? WHERE hostname = ?`, by.Milliseconds(), by.Milliseconds(), hostname)
+		_, err := tx.Exec(p.t.Context(), `UPDATE domains SET proved_at = proved_at - ?, checked_at = checked_at - ? WHERE hostname = ?`,
+			by.Milliseconds(), by.Milliseconds(), hostname)
 		return err
 	}); err != nil {
 		p.t.Fatal(err)

@@ -17,7 +17,8 @@ func TestGuide_run_an_experiment(t *testing.T) {
 	guide := string(b)
 	p, c := shared(t)
 	dir, env := t.TempDir(), []string{"SHORTLINE_URL=http://" + p.Addr, "TOKEN=" + c.token}
-	script := "set -eu\n" + marked(t, guide, "link") + "\n" + marked(t, guide, "sticky") + " >&2\n" + marked(t, guide, "start") + " >&2\necho \"$LINK_ID $PHOTOS $VIDEO\"\n"
+	script := "set -eu\n" + marked(t, guide, "link") + "\n" + marked(t, guide, "sticky") + " >&2\n" + marked(t, guide, "start") +
+		" >&2\necho \"$LINK_ID $PHOTOS $VIDEO\"\n"
 	ids := strings.Fields(shell(t, dir, env, "bash", "-c", script))
 	if len(ids) != 3 {
 		t.Fatalf("the commands print %q", ids)
@@ -51,7 +52,8 @@ func TestGuide_run_an_experiment(t *testing.T) {
 		}
 		return true
 	})
-	for _, figure := range []string{"visitors", "conversions", "rate", "interval", "uplift", "probabilityBest", "expectedLoss", "revenuePerVisitor"} {
+	for _, figure := range []string{"visitors", "conversions", "rate", "interval", "uplift", "probabilityBest", "expectedLoss",
+		"revenuePerVisitor"} {
 		if !strings.Contains(guide, "\n| `"+figure+"` |") {
 			t.Errorf("the guide does not explain %s", figure)
 		}

@@ -16,7 +16,8 @@ func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 	p, c := shared(t)
 	const seed = 20260312
 	r := rand.New(rand.NewPCG(seed, 0))
-	agents := []string{iPhone, laptop, "facebookexternalhit/1.1", "curl/8.9", "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36"}
+	agents := []string{iPhone, laptop, "facebookexternalhit/1.1", "curl/8.9",
+		"Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36"}
 	languages := []string{"", "de-DE,de;q=0.9", "en;q=0.5, zh-TW", "fr"}
 	referers := []string{"", "https://news.example/story?a=1", "http://127.0.0.1/x"}
 	queries := []string{"", "utm_source=mail", "utm_source=a%20b&x=1&y", "x=1&utm_medium=", "a=%zz&&b=c"}
@@ -54,16 +55,20 @@ func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 		}
 		u := c.CreateURL(fmt.Sprintf("https://own.example/%d?x=0#part", i), fields)
 		for n := range r.IntN(4) {
-			group := map[string]any{"operator": pick([]string{"AND", "OR"}), "conditions": []any{condition(), map[string]any{"operator": "AND", "conditions": []any{condition(), condition()}}}}
-			c.Do("POST", "/api/urls/"+u.ID+"/routing-rules", map[string]any{"name": "r", "targetUrl": fmt.Sprintf("https://rule%d.example/%d", n, i), "priority": r.IntN(3), "conditions": group}, 201, nil)
+			group := map[string]any{"operator": pick([]string{"AND", "OR"}),
+				"conditions": []any{condition(), map[string]any{"operator": "AND", "conditions": []any{condition(), condition()}}}}
+			c.Do("POST", "/api/urls/"+u.ID+"/routing-rules", map[string]any{"name": "r", "targetUrl": fmt.Sprintf("https://rule%d.example/%d", n, i),
+				"priority": r.IntN(3), "conditions": group}, 201, nil)
 		}
 		if i%3 == 1 { // one variant with a weight; with more, the choice would be random
 			for _, weight := range []int{0, 7} {
-				c.Do("POST", "/api/urls/"+u.ID+"/variants", map[string]any{"name": "v", "targetUrl": fmt.Sprintf("https://variant.example/%d", weight), "weight": weight}, 201, nil)
+				c.Do("POST", "/api/urls/"+u.ID+"/variants", map[string]any{"name": "v", "targetUrl": fmt.Sprintf("https://variant.example/%d", weight),
+					"weight": weight}, 201, nil)
 			}
 		}
 		if i%4 == 2 {
-			c.Do("PATCH", "/api/urls/"+u.ID+"/routing-rules/settings", map[string]any{"isSmartRouting": true, "defaultUrl": "https://default.example/"}, 200, nil)
+			c.Do("PATCH", "/api/urls/"+u.ID+"/routing-rules/settings",
+				map[string]any{"isSmartRouting": true, "defaultUrl": "https://default.example/"}, 200, nil)
 		}
 		links = append(links, u)
 	}
@@ -77,7 +82,8 @@ func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 				Status      int
 				Destination struct{ ChosenBy, Location string }
 			}
-			c.Do("POST", "/api/urls/"+u.ID+"/explain", map[string]any{"userAgent": agent, "language": language, "referer": referer, "query": query, "ip": "127.0.0.1"}, 200, &e)
+			c.Do("POST", "/api/urls/"+u.ID+"/explain", map[string]any{"userAgent": agent, "language": language, "referer": referer, "query": query,
+				"ip": "127.0.0.1"}, 200, &e)
 			header := map[string]string{"User-Agent": agent}
 			if language != "" {
 				header["Accept-Language"] = language
@@ -117,11 +123,13 @@ func TestE2E_explain_of_a_sticky_link_agrees_with_the_edge(t *testing.T) {
 	for _, stickiness := range []string{"cookie", "hash"} {
 		u := c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true, "stickiness": stickiness, "utmSource": "preset"})
 		for _, page := range []string{"a", "b", "c"} {
-			c.Do("POST", "/api/urls/"+u.ID+"/variants", map[string]any{"name": page, "weight": 10, "targetUrl": "https://shop.example.com/" + page}, 201, nil)
+			c.Do("POST", "/api/urls/"+u.ID+"/variants", map[string]any{"name": page, "weight": 10, "targetUrl": "https://shop.example.com/" + page},
+				201, nil)
 		}
 		variants := map[string]bool{}
 		for n := range 30 {
-			visit := map[string]any{"userAgent": fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%[1]d.0", 100+n), "ip": "127.0.0.1", "query": "a=1&shop_click=own"}
+			visit := map[string]any{"userAgent": fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%[1]d.0", 100+n),
+				"ip": "127.0.0.1", "query": "a=1&shop_click=own"}
 			header := map[string]string{"User-Agent": visit["userAgent"].(string)}
 			if stickiness == "cookie" {
 				visit["cookie"] = fmt.Sprintf("%016x", uint64(n+1)*0x9e3779b97f4a7c15)
@@ -133,7 +141,8 @@ func TestE2E_explain_of_a_sticky_link_agrees_with_the_edge(t *testing.T) {
 			c.Do("POST", "/api/urls/"+u.ID+"/explain", visit, 200, &e)
 			_, location := p.follow(u.Slug+"?a=1&shop_click=own", header)
 			id := regexp.MustCompile(`shop_click=[\w-]{32}`)
-			if id.ReplaceAllString(location, "shop_click=") != e.Destination.Location || !id.MatchString(location) || e.Destination.ClickParameter != "shop_click" || e.Destination.ChosenBy != "VARIANT" {
+			if id.ReplaceAllString(location, "shop_click=") != e.Destination.Location || !id.MatchString(location) ||
+				e.Destination.ClickParameter != "shop_click" || e.Destination.ChosenBy != "VARIANT" {
 				t.Errorf("%s %v: explained %+v, but the edge returned %s", stickiness, visit, e, location)
 			}
 			variants[e.Destination.VariantID] = true

@@ -41,7 +41,8 @@ func (p *program) refuses(what string, says ...string) {
 func TestA1_a_first_start_that_is_killed_is_completed(t *testing.T) {
 	t.Parallel()
 	stages := []string{
-		"LOCK", "secrets.json", "shortline.db", "clicks.duckdb.new", "clicks.duckdb", "edge/stamp", "edge/spool/instance.id", "edge/links/links.state",
+		"LOCK", "secrets.json", "shortline.db", "clicks.duckdb.new", "clicks.duckdb", "edge/stamp", "edge/spool/instance.id",
+		"edge/links/links.state",
 	}
 	kills := testkit.Size(5, 50)
 	for n := range kills {
@@ -83,7 +84,8 @@ func TestA1_the_password_is_shown_until_the_first_sign_in(t *testing.T) {
 		t.Error("the password is shown after the first sign-in")
 	}
 	for _, line := range []string{
-		`"msg":"program starting","program":"standalone","version":"shortline `, `"listen_addr":"` + p.Addr, `"settings":"LISTEN_ADDR `, `"msg":"program stopped"`,
+		`"msg":"program starting","program":"standalone","version":"shortline `, `"listen_addr":"` + p.Addr, `"settings":"LISTEN_ADDR `,
+		`"msg":"program stopped"`,
 	} {
 		if !strings.Contains(p.output.String(), line) { // A10
 			t.Errorf("the log lacks %s:\n%s", line, p.output)
@@ -137,7 +139,8 @@ func TestA11_a_second_program_is_refused(t *testing.T) {
 	second := *p
 	second.env = append(append([]string{}, p.env...), "LISTEN_ADDR="+testkit.FreeAddr(t), "OPS_ADDR="+testkit.FreeAddr(t))
 	second.refuses("a second program", "DATA_DIR", "is in use by another standalone")
-	if out, err := p.command("verify-clicks").CombinedOutput(); err == nil || !strings.Contains(string(out), "is in use by another standalone") {
+	if out, err := p.command("verify-clicks").CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "is in use by another standalone") {
 		t.Errorf("a command for a stopped program: %v\n%s", err, out)
 	}
 }

@@ -70,7 +70,8 @@ func (f *changer) create(slug, target string) (u created) {
 	return u
 }
 
-var everyRequest = map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "device", "operator": "not_equals", "value": "tablet"}}}
+var everyRequest = map[string]any{"operator": "AND",
+	"conditions": []any{map[string]any{"type": "device", "operator": "not_equals", "value": "tablet"}}}
 
 // When the API has answered a change, the next visit gets it. The test makes every change that visitors can see.
 func TestAPI1_every_change_then_visit(t *testing.T) {

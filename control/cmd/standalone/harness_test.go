@@ -113,7 +113,8 @@ func newProgram(t testing.TB, dir string, extra ...string) *program {
 	t.Helper()
 	p := &program{t: t, Dir: dir, Addr: testkit.FreeAddr(t), Ops: testkit.FreeAddr(t)}
 	p.env = append(cleanEnv(), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+p.Dir)
-	for _, of := range []string{"DEFAULT", "ANALYTICS", "API_KEYS", "CONVERSIONS", "EXPORT", "ROUTING", "VARIANTS", "WEBHOOKS", "WEBHOOK_RETRY"} {
+	for _, of := range []string{"DEFAULT", "ANALYTICS", "API_KEYS", "CONVERSIONS", "EXPORT", "ROUTING", "VARIANTS", "WEBHOOKS",
+		"WEBHOOK_RETRY"} {
 		p.env = append(p.env, "RATE_LIMIT_"+of+"=0")
 	}
 	p.env = append(p.env, extra...)

@@ -28,7 +28,8 @@ func (c *client) importLinks(prefix string, n int) (i imported) {
 		fmt.Fprintf(&b, "https://example.com/%s/%d?a=b,%s-%d,\"Title, %d\",2024-05-06 07:08:09\n", prefix, k, prefix, k, k)
 	}
 	c.Do("POST", "/api/imports?name=links.csv", raw{"text/csv", b.String()}, 201, &i)
-	plan := map[string]any{"mapping": map[string]string{"originalUrl": "long_url", "slug": "keyword", "title": "title", "createdAt": "created"}, "conflicts": "rename"}
+	plan := map[string]any{"mapping": map[string]string{"originalUrl": "long_url", "slug": "keyword", "title": "title",
+		"createdAt": "created"}, "conflicts": "rename"}
 	var dry struct{ Create, Errors int }
 	c.Do("POST", "/api/imports/"+i.ID+"/dry-run", plan, 200, &dry)
 	if dry.Create != n || dry.Errors != 0 {

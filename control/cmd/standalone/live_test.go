@@ -88,7 +88,8 @@ func edgeBefore(t *testing.T, p *program) (addr string, stop func()) {
 	addr = testkit.FreeAddr(t)
 	output := &testkit.Buffer{}
 	cmd := exec.Command(file)
-	cmd.Env = append(cleanEnv(), "LISTEN_ADDR="+addr, "OPS_ADDR="+testkit.FreeAddr(t), "BASE_URL=http://"+addr, "DATA_DIR="+t.TempDir(), "CONTROL_URL=http://"+p.Addr,
+	cmd.Env = append(cleanEnv(), "LISTEN_ADDR="+addr, "OPS_ADDR="+testkit.FreeAddr(t), "BASE_URL=http://"+addr, "DATA_DIR="+t.TempDir(),
+		"CONTROL_URL=http://"+p.Addr,
 		"EDGE_TOKEN=a-token-that-nobody-knows", "KAFKA_BROKERS="+testkit.FreeAddr(t), "PROXY_API=true")
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -32,7 +32,8 @@ func main() {
 				func(ctx context.Context, o *opened, _ []string, out io.Writer) error {
 					return commands.VerifyClicks(ctx, o.clicks, out)
 				}),
-			onClicks("keys", commands.KeysArgs, "list the API keys of all users; -legacy lists only those that a release without checksums has created",
+			onClicks("keys", commands.KeysArgs,
+				"list the API keys of all users; -legacy lists only those that a release without checksums has created",
 				func(ctx context.Context, o *opened, args []string, out io.Writer) error {
 					return commands.Keys(ctx, args, o.links, out)
 				}),

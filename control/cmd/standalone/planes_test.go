@@ -49,7 +49,8 @@ func TestA11_changes_come_from_another_control_plane(t *testing.T) {
 			var held atomic.Int32
 			over := make(chan struct{})
 			plane := func(first bool) *httptest.Server {
-				api, err := edgeapi.New(edgeapi.Config{Tokens: []string{fleetToken}, Logger: quiet}, edgeapi.Deps{Links: publish.New(st, publish.Config{Dir: t.TempDir(), Logger: quiet})})
+				api, err := edgeapi.New(edgeapi.Config{Tokens: []string{fleetToken}, Logger: quiet},
+					edgeapi.Deps{Links: publish.New(st, publish.Config{Dir: t.TempDir(), Logger: quiet})})
 				testkit.Must(t, err)
 				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if first && r.URL.Path == "/edge/v1/changes" {

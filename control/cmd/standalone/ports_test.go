@@ -85,7 +85,8 @@ func TestPorts_reports_over_HTTP(t *testing.T) {
 	sink, other := replica(), replica()
 	accept := func(link uint64, reason string) error {
 		sink, other = other, sink
-		return sink.Accept(t.Context(), abuse.Report{Link: link, Reason: reason, Text: "“<b>” & ü\n2", Email: "me@example.com", Client: netip.MustParseAddr("2001:db8::1")})
+		return sink.Accept(t.Context(), abuse.Report{Link: link, Reason: reason, Text: "“<b>” & ü\n2", Email: "me@example.com",
+			Client: netip.MustParseAddr("2001:db8::1")})
 	}
 	testkit.Must(t, accept(u.Num, "PHISHING"))
 	if err := accept(u.Num+1, "SPAM"); !errors.Is(err, abuse.ErrUnknown) {
@@ -101,7 +102,8 @@ func TestPorts_reports_over_HTTP(t *testing.T) {
 		t.Errorf("the eleventh report of a client: %v", err)
 	}
 	list, total, err := st.Cases(t.Context(), store.CaseFilter{Limit: 10})
-	if err != nil || total != 1 || list[0].Reports != 10 || list[0].Reasons["PHISHING"] != 1 || list[0].Messages[0].Text != "“<b>” & ü\n2" || list[0].Messages[0].Email != "me@example.com" {
+	if err != nil || total != 1 || list[0].Reports != 10 || list[0].Reasons["PHISHING"] != 1 ||
+		list[0].Messages[0].Text != "“<b>” & ü\n2" || list[0].Messages[0].Email != "me@example.com" {
 		t.Errorf("the queue has %+v, %v", list, err)
 	}
 	none := remotely(t, edgeapi.Deps{})

@@ -15,8 +15,9 @@ import (
 
 // repairCommand is `standalone repair`.
 var repairCommand = cli.Command{
-	Name: "repair", About: "make a DATA_DIR usable from which clicks or newer links were lost, and accept the loss; standalone must be stopped",
-	New: func() config.Validator { return new(folder) },
+	Name:  "repair",
+	About: "make a DATA_DIR usable from which clicks or newer links were lost, and accept the loss; standalone must be stopped",
+	New:   func() config.Validator { return new(folder) },
 	Run: func(ctx context.Context, s config.Validator, _ []string, stdout, stderr io.Writer) error {
 		private()
 		return s.(*folder).repair(ctx, stdout, slog.New(slog.NewTextHandler(stderr, nil)))

@@ -43,7 +43,10 @@ func TestOps6_Retention(t *testing.T) {
 		return selected[int64](t, "duckdb", filepath.Join(p.Dir, "clicks.duckdb"), statement)
 	}
 	const old = 40 * 24 * 60 * 60 * 1000
-	if n := clicks(fmt.Sprintf(`UPDATE clicks SET ts = ts - %d WHERE link = (SELECT max(link) FROM clicks) OR rowid IN (SELECT rowid FROM clicks WHERE link = (SELECT min(link) FROM clicks) ORDER BY seq, lane LIMIT 4)`, old)); n != 7 {
+	if n := clicks(
+		fmt.Sprintf(
+			`UPDATE clicks SET ts = ts - %d WHERE link = (SELECT max(link) FROM clicks) OR rowid IN (SELECT rowid FROM clicks WHERE link = `+
+				`(SELECT min(link) FROM clicks) ORDER BY seq, lane LIMIT 4)`, old)); n != 7 {
 		t.Fatalf("%d clicks were backdated", n)
 	}
 	p.env = append(p.env, "CLICK_RETENTION_DAYS=30")

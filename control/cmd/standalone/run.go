@@ -68,14 +68,16 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	}
 	var data *edge.Edge // accepts conversions of the API, whose requests come through it
 	send := func(list []conversion.Conversion) error { return data.AppendConversions(list) }
-	control, err := app.NewStandalone(ctx, cfg, app.Deps{Store: links, Geo: geo, Registry: op.Registry, Logger: log}, clicks, objects, s.Retention, send)
+	control, err := app.NewStandalone(ctx, cfg, app.Deps{Store: links, Geo: geo, Registry: op.Registry, Logger: log}, clicks, objects,
+		s.Retention, send)
 	if err != nil {
 		return err
 	}
 	defer control.Close()
 
 	data, err = edge.New(s.edge(), edge.Deps{
-		Links: control.Links, Reports: control.Reports, Lockout: control.Lockout, Limits: control.Limits, Hosts: control.Hosts, Abuse: control.Abuse, Sink: control.Sink, ConversionSink: control.Conversions, Geo: geo, Registry: op.Registry, Logger: log,
+		Links: control.Links, Reports: control.Reports, Lockout: control.Lockout, Limits: control.Limits, Hosts: control.Hosts,
+		Abuse: control.Abuse, Sink: control.Sink, ConversionSink: control.Conversions, Geo: geo, Registry: op.Registry, Logger: log,
 		Upstream: within.Dial, Watched: control.Watched,
 	})
 	if err != nil {
@@ -156,7 +158,8 @@ func (s *settings) greet(w io.Writer, first app.FirstAdmin, opsAddr string, geo 
 		fmt.Fprintf(w, "  metrics and health  http://%s/metrics\n", opsAddr)
 	}
 	if first.Password != "" {
-		fmt.Fprintf(w, "\n  first admin         %s\n  password            %s\n  (shown until the first sign-in; change it under Account)\n", first.Email, first.Password)
+		fmt.Fprintf(w, "\n  first admin         %s\n  password            %s\n  (shown until the first sign-in; change it under Account)\n",
+			first.Email, first.Password)
 	}
 	if geo.Version() == "" {
 		fmt.Fprint(w, "\n  There is no geo database yet, so countries are unknown; `make geo` downloads a free one.\n")

@@ -67,7 +67,9 @@ func readSecrets(dir string) (kept secrets, err error) {
 	err = json.Unmarshal(text, &kept)
 	if err != nil || len(kept.JWTSecret) < 32 || len(kept.EncryptionKey) != 64 || kept.Sum != "" && kept.Sum != kept.sum() {
 		// New secrets would silently orphan every sealed value.
-		return kept, fmt.Errorf("%s is damaged: restore the file from a backup. Without it, sessions end, and second factors and the secrets of webhooks and identity providers cannot be decrypted", path)
+		return kept,
+			fmt.Errorf("%s is damaged: restore the file from a backup. Without it, sessions end, and second factors and the secrets of webhooks "+
+				"and identity providers cannot be decrypted", path)
 	}
 	return kept, nil
 }

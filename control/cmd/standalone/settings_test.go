@@ -46,7 +46,8 @@ func TestSettings_page_is_generated(t *testing.T) {
 
 func TestA11_check_lists_every_problem(t *testing.T) {
 	t.Parallel()
-	accepted, says := check(t, "LISTEN_ADDR=nowhere", "JWT_SECRET=short", "ROUTING_TIMEZONE=Mars/Olympus", "TRUSTED_PROXIES=everybody", "LOG_LEVEL=loud")
+	accepted, says := check(t, "LISTEN_ADDR=nowhere", "JWT_SECRET=short", "ROUTING_TIMEZONE=Mars/Olympus", "TRUSTED_PROXIES=everybody",
+		"LOG_LEVEL=loud")
 	if accepted {
 		t.Fatal("invalid settings were accepted")
 	}
@@ -60,7 +61,8 @@ func TestA11_check_lists_every_problem(t *testing.T) {
 	}
 	// A11: problems of form do not hide others, each stands once, and names that do not exist are found.
 	accepted, says = check(t, "CLICK_RETENTION_DAYS=many", "JWT_TTL=1s", "BASE_URL=sho.rt", "TRUSTED_PROXIES=everybody", "LISTEN_ADR=:8080")
-	for _, name := range []string{"CLICK_RETENTION_DAYS: not a valid whole number", "JWT_TTL:", "BASE_URL:", "TRUSTED_PROXIES:", "LISTEN_ADR: is not a setting; LISTEN_ADDR is"} {
+	for _, name := range []string{"CLICK_RETENTION_DAYS: not a valid whole number", "JWT_TTL:", "BASE_URL:", "TRUSTED_PROXIES:",
+		"LISTEN_ADR: is not a setting; LISTEN_ADDR is"} {
 		if accepted || strings.Count(says, name) != 1 {
 			t.Errorf("%q is not named once:\n%s", name, says)
 		}

@@ -14,7 +14,8 @@ import (
 )
 
 // A shop reports its orders while the program is killed N times. At the end the stored conversions are those of the shop's own
-// ledger: none is lost, repeated or altered, and each belongs to its click. VISITORS sets the number of visitors; the largest form so far had
+// ledger: none is lost, repeated or altered, and each belongs to its click. VISITORS sets the number of visitors; the largest form so far
+// had
 // 100,000 and 50 kills.
 func TestConversions_equal_the_ledger(t *testing.T) {
 	t.Parallel()
@@ -23,7 +24,8 @@ func TestConversions_equal_the_ledger(t *testing.T) {
 	c := p.Login()
 	link := c.CreateURL("https://shop.example.com/", map[string]any{"trackConversions": true})
 	for _, page := range []string{"/plain", "/photo", "/video"} {
-		c.Do("POST", "/api/urls/"+link.ID+"/variants", map[string]any{"name": page[1:], "weight": 10, "targetUrl": "https://shop.example.com" + page}, 201, nil)
+		c.Do("POST", "/api/urls/"+link.ID+"/variants", map[string]any{"name": page[1:], "weight": 10, "targetUrl": "https://shop.example.com" +
+			page}, 201, nil)
 	}
 	var key struct{ Key string }
 	c.Do("POST", "/api/api-keys", map[string]any{"name": "shop", "scopes": []string{"conversions:write"}}, 201, &key)

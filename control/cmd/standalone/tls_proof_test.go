@@ -87,7 +87,8 @@ func TestTLS_from_an_empty_folder_to_https(t *testing.T) {
 		t.Errorf("plain HTTP on the port for TLS: %d %q", status, location)
 	}
 	plain := visitorAt(p.Addr, nil)
-	if status, location, _, err := open(plain, "http://"+ownHost+"/x?y=1"); err != nil || status != http.StatusPermanentRedirect || location != base+"/x?y=1" {
+	if status, location, _, err := open(plain, "http://"+ownHost+"/x?y=1"); err != nil || status != http.StatusPermanentRedirect ||
+		location != base+"/x?y=1" {
 		t.Errorf("plain HTTP on the service's own host: %d %q %v", status, location, err)
 	}
 
@@ -116,7 +117,8 @@ func TestTLS_from_an_empty_folder_to_https(t *testing.T) {
 		return err == nil && status == http.StatusFound && location == "https://example.com/acme"
 	})
 	t.Logf("https on the custom domain %v after its verification", time.Since(began).Round(time.Millisecond))
-	if status, location, _, err := open(plain, "http://"+customHost+"/spring"); err != nil || status != http.StatusPermanentRedirect || location != u.ShortURL {
+	if status, location, _, err := open(plain, "http://"+customHost+"/spring"); err != nil || status != http.StatusPermanentRedirect ||
+		location != u.ShortURL {
 		t.Errorf("plain HTTP on the custom domain: %d %q %v", status, location, err)
 	}
 

@@ -38,7 +38,8 @@ func newGuarded(t *testing.T, st *store.Store) *guarded {
 		g.screen = screening.New(screening.Config{Settings: screening.Settings{Blocked: g.file}, Logger: c.Logger})
 		testkit.Must(t, g.screen.Reload(t.Context()))
 		policy := link.Policy{Hosts: []string{"sho.rt"}, Blocked: g.screen.Blocks}
-		g.abuse = abuse.New(abuse.Config{Screening: g.screen, Logger: c.Logger, Now: func() time.Time { return time.Now().Add(g.later) }}, w.store)
+		g.abuse = abuse.New(abuse.Config{Screening: g.screen, Logger: c.Logger, Now: func() time.Time { return time.Now().Add(g.later) }},
+			w.store)
 		d.Abuse = g.abuse
 		d.Links = links.New(links.Config{BaseURL: baseURL, Destinations: policy}, w.store, nil)
 		d.Routing = routing.New(policy, w.store)
@@ -124,7 +125,8 @@ func TestAbuse_blocked_destinations_are_refused(t *testing.T) {
 	w.block("evil.example")
 	u := "/api/urls/" + w.create("abc")
 	const to = `"https://www.evil.example/x"`
-	rule := `{"name":"R","targetUrl":` + to + `,"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE"]}]}}`
+	rule := `{"name":"R","targetUrl":` + to +
+		`,"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE"]}]}}`
 	for _, c := range []struct{ method, path, body, field string }{
 		{"POST", "/api/urls", `{"originalUrl":` + to + `}`, "originalUrl"},
 		{"POST", "/api/urls", `{"originalUrl":"https://example.com","expiredUrl":` + to + `}`, "expiredUrl"},

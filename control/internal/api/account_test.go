@@ -10,7 +10,8 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 )
 
-var userNames = []string{"id", "email", "name", "role", "status", "isActive", "twoFactorEnabled", "hasPasskeys", "emailVerified", "createdAt", "updatedAt"}
+var userNames = []string{"id", "email", "name", "role", "status", "isActive", "twoFactorEnabled", "hasPasskeys", "emailVerified",
+	"createdAt", "updatedAt"}
 
 func login(email, password, code string) string {
 	if code != "" {
@@ -24,7 +25,8 @@ func TestLogin(t *testing.T) {
 	r := w.do("POST", "/api/auth/login", login("  ROOT@example.com ", password, "")).want(200)
 	r.has("", "user", "accessToken", "requires2FA").has("user", userNames...)
 	c := r.cookie("access_token")
-	if c == nil || c.Value != r.str("accessToken") || !c.HttpOnly || !c.Secure || c.Path != "/" || c.SameSite != http.SameSiteLaxMode || c.MaxAge < 86000 || c.MaxAge > 86400 {
+	if c == nil || c.Value != r.str("accessToken") || !c.HttpOnly || !c.Secure || c.Path != "/" || c.SameSite != http.SameSiteLaxMode ||
+		c.MaxAge < 86000 || c.MaxAge > 86400 {
 		t.Fatalf("cookie: %+v", c)
 	}
 	r.shows("user.role", "ADMIN", "user.status", "ACTIVE", "user.isActive", true, "requires2FA", false)
@@ -41,7 +43,8 @@ func TestLogin(t *testing.T) {
 	}
 	w.do("POST", "/api/auth/login", login(userMail, strings.Repeat("x", 500), "")).want(401)
 	w.do("POST", "/api/auth/login", "").wantField("email", "password")
-	w.do("POST", "/api/auth/login", `{"email":1,"password":null,"twoFactorCode":[],"remember":true}`).wantField("email", "password", "twoFactorCode", "remember")
+	w.do("POST", "/api/auth/login", `{"email":1,"password":null,"twoFactorCode":[],"remember":true}`).wantField("email", "password",
+		"twoFactorCode", "remember")
 	w.do("POST", "/api/auth/login", `{"email":"","password":""}`).wantField("email", "password")
 	w.do("POST", "/api/auth/login", `{"Email":"a","password":"b"}`).wantField("email", "Email")
 
@@ -115,12 +118,14 @@ func TestPassword(t *testing.T) {
 	second, _ := w.signIn(userMail)
 	w.do("POST", "/api/auth/password", `{"currentPassword":"wrong","newPassword":"battery staple"}`, as(w.ann)).wantField("currentPassword")
 	w.do("POST", "/api/auth/password", `{"currentPassword":"`+password+`","newPassword":"1234567"}`, as(w.ann)).wantField("newPassword")
-	w.do("POST", "/api/auth/password", `{"currentPassword":"`+password+`","newPassword":"`+strings.Repeat("é", 37)+`"}`, as(w.ann)).wantField("newPassword")
+	w.do("POST", "/api/auth/password", `{"currentPassword":"`+password+`","newPassword":"`+strings.Repeat("é", 37)+`"}`, as(w.ann)).
+		wantField("newPassword")
 	w.do("POST", "/api/auth/password", `{}`, as(w.ann)).wantField("newPassword")
 	w.do("POST", "/api/auth/password", `{"newPassword":"short"}`, as(w.ann)).wantField("newPassword", "currentPassword")
 	w.do("GET", "/api/auth/me", "", as(w.ann)).want(200)
 
-	w.do("POST", "/api/auth/password", `{"currentPassword":"`+password+`","newPassword":"battery staple"}`, as(w.ann)).want(200).has("", "message")
+	w.do("POST", "/api/auth/password", `{"currentPassword":"`+password+`","newPassword":"battery staple"}`, as(w.ann)).want(200).
+		has("", "message")
 	w.do("GET", "/api/auth/me", "", as(w.ann)).want(200)
 	w.do("GET", "/api/auth/me", "", as(second)).want(401)
 	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(401)
@@ -146,7 +151,8 @@ func TestTwoFactor(t *testing.T) {
 	first := w.do("POST", "/api/auth/2fa/setup", "", as(w.ann)).want(201).has("", "secret", "otpauthUrl", "qrCode", "accountName")
 	r := w.do("POST", "/api/auth/2fa/setup", "", as(w.ann)).want(201)
 	secret := r.str("secret")
-	if secret == first.str("secret") || !strings.HasPrefix(r.str("qrCode"), "data:image/png;base64,iVBOR") || r.str("accountName") != userMail ||
+	if secret == first.str("secret") || !strings.HasPrefix(r.str("qrCode"), "data:image/png;base64,iVBOR") ||
+		r.str("accountName") != userMail ||
 		!strings.HasPrefix(r.str("otpauthUrl"), "otpauth://totp/Shortline:") || !strings.Contains(r.str("otpauthUrl"), "secret="+secret) {
 		t.Fatal(r.text)
 	}

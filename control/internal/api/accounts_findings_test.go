@@ -24,9 +24,12 @@ func (w *world) escalations() [][3]string {
 	ann := "/api/users/" + w.annID
 	return [][3]string{
 		{"POST", "/api/users", `{"email":"eve@example.com","password":"battery staple","role":"ADMIN"}`},
-		{"PATCH", ann + "/role", `{"role":"ADMIN"}`}, {"PATCH", ann + "/status", `{"status":"INACTIVE"}`}, {"PATCH", ann + "/2fa", `{"enabled":false}`},
-		{"POST", ann + "/reset-password", `{"newPassword":"battery staple"}`}, {"PATCH", ann + "/reset-password", `{"newPassword":"battery staple"}`}, {"DELETE", ann, ""},
-		{"POST", "/api/admin/oidc-providers", `{"name":"Evil","slug":"evil","discoveryUrl":"https://evil.example","clientId":"x","clientSecret":"y"}`},
+		{"PATCH", ann + "/role", `{"role":"ADMIN"}`}, {"PATCH", ann + "/status", `{"status":"INACTIVE"}`},
+		{"PATCH", ann + "/2fa", `{"enabled":false}`},
+		{"POST", ann + "/reset-password", `{"newPassword":"battery staple"}`},
+		{"PATCH", ann + "/reset-password", `{"newPassword":"battery staple"}`}, {"DELETE", ann, ""},
+		{"POST", "/api/admin/oidc-providers",
+			`{"name":"Evil","slug":"evil","discoveryUrl":"https://evil.example","clientId":"x","clientSecret":"y"}`},
 		{"PUT", "/api/admin/oidc-providers/corp", `{"discoveryUrl":"https://evil.example"}`}, {"DELETE", "/api/admin/oidc-providers/corp", ""},
 		{"DELETE", ann + "/oidc-accounts/x", ""},
 	}
@@ -36,11 +39,13 @@ func TestM1_AdminKeysDoNotAdminister(t *testing.T) {
 	w := small(t, withSSO(nil))
 	w.do("POST", "/api/admin/oidc-providers", providerJSON("corp", "http://127.0.0.1:1", "x"), as(w.root)).want(201)
 	key := w.key(w.root)
-	before := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "", as(w.root)).want(200).text
+	before := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "", as(w.root)).
+		want(200).text
 	for _, e := range w.escalations() {
 		w.do(e[0], e[1], e[2], key).want(403).says("API key")
 	}
-	if after := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "", as(w.root)).want(200).text; after != before {
+	if after := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "", as(w.root)).want(200).
+		text; after != before {
 		t.Errorf("the data changed from %[2]s to %[1]s", after, before)
 	}
 	// Keys keep all other permissions of the interface.
@@ -66,14 +71,16 @@ func TestM1_AdminKeysAdministerWhereTheSettingSaysSo(t *testing.T) {
 		w.do(method, path, "", key).want(403)
 	}
 	w.do("POST", "/api/users/"+w.rootID+"/reset-password", `{"newPassword":"battery staple"}`, key).want(400)
-	w.do("POST", "/api/users", `{"email":"dave@example.com","password":"battery staple"}`, w.key(w.bob)).want(403) // not an administrator's key
+	// not an administrator's key
+	w.do("POST", "/api/users", `{"email":"dave@example.com","password":"battery staple"}`, w.key(w.bob)).want(403)
 }
 
 func TestM1_NobodyResetsTheirOwn(t *testing.T) {
 	w := small(t, nil)
 	me := "/api/users/" + w.rootID
 	for _, method := range []string{"POST", "PATCH"} {
-		if r := w.do(method, me+"/reset-password", `{"newPassword":"battery staple"}`, as(w.root)).want(400); !strings.Contains(r.str("message"), "/api/auth/password") {
+		if r := w.do(method, me+"/reset-password", `{"newPassword":"battery staple"}`, as(w.root)).want(400); !strings.Contains(r.str("message"),
+			"/api/auth/password") {
 			t.Error(r.text)
 		}
 	}
@@ -113,7 +120,8 @@ func TestM2_AResetRevokesKeysAndAChangeOffersTo(t *testing.T) {
 	w.do("GET", "/api/auth/me", "", key).want(200)
 	w.do("POST", "/api/users/"+w.annID+"/reset-password", `{"newPassword":"another horse"}`, as(w.root)).want(200)
 	w.do("GET", "/api/auth/me", "", key).want(401)
-	if _, newest := w.rowsOf("PASSWORD_CHANGED"); !strings.Contains(newest, `"revokedApiKeys":1`) || !strings.Contains(newest, `"reset":true`) {
+	if _, newest := w.rowsOf("PASSWORD_CHANGED"); !strings.Contains(newest, `"revokedApiKeys":1`) ||
+		!strings.Contains(newest, `"reset":true`) {
 		t.Error(newest)
 	}
 	w.do("GET", "/api/auth/me", "", bobs).want(200)
@@ -127,7 +135,8 @@ func TestAPI2_ShortListsAreArrays(t *testing.T) {
 			t.Errorf("%s: %d", path, n)
 		}
 	}
-	if r := w.do("GET", "/api/auth/methods", "").want(200).has("", "password", "sso", "passkeys", "passwordReset"); strings.TrimSpace(r.text) != `{"password":true,"sso":[],"passkeys":false,"passwordReset":false}` {
+	if r := w.do("GET", "/api/auth/methods", "").want(200).has("", "password", "sso", "passkeys",
+		"passwordReset"); strings.TrimSpace(r.text) != `{"password":true,"sso":[],"passkeys":false,"passwordReset":false}` {
 		t.Error(r.text)
 	}
 	p := startIDP(t, ann)
@@ -149,7 +158,8 @@ func TestAPI2_ShortListsAreArrays(t *testing.T) {
 		t.Error(r.text)
 	}
 	w.do("PUT", "/api/settings/system/sso_enforce", `{"value":{"enabled":true}}`, as(w.root)).want(200)
-	if r := w.do("GET", "/api/auth/methods", ""); strings.TrimSpace(r.text) != `{"password":false,"sso":[{"slug":"corp","name":"Corp"}],"passkeys":false,"passwordReset":false}` {
+	if r := w.do("GET", "/api/auth/methods", ""); strings.TrimSpace(r.text) !=
+		`{"password":false,"sso":[{"slug":"corp","name":"Corp"}],"passkeys":false,"passwordReset":false}` {
 		t.Error(r.text)
 	}
 }
@@ -232,7 +242,8 @@ func TestM7_ProvidersVouchForTheirDomains(t *testing.T) {
 	for _, bad := range []string{`["*.example.com"]`, `["example"]`, `["a b.com"]`, `["@example.com"]`, `["exämple.com"]`, `[""]`} {
 		w.do("PUT", path, `{"allowedDomains":`+bad+`}`, as(w.root)).wantField("allowedDomains.0")
 	}
-	if r := w.do("PUT", path, `{"allowedDomains":[" Corp.Example ","corp.test"]}`, as(w.root)).want(200); fmt.Sprint(r.at("allowedDomains")) != "[corp.example corp.test]" {
+	if r := w.do("PUT", path, `{"allowedDomains":[" Corp.Example ","corp.test"]}`, as(w.root)).want(200); fmt.Sprint(r.at("allowedDomains")) !=
+		"[corp.example corp.test]" {
 		t.Fatal(r.text)
 	}
 	w.signOn("corp").failed("email_domain") // an existing user
@@ -250,7 +261,8 @@ func TestM7_ProvidersVouchForTheirDomains(t *testing.T) {
 func TestAPI8_WrongOldPassword(t *testing.T) {
 	w := small(t, nil)
 	for _, method := range []string{"POST", "PUT"} {
-		r := w.do(method, "/api/auth/password", `{"currentPassword":"wrong","newPassword":"battery staple"}`, as(w.ann)).wantField("currentPassword")
+		r := w.do(method, "/api/auth/password", `{"currentPassword":"wrong","newPassword":"battery staple"}`, as(w.ann)).
+			wantField("currentPassword")
 		r.shows("message", "The current password is not right.")
 	}
 	w.do("GET", "/api/auth/me", "", as(w.ann)).want(200)
@@ -262,11 +274,13 @@ func TestLow_WeakPasswords(t *testing.T) {
 	for _, weak := range []string{"password", "12345678", "PASSWORD1", "Qwertyuiop", "baseball", "iloveyou"} {
 		w.do("POST", "/api/users", fmt.Sprintf(`{"email":"carol@example.com","password":%q}`, weak), as(w.root)).wantField("password")
 		w.do("POST", "/api/users/"+w.annID+"/reset-password", fmt.Sprintf(`{"newPassword":%q}`, weak), as(w.root)).wantField("newPassword")
-		w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, weak), as(w.ann)).wantField("newPassword")
+		w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, weak), as(w.ann)).
+			wantField("newPassword")
 	}
 	w.do("POST", "/api/users", `{"email":"carol@example.com","password":"Carol@example.com"}`, as(w.root)).wantField("password")
 	w.do("POST", "/api/users/"+w.annID+"/reset-password", `{"newPassword":"`+userMail+`"}`, as(w.root)).wantField("newPassword")
-	w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, strings.ToUpper(userMail)), as(w.ann)).wantField("newPassword")
+	w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, strings.ToUpper(userMail)), as(w.ann)).
+		wantField("newPassword")
 	w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, otherMail), as(w.ann)).want(200)
 }
 
@@ -303,7 +317,8 @@ func TestLow_CSRFScheme(t *testing.T) {
 	const other = "10.0.0.5:8080"
 	send("sho.rt", map[string]int{
 		"https://sho.rt": 200, "HTTPS://SHO.RT": 200, "https://app.example.com": 200, "https://sho.rt:443": 403, // browsers omit the default port
-		"http://sho.rt": 403, "https://sho.rt:8443": 403, "http://sho.rt:80": 403, "https://evil.example": 403, "null": 403, "http://app.example.com": 403, "sho.rt": 403,
+		"http://sho.rt": 403, "https://sho.rt:8443": 403, "http://sho.rt:80": 403, "https://evil.example": 403, "null": 403,
+		"http://app.example.com": 403, "sho.rt": 403,
 	})
 	send(other, map[string]int{"https://" + other: 200, "http://" + other: 403}) // the Host header and the scheme of the base count
 
@@ -324,7 +339,8 @@ func consoleAt(address string) func(*world, *api.Config, *api.Deps) {
 
 func TestAPI7_ConsoleURL(t *testing.T) {
 	for address, sameSite := range map[string]http.SameSite{
-		"https://app.sho.rt": http.SameSiteLaxMode, "https://console.example/ui/": http.SameSiteNoneMode, "http://app.sho.rt": http.SameSiteNoneMode,
+		"https://app.sho.rt": http.SameSiteLaxMode, "https://console.example/ui/": http.SameSiteNoneMode,
+		"http://app.sho.rt": http.SameSiteNoneMode,
 	} {
 		t.Run(address, func(t *testing.T) {
 			w := small(t, consoleAt(address))
@@ -351,14 +367,16 @@ func TestAPI7_ConsoleURL(t *testing.T) {
 			u, _ := url.Parse(address)
 			origin := u.Scheme + "://" + u.Host
 			session := with("Cookie", "access_token="+c.Value)
-			if r := w.do("PUT", "/api/auth/me", `{"name":"x"}`, session, with("Origin", origin)).want(200); r.Header.Get("Access-Control-Allow-Origin") != origin || r.Header.Get("Access-Control-Allow-Credentials") != "true" {
+			if r := w.do("PUT", "/api/auth/me", `{"name":"x"}`, session, with("Origin", origin)).
+				want(200); r.Header.Get("Access-Control-Allow-Origin") != origin || r.Header.Get("Access-Control-Allow-Credentials") != "true" {
 				t.Errorf("%v", r.Header)
 			}
 			w.do("PUT", "/api/auth/me", `{"name":"x"}`, session, with("Origin", "https://evil.example")).want(403)
 			w.do("PUT", "/api/auth/me", `{"name":"x"}`, session, with("Origin", origin+":444")).want(403)
 		})
 	}
-	for _, bad := range []string{"app.example.com", "ftp://app.example.com", "https://u:p@app.example.com", "https://app.example.com/?a=b", "https://app.example.com/#a", "https://"} {
+	for _, bad := range []string{"app.example.com", "ftp://app.example.com", "https://u:p@app.example.com", "https://app.example.com/?a=b",
+		"https://app.example.com/#a", "https://"} {
 		if err := (api.Config{BaseURL: baseURL, ConsoleURL: bad}).Validate(); err == nil || !strings.Contains(err.Error(), "CONSOLE_URL") {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -106,7 +106,8 @@ func (a *agreeWorld) viewer(what string, q question, name, token string) float64
 		if slug == "routed" {
 			a.routed(what, q, token, want)
 		}
-		if q.links && q.bots == (name == "root") && (name != "root" || slug == "tested" || slug == "bob-1") { // other combinations are covered by another user
+		// other combinations are covered by another user
+		if q.links && q.bots == (name == "root") && (name != "root" || slug == "tested" || slug == "bob-1") {
 			a.report(what+", "+slug, q, path, path+"/export", token, this)
 			a.bots(what+", "+slug, q, path+"/bots", token, this)
 			recent := a.do("GET", path+"/recent-clicks"+q.query(), "", as(token)).want(200)
@@ -117,7 +118,8 @@ func (a *agreeWorld) viewer(what string, q question, name, token string) float64
 	}
 	a.same(what, present, map[string]float64{"the links' sum": links})
 	tests := a.do("GET", "/api/analytics/ab-tests"+q.query(), "", as(token)).want(200)
-	a.same(what, tested, map[string]float64{"totalTestClicks": tests.num("totalTestClicks"), "the tests' sum": tests.sum("tests", "totalClicks"), "variantClicks": tests.num("variantClicks")})
+	a.same(what, tested, map[string]float64{"totalTestClicks": tests.num("totalTestClicks"),
+		"the tests' sum": tests.sum("tests", "totalClicks"), "variantClicks": tests.num("variantClicks")})
 	a.same(what, control, map[string]float64{"controlGroupClicks": tests.num("controlGroupClicks")})
 	if got := o.num("totalClicks"); got != total {
 		a.t.Errorf("%s: the overview has %v, want %v", what, got, total)
@@ -130,14 +132,17 @@ func (a *agreeWorld) report(what string, q question, path, export, token string,
 	a.t.Helper()
 	days, total, visitors := a.count(q, keep)
 	r := a.do("GET", path+q.query(), "", as(token)).want(200)
-	figures := map[string]float64{"totalClicks": r.num("totalClicks"), "overview.totalClicks": r.num("overview.totalClicks"), "timeSeries": r.sum("timeSeries", "clicks")}
+	figures := map[string]float64{"totalClicks": r.num("totalClicks"), "overview.totalClicks": r.num("overview.totalClicks"),
+		"timeSeries": r.sum("timeSeries", "clicks")}
 	for _, list := range []string{"countries", "regions", "cities", "browsers", "operatingSystems", "devices", "referers"} {
 		figures[list] = r.sum(list, "clicks")
 	}
-	a.same(what+": uniqueVisitors", float64(visitors), map[string]float64{"": r.num("uniqueVisitors"), "overview": r.num("overview.uniqueVisitors")})
+	a.same(what+": uniqueVisitors", float64(visitors), map[string]float64{"": r.num("uniqueVisitors"),
+		"overview": r.num("overview.uniqueVisitors")})
 	for list, of := range map[string]func(link.UTM) string{
-		"utmSources": func(u link.UTM) string { return u.Source }, "utmMediums": func(u link.UTM) string { return u.Medium }, "utmCampaigns": func(u link.UTM) string { return u.Campaign },
-		"utmTerms": func(u link.UTM) string { return u.Term }, "utmContents": func(u link.UTM) string { return u.Content },
+		"utmSources": func(u link.UTM) string { return u.Source }, "utmMediums": func(u link.UTM) string { return u.Medium },
+		"utmCampaigns": func(u link.UTM) string { return u.Campaign },
+		"utmTerms":     func(u link.UTM) string { return u.Term }, "utmContents": func(u link.UTM) string { return u.Content },
 	} {
 		_, want, _ := a.count(q, func(v visit) bool { return keep(v) && of(v.UTM) != "" })
 		a.same(what, want, map[string]float64{list: r.sum(list, "clicks")})
@@ -156,7 +161,8 @@ func (a *agreeWorld) report(what string, q question, path, export, token string,
 	}
 	file := a.do("GET", export+q.query()+"&format=json&includeClicks=true", "", as(token)).want(200)
 	records, _ := file.at("clicks").([]any)
-	figures["the JSON file's summary"], figures["its days"], figures["its records"] = file.num("summary.totalClicks"), file.sum("data", "clicks"), float64(len(records))
+	figures["the JSON file's summary"], figures["its days"], figures["its records"] = file.num("summary.totalClicks"),
+		file.sum("data", "clicks"), float64(len(records))
 	if got, want := encode(file.at("data")), encode(r.at("timeSeries")); got != want {
 		a.t.Errorf("%s: the days of the JSON file and the report differ: %s, %s", what, got, want)
 	}
@@ -165,7 +171,8 @@ func (a *agreeWorld) report(what string, q question, path, export, token string,
 	}
 	sections := a.sections(a.do("GET", export+q.query()+"&includeClicks=true", "", as(token)).want(200).text)
 	figures["the CSV file's records"] = float64(len(sections["Click Records"]))
-	for title, list := range map[string]string{"Daily Clicks": "timeSeries", "Top Countries": "countries", "Browsers": "browsers", "Operating Systems": "operatingSystems", "Devices": "devices",
+	for title, list := range map[string]string{"Daily Clicks": "timeSeries", "Top Countries": "countries", "Browsers": "browsers",
+		"Operating Systems": "operatingSystems", "Devices": "devices",
 		"Referrers": "referers", "UTM Sources": "utmSources", "UTM Mediums": "utmMediums", "UTM Campaigns": "utmCampaigns"} {
 		got, rows := 0.0, sections[title]
 		for _, row := range rows {
@@ -175,11 +182,13 @@ func (a *agreeWorld) report(what string, q question, path, export, token string,
 		}
 		items, _ := r.at(list).([]any)
 		if got != r.sum(list, "clicks") || len(rows) != len(items) {
-			a.t.Errorf("%s: section %s of the CSV file has %v clicks in %d rows, the report has %v in %d", what, title, got, len(rows), r.sum(list, "clicks"), len(items))
+			a.t.Errorf("%s: section %s of the CSV file has %v clicks in %d rows, the report has %v in %d", what, title, got, len(rows),
+				r.sum(list, "clicks"), len(items))
 		}
 	}
 	for _, row := range sections["Overview"] {
-		for label, field := range map[string]string{"Total Clicks": "totalClicks", "Unique Visitors": "uniqueVisitors", "Average Clicks Per Day": "averageClicksPerDay", "Growth Rate (%)": "growthRate"} {
+		for label, field := range map[string]string{"Total Clicks": "totalClicks", "Unique Visitors": "uniqueVisitors",
+			"Average Clicks Per Day": "averageClicksPerDay", "Growth Rate (%)": "growthRate"} {
 			if got, _ := strconv.ParseFloat(row[1], 64); row[0] == label && got != r.num("overview."+field) {
 				a.t.Errorf("%s: the CSV file has %q, the report has %v", what, row, r.num("overview."+field))
 			}
@@ -257,7 +266,8 @@ func (a *agreeWorld) routed(what string, q question, token string, all float64) 
 	}
 	a.same(what, matches, map[string]float64{"totalMatches": r.num("totalMatches")})
 	a.same(what, standing, map[string]float64{"the rules' sum": r.sum("rules", "matchCount"), "their days": r.sum("timeSeries", "matches")})
-	a.same(what, all, map[string]float64{"routing's totalClicks": r.num("totalClicks"), "geoDistribution": r.sum("geoDistribution", "clicks"), "deviceDistribution": r.sum("deviceDistribution", "clicks")})
+	a.same(what, all, map[string]float64{"routing's totalClicks": r.num("totalClicks"), "geoDistribution": r.sum("geoDistribution", "clicks"),
+		"deviceDistribution": r.sum("deviceDistribution", "clicks")})
 }
 
 // counters compares the all-time figures, which exclude bots.
@@ -280,9 +290,12 @@ func (a *agreeWorld) counters(when string) {
 		want := ever(false, mine)
 		list := a.do("GET", "/api/urls?limit=100&sortBy=clickCount", "", as(token)).want(200)
 		top := a.do("GET", "/api/analytics/top-urls?limit=100", "", as(token)).want(200)
-		a.same(when+", "+name+", all time", want, map[string]float64{"urls/stats": a.do("GET", "/api/urls/stats", "", as(token)).num("totalClicks"),
-			"the list's clickCount": list.sum("data", "clickCount"), "top-urls": top.sum("", "clickCount")})
-		a.same(when+", "+name+", all time", ever(true, mine), map[string]float64{"top-urls with bots": a.do("GET", "/api/analytics/top-urls?limit=100&includeBots=true", "", as(token)).sum("", "clickCount")})
+		a.same(when+", "+name+", all time", want,
+			map[string]float64{"urls/stats": a.do("GET", "/api/urls/stats", "", as(token)).num("totalClicks"),
+				"the list's clickCount": list.sum("data", "clickCount"), "top-urls": top.sum("", "clickCount")})
+		a.same(when+", "+name+", all time", ever(true, mine),
+			map[string]float64{"top-urls with bots": a.do("GET", "/api/analytics/top-urls?limit=100&includeBots=true", "", as(token)).sum("",
+				"clickCount")})
 	}
 	members := 0.0
 	for slug, id := range a.ids {
@@ -293,18 +306,23 @@ func (a *agreeWorld) counters(when string) {
 		want := ever(false, this)
 		a.same(when+", "+slug+", all time", want, map[string]float64{"clickCount": a.do("GET", "/api/urls/"+id, "", as(a.root)).num("clickCount"),
 			"recent clicks": a.do("GET", "/api/analytics/urls/"+id+"/recent-clicks", "", as(a.root)).num("total")})
-		a.same(when+", "+slug+", all time", ever(true, this), map[string]float64{"recent clicks with bots": a.do("GET", "/api/analytics/urls/"+id+"/clicks/recent?includeBots=true", "", as(a.root)).num("total")})
+		a.same(when+", "+slug+", all time", ever(true, this),
+			map[string]float64{"recent clicks with bots": a.do("GET", "/api/analytics/urls/"+id+"/clicks/recent?includeBots=true", "", as(a.root)).
+				num("total")})
 		if slug == "plain" || slug == "tested" || slug == "routed" {
 			members += want
 		}
 	}
-	b, stats := a.do("GET", "/api/bundles/"+a.bundle, "", as(a.ann)).want(200), a.do("GET", "/api/bundles/"+a.bundle+"/stats?timezone=America/New_York", "", as(a.ann)).want(200)
-	a.same(when, members, map[string]float64{"the bundle's totalClicks": b.num("totalClicks"), "its links": b.sum("urls", "clickCount"), "its stats": stats.num("totalClicks"), "its topUrls": stats.sum("topUrls", "clickCount")})
+	b, stats := a.do("GET", "/api/bundles/"+a.bundle, "", as(a.ann)).want(200),
+		a.do("GET", "/api/bundles/"+a.bundle+"/stats?timezone=America/New_York", "", as(a.ann)).want(200)
+	a.same(when, members, map[string]float64{"the bundle's totalClicks": b.num("totalClicks"), "its links": b.sum("urls", "clickCount"),
+		"its stats": stats.num("totalClicks"), "its topUrls": stats.sum("topUrls", "clickCount")})
 	days, _, _ := a.count(question{zone: "America/New_York", start: "2026-03-05", end: "2026-03-11"}, func(v visit) bool {
 		return v.link == "plain" || v.link == "tested" || v.link == "routed"
 	})
 	for i := range 7 {
-		if date := stats.str(fmt.Sprintf("clickTrend.%d.date", i)); stats.num(fmt.Sprintf("clickTrend.%d.clicks", i)) != days[date] || date == "" {
+		if date := stats.str(fmt.Sprintf("clickTrend.%d.date", i)); stats.num(fmt.Sprintf("clickTrend.%d.clicks", i)) != days[date] ||
+			date == "" {
 			a.t.Errorf("%s: the bundle's trend for %q is not %v: %s", when, date, days[date], stats.text)
 		}
 	}
@@ -331,6 +349,8 @@ func (a *agreeWorld) ofParts(when string, ever func(bots bool, keep func(visit) 
 	})
 	variants, drawn := read("tested", "/variants", "variants")
 	rules, matched := read("routed", "/routing-rules", "rules")
-	a.same(when, drawn, map[string]float64{"the variants' clickCount": variants.sum("variants", "clickCount"), "their total": variants.num("totalClicks")})
-	a.same(when, matched, map[string]float64{"the rules' matchCount": rules.sum("rules", "matchCount"), "their total": rules.num("totalMatches"), "their stats": rules.sum("stats", "matchCount")})
+	a.same(when, drawn, map[string]float64{"the variants' clickCount": variants.sum("variants", "clickCount"),
+		"their total": variants.num("totalClicks")})
+	a.same(when, matched, map[string]float64{"the rules' matchCount": rules.sum("rules", "matchCount"),
+		"their total": rules.num("totalMatches"), "their stats": rules.sum("stats", "matchCount")})
 }

@@ -104,7 +104,8 @@ func agree(t *testing.T, clicks analytics.Store, rebuild func(), first, more, la
 	a.check("after the first clicks", first)
 	a.deliver(in, r, 2, 150) // some of them fall into quarter hours that are already aggregated
 	a.check("after more clicks", more)
-	for _, path := range []string{a.ids["gone"], a.ids["tested"] + "/variants/" + a.variants[1], a.ids["routed"] + "/routing-rules/" + a.rules[1]} {
+	for _, path := range []string{a.ids["gone"], a.ids["tested"] + "/variants/" + a.variants[1], a.ids["routed"] + "/routing-rules/" +
+		a.rules[1]} {
 		a.do("DELETE", "/api/urls/"+path, "", as(a.root)).want(204)
 	}
 	a.gone["gone"] = true
@@ -116,7 +117,8 @@ func agree(t *testing.T, clicks analytics.Store, rebuild func(), first, more, la
 // links creates links of ann (one plain, one with variants, one with rules, one to be deleted) and two links of bob.
 func (a *agreeWorld) links() {
 	create := func(slug, owner, token, more string) {
-		a.ids[slug] = a.do("POST", "/api/urls", `{"originalUrl":"https://example.com/`+slug+`","customSlug":"`+slug+`"`+more+`}`, as(token)).want(201).str("id")
+		a.ids[slug] = a.do("POST", "/api/urls", `{"originalUrl":"https://example.com/`+slug+`","customSlug":"`+slug+`"`+more+`}`, as(token)).
+			want(201).str("id")
 		a.owner[slug] = owner
 	}
 	for _, slug := range []string{"plain", "tested", "routed", "gone"} {
@@ -125,11 +127,13 @@ func (a *agreeWorld) links() {
 	create("bob-1", "bob", a.bob, "")
 	create("bob-2", "bob", a.bob, "")
 	for _, name := range []string{"a", "b", "c"} {
-		a.variants = append(a.variants, a.do("POST", "/api/urls/"+a.ids["tested"]+"/variants", `{"name":"`+name+`","targetUrl":"https://example.com/`+name+`","weight":20}`, as(a.ann)).want(201).str("id"))
+		a.variants = append(a.variants, a.do("POST", "/api/urls/"+a.ids["tested"]+"/variants", `{"name":"`+name+
+			`","targetUrl":"https://example.com/`+name+`","weight":20}`, as(a.ann)).want(201).str("id"))
 		a.rules = append(a.rules, a.do("POST", "/api/urls/"+a.ids["routed"]+"/routing-rules", `{"name":"`+name+`","targetUrl":"https://m.example.com",
 			"conditions":{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}}`, as(a.ann)).want(201).str("id"))
 	}
-	a.bundle = a.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"all","urlIds":[%q,%q,%q]}`, a.ids["plain"], a.ids["tested"], a.ids["routed"]), as(a.ann)).want(201).str("id")
+	a.bundle = a.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"all","urlIds":[%q,%q,%q]}`, a.ids["plain"], a.ids["tested"],
+		a.ids["routed"]), as(a.ann)).want(201).str("id")
 }
 
 // instants around midnight in several time zones, including days with clock changes.
@@ -166,9 +170,11 @@ func (a *agreeWorld) deliver(in *ingest.Ingester, r *rand.Rand, edge uint64, n i
 		default:
 			v.at = reportDay.Add(-time.Duration(r.Int64N(int64(380 * 24 * time.Hour))))
 		}
-		v.Event = click.Event{Seq: uint64(i), Time: v.at.UnixMilli(), Link: nums[v.link][0], Owner: nums[v.link][1], IP: netip.AddrFrom4([4]byte{192, 0, 2, byte(r.IntN(60))}),
+		v.Event = click.Event{Seq: uint64(i), Time: v.at.UnixMilli(), Link: nums[v.link][0], Owner: nums[v.link][1],
+			IP:        netip.AddrFrom4([4]byte{192, 0, 2, byte(r.IntN(60))}),
 			UserAgent: pick(safari, chrome, "", crawler), Referer: pick("", "https://news.example/", "=cmd()"),
-			UTM: link.UTM{Source: pick("", "mail", "social"), Medium: pick("", "cpc"), Campaign: pick("", "spring", "Spring"), Term: pick("", "x"), Content: pick("", "y")}}
+			UTM: link.UTM{Source: pick("", "mail", "social"), Medium: pick("", "cpc"), Campaign: pick("", "spring", "Spring"), Term: pick("", "x"),
+				Content: pick("", "y")}}
 		v.bot = v.UserAgent == crawler || v.UserAgent == ""
 		switch {
 		case v.link == "tested" && r.IntN(5) > 0:

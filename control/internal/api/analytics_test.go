@@ -54,7 +54,8 @@ func newClickWorld(t *testing.T, st *store.Store) *clickWorld {
 }
 
 const (
-	safari  = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 Safari/604.1"
+	safari = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 " +
+		"Safari/604.1"
 	chrome  = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36"
 	crawler = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 )
@@ -67,7 +68,8 @@ func (w *clickWorld) click(id, at string, host byte, change func(*click.Event)) 
 	when, err := time.Parse(time.RFC3339, at)
 	w.ok(err)
 	w.seq++
-	e := click.Event{Seq: w.seq, Time: when.UnixMilli(), Link: l.Num, Owner: l.Workspace, IP: netip.AddrFrom4([4]byte{192, 0, 2, host}), UserAgent: safari}
+	e := click.Event{Seq: w.seq, Time: when.UnixMilli(), Link: l.Num, Owner: l.Workspace, IP: netip.AddrFrom4([4]byte{192, 0, 2, host}),
+		UserAgent: safari}
 	if change != nil {
 		change(&e)
 	}
@@ -90,25 +92,31 @@ func TestAnalytics_shapes_and_figures(t *testing.T) {
 	w.click(id, "2026-02-09T23:59:59Z", 1, nil) // before these 30 days
 
 	r := w.do("GET", "/api/analytics/urls/"+id, "", as(w.ann)).want(200)
-	r.has("", "overview", "totalClicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "timeSeries", "countries", "regions", "cities", "browsers", "operatingSystems", "devices", "referers",
+	r.has("", "overview", "totalClicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "timeSeries", "countries", "regions", "cities",
+		"browsers", "operatingSystems", "devices", "referers",
 		"utmSources", "utmMediums", "utmCampaigns", "utmTerms", "utmContents", "languages", "sites")
-	r.has("overview", "totalClicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "averageClicksPerDay", "growthRate").has("timeSeries.0", "date", "clicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error")
-	r.has("browsers.0", "name", "clicks", "percentage").has("referers.0", "referer", "clicks", "percentage").has("utmSources.0", "value", "clicks", "percentage")
+	r.has("overview", "totalClicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "averageClicksPerDay", "growthRate").
+		has("timeSeries.0", "date", "clicks", "uniqueVisitors", "uniqueVisitorsIsExact", "error")
+	r.has("browsers.0", "name", "clicks", "percentage").has("referers.0", "referer", "clicks", "percentage").has("utmSources.0", "value",
+		"clicks", "percentage")
 	r.shows(
 		"totalClicks", 5, "uniqueVisitors", 3, "overview.totalClicks", 5, "overview.averageClicksPerDay", 0.17, "overview.growthRate", 400,
 		"timeSeries.0.date", "2026-02-10", "timeSeries.0.clicks", 1, "timeSeries.1.clicks", 0, "timeSeries.29.date", "2026-03-11",
 		"timeSeries.30", nil, "countries.0.name", "Unknown", "countries.0.percentage", 100, "browsers.0.name", "Safari",
-		"browsers.0.clicks", 4, "browsers.1.percentage", 20, "devices.0.name", "MOBILE", "operatingSystems.1.name", "Windows", "referers.0.referer", "Direct",
+		"browsers.0.clicks", 4, "browsers.1.percentage", 20, "devices.0.name", "MOBILE", "operatingSystems.1.name", "Windows",
+		"referers.0.referer", "Direct",
 		"referers.1.referer", "https://news.example/", "utmSources.0.value", "mail", "utmSources.1", nil, "utmMediums.0", nil)
 	const newYork = "?timezone=America/New_York&startDate=2026-03-07&endDate=2026-03-09&includeBots=true"
 	w.do("GET", "/api/analytics/urls/"+id+newYork, "", as(w.ann)).want(200).
 		shows("timeSeries.0.clicks", 1, "timeSeries.1.clicks", 1, "timeSeries.2.clicks", 2, "totalClicks", 4)
 
-	r = w.do("GET", "/api/analytics/urls/"+id+"/bots", "", as(w.ann)).want(200).has("", "totalBotClicks", "botPercentage", "botTypes").has("botTypes.0", "botName", "clicks", "percentage")
+	r = w.do("GET", "/api/analytics/urls/"+id+"/bots", "", as(w.ann)).want(200).has("", "totalBotClicks", "botPercentage", "botTypes").
+		has("botTypes.0", "botName", "clicks", "percentage")
 	r.shows("totalBotClicks", 1, "botPercentage", 16.7, "botTypes.0.botName", "Googlebot", "botTypes.0.percentage", 100)
 	for _, path := range []string{"recent-clicks", "clicks/recent"} {
 		r = w.do("GET", "/api/analytics/urls/"+id+"/"+path+"?limit=2", "", as(w.ann)).want(200).has("", "clicks", "total")
-		r.has("clicks.0", "id", "timestamp", "createdAt", "ip", "ipAddress", "country", "region", "city", "device", "os", "browser", "referer", "isBot", "botName",
+		r.has("clicks.0", "id", "timestamp", "createdAt", "ip", "ipAddress", "country", "region", "city", "device", "os", "browser", "referer",
+			"isBot", "botName",
 			"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "variantId", "routingRuleId")
 		r.shows("total", 6, "clicks.0.timestamp", "2026-03-11T23:59:59.000Z", "clicks.0.ip", "192.0.2.3", "clicks.1.utmSource", "mail",
 			"clicks.2", nil)
@@ -130,7 +138,8 @@ func TestAnalytics_figures_agree(t *testing.T) {
 		})
 	}
 	testkit.Eventually(w.t, "the counter", func() bool {
-		return w.do("GET", "/api/urls/"+kept, "", as(w.ann)).num("clickCount") == w.do("GET", "/api/analytics/urls/"+kept, "", as(w.ann)).num("totalClicks")
+		return w.do("GET", "/api/urls/"+kept, "", as(w.ann)).num("clickCount") == w.do("GET", "/api/analytics/urls/"+kept, "", as(w.ann)).
+			num("totalClicks")
 	})
 	check := func(path, exported, token string) float64 {
 		t.Helper()
@@ -151,7 +160,8 @@ func TestAnalytics_figures_agree(t *testing.T) {
 	w.do("DELETE", "/api/urls/"+gone, "", as(w.ann)).want(204)
 	w.do("GET", "/api/analytics/overview", "", as(w.ann)).want(200).has("topUrls.0", "id", "domain", "slug", "title", "clicks").
 		shows("totalClicks", before, "totalUrls", 1, "topUrls.0.clicks", one, "topUrls.1", nil)
-	if all, bobs := check("/api/analytics/overview", "/api/analytics/export", w.root), check("/api/analytics/overview", "/api/analytics/export", w.bob); all != before+bobs {
+	if all, bobs := check("/api/analytics/overview", "/api/analytics/export", w.root),
+		check("/api/analytics/overview", "/api/analytics/export", w.bob); all != before+bobs {
 		t.Errorf("the administrator sees %v clicks, the users see %v and %v", all, before, bobs)
 	}
 	for _, query := range []string{"", "?timeRange=last_365_days", "?includeBots=true"} {
@@ -166,9 +176,12 @@ func TestAnalytics_tests_and_routing(t *testing.T) {
 	id := w.create("tested")
 	var variants []string
 	for _, name := range []string{"a", "b"} {
-		variants = append(variants, w.do("POST", "/api/urls/"+id+"/variants", `{"name":"`+name+`","targetUrl":"https://example.com/`+name+`","weight":30}`, as(w.ann)).want(201).str("id"))
+		variants = append(variants, w.do("POST", "/api/urls/"+id+"/variants", `{"name":"`+name+`","targetUrl":"https://example.com/`+name+
+			`","weight":30}`, as(w.ann)).want(201).str("id"))
 	}
-	rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"mobile","targetUrl":"https://m.example.com","conditions":{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}}`, as(w.ann)).want(201).str("id")
+	rule := w.do("POST", "/api/urls/"+id+"/routing-rules",
+		`{"name":"mobile","targetUrl":"https://m.example.com",`+
+			`"conditions":{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}}`, as(w.ann)).want(201).str("id")
 	idOf := func(text string) link.ID { return link.ID(uuid.MustParse(text)) }
 	for i := range 8 {
 		w.click(id, "2026-03-10T12:00:00Z", byte(i%3), func(e *click.Event) {
@@ -186,9 +199,11 @@ func TestAnalytics_tests_and_routing(t *testing.T) {
 		})
 	}
 	for _, path := range []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"} {
-		r := w.do("GET", path, "", as(w.ann)).want(200).has("", "tests", "totalAbTestUrls", "totalTestClicks", "controlGroupClicks", "variantClicks", "controlGroupPercentage", "variantPercentage", "topPerformingVariants").
+		r := w.do("GET", path, "", as(w.ann)).want(200).has("", "tests", "totalAbTestUrls", "totalTestClicks", "controlGroupClicks",
+			"variantClicks", "controlGroupPercentage", "variantPercentage", "topPerformingVariants").
 			has("tests.0", "urlId", "domain", "slug", "totalClicks", "startDate", "variants").
-			has("tests.0.variants.0", "id", "name", "clicks", "percentage", "actualPercentage", "uniqueVisitors", "uniqueVisitorsIsExact", "error", "weight")
+			has("tests.0.variants.0", "id", "name", "clicks", "percentage", "actualPercentage", "uniqueVisitors", "uniqueVisitorsIsExact",
+				"error", "weight")
 		r.shows("totalAbTestUrls", 1, "totalTestClicks", 4, "tests.0.variants.0.clicks", 3, "tests.0.variants.0.percentage", 75,
 			"tests.0.variants.0.uniqueVisitors", 3, "tests.0.variants.1.actualPercentage", 25, "tests.0.variants.1.weight", 30)
 	}
@@ -196,8 +211,10 @@ func TestAnalytics_tests_and_routing(t *testing.T) {
 	if r := w.do("GET", "/api/analytics/ab-tests", "", as(w.bob)).want(200); r.num("totalAbTestUrls") != 0 || r.at("tests") == nil {
 		t.Error(r.text)
 	}
-	r := w.do("GET", "/api/analytics/urls/"+id+"/routing", "", as(w.ann)).want(200).has("", "urlId", "isSmartRouting", "totalMatches", "totalClicks", "matchRate", "rules", "timeSeries", "geoDistribution", "deviceDistribution").
-		has("rules.0", "ruleId", "ruleName", "targetUrl", "matchCount", "matchPercentage", "isActive").has("timeSeries.0", "date", "ruleId", "ruleName", "matches")
+	r := w.do("GET", "/api/analytics/urls/"+id+"/routing", "", as(w.ann)).want(200).has("", "urlId", "isSmartRouting", "totalMatches",
+		"totalClicks", "matchRate", "rules", "timeSeries", "geoDistribution", "deviceDistribution").
+		has("rules.0", "ruleId", "ruleName", "targetUrl", "matchCount", "matchPercentage", "isActive").has("timeSeries.0", "date", "ruleId",
+		"ruleName", "matches")
 	r.shows("totalMatches", 2, "totalClicks", 7, "matchRate", 28.6, "rules.0.matchCount", 2, "isSmartRouting", true,
 		"timeSeries.0.date", "2026-03-10", "timeSeries.0.matches", 2, "deviceDistribution.0.name", "MOBILE")
 }
@@ -216,7 +233,8 @@ func TestAnalytics_exports(t *testing.T) {
 		t.Error(got)
 	}
 	text, marked := strings.CutPrefix(r.text, "\uFEFF")
-	if !marked || !strings.HasPrefix(text, "# Export Time: ") || !strings.Contains(text, "# Date Range: 2026-03-01 to 2026-03-10\r\n# URL Slug: camp-1\r\n") {
+	if !marked || !strings.HasPrefix(text, "# Export Time: ") ||
+		!strings.Contains(text, "# Date Range: 2026-03-01 to 2026-03-10\r\n# URL Slug: camp-1\r\n") {
 		t.Error(text)
 	}
 	reader := csv.NewReader(strings.NewReader(text))
@@ -229,7 +247,8 @@ func TestAnalytics_exports(t *testing.T) {
 			t.Errorf("no row %q in\n%s", cells, text)
 		}
 	}
-	for _, title := range []string{"Overview", "Daily Clicks", "Top Countries", "Browsers", "Operating Systems", "Devices", "Referrers", "UTM Sources", "UTM Mediums", "UTM Campaigns", "Click Records"} {
+	for _, title := range []string{"Overview", "Daily Clicks", "Top Countries", "Browsers", "Operating Systems", "Devices", "Referrers",
+		"UTM Sources", "UTM Mediums", "UTM Campaigns", "Click Records"} {
 		has(title)
 	}
 	has("Metric", "Value")
@@ -246,12 +265,15 @@ func TestAnalytics_exports(t *testing.T) {
 			}
 		}
 	}
-	r = w.do("GET", "/api/analytics/export?format=json&timeRange=last_7_days", "", as(w.ann)).want(200).has("", "exportDate", "dateRange", "urlSlug", "urlDomain", "summary", "data")
-	if r.str("dateRange.start") != "2026-03-05" || r.str("dateRange.end") != "2026-03-11" || r.at("urlSlug") != nil || r.num("data.4.clicks") != 1 ||
+	r = w.do("GET", "/api/analytics/export?format=json&timeRange=last_7_days", "", as(w.ann)).want(200).has("", "exportDate", "dateRange",
+		"urlSlug", "urlDomain", "summary", "data")
+	if r.str("dateRange.start") != "2026-03-05" || r.str("dateRange.end") != "2026-03-11" || r.at("urlSlug") != nil ||
+		r.num("data.4.clicks") != 1 ||
 		!strings.Contains(r.Header.Get("Content-Disposition"), `"analytics_all_2026-03-05_2026-03-11.json"`) {
 		t.Error(r.text)
 	}
-	r = w.do("GET", "/api/analytics/export?format=json&includeClicks=true&urlId="+id, "", as(w.ann)).want(200).has("", "exportDate", "dateRange", "urlSlug", "urlDomain", "summary", "data", "clicks")
+	r = w.do("GET", "/api/analytics/export?format=json&includeClicks=true&urlId="+id, "", as(w.ann)).want(200).has("", "exportDate",
+		"dateRange", "urlSlug", "urlDomain", "summary", "data", "clicks")
 	r.shows("urlSlug", "camp-1", "clicks.0.utmSource", "=1+1")
 	w.do("GET", "/api/analytics/export?format=xml", "", as(w.ann)).want(400)
 }
@@ -268,16 +290,20 @@ func TestAnalytics_refusals(t *testing.T) {
 	}
 	w.do("GET", "/api/analytics/export?urlId="+id, "", as(w.bob)).want(404)
 	for query, field := range map[string]string{
-		"startDate=2026-03-10&endDate=2026-03-09": "endDate", "startDate=2025-01-01&endDate=2026-01-01": "endDate", "timezone=Mars/Olympus": "timezone", "timezone=Local": "timezone",
+		"startDate=2026-03-10&endDate=2026-03-09": "endDate", "startDate=2025-01-01&endDate=2026-01-01": "endDate",
+		"timezone=Mars/Olympus": "timezone", "timezone=Local": "timezone",
 		"startDate=yesterday": "startDate", "endDate=2026-02-30": "endDate", "timeRange=last_week": "timeRange",
 	} {
-		for _, path := range []string{"/overview", "/bots", "/ab-tests", "/export", "/top-urls", "/urls/" + id + "/recent-clicks", "/urls/" + id, "/urls/" + id + "/routing"} {
+		for _, path := range []string{"/overview", "/bots", "/ab-tests", "/export", "/top-urls", "/urls/" + id + "/recent-clicks", "/urls/" + id,
+			"/urls/" + id + "/routing"} {
 			w.do("GET", "/api/analytics"+path+"?"+query, "", as(w.ann)).wantField(field)
 		}
 	}
 	for _, query := range []string{
-		"startDate=2025-01-01&endDate=2025-12-31", "startDate=2025-03-11T15:00:00Z&endDate=2026-03-11T15:00:00.000Z", "timeRange=last_365_days", "timeRange=custom", "timezone=Asia/Kathmandu",
-		"startDate=2026-03-10T23:00:00%2B08:00", "startDate=2026-03-10T23:00:00+08:00", "startDate=&endDate=", "unknown=1", "startDate=2200-01-01&endDate=2200-01-02", "endDate=1970-01-05",
+		"startDate=2025-01-01&endDate=2025-12-31", "startDate=2025-03-11T15:00:00Z&endDate=2026-03-11T15:00:00.000Z", "timeRange=last_365_days",
+		"timeRange=custom", "timezone=Asia/Kathmandu",
+		"startDate=2026-03-10T23:00:00%2B08:00", "startDate=2026-03-10T23:00:00+08:00", "startDate=&endDate=", "unknown=1",
+		"startDate=2200-01-01&endDate=2200-01-02", "endDate=1970-01-05",
 	} {
 		w.do("GET", "/api/analytics/overview?"+query, "", as(w.ann)).want(200)
 	}
@@ -322,7 +348,8 @@ func (b awayClicks) Lines(context.Context, analytics.Query) ([]analytics.Line, e
 	return nil, b.err
 }
 
-func (b awayClicks) Breakdown(context.Context, analytics.Scope, []analytics.Dimension, int) (map[analytics.Dimension][]analytics.Count, error) {
+func (b awayClicks) Breakdown(context.Context, analytics.Scope, []analytics.Dimension, int) (map[analytics.Dimension][]analytics.Count,
+	error) {
 	return nil, b.err
 }
 
@@ -332,7 +359,8 @@ func TestReports_while_the_click_store_is_away(t *testing.T) {
 	away := &problem.Error{Kind: problem.Unavailable, Message: "The click store is not available at the moment.", RetryAfter: 5 * time.Second}
 	w := small(t, func(world *world, cfg *api.Config, deps *api.Deps) {
 		withLinks(world, cfg, deps)
-		deps.Reports = report.New(world.store, awayClicks{brokenClicks{err: fmt.Errorf("query clicks: %w", errors.Join(cause, away))}}, func() time.Time { return reportDay }).On("sho.rt")
+		deps.Reports = report.New(world.store, awayClicks{brokenClicks{err: fmt.Errorf("query clicks: %w", errors.Join(cause, away))}},
+			func() time.Time { return reportDay }).On("sho.rt")
 	})
 	r := w.do("GET", "/api/analytics/overview", "", as(w.ann)).want(503)
 	if r.Header.Get("Retry-After") != "5" || strings.Contains(r.text, "10.0.0.7") || !strings.Contains(r.text, away.Message) {

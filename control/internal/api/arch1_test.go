@@ -23,8 +23,10 @@ func TestArch1_PercentagesAgree(t *testing.T) {
 	const condition = `"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}`
 	rules, variants := [2]string{}, [2]string{}
 	for i := range 2 {
-		rules[i] = w.do("POST", at+"/routing-rules", fmt.Sprintf(`{"name":"r%d","targetUrl":"https://r%d.example","priority":%d,%s}`, i, i, 9-i, condition), as(w.ann)).want(201).str("id")
-		variants[i] = w.do("POST", at+"/variants", fmt.Sprintf(`{"name":"v%d","targetUrl":"https://v%d.example"}`, i, i), as(w.ann)).want(201).str("id")
+		rules[i] = w.do("POST", at+"/routing-rules", fmt.Sprintf(`{"name":"r%d","targetUrl":"https://r%d.example","priority":%d,%s}`, i, i, 9-i,
+			condition), as(w.ann)).want(201).str("id")
+		variants[i] = w.do("POST", at+"/variants", fmt.Sprintf(`{"name":"v%d","targetUrl":"https://v%d.example"}`, i, i), as(w.ann)).
+			want(201).str("id")
 	}
 	l, err := w.store.FullLink(t.Context(), id)
 	w.ok(err)
@@ -32,7 +34,8 @@ func TestArch1_PercentagesAgree(t *testing.T) {
 	add := func(n int, change func(*click.Event)) {
 		for range n {
 			batch.Count++
-			e := click.Event{Seq: uint64(batch.Count), Time: reportDay.UnixMilli(), Link: l.Num, Owner: l.Workspace, IP: netip.MustParseAddr("192.0.2.1"), UserAgent: safari}
+			e := click.Event{Seq: uint64(batch.Count), Time: reportDay.UnixMilli(), Link: l.Num, Owner: l.Workspace,
+				IP: netip.MustParseAddr("192.0.2.1"), UserAgent: safari}
 			change(&e)
 			batch.Records = click.AppendRecord(batch.Records, &e)
 		}
@@ -49,7 +52,8 @@ func TestArch1_PercentagesAgree(t *testing.T) {
 	add(199, arm(0))
 	w.ok(w.in.Deliver(t.Context(), &batch))
 	testkit.Eventually(w.t, "counters hold all clicks", func() bool {
-		return w.do("GET", at+"/routing-rules", "", as(w.ann)).want(200).num("totalMatches") == 400 && w.do("GET", at+"/variants", "", as(w.ann)).want(200).num("totalClicks") == 400
+		return w.do("GET", at+"/routing-rules", "", as(w.ann)).want(200).num("totalMatches") == 400 && w.do("GET", at+"/variants", "", as(w.ann)).
+			want(200).num("totalClicks") == 400
 	})
 
 	pair := func(path, what, low, high string) {
@@ -72,7 +76,8 @@ func TestArch1_PercentagesAgree(t *testing.T) {
 	sheet.Comment, sheet.FieldsPerRecord = '#', -1
 	rows, err := sheet.ReadAll()
 	w.ok(err)
-	for _, want := range [][]string{{"Chrome", "201", "50.3"}, {"Safari", "199", "49.8"}, {"https://news.example/", "201", "50.3"}, {"mail", "201", "50.3"}} {
+	for _, want := range [][]string{{"Chrome", "201", "50.3"}, {"Safari", "199", "49.8"}, {"https://news.example/", "201", "50.3"},
+		{"mail", "201", "50.3"}} {
 		if !slices.ContainsFunc(rows, func(row []string) bool { return slices.Equal(row, want) }) {
 			t.Errorf("the export has no row %v", want)
 		}

@@ -14,9 +14,12 @@ import (
 
 // serverFields are names of fields that only the service sets, and of fields of other endpoints.
 var serverFields = []string{
-	"id", "num", "userId", "user", "owner", "ownerId", "urlId", "slug", "shortUrl", "revision", "createdAt", "updatedAt", "clickCount", "hasPassword", "passwordHash", "password_hash",
-	"role", "isAdmin", "admin", "email", "status", "isActive", "twoFactorEnabled", "totpSecret", "sessionId", "key", "keyHash", "prefix", "lastUsedAt", "matchCount", "lastMatchedAt",
-	"totalSent", "totalSuccess", "totalFailed", "lastError", "hasSecret", "hasClientSecret", "callbackUrl", "urlCount", "totalClicks", "urls", "order", "scope",
+	"id", "num", "userId", "user", "owner", "ownerId", "urlId", "slug", "shortUrl", "revision", "createdAt", "updatedAt", "clickCount",
+	"hasPassword", "passwordHash", "password_hash",
+	"role", "isAdmin", "admin", "email", "status", "isActive", "twoFactorEnabled", "totpSecret", "sessionId", "key", "keyHash", "prefix",
+	"lastUsedAt", "matchCount", "lastMatchedAt",
+	"totalSent", "totalSuccess", "totalFailed", "lastError", "hasSecret", "hasClientSecret", "callbackUrl", "urlCount", "totalClicks", "urls",
+	"order", "scope",
 	"__proto__", "constructor", "$schema", "Name", "ORIGINALURL",
 }
 
@@ -29,7 +32,8 @@ func spellings(name string) []string {
 		}
 		snake.WriteRune(unicode.ToLower(c))
 	}
-	return []string{name, snake.String(), strings.ToUpper(name[:1]) + name[1:], strings.ToUpper(name), "_" + name, "-" + name, "user." + name, name + " "}
+	return []string{name, snake.String(), strings.ToUpper(name[:1]) + name[1:], strings.ToUpper(name), "_" + name, "-" + name,
+		"user." + name, name + " "}
 }
 
 // writes lists the endpoints that accept or reject a JSON body, with the field names of the interface document.
@@ -136,7 +140,8 @@ func TestAssignment_of_unknown_fields(t *testing.T) {
 		}
 		bulk := row{method: "POST", path: "/api/urls/bulk"}
 		for _, name := range []string{"id", "userId", "slug", "clickCount", "createdAt", "passwordHash"} {
-			refused(bulk, fmt.Sprintf(`{"urls":[{"originalUrl":"https://example.com/"},{"originalUrl":"https://example.com/",%q:"x"}]}`, name), "urls.1."+name)
+			refused(bulk, fmt.Sprintf(`{"urls":[{"originalUrl":"https://example.com/"},{"originalUrl":"https://example.com/",%q:"x"}]}`, name),
+				"urls.1."+name)
 			patch := row{method: "PATCH", path: "/api/urls/bulk"}
 			refused(patch, fmt.Sprintf(`{"urlIds":[%q],"operation":{"type":"utm","utmSource":"a",%q:"x"}}`, th.id("url"), name), "operation."+name)
 		}

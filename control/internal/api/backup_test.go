@@ -36,21 +36,22 @@ var dialects = map[string]saved{
 		}
 		return opened(t, "sqlite:"+path, 0)
 	}},
-	"postgres": {func(t *testing.T) *store.Store { return opened(t, storetest.PostgresURL(t), 0) }, func(t *testing.T, s *store.Store) *store.Store {
-		parts := map[string]*part{}
-		d, err := s.Dump(t.Context(), func(table string) (io.WriteCloser, error) {
-			parts[table] = &part{}
-			return parts[table], nil
-		})
-		into := storetest.EmptyPostgresURL(t)
-		if err == nil {
-			err = store.Restore(t.Context(), store.Config{URL: into}, d, store.RestoreOptions{}, func(table string) (io.ReadCloser, error) {
-				return io.NopCloser(&parts[table].Buffer), nil
+	"postgres": {func(t *testing.T) *store.Store { return opened(t, storetest.PostgresURL(t), 0) },
+		func(t *testing.T, s *store.Store) *store.Store {
+			parts := map[string]*part{}
+			d, err := s.Dump(t.Context(), func(table string) (io.WriteCloser, error) {
+				parts[table] = &part{}
+				return parts[table], nil
 			})
-		}
-		testkit.Must(t, err)
-		return opened(t, into, 0)
-	}},
+			into := storetest.EmptyPostgresURL(t)
+			if err == nil {
+				err = store.Restore(t.Context(), store.Config{URL: into}, d, store.RestoreOptions{}, func(table string) (io.ReadCloser, error) {
+					return io.NopCloser(&parts[table].Buffer), nil
+				})
+			}
+			testkit.Must(t, err)
+			return opened(t, into, 0)
+		}},
 }
 
 type part struct{ bytes.Buffer }
@@ -146,11 +147,14 @@ func (w *world) live(guard *abuse.Service) *life {
 	}
 	const rule = `{"name":"R","targetUrl":"https://rule.example","conditions":{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE"]}]}}`
 	l := &life{tables: []string{
-		"urls", "routing_rules", "variants", "bundles", "bundle_urls", "link_history", "link_trash", "tags", "url_tags", "utm_templates", "saved_views", "missing_slugs", "missing_marks", "abuse_cases",
+		"urls", "routing_rules", "variants", "bundles", "bundle_urls", "link_history", "link_trash", "tags", "url_tags", "utm_templates",
+		"saved_views", "missing_slugs", "missing_marks", "abuse_cases",
 		"limit_counts", "limit_totals", "limit_head", "link_counts", "utm_values", "audit_logs", "destination_checks",
 	}}
 	start := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-	l.kept = post("/api/urls", `{"originalUrl":"https://example.com/1","customSlug":"kept","externalId":"x-1","tags":["red","été"],"notes":"a\tb\\n","startsAt":"`+start+`","expiredUrl":"https://over.example","redirectCode":308,"utmCampaign":"spring"}`)
+	l.kept = post("/api/urls",
+		`{"originalUrl":"https://example.com/1","customSlug":"kept","externalId":"x-1","tags":["red","été"],"notes":"a\tb\\n","startsAt":"`+
+			start+`","expiredUrl":"https://over.example","redirectCode":308,"utmCampaign":"spring"}`)
 	post("/api/urls/"+l.kept+"/routing-rules", rule)
 	post("/api/urls/"+l.kept+"/variants", `{"name":"V","targetUrl":"https://variant.example"}`)
 	w.do("PUT", "/api/urls/"+l.kept, `{"originalUrl":"https://example.com/2","title":"Second"}`, as(w.ann)).want(200)
@@ -177,12 +181,15 @@ func (w *world) live(guard *abuse.Service) *life {
 	}))
 	w.do("POST", "/api/urls/"+l.bad+"/suspend", `{"reason":"It is spam."}`, as(w.root)).want(200)
 	w.ok(guard.Accept(ctx, visitors.Report{Link: u.Num, Reason: "OTHER", Client: netip.MustParseAddr("192.0.2.1")}))
-	w.exec(`INSERT INTO destination_checks (name, version, after_num, started_at, finished_at, holder, lease_until) VALUES ('BLOCKLIST', 'list 1', 1, 2, 0, 'h', 3)`)
+	w.exec(`INSERT INTO destination_checks (name, version, after_num, started_at, finished_at, holder, lease_until) VALUES ('BLOCKLIST', ` +
+		`'list 1', 1, 2, 0, 'h', 3)`)
 
 	l.answers = map[string]string{}
 	for _, path := range []string{
-		"/api/urls", "/api/urls?tag=red", "/api/urls?status=DELETED", "/api/urls/" + l.kept, "/api/urls/" + l.kept + "/history", "/api/tags", "/api/utm-templates", "/api/views", "/api/bundles/" + l.bundle,
-		"/api/analytics/missing", "/api/admin/reports", "/api/urls/" + l.limited, "/api/urls/" + l.bad, "/api/urls/by-external-id/x-1", "/api/urls/stats",
+		"/api/urls", "/api/urls?tag=red", "/api/urls?status=DELETED", "/api/urls/" + l.kept, "/api/urls/" + l.kept + "/history", "/api/tags",
+		"/api/utm-templates", "/api/views", "/api/bundles/" + l.bundle,
+		"/api/analytics/missing", "/api/admin/reports", "/api/urls/" + l.limited, "/api/urls/" + l.bad, "/api/urls/by-external-id/x-1",
+		"/api/urls/stats",
 	} {
 		l.answers[path] = w.do("GET", path, "", as(w.reader(path))).want(200).text
 	}
@@ -224,7 +231,8 @@ func (l *life) check(w *world) {
 	// The counts of the limit go on where they were.
 	u := w.row(l.limited)
 	w.ok(w.store.Tx(ctx, func(tx *store.Tx) error {
-		_, err := tx.RaiseLimitCounts(ctx, []store.LimitCount{{LimitKey: store.LimitKey{Link: u.Num, Since: u.LimitSince}, Counter: 2, Clicks: 1}})
+		_, err := tx.RaiseLimitCounts(ctx,
+			[]store.LimitCount{{LimitKey: store.LimitKey{Link: u.Num, Since: u.LimitSince}, Counter: 2, Clicks: 1}})
 		return err
 	}))
 	w.do("GET", "/api/urls/"+l.limited, "", as(w.ann)).want(200).shows("status", "EXHAUSTED")

@@ -44,7 +44,8 @@ func newBundles(t *testing.T, st *store.Store) (*world, *clickLines) {
 }
 
 var (
-	bundleNames    = []string{"id", "name", "description", "color", "icon", "status", "userId", "urlCount", "totalClicks", "urls", "createdAt", "updatedAt"}
+	bundleNames = []string{"id", "name", "description", "color", "icon", "status", "userId", "urlCount", "totalClicks", "urls", "createdAt",
+		"updatedAt"}
 	bundleURLNames = []string{"id", "slug", "shortUrl", "originalUrl", "title", "clickCount", "status", "createdAt", "order"}
 )
 
@@ -70,14 +71,17 @@ func TestBundles(t *testing.T) {
 	w, _ := newBundles(t, usual(t))
 	one, two := w.create("one"), w.create("two")
 	r := w.do("POST", "/api/bundles", `{"name":" Spring "}`, as(w.ann)).want(201).has("", bundleNames...)
-	if r.str("name") != "Spring" || r.str("color") != "#3B82F6" || r.str("icon") != "folder" || r.at("description") != nil || r.str("status") != "ACTIVE" || r.str("userId") != w.annID ||
+	if r.str("name") != "Spring" || r.str("color") != "#3B82F6" || r.str("icon") != "folder" || r.at("description") != nil ||
+		r.str("status") != "ACTIVE" || r.str("userId") != w.annID ||
 		r.inOrder() != "" || r.num("totalClicks") != 0 {
 		t.Error(r.text)
 	}
 	spring := "/api/bundles/" + r.str("id")
 	w.audited("BUNDLE_CREATED", "bundle", r.str("id"))
-	r = w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"Full","description":"d","color":"#abc","icon":"star","urlIds":[%q,%q,%q]}`, two, one, two), as(w.ann)).want(201).has("urls.0", bundleURLNames...)
-	if r.inOrder() != "two one" || r.str("color") != "#abc" || r.str("icon") != "star" || r.str("description") != "d" || r.str("urls.0.shortUrl") != baseURL+"/two" || r.str("urls.0.status") != "ACTIVE" {
+	r = w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"Full","description":"d","color":"#abc","icon":"star","urlIds":[%q,%q,%q]}`, two,
+		one, two), as(w.ann)).want(201).has("urls.0", bundleURLNames...)
+	if r.inOrder() != "two one" || r.str("color") != "#abc" || r.str("icon") != "star" || r.str("description") != "d" ||
+		r.str("urls.0.shortUrl") != baseURL+"/two" || r.str("urls.0.status") != "ACTIVE" {
 		t.Error(r.text)
 	}
 	full := "/api/bundles/" + r.str("id")
@@ -88,19 +92,24 @@ func TestBundles(t *testing.T) {
 	w.do("GET", full, "", as(w.ann)).want(200).has("", bundleNames...).shows("totalClicks", 7, "urls.1.clickCount", 5)
 
 	r = w.do("PUT", full, `{"name":"Fuller","description":null,"color":"","icon":null}`, as(w.ann)).want(200).has("", bundleNames...)
-	if r.str("name") != "Fuller" || r.at("description") != nil || r.str("color") != "#3B82F6" || r.str("icon") != "folder" || r.inOrder() != "two one" {
+	if r.str("name") != "Fuller" || r.at("description") != nil || r.str("color") != "#3B82F6" || r.str("icon") != "folder" ||
+		r.inOrder() != "two one" {
 		t.Error(r.text)
 	}
-	if row := w.audited("BUNDLE_UPDATED", "bundle", r.str("id")); !strings.Contains(row.Old.String, `"name":"Full"`) || !strings.Contains(row.New.String, `"name":"Fuller"`) {
+	if row := w.audited("BUNDLE_UPDATED", "bundle", r.str("id")); !strings.Contains(row.Old.String, `"name":"Full"`) ||
+		!strings.Contains(row.New.String, `"name":"Fuller"`) {
 		t.Errorf("audit: %s, %s", row.Old.String, row.New.String)
 	}
 	w.unchanged("an update without changes", func() { w.do("PUT", full, `{"name":"Fuller"}`, as(w.ann)).want(200) })
 	w.unchanged("an update without changes", func() { w.do("PUT", full, ``, as(w.ann)).want(200) })
 
 	for body, field := range map[string]string{
-		`{}`: "name", `{"name":""}`: "name", `{"name":null}`: "name", `{"name":"  "}`: "name", `{"name":"` + strings.Repeat("ü", 101) + `"}`: "name", `{"name":1}`: "name",
-		`{"name":"x","color":"blue"}`: "color", `{"name":"x","color":"#12345"}`: "color", `{"name":"x","icon":"a\nb"}`: "icon", `{"name":"x","icon":"` + strings.Repeat("x", 51) + `"}`: "icon",
-		`{"name":"x","description":"` + strings.Repeat("x", 1001) + `"}`: "description", `{"name":"x","status":"ARCHIVED"}`: "status", `{"name":"x","urlIds":"y"}`: "urlIds",
+		`{}`: "name", `{"name":""}`: "name", `{"name":null}`: "name", `{"name":"  "}`: "name", `{"name":"` + strings.Repeat("ü", 101) +
+			`"}`: "name", `{"name":1}`: "name",
+		`{"name":"x","color":"blue"}`: "color", `{"name":"x","color":"#12345"}`: "color", `{"name":"x","icon":"a\nb"}`: "icon",
+		`{"name":"x","icon":"` + strings.Repeat("x", 51) + `"}`:          "icon",
+		`{"name":"x","description":"` + strings.Repeat("x", 1001) + `"}`: "description", `{"name":"x","status":"ARCHIVED"}`: "status",
+		`{"name":"x","urlIds":"y"}`: "urlIds",
 	} {
 		w.unchanged(body, func() { w.do("POST", "/api/bundles", body, as(w.ann)).wantField(field) })
 	}
@@ -111,12 +120,14 @@ func TestBundles(t *testing.T) {
 	})
 
 	// Archive and restore.
-	if r := w.do("POST", full+"/archive", "", as(w.ann)).want(201).has("", bundleNames...); r.str("status") != "ARCHIVED" || r.inOrder() != "two one" {
+	if r := w.do("POST", full+"/archive", "", as(w.ann)).want(201).has("", bundleNames...); r.str("status") != "ARCHIVED" ||
+		r.inOrder() != "two one" {
 		t.Error(r.text)
 	}
 	w.audited("BUNDLE_UPDATED", "bundle", strings.TrimPrefix(full, "/api/bundles/"))
 	w.unchanged("archiving twice", func() { w.do("POST", full+"/archive", "", as(w.ann)).want(201) })
-	for query, want := range map[string]string{"": "Spring", "?status=ACTIVE": "Spring", "?status=ARCHIVED": "Fuller", "?search=SPR": "Spring", "?search=full": "", "?search=full&status=ARCHIVED": "Fuller", "?page=2": ""} {
+	for query, want := range map[string]string{"": "Spring", "?status=ACTIVE": "Spring", "?status=ARCHIVED": "Fuller", "?search=SPR": "Spring",
+		"?search=full": "", "?search=full&status=ARCHIVED": "Fuller", "?page=2": ""} {
 		r := w.do("GET", "/api/bundles"+query, "", as(w.ann)).want(200).has("", "data", "total", "page", "pageSize", "totalPages")
 		if r.str("data.0.name") != want || r.num("pageSize") != 10 || len(r.at("data").([]any)) > 1 {
 			t.Errorf("%s: %s", query, r.text)
@@ -150,13 +161,17 @@ func TestBundles_change_links(t *testing.T) {
 		t.Errorf("audit: %s", row.New.String)
 	}
 	w.unchanged("adding twice", func() { w.do("POST", path+"/urls", `{"urlId":"`+b+`"}`, as(w.ann)).want(409) })
-	for body, field := range map[string]string{`{}`: "urlId", `{"urlId":null}`: "urlId", `{"urlId":""}`: "urlId", `{"urlId":1}`: "urlId", `{"urlId":"` + a + `","order":0}`: "order"} {
+	for body, field := range map[string]string{`{}`: "urlId", `{"urlId":null}`: "urlId", `{"urlId":""}`: "urlId", `{"urlId":1}`: "urlId",
+		`{"urlId":"` + a + `","order":0}`: "order"} {
 		w.do("POST", path+"/urls", body, as(w.ann)).wantField(field)
 	}
 	w.do("POST", path+"/urls", `{"urlId":"unknown"}`, as(w.ann)).want(404)
 
-	w.unchanged("a batch with an unknown link", func() { w.do("POST", path+"/urls/batch", `{"urlIds":["`+a+`","unknown"]}`, as(w.ann)).want(404) })
-	if r := w.do("POST", path+"/urls/batch", fmt.Sprintf(`{"urlIds":[%q,%q,%q,%q]}`, c, b, a, c), as(w.ann)).want(201).has("", bundleNames...); r.inOrder() != "bbb ccc aaa" {
+	w.unchanged("a batch with an unknown link", func() {
+		w.do("POST", path+"/urls/batch", `{"urlIds":["`+a+`","unknown"]}`, as(w.ann)).want(404)
+	})
+	if r := w.do("POST", path+"/urls/batch", fmt.Sprintf(`{"urlIds":[%q,%q,%q,%q]}`, c, b, a, c), as(w.ann)).want(201).has("",
+		bundleNames...); r.inOrder() != "bbb ccc aaa" {
 		t.Error(r.text)
 	}
 	w.unchanged("a batch that is in", func() { w.do("POST", path+"/urls/batch", `{"urlIds":["`+a+`"]}`, as(w.ann)).want(201) })
@@ -168,7 +183,8 @@ func TestBundles_change_links(t *testing.T) {
 		order int
 		want  string
 	}{{a, 0, "aaa bbb ccc"}, {a, 1, "bbb aaa ccc"}, {b, 2, "aaa ccc bbb"}, {a, 99, "ccc bbb aaa"}, {b, 0, "bbb ccc aaa"}} {
-		if r := w.do("PATCH", path+"/urls/"+m.url+"/order", fmt.Sprintf(`{"order":%d}`, m.order), as(w.ann)).want(200).has("", bundleNames...); r.inOrder() != m.want {
+		if r := w.do("PATCH", path+"/urls/"+m.url+"/order", fmt.Sprintf(`{"order":%d}`, m.order), as(w.ann)).want(200).has("",
+			bundleNames...); r.inOrder() != m.want {
 			t.Errorf("after moving to %d: %s, want %s", m.order, r.inOrder(), m.want)
 		}
 		w.audited("BUNDLE_UPDATED", "bundle", id)
@@ -236,7 +252,8 @@ func TestBundles_set_through_links(t *testing.T) {
 	x, y := bundle("x"), bundle("y")
 	foreign := w.do("POST", "/api/bundles", `{"name":"f"}`, as(w.bob)).want(201).str("id")
 	create := func(slug, ids string) *reply {
-		return w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com","customSlug":%q,"bundleIds":%s}`, slug, ids), as(w.ann))
+		return w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com","customSlug":%q,"bundleIds":%s}`, slug, ids),
+			as(w.ann))
 	}
 	a := create("aaa", fmt.Sprintf(`[%q,%q,%q]`, y, x, y)).want(201).str("id")
 	w.audited("BUNDLE_UPDATED", "bundle", y)
@@ -262,7 +279,8 @@ func TestBundles_set_through_links(t *testing.T) {
 
 	// A bulk operation adds bundles.
 	for _, operation := range []string{`"operation":"bundle","value":"` + x + `"`, `"operation":{"type":"bundle","bundleId":"` + x + `"}`} {
-		r := w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],%s}`, b, a, operation), as(w.ann)).want(200).has("", "updatedCount", "updatedIds", "message")
+		r := w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],%s}`, b, a, operation), as(w.ann)).want(200).has("", "updatedCount",
+			"updatedIds", "message")
 		if r.num("updatedCount") != 2 || in(x) != "bbb aaa" {
 			t.Errorf("%s: %s", in(x), r.text)
 		}
@@ -291,8 +309,10 @@ func TestBundles_stats(t *testing.T) {
 	empty := "/api/bundles/" + w.do("POST", "/api/bundles", `{"name":"empty"}`, as(w.ann)).want(201).str("id") + "/stats"
 	id := w.do("POST", "/api/bundles", `{"name":"x","urlIds":[`+strings.Join(ids, ",")+`]}`, as(w.ann)).want(201).str("id")
 	path := "/api/bundles/" + id + "/stats"
-	clicks.lines = []analytics.Line{{Period: analytics.Period{Day: analytics.DayOn(2027, 3, 5)}, Clicks: 3}, {Period: analytics.Period{Day: analytics.DayOn(2027, 3, 10)}, Clicks: 4}}
-	r := w.do("GET", path, "", as(w.ann)).want(200).has("", "bundleId", "urlCount", "totalClicks", "topUrls", "topUrl", "clickTrend").has("topUrls.0", "id", "domain", "slug", "clickCount").has("clickTrend.0", "date", "clicks")
+	clicks.lines = []analytics.Line{{Period: analytics.Period{Day: analytics.DayOn(2027, 3, 5)}, Clicks: 3},
+		{Period: analytics.Period{Day: analytics.DayOn(2027, 3, 10)}, Clicks: 4}}
+	r := w.do("GET", path, "", as(w.ann)).want(200).has("", "bundleId", "urlCount", "totalClicks", "topUrls", "topUrl", "clickTrend").
+		has("topUrls.0", "id", "domain", "slug", "clickCount").has("clickTrend.0", "date", "clicks")
 	r.shows("bundleId", id, "urlCount", 12, "totalClicks", 78, "topUrls.#", 10, "topUrls.0.slug", "s11", "topUrls.0.clickCount", 12)
 	if r.has("topUrl", "domain", "slug", "clicks").str("topUrl.slug") != "s11" || r.num("topUrl.clicks") != 12 {
 		t.Error(r.text)

@@ -58,7 +58,8 @@ func (c *canaries) absent(where, text string) {
 			continue
 		}
 		whole := secret[:len(secret)/3*3]
-		for _, form := range []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(whole)), base64.URLEncoding.EncodeToString([]byte(whole))} {
+		for _, form := range []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(whole)),
+			base64.URLEncoding.EncodeToString([]byte(whole))} {
 			if i := strings.Index(text, form); i >= 0 {
 				c.t.Errorf("%s contains the %s: …%q…", where, name, text[max(0, i-80):min(len(text), i+80)])
 				break
@@ -91,7 +92,8 @@ func TestSecrets_stay_secret(t *testing.T) {
 		me := as(token)
 		do("POST", "/api/auth/login", login(email, c.plant("wrong password"), "")).want(401)
 		do("POST", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, first, second), me).want(200)
-		do("POST", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, c.plant("wrong current password"), c.plant("refused new password")), me).want(400)
+		do("POST", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, c.plant("wrong current password"),
+			c.plant("refused new password")), me).want(400)
 		do("PUT", "/api/auth/password", fmt.Sprintf(`{"password":%q}`, c.plant("password in an unknown field")), me).want(400)
 
 		setup := do("POST", "/api/auth/2fa/setup", "", me).want(201)
@@ -108,33 +110,44 @@ func TestSecrets_stay_secret(t *testing.T) {
 		c.learn("API key", key.str("key"), key)
 		do("GET", "/api/auth/me", "", with("X-API-Key", key.str("key"))).want(200)
 		for _, o := range []option{
-			as("sl_" + c.plant("unknown key")), as(c.plant("bad token")), with("Authorization", "Basic "+c.plant("basic credential")), with("X-API-Key", c.plant("key of another form")),
+			as("sl_" + c.plant("unknown key")), as(c.plant("bad token")), with("Authorization", "Basic "+c.plant("basic credential")),
+			with("X-API-Key", c.plant("key of another form")),
 			with("Cookie", "access_token="+c.plant("bad cookie")),
 		} {
 			do("GET", "/api/auth/me", "", o).want(401)
 		}
 
-		hook := do("POST", "/api/webhooks", fmt.Sprintf(`{"name":"W","url":"http://127.0.0.1:1/","secret":%q,"scope":"all","events":["url.created","url.updated","url.deleted","routing.rule_created"]}`, c.plant("webhook's secret")), me).want(201)
+		hook := do("POST", "/api/webhooks",
+			fmt.Sprintf(
+				`{"name":"W","url":"http://127.0.0.1:1/","secret":%q,"scope":"all",`+
+					`"events":["url.created","url.updated","url.deleted","routing.rule_created"]}`, c.plant("webhook's secret")), me).want(201)
 		c.shown[hook.str("secret")] = "POST /api/webhooks"
 		made := do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.created"]}`, me).want(201)
 		c.learn("webhook's secret that was made", made.str("secret"), made)
 		do("PUT", "/api/webhooks/"+hook.str("id"), fmt.Sprintf(`{"secret":%q}`, c.plant("webhook's new secret")), me).want(200)
 		do("POST", "/api/webhooks/"+hook.str("id")+"/test", "", me).want(201)
-		do("POST", "/api/webhooks", fmt.Sprintf(`{"name":"","url":"x","secret":%q,"events":[]}`, c.plant("refused webhook's secret")), me).want(400)
+		do("POST", "/api/webhooks", fmt.Sprintf(`{"name":"","url":"x","secret":%q,"events":[]}`, c.plant("refused webhook's secret")),
+			me).want(400)
 
 		provider := "p" + fresh()
-		do("POST", "/api/admin/oidc-providers", fmt.Sprintf(`{"name":"P","slug":%q,"discoveryUrl":"http://127.0.0.1:1/","clientId":"id","clientSecret":%q}`, provider, c.plant("client secret")), me).want(201)
+		do("POST", "/api/admin/oidc-providers",
+			fmt.Sprintf(`{"name":"P","slug":%q,"discoveryUrl":"http://127.0.0.1:1/","clientId":"id","clientSecret":%q}`, provider,
+				c.plant("client secret")), me).want(201)
 		do("PUT", "/api/admin/oidc-providers/"+provider, fmt.Sprintf(`{"clientSecret":%q}`, c.plant("new client secret")), me).want(200)
 		do("GET", "/api/auth/sso/"+provider+"/login", "").want(302)
 		do("GET", "/api/auth/sso/"+provider+"/callback?state=x&code="+c.plant("authorization code"), "").want(302)
 
-		url := do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/","password":%q}`, c.plant("link's password")), me).want(201).str("id")
+		url := do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/","password":%q}`, c.plant("link's password")),
+			me).want(201).str("id")
 		do("PUT", "/api/urls/"+url, fmt.Sprintf(`{"password":%q,"title":"T"}`, c.plant("link's new password")), me).want(200)
 		do("PATCH", "/api/urls/"+url, fmt.Sprintf(`{"password":%q,"originalUrl":"nowhere"}`, c.plant("refused link password")), me).want(400)
 		do("POST", "/api/urls", fmt.Sprintf(`{"password":%q,"customSlug":"a b"}`, c.plant("refused new link's password")), me).want(400)
-		do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/","password":[%q]}`, c.plant("password of another type")), me).want(400)
+		do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/","password":[%q]}`, c.plant("password of another type")),
+			me).want(400)
 		do("POST", "/api/urls", fmt.Sprintf(`{"password":"%s" "x"}`, c.plant("password in broken JSON")), me).want(400)
-		do("POST", "/api/urls/bulk", fmt.Sprintf(`{"urls":[{"originalUrl":"https://example.com/","password":%q},{"originalUrl":"x","password":%q}]}`, c.plant("bulk link's password"), c.plant("refused bulk link's password")), me).want(201)
+		do("POST", "/api/urls/bulk",
+			fmt.Sprintf(`{"urls":[{"originalUrl":"https://example.com/","password":%q},{"originalUrl":"x","password":%q}]}`,
+				c.plant("bulk link's password"), c.plant("refused bulk link's password")), me).want(201)
 
 		// All other endpoints, on the resources with secrets where possible.
 		th := w.thingsOf(token)

@@ -22,7 +22,8 @@ func mailing(server *mailtest.Server) func(*world, *api.Config, *api.Deps) {
 	return func(w *world, cfg *api.Config, deps *api.Deps) {
 		administering(w, cfg, deps)
 		withMail(server)(w, cfg, deps)
-		deps.Invitations = invitations.New(invitations.Config{Console: baseURL, Mail: deps.Mail, Now: w.clock.now}, w.store, deps.Auth, deps.Accounts)
+		deps.Invitations = invitations.New(invitations.Config{Console: baseURL, Mail: deps.Mail, Now: w.clock.now}, w.store, deps.Auth,
+			deps.Accounts)
 		deps.Workspaces.Mail(deps.Mail, baseURL)
 	}
 }
@@ -40,7 +41,8 @@ func TestS5_keys_invite_nobody_who_could_make_keys(t *testing.T) {
 			w.do("PATCH", path+"/members/"+w.bobID, `{"role":"`+role+`"}`, key).want(403).says("API key")
 		}
 		email := name + "@example.com"
-		if r := w.do("POST", path+"/invitations", `{"email":"`+email+`","role":"EDITOR"}`, key).want(201).shows("mailed", true); r.at("link") != nil {
+		if r := w.do("POST", path+"/invitations", `{"email":"`+email+`","role":"EDITOR"}`, key).want(201).shows("mailed",
+			true); r.at("link") != nil {
 			t.Errorf("%s: the key sees the link: %s", name, r.text)
 		}
 		if m := server.Wait(t, email); m.Link == "" {
@@ -114,8 +116,9 @@ func TestS10_webhooks_need_the_scopes_of_their_events(t *testing.T) {
 	only, _ := w.makeKey(w.ann, `"scopes":["webhooks"]`)
 	both, _ := w.makeKey(w.ann, `"scopes":["webhooks","links:read"]`)
 	for event, scope := range map[string]string{
-		"url.created": "links:read", "routing.rule_created": "links:read", "url.clicked": "analytics:read", "routing.rule_matched": "analytics:read",
-		"conversion.created": "analytics:read", "domain.verified": "links:read or domains",
+		"url.created": "links:read", "routing.rule_created": "links:read", "url.clicked": "analytics:read",
+		"routing.rule_matched": "analytics:read",
+		"conversion.created":   "analytics:read", "domain.verified": "links:read or domains",
 	} {
 		w.do("POST", "/api/webhooks", hook(event), only).want(403).says(scope, event)
 	}
@@ -155,12 +158,14 @@ func TestS10_paused_webhooks_are_told(t *testing.T) {
 	made := func(name string) (team string) {
 		team = w.newTeam(name)
 		w.join(team, w.bobID, "ADMIN")
-		w.do("POST", "/api/webhooks", `{"name":"To `+name+`","url":"http://127.0.0.1:1/","events":["url.created"]}`, as(w.bob), within(team)).want(201)
+		w.do("POST", "/api/webhooks", `{"name":"To `+name+`","url":"http://127.0.0.1:1/","events":["url.created"]}`, as(w.bob),
+			within(team)).want(201)
 		return team
 	}
 	told := func(name, reason string) {
 		t.Helper()
-		if m := server.Wait(t, userMail); !strings.Contains(m.Text, "To "+name) || !strings.Contains(m.Text, otherMail) || !strings.Contains(m.Text, name) {
+		if m := server.Wait(t, userMail); !strings.Contains(m.Text, "To "+name) || !strings.Contains(m.Text, otherMail) ||
+			!strings.Contains(m.Text, name) {
 			t.Error(m.Text)
 		}
 		if _, newest := w.rowsOf("WEBHOOK_UPDATED"); !strings.Contains(newest, reason) {

@@ -26,22 +26,35 @@ func TestConversions_every_value_of_an_item(t *testing.T) {
 	const bad400 = "400:"
 	tag, accepted := uint64(0), 0
 	for _, c := range [][2]string{
-		{`"value":0`, "accepted"}, {`"value":null`, "accepted"}, {`"value":0.0001`, "accepted"}, {`"value":49.900000`, "accepted"}, {`"value":1000000000`, "accepted"},
-		{`"value":12.5`, "accepted"}, {`"value":-0.01`, "invalid:value"}, {`"value":-1e400`, "invalid:value"}, {`"value":1e400`, "invalid:value"}, {`"value":1E2`, "invalid:value"},
-		{`"value":1000000000.0001`, "invalid:value"}, {`"value":` + strings.Repeat("9", 400), "invalid:value"}, {`"value":0.00001`, "invalid:value"},
+		{`"value":0`, "accepted"}, {`"value":null`, "accepted"}, {`"value":0.0001`, "accepted"}, {`"value":49.900000`, "accepted"},
+		{`"value":1000000000`, "accepted"},
+		{`"value":12.5`, "accepted"}, {`"value":-0.01`, "invalid:value"}, {`"value":-1e400`, "invalid:value"}, {`"value":1e400`, "invalid:value"},
+		{`"value":1E2`, "invalid:value"},
+		{`"value":1000000000.0001`, "invalid:value"}, {`"value":` + strings.Repeat("9", 400), "invalid:value"},
+		{`"value":0.00001`, "invalid:value"},
 		{`"value":"12"`, "invalid:value"}, {`"value":true`, "invalid:value"}, {`"value":{}`, "invalid:value"}, {`"value":[1]`, "invalid:value"},
-		{`"value":NaN`, bad400}, {`"value":Infinity`, bad400}, {`"value":01`, bad400}, {`"value":.5`, bad400}, {`"value":` + strings.Repeat("[", 100) + strings.Repeat("]", 100), bad400},
-		{`"currency":"eur","value":1`, "accepted"}, {`"currency":"EUR"`, "accepted"}, {`"currency":""`, "accepted"}, {`"currency":"QQQ"`, "invalid:currency"}, {`"currency":"EURO"`, "invalid:currency"},
-		{`"currency":"€"`, "invalid:currency"}, {`"currency":" EUR"`, "invalid:currency"}, {`"currency":"E\u0000R"`, "invalid:currency"}, {`"currency":978`, bad400 + "currency"},
-		{`"occurredAt":""`, "accepted"}, {`"occurredAt":"` + later + `"`, "in_future:occurredAt"}, {`"occurredAt":"` + earlier + `"`, "before_click:occurredAt"}, {`"occurredAt":"9999-12-31T23:59:59Z"`, "in_future:occurredAt"},
-		{`"occurredAt":"0000-01-01T00:00:00Z"`, "before_click:occurredAt"}, {`"occurredAt":"yesterday"`, "invalid:occurredAt"}, {`"occurredAt":"2026-01-31"`, "invalid:occurredAt"},
+		{`"value":NaN`, bad400}, {`"value":Infinity`, bad400}, {`"value":01`, bad400}, {`"value":.5`, bad400},
+		{`"value":` + strings.Repeat("[", 100) + strings.Repeat("]", 100), bad400},
+		{`"currency":"eur","value":1`, "accepted"}, {`"currency":"EUR"`, "accepted"}, {`"currency":""`, "accepted"},
+		{`"currency":"QQQ"`, "invalid:currency"}, {`"currency":"EURO"`, "invalid:currency"},
+		{`"currency":"€"`, "invalid:currency"}, {`"currency":" EUR"`, "invalid:currency"}, {`"currency":"E\u0000R"`, "invalid:currency"},
+		{`"currency":978`, bad400 + "currency"},
+		{`"occurredAt":""`, "accepted"}, {`"occurredAt":"` + later + `"`, "in_future:occurredAt"},
+		{`"occurredAt":"` + earlier + `"`, "before_click:occurredAt"}, {`"occurredAt":"9999-12-31T23:59:59Z"`, "in_future:occurredAt"},
+		{`"occurredAt":"0000-01-01T00:00:00Z"`, "before_click:occurredAt"}, {`"occurredAt":"yesterday"`, "invalid:occurredAt"},
+		{`"occurredAt":"2026-01-31"`, "invalid:occurredAt"},
 		{`"occurredAt":"2026-02-30T00:00:00Z"`, "invalid:occurredAt"}, {`"occurredAt":1767225600`, bad400 + "occurredAt"},
-		{`"name":"` + strings.Repeat("ä", 64) + `"`, "accepted"}, {`"name":"登録"`, "accepted"}, {`"name":""`, "invalid:name"}, {`"name":null`, "invalid:name"}, {`"name":"` + strings.Repeat("a", 65) + `"`, "invalid:name"},
-		{`"name":"a\u0000b"`, "invalid:name"}, {`"name":"a\nb"`, "invalid:name"}, {`"name":"a\u202eb"`, "invalid:name"}, {`"name":" a"`, "invalid:name"}, {`"name":"<b>"`, "invalid:name"},
+		{`"name":"` + strings.Repeat("ä", 64) + `"`, "accepted"}, {`"name":"登録"`, "accepted"}, {`"name":""`, "invalid:name"},
+		{`"name":null`, "invalid:name"}, {`"name":"` + strings.Repeat("a", 65) + `"`, "invalid:name"},
+		{`"name":"a\u0000b"`, "invalid:name"}, {`"name":"a\nb"`, "invalid:name"}, {`"name":"a\u202eb"`, "invalid:name"},
+		{`"name":" a"`, "invalid:name"}, {`"name":"<b>"`, "invalid:name"},
 		{`"name":"💰"`, "invalid:name"}, {"\"name\":\"a\xff\"", "invalid:name"}, {`"name":7`, bad400 + "name"},
-		{`"externalId":"` + strings.Repeat("ä", 128) + `"`, "accepted"}, {`"externalId":"` + strings.Repeat("1", 1000) + `"`, "invalid:externalId"}, {`"externalId":"a\u0000"`, "invalid:externalId"},
-		{`"externalId":"a\tb"`, "invalid:externalId"}, {`"repeatable":true`, "invalid:externalId"}, {`"repeatable":1`, bad400 + "repeatable"}, {`"externalId":[]`, bad400 + "externalId"},
-		{`"clickId":""`, "invalid:clickId"}, {`"clickId":null`, "invalid:clickId"}, {`"clickId":"` + strings.Repeat("A", 100_000) + `"`, "malformed:clickId"}, {`"clickId":{}`, bad400 + "clickId"},
+		{`"externalId":"` + strings.Repeat("ä", 128) + `"`, "accepted"}, {`"externalId":"` + strings.Repeat("1", 1000) + `"`,
+			"invalid:externalId"}, {`"externalId":"a\u0000"`, "invalid:externalId"},
+		{`"externalId":"a\tb"`, "invalid:externalId"}, {`"repeatable":true`, "invalid:externalId"}, {`"repeatable":1`, bad400 + "repeatable"},
+		{`"externalId":[]`, bad400 + "externalId"},
+		{`"clickId":""`, "invalid:clickId"}, {`"clickId":null`, "invalid:clickId"}, {`"clickId":"` + strings.Repeat("A", 100_000) + `"`,
+			"malformed:clickId"}, {`"clickId":{}`, bad400 + "clickId"},
 		{`"Name":"a"`, bad400 + "Name"}, {`"a\u0000":1`, bad400}, {`"name":"a","name":"b"`, "accepted"},
 	} {
 		tag++
@@ -96,7 +109,8 @@ func TestConversions_one_wrong_item_of_many(t *testing.T) {
 	w.do("POST", conversionsPath, batch(`{"name":1}`), lines).wantField("items[6].name")
 	w.do("POST", conversionsPath, batch(`{"foo":1}`), lines).wantField("items[6].foo")
 	// Lines without anything are no items, but they are lines.
-	if r := w.do("POST", conversionsPath, "\n\n"+batch(`{`), lines).wantField("items[6]"); !strings.Contains(r.text, "line 7") && !strings.Contains(r.text, "line 9") {
+	if r := w.do("POST", conversionsPath, "\n\n"+batch(`{`), lines).wantField("items[6]"); !strings.Contains(r.text, "line 7") &&
+		!strings.Contains(r.text, "line 9") {
 		t.Errorf("the answer does not name the line: %s", r.text)
 	}
 	if len(w.queue.carried) != 0 {
@@ -123,7 +137,8 @@ func stored(clicks func(*world) analytics.Store) func(*world, *api.Config, *api.
 			}
 			return in.Deliver(ctx, &b)
 		}
-		deps.Conversions = convert.New(convert.Config{Queue: convert.QueueFunc(send), Secrets: [][]byte{conversionSecret}, Logger: cfg.Logger}, w.store, into)
+		deps.Conversions = convert.New(convert.Config{Queue: convert.QueueFunc(send), Secrets: [][]byte{conversionSecret}, Logger: cfg.Logger},
+			w.store, into)
 	}
 }
 
@@ -133,12 +148,15 @@ func TestConversions_mixed_currencies(t *testing.T) {
 	mine := w.newLink(w.ann)
 	variants := []string{w.variant(mine, "A"), w.variant(mine, "B")}
 	u := w.row(mine)
-	keys, err := conversion.NewKeys(conversion.Derive([][]byte{conversionSecret}, conversion.Period(time.Now().UnixMilli()), conversion.Period(time.Now().UnixMilli())))
+	keys, err := conversion.NewKeys(conversion.Derive([][]byte{conversionSecret}, conversion.Period(time.Now().UnixMilli()),
+		conversion.Period(time.Now().UnixMilli())))
 	w.ok(err)
 	var rows []analytics.Row
 	var items []string
-	for i, money := range []string{`"value":10,"currency":"EUR"`, `"value":20.5,"currency":"eur"`, `"value":7,"currency":"USD"`, `"value":1`, `"currency":"CHF"`} {
-		r := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 4, Epoch: 1}, Seq: uint64(i + 1)}, Time: time.Now().UnixMilli(), Link: u.Num, Owner: u.Workspace, Variant: link.ID(uuid.MustParse(variants[i%2]))}
+	for i, money := range []string{`"value":10,"currency":"EUR"`, `"value":20.5,"currency":"eur"`, `"value":7,"currency":"USD"`, `"value":1`,
+		`"currency":"CHF"`} {
+		r := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 4, Epoch: 1}, Seq: uint64(i + 1)}, Time: time.Now().UnixMilli(),
+			Link: u.Num, Owner: u.Workspace, Variant: link.ID(uuid.MustParse(variants[i%2]))}
 		id, _ := conversion.ClickID{Link: r.Link, Time: r.Time, Tag: conversion.TagOf(r.Lane, r.Seq)}.Append(nil, keys)
 		rows, items = append(rows, r), append(items, `{"clickId":"`+string(id)+`","name":"purchase",`+money+`}`)
 	}
@@ -162,7 +180,8 @@ func TestConversions_same_one_at_two_control_planes(t *testing.T) {
 	w := newWorld(t, opened(t, address, 8), stored(func(w *world) analytics.Store { return w.clicks }))
 	other := replica(w, opened(t, address, 8), stored(func(*world) analytics.Store { return w.clicks }))
 	mine := w.newLink(w.ann)
-	item := `{"clickId":"` + w.clickID(mine, time.Hour, 1, conversionSecret) + `","name":"purchase","value":3,"currency":"EUR","externalId":"1"}`
+	item := `{"clickId":"` + w.clickID(mine, time.Hour, 1, conversionSecret) +
+		`","name":"purchase","value":3,"currency":"EUR","externalId":"1"}`
 	var accepted atomic.Int64
 	atOnce(200, func(i int) *reply {
 		r := []*world{w, other}[i%2].do("POST", conversionsPath, item, as(w.ann))

@@ -16,7 +16,8 @@ import (
 func (w *world) converted(url string, seq uint64, address string) string {
 	w.t.Helper()
 	u := w.row(url)
-	r := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 4, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(), Link: u.Num, Owner: u.Workspace, IP: netip.MustParseAddr(address), UserAgent: "Netscape", Country: "DE"}
+	r := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 4, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(), Link: u.Num,
+		Owner: u.Workspace, IP: netip.MustParseAddr(address), UserAgent: "Netscape", Country: "DE"}
 	w.ok(w.clicks.Insert(w.t.Context(), analytics.Batch{Rows: []analytics.Row{r}}))
 	period := conversion.Period(r.Time)
 	keys, err := conversion.NewKeys(conversion.Derive([][]byte{conversionSecret}, period, period))
@@ -41,7 +42,8 @@ func TestConversions_when_links_and_clicks_change(t *testing.T) {
 	id := w.converted(mine, 1, "203.0.113.9")
 	send := func(name string, by option, want string) {
 		t.Helper()
-		if got := w.do("POST", conversionsPath, `{"clickId":"`+id+`","name":"`+name+`","value":2,"currency":"EUR"}`, by).want(202).verdicts(); got != want {
+		if got := w.do("POST", conversionsPath, `{"clickId":"`+id+`","name":"`+name+`","value":2,"currency":"EUR"}`, by).want(202).
+			verdicts(); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
@@ -58,7 +60,8 @@ func TestConversions_when_links_and_clicks_change(t *testing.T) {
 	send("before", present, "duplicate")
 	goals(there, 2)
 	w.do("GET", "/api/urls/"+mine+"/goals", "", as(w.bob)).want(404)
-	if r := w.do("GET", "/api/urls/"+mine+"/conversions", "", there).want(200); r.num("total") != 2 || r.str("data.1.country") != r.str("data.0.country") || r.str("data.0.country") == "Unknown" {
+	if r := w.do("GET", "/api/urls/"+mine+"/conversions", "", there).want(200); r.num("total") != 2 ||
+		r.str("data.1.country") != r.str("data.0.country") || r.str("data.0.country") == "Unknown" {
 		t.Errorf("the conversions of the moved link: %s", r.text)
 	}
 

@@ -22,8 +22,11 @@ func TestConversionSettings(t *testing.T) {
 		t.Error("no revision")
 	}
 
-	r := w.do("PUT", path, `{"clickParameter":"cid","hosts":["Shop.Example.com","*.example.org","localhost","127.0.0.1","bücher.example","shop.example.com"]}`, as(w.ann)).want(200)
-	if got := fmt.Sprint(r.at("hosts")); got != "[shop.example.com *.example.org localhost 127.0.0.1 xn--bcher-kva.example]" || !strings.HasPrefix(r.str("publishableKey"), "slp_") {
+	r := w.do("PUT", path,
+		`{"clickParameter":"cid","hosts":["Shop.Example.com","*.example.org","localhost","127.0.0.1","bücher.example","shop.example.com"]}`,
+		as(w.ann)).want(200)
+	if got := fmt.Sprint(r.at("hosts")); got != "[shop.example.com *.example.org localhost 127.0.0.1 xn--bcher-kva.example]" ||
+		!strings.HasPrefix(r.str("publishableKey"), "slp_") {
 		t.Errorf("after a change: %s", r.text)
 	}
 	// Edges learn the name of the parameter with the links that track conversions, and only these.

@@ -150,7 +150,8 @@ func TestConversions_bad_requests(t *testing.T) {
 		w.do("POST", conversionsPath, body, as(w.ann)).wantField(field)
 	}
 	w.do("POST", conversionsPath, `{"name":"a"}`+"\n"+`{"foo":1}`, both(as(w.ann), lines)).wantField("items[1].foo")
-	for _, body := range []string{`{"value":NaN}`, `{"value":Infinity}`, `{`, ``, `"text"`, `null`, `{"name":"a"} {"name":"b"}`, strings.Repeat("[", 100) + strings.Repeat("]", 100)} {
+	for _, body := range []string{`{"value":NaN}`, `{"value":Infinity}`, `{`, ``, `"text"`, `null`, `{"name":"a"} {"name":"b"}`,
+		strings.Repeat("[", 100) + strings.Repeat("]", 100)} {
 		w.do("POST", conversionsPath, body, as(w.ann)).want(400)
 	}
 	w.do("POST", conversionsPath, `{"name":"a"}`+"\n{", both(as(w.ann), lines)).want(400)

@@ -21,29 +21,35 @@ func TestBodies(t *testing.T) {
 		status int
 		field  string
 	}{
-		"malformed":                {`{"value":`, root, 400, ""},
-		"two values":               {`{} {}`, root, 400, ""},
-		"an array":                 {`[1]`, root, 400, ""},
-		"null":                     {`null`, root, 400, ""},
-		"a string":                 {`"x"`, root, 400, ""},
-		"invalid number":           {`{"value":01}`, root, 400, ""},
-		"huge number":              {`{"value":1e999}`, root, 400, ""},
-		"deep":                     {`{"value":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`, root, 400, ""},
-		"deep enough":              {`{"value":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + `}`, root, 200, ""},
-		"NUL in a value":           {`{"value":{"a":["\u0000"]}}`, root, 400, "value.a.0"},
-		"NUL in a name":            {`{"value":{"a\u0000":1}}`, root, 400, "value.a"},
-		"too large":                {`{"value":"` + strings.Repeat("x", 1<<20) + `"}`, root, 413, ""},
-		"large":                    {`{"value":"` + strings.Repeat("x", 60<<10) + `"}`, root, 200, ""},
-		"too many values":          {`{"value":[` + strings.Repeat("1,", 50_000) + `1]}`, root, 413, ""},
-		"many values":              {`{"value":[` + strings.Repeat("1,", 20_000) + `1]}`, root, 200, ""},
-		"a duplicate name":         {`{"value":1,"value":2}`, root, 200, ""},
-		"invalid UTF-8":            {"{\"value\":\"\xff\"}", root, 200, ""},
-		"a lone surrogate":         {`{"value":"\ud800"}`, root, 200, ""},
-		"a byte order mark":        {"\ufeff{}", root, 400, ""},
-		"spaces only":              {"  \n", root, 400, "value"},
-		"a charset":                {`{"value":1}`, func(r *http.Request) { root(r); r.Header.Set("Content-Type", "application/json; charset=utf-8") }, 200, ""},
-		"no type":                  {`{"value":1}`, func(r *http.Request) { root(r); r.Header.Del("Content-Type") }, 200, ""},
-		"a form":                   {`value=1`, func(r *http.Request) { root(r); r.Header.Set("Content-Type", "application/x-www-form-urlencoded") }, 415, ""},
+		"malformed":         {`{"value":`, root, 400, ""},
+		"two values":        {`{} {}`, root, 400, ""},
+		"an array":          {`[1]`, root, 400, ""},
+		"null":              {`null`, root, 400, ""},
+		"a string":          {`"x"`, root, 400, ""},
+		"invalid number":    {`{"value":01}`, root, 400, ""},
+		"huge number":       {`{"value":1e999}`, root, 400, ""},
+		"deep":              {`{"value":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`, root, 400, ""},
+		"deep enough":       {`{"value":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + `}`, root, 200, ""},
+		"NUL in a value":    {`{"value":{"a":["\u0000"]}}`, root, 400, "value.a.0"},
+		"NUL in a name":     {`{"value":{"a\u0000":1}}`, root, 400, "value.a"},
+		"too large":         {`{"value":"` + strings.Repeat("x", 1<<20) + `"}`, root, 413, ""},
+		"large":             {`{"value":"` + strings.Repeat("x", 60<<10) + `"}`, root, 200, ""},
+		"too many values":   {`{"value":[` + strings.Repeat("1,", 50_000) + `1]}`, root, 413, ""},
+		"many values":       {`{"value":[` + strings.Repeat("1,", 20_000) + `1]}`, root, 200, ""},
+		"a duplicate name":  {`{"value":1,"value":2}`, root, 200, ""},
+		"invalid UTF-8":     {"{\"value\":\"\xff\"}", root, 200, ""},
+		"a lone surrogate":  {`{"value":"\ud800"}`, root, 200, ""},
+		"a byte order mark": {"\ufeff{}", root, 400, ""},
+		"spaces only":       {"  \n", root, 400, "value"},
+		"a charset": {`{"value":1}`, func(r *http.Request) {
+			root(r)
+			r.Header.Set("Content-Type", "application/json; charset=utf-8")
+		}, 200, ""},
+		"no type": {`{"value":1}`, func(r *http.Request) { root(r); r.Header.Del("Content-Type") }, 200, ""},
+		"a form": {`value=1`, func(r *http.Request) {
+			root(r)
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}, 415, ""},
 		"text that is JSON":        {`{"value":1}`, func(r *http.Request) { root(r); r.Header.Set("Content-Type", "text/plain") }, 415, ""},
 		"no body with a JSON type": {``, func(r *http.Request) { root(r); r.Header.Set("Content-Type", "application/json") }, 400, "value"},
 		"gzip":                     {"\x1f\x8b", func(r *http.Request) { root(r); r.Header.Set("Content-Encoding", "gzip") }, 400, ""},
@@ -83,9 +89,11 @@ func TestAddresses(t *testing.T) {
 
 func TestHeaders(t *testing.T) {
 	w := small(t, nil)
-	for _, r := range []*reply{w.do("GET", "/api/auth/me", "", as(w.ann)).want(200), w.do("GET", "/api/auth/me", "").want(401), w.do("GET", "/api/x", "").want(404)} {
+	for _, r := range []*reply{w.do("GET", "/api/auth/me", "", as(w.ann)).want(200), w.do("GET", "/api/auth/me", "").want(401),
+		w.do("GET", "/api/x", "").want(404)} {
 		for name, want := range map[string]string{
-			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'",
+			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+			"Content-Security-Policy": "default-src 'none'",
 		} {
 			if got := r.Header.Get(name); !strings.HasPrefix(got, want) {
 				t.Errorf("%s: %s is %q", r.what, name, got)
@@ -95,7 +103,8 @@ func TestHeaders(t *testing.T) {
 			t.Errorf("%s: no request id", r.what)
 		}
 	}
-	if r := w.do("GET", "/api/auth/me", "", with("X-Request-ID", "abc-123")); r.Header.Get("X-Request-ID") != "abc-123" || !strings.Contains(w.logs.String(), `"request_id":"abc-123"`) {
+	if r := w.do("GET", "/api/auth/me", "", with("X-Request-ID", "abc-123")); r.Header.Get("X-Request-ID") != "abc-123" ||
+		!strings.Contains(w.logs.String(), `"request_id":"abc-123"`) {
 		t.Fatal("the request id is not both echoed and logged")
 	}
 	if r := w.do("GET", "/api/auth/me", "", with("X-Request-ID", "a b\"")); r.Header.Get("X-Request-ID") == "a b\"" {
@@ -106,8 +115,10 @@ func TestHeaders(t *testing.T) {
 		t.Error("no revision after a change")
 	}
 	var meta, agent, ip string
-	w.ok(w.store.Row(t.Context(), `SELECT metadata, user_agent, ip_address FROM audit_logs ORDER BY seq DESC LIMIT 1`).Scan(&meta, &agent, &ip))
-	if !strings.Contains(meta, `"requestId":"the-request"`) || !strings.Contains(meta, `"method":"PUT"`) || !strings.Contains(meta, `"path":"/api/auth/me"`) || agent != "agent\uFFFD" || ip != "192.0.2.1" {
+	w.ok(w.store.Row(t.Context(), `SELECT metadata, user_agent, ip_address FROM audit_logs ORDER BY seq DESC LIMIT 1`).Scan(&meta,
+		&agent, &ip))
+	if !strings.Contains(meta, `"requestId":"the-request"`) || !strings.Contains(meta, `"method":"PUT"`) ||
+		!strings.Contains(meta, `"path":"/api/auth/me"`) || agent != "agent\uFFFD" || ip != "192.0.2.1" {
 		t.Fatalf("origin in the audit log: %s %q %q", meta, agent, ip)
 	}
 }
@@ -127,20 +138,25 @@ func TestCrossOrigin(t *testing.T) {
 		w.do("PUT", "/api/auth/me", name, cookie, origin(o)).want(403)
 		w.do("GET", "/api/auth/me", "", cookie, origin(o)).want(200)
 		w.do("PUT", "/api/auth/me", name, as(w.ann), origin(o)).want(200)
-		if r := w.do("GET", "/api/auth/me", "", cookie, origin(o)); r.Header.Get("Access-Control-Allow-Origin") != "" || r.Header.Get("Vary") != "Origin" {
+		if r := w.do("GET", "/api/auth/me", "", cookie, origin(o)); r.Header.Get("Access-Control-Allow-Origin") != "" ||
+			r.Header.Get("Vary") != "Origin" {
 			t.Errorf("%s may read the response: %v", o, r.Header)
 		}
 	}
 	r := w.do("GET", "/api/auth/me", "", cookie, origin("https://app.example.com")).want(200)
-	if r.Header.Get("Access-Control-Allow-Origin") != "https://app.example.com" || r.Header.Get("Access-Control-Allow-Credentials") != "true" ||
-		!strings.Contains(r.Header.Get("Access-Control-Expose-Headers"), "X-RateLimit-Remaining") || !strings.Contains(r.Header.Get("Access-Control-Expose-Headers"), "Content-Disposition") {
+	if r.Header.Get("Access-Control-Allow-Origin") != "https://app.example.com" ||
+		r.Header.Get("Access-Control-Allow-Credentials") != "true" ||
+		!strings.Contains(r.Header.Get("Access-Control-Expose-Headers"), "X-RateLimit-Remaining") ||
+		!strings.Contains(r.Header.Get("Access-Control-Expose-Headers"), "Content-Disposition") {
 		t.Fatalf("%v", r.Header)
 	}
 	r = w.do("OPTIONS", "/api/auth/me", "", origin("https://app.example.com"), with("Access-Control-Request-Method", "PUT")).want(204)
-	if !strings.Contains(r.Header.Get("Access-Control-Allow-Methods"), "PUT") || !strings.Contains(r.Header.Get("Access-Control-Allow-Headers"), "X-API-Key") {
+	if !strings.Contains(r.Header.Get("Access-Control-Allow-Methods"), "PUT") ||
+		!strings.Contains(r.Header.Get("Access-Control-Allow-Headers"), "X-API-Key") {
 		t.Fatalf("preflight: %v", r.Header)
 	}
-	if r := w.do("OPTIONS", "/api/auth/me", "", origin("https://evil.example"), with("Access-Control-Request-Method", "PUT")); r.Header.Get("Access-Control-Allow-Methods") != "" {
+	if r := w.do("OPTIONS", "/api/auth/me", "", origin("https://evil.example"), with("Access-Control-Request-Method", "PUT")); r.Header.Get(
+		"Access-Control-Allow-Methods") != "" {
 		t.Fatalf("preflight from an unknown origin: %v", r.Header)
 	}
 }
@@ -179,7 +195,8 @@ func TestRateLimits(t *testing.T) {
 		ann, _ := w.signIn(userMail)
 		for i := 1; i <= 10; i++ {
 			r := w.do("GET", "/api/auth/me", "", as([]string{ann, w.ann}[i%2])).want(200)
-			if r.Header.Get("X-RateLimit-Limit") != "10" || r.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(10-i) || len(r.Header.Get("X-RateLimit-Reset")) != 10 {
+			if r.Header.Get("X-RateLimit-Limit") != "10" || r.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(10-i) ||
+				len(r.Header.Get("X-RateLimit-Reset")) != 10 {
 				t.Fatalf("request %d: %v", i, r.Header)
 			}
 		}
@@ -189,7 +206,8 @@ func TestRateLimits(t *testing.T) {
 		}
 		w.do("GET", "/api/auth/me", "", as(w.bob)).want(200) // each user has a separate count
 		for i := range 2 {                                   // and each limit has one
-			if r := w.do("POST", "/api/api-keys", `{}`, as(w.ann)).want(400); r.Header.Get("X-RateLimit-Limit") != "2" || r.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(1-i) {
+			if r := w.do("POST", "/api/api-keys", `{}`, as(w.ann)).want(400); r.Header.Get("X-RateLimit-Limit") != "2" ||
+				r.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(1-i) {
 				t.Fatalf("%v", r.Header)
 			}
 		}
@@ -208,8 +226,10 @@ func TestRateLimits(t *testing.T) {
 func TestDocument_pages(t *testing.T) {
 	w := small(t, nil)
 	r := w.do("GET", "/api/openapi.json", "").want(200)
-	for path, kind := range map[string]string{"/api": "text/html", "/api/": "text/html", "/api/docs.js": "text/javascript", "/api/docs.css": "text/css", "/api/swagger-ui.js": "text/javascript", "/api/swagger-ui.css": "text/css"} {
-		if r := w.do("GET", path, ""); r.StatusCode != 200 || !strings.HasPrefix(r.Header.Get("Content-Type"), kind) || !strings.Contains(r.Header.Get("Content-Security-Policy"), "script-src 'self'") {
+	for path, kind := range map[string]string{"/api": "text/html", "/api/": "text/html", "/api/docs.js": "text/javascript",
+		"/api/docs.css": "text/css", "/api/swagger-ui.js": "text/javascript", "/api/swagger-ui.css": "text/css"} {
+		if r := w.do("GET", path, ""); r.StatusCode != 200 || !strings.HasPrefix(r.Header.Get("Content-Type"), kind) ||
+			!strings.Contains(r.Header.Get("Content-Security-Policy"), "script-src 'self'") {
 			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
 		}
 	}
@@ -230,7 +250,8 @@ func TestMetrics_and_words(t *testing.T) {
 			t.Errorf("%s: %s", body, r.text)
 		}
 	}
-	for query, want := range map[string]string{"page=0": "must be at least 1", "limit=101": "must be at most 100", "page=x": "must be a whole number", "search=" + strings.Repeat("x", 256): "must have at most 255 characters"} {
+	for query, want := range map[string]string{"page=0": "must be at least 1", "limit=101": "must be at most 100",
+		"page=x": "must be a whole number", "search=" + strings.Repeat("x", 256): "must have at most 255 characters"} {
 		w.do("GET", "/api/users?"+query, "", as(w.root)).want(400).says(`"message":"` + want + `"`)
 	}
 	w.do("BREW", "/api/auth/me", "")
@@ -244,7 +265,8 @@ func TestMetrics_and_words(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"shortline_api_requests_total code 4xx", "shortline_api_requests_total method POST", "shortline_api_requests_total method other", "shortline_api_request_duration_seconds method GET"} {
+	for _, want := range []string{"shortline_api_requests_total code 4xx", "shortline_api_requests_total method POST",
+		"shortline_api_requests_total method other", "shortline_api_request_duration_seconds method GET"} {
 		if !seen[want] {
 			t.Errorf("no %s: %v", want, seen)
 		}

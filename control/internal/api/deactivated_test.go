@@ -18,7 +18,8 @@ func TestM5_DeactivatedUsersWebhooks(t *testing.T) {
 	w.ok(err)
 	const events = `"events":["url.created","url.updated","url.clicked"]`
 	hook := "/api/webhooks/" + w.do("POST", "/api/webhooks", `{"name":"ann","url":"`+w.url+`",`+events+`}`, as(w.ann)).want(201).str("id")
-	all := "/api/webhooks/" + w.do("POST", "/api/webhooks", `{"name":"root","scope":"all","url":"`+w.url+`",`+events+`}`, as(w.root)).want(201).str("id")
+	all := "/api/webhooks/" + w.do("POST", "/api/webhooks", `{"name":"root","scope":"all","url":"`+w.url+`",`+events+`}`, as(w.root)).
+		want(201).str("id")
 	figure := func(path, name string) float64 { return w.do("GET", path, "", as(w.root)).want(200).num(name) }
 	waiting := func() (n int) {
 		w.ok(w.store.Row(t.Context(), `SELECT count(*) FROM webhook_deliveries`).Scan(&n))
@@ -27,13 +28,17 @@ func TestM5_DeactivatedUsersWebhooks(t *testing.T) {
 	seq := uint64(0)
 	visit := func() {
 		seq++
-		w.ok(w.service.Note(t.Context(), []analytics.Row{{Identity: analytics.Identity{Lane: click.Lane{Edge: 1, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(), Link: l.Num, Owner: l.Workspace}}))
+		w.ok(w.service.Note(t.Context(),
+			[]analytics.Row{{Identity: analytics.Identity{Lane: click.Lane{Edge: 1, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(), Link: l.Num,
+				Owner: l.Workspace}}))
 	}
 	w.deliver()
 
 	w.status.Store(500)
 	visit()
-	testkit.Eventually(w.t, "a failed attempt at each", func() bool { return figure(hook, "totalFailed") == 1 && figure(all, "totalFailed") == 1 })
+	testkit.Eventually(w.t, "a failed attempt at each", func() bool {
+		return figure(hook, "totalFailed") == 1 && figure(all, "totalFailed") == 1
+	})
 	w.do("PATCH", "/api/users/"+w.annID+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
 	w.status.Store(200)
 	w.clock.advance(time.Minute) // the second attempts are due
@@ -52,7 +57,9 @@ func TestM5_DeactivatedUsersWebhooks(t *testing.T) {
 	testkit.Eventually(w.t, "the held deliveries are sent", func() bool { return waiting() == 0 })
 	w.clock.advance(time.Hour)
 	visit()
-	testkit.Eventually(w.t, "new clicks are delivered again", func() bool { return figure(hook, "totalSuccess") == 2 && figure(all, "totalSuccess") == 4 })
+	testkit.Eventually(w.t, "new clicks are delivered again", func() bool {
+		return figure(hook, "totalSuccess") == 2 && figure(all, "totalSuccess") == 4
+	})
 	if n := figure(hook, "totalSent"); n != 3 {
 		t.Errorf("%v deliveries in total, want the failed one, its second attempt and the last click", n)
 	}

@@ -11,7 +11,8 @@ import (
 func (r *reply) counts(workspaces, links, bundles int) {
 	r.w.t.Helper()
 	r.want(409)
-	if r.num("counts.workspaces") != float64(workspaces) || r.num("counts.links") != float64(links) || r.num("counts.bundles") != float64(bundles) {
+	if r.num("counts.workspaces") != float64(workspaces) || r.num("counts.links") != float64(links) ||
+		r.num("counts.bundles") != float64(bundles) {
 		r.w.t.Fatalf("%s: want %d workspaces, %d links, %d bundles: %s", r.what, workspaces, links, bundles, r.text)
 	}
 }
@@ -33,8 +34,10 @@ func TestDeleteUser(t *testing.T) {
 		moved := link("lost", as(w.ann), within(lost))
 		handed := link("stays", as(w.ann), within(stays))
 		bundle := w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q]}`, moved), as(w.ann), within(lost)).want(201).str("id")
-		hook := w.do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`, as(w.ann), within(stays)).want(201).str("id")
-		goneHook := w.do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`, as(w.ann), within(lost)).want(201).str("id")
+		hook := w.do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`, as(w.ann), within(stays)).
+			want(201).str("id")
+		goneHook := w.do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`, as(w.ann), within(lost)).
+			want(201).str("id")
 		key := w.do("POST", "/api/api-keys", `{"name":"K"}`, as(w.ann), within(stays)).want(201).str("key")
 
 		before := w.trace()
@@ -88,7 +91,8 @@ func TestDeleteUser(t *testing.T) {
 
 func TestDeleteWorkspace(t *testing.T) {
 	eachWith(t, teams, func(t *testing.T, w *world) {
-		from, to, other := w.newTeam("From"), w.newTeam("Into"), w.do("POST", "/api/workspaces", `{"name":"Bob's"}`, as(w.bob)).want(201).str("id")
+		from, to, other := w.newTeam("From"), w.newTeam("Into"), w.do("POST", "/api/workspaces", `{"name":"Bob's"}`, as(w.bob)).
+			want(201).str("id")
 		id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/"}`, as(w.ann), within(from)).want(201).str("id")
 		del := func(query string) *reply {
 			t.Helper()
@@ -119,7 +123,8 @@ func TestDeleteUser_with_many_links(t *testing.T) {
 	for _, who := range []string{w.annID, w.bobID} {
 		for from := 0; from < links; from += 5000 {
 			w.exec(`INSERT INTO urls (id, user_id, workspace_num, slug, original_url, search_text, created_at, updated_at)
-						SELECT CAST(? AS TEXT) || '-' || n, CAST(? AS TEXT), (SELECT num FROM users WHERE id = ?), 's-' || CAST(? AS TEXT) || n, 'https://example.com/', '', 1, 1 FROM `+numbers,
+						SELECT CAST(? AS TEXT) || '-' || n, CAST(? AS TEXT), (SELECT num FROM users
+						WHERE id = ?), 's-' || CAST(? AS TEXT) || n, 'https://example.com/', '', 1, 1 FROM `+numbers,
 				who, who, who, who, from+1, min(from+5000, links))
 		}
 	}

@@ -94,7 +94,8 @@ func newJudged(t *testing.T, st *store.Store) *judged {
 	j.world = newWorld(t, st, func(w *world, c *api.Config, d *api.Deps) {
 		whole(w, c, d)
 		j.world = w
-		j.screen = screening.New(screening.Config{Settings: screening.Settings{Blocked: j.file, CheckURL: j.URL, Required: true, Rate: 10_000}, Logger: c.Logger})
+		j.screen = screening.New(screening.Config{Settings: screening.Settings{Blocked: j.file, CheckURL: j.URL, Required: true, Rate: 10_000},
+			Logger: c.Logger})
 		policy := link.Policy{Hosts: []string{"sho.rt"}, Blocked: j.screen.Blocks}
 		d.Links = links.New(links.Config{BaseURL: baseURL, Destinations: policy, Screen: j.screen.Screen}, w.store, nil)
 		d.Routing = routing.New(policy, w.store).Screening(j.screen.Screen)
@@ -127,14 +128,21 @@ func (w *judged) make(body string) string {
 func TestExplain_destinations_of_drafts_are_checked(t *testing.T) {
 	w := newJudged(t, usual(t))
 	id := w.make(`{"originalUrl":"https://own.example/"}`)
-	rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"r","targetUrl":"https://rule.example/","conditions":`+fromGermany+`}`, as(w.ann)).want(201).str("id")
+	rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"r","targetUrl":"https://rule.example/","conditions":`+fromGermany+`}`,
+		as(w.ann)).want(201).str("id")
 	arm := w.do("POST", "/api/urls/"+id+"/variants", `{"name":"v","targetUrl":"https://arm.example/"}`, as(w.ann)).want(201).str("id")
 	draft := func(path, url string) *reply {
-		return w.do("POST", path, fmt.Sprintf(`{"draft":{"originalUrl":%[1]q,"rules":[{"name":"r","targetUrl":%[1]q,"conditions":%[2]s}],"variants":[{"name":"v","targetUrl":%[1]q}]}}`, url, fromGermany), as(w.ann))
+		return w.do("POST", path,
+			fmt.Sprintf(
+				`{"draft":{"originalUrl":%[1]q,"rules":[{"name":"r",`+
+					`"targetUrl":%[1]q,"conditions":%[2]s}],"variants":[{"name":"v","targetUrl":%[1]q}]}}`, url, fromGermany), as(w.ann))
 	}
 	paths := []string{"/api/urls/" + id + "/explain", "/api/urls/explain"}
 	w.set(false, "evil")
-	same := fmt.Sprintf(`{"draft":{"originalUrl":"https://own.example/","rules":[{"id":%q,"name":"r","targetUrl":"https://rule.example/","conditions":%s}],"variants":[{"id":%q,"name":"v","targetUrl":"https://arm.example/"}]}}`, rule, fromGermany, arm)
+	same := fmt.Sprintf(
+		`{"draft":{"originalUrl":"https://own.example/","rules":[{"id":%q,`+
+			`"name":"r","targetUrl":"https://rule.example/","conditions":%s}],`+
+			`"variants":[{"id":%q,"name":"v","targetUrl":"https://arm.example/"}]}}`, rule, fromGermany, arm)
 	w.do("POST", paths[0], same, as(w.ann)).want(200)
 	if asked := w.questions(); len(asked) != 0 {
 		t.Errorf("saved destinations were asked about: %v", asked)
@@ -158,7 +166,9 @@ func TestExplain_destinations_of_drafts_are_checked(t *testing.T) {
 func TestTrash_restored_destinations_are_checked(t *testing.T) {
 	w := newJudged(t, usual(t))
 	id := w.make(`{"originalUrl":"https://main.example/1","expiredUrl":"https://over.example/1"}`)
-	rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"R","targetUrl":"https://rule.example/1","conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
+	rule := w.do("POST", "/api/urls/"+id+"/routing-rules",
+		`{"name":"R","targetUrl":"https://rule.example/1",`+
+			`"conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
 	variant := w.do("POST", "/api/urls/"+id+"/variants", `{"name":"V","targetUrl":"https://variant.example/1"}`, as(w.ann)).want(201).str("id")
 	w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(204)
 	restore := func(status int, field string) {
@@ -169,7 +179,8 @@ func TestTrash_restored_destinations_are_checked(t *testing.T) {
 		}
 	}
 	w.unchanged("refused restorations", func() {
-		for host, field := range map[string]string{"main": "originalUrl", "over": "expiredUrl", "rule": "routingRules." + rule + ".targetUrl", "variant": "variants." + variant + ".targetUrl"} {
+		for host, field := range map[string]string{"main": "originalUrl", "over": "expiredUrl", "rule": "routingRules." + rule + ".targetUrl",
+			"variant": "variants." + variant + ".targetUrl"} {
 			w.set(false)
 			w.list(host + ".example")
 			restore(400, field)
@@ -194,12 +205,14 @@ func TestTrash_restored_destinations_are_checked(t *testing.T) {
 func TestDestinations_are_checked_daily(t *testing.T) {
 	w := newJudged(t, usual(t))
 	main, same := w.make(`{"originalUrl":"https://a.example/x"}`), w.make(`{"originalUrl":"https://a.example/x"}`)
-	other, variant := w.make(`{"originalUrl":"https://b.example/x","expiredUrl":"https://over.example"}`), w.make(`{"originalUrl":"https://c.example/x"}`)
+	other, variant := w.make(`{"originalUrl":"https://b.example/x","expiredUrl":"https://over.example"}`),
+		w.make(`{"originalUrl":"https://c.example/x"}`)
 	w.do("POST", "/api/urls/"+variant+"/variants", `{"name":"V","targetUrl":"https://v.example/a"}`, as(w.ann)).want(201)
 	byHand := w.make(`{"originalUrl":"https://d.example/x"}`)
 	w.do("POST", "/api/urls/"+byHand+"/suspend", `{"reason":"By hand."}`, as(w.root)).want(200)
 	names := map[string]string{main: "main", same: "same", other: "other", variant: "variant", byHand: "byHand"}
-	all := []string{"DAILY https://a.example/x", "DAILY https://b.example/x", "DAILY https://c.example/x", "DAILY https://d.example/x", "DAILY https://over.example", "DAILY https://v.example/a"}
+	all := []string{"DAILY https://a.example/x", "DAILY https://b.example/x", "DAILY https://c.example/x", "DAILY https://d.example/x",
+		"DAILY https://over.example", "DAILY https://v.example/a"}
 	checks := w.checks()
 	// check runs what is due and fails unless the given questions were asked and the given links are suspended.
 	check := func(what string, asked []string, suspended ...string) {
@@ -223,7 +236,8 @@ func TestDestinations_are_checked_daily(t *testing.T) {
 	w.clock.advance(2 * time.Hour)
 	check("the second day", all, byHand, main, same, other, variant)
 	w.do("GET", "/api/urls/"+main, "", as(w.ann)).want(200).
-		shows("suspendedReason", "The operator's check refuses an address to which the link leads: known phishing", "suspendedWording.code", "CHECK")
+		shows("suspendedReason", "The operator's check refuses an address to which the link leads: known phishing",
+			"suspendedWording.code", "CHECK")
 	queue := w.do("GET", "/api/admin/reports?source=CHECK&status=OPEN", "", as(w.root)).want(200)
 	queue.shows("total", 4)
 	resolve := func(id, body string) {

@@ -24,12 +24,15 @@ func TestAPI9_DestinationsAreStoredAsDocumented(t *testing.T) {
 		r := w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":%q,"defaultUrl":%q}`, sent, sent), as(w.ann)).want(201)
 		again := w.do("GET", "/api/urls/"+r.str("id"), "", as(w.ann)).want(200)
 		v := w.do("POST", "/api/urls/"+r.str("id")+"/variants", fmt.Sprintf(`{"name":"v%d","targetUrl":%q}`, i, sent), as(w.ann)).want(201)
-		if r.str("originalUrl") != stored || again.str("originalUrl") != stored || again.str("defaultUrl") != stored || v.str("targetUrl") != stored {
-			t.Errorf("%s is stored as %s, %s and %s; the page documents %s", sent, again.str("originalUrl"), again.str("defaultUrl"), v.str("targetUrl"), stored)
+		if r.str("originalUrl") != stored || again.str("originalUrl") != stored || again.str("defaultUrl") != stored ||
+			v.str("targetUrl") != stored {
+			t.Errorf("%s is stored as %s, %s and %s; the page documents %s", sent, again.str("originalUrl"), again.str("defaultUrl"),
+				v.str("targetUrl"), stored)
 		}
 		w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":%q}`, stored), as(w.ann)).want(201).shows("originalUrl", stored)
 	}
-	if doc := w.do("GET", "/api/openapi.json", "").text; !strings.Contains(doc, "xn--bcher-kva.example") || !strings.Contains(doc, "percent-encoded") {
+	if doc := w.do("GET", "/api/openapi.json", "").text; !strings.Contains(doc, "xn--bcher-kva.example") ||
+		!strings.Contains(doc, "percent-encoded") {
 		t.Error("the OpenAPI document does not describe how destinations are rewritten")
 	}
 }

@@ -105,7 +105,8 @@ func TestD4_conditions_are_documented(t *testing.T) {
 	condition, _ := schemaOf(t, "Condition")
 	mapping := member(condition, "discriminator", "mapping")
 	values := map[string]string{
-		"time": `{"start":"09:00","end":"18:00"}`, "date": `{"start":"2026-01-01","end":"2026-02-01"}`, "day_of_week": `1`, "ip": `["10.0.0.0/8"]`, "query": `{"name":"a","value":"b"}`,
+		"time": `{"start":"09:00","end":"18:00"}`, "date": `{"start":"2026-01-01","end":"2026-02-01"}`, "day_of_week": `1`,
+		"ip": `["10.0.0.0/8"]`, "query": `{"name":"a","value":"b"}`,
 		"percentage": `12.5`, "device": `"MOBILE"`, "country": `"DE"`, "continent": `"EU"`, "visitor": `"new"`,
 	}
 	all, documented := map[string]bool{}, map[string][]any{}
@@ -138,7 +139,8 @@ func TestD4_conditions_are_documented(t *testing.T) {
 			}
 			for _, text := range []string{
 				fmt.Sprintf(`{"operator":"AND","conditions":[{"type":%q,"operator":%q,"value":%s}]}`, of, operator, v),
-				fmt.Sprintf(`{"logicalOperator":"OR","items":[{"operator":"AND","conditions":[{"type":%q,"operator":%q,"value":%s}]}]}`, of, operator, v),
+				fmt.Sprintf(`{"logicalOperator":"OR","items":[{"operator":"AND","conditions":[{"type":%q,"operator":%q,"value":%s}]}]}`, of,
+					operator, v),
 			} {
 				_, err := rule.Parse([]byte(text))
 				fits := schema.Validate(parsed(t, []byte(text))) == nil
@@ -196,7 +198,8 @@ func TestD6_the_document_is_clean(t *testing.T) {
 	if strings.Contains(fmt.Sprint(document), "patternDescription") {
 		t.Error("the document has patternDescription")
 	}
-	if info := member(document, "info"); member(info, "license")["identifier"] != "Apache-2.0" || member(info, "contact")["url"] == nil || strings.Count(fmt.Sprint(info["version"]), ".") != 2 {
+	if info := member(document, "info"); member(info, "license")["identifier"] != "Apache-2.0" || member(info, "contact")["url"] == nil ||
+		strings.Count(fmt.Sprint(info["version"]), ".") != 2 {
 		t.Errorf("info: %v", info)
 	}
 	_, link := schemaOf(t, "URL")
@@ -282,7 +285,8 @@ func TestF7_impossible_dates_name_their_field(t *testing.T) {
 	link := w.create("abc")
 	for _, request := range dateFields(link) {
 		method, path, _ := strings.Cut(request[0], " ")
-		for _, date := range []string{"2027-02-30", "2027-02-29", "2026-04-31T10:00:00Z", "31.01.2027", "2027-13-01", "2027-01-31T25:00", "tomorrow"} {
+		for _, date := range []string{"2027-02-30", "2027-02-29", "2026-04-31T10:00:00Z", "31.01.2027", "2027-13-01", "2027-01-31T25:00",
+			"tomorrow"} {
 			r := w.do(method, path, fmt.Sprintf(request[1], `"`+date+`"`), as(w.ann)).want(400)
 			if field := r.str("errors.0.field"); field == "" || strings.Contains(r.str("errors.0.message"), "json:") {
 				t.Errorf("%s %s: %s", request[0], request[1], r.text)
@@ -290,7 +294,8 @@ func TestF7_impossible_dates_name_their_field(t *testing.T) {
 		}
 	}
 	for _, query := range []string{
-		"/api/analytics/overview?startDate=", "/api/analytics/overview?endDate=", "/api/analytics/overview?interval=hour&startDate=", "/api/audit-logs?startDate=", "/api/audit-logs?endDate=",
+		"/api/analytics/overview?startDate=", "/api/analytics/overview?endDate=", "/api/analytics/overview?interval=hour&startDate=",
+		"/api/audit-logs?startDate=", "/api/audit-logs?endDate=",
 		"/api/analytics/missing?from=", "/api/analytics/missing?to=", "/api/urls/" + link + "/conversions?startDate=",
 	} {
 		_, field, _ := strings.Cut(query, "?")
@@ -315,10 +320,12 @@ func TestF7_bulk_items_with_bad_dates_fail_alone(t *testing.T) {
 func TestB1_parameters_are_decoded_once(t *testing.T) {
 	w := small(t, whole)
 	ids := []string{
-		"crm:42", "a/b", "a+b", "a b", "a;b", "a&b=c", "a,b@c", "100%", "%41", "%2F", "crm%3A42", "a?b#c", "ä€😀", `"<>\^{|}`, "'()*!~$", "x.y", "...", "a%2525b",
+		"crm:42", "a/b", "a+b", "a b", "a;b", "a&b=c", "a,b@c", "100%", "%41", "%2F", "crm%3A42", "a?b#c", "ä€😀", `"<>\^{|}`, "'()*!~$",
+		"x.y", "...", "a%2525b",
 	}
 	unreserved := func(id string) string { // as encodeURIComponent escapes
-		return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*", "%7E", "~").Replace(url.QueryEscape(id))
+		return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*", "%7E", "~").
+			Replace(url.QueryEscape(id))
 	}
 	every := func(id string) string { // each byte
 		var b strings.Builder
@@ -328,8 +335,10 @@ func TestB1_parameters_are_decoded_once(t *testing.T) {
 		return b.String()
 	}
 	for _, id := range ids {
-		made := w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/","externalId":%q}`, id), as(w.ann)).want(201).str("id")
-		for name, escape := range map[string]func(string) string{"the least": url.PathEscape, "encodeURIComponent": unreserved, "everything": every} {
+		made := w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/","externalId":%q}`, id), as(w.ann)).
+			want(201).str("id")
+		for name, escape := range map[string]func(string) string{"the least": url.PathEscape, "encodeURIComponent": unreserved,
+			"everything": every} {
 			r := w.do("GET", "/api/urls/by-external-id/"+escape(id), "", as(w.ann))
 			if r.StatusCode != 200 || r.str("id") != made {
 				t.Errorf("%q escaped as %q (%s): %d", id, escape(id), name, r.StatusCode)
@@ -355,7 +364,8 @@ func TestB4_domains_without_a_port(t *testing.T) {
 		deps.Links = links.New(links.Config{BaseURL: c.BaseURL}, w.store, passwords)
 		deps.Reports = report.New(w.store, w.clicks, nil).On("localhost")
 	})
-	id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/","domain":"localhost:8080"}`, as(w.ann)).want(201).shows("domain", "localhost").str("id")
+	id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/","domain":"localhost:8080"}`, as(w.ann)).want(201).shows("domain",
+		"localhost").str("id")
 	for _, host := range []string{"localhost", "localhost:8080", "LOCALHOST"} {
 		w.do("GET", "/api/urls?domain="+host, "", as(w.ann)).want(200).shows("total", 1, "data.0.id", id)
 		w.do("GET", "/api/urls/slug?slug=free&domain="+host, "", as(w.ann)).want(200).shows("domain", "localhost")

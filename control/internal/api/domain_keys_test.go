@@ -59,17 +59,25 @@ func (k *keyWorld) live() string {
 	k.ok(err)
 	k.domain, k.key = d.Num, link.Key(d.Num, "spring")
 	hook := k.try("GET", "/api/webhooks/"+m.ids["webhook"], "").want(200).str("url")
-	k.try("POST", "/api/webhooks", fmt.Sprintf(`{"name":"all","url":"%s/all","events":["url.created","url.updated","url.deleted","url.restored","url.clicked","routing.rule_created","routing.rule_updated","routing.rule_deleted","routing.rule_matched"]}`,
-		strings.TrimSuffix(hook, "/"+m.marker))).want(201)
+	k.try("POST", "/api/webhooks",
+		fmt.Sprintf(
+			`{"name":"all","url":"%s/all","events":["url.created","url.updated",`+
+				`"url.deleted","url.restored","url.clicked","routing.rule_created",`+
+				`"routing.rule_updated","routing.rule_deleted","routing.rule_matched"]}`,
+			strings.TrimSuffix(hook, "/"+m.marker))).want(201)
 
-	id := k.try("POST", "/api/urls", `{"originalUrl":"https://example.com/","customSlug":"spring","externalId":"x-1","tags":["t"],"bundleIds":["`+m.ids["bundle"]+`"],"maxClicks":1000}`).want(201).str("id")
+	id := k.try("POST", "/api/urls",
+		`{"originalUrl":"https://example.com/","customSlug":"spring","externalId":"x-1","tags":["t"],"bundleIds":["`+m.ids["bundle"]+
+			`"],"maxClicks":1000}`).want(201).str("id")
 	path := "/api/urls/" + id
 	k.try("PUT", "/api/urls/by-external-id/x-1", `{"title":"A title"}`).want(200)
 	k.try("PUT", "/api/urls/by-external-id/x-1", `{"customSlug":"other"}`).want(400).says(k.host + "/spring")
 	for what, r := range map[string]*reply{
 		"a slug that is taken": k.try("POST", "/api/urls", `{"originalUrl":"https://example.com/","customSlug":"spring"}`).want(409),
-		"in bulk":              k.try("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com/","customSlug":"spring"},{"originalUrl":"https://example.com/","customSlug":"summer"}]}`).want(201),
-		"a transfer":           k.try("POST", "/api/urls/transfer", fmt.Sprintf(`{"urlIds":[%q],"workspaceId":%q}`, id, k.b.workspace)).want(409),
+		"in bulk": k.try("POST", "/api/urls/bulk",
+			`{"urls":[{"originalUrl":"https://example.com/","customSlug":"spring"},{"originalUrl":"https://example.com/","customSlug":"summer"}]}`).
+			want(201),
+		"a transfer": k.try("POST", "/api/urls/transfer", fmt.Sprintf(`{"urlIds":[%q],"workspaceId":%q}`, id, k.b.workspace)).want(409),
 	} {
 		if !strings.Contains(r.text, k.host) {
 			k.t.Errorf("%s: %s", what, r.text)
@@ -84,7 +92,8 @@ func (k *keyWorld) live() string {
 	for range 3 {
 		k.clickIn(m, id)
 	}
-	for _, r := range []*reply{k.do("POST", path+"/suspend", `{"reason":"Spam"}`, as(k.root)).want(200), k.do("DELETE", path+"/suspend", "", as(k.root)).want(204)} {
+	for _, r := range []*reply{k.do("POST", path+"/suspend", `{"reason":"Spam"}`, as(k.root)).want(200),
+		k.do("DELETE", path+"/suspend", "", as(k.root)).want(204)} {
 		k.check(r.what, r.text)
 	}
 	k.ok(abuse.New(abuse.Config{}, k.store).Accept(k.t.Context(), visitors.Report{Link: k.row(id).Num, Reason: "SPAM"}))
@@ -92,11 +101,14 @@ func (k *keyWorld) live() string {
 	k.ok(err)
 	m.ids["report"] = list[0].ID
 	k.ok(k.store.Tx(k.t.Context(), func(tx *store.Tx) error {
-		return tx.CountMissing(k.t.Context(), "e", "r", 1, presence.Day(time.Now()), time.Now().UnixMilli(), []store.Missing{{Domain: d.Num, Slug: "spring-2", Count: 7}})
+		return tx.CountMissing(k.t.Context(), "e", "r", 1, presence.Day(time.Now()), time.Now().UnixMilli(),
+			[]store.Missing{{Domain: d.Num, Slug: "spring-2", Count: 7}})
 	}))
-	_, err = presence.New(presence.Config{}, k.store).Report(k.t.Context(), snapshot.Status{Edge: "a", Run: "r1", SetAside: []string{k.key}, SetAsideReasons: map[string]string{k.key: "no such type"}})
+	_, err = presence.New(presence.Config{}, k.store).Report(k.t.Context(), snapshot.Status{Edge: "a", Run: "r1", SetAside: []string{k.key},
+		SetAsideReasons: map[string]string{k.key: "no such type"}})
 	k.ok(err)
-	if r := k.do("GET", "/api/edges", "", as(k.root)).want(200); r.str("edges.0.setAside.0.domain") != k.host || r.str("edges.0.setAside.0.slug") != "spring" || r.str("edges.0.setAside.0.reason") == "" {
+	if r := k.do("GET", "/api/edges", "", as(k.root)).want(200); r.str("edges.0.setAside.0.domain") != k.host ||
+		r.str("edges.0.setAside.0.slug") != "spring" || r.str("edges.0.setAside.0.reason") == "" {
 		k.t.Errorf("edges: %s", r.text)
 	}
 	k.try("DELETE", path, "").want(204)
@@ -156,8 +168,10 @@ func TestKeys_of_links_on_custom_domains_stay_internal(t *testing.T) {
 			k.check(got.what, got.text)
 		}
 	}
-	for _, path := range []string{"/api/urls?limit=100", "/api/urls?search=spring&sortBy=slug", "/api/urls?domain=" + k.host, "/api/urls/export", "/api/urls/export?format=json", "/api/audit-logs?limit=100", "/api/analytics/groups?by=domain",
-		"/api/analytics/export?includeClicks=true", "/api/analytics/urls/" + m.ids["url"] + "/export?format=json&includeClicks=true", "/api/analytics/top-urls", "/api/analytics/missing", "/api/webhooks/" + m.ids["webhook"] + "/logs?limit=100",
+	for _, path := range []string{"/api/urls?limit=100", "/api/urls?search=spring&sortBy=slug", "/api/urls?domain=" + k.host,
+		"/api/urls/export", "/api/urls/export?format=json", "/api/audit-logs?limit=100", "/api/analytics/groups?by=domain",
+		"/api/analytics/export?includeClicks=true", "/api/analytics/urls/" + m.ids["url"] + "/export?format=json&includeClicks=true",
+		"/api/analytics/top-urls", "/api/analytics/missing", "/api/webhooks/" + m.ids["webhook"] + "/logs?limit=100",
 		"/api/bundles/" + m.ids["bundle"] + "/stats", "/api/analytics/overview?domain=" + k.host} {
 		k.try("GET", path, "").want(200)
 	}
@@ -203,7 +217,8 @@ func (k *keyWorld) hooked() {
 		for _, body := range bodies {
 			k.check("a webhook", body)
 			for event := range missing {
-				if strings.Contains(body, `"event":"`+event+`"`) && strings.Contains(body, `"domain":"`+k.host+`","shortUrl":"https://`+k.host+`/spring`) {
+				if strings.Contains(body, `"event":"`+event+`"`) && strings.Contains(body, `"domain":"`+k.host+`","shortUrl":"https://`+k.host+
+					`/spring`) {
 					delete(missing, event)
 				}
 			}
@@ -250,7 +265,8 @@ func TestKeys_of_links_on_custom_domains_are_not_sent_by_email(t *testing.T) {
 		_, err := tx.InsertDomain(t.Context(), &d)
 		return err
 	}))
-	id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring","domain":"go.example.com"}`, as(w.bob), within(team)).want(201).str("id")
+	id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"spring","domain":"go.example.com"}`, as(w.bob),
+		within(team)).want(201).str("id")
 	w.do("POST", "/api/urls/"+id+"/suspend", `{"reason":"Spam"}`, as(w.root)).want(200)
 	for _, to := range []string{userMail, otherMail} {
 		m := w.Wait(t, to)

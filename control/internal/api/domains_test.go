@@ -20,13 +20,16 @@ func domainsFor(w *world) (*domains.Service, *dnstest.Server) {
 	server := dnstest.New(w.t)
 	checker, err := dnscheck.New(dnscheck.Config{Resolvers: []string{server.Addr}})
 	w.ok(err)
-	return domains.New(domains.Config{Checker: checker, Targets: dnscheck.Targets{Hostname: "edge.sho.rt"}, Names: hostname.Policy{Own: []string{"sho.rt"}}, Destinations: link.Policy{Hosts: []string{"sho.rt"}}}, w.store), server
+	return domains.New(domains.Config{Checker: checker, Targets: dnscheck.Targets{Hostname: "edge.sho.rt"},
+		Names: hostname.Policy{Own: []string{"sho.rt"}}, Destinations: link.Policy{Hosts: []string{"sho.rt"}}}, w.store), server
 }
 
 func TestDomains(t *testing.T) {
 	w := small(t, whole)
-	r := w.do("POST", "/api/domains", `{"hostname":"Go.Bücher.example.com","rootUrl":"https://example.com","isDefault":true}`, as(w.ann)).want(201)
-	r.has("", "id", "hostname", "displayName", "workspaceId", "status", "suspendReason", "records", "certificate", "rootUrl", "notFoundUrl", "expiredUrl", "hsts", "brandName", "brandLogoUrl", "appLinks", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
+	r := w.do("POST", "/api/domains", `{"hostname":"Go.Bücher.example.com","rootUrl":"https://example.com","isDefault":true}`,
+		as(w.ann)).want(201)
+	r.has("", "id", "hostname", "displayName", "workspaceId", "status", "suspendReason", "records", "certificate", "rootUrl", "notFoundUrl",
+		"expiredUrl", "hsts", "brandName", "brandLogoUrl", "appLinks", "isDefault", "urlCount", "checkedAt", "createdAt", "updatedAt")
 	name, path := "go.xn--bcher-kva.example.com", "/api/domains/"+r.str("id")
 	r.shows("hostname", name, "displayName", "go.bücher.example.com", "status", "PENDING", "records.0.name", "_shortline."+name,
 		"records.1.type", "CNAME", "records.1.value", "edge.sho.rt")
@@ -36,8 +39,10 @@ func TestDomains(t *testing.T) {
 	w.do("POST", path+"/verify", "", as(w.ann)).want(200).shows("status", "ACTIVE", "records.0.found", true, "records.1.found", true)
 	w.unchanged("bad input", func() {
 		for hostname, reason := range map[string]string{
-			"": "empty", "https://x.example.com": "scheme", "x.example.com:8443": "port", "x.example.com/path": "path", "*.example.com": "wildcard", "sho.rt": "this service itself",
-			"10.0.0.1": "IP address", "[2001:db8::1]": "IP address", "2130706433": "IP address", "localhost": ".localhost", "co.uk": "public suffix", "github.io": "public suffix",
+			"": "empty", "https://x.example.com": "scheme", "x.example.com:8443": "port", "x.example.com/path": "path", "*.example.com": "wildcard",
+			"sho.rt":   "this service itself",
+			"10.0.0.1": "IP address", "[2001:db8::1]": "IP address", "2130706433": "IP address", "localhost": ".localhost", "co.uk": "public suffix",
+			"github.io":                        "public suffix",
 			strings.Repeat("a.", 125) + "coms": "253", "p\u0430ypal.com": "several scripts",
 		} {
 			r := w.do("POST", "/api/domains", fmt.Sprintf(`{"hostname":%q}`, hostname), as(w.ann)).wantField("hostname")
@@ -52,14 +57,16 @@ func TestDomains(t *testing.T) {
 		for _, name := range []string{strings.Repeat("é", 61), "two\\nlines"} {
 			w.do("PUT", path, `{"brandName":"`+name+`"}`, as(w.ann)).wantField("brandName")
 		}
-		for _, logo := range []string{"http://example.com/logo.png", "/logo.png", "data:image/png;base64,AA", "https://", "https://user@example.com/x.png", "https://a;script-src/x.png", "https://example.com/" + strings.Repeat("x", 2048)} {
+		for _, logo := range []string{"http://example.com/logo.png", "/logo.png", "data:image/png;base64,AA", "https://",
+			"https://user@example.com/x.png", "https://a;script-src/x.png", "https://example.com/" + strings.Repeat("x", 2048)} {
 			w.do("PUT", path, fmt.Sprintf(`{"brandLogoUrl":%q}`, logo), as(w.ann)).wantField("brandLogoUrl")
 		}
 		w.do("PUT", path, `{"notFoundUrl":"https://`+name+`/x"}`, as(w.ann)).wantField("notFoundUrl")
 		w.do("PUT", path, `{"hostname":"other.example.com"}`, as(w.ann)).want(400)
 		for body, field := range map[string]string{
-			`{"appLinks":{"apple":[]}}`: "appLinks.apple", `{"appLinks":{"apple":"{}"}}`: "appLinks.apple", `{"appLinks":{"android":{}}}`: "appLinks.android",
-			`{"appLinks":{"other":{}}}`: "appLinks.other", `{"appLinks":{"android":["` + strings.Repeat("x", 16<<10) + `"]}}`: "appLinks",
+			`{"appLinks":{"apple":[]}}`: "appLinks.apple", `{"appLinks":{"apple":"{}"}}`: "appLinks.apple",
+			`{"appLinks":{"android":{}}}`: "appLinks.android",
+			`{"appLinks":{"other":{}}}`:   "appLinks.other", `{"appLinks":{"android":["` + strings.Repeat("x", 16<<10) + `"]}}`: "appLinks",
 		} {
 			w.do("PUT", path, body, as(w.ann)).wantField(field)
 		}
@@ -160,12 +167,15 @@ func TestDomains_of_a_deleted_workspace(t *testing.T) {
 func TestExplain_on_custom_domains(t *testing.T) {
 	w := small(t, whole)
 	const name = "go.example.com"
-	r := w.do("POST", "/api/domains", `{"hostname":"`+name+`","notFoundUrl":"https://example.com/lost","expiredUrl":"https://example.com/over"}`, as(w.ann)).want(201)
+	r := w.do("POST", "/api/domains", `{"hostname":"`+name+
+		`","notFoundUrl":"https://example.com/lost","expiredUrl":"https://example.com/over"}`, as(w.ann)).want(201)
 	domain, proof := "/api/domains/"+r.str("id"), r.str("records.0.value")
 	create := func(fields string) string {
 		return w.do("POST", "/api/urls", `{"domain":"`+name+`",`+fields+`}`, as(w.ann)).want(201).str("id")
 	}
-	plain, own, loop := create(`"originalUrl":"https://example.com/x"`), create(`"originalUrl":"https://example.com/x","expiredUrl":"https://example.com/own"`), create(`"originalUrl":"https://GO.example.com:8080/x"`)
+	plain, own, loop := create(`"originalUrl":"https://example.com/x"`),
+		create(`"originalUrl":"https://example.com/x","expiredUrl":"https://example.com/own"`),
+		create(`"originalUrl":"https://GO.example.com:8080/x"`)
 	later := create(`"originalUrl":"https://example.com/x","startsAt":"2099-01-01T00:00:00.000Z"`)
 	explain := func(id, visit, outcome string, status float64) {
 		t.Helper()

@@ -15,8 +15,10 @@ func TestExplain_drafts(t *testing.T) {
 	ann := as(w.ann)
 	id := w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/","customSlug":"abc","utmSource":"mail"}`, ann).want(201).str("id")
 	base := "/api/urls/" + id
-	saved := w.do("POST", base+"/routing-rules", `{"name":"saved","targetUrl":"https://saved.example/","priority":5,"conditions":`+fromGermany+`}`, ann).want(201).str("id")
-	other := w.do("POST", base+"/routing-rules", `{"name":"other","targetUrl":"https://other.example/","isActive":false,"conditions":`+fromGermany+`}`, ann).want(201).str("id")
+	saved := w.do("POST", base+"/routing-rules", `{"name":"saved","targetUrl":"https://saved.example/","priority":5,"conditions":`+fromGermany+
+		`}`, ann).want(201).str("id")
+	other := w.do("POST", base+"/routing-rules", `{"name":"other","targetUrl":"https://other.example/","isActive":false,"conditions":`+
+		fromGermany+`}`, ann).want(201).str("id")
 	arm := w.do("POST", base+"/variants", `{"name":"A","targetUrl":"https://a.example/"}`, ann).want(201).str("id")
 
 	why := func(draft string) *reply {
@@ -37,11 +39,13 @@ func TestExplain_drafts(t *testing.T) {
 		// A field that the draft does not set is as saved; null clears it.
 		goes(`{"utmSource":"push","redirectCode":308}`, "RULE", "https://saved.example/?utm_source=push")
 		goes(`{"utmSource":null,"isSmartRouting":false}`, "VARIANT", "https://a.example/")
-		goes(`{"isSmartRouting":false,"isABTesting":false,"originalUrl":" https://new.example/ ","utmSource":""}`, "ORIGINAL", "https://new.example/")
+		goes(`{"isSmartRouting":false,"isABTesting":false,"originalUrl":" https://new.example/ ","utmSource":""}`, "ORIGINAL",
+			"https://new.example/")
 		why(`{"trackConversions":true}`).shows("destination.clickParameter", "sl_click")
 		for draft, outcome := range map[string]string{
 			`{"status":"INACTIVE"}`: "GONE", `{"startsAt":"2090-01-01"}`: "ABSENT", `{"password":"secret"}`: "PASSWORD",
-			`{"expiresAt":"2020-01-01"}`: "GONE", `{"expiresAt":"2020-01-01","expiredUrl":"https://over.example/"}`: "ENDED", `{"maxClicks":1}`: "REDIRECT",
+			`{"expiresAt":"2020-01-01"}`: "GONE", `{"expiresAt":"2020-01-01","expiredUrl":"https://over.example/"}`: "ENDED",
+			`{"maxClicks":1}`: "REDIRECT",
 		} {
 			if r := why(draft); r.str("outcome") != outcome {
 				t.Errorf("%s: want %s: %s", draft, outcome, r.text)
@@ -70,10 +74,13 @@ func TestExplain_drafts(t *testing.T) {
 		goes(`{"rules":[`+activated+`]}`, "RULE", "https://other.example/?utm_source=mail")
 		goes(`{"rules":[]}`, "VARIANT", "https://a.example/?utm_source=mail")
 		goes(`{"rules":null,"variants":null}`, "ORIGINAL", "https://own.example/?utm_source=mail")
-		r = goes(`{"rules":[],"variants":[{"name":"Z","targetUrl":"https://z.example/","weight":0},{"name":"B","targetUrl":"https://b.example/"}]}`, "VARIANT", "https://b.example/?utm_source=mail")
+		r = goes(`{"rules":[],"variants":[{"name":"Z",`+
+			`"targetUrl":"https://z.example/","weight":0},{"name":"B","targetUrl":"https://b.example/"}]}`, "VARIANT",
+			"https://b.example/?utm_source=mail")
 		r.shows("destination.variantId", nil, "destination.index", 1, "variants.0.index", 1, "variants.0.percentage", 100,
 			"variants.1", nil)
-		goes(`{"rules":[],"variants":[{"id":"`+arm+`","name":"A","targetUrl":"https://a.example/","isActive":false}]}`, "ORIGINAL", "https://own.example/?utm_source=mail")
+		goes(`{"rules":[],"variants":[{"id":"`+arm+`","name":"A","targetUrl":"https://a.example/","isActive":false}]}`, "ORIGINAL",
+			"https://own.example/?utm_source=mail")
 	})
 
 	// A link without rules: the first one turns smart routing on, as saving does, unless the draft says otherwise.
@@ -91,19 +98,21 @@ func TestExplain_drafts(t *testing.T) {
 		}
 	}
 
-	foreign := w.do("POST", bare+"/routing-rules", `{"name":"x","targetUrl":"https://x.example/","conditions":`+fromGermany+`}`, ann).want(201).str("id")
+	foreign := w.do("POST", bare+"/routing-rules", `{"name":"x","targetUrl":"https://x.example/","conditions":`+fromGermany+`}`, ann).
+		want(201).str("id")
 	for draft, field := range map[string]string{
 		`{"rules":[{"id":"` + foreign + `","name":"x","targetUrl":"https://x.example/","conditions":` + fromGermany + `}]}`: "draft.rules.0.id",
 		`{"rules":[` + activatedRule(saved) + `,` + activatedRule(saved) + `]}`:                                             "draft.rules.1.id",
-		`{"variants":[{"id":"` + saved + `","name":"x","targetUrl":"https://x.example/"}]}`:                                 "draft.variants.0.id",
-		`{"variants":[],"isABTesting":true}`:                                                                                "draft.isABTesting",
-		`{"rules":[` + strings.Repeat(activatedRule("")+",", 100) + activatedRule("") + `]}`:                                "draft.rules",
-		`{"bundleIds":["nothing"]}`:               "draft.bundleIds.0",
-		`{"rules":[{"name":"x"}]}`:                "draft.rules.0.targetUrl",
-		`{"rules":1}`:                             "draft.rules",
-		`{"rules":[null]}`:                        "draft.rules.0",
-		`{"slug":"new"}`:                          "draft.slug",
-		`{"rules":[],"variants":[{"weight":-1}]}`: "draft.variants.0.name",
+		`{"variants":[{"id":"` + saved +
+			`","name":"x","targetUrl":"https://x.example/"}]}`: "draft.variants.0.id",
+		`{"variants":[],"isABTesting":true}`:                                                 "draft.isABTesting",
+		`{"rules":[` + strings.Repeat(activatedRule("")+",", 100) + activatedRule("") + `]}`: "draft.rules",
+		`{"bundleIds":["nothing"]}`:                                                          "draft.bundleIds.0",
+		`{"rules":[{"name":"x"}]}`:                                                           "draft.rules.0.targetUrl",
+		`{"rules":1}`:                                                                        "draft.rules",
+		`{"rules":[null]}`:                                                                   "draft.rules.0",
+		`{"slug":"new"}`:                                                                     "draft.slug",
+		`{"rules":[],"variants":[{"weight":-1}]}`:                                            "draft.variants.0.name",
 	} {
 		w.do("POST", base+"/explain", `{"draft":`+draft+`}`, ann).wantField(field)
 	}
@@ -141,24 +150,35 @@ func TestExplain_checks_drafts_like_saving(t *testing.T) {
 	}
 	for _, body := range []string{
 		`{"originalUrl":"nowhere"}`, `{"originalUrl":"https://sho.rt/x","defaultUrl":"ftp://x","expiredUrl":"x"}`, `{"originalUrl":""}`,
-		`{"startsAt":"2030-01-02","expiresAt":"2030-01-01"}`, `{"expiresAt":"2030-01-01","startsAt":"2031-01-01"}`, `{"status":"DELETED"}`, `{"maxClicks":-1}`,
-		`{"redirectCode":303}`, `{"stickiness":"glue"}`, `{"password":"x"}`, `{"utmSource":"` + strings.Repeat("x", 256) + `"}`, `{"ogImage":"x"}`, `{"twitterCardType":"x"}`,
+		`{"startsAt":"2030-01-02","expiresAt":"2030-01-01"}`, `{"expiresAt":"2030-01-01","startsAt":"2031-01-01"}`, `{"status":"DELETED"}`,
+		`{"maxClicks":-1}`,
+		`{"redirectCode":303}`, `{"stickiness":"glue"}`, `{"password":"x"}`, `{"utmSource":"` + strings.Repeat("x", 256) + `"}`,
+		`{"ogImage":"x"}`, `{"twitterCardType":"x"}`,
 		`{"tags":[""]}`, `{"isABTesting":1}`, `{"expiresAt":"tomorrow"}`, `{"unknown":1}`,
 	} {
 		agree("PUT", base, body, "", body)
 	}
 	long := strings.Repeat("x", 400)
-	costly := `{"operator":"AND","conditions":[` + strings.TrimSuffix(strings.Repeat(`{"type":"query","operator":"in","value":{"name":"a","value":["1","2","3","4","5","6","7","8","9","10"]}},`, 90), ",") + `]}`
+	costly := `{"operator":"AND","conditions":[` +
+		strings.TrimSuffix(
+			strings.Repeat(`{"type":"query","operator":"in","value":{"name":"a","value":["1","2","3","4","5","6","7","8","9","10"]}},`, 90), ",") +
+		`]}`
 	for _, body := range []string{
-		`{"name":"","targetUrl":"https://sho.rt/","conditions":{}}`, `{"name":"x","targetUrl":"https://x.example/","priority":10001,"conditions":` + fromGermany + `}`,
-		`{"name":"x","targetUrl":"https://x.example/","conditions":{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"},{"type":"country","operator":"equals","value":"Germany"}]}}`,
-		`{"name":"x","targetUrl":"https://x.example/","conditions":{"operator":"AND","conditions":[{"operator":"OR","items":[{"type":"ip","operator":"in","value":["x"]}]}]}}`,
-		`{"name":"x","targetUrl":"https://x.example/"}`, `{"targetUrl":"https://x.example/","conditions":` + fromGermany + `}`, `{"name":"x","targetUrl":null,"conditions":` + fromGermany + `}`,
+		`{"name":"","targetUrl":"https://sho.rt/","conditions":{}}`,
+		`{"name":"x","targetUrl":"https://x.example/","priority":10001,"conditions":` + fromGermany + `}`,
+		`{"name":"x","targetUrl":"https://x.example/",` +
+			`"conditions":{"operator":"AND","conditions":[{"type":"country",` +
+			`"operator":"equals","value":"DE"},{"type":"country","operator":"equals","value":"Germany"}]}}`,
+		`{"name":"x","targetUrl":"https://x.example/",` +
+			`"conditions":{"operator":"AND","conditions":[{"operator":"OR","items":[{"type":"ip","operator":"in","value":["x"]}]}]}}`,
+		`{"name":"x","targetUrl":"https://x.example/"}`, `{"targetUrl":"https://x.example/","conditions":` + fromGermany + `}`,
+		`{"name":"x","targetUrl":null,"conditions":` + fromGermany + `}`,
 		`{"name":"x","targetUrl":"https://x.example/","conditions":` + costly + `}`,
 	} {
 		agree("POST", base+"/routing-rules", body, "rules.0.", `{"rules":[`+body+`]}`)
 	}
-	for _, body := range []string{`{"name":"` + long + `","targetUrl":"x"}`, `{"name":"x","targetUrl":"https://x.example/","weight":101}`, `{"name":"x"}`} {
+	for _, body := range []string{`{"name":"` + long + `","targetUrl":"x"}`, `{"name":"x","targetUrl":"https://x.example/","weight":101}`,
+		`{"name":"x"}`} {
 		agree("POST", base+"/variants", body, "variants.0.", `{"variants":[`+body+`]}`)
 	}
 
@@ -167,7 +187,8 @@ func TestExplain_checks_drafts_like_saving(t *testing.T) {
 	for i := range 60 {
 		conditions = append(conditions, fmt.Sprintf(`{"type":"query","operator":"equals","value":{"name":"n%d","value":"v"}}`, i))
 	}
-	heavy := `{"name":"x","targetUrl":"https://x.example/","conditions":{"operator":"AND","conditions":[` + strings.Join(conditions, ",") + `]}}`
+	heavy := `{"name":"x","targetUrl":"https://x.example/","conditions":{"operator":"AND","conditions":[` +
+		strings.Join(conditions, ",") + `]}}`
 	var saved *reply
 	var list []string
 	for {
@@ -193,8 +214,10 @@ func TestExplain_draft_agrees_with_the_saved_link(t *testing.T) {
 	ann := as(w.ann)
 	rules := []string{
 		`{"name":"1","targetUrl":"https://one.example/","priority":1,"conditions":` + fromGermany + `}`,
-		`{"name":"2","targetUrl":"https://two.example/","conditions":{"operator":"AND","conditions":[{"type":"percentage","operator":"less_than","value":50}]}}`,
-		`{"name":"3","targetUrl":"https://three.example/","priority":1,"conditions":{"operator":"OR","conditions":[{"type":"country","operator":"in","value":["DE","FR"]}]}}`,
+		`{"name":"2","targetUrl":"https://two.example/",` +
+			`"conditions":{"operator":"AND","conditions":[{"type":"percentage","operator":"less_than","value":50}]}}`,
+		`{"name":"3","targetUrl":"https://three.example/","priority":1,` +
+			`"conditions":{"operator":"OR","conditions":[{"type":"country","operator":"in","value":["DE","FR"]}]}}`,
 	}
 	id := w.create("abc")
 	base := "/api/urls/" + id
@@ -205,7 +228,8 @@ func TestExplain_draft_agrees_with_the_saved_link(t *testing.T) {
 			draft = `,"draft":` + draft
 		}
 		r := w.do("POST", base+"/explain", `{"userAgent":"curl/8","time":"2026-01-01",`+visit+draft+`}`, ann).want(200)
-		return fmt.Sprint(r.str("outcome"), r.num("status"), r.str("destination.chosenBy"), r.str("destination.location"), r.num("visitor.percentile"))
+		return fmt.Sprint(r.str("outcome"), r.num("status"), r.str("destination.chosenBy"), r.str("destination.location"),
+			r.num("visitor.percentile"))
 	}
 	visits := []string{`"country":"DE"`, `"country":"FR"`}
 	for i := range 20 {
@@ -239,10 +263,13 @@ func TestExplain_new_links(t *testing.T) {
 	without := w.create("abc")
 	w.do("POST", "/api/urls/"+without+"/explain/replay", `{"draft":{}}`, ann).want(503) // this world has no click store
 	w.unchanged("explaining a new link", func() {
-		r := w.do("POST", "/api/urls/explain", `{"country":"DE","draft":{"originalUrl":"https://own.example/","customSlug":"new-one","utmSource":"mail","rules":[`+activatedRule("")+`]}}`, ann).want(200)
+		r := w.do("POST", "/api/urls/explain",
+			`{"country":"DE","draft":{"originalUrl":"https://own.example/","customSlug":"new-one","utmSource":"mail","rules":[`+activatedRule("")+
+				`]}}`, ann).want(200)
 		r.shows("destination.location", "https://x.example/?utm_source=mail", "destination.index", 0, "destination.ruleId", nil,
 			"outcome", "REDIRECT")
-		r = w.do("POST", "/api/urls/explain", `{"draft":{"originalUrl":"https://own.example/","isSmartRouting":false,"rules":[`+activatedRule("")+`],"variants":[{"name":"v","targetUrl":"https://v.example/"}]}}`, ann).want(200)
+		r = w.do("POST", "/api/urls/explain", `{"draft":{"originalUrl":"https://own.example/","isSmartRouting":false,"rules":[`+activatedRule("")+
+			`],"variants":[{"name":"v","targetUrl":"https://v.example/"}]}}`, ann).want(200)
 		r.shows("destination.location", "https://v.example/", "destination.index", 0)
 		for body, field := range map[string]string{
 			`{}`: "draft", `{"draft":{}}`: "draft.originalUrl", `{"draft":{"originalUrl":"x"}}`: "draft.originalUrl",
@@ -255,7 +282,9 @@ func TestExplain_new_links(t *testing.T) {
 		}
 		w.do("POST", "/api/urls/explain", `{"draft":{"originalUrl":"https://own.example/"}}`).want(401)
 		var all []json.RawMessage
-		r = w.do("POST", "/api/urls/explain", `{"draft":{"originalUrl":"x","rules":[{"name":"","targetUrl":"y","conditions":{}}],"variants":[{"name":"","targetUrl":"z"}]}}`, ann).want(400)
+		r = w.do("POST", "/api/urls/explain",
+			`{"draft":{"originalUrl":"x","rules":[{"name":"","targetUrl":"y","conditions":{}}],"variants":[{"name":"","targetUrl":"z"}]}}`,
+			ann).want(400)
 		text, _ := json.Marshal(r.at("errors"))
 		w.ok(json.Unmarshal(text, &all))
 		if len(all) < 6 {

@@ -26,7 +26,9 @@ func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
 			_, err := presence.New(presence.Config{Now: then}, w.store).Report(t.Context(), s)
 			return err
 		}
-		a := snapshot.Status{Edge: "a", Run: "r1", Version: "1.2", Address: "https://a.example", Name: "fra-1", Region: "eu-central", Cursor: snapshot.Cursor{Incarnation: incarnation, Revision: revision - 1}, StateHash: "h", Links: 2, SetAside: []string{"two", "one"}, SetAsideCount: 5, SetAsideReasons: map[string]string{"one": "no such type"}}
+		a := snapshot.Status{Edge: "a", Run: "r1", Version: "1.2", Address: "https://a.example", Name: "fra-1", Region: "eu-central",
+			Cursor: snapshot.Cursor{Incarnation: incarnation, Revision: revision - 1}, StateHash: "h", Links: 2, SetAside: []string{"two", "one"},
+			SetAsideCount: 5, SetAsideReasons: map[string]string{"one": "no such type"}}
 		a.Spool.Bytes, a.Spool.Pending, a.Spool.Dropped, a.Spool.OldestMs = 1, 2, 3, 4
 		a.Latency = &snapshot.Latency{P50: 80, P99: 1250, Samples: 7}
 		w.ok(report(a, 0))
@@ -38,7 +40,8 @@ func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
 		r := w.do("GET", "/api/edges", "", as(w.root)).want(200)
 		r.shows("edges.0.id", "a", "edges.0.run", "r1", "edges.0.version", "1.2", "edges.0.address", "https://a.example",
 			"edges.0.isAlive", true, "edges.0.lag", 1, "edges.0.appliedRevision", float64(revision-1), "edges.0.links", 2,
-			"edges.0.setAside.0.domain", "sho.rt", "edges.0.setAside.0.slug", "one", "edges.0.setAside.0.reason", "no such type", "edges.0.setAside.1.slug", "two",
+			"edges.0.setAside.0.domain", "sho.rt", "edges.0.setAside.0.slug", "one", "edges.0.setAside.0.reason", "no such type",
+			"edges.0.setAside.1.slug", "two",
 			"edges.0.setAside.1.reason", "", "edges.0.setAside.2", nil, "edges.0.setAsideCount", 5, "edges.0.name", "fra-1",
 			"edges.0.region", "eu-central", "edges.0.refused", nil, "edges.0.spool.bytes", 1, "edges.0.spool.pending", 2,
 			"edges.0.spool.dropped", 3, "edges.0.spool.oldestMs", 4, "edges.0.twin.run", "r2", "edges.0.stateHash", "h",
@@ -48,7 +51,8 @@ func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
 			"regions.0.lagSeconds", 0, "regions.1.region", "eu-central", "regions.2", nil)
 		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error { return tx.NoteProgress(t.Context(), "p", ingest.Clicks, "us", time.Minute) }))
 		r = w.do("GET", "/api/edges", "", as(w.root)).want(200)
-		if until, err := time.Parse(time.RFC3339, r.str("regions.2.completeUntil")); err != nil || time.Since(until) < time.Minute || r.num("regions.2.lagSeconds") < 59 || r.str("regions.2.waitsAt") != "kafka" || r.str("regions.2.region") != "us" {
+		if until, err := time.Parse(time.RFC3339, r.str("regions.2.completeUntil")); err != nil || time.Since(until) < time.Minute ||
+			r.num("regions.2.lagSeconds") < 59 || r.str("regions.2.waitsAt") != "kafka" || r.str("regions.2.region") != "us" {
 			t.Errorf("%v: %s", err, r.text)
 		}
 		if seen, err := time.Parse(time.RFC3339, r.str("edges.0.lastSeenAt")); err != nil || time.Since(seen) > time.Minute {

@@ -26,7 +26,8 @@ func TestVersions_of_experiments(t *testing.T) {
 		t.Errorf("the report of another goal has the version %s", tag)
 	}
 	w.unchanged("the same settings", func() {
-		if tag := w.do("PUT", path, `{"goal":"purchase","optimize":"off"}`, as(w.ann), with("If-Match", first)).want(200).Header.Get("ETag"); tag != first {
+		if tag := w.do("PUT", path, `{"goal":"purchase","optimize":"off"}`, as(w.ann), with("If-Match", first)).want(200).
+			Header.Get("ETag"); tag != first {
 			t.Errorf("version %s after %s", tag, first)
 		}
 	})

@@ -24,10 +24,13 @@ const iPhone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebK
 func TestExplain(t *testing.T) {
 	w := small(t, withExplain)
 	ann := as(w.ann)
-	id := w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/?utm_source=x#f","customSlug":"abc","utmSource":"preset","utmMedium":"mail","defaultUrl":"https://default.example/"}`, ann).want(201).str("id")
+	id := w.do("POST", "/api/urls",
+		`{"originalUrl":"https://own.example/?utm_source=x#f","customSlug":"abc",`+
+			`"utmSource":"preset","utmMedium":"mail","defaultUrl":"https://default.example/"}`, ann).want(201).str("id")
 	base := "/api/urls/" + id
 	rule := func(name string, priority int, conditions string) string {
-		return w.do("POST", base+"/routing-rules", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","priority":%d,"conditions":%s}`, name, name, priority, conditions), ann).want(201).str("id")
+		return w.do("POST", base+"/routing-rules", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","priority":%d,"conditions":%s}`,
+			name, name, priority, conditions), ann).want(201).str("id")
 	}
 	why := func(visit string) *reply {
 		t.Helper()
@@ -36,20 +39,25 @@ func TestExplain(t *testing.T) {
 	explained := func(visit, by, location string) *reply {
 		t.Helper()
 		r := why(visit)
-		if r.str("destination.chosenBy") != by || r.str("destination.location") != location || r.str("outcome") != "REDIRECT" || r.num("status") != 302 {
+		if r.str("destination.chosenBy") != by || r.str("destination.location") != location || r.str("outcome") != "REDIRECT" ||
+			r.num("status") != 302 {
 			t.Errorf("%s: want %s to %s: %s", visit, by, location, r.text)
 		}
 		return r
 	}
 
 	r := explained(`{}`, "ORIGINAL", "https://own.example/?utm_source=preset&utm_medium=mail#f")
-	r.has("", "outcome", "status", "visitor", "rules", "variants", "destination").has("destination", "chosenBy", "ruleId", "variantId", "index", "targetUrl", "location", "clickParameter")
-	r.has("visitor", "device", "os", "browser", "isBot", "botName", "isPreviewCrawler", "country", "regionCode", "region", "city", "language", "ip", "referer",
+	r.has("", "outcome", "status", "visitor", "rules", "variants", "destination").has("destination", "chosenBy", "ruleId", "variantId",
+		"index", "targetUrl", "location", "clickParameter")
+	r.has("visitor", "device", "os", "browser", "isBot", "botName", "isPreviewCrawler", "country", "regionCode", "region", "city", "language",
+		"ip", "referer",
 		"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "time", "continent", "isReturning", "percentile")
 	r.shows("visitor.country", nil, "visitor.isBot", true)
 
 	low := rule("low", 1, `{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}`)
-	high := rule("high", 2, `{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE","AT"]},{"type":"time","operator":"before","value":"09:00"}]}`)
+	high := rule("high", 2,
+		`{"operator":"AND","conditions":[{"type":"country","operator":"in",`+
+			`"value":["DE","AT"]},{"type":"time","operator":"before","value":"09:00"}]}`)
 	// 07:30 in UTC is 08:30 in Berlin in winter and 09:30 in summer.
 	r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"de","time":"2026-01-15T07:30:00Z","query":"?utm_medium=own&a=1"}`, iPhone), "RULE",
 		"https://high.example/?utm_source=preset&utm_medium=own&a=1")
@@ -58,12 +66,14 @@ func TestExplain(t *testing.T) {
 	r.shows("destination.ruleId", high, "rules.0.wins", true, "rules.1.wins", false, "rules.1.evaluated", false, "rules.1.matched", true,
 		"rules.0.trace.children.0.visitorValue", "DE", "rules.0.trace.children.1.visitorValue", "08:30 Europe/Berlin",
 		"visitor.browser", "Safari", "visitor.utmMedium", "own")
-	r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"DE","time":"2026-07-15T07:30:00Z"}`, iPhone), "RULE", "https://low.example/?utm_source=preset&utm_medium=mail")
+	r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"DE","time":"2026-07-15T07:30:00Z"}`, iPhone), "RULE",
+		"https://low.example/?utm_source=preset&utm_medium=mail")
 	r.shows("destination.ruleId", low, "rules.0.evaluated", true, "rules.0.matched", false, "rules.0.trace.children.1.matched", false)
 	explained(`{"userAgent":"curl/8"}`, "DEFAULT", "https://default.example/?utm_source=preset&utm_medium=mail")
 
 	for name, weight := range map[string]int{"a": 1, "b": 0} {
-		w.do("POST", base+"/variants", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","weight":%d}`, name, name, weight), ann).want(201)
+		w.do("POST", base+"/variants", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","weight":%d}`, name, name, weight),
+			ann).want(201)
 	}
 	r = explained(`{}`, "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
 	r.has("variants.0", "variantId", "index", "name", "targetUrl", "location", "weight", "percentage")
@@ -95,7 +105,8 @@ func TestExplain(t *testing.T) {
 	w.unchanged("explaining", func() { why(`{}`) })
 	w.do("POST", base+"/explain", `{}`, as(w.bob)).want(404)
 	w.do("POST", base+"/explain", `{}`, as(w.root)).want(200)
-	w.do("POST", base+"/explain", `{"ip":"nowhere","country":"Germany","userAgent":"`+strings.Repeat("x", 9000)+`","city":"`+strings.Repeat("x", 300)+`"}`, ann).wantField("ip", "country", "userAgent", "city")
+	w.do("POST", base+"/explain", `{"ip":"nowhere","country":"Germany","userAgent":"`+strings.Repeat("x", 9000)+`","city":"`+
+		strings.Repeat("x", 300)+`"}`, ann).wantField("ip", "country", "userAgent", "city")
 	r = why(`{"ip":"::ffff:203.0.113.7","region":"US-CA","city":"Los Angeles"}`)
 	r.shows("visitor.regionCode", "US-CA", "visitor.region", nil, "visitor.city", "Los Angeles")
 	why(`{"region":"Bavaria"}`).shows("visitor.regionCode", nil, "visitor.region", "Bavaria")
@@ -159,13 +170,15 @@ func TestExplain_special_conditions(t *testing.T) {
 	// The same network and browser have the same place, and another cookie has another one.
 	w.do("POST", base+"/explain", `{"ip":"198.51.100.99","userAgent":"curl/8","returning":true}`, ann).want(200).
 		shows("visitor.percentile", place)
-	if other := w.do("POST", base+"/explain", `{`+visit+`,"cookie":"0123456789abcdef"}`, ann).want(200); other.num("visitor.percentile") == place {
+	if other := w.do("POST", base+"/explain", `{`+visit+`,"cookie":"0123456789abcdef"}`, ann).
+		want(200); other.num("visitor.percentile") == place {
 		t.Error(other.text)
 	}
 	for _, bad := range []string{`"x"`, `"0123456789ABCDEF"`, `"0123456789abcdef0"`} {
 		w.do("POST", base+"/explain", `{"cookie":`+bad+`}`, ann).wantField("cookie")
 	}
-	for _, field := range []string{"userAgent", "ip", "language", "referer", "query", "time", "country", "region", "city", "cookie", "returning", "unknown"} {
+	for _, field := range []string{"userAgent", "ip", "language", "referer", "query", "time", "country", "region", "city", "cookie",
+		"returning", "unknown"} {
 		for _, value := range hostileValues {
 			r := w.do("POST", base+"/explain", fmt.Sprintf("{%q:%s}", field, value), ann)
 			if r.StatusCode != 200 && r.StatusCode != 413 && (r.StatusCode != 400 || !names(r, field)) || r.StatusCode == 200 && field == "unknown" {

@@ -32,7 +32,8 @@ func (s *Server) TakeComputing(users ...string) (release func()) {
 
 // TakeReports is TakeTurns for reports and exports, of which one user has as many slots as here.
 func (s *Server) TakeReports(user string) (release func()) {
-	reports, exports := takeAll(s.kit.Queue(kit.Reporting), []string{user, user, user, user}), takeAll(s.kit.Queue(kit.Exporting), []string{user, user})
+	reports, exports := takeAll(s.kit.Queue(kit.Reporting), []string{user, user, user, user}),
+		takeAll(s.kit.Queue(kit.Exporting), []string{user, user})
 	return func() { reports(); exports() }
 }
 

@@ -139,7 +139,9 @@ func TestDatabase_outage_is_a_quick_503(t *testing.T) {
 	network.frozen.Store(false)
 	network.setCut(true)
 	network.setCut(false)
-	testkit.Eventually(w.t, "the API recovers from a freeze", func() bool { return w.do("GET", "/api/auth/me", "", as(w.ann)).StatusCode == 200 })
+	testkit.Eventually(w.t, "the API recovers from a freeze", func() bool {
+		return w.do("GET", "/api/auth/me", "", as(w.ann)).StatusCode == 200
+	})
 }
 
 func TestReplicas_share_state(t *testing.T) {
@@ -215,7 +217,8 @@ func TestBodies_in_sequence_on_one_connection(t *testing.T) {
 	defer conn.Close()
 	// Two requests on one connection: the first's deadline must not outlive it.
 	for range 2 {
-		_, err = io.WriteString(conn, "PUT /api/auth/me HTTP/1.1\r\nHost: sho.rt\r\nAuthorization: Bearer "+w.ann+"\r\nContent-Length: 12\r\n\r\n{\"name\":\"x\"}")
+		_, err = io.WriteString(conn, "PUT /api/auth/me HTTP/1.1\r\nHost: sho.rt\r\nAuthorization: Bearer "+w.ann+
+			"\r\nContent-Length: 12\r\n\r\n{\"name\":\"x\"}")
 		w.ok(err)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		w.ok(err)

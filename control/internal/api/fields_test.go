@@ -13,9 +13,12 @@ func TestAPI5_MessageCarriesTheFirstProblem(t *testing.T) {
 	for _, c := range []struct{ method, path, body, message string }{
 		// Problems that a use case finds.
 		{"POST", "/api/urls", `{"originalUrl":"ftp://example.com"}`, "originalUrl: must be an http or https address"},
-		{"PUT", "/api/urls/" + id, `{"originalUrl":"ftp://example.com","title":"` + strings.Repeat("x", 256) + `"}`, "originalUrl: must be an http or https address"},
+		{"PUT", "/api/urls/" + id, `{"originalUrl":"ftp://example.com","title":"` + strings.Repeat("x", 256) + `"}`,
+			"originalUrl: must be an http or https address"},
 		{"POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"api"}`, "customSlug: is a reserved word"},
-		{"POST", "/api/urls/" + id + "/routing-rules", `{"name":"x","targetUrl":"https://x.example","conditions":{"logicalOperator":"AND","items":[{"type":"moon","operator":"equals","value":"x"}]}}`, "conditions.items.0.type: "},
+		{"POST", "/api/urls/" + id + "/routing-rules",
+			`{"name":"x","targetUrl":"https://x.example",` +
+				`"conditions":{"logicalOperator":"AND","items":[{"type":"moon","operator":"equals","value":"x"}]}}`, "conditions.items.0.type: "},
 		// Problems that the framework finds.
 		{"POST", "/api/urls", `{"originalUrl":1}`, "originalUrl: must be a string"},
 		{"POST", "/api/urls", `{}`, "originalUrl: is required"},
@@ -29,6 +32,7 @@ func TestAPI5_MessageCarriesTheFirstProblem(t *testing.T) {
 			t.Errorf("%s %s: %s, want the message %q", r.what, c.body, r.text, c.message)
 		}
 	}
-	r := w.do("PUT", "/api/urls/"+id, `{"originalUrl":"ftp://example.com","title":"`+strings.Repeat("x", 256)+`"}`, as(w.ann)).wantField("originalUrl", "title")
+	r := w.do("PUT", "/api/urls/"+id, `{"originalUrl":"ftp://example.com","title":"`+strings.Repeat("x", 256)+`"}`, as(w.ann)).
+		wantField("originalUrl", "title")
 	r.shows("errors.2", nil)
 }

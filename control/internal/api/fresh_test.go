@@ -22,10 +22,13 @@ func TestAPI1_prefer_wait(t *testing.T) {
 	w.ok(err)
 	edges.Applied("e1", snapshot.Cursor{Incarnation: incarnation, Revision: 1 << 40})
 	make := func(prefer ...string) http.Header {
-		return w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/"}`, as(w.ann), func(r *http.Request) { r.Header["Prefer"] = prefer }).want(201).Header
+		return w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/"}`, as(w.ann), func(r *http.Request) {
+			r.Header["Prefer"] = prefer
+		}).want(201).Header
 	}
 	for prefer, want := range map[string]string{
-		"wait=5": "wait=5", "wait=10": "wait=10", "wait=11": "wait=10", "wait=99999999999999999999999": "wait=10", "wait=0": "wait=0", "WAIT = 3": "wait=3",
+		"wait=5": "wait=5", "wait=10": "wait=10", "wait=11": "wait=10", "wait=99999999999999999999999": "wait=10", "wait=0": "wait=0",
+		"WAIT = 3": "wait=3",
 		`wait="4"`: "wait=4", "respond-async, wait=2": "wait=2", "wait=2; unit=s": "wait=2", "wait=1, wait=9": "wait=1",
 		"": "", "wait": "", "wait=": "", "wait=-1": "", "wait=1.5": "", "wait=1s": "", "waiter=1": "", "return=minimal": "", "wait=x, wait=2": "",
 	} {
@@ -57,7 +60,8 @@ func TestAPI1_prefer_wait(t *testing.T) {
 // Pages of allowed origins may send the preference and read the result.
 func TestAPI1_CORS(t *testing.T) {
 	w := small(t, nil)
-	h := w.do("OPTIONS", "/api/urls", "", with("Origin", "https://app.example.com"), with("Access-Control-Request-Method", "POST")).want(204).Header
+	h := w.do("OPTIONS", "/api/urls", "", with("Origin", "https://app.example.com"), with("Access-Control-Request-Method", "POST")).
+		want(204).Header
 	if !strings.Contains(h.Get("Access-Control-Allow-Headers"), "Prefer") {
 		t.Errorf("allowed: %q", h.Get("Access-Control-Allow-Headers"))
 	}

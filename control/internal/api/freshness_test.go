@@ -26,12 +26,14 @@ func TestFreshness(t *testing.T) {
 	w.ok(err)
 	progress("us", time.Hour)
 	r = fresh().has("regions.1", "region", "completeUntil", "lagSeconds")
-	if r.at("completeUntil") != nil || r.num("lagSeconds") != 0 || r.str("regions.0.region") != "eu" || r.at("regions.0.completeUntil") != nil || r.str("regions.1.region") != "us" || r.num("regions.1.lagSeconds") < 3599 {
+	if r.at("completeUntil") != nil || r.num("lagSeconds") != 0 || r.str("regions.0.region") != "eu" ||
+		r.at("regions.0.completeUntil") != nil || r.str("regions.1.region") != "us" || r.num("regions.1.lagSeconds") < 3599 {
 		t.Errorf("nobody has read the region eu yet: %s", r.text)
 	}
 	progress("eu", time.Second)
 	r = fresh()
-	if r.str("completeUntil") != r.str("regions.1.completeUntil") || r.num("lagSeconds") < 3599 || r.num("regions.0.lagSeconds") > 60 || r.str("regions.0.completeUntil") <= r.str("completeUntil") {
+	if r.str("completeUntil") != r.str("regions.1.completeUntil") || r.num("lagSeconds") < 3599 || r.num("regions.0.lagSeconds") > 60 ||
+		r.str("regions.0.completeUntil") <= r.str("completeUntil") {
 		t.Errorf("%s", r.text)
 	}
 }

@@ -49,7 +49,8 @@ func FuzzEndpoint(f *testing.F) {
 	th := w.thingsOf(who.token)
 	rows := slices.DeleteFunc(table(f), func(r row) bool {
 		// Skip requests that end the test's own sessions or delete its objects, and streams that never end.
-		return r.method == "DELETE" || strings.Contains(r.path, "/logout") || strings.Contains(r.path, "/stream") || strings.Contains(r.path, "/2fa")
+		return r.method == "DELETE" || strings.Contains(r.path, "/logout") || strings.Contains(r.path, "/stream") ||
+			strings.Contains(r.path, "/2fa")
 	})
 	fill := func(s string) string {
 		return placeholder.ReplaceAllStringFunc(s, func(m string) string { return th.id(strings.Trim(m, "{}")) })
@@ -96,7 +97,8 @@ func clean(s string) string {
 }
 
 func FuzzTime(f *testing.F) {
-	for _, s := range []string{"2027-01-31", "2027-01-31T12:00:00Z", "2027-01-31 12:00+0530", "2027-01-31t12:00:00.123456789z", "2027-01-31T12:00:00,5-03", "", "0000-00-00"} {
+	for _, s := range []string{"2027-01-31", "2027-01-31T12:00:00Z", "2027-01-31 12:00+0530", "2027-01-31t12:00:00.123456789z",
+		"2027-01-31T12:00:00,5-03", "", "0000-00-00"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -106,7 +106,8 @@ func (w *world) serve(configure func(*world, *api.Config, *api.Deps)) *accounts.
 	authn, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{bytes.Repeat([]byte("s"), 32)}, Logger: logger}, w.store, passwords)
 	w.ok(err)
 	use := settings.New(w.store)
-	users, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}, PasswordSignInOff: use.EnforcesSSO, Now: w.clock.now}, w.store, authn, passwords)
+	users, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}, PasswordSignInOff: use.EnforcesSSO,
+		Now: w.clock.now}, w.store, authn, passwords)
 	w.ok(err)
 	cfg := api.Config{
 		BaseURL: baseURL, CORSOrigins: []string{"https://app.example.com"}, Logger: logger,
@@ -266,7 +267,8 @@ func (r *reply) want(status int) *reply {
 		r.w.t.Fatalf("%s: not the documented error body: %s", r.what, r.text)
 	}
 	// The message about a wrong current password is a plain sentence, because clients show it unchanged.
-	if first := strings.TrimPrefix(r.str("errors.0.field")+": "+r.str("errors.0.message"), ": "); status == 400 && first != "" && r.str("message") != "The current password is not right." && !strings.HasPrefix(r.str("message"), first) {
+	if first := strings.TrimPrefix(r.str("errors.0.field")+": "+r.str("errors.0.message"), ": "); status == 400 && first != "" &&
+		r.str("message") != "The current password is not right." && !strings.HasPrefix(r.str("message"), first) {
 		r.w.t.Errorf("%s: the message does not carry the first problem: %s", r.what, r.text)
 	}
 	return r

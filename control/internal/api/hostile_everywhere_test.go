@@ -17,16 +17,26 @@ import (
 
 // hostileTexts are hostile values for any text field.
 var hostileTexts = []string{
-	"", " ", "\t", "\n", "\x00", "a\x00b", "\x7f", "\x1b[31m", "\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf8\x88\x80\x80\x80", "abc\x80", "\ufeff", "\ufffd", "\uffff",
-	"\u202e\u202dtxt.exe", "\u2066\u2069", "\u200b", "\u200d\u200d", "e" + strings.Repeat("\u0301", 200), "İıſK", "ｆｕｌｌ", "😀", "👩‍👩‍👧‍👦", strings.Repeat("😀", 300), "ﷺ", "௵", "𝕳",
-	"'", "''", `"`, `\`, "`", ";", "--", "/*", "%", "_", "' OR '1'='1", "'; DROP TABLE urls; --", "1; SELECT pg_sleep(10)", "' UNION SELECT password_hash FROM users --", "$1", "?", ":id", "{{7*7}}", "${jndi:ldap://x/a}",
-	"$(sleep 9)", "|id", "() { :;}; echo", "%s%n%d%x", "%00", "%2e%2e%2f", "..", "../../etc/passwd", `..\..\windows`, "/etc/passwd", "file:///etc/passwd", "con", "a/b", ".", "*", "(?:a+)+$", "[",
-	"<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "javascript:alert(1)", "data:text/html,x", "\r\nX-Evil: 1", "x\nSet-Cookie: a=b", "<!DOCTYPE x [<!ENTITY e SYSTEM 'file:///x'>]>",
-	"0", "-0", "-1", "1.5", "1e309", "NaN", "Infinity", "0x10", "007", "2147483648", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "99999999999999999999999999", "null", "true", "undefined", "[]", "{}", `{"a":1}`,
-	"2026-13-45", "0000-00-00", "9999-12-31T23:59:59Z", "10000-01-01", "-0001-01-01T00:00:00Z", "2026-02-30", "2026-06-30T23:59:60Z", "1970-01-01T00:00:00+99:99", "now",
-	"00000000-0000-0000-0000-000000000000", "urn:uuid:01970000-0000-7000-8000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "me", "bulk", "stats", "settings",
-	"http://127.0.0.1/", "http://[::1]/", "http://0x7f.1/", "http://2130706433/", "https://sho.rt/x", "//evil.example", "http://a@b@c/", "http://%00/", "http://x:99999/", "http://" + strings.Repeat("a.", 150) + "x/", "https://xn--/", "http://exa mple/",
-	"Europe/Nowhere", "../UTC", "utmSource", "ACTIVE", "active", "AND", "#GGGGGG", "#fff", strings.Repeat("A", 256), strings.Repeat("(", 2000), strings.Repeat("x", 5000),
+	"", " ", "\t", "\n", "\x00", "a\x00b", "\x7f", "\x1b[31m", "\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf8\x88\x80\x80\x80", "abc\x80", "\ufeff",
+	"\ufffd", "\uffff",
+	"\u202e\u202dtxt.exe", "\u2066\u2069", "\u200b", "\u200d\u200d", "e" + strings.Repeat("\u0301", 200), "İıſK", "ｆｕｌｌ", "😀",
+	"👩‍👩‍👧‍👦", strings.Repeat("😀", 300), "ﷺ", "௵", "𝕳",
+	"'", "''", `"`, `\`, "`", ";", "--", "/*", "%", "_", "' OR '1'='1", "'; DROP TABLE urls; --", "1; SELECT pg_sleep(10)",
+	"' UNION SELECT password_hash FROM users --", "$1", "?", ":id", "{{7*7}}", "${jndi:ldap://x/a}",
+	"$(sleep 9)", "|id", "() { :;}; echo", "%s%n%d%x", "%00", "%2e%2e%2f", "..", "../../etc/passwd", `..\..\windows`, "/etc/passwd",
+	"file:///etc/passwd", "con", "a/b", ".", "*", "(?:a+)+$", "[",
+	"<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "javascript:alert(1)", "data:text/html,x", "\r\nX-Evil: 1",
+	"x\nSet-Cookie: a=b", "<!DOCTYPE x [<!ENTITY e SYSTEM 'file:///x'>]>",
+	"0", "-0", "-1", "1.5", "1e309", "NaN", "Infinity", "0x10", "007", "2147483648", "9223372036854775807", "9223372036854775808",
+	"-9223372036854775809", "99999999999999999999999999", "null", "true", "undefined", "[]", "{}", `{"a":1}`,
+	"2026-13-45", "0000-00-00", "9999-12-31T23:59:59Z", "10000-01-01", "-0001-01-01T00:00:00Z", "2026-02-30", "2026-06-30T23:59:60Z",
+	"1970-01-01T00:00:00+99:99", "now",
+	"00000000-0000-0000-0000-000000000000", "urn:uuid:01970000-0000-7000-8000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "me",
+	"bulk", "stats", "settings",
+	"http://127.0.0.1/", "http://[::1]/", "http://0x7f.1/", "http://2130706433/", "https://sho.rt/x", "//evil.example", "http://a@b@c/",
+	"http://%00/", "http://x:99999/", "http://" + strings.Repeat("a.", 150) + "x/", "https://xn--/", "http://exa mple/",
+	"Europe/Nowhere", "../UTC", "utmSource", "ACTIVE", "active", "AND", "#GGGGGG", "#fff", strings.Repeat("A", 256), strings.Repeat("(", 2000),
+	strings.Repeat("x", 5000),
 }
 
 // longTexts are for bodies only.
@@ -39,13 +49,16 @@ func moreTexts() (out []string) {
 			out = append(out, "https://example.com/"+text, text+text, "x"+text+"x")
 		}
 	}
-	return append(out, strings.Repeat("9", 400), strings.Repeat("0x", 400), strings.Repeat("%", 3000), strings.Repeat("\u202e", 500), strings.Repeat("' OR ", 500))
+	return append(out, strings.Repeat("9", 400), strings.Repeat("0x", 400), strings.Repeat("%", 3000), strings.Repeat("\u202e", 500),
+		strings.Repeat("' OR ", 500))
 }
 
 // moreValues are large and deeply nested values for the bodies of long runs.
 var moreValues = []string{
-	`"` + strings.Repeat("A", 1<<20) + `"`, `"` + strings.Repeat("\\u0000", 20_000) + `"`, strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000),
-	strings.Repeat("[", 100_000), `{"operator":"AND","conditions":` + strings.Repeat(`[{"operator":"OR","conditions":`, 10_000) + "[]" + strings.Repeat("}]", 10_000) + "}", strings.Repeat("9", 100_000), "1e" + strings.Repeat("9", 1000),
+	`"` + strings.Repeat("A", 1<<20) + `"`, `"` + strings.Repeat("\\u0000", 20_000) + `"`, strings.Repeat("[", 100_000) +
+		strings.Repeat("]", 100_000), strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000),
+	strings.Repeat("[", 100_000), `{"operator":"AND","conditions":` + strings.Repeat(`[{"operator":"OR","conditions":`, 10_000) + "[]" +
+		strings.Repeat("}]", 10_000) + "}", strings.Repeat("9", 100_000), "1e" + strings.Repeat("9", 1000),
 	"[" + strings.Repeat(`"x",`, 30_000) + `"x"]`, "{" + strings.Repeat(`"a":1,`, 30_000) + `"a":1}`,
 }
 
@@ -101,8 +114,10 @@ func (doc openapi) nested(r row) (bodies []string) {
 			bodies = append(bodies, fmt.Sprintf(`{"urls":[{%s%q:{HOSTILE}}]}`, valid, name))
 		}
 	case `PATCH /api/urls/bulk {"urlIds":["{url}"],"status":"INACTIVE"}`:
-		for _, part := range []string{`"type"`, `"type":"status","status"`, `"type":"bundle","bundleId"`, `"type":"tags","tags"`, `"type":"expiration","expiresAt"`, `"type":"tags","value"`, `"type":"utm","value"`,
-			`"type":"utm","utmSource"`, `"type":"utm","utmMedium"`, `"type":"utm","utmCampaign"`, `"type":"utm","utmTerm"`, `"type":"utm","utmContent"`, `"type":"utm","utmId"`, `"type":"utm","utmSourcePlatform"`} {
+		for _, part := range []string{`"type"`, `"type":"status","status"`, `"type":"bundle","bundleId"`, `"type":"tags","tags"`,
+			`"type":"expiration","expiresAt"`, `"type":"tags","value"`, `"type":"utm","value"`,
+			`"type":"utm","utmSource"`, `"type":"utm","utmMedium"`, `"type":"utm","utmCampaign"`, `"type":"utm","utmTerm"`,
+			`"type":"utm","utmContent"`, `"type":"utm","utmId"`, `"type":"utm","utmSourcePlatform"`} {
 			bodies = append(bodies, fmt.Sprintf(`{"urlIds":["{url}"],"operation":{%s:{HOSTILE}}}`, part))
 		}
 	}

@@ -11,14 +11,20 @@ import (
 
 // hostileValues are JSON values of the wrong type, size or form for most fields.
 var hostileValues = []string{
-	`null`, `true`, `false`, `0`, `-1`, `1.5`, `1e308`, `-9223372036854775809`, `18446744073709551616`, `""`, `" "`, `"x"`, `[]`, `[null]`, `["x"]`, `[[[[]]]]`, `{}`, `{"a":{"b":[]}}`,
-	`"'; DROP TABLE urls; --"`, `"%s%n%d"`, `"../../etc/passwd"`, `"<script>alert(1)</script>"`, `"\r\nX-Evil: 1"`, `"\ud800"`, `"\u202e\u0000"`, `"\ufeff"`, `"` + "\xff\xfe" + `"`,
-	`"javascript:alert(1)"`, `"https://sho.rt/x"`, `"http://127.0.0.1"`, `"2026-13-45"`, `"9999-12-31T23:59:59Z"`, `"0001-01-01"`, `"ACTIVE "`, `"00000000-0000-0000-0000-000000000000"`,
-	`"` + strings.Repeat("A", 70_000) + `"`, `"` + strings.Repeat("😀", 300) + `"`, `[` + strings.Repeat(`1,`, 20_000) + `1]`, strings.Repeat("[", 25) + strings.Repeat("]", 25),
-	`{"operator":"AND","conditions":null}`, `{"operator":"AND","conditions":[null,1,"x",[]]}`, `{"operator":{},"conditions":{}}`, `{"logicalOperator":"AND","items":[{"type":[],"operator":{},"value":null}]}`,
+	`null`, `true`, `false`, `0`, `-1`, `1.5`, `1e308`, `-9223372036854775809`, `18446744073709551616`, `""`, `" "`, `"x"`, `[]`, `[null]`,
+	`["x"]`, `[[[[]]]]`, `{}`, `{"a":{"b":[]}}`,
+	`"'; DROP TABLE urls; --"`, `"%s%n%d"`, `"../../etc/passwd"`, `"<script>alert(1)</script>"`, `"\r\nX-Evil: 1"`, `"\ud800"`,
+	`"\u202e\u0000"`, `"\ufeff"`, `"` + "\xff\xfe" + `"`,
+	`"javascript:alert(1)"`, `"https://sho.rt/x"`, `"http://127.0.0.1"`, `"2026-13-45"`, `"9999-12-31T23:59:59Z"`, `"0001-01-01"`, `"ACTIVE "`,
+	`"00000000-0000-0000-0000-000000000000"`,
+	`"` + strings.Repeat("A", 70_000) + `"`, `"` + strings.Repeat("😀", 300) + `"`, `[` + strings.Repeat(`1,`, 20_000) + `1]`,
+	strings.Repeat("[", 25) + strings.Repeat("]", 25),
+	`{"operator":"AND","conditions":null}`, `{"operator":"AND","conditions":[null,1,"x",[]]}`, `{"operator":{},"conditions":{}}`,
+	`{"logicalOperator":"AND","items":[{"type":[],"operator":{},"value":null}]}`,
 	`{"operator":"AND","conditions":[{"type":"ip","operator":"in","value":["10.0.0.0/33",{},"::1%e"]},{"type":"continent","operator":"equals","value":7},{"type":"query","operator":"in","value":{"name":[],"value":{}}},
 		{"type":"date","operator":"between","value":{"start":"0000-00-00","end":1e308}},{"type":"visitor","operator":"in","value":[null]},{"type":"percentage","operator":"less_than","value":1e308}]}`,
-	`{"type":"status","status":[]}`, `{"type":"utm","utmSource":{}}`, `{"type":"expiration","expiresAt":[]}`, `{"type":{"type":"status"}}`, `{"__proto__":{"x":1},"constructor":"y"}`,
+	`{"type":"status","status":[]}`, `{"type":"utm","utmSource":{}}`, `{"type":"expiration","expiresAt":[]}`, `{"type":{"type":"status"}}`,
+	`{"__proto__":{"x":1},"constructor":"y"}`,
 }
 
 // For any value in any field, the response is never a 500. A rejection is a 400, 404, 409 or 413 and has no effect.
@@ -44,18 +50,22 @@ func TestHostile_bodies(t *testing.T) {
 	}{
 		{"POST", "/api/urls", map[string]string{"originalUrl": `"https://example.com"`}, append([]string{"customSlug"}, link...)},
 		{"PATCH", base, map[string]string{}, link},
-		{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "status": `"ACTIVE"`}, []string{"urlIds", "status", "operation", "value"}},
+		{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "status": `"ACTIVE"`},
+			[]string{"urlIds", "status", "operation", "value"}},
 		{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"utm"`}, []string{"operation", "value"}},
 		{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"expiration"`}, []string{"value"}},
 		{"DELETE", "/api/urls/bulk", map[string]string{}, []string{"urlIds"}},
 		{"POST", "/api/urls/bulk", map[string]string{}, []string{"urls"}},
 		{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"tags"`}, []string{"value"}},
 		{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"removeTags"`}, []string{"value"}},
-		{"POST", base + "/variants", map[string]string{"name": `"x"`, "targetUrl": `"https://x.example"`}, []string{"name", "targetUrl", "weight", "isActive"}},
+		{"POST", base + "/variants", map[string]string{"name": `"x"`, "targetUrl": `"https://x.example"`},
+			[]string{"name", "targetUrl", "weight", "isActive"}},
 		{"PUT", base + "/variants/" + variant, map[string]string{}, []string{"name", "targetUrl", "weight", "isActive"}},
-		{"POST", base + "/routing-rules", map[string]string{"name": `"x"`, "targetUrl": `"https://x.example"`, "conditions": formB}, []string{"name", "targetUrl", "priority", "isActive", "conditions"}},
+		{"POST", base + "/routing-rules", map[string]string{"name": `"x"`, "targetUrl": `"https://x.example"`, "conditions": formB},
+			[]string{"name", "targetUrl", "priority", "isActive", "conditions"}},
 		{"PUT", base + "/routing-rules/" + rule, map[string]string{}, []string{"name", "targetUrl", "priority", "isActive", "conditions"}},
-		{"POST", base + "/routing-rules/from-template", map[string]string{"templateKey": `"MOBILE_ONLY"`, "targetUrl": `"https://x.example"`}, []string{"templateKey", "templateId", "name", "targetUrl", "priority"}},
+		{"POST", base + "/routing-rules/from-template", map[string]string{"templateKey": `"MOBILE_ONLY"`, "targetUrl": `"https://x.example"`},
+			[]string{"templateKey", "templateId", "name", "targetUrl", "priority"}},
 		{"PATCH", base + "/routing-rules/settings", map[string]string{}, []string{"isSmartRouting", "defaultUrl"}},
 	} {
 		for n, field := range append(slices.Clone(e.fields), "unknown") {
@@ -109,8 +119,10 @@ func names(r *reply, field string) bool {
 		if f == "" || strings.HasPrefix(f, "body") {
 			return false
 		}
-		related := map[string]string{"templateId": "templateKey", "templateKey": "templateId", "value": "operation", "operation": "value", "status": "operation"}
-		if f == field || strings.HasPrefix(f, field+".") || f == related[field] || strings.HasPrefix(f, related[field]+".") || f == "isAbTest" && field == "isABTesting" {
+		related := map[string]string{"templateId": "templateKey", "templateKey": "templateId", "value": "operation", "operation": "value",
+			"status": "operation"}
+		if f == field || strings.HasPrefix(f, field+".") || f == related[field] || strings.HasPrefix(f, related[field]+".") || f == "isAbTest" &&
+			field == "isABTesting" {
 			return true
 		}
 	}
@@ -121,7 +133,8 @@ func names(r *reply, field string) bool {
 // trace returns a number that changes with every change of the data.
 func (w *world) trace() (n int) {
 	w.t.Helper()
-	w.ok(w.store.Row(w.t.Context(), `SELECT (SELECT revision FROM config_head) + (SELECT count(*) FROM audit_logs) + (SELECT count(*) FROM urls)`).Scan(&n))
+	w.ok(w.store.Row(w.t.Context(),
+		`SELECT (SELECT revision FROM config_head) + (SELECT count(*) FROM audit_logs) + (SELECT count(*) FROM urls)`).Scan(&n))
 	return n
 }
 
@@ -140,8 +153,10 @@ func FuzzLinks(f *testing.F) {
 		at := *w
 		at.t = t
 		for _, e := range []struct{ method, path string }{
-			{"POST", "/api/urls"}, {"POST", "/api/urls/bulk"}, {"PATCH", "/api/urls/bulk"}, {"PUT", "/api/urls/" + id}, {"POST", "/api/urls/" + id + "/variants"},
-			{"POST", "/api/urls/" + id + "/routing-rules"}, {"POST", "/api/urls/" + id + "/routing-rules/from-template"}, {"PATCH", "/api/urls/" + id + "/routing-rules/settings"},
+			{"POST", "/api/urls"}, {"POST", "/api/urls/bulk"}, {"PATCH", "/api/urls/bulk"}, {"PUT", "/api/urls/" + id},
+			{"POST", "/api/urls/" + id + "/variants"},
+			{"POST", "/api/urls/" + id + "/routing-rules"}, {"POST", "/api/urls/" + id + "/routing-rules/from-template"},
+			{"PATCH", "/api/urls/" + id + "/routing-rules/settings"},
 		} {
 			r := at.do(e.method, e.path, body, as(at.ann))
 			if r.StatusCode >= 500 {

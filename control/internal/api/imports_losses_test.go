@@ -110,7 +110,8 @@ func TestConsoleSkipped_rows_are_listed_and_come_back(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Open(t), whole)
 	w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/a","customSlug":"taken","externalId":"x-1"}`, as(w.ann)).want(201)
-	id := w.uploadLinks("target,code,number\nhttps://example.com/1,taken,\nhttps://example.com/2,fresh,\nhttps://example.com/3,,x-1\nnowhere,last,\n")
+	id := w.uploadLinks(
+		"target,code,number\nhttps://example.com/1,taken,\nhttps://example.com/2,fresh,\nhttps://example.com/3,,x-1\nnowhere,last,\n")
 	plan := planOf(map[string]string{"originalUrl": "target", "slug": "code", "externalId": "number"}, "skip")
 	want := []any{
 		"#", 3, "0.row", 2, "0.field", "slug", "0.column", "code", "0.value", "taken", "0.code", "SKIPPED",
@@ -127,7 +128,8 @@ func TestConsoleSkipped_rows_are_listed_and_come_back(t *testing.T) {
 	w.imported(id, plan)
 	w.do("GET", "/api/imports/"+id+"/problems", "", as(w.ann)).want(200).shows(append(under("data"), "total", 3)...)
 	file := w.do("GET", "/api/imports/"+id+"/problems.csv", "", as(w.ann)).want(200).text
-	for _, row := range []string{"/1,taken,,\"code is taken, so the row is skipped\"", "/3,,x-1,\"number is taken, so the row is skipped\"", "nowhere,last,,target must be"} {
+	for _, row := range []string{"/1,taken,,\"code is taken, so the row is skipped\"", "/3,,x-1,\"number is taken, so the row is skipped\"",
+		"nowhere,last,,target must be"} {
 		if !strings.Contains(file, row) {
 			t.Errorf("the file lacks %s: %s", row, file)
 		}

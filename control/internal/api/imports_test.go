@@ -64,8 +64,10 @@ func TestImports_bad_rows_are_named_and_come_back(t *testing.T) {
 	w := small(t, whole)
 	bad := []struct{ from, to, field, column string }{
 		{"https://example.com/", "ftp://example.com/", "originalUrl", "long_url"}, {"https://example.com/", "", "originalUrl", "long_url"},
-		{"slug-", "a b", "slug", "keyword"}, {"news;", strings.Repeat("x", 41) + ";", "tags", "tags"}, {"2020-01-02", "yesterday", "createdAt", "created"},
-		{"2020-01-02", "2999-01-01", "createdAt", "created"}, {"2030-01-01", "2030-02-30", "expiresAt", "expires"}, {"title", strings.Repeat("t", 256), "title", "title"},
+		{"slug-", "a b", "slug", "keyword"}, {"news;", strings.Repeat("x", 41) + ";", "tags", "tags"},
+		{"2020-01-02", "yesterday", "createdAt", "created"},
+		{"2020-01-02", "2999-01-01", "createdAt", "created"}, {"2030-01-01", "2030-02-30", "expiresAt", "expires"},
+		{"title", strings.Repeat("t", 256), "title", "title"},
 		{",0", ",many", "maxClicks", "max_clicks"}, {"ACTIVE", "BROKEN", "status", "status"},
 	}
 	var b strings.Builder
@@ -162,7 +164,9 @@ func (w *world) checkImported(n int) {
 	r.shows("data.0.slug", "slug-999", "data.0.title", "title, 999", "data.0.createdAt", "2020-01-02T03:04:05.000Z",
 		"data.0.originalUrl", "https://example.com/999", "data.0.clickCount", 0)
 	var bulk, finished int
-	w.ok(w.store.Row(w.t.Context(), `SELECT count(CASE WHEN action = 'URL_BULK_CREATED' THEN 1 END), count(CASE WHEN action = 'IMPORT_FINISHED' THEN 1 END) FROM audit_logs`).Scan(&bulk, &finished))
+	w.ok(w.store.Row(w.t.Context(),
+		`SELECT count(CASE WHEN action = 'URL_BULK_CREATED' THEN 1 END), count(CASE WHEN action = 'IMPORT_FINISHED' THEN 1 END) FROM audit_logs`).
+		Scan(&bulk, &finished))
 	if bulk < 5 || finished < 1 {
 		w.t.Errorf("%d entries of created links and %d of finished imports", bulk, finished)
 	}
@@ -213,12 +217,16 @@ func TestImports_conflicts(t *testing.T) {
 		mapping := map[string]string{"originalUrl": "url", "slug": "slug", "externalId": "externalId", "title": "title"}
 		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/b","customSlug":"foreign"}`, as(w.bob)).want(201)
 		w.do("POST", "/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.created","url.updated"]}`, as(w.ann)).want(201)
-		taken := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/a","customSlug":"taken","tags":["kept"]}`, as(w.ann)).want(201).str("id")
-		external := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/x","externalId":"x-1","customSlug":"has-id"}`, as(w.ann)).want(201).str("id")
+		taken := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/a","customSlug":"taken","tags":["kept"]}`, as(w.ann)).
+			want(201).str("id")
+		external := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/x","externalId":"x-1","customSlug":"has-id"}`, as(w.ann)).
+			want(201).str("id")
 		for _, c := range []struct{ how, dry, done string }{
 			{"skip", "rows 7, create 2, update 0, skip 5, rename 0, errors 0", "DONE: done 7, created 2, updated 0, skipped 5, renamed 0, failed 0"},
-			{"rename", "rows 7, create 1, update 0, skip 0, rename 4, errors 2", "DONE: done 7, created 1, updated 0, skipped 0, renamed 4, failed 2"},
-			{"overwrite", "rows 7, create 1, update 4, skip 0, rename 0, errors 2", "DONE: done 7, created 1, updated 4, skipped 0, renamed 0, failed 2"},
+			{"rename", "rows 7, create 1, update 0, skip 0, rename 4, errors 2",
+				"DONE: done 7, created 1, updated 0, skipped 0, renamed 4, failed 2"},
+			{"overwrite", "rows 7, create 1, update 4, skip 0, rename 0, errors 2",
+				"DONE: done 7, created 1, updated 4, skipped 0, renamed 0, failed 2"},
 		} {
 			id := w.uploadLinks(file)
 			if dry := w.do("POST", "/api/imports/"+id+"/dry-run", planOf(mapping, c.how), as(w.ann)).want(200); dry.preview() != c.dry {
@@ -238,7 +246,9 @@ func TestImports_conflicts(t *testing.T) {
 		w.do("GET", "/api/urls/"+external, "", as(w.ann)).shows("originalUrl", "https://example.com/5")
 		w.do("GET", "/api/urls/"+taken+"/history", "", as(w.ann)).want(200).shows("total", 2, "data.0.action", "URL_BULK_UPDATED")
 		var created, updated int
-		w.ok(w.store.Row(t.Context(), `SELECT count(CASE WHEN event = 'url.created' THEN 1 END), count(CASE WHEN event = 'url.updated' THEN 1 END) FROM webhook_deliveries`).Scan(&created, &updated))
+		w.ok(w.store.Row(t.Context(),
+			`SELECT count(CASE WHEN event = 'url.created' THEN 1 END), count(CASE WHEN event = 'url.updated' THEN 1 END) FROM webhook_deliveries`).
+			Scan(&created, &updated))
 		if created != 2+2+5+1 || updated != 3 { // the rows of a link in one file are one update
 			t.Errorf("%d events of new links and %d of changed ones", created, updated)
 		}
@@ -251,14 +261,19 @@ func TestImports_conflicts(t *testing.T) {
 // A file that first creates a link and then overwrites it makes one link with the fields of the last row.
 func TestImports_overwrite_within_a_file(t *testing.T) {
 	w := small(t, whole)
-	id := w.uploadLinks("url,slug,title,tags,externalId\nhttps://example.com/1,same,first,a,\nhttps://example.com/2,same,second,b,y-1\nhttps://example.com/3,,third,,y-1\n")
-	body := planOf(map[string]string{"originalUrl": "url", "slug": "slug", "title": "title", "tags": "tags", "externalId": "externalId"}, "overwrite")
-	if dry := w.do("POST", "/api/imports/"+id+"/dry-run", body, as(w.ann)).want(200).preview(); dry != "rows 3, create 1, update 2, skip 0, rename 0, errors 0" {
+	id := w.uploadLinks(
+		"url,slug,title,tags,externalId\nhttps://example.com/1,same,first,a," +
+			"\nhttps://example.com/2,same,second,b,y-1\nhttps://example.com/3,,third,,y-1\n")
+	body := planOf(map[string]string{"originalUrl": "url", "slug": "slug", "title": "title", "tags": "tags", "externalId": "externalId"},
+		"overwrite")
+	if dry := w.do("POST", "/api/imports/"+id+"/dry-run", body, as(w.ann)).want(200).preview(); dry !=
+		"rows 3, create 1, update 2, skip 0, rename 0, errors 0" {
 		t.Errorf("dry run: %s", dry)
 	}
 	w.imported(id, body)
 	r := w.do("GET", "/api/urls", "", as(w.ann)).want(200)
-	if r.num("total") != 1 || r.str("data.0.title") != "third" || r.str("data.0.originalUrl") != "https://example.com/3" || r.str("data.0.externalId") != "y-1" || joined(r.at("data.0.tags")) != "b" {
+	if r.num("total") != 1 || r.str("data.0.title") != "third" || r.str("data.0.originalUrl") != "https://example.com/3" ||
+		r.str("data.0.externalId") != "y-1" || joined(r.at("data.0.tags")) != "b" {
 		t.Errorf("links: %s", r.text)
 	}
 }
@@ -297,11 +312,14 @@ func TestImports_hostile_files(t *testing.T) {
 	}
 	w.do("POST", "/api/imports", `{"a":1}`, as(w.ann)).want(415)
 	w.do("POST", "/api/imports?name="+strings.Repeat("n", 101), "url\nx\n", as(w.ann), asCSV).wantField("name")
-	w.do("POST", "/api/imports", "", as(w.ann), asCSV, func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(&bottomless{}), -1 }).want(413)
+	w.do("POST", "/api/imports", "", as(w.ann), asCSV, func(r *http.Request) {
+		r.Body, r.ContentLength = io.NopCloser(&bottomless{}), -1
+	}).want(413)
 
 	// A password in an empty column is none, and delimiters are detected.
 	for content, delimiter := range map[string]string{
-		"url,password\nhttps://example.com/,\n": ",", "url;title\nhttps://example.com/;\"a;b,c,d\"\n": ";", "url\ttitle,with,commas\tx\ty\tz\nhttps://example.com/\ta\n": "\t", "url\nhttps://example.com/a,b\n\n\n": ",",
+		"url,password\nhttps://example.com/,\n": ",", "url;title\nhttps://example.com/;\"a;b,c,d\"\n": ";",
+		"url\ttitle,with,commas\tx\ty\tz\nhttps://example.com/\ta\n": "\t", "url\nhttps://example.com/a,b\n\n\n": ",",
 	} {
 		r := w.do("POST", "/api/imports", content, as(w.ann), asCSV).want(201)
 		if r.str("delimiter") != delimiter || r.num("rows") != 1 || r.str("columns.0.suggested") != "originalUrl" {
@@ -343,7 +361,8 @@ func TestImports_formulas(t *testing.T) {
 	body := planOf(map[string]string{"originalUrl": "url", "title": "title", "notes": "notes"}, "skip")
 	w.imported(id, body)
 	r := w.do("GET", "/api/imports/"+id+"/problems.csv", "", as(w.ann)).want(200)
-	if r.Header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.Contains(r.text, ";'=cmd|' /C calc'!A0;'@SUM(A1);") || !strings.Contains(r.text, ";'+1;'-2;") {
+	if r.Header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.Contains(r.text, ";'=cmd|' /C calc'!A0;'@SUM(A1);") ||
+		!strings.Contains(r.text, ";'+1;'-2;") {
 		t.Fatalf("failed rows: %s", r.text)
 	}
 	again := w.uploadLinks(strings.NewReplacer("nowhere", "https://example.com/1", "nothing", "https://example.com/2").Replace(r.text))
@@ -370,7 +389,8 @@ func TestImports_end(t *testing.T) {
 	body := planOf(map[string]string{"originalUrl": "url"}, "skip")
 	const file = "url\nhttps://example.com/\n"
 	id := w.uploadLinks(file, in)
-	for _, r := range [][3]string{{"POST", "", file}, {"GET", "", ""}, {"GET", "/" + id, ""}, {"POST", "/" + id + "/start", body}, {"POST", "/" + id + "/dry-run", body}, {"GET", "/" + id + "/problems.csv", ""}, {"DELETE", "/" + id, ""}} {
+	for _, r := range [][3]string{{"POST", "", file}, {"GET", "", ""}, {"GET", "/" + id, ""}, {"POST", "/" + id + "/start", body},
+		{"POST", "/" + id + "/dry-run", body}, {"GET", "/" + id + "/problems.csv", ""}, {"DELETE", "/" + id, ""}} {
 		w.do(r[0], "/api/imports"+r[1], r[2], as(w.bob), in).want(403)
 		if r[1] != "" {
 			w.do(r[0], "/api/imports"+r[1], r[2], as(w.bob)).want(404) // in bob's own workspace
@@ -382,7 +402,9 @@ func TestImports_end(t *testing.T) {
 	w.do("POST", "/api/imports/"+id+"/start", body, as(w.ann), in).want(202)
 	cancelled := w.do("POST", "/api/imports/"+id+"/cancel", "", as(w.ann), in).want(200)
 	w.runImports()
-	if got := w.do("GET", "/api/imports/"+id, "", as(w.ann), in); got.progress() != "CANCELLED: done 0, created 0, updated 0, skipped 0, renamed 0, failed 0" || cancelled.progress() != got.progress() {
+	if got := w.do("GET", "/api/imports/"+id, "", as(w.ann),
+		in); got.progress() != "CANCELLED: done 0, created 0, updated 0, skipped 0, renamed 0, failed 0" ||
+		cancelled.progress() != got.progress() {
 		t.Errorf("a cancelled import: %s", got.text)
 	}
 	late := w.uploadLinks(file, in)
@@ -390,7 +412,8 @@ func TestImports_end(t *testing.T) {
 	w.enlist(team, w.annID, "VIEWER")
 	w.runImports()
 	w.enlist(team, w.annID, "EDITOR")
-	if got := w.do("GET", "/api/imports/"+late, "", as(w.ann), in); got.str("status") != "FAILED" || !strings.Contains(got.str("failure"), "EDITOR") || got.num("progress.created") != 0 {
+	if got := w.do("GET", "/api/imports/"+late, "", as(w.ann), in); got.str("status") != "FAILED" || !strings.Contains(got.str("failure"),
+		"EDITOR") || got.num("progress.created") != 0 {
 		t.Errorf("an import without permission: %s", got.text)
 	}
 	mapped := w.uploadLinks(file, in)
@@ -425,7 +448,8 @@ func TestImports_by_two_replicas(t *testing.T) {
 		<-done
 		w.runImports() // what the other has released meanwhile
 		for _, id := range ids {
-			if got := w.do("GET", "/api/imports/"+id, "", as(w.ann)).progress(); got != "DONE: done 3000, created 3000, updated 0, skipped 0, renamed 0, failed 0" {
+			if got := w.do("GET", "/api/imports/"+id, "", as(w.ann)).progress(); got !=
+				"DONE: done 3000, created 3000, updated 0, skipped 0, renamed 0, failed 0" {
 				t.Errorf("import: %s", got)
 			}
 		}

@@ -64,7 +64,8 @@ func (d *openapi) readSchema(ref string, into any) error {
 
 // docsPages are the files of the API's documentation, which are not endpoints of the interface.
 var docsPages = []string{
-	"GET /api", "GET /api/", "GET /api/docs.css", "GET /api/docs.js", "GET /api/swagger-ui.css", "GET /api/swagger-ui.js", "GET /api/openapi.json", "GET /api/openapi.yaml",
+	"GET /api", "GET /api/", "GET /api/docs.css", "GET /api/docs.js", "GET /api/swagger-ui.css", "GET /api/swagger-ui.js",
+	"GET /api/openapi.json", "GET /api/openapi.yaml",
 }
 
 // The served endpoints, the OpenAPI document and the interface's table are the same.
@@ -181,7 +182,8 @@ func TestDocument_is_complete(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Open(t), whole)
 	doc := w.openapi()
-	if !strings.HasPrefix(doc.OpenAPI, "3.1") || doc.Info.Title == "" || doc.Info.Description == "" || len(doc.Components.SecuritySchemes) != 3 {
+	if !strings.HasPrefix(doc.OpenAPI, "3.1") || doc.Info.Title == "" || doc.Info.Description == "" ||
+		len(doc.Components.SecuritySchemes) != 3 {
 		t.Errorf("%+v", doc.Info)
 	}
 	who := map[string]string{}
@@ -297,7 +299,8 @@ func TestDocument_forms(t *testing.T) {
 	w := newWorld(t, storetest.Open(t), whole)
 	plain := w.do("GET", "/api/openapi.json", "")
 	packed := w.do("GET", "/api/openapi.json", "", with("Accept-Encoding", "br, gzip"), with("Accept", "*/*"))
-	if packed.Header.Get("Content-Encoding") != "gzip" || !strings.Contains(packed.Header.Get("Vary"), "Accept-Encoding") || len(packed.text) > len(plain.text)/4 {
+	if packed.Header.Get("Content-Encoding") != "gzip" || !strings.Contains(packed.Header.Get("Vary"), "Accept-Encoding") ||
+		len(packed.text) > len(plain.text)/4 {
 		t.Errorf("%v, %d bytes of %d", packed.Header, len(packed.text), len(plain.text))
 	}
 	r, err := gzip.NewReader(strings.NewReader(packed.text))

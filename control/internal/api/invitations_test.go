@@ -49,11 +49,13 @@ func TestInvitations(t *testing.T) {
 	token := invitationToken(t, r.str("link"))
 	var hash string
 	w.ok(w.store.Row(t.Context(), `SELECT shown_hash FROM invitations`).Scan(&hash))
-	if strings.Contains(w.logs.String()+w.do("GET", "/api/audit-logs?limit=100", "", as(w.root)).text, token) || hash == token || len(hash) != 64 {
+	if strings.Contains(w.logs.String()+w.do("GET", "/api/audit-logs?limit=100", "", as(w.root)).text, token) || hash == token ||
+		len(hash) != 64 {
 		t.Error("the token is stored")
 	}
 	for body, field := range map[string]string{
-		`{"email":"x","role":"EDITOR"}`: "email", `{"email":"x@example.com","role":"BOSS"}`: "role", `{"role":"EDITOR"}`: "email", `{"email":"x@example.com"}`: "role",
+		`{"email":"x","role":"EDITOR"}`: "email", `{"email":"x@example.com","role":"BOSS"}`: "role", `{"role":"EDITOR"}`: "email",
+		`{"email":"x@example.com"}`: "role",
 	} {
 		w.do("POST", path, body, as(w.ann)).wantField(field)
 	}
@@ -72,8 +74,10 @@ func TestInvitations(t *testing.T) {
 	w.accept(second, `,"password":"password"`).wantField("password")
 	w.accept(second, `,"password":"battery staple"`, as(w.bob)).want(403)
 	w.do("POST", "/api/invitations/accept", `{"token":"`+second+`"}`, with("X-API-Key", first(w.newKey(w.bob)))).want(403)
-	ok := w.accept(second, newcomer, with("Cookie", "access_token=of-a-session-that-ended")).want(200).has("", "workspaceId", "role", "user", "accessToken")
-	if ok.str("workspaceId") != id || ok.str("role") != "VIEWER" || ok.str("user.email") != "zoe@example.com" || ok.str("user.name") != "Zoë 🦊" || ok.cookie("access_token") == nil {
+	ok := w.accept(second, newcomer, with("Cookie", "access_token=of-a-session-that-ended")).want(200).has("", "workspaceId", "role", "user",
+		"accessToken")
+	if ok.str("workspaceId") != id || ok.str("role") != "VIEWER" || ok.str("user.email") != "zoe@example.com" ||
+		ok.str("user.name") != "Zoë 🦊" || ok.cookie("access_token") == nil {
 		t.Fatal(ok.text)
 	}
 	zoe := as(ok.str("accessToken"))
@@ -85,7 +89,8 @@ func TestInvitations(t *testing.T) {
 	// A known address has to sign in as itself.
 	inviteID, forBob := w.invite(id, strings.ToUpper(otherMail), "ADMIN", w.ann)
 	w.accept(forBob, newcomer).want(401)
-	if r := w.accept(forBob, "", as(w.root)).want(403); !strings.Contains(r.str("message"), adminMail) || !strings.Contains(strings.ToLower(r.str("message")), otherMail) {
+	if r := w.accept(forBob, "", as(w.root)).want(403); !strings.Contains(r.str("message"), adminMail) ||
+		!strings.Contains(strings.ToLower(r.str("message")), otherMail) {
 		t.Fatal(r.text)
 	}
 	w.accept(forBob, "", as(w.bob)).want(200).has("", "workspaceId", "role", "user")
@@ -151,7 +156,8 @@ func TestInvitations_sign_up(t *testing.T) {
 	// With single sign-on alone, no password account is made.
 	off := newWorld(t, storetest.Open(t), func(w *world, cfg *api.Config, deps *api.Deps) {
 		teams(w, cfg, deps)
-		deps.Invitations = invitations.New(invitations.Config{Console: baseURL, PasswordSignInOff: deps.Settings.EnforcesSSO}, w.store, deps.Auth, deps.Accounts)
+		deps.Invitations = invitations.New(invitations.Config{Console: baseURL, PasswordSignInOff: deps.Settings.EnforcesSSO}, w.store, deps.Auth,
+			deps.Accounts)
 	})
 	_, token = off.invite(off.newTeam("Growth"), "zoe@example.com", "EDITOR", off.ann)
 	off.do("PUT", "/api/settings/system/sso_enforce", `{"value":{"enabled":true}}`, as(off.root)).want(200)
@@ -164,18 +170,21 @@ func TestInvitations_mail(t *testing.T) {
 	w := newWorld(t, usual(t), func(w *world, cfg *api.Config, deps *api.Deps) {
 		teams(w, cfg, deps)
 		sender, err := mail.New(mail.Config{
-			Settings: smtp.Settings{URL: config.Secret(smtpServer.URL()), From: "Shortline <no-reply@example.com>"}, BaseURL: baseURL, EncryptionKeys: [][]byte{[]byte(strings.Repeat("e", 32))}, Logger: cfg.Logger,
+			Settings: smtp.Settings{URL: config.Secret(smtpServer.URL()), From: "Shortline <no-reply@example.com>"}, BaseURL: baseURL,
+			EncryptionKeys: [][]byte{[]byte(strings.Repeat("e", 32))}, Logger: cfg.Logger,
 		}, w.store)
 		w.ok(err)
 		runs(w.t, sender.Run)
-		deps.Invitations = invitations.New(invitations.Config{Console: baseURL, Mail: sender, Now: w.clock.now}, w.store, deps.Auth, deps.Accounts)
+		deps.Invitations = invitations.New(invitations.Config{Console: baseURL, Mail: sender, Now: w.clock.now}, w.store, deps.Auth,
+			deps.Accounts)
 	})
 	id := w.newTeam("Growth <b>&</b> \u202eteam")
 	invite := func(email string) (shown, mailed string) {
 		t.Helper()
 		r := w.do("POST", "/api/workspaces/"+id+"/invitations", `{"email":"`+email+`","role":"EDITOR"}`, as(w.ann)).want(201)
 		m := smtpServer.Wait(t, email)
-		if r.at("mailed") != true || !strings.Contains(m.Text, userMail) || !strings.Contains(m.Text, "Growth") || !strings.Contains(m.HTML, m.Link) || strings.Contains(m.HTML, "<b>&</b>") {
+		if r.at("mailed") != true || !strings.Contains(m.Text, userMail) || !strings.Contains(m.Text, "Growth") ||
+			!strings.Contains(m.HTML, m.Link) || strings.Contains(m.HTML, "<b>&</b>") {
 			t.Fatalf("%s: %s\n%s", r.text, m.Text, m.HTML)
 		}
 		shown, mailed = invitationToken(t, r.str("link")), invitationToken(t, m.Link)

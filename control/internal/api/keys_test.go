@@ -74,7 +74,8 @@ func TestKeys_scopes(t *testing.T) {
 			got := w.do(method, path, body, key)
 			if reached := got.StatusCode != 403; reached != strings.Contains(" "+scopes+" ", " "+scope+" ") {
 				t.Errorf("%s with %s: %d %s", request, scope, got.StatusCode, got.text)
-			} else if !reached && (!strings.Contains(got.str("message"), "API key") && !strings.Contains(got.str("message"), "Only administrators") || w.trace() != before) {
+			} else if !reached && (!strings.Contains(got.str("message"), "API key") && !strings.Contains(got.str("message"),
+				"Only administrators") || w.trace() != before) {
 				t.Errorf("%s with %s: %s", request, scope, got.text)
 			}
 			if got.StatusCode == 404 || got.StatusCode >= 500 {
@@ -93,7 +94,8 @@ func TestKeys_scopes(t *testing.T) {
 	}
 	unlimited, _ := w.makeKey(root.token, `"scopes":[]`)
 	w.do("GET", "/api/urls/"+other.id("url"), "", unlimited).want(200)
-	if both, _ := w.makeKey(root.token, `"scopes":["analytics:read","links:read","links:read"]`); w.do("GET", "/api/urls", "", both).StatusCode != 200 || w.do("GET", "/api/analytics/overview", "", both).StatusCode != 200 {
+	if both, _ := w.makeKey(root.token, `"scopes":["analytics:read","links:read","links:read"]`); w.do("GET", "/api/urls", "", both).
+		StatusCode != 200 || w.do("GET", "/api/analytics/overview", "", both).StatusCode != 200 {
 		t.Error("a key with two scopes does not have both")
 	}
 }
@@ -143,7 +145,8 @@ func TestKeys_refuse_bad_fields(t *testing.T) {
 			t.Errorf("%.80s: a response of %d bytes", body, len(r.text))
 		}
 	}
-	w.do("POST", "/api/api-keys", `{"name":" ","scopes":["x"],"allowedIps":["y"],"expiresAt":"2001-01-01"}`, as(w.ann)).wantField("name", "scopes.0", "allowedIps.0", "expiresAt")
+	w.do("POST", "/api/api-keys", `{"name":" ","scopes":["x"],"allowedIps":["y"],"expiresAt":"2001-01-01"}`, as(w.ann)).wantField("name",
+		"scopes.0", "allowedIps.0", "expiresAt")
 	if w.trace() != before {
 		t.Error("a refused request has changed something")
 	}
@@ -321,7 +324,8 @@ func TestKeys_legacy(t *testing.T) {
 func TestKeys_of_a_team(t *testing.T) {
 	w := small(t, manyKeys(0))
 	ctx := t.Context()
-	team, foreign := store.Workspace{ID: store.NewID(), Name: "Team", Slug: "team"}, store.Workspace{ID: store.NewID(), Name: "F", Slug: "foreign"}
+	team, foreign := store.Workspace{ID: store.NewID(), Name: "Team", Slug: "team"},
+		store.Workspace{ID: store.NewID(), Name: "F", Slug: "foreign"}
 	w.ok(w.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := tx.InsertWorkspace(ctx, &foreign, w.bobID); err != nil {
 			return err
@@ -356,7 +360,8 @@ func TestKeys_of_a_team(t *testing.T) {
 	w.do("GET", "/api/api-keys", "", key).want(200)
 
 	role(w.bobID, store.RoleEditor)
-	for _, request := range []string{"GET /api/api-keys", "POST /api/api-keys", "GET /api/api-keys/" + id, "DELETE /api/api-keys/" + id, "POST /api/api-keys/" + id + "/rotate"} {
+	for _, request := range []string{"GET /api/api-keys", "POST /api/api-keys", "GET /api/api-keys/" + id, "DELETE /api/api-keys/" + id,
+		"POST /api/api-keys/" + id + "/rotate"} {
 		method, path, _ := strings.Cut(request, " ")
 		w.do(method, path, "", as(w.bob), in("team")).want(403)
 	}

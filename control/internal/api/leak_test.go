@@ -128,16 +128,26 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 	owner := m.callers["the OWNER"]
 	post := func(path, body string) *reply { l.t.Helper(); return l.do("POST", path, body, owner).want(201) }
 	m.ids["workspace"] = m.workspace
-	m.ids["webhook"] = post("/api/webhooks", fmt.Sprintf(`{"name":"%[1]s","url":"%[2]s/%[1]s","headers":{"X-Marker":"%[1]s"},"events":["url.created","url.updated","url.deleted","url.clicked","routing.rule_created"]}`, m.marker, receiver)).str("id")
+	m.ids["webhook"] = post("/api/webhooks",
+		fmt.Sprintf(
+			`{"name":"%[1]s","url":"%[2]s/%[1]s","headers":{"X-Marker":"%[1]s"},`+
+				`"events":["url.created","url.updated","url.deleted","url.clicked","routing.rule_created"]}`, m.marker, receiver)).str("id")
 	m.ids["key"] = post("/api/api-keys", fmt.Sprintf(`{"name":%q}`, m.marker)).str("id")
 	m.ids["bundle"] = post("/api/bundles", fmt.Sprintf(`{"name":"%[1]s","description":"%[1]s"}`, m.marker)).str("id")
 	m.ids["tag"] = post("/api/tags", fmt.Sprintf(`{"name":"%[1]s"}`, m.marker)).str("id")
-	m.ids["domain"] = post("/api/domains", fmt.Sprintf(`{"hostname":"%s.example.com","rootUrl":"https://%[1]s.example.org"}`, strings.ToLower(m.marker))).str("id")
+	m.ids["domain"] = post("/api/domains", fmt.Sprintf(`{"hostname":"%s.example.com","rootUrl":"https://%[1]s.example.org"}`,
+		strings.ToLower(m.marker))).str("id")
 	m.ids["template"] = post("/api/utm-templates", fmt.Sprintf(`{"name":"%[1]s","utmSource":"%[1]s"}`, m.marker)).str("id")
-	m.ids["import"] = l.do("POST", "/api/imports?name="+m.marker, fmt.Sprintf("url,title\nhttps://example.com/%[1]s,%[1]s\n", m.marker), owner, with("Content-Type", "text/csv")).want(201).str("id")
-	m.ids["view"] = post("/api/views", fmt.Sprintf(`{"name":"%[1]s","screen":"links","query":"search=%[1]s","shared":true}`, m.marker)).str("id")
+	m.ids["import"] = l.do("POST", "/api/imports?name="+m.marker, fmt.Sprintf("url,title\nhttps://example.com/%[1]s,%[1]s\n", m.marker), owner,
+		with("Content-Type", "text/csv")).want(201).str("id")
+	m.ids["view"] = post("/api/views", fmt.Sprintf(`{"name":"%[1]s","screen":"links","query":"search=%[1]s","shared":true}`, m.marker)).
+		str("id")
 	for i := range links {
-		r := post("/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/%[1]s-%[2]d","customSlug":"%[1]s-%[2]d","title":"%[1]s","utmSource":"%[1]s","utmCampaign":"%[1]s","ogTitle":"%[1]s","isABTesting":true,"tags":["%[1]s"],"bundleIds":["%[3]s"]}`, m.marker, i, m.ids["bundle"]))
+		r := post("/api/urls",
+			fmt.Sprintf(
+				`{"originalUrl":"https://example.com/%[1]s-%[2]d",`+
+					`"customSlug":"%[1]s-%[2]d","title":"%[1]s","utmSource":"%[1]s",`+
+					`"utmCampaign":"%[1]s","ogTitle":"%[1]s","isABTesting":true,"tags":["%[1]s"],"bundleIds":["%[3]s"]}`, m.marker, i, m.ids["bundle"]))
 		m.links++
 		m.secrets = append(m.secrets, r.str("id"))
 		m.ids["url"], m.ids["bundled"] = r.str("id"), r.str("id")
@@ -149,7 +159,8 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 	m.ids["variant"] = post(path+"/variants", fmt.Sprintf(`{"name":"%[1]s","targetUrl":"https://%[1]s.example/"}`, m.marker)).str("id")
 	m.ids["rule"] = post(path+"/routing-rules", ruleBody(m.marker, formA)).str("id")
 	body, ct := form("file", pngFile(8, 8))
-	if r := l.do("POST", "/api/og-images/upload/"+m.ids["url"], body, owner, ct); r.StatusCode != 201 && r.StatusCode != 501 && r.StatusCode != 503 {
+	if r := l.do("POST", "/api/og-images/upload/"+m.ids["url"], body, owner, ct); r.StatusCode != 201 && r.StatusCode != 501 &&
+		r.StatusCode != 503 {
 		l.t.Errorf("upload: %d %s", r.StatusCode, r.text)
 	}
 	l.do("PATCH", path, fmt.Sprintf(`{"title":"%s again"}`, m.marker), owner).want(200)
@@ -157,7 +168,8 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 	m.ids["log"] = l.do("GET", "/api/webhooks/"+m.ids["webhook"]+"/logs", "", owner).want(200).str("logs.0.id")
 	for _, r := range table(l.t) {
 		if r.endpoint() == "POST /api/workspaces/{}/invitations" {
-			m.ids["invitation"] = post("/api/workspaces/"+m.workspace+"/invitations", fmt.Sprintf(`{"email":"%s@example.com","role":"VIEWER"}`, m.marker)).str("id")
+			m.ids["invitation"] = post("/api/workspaces/"+m.workspace+"/invitations", fmt.Sprintf(`{"email":"%s@example.com","role":"VIEWER"}`,
+				m.marker)).str("id")
 		}
 	}
 	for kind, id := range m.ids {
@@ -175,7 +187,8 @@ func (l *leakWorld) clickIn(m *marked, id string) {
 	l.ok(err)
 	l.seq++
 	m.clicks++
-	e := click.Event{Seq: l.seq, Time: time.Now().UnixMilli(), Link: full.Num, Owner: full.Workspace, UserAgent: safari, Referer: "https://" + m.marker + ".example/", UTM: link.UTM{Source: m.marker, Campaign: m.marker}}
+	e := click.Event{Seq: l.seq, Time: time.Now().UnixMilli(), Link: full.Num, Owner: full.Workspace, UserAgent: safari, Referer: "https://" +
+		m.marker + ".example/", UTM: link.UTM{Source: m.marker, Campaign: m.marker}}
 	e.IP = netip.AddrFrom4([4]byte{192, 0, 2, byte(l.seq)})
 	batch := &click.Batch{Lane: click.Lane{Edge: 1}, First: e.Seq, Count: 1, Records: click.AppendRecord(nil, &e)}
 	l.ok(l.in.Deliver(l.t.Context(), batch))
@@ -287,7 +300,8 @@ var filters = []string{"country", "device", "os", "browser", "referer", "languag
 // values returns the values to try in a query parameter: the marker of the other workspace, and its object or others that fit the
 // name. Of other parameters, make test tries one more value for every second.
 func (l *leakWorld) values(there *marked, endpoint, name string, turn int) []string {
-	others := []string{there.workspace, there.ids["url"], there.ids["bundle"], there.marker + "-0", "csv", "json", "all", "true", "month", "100"}
+	others := []string{there.workspace, there.ids["url"], there.ids["bundle"], there.marker + "-0", "csv", "json", "all", "true",
+		"month", "100"}
 	if slices.Contains(filters, name) && strings.Contains(endpoint, "/analytics/") {
 		others = []string{there.ids["variant"], there.ids["rule"]}
 	}
@@ -316,7 +330,8 @@ func (l *leakWorld) foreign(here, there *marked, by string, caller option) {
 				return here.id(kind)
 			}, caller)
 			l.sent++
-			if got.StatusCode != 404 && got.StatusCode != 403 || got.StatusCode == 403 && (by == "the OWNER" || by == "an administrator") && r.who == "U" {
+			if got.StatusCode != 404 && got.StatusCode != 403 || got.StatusCode == 403 && (by == "the OWNER" || by == "an administrator") &&
+				r.who == "U" {
 				l.t.Errorf("%s %s with the other's %s by %s: %d %s", r.endpoint(), r.body, foreign, by, got.StatusCode, got.text)
 			}
 			l.clean(got, there, by, there.id(foreign)) // an error may repeat what was sent
@@ -329,7 +344,8 @@ func (l *leakWorld) figures(here *marked) {
 	l.t.Helper()
 	for by, caller := range here.callers {
 		for path, want := range map[string]int{
-			"/api/urls total": here.links, "/api/analytics/overview totalClicks": here.clicks, "/api/bundles total": 1, "/api/tags total": 1, "/api/utm-templates total": 1, "/api/views total": 1,
+			"/api/urls total": here.links, "/api/analytics/overview totalClicks": here.clicks, "/api/bundles total": 1, "/api/tags total": 1,
+			"/api/utm-templates total": 1, "/api/views total": 1,
 			"/api/bundles/" + here.ids["bundle"] + "/stats totalClicks": here.clicks,
 		} {
 			path, member, _ := strings.Cut(path, " ")

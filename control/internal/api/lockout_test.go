@@ -60,7 +60,8 @@ func TestH3_SecondFactorGuesses(t *testing.T) {
 	wantCounts(t, "codes from 1,000 addresses of one /64", w.guess(wrong, inOne64), 5, 995)
 	right := func() string { return login(userMail, password, w.code(secret)) }
 	owner := from("192.0.2.1:1")
-	if after, err := strconv.Atoi(w.do("POST", "/api/auth/login", right(), owner).want(429).Header.Get("Retry-After")); err != nil || after < 1 || after > 30 {
+	if after, err := strconv.Atoi(w.do("POST", "/api/auth/login", right(), owner).want(429).Header.Get("Retry-After")); err != nil ||
+		after < 1 || after > 30 {
 		t.Fatalf("Retry-After %d, %v", after, err)
 	}
 	// A client without the password neither triggers the lockout nor learns of it.
@@ -94,11 +95,13 @@ func TestLow_FailedLoginsAreBounded(t *testing.T) {
 		rows := func() int { n, _ := w.rowsOf("USER_LOGIN"); return n }
 		before := rows()
 		w.do("POST", "/api/auth/login", login("first@example.com", "wrong", "")).want(401)
-		if n, newest := w.rowsOf("USER_LOGIN"); n != before+1 || !strings.Contains(newest, `"success":false`) || !strings.Contains(newest, "first@example.com") {
+		if n, newest := w.rowsOf("USER_LOGIN"); n != before+1 || !strings.Contains(newest, `"success":false`) ||
+			!strings.Contains(newest, "first@example.com") {
 			t.Fatalf("%d new rows, the newest %s", n-before, newest)
 		}
 		for i := range 1500 {
-			w.do("POST", "/api/auth/login", login(fmt.Sprintf("nobody-%d@example.com", i), "wrong", ""), from(fmt.Sprintf("192.0.%d.%d:1", i/250, i%250+1))).want(401)
+			w.do("POST", "/api/auth/login", login(fmt.Sprintf("nobody-%d@example.com", i), "wrong", ""),
+				from(fmt.Sprintf("192.0.%d.%d:1", i/250, i%250+1))).want(401)
 		}
 		exact := rows() - before
 		t.Logf("1,501 failures made %d rows", exact)

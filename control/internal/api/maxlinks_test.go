@@ -46,7 +46,8 @@ func limitOfLinks(w *world) {
 	create(w.bob).want(201)
 	full(create(w.ann))
 	full(create(w.bob)) // also for others
-	full(w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com/1"},{"originalUrl":"https://example.com/2"}]}`, as(w.ann)))
+	full(w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com/1"},{"originalUrl":"https://example.com/2"}]}`,
+		as(w.ann)))
 	full(w.do("PUT", "/api/urls/by-external-id/crm-1", `{"originalUrl":"https://example.com/"}`, as(w.ann)))
 	full(w.do("POST", "/api/urls/"+first+"/duplicate", `{}`, as(w.ann)))
 	full(w.do("POST", "/api/urls/"+trashed+"/restore", `{}`, as(w.ann)))
@@ -54,7 +55,8 @@ func limitOfLinks(w *world) {
 	// An import ends with the reason, without a part of its rows.
 	id := w.uploadLinks("url\nhttps://example.com/a\nhttps://example.com/b\n")
 	r := w.imported(id, `{"mapping":{"originalUrl":"url"},"conflicts":"skip"}`)
-	if r.progress() != "FAILED: done 0, created 0, updated 0, skipped 0, renamed 0, failed 0" || !strings.Contains(r.text, "The service has 3 links, which is the limit.") {
+	if r.progress() != "FAILED: done 0, created 0, updated 0, skipped 0, renamed 0, failed 0" ||
+		!strings.Contains(r.text, "The service has 3 links, which is the limit.") {
 		w.t.Errorf("the import: %s", r.text)
 	}
 

@@ -129,15 +129,18 @@ func (w *world) upload(urlID, token string, parts ...string) *reply {
 func TestImages(t *testing.T) {
 	w, a := newAlbum(t, usual(t))
 	id := w.create("abc")
-	r := w.upload(id, w.ann, "note", "hello", "file", pngFile(2400, 1260)).want(201).has("", "statusCode", "data").has("data", "key", "proxyUrl")
+	r := w.upload(id, w.ann, "note", "hello", "file", pngFile(2400, 1260)).want(201).has("", "statusCode", "data").has("data",
+		"key", "proxyUrl")
 	key := r.str("data.key")
-	if !strings.HasPrefix(key, "og-images/"+id+"/") || !strings.HasSuffix(key, ".webp") || r.num("statusCode") != 201 || r.str("data.proxyUrl") != "/api/og-images/"+strings.ReplaceAll(key, "/", "%2F") {
+	if !strings.HasPrefix(key, "og-images/"+id+"/") || !strings.HasSuffix(key, ".webp") || r.num("statusCode") != 201 ||
+		r.str("data.proxyUrl") != "/api/og-images/"+strings.ReplaceAll(key, "/", "%2F") {
 		t.Fatal(r.text)
 	}
 	if rev := r.Header.Get("X-Config-Revision"); rev != "2" {
 		t.Errorf("revision %q: edges do not learn of the change", rev)
 	}
-	if row := w.audited("URL_UPDATED", "url", id); !strings.Contains(row.New.String, key) || !strings.Contains(row.Old.String, `"ogImage":null`) {
+	if row := w.audited("URL_UPDATED", "url", id); !strings.Contains(row.New.String, key) ||
+		!strings.Contains(row.Old.String, `"ogImage":null`) {
 		t.Errorf("audit: %s, %s", row.Old.String, row.New.String)
 	}
 	w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200).shows("ogImage", key, "ogImageUrl", baseURL+r.str("data.proxyUrl"))
@@ -145,7 +148,8 @@ func TestImages(t *testing.T) {
 	for _, path := range []string{r.str("data.proxyUrl"), "/api/og-images/" + key, strings.ReplaceAll(r.str("data.proxyUrl"), "%2F", "%2f")} {
 		got := w.do("GET", path, "")
 		for name, want := range map[string]string{
-			"Content-Type": "image/webp", "Cache-Control": "public, max-age=86400, immutable", "X-Content-Type-Options": "nosniff", "Content-Length": fmt.Sprint(len(got.text)),
+			"Content-Type": "image/webp", "Cache-Control": "public, max-age=86400, immutable", "X-Content-Type-Options": "nosniff",
+			"Content-Length":          fmt.Sprint(len(got.text)),
 			"Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
 		} {
 			if got.StatusCode != 200 || got.Header.Get(name) != want {
@@ -184,7 +188,8 @@ func TestImages_refused(t *testing.T) {
 		w.upload("..%2f..%2fx", w.ann, "file", pngFile(1, 1)).want(404)
 		body, ct := form("file", pngFile(1, 1))
 		w.do("POST", "/api/og-images/upload/"+id, body, ct).want(401)
-		w.do("POST", "/api/og-images/upload/"+id, body, ct, with("Cookie", "access_token="+w.ann), with("Origin", "https://evil.example")).want(403)
+		w.do("POST", "/api/og-images/upload/"+id, body, ct, with("Cookie", "access_token="+w.ann),
+			with("Origin", "https://evil.example")).want(403)
 		w.do("POST", "/api/og-images/upload/"+id, body[:len(body)/2], as(w.ann), ct).want(400)
 		w.do("POST", "/api/og-images/upload/"+id, body, as(w.ann), with("Content-Type", "multipart/form-data")).want(400)
 		w.do("POST", "/api/og-images/upload/"+id, `{}`, as(w.ann)).want(415)
@@ -238,11 +243,16 @@ func TestImages_paths(t *testing.T) {
 	w.ok(os.WriteFile(filepath.Join(filepath.Dir(a.dir), "secret.webp"), []byte("secret"), 0o600))
 	w.ok(os.WriteFile(filepath.Join(a.dir, "og-images", id, "secret.webp"), []byte("secret"), 0o600))
 	for _, path := range []string{
-		"", "og-images", "og-images/" + id, "og-images%2F" + id + "%2F", key + "/", "%2F" + key, "/" + key, key + "%00", key + "%00.webp", key + "%0a", key + ".", key + "%20", " " + key,
-		strings.ReplaceAll(key, "/", "%252F"), strings.ReplaceAll(key, "/", "%5c"), strings.ReplaceAll(key, "/", "\\"), strings.ToUpper(key), "../secret.webp", "..%2Fsecret.webp", "%2e%2e%2Fsecret.webp",
-		"og-images/../../secret.webp", "og-images/" + id + "/../../../secret.webp", "og-images/" + id + "%2F..%2F..%2F..%2Fsecret.webp", "og-images/" + id + "/secret.webp", "og-images/" + id + "/1.svg",
-		"og-images/" + id + "/1.webp", "og-images/" + id + "/" + number + ".gif", "og-images/" + id + "/-1.webp", "og-images/" + id + "/%D9%A1.webp", "og-images//" + id + "/1.webp", "./" + key,
-		"og-images/" + strings.ReplaceAll(id, "-", "") + "/" + number + ".webp", "file:///etc/passwd", "%ff%fe", "upload/" + id, strings.Repeat("a/", 500),
+		"", "og-images", "og-images/" + id, "og-images%2F" + id + "%2F", key + "/", "%2F" + key, "/" + key, key + "%00", key + "%00.webp",
+		key + "%0a", key + ".", key + "%20", " " + key,
+		strings.ReplaceAll(key, "/", "%252F"), strings.ReplaceAll(key, "/", "%5c"), strings.ReplaceAll(key, "/", "\\"), strings.ToUpper(key),
+		"../secret.webp", "..%2Fsecret.webp", "%2e%2e%2Fsecret.webp",
+		"og-images/../../secret.webp", "og-images/" + id + "/../../../secret.webp", "og-images/" + id + "%2F..%2F..%2F..%2Fsecret.webp",
+		"og-images/" + id + "/secret.webp", "og-images/" + id + "/1.svg",
+		"og-images/" + id + "/1.webp", "og-images/" + id + "/" + number + ".gif", "og-images/" + id + "/-1.webp", "og-images/" + id +
+			"/%D9%A1.webp", "og-images//" + id + "/1.webp", "./" + key,
+		"og-images/" + strings.ReplaceAll(id, "-", "") + "/" + number + ".webp", "file:///etc/passwd", "%ff%fe", "upload/" + id,
+		strings.Repeat("a/", 500),
 	} {
 		r := httptest.NewRequest("GET", "http://sho.rt/", nil)
 		r.URL.RawPath, r.URL.Path = "/api/og-images/"+path, "/api/og-images/"+path

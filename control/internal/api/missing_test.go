@@ -16,7 +16,8 @@ func TestMissingSlugs(t *testing.T) {
 		today := presence.Day(time.Now())
 		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
 			for day, seq := today-40, uint64(1); day <= today; day, seq = day+20, seq+1 {
-				if err := tx.CountMissing(t.Context(), "e", "r", seq, day, day*24*3600*1000, []store.Missing{{Slug: "abc", Count: 3}, {Slug: "xyz", Count: seq}}); err != nil {
+				if err := tx.CountMissing(t.Context(), "e", "r", seq, day, day*24*3600*1000,
+					[]store.Missing{{Slug: "abc", Count: 3}, {Slug: "xyz", Count: seq}}); err != nil {
 					return err
 				}
 			}
@@ -33,7 +34,8 @@ func TestMissingSlugs(t *testing.T) {
 		w.do("GET", path+"?from="+day(40)+"&to="+day(40), "", as(w.root)).want(200).shows("data.0.count", 3)
 		w.create("abc")
 		w.do("GET", path, "", as(w.root)).want(200).shows("total", 1, "data.0.slug", "xyz")
-		for _, bad := range []string{"?from=yesterday", "?to=2026-13-01", "?from=2026-02-02&to=2026-01-01", "?from=2020-01-01", "?limit=0", "?page=x"} {
+		for _, bad := range []string{"?from=yesterday", "?to=2026-13-01", "?from=2026-02-02&to=2026-01-01", "?from=2020-01-01", "?limit=0",
+			"?page=x"} {
 			w.do("GET", path+bad, "", as(w.root)).want(400)
 		}
 	})
@@ -52,8 +54,10 @@ func TestMissingSlugs_of_custom_domains(t *testing.T) {
 	}
 	today := presence.Day(time.Now())
 	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-		return tx.CountMissing(t.Context(), "e", "r", 1, today, time.Now().UnixMilli(), []store.Missing{{Slug: "abc", Count: 5}, {Domain: numbers["ann"], Slug: "abc", Count: 3},
-			{Domain: numbers["ann"], Slug: "new", Count: 2}, {Domain: numbers["bob"], Slug: "abc", Count: 1}, {Domain: 1 << 40, Slug: "gone", Count: 9}})
+		return tx.CountMissing(t.Context(), "e", "r", 1, today, time.Now().UnixMilli(),
+			[]store.Missing{{Slug: "abc", Count: 5}, {Domain: numbers["ann"], Slug: "abc", Count: 3},
+				{Domain: numbers["ann"], Slug: "new", Count: 2}, {Domain: numbers["bob"], Slug: "abc", Count: 1},
+				{Domain: 1 << 40, Slug: "gone", Count: 9}})
 	}))
 	see := func(want string, options ...option) {
 		t.Helper()
@@ -73,7 +77,8 @@ func TestMissingSlugs_of_custom_domains(t *testing.T) {
 	see("sho.rt/abc 5, "+name+"/abc 3, "+name+"/new 2, "+name+"/abc 1, ", as(w.root))
 	w.create("new") // on another domain
 	r := w.do("GET", path, "", as(w.ann)).want(200)
-	w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com","customSlug":%q,"domain":%q}`, r.str("data.0.slug"), r.str("data.0.host")), as(w.ann)).want(201)
+	w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com","customSlug":%q,"domain":%q}`, r.str("data.0.slug"),
+		r.str("data.0.host")), as(w.ann)).want(201)
 	see(name+"/new 2, ", as(w.ann))
 	see(name+"/abc 1, ", as(w.bob))
 }

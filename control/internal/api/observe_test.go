@@ -135,7 +135,8 @@ func TestTraces(t *testing.T) {
 	if request == nil || statements == 0 {
 		t.Fatalf("%d statements; spans: %s", statements, all.String())
 	}
-	for _, want := range []string{"shortline.request_id=asked-for-this", "http.route=/api/users", "http.response.status_code=200", "db.query.text=SELECT"} {
+	for _, want := range []string{"shortline.request_id=asked-for-this", "http.route=/api/users", "http.response.status_code=200",
+		"db.query.text=SELECT"} {
 		if !strings.Contains(all.String(), want) {
 			t.Errorf("no span contains %s: %s", want, all.String())
 		}

@@ -176,7 +176,8 @@ var outlives = map[[2]string]func(m *maker){
 
 		key, keyID, userID := made()
 		child := m.do("POST", "/api/api-keys", `{"name":"child"}`, key).want(201).str("key")
-		second := m.do("POST", "/api/users", `{"email":"second@example.com","password":"battery staple"}`, with("X-API-Key", child)).want(201).str("id")
+		second := m.do("POST", "/api/users", `{"email":"second@example.com","password":"battery staple"}`, with("X-API-Key", child)).
+			want(201).str("id")
 		token := m.do("POST", "/api/auth/login", login("second@example.com", "battery staple", "")).want(200).str("accessToken")
 		m.do("DELETE", "/api/api-keys/"+keyID+"?endMade=true", "", as(m.root)).want(204)
 		for _, id := range []string{userID, second} {

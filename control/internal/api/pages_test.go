@@ -53,7 +53,8 @@ func TestPages(t *testing.T) {
 		return w.do("GET", icon+site.URL, "", as(w.ann)).StatusCode == 200
 	})
 	r := w.do("GET", icon+site.URL, "", as(w.ann)).want(200)
-	if r.text != string(ico) || r.Header.Get("Content-Type") != "image/x-icon" || r.Header.Get("X-Content-Type-Options") != "nosniff" || r.Header.Get("Cache-Control") != "private, max-age=86400" {
+	if r.text != string(ico) || r.Header.Get("Content-Type") != "image/x-icon" || r.Header.Get("X-Content-Type-Options") != "nosniff" ||
+		r.Header.Get("Cache-Control") != "private, max-age=86400" {
 		t.Errorf("%q, %v", r.text, r.Header)
 	}
 	w.do("GET", icon+"javascript:alert(1)", "", as(w.ann)).want(204)

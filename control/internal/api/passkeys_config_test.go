@@ -63,7 +63,8 @@ func TestPasskeys_while_single_sign_on_is_enforced(t *testing.T) {
 func TestPasskeys_are_a_sign_in_method(t *testing.T) {
 	w := small(t, whole)
 	w.do("GET", "/api/auth/methods", "").want(200).shows("passkeys", true)
-	w.do("POST", "/api/admin/oidc-providers", `{"name":"P","slug":"p","discoveryUrl":"http://127.0.0.1:1/","clientId":"id","clientSecret":"secret"}`, as(w.root)).want(201)
+	w.do("POST", "/api/admin/oidc-providers",
+		`{"name":"P","slug":"p","discoveryUrl":"http://127.0.0.1:1/","clientId":"id","clientSecret":"secret"}`, as(w.root)).want(201)
 	w.do("PUT", "/api/settings/system/sso_enforce", `{"value":{"enabled":true}}`, as(w.root)).want(200)
 	w.do("GET", "/api/auth/methods", "").want(200).shows("passkeys", false, "password", false)
 }

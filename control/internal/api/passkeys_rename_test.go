@@ -11,7 +11,8 @@ func TestPasskeys_rename(t *testing.T) {
 	w := small(t, withPasskeys)
 	w.enrol(w.ann, passkeytest.New(baseURL))
 	path := "/api/auth/passkeys/" + w.do("GET", "/api/auth/passkeys", "", as(w.ann)).want(200).str("data.0.id")
-	for body, want := range map[string]string{`{"name":" Laptop "}`: "Laptop", `{"name":""}`: "Passkey", `{"name":null}`: "Passkey", `{"name":"Phone"}`: "Phone"} {
+	for body, want := range map[string]string{`{"name":" Laptop "}`: "Laptop", `{"name":""}`: "Passkey", `{"name":null}`: "Passkey",
+		`{"name":"Phone"}`: "Phone"} {
 		w.do("PATCH", path, body, as(w.ann)).want(200).shows("name", want)
 	}
 	w.do("PATCH", path, `{"name":"Laptop"}`, as(w.ann)).want(200)

@@ -30,7 +30,8 @@ func withMail(server *mailtest.Server) func(*world, *api.Config, *api.Deps) {
 		passwords, err := auth.NewPasswords(bcrypt.MinCost)
 		w.ok(err)
 		d.Mail, err = mail.New(mail.Config{
-			Settings: smtp.Settings{URL: config.Secret(server.URL()), From: mailtest.From}, BaseURL: baseURL, EncryptionKeys: keys, Logger: cfg.Logger, Now: w.clock.now,
+			Settings: smtp.Settings{URL: config.Secret(server.URL()), From: mailtest.From}, BaseURL: baseURL, EncryptionKeys: keys,
+			Logger: cfg.Logger, Now: w.clock.now,
 		}, w.store)
 		w.ok(err)
 		d.Auth, err = auth.NewAuthenticator(auth.Config{
@@ -132,7 +133,8 @@ func TestPasswordReset_tells_nothing(t *testing.T) {
 	server := mailtest.Start(t)
 	w := small(t, withMail(server))
 	w.do("PATCH", "/api/users/"+w.bobID+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
-	w.exec(`INSERT INTO users (id, email, email_key, name, role, active, created_at, updated_at) VALUES ('sso', 'sso@example.com', 'sso@example.com', '', 'USER', TRUE, 1, 1)`)
+	w.exec(`INSERT INTO users (id, email, email_key, name, role, active, created_at, updated_at) VALUES ('sso', 'sso@example.com', ` +
+		`'sso@example.com', '', 'USER', TRUE, 1, 1)`)
 	var texts []string
 	for _, email := range []string{userMail, otherMail, "sso@example.com", "nobody@example.com"} {
 		start := time.Now()
@@ -230,7 +232,8 @@ func TestPasswordReset_takes_over_an_account_of_an_unproven_address(t *testing.T
 		if _, err := tx.Exec(t.Context(), `UPDATE users SET email_verified = FALSE WHERE id = ?`, w.annID); err != nil {
 			return err
 		}
-		return tx.InsertPasskey(t.Context(), store.Passkey{ID: store.NewID(), UserID: w.annID, CredentialID: "AAAA", PublicKey: "AAAA", Name: "stranger's", CreatedAt: 1})
+		return tx.InsertPasskey(t.Context(), store.Passkey{ID: store.NewID(), UserID: w.annID, CredentialID: "AAAA", PublicKey: "AAAA",
+			Name: "stranger's", CreatedAt: 1})
 	}))
 	w.do("POST", "/api/auth/password/forgot", forgot(userMail)).want(200)
 	w.do("POST", "/api/auth/password/reset", reset(tokenOf(t, server.Wait(t, userMail)), fresher)).want(200)
@@ -269,7 +272,8 @@ func TestNotices(t *testing.T) {
 	notice("another network", "New sign-in to your account", "2001:db8:1::1")
 	token := w.signInFrom(p.email, "2001:db8:1:ff::1", macSafari) // the same /48
 
-	w.do("PUT", "/api/auth/password", `{"oldPassword":"`+password+`","newPassword":"`+fresher+`"}`, as(token), from("203.0.113.5:1"), with("User-Agent", firefox)).want(200)
+	w.do("PUT", "/api/auth/password", `{"oldPassword":"`+password+`","newPassword":"`+fresher+`"}`, as(token), from("203.0.113.5:1"),
+		with("User-Agent", firefox)).want(200)
 	notice("changed password", "Your password was changed", "203.0.113.5", "Firefox on Windows")
 	w.do("POST", "/api/users/"+p.id+"/reset-password", `{"newPassword":"`+password+`"}`, as(w.root)).want(200)
 	notice("password reset by an administrator", "Your password was changed")

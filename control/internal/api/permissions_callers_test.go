@@ -22,7 +22,8 @@ func (w *world) newSpace() *space {
 	w.t.Helper()
 	t := &space{id: store.NewID(), owner: w.person("USER")}
 	w.ok(w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
-		return tx.InsertWorkspace(w.t.Context(), &store.Workspace{ID: t.id, Name: "Team", Slug: "t-" + fresh(), CreatedAt: 1, UpdatedAt: 1}, t.owner.id)
+		return tx.InsertWorkspace(w.t.Context(), &store.Workspace{ID: t.id, Name: "Team", Slug: "t-" + fresh(), CreatedAt: 1, UpdatedAt: 1},
+			t.owner.id)
 	}))
 	return t
 }
@@ -32,10 +33,14 @@ func (w *world) enlist(t *space, userID, role string) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	w.ok(w.store.Tx(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Exec(ctx, `DELETE FROM workspace_members WHERE user_id = ? AND workspace_num IN (SELECT num FROM workspaces WHERE id = ?)`, userID, t.id); err != nil || role == "" {
+		if _, err := tx.Exec(ctx,
+			`DELETE FROM workspace_members WHERE user_id = ? AND workspace_num IN (SELECT num FROM workspaces WHERE id = ?)`, userID,
+			t.id); err != nil || role == "" {
 			return err
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO workspace_members (workspace_num, user_id, role, created_at) SELECT num, ?, ?, 1 FROM workspaces WHERE id = ?`, userID, role, t.id)
+		_, err := tx.Exec(ctx,
+			`INSERT INTO workspace_members (workspace_num, user_id, role, created_at) SELECT num, ?, ?, 1 FROM workspaces WHERE id = ?`,
+			userID, role, t.id)
 		return err
 	}))
 }
@@ -60,7 +65,8 @@ func (w *world) oldKey(userID string) string {
 	hash, err := passwords.Hash(w.t.Context(), key)
 	w.ok(err)
 	w.ok(w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Exec(w.t.Context(), `INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, created_at) VALUES (?, ?, 'old', ?, ?, ?, 1)`,
+		_, err := tx.Exec(w.t.Context(),
+			`INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, created_at) VALUES (?, ?, 'old', ?, ?, ?, 1)`,
 			store.NewID(), userID, key[:10], auth.Digest(key), hash)
 		return err
 	}))
@@ -148,7 +154,8 @@ func matrixCallers() map[string]func(w *world, t *space) matrixCaller {
 		},
 		"an administrator who names the workspace": func(w *world, t *space) matrixCaller {
 			p := w.person("ADMIN")
-			return matrixCaller{credential: both(as(p.token), with("X-Workspace", t.id)), role: "OWNER", system: true, chosen: true, token: p.token, home: t}
+			return matrixCaller{credential: both(as(p.token), with("X-Workspace", t.id)), role: "OWNER", system: true, chosen: true,
+				token: p.token, home: t}
 		},
 		"a user who names the workspace of others": func(w *world, t *space) matrixCaller {
 			p := w.person("USER")

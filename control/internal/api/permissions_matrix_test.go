@@ -15,7 +15,8 @@ import (
 // ofUser are the kinds of resources that belong to a user, not to a workspace. ofWorkspace belong to a workspace.
 var (
 	ofUser      = []string{"passkey", "session"}
-	ofWorkspace = []string{"url", "variant", "rule", "bundle", "bundled", "tag", "template", "view", "import", "domain", "key", "webhook", "log", "workspace", "member", "invitation"}
+	ofWorkspace = []string{"url", "variant", "rule", "bundle", "bundled", "tag", "template", "view", "import", "domain", "key", "webhook",
+		"log", "workspace", "member", "invitation"}
 )
 
 // ofMember belong to a workspace, but only the user who made them reaches them.
@@ -80,7 +81,8 @@ func (n need) expect(r row, g matrixCaller, target string) int {
 		return 403
 	case n.role != "–" && !atLeast(role, n.role):
 		return 403
-	case r.endpoint() == "POST /api/api-keys" && g.system && g.home != nil, r.creator() && g.system && target != "missing" && (foreign && g.all || g.home != nil && !foreign):
+	case r.endpoint() == "POST /api/api-keys" && g.system && g.home != nil, r.creator() && g.system && target != "missing" &&
+		(foreign && g.all || g.home != nil && !foreign):
 		return 403 // an administrator who is no member makes no key for the workspace, and nobody replaces another's key
 	case foreign && !r.inPath() && (!g.all || of(r.kinds(), ofUser)):
 		return 404
@@ -155,7 +157,8 @@ func TestPermissions_matrix(t *testing.T) {
 
 // callersOf is how the page names the callers that the table abbreviates.
 var callersOf = map[string]string{
-	"P": "everybody", "PS": "everybody, or session", "U": "user", "S": "session", "OS": "session", "A": "administrator", "AS": "administrator's session",
+	"P": "everybody", "PS": "everybody, or session", "U": "user", "S": "session", "OS": "session", "A": "administrator",
+	"AS": "administrator's session",
 }
 
 type permissionMatrix struct {

@@ -40,8 +40,8 @@ A role includes the lower ones. An administrator of the installation has the rol
 ` + "`X-Workspace`" + `, reaches the objects of all workspaces. An API key never does more than the role of the user who made it.
 The scope ` + "`links:write`" + ` includes ` + "`links:read`" + `.
 
-With ` + "`API_KEYS_ADMINISTER=true`" + `, the default outside compose and the chart, a key without scopes also reaches the endpoints for users, identity
-providers, API keys and new workspaces that need a session here.
+With ` + "`API_KEYS_ADMINISTER=true`" + `, the default outside compose and the chart, a key without scopes also reaches the endpoints for users,
+identity providers, API keys and new workspaces that need a session here.
 
 Three rules are not in the table. Only a member of a workspace creates API keys for it. Only the user who has created an API
 key replaces its secret. A VIEWER removes no member but may leave the workspace.

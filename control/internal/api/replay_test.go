@@ -114,7 +114,9 @@ func totals(r *reply) [3]float64 {
 
 func (w *pastWorld) rule(id, name string, priority int, conditions string) string {
 	w.t.Helper()
-	return w.do("POST", "/api/urls/"+id+"/routing-rules", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","priority":%d,"conditions":%s}`, name, name, priority, conditions), as(w.ann)).want(201).str("id")
+	return w.do("POST", "/api/urls/"+id+"/routing-rules",
+		fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","priority":%d,"conditions":%s}`, name, name, priority, conditions), as(w.ann)).
+		want(201).str("id")
 }
 
 func draftRule(id, name string, priority int, conditions string) string {
@@ -139,7 +141,8 @@ func TestReplay_flows(t *testing.T) {
 		id, other := w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/"}`, as(w.ann)).want(201).str("id"), w.create("other")
 		german := w.rule(id, "german", 2, fromGermany)
 		mobile := w.rule(id, "mobile", 1, all(is("device", "equals", `"MOBILE"`)))
-		w.visited(id, 4, pastDay, analytics.Row{Country: "DE", Device: "DESKTOP", City: "Berlin", Region: "Berlin", OS: "Linux", Browser: "Firefox", Language: "de", Referer: "https://news.example/"})
+		w.visited(id, 4, pastDay, analytics.Row{Country: "DE", Device: "DESKTOP", City: "Berlin", Region: "Berlin", OS: "Linux",
+			Browser: "Firefox", Language: "de", Referer: "https://news.example/"})
 		w.visited(id, 3, pastDay.Add(time.Hour), analytics.Row{Country: "FR", Device: "MOBILE"})
 		w.visited(id, 5, pastDay.Add(2*time.Hour), analytics.Row{Country: "FR", Device: "DESKTOP"})
 		w.visited(id, 2, pastDay.Add(3*time.Hour), analytics.Row{Country: "DE", Device: "DESKTOP", Bot: true, BotName: "Googlebot"})
@@ -148,9 +151,11 @@ func TestReplay_flows(t *testing.T) {
 		same := german + " german > " + german + " german 4"
 		for draft, want := range map[string]string{
 			`{}`: "own > own 5; " + same + "; " + mobile + " mobile > " + mobile + " mobile 3",
-			`{"rules":[` + draftRule(german, "german", 2, fromGermany) + `,` + draftRule(mobile, "mobile", 1, all(is("device", "equals", `"MOBILE"`))) + `]}`: "own > own 5; " + same + "; " + mobile + " mobile > " + mobile + " mobile 3",
+			`{"rules":[` + draftRule(german, "german", 2, fromGermany) + `,` + draftRule(mobile, "mobile", 1,
+				all(is("device", "equals", `"MOBILE"`))) + `]}`: "own > own 5; " + same + "; " + mobile + " mobile > " + mobile + " mobile 3",
 			// The same decisions by other rules: nobody gets another address.
-			`{"rules":[` + draftRule("", "mobile", 1, all(is("device", "in", `["MOBILE"]`))) + `,` + draftRule(german, "german", 2, fromGermany) + `]}`: "own > own 5; " + same + "; " + mobile + " mobile > #0 mobile 3",
+			`{"rules":[` + draftRule("", "mobile", 1, all(is("device", "in", `["MOBILE"]`))) + `,` + draftRule(german, "german", 2, fromGermany) +
+				`]}`: "own > own 5; " + same + "; " + mobile + " mobile > #0 mobile 3",
 		} {
 			r, flows := w.replay(id, draft, "")
 			if got := totals(r); got != [3]float64{12, 0, 0} || flows != want {
@@ -162,11 +167,14 @@ func TestReplay_flows(t *testing.T) {
 		changed := `{"rules":[` + draftRule("", "french", 1, all(is("country", "equals", `"FR"`))) + `,` +
 			draftRule(german, "german", 2, all(is("country", "in", `["DE","FR"]`), is("device", "equals", `"DESKTOP"`))) + `]}`
 		r, flows := w.replay(id, changed, "")
-		if want := "own > " + german + " german 5; " + same + "; " + mobile + " mobile > #0 french 3"; flows != want || totals(r) != [3]float64{12, 8, 0} {
+		if want := "own > " + german + " german 5; " + same + "; " + mobile + " mobile > #0 french 3"; flows != want ||
+			totals(r) != [3]float64{12, 8, 0} {
 			t.Errorf("%v, %s; want %s", totals(r), flows, want)
 		}
-		r.has("", "visitors", "changed", "unknown", "flows", "visits").has("flows.0", "from", "to", "visitors").has("flows.0.from", "outcome", "chosenBy", "ruleId", "variantId", "index", "url")
-		r.has("visits.11", "at", "country", "region", "city", "device", "os", "browser", "language", "referer", "isBot", "before", "after", "changed", "unknown")
+		r.has("", "visitors", "changed", "unknown", "flows", "visits").has("flows.0", "from", "to", "visitors").has("flows.0.from", "outcome",
+			"chosenBy", "ruleId", "variantId", "index", "url")
+		r.has("visits.11", "at", "country", "region", "city", "device", "os", "browser", "language", "referer", "isBot", "before", "after",
+			"changed", "unknown")
 		r.shows("visits.#", 12, "visits.0.at", "2026-01-15T09:30:04.000Z", "visits.0.changed", true, "visits.11.changed", false,
 			"visits.0.before.chosenBy", "ORIGINAL", "visits.0.after.ruleId", german, "visits.0.after.index", 1,
 			"visits.0.before.index", nil, "visits.11.city", "Berlin", "visits.11.language", "de",
@@ -174,7 +182,8 @@ func TestReplay_flows(t *testing.T) {
 
 		for more, want := range map[string][3]float64{
 			`,"limit":6`: {6, 6, 0}, `,"bots":true`: {14, 8, 0}, `,"bots":true,"limit":3`: {3, 1, 0},
-			`,"from":"2026-01-15T08:30:00Z","to":"2026-01-15T09:30:00Z"`: {3, 3, 0}, `,"to":"2026-01-15T07:30:01Z"`: {1, 0, 0}, `,"from":"2027-01-01"`: {0, 0, 0},
+			`,"from":"2026-01-15T08:30:00Z","to":"2026-01-15T09:30:00Z"`: {3, 3, 0}, `,"to":"2026-01-15T07:30:01Z"`: {1, 0, 0},
+			`,"from":"2027-01-01"`: {0, 0, 0},
 		} {
 			if r, _ := w.replay(id, changed, more); totals(r) != want {
 				t.Errorf("%s: %v, want %v", more, totals(r), want)
@@ -199,8 +208,11 @@ func TestReplay_flows(t *testing.T) {
 
 		path := "/api/urls/" + id + "/explain/replay"
 		for body, field := range map[string]string{
-			`{}`: "draft", `{"draft":{},"limit":0}`: "limit", `{"draft":{},"limit":1001}`: "limit", `{"draft":{},"from":"2026-01-02","to":"2026-01-02"}`: "to",
-			`{"draft":{},"from":"yesterday"}`: "from", `{"draft":{"rules":[{"name":"x","targetUrl":"https://x.example/","conditions":` + all(is("country", "equals", `"Germany"`)) + `}]}}`: "draft.rules.0.conditions.conditions.0.value",
+			`{}`: "draft", `{"draft":{},"limit":0}`: "limit", `{"draft":{},"limit":1001}`: "limit",
+			`{"draft":{},"from":"2026-01-02","to":"2026-01-02"}`: "to",
+			`{"draft":{},"from":"yesterday"}`:                    "from",
+			`{"draft":{"rules":[{"name":"x","targetUrl":"https://x.example/","conditions":` +
+				all(is("country", "equals", `"Germany"`)) + `}]}}`: "draft.rules.0.conditions.conditions.0.value",
 		} {
 			w.do("POST", path, body, as(w.ann)).wantField(field)
 		}
@@ -214,7 +226,8 @@ func TestReplay_draws_are_no_changes(t *testing.T) {
 	withPast(t, func(t *testing.T, w *pastWorld) {
 		id := w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/"}`, as(w.ann)).want(201).str("id")
 		variant := func(name string) string {
-			return w.do("POST", "/api/urls/"+id+"/variants", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/"}`, name, name), as(w.ann)).want(201).str("id")
+			return w.do("POST", "/api/urls/"+id+"/variants", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/"}`, name, name), as(w.ann)).
+				want(201).str("id")
 		}
 		a, b := variant("a"), variant("b")
 		third := w.rule(id, "third", 0, all(is("percentage", "less_than", "30")))
@@ -223,11 +236,14 @@ func TestReplay_draws_are_no_changes(t *testing.T) {
 			return analytics.Row{IP: netip.AddrFrom4([4]byte{10, 1, byte(i), 1}), UserAgent: chrome}
 		})
 		weighted := func(weight int, id string) string {
-			return fmt.Sprintf(`{"id":%q,"name":"a","targetUrl":"https://a.example/","weight":%d},{"id":%q,"name":"b","targetUrl":"https://b.example/"}`, id, weight, b)
+			return fmt.Sprintf(
+				`{"id":%q,"name":"a","targetUrl":"https://a.example/","weight":%d},{"id":%q,"name":"b","targetUrl":"https://b.example/"}`,
+				id, weight, b)
 		}
 		for _, sticky := range []string{"none", "hash", "cookie"} {
 			w.do("PATCH", "/api/urls/"+id, `{"stickiness":"`+sticky+`"}`, as(w.ann)).want(200)
-			for _, draft := range []string{`{}`, `{"variants":[` + weighted(50, a) + `]}`, `{"rules":[` + draftRule(third, "third", 7, all(is("percentage", "less_than", "30"))) + `]}`} {
+			for _, draft := range []string{`{}`, `{"variants":[` + weighted(50, a) + `]}`,
+				`{"rules":[` + draftRule(third, "third", 7, all(is("percentage", "less_than", "30"))) + `]}`} {
 				r, flows := w.replay(id, draft, "")
 				if totals(r) != [3]float64{500, 0, 0} || strings.Count(flows, ";") != 2 {
 					t.Errorf("%s, %s: %v, %s", sticky, draft, totals(r), flows)
@@ -238,12 +254,14 @@ func TestReplay_draws_are_no_changes(t *testing.T) {
 			}
 			// A higher weight moves visits to its variant only, and about as many as the shares say: 70 % of 500 times 3/4 - 1/2.
 			r, flows := w.replay(id, `{"variants":[`+weighted(100, a)+`,{"name":"c","targetUrl":"https://c.example/","weight":0}]}`, "")
-			if strings.Contains(flows, a+" a > "+b) || !strings.Contains(flows, b+" b > "+a+" a ") || r.num("changed") < 30 || r.num("changed") > 90 {
+			if strings.Contains(flows, a+" a > "+b) || !strings.Contains(flows, b+" b > "+a+" a ") || r.num("changed") < 30 ||
+				r.num("changed") > 90 {
 				t.Errorf("%s: %v, %s", sticky, totals(r), flows)
 			}
 			// More of the percentage takes visits from variants, and loses none.
 			r, flows = w.replay(id, `{"rules":[`+draftRule(third, "third", 0, all(is("percentage", "less_than", "60")))+`]}`, "")
-			if strings.Contains(flows, third+" third > "+a) || strings.Contains(flows, third+" third > "+b) || r.num("changed") < 105 || r.num("changed") > 195 {
+			if strings.Contains(flows, third+" third > "+a) || strings.Contains(flows, third+" third > "+b) || r.num("changed") < 105 ||
+				r.num("changed") > 195 {
 				t.Errorf("%s: %v, %s", sticky, totals(r), flows)
 			}
 		}
@@ -252,7 +270,8 @@ func TestReplay_draws_are_no_changes(t *testing.T) {
 		w.visited(exact, 3, pastDay, analytics.Row{Visitor: 1 << 62, IP: netip.MustParseAddr("192.0.2.1")})
 		w.visited(exact, 4, pastDay.Add(time.Hour), analytics.Row{Visitor: 3 << 62, IP: netip.MustParseAddr("192.0.2.1")})
 		for percentage, want := range map[string]string{"25": "own > own 7", "25.0001": "own > own 4; own > #0 r 3", "75.0001": "own > #0 r 7"} {
-			if _, flows := w.replay(exact, `{"rules":[`+draftRule("", "r", 0, all(is("percentage", "less_than", percentage)))+`]}`, ""); flows != want {
+			if _, flows := w.replay(exact, `{"rules":[`+draftRule("", "r", 0, all(is("percentage", "less_than", percentage)))+`]}`,
+				""); flows != want {
 				t.Errorf("%s percent: %s, want %s", percentage, flows, want)
 			}
 		}
@@ -263,8 +282,9 @@ func TestReplay_facts(t *testing.T) {
 	withPast(t, func(t *testing.T, w *pastWorld) {
 		id := w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/","utmSource":"mail"}`, as(w.ann)).want(201).str("id")
 		w.visited(id, 1, pastDay, analytics.Row{
-			Country: "DE", Region: "Berlin", City: "Berlin", Device: "MOBILE", OS: "iOS", Browser: "Safari", Language: "de", Referer: "https://news.example/x",
-			IP: netip.MustParseAddr("203.0.113.7"), UserAgent: safari, UTM: link.UTM{Source: "mail", Campaign: "spring"},
+			Country: "DE", Region: "Berlin", City: "Berlin", Device: "MOBILE", OS: "iOS", Browser: "Safari", Language: "de",
+			Referer: "https://news.example/x",
+			IP:      netip.MustParseAddr("203.0.113.7"), UserAgent: safari, UTM: link.UTM{Source: "mail", Campaign: "spring"},
 		})
 		bare := w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/"}`, as(w.ann)).want(201).str("id")
 		w.visited(bare, 1, pastDay, analytics.Row{Country: "DE", Region: "BY-HM", IP: netip.MustParseAddr("203.0.113.0")})
@@ -274,14 +294,22 @@ func TestReplay_facts(t *testing.T) {
 			known, bare int // whether the rule matches the visitor of each link
 			why         string
 		}{
-			{is("country", "equals", `"DE"`), yes, yes, ""}, {is("continent", "equals", `"EU"`), yes, yes, ""}, {is("city", "equals", `"berlin"`), yes, no, ""},
-			{is("region", "equals", `"Berlin"`), yes, no, ""}, {is("region", "equals", `"DE-BE"`), open, no, "region"}, {is("region", "equals", `"BY-HM"`), no, yes, ""},
-			{is("device", "equals", `"MOBILE"`), yes, no, ""}, {is("os", "in", `["iOS"]`), yes, no, ""}, {is("browser", "contains", `"far"`), yes, no, ""},
-			{is("language", "starts_with", `"de"`), yes, open, "language"}, {is("language", "equals", `"de-AT"`), open, open, "language"}, {is("language", "equals", `"fr"`), no, open, "language"},
-			{is("referer", "contains", `"news"`), yes, no, ""}, {is("time", "before", `"08:31"`), yes, yes, ""}, {is("time", "before", `"08:30"`), no, no, ""}, // in Berlin
+			{is("country", "equals", `"DE"`), yes, yes, ""}, {is("continent", "equals", `"EU"`), yes, yes, ""},
+			{is("city", "equals", `"berlin"`), yes, no, ""},
+			{is("region", "equals", `"Berlin"`), yes, no, ""}, {is("region", "equals", `"DE-BE"`), open, no, "region"},
+			{is("region", "equals", `"BY-HM"`), no, yes, ""},
+			{is("device", "equals", `"MOBILE"`), yes, no, ""}, {is("os", "in", `["iOS"]`), yes, no, ""},
+			{is("browser", "contains", `"far"`), yes, no, ""},
+			{is("language", "starts_with", `"de"`), yes, open, "language"}, {is("language", "equals", `"de-AT"`), open, open, "language"},
+			{is("language", "equals", `"fr"`), no, open, "language"},
+			// in Berlin
+			{is("referer", "contains", `"news"`), yes, no, ""}, {is("time", "before", `"08:31"`), yes, yes, ""},
+			{is("time", "before", `"08:30"`), no, no, ""},
 			{is("day_of_week", "equals", `4`), yes, yes, ""}, {is("date", "before", `"2026-01-16"`), yes, yes, ""},
-			{is("utm_source", "equals", `"mail"`), open, no, "utm_source"}, {is("utm_source", "equals", `"push"`), no, no, ""}, {is("utm_campaign", "equals", `"spring"`), yes, no, ""},
-			{is("ip", "in", `["203.0.113.7"]`), yes, open, "ip"}, {is("ip", "in", `["203.0.0.0/16"]`), yes, yes, ""}, {is("ip", "not_in", `["198.51.100.0/24"]`), yes, yes, ""},
+			{is("utm_source", "equals", `"mail"`), open, no, "utm_source"}, {is("utm_source", "equals", `"push"`), no, no, ""},
+			{is("utm_campaign", "equals", `"spring"`), yes, no, ""},
+			{is("ip", "in", `["203.0.113.7"]`), yes, open, "ip"}, {is("ip", "in", `["203.0.0.0/16"]`), yes, yes, ""},
+			{is("ip", "not_in", `["198.51.100.0/24"]`), yes, yes, ""},
 			{is("query", "equals", `{"name":"a","value":"b"}`), open, open, "query"}, {is("visitor", "equals", `"new"`), open, open, "visitor"},
 			// A condition that is known can decide the rule.
 			{is("query", "equals", `{"name":"a","value":"b"}`) + "," + is("country", "equals", `"FR"`), no, no, ""},
@@ -299,7 +327,8 @@ func TestReplay_facts(t *testing.T) {
 					got = yes
 				}
 				if got != want {
-					t.Errorf("%s for the visitor of %s: %d, want %d: %s", c.conditions, map[bool]string{true: "the bare link", false: "the link"}[link == bare], got, want, flows)
+					t.Errorf("%s for the visitor of %s: %d, want %d: %s", c.conditions,
+						map[bool]string{true: "the bare link", false: "the link"}[link == bare], got, want, flows)
 				}
 			}
 		}
@@ -320,14 +349,17 @@ func TestReplay_learns_from_the_decisions_of_edges(t *testing.T) {
 		w.visited(id, 3, later.Add(time.Minute), analytics.Row{Rule: num(german), Country: "DE"})
 		w.visited(id, 4, later.Add(2*time.Minute), analytics.Row{})
 		r, flows := w.replay(id, `{}`, "")
-		if want := "own > own 4; " + german + " german > " + german + " german 3; " + ask + " ask > " + ask + " ask 2"; flows != want || totals(r) != [3]float64{10, 0, 1} {
+		if want := "own > own 4; " + german + " german > " + german + " german 3; " + ask + " ask > " + ask + " ask 2"; flows != want ||
+			totals(r) != [3]float64{10, 0, 1} {
 			t.Errorf("%v, %s; want %s", totals(r), flows, want)
 		}
 		// Another rule of the draft with the same conditions has the same results, and one with others has none.
-		if r, flows := w.replay(id, `{"rules":[`+draftRule("", "new", 3, asked)+`]}`, ""); totals(r) != [3]float64{10, 5, 1} || !strings.Contains(flows, ask+" ask > #0 new 2") {
+		if r, flows := w.replay(id, `{"rules":[`+draftRule("", "new", 3, asked)+`]}`, ""); totals(r) != [3]float64{10, 5, 1} ||
+			!strings.Contains(flows, ask+" ask > #0 new 2") {
 			t.Errorf("%v, %s", totals(r), flows)
 		}
-		if r, _ := w.replay(id, `{"rules":[`+draftRule(ask, "ask", 3, all(is("query", "equals", `{"name":"a","value":"c"}`)))+`]}`, ""); totals(r) != [3]float64{10, 0, 10} {
+		if r, _ := w.replay(id, `{"rules":[`+draftRule(ask, "ask", 3, all(is("query", "equals", `{"name":"a","value":"c"}`)))+`]}`,
+			""); totals(r) != [3]float64{10, 0, 10} {
 			t.Error(r.text)
 		}
 		w.do("PUT", "/api/urls/"+id+"/routing-rules/"+ask, `{"name":"other"}`, as(w.ann)).want(200)
@@ -371,7 +403,8 @@ func BenchmarkReplay(b *testing.B) {
 				rules = append(rules, draftRule("", fmt.Sprint("r", i), i, all(conditions...)))
 				w.rule(id, fmt.Sprint("r", i), i, all(conditions...))
 			}
-			w.visited(id, 1000, pastDay, analytics.Row{Country: "ZZ", Device: "DESKTOP", City: "Berlin", OS: "Linux", UserAgent: chrome, IP: netip.MustParseAddr("203.0.113.7")})
+			w.visited(id, 1000, pastDay, analytics.Row{Country: "ZZ", Device: "DESKTOP", City: "Berlin", OS: "Linux", UserAgent: chrome,
+				IP: netip.MustParseAddr("203.0.113.7")})
 			draft := `{"rules":[` + strings.Join(rules, ",") + `]}`
 			for b.Loop() {
 				if r, _ := w.replay(id, draft, ""); totals(r) != [3]float64{1000, 0, 0} {

@@ -77,13 +77,17 @@ func TestVariants(t *testing.T) {
 	other := "/api/urls/" + w.create("other") + "/variants"
 	w.unchanged("a refused request", func() {
 		for body, fields := range map[string][]string{
-			`{}`: {"name", "targetUrl"}, `{"name":"","targetUrl":""}`: {"name", "targetUrl"}, `{"name":5,"targetUrl":5,"weight":"x","isActive":"x","id":"x"}`: {"name", "targetUrl", "weight", "isActive", "id"},
-			`{"name":"` + strings.Repeat("ü", 101) + `","targetUrl":"javascript:1","weight":101}`: {"name", "targetUrl", "weight"}, `{"name":"x","targetUrl":"https://sho.rt/abc","weight":-1}`: {"targetUrl", "weight"},
-			`{"name":"x","targetUrl":"https://x.example","weight":1.5}`: {"weight"}, `{"name":"x","targetUrl":"https://x.example","weight":1e99}`: {"weight"},
+			`{}`: {"name", "targetUrl"}, `{"name":"","targetUrl":""}`: {"name", "targetUrl"},
+			`{"name":5,"targetUrl":5,"weight":"x","isActive":"x","id":"x"}`:                       {"name", "targetUrl", "weight", "isActive", "id"},
+			`{"name":"` + strings.Repeat("ü", 101) + `","targetUrl":"javascript:1","weight":101}`: {"name", "targetUrl", "weight"},
+			`{"name":"x","targetUrl":"https://sho.rt/abc","weight":-1}`:                           {"targetUrl", "weight"},
+			`{"name":"x","targetUrl":"https://x.example","weight":1.5}`:                           {"weight"},
+			`{"name":"x","targetUrl":"https://x.example","weight":1e99}`:                          {"weight"},
 		} {
 			w.do("POST", all, body, as(w.ann)).wantField(fields...)
 		}
-		for body, field := range map[string]string{`{"name":null}`: "name", `{"targetUrl":""}`: "targetUrl", `{"weight":200}`: "weight", `{"clickCount":9}`: "clickCount"} {
+		for body, field := range map[string]string{`{"name":null}`: "name", `{"targetUrl":""}`: "targetUrl", `{"weight":200}`: "weight",
+			`{"clickCount":9}`: "clickCount"} {
 			w.do("PUT", c, body, as(w.ann)).wantField(field)
 		}
 		for _, path := range []string{c, all + "/unknown", strings.Replace(c, all, other, 1)} {
@@ -101,10 +105,12 @@ func TestVariants(t *testing.T) {
 	w.do("POST", all, `{"name":"`+strings.Repeat("ü", 100)+`","targetUrl":"https://x.example","weight":1e2}`, as(w.root)).want(201)
 }
 
-var ruleNames = []string{"id", "urlId", "name", "targetUrl", "priority", "isActive", "conditions", "matchCount", "lastMatchedAt", "createdAt", "updatedAt"}
+var ruleNames = []string{"id", "urlId", "name", "targetUrl", "priority", "isActive", "conditions", "matchCount", "lastMatchedAt",
+	"createdAt", "updatedAt"}
 
 const (
-	formA = `{"operator": "AND", "conditions": [{"type":"country","operator":"in","value":["DE","AT"]}, {"operator":"or","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}]}`
+	formA = `{"operator": "AND", "conditions": [{"type":"country","operator":"in","value":["DE","AT"]}, ` +
+		`{"operator":"or","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}]}`
 	formB = `{"logicalOperator":"OR","items":[{"type":"time","operator":"between","value":{"start":"22:00","end":"06:00"}}]}`
 )
 
@@ -124,15 +130,18 @@ func TestRoutingRules(t *testing.T) {
 		t.Errorf("audit: %s %s", row.New.String, row.Metadata)
 	}
 	w.switches(id, false, true)
-	r = w.do("POST", all, `{"name":"second","targetUrl":"https://s.example","priority":10000,"isActive":false,"conditions":`+formB+`}`, as(w.ann)).want(201)
+	r = w.do("POST", all, `{"name":"second","targetUrl":"https://s.example","priority":10000,"isActive":false,"conditions":`+formB+`}`,
+		as(w.ann)).want(201)
 	second := all + "/" + r.str("id")
 	r.shows("conditions.logicalOperator", "OR", "conditions.items.0.value.start", "22:00")
 	w.do("POST", all, ruleBody("third", formB), as(w.ann)).want(201)
 	w.setCount("routing_rules", "match_count", strings.TrimPrefix(second, all+"/"), 1)
 	w.setCount("routing_rules", "match_count", strings.TrimPrefix(first, all+"/"), 7)
 
-	r = w.do("GET", all, "", as(w.ann)).want(200).has("", "rules", "totalMatches", "stats").has("rules.0", ruleNames...).has("stats.0", "ruleId", "name", "matchCount", "matchPercentage")
-	if order := r.str("rules.0.name") + r.str("rules.1.name") + r.str("rules.2.name"); order != "secondfirstthird" || r.num("totalMatches") != 8 || r.num("stats.0.matchPercentage") != 12.5 || r.num("stats.1.matchPercentage") != 87.5 {
+	r = w.do("GET", all, "", as(w.ann)).want(200).has("", "rules", "totalMatches", "stats").has("rules.0", ruleNames...).has("stats.0",
+		"ruleId", "name", "matchCount", "matchPercentage")
+	if order := r.str("rules.0.name") + r.str("rules.1.name") + r.str("rules.2.name"); order != "secondfirstthird" ||
+		r.num("totalMatches") != 8 || r.num("stats.0.matchPercentage") != 12.5 || r.num("stats.1.matchPercentage") != 87.5 {
 		t.Error(r.text)
 	}
 	w.do("GET", first, "", as(w.ann)).want(200).has("", ruleNames...)
@@ -153,7 +162,8 @@ func TestRoutingRules(t *testing.T) {
 	}
 	w.switches(id, false, true)
 	w.unchanged("a refused setting", func() {
-		for body, field := range map[string]string{`{"isSmartRouting":"on"}`: "isSmartRouting", `{"defaultUrl":"x"}`: "defaultUrl", `{"defaultUrl":"https://sho.rt/x"}`: "defaultUrl", `{"x":1}`: "x"} {
+		for body, field := range map[string]string{`{"isSmartRouting":"on"}`: "isSmartRouting", `{"defaultUrl":"x"}`: "defaultUrl",
+			`{"defaultUrl":"https://sho.rt/x"}`: "defaultUrl", `{"x":1}`: "x"} {
 			w.do("PATCH", all+"/settings", body, as(w.ann)).wantField(field)
 		}
 		w.do("PATCH", all+"/settings", `{"isSmartRouting":false}`, as(w.bob)).want(404)
@@ -181,11 +191,16 @@ func TestRoutingRules_refuse(t *testing.T) {
 	}
 	w.unchanged("a refused rule", func() {
 		for conditions, field := range map[string]string{
-			`null`: "conditions", `""`: "conditions", `5`: "conditions", `[]`: "conditions", `{}`: "conditions.conditions", group(``): "conditions.conditions", `{"logicalOperator":"AND","items":[]}`: "conditions.items",
-			`{"operator":"XOR","conditions":[` + leaf + `]}`: "conditions.operator", group(`5`): "conditions.conditions.0", group(`{"type":"x","operator":"equals","value":"y"}`): "conditions.conditions.0.type",
-			group(leaf + `,{"type":"country","operator":"between","value":"DE"}`): "conditions.conditions.1.operator", group(`{"type":"country","operator":"equals"}`): "conditions.conditions.0.value",
-			`{"logicalOperator":"AND","items":[` + leaf + `,` + leaf + `,{"type":"time","operator":"before","value":"25:00"}]}`: "conditions.items.2.value",
-			group(strings.Repeat(leaf+",", 100) + leaf): "conditions", group(`{"type":"city","operator":"contains","value":"` + strings.Repeat("x", 600) + `"}`): "conditions.conditions.0.value",
+			`null`: "conditions", `""`: "conditions", `5`: "conditions", `[]`: "conditions", `{}`: "conditions.conditions",
+			group(``): "conditions.conditions", `{"logicalOperator":"AND","items":[]}`: "conditions.items",
+			`{"operator":"XOR","conditions":[` + leaf + `]}`: "conditions.operator", group(`5`): "conditions.conditions.0",
+			group(`{"type":"x","operator":"equals","value":"y"}`):                 "conditions.conditions.0.type",
+			group(leaf + `,{"type":"country","operator":"between","value":"DE"}`): "conditions.conditions.1.operator",
+			group(`{"type":"country","operator":"equals"}`):                       "conditions.conditions.0.value",
+			`{"logicalOperator":"AND","items":[` + leaf + `,` + leaf +
+				`,{"type":"time","operator":"before","value":"25:00"}]}`: "conditions.items.2.value",
+			group(strings.Repeat(leaf+",", 100) + leaf):                                               "conditions",
+			group(`{"type":"city","operator":"contains","value":"` + strings.Repeat("x", 600) + `"}`): "conditions.conditions.0.value",
 		} {
 			w.do("POST", all, ruleBody("x", conditions), as(w.ann)).wantField(field)
 			w.do("PUT", one, `{"conditions":`+conditions+`}`, as(w.ann)).wantField(field)
@@ -194,9 +209,11 @@ func TestRoutingRules_refuse(t *testing.T) {
 		w.do("POST", all, ruleBody("x", deep(40)), as(w.ann)).want(400)
 		for body, fields := range map[string][]string{
 			`{}`: {"name", "targetUrl", "conditions"}, `{"name":"","targetUrl":"","conditions":{}}`: {"name", "targetUrl", "conditions.conditions"},
-			`{"name":"` + strings.Repeat("x", 101) + `","targetUrl":"file:///x","priority":10001,"conditions":` + formA + `}`: {"name", "targetUrl", "priority"},
-			`{"name":"x","targetUrl":"https://x.example","priority":-1,"conditions":` + formA + `}`:                           {"priority"},
-			`{"name":"x","targetUrl":"https://x.example","priority":"high","isActive":1,"condition":{},"conditions":{}}`:      {"priority", "isActive", "condition"},
+			`{"name":"` + strings.Repeat("x", 101) + `","targetUrl":"file:///x","priority":10001,"conditions":` + formA +
+				`}`: {"name", "targetUrl", "priority"},
+			`{"name":"x","targetUrl":"https://x.example","priority":-1,"conditions":` + formA + `}`: {"priority"},
+			`{"name":"x","targetUrl":"https://x.example","priority":"high","isActive":1,"condition":{},"conditions":{}}`: {"priority",
+				"isActive", "condition"},
 		} {
 			w.do("POST", all, body, as(w.ann)).wantField(fields...)
 		}
@@ -220,29 +237,36 @@ func TestRoutingRules_refuse(t *testing.T) {
 func TestRoutingTemplates(t *testing.T) {
 	w := small(t, withLinks)
 	id := w.create("abc")
-	r := w.do("GET", "/api/routing-templates", "", as(w.ann)).want(200).has("", "templates").has("templates.0", "key", "name", "description", "conditions")
+	r := w.do("GET", "/api/routing-templates", "", as(w.ann)).want(200).has("", "templates").has("templates.0", "key", "name", "description",
+		"conditions")
 	path := "/api/urls/" + id + "/routing-rules/from-template"
 	var keys []string
 	for i := range len(r.at("templates").([]any)) {
 		key := r.str(fmt.Sprintf("templates.%d.key", i))
 		keys = append(keys, key)
 		form := []string{"templateKey", "templateId"}[i%2]
-		rule := w.do("POST", path, fmt.Sprintf(`{%q:%q,"targetUrl":"https://x.example/%d"}`, form, key, i), as(w.ann)).want(201).has("", ruleNames...)
-		if rule.str("name") != r.str(fmt.Sprintf("templates.%d.name", i)) || rule.at("conditions") == nil || rule.str("targetUrl") != fmt.Sprintf("https://x.example/%d", i) {
+		rule := w.do("POST", path, fmt.Sprintf(`{%q:%q,"targetUrl":"https://x.example/%d"}`, form, key, i), as(w.ann)).want(201).has("",
+			ruleNames...)
+		if rule.str("name") != r.str(fmt.Sprintf("templates.%d.name", i)) || rule.at("conditions") == nil ||
+			rule.str("targetUrl") != fmt.Sprintf("https://x.example/%d", i) {
 			t.Error(rule.text)
 		}
 	}
-	if got := strings.Join(keys, " "); got != "APP_DOWNLOAD_IOS APP_DOWNLOAD_ANDROID MULTILANG_TW MULTILANG_CN BUSINESS_HOURS MOBILE_ONLY DESKTOP_ONLY" {
+	if got := strings.Join(keys,
+		" "); got != "APP_DOWNLOAD_IOS APP_DOWNLOAD_ANDROID MULTILANG_TW MULTILANG_CN BUSINESS_HOURS MOBILE_ONLY DESKTOP_ONLY" {
 		t.Error(got)
 	}
 	w.switches(id, false, true)
-	w.do("POST", path, `{"templateKey":"MOBILE_ONLY","targetUrl":"https://x.example","name":"Mine","priority":3,"isActive":false}`, as(w.ann)).want(201).
+	w.do("POST", path, `{"templateKey":"MOBILE_ONLY","targetUrl":"https://x.example","name":"Mine","priority":3,"isActive":false}`,
+		as(w.ann)).want(201).
 		shows("name", "Mine", "priority", 3, "isActive", false)
 	w.unchanged("a refused template", func() {
 		for body, field := range map[string]string{
-			`{"targetUrl":"https://x.example"}`: "templateKey", `{"templateKey":"NOPE","targetUrl":"https://x.example"}`: "templateKey", `{"templateKey":null,"targetUrl":"https://x.example"}`: "templateKey",
-			`{"templateKey":"MOBILE_ONLY"}`: "targetUrl", `{"templateKey":"MOBILE_ONLY","targetUrl":"x"}`: "targetUrl", `{"templateKey":"MOBILE_ONLY","templateId":"DESKTOP_ONLY","targetUrl":"https://x.example"}`: "templateId",
-			`{"templateKey":"MOBILE_ONLY","targetUrl":"https://x.example","conditions":{}}`: "conditions",
+			`{"targetUrl":"https://x.example"}`: "templateKey", `{"templateKey":"NOPE","targetUrl":"https://x.example"}`: "templateKey",
+			`{"templateKey":null,"targetUrl":"https://x.example"}`: "templateKey",
+			`{"templateKey":"MOBILE_ONLY"}`:                        "targetUrl", `{"templateKey":"MOBILE_ONLY","targetUrl":"x"}`: "targetUrl",
+			`{"templateKey":"MOBILE_ONLY","templateId":"DESKTOP_ONLY","targetUrl":"https://x.example"}`: "templateId",
+			`{"templateKey":"MOBILE_ONLY","targetUrl":"https://x.example","conditions":{}}`:             "conditions",
 		} {
 			w.do("POST", path, body, as(w.ann)).wantField(field)
 		}

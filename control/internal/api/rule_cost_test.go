@@ -83,7 +83,8 @@ func TestH2_ExpensiveRulesTogether(t *testing.T) {
 	}))
 	first := rulesOf(id) + "/" + rules[0]
 	w.do("PUT", first, `{"name":"renamed"}`, as(w.ann)).want(200)
-	w.do("POST", rulesOf(id)+"/from-template", `{"templateKey":"MOBILE_ONLY","targetUrl":"https://a.example"}`, as(w.ann)).wantField("conditions")
+	w.do("POST", rulesOf(id)+"/from-template", `{"templateKey":"MOBILE_ONLY","targetUrl":"https://a.example"}`, as(w.ann)).
+		wantField("conditions")
 	w.do("PUT", first, `{"conditions":`+dictionaries(39)+`}`, as(w.ann)).want(200)
 	w.do("PUT", first, `{"conditions":`+dictionaries(40)+`}`, as(w.ann)).want(400)
 	w.do("PUT", first, `{"conditions":`+needles(1, 10, 0)+`}`, as(w.ann)).want(200)

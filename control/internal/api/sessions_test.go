@@ -28,7 +28,8 @@ const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100
 // signInFrom signs a user in from an address with a user agent.
 func (w *world) signInFrom(email, address, agent string) string {
 	w.t.Helper()
-	return w.do("POST", "/api/auth/login", `{"email":"`+email+`","password":"`+password+`"}`, from(net.JoinHostPort(address, "1234")), with("User-Agent", agent)).want(200).str("accessToken")
+	return w.do("POST", "/api/auth/login", `{"email":"`+email+`","password":"`+password+`"}`, from(net.JoinHostPort(address, "1234")),
+		with("User-Agent", agent)).want(200).str("accessToken")
 }
 
 func TestSessions(t *testing.T) {
@@ -130,9 +131,11 @@ func idle(after time.Duration) func(*world, *api.Config, *api.Deps) {
 	return func(w *world, _ *api.Config, d *api.Deps) {
 		passwords, err := auth.NewPasswords(bcrypt.MinCost)
 		w.ok(err)
-		d.Auth, err = auth.NewAuthenticator(auth.Config{Secrets: [][]byte{bytes.Repeat([]byte("s"), 32)}, Idle: after, Logger: slog.New(slog.DiscardHandler)}, w.store, passwords)
+		d.Auth, err = auth.NewAuthenticator(auth.Config{Secrets: [][]byte{bytes.Repeat([]byte("s"), 32)}, Idle: after,
+			Logger: slog.New(slog.DiscardHandler)}, w.store, passwords)
 		w.ok(err)
-		d.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}, Now: w.clock.now}, w.store, d.Auth, passwords)
+		d.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}, Now: w.clock.now}, w.store,
+			d.Auth, passwords)
 		w.ok(err)
 		w.runs(d.Auth)
 	}

@@ -25,7 +25,8 @@ import (
 func withSSO(change func(*sso.Config)) func(*world, *api.Config, *api.Deps) {
 	return func(w *world, _ *api.Config, d *api.Deps) {
 		keys := [][]byte{bytes.Repeat([]byte("e"), 32)}
-		cfg := sso.Config{BaseURL: baseURL, EncryptionKeys: keys, Settings: sso.Settings{AllowPrivate: true}, Now: w.clock.now, Logger: slog.New(slog.NewJSONHandler(w.logs, nil))}
+		cfg := sso.Config{BaseURL: baseURL, EncryptionKeys: keys, Settings: sso.Settings{AllowPrivate: true}, Now: w.clock.now,
+			Logger: slog.New(slog.NewJSONHandler(w.logs, nil))}
 		if change != nil {
 			change(&cfg)
 		}
@@ -35,7 +36,8 @@ func withSSO(change func(*sso.Config)) func(*world, *api.Config, *api.Deps) {
 		passwords, err := auth.NewPasswords(bcrypt.MinCost)
 		w.ok(err)
 		d.SSO = signOn
-		d.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: keys, PasswordSignInOff: signOn.PasswordsOff, Now: w.clock.now}, w.store, d.Auth, passwords)
+		d.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: keys, PasswordSignInOff: signOn.PasswordsOff, Now: w.clock.now}, w.store,
+			d.Auth, passwords)
 		w.ok(err)
 	}
 }
@@ -62,7 +64,9 @@ func (i *idp) start() {
 	l, err := net.Listen("tcp", i.addr)
 	testkit.Must(i.t, err)
 	i.addr = l.Addr().String()
-	i.server = &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { i.ServeHTTP(w, r) })}}
+	i.server = &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		i.ServeHTTP(w, r)
+	})}}
 	i.server.Start()
 }
 
@@ -78,7 +82,8 @@ func (w *world) add(slug string, at *idp) {
 }
 
 func providerJSON(slug, discovery, secret string) string {
-	return fmt.Sprintf(`{"name":"Corp","slug":%q,"discoveryUrl":%q,"clientId":%q,"clientSecret":%q}`, slug, discovery, idptest.ClientID, secret)
+	return fmt.Sprintf(`{"name":"Corp","slug":%q,"discoveryUrl":%q,"clientId":%q,"clientSecret":%q}`, slug, discovery,
+		idptest.ClientID, secret)
 }
 
 // trip is one sign-in from the point of view of a browser.
@@ -153,7 +158,8 @@ func (r *reply) entered(at string) string {
 // rowsOf returns the number of audit rows of an action, and the metadata and values of the newest as text.
 func (w *world) rowsOf(action string) (n int, newest string) {
 	w.t.Helper()
-	rows, err := w.store.Query(w.t.Context(), `SELECT COALESCE(old_value, '') || COALESCE(new_value, '') || metadata FROM audit_logs WHERE action = ? ORDER BY seq`, action)
+	rows, err := w.store.Query(w.t.Context(),
+		`SELECT COALESCE(old_value, '') || COALESCE(new_value, '') || metadata FROM audit_logs WHERE action = ? ORDER BY seq`, action)
 	w.ok(err)
 	defer rows.Close()
 	for ; rows.Next(); n++ {

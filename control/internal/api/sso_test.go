@@ -18,19 +18,25 @@ var ann = idptest.Person{Subject: "ann-1", Email: "ANN@example.com", Verified: t
 func TestProviders(t *testing.T) {
 	w := small(t, withSSO(nil))
 	const path = "/api/admin/oidc-providers"
-	names := []string{"id", "name", "slug", "discoveryUrl", "clientId", "hasClientSecret", "scopes", "isActive", "allowedDomains", "callbackUrl", "createdAt", "updatedAt"}
+	names := []string{"id", "name", "slug", "discoveryUrl", "clientId", "hasClientSecret", "scopes", "isActive", "allowedDomains",
+		"callbackUrl", "createdAt", "updatedAt"}
 	w.do("POST", path, providerJSON("corp", "https://id.example.com", "s3cret"), as(w.root)).want(201).has("", names...).
 		shows("hasClientSecret", true, "scopes", "openid email profile", "isActive", true,
 			"callbackUrl", baseURL+"/api/auth/sso/corp/callback").omits("s3cret")
-	if row, err := w.store.OIDCProviderBySlug(t.Context(), "corp"); err != nil || strings.Contains(row.ClientSecret, "s3cret") || !strings.HasPrefix(row.ClientSecret, "v1.") {
+	if row, err := w.store.OIDCProviderBySlug(t.Context(), "corp"); err != nil || strings.Contains(row.ClientSecret, "s3cret") ||
+		!strings.HasPrefix(row.ClientSecret, "v1.") {
 		t.Fatalf("stored in plain text: %+v %v", row, err)
 	}
 	w.do("POST", path, providerJSON("corp", "https://id.example.com", "x"), as(w.root)).want(409)
 	w.do("POST", path, "", as(w.root)).wantField("name", "slug", "discoveryUrl", "clientId", "clientSecret")
-	w.do("POST", path, `{"name":"","slug":null,"discoveryUrl":"","clientId":null,"clientSecret":"","scopes":"email"}`, as(w.root)).wantField("name", "slug", "discoveryUrl", "clientId", "clientSecret", "scopes")
+	w.do("POST", path, `{"name":"","slug":null,"discoveryUrl":"","clientId":null,"clientSecret":"","scopes":"email"}`, as(w.root)).
+		wantField("name", "slug", "discoveryUrl", "clientId", "clientSecret", "scopes")
 	for field, values := range map[string][]string{
-		"slug": {`"a b"`, `"-a"`, `"a/b"`, `"é"`, `"` + strings.Repeat("a", 51) + `"`}, "discoveryUrl": {`"id.example.com"`, `"javascript:alert(1)"`, `"https://u:p@id.example.com"`, `"https://id.example.com/?a=b"`, `"https://id.example.com/#a"`},
-		"scopes": {`"email"`, `"openid \"x"`, `"openid é"`}, "name": {`"` + strings.Repeat("x", 101) + `"`, `"a\nb"`}, "clientId": {`"` + strings.Repeat("x", 256) + `"`}, "isActive": {`"yes"`}, "color": {`"red"`},
+		"slug": {`"a b"`, `"-a"`, `"a/b"`, `"é"`, `"` + strings.Repeat("a", 51) + `"`},
+		"discoveryUrl": {`"id.example.com"`, `"javascript:alert(1)"`, `"https://u:p@id.example.com"`, `"https://id.example.com/?a=b"`,
+			`"https://id.example.com/#a"`},
+		"scopes": {`"email"`, `"openid \"x"`, `"openid é"`}, "name": {`"` + strings.Repeat("x", 101) + `"`, `"a\nb"`},
+		"clientId": {`"` + strings.Repeat("x", 256) + `"`}, "isActive": {`"yes"`}, "color": {`"red"`},
 	} {
 		for _, v := range values {
 			body := strings.TrimSuffix(providerJSON("other", "https://id.example.com", "x"), "}") + `,"` + field + `":` + v + `}`
@@ -43,7 +49,8 @@ func TestProviders(t *testing.T) {
 		}
 	}
 
-	w.do("PUT", path+"/corp", `{"name":" New ","slug":"corp","scopes":"openid  groups","isActive":false,"clientSecret":""}`, as(w.root)).want(200).
+	w.do("PUT", path+"/corp", `{"name":" New ","slug":"corp","scopes":"openid  groups","isActive":false,"clientSecret":""}`,
+		as(w.root)).want(200).
 		has("", names...).
 		shows("name", "New", "scopes", "openid groups", "isActive", false, "hasClientSecret", true, "clientId", idptest.ClientID)
 	w.do("PUT", path+"/corp", `{"slug":"else","name":null,"clientId":""}`, as(w.root)).wantField("slug", "name", "clientId")
@@ -51,7 +58,8 @@ func TestProviders(t *testing.T) {
 		shows("scopes", "openid email profile", "isActive", true)
 	w.do("POST", path, strings.Replace(providerJSON("off", "https://id.example.com", "x"), "{", `{"isActive":false,`, 1), as(w.root)).want(201)
 
-	if r := w.do("GET", path, "", as(w.root)).want(200).has("0", names...); len(r.list()) != 2 || r.str("0.slug") != "off" || r.str("1.slug") != "corp" {
+	if r := w.do("GET", path, "", as(w.root)).want(200).has("0", names...); len(r.list()) != 2 || r.str("0.slug") != "off" ||
+		r.str("1.slug") != "corp" {
 		t.Fatal(r.text)
 	}
 	w.do("GET", path+"/corp", "", as(w.root)).want(200).has("", names...)
@@ -60,7 +68,8 @@ func TestProviders(t *testing.T) {
 		t.Fatal(r.text)
 	}
 
-	for _, e := range [][2]string{{"GET", path}, {"POST", path}, {"GET", path + "/corp"}, {"PUT", path + "/corp"}, {"DELETE", path + "/corp"}, {"GET", "/api/users/" + w.annID + "/oidc-accounts"}, {"DELETE", "/api/users/" + w.annID + "/oidc-accounts/x"}} {
+	for _, e := range [][2]string{{"GET", path}, {"POST", path}, {"GET", path + "/corp"}, {"PUT", path + "/corp"}, {"DELETE", path + "/corp"},
+		{"GET", "/api/users/" + w.annID + "/oidc-accounts"}, {"DELETE", "/api/users/" + w.annID + "/oidc-accounts/x"}} {
 		w.do(e[0], e[1], "").want(401)
 		w.do(e[0], e[1], "", as(w.ann)).want(403)
 	}
@@ -107,7 +116,8 @@ func TestSSO_links_by_verified_email_then_by_subject(t *testing.T) {
 	}
 	list := w.do("GET", "/api/users/"+w.annID+"/oidc-accounts", "", as(w.root)).want(200)
 	list.has("0", "id", "provider", "sub", "issuer", "email", "createdAt", "lastLoginAt").has("0.provider", "id", "name", "slug")
-	if len(list.list()) != 1 || list.str("0.sub") != "ann-1" || list.str("0.email") != "bob@example.com" || list.str("0.provider.slug") != "corp" || list.str("0.issuer") != p.Issuer {
+	if len(list.list()) != 1 || list.str("0.sub") != "ann-1" || list.str("0.email") != "bob@example.com" ||
+		list.str("0.provider.slug") != "corp" || list.str("0.issuer") != p.Issuer {
 		t.Fatal(list.text)
 	}
 	w.do("GET", "/api/users/nobody/oidc-accounts", "", as(w.root)).want(404)
@@ -120,7 +130,8 @@ func TestSSO_links_by_verified_email_then_by_subject(t *testing.T) {
 	if r := w.do("GET", "/api/users/"+w.bobID+"/oidc-accounts", "", as(w.root)).want(200); len(r.list()) != 0 {
 		t.Fatal(r.text)
 	}
-	for action, want := range map[string]int{"SSO_LOGIN": 3, "SSO_LOGIN_FAILED": 1, "OIDC_ACCOUNT_LINKED": 2, "OIDC_ACCOUNT_UNLINKED": 1, "OIDC_PROVIDER_DELETED": 1} {
+	for action, want := range map[string]int{"SSO_LOGIN": 3, "SSO_LOGIN_FAILED": 1, "OIDC_ACCOUNT_LINKED": 2, "OIDC_ACCOUNT_UNLINKED": 1,
+		"OIDC_PROVIDER_DELETED": 1} {
 		if n, _ := w.rowsOf(action); n != want {
 			t.Errorf("%s: %d rows, want %d", action, n, want)
 		}
@@ -133,9 +144,12 @@ func TestSSO_links_by_verified_email_then_by_subject(t *testing.T) {
 func TestSSO_rejects_invalid_responses(t *testing.T) {
 	t.Parallel()
 	for fault, code := range map[idptest.Fault]string{
-		idptest.WrongIssuer: "invalid_token", idptest.WrongAudience: "invalid_token", idptest.OtherParty: "invalid_token", idptest.NoParty: "invalid_token", idptest.WrongNonce: "invalid_token", idptest.NoNonce: "invalid_token",
-		idptest.Expired: "invalid_token", idptest.Unsigned: "invalid_token", idptest.SignedBySecret: "invalid_token", idptest.SignedByPublic: "invalid_token", idptest.ForeignKey: "invalid_token", idptest.NoSubject: "invalid_token",
-		idptest.NoToken: "invalid_token", idptest.OtherPerson: "invalid_token", idptest.TokenRefused: "provider_error", idptest.TokenBroken: "provider_unavailable", idptest.Denied: "access_denied",
+		idptest.WrongIssuer: "invalid_token", idptest.WrongAudience: "invalid_token", idptest.OtherParty: "invalid_token",
+		idptest.NoParty: "invalid_token", idptest.WrongNonce: "invalid_token", idptest.NoNonce: "invalid_token",
+		idptest.Expired: "invalid_token", idptest.Unsigned: "invalid_token", idptest.SignedBySecret: "invalid_token",
+		idptest.SignedByPublic: "invalid_token", idptest.ForeignKey: "invalid_token", idptest.NoSubject: "invalid_token",
+		idptest.NoToken: "invalid_token", idptest.OtherPerson: "invalid_token", idptest.TokenRefused: "provider_error",
+		idptest.TokenBroken: "provider_unavailable", idptest.Denied: "access_denied",
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			w := small(t, withSSO(nil))
@@ -197,13 +211,18 @@ func TestSSO_people(t *testing.T) {
 		"no email":                       {who: idptest.Person{Subject: "1", Verified: true}, want: "no_account"},
 		"unknown":                        {who: idptest.Person{Subject: "1", Email: "eve@example.com", Verified: true}, want: "no_account"},
 		"a look-alike":                   {who: idptest.Person{Subject: "1", Email: "\u212Aate@example.com", Verified: true}, want: "no_account"},
-		"two emails":                     {who: idptest.Person{Subject: "1", Email: userMail + "," + otherMail, Verified: true}, want: "no_account"},
-		"provisioned":                    {who: idptest.Person{Subject: "1", Email: "eve@example.com", Verified: true, Name: "Eve"}, provision: true, want: "new"},
-		"provisioned but not verified":   {who: idptest.Person{Subject: "1", Email: "eve@example.com", Name: "Eve"}, provision: true, want: "email_not_verified"},
-		"provisioned with a bad email":   {who: idptest.Person{Subject: "1", Email: "e\x00ve@example.com", Verified: true}, provision: true, want: "email_not_verified"},
-		"known and not verified":         {who: idptest.Person{Subject: "1", Email: userMail}, provision: true, want: "email_not_verified"},
-		"strange subject":                {who: idptest.Person{Subject: "a\x00b", Email: userMail, Verified: true}, want: "invalid_token"},
-		"long subject":                   {who: idptest.Person{Subject: strings.Repeat("x", 256), Email: userMail, Verified: true}, want: "invalid_token"},
+		"two emails": {who: idptest.Person{Subject: "1", Email: userMail + "," + otherMail, Verified: true},
+			want: "no_account"},
+		"provisioned": {who: idptest.Person{Subject: "1", Email: "eve@example.com", Verified: true, Name: "Eve"},
+			provision: true, want: "new"},
+		"provisioned but not verified": {who: idptest.Person{Subject: "1", Email: "eve@example.com", Name: "Eve"}, provision: true,
+			want: "email_not_verified"},
+		"provisioned with a bad email": {who: idptest.Person{Subject: "1", Email: "e\x00ve@example.com", Verified: true}, provision: true,
+			want: "email_not_verified"},
+		"known and not verified": {who: idptest.Person{Subject: "1", Email: userMail}, provision: true, want: "email_not_verified"},
+		"strange subject":        {who: idptest.Person{Subject: "a\x00b", Email: userMail, Verified: true}, want: "invalid_token"},
+		"long subject": {who: idptest.Person{Subject: strings.Repeat("x", 256), Email: userMail, Verified: true},
+			want: "invalid_token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := small(t, withSSO(func(cfg *sso.Config) { cfg.AutoProvision = c.provision }))
@@ -285,8 +304,9 @@ func TestSSO_response_belongs_to_its_sign_in(t *testing.T) {
 		trip.arrive().failed("invalid_state")
 	}
 	for name, change := range map[string]func(q url.Values){
-		"no code": func(q url.Values) { q.Del("code") }, "another code": func(q url.Values) { q.Set("code", "x") }, "another issuer": func(q url.Values) { q.Set("iss", "https://evil.example") },
-		"an error": func(q url.Values) { q.Set("error", "<script>") },
+		"no code": func(q url.Values) { q.Del("code") }, "another code": func(q url.Values) { q.Set("code", "x") },
+		"another issuer": func(q url.Values) { q.Set("iss", "https://evil.example") },
+		"an error":       func(q url.Values) { q.Set("error", "<script>") },
 	} {
 		trip := w.leave("corp", "")
 		q := trip.back.Query()
@@ -323,7 +343,8 @@ func TestSSO_response_belongs_to_its_sign_in(t *testing.T) {
 func TestSSO_redirects_only_to_own_pages(t *testing.T) {
 	w := small(t, withSSO(nil))
 	w.add("corp", startIDP(t, ann))
-	for _, bad := range []string{"https://evil.example", "//evil.example", `/\evil.example`, "/\t/evil.example", "evil", "javascript:alert(1)", "/%09/evil.example", "/a\r\nSet-Cookie:x=y"} {
+	for _, bad := range []string{"https://evil.example", "//evil.example", `/\evil.example`, "/\t/evil.example", "evil", "javascript:alert(1)",
+		"/%09/evil.example", "/a\r\nSet-Cookie:x=y"} {
 		w.do("GET", "/api/auth/sso/corp/login?redirect="+url.QueryEscape(bad), "").failed("invalid_redirect")
 	}
 	w.leave("corp", "?redirect="+url.QueryEscape("/a b?q=é")).arrive().entered("/a%20b?q=%C3%A9")
@@ -428,7 +449,8 @@ func TestSSO_enforced(t *testing.T) {
 func TestSSO_private_addresses_are_out_of_reach(t *testing.T) {
 	w := small(t, withSSO(func(c *sso.Config) { c.AllowPrivate = false }))
 	p := startIDP(t, ann)
-	for _, at := range []string{p.Issuer, "https://127.0.0.1:8443", "https://[::1]/", "https://10.0.0.1", "http://id.example.com", "https://169.254.169.254/", "https://localhost/", "https://2130706433/"} {
+	for _, at := range []string{p.Issuer, "https://127.0.0.1:8443", "https://[::1]/", "https://10.0.0.1", "http://id.example.com",
+		"https://169.254.169.254/", "https://localhost/", "https://2130706433/"} {
 		w.do("POST", "/api/admin/oidc-providers", providerJSON("corp", at, "x"), as(w.root)).wantField("discoveryUrl")
 	}
 	w.do("POST", "/api/admin/oidc-providers", providerJSON("corp", "https://id.example.com", "x"), as(w.root)).want(201)

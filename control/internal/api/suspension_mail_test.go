@@ -55,7 +55,8 @@ func TestSuspension_is_sent_by_email(t *testing.T) {
 	var ids []string // users beside ann, the OWNER, and bob, who creates the link
 	for i, role := range []string{"ADMIN", "ADMIN", "EDITOR", "VIEWER"} {
 		email := fmt.Sprintf("user%d@example.com", i)
-		id := w.do("POST", "/api/users", fmt.Sprintf(`{"email":%q,"name":"U","password":%q,"role":"USER"}`, email, password), as(w.root)).want(201).str("id")
+		id := w.do("POST", "/api/users", fmt.Sprintf(`{"email":%q,"name":"U","password":%q,"role":"USER"}`, email, password), as(w.root)).
+			want(201).str("id")
 		w.join(team, id, role)
 		ids = append(ids, id)
 	}
@@ -94,7 +95,8 @@ func TestSuspension_is_sent_by_email(t *testing.T) {
 
 	w.do("POST", "/api/urls/"+id+"/suspend", `{"reason":""}`, as(w.root)).want(400) // fails, so nobody is told
 	own := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"own"}`, as(w.root)).want(201).str("id")
-	w.do("POST", "/api/urls/"+own+"/suspend", `{"reason":"A test."}`, as(w.root)).want(200) // root is the only member, and the person who acts gets no e-mail
+	// root is the only member, and the person who acts gets no e-mail
+	w.do("POST", "/api/urls/"+own+"/suspend", `{"reason":"A test."}`, as(w.root)).want(200)
 	w.None(t, userMail)
 	if got := w.All(t, ""); len(got) != 5*len(receivers) {
 		for _, m := range got {

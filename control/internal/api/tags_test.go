@@ -63,7 +63,9 @@ func TestTags_of_links(t *testing.T) {
 		}
 
 		// Bulk requests: each new link has its own tags, and an operation adds tags.
-		made := w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com","tags":["a"]},{"originalUrl":"https://example.com","tags":["`+long+`x"]},{"originalUrl":"https://example.com","tags":["b","A"]}]}`, as(w.ann)).want(201)
+		made := w.do("POST", "/api/urls/bulk",
+			`{"urls":[{"originalUrl":"https://example.com","tags":["a"]},{"originalUrl":"https://example.com","tags":["`+long+
+				`x"]},{"originalUrl":"https://example.com","tags":["b","A"]}]}`, as(w.ann)).want(201)
 		if made.num("successCount") != 2 || made.str("failed.0.field") != "tags.0" || joined(made.at("succeeded.1.url.tags")) != "a|b" {
 			t.Errorf("bulk creation: %s", made.text)
 		}
@@ -174,7 +176,8 @@ func TestTags_concurrently(t *testing.T) {
 func TestUTMTemplates(t *testing.T) {
 	w := small(t, whole)
 	r := w.do("POST", "/api/utm-templates", `{"name":" Newsletter ","utmSource":"news","utmMedium":" email ","utmId":""}`, as(w.ann)).want(201)
-	r.has("", "id", "name", "utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "createdAt", "updatedAt")
+	r.has("", "id", "name", "utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "createdAt",
+		"updatedAt")
 	r.shows("name", "Newsletter", "utmMedium", "email", "utmId", nil, "utmTerm", nil)
 	path := "/api/utm-templates/" + r.str("id")
 	w.unchanged("bad input", func() {

@@ -152,7 +152,8 @@ func TestTransfer_reports_meanwhile(t *testing.T) {
 			options []option
 			states  []string
 		}{
-			{"personal", []option{as(w.ann)}, []string{"6 6 6 6 3", "1 1 1 1 1"}}, {"team", []option{as(w.ann), in(team)}, []string{"0 0 0 0 0", "5 5 5 5 2"}},
+			{"personal", []option{as(w.ann)}, []string{"6 6 6 6 3", "1 1 1 1 1"}},
+			{"team", []option{as(w.ann), in(team)}, []string{"0 0 0 0 0", "5 5 5 5 2"}},
 			{"administrator", []option{as(w.root)}, []string{"6 6 6 6 3"}},
 		} {
 			wg.Go(func() {

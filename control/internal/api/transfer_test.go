@@ -44,7 +44,9 @@ func TestTransfer(t *testing.T) {
 		a, b := w.create("aaa"), w.create("bbb")
 		team := w.team("the-team")
 		bundle := w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q,%q]}`, a, b), as(w.ann)).want(201).str("id")
-		rule := w.do("POST", "/api/urls/"+a+"/routing-rules", `{"name":"A","targetUrl":"https://a.example/","conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
+		rule := w.do("POST", "/api/urls/"+a+"/routing-rules",
+			`{"name":"A","targetUrl":"https://a.example/",`+
+				`"conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
 		before := w.revision()
 		w.do("POST", "/api/urls/transfer", transferring(team.ID, a, a), as(w.ann)).want(200).
 			shows("transferredCount", 1, "transferredIds", "["+a+"]", "workspaceId", team.ID)
@@ -66,7 +68,8 @@ func TestTransfer(t *testing.T) {
 		own, err := w.store.WorkspaceFor(t.Context(), w.annID, w.annID)
 		w.ok(err)
 		if len(entries) != 2 || entries[0].Workspace != own.Num || entries[1].Workspace != team.Num ||
-			!strings.Contains(entries[0].New.String, team.ID) || !strings.Contains(entries[1].Old.String, w.annID) || !strings.Contains(entries[0].Metadata, bundle) || strings.Contains(entries[1].Metadata, bundle) {
+			!strings.Contains(entries[0].New.String, team.ID) || !strings.Contains(entries[1].Old.String, w.annID) ||
+			!strings.Contains(entries[0].Metadata, bundle) || strings.Contains(entries[1].Metadata, bundle) {
 			t.Errorf("%+v", entries)
 		}
 		w.audited("URL_TRANSFERRED", "url", a)
@@ -109,7 +112,8 @@ func TestTransfer_is_refused(t *testing.T) {
 	}
 	w.unchanged("a refused transfer", func() {
 		for body, field := range map[string]string{
-			`{}`: "urlIds", `{"urlIds":[],"workspaceId":"x"}`: "urlIds", transferring("", a): "workspaceId", `{"urlIds":[5],"workspaceId":"x"}`: "urlIds.0",
+			`{}`: "urlIds", `{"urlIds":[],"workspaceId":"x"}`: "urlIds", transferring("", a): "workspaceId",
+			`{"urlIds":[5],"workspaceId":"x"}`:                                       "urlIds.0",
 			`{"urlIds":[` + strings.Repeat(`"x",`, 1000) + `"x"],"workspaceId":"x"}`: "urlIds", `{"urlIds":["x"],"workspaceId":5}`: "workspaceId",
 			`{"urlIds":["x"],"workspaceId":"x","slug":"y"}`: "slug", transferring(w.annID, a): "workspaceId",
 		} {
@@ -117,14 +121,16 @@ func TestTransfer_is_refused(t *testing.T) {
 		}
 		for name, r := range map[string]*reply{
 			"a missing workspace": send(transferring(missing, a), as(w.ann)), "a foreign workspace": send(transferring(w.bobID, a), as(w.ann)),
-			"a missing workspace for an ADMIN": send(transferring(missing, a), as(w.root)), "a workspace without the member": send(transferring(closed.ID, foreign), as(w.bob)),
+			"a missing workspace for an ADMIN": send(transferring(missing, a), as(w.root)),
+			"a workspace without the member":   send(transferring(closed.ID, foreign), as(w.bob)),
 		} {
 			if r.want(404); !strings.Contains(r.text, "workspaceId") {
 				t.Errorf("%s: %s", name, r.text)
 			}
 		}
 		for name, r := range map[string]*reply{
-			"an unknown link": send(transferring(team.ID, a, "unknown"), as(w.ann)), "a foreign link": send(transferring(team.ID, a, foreign), as(w.ann)),
+			"an unknown link":            send(transferring(team.ID, a, "unknown"), as(w.ann)),
+			"a foreign link":             send(transferring(team.ID, a, foreign), as(w.ann)),
 			"links of another workspace": send(transferring(w.annID, a), as(w.ann), in(team)),
 		} {
 			if r.want(404); !strings.Contains(r.text, "urlIds") {
@@ -152,7 +158,8 @@ func TestTransfer_between_shards_is_refused(t *testing.T) {
 	near, far := w.team("near"), w.team("far")
 	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
 		return errors.Join(tx.AddClickShard(t.Context(), "main", "1", true, 1), tx.AddClickShard(t.Context(), "b", "2", true, 1),
-			tx.AssignClickShard(t.Context(), near.Num), tx.AssignClickShard(t.Context(), far.Num), tx.AssignClickShard(t.Context(), w.workspaceOf(a)))
+			tx.AssignClickShard(t.Context(), near.Num), tx.AssignClickShard(t.Context(), far.Num),
+			tx.AssignClickShard(t.Context(), w.workspaceOf(a)))
 	}))
 	annNum := w.workspaceOf(a)
 	found := map[uint64]string{}
@@ -195,7 +202,8 @@ func TestTransfer_races(t *testing.T) {
 				case i == 150:
 					what, r = "delete", w.do("DELETE", "/api/urls/"+ids[5], "", as(w.root))
 				case i%10 == 3:
-					what, r = "update", w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],"operation":{"type":"utm","utmSource":"s%d"}}`, list[1], list[0], i), as(w.root))
+					what, r = "update", w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],"operation":{"type":"utm","utmSource":"s%d"}}`,
+						list[1], list[0], i), as(w.root))
 				case i%10 == 7:
 					what, r = "bundle", w.do("POST", "/api/bundles/"+bundle+"/urls", fmt.Sprintf(`{"urlId":%q}`, list[0]), as(w.ann))
 				case i%3 == 0:
@@ -230,7 +238,9 @@ func TestTransfer_races(t *testing.T) {
 				t.Errorf("%s is in %d, the log says %d", id, u.Workspace, to)
 			}
 			var strange int
-			w.ok(w.store.Row(t.Context(), `SELECT count(*) FROM bundle_urls m JOIN bundles b ON b.id = m.bundle_id WHERE m.url_id = ? AND b.workspace_num <> ?`, id, u.Workspace).Scan(&strange))
+			w.ok(w.store.Row(t.Context(),
+				`SELECT count(*) FROM bundle_urls m JOIN bundles b ON b.id = m.bundle_id WHERE m.url_id = ? AND b.workspace_num <> ?`, id, u.Workspace).
+				Scan(&strange))
 			if strange > 0 {
 				t.Errorf("%s is in a bundle of a workspace that it has left", id)
 			}

@@ -26,7 +26,8 @@ func TestTrends(t *testing.T) {
 		days int
 		bot  bool
 	}{{0, false}, {0, false}, {0, true}, {1, false}, {29, false}, {30, false}} {
-		rows = append(rows, analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 4, Epoch: 1}, Seq: uint64(seq + 1)}, Time: time.Now().AddDate(0, 0, -c.days).UnixMilli(),
+		rows = append(rows, analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 4, Epoch: 1}, Seq: uint64(seq + 1)},
+			Time: time.Now().AddDate(0, 0, -c.days).UnixMilli(),
 			Link: u.Num, Owner: u.Workspace, IP: netip.MustParseAddr("203.0.113.9"), Bot: c.bot})
 	}
 	w.ok(w.clicks.Insert(t.Context(), analytics.Batch{Rows: rows}))

@@ -30,12 +30,14 @@ func TestBulk_create(t *testing.T) {
 			{"originalUrl":"https://example.com/6","customSlug":"aaa","password":"topsecret"},
 			{"originalUrl":"https://example.com/7","password":"abc"},
 			{"originalUrl":"https://example.com/8","customSlug":"login"}]}`, as(w.ann)).want(201)
-	r.has("", "total", "successCount", "failureCount", "succeeded", "failed").has("succeeded.0", "index", "url").has("succeeded.0.url", urlNames...).has("failed.0", "index", "error", "field")
+	r.has("", "total", "successCount", "failureCount", "succeeded", "failed").has("succeeded.0", "index", "url").has("succeeded.0.url",
+		urlNames...).has("failed.0", "index", "error", "field")
 	r.shows("total", 9, "successCount", 3, "failureCount", 6)
 	var got []string
 	for i := range 3 {
 		at := fmt.Sprintf("succeeded.%d.", i)
-		got = append(got, fmt.Sprint(r.num(at+"index"), strings.TrimPrefix(r.str(at+"url.originalUrl"), "https://example.com"), r.at(at+"url.hasPassword")))
+		got = append(got, fmt.Sprint(r.num(at+"index"), strings.TrimPrefix(r.str(at+"url.originalUrl"), "https://example.com"),
+			r.at(at+"url.hasPassword")))
 	}
 	for i := range 6 {
 		at := fmt.Sprintf("failed.%d.", i)
@@ -44,7 +46,8 @@ func TestBulk_create(t *testing.T) {
 			t.Error(r.text)
 		}
 	}
-	if want := "[0/0false 1/1true 6/6true 2originalUrl 3customSlug 4customSlug 5originalUrl 7password 8customSlug]"; strings.ReplaceAll(fmt.Sprint(got), " ", "") != strings.ReplaceAll(want, " ", "") {
+	if want := "[0/0false 1/1true 6/6true 2originalUrl 3customSlug 4customSlug 5originalUrl 7password 8customSlug]"; strings.ReplaceAll(
+		fmt.Sprint(got), " ", "") != strings.ReplaceAll(want, " ", "") {
 		t.Errorf("%v, want %s", got, want)
 	}
 	if strings.Contains(r.text, "topsecret") || strings.Contains(w.logs.String(), "topsecret") {
@@ -54,7 +57,8 @@ func TestBulk_create(t *testing.T) {
 		t.Errorf("revision %d after %d", w.revision(), before)
 	}
 	row := w.audited("URL_BULK_CREATED", "url", "")
-	if !strings.Contains(row.New.String, "aaa") || strings.Contains(row.New.String, "topsecret") || !strings.Contains(row.Metadata, `"count":3`) {
+	if !strings.Contains(row.New.String, "aaa") || strings.Contains(row.New.String, "topsecret") ||
+		!strings.Contains(row.Metadata, `"count":3`) {
 		t.Errorf("audit: %s %s", row.New.String, row.Metadata)
 	}
 	w.unchanged("a request without one good item", func() {
@@ -63,8 +67,10 @@ func TestBulk_create(t *testing.T) {
 	})
 	w.unchanged("a refused request", func() {
 		for body, field := range map[string]string{
-			`{}`: "urls", `{"urls":[]}`: "urls", `{"urls":null}`: "urls", `{"urls":{}}`: "urls", `{"urls":[5]}`: "urls.0", `{"urls":[{"originalUrl":5}]}`: "urls.0.originalUrl",
-			`{"urls":[{"originalUrl":"https://example.com","slug":"abc"}]}`: "urls.0.slug", `{"urls":[` + strings.Repeat(`{},`, 1000) + `{}]}`: "urls",
+			`{}`: "urls", `{"urls":[]}`: "urls", `{"urls":null}`: "urls", `{"urls":{}}`: "urls", `{"urls":[5]}`: "urls.0",
+			`{"urls":[{"originalUrl":5}]}`:                                  "urls.0.originalUrl",
+			`{"urls":[{"originalUrl":"https://example.com","slug":"abc"}]}`: "urls.0.slug", `{"urls":[` + strings.Repeat(`{},`, 1000) +
+				`{}]}`: "urls",
 		} {
 			w.do("POST", "/api/urls/bulk", body, as(w.ann)).wantField(field)
 		}
@@ -79,7 +85,9 @@ func TestBulk_of_a_thousand(t *testing.T) {
 			if i%2 == 0 {
 				slug = fmt.Sprintf(`,"customSlug":"custom-%d"`, i)
 			}
-			items = append(items, fmt.Sprintf(`{"originalUrl":"https://example.com/some/page/%d?with=parameters"%s,"title":"A title of usual length, number %d"}`, i, slug, i))
+			items = append(items,
+				fmt.Sprintf(`{"originalUrl":"https://example.com/some/page/%d?with=parameters"%s,"title":"A title of usual length, number %d"}`,
+					i, slug, i))
 		}
 		start := time.Now()
 		r := w.do("POST", "/api/urls/bulk", `{"urls":[`+strings.Join(items, ",")+`]}`, as(w.ann)).want(201)
@@ -104,16 +112,26 @@ func TestBulk_update(t *testing.T) {
 		a, b := w.create("aaa"), w.create("bbb")
 		both := fmt.Sprintf(`"urlIds":[%q,%q,%q]`, b, a, b)
 		for body, want := range map[string]func(store.Link) bool{
-			`"status":"INACTIVE"`:                                                     func(u store.Link) bool { return !u.Active },
-			`"operation":"status","value":"ACTIVE"`:                                   func(u store.Link) bool { return u.Active },
-			`"operation":{"type":"status","status":"INACTIVE"}`:                       func(u store.Link) bool { return !u.Active },
-			`"operation":{"type":"status","value":"ACTIVE"}`:                          func(u store.Link) bool { return u.Active },
-			`"operation":{"type":"expiration","expiresAt":"2040-01-01T00:00:00Z"}`:    func(u store.Link) bool { return u.ExpiresAt == 2208988800000 },
-			`"operation":{"type":"expiration","expiresAt":null}`:                      func(u store.Link) bool { return u.ExpiresAt == 0 },
-			`"operation":"expiration","value":"2041-01-01"`:                           func(u store.Link) bool { return u.ExpiresAt > 2208988800000 },
-			`"operation":{"type":"utm","utmSource":"s","utmId":"i"}`:                  func(u store.Link) bool { return u.UTM.Source == "s" && u.UTM.ID == "i" },
-			`"operation":{"type":"utm","value":{"utmMedium":"m","utmSource":""}}`:     func(u store.Link) bool { return u.UTM.Medium == "m" && u.UTM.Source == "" },
-			`"operation":"utm","value":{"utmMedium":null,"utmSourcePlatform":"plat"}`: func(u store.Link) bool { return u.UTM.Medium == "" && u.UTM.SourcePlatform == "plat" },
+			`"status":"INACTIVE"`:                               func(u store.Link) bool { return !u.Active },
+			`"operation":"status","value":"ACTIVE"`:             func(u store.Link) bool { return u.Active },
+			`"operation":{"type":"status","status":"INACTIVE"}`: func(u store.Link) bool { return !u.Active },
+			`"operation":{"type":"status","value":"ACTIVE"}`:    func(u store.Link) bool { return u.Active },
+			`"operation":{"type":"expiration","expiresAt":"2040-01-01T00:00:00Z"}`: func(u store.Link) bool {
+				return u.ExpiresAt == 2208988800000
+			},
+			`"operation":{"type":"expiration","expiresAt":null}`: func(u store.Link) bool { return u.ExpiresAt == 0 },
+			`"operation":"expiration","value":"2041-01-01"`: func(u store.Link) bool {
+				return u.ExpiresAt > 2208988800000
+			},
+			`"operation":{"type":"utm","utmSource":"s","utmId":"i"}`: func(u store.Link) bool {
+				return u.UTM.Source == "s" && u.UTM.ID == "i"
+			},
+			`"operation":{"type":"utm","value":{"utmMedium":"m","utmSource":""}}`: func(u store.Link) bool {
+				return u.UTM.Medium == "m" && u.UTM.Source == ""
+			},
+			`"operation":"utm","value":{"utmMedium":null,"utmSourcePlatform":"plat"}`: func(u store.Link) bool {
+				return u.UTM.Medium == "" && u.UTM.SourcePlatform == "plat"
+			},
 		} {
 			before := w.revision()
 			w.do("PATCH", "/api/urls/bulk", `{`+both+`,`+body+`}`, as(w.ann)).want(200).has("", "updatedCount", "updatedIds", "message").
@@ -138,19 +156,27 @@ func TestBulk_update(t *testing.T) {
 				w.do("DELETE", "/api/urls/bulk", `{`+ids+`}`, as(w.ann)).want(404)
 			}
 			for body, field := range map[string]string{
-				``: "status", `"status":"ON"`: "status", `"status":null`: "status", `"value":"x"`: "operation", `"operation":"explode","value":1`: "operation", `"operation":"status"`: "value",
-				`"operation":"status","value":5`: "value", `"operation":"expiration","value":"soon"`: "value", `"operation":"expiration"`: "value", `"operation":"utm","value":{}`: "value",
-				`"operation":"utm","value":{"utmSource":5,"x":1}`: "value.x", `"operation":5`: "operation", `"operation":[]`: "operation", `"operation":null`: "operation", `"operation":{}`: "operation.type",
-				`"operation":{"type":5}`: "operation.type", `"operation":{"type":"status","status":"ACTIVE","x":1}`: "operation.x", `"operation":{"type":"utm"}`: "operation",
-				`"operation":{"type":"utm","utmSource":"` + strings.Repeat("x", 300) + `"}`: "utmSource", `"operation":{"type":"expiration"}`: "operation.expiresAt",
-				`"operation":{"type":"bundle"}`: "operation.bundleId", `"status":"ACTIVE","operation":"status"`: "status", `"operation":{"type":"status","status":"ACTIVE"},"value":1`: "value",
+				``: "status", `"status":"ON"`: "status", `"status":null`: "status", `"value":"x"`: "operation",
+				`"operation":"explode","value":1`: "operation", `"operation":"status"`: "value",
+				`"operation":"status","value":5`: "value", `"operation":"expiration","value":"soon"`: "value", `"operation":"expiration"`: "value",
+				`"operation":"utm","value":{}`:                    "value",
+				`"operation":"utm","value":{"utmSource":5,"x":1}`: "value.x", `"operation":5`: "operation", `"operation":[]`: "operation",
+				`"operation":null`: "operation", `"operation":{}`: "operation.type",
+				`"operation":{"type":5}`: "operation.type", `"operation":{"type":"status","status":"ACTIVE","x":1}`: "operation.x",
+				`"operation":{"type":"utm"}`: "operation",
+				`"operation":{"type":"utm","utmSource":"` + strings.Repeat("x", 300) + `"}`: "utmSource",
+				`"operation":{"type":"expiration"}`:                                         "operation.expiresAt",
+				`"operation":{"type":"bundle"}`:                                             "operation.bundleId",
+				`"status":"ACTIVE","operation":"status"`:                                    "status",
+				`"operation":{"type":"status","status":"ACTIVE"},"value":1`:                 "value",
 			} {
 				if body != "" {
 					body = "," + body
 				}
 				w.do("PATCH", "/api/urls/bulk", `{`+both+body+`}`, as(w.ann)).wantField(field)
 			}
-			for ids, field := range map[string]string{`[]`: "urlIds", `null`: "urlIds", `"x"`: "urlIds", `[5]`: "urlIds.0", `[` + strings.Repeat(`"x",`, 1000) + `"x"]`: "urlIds"} {
+			for ids, field := range map[string]string{`[]`: "urlIds", `null`: "urlIds", `"x"`: "urlIds", `[5]`: "urlIds.0",
+				`[` + strings.Repeat(`"x",`, 1000) + `"x"]`: "urlIds"} {
 				w.do("PATCH", "/api/urls/bulk", `{"urlIds":`+ids+`,"status":"ACTIVE"}`, as(w.ann)).wantField(field)
 				w.do("DELETE", "/api/urls/bulk", `{"urlIds":`+ids+`}`, as(w.ann)).wantField(field)
 			}
@@ -163,7 +189,8 @@ func TestBulk_delete(t *testing.T) {
 	w := small(t, withLinks)
 	a, b, c := w.create("aaa"), w.create("bbb"), w.create("ccc")
 	before := w.revision()
-	r := w.do("DELETE", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q,%q]}`, c, a, c), as(w.ann)).want(200).has("", "deletedCount", "deletedIds")
+	r := w.do("DELETE", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q,%q]}`, c, a, c), as(w.ann)).want(200).has("", "deletedCount",
+		"deletedIds")
 	if r.num("deletedCount") != 2 || fmt.Sprint(r.at("deletedIds")) != fmt.Sprintf("[%s %s]", c, a) || w.revision() != before+1 {
 		t.Error(r.text)
 	}

@@ -11,7 +11,9 @@ func TestDuplicate(t *testing.T) {
 	id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/a","customSlug":"spring","title":"Spring","tags":["red","big"],"externalId":"x-1","password":"open sesame",
 			"expiresAt":"2099-01-01T00:00:00.000Z","maxClicks":5,"notes":"For the fair","utmSource":"fair","redirectCode":307,"stickiness":"hash"}`, as(w.ann)).want(201).str("id")
 	path := "/api/urls/" + id
-	w.do("POST", path+"/routing-rules", `{"name":"Phones","targetUrl":"https://example.com/phone","conditions":{"operator":"AND","conditions":[{"type":"DEVICE","operator":"equals","value":"mobile"}]}}`, as(w.ann)).want(201)
+	w.do("POST", path+"/routing-rules",
+		`{"name":"Phones","targetUrl":"https://example.com/phone",`+
+			`"conditions":{"operator":"AND","conditions":[{"type":"DEVICE","operator":"equals","value":"mobile"}]}}`, as(w.ann)).want(201)
 	w.do("POST", path+"/variants", `{"name":"b","targetUrl":"https://example.com/b","weight":30}`, as(w.ann)).want(201)
 	w.do("PUT", path, `{"isSmartRouting":true,"isABTesting":true}`, as(w.ann)).want(200)
 	w.exec(`UPDATE urls SET click_count = 5, exhausted_at = 1 WHERE id = ?`, id)

@@ -12,9 +12,13 @@ import (
 
 func TestTrash(t *testing.T) {
 	eachWith(t, whole, func(t *testing.T, w *world) {
-		id := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/","customSlug":"abc","title":"T","externalId":"x-1","tags":["red"],"password":"open sesame","maxClicks":100}`, as(w.ann)).want(201).str("id")
+		id := w.do("POST", "/api/urls",
+			`{"originalUrl":"https://example.com/","customSlug":"abc","title":"T","externalId":"x-1","tags":["red"],"password":"open `+
+				`sesame","maxClicks":100}`, as(w.ann)).want(201).str("id")
 		path := "/api/urls/" + id
-		rule := w.do("POST", path+"/routing-rules", `{"name":"A","targetUrl":"https://a.example/","conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
+		rule := w.do("POST", path+"/routing-rules",
+			`{"name":"A","targetUrl":"https://a.example/",`+
+				`"conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
 		variant := w.do("POST", path+"/variants", `{"name":"A","targetUrl":"https://a.example/"}`, as(w.ann)).want(201).str("id")
 		first, last := w.create("first"), w.create("last")
 		bundle := w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q,%q,%q]}`, first, id, last), as(w.ann)).want(201).str("id")
@@ -57,7 +61,8 @@ func TestTrash(t *testing.T) {
 				after.shows(name, before.at(name))
 			}
 		}
-		if after.str("slug") != "abc-2" || after.str("externalId") != "x-2" || after.at("tags.0") != "red" || num() != number || after.at("clickCount") != 7.0 {
+		if after.str("slug") != "abc-2" || after.str("externalId") != "x-2" || after.at("tags.0") != "red" || num() != number ||
+			after.at("clickCount") != 7.0 {
 			t.Errorf("number %d, was %d: %s", num(), number, after.text)
 		}
 		w.do("GET", path+"/routing-rules/"+rule, "", as(w.ann)).want(200)
@@ -93,7 +98,8 @@ func TestExternalIDs(t *testing.T) {
 			w.do("PUT", path, `{"originalUrl":"https://example.com/"}`, as(w.ann), with("If-Match", "*")).want(412)
 			made := w.do("PUT", path, `{"originalUrl":"https://example.com/"}`, as(w.ann)).want(201)
 			again := w.do("PUT", path, `{"title":"T"}`, as(w.ann), with("If-Match", made.Header.Get("ETag"))).want(200)
-			if again.str("id") != made.str("id") || again.str("title") != "T" || w.do("GET", path, "", as(w.ann)).want(200).str("id") != made.str("id") {
+			if again.str("id") != made.str("id") || again.str("title") != "T" || w.do("GET", path, "", as(w.ann)).want(200).
+				str("id") != made.str("id") {
 				t.Error(again.text)
 			}
 			w.do("PUT", path, `{"externalId":"other"}`, as(w.ann)).want(400).wantField("externalId")

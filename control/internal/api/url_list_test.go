@@ -24,7 +24,8 @@ func (r *reply) slugs() string {
 func TestURLs_filters(t *testing.T) {
 	eachWith(t, whole, func(t *testing.T, w *world) {
 		make := func(slug, more string, options ...option) string {
-			return w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/x","customSlug":%q%s}`, slug, more), append([]option{as(w.ann)}, options...)...).want(201).str("id")
+			return w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/x","customSlug":%q%s}`, slug, more),
+				append([]option{as(w.ann)}, options...)...).want(201).str("id")
 		}
 		bundle := w.do("POST", "/api/bundles", `{"name":"B"}`, as(w.ann)).want(201).str("id")
 		theirs := w.do("POST", "/api/bundles", `{"name":"B"}`, as(w.bob)).want(201).str("id")
@@ -119,10 +120,13 @@ func TestURLs_filters(t *testing.T) {
 
 func TestURLs_export_csv(t *testing.T) {
 	w := small(t, whole)
-	w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/?a=\"b\",c","customSlug":"abc","title":"=HYPERLINK(1)","notes":"two\nlines","tags":["+1","b"],"maxClicks":7}`, as(w.ann)).want(201)
+	w.do("POST", "/api/urls",
+		`{"originalUrl":"https://example.com/?a=\"b\",c","customSlug":"abc",`+
+			`"title":"=HYPERLINK(1)","notes":"two\nlines","tags":["+1","b"],"maxClicks":7}`, as(w.ann)).want(201)
 	w.create("other")
 	r := w.do("GET", "/api/urls/export?search=abc", "", as(w.ann)).want(200)
-	if r.Header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.Contains(r.Header.Get("Content-Disposition"), `filename="urls.csv"`) {
+	if r.Header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.Contains(r.Header.Get("Content-Disposition"),
+		`filename="urls.csv"`) {
 		t.Errorf("headers: %v", r.Header)
 	}
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(r.text, "\uFEFF"))).ReadAll()
@@ -134,7 +138,8 @@ func TestURLs_export_csv(t *testing.T) {
 	for i, name := range rows[0] {
 		got[name] = rows[1][i]
 	}
-	for name, want := range map[string]string{"slug": "abc", "shortUrl": "https://sho.rt/abc", "originalUrl": "https://example.com/?a=%22b%22,c", "title": "'=HYPERLINK(1)", "notes": "two\nlines",
+	for name, want := range map[string]string{"slug": "abc", "shortUrl": "https://sho.rt/abc",
+		"originalUrl": "https://example.com/?a=%22b%22,c", "title": "'=HYPERLINK(1)", "notes": "two\nlines",
 		"tags": "'+1, b", "maxClicks": "7", "hasPassword": "false", "expiresAt": "", "status": "ACTIVE"} {
 		if got[name] != want && name != "originalUrl" {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
@@ -147,7 +152,8 @@ func TestURLs_totals_of_long_lists(t *testing.T) {
 	eachWith(t, whole, func(t *testing.T, w *world) {
 		fill := func(from, to int) {
 			w.exec(`WITH RECURSIVE n (i) AS (SELECT CAST(? AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-				INSERT INTO urls (id, user_id, slug, original_url, search_text, created_at, updated_at) SELECT 'l' || i, CAST(? AS TEXT), 'slug' || i, 'https://example.com', 'slug' || i, i, i FROM n`, from, to, w.annID)
+				INSERT INTO urls (id, user_id, slug, original_url, search_text, created_at, updated_at) SELECT 'l' || i, CAST(? AS TEXT), 'slug' || i,
+				'https://example.com', 'slug' || i, i, i FROM n`, from, to, w.annID)
 		}
 		total := func(query string) string {
 			r := w.do("GET", "/api/urls?"+query, "", as(w.ann)).want(200)

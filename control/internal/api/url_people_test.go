@@ -16,7 +16,8 @@ func TestTeams_see_who_created_and_deleted_links(t *testing.T) {
 	w.do("GET", "/api/urls", "", ann).want(200).shows("data.0.createdByName", "Bob B.")
 	w.do("DELETE", "/api/urls/"+id, "", bob).want(204)
 	w.do("GET", "/api/urls?status=DELETED", "", ann).want(200).shows("data.0.deletedByName", "Bob B.", "data.0.deletedByEmail", otherMail)
-	w.do("GET", "/api/urls?status=DELETED", "", bob).want(200).has("data.0", append([]string{"deletedAt", "purgeAt", "deletedBy"}, urlNames...)...)
+	w.do("GET", "/api/urls?status=DELETED", "", bob).want(200).has("data.0", append([]string{"deletedAt", "purgeAt", "deletedBy"},
+		urlNames...)...)
 	w.do("GET", "/api/urls?status=DELETED", "", as(w.root)).want(200).
 		shows("data.0.deletedByEmail", otherMail, "data.0.createdByEmail", otherMail)
 }

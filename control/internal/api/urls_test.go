@@ -31,22 +31,27 @@ func withLinks(w *world, c *api.Config, deps *api.Deps) {
 	deps.Routing = routing.New(policy, w.store)
 }
 
-var urlNames = []string{"id", "slug", "domain", "shortUrl", "originalUrl", "title", "userId", "workspaceId", "status", "clickCount", "hasPassword", "expiresAt",
+var urlNames = []string{"id", "slug", "domain", "shortUrl", "originalUrl", "title", "userId", "workspaceId", "status", "clickCount",
+	"hasPassword", "expiresAt",
 	"startsAt", "expiredUrl", "maxClicks", "redirectCode", "externalId", "suspendedReason", "tags",
-	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest", "isSmartRouting", "defaultUrl",
-	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "trackConversions", "stickiness", "notes", "createdAt", "updatedAt"}
+	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest",
+	"isSmartRouting", "defaultUrl",
+	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "trackConversions", "stickiness", "notes", "createdAt",
+	"updatedAt"}
 
 // create creates a link for ann and returns its id.
 func (w *world) create(slug string) string {
 	w.t.Helper()
-	return w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/%s","customSlug":%q}`, slug, slug), as(w.ann)).want(201).str("id")
+	return w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/%s","customSlug":%q}`, slug, slug), as(w.ann)).
+		want(201).str("id")
 }
 
 // unchanged fails the test if f changes the change log, the audit log or the number of links.
 func (w *world) unchanged(what string, f func()) {
 	w.t.Helper()
 	count := func() (n int) {
-		w.ok(w.store.Row(w.t.Context(), `SELECT (SELECT revision FROM config_head) + (SELECT count(*) FROM audit_logs) + (SELECT count(*) FROM urls)`).Scan(&n))
+		w.ok(w.store.Row(w.t.Context(),
+			`SELECT (SELECT revision FROM config_head) + (SELECT count(*) FROM audit_logs) + (SELECT count(*) FROM urls)`).Scan(&n))
 		return n
 	}
 	before := count()
@@ -94,9 +99,11 @@ func TestURLs_create(t *testing.T) {
 			"utmSource":"a","utmMedium":"b","utmCampaign":"c","utmTerm":"d","utmContent":"e","utmId":"f","utmSourcePlatform":"g","status":"INACTIVE","isAbTest":true,
 			"defaultUrl":"https://d.example","ogTitle":"t","ogDescription":"d","twitterCardType":"summary","bundleIds":[]}`, as(w.ann)).want(201).has("", urlNames...)
 		for name, want := range map[string]any{
-			"slug": "My_Slug-1", "originalUrl": "https://xn--exmple-cua.com/%C3%BC", "title": "Tïtle", "hasPassword": true, "expiresAt": at, "status": "INACTIVE",
+			"slug": "My_Slug-1", "originalUrl": "https://xn--exmple-cua.com/%C3%BC", "title": "Tïtle", "hasPassword": true, "expiresAt": at,
+			"status":    "INACTIVE",
 			"utmSource": "a", "utmMedium": "b", "utmCampaign": "c", "utmTerm": "d", "utmContent": "e", "utmId": "f", "utmSourcePlatform": "g",
-			"isABTesting": true, "isAbTest": true, "isSmartRouting": false, "defaultUrl": "https://d.example", "ogTitle": "t", "ogDescription": "d", "twitterCardType": "summary",
+			"isABTesting": true, "isAbTest": true, "isSmartRouting": false, "defaultUrl": "https://d.example", "ogTitle": "t", "ogDescription": "d",
+			"twitterCardType": "summary",
 		} {
 			r.shows(name, want)
 		}
@@ -116,7 +123,8 @@ func TestURLs_create(t *testing.T) {
 		})
 		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"my_slug-1"}`, as(w.bob)).want(201)
 		for _, empty := range []string{`""`, `null`} {
-			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":`+empty+`,"title":`+empty+`,"password":`+empty+`,"expiresAt":`+empty+`}`, as(w.ann)).want(201)
+			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":`+empty+`,"title":`+empty+`,"password":`+empty+
+				`,"expiresAt":`+empty+`}`, as(w.ann)).want(201)
 		}
 		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com"}`).want(401)
 	})
@@ -154,25 +162,32 @@ func TestURLs_create_refuses(t *testing.T) {
 			`{"originalUrl":"https://example.com","id":"x","slug":"y"}`:         {"id", "slug"},
 			`{"originalUrl":"https://example.com","originalURL":"https://e"}`:   {"originalURL"},
 			// All problems at once.
-			`{"originalUrl":"ftp://x","customSlug":"a b","title":"` + long + `","utmId":"` + long + `","ogTitle":"` + long + `","ogDescription":"` + long + `","twitterCardType":"big","password":"x","status":"ON"}`: {
+			`{"originalUrl":"ftp://x","customSlug":"a b","title":"` + long + `","utmId":"` + long + `","ogTitle":"` + long + `","ogDescription":"` +
+				long + `","twitterCardType":"big","password":"x","status":"ON"}`: {
 				"originalUrl", "customSlug", "title", "utmId", "ogTitle", "ogDescription", "twitterCardType", "password", "status"},
 		} {
 			w.do("POST", "/api/urls", body, as(w.ann)).wantField(fields...)
 		}
 		for _, to := range []string{
-			"example.com", "//example.com", "/path", "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://example.com", "https://", "https:///x", "http:example.com",
-			"https://exa mple.com", "https://example.com/a b", "https://example.com/\\nx", "https://example.com/\\u0000", "https://example.com\\\\@evil", "https://example.com/" + long,
-			"https://sho.rt/abc", "https://SHO.RT./abc", "http://user@sho.rt:443/abc", "https://localhost/", "http://127.0.0.1/", "http://[::1]/", "http://10.0.0.1/", "http://169.254.169.254/latest",
-			"http://192.168.1.1/", "http://printer.local/", "http://db.internal/", "http://2130706433/", "http://0x7f.1/", "http://[::ffff:127.0.0.1]/",
+			"example.com", "//example.com", "/path", "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://example.com",
+			"https://", "https:///x", "http:example.com",
+			"https://exa mple.com", "https://example.com/a b", "https://example.com/\\nx", "https://example.com/\\u0000",
+			"https://example.com\\\\@evil", "https://example.com/" + long,
+			"https://sho.rt/abc", "https://SHO.RT./abc", "http://user@sho.rt:443/abc", "https://localhost/", "http://127.0.0.1/", "http://[::1]/",
+			"http://10.0.0.1/", "http://169.254.169.254/latest",
+			"http://192.168.1.1/", "http://printer.local/", "http://db.internal/", "http://2130706433/", "http://0x7f.1/",
+			"http://[::ffff:127.0.0.1]/",
 		} {
 			w.do("POST", "/api/urls", `{"originalUrl":"`+to+`"}`, as(w.ann)).wantField("originalUrl")
 			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","defaultUrl":"`+to+`"}`, as(w.ann)).wantField("defaultUrl")
 		}
-		for _, body := range []string{`{`, `[]`, `"x"`, `nul`, `{"originalUrl":"https://example.com"}x`, strings.Repeat(`{"a":`, 5000) + `1` + strings.Repeat(`}`, 5000)} {
+		for _, body := range []string{`{`, `[]`, `"x"`, `nul`, `{"originalUrl":"https://example.com"}x`, strings.Repeat(`{"a":`, 5000) + `1` +
+			strings.Repeat(`}`, 5000)} {
 			w.do("POST", "/api/urls", body, as(w.ann)).want(400)
 		}
 		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","title":"`+strings.Repeat("x", 1<<20)+`"}`, as(w.ann)).want(413)
-		w.do("POST", "/api/urls", `originalUrl=https://example.com`, as(w.ann), with("Content-Type", "application/x-www-form-urlencoded")).want(415)
+		w.do("POST", "/api/urls", `originalUrl=https://example.com`, as(w.ann), with("Content-Type", "application/x-www-form-urlencoded")).
+			want(415)
 	})
 }
 
@@ -182,12 +197,14 @@ func TestURLs_update(t *testing.T) {
 	path := "/api/urls/" + id
 	for i, method := range []string{"PUT", "PATCH"} {
 		title := fmt.Sprintf("title %d", i)
-		w.do(method, path, fmt.Sprintf(`{"title":%q,"password":"secret%d","utmSource":"news","expiresAt":"2040-01-02","status":"INACTIVE"}`, title, i), as(w.ann)).want(200).
+		w.do(method, path, fmt.Sprintf(`{"title":%q,"password":"secret%d","utmSource":"news","expiresAt":"2040-01-02","status":"INACTIVE"}`,
+			title, i), as(w.ann)).want(200).
 			has("", urlNames...).
 			shows("title", title, "hasPassword", true, "expiresAt", "2040-01-02T00:00:00.000Z", "status", "INACTIVE",
 				"originalUrl", "https://example.com/abc")
 		row := w.audited("URL_UPDATED", "url", id)
-		if !strings.Contains(row.New.String, title) || !strings.Contains(row.New.String, `"password":"***"`) || strings.Contains(row.New.String, "originalUrl") {
+		if !strings.Contains(row.New.String, title) || !strings.Contains(row.New.String, `"password":"***"`) ||
+			strings.Contains(row.New.String, "originalUrl") {
 			t.Errorf("audit: %s to %s", row.Old.String, row.New.String)
 		}
 		w.unchanged("an update without changes", func() {
@@ -195,7 +212,8 @@ func TestURLs_update(t *testing.T) {
 			w.do(method, path, fmt.Sprintf(`{"title":%q,"status":"INACTIVE"}`, title), as(w.ann)).want(200)
 		})
 		empty := []string{`""`, `null`}[i]
-		r := w.do(method, path, `{"title":`+empty+`,"password":`+empty+`,"utmSource":`+empty+`,"expiresAt":`+empty+`,"defaultUrl":`+empty+`,"ogTitle":`+empty+`,"ogImage":`+empty+`,"twitterCardType":`+empty+`,"status":"ACTIVE"}`, as(w.ann)).want(200)
+		r := w.do(method, path, `{"title":`+empty+`,"password":`+empty+`,"utmSource":`+empty+`,"expiresAt":`+empty+`,"defaultUrl":`+empty+
+			`,"ogTitle":`+empty+`,"ogImage":`+empty+`,"twitterCardType":`+empty+`,"status":"ACTIVE"}`, as(w.ann)).want(200)
 		for _, name := range []string{"title", "utmSource", "expiresAt", "defaultUrl", "ogTitle", "ogImage"} {
 			r.shows(name, nil)
 		}
@@ -210,8 +228,10 @@ func TestURLs_update(t *testing.T) {
 	w.unchanged("a refused update", func() {
 		for body, field := range map[string]string{
 			`{"originalUrl":null}`: "originalUrl", `{"originalUrl":""}`: "originalUrl", `{"originalUrl":"https://sho.rt/abc"}`: "originalUrl",
-			`{"status":""}`: "status", `{"status":null}`: "status", `{"status":"EXPIRED"}`: "status", `{"customSlug":"other"}`: "customSlug", `{"clickCount":5}`: "clickCount",
-			`{"userId":"` + w.bobID + `"}`: "userId", `{"isABTesting":true}`: "isABTesting", `{"isAbTest":true}`: "isABTesting", `{"password":"abc"}`: "password",
+			`{"status":""}`: "status", `{"status":null}`: "status", `{"status":"EXPIRED"}`: "status", `{"customSlug":"other"}`: "customSlug",
+			`{"clickCount":5}`:             "clickCount",
+			`{"userId":"` + w.bobID + `"}`: "userId", `{"isABTesting":true}`: "isABTesting", `{"isAbTest":true}`: "isABTesting",
+			`{"password":"abc"}`:                              "password",
 			`{"ogImage":"og-images/` + w.annID + `/12.webp"}`: "ogImage", `{"bundleIds":["x"]}`: "bundleIds.0",
 		} {
 			w.do("PATCH", path, body, as(w.ann)).wantField(field)
@@ -251,13 +271,15 @@ func TestURLs_notes(t *testing.T) {
 	for _, empty := range []string{`null`, `""`} {
 		w.do("PUT", path, `{"notes":"`+private+`"}`, as(w.ann)).want(200)
 		r := w.do("PUT", path, `{"notes":`+empty+`}`, as(w.ann)).want(200)
-		if row := w.audited("URL_UPDATED", "url", id); r.at("notes") != nil || row.New.String != `{"notes":null}` || row.Old.String != `{"notes":"`+private+`"}` {
+		if row := w.audited("URL_UPDATED", "url", id); r.at("notes") != nil || row.New.String != `{"notes":null}` ||
+			row.Old.String != `{"notes":"`+private+`"}` {
 			t.Errorf("cleared with %s: %s, audited %s to %s", empty, r.text, row.Old.String, row.New.String)
 		}
 	}
 
 	longest := strings.Repeat("ü", 2000)
-	w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com","notes":"`+longest+`"},{"originalUrl":"https://example.com","notes":"`+longest+`x"}]}`, as(w.ann)).
+	w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com","notes":"`+longest+
+		`"},{"originalUrl":"https://example.com","notes":"`+longest+`x"}]}`, as(w.ann)).
 		shows("succeeded.0.url.notes", longest, "failed.0.field", "notes")
 	w.do("PUT", path, `{"notes":"`+longest+`x"}`, as(w.ann)).wantField("notes")
 	w.do("PUT", path, `{"notes":7}`, as(w.ann)).wantField("notes")
@@ -301,16 +323,20 @@ func TestURLs_list(t *testing.T) {
 			has("data.0", urlNames...).
 			shows("total", 14, "page", 1, "pageSize", 10, "totalPages", 2, "data.#", 10, "data.0.slug", "old", "data.0.status", "EXPIRED")
 		for query, want := range map[string]int{
-			"page=2": 4, "page=3": 0, "page=2&limit=5": 5, "pageSize=100": 14, "limit=3&pageSize=7": 3, "search=SLUG0&limit=50": 10, "search=example.com/slug11": 1, "search=%25": 0,
-			"status=ACTIVE&limit=50": 12, "status=INACTIVE": 1, "status=EXPIRED": 1, "sortBy=title&sortOrder=asc": 10, "nonsense=1": 10, "search=%27%3B+DROP+TABLE+urls%3B--": 0,
+			"page=2": 4, "page=3": 0, "page=2&limit=5": 5, "pageSize=100": 14, "limit=3&pageSize=7": 3, "search=SLUG0&limit=50": 10,
+			"search=example.com/slug11": 1, "search=%25": 0,
+			"status=ACTIVE&limit=50": 12, "status=INACTIVE": 1, "status=EXPIRED": 1, "sortBy=title&sortOrder=asc": 10, "nonsense=1": 10,
+			"search=%27%3B+DROP+TABLE+urls%3B--": 0,
 		} {
 			w.do("GET", "/api/urls?"+query, "", as(w.ann)).want(200).shows("data.#", want)
 		}
 		w.do("GET", "/api/urls?sortBy=slug&sortOrder=asc", "", as(w.ann)).want(200).shows("data.0.slug", "off")
 		w.do("GET", "/api/urls", "", as(w.root)).want(200).shows("total", 15)
 		for query, field := range map[string]string{
-			"page=0": "page", "page=-1": "page", "page=x": "page", "limit=0": "limit", "limit=101": "limit", "pageSize=1000": "pageSize", "sortBy=password_hash": "sortBy",
-			"sortOrder=up": "sortOrder", "status=active": "status", "search=" + strings.Repeat("x", 3000): "search", "search=%00": "search", "search=%ff": "search",
+			"page=0": "page", "page=-1": "page", "page=x": "page", "limit=0": "limit", "limit=101": "limit", "pageSize=1000": "pageSize",
+			"sortBy=password_hash": "sortBy",
+			"sortOrder=up":         "sortOrder", "status=active": "status", "search=" + strings.Repeat("x", 3000): "search", "search=%00": "search",
+			"search=%ff": "search",
 		} {
 			w.do("GET", "/api/urls?"+query, "", as(w.ann)).wantField(field)
 		}
@@ -328,7 +354,8 @@ func TestURLs_check_a_slug(t *testing.T) {
 		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"`+slug+`"}`, as(w.bob)).want(201)
 	}
 	for slug, want := range map[string]string{
-		"summer": "FREE <nil>", "spring": "TAKEN spring-3", "Login": "RESERVED Login-2", long: "TAKEN " + long[:48] + "-2", "a": "INVALID <nil>", "a%20b%2F": "INVALID <nil>",
+		"summer": "FREE <nil>", "spring": "TAKEN spring-3", "Login": "RESERVED Login-2", long: "TAKEN " + long[:48] + "-2", "a": "INVALID <nil>",
+		"a%20b%2F": "INVALID <nil>",
 	} {
 		r := w.do("GET", "/api/urls/slug?slug="+slug, "", as(w.ann)).want(200).has("", "slug", "domain", "shortUrl", "status", "suggestion")
 		if got := fmt.Sprint(r.at("status"), " ", r.at("suggestion")); got != want {
@@ -375,7 +402,8 @@ func TestLow_UTMSuggestionsOfOwnLinks(t *testing.T) {
 		}
 	}
 	for token, want := range map[string]string{
-		w.ann: "[map[count:2 value:news] map[count:1 value:secret-launch]]", w.bob: "[map[count:1 value:ads] map[count:1 value:news]]", w.root: "[]",
+		w.ann: "[map[count:2 value:news] map[count:1 value:secret-launch]]", w.bob: "[map[count:1 value:ads] map[count:1 value:news]]",
+		w.root: "[]",
 	} {
 		w.do("GET", "/api/urls/utm-suggestions?field=utmCampaign", "", as(token)).want(200).shows("suggestions", want)
 	}
@@ -387,9 +415,12 @@ func TestURLs_QR_code(t *testing.T) {
 	path := "/api/urls/" + w.create("abc") + "/qrcode"
 	browser := "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8"
 	for _, q := range []struct{ query, accept, kind string }{
-		{"", "", "application/json"}, {"", "*/*", "application/json"}, {"", "application/json", "application/json"}, {"?format=json", browser, "application/json"},
-		{"", browser, "image/png"}, {"", "image/png", "image/png"}, {"?format=png", "", "image/png"}, {"?format=svg", "", "image/svg+xml"}, {"", "image/svg+xml", "image/svg+xml"},
-		{"?width=64&color=%23ff0000&background=0f0", "image/*", "image/png"}, {"?format=pdf&shape=dots&level=H&margin=0", browser, "application/pdf"},
+		{"", "", "application/json"}, {"", "*/*", "application/json"}, {"", "application/json", "application/json"},
+		{"?format=json", browser, "application/json"},
+		{"", browser, "image/png"}, {"", "image/png", "image/png"}, {"?format=png", "", "image/png"}, {"?format=svg", "", "image/svg+xml"},
+		{"", "image/svg+xml", "image/svg+xml"},
+		{"?width=64&color=%23ff0000&background=0f0", "image/*", "image/png"}, {"?format=pdf&shape=dots&level=H&margin=0", browser,
+			"application/pdf"},
 	} {
 		r := w.do("GET", path+q.query, "", as(w.ann), with("Accept", q.accept)).want(200)
 		kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
@@ -414,7 +445,8 @@ func TestURLs_QR_code(t *testing.T) {
 		}
 	}
 	for query, field := range map[string]string{
-		"width=63": "width", "width=2049": "width", "width=1e3": "width", "width=99999999999999999999": "width", "color=red": "color", "background=%22%3E%3Cscript%3E": "background", "format=gif": "format",
+		"width=63": "width", "width=2049": "width", "width=1e3": "width", "width=99999999999999999999": "width", "color=red": "color",
+		"background=%22%3E%3Cscript%3E": "background", "format=gif": "format",
 		"shape=star": "shape", "level=X": "level", "margin=17": "margin", "margin=-1": "margin",
 	} {
 		w.do("GET", path+"?"+query, "", as(w.ann)).wantField(field)

@@ -9,7 +9,8 @@ import (
 
 func TestUsers(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		r := w.do("POST", "/api/users", `{"email":" Carol@Example.com ","password":"battery staple","role":"ADMIN","name":"Carol"}`, as(w.root)).want(201).has("", userNames...)
+		r := w.do("POST", "/api/users", `{"email":" Carol@Example.com ","password":"battery staple","role":"ADMIN","name":"Carol"}`, as(w.root)).
+			want(201).has("", userNames...)
 		carol := r.str("id")
 		r.shows("email", "Carol@Example.com", "role", "ADMIN", "name", "Carol")
 		w.do("GET", "/api/users/"+carol, "", as(w.root)).want(200).shows("email", "Carol@Example.com")
@@ -19,7 +20,8 @@ func TestUsers(t *testing.T) {
 		w.do("POST", "/api/users", `{"role":null}`, as(w.root)).wantField("email", "password")
 
 		for query, want := range map[string]float64{
-			"": 4, "?search=EXAMPLE": 4, "?search=carol": 1, "?search=%25": 0, "?role=ADMIN": 2, "?status=INACTIVE": 0, "?role=USER&status=ACTIVE": 2, "?page=9": 4, "?whatever=1": 4,
+			"": 4, "?search=EXAMPLE": 4, "?search=carol": 1, "?search=%25": 0, "?role=ADMIN": 2, "?status=INACTIVE": 0,
+			"?role=USER&status=ACTIVE": 2, "?page=9": 4, "?whatever=1": 4,
 		} {
 			w.do("GET", "/api/users"+query, "", as(w.root)).want(200).has("", "data", "total", "page", "pageSize", "totalPages").
 				shows("total", want)
@@ -27,7 +29,8 @@ func TestUsers(t *testing.T) {
 		w.do("GET", "/api/users?limit=3", "", as(w.root)).want(200).
 			shows("pageSize", 3, "totalPages", 2, "data.#", 3, "data.0.id", carol)
 		w.do("GET", "/api/users?pageSize=2&page=2", "", as(w.root)).want(200).shows("page", 2, "data.#", 2)
-		for query, field := range map[string]string{"page=0": "page", "limit=0": "limit", "limit=101": "limit", "pageSize=x": "pageSize", "role=king": "role", "status=x": "status", "page=99999999999999999999": "page"} {
+		for query, field := range map[string]string{"page=0": "page", "limit=0": "limit", "limit=101": "limit", "pageSize=x": "pageSize",
+			"role=king": "role", "status=x": "status", "page=99999999999999999999": "page"} {
 			w.do("GET", "/api/users?"+query, "", as(w.root)).wantField(field)
 		}
 	})
@@ -77,12 +80,15 @@ func TestUsers_changes(t *testing.T) {
 	w.do("GET", "/api/auth/me", "", as(ann4)).want(401)
 	w.do("GET", "/api/auth/me", "", as(key)).want(401)
 	for _, q := range [][3]string{
-		{"DELETE", ann, ""}, {"PATCH", ann + "/name", `{"name":"x"}`}, {"PATCH", ann + "/role", `{"role":"USER"}`}, {"PATCH", ann + "/status", `{"status":"ACTIVE"}`},
-		{"PATCH", ann + "/2fa", ""}, {"POST", ann + "/reset-password", `{"newPassword":"battery staple"}`}, {"GET", "/api/users/%27%20or%201=1", ""},
+		{"DELETE", ann, ""}, {"PATCH", ann + "/name", `{"name":"x"}`}, {"PATCH", ann + "/role", `{"role":"USER"}`},
+		{"PATCH", ann + "/status", `{"status":"ACTIVE"}`},
+		{"PATCH", ann + "/2fa", ""}, {"POST", ann + "/reset-password", `{"newPassword":"battery staple"}`},
+		{"GET", "/api/users/%27%20or%201=1", ""},
 	} {
 		w.do(q[0], q[1], q[2], root).want(404)
 	}
-	for _, action := range []string{"USER_LOGIN", "USER_CREATED", "USER_UPDATED", "USER_DELETED", "PASSWORD_CHANGED", "TWO_FACTOR_ENABLED", "TWO_FACTOR_DISABLED"} {
+	for _, action := range []string{"USER_LOGIN", "USER_CREATED", "USER_UPDATED", "USER_DELETED", "PASSWORD_CHANGED", "TWO_FACTOR_ENABLED",
+		"TWO_FACTOR_DISABLED"} {
 		var n int
 		w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM audit_logs WHERE action = ?`, action).Scan(&n))
 		if n == 0 {
@@ -90,20 +96,23 @@ func TestUsers_changes(t *testing.T) {
 		}
 	}
 	var leaked int
-	w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM audit_logs WHERE COALESCE(old_value,'') || COALESCE(new_value,'') || metadata LIKE ?`, "%"+password+"%").Scan(&leaked))
+	w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM audit_logs WHERE COALESCE(old_value,'') || COALESCE(new_value,'') || metadata LIKE ?`,
+		"%"+password+"%").Scan(&leaked))
 	if leaked != 0 {
 		t.Error("a password is in the audit log")
 	}
 }
 
 // keyNames are the names in the description of an API key.
-var keyNames = []string{"id", "name", "prefix", "scopes", "allowedIps", "workspaceId", "createdBy", "madeByKeyId", "isLegacy", "expiresAt", "createdAt", "lastUsedAt", "lastUsedIp"}
+var keyNames = []string{"id", "name", "prefix", "scopes", "allowedIps", "workspaceId", "createdBy", "madeByKeyId", "isLegacy", "expiresAt",
+	"createdAt", "lastUsedAt", "lastUsedIp"}
 
 func TestKeys(t *testing.T) {
 	w := small(t, nil)
 	r := w.do("POST", "/api/api-keys", `{"name":" CI ","expiresAt":"2999-01-01"}`, as(w.ann)).want(201).has("", append(keyNames, "key")...)
 	key, id := r.str("key"), r.str("id")
-	if len(key) != 63 || !strings.HasPrefix(key, "sl_") || r.str("prefix") != key[:10] || r.str("expiresAt") != "2999-01-01T00:00:00.000Z" || r.str("name") != "CI" {
+	if len(key) != 63 || !strings.HasPrefix(key, "sl_") || r.str("prefix") != key[:10] || r.str("expiresAt") != "2999-01-01T00:00:00.000Z" ||
+		r.str("name") != "CI" {
 		t.Fatal(r.text)
 	}
 	for _, credential := range []option{with("X-API-Key", key), as(key)} {
@@ -133,7 +142,8 @@ func TestKeys(t *testing.T) {
 	w.do("DELETE", "/api/api-keys/"+forever.str("id"), "", as(w.root)).want(204)
 
 	var leaked int
-	w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM audit_logs WHERE COALESCE(old_value,'') || COALESCE(new_value,'') LIKE ?`, "%"+key+"%").Scan(&leaked))
+	w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM audit_logs WHERE COALESCE(old_value,'') || COALESCE(new_value,'') LIKE ?`,
+		"%"+key+"%").Scan(&leaked))
 	if leaked != 0 || strings.Contains(w.logs.String(), key) {
 		t.Error("a key is in the audit log or in the logs")
 	}
@@ -164,7 +174,8 @@ func TestSettings(t *testing.T) {
 	if r := w.do("GET", path, "", root).want(200); strings.TrimSpace(r.text) != "null" {
 		t.Fatal(r.text)
 	}
-	r := w.do("PUT", path, `{"value":{"a":[1,"x",null]},"description":"why"}`, root).want(200).has("", "id", "key", "value", "description", "createdAt", "updatedAt")
+	r := w.do("PUT", path, `{"value":{"a":[1,"x",null]},"description":"why"}`, root).want(200).has("", "id", "key", "value", "description",
+		"createdAt", "updatedAt")
 	id := r.str("id")
 	w.do("PUT", path, `{"value":"dark"}`, root).want(200).shows("id", id, "value", "dark", "description", "why")
 	w.do("PUT", path, `{"value":null,"description":null}`, root).want(200).shows("value", nil, "description", nil)

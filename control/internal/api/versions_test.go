@@ -14,7 +14,9 @@ import (
 func TestVersions(t *testing.T) {
 	w := small(t, whole)
 	id := w.create("abc")
-	rule := w.do("POST", "/api/urls/"+id+"/routing-rules", `{"name":"A","targetUrl":"https://a.example/","conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
+	rule := w.do("POST", "/api/urls/"+id+"/routing-rules",
+		`{"name":"A","targetUrl":"https://a.example/",`+
+			`"conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
 	variant := w.do("POST", "/api/urls/"+id+"/variants", `{"name":"A","targetUrl":"https://a.example/"}`, as(w.ann)).want(201).str("id")
 	bundle := w.do("POST", "/api/bundles", `{"name":"B"}`, as(w.ann)).want(201).str("id")
 	hook := w.do("POST", "/api/webhooks", `{"name":"H","url":"https://203.0.113.9/","events":["url.created"]}`, as(w.ann)).want(201).str("id")
@@ -51,7 +53,8 @@ func TestVersions(t *testing.T) {
 					if r.str("changed.user.name") != userMail || !regexp.MustCompile(`^20\d\d-.*Z$`).MatchString(r.str("changed.at")) {
 						t.Errorf("%s %s does not say who and when: %s", method, o.path, r.text)
 					}
-					if r.Header.Get("ETag") != second || r.at("current.id") != read.at("id") || !strings.Contains(r.text, `"one"`) || r.str("error") != "Precondition Failed" {
+					if r.Header.Get("ETag") != second || r.at("current.id") != read.at("id") || !strings.Contains(r.text, `"one"`) ||
+						r.str("error") != "Precondition Failed" {
 						t.Errorf("%s %s: %v %s", method, o.path, r.Header, r.text)
 					}
 					r.omits("password_hash", "secret\":\"")
@@ -65,7 +68,8 @@ func TestVersions(t *testing.T) {
 		w.do("PUT", o.path, fmt.Sprintf(o.body, "five"), as(w.ann)).want(200) // as before
 		w.do("DELETE", o.path, "", as(w.ann), with("If-Match", third)).want(412)
 	}
-	for _, path := range []string{"/api/urls/" + id + "/routing-rules/" + rule, "/api/urls/" + id + "/variants/" + variant, "/api/urls/" + id, "/api/bundles/" + bundle, "/api/webhooks/" + hook} {
+	for _, path := range []string{"/api/urls/" + id + "/routing-rules/" + rule, "/api/urls/" + id + "/variants/" + variant, "/api/urls/" + id,
+		"/api/bundles/" + bundle, "/api/webhooks/" + hook} {
 		w.do("DELETE", path, "", as(w.ann), with("If-Match", w.do("GET", path, "", as(w.ann)).Header.Get("ETag"))).want(204)
 		w.do("DELETE", path, "", as(w.ann), with("If-Match", "*")).want(404)
 	}

@@ -40,7 +40,8 @@ func TestViews_are_saved(t *testing.T) {
 	w.do("POST", "/api/views", `{}`, as(w.ann)).wantField("name", "screen", "query")
 	w.do("PUT", path, `{"name":"`+long+`","screen":"analytics","query":"`+many2001()[1:]+`","shared":true,"position":7}`, as(w.ann)).want(200)
 	got := w.do("GET", "/api/views?screen=analytics", "", as(w.ann)).want(200)
-	if got.num("total") != 1 || got.str("data.0.name") != long || got.at("data.0.shared") != true || got.num("data.0.position") != 7 || len(got.str("data.0.query")) != 2000 {
+	if got.num("total") != 1 || got.str("data.0.name") != long || got.at("data.0.shared") != true || got.num("data.0.position") != 7 ||
+		len(got.str("data.0.query")) != 2000 {
 		t.Errorf("a changed view: %s", got.text)
 	}
 	w.do("PUT", path, `{"query":null}`, as(w.ann)).want(200)

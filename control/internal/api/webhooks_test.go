@@ -53,8 +53,9 @@ func withHooks(t *testing.T, st *store.Store, configure func(*world, *api.Config
 	roots.AddCert(receiver.Certificate())
 	h.world = newWorld(t, st, func(w *world, cfg *api.Config, deps *api.Deps) {
 		deps.Webhooks, err = webhooks.New(webhooks.Config{
-			Settings: webhooks.Settings{AllowCIDRs: "127.0.0.2/32", Timeout: 5 * time.Second}, EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)},
-			TLS: &tls.Config{RootCAs: roots, ServerName: "example.com"}, Now: w.clock.now,
+			Settings:       webhooks.Settings{AllowCIDRs: "127.0.0.2/32", Timeout: 5 * time.Second},
+			EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)},
+			TLS:            &tls.Config{RootCAs: roots, ServerName: "example.com"}, Now: w.clock.now,
 		}, w.store)
 		w.ok(err)
 		h.service = deps.Webhooks
@@ -65,18 +66,22 @@ func withHooks(t *testing.T, st *store.Store, configure func(*world, *api.Config
 	return h
 }
 
-var webhookNames = []string{"id", "userId", "name", "url", "events", "headers", "scope", "isActive", "pauseReason", "hasSecret", "totalSent", "totalSuccess",
+var webhookNames = []string{"id", "userId", "name", "url", "events", "headers", "scope", "isActive", "pauseReason", "hasSecret",
+	"totalSent", "totalSuccess",
 	"totalFailed", "lastSentAt", "lastError", "failureStreak", "failingSince", "waiting", "nextAttemptAt", "createdAt", "updatedAt"}
 
-var webhookLogNames = []string{"id", "webhookId", "event", "deliveryId", "payload", "status", "statusCode", "response", "responseBody", "error", "duration", "attempt",
+var webhookLogNames = []string{"id", "webhookId", "event", "deliveryId", "payload", "status", "statusCode", "response", "responseBody",
+	"error", "duration", "attempt",
 	"isSuccess", "createdAt", "sentAt"}
 
 func TestWebhooks(t *testing.T) {
 	w := withHooks(t, usual(t), nil)
 	ann := as(w.ann)
-	hook := w.do("POST", "/api/webhooks", `{"name":"mine","url":"`+w.url+`","events":["url.created"],"headers":{"X-A":"b"}}`, ann).want(201).has("", append([]string{"secret"}, webhookNames...)...)
+	hook := w.do("POST", "/api/webhooks", `{"name":"mine","url":"`+w.url+`","events":["url.created"],"headers":{"X-A":"b"}}`, ann).want(201).
+		has("", append([]string{"secret"}, webhookNames...)...)
 	id := hook.str("id")
-	if !strings.HasPrefix(hook.str("secret"), "whsec_") || hook.at("isActive") != true || hook.str("scope") != "own" || hook.at("lastSentAt") != nil || hook.str("userId") != w.annID {
+	if !strings.HasPrefix(hook.str("secret"), "whsec_") || hook.at("isActive") != true || hook.str("scope") != "own" ||
+		hook.at("lastSentAt") != nil || hook.str("userId") != w.annID {
 		t.Fatalf("%s", hook.text)
 	}
 	one := "/api/webhooks/" + id
@@ -88,16 +93,19 @@ func TestWebhooks(t *testing.T) {
 	w.do("GET", "/api/webhooks", "", as(w.bob)).want(200).shows("total", 0)
 	w.do("GET", "/api/webhooks", "", as(w.root)).want(200).shows("total", 1)
 
-	got := w.do("PUT", one, `{"name":"renamed","isActive":false,"events":["url.deleted","url.deleted"],"headers":null,"secret":""}`, ann).want(200).
+	got := w.do("PUT", one, `{"name":"renamed","isActive":false,"events":["url.deleted","url.deleted"],"headers":null,"secret":""}`,
+		ann).want(200).
 		has("", webhookNames...)
-	if got.str("name") != "renamed" || got.at("isActive") != false || len(got.at("events").([]any)) != 1 || len(got.at("headers").(map[string]any)) != 0 || got.at("hasSecret") != false {
+	if got.str("name") != "renamed" || got.at("isActive") != false || len(got.at("events").([]any)) != 1 ||
+		len(got.at("headers").(map[string]any)) != 0 || got.at("hasSecret") != false {
 		t.Fatalf("%s", got.text)
 	}
 
 	w.do("POST", one+"/test", "", ann).want(201).has("", "success", "statusCode", "response", "error", "duration").
 		shows("success", true, "statusCode", 200, "response", "got it", "error", nil)
 	w.status.Store(500)
-	if test := w.do("POST", one+"/test", "{}", ann).want(201); test.at("success") != false || test.num("statusCode") != 500 || test.str("error") == "" {
+	if test := w.do("POST", one+"/test", "{}", ann).want(201); test.at("success") != false || test.num("statusCode") != 500 ||
+		test.str("error") == "" {
 		t.Fatalf("%s", test.text)
 	}
 	w.do("GET", one+"/logs", "", ann).want(200).has("", "logs", "data", "total", "page", "pageSize", "totalPages").
@@ -108,11 +116,13 @@ func TestWebhooks(t *testing.T) {
 		t.Fatalf("%s", logs.text)
 	}
 	good := logs.str("logs.0.id")
-	if logs = w.do("GET", one+"/logs?status=failed&event=webhook.test", "", ann).want(200); logs.num("total") != 1 || logs.str("logs.0.status") != "failed" {
+	if logs = w.do("GET", one+"/logs?status=failed&event=webhook.test", "", ann).want(200); logs.num("total") != 1 ||
+		logs.str("logs.0.status") != "failed" {
 		t.Fatalf("%s", logs.text)
 	}
 	w.do("GET", one+"/logs?status=ok&event=url.broken", "", ann).wantField("status", "event")
-	if got = w.do("GET", one, "", ann).want(200); got.num("failureStreak") != 1 || got.str("failingSince") == "" || got.num("waiting") != 0 || got.at("nextAttemptAt") != nil {
+	if got = w.do("GET", one, "", ann).want(200); got.num("failureStreak") != 1 || got.str("failingSince") == "" || got.num("waiting") != 0 ||
+		got.at("nextAttemptAt") != nil {
 		t.Fatalf("%s", got.text)
 	}
 	w.do("POST", one+"/logs/retry", "", ann).want(409) // it is disabled
@@ -136,7 +146,8 @@ func TestWebhooks(t *testing.T) {
 		t.Fatalf("%s", got.text)
 	}
 
-	for _, c := range [][2]string{{"GET", one}, {"PUT", one}, {"DELETE", one}, {"POST", one + "/test"}, {"GET", one + "/logs"}, {"POST", one + "/logs/" + failed + "/retry"}, {"POST", one + "/logs/retry"}} {
+	for _, c := range [][2]string{{"GET", one}, {"PUT", one}, {"DELETE", one}, {"POST", one + "/test"}, {"GET", one + "/logs"},
+		{"POST", one + "/logs/" + failed + "/retry"}, {"POST", one + "/logs/retry"}} {
 		w.do(c[0], c[1], "", as(w.bob)).want(404)
 		w.do(c[0], c[1], "").want(401)
 	}
@@ -153,13 +164,17 @@ func TestWebhooks_refuse_with_reasons(t *testing.T) {
 	ann := as(w.ann)
 	w.do("POST", "/api/webhooks", `{}`, ann).wantField("name", "url", "events")
 	w.do("POST", "/api/webhooks", `{"name":null,"url":"","events":null}`, ann).wantField("name", "url", "events")
-	w.do("POST", "/api/webhooks", `{"name":"n","url":"https://169.254.169.254/","events":["x"],"scope":"some","secret":"`+strings.Repeat("s", 256)+`"}`, ann).wantField("url", "events.0", "scope", "secret")
+	w.do("POST", "/api/webhooks", `{"name":"n","url":"https://169.254.169.254/","events":["x"],"scope":"some","secret":"`+
+		strings.Repeat("s", 256)+`"}`, ann).wantField("url", "events.0", "scope", "secret")
 	w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"colour":1}`, ann).wantField("colour")
-	w.do("POST", "/api/webhooks", `{"name":1,"url":2,"events":"url.created","headers":{"X":1},"isActive":"yes"}`, ann).wantField("name", "url", "events", "headers.X", "isActive")
+	w.do("POST", "/api/webhooks", `{"name":1,"url":2,"events":"url.created","headers":{"X":1},"isActive":"yes"}`, ann).wantField("name", "url",
+		"events", "headers.X", "isActive")
 	w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"scope":"all"}`, ann).want(403)
-	r := w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"scope":"all","secret":"given"}`, as(w.root)).want(201).
+	r := w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"scope":"all","secret":"given"}`,
+		as(w.root)).want(201).
 		shows("scope", "all", "secret", "given")
-	w.do("PUT", "/api/webhooks/"+r.str("id"), `{"name":"","url":"http://example.com","events":[]}`, as(w.root)).wantField("name", "url", "events")
+	w.do("PUT", "/api/webhooks/"+r.str("id"), `{"name":"","url":"http://example.com","events":[]}`, as(w.root)).wantField("name",
+		"url", "events")
 	w.do("PUT", "/api/webhooks/"+r.str("id"), `{}`, as(w.root)).want(200)
 }
 
@@ -198,7 +213,8 @@ func TestLow_WebhookHeadersAreWriteOnly(t *testing.T) {
 	w := withHooks(t, st, nil)
 	ann := as(w.ann)
 	key := with("X-API-Key", w.do("POST", "/api/api-keys", `{"name":"k"}`, ann).want(201).str("key"))
-	responses := []*reply{w.do("POST", "/api/webhooks", `{"name":"mine","url":"`+w.url+`","events":["url.created"],"headers":{"Authorization":"`+canary+`","X-Team":"growth"}}`, ann).want(201)}
+	responses := []*reply{w.do("POST", "/api/webhooks", `{"name":"mine","url":"`+w.url+
+		`","events":["url.created"],"headers":{"Authorization":"`+canary+`","X-Team":"growth"}}`, ann).want(201)}
 	one := "/api/webhooks/" + responses[0].str("id")
 	received := func(want map[string]string) {
 		t.Helper()
@@ -218,7 +234,8 @@ func TestLow_WebhookHeadersAreWriteOnly(t *testing.T) {
 		return r
 	}
 	for _, who := range []option{ann, key, as(w.root)} {
-		responses = append(responses, w.do("GET", one, "", who).want(200), w.do("GET", "/api/webhooks", "", who).want(200), w.do("PUT", one, `{"name":"same"}`, who).want(200))
+		responses = append(responses, w.do("GET", one, "", who).want(200), w.do("GET", "/api/webhooks", "", who).want(200),
+			w.do("PUT", one, `{"name":"same"}`, who).want(200))
 	}
 	received(map[string]string{"Authorization": canary, "X-Team": "growth"})
 
@@ -232,7 +249,8 @@ func TestLow_WebhookHeadersAreWriteOnly(t *testing.T) {
 	received(map[string]string{"Authorization": canary, "X-Team": ""})
 	put(`{}`, 200).has("headers")
 	received(map[string]string{"Authorization": ""})
-	w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"headers":{"X-A":"***"}}`, ann).wantField("headers.X-A")
+	w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"headers":{"X-A":"***"}}`, ann).
+		wantField("headers.X-A")
 
 	responses = append(responses, w.do("GET", one+"/logs", "", ann).want(200), w.do("GET", "/api/audit-logs", "", as(w.root)).want(200))
 	for _, r := range responses {

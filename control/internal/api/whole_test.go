@@ -74,16 +74,21 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	w.ok(err)
 	w.t.Cleanup(deps.Pages.Close)
 	// No server listens at port 1, so requests to it fail immediately.
-	deps.Webhooks, err = webhooks.New(webhooks.Config{Settings: webhooks.Settings{AllowPrivate: true, Timeout: 5 * time.Second}, EncryptionKeys: secret, Logger: cfg.Logger}, w.store)
+	deps.Webhooks, err = webhooks.New(webhooks.Config{Settings: webhooks.Settings{AllowPrivate: true, Timeout: 5 * time.Second},
+		EncryptionKeys: secret, Logger: cfg.Logger}, w.store)
 	w.ok(err)
-	deps.SSO, err = sso.New(sso.Config{BaseURL: baseURL, EncryptionKeys: secret, Settings: sso.Settings{AllowPrivate: true}, Logger: cfg.Logger}, w.store, deps.Auth, settings.New(w.store))
+	deps.SSO, err = sso.New(sso.Config{BaseURL: baseURL, EncryptionKeys: secret, Settings: sso.Settings{AllowPrivate: true},
+		Logger: cfg.Logger}, w.store, deps.Auth, settings.New(w.store))
 	w.ok(err)
-	deps.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: secret, PasswordSignInOff: deps.SSO.PasswordsOff, Now: w.clock.now}, w.store, deps.Auth, passwords)
+	deps.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: secret, PasswordSignInOff: deps.SSO.PasswordsOff, Now: w.clock.now},
+		w.store, deps.Auth, passwords)
 	w.ok(err)
-	deps.Passkeys, err = passkeys.New(passkeys.Config{BaseURL: baseURL, Confirm: deps.Accounts.Confirm, Off: deps.SSO.PasswordsOff, Logger: cfg.Logger, Now: w.clock.now}, w.store, deps.Auth)
+	deps.Passkeys, err = passkeys.New(passkeys.Config{BaseURL: baseURL, Confirm: deps.Accounts.Confirm, Off: deps.SSO.PasswordsOff,
+		Logger: cfg.Logger, Now: w.clock.now}, w.store, deps.Auth)
 	w.ok(err)
 	deps.Abuse = abuse.New(abuse.Config{Logger: cfg.Logger}, w.store)
-	deps.Invitations = invitations.New(invitations.Config{Console: baseURL, PasswordSignInOff: deps.SSO.PasswordsOff, Now: w.clock.now}, w.store, deps.Auth, deps.Accounts)
+	deps.Invitations = invitations.New(invitations.Config{Console: baseURL, PasswordSignInOff: deps.SSO.PasswordsOff, Now: w.clock.now},
+		w.store, deps.Auth, deps.Accounts)
 }
 
 //go:embed testdata/endpoints.txt
@@ -192,7 +197,8 @@ func (th *things) id(kind string) string {
 	case "view":
 		id = post("/api/views", `{"name":"V`+fresh()+`","screen":"links","query":"status=ACTIVE"}`)
 	case "import":
-		id = w.do("POST", "/api/imports?name=I"+fresh(), "url\nhttps://example.com/\n", mine, with("Content-Type", "text/csv")).want(201).str("id")
+		id = w.do("POST", "/api/imports?name=I"+fresh(), "url\nhttps://example.com/\n", mine, with("Content-Type", "text/csv")).
+			want(201).str("id")
 	case "domain":
 		id = post("/api/domains", `{"hostname":"d`+strings.ToLower(fresh())+`.example.com"}`)
 	case "key":
@@ -213,7 +219,9 @@ func (th *things) id(kind string) string {
 		of := th.id("workspace")
 		id = w.person("USER").id
 		w.ok(w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Exec(w.t.Context(), `INSERT INTO workspace_members (workspace_num, user_id, role, created_at) SELECT num, ?, 'VIEWER', 1 FROM workspaces WHERE id = ?`, id, of)
+			_, err := tx.Exec(w.t.Context(),
+				`INSERT INTO workspace_members (workspace_num, user_id, role, created_at) SELECT num, ?, 'VIEWER', 1 FROM workspaces WHERE id = ?`, id,
+				of)
 			return err
 		}))
 	case "invitation":
@@ -232,7 +240,8 @@ func (th *things) id(kind string) string {
 		id = list[0].ID
 	case "provider":
 		id = "p" + fresh()
-		w.do("POST", "/api/admin/oidc-providers", `{"name":"P","slug":"`+id+`","discoveryUrl":"http://127.0.0.1:1/","clientId":"id","clientSecret":"secret"}`, as(w.root)).want(201)
+		w.do("POST", "/api/admin/oidc-providers", `{"name":"P","slug":"`+id+
+			`","discoveryUrl":"http://127.0.0.1:1/","clientId":"id","clientSecret":"secret"}`, as(w.root)).want(201)
 	case "fresh":
 		return fresh()
 	case "image", "account": // not created

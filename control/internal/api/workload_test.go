@@ -121,7 +121,8 @@ func TestS7_large_requests_of_one_user(t *testing.T) {
 		anns = append(anns, w.annID)
 	}
 	release := w.server.TakeTurns(anns...)
-	bulk := `{"urls":[` + strings.Repeat(`{"originalUrl":"https://example.com/`+strings.Repeat("x", 1000)+`"},`, 80) + `{"originalUrl":"https://example.com/"}]}`
+	bulk := `{"urls":[` + strings.Repeat(`{"originalUrl":"https://example.com/`+strings.Repeat("x", 1000)+`"},`, 80) +
+		`{"originalUrl":"https://example.com/"}]}`
 	w.do("POST", "/api/urls/bulk", bulk, as(w.ann)).want(http.StatusServiceUnavailable)
 	w.do("POST", "/api/urls/bulk", bulk, as(w.bob)).want(201)
 	release()

@@ -86,7 +86,8 @@ type named struct {
 }
 
 func newParts(cfg Config, deps Deps) (*parts, error) {
-	traces, err := tracing.New(tracing.Config{Settings: cfg.Tracing, Name: "shortline-control", Version: ops.Version, Registry: deps.Registry, Logger: deps.Logger})
+	traces, err := tracing.New(tracing.Config{Settings: cfg.Tracing, Name: "shortline-control", Version: ops.Version, Registry: deps.Registry,
+		Logger: deps.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -169,13 +170,15 @@ func (p *parts) publish(key snapshot.SigningKey, positions *presence.Positions) 
 	reports := presence.New(presence.Config{Logger: p.deps.Logger, Positions: positions}, p.deps.Store)
 	lockouts := lockout.New(lockout.Config{Logger: p.deps.Logger}, p.deps.Store)
 	ledger := limits.New(limits.Config{Logger: p.deps.Logger}, p.deps.Store)
-	names := hosts.New(p.deps.Store, hosts.Config{Key: key, Secrets: p.cfg.EncryptionKey.Keys(), Window: p.cfg.ConversionWindow, Logger: p.deps.Logger})
+	names := hosts.New(p.deps.Store, hosts.Config{Key: key, Secrets: p.cfg.EncryptionKey.Keys(), Window: p.cfg.ConversionWindow,
+		Logger: p.deps.Logger})
 	p.add("publish", publisher)
 	p.add("edges' reports", reports)
 	p.add("lockout", lockouts)
 	p.add("limits", ledger)
 	p.add("keys of click ids", names)
-	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts, Limits: ledger, Hosts: names, Abuse: p.abuse()}, p.register("publishing", publisher, reports, lockouts, ledger, names)
+	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts, Limits: ledger, Hosts: names, Abuse: p.abuse()},
+		p.register("publishing", publisher, reports, lockouts, ledger, names)
 }
 
 func (p *parts) ingest(cfg ingest.Config, clicks Clicks) (*Ingest, error) {
@@ -205,13 +208,16 @@ type apiConfig struct {
 }
 
 // api makes the use cases and the server that offers them.
-func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, objects object.Store, hooks *webhooks.Service, positions *presence.Positions) (*API, error) {
+func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, objects object.Store, hooks *webhooks.Service,
+	positions *presence.Positions) (*API, error) {
 	st, log := p.deps.Store, p.deps.Logger
 	clicks = traced.New(clicks, p.traces)
 	use := api.Deps{
 		Store: st, Edges: positions, Webhooks: hooks,
-		Settings: settings.New(st), Routing: routing.New(p.destinations(), st).Screening(p.screening()), Bundles: bundles.New(st, clicks, nil), Tags: tags.New(st), UTMTemplates: utmtemplates.New(st), Views: views.New(st), ConversionSettings: conversions.New(st), Privacy: privacy.New(st, clicks),
-		Abuse: p.abuse(),
+		Settings: settings.New(st), Routing: routing.New(p.destinations(), st).Screening(p.screening()), Bundles: bundles.New(st, clicks, nil),
+		Tags: tags.New(st), UTMTemplates: utmtemplates.New(st), Views: views.New(st), ConversionSettings: conversions.New(st),
+		Privacy: privacy.New(st, clicks),
+		Abuse:   p.abuse(),
 	}
 	var err error
 	if use.Domains, err = p.domains(); err != nil {
@@ -237,7 +243,8 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	}
 	p.closers = append(p.closers, use.Pages.Close)
 	p.add("icons of sites", use.Pages)
-	if use.Explain, err = explain.New(explain.Config{BaseURL: p.cfg.BaseURL, Zone: p.cfg.Zone(), Links: use.Links, Routing: use.Routing}, st, p.deps.Geo); err != nil {
+	if use.Explain, err = explain.New(explain.Config{BaseURL: p.cfg.BaseURL, Zone: p.cfg.Zone(), Links: use.Links, Routing: use.Routing}, st,
+		p.deps.Geo); err != nil {
 		return nil, err
 	}
 	use.Explain = use.Explain.Replaying(clicks)
@@ -256,14 +263,16 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	if err := p.watch(); err != nil {
 		return nil, err
 	}
-	use.Conversions = convert.New(convert.Config{Queue: cfg.send, Secrets: p.cfg.EncryptionKey.Keys(), Window: p.cfg.ConversionWindow, Logger: log}, st, clicks)
+	use.Conversions = convert.New(convert.Config{Queue: cfg.send, Secrets: p.cfg.EncryptionKey.Keys(), Window: p.cfg.ConversionWindow,
+		Logger: log}, st, clicks)
 	cfg.feed.Logger = log
 	use.Live = live.New(cfg.feed, st, clicks)
 	p.add("live feed", use.Live)
 	if err := p.register("reports", cache, use.Live, use.Conversions); err != nil {
 		return nil, err
 	}
-	cfg.api.BaseURL, cfg.api.ConsoleURL, cfg.api.CORSOrigins, cfg.api.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin, p.cfg.trusted()
+	cfg.api.BaseURL, cfg.api.ConsoleURL, cfg.api.CORSOrigins, cfg.api.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin,
+		p.cfg.trusted()
 	cfg.api.Limits, cfg.api.KeysAdminister, cfg.api.Version = p.cfg.Limits, p.cfg.KeysAdminister, ops.Version
 	cfg.api.Logger, cfg.api.Registry, cfg.api.Traces = log, p.deps.Registry, p.traces
 	var looked looks
@@ -313,7 +322,8 @@ func (p *parts) screening() links.Screen {
 
 func (p *parts) newMail() (*mail.Service, error) {
 	m, err := mail.New(mail.Config{
-		Settings: p.cfg.Mail, BaseURL: p.cfg.BaseURL, Brand: p.cfg.Brand, EncryptionKeys: p.cfg.EncryptionKey.Keys(), Registry: p.deps.Registry, Logger: p.deps.Logger,
+		Settings: p.cfg.Mail, BaseURL: p.cfg.BaseURL, Brand: p.cfg.Brand, EncryptionKeys: p.cfg.EncryptionKey.Keys(), Registry: p.deps.Registry,
+		Logger: p.deps.Logger,
 	}, p.deps.Store)
 	if err == nil {
 		p.add("mail", m)
@@ -327,7 +337,8 @@ func (p *parts) certs(spread time.Duration) error {
 	if p.cfg.Certificates.Key == "" {
 		return nil
 	}
-	cfg := certs.Config{Settings: p.cfg.Certificates, Console: strings.TrimSuffix(cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), "/"), Spread: spread, Logger: p.deps.Logger}
+	cfg := certs.Config{Settings: p.cfg.Certificates, Console: strings.TrimSuffix(cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), "/"),
+		Spread: spread, Logger: p.deps.Logger}
 	if p.cfg.EncryptionKey != "" {
 		m, err := p.mail()
 		if err != nil {
@@ -372,7 +383,8 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (first accounts.First
 	}
 	console := cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL)
 	if use.Auth, err = auth.NewAuthenticator(auth.Config{
-		Secrets: p.cfg.JWTSecret.Keys(), Lifetime: p.cfg.JWTTTL, Idle: p.cfg.SessionIdle, NewDevice: accounts.NoticeOfDevices(use.Mail, console), Logger: log,
+		Secrets: p.cfg.JWTSecret.Keys(), Lifetime: p.cfg.JWTTTL, Idle: p.cfg.SessionIdle, NewDevice: accounts.NoticeOfDevices(use.Mail, console),
+		Logger: log,
 	}, st, passwords); err != nil {
 		return first, err
 	}
@@ -383,19 +395,23 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (first accounts.First
 	if err := p.register("the audit log", watcher); err != nil {
 		return first, err
 	}
-	if use.SSO, err = sso.New(sso.Config{Settings: p.cfg.SSO, BaseURL: p.cfg.BaseURL, EncryptionKeys: secrets, Logger: log}, st, use.Auth, use.Settings); err != nil {
+	if use.SSO, err = sso.New(sso.Config{Settings: p.cfg.SSO, BaseURL: p.cfg.BaseURL, EncryptionKeys: secrets, Logger: log}, st, use.Auth,
+		use.Settings); err != nil {
 		return first, err
 	}
-	if use.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: secrets, PasswordSignInOff: use.SSO.PasswordsOff, Mail: use.Mail, Console: console}, st, use.Auth, passwords); err != nil {
+	if use.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: secrets, PasswordSignInOff: use.SSO.PasswordsOff, Mail: use.Mail,
+		Console: console}, st, use.Auth, passwords); err != nil {
 		return first, err
 	}
 	if use.Passkeys, err = passkeys.New(passkeys.Config{
-		BaseURL: p.cfg.BaseURL, ConsoleURL: p.cfg.ConsoleURL, Confirm: use.Accounts.Confirm, Off: use.SSO.PasswordsOff, Mail: use.Mail, Logger: log,
+		BaseURL: p.cfg.BaseURL, ConsoleURL: p.cfg.ConsoleURL, Confirm: use.Accounts.Confirm, Off: use.SSO.PasswordsOff, Mail: use.Mail,
+		Logger: log,
 	}, st, use.Auth); err != nil {
 		return first, err
 	}
 	use.Invitations = invitations.New(invitations.Config{
-		Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), SignUpClosed: p.cfg.SignUp == "closed", PasswordSignInOff: use.SSO.PasswordsOff, Mail: use.Mail,
+		Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), SignUpClosed: p.cfg.SignUp == "closed", PasswordSignInOff: use.SSO.PasswordsOff,
+		Mail: use.Mail,
 	}, st, use.Auth, use.Accounts)
 	use.Workspaces = workspaces.New(st, p.cfg.MaxWorkspaces)
 	use.Workspaces.Mail(use.Mail, console)
@@ -408,7 +424,8 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (first accounts.First
 		return first, fmt.Errorf("create the first admin: %w", err)
 	}
 	if first.Ignored {
-		log.Warn("admin password ignored, users exist", "setting", "ADMIN_PASSWORD", "email", p.cfg.AdminEmail, "remedy", "remove the setting; the commands reset-password and create-admin give access")
+		log.Warn("admin password ignored, users exist", "setting", "ADMIN_PASSWORD", "email", p.cfg.AdminEmail, "remedy",
+			"remove the setting; the commands reset-password and create-admin give access")
 	}
 	return first, nil
 }

@@ -91,7 +91,8 @@ func (s *Settings) Validate() error {
 	if _, err := link.ParseBaseURL(s.BaseURL); err != nil {
 		problems = append(problems, err)
 	}
-	problems = append(problems, s.JWTSecret.CheckKeys("JWT_SECRET"), s.EncryptionKey.CheckKeys("ENCRYPTION_KEY"), s.AuditKey.CheckKeys("AUDIT_KEY"))
+	problems = append(problems, s.JWTSecret.CheckKeys("JWT_SECRET"), s.EncryptionKey.CheckKeys("ENCRYPTION_KEY"),
+		s.AuditKey.CheckKeys("AUDIT_KEY"))
 	if s.JWTTTL < time.Minute {
 		problems = append(problems, errors.New("JWT_TTL: must be at least 1m"))
 	}

@@ -30,7 +30,8 @@ type Standalone struct {
 
 // NewStandalone makes the parts. Clicks must be open; retention is the number of days for which they are kept, 0 for no
 // limit. send stores conversions durably; they must come to Ingest.Conversions. The caller adds the services to a group.
-func NewStandalone(ctx context.Context, cfg Config, deps Deps, clicks analytics.Store, objects object.Store, retention int, send func([]conversion.Conversion) error) (*Standalone, error) {
+func NewStandalone(ctx context.Context, cfg Config, deps Deps, clicks analytics.Store, objects object.Store, retention int,
+	send func([]conversion.Conversion) error) (*Standalone, error) {
 	p, err := newParts(cfg, deps)
 	if err != nil {
 		return nil, err
@@ -46,7 +47,8 @@ func NewStandalone(ctx context.Context, cfg Config, deps Deps, clicks analytics.
 		return nil, err
 	}
 	queue := func(_ context.Context, list []conversion.Conversion) error { return send(list) }
-	server, err := p.api(ctx, apiConfig{api: api.Config{OwnEdge: ownEdgeTimeout, LocalReports: true}, send: queue}, clicks, objects, hooks, positions)
+	server, err := p.api(ctx, apiConfig{api: api.Config{OwnEdge: ownEdgeTimeout, LocalReports: true}, send: queue}, clicks, objects,
+		hooks, positions)
 	if err != nil {
 		return nil, err
 	}

@@ -199,7 +199,8 @@ func (s *Service) add(ctx context.Context, domain uint64, name string, now int64
 			}
 		}
 		_, err := tx.InsertCertificate(ctx, &store.Certificate{
-			Domain: domain, Hostname: name, Source: store.CertificateACME, Status: store.CertificatePending, NextAt: now, CreatedAt: now, UpdatedAt: now,
+			Domain: domain, Hostname: name, Source: store.CertificateACME, Status: store.CertificatePending, NextAt: now, CreatedAt: now,
+			UpdatedAt: now,
 		})
 		return err
 	})

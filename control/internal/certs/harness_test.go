@@ -81,7 +81,8 @@ func (w *world) user(email string) (num uint64) {
 // domain adds a domain in service whose name leads to edges.
 func (w *world) domain(name string) *store.Domain {
 	w.Helper()
-	d := &store.Domain{ID: store.NewID(), Workspace: w.owner, Hostname: name, Status: store.DomainActive, Token: "t", Route: store.Found{OK: true}}
+	d := &store.Domain{ID: store.NewID(), Workspace: w.owner, Hostname: name, Status: store.DomainActive, Token: "t",
+		Route: store.Found{OK: true}}
 	w.tx(func(ctx context.Context, tx *store.Tx) error {
 		if free, err := tx.InsertDomain(ctx, d); err != nil || !free {
 			w.Errorf("%s: free %v", name, free)
@@ -272,7 +273,8 @@ func (e *edge) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	if len(hello.SupportedProtos) == 1 && hello.SupportedProtos[0] == acmez.ACMETLS1Protocol {
 		for _, c := range h.Challenges {
 			return acmez.TLSALPN01ChallengeCert(acme.Challenge{
-				Type: acme.ChallengeTypeTLSALPN01, KeyAuthorization: c.KeyAuthorization, Identifier: acme.Identifier{Type: "dns", Value: hello.ServerName},
+				Type: acme.ChallengeTypeTLSALPN01, KeyAuthorization: c.KeyAuthorization,
+				Identifier: acme.Identifier{Type: "dns", Value: hello.ServerName},
 			})
 		}
 	}

@@ -46,7 +46,8 @@ func newIssuer(s *Service) (*issuer, error) {
 	i := &issuer{Service: s}
 	base.Transport = retryAfterTransport{base.Transport}
 	i.client = &acmez.Client{
-		Client:           &acme.Client{Directory: s.cfg.directory(), HTTPClient: base, UserAgent: "Shortline/" + ops.Version, PollTimeout: time.Minute},
+		Client: &acme.Client{Directory: s.cfg.directory(), HTTPClient: base, UserAgent: "Shortline/" + ops.Version,
+			PollTimeout: time.Minute},
 		ChallengeSolvers: map[string]acmez.Solver{},
 	}
 	for _, kind := range s.cfg.Challenges {
@@ -96,7 +97,8 @@ func (i *issuer) Issue(ctx context.Context, csr *x509.CertificateRequest) (*cert
 		err = &refusal{err, words, a.retryAfter}
 	}
 	i.counts.order(err)
-	if stored := i.store.Tx(end, func(tx *store.Tx) error { return tx.EndOrder(end, a.order.Num, i.now(), words) }); stored != nil && err == nil {
+	if stored := i.store.Tx(end, func(tx *store.Tx) error { return tx.EndOrder(end, a.order.Num, i.now(), words) }); stored != nil &&
+		err == nil {
 		i.cfg.Logger.Warn("end of an order not stored", "hostname", a.cert.Hostname, "error", stored.Error())
 	}
 	if err != nil {
@@ -131,7 +133,8 @@ const maxPause = 5 * time.Minute
 func (s *Service) budget() store.OrderBudget {
 	const most = 4 * atOnce // in all control planes together
 	return store.OrderBudget{
-		Window: (3 * time.Hour).Milliseconds(), Most: s.cfg.Orders, Doubtful: max(1, s.cfg.Orders/4), Open: most, OpenDoubtful: most / 4, Lost: (2 * orderTime).Milliseconds(),
+		Window: (3 * time.Hour).Milliseconds(), Most: s.cfg.Orders, Doubtful: max(1, s.cfg.Orders/4), Open: most, OpenDoubtful: most / 4,
+		Lost: (2 * orderTime).Milliseconds(),
 	}
 }
 
@@ -208,7 +211,8 @@ func (i *issuer) account(ctx context.Context) (acme.Account, error) {
 	}
 	account = acme.Account{Contact: []string{"mailto:" + i.cfg.Email}, TermsOfServiceAgreed: true, PrivateKey: key}
 	if i.cfg.EABKeyID != "" {
-		if err := account.SetExternalAccountBinding(ctx, i.client.Client, acme.EAB{KeyID: i.cfg.EABKeyID, MACKey: i.cfg.EABKey.Reveal()}); err != nil {
+		if err := account.SetExternalAccountBinding(ctx, i.client.Client, acme.EAB{KeyID: i.cfg.EABKeyID, MACKey: i.cfg.EABKey.Reveal()}); err !=
+			nil {
 			return acme.Account{}, fmt.Errorf("bind the account: %w", err)
 		}
 	}
@@ -262,7 +266,8 @@ func (s solver) Present(ctx context.Context, c acme.Challenge) error {
 				return err
 			}
 		}
-		return tx.PutChallenge(ctx, store.Challenge{Token: c.Token, Hostname: c.Identifier.Value, KeyAuthorization: c.KeyAuthorization, CreatedAt: store.Now()})
+		return tx.PutChallenge(ctx, store.Challenge{Token: c.Token, Hostname: c.Identifier.Value, KeyAuthorization: c.KeyAuthorization,
+			CreatedAt: store.Now()})
 	})
 }
 

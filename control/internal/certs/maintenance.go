@@ -219,14 +219,15 @@ func (s *Service) metrics() metric.Set {
 	set := metric.Set{
 		metric.Total("shortline_certificate_orders_total", "Orders of certificates, by outcome.", s.counts.issued.Load, "outcome", "issued"),
 		metric.Total("shortline_certificate_orders_total", "Orders of certificates, by outcome.", s.counts.refused.Load, "outcome", "failed"),
-		metric.Time("shortline_certificate_expiry_timestamp_seconds", "Time at which the first certificate in use ends; 0 if there is none.", s.counts.read(func(all states) (first int64) {
-			for _, state := range all {
-				if state.NotAfter > 0 && (first == 0 || state.NotAfter < first) {
-					first = state.NotAfter
+		metric.Time("shortline_certificate_expiry_timestamp_seconds", "Time at which the first certificate in use ends; 0 if there is none.",
+			s.counts.read(func(all states) (first int64) {
+				for _, state := range all {
+					if state.NotAfter > 0 && (first == 0 || state.NotAfter < first) {
+						first = state.NotAfter
+					}
 				}
-			}
-			return first
-		})),
+				return first
+			})),
 		metric.Gauge("shortline_certificates_overdue", "Automatic certificates in the last quarter of their life: their renewals fail.",
 			s.counts.sum(func(state store.CertificateState) int { return state.Overdue })),
 		metric.Gauge(missing, missingHelp, func() int64 {
@@ -243,9 +244,10 @@ func (s *Service) metrics() metric.Set {
 		}, "of", "domain"),
 	}
 	for _, status := range []string{store.CertificatePending, store.CertificateActive, store.CertificateFailed} {
-		set = append(set, metric.Gauge("shortline_certificates", "Certificates of host names in service, by status.", s.counts.read(func(all states) int64 {
-			return int64(all[status].Count)
-		}), "status", strings.ToLower(status)))
+		set = append(set, metric.Gauge("shortline_certificates", "Certificates of host names in service, by status.",
+			s.counts.read(func(all states) int64 {
+				return int64(all[status].Count)
+			}), "status", strings.ToLower(status)))
 	}
 	return set
 }

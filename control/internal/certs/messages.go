@@ -45,20 +45,26 @@ func explain(host string, err error) string {
 	lead := ""
 	switch p.Type {
 	case acme.ProblemTypeCAA:
-		lead = fmt.Sprintf("A CAA record of %s, or of a name above it, does not allow this certificate authority. Change or remove the CAA record.", host)
+		lead = fmt.Sprintf(
+			"A CAA record of %s, or of a name above it, does not allow this certificate authority. Change or remove the CAA record.", host)
 	case acme.ProblemTypeDNS:
 		lead = fmt.Sprintf("The certificate authority could not look up %s. Check the DNS records and DNSSEC of the name.", host)
 	case acme.ProblemTypeConnection:
-		lead = fmt.Sprintf("The certificate authority could not connect to %s. Check that the DNS records lead to this service, and that no firewall blocks ports 80 and 443.", host)
+		lead = fmt.Sprintf(
+			"The certificate authority could not connect to %s. Check that the DNS records lead to this service, and that no firewall blocks "+
+				"ports 80 and 443.", host)
 	case acme.ProblemTypeTLS:
-		lead = fmt.Sprintf("The certificate authority could not establish a TLS connection to %s. Check that the DNS records lead to this service.", host)
+		lead = fmt.Sprintf(
+			"The certificate authority could not establish a TLS connection to %s. Check that the DNS records lead to this service.", host)
 	case acme.ProblemTypeUnauthorized, acme.ProblemTypeIncorrectResponse:
-		lead = fmt.Sprintf("Another server answered the certificate authority at %s. Check that all A and AAAA records lead to this service.", host)
+		lead = fmt.Sprintf("Another server answered the certificate authority at %s. Check that all A and AAAA records lead to this service.",
+			host)
 	case acme.ProblemTypeRateLimited:
 		lead = "The certificate authority accepts no more orders for a while. The service tries again later."
 	case acme.ProblemTypeRejectedIdentifier, acme.ProblemTypeUnsupportedIdentifier:
 		lead = fmt.Sprintf("The certificate authority does not issue certificates for %s.", host)
-	case acme.ProblemTypeUserActionRequired, acme.ProblemTypeExternalAccountRequired, acme.ProblemTypeInvalidContact, acme.ProblemTypeUnsupportedContact, acme.ProblemTypeAccountDoesNotExist:
+	case acme.ProblemTypeUserActionRequired, acme.ProblemTypeExternalAccountRequired, acme.ProblemTypeInvalidContact,
+		acme.ProblemTypeUnsupportedContact, acme.ProblemTypeAccountDoesNotExist:
 		lead = "The certificate authority does not accept the account of this service. The operator has to check the settings."
 	case acme.ProblemTypeServerInternal:
 		lead = "The certificate authority has a problem of its own. The service tries again later."

@@ -52,7 +52,8 @@ func (s *Service) notifyIssued(ctx context.Context, tx *store.Tx, c *store.Certi
 	}
 	return audit.Append(ctx, tx, audit.Entry{
 		Action: "CERTIFICATE_ISSUED", EntityType: "domain", EntityID: d.ID, Workspace: d.Workspace,
-		New: map[string]any{"hostname": c.Hostname, "issuer": c.Issuer, "notAfter": time.UnixMilli(c.NotAfter).UTC().Format(time.RFC3339), "renewal": renewed},
+		New: map[string]any{"hostname": c.Hostname, "issuer": c.Issuer, "notAfter": time.UnixMilli(c.NotAfter).UTC().Format(time.RFC3339),
+			"renewal": renewed},
 	})
 }
 
@@ -117,7 +118,8 @@ func (s *Service) announceOne(ctx context.Context, tx *store.Tx, num uint64, now
 		return err
 	}
 	tx.AfterCommit(func() {
-		s.cfg.Logger.Warn("certificate ends soon", "hostname", c.Hostname, "source", c.Source, "not_after", time.UnixMilli(c.NotAfter), "error", c.LastError)
+		s.cfg.Logger.Warn("certificate ends soon", "hostname", c.Hostname, "source", c.Source, "not_after", time.UnixMilli(c.NotAfter), "error",
+			c.LastError)
 	})
 	d, ok, err := domain(ctx, tx, &c)
 	if err != nil || !ok {
@@ -139,7 +141,8 @@ func (s *Service) announceOne(ctx context.Context, tx *store.Tx, num uint64, now
 	}
 	for _, address := range to {
 		if err := s.cfg.Mail.Send(ctx, tx, address, mail.CertificateEnds{
-			Workspace: name, Hostname: d.Hostname, Uploaded: c.Source == store.CertificateUploaded, Ends: time.UnixMilli(c.NotAfter), Ended: c.NotAfter <= now, Reason: c.LastError,
+			Workspace: name, Hostname: d.Hostname, Uploaded: c.Source == store.CertificateUploaded, Ends: time.UnixMilli(c.NotAfter),
+			Ended: c.NotAfter <= now, Reason: c.LastError,
 			Link: s.cfg.Console + "/console/domains/" + d.ID + "?workspace=" + url.QueryEscape(id),
 		}); err != nil {
 			return err

@@ -88,7 +88,8 @@ func TestOrder_failures(t *testing.T) {
 		deaf, astray, blocked := w.domain("deaf.acme.test"), w.domain("astray.acme.test"), w.domain("blocked.acme.test")
 		w.ca.SetFailing("astray.acme.test", true)
 		for d, want := range map[*store.Domain]string{
-			deaf: "Another server answered the certificate authority at deaf.acme.test.", astray: `Could not resolve URL "astray.acme.test"`, blocked: "does not issue certificates for blocked.acme.test",
+			deaf: "Another server answered the certificate authority at deaf.acme.test.", astray: `Could not resolve URL "astray.acme.test"`,
+			blocked: "does not issue certificates for blocked.acme.test",
 		} {
 			c := w.until("the order fails", d, failed)
 			if !strings.Contains(c.LastError, want) || c.Failures < 1 || c.Chain != "" {
@@ -308,12 +309,16 @@ func TestReseal(t *testing.T) {
 func TestInWords(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]string{
-		acme.ProblemTypeCAA: "CAA record of go.acme.com", acme.ProblemTypeDNS: "could not look up go.acme.com", acme.ProblemTypeConnection: "could not connect to go.acme.com",
-		acme.ProblemTypeTLS: "TLS connection to go.acme.com", acme.ProblemTypeUnauthorized: "Another server answered", acme.ProblemTypeRateLimited: "no more orders",
-		acme.ProblemTypeRejectedIdentifier: "does not issue certificates for go.acme.com", acme.ProblemTypeExternalAccountRequired: "operator", "urn:other": "refused the order",
+		acme.ProblemTypeCAA: "CAA record of go.acme.com", acme.ProblemTypeDNS: "could not look up go.acme.com",
+		acme.ProblemTypeConnection: "could not connect to go.acme.com",
+		acme.ProblemTypeTLS:        "TLS connection to go.acme.com", acme.ProblemTypeUnauthorized: "Another server answered",
+		acme.ProblemTypeRateLimited:        "no more orders",
+		acme.ProblemTypeRejectedIdentifier: "does not issue certificates for go.acme.com", acme.ProblemTypeExternalAccountRequired: "operator",
+		"urn:other": "refused the order",
 	} {
 		err := fmt.Errorf("solving: %w", acme.Problem{Type: kind, Detail: "the\ndetail\x00 " + strings.Repeat("ü", 300)})
-		if got := certs.InWords("go.acme.com", err); !strings.Contains(got, want) || !strings.Contains(got, "It says: the detail") || len(got) > 700 {
+		if got := certs.InWords("go.acme.com", err); !strings.Contains(got, want) || !strings.Contains(got, "It says: the detail") ||
+			len(got) > 700 {
 			t.Errorf("%s: %q", kind, got)
 		}
 	}

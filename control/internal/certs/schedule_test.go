@@ -44,14 +44,16 @@ type shifted struct {
 
 func newShifted(t *testing.T, st *store.Store, orders int, changes ...func(*certs.Config)) *shifted {
 	t.Helper()
-	w := &shifted{T: t, store: st, clock: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), issued: map[string][]time.Time{}, failed: map[string]int{}, broken: func(string) bool { return false }}
+	w := &shifted{T: t, store: st, clock: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), issued: map[string][]time.Time{},
+		failed: map[string]int{}, broken: func(string) bool { return false }}
 	var err error
 	if w.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		t.Fatal(err)
 	}
 	w.root = &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test CA"}, IsCA: true, BasicConstraintsValid: true}
 	cfg := certs.Config{
-		Settings: certs.Settings{Key: key, Email: "operator@example.com", Orders: orders}, Now: func() time.Time { return w.clock }, Logger: slog.New(slog.DiscardHandler),
+		Settings: certs.Settings{Key: key, Email: "operator@example.com", Orders: orders}, Now: func() time.Time { return w.clock },
+		Logger: slog.New(slog.DiscardHandler),
 	}
 	for _, change := range changes {
 		change(&cfg)
@@ -70,7 +72,8 @@ func (w *shifted) issue(host string, csr *x509.CertificateRequest) ([]byte, erro
 		return nil, acme.Problem{Type: acme.ProblemTypeConnection, Detail: "refused"}
 	}
 	w.issued[host] = append(w.issued[host], w.clock)
-	leaf := &x509.Certificate{SerialNumber: big.NewInt(w.clock.UnixNano()), DNSNames: csr.DNSNames, NotBefore: w.clock, NotAfter: w.clock.Add(90 * 24 * time.Hour)}
+	leaf := &x509.Certificate{SerialNumber: big.NewInt(w.clock.UnixNano()), DNSNames: csr.DNSNames, NotBefore: w.clock,
+		NotAfter: w.clock.Add(90 * 24 * time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, leaf, w.root, csr.PublicKey, w.key)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), err
 }
@@ -80,12 +83,14 @@ func (w *shifted) domains(format string, n int, route bool) {
 	w.Helper()
 	w.users++
 	testkit.Must(w, w.store.Tx(w.Context(), func(tx *store.Tx) error {
-		owner, err := tx.InsertUser(w.Context(), store.User{ID: store.NewID(), Email: fmt.Sprintf("u%d@example.com", w.users), Role: "USER", Active: true})
+		owner, err := tx.InsertUser(w.Context(), store.User{ID: store.NewID(), Email: fmt.Sprintf("u%d@example.com", w.users), Role: "USER",
+			Active: true})
 		if err != nil {
 			return err
 		}
 		for i := range n {
-			d := &store.Domain{ID: store.NewID(), Workspace: owner, Hostname: fmt.Sprintf(format, i), Status: store.DomainActive, Token: "t", Route: store.Found{OK: route}}
+			d := &store.Domain{ID: store.NewID(), Workspace: owner, Hostname: fmt.Sprintf(format, i), Status: store.DomainActive, Token: "t",
+				Route: store.Found{OK: route}}
 			if _, err := tx.InsertDomain(w.Context(), d); err != nil {
 				return err
 			}
@@ -205,7 +210,8 @@ func TestFailures_back_off(t *testing.T) {
 		testkit.Must(t, err)
 		return c
 	}
-	for i, want := range []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour, 24 * time.Hour} {
+	for i, want := range []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour,
+		24 * time.Hour} {
 		w.do(w.Step)
 		c := look()
 		wait := time.UnixMilli(c.NextAt).Sub(w.clock)
@@ -229,7 +235,8 @@ func TestFailures_back_off(t *testing.T) {
 // An authority with a wrong clock or a fault must not stop renewals for years.
 func TestPatience_is_bounded(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]time.Duration{"": 0, "90": 90 * time.Second, "999999999": 24 * time.Hour, "Fri, 31 Dec 9999 23:59:59 GMT": 24 * time.Hour} {
+	for text, want := range map[string]time.Duration{"": 0, "90": 90 * time.Second, "999999999": 24 * time.Hour,
+		"Fri, 31 Dec 9999 23:59:59 GMT": 24 * time.Hour} {
 		authority := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", text)
 			w.WriteHeader(http.StatusServiceUnavailable)

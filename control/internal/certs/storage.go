@@ -59,7 +59,8 @@ func filePlace(name string) string { return "acme_files|" + name }
 // Store implements certmagic.Storage.
 func (s *storage) Store(ctx context.Context, name string, content []byte) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
-		return tx.PutFile(ctx, store.File{Name: name, Sealed: s.box.Seal(filePlace(name), string(content)), Size: int64(len(content)), UpdatedAt: store.Now()})
+		return tx.PutFile(ctx, store.File{Name: name, Sealed: s.box.Seal(filePlace(name), string(content)), Size: int64(len(content)),
+			UpdatedAt: store.Now()})
 	})
 }
 

@@ -268,7 +268,8 @@ func (s *Service) fail(ctx context.Context, tx *store.Tx, c *store.Certificate, 
 		}
 	}
 	if backoff.LogWorthy(c.Failures) {
-		s.cfg.Logger.Warn("certificate not issued", "hostname", c.Hostname, "failures", c.Failures, "retry_in", again.Round(time.Second), "error", failed.Error())
+		s.cfg.Logger.Warn("certificate not issued", "hostname", c.Hostname, "failures", c.Failures, "retry_in", again.Round(time.Second), "error",
+			failed.Error())
 	}
 	return nil
 }

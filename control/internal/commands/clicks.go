@@ -36,7 +36,8 @@ const ReclassifyArgs = "[-since DAY] [-until DAY] [-dry-run]"
 
 // Reclassify implements the command reclassify: it enriches the clicks again that were enriched with another geo database
 // or another list of bots.
-func Reclassify(ctx context.Context, args []string, st *store.Store, clicks analytics.Store, geo *visitor.Geo, out, problems io.Writer) error {
+func Reclassify(ctx context.Context, args []string, st *store.Store, clicks analytics.Store, geo *visitor.Geo, out,
+	problems io.Writer) error {
 	flags := flag.NewFlagSet("reclassify", flag.ContinueOnError)
 	flags.SetOutput(problems)
 	var r ingest.Reclassification

@@ -34,16 +34,19 @@ type Database struct {
 // Validate reports every problem.
 func (o *Database) Validate() error {
 	var problems []error
-	if u := o.DatabaseURL.Reveal(); !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") && !strings.HasPrefix(u, "sqlite:") {
+	if u := o.DatabaseURL.Reveal(); !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") &&
+		!strings.HasPrefix(u, "sqlite:") {
 		problems = append(problems, errors.New("DATABASE_URL: must begin with postgres:// or sqlite: and name a database"))
 	}
-	problems = append(problems, o.EncryptionKey.CheckKeys("ENCRYPTION_KEY"), o.AuditKey.CheckKeys("AUDIT_KEY"), o.Certificates.CheckKeys("CERTIFICATE_KEY"))
+	problems = append(problems, o.EncryptionKey.CheckKeys("ENCRYPTION_KEY"), o.AuditKey.CheckKeys("AUDIT_KEY"),
+		o.Certificates.CheckKeys("CERTIFICATE_KEY"))
 	return errors.Join(problems...)
 }
 
 // with opens the store, calls f and closes the store.
 func (o *Database) with(ctx context.Context, f func(*store.Store) error) (err error) {
-	st, err := store.Open(ctx, store.Config{URL: o.DatabaseURL.Reveal(), MaxConns: 2, AuditKeys: append(o.AuditKey.Keys(), o.EncryptionKey.Keys()...)})
+	st, err := store.Open(ctx, store.Config{URL: o.DatabaseURL.Reveal(), MaxConns: 2,
+		AuditKeys: append(o.AuditKey.Keys(), o.EncryptionKey.Keys()...)})
 	if err != nil {
 		return err
 	}
@@ -117,7 +120,8 @@ func (o *Database) RotateKeys(ctx context.Context) (n int, err error) {
 			name   string
 			reseal func(context.Context) (int, error)
 		}
-		parts := []part{{"second factors", people.Reseal}, {"identity providers", providers.Reseal}, {"webhooks", hooks.Reseal}, {"e-mails", mails.Reseal}}
+		parts := []part{{"second factors", people.Reseal}, {"identity providers", providers.Reseal}, {"webhooks", hooks.Reseal},
+			{"e-mails", mails.Reseal}}
 		if o.Certificates != "" {
 			keys, err := certs.New(certs.Config{Settings: certs.Settings{Key: o.Certificates}}, st)
 			if err != nil {

@@ -55,7 +55,8 @@ func TestDatabase_CreateAdmin_makes_a_password_once(t *testing.T) {
 		t.Error("the same email was taken twice")
 	}
 	o.AdminPassword = "given-by-operator"
-	if said, err := createAdmin(t, &o, "third@example.com"); err != nil || strings.Contains(said, "given-by-operator") || !strings.Contains(said, "ADMIN_PASSWORD") {
+	if said, err := createAdmin(t, &o, "third@example.com"); err != nil || strings.Contains(said, "given-by-operator") ||
+		!strings.Contains(said, "ADMIN_PASSWORD") {
 		t.Errorf("a given password was answered with %q, %v", said, err)
 	}
 }
@@ -78,12 +79,14 @@ func TestA1_People_give_access_to_locked_out_users(t *testing.T) {
 		return tx.UpdateUser(ctx, u)
 	}))
 	said, err := people(t, &o, func(p *commands.People) error { return p.ResetPassword(ctx, "Owner@example.com") })
-	if err != nil || !printedPassword.MatchString(said) || !strings.Contains(said, "disable-2fa") || !strings.Contains(said, "allow-passwords") {
+	if err != nil || !printedPassword.MatchString(said) || !strings.Contains(said, "disable-2fa") ||
+		!strings.Contains(said, "allow-passwords") {
 		t.Fatalf("reset-password: %q, %v", said, err)
 	}
 	reset, err := st.UserByEmail(ctx, "owner@example.com")
 	testkit.Must(t, err)
-	if !reset.TOTPEnabled || bcrypt.CompareHashAndPassword([]byte(*reset.PasswordHash), []byte(printedPassword.FindStringSubmatch(said)[1])) != nil {
+	if !reset.TOTPEnabled || bcrypt.CompareHashAndPassword([]byte(*reset.PasswordHash),
+		[]byte(printedPassword.FindStringSubmatch(said)[1])) != nil {
 		t.Errorf("after reset-password: %+v", reset)
 	}
 	for _, want := range []string{"has no second factor any more", "has no second factor\n"} {

@@ -26,7 +26,8 @@ func TestKeys_lists_keys_and_marks_legacy_ones(t *testing.T) {
 			if err := tx.InsertWorkspace(ctx, &team, u.ID); err != nil {
 				return err
 			}
-			if err := tx.InsertKey(ctx, store.Key{ID: "1", UserID: u.ID, Name: "old\n\x1b[31m\u202e\tname", Prefix: "sl_AAAAAAA", Lookup: "1", CreatedAt: 1}); err != nil {
+			if err := tx.InsertKey(ctx, store.Key{ID: "1", UserID: u.ID, Name: "old\n\x1b[31m\u202e\tname", Prefix: "sl_AAAAAAA", Lookup: "1",
+				CreatedAt: 1}); err != nil {
 				return err
 			}
 			if err := tx.InsertKey(ctx, store.Key{
@@ -50,7 +51,8 @@ func TestKeys_lists_keys_and_marks_legacy_ones(t *testing.T) {
 		old := `sl_AAAAAAA… LEGACY ann@example.com personal 1970-01-01T00:00Z never - never all all "old\n\x1b[31m\u202e\tname"`
 		want := []string{
 			"KEY FORM USER WORKSPACE CREATED LAST USED FROM EXPIRES SCOPES ALLOWED NAME",
-			`sl_BBBBBBB… - ann@example.com the-team 1970-01-01T00:00Z 2027-01-15T08:00Z 10.1.2.3 2027-01-15T08:00Z links:read,analytics:read 10.0.0.0/8,2001:db8::/32 "neu ✓"`,
+			`sl_BBBBBBB… - ann@example.com the-team 1970-01-01T00:00Z 2027-01-15T08:00Z 10.1.2.3 2027-01-15T08:00Z links:read,analytics:read ` +
+				`10.0.0.0/8,2001:db8::/32 "neu ✓"`,
 			old, "2 API keys, 1 of them legacy",
 		}
 		if got := list(); strings.Join(got, "\n") != strings.Join(want, "\n") {

@@ -23,7 +23,8 @@ func build() fstest.MapFS {
 	for name, content := range map[string]string{
 		"index.html":  `<meta name="address" content="{{address}}"><script src="/static/app/assets/index-AbCd_1-2.js"></script>`,
 		"screens.txt": "^\\/(?:links)?$\n^\\/links\\/(?<id>[\\w-]+)$\n^\\/account(?:\\/(?<id>security|sessions))?$\n",
-		"icon.svg":    "<svg/>", "assets/index-AbCd_1-2.js": "let one;", "assets/en-00000000.js": "en", "assets/de-11111111.js": "de", "assets/ar-2222-_22.js": "ar",
+		"icon.svg":    "<svg/>", "assets/index-AbCd_1-2.js": "let one;", "assets/en-00000000.js": "en", "assets/de-11111111.js": "de",
+		"assets/ar-2222-_22.js": "ar",
 	} {
 		files["dist/app/"+name] = &fstest.MapFile{Data: []byte(content)}
 	}
@@ -54,11 +55,15 @@ func TestHandler_paths(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]int{
 		"/": 302, "/console": 302, "/console/": 200, "/login": 200, "/login?error=no_account": 200,
-		"/console/links": 200, "/console/links/": 200, "/console/links/0197b2f0-0000-7000-8000-000000000000": 200, "/console/account": 200, "/console/account/sessions": 200,
-		"/console/nothing": 404, "/console/links/abc/nothing": 404, "/console/account/nothing": 404, "/login/more": 404, "/console/../console.go": 404,
-		"/static": 404, "/static/": 404, "/static/app.js": 404, "/static/app/none.js": 404, "/static/app/index.html": 404, "/static/app/screens.txt": 404, "/static/app/README.md": 404,
+		"/console/links": 200, "/console/links/": 200, "/console/links/0197b2f0-0000-7000-8000-000000000000": 200, "/console/account": 200,
+		"/console/account/sessions": 200,
+		"/console/nothing":          404, "/console/links/abc/nothing": 404, "/console/account/nothing": 404, "/login/more": 404,
+		"/console/../console.go": 404,
+		"/static":                404, "/static/": 404, "/static/app.js": 404, "/static/app/none.js": 404, "/static/app/index.html": 404,
+		"/static/app/screens.txt": 404, "/static/app/README.md": 404,
 		"/static/app/assets/index-AbCd_1-2.js": 200, "/static/app/icon.svg": 200,
-		"/api": http.StatusTeapot, "/api/urls": http.StatusTeapot, "/consoles": http.StatusTeapot, "/loginx": http.StatusTeapot, "/statics": http.StatusTeapot, "/abc": http.StatusTeapot,
+		"/api": http.StatusTeapot, "/api/urls": http.StatusTeapot, "/consoles": http.StatusTeapot, "/loginx": http.StatusTeapot,
+		"/statics": http.StatusTeapot, "/abc": http.StatusTeapot,
 	} {
 		if got := ask(t, "GET", path); got.StatusCode != want {
 			t.Errorf("GET %s: got %d, want %d", path, got.StatusCode, want)
@@ -80,8 +85,9 @@ func TestHandler_places_of_earlier_releases(t *testing.T) {
 		"/console/new": "/console/", "/console/new/": "/console/", "/console/new/links/abc/rules?a=b": "/console/links/abc/rules?a=b",
 		"/console/overview?timeRange=last_7_days": "/console/analytics?timeRange=last_7_days", "/console/abuse": "/console/reports",
 		"/console/workspaces": "/console/workspace", "/console/workspaces/0197b2f0-0000?a=b": "/console/workspace?workspace=0197b2f0-0000",
-		"/console/links/abc/edit": "/console/links/abc", "/console/links/abc/preview": "/console/links/abc", "/console/links/abc/variants?workspace=w": "/console/links/abc/experiment?workspace=w",
-		"/console/links/abc/clicks": "/console/live?link=abc",
+		"/console/links/abc/edit": "/console/links/abc", "/console/links/abc/preview": "/console/links/abc",
+		"/console/links/abc/variants?workspace=w": "/console/links/abc/experiment?workspace=w",
+		"/console/links/abc/clicks":               "/console/live?link=abc",
 	} {
 		if got := ask(t, "GET", path); got.StatusCode != 302 || got.Header.Get("Location") != want {
 			t.Errorf("%s: %d to %q, want %q", path, got.StatusCode, got.Header.Get("Location"), want)
@@ -93,13 +99,15 @@ func TestHandler_every_answer_is_guarded(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/", "/login", "/console/", "/console/nothing", "/static/app/none.js", "/static/x"} {
 		h := ask(t, "GET", path).Header
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin", "Cache-Control": "no-store"} {
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+			"Referrer-Policy": "same-origin", "Cache-Control": "no-store"} {
 			if got := h.Get(name); got != want {
 				t.Errorf("%s: %s is %q, want %q", path, name, got, want)
 			}
 		}
 		csp := h.Get("Content-Security-Policy")
-		if !strings.HasPrefix(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || strings.Contains(csp, "http") || strings.Contains(csp, "*") {
+		if !strings.HasPrefix(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || strings.Contains(csp, "http") ||
+			strings.Contains(csp, "*") {
 			t.Errorf("%s: the policy is %q", path, csp)
 		}
 	}
@@ -156,7 +164,8 @@ func TestHandler_without_a_build(t *testing.T) {
 // Text of the API stays text, and nothing is loaded from elsewhere.
 func TestSources(t *testing.T) {
 	t.Parallel()
-	markup := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|srcdoc|\beval\(|new Function|javascript:`)
+	markup := regexp.MustCompile(
+		`innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|srcdoc|\beval\(|new Function|javascript:`)
 	loaded := regexp.MustCompile(`@import|url\(\s*['"]?(https?:)?//`)
 	n := 0
 	err := filepath.WalkDir("web/src", func(path string, d os.DirEntry, err error) error {

@@ -39,7 +39,9 @@ func (s *Service) metrics() metric.Set {
 	return metric.Set{
 		metric.Total("shortline_experiment_checks_total", "Checks of running experiments.", s.counts.checks.Load),
 		metric.Total("shortline_experiment_check_failures_total", "Checks of running experiments that failed.", s.counts.failures.Load),
-		metric.Time("shortline_experiment_last_success_timestamp_seconds", "Time at which this process last finished a search for experiments that are due, and the check if there was one; 0 if never.", s.counts.last.Load),
+		metric.Time("shortline_experiment_last_success_timestamp_seconds",
+			"Time at which this process last finished a search for experiments that are due, and the check if there was one; 0 if never.",
+			s.counts.last.Load),
 		metric.Total("shortline_experiment_decisions_total", "Experiments that the autopilot has ended.", s.counts.decisions.Load),
 		metric.Total("shortline_experiment_weights_total", "Sets of weights that the autopilot has drawn and applied.", s.counts.weights.Load),
 	}
@@ -127,7 +129,8 @@ func (s *Service) check(ctx context.Context, e *store.Experiment) error {
 
 // conclude stores the outcome of a check in a transaction that has locked the link. With a reason to pause, the figures are
 // unknown or out of date, and it decides nothing.
-func (s *Service) conclude(ctx context.Context, tx *store.Tx, u *store.Link, e *store.Experiment, variants []store.Variant, f *Figures, reason string) error {
+func (s *Service) conclude(ctx context.Context, tx *store.Tx, u *store.Link, e *store.Experiment, variants []store.Variant, f *Figures,
+	reason string) error {
 	before := *e
 	e.UpdatedAt, e.Paused = store.Now(), cmp.Or(reason, s.pause(u, variants, f))
 	if e.Reason = f.evaluation.Reason.String(); e.Paused != "" {
@@ -148,7 +151,8 @@ func (s *Service) conclude(ctx context.Context, tx *store.Tx, u *store.Link, e *
 	if err := save(ctx, tx, &before, e); err != nil {
 		return err
 	}
-	w := store.ExperimentWeights{Link: e.Link, At: store.Now(), Weights: weights, Source: store.WeightsByAutopilot, Reason: sentenceImproved, Figures: f.document()}
+	w := store.ExperimentWeights{Link: e.Link, At: store.Now(), Weights: weights, Source: store.WeightsByAutopilot, Reason: sentenceImproved,
+		Figures: f.document()}
 	entry := audit.Entry{Action: links.ActionWeights, Old: store.WeightsOf(variants), New: weights}
 	if err := s.apply(ctx, tx, u, &w, entry); err != nil {
 		return err
@@ -184,9 +188,11 @@ func (s *Service) pause(u *store.Link, variants []store.Variant, f *Figures) str
 }
 
 // decide ends an experiment: it stores the decision, sends the event, and promotes the winner if the owner wants that.
-func (s *Service) decide(ctx context.Context, tx *store.Tx, u *store.Link, e *store.Experiment, variants []store.Variant, f *Figures) error {
+func (s *Service) decide(ctx context.Context, tx *store.Tx, u *store.Link, e *store.Experiment, variants []store.Variant,
+	f *Figures) error {
 	e.Status, e.DecidedAt = f.evaluation.Status.String(), s.cfg.Now().UnixMilli()
-	event := webhooks.ExperimentOver{URLID: u.ID, Slug: u.Slug, Goal: e.Goal, Status: e.Status, Reason: e.Reason, DecidedAt: webhooks.Instant(e.DecidedAt), Address: webhooks.AddressOf(tx.Conn, u)}
+	event := webhooks.ExperimentOver{URLID: u.ID, Slug: u.Slug, Goal: e.Goal, Status: e.Status, Reason: e.Reason,
+		DecidedAt: webhooks.Instant(e.DecidedAt), Address: webhooks.AddressOf(tx.Conn, u)}
 	if f.evaluation.Status == stats.Winner {
 		v := f.Variants[f.evaluation.Best]
 		e.Variant, event.VariantID, event.VariantName = v.ID, &v.ID, &v.Name
@@ -198,7 +204,8 @@ func (s *Service) decide(ctx context.Context, tx *store.Tx, u *store.Link, e *st
 	entry := audit.Entry{Action: "EXPERIMENT_DECIDED", New: stateOf(e)}
 	if event.Promoted {
 		weights := promoted(variants, e.Variant)
-		w := store.ExperimentWeights{Link: e.Link, At: store.Now(), Weights: weights, Source: store.WeightsByPromotion, Reason: e.Reason, Figures: f.document()}
+		w := store.ExperimentWeights{Link: e.Link, At: store.Now(), Weights: weights, Source: store.WeightsByPromotion, Reason: e.Reason,
+			Figures: f.document()}
 		if err := tx.InsertExperimentWeights(ctx, &w); err != nil {
 			return err
 		}

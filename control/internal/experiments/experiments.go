@@ -158,14 +158,16 @@ func ready(u *store.Link, variants []store.Variant) error {
 	case !u.ABTesting:
 		return problem.New(problem.Conflict, "A/B testing of the link is off. Turn it on first (isABTesting).")
 	case len(weighted(variants)) < 2:
-		return problem.New(problem.Conflict, "An experiment needs at least two active variants with a weight above 0; the link has %d.", len(weighted(variants)))
+		return problem.New(problem.Conflict, "An experiment needs at least two active variants with a weight above 0; the link has %d.",
+			len(weighted(variants)))
 	}
 	return nil
 }
 
 // began adds the weights at the start of an experiment to its history.
 func began(ctx context.Context, tx *store.Tx, e *store.Experiment, variants []store.Variant) error {
-	return tx.InsertExperimentWeights(ctx, &store.ExperimentWeights{Link: e.Link, At: e.StartedAt, Weights: store.WeightsOf(variants), Source: store.WeightsByOwner, Reason: sentenceBegan})
+	return tx.InsertExperimentWeights(ctx, &store.ExperimentWeights{Link: e.Link, At: e.StartedAt, Weights: store.WeightsOf(variants),
+		Source: store.WeightsByOwner, Reason: sentenceBegan})
 }
 
 // Restart begins an experiment again: only clicks from now on count.
@@ -221,7 +223,8 @@ func (s *Service) Promote(ctx context.Context, p auth.Principal, urlID, variant 
 			return audit.Entry{}, nil
 		}
 		entry := audit.Entry{Action: "EXPERIMENT_PROMOTED", Old: before, New: after}
-		w := store.ExperimentWeights{Link: u.Num, At: store.Now(), Weights: after, Source: store.WeightsByPromotion, Reason: sentenceOwnerPromoted}
+		w := store.ExperimentWeights{Link: u.Num, At: store.Now(), Weights: after, Source: store.WeightsByPromotion,
+			Reason: sentenceOwnerPromoted}
 		if err := tx.InsertExperimentWeights(ctx, &w); err != nil {
 			return entry, err
 		}
@@ -256,7 +259,8 @@ func (s *Service) Weights(ctx context.Context, p auth.Principal, urlID string, l
 
 // change runs f in a transaction that locks the caller's link, and writes the audit entry that f returns. An entry without an
 // action means that nothing has changed.
-func (s *Service) change(ctx context.Context, p auth.Principal, urlID string, f func(tx *store.Tx, u *store.Link) (audit.Entry, error)) error {
+func (s *Service) change(ctx context.Context, p auth.Principal, urlID string, f func(tx *store.Tx, u *store.Link) (audit.Entry,
+	error)) error {
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		u, err := links.Visible(p)(tx.LockLink(ctx, urlID))
 		if err != nil {

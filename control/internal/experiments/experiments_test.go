@@ -65,7 +65,8 @@ func each(t *testing.T, f func(w *world)) {
 		t.Cleanup(func() { _ = w.clicks.Close() })
 		w.service, w.routing = w.plane(0), routing.New(link.Policy{}, s)
 		user := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}
-		u := &store.Link{ID: store.NewID(), UserID: user.ID, Slug: "launch", OriginalURL: "https://example.com", Active: true, ABTesting: true, CreatedAt: 1, UpdatedAt: 1}
+		u := &store.Link{ID: store.NewID(), UserID: user.ID, Slug: "launch", OriginalURL: "https://example.com", Active: true, ABTesting: true,
+			CreatedAt: 1, UpdatedAt: 1}
 		w.ok(s.Tx(t.Context(), func(tx *store.Tx) (err error) {
 			if user.Num, err = tx.InsertUser(t.Context(), user); err != nil {
 				return err
@@ -75,12 +76,14 @@ func each(t *testing.T, f func(w *world)) {
 				return err
 			}
 			for i, name := range []string{"Blue", "Green"} {
-				v := store.Variant{ID: store.NewID(), URLID: u.ID, Name: name, TargetURL: "https://example.com/" + name, Weight: 50, Active: true, CreatedAt: int64(i + 1), UpdatedAt: 1}
+				v := store.Variant{ID: store.NewID(), URLID: u.ID, Name: name, TargetURL: "https://example.com/" + name, Weight: 50, Active: true,
+					CreatedAt: int64(i + 1), UpdatedAt: 1}
 				if err := tx.InsertVariant(t.Context(), &v); err != nil {
 					return err
 				}
 			}
-			hook := store.Webhook{ID: store.NewID(), UserID: user.ID, Workspace: user.Num, Name: "x", URL: "https://hook.example", Events: []string{webhooks.ExperimentDecided}, Active: true}
+			hook := store.Webhook{ID: store.NewID(), UserID: user.ID, Workspace: user.Num, Name: "x", URL: "https://hook.example",
+				Events: []string{webhooks.ExperimentDecided}, Active: true}
 			return tx.InsertWebhook(t.Context(), &hook)
 		}))
 		w.ann, w.link = auth.PrincipalOf(user), *u
@@ -91,7 +94,8 @@ func each(t *testing.T, f func(w *world)) {
 
 // plane is another control plane, whose clock is ahead.
 func (w *world) plane(ahead time.Duration) *experiments.Service {
-	return experiments.New(experiments.Config{Every: time.Millisecond, Now: func() time.Time { return time.Now().Add(ahead) }}, w.store, w.clicks)
+	return experiments.New(experiments.Config{Every: time.Millisecond, Now: func() time.Time { return time.Now().Add(ahead) }},
+		w.store, w.clicks)
 }
 
 func (w *world) ok(err error) {
@@ -129,10 +133,12 @@ func (w *world) visit(variant, visitors, conversions int) {
 	for i := range visitors {
 		w.seq++
 		at := time.Now().Add(-time.Duration(i%30+1) * time.Minute).UnixMilli()
-		r := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 7, Epoch: 1}, Seq: w.seq}, Time: at, Link: w.link.Num, Owner: w.link.Workspace, Variant: link.ID(uuid.MustParse(w.variants[variant].ID))}
+		r := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 7, Epoch: 1}, Seq: w.seq}, Time: at, Link: w.link.Num,
+			Owner: w.link.Workspace, Variant: link.ID(uuid.MustParse(w.variants[variant].ID))}
 		rows = append(rows, r)
 		if i < conversions {
-			c := conversion.Conversion{Click: conversion.ClickID{Link: r.Link, Time: at, Tag: conversion.TagOf(r.Lane, r.Seq)}, Workspace: r.Owner, Name: "purchase", Value: 10 * conversion.ValueScale, Currency: "EUR", OccurredAt: at, ReceivedAt: at}
+			c := conversion.Conversion{Click: conversion.ClickID{Link: r.Link, Time: at, Tag: conversion.TagOf(r.Lane, r.Seq)}, Workspace: r.Owner,
+				Name: "purchase", Value: 10 * conversion.ValueScale, Currency: "EUR", OccurredAt: at, ReceivedAt: at}
 			list = append(list, analytics.Conversion{Conversion: c, Row: r, Attributed: true})
 		}
 	}
@@ -207,7 +213,8 @@ func TestAutopilot_decides_once(t *testing.T) {
 		equal(t, w.count("audit_logs WHERE action = 'EXPERIMENT_DECIDED'"), 1, "audit entries")
 		f, err := w.service.Report(w.Context(), w.ann, w.link.ID, "")
 		w.ok(err)
-		if f.Decision.Status != "WINNER" || len(f.Arms) != 2 || f.Arms[1].Visitors != 4000 || f.Arms[1].Converted != 400 || f.Arms[1].Revenue != 4000 || f.Currency != "EUR" || !f.RatioOK {
+		if f.Decision.Status != "WINNER" || len(f.Arms) != 2 || f.Arms[1].Visitors != 4000 || f.Arms[1].Converted != 400 ||
+			f.Arms[1].Revenue != 4000 || f.Currency != "EUR" || !f.RatioOK {
 			t.Errorf("%+v", f)
 		}
 	})
@@ -262,7 +269,8 @@ func TestAutopilot_draws_weights(t *testing.T) {
 		w.check(w.service)
 		w.read()
 		e := w.experiment()
-		if low := w.variants[0].Weight; e.Status != store.ExperimentRunning || e.Step != 1 || low < 5 || low > 25 || low+w.variants[1].Weight != 100 {
+		if low := w.variants[0].Weight; e.Status != store.ExperimentRunning || e.Step != 1 || low < 5 || low > 25 ||
+			low+w.variants[1].Weight != 100 {
 			t.Errorf("weights %d and %d, %+v", low, w.variants[1].Weight, e)
 		}
 		list, total, err := w.service.Weights(w.Context(), w.ann, w.link.ID, 10, 0)
@@ -413,7 +421,8 @@ func TestF6_stored_reasons_have_codes(t *testing.T) {
 	each(t, func(w *world) {
 		w.put(experiments.Off, experiments.Notify)
 		for sentence, want := range map[string]string{
-			"The experiment has just started.": "STARTED", "Zu früh, said an older release.": stats.FewVisitors, store.ReasonVariants: "VARIANTS_CHANGED",
+			"The experiment has just started.": "STARTED", "Zu früh, said an older release.": stats.FewVisitors,
+			store.ReasonVariants: "VARIANTS_CHANGED",
 		} {
 			w.ok(w.store.Tx(w.Context(), func(tx *store.Tx) error {
 				_, err := tx.Exec(w.Context(), `UPDATE experiments SET reason = ?`, sentence)

@@ -82,7 +82,8 @@ func (s *Service) Report(ctx context.Context, p auth.Principal, urlID, goal stri
 		return f, err
 	}
 	if f.Decision = e; f.Stored == nil {
-		f.Decision.Status, f.Decision.Reason, f.Decision.Variant, f.Decision.DecidedAt = f.evaluation.Status.String(), f.evaluation.Reason.String(), "", 0
+		f.Decision.Status, f.Decision.Reason, f.Decision.Variant, f.Decision.DecidedAt = f.evaluation.Status.String(),
+			f.evaluation.Reason.String(), "", 0
 		if f.evaluation.Status == stats.Winner {
 			f.Decision.Variant = f.Variants[f.evaluation.Best].ID
 		}
@@ -114,7 +115,8 @@ func (s *Service) read(ctx context.Context, f *Figures, e *store.Experiment, var
 		return fmt.Errorf("read the currencies of an experiment: %w", err)
 	}
 	f.chooseCurrency(goals)
-	lines, err := s.clicks.Arms(ctx, analytics.Experiment{Link: e.Link, From: e.StartedAt, To: to, Goal: e.Goal, Currency: f.Currency, Every: resolution.Milliseconds()})
+	lines, err := s.clicks.Arms(ctx, analytics.Experiment{Link: e.Link, From: e.StartedAt, To: to, Goal: e.Goal, Currency: f.Currency,
+		Every: resolution.Milliseconds()})
 	if err != nil {
 		return fmt.Errorf("read the figures of an experiment: %w", err)
 	}

@@ -10,9 +10,11 @@ import (
 )
 
 var (
-	runningDesc   = prometheus.NewDesc("shortline_experiments_running", "Running experiments of all links.", nil, nil)
-	pausedDesc    = prometheus.NewDesc("shortline_experiments_paused", "Running experiments that wait, because of their link or because data are late.", nil, nil)
-	uncheckedDesc = prometheus.NewDesc("shortline_experiments_unchecked_seconds", "Time since the last check of the running experiment that was checked longest ago; 0 without running experiments.", nil, nil)
+	runningDesc = prometheus.NewDesc("shortline_experiments_running", "Running experiments of all links.", nil, nil)
+	pausedDesc  = prometheus.NewDesc("shortline_experiments_paused",
+		"Running experiments that wait, because of their link or because data are late.", nil, nil)
+	uncheckedDesc = prometheus.NewDesc("shortline_experiments_unchecked_seconds",
+		"Time since the last check of the running experiment that was checked longest ago; 0 without running experiments.", nil, nil)
 )
 
 // Overview exports the state of all experiments from the database, so that processes without the autopilot show that it has

@@ -195,7 +195,8 @@ func (s *Service) explain(c configuration, who *simulatedVisitor, query []byte) 
 	e.ChosenBy = otherwise(&record)
 	reached := record.SmartRouting
 	for i := range l.Rules {
-		r := Rule{Rule: l.Rules[i], Trace: traces[i], Evaluated: reached, Location: lead(l.Rules[i].TargetURL), Wins: record.Rules[i].ID == choice.Rule}
+		r := Rule{Rule: l.Rules[i], Trace: traces[i], Evaluated: reached, Location: lead(l.Rules[i].TargetURL),
+			Wins: record.Rules[i].ID == choice.Rule}
 		r.ID, r.Index = c.rules.show(r.ID)
 		if r.Wins {
 			e.ChosenBy, e.RuleID, e.Index, reached = ByRule, r.ID, r.Index, false
@@ -240,7 +241,8 @@ func (s *Service) traces(record link.Record, who rule.Facts) ([]rule.Trace, erro
 
 // outcome returns how an edge answers, and the address to which it redirects a visitor who does not reach the destination, or
 // "". at is the domain of the link; nil for the host of BASE_URL.
-func (s *Service) outcome(o decision.Outcome, r *link.Record, target string, at *store.Domain) (outcome string, status int, elsewhere string) {
+func (s *Service) outcome(o decision.Outcome, r *link.Record, target string, at *store.Domain) (outcome string, status int,
+	elsewhere string) {
 	home := func(url string) bool { return s.home.Has(url) || at != nil && decision.HomeOf(at.Hostname).Has(url) }
 	expiredURL, notFoundURL := r.ExpiredURL, ""
 	if at != nil {

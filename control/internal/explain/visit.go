@@ -61,7 +61,8 @@ func (s *Service) meet(v *Visit) (*simulatedVisitor, []byte, error) {
 		name, value string
 		max         int
 	}{
-		{"userAgent", v.UserAgent, maxHeader}, {"language", v.Language, maxHeader}, {"referer", v.Referer, maxHeader}, {"query", v.Query, maxHeader},
+		{"userAgent", v.UserAgent, maxHeader}, {"language", v.Language, maxHeader}, {"referer", v.Referer, maxHeader},
+		{"query", v.Query, maxHeader},
 		{"region", v.Region, maxPlace}, {"city", v.City, maxPlace},
 		{"os", v.OS, maxPlace}, {"browser", v.Browser, maxPlace},
 	} {

@@ -87,8 +87,10 @@ func TestUsers(t *testing.T) {
 			f    store.UserFilter
 			want int
 		}{
-			{store.UserFilter{}, 2}, {store.UserFilter{Search: "EXAMPLE"}, 2}, {store.UserFilter{Search: "_50%"}, 1}, {store.UserFilter{Search: "b%o"}, 0},
-			{store.UserFilter{Search: `BOB \_`}, 1}, {store.UserFilter{Role: "ADMIN"}, 1}, {store.UserFilter{Active: &no}, 1}, {store.UserFilter{Role: "ADMIN", Active: &no}, 0},
+			{store.UserFilter{}, 2}, {store.UserFilter{Search: "EXAMPLE"}, 2}, {store.UserFilter{Search: "_50%"}, 1},
+			{store.UserFilter{Search: "b%o"}, 0},
+			{store.UserFilter{Search: `BOB \_`}, 1}, {store.UserFilter{Role: "ADMIN"}, 1}, {store.UserFilter{Active: &no}, 1},
+			{store.UserFilter{Role: "ADMIN", Active: &no}, 0},
 		} {
 			list, total, err := s.Users(ctx, q.f, 10, 0)
 			testkit.Must(t, err)
@@ -207,11 +209,13 @@ func TestKeys(t *testing.T) {
 		ctx := t.Context()
 		u := addUser(t, s, "a@example.com", "ADMIN")
 		at := int64(5)
-		k := store.Key{ID: store.NewID(), UserID: u.ID, Name: "CI", Prefix: "sl_abc", Lookup: "lookup", Hash: "hash", ExpiresAt: &at, CreatedAt: 3}
+		k := store.Key{ID: store.NewID(), UserID: u.ID, Name: "CI", Prefix: "sl_abc", Lookup: "lookup", Hash: "hash", ExpiresAt: &at,
+			CreatedAt: 3}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertKey(ctx, k) })
 		got, owner, member, err := s.KeyUser(ctx, "lookup")
 		testkit.Must(t, err)
-		if got.ID != k.ID || *got.ExpiresAt != 5 || got.LastUsedAt != nil || owner.ID != u.ID || owner.Num != u.Num || member.Num != u.Num || member.Role != store.RoleOwner {
+		if got.ID != k.ID || *got.ExpiresAt != 5 || got.LastUsedAt != nil || owner.ID != u.ID || owner.Num != u.Num || member.Num != u.Num ||
+			member.Role != store.RoleOwner {
 			t.Fatalf("%+v %+v", got, owner)
 		}
 		for _, use := range []int64{100, 90} {
@@ -353,7 +357,8 @@ func TestDeleteUser_takes_keys_and_sessions_along(t *testing.T) {
 				if i == 0 {
 					owner = other.ID
 				}
-				if _, err := tx.Exec(ctx, `INSERT INTO urls (id, user_id, slug, original_url, created_at, updated_at) VALUES (?, ?, ?, 'https://example.com', 1, 1)`,
+				if _, err := tx.Exec(ctx,
+					`INSERT INTO urls (id, user_id, slug, original_url, created_at, updated_at) VALUES (?, ?, ?, 'https://example.com', 1, 1)`,
 					store.NewID(), owner, fmt.Sprintf("slug%d", i)); err != nil {
 					return err
 				}

@@ -22,8 +22,10 @@ func chronicle(b testing.TB, s *store.Store, n int) {
 			_, err := tx.Exec(ctx, `WITH RECURSIVE numbers (i) AS (SELECT CAST(? AS BIGINT) UNION ALL SELECT i + 1 FROM numbers WHERE i + 1 < ?)
 				INSERT INTO audit_logs (seq, id, user_id, action, entity_type, entity_id, new_value, metadata, created_at, hash, workspace_num)
 				SELECT i, 'audit-' || i, CASE WHEN i % 10 < 6 THEN 'ann' WHEN i % 10 < 9 THEN 'user-' || (i % 997) END,
-					CASE WHEN i < CAST(? AS BIGINT) THEN 'OLD' WHEN i % 10 < 7 THEN 'URL_CREATED' WHEN i % 10 < 9 THEN 'URL_UPDATED' WHEN i % 1000 = 9 THEN 'RARE' ELSE 'LOGIN' END,
-					CASE WHEN i % 10 < 9 THEN 'url' ELSE 'user' END, 'entity-' || (i % 100003), '{"title":"a title of usual length","slug":"slug"}', '{}', i * 1000, 'hash', CASE WHEN i % 10 < 9 THEN 1 + i % 2 END
+					CASE WHEN i < CAST(? AS BIGINT) THEN 'OLD' WHEN i % 10 < 7 THEN 'URL_CREATED' WHEN i % 10 < 9 THEN 'URL_UPDATED'
+					WHEN i % 1000 = 9 THEN 'RARE' ELSE 'LOGIN' END,
+					CASE WHEN i % 10 < 9 THEN 'url' ELSE 'user' END, 'entity-' || (i % 100003), '{"title":"a title of usual length","slug":"slug"}', '{}',
+					i * 1000, 'hash', CASE WHEN i % 10 < 9 THEN 1 + i % 2 END
 				FROM numbers`, from, min(from+chunk, n+1), n/3)
 			return err
 		})
@@ -118,7 +120,8 @@ func best(b *testing.B, name string, f func() error) timed {
 // report reports percentiles of runs and logs the slowest ones.
 func report(b *testing.B, runs []timed) {
 	b.ReportMetric(float64(len(runs)), "lists")
-	for unit, of := range map[string]func(timed) time.Duration{"ms": func(t timed) time.Duration { return t.took }, "cpu-ms": func(t timed) time.Duration { return t.cpu }} {
+	for unit, of := range map[string]func(timed) time.Duration{"ms": func(t timed) time.Duration { return t.took },
+		"cpu-ms": func(t timed) time.Duration { return t.cpu }} {
 		slices.SortFunc(runs, func(a, b timed) int { return int(of(b) - of(a)) })
 		var slowest string
 		for _, r := range runs[:min(len(runs), 12)] {

@@ -71,8 +71,10 @@ func seqs(rows []store.AuditRow) (list []int64) {
 }
 
 func selects(f *store.AuditFilter, r *store.AuditRow) bool {
-	return (f.Workspace == 0 || f.Workspace == r.Workspace) && (f.Action == "" || f.Action == r.Action) && (f.EntityType == "" || f.EntityType == r.EntityType) &&
-		(f.EntityID == "" || f.EntityID == r.EntityID.String) && (f.UserID == "" || f.UserID == r.UserID.String) && r.CreatedAt >= f.From && (f.To == 0 || r.CreatedAt < f.To)
+	return (f.Workspace == 0 || f.Workspace == r.Workspace) && (f.Action == "" || f.Action == r.Action) &&
+		(f.EntityType == "" || f.EntityType == r.EntityType) &&
+		(f.EntityID == "" || f.EntityID == r.EntityID.String) && (f.UserID == "" || f.UserID == r.UserID.String) && r.CreatedAt >= f.From &&
+		(f.To == 0 || r.CreatedAt < f.To)
 }
 
 // before orders rows; rows without a user come last in both directions.
@@ -84,7 +86,8 @@ func before(f *store.AuditFilter, a, b *store.AuditRow) int {
 		return 1
 	}
 	key := func(r *store.AuditRow) string {
-		return map[string]string{"action": r.Action, "entityType": r.EntityType, "userId": r.UserID.String, "": fmt.Sprintf("%020d", r.CreatedAt)}[f.SortBy]
+		return map[string]string{"action": r.Action, "entityType": r.EntityType, "userId": r.UserID.String,
+			"": fmt.Sprintf("%020d", r.CreatedAt)}[f.SortBy]
 	}
 	c := cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a.Seq, b.Seq))
 	if !f.Ascending {

@@ -29,7 +29,8 @@ const conversionSourceColumns = `workspace_num, publishable_key, hosts, updated_
 
 // ConversionSources reads the sources of all workspaces that have hosts, ordered by workspace.
 func (c Conn) ConversionSources(ctx context.Context) ([]ConversionSource, error) {
-	return All(ctx, c, scanConversionSource, `SELECT `+conversionSourceColumns+` FROM conversion_sources WHERE hosts <> '[]' ORDER BY workspace_num`)
+	return All(ctx, c, scanConversionSource, `SELECT `+conversionSourceColumns+
+		` FROM conversion_sources WHERE hosts <> '[]' ORDER BY workspace_num`)
 }
 
 // ConversionSource reads the source of a workspace, or returns ErrNotFound.
@@ -44,7 +45,8 @@ func (tx *Tx) PutConversionSource(ctx context.Context, s *ConversionSource) erro
 		return err
 	}
 	if _, err := tx.Exec(ctx, `INSERT INTO conversion_sources (workspace_num, publishable_key, hosts, updated_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (workspace_num) DO UPDATE SET publishable_key = excluded.publishable_key, hosts = excluded.hosts, updated_at = excluded.updated_at`,
+		ON CONFLICT (workspace_num) DO UPDATE SET publishable_key = excluded.publishable_key, hosts = excluded.hosts,
+		updated_at = excluded.updated_at`,
 		s.Workspace, s.Key, string(hosts), s.UpdatedAt); err != nil {
 		return err
 	}
@@ -60,7 +62,9 @@ func (tx *Tx) AnnounceConversions(ctx context.Context, name string) error {
 	if err := tx.reserve(ctx); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO conversion_news (name, revision) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET revision = excluded.revision`, name, tx.revision)
+	_, err := tx.Exec(ctx,
+		`INSERT INTO conversion_news (name, revision) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET revision = excluded.revision`, name,
+		tx.revision)
 	return err
 }
 

@@ -66,7 +66,8 @@ func (tx *Tx) SetVariantCounts(ctx context.Context, list []Counted, change Count
 			args = append(args, c.ID, c.Count, c.Was)
 		}
 		if _, err := tx.Exec(ctx, `WITH v (id, n, was) AS (VALUES `+values(len(part), "(CAST(? AS TEXT),CAST(? AS BIGINT),CAST(? AS BIGINT))")+`)
-			UPDATE variants SET click_count = v.n FROM v WHERE variants.id = v.id AND `+change.condition("variants.click_count"), args...); err != nil {
+			UPDATE variants SET click_count = v.n FROM v WHERE variants.id = v.id AND `+change.condition("variants.click_count"),
+			args...); err != nil {
 			return err
 		}
 	}
@@ -110,7 +111,8 @@ func (s *Store) CountersFrom(ctx context.Context, from uint64, limit int) (c Cou
 		}{
 			{&c.Links, `SELECT num, '', click_count, 0 FROM urls WHERE num >= ? AND num < ?`},
 			{&c.Variants, `SELECT 0, v.id, v.click_count, 0 FROM variants v JOIN urls u ON u.id = v.url_id WHERE u.num >= ? AND u.num < ?`},
-			{&c.Rules, `SELECT 0, r.id, r.match_count, coalesce(r.last_matched_at, 0) FROM routing_rules r JOIN urls u ON u.id = r.url_id WHERE u.num >= ? AND u.num < ?`},
+			{&c.Rules, `SELECT 0, r.id, r.match_count, coalesce(r.last_matched_at, 0) FROM routing_rules r JOIN urls u ON u.id = r.url_id WHERE ` +
+				`u.num >= ? AND u.num < ?`},
 		} {
 			if *part.list, err = All(ctx, conn, scanCounted, part.query, int64(from), end); err != nil {
 				return err

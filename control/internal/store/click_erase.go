@@ -17,7 +17,8 @@ type ErasedVisitor struct{ Deliveries, Logs, LinkLockouts int64 }
 func (tx *Tx) EraseVisitor(ctx context.Context, ip netip.Addr) (e ErasedVisitor, err error) {
 	quoted := fmt.Sprintf("%q", ip.String()) // as a JSON string
 	like := "%" + quoted + "%"               // an address contains no wildcards
-	if e.Deliveries, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET payload = replace(payload, ?, 'null') WHERE payload LIKE ?`, quoted, like); err != nil {
+	if e.Deliveries, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET payload = replace(payload, ?, 'null') WHERE payload LIKE ?`, quoted,
+		like); err != nil {
 		return e, err
 	}
 	if e.Logs, err = tx.Exec(ctx, `DELETE FROM webhook_logs WHERE payload LIKE ? OR response LIKE ?`, like, like); err != nil {

@@ -39,7 +39,8 @@ type Experiment struct {
 const experimentColumns = `link_num, goal, optimize, on_winner, started_at, status, variant_id, decided_at, reason, paused, checked_at, step, revision, created_at, updated_at`
 
 func scanExperiment(row interface{ Scan(...any) error }) (e Experiment, err error) {
-	return e, row.Scan(&e.Link, &e.Goal, &e.Optimize, &e.OnWinner, &e.StartedAt, &e.Status, orZero(&e.Variant), orZero(&e.DecidedAt), &e.Reason, orZero(&e.Paused),
+	return e, row.Scan(&e.Link, &e.Goal, &e.Optimize, &e.OnWinner, &e.StartedAt, &e.Status, orZero(&e.Variant), orZero(&e.DecidedAt),
+		&e.Reason, orZero(&e.Paused),
 		&e.CheckedAt, &e.Step, &e.Revision, &e.CreatedAt, &e.UpdatedAt)
 }
 
@@ -51,15 +52,18 @@ func (c Conn) Experiment(ctx context.Context, link uint64) (Experiment, error) {
 // InsertExperiment adds an experiment. The column seed is 0: the autopilot's weights follow from the data alone.
 func (tx *Tx) InsertExperiment(ctx context.Context, e *Experiment) error {
 	e.Revision = 1
-	_, err := tx.Exec(ctx, `INSERT INTO experiments (`+experimentColumns+`, seed) VALUES (`+In(16)+`)`, e.Link, e.Goal, e.Optimize, e.OnWinner, e.StartedAt, e.Status,
+	_, err := tx.Exec(ctx, `INSERT INTO experiments (`+experimentColumns+`, seed) VALUES (`+In(16)+`)`, e.Link, e.Goal, e.Optimize, e.OnWinner,
+		e.StartedAt, e.Status,
 		null(e.Variant), null(e.DecidedAt), e.Reason, null(e.Paused), e.CheckedAt, e.Step, e.Revision, e.CreatedAt, e.UpdatedAt, 0)
 	return err
 }
 
 // UpdateExperiment writes an experiment, unless it has another revision by now. It reports whether it did.
 func (tx *Tx) UpdateExperiment(ctx context.Context, e *Experiment) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE experiments SET goal = ?, optimize = ?, on_winner = ?, started_at = ?, status = ?, variant_id = ?, decided_at = ?, reason = ?, paused = ?,
-		step = ?, revision = revision + 1, updated_at = ? WHERE link_num = ? AND revision = ?`, e.Goal, e.Optimize, e.OnWinner, e.StartedAt, e.Status, null(e.Variant),
+	n, err := tx.Exec(ctx, `UPDATE experiments SET goal = ?, optimize = ?, on_winner = ?, started_at = ?, status = ?, variant_id = ?,
+		decided_at = ?, reason = ?, paused = ?,
+		step = ?, revision = revision + 1, updated_at = ? WHERE link_num = ? AND revision = ?`,
+		e.Goal, e.Optimize, e.OnWinner, e.StartedAt, e.Status, null(e.Variant),
 		null(e.DecidedAt), e.Reason, null(e.Paused), e.Step, e.UpdatedAt, e.Link, e.Revision)
 	if n == 1 {
 		e.Revision++
@@ -90,7 +94,8 @@ func (tx *Tx) ClaimExperiment(ctx context.Context, every time.Duration) (Experim
 		skip = ` FOR UPDATE SKIP LOCKED` // another control plane claims it, or its link is being changed
 	}
 	return scanExperiment(tx.Row(ctx, `UPDATE experiments SET checked_at = `+tx.clock()+` WHERE link_num = (SELECT link_num FROM experiments
-		WHERE status = '`+ExperimentRunning+`' AND checked_at <= `+tx.clock()+` - CAST(? AS BIGINT) ORDER BY checked_at, link_num LIMIT 1`+skip+`) RETURNING `+experimentColumns, every.Milliseconds()))
+		WHERE status = '`+ExperimentRunning+`' AND checked_at <= `+tx.clock()+` - CAST(? AS BIGINT) ORDER BY checked_at,
+		link_num LIMIT 1`+skip+`) RETURNING `+experimentColumns, every.Milliseconds()))
 }
 
 // ExperimentState counts running experiments.
@@ -103,7 +108,8 @@ type ExperimentState struct {
 // ExperimentState reads the state of all running experiments.
 func (c Conn) ExperimentState(ctx context.Context) (s ExperimentState, err error) {
 	var ms int64
-	err = c.Row(ctx, `SELECT count(*), count(paused), coalesce(`+c.clock()+` - min(CASE WHEN checked_at > started_at THEN checked_at ELSE started_at END), 0)
+	err = c.Row(ctx, `SELECT count(*), count(paused), coalesce(`+c.clock()+` - min(CASE WHEN checked_at > started_at THEN checked_at ELSE
+		started_at END), 0)
 		FROM experiments WHERE status = '`+ExperimentRunning+`'`).Scan(&s.Running, &s.Paused, &ms)
 	s.Unchecked = time.Duration(max(ms, 0)) * time.Millisecond
 	return s, err
@@ -142,7 +148,8 @@ const weightsColumns = `num, link_num, at, weights, source, reason, figures`
 
 // ExperimentWeightsSince reads the weights of an experiment from a time on, oldest first.
 func (c Conn) ExperimentWeightsSince(ctx context.Context, link uint64, since int64) ([]ExperimentWeights, error) {
-	return All(ctx, c, scanExperimentWeights, `SELECT `+weightsColumns+` FROM experiment_weights WHERE link_num = ? AND at >= ? ORDER BY num`, link, since)
+	return All(ctx, c, scanExperimentWeights, `SELECT `+weightsColumns+` FROM experiment_weights WHERE link_num = ? AND at >= ? ORDER BY num`,
+		link, since)
 }
 
 // ExperimentWeights reads a page of the weights of an experiment, newest first, and counts them.
@@ -150,7 +157,8 @@ func (c Conn) ExperimentWeights(ctx context.Context, link uint64, limit, offset 
 	if err := c.Row(ctx, `SELECT count(*) FROM experiment_weights WHERE link_num = ?`, link).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err = All(ctx, c, scanExperimentWeights, `SELECT `+weightsColumns+` FROM experiment_weights WHERE link_num = ? ORDER BY num DESC LIMIT ? OFFSET ?`, link, limit, offset)
+	list, err = All(ctx, c, scanExperimentWeights, `SELECT `+weightsColumns+
+		` FROM experiment_weights WHERE link_num = ? ORDER BY num DESC LIMIT ? OFFSET ?`, link, limit, offset)
 	return list, total, err
 }
 
@@ -163,7 +171,8 @@ func (tx *Tx) InsertExperimentWeights(ctx context.Context, w *ExperimentWeights)
 	if w.Figures == "" {
 		w.Figures = "[]"
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO experiment_weights (link_num, at, weights, source, reason, figures) VALUES (`+In(6)+`)`, w.Link, w.At, string(weights), w.Source, w.Reason, w.Figures)
+	_, err = tx.Exec(ctx, `INSERT INTO experiment_weights (link_num, at, weights, source, reason, figures) VALUES (`+In(6)+`)`, w.Link, w.At,
+		string(weights), w.Source, w.Reason, w.Figures)
 	return err
 }
 
@@ -196,7 +205,8 @@ func (tx *Tx) FollowVariants(ctx context.Context, link uint64, before, after []V
 			return err
 		}
 	}
-	return tx.InsertExperimentWeights(ctx, &ExperimentWeights{Link: link, At: Now(), Weights: WeightsOf(after), Source: WeightsByOwner, Reason: reason})
+	return tx.InsertExperimentWeights(ctx, &ExperimentWeights{Link: link, At: Now(), Weights: WeightsOf(after), Source: WeightsByOwner,
+		Reason: reason})
 }
 
 // Restart makes an experiment run from now on.

@@ -21,7 +21,8 @@ func scanGoal(row interface{ Scan(...any) error }) (g Goal, err error) {
 func (c Conn) GoalsOf(ctx context.Context, links []uint64) ([]Goal, error) {
 	var out []Goal
 	for part := range slices.Chunk(links, batch) {
-		list, err := All(ctx, c, scanGoal, `SELECT link_num, name FROM goals WHERE link_num IN (`+In(len(part))+`) ORDER BY link_num, name`, Args(part)...)
+		list, err := All(ctx, c, scanGoal, `SELECT link_num, name FROM goals WHERE link_num IN (`+In(len(part))+`) ORDER BY link_num, name`,
+			Args(part)...)
 		if err != nil {
 			return nil, err
 		}
@@ -42,12 +43,14 @@ func (tx *Tx) RegisterGoals(ctx context.Context, goals []Goal, most int, now int
 	links := slices.Compact(nums)
 	// The locks make transactions that count the names of a link follow each other. All take them in the same order.
 	for part := range slices.Chunk(links, batch) {
-		if _, err := All(ctx, tx.Conn, column[uint64], `SELECT num FROM urls WHERE num IN (`+In(len(part))+`) ORDER BY num`+tx.forUpdate(), Args(part)...); err != nil {
+		if _, err := All(ctx, tx.Conn, column[uint64], `SELECT num FROM urls WHERE num IN (`+In(len(part))+`) ORDER BY num`+tx.forUpdate(),
+			Args(part)...); err != nil {
 			return nil, fmt.Errorf("lock links: %w", err)
 		}
 	}
 	for _, g := range goals {
-		if _, err := tx.Exec(ctx, `INSERT INTO goals (link_num, name, created_at) SELECT num, CAST(? AS TEXT), CAST(? AS BIGINT) FROM urls WHERE num = ?
+		if _, err := tx.Exec(ctx, `INSERT INTO goals (link_num, name, created_at) SELECT num, CAST(? AS TEXT), CAST(? AS BIGINT) FROM urls
+			WHERE num = ?
 			AND (SELECT count(*) FROM goals WHERE link_num = urls.num) < ? ON CONFLICT DO NOTHING`, g.Name, now, g.Link, most); err != nil {
 			return nil, fmt.Errorf("add a goal: %w", err)
 		}

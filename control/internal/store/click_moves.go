@@ -37,7 +37,8 @@ func (c Conn) ClickDirectory(ctx context.Context) (d ClickDirectory, err error) 
 	var source, target, phase, host sql.NullString
 	_, err = All(ctx, c, func(row interface{ Scan(...any) error }) (none struct{}, err error) {
 		if err = row.Scan(&d.Version, &workspace, &move, &source, &target, &phase, &host, &ago); err == nil && workspace.Valid {
-			d.Moves = append(d.Moves, ClickMove{uint64(workspace.Int64), move.Int64, source.String, target.String, phase.String, host.String, ago.Int64})
+			d.Moves = append(d.Moves, ClickMove{uint64(workspace.Int64), move.Int64, source.String, target.String, phase.String,
+				host.String, ago.Int64})
 		}
 		return none, err
 	}, `SELECT d.version, m.workspace_num, m.move, m.source, m.target, m.phase, m.runner_host, `+c.clock()+` - m.runner_at
@@ -69,9 +70,12 @@ type ClickMoveRunner struct {
 }
 
 // BeginClickMove announces a move, and returns the version of the directory. The caller holds LockClickShards.
-func (tx *Tx) BeginClickMove(ctx context.Context, move int64, workspaces []uint64, source, target string, r ClickMoveRunner) (uint64, error) {
+func (tx *Tx) BeginClickMove(ctx context.Context, move int64, workspaces []uint64, source, target string,
+	r ClickMoveRunner) (uint64, error) {
 	for _, w := range workspaces {
-		if _, err := tx.Exec(ctx, `INSERT INTO click_shard_moves (workspace_num, move, source, target, phase, runner, runner_host, runner_at) VALUES (?, ?, ?, ?, ?, ?, ?, `+tx.clock()+`)`,
+		if _, err := tx.Exec(ctx,
+			`INSERT INTO click_shard_moves (workspace_num, move, source, target, phase, runner, runner_host, runner_at) VALUES (?, ?, ?, ?, `+
+				`?, ?, ?, `+tx.clock()+`)`,
 			w, move, source, target, ClickMoveAnnounced, r.ID, r.Host); err != nil {
 			return 0, err
 		}
@@ -82,7 +86,8 @@ func (tx *Tx) BeginClickMove(ctx context.Context, move int64, workspaces []uint6
 // RunClickMove records that a program runs a move. It reports false if another program was seen running it in the last
 // milliseconds.
 func (tx *Tx) RunClickMove(ctx context.Context, move int64, r ClickMoveRunner, ms int64) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE click_shard_moves SET runner = ?, runner_host = ?, runner_at = `+tx.clock()+` WHERE move = ? AND (runner = ? OR runner_at < `+tx.clock()+` - CAST(? AS BIGINT))`,
+	n, err := tx.Exec(ctx, `UPDATE click_shard_moves SET runner = ?, runner_host = ?, runner_at = `+tx.clock()+
+		` WHERE move = ? AND (runner = ? OR runner_at < `+tx.clock()+` - CAST(? AS BIGINT))`,
 		r.ID, r.Host, move, r.ID, ms)
 	return n > 0, err
 }
@@ -105,7 +110,8 @@ func (tx *Tx) SetClickMovePhase(ctx context.Context, move int64, r ClickMoveRunn
 		return 0, ErrNotFound
 	}
 	if to == ClickMoveSwitched {
-		if _, err := tx.Exec(ctx, `UPDATE click_shard_workspaces SET shard = (SELECT m.target FROM click_shard_moves m WHERE m.workspace_num = click_shard_workspaces.workspace_num)
+		if _, err := tx.Exec(ctx, `UPDATE click_shard_workspaces SET shard = (SELECT m.target FROM click_shard_moves m
+			WHERE m.workspace_num = click_shard_workspaces.workspace_num)
 			WHERE workspace_num IN (SELECT workspace_num FROM click_shard_moves WHERE move = ?)`, move); err != nil {
 			return 0, err
 		}

@@ -22,7 +22,8 @@ func (c Conn) ClickShards(ctx context.Context) ([]ClickShard, error) {
 		err = row.Scan(&s.Name, &s.Num, &s.Identity, &s.Open, &s.Workspaces)
 		return s, err
 	}, `SELECT s.name, s.num, s.identity, s.is_open, (SELECT count(*) FROM click_shard_workspaces w WHERE w.shard = s.name)
-		+ CASE WHEN s.num = 1 THEN (SELECT count(*) FROM workspaces p WHERE NOT EXISTS (SELECT 1 FROM click_shard_workspaces w WHERE w.workspace_num = p.num)) ELSE 0 END
+		+ CASE WHEN s.num = 1 THEN (SELECT count(*) FROM workspaces p WHERE NOT EXISTS (SELECT 1 FROM click_shard_workspaces w
+		WHERE w.workspace_num = p.num)) ELSE 0 END
 		FROM click_shards s ORDER BY s.num`)
 	if err != nil {
 		return nil, fmt.Errorf("read the shards of clicks: %w", err)
@@ -44,7 +45,9 @@ func (tx *Tx) LockClickShards(ctx context.Context) error {
 
 // AddClickShard adds a shard. Its number is the next one.
 func (tx *Tx) AddClickShard(ctx context.Context, name, identity string, open bool, now int64) error {
-	_, err := tx.Exec(ctx, `INSERT INTO click_shards (name, num, identity, is_open, added_at) SELECT CAST(? AS TEXT), coalesce(max(num), 0) + 1, CAST(? AS TEXT), CAST(? AS BOOLEAN), CAST(? AS BIGINT) FROM click_shards`, name, identity, open, now)
+	_, err := tx.Exec(ctx,
+		`INSERT INTO click_shards (name, num, identity, is_open, added_at) SELECT CAST(? AS TEXT), coalesce(max(num), 0) + 1, CAST(? AS `+
+			`TEXT), CAST(? AS BOOLEAN), CAST(? AS BIGINT) FROM click_shards`, name, identity, open, now)
 	return err
 }
 
@@ -99,7 +102,8 @@ func (c Conn) ClickShardsOf(ctx context.Context, workspaces []uint64, found map[
 func (tx *Tx) AssignClickShard(ctx context.Context, workspace uint64) error {
 	_, err := tx.Exec(ctx, `INSERT INTO click_shard_workspaces (workspace_num, shard) SELECT CAST(? AS BIGINT), name FROM (
 		SELECT s.name FROM click_shards s WHERE s.is_open AND (s.num = 1 OR CAST(? AS BIGINT) <> 0)
-		ORDER BY (SELECT count(*) FROM click_shard_workspaces w WHERE w.shard = s.name), s.num LIMIT 1) AS chosen WHERE 1 = 1 ON CONFLICT DO NOTHING`, int64(workspace), int64(workspace))
+		ORDER BY (SELECT count(*) FROM click_shard_workspaces w WHERE w.shard = s.name), s.num LIMIT 1) AS chosen WHERE 1 = 1
+		ON CONFLICT DO NOTHING`, int64(workspace), int64(workspace))
 	if err != nil {
 		return fmt.Errorf("assign a workspace to a shard: %w", err)
 	}
@@ -138,7 +142,8 @@ func (c Conn) ClickShardProcesses(ctx context.Context, ms int64) ([]ClickShardPr
 	return All(ctx, c, func(row interface{ Scan(...any) error }) (p ClickShardProcess, err error) {
 		err = row.Scan(&p.Process, &p.Host, &p.Shards, &p.Writes, &p.Reads)
 		return p, err
-	}, `SELECT process, host, shards, writes, reads FROM click_shard_processes WHERE seen_at >= `+c.clock()+` - CAST(? AS BIGINT) ORDER BY host, process`, ms)
+	}, `SELECT process, host, shards, writes, reads FROM click_shard_processes WHERE seen_at >= `+c.clock()+
+		` - CAST(? AS BIGINT) ORDER BY host, process`, ms)
 }
 
 // ErrClicksMove is why links cannot be transferred while the clicks of a workspace move to another shard.

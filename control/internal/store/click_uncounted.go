@@ -30,7 +30,8 @@ func (tx *Tx) AddUncounted(ctx context.Context, writer, now int64, hours []int64
 // RemoveUncounted removes hours, except those whose writer has recorded them again.
 func (tx *Tx) RemoveUncounted(ctx context.Context, list []UncountedHour) error {
 	for _, h := range list {
-		if _, err := tx.Exec(ctx, `DELETE FROM uncounted_hours WHERE hour = ? AND writer = ? AND seen_at <= ?`, h.Hour, h.Writer, h.Seen); err != nil {
+		if _, err := tx.Exec(ctx, `DELETE FROM uncounted_hours WHERE hour = ? AND writer = ? AND seen_at <= ?`, h.Hour, h.Writer,
+			h.Seen); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,8 @@ func (s *Store) Dump(ctx context.Context, open func(table string) (io.WriteClose
 	}
 	rows, err := tx.Query(ctx, `SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum) FROM pg_class c
 		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> $1 GROUP BY c.oid, c.relname ORDER BY c.oid`, migrationsTable)
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> $1 GROUP BY c.oid, c.relname ORDER BY c.oid`,
+		migrationsTable)
 	if err != nil {
 		return d, fmt.Errorf("dump the database: %w", err)
 	}
@@ -164,7 +165,8 @@ func Restorable(ctx context.Context, cfg Config, d Dumped, force bool) error {
 	case used && !force:
 		return errors.New("the database already holds users or links; -force replaces them")
 	case have > d.Schema:
-		return fmt.Errorf("the database has schema %d and the backup has %d: restore into an empty database, which is migrated afterwards", have, d.Schema)
+		return fmt.Errorf("the database has schema %d and the backup has %d: restore into an empty database, which is migrated afterwards",
+			have, d.Schema)
 	}
 	return nil
 }
@@ -179,10 +181,12 @@ func connectOnly(cfg Config) (*Store, error) {
 // state returns the schema number of a database, 0 if it has none, and whether it holds users or links.
 func (s *Store) state(ctx context.Context) (schema int64, used bool, err error) {
 	var there bool
-	if err := s.write.QueryRowContext(ctx, `SELECT to_regclass('`+migrationsTable+`') IS NOT NULL AND to_regclass('urls') IS NOT NULL`).Scan(&there); err != nil || !there {
+	if err := s.write.QueryRowContext(ctx, `SELECT to_regclass('`+migrationsTable+`') IS NOT NULL AND to_regclass('urls') IS NOT NULL`).
+		Scan(&there); err != nil || !there {
 		return 0, false, err
 	}
-	err = s.write.QueryRowContext(ctx, `SELECT (SELECT max(version_id) FROM `+migrationsTable+` WHERE is_applied), EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM urls)`).Scan(&schema, &used)
+	err = s.write.QueryRowContext(ctx, `SELECT (SELECT max(version_id) FROM `+migrationsTable+
+		` WHERE is_applied), EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM urls)`).Scan(&schema, &used)
 	return schema, used, err
 }
 
@@ -287,7 +291,9 @@ func fill(ctx context.Context, tx pgx.Tx, d Dumped, open func(table string) (io.
 // renumber moves sequences past the highest number in use. It also gives the log of changes a new incarnation, because
 // edges reject older revisions of an incarnation that they know.
 func renumber(ctx context.Context, tx pgx.Tx, known uint64) error {
-	rows, err := tx.Query(ctx, `SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = current_schema() AND is_identity = 'YES'`)
+	rows, err := tx.Query(ctx,
+		`SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = current_schema() AND is_identity `+
+			`= 'YES'`)
 	if err != nil {
 		return err
 	}
@@ -297,14 +303,16 @@ func renumber(ctx context.Context, tx pgx.Tx, known uint64) error {
 		return err
 	}
 	var trashed, workspaces uint64 // workspaces take their numbers from the sequence of users
-	if err := tx.QueryRow(ctx, `SELECT (SELECT coalesce(max(num), 0) FROM link_trash), (SELECT coalesce(max(num), 0) FROM workspaces)`).Scan(&trashed, &workspaces); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT (SELECT coalesce(max(num), 0) FROM link_trash), (SELECT coalesce(max(num), 0) FROM workspaces)`).
+		Scan(&trashed, &workspaces); err != nil {
 		return err
 	}
 	for _, c := range list {
 		least := map[string]uint64{"urls": max(known, trashed), "users": workspaces}[c.Table]
 		name := pgx.Identifier{c.Name}.Sanitize()
-		if _, err := tx.Exec(ctx, fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%s', '%s'), greatest((SELECT coalesce(max(%s), 0) FROM %s), %d) + %d)`,
-			c.Table, c.Name, name, pgx.Identifier{c.Table}.Sanitize(), least, numberGap)); err != nil {
+		if _, err := tx.Exec(ctx,
+			fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%s', '%s'), greatest((SELECT coalesce(max(%s), 0) FROM %s), %d) + %d)`,
+				c.Table, c.Name, name, pgx.Identifier{c.Table}.Sanitize(), least, numberGap)); err != nil {
 			return err
 		}
 	}

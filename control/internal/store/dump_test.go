@@ -57,7 +57,8 @@ func TestS11_a_backup_from_before_the_first_release(t *testing.T) {
 	testkit.Must(t, connectTo(t, "postgres", into).QueryRow(`SELECT count(*) FROM pg_tables WHERE schemaname = 'public'`).Scan(&tables))
 	equal(t, tables, 0, "tables after the refusal")
 	age(t, connectTo(t, "postgres", url))
-	if err := store.Restorable(t.Context(), store.Config{URL: url}, d, true); err == nil || !strings.Contains(err.Error(), "the database has schema 50") {
+	if err := store.Restorable(t.Context(), store.Config{URL: url}, d, true); err == nil ||
+		!strings.Contains(err.Error(), "the database has schema 50") {
 		t.Errorf("an old database: %v", err)
 	}
 }
@@ -72,14 +73,17 @@ func TestRestore_workspaces(t *testing.T) {
 	defer s.Close()
 	var team store.Workspace
 	inTx(t, s, func(ctx context.Context, tx *store.Tx) (err error) {
-		if _, err := tx.Exec(ctx, `INSERT INTO users (id, email, email_key, role, created_at, updated_at) VALUES ('u', 'u', 'u', 'USER', 1, 1)`); err != nil {
+		if _, err := tx.Exec(ctx,
+			`INSERT INTO users (id, email, email_key, role, created_at, updated_at) VALUES ('u', 'u', 'u', 'USER', 1, 1)`); err != nil {
 			return err
 		}
 		team = store.Workspace{ID: store.NewID(), Name: "Team", Slug: "team", CreatedAt: 1, UpdatedAt: 1}
 		if err := tx.InsertWorkspace(ctx, &team, "u"); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `INSERT INTO urls (id, user_id, workspace_num, slug, original_url, created_at, updated_at) VALUES ('l', 'u', ?, 'l', 'https://example.com/', 1, 1)`, team.Num)
+		_, err = tx.Exec(ctx,
+			`INSERT INTO urls (id, user_id, workspace_num, slug, original_url, created_at, updated_at) VALUES ('l', 'u', ?, 'l', `+
+				`'https://example.com/', 1, 1)`, team.Num)
 		return err
 	})
 	d, content := dump(t, from)

@@ -47,7 +47,8 @@ const (
 // An edge belongs to the token of its first report. Another token is accepted if the report follows the last run,
 // whose name only that edge knows, or if the first token is no longer in known. Otherwise the report is foreign and
 // changes nothing. A report without a token comes from inside the process.
-func (tx *Tx) SaveEdgeReport(ctx context.Context, r EdgeReport, before string, deadline int64, known []string) (refused Refusal, other EdgeReport, err error) {
+func (tx *Tx) SaveEdgeReport(ctx context.Context, r EdgeReport, before string, deadline int64, known []string) (refused Refusal,
+	other EdgeReport, err error) {
 	notKnown := `TRUE`
 	if len(known) > 0 {
 		notKnown = `edge_reports.token NOT IN (` + In(len(known)) + `)`
@@ -57,7 +58,8 @@ func (tx *Tx) SaveEdgeReport(ctx context.Context, r EdgeReport, before string, d
 			since = CASE WHEN edge_reports.run = excluded.run THEN edge_reports.since ELSE excluded.since END,
 			run = excluded.run, status = excluded.status, seen_at = excluded.seen_at, token = excluded.token
 		WHERE (edge_reports.run = excluded.run OR edge_reports.run = ? OR edge_reports.seen_at < ?)
-			AND (excluded.token = '' OR edge_reports.token = '' OR edge_reports.token = excluded.token OR (edge_reports.run <> '' AND edge_reports.run = ?) OR `+notKnown+`)`,
+			AND (excluded.token = '' OR edge_reports.token = '' OR edge_reports.token = excluded.token OR (edge_reports.run <> ''
+			AND edge_reports.run = ?) OR `+notKnown+`)`,
 		append([]any{r.Edge, r.Run, r.Status, r.SeenAt, r.SeenAt, r.Token, before, deadline, before}, Args(known)...)...)
 	if err != nil || n > 0 {
 		return Taken, EdgeReport{}, err
@@ -66,7 +68,8 @@ func (tx *Tx) SaveEdgeReport(ctx context.Context, r EdgeReport, before string, d
 	if err != nil {
 		return Twin, other, err
 	}
-	if r.Token != "" && other.Token != "" && other.Token != r.Token && (other.Run == "" || other.Run != before) && slices.Contains(known, other.Token) {
+	if r.Token != "" && other.Token != "" && other.Token != r.Token && (other.Run == "" || other.Run != before) &&
+		slices.Contains(known, other.Token) {
 		return Foreign, other, nil
 	}
 	if _, err := tx.Exec(ctx, `UPDATE edge_reports SET twin = ?, twin_at = ? WHERE edge = ?`, r.Run, r.SeenAt, r.Edge); err != nil {
@@ -78,7 +81,8 @@ func (tx *Tx) SaveEdgeReport(ctx context.Context, r EdgeReport, before string, d
 
 // RefreshEdgeReport stores a later report of the edge's current run. It ignores reports of other runs.
 func (tx *Tx) RefreshEdgeReport(ctx context.Context, r EdgeReport) error {
-	_, err := tx.Exec(ctx, `UPDATE edge_reports SET status = ?, seen_at = ? WHERE edge = ? AND run = ? AND seen_at < ?`, r.Status, r.SeenAt, r.Edge, r.Run, r.SeenAt)
+	_, err := tx.Exec(ctx, `UPDATE edge_reports SET status = ?, seen_at = ? WHERE edge = ? AND run = ? AND seen_at < ?`, r.Status, r.SeenAt,
+		r.Edge, r.Run, r.SeenAt)
 	return err
 }
 
@@ -113,8 +117,10 @@ func (r ClickRange) args(before ...any) []any {
 // ones, due at due.
 func (tx *Tx) NoteGaps(ctx context.Context, now, due int64, gaps []ClickRange) error {
 	for _, g := range gaps {
-		if _, err := tx.Exec(ctx, `INSERT INTO click_gaps (edge, epoch, lane, seq_from, seq_to, found_at, seen_at, due_at, asked, refused) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '')
-			ON CONFLICT (edge, epoch, lane, seq_from, seq_to) DO UPDATE SET seen_at = excluded.seen_at`, append(g.args(), now, now, due)...); err != nil {
+		if _, err := tx.Exec(ctx, `INSERT INTO click_gaps (edge, epoch, lane, seq_from, seq_to, found_at, seen_at, due_at, asked, refused)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '')
+			ON CONFLICT (edge, epoch, lane, seq_from, seq_to) DO UPDATE SET seen_at = excluded.seen_at`,
+			append(g.args(), now, now, due)...); err != nil {
 			return err
 		}
 	}
@@ -124,7 +130,8 @@ func (tx *Tx) NoteGaps(ctx context.Context, now, due int64, gaps []ClickRange) e
 
 // ClickGaps lists the missing ranges in order.
 func (c Conn) ClickGaps(ctx context.Context) ([]ClickGap, error) {
-	return All(ctx, c, scanGap, `SELECT edge, epoch, lane, seq_from, seq_to, found_at, asked, held, refused FROM click_gaps ORDER BY edge, epoch, lane, seq_from`)
+	return All(ctx, c, scanGap,
+		`SELECT edge, epoch, lane, seq_from, seq_to, found_at, asked, held, refused FROM click_gaps ORDER BY edge, epoch, lane, seq_from`)
 }
 
 func scanGap(row interface{ Scan(...any) error }) (g ClickGap, err error) {

@@ -28,7 +28,8 @@ func bounds(folder string) []any { return []any{folder + "/", folder + "0"} }
 // PutFile adds or replaces a file.
 func (tx *Tx) PutFile(ctx context.Context, f File) error {
 	_, err := tx.Exec(ctx, `INSERT INTO acme_files (`+fileColumns+`) VALUES (`+In(4)+`)
-		ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed, size = excluded.size, updated_at = excluded.updated_at`, f.Name, f.Sealed, f.Size, f.UpdatedAt)
+		ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed, size = excluded.size, updated_at = excluded.updated_at`,
+		f.Name, f.Sealed, f.Size, f.UpdatedAt)
 	return err
 }
 
@@ -54,7 +55,8 @@ func (c Conn) FilesIn(ctx context.Context, folder string) ([]File, error) {
 
 // HasFile reports whether there is a file or a folder with the name.
 func (c Conn) HasFile(ctx context.Context, name string) (has bool, err error) {
-	return has, c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM acme_files WHERE name = ? OR `+under+`)`, append([]any{name}, bounds(name)...)...).Scan(&has)
+	return has, c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM acme_files WHERE name = ? OR `+under+`)`,
+		append([]any{name}, bounds(name)...)...).Scan(&has)
 }
 
 // DeleteFiles removes the file with a name, and all files in the folder with this name.
@@ -66,13 +68,15 @@ func (tx *Tx) DeleteFiles(ctx context.Context, name string) error {
 // TakeLock takes a lock for some milliseconds, and reports whether nobody else holds it.
 func (tx *Tx) TakeLock(ctx context.Context, name, holder string, ms int64) (bool, error) {
 	n, err := tx.Exec(ctx, `INSERT INTO acme_locks (name, holder, expires_at) VALUES (?, ?, `+tx.clock()+` + CAST(? AS BIGINT))
-		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at WHERE acme_locks.expires_at < `+tx.clock(), name, holder, ms)
+		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at WHERE acme_locks.expires_at < `+tx.clock(),
+		name, holder, ms)
 	return n == 1, err
 }
 
 // KeepLock holds a lock for some more milliseconds from now on, and reports whether it was still held.
 func (tx *Tx) KeepLock(ctx context.Context, name, holder string, ms int64) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE acme_locks SET expires_at = `+tx.clock()+` + CAST(? AS BIGINT) WHERE name = ? AND holder = ?`, ms, name, holder)
+	n, err := tx.Exec(ctx, `UPDATE acme_locks SET expires_at = `+tx.clock()+` + CAST(? AS BIGINT) WHERE name = ? AND holder = ?`, ms,
+		name, holder)
 	return n == 1, err
 }
 
@@ -112,15 +116,18 @@ func (tx *Tx) BeginOrder(ctx context.Context, o *Order, b OrderBudget) (retryAt 
 			return 0, err
 		}
 	}
-	if _, err := tx.Exec(ctx, `UPDATE acme_orders SET ended_at = ?, outcome = 'lost' WHERE hostname = ? AND ended_at IS NULL`, o.StartedAt, o.Hostname); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE acme_orders SET ended_at = ?, outcome = 'lost' WHERE hostname = ? AND ended_at IS NULL`, o.StartedAt,
+		o.Hostname); err != nil {
 		return 0, fmt.Errorf("end lost orders: %w", err)
 	}
 	var all, doubtful, open, openDoubtful int
 	var first, firstDoubtful int64
-	err = tx.Row(ctx, `SELECT count(*), count(*) FILTER (WHERE doubtful), coalesce(min(started_at), 0), coalesce(min(started_at) FILTER (WHERE doubtful), 0),
+	err = tx.Row(ctx, `SELECT count(*), count(*) FILTER (WHERE doubtful), coalesce(min(started_at), 0),
+		coalesce(min(started_at) FILTER (WHERE doubtful), 0),
 		count(*) FILTER (WHERE ended_at IS NULL AND started_at > ?), count(*) FILTER (WHERE ended_at IS NULL AND started_at > ? AND doubtful)
 		FROM acme_orders WHERE directory = ? AND started_at > ?`,
-		o.StartedAt-b.Lost, o.StartedAt-b.Lost, o.Directory, o.StartedAt-b.Window).Scan(&all, &doubtful, &first, &firstDoubtful, &open, &openDoubtful)
+		o.StartedAt-b.Lost, o.StartedAt-b.Lost, o.Directory, o.StartedAt-b.Window).Scan(&all, &doubtful, &first, &firstDoubtful, &open,
+		&openDoubtful)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("count orders: %w", err)
@@ -131,7 +138,8 @@ func (tx *Tx) BeginOrder(ctx context.Context, o *Order, b OrderBudget) (retryAt 
 	case open >= b.Open, o.Doubtful && openDoubtful >= b.OpenDoubtful:
 		return o.StartedAt + busy, nil
 	}
-	err = tx.Row(ctx, `INSERT INTO acme_orders (directory, hostname, doubtful, started_at) VALUES (`+In(4)+`) RETURNING num`, o.Directory, o.Hostname, o.Doubtful, o.StartedAt).Scan(&o.Num)
+	err = tx.Row(ctx, `INSERT INTO acme_orders (directory, hostname, doubtful, started_at) VALUES (`+In(4)+`) RETURNING num`, o.Directory,
+		o.Hostname, o.Doubtful, o.StartedAt).Scan(&o.Num)
 	return 0, err
 }
 
@@ -151,7 +159,8 @@ func (tx *Tx) EndOrder(ctx context.Context, num uint64, now int64, outcome strin
 // TrimACME removes orders and challenges that began before a time, and locks that expired before it.
 func (tx *Tx) TrimACME(ctx context.Context, before int64) error {
 	for _, statement := range []string{
-		`DELETE FROM acme_orders WHERE started_at < ?`, `DELETE FROM acme_challenges WHERE created_at < ?`, `DELETE FROM acme_locks WHERE expires_at < ?`,
+		`DELETE FROM acme_orders WHERE started_at < ?`, `DELETE FROM acme_challenges WHERE created_at < ?`,
+		`DELETE FROM acme_locks WHERE expires_at < ?`,
 	} {
 		if _, err := tx.Exec(ctx, statement, before); err != nil {
 			return err

@@ -45,13 +45,15 @@ const certificateColumns = `num, domain_num, hostname, source, status, chain, se
 	created_at, updated_at`
 
 func scanCertificate(row interface{ Scan(...any) error }) (c Certificate, err error) {
-	return c, row.Scan(&c.Num, orZero(&c.Domain), &c.Hostname, &c.Source, &c.Status, orZero(&c.Chain), orZero(&c.SealedKey), orZero(&c.Issuer), &c.NotBefore, &c.NotAfter,
+	return c, row.Scan(&c.Num, orZero(&c.Domain), &c.Hostname, &c.Source, &c.Status, orZero(&c.Chain), orZero(&c.SealedKey), orZero(&c.Issuer),
+		&c.NotBefore, &c.NotAfter,
 		orZero(&c.LastError), &c.Failures, &c.NextAt, &c.Announced, &c.Revision, &c.CreatedAt, &c.UpdatedAt)
 }
 
 // values returns what statements write to the columns from source to announced, and to updated_at.
 func (c *Certificate) values() []any {
-	return []any{c.Source, c.Status, null(c.Chain), null(c.SealedKey), null(c.Issuer), c.NotBefore, c.NotAfter, null(c.LastError), c.Failures, c.NextAt, c.Announced, c.UpdatedAt}
+	return []any{c.Source, c.Status, null(c.Chain), null(c.SealedKey), null(c.Issuer), c.NotBefore, c.NotAfter, null(c.LastError), c.Failures,
+		c.NextAt, c.Announced, c.UpdatedAt}
 }
 
 // CertificateOf reads the certificate of a domain, or returns ErrNotFound.
@@ -65,7 +67,8 @@ func (c Conn) CertificatesOf(ctx context.Context, domains []uint64) (map[uint64]
 	if len(domains) == 0 {
 		return out, nil
 	}
-	list, err := All(ctx, c, scanCertificate, `SELECT `+certificateColumns+` FROM certificates WHERE domain_num IN (`+In(len(domains))+`)`, Args(domains)...)
+	list, err := All(ctx, c, scanCertificate, `SELECT `+certificateColumns+` FROM certificates WHERE domain_num IN (`+In(len(domains))+`)`,
+		Args(domains)...)
 	for i := range list {
 		out[list[i].Domain] = list[i]
 	}
@@ -82,12 +85,14 @@ func (c Conn) OwnCertificate(ctx context.Context, hostname string) (Certificate,
 // to edges, or if the last orders of at least doubt other domains of its workspace failed. A certificate of a domain that is
 // not in service is never due.
 func (c Conn) CertificatesDue(ctx context.Context, doubtful bool, doubt int, now int64, limit int) ([]Certificate, error) {
-	cond := ` AND failures = 0 AND (domain_num IS NULL OR not_after > 0 OR EXISTS (SELECT 1 FROM domains d WHERE d.num = certificates.domain_num AND d.route_found
+	cond := ` AND failures = 0 AND (domain_num IS NULL OR not_after > 0 OR EXISTS (SELECT 1 FROM domains d
+		WHERE d.num = certificates.domain_num AND d.route_found
 		AND d.workspace_num NOT IN (SELECT workspace_num FROM troubled)))`
 	if doubtful {
 		cond = ` AND NOT (TRUE` + cond + `)`
 	}
-	return All(ctx, c, scanCertificate, `WITH troubled AS (SELECT domains.workspace_num FROM certificates JOIN domains ON domains.num = certificates.domain_num
+	return All(ctx, c, scanCertificate, `WITH troubled AS (SELECT domains.workspace_num FROM certificates
+		JOIN domains ON domains.num = certificates.domain_num
 		WHERE certificates.failures > 0 GROUP BY domains.workspace_num HAVING count(*) >= ?)
 		SELECT `+certificateColumns+` FROM certificates WHERE next_at <= ?`+cond+inService+` ORDER BY next_at, num LIMIT ?`, doubt, now, limit)
 }
@@ -97,7 +102,8 @@ const inService = ` AND (domain_num IS NULL OR EXISTS (SELECT 1 FROM domains WHE
 
 // CertificatesEnding reads certificates in use that end before a time, the earliest first.
 func (c Conn) CertificatesEnding(ctx context.Context, before int64, limit int) ([]Certificate, error) {
-	return All(ctx, c, scanCertificate, `SELECT `+certificateColumns+` FROM certificates WHERE not_after > 0 AND not_after <= ?`+inService+` ORDER BY not_after, num LIMIT ?`, before, limit)
+	return All(ctx, c, scanCertificate, `SELECT `+certificateColumns+` FROM certificates WHERE not_after > 0 AND not_after <= ?`+inService+
+		` ORDER BY not_after, num LIMIT ?`, before, limit)
 }
 
 // CertificateNums returns the numbers of all certificates.
@@ -155,8 +161,10 @@ func (tx *Tx) InsertCertificate(ctx context.Context, c *Certificate) (bool, erro
 	if c.Domain != 0 {
 		domain = c.Domain
 	}
-	err := tx.Row(ctx, `INSERT INTO certificates (domain_num, hostname, created_at, source, status, chain, sealed_key, issuer, not_before, not_after, last_error, failures, next_at,
-		announced, updated_at, revision) VALUES (`+In(15)+`, 0) ON CONFLICT DO NOTHING RETURNING num`, append([]any{domain, c.Hostname, c.CreatedAt}, c.values()...)...).Scan(&c.Num)
+	err := tx.Row(ctx, `INSERT INTO certificates (domain_num, hostname, created_at, source, status, chain, sealed_key, issuer, not_before,
+		not_after, last_error, failures, next_at,
+		announced, updated_at, revision) VALUES (`+In(15)+`,
+		0) ON CONFLICT DO NOTHING RETURNING num`, append([]any{domain, c.Hostname, c.CreatedAt}, c.values()...)...).Scan(&c.Num)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -165,7 +173,8 @@ func (tx *Tx) InsertCertificate(ctx context.Context, c *Certificate) (bool, erro
 
 // UpdateCertificate writes a certificate. If edges have to know, the caller also calls TouchHost.
 func (tx *Tx) UpdateCertificate(ctx context.Context, c *Certificate) error {
-	_, err := tx.Exec(ctx, `UPDATE certificates SET source = ?, status = ?, chain = ?, sealed_key = ?, issuer = ?, not_before = ?, not_after = ?, last_error = ?, failures = ?,
+	_, err := tx.Exec(ctx, `UPDATE certificates SET source = ?, status = ?, chain = ?, sealed_key = ?, issuer = ?, not_before = ?,
+		not_after = ?, last_error = ?, failures = ?,
 		next_at = ?, announced = ?, updated_at = ? WHERE num = ?`, append(c.values(), c.Num)...)
 	return err
 }
@@ -185,7 +194,8 @@ func (tx *Tx) TouchHost(ctx context.Context, hostname string) error {
 	if _, err := tx.Exec(ctx, `UPDATE domains SET revision = ? WHERE hostname = ? AND status = 'ACTIVE'`, tx.revision, hostname); err != nil {
 		return fmt.Errorf("touch a domain: %w", err)
 	}
-	if _, err := tx.Exec(ctx, `UPDATE certificates SET revision = ? WHERE hostname = ? AND domain_num IS NULL`, tx.revision, hostname); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE certificates SET revision = ? WHERE hostname = ? AND domain_num IS NULL`, tx.revision,
+		hostname); err != nil {
 		return fmt.Errorf("touch a name of the service: %w", err)
 	}
 	return nil
@@ -200,7 +210,8 @@ type Challenge struct {
 // PutChallenge adds or replaces a challenge, and tells edges.
 func (tx *Tx) PutChallenge(ctx context.Context, c Challenge) error {
 	if _, err := tx.Exec(ctx, `INSERT INTO acme_challenges (token, hostname, key_authorization, created_at) VALUES (`+In(4)+`)
-		ON CONFLICT (token) DO UPDATE SET hostname = excluded.hostname, key_authorization = excluded.key_authorization, created_at = excluded.created_at`,
+		ON CONFLICT (token) DO UPDATE SET hostname = excluded.hostname, key_authorization = excluded.key_authorization,
+		created_at = excluded.created_at`,
 		c.Token, c.Hostname, c.KeyAuthorization, c.CreatedAt); err != nil {
 		return fmt.Errorf("store a challenge: %w", err)
 	}
@@ -264,7 +275,8 @@ func (tx *Tx) InsertTicketKey(ctx context.Context, sealed string, now, newest in
 	if err := tx.Row(ctx, `SELECT EXISTS (SELECT 1 FROM ticket_keys WHERE created_at > ?)`, newest).Scan(&exists); err != nil || exists {
 		return false, err
 	}
-	if _, err := tx.Exec(ctx, `INSERT INTO ticket_keys (sealed, created_at, revision) VALUES (?, ?, ?)`, sealed, now, tx.revision); err != nil {
+	if _, err := tx.Exec(ctx, `INSERT INTO ticket_keys (sealed, created_at, revision) VALUES (?, ?, ?)`, sealed, now,
+		tx.revision); err != nil {
 		return false, fmt.Errorf("store a ticket key: %w", err)
 	}
 	_, err := tx.Exec(ctx, `DELETE FROM ticket_keys WHERE num NOT IN (SELECT num FROM ticket_keys ORDER BY num DESC LIMIT ?)`, keep)

@@ -55,13 +55,16 @@ const domainColumns = `num, id, workspace_num, hostname, status, token, root_url
 	route_found, route_message, checked_at, proved_at, revision, created_at, updated_at`
 
 func scanDomain(row interface{ Scan(...any) error }) (d Domain, err error) {
-	return d, row.Scan(&d.Num, &d.ID, &d.Workspace, &d.Hostname, &d.Status, &d.Token, orZero(&d.RootURL), orZero(&d.NotFoundURL), orZero(&d.ExpiredURL), &d.HSTS, orZero(&d.BrandName), orZero(&d.BrandLogo), orZero(&d.AppleApp), orZero(&d.AssetLinks), &d.Default, orZero(&d.Suspended),
+	return d, row.Scan(&d.Num, &d.ID, &d.Workspace, &d.Hostname, &d.Status, &d.Token, orZero(&d.RootURL), orZero(&d.NotFoundURL),
+		orZero(&d.ExpiredURL), &d.HSTS, orZero(&d.BrandName), orZero(&d.BrandLogo), orZero(&d.AppleApp), orZero(&d.AssetLinks), &d.Default,
+		orZero(&d.Suspended),
 		&d.Proof.OK, &d.Proof.Message, &d.Route.OK, &d.Route.Message, &d.CheckedAt, &d.ProvedAt, &d.Revision, &d.CreatedAt, &d.UpdatedAt)
 }
 
 // values returns what statements write to the columns from status to updated_at, without token and created_at.
 func (d *Domain) values() []any {
-	return []any{d.Status, null(d.RootURL), null(d.NotFoundURL), null(d.ExpiredURL), d.HSTS, null(d.BrandName), null(d.BrandLogo), null(d.AppleApp), null(d.AssetLinks), d.Default, null(d.Suspended), d.Proof.OK, d.Proof.Message, d.Route.OK, d.Route.Message,
+	return []any{d.Status, null(d.RootURL), null(d.NotFoundURL), null(d.ExpiredURL), d.HSTS, null(d.BrandName), null(d.BrandLogo),
+		null(d.AppleApp), null(d.AssetLinks), d.Default, null(d.Suspended), d.Proof.OK, d.Proof.Message, d.Route.OK, d.Route.Message,
 		d.CheckedAt, d.ProvedAt, d.UpdatedAt}
 }
 
@@ -101,7 +104,9 @@ func (c Conn) Hostnames(ctx context.Context, keys []string) (map[uint64]string, 
 			nums = append(nums, domain)
 		}
 	}
-	list, err := found(ctx, c, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE num IN `, Distinct(nums), func(d *Domain) uint64 { return d.Num })
+	list, err := found(ctx, c, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE num IN `, Distinct(nums), func(d *Domain) uint64 {
+		return d.Num
+	})
 	names := make(map[uint64]string, len(list))
 	for num, d := range list {
 		names[num] = d.Hostname
@@ -137,7 +142,8 @@ func (c Conn) Domains(ctx context.Context, workspace uint64, search string, offs
 	if err := c.Row(ctx, `SELECT count(*)`+cond, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err = All(ctx, c, scanDomain, `SELECT `+domainColumns+cond+` ORDER BY hostname, num LIMIT ? OFFSET ?`, append(args, limit, offset)...)
+	list, err = All(ctx, c, scanDomain, `SELECT `+domainColumns+cond+` ORDER BY hostname, num LIMIT ? OFFSET ?`,
+		append(args, limit, offset)...)
 	return list, total, err
 }
 
@@ -153,7 +159,8 @@ func (c Conn) DomainsToCheck(ctx context.Context, proved bool, before int64, lim
 	if !proved {
 		cond = `status <> 'SUSPENDED' AND NOT (` + cond + `)`
 	}
-	return All(ctx, c, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE `+cond+` AND checked_at <= ? ORDER BY checked_at LIMIT ?`, before, limit)
+	return All(ctx, c, scanDomain, `SELECT `+domainColumns+` FROM domains WHERE `+cond+` AND checked_at <= ? ORDER BY checked_at LIMIT ?`,
+		before, limit)
 }
 
 // ClaimDomainCheck sets the time of the last check of a domain, and reports whether it had been as in d: another process
@@ -183,7 +190,8 @@ func (tx *Tx) InsertDomain(ctx context.Context, d *Domain) (bool, error) {
 	if err := tx.onlyDefault(ctx, d); err != nil {
 		return false, err
 	}
-	err := tx.Row(ctx, `INSERT INTO domains (id, workspace_num, hostname, token, created_at, status, root_url, not_found_url, expired_url, hsts, brand_name, brand_logo_url, apple_app_site, asset_links, is_default, suspend_reason, proof_found, proof_message,
+	err := tx.Row(ctx, `INSERT INTO domains (id, workspace_num, hostname, token, created_at, status, root_url, not_found_url, expired_url,
+		hsts, brand_name, brand_logo_url, apple_app_site, asset_links, is_default, suspend_reason, proof_found, proof_message,
 		route_found, route_message, checked_at, proved_at, updated_at, revision) VALUES (`+In(23)+`, 0) ON CONFLICT DO NOTHING RETURNING num`,
 		append([]any{d.ID, d.Workspace, d.Hostname, d.Token, d.CreatedAt}, d.values()...)...).Scan(&d.Num)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -197,7 +205,8 @@ func (tx *Tx) UpdateDomain(ctx context.Context, d *Domain) error {
 	if err := tx.onlyDefault(ctx, d); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `UPDATE domains SET status = ?, root_url = ?, not_found_url = ?, expired_url = ?, hsts = ?, brand_name = ?, brand_logo_url = ?, apple_app_site = ?, asset_links = ?, is_default = ?, suspend_reason = ?, proof_found = ?, proof_message = ?,
+	_, err := tx.Exec(ctx, `UPDATE domains SET status = ?, root_url = ?, not_found_url = ?, expired_url = ?, hsts = ?, brand_name = ?,
+		brand_logo_url = ?, apple_app_site = ?, asset_links = ?, is_default = ?, suspend_reason = ?, proof_found = ?, proof_message = ?,
 		route_found = ?, route_message = ?, checked_at = ?, proved_at = ?, updated_at = ? WHERE num = ?`, append(d.values(), d.Num)...)
 	return err
 }
@@ -207,13 +216,16 @@ func (tx *Tx) UpdateDomain(ctx context.Context, d *Domain) error {
 // way.
 func (tx *Tx) MoveDomains(ctx context.Context, from, to uint64) (both string, err error) {
 	const twins = ` FROM domains WHERE workspace_num = ? AND hostname IN (SELECT hostname FROM domains WHERE workspace_num = ?)`
-	if _, err := tx.Exec(ctx, `DELETE`+twins+` AND status NOT IN ('ACTIVE', 'SUSPENDED') AND NOT EXISTS (SELECT 1 FROM urls WHERE urls.domain_num = domains.num)`, to, from); err != nil {
+	if _, err := tx.Exec(ctx, `DELETE`+twins+
+		` AND status NOT IN ('ACTIVE', 'SUSPENDED') AND NOT EXISTS (SELECT 1 FROM urls WHERE urls.domain_num = domains.num)`, to,
+		from); err != nil {
 		return "", fmt.Errorf("move domains: %w", err)
 	}
 	if err := tx.Row(ctx, `SELECT coalesce(min(hostname), '')`+twins, to, from).Scan(&both); err != nil || both != "" {
 		return both, err
 	}
-	if _, err := tx.Exec(ctx, `UPDATE domains SET workspace_num = ?, is_default = FALSE, updated_at = ? WHERE workspace_num = ?`, to, Now(), from); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE domains SET workspace_num = ?, is_default = FALSE, updated_at = ? WHERE workspace_num = ?`, to, Now(),
+		from); err != nil {
 		return "", fmt.Errorf("move domains: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `UPDATE gone_hosts SET holder = ? WHERE holder = ?`, to, from); err != nil {

@@ -47,7 +47,8 @@ type Cursor struct {
 // ClaimCursor takes or extends the lease of a cursor, so that one process at a time moves it. held is false if another process has
 // the lease.
 func (tx *Tx) ClaimCursor(ctx context.Context, name, holder string, now, until int64) (held bool, err error) {
-	n, err := tx.Exec(ctx, `INSERT INTO destination_checks (name, version, after_num, started_at, finished_at, holder, lease_until) VALUES (?, '', 0, 0, 0, ?, ?)
+	n, err := tx.Exec(ctx, `INSERT INTO destination_checks (name, version, after_num, started_at, finished_at, holder, lease_until)
+		VALUES (?, '', 0, 0, 0, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
 		WHERE destination_checks.holder = excluded.holder OR destination_checks.lease_until <= ?`, name, holder, until, now)
 	return n > 0, err
@@ -56,7 +57,8 @@ func (tx *Tx) ClaimCursor(ctx context.Context, name, holder string, now, until i
 // CursorNamed reads how far a job is. The cursor of a job that never ran is zero, except for its name.
 func (c Conn) CursorNamed(ctx context.Context, name string) (Cursor, error) {
 	d := Cursor{Name: name}
-	err := c.Row(ctx, `SELECT version, after_num, started_at, finished_at FROM destination_checks WHERE name = ?`, name).Scan(&d.Version, &d.After, &d.StartedAt, &d.FinishedAt)
+	err := c.Row(ctx, `SELECT version, after_num, started_at, finished_at FROM destination_checks WHERE name = ?`, name).Scan(&d.Version,
+		&d.After, &d.StartedAt, &d.FinishedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return d, nil
 	}
@@ -65,7 +67,8 @@ func (c Conn) CursorNamed(ctx context.Context, name string) (Cursor, error) {
 
 // SaveCursor writes how far a job is, if holder still has the lease.
 func (tx *Tx) SaveCursor(ctx context.Context, d Cursor, holder string) (held bool, err error) {
-	n, err := tx.Exec(ctx, `UPDATE destination_checks SET version = ?, after_num = ?, started_at = ?, finished_at = ? WHERE name = ? AND holder = ?`,
+	n, err := tx.Exec(ctx,
+		`UPDATE destination_checks SET version = ?, after_num = ?, started_at = ?, finished_at = ? WHERE name = ? AND holder = ?`,
 		d.Version, d.After, d.StartedAt, d.FinishedAt, d.Name, holder)
 	return n > 0, err
 }

@@ -43,15 +43,16 @@ type Link struct {
 	TwitterCard   string
 	// TrackConversions adds the id of the click to the destination.
 	TrackConversions bool
-	ClickParameter   string          // name of the parameter with the click id, a setting of the workspace; only read, "": link.DefaultClickParameter
-	Stickiness       link.Stickiness // whether a visitor keeps the variant
-	Notes            string          // for owners; never published to edges
-	SuspendedAt      int64           // when an ADMIN suspended the link
-	SuspendReason    string          // why
-	ClickCount       int64           // written by ingest only
-	Revision         uint64
-	CreatedAt        int64
-	UpdatedAt        int64
+	// name of the parameter with the click id, a setting of the workspace; only read, "": link.DefaultClickParameter
+	ClickParameter string
+	Stickiness     link.Stickiness // whether a visitor keeps the variant
+	Notes          string          // for owners; never published to edges
+	SuspendedAt    int64           // when an ADMIN suspended the link
+	SuspendReason  string          // why
+	ClickCount     int64           // written by ingest only
+	Revision       uint64
+	CreatedAt      int64
+	UpdatedAt      int64
 
 	// Tags are names in the order of their keys. Only LockLink, LockLinks and ReadTags set them, and only SetTags writes
 	// them.
@@ -171,7 +172,8 @@ type LinkField struct {
 func (f *LinkField) Value(l *Link) any { return f.access.value(l) }
 
 // LinkFields is the one list of a link's fields. SQL statements, the API's objects, input checks, audit entries and
-// suggestions of campaign values are built from it; problems of an input are reported in this order. To add an optional text, add a member to Link, a row here, a
+// suggestions of campaign values are built from it; problems of an input are reported in this order. To add an optional text, add a member
+// to Link, a row here, a
 // migration for each dialect, and the member of the API's objects in package api.
 var LinkFields = []LinkField{
 	{Column: "num", access: required(func(l *Link) *uint64 { return &l.Num }), writes: never},
@@ -179,8 +181,11 @@ var LinkFields = []LinkField{
 	{Column: "user_id", access: required(func(l *Link) *string { return &l.UserID }), writes: once},
 	{Column: "workspace_num", access: optional(func(l *Link) *uint64 { return &l.Workspace }), writes: once},
 	{Column: "domain_num", access: optional(func(l *Link) *uint64 { return &l.Domain }), writes: once},
-	{Column: "hostname", sql: `(SELECT domains.hostname FROM domains WHERE domains.num = urls.domain_num)`, access: optional(func(l *Link) *string { return &l.Hostname }), writes: never},
-	{Column: "slug", Name: "slug", access: access{value: func(l *Link) any { return l.Key() }, into: func(l *Link) any { return (*keyTarget)(l) }}, writes: once},
+	{Column: "hostname", sql: `(SELECT domains.hostname FROM domains WHERE domains.num = urls.domain_num)`,
+		access: optional(func(l *Link) *string { return &l.Hostname }), writes: never},
+	{Column: "slug", Name: "slug", access: access{value: func(l *Link) any { return l.Key() }, into: func(l *Link) any {
+		return (*keyTarget)(l)
+	}}, writes: once},
 	{Column: "original_url", Name: "originalUrl", access: required(func(l *Link) *string { return &l.OriginalURL })},
 	destination("default_url", "defaultUrl", func(l *Link) *string { return &l.DefaultURL }),
 	text("title", "title", 255, func(l *Link) *string { return &l.Title }),
@@ -205,8 +210,11 @@ var LinkFields = []LinkField{
 	{Column: "ab_testing", Name: "isABTesting", access: required(func(l *Link) *bool { return &l.ABTesting })},
 	{Column: "smart_routing", Name: "isSmartRouting", access: required(func(l *Link) *bool { return &l.SmartRouting })},
 	{Column: "track_conversions", Name: "trackConversions", access: required(func(l *Link) *bool { return &l.TrackConversions })},
-	{Column: "click_parameter", sql: `(SELECT workspaces.click_parameter FROM workspaces WHERE workspaces.num = urls.workspace_num AND urls.track_conversions)`, access: optional(func(l *Link) *string { return &l.ClickParameter }), writes: never},
-	{Column: "stickiness", Name: "stickiness", access: access{value: func(l *Link) any { return int64(l.Stickiness) }, into: func(l *Link) any { return &l.Stickiness }}},
+	{Column: "click_parameter",
+		sql:    `(SELECT workspaces.click_parameter FROM workspaces WHERE workspaces.num = urls.workspace_num AND urls.track_conversions)`,
+		access: optional(func(l *Link) *string { return &l.ClickParameter }), writes: never},
+	{Column: "stickiness", Name: "stickiness", access: access{value: func(l *Link) any { return int64(l.Stickiness) },
+		into: func(l *Link) any { return &l.Stickiness }}},
 	text("og_title", "ogTitle", 100, func(l *Link) *string { return &l.OGTitle }),
 	text("og_description", "ogDescription", 200, func(l *Link) *string { return &l.OGDescription }),
 	text("twitter_card", "twitterCardType", 0, func(l *Link) *string { return &l.TwitterCard }),

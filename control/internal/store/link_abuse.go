@@ -55,7 +55,8 @@ const caseColumns = `c.id, c.url_id, c.workspace_num, c.hostname, c.slug, c.sour
 
 func scanCase(row interface{ Scan(...any) error }) (c AbuseCase, err error) {
 	var reasons, messages string
-	if err := row.Scan(&c.ID, &c.URLID, &c.Workspace, orZero(&c.Hostname), &c.Slug, &c.Source, &c.Status, &c.Detail, &c.Reports, &reasons, &messages,
+	if err := row.Scan(&c.ID, &c.URLID, &c.Workspace, orZero(&c.Hostname), &c.Slug, &c.Source, &c.Status, &c.Detail, &c.Reports,
+		&reasons, &messages,
 		&c.CreatedAt, &c.LastAt, orZero(&c.ResolvedAt), orZero(&c.ResolvedBy)); err != nil {
 		return c, err
 	}
@@ -86,7 +87,8 @@ func (c Conn) Cases(ctx context.Context, f CaseFilter) (list []AbuseCase, total 
 	if err := c.Row(ctx, `SELECT count(*)`+from, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err = All(ctx, c, scanCase, `SELECT `+caseColumns+from+` ORDER BY c.last_at DESC, c.id DESC LIMIT ? OFFSET ?`, append(args, f.Limit, f.Offset)...)
+	list, err = All(ctx, c, scanCase, `SELECT `+caseColumns+from+` ORDER BY c.last_at DESC, c.id DESC LIMIT ? OFFSET ?`,
+		append(args, f.Limit, f.Offset)...)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -129,7 +131,8 @@ func (c Conn) Case(ctx context.Context, id string) (AbuseCase, error) {
 
 // OpenCases lists the open cases of a link, and locks them.
 func (tx *Tx) OpenCases(ctx context.Context, urlID string) ([]AbuseCase, error) {
-	return All(ctx, tx.Conn, scanCase, `SELECT `+caseColumns+` FROM abuse_cases c WHERE c.url_id = ? AND c.status = 'OPEN' ORDER BY c.id`+tx.forUpdate(), urlID)
+	return All(ctx, tx.Conn, scanCase, `SELECT `+caseColumns+` FROM abuse_cases c WHERE c.url_id = ? AND c.status = 'OPEN' ORDER BY c.id`+
+		tx.forUpdate(), urlID)
 }
 
 // LockCase reads one case without its link and locks it.
@@ -139,7 +142,9 @@ func (tx *Tx) LockCase(ctx context.Context, id string) (AbuseCase, error) {
 
 // Excused reports whether an administrator dismissed a case of a link with the same source and detail.
 func (c Conn) Excused(ctx context.Context, urlID, source, detail string) (found bool, err error) {
-	return found, c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM abuse_cases WHERE url_id = ? AND source = ? AND detail = ? AND status = 'DISMISSED' AND resolved_by IS NOT NULL)`, urlID, source, detail).Scan(&found)
+	return found,
+		c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM abuse_cases WHERE url_id = ? AND source = ? AND detail = ? AND status = 'DISMISSED' AND `+
+			`resolved_by IS NOT NULL)`, urlID, source, detail).Scan(&found)
 }
 
 // CountOpenCases counts the open cases of a source.
@@ -158,16 +163,20 @@ func (tx *Tx) SaveCase(ctx context.Context, c AbuseCase) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO abuse_cases (id, url_id, workspace_num, hostname, slug, source, status, detail, reports, reasons, messages, created_at, last_at, resolved_at, resolved_by) VALUES (`+In(15)+`)
-		ON CONFLICT (id) DO UPDATE SET status = excluded.status, detail = excluded.detail, reports = excluded.reports, reasons = excluded.reasons, messages = excluded.messages,
+		ON CONFLICT (id) DO UPDATE SET status = excluded.status, detail = excluded.detail, reports = excluded.reports, reasons = excluded.reasons,
+		messages = excluded.messages,
 			last_at = excluded.last_at, resolved_at = excluded.resolved_at, resolved_by = excluded.resolved_by`,
-		c.ID, c.URLID, c.Workspace, null(c.Hostname), c.Slug, c.Source, c.Status, c.Detail, c.Reports, string(reasons), string(messages), c.CreatedAt, c.LastAt, null(c.ResolvedAt), null(c.ResolvedBy))
+		c.ID, c.URLID, c.Workspace, null(c.Hostname), c.Slug, c.Source, c.Status, c.Detail, c.Reports, string(reasons), string(messages),
+		c.CreatedAt, c.LastAt, null(c.ResolvedAt), null(c.ResolvedBy))
 	return err
 }
 
 // ForgetCases deletes the cases that were resolved before a time, except those by which an administrator excused a link from
 // a check: without them, the check would suspend the link again.
 func (tx *Tx) ForgetCases(ctx context.Context, before int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM abuse_cases WHERE status <> 'OPEN' AND resolved_at < ? AND (source = 'VISITOR' OR status = 'ACTIONED' OR resolved_by IS NULL OR NOT EXISTS (SELECT 1 FROM urls u WHERE u.id = abuse_cases.url_id))`, before)
+	_, err := tx.Exec(ctx,
+		`DELETE FROM abuse_cases WHERE status <> 'OPEN' AND resolved_at < ? AND (source = 'VISITOR' OR status = 'ACTIONED' OR resolved_by IS `+
+			`NULL OR NOT EXISTS (SELECT 1 FROM urls u WHERE u.id = abuse_cases.url_id))`, before)
 	return err
 }
 

@@ -25,7 +25,8 @@ const bundleColumns = `bundles.num, bundles.id, bundles.user_id, bundles.workspa
 	bundles.created_at, bundles.updated_at`
 
 func scanBundle(row interface{ Scan(...any) error }) (b Bundle, err error) {
-	err = row.Scan(&b.Num, &b.ID, &b.UserID, &b.Workspace, &b.Name, orZero(&b.Description), &b.Color, &b.Icon, &b.Archived, &b.CreatedAt, &b.UpdatedAt)
+	err = row.Scan(&b.Num, &b.ID, &b.UserID, &b.Workspace, &b.Name, orZero(&b.Description), &b.Color, &b.Icon, &b.Archived, &b.CreatedAt,
+		&b.UpdatedAt)
 	return b, err
 }
 
@@ -72,7 +73,8 @@ func (c Conn) Bundles(ctx context.Context, f BundleFilter) (list []Bundle, total
 	if err := c.Row(ctx, `SELECT count(*) FROM bundles WHERE `+cond, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err = All(ctx, c, scanBundle, `SELECT `+bundleColumns+` FROM bundles WHERE `+cond+` ORDER BY created_at DESC, num DESC LIMIT ? OFFSET ?`,
+	list, err = All(ctx, c, scanBundle, `SELECT `+bundleColumns+` FROM bundles WHERE `+cond+
+		` ORDER BY created_at DESC, num DESC LIMIT ? OFFSET ?`,
 		append(args, f.Limit, f.Offset)...)
 	return list, total, err
 }
@@ -88,7 +90,8 @@ func (c Conn) LinkNumsOfBundles(ctx context.Context, workspace uint64, ids []str
 		where, args = where+` AND b.workspace_num = ?`, append(args, workspace)
 	}
 	return All(ctx, c, column[uint64],
-		`SELECT DISTINCT u.num FROM bundles b JOIN bundle_urls m ON m.bundle_id = b.id JOIN urls u ON u.id = m.url_id WHERE `+where+` ORDER BY u.num`, args...)
+		`SELECT DISTINCT u.num FROM bundles b JOIN bundle_urls m ON m.bundle_id = b.id JOIN urls u ON u.id = m.url_id WHERE `+where+
+			` ORDER BY u.num`, args...)
 }
 
 // BundleLink is a link in a bundle.
@@ -142,7 +145,8 @@ func (tx *Tx) LockBundlesOf(ctx context.Context, urlIDs []string) error {
 	if !tx.pg || len(urlIDs) == 0 {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `SELECT num FROM bundles WHERE id IN (SELECT bundle_id FROM bundle_urls WHERE url_id IN (`+In(len(urlIDs))+`)) ORDER BY num FOR UPDATE`,
+	_, err := tx.Exec(ctx, `SELECT num FROM bundles WHERE id IN (SELECT bundle_id FROM bundle_urls WHERE url_id IN (`+In(len(urlIDs))+
+		`)) ORDER BY num FOR UPDATE`,
 		Args(urlIDs)...)
 	if err != nil {
 		return err
@@ -152,14 +156,17 @@ func (tx *Tx) LockBundlesOf(ctx context.Context, urlIDs []string) error {
 
 // InsertBundle adds an empty bundle.
 func (tx *Tx) InsertBundle(ctx context.Context, b *Bundle) error {
-	return tx.Row(ctx, `INSERT INTO bundles (id, user_id, workspace_num, name, description, color, icon, archived, search_text, created_at, updated_at)
+	return tx.Row(ctx, `INSERT INTO bundles (id, user_id, workspace_num, name, description, color, icon, archived, search_text, created_at,
+		updated_at)
 		VALUES (`+In(11)+`) RETURNING num`,
-		b.ID, b.UserID, null(b.Workspace), b.Name, null(b.Description), b.Color, b.Icon, b.Archived, b.searchText(), b.CreatedAt, b.UpdatedAt).Scan(&b.Num)
+		b.ID, b.UserID, null(b.Workspace), b.Name, null(b.Description), b.Color, b.Icon, b.Archived, b.searchText(), b.CreatedAt, b.UpdatedAt).
+		Scan(&b.Num)
 }
 
 // UpdateBundle writes the fields that an owner can change.
 func (tx *Tx) UpdateBundle(ctx context.Context, b *Bundle) error {
-	_, err := tx.Exec(ctx, `UPDATE bundles SET name = ?, description = ?, color = ?, icon = ?, archived = ?, search_text = ?, updated_at = ? WHERE id = ?`,
+	_, err := tx.Exec(ctx,
+		`UPDATE bundles SET name = ?, description = ?, color = ?, icon = ?, archived = ?, search_text = ?, updated_at = ? WHERE id = ?`,
 		b.Name, null(b.Description), b.Color, b.Icon, b.Archived, b.searchText(), b.UpdatedAt, b.ID)
 	return err
 }

@@ -15,7 +15,8 @@ import (
 
 func addBundle(t *testing.T, s *store.Store, owner store.User, name string) *store.Bundle {
 	t.Helper()
-	b := &store.Bundle{ID: store.NewID(), UserID: owner.ID, Workspace: owner.Num, Name: name, Color: "#3B82F6", Icon: "folder", CreatedAt: store.Now(), UpdatedAt: store.Now()}
+	b := &store.Bundle{ID: store.NewID(), UserID: owner.ID, Workspace: owner.Num, Name: name, Color: "#3B82F6", Icon: "folder",
+		CreatedAt: store.Now(), UpdatedAt: store.Now()}
 	inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertBundle(ctx, b) })
 	return b
 }

@@ -81,7 +81,8 @@ func (s *Store) Links(ctx context.Context, f LinkFilter) (list []Link, total int
 
 // plain reports whether the database answers quickly, because it reads few entries of one index.
 func (f *LinkFilter) plain() bool {
-	return f.Offset <= shallow && len(f.Tags) == 0 && f.Bundle == "" && len(f.Domains) == 0 && f.CreatedBy == "" && f.Campaign == "" && f.Search == "" && f.Status == ""
+	return f.Offset <= shallow && len(f.Tags) == 0 && f.Bundle == "" && len(f.Domains) == 0 && f.CreatedBy == "" && f.Campaign == "" &&
+		f.Search == "" && f.Status == ""
 }
 
 // columnStates are the states of links by their names; "" is any state.
@@ -92,7 +93,8 @@ var columnStates = map[string]linkcolumns.State{
 
 // columnSorts are the orders of lists by the keys of LinkSorts. Others stand for createdAt.
 var columnSorts = map[string]linkcolumns.Sort{
-	"updatedAt": linkcolumns.ByUpdated, "clickCount": linkcolumns.ByClicks, "title": linkcolumns.ByTitle, "expiresAt": linkcolumns.ByExpiry, "slug": linkcolumns.BySlug,
+	"updatedAt": linkcolumns.ByUpdated, "clickCount": linkcolumns.ByClicks, "title": linkcolumns.ByTitle, "expiresAt": linkcolumns.ByExpiry,
+	"slug": linkcolumns.BySlug,
 }
 
 // columnQuery translates a filter. ok is false if no link can match.
@@ -306,10 +308,12 @@ func (c *linkCache) catchUp(ctx context.Context) (err error) {
 // columnRows reads links without their sets.
 func (c Conn) columnRows(ctx context.Context, where string, args ...any) ([]linkcolumns.Row, error) {
 	return All(ctx, c, func(row interface{ Scan(...any) error }) (r linkcolumns.Row, err error) {
-		return r, row.Scan(&r.Num, &r.Workspace, &r.CreatedAt, &r.UpdatedAt, &r.Clicks, &r.ExpiresAt, &r.StartsAt, &r.Active, &r.Exhausted, &r.Suspended,
+		return r, row.Scan(&r.Num, &r.Workspace, &r.CreatedAt, &r.UpdatedAt, &r.Clicks, &r.ExpiresAt, &r.StartsAt, &r.Active, &r.Exhausted,
+			&r.Suspended,
 			&r.Creator, &r.Campaign, &r.Title, &r.Slug, &r.Text, &r.Domain)
 	}, `SELECT num, coalesce(workspace_num, 0), created_at, updated_at, click_count, coalesce(expires_at, 0), coalesce(starts_at, 0), active,
-		exhausted_at IS NOT NULL, suspended_at IS NOT NULL, user_id, coalesce(utm_campaign, ''), coalesce(title, ''), slug, search_text, coalesce(domain_num, 0)
+		exhausted_at IS NOT NULL, suspended_at IS NOT NULL, user_id, coalesce(utm_campaign, ''), coalesce(title, ''), slug, search_text,
+		coalesce(domain_num, 0)
 		FROM urls WHERE `+where, args...)
 }
 

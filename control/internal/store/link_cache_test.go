@@ -25,7 +25,8 @@ func TestLinks_from_memory_follow_every_change(t *testing.T) {
 		var links []*store.Link
 		change := func(l *store.Link) {
 			l.Title, l.UTM.Campaign, l.OriginalURL = text(), text(), "https://example.com/"+text()
-			l.Active, l.ExpiresAt, l.StartsAt, l.ExhaustedAt, l.SuspendedAt, l.UpdatedAt = r.IntN(3) > 0, at(), at(), int64(r.IntN(2)), int64(r.IntN(2)), r.Int64N(20)
+			l.Active, l.ExpiresAt, l.StartsAt, l.ExhaustedAt, l.SuspendedAt, l.UpdatedAt = r.IntN(3) > 0, at(), at(), int64(r.IntN(2)),
+				int64(r.IntN(2)), r.Int64N(20)
 		}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			return tx.InsertBundle(ctx, &store.Bundle{ID: "b", UserID: "ann", Workspace: ann.Num, Name: "B", Color: "#000", Icon: "x"})
@@ -50,7 +51,8 @@ func TestLinks_from_memory_follow_every_change(t *testing.T) {
 					var made []*store.Link
 					for i := range 8 {
 						u := []store.User{ann, bob}[i%2]
-						l := &store.Link{ID: store.NewID(), UserID: u.ID, Workspace: u.Num, Domain: []uint64{0, 0, 40, 50}[r.IntN(4)], Slug: fmt.Sprintf("%c%d-%d", "aAbB"[i%4], i, round), CreatedAt: int64(round)}
+						l := &store.Link{ID: store.NewID(), UserID: u.ID, Workspace: u.Num, Domain: []uint64{0, 0, 40, 50}[r.IntN(4)],
+							Slug: fmt.Sprintf("%c%d-%d", "aAbB"[i%4], i, round), CreatedAt: int64(round)}
 						change(l)
 						made = append(made, l)
 					}

@@ -57,7 +57,8 @@ func TestChanges(t *testing.T) {
 			return tx.Touch(ctx, a.Num, a.Slug)
 		})
 		for after, want := range map[uint64]string{
-			0: "[{{1 aaa} 0} {{2 bbb} 0}]", 1: "[{{1 aaa} 1} {{2 bbb} 1}]", 2: "[{{1 aaa} 2} {{2 bbb} 1}]", 3: "[{{2 bbb} 1} {{1 aaa} -1}]", 4: "[{{1 aaa} -1}]", 5: "[]",
+			0: "[{{1 aaa} 0} {{2 bbb} 0}]", 1: "[{{1 aaa} 1} {{2 bbb} 1}]", 2: "[{{1 aaa} 2} {{2 bbb} 1}]", 3: "[{{2 bbb} 1} {{1 aaa} -1}]",
+			4: "[{{1 aaa} -1}]", 5: "[]",
 		} {
 			list, more, err := s.ChangesAfter(ctx, after, 10)
 			testkit.Must(t, err)

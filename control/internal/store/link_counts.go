@@ -37,7 +37,8 @@ func (c Conn) LinkStats(ctx context.Context, workspace uint64, now int64) (s Lin
 		coalesce(sum(CASE WHEN state = 1 AND expired = 0 THEN links END), 0),
 		coalesce(sum(CASE WHEN state = 0 AND expired = 0 AND early = 1 THEN links END), 0)
 		FROM (
-			SELECT state, CASE WHEN expires_hour >= 0 AND expires_hour < ? THEN 1 ELSE 0 END AS expired, CASE WHEN starts_hour > ? THEN 1 ELSE 0 END AS early, links, clicks
+			SELECT state, CASE WHEN expires_hour >= 0 AND expires_hour < ? THEN 1 ELSE 0 END AS expired, CASE
+			WHEN starts_hour > ? THEN 1 ELSE 0 END AS early, links, clicks
 			FROM link_counts WHERE expires_hour <> ? AND starts_hour <> ?`+scope+`
 			UNION ALL `+read+` WHERE expires_at >= ? AND expires_at < ?`+scope+`
 			UNION ALL `+read+scheduled+` WHERE starts_at >= ? AND starts_at < ? AND NOT coalesce(expires_at >= ? AND expires_at < ?, FALSE)`+scope+`
@@ -66,7 +67,8 @@ func (c Conn) UTMValues(ctx context.Context, workspace uint64, field, prefix str
 	if workspace != 0 {
 		where, args = ` AND workspace_num = ?`, append(args, workspace)
 	}
-	rows, err := c.Query(ctx, `SELECT value, sum(links) FROM utm_values WHERE field = ?`+where+` GROUP BY value HAVING sum(links) > 0 ORDER BY 2 DESC, 1`, args...)
+	rows, err := c.Query(ctx, `SELECT value, sum(links) FROM utm_values WHERE field = ?`+where+
+		` GROUP BY value HAVING sum(links) > 0 ORDER BY 2 DESC, 1`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +95,8 @@ func (s *Store) FoldCounts(ctx context.Context) error {
 		return nil
 	}
 	for _, t := range []struct{ name, key, sums string }{
-		{"link_counts", "workspace_num, state, expires_hour, starts_hour", "links, clicks"}, {"utm_values", "field, workspace_num, value", "links"},
+		{"link_counts", "workspace_num, state, expires_hour, starts_hour", "links, clicks"},
+		{"utm_values", "field, workspace_num, value", "links"},
 	} {
 		sums := strings.Split(t.sums, ", ")
 		for i, column := range sums {
@@ -104,7 +107,9 @@ func (s *Store) FoldCounts(ctx context.Context) error {
 			_, err := tx.Exec(ctx, `WITH gone AS (
 					DELETE FROM `+t.name+` WHERE (`+t.key+`) IN (SELECT `+t.key+` FROM `+t.name+` GROUP BY `+t.key+` HAVING count(*) > 1) RETURNING *
 				)
-				INSERT INTO `+t.name+` (`+t.key+`, `+t.sums+`) SELECT `+t.key+`, `+strings.Join(sums, ", ")+` FROM gone GROUP BY `+t.key+` HAVING `+strings.Join(sums, " <> 0 OR ")+` <> 0`)
+				INSERT INTO `+t.name+` (`+t.key+`,
+				`+t.sums+`) SELECT `+t.key+`, `+strings.Join(sums, ", ")+` FROM gone GROUP BY `+t.key+`
+				HAVING `+strings.Join(sums, " <> 0 OR ")+` <> 0`)
 			return err
 		})
 		if err != nil {

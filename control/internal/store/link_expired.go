@@ -94,7 +94,8 @@ func (tx *Tx) Expire(ctx context.Context, from int64, e Expired) error {
 			}
 			if _, err := tx.Exec(ctx, `INSERT INTO expired_counts (kind, id, clicks, last_at) VALUES `+values(len(some), "(?,?,?,?)")+`
 				ON CONFLICT (kind, id) DO UPDATE SET clicks = expired_counts.clicks + excluded.clicks,
-				last_at = CASE WHEN excluded.last_at > expired_counts.last_at THEN excluded.last_at ELSE expired_counts.last_at END`, args...); err != nil {
+				last_at = CASE WHEN excluded.last_at > expired_counts.last_at THEN excluded.last_at ELSE expired_counts.last_at END`,
+				args...); err != nil {
 				return err
 			}
 		}

@@ -21,7 +21,8 @@ func (c Conn) LinksByClicks(ctx context.Context, workspace uint64, limit int) ([
 	if workspace != 0 {
 		where, args = ` WHERE workspace_num = ?`, []any{workspace}
 	}
-	return All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls`+where+` ORDER BY click_count DESC, num DESC LIMIT ?`, append(args, limit)...)
+	return All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls`+where+` ORDER BY click_count DESC, num DESC LIMIT ?`,
+		append(args, limit)...)
 }
 
 // TestedLinks lists the links whose A/B test is on, newest first. Workspace 0 selects the links of all workspaces.
@@ -37,7 +38,8 @@ func (c Conn) TestedLinks(ctx context.Context, workspace uint64) ([]Link, error)
 func (c Conn) VariantsOf(ctx context.Context, urlIDs []string) (map[string][]Variant, error) {
 	found := map[string][]Variant{}
 	for part := range slices.Chunk(urlIDs, batch) {
-		list, err := All(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants WHERE url_id IN (`+In(len(part))+`) ORDER BY created_at, id`, Args(part)...)
+		list, err := All(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants WHERE url_id IN (`+In(len(part))+
+			`) ORDER BY created_at, id`, Args(part)...)
 		if err != nil {
 			return nil, err
 		}

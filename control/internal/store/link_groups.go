@@ -23,8 +23,9 @@ type LinkGroup struct {
 }
 
 var groupings = map[LinkGrouping]string{
-	ByTag:    `SELECT g.num, g.id, g.name, u.num FROM tags g LEFT JOIN url_tags m ON m.tag_num = g.num LEFT JOIN urls u ON u.num = m.url_num`,
-	ByBundle: `SELECT g.num, g.id, g.name, u.num FROM bundles g LEFT JOIN bundle_urls m ON m.bundle_id = g.id LEFT JOIN urls u ON u.id = m.url_id`,
+	ByTag: `SELECT g.num, g.id, g.name, u.num FROM tags g LEFT JOIN url_tags m ON m.tag_num = g.num LEFT JOIN urls u ON u.num = m.url_num`,
+	ByBundle: `SELECT g.num, g.id, g.name, u.num FROM bundles g LEFT JOIN bundle_urls m ON m.bundle_id = g.id LEFT JOIN urls u ON u.id = ` +
+		`m.url_id`,
 	ByDomain: `SELECT g.num, g.id, g.hostname, m.link_num FROM domains g LEFT JOIN link_domains m ON m.domain_num = g.num`,
 }
 

@@ -47,7 +47,8 @@ func (tx *Tx) WriteHistory(ctx context.Context, userID, action string, before []
 			err := rows.Scan(&num, &e.nth, &e.bytes, &e.revision)
 			newest[num] = e
 			return err
-		}, `SELECT link_num, max(nth), max(bytes), max(revision) FROM link_history WHERE link_num IN (`+In(len(nums))+`) GROUP BY link_num`, Args(nums)...)
+		}, `SELECT link_num, max(nth), max(bytes), max(revision) FROM link_history WHERE link_num IN (`+In(len(nums))+`) GROUP BY link_num`,
+			Args(nums)...)
 		if err != nil {
 			return fmt.Errorf("write history: %w", err)
 		}
@@ -74,7 +75,8 @@ func (tx *Tx) WriteHistory(ctx context.Context, userID, action string, before []
 		}
 		for num, e := range newest {
 			if e.nth > HistoryEntries || e.bytes > historyBytes {
-				if _, err := tx.Exec(ctx, `DELETE FROM link_history WHERE link_num = ? AND (nth <= ? OR bytes <= ?)`, num, e.nth-HistoryEntries, e.bytes-historyBytes); err != nil {
+				if _, err := tx.Exec(ctx, `DELETE FROM link_history WHERE link_num = ? AND (nth <= ? OR bytes <= ?)`, num, e.nth-HistoryEntries,
+					e.bytes-historyBytes); err != nil {
 					return fmt.Errorf("trim history: %w", err)
 				}
 			}
@@ -92,7 +94,8 @@ func (c Conn) History(ctx context.Context, num uint64, limit, offset int) ([]His
 		}
 		e.Before, err = decodeState(text)
 		return e, err
-	}, `SELECT nth, revision, at, user_id, action, document FROM link_history WHERE link_num = ? ORDER BY nth DESC LIMIT ? OFFSET ?`, num, limit, offset)
+	}, `SELECT nth, revision, at, user_id, action, document FROM link_history WHERE link_num = ? ORDER BY nth DESC LIMIT ? OFFSET ?`, num,
+		limit, offset)
 }
 
 // CountHistory counts the stored changes of a link.
@@ -104,7 +107,8 @@ func (c Conn) CountHistory(ctx context.Context, num uint64) (n int, err error) {
 // StateAt reads the state that a link had at one of its earlier revisions, or returns ErrNotFound.
 func (c Conn) StateAt(ctx context.Context, num, revision uint64) (s LinkState, err error) {
 	var text string
-	if err := c.Row(ctx, `SELECT document FROM link_history WHERE link_num = ? AND was = ? ORDER BY nth LIMIT 1`, num, revision).Scan(&text); err != nil {
+	if err := c.Row(ctx, `SELECT document FROM link_history WHERE link_num = ? AND was = ? ORDER BY nth LIMIT 1`, num, revision).
+		Scan(&text); err != nil {
 		return s, err
 	}
 	return decodeState(text)

@@ -42,7 +42,8 @@ const importColumns = `num, id, workspace_num, user_id, name, status, delimiter,
 	created_at, started_at, finished_at`
 
 func scanImport(row interface{ Scan(...any) error }) (i Import, err error) {
-	return i, row.Scan(&i.Num, &i.ID, &i.Workspace, &i.UserID, &i.Name, &i.Status, &i.Delimiter, &i.Columns, &i.Mapping, &i.Conflicts, &i.Rows, &i.Done, &i.Created, &i.Updated,
+	return i, row.Scan(&i.Num, &i.ID, &i.Workspace, &i.UserID, &i.Name, &i.Status, &i.Delimiter, &i.Columns, &i.Mapping, &i.Conflicts, &i.Rows,
+		&i.Done, &i.Created, &i.Updated,
 		&i.Skipped, &i.Renamed, &i.Failed, &i.Failure, &i.CreatedAt, orZero(&i.StartedAt), orZero(&i.FinishedAt))
 }
 
@@ -77,7 +78,8 @@ func (tx *Tx) CountImports(ctx context.Context, workspace uint64) (n int, err er
 
 // InsertImport adds an import with its file.
 func (tx *Tx) InsertImport(ctx context.Context, i *Import, content []byte) error {
-	err := tx.Row(ctx, `INSERT INTO imports (id, workspace_num, user_id, name, status, delimiter, columns, mapping, conflicts, row_count, done, created, updated, skipped, renamed, failed,
+	err := tx.Row(ctx, `INSERT INTO imports (id, workspace_num, user_id, name, status, delimiter, columns, mapping, conflicts, row_count, done,
+		created, updated, skipped, renamed, failed,
 		failure, holder, lease_until, created_at) VALUES (`+In(9)+`, ?, 0, 0, 0, 0, 0, 0, '', '', 0, ?) RETURNING num`,
 		i.ID, i.Workspace, i.UserID, i.Name, i.Status, i.Delimiter, i.Columns, i.Mapping, i.Conflicts, i.Rows, i.CreatedAt).Scan(&i.Num)
 	if err != nil {
@@ -96,9 +98,11 @@ func (c Conn) ImportContent(ctx context.Context, num uint64) (content []byte, er
 // UpdateImport writes everything that changes, and ends the lease if the import does not run. The caller has locked the
 // import.
 func (tx *Tx) UpdateImport(ctx context.Context, i *Import) error {
-	_, err := tx.Exec(ctx, `UPDATE imports SET status = ?, mapping = ?, conflicts = ?, done = ?, created = ?, updated = ?, skipped = ?, renamed = ?, failed = ?, failure = ?,
+	_, err := tx.Exec(ctx, `UPDATE imports SET status = ?, mapping = ?, conflicts = ?, done = ?, created = ?, updated = ?, skipped = ?,
+		renamed = ?, failed = ?, failure = ?,
 		started_at = ?, finished_at = ?, holder = CASE WHEN CAST(? AS TEXT) = '`+ImportRunning+`' THEN holder ELSE '' END WHERE num = ?`,
-		i.Status, i.Mapping, i.Conflicts, i.Done, i.Created, i.Updated, i.Skipped, i.Renamed, i.Failed, i.Failure, null(i.StartedAt), null(i.FinishedAt), i.Status, i.Num)
+		i.Status, i.Mapping, i.Conflicts, i.Done, i.Created, i.Updated, i.Skipped, i.Renamed, i.Failed, i.Failure, null(i.StartedAt),
+		null(i.FinishedAt), i.Status, i.Num)
 	return err
 }
 
@@ -111,7 +115,8 @@ func (tx *Tx) DeleteImport(ctx context.Context, num uint64) error {
 // DeleteOldImports removes imports that do not run and were finished, or else uploaded, before a time. It removes at most
 // limit, and returns their number.
 func (tx *Tx) DeleteOldImports(ctx context.Context, before int64, limit int) (int64, error) {
-	return tx.Exec(ctx, `DELETE FROM imports WHERE num IN (SELECT num FROM imports WHERE status <> '`+ImportRunning+`' AND coalesce(finished_at, created_at) < ? ORDER BY num LIMIT ?)`, before, limit)
+	return tx.Exec(ctx, `DELETE FROM imports WHERE num IN (SELECT num FROM imports WHERE status <> '`+ImportRunning+
+		`' AND coalesce(finished_at, created_at) < ? ORDER BY num LIMIT ?)`, before, limit)
 }
 
 // ImportWaits reports whether there is a running import that no process holds.
@@ -127,14 +132,17 @@ func (tx *Tx) ClaimImport(ctx context.Context, holder string, lease time.Duratio
 	if tx.pg {
 		skip = ` FOR UPDATE SKIP LOCKED`
 	}
-	return scanImport(tx.Row(ctx, `UPDATE imports SET holder = ?, lease_until = `+tx.clock()+` + CAST(? AS BIGINT) WHERE num = (SELECT num FROM imports
-		WHERE status = '`+ImportRunning+`' AND lease_until <= `+tx.clock()+` ORDER BY lease_until, num LIMIT 1`+skip+`) RETURNING `+importColumns, holder, lease.Milliseconds()))
+	return scanImport(tx.Row(ctx, `UPDATE imports SET holder = ?, lease_until = `+tx.clock()+` + CAST(? AS BIGINT) WHERE num = (SELECT num
+		FROM imports
+		WHERE status = '`+ImportRunning+`' AND lease_until <= `+tx.clock()+` ORDER BY lease_until,
+		num LIMIT 1`+skip+`) RETURNING `+importColumns, holder, lease.Milliseconds()))
 }
 
 // HoldImport locks an import until the commit and renews the lease of its holder. It returns ErrNotFound if the import no
 // longer runs, or another process holds it.
 func (tx *Tx) HoldImport(ctx context.Context, num uint64, holder string, lease time.Duration) (Import, error) {
-	return scanImport(tx.Row(ctx, `UPDATE imports SET lease_until = `+tx.clock()+` + CAST(? AS BIGINT) WHERE num = ? AND holder = ? AND status = '`+ImportRunning+`' RETURNING `+importColumns,
+	return scanImport(tx.Row(ctx, `UPDATE imports SET lease_until = `+tx.clock()+
+		` + CAST(? AS BIGINT) WHERE num = ? AND holder = ? AND status = '`+ImportRunning+`' RETURNING `+importColumns,
 		lease.Milliseconds(), num, holder))
 }
 
@@ -167,7 +175,8 @@ func (tx *Tx) InsertImportProblems(ctx context.Context, num uint64, list []Impor
 		for _, p := range part {
 			args = append(args, num, p.Line, p.Part, p.Field, p.Column, p.Value, p.Message)
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO import_problems (import_num, line, part, field, column_name, value, message) VALUES `+values(len(part), "("+In(7)+")"), args...); err != nil {
+		if _, err := tx.Exec(ctx, `INSERT INTO import_problems (import_num, line, part, field, column_name, value, message) VALUES `+
+			values(len(part), "("+In(7)+")"), args...); err != nil {
 			return err
 		}
 	}
@@ -191,7 +200,8 @@ func (c Conn) ImportProblems(ctx context.Context, num uint64, offset, limit int)
 
 // ImportProblemsAfter reads up to limit problems of an import that follow a line and a part.
 func (c Conn) ImportProblemsAfter(ctx context.Context, num uint64, line, part, limit int) ([]ImportProblem, error) {
-	return All(ctx, c, scanImportProblem, importProblems+` AND (line, part) > (CAST(? AS BIGINT), CAST(? AS BIGINT)) ORDER BY line, part LIMIT ?`, num, line, part, limit)
+	return All(ctx, c, scanImportProblem, importProblems+
+		` AND (line, part) > (CAST(? AS BIGINT), CAST(? AS BIGINT)) ORDER BY line, part LIMIT ?`, num, line, part, limit)
 }
 
 // TakenLink is a link that has a slug or an external id.
@@ -210,7 +220,8 @@ func scanTaken(row interface{ Scan(...any) error }) (l TakenLink, err error) {
 func (c Conn) LinksWithKeys(ctx context.Context, keys []string) (map[string]TakenLink, error) {
 	found := map[string]TakenLink{}
 	for part := range slices.Chunk(keys, batch) {
-		list, err := All(ctx, c, scanTaken, `SELECT id, slug, coalesce(workspace_num, 0), external_id FROM urls WHERE slug IN (`+In(len(part))+`)`, Args(part)...)
+		list, err := All(ctx, c, scanTaken, `SELECT id, slug, coalesce(workspace_num, 0), external_id FROM urls WHERE slug IN (`+In(len(part))+
+			`)`, Args(part)...)
 		if err != nil {
 			return nil, err
 		}
@@ -225,7 +236,8 @@ func (c Conn) LinksWithKeys(ctx context.Context, keys []string) (map[string]Take
 func (c Conn) LinksWithExternalIDs(ctx context.Context, workspace uint64, ids []string) (map[string]TakenLink, error) {
 	found := map[string]TakenLink{}
 	for part := range slices.Chunk(ids, batch) {
-		list, err := All(ctx, c, scanTaken, `SELECT id, slug, coalesce(workspace_num, 0), external_id FROM urls WHERE workspace_num = ? AND external_id IN (`+In(len(part))+`)`,
+		list, err := All(ctx, c, scanTaken,
+			`SELECT id, slug, coalesce(workspace_num, 0), external_id FROM urls WHERE workspace_num = ? AND external_id IN (`+In(len(part))+`)`,
 			append([]any{workspace}, Args(part)...)...)
 		if err != nil {
 			return nil, err

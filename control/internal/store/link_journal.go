@@ -33,7 +33,8 @@ func (c Conn) journalPlace(ctx context.Context) (p journalPlace, err error) {
 func (c Conn) journalAfter(ctx context.Context, from journalPlace) (to journalPlace, nums []uint64, err error) {
 	query := `SELECT seq, num, seq + 1 FROM link_journal WHERE seq >= ? ORDER BY seq`
 	if c.pg { // a row of NULLs if there are no entries
-		query = `SELECT xid, num, oldest FROM (SELECT txid_snapshot_xmin(txid_current_snapshot()) AS oldest) AS now LEFT JOIN link_journal ON xid >= ?`
+		query = `SELECT xid, num, oldest FROM (SELECT txid_snapshot_xmin(txid_current_snapshot()) AS oldest) AS now LEFT JOIN link_journal ON ` +
+			`xid >= ?`
 	}
 	to = journalPlace{next: from.next, seen: map[uint64]bool{}}
 	known := map[uint64]bool{}

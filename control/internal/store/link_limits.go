@@ -74,7 +74,8 @@ func (tx *Tx) RaiseLimitCounts(ctx context.Context, counts []LimitCount) (uint64
 			args = append(args, int64(c.Link), c.Since, int64(c.Counter))
 			links = append(links, int64(c.Link))
 		}
-		limited, err := All(ctx, tx.Conn, scanLimitKey, `SELECT num, limit_since FROM urls WHERE limit_since IS NOT NULL AND num IN (`+values(len(part), "?")+`)`, links...)
+		limited, err := All(ctx, tx.Conn, scanLimitKey, `SELECT num, limit_since FROM urls WHERE limit_since IS NOT NULL AND num IN (`+
+			values(len(part), "?")+`)`, links...)
 		if err != nil {
 			return 0, err
 		}
@@ -113,7 +114,8 @@ func (tx *Tx) RaiseLimitCounts(ctx context.Context, counts []LimitCount) (uint64
 			ON CONFLICT (link, since) DO UPDATE SET clicks = limit_totals.clicks + excluded.clicks, mark = excluded.mark`, added...); err != nil {
 			return 0, err
 		}
-		if _, err := tx.Exec(ctx, `UPDATE urls SET exhausted_at = ? WHERE num IN (`+values(len(part), "?")+`) AND `+reached, append([]any{Now()}, links...)...); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE urls SET exhausted_at = ? WHERE num IN (`+values(len(part), "?")+`) AND `+reached,
+			append([]any{Now()}, links...)...); err != nil {
 			return 0, err
 		}
 	}
@@ -165,7 +167,8 @@ func (tx *Tx) ExhaustLinks(ctx context.Context) error {
 func (tx *Tx) ForgetLimitCounts(ctx context.Context, limit int) error {
 	for _, table := range []string{"limit_counts", "limit_totals"} {
 		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE (link, since) IN (SELECT link, since FROM `+table+` t
-			WHERE NOT EXISTS (SELECT 1 FROM urls u WHERE u.num = t.link) AND NOT EXISTS (SELECT 1 FROM link_trash d WHERE d.num = t.link) LIMIT ?)`, limit); err != nil {
+			WHERE NOT EXISTS (SELECT 1 FROM urls u WHERE u.num = t.link) AND NOT EXISTS (SELECT 1 FROM link_trash d WHERE d.num = t.link) LIMIT ?)`,
+			limit); err != nil {
 			return err
 		}
 	}

@@ -82,7 +82,8 @@ func (f *LinkFilter) status() (c condition) {
 	switch f.Status {
 	case StatusActive:
 		// Most links are active, so no index of its own would help.
-		return condition{where: standing + ` AND exhausted_at IS NULL AND active AND (starts_at IS NULL OR starts_at <= ?)`, args: []any{f.Now, f.Now}}
+		return condition{where: standing + ` AND exhausted_at IS NULL AND active AND (starts_at IS NULL OR starts_at <= ?)`,
+			args: []any{f.Now, f.Now}}
 	case StatusScheduled:
 		index = "scheduled"
 		c.where, c.args = standing+` AND exhausted_at IS NULL AND active AND starts_at > ?`, []any{f.Now, f.Now}
@@ -136,11 +137,13 @@ func (c Conn) tagged(ctx context.Context, workspace uint64, name string) (t cond
 		err = c.Row(ctx, `SELECT num FROM tags WHERE name_key = ? LIMIT 1`, TagKey(name)).Scan(&num)
 		of := `tag_num IN (SELECT num FROM tags WHERE name_key = ?)`
 		args := []any{TagKey(name)}
-		t = condition{`EXISTS (SELECT 1 FROM url_tags WHERE url_num = urls.num AND ` + of + `)`, args, `SELECT url_num AS link FROM url_tags WHERE ` + of, args, false, 0}
+		t = condition{`EXISTS (SELECT 1 FROM url_tags WHERE url_num = urls.num AND ` + of + `)`, args,
+			`SELECT url_num AS link FROM url_tags WHERE ` + of, args, false, 0}
 	} else {
 		err = c.Row(ctx, `SELECT num FROM tags WHERE workspace_num = ? AND name_key = ?`, workspace, TagKey(name)).Scan(&num)
 		args := []any{num}
-		t = condition{`EXISTS (SELECT 1 FROM url_tags WHERE tag_num = ? AND url_num = urls.num)`, args, `SELECT url_num AS link FROM url_tags WHERE tag_num = ?`, args, true, 0}
+		t = condition{`EXISTS (SELECT 1 FROM url_tags WHERE tag_num = ? AND url_num = urls.num)`, args,
+			`SELECT url_num AS link FROM url_tags WHERE tag_num = ?`, args, true, 0}
 	}
 	if err == sql.ErrNoRows {
 		return t, false, nil
@@ -283,7 +286,8 @@ func (c Conn) gather(ctx context.Context, f *LinkFilter, s selection) ([]Link, e
 // page reads the links of a page whose numbers a query selects in order.
 func (c Conn) page(ctx context.Context, f *LinkFilter, nums string, args []any) ([]Link, error) {
 	order, _ := f.order()
-	list, err := All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE num IN (`+nums+` LIMIT ? OFFSET ?)`+order, append(slices.Clone(args), f.Limit, f.Offset)...)
+	list, err := All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE num IN (`+nums+` LIMIT ? OFFSET ?)`+order,
+		append(slices.Clone(args), f.Limit, f.Offset)...)
 	if err != nil {
 		return nil, fmt.Errorf("read links: %w", err)
 	}
@@ -318,7 +322,8 @@ func (c Conn) walk(ctx context.Context, f *LinkFilter, all []condition) (list []
 		for _, cond := range all {
 			given = append(given, cond.args...)
 		}
-		part := `SELECT urls.num FROM (SELECT num AS link FROM urls` + scope + order + ` LIMIT ?) AS part CROSS JOIN urls WHERE urls.num = part.link AND `
+		part := `SELECT urls.num FROM (SELECT num AS link FROM urls` + scope + order +
+			` LIMIT ?) AS part CROSS JOIN urls WHERE urls.num = part.link AND `
 		if c.pg { // a join of unknown size would depend on statistics, which a fast import does not have yet
 			part = `SELECT urls.num FROM (SELECT * FROM urls` + scope + order + ` LIMIT ?) AS urls WHERE `
 		}
@@ -341,7 +346,8 @@ func (c Conn) EachLink(ctx context.Context, f LinkFilter, each func([]Link) erro
 	const part = 1000
 	before := uint64(1) << 62
 	for {
-		list, err := All(ctx, c, scanLink, `SELECT `+linkColumns+s.from+s.where+` AND urls.num < ? ORDER BY urls.num DESC LIMIT ?`, append(slices.Clone(s.args), before, part)...)
+		list, err := All(ctx, c, scanLink, `SELECT `+linkColumns+s.from+s.where+` AND urls.num < ? ORDER BY urls.num DESC LIMIT ?`,
+			append(slices.Clone(s.args), before, part)...)
 		if err != nil {
 			return fmt.Errorf("read links: %w", err)
 		}

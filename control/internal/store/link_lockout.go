@@ -81,7 +81,8 @@ func (tx *Tx) ChangeLinkLockouts(ctx context.Context, rows []LinkLockout, change
 			args = append(args, int64(l.Link), l.Client, l.Count, l.LastAt, l.ForgetAt, version)
 		}
 		if _, err := tx.Exec(ctx, `INSERT INTO guesses (`+linkLockoutColumns+`) VALUES `+values(len(part), "(?,?,?,?,?,?)")+`
-			ON CONFLICT (link, client) DO UPDATE SET count = excluded.count, last_at = excluded.last_at, forget_at = excluded.forget_at, mark = excluded.mark`, args...); err != nil {
+			ON CONFLICT (link, client) DO UPDATE SET count = excluded.count, last_at = excluded.last_at, forget_at = excluded.forget_at,
+			mark = excluded.mark`, args...); err != nil {
 			return nil, err
 		}
 	}
@@ -93,6 +94,7 @@ func (tx *Tx) ForgetLinkLockouts(ctx context.Context, now int64, maxRows int) er
 	if _, err := tx.Exec(ctx, `DELETE FROM guesses WHERE forget_at <= ?`, now); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM guesses WHERE forget_at <= coalesce((SELECT forget_at FROM guesses ORDER BY forget_at DESC LIMIT 1 OFFSET ?), 0)`, maxRows)
+	_, err := tx.Exec(ctx,
+		`DELETE FROM guesses WHERE forget_at <= coalesce((SELECT forget_at FROM guesses ORDER BY forget_at DESC LIMIT 1 OFFSET ?), 0)`, maxRows)
 	return err
 }

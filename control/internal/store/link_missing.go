@@ -46,7 +46,8 @@ func (tx *Tx) CountMissing(ctx context.Context, edge, run string, seq uint64, da
 		if _, err := tx.Exec(ctx, `INSERT INTO missing_slugs (day, host, slug, domain_num, count, first_at, last_at) VALUES `+rows+`
 			ON CONFLICT (day, host, slug) DO UPDATE SET count = missing_slugs.count + excluded.count,
 			first_at = CASE WHEN excluded.first_at < missing_slugs.first_at THEN excluded.first_at ELSE missing_slugs.first_at END,
-			last_at = CASE WHEN excluded.last_at > missing_slugs.last_at THEN excluded.last_at ELSE missing_slugs.last_at END`, args...); err != nil {
+			last_at = CASE WHEN excluded.last_at > missing_slugs.last_at THEN excluded.last_at ELSE missing_slugs.last_at END`,
+			args...); err != nil {
 			return err
 		}
 	}
@@ -69,7 +70,8 @@ func (tx *Tx) PruneMissing(ctx context.Context, keepFrom, from int64) error {
 	}
 	for _, day := range days {
 		if _, err := tx.Exec(ctx, `DELETE FROM missing_slugs WHERE day = ? AND (host, slug) IN (
-			SELECT host, slug FROM missing_slugs WHERE day = ? ORDER BY count DESC, last_at DESC, host, slug LIMIT 1000000 OFFSET ?)`, day, day, keptMissing); err != nil {
+			SELECT host, slug FROM missing_slugs WHERE day = ? ORDER BY count DESC, last_at DESC, host, slug LIMIT 1000000 OFFSET ?)`,
+			day, day, keptMissing); err != nil {
 			return err
 		}
 	}
@@ -81,14 +83,17 @@ const dayMs = 24 * 60 * 60 * 1000
 
 // MissingSlugs lists the slugs that were asked for on the days from first to last, both included, and that do not exist
 // now, most frequent first. total counts them up to most. A workspace other than 0 selects the slugs of its domains.
-func (c Conn) MissingSlugs(ctx context.Context, workspace uint64, first, last int64, most, offset, limit int) (list []Missing, total int, err error) {
-	rows, args := ` FROM missing_slugs m LEFT JOIN domains d ON d.num = m.domain_num WHERE m.day >= ? AND m.day <= ? AND m.host = '' AND (m.domain_num = 0 OR d.num IS NOT NULL)
+func (c Conn) MissingSlugs(ctx context.Context, workspace uint64, first, last int64, most, offset, limit int) (list []Missing, total int,
+	err error) {
+	rows, args := ` FROM missing_slugs m LEFT JOIN domains d ON d.num = m.domain_num WHERE m.day >= ? AND m.day <= ? AND m.host = ''
+		AND (m.domain_num = 0 OR d.num IS NOT NULL)
 		AND NOT EXISTS (SELECT 1 FROM urls u WHERE u.slug = m.slug)`, []any{first, last}
 	if workspace != 0 {
 		rows, args = rows+` AND d.workspace_num = ?`, append(args, workspace)
 	}
 	rows += ` GROUP BY m.domain_num, d.hostname, m.slug`
-	if err := c.Row(ctx, `SELECT count(*) FROM (SELECT 1 AS one`+rows+` LIMIT ?) AS found`, append(slices.Clone(args), most)...).Scan(&total); err != nil {
+	if err := c.Row(ctx, `SELECT count(*) FROM (SELECT 1 AS one`+rows+` LIMIT ?) AS found`, append(slices.Clone(args), most)...).
+		Scan(&total); err != nil {
 		return nil, 0, err
 	}
 	if limit = min(limit, most-offset); limit <= 0 {
@@ -99,7 +104,8 @@ func (c Conn) MissingSlugs(ctx context.Context, workspace uint64, first, last in
 		err = row.Scan(orZero(&m.Host), &key, &m.Count, &m.FirstAt, &m.LastAt)
 		m.Domain, m.Slug = link.SplitKey(key)
 		return m, err
-	}, `SELECT d.hostname, m.slug, CAST(sum(m.count) AS BIGINT), min(m.first_at), max(m.last_at)`+rows+` ORDER BY sum(m.count) DESC, max(m.last_at) DESC, m.slug LIMIT ? OFFSET ?`,
+	}, `SELECT d.hostname, m.slug, CAST(sum(m.count) AS BIGINT), min(m.first_at), max(m.last_at)`+rows+
+		` ORDER BY sum(m.count) DESC, max(m.last_at) DESC, m.slug LIMIT ? OFFSET ?`,
 		append(args, limit, offset)...)
 	return list, total, err
 }

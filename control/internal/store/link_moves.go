@@ -29,7 +29,9 @@ func (tx *Tx) HoldWorkspace(ctx context.Context, num uint64) error {
 
 // LockLinksOf locks up to limit links of a workspace until the commit. It returns them with their tags, ordered by number.
 func (tx *Tx) LockLinksOf(ctx context.Context, workspace uint64, limit int) ([]Link, error) {
-	list, err := All(ctx, tx.Conn, scanLink, `SELECT `+linkColumns+` FROM urls WHERE workspace_num = ? AND num IN (SELECT num FROM urls WHERE workspace_num = ? ORDER BY created_at, num LIMIT ?) ORDER BY num`+tx.forUpdate(),
+	list, err := All(ctx, tx.Conn, scanLink, `SELECT `+linkColumns+
+		` FROM urls WHERE workspace_num = ? AND num IN (SELECT num FROM urls WHERE workspace_num = ? ORDER BY created_at, num LIMIT ?) `+
+		`ORDER BY num`+tx.forUpdate(),
 		workspace, workspace, limit)
 	if err != nil {
 		return nil, err
@@ -52,8 +54,10 @@ func (tx *Tx) MoveLinks(ctx context.Context, nums []uint64, to uint64, at int64)
 			text string
 			args []any
 		}{
-			{`INSERT INTO link_changes (revision, num, slug, was) SELECT CAST(? AS BIGINT), num, slug, revision FROM urls` + in + ` ON CONFLICT DO NOTHING`, []any{tx.revision}},
-			{`INSERT INTO link_moves (revision, link_num, from_num, to_num) SELECT CAST(? AS BIGINT), num, workspace_num, CAST(? AS BIGINT) FROM urls` + in +
+			{`INSERT INTO link_changes (revision, num, slug, was) SELECT CAST(? AS BIGINT), num, slug, revision FROM urls` + in +
+				` ON CONFLICT DO NOTHING`, []any{tx.revision}},
+			{`INSERT INTO link_moves (revision, link_num, from_num, to_num) SELECT CAST(? AS BIGINT), num, workspace_num, CAST(? AS BIGINT) ` +
+				`FROM urls` + in +
 				` ON CONFLICT (revision, link_num) DO UPDATE SET to_num = excluded.to_num`, []any{tx.revision, to}},
 			{`UPDATE urls SET workspace_num = ?, revision = ?, updated_at = ?` + in, []any{to, tx.revision, at}},
 		} {
@@ -86,7 +90,8 @@ func (tx *Tx) LogMove(ctx context.Context, num, from, to uint64) error {
 	if err := tx.reserve(ctx); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `INSERT INTO link_moves (revision, link_num, from_num, to_num) VALUES (?, ?, ?, ?)`, tx.revision, num, from, to); err != nil {
+	if _, err := tx.Exec(ctx, `INSERT INTO link_moves (revision, link_num, from_num, to_num) VALUES (?, ?, ?, ?)`, tx.revision, num, from,
+		to); err != nil {
 		return fmt.Errorf("log the move of a link: %w", err)
 	}
 	return tx.newestMoves(ctx, to)
@@ -111,10 +116,12 @@ func (tx *Tx) LeaveBundles(ctx context.Context, urlIDs []string, at int64) (map[
 	}
 	for part := range slices.Chunk(ids, batch) {
 		if _, err := tx.Exec(ctx, `DELETE FROM bundle_urls WHERE bundle_id IN (`+In(len(part))+`) AND url_id IN (SELECT u.id FROM urls u WHERE u.id IN (`+In(len(urlIDs))+`)
-			AND u.workspace_num = (SELECT b.workspace_num FROM bundles b WHERE b.id = bundle_urls.bundle_id))`, append(Args(part), Args(urlIDs)...)...); err != nil {
+			AND u.workspace_num = (SELECT b.workspace_num FROM bundles b WHERE b.id = bundle_urls.bundle_id))`,
+			append(Args(part), Args(urlIDs)...)...); err != nil {
 			return nil, fmt.Errorf("remove links from bundles: %w", err)
 		}
-		if _, err := tx.Exec(ctx, `UPDATE bundles SET updated_at = ? WHERE id IN (`+In(len(part))+`)`, append([]any{at}, Args(part)...)...); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE bundles SET updated_at = ? WHERE id IN (`+In(len(part))+`)`,
+			append([]any{at}, Args(part)...)...); err != nil {
 			return nil, fmt.Errorf("remove links from bundles: %w", err)
 		}
 	}
@@ -149,7 +156,9 @@ type LastMove struct {
 
 // LastMove reads the newest move from or to a workspace. Workspace 0 stands for all.
 func (c Conn) LastMove(ctx context.Context, workspace uint64) (m LastMove, err error) {
-	err = c.Row(ctx, `SELECT h.incarnation, h.revision, coalesce(m.revision, 0) FROM config_head h LEFT JOIN workspace_moves m ON m.workspace_num = ? WHERE h.id = 1`, workspace).
+	err = c.Row(ctx,
+		`SELECT h.incarnation, h.revision, coalesce(m.revision, 0) FROM config_head h LEFT JOIN workspace_moves m ON m.workspace_num = ? `+
+			`WHERE h.id = 1`, workspace).
 		Scan(&m.Log, &m.Head, &m.Revision)
 	return m, err
 }
@@ -158,7 +167,8 @@ func (c Conn) LastMove(ctx context.Context, workspace uint64) (m LastMove, err e
 func (c Conn) MovesAfter(ctx context.Context, revision, link uint64, limit int) ([]LinkMove, error) {
 	return All(ctx, c, func(row interface{ Scan(...any) error }) (m LinkMove, err error) {
 		return m, row.Scan(&m.Revision, &m.Link, &m.From, &m.To)
-	}, `SELECT revision, link_num, from_num, to_num FROM link_moves WHERE (revision, link_num) > (?, ?) ORDER BY revision, link_num LIMIT ?`, revision, link, limit)
+	}, `SELECT revision, link_num, from_num, to_num FROM link_moves WHERE (revision, link_num) > (?, ?) ORDER BY revision, link_num LIMIT ?`,
+		revision, link, limit)
 }
 
 // WorkspaceIDs returns the ids of the workspaces that exist, by their numbers.

@@ -23,7 +23,8 @@ const ruleColumns = `routing_rules.id, routing_rules.url_id, routing_rules.name,
 const ruleOrder = `routing_rules.priority DESC, routing_rules.created_at, routing_rules.id`
 
 func (r *Rule) columns() []any {
-	return []any{&r.ID, &r.URLID, &r.Name, &r.TargetURL, &r.Priority, &r.Active, &r.Conditions, &r.MatchCount, orZero(&r.LastMatchedAt), &r.CreatedAt, &r.UpdatedAt}
+	return []any{&r.ID, &r.URLID, &r.Name, &r.TargetURL, &r.Priority, &r.Active, &r.Conditions, &r.MatchCount, orZero(&r.LastMatchedAt),
+		&r.CreatedAt, &r.UpdatedAt}
 }
 
 func scanRule(row interface{ Scan(...any) error }) (r Rule, err error) {
@@ -49,14 +50,16 @@ func (c Conn) CountRules(ctx context.Context, urlID string) (n int, err error) {
 
 // InsertRule adds a rule.
 func (tx *Tx) InsertRule(ctx context.Context, r *Rule) error {
-	_, err := tx.Exec(ctx, `INSERT INTO routing_rules (id, url_id, name, target_url, priority, active, conditions, created_at, updated_at) VALUES (`+In(9)+`)`,
+	_, err := tx.Exec(ctx,
+		`INSERT INTO routing_rules (id, url_id, name, target_url, priority, active, conditions, created_at, updated_at) VALUES (`+In(9)+`)`,
 		r.ID, r.URLID, r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.CreatedAt, r.UpdatedAt)
 	return err
 }
 
 // UpdateRule writes the fields that an owner can change.
 func (tx *Tx) UpdateRule(ctx context.Context, r *Rule) error {
-	_, err := tx.Exec(ctx, `UPDATE routing_rules SET name = ?, target_url = ?, priority = ?, active = ?, conditions = ?, updated_at = ? WHERE id = ?`,
+	_, err := tx.Exec(ctx,
+		`UPDATE routing_rules SET name = ?, target_url = ?, priority = ?, active = ?, conditions = ?, updated_at = ? WHERE id = ?`,
 		r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.UpdatedAt, r.ID)
 	return err
 }

@@ -35,7 +35,8 @@ func (c Conn) StatesOf(ctx context.Context, list []Link) ([]LinkState, error) {
 		at[ids[i]] = &out[i]
 	}
 	for part := range slices.Chunk(ids, batch) {
-		rules, err := All(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE url_id IN (`+In(len(part))+`) ORDER BY `+ruleOrder, Args(part)...)
+		rules, err := All(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE url_id IN (`+In(len(part))+`) ORDER BY `+ruleOrder,
+			Args(part)...)
 		if err != nil {
 			return nil, fmt.Errorf("read the rules of links: %w", err)
 		}
@@ -43,7 +44,8 @@ func (c Conn) StatesOf(ctx context.Context, list []Link) ([]LinkState, error) {
 			s := at[rules[i].URLID]
 			s.Rules = append(s.Rules, rules[i])
 		}
-		variants, err := All(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants WHERE url_id IN (`+In(len(part))+`) ORDER BY created_at, id`, Args(part)...)
+		variants, err := All(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants WHERE url_id IN (`+In(len(part))+
+			`) ORDER BY created_at, id`, Args(part)...)
 		if err != nil {
 			return nil, fmt.Errorf("read the variants of links: %w", err)
 		}
@@ -139,7 +141,8 @@ func (s *LinkState) encode() (string, error) {
 		}
 	}
 	for _, r := range s.Rules {
-		d.Rules = append(d.Rules, ruleDocument{r.ID, r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.MatchCount, r.LastMatchedAt, r.CreatedAt, r.UpdatedAt})
+		d.Rules = append(d.Rules, ruleDocument{r.ID, r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.MatchCount, r.LastMatchedAt,
+			r.CreatedAt, r.UpdatedAt})
 	}
 	for _, v := range s.Variants {
 		d.Variants = append(d.Variants, variantDocument{v.ID, v.Name, v.TargetURL, v.Weight, v.Active, v.ClickCount, v.CreatedAt, v.UpdatedAt})
@@ -178,7 +181,8 @@ func decodeState(text string) (s LinkState, err error) {
 	s.Link.Tags = d.Tags
 	id := s.Link.ID
 	for _, r := range d.Rules {
-		s.Rules = append(s.Rules, Rule{r.ID, id, r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.MatchCount, r.LastMatchedAt, r.CreatedAt, r.UpdatedAt})
+		s.Rules = append(s.Rules, Rule{r.ID, id, r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.MatchCount, r.LastMatchedAt,
+			r.CreatedAt, r.UpdatedAt})
 	}
 	for _, v := range d.Variants {
 		s.Variants = append(s.Variants, Variant{v.ID, id, v.Name, v.TargetURL, v.Weight, v.Active, v.ClickCount, v.CreatedAt, v.UpdatedAt})
@@ -196,10 +200,13 @@ func (tx *Tx) RestoreParts(ctx context.Context, present, wanted *LinkState) erro
 	}
 	for i := range wanted.Rules {
 		r := &wanted.Rules[i]
-		if _, err := tx.Exec(ctx, `INSERT INTO routing_rules (id, url_id, name, target_url, priority, active, conditions, match_count, last_matched_at, created_at, updated_at)
-			VALUES (`+In(11)+`) ON CONFLICT (id) DO UPDATE SET name = excluded.name, target_url = excluded.target_url, priority = excluded.priority, active = excluded.active,
+		if _, err := tx.Exec(ctx, `INSERT INTO routing_rules (id, url_id, name, target_url, priority, active, conditions, match_count,
+			last_matched_at, created_at, updated_at)
+			VALUES (`+In(11)+`) ON CONFLICT (id) DO UPDATE SET name = excluded.name, target_url = excluded.target_url, priority = excluded.priority,
+				active = excluded.active,
 			conditions = excluded.conditions, updated_at = excluded.updated_at`,
-			r.ID, present.Link.ID, r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.MatchCount, null(r.LastMatchedAt), r.CreatedAt, r.UpdatedAt); err != nil {
+			r.ID, present.Link.ID, r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.MatchCount, null(r.LastMatchedAt), r.CreatedAt,
+			r.UpdatedAt); err != nil {
 			return fmt.Errorf("restore a rule: %w", err)
 		}
 		delete(was, r.ID)
@@ -218,7 +225,8 @@ func (tx *Tx) RestoreParts(ctx context.Context, present, wanted *LinkState) erro
 	for i := range wanted.Variants {
 		v := &wanted.Variants[i]
 		if _, err := tx.Exec(ctx, `INSERT INTO variants (id, url_id, name, target_url, weight, active, click_count, created_at, updated_at)
-			VALUES (`+In(9)+`) ON CONFLICT (id) DO UPDATE SET name = excluded.name, target_url = excluded.target_url, weight = excluded.weight, active = excluded.active,
+			VALUES (`+In(9)+`) ON CONFLICT (id) DO UPDATE SET name = excluded.name, target_url = excluded.target_url, weight = excluded.weight,
+				active = excluded.active,
 			updated_at = excluded.updated_at`,
 			v.ID, present.Link.ID, v.Name, v.TargetURL, v.Weight, v.Active, v.ClickCount, v.CreatedAt, v.UpdatedAt); err != nil {
 			return fmt.Errorf("restore a variant: %w", err)

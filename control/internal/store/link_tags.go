@@ -107,7 +107,9 @@ func (tx *Tx) UpdateTag(ctx context.Context, t *Tag) (bool, error) {
 
 // Untag takes a tag from up to limit of its links and returns from how many. The caller has locked the tag.
 func (tx *Tx) Untag(ctx context.Context, num uint64, limit int) (int64, error) {
-	return tx.Exec(ctx, `DELETE FROM url_tags WHERE tag_num = ? AND url_num IN (SELECT url_num FROM url_tags WHERE tag_num = ? ORDER BY url_num LIMIT ?)`, num, num, limit)
+	return tx.Exec(ctx,
+		`DELETE FROM url_tags WHERE tag_num = ? AND url_num IN (SELECT url_num FROM url_tags WHERE tag_num = ? ORDER BY url_num LIMIT ?)`,
+		num, num, limit)
 }
 
 // DeleteTag removes a tag and takes it from its links.
@@ -127,7 +129,8 @@ func (c Conn) TagsOf(ctx context.Context, nums []uint64) (map[uint64][]string, e
 			err := rows.Scan(&num, &name)
 			out[num] = append(out[num], name)
 			return err
-		}, `SELECT m.url_num, t.name FROM url_tags m JOIN tags t ON t.num = m.tag_num WHERE m.url_num IN (`+In(len(part))+`) ORDER BY m.url_num, t.name_key`, Args(part)...)
+		}, `SELECT m.url_num, t.name FROM url_tags m JOIN tags t ON t.num = m.tag_num WHERE m.url_num IN (`+In(len(part))+
+			`) ORDER BY m.url_num, t.name_key`, Args(part)...)
 		if err != nil {
 			return nil, fmt.Errorf("read the tags of links: %w", err)
 		}
@@ -231,7 +234,8 @@ func (tx *Tx) holdTagsOf(ctx context.Context, nums string, args []any) error {
 	if !tx.pg {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `SELECT num FROM tags WHERE num IN (SELECT tag_num FROM url_tags WHERE url_num IN (`+nums+`)) ORDER BY num FOR KEY SHARE`, args...)
+	_, err := tx.Exec(ctx, `SELECT num FROM tags WHERE num IN (SELECT tag_num FROM url_tags WHERE url_num IN (`+nums+
+		`)) ORDER BY num FOR KEY SHARE`, args...)
 	if err != nil {
 		return fmt.Errorf("hold tags: %w", err)
 	}
@@ -266,7 +270,8 @@ func (tx *Tx) holdTags(ctx context.Context, workspace uint64, names map[string]s
 			}
 		}
 		for part := range slices.Chunk(args, 7*batch) {
-			if _, err := tx.Exec(ctx, `INSERT INTO tags (id, workspace_num, name, name_key, color, created_at, updated_at) VALUES `+values(len(part)/7, "("+In(7)+")")+
+			if _, err := tx.Exec(ctx, `INSERT INTO tags (id, workspace_num, name, name_key, color, created_at, updated_at) VALUES `+
+				values(len(part)/7, "("+In(7)+")")+
 				` ON CONFLICT (workspace_num, name_key) DO NOTHING`, part...); err != nil {
 				return nil, fmt.Errorf("create tags: %w", err)
 			}

@@ -62,9 +62,11 @@ func (tx *Tx) trashLinks(ctx context.Context, userID string, at int64, list []Li
 				return fmt.Errorf("move links to the trash: %w", err)
 			}
 			ids[i] = l.ID
-			args = append(args, l.Num, l.ID, l.Workspace, l.Slug, null(l.Title), null(l.ExpiresAt), l.ClickCount, l.CreatedAt, l.UpdatedAt, l.searchText(), at, null(userID), text)
+			args = append(args, l.Num, l.ID, l.Workspace, l.Slug, null(l.Title), null(l.ExpiresAt), l.ClickCount, l.CreatedAt, l.UpdatedAt,
+				l.searchText(), at, null(userID), text)
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO link_trash (num, id, workspace_num, slug, title, expires_at, click_count, created_at, updated_at, search_text, deleted_at, deleted_by, document)
+		if _, err := tx.Exec(ctx, `INSERT INTO link_trash (num, id, workspace_num, slug, title, expires_at, click_count, created_at, updated_at,
+			search_text, deleted_at, deleted_by, document)
 			VALUES `+values(len(part), "("+In(13)+")"), args...); err != nil {
 			return fmt.Errorf("move links to the trash: %w", err)
 		}
@@ -187,7 +189,8 @@ func (s *Store) PurgeTrash(ctx context.Context, before int64, limit int) (n int,
 func (s *Store) PurgeHistory(ctx context.Context, limit int) (n int, err error) {
 	err = s.Tx(ctx, func(tx *Tx) error {
 		nums, err := All(ctx, tx.Conn, column[uint64],
-			`SELECT DISTINCT link_num FROM link_history h WHERE NOT EXISTS (SELECT 1 FROM urls WHERE num = h.link_num) AND NOT EXISTS (SELECT 1 FROM link_trash WHERE num = h.link_num) LIMIT ?`, limit)
+			`SELECT DISTINCT link_num FROM link_history h WHERE NOT EXISTS (SELECT 1 FROM urls WHERE num = h.link_num) AND NOT EXISTS (SELECT 1 `+
+				`FROM link_trash WHERE num = h.link_num) LIMIT ?`, limit)
 		if err != nil {
 			return err
 		}
@@ -208,7 +211,8 @@ func (tx *Tx) RestoreLink(ctx context.Context, s *LinkState) (taken bool, err er
 	}
 	columns := append([]string{"num", "click_count"}, columnsOf(insertedFields)...)
 	args := l.appendValues([]any{l.Num, l.ClickCount}, insertedFields)
-	err = tx.Row(ctx, `INSERT INTO urls (`+strings.Join(columns, ", ")+`)`+overriding+` VALUES (`+In(len(columns))+`) ON CONFLICT (slug) DO NOTHING RETURNING num`, args...).Scan(&l.Num)
+	err = tx.Row(ctx, `INSERT INTO urls (`+strings.Join(columns, ", ")+`)`+overriding+` VALUES (`+In(len(columns))+
+		`) ON CONFLICT (slug) DO NOTHING RETURNING num`, args...).Scan(&l.Num)
 	if errors.Is(err, ErrNotFound) {
 		return true, nil
 	}
@@ -238,7 +242,8 @@ func (tx *Tx) RestoreBundles(ctx context.Context, s *LinkState, most int) (put [
 	}
 	for _, p := range s.Bundles {
 		// An administrator's personal bundle may contain links of all workspaces.
-		n, err := tx.Exec(ctx, `INSERT INTO bundle_urls (bundle_id, url_id, position) SELECT id, ?, ? FROM bundles WHERE id = ? AND (workspace_num = ? OR workspace_num IN
+		n, err := tx.Exec(ctx, `INSERT INTO bundle_urls (bundle_id, url_id, position) SELECT id, ?, ? FROM bundles WHERE id = ?
+			AND (workspace_num = ? OR workspace_num IN
 			(SELECT u.num FROM users u WHERE u.role = 'ADMIN')) AND (SELECT count(*) FROM bundle_urls WHERE bundle_id = ?) < ?`,
 			l.ID, p.Position, p.BundleID, l.Workspace, p.BundleID, most)
 		if err != nil {
@@ -253,7 +258,9 @@ func (tx *Tx) RestoreBundles(ctx context.Context, s *LinkState, most int) (put [
 
 // ImageNeeded reports whether a link, also one in the trash, has a preview image.
 func (c Conn) ImageNeeded(ctx context.Context, id, key string) (needed bool, err error) {
-	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM urls WHERE id = ? AND og_image = ?) OR EXISTS (SELECT 1 FROM link_trash WHERE id = ? AND document LIKE ? ESCAPE '\')`,
+	err = c.Row(ctx,
+		`SELECT EXISTS (SELECT 1 FROM urls WHERE id = ? AND og_image = ?) OR EXISTS (SELECT 1 FROM link_trash WHERE id = ? AND document LIKE `+
+			`? ESCAPE '\')`,
 		id, key, id, LikeContains(`"`+key+`"`)).Scan(&needed) // a key is lower-case
 	return needed, err
 }

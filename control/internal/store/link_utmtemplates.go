@@ -24,14 +24,16 @@ const templateColumns = `num, id, workspace_num, name, utm_source, utm_medium, u
 
 func scanTemplate(row interface{ Scan(...any) error }) (t UTMTemplate, err error) {
 	u := &t.UTM
-	return t, row.Scan(&t.Num, &t.ID, &t.Workspace, &t.Name, orZero(&u.Source), orZero(&u.Medium), orZero(&u.Campaign), orZero(&u.Term), orZero(&u.Content),
+	return t, row.Scan(&t.Num, &t.ID, &t.Workspace, &t.Name, orZero(&u.Source), orZero(&u.Medium), orZero(&u.Campaign), orZero(&u.Term),
+		orZero(&u.Content),
 		orZero(&u.ID), orZero(&u.SourcePlatform), &t.CreatedAt, &t.UpdatedAt)
 }
 
 // values returns what statements write to the columns from name to updated_at, without created_at.
 func (t *UTMTemplate) values() []any {
 	u := &t.UTM
-	return []any{t.Name, TagKey(t.Name), null(u.Source), null(u.Medium), null(u.Campaign), null(u.Term), null(u.Content), null(u.ID), null(u.SourcePlatform), t.UpdatedAt}
+	return []any{t.Name, TagKey(t.Name), null(u.Source), null(u.Medium), null(u.Campaign), null(u.Term), null(u.Content), null(u.ID),
+		null(u.SourcePlatform), t.UpdatedAt}
 }
 
 // UTMTemplateByID reads one template, or returns ErrNotFound.
@@ -40,7 +42,8 @@ func (c Conn) UTMTemplateByID(ctx context.Context, id string) (UTMTemplate, erro
 }
 
 // UTMTemplates reads one page of templates, ordered by name, and counts all of them. Workspace 0 stands for all.
-func (c Conn) UTMTemplates(ctx context.Context, workspace uint64, search string, offset, limit int) (list []UTMTemplate, total int, err error) {
+func (c Conn) UTMTemplates(ctx context.Context, workspace uint64, search string, offset, limit int) (list []UTMTemplate, total int,
+	err error) {
 	where, args := []string{"1 = 1"}, []any{}
 	if workspace != 0 {
 		where, args = append(where, `workspace_num = ?`), append(args, workspace)
@@ -52,7 +55,8 @@ func (c Conn) UTMTemplates(ctx context.Context, workspace uint64, search string,
 	if err := c.Row(ctx, `SELECT count(*)`+cond, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err = All(ctx, c, scanTemplate, `SELECT `+templateColumns+cond+` ORDER BY name_key, num LIMIT ? OFFSET ?`, append(args, limit, offset)...)
+	list, err = All(ctx, c, scanTemplate, `SELECT `+templateColumns+cond+` ORDER BY name_key, num LIMIT ? OFFSET ?`,
+		append(args, limit, offset)...)
 	return list, total, err
 }
 
@@ -63,7 +67,8 @@ func (tx *Tx) LockUTMTemplate(ctx context.Context, id string) (UTMTemplate, erro
 
 // InsertUTMTemplate adds a template and reports whether its name was free in the workspace.
 func (tx *Tx) InsertUTMTemplate(ctx context.Context, t *UTMTemplate) (bool, error) {
-	err := tx.Row(ctx, `INSERT INTO utm_templates (id, workspace_num, created_at, name, name_key, utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id,
+	err := tx.Row(ctx, `INSERT INTO utm_templates (id, workspace_num, created_at, name, name_key, utm_source, utm_medium, utm_campaign,
+		utm_term, utm_content, utm_id,
 		utm_source_platform, updated_at) VALUES (`+In(13)+`) ON CONFLICT (workspace_num, name_key) DO NOTHING RETURNING num`,
 		append([]any{t.ID, t.Workspace, t.CreatedAt}, t.values()...)...).Scan(&t.Num)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -80,7 +85,8 @@ func (tx *Tx) UpdateUTMTemplate(ctx context.Context, t *UTMTemplate) (bool, erro
 		t.Workspace, TagKey(t.Name), t.Num).Scan(&taken); err != nil || taken {
 		return false, err
 	}
-	_, err := tx.Exec(ctx, `UPDATE utm_templates SET name = ?, name_key = ?, utm_source = ?, utm_medium = ?, utm_campaign = ?, utm_term = ?, utm_content = ?, utm_id = ?,
+	_, err := tx.Exec(ctx, `UPDATE utm_templates SET name = ?, name_key = ?, utm_source = ?, utm_medium = ?, utm_campaign = ?, utm_term = ?,
+		utm_content = ?, utm_id = ?,
 		utm_source_platform = ?, updated_at = ? WHERE num = ?`, append(t.values(), t.Num)...)
 	if _, taken := Unique(err); taken {
 		return false, nil // another transaction took the name meanwhile; PostgreSQL has ended this one

@@ -43,7 +43,8 @@ func (tx *Tx) LockLinks(ctx context.Context, ids []string) ([]Link, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	list, err := All(ctx, tx.Conn, scanLink, `SELECT `+linkColumns+` FROM urls WHERE id IN (`+In(len(ids))+`) ORDER BY num`+tx.forUpdate(), Args(ids)...)
+	list, err := All(ctx, tx.Conn, scanLink, `SELECT `+linkColumns+` FROM urls WHERE id IN (`+In(len(ids))+`) ORDER BY num`+tx.forUpdate(),
+		Args(ids)...)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,8 @@ func (c Conn) LinkByExternalID(ctx context.Context, workspace uint64, externalID
 func (c Conn) ExternalIDs(ctx context.Context, workspace uint64, ids []string) (taken []string, err error) {
 	for part := range slices.Chunk(ids, batch) {
 		list, err := All(ctx, c, column[string],
-			`SELECT external_id FROM urls WHERE workspace_num = ? AND external_id IN (`+In(len(part))+`) ORDER BY external_id`, append([]any{workspace}, Args(part)...)...)
+			`SELECT external_id FROM urls WHERE workspace_num = ? AND external_id IN (`+In(len(part))+`) ORDER BY external_id`,
+			append([]any{workspace}, Args(part)...)...)
 		if err != nil {
 			return nil, err
 		}

@@ -103,8 +103,9 @@ func crowd(b testing.TB, s *store.Store, n int) (first uint64) {
 	for i := 0; i < n+n/5; i += 4000 {
 		var urls []*store.Link
 		for j := i; j < i+4000; j++ {
-			u := &store.Link{ID: store.NewID(), Slug: fmt.Sprintf("s%07d", j*7919%(20*n)), OriginalURL: fmt.Sprintf("https://www.example.com/campaigns/%d/page-%d?ref=%x", j%97, j, j*31),
-				Active: j%10 != 3, CreatedAt: int64(j), UpdatedAt: int64(j * 13 % n), UserID: "user0"}
+			u := &store.Link{ID: store.NewID(), Slug: fmt.Sprintf("s%07d", j*7919%(20*n)),
+				OriginalURL: fmt.Sprintf("https://www.example.com/campaigns/%d/page-%d?ref=%x", j%97, j, j*31),
+				Active:      j%10 != 3, CreatedAt: int64(j), UpdatedAt: int64(j * 13 % n), UserID: "user0"}
 			if j%6 == 5 {
 				u.UserID = fmt.Sprintf("user%d", 1+j%10)
 			}

@@ -16,7 +16,8 @@ import (
 
 // newURL returns a link that can be inserted.
 func newURL(owner store.User, slug string) *store.Link {
-	return &store.Link{ID: store.NewID(), UserID: owner.ID, Workspace: owner.Num, Slug: slug, OriginalURL: "https://example.com/" + slug, Active: true, CreatedAt: 1000, UpdatedAt: 1000}
+	return &store.Link{ID: store.NewID(), UserID: owner.ID, Workspace: owner.Num, Slug: slug, OriginalURL: "https://example.com/" + slug,
+		Active: true, CreatedAt: 1000, UpdatedAt: 1000}
 }
 
 func addURLs(t *testing.T, s *store.Store, urls ...*store.Link) {
@@ -39,7 +40,8 @@ func TestURLs_keep_every_field(t *testing.T) {
 		ann := addUser(t, s, "ann@example.com", "USER")
 		bare := newURL(ann, "bare")
 		full := &store.Link{
-			ID: store.NewID(), UserID: ann.ID, Workspace: ann.Num, Domain: 100, Slug: "full", OriginalURL: "https://example.com/?a=b", PasswordHash: "hash", StartsAt: 98, ExpiresAt: 99,
+			ID: store.NewID(), UserID: ann.ID, Workspace: ann.Num, Domain: 100, Slug: "full", OriginalURL: "https://example.com/?a=b",
+			PasswordHash: "hash", StartsAt: 98, ExpiresAt: 99,
 			RedirectCode: 308, MaxClicks: 7, LimitSince: 3, LimitBase: 2, ExhaustedAt: 4, SuspendedAt: 8, SuspendReason: "why",
 			Active: true, ABTesting: true, SmartRouting: true, CreatedAt: 5, UpdatedAt: 6,
 		}
@@ -71,7 +73,8 @@ func TestURLs_keep_every_field(t *testing.T) {
 		changed.ID, changed.Num, changed.Domain, changed.Slug = bare.ID, bare.Num, bare.Domain, bare.Slug
 		changed.CreatedAt, changed.ExternalID = bare.CreatedAt, "of another link"
 		emptied := *bare
-		emptied.ID, emptied.Num, emptied.Domain, emptied.Slug, emptied.CreatedAt, emptied.Active = full.ID, full.Num, full.Domain, full.Slug, full.CreatedAt, false
+		emptied.ID, emptied.Num, emptied.Domain, emptied.Slug, emptied.CreatedAt, emptied.Active = full.ID, full.Num, full.Domain, full.Slug,
+			full.CreatedAt, false
 		for _, want := range []store.Link{changed, emptied} {
 			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateLink(ctx, &want) })
 			got, err := s.LinkByID(ctx, want.ID)
@@ -253,8 +256,10 @@ func TestVariants(t *testing.T) {
 		ctx := t.Context()
 		u := newURL(addUser(t, s, "ann@example.com", "USER"), "aaa")
 		addURLs(t, s, u)
-		late := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "late", TargetURL: "https://b.example", Weight: 0, Active: true, CreatedAt: 2, UpdatedAt: 2}
-		early := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "early", TargetURL: "https://a.example", Weight: 100, Active: false, CreatedAt: 1, UpdatedAt: 1}
+		late := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "late", TargetURL: "https://b.example", Weight: 0, Active: true, CreatedAt: 2,
+			UpdatedAt: 2}
+		early := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "early", TargetURL: "https://a.example", Weight: 100, Active: false,
+			CreatedAt: 1, UpdatedAt: 1}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			return errors.Join(tx.InsertVariant(ctx, &late), tx.InsertVariant(ctx, &early))
 		})
@@ -290,8 +295,9 @@ func TestRules(t *testing.T) {
 		addURLs(t, s, u)
 		var rules []store.Rule
 		for i, r := range []struct{ priority, created int }{{5, 3}, {5, 1}, {9, 7}, {0, 0}} {
-			rules = append(rules, store.Rule{ID: fmt.Sprintf("%08d-0000-7000-8000-000000000000", i), URLID: u.ID, Name: fmt.Sprint(i), TargetURL: "https://a.example",
-				Priority: r.priority, Active: i != 3, Conditions: `{"x":1}`, CreatedAt: int64(r.created), UpdatedAt: 1})
+			rules = append(rules, store.Rule{ID: fmt.Sprintf("%08d-0000-7000-8000-000000000000", i), URLID: u.ID, Name: fmt.Sprint(i),
+				TargetURL: "https://a.example",
+				Priority:  r.priority, Active: i != 3, Conditions: `{"x":1}`, CreatedAt: int64(r.created), UpdatedAt: 1})
 			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertRule(ctx, &rules[i]) })
 		}
 		list, err := s.Rules(ctx, u.ID)

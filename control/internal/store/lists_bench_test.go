@@ -40,9 +40,11 @@ func metropolis(b testing.TB, s *store.Store, n int) (ann uint64) {
 			}
 		}
 		for _, t := range []string{"half", "tenth", "other tenth", "percent", "few", "young", "old"} {
-			exec(tx, `INSERT INTO tags (id, workspace_num, name, name_key, color, created_at, updated_at) VALUES (?, ?, ?, ?, '#000', 0, 0)`, t, ann, t, t)
+			exec(tx, `INSERT INTO tags (id, workspace_num, name, name_key, color, created_at, updated_at) VALUES (?, ?, ?, ?, '#000', 0, 0)`,
+				t, ann, t, t)
 		}
-		exec(tx, `INSERT INTO bundles (id, user_id, workspace_num, name, color, icon, search_text, created_at, updated_at) VALUES ('bundle', 'ann', ?, 'B', '#000', 'x', 'b', 0, 0)`, ann)
+		exec(tx, `INSERT INTO bundles (id, user_id, workspace_num, name, color, icon, search_text, created_at, updated_at) VALUES ('bundle', `+
+			`'ann', ?, 'B', '#000', 'x', 'b', 0, 0)`, ann)
 		return nil
 	})
 	testkit.Must(b, err)
@@ -52,19 +54,28 @@ func metropolis(b testing.TB, s *store.Store, n int) (ann uint64) {
 		to := min(from+chunk, n+n/5)
 		err := s.Tx(ctx, func(tx *store.Tx) error {
 			// Hashes of the number i stand for chance.
-			exec(tx, numbers+`INSERT INTO urls (id, user_id, workspace_num, domain_num, slug, original_url, title, search_text, active, expires_at, starts_at, exhausted_at, suspended_at, max_clicks,
+			exec(tx, numbers+`INSERT INTO urls (id, user_id, workspace_num, domain_num, slug, original_url, title, search_text, active, expires_at,
+				starts_at, exhausted_at, suspended_at, max_clicks,
 				utm_source, utm_campaign, click_count, created_at, updated_at)
-			SELECT 'link-' || i, CASE WHEN i % 6 = 5 THEN 'cem' WHEN i * 7 % 10 < 6 THEN 'ann' ELSE 'bob' END, CASE WHEN i % 6 = 5 THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END,
-				domain, coalesce(domain || '/', '') || 's' || (i * 7919 % 19999999), 'https://www.example.com/campaigns/' || (i % 97) || '/page-' || i || '?ref=' || (i * 31),
-				CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN 'spring launch ' || (i * 17 % 1000003) WHEN 2 THEN 'summer sale ' || (i * 17 % 1000003) ELSE 'newsletter ' || (i * 17 % 1000003) END,
-				CASE i % 5 WHEN 0 THEN '' WHEN 1 THEN 'spring launch ' || (i * 17 % 1000003) WHEN 2 THEN 'summer sale ' || (i * 17 % 1000003) ELSE 'newsletter ' || (i * 17 % 1000003) END
-					|| chr10 || 'https://www.example.com/campaigns/' || (i % 97) || '/page-' || i || '?ref=' || (i * 31) || chr10 || 's' || (i * 7919 % 19999999),
-				i * 13 % 10 <> 3, CASE WHEN i % 4 = 0 THEN 60000 * (1 + i * 11 % 2000000) END, CASE WHEN i * 3 % 100 = 7 THEN 60000 * (1 + i * 19 % 4000000) END, CASE WHEN i % 100 = 9 THEN 5 END, CASE WHEN i % 1000 = 11 THEN 5 END,
+			SELECT 'link-' || i, CASE WHEN i % 6 = 5 THEN 'cem' WHEN i * 7 % 10 < 6 THEN 'ann' ELSE 'bob' END, CASE
+			WHEN i % 6 = 5 THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END,
+				domain, coalesce(domain || '/', '') || 's' || (i * 7919 % 19999999), 'https://www.example.com/campaigns/' || (i % 97) || '/page-' || i
+				|| '?ref=' || (i * 31),
+				CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN 'spring launch ' || (i * 17 % 1000003)
+				WHEN 2 THEN 'summer sale ' || (i * 17 % 1000003) ELSE 'newsletter ' || (i * 17 % 1000003) END,
+				CASE i % 5 WHEN 0 THEN '' WHEN 1 THEN 'spring launch ' || (i * 17 % 1000003)
+				WHEN 2 THEN 'summer sale ' || (i * 17 % 1000003) ELSE 'newsletter ' || (i * 17 % 1000003) END
+					|| chr10 || 'https://www.example.com/campaigns/' || (i % 97) || '/page-' || i || '?ref=' || (i * 31) || chr10 || 's' || (i * 7919 %
+					19999999),
+				i * 13 % 10 <> 3, CASE WHEN i % 4 = 0 THEN 60000 * (1 + i * 11 % 2000000) END, CASE
+				WHEN i * 3 % 100 = 7 THEN 60000 * (1 + i * 19 % 4000000) END, CASE WHEN i % 100 = 9 THEN 5 END, CASE WHEN i % 1000 = 11 THEN 5 END,
 				CASE WHEN i % 50 = 9 THEN 10 END,
 				CASE i % 4 WHEN 1 THEN 'newsletter' WHEN 2 THEN 'twitter' WHEN 3 THEN 'partner-' || (i % 1000) END,
-				CASE WHEN i * 23 % 100 < 20 THEN 'summer' WHEN i * 23 % 100 < 30 THEN 'autumn' WHEN i * 23 % 100 < 31 THEN 'winter' WHEN i * 23 % 100 < 60 THEN 'c-' || (i % 5003) END,
+				CASE WHEN i * 23 % 100 < 20 THEN 'summer' WHEN i * 23 % 100 < 30 THEN 'autumn' WHEN i * 23 % 100 < 31 THEN 'winter'
+				WHEN i * 23 % 100 < 60 THEN 'c-' || (i % 5003) END,
 				i * 29 % 100003, i, i * 37 % 1000003
-			FROM (SELECT i, CAST(CASE WHEN i * 61 % 100 < 20 THEN 7 WHEN i * 61 % 100 < 21 THEN 8 WHEN i % 10007 = 22 THEN 9 END AS BIGINT) AS domain FROM numbers) AS on_domains,
+			FROM (SELECT i, CAST(CASE WHEN i * 61 % 100 < 20 THEN 7 WHEN i * 61 % 100 < 21 THEN 8
+			WHEN i % 10007 = 22 THEN 9 END AS BIGINT) AS domain FROM numbers) AS on_domains,
 				(SELECT CAST('
 ' AS TEXT) AS chr10) AS newline`, from, to, ann+1, ann)
 			return nil
@@ -72,11 +83,14 @@ func metropolis(b testing.TB, s *store.Store, n int) (ann uint64) {
 		testkit.Must(b, err)
 	}
 	err = s.Tx(ctx, func(tx *store.Tx) error {
-		for tag, which := range map[string]string{"half": `num * 41 % 100 < 50`, "tenth": `num * 43 % 100 < 10`, "other tenth": `num * 47 % 101 < 10`, "percent": `num * 53 % 1000 < 10`,
+		for tag, which := range map[string]string{"half": `num * 41 % 100 < 50`, "tenth": `num * 43 % 100 < 10`,
+			"other tenth": `num * 47 % 101 < 10`, "percent": `num * 53 % 1000 < 10`,
 			"few": `num * 59 % 10000 < 5`, "young": `num > ` + fmt.Sprint(n+n/5-3*n/10), "old": `num < ` + fmt.Sprint(3*n/10)} {
-			exec(tx, `INSERT INTO url_tags (tag_num, url_num) SELECT (SELECT num FROM tags WHERE id = ?), num FROM urls WHERE workspace_num = ? AND `+which, tag, ann)
+			exec(tx, `INSERT INTO url_tags (tag_num, url_num) SELECT (SELECT num FROM tags WHERE id = ?), num FROM urls WHERE workspace_num `+
+				`= ? AND `+which, tag, ann)
 		}
-		exec(tx, `INSERT INTO bundle_urls (bundle_id, url_id, position) SELECT 'bundle', id, num FROM urls WHERE workspace_num = ? AND num % 1009 = 5 LIMIT 1000`, ann)
+		exec(tx, `INSERT INTO bundle_urls (bundle_id, url_id, position) SELECT 'bundle', id, num FROM urls WHERE workspace_num = ? AND num % `+
+			`1009 = 5 LIMIT 1000`, ann)
 		if s.Shared() {
 			exec(tx, `ANALYZE urls`)
 			exec(tx, `ANALYZE url_tags`)
@@ -191,8 +205,10 @@ func BenchmarkLists(b *testing.B) {
 			}
 			var runs []timed
 			for name, f := range map[string]store.LinkFilter{
-				"search for two letters": {Search: "zq"}, "search that finds all": {Search: "example"}, "search that finds a fifth": {Search: "summer sale"}, "search that finds few": {Search: "page-12345"},
-				"search that finds none": {Search: "no such thing"}, "search for one letter by title": {Search: "a", SortBy: "title"}, "first page": {}, "last page": {Offset: n - 100}, "middle page": {Offset: n / 2},
+				"search for two letters": {Search: "zq"}, "search that finds all": {Search: "example"},
+				"search that finds a fifth": {Search: "summer sale"}, "search that finds few": {Search: "page-12345"},
+				"search that finds none": {Search: "no such thing"}, "search for one letter by title": {Search: "a", SortBy: "title"}, "first page": {},
+				"last page": {Offset: n - 100}, "middle page": {Offset: n / 2},
 				"middle page by title": {Offset: n / 2, SortBy: "title"},
 			} {
 				f.Limit, f.Now = 10, cityTime

@@ -21,7 +21,8 @@ func expected(t *testing.T, s *store.Store, f store.LinkFilter) (nums []uint64) 
 		where, args = `workspace_num = ?`, append(args, f.Workspace)
 	}
 	for _, tag := range f.Tags {
-		where, args = where+` AND num IN (SELECT url_num FROM url_tags m JOIN tags t ON t.num = m.tag_num WHERE t.name_key = ?)`, append(args, store.TagKey(tag))
+		where, args = where+` AND num IN (SELECT url_num FROM url_tags m JOIN tags t ON t.num = m.tag_num WHERE t.name_key = ?)`,
+			append(args, store.TagKey(tag))
 	}
 	if f.Bundle != "" {
 		where, args = where+` AND id IN (SELECT url_id FROM bundle_urls WHERE bundle_id = ?)`, append(args, f.Bundle)
@@ -43,7 +44,8 @@ func expected(t *testing.T, s *store.Store, f store.LinkFilter) (nums []uint64) 
 	}
 	list, err := store.All(t.Context(), s.Conn, func(row interface{ Scan(...any) error }) (l store.Link, err error) {
 		return l, row.Scan(&l.Num, &l.Active, &l.ExpiresAt, &l.StartsAt, &l.ExhaustedAt, &l.SuspendedAt)
-	}, fmt.Sprintf(`SELECT num, active, coalesce(expires_at, 0), coalesce(starts_at, 0), coalesce(exhausted_at, 0), coalesce(suspended_at, 0) FROM urls
+	}, fmt.Sprintf(`SELECT num, active, coalesce(expires_at, 0), coalesce(starts_at, 0), coalesce(exhausted_at, 0), coalesce(suspended_at,
+		0) FROM urls
 		WHERE %s ORDER BY %s %s NULLS %s, num %s`, where, column, dir, nulls, dir), args...)
 	testkit.Must(t, err)
 	for _, l := range list {
@@ -137,7 +139,8 @@ func TestKept_figures_equal_a_count(t *testing.T) {
 						if i%2 == 0 {
 							u = bob
 						}
-						made = append(made, &store.Link{ID: store.NewID(), UserID: u.ID, Workspace: u.Num, Slug: fmt.Sprintf("s%d-%d", round, i), Active: r.IntN(2) == 0, ExpiresAt: at(), StartsAt: at()})
+						made = append(made, &store.Link{ID: store.NewID(), UserID: u.ID, Workspace: u.Num, Slug: fmt.Sprintf("s%d-%d", round, i),
+							Active: r.IntN(2) == 0, ExpiresAt: at(), StartsAt: at()})
 						made[i].UTM.Source, made[i].UTM.SourcePlatform = text(), text()
 					}
 					links = append(links, made...)
@@ -179,7 +182,8 @@ func TestKept_figures_equal_a_count(t *testing.T) {
 						l := &part[i]
 						want.Total++
 						want.Clicks += l.ClickCount
-						*map[string]*int{store.StatusActive: &want.Active, store.StatusInactive: &want.Inactive, store.StatusExpired: &want.Expired, store.StatusScheduled: &want.Scheduled,
+						*map[string]*int{store.StatusActive: &want.Active, store.StatusInactive: &want.Inactive, store.StatusExpired: &want.Expired,
+							store.StatusScheduled: &want.Scheduled,
 							store.StatusExhausted: &want.Exhausted, store.StatusSuspended: &want.Suspended}[l.Status(now)]++
 						values[l.UTM.Source]++
 					}

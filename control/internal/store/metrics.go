@@ -19,9 +19,15 @@ func (s *Store) metrics() metric.Set {
 		set = append(set,
 			metric.Gauge(connections, connectionsHelp, func() int { return db.Stats().InUse }, "pool", name, "state", "in_use"),
 			metric.Gauge(connections, connectionsHelp, func() int { return db.Stats().Idle }, "pool", name, "state", "idle"),
-			metric.Gauge("shortline_store_connections_max", "Maximum number of database connections.", func() int { return db.Stats().MaxOpenConnections }, "pool", name),
-			metric.Total("shortline_store_waits_total", "Times a statement waited for a database connection.", func() int64 { return db.Stats().WaitCount }, "pool", name),
-			metric.Total("shortline_store_wait_seconds_total", "Time statements spent waiting for a database connection.", func() float64 { return db.Stats().WaitDuration.Seconds() }, "pool", name),
+			metric.Gauge("shortline_store_connections_max", "Maximum number of database connections.", func() int {
+				return db.Stats().MaxOpenConnections
+			}, "pool", name),
+			metric.Total("shortline_store_waits_total", "Times a statement waited for a database connection.", func() int64 {
+				return db.Stats().WaitCount
+			}, "pool", name),
+			metric.Total("shortline_store_wait_seconds_total", "Time statements spent waiting for a database connection.", func() float64 {
+				return db.Stats().WaitDuration.Seconds()
+			}, "pool", name),
 		)
 	}
 	return set
@@ -31,6 +37,7 @@ func (s *Store) metrics() metric.Set {
 // creation time of the oldest one, or 0 if there is none.
 func (c Conn) DeliveryQueue(ctx context.Context, limit int) (n int, oldest int64, err error) {
 	err = c.Row(ctx, `SELECT count(*), coalesce(min(created_at), 0) FROM (SELECT d.created_at FROM webhook_deliveries d
-		JOIN webhooks w ON w.id = d.webhook_id JOIN users u ON u.id = w.user_id WHERE w.active AND u.active ORDER BY d.created_at LIMIT ?) AS queue`, limit).Scan(&n, &oldest)
+		JOIN webhooks w ON w.id = d.webhook_id JOIN users u ON u.id = w.user_id WHERE w.active AND u.active
+		ORDER BY d.created_at LIMIT ?) AS queue`, limit).Scan(&n, &oldest)
 	return n, oldest, err
 }

@@ -46,7 +46,9 @@ func (s *Store) migrate(ctx context.Context) error {
 		oldest := have
 		err := s.write.QueryRowContext(ctx, `SELECT oldest FROM schema_support WHERE id = 1`).Scan(&oldest)
 		if err != nil || oldest > newest {
-			return fmt.Errorf("the database has schema %d, this program knows only up to %d: it was used by a newer release, which works with programs that know %d", have, newest, oldest)
+			return fmt.Errorf(
+				"the database has schema %d, this program knows only up to %d: it was used by a newer release, which works with programs that know %d",
+				have, newest, oldest)
 		}
 		s.log.Warn("database schema is newer than this release", "schema", have, "known", newest)
 		return nil
@@ -71,7 +73,9 @@ func supported(what string, schema int64) error {
 	if schema == 0 || schema >= baseline {
 		return nil
 	}
-	return fmt.Errorf("%s schema %d of before the first release, and this program knows only %d and later: upgrade first to schema %d, with a build of commit %s",
+	return fmt.Errorf(
+		"%s schema %d of before the first release, and this program knows only %d and later: upgrade first to schema %d, with a build of "+
+			"commit %s",
 		what, schema, baseline, baseline, beforeRelease)
 }
 

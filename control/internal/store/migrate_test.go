@@ -122,7 +122,8 @@ func TestS11_a_database_from_before_the_first_release(t *testing.T) {
 			_, err = db.Exec(`DROP TABLE config_head`) // neither a migration nor the start may write to the database
 			testkit.Must(t, err)
 			_, err = store.Open(t.Context(), store.Config{URL: url})
-			if err == nil || !strings.Contains(err.Error(), "the database has schema 50") || !strings.Contains(err.Error(), "with a build of commit a1c3869c") {
+			if err == nil || !strings.Contains(err.Error(), "the database has schema 50") ||
+				!strings.Contains(err.Error(), "with a build of commit a1c3869c") {
 				t.Fatalf("a database with schema 50: %v", err)
 			}
 			equal(t, versions(), "0 50 ", "migrations after the refusal")
@@ -171,7 +172,8 @@ func TestOpen_by_many_at_once(t *testing.T) {
 
 func TestOpen_names_an_address_it_does_not_know(t *testing.T) {
 	t.Parallel()
-	if _, err := store.Open(t.Context(), store.Config{URL: "mysql://root:canary@localhost/x"}); err == nil || strings.Contains(err.Error(), "canary") {
+	if _, err := store.Open(t.Context(), store.Config{URL: "mysql://root:canary@localhost/x"}); err == nil ||
+		strings.Contains(err.Error(), "canary") {
 		t.Errorf("got %v", err)
 	}
 }

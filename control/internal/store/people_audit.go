@@ -29,7 +29,8 @@ type AuditRow struct {
 const auditColumns = `seq, id, user_id, action, entity_type, entity_id, old_value, new_value, ip_address, user_agent, metadata, created_at, hash, mac, workspace_num`
 
 func scanAudit(row interface{ Scan(...any) error }) (r AuditRow, err error) {
-	err = row.Scan(&r.Seq, &r.ID, &r.UserID, &r.Action, &r.EntityType, &r.EntityID, &r.Old, &r.New, &r.IP, &r.UserAgent, &r.Metadata, &r.CreatedAt, &r.Hash, &r.MAC, orZero(&r.Workspace))
+	err = row.Scan(&r.Seq, &r.ID, &r.UserID, &r.Action, &r.EntityType, &r.EntityID, &r.Old, &r.New, &r.IP, &r.UserAgent, &r.Metadata,
+		&r.CreatedAt, &r.Hash, &r.MAC, orZero(&r.Workspace))
 	return r, err
 }
 
@@ -66,7 +67,8 @@ func (tx *Tx) AuditKeys() [][]byte { return tx.auditKeys }
 // InsertAudit appends a row.
 func (tx *Tx) InsertAudit(ctx context.Context, r AuditRow) error {
 	_, err := tx.Exec(ctx, `INSERT INTO audit_logs (`+auditColumns+`) VALUES (`+In(15)+`)`,
-		r.Seq, r.ID, r.UserID, r.Action, r.EntityType, r.EntityID, r.Old, r.New, r.IP, r.UserAgent, r.Metadata, r.CreatedAt, r.Hash, r.MAC, null(r.Workspace))
+		r.Seq, r.ID, r.UserID, r.Action, r.EntityType, r.EntityID, r.Old, r.New, r.IP, r.UserAgent, r.Metadata, r.CreatedAt, r.Hash, r.MAC,
+		null(r.Workspace))
 	return err
 }
 
@@ -105,7 +107,8 @@ func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, to
 		value         any
 		set           bool
 	}{
-		{"action", "action", f.Action, f.Action != ""}, {"entity_type", "type", f.EntityType, f.EntityType != ""}, {"entity_id", "by_entity", f.EntityID, f.EntityID != ""},
+		{"action", "action", f.Action, f.Action != ""}, {"entity_type", "type", f.EntityType, f.EntityType != ""},
+		{"entity_id", "by_entity", f.EntityID, f.EntityID != ""},
 		{"user_id", "user", f.UserID, f.UserID != ""}, {"workspace_num", "workspace", f.Workspace, f.Workspace != 0},
 	} {
 		if !eq.set {
@@ -132,7 +135,8 @@ func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, to
 	}
 	cond := strings.Join(where, " AND ")
 	if len(args) == 0 { // rows are never deleted and their numbers have no gaps
-		err = c.Row(ctx, `SELECT coalesce((SELECT max(seq) FROM audit_logs), 0) - coalesce((SELECT min(seq) FROM audit_logs), 1) + 1`).Scan(&total)
+		err = c.Row(ctx, `SELECT coalesce((SELECT max(seq) FROM audit_logs), 0) - coalesce((SELECT min(seq) FROM audit_logs), 1) + 1`).
+			Scan(&total)
 		exact = true
 	} else {
 		total, err = c.count(ctx, MaxTotal, `SELECT 1 FROM audit_logs`+rare+` WHERE `+cond, args)
@@ -184,9 +188,11 @@ func (c Conn) auditPage(ctx context.Context, f *AuditFilter, rare string, few bo
 		// An index has NULL at one end, so each part comes from the index by itself.
 		most := f.Offset + f.Limit
 		part := `SELECT * FROM (SELECT seq, user_id FROM audit_logs` + byUser + ` WHERE ` + cond + ` AND user_id IS `
-		from, where = `(`+part+`NOT NULL ORDER BY user_id`+dir+`, seq`+dir+` LIMIT ?) AS named UNION ALL `+part+`NULL ORDER BY seq`+dir+` LIMIT ?) AS unnamed) AS audit_logs`, `1 = 1`
+		from, where = `(`+part+`NOT NULL ORDER BY user_id`+dir+`, seq`+dir+` LIMIT ?) AS named UNION ALL `+part+`NULL ORDER BY seq`+dir+
+			` LIMIT ?) AS unnamed) AS audit_logs`, `1 = 1`
 		given = slices.Concat(args, []any{most}, args, []any{most})
 	}
-	return All(ctx, c, scanAudit, `SELECT `+auditColumns+` FROM audit_logs WHERE seq IN (SELECT seq FROM `+from+` WHERE `+where+` ORDER BY `+order+` LIMIT ? OFFSET ?) ORDER BY `+order,
+	return All(ctx, c, scanAudit, `SELECT `+auditColumns+` FROM audit_logs WHERE seq IN (SELECT seq FROM `+from+` WHERE `+where+` ORDER BY `+
+		order+` LIMIT ? OFFSET ?) ORDER BY `+order,
 		append(slices.Clone(given), f.Limit, f.Offset)...)
 }

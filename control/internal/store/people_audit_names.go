@@ -7,11 +7,15 @@ import (
 
 // auditNamed says where the names of audited objects are, by their type, and which of them belong to a workspace. Users belong to none.
 var auditNamed = map[string]struct{ column, within string }{
-	"api_key": {"api_keys.name", "workspace_num = ?"}, "bundle": {"bundles.name", "workspace_num = ?"}, "domain": {"domains.hostname", "workspace_num = ?"},
-	"import": {"imports.name", "workspace_num = ?"}, "invitation": {"invitations.email", "workspace_num = ?"}, "tag": {"tags.name", "workspace_num = ?"},
-	"utm_template": {"utm_templates.name", "workspace_num = ?"}, "view": {"saved_views.name", "workspace_num = ?"}, "webhook": {"webhooks.name", "workspace_num = ?"},
+	"api_key": {"api_keys.name", "workspace_num = ?"}, "bundle": {"bundles.name", "workspace_num = ?"},
+	"domain": {"domains.hostname", "workspace_num = ?"},
+	"import": {"imports.name", "workspace_num = ?"}, "invitation": {"invitations.email", "workspace_num = ?"},
+	"tag":          {"tags.name", "workspace_num = ?"},
+	"utm_template": {"utm_templates.name", "workspace_num = ?"}, "view": {"saved_views.name", "workspace_num = ?"},
+	"webhook":   {"webhooks.name", "workspace_num = ?"},
 	"workspace": {"workspaces.name", "num = ?"}, "routing_rule": {"routing_rules.name", linkWithin}, "variant": {"variants.name", linkWithin},
-	"member": {"users.email", ""}, "user": {"users.email", ""}, "passkey": {"passkeys.name", ""}, "oidc_provider": {"oidc_providers.name", ""}, "system_setting": {"system_settings.key", ""},
+	"member": {"users.email", ""}, "user": {"users.email", ""}, "passkey": {"passkeys.name", ""}, "oidc_provider": {"oidc_providers.name", ""},
+	"system_setting": {"system_settings.key", ""},
 }
 
 const linkWithin = "url_id IN (SELECT id FROM urls WHERE workspace_num = ?)"

@@ -8,7 +8,8 @@ func (c Conn) NoteDevice(ctx context.Context, userID, device string, at int64) (
 	if err := c.Row(ctx, `SELECT NOT EXISTS (SELECT 1 FROM known_devices WHERE user_id = ?)`, userID).Scan(&first); err != nil {
 		return false, false, err
 	}
-	n, err := c.Exec(ctx, `INSERT INTO known_devices (user_id, device, last_seen_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, userID, device, at)
+	n, err := c.Exec(ctx, `INSERT INTO known_devices (user_id, device, last_seen_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+		userID, device, at)
 	if err != nil || n == 1 {
 		return false, first, err
 	}

@@ -31,7 +31,8 @@ type Invitation struct {
 	MadeBy       string // id of the API key with which it was made; only InsertInvitation uses it
 }
 
-const invitationRows = `SELECT i.id, i.workspace_num, i.email, i.role, i.invited_by, u.email, u.name, i.shown_hash, i.mailed_hash, i.state, i.created_at, i.expires_at
+const invitationRows = `SELECT i.id, i.workspace_num, i.email, i.role, i.invited_by, u.email, u.name, i.shown_hash, i.mailed_hash, i.state,
+	i.created_at, i.expires_at
 	FROM invitations i LEFT JOIN users u ON u.id = i.invited_by WHERE `
 
 func scanInvitation(row interface{ Scan(...any) error }) (i Invitation, err error) {
@@ -41,18 +42,24 @@ func scanInvitation(row interface{ Scan(...any) error }) (i Invitation, err erro
 
 // InsertInvitation writes a new invitation.
 func (tx *Tx) InsertInvitation(ctx context.Context, i Invitation) error {
-	_, err := tx.Exec(ctx, `INSERT INTO invitations (id, workspace_num, email, email_key, role, invited_by, shown_hash, mailed_hash, state, created_at, expires_at, made_by_key) VALUES (`+In(12)+`)`,
-		i.ID, i.Workspace, i.Email, EmailKey(i.Email), i.Role, null(i.InvitedBy), i.ShownHash, null(i.MailedHash), i.State, i.CreatedAt, i.ExpiresAt, null(i.MadeBy))
+	_, err := tx.Exec(ctx,
+		`INSERT INTO invitations (id, workspace_num, email, email_key, role, invited_by, shown_hash, mailed_hash, state, created_at, `+
+			`expires_at, made_by_key) VALUES (`+In(12)+`)`,
+		i.ID, i.Workspace, i.Email, EmailKey(i.Email), i.Role, null(i.InvitedBy), i.ShownHash, null(i.MailedHash), i.State, i.CreatedAt,
+		i.ExpiresAt, null(i.MadeBy))
 	return err
 }
 
 // Invitations reads one page of a workspace's pending invitations, newest first, and counts all. It includes those that
 // have expired.
 func (c Conn) Invitations(ctx context.Context, workspace uint64, limit, offset int) (list []Invitation, total int, err error) {
-	if err := c.Row(ctx, `SELECT count(*) FROM invitations WHERE workspace_num = ? AND state = 'PENDING'`, workspace).Scan(&total); err != nil {
+	if err := c.Row(ctx, `SELECT count(*) FROM invitations WHERE workspace_num = ? AND state = 'PENDING'`, workspace).
+		Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err = All(ctx, c, scanInvitation, invitationRows+`i.workspace_num = ? AND i.state = 'PENDING' ORDER BY i.created_at DESC, i.id DESC LIMIT ? OFFSET ?`, workspace, limit, offset)
+	list, err = All(ctx, c, scanInvitation,
+		invitationRows+`i.workspace_num = ? AND i.state = 'PENDING' ORDER BY i.created_at DESC, i.id DESC LIMIT ? OFFSET ?`, workspace,
+		limit, offset)
 	return list, total, err
 }
 
@@ -93,7 +100,8 @@ func (tx *Tx) CloseInvitation(ctx context.Context, id, state string) (bool, erro
 
 // RevokeInvitations revokes the pending invitations of an address to a workspace, and returns their number.
 func (tx *Tx) RevokeInvitations(ctx context.Context, workspace uint64, email string) (int64, error) {
-	return tx.Exec(ctx, `UPDATE invitations SET state = 'REVOKED' WHERE workspace_num = ? AND email_key = ? AND state = 'PENDING'`, workspace, EmailKey(email))
+	return tx.Exec(ctx, `UPDATE invitations SET state = 'REVOKED' WHERE workspace_num = ? AND email_key = ? AND state = 'PENDING'`, workspace,
+		EmailKey(email))
 }
 
 // VerifyEmail records that a user's address was proven.

@@ -45,15 +45,20 @@ func scanKey(row interface{ Scan(...any) error }) (k Key, err error) {
 
 // InsertKey writes a new key.
 func (c Conn) InsertKey(ctx context.Context, k Key) error {
-	_, err := c.Exec(ctx, `INSERT INTO api_keys (id, user_id, workspace_num, name, prefix, lookup, hash, scopes, allowed_ips, checksummed, expires_at, created_at, made_by_key) VALUES (`+In(13)+`)`,
-		k.ID, k.UserID, null(k.Workspace), k.Name, k.Prefix, k.Lookup, k.Hash, k.Scopes, k.AllowedIPs, k.Checksummed, k.ExpiresAt, k.CreatedAt, null(k.MadeBy))
+	_, err := c.Exec(ctx,
+		`INSERT INTO api_keys (id, user_id, workspace_num, name, prefix, lookup, hash, scopes, allowed_ips, checksummed, expires_at, `+
+			`created_at, made_by_key) VALUES (`+In(13)+`)`,
+		k.ID, k.UserID, null(k.Workspace), k.Name, k.Prefix, k.Lookup, k.Hash, k.Scopes, k.AllowedIPs, k.Checksummed, k.ExpiresAt, k.CreatedAt,
+		null(k.MadeBy))
 	return err
 }
 
 // ReplaceKey stores the prefix, the hashes, the form and the expiry of k, and forgets the last use. It reports whether the
 // row still had the lookup was: false means that another transaction has replaced or deleted the key.
 func (c Conn) ReplaceKey(ctx context.Context, k Key, was string) (bool, error) {
-	n, err := c.Exec(ctx, `UPDATE api_keys SET prefix = ?, lookup = ?, hash = ?, checksummed = ?, expires_at = ?, last_used_at = NULL, last_used_ip = '' WHERE id = ? AND lookup = ?`,
+	n, err := c.Exec(ctx,
+		`UPDATE api_keys SET prefix = ?, lookup = ?, hash = ?, checksummed = ?, expires_at = ?, last_used_at = NULL, last_used_ip = '' WHERE `+
+			`id = ? AND lookup = ?`,
 		k.Prefix, k.Lookup, k.Hash, k.Checksummed, k.ExpiresAt, k.ID, was)
 	return n == 1, err
 }
@@ -74,12 +79,14 @@ func (c Conn) Keys(ctx context.Context, userID string) ([]Key, error) {
 
 // WorkspaceKeys lists the keys of a workspace, newest first.
 func (c Conn) WorkspaceKeys(ctx context.Context, workspace uint64) ([]Key, error) {
-	return All(ctx, c, scanKey, `SELECT `+keyColumns+` FROM `+keyTables+` WHERE k.workspace_num = ? ORDER BY k.created_at DESC, k.id DESC`, workspace)
+	return All(ctx, c, scanKey, `SELECT `+keyColumns+` FROM `+keyTables+` WHERE k.workspace_num = ? ORDER BY k.created_at DESC, k.id DESC`,
+		workspace)
 }
 
 // AllKeys lists the keys of all users, newest first. If legacy is true, it lists only those without a checksum.
 func (c Conn) AllKeys(ctx context.Context, legacy bool) ([]Key, error) {
-	return All(ctx, c, scanKey, `SELECT `+keyColumns+` FROM `+keyTables+` WHERE NOT k.checksummed OR NOT ? ORDER BY k.created_at DESC, k.id DESC`, legacy)
+	return All(ctx, c, scanKey, `SELECT `+keyColumns+` FROM `+keyTables+
+		` WHERE NOT k.checksummed OR NOT ? ORDER BY k.created_at DESC, k.id DESC`, legacy)
 }
 
 // KeyByID finds a key.
@@ -119,6 +126,8 @@ func (c Conn) DeleteKeys(ctx context.Context, userID string) (int64, error) {
 // NoteKeyUse stores when and from where a key was last used, unless a later use is already stored. It finds the key by its
 // SHA-256, so that a use of a replaced key does not count for its successor.
 func (c Conn) NoteKeyUse(ctx context.Context, lookup, ip string, at int64) error {
-	_, err := c.Exec(ctx, `UPDATE api_keys SET last_used_at = ?, last_used_ip = ? WHERE lookup = ? AND (last_used_at IS NULL OR last_used_at < ?)`, at, ip, lookup, at)
+	_, err := c.Exec(ctx,
+		`UPDATE api_keys SET last_used_at = ?, last_used_ip = ? WHERE lookup = ? AND (last_used_at IS NULL OR last_used_at < ?)`, at,
+		ip, lookup, at)
 	return err
 }

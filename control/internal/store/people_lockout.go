@@ -15,7 +15,8 @@ type AccountLockout struct {
 
 // AccountLockoutOf returns the row of a key, or the zero value if there is none.
 func (c Conn) AccountLockoutOf(ctx context.Context, key string) (l AccountLockout, err error) {
-	err = c.Row(ctx, `SELECT failures, locks, locked_until, forget_at FROM attempt_guards WHERE key = ?`, key).Scan(&l.Failures, &l.Lockouts, &l.LockedUntil, &l.ForgetAt)
+	err = c.Row(ctx, `SELECT failures, locks, locked_until, forget_at FROM attempt_guards WHERE key = ?`, key).Scan(&l.Failures, &l.Lockouts,
+		&l.LockedUntil, &l.ForgetAt)
 	if errors.Is(err, ErrNotFound) {
 		err = nil
 	}
@@ -23,9 +24,11 @@ func (c Conn) AccountLockoutOf(ctx context.Context, key string) (l AccountLockou
 }
 
 // ChangeAccountLockout replaces the row of a key by the result of change. Concurrent calls run one after the other.
-func (tx *Tx) ChangeAccountLockout(ctx context.Context, key string, change func(AccountLockout) AccountLockout) (l AccountLockout, err error) {
+func (tx *Tx) ChangeAccountLockout(ctx context.Context, key string, change func(AccountLockout) AccountLockout) (l AccountLockout,
+	err error) {
 	err = tx.Row(ctx, `INSERT INTO attempt_guards (key, failures, locks, locked_until, forget_at) VALUES (?, 0, 0, 0, 0)
-		ON CONFLICT (key) DO UPDATE SET key = excluded.key RETURNING failures, locks, locked_until, forget_at`, key).Scan(&l.Failures, &l.Lockouts, &l.LockedUntil, &l.ForgetAt)
+		ON CONFLICT (key) DO UPDATE SET key = excluded.key RETURNING failures, locks, locked_until, forget_at`,
+		key).Scan(&l.Failures, &l.Lockouts, &l.LockedUntil, &l.ForgetAt)
 	if err != nil {
 		return l, err
 	}

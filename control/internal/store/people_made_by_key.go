@@ -43,18 +43,21 @@ func (tx *Tx) PauseWebhooksMadeBy(ctx context.Context, keys []string) ([]Paused,
 // their creator. Those of an administrator no longer get the events of all links. It returns the webhooks that were active.
 func (tx *Tx) HandOverWebhooks(ctx context.Context, userID string) (paused []Paused, err error) {
 	next := heir("webhooks")
-	ids, err := All(ctx, tx.Conn, column[string], `SELECT id FROM webhooks WHERE user_id = ? AND EXISTS `+next+` ORDER BY id`+tx.forUpdate(), userID, userID)
+	ids, err := All(ctx, tx.Conn, column[string], `SELECT id FROM webhooks WHERE user_id = ? AND EXISTS `+next+` ORDER BY id`+tx.forUpdate(),
+		userID, userID)
 	if err != nil {
 		return nil, err
 	}
 	for part := range slices.Chunk(ids, batch) {
 		which := `id IN (` + In(len(part)) + `)`
-		list, err := All(ctx, tx.Conn, scanPaused, pause+which+` RETURNING id, name, workspace_num`, append([]any{PausedUserDeleted, Now()}, Args(part)...)...)
+		list, err := All(ctx, tx.Conn, scanPaused, pause+which+` RETURNING id, name, workspace_num`,
+			append([]any{PausedUserDeleted, Now()}, Args(part)...)...)
 		if err != nil {
 			return nil, err
 		}
 		paused = append(paused, list...)
-		if _, err := tx.Exec(ctx, `UPDATE webhooks SET user_id = `+next+`, every_link = FALSE WHERE `+which, append([]any{userID}, Args(part)...)...); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE webhooks SET user_id = `+next+`, every_link = FALSE WHERE `+which,
+			append([]any{userID}, Args(part)...)...); err != nil {
 			return nil, err
 		}
 	}
@@ -64,7 +67,8 @@ func (tx *Tx) HandOverWebhooks(ctx context.Context, userID string) (paused []Pau
 // RevokeInvitationsMadeBy revokes the pending invitations that were made with one of the API keys.
 func (tx *Tx) RevokeInvitationsMadeBy(ctx context.Context, keys []string) ([]Invitation, error) {
 	which := `state = 'PENDING' AND made_by_key IN (` + In(len(keys)) + `)`
-	list, err := All(ctx, tx.Conn, scanInvitation, invitationRows+`i.id IN (SELECT id FROM invitations WHERE `+which+`) ORDER BY i.id`, Args(keys)...)
+	list, err := All(ctx, tx.Conn, scanInvitation, invitationRows+`i.id IN (SELECT id FROM invitations WHERE `+which+`) ORDER BY i.id`,
+		Args(keys)...)
 	if err != nil {
 		return nil, err
 	}
@@ -75,5 +79,6 @@ func (tx *Tx) RevokeInvitationsMadeBy(ctx context.Context, keys []string) ([]Inv
 // UsersMadeBy locks and lists the active users who were made with one of the API keys, except one.
 func (tx *Tx) UsersMadeBy(ctx context.Context, keys []string, except string) ([]User, error) {
 	return All(ctx, tx.Conn, scanUser, `SELECT `+userColumns+` FROM users u
-		WHERE u.active AND u.id <> ? AND u.made_by_key IN (`+In(len(keys))+`) ORDER BY u.num`+tx.forUpdate(), append([]any{except}, Args(keys)...)...)
+		WHERE u.active AND u.id <> ? AND u.made_by_key IN (`+In(len(keys))+`) ORDER BY u.num`+tx.forUpdate(),
+		append([]any{except}, Args(keys)...)...)
 }

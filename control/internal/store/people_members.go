@@ -21,7 +21,8 @@ func scanMember(row interface{ Scan(...any) error }) (m Member, err error) {
 
 // InsertMember adds a user to a workspace. A user who is a member already violates the primary key.
 func (c Conn) InsertMember(ctx context.Context, workspace uint64, userID, role string, at int64) error {
-	_, err := c.Exec(ctx, `INSERT INTO workspace_members (workspace_num, user_id, role, created_at) VALUES (?, ?, ?, ?)`, workspace, userID, role, at)
+	_, err := c.Exec(ctx, `INSERT INTO workspace_members (workspace_num, user_id, role, created_at) VALUES (?, ?, ?, ?)`, workspace,
+		userID, role, at)
 	return err
 }
 
@@ -97,18 +98,23 @@ func (tx *Tx) DeleteMember(ctx context.Context, workspace uint64, userID string)
 // returns the former, ordered by number: the personal one, and those of teams that would have no OWNER without the user.
 func (tx *Tx) LockDoomed(ctx context.Context, userID string) ([]Workspace, error) {
 	if tx.pg {
-		if _, err := tx.Exec(ctx, `SELECT num FROM workspaces WHERE num IN (SELECT workspace_num FROM workspace_members WHERE user_id = ? AND role = 'OWNER') ORDER BY num FOR UPDATE`, userID); err != nil {
+		if _, err := tx.Exec(ctx,
+			`SELECT num FROM workspaces WHERE num IN (SELECT workspace_num FROM workspace_members WHERE user_id = ? AND role = 'OWNER') ORDER BY `+
+				`num FOR UPDATE`, userID); err != nil {
 			return nil, err
 		}
 	}
 	return All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (w Workspace, err error) { return w, row.Scan(w.fields()...) },
-		`SELECT `+workspaceColumns+` FROM workspaces w JOIN workspace_members m ON m.workspace_num = w.num WHERE m.user_id = ? AND m.role = 'OWNER'
-		AND NOT EXISTS (SELECT 1 FROM workspace_members o WHERE o.workspace_num = w.num AND o.role = 'OWNER' AND o.user_id <> ?) ORDER BY w.num`, userID, userID)
+		`SELECT `+workspaceColumns+` FROM workspaces w JOIN workspace_members m ON m.workspace_num = w.num WHERE m.user_id = ?
+			AND m.role = 'OWNER'
+		AND NOT EXISTS (SELECT 1 FROM workspace_members o WHERE o.workspace_num = w.num AND o.role = 'OWNER' AND o.user_id <> ?) ORDER BY w.num`,
+		userID, userID)
 }
 
 // heir is a subquery for the OWNER who joined the workspace of a row of a table first, other than one user.
 func heir(table string) string {
-	return `(SELECT m.user_id FROM workspace_members m WHERE m.workspace_num = ` + table + `.workspace_num AND m.role = 'OWNER' AND m.user_id <> ? ORDER BY m.created_at, m.user_id LIMIT 1)`
+	return `(SELECT m.user_id FROM workspace_members m WHERE m.workspace_num = ` + table +
+		`.workspace_num AND m.role = 'OWNER' AND m.user_id <> ? ORDER BY m.created_at, m.user_id LIMIT 1)`
 }
 
 // HandOver makes the OWNER who joined first the creator of the links and bundles that a user has created in workspaces with another
@@ -122,7 +128,8 @@ func (tx *Tx) HandOver(ctx context.Context, userID string, limit int) (int, erro
 			return 0, err
 		}
 		for part := range slices.Chunk(keys, batch) {
-			if _, err := tx.Exec(ctx, `UPDATE `+table+` SET user_id = `+next+` WHERE num IN (`+In(len(part))+`)`, append([]any{userID}, part...)...); err != nil {
+			if _, err := tx.Exec(ctx, `UPDATE `+table+` SET user_id = `+next+` WHERE num IN (`+In(len(part))+`)`,
+				append([]any{userID}, part...)...); err != nil {
 				return 0, err
 			}
 		}

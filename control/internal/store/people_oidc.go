@@ -34,7 +34,8 @@ type OIDCAccount struct {
 const providerColumns = `id, slug, name, discovery_url, client_id, client_secret, scopes, active, email_domains, created_at, updated_at`
 
 func scanProvider(row interface{ Scan(...any) error }) (p OIDCProvider, err error) {
-	err = row.Scan(&p.ID, &p.Slug, &p.Name, &p.DiscoveryURL, &p.ClientID, &p.ClientSecret, &p.Scopes, &p.Active, &p.Domains, &p.CreatedAt, &p.UpdatedAt)
+	err = row.Scan(&p.ID, &p.Slug, &p.Name, &p.DiscoveryURL, &p.ClientID, &p.ClientSecret, &p.Scopes, &p.Active, &p.Domains, &p.CreatedAt,
+		&p.UpdatedAt)
 	return p, err
 }
 
@@ -47,7 +48,9 @@ func (c Conn) InsertOIDCProvider(ctx context.Context, p OIDCProvider) error {
 
 // UpdateOIDCProvider writes every field except id and slug, which never change.
 func (c Conn) UpdateOIDCProvider(ctx context.Context, p OIDCProvider) error {
-	n, err := c.Exec(ctx, `UPDATE oidc_providers SET name = ?, discovery_url = ?, client_id = ?, client_secret = ?, scopes = ?, active = ?, email_domains = ?, updated_at = ? WHERE id = ?`,
+	n, err := c.Exec(ctx,
+		`UPDATE oidc_providers SET name = ?, discovery_url = ?, client_id = ?, client_secret = ?, scopes = ?, active = ?, email_domains = ?, `+
+			`updated_at = ? WHERE id = ?`,
 		p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.Domains, p.UpdatedAt, p.ID)
 	if err == nil && n == 0 {
 		err = ErrNotFound
@@ -96,7 +99,8 @@ const accountSelect = `SELECT a.id, a.provider_id, p.slug, p.name, a.user_id, a.
 	FROM oidc_accounts a JOIN oidc_providers p ON p.id = a.provider_id`
 
 func scanAccount(row interface{ Scan(...any) error }) (a OIDCAccount, err error) {
-	err = row.Scan(&a.ID, &a.ProviderID, &a.ProviderSlug, &a.ProviderName, &a.UserID, &a.Issuer, &a.Subject, &a.Email, &a.CreatedAt, &a.LastLoginAt)
+	err = row.Scan(&a.ID, &a.ProviderID, &a.ProviderSlug, &a.ProviderName, &a.UserID, &a.Issuer, &a.Subject, &a.Email, &a.CreatedAt,
+		&a.LastLoginAt)
 	return a, err
 }
 
@@ -113,7 +117,8 @@ func (c Conn) OIDCAccounts(ctx context.Context, userID string) ([]OIDCAccount, e
 // InsertOIDCAccount links an identity at a provider to a user. An identity that is already linked violates the unique
 // constraint on subject.
 func (c Conn) InsertOIDCAccount(ctx context.Context, a OIDCAccount) error {
-	_, err := c.Exec(ctx, `INSERT INTO oidc_accounts (id, provider_id, user_id, issuer, subject, email, created_at, last_login_at) VALUES (`+In(8)+`)`,
+	_, err := c.Exec(ctx, `INSERT INTO oidc_accounts (id, provider_id, user_id, issuer, subject, email, created_at, last_login_at) VALUES (`+
+		In(8)+`)`,
 		a.ID, a.ProviderID, a.UserID, a.Issuer, a.Subject, a.Email, a.CreatedAt, a.LastLoginAt)
 	return err
 }

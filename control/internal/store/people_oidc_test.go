@@ -19,7 +19,8 @@ func TestOIDC(t *testing.T) {
 		if any {
 			t.Fatal("an empty store has a provider")
 		}
-		p := store.OIDCProvider{ID: store.NewID(), Slug: "corp", Name: "corp", DiscoveryURL: "https://id.example.com", ClientID: "c", ClientSecret: "sealed", Scopes: "openid", CreatedAt: 1, UpdatedAt: 2}
+		p := store.OIDCProvider{ID: store.NewID(), Slug: "corp", Name: "corp", DiscoveryURL: "https://id.example.com", ClientID: "c",
+			ClientSecret: "sealed", Scopes: "openid", CreatedAt: 1, UpdatedAt: 2}
 		other := store.OIDCProvider{ID: store.NewID(), Slug: "Abc", Name: "Abc", Active: true}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			return errors.Join(tx.InsertOIDCProvider(ctx, p), tx.InsertOIDCProvider(ctx, other))
@@ -37,7 +38,8 @@ func TestOIDC(t *testing.T) {
 		if len(all) != 2 || all[0] != other || all[1] != p || len(active) != 1 || active[0] != other {
 			t.Fatalf("%+v, active %+v", all, active)
 		}
-		p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.UpdatedAt = "Corp", "https://other.example.com", "d", "again", "openid email", true, 9
+		p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.UpdatedAt = "Corp", "https://other.example.com", "d", "again",
+			"openid email", true, 9
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			if _, err := tx.LockOIDCProvider(ctx, "corp"); err != nil {
 				return err
@@ -50,12 +52,14 @@ func TestOIDC(t *testing.T) {
 		if _, err := s.OIDCProviderBySlug(ctx, "CORP"); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("a slug in another case: %v", err)
 		}
-		if err := s.Tx(ctx, func(tx *store.Tx) error { return tx.UpdateOIDCProvider(ctx, store.OIDCProvider{ID: "none"}) }); !errors.Is(err, store.ErrNotFound) {
+		if err := s.Tx(ctx, func(tx *store.Tx) error { return tx.UpdateOIDCProvider(ctx, store.OIDCProvider{ID: "none"}) }); !errors.Is(err,
+			store.ErrNotFound) {
 			t.Fatalf("update of none: %v", err)
 		}
 
 		ann, bob := addUser(t, s, "ann@example.com", "USER"), addUser(t, s, "bob@example.com", "USER")
-		a := store.OIDCAccount{ID: store.NewID(), ProviderID: p.ID, UserID: ann.ID, Issuer: "https://i", Subject: "1", Email: "ann@example.com", CreatedAt: 5, LastLoginAt: 5}
+		a := store.OIDCAccount{ID: store.NewID(), ProviderID: p.ID, UserID: ann.ID, Issuer: "https://i", Subject: "1", Email: "ann@example.com",
+			CreatedAt: 5, LastLoginAt: 5}
 		tie := func(a store.OIDCAccount) error {
 			return s.Tx(ctx, func(tx *store.Tx) error { return tx.InsertOIDCAccount(ctx, a) })
 		}
@@ -112,7 +116,8 @@ func TestOIDC(t *testing.T) {
 			return err
 		})
 		equal(t, len(of(bob)), 0, "accounts after the deletion of their provider")
-		if err := s.Tx(ctx, func(tx *store.Tx) error { _, err := tx.DeleteOIDCProvider(ctx, p.ID); return err }); !errors.Is(err, store.ErrNotFound) {
+		if err := s.Tx(ctx, func(tx *store.Tx) error { _, err := tx.DeleteOIDCProvider(ctx, p.ID); return err }); !errors.Is(err,
+			store.ErrNotFound) {
 			t.Fatalf("deleted twice: %v", err)
 		}
 		testkit.Must(t, tie(store.OIDCAccount{ID: store.NewID(), ProviderID: other.ID, UserID: ann.ID, Subject: "1"}))

@@ -25,14 +25,16 @@ type Passkey struct {
 const passkeyColumns = `id, user_id, credential_id, public_key, sign_count, aaguid, transports, backup_eligible, backed_up, name, created_at, last_used_at, cloned_at`
 
 func scanPasskey(row interface{ Scan(...any) error }) (p Passkey, err error) {
-	err = row.Scan(&p.ID, &p.UserID, &p.CredentialID, &p.PublicKey, &p.SignCount, &p.AAGUID, &p.Transports, &p.BackupEligible, &p.BackedUp, &p.Name, &p.CreatedAt, &p.LastUsedAt, &p.ClonedAt)
+	err = row.Scan(&p.ID, &p.UserID, &p.CredentialID, &p.PublicKey, &p.SignCount, &p.AAGUID, &p.Transports, &p.BackupEligible, &p.BackedUp,
+		&p.Name, &p.CreatedAt, &p.LastUsedAt, &p.ClonedAt)
 	return p, err
 }
 
 // InsertPasskey inserts a passkey. A credential that is in use violates the unique constraint on credential_id.
 func (c Conn) InsertPasskey(ctx context.Context, p Passkey) error {
 	_, err := c.Exec(ctx, `INSERT INTO passkeys (`+passkeyColumns+`) VALUES (`+In(13)+`)`,
-		p.ID, p.UserID, p.CredentialID, p.PublicKey, p.SignCount, p.AAGUID, p.Transports, p.BackupEligible, p.BackedUp, p.Name, p.CreatedAt, p.LastUsedAt, p.ClonedAt)
+		p.ID, p.UserID, p.CredentialID, p.PublicKey, p.SignCount, p.AAGUID, p.Transports, p.BackupEligible, p.BackedUp, p.Name, p.CreatedAt,
+		p.LastUsedAt, p.ClonedAt)
 	return err
 }
 
@@ -99,7 +101,8 @@ func (tx *Tx) InsertPasskeyCeremony(ctx context.Context, p PasskeyCeremony) erro
 	if p.UserID != "" {
 		user, session = &p.UserID, &p.SessionID
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO passkey_ceremonies (challenge, user_id, session_id, expires_at) VALUES (?, ?, ?, ?)`, p.Challenge, user, session, p.ExpiresAt)
+	_, err := tx.Exec(ctx, `INSERT INTO passkey_ceremonies (challenge, user_id, session_id, expires_at) VALUES (?, ?, ?, ?)`, p.Challenge,
+		user, session, p.ExpiresAt)
 	return err
 }
 
@@ -107,7 +110,8 @@ func (tx *Tx) InsertPasskeyCeremony(ctx context.Context, p PasskeyCeremony) erro
 // sessionID are those of a registration, and "" for a sign-in; the ceremonies of others stay.
 func (tx *Tx) TakePasskeyCeremony(ctx context.Context, challenge, userID, sessionID string, now int64) (bool, error) {
 	var expires int64
-	err := tx.Row(ctx, `DELETE FROM passkey_ceremonies WHERE challenge = ? AND COALESCE(user_id, '') = ? AND COALESCE(session_id, '') = ? RETURNING expires_at`,
+	err := tx.Row(ctx,
+		`DELETE FROM passkey_ceremonies WHERE challenge = ? AND COALESCE(user_id, '') = ? AND COALESCE(session_id, '') = ? RETURNING expires_at`,
 		challenge, userID, sessionID).Scan(&expires)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil

@@ -10,7 +10,8 @@ func (c Conn) InsertPasswordReset(ctx context.Context, hash, userID string, expi
 
 // PasswordResetUser finds the user of a token that has not expired by now.
 func (c Conn) PasswordResetUser(ctx context.Context, hash string, now int64) (User, error) {
-	return scanUser(c.Row(ctx, `SELECT `+userColumns+` FROM password_resets r JOIN users u ON u.id = r.user_id WHERE r.hash = ? AND r.expires_at > ?`, hash, now))
+	return scanUser(c.Row(ctx, `SELECT `+userColumns+
+		` FROM password_resets r JOIN users u ON u.id = r.user_id WHERE r.hash = ? AND r.expires_at > ?`, hash, now))
 }
 
 // UsePasswordReset removes a token that has not expired by now, and reports whether it existed. Only one of two

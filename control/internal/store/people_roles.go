@@ -81,7 +81,9 @@ func grant(ctx context.Context, tx pgx.Tx, role string) error {
 		return err
 	}
 	var super, owns bool
-	if err := tx.QueryRow(ctx, `SELECT r.rolsuper, EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass('audit_logs') AND pg_has_role(r.oid, c.relowner, 'MEMBER')) FROM pg_roles r WHERE rolname = $1`,
+	if err := tx.QueryRow(ctx,
+		`SELECT r.rolsuper, EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass('audit_logs') AND pg_has_role(r.oid, c.relowner, `+
+			`'MEMBER')) FROM pg_roles r WHERE rolname = $1`,
 		role).Scan(&super, &owns); err != nil {
 		return err
 	}
@@ -121,7 +123,8 @@ func (s *Store) OwnsAudit(ctx context.Context) (owns bool, err error) {
 	if !s.pg {
 		return false, nil
 	}
-	err = s.Row(ctx, `SELECT has_table_privilege('audit_logs', 'UPDATE') OR has_table_privilege('audit_logs', 'DELETE') OR has_table_privilege('audit_logs', 'TRUNCATE')
+	err = s.Row(ctx, `SELECT has_table_privilege('audit_logs', 'UPDATE') OR has_table_privilege('audit_logs', 'DELETE')
+		OR has_table_privilege('audit_logs', 'TRUNCATE')
 		OR EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass('audit_logs') AND pg_has_role(c.relowner, 'MEMBER'))`).Scan(&owns)
 	return owns, err
 }

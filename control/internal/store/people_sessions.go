@@ -21,7 +21,9 @@ type Session struct {
 
 // InsertSession writes a new session.
 func (c Conn) InsertSession(ctx context.Context, s Session) error {
-	_, err := c.Exec(ctx, `INSERT INTO sessions (id, user_id, created_at, expires_at, last_seen_at, ip, user_agent, second_factor) VALUES (?, ?, ?, ?, ?, NULLIF(?, ''), NULLIF(?, ''), ?)`,
+	_, err := c.Exec(ctx,
+		`INSERT INTO sessions (id, user_id, created_at, expires_at, last_seen_at, ip, user_agent, second_factor) VALUES (?, ?, ?, ?, ?, `+
+			`NULLIF(?, ''), NULLIF(?, ''), ?)`,
 		s.ID, s.UserID, s.CreatedAt, s.ExpiresAt, s.LastSeenAt, s.IP, s.UserAgent, s.SecondFactor)
 	return err
 }
@@ -69,7 +71,8 @@ func (c Conn) Sessions(ctx context.Context, userID string, now, seenAfter int64,
 	if err := c.Row(ctx, `SELECT COUNT(*)`+where, userID, now, seenAfter).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err = All(ctx, c, scanSession, `SELECT `+sessionColumns+where+` ORDER BY s.created_at DESC, s.id DESC LIMIT ? OFFSET ?`, userID, now, seenAfter, limit, offset)
+	list, err = All(ctx, c, scanSession, `SELECT `+sessionColumns+where+` ORDER BY s.created_at DESC, s.id DESC LIMIT ? OFFSET ?`, userID, now,
+		seenAfter, limit, offset)
 	return list, total, err
 }
 

@@ -24,7 +24,8 @@ type User struct {
 	UpdatedAt     int64
 }
 
-const userColumns = `u.num, u.id, u.email, u.name, u.role, u.active, u.password_hash, u.totp_secret, u.totp_enabled, u.totp_last_step, NOT u.email_verified,
+const userColumns = `u.num, u.id, u.email, u.name, u.role, u.active, u.password_hash, u.totp_secret, u.totp_enabled, u.totp_last_step,
+	NOT u.email_verified,
 	EXISTS (SELECT 1 FROM passkeys pk WHERE pk.user_id = u.id), u.created_at, u.updated_at`
 
 func scanUser(row interface{ Scan(...any) error }) (u User, err error) {
@@ -33,7 +34,8 @@ func scanUser(row interface{ Scan(...any) error }) (u User, err error) {
 
 // fields returns where Scan writes userColumns.
 func (u *User) fields() []any {
-	return []any{&u.Num, &u.ID, &u.Email, &u.Name, &u.Role, &u.Active, &u.PasswordHash, &u.TOTPSecret, &u.TOTPEnabled, &u.TOTPLastStep, &u.EmailUnproven, &u.HasPasskeys, &u.CreatedAt, &u.UpdatedAt}
+	return []any{&u.Num, &u.ID, &u.Email, &u.Name, &u.Role, &u.Active, &u.PasswordHash, &u.TOTPSecret, &u.TOTPEnabled, &u.TOTPLastStep,
+		&u.EmailUnproven, &u.HasPasskeys, &u.CreatedAt, &u.UpdatedAt}
 }
 
 // EmailKey returns the form in which emails are compared.
@@ -41,9 +43,11 @@ func EmailKey(email string) string { return strings.ToLower(strings.TrimSpace(em
 
 // InsertUser inserts a user and returns its number. An email in use violates the unique constraint on email_key.
 func (c Conn) InsertUser(ctx context.Context, u User) (num uint64, err error) {
-	err = c.Row(ctx, `INSERT INTO users (id, email, email_key, name, role, active, password_hash, email_verified, created_at, updated_at, made_by_key)
+	err = c.Row(ctx, `INSERT INTO users (id, email, email_key, name, role, active, password_hash, email_verified, created_at, updated_at,
+		made_by_key)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`,
-		u.ID, u.Email, EmailKey(u.Email), u.Name, u.Role, u.Active, u.PasswordHash, !u.EmailUnproven, u.CreatedAt, u.UpdatedAt, null(u.MadeBy)).Scan(&num)
+		u.ID, u.Email, EmailKey(u.Email), u.Name, u.Role, u.Active, u.PasswordHash, !u.EmailUnproven, u.CreatedAt, u.UpdatedAt,
+		null(u.MadeBy)).Scan(&num)
 	return num, err
 }
 
@@ -109,7 +113,8 @@ func (c Conn) Users(ctx context.Context, f UserFilter, limit, offset int) (users
 		return nil, 0, err
 	}
 	users, err = All(ctx, c, scanUser,
-		`SELECT `+userColumns+` FROM users u WHERE `+where+` ORDER BY u.created_at DESC, u.num DESC LIMIT ? OFFSET ?`, append(args, limit, offset)...)
+		`SELECT `+userColumns+` FROM users u WHERE `+where+` ORDER BY u.created_at DESC, u.num DESC LIMIT ? OFFSET ?`,
+		append(args, limit, offset)...)
 	return users, total, err
 }
 
@@ -133,7 +138,9 @@ func (tx *Tx) LockAdmins(ctx context.Context) ([]string, error) {
 
 // UpdateUser writes the columns that accounts change: name, role, active, password and second factor.
 func (c Conn) UpdateUser(ctx context.Context, u User) error {
-	n, err := c.Exec(ctx, `UPDATE users SET name = ?, role = ?, active = ?, password_hash = ?, totp_secret = ?, totp_enabled = ?, totp_last_step = ?, updated_at = ? WHERE id = ?`,
+	n, err := c.Exec(ctx,
+		`UPDATE users SET name = ?, role = ?, active = ?, password_hash = ?, totp_secret = ?, totp_enabled = ?, totp_last_step = ?, `+
+			`updated_at = ? WHERE id = ?`,
 		u.Name, u.Role, u.Active, u.PasswordHash, u.TOTPSecret, u.TOTPEnabled, u.TOTPLastStep, u.UpdatedAt, u.ID)
 	if err == nil && n == 0 {
 		err = ErrNotFound

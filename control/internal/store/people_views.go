@@ -24,7 +24,8 @@ type View struct {
 const viewColumns = `num, id, workspace_num, user_id, screen, name, query, shared, position, created_at, updated_at`
 
 func scanView(row interface{ Scan(...any) error }) (v View, err error) {
-	return v, row.Scan(&v.Num, &v.ID, &v.Workspace, &v.UserID, &v.Screen, &v.Name, &v.Query, &v.Shared, &v.Position, &v.CreatedAt, &v.UpdatedAt)
+	return v, row.Scan(&v.Num, &v.ID, &v.Workspace, &v.UserID, &v.Screen, &v.Name, &v.Query, &v.Shared, &v.Position, &v.CreatedAt,
+		&v.UpdatedAt)
 }
 
 // Views reads one page of a user's own views in a workspace and of those that others share, ordered by position and name,
@@ -37,7 +38,8 @@ func (c Conn) Views(ctx context.Context, workspace uint64, userID, screen string
 	if err := c.Row(ctx, `SELECT count(*)`+cond, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err = All(ctx, c, scanView, `SELECT `+viewColumns+cond+` ORDER BY position, name_key, num LIMIT ? OFFSET ?`, append(args, limit, offset)...)
+	list, err = All(ctx, c, scanView, `SELECT `+viewColumns+cond+` ORDER BY position, name_key, num LIMIT ? OFFSET ?`,
+		append(args, limit, offset)...)
 	return list, total, err
 }
 
@@ -54,7 +56,8 @@ func (tx *Tx) LockViewsOf(ctx context.Context, workspace uint64, userID string) 
 			return 0, 0, err
 		}
 	}
-	err = tx.Row(ctx, `SELECT count(*), coalesce(max(position) + 1, 0) FROM saved_views WHERE workspace_num = ? AND user_id = ?`, workspace, userID).Scan(&count, &next)
+	err = tx.Row(ctx, `SELECT count(*), coalesce(max(position) + 1, 0) FROM saved_views WHERE workspace_num = ? AND user_id = ?`, workspace,
+		userID).Scan(&count, &next)
 	return count, next, err
 }
 
@@ -73,11 +76,13 @@ func (tx *Tx) InsertView(ctx context.Context, v *View) (bool, error) {
 // the view.
 func (tx *Tx) UpdateView(ctx context.Context, v *View) (bool, error) {
 	var taken bool
-	if err := tx.Row(ctx, `SELECT EXISTS (SELECT 1 FROM saved_views WHERE workspace_num = ? AND user_id = ? AND screen = ? AND name_key = ? AND num <> ?)`,
+	if err := tx.Row(ctx,
+		`SELECT EXISTS (SELECT 1 FROM saved_views WHERE workspace_num = ? AND user_id = ? AND screen = ? AND name_key = ? AND num <> ?)`,
 		v.Workspace, v.UserID, v.Screen, TagKey(v.Name), v.Num).Scan(&taken); err != nil || taken {
 		return false, err
 	}
-	_, err := tx.Exec(ctx, `UPDATE saved_views SET screen = ?, name = ?, name_key = ?, query = ?, shared = ?, position = ?, updated_at = ? WHERE num = ?`,
+	_, err := tx.Exec(ctx,
+		`UPDATE saved_views SET screen = ?, name = ?, name_key = ?, query = ?, shared = ?, position = ?, updated_at = ? WHERE num = ?`,
 		v.Screen, v.Name, TagKey(v.Name), v.Query, v.Shared, v.Position, v.UpdatedAt, v.Num)
 	if _, taken := Unique(err); taken {
 		return false, nil // another transaction took the name meanwhile; PostgreSQL has ended this one

@@ -77,7 +77,9 @@ type WorkspaceFilter struct {
 // Workspaces reads one page of workspaces and counts all that the filter selects. The user's personal workspace comes
 // first, then those of which the user is a member, then the others, each by name.
 func (c Conn) Workspaces(ctx context.Context, f WorkspaceFilter, limit, offset int) (list []WorkspaceRow, total int, err error) {
-	from, where, args := `workspaces w LEFT JOIN workspace_members m ON m.workspace_num = w.num AND m.user_id = ? LEFT JOIN users u ON u.id = w.personal_of`, `1 = 1`, []any{f.UserID}
+	from, where,
+		args := `workspaces w LEFT JOIN workspace_members m ON m.workspace_num = w.num AND m.user_id = ? LEFT JOIN users u ON u.id = `+
+		`w.personal_of`, `1 = 1`, []any{f.UserID}
 	if !f.All {
 		where += ` AND m.role IS NOT NULL`
 	}
@@ -86,7 +88,8 @@ func (c Conn) Workspaces(ctx context.Context, f WorkspaceFilter, limit, offset i
 	}
 	if f.Search != "" {
 		like := LikeContains(f.Search)
-		where, args = where+` AND (LOWER(w.name) LIKE ? ESCAPE '\' OR w.slug LIKE ? ESCAPE '\' OR u.email_key LIKE ? ESCAPE '\')`, append(args, like, like, like)
+		where, args = where+` AND (LOWER(w.name) LIKE ? ESCAPE '\' OR w.slug LIKE ? ESCAPE '\' OR u.email_key LIKE ? ESCAPE '\')`,
+			append(args, like, like, like)
 	}
 	if err := c.Row(ctx, `SELECT count(*) FROM `+from+` WHERE `+where, args...).Scan(&total); err != nil {
 		return nil, 0, err
@@ -185,6 +188,7 @@ func (c Conn) MemberRoles(ctx context.Context, list []MemberRef) (roles map[Memb
 		err := rows.Scan(&m.Workspace, &m.UserID, &role)
 		roles[m] = role
 		return err
-	}, `SELECT workspace_num, user_id, role FROM workspace_members WHERE `+strings.TrimSuffix(strings.Repeat(`workspace_num = ? AND user_id = ? OR `, len(list)), ` OR `), args...)
+	}, `SELECT workspace_num, user_id, role FROM workspace_members WHERE `+
+		strings.TrimSuffix(strings.Repeat(`workspace_num = ? AND user_id = ? OR `, len(list)), ` OR `), args...)
 	return roles, err
 }

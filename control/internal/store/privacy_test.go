@@ -17,7 +17,8 @@ func TestOps6_Expire_counts(t *testing.T) {
 		expire := func(from int64, e store.Expired) error {
 			return s.Tx(t.Context(), func(tx *store.Tx) error { return tx.Expire(t.Context(), from, e) })
 		}
-		first := store.Expired{Through: 100, Links: []store.Counted{{Num: 1, Count: 5}, {Num: 1 << 62, Count: 2}}, Variants: []store.Counted{{ID: "v", Count: 3}}, Rules: []store.Counted{{ID: "r", Count: 4, Last: 90}}}
+		first := store.Expired{Through: 100, Links: []store.Counted{{Num: 1, Count: 5}, {Num: 1 << 62, Count: 2}},
+			Variants: []store.Counted{{ID: "v", Count: 3}}, Rules: []store.Counted{{ID: "r", Count: 4, Last: 90}}}
 		second := store.Expired{Through: 200, Links: []store.Counted{{Num: 1, Count: 1}}, Rules: []store.Counted{{ID: "r", Count: 1, Last: 150}}}
 		testkit.Must(t, errors.Join(expire(0, first), expire(100, second)))
 		if err := expire(100, second); !errors.Is(err, store.ErrExpiredMeanwhile) {
@@ -41,10 +42,14 @@ func TestOps6_Erase_database(t *testing.T) {
 		err := s.Tx(t.Context(), func(tx *store.Tx) error {
 			for _, statement := range []string{
 				`INSERT INTO users (id, email, email_key, role, created_at, updated_at) VALUES ('u', 'a@example.com', 'a@example.com', 'USER', 1, 1)`,
-				`INSERT INTO webhooks (id, user_id, name, url, events, search_text, created_at, updated_at) VALUES ('w', 'u', 'n', 'https://example.com', 'url.clicked', '', 1, 1)`,
-				`INSERT INTO webhook_deliveries (id, webhook_id, event_id, event, payload, due_at, created_at) VALUES ('1', 'w', '1', 'url.clicked', '{"ip":"203.0.113.7","x":1}', 1, 1), ('2', 'w', '2', 'url.clicked', '{"ip":"203.0.113.77","x":1}', 1, 1)`,
-				`INSERT INTO webhook_logs (id, webhook_id, delivery_id, event, payload, success, duration, attempt, sent_at) VALUES ('1', 'w', '1', 'url.clicked', '{"ip":"203.0.113.7"}', TRUE, 1, 1, 1), ('2', 'w', '2', 'url.clicked', '{"ip":"203.0.113.77"}', TRUE, 1, 1, 1)`,
-				`INSERT INTO guesses (link, client, count, last_at, forget_at, mark) VALUES (1, '203.0.113.7', 1, 1, 1, 1), (1, '203.0.113.77', 1, 1, 1, 2), (2, '2001:db8:1:2::', 1, 1, 1, 3)`,
+				`INSERT INTO webhooks (id, user_id, name, url, events, search_text, created_at, updated_at) VALUES ('w', 'u', 'n', ` +
+					`'https://example.com', 'url.clicked', '', 1, 1)`,
+				`INSERT INTO webhook_deliveries (id, webhook_id, event_id, event, payload, due_at, created_at) VALUES ('1', 'w', '1', ` +
+					`'url.clicked', '{"ip":"203.0.113.7","x":1}', 1, 1), ('2', 'w', '2', 'url.clicked', '{"ip":"203.0.113.77","x":1}', 1, 1)`,
+				`INSERT INTO webhook_logs (id, webhook_id, delivery_id, event, payload, success, duration, attempt, sent_at) VALUES ('1', 'w', '1', ` +
+					`'url.clicked', '{"ip":"203.0.113.7"}', TRUE, 1, 1, 1), ('2', 'w', '2', 'url.clicked', '{"ip":"203.0.113.77"}', TRUE, 1, 1, 1)`,
+				`INSERT INTO guesses (link, client, count, last_at, forget_at, mark) VALUES (1, '203.0.113.7', 1, 1, 1, 1), (1, '203.0.113.77', 1, ` +
+					`1, 1, 2), (2, '2001:db8:1:2::', 1, 1, 1, 3)`,
 			} {
 				if _, err := tx.Exec(t.Context(), statement); err != nil {
 					return err
@@ -68,7 +73,9 @@ func TestOps6_Erase_database(t *testing.T) {
 			t.Errorf("of IPv6: %+v", e)
 		}
 		var payloads string
-		if err := s.Row(t.Context(), `SELECT a.payload || b.payload FROM webhook_deliveries a, webhook_deliveries b WHERE a.id = '1' AND b.id = '2'`).Scan(&payloads); err != nil || payloads != `{"ip":null,"x":1}{"ip":"203.0.113.77","x":1}` {
+		if err := s.Row(t.Context(),
+			`SELECT a.payload || b.payload FROM webhook_deliveries a, webhook_deliveries b WHERE a.id = '1' AND b.id = '2'`).Scan(&payloads); err !=
+			nil || payloads != `{"ip":null,"x":1}{"ip":"203.0.113.77","x":1}` {
 			t.Errorf("%s, %v", payloads, err)
 		}
 	})

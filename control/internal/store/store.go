@@ -149,7 +149,8 @@ func (s *Store) openPostgres(cfg Config) error {
 }
 
 func (s *Store) openSQLite(path, base string) error {
-	q := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)"}, "_txlock": {"immediate"}}
+	q := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-16000)"},
+		"_txlock": {"immediate"}}
 	db, err := sql.Open("sqlite", "file:"+path+"?"+q.Encode())
 	if err != nil {
 		return err
@@ -176,7 +177,9 @@ func stray(address string, pc *pgx.ConnConfig) bool {
 	if pc == nil {
 		return strings.Count(address, "@") > 1
 	}
-	return strings.Contains(pc.Host, "@") || slices.ContainsFunc(pc.Fallbacks, func(f *pgconn.FallbackConfig) bool { return strings.Contains(f.Host, "@") })
+	return strings.Contains(pc.Host, "@") || slices.ContainsFunc(pc.Fallbacks, func(f *pgconn.FallbackConfig) bool {
+		return strings.Contains(f.Host, "@")
+	})
 }
 
 // redact removes a connection string, which may contain a password, from the text of an error.
@@ -262,7 +265,8 @@ func column[T any](row interface{ Scan(...any) error }) (v T, err error) {
 }
 
 // All runs a query and scans every row. The result may be empty but is never nil.
-func All[T any](ctx context.Context, c Conn, scan func(row interface{ Scan(...any) error }) (T, error), query string, args ...any) ([]T, error) {
+func All[T any](ctx context.Context, c Conn, scan func(row interface{ Scan(...any) error }) (T, error), query string,
+	args ...any) ([]T, error) {
 	out := []T{}
 	err := c.each(ctx, func(rows *sql.Rows) error {
 		v, err := scan(rows)

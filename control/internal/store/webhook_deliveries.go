@@ -91,7 +91,8 @@ func (tx *Tx) FinishDelivery(ctx context.Context, id, lease string) error {
 // PostponeDelivery releases the lease if it still holds the delivery, and stores the number of attempts and the time
 // of the next one.
 func (tx *Tx) PostponeDelivery(ctx context.Context, id, lease string, attempts int, dueAt int64) error {
-	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET attempts = ?, due_at = ?, lease = '' WHERE id = ? AND lease = ?`, attempts, dueAt, id, lease)
+	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET attempts = ?, due_at = ?, lease = '' WHERE id = ? AND lease = ?`, attempts,
+		dueAt, id, lease)
 	return err
 }
 
@@ -107,7 +108,8 @@ func (tx *Tx) ReleaseDeliveries(ctx context.Context, now int64) error {
 
 // Backlog counts the waiting deliveries of a webhook, up to limit.
 func (c Conn) Backlog(ctx context.Context, webhookID string, limit int) (n int, err error) {
-	err = c.Row(ctx, `SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = ? LIMIT ?) AS pending`, webhookID, limit).Scan(&n)
+	err = c.Row(ctx, `SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = ? LIMIT ?) AS pending`, webhookID,
+		limit).Scan(&n)
 	return n, err
 }
 
@@ -145,7 +147,8 @@ func scanQueue(row interface{ Scan(...any) error }) (q Queue, err error) {
 // leaves out an event. The caller has locked the webhook against deletion.
 func (tx *Tx) RepeatFailed(ctx context.Context, webhookID, without string, now int64, limit int) (int64, error) {
 	return tx.Exec(ctx, `INSERT INTO webhook_deliveries (id, webhook_id, event_id, event, payload, attempts, due_at, created_at)
-		SELECT delivery_id, webhook_id, 'repeat.' || delivery_id, event, payload, attempt, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM webhook_logs l
+		SELECT delivery_id, webhook_id, 'repeat.' || delivery_id, event, payload, attempt, CAST(? AS BIGINT), CAST(? AS BIGINT)
+		FROM webhook_logs l
 		WHERE webhook_id = ? AND NOT success AND event <> ?
 		AND NOT EXISTS (SELECT 1 FROM webhook_logs o WHERE o.delivery_id = l.delivery_id AND (o.success OR o.attempt > l.attempt))
 		AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.id = l.delivery_id)
@@ -156,7 +159,8 @@ func (tx *Tx) RepeatFailed(ctx context.Context, webhookID, without string, now i
 func (c Conn) AttemptedDeliveries(ctx context.Context, ids []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	for part := range slices.Chunk(ids, batch) {
-		list, err := All(ctx, c, column[string], `SELECT DISTINCT delivery_id FROM webhook_logs WHERE delivery_id IN (`+In(len(part))+`)`, Args(part)...)
+		list, err := All(ctx, c, column[string], `SELECT DISTINCT delivery_id FROM webhook_logs WHERE delivery_id IN (`+In(len(part))+`)`,
+			Args(part)...)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +182,8 @@ func (c Conn) VariantsByID(ctx context.Context, ids []string) (map[string]Varian
 }
 
 // found runs a query and returns its rows by key. The query text ends where the list of keys follows.
-func found[K comparable, T any](ctx context.Context, c Conn, scan func(interface{ Scan(...any) error }) (T, error), query string, keys []K, keyOf func(*T) K) (map[K]T, error) {
+func found[K comparable, T any](ctx context.Context, c Conn, scan func(interface{ Scan(...any) error }) (T, error), query string, keys []K,
+	keyOf func(*T) K) (map[K]T, error) {
 	out := map[K]T{}
 	for part := range slices.Chunk(keys, batch) {
 		list, err := All(ctx, c, scan, query+`(`+In(len(part))+`)`, Args(part)...)

@@ -36,7 +36,8 @@ const webhookColumns = `webhooks.id, webhooks.user_id, webhooks.workspace_num, w
 func scanWebhook(row interface{ Scan(...any) error }) (w Webhook, err error) {
 	var events string
 	err = row.Scan(&w.ID, &w.UserID, &w.Workspace, &w.Name, &w.URL, orZero(&w.Secret), orZero(&w.Headers), &events, &w.EveryLink, &w.Active,
-		&w.Sent, &w.Succeeded, &w.Failed, orZero(&w.LastSentAt), orZero(&w.LastError), &w.Streak, orZero(&w.FailingSince), &w.CreatedAt, &w.UpdatedAt,
+		&w.Sent, &w.Succeeded, &w.Failed, orZero(&w.LastSentAt), orZero(&w.LastError), &w.Streak, orZero(&w.FailingSince), &w.CreatedAt,
+		&w.UpdatedAt,
 		orZero(&w.Paused))
 	w.Events = strings.Split(events, ",")
 	if w.LastError == "" { // programs of an earlier release do not end the streak
@@ -50,16 +51,21 @@ func scanWebhook(row interface{ Scan(...any) error }) (w Webhook, err error) {
 
 // InsertWebhook adds a webhook.
 func (tx *Tx) InsertWebhook(ctx context.Context, w *Webhook) error {
-	_, err := tx.Exec(ctx, `INSERT INTO webhooks (id, user_id, workspace_num, name, url, secret, headers, events, every_link, active, search_text, created_at, updated_at, made_by_key)
-		VALUES (`+In(14)+`)`, w.ID, w.UserID, null(w.Workspace), w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active,
+	_, err := tx.Exec(ctx, `INSERT INTO webhooks (id, user_id, workspace_num, name, url, secret, headers, events, every_link, active,
+		search_text, created_at, updated_at, made_by_key)
+		VALUES (`+In(14)+`)`,
+		w.ID, w.UserID, null(w.Workspace), w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active,
 		w.searchText(), w.CreatedAt, w.UpdatedAt, null(w.MadeBy))
 	return err
 }
 
 // UpdateWebhook writes the fields that an owner can change.
 func (tx *Tx) UpdateWebhook(ctx context.Context, w *Webhook) error {
-	_, err := tx.Exec(ctx, `UPDATE webhooks SET name = ?, url = ?, secret = ?, headers = ?, events = ?, every_link = ?, active = ?, pause_reason = ?, search_text = ?, updated_at = ?
-		WHERE id = ?`, w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active, null(w.Paused), w.searchText(), w.UpdatedAt, w.ID)
+	_, err := tx.Exec(ctx, `UPDATE webhooks SET name = ?, url = ?, secret = ?, headers = ?, events = ?, every_link = ?, active = ?,
+		pause_reason = ?, search_text = ?, updated_at = ?
+		WHERE id = ?`,
+		w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active, null(w.Paused), w.searchText(),
+		w.UpdatedAt, w.ID)
 	return err
 }
 
@@ -98,7 +104,8 @@ func (c Conn) Webhooks(ctx context.Context, workspace uint64, search string, lim
 	if err := c.Row(ctx, `SELECT count(*) FROM webhooks WHERE `+where, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err = All(ctx, c, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE `+where+` ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
+	list, err = All(ctx, c, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE `+where+
+		` ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
 		append(args, limit, offset)...)
 	return list, total, err
 }
@@ -115,8 +122,10 @@ type Subscription struct {
 	EveryLink bool // links of all workspaces; the webhook's creator is an ADMIN
 }
 
-const selectSubscriptions = `SELECT webhooks.id, webhooks.workspace_num, webhooks.events, webhooks.every_link AND users.role = 'ADMIN' AND users.active
-	FROM webhooks JOIN users ON users.id = webhooks.user_id JOIN workspaces ON workspaces.num = webhooks.workspace_num WHERE webhooks.active AND ` + enabled
+const selectSubscriptions = `SELECT webhooks.id, webhooks.workspace_num, webhooks.events, webhooks.every_link AND users.role = 'ADMIN'
+	AND users.active
+	FROM webhooks JOIN users ON users.id = webhooks.user_id JOIN workspaces ON workspaces.num = webhooks.workspace_num
+	WHERE webhooks.active AND ` + enabled
 
 func scanSubscription(row interface{ Scan(...any) error }) (s Subscription, err error) {
 	var events string
@@ -169,7 +178,9 @@ func (tx *Tx) NoteAttempts(ctx context.Context, id string, a Attempts) (bool, er
 	if a.Succeeded > 0 {
 		streak = `failure_streak = ?, failing_since = ?`
 	}
-	n, err := tx.Exec(ctx, `UPDATE webhooks SET sent = sent + ?, succeeded = succeeded + ?, failed = failed + ?, last_sent_at = ?, last_error = ?, `+streak+` WHERE id = ?`,
+	n, err := tx.Exec(ctx,
+		`UPDATE webhooks SET sent = sent + ?, succeeded = succeeded + ?, failed = failed + ?, last_sent_at = ?, last_error = ?, `+streak+
+			` WHERE id = ?`,
 		a.Succeeded+a.Failed, a.Succeeded, a.Failed, a.LastAt, null(a.LastError), a.Streak, null(a.FailingSince), id)
 	return n == 1, err
 }
@@ -193,7 +204,8 @@ const webhookLogColumns = `id, webhook_id, delivery_id, event, payload, success,
 
 func scanWebhookLog(row interface{ Scan(...any) error }) (l WebhookLog, err error) {
 	var status int64
-	err = row.Scan(&l.ID, &l.WebhookID, &l.DeliveryID, &l.Event, &l.Payload, &l.Success, orZero(&status), orZero(&l.Response), orZero(&l.Error),
+	err = row.Scan(&l.ID, &l.WebhookID, &l.DeliveryID, &l.Event, &l.Payload, &l.Success, orZero(&status), orZero(&l.Response),
+		orZero(&l.Error),
 		&l.Duration, &l.Attempt, &l.SentAt)
 	l.StatusCode = int(status)
 	return l, err
@@ -201,7 +213,8 @@ func scanWebhookLog(row interface{ Scan(...any) error }) (l WebhookLog, err erro
 
 // InsertWebhookLog adds an attempt to the log of an existing webhook (see NoteAttempts).
 func (tx *Tx) InsertWebhookLog(ctx context.Context, l *WebhookLog) error {
-	_, err := tx.Exec(ctx, `INSERT INTO webhook_logs (`+webhookLogColumns+`) VALUES (`+In(12)+`)`, l.ID, l.WebhookID, l.DeliveryID, l.Event, l.Payload,
+	_, err := tx.Exec(ctx, `INSERT INTO webhook_logs (`+webhookLogColumns+`) VALUES (`+In(12)+`)`, l.ID, l.WebhookID, l.DeliveryID,
+		l.Event, l.Payload,
 		l.Success, null(l.StatusCode), null(l.Response), null(l.Error), l.Duration, l.Attempt, l.SentAt)
 	return err
 }
@@ -228,7 +241,8 @@ func (c Conn) WebhookLogs(ctx context.Context, webhookID string, f WebhookLogFil
 	if err := c.Row(ctx, `SELECT count(*) FROM webhook_logs WHERE `+where, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err = All(ctx, c, scanWebhookLog, `SELECT `+webhookLogColumns+` FROM webhook_logs WHERE `+where+` ORDER BY sent_at DESC, id DESC LIMIT ? OFFSET ?`,
+	list, err = All(ctx, c, scanWebhookLog, `SELECT `+webhookLogColumns+` FROM webhook_logs WHERE `+where+
+		` ORDER BY sent_at DESC, id DESC LIMIT ? OFFSET ?`,
 		append(args, f.Limit, f.Offset)...)
 	return list, total, err
 }
@@ -251,7 +265,8 @@ func (tx *Tx) PruneWebhooks(ctx context.Context, before int64, limit int) (logs,
 	if err != nil {
 		return 0, 0, err
 	}
-	deliveries, err = tx.Exec(ctx, `DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE created_at < ? LIMIT ?)`, before, limit)
+	deliveries, err = tx.Exec(ctx,
+		`DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE created_at < ? LIMIT ?)`, before, limit)
 	return logs, deliveries, err
 }
 

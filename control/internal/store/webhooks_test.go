@@ -22,7 +22,8 @@ func addWebhook(t *testing.T, s *store.Store, w store.Webhook) store.Webhook {
 
 func addDelivery(t *testing.T, s *store.Store, webhookID, eventID string, due int64) store.Delivery {
 	t.Helper()
-	d := store.Delivery{ID: webhookID + eventID, WebhookID: webhookID, EventID: eventID, Event: "url.created", Payload: `{"a":"<&>"}`, DueAt: due, CreatedAt: due}
+	d := store.Delivery{ID: webhookID + eventID, WebhookID: webhookID, EventID: eventID, Event: "url.created", Payload: `{"a":"<&>"}`,
+		DueAt: due, CreatedAt: due}
 	inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertDeliveries(ctx, []store.Delivery{d}) })
 	return d
 }
@@ -32,8 +33,10 @@ func TestWebhooks(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		ann, bob := addUser(t, s, "ann@example.com", "ADMIN"), addUser(t, s, "bob@example.com", "USER")
-		first := addWebhook(t, s, store.Webhook{UserID: ann.ID, Workspace: ann.Num, Name: "First", URL: "https://example.com/a%b", Secret: "s", Headers: "h", Events: []string{"url.created", "url.clicked"}, Active: true})
-		second := addWebhook(t, s, store.Webhook{UserID: bob.ID, Workspace: bob.Num, Name: "Second", URL: "https://example.com/", Events: []string{"url.clicked"}, EveryLink: true})
+		first := addWebhook(t, s, store.Webhook{UserID: ann.ID, Workspace: ann.Num, Name: "First", URL: "https://example.com/a%b", Secret: "s",
+			Headers: "h", Events: []string{"url.created", "url.clicked"}, Active: true})
+		second := addWebhook(t, s, store.Webhook{UserID: bob.ID, Workspace: bob.Num, Name: "Second", URL: "https://example.com/",
+			Events: []string{"url.clicked"}, EveryLink: true})
 		got, err := s.WebhookByID(ctx, first.ID)
 		testkit.Must(t, err)
 		if fmt.Sprint(got) != fmt.Sprint(first) {
@@ -46,7 +49,8 @@ func TestWebhooks(t *testing.T) {
 			workspace uint64
 			search    string
 			want      []string
-		}{{0, "", []string{second.ID, first.ID}}, {ann.Num, "", []string{first.ID}}, {0, "FIRST", []string{first.ID}}, {0, "a%b", []string{first.ID}}, {0, "a_b", nil}, {bob.Num, "first", nil}} {
+		}{{0, "", []string{second.ID, first.ID}}, {ann.Num, "", []string{first.ID}}, {0, "FIRST", []string{first.ID}},
+			{0, "a%b", []string{first.ID}}, {0, "a_b", nil}, {bob.Num, "first", nil}} {
 			list, total, err := s.Webhooks(ctx, q.workspace, q.search, 10, 0)
 			testkit.Must(t, err)
 			var ids []string
@@ -57,7 +61,8 @@ func TestWebhooks(t *testing.T) {
 				t.Errorf("%+v: %v of %d", q, ids, total)
 			}
 		}
-		second.Name, second.URL, second.Secret, second.Headers, second.Events, second.EveryLink, second.Active, second.UpdatedAt = "X", "https://x", "t", "i", []string{"url.deleted"}, false, true, 5
+		second.Name, second.URL, second.Secret, second.Headers, second.Events, second.EveryLink, second.Active, second.UpdatedAt = "X",
+			"https://x", "t", "i", []string{"url.deleted"}, false, true, 5
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			if err := tx.UpdateWebhook(ctx, &second); err != nil {
 				return err
@@ -261,7 +266,8 @@ func TestWebhookLogs(t *testing.T) {
 		ctx := t.Context()
 		u := addUser(t, s, "a@example.com", "USER")
 		w := addWebhook(t, s, store.Webhook{UserID: u.ID, Active: true})
-		full := store.WebhookLog{ID: "1", WebhookID: w.ID, DeliveryID: "d", Event: "url.created", Payload: "{}", Success: true, StatusCode: 204, Response: "r", Error: "e", Duration: 3, Attempt: 2, SentAt: 10}
+		full := store.WebhookLog{ID: "1", WebhookID: w.ID, DeliveryID: "d", Event: "url.created", Payload: "{}", Success: true, StatusCode: 204,
+			Response: "r", Error: "e", Duration: 3, Attempt: 2, SentAt: 10}
 		bare := store.WebhookLog{ID: "2", WebhookID: w.ID, DeliveryID: "d", Attempt: 1, SentAt: 5}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			return errors.Join(tx.InsertWebhookLog(ctx, &full), tx.InsertWebhookLog(ctx, &bare))
@@ -271,7 +277,8 @@ func TestWebhookLogs(t *testing.T) {
 		if total != 2 || !slices.Equal(list, []store.WebhookLog{full, bare}) {
 			t.Fatalf("%+v", list)
 		}
-		if list, total, err = s.WebhookLogs(ctx, w.ID, store.WebhookLogFilter{Limit: 1, Offset: 1}); err != nil || total != 2 || !slices.Equal(list, []store.WebhookLog{bare}) {
+		if list, total, err = s.WebhookLogs(ctx, w.ID, store.WebhookLogFilter{Limit: 1, Offset: 1}); err != nil || total != 2 ||
+			!slices.Equal(list, []store.WebhookLog{bare}) {
 			t.Fatalf("second page: %+v %v", list, err)
 		}
 		for _, tt := range []struct {

@@ -24,7 +24,8 @@ func TestWorkspaceGone(t *testing.T) {
 				return tx.InsertBundle(ctx, &store.Bundle{ID: store.NewID(), UserID: u.ID, Workspace: gone, Name: "n"})
 			},
 			"webhook": func(ctx context.Context, tx *store.Tx) error {
-				return tx.InsertWebhook(ctx, &store.Webhook{ID: store.NewID(), UserID: u.ID, Workspace: gone, Name: "n", Events: []string{"url.created"}})
+				return tx.InsertWebhook(ctx, &store.Webhook{ID: store.NewID(), UserID: u.ID, Workspace: gone, Name: "n",
+					Events: []string{"url.created"}})
 			},
 			"key": func(ctx context.Context, tx *store.Tx) error {
 				return tx.InsertKey(ctx, store.Key{ID: store.NewID(), UserID: u.ID, Workspace: gone, Name: "n", Lookup: "l"})

@@ -182,7 +182,8 @@ func everything(hide int) object {
 }
 
 func text(name, label string) variable {
-	return variable{"name": name, "label": label, "type": "textbox", "query": "", "hide": 0, "current": object{"text": "", "value": ""}, "options": []any{}}
+	return variable{"name": name, "label": label, "type": "textbox", "query": "", "hide": 0, "current": object{"text": "", "value": ""},
+		"options": []any{}}
 }
 
 func link(uid, variables string) string { return "/d/" + uid + "?${__url_time_range}" + variables }

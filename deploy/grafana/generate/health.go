@@ -77,7 +77,8 @@ func healthCharts() []panel {
 	firing.hide = []string{"Value"}
 	disk := chart("Free disk", "Free share of the disks of the data folder, of the spool and of ClickHouse.", "percentunit",
 		over("shortline_disk_free_bytes / shortline_disk_size_bytes", "{{instance}} {{folder}}"),
-		over("min by (shard, disk) (shortline_clickhouse_disk_free_bytes / shortline_clickhouse_disk_size_bytes)", "ClickHouse {{shard}} {{disk}}"))
+		over("min by (shard, disk) (shortline_clickhouse_disk_free_bytes / shortline_clickhouse_disk_size_bytes)",
+			"ClickHouse {{shard}} {{disk}}"))
 	disk.steps = []step{{bad, 0}, {warning, 0.05}, {"transparent", 0.15}}
 	memory := chart("Memory", "Share of the memory that each process may use.", "percentunit",
 		over("process_resident_memory_bytes / (shortline_memory_limit_bytes > 0)", "{{instance}}"))

@@ -52,7 +52,8 @@ func TestA9_health_needs_metrics_only(t *testing.T) {
 	}
 	for _, name := range []string{
 		"up{", "ALERTS{", "shortline_disk_free_bytes", "shortline_memory_limit_bytes", "shortline_click_shard_up", "shortline_mail_waiting",
-		"shortline_mail_oldest_waiting_seconds", "shortline_edge_tls_rejected_total", "shortline_edge_tls_unanswered", "shortline_certificates_missing",
+		"shortline_mail_oldest_waiting_seconds", "shortline_edge_tls_rejected_total", "shortline_edge_tls_unanswered",
+		"shortline_certificates_missing",
 		"shortline_certificate_expiry_timestamp_seconds", "shortline_certificate_orders_total", "shortline_rollup_waiting_slots",
 		"shortline_agent_clock_ahead_seconds", "shortline_control_clock_ahead_seconds",
 	} {

@@ -55,7 +55,8 @@ func (p panel) render(id, x, y int) object {
 		for old, name := range p.names {
 			names[old] = name
 		}
-		changes = append(changes, object{"id": "organize", "options": object{"excludeByName": hidden, "indexByName": object{}, "renameByName": names}})
+		changes = append(changes,
+			object{"id": "organize", "options": object{"excludeByName": hidden, "indexByName": object{}, "renameByName": names}})
 	}
 	if changes == nil {
 		changes = []any{}
@@ -144,7 +145,8 @@ func (p panel) options() object {
 			"tooltip": object{"mode": "multi", "sort": "desc"},
 		}
 	case "stat":
-		return object{"reduceOptions": reduce, "colorMode": "value", "graphMode": "area", "justifyMode": "auto", "textMode": "auto", "orientation": "auto"}
+		return object{"reduceOptions": reduce, "colorMode": "value", "graphMode": "area", "justifyMode": "auto", "textMode": "auto",
+			"orientation": "auto"}
 	case "barchart":
 		return object{
 			"orientation": "horizontal", "showValue": "auto", "stacking": "none", "barWidth": 0.8, "groupWidth": 0.7, "xTickLabelRotation": 0,
@@ -153,22 +155,26 @@ func (p panel) options() object {
 		}
 	case "piechart":
 		return object{
-			"pieType": "donut", "displayLabels": []string{"percent"}, "reduceOptions": object{"calcs": []string{"lastNotNull"}, "fields": "", "values": true},
-			"legend": object{"displayMode": "table", "placement": "right", "showLegend": true, "values": []string{"value", "percent"}}, "tooltip": object{"mode": "single", "sort": "none"},
+			"pieType": "donut", "displayLabels": []string{"percent"}, "reduceOptions": object{"calcs": []string{"lastNotNull"}, "fields": "",
+				"values": true},
+			"legend":  object{"displayMode": "table", "placement": "right", "showLegend": true, "values": []string{"value", "percent"}},
+			"tooltip": object{"mode": "single", "sort": "none"},
 		}
 	case "geomap":
 		return world()
 	}
-	return object{"showHeader": true, "cellHeight": "sm", "footer": object{"show": false, "reducer": []string{"sum"}, "countRows": false, "fields": ""}}
+	return object{"showHeader": true, "cellHeight": "sm", "footer": object{"show": false, "reducer": []string{"sum"}, "countRows": false,
+		"fields": ""}}
 }
 
 // world draws a disc on each country. The outlines are a file of Grafana's own, so no map server is contacted.
 func world() object {
 	return object{
-		"view":     object{"id": "coords", "lat": 25, "lon": 10, "zoom": 1.4, "allLayers": true},
-		"controls": object{"showZoom": true, "mouseWheelZoom": false, "showAttribution": false, "showScale": false, "showMeasure": false, "showDebug": false},
-		"tooltip":  object{"mode": "details"},
-		"basemap":  object{"type": "xyz", "name": "None", "config": object{"url": "data:,", "attribution": ""}},
+		"view": object{"id": "coords", "lat": 25, "lon": 10, "zoom": 1.4, "allLayers": true},
+		"controls": object{"showZoom": true, "mouseWheelZoom": false, "showAttribution": false, "showScale": false, "showMeasure": false,
+			"showDebug": false},
+		"tooltip": object{"mode": "details"},
+		"basemap": object{"type": "xyz", "name": "None", "config": object{"url": "data:,", "attribution": ""}},
 		"layers": []any{
 			object{"type": "geojson", "name": "Countries", "tooltip": false, "config": object{
 				"src": "public/maps/countries.geojson", "rules": []any{},

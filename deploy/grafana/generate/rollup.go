@@ -18,7 +18,8 @@ const fine = 60
 
 // width is an SQL expression for the length of a series' intervals: the interval that Grafana requests if it is shorter
 // than fine, otherwise that interval rounded up to whole quarter hours.
-var width = fmt.Sprintf("if($__interval_s < %d, greatest(toInt64($__interval_s), 1), intDiv(toInt64($__interval_s) + 899, 900) * 900)", fine)
+var width = fmt.Sprintf("if($__interval_s < %d, greatest(toInt64($__interval_s), 1), intDiv(toInt64($__interval_s) + 899, 900) * 900)",
+	fine)
 
 // rawSlot is an SQL query for the first slot with clicks that are newer than its rollup. From there on single clicks are
 // read. It is usually a slot of the last half hour.
@@ -26,7 +27,8 @@ func rawSlot() string {
 	const within = " WHERE slot >= " + firstSlot + " AND slot < " + endSlot
 	return "SELECT coalesce(minOrNull(slot), " + endSlot + ") FROM (SELECT slot, sum(n) AS written, max(marks) AS built FROM" +
 		" (SELECT slot, max(n) AS n, toUInt64(0) AS marks FROM rollup_marks" + within + " GROUP BY slot, writer" +
-		" UNION ALL SELECT slot, toUInt64(0) AS n, marks FROM rollup_builds" + within + ") GROUP BY slot HAVING written > 0) WHERE written != built"
+		" UNION ALL SELECT slot, toUInt64(0) AS n, marks FROM rollup_builds" + within +
+		") GROUP BY slot HAVING written > 0) WHERE written != built"
 }
 
 // counted is a query over the clicks in the time range that meet a condition. Its rows have n (the number of clicks), ms
@@ -65,7 +67,8 @@ func (c counted) sql(selected, tail string) string {
 		" WHERE slot >= " + firstSlot + " AND slot < raw_slot AND (" + c.where + ") AND build GLOBAL IN" +
 		" (SELECT argMax(build, (marks, build)) FROM rollup_builds WHERE slot >= " + firstSlot + " AND slot < raw_slot GROUP BY slot)" +
 		" UNION ALL SELECT " + list + "bot, toUnixTimestamp64Milli(ts) AS ms, toUInt64(1) AS n, ms AS last_ms FROM clicks FINAL" +
-		" WHERE $__timeFilter_ms(ts) AND (ts < fromUnixTimestamp64Milli(toInt64(" + firstSlot + ") * 900000) OR ts >= fromUnixTimestamp64Milli(toInt64(raw_slot) * 900000))" +
+		" WHERE $__timeFilter_ms(ts) AND (ts < fromUnixTimestamp64Milli(toInt64(" + firstSlot +
+		") * 900000) OR ts >= fromUnixTimestamp64Milli(toInt64(raw_slot) * 900000))" +
 		" AND (" + c.where + ")) " + tail
 }
 
@@ -77,15 +80,18 @@ func (c counted) one(selected, tail string) question {
 // series queries numbers over time. group queries one number over time for each value of a column.
 func (c counted) series(selected string) question {
 	c.fine = true
-	return question{from: clicks, series: true, text: c.sql("toDateTime(intDiv(intDiv(ms, 1000), "+width+") * "+width+", 'UTC') AS time, "+selected, "GROUP BY time ORDER BY time")}
+	return question{from: clicks, series: true, text: c.sql("toDateTime(intDiv(intDiv(ms, 1000), "+width+") * "+width+", 'UTC') AS time, "+
+		selected, "GROUP BY time ORDER BY time")}
 }
 
 func (c counted) group(value, name, selected string) question {
 	c.fine = true
-	return question{from: clicks, series: true, text: c.sql("toDateTime(intDiv(intDiv(ms, 1000), "+width+") * "+width+", 'UTC') AS time, "+value+" AS "+name+", "+selected, "GROUP BY time, "+name+" ORDER BY time")}
+	return question{from: clicks, series: true, text: c.sql("toDateTime(intDiv(intDiv(ms, 1000), "+width+") * "+width+", 'UTC') AS time, "+
+		value+" AS "+name+", "+selected, "GROUP BY time, "+name+" ORDER BY time")}
 }
 
 // top counts clicks by the values of a column, the most frequent first. The empty value is shown as none.
 func (c counted) top(value, name, none string, n int) question {
-	return c.one(fmt.Sprintf("if(%[1]s = '', '%[3]s', %[1]s) AS %[2]s, sum(n) AS clicks", value, name, none), fmt.Sprintf("GROUP BY %[1]s ORDER BY clicks DESC, %[1]s LIMIT %[2]d", name, n))
+	return c.one(fmt.Sprintf("if(%[1]s = '', '%[3]s', %[1]s) AS %[2]s, sum(n) AS clicks", value, name, none),
+		fmt.Sprintf("GROUP BY %[1]s ORDER BY clicks DESC, %[1]s LIMIT %[2]d", name, n))
 }

@@ -60,7 +60,8 @@ func TestHelp_and_mistakes(t *testing.T) {
 
 // A control plane that is reached in the clear over a network is warned about, by -check and at the start.
 func TestM8_WarnsAboutHTTP(t *testing.T) {
-	for k, v := range map[string]string{"BASE_URL": "https://sho.rt", "EDGE_TOKEN": "a-token-of-more-than-16-bytes", "KAFKA_BROKERS": "kafka:9092", "DATA_DIR": t.TempDir()} {
+	for k, v := range map[string]string{"BASE_URL": "https://sho.rt", "EDGE_TOKEN": "a-token-of-more-than-16-bytes",
+		"KAFKA_BROKERS": "kafka:9092", "DATA_DIR": t.TempDir()} {
 		t.Setenv(k, v)
 	}
 	for url, warned := range map[string]bool{

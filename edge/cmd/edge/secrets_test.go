@@ -64,7 +64,8 @@ func TestSecrets_are_not_logged(t *testing.T) {
 	dir, log := t.TempDir(), &safe{}
 	var s settings
 	if err := config.LoadFrom(&s, map[string]string{
-		"LISTEN_ADDR": "127.9.8.7:18080", "OPS_ADDR": ops, "BASE_URL": "https://sho.rt", "CONTROL_URL": control.URL, "DATA_DIR": dir, "PPROF": "true", "LOG_LEVEL": "debug",
+		"LISTEN_ADDR": "127.9.8.7:18080", "OPS_ADDR": ops, "BASE_URL": "https://sho.rt", "CONTROL_URL": control.URL, "DATA_DIR": dir,
+		"PPROF": "true", "LOG_LEVEL": "debug",
 		"EDGE_TOKEN": canary + "-token-of-an-edge", "KAFKA_BROKERS": broker.Addr().String(),
 		"KAFKA_SASL_MECHANISM": "SCRAM-SHA-512", "KAFKA_USERNAME": "pat", "KAFKA_PASSWORD": canary,
 	}); err != nil {
@@ -132,7 +133,8 @@ func TestSecrets_are_in_no_message(t *testing.T) {
 	} {
 		t.Setenv(k, v)
 	}
-	for _, control := range []string{"https://u:" + canary + "@control", "https://u:" + canary + "%zz@control", "https://control?token=" + canary, "://" + canary} {
+	for _, control := range []string{"https://u:" + canary + "@control", "https://u:" + canary + "%zz@control", "https://control?token=" +
+		canary, "://" + canary} {
 		t.Setenv("CONTROL_URL", control)
 		code, out := call(t, "-check")
 		if code != 1 || !strings.Contains(out, "CONTROL_URL") || strings.Contains(out, canary) {

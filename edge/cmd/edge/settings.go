@@ -64,7 +64,8 @@ func (s *settings) Validate() error {
 	if err := s.controlFiles().Validate(); err != nil {
 		problems = append(problems, fmt.Errorf("CONTROL_CA_FILE, CONTROL_CERT_FILE, CONTROL_KEY_FILE: %w", err))
 	} else if len(s.plainControl(func(*url.URL) bool { return true })) > 0 && s.controlFiles() != (peertls.Files{}) {
-		problems = append(problems, errors.New("CONTROL_CA_FILE, CONTROL_CERT_FILE, CONTROL_KEY_FILE: require a CONTROL_URL that begins with https://"))
+		problems = append(problems,
+			errors.New("CONTROL_CA_FILE, CONTROL_CERT_FILE, CONTROL_KEY_FILE: require a CONTROL_URL that begins with https://"))
 	}
 	if _, err := ops.NewLogger(os.Stderr, s.LogFormat, s.LogLevel); err != nil {
 		problems = append(problems, err)
@@ -93,7 +94,9 @@ func (s *settings) Warnings() []string {
 	if len(foreign) == 0 {
 		return nil
 	}
-	return []string{"CONTROL_URL begins with http://, so the network can read the edge's token, the password hashes of links, and the passwords and cookies of all users of the API behind this edge; use https://"}
+	return []string{
+		"CONTROL_URL begins with http://, so the network can read the edge's token, the password hashes of links, and the passwords and " +
+			"cookies of all users of the API behind this edge; use https://"}
 }
 
 // plainControl returns the addresses of control planes that are not https and meet a condition.

@@ -96,7 +96,8 @@ func (c *Config) complete() error {
 	defaults := []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&c.BackoffMin, 200 * time.Millisecond}, {&c.BackoffMax, 10 * time.Second}, {&c.ReportEvery, 10 * time.Second}, {&c.Stall, 30 * time.Second},
+	}{{&c.BackoffMin, 200 * time.Millisecond}, {&c.BackoffMax, 10 * time.Second}, {&c.ReportEvery, 10 * time.Second},
+		{&c.Stall, 30 * time.Second},
 		{&c.Proof, time.Minute}, {&c.Shun, 10 * time.Minute}}
 	for _, d := range defaults {
 		if *d.field < 0 {
@@ -192,7 +193,8 @@ func New(cfg Config) (*Agent, error) {
 	start := time.Now()
 	var found found
 	if a.distrusted() {
-		cfg.Logger.Warn("local state not trusted", "advice", "nothing to do if keys were just set or replaced: the edge serves once the control plane has sent a signed document")
+		cfg.Logger.Warn("local state not trusted", "advice",
+			"nothing to do if keys were just set or replaced: the edge serves once the control plane has sent a signed document")
 	} else if found, err = a.load(); err != nil {
 		// Not fatal: the table holds a verified state, or nothing.
 		a.stats.diskErrors.Add(1)

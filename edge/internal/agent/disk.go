@@ -109,7 +109,8 @@ func (d *disk) load(t *table.Table, limits snapshot.Limits, images bool) (found,
 }
 
 // loadSlot loads a state file and its log, up to a cursor if upTo is not nil.
-func (d *disk) loadSlot(t *table.Table, limits snapshot.Limits, name string, deltas io.ReaderAt, upTo *snapshot.Cursor, images bool) (found, error) {
+func (d *disk) loadSlot(t *table.Table, limits snapshot.Limits, name string, deltas io.ReaderAt, upTo *snapshot.Cursor,
+	images bool) (found, error) {
 	var f found
 	log, err := d.log.Stat()
 	if err != nil {

@@ -191,7 +191,8 @@ func TestAgent_reports_missing_slugs_until_taken(t *testing.T) {
 		return table.Stats().Counted > before
 	})
 	testkit.Eventually(t, "the next batch is taken", func() bool { return len(heard) >= 4 })
-	for i, want := range []snapshot.MissingSlug{{Slug: "summer", Count: 1}, {Slug: "summer", Count: 1}, {Slug: "summer", Count: 1}, {Slug: "winter", Count: 1}} {
+	for i, want := range []snapshot.MissingSlug{{Slug: "summer", Count: 1}, {Slug: "summer", Count: 1}, {Slug: "summer", Count: 1},
+		{Slug: "winter", Count: 1}} {
 		m := <-heard
 		for j := range m.Slugs {
 			m.Slugs[j].First, m.Slugs[j].Last = 0, 0 // TestB5_times_are_those_of_requests checks the times

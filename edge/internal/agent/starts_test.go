@@ -57,7 +57,9 @@ func TestAgent_goes_back_after_three_dead_starts(t *testing.T) {
 	if back.Applied() != good || !back.Ready() || back.has("s01000") {
 		t.Fatalf("after three failed starts at %v, want %v", back.Applied(), good)
 	}
-	testkit.Eventually(t, "the reason in a report", func() bool { return strings.Contains(back.Status().Refused, "3 starts died with revision") })
+	testkit.Eventually(t, "the reason in a report", func() bool {
+		return strings.Contains(back.Status().Refused, "3 starts died with revision")
+	})
 	testkit.Eventually(t, "it asks for news", func() bool { return s.questions() > asked })
 	if back.Applied() != good {
 		t.Fatalf("it applied %v again", back.Applied())

@@ -53,10 +53,12 @@ func (c Config) Validate() error {
 	wrong := len(list) == 0
 	for _, address := range list {
 		u, err := url.Parse(address)
-		wrong = wrong || err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != ""
+		wrong = wrong || err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" ||
+			u.Fragment != ""
 	}
 	if wrong {
-		problems = append(problems, errors.New("CONTROL_URL: must be an absolute http or https URL without user, query and fragment, or several, separated by commas"))
+		problems = append(problems,
+			errors.New("CONTROL_URL: must be an absolute http or https URL without user, query and fragment, or several, separated by commas"))
 	}
 	if c.Token == "" || strings.ContainsAny(c.Token.Reveal(), " \t\r\n") {
 		problems = append(problems, errors.New("EDGE_TOKEN: is required and must not contain spaces"))
@@ -98,12 +100,14 @@ func New(cfg Config) (*Client, error) {
 	cfg.Stall = cmp.Or(cfg.Stall, 15*time.Second)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	// Keep-alives detect a dead peer within half a minute, also while a request is held.
-	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}
+	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second,
+		Interval: 5 * time.Second, Count: 3}}
 	return &Client{
 		cfg:    cfg,
 		planes: newPlanes(cfg.URL),
 		probes: &http.Client{
-			Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSClientConfig: cfg.TLS, IdleConnTimeout: time.Minute},
+			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSClientConfig: cfg.TLS,
+				IdleConnTimeout: time.Minute},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		http: &http.Client{
@@ -326,7 +330,8 @@ func (d *document) resume() error {
 	}
 	d.left--
 	d.body.Close()
-	res, err := d.client.call(d.ctx, http.MethodGet, "snapshot", nil, http.Header{"Range": {fmt.Sprintf("bytes=%d-", d.at)}, "If-Range": {d.tag}})
+	res, err := d.client.call(d.ctx, http.MethodGet, "snapshot", nil, http.Header{"Range": {fmt.Sprintf("bytes=%d-", d.at)},
+		"If-Range": {d.tag}})
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,8 @@ func TestClient_speaks_the_protocol(t *testing.T) {
 // Every bad response of the control plane becomes an error that names it and does not contain the token.
 func TestClient_refusals(t *testing.T) {
 	t.Parallel()
-	for _, code := range []int{http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusFound, http.StatusNotFound, http.StatusPartialContent} {
+	for _, code := range []int{http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusFound,
+		http.StatusNotFound, http.StatusPartialContent} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
 			t.Parallel()
 			elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))

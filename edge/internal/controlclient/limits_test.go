@@ -27,9 +27,11 @@ func TestClient_exchange_of_limits(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for code, want := range map[int]error{http.StatusNotFound: limit.ErrUnsupported, http.StatusTooManyRequests: limit.ErrBusy, http.StatusServiceUnavailable: nil} {
+	for code, want := range map[int]error{http.StatusNotFound: limit.ErrUnsupported, http.StatusTooManyRequests: limit.ErrBusy,
+		http.StatusServiceUnavailable: nil} {
 		c, _ := open(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", code) }, nil)
-		if _, err := c.ShareCounts(t.Context(), limit.Report{Edge: "e"}); err == nil || want != nil && !errors.Is(err, want) || want == nil && errors.Is(err, limit.ErrUnsupported) {
+		if _, err := c.ShareCounts(t.Context(), limit.Report{Edge: "e"}); err == nil || want != nil && !errors.Is(err, want) || want == nil &&
+			errors.Is(err, limit.ErrUnsupported) {
 			t.Errorf("%d: %v", code, err)
 		}
 	}

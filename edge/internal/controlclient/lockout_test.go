@@ -47,12 +47,14 @@ func TestClient_lockout_exchange(t *testing.T) {
 
 func TestClient_lockout_errors(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[int]error{http.StatusNotFound: lockout.ErrUnsupported, http.StatusMethodNotAllowed: lockout.ErrUnsupported, http.StatusTooManyRequests: lockout.ErrBusy, http.StatusServiceUnavailable: nil, http.StatusFound: nil} {
+	for code, want := range map[int]error{http.StatusNotFound: lockout.ErrUnsupported, http.StatusMethodNotAllowed: lockout.ErrUnsupported,
+		http.StatusTooManyRequests: lockout.ErrBusy, http.StatusServiceUnavailable: nil, http.StatusFound: nil} {
 		c, _ := open(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", code) }, nil)
 		_, reportErr := c.ReportAttempts(t.Context(), lockout.Report{Edge: "e"})
 		_, changesErr := c.StateChanges(t.Context(), 1)
 		for _, err := range []error{reportErr, changesErr} {
-			if err == nil || want != nil && !errors.Is(err, want) || want == nil && (errors.Is(err, lockout.ErrUnsupported) || errors.Is(err, lockout.ErrBusy)) || strings.Contains(err.Error(), token) {
+			if err == nil || want != nil && !errors.Is(err, want) || want == nil && (errors.Is(err, lockout.ErrUnsupported) ||
+				errors.Is(err, lockout.ErrBusy)) || strings.Contains(err.Error(), token) {
 				t.Errorf("%d: %v", code, err)
 			}
 		}

@@ -165,7 +165,8 @@ func TestA11_another_control_plane_takes_over(t *testing.T) {
 			if what != "fails" { // edges cannot know what a forwarded request needs
 				testkit.Eventually(t, "it answers forwarded requests", func() bool { return forwarded(t, c, "/api/who") == "second" })
 			}
-			for kind, err := range map[string]error{"hosts": each(c.Hosts(t.Context(), snapshot.Cursor{})), "status": each(c.Report(t.Context(), snapshot.Status{})),
+			for kind, err := range map[string]error{"hosts": each(c.Hosts(t.Context(), snapshot.Cursor{})),
+				"status":  each(c.Report(t.Context(), snapshot.Status{})),
 				"guesses": each(c.ReportAttempts(t.Context(), lockout.Report{})), "states": each(c.StateChanges(t.Context(), 1)),
 				"limits": each(c.ShareCounts(t.Context(), limit.Report{})), "reports": c.Accept(t.Context(), abuse.Report{}),
 			} {
@@ -185,7 +186,9 @@ func TestA11_another_control_plane_takes_over(t *testing.T) {
 			if what == "dies" {
 				first.start()
 			}
-			testkit.Eventually(t, "the first control plane is used again", func() bool { return who(t, c) == "first" && forwarded(t, c, "/api/who") == "first" })
+			testkit.Eventually(t, "the first control plane is used again", func() bool {
+				return who(t, c) == "first" && forwarded(t, c, "/api/who") == "first"
+			})
 			second.stop()
 			if got := who(t, c); got != "first" {
 				t.Errorf("after the second one has ended: %s", got)
@@ -229,7 +232,8 @@ func TestA11_one_control_plane(t *testing.T) {
 		t.Error(got)
 	}
 	for _, bad := range []string{"", ",", "http://a, ftp://b", "http://a,b", "http://a?x"} {
-		if _, err := controlclient.New(controlclient.Config{URL: bad, Token: token}); err == nil || !strings.Contains(err.Error(), "CONTROL_URL") {
+		if _, err := controlclient.New(controlclient.Config{URL: bad, Token: token}); err == nil ||
+			!strings.Contains(err.Error(), "CONTROL_URL") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

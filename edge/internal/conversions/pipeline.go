@@ -44,9 +44,10 @@ type Config struct {
 
 func (c Config) spool() spool.Config {
 	return spool.Config{
-		Dir: c.Dir, Lanes: lanes, Sync: c.Sync, SyncEvery: c.SyncEvery, CapBytes: cmp.Or(c.CapBytes, DefaultCapBytes), SegmentBytes: cmp.Or(c.SegmentBytes, segmentBytes),
-		RetainFor: -1, // nobody asks for conversions again: the sink has them
-		Logger:    c.Logger,
+		Dir: c.Dir, Lanes: lanes, Sync: c.Sync, SyncEvery: c.SyncEvery, CapBytes: cmp.Or(c.CapBytes, DefaultCapBytes),
+		SegmentBytes: cmp.Or(c.SegmentBytes, segmentBytes),
+		RetainFor:    -1, // nobody asks for conversions again: the sink has them
+		Logger:       c.Logger,
 	}
 }
 

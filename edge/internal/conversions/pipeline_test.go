@@ -95,7 +95,8 @@ func TestTake_tells_duplicates(t *testing.T) {
 	again.Repeatable, again.ExternalID = true, "order 2"
 	bad := item(ck, 1, "")
 	for round, want := range []string{"", "duplicate"} {
-		problems, err := pipeline.Take(ck, 7, []conversion.Item{item(ck, 1, "buy"), item(ck, 1, "buy"), item(ck, 1, "sign-up"), again, item(ck, 2, "buy"), bad})
+		problems, err := pipeline.Take(ck, 7, []conversion.Item{item(ck, 1, "buy"), item(ck, 1, "buy"), item(ck, 1, "sign-up"), again,
+			item(ck, 2, "buy"), bad})
 		testkit.Must(t, err)
 		for i, expected := range []string{want, "duplicate", want, want, want, "invalid"} {
 			got := ""

@@ -46,7 +46,8 @@ func TestConversions_survive_other_updates_and_restarts(t *testing.T) {
 		testkit.Must(t, table.Close())
 		table = openTable(t, dir)
 		c := table.Conversions()
-		if _, v := c.Keys().ParseID(string(id)); v != conversion.Accepted || c.Window() != time.Second || c.Source("k") == nil || c.Source("k").Workspace != 7 {
+		if _, v := c.Keys().ParseID(string(id)); v != conversion.Accepted || c.Window() != time.Second || c.Source("k") == nil ||
+			c.Source("k").Workspace != 7 {
 			t.Fatalf("update %d: %+v", i, c)
 		}
 	}
@@ -60,13 +61,17 @@ func TestSource_allows_only_its_sites(t *testing.T) {
 	t.Parallel()
 	table := openTable(t, t.TempDir())
 	table.Apply(&snapshot.Hosts{Full: true, Conversions: &snapshot.Conversions{Sources: []snapshot.ConversionSource{
-		{Key: "k", Workspace: 7, Hosts: []string{"shop.example", "*.pages.example", "127.0.0.1"}}, {Key: "l", Workspace: 8, Hosts: []string{"other.example"}},
+		{Key: "k", Workspace: 7, Hosts: []string{"shop.example", "*.pages.example", "127.0.0.1"}},
+		{Key: "l", Workspace: 8, Hosts: []string{"other.example"}},
 	}}})
 	c := table.Conversions()
 	for origin, want := range map[string]bool{
-		"https://shop.example": true, "http://shop.example:8080": true, "https://SHOP.example.": true, "http://127.0.0.1:9": true, "https://a.pages.example": true, "https://a.b.pages.example": true,
-		"https://pages.example": false, "https://evilshop.example": false, "https://shop.example.evil.test": false, "https://a.shop.example": false, "null": false, "": false,
-		"file://shop.example": false, "shop.example": false, "https://": false, "https://[::1]:80": false, "https://xpages.example": false, "https://other.example": false,
+		"https://shop.example": true, "http://shop.example:8080": true, "https://SHOP.example.": true, "http://127.0.0.1:9": true,
+		"https://a.pages.example": true, "https://a.b.pages.example": true,
+		"https://pages.example": false, "https://evilshop.example": false, "https://shop.example.evil.test": false,
+		"https://a.shop.example": false, "null": false, "": false,
+		"file://shop.example": false, "shop.example": false, "https://": false, "https://[::1]:80": false, "https://xpages.example": false,
+		"https://other.example": false,
 	} {
 		if got := c.Source("k").Allows(origin); got != want {
 			t.Errorf("%q: %v", origin, got)
@@ -96,7 +101,8 @@ func TestTable_settles(t *testing.T) {
 		if table.Settled() {
 			t.Error("settled by an empty folder")
 		}
-		table.Apply(&snapshot.Hosts{Cursor: snapshot.Cursor{Incarnation: 1, Revision: 7}, Full: true, Hosts: []snapshot.Host{{Name: "a.example"}}})
+		table.Apply(&snapshot.Hosts{Cursor: snapshot.Cursor{Incarnation: 1, Revision: 7}, Full: true,
+			Hosts: []snapshot.Host{{Name: "a.example"}}})
 		if !table.Settled() {
 			t.Error("not settled by an answer")
 		}

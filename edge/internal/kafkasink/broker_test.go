@@ -32,7 +32,8 @@ func TestDeliver_refused(t *testing.T) {
 		t.Errorf("a missing topic: %v %+v", err, s.Stats())
 	}
 	res, err := admin.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
-		Topic: topic, NumPartitions: 2, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{{ConfigName: "max.message.bytes", ConfigValue: "700"}},
+		Topic: topic, NumPartitions: 2, ReplicationFactor: 1,
+		ConfigEntries: []kafka.ConfigEntry{{ConfigName: "max.message.bytes", ConfigValue: "700"}},
 	}}})
 	if err == nil {
 		err = res.Errors[topic]

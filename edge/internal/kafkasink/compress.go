@@ -31,7 +31,8 @@ func (c *codec) NewWriter(w io.Writer) io.WriteCloser {
 		e.Reset(w)
 		return &encoder{e, c}
 	}
-	e, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
+	e, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window),
+		zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
 	if err != nil {
 		panic("kafkasink: " + err.Error()) // the options are invalid
 	}

@@ -39,7 +39,8 @@ func TestSink_conforms_to_click_Sink(t *testing.T) {
 		return clicktest.Target{
 			Open: func(t *testing.T) click.Sink {
 				s, err := kafkasink.New(kafkasink.Config{
-					Kafka: kafkaconn.Settings{Brokers: []string{broker.Addr()}, Topic: name, CreateTopic: true, Partitions: 4}, Dir: dir, Timeout: 2 * time.Second, Logger: quiet,
+					Kafka: kafkaconn.Settings{Brokers: []string{broker.Addr()}, Topic: name, CreateTopic: true, Partitions: 4}, Dir: dir,
+					Timeout: 2 * time.Second, Logger: quiet,
 				})
 				testkit.Must(t, err)
 				t.Cleanup(func() { s.Close() })

@@ -96,7 +96,8 @@ func New(cfg Config) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sink{cfg: cfg, topic: cfg.Kafka.FullTopic(), log: cfg.Logger, conn: conn, client: conn.Client(), lanes: known, pending: map[click.Lane]pending{}}
+	s := &Sink{cfg: cfg, topic: cfg.Kafka.FullTopic(), log: cfg.Logger, conn: conn, client: conn.Client(), lanes: known,
+		pending: map[click.Lane]pending{}}
 	s.Set = s.metrics()
 	return s, s.aside.open(cfg.Dir)
 }

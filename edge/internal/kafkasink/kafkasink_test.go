@@ -42,7 +42,8 @@ func cluster(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 
 func open(t *testing.T, c *kfake.Cluster, dir string) *kafkasink.Sink {
 	t.Helper()
-	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: dir, Timeout: time.Minute, Logger: quiet})
+	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: dir, Timeout: time.Minute,
+		Logger: quiet})
 	testkit.Must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -378,7 +379,8 @@ func BenchmarkDeliver(b *testing.B) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, topic))
 	testkit.Must(b, err)
 	defer c.Close()
-	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: b.TempDir(), Logger: quiet})
+	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: b.TempDir(),
+		Logger: quiet})
 	testkit.Must(b, err)
 	defer s.Close()
 	one := batch(click.Lane{Edge: 1, Epoch: 1}, 1, 1000, 60)
@@ -394,7 +396,8 @@ func BenchmarkDeliver(b *testing.B) {
 func TestSink_failures_leave_nothing_behind(t *testing.T) {
 	c := cluster(t, kfake.NumBrokers(2), kfake.SeedTopics(2, topic))
 	before := runtime.NumGoroutine()
-	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: t.TempDir(), Timeout: 100 * time.Millisecond, Logger: quiet})
+	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: t.TempDir(),
+		Timeout: 100 * time.Millisecond, Logger: quiet})
 	testkit.Must(t, err)
 	h := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicas, Count: -1})
 	for range testkit.Size(20, 200) {
@@ -418,7 +421,8 @@ func TestSink_failures_leave_nothing_behind(t *testing.T) {
 func TestDeliver_timeout_means_unknown(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
-	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: t.TempDir(), Timeout: 300 * time.Millisecond, Logger: quiet})
+	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: t.TempDir(),
+		Timeout: 300 * time.Millisecond, Logger: quiet})
 	testkit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
 	held := make(chan struct{})

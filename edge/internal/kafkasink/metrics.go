@@ -36,7 +36,8 @@ func refusal(err error) reason {
 		return invalid
 	case errors.Is(err, kafka.UnknownTopicOrPartition), errors.Is(err, kafka.InvalidTopic):
 		return unknownTopic
-	case errors.Is(err, kafka.TopicAuthorizationFailed), errors.Is(err, kafka.ClusterAuthorizationFailed), errors.Is(err, kafka.SASLAuthenticationFailed):
+	case errors.Is(err, kafka.TopicAuthorizationFailed), errors.Is(err, kafka.ClusterAuthorizationFailed),
+		errors.Is(err, kafka.SASLAuthenticationFailed):
 		return unauthorized
 	}
 	return none
@@ -107,7 +108,8 @@ type Stats struct {
 // Stats returns the current figures. It may be called at any time.
 func (s *Sink) Stats() Stats {
 	c := &s.stats
-	st := Stats{Messages: c.messages.Load(), Bytes: c.bytes.Load(), Failures: c.failures.Load(), Splits: c.splits.Load(), Asides: c.asides.Load(), Ready: c.ready.Load()}
+	st := Stats{Messages: c.messages.Load(), Bytes: c.bytes.Load(), Failures: c.failures.Load(), Splits: c.splits.Load(),
+		Asides: c.asides.Load(), Ready: c.ready.Load()}
 	for r := range c.refusals {
 		st.Refusals += c.refusals[r].Load()
 	}
@@ -135,15 +137,25 @@ func (s *Sink) metrics() metric.Set {
 	set := metric.Set{
 		metric.Total("shortline_kafkasink_messages_total", "Messages that all in-sync replicas have acknowledged.", c.messages.Load),
 		metric.Total("shortline_kafkasink_message_bytes_total", "Bytes of acknowledged messages, before compression.", c.bytes.Load),
-		metric.Total("shortline_kafkasink_errors_total", "Deliveries that failed or timed out, each of which is retried, and failed attempts to prepare the topic.", c.failures.Load),
-		metric.Total("shortline_kafkasink_split_batches_total", "Batches that the topic rejected because of their content. They are sent in halves.", c.splits.Load),
-		metric.Total("shortline_kafkasink_dead_clicks_total", "Single clicks that the topic rejected. They are put aside in files.", c.asides.Load),
+		metric.Total("shortline_kafkasink_errors_total",
+			"Deliveries that failed or timed out, each of which is retried, and failed attempts to prepare the topic.", c.failures.Load),
+		metric.Total("shortline_kafkasink_split_batches_total",
+			"Batches that the topic rejected because of their content. They are sent in halves.", c.splits.Load),
+		metric.Total("shortline_kafkasink_dead_clicks_total", "Single clicks that the topic rejected. They are put aside in files.",
+			c.asides.Load),
 		metric.Gauge("shortline_kafkasink_topic_ready", "1 if the topic was found usable since the start.", ready),
-		metric.Gauge("shortline_kafkasink_in_flight_batches", "Batches waiting for an acknowledgement.", func() int { return s.Stats().InFlight }),
-		metric.Gauge("shortline_kafkasink_oldest_pending_seconds", "Age of the oldest click in a delivery that is not acknowledged; 0 if there is none.", func() float64 { return s.Stats().Oldest.Seconds() }),
+		metric.Gauge("shortline_kafkasink_in_flight_batches", "Batches waiting for an acknowledgement.", func() int {
+			return s.Stats().InFlight
+		}),
+		metric.Gauge("shortline_kafkasink_oldest_pending_seconds",
+			"Age of the oldest click in a delivery that is not acknowledged; 0 if there is none.", func() float64 {
+				return s.Stats().Oldest.Seconds()
+			}),
 	}
 	for r := tooLarge; r < reasons; r++ {
-		set = append(set, metric.Total("shortline_kafkasink_refusals_total", "Messages rejected by a broker, by reason: too large, invalid, unknown topic, or unauthorized.", c.refusals[r].Load, "reason", r.String()))
+		set = append(set, metric.Total("shortline_kafkasink_refusals_total",
+			"Messages rejected by a broker, by reason: too large, invalid, unknown topic, or unauthorized.", c.refusals[r].Load, "reason",
+			r.String()))
 	}
 	return set
 }

@@ -19,7 +19,8 @@ func TestOps7_Messages_name_their_edge(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic, "staging."+topic))
 	s, err := kafkasink.New(kafkasink.Config{
-		Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic, Prefix: "staging."}, Dir: t.TempDir(), Timeout: time.Minute, Logger: quiet,
+		Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic, Prefix: "staging."}, Dir: t.TempDir(), Timeout: time.Minute,
+		Logger: quiet,
 	})
 	testkit.Must(t, err)
 	defer s.Close()
@@ -31,7 +32,8 @@ func TestOps7_Messages_name_their_edge(t *testing.T) {
 	if list := messages(t, c.ListenAddrs(), 0); len(list) != 0 {
 		t.Errorf("%d messages in the topic of the other fleet", len(list))
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumeTopics("staging."+topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumeTopics("staging."+topic),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	testkit.Must(t, err)
 	defer client.Close()
 	var records []*kgo.Record
@@ -44,7 +46,8 @@ func TestOps7_Messages_name_their_edge(t *testing.T) {
 	for _, h := range records[0].Headers {
 		headers[h.Key] = string(h.Value)
 	}
-	if len(headers) != 2 || headers["shortline-edge-name"] != "fra-1" || headers["shortline-edge-region"] != "eu-central" || len(records[1].Headers) != 0 {
+	if len(headers) != 2 || headers["shortline-edge-name"] != "fra-1" || headers["shortline-edge-region"] != "eu-central" ||
+		len(records[1].Headers) != 0 {
 		t.Errorf("headers %v, and without a name %v", headers, records[1].Headers)
 	}
 	for _, r := range records {

@@ -29,7 +29,8 @@ func BenchmarkP10(b *testing.B) {
 	}
 	broker := kafkatest.Run(b, kafkatest.Config{})
 	sink, err := kafkasink.New(kafkasink.Config{
-		Kafka: kafkaconn.Settings{Brokers: []string{broker.Addr()}, Topic: topic, CreateTopic: true, Partitions: 12}, Dir: b.TempDir(), Logger: quiet,
+		Kafka: kafkaconn.Settings{Brokers: []string{broker.Addr()}, Topic: topic, CreateTopic: true, Partitions: 12}, Dir: b.TempDir(),
+		Logger: quiet,
 	})
 	testkit.Must(b, err)
 	defer sink.Close()
@@ -50,7 +51,8 @@ func BenchmarkP10(b *testing.B) {
 	})
 	for n := range uint64(clicks) {
 		e := click.Event{
-			Time: time.Now().UnixMilli(), Link: 1 + n*2654435761%5000, Owner: 1 + n%50, IP: netip.AddrFrom4([4]byte{byte(1 + n%200), byte(n >> 8), byte(n >> 16), 1}),
+			Time: time.Now().UnixMilli(), Link: 1 + n*2654435761%5000, Owner: 1 + n%50,
+			IP:        netip.AddrFrom4([4]byte{byte(1 + n%200), byte(n >> 8), byte(n >> 16), 1}),
 			Referer:   "https://news.example/article/17",
 			UserAgent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
 		}

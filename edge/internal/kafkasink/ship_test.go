@@ -33,13 +33,16 @@ func newPipeline(t *testing.T, brokers []string) *pipeline {
 	t.Helper()
 	r := &pipeline{T: t}
 	var err error
-	if r.spool, err = spool.Open(spool.Config{Dir: t.TempDir(), SegmentBytes: 1 << 20, CapBytes: 64 << 20, MinFreePercent: -1, Logger: quiet}); err != nil {
+	if r.spool, err = spool.Open(spool.Config{Dir: t.TempDir(), SegmentBytes: 1 << 20, CapBytes: 64 << 20, MinFreePercent: -1,
+		Logger: quiet}); err != nil {
 		t.Fatal(err)
 	}
-	if r.sink, err = kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: brokers, Topic: topic, CreateTopic: true, Partitions: 6}, Dir: t.TempDir(), Timeout: 2 * time.Second, Logger: quiet}); err != nil {
+	if r.sink, err = kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: brokers, Topic: topic, CreateTopic: true,
+		Partitions: 6}, Dir: t.TempDir(), Timeout: 2 * time.Second, Logger: quiet}); err != nil {
 		t.Fatal(err)
 	}
-	cfg := ship.Config{Linger: time.Millisecond, BatchEvents: 50, RetryFirst: 5 * time.Millisecond, RetryMost: 100 * time.Millisecond, Logger: quiet}
+	cfg := ship.Config{Linger: time.Millisecond, BatchEvents: 50, RetryFirst: 5 * time.Millisecond, RetryMost: 100 * time.Millisecond,
+		Logger: quiet}
 	if r.ship, err = ship.New(cfg, r.spool, r.sink); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +139,8 @@ func TestShip_through_faults(t *testing.T) {
 		name string
 		do   func() *kfake.FaultHandle
 	}{}
-	for _, err := range []*kerr.Error{kerr.RequestTimedOut, kerr.NotEnoughReplicasAfterAppend, kerr.NotLeaderForPartition, kerr.NotEnoughReplicas, kerr.KafkaStorageError, kerr.UnknownTopicOrPartition} {
+	for _, err := range []*kerr.Error{kerr.RequestTimedOut, kerr.NotEnoughReplicasAfterAppend, kerr.NotLeaderForPartition,
+		kerr.NotEnoughReplicas, kerr.KafkaStorageError, kerr.UnknownTopicOrPartition} {
 		faults = append(faults, struct {
 			name string
 			do   func() *kfake.FaultHandle

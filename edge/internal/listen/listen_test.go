@@ -256,7 +256,8 @@ func TestConnections_writing_to_nobody_fails(t *testing.T) {
 		t.Error("a read from a closed connection succeeded")
 	}
 	var failure *net.OpError
-	if _, err := server.Write([]byte("x")); !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) || !errors.As(err, &failure) || failure.Op != "write" {
+	if _, err := server.Write([]byte("x")); !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) ||
+		!errors.As(err, &failure) || failure.Op != "write" {
 		t.Errorf("Write = %v", err)
 	}
 	_ = server.Close()

@@ -51,13 +51,14 @@ func TestProxied_reads_the_address(t *testing.T) {
 	const peer = "127.0.0.1:"
 	v6 := string(netip.MustParseAddr("2001:db8::7").AsSlice()) + string(netip.MustParseAddr("2001:db8::1").AsSlice()) + "\xc8\x22\x01\xbb"
 	for name, c := range map[string]struct{ header, want string }{
-		"v1, IPv4":               {"PROXY TCP4 203.0.113.7 198.51.100.1 51234 443\r\n", "203.0.113.7:51234"},
-		"v1, IPv6":               {"PROXY TCP6 2001:db8::7 2001:db8::1 51234 443\r\n", "[2001:db8::7]:51234"},
-		"v1, unknown":            {"PROXY UNKNOWN\r\n", peer},
-		"v1, unknown with more":  {"PROXY UNKNOWN ffff::1 ffff::2 1 2\r\n", peer},
-		"v2, IPv4":               {v2(0x21, 0x11, "\xcb\x00\x71\x07\xc6\x33\x64\x01\xc8\x22\x01\xbb"), "203.0.113.7:51234"},
-		"v2, IPv6":               {v2(0x21, 0x21, v6), "[2001:db8::7]:51234"},
-		"v2, with extensions":    {v2(0x21, 0x11, "\xcb\x00\x71\x07\xc6\x33\x64\x01\xc8\x22\x01\xbb"+strings.Repeat("x", 500)), "203.0.113.7:51234"},
+		"v1, IPv4":              {"PROXY TCP4 203.0.113.7 198.51.100.1 51234 443\r\n", "203.0.113.7:51234"},
+		"v1, IPv6":              {"PROXY TCP6 2001:db8::7 2001:db8::1 51234 443\r\n", "[2001:db8::7]:51234"},
+		"v1, unknown":           {"PROXY UNKNOWN\r\n", peer},
+		"v1, unknown with more": {"PROXY UNKNOWN ffff::1 ffff::2 1 2\r\n", peer},
+		"v2, IPv4":              {v2(0x21, 0x11, "\xcb\x00\x71\x07\xc6\x33\x64\x01\xc8\x22\x01\xbb"), "203.0.113.7:51234"},
+		"v2, IPv6":              {v2(0x21, 0x21, v6), "[2001:db8::7]:51234"},
+		"v2, with extensions": {v2(0x21, 0x11, "\xcb\x00\x71\x07\xc6\x33\x64\x01\xc8\x22\x01\xbb"+strings.Repeat("x", 500)),
+			"203.0.113.7:51234"},
 		"v2, local":              {v2(0x20, 0x00, ""), peer},
 		"v2, unknown":            {v2(0x21, 0x00, "abc"), peer},
 		"none":                   {"", ""},
@@ -87,7 +88,8 @@ func TestProxied_reads_the_address(t *testing.T) {
 func TestProxied_refuses_headers_of_others(t *testing.T) {
 	t.Parallel()
 	addr, l := addresses(t, false, time.Hour)
-	for header, want := range map[string]bool{"": true, "PROXY TCP4 203.0.113.7 198.51.100.1 51234 443\r\n": false, "PROXY nonsense\r\n": false, v2(0x20, 0, ""): false} {
+	for header, want := range map[string]bool{"": true, "PROXY TCP4 203.0.113.7 198.51.100.1 51234 443\r\n": false,
+		"PROXY nonsense\r\n": false, v2(0x20, 0, ""): false} {
 		got := sendPieces(t, addr, header+"PROPFIND / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 3)
 		if ok := strings.HasSuffix(got[:max(0, strings.LastIndexByte(got, ':'))], "127.0.0.1"); ok != want || !want && got != "" {
 			t.Errorf("%q: %q", header, got)

@@ -16,7 +16,8 @@ import (
 // to four per cent of a redirect's processor time.
 func receive(fd uintptr, b []byte) (n int, errno syscall.Errno) {
 	// unsafe: the caller keeps b, which is on the heap, alive during the call. Tests with -race and checkptr check it.
-	r, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
+	r, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)),
+		unix.MSG_DONTWAIT, 0, 0)
 	if errno != 0 {
 		return 0, errno
 	}
@@ -25,7 +26,8 @@ func receive(fd uintptr, b []byte) (n int, errno syscall.Errno) {
 
 func send(fd uintptr, b []byte) (n int, errno syscall.Errno) {
 	// unsafe: as above. MSG_NOSIGNAL makes a closed connection an error instead of a signal.
-	r, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
+	r, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT|
+		unix.MSG_NOSIGNAL, 0, 0)
 	if errno != 0 {
 		return 0, errno
 	}

@@ -14,7 +14,8 @@ import (
 func accept(port int, peer *net.TCPAddr) (fd int, errno syscall.Errno) {
 	var addr unix.RawSockaddrInet6 // large enough for IPv4, too
 	size := uint32(unsafe.Sizeof(addr))
-	r, _, errno := unix.RawSyscall6(unix.SYS_ACCEPT4, uintptr(port), uintptr(unsafe.Pointer(&addr)), uintptr(unsafe.Pointer(&size)), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0, 0)
+	r, _, errno := unix.RawSyscall6(unix.SYS_ACCEPT4, uintptr(port), uintptr(unsafe.Pointer(&addr)), uintptr(unsafe.Pointer(&size)),
+		unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0, 0)
 	if errno != 0 {
 		return 0, errno
 	}
@@ -26,7 +27,8 @@ func accept(port int, peer *net.TCPAddr) (fd int, errno syscall.Errno) {
 func peerOf(fd int, peer *net.TCPAddr) syscall.Errno {
 	var addr unix.RawSockaddrInet6
 	size := uint32(unsafe.Sizeof(addr))
-	if _, _, errno := unix.RawSyscall(unix.SYS_GETPEERNAME, uintptr(fd), uintptr(unsafe.Pointer(&addr)), uintptr(unsafe.Pointer(&size))); errno != 0 {
+	if _, _, errno := unix.RawSyscall(unix.SYS_GETPEERNAME, uintptr(fd), uintptr(unsafe.Pointer(&addr)),
+		uintptr(unsafe.Pointer(&size))); errno != 0 {
 		return errno
 	}
 	setPeer(peer, &addr)
@@ -47,7 +49,8 @@ func setPeer(peer *net.TCPAddr, addr *unix.RawSockaddrInet6) {
 
 // poll returns the number of events that it has written to events.
 func poll(poller uintptr, events []unix.EpollEvent) (n int, errno syscall.Errno) {
-	r, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, poller, uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), 0, 0, 0)
+	r, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, poller, uintptr(unsafe.Pointer(unsafe.SliceData(events))),
+		uintptr(len(events)), 0, 0, 0)
 	if errno != 0 {
 		return 0, errno
 	}

@@ -64,7 +64,8 @@ const (
 )
 
 // rejectionNames are the names of the reasons in TLSStats.
-var rejectionNames = [rejections]string{"unknown_name", "certificate", "timeout", "protocol", "oversized", "aborted", "client_alert", "too_many"}
+var rejectionNames = [rejections]string{"unknown_name", "certificate", "timeout", "protocol", "oversized", "aborted",
+	"client_alert", "too_many"}
 
 // security is the port for TLS.
 type security struct {
@@ -135,7 +136,8 @@ func (l *Listener) TLSStats() *TLSStats {
 	if s == nil {
 		return nil
 	}
-	t := &TLSStats{Full: map[string]uint64{}, Resumed: map[string]uint64{}, Rejected: map[string]uint64{}, Proofs: s.proofs.Load(), Unanswered: s.waiting.Load()}
+	t := &TLSStats{Full: map[string]uint64{}, Resumed: map[string]uint64{}, Rejected: map[string]uint64{}, Proofs: s.proofs.Load(),
+		Unanswered: s.waiting.Load()}
 	for i, version := range []string{"1.2", "1.3"} {
 		t.Full[version], t.Resumed[version] = s.done[i][0].Load(), s.done[i][1].Load()
 	}
@@ -269,7 +271,8 @@ func (w *wire) reason(err error) int {
 		return rejCertificate
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return rejTimeout
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EPIPE):
 		return rejAborted
 	case errors.As(err, &remote) && remote.Op == "remote error":
 		return rejClientAlert

@@ -9,7 +9,8 @@ import (
 // connection.
 const usualBusyFor = time.Second
 
-// Answer answers a visit: the first of some simple requests. c is the connection, which is valid only during the call. requests holds one or
+// Answer answers a visit: the first of some simple requests. c is the connection, which is valid only during the call. requests holds one
+// or
 // more complete requests. last means that the connection must not stay open.
 //
 // Answer appends the answer to out. It returns the result, how many bytes the request has, and whether the connection stays open for

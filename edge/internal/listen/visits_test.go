@@ -136,16 +136,18 @@ func TestVisits_and_the_server(t *testing.T) {
 		pieces []string
 		want   []string
 	}{
-		"first and later":  {[]string{simpleVisit, simpleVisit, simpleVisit}, []string{"visit", "visit", "visit"}},
-		"two at once":      {[]string{simpleVisit + simpleVisit}, []string{"visit", "visit"}},
-		"in pieces":        {[]string{simpleVisit[:9], simpleVisit[9:]}, []string{"server"}},
-		"not simple":       {[]string{otherVisit}, []string{"server"}},
-		"with a body":      {[]string{"POST /visit HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody", simpleVisit}, []string{"server", "server"}},
-		"one, then two":    {[]string{simpleVisit, simpleVisit + otherVisit}, []string{"visit", "visit", "server"}},
-		"two, then one":    {[]string{otherVisit + simpleVisit}, []string{"server", "server"}},
-		"a late request":   {[]string{"", simpleVisit}, []string{"visit"}},
-		"then not simple":  {[]string{simpleVisit, simpleVisit, otherVisit}, []string{"visit", "visit", "server"}},
-		"a late rest":      {[]string{simpleVisit, simpleVisit[:4], simpleVisit[4:]}, []string{"visit", ""}}, // "" is either: the pieces may arrive together
+		"first and later": {[]string{simpleVisit, simpleVisit, simpleVisit}, []string{"visit", "visit", "visit"}},
+		"two at once":     {[]string{simpleVisit + simpleVisit}, []string{"visit", "visit"}},
+		"in pieces":       {[]string{simpleVisit[:9], simpleVisit[9:]}, []string{"server"}},
+		"not simple":      {[]string{otherVisit}, []string{"server"}},
+		"with a body": {[]string{"POST /visit HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody", simpleVisit},
+			[]string{"server", "server"}},
+		"one, then two":   {[]string{simpleVisit, simpleVisit + otherVisit}, []string{"visit", "visit", "server"}},
+		"two, then one":   {[]string{otherVisit + simpleVisit}, []string{"server", "server"}},
+		"a late request":  {[]string{"", simpleVisit}, []string{"visit"}},
+		"then not simple": {[]string{simpleVisit, simpleVisit, otherVisit}, []string{"visit", "visit", "server"}},
+		// "" is either: the pieces may arrive together
+		"a late rest":      {[]string{simpleVisit, simpleVisit[:4], simpleVisit[4:]}, []string{"visit", ""}},
 		"an empty line":    {[]string{"\r\n" + simpleVisit}, []string{"server"}},
 		"HTTP/1.0, closes": {[]string{"GET /other HTTP/1.0\r\n\r\n"}, []string{"server"}},
 	} {

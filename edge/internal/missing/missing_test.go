@@ -62,7 +62,8 @@ func TestTable_counts_exactly_while_slugs_fit(t *testing.T) {
 func TestTable_ignores_what_cannot_be_a_slug(t *testing.T) {
 	t.Parallel()
 	table, _ := newTable()
-	for _, s := range []string{"", "ab", "wp-login.php", "a b", "api", "API", "robots.txt", "console", strings.Repeat("x", link.MaxSlug+1), "é́́"} {
+	for _, s := range []string{"", "ab", "wp-login.php", "a b", "api", "API", "robots.txt", "console",
+		strings.Repeat("x", link.MaxSlug+1), "é́́"} {
 		table.Add("", 0, []byte(s))
 	}
 	if b := table.Batch(); b != nil {

@@ -156,7 +156,8 @@ func (p *Proxy) Owns(path []byte) bool {
 // Serve forwards a request and its answer. from is the visitor's address.
 func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, from netip.Addr) {
 	if climbs(ctx.Request.Header.RequestURI()) {
-		p.fail(ctx, fasthttp.StatusNotFound, "There is nothing at this address. A path must not contain the segments . or .., also not in encoded form.")
+		p.fail(ctx, fasthttp.StatusNotFound,
+			"There is nothing at this address. A path must not contain the segments . or .., also not in encoded form.")
 		return
 	}
 	x := &exchange{proxy: p, conn: ctx.Conn(), from: client.Key(from)}
@@ -339,7 +340,8 @@ func (x *exchange) request(ctx *fasthttp.RequestCtx, from netip.Addr) (*http.Req
 		return nil, err
 	}
 	u.Scheme, u.Host = "http", "control"
-	req := (&http.Request{Method: string(in.Method()), URL: u, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header)}).WithContext(x.ctx)
+	req := (&http.Request{Method: string(in.Method()), URL: u, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: make(http.Header)}).WithContext(x.ctx)
 	// The upstream builds links from the public host and checks origins with it, so a client must not choose it.
 	req.Host = cfg.Host
 	if req.Host == "" {
@@ -420,7 +422,8 @@ func (x *exchange) respond(ctx *fasthttp.RequestCtx, resp *http.Response) {
 		}
 		return
 	}
-	if resp.Body == http.NoBody || resp.ContentLength == 0 || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified {
+	if resp.Body == http.NoBody || resp.ContentLength == 0 || resp.StatusCode == http.StatusNoContent ||
+		resp.StatusCode == http.StatusNotModified {
 		_ = resp.Body.Close()
 		x.end()
 		return

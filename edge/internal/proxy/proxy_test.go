@@ -51,7 +51,8 @@ func edge(t *testing.T, cfg proxy.Config, upstream http.Handler) (string, *proxy
 			}
 			p.Serve(ctx, client)
 		},
-		StreamRequestBody: true, MaxRequestBodySize: 4096, DisablePreParseMultipartForm: true, NoDefaultServerHeader: true, NoDefaultContentType: true,
+		StreamRequestBody: true, MaxRequestBodySize: 4096, DisablePreParseMultipartForm: true, NoDefaultServerHeader: true,
+		NoDefaultContentType:          true,
 		DisableHeaderNamesNormalizing: true, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second,
 	}
 	go func() { _ = s.Serve(l) }()
@@ -87,7 +88,8 @@ func TestProxy_upstream_can_believe_the_forwarded_headers(t *testing.T) {
 	}))
 	req, _ := http.NewRequest(http.MethodGet, "http://"+addr+"/api/urls?a=1%2F&b", nil)
 	for k, v := range map[string]string{
-		"X-Forwarded-For": "1.2.3.4", "x-real-ip": "1.2.3.4", "X-Forwarded-Host": "evil.test", "X-Forwarded-Proto": "gopher", "Forwarded": "for=1.2.3.4",
+		"X-Forwarded-For": "1.2.3.4", "x-real-ip": "1.2.3.4", "X-Forwarded-Host": "evil.test", "X-Forwarded-Proto": "gopher",
+		"Forwarded":  "for=1.2.3.4",
 		"Connection": "close, X-Hop", "X-Hop": "secret", "Authorization": "Bearer t", "Cookie": "s=1; t=2",
 	} {
 		req.Header.Set(k, v)
@@ -96,12 +98,14 @@ func TestProxy_upstream_can_believe_the_forwarded_headers(t *testing.T) {
 	testkit.Must(t, err)
 	body, _ := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
-	if resp.StatusCode != http.StatusCreated || string(body) != "made" || resp.Header.Get("X-Custom") != "yes" || len(resp.Header["Set-Cookie"]) != 2 {
+	if resp.StatusCode != http.StatusCreated || string(body) != "made" || resp.Header.Get("X-Custom") != "yes" ||
+		len(resp.Header["Set-Cookie"]) != 2 {
 		t.Errorf("answer = %d %q %v", resp.StatusCode, body, resp.Header)
 	}
 	r := <-got
 	for k, want := range map[string]string{
-		"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Host": "sho.rt", "X-Forwarded-Proto": "https", "X-Real-Ip": "", "Forwarded": "", "X-Hop": "",
+		"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Host": "sho.rt", "X-Forwarded-Proto": "https", "X-Real-Ip": "", "Forwarded": "",
+		"X-Hop":         "",
 		"Authorization": "Bearer t", "Cookie": "s=1; t=2",
 	} {
 		if v := strings.Join(r.Header.Values(k), "|"); v != want {
@@ -215,7 +219,8 @@ func TestProxy_answers_without_a_body(t *testing.T) {
 		status       int
 		body, length string
 	}{
-		{"HEAD", "/api/x", 200, "", "5"}, {"GET", "/api/none", 204, "", ""}, {"DELETE", "/api/none", 204, "", ""}, {"GET", "/api/same", 304, "", ""}, {"GET", "/api/x", 200, "hello", "5"},
+		{"HEAD", "/api/x", 200, "", "5"}, {"GET", "/api/none", 204, "", ""}, {"DELETE", "/api/none", 204, "", ""},
+		{"GET", "/api/same", 304, "", ""}, {"GET", "/api/x", 200, "hello", "5"},
 	} {
 		_, _ = fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\n\r\n", c.method, c.path)
 		resp, err := http.ReadResponse(in, &http.Request{Method: c.method})
@@ -309,7 +314,8 @@ func TestProxy_an_answer_that_does_not_want_the_upload(t *testing.T) {
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	r := bufio.NewReader(conn)
 	for range 3 {
-		if _, err := io.WriteString(conn, "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n"+strings.Repeat("x", 10_000_000)); err != nil {
+		if _, err := io.WriteString(conn, "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n"+
+			strings.Repeat("x", 10_000_000)); err != nil {
 			t.Fatal(err)
 		}
 		resp, err := http.ReadResponse(r, nil)
@@ -422,7 +428,8 @@ func TestProxy_bounds_what_a_client_has_in_flight(t *testing.T) {
 		go func() { done <- get("/api/slow", "2001:db8::"+strconv.Itoa(i+1)) }()
 		<-inside
 	}
-	for from, want := range map[string]int{"2001:db8::9": http.StatusTooManyRequests, "2001:db8:0:1::1": http.StatusOK, "203.0.113.8": http.StatusOK} {
+	for from, want := range map[string]int{"2001:db8::9": http.StatusTooManyRequests, "2001:db8:0:1::1": http.StatusOK,
+		"203.0.113.8": http.StatusOK} {
 		if got := get("/api/quick", from); got != want {
 			t.Errorf("%s: %d, want %d", from, got, want)
 		}

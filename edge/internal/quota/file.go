@@ -137,7 +137,8 @@ func (q *file) load() error {
 	if q.head, err = mapPart(q.f, 0, headSize); err != nil {
 		return err
 	}
-	if string(q.head[:len(fileMagic)]) != fileMagic || binary.LittleEndian.Uint32(q.head[headSum:]) != crc32.Checksum(q.head[:headSum], castagnoli) {
+	if string(q.head[:len(fileMagic)]) != fileMagic || binary.LittleEndian.Uint32(q.head[headSum:]) != crc32.Checksum(q.head[:headSum],
+		castagnoli) {
 		return errDamaged
 	}
 	q.id = binary.LittleEndian.Uint64(q.head[headFile:])

@@ -63,7 +63,8 @@ func TestTake_is_exact_in_one_process(t *testing.T) {
 	for name, other := range map[string]struct {
 		num uint64
 		l   link.Limit
-	}{"another link": {8, l}, "a new limit": {7, link.Limit{Since: 6, Clicks: 1}}, "a raised limit": {7, link.Limit{Since: 5, Clicks: 70_002}}} {
+	}{"another link": {8, l}, "a new limit": {7, link.Limit{Since: 6, Clicks: 1}},
+		"a raised limit": {7, link.Limit{Since: 5, Clicks: 70_002}}} {
 		if q.Take(other.num, other.l) != quota.Granted {
 			t.Errorf("%s is refused", name)
 		}

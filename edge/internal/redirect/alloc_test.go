@@ -146,7 +146,8 @@ var hot = []struct {
 	status       int
 }{
 	{"plain", "/plain", 302}, {"plain_query", "/plain?utm_source=a%20b&x=1", 302}, {"rules", "/routed", 302}, {"variants", "/split", 302},
-	{"presets", "/presets", 302}, {"recognised", "/known?ref=a%20c", 302}, {"sticky", "/kept", 302}, {"split_tracked", "/tsplit", 302}, {"tracked", "/tracked?utm_source=a&cid=x", 302}, {"missing", "/nothing", 404}, {"gone", "/off", 410},
+	{"presets", "/presets", 302}, {"recognised", "/known?ref=a%20c", 302}, {"sticky", "/kept", 302}, {"split_tracked", "/tsplit", 302},
+	{"tracked", "/tracked?utm_source=a&cid=x", 302}, {"missing", "/nothing", 404}, {"gone", "/off", 410},
 }
 
 func TestServe_does_not_allocate(t *testing.T) {

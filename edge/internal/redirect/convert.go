@@ -45,7 +45,8 @@ func newConversionServer(cfg *Config, sink ConversionSink) *conversionServer {
 	if sink == nil {
 		return nil
 	}
-	s := &conversionServer{sink: sink, clients: ratelimit.New(cfg.ConversionLimit), keys: ratelimit.New(cfg.ConversionKeyLimit), most: maxConversionItems}
+	s := &conversionServer{sink: sink, clients: ratelimit.New(cfg.ConversionLimit), keys: ratelimit.New(cfg.ConversionKeyLimit),
+		most: maxConversionItems}
 	for _, limit := range []int{cfg.ConversionLimit, cfg.ConversionKeyLimit} {
 		if limit > 0 {
 			s.most = min(s.most, limit)
@@ -194,7 +195,8 @@ type sale struct {
 func (h *Handler) readSale(ctx *fasthttp.RequestCtx, query []byte) (s sale, ok bool) {
 	media, _, err := mime.ParseMediaType(string(ctx.Request.Header.ContentType()))
 	if len(ctx.Request.Header.ContentType()) > 0 && (err != nil || media != "text/plain" && media != "application/json") {
-		h.refuseConversion(ctx, fasthttp.StatusUnsupportedMediaType, "Send conversions as JSON, with the content type application/json or text/plain.")
+		h.refuseConversion(ctx, fasthttp.StatusUnsupportedMediaType,
+			"Send conversions as JSON, with the content type application/json or text/plain.")
 		return s, false
 	}
 	s, field, problem := decodeSale(ctx.Request.Body())

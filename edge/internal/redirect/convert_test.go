@@ -107,15 +107,18 @@ func TestConvert_takes_every_form(t *testing.T) {
 	for _, c := range []struct{ target, body, want string }{
 		{"/c", `{"key":"pk_shop",` + one + `,"value":49.9,"currency":"EUR"}`, "accepted"},
 		{"/c?key=pk_shop", `{` + one + `}`, "accepted"},
-		{"/c?key=pk_shop", ` [{` + one + `},{"clickId":"x","name":"buy"},{` + one + `,"value":-1}]`, "accepted, malformed clickId, invalid value"},
+		{"/c?key=pk_shop", ` [{` + one + `},{"clickId":"x","name":"buy"},{` + one + `,"value":-1}]`,
+			"accepted, malformed clickId, invalid value"},
 		{"/c", `{"key":"pk_shop","items":[{` + one + `},{` + one + `,"currency":"???"}]}`, "accepted, invalid currency"},
 	} {
 		got := w.convert(c.target, c.body)
-		if v := verdicts(t, got); v != c.want || got.Header.Get("Access-Control-Allow-Origin") != shop || got.Header.Get("Content-Type") != "application/json" {
+		if v := verdicts(t, got); v != c.want || got.Header.Get("Access-Control-Allow-Origin") != shop ||
+			got.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: %s %v, want %s", c.body, v, got.Header, c.want)
 		}
 	}
-	if got := w.convert("/c?key=pk_shop", `{`+one+`}`, "Content-Type", "application/json", "Origin", "http://a.pages.example:8080", "Host", "any.example"); verdicts(t, got) != "accepted" {
+	if got := w.convert("/c?key=pk_shop", `{`+one+`}`, "Content-Type", "application/json", "Origin", "http://a.pages.example:8080", "Host",
+		"any.example"); verdicts(t, got) != "accepted" {
 		t.Error(got.body)
 	}
 	if took := to.all(); len(took) != 5 || took[0].Workspace != 9 || took[0].Value != 499_000 || took[0].Click.Link != 1 {
@@ -125,7 +128,8 @@ func TestConvert_takes_every_form(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	to.full.Store(true)
-	if got := w.convert("/c?key=pk_shop", `{`+one+`}`); got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") != "60" {
+	if got := w.convert("/c?key=pk_shop", `{`+one+`}`); got.StatusCode != http.StatusServiceUnavailable ||
+		got.Header.Get("Retry-After") != "60" {
 		t.Errorf("%d %v", got.StatusCode, got.Header)
 	}
 }
@@ -168,7 +172,8 @@ func TestConvert_refuses(t *testing.T) {
 			t.Errorf("%s: allows %q", name, allowed)
 		}
 	}
-	if got := w.raw("POST /c HTTP/1.1\r\nHost: a\r\nOrigin: " + shop + "\r\nContent-Length: 10000000\r\n\r\n{"); !strings.HasPrefix(got, "HTTP/1.1 413") {
+	if got := w.raw("POST /c HTTP/1.1\r\nHost: a\r\nOrigin: " + shop + "\r\nContent-Length: 10000000\r\n\r\n{"); !strings.HasPrefix(got,
+		"HTTP/1.1 413") {
 		t.Errorf("10 MB: %s", got)
 	}
 	if took := to.all(); len(took) != 0 {
@@ -180,10 +185,13 @@ func TestConvert_answers_preflights_and_nothing_else(t *testing.T) {
 	t.Parallel()
 	w := shopWorld(t, new(conversionRecorder))
 	got := w.ask(http.MethodOptions, "/c", "", "Origin", shop, "Access-Control-Request-Method", "POST")
-	if got.StatusCode != 204 || got.Header.Get("Access-Control-Allow-Origin") != shop || got.Header.Get("Access-Control-Allow-Methods") != "POST" || got.Header.Get("Access-Control-Allow-Headers") != "Content-Type" || got.body != "" {
+	if got.StatusCode != 204 || got.Header.Get("Access-Control-Allow-Origin") != shop ||
+		got.Header.Get("Access-Control-Allow-Methods") != "POST" || got.Header.Get("Access-Control-Allow-Headers") != "Content-Type" ||
+		got.body != "" {
 		t.Errorf("%d %v", got.StatusCode, got.Header)
 	}
-	if got := w.ask(http.MethodOptions, "/c", "", "Origin", "https://evil.example"); got.StatusCode != 403 || got.Header.Get("Access-Control-Allow-Origin") != "" {
+	if got := w.ask(http.MethodOptions, "/c", "", "Origin", "https://evil.example"); got.StatusCode != 403 ||
+		got.Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("%d %v", got.StatusCode, got.Header)
 	}
 	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete} {
@@ -238,7 +246,9 @@ func TestConvert_limits(t *testing.T) {
 // Invented click ids count for their sender only, not against the key, which every page shows.
 func TestLow_invented_clicks_use_up_no_key(t *testing.T) {
 	t.Parallel()
-	w := shopWorld(t, new(conversionRecorder), trusting, func(c *redirect.Config, _ *redirect.Deps) { c.ConversionLimit, c.ConversionKeyLimit = 10, 3 })
+	w := shopWorld(t, new(conversionRecorder), trusting, func(c *redirect.Config, _ *redirect.Deps) {
+		c.ConversionLimit, c.ConversionKeyLimit = 10, 3
+	})
 	from := func(ip, items string) answer { return w.convert("/c?key=pk_shop", items, "X-Forwarded-For", ip) }
 	invented, sound := `{"clickId":"x","name":"a"}`, fmt.Sprintf(`{"clickId":%q,"name":"a"}`, w.clicked(t))
 	for i := range 5 {
@@ -264,8 +274,10 @@ func TestScript(t *testing.T) {
 	w := shopWorld(t, new(conversionRecorder), func(c *redirect.Config, _ *redirect.Deps) { c.StrictHosts = true })
 	got := w.get("/sl.js", "Host", "any.example")
 	tag := got.Header.Get("ETag")
-	if got.StatusCode != 200 || len(got.body) > 1024 || len(got.body) < 500 || tag == "" || got.Header.Get("Content-Type") != "text/javascript; charset=utf-8" ||
-		got.Header.Get("Cache-Control") != "public, max-age=86400" || got.Header.Get("Access-Control-Allow-Origin") != "*" || got.Header.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
+	if got.StatusCode != 200 || len(got.body) > 1024 || len(got.body) < 500 || tag == "" ||
+		got.Header.Get("Content-Type") != "text/javascript; charset=utf-8" ||
+		got.Header.Get("Cache-Control") != "public, max-age=86400" || got.Header.Get("Access-Control-Allow-Origin") != "*" ||
+		got.Header.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
 		t.Errorf("%d, %d bytes, %v", got.StatusCode, len(got.body), got.Header)
 	}
 	if strings.Contains(got.body, "\n") || strings.Contains(got.body, "//") {

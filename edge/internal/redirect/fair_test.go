@@ -97,7 +97,8 @@ func TestM3_OneClientLocksOutNobody(t *testing.T) {
 // Many visitors who send the same correct password at once cost only one comparison.
 func TestM3_RightPasswordIsRemembered(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, []link.Record{{Key: "party", Destination: "https://example.com/", PasswordHash: secret()}, {Key: "alike", Destination: "https://example.com/", PasswordHash: secret()}}, behindProxy)
+	w := newWorld(t, []link.Record{{Key: "party", Destination: "https://example.com/", PasswordHash: secret()},
+		{Key: "alike", Destination: "https://example.com/", PasswordHash: secret()}}, behindProxy)
 	var crowd sync.WaitGroup
 	for i := range 100 {
 		crowd.Go(func() {

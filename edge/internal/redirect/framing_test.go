@@ -43,7 +43,8 @@ func TestM4_Framing_of_links(t *testing.T) {
 		"folded":                         "GET /plain HTTP/1.1\r\n" + host + "X: a\r\n b\r\n\r\n",
 		"folded by a tab":                "GET /plain HTTP/1.1\r\n" + host + "X: a\r\n\tb\r\n\r\n",
 		"folded first":                   "GET /plain HTTP/1.1\r\n X: a\r\n" + host + "\r\n",
-		"folded encoding":                "GET /plain HTTP/1.1\r\n" + host + "Content-Length: 5\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n",
+		"folded encoding": "GET /plain HTTP/1.1\r\n" + host +
+			"Content-Length: 5\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n",
 		"unknown link, bare LF":          "GET /nobody-has-this HTTP/1.1\n" + host + "\r\n",
 		"unknown link, bare LF in field": "GET /nobody-has-this HTTP/1.1\r\nX: a\n" + host + "\r\n",
 		"unknown link, folded":           "GET /nobody-has-this HTTP/1.1\r\n" + host + "X: a\r\n b\r\n\r\n",
@@ -60,7 +61,8 @@ func TestM4_Framing_of_links(t *testing.T) {
 		"no Host and bare LF":            "GET /plain HTTP/1.1\n\r\n",
 	}
 	for name, request := range bad {
-		for _, packets := range [][]string{{request}, {good + request}, {good, request}, {good, good, good + request}, {good, request[:9], request[9:]}, {good, good + good, request + good}} {
+		for _, packets := range [][]string{{request}, {good + request}, {good, request}, {good, good, good + request},
+			{good, request[:9], request[9:]}, {good, good + good, request + good}} {
 			got, answers := w.packets(packets)
 			before := strings.Count(strings.Join(packets, ""), good) - strings.Count(packets[len(packets)-1], request+good)
 			if want := before + 1; answers != want || !strings.Contains(got[strings.LastIndex(got, "HTTP/1.1 "):], "400 Bad Request") {
@@ -70,7 +72,8 @@ func TestM4_Framing_of_links(t *testing.T) {
 	}
 	// Sound requests are answered, however they are split into packets.
 	head := strings.Replace(good, "\r\n\r\n", "\r\nX-Long: "+strings.Repeat("x", 600)+"\r\n\r\n", 1)
-	for _, packets := range [][]string{{good, good}, {good, good + good}, {good + good, good, good + good + good}, {head, good, head}, {head, good[:30], good[30:]}} {
+	for _, packets := range [][]string{{good, good}, {good, good + good}, {good + good, good, good + good + good}, {head, good, head},
+		{head, good[:30], good[30:]}} {
 		want := strings.Count(strings.Join(packets, ""), "GET ")
 		if got, answers := w.packets(append(packets, last)); answers != want+1 || strings.Count(got, " 302 ") != want+1 {
 			t.Errorf("%d sound requests in %d packets: %d answers: %q", want+1, len(packets)+1, answers, got)
@@ -78,7 +81,8 @@ func TestM4_Framing_of_links(t *testing.T) {
 	}
 	// A body in a packet of its own after a head that announces none.
 	withBody := strings.Replace(good, "\r\n\r\n", "\r\nContent-Length: 12\r\n\r\n", 1)
-	if got, answers := w.packets([]string{head, withBody[:len(withBody)-2], "\r\n", "twelve bytes", last}); answers != 3 || strings.Count(got, " 302 ") != 3 {
+	if got, answers := w.packets([]string{head, withBody[:len(withBody)-2], "\r\n", "twelve bytes", last}); answers != 3 ||
+		strings.Count(got, " 302 ") != 3 {
 		t.Errorf("a body in parts: %d answers: %q", answers, got)
 	}
 	info := strings.Replace(head, "/plain", "/plain/info", 1) // which the server answers, not the loop
@@ -161,8 +165,10 @@ func TestLow_spaces_in_header_names(t *testing.T) {
 		d.Conversions, d.Reports = new(conversionRecorder), &reportRecorder{}
 	})
 	for _, target := range []string{
-		"GET /plain", "HEAD /plain", "GET /nobody-has-this", "GET /plain/info", "GET /hidden", "GET /plain/report", "POST /hidden/verify", "GET /robots.txt", "GET /healthz", "GET /sl.js", "POST /c",
-		"GET /", "GET /api", "GET /login", "GET /console", "GET /api/urls", "POST /api/urls", "GET /console/links", "GET /admin", "GET /static/app.js", "DELETE /api/urls/1", "GET /.well-known/acme-challenge/x",
+		"GET /plain", "HEAD /plain", "GET /nobody-has-this", "GET /plain/info", "GET /hidden", "GET /plain/report", "POST /hidden/verify",
+		"GET /robots.txt", "GET /healthz", "GET /sl.js", "POST /c",
+		"GET /", "GET /api", "GET /login", "GET /console", "GET /api/urls", "POST /api/urls", "GET /console/links", "GET /admin",
+		"GET /static/app.js", "DELETE /api/urls/1", "GET /.well-known/acme-challenge/x",
 	} {
 		for _, host := range []string{"sho.rt", "go.acme.com"} {
 			for _, bad := range []string{"X Y: 1", "X Y:1", "Accept Language: de", "X  Y: a: b", "Content Length: 5"} {
@@ -176,7 +182,8 @@ func TestLow_spaces_in_header_names(t *testing.T) {
 		}
 	}
 	for _, good := range []string{"X: a b", "X:a b: c", "X:", "X: ", "X:  a", "X-Y:a b"} {
-		if got := w.raw("GET /plain HTTP/1.1\r\nHost: sho.rt\r\n" + good + "\r\nConnection: close\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 302 ") {
+		if got := w.raw("GET /plain HTTP/1.1\r\nHost: sho.rt\r\n" + good + "\r\nConnection: close\r\n\r\n"); !strings.HasPrefix(got,
+			"HTTP/1.1 302 ") {
 			t.Errorf("%q: %.60q", good, got)
 		}
 	}

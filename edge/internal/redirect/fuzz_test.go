@@ -30,16 +30,19 @@ func FuzzServe(f *testing.F) {
 	})
 	trusted, err := visitor.ParsePrefixes("127.0.0.0/8, ::/0")
 	testkit.Must(f, err)
-	h, err := redirect.New(redirect.Config{BaseURL: "https://sho.rt", Trusted: trusted}, redirect.Deps{Table: newTable(f, append(samples(), known)), Spool: s})
+	h, err := redirect.New(redirect.Config{BaseURL: "https://sho.rt", Trusted: trusted},
+		redirect.Deps{Table: newTable(f, append(samples(), known)), Spool: s})
 	testkit.Must(f, err)
 	for _, seed := range []string{
-		"GET /plain?a=1&utm_source=%41 HTTP/1.1\r\nHost: x\r\nReferer: r\r\nAccept-Language: de\r\nX-Forwarded-For: 1.2.3.4, ::1\r\nSec-Purpose: prefetch\r\n\r\n",
+		"GET /plain?a=1&utm_source=%41 HTTP/1.1\r\nHost: x\r\nReferer: r\r\nAccept-Language: de\r\nX-Forwarded-For: 1.2.3.4, " +
+			"::1\r\nSec-Purpose: prefetch\r\n\r\n",
 		"GET /hidden?error=invalid_password&x=\"> HTTP/1.1\r\nHost: x\r\nAccept: text/html;q=0.5,application/json;q=0.4\r\n\r\n",
 		"GET /known?ref=a+b&%72ef=%&%zz=1 HTTP/1.1\r\nHost: x\r\nCookie: a=b; sl_v=0123456789abcdef\r\nDNT: 1\r\n\r\n",
 		"POST /hidden/verify?x=1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n{\"password\":\"x\"}",
 		"POST /hidden/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\n\r\npassword=x",
 		"GET http://h/routed?# HTTP/1.1\r\nHost: x\r\nUser-Agent: " + phone + "\r\nX-Real-IP: 2001:db8::1\r\n\r\n",
-		"GET /social HTTP/1.1\r\nHost: x\r\nUser-Agent: " + crawler + "\r\n\r\n", "GET /plain/info HTTP/1.0\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /social HTTP/1.1\r\nHost: x\r\nUser-Agent: " + crawler + "\r\n\r\n", "GET /plain/info HTTP/1.0\r\n\r\n",
+		"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -75,7 +78,8 @@ func FuzzServe(f *testing.F) {
 		}
 		switch to := resp.Header.Get("Location"); resp.StatusCode {
 		case 302:
-			if !strings.HasPrefix(to, "https://example.com/") && !strings.HasPrefix(to, "https://m.example.com/") && !strings.HasPrefix(to, "https://v.example.com/") {
+			if !strings.HasPrefix(to, "https://example.com/") && !strings.HasPrefix(to, "https://m.example.com/") &&
+				!strings.HasPrefix(to, "https://v.example.com/") {
 				t.Fatalf("%q leads to %q", request, to)
 			}
 			if cookie := resp.Header.Values("Set-Cookie"); len(cookie) > 1 || len(cookie) == 1 && !cookieForm.MatchString(cookie[0]) {

@@ -26,26 +26,28 @@ func TestHostile_raw_requests(t *testing.T) {
 		status  string // status of the first answer
 		only    bool   // there must be no second answer
 	}{
-		"no host":                 {"GET /plain HTTP/1.1\r\n" + end, "400", true},
-		"two hosts":               {"GET /plain HTTP/1.1\r\n" + host + "Host: evil.test\r\n" + end, "400", true},
-		"space before the colon":  {"GET /plain HTTP/1.1\r\nHost : sho.rt\r\n" + end, "400", true},
-		"space in the target":     {"GET /pl ain HTTP/1.1\r\n" + host + end, "400", true},
-		"HTTP/1.0":                {"GET /plain HTTP/1.0\r\n\r\n", "302", true},
-		"absolute form":           {"GET http://other.test/plain?utm_source=a HTTP/1.1\r\n" + host + end, "302", true},
-		"absolute form, no path":  {"GET http://other.test HTTP/1.1\r\n" + host + end, "404", true},
-		"asterisk":                {"OPTIONS * HTTP/1.1\r\n" + host + end, "404", true},
-		"CONNECT":                 {"CONNECT plain:443 HTTP/1.1\r\n" + host + end, "404", true},
-		"encoded CRLF":            {"GET /plain%0d%0aSet-Cookie:%20a HTTP/1.1\r\n" + host + end, "404", true},
-		"encoded NUL":             {"GET /plain%00 HTTP/1.1\r\n" + host + end, "404", true},
-		"dot segments":            {"GET /x/../plain HTTP/1.1\r\n" + host + end, "404", true},
-		"double slash":            {"GET //plain HTTP/1.1\r\n" + host + end, "404", true},
-		"backslash":               {"GET /\\plain HTTP/1.1\r\n" + host + end, "404", true},
-		"huge header":             {"GET /plain HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 9000) + "\r\n" + end, "431", true},
-		"huge target":             {"GET /" + strings.Repeat("a", 20000) + " HTTP/1.1\r\n" + host + end, "431", true},
-		"body on a GET":           {"GET /plain HTTP/1.1\r\n" + host + "Content-Length: 2000\r\n" + end + strings.Repeat("a", 2000), "413", true},
-		"chunked body on a GET":   {"GET /plain HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n" + end + "7d0\r\n" + strings.Repeat("a", 2000) + "\r\n0\r\n\r\n", "413", true},
-		"small body on a GET":     {"GET /plain HTTP/1.1\r\n" + host + "Content-Length: 5\r\n" + end + "hello", "302", true},
-		"large body":              {"POST /hidden/verify HTTP/1.1\r\n" + host + "Content-Length: 100000\r\n\r\n" + strings.Repeat("a", 100000), "413", true},
+		"no host":                {"GET /plain HTTP/1.1\r\n" + end, "400", true},
+		"two hosts":              {"GET /plain HTTP/1.1\r\n" + host + "Host: evil.test\r\n" + end, "400", true},
+		"space before the colon": {"GET /plain HTTP/1.1\r\nHost : sho.rt\r\n" + end, "400", true},
+		"space in the target":    {"GET /pl ain HTTP/1.1\r\n" + host + end, "400", true},
+		"HTTP/1.0":               {"GET /plain HTTP/1.0\r\n\r\n", "302", true},
+		"absolute form":          {"GET http://other.test/plain?utm_source=a HTTP/1.1\r\n" + host + end, "302", true},
+		"absolute form, no path": {"GET http://other.test HTTP/1.1\r\n" + host + end, "404", true},
+		"asterisk":               {"OPTIONS * HTTP/1.1\r\n" + host + end, "404", true},
+		"CONNECT":                {"CONNECT plain:443 HTTP/1.1\r\n" + host + end, "404", true},
+		"encoded CRLF":           {"GET /plain%0d%0aSet-Cookie:%20a HTTP/1.1\r\n" + host + end, "404", true},
+		"encoded NUL":            {"GET /plain%00 HTTP/1.1\r\n" + host + end, "404", true},
+		"dot segments":           {"GET /x/../plain HTTP/1.1\r\n" + host + end, "404", true},
+		"double slash":           {"GET //plain HTTP/1.1\r\n" + host + end, "404", true},
+		"backslash":              {"GET /\\plain HTTP/1.1\r\n" + host + end, "404", true},
+		"huge header":            {"GET /plain HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 9000) + "\r\n" + end, "431", true},
+		"huge target":            {"GET /" + strings.Repeat("a", 20000) + " HTTP/1.1\r\n" + host + end, "431", true},
+		"body on a GET":          {"GET /plain HTTP/1.1\r\n" + host + "Content-Length: 2000\r\n" + end + strings.Repeat("a", 2000), "413", true},
+		"chunked body on a GET": {"GET /plain HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n" + end + "7d0\r\n" +
+			strings.Repeat("a", 2000) + "\r\n0\r\n\r\n", "413", true},
+		"small body on a GET": {"GET /plain HTTP/1.1\r\n" + host + "Content-Length: 5\r\n" + end + "hello", "302", true},
+		"large body": {"POST /hidden/verify HTTP/1.1\r\n" + host + "Content-Length: 100000\r\n\r\n" + strings.Repeat("a", 100000),
+			"413", true},
 		"query breaks the header": {"GET /plain?a=1%0d%0aX:%20y&b=\x7f HTTP/1.1\r\n" + host + end, "400", true},
 		"two in a row":            {"GET /plain HTTP/1.1\r\n" + host + "\r\nGET /off HTTP/1.1\r\n" + host + end, "302", false},
 	} {
@@ -75,11 +77,14 @@ func TestHostile_random_requests(t *testing.T) {
 		var b bytes.Buffer
 		b.WriteString(pick("GET", "HEAD", "POST", "PUT", "get", "", "G\x00T", "OPTIONS") + pick(" ", "  ", "\t", ""))
 		b.WriteString(pick("/", "//", "", "/plain", "/hidden/verify", "/social", "http://x/plain", "/plain/info", "*", "/%", "/%zz", "/presets"))
-		b.WriteString(pick("", "?", "?a=%0d%0aInjected:1", "?utm_source=\r\nInjected: 1", "?utm_source=%00%ff&utm_source", "#x", "?&&==&", "?\xff\xfe"))
+		b.WriteString(pick("", "?", "?a=%0d%0aInjected:1", "?utm_source=\r\nInjected: 1", "?utm_source=%00%ff&utm_source", "#x", "?&&==&",
+			"?\xff\xfe"))
 		b.WriteString(pick(" HTTP/1.1\r\n", " HTTP/1.0\r\n", " HTTP/9\r\n", "\r\n", " HTTP/1.1\n"))
 		for range random.IntN(6) {
-			b.WriteString(pick("Host: sho.rt\r\n", "Host: sho.rt\r\n", "Content-Length: 3\r\n", "Content-Length: 99999999999999999999\r\n", "Transfer-Encoding: chunked\r\n", ": x\r\n",
-				"Accept: text/html;q=\xff\r\n", "Accept: ,;,q=;=\r\n", "Cookie: \x01\r\n", " folded\r\n", "User-Agent: "+crawler+"\r\n", "X-Forwarded-For: ,,[::\r\n", "Referer: \r\n",
+			b.WriteString(pick("Host: sho.rt\r\n", "Host: sho.rt\r\n", "Content-Length: 3\r\n", "Content-Length: 99999999999999999999\r\n",
+				"Transfer-Encoding: chunked\r\n", ": x\r\n",
+				"Accept: text/html;q=\xff\r\n", "Accept: ,;,q=;=\r\n", "Cookie: \x01\r\n", " folded\r\n", "User-Agent: "+crawler+"\r\n",
+				"X-Forwarded-For: ,,[::\r\n", "Referer: \r\n",
 				"Expect: 100-continue\r\n", "Content-Type: application/json; =\r\n", "X-Request-ID: a\tb\r\n", "Accept-Language: *;q=9,,\r\n"))
 		}
 		b.WriteString(pick("\r\n", "\r\n", "\n", "") + pick("", "abc", "0\r\n\r\n", "ffffffffffffffff\r\n", "password=x", `{"password":`))

@@ -27,7 +27,8 @@ func TestLink_does_not_exist_before_its_start(t *testing.T) {
 	t.Parallel()
 	starts := epoch.Add(time.Hour).UnixMilli()
 	w := newWorld(t, []link.Record{{Key: "later", Destination: "https://example.com/", StartsAt: starts, PasswordHash: secret()}})
-	requests := []struct{ method, path string }{{"GET", "/later"}, {"HEAD", "/later"}, {"PUT", "/later"}, {"GET", "/later/info"}, {"POST", "/later/verify"}}
+	requests := []struct{ method, path string }{{"GET", "/later"}, {"HEAD", "/later"}, {"PUT", "/later"}, {"GET", "/later/info"},
+		{"POST", "/later/verify"}}
 	for _, q := range requests {
 		if got := w.ask(q.method, q.path, ""); got.StatusCode != http.StatusNotFound {
 			t.Errorf("%s %s before the start: %d, want 404", q.method, q.path, got.StatusCode)
@@ -161,7 +162,8 @@ func TestLink_with_a_limit_counts_people(t *testing.T) {
 func TestLink_with_a_limit_is_exact_under_concurrency(t *testing.T) {
 	t.Parallel()
 	const clicks = 500
-	w := newWorld(t, []link.Record{{Key: "limited", Destination: "https://example.com/", Limit: link.Limit{Since: 9, Clicks: clicks}}}, withQuota(t))
+	w := newWorld(t, []link.Record{{Key: "limited", Destination: "https://example.com/", Limit: link.Limit{Since: 9, Clicks: clicks}}},
+		withQuota(t))
 	var followed, gone atomic.Int64
 	var group sync.WaitGroup
 	for range 20 {

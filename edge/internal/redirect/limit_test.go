@@ -23,7 +23,8 @@ func from(ip string) []string { return []string{"X-Forwarded-For", ip} }
 
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, []link.Record{{Key: "plain", Destination: "https://example.com/"}, {Key: "off", Destination: "https://example.com/", Inactive: true}}, limited(6, false))
+	w := newWorld(t, []link.Record{{Key: "plain", Destination: "https://example.com/"}, {Key: "off", Destination: "https://example.com/",
+		Inactive: true}}, limited(6, false))
 	const client = "198.51.100.7"
 	for i, c := range []struct {
 		target string
@@ -40,10 +41,12 @@ func TestRateLimit(t *testing.T) {
 			t.Errorf("%s over the limit: %s", target, got.body)
 		}
 	}
-	if got := w.ask(http.MethodPost, "/plain/verify", `{"password":"x"}`, append(from(client), "Content-Type", "application/json")...); got.StatusCode != http.StatusTooManyRequests {
+	if got := w.ask(http.MethodPost, "/plain/verify", `{"password":"x"}`,
+		append(from(client), "Content-Type", "application/json")...); got.StatusCode != http.StatusTooManyRequests {
 		t.Errorf("verify over the limit: %d", got.StatusCode)
 	}
-	if got := w.get("/plain", append(from(client), "Accept", browser)...); !strings.Contains(got.body, "Too many requests") || !strings.Contains(got.body, "<html") {
+	if got := w.get("/plain", append(from(client), "Accept", browser)...); !strings.Contains(got.body, "Too many requests") ||
+		!strings.Contains(got.body, "<html") {
 		t.Errorf("a browser over the limit gets %s", got.body)
 	}
 	if got := w.get("/healthz", from(client)...); got.StatusCode != http.StatusOK {
@@ -84,7 +87,8 @@ func TestRateLimit_counts_an_IPv6_network_as_one(t *testing.T) {
 
 func TestRateLimit_leaves_redirects_out(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, []link.Record{{Key: "plain", Destination: "https://example.com/"}, {Key: "off", Destination: "https://example.com/", Inactive: true}}, limited(2, true))
+	w := newWorld(t, []link.Record{{Key: "plain", Destination: "https://example.com/"}, {Key: "off", Destination: "https://example.com/",
+		Inactive: true}}, limited(2, true))
 	for i, c := range []struct {
 		target string
 		status int

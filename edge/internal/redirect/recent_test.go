@@ -24,7 +24,8 @@ func TestRecent_forgets_after_a_minute(t *testing.T) {
 	took(h, 90, 80*time.Microsecond)
 	took(h, 10, 2*time.Millisecond)
 	for _, second := range []int{10, 20, 30, 40, 50, 60} {
-		if q := at(second); q.Samples != 100 || q.P50 < 50*time.Microsecond || q.P50 > 100*time.Microsecond || q.P99 < time.Millisecond || q.P99 > 2500*time.Microsecond {
+		if q := at(second); q.Samples != 100 || q.P50 < 50*time.Microsecond || q.P50 > 100*time.Microsecond || q.P99 < time.Millisecond ||
+			q.P99 > 2500*time.Microsecond {
 			t.Fatalf("after %d s: %+v", second, q)
 		}
 	}

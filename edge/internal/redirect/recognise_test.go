@@ -29,7 +29,8 @@ func recognising() []link.Record {
 		to(one("visitor", "equals", `"returning"`)),
 		to(one("percentage", "less_than", `50`)),
 		{Destination: "https://sho.rt/x", SmartRouting: true, Rules: to(one("visitor", "equals", `"returning"`)).Rules},
-		{Destination: "https://no.example/", PasswordHash: secret(), SmartRouting: true, Rules: to(one("visitor", "equals", `"returning"`)).Rules},
+		{Destination: "https://no.example/", PasswordHash: secret(), SmartRouting: true,
+			Rules: to(one("visitor", "equals", `"returning"`)).Rules},
 		{Destination: "https://no.example/", Rules: to(one("visitor", "equals", `"returning"`)).Rules},
 	}
 	for i, slug := range []string{"office", "ref", "sale", "returning", "half", "home", "locked", "inactive"} {
@@ -102,7 +103,8 @@ func TestVisitor_returns_with_a_cookie(t *testing.T) {
 	if again.Header.Get("Location") != "https://yes.example/" || again.cookie(t) != cookie {
 		t.Errorf("second visit: %v", again.Header)
 	}
-	for _, bad := range []string{"sl_v=", "sl_v=0123456789ABCDEF", "xsl_v=0123456789abcdef", "sl_v=\"0123456789abcdef\"", "sl_v", ";;=;", strings.Repeat("a=b;", 500)} {
+	for _, bad := range []string{"sl_v=", "sl_v=0123456789ABCDEF", "xsl_v=0123456789abcdef", "sl_v=\"0123456789abcdef\"", "sl_v", ";;=;",
+		strings.Repeat("a=b;", 500)} {
 		if got := w.get("/returning", "Cookie", bad); got.Header.Get("Location") != "https://no.example/" || got.cookie(t) == "" {
 			t.Errorf("%q: %v", bad, got.Header)
 		}

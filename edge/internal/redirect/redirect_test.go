@@ -33,13 +33,16 @@ func samples() []link.Record {
 		{Key: "presets", Destination: "https://example.com/p", UTM: link.UTM{Source: "news", Medium: "mail"}},
 		{Key: "routed", Destination: "https://example.com/orig", Default: "https://example.com/default", SmartRouting: true, Rules: []link.Rule{
 			ruleFor(1, "https://m.example.com/", onPhone), ruleFor(2, "https://never.example.com/", onPhone)}},
-		{Key: "routedoff", Destination: "https://example.com/orig", Default: "https://example.com/default", Rules: []link.Rule{ruleFor(1, "https://m.example.com/", onPhone)}},
+		{Key: "routedoff", Destination: "https://example.com/orig", Default: "https://example.com/default",
+			Rules: []link.Rule{ruleFor(1, "https://m.example.com/", onPhone)}},
 		{Key: "both", Destination: "https://example.com/orig", Default: "https://example.com/default", SmartRouting: true, ABTesting: true,
-			Rules:    []link.Rule{ruleFor(1, "https://m.example.com/", onPhone)},
-			Variants: []link.Variant{{ID: link.ID{9}, Target: "https://v.example.com/", Weight: 1}, {ID: link.ID{8}, Target: "https://zero.example.com/", Weight: 0}}},
+			Rules: []link.Rule{ruleFor(1, "https://m.example.com/", onPhone)},
+			Variants: []link.Variant{{ID: link.ID{9}, Target: "https://v.example.com/", Weight: 1},
+				{ID: link.ID{8}, Target: "https://zero.example.com/", Weight: 0}}},
 		{Key: "zeros", Destination: "https://example.com/orig", Default: "https://example.com/default", SmartRouting: true, ABTesting: true,
 			Variants: []link.Variant{{ID: link.ID{9}, Target: "https://v.example.com/", Weight: 0}}},
-		{Key: "aboff", Destination: "https://example.com/orig", Variants: []link.Variant{{ID: link.ID{9}, Target: "https://v.example.com/", Weight: 1}}},
+		{Key: "aboff", Destination: "https://example.com/orig",
+			Variants: []link.Variant{{ID: link.ID{9}, Target: "https://v.example.com/", Weight: 1}}},
 		{Key: "loop", Destination: "https://u@SHO.rt.:443/plain"},
 	}
 }
@@ -72,20 +75,26 @@ func TestRedirect_every_row(t *testing.T) {
 		{name: "inactive", target: "/off", status: 410},
 		{name: "expired", target: "/expired", status: 410},
 		{name: "not yet expired", target: "/expires", status: 302, location: "https://example.com/soon", click: true},
-		{name: "crawler", target: "/social", headers: []string{"User-Agent", crawler}, status: 200, holds: `property="og:title" content="See this"`},
-		{name: "crawler, no preview", target: "/plain", headers: []string{"User-Agent", crawler}, status: 302, location: "https://example.com/a%2Fb//c/../d?x=1#frag", click: true},
+		{name: "crawler", target: "/social", headers: []string{"User-Agent", crawler}, status: 200,
+			holds: `property="og:title" content="See this"`},
+		{name: "crawler, no preview", target: "/plain", headers: []string{"User-Agent", crawler}, status: 302,
+			location: "https://example.com/a%2Fb//c/../d?x=1#frag", click: true},
 		{name: "crawler, password", target: "/hidden", headers: []string{"User-Agent", crawler}, status: 200, holds: `action="/hidden/verify"`},
 		{name: "browser, preview", target: "/social", status: 302, location: "https://example.com/social", click: true},
 		{name: "password", target: "/hidden", status: 200, holds: `action="/hidden/verify"`},
 		{name: "password, wrong before", target: "/hidden?error=invalid_password", status: 200, holds: `role="alert"`},
 		{name: "password, inactive", target: "/hiddenoff", status: 410},
 		{name: "presets", target: "/presets", status: 302, location: "https://example.com/p?utm_source=news&utm_medium=mail", click: true},
-		{name: "presets, overridden", target: "/presets?utm_source=me&q=1", status: 302, location: "https://example.com/p?utm_source=me&utm_medium=mail&q=1", click: true},
+		{name: "presets, overridden", target: "/presets?utm_source=me&q=1", status: 302,
+			location: "https://example.com/p?utm_source=me&utm_medium=mail&q=1", click: true},
 		{name: "query passed on", target: "/plain?x=2&y=3", status: 302, location: "https://example.com/a%2Fb//c/../d?x=1&y=3#frag", click: true},
-		{name: "first rule that matches", target: "/routed", headers: []string{"User-Agent", phone}, status: 302, location: "https://m.example.com/", click: true, rule: 1},
+		{name: "first rule that matches", target: "/routed", headers: []string{"User-Agent", phone}, status: 302,
+			location: "https://m.example.com/", click: true, rule: 1},
 		{name: "no rule, default", target: "/routed", status: 302, location: "https://example.com/default", click: true},
-		{name: "routing off", target: "/routedoff", headers: []string{"User-Agent", phone}, status: 302, location: "https://example.com/orig", click: true},
-		{name: "rule before variant", target: "/both", headers: []string{"User-Agent", phone}, status: 302, location: "https://m.example.com/", click: true, rule: 1},
+		{name: "routing off", target: "/routedoff", headers: []string{"User-Agent", phone}, status: 302, location: "https://example.com/orig",
+			click: true},
+		{name: "rule before variant", target: "/both", headers: []string{"User-Agent", phone}, status: 302, location: "https://m.example.com/",
+			click: true, rule: 1},
 		{name: "variant after rules", target: "/both", status: 302, location: "https://v.example.com/", click: true, variant: 9},
 		{name: "weights all 0", target: "/zeros", status: 302, location: "https://example.com/default", click: true},
 		{name: "A/B off", target: "/aboff", status: 302, location: "https://example.com/orig", click: true},
@@ -123,7 +132,8 @@ func TestRedirect_every_row(t *testing.T) {
 			t.Errorf("%s: click %+v", r.name, e)
 		}
 	}
-	if s := w.handler.Stats(); s.Redirects != uint64(len(want)) || s.Loops != 1 || s.Rules != 2 || s.Variants != 1 || s.Previews != 1 || s.Forms != 3 || s.Gone != 3 {
+	if s := w.handler.Stats(); s.Redirects != uint64(len(want)) || s.Loops != 1 || s.Rules != 2 || s.Variants != 1 || s.Previews != 1 ||
+		s.Forms != 3 || s.Gone != 3 {
 		t.Errorf("stats = %+v", s)
 	}
 }
@@ -155,7 +165,8 @@ func TestRedirect_click_carries_raw_facts(t *testing.T) {
 	w := newWorld(t, samples(), func(c *redirect.Config, _ *redirect.Deps) {
 		c.Trusted, _ = visitor.ParsePrefixes("127.0.0.0/8")
 	})
-	w.get("/presets?utm_source=m%C3%A9&utm_term=a+b&z=1", "User-Agent", phone, "Referer", "https://from.test/x", "Accept-Language", "de-CH,de;q=0.8",
+	w.get("/presets?utm_source=m%C3%A9&utm_term=a+b&z=1", "User-Agent", phone, "Referer", "https://from.test/x", "Accept-Language",
+		"de-CH,de;q=0.8",
 		"X-Forwarded-For", "1.2.3.4, 198.51.100.9", "Sec-Purpose", "prefetch;prerender")
 	e := w.clicks(1)[0]
 	want := link.UTM{Source: "mé", Medium: "mail", Term: "a b"}
@@ -198,7 +209,8 @@ func TestRedirect_errors_are_pages_for_browsers(t *testing.T) {
 		c.Brand = redirect.Brand{Name: `A<b>"c`, LogoURL: "https://cdn.test/logo.svg"}
 	})
 	a := w.get("/nothing", "Accept", browser)
-	if a.StatusCode != 404 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") || strings.Contains(a.body, "<b>") || !strings.Contains(a.body, "A&lt;b&gt;") {
+	if a.StatusCode != 404 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") || strings.Contains(a.body, "<b>") ||
+		!strings.Contains(a.body, "A&lt;b&gt;") {
 		t.Errorf("page = %d %q %s", a.StatusCode, a.Header.Get("Content-Type"), a.body)
 	}
 	for name, want := range map[string]string{
@@ -218,7 +230,8 @@ func TestRedirect_errors_are_pages_for_browsers(t *testing.T) {
 	if id := w.get("/nothing", "X-Request-ID", "abc-1").Header.Get("X-Request-ID"); id != "abc-1" {
 		t.Errorf("request id %q is not the one that was sent", id)
 	}
-	for accept, html := range map[string]bool{"*/*": false, "": false, "application/json, text/html;q=0.5": false, "text/html;q=0.9, application/json;q=0.8": true, "text/html;q=0": false} {
+	for accept, html := range map[string]bool{"*/*": false, "": false, "application/json, text/html;q=0.5": false,
+		"text/html;q=0.9, application/json;q=0.8": true, "text/html;q=0": false} {
 		a := w.get("/nothing", "Accept", accept)
 		if got := strings.HasPrefix(a.Header.Get("Content-Type"), "text/html"); got != html {
 			t.Errorf("Accept %q: HTML %v, want %v", accept, got, html)
@@ -265,7 +278,8 @@ func TestConsoleLow_info_is_a_page_for_people(t *testing.T) {
 	w := newWorld(t, samples())
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 	a := w.ask("GET", "/hidden/info", "", "Accept", browser)
-	if a.StatusCode != 200 || a.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(a.body, "See this") || strings.Contains(a.body, "example.com") {
+	if a.StatusCode != 200 || a.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(a.body, "See this") ||
+		strings.Contains(a.body, "example.com") {
 		t.Errorf("%d %v %s", a.StatusCode, a.Header, a.body)
 	}
 	for _, accept := range []string{"", "*/*", "application/json", "application/json, text/html;q=0.5"} {
@@ -293,7 +307,8 @@ func TestRedirect_fixed_paths(t *testing.T) {
 		d.Ready = func() bool { r := <-ready; return r }
 		d.Unready = func() []string { r := <-reasons; return r }
 	})
-	for target, media := range map[string]string{"/robots.txt": "text/plain; charset=utf-8", "/favicon.ico": "image/svg+xml", "/healthz": "application/json"} {
+	for target, media := range map[string]string{"/robots.txt": "text/plain; charset=utf-8", "/favicon.ico": "image/svg+xml",
+		"/healthz": "application/json"} {
 		if a := w.get(target); a.StatusCode != 200 || a.Header.Get("Content-Type") != media || a.body == "" {
 			t.Errorf("%s = %d %q", target, a.StatusCode, a.Header.Get("Content-Type"))
 		}
@@ -316,7 +331,8 @@ func TestRedirect_own_text_is_inert(t *testing.T) {
 	t.Parallel()
 	for i, evil := range []string{
 		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' autofocus onfocus=alert(1) x='`, `</title><script>alert(1)</script>`,
-		`javascript:alert(1)`, "a\u2028b\x00c", `{{.Brand}}`, `</style><script>alert(1)</script>`, `"><meta http-equiv="refresh" content="0;url=//evil.test">`,
+		`javascript:alert(1)`, "a\u2028b\x00c", `{{.Brand}}`, `</style><script>alert(1)</script>`,
+		`"><meta http-equiv="refresh" content="0;url=//evil.test">`,
 	} {
 		p := link.Preview{Title: evil, Description: evil, ImageURL: "https://img.test/" + evil, TwitterCard: evil}
 		w := newWorld(t, []link.Record{
@@ -324,7 +340,8 @@ func TestRedirect_own_text_is_inert(t *testing.T) {
 			{Key: "locked", Destination: "https://example.com/", Title: evil, PasswordHash: secret()},
 		}, func(c *redirect.Config, _ *redirect.Deps) { c.Brand.Name = evil })
 		raw := func(target string) string {
-			return w.raw("GET " + target + " HTTP/1.1\r\nHost: sho.rt\r\nAccept: text/html\r\nUser-Agent: " + crawler + "\r\nConnection: close\r\n\r\n")
+			return w.raw("GET " + target + " HTTP/1.1\r\nHost: sho.rt\r\nAccept: text/html\r\nUser-Agent: " + crawler +
+				"\r\nConnection: close\r\n\r\n")
 		}
 		for _, body := range []string{raw("/social"), raw("/locked"), raw("/nothing"), raw(`/locked?"><script>alert(1)</script>`)} {
 			for _, live := range []string{"<script", "<img", "onerror=alert(1)>", "onfocus=alert(1) x='", `http-equiv="refresh"`} {
@@ -349,7 +366,8 @@ func TestRedirect_own_host(t *testing.T) {
 	for base, cases := range map[string]map[string]int{
 		"https://sho.rt": {
 			"http://sho.rt/x": 508, "https://SHO.RT:8443/x": 508, "https://a:b@sho.rt./": 508, "https://sho.rt?x": 508, "https://sho.rt#x": 508,
-			"https://nosho.rt/": 302, "https://sho.rt.evil.test/": 302, "https://evil.test/sho.rt": 302, "https://evil.test/@sho.rt": 302, "https://x.sho.rt/": 302,
+			"https://nosho.rt/": 302, "https://sho.rt.evil.test/": 302, "https://evil.test/sho.rt": 302, "https://evil.test/@sho.rt": 302,
+			"https://x.sho.rt/": 302,
 		},
 		"http://127.0.0.1:8080": {"http://127.0.0.1:8080/x": 508, "http://127.0.0.1:9090/x": 302, "http://127.0.0.1/": 302},
 		"http://[::1]:8080":     {"http://[::1]:8080/x": 508, "http://[::1]:80/x": 302},

@@ -16,8 +16,9 @@ type refusal struct {
 
 // notices are the texts of refusals by status. The page shows heading and text; the JSON body contains the text.
 var notices = map[int]struct{ heading, text string }{
-	fasthttp.StatusBadRequest:                  {"Bad request", "The request is malformed."},
-	fasthttp.StatusNotFound:                    {"Link not found", "No link works at this address. Check it for typing errors, or try again later if the link starts later."},
+	fasthttp.StatusBadRequest: {"Bad request", "The request is malformed."},
+	fasthttp.StatusNotFound: {"Link not found",
+		"No link works at this address. Check it for typing errors, or try again later if the link starts later."},
 	fasthttp.StatusMethodNotAllowed:            {"Method not allowed", "This address does not support that method."},
 	fasthttp.StatusRequestTimeout:              {"Request timeout", "The request took too long to arrive."},
 	fasthttp.StatusGone:                        {"Link no longer available", "This link has expired or has been turned off."},
@@ -49,7 +50,8 @@ func newRefusal(p *pages, status int, heading, text string) *refusal {
 
 // newTooMany returns the refusal for the rate limit. The notice with the same status is for password attempts.
 func newTooMany(p *pages) *refusal {
-	return newRefusal(p, fasthttp.StatusTooManyRequests, "Too many requests", "Too many requests came from your address. Wait a while and try again.")
+	return newRefusal(p, fasthttp.StatusTooManyRequests, "Too many requests",
+		"Too many requests came from your address. Wait a while and try again.")
 }
 
 // newSuspended returns the refusal for a domain that is suspended. The notice with the same status is for links.

@@ -70,7 +70,8 @@ func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
 		h.tally.add(ctx.ConnID(), cReportForms)
 		if view(t.query) == sentMark {
 			p := h.pagesOf(t)
-			h.page(ctx, p.render(p.notice, page{Heading: "Thank you", Text: "The report was received. The operator of this service will look at the link."}), p.policy)
+			h.page(ctx, p.render(p.notice,
+				page{Heading: "Thank you", Text: "The report was received. The operator of this service will look at the link."}), p.policy)
 			return
 		}
 		h.showReport(ctx, fasthttp.StatusOK, t, abuse.Report{}, "", nil)
@@ -216,7 +217,8 @@ func (h *Handler) refuseReport(ctx *fasthttp.RequestCtx, fromForm bool, t target
 
 // showReport shows the form with what the visitor has entered.
 func (h *Handler) showReport(ctx *fasthttp.RequestCtx, status int, t target, r abuse.Report, trouble string, wrong map[string]string) {
-	f := &reportForm{Slug: string(t.slug), Trouble: trouble, Text: strings.ToValidUTF8(r.Text, "\uFFFD"), Email: strings.ToValidUTF8(r.Email, "\uFFFD"), MaxText: abuse.MaxText, MaxEmail: abuse.MaxEmail, Wrong: wrong}
+	f := &reportForm{Slug: string(t.slug), Trouble: trouble, Text: strings.ToValidUTF8(r.Text, "\uFFFD"),
+		Email: strings.ToValidUTF8(r.Email, "\uFFFD"), MaxText: abuse.MaxText, MaxEmail: abuse.MaxEmail, Wrong: wrong}
 	for _, value := range abuse.Reasons {
 		f.Reasons = append(f.Reasons, reasonOption{value, reasonNames[value], value == r.Reason})
 	}

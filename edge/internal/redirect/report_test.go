@@ -50,7 +50,8 @@ func (d *reportRecorder) fail(err error) {
 
 func reportWorld(t *testing.T) (*world, *reportRecorder) {
 	d := &reportRecorder{}
-	w := newWorld(t, []link.Record{{Key: "abc", Destination: "https://example.com"}, {Key: "off", Destination: "https://example.com", Inactive: true}},
+	w := newWorld(t, []link.Record{{Key: "abc", Destination: "https://example.com"}, {Key: "off", Destination: "https://example.com",
+		Inactive: true}},
 		func(_ *redirect.Config, deps *redirect.Deps) { deps.Reports = d })
 	return w, d
 }
@@ -76,7 +77,8 @@ func TestReport_form(t *testing.T) {
 	if a := w.ask("PUT", "/abc/report", ""); a.StatusCode != 405 || a.Header.Get("Allow") != "GET, HEAD, POST" {
 		t.Errorf("PUT: %d, Allow %q", a.StatusCode, a.Header.Get("Allow"))
 	}
-	a := post(w, "/abc/report", url.Values{"reason": {"PHISHING"}, "text": {"asks for <b>passwords</b>\r\nand more"}, "email": {"me@example.com"}}.Encode(), "Origin", "https://sho.rt")
+	a := post(w, "/abc/report", url.Values{"reason": {"PHISHING"}, "text": {"asks for <b>passwords</b>\r\nand more"},
+		"email": {"me@example.com"}}.Encode(), "Origin", "https://sho.rt")
 	if a.StatusCode != 303 || a.Header.Get("Location") != "/abc/report?sent=1" {
 		t.Fatalf("%d %q", a.StatusCode, a.Header.Get("Location"))
 	}
@@ -84,7 +86,8 @@ func TestReport_form(t *testing.T) {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
 	got := d.reports()
-	want := abuse.Report{Link: 1, Reason: "PHISHING", Text: "asks for <b>passwords</b>\nand more", Email: "me@example.com", Client: got[0].Client}
+	want := abuse.Report{Link: 1, Reason: "PHISHING", Text: "asks for <b>passwords</b>\nand more", Email: "me@example.com",
+		Client: got[0].Client}
 	if len(got) != 1 || got[0] != want || !want.Client.IsLoopback() {
 		t.Errorf("%+v", got)
 	}
@@ -95,10 +98,12 @@ func TestReport_refused(t *testing.T) {
 	t.Parallel()
 	w, d := reportWorld(t)
 	a := post(w, "/abc/report", url.Values{"text": {`"><script>alert(1)</script>`}, "email": {"nobody"}}.Encode())
-	if a.StatusCode != 400 || !strings.Contains(a.body, "Choose a reason.") || !strings.Contains(a.body, "This is not an e-mail address.") || !strings.Contains(a.body, "&lt;script&gt;") || strings.Contains(a.body, "<script>") {
+	if a.StatusCode != 400 || !strings.Contains(a.body, "Choose a reason.") || !strings.Contains(a.body, "This is not an e-mail address.") ||
+		!strings.Contains(a.body, "&lt;script&gt;") || strings.Contains(a.body, "<script>") {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
-	if a := w.ask("POST", "/abc/report", `{"reason":"SPAM","email":"x"}`, "Content-Type", "application/json"); a.StatusCode != 400 || !strings.Contains(a.body, `"field":"email"`) {
+	if a := w.ask("POST", "/abc/report", `{"reason":"SPAM","email":"x"}`, "Content-Type", "application/json"); a.StatusCode != 400 ||
+		!strings.Contains(a.body, `"field":"email"`) {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
 	if a := w.ask("POST", "/abc/report", `{"reason":"SPAM","more":1}`, "Content-Type", "application/json"); a.StatusCode != 400 {
@@ -127,10 +132,12 @@ func TestReport_refused(t *testing.T) {
 func TestReport_limits_and_faults(t *testing.T) {
 	t.Parallel()
 	w, d := reportWorld(t)
-	for fault, want := range map[error]int{errors.New("down"): 503, abuse.ErrUnsupported: 503, fmt.Errorf("x: %w", abuse.ErrBusy): 429, abuse.ErrUnknown: 404} {
+	for fault, want := range map[error]int{errors.New("down"): 503, abuse.ErrUnsupported: 503, fmt.Errorf("x: %w", abuse.ErrBusy): 429,
+		abuse.ErrUnknown: 404} {
 		d.fail(fault)
 		a := post(w, "/abc/report", "reason=SPAM&text=keep+this")
-		if a.StatusCode != want || want == 503 && (!strings.Contains(a.body, "keep this") || !strings.Contains(a.body, "could not be sent") || a.Header.Get("Retry-After") == "") {
+		if a.StatusCode != want || want == 503 && (!strings.Contains(a.body, "keep this") || !strings.Contains(a.body, "could not be sent") ||
+			a.Header.Get("Retry-After") == "") {
 			t.Errorf("%v: %d %s", fault, a.StatusCode, a.body)
 		}
 	}
@@ -149,8 +156,11 @@ func TestReport_limits_and_faults(t *testing.T) {
 func TestMissing_is_counted_for_slugs_only(t *testing.T) {
 	t.Parallel()
 	table := missing.New(missing.Config{})
-	w := newWorld(t, []link.Record{{Key: "abc", Destination: "https://example.com"}}, func(_ *redirect.Config, d *redirect.Deps) { d.Missing = table })
-	for _, r := range []string{"GET /abc", "GET /nope", "GET /nope?x=1", "HEAD /nope", "POST /nope", "GET /nope/info", "GET /wp-login.php", "GET /a", "GET /console", "GET /%6eope", "GET /nope/"} {
+	w := newWorld(t, []link.Record{{Key: "abc", Destination: "https://example.com"}}, func(_ *redirect.Config, d *redirect.Deps) {
+		d.Missing = table
+	})
+	for _, r := range []string{"GET /abc", "GET /nope", "GET /nope?x=1", "HEAD /nope", "POST /nope", "GET /nope/info", "GET /wp-login.php",
+		"GET /a", "GET /console", "GET /%6eope", "GET /nope/"} {
 		method, path, _ := strings.Cut(r, " ")
 		w.ask(method, path, "")
 	}

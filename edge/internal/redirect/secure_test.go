@@ -40,9 +40,10 @@ func TestAppLinks(t *testing.T) {
 // Challenges are answered on each host that has one, whatever limits visitors.
 func TestChallenges_are_not_limited(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, []link.Record{{Key: "plain", Destination: "https://example.com/"}}, withHosts(t, own), func(c *redirect.Config, _ *redirect.Deps) {
-		c.RateLimit, c.StrictHosts, c.TLS = 2, true, true
-	})
+	w := newWorld(t, []link.Record{{Key: "plain", Destination: "https://example.com/"}}, withHosts(t, own),
+		func(c *redirect.Config, _ *redirect.Deps) {
+			c.RateLimit, c.StrictHosts, c.TLS = 2, true, true
+		})
 	for range 5 {
 		if got := w.get("/.well-known/acme-challenge/tok", "Host", "sho.rt:80"); got.StatusCode != http.StatusOK || got.body != "tok.thumb" {
 			t.Errorf("%d %q", got.StatusCode, got.body)
@@ -67,10 +68,13 @@ func TestUpgrades_with_bodies(t *testing.T) {
 	t.Parallel()
 	certified := acme
 	certified.Certificate = &snapshot.Certificate{Chain: [][]byte{{1}}, Key: "sealed"}
-	w := newWorld(t, nil, withHosts(t, certified), func(c *redirect.Config, _ *redirect.Deps) { c.TLS, c.BaseURL = true, "https://sho.rt:8443" })
+	w := newWorld(t, nil, withHosts(t, certified), func(c *redirect.Config, _ *redirect.Deps) {
+		c.TLS, c.BaseURL = true, "https://sho.rt:8443"
+	})
 	for _, size := range []int{0, 100, 3000} {
 		got := w.ask("POST", "/spring/verify?a=b", string(make([]byte, size)), "Host", "go.acme.com")
-		if got.StatusCode != http.StatusPermanentRedirect || got.Header.Get("Location") != "https://go.acme.com:8443/spring/verify?a=b" || got.Close != (size > 1<<10) {
+		if got.StatusCode != http.StatusPermanentRedirect || got.Header.Get("Location") != "https://go.acme.com:8443/spring/verify?a=b" ||
+			got.Close != (size > 1<<10) {
 			t.Errorf("%d bytes: %d %v, closed %v", size, got.StatusCode, got.Header, got.Close)
 		}
 	}

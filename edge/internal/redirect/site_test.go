@@ -25,7 +25,8 @@ func newHosts(tb testing.TB, list ...snapshot.Host) *hosts.Table {
 }
 
 // acme is a custom domain with an address for everything.
-var acme = snapshot.Host{Name: "go.acme.com", Domain: 36, RootURL: "https://acme.com/", NotFoundURL: "https://acme.com/lost?x=1", ExpiredURL: "https://acme.com/over"}
+var acme = snapshot.Host{Name: "go.acme.com", Domain: 36, RootURL: "https://acme.com/", NotFoundURL: "https://acme.com/lost?x=1",
+	ExpiredURL: "https://acme.com/over"}
 
 // bare is a custom domain without addresses.
 var bare = snapshot.Host{Name: "go.bare.com", Domain: 37}
@@ -44,7 +45,8 @@ func TestSite_has_links_of_its_own(t *testing.T) {
 	}, withHosts(t, acme, bare))
 	for host, want := range map[string]string{
 		"sho.rt": "https://example.com/default", "unknown.example": "https://example.com/default", "127.0.0.1": "https://example.com/default",
-		"go.acme.com": "https://example.com/acme", "GO.ACME.COM:8080": "https://example.com/acme", "go.acme.com.": "https://example.com/acme", "go.bare.com": "",
+		"go.acme.com": "https://example.com/acme", "GO.ACME.COM:8080": "https://example.com/acme", "go.acme.com.": "https://example.com/acme",
+		"go.bare.com": "",
 	} {
 		got := w.ask("GET", "/spring", "", "Host", host)
 		if want == "" && got.StatusCode == http.StatusNotFound {
@@ -122,7 +124,8 @@ func TestSite_redirects_other_visitors(t *testing.T) {
 // Addresses that lead to the domain itself would send visitors in circles.
 func TestSite_does_not_redirect_to_itself(t *testing.T) {
 	t.Parallel()
-	loop := snapshot.Host{Name: "go.loop.com", Domain: 1, RootURL: "https://go.loop.com/", NotFoundURL: "http://GO.loop.com:8080/x", ExpiredURL: "https://sho.rt/x"}
+	loop := snapshot.Host{Name: "go.loop.com", Domain: 1, RootURL: "https://go.loop.com/", NotFoundURL: "http://GO.loop.com:8080/x",
+		ExpiredURL: "https://sho.rt/x"}
 	w := newWorld(t, []link.Record{
 		{Key: link.Key(1, "circle"), Destination: "https://go.loop.com/circle"},
 		{Key: link.Key(1, "over"), Destination: "https://example.com/", ExpiresAt: 1},
@@ -140,7 +143,8 @@ func TestSite_pages_name_its_address(t *testing.T) {
 		{Key: link.Key(36, "locked"), Destination: "https://example.com/in", PasswordHash: secret()},
 		{Key: link.Key(36, "shown"), Destination: "https://example.com/", Preview: link.Preview{Title: "A title"}},
 	}, withHosts(t, acme), func(_ *redirect.Config, d *redirect.Deps) { d.Reports = &reportRecorder{} })
-	if got := w.ask("GET", "/locked", "", "Host", "go.acme.com"); got.StatusCode != 200 || !strings.Contains(got.body, `action="/locked/verify`) {
+	if got := w.ask("GET", "/locked", "", "Host", "go.acme.com"); got.StatusCode != 200 ||
+		!strings.Contains(got.body, `action="/locked/verify`) {
 		t.Errorf("the password form: %d %s", got.StatusCode, got.body)
 	}
 	form := []string{"Host", "go.acme.com", "Content-Type", "application/x-www-form-urlencoded"}
@@ -150,7 +154,8 @@ func TestSite_pages_name_its_address(t *testing.T) {
 	if got := w.ask("POST", "/locked/verify", "password=wrong", form...); got.Header.Get("Location") != "/locked?error=invalid_password" {
 		t.Errorf("a wrong password: %d %v", got.StatusCode, got.Header)
 	}
-	if got := w.ask("GET", "/shown", "", "Host", "go.acme.com", "User-Agent", crawler); !strings.Contains(got.body, "https://go.acme.com/shown") {
+	if got := w.ask("GET", "/shown", "", "Host", "go.acme.com", "User-Agent", crawler); !strings.Contains(got.body,
+		"https://go.acme.com/shown") {
 		t.Errorf("the preview page: %s", got.body)
 	}
 	if got := w.ask("GET", "/shown/info", "", "Host", "go.acme.com"); !strings.Contains(got.body, `"slug":"shown"`) {
@@ -177,7 +182,8 @@ func TestStrict_hosts(t *testing.T) {
 		status     int
 	}{
 		{"sho.rt", "/spring", 302}, {"SHO.rt:443", "/spring", 302}, {"sho.rt.", "/spring", 302}, {"go.acme.com", "/spring", 302},
-		{"other.example", "/spring", 421}, {"other.example", "/spring/info", 421}, {"other.example", "/", 421}, {"other.example", "/nothing", 421},
+		{"other.example", "/spring", 421}, {"other.example", "/spring/info", 421}, {"other.example", "/", 421},
+		{"other.example", "/nothing", 421},
 		{"10.0.0.1", "/healthz", 200}, {"10.0.0.1:8080", "/readyz", 200}, {"xsho.rt", "/spring", 421}, {"sho.rt.evil.example", "/spring", 421},
 	} {
 		if got := w.ask("GET", c.path, "", "Host", c.host); got.StatusCode != c.status {
@@ -194,7 +200,8 @@ func TestSite_pages_show_the_brand(t *testing.T) {
 	named := snapshot.Host{Name: "go.named.com", Domain: 39, BrandName: "Named"}
 	broken := snapshot.Host{Name: "go.broken.com", Domain: 40, BrandLogo: "javascript:alert(1)"}
 	w := newWorld(t, []link.Record{
-		{Key: link.Key(38, "secret"), Destination: "https://example.com/", PasswordHash: "$2a$04$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
+		{Key: link.Key(38, "secret"), Destination: "https://example.com/",
+			PasswordHash: "$2a$04$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
 		{Key: "secret", Destination: "https://example.com/", PasswordHash: "$2a$04$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
 	}, withHosts(t, branded, named, broken))
 	page := func(host, path string) (body, policy string) {
@@ -204,7 +211,9 @@ func TestSite_pages_show_the_brand(t *testing.T) {
 	for range 2 { // the second page is one that was kept
 		for _, path := range []string{"/secret", "/nothing", "/secret/nothing/more"} {
 			body, policy := page("go.brand.com", path)
-			if !strings.Contains(body, "<span>Brand &amp; &lt;Sons&gt;</span>") || !strings.Contains(body, `<img src="https://cdn.brand.com/logo.svg" alt="">`) || !strings.Contains(policy, "img-src https://cdn.brand.com;") {
+			if !strings.Contains(body, "<span>Brand &amp; &lt;Sons&gt;</span>") ||
+				!strings.Contains(body, `<img src="https://cdn.brand.com/logo.svg" alt="">`) ||
+				!strings.Contains(policy, "img-src https://cdn.brand.com;") {
 				t.Errorf("%s: policy %q, page %s", path, policy, body)
 			}
 			if body, policy := page("sho.rt", path); strings.Contains(body, "Sons") || !strings.Contains(policy, "img-src 'none'") {
@@ -212,7 +221,8 @@ func TestSite_pages_show_the_brand(t *testing.T) {
 			}
 		}
 	}
-	if body, policy := page("go.named.com", "/nothing"); !strings.Contains(body, "<span>Named</span>") || strings.Contains(body, "<img") || !strings.Contains(policy, "img-src 'none'") {
+	if body, policy := page("go.named.com", "/nothing"); !strings.Contains(body, "<span>Named</span>") || strings.Contains(body, "<img") ||
+		!strings.Contains(policy, "img-src 'none'") {
 		t.Errorf("a brand without a logo: policy %q, page %s", policy, body)
 	}
 	if body, _ := page("go.broken.com", "/nothing"); strings.Contains(body, "javascript:") || !strings.Contains(body, "Link not found") {
@@ -225,7 +235,8 @@ func TestLow_logos_of_pages_name_one_host(t *testing.T) {
 	t.Parallel()
 	wide := []snapshot.Host{
 		{Name: "go.wide1.com", Domain: 41, BrandLogo: "https://*"}, {Name: "go.wide2.com", Domain: 42, BrandLogo: "https://*.example.com/x"},
-		{Name: "go.wide3.com", Domain: 43, BrandLogo: "https://a;script-src/x"}, {Name: "go.wide4.com", Domain: 44, BrandLogo: "https://example.com:*/x"},
+		{Name: "go.wide3.com", Domain: 43, BrandLogo: "https://a;script-src/x"},
+		{Name: "go.wide4.com", Domain: 44, BrandLogo: "https://example.com:*/x"},
 	}
 	w := newWorld(t, nil, withHosts(t, wide...))
 	for _, h := range wide {

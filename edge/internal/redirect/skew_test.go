@@ -15,7 +15,8 @@ func TestServe_with_clocks_that_are_off(t *testing.T) {
 	t.Parallel()
 	const skew = 10 * time.Minute
 	ends := epoch.Add(time.Hour)
-	links := []link.Record{{Key: "plain", Destination: "https://example.com/"}, {Key: "ends", Destination: "https://example.com/", ExpiresAt: ends.UnixMilli()}}
+	links := []link.Record{{Key: "plain", Destination: "https://example.com/"}, {Key: "ends", Destination: "https://example.com/",
+		ExpiresAt: ends.UnixMilli()}}
 	for _, off := range []time.Duration{-skew, 0, skew} {
 		t.Run(off.String(), func(t *testing.T) {
 			t.Parallel()

@@ -82,8 +82,9 @@ type Stats struct {
 	// Unavailable counts 503 answers of an edge that has no links yet.
 	Unavailable uint64
 	// Errors counts answers with a 5xx status, including those of the upstream, but not 508, which a link causes.
-	Errors    uint64
-	Untracked uint64 // visits of links with conversion tracking whose destination got no click id: no key was known, or the click was not recorded
+	Errors uint64
+	// visits of links with conversion tracking whose destination got no click id: no key was known, or the click was not recorded
+	Untracked uint64
 	// Sales counts requests with conversions that were answered with verdicts, and SalesFull those that were refused because
 	// there was no space. Sold and Unsold count conversions: accepted ones and those with another verdict.
 	Sales, SalesFull, Sold, Unsold uint64
@@ -97,10 +98,13 @@ func (h *Handler) Stats() Stats {
 		Redirects: h.tally.sum(cRedirects), Rules: h.tally.sum(cRules), Variants: h.tally.sum(cVariants),
 		Previews: h.tally.sum(cPreviews), Forms: h.tally.sum(cForms), Infos: h.tally.sum(cInfos),
 		Verified: h.tally.sum(cVerified), Wrong: h.tally.sum(cWrong), Locked: h.tally.sum(cLocked), Busy: h.tally.sum(cBusy),
-		Missing: h.tally.sum(cMissing), Gone: h.tally.sum(cGone), Ended: h.tally.sum(cEnded), Loops: h.tally.sum(cLoops), Refused: h.tally.sum(cRefused),
+		Missing: h.tally.sum(cMissing), Gone: h.tally.sum(cGone), Ended: h.tally.sum(cEnded), Loops: h.tally.sum(cLoops),
+		Refused: h.tally.sum(cRefused),
 		Proxied: h.tally.sum(cProxied), Panics: h.tally.sum(cPanics), Limited: h.tally.sum(cLimited),
-		ReportForms: h.tally.sum(cReportForms), Reports: h.tally.sum(cReports), ReportsFailed: h.tally.sum(cReportsFailed), Upgrades: h.tally.sum(cUpgrades), Untracked: h.tally.sum(cUntracked),
+		ReportForms: h.tally.sum(cReportForms), Reports: h.tally.sum(cReports), ReportsFailed: h.tally.sum(cReportsFailed),
+		Upgrades: h.tally.sum(cUpgrades), Untracked: h.tally.sum(cUntracked),
 		Sales: h.tally.sum(cSales), SalesFull: h.tally.sum(cSalesFull), Sold: h.tally.sum(cSold), Unsold: h.tally.sum(cUnsold),
-		Unavailable: h.tally.sum(cUnavailable), Errors: h.tally.sum(cErrors), Hashes: h.hasher.done.Load(), LockoutClients: h.deps.Lockout.Stats().Clients,
+		Unavailable: h.tally.sum(cUnavailable), Errors: h.tally.sum(cErrors), Hashes: h.hasher.done.Load(),
+		LockoutClients: h.deps.Lockout.Stats().Clients,
 	}
 }

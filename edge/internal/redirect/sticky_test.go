@@ -13,14 +13,17 @@ import (
 
 // stickyLinks are links with two arms. Visitors of the rule's country are not drawn.
 func stickyLinks() []link.Record {
-	variants := []link.Variant{{ID: link.ID{1}, Target: "https://a.example/", Weight: 50}, {ID: link.ID{2}, Target: "https://b.example/", Weight: 50}}
+	variants := []link.Variant{{ID: link.ID{1}, Target: "https://a.example/", Weight: 50},
+		{ID: link.ID{2}, Target: "https://b.example/", Weight: 50}}
 	of := func(key string, how link.Stickiness) link.Record {
 		return link.Record{Key: key, Destination: "https://own.example/", ABTesting: true, Variants: variants, Stickiness: how}
 	}
 	ruled := of("ruled", link.StickyCookie)
 	ruled.SmartRouting, ruled.Rules = true, []link.Rule{
 		ruleFor(9, "https://rule.example/", one("language", "contains", `"de"`)),
-		ruleFor(8, "https://returning.example/", `{"operator":"AND","conditions":[{"type":"visitor","operator":"equals","value":"returning"},{"type":"language","operator":"contains","value":"fr"}]}`),
+		ruleFor(8, "https://returning.example/",
+			`{"operator":"AND","conditions":[{"type":"visitor","operator":"equals",`+
+				`"value":"returning"},{"type":"language","operator":"contains","value":"fr"}]}`),
 	}
 	locked := of("locked", link.StickyCookie)
 	locked.PasswordHash = secret()
@@ -136,7 +139,8 @@ func TestSticky_with_rules_passwords_and_without_a_test(t *testing.T) {
 		t.Fatalf("%d %v", first.StatusCode, first.Header)
 	}
 	for range 10 {
-		if got := w.submit("/locked/verify", "correct horse", "Cookie", cookie); got.Header.Get("Location") != first.Header.Get("Location") || got.cookie(t) != cookie {
+		if got := w.submit("/locked/verify", "correct horse", "Cookie", cookie); got.Header.Get("Location") != first.Header.Get("Location") ||
+			got.cookie(t) != cookie {
 			t.Fatalf("%v", got.Header)
 		}
 	}

@@ -22,7 +22,8 @@ func trackedLinks() []link.Record {
 		{Key: "named", Destination: "https://shop.example/?cid=old&a=1", ClickParameter: "cid"},
 		{Key: "presets", Destination: "https://shop.example/", UTM: link.UTM{Source: "mail"}, Title: "a title"},
 		{Key: "locked", Destination: "https://shop.example/", PasswordHash: secret()},
-		{Key: "split", Destination: "https://shop.example/", ABTesting: true, Variants: []link.Variant{{ID: link.ID{1}, Target: "https://shop.example/b", Weight: 1}}},
+		{Key: "split", Destination: "https://shop.example/", ABTesting: true,
+			Variants: []link.Variant{{ID: link.ID{1}, Target: "https://shop.example/b", Weight: 1}}},
 		{Key: "home", Destination: "https://sho.rt/x"},
 	}
 	for i := range all {
@@ -41,7 +42,8 @@ func clickKeys(at time.Time) []conversion.Key {
 func tracking(t testing.TB, at time.Time, sources ...snapshot.ConversionSource) func(*redirect.Config, *redirect.Deps) {
 	return func(_ *redirect.Config, d *redirect.Deps) {
 		d.Hosts = newHosts(t)
-		d.Hosts.Apply(&snapshot.Hosts{Full: true, Conversions: &snapshot.Conversions{Keys: clickKeys(at), Window: (90 * 24 * time.Hour).Milliseconds(), Sources: sources}})
+		d.Hosts.Apply(&snapshot.Hosts{Full: true, Conversions: &snapshot.Conversions{Keys: clickKeys(at),
+			Window: (90 * 24 * time.Hour).Milliseconds(), Sources: sources}})
 	}
 }
 
@@ -57,7 +59,8 @@ func (w *world) idOf(t *testing.T, location, parameter string, e click.Event) st
 	keys, err := conversion.NewKeys(clickKeys(epoch))
 	testkit.Must(t, err)
 	got, v := keys.ParseID(ids[0])
-	want := conversion.ClickID{Link: e.Link, Time: e.Time, Tag: conversion.TagOf(click.Lane{Edge: w.spool.Edge(), Epoch: w.spool.Epoch()}, e.Seq)}
+	want := conversion.ClickID{Link: e.Link, Time: e.Time,
+		Tag: conversion.TagOf(click.Lane{Edge: w.spool.Edge(), Epoch: w.spool.Epoch()}, e.Seq)}
 	if v != conversion.Accepted || got != want {
 		t.Errorf("%s: %v %+v, want %+v", location, v, got, want)
 	}
@@ -94,7 +97,8 @@ func TestTrack_adds_the_id_of_the_click(t *testing.T) {
 	}
 	w.clicks(1)
 	for _, c := range []struct{ method, target, want string }{
-		{http.MethodHead, "/plain", "https://shop.example/#f"}, {http.MethodHead, "/presets?sl_click=1", "https://shop.example/?utm_source=mail&sl_click=1"},
+		{http.MethodHead, "/plain", "https://shop.example/#f"},
+		{http.MethodHead, "/presets?sl_click=1", "https://shop.example/?utm_source=mail&sl_click=1"},
 	} {
 		if got := w.ask(c.method, c.target, "").Header.Get("Location"); got != c.want {
 			t.Errorf("%s %s: %s", c.method, c.target, got)
@@ -138,7 +142,8 @@ func TestTrack_redirects_when_the_spool_is_full(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, trackedLinks(), tracking(t, epoch))
 	testkit.Must(t, w.spool.Close())
-	if got := w.get("/plain"); got.Header.Get("Location") != "https://shop.example/#f" || got.StatusCode != http.StatusFound || w.handler.Stats().Untracked != 1 {
+	if got := w.get("/plain"); got.Header.Get("Location") != "https://shop.example/#f" || got.StatusCode != http.StatusFound ||
+		w.handler.Stats().Untracked != 1 {
 		t.Errorf("%d %v", got.StatusCode, got.Header)
 	}
 }

@@ -24,7 +24,8 @@ func protected() []link.Record {
 		{Key: "other", Destination: "https://example.com/o", PasswordHash: secret()},
 		{Key: "open", Destination: "https://example.com/open"},
 		{Key: "off", Destination: "https://example.com/off", PasswordHash: secret(), Inactive: true},
-		{Key: "routed", Destination: "https://example.com/orig", PasswordHash: secret(), SmartRouting: true, Rules: []link.Rule{ruleFor(1, "https://m.example.com/", onPhone)}},
+		{Key: "routed", Destination: "https://example.com/orig", PasswordHash: secret(), SmartRouting: true,
+			Rules: []link.Rule{ruleFor(1, "https://m.example.com/", onPhone)}},
 		{Key: "loop", Destination: "https://sho.rt/plain", PasswordHash: secret()},
 	}
 }
@@ -37,7 +38,8 @@ func (w *world) guess(slug, password string, headers ...string) answer {
 
 func (w *world) submit(target, password string, headers ...string) answer {
 	w.t.Helper()
-	return w.ask(http.MethodPost, target, url.Values{"password": {password}}.Encode(), append([]string{"Content-Type", "application/x-www-form-urlencoded", "Accept", browser}, headers...)...)
+	return w.ask(http.MethodPost, target, url.Values{"password": {password}}.Encode(),
+		append([]string{"Content-Type", "application/x-www-form-urlencoded", "Accept", browser}, headers...)...)
 }
 
 func TestVerify_json(t *testing.T) {
@@ -45,7 +47,9 @@ func TestVerify_json(t *testing.T) {
 	w := newWorld(t, protected())
 	right := w.guess("hidden", "correct horse")
 	const location = "https://example.com/h?a=1&utm_source=news"
-	if right.StatusCode != 200 || right.body != `{"success":true,"originalUrl":"https://example.com/h?a=1\u0026utm_source=news","redirectUrl":"https://example.com/h?a=1\u0026utm_source=news"}` {
+	if right.StatusCode != 200 ||
+		right.body !=
+			`{"success":true,"originalUrl":"https://example.com/h?a=1\u0026utm_source=news","redirectUrl":"https://example.com/h?a=1\u0026utm_source=news"}` {
 		t.Errorf("right = %d %s", right.StatusCode, right.body)
 	}
 	for _, c := range []struct {
@@ -89,7 +93,8 @@ func TestVerify_form(t *testing.T) {
 	if !strings.Contains(page.body, `action="/hidden/verify?x=1&amp;y=%22%3E"`) {
 		t.Fatalf("page = %s", page.body)
 	}
-	if csp := page.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "form-action 'self' https: http:") || !strings.Contains(csp, "frame-ancestors 'none'") {
+	if csp := page.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "form-action 'self' https: http:") ||
+		!strings.Contains(csp, "frame-ancestors 'none'") {
 		t.Errorf("policy = %q", csp)
 	}
 	wrong := w.submit("/hidden/verify?x=1", "no")
@@ -104,7 +109,8 @@ func TestVerify_form(t *testing.T) {
 		t.Errorf("over 72 bytes = %d", long.StatusCode)
 	}
 	right := w.submit("/hidden/verify?x=1", "correct horse", "Referer", "https://sho.rt/hidden")
-	if right.StatusCode != 303 || right.Header.Get("Location") != "https://example.com/h?a=1&utm_source=news&x=1" || right.Header.Get("Cache-Control") != "private, no-store" {
+	if right.StatusCode != 303 || right.Header.Get("Location") != "https://example.com/h?a=1&utm_source=news&x=1" ||
+		right.Header.Get("Cache-Control") != "private, no-store" {
 		t.Errorf("right = %d %v", right.StatusCode, right.Header)
 	}
 	routed := w.submit("/routed/verify", "correct horse", "User-Agent", phone)
@@ -211,7 +217,8 @@ func TestVerify_a_flood_is_bounded(t *testing.T) {
 	group.Wait()
 	s := w.handler.Stats()
 	// Comparisons run one at a time and take at least 20 ms each, which bounds their number in the elapsed time.
-	if most := uint64(time.Since(began)/(20*time.Millisecond)) + 9; s.Hashes > most || s.Busy == 0 || status[401]+status[429] != 200 || int(s.Hashes) != status[401] {
+	if most := uint64(time.Since(began)/(20*time.Millisecond)) + 9; s.Hashes > most || s.Busy == 0 || status[401]+status[429] != 200 ||
+		int(s.Hashes) != status[401] {
 		t.Errorf("stats %+v, answers %v in %v", s, status, time.Since(began))
 	}
 	if s.LockoutClients != status[401] {

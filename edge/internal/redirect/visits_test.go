@@ -114,9 +114,12 @@ func TestVisits_answer_like_the_server(t *testing.T) {
 				"Host: sho.rt\r\nUser-Agent: " + phone, "Host: sho.rt\r\nUser-Agent: " + crawler, "Host: sho.rt\r\nUser-Agent:\r\nUser-Agent: x",
 				"Host: sho.rt\r\nAccept: " + browser + "\r\nAccept: application/json\r\nX-Request-ID: 17", "Host: sho.rt\r\nX-Request-ID: a b",
 				"Host: sho.rt\r\nCookie: a=b; sl_v=0123456789abcdef\r\nDNT: 1", "Host: sho.rt\r\nX-Forwarded-For: 1.2.3.4\r\nX-Real-IP: ::1",
-				"Host: sho.rt\r\nHost: sho.rt", "Host: sho.rt\r\nContent-Length: 0", "Host: sho.rt\r\nExpect: 100-continue", "Host: sho.rt\r\nTrailer: X",
-				"Host: sho.rt\r\nConnection: upgrade\r\nUpgrade: websocket", "Host: sho.rt\r\nA: \x7f", "Host: sho.rt\r\nA: \x01", "Host: sho.rt\r\nA: \xff\x80é",
-				"Host: sho.rt\r\nA : b", "Host: sho.rt\r\n: b", "Host: sho.rt\r\nA", "Host: sho.rt\r\nA\x00: b", "Host: sho.rt\r\nReferer: \xc2\xa0x\xc2\xa0",
+				"Host: sho.rt\r\nHost: sho.rt", "Host: sho.rt\r\nContent-Length: 0", "Host: sho.rt\r\nExpect: 100-continue",
+				"Host: sho.rt\r\nTrailer: X",
+				"Host: sho.rt\r\nConnection: upgrade\r\nUpgrade: websocket", "Host: sho.rt\r\nA: \x7f", "Host: sho.rt\r\nA: \x01",
+				"Host: sho.rt\r\nA: \xff\x80é",
+				"Host: sho.rt\r\nA : b", "Host: sho.rt\r\n: b", "Host: sho.rt\r\nA", "Host: sho.rt\r\nA\x00: b",
+				"Host: sho.rt\r\nReferer: \xc2\xa0x\xc2\xa0",
 				"Host: sho.rt\r\nA:\tb\t", "Host: \tsho.rt \r\nReferer: \t r \t", "Host: sho.rt\r\n b: c", "Host: sho.rt\r\nA: b\r\n\tc",
 			} {
 				if w.compare(t, []byte(method+" /"+slug+" HTTP/1.1\r\n"+header+"\r\n\r\n")) {
@@ -137,7 +140,8 @@ func TestVisits_answer_like_the_server(t *testing.T) {
 func FuzzVisits(f *testing.F) {
 	w := newTwins(f)
 	for _, seed := range []string{
-		"GET /plain?a=1&utm_source=%41 HTTP/1.1\r\nHost: x\r\nReferer: r\r\nAccept-Language: de\r\nX-Forwarded-For: 1.2.3.4, ::1\r\nSec-Purpose: prefetch\r\n\r\n",
+		"GET /plain?a=1&utm_source=%41 HTTP/1.1\r\nHost: x\r\nReferer: r\r\nAccept-Language: de\r\nX-Forwarded-For: 1.2.3.4, " +
+			"::1\r\nSec-Purpose: prefetch\r\n\r\n",
 		"HEAD /presets HTTP/1.1\r\nHost: x:1\r\nConnection: close\r\nAccept: text/html;q=0.5,application/json;q=0.4\r\nX-Request-ID: 1\r\n\r\n",
 		"GET /known?ref=a+b&%72ef=%&%zz=1 HTTP/1.1\r\nhost:x\r\nCookie: a=b; sl_v=0123456789abcdef\r\nDNT: 1\r\nX-Moz: prefetch\r\n\r\n",
 		"GET /nothing HTTP/1.1\r\nHost: x\r\nUser-Agent: " + phone + "\r\nX-Real-IP: 2001:db8::1\r\nPurpose: preview\r\n\r\n",

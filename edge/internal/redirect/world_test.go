@@ -29,7 +29,8 @@ import (
 var epoch = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
 
 const (
-	phone   = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"
+	phone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 " +
+		"Safari/604.1"
 	desktop = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 	crawler = "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)"
 	browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -66,8 +67,11 @@ func newWorldWith(t *testing.T, timeouts listen.Timeouts, links []link.Record, a
 	w.clock.Store(epoch.UnixNano())
 	w.table = newTable(t, links)
 	w.spool = newSpool(t)
-	cfg := redirect.Config{BaseURL: "https://sho.rt", HashWait: testkit.Patience, Now: func() time.Time { return time.Unix(0, w.clock.Load()) }}
-	deps := redirect.Deps{Table: w.table, Spool: w.spool, Agents: visitor.NewAgents(64), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	cfg := redirect.Config{BaseURL: "https://sho.rt", HashWait: testkit.Patience, Now: func() time.Time {
+		return time.Unix(0, w.clock.Load())
+	}}
+	deps := redirect.Deps{Table: w.table, Spool: w.spool, Agents: visitor.NewAgents(64),
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	for _, f := range adjust {
 		f(&cfg, &deps)
 	}
@@ -114,7 +118,8 @@ func newTable(t testing.TB, links []link.Record) *table.Table {
 
 func newSpool(t testing.TB) *spool.Spool {
 	t.Helper()
-	s, err := spool.Open(spool.Config{Dir: t.TempDir(), SegmentBytes: 1 << 20, Lanes: 1, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	s, err := spool.Open(spool.Config{Dir: t.TempDir(), SegmentBytes: 1 << 20, Lanes: 1,
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	testkit.Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -199,7 +204,8 @@ func (w *world) clicks(n int) []click.Event {
 				if !ok {
 					break
 				}
-				for _, s := range []*string{&e.UserAgent, &e.Referer, &e.AcceptLanguage, &e.UTM.Source, &e.UTM.Medium, &e.UTM.Campaign, &e.UTM.Term, &e.UTM.Content, &e.UTM.ID, &e.UTM.SourcePlatform} {
+				for _, s := range []*string{&e.UserAgent, &e.Referer, &e.AcceptLanguage, &e.UTM.Source, &e.UTM.Medium, &e.UTM.Campaign, &e.UTM.Term,
+					&e.UTM.Content, &e.UTM.ID, &e.UTM.SourcePlatform} {
 					*s = strings.Clone(*s)
 				}
 				got = append(got, e)

@@ -41,7 +41,8 @@ func (s *Shipper) Repair(o click.Range) snapshot.Repair {
 	case o.To >= o.From && held < o.Len():
 		r.Refused = "some of the clicks are not in the spool any more"
 	}
-	s.log.Warn("missing clicks shipped again", "epoch", o.Epoch, "lane", o.Lane, "from", o.From, "to", o.To, "held", held, "refused", r.Refused)
+	s.log.Warn("missing clicks shipped again", "epoch", o.Epoch, "lane", o.Lane, "from", o.From, "to", o.To, "held", held,
+		"refused", r.Refused)
 	return r
 }
 

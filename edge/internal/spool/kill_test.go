@@ -122,7 +122,8 @@ func TestSpool_kill(t *testing.T) {
 			repeated++
 		}
 	}
-	t.Logf("%d kills, %d acknowledged, %d recovered, %d lost, %d repeated, %d named by markers", kills, total, len(got), lost, repeated, l.lost)
+	t.Logf("%d kills, %d acknowledged, %d recovered, %d lost, %d repeated, %d named by markers", kills, total, len(got), lost,
+		repeated, l.lost)
 	if lost != 0 || repeated != 0 || l.lost != 0 {
 		t.Fail()
 	}

@@ -157,7 +157,8 @@ func BenchmarkLoad(b *testing.B) {
 			r := benchLink(i)
 			if kind != "plain" && i%10 == 0 {
 				r.SmartRouting = true
-				r.Rules = []link.Rule{{ID: link.ID{1}, Target: "https://a.example", Conditions: []byte(onlyUTM)}, {ID: link.ID{2}, Target: "https://b.example", Conditions: []byte(otherUTM)}}
+				r.Rules = []link.Rule{{ID: link.ID{1}, Target: "https://a.example", Conditions: []byte(onlyUTM)},
+					{ID: link.ID{2}, Target: "https://b.example", Conditions: []byte(otherUTM)}}
 			}
 			testkit.Must(b, w.Add(&r))
 		}
@@ -235,7 +236,8 @@ func BenchmarkChooser(b *testing.B) {
 				r.SmartRouting = true
 				for i := range 10 {
 					r.Rules = append(r.Rules, link.Rule{ID: link.ID{byte(i + 1)}, Target: "https://a.example", Conditions: fmt.Appendf(nil,
-						`{"operator":"AND","conditions":[{"type":"utm_source","operator":"in","value":["mail%d","post"]},{"type":"device","operator":"equals","value":"MOBILE"}]}`, 10*int(r.Num)+i)})
+						`{"operator":"AND","conditions":[{"type":"utm_source",`+
+							`"operator":"in","value":["mail%d","post"]},{"type":"device","operator":"equals","value":"MOBILE"}]}`, 10*int(r.Num)+i)})
 				}
 			})
 			slugs := order(n)
@@ -269,7 +271,8 @@ func BenchmarkLoad_rules(b *testing.B) {
 							number = 10*int(r.Num) + i
 						}
 						r.Rules = append(r.Rules, link.Rule{ID: link.ID{byte(i + 1)}, Target: "https://a.example", Conditions: fmt.Appendf(nil,
-							`{"operator":"AND","conditions":[{"type":"utm_source","operator":"in","value":["mail%d","post"]},{"type":"device","operator":"equals","value":"MOBILE"}]}`, number)})
+							`{"operator":"AND","conditions":[{"type":"utm_source",`+
+								`"operator":"in","value":["mail%d","post"]},{"type":"device","operator":"equals","value":"MOBILE"}]}`, number)})
 					}
 				})
 			}

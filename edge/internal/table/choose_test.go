@@ -37,9 +37,11 @@ func (g knownVisitor) Share() uint64            { return g.share }
 var visitors = []knownVisitor{
 	{facts: facts{}, address: "192.0.2.1", share: 1 << 63},
 	{facts: facts{rule.FieldUTMSource: "mail"}, now: 1_772_000_000_000, address: "2001:db8::7"},
-	{facts: facts{rule.FieldReferer: "https://shop.example/x", rule.FieldBrowser: "Firefox"}, now: 1_772_030_000_000, address: "192.0.2.1", share: 1 << 40},
+	{facts: facts{rule.FieldReferer: "https://shop.example/x", rule.FieldBrowser: "Firefox"}, now: 1_772_030_000_000, address: "192.0.2.1",
+		share: 1 << 40},
 	{facts: facts{rule.FieldCountry: "C7", rule.FieldCity: "Zürich"}, now: 1_900_000_000_000, address: "198.51.100.9", share: 1 << 63},
-	{facts: facts{rule.FieldLanguage: "pt-BR"}, now: 1_800_000_000_000, address: "198.51.100.9", params: map[string]string{"shelf": "big window"}, share: 1 << 63},
+	{facts: facts{rule.FieldLanguage: "pt-BR"}, now: 1_800_000_000_000, address: "198.51.100.9",
+		params: map[string]string{"shelf": "big window"}, share: 1 << 63},
 }
 
 // choices returns the decisions for all visitors.
@@ -58,10 +60,13 @@ func manyKinds(own int) (rules []link.Rule) {
 	}
 	for i, conditions := range []string{
 		`{"type":"referer","operator":"contains","value":"SHOP.example"},{"type":"browser","operator":"in","value":["Firefox","Safari"]}`,
-		`{"type":"country","operator":"in","value":[` + strings.Join(countries, ",") + `]},{"type":"city","operator":"not_equals","value":"Zürich"}`,
+		`{"type":"country","operator":"in","value":[` + strings.Join(countries, ",") +
+			`]},{"type":"city","operator":"not_equals","value":"Zürich"}`,
 		`{"type":"ip","operator":"in","value":["192.0.2.0/24","2001:db8::/32"]},{"type":"percentage","operator":"less_than","value":12.5}`,
-		`{"type":"query","operator":"contains","value":{"name":"shelf","value":"window"}},{"type":"language","operator":"starts_with","value":"pt"}`,
-		`{"type":"time","operator":"between","value":{"start":"09:00","end":"17:59","timezone":"Europe/Berlin"}},{"type":"day_of_week","operator":"in","value":[1,2,3,4,5]}`,
+		`{"type":"query","operator":"contains","value":{"name":"shelf",` +
+			`"value":"window"}},{"type":"language","operator":"starts_with","value":"pt"}`,
+		`{"type":"time","operator":"between","value":{"start":"09:00",` +
+			`"end":"17:59","timezone":"Europe/Berlin"}},{"type":"day_of_week","operator":"in","value":[1,2,3,4,5]}`,
 		`{"type":"date","operator":"after","value":"2027-01-01T09:00"},{"type":"visitor","operator":"equals","value":"new"}`,
 	} {
 		rules = append(rules, link.Rule{ID: link.ID{1, byte(i)}, Target: fmt.Sprintf("https://rule.example/%d/%d", own, i),
@@ -87,7 +92,8 @@ func TestChooser_decides_like_the_record(t *testing.T) {
 			r.Rules = manyKinds(i)
 		}
 		if i&8 != 0 {
-			r.Variants = []link.Variant{{ID: link.ID{5}, Target: "https://a.example", Weight: 100}, {ID: link.ID{6}, Target: "https://b.example", Weight: uint32(i)}}
+			r.Variants = []link.Variant{{ID: link.ID{5}, Target: "https://a.example", Weight: 100},
+				{ID: link.ID{6}, Target: "https://b.example", Weight: uint32(i)}}
 			r.Stickiness = link.Stickiness(i / 4 % 3)
 		}
 		if i&16 != 0 {
@@ -95,7 +101,8 @@ func TestChooser_decides_like_the_record(t *testing.T) {
 		}
 		if i&32 != 0 {
 			r.Rules = append(r.Rules, link.Rule{ID: link.ID{8}, Target: "https://long.example", Conditions: []byte(
-				`{"operator":"OR","conditions":[{"type":"referer","operator":"in","value":[` + strings.Join(long, ",") + `]},{"type":"city","operator":"equals","value":"Zürich"}]}`)})
+				`{"operator":"OR","conditions":[{"type":"referer","operator":"in","value":[` + strings.Join(long, ",") +
+					`]},{"type":"city","operator":"equals","value":"Zürich"}]}`)})
 		}
 		records = append(records, r)
 	}

@@ -201,7 +201,8 @@ func flagsOf(r *link.Record) (flags byte, terms Terms) {
 	set(isABTest, r.ABTesting)
 	set(hasPreview, !r.Preview.IsZero())
 	set(hasUTM, !r.UTM.IsZero())
-	set(hasRest, flags&(hasPassword|hasPreview|hasUTM) != 0 || r.Title != "" || r.Default != "" || r.ExpiredURL != "" || len(r.Rules)+len(r.Variants) != 0 || terms.OwnParameter)
+	set(hasRest, flags&(hasPassword|hasPreview|hasUTM) != 0 || r.Title != "" || r.Default != "" || r.ExpiredURL != "" || len(r.Rules)+
+		len(r.Variants) != 0 || terms.OwnParameter)
 	return flags, terms
 }
 

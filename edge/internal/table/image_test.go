@@ -380,7 +380,8 @@ func BenchmarkRestore(b *testing.B) {
 			fill(b, tab, n, func(r *link.Record) {
 				if kind != "plain" && r.Num%10 == 0 {
 					r.SmartRouting = true
-					r.Rules = []link.Rule{{ID: link.ID{1}, Target: "https://a.example", Conditions: []byte(onlyUTM)}, {ID: link.ID{2}, Target: "https://b.example", Conditions: []byte(otherUTM)}}
+					r.Rules = []link.Rule{{ID: link.ID{1}, Target: "https://a.example", Conditions: []byte(onlyUTM)},
+						{ID: link.ID{2}, Target: "https://b.example", Conditions: []byte(otherUTM)}}
 				}
 			})
 			image := written(b, tab.Image())

@@ -42,7 +42,8 @@ func TestSetAside(t *testing.T) {
 		}
 		return len(e.Record().Rules)
 	}
-	if list, n := tab.SetAside(); n != 1 || len(list) != 1 || list[0].Slug != plain(2).Key || !strings.Contains(list[0].Reason, "no such thing") {
+	if list, n := tab.SetAside(); n != 1 || len(list) != 1 || list[0].Slug != plain(2).Key ||
+		!strings.Contains(list[0].Reason, "no such thing") {
 		t.Fatalf("set aside: %v", list)
 	}
 	if rules(1) != 1 || rules(2) != 0 {

@@ -103,7 +103,9 @@ func TestLookup_every_field_comes_back(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	if e.Plain() || !e.Inactive() || !e.HasPassword() || !e.SmartRouting() || !e.ABTesting() || !e.HasPreview() || !e.HasUTM() ||
-		e.Num() != want.Num || e.Owner() != 300 || e.Revision() != 77 || e.Terms() != (table.Terms{ExpiresAt: want.ExpiresAt, StartsAt: 5, Code: 308, Limit: want.Limit, Track: true, OwnParameter: true, Stickiness: link.StickyHash}) ||
+		e.Num() != want.Num || e.Owner() != 300 || e.Revision() != 77 ||
+		e.Terms() != (table.Terms{ExpiresAt: want.ExpiresAt, StartsAt: 5, Code: 308, Limit: want.Limit, Track: true, OwnParameter: true,
+			Stickiness: link.StickyHash}) ||
 		e.CreatedAt() != want.CreatedAt || e.Destination() != want.Destination || e.Slug() != want.Key {
 		t.Errorf("accessors differ: %+v", e)
 	}
@@ -113,7 +115,8 @@ func TestLookup_every_field_comes_back(t *testing.T) {
 			t.Errorf("%+v", e.Record())
 		}
 	}
-	for _, c := range []link.Record{{TrackConversions: true}, {Stickiness: link.StickyCookie}, {TrackConversions: true, ClickParameter: "c"}, {Stickiness: link.StickyHash, ExpiresAt: 9}} {
+	for _, c := range []link.Record{{TrackConversions: true}, {Stickiness: link.StickyCookie}, {TrackConversions: true, ClickParameter: "c"},
+		{Stickiness: link.StickyHash, ExpiresAt: 9}} {
 		c.Num, c.Key, c.Destination, c.Revision = 3, "c", "https://c.example/", 1
 		load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 78}, c)
 		e, _ := tab.Lookup([]byte(c.Key))
@@ -248,7 +251,8 @@ func TestApply_later_revision_and_other_number_stay(t *testing.T) {
 	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 10}, newer, plain(2))
 	older := plain(1)
 	older.Revision, older.Destination = 11, "https://old.example"
-	apply(t, tab, snapshot.Delta{Upserts: []link.Record{older}, Deletes: []snapshot.Tombstone{{Num: 999, Key: plain(2).Key}, {Num: 5, Key: "unknown"}}})
+	apply(t, tab, snapshot.Delta{Upserts: []link.Record{older}, Deletes: []snapshot.Tombstone{{Num: 999, Key: plain(2).Key},
+		{Num: 5, Key: "unknown"}}})
 	if e, ok := tab.Lookup([]byte(newer.Key)); !ok || e.Revision() != 50 || e.Destination() != newer.Destination {
 		t.Error("an older revision replaced a later one")
 	}

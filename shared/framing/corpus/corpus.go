@@ -82,7 +82,8 @@ func lines(add adder) {
 		add(Misframed, "NUL in a name "+m, line+" HTTP/1.1\r\n"+host+"X\x00Y: a\r\n\r\n")
 		add(Misframed, "NUL in the target "+m, line+"\x00 HTTP/1.1\r\n"+host+"\r\n")
 	}
-	for _, version := range []string{"HTTP/0.9", "HTTP/1.2", "HTTP/1.9", "HTTP/2.0", "HTTP/2", "HTTP/3.0", "HTTP/1", "HTTP/1.", "HTTP/1.10", "HTTP/01.1", "http/1.1", "HTTP/1,1", "HTTX/1.1", "HTTP/ 1.1", "HTTP/1.1 ", "HTTP/1.1\t", "HTTP/1.1\r", "", "X"} {
+	for _, version := range []string{"HTTP/0.9", "HTTP/1.2", "HTTP/1.9", "HTTP/2.0", "HTTP/2", "HTTP/3.0", "HTTP/1", "HTTP/1.", "HTTP/1.10",
+		"HTTP/01.1", "http/1.1", "HTTP/1,1", "HTTX/1.1", "HTTP/ 1.1", "HTTP/1.1 ", "HTTP/1.1\t", "HTTP/1.1\r", "", "X"} {
 		add(Misframed, fmt.Sprintf("version %q", version), "GET "+Path+" "+version+"\r\n"+host+"\r\n")
 	}
 	add(Misframed, "no version", "GET "+Path+"\r\n"+host+"\r\n")
@@ -99,7 +100,8 @@ func lengths(add adder) {
 		add(Sound, "length 5 "+m, head+"Content-Length: 5\r\n\r\nhello")
 		add(Sound, "length 0 "+m, head+"Content-Length: 0\r\n\r\n")
 		add(Sound, "length in lower case with tabs "+m, head+"content-length:\t5\t\r\n\r\nhello")
-		for _, value := range []string{"", "-1", "+5", "5,5", "5, 5", "0x5", "5 5", "5;", "5a", "a", "1e1", "٥", "99999999999999999999", "18446744073709551621", "5.0", "\"5\""} {
+		for _, value := range []string{"", "-1", "+5", "5,5", "5, 5", "0x5", "5 5", "5;", "5a", "a", "1e1", "٥", "99999999999999999999",
+			"18446744073709551621", "5.0", "\"5\""} {
 			add(Misframed, fmt.Sprintf("length %q %s", value, m), head+"Content-Length: "+value+"\r\n\r\nhello"+inner)
 		}
 		for _, other := range []string{"5", "0", "6", ""} {
@@ -119,12 +121,16 @@ func encodings(add adder) {
 		head := m + " " + Path + " HTTP/1.1\r\n" + host
 		add(Sound, "chunked "+m, head+"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"+empty)
 		add(Sound, "chunked in capitals "+m, head+"TRANSFER-ENCODING: CHUNKED\r\n\r\n"+empty)
-		for _, value := range []string{"", "identity", "gzip", "gzip, chunked", "chunked, chunked", "chunked,", "chunked, identity", "xchunked", "chunkedx", "chunked;q=1", "\"chunked\"", "chun ked", "\x0bchunked", "chunked\x0b"} {
+		for _, value := range []string{"", "identity", "gzip", "gzip, chunked", "chunked, chunked", "chunked,", "chunked, identity", "xchunked",
+			"chunkedx", "chunked;q=1", "\"chunked\"", "chun ked", "\x0bchunked", "chunked\x0b"} {
 			add(Misframed, fmt.Sprintf("encoding %q %s", value, m), head+"Transfer-Encoding: "+value+"\r\n\r\n"+empty+inner)
 		}
-		for _, both := range []string{"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", "Content-Length: 5\r\nTransfer-Encoding:\r\n chunked\r\n",
-			"Content-Length: 5\r\nTransfer-Encoding: identity\r\n", "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n", "Content-Length: 5\r\nTransfer-Encoding : chunked\r\n", "Content-Length: 5\r\nX: y\nTransfer-Encoding: chunked\r\n",
-			"Content-Length: 5\r\n Transfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n"} {
+		for _, both := range []string{"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+			"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", "Content-Length: 5\r\nTransfer-Encoding:\r\n chunked\r\n",
+			"Content-Length: 5\r\nTransfer-Encoding: identity\r\n", "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n",
+			"Content-Length: 5\r\nTransfer-Encoding : chunked\r\n", "Content-Length: 5\r\nX: y\nTransfer-Encoding: chunked\r\n",
+			"Content-Length: 5\r\n Transfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+			"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n"} {
 			add(Misframed, fmt.Sprintf("both %q %s", both, m), head+both+"\r\n"+empty+inner)
 		}
 		add(Misframed, "chunked in HTTP/1.0 "+m, m+" "+Path+" HTTP/1.0\r\n"+host+"Transfer-Encoding: chunked\r\n\r\n"+empty+inner)
@@ -135,15 +141,20 @@ func encodings(add adder) {
 func chunks(add adder) {
 	head := "POST " + Path + " HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\n"
 	for _, c := range []struct{ name, body string }{
-		{"extension", "5;a=b\r\nhello\r\n0\r\n\r\n"}, {"trailer", "5\r\nhello\r\n0\r\nX-T: v\r\n\r\n"}, {"capitals", "A\r\n0123456789\r\n0\r\n\r\n"}, {"zeros", "0005\r\nhello\r\n000\r\n\r\n"},
+		{"extension", "5;a=b\r\nhello\r\n0\r\n\r\n"}, {"trailer", "5\r\nhello\r\n0\r\nX-T: v\r\n\r\n"},
+		{"capitals", "A\r\n0123456789\r\n0\r\n\r\n"}, {"zeros", "0005\r\nhello\r\n000\r\n\r\n"},
 	} {
 		add(Sound, "chunk sound "+c.name, head+c.body)
 	}
 	for _, c := range []struct{ name, body string }{
-		{"size ends with LF", "5\nhello\r\n0\r\n\r\n"}, {"data ends with LF", "5\r\nhello\n0\r\n\r\n"}, {"data is too long", "5\r\nhello!\r\n0\r\n\r\n"}, {"no size", "\r\nhello\r\n0\r\n\r\n"},
-		{"size negative", "-5\r\nhello\r\n0\r\n\r\n"}, {"size with plus", "+5\r\nhello\r\n0\r\n\r\n"}, {"size with 0x", "0x5\r\nhello\r\n0\r\n\r\n"}, {"size overflows", "ffffffffffffffffff\r\nhello\r\n0\r\n\r\n"},
-		{"size is text", "hello\r\n0\r\n\r\n"}, {"space before the size", " 5\r\nhello\r\n0\r\n\r\n"}, {"space in the size", "5 5\r\nhello\r\n0\r\n\r\n"}, {"last ends with LF", "5\r\nhello\r\n0\n\r\n"},
-		{"extension ends with LF", "5;a=b\nhello\r\n0\r\n\r\n"}, {"trailer ends with LF", "0\r\nX: y\n\r\n"}, {"trailer is folded", "0\r\nX: y\r\n z\r\n\r\n"}, {"endless extension", "5;" + strings.Repeat("a", 9000) + "\r\nhello\r\n0\r\n\r\n"},
+		{"size ends with LF", "5\nhello\r\n0\r\n\r\n"}, {"data ends with LF", "5\r\nhello\n0\r\n\r\n"},
+		{"data is too long", "5\r\nhello!\r\n0\r\n\r\n"}, {"no size", "\r\nhello\r\n0\r\n\r\n"},
+		{"size negative", "-5\r\nhello\r\n0\r\n\r\n"}, {"size with plus", "+5\r\nhello\r\n0\r\n\r\n"},
+		{"size with 0x", "0x5\r\nhello\r\n0\r\n\r\n"}, {"size overflows", "ffffffffffffffffff\r\nhello\r\n0\r\n\r\n"},
+		{"size is text", "hello\r\n0\r\n\r\n"}, {"space before the size", " 5\r\nhello\r\n0\r\n\r\n"},
+		{"space in the size", "5 5\r\nhello\r\n0\r\n\r\n"}, {"last ends with LF", "5\r\nhello\r\n0\n\r\n"},
+		{"extension ends with LF", "5;a=b\nhello\r\n0\r\n\r\n"}, {"trailer ends with LF", "0\r\nX: y\n\r\n"},
+		{"trailer is folded", "0\r\nX: y\r\n z\r\n\r\n"}, {"endless extension", "5;" + strings.Repeat("a", 9000) + "\r\nhello\r\n0\r\n\r\n"},
 		{"endless trailers", "0\r\n" + strings.Repeat("X: y\r\n", 3000) + "\r\n"}, {"size with a comma", "5,5\r\nhello\r\n0\r\n\r\n"},
 	} {
 		add(Misframed, "chunk: "+c.name, head+c.body+inner)
@@ -153,12 +164,19 @@ func chunks(add adder) {
 // oddities adds requests that are correctly framed but unusual in other ways.
 func oddities(add adder) {
 	for _, c := range []struct{ name, head string }{
-		{"no host", "GET / HTTP/1.1\r\n"}, {"two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n"}, {"HTTP/1.0", "GET / HTTP/1.0\r\n"}, {"absolute form", "GET http://other.test/api HTTP/1.1\r\n" + host},
-		{"asterisk", "OPTIONS * HTTP/1.1\r\n" + host}, {"CONNECT", "CONNECT a:1 HTTP/1.1\r\n" + host}, {"TRACE", "TRACE / HTTP/1.1\r\n" + host}, {"dot segments", "GET /api/../edge/v1/snapshot HTTP/1.1\r\n" + host},
-		{"encoded dot segments", "GET /api/%2e%2e/edge/v1/snapshot HTTP/1.1\r\n" + host}, {"upgrade", "GET /api HTTP/1.1\r\n" + host + "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAAA\r\n"},
-		{"space before a colon", "GET / HTTP/1.1\r\n" + host + "X : y\r\n"}, {"no colon", "GET / HTTP/1.1\r\n" + host + "nonsense\r\n"}, {"empty name", "GET / HTTP/1.1\r\n" + host + ": y\r\n"}, {"a bare CR", "GET / HTTP/1.1\r\n" + host + "X: a\rb\r\n"},
-		{"two spaces", "GET  / HTTP/1.1\r\n" + host}, {"control character", "GET / HTTP/1.1\r\n" + host + "X: \x01\r\n"}, {"lower case method", "get / HTTP/1.1\r\n" + host}, {"large header", "GET / HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 7000) + "\r\n"},
-		{"expect something", "POST / HTTP/1.1\r\n" + host + "Expect: tea\r\n"}, {"connection names framing", "GET / HTTP/1.1\r\n" + host + "Connection: content-length, host\r\n"},
+		{"no host", "GET / HTTP/1.1\r\n"}, {"two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n"}, {"HTTP/1.0", "GET / HTTP/1.0\r\n"},
+		{"absolute form", "GET http://other.test/api HTTP/1.1\r\n" + host},
+		{"asterisk", "OPTIONS * HTTP/1.1\r\n" + host}, {"CONNECT", "CONNECT a:1 HTTP/1.1\r\n" + host}, {"TRACE", "TRACE / HTTP/1.1\r\n" + host},
+		{"dot segments", "GET /api/../edge/v1/snapshot HTTP/1.1\r\n" + host},
+		{"encoded dot segments", "GET /api/%2e%2e/edge/v1/snapshot HTTP/1.1\r\n" + host},
+		{"upgrade", "GET /api HTTP/1.1\r\n" + host + "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAAA\r\n"},
+		{"space before a colon", "GET / HTTP/1.1\r\n" + host + "X : y\r\n"}, {"no colon", "GET / HTTP/1.1\r\n" + host + "nonsense\r\n"},
+		{"empty name", "GET / HTTP/1.1\r\n" + host + ": y\r\n"}, {"a bare CR", "GET / HTTP/1.1\r\n" + host + "X: a\rb\r\n"},
+		{"two spaces", "GET  / HTTP/1.1\r\n" + host}, {"control character", "GET / HTTP/1.1\r\n" + host + "X: \x01\r\n"},
+		{"lower case method", "get / HTTP/1.1\r\n" + host},
+		{"large header", "GET / HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 7000) + "\r\n"},
+		{"expect something", "POST / HTTP/1.1\r\n" + host + "Expect: tea\r\n"},
+		{"connection names framing", "GET / HTTP/1.1\r\n" + host + "Connection: content-length, host\r\n"},
 	} {
 		add(Odd, "odd: "+c.name, c.head+"\r\n")
 	}

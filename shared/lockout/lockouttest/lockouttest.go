@@ -76,7 +76,8 @@ func (s *suite) together() {
 	for _, state := range all.States {
 		byClient[state.Client] = state
 	}
-	if len(all.States) != 2 || byClient[one].Count != 5 || byClient[two].Count != 1 || all.Next != byClient[one].Version || byClient[two].Version >= all.Next {
+	if len(all.States) != 2 || byClient[one].Count != 5 || byClient[two].Count != 1 || all.Next != byClient[one].Version ||
+		byClient[two].Version >= all.Next {
 		s.Errorf("all changes: %+v", all)
 	}
 }
@@ -101,7 +102,8 @@ func (s *suite) wakes() {
 	}
 	s.report(s.b, lockout.Attempts{Client: one, Count: 1})
 	for range 2 {
-		if changes := <-woken; len(changes.States) != 1 || changes.States[0].Client != one || changes.States[0].Count != 2 || changes.Next <= cursor {
+		if changes := <-woken; len(changes.States) != 1 || changes.States[0].Client != one || changes.States[0].Count != 2 ||
+			changes.Next <= cursor {
 			s.Errorf("after one more attempt: %+v", changes)
 		}
 	}
@@ -157,7 +159,8 @@ func (s *suite) concurrent() {
 	for edge := range edges {
 		group.Go(func() {
 			for range reports {
-				_, err := s.a.ReportAttempts(s.Context(), lockout.Report{Edge: "e", Clients: []lockout.Attempts{{Client: one, Count: 1}, {Client: own(edge), Count: 1}}})
+				_, err := s.a.ReportAttempts(s.Context(),
+					lockout.Report{Edge: "e", Clients: []lockout.Attempts{{Client: one, Count: 1}, {Client: own(edge), Count: 1}}})
 				if err != nil {
 					s.Error(err)
 				}

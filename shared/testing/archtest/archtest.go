@@ -75,8 +75,10 @@ func (m Module) Problems() (problems []string, err error) {
 		for _, imported := range imports {
 			if own, ok := strings.CutPrefix(imported, prefix); ok {
 				if !m.permits(layer, own, used) {
-					problems = append(problems, fmt.Sprintf("%s imports %s. The layer %s is %s; besides itself it may import %q. If the import is right, add it to %s/imports_test.go",
-						path, own, layer.Path, layer.Is, append(layer.May, m.All...), m.Path))
+					problems = append(problems,
+						fmt.Sprintf(
+							"%s imports %s. The layer %s is %s; besides itself it may import %q. If the import is right, add it to %s/imports_test.go",
+							path, own, layer.Path, layer.Is, append(layer.May, m.All...), m.Path))
 				}
 			} else if library(imported) && !m.permitsLibrary(pkg, imported, used) {
 				problems = append(problems, fmt.Sprintf("%s imports %s, and %s/imports_test.go does not list that for %s", path, imported, m.Path, pkg))

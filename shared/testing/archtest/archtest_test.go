@@ -52,16 +52,21 @@ func TestProblems(t *testing.T) {
 	}{
 		"everything is permitted": {func(*archtest.Module) {}, ""},
 		"an import of another layer": {
-			func(m *archtest.Module) { m.Layers[1].May = nil }, `use/links/links.go imports m/store. The layer m/use is what the program does; besides itself it may import ["shared"]`,
+			func(m *archtest.Module) { m.Layers[1].May = nil },
+			`use/links/links.go imports m/store. The layer m/use is what the program does; besides itself it may import ["shared"]`,
 		},
 		"an adapter below a permitted layer": {func(m *archtest.Module) { m.Layers[4].May[1] = "m/store" }, "cmd/main.go imports m/store/sqlite"},
 		"a package of no layer":              {func(m *archtest.Module) { m.Layers = m.Layers[1:] }, "package m/api belongs to no layer"},
-		"a library that is not listed":       {func(m *archtest.Module) { m.Libraries = nil }, "imports example.com/lib/v2, and m/imports_test.go does not list that for m/use/links"},
+		"a library that is not listed": {func(m *archtest.Module) { m.Libraries = nil },
+			"imports example.com/lib/v2, and m/imports_test.go does not list that for m/use/links"},
 		"a library of another package": {
 			func(m *archtest.Module) { m.Libraries[0].In = []string{"m/store/sqlite"} }, "use/links/links.go imports example.com/lib/v2",
 		},
-		"a permission that nobody uses": {func(m *archtest.Module) { m.Layers[0].May = append(m.Layers[0].May, "m/cmd") }, "the layer m/api does not import m/cmd"},
-		"a library that nobody uses":    {func(m *archtest.Module) { m.Libraries = append(m.Libraries, archtest.Library{Path: "example.com/old"}) }, "nothing imports the library example.com/old"},
+		"a permission that nobody uses": {func(m *archtest.Module) { m.Layers[0].May = append(m.Layers[0].May, "m/cmd") },
+			"the layer m/api does not import m/cmd"},
+		"a library that nobody uses": {func(m *archtest.Module) {
+			m.Libraries = append(m.Libraries, archtest.Library{Path: "example.com/old"})
+		}, "nothing imports the library example.com/old"},
 	} {
 		m := module()
 		c.change(&m)

@@ -32,7 +32,8 @@ func TestBroker_keeps_what_it_acknowledged(t *testing.T) {
 	b := kafkatest.Run(t, kafkatest.Config{Settings: map[string]string{"log.retention.hours": "168"}})
 	ctx := t.Context()
 	c := client(b, 20*time.Second)
-	if _, err := c.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: "t", NumPartitions: 1, ReplicationFactor: 1}}}); err != nil {
+	if _, err := c.CreateTopics(ctx,
+		&kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: "t", NumPartitions: 1, ReplicationFactor: 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	tryUntilDone(t, func() error { return produce(ctx, c, "one") }) // a new topic has a leader after a moment

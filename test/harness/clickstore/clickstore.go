@@ -28,7 +28,8 @@ type Account struct {
 
 // String returns a summary in one line.
 func (a Account) String() string {
-	return fmt.Sprintf("%d rows, %d clicks (%d duplicates not merged yet), %d missing in lanes, %d marked as lost", a.Rows, a.Clicks, a.Rows-a.Clicks, a.Missing, a.Lost)
+	return fmt.Sprintf("%d rows, %d clicks (%d duplicates not merged yet), %d missing in lanes, %d marked as lost", a.Rows, a.Clicks,
+		a.Rows-a.Clicks, a.Missing, a.Lost)
 }
 
 // Ask runs a statement and returns the lines of its tab-separated result.

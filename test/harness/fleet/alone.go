@@ -16,7 +16,8 @@ func StartAlone(t testing.TB, env ...string) *Node {
 	dir := t.TempDir()
 	n := &Node{Addr: testkit.FreeAddr(t), Ops: testkit.FreeAddr(t), Dir: filepath.Join(dir, "data")}
 	n.Process = process(t, dir, "standalone", binary(t, string(Standalone)), nil, nil, answers("http://"+n.Ops+"/readyz"))
-	n.env = append(n.env, "LISTEN_ADDR="+n.Addr, "OPS_ADDR="+n.Ops, "DATA_DIR="+n.Dir, "BASE_URL="+publicBase, "ADMIN_EMAIL="+adminEmail, "ADMIN_PASSWORD="+adminPassword, "LOG_FORMAT=text")
+	n.env = append(n.env, "LISTEN_ADDR="+n.Addr, "OPS_ADDR="+n.Ops, "DATA_DIR="+n.Dir, "BASE_URL="+publicBase, "ADMIN_EMAIL="+adminEmail,
+		"ADMIN_PASSWORD="+adminPassword, "LOG_FORMAT=text")
 	n.env = append(n.env, env...)
 	n.Start()
 	return n

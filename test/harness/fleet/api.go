@@ -133,7 +133,8 @@ func (a *API) ReportStatus(id string) (clicks, status int, err error) {
 	const day = 24 * time.Hour
 	now := time.Now().UTC()
 	var out struct{ TotalClicks int }
-	status, _, err = a.Call("GET", fmt.Sprintf("/api/analytics/urls/%s?startDate=%s&endDate=%s", id, now.Add(-30*day).Format(time.DateOnly), now.Add(day).Format(time.DateOnly)), nil, &out)
+	status, _, err = a.Call("GET", fmt.Sprintf("/api/analytics/urls/%s?startDate=%s&endDate=%s", id, now.Add(-30*day).Format(time.DateOnly),
+		now.Add(day).Format(time.DateOnly)), nil, &out)
 	return out.TotalClicks, status, err
 }
 

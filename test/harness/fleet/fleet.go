@@ -266,7 +266,8 @@ func (f *Fleet) node(name string, program Program, env []string) *Node {
 	if f.cfg.Settings != nil {
 		n.env = append(append(n.env, f.cfg.Settings(f, n, program)...), own...)
 	} else {
-		n.env = append(append(append(n.env, own...), "BASE_URL="+publicBase, "KAFKA_TOPIC="+Topic, "KAFKA_BROKERS="+strings.Join(f.Brokers(), ","), "LOG_FORMAT=text"), env...)
+		n.env = append(append(append(n.env, own...), "BASE_URL="+publicBase, "KAFKA_TOPIC="+Topic, "KAFKA_BROKERS="+
+			strings.Join(f.Brokers(), ","), "LOG_FORMAT=text"), env...)
 	}
 	return n
 }
@@ -287,7 +288,8 @@ func (f *Fleet) control(name, roles string) *Node {
 	env := append([]string{"ROLES=" + roles, "DATABASE_URL=" + f.DatabaseURL(), f.storeEnv(),
 		"JWT_SECRET=" + strings.Repeat("j", 32), "ENCRYPTION_KEY=" + strings.Repeat("e", 32), "EDGE_TOKENS=" + edgeToken,
 		"ADMIN_EMAIL=" + adminEmail, "ADMIN_PASSWORD=" + adminPassword,
-		"RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0", "RATE_LIMIT_CONVERSIONS=0"}, f.cfg.ControlEnv...)
+		"RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0",
+		"RATE_LIMIT_CONVERSIONS=0"}, f.cfg.ControlEnv...)
 	if len(f.Regions) > 0 {
 		regions := []string{"home=" + strings.Join(f.Brokers(), ",")}
 		for _, r := range f.Regions {
@@ -303,7 +305,8 @@ func (f *Fleet) edge(i int) *Node {
 	if f.cfg.Spread {
 		control = f.Controls[i%len(f.Controls)].Addr
 	}
-	env := append([]string{"CONTROL_URL=http://" + control, "EDGE_TOKEN=" + edgeToken, "SPOOL_CAP_BYTES=" + strconv.Itoa(2<<30)}, f.cfg.EdgeEnv...)
+	env := append([]string{"CONTROL_URL=http://" + control, "EDGE_TOKEN=" + edgeToken, "SPOOL_CAP_BYTES=" + strconv.Itoa(2<<30)},
+		f.cfg.EdgeEnv...)
 	if i < len(f.cfg.Clocks) {
 		env = append(env, testkit.ClockOffset(f.cfg.Clocks[i]))
 	}

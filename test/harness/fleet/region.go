@@ -104,8 +104,10 @@ func (f *Fleet) regionEdge(r *Region, plane string) {
 	f.t.Helper()
 	f.proxy(r.gateway, plane)
 	r.Edge = f.node("edge-"+r.Name, Edge, append([]string{
-		"CONTROL_URL=http://" + r.gateway, "EDGE_TOKEN=" + edgeToken, "SPOOL_CAP_BYTES=2147483648", "REGION=" + r.Name, "EDGE_NAME=" + r.Name + "-1",
-		"KAFKA_BROKERS=" + strings.Join(r.Brokers(), ","), "LISTEN_ADDR=" + net.JoinHostPort(r.inner, regionHTTP), "OPS_ADDR=" + net.JoinHostPort(r.inner, regionOps),
+		"CONTROL_URL=http://" + r.gateway, "EDGE_TOKEN=" + edgeToken, "SPOOL_CAP_BYTES=2147483648", "REGION=" + r.Name,
+		"EDGE_NAME=" + r.Name + "-1",
+		"KAFKA_BROKERS=" + strings.Join(r.Brokers(), ","), "LISTEN_ADDR=" + net.JoinHostPort(r.inner, regionHTTP),
+		"OPS_ADDR=" + net.JoinHostPort(r.inner, regionOps),
 	}, f.cfg.EdgeEnv...))
 	r.Edge.Addr, r.Edge.Ops = net.JoinHostPort(r.inner, regionHTTP), net.JoinHostPort(r.inner, regionOps)
 	r.Edge.ready = answers("http://" + r.Edge.Ops + "/readyz")
@@ -118,7 +120,8 @@ func (f *Fleet) regionEdge(r *Region, plane string) {
 func (r *Region) Slow(rate, latency string) {
 	r.t.Helper()
 	for _, dev := range []string{r.near, r.far} {
-		testkit.Must(r.t, ip("netns", "exec", r.router, "tc", "qdisc", "replace", "dev", dev, "root", "tbf", "rate", rate, "burst", "3k", "latency", latency))
+		testkit.Must(r.t, ip("netns", "exec", r.router, "tc", "qdisc", "replace", "dev", dev, "root", "tbf", "rate", rate, "burst", "3k",
+			"latency", latency))
 	}
 }
 

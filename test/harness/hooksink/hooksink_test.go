@@ -39,7 +39,8 @@ func TestSink_counts_errors(t *testing.T) {
 		res.Body.Close()
 		return res.StatusCode
 	}
-	for i, want := range []int{send("a", 1, "secret") - 503, send("a", 2, "secret") - 200, send("b", 1, "wrong") - 503, send("a", 2, "secret") - 200, send("cut", 1, "secret")} {
+	for i, want := range []int{send("a", 1, "secret") - 503, send("a", 2, "secret") - 200, send("b", 1, "wrong") - 503,
+		send("a", 2, "secret") - 200, send("cut", 1, "secret")} {
 		if want != 0 {
 			t.Errorf("answer %d: the status is off by %d", i, want)
 		}

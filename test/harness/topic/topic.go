@@ -52,7 +52,9 @@ func (a *Account) Contents() iter.Seq2[string, int] {
 
 // String returns a summary in one line.
 func (a *Account) String() string {
-	return fmt.Sprintf("%d messages, %d clicks, %d of them duplicates, %d distinct in %d lanes; %d missing, %d marked as lost, %d clashes, %d foreign messages, %d out of order",
+	return fmt.Sprintf(
+		"%d messages, %d clicks, %d of them duplicates, %d distinct in %d lanes; %d missing, %d marked as lost, %d clashes, %d foreign "+
+			"messages, %d out of order",
 		a.Messages, a.Raw, a.Repeats, a.Clicks, len(a.lanes), a.Missing, a.Lost, a.Clashes, a.Foreign, a.Backward)
 }
 
@@ -60,7 +62,8 @@ func (a *Account) String() string {
 func Read(ctx context.Context, brokers []string, name string) (*Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute) // millions of clicks, after an hour
 	defer cancel()
-	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(name), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxWait(100*time.Millisecond))
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(name), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.FetchMaxWait(100*time.Millisecond))
 	if err != nil {
 		return nil, fmt.Errorf("read topic %s: %w", name, err)
 	}

@@ -25,7 +25,8 @@ func TestJudge_finds_each_kind_of_error(t *testing.T) {
 		testkit.Must(t, err)
 		return v
 	}
-	if v := judge(map[string]int{"c3-1": 1, "c3-2": 1, "c3-3": 1, "c3-4": 1, "": 7}); !v.Exact() || v.Acked != 3 || v.Sent != 6 || v.InDoubt != 1 || v.Stored != 4 {
+	if v := judge(map[string]int{"c3-1": 1, "c3-2": 1, "c3-3": 1, "c3-4": 1, "": 7}); !v.Exact() || v.Acked != 3 || v.Sent != 6 ||
+		v.InDoubt != 1 || v.Stored != 4 {
 		t.Errorf("correct store: %v", v)
 	}
 	v := judge(map[string]int{"c3-1": 1, "c3-3": 3, "c3-9": 1, "c4-1": 1, "hello": 1})

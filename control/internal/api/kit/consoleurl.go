@@ -12,7 +12,8 @@ import (
 // CheckConsoleURL validates CONSOLE_URL. "" is valid.
 func CheckConsoleURL(address string) error {
 	u, err := url.Parse(address)
-	if address == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && !u.ForceQuery && u.Fragment == "" {
+	if address == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" &&
+		!u.ForceQuery && u.Fragment == "" {
 		return nil
 	}
 	return fmt.Errorf("CONSOLE_URL: %q is not an http or https address such as https://app.example.com", address)
@@ -35,7 +36,8 @@ func (k *Kit) faceConsole(base *url.URL) {
 	if k.Secure {
 		k.SameSite = http.SameSiteNoneMode
 	} else {
-		k.log.Warn("console cannot use the session cookie", "reason", "CONSOLE_URL is another site than BASE_URL, which is not https", "console_url", k.cfg.ConsoleURL)
+		k.log.Warn("console cannot use the session cookie", "reason", "CONSOLE_URL is another site than BASE_URL, which is not https",
+			"console_url", k.cfg.ConsoleURL)
 	}
 }
 

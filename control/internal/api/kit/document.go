@@ -132,7 +132,8 @@ func (k *Kit) complete(op *huma.Operation, path string) {
 		if !strings.HasPrefix(path, "/api/workspaces/{id}") { // these work in the workspace of the path
 			op.Parameters = append(op.Parameters, &huma.Param{
 				Name: workspaceHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString},
-				Description: "Id or slug of the workspace in which the request works. Without it, the caller's personal workspace, or the workspace of the API key.",
+				Description: "Id or slug of the workspace in which the request works. Without it, the caller's personal workspace, or the workspace " +
+					"of the API key.",
 			})
 		}
 	}
@@ -166,7 +167,8 @@ func (k *Kit) complete(op *huma.Operation, path string) {
 		if whole := (&huma.Schema{Type: huma.TypeInteger}); status == http.StatusTooManyRequests {
 			r.Headers = map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait.", Schema: whole}}
 			if !own {
-				r.Headers["X-RateLimit-Limit"] = &huma.Param{Description: "Requests allowed per minute. Every counted response has this header and the next two.", Schema: whole}
+				r.Headers["X-RateLimit-Limit"] = &huma.Param{
+					Description: "Requests allowed per minute. Every counted response has this header and the next two.", Schema: whole}
 				r.Headers["X-RateLimit-Remaining"] = &huma.Param{Description: "Requests left in the current window.", Schema: whole}
 				r.Headers["X-RateLimit-Reset"] = &huma.Param{Description: "End of the current window, in Unix seconds.", Schema: whole}
 			}

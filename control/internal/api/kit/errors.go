@@ -57,8 +57,10 @@ func NewAnswer(status int, message string) *Answer {
 
 var statuses = map[problem.Kind]int{
 	problem.Invalid: http.StatusBadRequest, problem.Unauthorized: http.StatusUnauthorized, problem.Expired: http.StatusUnauthorized,
-	problem.Forbidden: http.StatusForbidden, problem.NoFactor: http.StatusForbidden, problem.NotFound: http.StatusNotFound, problem.Conflict: http.StatusConflict, problem.Gone: http.StatusGone, problem.Stale: http.StatusPreconditionFailed,
-	problem.TooLarge: http.StatusRequestEntityTooLarge, problem.TooMany: http.StatusTooManyRequests, problem.Unavailable: http.StatusServiceUnavailable,
+	problem.Forbidden: http.StatusForbidden, problem.NoFactor: http.StatusForbidden, problem.NotFound: http.StatusNotFound,
+	problem.Conflict: http.StatusConflict, problem.Gone: http.StatusGone, problem.Stale: http.StatusPreconditionFailed,
+	problem.TooLarge: http.StatusRequestEntityTooLarge, problem.TooMany: http.StatusTooManyRequests,
+	problem.Unavailable: http.StatusServiceUnavailable,
 }
 
 // statusClientClosed marks requests in logs and metrics that failed because the caller disconnected, which is not an error

@@ -31,7 +31,8 @@ var whole = map[string]string{
 	"expected boolean":    "must be true or false", "expected number": "must be a number", "expected integer": "must be a whole number",
 	"expected string": "must be a string", "expected array": "must be an array", "expected object": "must be an object",
 	"invalid integer": "must be a whole number", "invalid float": "must be a number", "invalid boolean": "must be true or false",
-	"required query parameter is missing": "is required", "required path parameter is missing": "is required", "required form parameter is missing": "is required",
+	"required query parameter is missing": "is required", "required path parameter is missing": "is required",
+	"required form parameter is missing": "is required",
 }
 
 var beginnings = []struct{ theirs, before, after string }{

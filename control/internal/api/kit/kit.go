@@ -197,11 +197,14 @@ func (k *Kit) openAPI() huma.Config {
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
 				Title: "Shortline", Version: documentVersion,
-				License: &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}, Contact: &huma.Contact{Name: "Shortline", URL: "https://github.com/shortline/shortline"},
+				License:    &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
+				Contact:    &huma.Contact{Name: "Shortline", URL: "https://github.com/shortline/shortline"},
 				Extensions: map[string]any{"x-build": k.cfg.Version},
-				Description: "Short links, routing rules, A/B tests and click analytics. Times are RFC 3339 in UTC with milliseconds. Unset optional fields are null. " +
+				Description: "Short links, routing rules, A/B tests and click analytics. Times are RFC 3339 in UTC with milliseconds. Unset " +
+					"optional fields are null. " +
 					"In a standalone, visitors see a change as soon as its response arrives. In a fleet, every connected edge has it within a second. " +
-					"With the header Prefer: wait=N (seconds, at most 10) the response waits for the edges, and X-Edges: 2/3 counts those that have the change and those that are connected.",
+					"With the header Prefer: wait=N (seconds, at most 10) the response waits for the edges, and X-Edges: 2/3 counts those that have " +
+					"the change and those that are connected.",
 			},
 			Servers: []*huma.Server{{URL: k.cfg.BaseURL}},
 			Components: &huma.Components{

@@ -50,7 +50,8 @@ func (l Limits) all() [NoLimit]int {
 }
 
 // limitNames are their names in metrics and, in capitals, in settings.
-var limitNames = [NoLimit]string{"default", "api_keys", "webhooks", "webhook_retry", "routing", "variants", "analytics", "export", "password_reset", "conversions"}
+var limitNames = [NoLimit]string{"default", "api_keys", "webhooks", "webhook_retry", "routing", "variants", "analytics", "export",
+	"password_reset", "conversions"}
 
 func (l Limits) validate() (problems []error) {
 	for i, n := range l.all() {

@@ -21,10 +21,12 @@ type metrics struct {
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "shortline_api_requests_total", Help: "API requests by route and status class (such as 2xx); undeclared paths share the route other.",
+			Name: "shortline_api_requests_total",
+			Help: "API requests by route and status class (such as 2xx); undeclared paths share the route other.",
 		}, []string{"method", "route", "code"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "shortline_api_request_duration_seconds", Help: "Duration of API requests by route.", Buckets: []float64{.0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
+			Name: "shortline_api_request_duration_seconds", Help: "Duration of API requests by route.",
+			Buckets: []float64{.0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 		}, []string{"method", "route"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_api_requests_in_flight", Help: "API requests in progress."}),
 		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -33,7 +35,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	}
 	m.awaited = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "shortline_api_edge_waits_total",
-		Help: "Responses to changes that waited for edges, by outcome: applied (all edges had the change in time), late (some did not), failed (unknown).",
+		Help: "Responses to changes that waited for edges, by outcome: applied (all edges had the change in time), late (some did not), " +
+			"failed (unknown).",
 	}, []string{"outcome"})
 	for _, outcome := range []string{waitApplied, waitLate, waitFailed} {
 		m.awaited.WithLabelValues(outcome)

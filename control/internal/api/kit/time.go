@@ -18,7 +18,8 @@ const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // timePattern matches what isotime.Parse can read, so that an impossible date is a problem of its field. It also matches "",
 // which clears an optional field.
-const timePattern = `^$|^(` + possibleDate + `)([Tt ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d{1,9})?)?([Zz]|[+-]([01]\d|2[0-4])(:?[0-5]\d)?)?)?$`
+const timePattern = `^$|^(` + possibleDate +
+	`)([Tt ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d{1,9})?)?([Zz]|[+-]([01]\d|2[0-4])(:?[0-5]\d)?)?)?$`
 
 // possibleDate matches the dates of the months with 31 days, with 30 days, and of February, at last February 29 of leap years.
 const possibleDate = `\d{4}-(0[13578]|1[02])-(0[1-9]|[12]\d|3[01])|\d{4}-(0[469]|11)-(0[1-9]|[12]\d|30)|\d{4}-02-(0[1-9]|1\d|2[0-8])|` +

@@ -14,7 +14,8 @@ import (
 // nor query, because paths contain ids and queries contain tokens.
 func (k *Kit) startSpan(ctx context.Context, r *http.Request, requestID string) (context.Context, trace.Span) {
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
-	return k.tracer.Start(ctx, "API", trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("shortline.request_id", requestID)))
+	return k.tracer.Start(ctx, "API", trace.WithSpanKind(trace.SpanKindServer),
+		trace.WithAttributes(attribute.String("shortline.request_id", requestID)))
 }
 
 // endSpan adds the route, if there is one, and the status, and ends the span.

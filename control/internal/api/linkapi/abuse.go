@@ -84,15 +84,21 @@ var abuseResource = kit.Resource{
 }
 
 func (s *server) registerAbuse() {
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/admin/reports", ID: "listAbuseReports", Summary: "List reported short URLs", Tag: "Abuse", Need: kit.Admin}.
-		About("The queue of reported links, the latest report first. A link has at most one open report per source, which counts further reports. Resolved reports are kept for 180 days.").Fails(http.StatusBadRequest), s.listReports)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/admin/reports/{id}", ID: "getAbuseReport", Summary: "Get a report", Tag: "Abuse", Need: kit.Admin}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/admin/reports", ID: "listAbuseReports",
+		Summary: "List reported short URLs", Tag: "Abuse", Need: kit.Admin}.
+		About("The queue of reported links, the latest report first. A link has at most one open report per source, which counts further "+
+			"reports. Resolved reports are kept for 180 days.").Fails(http.StatusBadRequest), s.listReports)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/admin/reports/{id}", ID: "getAbuseReport", Summary: "Get a report",
+		Tag: "Abuse", Need: kit.Admin}.
 		About("One report."),
 		func(ctx context.Context, in *AbuseReportPath) (*kit.Body[AbuseReport], error) {
 			return s.answerReport(s.Abuse.Case(ctx, kit.Principal(ctx), in.ID))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPatch, Path: "/api/admin/reports/{id}", ID: "resolveAbuseReport", Summary: "Dismiss a report or suspend its short URL", Tag: "Abuse", Need: kit.Admin}.
-		About("`dismiss` closes the report. If a check suspended the link, dismissing lifts the suspension, and the check does not suspend the link for the same destination again. `suspend` suspends the link and closes all its open reports. A report that was resolved already gets 409.").
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPatch, Path: "/api/admin/reports/{id}", ID: "resolveAbuseReport",
+		Summary: "Dismiss a report or suspend its short URL", Tag: "Abuse", Need: kit.Admin}.
+		About("`dismiss` closes the report. If a check suspended the link, dismissing lifts the suspension, and the check does not suspend "+
+			"the link for the same destination again. `suspend` suspends the link and closes all its open reports. A report that was resolved "+
+			"already gets 409.").
 		Example(`{"action":"suspend","reason":"Phishing"}`).Fails(http.StatusConflict),
 		func(ctx context.Context, in *resolveReportIn) (*kit.Body[AbuseReport], error) {
 			if in.Body.Action == "suspend" {
@@ -100,14 +106,17 @@ func (s *server) registerAbuse() {
 			}
 			return s.answerReport(s.Abuse.Dismiss(ctx, kit.Principal(ctx), in.ID))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/suspend", ID: "suspendURL", Summary: "Suspend a short URL", Tag: "Abuse", Need: kit.Admin, Status: http.StatusOK}.
-		About("Visitors get 410. The owners see the reason, get the webhook `url.updated`, and cannot lift the suspension. Suspending a suspended link replaces the reason. All open reports of the link are closed.").
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/suspend", ID: "suspendURL", Summary: "Suspend a short URL",
+		Tag: "Abuse", Need: kit.Admin, Status: http.StatusOK}.
+		About("Visitors get 410. The owners see the reason, get the webhook `url.updated`, and cannot lift the suspension. Suspending a "+
+			"suspended link replaces the reason. All open reports of the link are closed.").
 		Example(`{"reason":"Phishing"}`),
 		func(ctx context.Context, in *suspendIn) (*kit.Versioned[URL], error) {
 			u, err := s.Abuse.Suspend(ctx, kit.Principal(ctx), in.ID, in.Body.Reason)
 			return s.answerURL(ctx, u, err)
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}/suspend", ID: "liftSuspension", Summary: "Lift the suspension of a short URL", Tag: "Abuse", Need: kit.Admin}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}/suspend", ID: "liftSuspension",
+		Summary: "Lift the suspension of a short URL", Tag: "Abuse", Need: kit.Admin}.
 		About("The link works again as its other fields say. All open reports of the link are dismissed. Without a suspension nothing changes."),
 		func(ctx context.Context, in *kit.URLPath) (*kit.NoContent, error) {
 			_, err := s.Abuse.Lift(ctx, kit.Principal(ctx), in.ID)
@@ -129,7 +138,8 @@ func (s *server) listReports(ctx context.Context, in *listReportsIn) (*kit.Body[
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	list, total, err := s.Abuse.Cases(ctx, kit.Principal(ctx), store.CaseFilter{Status: in.Status, Source: in.Source, URLID: in.URLID, Offset: in.Offset(abusePage), Limit: in.Size(abusePage)})
+	list, total, err := s.Abuse.Cases(ctx, kit.Principal(ctx), store.CaseFilter{Status: in.Status, Source: in.Source, URLID: in.URLID,
+		Offset: in.Offset(abusePage), Limit: in.Size(abusePage)})
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +155,8 @@ func (s *server) answerReport(c store.AbuseCase, err error) (*kit.Body[AbuseRepo
 
 func (s *server) reportOf(c store.AbuseCase) AbuseReport {
 	out := AbuseReport{
-		ID: c.ID, Status: c.Status, Source: c.Source, URLID: c.URLID, Slug: c.Slug, ShortURL: s.Links.ShortURL(cmp.Or(c.Link, &store.Link{Hostname: c.Hostname, Slug: c.Slug})), Detail: kit.Text(c.Detail),
+		ID: c.ID, Status: c.Status, Source: c.Source, URLID: c.URLID, Slug: c.Slug,
+		ShortURL: s.Links.ShortURL(cmp.Or(c.Link, &store.Link{Hostname: c.Hostname, Slug: c.Slug})), Detail: kit.Text(c.Detail),
 		ReportCount: c.Reports, Reasons: c.Reasons, Messages: make([]AbuseMessageView, len(c.Messages)),
 		CreatedAt: kit.Time(c.CreatedAt), LastAt: kit.Time(c.LastAt), ResolvedAt: kit.Instant(c.ResolvedAt), ResolvedBy: kit.Text(c.ResolvedBy),
 	}

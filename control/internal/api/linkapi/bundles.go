@@ -43,7 +43,8 @@ type BundleURL struct {
 func (s *server) bundleOf(b bundles.Bundle) Bundle {
 	out := Bundle{
 		ID: b.ID, Name: b.Name, Description: kit.Text(b.Description), Color: b.Color, Icon: b.Icon, Status: b.Status(), UserID: b.UserID,
-		URLCount: len(b.URLs), TotalClicks: b.Clicks(), URLs: make([]BundleURL, len(b.URLs)), CreatedAt: kit.Time(b.CreatedAt), UpdatedAt: kit.Time(b.UpdatedAt),
+		URLCount: len(b.URLs), TotalClicks: b.Clicks(), URLs: make([]BundleURL, len(b.URLs)), CreatedAt: kit.Time(b.CreatedAt),
+		UpdatedAt: kit.Time(b.UpdatedAt),
 	}
 	now := store.Now()
 	for i := range b.URLs {
@@ -77,9 +78,10 @@ func (s *server) registerBundles() {
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listBundles", "List bundles").
 		About("A page of bundles. Archived bundles are excluded unless `status` is ARCHIVED."), s.listBundles)
 	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getBundle", "Get a bundle with its links").
-		About("Returns the bundle with its links in order, and their clicks."), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
-		return s.respondBundle(s.Bundles.Get(ctx, kit.Principal(ctx), in.ID))
-	})
+		About("Returns the bundle with its links in order, and their clicks."),
+		func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
+			return s.respondBundle(s.Bundles.Get(ctx, kit.Principal(ctx), in.ID))
+		})
 	kit.Handle(s.Kit, conditional(http.MethodPut, "/{id}", "updateBundle", "Update the given fields of a bundle").
 		About("Changes the given fields. Null or an empty string restores the default.").
 		Example(`{"name":"Launch day","color":"#10B981"}`), s.updateBundle)
@@ -88,9 +90,10 @@ func (s *server) registerBundles() {
 		return nil, s.Bundles.Delete(ctx, kit.Principal(ctx), in.ID)
 	})
 	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/archive", "archiveBundle", "Archive a bundle, which hides it from lists").
-		About("Hides the bundle from lists. Its data is kept, and its links keep working."), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
-		return s.respondBundle(s.Bundles.Archive(ctx, kit.Principal(ctx), in.ID))
-	})
+		About("Hides the bundle from lists. Its data is kept, and its links keep working."),
+		func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
+			return s.respondBundle(s.Bundles.Archive(ctx, kit.Principal(ctx), in.ID))
+		})
 	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/restore", "restoreBundle", "Restore an archived bundle").
 		About("Restores an archived bundle."), func(ctx context.Context, in *kit.ByID) (*kit.Versioned[Bundle], error) {
 		return s.respondBundle(s.Bundles.Restore(ctx, kit.Principal(ctx), in.ID))
@@ -102,7 +105,8 @@ func (s *server) registerBundles() {
 	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/urls", "addToBundle", "Add a link to the end of a bundle").
 		About("If the bundle already contains the link, the response is 409.").
 		Example(`{"urlId":"01970000-0000-7000-8000-000000000000"}`).Fails(http.StatusConflict), s.addToBundle)
-	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/urls/batch", "addManyToBundle", "Add links to the end of a bundle; links already in it are skipped").
+	kit.Handle(s.Kit, conditional(http.MethodPost, "/{id}/urls/batch", "addManyToBundle",
+		"Add links to the end of a bundle; links already in it are skipped").
 		About("Appends up to 1,000 links in the given order.").
 		Example(`{"urlIds":["01970000-0000-7000-8000-000000000000"]}`), s.addManyToBundle)
 	remove := conditional(http.MethodDelete, "/{id}/urls/{urlId}", "removeFromBundle", "Remove a link from a bundle").
@@ -111,7 +115,8 @@ func (s *server) registerBundles() {
 	kit.Handle(s.Kit, remove, func(ctx context.Context, in *BundlePath) (*kit.Versioned[Bundle], error) {
 		return s.respondBundle(s.Bundles.Remove(ctx, kit.Principal(ctx), in.ID, in.URLID))
 	})
-	kit.Handle(s.Kit, conditional(http.MethodPatch, "/{id}/urls/{urlId}/order", "moveInBundle", "Move a link within a bundle; the others shift").
+	kit.Handle(s.Kit, conditional(http.MethodPatch, "/{id}/urls/{urlId}/order", "moveInBundle",
+		"Move a link within a bundle; the others shift").
 		About("Positions start at 0 and have no gaps.").
 		Example(`{"order":0}`), s.moveInBundle)
 }
@@ -130,7 +135,8 @@ type BundleFields struct {
 }
 
 func (f *BundleFields) input(name kit.Opt[string]) bundles.Input {
-	return bundles.Input{Name: kit.Given(name, ""), Description: kit.Given(f.Description, ""), Color: kit.Given(f.Color, ""), Icon: kit.Given(f.Icon, "")}
+	return bundles.Input{Name: kit.Given(name, ""), Description: kit.Given(f.Description, ""), Color: kit.Given(f.Color, ""),
+		Icon: kit.Given(f.Icon, "")}
 }
 
 type createBundle struct {
@@ -239,7 +245,8 @@ func (s *server) bundleStats(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := BundleStats{BundleID: in.ID, URLCount: st.URLs, TotalClicks: st.Clicks, TopURLs: make([]BundleTopURL, len(st.Top)), ClickTrend: make([]BundleDayStat, len(st.Trend))}
+	out := BundleStats{BundleID: in.ID, URLCount: st.URLs, TotalClicks: st.Clicks, TopURLs: make([]BundleTopURL, len(st.Top)),
+		ClickTrend: make([]BundleDayStat, len(st.Trend))}
 	for i, u := range st.Top {
 		out.TopURLs[i] = BundleTopURL{u.ID, s.Links.Host(&u), u.Slug, u.ClickCount}
 	}

@@ -48,7 +48,8 @@ type Certificate struct {
 }
 
 func certificateOf(c *store.Certificate) *Certificate {
-	out := &Certificate{Status: c.Status, Source: c.Source, Issuer: kit.Text(c.Issuer), NotBefore: kit.Instant(c.NotBefore), NotAfter: kit.Instant(c.NotAfter), LastError: kit.Text(c.LastError)}
+	out := &Certificate{Status: c.Status, Source: c.Source, Issuer: kit.Text(c.Issuer), NotBefore: kit.Instant(c.NotBefore),
+		NotAfter: kit.Instant(c.NotAfter), LastError: kit.Text(c.LastError)}
 	if c.Status == store.CertificateFailed {
 		out.NextAttemptAt = kit.Instant(c.NextAt)
 	}
@@ -85,7 +86,8 @@ type DomainFields struct {
 func (f *DomainFields) input() domains.Input {
 	apple, android := documents(f.AppLinks)
 	return domains.Input{
-		RootURL: kit.Given(f.RootURL, ""), NotFoundURL: kit.Given(f.NotFoundURL, ""), ExpiredURL: kit.Given(f.ExpiredURL, ""), HSTS: kit.Given(f.HSTS, 0), Default: kit.Given(f.IsDefault, false),
+		RootURL: kit.Given(f.RootURL, ""), NotFoundURL: kit.Given(f.NotFoundURL, ""), ExpiredURL: kit.Given(f.ExpiredURL, ""),
+		HSTS: kit.Given(f.HSTS, 0), Default: kit.Given(f.IsDefault, false),
 		BrandName: kit.Given(f.BrandName, ""), BrandLogo: kit.Given(f.BrandLogo, ""), AppleApp: apple, AssetLinks: android,
 	}
 }
@@ -125,8 +127,10 @@ func (s *server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, 
 			return nil, err
 		}
 		out[i] = Domain{
-			ID: d.ID, Hostname: d.Hostname, DisplayName: hostname.Display(d.Hostname), WorkspaceID: spaces[d.Workspace], Status: d.Status, SuspendReason: kit.Text(d.Suspended), Records: s.records(d),
-			RootURL: kit.Text(d.RootURL), NotFoundURL: kit.Text(d.NotFoundURL), ExpiredURL: kit.Text(d.ExpiredURL), HSTS: d.HSTS, BrandName: kit.Text(d.BrandName), BrandLogoURL: kit.Text(d.BrandLogo), AppLinks: appLinksOf(d), IsDefault: d.Default,
+			ID: d.ID, Hostname: d.Hostname, DisplayName: hostname.Display(d.Hostname), WorkspaceID: spaces[d.Workspace], Status: d.Status,
+			SuspendReason: kit.Text(d.Suspended), Records: s.records(d),
+			RootURL: kit.Text(d.RootURL), NotFoundURL: kit.Text(d.NotFoundURL), ExpiredURL: kit.Text(d.ExpiredURL), HSTS: d.HSTS,
+			BrandName: kit.Text(d.BrandName), BrandLogoURL: kit.Text(d.BrandLogo), AppLinks: appLinksOf(d), IsDefault: d.Default,
 			URLCount: min(n, maxURLCount), CheckedAt: kit.Instant(d.CheckedAt), CreatedAt: kit.Time(d.CreatedAt), UpdatedAt: kit.Time(d.UpdatedAt),
 		}
 		if c, ok := certificates[d.Num]; ok {
@@ -138,7 +142,8 @@ func (s *server) domainsOf(ctx context.Context, list []store.Domain) ([]Domain, 
 
 // records returns the records that an owner has to set: the proof, and what leads visitors to edges.
 func (s *server) records(d *store.Domain) []DomainRecord {
-	list := []DomainRecord{{Type: "TXT", Name: dnscheck.TXTName(d.Hostname), Value: d.Token, Found: d.Proof.OK, Message: kit.Text(d.Proof.Message), Wording: kit.WordingOf(d.Proof.Message)}}
+	list := []DomainRecord{{Type: "TXT", Name: dnscheck.TXTName(d.Hostname), Value: d.Token, Found: d.Proof.OK,
+		Message: kit.Text(d.Proof.Message), Wording: kit.WordingOf(d.Proof.Message)}}
 	route := DomainRecord{Name: d.Hostname, Found: d.Route.OK, Message: kit.Text(d.Route.Message), Wording: kit.WordingOf(d.Route.Message)}
 	to := s.Domains.Targets()
 	if to.Hostname != "" {
@@ -187,16 +192,19 @@ func (s *server) registerDomains() {
 		return kit.NewBody(kit.ListOf(shown, total, in.Paging, domainPage)), nil
 	})
 	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getDomain", "Get a domain").
-		About("A domain, with the DNS records to set and what the last check found."), func(ctx context.Context, in *kit.ByID) (*kit.Body[Domain], error) {
-		d, err := s.Domains.Get(ctx, kit.Principal(ctx), in.ID)
-		return s.answerDomain(ctx, d, err)
-	})
+		About("A domain, with the DNS records to set and what the last check found."),
+		func(ctx context.Context, in *kit.ByID) (*kit.Body[Domain], error) {
+			d, err := s.Domains.Get(ctx, kit.Principal(ctx), in.ID)
+			return s.answerDomain(ctx, d, err)
+		})
 	kit.Handle(s.Kit, declare(http.MethodPost, "", "createDomain", "Add a domain").
-		About("Adds a host name. Set the DNS records of the response, then verify the domain. A name that another workspace has proved to be its own gets 409.").
-		Example(`{"hostname":"go.acme.com","rootUrl":"https://acme.com"}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct{ Body createDomain }) (*kit.Body[Domain], error) {
-		d, err := s.Domains.Create(ctx, kit.Principal(ctx), in.Body.Hostname.Value, in.Body.input())
-		return s.answerDomain(ctx, d, err)
-	})
+		About("Adds a host name. Set the DNS records of the response, then verify the domain. A name that another workspace has proved to be "+
+			"its own gets 409.").
+		Example(`{"hostname":"go.acme.com","rootUrl":"https://acme.com"}`).Fails(http.StatusConflict),
+		func(ctx context.Context, in *struct{ Body createDomain }) (*kit.Body[Domain], error) {
+			d, err := s.Domains.Create(ctx, kit.Principal(ctx), in.Body.Hostname.Value, in.Body.input())
+			return s.answerDomain(ctx, d, err)
+		})
 	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateDomain", "Update the given fields of a domain").
 		About("Changes the given fields: missing fields are kept, null or an empty string clears an address. The host name cannot be changed.").
 		Example(`{"notFoundUrl":"https://acme.com/lost"}`), func(ctx context.Context, in *struct {
@@ -207,14 +215,16 @@ func (s *server) registerDomains() {
 		return s.answerDomain(ctx, d, err)
 	})
 	verify := declare(http.MethodPost, "/{id}/verify", "verifyDomain", "Look for the DNS records of a domain").
-		About("Looks for the records now, which takes at most five seconds. With the TXT record the domain becomes ACTIVE, and edges serve its links within seconds. The service also looks by itself: often at first, then daily.")
+		About("Looks for the records now, which takes at most five seconds. With the TXT record the domain becomes ACTIVE, and edges serve " +
+			"its links within seconds. The service also looks by itself: often at first, then daily.")
 	verify.Status = http.StatusOK
 	kit.Handle(s.Kit, verify, func(ctx context.Context, in *kit.ByID) (*kit.Body[Domain], error) {
 		d, err := s.Domains.Verify(ctx, kit.Principal(ctx), in.ID)
 		return s.answerDomain(ctx, d, err)
 	})
 	suspend := declare(http.MethodPost, "/{id}/suspend", "suspendDomain", "Suspend a domain").
-		About("Edges stop serving the domain within seconds. The owners see the reason, keep the name, and cannot lift the suspension. Suspending a suspended domain replaces the reason. A domain that is not in service gets 409.").
+		About("Edges stop serving the domain within seconds. The owners see the reason, keep the name, and cannot lift the suspension. " +
+			"Suspending a suspended domain replaces the reason. A domain that is not in service gets 409.").
 		Example(`{"reason":"Phishing"}`).Fails(http.StatusConflict)
 	suspend.Status, suspend.Tag, suspend.Need = http.StatusOK, "Abuse", kit.Admin
 	kit.Handle(s.Kit, suspend, func(ctx context.Context, in *struct {
@@ -234,20 +244,25 @@ func (s *server) registerDomains() {
 		return &kit.NoContent{}, err
 	})
 	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}/certificate", "uploadCertificate", "Upload a certificate").
-		About("Edges present the certificate within seconds, and the service orders none until it is deleted. A certificate that visitors would not accept gets 400 with the reason, and the previous one stays in use. The end of the certificate is announced by e-mail and webhook.").
-		Example(`{"certificate":"-----BEGIN CERTIFICATE-----\n…","privateKey":"-----BEGIN PRIVATE KEY-----\n…"}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct {
-		kit.ByID
-		Body uploadCertificate
-	}) (*kit.Body[Domain], error) {
-		d, err := s.Domains.Upload(ctx, kit.Principal(ctx), in.ID, in.Body.Certificate.Value, in.Body.PrivateKey.Value)
-		return s.answerDomain(ctx, d, err)
-	})
+		About("Edges present the certificate within seconds, and the service orders none until it is deleted. A certificate that visitors "+
+			"would not accept gets 400 with the reason, and the previous one stays in use. The end of the certificate is announced by e-mail and "+
+			"webhook.").
+		Example(`{"certificate":"-----BEGIN CERTIFICATE-----\n…","privateKey":"-----BEGIN PRIVATE KEY-----\n…"}`).Fails(http.StatusConflict),
+		func(ctx context.Context, in *struct {
+			kit.ByID
+			Body uploadCertificate
+		}) (*kit.Body[Domain], error) {
+			d, err := s.Domains.Upload(ctx, kit.Principal(ctx), in.ID, in.Body.Certificate.Value, in.Body.PrivateKey.Value)
+			return s.answerDomain(ctx, d, err)
+		})
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}/certificate", "deleteCertificate", "Delete an uploaded certificate").
-		About("If the service orders certificates, the uploaded one stays in use until there is another one; otherwise the domain has no TLS from now on. Without an uploaded certificate nothing changes."), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+		About("If the service orders certificates, the uploaded one stays in use until there is another one; otherwise the domain has no TLS "+
+			"from now on. Without an uploaded certificate nothing changes."), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
 		return nil, s.Domains.RemoveUpload(ctx, kit.Principal(ctx), in.ID)
 	})
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteDomain", "Delete a domain without links").
-		About("Deletes a domain that has no links. Edges stop serving it within seconds.").Fails(http.StatusConflict), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-		return nil, s.Domains.Delete(ctx, kit.Principal(ctx), in.ID)
-	})
+		About("Deletes a domain that has no links. Edges stop serving it within seconds.").Fails(http.StatusConflict),
+		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+			return nil, s.Domains.Delete(ctx, kit.Principal(ctx), in.ID)
+		})
 }

@@ -88,7 +88,8 @@ type ExplainedCondition struct {
 func conditionOf(t *rule.Trace) ExplainedCondition {
 	c := ExplainedCondition{
 		LogicalOperator: kit.Text(t.LogicalOperator), Children: make([]ExplainedCondition, len(t.Children)),
-		Type: kit.Text(t.Type), Operator: kit.Text(t.Operator), Value: t.Value, VisitorValue: kit.Text(t.VisitorValue), Matched: t.Matched, Evaluated: t.Evaluated,
+		Type: kit.Text(t.Type), Operator: kit.Text(t.Operator), Value: t.Value, VisitorValue: kit.Text(t.VisitorValue), Matched: t.Matched,
+		Evaluated: t.Evaluated,
 	}
 	for i := range t.Children {
 		c.Children[i] = conditionOf(&t.Children[i])
@@ -127,7 +128,8 @@ type SimulatedVisit struct {
 
 func (b *SimulatedVisit) visit() explain.Visit {
 	return explain.Visit{
-		UserAgent: b.UserAgent.Value, Device: b.Device.Value, OS: b.OS.Value, Browser: b.Browser.Value, IP: b.IP.Value, Language: b.Language.Value, Referer: b.Referer.Value, Query: b.Query.Value,
+		UserAgent: b.UserAgent.Value, Device: b.Device.Value, OS: b.OS.Value, Browser: b.Browser.Value, IP: b.IP.Value,
+		Language: b.Language.Value, Referer: b.Referer.Value, Query: b.Query.Value,
 		UnixMilli: int64(b.Time.Value), Country: b.Country.Value, Region: b.Region.Value, City: b.City.Value,
 		Cookie: b.Cookie.Value, Returning: b.Returning.Value,
 	}
@@ -150,24 +152,34 @@ type explainNewIn struct {
 
 func (s *server) registerExplain() {
 	kit.Handle(s.Kit, kit.Endpoint{
-		Method: http.MethodPost, Path: "/api/urls/{id}/explain", ID: "explainURL", Summary: "Explain where a short URL leads a visitor, and why", Tag: "URLs",
+		Method: http.MethodPost, Path: "/api/urls/{id}/explain", ID: "explainURL", Summary: "Explain where a short URL leads a visitor, and why",
+		Tag:  "URLs",
 		Role: auth.Viewer, Scope: auth.LinksRead,
 		Status: http.StatusOK, Limit: kit.LimitRouting, MaxBody: draftBody, Work: kit.Computing,
 	}.
-		About("Simulates a visit with the code that redirects visitors, and returns each step: matched rules, the values that each condition compared, the probabilities of the variants, and the final URL. "+
-			"Nothing is counted. All fields are optional. With `draft`, the answer is as if the draft were saved; its problems are those of saving, with fields such as `draft.rules.2.targetUrl`.").
-		Example(`{"userAgent":"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1","country":"DE","language":"de-DE,de;q=0.9","query":"utm_source=mail","time":"2027-01-31T12:00:00.000Z"}`), func(ctx context.Context, in *explainIn) (*kit.Body[Explanation], error) {
-		return kit.Respond(explanationOf)(s.Explain.Explain(ctx, kit.Principal(ctx), in.ID, in.Body.visit(), in.Body.Draft.draft()))
-	})
+		About("Simulates a visit with the code that redirects visitors, and returns each step: matched rules, the values that each condition "+
+			"compared, the probabilities of the variants, and the final URL. "+
+			"Nothing is counted. All fields are optional. With `draft`, the answer is as if the draft were saved; its problems are those of "+
+			"saving, with fields such as `draft.rules.2.targetUrl`.").
+		Example(`{"userAgent":"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 `+
+			`Mobile/15E148 Safari/604.1","country":"DE","language":"de-DE,de;q=0.9","query":"utm_source=mail","time":"2027-01-31T12:00:00.000Z"}`),
+		func(ctx context.Context, in *explainIn) (*kit.Body[Explanation], error) {
+			return kit.Respond(explanationOf)(s.Explain.Explain(ctx, kit.Principal(ctx), in.ID, in.Body.visit(), in.Body.Draft.draft()))
+		})
 	kit.Handle(s.Kit, kit.Endpoint{
-		Method: http.MethodPost, Path: "/api/urls/explain", ID: "explainNewURL", Summary: "Explain where a short URL that does not exist yet would lead a visitor", Tag: "URLs",
+		Method: http.MethodPost, Path: "/api/urls/explain", ID: "explainNewURL",
+		Summary: "Explain where a short URL that does not exist yet would lead a visitor", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.LinksRead,
 		Status: http.StatusOK, Limit: kit.LimitRouting, MaxBody: draftBody, Work: kit.Computing,
 	}.
-		About("Like `explainURL`, for a link that does not exist. The draft belongs to the workspace of the request. Nothing is stored. A slug or an externalId that is taken is not a problem here. The percentile is not the one that the visitor will have at the link.").
-		Example(`{"country":"DE","draft":{"originalUrl":"https://example.com/","rules":[{"name":"Germany","targetUrl":"https://example.com/de","conditions":{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}}]}}`), func(ctx context.Context, in *explainNewIn) (*kit.Body[Explanation], error) {
-		return kit.Respond(explanationOf)(s.Explain.ExplainNew(ctx, kit.Principal(ctx), in.Body.visit(), in.Body.Draft.draft()))
-	})
+		About("Like `explainURL`, for a link that does not exist. The draft belongs to the workspace of the request. Nothing is stored. A "+
+			"slug or an externalId that is taken is not a problem here. The percentile is not the one that the visitor will have at the link.").
+		Example(`{"country":"DE","draft":{"originalUrl":"https://example.com/",`+
+			`"rules":[{"name":"Germany","targetUrl":"https://example.com/de",`+
+			`"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}}]}}`),
+		func(ctx context.Context, in *explainNewIn) (*kit.Body[Explanation], error) {
+			return kit.Respond(explanationOf)(s.Explain.ExplainNew(ctx, kit.Principal(ctx), in.Body.visit(), in.Body.Draft.draft()))
+		})
 	s.registerReplay()
 }
 
@@ -176,18 +188,22 @@ func explanationOf(e explain.Explanation) Explanation {
 	out := Explanation{
 		Outcome: e.Outcome, Status: e.Status,
 		Visitor: ExplainedVisitor{
-			Device: kit.Text(v.Device), OS: kit.Text(v.OS), Browser: kit.Text(v.Browser), IsBot: v.Bot, BotName: kit.Text(v.BotName), IsPreview: v.Agent.Preview,
-			Country: kit.Text(v.Country), RegionCode: kit.Text(v.RegionCode), Region: kit.Text(v.RegionName), City: kit.Text(v.City),
+			Device: kit.Text(v.Device), OS: kit.Text(v.OS), Browser: kit.Text(v.Browser), IsBot: v.Bot, BotName: kit.Text(v.BotName),
+			IsPreview: v.Agent.Preview,
+			Country:   kit.Text(v.Country), RegionCode: kit.Text(v.RegionCode), Region: kit.Text(v.RegionName), City: kit.Text(v.City),
 			Language: kit.Text(v.Language), IP: kit.Text(v.IP), Referer: kit.Text(v.Referer),
-			UTMSource: kit.Text(v.UTM.Source), UTMMedium: kit.Text(v.UTM.Medium), UTMCampaign: kit.Text(v.UTM.Campaign), UTMTerm: kit.Text(v.UTM.Term), UTMContent: kit.Text(v.UTM.Content),
+			UTMSource: kit.Text(v.UTM.Source), UTMMedium: kit.Text(v.UTM.Medium), UTMCampaign: kit.Text(v.UTM.Campaign),
+			UTMTerm: kit.Text(v.UTM.Term), UTMContent: kit.Text(v.UTM.Content),
 			Continent: kit.Text(v.Continent), IsReturning: v.Returning, Percentile: v.Percentile, Time: kit.Time(v.UnixMilli),
 		},
 		Rules: make([]ExplainedRule, len(e.Rules)), Variants: make([]ExplainedVariant, len(e.Variants)),
-		Destination: Destination{e.ChosenBy, kit.Text(e.RuleID), kit.Text(e.VariantID), e.Index, e.TargetURL, e.Location, kit.Text(e.ClickParameter)},
+		Destination: Destination{e.ChosenBy, kit.Text(e.RuleID), kit.Text(e.VariantID), e.Index, e.TargetURL, e.Location,
+			kit.Text(e.ClickParameter)},
 	}
 	for i := range e.Rules {
 		r := &e.Rules[i]
-		out.Rules[i] = ExplainedRule{kit.Text(r.ID), r.Index, r.Name, r.Priority, r.TargetURL, r.Location, r.Evaluated, r.Trace.Matched, r.Wins, conditionOf(&r.Trace)}
+		out.Rules[i] = ExplainedRule{kit.Text(r.ID), r.Index, r.Name, r.Priority, r.TargetURL, r.Location, r.Evaluated, r.Trace.Matched, r.Wins,
+			conditionOf(&r.Trace)}
 	}
 	for i := range e.Variants {
 		x := &e.Variants[i]

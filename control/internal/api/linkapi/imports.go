@@ -82,7 +82,8 @@ func importOf(i store.Import) (Import, error) {
 		ID: i.ID, Name: i.Name, Status: i.Status, Rows: i.Rows, Delimiter: i.Delimiter, Mapping: mapping, Conflicts: kit.Text(i.Conflicts),
 		Failure: kit.Text(i.Failure), Wording: kit.WordingOf(i.Failure), CreatedBy: i.UserID,
 		Progress:  ImportProgress{i.Rows, i.Done, i.Created, i.Updated, i.Skipped, i.Renamed, i.Failed},
-		CreatedAt: kit.Time(i.CreatedAt), StartedAt: kit.Instant(i.StartedAt), FinishedAt: kit.Instant(i.FinishedAt), Columns: make([]ImportColumn, len(columns)),
+		CreatedAt: kit.Time(i.CreatedAt), StartedAt: kit.Instant(i.StartedAt), FinishedAt: kit.Instant(i.FinishedAt),
+		Columns: make([]ImportColumn, len(columns)),
 	}
 	for n, c := range columns {
 		out.Columns[n] = ImportColumn(c)

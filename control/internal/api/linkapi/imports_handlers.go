@@ -46,20 +46,24 @@ func (s *server) registerImports() {
 	kit.Handle(s.Kit, importEndpoint(http.MethodGet, "", "listImports", "List imports").
 		About("A page of imports, newest first."), s.listImports)
 	kit.Handle(s.Kit, importEndpoint(http.MethodGet, "/{id}", "getImport", "Get an import with its progress").
-		About("An import with its progress. Ask for it repeatedly while it is RUNNING."), func(ctx context.Context, in *kit.ByID) (*kit.Body[Import], error) {
-		return answerImport(s.Imports.Get(ctx, kit.Principal(ctx), in.ID))
-	})
+		About("An import with its progress. Ask for it repeatedly while it is RUNNING."),
+		func(ctx context.Context, in *kit.ByID) (*kit.Body[Import], error) {
+			return answerImport(s.Imports.Get(ctx, kit.Principal(ctx), in.ID))
+		})
 	kit.Handle(s.Kit, importEndpoint(http.MethodDelete, "/{id}", "deleteImport", "Delete an import; its links stay").
-		About("Deletes the import and its file. A running import gets 409.").Fails(http.StatusConflict), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-		return nil, s.Imports.Delete(ctx, kit.Principal(ctx), in.ID)
-	})
+		About("Deletes the import and its file. A running import gets 409.").Fails(http.StatusConflict),
+		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+			return nil, s.Imports.Delete(ctx, kit.Principal(ctx), in.ID)
+		})
 	preview := importEndpoint(http.MethodPost, "/{id}/dry-run", "previewImport", "Check all rows of an import and change nothing").
-		About("Checks every row like a new link, and its slug and externalId against the file and the saved links. It does not ask the operator's check service. An import that was started gets 409.").
+		About("Checks every row like a new link, and its slug and externalId against the file and the saved links. It does not ask the " +
+			"operator's check service. An import that was started gets 409.").
 		Example(`{"mapping":{"originalUrl":"long_url","slug":"keyword","tags":"tags"},"conflicts":"rename"}`).Fails(http.StatusConflict)
 	preview.Status, preview.Timeout = http.StatusOK, importTime
 	kit.Handle(s.Kit, preview, s.previewImport)
 	start := importEndpoint(http.MethodPost, "/{id}/start", "startImport", "Start an import").
-		About("Imports the rows in the background, in steps of 200. Rows with problems are left out. A process that ends is replaced, and no row is imported twice. An import that was started gets 409.").
+		About("Imports the rows in the background, in steps of 200. Rows with problems are left out. A process that ends is replaced, and no " +
+			"row is imported twice. An import that was started gets 409.").
 		Example(`{"mapping":{"originalUrl":"long_url","slug":"keyword","tags":"tags"},"conflicts":"skip"}`).Fails(http.StatusConflict)
 	start.Status = http.StatusAccepted
 	kit.Handle(s.Kit, start, func(ctx context.Context, in *importPlanIn) (*kit.Body[Import], error) {
@@ -71,20 +75,24 @@ func (s *server) registerImports() {
 		return answerImport(s.Imports.Start(ctx, kit.Principal(ctx), in.ID, in.Body.plan()))
 	})
 	cancel := importEndpoint(http.MethodPost, "/{id}/cancel", "cancelImport", "Cancel an import that is running").
-		About("Ends the import after the present step. Rows that were imported stay. An import that is not running gets 409.").Fails(http.StatusConflict)
+		About("Ends the import after the present step. Rows that were imported stay. An import that is not running gets 409.").
+		Fails(http.StatusConflict)
 	cancel.Status = http.StatusOK
 	kit.Handle(s.Kit, cancel, func(ctx context.Context, in *kit.ByID) (*kit.Body[Import], error) {
 		return answerImport(s.Imports.Cancel(ctx, kit.Principal(ctx), in.ID))
 	})
 	kit.Handle(s.Kit, importEndpoint(http.MethodGet, "/{id}/problems", "listImportProblems", "List the problems of an import").
-		About("A page of what was wrong with the rows that the import has not imported so far, in the order of the file. Rows that were skipped have the code SKIPPED."), func(ctx context.Context, in *struct {
+		About("A page of what was wrong with the rows that the import has not imported so far, in the order of the file. Rows that were "+
+			"skipped have the code SKIPPED."), func(ctx context.Context, in *struct {
 		kit.ByID
 		kit.Paging
 	}) (*kit.Body[kit.List[ImportProblem]], error) {
-		return kit.RespondPage(in.Paging, importPage, importProblemOf)(s.Imports.Problems(ctx, kit.Principal(ctx), in.ID, in.Offset(importPage), in.Size(importPage)))
+		return kit.RespondPage(in.Paging, importPage, importProblemOf)(s.Imports.Problems(ctx, kit.Principal(ctx), in.ID, in.Offset(importPage),
+			in.Size(importPage)))
 	})
 	left := importEndpoint(http.MethodGet, "/{id}/problems.csv", "exportImportProblems", "Export the rows that an import has left out").
-		About("The rows that failed or were skipped, as they were, with the reason in a last column, for you to correct and to import again. A text that a spreadsheet could take for a formula begins with an apostrophe, which an import removes.")
+		About("The rows that failed or were skipped, as they were, with the reason in a last column, for you to correct and to import again. " +
+			"A text that a spreadsheet could take for a formula begins with an apostrophe, which an import removes.")
 	left.Limit, left.Timeout, left.Files = kit.LimitExport, importTime, map[string]*huma.Schema{"text/csv": kit.CSVFile()}
 	kit.Handle(s.Kit, left, s.leftRows)
 }
@@ -135,16 +143,21 @@ func (s *server) previewImport(ctx context.Context, in *importPlanIn) (*kit.Body
 // registerUpload declares the endpoint that takes a file as its body.
 func (s *server) registerUpload() {
 	upload := importEndpoint(http.MethodPost, "", "createImport", "Upload a CSV file of links").
-		About("Stores a CSV file and suggests which column fills which field of links. The body is text in UTF-8 of at most 10 MB, 100,000 rows and 200 columns; the delimiter is a comma, a semicolon or a tab. The first row names the columns. "+
-			"Passwords are not imported: a file with a column of passwords gets 400. A workspace keeps 20 imports (409).").Fails(http.StatusConflict, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusRequestTimeout)
+		About("Stores a CSV file and suggests which column fills which field of links. The body is text in UTF-8 of at most 10 MB, 100,000 "+
+			"rows and 200 columns; the delimiter is a comma, a semicolon or a tab. The first row names the columns. "+
+			"Passwords are not imported: a file with a column of passwords gets 400. A workspace keeps 20 imports (409).").Fails(http.StatusConflict,
+		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusRequestTimeout)
 	upload.Raw, upload.MaxBody, upload.Timeout = true, imports.MaxFile, importTime
 	s.HandleRaw(upload, s.uploadImport)
 	str := &huma.Schema{Type: huma.TypeString}
 	s.Describe(&huma.Operation{
 		Method: upload.Method, Path: upload.Path, OperationID: upload.ID, Summary: upload.Summary, Tags: []string{upload.Tag},
-		Security:    []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
-		Parameters:  []*huma.Param{{Name: "name", In: "query", Description: "Name of the import, such as that of the file; at most 100 characters.", Schema: str}},
-		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"text/csv": {Schema: str, Example: "long_url,keyword,tags\nhttps://example.com/spring,spring,news;spring\n"}}},
+		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
+		Parameters: []*huma.Param{
+			{Name: "name", In: "query", Description: "Name of the import, such as that of the file; at most 100 characters.", Schema: str}},
+		RequestBody: &huma.RequestBody{Required: true,
+			Content: map[string]*huma.MediaType{
+				"text/csv": {Schema: str, Example: "long_url,keyword,tags\nhttps://example.com/spring,spring,news;spring\n"}}},
 		Responses: map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
 			"application/json": {Schema: s.Schema(reflect.TypeFor[Import]())},
 		}}},

@@ -45,17 +45,20 @@ var imageResource = kit.Resource{
 }
 
 func (s *server) registerMedia() {
-	upload := kit.Endpoint{Method: http.MethodPost, Path: imagePath + "upload/{urlId}", ID: "uploadOGImage", Summary: "Upload a link's preview image", Tag: "Images",
+	upload := kit.Endpoint{Method: http.MethodPost, Path: imagePath + "upload/{urlId}", ID: "uploadOGImage",
+		Summary: "Upload a link's preview image", Tag: "Images",
 		Raw: true, MaxBody: maxForm, Timeout: uploadTime}
 	s.HandleRaw(upload, s.uploadImage)
 	str := &huma.Schema{Type: huma.TypeString}
 	s.Describe(&huma.Operation{
 		Method: upload.Method, Path: upload.Path, OperationID: upload.ID, Summary: upload.Summary, Tags: []string{upload.Tag},
-		Description: "Accepts JPEG, PNG, WebP or GIF of at most 10 MiB, 50 megapixels and 500 frames. The image is converted to WebP (a GIF stays a GIF) of at most 1200 by 630 pixels, and becomes the link's `ogImage`.",
-		Security:    []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
-		Parameters:  []*huma.Param{{Name: "urlId", In: "path", Required: true, Description: "The URL's id.", Schema: str}},
+		Description: "Accepts JPEG, PNG, WebP or GIF of at most 10 MiB, 50 megapixels and 500 frames. The image is converted to WebP (a GIF " +
+			"stays a GIF) of at most 1200 by 630 pixels, and becomes the link's `ogImage`.",
+		Security:   []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
+		Parameters: []*huma.Param{{Name: "urlId", In: "path", Required: true, Description: "The URL's id.", Schema: str}},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
-			Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}},
+			Type: huma.TypeObject, Required: []string{"file"},
+			Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}},
 		}}}},
 		Responses: map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
 			"application/json": {Schema: s.Schema(reflect.TypeFor[ImageUploaded]())},
@@ -67,7 +70,8 @@ func (s *server) registerMedia() {
 		Method: http.MethodGet, Path: imagePath + "{key}", OperationID: "getOGImage", Summary: "Get a preview image", Tags: []string{upload.Tag},
 		Description: "The converted image. It can be cached for a day; a new upload has a new key.",
 		Parameters:  []*huma.Param{{Name: "key", In: "path", Required: true, Description: "The image's key, URL-encoded.", Schema: str}},
-		Responses:   map[string]*huma.Response{"200": {Description: "The image.", Content: map[string]*huma.MediaType{"image/webp": {}, "image/gif": {}}}, "304": {Description: "The image has the ETag of the request."}},
+		Responses: map[string]*huma.Response{"200": {Description: "The image.", Content: map[string]*huma.MediaType{"image/webp": {},
+			"image/gif": {}}}, "304": {Description: "The image has the ETag of the request."}},
 	})
 }
 

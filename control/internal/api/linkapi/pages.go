@@ -23,16 +23,21 @@ type PagePreview struct {
 }
 
 func (s *server) registerPages() {
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/pages/preview", ID: "previewPage", Summary: "Read a page's title, description and image", Tag: "URLs", Role: auth.Editor}.
-		About("Fetches the page and returns what it says about itself. The texts are empty for a page that cannot be read, and `problem` says why. It takes at most five seconds. Private addresses are not fetched."), s.previewPage)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/pages/preview", ID: "previewPage",
+		Summary: "Read a page's title, description and image", Tag: "URLs", Role: auth.Editor}.
+		About("Fetches the page and returns what it says about itself. The texts are empty for a page that cannot be read, and `problem` says "+
+			"why. It takes at most five seconds. Private addresses are not fetched."), s.previewPage)
 
-	icon := kit.Endpoint{Method: http.MethodGet, Path: iconPath, ID: "siteIcon", Summary: "Get the icon of a page's site", Tag: "URLs", Limit: kit.NoLimit}.
-		About("An icon of at most 64 by 64 pixels that the server has fetched from the site. An icon that is not known yet is a 204, and is fetched for the next request.")
+	icon := kit.Endpoint{Method: http.MethodGet, Path: iconPath, ID: "siteIcon", Summary: "Get the icon of a page's site", Tag: "URLs",
+		Limit: kit.NoLimit}.
+		About("An icon of at most 64 by 64 pixels that the server has fetched from the site. An icon that is not known yet is a 204, and is " +
+			"fetched for the next request.")
 	s.HandleRaw(icon, s.siteIcon)
 	s.Describe(&huma.Operation{
 		Method: icon.Method, Path: icon.Path, OperationID: icon.ID, Summary: icon.Summary, Tags: []string{icon.Tag},
-		Security:   []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
-		Parameters: []*huma.Param{{Name: "url", In: "query", Required: true, Description: "An address of the site.", Schema: &huma.Schema{Type: huma.TypeString}}},
+		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
+		Parameters: []*huma.Param{{Name: "url", In: "query", Required: true, Description: "An address of the site.",
+			Schema: &huma.Schema{Type: huma.TypeString}}},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The icon.", Content: map[string]*huma.MediaType{"image/png": {}, "image/x-icon": {}}},
 			"204": {Description: "The site has no icon, or it is not known yet."},

@@ -25,9 +25,11 @@ const (
 )
 
 func (s *server) registerQRCode() {
-	e := kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/qrcode", ID: "urlQRCode", Summary: "Get the QR code of a link", Tag: "URLs"}
+	e := kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/qrcode", ID: "urlQRCode", Summary: "Get the QR code of a link",
+		Tag: "URLs"}
 	s.HandleRaw(e, s.qrCode)
-	with := kit.Endpoint{Method: http.MethodPost, Path: e.Path, ID: "urlQRCodeWithLogo", Summary: "Get the QR code of a link with a logo", Tag: e.Tag, Role: auth.Viewer, Scope: auth.LinksRead, Raw: true, MaxBody: maxLogoForm}
+	with := kit.Endpoint{Method: http.MethodPost, Path: e.Path, ID: "urlQRCodeWithLogo", Summary: "Get the QR code of a link with a logo",
+		Tag: e.Tag, Role: auth.Viewer, Scope: auth.LinksRead, Raw: true, MaxBody: maxLogoForm}
 	if s.Media != nil {
 		s.HandleRaw(with, s.qrCodeWithLogo)
 	}
@@ -39,17 +41,22 @@ func (s *server) registerQRCode() {
 	none, wide := 0.0, float64(qr.MaxMargin)
 	op := huma.Operation{
 		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, Tags: []string{e.Tag},
-		Description: "Returns an image if `format` is png, svg or pdf, or if Accept contains an image type. Otherwise it returns JSON with a data URL. " +
+		Description: "Returns an image if `format` is png, svg or pdf, or if Accept contains an image type. Otherwise it returns JSON with a " +
+			"data URL. " +
 			"Colours with a contrast of less than 1.5:1 are a 400, because no camera can read such a code.",
 		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		Parameters: []*huma.Param{
 			param("path", "id", "The URL's id.", str),
-			param("query", "width", "Width and height in pixels. The default is 300.", &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high}),
+			param("query", "width", "Width and height in pixels. The default is 300.", &huma.Schema{Type: huma.TypeInteger, Minimum: &low,
+				Maximum: &high}),
 			param("query", "color", "Hexadecimal colour of the code. The default is #000000.", str),
 			param("query", "background", "Hexadecimal colour of the background. The default is #ffffff.", str),
-			param("query", "shape", "The shape of the modules. The default is square.", &huma.Schema{Type: huma.TypeString, Enum: []any{"square", "rounded", "dots"}}),
-			param("query", "level", "How much of the code may be damaged: L 7 %, M 15 % (default), Q 25 %, H 30 %.", &huma.Schema{Type: huma.TypeString, Enum: []any{"L", "M", "Q", "H"}}),
-			param("query", "margin", "Width of the empty border in modules. The default is 4, which scanners expect.", &huma.Schema{Type: huma.TypeInteger, Minimum: &none, Maximum: &wide}),
+			param("query", "shape", "The shape of the modules. The default is square.",
+				&huma.Schema{Type: huma.TypeString, Enum: []any{"square", "rounded", "dots"}}),
+			param("query", "level", "How much of the code may be damaged: L 7 %, M 15 % (default), Q 25 %, H 30 %.",
+				&huma.Schema{Type: huma.TypeString, Enum: []any{"L", "M", "Q", "H"}}),
+			param("query", "margin", "Width of the empty border in modules. The default is 4, which scanners expect.",
+				&huma.Schema{Type: huma.TypeInteger, Minimum: &none, Maximum: &wide}),
 			param("query", "format", "The format of the response.", &huma.Schema{Type: huma.TypeString, Enum: []any{"png", "svg", "pdf", "json"}}),
 		},
 		Responses: map[string]*huma.Response{"200": {Description: "The code.", Headers: map[string]*huma.Param{
@@ -57,7 +64,8 @@ func (s *server) registerQRCode() {
 				"inverted (lighter than the background), or both with a comma between them."},
 		}, Content: map[string]*huma.MediaType{
 			"image/png": {}, "image/svg+xml": {}, "application/pdf": {},
-			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"qrCode": str}, Required: []string{"qrCode"}}},
+			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"qrCode": str},
+				Required: []string{"qrCode"}}},
 		}}},
 	}
 	s.Describe(&op)
@@ -66,7 +74,9 @@ func (s *server) registerQRCode() {
 	}
 	logo := op
 	logo.Method, logo.OperationID, logo.Summary = with.Method, with.ID, with.Summary
-	logo.Description = "The same with the image `file` in the middle: JPEG, PNG, WebP or GIF of at most 1 MiB. `level` must be Q or H (default). The logo is not stored."
+	logo.Description =
+		"The same with the image `file` in the middle: JPEG, PNG, WebP or GIF of at most 1 MiB. `level` must be Q or H (default). The logo is " +
+			"not stored."
 	logo.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
 		Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}},
 	}}}}

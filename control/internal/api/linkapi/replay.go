@@ -66,21 +66,28 @@ type replayIn struct {
 
 func (s *server) registerReplay() {
 	kit.Handle(s.Kit, kit.Endpoint{
-		Method: http.MethodPost, Path: "/api/urls/{id}/explain/replay", ID: "replayURL", Summary: "Compare a draft with the saved short URL for past visitors", Tag: "URLs",
+		Method: http.MethodPost, Path: "/api/urls/{id}/explain/replay", ID: "replayURL",
+		Summary: "Compare a draft with the saved short URL for past visitors", Tag: "URLs",
 		Role: auth.Viewer, Scope: auth.AnalyticsRead, // it tells about visitors
 		Status: http.StatusOK, Limit: kit.LimitAnalytics, MaxBody: draftBody, Work: kit.Computing,
 	}.
-		About("Decides the newest stored clicks of the link again, with the link as it is saved and with the draft, and compares the destinations. Nothing is stored. Both sides use the same random numbers, so a visit that changes does so because of the draft. "+
-			"Clicks lack some facts: the query, whether the visitor has been here before, the region of the language, and possibly parts of the address. A visit whose decision depends on such a fact counts as `unknown`.").
-		Example(`{"draft":{"rules":[{"name":"Germany","targetUrl":"https://example.com/de","conditions":{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}}]},"limit":500}`), func(ctx context.Context, in *replayIn) (*kit.Body[Replay], error) {
-		b := &in.Body
-		ask := explain.Ask{Limit: b.Limit, From: int64(b.From.Value), To: int64(b.To.Value), Bots: b.Bots.Value}
-		return kit.Respond(replayOf)(s.Explain.Replay(ctx, kit.Principal(ctx), in.ID, *b.Draft.draft(), ask))
-	})
+		About("Decides the newest stored clicks of the link again, with the link as it is saved and with the draft, and compares the "+
+			"destinations. Nothing is stored. Both sides use the same random numbers, so a visit that changes does so because of the draft. "+
+			"Clicks lack some facts: the query, whether the visitor has been here before, the region of the language, and possibly parts of the "+
+			"address. A visit whose decision depends on such a fact counts as `unknown`.").
+		Example(`{"draft":{"rules":[{"name":"Germany",`+
+			`"targetUrl":"https://example.com/de","conditions":{"operator":"AND",`+
+			`"conditions":[{"type":"country","operator":"equals","value":"DE"}]}}]},"limit":500}`),
+		func(ctx context.Context, in *replayIn) (*kit.Body[Replay], error) {
+			b := &in.Body
+			ask := explain.Ask{Limit: b.Limit, From: int64(b.From.Value), To: int64(b.To.Value), Bots: b.Bots.Value}
+			return kit.Respond(replayOf)(s.Explain.Replay(ctx, kit.Principal(ctx), in.ID, *b.Draft.draft(), ask))
+		})
 }
 
 func replayOf(r explain.Replay) Replay {
-	out := Replay{Visitors: r.Visitors, Changed: r.Changed, Unknown: r.Unknown, Flows: make([]ReplayFlow, len(r.Flows)), Visits: make([]ReplayedVisit, len(r.Visits))}
+	out := Replay{Visitors: r.Visitors, Changed: r.Changed, Unknown: r.Unknown, Flows: make([]ReplayFlow, len(r.Flows)),
+		Visits: make([]ReplayedVisit, len(r.Visits))}
 	for i := range r.Flows {
 		f := &r.Flows[i]
 		out.Flows[i] = ReplayFlow{*decisionOf(&f.From), *decisionOf(&f.To), f.Visitors}
@@ -89,7 +96,8 @@ func replayOf(r explain.Replay) Replay {
 		v := &r.Visits[i]
 		c := &v.Click
 		out.Visits[i] = ReplayedVisit{
-			At: kit.Time(c.Time), Country: kit.Text(c.Country), Region: kit.Text(c.Region), City: kit.Text(c.City), Device: kit.Text(c.Device), OS: kit.Text(c.OS),
+			At: kit.Time(c.Time), Country: kit.Text(c.Country), Region: kit.Text(c.Region), City: kit.Text(c.City), Device: kit.Text(c.Device),
+			OS:      kit.Text(c.OS),
 			Browser: kit.Text(c.Browser), Language: kit.Text(c.Language), Referer: kit.Text(c.Referer), IsBot: c.Bot,
 			Before: decisionOf(v.Before), After: decisionOf(v.After), Changed: v.Changed, Unknown: append([]string{}, v.Unknown...),
 		}
@@ -101,7 +109,8 @@ func decisionOf(d *explain.Decision) *ReplayDecision {
 	if d == nil {
 		return nil
 	}
-	out := &ReplayDecision{Outcome: d.Outcome, ChosenBy: kit.Text(d.ChosenBy), RuleID: kit.Text(d.RuleID), VariantID: kit.Text(d.VariantID), URL: kit.Text(d.URL)}
+	out := &ReplayDecision{Outcome: d.Outcome, ChosenBy: kit.Text(d.ChosenBy), RuleID: kit.Text(d.RuleID), VariantID: kit.Text(d.VariantID),
+		URL: kit.Text(d.URL)}
 	if d.Index >= 0 {
 		out.Index = &d.Index
 	}

@@ -68,7 +68,8 @@ type RuleFields struct {
 }
 
 func (f *RuleFields) input(name, targetURL kit.Opt[string], conditions json.RawMessage) routing.RuleInput {
-	return routing.RuleInput{Name: kit.Given(name, ""), TargetURL: kit.Given(targetURL, ""), Priority: kit.Given(f.Priority, 0), Active: kit.Given(f.IsActive, true), Conditions: conditions}
+	return routing.RuleInput{Name: kit.Given(name, ""), TargetURL: kit.Given(targetURL, ""), Priority: kit.Given(f.Priority, 0),
+		Active: kit.Given(f.IsActive, true), Conditions: conditions}
 }
 
 type createRule struct {
@@ -111,43 +112,57 @@ var ruleResource = kit.Resource{
 
 func (s *server) registerRouting() {
 	const tag, all, one = "Routing rules", "/api/urls/{id}/routing-rules", "/api/urls/{id}/routing-rules/{ruleId}"
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/routing-templates", ID: "listRoutingTemplates", Summary: "List condition groups for common purposes", Tag: tag}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/routing-templates", ID: "listRoutingTemplates",
+		Summary: "List condition groups for common purposes", Tag: tag}.
 		About("Predefined conditions, which can be copied to a rule by their key."),
 		func(context.Context, *struct{}) (*kit.Body[RoutingTemplates], error) {
 			return kit.NewBody(RoutingTemplates{rule.Templates()}), nil
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: all, ID: "createRoutingRule", Summary: "Add a routing rule to a short URL", Tag: tag, Limit: kit.LimitRouting, Conditional: true}.
-		About("The first rule turns smart routing on. Active rules are evaluated from the highest priority down, and the first match wins. A condition is `{type, operator, value}`; groups can be nested up to 8 levels. Types: device, os, browser, country, continent, region, city, language, referer, utm_source, utm_medium, utm_campaign, utm_term, utm_content, `query` (value `{name, value}`), `ip` (in, not_in: addresses and networks), `time`, `day_of_week`, `date` (before, after, between: RFC 3339, or `{start, end, timezone}`), `visitor` (new, returning) and `percentage` (less_than, 0 to 100).").
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: all, ID: "createRoutingRule", Summary: "Add a routing rule to a short URL",
+		Tag: tag, Limit: kit.LimitRouting, Conditional: true}.
+		About("The first rule turns smart routing on. Active rules are evaluated from the highest priority down, and the first match wins. A "+
+			"condition is `{type, operator, value}`; groups can be nested up to 8 levels. Types: device, os, browser, country, continent, "+
+			"region, city, language, referer, utm_source, utm_medium, utm_campaign, utm_term, utm_content, `query` (value `{name, value}`), `ip` "+
+			"(in, not_in: addresses and networks), `time`, `day_of_week`, `date` (before, after, between: RFC 3339, or `{start, end, "+
+			"timezone}`), `visitor` (new, returning) and `percentage` (less_than, 0 to 100).").
 		Example(`{"name":"Phones in Germany","targetUrl":"https://example.com/de/m","priority":10,"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE"]},{"type":"device","operator":"equals","value":"MOBILE"}]}}`),
 		func(ctx context.Context, in *struct {
 			kit.URLPath
 			Body createRule
 		}) (*kit.Versioned[RoutingRule], error) {
-			return respondRule(s.Routing.CreateRule(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
+			return respondRule(s.Routing.CreateRule(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL,
+				in.Body.Conditions)))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: all + "/from-template", ID: "createRoutingRuleFromTemplate", Summary: "Add a routing rule with a template's conditions", Tag: tag, Limit: kit.LimitRouting, Conditional: true}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: all + "/from-template", ID: "createRoutingRuleFromTemplate",
+		Summary: "Add a routing rule with a template's conditions", Tag: tag, Limit: kit.LimitRouting, Conditional: true}.
 		About("Copies a template's conditions to a new rule. `templateId` is an alternative to `templateKey`.").
 		Example(`{"templateKey":"MOBILE_ONLY","targetUrl":"https://example.com/m"}`), s.createRuleFromTemplate)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPatch, Path: all + "/settings", ID: "updateRoutingSettings", Summary: "Change the routing settings of a short URL", Tag: tag, Limit: kit.LimitRouting, Conditional: true}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPatch, Path: all + "/settings", ID: "updateRoutingSettings",
+		Summary: "Change the routing settings of a short URL", Tag: tag, Limit: kit.LimitRouting, Conditional: true}.
 		About("Turns smart routing on or off, and sets the destination if no rule matches.").
 		Example(`{"isSmartRouting":true,"defaultUrl":"https://example.com/other"}`), s.updateRoutingSettings)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: all, ID: "listRoutingRules", Summary: "List the routing rules of a short URL", Tag: tag, Limit: kit.LimitRouting}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: all, ID: "listRoutingRules", Summary: "List the routing rules of a short URL",
+		Tag: tag, Limit: kit.LimitRouting}.
 		About("Rules in the order of evaluation, with their numbers of matches."), s.listRules)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: one, ID: "getRoutingRule", Summary: "Get a routing rule", Tag: tag, Limit: kit.LimitRouting}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: one, ID: "getRoutingRule", Summary: "Get a routing rule", Tag: tag,
+		Limit: kit.LimitRouting}.
 		About("Returns a rule of the link, with `conditions` in the form in which they were sent."),
 		func(ctx context.Context, in *RulePath) (*kit.Versioned[RoutingRule], error) {
 			return respondRule(s.Routing.Rule(ctx, kit.Principal(ctx), in.ID, in.RuleID))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: one, ID: "updateRoutingRule", Summary: "Update the given fields of a routing rule", Tag: tag, Limit: kit.LimitRouting, Conditional: true}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: one, ID: "updateRoutingRule",
+		Summary: "Update the given fields of a routing rule", Tag: tag, Limit: kit.LimitRouting, Conditional: true}.
 		About("Changes the given fields. `conditions` is replaced as a whole.").
 		Example(`{"priority":20}`),
 		func(ctx context.Context, in *struct {
 			RulePath
 			Body updateRule
 		}) (*kit.Versioned[RoutingRule], error) {
-			return respondRule(s.Routing.UpdateRule(ctx, kit.Principal(ctx), in.ID, in.RuleID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
+			return respondRule(s.Routing.UpdateRule(ctx, kit.Principal(ctx), in.ID, in.RuleID, in.Body.input(in.Body.Name, in.Body.TargetURL,
+				in.Body.Conditions)))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: one, ID: "deleteRoutingRule", Summary: "Delete a routing rule", Tag: tag, Limit: kit.LimitRouting, Conditional: true}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: one, ID: "deleteRoutingRule", Summary: "Delete a routing rule", Tag: tag,
+		Limit: kit.LimitRouting, Conditional: true}.
 		About("Deleting the last rule turns smart routing off."),
 		func(ctx context.Context, in *RulePath) (*kit.NoContent, error) {
 			return nil, s.Routing.DeleteRule(ctx, kit.Principal(ctx), in.ID, in.RuleID)

@@ -53,21 +53,25 @@ func (s *server) registerTags() {
 		return kit.Endpoint{Method: method, Path: "/api/tags" + path, ID: id, Summary: summary, Tag: "Tags"}
 	}
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listTags", "List tags").
-		About("A page of tags in the order of their names, with the number of links that have each."), func(ctx context.Context, in *named) (*kit.Body[kit.List[Tag]], error) {
-		return kit.RespondPage(in.Paging, tagPage, tagOf)(s.Tags.List(ctx, kit.Principal(ctx), in.Search, in.Offset(tagPage), in.Size(tagPage)))
-	})
+		About("A page of tags in the order of their names, with the number of links that have each."),
+		func(ctx context.Context, in *named) (*kit.Body[kit.List[Tag]], error) {
+			return kit.RespondPage(in.Paging, tagPage, tagOf)(s.Tags.List(ctx, kit.Principal(ctx), in.Search, in.Offset(tagPage), in.Size(tagPage)))
+		})
 	kit.Handle(s.Kit, declare(http.MethodPost, "", "createTag", "Create a tag").
 		About("Creates a tag. Links can also name tags that do not exist yet. If the workspace has a tag of this name, the response is 409.").
-		Example(`{"name":"Spring","color":"#10B981"}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct{ Body createTag }) (*kit.Body[Tag], error) {
-		return kit.Respond(tagOf)(s.Tags.Create(ctx, kit.Principal(ctx), tags.Input{Name: kit.Given(in.Body.Name, ""), Color: kit.Given(in.Body.Color, "")}))
-	})
+		Example(`{"name":"Spring","color":"#10B981"}`).Fails(http.StatusConflict),
+		func(ctx context.Context, in *struct{ Body createTag }) (*kit.Body[Tag], error) {
+			return kit.Respond(tagOf)(s.Tags.Create(ctx, kit.Principal(ctx),
+				tags.Input{Name: kit.Given(in.Body.Name, ""), Color: kit.Given(in.Body.Color, "")}))
+		})
 	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateTag", "Rename or recolour a tag").
 		About("Changes the given fields. All links with the tag show its new name. If another tag has the name, the response is 409.").
 		Example(`{"name":"Spring 2027"}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct {
 		kit.ByID
 		Body updateTag
 	}) (*kit.Body[Tag], error) {
-		return kit.Respond(tagOf)(s.Tags.Update(ctx, kit.Principal(ctx), in.ID, tags.Input{Name: kit.Given(in.Body.Name, ""), Color: kit.Given(in.Body.Color, "")}))
+		return kit.Respond(tagOf)(s.Tags.Update(ctx, kit.Principal(ctx), in.ID,
+			tags.Input{Name: kit.Given(in.Body.Name, ""), Color: kit.Given(in.Body.Color, "")}))
 	})
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteTag", "Delete a tag; its links stay").
 		About("Takes the tag from all links and deletes it. The links stay."), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
@@ -92,8 +96,10 @@ type UTMTemplate struct {
 
 func templateOf(t store.UTMTemplate) UTMTemplate {
 	u := t.UTM
-	return UTMTemplate{ID: t.ID, Name: t.Name, UTMSource: kit.Text(u.Source), UTMMedium: kit.Text(u.Medium), UTMCampaign: kit.Text(u.Campaign), UTMTerm: kit.Text(u.Term),
-		UTMContent: kit.Text(u.Content), UTMID: kit.Text(u.ID), UTMSourcePlatform: kit.Text(u.SourcePlatform), CreatedAt: kit.Time(t.CreatedAt), UpdatedAt: kit.Time(t.UpdatedAt)}
+	return UTMTemplate{ID: t.ID, Name: t.Name, UTMSource: kit.Text(u.Source), UTMMedium: kit.Text(u.Medium), UTMCampaign: kit.Text(u.Campaign),
+		UTMTerm:    kit.Text(u.Term),
+		UTMContent: kit.Text(u.Content), UTMID: kit.Text(u.ID), UTMSourcePlatform: kit.Text(u.SourcePlatform), CreatedAt: kit.Time(t.CreatedAt),
+		UpdatedAt: kit.Time(t.UpdatedAt)}
 }
 
 // UTMFields are the campaign fields of a template in a request.
@@ -109,7 +115,8 @@ type UTMFields struct {
 
 func (f *UTMFields) input(name kit.Opt[string]) utmtemplates.Input {
 	in := utmtemplates.Input{Name: kit.Given(name, ""), UTM: map[string]string{}}
-	for name, o := range map[string]kit.Opt[string]{"utmSource": f.UTMSource, "utmMedium": f.UTMMedium, "utmCampaign": f.UTMCampaign, "utmTerm": f.UTMTerm,
+	for name, o := range map[string]kit.Opt[string]{"utmSource": f.UTMSource, "utmMedium": f.UTMMedium, "utmCampaign": f.UTMCampaign,
+		"utmTerm":    f.UTMTerm,
 		"utmContent": f.UTMContent, "utmId": f.UTMID, "utmSourcePlatform": f.UTMSourcePlatform} {
 		if o.Set {
 			in.UTM[name] = o.Value
@@ -140,14 +147,18 @@ func (s *server) registerUTMTemplates() {
 		return kit.Endpoint{Method: method, Path: "/api/utm-templates" + path, ID: id, Summary: summary, Tag: "UTM templates"}
 	}
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listUTMTemplates", "List UTM templates").
-		About("A page of templates in the order of their names."), func(ctx context.Context, in *named) (*kit.Body[kit.List[UTMTemplate]], error) {
-		return kit.RespondPage(in.Paging, templatePage, templateOf)(s.UTMTemplates.List(ctx, kit.Principal(ctx), in.Search, in.Offset(templatePage), in.Size(templatePage)))
-	})
+		About("A page of templates in the order of their names."),
+		func(ctx context.Context, in *named) (*kit.Body[kit.List[UTMTemplate]], error) {
+			return kit.RespondPage(in.Paging, templatePage, templateOf)(s.UTMTemplates.List(ctx, kit.Principal(ctx), in.Search,
+				in.Offset(templatePage), in.Size(templatePage)))
+		})
 	kit.Handle(s.Kit, declare(http.MethodPost, "", "createUTMTemplate", "Create a UTM template").
-		About("A named set of campaign fields, for clients to copy into links. If the workspace has a template of this name, the response is 409.").
-		Example(`{"name":"Newsletter","utmSource":"newsletter","utmMedium":"email"}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct{ Body createTemplate }) (*kit.Body[UTMTemplate], error) {
-		return kit.Respond(templateOf)(s.UTMTemplates.Create(ctx, kit.Principal(ctx), in.Body.input(in.Body.Name)))
-	})
+		About("A named set of campaign fields, for clients to copy into links. If the workspace has a template of this name, the response "+
+			"is 409.").
+		Example(`{"name":"Newsletter","utmSource":"newsletter","utmMedium":"email"}`).Fails(http.StatusConflict),
+		func(ctx context.Context, in *struct{ Body createTemplate }) (*kit.Body[UTMTemplate], error) {
+			return kit.Respond(templateOf)(s.UTMTemplates.Create(ctx, kit.Principal(ctx), in.Body.input(in.Body.Name)))
+		})
 	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateUTMTemplate", "Update the given fields of a UTM template").
 		About("Changes the given fields: missing fields are kept, null or an empty string clears a field. Links keep their fields.").
 		Example(`{"utmCampaign":"spring"}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct {

@@ -118,7 +118,8 @@ func (b *bulkUpdate) input() (links.Input, error) {
 		rest, _ := json.Marshal(members) // cannot fail: the values are valid JSON
 		return operation("operation", name, nil, rest)
 	}
-	own := map[string]string{"status": "status", "bundle": "bundleId", "tags": "tags", "removeTags": "tags", "expiration": "expiresAt", "utm": "value"}[name]
+	own := map[string]string{"status": "status", "bundle": "bundleId", "tags": "tags", "removeTags": "tags", "expiration": "expiresAt",
+		"utm": "value"}[name]
 	value := members["value"]
 	if v := members[own]; v != nil {
 		value = v

@@ -29,7 +29,8 @@ type PartChange struct {
 }
 
 func urlChangeOf(e links.Entry) URLChange {
-	out := URLChange{Revision: e.Revision, At: kit.Instant(e.At), Action: e.Action, Changes: e.Changes, RoutingRules: partsOf(e.Rules), Variants: partsOf(e.Variants)}
+	out := URLChange{Revision: e.Revision, At: kit.Instant(e.At), Action: e.Action, Changes: e.Changes, RoutingRules: partsOf(e.Rules),
+		Variants: partsOf(e.Variants)}
 	if e.User != nil {
 		out.User = kit.ChangeUserOf(e.User)
 	}
@@ -66,21 +67,35 @@ type putURLOut struct {
 }
 
 func (s *server) registerURLLife() {
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}", ID: "deleteURL", Summary: "Delete a short URL", Tag: "URLs", Conditional: true}.
-		About("Moves the link to the trash. The link and its reports return 404 afterwards, visitors get 404 within a second, and the slug is free for everybody, unless the link is suspended. Its clicks stay in the totals over all links. `permanently=true` deletes the link for good, also from the trash. Without `TRASH_DAYS`, every deletion is for good."),
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}", ID: "deleteURL", Summary: "Delete a short URL",
+		Tag: "URLs", Conditional: true}.
+		About("Moves the link to the trash. The link and its reports return 404 afterwards, visitors get 404 within a second, and the slug is "+
+			"free for everybody, unless the link is suspended. Its clicks stay in the totals over all links. `permanently=true` deletes the link "+
+			"for good, also from the trash. Without `TRASH_DAYS`, every deletion is for good."),
 		func(ctx context.Context, in *deleteURLIn) (*kit.NoContent, error) {
 			return nil, s.Links.Delete(ctx, kit.Principal(ctx), in.ID, in.Permanently)
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/restore", ID: "restoreURL", Summary: "Restore a short URL from the trash", Tag: "URLs", Status: http.StatusOK}.
-		About("Brings a link back from the trash, with its rules, variants, places in bundles, history, clicks and counters. If its slug or externalId was taken meanwhile, the response is 409 and names the field; choose another with `slug` or `externalId`. A link of a workspace that was deleted goes to the caller's workspace; only administrators see it.").
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/restore", ID: "restoreURL",
+		Summary: "Restore a short URL from the trash", Tag: "URLs", Status: http.StatusOK}.
+		About("Brings a link back from the trash, with its rules, variants, places in bundles, history, clicks and counters. If its slug or "+
+			"externalId was taken meanwhile, the response is 409 and names the field; choose another with `slug` or `externalId`. A link of a "+
+			"workspace that was deleted goes to the caller's workspace; only administrators see it.").
 		Example(`{"slug":"launch-2"}`).Fails(http.StatusConflict), s.restoreURL)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/duplicate", ID: "duplicateURL", Summary: "Duplicate a short URL", Tag: "URLs", Status: http.StatusCreated}.
-		About("Creates a link with the fields, tags, password, rules and variants of another one, in the same workspace. Clicks, history, bundles, the experiment, externalId and the preview image are not copied. A suspended link cannot be duplicated (409).").
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/duplicate", ID: "duplicateURL",
+		Summary: "Duplicate a short URL", Tag: "URLs", Status: http.StatusCreated}.
+		About("Creates a link with the fields, tags, password, rules and variants of another one, in the same workspace. Clicks, history, "+
+			"bundles, the experiment, externalId and the preview image are not copied. A suspended link cannot be duplicated (409).").
 		Example(`{"customSlug":"launch-de","title":"Launch, German"}`).Fails(http.StatusConflict), s.duplicateURL)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/history", ID: "urlHistory", Summary: "List the changes of a short URL", Tag: "URLs"}.
-		About("The changes of a link, its rules and its variants, newest first, and at the end its oldest known state. The newest 1,000 changes are kept. Changes by programs without history, such as those of the previous release, appear as a part of the entry before them. Counters are not part of it."), s.urlHistory)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/rollback", ID: "rollBackURL", Summary: "Restore an earlier state of a short URL", Tag: "URLs", Status: http.StatusOK, Conditional: true}.
-		About("Gives the link, its rules and its variants the state right after the change with this revision, with their ids. Slug, workspace, suspension, preview image and counters stay. A destination that is not allowed today is a 400 that names it. The rollback becomes a part of the history.").
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/history", ID: "urlHistory",
+		Summary: "List the changes of a short URL", Tag: "URLs"}.
+		About("The changes of a link, its rules and its variants, newest first, and at the end its oldest known state. The newest 1,000 "+
+			"changes are kept. Changes by programs without history, such as those of the previous release, appear as a part of the entry before "+
+			"them. Counters are not part of it."), s.urlHistory)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/rollback", ID: "rollBackURL",
+		Summary: "Restore an earlier state of a short URL", Tag: "URLs", Status: http.StatusOK, Conditional: true}.
+		About("Gives the link, its rules and its variants the state right after the change with this revision, with their ids. Slug, "+
+			"workspace, suspension, preview image and counters stay. A destination that is not allowed today is a 400 that names it. The "+
+			"rollback becomes a part of the history.").
 		Example(`{"revision":4711}`).Fails(http.StatusConflict),
 		func(ctx context.Context, in *struct {
 			kit.URLPath
@@ -91,14 +106,17 @@ func (s *server) registerURLLife() {
 			u, err := s.Links.Rollback(ctx, kit.Principal(ctx), in.ID, in.Body.Revision)
 			return s.answerURL(ctx, u, err)
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/by-external-id/{externalId}", ID: "getURLByExternalID", Summary: "Get the short URL with an external id", Tag: "URLs"}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/by-external-id/{externalId}", ID: "getURLByExternalID",
+		Summary: "Get the short URL with an external id", Tag: "URLs"}.
 		About("The link of the workspace with this `externalId`."),
 		func(ctx context.Context, in *ExternalIDPath) (*kit.Versioned[URL], error) {
 			u, err := s.Links.GetByExternalID(ctx, kit.Principal(ctx), in.ExternalID)
 			return s.answerURL(ctx, u, err)
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: "/api/urls/by-external-id/{externalId}", ID: "putURLByExternalID", Summary: "Create or update the short URL with an external id", Tag: "URLs", Conditional: true, Also: http.StatusCreated}.
-		About("Updates the given fields of the link of the workspace with this `externalId` (200), or creates the link (201). Concurrent requests make one link. `customSlug` is only for a new link.").
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: "/api/urls/by-external-id/{externalId}", ID: "putURLByExternalID",
+		Summary: "Create or update the short URL with an external id", Tag: "URLs", Conditional: true, Also: http.StatusCreated}.
+		About("Updates the given fields of the link of the workspace with this `externalId` (200), or creates the link (201). Concurrent "+
+			"requests make one link. `customSlug` is only for a new link.").
 		Example(`{"originalUrl":"https://example.com/a/long/path","title":"Launch"}`).Fails(http.StatusConflict), s.putURL)
 }
 
@@ -106,7 +124,8 @@ func (s *server) putURL(ctx context.Context, in *struct {
 	ExternalIDPath
 	Body putURL
 }) (*putURLOut, error) {
-	u, created, err := s.Links.Put(ctx, kit.Principal(ctx), in.ExternalID, links.Creation{Input: in.Body.input(in.Body.OriginalURL), CustomSlug: in.Body.CustomSlug.Value, Domain: kit.Given(in.Body.Domain, "")})
+	u, created, err := s.Links.Put(ctx, kit.Principal(ctx), in.ExternalID, links.Creation{Input: in.Body.input(in.Body.OriginalURL),
+		CustomSlug: in.Body.CustomSlug.Value, Domain: kit.Given(in.Body.Domain, "")})
 	out, err := s.answerURL(ctx, u, err)
 	if err != nil {
 		return nil, err
@@ -126,7 +145,8 @@ func (s *server) restoreURL(ctx context.Context, in *struct {
 		ExternalID kit.Opt[string] `json:"externalId,omitempty" doc:"Another externalId, if the old one was taken meanwhile; null for none."`
 	}
 }) (*kit.Versioned[URL], error) {
-	u, err := s.Links.Restore(ctx, kit.Principal(ctx), in.ID, links.Restoration{Slug: in.Body.Slug.Value, Domain: kit.Given(in.Body.Domain, ""), ExternalID: kit.Given(in.Body.ExternalID, "")})
+	u, err := s.Links.Restore(ctx, kit.Principal(ctx), in.ID,
+		links.Restoration{Slug: in.Body.Slug.Value, Domain: kit.Given(in.Body.Domain, ""), ExternalID: kit.Given(in.Body.ExternalID, "")})
 	return s.answerURL(ctx, u, err)
 }
 
@@ -138,7 +158,8 @@ func (s *server) duplicateURL(ctx context.Context, in *struct {
 		Title      kit.Opt[string] `json:"title,omitempty" doc:"Another title than that of the original; at most 255 characters."`
 	}
 }) (*kit.Versioned[URL], error) {
-	u, err := s.Links.Duplicate(ctx, kit.Principal(ctx), in.ID, links.Copying{CustomSlug: in.Body.CustomSlug.Value, Domain: kit.Given(in.Body.Domain, ""), Title: kit.Given(in.Body.Title, "")})
+	u, err := s.Links.Duplicate(ctx, kit.Principal(ctx), in.ID, links.Copying{CustomSlug: in.Body.CustomSlug.Value,
+		Domain: kit.Given(in.Body.Domain, ""), Title: kit.Given(in.Body.Title, "")})
 	return s.answerURL(ctx, u, err)
 }
 
@@ -148,7 +169,8 @@ func (s *server) urlHistory(ctx context.Context, in *struct {
 	kit.URLPath
 	kit.Paging
 }) (*kit.Body[kit.List[URLChange]], error) {
-	return kit.RespondPage(in.Paging, historyPage, urlChangeOf)(s.Links.History(ctx, kit.Principal(ctx), in.ID, in.Size(historyPage), in.Offset(historyPage)))
+	return kit.RespondPage(in.Paging, historyPage, urlChangeOf)(s.Links.History(ctx, kit.Principal(ctx), in.ID, in.Size(historyPage),
+		in.Offset(historyPage)))
 }
 
 // listTrash lists deleted links in the form of a list of links.
@@ -175,7 +197,8 @@ func (s *server) listTrash(ctx context.Context, in *listURLsIn) (*kit.Body[URLLi
 		if person, ok := people[list[i].DeletedBy]; ok {
 			rows[i].DeletedByName, rows[i].DeletedByEmail = &person.Name, &person.Email
 		}
-		rows[i].Status, rows[i].DeletedAt, rows[i].PurgeAt, rows[i].DeletedBy = links.StatusDeleted, kit.Instant(list[i].DeletedAt), kit.Instant(list[i].PurgeAt), kit.Text(list[i].DeletedBy)
+		rows[i].Status, rows[i].DeletedAt, rows[i].PurgeAt, rows[i].DeletedBy = links.StatusDeleted, kit.Instant(list[i].DeletedAt),
+			kit.Instant(list[i].PurgeAt), kit.Text(list[i].DeletedBy)
 	}
 	return kit.NewBody(URLList{kit.ListOf(rows, total, in.Paging, urlPage), true}), nil
 }

@@ -29,7 +29,8 @@ type URLFilter struct {
 }
 
 func (f *URLFilter) query() links.Query {
-	return links.Query{Search: f.Search, Status: f.Status, Tags: f.Tag, Domain: f.Domain, BundleID: f.BundleID, CreatedBy: f.CreatedBy, UTMCampaign: f.UTMCampaign}
+	return links.Query{Search: f.Search, Status: f.Status, Tags: f.Tag, Domain: f.Domain, BundleID: f.BundleID, CreatedBy: f.CreatedBy,
+		UTMCampaign: f.UTMCampaign}
 }
 
 type listURLsIn struct {
@@ -68,10 +69,14 @@ type exportURLsIn struct {
 }
 
 func (s *server) registerURLExport() {
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/export", ID: "exportURLs", Summary: "Export short URLs as a file", Tag: "URLs",
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/export", ID: "exportURLs", Summary: "Export short URLs as a file",
+		Tag:   "URLs",
 		Limit: kit.LimitExport, Timeout: kit.ExportTimeout,
-		Files: map[string]*huma.Schema{"text/csv": kit.CSVFile(), "application/json": {Type: huma.TypeArray, Items: &huma.Schema{Ref: kit.SchemaPrefix + "URL"}}}}.
-		About("The links that the same parameters select in the list, newest first, without a limit. The columns of CSV and the members of JSON are those of the list. In CSV, tags are separated by commas, and text that a spreadsheet could take for a formula begins with an apostrophe."), s.exportURLs)
+		Files: map[string]*huma.Schema{"text/csv": kit.CSVFile(),
+			"application/json": {Type: huma.TypeArray, Items: &huma.Schema{Ref: kit.SchemaPrefix + "URL"}}}}.
+		About("The links that the same parameters select in the list, newest first, without a limit. The columns of CSV and the members of "+
+			"JSON are those of the list. In CSV, tags are separated by commas, and text that a spreadsheet could take for a formula begins with "+
+			"an apostrophe."), s.exportURLs)
 }
 
 func (s *server) exportURLs(ctx context.Context, in *exportURLsIn) (*huma.StreamResponse, error) {

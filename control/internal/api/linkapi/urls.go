@@ -62,7 +62,8 @@ func (s *server) urlOf(l store.Link) URL {
 	out := URL{
 		ID: l.ID, Slug: l.Slug, Domain: s.Links.Host(&l), ShortURL: s.Links.ShortURL(&l), OriginalURL: l.OriginalURL, UserID: l.UserID,
 		Status: l.Status(store.Now()), ClickCount: l.ClickCount, HasPassword: l.PasswordHash != "",
-		StartsAt: kit.Instant(l.StartsAt), ExpiresAt: kit.Instant(l.ExpiresAt), RedirectCode: links.RedirectCode(&l), TrackConversions: l.TrackConversions, Stickiness: l.Stickiness.String(), SuspendedReason: kit.Text(l.SuspendReason),
+		StartsAt: kit.Instant(l.StartsAt), ExpiresAt: kit.Instant(l.ExpiresAt), RedirectCode: links.RedirectCode(&l),
+		TrackConversions: l.TrackConversions, Stickiness: l.Stickiness.String(), SuspendedReason: kit.Text(l.SuspendReason),
 		IsABTesting: l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
 		Tags:       append([]string{}, l.Tags...),
 		OGImageURL: kit.Text(s.Links.ImageURL(l.OGImage)), CreatedAt: kit.Time(l.CreatedAt), UpdatedAt: kit.Time(l.UpdatedAt),
@@ -131,9 +132,11 @@ func (f *URLFields) input(originalURL kit.Opt[string]) links.Input {
 	}
 	in := links.Input{
 		OriginalURL: kit.Given(originalURL, ""), Password: kit.Given(f.Password, ""), Status: kit.Given(f.Status, ""),
-		ABTesting: kit.Given(ab, false), SmartRouting: kit.Given(f.IsSmartRouting, false), BundleIDs: kit.Given(f.BundleIDs, nil), Tags: kit.Given(f.Tags, nil),
-		MaxClicks: kit.Given(f.MaxClicks, 0), RedirectCode: kit.Given(f.RedirectCode, 0), TrackConversions: kit.Given(f.TrackConversions, false), Stickiness: kit.Given(f.Stickiness, ""),
-		Texts: map[string]string{},
+		ABTesting: kit.Given(ab, false), SmartRouting: kit.Given(f.IsSmartRouting, false), BundleIDs: kit.Given(f.BundleIDs, nil),
+		Tags:      kit.Given(f.Tags, nil),
+		MaxClicks: kit.Given(f.MaxClicks, 0), RedirectCode: kit.Given(f.RedirectCode, 0), TrackConversions: kit.Given(f.TrackConversions, false),
+		Stickiness: kit.Given(f.Stickiness, ""),
+		Texts:      map[string]string{},
 	}
 	texts := f.texts()
 	for _, field := range store.LinkTexts {

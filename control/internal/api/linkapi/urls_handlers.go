@@ -33,28 +33,40 @@ var urlResource = kit.Resource{
 
 func (s *server) registerURLs() {
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/urls", ID: "createURL", Summary: "Create a short URL", Tag: "URLs"}.
-		About("Without `customSlug`, a slug of seven characters is generated. The link works at all edges within a second. Destinations are stored as ASCII: non-ASCII host names are converted to IDNA (`bücher.example` becomes `xn--bcher-kva.example`), and other non-ASCII characters are percent-encoded as UTF-8. ASCII URLs are stored unchanged.").
-		Example(`{"originalUrl":"https://example.com/a/long/path","customSlug":"launch","title":"Launch","utmSource":"newsletter"}`).Fails(http.StatusConflict),
+		About("Without `customSlug`, a slug of seven characters is generated. The link works at all edges within a second. Destinations are "+
+			"stored as ASCII: non-ASCII host names are converted to IDNA (`bücher.example` becomes `xn--bcher-kva.example`), and other "+
+			"non-ASCII characters are percent-encoded as UTF-8. ASCII URLs are stored unchanged.").
+		Example(`{"originalUrl":"https://example.com/a/long/path","customSlug":"launch","title":"Launch","utmSource":"newsletter"}`).
+		Fails(http.StatusConflict),
 		func(ctx context.Context, in *struct{ Body createURL }) (*kit.Versioned[URL], error) {
 			u, err := s.Links.Create(ctx, kit.Principal(ctx), in.Body.creation())
 			return s.answerURL(ctx, u, err)
 		})
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls", ID: "listURLs", Summary: "List short URLs", Tag: "URLs"}.
-		About("A page of your links; administrators get the links of all users. Parameters that select links can be combined. An unknown tag, bundle, domain or user selects nothing. `total` counts up to 10,000; with more links it is 10000, `totalIsExact` is false, and pages after `totalPages` exist. `sortBy` is createdAt, updatedAt, clickCount, title, expiresAt or slug. `status=DELETED` lists the trash, newest deletion first; of the other parameters, only `search`, `sortBy` (also deletedAt), `sortOrder` and the page have an effect."), s.listURLs)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/stats", ID: "urlStats", Summary: "Count short URLs by status", Tag: "URLs"}.
+		About("A page of your links; administrators get the links of all users. Parameters that select links can be combined. An unknown tag, "+
+			"bundle, domain or user selects nothing. `total` counts up to 10,000; with more links it is 10000, `totalIsExact` is false, and "+
+			"pages after `totalPages` exist. `sortBy` is createdAt, updatedAt, clickCount, title, expiresAt or slug. `status=DELETED` lists the "+
+			"trash, newest deletion first; of the other parameters, only `search`, `sortBy` (also deletedAt), `sortOrder` and the page have an "+
+			"effect."), s.listURLs)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/stats", ID: "urlStats", Summary: "Count short URLs by status",
+		Tag: "URLs"}.
 		About("Numbers of your links; administrators get the numbers of all users."), s.urlStats)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/utm-suggestions", ID: "utmSuggestions", Summary: "Suggest values of a campaign field", Tag: "URLs"}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/utm-suggestions", ID: "utmSuggestions",
+		Summary: "Suggest values of a campaign field", Tag: "URLs"}.
 		About("Up to 20 values of a campaign field, most frequent first, for autocompletion. "+
 			"They come from the links of all users, so that a team uses the same names."), s.utmSuggestions)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/slug", ID: "checkSlug", Summary: "Check whether a slug is free", Tag: "URLs", Role: auth.Editor}.
-		About("Whether a new link can have this slug on this domain, with a similar one that is free. The slug is not held: creating the link can still get 409."), s.checkSlug)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/slug", ID: "checkSlug", Summary: "Check whether a slug is free",
+		Tag: "URLs", Role: auth.Editor}.
+		About("Whether a new link can have this slug on this domain, with a similar one that is free. The slug is not held: creating the link "+
+			"can still get 409."), s.checkSlug)
 	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/urls/{id}", ID: "getURL", Summary: "Get a short URL", Tag: "URLs"}.
 		About("Returns a link. `status` is EXPIRED after `expiresAt`."),
 		func(ctx context.Context, in *kit.URLPath) (*kit.Versioned[URL], error) {
 			u, err := s.Links.Get(ctx, kit.Principal(ctx), in.ID)
 			return s.answerURL(ctx, u, err)
 		})
-	update := kit.Endpoint{Method: http.MethodPut, Path: "/api/urls/{id}", ID: "updateURL", Summary: "Update the given fields of a short URL", Tag: "URLs", Conditional: true}.
+	update := kit.Endpoint{Method: http.MethodPut, Path: "/api/urls/{id}", ID: "updateURL", Summary: "Update the given fields of a short URL",
+		Tag: "URLs", Conditional: true}.
 		About("Changes the given fields: missing fields are kept, null or an empty string clears a field. The slug cannot change.").
 		Example(`{"title":"Launch day","expiresAt":"2027-12-31T00:00:00.000Z"}`).Fails(http.StatusConflict)
 	patch := update.About("Changes the given fields, as PUT does at this path.").Example(`{"isABTesting":true}`)

@@ -49,7 +49,8 @@ type VariantFields struct {
 }
 
 func (f *VariantFields) input(name, targetURL kit.Opt[string]) routing.VariantInput {
-	return routing.VariantInput{Name: kit.Given(name, ""), TargetURL: kit.Given(targetURL, ""), Weight: kit.Given(f.Weight, routing.DefaultWeight), Active: kit.Given(f.IsActive, true)}
+	return routing.VariantInput{Name: kit.Given(name, ""), TargetURL: kit.Given(targetURL, ""),
+		Weight: kit.Given(f.Weight, routing.DefaultWeight), Active: kit.Given(f.IsActive, true)}
 }
 
 type createVariant struct {
@@ -77,8 +78,10 @@ var variantResource = kit.Resource{
 
 func (s *server) registerVariants() {
 	const all, one = "/api/urls/{id}/variants", "/api/urls/{id}/variants/{variantId}"
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: all, ID: "createVariant", Summary: "Add a variant to a short URL", Tag: "Variants", Limit: kit.LimitVariants, Conditional: true}.
-		About("The first variant turns A/B testing on. The probability of a variant is its weight divided by the sum of the weights of all active variants.").
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: all, ID: "createVariant", Summary: "Add a variant to a short URL",
+		Tag: "Variants", Limit: kit.LimitVariants, Conditional: true}.
+		About("The first variant turns A/B testing on. The probability of a variant is its weight divided by the sum of the weights of all "+
+			"active variants.").
 		Example(`{"name":"B","targetUrl":"https://example.com/b","weight":30}`),
 		func(ctx context.Context, in *struct {
 			kit.URLPath
@@ -86,23 +89,28 @@ func (s *server) registerVariants() {
 		}) (*kit.Versioned[Variant], error) {
 			return respondVariant(s.Routing.CreateVariant(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL)))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: all, ID: "listVariants", Summary: "List the variants of a short URL", Tag: "Variants", Limit: kit.LimitVariants}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: all, ID: "listVariants", Summary: "List the variants of a short URL",
+		Tag: "Variants", Limit: kit.LimitVariants}.
 		About("All variants with their clicks, oldest first."), s.listVariants)
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: one, ID: "getVariant", Summary: "Get a variant", Tag: "Variants", Limit: kit.LimitVariants}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: one, ID: "getVariant", Summary: "Get a variant", Tag: "Variants",
+		Limit: kit.LimitVariants}.
 		About("Returns a variant of the link."),
 		func(ctx context.Context, in *VariantPath) (*kit.Versioned[Variant], error) {
 			return respondVariant(s.Routing.Variant(ctx, kit.Principal(ctx), in.ID, in.VariantID))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: one, ID: "updateVariant", Summary: "Update the given fields of a variant", Tag: "Variants", Limit: kit.LimitVariants, Conditional: true}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: one, ID: "updateVariant", Summary: "Update the given fields of a variant",
+		Tag: "Variants", Limit: kit.LimitVariants, Conditional: true}.
 		About("Changes the given fields. If no active variant remains, A/B testing is turned off.").
 		Example(`{"weight":70}`),
 		func(ctx context.Context, in *struct {
 			VariantPath
 			Body updateVariant
 		}) (*kit.Versioned[Variant], error) {
-			return respondVariant(s.Routing.UpdateVariant(ctx, kit.Principal(ctx), in.ID, in.VariantID, in.Body.input(in.Body.Name, in.Body.TargetURL)))
+			return respondVariant(s.Routing.UpdateVariant(ctx, kit.Principal(ctx), in.ID, in.VariantID,
+				in.Body.input(in.Body.Name, in.Body.TargetURL)))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: one, ID: "deleteVariant", Summary: "Delete a variant", Tag: "Variants", Limit: kit.LimitVariants, Conditional: true}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: one, ID: "deleteVariant", Summary: "Delete a variant", Tag: "Variants",
+		Limit: kit.LimitVariants, Conditional: true}.
 		About("Deleting the last variant turns A/B testing off, so the link uses its own destination."),
 		func(ctx context.Context, in *VariantPath) (*kit.NoContent, error) {
 			return nil, s.Routing.DeleteVariant(ctx, kit.Principal(ctx), in.ID, in.VariantID)

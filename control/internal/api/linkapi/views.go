@@ -49,7 +49,8 @@ type updateView struct {
 }
 
 func (o *ViewOptions) input(name, screen, query kit.Opt[string]) views.Input {
-	return views.Input{Name: kit.Given(name, ""), Screen: kit.Given(screen, ""), Query: kit.Given(query, ""), Shared: kit.Given(o.Shared, false), Position: kit.Given(o.Position, 0)}
+	return views.Input{Name: kit.Given(name, ""), Screen: kit.Given(screen, ""), Query: kit.Given(query, ""),
+		Shared: kit.Given(o.Shared, false), Position: kit.Given(o.Position, 0)}
 }
 
 const viewPage = 100
@@ -66,17 +67,21 @@ func (s *server) registerViews() {
 		return kit.Endpoint{Method: method, Path: "/api/views" + path, ID: id, Summary: summary, Tag: "Views"}
 	}
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listViews", "List saved views").
-		About("A page of your saved views in the workspace, and of those that other members share, ordered by position and name.").Fails(http.StatusBadRequest), func(ctx context.Context, in *struct {
+		About("A page of your saved views in the workspace, and of those that other members share, ordered by position and name.").
+		Fails(http.StatusBadRequest), func(ctx context.Context, in *struct {
 		kit.Paging
 		Screen string `query:"screen" values:"viewScreen" doc:"Both if left out."`
 	}) (*kit.Body[kit.List[View]], error) {
-		return kit.RespondPage(in.Paging, viewPage, viewOf)(s.Views.List(ctx, kit.Principal(ctx), in.Screen, in.Offset(viewPage), in.Size(viewPage)))
+		return kit.RespondPage(in.Paging, viewPage, viewOf)(s.Views.List(ctx, kit.Principal(ctx), in.Screen, in.Offset(viewPage),
+			in.Size(viewPage)))
 	})
 	kit.Handle(s.Kit, declare(http.MethodPost, "", "createView", "Save a view").
-		About("Saves the query of a screen of the console under a name. A VIEWER can save views but not share them (403). If you have a view of this name for the screen, or 100 views in the workspace, the response is 409.").
-		Example(`{"name":"Spring links","screen":"links","query":"status=ACTIVE&tag=spring","shared":true}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct{ Body createView }) (*kit.Body[View], error) {
-		return kit.Respond(viewOf)(s.Views.Create(ctx, kit.Principal(ctx), in.Body.input(in.Body.Name, in.Body.Screen, in.Body.Query)))
-	})
+		About("Saves the query of a screen of the console under a name. A VIEWER can save views but not share them (403). If you have a view "+
+			"of this name for the screen, or 100 views in the workspace, the response is 409.").
+		Example(`{"name":"Spring links","screen":"links","query":"status=ACTIVE&tag=spring","shared":true}`).Fails(http.StatusConflict),
+		func(ctx context.Context, in *struct{ Body createView }) (*kit.Body[View], error) {
+			return kit.Respond(viewOf)(s.Views.Create(ctx, kit.Principal(ctx), in.Body.input(in.Body.Name, in.Body.Screen, in.Body.Query)))
+		})
 	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateView", "Update the given fields of a saved view").
 		About("Changes the given fields. Only EDITORs and above change shared views (403). Views that others do not share are not found (404).").
 		Example(`{"name":"Spring","position":2}`).Fails(http.StatusConflict), func(ctx context.Context, in *struct {
@@ -86,7 +91,8 @@ func (s *server) registerViews() {
 		return kit.Respond(viewOf)(s.Views.Update(ctx, kit.Principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.Screen, in.Body.Query)))
 	})
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteView", "Delete a saved view").
-		About("Deletes a view. Only EDITORs and above delete shared views (403)."), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-		return nil, s.Views.Delete(ctx, kit.Principal(ctx), in.ID)
-	})
+		About("Deletes a view. Only EDITORs and above delete shared views (403)."),
+		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+			return nil, s.Views.Delete(ctx, kit.Principal(ctx), in.ID)
+		})
 }

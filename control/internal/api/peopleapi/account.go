@@ -25,8 +25,13 @@ func (s *server) registerAccount() {
 	session := func(e kit.Endpoint) kit.Endpoint { e.SessionOnly = true; return e }
 	enrolment := func(e kit.Endpoint) kit.Endpoint { e.Enrolment = true; return e }
 	login := declare(http.MethodPost, "/login", "login", "Sign in", http.StatusOK).
-		About("Returns an access token and sets it as an HttpOnly cookie. `linkAccount: true` confirms the link to an account at an identity provider after `link_required`. If two-factor authentication is on and the code is missing, the response is `requires2FA: true` without a token; send the request again with the code. After five failures in ten minutes, a client (an IPv4 address or IPv6 /64) is locked out of the account for an increasing time (429). Wrong codes after the right password lock the second factor for all clients.").
-		Example(`{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`).Fails(http.StatusUnauthorized, http.StatusForbidden)
+		About("Returns an access token and sets it as an HttpOnly cookie. `linkAccount: true` confirms the link to an account at an identity "+
+			"provider after `link_required`. If two-factor authentication is on and the code is missing, the response is `requires2FA: true` "+
+			"without a token; send the request again with the code. After five failures in ten minutes, a client (an IPv4 address or IPv6 /64) "+
+			"is locked out of the account for an increasing time (429). Wrong codes after the right password lock the second factor for all "+
+			"clients.").
+		Example(`{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`).Fails(http.StatusUnauthorized,
+		http.StatusForbidden)
 	login.Need, login.SignsIn = kit.Public, true
 	kit.Handle(s.Kit, login, s.login)
 	kit.Handle(s.Kit, enrolment(declare(http.MethodPost, "/logout", "logout", "Sign out", http.StatusOK)).
@@ -39,17 +44,22 @@ func (s *server) registerAccount() {
 		About("Sets your name, which other users see.").
 		Example(`{"name":"Ann"}`), s.updateMe)
 	kit.Handle(s.Kit, session(declare(http.MethodPost, "/password", "changePassword", "Change your password", http.StatusOK)).
-		About("Requires the current password and ends all other sessions. `revokeApiKeys: true` also deletes your API keys. Requires a session, not an API key.").
+		About("Requires the current password and ends all other sessions. `revokeApiKeys: true` also deletes your API keys. Requires a "+
+			"session, not an API key.").
 		Example(`{"currentPassword":"correct horse","newPassword":"battery staple"}`), s.changePassword)
 	kit.Handle(s.Kit, session(declare(http.MethodPut, "/password", "putPassword", "Change your password", http.StatusOK)).
 		About("Same as POST at this path.").
 		Example(`{"oldPassword":"correct horse","newPassword":"battery staple"}`), s.changePassword)
-	kit.Handle(s.Kit, enrolment(session(declare(http.MethodPost, "/2fa/setup", "setUp2FA", "Get a secret for an authenticator app", http.StatusCreated))).
-		About("Requires the current password if you signed in more than ten minutes ago (403 otherwise). Generates a new secret (RFC 6238, six digits, 30 s), also as a QR code. The secret takes effect after you send a code to /api/auth/2fa/enable. Another request replaces it.").
-		Example(`{"password":"correct horse"}`), s.setUpTOTP)
-	kit.Handle(s.Kit, enrolment(session(declare(http.MethodPost, "/2fa/enable", "enable2FA", "Turn on two-factor authentication", http.StatusOK))).
-		About("Turns the second factor on with a code, and returns ten recovery codes, which are shown only once. Each replaces one code.").
-		Example(`{"code":"123456"}`), s.enableTOTP)
+	kit.Handle(s.Kit,
+		enrolment(session(declare(http.MethodPost, "/2fa/setup", "setUp2FA", "Get a secret for an authenticator app", http.StatusCreated))).
+			About("Requires the current password if you signed in more than ten minutes ago (403 otherwise). Generates a new secret (RFC 6238, "+
+				"six digits, 30 s), also as a QR code. The secret takes effect after you send a code to /api/auth/2fa/enable. Another request "+
+				"replaces it.").
+			Example(`{"password":"correct horse"}`), s.setUpTOTP)
+	kit.Handle(s.Kit,
+		enrolment(session(declare(http.MethodPost, "/2fa/enable", "enable2FA", "Turn on two-factor authentication", http.StatusOK))).
+			About("Turns the second factor on with a code, and returns ten recovery codes, which are shown only once. Each replaces one code.").
+			Example(`{"code":"123456"}`), s.enableTOTP)
 	kit.Handle(s.Kit, session(declare(http.MethodPost, "/2fa/disable", "disable2FA", "Turn off two-factor authentication", http.StatusOK)).
 		About("Turns the second factor off. Requires the password and a code or recovery code.").
 		Example(`{"code":"123456","password":"correct horse"}`), s.disableTOTP)
@@ -175,7 +185,8 @@ func (s *server) setUpTOTP(ctx context.Context, in *setUpTOTPIn) (*kit.Body[TwoF
 	if err != nil {
 		return nil, fmt.Errorf("draw QR code: %w", err)
 	}
-	return kit.NewBody(TwoFactorSetup{got.Secret, got.Address, "data:image/png;base64," + base64.StdEncoding.EncodeToString(png), got.Account}), nil
+	return kit.NewBody(TwoFactorSetup{got.Secret, got.Address, "data:image/png;base64," + base64.StdEncoding.EncodeToString(png),
+		got.Account}), nil
 }
 
 type enableTOTPIn struct {

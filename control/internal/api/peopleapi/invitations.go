@@ -50,12 +50,16 @@ var invitationResource = kit.Resource{
 
 func (s *server) registerInvitations() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: method, Path: "/api/workspaces/{id}/invitations" + path, ID: id, Summary: summary, Tag: "Invitations", OfPath: true}
+		return kit.Endpoint{Method: method, Path: "/api/workspaces/{id}/invitations" + path, ID: id, Summary: summary, Tag: "Invitations",
+			OfPath: true}
 	}
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listInvitations", "List the invitations to a workspace").
 		About("The invitations that were not accepted, newest first."), s.listInvitations)
 	kit.Handle(s.Kit, declare(http.MethodPost, "", "createInvitation", "Invite somebody to a workspace").
-		About("Invites an address with a role. Only an OWNER can invite an OWNER. Only this response contains the link, which works once within seven days. If e-mail is configured, the address also gets an e-mail. An API key invites an EDITOR or VIEWER by e-mail and gets no link; to invite an ADMIN or OWNER requires a session (403). A second invitation of the address replaces the first. A member of the workspace cannot be invited (409). A workspace and a user can send 100 invitations a day, and an address can get five (429).").
+		About("Invites an address with a role. Only an OWNER can invite an OWNER. Only this response contains the link, which works once "+
+			"within seven days. If e-mail is configured, the address also gets an e-mail. An API key invites an EDITOR or VIEWER by e-mail and "+
+			"gets no link; to invite an ADMIN or OWNER requires a session (403). A second invitation of the address replaces the first. A member "+
+			"of the workspace cannot be invited (409). A workspace and a user can send 100 invitations a day, and an address can get five (429).").
 		Example(`{"email":"bob@example.com","role":"EDITOR"}`).Fails(http.StatusConflict), s.createInvitation)
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{invitationId}", "revokeInvitation", "Revoke an invitation").
 		About("The link stops working immediately."), s.revokeInvitation)
@@ -63,12 +67,17 @@ func (s *server) registerInvitations() {
 		Method: http.MethodPost, Path: "/api/invitations/accept", ID: "acceptInvitation", Summary: "Accept an invitation", Tag: "Invitations",
 		Need: kit.Anyone, Status: http.StatusOK, SessionOnly: true, SignsIn: true,
 	}.
-		About("With the session of the invited address, it joins the workspace; another user gets 403. Without a session, it makes an account with `name` and `password` and opens a session, like a sign-in. If the address has an account, the response is 401: sign in first. A link that was used, revoked or has expired gets 410, an unknown one 404. After five unknown links in ten minutes, a client is locked out for an increasing time (429).").
-		Example(`{"token":"XJ3V…","name":"Bob","password":"battery staple"}`).Fails(http.StatusConflict, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone), s.acceptInvitation)
+		About("With the session of the invited address, it joins the workspace; another user gets 403. Without a session, it makes an account "+
+			"with `name` and `password` and opens a session, like a sign-in. If the address has an account, the response is 401: sign in first. "+
+			"A link that was used, revoked or has expired gets 410, an unknown one 404. After five unknown links in ten minutes, a client is "+
+			"locked out for an increasing time (429).").
+		Example(`{"token":"XJ3V…","name":"Bob","password":"battery staple"}`).Fails(http.StatusConflict, http.StatusUnauthorized,
+		http.StatusForbidden, http.StatusNotFound, http.StatusGone), s.acceptInvitation)
 }
 
 func (s *server) invitationOf(i store.Invitation) Invitation {
-	out := Invitation{ID: i.ID, Email: i.Email, Role: i.Role, Status: i.State, CreatedAt: kit.Time(i.CreatedAt), ExpiresAt: kit.Time(i.ExpiresAt)}
+	out := Invitation{ID: i.ID, Email: i.Email, Role: i.Role, Status: i.State, CreatedAt: kit.Time(i.CreatedAt),
+		ExpiresAt: kit.Time(i.ExpiresAt)}
 	if s.Invitations.Expired(i) {
 		out.Status = "EXPIRED"
 	}
@@ -120,7 +129,8 @@ type acceptInvitationOut struct {
 }
 
 func (s *server) acceptInvitation(ctx context.Context, in *acceptInvitationIn) (*acceptInvitationOut, error) {
-	got, err := s.Invitations.Accept(ctx, kit.Principal(ctx), invitations.Answer{Token: in.Body.Token, Name: in.Body.Name, Password: in.Body.Password})
+	got, err := s.Invitations.Accept(ctx, kit.Principal(ctx), invitations.Answer{Token: in.Body.Token, Name: in.Body.Name,
+		Password: in.Body.Password})
 	if err != nil {
 		return nil, err
 	}

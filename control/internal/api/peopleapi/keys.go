@@ -48,8 +48,10 @@ type APIKeyList struct {
 
 func keyOf(k store.Key) APIKey {
 	return APIKey{
-		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: strings.Fields(k.Scopes), AllowedIPs: strings.Fields(k.AllowedIPs), WorkspaceID: k.WorkspaceID,
-		CreatedBy: KeyUser{k.UserID, k.Email}, MadeByKeyID: kit.Text(k.MadeBy), IsLegacy: !k.Checksummed, ExpiresAt: kit.TimeOf(k.ExpiresAt), CreatedAt: kit.Time(k.CreatedAt),
+		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: strings.Fields(k.Scopes), AllowedIPs: strings.Fields(k.AllowedIPs),
+		WorkspaceID: k.WorkspaceID,
+		CreatedBy:   KeyUser{k.UserID, k.Email}, MadeByKeyID: kit.Text(k.MadeBy), IsLegacy: !k.Checksummed, ExpiresAt: kit.TimeOf(k.ExpiresAt),
+		CreatedAt:  kit.Time(k.CreatedAt),
 		LastUsedAt: kit.TimeOf(k.LastUsedAt), LastUsedIP: kit.Text(k.LastUsedIP),
 	}
 }
@@ -65,21 +67,30 @@ func (s *server) registerKeys() {
 		return kit.Endpoint{Method: method, Path: "/api/api-keys" + path, ID: id, Summary: summary, Tag: "API keys"}
 	}
 	create := declare(http.MethodPost, "", "createAPIKey", "Create an API key").
-		About("A key that is created with a key has at most its scopes, its addresses and its end, and is deleted with it. If the operator has set API_KEYS_ADMINISTER=false, this requires a session. Only this response contains the full key. A key works in the workspace in which it was created. It never does more than the role of its user in the workspace permits, and `scopes` limit it further. An unlimited key of an administrator, created in the personal workspace, reaches everything. The number of keys per user is limited (409).").
-		Example(`{"name":"Deployment","expiresAt":"2027-12-31T00:00:00.000Z","scopes":["links:write","analytics:read"],"allowedIps":["203.0.113.0/24"]}`).Fails(http.StatusConflict)
+		About("A key that is created with a key has at most its scopes, its addresses and its end, and is deleted with it. If the operator " +
+			"has set API_KEYS_ADMINISTER=false, this requires a session. Only this response contains the full key. A key works in the workspace " +
+			"in which it was created. It never does more than the role of its user in the workspace permits, and `scopes` limit it further. An " +
+			"unlimited key of an administrator, created in the personal workspace, reaches everything. The number of keys per user is " +
+			"limited (409).").
+		Example(`{"name":"Deployment","expiresAt":"2027-12-31T00:00:00.000Z",` +
+			`"scopes":["links:write","analytics:read"],"allowedIps":["203.0.113.0/24"]}`).Fails(http.StatusConflict)
 	create.Limit, create.Escalates = kit.LimitAPIKeys, true
 	kit.Handle(s.Kit, create, s.createKey)
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listAPIKeys", "List the API keys of the workspace").
-		About("The keys of the workspace with prefix, limits and last use. In a personal workspace these are your keys. The keys themselves are not stored."), s.listKeys)
+		About("The keys of the workspace with prefix, limits and last use. In a personal workspace these are your keys. The keys themselves "+
+			"are not stored."), s.listKeys)
 	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getAPIKey", "Get an API key").
 		About("Returns a key by id, without the full key."), s.getKey)
 	rotate := declare(http.MethodPost, "/{id}/rotate", "rotateAPIKey", "Replace the secret of an API key").
-		About("A key can rotate itself and the keys that were created with it, within its own end. If the operator has set API_KEYS_ADMINISTER=false, this requires a session. The old secret stops working immediately on all replicas, and only this response contains the new one. Name, scopes and allowed addresses stay. Only the user who has created a key can rotate it.").
+		About("A key can rotate itself and the keys that were created with it, within its own end. If the operator has set " +
+			"API_KEYS_ADMINISTER=false, this requires a session. The old secret stops working immediately on all replicas, and only this " +
+			"response contains the new one. Name, scopes and allowed addresses stay. Only the user who has created a key can rotate it.").
 		Example(`{"expiresAt":"2027-12-31T00:00:00.000Z"}`).Fails(http.StatusConflict)
 	rotate.Limit, rotate.Escalates, rotate.Status = kit.LimitAPIKeys, true, http.StatusOK
 	kit.Handle(s.Kit, rotate, s.rotateKey)
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteAPIKey", "Delete an API key").
-		About("The key and the keys that were created with it stop working immediately on all replicas. With `endMade`, the users, invitations and webhooks that were made with them end, too; only an administrator can deactivate users (403)."), s.deleteKey)
+		About("The key and the keys that were created with it stop working immediately on all replicas. With `endMade`, the users, "+
+			"invitations and webhooks that were made with them end, too; only an administrator can deactivate users (403)."), s.deleteKey)
 }
 
 type createKeyIn struct {

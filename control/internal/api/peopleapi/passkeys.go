@@ -27,7 +27,8 @@ type Passkey struct {
 
 func passkeyOf(p store.Passkey) Passkey {
 	return Passkey{
-		p.ID, p.Name, kit.Text(p.AAGUID), strings.Fields(p.Transports), p.BackedUp, kit.Time(p.CreatedAt), kit.TimeOf(p.LastUsedAt), kit.TimeOf(p.ClonedAt),
+		p.ID, p.Name, kit.Text(p.AAGUID), strings.Fields(p.Transports), p.BackedUp, kit.Time(p.CreatedAt), kit.TimeOf(p.LastUsedAt),
+		kit.TimeOf(p.ClonedAt),
 	}
 }
 
@@ -122,7 +123,8 @@ var passkeyResource = kit.Resource{
 
 func (s *server) registerPasskeys() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: method, Path: "/api/auth/passkeys" + path, ID: id, Summary: summary, Tag: "Passkeys", SessionOnly: true, MaxBody: passkeyBody}
+		return kit.Endpoint{Method: method, Path: "/api/auth/passkeys" + path, ID: id, Summary: summary, Tag: "Passkeys", SessionOnly: true,
+			MaxBody: passkeyBody}
 	}
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listPasskeys", "List your passkeys").
 		About("Your passkeys, oldest first. Requires a session, as do the other calls except for signing in."), s.listPasskeys)
@@ -130,24 +132,35 @@ func (s *server) registerPasskeys() {
 		About("Changes the name in your list. The passkey itself and your devices keep theirs.").
 		Example(`{"name":"Laptop"}`), s.renamePasskey)
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deletePasskey", "Remove a passkey").
-		About("The passkey no longer signs in. Your sessions stay. The device may still offer the passkey until you remove it there, too."), s.deletePasskey)
+		About("The passkey no longer signs in. Your sessions stay. The device may still offer the passkey until you remove it there, too."),
+		s.deletePasskey)
 	enrolment := func(e kit.Endpoint) kit.Endpoint { e.Enrolment = true; return e }
 	kit.Handle(s.Kit, enrolment(declare(http.MethodPost, "/register/begin", "beginPasskey", "Begin to register a passkey")).
-		About("Requires the current password if you signed in more than ten minutes ago (403 otherwise). Pass `publicKey` to navigator.credentials.create() and the result to /api/auth/passkeys/register/finish, within five minutes and in the same session. Passkeys need https or localhost, and a host name (403 otherwise). A user can have 20 (409).").
+		About("Requires the current password if you signed in more than ten minutes ago (403 otherwise). Pass `publicKey` to "+
+			"navigator.credentials.create() and the result to /api/auth/passkeys/register/finish, within five minutes and in the same session. "+
+			"Passkeys need https or localhost, and a host name (403 otherwise). A user can have 20 (409).").
 		Example(`{"password":"correct horse"}`).Fails(http.StatusConflict), s.beginPasskey)
-	kit.Handle(s.Kit, enrolment(declare(http.MethodPost, "/register/finish", "finishPasskey", "Register the passkey that the browser created")).
-		About("Stores the passkey. It must be discoverable and the device must have verified you. Attestations are ignored. A challenge works once.").
-		Example(`{"name":"Laptop","credential":{"id":"dGhlIGlk","response":{"clientDataJSON":"e30","attestationObject":"oA"}}}`).Fails(http.StatusConflict), s.finishPasskey)
+	kit.Handle(s.Kit,
+		enrolment(declare(http.MethodPost, "/register/finish", "finishPasskey", "Register the passkey that the browser created")).
+			About("Stores the passkey. It must be discoverable and the device must have verified you. Attestations are ignored. A challenge "+
+				"works once.").
+			Example(`{"name":"Laptop","credential":{"id":"dGhlIGlk","response":{"clientDataJSON":"e30","attestationObject":"oA"}}}`).
+			Fails(http.StatusConflict), s.finishPasskey)
 	login := func(path, id, summary string) kit.Endpoint {
 		e := declare(http.MethodPost, "/login"+path, id, summary)
 		e.Need, e.SessionOnly, e.Status = kit.Public, false, http.StatusOK
 		return e
 	}
 	kit.Handle(s.Kit, login("/begin", "beginPasskeyLogin", "Begin to sign in with a passkey").
-		About("Pass `publicKey` to navigator.credentials.get() and the result to /api/auth/passkeys/login/finish, within five minutes. No user name is needed. While single sign-on is enforced, passkeys are off, like passwords (403).").Fails(http.StatusForbidden), s.beginPasskeyLogin)
+		About("Pass `publicKey` to navigator.credentials.get() and the result to /api/auth/passkeys/login/finish, within five minutes. No "+
+			"user name is needed. While single sign-on is enforced, passkeys are off, like passwords (403).").Fails(http.StatusForbidden),
+		s.beginPasskeyLogin)
 	finish := login("/finish", "finishPasskeyLogin", "Sign in with a passkey").
-		About("Same response as signing in with a password. A passkey counts as both factors, so no code is asked for. A signature whose counter did not increase is refused, because the passkey may have been copied. After five failures in ten minutes, a client is locked out of the passkey for an increasing time (429).").
-		Example(`{"credential":{"id":"dGhlIGlk","response":{"clientDataJSON":"e30","authenticatorData":"AA","signature":"AA","userHandle":"AA"}}}`).Fails(http.StatusUnauthorized, http.StatusForbidden)
+		About("Same response as signing in with a password. A passkey counts as both factors, so no code is asked for. A signature whose "+
+			"counter did not increase is refused, because the passkey may have been copied. After five failures in ten minutes, a client is "+
+			"locked out of the passkey for an increasing time (429).").
+		Example(`{"credential":{"id":"dGhlIGlk","response":{"clientDataJSON":"e30","authenticatorData":"AA","signature":"AA","userHandle":"AA"}}}`).
+		Fails(http.StatusUnauthorized, http.StatusForbidden)
 	finish.SignsIn = true
 	kit.Handle(s.Kit, finish, s.finishPasskeyLogin)
 }
@@ -209,7 +222,8 @@ func (s *server) finishPasskey(ctx context.Context, in *struct {
 }) (*kit.Body[Passkey], error) {
 	c := &in.Body.Credential
 	return kit.Respond(passkeyOf)(s.Passkeys.FinishRegistration(ctx, kit.Principal(ctx), in.Body.Name.Value, passkeys.Credential{
-		ID: c.ID, RawID: c.RawID, Type: c.Type, ClientData: c.Response.ClientDataJSON, Attestation: c.Response.AttestationObject, Transports: c.Response.Transports,
+		ID: c.ID, RawID: c.RawID, Type: c.Type, ClientData: c.Response.ClientDataJSON, Attestation: c.Response.AttestationObject,
+		Transports: c.Response.Transports,
 	}))
 }
 

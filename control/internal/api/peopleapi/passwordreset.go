@@ -15,10 +15,13 @@ func (s *server) registerPasswordReset() {
 		}
 	}
 	kit.Handle(s.Kit, declare("/forgot", "forgotPassword", "Get a link to choose a new password").
-		About("Sends an e-mail with a link that works once, for 30 minutes. The response is the same for unknown addresses, and takes the same time. It is 403 for every address if the installation sends no e-mail (an administrator must reset the password) or if passwords are turned off. A client may ask five times an hour for one address, all clients together 20 times (429).").
+		About("Sends an e-mail with a link that works once, for 30 minutes. The response is the same for unknown addresses, and takes the "+
+			"same time. It is 403 for every address if the installation sends no e-mail (an administrator must reset the password) or if "+
+			"passwords are turned off. A client may ask five times an hour for one address, all clients together 20 times (429).").
 		Example(`{"email":"ann@example.com"}`).Fails(http.StatusForbidden), s.forgotPassword)
 	kit.Handle(s.Kit, declare("/reset", "resetForgottenPassword", "Choose a new password").
-		About("Sets a new password with the token from the e-mail. All sessions of the user end, and the API keys are deleted. The response does not sign in, and a second factor stays on. A token that expired or was used gets 400.").
+		About("Sets a new password with the token from the e-mail. All sessions of the user end, and the API keys are deleted. The response "+
+			"does not sign in, and a second factor stays on. A token that expired or was used gets 400.").
 		Example(`{"token":"VQGJ7WC3L4BTN2K5YF6ZEXRAMH","newPassword":"battery staple"}`).Fails(http.StatusForbidden), s.resetForgotten)
 }
 

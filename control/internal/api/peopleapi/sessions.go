@@ -27,11 +27,13 @@ func (s *server) registerSessions() {
 		return kit.Endpoint{Method: method, Path: "/api/auth/sessions" + path, ID: id, Summary: summary, Tag: "Account", SessionOnly: true}
 	}
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listSessions", "List your sessions").
-		About("A page of your valid sessions, newest first, each with the address and the user agent of the sign-in. Requires a session, not an API key."), s.listSessions)
+		About("A page of your valid sessions, newest first, each with the address and the user agent of the sign-in. Requires a session, not "+
+			"an API key."), s.listSessions)
 	kit.Handle(s.Kit, declare(http.MethodDelete, "", "endOtherSessions", "End all your other sessions").
 		About("Ends all your sessions except for that of the request, on all replicas within a second. API keys stay valid."), s.endOtherSessions)
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "endSession", "End one of your sessions").
-		About("Ends one of your sessions on all replicas within a second, including streams in progress. Ending the session of the request signs you out. Sessions of other users are not found (404)."), s.endSession)
+		About("Ends one of your sessions on all replicas within a second, including streams in progress. Ending the session of the request "+
+			"signs you out. Sessions of other users are not found (404)."), s.endSession)
 }
 
 func (s *server) listSessions(ctx context.Context, in *kit.Paging) (*kit.Body[kit.List[Session]], error) {

@@ -62,7 +62,8 @@ type AccountHome struct {
 }
 
 func providerOf(p sso.Provider) OIDCProvider {
-	return OIDCProvider{p.ID, p.Name, p.Slug, p.DiscoveryURL, p.ClientID, p.HasSecret, p.Scopes, p.Active, strings.Fields(p.Domains), p.CallbackURL, kit.Time(p.CreatedAt), kit.Time(p.UpdatedAt)}
+	return OIDCProvider{p.ID, p.Name, p.Slug, p.DiscoveryURL, p.ClientID, p.HasSecret, p.Scopes, p.Active, strings.Fields(p.Domains),
+		p.CallbackURL, kit.Time(p.CreatedAt), kit.Time(p.UpdatedAt)}
 }
 
 // BySlug is embedded in requests about one identity provider.
@@ -77,5 +78,6 @@ type redirect struct {
 }
 
 func accountOf(a store.OIDCAccount) OIDCAccount {
-	return OIDCAccount{a.ID, AccountHome{a.ProviderID, a.ProviderName, a.ProviderSlug}, a.Subject, a.Issuer, kit.Text(a.Email), kit.Time(a.CreatedAt), kit.Time(a.LastLoginAt)}
+	return OIDCAccount{a.ID, AccountHome{a.ProviderID, a.ProviderName, a.ProviderSlug}, a.Subject, a.Issuer, kit.Text(a.Email),
+		kit.Time(a.CreatedAt), kit.Time(a.LastLoginAt)}
 }

@@ -24,13 +24,15 @@ var providerResource = kit.Resource{
 
 func (s *server) registerSSO() {
 	manage := func(method, path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: method, Path: "/api/admin/oidc-providers" + path, ID: id, Summary: summary, Tag: "Identity providers", Need: kit.Admin, Escalates: method != http.MethodGet}
+		return kit.Endpoint{Method: method, Path: "/api/admin/oidc-providers" + path, ID: id, Summary: summary, Tag: "Identity providers",
+			Need: kit.Admin, Escalates: method != http.MethodGet}
 	}
 	kit.Handle(s.Kit, manage(http.MethodGet, "", "listOIDCProviders", "List identity providers").
 		About("All providers, including inactive ones, by name. Client secrets are never returned."), s.listProviders)
 	kit.Handle(s.Kit, manage(http.MethodPost, "", "createOIDCProvider", "Set an identity provider up").
 		About("Requires a session, as do changes. The client secret is encrypted at rest. Register the returned `callbackUrl` at the provider.").
-		Example(`{"name":"Company","slug":"company","discoveryUrl":"https://id.example.com/.well-known/openid-configuration","clientId":"shortline","clientSecret":"…","scopes":"openid email profile"}`).Fails(http.StatusConflict), s.createProvider)
+		Example(`{"name":"Company","slug":"company",`+
+			`"discoveryUrl":"https://id.example.com/.well-known/openid-configuration","clientId":"shortline","clientSecret":"…","scopes":"openid email profile"}`).Fails(http.StatusConflict), s.createProvider)
 	kit.Handle(s.Kit, manage(http.MethodGet, "/{slug}", "getOIDCProvider", "Get an identity provider").
 		About("One provider, without its client secret."), s.getProvider)
 	kit.Handle(s.Kit, manage(http.MethodPut, "/{slug}", "updateOIDCProvider", "Change an identity provider").
@@ -40,16 +42,21 @@ func (s *server) registerSSO() {
 		About("Removes the provider and its links to users. The users stay."), s.deleteProvider)
 
 	enter := func(path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: http.MethodGet, Path: "/api/auth/sso" + path, ID: id, Summary: summary, Tag: "Single sign-on", Need: kit.Public}
+		return kit.Endpoint{Method: http.MethodGet, Path: "/api/auth/sso" + path, ID: id, Summary: summary, Tag: "Single sign-on",
+			Need: kit.Public}
 	}
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/auth/methods", ID: "listSignInMethods", Summary: "Ways to sign in", Tag: "Single sign-on", Need: kit.Public}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/auth/methods", ID: "listSignInMethods", Summary: "Ways to sign in",
+		Tag: "Single sign-on", Need: kit.Public}.
 		About("The available ways to sign in, for a login page: passwords, active identity providers, and passkeys."), s.listMethods)
 	kit.Handle(s.Kit, enter("", "listSSO", "Identity providers to sign in with").
 		About("The active providers, for a login page. A browser signs in at /api/auth/sso/{slug}/login."), s.listSSO)
 	login, callback := enter("/{slug}/login", "beginSSO", "Go to an identity provider to sign in").
-		About("Redirects a browser to the provider. After a failure, it redirects to /login?error=… with a code."), enter("/{slug}/callback", "finishSSO", "Come back from an identity provider, signed in").
-		About("The callback URL: signs in and redirects to the requested path. The first sign-in links the account to the user with the same verified email address. Administrators and users with a second factor must confirm the link (`link_required`) by signing in with `linkAccount: true`. "+
-			"After a failure, it redirects to /login?error=… with a code.")
+		About("Redirects a browser to the provider. After a failure, it redirects to /login?error=… with a code."),
+		enter("/{slug}/callback", "finishSSO", "Come back from an identity provider, signed in").
+			About("The callback URL: signs in and redirects to the requested path. The first sign-in links the account to the user with the same "+
+				"verified email address. Administrators and users with a second factor must confirm the link (`link_required`) by signing in with "+
+				"`linkAccount: true`. "+
+				"After a failure, it redirects to /login?error=… with a code.")
 	for _, e := range []*kit.Endpoint{&login, &callback} {
 		e.Status, e.Timeout = http.StatusFound, s.SSO.Timeout()
 	}
@@ -57,11 +64,13 @@ func (s *server) registerSSO() {
 	kit.Handle(s.Kit, callback, s.finishSSO)
 
 	accounts := func(method, path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: method, Path: "/api/users/{id}/oidc-accounts" + path, ID: id, Summary: summary, Tag: "Users", Need: kit.Admin, Escalates: method != http.MethodGet}
+		return kit.Endpoint{Method: method, Path: "/api/users/{id}/oidc-accounts" + path, ID: id, Summary: summary, Tag: "Users", Need: kit.Admin,
+			Escalates: method != http.MethodGet}
 	}
 	kit.Handle(s.Kit, accounts(http.MethodGet, "", "listUserOIDCAccounts", "A user's accounts at identity providers").
 		About("The accounts at identity providers with which a user can sign in."), s.listAccounts)
-	kit.Handle(s.Kit, accounts(http.MethodDelete, "/{accountId}", "deleteUserOIDCAccount", "Take an account at an identity provider from a user").
+	kit.Handle(s.Kit, accounts(http.MethodDelete, "/{accountId}", "deleteUserOIDCAccount",
+		"Take an account at an identity provider from a user").
 		About("The user can no longer sign in with this account, until a new first sign-in links it again."), s.deleteAccount)
 }
 
@@ -88,7 +97,8 @@ func (s *server) createProvider(ctx context.Context, in *struct {
 }) (*kit.Body[OIDCProvider], error) {
 	b := &in.Body
 	return kit.Respond(providerOf)(s.SSO.Create(ctx, kit.Principal(ctx), sso.Input{
-		Name: kit.Given(b.Name, ""), Slug: kit.Given(b.Slug, ""), DiscoveryURL: kit.Given(b.DiscoveryURL, ""), ClientID: kit.Given(b.ClientID, ""), ClientSecret: kit.Given(b.ClientSecret, ""),
+		Name: kit.Given(b.Name, ""), Slug: kit.Given(b.Slug, ""), DiscoveryURL: kit.Given(b.DiscoveryURL, ""),
+		ClientID: kit.Given(b.ClientID, ""), ClientSecret: kit.Given(b.ClientSecret, ""),
 		Scopes: kit.Given(b.Scopes, ""), Active: kit.Given(b.IsActive, true), Domains: kit.Given(b.AllowedDomains, nil),
 	}))
 }
@@ -109,7 +119,8 @@ func (s *server) updateProvider(ctx context.Context, in *struct {
 }) (*kit.Body[OIDCProvider], error) {
 	b := &in.Body
 	return kit.Respond(providerOf)(s.SSO.Update(ctx, kit.Principal(ctx), in.Slug, sso.Input{
-		Name: kit.Given(b.Name, ""), Slug: kit.Given(b.Slug, ""), DiscoveryURL: kit.Given(b.DiscoveryURL, ""), ClientID: kit.Given(b.ClientID, ""), ClientSecret: b.ClientSecret.Pointer(),
+		Name: kit.Given(b.Name, ""), Slug: kit.Given(b.Slug, ""), DiscoveryURL: kit.Given(b.DiscoveryURL, ""),
+		ClientID: kit.Given(b.ClientID, ""), ClientSecret: b.ClientSecret.Pointer(),
 		Scopes: kit.Given(b.Scopes, ""), Active: kit.Given(b.IsActive, true), Domains: kit.Given(b.AllowedDomains, nil),
 	}))
 }
@@ -156,13 +167,15 @@ func (s *server) beginSSO(ctx context.Context, in *struct {
 // signIn returns the cookie of a sign-in. The browser must send it with a request from another site, the provider.
 func (s *server) signIn(slug, value string, seconds int) http.Cookie {
 	return http.Cookie{
-		Name: signInCookie, Value: value, Path: ssoPath(url.PathEscape(slug)), MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.Secure,
+		Name: signInCookie, Value: value, Path: ssoPath(url.PathEscape(slug)), MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: s.Secure,
 	}
 }
 
 // linkCookie returns the cookie of a pending link, which the user confirms by signing in.
 func (s *server) linkCookie(value string, seconds int) http.Cookie {
-	return http.Cookie{Name: "sso_link", Value: value, Path: "/api/auth/login", MaxAge: seconds, HttpOnly: true, SameSite: s.SameSite, Secure: s.Secure}
+	return http.Cookie{Name: "sso_link", Value: value, Path: "/api/auth/login", MaxAge: seconds, HttpOnly: true, SameSite: s.SameSite,
+		Secure: s.Secure}
 }
 
 func (s *server) finishSSO(ctx context.Context, in *struct {

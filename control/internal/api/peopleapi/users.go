@@ -27,7 +27,8 @@ type User struct {
 }
 
 func userOf(u store.User) User {
-	return User{u.ID, u.Email, u.Name, u.Role, accounts.Status(u), u.Active, u.TOTPEnabled, u.HasPasskeys, !u.EmailUnproven, kit.Time(u.CreatedAt), kit.Time(u.UpdatedAt)}
+	return User{u.ID, u.Email, u.Name, u.Role, accounts.Status(u), u.Active, u.TOTPEnabled, u.HasPasskeys, !u.EmailUnproven,
+		kit.Time(u.CreatedAt), kit.Time(u.UpdatedAt)}
 }
 
 var userResource = kit.Resource{
@@ -52,23 +53,29 @@ func (s *server) registerUsers() {
 	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getUser", "Get a user").
 		About("Returns a user with role and status."), s.getUser)
 	remove := declare(http.MethodDelete, "/{id}", "deleteUser", "Delete a user").
-		About("Ends the user's sessions and deletes their keys and personal workspace, and the workspaces of teams that would have no OWNER. If these have links or bundles, the response is 409 with their `counts`, unless `transferTo` or `deleteLinks` says what becomes of them. Elsewhere, the OWNER who joined first takes over what the user has created. You cannot delete yourself or the last active administrator.").Fails(http.StatusConflict)
+		About("Ends the user's sessions and deletes their keys and personal workspace, and the workspaces of teams that would have no OWNER. " +
+			"If these have links or bundles, the response is 409 with their `counts`, unless `transferTo` or `deleteLinks` says what becomes of " +
+			"them. Elsewhere, the OWNER who joined first takes over what the user has created. You cannot delete yourself or the last active " +
+			"administrator.").Fails(http.StatusConflict)
 	remove.Timeout = deletion
 	kit.Handle(s.Kit, remove, s.deleteUser)
 	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/role", "setUserRole", "Change another user's role").
 		About("Ends the user's sessions. You cannot change your own role or that of the last active administrator.").
 		Example(`{"role":"ADMIN"}`), s.setUserRole)
 	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/status", "setUserStatus", "Activate or deactivate a user").
-		About("Deactivation ends the user's sessions and disables their keys immediately. Their links keep working. `isActive` is an alternative to `status`.").
+		About("Deactivation ends the user's sessions and disables their keys immediately. Their links keep working. `isActive` is an "+
+			"alternative to `status`.").
 		Example(`{"status":"INACTIVE"}`), s.setUserStatus)
 	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/name", "setUserName", "Change a user's name").
 		About("Sets the user's name, which other users see.").
 		Example(`{"name":"Bob"}`), s.setUserName)
 	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/2fa", "turnOffUser2FA", "Turn off a user's second factor and remove their passkeys").
-		About("For users who have lost their devices: turns the authenticator app off and removes all passkeys. The password still works. Only the user can turn the second factor on.").
+		About("For users who have lost their devices: turns the authenticator app off and removes all passkeys. The password still works. "+
+			"Only the user can turn the second factor on.").
 		Example(`{"enabled":false}`), s.turnOffUserTOTP)
 	kit.Handle(s.Kit, declare(http.MethodPost, "/{id}/reset-password", "resetUserPassword", "Set a user's password").
-		About("Sets another user's password, ends all their sessions, and deletes their API keys and passkeys. Change your own password at /api/auth/password.").
+		About("Sets another user's password, ends all their sessions, and deletes their API keys and passkeys. Change your own password at "+
+			"/api/auth/password.").
 		Example(`{"newPassword":"battery staple"}`), s.resetPassword)
 	kit.Handle(s.Kit, declare(http.MethodPatch, "/{id}/reset-password", "patchUserPassword", "Set a user's password").
 		About("Same as POST at this path.").
@@ -101,7 +108,8 @@ type createUserIn struct {
 }
 
 func (s *server) createUser(ctx context.Context, in *createUserIn) (*kit.Body[User], error) {
-	return kit.Respond(userOf)(s.Accounts.Create(ctx, kit.Principal(ctx), accounts.NewUser{Email: in.Body.Email, Password: in.Body.Password, Name: in.Body.Name, Role: auth.Role(in.Body.Role)}))
+	return kit.Respond(userOf)(s.Accounts.Create(ctx, kit.Principal(ctx), accounts.NewUser{Email: in.Body.Email, Password: in.Body.Password,
+		Name: in.Body.Name, Role: auth.Role(in.Body.Role)}))
 }
 
 func (s *server) getUser(ctx context.Context, in *kit.ByID) (*kit.Body[User], error) {

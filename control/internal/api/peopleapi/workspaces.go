@@ -60,21 +60,26 @@ func (s *server) registerWorkspaces() {
 		return kit.Endpoint{Method: method, Path: "/api/workspaces" + path, ID: id, Summary: summary, Tag: "Workspaces", OfPath: path != ""}
 	}
 	list := declare(http.MethodGet, "", "listWorkspaces", "List your workspaces").
-		About("The workspaces of which you are a member, your personal one first. Administrators who send no X-Workspace get all workspaces. An API key gets only its own workspace.")
+		About("The workspaces of which you are a member, your personal one first. Administrators who send no X-Workspace get all workspaces. " +
+			"An API key gets only its own workspace.")
 	list.Role = kit.AnyRole
 	kit.Handle(s.Kit, list, s.listWorkspaces)
 	create := declare(http.MethodPost, "", "createWorkspace", "Create a workspace").
-		About("Makes a workspace for a team. You become its OWNER. The number of workspaces that a user owns is limited (409). If the operator has set API_KEYS_ADMINISTER=false, this requires a session.").
+		About("Makes a workspace for a team. You become its OWNER. The number of workspaces that a user owns is limited (409). If the " +
+			"operator has set API_KEYS_ADMINISTER=false, this requires a session.").
 		Example(`{"name":"Growth team","slug":"growth"}`).Fails(http.StatusConflict)
 	create.Role, create.Escalates = kit.AnyRole, true
 	kit.Handle(s.Kit, create, s.createWorkspace)
 	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getWorkspace", "Get a workspace").
 		About("Returns a workspace. This and the following endpoints work in the workspace of the path and ignore X-Workspace."), s.getWorkspace)
 	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}", "updateWorkspace", "Change a workspace").
-		About("Changes the given fields. Requires the role ADMIN in the workspace. A new slug replaces the old one at once, also in X-Workspace.").
+		About("Changes the given fields. Requires the role ADMIN in the workspace. A new slug replaces the old one at once, also in "+
+			"X-Workspace.").
 		Example(`{"name":"Growth team","slug":"growth"}`).Fails(http.StatusConflict), s.updateWorkspace)
 	remove := declare(http.MethodDelete, "/{id}", "deleteWorkspace", "Delete a workspace").
-		About("Requires the role OWNER. Members, webhooks and API keys of the workspace are deleted with it. If it has links or bundles, the response is 409 with their `counts`, unless `transferTo` or `deleteLinks` says what becomes of them. A personal workspace is deleted only with its user.").Fails(http.StatusConflict)
+		About("Requires the role OWNER. Members, webhooks and API keys of the workspace are deleted with it. If it has links or bundles, the " +
+			"response is 409 with their `counts`, unless `transferTo` or `deleteLinks` says what becomes of them. A personal workspace is " +
+			"deleted only with its user.").Fails(http.StatusConflict)
 	remove.Role, remove.Timeout = auth.Owner, deletion
 	kit.Handle(s.Kit, remove, s.deleteWorkspace)
 
@@ -86,10 +91,13 @@ func (s *server) registerWorkspaces() {
 	kit.Handle(s.Kit, members(http.MethodGet, "", "listMembers", "List the members of a workspace").
 		About("A page of the members, who joined first."), s.listMembers)
 	kit.Handle(s.Kit, members(http.MethodPatch, "/{userId}", "setMemberRole", "Change a member's role").
-		About("Requires the role ADMIN. Only an OWNER can make or demote an OWNER. To make an ADMIN or OWNER requires a session. The last OWNER cannot be demoted (400).").
+		About("Requires the role ADMIN. Only an OWNER can make or demote an OWNER. To make an ADMIN or OWNER requires a session. The last "+
+			"OWNER cannot be demoted (400).").
 		Example(`{"role":"EDITOR"}`), s.setMemberRole)
 	leave := members(http.MethodDelete, "/{userId}", "removeMember", "Remove a member, or leave a workspace").
-		About("The member's API keys for the workspace stop working immediately, and the webhooks that the member has made are paused; the OWNERs and ADMINs get an e-mail. Every member can leave. To remove another member requires the role ADMIN, and OWNER to remove an OWNER. The last OWNER must stay (400).")
+		About("The member's API keys for the workspace stop working immediately, and the webhooks that the member has made are paused; the " +
+			"OWNERs and ADMINs get an e-mail. Every member can leave. To remove another member requires the role ADMIN, and OWNER to remove an " +
+			"OWNER. The last OWNER must stay (400).")
 	leave.Role = auth.Viewer // who may leave; the use case refuses to remove others
 	kit.Handle(s.Kit, leave, s.removeMember)
 }
@@ -116,7 +124,8 @@ type createWorkspaceIn struct {
 }
 
 func (s *server) createWorkspace(ctx context.Context, in *createWorkspaceIn) (*kit.Body[Workspace], error) {
-	return kit.Respond(s.workspaceOf)(s.Workspaces.Create(ctx, kit.Principal(ctx), workspaces.Input{Name: &in.Body.Name, Slug: in.Body.Slug.Pointer()}))
+	return kit.Respond(s.workspaceOf)(s.Workspaces.Create(ctx, kit.Principal(ctx),
+		workspaces.Input{Name: &in.Body.Name, Slug: in.Body.Slug.Pointer()}))
 }
 
 func (s *server) getWorkspace(ctx context.Context, _ *ByWorkspace) (*kit.Body[Workspace], error) {

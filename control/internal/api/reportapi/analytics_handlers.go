@@ -27,11 +27,13 @@ var analyticsResource = kit.Resource{
 func (s *server) registerAnalytics() {
 	r := s.Reports
 	ask(s, []string{"/api/analytics/urls/{id}"}, "linkReport", "Report on a short URL",
-		"Totals, figures per day, and shares by location, device, browser, referrer and campaign. Bots are excluded unless `includeBots` is true.", func(ctx context.Context, in *linkSeries) (*report.Report, error) {
+		"Totals, figures per day, and shares by location, device, browser, referrer and campaign. Bots are excluded unless `includeBots` "+
+			"is true.", func(ctx context.Context, in *linkSeries) (*report.Report, error) {
 			return r.Link(ctx, kit.Principal(ctx), in.ID, in.ask())
 		})
 	ask(s, []string{"/api/analytics/overview"}, "overview", "Report on all short URLs",
-		"The same figures over all your links (for administrators, over the links of all users), and the links with most clicks.", func(ctx context.Context, in *SeriesQuery) (*report.Overview, error) {
+		"The same figures over all your links (for administrators, over the links of all users), and the links with most clicks.",
+		func(ctx context.Context, in *SeriesQuery) (*report.Overview, error) {
 			return r.Overview(ctx, kit.Principal(ctx), in.ask())
 		})
 	ask(s, []string{"/api/analytics/top-urls"}, "topURLs", "List the short URLs with most clicks",
@@ -42,11 +44,13 @@ func (s *server) registerAnalytics() {
 			}
 			out := make([]TopURL, len(list))
 			for i, u := range list {
-				out[i] = TopURL{u.ID, s.Links.Host(&u.Link), u.Slug, s.Links.ShortURL(&u.Link), kit.Text(u.Title), u.OriginalURL, u.Clicks, u.Link.Status(store.Now()), kit.Time(u.CreatedAt), u.Compared}
+				out[i] = TopURL{u.ID, s.Links.Host(&u.Link), u.Slug, s.Links.ShortURL(&u.Link), kit.Text(u.Title), u.OriginalURL, u.Clicks,
+					u.Link.Status(store.Now()), kit.Time(u.CreatedAt), u.Compared}
 			}
 			return &out, nil
 		})
-	ask(s, []string{"/api/analytics/urls/{id}/recent-clicks", "/api/analytics/urls/{id}/clicks/recent"}, "recentClicks", "List the newest clicks of a short URL",
+	ask(s, []string{"/api/analytics/urls/{id}/recent-clicks", "/api/analytics/urls/{id}/clicks/recent"}, "recentClicks",
+		"List the newest clicks of a short URL",
 		"Single clicks, newest first. At most 100.",
 		func(ctx context.Context, in *linkClicks) (*report.RecentClicks, error) {
 			return r.Recent(ctx, kit.Principal(ctx), in.ID, in.ask())
@@ -60,7 +64,8 @@ func (s *server) registerAnalytics() {
 			return r.AllBots(ctx, kit.Principal(ctx), in.ask())
 		})
 	ask(s, []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"}, "abTests", "Report on all A/B tests",
-		"Every link with variants: clicks and visitors of each variant, and its actual and expected share.", func(ctx context.Context, in *ReportQuery) (*report.Tests, error) {
+		"Every link with variants: clicks and visitors of each variant, and its actual and expected share.",
+		func(ctx context.Context, in *ReportQuery) (*report.Tests, error) {
 			return r.Tests(ctx, kit.Principal(ctx), in.ask())
 		})
 	ask(s, []string{"/api/analytics/urls/{id}/ab-test"}, "abTest", "Report on the A/B test of a short URL",
@@ -72,7 +77,8 @@ func (s *server) registerAnalytics() {
 			return r.Routing(ctx, kit.Principal(ctx), in.ID, in.ask())
 		})
 	ask(s, []string{"/api/analytics/heatmap"}, "heatmap", "Count clicks by weekday and hour",
-		"Clicks of all your links by weekday and hour of the time zone. Hours that occur twice when clocks are set back count together.", func(ctx context.Context, in *ReportQuery) (*report.Heatmap, error) {
+		"Clicks of all your links by weekday and hour of the time zone. Hours that occur twice when clocks are set back count together.",
+		func(ctx context.Context, in *ReportQuery) (*report.Heatmap, error) {
 			return r.Heatmap(ctx, kit.Principal(ctx), "", in.ask())
 		})
 	ask(s, []string{"/api/analytics/urls/{id}/heatmap"}, "linkHeatmap", "Count clicks on a short URL by weekday and hour",
@@ -80,13 +86,15 @@ func (s *server) registerAnalytics() {
 			return r.Heatmap(ctx, kit.Principal(ctx), in.ID, in.ask())
 		})
 	ask(s, []string{"/api/analytics/groups"}, "groupsReport", "Report on short URLs by tag, bundle or domain",
-		"Clicks and visitors of the links with each tag, in each bundle or on each domain, most clicks first.", func(ctx context.Context, in *groupsIn) (*report.Groups, error) {
+		"Clicks and visitors of the links with each tag, in each bundle or on each domain, most clicks first.",
+		func(ctx context.Context, in *groupsIn) (*report.Groups, error) {
 			a := in.ask()
 			a.Goal = in.Goal
 			return r.Groups(ctx, kit.Principal(ctx), in.By, a)
 		})
 	ask(s, []string{"/api/analytics/trends"}, "trends", "Count the clicks of several short URLs by day",
-		"Clicks of people on up to 100 links on each of the last 30 days, for small charts beside the links. Unknown links are left out.", func(ctx context.Context, in *struct {
+		"Clicks of people on up to 100 links on each of the last 30 days, for small charts beside the links. Unknown links are left out.",
+		func(ctx context.Context, in *struct {
 			URLIDs   []string `query:"urlIds,explode" required:"true" doc:"Ids of short URLs; repeat the parameter, at most 100 times."`
 			Timezone string   `query:"timezone" doc:"IANA time zone of the days. Default: UTC."`
 		}) (*report.Trends, error) {
@@ -101,7 +109,8 @@ func ask[In, Out any](s *server, paths []string, id, summary, about string, f fu
 		if i > 0 {
 			id, summary, about = id+"Alias", summary+" (the same at another path)", "Same as "+paths[0]+"."
 		}
-		kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path, ID: id, Summary: summary, Tag: "Analytics", Limit: kit.LimitAnalytics}.About(about),
+		kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path, ID: id, Summary: summary, Tag: "Analytics",
+			Limit: kit.LimitAnalytics}.About(about),
 			func(ctx context.Context, in *In) (*kit.Body[Out], error) {
 				return kit.Respond(func(out *Out) Out { return *out })(f(ctx, in))
 			})
@@ -114,15 +123,19 @@ const exportTime = 2 * time.Minute
 func (s *server) registerExports() {
 	files := map[string]*huma.Schema{"text/csv": kit.CSVFile(), "application/json": {
 		Type: huma.TypeObject, Required: []string{"exportDate", "dateRange", "data"}, Properties: map[string]*huma.Schema{
-			"exportDate": {Type: huma.TypeString, Format: "date-time"}, "summary": {Ref: kit.SchemaPrefix + "Summary"}, "data": {Type: huma.TypeArray, Items: &huma.Schema{Ref: kit.SchemaPrefix + "DayFigures"}},
+			"exportDate": {Type: huma.TypeString, Format: "date-time"}, "summary": {Ref: kit.SchemaPrefix + "Summary"},
+			"data":      {Type: huma.TypeArray, Items: &huma.Schema{Ref: kit.SchemaPrefix + "DayFigures"}},
 			"dateRange": {Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString, Format: "date"}},
 		}}}
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/analytics/urls/{id}/export", ID: "exportLink", Summary: "Export the analytics of a short URL as a file", Tag: "Analytics",
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/analytics/urls/{id}/export", ID: "exportLink",
+		Summary: "Export the analytics of a short URL as a file", Tag: "Analytics",
 		Limit: kit.LimitExport, Timeout: exportTime, Files: files}.
-		About("A CSV file with sections, or JSON. Cells that a spreadsheet could interpret as formulas are prefixed with an apostrophe. `includeClicks` adds up to 10,000 single clicks."), func(ctx context.Context, in *exportLinkIn) (*huma.StreamResponse, error) {
+		About("A CSV file with sections, or JSON. Cells that a spreadsheet could interpret as formulas are prefixed with an apostrophe. "+
+			"`includeClicks` adds up to 10,000 single clicks."), func(ctx context.Context, in *exportLinkIn) (*huma.StreamResponse, error) {
 		return s.export(ctx, in.ID, in.ask(), in.ExportForm)
 	})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/analytics/export", ID: "export", Summary: "Export the analytics of all short URLs as a file", Tag: "Analytics",
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/analytics/export", ID: "export",
+		Summary: "Export the analytics of all short URLs as a file", Tag: "Analytics",
 		Limit: kit.LimitExport, Timeout: exportTime, Files: files}.
 		About("The same for all your links, or for the link `urlId`."), func(ctx context.Context, in *exportIn) (*huma.StreamResponse, error) {
 		return s.export(ctx, in.URLID, in.ask(), in.ExportForm)

@@ -118,7 +118,8 @@ func parseItem(v *problem.Fields, prefix string, raw json.RawMessage, to *conver
 		}
 		return prefix + "." + kit.PlainText(name)
 	}
-	texts := map[string]*string{"clickId": &to.ClickID, "name": &to.Name, "currency": &to.Currency, "externalId": &to.ExternalID, "occurredAt": &to.OccurredAt}
+	texts := map[string]*string{"clickId": &to.ClickID, "name": &to.Name, "currency": &to.Currency, "externalId": &to.ExternalID,
+		"occurredAt": &to.OccurredAt}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		value := object[name]
 		switch text := texts[name]; {

@@ -23,7 +23,8 @@ type ConversionsQuery struct {
 }
 
 func (q ConversionsQuery) ask() report.Ask {
-	return report.Ask{Range: report.Range{Start: q.StartDate, End: q.EndDate, Name: q.TimeRange, Zone: q.Timezone}, IncludeBots: q.IncludeBots, Filters: q.filters()}
+	return report.Ask{Range: report.Range{Start: q.StartDate, End: q.EndDate, Name: q.TimeRange, Zone: q.Timezone}, IncludeBots: q.IncludeBots,
+		Filters: q.filters()}
 }
 
 type listGoals struct {
@@ -50,7 +51,8 @@ const (
 
 func (s *server) registerConversionLists() {
 	const path, tag = "/api/urls/{id}", "Conversions"
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path + "/goals", ID: "listGoals", Summary: "List the goals of a short URL", Tag: tag}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path + "/goals", ID: "listGoals",
+		Summary: "List the goals of a short URL", Tag: tag}.
 		About("Every name that conversions of the link have, with their number and revenue. A conversion belongs to the time of its click."),
 		func(ctx context.Context, in *listGoals) (*kit.Body[kit.List[report.Goal]], error) {
 			all, err := s.Reports.Goals(ctx, kit.Principal(ctx), in.ID, in.ask())
@@ -61,8 +63,10 @@ func (s *server) registerConversionLists() {
 			to := min(from+in.Size(conversionsPerPage), len(all))
 			return kit.NewBody(kit.ListOf(all[from:to], len(all), in.Paging, conversionsPerPage)), nil
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path + "/conversions", ID: "listConversions", Summary: "List the conversions of a short URL", Tag: tag}.
-		About("Newest click first. A page must end within the first 10,000 conversions; the export has all of them. The figures of the click are Unknown until it has arrived, which usually takes seconds."),
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path + "/conversions", ID: "listConversions",
+		Summary: "List the conversions of a short URL", Tag: tag}.
+		About("Newest click first. A page must end within the first 10,000 conversions; the export has all of them. The figures of the click "+
+			"are Unknown until it has arrived, which usually takes seconds."),
 		func(ctx context.Context, in *listConversions) (*kit.Body[kit.List[report.Conversion]], error) {
 			a := in.ask()
 			a.Goal = in.Goal
@@ -76,9 +80,11 @@ func (s *server) registerConversionLists() {
 			}
 			return kit.NewBody(kit.ListOf(list, total, in.Paging, conversionsPerPage)), nil
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path + "/conversions/export", ID: "exportConversions", Summary: "Export the conversions of a short URL as CSV", Tag: tag,
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path + "/conversions/export", ID: "exportConversions",
+		Summary: "Export the conversions of a short URL as CSV", Tag: tag,
 		Limit: kit.LimitExport, Timeout: kit.ExportTimeout, Files: map[string]*huma.Schema{"text/csv": kit.CSVFile()}}.
-		About("All conversions in the range as CSV (UTF-8 with a byte-order mark), newest click first. The columns are those of the list."), s.exportConversions)
+		About("All conversions in the range as CSV (UTF-8 with a byte-order mark), newest click first. The columns are those of the list."),
+		s.exportConversions)
 }
 
 func (s *server) exportConversions(ctx context.Context, in *exportConversionsIn) (*huma.StreamResponse, error) {

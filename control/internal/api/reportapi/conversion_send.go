@@ -51,9 +51,14 @@ var conversionResource = kit.Resource{
 }
 
 func (s *server) registerConversions() {
-	send := kit.Endpoint{Method: http.MethodPost, Path: "/api/conversions", ID: "sendConversions", Summary: "Send conversions", Tag: "Conversions", Limit: kit.LimitConversions, Raw: true, Status: http.StatusAccepted}.
-		About("Records what visitors did after a click, such as a purchase. `clickId` is the value of the parameter `sl_click` that the visitor's destination received. The body is one object, an array, or `{\"items\": […]}`, with 1 to 1,000 items, or one object per line as `application/x-ndjson`. " +
-			"The response tells what became of each item; the items with `accepted` are stored durably. The first conversion of a name counts for each click, unless it is `repeatable` and has an `externalId`. Sending a conversion again is harmless. 503: nothing was lost or half done, so send the same request again.").
+	send := kit.Endpoint{Method: http.MethodPost, Path: "/api/conversions", ID: "sendConversions", Summary: "Send conversions",
+		Tag: "Conversions", Limit: kit.LimitConversions, Raw: true, Status: http.StatusAccepted}.
+		About("Records what visitors did after a click, such as a purchase. `clickId` is the value of the parameter `sl_click` that the " +
+			"visitor's destination received. The body is one object, an array, or `{\"items\": […]}`, with 1 to 1,000 items, or one object per " +
+			"line as `application/x-ndjson`. " +
+			"The response tells what became of each item; the items with `accepted` are stored durably. The first conversion of a name counts " +
+			"for each click, unless it is `repeatable` and has an `externalId`. Sending a conversion again is harmless. 503: nothing was lost or " +
+			"half done, so send the same request again.").
 		Example(`{"clickId":"AAAeJAaHuVl57wU2e4T1xzbsPwSbOLy1","name":"purchase","value":49.9,"currency":"EUR","externalId":"order-1001"}`)
 	s.HandleRaw(send, s.sendConversions)
 	one, many := s.Schema(reflect.TypeFor[ConversionItem]()), s.Schema(reflect.TypeFor[ConversionItems]())
@@ -62,10 +67,13 @@ func (s *server) registerConversions() {
 		Method: send.Method, Path: send.Path, OperationID: send.ID, Summary: send.Summary, Tags: []string{send.Tag},
 		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-			"application/json": {Schema: &huma.Schema{OneOf: []*huma.Schema{one, many, {Type: huma.TypeArray, Items: one, MinItems: &least, MaxItems: &most}}}},
-			ndjson:             {Schema: &huma.Schema{Type: huma.TypeString, Description: "One object per line."}},
+			"application/json": {
+				Schema: &huma.Schema{OneOf: []*huma.Schema{one, many, {Type: huma.TypeArray, Items: one, MinItems: &least, MaxItems: &most}}}},
+			ndjson: {Schema: &huma.Schema{Type: huma.TypeString, Description: "One object per line."}},
 		}},
-		Responses: map[string]*huma.Response{"202": {Description: "Accepted", Content: map[string]*huma.MediaType{"application/json": {Schema: s.Schema(reflect.TypeFor[ConversionsSent]())}}}},
+		Responses: map[string]*huma.Response{
+			"202": {Description: "Accepted",
+				Content: map[string]*huma.MediaType{"application/json": {Schema: s.Schema(reflect.TypeFor[ConversionsSent]())}}}},
 	})
 }
 
@@ -126,19 +134,32 @@ func (s *server) documentBrowserConversions() {
 	body := s.Schema(reflect.TypeFor[browserConversion]())
 	s.Describe(&huma.Operation{
 		Method: http.MethodPost, Path: "/c", OperationID: "sendBrowserConversion", Summary: "Send conversions from a web page",
-		Description: "Served by edges at every host. Only pages of a workspace's sites may send: the origin must be in the conversion settings, and requests of others get 403. The body is one conversion, an array, or an object with `items` and `key`, with at most 100 items and 16 KiB; only the script of `/sl.js` needs to know this. The verdict `accepted` is provisional: edges do not compare conversions, and the control plane drops copies. " +
-			"A client and a key have limits of conversions a minute (429). 503: the edge has no space at the moment and accepted nothing, so send the same request again. Sending a conversion again is harmless.",
-		Tags:        []string{kit.VisitorTag},
-		Parameters:  []*huma.Param{{Name: "key", In: "query", Description: "The workspace's publishable key, if the body has none.", Schema: str}},
-		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: body, Example: json.RawMessage(`{"key":"pk_3J9fQ2mVtY","clickId":"AAAeJAaHuVl57wU2e4T1xzbsPwSbOLy1","name":"purchase","value":49.9,"currency":"EUR"}`)}, "text/plain": {Schema: body}}},
+		Description: "Served by edges at every host. Only pages of a workspace's sites may send: the origin must be in the conversion " +
+			"settings, and requests of others get 403. The body is one conversion, an array, or an object with `items` and `key`, with at most " +
+			"100 items and 16 KiB; only the script of `/sl.js` needs to know this. The verdict `accepted` is provisional: edges do not compare " +
+			"conversions, and the control plane drops copies. " +
+			"A client and a key have limits of conversions a minute (429). 503: the edge has no space at the moment and accepted nothing, so " +
+			"send the same request again. Sending a conversion again is harmless.",
+		Tags: []string{kit.VisitorTag},
+		Parameters: []*huma.Param{{Name: "key", In: "query", Description: "The workspace's publishable key, if the body has none.",
+			Schema: str}},
+		RequestBody: &huma.RequestBody{Required: true,
+			Content: map[string]*huma.MediaType{
+				"application/json": {Schema: body,
+					Example: json.RawMessage(
+						`{"key":"pk_3J9fQ2mVtY","clickId":"AAAeJAaHuVl57wU2e4T1xzbsPwSbOLy1","name":"purchase","value":49.9,"currency":"EUR"}`)},
+				"text/plain": {Schema: body}}},
 		Responses: with(map[string]*huma.Response{
-			"202": {Description: "What became of each conversion.", Content: map[string]*huma.MediaType{"application/json": {Schema: s.Schema(reflect.TypeFor[ConversionsSent]())}}},
-		}, http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusServiceUnavailable),
+			"202": {Description: "What became of each conversion.",
+				Content: map[string]*huma.MediaType{"application/json": {Schema: s.Schema(reflect.TypeFor[ConversionsSent]())}}},
+		}, http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
+			http.StatusTooManyRequests, http.StatusServiceUnavailable),
 	})
 	s.Describe(&huma.Operation{
 		Method: http.MethodGet, Path: "/sl.js", OperationID: "conversionScript", Summary: "Load the script that sends conversions",
-		Description: "Served by edges at every host. The script keeps the click id of the page's address, and sends conversions to `/c`. Browsers may keep it for a day.",
-		Tags:        []string{kit.VisitorTag},
+		Description: "Served by edges at every host. The script keeps the click id of the page's address, and sends conversions to `/c`. " +
+			"Browsers may keep it for a day.",
+		Tags: []string{kit.VisitorTag},
 		Responses: with(map[string]*huma.Response{
 			"200": {Description: "The script.", Content: map[string]*huma.MediaType{"text/javascript": {Schema: str}}},
 			"304": {Description: "The script has the ETag of the request."},

@@ -35,20 +35,24 @@ var conversionSettingsResource = kit.Resource{
 
 func (s *server) registerConversionSettings() {
 	const path, tag = "/api/conversions/settings", "Conversion settings"
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path, ID: "getConversionSettings", Summary: "Get the settings of conversions", Tag: tag}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path, ID: "getConversionSettings",
+		Summary: "Get the settings of conversions", Tag: tag}.
 		About("The settings of the workspace. The publishable key is not secret: web pages contain it."),
 		func(ctx context.Context, _ *struct{}) (*kit.Body[ConversionSettings], error) {
 			return conversionSettings(s.ConversionSettings.Get(ctx, kit.Principal(ctx)))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: path, ID: "putConversionSettings", Summary: "Change the given settings of conversions", Tag: tag}.
-		About("Changes the given fields. A new `clickParameter` reaches every edge within a second; pages must read the new name. `hosts` replaces the list.").
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: path, ID: "putConversionSettings",
+		Summary: "Change the given settings of conversions", Tag: tag}.
+		About("Changes the given fields. A new `clickParameter` reaches every edge within a second; pages must read the new name. `hosts` "+
+			"replaces the list.").
 		Example(`{"clickParameter":"sl_click","hosts":["shop.example.com","*.example.org"]}`),
 		func(ctx context.Context, in *struct{ Body putConversionSettings }) (*kit.Body[ConversionSettings], error) {
 			input := conversions.Input{ClickParameter: kit.Given(in.Body.ClickParameter, "")}
 			input.Hosts = kit.Given(in.Body.Hosts, nil)
 			return conversionSettings(s.ConversionSettings.Update(ctx, kit.Principal(ctx), input))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: path + "/rotate-key", ID: "rotateConversionKey", Summary: "Replace the publishable key", Tag: tag, Status: http.StatusOK}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: path + "/rotate-key", ID: "rotateConversionKey",
+		Summary: "Replace the publishable key", Tag: tag, Status: http.StatusOK}.
 		About("Edges refuse the old key within a second, so change the pages soon after."),
 		func(ctx context.Context, _ *struct{}) (*kit.Body[ConversionSettings], error) {
 			return conversionSettings(s.ConversionSettings.RotateKey(ctx, kit.Principal(ctx)))

@@ -113,9 +113,11 @@ type ExperimentWeights struct {
 
 func experimentOf(f *experiments.Figures) Experiment {
 	out := Experiment{
-		Goal: f.Goal, StartedAt: kit.Time(f.StartedAt), Arms: make([]ExperimentArm, len(f.Arms)), Currency: kit.Text(f.Currency), MixedCurrencies: f.Mixed,
-		SampleRatio: ExperimentRatio{f.RatioP, f.RatioOK}, Series: make([]ExperimentDay, len(f.Days)),
-		Decision: ExperimentDecision{Status: f.Decision.Status, VariantID: kit.Text(f.Decision.Variant), Reason: f.Decision.Reason, Paused: kit.Text(f.Decision.Paused),
+		Goal: f.Goal, StartedAt: kit.Time(f.StartedAt), Arms: make([]ExperimentArm, len(f.Arms)), Currency: kit.Text(f.Currency),
+		MixedCurrencies: f.Mixed,
+		SampleRatio:     ExperimentRatio{f.RatioP, f.RatioOK}, Series: make([]ExperimentDay, len(f.Days)),
+		Decision: ExperimentDecision{Status: f.Decision.Status, VariantID: kit.Text(f.Decision.Variant), Reason: f.Decision.Reason,
+			Paused:     kit.Text(f.Decision.Paused),
 			ReasonCode: decisionCode(f.Reason.Code), ReasonValues: f.Reason.Values},
 	}
 	if out.Decision.ReasonValues == nil {
@@ -139,7 +141,8 @@ func experimentOf(f *experiments.Figures) Experiment {
 	for i, a := range f.Arms {
 		v, rate := &f.Variants[i], stats.RateInterval(a)
 		arm := ExperimentArm{
-			VariantID: v.ID, Name: v.Name, Weight: v.Weight, Visitors: a.Visitors, Conversions: a.Converted, Rate: a.Rate(), Interval: [2]float64{rate.Low, rate.High},
+			VariantID: v.ID, Name: v.Name, Weight: v.Weight, Visitors: a.Visitors, Conversions: a.Converted, Rate: a.Rate(),
+			Interval:        [2]float64{rate.Low, rate.High},
 			ProbabilityBest: best[i], ExpectedLoss: loss[i], Revenue: a.Revenue, RevenuePerVisitor: stats.RevenuePerVisitor(a).Mean,
 		}
 		if i > 0 {
@@ -180,17 +183,23 @@ var experimentResource = kit.Resource{
 
 func (s *server) registerExperiments() {
 	const path, tag = "/api/urls/{id}/experiment", "Experiments"
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path, ID: "getExperiment", Summary: "Report how the variants of a short URL compare", Tag: tag, Limit: kit.LimitAnalytics}.
-		About("Compares the variants by the visitors who converted. It works for every link with variants: without an experiment, `goal` is required, and the decision is computed from the figures of this moment. "+
-			"The figures may be looked at any time: at most 5 % of experiments without a difference ever name a winner. The guide on experiments explains each figure."),
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path, ID: "getExperiment",
+		Summary: "Report how the variants of a short URL compare", Tag: tag, Limit: kit.LimitAnalytics}.
+		About("Compares the variants by the visitors who converted. It works for every link with variants: without an experiment, `goal` is "+
+			"required, and the decision is computed from the figures of this moment. "+
+			"The figures may be looked at any time: at most 5 % of experiments without a difference ever name a winner. The guide on experiments "+
+			"explains each figure."),
 		func(ctx context.Context, in *struct {
 			kit.URLPath
 			Goal string `query:"goal" maxLength:"64" doc:"Name of the conversions that count. Default: the experiment's goal. Required if the link has no experiment."`
 		}) (*kit.Versioned[Experiment], error) {
 			return s.experiment(ctx, in.ID, in.Goal, nil)
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: path, ID: "putExperiment", Summary: "Start an experiment, or change its settings", Tag: tag, Limit: kit.LimitVariants, Conditional: true}.
-		About("The link needs A/B testing and at least two active variants with a weight, else the response is 409. Fields that are left out keep their value. The autopilot checks the experiment every 5 minutes. When it is over, webhooks that subscribe to `experiment.decided` get it once.").
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPut, Path: path, ID: "putExperiment",
+		Summary: "Start an experiment, or change its settings", Tag: tag, Limit: kit.LimitVariants, Conditional: true}.
+		About("The link needs A/B testing and at least two active variants with a weight, else the response is 409. Fields that are left out "+
+			"keep their value. The autopilot checks the experiment every 5 minutes. When it is over, webhooks that subscribe to "+
+			"`experiment.decided` get it once.").
 		Example(`{"goal":"purchase","optimize":"bandit","onWinner":"notify"}`).Fails(http.StatusConflict),
 		func(ctx context.Context, in *struct {
 			kit.URLPath
@@ -200,20 +209,25 @@ func (s *server) registerExperiments() {
 				OnWinner kit.Opt[string] `json:"onWinner,omitempty" enum:"notify,promote" doc:"promote: a winner gets all visitors. notify if left out."`
 			}
 		}) (*kit.Versioned[Experiment], error) {
-			input := experiments.Input{Goal: kit.Given(in.Body.Goal, ""), Optimize: kit.Given(in.Body.Optimize, experiments.Off), OnWinner: kit.Given(in.Body.OnWinner, experiments.Notify)}
+			input := experiments.Input{Goal: kit.Given(in.Body.Goal, ""), Optimize: kit.Given(in.Body.Optimize, experiments.Off),
+				OnWinner: kit.Given(in.Body.OnWinner, experiments.Notify)}
 			return s.experiment(ctx, in.ID, "", s.Experiments.Put(ctx, kit.Principal(ctx), in.ID, input))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: path, ID: "deleteExperiment", Summary: "Delete an experiment", Tag: tag, Limit: kit.LimitVariants, Conditional: true}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodDelete, Path: path, ID: "deleteExperiment", Summary: "Delete an experiment", Tag: tag,
+		Limit: kit.LimitVariants, Conditional: true}.
 		About("The variants keep their weights. The history of weights is deleted."),
 		func(ctx context.Context, in *kit.URLPath) (*kit.NoContent, error) {
 			return nil, s.Experiments.Delete(ctx, kit.Principal(ctx), in.ID)
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: path + "/restart", ID: "restartExperiment", Summary: "Begin an experiment anew", Tag: tag, Limit: kit.LimitVariants, Status: http.StatusOK, Conditional: true}.
-		About("Clicks from now on count. Adding or removing a variant, or changing its destination, restarts a running experiment by itself.").Fails(http.StatusConflict),
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: path + "/restart", ID: "restartExperiment",
+		Summary: "Begin an experiment anew", Tag: tag, Limit: kit.LimitVariants, Status: http.StatusOK, Conditional: true}.
+		About("Clicks from now on count. Adding or removing a variant, or changing its destination, restarts a running experiment by itself.").
+		Fails(http.StatusConflict),
 		func(ctx context.Context, in *kit.URLPath) (*kit.Versioned[Experiment], error) {
 			return s.experiment(ctx, in.ID, "", s.Experiments.Restart(ctx, kit.Principal(ctx), in.ID))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: path + "/promote", ID: "promoteVariant", Summary: "Give all visitors to one variant", Tag: tag, Limit: kit.LimitVariants, Status: http.StatusOK, Conditional: true}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: path + "/promote", ID: "promoteVariant",
+		Summary: "Give all visitors to one variant", Tag: tag, Limit: kit.LimitVariants, Status: http.StatusOK, Conditional: true}.
 		About("Sets the weight of the variant to 100 and that of the others to 0.").
 		Example(`{"variantId":"01970000-0000-7000-8000-000000000000"}`),
 		func(ctx context.Context, in *struct {
@@ -227,7 +241,8 @@ func (s *server) registerExperiments() {
 			}
 			return s.experiment(ctx, in.ID, "", s.Experiments.Promote(ctx, kit.Principal(ctx), in.ID, in.Body.VariantID.Value))
 		})
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path + "/weights", ID: "listExperimentWeights", Summary: "List the weights that an experiment has had", Tag: tag, Limit: kit.LimitVariants}.
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: path + "/weights", ID: "listExperimentWeights",
+		Summary: "List the weights that an experiment has had", Tag: tag, Limit: kit.LimitVariants}.
 		About("Every set of weights since the experiment was created, newest first."),
 		func(ctx context.Context, in *struct {
 			kit.URLPath

@@ -28,9 +28,12 @@ const (
 )
 
 func (s *server) registerLive() {
-	e := kit.Endpoint{Method: http.MethodGet, Path: LivePath, ID: "liveClicks", Summary: "Stream clicks as they are stored", Tag: "Analytics", Limit: kit.LimitAnalytics, Timeout: -1}.
-		About("Server-sent events until the connection closes: each click of your links soon after it is stored. The event's `id` is the click's id, and `data` is the JSON of a click as in recent clicks, with `urlId` and `slug`. " +
-			"A client that reads too slowly loses the oldest clicks and gets an event `dropped` with their `count`. A comment is sent every 5 seconds. The stream ends within seconds after the session. " +
+	e := kit.Endpoint{Method: http.MethodGet, Path: LivePath, ID: "liveClicks", Summary: "Stream clicks as they are stored", Tag: "Analytics",
+		Limit: kit.LimitAnalytics, Timeout: -1}.
+		About("Server-sent events until the connection closes: each click of your links soon after it is stored. The event's `id` is the " +
+			"click's id, and `data` is the JSON of a click as in recent clicks, with `urlId` and `slug`. " +
+			"A client that reads too slowly loses the oldest clicks and gets an event `dropped` with their `count`. A comment is sent every 5 " +
+			"seconds. The stream ends within seconds after the session. " +
 			"Earlier clicks are not repeated: fetch recent clicks for them. A user can have 5 open streams (429).")
 	s.HandleRaw(e, s.liveClicks)
 	str, yes := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeBoolean}
@@ -40,12 +43,15 @@ func (s *server) registerLive() {
 		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		Parameters: []*huma.Param{
 			{In: "query", Name: "urlId", Description: "Only this short URL.", Schema: str},
-			{In: "query", Name: "scope", Description: "own (default), or all: the clicks of all users, for administrators.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"own", "all"}}},
+			{In: "query", Name: "scope", Description: "own (default), or all: the clicks of all users, for administrators.",
+				Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"own", "all"}}},
 			{In: "query", Name: "includeBots", Description: "Include clicks of bots.", Schema: yes},
-			{In: "header", Name: "Last-Event-ID", Description: "The id of the last event that you have got. The stream then begins with the clicks that were stored since. Browsers send it by themselves.", Schema: str},
+			{In: "header", Name: "Last-Event-ID",
+				Description: "The id of the last event that you have got. The stream then begins with the clicks that were stored since. Browsers send it by themselves.", Schema: str},
 			{In: "query", Name: "lastEventId", Description: "The same as Last-Event-ID, for clients that can't set headers.", Schema: str},
 		},
-		Responses: map[string]*huma.Response{"200": {Description: "Server-sent events.", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: click}}}},
+		Responses: map[string]*huma.Response{"200": {Description: "Server-sent events.",
+			Content: map[string]*huma.MediaType{"text/event-stream": {Schema: click}}}},
 	})
 }
 

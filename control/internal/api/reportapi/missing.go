@@ -28,8 +28,12 @@ type listMissingIn struct {
 }
 
 func (s *server) registerMissing() {
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/analytics/missing", ID: "listMissingSlugs", Summary: "List slugs that do not exist", Tag: "Analytics", Limit: kit.LimitAnalytics}.
-		About("Slugs that visitors asked for on custom domains of the workspace and that do not exist, most frequent first, at most 1,000. Edges count the 1,000 most frequent ones and report them once a minute; counts are kept for 90 days. Slugs that are links by now are left out. The slugs of the shared domain belong to nobody, so only administrators who chose no workspace see them.").Fails(http.StatusBadRequest),
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/analytics/missing", ID: "listMissingSlugs",
+		Summary: "List slugs that do not exist", Tag: "Analytics", Limit: kit.LimitAnalytics}.
+		About("Slugs that visitors asked for on custom domains of the workspace and that do not exist, most frequent first, at most 1,000. "+
+			"Edges count the 1,000 most frequent ones and report them once a minute; counts are kept for 90 days. Slugs that are links by now "+
+			"are left out. The slugs of the shared domain belong to nobody, so only administrators who chose no workspace see them.").
+		Fails(http.StatusBadRequest),
 		func(ctx context.Context, in *listMissingIn) (*kit.Body[kit.List[MissingSlug]], error) {
 			q := abuse.MissingQuery{Offset: in.Offset(missingPage), Limit: in.Size(missingPage)}
 			var v problem.Fields

@@ -82,8 +82,10 @@ var auditResource = kit.Resource{
 }
 
 func (s *server) registerAudit() {
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/audit-logs", ID: "listAuditLogs", Summary: "List the audit log", Tag: "Audit", OfChoice: true}.
-		About("Every change, sign-in and failed sign-in, newest first. Entries are append-only and never contain passwords or keys."), s.listAuditLogs)
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/audit-logs", ID: "listAuditLogs", Summary: "List the audit log",
+		Tag: "Audit", OfChoice: true}.
+		About("Every change, sign-in and failed sign-in, newest first. Entries are append-only and never contain passwords or keys."),
+		s.listAuditLogs)
 }
 
 func (s *server) listAuditLogs(ctx context.Context, in *listAuditLogsIn) (*kit.Body[AuditLogs], error) {

@@ -130,8 +130,10 @@ var edgeResource = kit.Resource{
 }
 
 func (s *server) registerEdges() {
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/edges", ID: "listEdges", Summary: "List the edges", Tag: "Edges", Need: kit.Admin}.
-		About("The last report of each edge within the last day: its revision and lag, links with unusable rules and the reasons, and clicks to deliver. All replicas return the same."),
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/edges", ID: "listEdges", Summary: "List the edges", Tag: "Edges",
+		Need: kit.Admin}.
+		About("The last report of each edge within the last day: its revision and lag, links with unusable rules and the reasons, and clicks "+
+			"to deliver. All replicas return the same."),
 		func(ctx context.Context, _ *struct{}) (*kit.Body[EdgeList], error) {
 			now := store.Now()
 			incarnation, revision, err := s.Store.Head(ctx)
@@ -150,8 +152,10 @@ func (s *server) registerEdges() {
 					return nil, err
 				}
 				e := Edge{
-					ID: r.Edge, Run: r.Run, Address: st.Address, Name: st.Name, Region: st.Region, Version: st.Version, IsAlive: r.SeenAt > now-presence.Alive.Milliseconds(),
-					LastSeenAt: kit.Time(r.SeenAt), RunningSince: kit.Time(r.Since), Incarnation: fmt.Sprint(st.Cursor.Incarnation), AppliedRevision: st.Cursor.Revision, Lag: revision,
+					ID: r.Edge, Run: r.Run, Address: st.Address, Name: st.Name, Region: st.Region, Version: st.Version, IsAlive: r.SeenAt > now-
+						presence.Alive.Milliseconds(),
+					LastSeenAt: kit.Time(r.SeenAt), RunningSince: kit.Time(r.Since), Incarnation: fmt.Sprint(st.Cursor.Incarnation),
+					AppliedRevision: st.Cursor.Revision, Lag: revision,
 					StateHash: st.StateHash, Links: st.Links, SetAside: aside, SetAsideCount: max(st.SetAsideCount, len(st.SetAside)),
 					Refused: kit.Text(st.Refused), Wording: kit.WordingOf(st.Refused),
 					Spool: EdgeSpool{st.Spool.Bytes, st.Spool.Pending, st.Spool.Dropped, st.Spool.OldestMs},

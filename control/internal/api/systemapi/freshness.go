@@ -25,8 +25,10 @@ type RegionFreshness struct {
 }
 
 func (s *server) registerFreshness() {
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/analytics/freshness", ID: "freshness", Summary: "Tell up to which time reports are complete", Tag: "Analytics", Limit: kit.LimitAnalytics}.
-		About("Clicks of a region that is cut off wait there, and are counted later. Show this beside reports: a period that ends after `completeUntil` will still gain clicks. A click has the time at which the visitor came."),
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodGet, Path: "/api/analytics/freshness", ID: "freshness",
+		Summary: "Tell up to which time reports are complete", Tag: "Analytics", Limit: kit.LimitAnalytics}.
+		About("Clicks of a region that is cut off wait there, and are counted later. Show this beside reports: a period that ends after "+
+			"`completeUntil` will still gain clicks. A click has the time at which the visitor came."),
 		func(ctx context.Context, _ *struct{}) (*kit.Body[Freshness], error) {
 			regions, err := s.reaches(ctx, store.Now())
 			if err != nil {

@@ -27,9 +27,11 @@ var privacyResource = kit.Resource{
 }
 
 func (s *server) registerPrivacy() {
-	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/privacy/erase", ID: "eraseVisitor", Summary: "Erase the data of a visitor", Tag: "Privacy",
+	kit.Handle(s.Kit, kit.Endpoint{Method: http.MethodPost, Path: "/api/privacy/erase", ID: "eraseVisitor",
+		Summary: "Erase the data of a visitor", Tag: "Privacy",
 		Need: kit.Admin, SessionOnly: true, Status: http.StatusOK, Timeout: -1}.
-		About("Removes an address of a visitor, with the visitor number and User-Agent, from clicks, webhook deliveries and lockouts. The clicks still count. Requires the session of an administrator.").
+		About("Removes an address of a visitor, with the visitor number and User-Agent, from clicks, webhook deliveries and lockouts. The "+
+			"clicks still count. Requires the session of an administrator.").
 		Example(`{"ip":"203.0.113.77"}`),
 		func(ctx context.Context, in *eraseIn) (*kit.Body[Erasure], error) {
 			e, err := s.Privacy.Erase(ctx, kit.Principal(ctx), in.Body.IP)

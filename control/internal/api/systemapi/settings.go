@@ -55,14 +55,18 @@ var settingsResource = kit.Resource{
 
 func (s *server) registerSettings() {
 	declare := func(method, path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: method, Path: "/api/settings/system" + path, ID: id, Summary: summary, Tag: "System settings", Need: kit.Admin}
+		return kit.Endpoint{Method: method, Path: "/api/settings/system" + path, ID: id, Summary: summary, Tag: "System settings",
+			Need: kit.Admin}
 	}
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listSettings", "List system settings").
 		About("All settings, sorted by key."), s.listSettings)
 	kit.Handle(s.Kit, declare(http.MethodGet, "/{key}", "getSetting", "Get a system setting").
 		About("Returns the setting, or null if it is not set."), s.getSetting)
 	kit.Handle(s.Kit, declare(http.MethodPut, "/{key}", "putSetting", "Set a system setting").
-		About("Accepts any JSON value. `sso_enforce` = `{\"enabled\": true}` turns password sign-in off while an identity provider is active. `require_2fa` = `{\"enabled\": true}` requires a second factor of everybody who signs in: a session of a user without one reaches only the set-up (403 with `error` = `Second Factor Required` otherwise), while API keys keep working. You need a second factor yourself to turn it on. Both settings need a session.").
+		About("Accepts any JSON value. `sso_enforce` = `{\"enabled\": true}` turns password sign-in off while an identity provider is active. "+
+			"`require_2fa` = `{\"enabled\": true}` requires a second factor of everybody who signs in: a session of a user without one reaches "+
+			"only the set-up (403 with `error` = `Second Factor Required` otherwise), while API keys keep working. You need a second factor "+
+			"yourself to turn it on. Both settings need a session.").
 		Example(`{"value":{"enabled":true},"description":"Single sign-on only"}`), s.putSetting)
 	kit.Handle(s.Kit, declare(http.MethodDelete, "/{key}", "deleteSetting", "Delete a system setting").
 		About("Deletes the setting, so its default applies."), s.deleteSetting)
@@ -98,7 +102,8 @@ func (s *server) putSetting(ctx context.Context, in *putSettingIn) (*kit.Body[Se
 	if len(in.Body.Value) == 0 {
 		return nil, problem.OfField("value", "is required")
 	}
-	return kit.Respond(settingOf)(s.Settings.Put(ctx, kit.Principal(ctx), in.Key, json.RawMessage(in.Body.Value), in.Body.Description.Set, in.Body.Description.Pointer()))
+	return kit.Respond(settingOf)(s.Settings.Put(ctx, kit.Principal(ctx), in.Key, json.RawMessage(in.Body.Value), in.Body.Description.Set,
+		in.Body.Description.Pointer()))
 }
 
 func (s *server) deleteSetting(ctx context.Context, in *ByKey) (*struct{}, error) {

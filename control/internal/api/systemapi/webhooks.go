@@ -46,8 +46,10 @@ type NewWebhook struct {
 }
 
 func webhookOf(w webhooks.Webhook) Webhook {
-	return Webhook{w.ID, w.UserID, w.Name, w.URL, w.Events, w.Masked(), w.Scope(), w.Active, kit.Text(w.Paused), w.HasSecret, w.Sent, w.Succeeded, w.Failed,
-		kit.Instant(w.LastSentAt), kit.Text(w.LastError), kit.WordingOf(w.LastError), w.Streak, kit.Instant(w.FailingSince), w.Waiting, kit.Instant(w.NextAt), kit.Time(w.CreatedAt), kit.Time(w.UpdatedAt)}
+	return Webhook{w.ID, w.UserID, w.Name, w.URL, w.Events, w.Masked(), w.Scope(), w.Active, kit.Text(w.Paused), w.HasSecret, w.Sent,
+		w.Succeeded, w.Failed,
+		kit.Instant(w.LastSentAt), kit.Text(w.LastError), kit.WordingOf(w.LastError), w.Streak, kit.Instant(w.FailingSince), w.Waiting,
+		kit.Instant(w.NextAt), kit.Time(w.CreatedAt), kit.Time(w.UpdatedAt)}
 }
 
 // WebhookLog is one attempt to deliver an event. Some values have two names.
@@ -71,8 +73,10 @@ type WebhookLog struct {
 
 func webhookLogOf(l store.WebhookLog) WebhookLog {
 	out := WebhookLog{
-		ID: l.ID, WebhookID: l.WebhookID, Event: l.Event, DeliveryID: l.DeliveryID, Payload: json.RawMessage(l.Payload), Status: "failed", StatusCode: statusOf(&l),
-		Response: kit.Text(l.Response), ResponseBody: kit.Text(l.Response), Error: kit.Text(l.Error), Duration: l.Duration, Attempt: l.Attempt, IsSuccess: l.Success,
+		ID: l.ID, WebhookID: l.WebhookID, Event: l.Event, DeliveryID: l.DeliveryID, Payload: json.RawMessage(l.Payload), Status: "failed",
+		StatusCode: statusOf(&l),
+		Response:   kit.Text(l.Response), ResponseBody: kit.Text(l.Response), Error: kit.Text(l.Error), Duration: l.Duration, Attempt: l.Attempt,
+		IsSuccess: l.Success,
 		CreatedAt: kit.Time(l.SentAt), SentAt: kit.Time(l.SentAt),
 	}
 	if l.Success {
@@ -109,8 +113,9 @@ type WebhookRepeat struct {
 }
 
 var webhookResource = kit.Resource{
-	Tag: "Webhooks", About: "HTTP callbacks for events, with delivery log and retries. The section `webhooks` of this document describes the payloads.",
-	Read: kit.Needs(auth.WorkspaceAdmin, auth.WebhooksScope), Change: kit.Needs(auth.WorkspaceAdmin, auth.WebhooksScope),
+	Tag:   "Webhooks",
+	About: "HTTP callbacks for events, with delivery log and retries. The section `webhooks` of this document describes the payloads.",
+	Read:  kit.Needs(auth.WorkspaceAdmin, auth.WebhooksScope), Change: kit.Needs(auth.WorkspaceAdmin, auth.WebhooksScope),
 	Values: map[string][]any{
 		"webhookEvent":   kit.Enum(webhooks.Names...),
 		"deliveredEvent": kit.Enum(slices.Sorted(maps.Keys(webhooks.Payloads))...),
@@ -135,8 +140,10 @@ func (s *server) registerWebhooks() {
 		return e
 	}
 	kit.Handle(s.Kit, changes(http.MethodPost, "", "createWebhook", "Create a webhook").
-		About("Sends events of your links to the URL, signed with the secret, which only this response contains. A webhook of an administrator with `scope: \"all\"` gets the events of all links. An API key needs the scopes that read the data of the events (403).").
-		Example(`{"name":"Our CRM","url":"https://hooks.example.com/shortline","events":["url.created","url.clicked"],"headers":{"X-Team":"growth"}}`), s.createWebhook)
+		About("Sends events of your links to the URL, signed with the secret, which only this response contains. A webhook of an "+
+			"administrator with `scope: \"all\"` gets the events of all links. An API key needs the scopes that read the data of the events (403).").
+		Example(`{"name":"Our CRM","url":"https://hooks.example.com/shortline",`+
+			`"events":["url.created","url.clicked"],"headers":{"X-Team":"growth"}}`), s.createWebhook)
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listWebhooks", "List webhooks").
 		About("A page of webhooks with their delivery statistics. Secrets are never returned."), s.listWebhooks)
 	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}", "getWebhook", "Get a webhook").
@@ -144,7 +151,8 @@ func (s *server) registerWebhooks() {
 		return respondWebhook(s.Webhooks.Get(ctx, kit.Principal(ctx), in.ID))
 	})
 	kit.Handle(s.Kit, conditional(http.MethodPut, "/{id}", "updateWebhook", "Update a webhook").
-		About("Changes the given fields. A new secret or URL applies from the next attempt. An API key needs the scopes that read the data of the events (403).").
+		About("Changes the given fields. A new secret or URL applies from the next attempt. An API key needs the scopes that read the data of "+
+			"the events (403).").
 		Example(`{"isActive":false}`), s.updateWebhook)
 	kit.Handle(s.Kit, conditional(http.MethodDelete, "/{id}", "deleteWebhook", "Delete a webhook and its log").
 		About("Deletes the webhook, its log and its pending deliveries."), func(ctx context.Context, in *kit.ByID) (*struct{}, error) {
@@ -157,11 +165,13 @@ func (s *server) registerWebhooks() {
 	kit.Handle(s.Kit, declare(http.MethodGet, "/{id}/logs", "listWebhookLogs", "List delivery attempts").
 		About("The attempts of the last 30 days, with request and response, newest first."), s.listWebhookLogs)
 	retry := declare(http.MethodPost, "/{webhookId}/logs/{logId}/retry", "retryWebhook", "Repeat a failed delivery").
-		About("Sends the payload again to the present URL, as a new attempt with the result in `isSuccess`. A successful attempt cannot be repeated (400).").Fails(http.StatusConflict)
+		About("Sends the payload again to the present URL, as a new attempt with the result in `isSuccess`. A successful attempt cannot be " +
+			"repeated (400).").Fails(http.StatusConflict)
 	retry.Status, retry.Limit, retry.Timeout = http.StatusOK, kit.LimitWebhookRetry, s.Webhooks.Timeout()
 	kit.Handle(s.Kit, retry, s.retryWebhook)
 	all := declare(http.MethodPost, "/{id}/logs/retry", "retryWebhookFailures", "Repeat all failed deliveries").
-		About("Sends all deliveries again whose last attempt failed, and which are not older than 30 days. They keep their ids, so receivers recognize repeats. Tests are not repeated. A disabled webhook gets 409.").Fails(http.StatusConflict)
+		About("Sends all deliveries again whose last attempt failed, and which are not older than 30 days. They keep their ids, so receivers " +
+			"recognize repeats. Tests are not repeated. A disabled webhook gets 409.").Fails(http.StatusConflict)
 	all.Status, all.Limit = http.StatusOK, kit.LimitWebhookRetry
 	kit.Handle(s.Kit, all, func(ctx context.Context, in *kit.ByID) (*kit.Body[WebhookRepeat], error) {
 		n, err := s.Webhooks.RetryFailed(ctx, kit.Principal(ctx), in.ID)
@@ -182,8 +192,9 @@ type WebhookFields struct {
 
 func (f *WebhookFields) input(name, url kit.Opt[string], events kit.Opt[[]string]) webhooks.Input {
 	return webhooks.Input{
-		Name: kit.Given(name, ""), URL: kit.Given(url, ""), Events: kit.Given(events, nil), Secret: kit.Given(f.Secret, ""), Headers: kit.Given(f.Headers, nil),
-		Scope: kit.Given(f.Scope, webhooks.ScopeOwn), Active: kit.Given(f.IsActive, true),
+		Name: kit.Given(name, ""), URL: kit.Given(url, ""), Events: kit.Given(events, nil), Secret: kit.Given(f.Secret, ""),
+		Headers: kit.Given(f.Headers, nil),
+		Scope:   kit.Given(f.Scope, webhooks.ScopeOwn), Active: kit.Given(f.IsActive, true),
 	}
 }
 
@@ -235,7 +246,8 @@ func (s *server) listWebhookLogs(ctx context.Context, in *struct {
 	Status string `query:"status" values:"deliveryStatus" doc:"Only attempts with this result."`
 	Event  string `query:"event" values:"deliveredEvent" doc:"Only deliveries of this event."`
 }) (*kit.Body[WebhookLogList], error) {
-	rows, total, err := s.Webhooks.Logs(ctx, kit.Principal(ctx), in.ID, webhooks.LogFilter{Status: in.Status, Event: in.Event}, in.Size(20), in.Offset(20))
+	rows, total, err := s.Webhooks.Logs(ctx, kit.Principal(ctx), in.ID, webhooks.LogFilter{Status: in.Status, Event: in.Event}, in.Size(20),
+		in.Offset(20))
 	if err != nil {
 		return nil, err
 	}

@@ -202,7 +202,8 @@ func (f *Fleet) Restore(ctx context.Context, from string, force bool) (*backup.M
 		return nil, err
 	}
 	if text, err := box.Open(probePlace, facts.Probe); err != nil || text != probeText {
-		return nil, errors.New("ENCRYPTION_KEY is not the key of the backup: second factors, webhook secrets and identity providers could not be decrypted")
+		return nil, errors.New(
+			"ENCRYPTION_KEY is not the key of the backup: second factors, webhook secrets and identity providers could not be decrypted")
 	}
 	if err := store.Restorable(ctx, f.Database, facts.Database, force); err != nil {
 		return nil, err

@@ -37,7 +37,8 @@ func (read Reader) ConversionLines(ctx context.Context, st Statement, q Query) (
 
 // ConversionBreakdown reads the rows of ConversionBreakdownSQL, which query renders for stored dimensions. It adds up sites from referrers,
 // of which there are fewer than conversions.
-func (read Reader) ConversionBreakdown(ctx context.Context, dims []Dimension, query func([]Dimension) Statement) (map[Dimension][]ConversionLine, error) {
+func (read Reader) ConversionBreakdown(ctx context.Context, dims []Dimension,
+	query func([]Dimension) Statement) (map[Dimension][]ConversionLine, error) {
 	sites := slices.Contains(dims, Site)
 	stored := slices.DeleteFunc(slices.Clone(dims), func(d Dimension) bool { return d == Site })
 	if sites && !slices.Contains(stored, Referer) {
@@ -112,7 +113,8 @@ func (read Reader) conversions(ctx context.Context, st Statement, f func(*Conver
 		c.Row, c.Workspace = *r, uint64(sender)
 		c.Click.Link, c.Click.Time = r.Link, r.Time
 		return f(&c)
-	}, append([]any{&c.Click.Tag, &c.Name, &once, &c.Value, &c.Currency, &c.ExternalID, &c.Repeatable, &c.OccurredAt, &c.ReceivedAt, &sender, &c.Browser, &c.Attributed}, more...)...)
+	}, append([]any{&c.Click.Tag, &c.Name, &once, &c.Value, &c.Currency, &c.ExternalID, &c.Repeatable, &c.OccurredAt, &c.ReceivedAt, &sender,
+		&c.Browser, &c.Attributed}, more...)...)
 }
 
 // Conversions returns the rows of UnattributedSQL.
@@ -126,7 +128,8 @@ func (read Reader) Conversions(ctx context.Context, st Statement) ([]Conversion,
 }
 
 // EachConversion calls f with at most limit conversions, page by page, like Pages.
-func (read Reader) EachConversion(ctx context.Context, table string, scope Scope, goal string, limit, page int, f func(*Conversion) error) error {
+func (read Reader) EachConversion(ctx context.Context, table string, scope Scope, goal string, limit, page int,
+	f func(*Conversion) error) error {
 	var after *Conversion
 	for limit > 0 {
 		want := min(limit, page)

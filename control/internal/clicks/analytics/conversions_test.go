@@ -16,7 +16,8 @@ func TestConversionKey_ID(t *testing.T) {
 	}
 	ids := map[string]bool{k.ID(): true}
 	for _, change := range []func(k *analytics.ConversionKey){
-		func(k *analytics.ConversionKey) { k.Click.Link++ }, func(k *analytics.ConversionKey) { k.Click.Time++ }, func(k *analytics.ConversionKey) { k.Click.Tag++ },
+		func(k *analytics.ConversionKey) { k.Click.Link++ }, func(k *analytics.ConversionKey) { k.Click.Time++ },
+		func(k *analytics.ConversionKey) { k.Click.Tag++ },
 		func(k *analytics.ConversionKey) { k.Name = "signup" }, func(k *analytics.ConversionKey) { k.Once = "1" },
 	} {
 		other := k

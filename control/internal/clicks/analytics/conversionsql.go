@@ -88,7 +88,8 @@ func (q Query) ConversionSQL(table, goal string) Statement {
 	}
 	keys = append(keys, "currency")
 	where := q.OfGoal(goal, table)
-	s.add("CAST(currency AS VARCHAR) AS currency, CAST(count(*) AS BIGINT) AS n, "+sumHigh+" AS high, "+sumLow+" AS low FROM "+table+" WHERE "+where.Text, where.Args...)
+	s.add("CAST(currency AS VARCHAR) AS currency, CAST(count(*) AS BIGINT) AS n, "+sumHigh+" AS high, "+sumLow+" AS low FROM "+table+" WHERE "+
+		where.Text, where.Args...)
 	list := strings.Join(keys, ", ")
 	s.add(" GROUP BY " + list + " ORDER BY " + list)
 	return s.done()
@@ -104,7 +105,8 @@ func ConversionBreakdownSQL(table string, scope Scope, dims []Dimension, goal st
 	}
 	where := scope.OfGoal(goal, table)
 	s.add("SELECT dim, " + g.value + " AS value, CAST(currency AS VARCHAR) AS currency, n, high, low FROM (")
-	s.add("SELECT "+g.dim+" AS dim, "+g.columns+", currency, CAST(count(*) AS BIGINT) AS n, "+sumHigh+" AS high, "+sumLow+" AS low FROM "+table+" WHERE "+where.Text, where.Args...)
+	s.add("SELECT "+g.dim+" AS dim, "+g.columns+", currency, CAST(count(*) AS BIGINT) AS n, "+sumHigh+" AS high, "+sumLow+" AS low FROM "+
+		table+" WHERE "+where.Text, where.Args...)
 	s.add(" GROUP BY GROUPING SETS (" + strings.Join(g.sets, ", ") + ")) AS grouped ORDER BY dim, value, currency")
 	return s.done()
 }
@@ -112,14 +114,18 @@ func ConversionBreakdownSQL(table string, scope Scope, dims []Dimension, goal st
 // GoalsSQL renders the figures of each goal in a scope: name, currency, number of conversions and both parts of the revenue.
 func GoalsSQL(table string, scope Scope) Statement {
 	where := scope.Condition(table)
-	return Statement{"SELECT goal, CAST(currency AS VARCHAR) AS currency, CAST(count(*) AS BIGINT) AS n, " + sumHigh + " AS high, " + sumLow + " AS low FROM " + table +
+	return Statement{"SELECT goal, CAST(currency AS VARCHAR) AS currency, CAST(count(*) AS BIGINT) AS n, " + sumHigh + " AS high, " + sumLow +
+		" AS low FROM " + table +
 		" WHERE " + where.Text + " GROUP BY goal, currency ORDER BY goal, currency", where.Args}
 }
 
 // UnattributedSQL renders the selection for Conversions.Unattributed.
 func UnattributedSQL(table string, since, after int64, limit int) Statement {
-	return Statement{fmt.Sprintf("SELECT %s, %s FROM %s WHERE NOT attributed AND received_at >= ? AND received_at > ? ORDER BY received_at, link, ts, tag, goal, once LIMIT %d",
-		clickColumns, conversionColumns, table, limit), []any{since, after}}
+	return Statement{
+		fmt.Sprintf(
+			"SELECT %s, %s FROM %s WHERE NOT attributed AND received_at >= ? AND received_at > ? ORDER BY received_at, link, ts, tag, goal, once "+
+				"LIMIT %d",
+			clickColumns, conversionColumns, table, limit), []any{since, after}}
 }
 
 // EachConversionSQL renders the newest conversions of a goal in a scope, or those that follow a given one.
@@ -132,7 +138,9 @@ func EachConversionSQL(table string, scope Scope, goal string, after *Conversion
 	where := scope.OfGoal(goal, table)
 	s.add(" WHERE "+where.Text, where.Args...)
 	if after != nil {
-		s.add(fmt.Sprintf(" AND (ts < fromUnixTimestamp64Milli(?) OR link < %[1]d OR link = %[1]d AND (tag < %[2]d OR tag = %[2]d AND (goal < ? OR goal = ? AND once < ?)))",
+		s.add(fmt.Sprintf(
+			" AND (ts < fromUnixTimestamp64Milli(?) OR link < %[1]d OR link = %[1]d AND (tag < %[2]d OR tag = %[2]d AND (goal < ? OR goal = ? "+
+				"AND once < ?)))",
 			after.Click.Link, after.Click.Tag), after.Click.Time, after.Name, after.Name, after.Once())
 	}
 	s.add(fmt.Sprintf(" ORDER BY ts DESC, link DESC, tag DESC, goal DESC, once DESC LIMIT %d", limit))
@@ -158,7 +166,8 @@ func at(ids []conversion.ClickID) string {
 		links[i], times[i] = id.Link, fmt.Sprintf("fromUnixTimestamp64Milli(%d)", id.Time)
 		first, last = min(first, id.Time), max(last, id.Time)
 	}
-	return fmt.Sprintf("link IN (%s) AND ts >= fromUnixTimestamp64Milli(%d) AND ts <= fromUnixTimestamp64Milli(%d) AND ts IN (%s)", numbers(links), first, last, strings.Join(times, ", "))
+	return fmt.Sprintf("link IN (%s) AND ts >= fromUnixTimestamp64Milli(%d) AND ts <= fromUnixTimestamp64Milli(%d) AND ts IN (%s)",
+		numbers(links), first, last, strings.Join(times, ", "))
 }
 
 // ArmsSQL renders the figures of an experiment for a table of clicks and one of conversions: variant, beginning of the interval, visitors,
@@ -171,23 +180,33 @@ func (e Experiment) ArmsSQL(clicks, conversions string) Statement {
 		return fmt.Sprintf("CAST(%[2]d * intDiv(%[1]s, %[2]d) AS BIGINT) AS starts", ms, every)
 	}
 	var s statement
-	s.add("SELECT CAST(variant AS VARCHAR) AS variant, CAST(starts AS BIGINT) AS starts, CAST(sum(visitors) AS BIGINT), CAST(sum(converted) AS BIGINT), CAST(sum(conversions) AS BIGINT), sum(revenue), sum(squares) FROM (")
+	s.add("SELECT CAST(variant AS VARCHAR) AS variant, CAST(starts AS BIGINT) AS starts, CAST(sum(visitors) AS BIGINT), " +
+		"CAST(sum(converted) AS BIGINT), CAST(sum(conversions) AS BIGINT), sum(revenue), sum(squares) FROM (")
 	// Visitors of a link that is not sticky: clicks.
-	s.add("SELECT variant, "+interval("toUnixTimestamp64Milli(ts)")+", CAST(count(*) AS BIGINT) AS visitors, CAST(0 AS BIGINT) AS converted, CAST(0 AS BIGINT) AS conversions, CAST(0 AS DOUBLE) AS revenue, CAST(0 AS DOUBLE) AS squares FROM "+
+	s.add("SELECT variant, "+interval("toUnixTimestamp64Milli(ts)")+
+		", CAST(count(*) AS BIGINT) AS visitors, CAST(0 AS BIGINT) AS converted, CAST(0 AS BIGINT) AS conversions, CAST(0 AS DOUBLE) AS "+
+		"revenue, CAST(0 AS DOUBLE) AS squares FROM "+
 		clicks+" WHERE "+drawn.Text+" AND participant = 0 GROUP BY variant, starts", drawn.Args...)
 	// Visitors of a sticky link.
-	firsts := "SELECT variant, participant, " + interval("min(toUnixTimestamp64Milli(ts))") + " FROM " + clicks + " WHERE " + drawn.Text + " AND participant <> 0 GROUP BY variant, participant"
-	s.add(" UNION ALL SELECT variant, starts, CAST(count(*) AS BIGINT) AS visitors, CAST(0 AS BIGINT) AS converted, CAST(0 AS BIGINT) AS conversions, CAST(0 AS DOUBLE) AS revenue, CAST(0 AS DOUBLE) AS squares FROM ("+
+	firsts := "SELECT variant, participant, " + interval("min(toUnixTimestamp64Milli(ts))") + " FROM " + clicks + " WHERE " + drawn.Text +
+		" AND participant <> 0 GROUP BY variant, participant"
+	s.add(" UNION ALL SELECT variant, starts, CAST(count(*) AS BIGINT) AS visitors, CAST(0 AS BIGINT) AS converted, CAST(0 AS BIGINT) AS "+
+		"conversions, CAST(0 AS DOUBLE) AS revenue, CAST(0 AS DOUBLE) AS squares FROM ("+
 		firsts+") AS firsts GROUP BY variant, starts", drawn.Args...)
 	// The revenue of each visitor, in units of the currency.
 	amount := "CAST(sum(CASE WHEN currency = ? THEN value ELSE 0 END) AS DOUBLE) / 10000"
 	args := append([]any{e.Currency}, won.Args...)
-	totals := "CAST(0 AS BIGINT) AS visitors, CAST(count(*) AS BIGINT) AS converted, CAST(sum(n) AS BIGINT) AS conversions, CAST(sum(amount) AS DOUBLE) AS revenue, CAST(sum(amount * amount) AS DOUBLE) AS squares"
-	s.add(" UNION ALL SELECT variant, "+interval("ms")+", "+totals+" FROM (SELECT variant, toUnixTimestamp64Milli(ts) AS ms, tag, count(*) AS n, "+amount+" AS amount FROM "+
+	totals := "CAST(0 AS BIGINT) AS visitors, CAST(count(*) AS BIGINT) AS converted, CAST(sum(n) AS BIGINT) AS conversions, " +
+		"CAST(sum(amount) AS DOUBLE) AS revenue, CAST(sum(amount * amount) AS DOUBLE) AS squares"
+	s.add(" UNION ALL SELECT variant, "+interval("ms")+", "+totals+
+		" FROM (SELECT variant, toUnixTimestamp64Milli(ts) AS ms, tag, count(*) AS n, "+amount+" AS amount FROM "+
 		conversions+" WHERE "+won.Text+" AND participant = 0 GROUP BY variant, ms, tag) AS bought GROUP BY variant, starts", args...)
-	s.add(" UNION ALL SELECT bought.variant AS variant, firsts.starts AS starts, "+totals+" FROM (SELECT variant, participant, count(*) AS n, "+amount+" AS amount FROM "+
+	s.add(" UNION ALL SELECT bought.variant AS variant, firsts.starts AS starts, "+totals+
+		" FROM (SELECT variant, participant, count(*) AS n, "+amount+" AS amount FROM "+
 		conversions+" WHERE "+won.Text+" AND participant <> 0 GROUP BY variant, participant) AS bought", args...)
-	s.add(" JOIN ("+firsts+") AS firsts ON bought.variant = firsts.variant AND bought.participant = firsts.participant GROUP BY bought.variant, firsts.starts", drawn.Args...)
+	s.add(" JOIN ("+firsts+
+		") AS firsts ON bought.variant = firsts.variant AND bought.participant = firsts.participant GROUP BY bought.variant, firsts.starts",
+		drawn.Args...)
 	s.add(") AS parts GROUP BY variant, starts ORDER BY variant, starts")
 	return s.done()
 }

@@ -35,8 +35,10 @@ func (r *Row) Data() ClickData {
 		ip = r.IP.String()
 	}
 	return ClickData{
-		OrNull(ip), OrNull(r.UserAgent), OrNull(r.Referer), OrNull(r.Country), OrNull(r.City), OrNull(r.Device), OrNull(r.OS), OrNull(r.Browser), r.Bot,
-		OrNull(r.UTM.Source), OrNull(r.UTM.Medium), OrNull(r.UTM.Campaign), OrNull(r.UTM.Term), OrNull(r.UTM.Content), OrNull(r.UTM.ID), OrNull(r.UTM.SourcePlatform),
+		OrNull(ip), OrNull(r.UserAgent), OrNull(r.Referer), OrNull(r.Country), OrNull(r.City), OrNull(r.Device), OrNull(r.OS),
+		OrNull(r.Browser), r.Bot,
+		OrNull(r.UTM.Source), OrNull(r.UTM.Medium), OrNull(r.UTM.Campaign), OrNull(r.UTM.Term), OrNull(r.UTM.Content), OrNull(r.UTM.ID),
+		OrNull(r.UTM.SourcePlatform),
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 // skipped.
 func TestDay_Start(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"UTC", "America/New_York", "America/Santiago", "America/Havana", "Asia/Beirut", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Cairo", "Asia/Gaza", "Pacific/Kiritimati"} {
+	for _, name := range []string{"UTC", "America/New_York", "America/Santiago", "America/Havana", "Asia/Beirut", "Asia/Kathmandu",
+		"Australia/Lord_Howe", "Pacific/Apia", "Africa/Cairo", "Asia/Gaza", "Pacific/Kiritimati"} {
 		zone, err := time.LoadLocation(name)
 		testkit.Must(t, err)
 		for d := analytics.DayOn(2011, 12, 1); d < analytics.DayOn(2012, 12, 31); d++ {

@@ -44,8 +44,10 @@ func (read Reader) LaneSegments(ctx context.Context, table string, from int64, n
 	if len(notOwners) > 0 {
 		others = " AND " + notOwned(notOwners)
 	}
-	return read(ctx, Statement{fmt.Sprintf(`SELECT edge, epoch, lane, intDiv(seq, %d) AS segment, uniqExact(seq), min(seq), max(seq), argMin(toUnixTimestamp64Milli(ts), seq), argMax(toUnixTimestamp64Milli(ts), seq)
-		FROM %s WHERE ts >= fromUnixTimestamp64Milli(?)%s GROUP BY edge, epoch, lane, segment`, LaneSegmentSize, table, others), []any{from}}, func() error {
+	return read(ctx, Statement{fmt.Sprintf(`SELECT edge, epoch, lane, intDiv(seq, %d) AS segment, uniqExact(seq), min(seq), max(seq),
+		argMin(toUnixTimestamp64Milli(ts), seq), argMax(toUnixTimestamp64Milli(ts), seq)
+		FROM %s WHERE ts >= fromUnixTimestamp64Milli(?)%s GROUP BY edge, epoch, lane, segment`,
+		LaneSegmentSize, table, others), []any{from}}, func() error {
 		f(s)
 		return nil
 	}, &s.Edge, &s.Epoch, &s.Lane.Lane, &s.Number, &s.Clicks, &s.First, &s.Last, &s.FirstAt, &s.LastAt)
@@ -58,9 +60,12 @@ func (read Reader) LanePositions(ctx context.Context, table string, ids []LaneSe
 		list[i] = fmt.Sprintf("(%d, %d, %d, %d)", id.Edge, id.Epoch, id.Lane.Lane, id.Number)
 	}
 	var p LanePosition
-	return read(ctx, Statement{fmt.Sprintf(`SELECT DISTINCT edge, epoch, lane, seq, toUnixTimestamp64Milli(ts) AS ms FROM %s WHERE ts >= fromUnixTimestamp64Milli(?) AND (edge, epoch, lane, intDiv(seq, %d)) IN (%s)`,
-		table, LaneSegmentSize, strings.Join(list, ", ")), []any{from}}, func() error {
-		f(p)
-		return nil
-	}, &p.Edge, &p.Epoch, &p.Lane.Lane, &p.Seq, &p.At)
+	return read(ctx,
+		Statement{fmt.Sprintf(
+			`SELECT DISTINCT edge, epoch, lane, seq, toUnixTimestamp64Milli(ts) AS ms FROM %s WHERE ts >= fromUnixTimestamp64Milli(?) AND (edge, `+
+				`epoch, lane, intDiv(seq, %d)) IN (%s)`,
+			table, LaneSegmentSize, strings.Join(list, ", ")), []any{from}}, func() error {
+			f(p)
+			return nil
+		}, &p.Edge, &p.Epoch, &p.Lane.Lane, &p.Seq, &p.At)
 }

@@ -104,7 +104,8 @@ func (l *Late) Close() error { return l.get().Close() }
 // unopened is the store before Use.
 type unopened struct{}
 
-var errNotOpen = &problem.Error{Kind: problem.Unavailable, Message: "The click store is not available at the moment. Try again shortly.", RetryAfter: 5 * time.Second}
+var errNotOpen = &problem.Error{Kind: problem.Unavailable, Message: "The click store is not available at the moment. Try again shortly.",
+	RetryAfter: 5 * time.Second}
 
 func (unopened) Insert(context.Context, Batch) error { return errNotOpen }
 

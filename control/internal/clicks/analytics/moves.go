@@ -67,7 +67,8 @@ func (s *statement) owned(word string, scope Scope) {
 
 // MovedLinks renders the selection of the links that have moved from or to the scope's owner.
 func (s Scope) MovedLinks() string {
-	return fmt.Sprintf("SELECT link FROM link_moves WHERE log = %d AND workspace = %d AND revision <= %d", int64(s.Moves.Log), int64(s.Owner), int64(s.Moves.Through))
+	return fmt.Sprintf("SELECT link FROM link_moves WHERE log = %d AND workspace = %d AND revision <= %d", int64(s.Moves.Log), int64(s.Owner),
+		int64(s.Moves.Through))
 }
 
 // MoveRow is a move as stores keep it: once for each of its two workspaces.
@@ -80,7 +81,8 @@ type MoveRow struct {
 func MoveRows(list []Move) []MoveRow {
 	rows := make([]MoveRow, 0, 2*len(list))
 	for _, m := range list {
-		rows = append(rows, MoveRow{int64(m.From), int64(m.Link), int64(m.Revision), 0}, MoveRow{int64(m.To), int64(m.Link), int64(m.Revision), 1})
+		rows = append(rows, MoveRow{int64(m.From), int64(m.Link), int64(m.Revision), 0},
+			MoveRow{int64(m.To), int64(m.Link), int64(m.Revision), 1})
 	}
 	return rows
 }
@@ -91,9 +93,11 @@ func PositionRow(p Position) MoveRow { return MoveRow{0, int64(p.Link), int64(p.
 // Position reads the position of a copy; zero if there is none.
 func (read Reader) Position(ctx context.Context, log uint64) (p Position, err error) {
 	var revision, link int64
-	err = read(ctx, Statement{"SELECT revision, link FROM link_moves WHERE log = ? AND workspace = 0 ORDER BY revision DESC, link DESC LIMIT 1", []any{int64(log)}}, func() error {
-		p = Position{uint64(revision), uint64(link)}
-		return nil
-	}, &revision, &link)
+	err = read(ctx,
+		Statement{"SELECT revision, link FROM link_moves WHERE log = ? AND workspace = 0 ORDER BY revision DESC, link DESC LIMIT 1",
+			[]any{int64(log)}}, func() error {
+			p = Position{uint64(revision), uint64(link)}
+			return nil
+		}, &revision, &link)
 	return p, err
 }

@@ -32,17 +32,21 @@ func OwnedBy(owners []uint64) string { return "owner IN (" + numbers(owners) + "
 
 // ownedSQL selects columns from a table, with what owners have from one time to another in Unix milliseconds.
 func ownedSQL(columns, table string, owners []uint64, from, to int64) Statement {
-	return Statement{fmt.Sprintf("SELECT %s FROM %s WHERE %s AND ts >= fromUnixTimestamp64Milli(?) AND ts < fromUnixTimestamp64Milli(?)", columns, table, OwnedBy(owners)), []any{from, to}}
+	return Statement{fmt.Sprintf("SELECT %s FROM %s WHERE %s AND ts >= fromUnixTimestamp64Milli(?) AND ts < fromUnixTimestamp64Milli(?)",
+		columns, table, OwnedBy(owners)), []any{from, to}}
 }
 
 // OwnedClicks calls f with the clicks that owners have from one time to another in Unix milliseconds, and with their keep.
-func (read Reader) OwnedClicks(ctx context.Context, table string, owners []uint64, from, to int64, f func(r *Row, keep uint32) error) error {
+func (read Reader) OwnedClicks(ctx context.Context, table string, owners []uint64, from, to int64,
+	f func(r *Row, keep uint32) error) error {
 	var keep uint32
 	return read.rows(ctx, ownedSQL(clickColumns+", keep", table, owners, from, to), func(r *Row) error { return f(r, keep) }, &keep)
 }
 
 // OwnedConversions is OwnedClicks for conversions and their versions.
-func (read Reader) OwnedConversions(ctx context.Context, table string, owners []uint64, from, to int64, f func(c *Conversion, version uint64) error) error {
+func (read Reader) OwnedConversions(ctx context.Context, table string, owners []uint64, from, to int64,
+	f func(c *Conversion, version uint64) error) error {
 	var version uint64
-	return read.conversions(ctx, ownedSQL(clickColumns+", "+conversionColumns+", version", table, owners, from, to), func(c *Conversion) error { return f(c, version) }, &version)
+	return read.conversions(ctx, ownedSQL(clickColumns+", "+conversionColumns+", version", table, owners, from, to),
+		func(c *Conversion) error { return f(c, version) }, &version)
 }

@@ -88,8 +88,10 @@ func (read Reader) rows(ctx context.Context, st Statement, f func(*Row) error, m
 	var variant, rule, ip string
 	u := &r.UTM
 	into := []any{
-		&r.Edge, &r.Epoch, &r.Lane.Lane, &r.Seq, &r.Time, &number, &owner, &variant, &rule, &ip, &r.Country, &r.Region, &r.City, &r.Device, &r.OS, &r.Browser,
-		&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion, &r.BotList, &r.EdgeName, &r.EdgeRegion, &r.Language, &r.Visitor,
+		&r.Edge, &r.Epoch, &r.Lane.Lane, &r.Seq, &r.Time, &number, &owner, &variant, &rule, &ip, &r.Country, &r.Region, &r.City, &r.Device,
+		&r.OS, &r.Browser,
+		&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform,
+		&r.GeoVersion, &r.BotList, &r.EdgeName, &r.EdgeRegion, &r.Language, &r.Visitor,
 	}
 	return read(ctx, st, func() error {
 		r.Link, r.Owner = uint64(number), uint64(owner)
@@ -111,7 +113,8 @@ func idOf(text string) link.ID {
 // Pages calls f with at most limit clicks, which rows reads page by page like Reader.Rows. f runs only between two
 // pages, because it may be slow, for example during a download. Clicks stored meanwhile may be missing, but none
 // appears twice.
-func Pages(ctx context.Context, rows func(context.Context, Statement, func(*Row) error) error, table string, scope Scope, limit, page int, f func(*Row) error) error {
+func Pages(ctx context.Context, rows func(context.Context, Statement, func(*Row) error) error, table string, scope Scope, limit, page int,
+	f func(*Row) error) error {
 	var after *Row
 	for limit > 0 {
 		want := min(limit, page)

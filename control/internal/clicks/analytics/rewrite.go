@@ -13,7 +13,8 @@ const rewriteSize = 20_000
 
 // Rewrite is the part of Reclassify that all adapters share. It reads the clicks of a scope and lets f change them. It
 // passes the changed clicks to store in batches, which are never empty. Only the fields of Row.Enrich are changed.
-func Rewrite(ctx context.Context, s Store, scope Scope, f func(r *Row, again bool) bool, store func(context.Context, []Row) error) (changed int, err error) {
+func Rewrite(ctx context.Context, s Store, scope Scope, f func(r *Row, again bool) bool,
+	store func(context.Context, []Row) error) (changed int, err error) {
 	rows := make([]Row, 0, rewriteSize)
 	flush := func() error {
 		if len(rows) == 0 {
@@ -49,7 +50,8 @@ func Rewrite(ctx context.Context, s Store, scope Scope, f func(r *Row, again boo
 // store gets batches that are never empty.
 func Follow(ctx context.Context, s Store, scope Scope, store func(context.Context, []Conversion) error) error {
 	// A copy may not satisfy the scope any more, or not yet, because of the difference.
-	scope = Scope{Links: scope.Links, Owner: scope.Owner, Moves: scope.Moves, NotOwners: scope.NotOwners, From: scope.From, To: scope.To, Bots: Everyone}
+	scope = Scope{Links: scope.Links, Owner: scope.Owner, Moves: scope.Moves, NotOwners: scope.NotOwners, From: scope.From, To: scope.To,
+		Bots: Everyone}
 	list := make([]Conversion, 0, lookUp)
 	flush := func() error {
 		changed, err := outdated(ctx, s, list)

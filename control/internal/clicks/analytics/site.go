@@ -30,22 +30,29 @@ const OtherSite = "unknown"
 // sites are the sites of hosts and Android packages.
 var sites = map[string]string{
 	"t.co": "x.com", "twitter.com": "x.com", "com.twitter.android": "x.com",
-	"fb.me": "facebook.com", "fb.com": "facebook.com", "web.facebook.com": "facebook.com", "com.facebook.katana": "facebook.com", "com.facebook.lite": "facebook.com",
-	"com.facebook.orca": "messenger.com", "com.instagram.android": "instagram.com", "com.instagram.barcelona": "threads.com", "threads.net": "threads.com",
-	"out.reddit.com": "reddit.com", "old.reddit.com": "reddit.com", "new.reddit.com": "reddit.com", "np.reddit.com": "reddit.com", "redd.it": "reddit.com", "com.reddit.frontpage": "reddit.com",
+	"fb.me": "facebook.com", "fb.com": "facebook.com", "web.facebook.com": "facebook.com", "com.facebook.katana": "facebook.com",
+	"com.facebook.lite": "facebook.com",
+	"com.facebook.orca": "messenger.com", "com.instagram.android": "instagram.com", "com.instagram.barcelona": "threads.com",
+	"threads.net":    "threads.com",
+	"out.reddit.com": "reddit.com", "old.reddit.com": "reddit.com", "new.reddit.com": "reddit.com", "np.reddit.com": "reddit.com",
+	"redd.it": "reddit.com", "com.reddit.frontpage": "reddit.com",
 	"lnkd.in": "linkedin.com", "com.linkedin.android": "linkedin.com", "youtu.be": "youtube.com", "com.google.android.youtube": "youtube.com",
 	"com.google.android.googlequicksearchbox": "google.com", "com.google.android.gm": "mail.google.com",
 	"t.me": "telegram.org", "web.telegram.org": "telegram.org", "org.telegram.messenger": "telegram.org",
 	"wa.me": "whatsapp.com", "web.whatsapp.com": "whatsapp.com", "com.whatsapp": "whatsapp.com",
-	"pin.it": "pinterest.com", "com.pinterest": "pinterest.com", "away.vk.com": "vk.com", "com.slack": "slack.com", "app.slack.com": "slack.com",
+	"pin.it": "pinterest.com", "com.pinterest": "pinterest.com", "away.vk.com": "vk.com", "com.slack": "slack.com",
+	"app.slack.com":                 "slack.com",
 	"com.duckduckgo.mobile.android": "duckduckgo.com", "html.duckduckgo.com": "duckduckgo.com",
 }
 
 // siteNames are the names of sites that people know by another name than their domain.
 var siteNames = map[string]string{
-	"x.com": "X", "facebook.com": "Facebook", "messenger.com": "Messenger", "instagram.com": "Instagram", "threads.com": "Threads", "reddit.com": "Reddit",
-	"linkedin.com": "LinkedIn", "youtube.com": "YouTube", "google.com": "Google", "mail.google.com": "Gmail", "telegram.org": "Telegram", "whatsapp.com": "WhatsApp",
-	"pinterest.com": "Pinterest", "vk.com": "VK", "slack.com": "Slack", "duckduckgo.com": "DuckDuckGo", "bing.com": "Bing", "tiktok.com": "TikTok",
+	"x.com": "X", "facebook.com": "Facebook", "messenger.com": "Messenger", "instagram.com": "Instagram", "threads.com": "Threads",
+	"reddit.com":   "Reddit",
+	"linkedin.com": "LinkedIn", "youtube.com": "YouTube", "google.com": "Google", "mail.google.com": "Gmail", "telegram.org": "Telegram",
+	"whatsapp.com":  "WhatsApp",
+	"pinterest.com": "Pinterest", "vk.com": "VK", "slack.com": "Slack", "duckduckgo.com": "DuckDuckGo", "bing.com": "Bing",
+	"tiktok.com": "TikTok",
 }
 
 // SiteName returns the name of a site for people: its domain unless it has a better known name. The site "" is Direct.
@@ -59,7 +66,8 @@ func SiteName(site string) string {
 	return cmp.Or(siteNames[site], site)
 }
 
-var hosts, prefixes, countries = regexp.MustCompile(hostExpression), regexp.MustCompile(prefixExpression), regexp.MustCompile(countryExpression)
+var hosts, prefixes, countries = regexp.MustCompile(hostExpression), regexp.MustCompile(prefixExpression),
+	regexp.MustCompile(countryExpression)
 
 // SiteOf returns the site of a referrer: "" if there is none, and OtherSite if it has no host.
 func SiteOf(referer string) string {
@@ -90,5 +98,6 @@ var siteSQL = func() string {
 		from, to = append(from, "'"+h+"'"), append(to, "'"+sites[h]+"'")
 	}
 	known := fmt.Sprintf("transform(%s, [%s], [%s], %[1]s)", bare, strings.Join(from, ", "), strings.Join(to, ", "))
-	return "CASE WHEN referer = '' THEN '' ELSE transform(regexp_extract(" + bare + ", '" + countryExpression + "', 1), ['google', 'pinterest'], ['google.com', 'pinterest.com'], " + known + ") END"
+	return "CASE WHEN referer = '' THEN '' ELSE transform(regexp_extract(" + bare + ", '" + countryExpression +
+		"', 1), ['google', 'pinterest'], ['google.com', 'pinterest.com'], " + known + ") END"
 }()

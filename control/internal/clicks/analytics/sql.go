@@ -184,8 +184,10 @@ func BreakdownWith(table, referers string, scope Scope, dims []Dimension, limit 
 // columns on which the dimensions depend (Dimension.Stored).
 func RenderBreakdown(source Source, dims []Dimension, limit int) Statement {
 	counts := breakdown(source, dims)
-	return Statement{"SELECT dim, value, clicks FROM (SELECT dim, value, clicks, row_number() OVER (PARTITION BY dim ORDER BY clicks DESC, value) AS place FROM (" +
-		counts.Text + fmt.Sprintf(") AS named) AS placed WHERE place <= %d ORDER BY dim, clicks DESC, value", limit), counts.Args}
+	return Statement{
+		"SELECT dim, value, clicks FROM (SELECT dim, value, clicks, row_number() OVER (PARTITION BY dim ORDER BY clicks DESC, value) AS " +
+			"place FROM (" +
+			counts.Text + fmt.Sprintf(") AS named) AS placed WHERE place <= %d ORDER BY dim, clicks DESC, value", limit), counts.Args}
 }
 
 // breakdown renders the breakdown without limit and order. Sites are computed from the counts of referrers, because
@@ -205,7 +207,8 @@ func breakdown(source Source, dims []Dimension) Statement {
 	counts := storedBreakdown(source, stored)
 	return Statement{fmt.Sprintf("SELECT kind AS dim, named AS value, CAST(sum(clicks) AS BIGINT) AS clicks FROM ("+
 		"SELECT CASE WHEN copy = 1 THEN %d ELSE dim END AS kind, CASE WHEN copy = 1 THEN %s ELSE value END AS named, clicks FROM ("+
-		"SELECT dim, value AS referer, value, clicks FROM (%s) AS stored) AS counted CROSS JOIN (SELECT 0 AS copy UNION ALL SELECT 1 AS copy) AS copies"+
+		"SELECT dim, value AS referer, value, clicks FROM (%s) AS stored) AS counted CROSS JOIN (SELECT 0 AS copy UNION ALL SELECT 1 AS copy) "+
+		"AS copies"+
 		" WHERE %s%s AND dim = %d) AS doubled GROUP BY kind, named", Site, siteSQL, counts.Text, kept, from, Referer), counts.Args}
 }
 
@@ -263,7 +266,9 @@ func ClicksSQL(table string, scope Scope, after *Row, limit int) Statement {
 	s.where(scope, table)
 	if after != nil {
 		// The edge is a number in the text, because drivers cannot bind the upper half of its range.
-		s.add(fmt.Sprintf(" AND (ts < fromUnixTimestamp64Milli(?) OR edge < %[1]d OR edge = %[1]d AND (epoch < %[2]d OR epoch = %[2]d AND (lane < %[3]d OR lane = %[3]d AND seq < %[4]d)))",
+		s.add(fmt.Sprintf(
+			" AND (ts < fromUnixTimestamp64Milli(?) OR edge < %[1]d OR edge = %[1]d AND (epoch < %[2]d OR epoch = %[2]d AND (lane < %[3]d OR "+
+				"lane = %[3]d AND seq < %[4]d)))",
 			after.Edge, after.Epoch, after.Lane.Lane, after.Seq), after.Time)
 	}
 	s.add(fmt.Sprintf(" ORDER BY ts DESC, edge DESC, epoch DESC, lane DESC, seq DESC LIMIT %d", limit))
@@ -294,9 +299,12 @@ func GapsSQL(clicks, losses string, since int64, limit int) Statement {
 	s.add(" max(last) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reach,")
 	s.add(" max(ms) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS before_ms,")
 	s.add(" count(*) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS befores FROM (")
-	s.add("SELECT DISTINCT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+clicks+" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
-	s.add(" UNION ALL SELECT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
-	s.add(" UNION ALL SELECT "+lane+", lost_from AS first, lost_to AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
+	s.add("SELECT DISTINCT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+clicks+
+		" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
+	s.add(" UNION ALL SELECT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+
+		" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
+	s.add(" UNION ALL SELECT "+lane+", lost_from AS first, lost_to AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+
+		" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
 	s.add(") AS spans) AS placed WHERE befores > 0 AND first > reach + 1 AND ms >= ?", since)
 	s.add(fmt.Sprintf(" ORDER BY "+lane+", first LIMIT %d", limit))
 	return s.done()
@@ -395,7 +403,8 @@ func (s *statement) where(scope Scope, referers string) {
 		if m.By == Site {
 			// Only once for each referrer, because there are fewer referrers than clicks. Without the LIMIT, engines would
 			// move the condition into the inner selection and compute it for each click.
-			and("referer IN (SELECT referer FROM (SELECT DISTINCT referer FROM "+referers+" LIMIT 1000000000000) AS referers WHERE "+siteSQL+list+")", args...)
+			and("referer IN (SELECT referer FROM (SELECT DISTINCT referer FROM "+referers+" LIMIT 1000000000000) AS referers WHERE "+siteSQL+list+
+				")", args...)
 			continue
 		}
 		and(m.By.expression()+list, args...)

@@ -93,8 +93,11 @@ func New(cfg Config, st *store.Store, clicks analytics.Conversions) *Acceptor {
 		d.Set = append(d.Set, metric.Total(name, help, d.verdicts[i].Load, "verdict", string(v)))
 	}
 	d.Set = append(d.Set,
-		metric.Total("shortline_conversions_queue_errors_total", "Requests that were refused because conversions could not be handed on.", d.stats.failed.Load),
-		metric.Total("shortline_conversions_unchecked_total", "Requests whose conversions were not compared with stored ones, because the click store did not answer in time. The store removes duplicates later.", d.stats.unchecked.Load),
+		metric.Total("shortline_conversions_queue_errors_total", "Requests that were refused because conversions could not be handed on.",
+			d.stats.failed.Load),
+		metric.Total("shortline_conversions_unchecked_total",
+			"Requests whose conversions were not compared with stored ones, because the click store did not answer in time. The store removes "+
+				"duplicates later.", d.stats.unchecked.Load),
 	)
 	return d
 }
@@ -152,7 +155,8 @@ func (d *Acceptor) send(ctx context.Context, results []Result, list []conversion
 		if err := d.cfg.Queue.Send(ctx, accepted); err != nil {
 			d.stats.failed.Add(1)
 			d.cfg.Logger.Warn("conversions not accepted", "count", len(accepted), "error", err.Error())
-			return nil, &problem.Error{Kind: problem.Unavailable, Message: "Conversions cannot be stored at the moment. Send the request again.", RetryAfter: time.Second}
+			return nil, &problem.Error{Kind: problem.Unavailable, Message: "Conversions cannot be stored at the moment. Send the request again.",
+				RetryAfter: time.Second}
 		}
 	}
 	return accepted, nil
@@ -293,7 +297,8 @@ func (d *Acceptor) goals(ctx context.Context, results []Result, list []conversio
 	}
 	for i := range list {
 		if results[at[i]].Verdict == conversion.Accepted && !known[goalOf(&list[i])] {
-			results[at[i]] = Result{conversion.TooManyGoals, "name", fmt.Sprintf("is new, but the link has conversions of %d names already", conversion.MaxGoals)}
+			results[at[i]] = Result{conversion.TooManyGoals, "name", fmt.Sprintf("is new, but the link has conversions of %d names already",
+				conversion.MaxGoals)}
 		}
 	}
 	return nil

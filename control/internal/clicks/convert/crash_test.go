@@ -59,13 +59,15 @@ func crashLedger(link, owner uint64) (steps []crashStep) {
 		var s crashStep
 		for range 20 + r.IntN(200) {
 			seq++
-			row := analytics.Row{Identity: analytics.Identity{Lane: lane, Seq: seq}, Time: start + int64(seq)*50, Link: link, Owner: owner, Country: "DE", OS: "Linux"}
+			row := analytics.Row{Identity: analytics.Identity{Lane: lane, Seq: seq}, Time: start + int64(seq)*50, Link: link, Owner: owner,
+				Country: "DE", OS: "Linux"}
 			if r.IntN(3) == 0 {
 				s.late = append(s.late, row)
 			} else {
 				s.early = append(s.early, row)
 			}
-			c := conversion.Conversion{Click: conversion.ClickID{Link: link, Time: row.Time, Tag: conversion.TagOf(lane, seq)}, Workspace: owner, Name: "purchase", Value: r.Int64N(1_000_000), Currency: []string{"EUR", "USD"}[r.IntN(2)],
+			c := conversion.Conversion{Click: conversion.ClickID{Link: link, Time: row.Time, Tag: conversion.TagOf(lane, seq)}, Workspace: owner,
+				Name: "purchase", Value: r.Int64N(1_000_000), Currency: []string{"EUR", "USD"}[r.IntN(2)],
 				OccurredAt: row.Time + 10, ReceivedAt: row.Time + 20}
 			s.list = append(s.list, c)
 		}
@@ -146,7 +148,8 @@ func TestIngester_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	most := 0
 	for kill := 0; kill <= kills; kill++ {
 		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), crashFolder+"="+dir, fmt.Sprintf("%s=%d", crashLink, u.Num), fmt.Sprintf("%s=%d", crashOwner, u.Workspace))
+		child.Env = append(os.Environ(), crashFolder+"="+dir, fmt.Sprintf("%s=%d", crashLink, u.Num),
+			fmt.Sprintf("%s=%d", crashOwner, u.Workspace))
 		child.Stderr = os.Stderr
 		out, err := child.StdoutPipe()
 		ok(err)

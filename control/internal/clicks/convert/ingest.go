@@ -74,7 +74,9 @@ func NewIngester(cfg IngestConfig, st *store.Store, clicks analytics.Conversions
 		cfg.Now = time.Now
 	}
 	in := &Ingester{cfg: cfg, store: st, clicks: clicks, turn: make(chan struct{}, 1)}
-	const name, help = "shortline_conversions_total", "Conversions by result: stored; repeated (a duplicate that was skipped); foreign (sent by a browser with the key of another workspace, or the link is gone); too_many_goals; unreadable; refused (with 503, because the spool of an edge was full)."
+	const name, help = "shortline_conversions_total",
+		"Conversions by result: stored; repeated (a duplicate that was skipped); foreign (sent by a browser with the key of another " +
+			"workspace, or the link is gone); too_many_goals; unreadable; refused (with 503, because the spool of an edge was full)."
 	s := &in.stats
 	in.Group = job.Group{{Name: "late_clicks", Every: sweepEvery, Retry: retrySweep, Do: in.sweep, Logger: cfg.Logger}}
 	in.Set = metric.Set{
@@ -85,9 +87,12 @@ func NewIngester(cfg IngestConfig, st *store.Store, clicks analytics.Conversions
 		metric.Total(name, help, s.unreadable.Load, "result", "unreadable"),
 		metric.Total(name, help, s.refused.Load, "result", "refused"),
 		metric.Total("shortline_conversions_errors_total", "Failed inserts of conversions. Each is repeated.", s.failed.Load),
-		metric.Time("shortline_conversions_last_success_timestamp_seconds", "Time of the last successful insert of conversions; 0 if there was none.", s.last.Load),
-		metric.Total("shortline_conversions_attributed_total", "Conversions that were attributed after they had been stored, because their click arrived later.", s.attributed.Load),
-		metric.Total("shortline_conversions_expired_total", "Conversions whose click did not arrive within seven days. They stay stored without its facts.", s.expired.Load),
+		metric.Time("shortline_conversions_last_success_timestamp_seconds",
+			"Time of the last successful insert of conversions; 0 if there was none.", s.last.Load),
+		metric.Total("shortline_conversions_attributed_total",
+			"Conversions that were attributed after they had been stored, because their click arrived later.", s.attributed.Load),
+		metric.Total("shortline_conversions_expired_total",
+			"Conversions whose click did not arrive within seven days. They stay stored without its facts.", s.expired.Load),
 		metric.Gauge("shortline_conversions_pending", "Conversions without a click at the last full search.", s.pending.Load),
 	}
 	return in

@@ -17,7 +17,8 @@ import (
 // eventOf returns the event that a row was made of.
 func eventOf(r *analytics.Row) (clicktest.ID, click.Event) {
 	return clicktest.ID{Lane: r.Lane, Seq: r.Seq}, click.Event{
-		Seq: r.Seq, Time: r.Time, Link: r.Link, Owner: r.Owner, Variant: r.Variant, Rule: r.Rule, IP: r.IP, UserAgent: r.UserAgent, Referer: r.Referer, UTM: r.UTM,
+		Seq: r.Seq, Time: r.Time, Link: r.Link, Owner: r.Owner, Variant: r.Variant, Rule: r.Rule, IP: r.IP, UserAgent: r.UserAgent,
+		Referer: r.Referer, UTM: r.UTM,
 	}
 }
 

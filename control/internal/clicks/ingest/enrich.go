@@ -41,7 +41,8 @@ func (en *Enricher) facts(row *analytics.Row, prefetch bool, version string) {
 
 // read decodes a batch and enriches its clicks.
 func (en *Enricher) read(b *click.Batch) (*delivery, error) {
-	d := &delivery{lane: b.Lane, repair: b.Repair, first: b.First, last: b.First + uint64(b.Count) - 1, rows: make([]analytics.Row, 0, b.Count)}
+	d := &delivery{lane: b.Lane, repair: b.Repair, first: b.First, last: b.First + uint64(b.Count) - 1,
+		rows: make([]analytics.Row, 0, b.Count)}
 	dec := click.NewDecoder(b)
 	version := en.geo.Version()
 	var e click.Event

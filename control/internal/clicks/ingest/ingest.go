@@ -107,7 +107,8 @@ func New(cfg Config, s *store.Store, clicks analytics.Store, enrich *Enricher) *
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	in := &Ingester{
 		cfg: cfg, store: s, clicks: clicks, enrich: enrich,
-		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, many: make(chan struct{}, 1), wake: make(chan struct{}, 1), uncounted: newUncountedHours(),
+		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, many: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		uncounted: newUncountedHours(),
 	}
 	in.Set = in.metrics()
 	return in
@@ -325,5 +326,6 @@ func (in *Ingester) Stats() Stats {
 		return time.UnixMilli(ms)
 	}
 	c := &in.stats
-	return Stats{c.stored.Load(), c.repeated.Load(), c.lost.Load(), c.refused.Load(), c.failed.Load(), at(c.last.Load()), at(c.counted.Load()), c.countFailed.Load()}
+	return Stats{c.stored.Load(), c.repeated.Load(), c.lost.Load(), c.refused.Load(), c.failed.Load(), at(c.last.Load()), at(c.counted.Load()),
+		c.countFailed.Load()}
 }

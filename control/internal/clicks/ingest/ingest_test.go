@@ -24,8 +24,9 @@ import (
 )
 
 const (
-	iphone = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 Safari/604.1"
-	robot  = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+	iphone = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 " +
+		"Safari/604.1"
+	robot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 )
 
 // world is a store with one owner and one link, and a click store.
@@ -53,7 +54,8 @@ func newWorld(t *testing.T, s *store.Store) *world {
 			if n, err = tx.InsertUser(t.Context(), u); err != nil {
 				return err
 			}
-			w.link = store.Link{ID: store.NewID(), UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}
+			w.link = store.Link{ID: store.NewID(), UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true, CreatedAt: 1,
+				UpdatedAt: 1}
 			return tx.InsertLinks(t.Context(), []*store.Link{&w.link})
 		})
 		return n, err
@@ -92,7 +94,8 @@ func (w *world) start(cfg ingest.Config, clicks analytics.Store, run bool) (*ing
 func (w *world) batch(lane click.Lane, first uint64, n int, change func(*click.Event)) *click.Batch {
 	b := &click.Batch{Lane: lane, First: first, Count: n}
 	for i := range n {
-		e := click.Event{Seq: first + uint64(i), Time: 1_767_225_600_000 + int64(i), Link: w.link.Num, Owner: w.owner, IP: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), UserAgent: iphone}
+		e := click.Event{Seq: first + uint64(i), Time: 1_767_225_600_000 + int64(i), Link: w.link.Num, Owner: w.owner,
+			IP: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), UserAgent: iphone}
 		if change != nil {
 			change(&e)
 		}
@@ -130,18 +133,23 @@ func TestDeliver_enriches(t *testing.T) {
 		}
 	})))
 	var rows []analytics.Row
-	w.ok(w.clicks.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, 10, func(r *analytics.Row) error { rows = append(rows, *r); return nil }))
+	w.ok(w.clicks.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, 10, func(r *analytics.Row) error {
+		rows = append(rows, *r)
+		return nil
+	}))
 	slices.Reverse(rows)
 	if len(rows) != 3 || !slices.Equal(rows, seen) {
 		t.Fatalf("stored %v\nobserved %v", rows, seen)
 	}
-	if r := rows[0]; r.Device != "MOBILE" || r.OS != "iOS" || r.Browser != "Safari" || r.Bot || r.Link != w.link.Num || r.Owner != w.owner || r.Lane != lane || r.Seq != 1 {
+	if r := rows[0]; r.Device != "MOBILE" || r.OS != "iOS" || r.Browser != "Safari" || r.Bot || r.Link != w.link.Num || r.Owner != w.owner ||
+		r.Lane != lane || r.Seq != 1 {
 		t.Errorf("a person's click: %+v", r)
 	}
 	if r := rows[1]; !r.Bot || r.BotName != "Googlebot" {
 		t.Errorf("a bot's click: %+v", r)
 	}
-	if r := rows[2]; !r.Bot || r.BotName != ingest.PrefetchName || r.UTM.Source != "s" || r.Variant != (link.ID{1}) || r.Referer != "https://example.org/" {
+	if r := rows[2]; !r.Bot || r.BotName != ingest.PrefetchName || r.UTM.Source != "s" || r.Variant != (link.ID{1}) ||
+		r.Referer != "https://example.org/" {
 		t.Errorf("a prefetch: %+v", r)
 	}
 }
@@ -206,8 +214,10 @@ func TestCounters_follow_the_click_store(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		w := newWorld(t, s)
-		variant := store.Variant{ID: store.NewID(), URLID: w.link.ID, Name: "a", TargetURL: "https://a.example", Weight: 50, Active: true, CreatedAt: 1, UpdatedAt: 1}
-		rule := store.Rule{ID: store.NewID(), URLID: w.link.ID, Name: "r", TargetURL: "https://r.example", Active: true, Conditions: "{}", CreatedAt: 1, UpdatedAt: 1}
+		variant := store.Variant{ID: store.NewID(), URLID: w.link.ID, Name: "a", TargetURL: "https://a.example", Weight: 50, Active: true,
+			CreatedAt: 1, UpdatedAt: 1}
+		rule := store.Rule{ID: store.NewID(), URLID: w.link.ID, Name: "r", TargetURL: "https://r.example", Active: true, Conditions: "{}",
+			CreatedAt: 1, UpdatedAt: 1}
 		w.ok(s.Tx(t.Context(), func(tx *store.Tx) error {
 			return errors.Join(tx.InsertVariant(t.Context(), &variant), tx.InsertRule(t.Context(), &rule))
 		}))

@@ -28,7 +28,8 @@ import (
 // hooked creates a webhook for all clicks of the world's owner. Its deliveries are recorded but not sent.
 func (w *world) hooked() (s *webhooks.Service, waiting func() int) {
 	w.t.Helper()
-	s, err := webhooks.New(webhooks.Config{Settings: webhooks.Settings{Timeout: time.Second, AllowPrivate: true}, EncryptionKeys: [][]byte{make([]byte, 32)}}, w.store)
+	s, err := webhooks.New(webhooks.Config{Settings: webhooks.Settings{Timeout: time.Second, AllowPrivate: true},
+		EncryptionKeys: [][]byte{make([]byte, 32)}}, w.store)
 	w.ok(err)
 	name, url := "hook", "http://127.0.0.1:1/"
 	hook, _, err := s.Create(w.t.Context(), auth.PrincipalOf(store.User{ID: w.link.UserID, Num: w.owner, Role: "USER"}),
@@ -99,7 +100,9 @@ func TestObserver_that_fails_holds_a_delivery_up(t *testing.T) {
 	w := newWorld(t, storetest.Open(t))
 	n := &noter{}
 	var readable []int64
-	in, _ := w.start(ingest.Config{Observer: n, Stored: []func([]analytics.Row){func([]analytics.Row) { readable = append(readable, w.stored()) }}}, w.clicks, false)
+	in, _ := w.start(ingest.Config{Observer: n, Stored: []func([]analytics.Row){func([]analytics.Row) {
+		readable = append(readable, w.stored())
+	}}}, w.clicks, false)
 	b := w.batch(click.Lane{Edge: 9}, 1, 5, nil)
 	n.fails.Store(true)
 	if err := in.Deliver(t.Context(), b); !errors.Is(err, errFlaky) || w.stored() != 0 || len(readable) != 0 {
@@ -165,7 +168,8 @@ func TestReclassify(t *testing.T) {
 		var rows []analytics.Row
 		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		for i := range 10 {
-			r := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 4}, Seq: uint64(i + 1)}, Time: at.Add(time.Duration(i) * time.Minute).UnixMilli(),
+			r := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 4}, Seq: uint64(i + 1)},
+				Time: at.Add(time.Duration(i) * time.Minute).UnixMilli(),
 				Link: w.link.Num, Owner: w.owner, UserAgent: robot, BotList: "old", Country: "DE", GeoVersion: "geo"}
 			switch {
 			case i == 5:
@@ -183,7 +187,8 @@ func TestReclassify(t *testing.T) {
 		bought := []analytics.Conversion{{Row: rows[1], Attributed: true}, {Row: rows[5], Attributed: true}}
 		for i := range bought {
 			c := &bought[i]
-			c.Click, c.Name = conversion.ClickID{Link: c.Row.Link, Time: c.Row.Time, Tag: conversion.TagOf(c.Row.Lane, c.Row.Seq)}, "of click "+strconv.FormatUint(c.Row.Seq, 10)
+			c.Click, c.Name = conversion.ClickID{Link: c.Row.Link, Time: c.Row.Time, Tag: conversion.TagOf(c.Row.Lane, c.Row.Seq)},
+				"of click "+strconv.FormatUint(c.Row.Seq, 10)
 		}
 		w.ok(clicks.InsertConversions(t.Context(), bought))
 		people := func() int64 {
@@ -217,15 +222,16 @@ func TestReclassify(t *testing.T) {
 		if n := people(); n != 3 || w.clickCount() != 3 {
 			t.Errorf("%d people in reports, the counter says %d, want 3", n, w.clickCount())
 		}
-		w.ok(clicks.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone, From: part.Since.UnixMilli()}, 100, func(r *analytics.Row) error {
-			if r.BotList != visitor.BotListVersion || r.Country != rows[r.Seq-1].Country || r.GeoVersion != rows[r.Seq-1].GeoVersion {
-				t.Errorf("click %d: %+v", r.Seq, r)
-			}
-			if r.Seq == 8 && r.BotName != ingest.PrefetchName {
-				t.Errorf("the prefetch became %q", r.BotName)
-			}
-			return nil
-		}))
+		w.ok(clicks.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone, From: part.Since.UnixMilli()}, 100,
+			func(r *analytics.Row) error {
+				if r.BotList != visitor.BotListVersion || r.Country != rows[r.Seq-1].Country || r.GeoVersion != rows[r.Seq-1].GeoVersion {
+					t.Errorf("click %d: %+v", r.Seq, r)
+				}
+				if r.Seq == 8 && r.BotName != ingest.PrefetchName {
+					t.Errorf("the prefetch became %q", r.BotName)
+				}
+				return nil
+			}))
 		done, err = in.Reclassify(t.Context(), part)
 		w.ok(err)
 		if done.Stale != 0 || done.Stored != 0 {

@@ -52,7 +52,8 @@ func TestOutOfDate(t *testing.T) {
 		ago := func(d time.Duration) {
 			t.Helper()
 			testkit.Must(t, s.Tx(t.Context(), func(tx *store.Tx) error {
-				_, err := tx.Exec(t.Context(), `UPDATE ingest_progress SET at = at - CAST(? AS BIGINT) WHERE source = ?`, d.Milliseconds(), ingest.Conversions)
+				_, err := tx.Exec(t.Context(), `UPDATE ingest_progress SET at = at - CAST(? AS BIGINT) WHERE source = ?`, d.Milliseconds(),
+					ingest.Conversions)
 				return err
 			}))
 		}
@@ -66,7 +67,8 @@ func TestOutOfDate(t *testing.T) {
 
 		report := func(waiting, seen time.Duration) {
 			t.Helper()
-			r := store.EdgeReport{Edge: "a", Run: "r", Status: fmt.Sprintf(`{"spool": {"oldestMs": %d}}`, waiting.Milliseconds()), SeenAt: time.Now().Add(-seen).UnixMilli()}
+			r := store.EdgeReport{Edge: "a", Run: "r", Status: fmt.Sprintf(`{"spool": {"oldestMs": %d}}`, waiting.Milliseconds()),
+				SeenAt: time.Now().Add(-seen).UnixMilli()}
 			testkit.Must(t, s.Tx(t.Context(), func(tx *store.Tx) error {
 				_, _, err := tx.SaveEdgeReport(t.Context(), r, "", 0, nil)
 				return err
@@ -101,7 +103,8 @@ func TestReaches(t *testing.T) {
 		}
 		report := func(edge, region string, pending int, waits, seen time.Duration) {
 			t.Helper()
-			r := store.EdgeReport{Edge: edge, Run: "r", Status: fmt.Sprintf(`{"region": %q, "spool": {"pending": %d, "oldestMs": %d}}`, region, pending, waits.Milliseconds()), SeenAt: time.Now().Add(-seen).UnixMilli()}
+			r := store.EdgeReport{Edge: edge, Run: "r", Status: fmt.Sprintf(`{"region": %q, "spool": {"pending": %d, "oldestMs": %d}}`, region,
+				pending, waits.Milliseconds()), SeenAt: time.Now().Add(-seen).UnixMilli()}
 			tx(func(tx *store.Tx) error {
 				_, _, err := tx.SaveEdgeReport(t.Context(), r, "", 0, nil)
 				return err

@@ -58,9 +58,11 @@ func (in *Ingester) compare(ctx context.Context, from uint64) (next uint64, err 
 		return 0, err
 	}
 	link, id := func(c store.Counted) uint64 { return c.Num }, func(c store.Counted) string { return c.ID }
-	want := tally{Links: aligned(have.Links, stored.Links, link), Variants: aligned(have.Variants, stored.Variants, id), Rules: aligned(have.Rules, stored.Rules, id)}
+	want := tally{Links: aligned(have.Links, stored.Links, link), Variants: aligned(have.Variants, stored.Variants, id),
+		Rules: aligned(have.Rules, stored.Rules, id)}
 	plus(&want, expired)
-	wrong := tally{Links: differing(want.Links, have.Links), Variants: differing(want.Variants, have.Variants), Rules: differing(want.Rules, have.Rules)}
+	wrong := tally{Links: differing(want.Links, have.Links), Variants: differing(want.Variants, have.Variants),
+		Rules: differing(want.Rules, have.Rules)}
 	return next, in.set(ctx, wrong, store.Replace)
 }
 

@@ -18,7 +18,8 @@ func (w *world) addLinks(n int) []*store.Link {
 	w.t.Helper()
 	list := make([]*store.Link, n)
 	for i := range list {
-		list[i] = &store.Link{ID: store.NewID(), UserID: w.link.UserID, Slug: fmt.Sprintf("more%d", i), OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}
+		list[i] = &store.Link{ID: store.NewID(), UserID: w.link.UserID, Slug: fmt.Sprintf("more%d", i), OriginalURL: "https://example.com",
+			Active: true, CreatedAt: 1, UpdatedAt: 1}
 	}
 	w.ok(w.store.Tx(w.t.Context(), func(tx *store.Tx) error { return tx.InsertLinks(w.t.Context(), list) }))
 	return list
@@ -64,7 +65,9 @@ func TestCounters_of_a_killed_process_are_corrected(t *testing.T) {
 			return tx.SetClickCounts(t.Context(), []store.Counted{{Num: w.link.Num, Count: 3, Was: 7}}, store.Replace)
 		}))
 		_, stop = w.start(ingest.Config{CompareLinks: 1}, w.clicks, true)
-		testkit.Eventually(t, "the hour of a process that has ended is counted and removed", func() bool { return w.clickCount() == 7 && len(w.uncounted()) == 0 })
+		testkit.Eventually(t, "the hour of a process that has ended is counted and removed", func() bool {
+			return w.clickCount() == 7 && len(w.uncounted()) == 0
+		})
 		stop()
 	})
 }
@@ -74,7 +77,9 @@ func TestHours_are_removed_when_their_clicks_are_counted(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		w := newWorld(t, s)
 		in, stop := w.start(ingest.Config{}, w.clicks, true)
-		w.ok(in.Deliver(t.Context(), w.batch(click.Lane{Edge: 9}, 1, 5, func(e *click.Event) { e.Time += int64(e.Seq) * time.Hour.Milliseconds() })))
+		w.ok(in.Deliver(t.Context(), w.batch(click.Lane{Edge: 9}, 1, 5, func(e *click.Event) {
+			e.Time += int64(e.Seq) * time.Hour.Milliseconds()
+		})))
 		equal(t, len(w.uncounted()), 5, "hours recorded")
 		stop()
 		if w.clickCount() != 5 || len(w.uncounted()) > 0 {

@@ -53,7 +53,8 @@ func (in *Ingester) recordHours(ctx context.Context, rows []analytics.Row, now t
 			return
 		}
 		in.uncounted.failed = now
-		in.cfg.Logger.Warn("hours of clicks not recorded, retrying later", "error", err.Error(), "effect", "if this process is killed now, some counters are corrected late")
+		in.cfg.Logger.Warn("hours of clicks not recorded, retrying later", "error", err.Error(), "effect",
+			"if this process is killed now, some counters are corrected late")
 	}
 	for _, hour := range missing {
 		delete(in.uncounted.hours, hour)

@@ -191,7 +191,8 @@ func (f *Feed) Subscribe(ctx context.Context, p auth.Principal, a Ask) (*Subscri
 	case f.ended:
 		err = &problem.Error{Kind: problem.Unavailable, Message: "The server is stopping.", RetryAfter: time.Second}
 	case f.users[p.UserID] >= f.cfg.PerUser:
-		err = &problem.Error{Kind: problem.TooMany, Message: fmt.Sprintf("You have %d live feeds open already. Close one.", f.users[p.UserID]), RetryAfter: 10 * time.Second}
+		err = &problem.Error{Kind: problem.TooMany, Message: fmt.Sprintf("You have %d live feeds open already. Close one.", f.users[p.UserID]),
+			RetryAfter: 10 * time.Second}
 	case len(f.subs) >= f.cfg.Total:
 		err = &problem.Error{Kind: problem.TooMany, Message: "Too many live feeds are open. Try again later.", RetryAfter: 10 * time.Second}
 	default:
@@ -439,7 +440,8 @@ func (f *Feed) linksOf(ctx context.Context, rows []analytics.Row) ([]ref, error)
 }
 
 func (f *Feed) metrics() metric.Set {
-	const clicks, clicksHelp = "shortline_live_clicks_total", "Clicks by result: given (delivered to a live feed) or dropped (the reader was too slow)."
+	const clicks, clicksHelp = "shortline_live_clicks_total",
+		"Clicks by result: given (delivered to a live feed) or dropped (the reader was too slow)."
 	open := func() int {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -450,6 +452,7 @@ func (f *Feed) metrics() metric.Set {
 		metric.Total(clicks, clicksHelp, f.given.Load, "result", "given"),
 		metric.Total(clicks, clicksHelp, f.dropped.Load, "result", "dropped"),
 		metric.Total("shortline_live_errors_total", "Failed deliveries of clicks to live feeds.", f.failed.Load),
-		metric.Time("shortline_live_last_success_timestamp_seconds", "Time at which clicks were last polled or delivered; 0 if never.", f.last.Load),
+		metric.Time("shortline_live_last_success_timestamp_seconds", "Time at which clicks were last polled or delivered; 0 if never.",
+			f.last.Load),
 	}
 }

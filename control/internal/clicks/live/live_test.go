@@ -22,13 +22,15 @@ import (
 )
 
 // newFeed returns a running feed, a user with a link, and clicks on it.
-func newFeed(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal, rows func(from, to uint64) []analytics.Row, clicks analytics.Store) {
+func newFeed(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal, rows func(from, to uint64) []analytics.Row,
+	clicks analytics.Store) {
 	t.Helper()
 	f, ann, rows, clicks, _ = newFeedOf(t, cfg)
 	return f, ann, rows, clicks
 }
 
-func newFeedOf(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal, rows func(from, to uint64) []analytics.Row, clicks analytics.Store, st *store.Store) {
+func newFeedOf(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal, rows func(from, to uint64) []analytics.Row,
+	clicks analytics.Store, st *store.Store) {
 	t.Helper()
 	st = storetest.Open(t)
 	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
@@ -50,7 +52,8 @@ func newFeedOf(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal,
 	t.Cleanup(func() { cancel(); <-done })
 	return f, ann, func(from, to uint64) (list []analytics.Row) {
 		for seq := from; seq <= to; seq++ {
-			list = append(list, analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 1}, Seq: seq}, Time: time.Now().UnixMilli() + int64(seq), Link: l.Num, Owner: ann.UserNum})
+			list = append(list, analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 1}, Seq: seq}, Time: time.Now().UnixMilli() +
+				int64(seq), Link: l.Num, Owner: ann.UserNum})
 		}
 		return list
 	}, clicks, st

@@ -144,7 +144,8 @@ shortline_audit_gap_clicks %d
 # TYPE shortline_audit_gone_clicks gauge
 shortline_audit_gone_clicks %d
 `, missing, gone)
-	if err := testutil.CollectAndCompare(w.auditor, strings.NewReader(want), "shortline_audit_gap_clicks", "shortline_audit_gone_clicks"); err != nil {
+	if err := testutil.CollectAndCompare(w.auditor, strings.NewReader(want), "shortline_audit_gap_clicks",
+		"shortline_audit_gone_clicks"); err != nil {
 		w.Error(err)
 	}
 }

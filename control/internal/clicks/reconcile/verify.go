@@ -80,7 +80,8 @@ func (r Report) WriteTo(w io.Writer) (written int64, err error) {
 		line("  there are more than %d gaps; the others are not counted", MaxReported)
 	}
 	line("%d clicks were lost by edges whose spool was full", r.Lost)
-	line("in %d compared quarter hours, reports have %d clicks and the store has %d; %d hours differ", r.Drift.Intervals, r.Drift.Short, r.Drift.Clicks, len(r.Drift.Hours))
+	line("in %d compared quarter hours, reports have %d clicks and the store has %d; %d hours differ", r.Drift.Intervals, r.Drift.Short,
+		r.Drift.Clicks, len(r.Drift.Hours))
 	for i, at := range r.Drift.Hours {
 		if i == 20 {
 			line("  and others")

@@ -72,7 +72,8 @@ func NewCache(cfg CacheConfig) (*Cache, error) {
 		return nil, fmt.Errorf("make the cache of reports: %w", err)
 	}
 	c := &Cache{ttl: cfg.TTL, reports: reports}
-	const name, help = "shortline_report_cache_lookups_total", "Requested reports by result: cached (hit), not cached (miss), or cached but outdated (stale)."
+	const name, help = "shortline_report_cache_lookups_total",
+		"Requested reports by result: cached (hit), not cached (miss), or cached but outdated (stale)."
 	c.Set = metric.Set{
 		metric.Total(name, help, c.hits.Load, "result", "hit"),
 		metric.Total(name, help, c.misses.Load, "result", "miss"),
@@ -84,7 +85,8 @@ func NewCache(cfg CacheConfig) (*Cache, error) {
 // Close stops the background work of the Cache.
 func (c *Cache) Close() { c.reports.Close() }
 
-// Clicked invalidates reports about newly stored clicks, or the clicks of newly stored conversions. It does not block and does not keep the rows.
+// Clicked invalidates reports about newly stored clicks, or the clicks of newly stored conversions. It does not block and does not keep
+// the rows.
 func (c *Cache) Clicked(rows []analytics.Row) {
 	if len(rows) == 0 {
 		return
@@ -142,7 +144,8 @@ func (s *Service) Caching(c *Cache) *Service {
 
 // recall returns the cached report if it is current, and otherwise makes it. The scope selects the clicks of the
 // report. key contains everything else on which the report depends, except the links themselves.
-func recall[T any](ctx context.Context, s *Service, p auth.Principal, scope analytics.Scope, key string, make func() (*T, error)) (*T, error) {
+func recall[T any](ctx context.Context, s *Service, p auth.Principal, scope analytics.Scope, key string,
+	make func() (*T, error)) (*T, error) {
 	c := s.cache
 	if c == nil {
 		return make()
@@ -185,6 +188,7 @@ func recall[T any](ctx context.Context, s *Service, p auth.Principal, scope anal
 
 // key returns the cache key of a report about a period.
 func key(what string, a Ask, p Period) string {
-	return fmt.Sprint(what, " ", a.Limit, " ", a.open(), " ", int(p.First), " ", int(p.Last), " ", p.Zone, " ", p.From, " ", p.To, " ", p.Every, " ",
+	return fmt.Sprint(what, " ", a.Limit, " ", a.open(), " ", int(p.First), " ", int(p.Last), " ", p.Zone, " ", p.From, " ", p.To, " ",
+		p.Every, " ",
 		a.Compare, " ", a.ofPeople, " ", a.ofBots, " ", strconv.Quote(a.Goal), " ", a.selected.key)
 }

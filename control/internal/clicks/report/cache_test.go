@@ -102,7 +102,8 @@ func (w *world) ok(err error) {
 func (w *world) click(whose int, bot bool) {
 	w.Helper()
 	w.seq++
-	row := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 1}, Seq: w.seq}, Time: time.Now().UnixMilli(), Link: w.links[whose].Num, Owner: w.who[whose].UserNum, IP: netip.MustParseAddr("192.0.2.1"), Bot: bot}
+	row := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 1}, Seq: w.seq}, Time: time.Now().UnixMilli(),
+		Link: w.links[whose].Num, Owner: w.who[whose].UserNum, IP: netip.MustParseAddr("192.0.2.1"), Bot: bot}
 	rows := []analytics.Row{row}
 	w.ok(w.clicks.Insert(w.Context(), analytics.Batch{Rows: rows, Marks: []analytics.Mark{{Lane: row.Lane, Seq: row.Seq}}}))
 	w.cache.Clicked(rows)
@@ -190,7 +191,8 @@ func TestCache_answers_are_right_and_one_user_s(t *testing.T) {
 			whose int
 			a     report.Ask
 			want  int64
-		}{{ann, report.Ask{}, 1}, {bob, report.Ask{}, 1}, {root, report.Ask{}, 3}, {ann, bots, 3}, {bob, bots, 1}, {root, bots, 5}, {ann, day, 0}} {
+		}{{ann, report.Ask{}, 1}, {bob, report.Ask{}, 1}, {root, report.Ask{}, 3}, {ann, bots, 3}, {bob, bots, 1}, {root, bots, 5},
+			{ann, day, 0}} {
 			if got := total(c.whose, c.a); got != c.want {
 				t.Errorf("user %d, %+v: %d clicks, want %d", c.whose, c.a, got, c.want)
 			}
@@ -228,7 +230,9 @@ func TestCache_shared_is_never_older_than_its_bound(t *testing.T) {
 	ask := w.questions(ann, report.Ask{})["overview"]
 	w.remembered(ask)
 	// Another process stores a click, and this one is not notified.
-	w.ok(w.clicks.Store.Insert(t.Context(), analytics.Batch{Rows: []analytics.Row{{Identity: analytics.Identity{Lane: click.Lane{Edge: 5}, Seq: 1}, Time: time.Now().UnixMilli(), Link: w.links[ann].Num, Owner: w.who[ann].UserNum}}}))
+	w.ok(w.clicks.Store.Insert(t.Context(),
+		analytics.Batch{Rows: []analytics.Row{{Identity: analytics.Identity{Lane: click.Lane{Edge: 5}, Seq: 1}, Time: time.Now().UnixMilli(),
+			Link: w.links[ann].Num, Owner: w.who[ann].UserNum}}}))
 	w.later.Store(int64(report.SharedTTL))
 	o, err := w.Overview(t.Context(), w.who[ann], report.Ask{})
 	if w.ok(err); o.TotalClicks != 2 {

@@ -53,8 +53,9 @@ func ClickOf(r *analytics.Row) Click {
 	return Click{
 		ID: r.ID(), Timestamp: at, CreatedAt: at, IP: d.IP, IPAddress: d.IP,
 		Country: cmp.Or(r.Country, "Unknown"), Region: cmp.Or(r.Region, "Unknown"), City: cmp.Or(r.City, "Unknown"),
-		Device: cmp.Or(r.Device, "Unknown"), OS: cmp.Or(r.OS, "Unknown"), Browser: cmp.Or(r.Browser, "Unknown"), Referer: cmp.Or(r.Referer, "Direct"),
-		IsBot: r.Bot, BotName: analytics.OrNull(r.BotName),
+		Device: cmp.Or(r.Device, "Unknown"), OS: cmp.Or(r.OS, "Unknown"), Browser: cmp.Or(r.Browser, "Unknown"),
+		Referer: cmp.Or(r.Referer, "Direct"),
+		IsBot:   r.Bot, BotName: analytics.OrNull(r.BotName),
 		VariantID: analytics.OrNull(analytics.IDString(r.Variant)), RoutingRuleID: analytics.OrNull(analytics.IDString(r.Rule)),
 		UTMSource: d.UTMSource, UTMMedium: d.UTMMedium, UTMCampaign: d.UTMCampaign, UTMTerm: d.UTMTerm,
 		UTMContent: d.UTMContent, UTMID: d.UTMID, UTMSourcePlatform: d.UTMSourcePlatform,

@@ -2,13 +2,11 @@ package report_test
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -20,13 +18,9 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
-	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
@@ -96,12 +90,17 @@ const shortSpans = 5
 // spans cover days of 23 and 25 hours, clocks that change by half an hour, offsets of 30 and 45 minutes, ends of years,
 // leap days, and ranges without clicks.
 var spans = []span{
-	{"America/New_York", "2026-03-08T00:30:00-05:00", "2026-03-08T06:30:00-04:00", short}, {"America/New_York", "2025-11-02T04:30:17Z", "2025-11-02T08:00:00Z", short},
-	{"Australia/Lord_Howe", "2026-04-05T00:00:00", "2026-04-05T05:30:00", short}, {"Australia/Lord_Howe", "2025-10-05T01:15", "2025-10-05T04:00", short},
+	{"America/New_York", "2026-03-08T00:30:00-05:00", "2026-03-08T06:30:00-04:00", short},
+	{"America/New_York", "2025-11-02T04:30:17Z", "2025-11-02T08:00:00Z", short},
+	{"Australia/Lord_Howe", "2026-04-05T00:00:00", "2026-04-05T05:30:00", short},
+	{"Australia/Lord_Howe", "2025-10-05T01:15", "2025-10-05T04:00", short},
 	{"Asia/Kathmandu", "2026-01-01T00:00:00Z", "2026-01-01T06:00:00Z", short}, {"UTC", "2031-01-01T00:00:00Z", "2031-01-01T01:00:00Z", short},
-	{"America/New_York", "2026-03-01", "2026-03-31", month}, {"America/New_York", "2025-10-15", "2025-11-14", month}, {"Australia/Lord_Howe", "2026-04-04", "2026-04-06", month},
-	{"Asia/Kolkata", "2025-12-20", "2026-01-10", month}, {"Pacific/Chatham", "2026-04-01", "2026-04-30", month}, {"America/Santiago", "2025-09-07", "2025-09-07", month},
-	{"Europe/Berlin", "2025-03-15", "2026-03-14", long}, {"UTC", "2026-02-28", "2026-03-01", month}, {"Asia/Kathmandu", "2025-11-01", "2026-10-31", long}, {"UTC", "2019-05-01", "2019-05-20", month},
+	{"America/New_York", "2026-03-01", "2026-03-31", month}, {"America/New_York", "2025-10-15", "2025-11-14", month},
+	{"Australia/Lord_Howe", "2026-04-04", "2026-04-06", month},
+	{"Asia/Kolkata", "2025-12-20", "2026-01-10", month}, {"Pacific/Chatham", "2026-04-01", "2026-04-30", month},
+	{"America/Santiago", "2025-09-07", "2025-09-07", month},
+	{"Europe/Berlin", "2025-03-15", "2026-03-14", long}, {"UTC", "2026-02-28", "2026-03-01", month},
+	{"Asia/Kathmandu", "2025-11-01", "2026-10-31", long}, {"UTC", "2019-05-01", "2019-05-20", month},
 	{"Europe/Dublin", "2024-02-29", "2025-02-27", long},
 }
 
@@ -114,27 +113,49 @@ var filters = []struct {
 	{"none", report.Filters{}, func(*analytics.Row) bool { return true }},
 	{"country", report.Filters{Country: []string{"de", "US"}}, func(r *analytics.Row) bool { return r.Country == "DE" || r.Country == "US" }},
 	{"country", report.Filters{Country: []string{"Unknown"}}, func(r *analytics.Row) bool { return r.Country == "" }},
-	{"region", report.Filters{Region: []string{"Bayern", "Unknown"}}, func(r *analytics.Row) bool { return r.Region == "Bayern" || r.Region == "" }},
-	{"city", report.Filters{City: []string{"São Paulo", "London"}}, func(r *analytics.Row) bool { return r.City == "São Paulo" || r.City == "London" }},
-	{"utmSource", report.Filters{UTMSource: []string{"mail"}, UTMTerm: []string{"Unknown"}}, func(r *analytics.Row) bool { return r.UTM.Source == "mail" && r.UTM.Term == "" }},
-	{"utmMedium", report.Filters{UTMMedium: []string{"cpc"}, UTMContent: []string{"y", "z"}}, func(r *analytics.Row) bool { return r.UTM.Medium == "cpc" && r.UTM.Content == "y" }},
+	{"region", report.Filters{Region: []string{"Bayern", "Unknown"}}, func(r *analytics.Row) bool {
+		return r.Region == "Bayern" || r.Region == ""
+	}},
+	{"city", report.Filters{City: []string{"São Paulo", "London"}}, func(r *analytics.Row) bool {
+		return r.City == "São Paulo" || r.City == "London"
+	}},
+	{"utmSource", report.Filters{UTMSource: []string{"mail"}, UTMTerm: []string{"Unknown"}}, func(r *analytics.Row) bool {
+		return r.UTM.Source == "mail" && r.UTM.Term == ""
+	}},
+	{"utmMedium", report.Filters{UTMMedium: []string{"cpc"}, UTMContent: []string{"y", "z"}}, func(r *analytics.Row) bool {
+		return r.UTM.Medium == "cpc" && r.UTM.Content == "y"
+	}},
 	{"utmCampaign", report.Filters{UTMCampaign: []string{"Spring"}}, func(r *analytics.Row) bool { return r.UTM.Campaign == "Spring" }},
 	{"device", report.Filters{Device: []string{"mobile"}}, func(r *analytics.Row) bool { return r.Device == "MOBILE" }},
 	{"os", report.Filters{OS: []string{"iOS", "Android"}}, func(r *analytics.Row) bool { return r.OS == "iOS" || r.OS == "Android" }},
 	{"browser", report.Filters{Browser: []string{"Chrome"}}, func(r *analytics.Row) bool { return r.Browser == "Chrome" }},
 	{"referer", report.Filters{Referer: []string{"instagram.com", "t.co"}}, func(r *analytics.Row) bool {
-		return strings.Contains(r.Referer, "instagram") || strings.Contains(r.Referer, "t.co/") || strings.Contains(r.Referer, "twitter") || r.Referer == "https://x.com/"
+		return strings.Contains(r.Referer, "instagram") || strings.Contains(r.Referer, "t.co/") || strings.Contains(r.Referer, "twitter") ||
+			r.Referer == "https://x.com/"
 	}},
 	{"referer", report.Filters{Referer: []string{"Direct"}}, func(r *analytics.Row) bool { return r.Referer == "" }},
-	{"language", report.Filters{Language: []string{"DE", "zh"}}, func(r *analytics.Row) bool { return r.Language == "de" || r.Language == "zh" }},
-	{"variantId", report.Filters{VariantID: []string{"01000000-0000-0000-0000-000000000001"}}, func(r *analytics.Row) bool { return r.Variant[0] == 1 && r.Variant[15] == 1 }},
-	{"ruleId", report.Filters{RuleID: []string{"02000000-0000-0000-0000-000000000002", "none"}}, func(r *analytics.Row) bool { return r.Rule.IsZero() || r.Rule[15] == 2 }},
-	{"domain", report.Filters{Domain: []string{"other.example", "SHO.RT"}}, func(r *analytics.Row) bool { return domainOf(int(r.Link)) == "" }},
+	{"language", report.Filters{Language: []string{"DE", "zh"}}, func(r *analytics.Row) bool {
+		return r.Language == "de" || r.Language == "zh"
+	}},
+	{"variantId", report.Filters{VariantID: []string{"01000000-0000-0000-0000-000000000001"}}, func(r *analytics.Row) bool {
+		return r.Variant[0] == 1 && r.Variant[15] == 1
+	}},
+	{"ruleId", report.Filters{RuleID: []string{"02000000-0000-0000-0000-000000000002", "none"}}, func(r *analytics.Row) bool {
+		return r.Rule.IsZero() || r.Rule[15] == 2
+	}},
+	{"domain", report.Filters{Domain: []string{"other.example", "SHO.RT"}}, func(r *analytics.Row) bool {
+		return domainOf(int(r.Link)) == ""
+	}},
 	{"domain", report.Filters{Domain: []string{"other.example"}}, func(*analytics.Row) bool { return false }},
-	{"domain", report.Filters{Domain: []string{"GO.example.com"}}, func(r *analytics.Row) bool { return domainOf(int(r.Link)) == "go.example.com" }},
-	{"domain", report.Filters{Domain: []string{"sho.rt", "b\u00fccher.example.com"}}, func(r *analytics.Row) bool { return domainOf(int(r.Link)) != "go.example.com" }},
+	{"domain", report.Filters{Domain: []string{"GO.example.com"}}, func(r *analytics.Row) bool {
+		return domainOf(int(r.Link)) == "go.example.com"
+	}},
+	{"domain", report.Filters{Domain: []string{"sho.rt", "b\u00fccher.example.com"}}, func(r *analytics.Row) bool {
+		return domainOf(int(r.Link)) != "go.example.com"
+	}},
 	{"tag", report.Filters{Tag: []string{"Fifth", "nothing"}}, func(r *analytics.Row) bool { return r.Link%5 == 0 }},
-	{"bundleId", report.Filters{BundleID: []string{bundleOf(0, "fourth"), bundleOf(1, "fourth"), bundleOf(2, "fourth"), bundleOf(7, "fourth")}}, func(r *analytics.Row) bool { return r.Link%4 == 1 }},
+	{"bundleId", report.Filters{BundleID: []string{bundleOf(0, "fourth"), bundleOf(1, "fourth"), bundleOf(2, "fourth"),
+		bundleOf(7, "fourth")}}, func(r *analytics.Row) bool { return r.Link%4 == 1 }},
 	{"bot", report.Filters{Bot: []string{"true"}}, func(r *analytics.Row) bool { return r.Bot }},
 	{"bot", report.Filters{Bot: []string{"Googlebot"}}, func(r *analytics.Row) bool { return r.BotName == "Googlebot" }},
 	{"bot", report.Filters{Bot: []string{"true", "false"}}, func(*analytics.Row) bool { return true }},
@@ -215,104 +236,6 @@ func TestReports_equal_a_count_in_memory(t *testing.T) {
 	c.all(full)
 }
 
-// stores opens an empty store of each kind.
-func stores(t *testing.T) map[string]analytics.Store {
-	duck, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-	testkit.Must(t, err)
-	t.Cleanup(func() { _ = duck.Close() })
-	house, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
-	testkit.Must(t, err)
-	t.Cleanup(func() { _ = house.Close() })
-	return map[string]analytics.Store{"duckdb": duck, "clickhouse": house}
-}
-
-// load inserts clicks and builds the rollup of all but the last months, so that reports also read clicks.
-func load(ctx context.Context, s analytics.Store, rows []analytics.Row) error {
-	for part := range slices.Chunk(rows, 20_000) {
-		if err := s.Insert(ctx, analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err != nil {
-			return err
-		}
-	}
-	if built, ok := s.(interface {
-		Rebuild(ctx context.Context, before time.Time) error
-	}); ok {
-		return built.Rebuild(ctx, time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC))
-	}
-	return fmt.Errorf("%T has no rollup", s)
-}
-
-// bundleOf returns the id of a user's bundle.
-func bundleOf(user int, name string) string {
-	return fmt.Sprintf("03000000-0000-4000-8000-%02d%x", user, []byte(name)[:5])
-}
-
-// grouped returns a database with the links of the generated clicks, in their groupings.
-func grouped(t *testing.T) *store.Store {
-	st := storetest.Open(t)
-	testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error {
-		var users [3]store.User
-		for i := range users {
-			users[i] = store.User{ID: store.NewID(), Email: fmt.Sprintf("user%d@example.com", i), Role: "USER", Active: true}
-			num, err := tx.InsertUser(t.Context(), users[i])
-			if err != nil {
-				return err
-			}
-			if num != uint64(i+1) {
-				return fmt.Errorf("user %d has the number %d", i+1, num)
-			}
-		}
-		numbers := map[string]uint64{}
-		for i := range users {
-			for _, name := range domains {
-				d := store.Domain{ID: store.NewID(), Workspace: uint64(i + 1), Hostname: name, Status: store.DomainPending, Token: "x"}
-				if _, err := tx.InsertDomain(t.Context(), &d); err != nil {
-					return err
-				}
-				numbers[fmt.Sprint(i, name)] = d.Num
-			}
-		}
-		list := make([]*store.Link, links)
-		for i := range list {
-			list[i] = &store.Link{ID: linkID(i + 1), UserID: users[(i+1)%3].ID, Workspace: uint64(1 + (i+1)%3), Domain: numbers[fmt.Sprint((i+1)%3, domainOf(i+1))], Slug: fmt.Sprint("link", i+1), OriginalURL: "https://example.com", Active: true}
-		}
-		if err := tx.InsertLinks(t.Context(), list); err != nil {
-			return err
-		}
-		for i, u := range users {
-			of := func(in func(int) bool) (ids []string, nums []uint64) {
-				for n, l := range list {
-					if (n+1)%3 == i && in(n+1) {
-						ids, nums = append(ids, l.ID), append(nums, l.Num)
-					}
-				}
-				return ids, nums
-			}
-			tags := map[uint64][]string{}
-			for name, in := range groupings["tag"] {
-				_, nums := of(in)
-				for _, n := range nums {
-					tags[n] = append(tags[n], name)
-				}
-			}
-			if err := tx.SetTags(t.Context(), uint64(i+1), tags); err != nil {
-				return err
-			}
-			for name, in := range groupings["bundle"] {
-				b := &store.Bundle{ID: bundleOf(i, name), UserID: u.ID, Workspace: uint64(i + 1), Name: name, Color: "#3B82F6", Icon: "folder", CreatedAt: store.Now(), UpdatedAt: store.Now()}
-				if err := tx.InsertBundle(t.Context(), b); err != nil {
-					return err
-				}
-				ids, _ := of(in)
-				if _, err := tx.AddToBundle(t.Context(), b.ID, ids); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}))
-	return st
-}
-
 func linkID(n int) string { return fmt.Sprintf("00000000-0000-0000-0000-%012d", n) }
 
 type combinations struct {
@@ -372,7 +295,8 @@ func (c *combinations) all(full bool) {
 	}
 	workers.Wait()
 	asked := next.Load()
-	c.Logf("compared %d of %d combinations in %d stores, with %d of %d pairs of parameters", asked, len(list), len(c.stores), len(pairs(list[:asked])), len(pairs(list)))
+	c.Logf("compared %d of %d combinations in %d stores, with %d of %d pairs of parameters", asked, len(list), len(c.stores),
+		len(pairs(list[:asked])), len(pairs(list)))
 }
 
 // combined returns every combination if full is true. Otherwise it returns the part that the test asks for in CI.
@@ -387,7 +311,8 @@ func combined(full bool) (list []combination) {
 						if !full && ((f+s+5*k+3*j)%len(filters) != 0 || (s+k+j)%2 != 0 || (s+2*k+j)%scopes != scope) {
 							continue
 						}
-						q := combination{of: of, interval: interval, compare: compare, f: f, scope: scope, bots: (s+k+j+f+scope)%4 == 1, by: []string{"tag", "bundle", "domain"}[(s+j+k+f)%3]}
+						q := combination{of: of, interval: interval, compare: compare, f: f, scope: scope, bots: (s+k+j+f+scope)%4 == 1,
+							by: []string{"tag", "bundle", "domain"}[(s+j+k+f)%3]}
 						switch scope {
 						case ofLink:
 							q.number = 1 + len(list)%5
@@ -411,7 +336,8 @@ func combined(full bool) (list []combination) {
 func pairs(list []combination) map[string]bool {
 	found := map[string]bool{}
 	for _, q := range list {
-		parts := []string{q.of.zone + q.of.start, "interval " + q.interval, "compare " + q.compare, fmt.Sprint("filter ", q.f), fmt.Sprint("second ", q.second), fmt.Sprint("scope ", q.scope), fmt.Sprint("bots ", q.bots), "by " + q.by}
+		parts := []string{q.of.zone + q.of.start, "interval " + q.interval, "compare " + q.compare, fmt.Sprint("filter ", q.f),
+			fmt.Sprint("second ", q.second), fmt.Sprint("scope ", q.scope), fmt.Sprint("bots ", q.bots), "by " + q.by}
 		for i := range parts {
 			for j := range i {
 				found[parts[i]+", "+parts[j]] = true
@@ -475,7 +401,8 @@ func (c *combinations) one(n int64, q combination) {
 }
 
 func (q combination) ask() report.Ask {
-	return report.Ask{Range: report.Range{Start: q.of.start, End: q.of.end, Zone: q.of.zone, Interval: q.interval}, IncludeBots: q.bots, Filters: both(filters[q.f].set, filters[q.second].set), Compare: q.compare}
+	return report.Ask{Range: report.Range{Start: q.of.start, End: q.of.end, Zone: q.of.zone, Interval: q.interval}, IncludeBots: q.bots,
+		Filters: both(filters[q.f].set, filters[q.second].set), Compare: q.compare}
 }
 
 func (q combination) who() auth.Principal {

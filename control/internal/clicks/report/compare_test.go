@@ -28,7 +28,8 @@ func (c *combinations) report(s *report.Service, q combination, want, compared t
 		got, top = &o.Report, o.TopURLs
 		var expect []report.TopLink
 		for _, n := range want.all.top() {
-			expect = append(expect, report.TopLink{ID: linkID(n), Domain: cmp.Or(domainOf(n), "sho.rt"), Slug: fmt.Sprint("link", n), Clicks: want.all.links[n].clicks})
+			expect = append(expect, report.TopLink{ID: linkID(n), Domain: cmp.Or(domainOf(n), "sho.rt"), Slug: fmt.Sprint("link", n),
+				Clicks: want.all.links[n].clicks})
 		}
 		if !slices.Equal(top, expect) {
 			return fmt.Sprintf("top links %+v, want %+v", top, expect)
@@ -92,7 +93,9 @@ func (c *combinations) groups(s *report.Service, q combination, want, compared t
 
 // domains are the expected groups by domain.
 func (q combination) domains(want *expected) (list []report.Group) {
-	list = append(list, want.group("sho.rt", func(link int) bool { return domainOf(link) == "" && (q.scope != ofUser || 1+link%3 == q.number) }))
+	list = append(list, want.group("sho.rt", func(link int) bool {
+		return domainOf(link) == "" && (q.scope != ofUser || 1+link%3 == q.number)
+	}))
 	for user := 1; user <= 3; user++ {
 		if q.scope == ofUser && user != q.number {
 			continue
@@ -123,7 +126,8 @@ func (q combination) differs(got *report.Groups, want *expected) string {
 	})
 	text := func(list []report.Group) (out []string) {
 		for _, g := range list {
-			out = append(out, fmt.Sprint(g.Name, " ", g.URLCount, " links, ", g.Clicks, " clicks, ", *g.UniqueVisitors, " visitors, ", g.Percentage, "%"))
+			out = append(out, fmt.Sprint(g.Name, " ", g.URLCount, " links, ", g.Clicks, " clicks, ", *g.UniqueVisitors, " visitors, ",
+				g.Percentage, "%"))
 		}
 		return out
 	}

@@ -72,9 +72,12 @@ func ConversionOf(c *analytics.Conversion) Conversion {
 	at := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(instantLayout) }
 	click := ClickOf(&c.Row)
 	out := Conversion{
-		ID: c.Key().ID(), Name: c.Name, Value: Value(c.Value), Currency: analytics.OrNull(c.Currency), ExternalID: analytics.OrNull(c.ExternalID), Repeatable: c.Repeatable, Source: "api",
-		OccurredAt: at(c.OccurredAt), ReceivedAt: at(c.ReceivedAt), ClickedAt: at(c.Click.Time), VariantID: click.VariantID, RuleID: click.RoutingRuleID,
-		Country: click.Country, Region: click.Region, City: click.City, Device: click.Device, OS: click.OS, Browser: click.Browser, Referer: click.Referer,
+		ID: c.Key().ID(), Name: c.Name, Value: Value(c.Value), Currency: analytics.OrNull(c.Currency), ExternalID: analytics.OrNull(c.ExternalID),
+		Repeatable: c.Repeatable, Source: "api",
+		OccurredAt: at(c.OccurredAt), ReceivedAt: at(c.ReceivedAt), ClickedAt: at(c.Click.Time), VariantID: click.VariantID,
+		RuleID:  click.RoutingRuleID,
+		Country: click.Country, Region: click.Region, City: click.City, Device: click.Device, OS: click.OS, Browser: click.Browser,
+		Referer:   click.Referer,
 		UTMSource: click.UTMSource, UTMMedium: click.UTMMedium, Campaign: click.UTMCampaign,
 	}
 	if c.Browser {
@@ -90,7 +93,8 @@ func ConversionOf(c *analytics.Conversion) Conversion {
 
 // Conversions returns the conversions of a link from an offset on, newest click first, and their number. Ask.Goal selects a
 // goal. Without a range they cover all time.
-func (s *Service) Conversions(ctx context.Context, p auth.Principal, id string, a Ask, offset, limit int) (list []Conversion, total int, err error) {
+func (s *Service) Conversions(ctx context.Context, p auth.Principal, id string, a Ask, offset, limit int) (list []Conversion, total int,
+	err error) {
 	scope, err := s.conversionScope(ctx, p, id, &a)
 	if err != nil {
 		return nil, 0, err
@@ -117,7 +121,8 @@ func (s *Service) Conversions(ctx context.Context, p auth.Principal, id string, 
 
 // ExportConversions returns a function that calls f with every conversion of a link, newest click first. Problems of the
 // request are reported before it is called.
-func (s *Service) ExportConversions(ctx context.Context, p auth.Principal, id string, a Ask) (each func(context.Context, func(*Conversion) error) error, err error) {
+func (s *Service) ExportConversions(ctx context.Context, p auth.Principal, id string,
+	a Ask) (each func(context.Context, func(*Conversion) error) error, err error) {
 	scope, err := s.conversionScope(ctx, p, id, &a)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,8 @@ func TestConversions_of_a_link(t *testing.T) {
 		}
 		list := analyticstest.Conversions(4, rows)
 		waiting := conversion.ClickID{Link: w.links[ann].Num, Time: time.Now().Add(-time.Hour).UnixMilli(), Tag: 7}
-		list = append(list, analytics.Conversion{Conversion: conversion.Conversion{Click: waiting, Name: "waits", ReceivedAt: 1, Browser: true}, Row: analytics.Row{Owner: w.who[ann].Scope()}})
+		list = append(list, analytics.Conversion{Conversion: conversion.Conversion{Click: waiting, Name: "waits", ReceivedAt: 1, Browser: true},
+			Row: analytics.Row{Owner: w.who[ann].Scope()}})
 		w.ok(w.clicks.InsertConversions(t.Context(), list))
 		keys := map[string]int64{} // values by id
 		for _, c := range list {

@@ -279,7 +279,8 @@ func (s *Service) routing(ctx context.Context, u store.Link, a Ask, period Perio
 		}
 	}
 	for _, rule := range rules {
-		r.Rules = append(r.Rules, RuleFigures{rule.ID, rule.Name, rule.TargetURL, matches[rule.ID], percent.Of(matches[rule.ID], total), rule.Active})
+		r.Rules = append(r.Rules, RuleFigures{rule.ID, rule.Name, rule.TargetURL, matches[rule.ID], percent.Of(matches[rule.ID], total),
+			rule.Active})
 	}
 	r.MatchRate = percent.Of(r.TotalMatches, total)
 	return r, nil

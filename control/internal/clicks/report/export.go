@@ -97,7 +97,8 @@ func (e *Export) WriteCSV(ctx context.Context, w io.Writer) error {
 	for _, l := range []struct {
 		title, column string
 		list          []Named
-	}{{"Top Countries", "Country", r.Countries}, {"Browsers", "Browser", r.Browsers}, {"Operating Systems", "Operating System", r.OperatingSystems}, {"Devices", "Device", r.Devices}} {
+	}{{"Top Countries", "Country", r.Countries}, {"Browsers", "Browser", r.Browsers},
+		{"Operating Systems", "Operating System", r.OperatingSystems}, {"Devices", "Device", r.Devices}} {
 		c.section(b, l.title, l.column, "Clicks", "Percentage")
 		for _, v := range l.list {
 			c.row(v.Name, v.Clicks, v.Percentage)
@@ -110,19 +111,23 @@ func (e *Export) WriteCSV(ctx context.Context, w io.Writer) error {
 	for _, l := range []struct {
 		title, column string
 		list          []Valued
-	}{{"UTM Sources", "UTM Source", r.UTMSources}, {"UTM Mediums", "UTM Medium", r.UTMMediums}, {"UTM Campaigns", "UTM Campaign", r.UTMCampaigns}} {
+	}{{"UTM Sources", "UTM Source", r.UTMSources}, {"UTM Mediums", "UTM Medium", r.UTMMediums},
+		{"UTM Campaigns", "UTM Campaign", r.UTMCampaigns}} {
 		c.section(b, l.title, l.column, "Clicks", "Percentage")
 		for _, v := range l.list {
 			c.row(v.Value, v.Clicks, v.Percentage)
 		}
 	}
 	if e.clicks != nil {
-		c.section(b, "Click Records", "ID", "Timestamp", "IP", "Country", "Region", "City", "Device", "OS", "Browser", "Referrer", "Is Bot", "Bot Name",
+		c.section(b, "Click Records", "ID", "Timestamp", "IP", "Country", "Region", "City", "Device", "OS", "Browser", "Referrer",
+			"Is Bot", "Bot Name",
 			"UTM Source", "UTM Medium", "UTM Campaign", "UTM Term", "UTM Content", "UTM ID", "UTM Source Platform", "Variant ID", "Routing Rule ID")
 		err := e.clicks(ctx, func(row *analytics.Row) error {
 			k := ClickOf(row)
-			return c.row(k.ID, k.Timestamp, or(k.IP), k.Country, k.Region, k.City, k.Device, k.OS, k.Browser, k.Referer, strconv.FormatBool(k.IsBot), or(k.BotName),
-				or(k.UTMSource), or(k.UTMMedium), or(k.UTMCampaign), or(k.UTMTerm), or(k.UTMContent), or(k.UTMID), or(k.UTMSourcePlatform), or(k.VariantID), or(k.RoutingRuleID))
+			return c.row(k.ID, k.Timestamp, or(k.IP), k.Country, k.Region, k.City, k.Device, k.OS, k.Browser, k.Referer, strconv.FormatBool(k.IsBot),
+				or(k.BotName),
+				or(k.UTMSource), or(k.UTMMedium), or(k.UTMCampaign), or(k.UTMTerm), or(k.UTMContent), or(k.UTMID), or(k.UTMSourcePlatform),
+				or(k.VariantID), or(k.RoutingRuleID))
 		})
 		if err != nil {
 			return fmt.Errorf("export clicks: %w", err)
@@ -180,7 +185,8 @@ func (e *Export) WriteJSON(ctx context.Context, w io.Writer) error {
 		URLDomain  *string           `json:"urlDomain"`
 		Summary    Summary           `json:"summary"`
 		Data       []DayFigures      `json:"data"`
-	}{e.made.UTC().Format(instantLayout), map[string]string{"start": e.period.First.String(), "end": e.period.Last.String()}, analytics.OrNull(e.slug), analytics.OrNull(e.domain), e.report.Overview, e.report.TimeSeries})
+	}{e.made.UTC().Format(instantLayout), map[string]string{"start": e.period.First.String(), "end": e.period.Last.String()},
+		analytics.OrNull(e.slug), analytics.OrNull(e.domain), e.report.Overview, e.report.TimeSeries})
 	if err != nil {
 		return fmt.Errorf("write export: %w", err)
 	}

@@ -125,7 +125,8 @@ func identifier(v string) (string, string) {
 // selects checks the filters of a. Its problems name the fields.
 func (s *Service) selects(ctx context.Context, p auth.Principal, a Ask, problems *problem.Fields) (sel selected, err error) {
 	sel.bots = a.bots()
-	for _, c := range append(a.Filters.properties(), property{field: "domain", values: a.Domain}, property{field: "tag", values: a.Tag}, property{field: "bundleId", values: a.BundleID}, property{field: "bot", values: a.Bot}) {
+	for _, c := range append(a.Filters.properties(), property{field: "domain", values: a.Domain}, property{field: "tag", values: a.Tag},
+		property{field: "bundleId", values: a.BundleID}, property{field: "bot", values: a.Bot}) {
 		bounded(c.field, c.values, problems)
 		if len(c.values) == 0 || c.value == nil {
 			continue

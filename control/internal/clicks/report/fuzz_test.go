@@ -32,7 +32,8 @@ func (s *visited) Lines(_ context.Context, q analytics.Query) ([]analytics.Line,
 	return []analytics.Line{{Visitors: 1}}, nil
 }
 
-func (s *visited) Breakdown(_ context.Context, _ analytics.Scope, dims []analytics.Dimension, _ int) (map[analytics.Dimension][]analytics.Count, error) {
+func (s *visited) Breakdown(_ context.Context, _ analytics.Scope, dims []analytics.Dimension,
+	_ int) (map[analytics.Dimension][]analytics.Count, error) {
 	out := map[analytics.Dimension][]analytics.Count{}
 	for _, d := range dims {
 		out[d] = []analytics.Count{{Value: s.text, Clicks: 1}}
@@ -50,7 +51,8 @@ func (s *visited) Clicks(_ context.Context, _ analytics.Scope, _ int, f func(*an
 // trimmed or not.
 func FuzzExport(f *testing.F) {
 	st := storetest.Open(f)
-	for _, s := range []string{"=1+1", " =1", "\t=1", "\u00a0@SUM(A1)", "-2+3", "+cmd|' /C calc'!A0", "＝1", "a\"b", "a\r\nb", "\r\n=1", "a,=1", "'=1", "", "\ufeff=1", "\x00", "\xff", "Direct"} {
+	for _, s := range []string{"=1+1", " =1", "\t=1", "\u00a0@SUM(A1)", "-2+3", "+cmd|' /C calc'!A0", "＝1", "a\"b", "a\r\nb", "\r\n=1",
+		"a,=1", "'=1", "", "\ufeff=1", "\x00", "\xff", "Direct"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -94,7 +94,8 @@ func (w *Won) of(clicks int64, goal string) *Won {
 }
 
 // won returns the conversions of a goal for each group of a query; nil without a goal.
-func won[K comparable](ctx context.Context, s *Service, goal string, q analytics.Query, group func(analytics.ConversionLine) K) (map[K]*Won, error) {
+func won[K comparable](ctx context.Context, s *Service, goal string, q analytics.Query, group func(analytics.ConversionLine) K) (map[K]*Won,
+	error) {
 	if goal == "" {
 		return nil, nil
 	}

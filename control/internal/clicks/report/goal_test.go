@@ -18,7 +18,8 @@ import (
 
 func TestValue_is_exact(t *testing.T) {
 	t.Parallel()
-	for v, want := range map[report.Value]string{0: "0", 1: "0.0001", 10_000: "1", 499_000: "49.9", 12_345_678: "1234.5678", 9_223_372_036_854_775_807: "922337203685477.5807"} {
+	for v, want := range map[report.Value]string{0: "0", 1: "0.0001", 10_000: "1", 499_000: "49.9", 12_345_678: "1234.5678",
+		9_223_372_036_854_775_807: "922337203685477.5807"} {
 		if got, err := json.Marshal(v); err != nil || string(got) != want {
 			t.Errorf("%d: %s %v, want %s", int64(v), got, err, want)
 		}
@@ -90,7 +91,9 @@ func TestReports_of_a_goal_equal_a_count_in_memory(t *testing.T) {
 			check(c.Value, c.Won, c.Clicks, func(r *analytics.Row) bool { return r.UTM.Source == c.Value })
 		}
 		for _, c := range r.Referers {
-			check(c.Referer, c.Won, c.Clicks, func(r *analytics.Row) bool { return r.Referer == c.Referer || r.Referer == "" && c.Referer == "Direct" })
+			check(c.Referer, c.Won, c.Clicks, func(r *analytics.Row) bool {
+				return r.Referer == c.Referer || r.Referer == "" && c.Referer == "Direct"
+			})
 		}
 		check("comparison", r.Comparison.Figures.Overview.Won, 0, func(*analytics.Row) bool { return false })
 		o, err := w.Overview(t.Context(), w.who[ann], a)

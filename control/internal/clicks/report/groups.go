@@ -107,14 +107,16 @@ func (s *Service) onlyHost(ctx context.Context, p auth.Principal, scope analytic
 		return nil, false, err
 	}
 	l, all := lines[0], converted[true].of(lines[0].Clicks, goal)
-	host, visitors := Group{Name: s.host, URLCount: stats.Total, Clicks: l.Clicks, Percentage: percent.Of(l.Clicks, l.Clicks), Won: all}, distinct(l)
+	host, visitors := Group{Name: s.host, URLCount: stats.Total, Clicks: l.Clicks, Percentage: percent.Of(l.Clicks, l.Clicks), Won: all},
+		distinct(l)
 	host.setVisitors(&visitors)
 	return &Groups{By: "domain", TotalClicks: l.Clicks, Won: all, Groups: []Group{host}}, true, nil
 }
 
 // completeDomains adds the host of BASE_URL to the custom domains, and sets the numbers of links that exist. Clicks on links of
 // deleted domains count for none. custom has all links that were ever on a custom domain.
-func (s *Service) completeDomains(ctx context.Context, p auth.Principal, list []grouped, clicks map[uint64]int64, converted map[uint64]*Won) (all []grouped, custom []uint64, err error) {
+func (s *Service) completeDomains(ctx context.Context, p auth.Principal, list []grouped, clicks map[uint64]int64,
+	converted map[uint64]*Won) (all []grouped, custom []uint64, err error) {
 	stats, err := s.store.LinkStats(ctx, p.Scope(), s.now().UnixMilli())
 	if err != nil {
 		return nil, nil, fmt.Errorf("count links by domain: %w", err)
@@ -201,7 +203,8 @@ func (s *Service) groups(ctx context.Context, p auth.Principal, by store.LinkGro
 			d := distinct(lines[0])
 			of = &d
 		}
-		group := Group{ID: analytics.OrNull(g.ID), Name: g.Name, URLCount: g.links, Clicks: g.clicks, Percentage: percent.Of(g.clicks, out.TotalClicks), Won: g.won.of(g.clicks, a.Goal)}
+		group := Group{ID: analytics.OrNull(g.ID), Name: g.Name, URLCount: g.links, Clicks: g.clicks,
+			Percentage: percent.Of(g.clicks, out.TotalClicks), Won: g.won.of(g.clicks, a.Goal)}
 		group.setVisitors(of)
 		out.Groups = append(out.Groups, group)
 	}
@@ -209,7 +212,8 @@ func (s *Service) groups(ctx context.Context, p auth.Principal, by store.LinkGro
 }
 
 // visitors counts the distinct visitors of each group that is not too large. Only links with clicks are asked for.
-func (s *Service) visitors(ctx context.Context, p auth.Principal, by store.LinkGrouping, scope analytics.Scope, list []grouped, clicks map[uint64]int64) (map[uint64]*Distinct, error) {
+func (s *Service) visitors(ctx context.Context, p auth.Principal, by store.LinkGrouping, scope analytics.Scope, list []grouped,
+	clicks map[uint64]int64) (map[uint64]*Distinct, error) {
 	links := map[uint64][]uint64{}
 	for _, g := range list {
 		if g.Num != 0 { // the host of BASE_URL, which has all links that are in no other group

@@ -24,10 +24,16 @@ var dimensions = []struct {
 	name string
 	of   func(*analytics.Row) string
 }{
-	{"country", func(r *analytics.Row) string { return r.Country }}, {"region", func(r *analytics.Row) string { return r.Region }}, {"city", func(r *analytics.Row) string { return r.City }},
-	{"device", func(r *analytics.Row) string { return r.Device }}, {"os", func(r *analytics.Row) string { return r.OS }}, {"browser", func(r *analytics.Row) string { return r.Browser }},
-	{"referer", func(r *analytics.Row) string { return r.Referer }}, {"site", func(r *analytics.Row) string { return analyticstest.Sites[r.Referer] }}, {"language", func(r *analytics.Row) string { return r.Language }},
-	{"utm_source", func(r *analytics.Row) string { return r.UTM.Source }}, {"utm_medium", func(r *analytics.Row) string { return r.UTM.Medium }}, {"utm_campaign", func(r *analytics.Row) string { return r.UTM.Campaign }},
+	{"country", func(r *analytics.Row) string { return r.Country }}, {"region", func(r *analytics.Row) string { return r.Region }},
+	{"city", func(r *analytics.Row) string { return r.City }},
+	{"device", func(r *analytics.Row) string { return r.Device }}, {"os", func(r *analytics.Row) string { return r.OS }},
+	{"browser", func(r *analytics.Row) string { return r.Browser }},
+	{"referer", func(r *analytics.Row) string { return r.Referer }}, {"site", func(r *analytics.Row) string {
+		return analyticstest.Sites[r.Referer]
+	}}, {"language", func(r *analytics.Row) string { return r.Language }},
+	{"utm_source", func(r *analytics.Row) string { return r.UTM.Source }}, {"utm_medium", func(r *analytics.Row) string {
+		return r.UTM.Medium
+	}}, {"utm_campaign", func(r *analytics.Row) string { return r.UTM.Campaign }},
 	{"utm_term", func(r *analytics.Row) string { return r.UTM.Term }}, {"utm_content", func(r *analytics.Row) string { return r.UTM.Content }},
 }
 
@@ -128,7 +134,8 @@ func (o *oracle) label(ms int64, zone *time.Location, interval string) label {
 	at := ms / step(interval)
 	l, known := o.calendars[key][at]
 	if !known {
-		iv := map[string]analytics.Interval{"minute": analytics.Minutes, "hour": analytics.Hours, "": analytics.Days, "day": analytics.Days, "week": analytics.Weeks, "month": analytics.Months}[interval]
+		iv := map[string]analytics.Interval{"minute": analytics.Minutes, "hour": analytics.Hours, "": analytics.Days, "day": analytics.Days,
+			"week": analytics.Weeks, "month": analytics.Months}[interval]
 		p := analyticstest.PeriodOf(iv, ms, zone)
 		l.date = p.Day.String()
 		if p.At != 0 {
@@ -221,7 +228,8 @@ func (o *oracle) count(from, to int64, zone *time.Location, interval string, kee
 		}
 	}
 	for i, p := range periods {
-		e.series = append(e.series, report.DayFigures{Date: labels[i].date, At: labels[i].at, Clicks: p.clicks, Distinct: report.Distinct{UniqueVisitors: p.visitors.count(), Exact: true}})
+		e.series = append(e.series, report.DayFigures{Date: labels[i].date, At: labels[i].at, Clicks: p.clicks,
+			Distinct: report.Distinct{UniqueVisitors: p.visitors.count(), Exact: true}})
 	}
 	for d, names := range o.values {
 		for code, name := range names {
@@ -339,7 +347,8 @@ func (o *oracle) clicksIn(from, to int64, keep func(*coded) bool) (n int64) {
 func (of truth) differs(r *report.Report) string {
 	want := of.all
 	n := want.all.clicks
-	sum := report.Summary{TotalClicks: n, Distinct: report.Distinct{UniqueVisitors: want.all.visitors.count(), Exact: true}, AverageClicksPerDay: math.Round(float64(n)/float64(want.days)*100) / 100}
+	sum := report.Summary{TotalClicks: n, Distinct: report.Distinct{UniqueVisitors: want.all.visitors.count(), Exact: true},
+		AverageClicksPerDay: math.Round(float64(n)/float64(want.days)*100) / 100}
 	if sum.GrowthRate = percent.Of(n-want.before, want.before); want.before == 0 && n > 0 {
 		sum.GrowthRate = 100
 	}
@@ -349,7 +358,8 @@ func (of truth) differs(r *report.Report) string {
 	for _, s := range []struct {
 		name      string
 		got, want []report.DayFigures
-	}{{"series", r.TimeSeries, want.series}, {"series of people", r.Series.People, of.people.series}, {"series of bots", r.Series.Bots, of.bots.series}} {
+	}{{"series", r.TimeSeries, want.series}, {"series of people", r.Series.People, of.people.series},
+		{"series of bots", r.Series.Bots, of.bots.series}} {
 		for i := range min(len(s.got), len(s.want)) {
 			if s.got[i] != s.want[i] {
 				return fmt.Sprintf("entry %d of the %s is %+v, want %+v", i, s.name, s.got[i], s.want[i])

@@ -151,7 +151,8 @@ func (s *Service) period(r Range) (Period, error) {
 	return p, problems.Err()
 }
 
-var intervals = map[string]analytics.Interval{"minute": analytics.Minutes, "hour": analytics.Hours, "day": analytics.Days, "week": analytics.Weeks, "month": analytics.Months}
+var intervals = map[string]analytics.Interval{"minute": analytics.Minutes, "hour": analytics.Hours, "day": analytics.Days,
+	"week": analytics.Weeks, "month": analytics.Months}
 
 const (
 	minute = 60 * 1000

@@ -399,10 +399,12 @@ func (s *Service) figures(ctx context.Context, scope analytics.Scope, a Ask, per
 		if site == "" || site == analytics.OtherSite {
 			site = analytics.SiteName(site)
 		}
-		r.Sites = append(r.Sites, SiteClicks{site, analytics.SiteName(c.Value), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks), wonBy(analytics.Site, c)})
+		r.Sites = append(r.Sites, SiteClicks{site, analytics.SiteName(c.Value), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks),
+			wonBy(analytics.Site, c)})
 	}
 	for _, c := range found[analytics.Referer][:min(limit, len(found[analytics.Referer]))] {
-		r.Referers = append(r.Referers, Referred{cmp.Or(c.Value, "Direct"), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks), wonBy(analytics.Referer, c)})
+		r.Referers = append(r.Referers, Referred{cmp.Or(c.Value, "Direct"), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks),
+			wonBy(analytics.Referer, c)})
 	}
 	return r, nil
 }
@@ -413,7 +415,8 @@ func (s *Service) series(ctx context.Context, within analytics.Scope, period Per
 	if err != nil {
 		return nil, err
 	}
-	converted, err := won(ctx, s, goal, analytics.Query{Scope: within, Every: period.Every, Zone: period.Zone}, func(l analytics.ConversionLine) analytics.Period { return l.Period })
+	converted, err := won(ctx, s, goal, analytics.Query{Scope: within, Every: period.Every, Zone: period.Zone},
+		func(l analytics.ConversionLine) analytics.Period { return l.Period })
 	if err != nil {
 		return nil, err
 	}

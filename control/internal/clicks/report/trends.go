@@ -54,7 +54,8 @@ func (s *Service) Trends(ctx context.Context, p auth.Principal, ids []string, zo
 	if len(nums) == 0 {
 		return out, nil
 	}
-	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: period.limit(analytics.Scope{Links: nums, Home: homeOf(shown)}), Every: period.Every, Zone: period.Zone, ByLink: true})
+	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: period.limit(analytics.Scope{Links: nums, Home: homeOf(shown)}),
+		Every: period.Every, Zone: period.Zone, ByLink: true})
 	if err != nil {
 		return nil, err
 	}

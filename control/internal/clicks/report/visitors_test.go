@@ -37,7 +37,8 @@ func TestReports_say_that_visitors_are_estimated(t *testing.T) {
 		s := report.New(st, clicks, func() time.Time { return time.Date(2026, 8, 9, 0, 0, 0, 0, time.UTC) })
 		all, err := s.Overview(t.Context(), root, ask)
 		testkit.Must(t, err)
-		if o := all.Overview; o.Exact || o.Error != analytics.EstimateError(o.UniqueVisitors) || o.UniqueVisitors < 400 || o.UniqueVisitors > 1000 || all.Distinct != o.Distinct {
+		if o := all.Overview; o.Exact || o.Error != analytics.EstimateError(o.UniqueVisitors) || o.UniqueVisitors < 400 ||
+			o.UniqueVisitors > 1000 || all.Distinct != o.Distinct {
 			t.Errorf("%T: visitors of everything: %+v and %+v, want an estimate of 650", clicks, o.Distinct, all.Distinct)
 		}
 		for _, d := range all.TimeSeries {

@@ -96,7 +96,8 @@ func tooFew(arms []Arm, best int, s Settings) Reason {
 			return Reason{FewVisitors, Values{"variant": s.name(i), "visitors": int64(n), "needed": s.MinimumVisitors}}
 		}
 		if i != best && c+leading < float64(s.MinimumConverted) {
-			return Reason{FewConversions, Values{"variant": s.name(best), "other": s.name(i), "conversions": int64(c + leading), "needed": s.MinimumConverted}}
+			return Reason{FewConversions, Values{"variant": s.name(best), "other": s.name(i), "conversions": int64(c + leading),
+				"needed": s.MinimumConverted}}
 		}
 	}
 	return Reason{}
@@ -131,8 +132,9 @@ func (s Settings) name(arm int) string {
 
 func winnerReason(arms []Arm, best, against int, s Settings) Reason {
 	u := UpliftOver(arms[against], arms[best])
-	return Reason{Better, Values{"variant": s.name(best), "rate": arms[best].Rate(), "other": s.name(against), "otherRate": arms[against].Rate(),
-		"uplift": u.Value, "low": u.Interval.Low, "high": u.Interval.High, "alpha": s.Alpha}}
+	return Reason{Better, Values{"variant": s.name(best), "rate": arms[best].Rate(), "other": s.name(against),
+		"otherRate": arms[against].Rate(),
+		"uplift":    u.Value, "low": u.Interval.Low, "high": u.Interval.High, "alpha": s.Alpha}}
 }
 
 func runningReason(arms []Arm, best, against int, s Settings) Reason {

@@ -24,10 +24,14 @@ func TestDecide(t *testing.T) {
 		{"one arm", one(nil, [2]int64{1000, 100}), Running, "at least two variants"},
 		{"no conversions", one(nil, [2]int64{1000, 0}, [2]int64{1000, 0}), Running, "0 conversions together"},
 		{"equal", one(nil, [2]int64{1000, 50}, [2]int64{1000, 50}), Running, "convert equally so far"},
-		{"clear", one(nil, [2]int64{10000, 500}, [2]int64{10000, 700}), Winner, "Green converts 7 % of its visitors, Blue 5 %. The uplift is +40 %"},
-		{"significant for a classical test, but not at any time", one(nil, [2]int64{8158, 408}, [2]int64{8158, 489}), Running, "may still be chance"},
-		{"the same after a large sample", one(nil, [2]int64{400000, 20000}, [2]int64{400000, 20010}), NoDifference, "No variant is noticeably better"},
-		{"visitors missing", one([]float64{50, 50}, [2]int64{10000, 500}, [2]int64{9000, 700}), Invalid, "has 52.6 % of the visitors, but should have 50 %"},
+		{"clear", one(nil, [2]int64{10000, 500}, [2]int64{10000, 700}), Winner,
+			"Green converts 7 % of its visitors, Blue 5 %. The uplift is +40 %"},
+		{"significant for a classical test, but not at any time", one(nil, [2]int64{8158, 408}, [2]int64{8158, 489}), Running,
+			"may still be chance"},
+		{"the same after a large sample", one(nil, [2]int64{400000, 20000}, [2]int64{400000, 20010}), NoDifference,
+			"No variant is noticeably better"},
+		{"visitors missing", one([]float64{50, 50}, [2]int64{10000, 500}, [2]int64{9000, 700}), Invalid,
+			"has 52.6 % of the visitors, but should have 50 %"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if d := Decide(c.periods, s); d.Status != c.status || !strings.Contains(d.Reason.String(), c.reason) {
@@ -136,7 +140,8 @@ func FuzzDecide(f *testing.F) {
 		}
 		p, _ := SampleRatio(periods, Defaults())
 		check("p", p)
-		if d := Decide(periods, Defaults()); strings.Contains(d.Reason.String(), "NaN") || strings.Contains(d.Reason.String(), "Inf") || d.Best < 0 {
+		if d := Decide(periods, Defaults()); strings.Contains(d.Reason.String(), "NaN") || strings.Contains(d.Reason.String(), "Inf") ||
+			d.Best < 0 {
 			t.Fatal(d)
 		}
 		sum := 0

@@ -33,26 +33,36 @@ func (r Reason) String() string {
 	case OneVariant:
 		return "An experiment needs at least two variants."
 	case FewVisitors:
-		return fmt.Sprintf("Too early: %s has %d of the %d visitors that every variant needs before the first decision.", v["variant"], v["visitors"], v["needed"])
+		return fmt.Sprintf("Too early: %s has %d of the %d visitors that every variant needs before the first decision.", v["variant"],
+			v["visitors"], v["needed"])
 	case FewConversions:
-		return fmt.Sprintf("Too early: %s and %s have %d conversions together. A decision needs %d or more.", v["variant"], v["other"], v["conversions"], v["needed"])
+		return fmt.Sprintf("Too early: %s and %s have %d conversions together. A decision needs %d or more.", v["variant"], v["other"],
+			v["conversions"], v["needed"])
 	case Equal:
 		return fmt.Sprintf("%s and %s convert equally so far, %s of their visitors.", v["variant"], v["other"], part("rate"))
 	case Leads, LeadsUntil:
-		text := fmt.Sprintf("%s leads with %s, %s has %s, but the difference may still be chance.", v["variant"], part("rate"), v["other"], part("otherRate"))
+		text := fmt.Sprintf("%s leads with %s, %s has %s, but the difference may still be chance.", v["variant"], part("rate"), v["other"],
+			part("otherRate"))
 		if r.Code == LeadsUntil {
-			text += fmt.Sprintf(" If it stays as it is, about %d visitors per variant decide; the smaller of both has %d.", v["needed"], v["visitors"])
+			text += fmt.Sprintf(" If it stays as it is, about %d visitors per variant decide; the smaller of both has %d.", v["needed"],
+				v["visitors"])
 		}
 		return text
 	case Better:
-		return fmt.Sprintf("%s converts %s of its visitors, %s %s. The uplift is %s, with 95 %% probability between %s and %s. The chance of a false winner is at most %s.",
-			v["variant"], part("rate"), v["other"], part("otherRate"), signed(v["uplift"].(float64)), signed(v["low"].(float64)), signed(v["high"].(float64)), part("alpha"))
+		return fmt.Sprintf(
+			"%s converts %s of its visitors, %s %s. The uplift is %s, with 95 %% probability between %s and %s. The chance of a false winner is "+
+				"at most %s.",
+			v["variant"], part("rate"), v["other"], part("otherRate"), signed(v["uplift"].(float64)), signed(v["low"].(float64)),
+			signed(v["high"].(float64)), part("alpha"))
 	case Alike:
-		return fmt.Sprintf("No variant is noticeably better. Whichever you choose, you are expected to lose less than %s of the best conversion rate, which is %s.",
+		return fmt.Sprintf(
+			"No variant is noticeably better. Whichever you choose, you are expected to lose less than %s of the best conversion rate, which is %s.",
 			part("threshold"), part("rate"))
 	case Unbalanced:
-		return fmt.Sprintf("The visitors do not follow the weights: %s has %s of the visitors, but should have %s (p = %.1g). Some visitors are lost or counted twice, "+
-			"so no figure of this experiment can be trusted.", v["variant"], part("share"), part("expected"), v["p"])
+		return fmt.Sprintf(
+			"The visitors do not follow the weights: %s has %s of the visitors, but should have %s (p = %.1g). Some visitors are lost or counted "+
+				"twice, "+
+				"so no figure of this experiment can be trusted.", v["variant"], part("share"), part("expected"), v["p"])
 	}
 	return ""
 }

@@ -35,10 +35,14 @@ func tables(r results) map[string]string {
 		row("winners", "| %s | %s | %s | %d | %.2f %% |", percent(c.Rate), thousands(int(c.PerDay)), c.Weights, c.Arms, 100*c.Winners)
 		worst = max(worst, c.Winners)
 	}
-	row("worst", "The highest of these rates is %.2f %%. Each row has %s experiments. The simulation ran on %s.", 100*worst, thousands(r.Experiments), r.Date)
-	row("power", "| Rate | Uplift | Visitors per variant | Classical test | Ratio | Power | Mean part used | Wrong winner |\n|---:|---:|---:|---:|---:|---:|---:|---:|")
+	row("worst", "The highest of these rates is %.2f %%. Each row has %s experiments. The simulation ran on %s.", 100*worst,
+		thousands(r.Experiments), r.Date)
+	row("power",
+		"| Rate | Uplift | Visitors per variant | Classical test | Ratio | Power | Mean part used | Wrong winner "+
+			"|\n|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for _, c := range r.Power {
-		row("power", "| %s | %s | %s | %s | %.2f | %.1f %% | %.0f %% | %.2f %% |", percent(c.Base), signed(c.Uplift), thousands(c.Size), thousands(c.Fixed),
+		row("power", "| %s | %s | %s | %s | %.2f | %.1f %% | %.0f %% | %.2f %% |", percent(c.Base), signed(c.Uplift), thousands(c.Size),
+			thousands(c.Fixed),
 			float64(c.Size)/float64(c.Fixed), 100*c.Power, 100*c.Mean, 100*c.Wrong)
 	}
 	row("coverage", "| Interval | True rates | Visitors per variant | Covered |\n|---|---|---:|---:|")
@@ -99,10 +103,12 @@ func plot(p peeking) []byte {
 	y := func(part float64) float64 { return above + (1-part/most)*(height-above-40) }
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", width, height)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", width, height)
-	fmt.Fprintf(&b, `<text x="%d" y="18" font-size="13">A/A tests with a false winner, looked at every hour (5 %%, 5,000 visitors per day)</text>`+"\n", left)
+	fmt.Fprintf(&b,
+		`<text x="%d" y="18" font-size="13">A/A tests with a false winner, looked at every hour (5 %%, 5,000 visitors per day)</text>`+"\n", left)
 	for part := 0; part <= 50; part += 10 {
 		at := y(float64(part) / 100)
-		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%d %%</text>`+"\n", left, width-20, at, at, left-6, at+4, part)
+		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%d %%</text>`+"\n",
+			left, width-20, at, at, left-6, at+4, part)
 	}
 	for day := 0; day <= days; day += 2 {
 		fmt.Fprintf(&b, `<text x="%.1f" y="%d" text-anchor="middle">%d</text>`+"\n", x(day), height-22, day)
@@ -123,7 +129,8 @@ func plot(p peeking) []byte {
 		if last < 0.1 { // above the line of 5 %
 			label = y(max(last, 0.05)) - 8
 		}
-		fmt.Fprintf(&b, `"/><text x="%d" y="%.1f" text-anchor="end" fill="%s">%s: %.1f %%</text>`+"\n", width-22, label, line.color, line.name, 100*last)
+		fmt.Fprintf(&b, `"/><text x="%d" y="%.1f" text-anchor="end" fill="%s">%s: %.1f %%</text>`+"\n", width-22, label, line.color,
+			line.name, 100*last)
 	}
 	b.WriteString("</svg>\n")
 	return b.Bytes()

@@ -36,7 +36,8 @@ func simulateAA(experiments int, full bool) (all []falseWinners) {
 				}
 			}
 		}
-		setups = append(setups, setup{0.05, 500, 2, "autopilot", nil}, setup{0.05, 5000, 2, "autopilot", nil}, setup{0.05, 50000, 2, "autopilot", nil},
+		setups = append(setups, setup{0.05, 500, 2, "autopilot", nil}, setup{0.05, 5000, 2, "autopilot", nil},
+			setup{0.05, 50000, 2, "autopilot", nil},
 			setup{0.05, 5000, 3, "autopilot", nil}, setup{0.05, 5000, 5, "autopilot", nil})
 	}
 	for i, c := range setups {
@@ -114,9 +115,12 @@ func simulatePower(experiments int, full bool) (all []power) {
 				n /= 5
 			}
 			size := SampleSize(base, uplift, 0.8)
-			c := setup{PerDay: 2 * float64(size) / days, Arms: 2, Weights: "even", rates: func(hour, arm int) float64 { return rateAt(hour, base*(1+uplift*float64(arm))) }}
+			c := setup{PerDay: 2 * float64(size) / days, Arms: 2, Weights: "even", rates: func(hour, arm int) float64 {
+				return rateAt(hour, base*(1+uplift*float64(arm)))
+			}}
 			any, right, mean := winners(c, n, uint64(100+10*i+j))
-			all = append(all, power{base, uplift, size, fixedSampleSize(base, uplift, 0.05, 0.8), float64(right) / float64(n), mean / hours, float64(any-right) / float64(n)})
+			all = append(all, power{base, uplift, size, fixedSampleSize(base, uplift, 0.05, 0.8), float64(right) / float64(n), mean / hours,
+				float64(any-right) / float64(n)})
 		}
 	}
 	return all
@@ -194,15 +198,27 @@ func simulateRegret(experiments int, full bool) (all []regret) {
 		arms  int
 		rates func(hour, arm int) float64
 	}{
-		{regret{Name: "clear winner", Rates: "5 %, 7 %", PerDay: 20000, Budget: true}, 2, func(_, a int) float64 { return []float64{0.05, 0.07}[a] }},
-		{regret{Name: "near tie", Rates: "5 %, 5.5 %", PerDay: 20000, Budget: true}, 2, func(_, a int) float64 { return []float64{0.05, 0.055}[a] }},
+		{regret{Name: "clear winner", Rates: "5 %, 7 %", PerDay: 20000, Budget: true}, 2, func(_, a int) float64 {
+			return []float64{0.05, 0.07}[a]
+		}},
+		{regret{Name: "near tie", Rates: "5 %, 5.5 %", PerDay: 20000, Budget: true}, 2, func(_, a int) float64 {
+			return []float64{0.05, 0.055}[a]
+		}},
 		{regret{Name: "drifting rates that cross", Rates: "5 % to 7 %, 7 % to 5 %", PerDay: 20000, Budget: true}, 2, func(h, a int) float64 {
 			return []float64{0.05 + 0.02*drift(h), 0.07 - 0.02*drift(h)}[a]
 		}},
-		{regret{Name: "best arm changes on day 8", Rates: "5 %, 7 %", PerDay: 20000, Budget: true}, 2, func(h, a int) float64 { return []float64{0.05, 0.07}[(a+h/(hours/2))%2] }},
-		{regret{Name: "clear winner of three", Rates: "5 %, 5 %, 7 %", PerDay: 20000, Budget: true}, 3, func(_, a int) float64 { return []float64{0.05, 0.05, 0.07}[a] }},
-		{regret{Name: "clear winner, few visitors", Rates: "5 %, 7 %", PerDay: 2000}, 2, func(_, a int) float64 { return []float64{0.05, 0.07}[a] }},
-		{regret{Name: "near tie, few visitors", Rates: "5 %, 5.5 %", PerDay: 5000}, 2, func(_, a int) float64 { return []float64{0.05, 0.055}[a] }},
+		{regret{Name: "best arm changes on day 8", Rates: "5 %, 7 %", PerDay: 20000, Budget: true}, 2, func(h, a int) float64 {
+			return []float64{0.05, 0.07}[(a+h/(hours/2))%2]
+		}},
+		{regret{Name: "clear winner of three", Rates: "5 %, 5 %, 7 %", PerDay: 20000, Budget: true}, 3, func(_, a int) float64 {
+			return []float64{0.05, 0.05, 0.07}[a]
+		}},
+		{regret{Name: "clear winner, few visitors", Rates: "5 %, 7 %", PerDay: 2000}, 2, func(_, a int) float64 {
+			return []float64{0.05, 0.07}[a]
+		}},
+		{regret{Name: "near tie, few visitors", Rates: "5 %, 5.5 %", PerDay: 5000}, 2, func(_, a int) float64 {
+			return []float64{0.05, 0.055}[a]
+		}},
 		{regret{Name: "nearer tie", Rates: "5 %, 5.2 %", PerDay: 20000}, 2, func(_, a int) float64 { return []float64{0.05, 0.052}[a] }},
 	}
 	if !full {
@@ -220,7 +236,9 @@ func simulateRegret(experiments int, full bool) (all []regret) {
 			settings.HalfLife = 0
 		}
 		each(experiments, uint64(300+i), func(n int, r *rand.Rand) {
-			a := autopilot{setup: setup{PerDay: c.PerDay, Arms: c.arms, rates: func(hour, arm int) float64 { return rateAt(hour, c.rates(hour, arm)) }}, Settings: settings, steps: 12}
+			a := autopilot{setup: setup{PerDay: c.PerDay, Arms: c.arms, rates: func(hour, arm int) float64 {
+				return rateAt(hour, c.rates(hour, arm))
+			}}, Settings: settings, steps: 12}
 			a.run(r, nil)
 			parts[n] = a.regret / a.neutral
 		})
@@ -250,7 +268,8 @@ func simulateRatio(experiments int, full bool) (all []ratioAlarms) {
 	list := []ratioAlarms{{2, "even", 5000, 0, 0}, {3, "changing every hour", 5000, 0, 0}, {2, "even", 5000, 0.1, 0}}
 	if full {
 		list = []ratioAlarms{
-			{2, "even", 500, 0, 0}, {2, "even", 5000, 0, 0}, {2, "even", 500000, 0, 0}, {5, "even", 5000, 0, 0}, {3, "changing every hour", 5000, 0, 0},
+			{2, "even", 500, 0, 0}, {2, "even", 5000, 0, 0}, {2, "even", 500000, 0, 0}, {5, "even", 5000, 0, 0},
+			{3, "changing every hour", 5000, 0, 0},
 			{2, "even", 5000, 0.03, 0}, {2, "even", 5000, 0.05, 0}, {2, "even", 5000, 0.1, 0}, {3, "changing every hour", 5000, 0.1, 0},
 			{2, "even", 50000, 0.02, 0}, {2, "even", 50000, 0.03, 0},
 		}

@@ -12,7 +12,8 @@ import (
 
 var full = flag.Bool("full", false, "run all simulations at full size and write docs (make sim)")
 
-// TestSimulation is short without -full, and shorter in make test. The limits of the short form leave three standard errors for chance, the full form none.
+// TestSimulation is short without -full, and shorter in make test. The limits of the short form leave three standard errors for chance,
+// the full form none.
 func TestSimulation(t *testing.T) {
 	size := func(short, long int) int {
 		if *full {

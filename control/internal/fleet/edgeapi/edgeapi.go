@@ -292,7 +292,8 @@ func (s *Server) hosts(w http.ResponseWriter, r *http.Request) {
 }
 
 // await holds a request for what is new after a cursor until there is something.
-func (s *Server) await(w http.ResponseWriter, r *http.Request, held chan struct{}, what string, next func(context.Context, snapshot.Cursor) ([]byte, error)) {
+func (s *Server) await(w http.ResponseWriter, r *http.Request, held chan struct{}, what string,
+	next func(context.Context, snapshot.Cursor) ([]byte, error)) {
 	query := r.URL.Query()
 	incarnation, err1 := strconv.ParseUint(query.Get("incarnation"), 10, 64)
 	after, err2 := strconv.ParseUint(query.Get("after"), 10, 64)
@@ -336,7 +337,8 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the body is not a status", http.StatusBadRequest)
 		return
 	}
-	if st.Edge == "" || len(st.Edge) > maxEdgeID || len(st.SetAside) > 100 || len(st.SetAsideReasons) > 100 || len(st.Run) > 64 || len(st.Before) > 64 || len(st.Address) > 255 || len(st.Repairs) > snapshot.MaxOrders {
+	if st.Edge == "" || len(st.Edge) > maxEdgeID || len(st.SetAside) > 100 || len(st.SetAsideReasons) > 100 || len(st.Run) > 64 ||
+		len(st.Before) > 64 || len(st.Address) > 255 || len(st.Repairs) > snapshot.MaxOrders {
 		http.Error(w, "a status must name its edge, and at most 100 links and 64 repairs", http.StatusBadRequest)
 		return
 	}
@@ -379,7 +381,8 @@ func (s *Server) metrics() metric.Set {
 	}
 	for i := range s.answered {
 		for class := 2; class <= 5; class++ {
-			set = append(set, metric.Total("shortline_edgeapi_answers_total", "Answers to edges.", s.answered[i][class].Load, "route", routeNames[i], "code", strconv.Itoa(class)+"xx"))
+			set = append(set, metric.Total("shortline_edgeapi_answers_total", "Answers to edges.", s.answered[i][class].Load, "route", routeNames[i],
+				"code", strconv.Itoa(class)+"xx"))
 		}
 	}
 	return set

@@ -178,7 +178,8 @@ func TestServer_status(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Status != string(body) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	for _, bad := range []string{"", "[]", "{}", `{"edge":"` + strings.Repeat("x", 65) + `"}`, `{"edge":"` + strings.Repeat("x", 300_000), `{"edge":"e","setAside":["` + strings.Repeat(`x","`, 100) + `"]}`} {
+	for _, bad := range []string{"", "[]", "{}", `{"edge":"` + strings.Repeat("x", 65) + `"}`, `{"edge":"` + strings.Repeat("x", 300_000),
+		`{"edge":"e","setAside":["` + strings.Repeat(`x","`, 100) + `"]}`} {
 		if res, _ := w.call("POST", w.url+"/edge/v1/status", bad); res.StatusCode != http.StatusBadRequest {
 			t.Errorf("%.40s: %s", bad, res.Status)
 		}
@@ -190,8 +191,9 @@ func TestServer_requires_a_token(t *testing.T) {
 	w := newWorld(t, edgeapi.Config{})
 	for _, path := range []string{"snapshot", "changes?incarnation=1&after=1", "status", "nothing"} {
 		for header, want := range map[string]int{
-			"": 401, "Bearer": 401, "Bearer ": 401, token: 401, "Basic " + token: 401, "Bearer " + token[:len(token)-1]: 401, "Bearer " + token + "x": 401,
-			"Bearer  " + token: 401, "Bearer " + second: 0, "bearer " + token: 0,
+			"": 401, "Bearer": 401, "Bearer ": 401, token: 401, "Basic " + token: 401, "Bearer " + token[:len(token)-1]: 401,
+			"Bearer " + token + "x": 401,
+			"Bearer  " + token:      401, "Bearer " + second: 0, "bearer " + token: 0,
 		} {
 			method := "GET"
 			if path == "status" {
@@ -329,7 +331,10 @@ func TestServer_metrics(t *testing.T) {
 	if problems, err := testutil.CollectAndLint(h); err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)
 	}
-	if err := testutil.CollectAndCompare(h, strings.NewReader("# HELP shortline_edgeapi_refused_total Requests without a valid token.\n# TYPE shortline_edgeapi_refused_total counter\nshortline_edgeapi_refused_total 1\n"), "shortline_edgeapi_refused_total"); err != nil {
+	if err := testutil.CollectAndCompare(h,
+		strings.NewReader(
+			"# HELP shortline_edgeapi_refused_total Requests without a valid token.\n# TYPE shortline_edgeapi_refused_total "+
+				"counter\nshortline_edgeapi_refused_total 1\n"), "shortline_edgeapi_refused_total"); err != nil {
 		t.Error(err)
 	}
 }

@@ -23,11 +23,15 @@ func (mute) Changes(context.Context, snapshot.Cursor) ([]byte, error) { return n
 func FuzzStatus(f *testing.F) {
 	st := storetest.Open(f)
 	tracker := presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler)}, st)
-	h, err := edgeapi.New(edgeapi.Config{Tokens: []string{token, second}, Logger: slog.New(slog.DiscardHandler)}, edgeapi.Deps{Links: mute{}, Reports: tracker})
+	h, err := edgeapi.New(edgeapi.Config{Tokens: []string{token, second}, Logger: slog.New(slog.DiscardHandler)},
+		edgeapi.Deps{Links: mute{}, Reports: tracker})
 	testkit.Must(f, err)
 	for _, body := range []string{
-		`{"edge":"e","version":"v","cursor":{"incarnation":1,"revision":2},"stateHash":"00","links":3,"setAside":["a"],"refused":"why","spool":{"bytes":1,"pending":2,"dropped":3,"oldestMs":4},"run":"r","before":"b","address":"a:1","setAsideCount":1}`,
-		`{"edge":"e","repairs":[{"epoch":1,"lane":2,"from":3,"to":4}]}`, `{"edge":"\u0000\ud800"}`, `{"links":-1e999}`, `[]`, `{"edge":{"edge":{}}}`, strings.Repeat(`{"a":`, 500),
+		`{"edge":"e","version":"v","cursor":{"incarnation":1,"revision":2},` +
+			`"stateHash":"00","links":3,"setAside":["a"],"refused":"why",` +
+			`"spool":{"bytes":1,"pending":2,"dropped":3,"oldestMs":4},"run":"r","before":"b","address":"a:1","setAsideCount":1}`,
+		`{"edge":"e","repairs":[{"epoch":1,"lane":2,"from":3,"to":4}]}`, `{"edge":"\u0000\ud800"}`, `{"links":-1e999}`, `[]`,
+		`{"edge":{"edge":{}}}`, strings.Repeat(`{"a":`, 500),
 	} {
 		f.Add(body, token, "incarnation=1&after=2")
 	}

@@ -17,13 +17,16 @@ func TestServer_exchange_of_limits(t *testing.T) {
 	w.url = w.serve(edgeapi.Config{}, edgeapi.Deps{Limits: limits.New(limits.Config{}, w.store)})
 	url := w.url + "/edge/v1/limits"
 
-	res, b := w.call("POST", url, `{"edge":"e1","after":9,"counts":[{"link":7,"since":5,"counter":18446744073709551615,"clicks":2}],"later":1}`)
+	res, b := w.call("POST", url,
+		`{"edge":"e1","after":9,"counts":[{"link":7,"since":5,"counter":18446744073709551615,"clicks":2}],"later":1}`)
 	var a limit.Answer
-	if err := json.Unmarshal(b, &a); res.StatusCode != 200 || err != nil || !a.Valid() || a.Edges != 1 || a.Next != 1 || len(a.Totals) != 0 { // there is no link 7
+	// there is no link 7
+	if err := json.Unmarshal(b, &a); res.StatusCode != 200 || err != nil || !a.Valid() || a.Edges != 1 || a.Next != 1 || len(a.Totals) != 0 {
 		t.Fatalf("%s %s %v", res.Status, b, err)
 	}
 	many := `{"link":1,"since":5,"counter":1,"clicks":1}`
-	for _, bad := range []string{"", "[]", "{}", `{"edge":"e","counts":[{"since":5}]}`, `{"edge":"e","counts":[{"link":1}]}`, `{"edge":"e","counts":[{"link":1,"since":-5}]}`,
+	for _, bad := range []string{"", "[]", "{}", `{"edge":"e","counts":[{"since":5}]}`, `{"edge":"e","counts":[{"link":1}]}`,
+		`{"edge":"e","counts":[{"link":1,"since":-5}]}`,
 		`{"edge":"e","counts":[{"link":1,"since":5,"clicks":-1}]}`, `{"edge":"e","counts":[{"link":1,"since":5,"clicks":1099511627776}]}`,
 		`{"edge":"e","counts":[{"link":18446744073709551615,"since":5}]}`, `{"edge":"` + strings.Repeat("e", 65) + `"}`,
 		`{"edge":"e","counts":[` + strings.Repeat(many+",", limit.MaxCounts) + many + `]}`, strings.Repeat(" ", 200_000)} {

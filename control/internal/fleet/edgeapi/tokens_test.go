@@ -86,7 +86,8 @@ shortline_edges_foreign_reports_total 2
 		if err := testutil.CollectAndCompare(d.tracker, strings.NewReader(figures), "shortline_edges_foreign_reports_total"); err != nil {
 			f.Error(err)
 		}
-		if text := f.log.String(); strings.Contains(text, firstToken) || strings.Contains(text, otherToken) || !strings.Contains(text, "another edge's token") {
+		if text := f.log.String(); strings.Contains(text, firstToken) || strings.Contains(text, otherToken) ||
+			!strings.Contains(text, "another edge's token") {
 			f.Errorf("the log: %s", text)
 		}
 	})
@@ -125,7 +126,8 @@ func TestLow_TokensWithNames(t *testing.T) {
 // An entry that was valid before names existed is still a token as a whole.
 func TestLow_TokensOfEarlierReleases(t *testing.T) {
 	t.Parallel()
-	for _, entry := range []string{"c2l4dGVlbiBieXRlcyE=", "c2l4dGVlbiBieXRlcw==", "prefix=of-a-token-that-holds-it", "a:b:c=0123456789012345"} {
+	for _, entry := range []string{"c2l4dGVlbiBieXRlcyE=", "c2l4dGVlbiBieXRlcw==", "prefix=of-a-token-that-holds-it",
+		"a:b:c=0123456789012345"} {
 		tokens := edgeapi.NewTokens([]string{entry})
 		vouched := false
 		h := tokens.Vouch(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

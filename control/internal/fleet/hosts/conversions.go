@@ -35,7 +35,8 @@ func (p *Publisher) conversions(ctx context.Context, c store.Conn, after uint64,
 	}
 	out := &snapshot.Conversions{Keys: p.keys(), Window: p.cfg.Window.Milliseconds()}
 	for i := range sources {
-		out.Sources = append(out.Sources, snapshot.ConversionSource{Key: sources[i].Key, Workspace: sources[i].Workspace, Hosts: sources[i].Hosts})
+		out.Sources = append(out.Sources, snapshot.ConversionSource{Key: sources[i].Key, Workspace: sources[i].Workspace,
+			Hosts: sources[i].Hosts})
 	}
 	return out, nil
 }

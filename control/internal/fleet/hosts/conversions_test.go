@@ -77,7 +77,8 @@ func TestHosts_have_keys_of_click_ids(t *testing.T) {
 		config.Now = func() time.Time { return now.Add(conversion.KeyPeriod) }
 		f.pub = hosts.New(f.store, config)
 		f.started(f.pub)
-		if later := f.next(whole.Cursor); later.Conversions == nil || later.Conversions.Keys[len(later.Conversions.Keys)-1].Period != conversion.Period(now.UnixMilli())+3 {
+		if later := f.next(whole.Cursor); later.Conversions == nil || later.Conversions.Keys[len(later.Conversions.Keys)-1].Period !=
+			conversion.Period(now.UnixMilli())+3 {
 			f.Errorf("in the next period: %+v", later.Conversions)
 		}
 
@@ -101,7 +102,8 @@ func TestHosts_have_sources_of_conversions(t *testing.T) {
 		}
 		put("shop.example", "*.shop.example")
 		next := f.next(first.Cursor)
-		if next.Conversions == nil || len(next.Conversions.Sources) != 1 || next.Conversions.Sources[0].Workspace != f.owner || strings.Join(next.Conversions.Sources[0].Hosts, " ") != "shop.example *.shop.example" {
+		if next.Conversions == nil || len(next.Conversions.Sources) != 1 || next.Conversions.Sources[0].Workspace != f.owner ||
+			strings.Join(next.Conversions.Sources[0].Hosts, " ") != "shop.example *.shop.example" {
 			f.Fatalf("a source: %+v", next.Conversions)
 		}
 		put()

@@ -118,7 +118,8 @@ func TestHosts_tells_what_is_in_service(t *testing.T) {
 		if names(last) != "+two.example -one.example ?one.example" {
 			f.Errorf("after a failure: %s", names(last))
 		}
-		if whole, _ := f.ask(snapshot.Cursor{}); !whole.Full || names(whole) != "+two.example ?one.example ?waiting.example" || whole.Hosts[0].Domain != two.Num {
+		if whole, _ := f.ask(snapshot.Cursor{}); !whole.Full || names(whole) != "+two.example ?one.example ?waiting.example" ||
+			whole.Hosts[0].Domain != two.Num {
 			f.Errorf("the whole list: %+v", whole)
 		}
 		f.set(one, store.DomainActive)
@@ -163,7 +164,8 @@ func TestS3_S4_edges_know_names_out_of_service(t *testing.T) {
 		bob := f.user("bob@example.com")
 		var d, rival *store.Domain
 		add := func(workspace uint64) *store.Domain {
-			d := &store.Domain{ID: store.NewID(), Workspace: workspace, Hostname: name, Status: store.DomainPending, Token: "t", Route: store.Found{OK: true}}
+			d := &store.Domain{ID: store.NewID(), Workspace: workspace, Hostname: name, Status: store.DomainPending, Token: "t",
+				Route: store.Found{OK: true}}
 			f.tx(func(ctx context.Context, tx *store.Tx) error {
 				if free, err := tx.InsertDomain(ctx, d); err != nil || !free {
 					return errors.Join(err, fmt.Errorf("free %v", free))
@@ -281,10 +283,12 @@ func TestHosts_have_certificates(t *testing.T) {
 			t.Fatalf("before there is a certificate: %+v", first)
 		}
 
-		chain := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("leaf")})) + string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("issuer")}))
+		chain := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("leaf")})) +
+			string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("issuer")}))
 		f.tx(func(ctx context.Context, tx *store.Tx) error {
 			for _, c := range []store.Certificate{
-				{Domain: d.Num, Hostname: d.Hostname, Source: store.CertificateUploaded, Status: store.CertificateActive, Chain: chain, SealedKey: "sealed"},
+				{Domain: d.Num, Hostname: d.Hostname, Source: store.CertificateUploaded, Status: store.CertificateActive, Chain: chain,
+					SealedKey: "sealed"},
 				{Hostname: "sho.rt", Source: store.CertificateACME, Status: store.CertificatePending},
 			} {
 				if added, err := tx.InsertCertificate(ctx, &c); err != nil || !added {
@@ -304,10 +308,12 @@ func TestHosts_have_certificates(t *testing.T) {
 			t.Fatalf("after the certificate: %+v", changed)
 		}
 		c := changed.Hosts[0].Certificate
-		if c == nil || len(c.Chain) != 2 || string(c.Chain[0]) != "leaf" || string(c.Chain[1]) != "issuer" || c.Key != "sealed" || changed.Hosts[0].Domain != d.Num {
+		if c == nil || len(c.Chain) != 2 || string(c.Chain[0]) != "leaf" || string(c.Chain[1]) != "issuer" || c.Key != "sealed" ||
+			changed.Hosts[0].Domain != d.Num {
 			t.Errorf("the domain: %+v, certificate %+v", changed.Hosts[0], c)
 		}
-		if own := changed.Hosts[1]; own.Name != "sho.rt" || own.Domain != 0 || own.Certificate != nil || len(own.Challenges) != 1 || own.Challenges[0].KeyAuthorization != "t1.x" {
+		if own := changed.Hosts[1]; own.Name != "sho.rt" || own.Domain != 0 || own.Certificate != nil || len(own.Challenges) != 1 ||
+			own.Challenges[0].KeyAuthorization != "t1.x" {
 			t.Errorf("the service's own host: %+v", own)
 		}
 

@@ -73,7 +73,8 @@ func New(cfg Config, st *store.Store) *Ledger {
 		metric.Total("shortline_limit_counts_total", "Counts of limited links that edges reported.", l.reported.Load),
 		metric.Total("shortline_limit_busy_total", "Reports of limited links refused because too many were queued.", l.busy.Load),
 		metric.Total("shortline_limit_errors_total", "Failed database operations of the exchange of limits.", l.failed.Load),
-		metric.Time("shortline_limit_last_success_timestamp_seconds", "Time of the last answer of the exchange of limits, 0 for never.", l.success.Load),
+		metric.Time("shortline_limit_last_success_timestamp_seconds", "Time of the last answer of the exchange of limits, 0 for never.",
+			l.success.Load),
 	}
 	return l
 }

@@ -185,7 +185,8 @@ func TestLedger_counts_concurrent_reports(t *testing.T) {
 			group.Go(func() {
 				for n := uint64(1); n <= 20; n++ {
 					for end := time.Now().Add(20 * time.Second); ; {
-						_, err := f.replicas[edge%2].ShareCounts(context.Background(), limit.Report{Edge: fmt.Sprint(edge), Counts: []limit.Count{count(l, edge, n)}})
+						_, err := f.replicas[edge%2].ShareCounts(context.Background(),
+							limit.Report{Edge: fmt.Sprint(edge), Counts: []limit.Count{count(l, edge, n)}})
 						if err == nil {
 							break
 						}

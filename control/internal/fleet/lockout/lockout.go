@@ -90,7 +90,8 @@ func New(cfg Config, st *store.Store) *Counter {
 		metric.Total("shortline_guesses_told_total", "Clients with reported password attempts.", c.reported.Load),
 		metric.Total("shortline_guesses_busy_total", "Reports of password attempts refused because too many were queued.", c.busy.Load),
 		metric.Total("shortline_guesses_errors_total", "Failed database operations of the lockout exchange.", c.failed.Load),
-		metric.Time("shortline_guesses_last_success_timestamp_seconds", "Time of the last report of password attempts that was counted, 0 for never.", c.success.Load),
+		metric.Time("shortline_guesses_last_success_timestamp_seconds",
+			"Time of the last report of password attempts that was counted, 0 for never.", c.success.Load),
 	}
 	return c
 }
@@ -159,7 +160,8 @@ func states(rows []store.LinkLockout, now time.Time) []lockout.State {
 		if err != nil {
 			continue // not written by this package
 		}
-		out = append(out, lockout.State{Client: lockout.Client{Link: l.Link, Address: address}, Count: l.Count, AgoMs: lockout.Age(time.UnixMilli(l.LastAt), now), Version: l.Version})
+		out = append(out, lockout.State{Client: lockout.Client{Link: l.Link, Address: address}, Count: l.Count,
+			AgoMs: lockout.Age(time.UnixMilli(l.LastAt), now), Version: l.Version})
 	}
 	return out
 }

@@ -49,7 +49,8 @@ func TestTracker_counts_missing_slugs_once(t *testing.T) {
 		send(a, "e1", "r2", "r1", batch(1, "autumn", 7), 1)
 		send(a, "e1", "r2", "r1", nil, 0)
 		list, total := f.missing(1000)
-		if got := fmt.Sprint(total, list); total != 3 || list[0].Slug != "summer" || list[0].Count != 16 || list[1].Slug != "autumn" || list[1].Count != 7 || list[2].Count != 2 {
+		if got := fmt.Sprint(total, list); total != 3 || list[0].Slug != "summer" || list[0].Count != 16 || list[1].Slug != "autumn" ||
+			list[1].Count != 7 || list[2].Count != 2 {
 			f.Error(got)
 		}
 		// The duplicate of a live edge is refused, and its counts with it.
@@ -102,14 +103,18 @@ func TestTracker_bounds_missing_slugs(t *testing.T) {
 // A slug that became a link is no longer missing.
 func TestMissing_leaves_out_links(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
-		if _, err := f.replica().Report(f.Context(), snapshot.Status{Edge: "e1", Run: "r1", Missing: batch(1, "summer", 5, "winter", 2)}); err != nil {
+		if _, err := f.replica().Report(f.Context(), snapshot.Status{Edge: "e1", Run: "r1", Missing: batch(1, "summer", 5, "winter", 2)}); err !=
+			nil {
 			f.Fatal(err)
 		}
 		testkit.Must(f, f.store.Tx(f.Context(), func(tx *store.Tx) error {
-			if _, err := tx.Exec(f.Context(), `INSERT INTO users (id, email, email_key, role, created_at, updated_at) VALUES ('u', 'a@example.com', 'a@example.com', 'USER', 1, 1)`); err != nil {
+			if _, err := tx.Exec(f.Context(),
+				`INSERT INTO users (id, email, email_key, role, created_at, updated_at) VALUES ('u', 'a@example.com', 'a@example.com', `+
+					`'USER', 1, 1)`); err != nil {
 				return err
 			}
-			return tx.InsertLinks(f.Context(), []*store.Link{{ID: "l", UserID: "u", Slug: "summer", OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}})
+			return tx.InsertLinks(f.Context(), []*store.Link{{ID: "l", UserID: "u", Slug: "summer", OriginalURL: "https://example.com", Active: true,
+				CreatedAt: 1, UpdatedAt: 1}})
 		}))
 		if list, total := f.missing(10); total != 1 || list[0].Slug != "winter" {
 			f.Errorf("%d, %+v", total, list)

@@ -65,7 +65,8 @@ func NewPositions(cfg PositionsConfig, st *store.Store) *Positions {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	p := &Positions{cfg: cfg, store: st, replica: store.NewID(), edges: map[string]*position{}, moved: make(chan struct{}), announce: make(chan struct{}, 1)}
+	p := &Positions{cfg: cfg, store: st, replica: store.NewID(), edges: map[string]*position{}, moved: make(chan struct{}),
+		announce: make(chan struct{}, 1)}
 	if !cfg.Local {
 		st.OnAnnouncement(p.receive)
 	}

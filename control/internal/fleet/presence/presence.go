@@ -261,9 +261,11 @@ func (t *Tracker) save(ctx context.Context, r store.EdgeReport, before string) e
 	t.twins.Add(1)
 	if firstTime {
 		t.cfg.Logger.Error("duplicate edge id refused",
-			"edge", r.Edge, "alive", other.Run, "alive_seen", time.UnixMilli(other.SeenAt), "refused", r.Run, "effect", "the refused edge serves links and keeps its clicks")
+			"edge", r.Edge, "alive", other.Run, "alive_seen", time.UnixMilli(other.SeenAt), "refused", r.Run, "effect",
+			"the refused edge serves links and keeps its clicks")
 	}
-	return fmt.Errorf("%w: edge %s is alive as run %.8s, so run %.8s keeps its clicks; one of the two data folders is a copy of the other", snapshot.ErrTwin, r.Edge, other.Run, r.Run)
+	return fmt.Errorf("%w: edge %s is alive as run %.8s, so run %.8s keeps its clicks; one of the two data folders is a copy of the other",
+		snapshot.ErrTwin, r.Edge, other.Run, r.Run)
 }
 
 // repaired records the results of orders.
@@ -290,7 +292,8 @@ func (t *Tracker) repaired(ctx context.Context, edge string, repairs []snapshot.
 		return fmt.Errorf("record the clicks that an edge shipped again: %w", err)
 	}
 	for _, r := range repairs {
-		t.cfg.Logger.Warn("edge shipped clicks again", "edge", edge, "epoch", r.Epoch, "lane", r.Lane, "from", r.From, "to", r.To, "held", r.Held, "refused", r.Refused)
+		t.cfg.Logger.Warn("edge shipped clicks again", "edge", edge, "epoch", r.Epoch, "lane", r.Lane, "from", r.From, "to", r.To, "held", r.Held,
+			"refused", r.Refused)
 	}
 	return nil
 }
@@ -374,10 +377,12 @@ func (t *Tracker) metrics() metric.Set {
 	behind := func() uint64 { _, n := t.lag(); return n }
 	return metric.Set{
 		metric.Gauge("shortline_publish_edges", "Edges that reported to this process within five minutes.", edges),
-		metric.Gauge("shortline_publish_behind_revisions", "Lag of the slowest of these edges: the newest revision minus the revision in its last report.", behind),
+		metric.Gauge("shortline_publish_behind_revisions",
+			"Lag of the slowest of these edges: the newest revision minus the revision in its last report.", behind),
 		metric.Total("shortline_edges_twin_reports_total", "Reports refused because another live edge has the same id.", t.twins.Load),
 		metric.Total("shortline_edges_foreign_reports_total", "Reports refused because the edge belongs to another token.", t.foreign.Load),
-		metric.Total("shortline_edges_missing_errors_total", "Batches of missing slugs that could not be counted; edges send them again.", t.missingErrors.Load),
+		metric.Total("shortline_edges_missing_errors_total", "Batches of missing slugs that could not be counted; edges send them again.",
+			t.missingErrors.Load),
 		metric.Total("shortline_edges_errors_total", "Failed writes of edge reports.", t.errors.Load),
 		metric.Time("shortline_edges_last_success_timestamp_seconds", "Time of the last edge report that was saved, 0 for never.", t.saved.Load),
 	}

@@ -53,7 +53,8 @@ func (f *fleet) only() store.EdgeReport {
 }
 
 func status(run, before string, revision uint64) snapshot.Status {
-	return snapshot.Status{Edge: "e1", Version: "v1", Run: run, Before: before, Cursor: snapshot.Cursor{Incarnation: 1, Revision: revision}, Address: "https://e1.example"}
+	return snapshot.Status{Edge: "e1", Version: "v1", Run: run, Before: before, Cursor: snapshot.Cursor{Incarnation: 1, Revision: revision},
+		Address: "https://e1.example"}
 }
 
 func eachFleet(t *testing.T, test func(f *fleet)) {
@@ -87,7 +88,8 @@ shortline_publish_edges %d
 `
 		spread := func(behind, edges int) {
 			f.Helper()
-			if err := testutil.CollectAndCompare(a, strings.NewReader(fmt.Sprintf(figures, behind, edges)), "shortline_publish_behind_revisions", "shortline_publish_edges"); err != nil {
+			if err := testutil.CollectAndCompare(a, strings.NewReader(fmt.Sprintf(figures, behind, edges)), "shortline_publish_behind_revisions",
+				"shortline_publish_edges"); err != nil {
 				f.Error(err)
 			}
 		}

@@ -105,7 +105,8 @@ func (p *Publisher) deltaAfter(ctx context.Context, after uint64) (wire []byte, 
 // hashAt returns the hash of the state in c, at revision to. It updates the last known hash by the changes since then. The
 // parameters changes and list are those after revision after. If the log does not contain the changes, it hashes all
 // links.
-func (p *Publisher) hashAt(ctx context.Context, c store.Conn, to, after uint64, changes []store.Change, list []store.Link) (snapshot.StateHash, error) {
+func (p *Publisher) hashAt(ctx context.Context, c store.Conn, to, after uint64, changes []store.Change,
+	list []store.Link) (snapshot.StateHash, error) {
 	d := &p.delta
 	d.mu.Lock()
 	known, rev, hash := d.known, d.rev, d.hash

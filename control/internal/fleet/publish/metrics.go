@@ -27,7 +27,9 @@ func (c *counts) metrics() metric.Set {
 	return metric.Set{
 		metric.Gauge("shortline_publish_held_requests", "Requests for link changes that are held now.", c.held.Load),
 		metric.Total("shortline_publish_documents_total", "Full documents built.", c.builds.Load),
-		metric.Total("shortline_publish_documents_seconds_total", "Time spent building them.", func() float64 { return time.Duration(c.took.Load()).Seconds() }),
+		metric.Total("shortline_publish_documents_seconds_total", "Time spent building them.", func() float64 {
+			return time.Duration(c.took.Load()).Seconds()
+		}),
 		metric.Total("shortline_publish_errors_total", "Failed builds of full documents.", c.failed.Load),
 	}
 }

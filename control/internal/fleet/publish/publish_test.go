@@ -41,7 +41,8 @@ type world struct {
 func newWorld(t *testing.T, s *store.Store) *world {
 	passwords, err := auth.NewPasswords(bcrypt.MinCost)
 	testkit.Must(t, err)
-	w := &world{T: t, store: s, links: links.New(links.Config{BaseURL: "https://sho.rt"}, s, passwords), routing: routing.New(link.Policy{}, s)}
+	w := &world{T: t, store: s, links: links.New(links.Config{BaseURL: "https://sho.rt"}, s, passwords),
+		routing: routing.New(link.Policy{}, s)}
 	u := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}
 	w.ok(s.Tx(t.Context(), func(tx *store.Tx) (err error) {
 		u.Num, err = tx.InsertUser(t.Context(), u)
@@ -165,10 +166,12 @@ func (w *world) mutate(ctx context.Context, r *rand.Rand, n int) error {
 		_, err = w.links.UpdateMany(ctx, w.owner, []string{u.ID, list[0].ID}, links.Input{Status: &status})
 	case 4:
 		weight := r.IntN(3)
-		_, err = w.routing.CreateVariant(ctx, w.owner, u.ID, routing.VariantInput{Name: text("v"), TargetURL: text("https://v.example"), Weight: &weight, Active: &flag})
+		_, err = w.routing.CreateVariant(ctx, w.owner, u.ID, routing.VariantInput{Name: text("v"), TargetURL: text("https://v.example"),
+			Weight: &weight, Active: &flag})
 	case 5:
 		priority := r.IntN(3)
-		_, err = w.routing.CreateRule(ctx, w.owner, u.ID, routing.RuleInput{Name: text(fmt.Sprint(n)), TargetURL: text("https://r.example"), Priority: &priority, Active: &flag,
+		_, err = w.routing.CreateRule(ctx, w.owner, u.ID, routing.RuleInput{Name: text(fmt.Sprint(n)), TargetURL: text("https://r.example"),
+			Priority: &priority, Active: &flag,
 			Conditions: json.RawMessage(`{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}`)})
 	case 6:
 		rules, err := w.routing.Rules(ctx, w.owner, u.ID)
@@ -180,7 +183,8 @@ func (w *world) mutate(ctx context.Context, r *rand.Rand, n int) error {
 		_, err = w.routing.Configure(ctx, w.owner, u.ID, routing.Settings{SmartRouting: &flag, DefaultURL: text("https://d.example")})
 	default:
 		at := store.Now() + int64(r.IntN(1e6))
-		_, err = w.links.Update(ctx, w.owner, u.ID, links.Input{ExpiresAt: &at, Password: text("secret"), Texts: map[string]string{"title": fmt.Sprint(n), "utmSource": "x", "ogTitle": "og"}})
+		_, err = w.links.Update(ctx, w.owner, u.ID, links.Input{ExpiresAt: &at, Password: text("secret"),
+			Texts: map[string]string{"title": fmt.Sprint(n), "utmSource": "x", "ogTitle": "og"}})
 	}
 	return err
 }
@@ -268,11 +272,13 @@ func TestRecord(t *testing.T) {
 	}
 	got := publish.Record(&l, "https://sho.rt")
 	want := link.Record{
-		Num: 7, Owner: 3, Revision: 9, Key: "abc", Destination: "https://example.com", Default: "https://d.example", Inactive: true, ExpiresAt: 5, CreatedAt: 4,
-		Title: "T", PasswordHash: "h", UTM: link.UTM{Source: "s"}, SmartRouting: true, ABTesting: true,
+		Num: 7, Owner: 3, Revision: 9, Key: "abc", Destination: "https://example.com", Default: "https://d.example", Inactive: true, ExpiresAt: 5,
+		CreatedAt: 4,
+		Title:     "T", PasswordHash: "h", UTM: link.UTM{Source: "s"}, SmartRouting: true, ABTesting: true,
 		Rules:    []link.Rule{{ID: got.Rules[0].ID, Name: "r", Target: "https://r.example", Conditions: []byte("{}")}},
 		Variants: []link.Variant{{ID: got.Variants[0].ID, Target: "https://v.example", Weight: 20}},
-		Preview:  link.Preview{Title: "og", Description: "d", ImageURL: "https://sho.rt/api/og-images/og-images%2Fx%2F1.webp", TwitterCard: "summary"},
+		Preview: link.Preview{Title: "og", Description: "d", ImageURL: "https://sho.rt/api/og-images/og-images%2Fx%2F1.webp",
+			TwitterCard: "summary"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
@@ -293,7 +299,8 @@ func TestRecord_too_large(t *testing.T) {
 	e := &edge{T: t, source: p}
 	e.load()
 	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
-		r := store.Rule{ID: store.NewID(), URLID: large.ID, Name: "x", TargetURL: "https://x.example", Active: true, Conditions: strings.Repeat(" ", snapshot.MaxRecord+1)}
+		r := store.Rule{ID: store.NewID(), URLID: large.ID, Name: "x", TargetURL: "https://x.example", Active: true,
+			Conditions: strings.Repeat(" ", snapshot.MaxRecord+1)}
 		if err := tx.InsertRule(t.Context(), &r); err != nil {
 			return err
 		}
@@ -302,7 +309,8 @@ func TestRecord_too_large(t *testing.T) {
 	e.follow(e.cursor.Revision + 1)
 	truth := &edge{T: t, source: publish.New(w.store, publish.Config{Logger: slog.New(slog.DiscardHandler)})}
 	truth.load()
-	if !reflect.DeepEqual(e.links, truth.links) || len(e.links) != 2 || e.links["large"].Destination != large.OriginalURL || e.links["large"].Rules != nil {
+	if !reflect.DeepEqual(e.links, truth.links) || len(e.links) != 2 || e.links["large"].Destination != large.OriginalURL ||
+		e.links["large"].Rules != nil {
 		t.Errorf("%+v", e.links)
 	}
 }

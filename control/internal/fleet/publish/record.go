@@ -19,7 +19,8 @@ func Record(l *store.Link, base string) link.Record {
 		PasswordHash: l.PasswordHash, UTM: l.UTM,
 		TrackConversions: l.TrackConversions, ClickParameter: l.ClickParameter, Stickiness: l.Stickiness,
 		SmartRouting: l.SmartRouting, ABTesting: l.ABTesting,
-		Preview: link.Preview{Title: l.OGTitle, Description: l.OGDescription, ImageURL: links.ImageURL(base, l.OGImage), TwitterCard: l.TwitterCard},
+		Preview: link.Preview{Title: l.OGTitle, Description: l.OGDescription, ImageURL: links.ImageURL(base, l.OGImage),
+			TwitterCard: l.TwitterCard},
 	}
 	if l.MaxClicks != 0 {
 		r.Limit = link.Limit{Since: l.LimitSince, Clicks: uint64(max(0, l.MaxClicks-l.LimitBase))}

@@ -63,8 +63,10 @@ func New(cfg Config, st *store.Store) *Service {
 		metric.Total("shortline_abuse_reports_failed_total", "Reports of links that could not be stored; the visitor was told.", s.lost.Load),
 		metric.Total("shortline_destinations_suspended_total", "Links that a check of all destinations suspended.", s.suspended.Load),
 		metric.Total("shortline_destinations_released_total", "Links whose suspension a check of all destinations lifted.", s.lifted.Load),
-		metric.Total("shortline_destinations_errors_total", "Checks of all destinations that were interrupted by an error; they continue later.", s.failed.Load),
-		metric.Time("shortline_destinations_last_success_timestamp_seconds", "Time when this process last finished a check of all destinations, 0 for never.", s.checked.Load),
+		metric.Total("shortline_destinations_errors_total", "Checks of all destinations that were interrupted by an error; they continue later.",
+			s.failed.Load),
+		metric.Time("shortline_destinations_last_success_timestamp_seconds",
+			"Time when this process last finished a check of all destinations, 0 for never.", s.checked.Load),
 	}
 	s.Group = job.Group{
 		{Name: "destinations", Every: cmp.Or(cfg.Every, 10*time.Second), Do: s.CheckAll, Note: job.Failures(&s.failed), Logger: cfg.Logger},

@@ -84,7 +84,8 @@ func (s *Service) SuspendCase(ctx context.Context, p auth.Principal, id, reason 
 
 // resolve changes the status of an open case. then must be the end of the transaction and log entry. u is nil if the link was
 // deleted.
-func (s *Service) resolve(ctx context.Context, p auth.Principal, id string, then func(tx *store.Tx, c *store.AbuseCase, u *store.Link, entry audit.Entry) error, status string) (store.AbuseCase, error) {
+func (s *Service) resolve(ctx context.Context, p auth.Principal, id string, then func(tx *store.Tx, c *store.AbuseCase, u *store.Link,
+	entry audit.Entry) error, status string) (store.AbuseCase, error) {
 	now, err := s.Case(ctx, p, id)
 	if err != nil {
 		return now, err
@@ -107,7 +108,8 @@ func (s *Service) resolve(ctx context.Context, p auth.Principal, id string, then
 		if err := s.close(ctx, tx, p, &c, status); err != nil {
 			return err
 		}
-		return then(tx, &c, link, audit.Entry{UserID: p.UserID, Action: "ABUSE_REPORT_" + status, EntityType: "abuse_report", EntityID: c.ID, Metadata: map[string]any{"urlId": c.URLID, "domain": analytics.OrNull(c.Hostname), "slug": c.Slug}})
+		return then(tx, &c, link, audit.Entry{UserID: p.UserID, Action: "ABUSE_REPORT_" + status, EntityType: "abuse_report", EntityID: c.ID,
+			Metadata: map[string]any{"urlId": c.URLID, "domain": analytics.OrNull(c.Hostname), "slug": c.Slug}})
 	})
 	if err != nil {
 		return store.AbuseCase{}, err

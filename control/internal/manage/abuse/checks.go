@@ -30,10 +30,12 @@ func (s *Service) CheckAll(ctx context.Context) error {
 	var problems []error
 	if sc := s.cfg.Screening; sc != nil {
 		if sc.ListKnown() {
-			problems = append(problems, s.run(ctx, &pass{source: store.SourceBlocklist, version: "list " + sc.Hosts().Version(), page: 500, judge: s.byList, idle: sc.Hosts() == nil}))
+			problems = append(problems, s.run(ctx, &pass{source: store.SourceBlocklist, version: "list " + sc.Hosts().Version(), page: 500,
+				judge: s.byList, idle: sc.Hosts() == nil}))
 		}
 		asker := &asker{service: sc, seen: map[uint64]string{}, seed: maphash.MakeSeed()}
-		problems = append(problems, s.run(ctx, &pass{source: store.SourceCheck, version: fmt.Sprint("service ", sc.Asks()), page: 50, judge: asker.judge, idle: !sc.Asks()}))
+		problems = append(problems, s.run(ctx, &pass{source: store.SourceCheck, version: fmt.Sprint("service ", sc.Asks()), page: 50,
+			judge: asker.judge, idle: !sc.Asks()}))
 	}
 	return errors.Join(problems...)
 }
@@ -240,7 +242,8 @@ func (s *Service) block(ctx context.Context, source string, t *store.LinkTargets
 			}
 		}
 		now := s.cfg.Now().UnixMilli()
-		c := store.AbuseCase{ID: store.NewID(), URLID: u.ID, Workspace: u.Workspace, Hostname: u.Hostname, Slug: u.Slug, Source: source, Status: store.CaseOpen, Detail: detail, CreatedAt: now, LastAt: now, Reports: 1}
+		c := store.AbuseCase{ID: store.NewID(), URLID: u.ID, Workspace: u.Workspace, Hostname: u.Hostname, Slug: u.Slug, Source: source,
+			Status: store.CaseOpen, Detail: detail, CreatedAt: now, LastAt: now, Reports: 1}
 		for _, o := range open {
 			if o.Source == source {
 				c.ID, c.CreatedAt = o.ID, o.CreatedAt
@@ -249,7 +252,8 @@ func (s *Service) block(ctx context.Context, source string, t *store.LinkTargets
 		if err := tx.SaveCase(ctx, c); err != nil {
 			return err
 		}
-		entry := audit.Entry{Action: "ABUSE_REPORTED", EntityType: "abuse_report", EntityID: c.ID, Metadata: map[string]any{"urlId": u.ID, "domain": analytics.OrNull(u.Hostname), "slug": u.Slug, "reason": source, "detail": detail}}
+		entry := audit.Entry{Action: "ABUSE_REPORTED", EntityType: "abuse_report", EntityID: c.ID,
+			Metadata: map[string]any{"urlId": u.ID, "domain": analytics.OrNull(u.Hostname), "slug": u.Slug, "reason": source, "detail": detail}}
 		if u.SuspendedAt != 0 {
 			return audit.Append(ctx, tx, entry)
 		}
@@ -287,7 +291,8 @@ func (s *Service) release(ctx context.Context, source string, t *store.LinkTarge
 		if err := tx.SaveCase(ctx, *mine); err != nil {
 			return err
 		}
-		entry := audit.Entry{Action: "ABUSE_REPORT_DISMISSED", EntityType: "abuse_report", EntityID: mine.ID, Metadata: map[string]any{"urlId": u.ID, "domain": analytics.OrNull(u.Hostname), "slug": u.Slug}}
+		entry := audit.Entry{Action: "ABUSE_REPORT_DISMISSED", EntityType: "abuse_report", EntityID: mine.ID,
+			Metadata: map[string]any{"urlId": u.ID, "domain": analytics.OrNull(u.Hostname), "slug": u.Slug}}
 		if others || u.SuspendedAt == 0 {
 			return audit.Append(ctx, tx, entry)
 		}

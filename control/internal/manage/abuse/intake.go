@@ -50,7 +50,8 @@ func (s *Service) Accept(ctx context.Context, r abuse.Report) error {
 		if err != nil {
 			return err
 		}
-		c := store.AbuseCase{ID: store.NewID(), URLID: u.ID, Workspace: u.Workspace, Hostname: u.Hostname, Slug: u.Slug, Source: store.SourceVisitor, Status: store.CaseOpen, CreatedAt: now, Reasons: map[string]int64{}}
+		c := store.AbuseCase{ID: store.NewID(), URLID: u.ID, Workspace: u.Workspace, Hostname: u.Hostname, Slug: u.Slug,
+			Source: store.SourceVisitor, Status: store.CaseOpen, CreatedAt: now, Reasons: map[string]int64{}}
 		known := false
 		for _, o := range open {
 			if o.Source == store.SourceVisitor {
@@ -75,7 +76,8 @@ func (s *Service) Accept(ctx context.Context, r abuse.Report) error {
 		if err := tx.SaveCase(ctx, c); err != nil || known {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{Action: "ABUSE_REPORTED", EntityType: "abuse_report", EntityID: c.ID, Metadata: map[string]any{"urlId": u.ID, "domain": analytics.OrNull(u.Hostname), "slug": u.Slug, "reason": r.Reason}})
+		return audit.Append(ctx, tx, audit.Entry{Action: "ABUSE_REPORTED", EntityType: "abuse_report", EntityID: c.ID,
+			Metadata: map[string]any{"urlId": u.ID, "domain": analytics.OrNull(u.Hostname), "slug": u.Slug, "reason": r.Reason}})
 	})
 	switch {
 	case err == nil:

@@ -73,11 +73,13 @@ func New(cfg Config, st *store.Store, a *auth.Authenticator, passwords *auth.Pas
 
 // change locks a user, calls f to change it, and stores it with an audit entry, in one transaction. f may add to the
 // entry.
-func (s *Service) change(ctx context.Context, p auth.Principal, id string, f func(tx *store.Tx, u *store.User, e *audit.Entry) error) (store.User, error) {
+func (s *Service) change(ctx context.Context, p auth.Principal, id string,
+	f func(tx *store.Tx, u *store.User, e *audit.Entry) error) (store.User, error) {
 	return s.changeAfter(ctx, p, id, func(*store.Tx) error { return nil }, f)
 }
 
-func (s *Service) changeAfter(ctx context.Context, p auth.Principal, id string, before func(tx *store.Tx) error, f func(tx *store.Tx, u *store.User, e *audit.Entry) error) (u store.User, err error) {
+func (s *Service) changeAfter(ctx context.Context, p auth.Principal, id string, before func(tx *store.Tx) error,
+	f func(tx *store.Tx, u *store.User, e *audit.Entry) error) (u store.User, err error) {
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := before(tx); err != nil {
 			return err
@@ -101,7 +103,8 @@ func (s *Service) changeAfter(ctx context.Context, p auth.Principal, id string, 
 
 // logged returns the fields of a user for the audit log.
 func logged(u store.User) map[string]any {
-	return map[string]any{"email": u.Email, "name": u.Name, "role": u.Role, "status": Status(u), "twoFactorEnabled": u.TOTPEnabled, "hasPasskeys": u.HasPasskeys}
+	return map[string]any{"email": u.Email, "name": u.Name, "role": u.Role, "status": Status(u), "twoFactorEnabled": u.TOTPEnabled,
+		"hasPasskeys": u.HasPasskeys}
 }
 
 // Status returns ACTIVE or INACTIVE.

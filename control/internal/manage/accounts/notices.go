@@ -15,7 +15,8 @@ import (
 // is new for them. console is the address of the console.
 func NoticeOfDevices(m *mail.Service, console string) func(ctx context.Context, tx *store.Tx, u store.User, how auth.SignIn) error {
 	return func(ctx context.Context, tx *store.Tx, u store.User, how auth.SignIn) error {
-		return m.Send(ctx, tx, u.Email, mail.NewDevice{Event: mail.Event{At: time.Now(), IP: how.IP, UserAgent: how.Browser(), Link: accountPage(console)}})
+		return m.Send(ctx, tx, u.Email,
+			mail.NewDevice{Event: mail.Event{At: time.Now(), IP: how.IP, UserAgent: how.Browser(), Link: accountPage(console)}})
 	}
 }
 

@@ -101,7 +101,8 @@ func (s *Service) confirm(ctx context.Context, p auth.Principal, password, field
 
 // wrongPassword returns the error for a wrong current password. It does not end the session.
 func wrongPassword(field string) error {
-	return &problem.Error{Kind: problem.Invalid, Message: "The current password is not right.", Fields: []problem.Field{{Field: field, Message: "is not right"}}}
+	return &problem.Error{Kind: problem.Invalid, Message: "The current password is not right.",
+		Fields: []problem.Field{{Field: field, Message: "is not right"}}}
 }
 
 // passwordChanged ends what the old password gave access to, except for one session, and tells the user.

@@ -46,7 +46,8 @@ func (s *Service) signInCode(ctx context.Context, tx *store.Tx, u store.User, co
 // if this attempt causes one: the user should change the password.
 func (s *Service) logWrongCode(ctx context.Context, tx *store.Tx, u store.User, lock time.Duration) error {
 	e := audit.Entry{
-		Action: "USER_LOGIN", EntityType: "user", EntityID: u.ID, Metadata: map[string]any{"success": false, "email": u.Email, "reason": "second factor"},
+		Action: "USER_LOGIN", EntityType: "user", EntityID: u.ID, Metadata: map[string]any{"success": false, "email": u.Email,
+			"reason": "second factor"},
 	}
 	if lock > 0 {
 		e.Metadata["notice"] = "The password was right and the second factor was wrong too often; it is locked for everybody."

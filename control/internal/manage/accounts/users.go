@@ -102,7 +102,8 @@ func (s *Service) Prepare(ctx context.Context, in NewUser) (u store.User, err er
 func Insert(ctx context.Context, tx *store.Tx, u *store.User) (e audit.Entry, err error) {
 	if u.Num, err = tx.InsertUser(ctx, *u); err != nil {
 		if _, taken := store.Unique(err); taken {
-			return e, &problem.Error{Kind: problem.Conflict, Message: "A user with this email already exists.", Fields: []problem.Field{{Field: "email", Message: "is in use"}}}
+			return e, &problem.Error{Kind: problem.Conflict, Message: "A user with this email already exists.",
+				Fields: []problem.Field{{Field: "email", Message: "is in use"}}}
 		}
 		return e, fmt.Errorf("insert user: %w", err)
 	}
@@ -166,7 +167,8 @@ func Deactivate(ctx context.Context, tx *store.Tx, u *store.User) (audit.Entry, 
 }
 
 // administer is change for another user. If the user does not stay an active admin, another active admin must exist.
-func (s *Service) administer(ctx context.Context, p auth.Principal, id string, stays bool, f func(tx *store.Tx, u *store.User, e *audit.Entry) error) (store.User, error) {
+func (s *Service) administer(ctx context.Context, p auth.Principal, id string, stays bool,
+	f func(tx *store.Tx, u *store.User, e *audit.Entry) error) (store.User, error) {
 	if stays {
 		return s.change(ctx, p, id, f)
 	}
@@ -265,7 +267,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string, f wor
 		return problem.New(problem.Invalid, "You cannot delete your own account.")
 	}
 	notices := workspaces.Notices{Mail: s.cfg.Mail, Console: s.cfg.Console}
-	return notices.RemoveUser(ctx, s.store, p, id, f, func(ctx context.Context, tx *store.Tx) error { return otherAdmin(ctx, tx, id) }, func(u store.User) audit.Entry {
-		return audit.Entry{UserID: p.UserID, Action: "USER_DELETED", EntityType: "user", EntityID: id, Old: logged(u)}
-	})
+	return notices.RemoveUser(ctx, s.store, p, id, f, func(ctx context.Context, tx *store.Tx) error { return otherAdmin(ctx, tx, id) },
+		func(u store.User) audit.Entry {
+			return audit.Entry{UserID: p.UserID, Action: "USER_DELETED", EntityType: "user", EntityID: id, Old: logged(u)}
+		})
 }

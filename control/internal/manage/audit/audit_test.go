@@ -21,7 +21,8 @@ func filled(t *testing.T, st *store.Store, n int) audit.Head {
 	t.Helper()
 	for done := 0; done < n; {
 		err := st.Tx(t.Context(), func(tx *store.Tx) error {
-			ctx := audit.WithOrigin(t.Context(), audit.Origin{RequestID: fmt.Sprint("r", done), Method: "PUT", Path: "/api/urls", IP: "192.0.2.1", UserAgent: "curl"})
+			ctx := audit.WithOrigin(t.Context(), audit.Origin{RequestID: fmt.Sprint("r", done), Method: "PUT", Path: "/api/urls", IP: "192.0.2.1",
+				UserAgent: "curl"})
 			var entries []audit.Entry
 			for range min(100, n-done) {
 				e := audit.Entry{Action: "URL_UPDATED", EntityType: "url", Metadata: map[string]any{"n": done}}
@@ -70,7 +71,8 @@ func mutation(rng *rand.Rand, n int) (what string, sql []string, args [][]any) {
 	one := func(statement string, args ...any) (string, []string, [][]any) {
 		return fmt.Sprintf("row %d: %s", seq, statement), []string{statement}, [][]any{args}
 	}
-	text := []string{"id", "user_id", "action", "entity_type", "entity_id", "old_value", "new_value", "ip_address", "user_agent", "metadata", "hash"}
+	text := []string{"id", "user_id", "action", "entity_type", "entity_id", "old_value", "new_value", "ip_address", "user_agent",
+		"metadata", "hash"}
 	mayBeNull := []string{"user_id", "entity_id", "old_value", "new_value", "ip_address", "user_agent"}
 	column := text[rng.IntN(len(text))]
 	switch rng.IntN(10) {
@@ -86,18 +88,22 @@ func mutation(rng *rand.Rand, n int) (what string, sql []string, args [][]any) {
 	case 4:
 		return one(`DELETE FROM audit_logs WHERE seq = ?`, seq)
 	case 5: // and renumber the later rows
-		return fmt.Sprintf("row %d deleted, the last one in its place", seq), []string{`DELETE FROM audit_logs WHERE seq = ?`, `UPDATE audit_logs SET seq = ? WHERE seq = (SELECT max(seq) FROM audit_logs)`},
+		return fmt.Sprintf("row %d deleted, the last one in its place", seq), []string{`DELETE FROM audit_logs WHERE seq = ?`,
+				`UPDATE audit_logs SET seq = ? WHERE seq = (SELECT max(seq) FROM audit_logs)`},
 			[][]any{{seq}, {seq}}
 	case 6: // insert a row before, after or between the others
-		return one(`INSERT INTO audit_logs SELECT ?, id || 'x', user_id, action, entity_type, entity_id, old_value, new_value, ip_address, user_agent, metadata, created_at, hash, mac, workspace_num FROM audit_logs WHERE seq = ?`,
+		return one(`INSERT INTO audit_logs SELECT ?, id || 'x', user_id, action, entity_type, entity_id, old_value, new_value, ip_address, `+
+			`user_agent, metadata, created_at, hash, mac, workspace_num FROM audit_logs WHERE seq = ?`,
 			[]int{0, -1, n + 1, n + 2}[rng.IntN(4)], seq)
 	case 7: // swap two rows with their hashes
-		return fmt.Sprintf("rows %d and %d exchanged", seq, other), []string{`UPDATE audit_logs SET seq = -1 WHERE seq = ?`, `UPDATE audit_logs SET seq = ? WHERE seq = ?`, `UPDATE audit_logs SET seq = ? WHERE seq = -1`},
+		return fmt.Sprintf("rows %d and %d exchanged", seq, other), []string{`UPDATE audit_logs SET seq = -1 WHERE seq = ?`,
+				`UPDATE audit_logs SET seq = ? WHERE seq = ?`, `UPDATE audit_logs SET seq = ? WHERE seq = -1`},
 			[][]any{{seq}, {seq, other}, {other}}
 	case 8: // move a text to the next column
 		return one(`UPDATE audit_logs SET action = action || entity_type, entity_type = '' WHERE seq = ?`, seq)
 	default: // use the hash of another row
-		return fmt.Sprintf("row %d with the hash of %d", seq, other), []string{`UPDATE audit_logs SET hash = (SELECT hash FROM audit_logs WHERE seq = ?) WHERE seq = ?`}, [][]any{{other, seq}}
+		return fmt.Sprintf("row %d with the hash of %d", seq, other),
+			[]string{`UPDATE audit_logs SET hash = (SELECT hash FROM audit_logs WHERE seq = ?) WHERE seq = ?`}, [][]any{{other, seq}}
 	}
 }
 

@@ -112,7 +112,9 @@ func (v *verifier) signed(r store.AuditRow) error {
 	if len(v.ring) > 0 {
 		switch good, known := v.ring.check(r.Hash, r.MAC.String); {
 		case !known:
-			return fmt.Errorf("row %d is signed with a key that is neither in ENCRYPTION_KEY nor in AUDIT_KEY (its id is %.8s); add the key that was replaced to AUDIT_KEY",
+			return fmt.Errorf(
+				"row %d is signed with a key that is neither in ENCRYPTION_KEY nor in AUDIT_KEY (its id is %.8s); add the key that was replaced to "+
+					"AUDIT_KEY",
 				r.Seq, strings.TrimPrefix(r.MAC.String, "v1."))
 		case !good:
 			return fmt.Errorf("%w: row %d (%s) does not match its HMAC", ErrTampered, r.Seq, r.ID)
@@ -133,7 +135,9 @@ func (v *verifier) unsigned(r store.AuditRow) error {
 		ok = ok || s.From <= r.Seq && r.Seq <= s.To
 	}
 	if !ok {
-		return fmt.Errorf("%w: row %d (%s) of %s has no HMAC, though rows have one from row %d on; if a program of an older release wrote it, accept it with AUDIT_UNSIGNED=%d",
+		return fmt.Errorf(
+			"%w: row %d (%s) of %s has no HMAC, though rows have one from row %d on; if a program of an older release wrote it, accept it with "+
+				"AUDIT_UNSIGNED=%d",
 			ErrTampered, r.Seq, r.ID, time.UnixMilli(r.CreatedAt).UTC().Format(time.RFC3339), v.SignedFrom, r.Seq)
 	}
 	if n := len(v.Unsigned); n > 0 && v.Unsigned[n-1].To == r.Seq-1 {

@@ -50,8 +50,10 @@ func NewWatcher(st *store.Store, log *slog.Logger, every time.Duration) *Watcher
 	w.Set = metric.Set{
 		metric.Gauge("shortline_audit_log_head_row", "Number of the newest row of the audit log.", w.row.Load),
 		metric.Gauge("shortline_audit_log_head_hash", "First 12 hex digits of the newest row's hash, as a number.", w.value.Load),
-		metric.Total("shortline_audit_log_changes_total", "Checks that found the previous newest row of the audit log missing or changed.", w.lost.Load),
-		metric.Time("shortline_audit_log_last_success_timestamp_seconds", "Unix time of the last successful read of the audit log's newest row; 0: never.", w.seen.Load),
+		metric.Total("shortline_audit_log_changes_total", "Checks that found the previous newest row of the audit log missing or changed.",
+			w.lost.Load),
+		metric.Time("shortline_audit_log_last_success_timestamp_seconds",
+			"Unix time of the last successful read of the audit log's newest row; 0: never.", w.seen.Load),
 	}
 	return w
 }

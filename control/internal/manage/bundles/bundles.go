@@ -174,7 +174,8 @@ func fields(b *store.Bundle) map[string]any {
 // Create creates a bundle with links in the given order. Repeated ids count once.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input, urlIDs []string) (Bundle, error) {
 	now := store.Now()
-	b := store.Bundle{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Color: defaultColor, Icon: defaultIcon, CreatedAt: now, UpdatedAt: now}
+	b := store.Bundle{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Color: defaultColor, Icon: defaultIcon, CreatedAt: now,
+		UpdatedAt: now}
 	var v problem.Fields
 	if in.Name == nil {
 		v.Add("name", "is required")
@@ -198,7 +199,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input, urlIDs
 		if _, err := tx.AddToBundle(ctx, b.ID, urlIDs); err != nil {
 			return err
 		}
-		e := audit.Entry{UserID: p.UserID, Action: "BUNDLE_CREATED", EntityType: "bundle", EntityID: b.ID, Workspace: b.Workspace, New: fields(&b)}
+		e := audit.Entry{UserID: p.UserID, Action: "BUNDLE_CREATED", EntityType: "bundle", EntityID: b.ID, Workspace: b.Workspace,
+			New: fields(&b)}
 		if len(urlIDs) > 0 {
 			e.New.(map[string]any)["urlIds"] = urlIDs
 		}
@@ -246,7 +248,8 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]Bundle
 		return nil, 0, err
 	}
 	archived := q.Status == StatusArchived
-	list, total, err := s.store.Bundles(ctx, store.BundleFilter{Workspace: p.Scope(), Search: q.Search, Archived: &archived, Offset: q.Offset, Limit: q.Limit})
+	list, total, err := s.store.Bundles(ctx, store.BundleFilter{Workspace: p.Scope(), Search: q.Search, Archived: &archived, Offset: q.Offset,
+		Limit: q.Limit})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list bundles: %w", err)
 	}
@@ -344,7 +347,8 @@ func (s *Service) change(ctx context.Context, p auth.Principal, what, id string,
 		if out, err = read(ctx, tx.Conn, p, after); err != nil || len(is) == 0 {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_UPDATED", EntityType: "bundle", EntityID: id, Workspace: before.Workspace, Old: was, New: is})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_UPDATED", EntityType: "bundle", EntityID: id,
+			Workspace: before.Workspace, Old: was, New: is})
 	})
 	if err != nil {
 		return Bundle{}, fmt.Errorf("%s: %w", what, err)
@@ -376,7 +380,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		if err := tx.DeleteBundle(ctx, id); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_DELETED", EntityType: "bundle", EntityID: id, Workspace: b.Workspace, Old: fields(&b)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_DELETED", EntityType: "bundle", EntityID: id,
+			Workspace: b.Workspace, Old: fields(&b)})
 	})
 	if err != nil {
 		return fmt.Errorf("delete bundle: %w", err)

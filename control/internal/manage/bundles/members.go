@@ -88,7 +88,8 @@ func LockLinks(ctx context.Context, tx *store.Tx, p auth.Principal, field string
 
 // insert adds links, which the caller may see, to a locked bundle in the given order. It skips links that are already
 // in the bundle. If it added any, the caller must append the audit entry.
-func insert(ctx context.Context, tx *store.Tx, p auth.Principal, b *store.Bundle, field string, urls []store.Link, order []string) (added []string, e audit.Entry, err error) {
+func insert(ctx context.Context, tx *store.Tx, p auth.Principal, b *store.Bundle, field string, urls []store.Link,
+	order []string) (added []string, e audit.Entry, err error) {
 	for i := range urls {
 		// An administrator's personal bundle may contain links of all workspaces. In other bundles, links of another
 		// workspace would be invisible to the members.
@@ -157,7 +158,8 @@ func (s *Service) Move(ctx context.Context, p auth.Principal, id, urlID string, 
 }
 
 // inside lets f change the links of a bundle. f returns the value for the audit entry, or nil if it changed nothing.
-func (s *Service) inside(ctx context.Context, p auth.Principal, what, id string, f func(*store.Tx, *store.Bundle) (any, error)) (Bundle, error) {
+func (s *Service) inside(ctx context.Context, p auth.Principal, what, id string, f func(*store.Tx, *store.Bundle) (any, error)) (Bundle,
+	error) {
 	var out Bundle
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		b, err := lock(ctx, tx, p, id)

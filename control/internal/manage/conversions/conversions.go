@@ -166,7 +166,8 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, in Input) (after
 			return err
 		}
 		revision = tx.Revision()
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "CONVERSION_SETTINGS_UPDATED", EntityType: "conversion_settings", EntityID: p.Workspace.ID, Workspace: num, Old: fields(&before), New: fields(&after)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "CONVERSION_SETTINGS_UPDATED", EntityType: "conversion_settings",
+			EntityID: p.Workspace.ID, Workspace: num, Old: fields(&before), New: fields(&after)})
 	})
 	if err == nil && renamed {
 		// A link that began to track in a transaction beside the first one has the old name at edges.
@@ -197,7 +198,8 @@ func (s *Service) RotateKey(ctx context.Context, p auth.Principal) (after Settin
 		if err := put(ctx, tx, num, &after); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "CONVERSION_KEY_ROTATED", EntityType: "conversion_settings", EntityID: p.Workspace.ID, Workspace: num})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "CONVERSION_KEY_ROTATED", EntityType: "conversion_settings",
+			EntityID: p.Workspace.ID, Workspace: num})
 	})
 	if err != nil {
 		return Settings{}, fmt.Errorf("rotate the publishable key: %w", err)

@@ -19,7 +19,8 @@ const (
 func (in *Input) applyBrand(d *store.Domain, v *problem.Fields) {
 	if in.BrandName != nil {
 		d.BrandName = strings.TrimSpace(*in.BrandName)
-		if utf8.RuneCountInString(d.BrandName) > maxBrandName || strings.ContainsFunc(d.BrandName, unicode.IsControl) || !utf8.ValidString(d.BrandName) {
+		if utf8.RuneCountInString(d.BrandName) > maxBrandName || strings.ContainsFunc(d.BrandName, unicode.IsControl) ||
+			!utf8.ValidString(d.BrandName) {
 			v.Add("brandName", "must be a text of at most %d characters in one line", maxBrandName)
 		}
 	}
@@ -35,5 +36,6 @@ func (in *Input) applyBrand(d *store.Domain, v *problem.Fields) {
 // characters would end the directive and begin another one, or stand for many hosts.
 func isPicture(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && len(address) <= maxBrandLogo && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && !strings.ContainsAny(u.Host, " ;,'\"*")
+	return err == nil && len(address) <= maxBrandLogo && u.Scheme == "https" && u.Hostname() != "" && u.User == nil &&
+		!strings.ContainsAny(u.Host, " ;,'\"*")
 }

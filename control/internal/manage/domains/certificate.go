@@ -44,7 +44,8 @@ func (s *Service) Upload(ctx context.Context, p auth.Principal, id, certificate,
 		return store.Domain{}, err
 	}
 	if s.box == nil {
-		return store.Domain{}, problem.New(problem.Conflict, "This service does not serve custom domains with TLS. Its operator has to set CERTIFICATE_KEY.")
+		return store.Domain{},
+			problem.New(problem.Conflict, "This service does not serve custom domains with TLS. Its operator has to set CERTIFICATE_KEY.")
 	}
 	now := s.now()
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
@@ -74,7 +75,8 @@ func (s *Service) Upload(ctx context.Context, p auth.Principal, id, certificate,
 		after := audited(&c)
 		sum := sha256.Sum256(got.Leaf.Raw)
 		after["fingerprint"] = hex.EncodeToString(sum[:])
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "CERTIFICATE_UPLOADED", EntityType: "domain", EntityID: d.ID, Workspace: d.Workspace, Old: before, New: after})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "CERTIFICATE_UPLOADED", EntityType: "domain", EntityID: d.ID,
+			Workspace: d.Workspace, Old: before, New: after})
 	})
 	if err != nil {
 		return store.Domain{}, fmt.Errorf("upload certificate: %w", err)
@@ -107,7 +109,8 @@ func (s *Service) RemoveUpload(ctx context.Context, p auth.Principal, id string)
 		if err := tx.TouchHost(ctx, d.Hostname); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "CERTIFICATE_DELETED", EntityType: "domain", EntityID: d.ID, Workspace: d.Workspace, Old: before})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "CERTIFICATE_DELETED", EntityType: "domain", EntityID: d.ID,
+			Workspace: d.Workspace, Old: before})
 	})
 	if err != nil {
 		return fmt.Errorf("delete certificate: %w", err)
@@ -135,7 +138,8 @@ func audited(c *store.Certificate) map[string]any {
 	if c.NotAfter == 0 {
 		return nil
 	}
-	return map[string]any{"hostname": c.Hostname, "source": c.Source, "issuer": c.Issuer, "notAfter": time.UnixMilli(c.NotAfter).UTC().Format(time.RFC3339)}
+	return map[string]any{"hostname": c.Hostname, "source": c.Source, "issuer": c.Issuer,
+		"notAfter": time.UnixMilli(c.NotAfter).UTC().Format(time.RFC3339)}
 }
 
 // issuer names the authority that issued a certificate.

@@ -24,12 +24,14 @@ func issue(t *testing.T, name string, at time.Time, life time.Duration) (certifi
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	testkit.Must(t, err)
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Acme CA"}, DNSNames: []string{name}, NotBefore: at.Add(-time.Hour), NotAfter: at.Add(life)}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Acme CA"}, DNSNames: []string{name},
+		NotBefore: at.Add(-time.Hour), NotAfter: at.Add(life)}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, private.Public(), private)
 	testkit.Must(t, err)
 	text, err := x509.MarshalPKCS8PrivateKey(private)
 	testkit.Must(t, err)
-	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}))
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}))
 }
 
 func TestDomain_uploaded_certificate(t *testing.T) {
@@ -59,7 +61,8 @@ func TestDomain_uploaded_certificate(t *testing.T) {
 			return c
 		}
 		first := read()
-		if first.Source != store.CertificateUploaded || first.Status != store.CertificateActive || first.Issuer != "Acme CA" || first.Chain != chain || strings.Contains(first.SealedKey, "PRIVATE") {
+		if first.Source != store.CertificateUploaded || first.Status != store.CertificateActive || first.Issuer != "Acme CA" ||
+			first.Chain != chain || strings.Contains(first.SealedKey, "PRIVATE") {
 			w.Errorf("uploaded: %+v", first)
 		}
 		if der, err := box.Open(snapshot.SealPlace(d.Hostname), first.SealedKey); err != nil {
@@ -84,14 +87,16 @@ func TestDomain_uploaded_certificate(t *testing.T) {
 		if _, err := w.Upload(ctx, ann, d.ID, second, secondKey); err != nil || read().Chain != second || read().Num != first.Num {
 			w.Errorf("replaced: %+v, %v", read(), err)
 		}
-		if log := w.audit(); strings.Count(log, "CERTIFICATE_UPLOADED") != 2 || strings.Contains(log, "PRIVATE") || strings.Contains(log, first.SealedKey) {
+		if log := w.audit(); strings.Count(log, "CERTIFICATE_UPLOADED") != 2 || strings.Contains(log, "PRIVATE") ||
+			strings.Contains(log, first.SealedKey) {
 			w.Errorf("audit: %s", log)
 		}
 
 		// With automatic certificates, the uploaded one stays until the service has another one.
 		w.Secure(box, true)
 		testkit.Must(w, w.RemoveUpload(ctx, ann, d.ID))
-		if c := read(); c.Source != store.CertificateACME || c.Status != store.CertificatePending || c.Chain != second || c.NextAt != w.clock.Load() {
+		if c := read(); c.Source != store.CertificateACME || c.Status != store.CertificatePending || c.Chain != second ||
+			c.NextAt != w.clock.Load() {
 			w.Errorf("after the deletion: %+v", c)
 		}
 		w.Secure(box, false)

@@ -57,7 +57,8 @@ func (s *Service) write(ctx context.Context, tx *store.Tx, userID string, before
 			}
 		}
 	}
-	return audit.Append(ctx, tx, audit.Entry{UserID: userID, Action: "DOMAIN_UPDATED", EntityType: "domain", EntityID: after.ID, Workspace: after.Workspace, Old: fields(before), New: fields(after)})
+	return audit.Append(ctx, tx, audit.Entry{UserID: userID, Action: "DOMAIN_UPDATED", EntityType: "domain", EntityID: after.ID,
+		Workspace: after.Workspace, Old: fields(before), New: fields(after)})
 }
 
 // maxCounted is the number up to which a Conflict counts the links of a domain.
@@ -72,7 +73,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 			return err
 		}
 		if d.Status == store.DomainSuspended && p.Role != auth.Admin {
-			return problem.New(problem.Conflict, "The domain is suspended. Only an administrator of the service can delete it.") // else its owner could add it again
+			// else its owner could add it again
+			return problem.New(problem.Conflict, "The domain is suspended. Only an administrator of the service can delete it.")
 		}
 		switch n, err := tx.CountLinksOf(ctx, d.Num, maxCounted); {
 		case err != nil:
@@ -85,7 +87,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		if err := tx.DeleteDomain(ctx, &d); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "DOMAIN_DELETED", EntityType: "domain", EntityID: id, Workspace: d.Workspace, Old: fields(&d)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "DOMAIN_DELETED", EntityType: "domain", EntityID: id,
+			Workspace: d.Workspace, Old: fields(&d)})
 	})
 	if err != nil {
 		return fmt.Errorf("delete domain: %w", err)

@@ -128,7 +128,8 @@ func (s *Service) apply(in *Input, d *store.Domain, v *problem.Fields) {
 // fields returns the audited fields.
 func fields(d *store.Domain) map[string]any {
 	out := map[string]any{"hostname": d.Hostname, "status": d.Status, "hsts": d.HSTS, "isDefault": d.Default, "appLinks": auditedApps(d)}
-	for name, text := range map[string]string{"rootUrl": d.RootURL, "notFoundUrl": d.NotFoundURL, "expiredUrl": d.ExpiredURL, "brandName": d.BrandName, "brandLogoUrl": d.BrandLogo, "suspendReason": d.Suspended} {
+	for name, text := range map[string]string{"rootUrl": d.RootURL, "notFoundUrl": d.NotFoundURL, "expiredUrl": d.ExpiredURL,
+		"brandName": d.BrandName, "brandLogoUrl": d.BrandLogo, "suspendReason": d.Suspended} {
 		if out[name] = text; text == "" {
 			out[name] = nil
 		}
@@ -178,7 +179,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, typed string, in
 	}
 	now := s.now()
 	d := store.Domain{
-		ID: store.NewID(), Workspace: p.Workspace.Num, Hostname: name.ASCII, Status: store.DomainPending, Token: "shortline-" + auth.NewToken()[:32],
+		ID: store.NewID(), Workspace: p.Workspace.Num, Hostname: name.ASCII, Status: store.DomainPending, Token: "shortline-" +
+			auth.NewToken()[:32],
 		CreatedAt: now, UpdatedAt: now,
 	}
 	s.apply(&in, &d, &v)
@@ -209,7 +211,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, typed string, in
 		if err := tx.TouchDomain(ctx, &d); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "DOMAIN_CREATED", EntityType: "domain", EntityID: d.ID, Workspace: d.Workspace, New: fields(&d)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "DOMAIN_CREATED", EntityType: "domain", EntityID: d.ID,
+			Workspace: d.Workspace, New: fields(&d)})
 	})
 	if err != nil {
 		return store.Domain{}, fmt.Errorf("create domain: %w", err)

@@ -127,7 +127,8 @@ func TestDomain_from_creation_to_service(t *testing.T) {
 			w.Fatalf("%+v", d)
 		}
 		after := w.verify(ann, &d)
-		if after.Status != store.DomainPending || after.Proof.OK || after.Route.OK || !strings.Contains(after.Proof.Message, "_shortline.go.acme.com") || after.Route.Message == "" {
+		if after.Status != store.DomainPending || after.Proof.OK || after.Route.OK || !strings.Contains(after.Proof.Message,
+			"_shortline.go.acme.com") || after.Route.Message == "" {
 			w.Errorf("without records: %+v", after)
 		}
 		w.prove(&d)
@@ -136,7 +137,8 @@ func TestDomain_from_creation_to_service(t *testing.T) {
 			w.Errorf("a second check within seconds asked DNS %d times: %+v", w.dns.Questions()-asked, again)
 		}
 		w.pass(time.Minute)
-		if after = w.verify(ann, &d); after.Status != store.DomainActive || !after.Proof.OK || !after.Route.OK || after.ProvedAt != w.clock.Load() {
+		if after = w.verify(ann, &d); after.Status != store.DomainActive || !after.Proof.OK || !after.Route.OK ||
+			after.ProvedAt != w.clock.Load() {
 			w.Errorf("with all records: %+v", after)
 		}
 		if at := w.served(); at["go.acme.com"] != ann.Workspace.Num || len(at) != 1 {
@@ -164,7 +166,8 @@ func TestDomain_belongs_to_one_workspace(t *testing.T) {
 		w.verify(ann, &d)
 		w.pass(time.Minute)
 		w.dns.Set(w, "_shortline.go.acme.com", `TXT "`+d.Token+`"`, `TXT "`+rival.Token+`"`)
-		if after := w.verify(bob, &rival); after.Status != store.DomainPending || !strings.Contains(after.Proof.Message, "another workspace holds") {
+		if after := w.verify(bob, &rival); after.Status != store.DomainPending || !strings.Contains(after.Proof.Message,
+			"another workspace holds") {
 			w.Errorf("a rival with the record: %+v", after)
 		}
 		equal(w, w.served()["go.acme.com"], ann.Workspace.Num, "the workspace of the name")
@@ -285,8 +288,10 @@ func TestDomain_with_links_stays(t *testing.T) {
 	each(t, func(w *world) {
 		ann := w.user("ann@example.com")
 		d := w.create(ann, "go.acme.com")
-		l := &store.Link{ID: store.NewID(), UserID: ann.UserID, Workspace: ann.Workspace.Num, Domain: d.Num, Slug: "spring", OriginalURL: "https://example.com/", Active: true}
-		same := &store.Link{ID: store.NewID(), UserID: ann.UserID, Workspace: ann.Workspace.Num, Slug: "spring", OriginalURL: "https://example.com/", Active: true}
+		l := &store.Link{ID: store.NewID(), UserID: ann.UserID, Workspace: ann.Workspace.Num, Domain: d.Num, Slug: "spring",
+			OriginalURL: "https://example.com/", Active: true}
+		same := &store.Link{ID: store.NewID(), UserID: ann.UserID, Workspace: ann.Workspace.Num, Slug: "spring",
+			OriginalURL: "https://example.com/", Active: true}
 		w.tx(func(ctx context.Context, tx *store.Tx) error { return tx.InsertLinks(ctx, []*store.Link{l, same}) })
 		if l.Num == 0 || same.Num == 0 {
 			w.Fatal("two domains can't have the same slug")

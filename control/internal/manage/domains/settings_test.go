@@ -26,7 +26,8 @@ func TestConsoleDNS_records_lead_to_hosts_that_visitors_reach(t *testing.T) {
 		"http://localhost:8080":   " []",
 		"http://sho.localhost":    " []",
 	} {
-		s, err := domains.FromSettings(&domains.Settings{Most: 1}, base, "https://console.example", link.Policy{}, slog.New(slog.DiscardHandler), st)
+		s, err := domains.FromSettings(&domains.Settings{Most: 1}, base, "https://console.example", link.Policy{},
+			slog.New(slog.DiscardHandler), st)
 		testkit.Must(t, err)
 		if got := fmt.Sprint(s.Targets().Hostname, " ", s.Targets().Addresses); got != want {
 			t.Errorf("%s: %q, want %q", base, got, want)

@@ -43,7 +43,8 @@ func (s *Service) Lift(ctx context.Context, p auth.Principal, id string) (store.
 	})
 }
 
-func (s *Service) setSuspended(ctx context.Context, p auth.Principal, id string, change func(*store.Domain) error) (after store.Domain, err error) {
+func (s *Service) setSuspended(ctx context.Context, p auth.Principal, id string, change func(*store.Domain) error) (after store.Domain,
+	err error) {
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		before, err := visible(p)(tx.LockDomain(ctx, id))
 		if err != nil {

@@ -71,7 +71,8 @@ func parse(content []byte) (*table, error) {
 		case errors.Is(err, io.EOF):
 			return t, t.check()
 		case errors.As(err, &broken) && errors.Is(err, csv.ErrQuote) && broken.Line >= broken.StartLine:
-			return nil, refuse("has a quotation mark that is not closed, or not doubled inside a quoted cell, in the row of line %d", broken.StartLine)
+			return nil, refuse("has a quotation mark that is not closed, or not doubled inside a quoted cell, in the row of line %d",
+				broken.StartLine)
 		case errors.As(err, &broken):
 			return nil, refuse("is not valid CSV in line %d: a quotation mark must enclose the whole cell", broken.Line)
 		case err != nil:
@@ -196,7 +197,9 @@ func (t *table) check() error {
 		}
 		for _, r := range t.rows {
 			if !isFlag(r.cell(i)) {
-				return refuse("has passwords in the column %q; passwords in plain text are not imported, so remove the column and set passwords afterwards", problem.Clip(name))
+				return refuse(
+					"has passwords in the column %q; passwords in plain text are not imported, so remove the column and set passwords afterwards",
+					problem.Clip(name))
 			}
 		}
 	}

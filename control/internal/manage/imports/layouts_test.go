@@ -66,7 +66,8 @@ var layouts = []struct{ product, source, columns string }{
 	{"Shortline", "GET /api/urls/export",
 		"id= slug=slug domain=domain shortUrl= originalUrl=originalUrl title=title userId= workspaceId= status=status " +
 			"suspendedReason= clickCount= hasPassword= startsAt=startsAt expiresAt=expiresAt expiredUrl=expiredUrl " +
-			"maxClicks=maxClicks redirectCode=redirectCode trackConversions=trackConversions stickiness=stickiness externalId=externalId utmSource=utmSource utmMedium=utmMedium " +
+			"maxClicks=maxClicks redirectCode=redirectCode trackConversions=trackConversions stickiness=stickiness externalId=externalId " +
+			"utmSource=utmSource utmMedium=utmMedium " +
 			"utmCampaign=utmCampaign utmTerm=utmTerm utmContent=utmContent utmId=utmId utmSourcePlatform=utmSourcePlatform isABTesting= isAbTest= " +
 			"isSmartRouting= defaultUrl=defaultUrl ogTitle=ogTitle ogDescription=ogDescription ogImage= ogImageUrl= " +
 			"twitterCardType=twitterCardType notes=notes tags=tags createdAt=createdAt updatedAt="},

@@ -108,7 +108,8 @@ func (s *Service) Problems(ctx context.Context, p auth.Principal, id string, off
 
 // LeftRows returns the delimiter of the file of an import, and a function that calls f with its header and with each row
 // that has failed or was skipped so far. The last cell is the reason.
-func (s *Service) LeftRows(ctx context.Context, p auth.Principal, id string) (delimiter rune, each func(ctx context.Context, f func(cells []string) error) error, err error) {
+func (s *Service) LeftRows(ctx context.Context, p auth.Principal, id string) (delimiter rune,
+	each func(ctx context.Context, f func(cells []string) error) error, err error) {
 	i, err := s.Get(ctx, p, id)
 	if err != nil {
 		return 0, nil, err

@@ -71,7 +71,8 @@ func (s *Service) Next(ctx context.Context) (more bool, err error) {
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		if released := s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ReleaseImport(ctx, i.Num, s.holder) }); err == nil && released != nil {
+		if released := s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ReleaseImport(ctx, i.Num, s.holder) }); err == nil &&
+			released != nil {
 			err = fmt.Errorf("release an import: %w", released)
 		}
 	}()
@@ -179,7 +180,8 @@ func (s *Service) caller(ctx context.Context, i *store.Import) (p auth.Principal
 	case role < auth.Editor:
 		refused = "The user who started the import no longer has the role EDITOR in the workspace."
 	}
-	return auth.Principal{UserID: u.ID, UserNum: u.Num, Email: u.Email, Role: auth.User, Chosen: true, Workspace: auth.Workspace{Num: i.Workspace, ID: id, Role: role}}, refused, nil
+	return auth.Principal{UserID: u.ID, UserNum: u.Num, Email: u.Email, Role: auth.User, Chosen: true,
+		Workspace: auth.Workspace{Num: i.Workspace, ID: id, Role: role}}, refused, nil
 }
 
 // write imports drafts in one transaction that also counts them. i is the import as it was read last, and becomes what is

@@ -64,7 +64,8 @@ func (s *Service) find(ctx context.Context, token string) (i store.Invitation, e
 		if err := s.store.Tx(ctx, func(tx *store.Tx) error { _, err := s.lockout.Fail(ctx, tx, key); return err }); err != nil {
 			return i, fmt.Errorf("count failure: %w", err)
 		}
-		return i, problem.New(problem.NotFound, "There is no such invitation. Copy the whole link. If its workspace was deleted, the invitation is gone too.")
+		return i, problem.New(problem.NotFound,
+			"There is no such invitation. Copy the whole link. If its workspace was deleted, the invitation is gone too.")
 	}
 	if err != nil {
 		return i, fmt.Errorf("look up invitation: %w", err)
@@ -103,7 +104,8 @@ func (s *Service) newUser(ctx context.Context, i store.Invitation, in Answer) (u
 		return u, fmt.Errorf("look up user: %w", err)
 	}
 	if s.cfg.SignUpClosed {
-		return u, problem.New(problem.Forbidden, "Invitations do not make accounts here. Ask an administrator for an account with the address %s, and sign in first.", i.Email)
+		return u, problem.New(problem.Forbidden,
+			"Invitations do not make accounts here. Ask an administrator for an account with the address %s, and sign in first.", i.Email)
 	}
 	if s.cfg.PasswordSignInOff != nil {
 		off, err := s.cfg.PasswordSignInOff(ctx)
@@ -197,7 +199,8 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, p auth.Principal, id
 		if out.Token, out.Expires, err = s.auth.OpenSession(ctx, tx, out.User, auth.SignIn{IP: from.IP, UserAgent: from.UserAgent}); err != nil {
 			return err
 		}
-		log = append(log, audit.Entry{UserID: out.User.ID, Action: "USER_LOGIN", EntityType: "user", EntityID: out.User.ID, Metadata: map[string]any{"success": true, "invitation": i.ID}})
+		log = append(log, audit.Entry{UserID: out.User.ID, Action: "USER_LOGIN", EntityType: "user", EntityID: out.User.ID,
+			Metadata: map[string]any{"success": true, "invitation": i.ID}})
 	}
 	return audit.Append(ctx, tx, log...)
 }

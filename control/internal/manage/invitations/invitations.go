@@ -106,7 +106,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, email, role stri
 		return out, problem.New(problem.Forbidden, "An API key can't invite an %s; sign in instead.", want)
 	}
 	if p.KeyID != "" && !s.cfg.Mail.Enabled() {
-		return out, problem.New(problem.Forbidden, "An API key can invite only by e-mail, which this installation does not send; sign in instead.")
+		return out, problem.New(problem.Forbidden,
+			"An API key can invite only by e-mail, which this installation does not send; sign in instead.")
 	}
 	if p.Workspace.Personal {
 		return out, problem.New(problem.Invalid, "A personal workspace has one member. Create a workspace for a team.")
@@ -168,7 +169,8 @@ func (s *Service) checkNew(ctx context.Context, tx *store.Tx, i *store.Invitatio
 			return fmt.Errorf("look up member: %w", err)
 		}
 		if role != "" {
-			return &problem.Error{Kind: problem.Conflict, Message: "This user is a member of the workspace already.", Fields: []problem.Field{{Field: "email", Message: "belongs to a member"}}}
+			return &problem.Error{Kind: problem.Conflict, Message: "This user is a member of the workspace already.",
+				Fields: []problem.Field{{Field: "email", Message: "belongs to a member"}}}
 		}
 	}
 	if err := checkDay(ctx, tx, i); err != nil {
@@ -233,7 +235,8 @@ func (s *Service) Revoke(ctx context.Context, p auth.Principal, id string) error
 }
 
 // mayInvite returns an error unless a user may invite somebody with the role to a workspace at present.
-func (s *Service) mayInvite(ctx context.Context, tx *store.Tx, workspace uint64, userID string, role auth.WorkspaceRole) (u store.User, err error) {
+func (s *Service) mayInvite(ctx context.Context, tx *store.Tx, workspace uint64, userID string, role auth.WorkspaceRole) (u store.User,
+	err error) {
 	if u, err = tx.UserByID(ctx, userID); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return u, fmt.Errorf("look up user: %w", err)
 	}

@@ -111,8 +111,9 @@ func endAll(ctx context.Context, tx *store.Tx, p auth.Principal, keys []string) 
 		return nil, fmt.Errorf("revoke the invitations that were made with a key: %w", err)
 	}
 	for _, i := range revoked {
-		log = append(log, audit.Entry{UserID: p.UserID, Action: "INVITATION_REVOKED", EntityType: "invitation", EntityID: i.ID, Workspace: i.Workspace,
-			New: map[string]any{"email": i.Email, "role": i.Role, "invitedBy": i.InvitedBy}})
+		log = append(log, audit.Entry{UserID: p.UserID, Action: "INVITATION_REVOKED", EntityType: "invitation", EntityID: i.ID,
+			Workspace: i.Workspace,
+			New:       map[string]any{"email": i.Email, "role": i.Role, "invitedBy": i.InvitedBy}})
 	}
 	paused, err := tx.PauseWebhooksMadeBy(ctx, keys)
 	if err != nil {

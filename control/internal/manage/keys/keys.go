@@ -86,7 +86,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (key s
 		if err := tx.InsertKey(ctx, row); err != nil {
 			return fmt.Errorf("insert a key: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "API_KEY_CREATED", EntityType: "api_key", EntityID: row.ID, Workspace: row.Workspace, New: logged(row)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "API_KEY_CREATED", EntityType: "api_key", EntityID: row.ID,
+			Workspace: row.Workspace, New: logged(row)})
 	})
 	if err != nil {
 		return "", store.Key{}, err
@@ -155,7 +156,8 @@ func (s *Service) Rotate(ctx context.Context, p auth.Principal, id string, expir
 			}
 			return problem.New(problem.Conflict, "The API key was rotated by another request.")
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "API_KEY_ROTATED", EntityType: "api_key", EntityID: id, Workspace: row.Workspace, Old: logged(old), New: logged(row)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "API_KEY_ROTATED", EntityType: "api_key", EntityID: id,
+			Workspace: row.Workspace, Old: logged(old), New: logged(row)})
 	})
 	if err != nil {
 		return "", store.Key{}, err
@@ -215,7 +217,8 @@ func visible(ctx context.Context, c store.Conn, p auth.Principal, id string) (st
 
 func logged(k store.Key) map[string]any {
 	return map[string]any{
-		"name": k.Name, "prefix": k.Prefix, "expiresAt": k.ExpiresAt, "userId": k.UserID, "scopes": k.Scopes, "allowedIps": k.AllowedIPs, "isLegacy": !k.Checksummed,
+		"name": k.Name, "prefix": k.Prefix, "expiresAt": k.ExpiresAt, "userId": k.UserID, "scopes": k.Scopes, "allowedIps": k.AllowedIPs,
+		"isLegacy":  !k.Checksummed,
 		"madeByKey": k.MadeBy,
 	}
 }

@@ -108,7 +108,8 @@ func (s *Service) hashing(ctx context.Context, p auth.Principal, draft func(cont
 
 // insertMany inserts the valid drafts of items, which good holds in the order of InsertLinks, with their tags. It returns
 // the links that were created, in the order of the items. The others, whose slug or external id is taken, go to fail.
-func insertMany(ctx context.Context, tx *store.Tx, p auth.Principal, items []Creation, drafts, good []*store.Link, fail func(int, error)) (made []Made, err error) {
+func insertMany(ctx context.Context, tx *store.Tx, p auth.Principal, items []Creation, drafts, good []*store.Link,
+	fail func(int, error)) (made []Made, err error) {
 	chosen, tagged := map[*store.Link]bool{}, map[*store.Link][]string{}
 	for i, u := range drafts {
 		chosen[u] = items[i].CustomSlug != ""
@@ -332,7 +333,8 @@ func bulkEntries(p auth.Principal, action string, list []store.Link, old, is map
 	}
 	for _, workspace := range order {
 		s := of[workspace]
-		e := audit.Entry{UserID: p.UserID, Action: action, EntityType: "url", Workspace: workspace, Old: s.old, Metadata: map[string]any{"count": len(s.old)}}
+		e := audit.Entry{UserID: p.UserID, Action: action, EntityType: "url", Workspace: workspace, Old: s.old,
+			Metadata: map[string]any{"count": len(s.old)}}
 		if is != nil {
 			e.New = s.is
 		}

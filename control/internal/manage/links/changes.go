@@ -34,7 +34,8 @@ func sides(changes map[string]webhooks.Change) (before, after map[string]any) {
 	return before, after
 }
 
-// Fields returns the fields that an owner can set, by the API's names, without the password. Unset fields are nil, also domain for the host of BASE_URL. tags
+// Fields returns the fields that an owner can set, by the API's names, without the password. Unset fields are nil, also domain for the
+// host of BASE_URL. tags
 // is a []string; the other values are comparable.
 func Fields(l *store.Link) map[string]any {
 	out := map[string]any{"tags": append([]string{}, l.Tags...)}

@@ -148,7 +148,8 @@ func TestUpdate_while_deleted(t *testing.T) {
 			for j := range 3 {
 				wg.Go(func() {
 					title := fmt.Sprint(j)
-					if _, err := w.links.Update(w.Context(), w.ann, u.ID, links.Input{Texts: map[string]string{"title": title}}); err != nil && !problem.Is(err, problem.NotFound) {
+					if _, err := w.links.Update(w.Context(), w.ann, u.ID, links.Input{Texts: map[string]string{"title": title}}); err != nil &&
+						!problem.Is(err, problem.NotFound) {
 						w.Error(err)
 					}
 				})

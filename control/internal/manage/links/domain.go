@@ -123,9 +123,11 @@ func (s *Service) rehost(ctx context.Context, tx *store.Tx, u *store.Link, named
 	case err != nil:
 		return fmt.Errorf("find the domain of a deleted link: %w", err)
 	case d.Status == store.DomainFailed:
-		message = fmt.Sprintf("the domain %q is not in service, because its TXT record is missing; verify it again, or choose another", u.Hostname)
+		message = fmt.Sprintf("the domain %q is not in service, because its TXT record is missing; verify it again, or choose another",
+			u.Hostname)
 	default:
 		return holdDomains(ctx, tx, []*store.Link{u})
 	}
-	return &problem.Error{Kind: problem.Conflict, Message: "The domain of the link is not available.", Fields: []problem.Field{{Field: domainField, Message: message}}}
+	return &problem.Error{Kind: problem.Conflict, Message: "The domain of the link is not available.",
+		Fields: []problem.Field{{Field: domainField, Message: message}}}
 }

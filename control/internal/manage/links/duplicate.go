@@ -120,6 +120,7 @@ func insertCopy(ctx context.Context, tx *store.Tx, p auth.Principal, state *stor
 	if err := webhooks.Emit(ctx, tx, createdEvent(tx.Conn, u)); err != nil {
 		return err
 	}
-	return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_CREATED", EntityType: "url", EntityID: u.ID, Workspace: u.Workspace,
-		New: Fields(u), Metadata: map[string]any{"copyOf": original}})
+	return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_CREATED", EntityType: "url", EntityID: u.ID,
+		Workspace: u.Workspace,
+		New:       Fields(u), Metadata: map[string]any{"copyOf": original}})
 }

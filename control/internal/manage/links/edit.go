@@ -53,7 +53,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 		if err := webhooks.Emit(ctx, tx, createdEvent(tx.Conn, &u)); err != nil {
 			return err
 		}
-		created := audit.Entry{UserID: p.UserID, Action: "URL_CREATED", EntityType: "url", EntityID: u.ID, Workspace: u.Workspace, New: Fields(&u)}
+		created := audit.Entry{UserID: p.UserID, Action: "URL_CREATED", EntityType: "url", EntityID: u.ID, Workspace: u.Workspace,
+			New: Fields(&u)}
 		return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
 	})
 	if err != nil {
@@ -85,7 +86,8 @@ func slugTaken(u *store.Link) error {
 // draft validates a creation and builds the link without password and number.
 func (s *Service) draft(p auth.Principal, in *Creation) (store.Link, error) {
 	now := store.Now()
-	u := store.Link{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Slug: in.CustomSlug, Active: true, CreatedAt: now, UpdatedAt: now}
+	u := store.Link{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Slug: in.CustomSlug, Active: true, CreatedAt: now,
+		UpdatedAt: now}
 	var v problem.Fields
 	s.apply(&in.Input, &u, &v, now)
 	if in.CustomSlug != "" {
@@ -242,7 +244,8 @@ func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *st
 		return err
 	}
 	was, is := sides(changes)
-	updated := audit.Entry{UserID: p.UserID, Action: "URL_UPDATED", EntityType: "url", EntityID: after.ID, Workspace: after.Workspace, Old: was, New: is}
+	updated := audit.Entry{UserID: p.UserID, Action: "URL_UPDATED", EntityType: "url", EntityID: after.ID, Workspace: after.Workspace,
+		Old: was, New: is}
 	return audit.Append(ctx, tx, append([]audit.Entry{updated}, more...)...)
 }
 

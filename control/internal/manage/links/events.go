@@ -15,7 +15,8 @@ func Updated(c store.Conn, u *store.Link, changes map[string]webhooks.Change) we
 
 func createdEvent(c store.Conn, u *store.Link) webhooks.Event {
 	return webhooks.Event{Name: webhooks.URLCreated, Workspace: u.Workspace, Data: webhooks.LinkCreated{
-		ID: u.ID, Slug: u.Slug, OriginalURL: u.OriginalURL, Title: analytics.OrNull(u.Title), UserID: u.UserID, CreatedAt: instant(u.CreatedAt), URLID: u.ID, Address: webhooks.AddressOf(c, u),
+		ID: u.ID, Slug: u.Slug, OriginalURL: u.OriginalURL, Title: analytics.OrNull(u.Title), UserID: u.UserID, CreatedAt: instant(u.CreatedAt),
+		URLID: u.ID, Address: webhooks.AddressOf(c, u),
 	}}
 }
 

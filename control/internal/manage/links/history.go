@@ -130,8 +130,12 @@ func (e *Entry) compare(ctx context.Context, c store.Conn, before, after *store.
 		}
 		e.Changes["workspaceId"] = webhooks.Change{Old: orNil(ids[was]), New: orNil(ids[is])}
 	}
-	e.Rules = compareParts(before.Rules, after.Rules, func(r *store.Rule) (string, string, map[string]any) { return r.ID, r.Name, RuleFields(r) })
-	e.Variants = compareParts(before.Variants, after.Variants, func(v *store.Variant) (string, string, map[string]any) { return v.ID, v.Name, VariantFields(v) })
+	e.Rules = compareParts(before.Rules, after.Rules, func(r *store.Rule) (string, string, map[string]any) {
+		return r.ID, r.Name, RuleFields(r)
+	})
+	e.Variants = compareParts(before.Variants, after.Variants, func(v *store.Variant) (string, string, map[string]any) {
+		return v.ID, v.Name, VariantFields(v)
+	})
 	return nil
 }
 
@@ -190,7 +194,8 @@ func (c conditions) MarshalJSON() ([]byte, error) { return []byte(c), nil }
 
 // RuleFields returns the fields of a rule that an owner can set, by the API's names. Values are comparable.
 func RuleFields(r *store.Rule) map[string]any {
-	return map[string]any{"name": r.Name, "targetUrl": r.TargetURL, "priority": r.Priority, "isActive": r.Active, "conditions": conditions(r.Conditions)}
+	return map[string]any{"name": r.Name, "targetUrl": r.TargetURL, "priority": r.Priority, "isActive": r.Active,
+		"conditions": conditions(r.Conditions)}
 }
 
 // VariantFields is RuleFields for a variant.

@@ -61,7 +61,8 @@ func (w *world) mutate(r *rand.Rand, rt *routing.Service, id string) {
 	switch n := r.IntN(10); {
 	case n < 4:
 		in := links.Input{Texts: map[string]string{}}
-		for _, f := range pick(r, []string{"title", "notes"}, []string{"utmSource"}, []string{"ogTitle", "externalId"}, []string{"title", "utmTerm", "ogDescription"}) {
+		for _, f := range pick(r, []string{"title", "notes"}, []string{"utmSource"}, []string{"ogTitle", "externalId"},
+			[]string{"title", "utmTerm", "ogDescription"}) {
 			in.Texts[f] = pick(r, "", "x", name, fmt.Sprint(r.IntN(100)))
 			if f == "externalId" && in.Texts[f] != "" {
 				in.Texts[f] = id + in.Texts[f] // unique in the workspace
@@ -85,13 +86,17 @@ func (w *world) mutate(r *rand.Rand, rt *routing.Service, id string) {
 		}
 		_, err = w.links.Update(ctx, w.ann, id, in)
 	case n == 4:
-		_, err = rt.CreateRule(ctx, w.ann, id, routing.RuleInput{Name: &name, TargetURL: &target, Priority: pointer(r.IntN(5)), Active: pointer(r.IntN(4) > 0), Conditions: []byte(conditions)})
+		_, err = rt.CreateRule(ctx, w.ann, id, routing.RuleInput{Name: &name, TargetURL: &target, Priority: pointer(r.IntN(5)),
+			Active: pointer(r.IntN(4) > 0), Conditions: []byte(conditions)})
 	case n == 5:
-		_, err = rt.CreateVariant(ctx, w.ann, id, routing.VariantInput{Name: &name, TargetURL: &target, Weight: pointer(r.IntN(100)), Active: pointer(r.IntN(4) > 0)})
+		_, err = rt.CreateVariant(ctx, w.ann, id, routing.VariantInput{Name: &name, TargetURL: &target, Weight: pointer(r.IntN(100)),
+			Active: pointer(r.IntN(4) > 0)})
 	case n == 6 && len(s.Rules) > 0:
-		_, err = rt.UpdateRule(ctx, w.ann, id, pick(r, s.Rules...).ID, routing.RuleInput{Name: &name, Priority: pointer(r.IntN(9)), Conditions: []byte(conditions)})
+		_, err = rt.UpdateRule(ctx, w.ann, id, pick(r, s.Rules...).ID, routing.RuleInput{Name: &name, Priority: pointer(r.IntN(9)),
+			Conditions: []byte(conditions)})
 	case n == 7 && len(s.Variants) > 0:
-		_, err = rt.UpdateVariant(ctx, w.ann, id, pick(r, s.Variants...).ID, routing.VariantInput{TargetURL: &target, Active: pointer(r.IntN(2) == 0)})
+		_, err = rt.UpdateVariant(ctx, w.ann, id, pick(r, s.Variants...).ID,
+			routing.VariantInput{TargetURL: &target, Active: pointer(r.IntN(2) == 0)})
 	case n == 8 && len(s.Rules) > 0:
 		err = rt.DeleteRule(ctx, w.ann, id, pick(r, s.Rules...).ID)
 	case n == 9 && len(s.Variants) > 0:
@@ -141,7 +146,8 @@ func TestRollback_restores_any_revision(t *testing.T) {
 			for _, e := range entries {
 				revisions = append(revisions, e.Revision)
 			}
-			if want := slices.Sorted(mapKeys(states)); !slices.Equal(want, slices.Sorted(slices.Values(revisions))) || !slices.IsSortedFunc(revisions, func(a, b uint64) int { return cmp.Compare(b, a) }) {
+			if want := slices.Sorted(mapKeys(states)); !slices.Equal(want, slices.Sorted(slices.Values(revisions))) ||
+				!slices.IsSortedFunc(revisions, func(a, b uint64) int { return cmp.Compare(b, a) }) {
 				w.Fatalf("history %d: revisions %v, want %v", n, revisions, want)
 			}
 			r.Shuffle(len(revisions), func(i, j int) { revisions[i], revisions[j] = revisions[j], revisions[i] })
@@ -172,12 +178,14 @@ func TestHistory(t *testing.T) {
 		u, err := w.links.Create(w.Context(), w.ann, creation("abc"))
 		w.ok(err)
 		for i := range 5 {
-			_, err = w.links.Update(w.Context(), w.ann, u.ID, links.Input{Texts: map[string]string{"title": fmt.Sprint(i)}, Password: pointer("pass")})
+			_, err = w.links.Update(w.Context(), w.ann, u.ID, links.Input{Texts: map[string]string{"title": fmt.Sprint(i)},
+				Password: pointer("pass")})
 			w.ok(err)
 		}
 		all, total, err := w.links.History(w.Context(), w.ann, u.ID, 100, 0)
 		w.ok(err)
-		if total != 6 || len(all) != 6 || all[0].Action != "URL_UPDATED" || all[5].Action != "URL_CREATED" || all[0].User.Email != "ann@example.com" {
+		if total != 6 || len(all) != 6 || all[0].Action != "URL_UPDATED" || all[5].Action != "URL_CREATED" ||
+			all[0].User.Email != "ann@example.com" {
 			w.Fatalf("%d of %d: %+v", len(all), total, all)
 		}
 		if c := all[0].Changes; c["title"].Old != "3" || c["title"].New != "4" || c["password"].New != "***" || len(c) != 2 {

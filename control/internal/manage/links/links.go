@@ -138,7 +138,8 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) (list []s
 
 // Export checks a query and returns a function that reads the selected links in parts, newest first. It ignores the order
 // and the page of the query. One part is in memory at a time.
-func (s *Service) Export(ctx context.Context, p auth.Principal, q Query) (each func(context.Context, func([]store.Link) error) error, err error) {
+func (s *Service) Export(ctx context.Context, p auth.Principal, q Query) (each func(context.Context, func([]store.Link) error) error,
+	err error) {
 	filter, possible, err := s.filter(ctx, p, &q)
 	if err != nil {
 		return nil, err
@@ -163,7 +164,8 @@ func (s *Service) filter(ctx context.Context, p auth.Principal, q *Query) (f sto
 	for _, limit := range []struct {
 		name, value string
 		max         int
-	}{{"search", q.Search, maxSearch}, {"domain", q.Domain, 253}, {"bundleId", q.BundleID, maxID}, {"createdBy", q.CreatedBy, maxID}, {"utmCampaign", q.UTMCampaign, maxSearch}} {
+	}{{"search", q.Search, maxSearch}, {"domain", q.Domain, 253}, {"bundleId", q.BundleID, maxID}, {"createdBy", q.CreatedBy, maxID},
+		{"utmCampaign", q.UTMCampaign, maxSearch}} {
 		if len(limit.value) > limit.max {
 			v.Add(limit.name, "must be at most %d bytes long", limit.max)
 		}
@@ -176,8 +178,9 @@ func (s *Service) filter(ctx context.Context, p auth.Principal, q *Query) (f sto
 		return f, false, err
 	}
 	f = store.LinkFilter{
-		Workspace: p.Scope(), Search: q.Search, Status: q.Status, Tags: names, Bundle: q.BundleID, CreatedBy: q.CreatedBy, Campaign: q.UTMCampaign,
-		Now: store.Now(), SortBy: q.SortBy, Ascending: q.Ascending, Offset: q.Offset, Limit: q.Limit,
+		Workspace: p.Scope(), Search: q.Search, Status: q.Status, Tags: names, Bundle: q.BundleID, CreatedBy: q.CreatedBy,
+		Campaign: q.UTMCampaign,
+		Now:      store.Now(), SortBy: q.SortBy, Ascending: q.Ascending, Offset: q.Offset, Limit: q.Limit,
 	}
 	if q.Domain != "" {
 		if f.Domains, err = s.domainsNamed(ctx, p, q.Domain); err != nil || len(f.Domains) == 0 {

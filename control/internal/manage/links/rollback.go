@@ -115,7 +115,8 @@ func eachDestination(l *store.Link, state *store.LinkState, f func(field, url st
 }
 
 // rollBack writes the wanted state of a locked link.
-func rollBack(ctx context.Context, tx *store.Tx, p auth.Principal, present, wanted *store.LinkState, after *store.Link, revision uint64) error {
+func rollBack(ctx context.Context, tx *store.Tx, p auth.Principal, present, wanted *store.LinkState, after *store.Link,
+	revision uint64) error {
 	changes := Changes(&present.Link, after)
 	e := Entry{}
 	if err := e.compare(ctx, tx.Conn, present, wanted); err != nil {
@@ -148,7 +149,8 @@ func rollBack(ctx context.Context, tx *store.Tx, p auth.Principal, present, want
 		return err
 	}
 	was, is := sides(changes)
-	entry := audit.Entry{UserID: p.UserID, Action: "URL_ROLLED_BACK", EntityType: "url", EntityID: after.ID, Workspace: after.Workspace, Old: was, New: is,
+	entry := audit.Entry{UserID: p.UserID, Action: "URL_ROLLED_BACK", EntityType: "url", EntityID: after.ID, Workspace: after.Workspace,
+		Old: was, New: is,
 		Metadata: map[string]any{"revision": revision}}
 	for name, parts := range map[string][]PartChange{"routingRules": e.Rules, "variants": e.Variants} {
 		if len(parts) > 0 {
@@ -171,7 +173,8 @@ func exhaust(ctx context.Context, tx *store.Tx, l *store.Link) (err error) {
 }
 
 // rollbackEvents returns the webhook events of a rollback: one of the link, and one of each rule.
-func rollbackEvents(c store.Conn, u *store.Link, changes map[string]webhooks.Change, rules []PartChange, present, wanted *store.LinkState) []webhooks.Event {
+func rollbackEvents(c store.Conn, u *store.Link, changes map[string]webhooks.Change, rules []PartChange, present,
+	wanted *store.LinkState) []webhooks.Event {
 	var events []webhooks.Event
 	if len(changes) > 0 {
 		events = append(events, Updated(c, u, changes))

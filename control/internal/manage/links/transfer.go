@@ -42,7 +42,8 @@ func (s *Service) Transfer(ctx context.Context, p auth.Principal, ids []string, 
 				return problem.OfField("urlIds", "the URL %q is in this workspace already", list[i].ID)
 			}
 			if list[i].Domain != 0 {
-				return problem.New(problem.Conflict, "The URL %q is on the domain %s, which belongs to its workspace. Such URLs cannot be transferred.", list[i].Slug, list[i].Hostname)
+				return problem.New(problem.Conflict, "The URL %q is on the domain %s, which belongs to its workspace. Such URLs cannot be transferred.",
+					list[i].Slug, list[i].Hostname)
 			}
 		}
 		if err := fitExternalIDs(ctx, tx, list, w.Num); err != nil {
@@ -130,7 +131,8 @@ func transfer(ctx context.Context, tx *store.Tx, p auth.Principal, list []store.
 	}
 	entry := func(workspace uint64, from any, urls []map[string]any) audit.Entry {
 		e := audit.Entry{UserID: p.UserID, Action: "URL_TRANSFERRED", EntityType: "url", Workspace: workspace,
-			Old: map[string]any{"workspaceId": from}, New: map[string]any{"workspaceId": to.ID, "urls": urls}, Metadata: map[string]any{"count": len(urls)}}
+			Old: map[string]any{"workspaceId": from}, New: map[string]any{"workspaceId": to.ID, "urls": urls},
+			Metadata: map[string]any{"count": len(urls)}}
 		if len(urls) == 1 {
 			e.EntityID, _ = urls[0]["id"].(string)
 		}
@@ -156,15 +158,19 @@ func oneShard(ctx context.Context, tx *store.Tx, workspaces ...uint64) error {
 	same, err := tx.SameClickShard(ctx, workspaces)
 	switch {
 	case errors.Is(err, store.ErrClicksMove):
-		return problem.New(problem.Conflict, "The clicks of one of the two workspaces are moving to another server at the moment. Transfer the URLs when that has ended.")
+		return problem.New(problem.Conflict,
+			"The clicks of one of the two workspaces are moving to another server at the moment. Transfer the URLs when that has ended.")
 	case err == nil && !same:
-		return problem.New(problem.Conflict, "The clicks of the two workspaces are on different servers, so URLs cannot be transferred between them with their clicks. An administrator can move a workspace to the other server with control move-workspace.")
+		return problem.New(problem.Conflict,
+			"The clicks of the two workspaces are on different servers, so URLs cannot be transferred between them with their clicks. An "+
+				"administrator can move a workspace to the other server with control move-workspace.")
 	}
 	return err
 }
 
 // MoveSome moves up to limit links of a workspace to another, for a workspace that is about to be deleted. If it returns
-// less than limit, no link is left, and the bundles, domains and the trash have moved too. Call it in transactions of their own with a limit of
+// less than limit, no link is left, and the bundles, domains and the trash have moved too. Call it in transactions of their own with a
+// limit of
 // 10,000 until it returns less, so that other changes need not wait, and at last in the transaction that deletes the
 // workspace. The caller has locked both workspaces and checked the rights. It writes an audit entry in each workspace,
 // so no statement that locks other rows may follow. It sends no webhook events.
@@ -217,7 +223,8 @@ func MoveSome(ctx context.Context, tx *store.Tx, userID string, from, to store.W
 		return 0, nil
 	}
 	e := audit.Entry{UserID: userID, Action: "URL_TRANSFERRED", EntityType: "url", Workspace: from.Num,
-		Old: map[string]any{"workspaceId": from.ID}, New: map[string]any{"workspaceId": to.ID}, Metadata: map[string]any{"count": len(list), "bundles": bundles}}
+		Old: map[string]any{"workspaceId": from.ID}, New: map[string]any{"workspaceId": to.ID},
+		Metadata: map[string]any{"count": len(list), "bundles": bundles}}
 	into := e
 	into.Workspace = to.Num
 	return len(list), audit.Append(ctx, tx, e, into)

@@ -45,7 +45,8 @@ func TestMoveSome_and_DeleteSome(t *testing.T) {
 			w.ok(w.store.Tx(w.Context(), func(tx *store.Tx) error {
 				var list []*store.Link
 				for i := from; i < min(total, from+1000); i++ {
-					list = append(list, &store.Link{ID: store.NewID(), UserID: w.ann.UserID, Workspace: own.Num, Slug: fmt.Sprintf("slug%07d", i), OriginalURL: "https://example.com", Active: true, CreatedAt: int64(i), UpdatedAt: 1})
+					list = append(list, &store.Link{ID: store.NewID(), UserID: w.ann.UserID, Workspace: own.Num, Slug: fmt.Sprintf("slug%07d", i),
+						OriginalURL: "https://example.com", Active: true, CreatedAt: int64(i), UpdatedAt: 1})
 				}
 				if err := tx.InsertLinks(w.Context(), list); err != nil || from > 0 {
 					return err
@@ -65,7 +66,8 @@ func TestMoveSome_and_DeleteSome(t *testing.T) {
 			return links.MoveSome(w.Context(), tx, w.ann.UserID, own.Workspace, team, limit)
 		})
 		w.Logf("%d links moved in %v", n, time.Since(start))
-		if n != total || w.count(`SELECT count(*) FROM urls WHERE workspace_num = ?`, team.Num) != total || w.count(`SELECT count(*) FROM link_moves WHERE to_num = ?`, team.Num) != total {
+		if n != total || w.count(`SELECT count(*) FROM urls WHERE workspace_num = ?`, team.Num) != total ||
+			w.count(`SELECT count(*) FROM link_moves WHERE to_num = ?`, team.Num) != total {
 			w.Errorf("%d links moved", n)
 		}
 		if w.count(`SELECT count(*) FROM bundle_urls m JOIN bundles b ON b.id = m.bundle_id WHERE b.workspace_num = ?`, team.Num) != 2 {
@@ -74,7 +76,8 @@ func TestMoveSome_and_DeleteSome(t *testing.T) {
 		if w.count(`SELECT count(*) FROM urls u LEFT JOIN link_changes c ON c.num = u.num AND c.revision = u.revision WHERE c.num IS NULL`) != 0 {
 			w.Error("a move is missing in the log of changes")
 		}
-		if w.count(`SELECT count(*) FROM audit_logs WHERE action = 'URL_TRANSFERRED' AND workspace_num = ?`, own.Num) != w.count(`SELECT count(*) FROM audit_logs WHERE action = 'URL_TRANSFERRED' AND workspace_num = ?`, team.Num) {
+		if w.count(`SELECT count(*) FROM audit_logs WHERE action = 'URL_TRANSFERRED' AND workspace_num = ?`,
+			own.Num) != w.count(`SELECT count(*) FROM audit_logs WHERE action = 'URL_TRANSFERRED' AND workspace_num = ?`, team.Num) {
 			w.Error("the audit logs of the workspaces differ")
 		}
 		start = time.Now()

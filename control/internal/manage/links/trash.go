@@ -114,7 +114,8 @@ func (s *Service) Trash(ctx context.Context, p auth.Principal, q Query) ([]Trash
 	if err := v.Err(); err != nil {
 		return nil, 0, err
 	}
-	list, total, err := s.store.Trash(ctx, store.LinkFilter{Workspace: p.Scope(), Search: q.Search, SortBy: q.SortBy, Ascending: q.Ascending, Offset: q.Offset, Limit: q.Limit})
+	list, total, err := s.store.Trash(ctx, store.LinkFilter{Workspace: p.Scope(), Search: q.Search, SortBy: q.SortBy, Ascending: q.Ascending,
+		Offset: q.Offset, Limit: q.Limit})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list the trash: %w", err)
 	}
@@ -134,7 +135,8 @@ type Restoration struct {
 }
 
 // Restore brings a link back from the trash with its number, so that clicks and counters come back too. A slug or external
-// id that another link has is a Conflict, and so is a domain that was deleted or is FAILED; the caller can choose another. A link of a workspace that was deleted goes to
+// id that another link has is a Conflict, and so is a domain that was deleted or is FAILED; the caller can choose another. A link of a
+// workspace that was deleted goes to
 // the caller's workspace. If the creator was deleted, the caller becomes the creator. A destination that is not allowed
 // today is Invalid.
 func (s *Service) Restore(ctx context.Context, p auth.Principal, id string, in Restoration) (store.Link, error) {

@@ -24,7 +24,8 @@ func RecordChange(ctx context.Context, tx *store.Tx, p auth.Principal, action st
 		return err
 	}
 	after.Revision = tx.Revision()
-	if err := tx.WriteHistory(ctx, p.UserID, action, []store.LinkState{before}); err != nil || action == ActionWeights || len(before.Variants) == 0 && !after.ABTesting {
+	if err := tx.WriteHistory(ctx, p.UserID, action, []store.LinkState{before}); err != nil || action == ActionWeights ||
+		len(before.Variants) == 0 && !after.ABTesting {
 		return err
 	}
 	variants, err := tx.Variants(ctx, after.ID)
@@ -66,7 +67,8 @@ func externalIDsTaken(ids []string) error {
 func externalIDTaken(err error, id string) error {
 	if constraint, broken := store.Unique(err); broken && strings.Contains(constraint, "external_id") {
 		if id == "" {
-			return &problem.Error{Kind: problem.Conflict, Message: "Another link of the workspace has this externalId.", Fields: []problem.Field{{Field: "externalId", Message: "is in use"}}}
+			return &problem.Error{Kind: problem.Conflict, Message: "Another link of the workspace has this externalId.",
+				Fields: []problem.Field{{Field: "externalId", Message: "is in use"}}}
 		}
 		return externalIDsTaken([]string{id})
 	}

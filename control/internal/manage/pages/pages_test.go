@@ -89,10 +89,11 @@ func TestPreview(t *testing.T) {
 		"/meta":      content("text/html", "<meta charset=iso-8859-1><title>caf\xe9</title>"),
 		"/empty":     content("text/html", ""),
 		"/hop":       leads("/plain"),
-		"/broken":    content("text/html", `<title>Fine</title><meta property=og:image content="/no.png"><meta property=og:image content="javascript:alert(1)">`),
-		"/svg":       content("text/html", `<title>Fine</title><meta property=og:image content="/evil.svg">`),
-		"/evil.svg":  content("image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`),
-		"/huge":      content("text/html", `<title>Fine</title>`+strings.Repeat("<p>text", 1<<19)),
+		"/broken": content("text/html",
+			`<title>Fine</title><meta property=og:image content="/no.png"><meta property=og:image content="javascript:alert(1)">`),
+		"/svg":      content("text/html", `<title>Fine</title><meta property=og:image content="/evil.svg">`),
+		"/evil.svg": content("image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`),
+		"/huge":     content("text/html", `<title>Fine</title>`+strings.Repeat("<p>text", 1<<19)),
 	})
 	s := service(t, local)
 	for path, want := range map[string][3]string{
@@ -170,7 +171,8 @@ func TestPreview_problems(t *testing.T) {
 func TestPreview_of_private_addresses(t *testing.T) {
 	t.Parallel()
 	s := service(t, pages.Config{Enabled: true})
-	for _, address := range []string{"http://127.0.0.1/", "https://[::1]/", "http://169.254.169.254/latest/meta-data/", "http://10.0.0.1/", "http://localhost/"} {
+	for _, address := range []string{"http://127.0.0.1/", "https://[::1]/", "http://169.254.169.254/latest/meta-data/", "http://10.0.0.1/",
+		"http://localhost/"} {
 		if got := refusal(s.Preview(t.Context(), address)); got != "its address is private, local or otherwise special" {
 			t.Errorf("%s: %q", address, got)
 		}

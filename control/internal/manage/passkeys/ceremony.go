@@ -114,7 +114,8 @@ func (s *Service) take(ctx context.Context, challenge, userID, sessionID string)
 func session(challenge, userID string) webauthn.SessionData {
 	d := webauthn.SessionData{Challenge: challenge, UserID: []byte(userID), UserVerification: protocol.VerificationRequired}
 	for _, a := range Algorithms {
-		d.CredParams = append(d.CredParams, protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.COSEAlgorithmIdentifier(a)})
+		d.CredParams = append(d.CredParams, protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType,
+			Algorithm: webauthncose.COSEAlgorithmIdentifier(a)})
 	}
 	return d
 }

@@ -23,13 +23,15 @@ func FuzzCredential(f *testing.F) {
 		f.Add(c.ID, r["clientDataJSON"], r["attestationObject"], r["authenticatorData"], r["signature"], r["userHandle"])
 	}
 	r := made.Response
-	for _, object := range []string{"oA", "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YVg", r["attestationObject"][:200], strings.Repeat("gYGB", 2000), "v2NmbXRkbm9uZf8"} {
+	for _, object := range []string{"oA", "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YVg", r["attestationObject"][:200],
+		strings.Repeat("gYGB", 2000), "v2NmbXRkbm9uZf8"} {
 		f.Add(made.ID, r["clientDataJSON"], object, "AA", "AA", "AA")
 	}
 	f.Fuzz(func(t *testing.T, id, client, object, data, signature, handle string) {
 		c := Credential{ID: id, ClientData: client, Attestation: object, AuthData: data, Signature: signature, UserHandle: handle}
 		if r, err := c.decode(true); err == nil {
-			if got, err := s.created("user", r); err == nil && (r.challenge != challenge || len(got.PublicKey) > maxPublicKey || encode(got.ID) != strings.TrimRight(id, "=")) {
+			if got, err := s.created("user", r); err == nil && (r.challenge != challenge || len(got.PublicKey) > maxPublicKey ||
+				encode(got.ID) != strings.TrimRight(id, "=")) {
 				t.Errorf("%+v", got)
 			}
 		}
@@ -37,7 +39,8 @@ func FuzzCredential(f *testing.F) {
 			_, _ = protocol.CredentialAssertionResponse{
 				PublicKeyCredential: protocol.PublicKeyCredential{Credential: protocol.Credential{ID: encode(r.id), Type: "public-key"}, RawID: r.id},
 				AssertionResponse: protocol.AuthenticatorAssertionResponse{
-					AuthenticatorResponse: protocol.AuthenticatorResponse{ClientDataJSON: r.clientData}, AuthenticatorData: r.authData, Signature: r.signature, UserHandle: r.userHandle,
+					AuthenticatorResponse: protocol.AuthenticatorResponse{ClientDataJSON: r.clientData}, AuthenticatorData: r.authData,
+					Signature: r.signature, UserHandle: r.userHandle,
 				},
 			}.Parse()
 		}

@@ -50,7 +50,8 @@ var (
 	errStale    = problem.New(problem.Unauthorized, "This sign-in expired or was used already. Start again.")
 	errRefused  = problem.New(problem.Unauthorized, "The passkey was not accepted. Sign in in another way.")
 	errUnknown  = problem.New(problem.Unauthorized, "This passkey does not belong to an account here any more. Sign in in another way.")
-	errRepeated = problem.New(problem.Unauthorized, "The passkey was not accepted, because its counter shows that it may have been copied. Sign in in another way, and remove this passkey.")
+	errRepeated = problem.New(problem.Unauthorized,
+		"The passkey was not accepted, because its counter shows that it may have been copied. Sign in in another way, and remove this passkey.")
 )
 
 // BeginLogin starts a sign-in of anybody who has a passkey here.
@@ -128,7 +129,8 @@ func (s *Service) asserted(ctx context.Context, r response) (p store.Passkey, go
 		return p, got, refused(err)
 	}
 	owner := person{User: store.User{ID: p.UserID}, credentials: []webauthn.Credential{{
-		ID: r.id, PublicKey: key, Flags: webauthn.CredentialFlags{BackupEligible: p.BackupEligible}, Authenticator: webauthn.Authenticator{SignCount: p.SignCount},
+		ID: r.id, PublicKey: key, Flags: webauthn.CredentialFlags{BackupEligible: p.BackupEligible},
+		Authenticator: webauthn.Authenticator{SignCount: p.SignCount},
 	}}}
 	_, _, err = s.web.ValidatePasskeyLogin(func(_, _ []byte) (webauthn.User, error) { return owner, nil }, session(r.challenge, ""), parsed)
 	if err != nil {
@@ -171,11 +173,13 @@ func (s *Service) open(ctx context.Context, p store.Passkey, got signature, key 
 		}
 		from := audit.OriginOf(ctx)
 		out.User = u
-		if out.Token, out.Expires, err = s.auth.OpenSession(ctx, tx, u, auth.SignIn{IP: from.IP, UserAgent: from.UserAgent, SecondFactor: true}); err != nil {
+		if out.Token, out.Expires,
+			err = s.auth.OpenSession(ctx, tx, u, auth.SignIn{IP: from.IP, UserAgent: from.UserAgent, SecondFactor: true}); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{
-			UserID: u.ID, Action: "USER_LOGIN", EntityType: "user", EntityID: u.ID, Metadata: map[string]any{"success": true, "passkey": p.ID, "secondFactor": "passkey"},
+			UserID: u.ID, Action: "USER_LOGIN", EntityType: "user", EntityID: u.ID, Metadata: map[string]any{"success": true, "passkey": p.ID,
+				"secondFactor": "passkey"},
 		})
 	})
 	return out, err
@@ -185,7 +189,8 @@ func (s *Service) open(ctx context.Context, p store.Passkey, got signature, key 
 func (s *Service) failed(ctx context.Context, key string, r response, passkey store.Passkey, why *refusal) error {
 	cloned := why.tell == errRepeated
 	if cloned {
-		s.cfg.Logger.Warn("passkey counter did not increase", "user_id", passkey.UserID, "passkey_id", passkey.ID, "stored", passkey.SignCount, "got", why.detail)
+		s.cfg.Logger.Warn("passkey counter did not increase", "user_id", passkey.UserID, "passkey_id", passkey.ID, "stored", passkey.SignCount,
+			"got", why.detail)
 	} else {
 		s.cfg.Logger.Info("passkey sign-in refused", "user_id", passkey.UserID, "reason", why.reason, "detail", why.detail)
 	}
@@ -200,7 +205,8 @@ func (s *Service) failed(ctx context.Context, key string, r response, passkey st
 		if passkey.ID != "" {
 			meta["passkey"] = passkey.ID
 		}
-		return audit.AppendCounted(ctx, tx, s.cfg.Now(), bucketOf(r.id), audit.Entry{Action: "USER_LOGIN", EntityType: "user", EntityID: passkey.UserID, Metadata: meta})
+		return audit.AppendCounted(ctx, tx, s.cfg.Now(), bucketOf(r.id), audit.Entry{Action: "USER_LOGIN", EntityType: "user",
+			EntityID: passkey.UserID, Metadata: meta})
 	})
 	if err != nil {
 		return err
@@ -226,7 +232,8 @@ func (s *Service) noteClone(ctx context.Context, tx *store.Tx, p store.Passkey) 
 	}
 	return audit.Append(ctx, tx, audit.Entry{
 		Action: "PASSKEY_CLONED", EntityType: "passkey", EntityID: p.ID,
-		Metadata: map[string]any{"userId": p.UserID, "notice": "A sign-in was refused, because the counter of the passkey did not increase. The passkey may have been copied."},
+		Metadata: map[string]any{"userId": p.UserID,
+			"notice": "A sign-in was refused, because the counter of the passkey did not increase. The passkey may have been copied."},
 	})
 }
 

@@ -145,5 +145,6 @@ func (s *Service) check(ctx context.Context) error {
 // event describes the present request for an e-mail. Its link leads to the user's list of passkeys.
 func (s *Service) event(ctx context.Context) mail.Event {
 	from := audit.OriginOf(ctx)
-	return mail.Event{At: s.cfg.Now(), IP: from.IP, UserAgent: from.UserAgent, Link: strings.TrimSuffix(cmp.Or(s.cfg.ConsoleURL, s.cfg.BaseURL), "/") + "/console/account"}
+	return mail.Event{At: s.cfg.Now(), IP: from.IP, UserAgent: from.UserAgent,
+		Link: strings.TrimSuffix(cmp.Or(s.cfg.ConsoleURL, s.cfg.BaseURL), "/") + "/console/account"}
 }

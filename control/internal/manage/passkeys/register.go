@@ -74,7 +74,8 @@ func (s *Service) FinishRegistration(ctx context.Context, p auth.Principal, name
 		return out, err
 	}
 	if !known {
-		return out, problem.OfField("credential.response.clientDataJSON", "has a challenge that expired, was used or was not given to this session: start again")
+		return out, problem.OfField("credential.response.clientDataJSON",
+			"has a challenge that expired, was used or was not given to this session: start again")
 	}
 	got, err := s.created(p.UserID, r)
 	if err != nil {
@@ -83,9 +84,11 @@ func (s *Service) FinishRegistration(ctx context.Context, p auth.Principal, name
 	}
 	now := store.Now()
 	out = store.Passkey{
-		ID: store.NewID(), UserID: p.UserID, CredentialID: encode(got.ID), PublicKey: encode(got.PublicKey), SignCount: got.Authenticator.SignCount,
-		AAGUID: model(got.Authenticator.AAGUID), Transports: transports(c.Transports), BackupEligible: got.Flags.BackupEligible, BackedUp: got.Flags.BackupState,
-		Name: name, CreatedAt: now,
+		ID: store.NewID(), UserID: p.UserID, CredentialID: encode(got.ID), PublicKey: encode(got.PublicKey),
+		SignCount: got.Authenticator.SignCount,
+		AAGUID:    model(got.Authenticator.AAGUID), Transports: transports(c.Transports), BackupEligible: got.Flags.BackupEligible,
+		BackedUp: got.Flags.BackupState,
+		Name:     name, CreatedAt: now,
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		u, err := tx.LockUser(ctx, p.UserID) // so that concurrent registrations are counted
@@ -101,14 +104,17 @@ func (s *Service) FinishRegistration(ctx context.Context, p auth.Principal, name
 		}
 		if err := tx.InsertPasskey(ctx, out); err != nil {
 			if _, taken := store.Unique(err); taken {
-				return &problem.Error{Kind: problem.Conflict, Message: "This passkey is registered already.", Fields: []problem.Field{{Field: "credential", Message: "is registered already"}}}
+				return &problem.Error{Kind: problem.Conflict, Message: "This passkey is registered already.",
+					Fields: []problem.Field{{Field: "credential", Message: "is registered already"}}}
 			}
 			return fmt.Errorf("insert passkey: %w", err)
 		}
-		if err := s.cfg.Mail.Send(ctx, tx, u.Email, mail.SecondFactorChanged{Event: s.event(ctx), Change: mail.PasskeyAdded, Passkey: out.Name}); err != nil {
+		if err := s.cfg.Mail.Send(ctx, tx, u.Email, mail.SecondFactorChanged{Event: s.event(ctx), Change: mail.PasskeyAdded,
+			Passkey: out.Name}); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "PASSKEY_ADDED", EntityType: "passkey", EntityID: out.ID, New: logged(out)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "PASSKEY_ADDED", EntityType: "passkey", EntityID: out.ID,
+			New: logged(out)})
 	})
 	return out, err
 }
@@ -156,7 +162,8 @@ func (s *Service) Rename(ctx context.Context, p auth.Principal, id, name string)
 		} else if err != nil {
 			return fmt.Errorf("rename passkey: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "PASSKEY_RENAMED", EntityType: "passkey", EntityID: id, New: logged(out)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "PASSKEY_RENAMED", EntityType: "passkey", EntityID: id,
+			New: logged(out)})
 	})
 	return out, err
 }
@@ -178,10 +185,12 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		if err := auth.KeepsSecondFactor(ctx, tx, p.UserID); err != nil {
 			return err
 		}
-		if err := s.cfg.Mail.Send(ctx, tx, u.Email, mail.SecondFactorChanged{Event: s.event(ctx), Change: mail.PasskeyRemoved, Passkey: was.Name}); err != nil {
+		if err := s.cfg.Mail.Send(ctx, tx, u.Email, mail.SecondFactorChanged{Event: s.event(ctx), Change: mail.PasskeyRemoved,
+			Passkey: was.Name}); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "PASSKEY_REMOVED", EntityType: "passkey", EntityID: id, Old: logged(was)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "PASSKEY_REMOVED", EntityType: "passkey", EntityID: id,
+			Old: logged(was)})
 	})
 }
 
@@ -227,7 +236,8 @@ func model(aaguid []byte) string {
 // out.
 func transports(list []string) string {
 	var out []string
-	for _, known := range []protocol.AuthenticatorTransport{protocol.USB, protocol.NFC, protocol.BLE, protocol.SmartCard, protocol.Hybrid, protocol.Internal} {
+	for _, known := range []protocol.AuthenticatorTransport{protocol.USB, protocol.NFC, protocol.BLE, protocol.SmartCard, protocol.Hybrid,
+		protocol.Internal} {
 		for _, t := range list {
 			if t == string(known) {
 				out = append(out, t)

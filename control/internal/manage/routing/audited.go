@@ -40,7 +40,8 @@ func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, bef
 	if err := webhooks.Emit(ctx, tx, events...); err != nil {
 		return err
 	}
-	e := audit.Entry{UserID: p.UserID, Action: a.action, EntityType: a.entityType, EntityID: a.id, Workspace: after.Workspace, Metadata: map[string]any{"urlId": after.ID}}
+	e := audit.Entry{UserID: p.UserID, Action: a.action, EntityType: a.entityType, EntityID: a.id, Workspace: after.Workspace,
+		Metadata: map[string]any{"urlId": after.ID}}
 	if a.before != nil {
 		e.Old = a.before
 	}

@@ -64,7 +64,8 @@ func (s *Service) check(ctx context.Context, p auth.Principal, urlID, field stri
 // change runs f in a transaction that locks the caller's link until the commit. f writes its own rows and returns the
 // audit entry. Then change saves the link's switches, if f changed them, and logs the change of the link. It writes the
 // resulting link to result, if given.
-func (s *Service) change(ctx context.Context, p auth.Principal, urlID string, f func(tx *store.Tx, u *store.Link) (audited, error), result ...*store.Link) error {
+func (s *Service) change(ctx context.Context, p auth.Principal, urlID string, f func(tx *store.Tx, u *store.Link) (audited, error),
+	result ...*store.Link) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
 		u, err := links.Visible(p)(tx.LockLink(ctx, urlID))
 		if err != nil {

@@ -33,7 +33,8 @@ func each(t *testing.T, f func(w *world)) {
 			if u.Num, err = tx.InsertUser(t.Context(), u); err != nil {
 				return err
 			}
-			return tx.InsertLinks(t.Context(), []*store.Link{{ID: w.url, UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}})
+			return tx.InsertLinks(t.Context(), []*store.Link{{ID: w.url, UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true,
+				CreatedAt: 1, UpdatedAt: 1}})
 		}))
 		w.ann = auth.PrincipalOf(u)
 		f(w)
@@ -113,7 +114,8 @@ func TestRules_bound_at_once(t *testing.T) {
 		}))
 		var made, refused atomic.Int32
 		all(8, func(int) {
-			switch _, err := w.routing.CreateRule(w.Context(), w.ann, w.url, routing.RuleInput{Name: &name, TargetURL: &target, Conditions: conditions}); {
+			switch _, err := w.routing.CreateRule(w.Context(), w.ann, w.url, routing.RuleInput{Name: &name, TargetURL: &target,
+				Conditions: conditions}); {
 			case err == nil:
 				made.Add(1)
 			case problem.Is(err, problem.Invalid):
@@ -157,7 +159,8 @@ func TestRules_conditions_are_bounded_together(t *testing.T) {
 		}
 		third, err := w.routing.CreateRule(w.Context(), w.ann, w.url, routing.RuleInput{Name: &name, TargetURL: &target, Conditions: conditions})
 		w.ok(err)
-		if _, err := w.routing.UpdateRule(w.Context(), w.ann, w.url, third.ID, routing.RuleInput{Conditions: large}); !problem.Is(err, problem.Invalid) {
+		if _, err := w.routing.UpdateRule(w.Context(), w.ann, w.url, third.ID, routing.RuleInput{Conditions: large}); !problem.Is(err,
+			problem.Invalid) {
 			w.Errorf("the small one made large: %v", err)
 		}
 		_, err = w.routing.UpdateRule(w.Context(), w.ann, w.url, first.ID, routing.RuleInput{Conditions: conditions})

@@ -119,8 +119,9 @@ func (t *total) add(r *store.Rule) error {
 		return problem.OfField("conditions", "the rules of a link can have at most %d bytes of conditions together", maxConditions)
 	}
 	if cost := t.work.Nanoseconds(); cost > rule.MaxWork {
-		return problem.OfField("conditions", "with the rule %q, the %d rules of this link could cost %d µs of processor time a visit together; the limit is %d µs; "+
-			"use fewer or shorter values", r.Name, t.count, (cost+999)/1000, rule.MaxWork/1000)
+		return problem.OfField("conditions",
+			"with the rule %q, the %d rules of this link could cost %d µs of processor time a visit together; the limit is %d µs; "+
+				"use fewer or shorter values", r.Name, t.count, (cost+999)/1000, rule.MaxWork/1000)
 	}
 	return nil
 }

@@ -150,7 +150,8 @@ func (s *Service) Screen(ctx context.Context, destinations []string) ([]string, 
 	for i, d := range destinations {
 		problems[i] = problems[first[d]]
 		if unknown[i] && s.cfg.Required {
-			return nil, &problem.Error{Kind: problem.Unavailable, Message: "Destinations cannot be checked at the moment. Try again soon.", RetryAfter: pause}
+			return nil, &problem.Error{Kind: problem.Unavailable, Message: "Destinations cannot be checked at the moment. Try again soon.",
+				RetryAfter: pause}
 		}
 	}
 	return problems, nil

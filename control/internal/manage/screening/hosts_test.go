@@ -31,10 +31,12 @@ münchen.example
 [2001:db8::7]
 `)
 	for host, want := range map[string]string{
-		"evil.example": "evil.example", "www.evil.example": "evil.example", "a.b.evil.example": "evil.example", "tracker.example": "tracker.example",
+		"evil.example": "evil.example", "www.evil.example": "evil.example", "a.b.evil.example": "evil.example",
+		"tracker.example": "tracker.example",
 		"notevil.example": "", "example": "", "evil.example.com": "", "phish.example": "phish.example",
 		"dotted.example": "dotted.example", "x.dotted.example": "dotted.example", "free.example": "", "mine.free.example": "free.example",
-		"xn--mnchen-3ya.example": "xn--mnchen-3ya.example", "192.0.2.7": "192.0.2.7", "192.0.2.8": "", "2001:db8::7": "2001:db8::7", "localhost": "", "": "",
+		"xn--mnchen-3ya.example": "xn--mnchen-3ya.example", "192.0.2.7": "192.0.2.7", "192.0.2.8": "", "2001:db8::7": "2001:db8::7",
+		"localhost": "", "": "",
 	} {
 		if got := h.Match(host); got != want {
 			t.Errorf("%s: %q, want %q", host, got, want)
@@ -72,7 +74,8 @@ func TestHosts_block_destinations(t *testing.T) {
 	h := parse(t, "evil.example\nmünchen.example\n192.0.2.7\n2001:db8::7\n")
 	policy := link.Policy{AllowPrivate: true, Blocked: func(host string) bool { return h.Match(host) != "" }}
 	for _, d := range []string{
-		"https://evil.example", "http://EVIL.example.:8080/x?y#z", "https://user:pw@www.evil.example/", "https://München.example/", "https://xn--mnchen-3ya.example", "https://192.0.2.7", "https://[2001:DB8::7]:443/",
+		"https://evil.example", "http://EVIL.example.:8080/x?y#z", "https://user:pw@www.evil.example/", "https://München.example/",
+		"https://xn--mnchen-3ya.example", "https://192.0.2.7", "https://[2001:DB8::7]:443/",
 	} {
 		if _, err := link.CheckDestination(d, policy); err != link.ErrBlockedHost {
 			t.Errorf("%s: %v", d, err)

@@ -145,7 +145,8 @@ func TestService_Screen(t *testing.T) {
 	t.Parallel()
 	c := newChecker(t)
 	s := newService(screening.Settings{CheckURL: c.URL, Token: config.Secret("s3cret")})
-	got, err := s.Screen(t.Context(), []string{"https://good.example/x", "https://evil.example/y", "https://good.example/x", "https://evil.example/y"})
+	got, err := s.Screen(t.Context(), []string{"https://good.example/x", "https://evil.example/y", "https://good.example/x",
+		"https://evil.example/y"})
 	if err != nil || got[0] != "" || got[2] != "" || !strings.HasSuffix(got[1], "refuses: known phishing") || got[3] != got[1] {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -200,13 +201,15 @@ func TestService_Screen_without_answers(t *testing.T) {
 
 func TestSettings_Validate(t *testing.T) {
 	t.Parallel()
-	good := []screening.Settings{{}, {Blocked: "/etc/blocked"}, {Blocked: "https://lists.example/hosts", CheckURL: "http://127.0.0.1:9/check", Required: true, Timeout: time.Second}}
+	good := []screening.Settings{{}, {Blocked: "/etc/blocked"}, {Blocked: "https://lists.example/hosts", CheckURL: "http://127.0.0.1:9/check",
+		Required: true, Timeout: time.Second}}
 	for _, s := range good {
 		if err := s.Validate(); err != nil {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	for _, s := range []screening.Settings{{Blocked: "ftp://x/y"}, {CheckURL: "check.example"}, {Required: true}, {Timeout: time.Minute}, {Rate: -1}, {Token: "a b"}} {
+	for _, s := range []screening.Settings{{Blocked: "ftp://x/y"}, {CheckURL: "check.example"}, {Required: true}, {Timeout: time.Minute},
+		{Rate: -1}, {Token: "a b"}} {
 		if s.Validate() == nil {
 			t.Errorf("%+v is accepted", s)
 		}

@@ -72,7 +72,8 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, key string) (v stor
 }
 
 // Put stores a value. If describe is false, the description stays; otherwise nil clears it.
-func (s *Service) Put(ctx context.Context, p auth.Principal, key string, value json.RawMessage, describe bool, description *string) (out store.Setting, err error) {
+func (s *Service) Put(ctx context.Context, p auth.Principal, key string, value json.RawMessage, describe bool,
+	description *string) (out store.Setting, err error) {
 	if err := mayChange(p, key); err != nil {
 		return out, err
 	}
@@ -98,10 +99,12 @@ func (s *Service) Put(ctx context.Context, p auth.Principal, key string, value j
 			description = was.Description
 		}
 		now := store.Now()
-		if out, err = tx.PutSetting(ctx, store.Setting{ID: store.NewID(), Key: key, Value: text, Description: description, CreatedAt: now, UpdatedAt: now}); err != nil {
+		if out, err = tx.PutSetting(ctx, store.Setting{ID: store.NewID(), Key: key, Value: text, Description: description, CreatedAt: now,
+			UpdatedAt: now}); err != nil {
 			return fmt.Errorf("write a setting: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "SYSTEM_SETTING_UPDATED", EntityType: "system_setting", EntityID: out.ID, Old: old, New: logged(out)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "SYSTEM_SETTING_UPDATED", EntityType: "system_setting",
+			EntityID: out.ID, Old: old, New: logged(out)})
 	})
 	return out, err
 }
@@ -169,7 +172,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, key string) erro
 		if !deleted {
 			return problem.Missing("Setting")
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "SYSTEM_SETTING_DELETED", EntityType: "system_setting", EntityID: was.ID, Old: logged(was)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "SYSTEM_SETTING_DELETED", EntityType: "system_setting",
+			EntityID: was.ID, Old: logged(was)})
 	})
 }
 
@@ -193,7 +197,8 @@ func (s *Service) Relax(ctx context.Context) (was bool, err error) {
 			return fmt.Errorf("write a setting: %w", err)
 		}
 		return audit.Append(ctx, tx, audit.Entry{
-			Action: "SYSTEM_SETTING_UPDATED", EntityType: "system_setting", EntityID: now.ID, Old: logged(old), New: logged(now), Metadata: map[string]any{"byOperator": true},
+			Action: "SYSTEM_SETTING_UPDATED", EntityType: "system_setting", EntityID: now.ID, Old: logged(old), New: logged(now),
+			Metadata: map[string]any{"byOperator": true},
 		})
 	})
 	return was, err

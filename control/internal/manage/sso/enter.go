@@ -62,7 +62,8 @@ func (s *Service) enterTx(ctx context.Context, tx *store.Tx, p store.OIDCProvide
 		return out, s.linkRequired(p, account)
 	}
 	if first {
-		log = append(log, audit.Entry{UserID: u.ID, Action: "OIDC_ACCOUNT_LINKED", EntityType: "oidc_account", EntityID: account.ID, New: loggedAccount(account)})
+		log = append(log, audit.Entry{UserID: u.ID, Action: "OIDC_ACCOUNT_LINKED", EntityType: "oidc_account", EntityID: account.ID,
+			New: loggedAccount(account)})
 		err = tx.InsertOIDCAccount(ctx, account)
 	} else {
 		err = tx.NoteOIDCLogin(ctx, account.ID, who.email, now)
@@ -76,13 +77,15 @@ func (s *Service) enterTx(ctx context.Context, tx *store.Tx, p store.OIDCProvide
 		return out, err
 	}
 	log = append(log, audit.Entry{
-		UserID: u.ID, Action: "SSO_LOGIN", EntityType: "user", EntityID: u.ID, Metadata: map[string]any{"provider": p.Slug, "accountId": account.ID, "sub": who.subject},
+		UserID: u.ID, Action: "SSO_LOGIN", EntityType: "user", EntityID: u.ID,
+		Metadata: map[string]any{"provider": p.Slug, "accountId": account.ID, "sub": who.subject},
 	})
 	return out, audit.Append(ctx, tx, log...)
 }
 
 // userOf returns the user for a person's first sign-in, by the verified email. It creates one if that is allowed.
-func (s *Service) userOf(ctx context.Context, tx *store.Tx, p store.OIDCProvider, who person, now int64) (id string, log []audit.Entry, err error) {
+func (s *Service) userOf(ctx context.Context, tx *store.Tx, p store.OIDCProvider, who person, now int64) (id string, log []audit.Entry,
+	err error) {
 	if !who.verified {
 		if s.cfg.AutoProvision {
 			return "", nil, failed(CodeNotVerified, nil)

@@ -77,13 +77,15 @@ func (l *Link) Write(ctx context.Context, tx *store.Tx) error {
 	}
 	now := store.Now()
 	a := store.OIDCAccount{
-		ID: store.NewID(), ProviderID: p.ID, ProviderSlug: p.Slug, ProviderName: p.Name, UserID: w.UserID, Issuer: w.Issuer, Subject: w.Subject, Email: w.Email,
+		ID: store.NewID(), ProviderID: p.ID, ProviderSlug: p.Slug, ProviderName: p.Name, UserID: w.UserID, Issuer: w.Issuer, Subject: w.Subject,
+		Email:     w.Email,
 		CreatedAt: now, LastLoginAt: now,
 	}
 	if err := tx.InsertOIDCAccount(ctx, a); err != nil {
 		return fmt.Errorf("write account: %w", err)
 	}
 	return audit.Append(ctx, tx, audit.Entry{
-		UserID: w.UserID, Action: "OIDC_ACCOUNT_LINKED", EntityType: "oidc_account", EntityID: a.ID, New: loggedAccount(a), Metadata: map[string]any{"confirmed": true},
+		UserID: w.UserID, Action: "OIDC_ACCOUNT_LINKED", EntityType: "oidc_account", EntityID: a.ID, New: loggedAccount(a),
+		Metadata: map[string]any{"confirmed": true},
 	})
 }

@@ -107,7 +107,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Provi
 	default:
 		row.Slug = *in.Slug
 	}
-	for name, field := range map[string]*string{"name": in.Name, "discoveryUrl": in.DiscoveryURL, "clientId": in.ClientID, "clientSecret": in.ClientSecret} {
+	for name, field := range map[string]*string{"name": in.Name, "discoveryUrl": in.DiscoveryURL, "clientId": in.ClientID,
+		"clientSecret": in.ClientSecret} {
 		if field == nil {
 			v.Add(name, "is required")
 		}
@@ -121,11 +122,13 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Provi
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := tx.InsertOIDCProvider(ctx, row); err != nil {
 			if _, taken := store.Unique(err); taken {
-				return &problem.Error{Kind: problem.Conflict, Message: "An identity provider with this slug already exists.", Fields: []problem.Field{{Field: "slug", Message: "is in use"}}}
+				return &problem.Error{Kind: problem.Conflict, Message: "An identity provider with this slug already exists.",
+					Fields: []problem.Field{{Field: "slug", Message: "is in use"}}}
 			}
 			return fmt.Errorf("insert identity provider: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "OIDC_PROVIDER_CREATED", EntityType: "oidc_provider", EntityID: row.ID, New: logged(row)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "OIDC_PROVIDER_CREATED", EntityType: "oidc_provider", EntityID: row.ID,
+			New: logged(row)})
 	})
 	return s.shown(row), err
 }
@@ -181,7 +184,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, slug string) err
 			return fmt.Errorf("delete identity provider: %w", err)
 		}
 		return audit.Append(ctx, tx, audit.Entry{
-			UserID: p.UserID, Action: "OIDC_PROVIDER_DELETED", EntityType: "oidc_provider", EntityID: row.ID, Old: logged(row), Metadata: map[string]any{"unlinkedAccounts": accounts},
+			UserID: p.UserID, Action: "OIDC_PROVIDER_DELETED", EntityType: "oidc_provider", EntityID: row.ID, Old: logged(row),
+			Metadata: map[string]any{"unlinkedAccounts": accounts},
 		})
 	})
 }
@@ -279,7 +283,8 @@ func checkText(v *problem.Fields, field, text string, length, limit int, unit st
 
 // logged returns the fields of a provider for the audit log.
 func logged(p store.OIDCProvider) map[string]any {
-	return map[string]any{"name": p.Name, "slug": p.Slug, "discoveryUrl": p.DiscoveryURL, "clientId": p.ClientID, "scopes": p.Scopes, "isActive": p.Active, "allowedDomains": strings.Fields(p.Domains)}
+	return map[string]any{"name": p.Name, "slug": p.Slug, "discoveryUrl": p.DiscoveryURL, "clientId": p.ClientID, "scopes": p.Scopes,
+		"isActive": p.Active, "allowedDomains": strings.Fields(p.Domains)}
 }
 
 // Reseal encrypts the client secrets that use an older encryption key with the present one, and returns their number.

@@ -50,5 +50,7 @@ func ReturnPath(raw string) (path string, ok bool) {
 
 // printable reports whether text is valid UTF-8 without control characters.
 func printable(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r >= 0x7F && r < 0xA0 || r == '\u2028' || r == '\u2029' })
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+		return r < ' ' || r >= 0x7F && r < 0xA0 || r == '\u2028' || r == '\u2029'
+	})
 }

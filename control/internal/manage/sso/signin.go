@@ -198,7 +198,8 @@ func (s *Service) refused(ctx context.Context, p store.OIDCProvider, who person,
 		meta["email"] = who.email
 	}
 	if err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		return audit.AppendCounted(ctx, tx, s.cfg.Now(), p.ID, audit.Entry{Action: "SSO_LOGIN_FAILED", EntityType: "oidc_provider", EntityID: p.ID, Metadata: meta})
+		return audit.AppendCounted(ctx, tx, s.cfg.Now(), p.ID, audit.Entry{Action: "SSO_LOGIN_FAILED", EntityType: "oidc_provider",
+			EntityID: p.ID, Metadata: meta})
 	}); err != nil {
 		return fmt.Errorf("log failed sign-in: %w", err)
 	}

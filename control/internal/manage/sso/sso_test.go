@@ -103,7 +103,8 @@ func TestReseal(t *testing.T) {
 			}
 		}
 		ok(t, signIn(ctx, newService(t, st, sso.Config{EncryptionKeys: [][]byte{key("b")}})))
-		if err := signIn(ctx, newService(t, st, sso.Config{EncryptionKeys: [][]byte{key("a")}})); err == nil || errors.As(err, new(*sso.Failure)) {
+		if err := signIn(ctx, newService(t, st, sso.Config{EncryptionKeys: [][]byte{key("a")}})); err == nil ||
+			errors.As(err, new(*sso.Failure)) {
 			t.Fatalf("a secret that can't be opened is our fault, not the person's: %v", err)
 		}
 	})
@@ -156,7 +157,8 @@ func TestBegin_asks_for_what_the_provider_must_bind(t *testing.T) {
 		u, err := url.Parse(begun.Address)
 		ok(t, err)
 		q := u.Query()
-		if q.Get("response_type") != "code" || q.Get("scope") != "openid email profile" || q.Get("code_challenge_method") != "S256" || q.Get("redirect_uri") != "https://sho.rt/api/auth/sso/corp/callback" || q.Get("client_id") != idptest.ClientID {
+		if q.Get("response_type") != "code" || q.Get("scope") != "openid email profile" || q.Get("code_challenge_method") != "S256" ||
+			q.Get("redirect_uri") != "https://sho.rt/api/auth/sso/corp/callback" || q.Get("client_id") != idptest.ClientID {
 			t.Fatal(begun.Address)
 		}
 		for _, name := range []string{"state", "nonce", "code_challenge"} {

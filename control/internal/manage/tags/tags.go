@@ -112,7 +112,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store
 		if err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "TAG_CREATED", EntityType: "tag", EntityID: t.ID, Workspace: t.Workspace, New: fields(&t)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "TAG_CREATED", EntityType: "tag", EntityID: t.ID,
+			Workspace: t.Workspace, New: fields(&t)})
 	})
 	if err != nil {
 		return store.Tag{}, fmt.Errorf("create tag: %w", err)
@@ -161,8 +162,9 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		if out, err = tx.TagByID(ctx, id); err != nil || after == before {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "TAG_UPDATED", EntityType: "tag", EntityID: id, Workspace: after.Workspace,
-			Old: fields(&before), New: fields(&after)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "TAG_UPDATED", EntityType: "tag", EntityID: id,
+			Workspace: after.Workspace,
+			Old:       fields(&before), New: fields(&after)})
 	})
 	if err != nil {
 		return store.Tag{}, fmt.Errorf("update tag: %w", err)
@@ -188,7 +190,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 			if err := tx.DeleteTag(ctx, t.Num); err != nil {
 				return err
 			}
-			return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "TAG_DELETED", EntityType: "tag", EntityID: id, Workspace: t.Workspace, Old: fields(&t)})
+			return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "TAG_DELETED", EntityType: "tag", EntityID: id,
+				Workspace: t.Workspace, Old: fields(&t)})
 		})
 		if err != nil {
 			return fmt.Errorf("delete tag: %w", err)

@@ -123,7 +123,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store
 		if err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "UTM_TEMPLATE_CREATED", EntityType: "utm_template", EntityID: t.ID, Workspace: t.Workspace, New: fields(&t)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "UTM_TEMPLATE_CREATED", EntityType: "utm_template", EntityID: t.ID,
+			Workspace: t.Workspace, New: fields(&t)})
 	})
 	if err != nil {
 		return store.UTMTemplate{}, fmt.Errorf("create UTM template: %w", err)
@@ -167,8 +168,9 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		if err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "UTM_TEMPLATE_UPDATED", EntityType: "utm_template", EntityID: id, Workspace: after.Workspace,
-			Old: fields(&before), New: fields(&after)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "UTM_TEMPLATE_UPDATED", EntityType: "utm_template", EntityID: id,
+			Workspace: after.Workspace,
+			Old:       fields(&before), New: fields(&after)})
 	})
 	if err != nil {
 		return store.UTMTemplate{}, fmt.Errorf("update UTM template: %w", err)
@@ -186,7 +188,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		if err := tx.DeleteUTMTemplate(ctx, t.Num); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "UTM_TEMPLATE_DELETED", EntityType: "utm_template", EntityID: id, Workspace: t.Workspace, Old: fields(&t)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "UTM_TEMPLATE_DELETED", EntityType: "utm_template", EntityID: id,
+			Workspace: t.Workspace, Old: fields(&t)})
 	})
 	if err != nil {
 		return fmt.Errorf("delete UTM template: %w", err)

@@ -158,7 +158,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (store
 		if err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "VIEW_CREATED", EntityType: "view", EntityID: view.ID, Workspace: view.Workspace, New: fields(&view)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "VIEW_CREATED", EntityType: "view", EntityID: view.ID,
+			Workspace: view.Workspace, New: fields(&view)})
 	})
 	if err != nil {
 		return store.View{}, fmt.Errorf("create view: %w", err)
@@ -211,8 +212,9 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		if err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "VIEW_UPDATED", EntityType: "view", EntityID: id, Workspace: after.Workspace,
-			Old: fields(&before), New: fields(&after)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "VIEW_UPDATED", EntityType: "view", EntityID: id,
+			Workspace: after.Workspace,
+			Old:       fields(&before), New: fields(&after)})
 	})
 	if err != nil {
 		return store.View{}, fmt.Errorf("update view: %w", err)
@@ -235,7 +237,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		if err := tx.DeleteView(ctx, v.Num); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "VIEW_DELETED", EntityType: "view", EntityID: id, Workspace: v.Workspace, Old: fields(&v)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "VIEW_DELETED", EntityType: "view", EntityID: id,
+			Workspace: v.Workspace, Old: fields(&v)})
 	})
 	if err != nil {
 		return fmt.Errorf("delete view: %w", err)

@@ -248,5 +248,6 @@ func (l *lookup) clicked(u *store.Link, r *analytics.Row) LinkClicked {
 	case u.SmartRouting && u.DefaultURL != "":
 		to = u.DefaultURL
 	}
-	return LinkClicked{u.ID, analytics.OrNull(analytics.IDString(r.Variant)), r.Data(), u.Slug, analytics.OrNull(to), analytics.OrNull(variant.Name), l.addresses[u.Num]}
+	return LinkClicked{u.ID, analytics.OrNull(analytics.IDString(r.Variant)), r.Data(), u.Slug, analytics.OrNull(to),
+		analytics.OrNull(variant.Name), l.addresses[u.Num]}
 }

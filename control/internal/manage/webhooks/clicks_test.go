@@ -28,8 +28,10 @@ var _ ingest.Observer = (*webhooks.Service)(nil)
 // clickable creates a link of ann with a rule.
 func (w *world) clickable(slug string) (store.Link, store.Rule) {
 	w.t.Helper()
-	u := store.Link{ID: store.NewID(), UserID: w.ann.UserID, Slug: slug, OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}
-	r := store.Rule{ID: store.NewID(), URLID: u.ID, Name: "phones", TargetURL: "https://m.example.com", Conditions: "{}", CreatedAt: 1, UpdatedAt: 1}
+	u := store.Link{ID: store.NewID(), UserID: w.ann.UserID, Slug: slug, OriginalURL: "https://example.com", Active: true, CreatedAt: 1,
+		UpdatedAt: 1}
+	r := store.Rule{ID: store.NewID(), URLID: u.ID, Name: "phones", TargetURL: "https://m.example.com", Conditions: "{}", CreatedAt: 1,
+		UpdatedAt: 1}
 	testkit.Must(w.t, w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
 		if err := tx.InsertLinks(w.t.Context(), []*store.Link{&u}); err != nil {
 			return err
@@ -40,7 +42,8 @@ func (w *world) clickable(slug string) (store.Link, store.Rule) {
 }
 
 func (w *world) row(u store.Link, seq uint64) analytics.Row {
-	return analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 1, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(), Link: u.Num, Owner: w.ann.UserNum}
+	return analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 1, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(),
+		Link: u.Num, Owner: w.ann.UserNum}
 }
 
 func TestClicks(t *testing.T) {
@@ -52,15 +55,18 @@ func TestClicks(t *testing.T) {
 		w.run()
 		full, bare, gone := w.row(u, 1), w.row(u, 2), w.row(u, 3)
 		full.Variant, full.Rule, full.IP = link.ID(uuid.MustParse(variant.ID)), link.ID(uuid.MustParse(r.ID)), netip.MustParseAddr("2001:db8::1")
-		full.UserAgent, full.Referer, full.Country, full.City, full.Device, full.OS, full.Browser, full.Bot = "ua", "https://ref", "DE", "Köln", "MOBILE", "iOS", "Safari", true
+		full.UserAgent, full.Referer, full.Country, full.City, full.Device, full.OS, full.Browser, full.Bot = "ua", "https://ref", "DE", "Köln",
+			"MOBILE", "iOS", "Safari", true
 		full.UTM = link.UTM{Source: "1", Medium: "2", Campaign: "3", Term: "4", Content: "5", ID: "6", SourcePlatform: "7"}
 		gone.Link = 999
 		rows := []analytics.Row{full, bare, gone}
 		testkit.Must(t, w.service.Note(t.Context(), rows))
 		testkit.Eventually(t, "three deliveries", func() bool { return len(w.log(clicks.ID)) == 2 && len(w.log(matches.ID)) == 1 })
-		facts := `"clickData":{"ip":"2001:db8::1","userAgent":"ua","referer":"https://ref","country":"DE","city":"Köln","device":"MOBILE","os":"iOS","browser":"Safari","isBot":true,` +
+		facts := `"clickData":{"ip":"2001:db8::1","userAgent":"ua",` +
+			`"referer":"https://ref","country":"DE","city":"Köln","device":"MOBILE","os":"iOS","browser":"Safari","isBot":true,` +
 			`"utmSource":"1","utmMedium":"2","utmCampaign":"3","utmTerm":"4","utmContent":"5","utmId":"6","utmSourcePlatform":"7"}`
-		none := `"clickData":{"ip":null,"userAgent":null,"referer":null,"country":null,"city":null,"device":null,"os":null,"browser":null,"isBot":false,` +
+		none := `"clickData":{"ip":null,"userAgent":null,"referer":null,` +
+			`"country":null,"city":null,"device":null,"os":null,"browser":null,"isBot":false,` +
 			`"utmSource":null,"utmMedium":null,"utmCampaign":null,"utmTerm":null,"utmContent":null,"utmId":null,"utmSourcePlatform":null}`
 		var got []string
 		for _, q := range w.at("") {
@@ -75,9 +81,12 @@ func TestClicks(t *testing.T) {
 			got = append(got, e.Event+" "+string(e.Data))
 		}
 		want := []string{
-			webhooks.RuleMatched + ` {"urlId":"` + u.ID + `","ruleId":"` + r.ID + `","ruleName":"phones","targetUrl":"https://m.example.com",` + facts + `}`,
-			webhooks.URLClicked + ` {"urlId":"` + u.ID + `","variantId":"` + variant.ID + `",` + facts + `,"slug":"slug","targetUrl":"https://m.example.com","variantName":"blue","domain":"sho.rt","shortUrl":"https://sho.rt/slug"}`,
-			webhooks.URLClicked + ` {"urlId":"` + u.ID + `","variantId":null,` + none + `,"slug":"slug","targetUrl":"https://example.com","variantName":null,"domain":"sho.rt","shortUrl":"https://sho.rt/slug"}`,
+			webhooks.RuleMatched + ` {"urlId":"` + u.ID + `","ruleId":"` + r.ID + `","ruleName":"phones","targetUrl":"https://m.example.com",` +
+				facts + `}`,
+			webhooks.URLClicked + ` {"urlId":"` + u.ID + `","variantId":"` + variant.ID + `",` + facts +
+				`,"slug":"slug","targetUrl":"https://m.example.com","variantName":"blue","domain":"sho.rt","shortUrl":"https://sho.rt/slug"}`,
+			webhooks.URLClicked + ` {"urlId":"` + u.ID + `","variantId":null,` + none +
+				`,"slug":"slug","targetUrl":"https://example.com","variantName":null,"domain":"sho.rt","shortUrl":"https://sho.rt/slug"}`,
 		}
 		slices.Sort(got)
 		slices.Sort(want)
@@ -101,7 +110,8 @@ func TestClicks_concern_the_owner_and_those_who_see_all(t *testing.T) {
 	click := func(seq uint64) { testkit.Must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, seq)})) }
 	click(1) // no webhook subscribes to it
 	add := func(owner auth.Principal, scope string) webhooks.Webhook {
-		hook, _, err := w.service.Create(t.Context(), owner, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL), Events: &[]string{webhooks.URLClicked}, Scope: &scope})
+		hook, _, err := w.service.Create(t.Context(), owner, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL),
+			Events: &[]string{webhooks.URLClicked}, Scope: &scope})
 		testkit.Must(t, err)
 		return hook
 	}
@@ -164,7 +174,8 @@ func TestAPI6_ClickTellsWhereItLed(t *testing.T) {
 			row.Rule, row.Variant = rule, variant
 			testkit.Must(t, w.service.Note(t.Context(), []analytics.Row{row}))
 			var payload string
-			testkit.Must(t, w.store.Row(t.Context(), `SELECT payload FROM webhook_deliveries WHERE webhook_id = ? AND event_id = ?`, hook.ID, row.ID()).Scan(&payload))
+			testkit.Must(t, w.store.Row(t.Context(), `SELECT payload FROM webhook_deliveries WHERE webhook_id = ? AND event_id = ?`, hook.ID,
+				row.ID()).Scan(&payload))
 			var e struct{ Data map[string]any }
 			testkit.Must(t, json.Unmarshal([]byte(payload), &e))
 			if e.Data["targetUrl"] != target || e.Data["variantName"] != name || e.Data["slug"] != "slug" || e.Data["urlId"] != u.ID {
@@ -191,7 +202,8 @@ func TestClicks_follow_a_moved_link(t *testing.T) {
 		other, _ := w.clickable("stays")
 		bob := w.user("bob@example.com", "USER")
 		add := func(owner auth.Principal) string {
-			hook, _, err := w.service.Create(t.Context(), owner, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL), Events: &[]string{webhooks.URLClicked, webhooks.URLUpdated}})
+			hook, _, err := w.service.Create(t.Context(), owner, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL),
+				Events: &[]string{webhooks.URLClicked, webhooks.URLUpdated}})
 			testkit.Must(t, err)
 			return hook.ID
 		}
@@ -213,7 +225,8 @@ func TestClicks_follow_a_moved_link(t *testing.T) {
 				if err := tx.MoveLinks(t.Context(), []uint64{u.Num}, to.Workspace.Num, 1); err != nil {
 					return err
 				}
-				return webhooks.Emit(t.Context(), tx, webhooks.Event{Name: webhooks.URLUpdated, Workspace: to.Workspace.Num, Left: from.Workspace.Num, Data: webhooks.LinkUpdated{ID: u.ID}})
+				return webhooks.Emit(t.Context(), tx, webhooks.Event{Name: webhooks.URLUpdated, Workspace: to.Workspace.Num, Left: from.Workspace.Num,
+					Data: webhooks.LinkUpdated{ID: u.ID}})
 			}))
 		}
 		click(w.ann, 2, 0)

@@ -100,7 +100,8 @@ func conversionDeliveries(subs []store.Subscription, list []analytics.Conversion
 // converted returns the payload of a conversion.
 func (l *lookup) converted(u *store.Link, c *analytics.Conversion) ConversionMade {
 	return ConversionMade{
-		ID: c.Key().ID(), URLID: u.ID, Slug: u.Slug, Name: c.Name, Value: float64(c.Value) / conversion.ValueScale, Currency: analytics.OrNull(c.Currency), ExternalID: analytics.OrNull(c.ExternalID),
+		ID: c.Key().ID(), URLID: u.ID, Slug: u.Slug, Name: c.Name, Value: float64(c.Value) / conversion.ValueScale,
+		Currency: analytics.OrNull(c.Currency), ExternalID: analytics.OrNull(c.ExternalID),
 		OccurredAt: instant(c.OccurredAt), ClickedAt: instant(c.Click.Time), Address: l.addresses[u.Num],
 		VariantID: analytics.OrNull(analytics.IDString(c.Row.Variant)), RuleID: analytics.OrNull(analytics.IDString(c.Row.Rule)),
 	}

@@ -25,7 +25,8 @@ func TestConversions(t *testing.T) {
 		const variant = "01970000-0000-7000-8000-000000000001"
 		c := analytics.Conversion{
 			Conversion: conversion.Conversion{
-				Click: conversion.ClickID{Link: u.Num, Time: 1_795_000_000_123, Tag: 1}, Name: "purchase", Value: 499_000, Currency: "EUR", ExternalID: "order-1", OccurredAt: 1_795_000_060_000,
+				Click: conversion.ClickID{Link: u.Num, Time: 1_795_000_000_123, Tag: 1}, Name: "purchase", Value: 499_000, Currency: "EUR",
+				ExternalID: "order-1", OccurredAt: 1_795_000_060_000,
 			},
 			Row: analytics.Row{Link: u.Num, Variant: link.ID(uuid.MustParse(variant))}, Attributed: true,
 		}
@@ -37,7 +38,8 @@ func TestConversions(t *testing.T) {
 		testkit.Eventually(t, "a delivery", func() bool { return len(w.log(hook.ID)) == 1 })
 		testkit.Must(t, w.service.NoteConversions(t.Context(), []analytics.Conversion{c}))
 		sent := w.at("")
-		want := `"data":{"id":"` + c.Key().ID() + `","urlId":"` + u.ID + `","slug":"slug","name":"purchase","value":49.9,"currency":"EUR","externalId":"order-1",` +
+		want := `"data":{"id":"` + c.Key().ID() + `","urlId":"` + u.ID +
+			`","slug":"slug","name":"purchase","value":49.9,"currency":"EUR","externalId":"order-1",` +
 			`"occurredAt":"2026-11-18T11:07:40.000Z","clickedAt":"2026-11-18T11:06:40.123Z","variantId":"` + variant + `","ruleId":null,`
 		if len(sent) != 1 || !strings.Contains(sent[0].body, want) || len(w.log(other.ID)) != 0 {
 			t.Errorf("sent %+v, want %s", sent, want)

@@ -31,7 +31,8 @@ func TestDelivery_is_signed_byte_for_byte(t *testing.T) {
 	each := func(t *testing.T, secret *string) {
 		w := newWorld(t, storetest.Open(t), nil)
 		w.run()
-		hook, shown, err := w.service.Create(t.Context(), w.ann, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL + "/hook"), Events: &[]string{webhooks.URLCreated},
+		hook, shown, err := w.service.Create(t.Context(), w.ann, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL + "/hook"),
+			Events: &[]string{webhooks.URLCreated},
 			Secret: secret, Headers: &map[string]string{"X-Custom": "a b", "Authorization": "Bearer t"}})
 		testkit.Must(t, err)
 		w.emit(webhooks.URLCreated, map[string]string{"title": "<a&b> ünï"})
@@ -65,7 +66,8 @@ func TestDelivery_is_signed_byte_for_byte(t *testing.T) {
 				t.Fatalf("made secret %q: %v", shown, err)
 			}
 		}
-		if want := "v1," + base64.StdEncoding.EncodeToString(hmacOf(key, log.DeliveryID+"."+stamp+"."+got.body)); h.Get("webhook-signature") != want {
+		if want := "v1," + base64.StdEncoding.EncodeToString(hmacOf(key, log.DeliveryID+"."+stamp+"."+got.body)); h.Get(
+			"webhook-signature") != want {
 			t.Errorf("webhook-signature: %q, want %q", h.Get("webhook-signature"), want)
 		}
 		if w.figures(hook.ID) != `1 sent, 1 succeeded, 0 failed, ""` || w.backlog(hook.ID) != 0 {
@@ -121,7 +123,8 @@ func TestDelivery_goes_to_whom_it_concerns(t *testing.T) {
 			testkit.Must(t, err)
 			root.Role = "USER"
 			testkit.Must(t, tx.UpdateUser(ctx, root))
-			return webhooks.Emit(ctx, tx, webhooks.Event{Name: webhooks.URLDeleted, Workspace: w.ann.UserNum}, webhooks.Event{Name: webhooks.URLCreated, Workspace: bob.UserNum})
+			return webhooks.Emit(ctx, tx, webhooks.Event{Name: webhooks.URLDeleted, Workspace: w.ann.UserNum},
+				webhooks.Event{Name: webhooks.URLCreated, Workspace: bob.UserNum})
 		}))
 		testkit.Eventually(t, "three more", func() bool { return len(w.at("")) == 10 })
 		for path, want := range map[string]int{"/ann": 4, "/ann-deleted": 2, "/bob": 1, "/root-all": 3} {
@@ -160,7 +163,8 @@ func TestRetries(t *testing.T) {
 			}
 			equal(t, w.backlog(hook.ID), 0, "deliveries waiting after the last attempt")
 			for i, q := range w.at("/hook") {
-				if q.header.Get("X-Webhook-Attempt") != fmt.Sprint(i+1) || q.header.Get("webhook-id") != w.at("/hook")[0].header.Get("webhook-id") || q.body != w.at("/hook")[0].body {
+				if q.header.Get("X-Webhook-Attempt") != fmt.Sprint(i+1) || q.header.Get("webhook-id") != w.at("/hook")[0].header.Get("webhook-id") ||
+					q.body != w.at("/hook")[0].body {
 					t.Errorf("attempt %d: %v", i+1, q.header)
 				}
 			}
@@ -169,7 +173,8 @@ func TestRetries(t *testing.T) {
 			}
 		})
 	})
-	for status, again := range map[int]bool{400: false, 401: false, 404: false, 410: false, 422: false, 302: true, 408: true, 409: true, 425: true, 429: true, 500: true, 503: true} {
+	for status, again := range map[int]bool{400: false, 401: false, 404: false, 410: false, 422: false, 302: true, 408: true, 409: true,
+		425: true, 429: true, 500: true, 503: true} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			w := small(t)
 			hook := w.add("/hook", webhooks.URLCreated)
@@ -201,7 +206,8 @@ func TestRetries(t *testing.T) {
 		}
 	})
 	for text, want := range map[string][2]time.Duration{
-		"60": {60 * time.Second, 60 * time.Second}, "1": {4 * time.Second, 6 * time.Second}, "86400": {10 * time.Minute, 10 * time.Minute}, "soon": {4 * time.Second, 6 * time.Second},
+		"60": {60 * time.Second, 60 * time.Second}, "1": {4 * time.Second, 6 * time.Second}, "86400": {10 * time.Minute, 10 * time.Minute},
+		"soon": {4 * time.Second, 6 * time.Second},
 		"date": {58 * time.Second, 61 * time.Second},
 	} {
 		t.Run("Retry-After "+text, func(t *testing.T) {

@@ -39,7 +39,8 @@ const (
 const tested = "webhook.test"
 
 // Names lists all events that webhooks can subscribe to.
-var Names = []string{URLCreated, URLUpdated, URLDeleted, URLRestored, URLClicked, RuleCreated, RuleUpdated, RuleDeleted, RuleMatched, ConversionCreated, ExperimentDecided, DomainVerified, DomainLost, CertificateIssued, CertificateFailed, CertificateExpiring}
+var Names = []string{URLCreated, URLUpdated, URLDeleted, URLRestored, URLClicked, RuleCreated, RuleUpdated, RuleDeleted, RuleMatched,
+	ConversionCreated, ExperimentDecided, DomainVerified, DomainLost, CertificateIssued, CertificateFailed, CertificateExpiring}
 
 // Event is a change of a link, of one of its rules, or of a domain.
 type Event struct {
@@ -106,7 +107,8 @@ func delivery(webhookID, eventID, event, body string, now int64) store.Delivery 
 		panic("BUG: a webhook's id is no UUID: " + webhookID)
 	}
 	return store.Delivery{
-		ID: uuid.NewSHA1(space, []byte(eventID)).String(), WebhookID: webhookID, EventID: eventID, Event: event, Payload: body, DueAt: now, CreatedAt: now,
+		ID: uuid.NewSHA1(space, []byte(eventID)).String(), WebhookID: webhookID, EventID: eventID, Event: event, Payload: body, DueAt: now,
+		CreatedAt: now,
 	}
 }
 

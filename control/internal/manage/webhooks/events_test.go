@@ -52,7 +52,8 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 			}
 		}
 
-		u, err := urls.Create(ctx, w.ann, links.Creation{Input: links.Input{OriginalURL: &to, Texts: map[string]string{"title": "a&b"}}, CustomSlug: "first"})
+		u, err := urls.Create(ctx, w.ann, links.Creation{Input: links.Input{OriginalURL: &to, Texts: map[string]string{"title": "a&b"}},
+			CustomSlug: "first"})
 		testkit.Must(t, err)
 		all := told()
 		if len(all) != 1 {
@@ -60,14 +61,17 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 		}
 		var d map[string]any
 		testkit.Must(t, json.Unmarshal([]byte(all[0][len("url.created "):]), &d))
-		if d["id"] != u.ID || d["slug"] != "first" || d["originalUrl"] != to || d["title"] != "a&b" || d["userId"] != w.ann.UserID || len(d["createdAt"].(string)) != 24 || d["urlId"] != u.ID || d["domain"] != "sho.rt" || d["shortUrl"] != "https://sho.rt/first" || len(d) != 9 {
+		if d["id"] != u.ID || d["slug"] != "first" || d["originalUrl"] != to || d["title"] != "a&b" || d["userId"] != w.ann.UserID ||
+			len(d["createdAt"].(string)) != 24 || d["urlId"] != u.ID || d["domain"] != "sho.rt" || d["shortUrl"] != "https://sho.rt/first" ||
+			len(d) != 9 {
 			t.Fatalf("url.created: %v", d)
 		}
 
 		_, err = urls.Update(ctx, w.ann, u.ID, links.Input{Texts: map[string]string{"title": "c"}, Password: ptr("hush-hush")})
 		testkit.Must(t, err)
 		updated := func(changes string) string {
-			return `url.updated {"id":"` + u.ID + `","slug":"first","changes":` + changes + `,"urlId":"` + u.ID + `","originalUrl":"` + to + `","userId":"` + w.ann.UserID + `","domain":"sho.rt","shortUrl":"https://sho.rt/first"}`
+			return `url.updated {"id":"` + u.ID + `","slug":"first","changes":` + changes + `,"urlId":"` + u.ID + `","originalUrl":"` + to +
+				`","userId":"` + w.ann.UserID + `","domain":"sho.rt","shortUrl":"https://sho.rt/first"}`
 		}
 		want(updated(`{"password":{"old":"***","new":"***"},"title":{"old":"a&b","new":"c"}}`))
 		_, err = urls.Update(ctx, w.ann, u.ID, links.Input{Texts: map[string]string{"title": "c"}})
@@ -83,7 +87,8 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 			Conditions: json.RawMessage(`{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}`)})
 		testkit.Must(t, err)
 		data := func(name, changes string) string {
-			return `{"id":"` + rule.ID + `","urlId":"` + u.ID + `","name":"` + name + `","targetUrl":"` + to + `","priority":7,"userId":"` + w.ann.UserID + `","ruleId":"` + rule.ID + `"` + changes + `}`
+			return `{"id":"` + rule.ID + `","urlId":"` + u.ID + `","name":"` + name + `","targetUrl":"` + to + `","priority":7,"userId":"` +
+				w.ann.UserID + `","ruleId":"` + rule.ID + `"` + changes + `}`
 		}
 		const on, off = `{"isSmartRouting":{"old":false,"new":true}}`, `{"isSmartRouting":{"old":true,"new":false}}`
 		want("routing.rule_created " + data("r", `,"changes":`+on))
@@ -100,9 +105,12 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 		want(updated(on))
 
 		testkit.Must(t, urls.Delete(ctx, w.ann, u.ID, false))
-		want(`url.deleted {"id":"` + u.ID + `","slug":"first","originalUrl":"` + to + `","userId":"` + w.ann.UserID + `","urlId":"` + u.ID + `","domain":"sho.rt","shortUrl":"https://sho.rt/first"}`)
+		want(`url.deleted {"id":"` + u.ID + `","slug":"first","originalUrl":"` + to + `","userId":"` + w.ann.UserID + `","urlId":"` + u.ID +
+			`","domain":"sho.rt","shortUrl":"https://sho.rt/first"}`)
 
-		made, failed, err := urls.CreateMany(ctx, w.ann, []links.Creation{{Input: links.Input{OriginalURL: &to}}, {Input: links.Input{OriginalURL: ptr("bad")}}, {Input: links.Input{OriginalURL: &to}}})
+		made, failed,
+			err := urls.CreateMany(ctx, w.ann, []links.Creation{{Input: links.Input{OriginalURL: &to}},
+			{Input: links.Input{OriginalURL: ptr("bad")}}, {Input: links.Input{OriginalURL: &to}}})
 		testkit.Must(t, err)
 		if len(told()) != 2 || len(made) != 2 || len(failed) != 1 {
 			t.Fatal("bulk creation")

@@ -180,7 +180,8 @@ func ptr[T any](v T) *T { return &v }
 // add creates a webhook of ann for a path of the receiver.
 func (w *world) add(path string, events ...string) webhooks.Webhook {
 	w.t.Helper()
-	hook, _, err := w.service.Create(w.t.Context(), w.ann, webhooks.Input{Name: ptr("hook"), URL: ptr(w.URL + path), Events: &events, Secret: ptr("secret")})
+	hook, _, err := w.service.Create(w.t.Context(), w.ann, webhooks.Input{Name: ptr("hook"), URL: ptr(w.URL + path), Events: &events,
+		Secret: ptr("secret")})
 	testkit.Must(w.t, err)
 	return hook
 }

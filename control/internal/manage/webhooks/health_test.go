@@ -66,7 +66,8 @@ func TestHealth_counts_failures_since_the_last_success(t *testing.T) {
 // A list shows what waits for each webhook, as the webhook itself does.
 func TestHealth_in_a_list(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		hooks := []webhooks.Webhook{w.add("/hook", webhooks.URLCreated), w.add("/other", webhooks.URLDeleted), w.add("/third", webhooks.URLCreated, webhooks.URLDeleted)}
+		hooks := []webhooks.Webhook{w.add("/hook", webhooks.URLCreated), w.add("/other", webhooks.URLDeleted),
+			w.add("/third", webhooks.URLCreated, webhooks.URLDeleted)}
 		w.emit(webhooks.URLCreated, "a", "b")
 		w.emit(webhooks.URLDeleted, "c")
 		list, _, err := w.service.List(t.Context(), w.ann, "", 10, 0)
@@ -90,7 +91,8 @@ func TestHealth_in_a_list(t *testing.T) {
 func TestAttempts_are_added_up_in_order(t *testing.T) {
 	t.Parallel()
 	var sum store.Attempts
-	for _, l := range []store.WebhookLog{{SentAt: 1, Error: "a"}, {SentAt: 2, Success: true}, {SentAt: 3, Error: "b"}, {SentAt: 4, Error: "c"}} {
+	for _, l := range []store.WebhookLog{{SentAt: 1, Error: "a"}, {SentAt: 2, Success: true}, {SentAt: 3, Error: "b"},
+		{SentAt: 4, Error: "c"}} {
 		sum.Add(&l)
 	}
 	if want := (store.Attempts{Succeeded: 1, Failed: 3, LastAt: 4, LastError: "c", Streak: 2, FailingSince: 3}); sum != want {
@@ -137,7 +139,8 @@ func TestRetryFailed(t *testing.T) {
 		}
 		equal(t, len(w.log(other.ID)), 3, "attempts at another webhook")
 		var entries int
-		testkit.Must(t, w.store.Row(ctx, `SELECT count(*) FROM audit_logs WHERE action = 'WEBHOOK_RESENT' AND entity_id = ?`, hook.ID).Scan(&entries))
+		testkit.Must(t, w.store.Row(ctx, `SELECT count(*) FROM audit_logs WHERE action = 'WEBHOOK_RESENT' AND entity_id = ?`, hook.ID).
+			Scan(&entries))
 		equal(t, entries, 1, "entries in the audit log")
 	})
 }
@@ -159,7 +162,10 @@ func TestRetryFailed_keeps_what_waits(t *testing.T) {
 		for range 3 {
 			w.advance(5 * time.Minute)
 		}
-		testkit.Eventually(t, "all attempts", func() bool { w.advance(5 * time.Minute); return len(w.log(hook.ID)) == 4 && w.backlog(hook.ID) == 0 })
+		testkit.Eventually(t, "all attempts", func() bool {
+			w.advance(5 * time.Minute)
+			return len(w.log(hook.ID)) == 4 && w.backlog(hook.ID) == 0
+		})
 		stop()
 		if n, err := w.service.RetryFailed(t.Context(), w.ann, hook.ID); err != nil || n != 1 {
 			t.Fatalf("%d are repeated, %v", n, err)
@@ -175,8 +181,10 @@ func TestLogs_filter(t *testing.T) {
 	for _, tt := range []struct {
 		filter webhooks.LogFilter
 		want   int
-	}{{webhooks.LogFilter{}, 1}, {webhooks.LogFilter{Status: "success"}, 1}, {webhooks.LogFilter{Status: "failed"}, 0}, {webhooks.LogFilter{Event: "webhook.test"}, 1}, {webhooks.LogFilter{Event: webhooks.URLCreated}, 0}} {
-		if list, total, err := w.service.Logs(t.Context(), w.ann, hook.ID, tt.filter, 10, 0); err != nil || len(list) != tt.want || total != tt.want {
+	}{{webhooks.LogFilter{}, 1}, {webhooks.LogFilter{Status: "success"}, 1}, {webhooks.LogFilter{Status: "failed"}, 0},
+		{webhooks.LogFilter{Event: "webhook.test"}, 1}, {webhooks.LogFilter{Event: webhooks.URLCreated}, 0}} {
+		if list, total, err := w.service.Logs(t.Context(), w.ann, hook.ID, tt.filter, 10, 0); err != nil || len(list) != tt.want ||
+			total != tt.want {
 			t.Errorf("%+v: %d of %d, %v", tt.filter, len(list), total, err)
 		}
 	}

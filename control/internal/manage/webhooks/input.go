@@ -130,7 +130,8 @@ func mayReceive(p auth.Principal, w *Webhook) error {
 	}
 	for _, event := range w.Events {
 		if need := readScopes(event); !p.Scopes.Allow(need) {
-			return problem.New(problem.Forbidden, "This API key lacks the scope %s, which the event %s needs.", strings.Join(need.Names(), " or "), event)
+			return problem.New(problem.Forbidden, "This API key lacks the scope %s, which the event %s needs.",
+				strings.Join(need.Names(), " or "), event)
 		}
 	}
 	return nil
@@ -271,7 +272,8 @@ func (s *Service) opened(row store.Webhook) (Webhook, error) {
 
 // logged returns the fields of a webhook for the audit log: no secret, and only the names of headers.
 func logged(w *Webhook) map[string]any {
-	return map[string]any{"name": w.Name, "url": w.URL, "events": w.Events, "isActive": w.Active, "scope": w.Scope(), "hasSecret": w.HasSecret, "headers": names(w.Headers)}
+	return map[string]any{"name": w.Name, "url": w.URL, "events": w.Events, "isActive": w.Active, "scope": w.Scope(), "hasSecret": w.HasSecret,
+		"headers": names(w.Headers)}
 }
 
 func names(h map[string]string) []string {

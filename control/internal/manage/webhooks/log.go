@@ -40,7 +40,8 @@ func (s *Service) Logs(ctx context.Context, p auth.Principal, id string, f LogFi
 	if err != nil {
 		return nil, 0, err
 	}
-	list, total, err := s.store.WebhookLogs(ctx, id, store.WebhookLogFilter{Failed: f.Status == "failed", Succeeded: f.Status == "success", Event: f.Event, Limit: limit, Offset: offset})
+	list, total, err := s.store.WebhookLogs(ctx, id, store.WebhookLogFilter{Failed: f.Status == "failed", Succeeded: f.Status == "success",
+		Event: f.Event, Limit: limit, Offset: offset})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list webhook attempts: %w", err)
 	}
@@ -126,7 +127,8 @@ func (s *Service) RetryFailed(ctx context.Context, p auth.Principal, id string) 
 		if queued == 0 {
 			return nil
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_RESENT", EntityType: "webhook", EntityID: id, Workspace: w.Workspace, Metadata: map[string]any{"count": queued, "name": w.Name}})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_RESENT", EntityType: "webhook", EntityID: id,
+			Workspace: w.Workspace, Metadata: map[string]any{"count": queued, "name": w.Name}})
 	})
 	if err != nil {
 		return 0, err

@@ -10,8 +10,10 @@ import (
 )
 
 var (
-	queueDesc  = prometheus.NewDesc("shortline_webhooks_queue_deliveries", "Deliveries to active webhooks that are still to be made, all replicas' together, counted to 100,000.", nil, nil)
-	oldestDesc = prometheus.NewDesc("shortline_webhooks_queue_oldest_seconds", "How long the oldest of them has been waiting, 0 if there is none.", nil, nil)
+	queueDesc = prometheus.NewDesc("shortline_webhooks_queue_deliveries",
+		"Deliveries to active webhooks that are still to be made, all replicas' together, counted to 100,000.", nil, nil)
+	oldestDesc = prometheus.NewDesc("shortline_webhooks_queue_oldest_seconds",
+		"How long the oldest of them has been waiting, 0 if there is none.", nil, nil)
 )
 
 // queue reads the backlog from the store on each scrape. If the store fails, the metrics are missing.
@@ -53,15 +55,18 @@ func newMetrics(r prometheus.Registerer, q queue) (*metrics, error) {
 			Name: "shortline_webhooks_attempts_total", Help: "Delivery attempts by result (success, failure).",
 		}, []string{"outcome"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "shortline_webhooks_attempt_duration_seconds", Help: "Duration of delivery attempts.", Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+			Name: "shortline_webhooks_attempt_duration_seconds", Help: "Duration of delivery attempts.",
+			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_webhooks_in_flight", Help: "Delivery attempts in flight."}),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "shortline_webhooks_click_events_dropped_total", Help: "Click events dropped because the backlog of their webhook was full.",
 		}),
-		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "shortline_webhooks_errors_total", Help: "Failed reads and writes of the store."}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "shortline_webhooks_errors_total",
+			Help: "Failed reads and writes of the store."}),
 		lastTurn: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "shortline_webhooks_last_success_timestamp_seconds", Help: "Time of the last successful search for due deliveries, in Unix seconds.",
+			Name: "shortline_webhooks_last_success_timestamp_seconds",
+			Help: "Time of the last successful search for due deliveries, in Unix seconds.",
 		}),
 	}
 	for _, outcome := range []string{"success", "failure"} {

@@ -5,7 +5,8 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// PausedEntries returns the entries for the audit log about webhooks that were paused for a reason, such as store.PausedMemberRemoved. actor is
+// PausedEntries returns the entries for the audit log about webhooks that were paused for a reason, such as store.PausedMemberRemoved.
+// actor is
 // the id of a user.
 func PausedEntries(actor, reason string, list []store.Paused) []audit.Entry {
 	log := make([]audit.Entry, len(list))

@@ -175,6 +175,8 @@ type Tested struct {
 // Payloads has an empty payload of every event, by the event's name, for the OpenAPI document.
 var Payloads = map[string]any{
 	URLCreated: LinkCreated{}, URLUpdated: LinkUpdated{}, URLDeleted: LinkDeleted{}, URLRestored: LinkRestored{}, URLClicked: LinkClicked{},
-	RuleCreated: RuleChanged{}, RuleUpdated: RuleChanged{}, RuleDeleted: RuleChanged{}, RuleMatched: MatchedRule{}, ConversionCreated: ConversionMade{}, ExperimentDecided: ExperimentOver{},
-	DomainVerified: DomainChanged{}, DomainLost: DomainChanged{}, CertificateIssued: CertificateChanged{}, CertificateFailed: CertificateChanged{}, CertificateExpiring: CertificateChanged{}, tested: Tested{},
+	RuleCreated: RuleChanged{}, RuleUpdated: RuleChanged{}, RuleDeleted: RuleChanged{}, RuleMatched: MatchedRule{},
+	ConversionCreated: ConversionMade{}, ExperimentDecided: ExperimentOver{},
+	DomainVerified: DomainChanged{}, DomainLost: DomainChanged{}, CertificateIssued: CertificateChanged{},
+	CertificateFailed: CertificateChanged{}, CertificateExpiring: CertificateChanged{}, tested: Tested{},
 }

@@ -119,8 +119,9 @@ func headers(secret string, m message, at int64) map[string]string {
 	stamp := strconv.FormatInt(at, 10)
 	h := map[string]string{
 		"Content-Type": "application/json", "User-Agent": userAgent,
-		"X-Webhook-Event": m.event, "X-Webhook-Delivery-Id": m.delivery, "X-Webhook-Timestamp": stamp, "X-Webhook-Attempt": strconv.Itoa(m.attempt),
-		"webhook-id": m.delivery, "webhook-timestamp": stamp,
+		"X-Webhook-Event": m.event, "X-Webhook-Delivery-Id": m.delivery, "X-Webhook-Timestamp": stamp,
+		"X-Webhook-Attempt": strconv.Itoa(m.attempt),
+		"webhook-id":        m.delivery, "webhook-timestamp": stamp,
 	}
 	if secret == "" {
 		return h

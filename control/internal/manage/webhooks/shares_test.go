@@ -55,7 +55,9 @@ func TestLow_HangingWebhooksStarveNobody(t *testing.T) {
 		emit(w.ann, 20)
 		emit(carol, 50)
 		testkit.Eventually(t, "the third user's deliveries arrive", func() bool { return len(w.at("/third")) == 50 && w.backlog(third.ID) == 0 })
-		testkit.Eventually(t, "deliveries to the first user's other host arrive", func() bool { return len(w.at("/other")) == 20 && w.backlog(other.ID) == 0 })
+		testkit.Eventually(t, "deliveries to the first user's other host arrive", func() bool {
+			return len(w.at("/other")) == 20 && w.backlog(other.ID) == 0
+		})
 		if n := w.counterOf("shortline_webhooks_in_flight"); n < 150 || n >= 512 {
 			t.Errorf("%v deliveries are under way, want the hanging ones and some free slots", n)
 		}

@@ -52,7 +52,8 @@ func TestMany_receivers_some_of_them_bad(t *testing.T) {
 	var hooks []webhooks.Webhook
 	for i := range 100 {
 		p := w.user(fmt.Sprintf("u%d@example.com", i), auth.User)
-		hook, _, err := w.service.Create(t.Context(), p, webhooks.Input{Name: ptr("n"), URL: ptr(fmt.Sprintf("%s/%d", w.URL, i)), Events: &[]string{webhooks.URLCreated}})
+		hook, _, err := w.service.Create(t.Context(), p, webhooks.Input{Name: ptr("n"), URL: ptr(fmt.Sprintf("%s/%d", w.URL, i)),
+			Events: &[]string{webhooks.URLCreated}})
 		testkit.Must(t, err)
 		owners, hooks = append(owners, p), append(hooks, hook)
 	}
@@ -63,7 +64,8 @@ func TestMany_receivers_some_of_them_bad(t *testing.T) {
 	for i := range events {
 		<-tick.C
 		testkit.Must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
-			return webhooks.Emit(t.Context(), tx, webhooks.Event{Name: webhooks.URLCreated, Workspace: owners[i%100].UserNum, Data: time.Now().UnixMilli()})
+			return webhooks.Emit(t.Context(), tx, webhooks.Event{Name: webhooks.URLCreated, Workspace: owners[i%100].UserNum,
+				Data: time.Now().UnixMilli()})
 		}))
 	}
 	healthy := func(i int) bool { return i == endless || i >= flapping }
@@ -93,7 +95,8 @@ func TestMany_receivers_some_of_them_bad(t *testing.T) {
 	}
 	slices.Sort(late)
 	p95 := late[len(late)*95/100]
-	t.Logf("%d deliveries to good receivers, half within %s, 95 of 100 within %s, all within %s", len(late), late[len(late)/2], p95, late[len(late)-1])
+	t.Logf("%d deliveries to good receivers, half within %s, 95 of 100 within %s, all within %s", len(late), late[len(late)/2], p95,
+		late[len(late)-1])
 	if len(late) != events*93/100 || p95 > 2*time.Second {
 		t.Fatalf("%d deliveries of %d", len(late), events*93/100)
 	}

@@ -110,7 +110,8 @@ func New(cfg Config, st *store.Store) (*Service, error) {
 	}
 	return &Service{
 		cfg: cfg, store: st, box: box, metrics: m, wake: make(chan struct{}, 1),
-		client: outbound.New(outbound.Policy{AllowPrivate: cfg.AllowPrivate, AllowCIDRs: allowed, Timeout: cfg.Timeout, MaxBody: maxAnswer, TLS: cfg.TLS}),
+		client: outbound.New(outbound.Policy{AllowPrivate: cfg.AllowPrivate, AllowCIDRs: allowed, Timeout: cfg.Timeout, MaxBody: maxAnswer,
+			TLS: cfg.TLS}),
 	}, nil
 }
 
@@ -194,7 +195,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webho
 		if err := tx.InsertWebhook(ctx, &w.Webhook); err != nil {
 			return fmt.Errorf("insert webhook: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_CREATED", EntityType: "webhook", EntityID: w.ID, Workspace: w.Workspace, New: logged(&w)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_CREATED", EntityType: "webhook", EntityID: w.ID,
+			Workspace: w.Workspace, New: logged(&w)})
 	})
 	if err != nil {
 		return Webhook{}, "", err
@@ -299,7 +301,8 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		if err := tx.UpdateWebhook(ctx, &w.Webhook); err != nil {
 			return fmt.Errorf("update webhook: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_UPDATED", EntityType: "webhook", EntityID: id, Workspace: w.Workspace, Old: was, New: is})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_UPDATED", EntityType: "webhook", EntityID: id,
+			Workspace: w.Workspace, Old: was, New: is})
 	})
 	if err != nil {
 		return Webhook{}, err
@@ -321,7 +324,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		if err := tx.DeleteWebhook(ctx, id); err != nil {
 			return fmt.Errorf("delete webhook: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_DELETED", EntityType: "webhook", EntityID: id, Workspace: w.Workspace, Old: logged(&w)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_DELETED", EntityType: "webhook", EntityID: id,
+			Workspace: w.Workspace, Old: logged(&w)})
 	})
 	s.clicks.forget()
 	return err

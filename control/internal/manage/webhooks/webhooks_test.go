@@ -51,7 +51,8 @@ func TestCreate_tells_all_that_is_wrong(t *testing.T) {
 	ok := webhooks.Input{Name: ptr(" n "), URL: ptr("https://93.184.216.34/x"), Events: events}
 	hook, secret, err := w.service.Create(t.Context(), w.ann, ok)
 	testkit.Must(t, err)
-	if hook.Name != "n" || !hook.Active || hook.Scope() != webhooks.ScopeOwn || !hook.HasSecret || !strings.HasPrefix(secret, "whsec_") || hook.Headers == nil {
+	if hook.Name != "n" || !hook.Active || hook.Scope() != webhooks.ScopeOwn || !hook.HasSecret || !strings.HasPrefix(secret, "whsec_") ||
+		hook.Headers == nil {
 		t.Fatalf("defaults: %+v %q", hook, secret)
 	}
 	many := map[string]string{}
@@ -59,7 +60,8 @@ func TestCreate_tells_all_that_is_wrong(t *testing.T) {
 		many[fmt.Sprint("X-", i)] = ""
 	}
 	bad := map[string]string{}
-	for _, name := range []string{"Host", "content-type", "Content-Length", "X-Webhook-Signature", "Webhook-Id", "User-Agent", "Transfer-Encoding", "Connection", "a b", "", "Proxy-Authorization"} {
+	for _, name := range []string{"Host", "content-type", "Content-Length", "X-Webhook-Signature", "Webhook-Id", "User-Agent",
+		"Transfer-Encoding", "Connection", "a b", "", "Proxy-Authorization"} {
 		bad[name] = "x"
 	}
 	for name, c := range map[string]struct {
@@ -71,7 +73,8 @@ func TestCreate_tells_all_that_is_wrong(t *testing.T) {
 		"long": {func(in *webhooks.Input) {
 			in.Name, in.Secret = ptr(strings.Repeat("ü", 101)), ptr(strings.Repeat("ü", 256))
 		}, []string{"name", "secret"}},
-		"events":       {func(in *webhooks.Input) { in.Events = &[]string{webhooks.URLCreated, "nope", "webhook.test"} }, []string{"events.1", "events.2"}},
+		"events": {func(in *webhooks.Input) { in.Events = &[]string{webhooks.URLCreated, "nope", "webhook.test"} },
+			[]string{"events.1", "events.2"}},
 		"scope":        {func(in *webhooks.Input) { in.Scope = ptr("some") }, []string{"scope"}},
 		"http":         {func(in *webhooks.Input) { in.URL = ptr("http://example.com") }, []string{"url"}},
 		"private":      {func(in *webhooks.Input) { in.URL = ptr("https://127.0.0.1") }, []string{"url"}},
@@ -102,7 +105,8 @@ func TestCreate_tells_all_that_is_wrong(t *testing.T) {
 		t.Errorf("an ADMIN's webhook that sees all: %v", err)
 	}
 	// An ADMIN cannot extend another user's webhook beyond its owner's permissions.
-	if _, err := w.service.Update(t.Context(), w.root, hook.ID, webhooks.Input{Scope: ptr(webhooks.ScopeAll)}); !problem.Is(err, problem.Forbidden) {
+	if _, err := w.service.Update(t.Context(), w.root, hook.ID, webhooks.Input{Scope: ptr(webhooks.ScopeAll)}); !problem.Is(err,
+		problem.Forbidden) {
 		t.Errorf("a USER's webhook made to see all: %v", err)
 	}
 	for range 99 {
@@ -183,10 +187,12 @@ func TestSecrets_are_sealed_at_rest_and_left_out_of_the_audit_log(t *testing.T) 
 			return nil
 		}))
 		// The second renaming and the empty update changed nothing.
-		if want := "[WEBHOOK_CREATED WEBHOOK_UPDATED WEBHOOK_UPDATED WEBHOOK_UPDATED WEBHOOK_UPDATED WEBHOOK_DELETED]"; fmt.Sprint(actions) != want {
+		if want := "[WEBHOOK_CREATED WEBHOOK_UPDATED WEBHOOK_UPDATED WEBHOOK_UPDATED WEBHOOK_UPDATED WEBHOOK_DELETED]"; fmt.Sprint(
+			actions) != want {
 			t.Fatalf("audit log: %v", actions)
 		}
-		_, _, err = w.service.Create(ctx, w.ann, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL), Events: &[]string{webhooks.URLCreated}, Secret: ptr("hush"), Headers: &map[string]string{"A": "hush"}})
+		_, _, err = w.service.Create(ctx, w.ann, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL), Events: &[]string{webhooks.URLCreated},
+			Secret: ptr("hush"), Headers: &map[string]string{"A": "hush"}})
 		testkit.Must(t, err)
 		var secret, headers string
 		testkit.Must(t, w.store.Row(ctx, `SELECT secret, headers FROM webhooks`).Scan(&secret, &headers))
@@ -220,18 +226,22 @@ func TestTest_reports_what_came_of_it(t *testing.T) {
 		w.answers(func(out http.ResponseWriter, _ *http.Request) { out.WriteHeader(418); fmt.Fprint(out, "teapot") })
 		log, err := w.service.Test(t.Context(), w.ann, hook.ID)
 		testkit.Must(t, err)
-		if log.Success || log.StatusCode != 418 || log.Response != "teapot" || log.Error == "" || log.Attempt != 1 || log.Event != "webhook.test" {
+		if log.Success || log.StatusCode != 418 || log.Response != "teapot" || log.Error == "" || log.Attempt != 1 ||
+			log.Event != "webhook.test" {
 			t.Fatalf("%+v", log)
 		}
-		if got := w.at("/hook")[0]; !strings.Contains(got.body, `{"event":"webhook.test","timestamp":"`) || !strings.Contains(got.body, `"data":{"message":"`) ||
+		if got := w.at("/hook")[0]; !strings.Contains(got.body, `{"event":"webhook.test","timestamp":"`) ||
+			!strings.Contains(got.body, `"data":{"message":"`) ||
 			!strings.Contains(got.body, `","webhookId":"`+hook.ID+`","webhookName":"hook"}}`) {
 			t.Fatalf("%s", got.body)
 		}
-		if w.log(hook.ID)[0] != log || w.figures(hook.ID) != `1 sent, 0 succeeded, 1 failed, "The receiver answered 418 I'm a teapot."` || w.backlog(hook.ID) != 0 {
+		if w.log(hook.ID)[0] != log || w.figures(hook.ID) != `1 sent, 0 succeeded, 1 failed, "The receiver answered 418 I'm a teapot."` ||
+			w.backlog(hook.ID) != 0 {
 			t.Fatalf("%s, %+v", w.figures(hook.ID), w.log(hook.ID))
 		}
 		w.Close()
-		if log, err = w.service.Test(t.Context(), w.ann, hook.ID); err != nil || log.Success || log.StatusCode != 0 || !strings.Contains(log.Error, "connection refused") {
+		if log, err = w.service.Test(t.Context(), w.ann, hook.ID); err != nil || log.Success || log.StatusCode != 0 ||
+			!strings.Contains(log.Error, "connection refused") {
 			t.Fatalf("%+v %v", log, err)
 		}
 	})
@@ -251,7 +261,8 @@ func TestRetry_by_hand(t *testing.T) {
 		testkit.Must(t, err)
 		again, err := w.service.Retry(ctx, w.ann, hook.ID, failed.ID)
 		testkit.Must(t, err)
-		if again.Success || again.Attempt != 2 || again.DeliveryID != failed.DeliveryID || again.Payload != failed.Payload || again.ID == failed.ID || w.backlog(hook.ID) != 1 {
+		if again.Success || again.Attempt != 2 || again.DeliveryID != failed.DeliveryID || again.Payload != failed.Payload ||
+			again.ID == failed.ID || w.backlog(hook.ID) != 1 {
 			t.Fatalf("%+v", again)
 		}
 		w.answers(nil)
@@ -301,9 +312,11 @@ func TestForbidden_addresses_get_nothing(t *testing.T) {
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	testkit.Must(t, err)
 	events := &[]string{webhooks.URLCreated}
-	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "127.1", "0177.0.0.1", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "127.0.0.1.", "user@127.0.0.1"} {
+	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "127.1", "0177.0.0.1",
+		"[64:ff9b::7f00:1]", "[2002:7f00:1::]", "127.0.0.1.", "user@127.0.0.1"} {
 		url := "https://" + host + ":" + port
-		if _, _, err := w.service.Create(t.Context(), w.ann, webhooks.Input{Name: ptr("n"), URL: &url, Events: events}); err == nil && host != "localhost" {
+		if _, _, err := w.service.Create(t.Context(), w.ann, webhooks.Input{Name: ptr("n"), URL: &url, Events: events}); err == nil &&
+			host != "localhost" {
 			t.Errorf("%s was accepted", url)
 		}
 		hook := w.add("/hook", webhooks.URLCreated)
@@ -346,7 +359,8 @@ func TestAllowPrivate_lifts_the_checks(t *testing.T) {
 	go func() { _ = s.Serve(l) }()
 	defer s.Close()
 	w := newWorld(t, storetest.Open(t), func(c *webhooks.Config) { c.AllowPrivate = true })
-	hook, _, err := w.service.Create(t.Context(), w.ann, webhooks.Input{Name: ptr("n"), URL: ptr("http://" + l.Addr().String()), Events: &[]string{webhooks.URLCreated}})
+	hook, _, err := w.service.Create(t.Context(), w.ann, webhooks.Input{Name: ptr("n"), URL: ptr("http://" + l.Addr().String()),
+		Events: &[]string{webhooks.URLCreated}})
 	testkit.Must(t, err)
 	if log, err := w.service.Test(t.Context(), w.ann, hook.ID); err != nil || !log.Success || got.Load() != 1 {
 		t.Fatalf("%+v %v", log, err)

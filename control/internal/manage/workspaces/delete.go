@@ -28,7 +28,8 @@ type Fate struct {
 
 // notEmpty tells that a workspace cannot be deleted without a Fate.
 func notEmpty(lost store.Contents) error {
-	e := problem.New(problem.Conflict, "Links and bundles would be lost (workspaces: %d, links: %d, bundles: %d). Say what becomes of them with transferTo or deleteLinks.",
+	e := problem.New(problem.Conflict,
+		"Links and bundles would be lost (workspaces: %d, links: %d, bundles: %d). Say what becomes of them with transferTo or deleteLinks.",
 		lost.Workspaces, lost.Links, lost.Bundles)
 	e.Counts = &problem.Counts{Workspaces: lost.Workspaces, Links: lost.Links, Bundles: lost.Bundles}
 	return e
@@ -116,7 +117,8 @@ func (f Fate) judge(lost store.Contents, doomed []store.Workspace) ([]store.Work
 
 // empty moves the links and bundles of workspaces to another one, or deletes the links if to is nil. Each transaction
 // calls allowed first, and goes on only if a workspace is still to be deleted.
-func empty(ctx context.Context, st *store.Store, userID string, list []store.Workspace, to *store.Workspace, allowed func(context.Context, *store.Tx) error) error {
+func empty(ctx context.Context, st *store.Store, userID string, list []store.Workspace, to *store.Workspace,
+	allowed func(context.Context, *store.Tx) error) error {
 	for _, w := range list {
 		for n := portion; n == portion; {
 			err := st.Tx(ctx, func(tx *store.Tx) error {
@@ -152,7 +154,8 @@ func deleted(userID string, w store.Workspace) audit.Entry {
 // workspaces that stay, what the user has created is handed to the OWNER who joined first, and the user's webhooks are paused, of
 // which n tells. allowed is called at the beginning of each transaction, and gone with the user after the deletion. The rules for
 // links are those of Delete.
-func (n Notices) RemoveUser(ctx context.Context, st *store.Store, p auth.Principal, userID string, f Fate, allowed func(context.Context, *store.Tx) error,
+func (n Notices) RemoveUser(ctx context.Context, st *store.Store, p auth.Principal, userID string, f Fate,
+	allowed func(context.Context, *store.Tx) error,
 	gone func(u store.User) audit.Entry) error {
 	to, err := f.receiver(ctx, st.Conn, p)
 	if err != nil {

@@ -31,7 +31,8 @@ func (s *Service) Mail(m *mail.Service, console string) {
 
 // pauseWebhooks pauses the webhooks that a member who leaves has made in a workspace: only this member may know where their data
 // goes. It tells those who can go on with them, and returns the entries for the audit log. actor is the id of a user.
-func (s *Service) pauseWebhooks(ctx context.Context, tx *store.Tx, actor string, workspace uint64, m store.Member) (log []audit.Entry, err error) {
+func (s *Service) pauseWebhooks(ctx context.Context, tx *store.Tx, actor string, workspace uint64, m store.Member) (log []audit.Entry,
+	err error) {
 	paused, err := tx.PauseWebhooksOf(ctx, workspace, m.UserID)
 	if err != nil {
 		return nil, fmt.Errorf("pause the webhooks of a member: %w", err)
@@ -60,7 +61,8 @@ func (n Notices) paused(ctx context.Context, tx *store.Tx, actor, member string,
 		}
 		for _, address := range to {
 			if err := n.Mail.Send(ctx, tx, address, mail.WebhooksPaused{
-				At: time.Now(), Workspace: name, Member: member, Webhooks: names[workspace], Link: strings.TrimSuffix(n.Console, "/") + "/console/webhooks",
+				At: time.Now(), Workspace: name, Member: member, Webhooks: names[workspace], Link: strings.TrimSuffix(n.Console, "/") +
+					"/console/webhooks",
 			}); err != nil {
 				return err
 			}

@@ -129,7 +129,8 @@ func (s *Service) insert(ctx context.Context, p auth.Principal, w store.Workspac
 		if row, err = get(ctx, tx.Conn, p, w.Num); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WORKSPACE_CREATED", EntityType: "workspace", EntityID: w.ID, Workspace: w.Num, New: logged(w)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WORKSPACE_CREATED", EntityType: "workspace", EntityID: w.ID,
+			Workspace: w.Num, New: logged(w)})
 	})
 	return row, err
 }
@@ -160,7 +161,8 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, in Input) (row R
 		}
 		row = old
 		row.Workspace = w
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WORKSPACE_UPDATED", EntityType: "workspace", EntityID: w.ID, Workspace: w.Num, Old: logged(old.Workspace), New: logged(w)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WORKSPACE_UPDATED", EntityType: "workspace", EntityID: w.ID,
+			Workspace: w.Num, Old: logged(old.Workspace), New: logged(w)})
 	})
 	return row, err
 }
@@ -196,7 +198,8 @@ func missing(err error) error {
 }
 
 func slugTaken() error {
-	return &problem.Error{Kind: problem.Conflict, Message: "A workspace with this slug already exists.", Fields: []problem.Field{{Field: "slug", Message: "is in use"}}}
+	return &problem.Error{Kind: problem.Conflict, Message: "A workspace with this slug already exists.",
+		Fields: []problem.Field{{Field: "slug", Message: "is in use"}}}
 }
 
 func logged(w store.Workspace) map[string]any {

@@ -81,11 +81,13 @@ func TestToken(t *testing.T) {
 		t.Fatalf("the role must come from the user's row: %+v, %v", p, err)
 	}
 	for what, forged := range map[string]string{
-		"none":            sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims(nil)),
-		"HS512":           sign(jwt.SigningMethodHS512, secret('a'), claims(nil)),
-		"another secret":  sign(jwt.SigningMethodHS256, secret('x'), claims(nil)),
-		"expired":         sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) { c["exp"] = now.Add(-time.Hour).Unix() })),
-		"just expired":    sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) { c["exp"] = now.Add(-2 * time.Second).Unix() })),
+		"none":           sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims(nil)),
+		"HS512":          sign(jwt.SigningMethodHS512, secret('a'), claims(nil)),
+		"another secret": sign(jwt.SigningMethodHS256, secret('x'), claims(nil)),
+		"expired":        sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) { c["exp"] = now.Add(-time.Hour).Unix() })),
+		"just expired": sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) {
+			c["exp"] = now.Add(-2 * time.Second).Unix()
+		})),
 		"no expiry":       sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) { delete(c, "exp") })),
 		"no session":      sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) { delete(c, "sid") })),
 		"another session": sign(jwt.SigningMethodHS256, secret('a'), claims(func(c jwt.MapClaims) { c["sid"] = "x" })),

@@ -88,8 +88,10 @@ func TestKey_addresses(t *testing.T) {
 	key := auth.NewKey()
 	addKey(t, st, p, store.Key{UserID: u.ID, AllowedIPs: "203.0.113.0/24 2001:db8:1::/48 192.0.2.1"}, key)
 	for ip, allowed := range map[string]bool{
-		"203.0.113.0": true, "203.0.113.255": true, "::ffff:203.0.113.9": true, "192.0.2.1": true, "2001:db8:1:ffff::1": true, "2001:db8:1::1%eth0": true,
-		"203.0.114.0": false, "192.0.2.2": false, "2001:db8:2::1": false, "::1": false, "127.0.0.1": false, "": false, "proxy": false, "203.0.113.1, 198.51.100.1": false,
+		"203.0.113.0": true, "203.0.113.255": true, "::ffff:203.0.113.9": true, "192.0.2.1": true, "2001:db8:1:ffff::1": true,
+		"2001:db8:1::1%eth0": true,
+		"203.0.114.0":        false, "192.0.2.2": false, "2001:db8:2::1": false, "::1": false, "127.0.0.1": false, "": false, "proxy": false,
+		"203.0.113.1, 198.51.100.1": false,
 	} {
 		_, err := a.Key(t.Context(), key, ip)
 		if allowed && err != nil || !allowed && !problem.Is(err, problem.Forbidden) {
@@ -114,7 +116,8 @@ func TestKey_principals(t *testing.T) {
 		a, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{secret('a')}}, st, p)
 		testkit.Must(t, err)
 		root := store.User{ID: store.NewID(), Email: "root@example.com", Role: "ADMIN", Active: true}
-		team, foreign := store.Workspace{ID: store.NewID(), Name: "Team", Slug: "team"}, store.Workspace{ID: store.NewID(), Name: "Foreign", Slug: "foreign"}
+		team, foreign := store.Workspace{ID: store.NewID(), Name: "Team", Slug: "team"}, store.Workspace{ID: store.NewID(), Name: "Foreign",
+			Slug: "foreign"}
 		testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) (err error) {
 			if root.Num, err = tx.InsertUser(t.Context(), root); err != nil {
 				return err
@@ -138,13 +141,16 @@ func TestKey_principals(t *testing.T) {
 		if got, err := use(store.Key{}); err != nil || !got.SeesAll() || got.Scopes != 0 || got.Workspace.Num != root.Num {
 			t.Errorf("an unlimited key of an administrator: %+v, %v", got, err)
 		}
-		if got, err := use(store.Key{Scopes: "links:read"}); err != nil || got.IsAdmin() || got.Scope() != root.Num || got.Scopes != auth.LinksRead || got.Workspace.Role != auth.Owner {
+		if got, err := use(store.Key{Scopes: "links:read"}); err != nil || got.IsAdmin() || got.Scope() != root.Num ||
+			got.Scopes != auth.LinksRead || got.Workspace.Role != auth.Owner {
 			t.Errorf("a key with a scope: %+v, %v", got, err)
 		}
-		if got, err := use(store.Key{Scopes: "planets:move"}); err != nil || got.IsAdmin() || got.Scopes.Allow(auth.LinksRead) || got.Scopes.Allow(0) || len(got.Scopes.Names()) != 0 {
+		if got, err := use(store.Key{Scopes: "planets:move"}); err != nil || got.IsAdmin() || got.Scopes.Allow(auth.LinksRead) ||
+			got.Scopes.Allow(0) || len(got.Scopes.Names()) != 0 {
 			t.Errorf("a key with a scope of a newer release: %+v, %v", got, err)
 		}
-		if got, err := use(store.Key{Workspace: team.Num}); err != nil || got.IsAdmin() || got.Scope() != team.Num || got.Workspace.Role != auth.Owner {
+		if got, err := use(store.Key{Workspace: team.Num}); err != nil || got.IsAdmin() || got.Scope() != team.Num ||
+			got.Workspace.Role != auth.Owner {
 			t.Errorf("a key of a team: %+v, %v", got, err)
 		}
 		if got, err := use(store.Key{Workspace: foreign.Num}); !problem.Is(err, problem.Unauthorized) {
@@ -173,14 +179,17 @@ func TestKey_of_an_earlier_release(t *testing.T) {
 			if _, err := tx.InsertUser(t.Context(), u); err != nil {
 				return err
 			}
-			_, err := tx.Exec(t.Context(), `INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, expires_at, created_at) VALUES ('k', ?, 'CI', 'sl_Zz9Zz9Z', ?, ?, NULL, 1)`, u.ID, auth.Digest(key), hash)
+			_, err := tx.Exec(t.Context(),
+				`INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, expires_at, created_at) VALUES ('k', ?, 'CI', 'sl_Zz9Zz9Z', ?, ?, `+
+					`NULL, 1)`, u.ID, auth.Digest(key), hash)
 			return err
 		}))
 		got, err := a.Key(t.Context(), key, "192.0.2.1")
 		if err != nil || !got.SeesAll() || got.KeyID != "k" {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if list, err := st.AllKeys(t.Context(), true); err != nil || len(list) != 1 || list[0].Checksummed || list[0].Scopes != "" || list[0].AllowedIPs != "" {
+		if list, err := st.AllKeys(t.Context(), true); err != nil || len(list) != 1 || list[0].Checksummed || list[0].Scopes != "" ||
+			list[0].AllowedIPs != "" {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})

@@ -27,7 +27,8 @@ type SignIn struct {
 
 // OpenSession starts a session in the caller's transaction and returns its access token. If the device is new for the
 // user, it calls Config.NewDevice. The caller must not hold the audit log's lock yet.
-func (a *Authenticator) OpenSession(ctx context.Context, tx *store.Tx, u store.User, how SignIn) (token string, expires time.Time, err error) {
+func (a *Authenticator) OpenSession(ctx context.Context, tx *store.Tx, u store.User, how SignIn) (token string, expires time.Time,
+	err error) {
 	at := store.Now()
 	now := time.UnixMilli(at).Truncate(time.Second) // tokens have a resolution of seconds
 	if len(how.UserAgent) > maxUserAgent {

@@ -92,7 +92,8 @@ func (a *Authenticator) accessOf(ctx context.Context, list []*watch) (out access
 		}
 	}
 	now := time.Now()
-	if out.roles, err = a.store.ValidCredentials(ctx, store.Distinct(sessions), store.Distinct(keys), now.UnixMilli(), a.SeenAfter(now)); err != nil {
+	if out.roles, err = a.store.ValidCredentials(ctx, store.Distinct(sessions), store.Distinct(keys), now.UnixMilli(),
+		a.SeenAfter(now)); err != nil {
 		return access{}, err
 	}
 	if out.members, err = a.store.MemberRoles(ctx, store.Distinct(members)); err != nil {

@@ -77,7 +77,8 @@ func wrongKeys(good []string) []wrongKey {
 func insertKey(t *testing.T, st *store.Store, u store.User, key string, hash []byte) {
 	t.Helper()
 	testkit.Must(t, st.Tx(t.Context(), func(tx *store.Tx) error {
-		return tx.InsertKey(t.Context(), store.Key{ID: store.NewID(), UserID: u.ID, Name: "k", Prefix: key[:8], Lookup: auth.Digest(key), Hash: string(hash)})
+		return tx.InsertKey(t.Context(), store.Key{ID: store.NewID(), UserID: u.ID, Name: "k", Prefix: key[:8], Lookup: auth.Digest(key),
+			Hash: string(hash)})
 	}))
 }
 

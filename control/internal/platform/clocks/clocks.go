@@ -90,7 +90,8 @@ func (w *Watch) compare(ctx context.Context, s *server) {
 	off := ahead.Abs() > Off+half
 	switch {
 	case off && !s.off:
-		w.log.Warn("clocks differ", "server", s.name, "ahead", ahead.Round(time.Millisecond).String(), "remedy", "synchronise both clocks, for instance with chrony")
+		w.log.Warn("clocks differ", "server", s.name, "ahead", ahead.Round(time.Millisecond).String(), "remedy",
+			"synchronise both clocks, for instance with chrony")
 	case !off && s.off:
 		w.log.Info("clocks agree again", "server", s.name)
 	}

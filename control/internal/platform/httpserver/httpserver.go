@@ -39,9 +39,10 @@ func New(ln net.Listener, h http.Handler, log *slog.Logger) service.Service {
 		limit := conns.Max(maxConnections)
 		ln := newLimiter(strict{ln, conns.NewQuota(limit / 4)}, limit, log)
 		srv := &http.Server{
-			Handler: h, ConnState: ln.State, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: writeTimeout, MaxHeaderBytes: 32 << 10,
-			ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-			BaseContext: func(net.Listener) context.Context { return context.WithValue(context.Background(), stopKey{}, ctx) },
+			Handler: h, ConnState: ln.State, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: writeTimeout,
+			MaxHeaderBytes: 32 << 10,
+			ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+			BaseContext:    func(net.Listener) context.Context { return context.WithValue(context.Background(), stopKey{}, ctx) },
 		}
 		failed := make(chan error, 1)
 		go func() { failed <- srv.Serve(ln) }()

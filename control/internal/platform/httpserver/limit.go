@@ -33,7 +33,8 @@ type limiter struct {
 }
 
 func newLimiter(ln net.Listener, limit int, log *slog.Logger) *limiter {
-	l := &limiter{Listener: ln, log: log, open: map[net.Conn]*conns.Place[net.Conn]{}, freed: make(chan struct{}, 1), closed: make(chan struct{})}
+	l := &limiter{Listener: ln, log: log, open: map[net.Conn]*conns.Place[net.Conn]{}, freed: make(chan struct{}, 1),
+		closed: make(chan struct{})}
 	l.shed = &conns.Shedder[net.Conn]{Limit: limit, Open: l.count, Close: l.drop, CloseIdle: func() bool {
 		c, ok := l.idle.PopOlder(conns.IdleFor)
 		return ok && l.drop(c)
@@ -72,7 +73,8 @@ func (l *limiter) warn(enough bool) {
 	if closed == l.reported && enough || time.Since(l.warned) < warnEvery {
 		return
 	}
-	l.log.Warn("connection limit reached, closing idle connections", "closed", closed-l.reported, "limit", l.shed.Limit, "new_connections_wait", !enough)
+	l.log.Warn("connection limit reached, closing idle connections", "closed", closed-l.reported, "limit", l.shed.Limit,
+		"new_connections_wait", !enough)
 	l.reported, l.warned = closed, time.Now()
 }
 

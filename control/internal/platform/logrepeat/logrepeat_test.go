@@ -45,12 +45,14 @@ func TestA10_a_warning_is_written_once_in_ten_seconds_with_a_count(t *testing.T)
 		log.Error("clicks missing", "from", 2)
 		log.Info("audit log head")
 		log.Info("audit log head")
-		want("at first", `level=WARN msg="edge report not stored" edge=a failures=0 error="no 0"`, `level=WARN msg="edge report not stored" edge=b failures=0 error="no 0"`,
+		want("at first", `level=WARN msg="edge report not stored" edge=a failures=0 error="no 0"`,
+			`level=WARN msg="edge report not stored" edge=b failures=0 error="no 0"`,
 			`level=WARN msg="edge report not stored" edge=c`, `level=ERROR msg="clicks missing" from=1`, `level=ERROR msg="clicks missing" from=2`,
 			`level=INFO msg="audit log head"`, `level=INFO msg="audit log head"`)
 		<-time.After(8 * time.Second)
 		got := strings.Join(lines(), "\n")
-		for _, line := range []string{`edge=a failures=29 error="no 29" repeated=29`, `edge=b failures=29 error="no 29" repeated=29`, `edge=c repeated=29`} {
+		for _, line := range []string{`edge=a failures=29 error="no 29" repeated=29`, `edge=b failures=29 error="no 29" repeated=29`,
+			`edge=c repeated=29`} {
 			if strings.Count(got, line) != 1 || strings.Count(got, "\n") != 2 {
 				t.Errorf("after ten seconds: %s is missing in\n%s", line, got)
 			}

@@ -124,7 +124,8 @@ type WebhooksPaused struct {
 
 // kinds are the kinds of e-mails, as in metrics and logs.
 var kinds = []string{
-	"invitation", "password_reset", "new_device", "password_changed", "second_factor_locked", "passkey_cloned", "second_factor_changed", "link_suspended", "link_released",
+	"invitation", "password_reset", "new_device", "password_changed", "second_factor_locked", "passkey_cloned", "second_factor_changed",
+	"link_suspended", "link_released",
 	"certificate_ends", "webhooks_paused",
 }
 
@@ -197,7 +198,8 @@ func (c PasswordChanged) page() page {
 }
 
 func (l SecondFactorLocked) page() page {
-	p := l.notice("Too many wrong codes for your account", "Somebody entered too many wrong codes of your second factor. Codes are not accepted for a while.",
+	p := l.notice("Too many wrong codes for your account",
+		"Somebody entered too many wrong codes of your second factor. Codes are not accepted for a while.",
 		"Change your password", "Whoever entered the codes knows your password. If that was not you, choose a new password.")
 	if !l.Until.IsZero() {
 		p.Facts = append(p.Facts, fact{"Locked until", stamp(l.Until)})
@@ -206,7 +208,8 @@ func (l SecondFactorLocked) page() page {
 }
 
 func (c PasskeyCloned) page() page {
-	p := c.notice("A copied passkey was rejected", "A sign-in with a passkey of your account was rejected, because the passkey seems to exist twice.",
+	p := c.notice("A copied passkey was rejected",
+		"A sign-in with a passkey of your account was rejected, because the passkey seems to exist twice.",
 		"Check your passkeys", "Remove this passkey and add a new one. If you have not copied it, somebody else may have.")
 	p.Facts = append(facts(fact{"Passkey", nameOf(c.Passkey)}), p.Facts...)
 	return p
@@ -230,20 +233,24 @@ func (c SecondFactorChanged) page() page {
 }
 
 func (l LinkSuspended) page() page {
-	return l.notice(nameOf(l.Address)+" was suspended", "The operator of this service has suspended a link of your workspace. Visitors no longer reach its destination.",
+	return l.notice(nameOf(l.Address)+" was suspended",
+		"The operator of this service has suspended a link of your workspace. Visitors no longer reach its destination.",
 		fact{"Reason", isolated(plain(l.Reason, maxReason))}, "If you think that this is a mistake, write to the operator of this service.")
 }
 
 func (l LinkReleased) page() page {
-	return l.notice(nameOf(l.Address)+" is no longer suspended", "The operator of this service has lifted the suspension of a link of your workspace.",
+	return l.notice(nameOf(l.Address)+" is no longer suspended",
+		"The operator of this service has lifted the suspension of a link of your workspace.",
 		fact{"Status", plain(strings.ToLower(l.Status), maxName)}, "The link works as it did before the suspension.")
 }
 
 func (c CertificateEnds) page() page {
 	host := nameOf(c.Hostname)
-	subject, lead := "The certificate of "+host+" ends soon", "The certificate of a domain of your workspace ends soon. From then on, browsers show a warning instead of your links."
+	subject, lead := "The certificate of "+host+" ends soon",
+		"The certificate of a domain of your workspace ends soon. From then on, browsers show a warning instead of your links."
 	if c.Ended {
-		subject, lead = "The certificate of "+host+" has ended", "The certificate of a domain of your workspace has ended. Browsers show a warning instead of your links."
+		subject, lead = "The certificate of "+host+" has ended",
+			"The certificate of a domain of your workspace has ended. Browsers show a warning instead of your links."
 	}
 	advice := "The service tries to renew the certificate, without success so far. Check the DNS records of the domain."
 	if c.Uploaded {
@@ -251,7 +258,8 @@ func (c CertificateEnds) page() page {
 	}
 	return page{
 		Subject: subject, Lead: []string{lead}, Link: c.Link, Button: "Open the domain in the console", Foot: []string{advice},
-		Facts: facts(fact{"Domain", host}, fact{"Workspace", nameOf(c.Workspace)}, fact{"End", stamp(c.Ends)}, fact{"Reason", isolated(plain(c.Reason, maxReason))}),
+		Facts: facts(fact{"Domain", host}, fact{"Workspace", nameOf(c.Workspace)}, fact{"End", stamp(c.Ends)},
+			fact{"Reason", isolated(plain(c.Reason, maxReason))}),
 	}
 }
 
@@ -281,7 +289,9 @@ func (l LinkEvent) notice(subject, lead string, what fact, foot string) page {
 		Facts: facts(fact{"Link", nameOf(l.Address)}, fact{"Workspace", nameOf(l.Workspace)}, what, fact{"Time", stamp(l.At)}),
 	}
 	if l.Last {
-		p.Foot = append(p.Foot, "There are many such changes in your workspace. For an hour, you get no e-mails about further ones. The console shows all suspended links.")
+		p.Foot = append(p.Foot,
+			"There are many such changes in your workspace. For an hour, you get no e-mails about further ones. The console shows all "+
+				"suspended links.")
 	}
 	return p
 }
@@ -307,7 +317,8 @@ func stamp(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UT
 // checkLink returns an error unless the link is a complete address in one line.
 func checkLink(link string) error {
 	u, err := url.Parse(link)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || plain(link, len(link)) != link || strings.ContainsAny(link, " <>\"") {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || plain(link, len(link)) != link ||
+		strings.ContainsAny(link, " <>\"") {
 		return errors.New("the link is not a complete address") // never the link, which may be secret
 	}
 	return nil

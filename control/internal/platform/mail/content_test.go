@@ -31,12 +31,17 @@ func contents(text string) map[string]mail.Content {
 		"password_changed":     mail.PasswordChanged{Event: event},
 		"second_factor_locked": mail.SecondFactorLocked{Event: event, Until: testTime.Add(time.Hour)},
 		"passkey_cloned":       mail.PasskeyCloned{Event: event, Passkey: text},
-		"link_suspended":       mail.LinkSuspended{LinkEvent: mail.LinkEvent{At: testTime, Workspace: text, Address: text, Link: testLink, Last: true}, Reason: text},
-		"link_released":        mail.LinkReleased{LinkEvent: mail.LinkEvent{At: testTime, Workspace: text, Address: text, Link: testLink}, Status: text},
-		"webhooks_paused":      mail.WebhooksPaused{At: testTime, Workspace: text, Member: text, Webhooks: []string{text, text, text, text, text, text}, Link: testLink},
-		"certificate_ends":     mail.CertificateEnds{Workspace: text, Hostname: text, Uploaded: true, Ends: testTime, Reason: text, Link: testLink},
+		"link_suspended": mail.LinkSuspended{LinkEvent: mail.LinkEvent{At: testTime, Workspace: text, Address: text, Link: testLink,
+			Last: true}, Reason: text},
+		"link_released": mail.LinkReleased{LinkEvent: mail.LinkEvent{At: testTime, Workspace: text, Address: text, Link: testLink},
+			Status: text},
+		"webhooks_paused": mail.WebhooksPaused{At: testTime, Workspace: text, Member: text, Webhooks: []string{text, text, text, text, text,
+			text}, Link: testLink},
+		"certificate_ends": mail.CertificateEnds{Workspace: text, Hostname: text, Uploaded: true, Ends: testTime, Reason: text,
+			Link: testLink},
 	}
-	for _, change := range []mail.FactorChange{mail.FactorEnabled, mail.FactorDisabled, mail.PasskeyAdded, mail.PasskeyRemoved, mail.FactorChange(text)} {
+	for _, change := range []mail.FactorChange{mail.FactorEnabled, mail.FactorDisabled, mail.PasskeyAdded, mail.PasskeyRemoved,
+		mail.FactorChange(text)} {
 		out[fmt.Sprintf("second_factor_changed %.20q", change)] = mail.SecondFactorChanged{Event: event, Change: change, Passkey: text}
 	}
 	return out
@@ -105,7 +110,8 @@ func TestContent_in_any_language_breaks_nothing(t *testing.T) {
 func headers(m mailtest.Message, to string) (problems []string) {
 	want := map[string]bool{
 		"Return-Path": true, "Delivered-To": true, "X-Test-Tls": true, "X-Test-User": true, "X-Test-Helo": true, // by the server
-		"Auto-Submitted": true, "X-Auto-Response-Suppress": true, "Date": true, "Message-Id": true, "Mime-Version": true, "Subject": true, "From": true, "To": true, "Content-Type": true,
+		"Auto-Submitted": true, "X-Auto-Response-Suppress": true, "Date": true, "Message-Id": true, "Mime-Version": true, "Subject": true,
+		"From": true, "To": true, "Content-Type": true,
 	}
 	for name, values := range m.Header {
 		if !want[name] || len(values) != 1 {
@@ -246,20 +252,26 @@ func TestContent_says_what_happened(t *testing.T) {
 			mail.Invitation{Workspace: "Acme", Inviter: "Ann Lee", Role: "EDITOR", Link: testLink, Expires: until}, "Ann Lee invites you to Acme",
 			[]string{"Ann Lee invites you to join the workspace “Acme”.", "editor", "works once, until " + untilText},
 		},
-		{mail.PasswordReset{Link: testLink, IP: "192.0.2.7", Expires: until}, "Choose a new password", []string{"192.0.2.7", "works once, until " + untilText, "ignore this e-mail"}},
-		{mail.NewDevice{Event: event}, "New sign-in to your account", []string{"22 November 2026, 11:25 UTC", "192.0.2.7", "Mozilla/5.0 (X11; Linux x86_64)", "end that session"}},
+		{mail.PasswordReset{Link: testLink, IP: "192.0.2.7", Expires: until}, "Choose a new password",
+			[]string{"192.0.2.7", "works once, until " + untilText, "ignore this e-mail"}},
+		{mail.NewDevice{Event: event}, "New sign-in to your account", []string{"22 November 2026, 11:25 UTC", "192.0.2.7",
+			"Mozilla/5.0 (X11; Linux x86_64)", "end that session"}},
 		{mail.PasswordChanged{Event: event}, "Your password was changed", []string{"22 November 2026, 11:25 UTC", "192.0.2.7"}},
-		{mail.SecondFactorLocked{Event: event, Until: testTime.Add(time.Hour)}, "Too many wrong codes for your account", []string{"22 November 2026, 12:25 UTC", "choose a new password"}},
+		{mail.SecondFactorLocked{Event: event, Until: testTime.Add(time.Hour)}, "Too many wrong codes for your account",
+			[]string{"22 November 2026, 12:25 UTC", "choose a new password"}},
 		{mail.PasskeyCloned{Event: event, Passkey: "Laptop"}, "A copied passkey was rejected", []string{"Laptop", "192.0.2.7"}},
 		{mail.SecondFactorChanged{Event: event, Change: mail.FactorEnabled}, "Second factor turned on", []string{"asks for a code"}},
 		{mail.SecondFactorChanged{Event: event, Change: mail.FactorDisabled}, "Second factor turned off", []string{"no longer asks"}},
-		{mail.SecondFactorChanged{Event: event, Change: mail.PasskeyAdded, Passkey: "Phone"}, "A passkey was added", []string{"Phone", "192.0.2.7"}},
-		{mail.SecondFactorChanged{Event: event, Change: mail.PasskeyRemoved, Passkey: "Phone"}, "A passkey was removed", []string{"Phone", "no longer signs in"}},
+		{mail.SecondFactorChanged{Event: event, Change: mail.PasskeyAdded, Passkey: "Phone"}, "A passkey was added",
+			[]string{"Phone", "192.0.2.7"}},
+		{mail.SecondFactorChanged{Event: event, Change: mail.PasskeyRemoved, Passkey: "Phone"}, "A passkey was removed",
+			[]string{"Phone", "no longer signs in"}},
 		{
 			mail.LinkSuspended{LinkEvent: ofLink, Reason: "It asks for passwords."}, "sho.rt/sale was suspended",
 			[]string{"sho.rt/sale", "Acme", "It asks for passwords.", "22 November 2026, 11:25 UTC", "no longer reach"},
 		},
-		{mail.LinkReleased{LinkEvent: ofLink, Status: "ACTIVE"}, "sho.rt/sale is no longer suspended", []string{"Acme", "lifted the suspension", "active"}},
+		{mail.LinkReleased{LinkEvent: ofLink, Status: "ACTIVE"}, "sho.rt/sale is no longer suspended",
+			[]string{"Acme", "lifted the suspension", "active"}},
 	} {
 		to := fmt.Sprintf("u%d@example.com", i)
 		w.send(to, c.content)
@@ -277,7 +289,8 @@ func TestService_Send_rejects_incomplete_links(t *testing.T) {
 	t.Parallel()
 	st := storetest.Open(t)
 	w := newWorld(t, st, mailtest.Config{})
-	for _, link := range []string{"", "/console/reset?token=canary", "javascript:canary()", "https:///x", "https://sho.rt/\r\ncanary", "https://sho.rt/ canary"} {
+	for _, link := range []string{"", "/console/reset?token=canary", "javascript:canary()", "https:///x", "https://sho.rt/\r\ncanary",
+		"https://sho.rt/ canary"} {
 		err := st.Tx(t.Context(), func(tx *store.Tx) error {
 			return w.service.Send(t.Context(), tx, "bob@example.com", mail.PasswordReset{Link: link, Expires: time.Now().Add(time.Hour)})
 		})

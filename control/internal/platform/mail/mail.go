@@ -122,7 +122,8 @@ func (s *Service) Send(ctx context.Context, tx *store.Tx, to string, c Content) 
 	if end := c.expires(); !end.IsZero() && end.Before(until) {
 		until = end
 	}
-	m := store.Mail{ID: store.NewID(), Recipient: to, Kind: c.kind(), DueAt: now.UnixMilli(), CreatedAt: now.UnixMilli(), ExpiresAt: until.UnixMilli()}
+	m := store.Mail{ID: store.NewID(), Recipient: to, Kind: c.kind(), DueAt: now.UnixMilli(), CreatedAt: now.UnixMilli(),
+		ExpiresAt: until.UnixMilli()}
 	m.Content = s.box.Seal(place(m.ID), string(text))
 	if err := tx.InsertMail(ctx, &m); err != nil {
 		return fmt.Errorf("queue e-mail: %w", err)

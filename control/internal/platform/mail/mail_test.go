@@ -34,7 +34,8 @@ func TestService_Send_is_part_of_the_transaction(t *testing.T) {
 			Settings: smtp.Settings{URL: "smtp://127.0.0.1:1", From: "no-reply@example.com"}, BaseURL: "https://sho.rt", EncryptionKeys: keys,
 		}, st)
 		testkit.Must(t, err)
-		content := mail.Invitation{Workspace: "Acme", Inviter: "Ann", Role: "EDITOR", Link: "https://sho.rt/console/#/invitation/secret", Expires: time.Now().Add(time.Hour)}
+		content := mail.Invitation{Workspace: "Acme", Inviter: "Ann", Role: "EDITOR", Link: "https://sho.rt/console/#/invitation/secret",
+			Expires: time.Now().Add(time.Hour)}
 		failed := errors.New("the change fails")
 		if err := st.Tx(t.Context(), func(tx *store.Tx) error {
 			testkit.Must(t, s.Send(t.Context(), tx, "bob@example.com", content))
@@ -80,7 +81,8 @@ func TestService_Reseal(t *testing.T) {
 		w.send("bob@example.com", invitation())
 		fresh := bytes.Repeat([]byte("n"), 32)
 		open := func(keys ...[]byte) *mail.Service {
-			s, err := mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(w.URL()), From: mailtest.From}, BaseURL: "https://sho.rt", EncryptionKeys: keys}, st)
+			s, err := mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(w.URL()), From: mailtest.From}, BaseURL: "https://sho.rt",
+				EncryptionKeys: keys}, st)
 			testkit.Must(t, err)
 			return s
 		}

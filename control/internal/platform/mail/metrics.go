@@ -10,8 +10,10 @@ import (
 )
 
 var (
-	waitingDesc = prometheus.NewDesc("shortline_mail_waiting", "E-mails that are still to be sent, all replicas' together, counted to 100,000.", nil, nil)
-	oldestDesc  = prometheus.NewDesc("shortline_mail_oldest_waiting_seconds", "How long the oldest of them has been waiting, 0 if there is none.", nil, nil)
+	waitingDesc = prometheus.NewDesc("shortline_mail_waiting",
+		"E-mails that are still to be sent, all replicas' together, counted to 100,000.", nil, nil)
+	oldestDesc = prometheus.NewDesc("shortline_mail_oldest_waiting_seconds",
+		"How long the oldest of them has been waiting, 0 if there is none.", nil, nil)
 )
 
 // queue reads the outbox from the store on each scrape. If the store fails, the metrics are missing.
@@ -58,7 +60,8 @@ func newMetrics(r prometheus.Registerer, q queue) (*metrics, error) {
 			Name: "shortline_mail_sent_total", Help: "E-mails that the SMTP server has accepted, by kind.",
 		}, []string{"kind"}),
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "shortline_mail_failed_total", Help: "E-mails given up, by kind and reason (rejected by the SMTP server, expired before it accepted them).",
+			Name: "shortline_mail_failed_total",
+			Help: "E-mails given up, by kind and reason (rejected by the SMTP server, expired before it accepted them).",
 		}, []string{"kind", "reason"}),
 		retries: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "shortline_mail_retries_total", Help: "Failed attempts to send an e-mail that are repeated later.",
@@ -67,7 +70,8 @@ func newMetrics(r prometheus.Registerer, q queue) (*metrics, error) {
 			Name: "shortline_mail_errors_total", Help: "Failed reads and writes of the outbox.",
 		}),
 		lastTurn: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "shortline_mail_last_success_timestamp_seconds", Help: "Time of the last successful search for e-mails to send, in Unix seconds; 0 without SMTP_URL.",
+			Name: "shortline_mail_last_success_timestamp_seconds",
+			Help: "Time of the last successful search for e-mails to send, in Unix seconds; 0 without SMTP_URL.",
 		}),
 	}
 	for _, kind := range kinds { // so that rate() sees the first

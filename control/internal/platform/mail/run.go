@@ -155,7 +155,8 @@ func (s *Service) deliver(ctx context.Context, m store.Mail) error {
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return fmt.Errorf("read e-mail: %w", err)
 	}
-	return s.sender.Send(ctx, smtp.Mail{ID: m.ID, To: m.Recipient, Subject: r.Subject, Text: r.Text, HTML: r.HTML, Date: time.UnixMilli(m.CreatedAt)})
+	return s.sender.Send(ctx, smtp.Mail{ID: m.ID, To: m.Recipient, Subject: r.Subject, Text: r.Text, HTML: r.HTML,
+		Date: time.UnixMilli(m.CreatedAt)})
 }
 
 // record stores the result of an attempt. While the lease holds the e-mail, it repeats a failed write: an e-mail that was
@@ -169,7 +170,8 @@ func (s *Service) record(began time.Time, write func(context.Context, *store.Tx)
 			return
 		}
 		s.metrics.errors.Inc()
-		last := s.attempts.Err() != nil || !backoff.Sleep(ctx, backoff.Policy{First: 100 * time.Millisecond, Most: 5 * time.Second}.Delay(failures))
+		last := s.attempts.Err() != nil ||
+			!backoff.Sleep(ctx, backoff.Policy{First: 100 * time.Millisecond, Most: 5 * time.Second}.Delay(failures))
 		if last {
 			s.cfg.Logger.Warn("e-mail attempt not recorded, repeating it", "error", err.Error())
 			return

@@ -38,8 +38,11 @@ func newWorld(t *testing.T, st *store.Store, cfg mailtest.Config, changes ...fun
 	t.Helper()
 	w := &world{Server: mailtest.StartWith(t, cfg), t: t, store: st, metrics: prometheus.NewRegistry()}
 	of := mail.Config{
-		Settings: smtp.Settings{URL: config.Secret(w.URL()), From: "no-reply@example.com"}, BaseURL: "https://sho.rt", EncryptionKeys: keys, TLS: w.ClientTLS(),
-		Registry: w.metrics, Logger: slog.New(slog.NewTextHandler(&w.logs, nil)), Now: func() time.Time { return time.Now().Add(time.Duration(w.offset.Load())) },
+		Settings: smtp.Settings{URL: config.Secret(w.URL()), From: "no-reply@example.com"}, BaseURL: "https://sho.rt", EncryptionKeys: keys,
+		TLS:      w.ClientTLS(),
+		Registry: w.metrics, Logger: slog.New(slog.NewTextHandler(&w.logs, nil)), Now: func() time.Time {
+			return time.Now().Add(time.Duration(w.offset.Load()))
+		},
 	}
 	for _, change := range changes {
 		change(&of)
@@ -103,13 +106,16 @@ func (w *world) count(name string, labels ...string) (sum float64) {
 }
 
 func invitation() mail.Invitation {
-	return mail.Invitation{Workspace: "Acme", Inviter: "Ann", Role: "EDITOR", Link: "https://sho.rt/console/invitation?token=canary-token", Expires: time.Now().Add(7 * 24 * time.Hour)}
+	return mail.Invitation{Workspace: "Acme", Inviter: "Ann", Role: "EDITOR", Link: "https://sho.rt/console/invitation?token=canary-token",
+		Expires: time.Now().Add(7 * 24 * time.Hour)}
 }
 
 func TestService_Run_sends_at_once(t *testing.T) {
 	t.Parallel()
 	storetest.EachInProof(t, func(t *testing.T, st *store.Store) {
-		w := newWorld(t, st, mailtest.Config{TLS: "starttls", User: "ann", Password: "canary-password"}, func(c *mail.Config) { c.Poll = time.Hour })
+		w := newWorld(t, st, mailtest.Config{TLS: "starttls", User: "ann", Password: "canary-password"}, func(c *mail.Config) {
+			c.Poll = time.Hour
+		})
 		w.run()
 		testkit.Eventually(t, "the first turn", func() bool { return w.count("shortline_mail_last_success_timestamp_seconds") > 0 })
 		w.send("bob@example.com", invitation()) // wakes the service
@@ -267,7 +273,8 @@ func TestService_Run_in_two_replicas(t *testing.T) {
 		testkit.Must(t, err)
 		t.Cleanup(func() { st.Close() })
 		registries[i], stores[i] = prometheus.NewRegistry(), st
-		services[i], err = mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(server.URL()), From: mailtest.From}, BaseURL: "https://sho.rt", EncryptionKeys: keys, Registry: registries[i]}, st)
+		services[i], err = mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(server.URL()), From: mailtest.From},
+			BaseURL: "https://sho.rt", EncryptionKeys: keys, Registry: registries[i]}, st)
 		testkit.Must(t, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -326,7 +333,8 @@ func sendForever(url, server string) error {
 	if err != nil {
 		return err
 	}
-	s, err := mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(server), From: mailtest.From}, BaseURL: "https://sho.rt", EncryptionKeys: keys}, st)
+	s, err := mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(server), From: mailtest.From}, BaseURL: "https://sho.rt",
+		EncryptionKeys: keys}, st)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,8 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 		child.Env = append(os.Environ(), "OUTBOUND_CHILD=yes")
 		root := []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		group := []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
-		child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET, UidMappings: root, GidMappings: group, Pdeathsig: syscall.SIGKILL}
+		child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET, UidMappings: root, GidMappings: group,
+			Pdeathsig: syscall.SIGKILL}
 		out, err := child.CombinedOutput()
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOSPC) {
 			t.Skipf("needs a network namespace: %v", err)
@@ -97,7 +98,8 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 	w := newWorld(t)
 	hosts := disguises()
 	var special []netip.Addr
-	for _, s := range []string{"127.0.0.1", "::1", "10.0.0.1", "100.64.0.1", "169.254.169.254", "172.16.0.1", "192.168.0.1", "fd00:ec2::254", "fe80::1", "64:ff9b::a00:1"} {
+	for _, s := range []string{"127.0.0.1", "::1", "10.0.0.1", "100.64.0.1", "169.254.169.254", "172.16.0.1", "192.168.0.1", "fd00:ec2::254",
+		"fe80::1", "64:ff9b::a00:1"} {
 		special = append(special, netip.MustParseAddr(s))
 	}
 	tried := 0
@@ -151,7 +153,8 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 	// Controls: public and allowed addresses are reached each time, and without the policy the others are reached too.
 	const times = 100
 	allowed := netip.MustParseAddr("127.0.0.2")
-	c := outbound.New(outbound.Policy{Resolver: nameserver(t, public, public), AllowCIDRs: []netip.Prefix{netip.PrefixFrom(allowed, 32)}, Timeout: time.Minute})
+	c := outbound.New(outbound.Policy{Resolver: nameserver(t, public, public), AllowCIDRs: []netip.Prefix{netip.PrefixFrom(allowed, 32)},
+		Timeout: time.Minute})
 	for range times {
 		_, _ = get(t, c, "https://127.0.0.2:"+w.port)
 		_, _ = get(t, c, "https://outside.example.com:"+w.port)
@@ -172,6 +175,7 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 		}
 		return w.seen[allowed] == times && w.seen[public] == times && reached >= len(special)-1 // a link-local address needs a zone
 	})
-	fmt.Printf("%d targets, %d requests, %d of them to names that rebind: 0 connections; controls %d of %d and %d of %d, and %d of the special addresses where everything is allowed\n",
+	fmt.Printf("%d targets, %d requests, %d of them to names that rebind: 0 connections; controls %d of %d and %d of %d, and %d of the "+
+		"special addresses where everything is allowed\n",
 		len(hosts), tried, rebinding, w.seen[allowed], times, w.seen[public], times, reached)
 }

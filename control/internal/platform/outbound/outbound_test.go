@@ -149,7 +149,8 @@ func TestClient_ignores_proxies(t *testing.T) {
 		t.Skip("needs a second loopback address")
 	}
 	loop := netip.MustParseAddr("127.0.0.1")
-	c := outbound.New(outbound.Policy{Resolver: nameserver(t, loop, loop), AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}, Timeout: time.Minute})
+	c := outbound.New(outbound.Policy{Resolver: nameserver(t, loop, loop), AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")},
+		Timeout: time.Minute})
 	for _, url := range []string{"https://inside.example.com:8443/", "http://inside.example.com:8080/"} {
 		if _, err := get(t, c, url); !errors.Is(err, outbound.ErrForbidden) {
 			t.Errorf("%s: %v", url, err)
@@ -238,8 +239,10 @@ func canary(t *testing.T) (port string, accepts *atomic.Int32) {
 func disguises() []string {
 	var out []string
 	for _, v4 := range []string{
-		"0.0.0.0", "10.0.0.1", "10.255.255.254", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.255.255.254", "169.254.169.254", "169.254.170.2",
-		"172.16.0.1", "172.31.255.254", "192.0.0.192", "192.0.2.1", "192.88.99.1", "192.168.0.1", "192.168.255.254", "198.18.0.1", "198.19.255.254",
+		"0.0.0.0", "10.0.0.1", "10.255.255.254", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.255.255.254", "169.254.169.254",
+		"169.254.170.2",
+		"172.16.0.1", "172.31.255.254", "192.0.0.192", "192.0.2.1", "192.88.99.1", "192.168.0.1", "192.168.255.254", "198.18.0.1",
+		"198.19.255.254",
 		"198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255", "168.63.129.16",
 	} {
 		b := netip.MustParseAddr(v4).As4()
@@ -254,13 +257,16 @@ func disguises() []string {
 		)
 	}
 	for _, v6 := range []string{
-		"::", "::1", "0:0:0:0:0:0:0:1", "::1%25lo", "100::1", "2001::1", "2001:10::1", "2001:20::1", "2001:db8::1", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254",
+		"::", "::1", "0:0:0:0:0:0:0:1", "::1%25lo", "100::1", "2001::1", "2001:10::1", "2001:20::1", "2001:db8::1", "3fff::1", "5f00::1",
+		"fc00::1", "fd00:ec2::254",
 		"fe80::1", "fe80::1%25lo", "fec0::1", "ff02::1", "ff0e::1", "4000::1", "8000::1",
 	} {
 		out = append(out, "["+v6+"]")
 	}
-	return append(out, "localhost", "LOCALHOST.", "a.localhost", "localhost.localdomain", "metadata.google.internal", "metadata", "router.lan", "printer.local",
-		"①②⑦.⓪.⓪.①", "127.0.0.1.nip.io", "localtest.me", "spoofed.example.com", "user@127.0.0.1", "example.com@127.0.0.1", "127.0.0.1%2eexample.com", "lo\u00ADcalhost", "ⓛocalhost", "127.0.0.01")
+	return append(out, "localhost", "LOCALHOST.", "a.localhost", "localhost.localdomain", "metadata.google.internal", "metadata", "router.lan",
+		"printer.local",
+		"①②⑦.⓪.⓪.①", "127.0.0.1.nip.io", "localtest.me", "spoofed.example.com", "user@127.0.0.1", "example.com@127.0.0.1",
+		"127.0.0.1%2eexample.com", "lo\u00ADcalhost", "ⓛocalhost", "127.0.0.01")
 }
 
 func TestClient_sends_nothing_to_special_addresses(t *testing.T) {
@@ -307,7 +313,9 @@ func TestClient_sends_nothing_to_special_addresses(t *testing.T) {
 
 func TestCheckURL(t *testing.T) {
 	t.Parallel()
-	silent := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no network") }}
+	silent := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("no network")
+	}}
 	strict := outbound.New(outbound.Policy{Resolver: silent})
 	dev := outbound.New(outbound.Policy{AllowPrivate: true})
 	for _, c := range []struct {
@@ -361,7 +369,9 @@ func FuzzCheckURL(f *testing.F) {
 		f.Add("https://" + h + "/")
 	}
 	f.Add("https://[::ffff:7f00:1]:443")
-	c := outbound.New(outbound.Policy{Resolver: &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no network") }}})
+	c := outbound.New(outbound.Policy{Resolver: &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("no network")
+	}}})
 	f.Fuzz(func(t *testing.T, raw string) {
 		if c.CheckURL(t.Context(), raw) != nil {
 			return
@@ -379,7 +389,8 @@ func FuzzCheckURL(f *testing.F) {
 // FuzzPublic compares the list of networks with a second one, made of functions of net/netip and other prefixes. An
 // address is as public as the address that it embeds.
 func FuzzPublic(f *testing.F) {
-	for _, s := range []string{"1.1.1.1", "10.0.0.1", "100.64.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::", "2001::1", "fd00::1", "fe80::1", "2606:4700::1111", "ff02::1", "::a00:1"} {
+	for _, s := range []string{"1.1.1.1", "10.0.0.1", "100.64.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "64:ff9b::a00:1",
+		"2002:a00:1::", "2001::1", "fd00::1", "fe80::1", "2606:4700::1111", "ff02::1", "::a00:1"} {
 		f.Add(netip.MustParseAddr(s).AsSlice())
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -388,12 +399,14 @@ func FuzzPublic(f *testing.F) {
 			return
 		}
 		plain := addr.Unmap()
-		if plain.IsPrivate() || plain.IsLoopback() || plain.IsLinkLocalUnicast() || plain.IsMulticast() || plain.IsUnspecified() || !plain.IsGlobalUnicast() || addr.WithZone("x").Zone() != "" && outbound.Public(addr.WithZone("x")) {
+		if plain.IsPrivate() || plain.IsLoopback() || plain.IsLinkLocalUnicast() || plain.IsMulticast() || plain.IsUnspecified() ||
+			!plain.IsGlobalUnicast() || addr.WithZone("x").Zone() != "" && outbound.Public(addr.WithZone("x")) {
 			t.Fatalf("%s is public", addr)
 		}
 		if plain.Is4() {
 			v4 := plain.As4()
-			for _, stands := range [][]byte{append([]byte{0x20, 0x02}, append(v4[:], make([]byte, 10)...)...), append([]byte{0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0}, v4[:]...), append(make([]byte, 12), v4[:]...)} {
+			for _, stands := range [][]byte{append([]byte{0x20, 0x02}, append(v4[:], make([]byte, 10)...)...),
+				append([]byte{0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0}, v4[:]...), append(make([]byte, 12), v4[:]...)} {
 				if other, _ := netip.AddrFromSlice(stands); outbound.Public(other) {
 					t.Fatalf("%s is public, in the place of %s", other, plain)
 				}

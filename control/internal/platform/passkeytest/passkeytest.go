@@ -75,7 +75,8 @@ func (c Credential) String() string {
 }
 
 func (d *Device) credential(response map[string]string) Credential {
-	return Credential{ID: Encode(d.ID), RawID: Encode(d.ID), Type: "public-key", Response: response, AuthenticatorAttachment: "platform", ClientExtensionResults: map[string]any{}}
+	return Credential{ID: Encode(d.ID), RawID: Encode(d.ID), Type: "public-key", Response: response, AuthenticatorAttachment: "platform",
+		ClientExtensionResults: map[string]any{}}
 }
 
 // Create answers a registration for the user with the handle.
@@ -88,7 +89,8 @@ func (d *Device) Create(challenge, host string, userHandle []byte) Credential {
 	object = append(text(object, "fmt"), text(nil, "none")...)
 	object = append(text(object, "attStmt"), 0xa0)
 	object = bytes(text(object, "authData"), data)
-	return d.credential(map[string]string{"clientDataJSON": Encode(d.clientData("webauthn.create", challenge)), "attestationObject": Encode(object)})
+	return d.credential(map[string]string{"clientDataJSON": Encode(d.clientData("webauthn.create", challenge)),
+		"attestationObject": Encode(object)})
 }
 
 // Get answers a sign-in.

@@ -41,7 +41,8 @@ func TestF6_sentences_with_codes_are_those_of_the_sources(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
 	read := func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "codes.go" {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+			filepath.Base(path) == "codes.go" {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -55,7 +56,8 @@ func TestF6_sentences_with_codes_are_those_of_the_sources(t *testing.T) {
 	testkit.Must(t, err)
 	sources := regexp.MustCompile(`" \+\s*"`).ReplaceAllString(all.String(), "")
 	var missing []string
-	for _, m := range regexp.MustCompile(`"([^"\n]*)"`).FindAllStringSubmatch(strings.SplitN(strings.Split(string(table), "\n}\n")[0], "{\n\t{", 2)[1], -1) {
+	for _, m := range regexp.MustCompile(`"([^"\n]*)"`).FindAllStringSubmatch(strings.SplitN(strings.Split(string(table), "\n}\n")[0],
+		"{\n\t{", 2)[1], -1) {
 		if strings.Contains(m[1], " ") && !strings.Contains(sources, strings.Split(strings.TrimPrefix(m[1], "%s"), "%")[0]) {
 			missing = append(missing, m[1])
 		}

@@ -58,7 +58,9 @@ func parseServer(text string) (s server, err error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Hostname() == "" {
-		return s, errors.New("SMTP_URL: must be an address such as smtp://user:password@mail.example.com:587; write special characters of the password as in %40 for @")
+		return s, errors.New(
+			"SMTP_URL: must be an address such as smtp://user:password@mail.example.com:587; write special characters of the password as in " +
+				"%40 for @")
 	}
 	s.host = u.Hostname()
 	port := u.Port()

@@ -165,11 +165,14 @@ func (s *Sender) client(ctx context.Context) (*mail.Client, error) {
 	}
 	if s.server.user != "" {
 		// With TLS, PLAIN comes first, because servers also offer mechanisms for which they lack the users' keys.
-		mechanisms := []mail.SMTPAuthType{mail.SMTPAuthPlain, mail.SMTPAuthLogin, mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthCramMD5}
+		mechanisms := []mail.SMTPAuthType{mail.SMTPAuthPlain, mail.SMTPAuthLogin, mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1,
+			mail.SMTPAuthCramMD5}
 		if s.server.security == noTLS {
-			mechanisms = []mail.SMTPAuthType{mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthCramMD5, mail.SMTPAuthPlainNoEnc, mail.SMTPAuthLoginNoEnc}
+			mechanisms = []mail.SMTPAuthType{mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthCramMD5, mail.SMTPAuthPlainNoEnc,
+				mail.SMTPAuthLoginNoEnc}
 		}
-		options = append(options, mail.WithOpportunisticSMTPAuth(mechanisms...), mail.WithUsername(s.server.user), mail.WithPassword(s.server.password))
+		options = append(options, mail.WithOpportunisticSMTPAuth(mechanisms...), mail.WithUsername(s.server.user),
+			mail.WithPassword(s.server.password))
 	}
 	return mail.NewClient(s.server.host, options...)
 }

@@ -89,12 +89,14 @@ func TestSender_Send(t *testing.T) {
 			if m.TLS != (c.cfg.TLS != "") || m.User != c.cfg.User {
 				t.Errorf("encrypted %t, user %q", m.TLS, m.User)
 			}
-			if m.Subject != "Schöne Grüße from Ann" || m.Text != "Hello\nhttps://sho.rt/x?token=secret-token\n" || m.HTML != "<p>Hello</p>" || m.From != "no-reply@example.com" {
+			if m.Subject != "Schöne Grüße from Ann" || m.Text != "Hello\nhttps://sho.rt/x?token=secret-token\n" || m.HTML != "<p>Hello</p>" ||
+				m.From != "no-reply@example.com" {
 				t.Errorf("%+v", m)
 			}
 			for name, want := range map[string]string{
-				"From": `"Shortline" <no-reply@example.com>`, "To": "<bob@example.com>", "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All",
-				"Message-Id": "<0199-id@example.com>", "Date": "Sun, 22 Nov 2026 10:00:00 +0000",
+				"From": `"Shortline" <no-reply@example.com>`, "To": "<bob@example.com>", "Auto-Submitted": "auto-generated",
+				"X-Auto-Response-Suppress": "All",
+				"Message-Id":               "<0199-id@example.com>", "Date": "Sun, 22 Nov 2026 10:00:00 +0000",
 			} {
 				if got := m.Header[name]; len(got) != 1 || got[0] != want {
 					t.Errorf("%s is %q, want %q", name, got, want)
@@ -135,10 +137,12 @@ func TestSender_Send_errors(t *testing.T) {
 		stage     string
 		permanent bool
 	}{
-		{"unknown recipient", mailtest.Answer{Stage: "rcpt", Code: 550, Text: "<bob@example.com>: unknown"}, "bob@example.com", "recipient", true},
+		{"unknown recipient", mailtest.Answer{Stage: "rcpt", Code: 550, Text: "<bob@example.com>: unknown"}, "bob@example.com",
+			"recipient", true},
 		{"busy", mailtest.Answer{Stage: "rcpt", Code: 451, Text: "greylisted"}, "bob@example.com", "recipient", false},
 		{"sign in first", mailtest.Answer{Stage: "rcpt", Code: 530, Text: "sign in"}, "bob@example.com", "recipient", false},
-		{"rejected content", mailtest.Answer{Stage: "data", Code: 554, Text: "blocked https://sho.rt/x?token=secret-token for bob@example.com"}, "bob@example.com", "content", true},
+		{"rejected content", mailtest.Answer{Stage: "data", Code: 554, Text: "blocked https://sho.rt/x?token=secret-token for bob@example.com"},
+			"bob@example.com", "content", true},
 		{"full disk", mailtest.Answer{Stage: "data", Code: 452, Text: "no space"}, "bob@example.com", "content", false},
 		{"sender not allowed", mailtest.Answer{Stage: "mail", Code: 553, Text: "not yours"}, "bob@example.com", "sender", false},
 		{"password is rejected", mailtest.Answer{Stage: "auth", Code: 535, Text: "wrong canary-password"}, "bob@example.com", "connect", false},

@@ -30,7 +30,8 @@ func TestCheck(t *testing.T) {
 }
 
 func TestParse_refuses(t *testing.T) {
-	for _, header := range []string{``, ` `, `7`, `"7`, `7"`, `"7" "8"`, `"7";`, `*, "7"`, `"7", *`, `w/"7"`, `W/`, `W/7`, "\"7\x01\"", `"7 8"`, `,`, strings.Repeat(`"1",`, 101)} {
+	for _, header := range []string{``, ` `, `7`, `"7`, `7"`, `"7" "8"`, `"7";`, `*, "7"`, `"7", *`, `w/"7"`, `W/`, `W/7`, "\"7\x01\"",
+		`"7 8"`, `,`, strings.Repeat(`"1",`, 101)} {
 		if _, err := version.Parse([]string{header}); err == nil {
 			t.Errorf("%q was accepted", header)
 		}

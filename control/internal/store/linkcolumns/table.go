@@ -97,7 +97,8 @@ var errSize = errors.New("a number or a text of a link is too large")
 // fits reports whether a table can hold a link. The API's limits are far below.
 func (r *Row) fits() bool {
 	const most = math.MaxUint16
-	return r.Num <= math.MaxUint32 && r.Workspace <= math.MaxUint32 && r.Domain <= math.MaxUint32 && len(r.Title) <= most && len(r.Slug) <= most && len(r.Text) <= blockSize/2 && len(r.Sets) <= most
+	return r.Num <= math.MaxUint32 && r.Workspace <= math.MaxUint32 && r.Domain <= math.MaxUint32 && len(r.Title) <= most &&
+		len(r.Slug) <= most && len(r.Text) <= blockSize/2 && len(r.Sets) <= most
 }
 
 // Apply removes the links with the numbers gone, and adds or replaces rows. After an error, the table must not be used.

@@ -62,12 +62,15 @@ func prepareServer(bin, dir string) (testserver.Command, error) {
 	run := testserver.Command{
 		Path: filepath.Join(bin, "postgres"),
 		Args: []string{
-			"-D", filepath.Join(dir, "data"), "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
-			"-c", "max_connections=500", "-c", "shared_buffers=64MB", "-c", "max_wal_size=4GB", "-c", "checkpoint_timeout=1h", "-c", "autovacuum_naptime=5min",
+			"-D", filepath.Join(dir, "data"), "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "synchronous_commit=off", "-c",
+			"full_page_writes=off",
+			"-c", "max_connections=500", "-c", "shared_buffers=64MB", "-c", "max_wal_size=4GB", "-c", "checkpoint_timeout=1h", "-c",
+			"autovacuum_naptime=5min",
 		},
 		Env: []string{"LC_ALL=C.UTF-8"},
 	}
-	create := exec.Command(filepath.Join(bin, "initdb"), "-D", filepath.Join(dir, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+	create := exec.Command(filepath.Join(bin, "initdb"), "-D", filepath.Join(dir, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8",
+		"--locale=C.UTF-8", "-N")
 	create.Env = append(os.Environ(), run.Env...)
 	create.Dir = dir
 	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
@@ -196,7 +199,8 @@ func (s *postgres) dropAbandoned() error {
 			continue
 		}
 		// Another process may be dropping it at the same time.
-		if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil && !strings.Contains(err.Error(), "concurrently") {
+		if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil &&
+			!strings.Contains(err.Error(), "concurrently") {
 			return err
 		}
 	}

@@ -46,7 +46,8 @@ func loadCommand(ctx context.Context, flags *flag.FlagSet, args []string) error 
 	}
 	ctx, cancel := context.WithTimeout(ctx, *long)
 	defer cancel()
-	fmt.Println(load.Run(ctx, load.Config{Addrs: strings.Split(*addrs, ","), Slugs: strings.Split(*slugs, ","), Clients: *clients, First: *first, Rate: *rate, Log: log}))
+	fmt.Println(load.Run(ctx, load.Config{Addrs: strings.Split(*addrs, ","), Slugs: strings.Split(*slugs, ","), Clients: *clients,
+		First: *first, Rate: *rate, Log: log}))
 	return log.Close()
 }
 

@@ -81,10 +81,13 @@ func Clicks(seed uint64, n int, start time.Time, days int) []analytics.Row {
 			// Rounded, so that some have the same time.
 			Time:    start.UnixMilli() + r.Int64N(int64(days)*24*60*60*100)*10,
 			Link:    1 + uint64(r.Float64()*r.Float64()*40),
-			Country: pick("US", "TW", "", "DE", "GB", "BR"), Region: pick("", "California", "Taipei", "Bayern"), City: pick("London", "", "Taipei", "São Paulo", "München"),
-			Device: pick("MOBILE", "DESKTOP", "TABLET", ""), OS: pick("iOS", "Android", "Windows", "macOS"), Browser: pick("Chrome", "Safari", "Firefox"),
+			Country: pick("US", "TW", "", "DE", "GB", "BR"), Region: pick("", "California", "Taipei", "Bayern"),
+			City:   pick("London", "", "Taipei", "São Paulo", "München"),
+			Device: pick("MOBILE", "DESKTOP", "TABLET", ""), OS: pick("iOS", "Android", "Windows", "macOS"),
+			Browser:   pick("Chrome", "Safari", "Firefox"),
 			Referer:   referers[int(float64(len(referers))*r.Float64()*r.Float64())],
-			UserAgent: "Mozilla/5.0", UTM: link.UTM{Source: pick("", "mail", "social"), Medium: pick("", "cpc"), Campaign: pick("", "spring", "Spring"), Term: pick("", "x"), Content: pick("", "y"), ID: pick("", "7"), SourcePlatform: pick("", "p")},
+			UserAgent: "Mozilla/5.0", UTM: link.UTM{Source: pick("", "mail", "social"), Medium: pick("", "cpc"),
+				Campaign: pick("", "spring", "Spring"), Term: pick("", "x"), Content: pick("", "y"), ID: pick("", "7"), SourcePlatform: pick("", "p")},
 			GeoVersion: "test", BotList: "list", EdgeName: []string{"", "fra-1"}[i%2], EdgeRegion: []string{"", "eu-central", "us-east"}[i%3],
 			Language: []string{"en", "", "de", "zh", "pt"}[r.IntN(5)],
 		}
@@ -160,7 +163,8 @@ func empty(t *testing.T, s analytics.Store) {
 }
 
 func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
-	newYork, taipei, kathmandu, santiago := zone(t, "America/New_York"), zone(t, "Asia/Taipei"), zone(t, "Asia/Kathmandu"), zone(t, "America/Santiago")
+	newYork, taipei, kathmandu, santiago := zone(t, "America/New_York"), zone(t, "Asia/Taipei"), zone(t, "Asia/Kathmandu"),
+		zone(t, "America/Santiago")
 	// One period of three weeks around the start of daylight saving time in New York; another around the day on which
 	// midnight does not exist in Santiago.
 	rows := Clicks(1, 4000, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 21)
@@ -171,18 +175,24 @@ func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
 
 	march8 := analytics.DayOn(2026, 3, 8)
 	scopes := []analytics.Scope{
-		{}, everyone(), {Bots: analytics.OnlyBots}, {Owner: 2}, {Links: []uint64{1}}, {Links: []uint64{1, 2, 3, 999}, Bots: analytics.Everyone}, {Links: []uint64{}},
+		{}, everyone(), {Bots: analytics.OnlyBots}, {Owner: 2}, {Links: []uint64{1}}, {Links: []uint64{1, 2, 3, 999}, Bots: analytics.Everyone},
+		{Links: []uint64{}},
 		{From: march8.Start(newYork), To: (march8 + 1).Start(newYork)}, {From: march8.Start(taipei)}, {To: march8.Start(kathmandu), Owner: 1},
-		{From: all[5].Time, To: all[5].Time + 1, Bots: analytics.Everyone}, {Routed: true}, {Drawn: true, Owner: 3}, {Links: []uint64{math.MaxInt64}},
-		{NotLinks: []uint64{1}}, {NotLinks: []uint64{1, 2, math.MaxInt64}, Owner: 2, Bots: analytics.Everyone}, {Links: []uint64{1, 2}, NotLinks: []uint64{2, 3}},
+		{From: all[5].Time, To: all[5].Time + 1, Bots: analytics.Everyone}, {Routed: true}, {Drawn: true, Owner: 3},
+		{Links: []uint64{math.MaxInt64}},
+		{NotLinks: []uint64{1}}, {NotLinks: []uint64{1, 2, math.MaxInt64}, Owner: 2, Bots: analytics.Everyone},
+		{Links: []uint64{1, 2}, NotLinks: []uint64{2, 3}},
 		{LinkFrom: 2}, {LinkTo: 3, Bots: analytics.Everyone}, {LinkFrom: 2, LinkTo: 4, Owner: 2}, {LinkFrom: 3, LinkTo: 3},
 	}
 	for i, scope := range scopes {
 		asked := thinned(asked, i)
 		for j, q := range []analytics.Query{
-			{Visitors: true, Last: true}, {Every: analytics.Days, Visitors: true}, {Every: analytics.Days, Zone: newYork}, {Every: analytics.Days, Zone: taipei, Last: true}, {Every: analytics.Days, Zone: kathmandu, Visitors: true},
-			{Every: analytics.Days, Zone: santiago}, {ByLink: true, Last: true}, {ByLink: true, TopFirst: true, Limit: 5}, {By: analytics.Country, TopFirst: true}, {By: analytics.City, TopFirst: true, Limit: 2},
-			{By: analytics.BotName}, {By: analytics.Variant, Visitors: true}, {ByLink: true, By: analytics.Variant}, {Every: analytics.Days, By: analytics.Rule, Zone: newYork, Last: true}, {By: analytics.UTMCampaign},
+			{Visitors: true, Last: true}, {Every: analytics.Days, Visitors: true}, {Every: analytics.Days, Zone: newYork},
+			{Every: analytics.Days, Zone: taipei, Last: true}, {Every: analytics.Days, Zone: kathmandu, Visitors: true},
+			{Every: analytics.Days, Zone: santiago}, {ByLink: true, Last: true}, {ByLink: true, TopFirst: true, Limit: 5},
+			{By: analytics.Country, TopFirst: true}, {By: analytics.City, TopFirst: true, Limit: 2},
+			{By: analytics.BotName}, {By: analytics.Variant, Visitors: true}, {ByLink: true, By: analytics.Variant},
+			{Every: analytics.Days, By: analytics.Rule, Zone: newYork, Last: true}, {By: analytics.UTMCampaign},
 		} {
 			if !asked(i + j) {
 				continue
@@ -194,7 +204,8 @@ func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
 				t.Errorf("scope %d, query %d: %+v\n got %v\nwant %v", i, j, q, got, want)
 			}
 		}
-		dims := []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
+		dims := []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser,
+			analytics.Referer,
 			analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent}
 		for j, dims := range [][]analytics.Dimension{dims, {analytics.Rule}, {analytics.Referer, analytics.BotName}} {
 			if !asked(i + j) {
@@ -245,7 +256,8 @@ func zone(t *testing.T, name string) *time.Location {
 func filter(rows []analytics.Row, s analytics.Scope) []analytics.Row {
 	var out []analytics.Row
 	for _, r := range rows {
-		if (s.Links == nil || slices.Contains(s.Links, r.Link)) && !slices.Contains(s.NotLinks, r.Link) && r.Link >= s.LinkFrom && (s.LinkTo == 0 || r.Link < s.LinkTo) && (s.Owner == 0 || s.Owner == r.Owner) &&
+		if (s.Links == nil || slices.Contains(s.Links, r.Link)) && !slices.Contains(s.NotLinks, r.Link) && r.Link >= s.LinkFrom &&
+			(s.LinkTo == 0 || r.Link < s.LinkTo) && (s.Owner == 0 || s.Owner == r.Owner) &&
 			(s.From == 0 || r.Time >= s.From) && (s.To == 0 || r.Time < s.To) &&
 			(s.Bots == analytics.Everyone || r.Bot == (s.Bots == analytics.OnlyBots)) &&
 			(!s.Routed || !r.Rule.IsZero()) && (!s.Drawn || !r.Variant.IsZero()) && matches(r, s.Match) {
@@ -281,9 +293,12 @@ func value(r analytics.Row, d analytics.Dimension) string {
 	case analytics.Site:
 		return Sites[r.Referer]
 	}
-	return map[analytics.Dimension]string{analytics.Country: r.Country, analytics.Region: r.Region, analytics.City: r.City, analytics.Device: r.Device,
-		analytics.OS: r.OS, analytics.Browser: r.Browser, analytics.Referer: r.Referer, analytics.UTMSource: r.UTM.Source, analytics.UTMMedium: r.UTM.Medium,
-		analytics.UTMCampaign: r.UTM.Campaign, analytics.UTMTerm: r.UTM.Term, analytics.UTMContent: r.UTM.Content, analytics.BotName: r.BotName, analytics.Language: r.Language}[d]
+	return map[analytics.Dimension]string{analytics.Country: r.Country, analytics.Region: r.Region, analytics.City: r.City,
+		analytics.Device: r.Device,
+		analytics.OS:     r.OS, analytics.Browser: r.Browser, analytics.Referer: r.Referer, analytics.UTMSource: r.UTM.Source,
+		analytics.UTMMedium:   r.UTM.Medium,
+		analytics.UTMCampaign: r.UTM.Campaign, analytics.UTMTerm: r.UTM.Term, analytics.UTMContent: r.UTM.Content, analytics.BotName: r.BotName,
+		analytics.Language: r.Language}[d]
 }
 
 // expect answers a query from rows in memory. Periods come from the calendar of package time.
@@ -333,7 +348,8 @@ func expect(rows []analytics.Row, q analytics.Query) []analytics.Line {
 		if q.TopFirst {
 			top = cmp.Compare(b.Clicks, a.Clicks)
 		}
-		return cmp.Or(top, cmp.Compare(a.Day, b.Day), cmp.Compare(a.At, b.At), cmp.Compare(a.Hour, b.Hour), cmp.Compare(a.Link, b.Link), cmp.Compare(a.Value, b.Value))
+		return cmp.Or(top, cmp.Compare(a.Day, b.Day), cmp.Compare(a.At, b.At), cmp.Compare(a.Hour, b.Hour), cmp.Compare(a.Link, b.Link),
+			cmp.Compare(a.Value, b.Value))
 	})
 	if q.Limit > 0 && len(out) > q.Limit {
 		out = out[:q.Limit]

@@ -27,7 +27,8 @@ func Load(b *testing.B, s analytics.Store, n, batch int) float64 {
 	}
 	start := time.Now()
 	for part := range slices.Chunk(rows, batch) {
-		testkit.Must(b, s.Insert(b.Context(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}))
+		testkit.Must(b,
+			s.Insert(b.Context(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}))
 	}
 	return float64(n) / time.Since(start).Seconds()
 }
@@ -40,8 +41,10 @@ func Processor(b *testing.B) time.Duration {
 }
 
 // reported are the dimensions of a report.
-var reported = []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
-	analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent, analytics.Language, analytics.Site}
+var reported = []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser,
+	analytics.Referer,
+	analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent, analytics.Language,
+	analytics.Site}
 
 // Report measures the statements of a report about a scope, each by itself, and then all at the same time, as a report asks them. It
 // reports the median.
@@ -93,7 +96,8 @@ func Report(b *testing.B, s analytics.Store, name string, scope analytics.Scope)
 func Queries(b *testing.B, s analytics.Store, budget time.Duration) {
 	zone, err := time.LoadLocation("America/New_York")
 	testkit.Must(b, err)
-	scope := analytics.Scope{From: time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC).UnixMilli(), To: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()}
+	scope := analytics.Scope{From: time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC).UnixMilli(),
+		To: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()}
 	one := scope
 	one.Links = []uint64{1}
 	german, instagram := scope, scope

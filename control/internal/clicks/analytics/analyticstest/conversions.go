@@ -31,7 +31,8 @@ func Conversions(seed uint64, rows []analytics.Row) []analytics.Conversion {
 			c := analytics.Conversion{Row: rows[i], Attributed: true}
 			c.Conversion = conversion.Conversion{
 				Click: clickOf(&rows[i]), Workspace: rows[i].Owner, Name: []string{"purchase", "sign up", "lead ä"}[r.IntN(3)],
-				Value: r.Int64N(3) * r.Int64N(2_000_000), Currency: []string{"EUR", "EUR", "USD", ""}[r.IntN(4)], ExternalID: fmt.Sprint("order-", r.IntN(20)),
+				Value: r.Int64N(3) * r.Int64N(2_000_000), Currency: []string{"EUR", "EUR", "USD", ""}[r.IntN(4)],
+				ExternalID: fmt.Sprint("order-", r.IntN(20)),
 				Repeatable: r.IntN(4) == 0, OccurredAt: rows[i].Time + 1000, ReceivedAt: rows[i].Time + r.Int64N(100_000), Browser: r.IntN(2) == 0,
 			}
 			list = append(list, c)
@@ -49,7 +50,8 @@ func kept(list []analytics.Conversion) []analytics.Conversion {
 		}
 	}
 	return slices.SortedFunc(maps.Values(byKey), func(a, b analytics.Conversion) int { // newest click first
-		return cmp.Or(cmp.Compare(b.Click.Time, a.Click.Time), cmp.Compare(b.Click.Link, a.Click.Link), cmp.Compare(b.Click.Tag, a.Click.Tag), cmp.Compare(b.Name, a.Name), cmp.Compare(b.Once(), a.Once()))
+		return cmp.Or(cmp.Compare(b.Click.Time, a.Click.Time), cmp.Compare(b.Click.Link, a.Click.Link), cmp.Compare(b.Click.Tag, a.Click.Tag),
+			cmp.Compare(b.Name, a.Name), cmp.Compare(b.Once(), a.Once()))
 	})
 }
 
@@ -68,8 +70,10 @@ func conversions(t *testing.T, s analytics.Store, asked func(n int) bool) {
 
 	march8 := analytics.DayOn(2026, 3, 8)
 	for i, scope := range []analytics.Scope{
-		{}, everyone(), {Links: []uint64{1}}, {Owner: 2}, {Links: []uint64{}}, {From: march8.Start(newYork), To: (march8 + 2).Start(newYork)}, {Drawn: true},
-		{Match: []analytics.Match{{By: analytics.Country, Values: []string{"DE", ""}}}}, {Match: []analytics.Match{{By: analytics.Site, Values: []string{"x.com", ""}}}},
+		{}, everyone(), {Links: []uint64{1}}, {Owner: 2}, {Links: []uint64{}}, {From: march8.Start(newYork), To: (march8 + 2).Start(newYork)},
+		{Drawn: true},
+		{Match: []analytics.Match{{By: analytics.Country, Values: []string{"DE", ""}}}},
+		{Match: []analytics.Match{{By: analytics.Site, Values: []string{"x.com", ""}}}},
 	} {
 		for k, goal := range []string{"", "purchase", "lead ä", "none"} {
 			if !asked(i + k) {
@@ -78,7 +82,8 @@ func conversions(t *testing.T, s analytics.Store, asked func(n int) bool) {
 			want := slices.DeleteFunc(slices.Clone(all), func(c analytics.Conversion) bool {
 				return goal != "" && c.Name != goal || len(filter([]analytics.Row{c.Row}, scope)) == 0
 			})
-			for j, q := range []analytics.Query{{}, {Every: analytics.Days, Zone: newYork}, {By: analytics.Country}, {By: analytics.Site}, {By: analytics.Variant}, {ByLink: true, Every: analytics.Hours}} {
+			for j, q := range []analytics.Query{{}, {Every: analytics.Days, Zone: newYork}, {By: analytics.Country}, {By: analytics.Site},
+				{By: analytics.Variant}, {ByLink: true, Every: analytics.Hours}} {
 				q.Scope = scope
 				got, err := s.ConversionLines(ctx(), q, goal)
 				testkit.Must(t, err)
@@ -99,7 +104,10 @@ func conversions(t *testing.T, s analytics.Store, asked func(n int) bool) {
 				t.Errorf("scope %d: the breakdown has more than was asked: %v", i, byValue)
 			}
 			var got []analytics.Conversion
-			testkit.Must(t, s.EachConversion(ctx(), scope, goal, math.MaxInt, func(c *analytics.Conversion) error { got = append(got, *c); return nil }))
+			testkit.Must(t, s.EachConversion(ctx(), scope, goal, math.MaxInt, func(c *analytics.Conversion) error {
+				got = append(got, *c)
+				return nil
+			}))
 			if !slices.Equal(got, want) {
 				t.Errorf("scope %d, goal %q: %d conversions, want %d, or others", i, goal, len(got), len(want))
 			}
@@ -123,7 +131,8 @@ func expectConversions(list []analytics.Conversion, q analytics.Query) []analyti
 	for i := range list {
 		c := &list[i]
 		key := analytics.ConversionLine{Currency: c.Currency}
-		for _, l := range expect([]analytics.Row{c.Row}, analytics.Query{Scope: everyone(), Every: q.Every, Zone: q.Zone, ByLink: q.ByLink, By: q.By}) {
+		for _, l := range expect([]analytics.Row{c.Row}, analytics.Query{Scope: everyone(), Every: q.Every, Zone: q.Zone, ByLink: q.ByLink,
+			By: q.By}) {
 			key.Period, key.Link, key.Value = l.Period, l.Link, l.Value
 		}
 		line := sums[key]
@@ -133,7 +142,8 @@ func expectConversions(list []analytics.Conversion, q analytics.Query) []analyti
 		sums[key] = line
 	}
 	return slices.SortedFunc(maps.Values(sums), func(a, b analytics.ConversionLine) int {
-		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.At, b.At), cmp.Compare(a.Link, b.Link), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Currency, b.Currency))
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.At, b.At), cmp.Compare(a.Link, b.Link), cmp.Compare(a.Value, b.Value),
+			cmp.Compare(a.Currency, b.Currency))
 	})
 }
 
@@ -177,7 +187,9 @@ func findings(t *testing.T, s analytics.Store, rows []analytics.Row, all []analy
 // arms compares the figures of an experiment with a naive calculation.
 func arms(t *testing.T, s analytics.Store, rows []analytics.Row, all []analytics.Conversion) {
 	for _, e := range []analytics.Experiment{
-		{Link: 1, Goal: "purchase", Currency: "EUR"}, {Link: 2, Goal: "purchase", Currency: "EUR"}, {Link: 2, Goal: "purchase", Currency: "EUR", Every: dayMillis}, {Link: 2, Currency: "USD", From: rows[0].Time - 5*dayMillis, To: rows[0].Time + 5*dayMillis}, {Link: 999, Goal: "purchase"},
+		{Link: 1, Goal: "purchase", Currency: "EUR"}, {Link: 2, Goal: "purchase", Currency: "EUR"},
+		{Link: 2, Goal: "purchase", Currency: "EUR", Every: dayMillis}, {Link: 2, Currency: "USD", From: rows[0].Time - 5*dayMillis,
+			To: rows[0].Time + 5*dayMillis}, {Link: 999, Goal: "purchase"},
 	} {
 		got, err := s.Arms(ctx(), e)
 		testkit.Must(t, err)

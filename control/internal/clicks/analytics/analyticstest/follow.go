@@ -99,7 +99,10 @@ func compareCopies(t *testing.T, s analytics.Store, when string, rows []analytic
 	t.Helper()
 	want := copied(rows, list)
 	var got []analytics.Conversion
-	testkit.Must(t, s.EachConversion(ctx(), everyone(), "", math.MaxInt, func(c *analytics.Conversion) error { got = append(got, *c); return nil }))
+	testkit.Must(t, s.EachConversion(ctx(), everyone(), "", math.MaxInt, func(c *analytics.Conversion) error {
+		got = append(got, *c)
+		return nil
+	}))
 	for i := range min(len(got), len(want)) {
 		if got[i] != want[i] {
 			t.Fatalf("%s: conversion %d:\n got %+v\nwant %+v", when, i, got[i], want[i])
@@ -108,7 +111,8 @@ func compareCopies(t *testing.T, s analytics.Store, when string, rows []analytic
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d conversions, want %d", when, len(got), len(want))
 	}
-	for _, q := range []analytics.Query{{}, {By: analytics.Country}, {Scope: analytics.Scope{Bots: analytics.OnlyBots}, By: analytics.BotName}} {
+	for _, q := range []analytics.Query{{}, {By: analytics.Country}, {Scope: analytics.Scope{Bots: analytics.OnlyBots},
+		By: analytics.BotName}} {
 		of := slices.DeleteFunc(slices.Clone(want), func(c analytics.Conversion) bool {
 			return c.Name != "purchase" || len(filter([]analytics.Row{c.Row}, q.Scope)) == 0
 		})
@@ -139,7 +143,10 @@ func movedConversions(t *testing.T, s analytics.Store, l *ledger, rows []analyti
 			t.Errorf("owner %d: goals %v, want %v", owner, goals, want)
 		}
 		var got []analytics.ConversionKey
-		testkit.Must(t, s.EachConversion(ctx(), scope, "", math.MaxInt, func(c *analytics.Conversion) error { got = append(got, c.Key()); return nil }))
+		testkit.Must(t, s.EachConversion(ctx(), scope, "", math.MaxInt, func(c *analytics.Conversion) error {
+			got = append(got, c.Key())
+			return nil
+		}))
 		if !slices.Equal(got, want) {
 			t.Errorf("owner %d sees %d conversions, want %d", owner, len(got), len(want))
 		}

@@ -14,13 +14,22 @@ import (
 // Sites are referrers of generated clicks, and more, with the site of each.
 var Sites = map[string]string{
 	"": "", "https://example.com/": "example.com", "https://news.example/a,b": "news.example", `https://q.example/?q="x"`: "q.example",
-	"https://l.instagram.com/?u=x": "instagram.com", "https://www.instagram.com/p/1": "instagram.com", "http://instagram.com": "instagram.com", "android-app://com.instagram.android/": "instagram.com",
-	"https://t.co/abc": "x.com", "https://twitter.com/a": "x.com", "https://x.com/": "x.com", "https://mobile.twitter.com/": "x.com", "https://out.reddit.com/t3": "reddit.com",
-	"https://m.facebook.com/": "facebook.com", "https://lm.facebook.com/l.php": "facebook.com", "https://amp.www.example.com/x#y": "example.com", "https://m.com/": "m.com",
-	"https://www.m.com/": "m.com", "https://www.google.co.uk/": "google.com", "https://google.de?q=1": "google.com", "https://news.google.com/": "news.google.com",
-	"android-app://com.google.android.gm/": "mail.google.com", "HTTPS://User:Secret@WWW.Example.COM:8443/path@x": "example.com", "https://example.com@evil.example/": "evil.example",
-	"about:blank": "unknown", "https://[2001:db8::1]/": "unknown", "https://münchen.example/": "unknown", "//example.com/": "unknown", "https://": "unknown", "x\ny://z": "unknown",
-	"android-app://app.of.nobody/http/x": "app.of.nobody", "https://example.com\n.evil/": "unknown", "https://wwww.example.com/": "wwww.example.com", "https://www.": "www.", "?": "unknown",
+	"https://l.instagram.com/?u=x": "instagram.com", "https://www.instagram.com/p/1": "instagram.com", "http://instagram.com": "instagram.com",
+	"android-app://com.instagram.android/": "instagram.com",
+	"https://t.co/abc":                     "x.com", "https://twitter.com/a": "x.com", "https://x.com/": "x.com",
+	"https://mobile.twitter.com/": "x.com",
+	"https://out.reddit.com/t3":   "reddit.com",
+	"https://m.facebook.com/":     "facebook.com", "https://lm.facebook.com/l.php": "facebook.com",
+	"https://amp.www.example.com/x#y": "example.com", "https://m.com/": "m.com",
+	"https://www.m.com/": "m.com", "https://www.google.co.uk/": "google.com", "https://google.de?q=1": "google.com",
+	"https://news.google.com/":             "news.google.com",
+	"android-app://com.google.android.gm/": "mail.google.com", "HTTPS://User:Secret@WWW.Example.COM:8443/path@x": "example.com",
+	"https://example.com@evil.example/": "evil.example",
+	"about:blank":                       "unknown", "https://[2001:db8::1]/": "unknown", "https://münchen.example/": "unknown",
+	"//example.com/": "unknown",
+	"https://":       "unknown", "x\ny://z": "unknown",
+	"android-app://app.of.nobody/http/x": "app.of.nobody", "https://example.com\n.evil/": "unknown",
+	"https://wwww.example.com/": "wwww.example.com", "https://www.": "www.", "?": "unknown",
 }
 
 var referers = func() []string {
@@ -91,8 +100,10 @@ func intervals(t *testing.T, s analytics.Store, asked func(n int) bool) {
 		z := zone(t, c.zone)
 		from := c.first.Add(7*time.Hour + 3*time.Minute + 11*time.Second).UnixMilli()
 		scope := analytics.Scope{From: from, To: c.first.AddDate(0, 0, c.days).UnixMilli(), Bots: analytics.Everyone}
-		for _, iv := range []analytics.Interval{analytics.Minutes, analytics.Hours, analytics.Days, analytics.Weeks, analytics.Months, analytics.WeekHours} {
-			for j, q := range []analytics.Query{{Every: iv, Zone: z, Visitors: true}, {Every: iv, Zone: z, ByLink: true, Last: true}, {Every: iv, Zone: z, By: analytics.Language}} {
+		for _, iv := range []analytics.Interval{analytics.Minutes, analytics.Hours, analytics.Days, analytics.Weeks, analytics.Months,
+			analytics.WeekHours} {
+			for j, q := range []analytics.Query{{Every: iv, Zone: z, Visitors: true}, {Every: iv, Zone: z, ByLink: true, Last: true},
+				{Every: iv, Zone: z, By: analytics.Language}} {
 				if !thinned(asked, i)(i + int(iv) + j) {
 					continue
 				}
@@ -151,10 +162,14 @@ func matching(t *testing.T, s analytics.Store, asked func(n int) bool) {
 	rows = append(rows, every...)
 	one := value(rows[0], analytics.Variant)
 	list := []analytics.Match{
-		{By: analytics.Country, Values: []string{"US", "TW"}}, {By: analytics.Country, Values: []string{""}}, {By: analytics.Device, Values: []string{"MOBILE"}}, {By: analytics.OS, Values: []string{"iOS", "nothing"}},
-		{By: analytics.Browser, Values: []string{"Chrome"}}, {By: analytics.Site, Values: []string{"instagram.com", "x.com"}}, {By: analytics.Site, Values: []string{""}}, {By: analytics.Site, Values: []string{"unknown"}},
-		{By: analytics.Language, Values: []string{"de", "zh"}}, {By: analytics.Variant, Values: []string{one, ""}}, {By: analytics.Rule, Values: []string{"02000000-0000-0000-0000-000000000000"}},
-		{By: analytics.City, Values: []string{"São Paulo", "'; DROP"}}, {By: analytics.BotName, Values: []string{"Googlebot"}}, {By: analytics.Country, Values: []string{}}, {By: analytics.Referer, Values: []string{"?", "https://t.co/abc"}},
+		{By: analytics.Country, Values: []string{"US", "TW"}}, {By: analytics.Country, Values: []string{""}},
+		{By: analytics.Device, Values: []string{"MOBILE"}}, {By: analytics.OS, Values: []string{"iOS", "nothing"}},
+		{By: analytics.Browser, Values: []string{"Chrome"}}, {By: analytics.Site, Values: []string{"instagram.com", "x.com"}},
+		{By: analytics.Site, Values: []string{""}}, {By: analytics.Site, Values: []string{"unknown"}},
+		{By: analytics.Language, Values: []string{"de", "zh"}}, {By: analytics.Variant, Values: []string{one, ""}},
+		{By: analytics.Rule, Values: []string{"02000000-0000-0000-0000-000000000000"}},
+		{By: analytics.City, Values: []string{"São Paulo", "'; DROP"}}, {By: analytics.BotName, Values: []string{"Googlebot"}},
+		{By: analytics.Country, Values: []string{}}, {By: analytics.Referer, Values: []string{"?", "https://t.co/abc"}},
 	}
 	for i, m := range list {
 		scope := analytics.Scope{Bots: analytics.Everyone, Match: []analytics.Match{m}}
@@ -162,7 +177,8 @@ func matching(t *testing.T, s analytics.Store, asked func(n int) bool) {
 			scope.Match = append(scope.Match, list[(i+5)%len(list)])
 			scope.From, scope.Owner = time.Date(2026, 5, 2, 3, 4, 5, 0, time.UTC).UnixMilli(), 2
 		}
-		for j, q := range []analytics.Query{{Visitors: true, Last: true}, {Every: analytics.Hours}, {By: analytics.Site, TopFirst: true, Visitors: true}, {By: analytics.Variant}} {
+		for j, q := range []analytics.Query{{Visitors: true, Last: true}, {Every: analytics.Hours},
+			{By: analytics.Site, TopFirst: true, Visitors: true}, {By: analytics.Variant}} {
 			if !asked(i + j) {
 				continue
 			}
@@ -173,7 +189,8 @@ func matching(t *testing.T, s analytics.Store, asked func(n int) bool) {
 				t.Errorf("%+v, by %v: %s", scope.Match, q.By, firstDifference(got, want))
 			}
 		}
-		for j, dims := range [][]analytics.Dimension{{analytics.Site}, {analytics.Site, analytics.Country, analytics.Referer, analytics.Language}, {analytics.Language, analytics.Site}} {
+		for j, dims := range [][]analytics.Dimension{{analytics.Site}, {analytics.Site, analytics.Country, analytics.Referer, analytics.Language},
+			{analytics.Language, analytics.Site}} {
 			if !asked(i + j) {
 				continue
 			}
@@ -195,15 +212,18 @@ func matching(t *testing.T, s analytics.Store, asked func(n int) bool) {
 			t.Errorf("%+v: %d clicks, want %d", scope.Match, n, want)
 		}
 	} // As many links as the tags of a filter can have.
-	many := analytics.Scope{Bots: analytics.Everyone, Links: make([]uint64, 100_000), Match: []analytics.Match{{By: analytics.Language, Values: []string{"de"}}}}
+	many := analytics.Scope{Bots: analytics.Everyone, Links: make([]uint64, 100_000),
+		Match: []analytics.Match{{By: analytics.Language, Values: []string{"de"}}}}
 	for i := range many.Links {
 		many.Links[i] = 10 + uint64(i)*7_000_000
 	}
-	if got, want := total(t, s, many), int64(len(filter(rows, analytics.Scope{Bots: analytics.Everyone, Links: []uint64{10}, Match: many.Match}))); got != want || want == 0 {
+	if got, want := total(t, s, many),
+		int64(len(filter(rows, analytics.Scope{Bots: analytics.Everyone, Links: []uint64{10}, Match: many.Match}))); got != want || want == 0 {
 		t.Errorf("%d clicks on many links, want %d", got, want)
 	}
 	many.Links, many.NotLinks = nil, many.Links
-	if got, want := total(t, s, many), int64(len(filter(rows, analytics.Scope{Bots: analytics.Everyone, NotLinks: []uint64{10}, Match: many.Match}))); got != want || want == 0 {
+	if got, want := total(t, s, many),
+		int64(len(filter(rows, analytics.Scope{Bots: analytics.Everyone, NotLinks: []uint64{10}, Match: many.Match}))); got != want || want == 0 {
 		t.Errorf("%d clicks on other links than many, want %d", got, want)
 	}
 }

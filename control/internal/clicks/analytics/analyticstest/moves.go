@@ -105,9 +105,11 @@ func moves(t *testing.T, s analytics.Store) {
 	// Moves that are copied later do not change a report that has begun, even if they are copied only in part.
 	newest := len(l.states) - 1
 	later := l.move(1, 1, 2, 3, 4, 5, 6, 7, 8)
-	testkit.Must(t, s.InsertMoves(ctx(), l.log, later[:len(later)/2], analytics.Position{Revision: later[len(later)/2-1].Revision, Link: later[len(later)/2-1].Link}))
+	testkit.Must(t, s.InsertMoves(ctx(), l.log, later[:len(later)/2], analytics.Position{Revision: later[len(later)/2-1].Revision,
+		Link: later[len(later)/2-1].Link}))
 	compareOwners(t, s, l, all, newest, 1, "half a revision later")
-	testkit.Must(t, s.InsertMoves(ctx(), l.log, later[len(later)/2:], analytics.Position{Revision: uint64(newest + 1), Link: analytics.AllLinks}))
+	testkit.Must(t, s.InsertMoves(ctx(), l.log, later[len(later)/2:], analytics.Position{Revision: uint64(newest + 1),
+		Link: analytics.AllLinks}))
 	compareOwners(t, s, l, all, newest, 2, "a revision later")
 	compareOwners(t, s, l, all, newest+1, 0, "the last revision")
 	movedConversions(t, s, l, all, newest+1)
@@ -136,9 +138,12 @@ func compareOwners(t *testing.T, s analytics.Store, l *ledger, all []analytics.R
 		m := l.at(owner, revision)
 		asked := testkit.Size((int(owner)+third)%2 == 0, true)
 		for i, q := range []analytics.Query{
-			{Visitors: true, Last: true}, {Every: analytics.Days, Visitors: true}, {Every: analytics.Days, Zone: newYork}, {ByLink: true, TopFirst: true, Limit: 7}, {By: analytics.Country, TopFirst: true},
-			{By: analytics.BotName, Scope: analytics.Scope{Bots: analytics.OnlyBots}}, {ByLink: true, By: analytics.Variant, Scope: analytics.Scope{Drawn: true}},
-			{ByLink: true, Scope: analytics.Scope{From: day.Start(newYork) + 1234, To: (day + 3).Start(nil)}}, {Scope: analytics.Scope{Links: []uint64{1, 2, 3}}},
+			{Visitors: true, Last: true}, {Every: analytics.Days, Visitors: true}, {Every: analytics.Days, Zone: newYork},
+			{ByLink: true, TopFirst: true, Limit: 7}, {By: analytics.Country, TopFirst: true},
+			{By: analytics.BotName, Scope: analytics.Scope{Bots: analytics.OnlyBots}},
+			{ByLink: true, By: analytics.Variant, Scope: analytics.Scope{Drawn: true}},
+			{ByLink: true, Scope: analytics.Scope{From: day.Start(newYork) + 1234, To: (day + 3).Start(nil)}},
+			{Scope: analytics.Scope{Links: []uint64{1, 2, 3}}},
 			{Visitors: true, Scope: analytics.Scope{NotLinks: []uint64{1, 2, 3}}},
 		} {
 			if (i+third)%3 != 0 || !asked {

@@ -38,7 +38,8 @@ func Moved(b *testing.B, s analytics.Store) {
 	} {
 		b.Run("moves="+m.name, func(b *testing.B) {
 			for b.Loop() {
-				for _, q := range []analytics.Query{{Every: analytics.Days, Visitors: true}, {Visitors: true}, {ByLink: true, TopFirst: true, Limit: 40}} {
+				for _, q := range []analytics.Query{{Every: analytics.Days, Visitors: true}, {Visitors: true},
+					{ByLink: true, TopFirst: true, Limit: 40}} {
 					q.Scope = m.scope
 					if _, err := s.Lines(ctx(), q); err != nil {
 						b.Fatal(err)

@@ -33,9 +33,11 @@ func span(from, to uint64) (seqs []uint64) {
 func gaps(t *testing.T, s analytics.Store) {
 	start := time.Date(2026, 1, 31, 23, 59, 0, 0, time.UTC)
 	at := func(seq uint64) int64 { return start.UnixMilli() + int64(seq)*1000 }
-	a, b, whole, lossy := click.Lane{Edge: 1 << 63, Epoch: 2, Lane: 1}, click.Lane{Edge: 7, Lane: 2}, click.Lane{Edge: 8, Lane: 3}, click.Lane{Edge: 9, Lane: 4}
+	a, b, whole, lossy := click.Lane{Edge: 1 << 63, Epoch: 2, Lane: 1}, click.Lane{Edge: 7, Lane: 2}, click.Lane{Edge: 8, Lane: 3},
+		click.Lane{Edge: 9, Lane: 4}
 	// b begins at 5. Clicks before that are not between two stored clicks.
-	insert(t, s, slices.Concat(lane(a, start, slices.Concat(span(1, 40), span(44, 50), span(52, 60))...), lane(b, start, slices.Concat(span(5, 8), span(1000, 1001))...), lane(whole, start, span(1, 90)...)), 1000)
+	insert(t, s, slices.Concat(lane(a, start, slices.Concat(span(1, 40), span(44, 50), span(52, 60))...),
+		lane(b, start, slices.Concat(span(5, 8), span(1000, 1001))...), lane(whole, start, span(1, 90)...)), 1000)
 	insert(t, s, lane(whole, start, span(30, 60)...), 20) // again
 	// Positions 11 to 20 were lost, as marker 21 reports. 25 is missing nevertheless. 31 is another marker, for 28 to
 	// 29, so 30 is missing too.

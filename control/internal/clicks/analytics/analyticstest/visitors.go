@@ -24,10 +24,12 @@ func RunEstimates(t *testing.T, part, parts int, open func(t *testing.T) analyti
 			t.Errorf("Close: %v", err)
 		}
 	})
-	rows := slices.Concat(Clicks(90, 3000, time.Date(2026, 3, 5, 0, 0, 0, 0, time.UTC), 9), Clicks(91, 1500, time.Date(2026, 3, 30, 0, 0, 0, 0, time.UTC), 4))
+	rows := slices.Concat(Clicks(90, 3000, time.Date(2026, 3, 5, 0, 0, 0, 0, time.UTC), 9),
+		Clicks(91, 1500, time.Date(2026, 3, 30, 0, 0, 0, 0, time.UTC), 4))
 	insert(t, s, rows[:3000], 800)
 	insert(t, s, rows[3000:], 800)
-	testkit.Must(t, s.InsertMoves(ctx(), 5, []analytics.Move{{Revision: 3, Link: 1, From: 2, To: 3}}, analytics.Position{Revision: 9, Link: analytics.AllLinks}))
+	testkit.Must(t, s.InsertMoves(ctx(), 5, []analytics.Move{{Revision: 3, Link: 1, From: 2, To: 3}},
+		analytics.Position{Revision: 9, Link: analytics.AllLinks}))
 	asked := func(scope, query int) bool { return (scope+query)%parts == part }
 	estimates(t, s, rows, asked)
 
@@ -51,14 +53,19 @@ func estimates(t *testing.T, s analytics.Store, rows []analytics.Row, asked func
 	newYork, kathmandu := zone(t, "America/New_York"), zone(t, "Asia/Kathmandu")
 	from := time.Date(2026, 3, 6, 7, 3, 11, 0, time.UTC).UnixMilli() // not a whole quarter hour
 	scopes := []analytics.Scope{
-		{}, everyone(), {Bots: analytics.OnlyBots}, {Links: []uint64{1}}, {Links: []uint64{20}}, {Links: []uint64{1, 2, 3}}, {NotLinks: []uint64{1}}, {Owner: 2}, {Owner: 3, Moves: analytics.Moves{Log: 5, Through: 9}},
-		{From: from, To: time.Date(2026, 3, 31, 0, 0, 0, 0, newYork).UnixMilli()}, {From: analytics.DayOn(2026, 3, 7).Start(newYork), To: analytics.DayOn(2026, 3, 9).Start(newYork)}, {From: from, To: from + 60_000},
-		{Match: []analytics.Match{{By: analytics.Country, Values: []string{"US", "TW"}}}}, {Match: []analytics.Match{{By: analytics.Site, Values: []string{"x.com", ""}}, {By: analytics.Device, Values: []string{"MOBILE"}}}},
+		{}, everyone(), {Bots: analytics.OnlyBots}, {Links: []uint64{1}}, {Links: []uint64{20}}, {Links: []uint64{1, 2, 3}},
+		{NotLinks: []uint64{1}}, {Owner: 2}, {Owner: 3, Moves: analytics.Moves{Log: 5, Through: 9}},
+		{From: from, To: time.Date(2026, 3, 31, 0, 0, 0, 0, newYork).UnixMilli()}, {From: analytics.DayOn(2026, 3, 7).Start(newYork),
+			To: analytics.DayOn(2026, 3, 9).Start(newYork)}, {From: from, To: from + 60_000},
+		{Match: []analytics.Match{{By: analytics.Country, Values: []string{"US", "TW"}}}},
+		{Match: []analytics.Match{{By: analytics.Site, Values: []string{"x.com", ""}}, {By: analytics.Device, Values: []string{"MOBILE"}}}},
 		{Routed: true}, {Drawn: true, Owner: 1}, {Links: []uint64{}}, {Sampled: true},
 	}
 	queries := []analytics.Query{
-		{}, {Last: true}, {Every: analytics.Minutes}, {Every: analytics.Hours, Zone: newYork}, {Every: analytics.Days, Zone: newYork}, {Every: analytics.Days, Zone: kathmandu, Last: true}, {Every: analytics.Weeks},
-		{Every: analytics.Months, Zone: kathmandu}, {Every: analytics.WeekHours}, {ByLink: true}, {ByLink: true, TopFirst: true, Limit: 5}, {ByLink: true, By: analytics.Variant}, {By: analytics.Country, TopFirst: true}, {Every: analytics.Days, By: analytics.Site},
+		{}, {Last: true}, {Every: analytics.Minutes}, {Every: analytics.Hours, Zone: newYork}, {Every: analytics.Days, Zone: newYork},
+		{Every: analytics.Days, Zone: kathmandu, Last: true}, {Every: analytics.Weeks},
+		{Every: analytics.Months, Zone: kathmandu}, {Every: analytics.WeekHours}, {ByLink: true}, {ByLink: true, TopFirst: true, Limit: 5},
+		{ByLink: true, By: analytics.Variant}, {By: analytics.Country, TopFirst: true}, {Every: analytics.Days, By: analytics.Site},
 	}
 	estimated, exact := 0, 0
 	for i, scope := range scopes {

@@ -141,7 +141,8 @@ func TestF37_addresses_are_tried_in_turn(t *testing.T) {
 
 			a.stop()
 			b.stop()
-			if err := s.Insert(t.Context(), analytics.Batch{Rows: rows}); err == nil || !strings.Contains(err.Error(), "no address of the service answers") {
+			if err := s.Insert(t.Context(), analytics.Batch{Rows: rows}); err == nil ||
+				!strings.Contains(err.Error(), "no address of the service answers") {
 				t.Errorf("no address answers: %v", err)
 			}
 		})

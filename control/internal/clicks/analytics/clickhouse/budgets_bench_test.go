@@ -18,17 +18,22 @@ import (
 
 // generateSparse returns SQL that generates clicks of 30 days. Every tenth click is on the first link. The others are on n / 20 links,
 // which belong to 300 workspaces in turn. There are 6 visitors for 100 clicks, in random order.
-const generateSparse = `INSERT INTO clicks (edge, epoch, lane, seq, ts, link, owner, ip, visitor, country, region, city, device, os, browser,
+const generateSparse = `INSERT INTO clicks (edge, epoch, lane, seq, ts, link, owner, ip, visitor, country, region, city, device, os,
+	browser,
 	referer, user_agent, utm_source, utm_medium, utm_campaign, geo_version, language)
-WITH cityHash64(number, 1) AS a, cityHash64(number, 2) AS b, cityHash64(number, 3) AS c, if(number %% 10 = 0, 1, 2 + toInt64(a %% %[2]d)) AS l,
+WITH cityHash64(number, 1) AS a, cityHash64(number, 2) AS b, cityHash64(number, 3) AS c, if(number %% 10 = 0, 1,
+2 + toInt64(a %% %[2]d)) AS l,
 	b %% %[3]d AS v, toUInt32(pow((v %% 1009) / 1009, 3) * 60) AS k, v %% 50 AS m
-SELECT 7, 1, number %% 4, intDiv(number, 4) + 1, fromUnixTimestamp64Milli(toInt64(%[1]d + intDiv(number * 2592000000, %[4]d))), l, 1 + l %% 300,
+SELECT 7, 1, number %% 4, intDiv(number, 4) + 1, fromUnixTimestamp64Milli(toInt64(%[1]d + intDiv(number * 2592000000, %[4]d))), l,
+1 + l %% 300,
 	toIPv6(concat('::ffff:', IPv4NumToString(toUInt32(167772160 + v)))), reinterpretAsInt64(cityHash64(v)),
-	concat('C', toString(k)), concat('Region ', toString(k * 3 + m %% 3)), concat('City ', toString(k), ' ', toString(m)), ['DESKTOP', 'MOBILE', 'TABLET'][1 + v %% 3],
+	concat('C', toString(k)), concat('Region ', toString(k * 3 + m %% 3)), concat('City ', toString(k), ' ', toString(m)), ['DESKTOP',
+	'MOBILE', 'TABLET'][1 + v %% 3],
 	['Windows', 'iOS', 'Android', 'macOS', 'Linux'][1 + v %% 5], ['Chrome', 'Safari', 'Firefox', 'Edge', 'Opera'][1 + v %% 7 %% 5],
 	['', 'https://search.example/', 'https://t.example/x', 'https://news.example/a', 'https://social.example/'][1 + c %% 5],
 	concat('Mozilla/5.0 (X11; Linux x86_64) Browser/', toString(90 + v %% 40)),
-	['', 'mail', 'social', 'ads'][1 + l %% 4], ['', 'cpc', 'email'][1 + l %% 3], ['', 'spring', 'summer', 'autumn'][1 + l %% 7 %% 4], 'g', ['en', '', 'de', 'fr', 'zh'][1 + v %% 29 %% 5]
+	['', 'mail', 'social', 'ads'][1 + l %% 4], ['', 'cpc', 'email'][1 + l %% 3], ['', 'spring', 'summer', 'autumn'][1 + l %% 7 %% 4], 'g',
+	['en', '', 'de', 'fr', 'zh'][1 + v %% 29 %% 5]
 FROM numbers(%[5]d, %[6]d)`
 
 // sparse returns a server with generated clicks and their rollups. Folders that an earlier run filled are used again.
@@ -48,7 +53,8 @@ func sparse(b *testing.B) (*clickhousetest.Server, *clickhouse.Store) {
 	start := time.Now()
 	testkit.Must(b, s.Rebuild(b.Context(), distant))
 	b.Logf("the rollups were built in %v\n%s", time.Since(start).Round(time.Second),
-		ask("SELECT table, sum(rows), formatReadableSize(sum(bytes_on_disk)), count() FROM system.parts WHERE active AND database = 'default' AND rows > 1000 GROUP BY table ORDER BY table"))
+		ask("SELECT table, sum(rows), formatReadableSize(sum(bytes_on_disk)), count() FROM system.parts WHERE active AND database = 'default' "+
+			"AND rows > 1000 GROUP BY table ORDER BY table"))
 	return server, s
 }
 

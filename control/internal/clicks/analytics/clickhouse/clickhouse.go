@@ -15,7 +15,8 @@
 // Reports read rollups: the figures of each quarter hour, rebuilt from the clicks some time after the last write to it
 // (Run, Rebuild). Some quarter hours are read from the clicks instead, in the same statement: those with a write since
 // their last build, and partial ones at the ends of a period. Answers are therefore exact, including distinct visitors
-// up to Config.ExactVisitors. Beyond, they are estimated from the rollup of a sample. Without rebuilds, reports only become slower. While a batch of late clicks arrives, a report through
+// up to Config.ExactVisitors. Beyond, they are estimated from the rollup of a sample. Without rebuilds, reports only become slower. While
+// a batch of late clicks arrives, a report through
 // another Store may count a part of it.
 //
 // With Config.Replicated, the servers of the service replicate the tables. Before Insert returns, rows and marks are on a

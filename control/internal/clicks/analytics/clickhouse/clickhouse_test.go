@@ -118,7 +118,8 @@ func (r *rebuilding) Lines(ctx context.Context, q analytics.Query) ([]analytics.
 	return r.Store.Lines(ctx, q)
 }
 
-func (r *rebuilding) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (map[analytics.Dimension][]analytics.Count, error) {
+func (r *rebuilding) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension,
+	limit int) (map[analytics.Dimension][]analytics.Count, error) {
 	if err := r.clean(ctx); err != nil {
 		return nil, err
 	}
@@ -212,7 +213,9 @@ func TestOpen_says_what_is_wrong(t *testing.T) {
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-ClickHouse-Exception-Code", "516")
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = io.WriteString(w, "Code: 516. DB::Exception: ann: Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED)")
+		_, _ = io.WriteString(w,
+			"Code: 516. DB::Exception: ann: Authentication failed: password is incorrect, or there is no user with such name. "+
+				"(AUTHENTICATION_FAILED)")
 	}))
 	defer refusing.Close()
 	closed := httptest.NewServer(nil)
@@ -277,7 +280,8 @@ func TestOps6_Expire(t *testing.T) {
 		t.Helper()
 		equal(t, count(t, s), clicks, "%s: clicks", when)
 		for _, table := range clickhouse.Monthly() {
-			if n, err := server.Ask(t.Context(), "SELECT count() > 0 FROM "+table); table != "clicks" && table != "conversions" && (err != nil || n != rollups) {
+			if n, err := server.Ask(t.Context(), "SELECT count() > 0 FROM "+table); table != "clicks" && table != "conversions" &&
+				(err != nil || n != rollups) {
 				t.Errorf("%s: %s has rows: %s, %v", when, table, n, err)
 			}
 		}

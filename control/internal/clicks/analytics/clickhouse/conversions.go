@@ -106,7 +106,8 @@ func (s *Store) ConversionLines(ctx context.Context, q analytics.Query, goal str
 }
 
 // ConversionBreakdown implements analytics.Conversions.
-func (s *Store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, goal string) (map[analytics.Dimension][]analytics.ConversionLine, error) {
+func (s *Store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension,
+	goal string) (map[analytics.Dimension][]analytics.ConversionLine, error) {
 	found, err := analytics.Reader(s.each).ConversionBreakdown(ctx, dims, func(stored []analytics.Dimension) analytics.Statement {
 		return analytics.ConversionBreakdownSQL(conversions, scope, stored, goal)
 	})
@@ -114,7 +115,8 @@ func (s *Store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, 
 }
 
 // EachConversion implements analytics.Conversions.
-func (s *Store) EachConversion(ctx context.Context, scope analytics.Scope, goal string, limit int, f func(*analytics.Conversion) error) error {
+func (s *Store) EachConversion(ctx context.Context, scope analytics.Scope, goal string, limit int,
+	f func(*analytics.Conversion) error) error {
 	return analytics.Reader(s.each).EachConversion(ctx, conversions, scope, goal, limit, page, f)
 }
 

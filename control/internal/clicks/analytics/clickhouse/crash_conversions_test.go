@@ -94,5 +94,6 @@ func TestConversions_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		t.Error(err)
 	}
 	raw, err := server.Ask(ctx, "SELECT count() FROM conversions")
-	t.Logf("%d kills, %d inserts made again, %d rounds of %d batches, %v in %s rows %v", kills, retries.Load(), rounds.Load(), len(ledger.Batches), ledger, raw, err)
+	t.Logf("%d kills, %d inserts made again, %d rounds of %d batches, %v in %s rows %v", kills, retries.Load(), rounds.Load(),
+		len(ledger.Batches), ledger, raw, err)
 }

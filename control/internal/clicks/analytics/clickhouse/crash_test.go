@@ -81,7 +81,9 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		marks, err := s.Marks(ctx)
 		testkit.Must(t, err)
 		n := count(t, s)
-		if mark := slices.MaxFunc(append(marks, analytics.Mark{}), func(a, b analytics.Mark) int { return int(a.Seq) - int(b.Seq) }); n < before || n < int64(mark.Seq) {
+		if mark := slices.MaxFunc(append(marks, analytics.Mark{}), func(a, b analytics.Mark) int {
+			return int(a.Seq) - int(b.Seq)
+		}); n < before || n < int64(mark.Seq) {
 			t.Fatalf("kill %d: %d clicks, %d acknowledged, mark %d", kill+1, n, before, mark.Seq)
 		}
 	}
@@ -115,7 +117,8 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		t.Errorf("%d clicks, %d counted, %d acknowledged", n, count(t, s), acked.Load())
 	}
 	raw, err := server.Ask(ctx, "SELECT count() FROM clicks")
-	t.Logf("%d kills, %d inserts made again, %d rebuilds, %d cut off, %d clicks in %s rows %v", kills, retries.Load(), rebuilt.Load(), failed.Load(), acked.Load(), raw, err)
+	t.Logf("%d kills, %d inserts made again, %d rebuilds, %d cut off, %d clicks in %s rows %v", kills, retries.Load(), rebuilt.Load(),
+		failed.Load(), acked.Load(), raw, err)
 }
 
 // killAfter calls kill after some time, and waits until it has ended.
@@ -130,7 +133,8 @@ func killAfter(d time.Duration, kill func()) {
 }
 
 // write inserts rows batch by batch until it is stopped, and repeats each batch until it is stored.
-func write(ctx context.Context, s *clickhouse.Store, rows []analytics.Row, acked, retries *atomic.Int64, acks chan<- struct{}, stop <-chan struct{}) error {
+func write(ctx context.Context, s *clickhouse.Store, rows []analytics.Row, acked, retries *atomic.Int64, acks chan<- struct{},
+	stop <-chan struct{}) error {
 	r := rand.New(rand.NewPCG(2, 2))
 	pace := time.NewTicker(5 * time.Millisecond) // of attempts while the server is away
 	defer pace.Stop()

@@ -84,9 +84,11 @@ var (
 // expand replaces macros and variables as Grafana and its ClickHouse plugin do.
 func expand(t *testing.T, q asked, from, to time.Time, variables map[string]string) string {
 	t.Helper()
-	text := timeFilter.ReplaceAllString(q.text, fmt.Sprintf("$1 >= fromUnixTimestamp64Milli(%d) AND $1 <= fromUnixTimestamp64Milli(%d)", from.UnixMilli(), to.UnixMilli()))
+	text := timeFilter.ReplaceAllString(q.text, fmt.Sprintf("$1 >= fromUnixTimestamp64Milli(%d) AND $1 <= fromUnixTimestamp64Milli(%d)",
+		from.UnixMilli(), to.UnixMilli()))
 	text = timeInterval.ReplaceAllString(text, "toStartOfInterval(toDateTime($1), INTERVAL 3600 second)")
-	text = strings.NewReplacer("${__from}", fmt.Sprint(from.UnixMilli()), "${__to}", fmt.Sprint(to.UnixMilli()), "$who", "($who)").Replace(text)
+	text = strings.NewReplacer("${__from}", fmt.Sprint(from.UnixMilli()), "${__to}", fmt.Sprint(to.UnixMilli()), "$who", "($who)").
+		Replace(text)
 	for name, value := range variables {
 		text = strings.ReplaceAll(text, name, value)
 	}
@@ -128,7 +130,8 @@ func TestDashboards_clicks(t *testing.T) {
 			continue
 		}
 		ran++
-		if strings.Contains(q.text, "FROM clicks") && (!strings.Contains(q.text, "FROM clicks FINAL") || !strings.Contains(q.text, "$__timeFilter_ms(ts)")) {
+		if strings.Contains(q.text, "FROM clicks") && (!strings.Contains(q.text, "FROM clicks FINAL") ||
+			!strings.Contains(q.text, "$__timeFilter_ms(ts)")) {
 			t.Errorf("%s: asks for all clicks, or sees some twice: %s", q.where, q.text)
 		}
 		conditions := []string{"NOT bot", "bot", "1"}
@@ -139,7 +142,8 @@ func TestDashboards_clicks(t *testing.T) {
 			conditions = conditions[first : first+1]
 		}
 		for _, who := range conditions {
-			text := expand(t, q, from, from.AddDate(0, 0, 4), map[string]string{"($who)": "(" + who + ")", "${link:raw}": "1", "$__interval_s": "3600"})
+			text := expand(t, q, from, from.AddDate(0, 0, 4), map[string]string{"($who)": "(" + who + ")", "${link:raw}": "1",
+				"$__interval_s": "3600"})
 			answer, err := conn.Query(t.Context(), text)
 			if err != nil {
 				t.Errorf("%s: %v: %s", q.where, err, text)
@@ -152,7 +156,8 @@ func TestDashboards_clicks(t *testing.T) {
 			if err := answer.Err(); err != nil || n == 0 {
 				t.Errorf("%s: %d rows, %v: %s", q.where, n, err, text)
 			}
-			if first := answer.ColumnTypes()[0]; q.series && (answer.Columns()[0] != "time" || !strings.HasPrefix(first.DatabaseTypeName(), "DateTime")) {
+			if first := answer.ColumnTypes()[0]; q.series &&
+				(answer.Columns()[0] != "time" || !strings.HasPrefix(first.DatabaseTypeName(), "DateTime")) {
 				t.Errorf("%s: a series begins with %s %s", q.where, answer.Columns()[0], first.DatabaseTypeName())
 			}
 			answer.Close()
@@ -186,9 +191,12 @@ func TestDashboards_links(t *testing.T) {
 	defer conn.Close(context.Background())
 	for _, sql := range []string{
 		`INSERT INTO users (id, email, email_key, role, created_at, updated_at) VALUES ('u', 'a@example.com', 'a@example.com', 'USER', 1, 1)`,
-		`INSERT INTO urls (id, user_id, slug, original_url, title, created_at, updated_at) VALUES ('l', 'u', 'sale', 'https://example.com', 'It''s on', 1, 1), ('m', 'u', 'other', 'https://example.com', NULL, 1, 1)`,
-		`INSERT INTO variants (id, url_id, name, target_url, weight, created_at, updated_at) VALUES ('v', 'l', 'A', 'https://example.com/a', 50, 1, 1)`,
-		`INSERT INTO routing_rules (id, url_id, name, target_url, conditions, created_at, updated_at) VALUES ('r', 'l', 'phones', 'https://example.com/p', '{}', 1, 1)`,
+		`INSERT INTO urls (id, user_id, slug, original_url, title, created_at, updated_at) VALUES ('l', 'u', 'sale', 'https://example.com', ` +
+			`'It''s on', 1, 1), ('m', 'u', 'other', 'https://example.com', NULL, 1, 1)`,
+		`INSERT INTO variants (id, url_id, name, target_url, weight, created_at, updated_at) VALUES ('v', 'l', 'A', 'https://example.com/a', ` +
+			`50, 1, 1)`,
+		`INSERT INTO routing_rules (id, url_id, name, target_url, conditions, created_at, updated_at) VALUES ('r', 'l', 'phones', ` +
+			`'https://example.com/p', '{}', 1, 1)`,
 	} {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
@@ -218,7 +226,8 @@ func TestDashboards_links(t *testing.T) {
 			continue
 		}
 		ran++
-		text := expand(t, q, time.Time{}, time.Time{}, map[string]string{"${find:sqlstring}": `'It''s'`, "${link:raw}": "1", "${top:csv}": "1,0", "${rules:singlequote}": `'r',''`})
+		text := expand(t, q, time.Time{}, time.Time{}, map[string]string{"${find:sqlstring}": `'It''s'`, "${link:raw}": "1", "${top:csv}": "1,0",
+			"${rules:singlequote}": `'r',''`})
 		answer, err := conn.Query(t.Context(), text)
 		if err != nil {
 			t.Errorf("%s: %v: %s", q.where, err, text)

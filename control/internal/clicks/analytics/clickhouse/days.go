@@ -31,14 +31,16 @@ func dayOf(slot uint32) uint32 { return slot / daySlots * daySlots }
 // slotBuilds renders a query with one row for each day. Each row lists the builds that count, one for each slot of the day, in
 // ascending order. first and end (exclusive) are the first slots of days.
 func slotBuilds(first, end uint32) string {
-	return fmt.Sprintf(`SELECT toUInt32(intDiv(slot, %d) * %d) AS day, arraySort(groupArray(build)) AS builds FROM (SELECT slot, argMax(build, (marks, build)) AS build
+	return fmt.Sprintf(`SELECT toUInt32(intDiv(slot, %d) * %d) AS day, arraySort(groupArray(build)) AS builds
+		FROM (SELECT slot, argMax(build, (marks, build)) AS build
 		FROM rollup_builds WHERE slot >= %d AND slot < %d GROUP BY slot) AS slots GROUP BY day`, daySlots, daySlots, first, end)
 }
 
 // dayBuilds renders a query of the builds of days that reports may read: those made from the builds that reports read for the
 // slots. A row has the first slot of the day and the number of its build.
 func dayBuilds(first, end uint32) string {
-	return fmt.Sprintf(`SELECT slot, max(build) AS build FROM rollup_day_builds WHERE slot >= %d AND slot < %d AND (slot, builds) IN (%s) GROUP BY slot`,
+	return fmt.Sprintf(
+		`SELECT slot, max(build) AS build FROM rollup_day_builds WHERE slot >= %d AND slot < %d AND (slot, builds) IN (%s) GROUP BY slot`,
 		first, end, slotBuilds(first, end))
 }
 
@@ -96,11 +98,15 @@ func (s *Store) days(ctx context.Context, before time.Time) error {
 // missing returns the days from a slot to another one (exclusive) that have to be built, in order.
 func (s *Store) missing(ctx context.Context, first, end uint32) (list []wholeDay, err error) {
 	var d wholeDay
-	err = s.ask(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT day, builds FROM (%s) AS days WHERE NOT (day, builds) IN (SELECT slot, builds FROM rollup_day_builds WHERE slot >= %d AND slot < %d) ORDER BY day",
-		slotBuilds(first, end), first, end)}, func() error {
-		list = append(list, wholeDay{d.slot, slices.Clone(d.builds)})
-		return nil
-	}, &d.slot, &d.builds)
+	err = s.ask(ctx,
+		analytics.Statement{
+			Text: fmt.Sprintf(
+				"SELECT day, builds FROM (%s) AS days WHERE NOT (day, builds) IN (SELECT slot, builds FROM rollup_day_builds WHERE slot >= %d AND "+
+					"slot < %d) ORDER BY day",
+				slotBuilds(first, end), first, end)}, func() error {
+			list = append(list, wholeDay{d.slot, slices.Clone(d.builds)})
+			return nil
+		}, &d.slot, &d.builds)
 	return list, err
 }
 

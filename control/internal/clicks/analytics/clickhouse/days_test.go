@@ -48,7 +48,8 @@ func (w *dayWorld) build() {
 // scopes are: everything, whole days, a part of each of several days, one day, and a part of two days.
 func (w *dayWorld) scopes() []analytics.Scope {
 	at := func(hours int) int64 { return w.start.Add(time.Duration(hours) * time.Hour).UnixMilli() }
-	return []analytics.Scope{{}, {From: at(0), To: at(72)}, {From: at(5), To: at(50), Links: []uint64{1}}, {From: at(24), To: at(48), Owner: 1}, {From: at(20), To: at(28)}}
+	return []analytics.Scope{{}, {From: at(0), To: at(72)}, {From: at(5), To: at(50), Links: []uint64{1}},
+		{From: at(24), To: at(48), Owner: 1}, {From: at(20), To: at(28)}}
 }
 
 func (w *dayWorld) breakdowns() (list []map[analytics.Dimension][]analytics.Count) {
@@ -65,7 +66,8 @@ func (w *dayWorld) breakdowns() (list []map[analytics.Dimension][]analytics.Coun
 func (w *dayWorld) rows(what string) {
 	w.Helper()
 	got := w.breakdowns()
-	ask(w.T, w.server, "INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT slot, 77, (SELECT max(n) + 1 FROM rollup_marks) FROM rollup_marks")
+	ask(w.T, w.server,
+		"INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT slot, 77, (SELECT max(n) + 1 FROM rollup_marks) FROM rollup_marks")
 	if want := w.breakdowns(); !reflect.DeepEqual(got, want) {
 		w.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
 	}
@@ -139,7 +141,8 @@ func TestStore_days_are_swept_and_forgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.count("SELECT (SELECT count() FROM rollup_day_builds), (SELECT uniqExact(build) FROM rollup_day_values), (SELECT count() FROM rollup_begun WHERE build = 12345)", "3\t3\t0")
+	w.count("SELECT (SELECT count() FROM rollup_day_builds), (SELECT uniqExact(build) FROM rollup_day_values), (SELECT count() FROM "+
+		"rollup_begun WHERE build = 12345)", "3\t3\t0")
 	w.rows("after the sweep")
 
 	w.count("SELECT count() > 0 FROM rollup_day_values WHERE owner = 1", "1")

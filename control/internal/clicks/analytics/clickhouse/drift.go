@@ -59,12 +59,15 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	var slot uint32
 	var one sum
 	period := times([]span{{int64(p.first) * slotMillis, int64(p.end) * slotMillis}})
-	err = s.ask(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count(), sum(%s), sum(%s), %s FROM %s WHERE %s AND %s GROUP BY slot",
-		slotMillis, visitHash, countHash, sampleHash, clicks, period, inside)}, func() error {
-		raw[slot] = one
-		d.Clicks += int64(one.clicks)
-		return nil
-	}, &slot, &one.clicks, &one.visits, &one.counts, &one.sample)
+	err = s.ask(ctx,
+		analytics.Statement{
+			Text: fmt.Sprintf(
+				"SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count(), sum(%s), sum(%s), %s FROM %s WHERE %s AND %s GROUP BY slot",
+				slotMillis, visitHash, countHash, sampleHash, clicks, period, inside)}, func() error {
+			raw[slot] = one
+			d.Clicks += int64(one.clicks)
+			return nil
+		}, &slot, &one.clicks, &one.visits, &one.counts, &one.sample)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +75,8 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	if err != nil {
 		return nil, err
 	}
-	text := "SELECT slot, sum(clicks), %s FROM %s WHERE " + strings.ReplaceAll(inside, "%", "%%") + " AND build IN (" + p.chosen() + ") GROUP BY slot"
+	text := "SELECT slot, sum(clicks), %s FROM %s WHERE " + strings.ReplaceAll(inside, "%", "%%") + " AND build IN (" + p.chosen() +
+		") GROUP BY slot"
 	wrong, err := s.compareValues(ctx, text)
 	if err != nil {
 		return nil, err
@@ -153,7 +157,8 @@ func (s *Store) compareValues(ctx context.Context, text string) (wrong map[uint3
 		found := map[uint32]uint64{}
 		var slot uint32
 		var clicks, sum uint64
-		err := s.ask(ctx, analytics.Statement{Text: fmt.Sprintf(text, hash, table)}, func() error { found[slot] = sum; return nil }, &slot, &clicks, &sum)
+		err := s.ask(ctx, analytics.Statement{Text: fmt.Sprintf(text, hash, table)}, func() error { found[slot] = sum; return nil }, &slot,
+			&clicks, &sum)
 		return found, err
 	}
 	values, err := read("sum(clicks * cityHash64(link, owner, bot, toString(dim), value))", "rollup_values")
@@ -187,7 +192,9 @@ func (s *Store) compareDays(ctx context.Context, p plan, condition string) (diff
 	var day uint32
 	var sum uint64
 	read := func(table, where string, f func()) error {
-		text := fmt.Sprintf("SELECT toUInt32(intDiv(slot, %d) * %d) AS day, sum(clicks * cityHash64(link, owner, bot, toString(dim), value)) FROM %s WHERE %s AND %s GROUP BY day", daySlots, daySlots, table, where, condition)
+		text := fmt.Sprintf(
+			"SELECT toUInt32(intDiv(slot, %d) * %d) AS day, sum(clicks * cityHash64(link, owner, bot, toString(dim), value)) FROM %s WHERE %s "+
+				"AND %s GROUP BY day", daySlots, daySlots, table, where, condition)
 		return s.ask(ctx, analytics.Statement{Text: text}, func() error { f(); return nil }, &day, &sum)
 	}
 	of := fmt.Sprintf("%s AND build IN (SELECT arrayJoin(builds) FROM rollup_day_builds WHERE %s)", slots(p.days), p.dayPeriod())

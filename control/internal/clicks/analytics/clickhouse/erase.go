@@ -26,19 +26,25 @@ func (s *Store) EraseCounting(ctx context.Context, ip netip.Addr, notOwners []ui
 	var slot uint32
 	var n, clicksFound uint64
 	// The address was parsed, so its text needs no escaping.
-	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, countIf(%s) FROM clicks FINAL WHERE ip = toIPv6('%s') GROUP BY slot ORDER BY slot`,
-		slotMillis, analytics.Scope{NotOwners: notOwners, Bots: analytics.Everyone}.Condition(clicks).Text, stored)}, func() error {
-		slots = append(slots, slot)
-		clicksFound += n
-		return nil
-	}, &slot, &n)
+	err := s.each(ctx,
+		analytics.Statement{
+			Text: fmt.Sprintf(
+				`SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, countIf(%s) FROM clicks FINAL WHERE ip = toIPv6('%s') GROUP BY `+
+					`slot ORDER BY slot`,
+				slotMillis, analytics.Scope{NotOwners: notOwners, Bots: analytics.Everyone}.Condition(clicks).Text, stored)}, func() error {
+			slots = append(slots, slot)
+			clicksFound += n
+			return nil
+		}, &slot, &n)
 	if err != nil {
 		return 0, wrap("erase a visitor", err)
 	}
 	patient, cancel := mutating(ctx)
 	defer cancel()
 	for _, table := range []string{"clicks", "conversions"} {
-		if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s UPDATE ip = toIPv6('::'), visitor = 0, participant = 0, user_agent = '' WHERE ip = toIPv6('%s')`, table, stored)); err != nil {
+		if err := s.conn.Exec(patient,
+			fmt.Sprintf(`ALTER TABLE %s UPDATE ip = toIPv6('::'), visitor = 0, participant = 0, user_agent = '' WHERE ip = toIPv6('%s')`, table,
+				stored)); err != nil {
 			return 0, wrap("erase a visitor", err)
 		}
 	}

@@ -27,7 +27,8 @@ func (s *Store) Expire(ctx context.Context, before time.Time) error {
 	for _, e := range expiring {
 		var months []uint32
 		var month uint32
-		err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT DISTINCT toYYYYMM(%s) AS month FROM %s WHERE month < %d ORDER BY month", e.time, e.table, first)}, func() error {
+		err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT DISTINCT toYYYYMM(%s) AS month FROM %s WHERE month < %d ORDER BY month",
+			e.time, e.table, first)}, func() error {
 			months = append(months, month)
 			return nil
 		}, &month)
@@ -35,7 +36,8 @@ func (s *Store) Expire(ctx context.Context, before time.Time) error {
 			return wrap("look for expired clicks", err)
 		}
 		for _, m := range months {
-			if err := s.conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s DROP PARTITION %d SETTINGS max_partition_size_to_drop = 0", e.table, m)); err != nil {
+			if err := s.conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s DROP PARTITION %d SETTINGS max_partition_size_to_drop = 0", e.table,
+				m)); err != nil {
 				return wrap("drop expired clicks", err)
 			}
 		}

@@ -12,7 +12,8 @@ import (
 // elsewhere.
 var (
 	truth   = []string{"clicks", "conversions", "lane_marks", "losses"}
-	derived = slices.Concat(slotTables, []string{"rollup_day_values", "rollup_owners", "rollup_begun", "rollup_builds", "rollup_day_builds", "rollup_marks", "link_moves"})
+	derived = slices.Concat(slotTables, []string{"rollup_day_values", "rollup_owners", "rollup_begun", "rollup_builds", "rollup_day_builds",
+		"rollup_marks", "link_moves"})
 )
 
 // Export calls f with every click, one day at a time and in no order within a day. It has no time limit. The row is
@@ -27,13 +28,15 @@ func (s *Store) ExportWithout(ctx context.Context, notOwners []uint64, f func(*a
 	defer cancel()
 	var days []int64
 	var day int64
-	err := s.each(ctx, analytics.Statement{Text: `SELECT DISTINCT toInt64(toRelativeDayNum(ts)) AS day FROM clicks ORDER BY day`}, func() error {
-		days = append(days, day)
-		return nil
-	}, &day)
+	err := s.each(ctx, analytics.Statement{Text: `SELECT DISTINCT toInt64(toRelativeDayNum(ts)) AS day FROM clicks ORDER BY day`},
+		func() error {
+			days = append(days, day)
+			return nil
+		}, &day)
 	for i := 0; err == nil && i < len(days); i++ {
 		d := analytics.Day(days[i])
-		err = s.rows(ctx, analytics.ExportSQL(clicks, analytics.Scope{From: d.Start(nil), To: (d + 1).Start(nil), NotOwners: notOwners, Bots: analytics.Everyone}), f)
+		err = s.rows(ctx, analytics.ExportSQL(clicks, analytics.Scope{From: d.Start(nil), To: (d + 1).Start(nil), NotOwners: notOwners,
+			Bots: analytics.Everyone}), f)
 	}
 	return wrap("export clicks", err)
 }
@@ -42,10 +45,12 @@ func (s *Store) ExportWithout(ctx context.Context, notOwners []uint64, f func(*a
 func (s *Store) ExportLosses(ctx context.Context) ([]analytics.Loss, error) {
 	list := []analytics.Loss{}
 	var l analytics.Loss
-	err := s.each(ctx, analytics.Statement{Text: `SELECT edge, epoch, lane, seq, toUnixTimestamp64Milli(ts), lost_from, lost_to FROM losses FINAL`}, func() error {
-		list = append(list, l)
-		return nil
-	}, &l.Edge, &l.Epoch, &l.Lane.Lane, &l.Seq, &l.Time, &l.From, &l.To)
+	err := s.each(ctx,
+		analytics.Statement{Text: `SELECT edge, epoch, lane, seq, toUnixTimestamp64Milli(ts), lost_from, lost_to FROM losses FINAL`},
+		func() error {
+			list = append(list, l)
+			return nil
+		}, &l.Edge, &l.Epoch, &l.Lane.Lane, &l.Seq, &l.Time, &l.From, &l.To)
 	return list, wrap("export losses", err)
 }
 
@@ -54,7 +59,9 @@ func (s *Store) Empty(ctx context.Context) (bool, error) {
 	var n uint64
 	for _, table := range truth {
 		var some uint64
-		if err := s.each(ctx, analytics.Statement{Text: "SELECT count() FROM (SELECT 1 FROM " + table + " LIMIT 1)"}, func() error { return nil }, &some); err != nil {
+		if err := s.each(ctx, analytics.Statement{Text: "SELECT count() FROM (SELECT 1 FROM " + table + " LIMIT 1)"}, func() error {
+			return nil
+		}, &some); err != nil {
 			return false, wrap("look for clicks", err)
 		}
 		n += some

@@ -40,7 +40,8 @@ var Retried = brief
 var Mark = mark
 
 // Plan chooses what a breakdown reads, as of now. The returned function reads it later.
-func (s *Store) Plan(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (read func() (map[analytics.Dimension][]analytics.Count, error), err error) {
+func (s *Store) Plan(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension,
+	limit int) (read func() (map[analytics.Dimension][]analytics.Count, error), err error) {
 	st, err := s.breakdown(ctx, scope, dims, limit)
 	return func() (map[analytics.Dimension][]analytics.Count, error) {
 		return analytics.Reader(s.ask).Breakdown(ctx, st)

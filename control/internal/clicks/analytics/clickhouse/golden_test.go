@@ -32,8 +32,9 @@ func TestS11_tables_from_before_the_first_release(t *testing.T) {
 	server, url := scratch(t)
 	state := func() string {
 		t.Helper()
-		out, err := server.Ask(t.Context(), "SELECT (SELECT groupArray(version) FROM (SELECT version FROM migrations ORDER BY version)), groupArray(name)"+
-			" FROM (SELECT name FROM system.tables WHERE database = currentDatabase() ORDER BY name)")
+		out, err := server.Ask(t.Context(),
+			"SELECT (SELECT groupArray(version) FROM (SELECT version FROM migrations ORDER BY version)), groupArray(name)"+
+				" FROM (SELECT name FROM system.tables WHERE database = currentDatabase() ORDER BY name)")
 		testkit.Must(t, err)
 		return out
 	}
@@ -43,7 +44,8 @@ func TestS11_tables_from_before_the_first_release(t *testing.T) {
 		t.Errorf("migrations of new tables: %s", fresh)
 	}
 
-	for _, statement := range []string{"TRUNCATE TABLE migrations", "INSERT INTO migrations (version, name) VALUES (11, ''), (12, '')", "DROP VIEW rollup_owner_counted"} {
+	for _, statement := range []string{"TRUNCATE TABLE migrations", "INSERT INTO migrations (version, name) VALUES (11, ''), (12, '')",
+		"DROP VIEW rollup_owner_counted"} {
 		ask(t, server, statement)
 	}
 	old := state()
@@ -51,7 +53,8 @@ func TestS11_tables_from_before_the_first_release(t *testing.T) {
 	if err == nil {
 		s.Close()
 	}
-	if err == nil || !strings.Contains(err.Error(), "the tables have schema 12") || !strings.Contains(err.Error(), "a build of commit a1c3869c") {
+	if err == nil || !strings.Contains(err.Error(), "the tables have schema 12") ||
+		!strings.Contains(err.Error(), "a build of commit a1c3869c") {
 		t.Errorf("tables with schema 12: %v", err)
 	}
 	if is := state(); is != old {

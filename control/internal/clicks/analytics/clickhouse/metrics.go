@@ -29,8 +29,10 @@ func (s *Store) Stats() Stats {
 const diskTimeout = time.Second // of a scrape
 
 var (
-	diskFreeDesc = prometheus.NewDesc("shortline_clickhouse_disk_free_bytes", "Free space on a local disk of the ClickHouse server, as the server sees it.", []string{"disk"}, nil)
-	diskSizeDesc = prometheus.NewDesc("shortline_clickhouse_disk_size_bytes", "Size of a local disk of the ClickHouse server.", []string{"disk"}, nil)
+	diskFreeDesc = prometheus.NewDesc("shortline_clickhouse_disk_free_bytes",
+		"Free space on a local disk of the ClickHouse server, as the server sees it.", []string{"disk"}, nil)
+	diskSizeDesc = prometheus.NewDesc("shortline_clickhouse_disk_size_bytes", "Size of a local disk of the ClickHouse server.",
+		[]string{"disk"}, nil)
 )
 
 // disks asks the server for its disks on each scrape. If it does not answer, the metrics are missing. Object stores have no size.
@@ -41,7 +43,8 @@ func (d disks) Describe(ch chan<- *prometheus.Desc) { ch <- diskFreeDesc; ch <- 
 func (d disks) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), diskTimeout)
 	defer cancel()
-	rows, err := d.store.conn.Query(ctx, `SELECT name, free_space, total_space FROM system.disks WHERE lower(type) = 'local' AND total_space > 0`)
+	rows, err := d.store.conn.Query(ctx,
+		`SELECT name, free_space, total_space FROM system.disks WHERE lower(type) = 'local' AND total_space > 0`)
 	if err != nil {
 		return
 	}
@@ -61,13 +64,16 @@ func (d disks) Collect(ch chan<- prometheus.Metric) {
 func (c *counts) metrics() metric.Set {
 	set := metric.Set{
 		metric.Total("shortline_rollup_rebuilt_slots_total", "Quarter hours whose rollups were built or rebuilt.", c.rebuilt.Load),
-		metric.Gauge("shortline_rollup_waiting_slots", "Quarter hours that have ended and whose rollups are out of date. Reports read their clicks instead.", c.waiting.Load),
+		metric.Gauge("shortline_rollup_waiting_slots",
+			"Quarter hours that have ended and whose rollups are out of date. Reports read their clicks instead.", c.waiting.Load),
 		metric.Total("shortline_rollup_errors_total", "Failed rebuilds of rollups.", c.failed.Load),
-		metric.Time("shortline_rollup_last_success_timestamp_seconds", "Time at which rollups were last rebuilt or found up to date; 0 if never.", c.at.Load),
+		metric.Time("shortline_rollup_last_success_timestamp_seconds", "Time at which rollups were last rebuilt or found up to date; 0 if never.",
+			c.at.Load),
 	}
 	for i, code := range replicaCodes {
 		set = append(set, metric.Total("shortline_clickhouse_replica_errors_total",
-			"Statements that a server could not execute because of replication, by ClickHouse error code: 164 and 242 read-only; 285, 286, 289 and 319 quorum; 369 lag; 999 Keeper. 242, 286, 289, 369 and 999 are retried at once.",
+			"Statements that a server could not execute because of replication, by ClickHouse error code: 164 and 242 read-only; 285, 286, 289 "+
+				"and 319 quorum; 369 lag; 999 Keeper. 242, 286, 289, 369 and 999 are retried at once.",
 			c.replica[i].Load, "code", strconv.Itoa(code)))
 	}
 	return set

@@ -49,12 +49,16 @@ func TestProtocols(t *testing.T) {
 				t.Errorf("a setting outlives its statement: %q, %v", setting, err)
 			}
 			var number int64
-			if err := conn.QueryRow(ctx, "SELECT {n:Int64}, {s:String}", driver.Named("n", "-9007199254740993"), driver.Named("s", "it's ünïcode")).Scan(&number, &text); err != nil || number != -9007199254740993 || text != "it's ünïcode" {
+			if err := conn.QueryRow(ctx, "SELECT {n:Int64}, {s:String}", driver.Named("n", "-9007199254740993"),
+				driver.Named("s", "it's ünïcode")).Scan(&number, &text); err != nil || number != -9007199254740993 || text != "it's ünïcode" {
 				t.Errorf("parameters came back as %d, %q, %v", number, text, err)
 			}
 
 			table := "t_" + name
-			testkit.Must(t, conn.Exec(ctx, "CREATE TABLE "+table+" (n UInt64, s String, l LowCardinality(String), at DateTime64(3, 'UTC'), ip IPv6, later String DEFAULT 'x') ENGINE = MergeTree ORDER BY n"))
+			testkit.Must(t,
+				conn.Exec(ctx, "CREATE TABLE "+table+
+					" (n UInt64, s String, l LowCardinality(String), at DateTime64(3, 'UTC'), ip IPv6, later String DEFAULT 'x') ENGINE = MergeTree "+
+					"ORDER BY n"))
 			rows, err := conn.Query(ctx, "SELECT l, n FROM "+table)
 			testkit.Must(t, err)
 			if rows.Next() || rows.Err() != nil || strings.HasPrefix(name, "native") && strings.Join(rows.Columns(), " ") != "l n" {
@@ -68,7 +72,8 @@ func TestProtocols(t *testing.T) {
 			batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+table+" (s, n, at, l, ip)")
 			testkit.Must(t, err)
 			for i := range n {
-				testkit.Must(t, batch.Append("a\n\nb", uint64(i), day.Add(time.Duration(i)*time.Millisecond), []string{"x", "", "y"}[i%3], "2001:db8::1"))
+				testkit.Must(t, batch.Append("a\n\nb", uint64(i), day.Add(time.Duration(i)*time.Millisecond), []string{"x", "", "y"}[i%3],
+					"2001:db8::1"))
 			}
 			testkit.Must(t, batch.Send())
 			rows, err = conn.Query(ctx, "SELECT n, s, l, at, later FROM "+table+" ORDER BY n")
@@ -79,7 +84,8 @@ func TestProtocols(t *testing.T) {
 				var s, l, later string
 				var at time.Time
 				testkit.Must(t, rows.Scan(&i, &s, &l, &at, &later))
-				if i != uint64(seen) || s != "a\n\nb" || l != []string{"x", "", "y"}[i%3] || later != "x" || !at.Equal(day.Add(time.Duration(i)*time.Millisecond)) {
+				if i != uint64(seen) || s != "a\n\nb" || l != []string{"x", "", "y"}[i%3] || later != "x" ||
+					!at.Equal(day.Add(time.Duration(i)*time.Millisecond)) {
 					t.Fatalf("row %d: %d %q %q %v %q", seen, i, s, l, at, later)
 				}
 				seen++
@@ -107,7 +113,8 @@ func TestProtocols(t *testing.T) {
 			if strings.HasPrefix(name, "native") && (!errors.As(err, &typed) || typed.Code != 60) {
 				t.Errorf("a missing table: %#v", err)
 			}
-			if err := conn.QueryRow(driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 1, "max_block_size": 1})), "SELECT sum(sleepEachRow(0.1)) FROM numbers(600)").Scan(&all); err == nil || !strings.Contains(err.Error(), "159") {
+			if err := conn.QueryRow(driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 1, "max_block_size": 1})),
+				"SELECT sum(sleepEachRow(0.1)) FROM numbers(600)").Scan(&all); err == nil || !strings.Contains(err.Error(), "159") {
 				t.Errorf("a statement over its time: %v", err)
 			}
 			if err := conn.QueryRow(ctx, "SELECT count() FROM "+table).Scan(&all); err != nil || all != n {

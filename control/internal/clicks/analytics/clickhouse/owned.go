@@ -17,7 +17,8 @@ const contents = `edge, epoch, lane, seq, ts, link, owner, variant, rule, ip, vi
 	utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id, utm_source_platform, geo_version, bot_list, edge_name, edge_region, language, participant`
 
 // converted are those of a conversion.
-const converted = contents + `, tag, goal, once, value, currency, external_id, repeatable, occurred_at, received_at, sender, browser_sent, attributed, version`
+const converted = contents +
+	`, tag, goal, once, value, currency, external_id, repeatable, occurred_at, received_at, sender, browser_sent, attributed, version`
 
 // OwnedSlots sums up what owners have, in ascending order of slots.
 func (s *Store) OwnedSlots(ctx context.Context, owners []uint64) ([]analytics.OwnedSlot, error) {
@@ -33,7 +34,8 @@ func (s *Store) OwnedSlots(ctx context.Context, owners []uint64) ([]analytics.Ow
 		{clicks, contents, func(o *analytics.OwnedSlot) { o.Clicks = n }},
 		{conversions, converted, func(o *analytics.OwnedSlot) { o.Conversions = n }},
 	} {
-		text := fmt.Sprintf(`SELECT intDiv(toUnixTimestamp64Milli(ts), %d) AS slot, toInt64(count()), sum(cityHash64('%s', %s)) FROM %s WHERE %s GROUP BY slot`,
+		text := fmt.Sprintf(
+			`SELECT intDiv(toUnixTimestamp64Milli(ts), %d) AS slot, toInt64(count()), sum(cityHash64('%s', %s)) FROM %s WHERE %s GROUP BY slot`,
 			slotMillis, t.table, t.columns, t.table, analytics.OwnedBy(owners))
 		if err := s.each(ctx, analytics.Statement{Text: text}, func() error {
 			sum := found[slot]
@@ -109,8 +111,10 @@ func (s *Store) OwnedKeys(ctx context.Context, owners []uint64, slot int64, f fu
 	ctx, cancel := unhurried(ctx)
 	defer cancel()
 	var hash uint64
-	for _, t := range []struct{ table, columns string }{{"clicks", "edge, epoch, lane, seq, ts, link"}, {"conversions", "link, ts, tag, goal, once"}} {
-		text := fmt.Sprintf(`SELECT DISTINCT cityHash64('%s', %s) FROM %s WHERE %s AND %s`, t.table, t.columns, t.table, analytics.OwnedBy(owners), times([]span{{slot * slotMillis, (slot + 1) * slotMillis}}))
+	for _, t := range []struct{ table, columns string }{{"clicks", "edge, epoch, lane, seq, ts, link"},
+		{"conversions", "link, ts, tag, goal, once"}} {
+		text := fmt.Sprintf(`SELECT DISTINCT cityHash64('%s', %s) FROM %s WHERE %s AND %s`, t.table, t.columns, t.table,
+			analytics.OwnedBy(owners), times([]span{{slot * slotMillis, (slot + 1) * slotMillis}}))
 		if err := s.each(ctx, analytics.Statement{Text: text}, func() error { f(hash); return nil }, &hash); err != nil {
 			return wrap("compare the clicks of workspaces", err)
 		}

@@ -30,7 +30,8 @@ func newOwnerWorld(t *testing.T, exact int64) *ownerWorld {
 	w := &ownerWorld{T: t, server: server, url: url, start: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	w.open(exact)
 	t.Cleanup(func() { _ = w.Close() })
-	moves := []analytics.Move{{Revision: 1, Link: 3, From: 1, To: 2}, {Revision: 2, Link: 1, From: 2, To: 3}, {Revision: 3, Link: 5, From: 3, To: 2}}
+	moves := []analytics.Move{{Revision: 1, Link: 3, From: 1, To: 2}, {Revision: 2, Link: 1, From: 2, To: 3},
+		{Revision: 3, Link: 5, From: 3, To: 2}}
 	testkit.Must(t, w.InsertMoves(t.Context(), 7, moves, analytics.Position{Revision: 3, Link: analytics.AllLinks}))
 	w.store(20, 1500)
 	return w
@@ -130,7 +131,8 @@ func TestStore_forgets_rows_of_owners(t *testing.T) {
 	w.build()
 	for _, want := range []string{"1", "0"} {
 		for _, table := range []string{"visits", "sample", "counts"} {
-			if got, err := w.server.Ask(t.Context(), "SELECT countIf(owner = 1) > 0, countIf(owner = 2) > 0 FROM rollup_owner_"+table); err != nil || got != want+"\t1" {
+			if got, err := w.server.Ask(t.Context(), "SELECT countIf(owner = 1) > 0, countIf(owner = 2) > 0 FROM rollup_owner_"+table); err != nil ||
+				got != want+"\t1" {
 				t.Errorf("rollup_owner_%s has rows of owners 1 and 2: %q, %v, want %s and 1", table, got, err, want)
 			}
 		}

@@ -71,7 +71,8 @@ func (s *Store) newPlan(ctx context.Context, scope analytics.Scope) (plan, error
 	var dirty []uint32
 	var clean uint64
 	err := s.ask(ctx, analytics.Statement{
-		Text: `SELECT arraySort(groupArrayIf(slot, written != built)), countIf(written = built) FROM (` + states + `)`, Args: bounds(p.first, p.end),
+		Text: `SELECT arraySort(groupArrayIf(slot, written != built)), countIf(written = built) FROM (` + states + `)`,
+		Args: bounds(p.first, p.end),
 	}, func() error { return nil }, &dirty, &clean)
 	if err != nil || clean == 0 {
 		return plan{}, err
@@ -169,7 +170,8 @@ func (p plan) chosen() string {
 		return text + " GROUP BY slot"
 	}
 	// Other rollups must be read as the days were, also if a slot is built meanwhile.
-	return text + " AND NOT " + slots(p.days) + " GROUP BY slot UNION ALL SELECT arrayJoin(builds) FROM rollup_day_builds WHERE " + p.dayPeriod()
+	return text + " AND NOT " + slots(p.days) + " GROUP BY slot UNION ALL SELECT arrayJoin(builds) FROM rollup_day_builds WHERE " +
+		p.dayPeriod()
 }
 
 // source describes what a report reads. columns are the columns of clicks by which it groups or counts, except time.
@@ -194,7 +196,8 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 		bare := scope
 		bare.From, bare.To = 0, 0
 		where := bare.Condition("clicks WHERE " + times(p.raw) + listed(scope))
-		from.Text += fmt.Sprintf(" UNION ALL SELECT %stoUnixTimestamp64Milli(ts) AS ms, toUInt64(1) AS n, ms AS last_ms FROM %s WHERE %s AND %s", list, clicks, where.Text, times(p.raw))
+		from.Text += fmt.Sprintf(" UNION ALL SELECT %stoUnixTimestamp64Milli(ts) AS ms, toUInt64(1) AS n, ms AS last_ms FROM %s WHERE %s AND %s",
+			list, clicks, where.Text, times(p.raw))
 		from.Args = append(from.Args, where.Args...)
 	}
 	from.Text += ") AS counted"
@@ -284,7 +287,8 @@ func (s *Store) breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 }
 
 // valued are the columns whose values are in rollup_values.
-var valued = []string{"country", "region", "city", "device", "os", "browser", "referer", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "language"}
+var valued = []string{"country", "region", "city", "device", "os", "browser", "referer", "utm_source", "utm_medium", "utm_campaign",
+	"utm_term", "utm_content", "language"}
 
 // heavyRows reports whether a scope may have heavy rows. Most links and workspaces have none, and a statement without their tables
 // takes half the time. If a build adds heavy rows after this check, the report is still correct: without p.light, it reads all rows
@@ -327,7 +331,8 @@ func (s *Store) withHeavy(scope analytics.Scope, p plan, dims []analytics.Dimens
 			break
 		}
 		heavy := s.rolled(scope, p, table, fmt.Sprintf("transform(dim, [%s], [%s], 0) AS kind, value, clicks", list, strings.Join(kinds, ", ")))
-		all.Text += " UNION ALL SELECT CAST(kind AS BIGINT) AS dim, value, CAST(sum(clicks) AS BIGINT) AS clicks FROM (" + heavy.Text + " AND dim IN (" + list + ")) AS rolled GROUP BY kind, value"
+		all.Text += " UNION ALL SELECT CAST(kind AS BIGINT) AS dim, value, CAST(sum(clicks) AS BIGINT) AS clicks FROM (" + heavy.Text +
+			" AND dim IN (" + list + ")) AS rolled GROUP BY kind, value"
 		all.Args = append(all.Args, heavy.Args...)
 	}
 	all.Text = "SELECT dim, value, CAST(sum(clicks) AS BIGINT) AS clicks FROM (" + all.Text + ") AS parts GROUP BY dim, value"

@@ -24,7 +24,9 @@ func (s *Store) Marks(ctx context.Context) ([]analytics.Mark, error) {
 
 // Losses implements analytics.Store.
 func (s *Store) Losses(ctx context.Context) (n uint64, err error) {
-	err = s.each(ctx, analytics.Statement{Text: `SELECT CAST(sum(lost_to - lost_from + 1) AS UInt64) FROM losses FINAL`}, func() error { return nil }, &n)
+	err = s.each(ctx, analytics.Statement{Text: `SELECT CAST(sum(lost_to - lost_from + 1) AS UInt64) FROM losses FINAL`}, func() error {
+		return nil
+	}, &n)
 	return n, wrap("count losses", err)
 }
 
@@ -64,7 +66,8 @@ type sampleKey struct {
 }
 
 // Breakdown implements analytics.Store.
-func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (map[analytics.Dimension][]analytics.Count, error) {
+func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension,
+	limit int) (map[analytics.Dimension][]analytics.Count, error) {
 	s.whole.RLock()
 	defer s.whole.RUnlock()
 	st, err := s.breakdown(ctx, scope, dims, limit)

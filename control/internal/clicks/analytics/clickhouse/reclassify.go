@@ -22,7 +22,9 @@ func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*a
 		return 0, wrap("reclassify clicks", err)
 	}
 	keep := max(last+1, remade+uint32(time.Now().Unix()-remadeFrom))
-	changed, err = analytics.Rewrite(ctx, s, scope, f, func(ctx context.Context, rows []analytics.Row) error { return s.change(ctx, rows, keep) })
+	changed, err = analytics.Rewrite(ctx, s, scope, f, func(ctx context.Context, rows []analytics.Row) error {
+		return s.change(ctx, rows, keep)
+	})
 	if err == nil {
 		err = analytics.Follow(ctx, s, scope, func(ctx context.Context, list []analytics.Conversion) error {
 			return s.insertConversions(ctx, list, corrected)

@@ -86,7 +86,9 @@ func TestOps2_errors_of_a_replica(t *testing.T) {
 	once := 0 // of the codes that are not retried
 	expect := func(want int) {
 		t.Helper()
-		text := "# HELP shortline_clickhouse_replica_errors_total Statements that a server could not execute because of replication, by ClickHouse error code: 164 and 242 read-only; 285, 286, 289 and 319 quorum; 369 lag; 999 Keeper. 242, 286, 289, 369 and 999 are retried at once.\n# TYPE shortline_clickhouse_replica_errors_total counter\n"
+		text := "# HELP shortline_clickhouse_replica_errors_total Statements that a server could not execute because of replication, by " +
+			"ClickHouse error code: 164 and 242 read-only; 285, 286, 289 and 319 quorum; 369 lag; 999 Keeper. 242, 286, 289, 369 and 999 are " +
+			"retried at once.\n# TYPE shortline_clickhouse_replica_errors_total counter\n"
 		for _, code := range []int{164, 242, 285, 286, 289, 319, 369, 999} {
 			n := 6
 			switch code {

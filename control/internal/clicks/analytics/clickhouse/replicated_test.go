@@ -103,7 +103,8 @@ func TestF37_a_replicated_store(t *testing.T) {
 		if strings.Contains(statement, "GLOBAL") || strings.Contains(statement, "_local") {
 			t.Errorf("a replicated table is read otherwise than another one: %s", statement)
 		}
-		for name, want := range map[string]string{"insert_quorum": "auto", "insert_quorum_timeout": "60000", "alter_sync": "2", "insert_deduplicate": "0"} {
+		for name, want := range map[string]string{"insert_quorum": "auto", "insert_quorum_timeout": "60000", "alter_sync": "2",
+			"insert_deduplicate": "0"} {
 			equal(t, r.settings[i].Get(name), want, "%s of %.60s", name, statement)
 		}
 		for _, name := range []string{"insert_quorum_parallel", "select_sequential_consistency"} {
@@ -148,7 +149,8 @@ func TestF37_open_existing_tables(t *testing.T) {
 		return r
 	}
 	refused(clickhouse.Config{URL: as("ReplicatedReplacingMergeTree").at(behind)}, "CLICKHOUSE_REPLICATED must be true")
-	refused(clickhouse.Config{URL: as("Distributed").at(behind), Replicated: true}, "CLICKHOUSE_CLUSTER, which is no longer supported: see docs/operators/clickhouse-cluster.md#from-an-earlier-release")
+	refused(clickhouse.Config{URL: as("Distributed").at(behind), Replicated: true},
+		"CLICKHOUSE_CLUSTER, which is no longer supported: see docs/operators/clickhouse-cluster.md#from-an-earlier-release")
 	open(t, clickhouse.Config{URL: as("SharedReplacingMergeTree").at(behind)})
 	open(t, clickhouse.Config{URL: as("SharedReplacingMergeTree").at(behind), Replicated: true})
 	r := as("ReplicatedReplacingMergeTree")
@@ -167,7 +169,8 @@ func TestF37_open_existing_tables(t *testing.T) {
 func TestF37_settings_of_replicated_tables(t *testing.T) {
 	t.Parallel()
 	server, behind := scratch(t)
-	for _, setting := range []string{"insert_quorum = 'auto'", "insert_quorum_timeout = 60000", "alter_sync = 2", "select_sequential_consistency = 1"} {
+	for _, setting := range []string{"insert_quorum = 'auto'", "insert_quorum_timeout = 60000", "alter_sync = 2",
+		"select_sequential_consistency = 1"} {
 		ask(t, server, "SELECT 1 SETTINGS "+setting)
 	}
 	r := newRecorder(t, behind)

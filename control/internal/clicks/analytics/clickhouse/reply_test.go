@@ -43,7 +43,8 @@ func TestStore_insert_whose_reply_is_lost(t *testing.T) {
 	rows := analyticstest.Clicks(12, 2000, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), 2)
 	for part := range slices.Chunk(rows, 100) {
 		last := part[len(part)-1]
-		b := analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: last.Lane, Seq: last.Seq}}, Losses: []analytics.Loss{{Identity: last.Identity, From: 1, To: 1}}}
+		b := analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: last.Lane, Seq: last.Seq}},
+			Losses: []analytics.Loss{{Identity: last.Identity, From: 1, To: 1}}}
 		for s.Insert(t.Context(), b) != nil {
 			if t.Context().Err() != nil {
 				t.Fatal("the inserts never end")

@@ -29,7 +29,8 @@ const (
 var replicaPauses = backoff.Policy{First: 130 * time.Millisecond, Most: 1040 * time.Millisecond}
 
 // replicaCodes are counted separately.
-var replicaCodes = [...]int{codeServerReadOnly, codeReadOnly, codeFewReplicas, codeQuorumBusy, codeNotInQuorum, codeUnknownInsert, codeStale, codeKeeper}
+var replicaCodes = [...]int{codeServerReadOnly, codeReadOnly, codeFewReplicas, codeQuorumBusy, codeNotInQuorum, codeUnknownInsert,
+	codeStale, codeKeeper}
 
 // brief are the replicaCodes that may pass within two seconds. The others wait for a server or for an operator, and before 319
 // the server has waited for a minute already.

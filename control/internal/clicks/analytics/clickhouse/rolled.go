@@ -8,7 +8,8 @@ import (
 )
 
 // byOwner maps a rollup table that is sorted by link to the table with the same rows, sorted by owner.
-var byOwner = map[string]string{"rollup_visits": "rollup_owner_visits", "rollup_counts": "rollup_owner_counts", "rollup_sample": "rollup_owner_sample"}
+var byOwner = map[string]string{"rollup_visits": "rollup_owner_visits", "rollup_counts": "rollup_owner_counts",
+	"rollup_sample": "rollup_owner_sample"}
 
 // aboutOwner reports whether a scope selects all links of an owner.
 func aboutOwner(scope analytics.Scope) bool { return scope.Owner != 0 && scope.Links == nil }

@@ -13,7 +13,8 @@ import (
 )
 
 // slotTables have rows of builds of slots. An insert into rollup_visits or rollup_counts fills the others by views.
-var slotTables = []string{"rollup_visits", "rollup_owner_visits", "rollup_sample", "rollup_owner_sample", "rollup_values", "rollup_counts", "rollup_owner_counts"}
+var slotTables = []string{"rollup_visits", "rollup_owner_visits", "rollup_sample", "rollup_owner_sample", "rollup_values", "rollup_counts",
+	"rollup_owner_counts"}
 
 // grace is how long Run waits after the end of a slot: most clicks have arrived by then.
 const grace = 2 * time.Minute
@@ -148,7 +149,8 @@ func (s *Store) Rebuild(ctx context.Context, before time.Time) error {
 
 func (s *Store) dirty(ctx context.Context, first, end uint32) (list []state, err error) {
 	var st state
-	err = s.each(ctx, analytics.Statement{Text: `SELECT slot, written, built FROM (` + states + `) WHERE written != built ORDER BY slot`, Args: bounds(first, end)}, func() error {
+	err = s.each(ctx, analytics.Statement{Text: `SELECT slot, written, built FROM (` + states + `) WHERE written != built ORDER BY slot`,
+		Args: bounds(first, end)}, func() error {
 		list = append(list, st)
 		return nil
 	}, &st.slot, &st.written, &st.built)
@@ -170,11 +172,13 @@ func (s *Store) build(ctx context.Context, list []uint32, until time.Time) (left
 	sizes := map[uint32]uint64{}
 	var slot uint32
 	var n uint64
-	err = s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count() FROM clicks WHERE %s GROUP BY slot`,
-		slotMillis, times([]span{{int64(list[0]) * slotMillis, (int64(list[len(list)-1]) + 1) * slotMillis}}))}, func() error {
-		sizes[slot] = n
-		return nil
-	}, &slot, &n)
+	err = s.each(ctx,
+		analytics.Statement{
+			Text: fmt.Sprintf(`SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count() FROM clicks WHERE %s GROUP BY slot`,
+				slotMillis, times([]span{{int64(list[0]) * slotMillis, (int64(list[len(list)-1]) + 1) * slotMillis}}))}, func() error {
+			sizes[slot] = n
+			return nil
+		}, &slot, &n)
 	if err != nil {
 		return len(list), wrap("measure slots to rebuild", err)
 	}
@@ -250,10 +254,12 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 	}
 	ctx, cancel := building(ctx)
 	defer cancel()
-	for _, t := range []struct{ table, keys, more, values string }{{"rollup_visits", visitKeys, ", heavy", ", " + heavy(spans)}, {"rollup_counts", countKeys, "", ""}} {
+	for _, t := range []struct{ table, keys, more, values string }{{"rollup_visits", visitKeys, ", heavy", ", " + heavy(spans)},
+		{"rollup_counts", countKeys, "", ""}} {
 		if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %s (slot, %s, clicks, last, build%s)
 			SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, %s, count(), max(toUnixTimestamp64Milli(ts) %% %d), %d + slot * %d%s
-			FROM %s WHERE %s GROUP BY slot, %s`, t.table, t.keys, t.more, slotMillis, t.keys, slotMillis, base, uint64(stride), t.values, clicks, times(spans), t.keys)); err != nil {
+			FROM %s WHERE %s GROUP BY slot, %s`,
+			t.table, t.keys, t.more, slotMillis, t.keys, slotMillis, base, uint64(stride), t.values, clicks, times(spans), t.keys)); err != nil {
 			return err
 		}
 	}
@@ -263,7 +269,8 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 		AND NOT (owner, link) IN (SELECT owner, link FROM rollup_owners WHERE (owner, link) IN (%[1]s))`, of)); err != nil {
 		return err
 	}
-	if err := s.insert(ctx, "rollup_builds", len(slotList), []field{{"slot", made(slotList)}, {"marks", made(marks)}, {"build", made(builds)}}); err != nil {
+	if err := s.insert(ctx, "rollup_builds", len(slotList), []field{{"slot", made(slotList)}, {"marks", made(marks)},
+		{"build", made(builds)}}); err != nil {
 		return err
 	}
 	s.stats.rebuilt.Add(uint64(len(slotList)))
@@ -277,7 +284,9 @@ var heavyCell = 500
 // heavy renders the condition that a row of a build is heavy. Each row is counted where the condition of this row says, so it need
 // not be exact: repetitions of a click count, and clicks may arrive between this query and the one of the row.
 func heavy(list []span) string {
-	return fmt.Sprintf("(link, slot) IN (SELECT link, toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot FROM clicks WHERE %s GROUP BY link, slot HAVING count() >= %d)",
+	return fmt.Sprintf(
+		"(link, slot) IN (SELECT link, toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot FROM clicks WHERE %s GROUP BY link, slot "+
+			"HAVING count() >= %d)",
 		slotMillis, times(list), heavyCell)
 }
 
@@ -291,7 +300,8 @@ func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err
 	var slot uint32
 	var build uint64
 	var slotList, builds []string
-	err = s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT slot, build FROM (SELECT slot, build FROM rollup_begun UNION ALL SELECT slot, build FROM rollup_builds) AS known
+	err = s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT slot, build FROM (SELECT slot, build FROM rollup_begun
+		UNION ALL SELECT slot, build FROM rollup_builds) AS known
 		WHERE NOT build IN (%s)`, chosen)}, func() error {
 		if slices.Contains(before, build) {
 			slotList, builds = append(slotList, fmt.Sprint(slot)), append(builds, fmt.Sprint(build))

@@ -20,7 +20,8 @@ func TestRebuild_two_processes_share_a_backlog(t *testing.T) {
 	server, url := database(t)
 	first := open(t, clickhouse.Config{URL: url})
 	second := open(t, clickhouse.Config{URL: url})
-	testkit.Must(t, first.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(20, 40_000, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 10)}))
+	testkit.Must(t,
+		first.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(20, 40_000, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 10)}))
 	var both sync.WaitGroup
 	for _, s := range []*clickhouse.Store{first, second} {
 		both.Go(func() {

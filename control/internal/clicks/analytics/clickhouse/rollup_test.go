@@ -22,8 +22,10 @@ func answers(t *testing.T, s *clickhouse.Store, scope analytics.Scope, zone *tim
 	t.Helper()
 	every := testkit.Size(2, 1)
 	for i, q := range []analytics.Query{
-		{Visitors: true}, {Every: analytics.Days, Zone: zone, Visitors: true}, {ByLink: true, TopFirst: true, Limit: 5}, {ByLink: true, By: analytics.Variant, Visitors: true},
-		{Every: analytics.Days, Zone: zone, By: analytics.Rule}, {By: analytics.Rule, Last: true}, {By: analytics.BotName, TopFirst: true}, {By: analytics.Country, Visitors: true, Last: true},
+		{Visitors: true}, {Every: analytics.Days, Zone: zone, Visitors: true}, {ByLink: true, TopFirst: true, Limit: 5},
+		{ByLink: true, By: analytics.Variant, Visitors: true},
+		{Every: analytics.Days, Zone: zone, By: analytics.Rule}, {By: analytics.Rule, Last: true}, {By: analytics.BotName, TopFirst: true},
+		{By: analytics.Country, Visitors: true, Last: true},
 	} {
 		if (i+first)%every != 0 {
 			continue
@@ -33,7 +35,8 @@ func answers(t *testing.T, s *clickhouse.Store, scope analytics.Scope, zone *tim
 		testkit.Must(t, err)
 		list = append(list, lines)
 	}
-	found, err := s.Breakdown(t.Context(), scope, []analytics.Dimension{analytics.Country, analytics.City, analytics.Referer, analytics.UTMCampaign}, 11)
+	found, err := s.Breakdown(t.Context(), scope, []analytics.Dimension{analytics.Country, analytics.City, analytics.Referer,
+		analytics.UTMCampaign}, 11)
 	testkit.Must(t, err)
 	return append(list, found)
 }
@@ -61,7 +64,8 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 		scope := analytics.Scope{From: first.Start(zone), To: (first + 12).Start(zone)}
 		one, own, bots := scope, scope, scope
 		one.Links, own.Owner, bots.Bots = []uint64{2}, 3, analytics.OnlyBots
-		questions = append(questions, question{scope, zone}, question{one, zone}, question{own, zone}, question{bots, zone}, question{analytics.Scope{}, zone})
+		questions = append(questions, question{scope, zone}, question{one, zone}, question{own, zone}, question{bots, zone},
+			question{analytics.Scope{}, zone})
 	}
 	ask := func() (list []any) {
 		for i, q := range questions {
@@ -110,10 +114,12 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	}
 
 	// A rollup with a wrong row is detected and not used.
-	if _, err := server.Ask(t.Context(), "INSERT INTO rollup_visits SELECT * REPLACE ('XX' AS country) FROM rollup_visits WHERE link = 3 ORDER BY slot LIMIT 1"); err != nil {
+	if _, err := server.Ask(t.Context(),
+		"INSERT INTO rollup_visits SELECT * REPLACE ('XX' AS country) FROM rollup_visits WHERE link = 3 ORDER BY slot LIMIT 1"); err != nil {
 		t.Fatal(err)
 	}
-	if drift, err = s.Drift(t.Context(), start, start.AddDate(0, 0, 21)); err != nil || len(drift.Hours) != 1 || drift.Short != drift.Clicks+1 {
+	if drift, err = s.Drift(t.Context(), start, start.AddDate(0, 0, 21)); err != nil || len(drift.Hours) != 1 ||
+		drift.Short != drift.Clicks+1 {
 		t.Errorf("Drift of a rollup with a wrong row = %+v, %v", drift, err)
 	}
 	ofAll := func() []any { return answers(t, s, analytics.Scope{}, nil, 1) } // by country, among others
@@ -187,7 +193,8 @@ func TestStore_run(t *testing.T) {
 		m := f.GetMetric()[0]
 		got[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
 	}
-	if at := got["last_success_timestamp_seconds"]; len(got) != 4 || got["rebuilt_slots_total"] != 1 || got["waiting_slots"] != 0 || got["errors_total"] != 0 || time.Since(time.UnixMilli(int64(at*1000))) > time.Hour {
+	if at := got["last_success_timestamp_seconds"]; len(got) != 4 || got["rebuilt_slots_total"] != 1 || got["waiting_slots"] != 0 ||
+		got["errors_total"] != 0 || time.Since(time.UnixMilli(int64(at*1000))) > time.Hour {
 		t.Errorf("metrics = %v", got)
 	}
 	equal(t, count(t, s), 2, "clicks")
@@ -216,7 +223,8 @@ func TestStore_sweep(t *testing.T) {
 				t.Errorf("step %d: rests %v", step, rests)
 			}
 		}
-		for _, table := range []string{"rollup_visits", "rollup_owner_visits", "rollup_sample", "rollup_owner_sample", "rollup_values", "rollup_day_values", "rollup_counts", "rollup_owner_counts"} {
+		for _, table := range []string{"rollup_visits", "rollup_owner_visits", "rollup_sample", "rollup_owner_sample", "rollup_values",
+			"rollup_day_values", "rollup_counts", "rollup_owner_counts"} {
 			if got, err := server.Ask(t.Context(), "SELECT uniqExact(build) FROM "+table); err != nil || got != want {
 				t.Errorf("step %d: %s builds in %s, want %s (%v)", step, got, table, want, err)
 			}

@@ -14,7 +14,8 @@ import (
 
 // EachVisitor calls f with the distinct visitors of each group of a query; see analytics.Query.VisitorsSQL. f must be fast and
 // must not query.
-func (s *Store) EachVisitor(ctx context.Context, q analytics.Query, part, parts int, f func(group analytics.Line, visitor int64) error) error {
+func (s *Store) EachVisitor(ctx context.Context, q analytics.Query, part, parts int,
+	f func(group analytics.Line, visitor int64) error) error {
 	s.whole.RLock()
 	defer s.whole.RUnlock()
 	var columns []string
@@ -37,7 +38,8 @@ func (s *Store) EachVisitor(ctx context.Context, q analytics.Query, part, parts 
 		source = s.source(q.Scope, p, columns...)
 	} else {
 		where := q.Condition(referers(q.Scope))
-		source.From = analytics.Statement{Text: "(SELECT " + strings.Join(columns, ", ") + ", toUnixTimestamp64Milli(ts) AS ms FROM " + clicks + " WHERE " + where.Text + ") AS counted", Args: where.Args}
+		source.From = analytics.Statement{Text: "(SELECT " + strings.Join(columns, ", ") + ", toUnixTimestamp64Milli(ts) AS ms FROM " + clicks +
+			" WHERE " + where.Text + ") AS counted", Args: where.Args}
 		source.Time = "ms"
 	}
 	source.Value = q.By.String()
@@ -89,7 +91,9 @@ func (s *Store) Identify(ctx context.Context) (string, error) {
 func (s *Store) HasClicks(ctx context.Context) (bool, error) {
 	for _, table := range slices.DeleteFunc(slices.Clone(truth), func(name string) bool { return name == "lane_marks" }) {
 		var n uint64
-		if err := s.each(ctx, analytics.Statement{Text: "SELECT count() FROM (SELECT 1 FROM " + table + " LIMIT 1)"}, func() error { return nil }, &n); err != nil || n > 0 {
+		if err := s.each(ctx, analytics.Statement{Text: "SELECT count() FROM (SELECT 1 FROM " + table + " LIMIT 1)"}, func() error {
+			return nil
+		}, &n); err != nil || n > 0 {
 			return n > 0, wrap("look for clicks", err)
 		}
 	}

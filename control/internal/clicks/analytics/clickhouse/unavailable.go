@@ -33,7 +33,8 @@ var awayCodes = []int{
 	999, // KEEPER_EXCEPTION
 }
 
-var errAway = &problem.Error{Kind: problem.Unavailable, Message: "The click store is not available at the moment. Try again shortly.", RetryAfter: 5 * time.Second}
+var errAway = &problem.Error{Kind: problem.Unavailable, Message: "The click store is not available at the moment. Try again shortly.",
+	RetryAfter: 5 * time.Second}
 
 // away makes an error a problem.Unavailable for callers of the API. Its text and its chain stay, for logs and for code.
 type away struct{ error }
@@ -49,7 +50,8 @@ func mark(err error) error {
 		return err
 	case errors.Is(err, driver.ErrAcquireConnTimeout), slices.Contains(awayCodes, code(err)):
 		return away{err}
-	case errors.As(err, &reply) && code(err) == 0 && (reply.StatusCode == http.StatusBadGateway || reply.StatusCode == http.StatusServiceUnavailable || reply.StatusCode == http.StatusGatewayTimeout):
+	case errors.As(err, &reply) && code(err) == 0 && (reply.StatusCode == http.StatusBadGateway ||
+		reply.StatusCode == http.StatusServiceUnavailable || reply.StatusCode == http.StatusGatewayTimeout):
 		return away{err} // from a balancer without a server
 	}
 	return err

@@ -48,7 +48,8 @@ func TestOps2_errors_of_a_server_that_pass(t *testing.T) {
 		code int64
 		want bool
 	}{
-		{159, true}, {164, true}, {202, true}, {209, true}, {210, true}, {236, true}, {241, true}, {242, true}, {279, true}, {285, true}, {286, true}, {289, true},
+		{159, true}, {164, true}, {202, true}, {209, true}, {210, true}, {236, true}, {241, true}, {242, true}, {279, true}, {285, true},
+		{286, true}, {289, true},
 		{319, true}, {341, true}, {369, true}, {394, true}, {999, true}, {60, false}, {62, false}, {516, false},
 	} {
 		t.Run(strconv.FormatInt(c.code, 10), func(t *testing.T) {
@@ -61,7 +62,8 @@ func TestOps2_errors_of_a_server_that_pass(t *testing.T) {
 					err = call()
 				}
 				var cause *driver.Exception
-				if err == nil || unavailable(err) != c.want || !errors.As(err, &cause) || int64(cause.Code) != c.code || !strings.Contains(err.Error(), strconv.FormatInt(c.code, 10)) {
+				if err == nil || unavailable(err) != c.want || !errors.As(err, &cause) || int64(cause.Code) != c.code ||
+					!strings.Contains(err.Error(), strconv.FormatInt(c.code, 10)) {
 					t.Errorf("%s: %v is unavailable: %v", name, err, unavailable(err))
 				}
 			}
@@ -104,7 +106,8 @@ func TestOps2_no_free_connection(t *testing.T) {
 	f.gate.Unlock()
 	<-done
 
-	if err := s.Export(t.Context(), func(*analytics.Row) error { return io.ErrShortWrite }); !errors.Is(err, io.ErrShortWrite) || unavailable(err) {
+	if err := s.Export(t.Context(), func(*analytics.Row) error { return io.ErrShortWrite }); !errors.Is(err, io.ErrShortWrite) ||
+		unavailable(err) {
 		t.Errorf("an error of the caller: %v", err)
 	}
 }

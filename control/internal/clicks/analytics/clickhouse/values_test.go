@@ -19,10 +19,12 @@ func TestStore_values_of_heavy_rows(t *testing.T) {
 	s := open(t, clickhouse.Config{URL: url})
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	testkit.Must(t, s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(20, 1500, start, 3)}))
-	dims := []analytics.Dimension{analytics.Country, analytics.City, analytics.Referer, analytics.Site, analytics.UTMSource, analytics.Language}
+	dims := []analytics.Dimension{analytics.Country, analytics.City, analytics.Referer, analytics.Site, analytics.UTMSource,
+		analytics.Language}
 	breakdowns := func() (list []map[analytics.Dimension][]analytics.Count) {
 		t.Helper()
-		for _, scope := range []analytics.Scope{{}, {Links: []uint64{1}}, {Owner: 1}, {Bots: analytics.OnlyBots}, {From: start.Add(time.Hour).UnixMilli(), To: start.Add(31 * time.Hour).UnixMilli()}} {
+		for _, scope := range []analytics.Scope{{}, {Links: []uint64{1}}, {Owner: 1}, {Bots: analytics.OnlyBots},
+			{From: start.Add(time.Hour).UnixMilli(), To: start.Add(31 * time.Hour).UnixMilli()}} {
 			found, err := s.Breakdown(t.Context(), scope, dims, 50)
 			testkit.Must(t, err)
 			list = append(list, found)

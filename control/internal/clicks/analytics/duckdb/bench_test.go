@@ -30,7 +30,8 @@ func BenchmarkInsert(b *testing.B) {
 	}
 }
 
-// clicksEnv sets the number of clicks in BenchmarkQueries and BenchmarkVaried. clicksDirEnv names a folder that keeps them for the next run.
+// clicksEnv sets the number of clicks in BenchmarkQueries and BenchmarkVaried. clicksDirEnv names a folder that keeps them for the next
+// run.
 const (
 	clicksEnv    = "SHORTLINE_CLICKS"
 	clicksDirEnv = "SHORTLINE_CLICKS_DIR"
@@ -45,16 +46,25 @@ func BenchmarkQueries(b *testing.B) {
 // generate returns SQL that generates n clicks of 30 days in the engine, similar to those of the benchmark of
 // ClickHouse: ten thousand links of 300 owners, 800,000 visitors of ten million clicks, and 15,000 cities.
 const generate = `INSERT INTO clicks BY NAME
-SELECT CAST(7 AS UBIGINT) AS edge, CAST(1 AS UINTEGER) AS epoch, CAST(0 AS UTINYINT) AS lane, CAST(i + 1 AS UBIGINT) AS seq, 1767225600000 + (i * 2592000000) // %[3]d AS ts, l AS link, 1 + l %% 300 AS owner,
-	CASE WHEN l %% 10 = 3 THEN '00000000-0000-0000-0000-00000000000' || (d %% 3) ELSE '' END AS variant, CASE WHEN l %% 10 = 4 THEN '10000000-0000-0000-0000-00000000000' || (d %% 3) ELSE '' END AS rule,
-	'10.' || (v >> 16) || '.' || ((v >> 8) & 255) || '.' || (v & 255) AS ip, CAST(CAST(hash(v) AS HUGEINT) - 9223372036854775808 AS BIGINT) AS visitor,
-	CASE k WHEN 1 THEN 'DE' ELSE 'C' || k END AS country, 'Region ' || (k * 3 + m %% 3) AS region, 'City ' || k || ' ' || m AS city, ['DESKTOP', 'MOBILE', 'TABLET'][1 + v %% 3] AS device,
-	['Windows', 'iOS', 'Android', 'macOS', 'Linux'][1 + v %% 5] AS os, ['Chrome', 'Safari', 'Firefox', 'Edge', 'Opera'][1 + v %% 7 %% 5] AS browser,
-	['', 'https://search.example/', 'https://t.co/x', 'https://news.example/a', 'https://l.instagram.com/'][1 + d %% 5] AS referer, 'Mozilla/5.0 (X11; Linux x86_64) Browser/' || (90 + v %% 40) AS user_agent,
+SELECT CAST(7 AS UBIGINT) AS edge, CAST(1 AS UINTEGER) AS epoch, CAST(0 AS UTINYINT) AS lane, CAST(i + 1 AS UBIGINT) AS seq,
+1767225600000 + (i * 2592000000) // %[3]d AS ts, l AS link, 1 + l %% 300 AS owner,
+	CASE WHEN l %% 10 = 3 THEN '00000000-0000-0000-0000-00000000000' || (d %% 3) ELSE '' END AS variant, CASE
+	WHEN l %% 10 = 4 THEN '10000000-0000-0000-0000-00000000000' || (d %% 3) ELSE '' END AS rule,
+	'10.' || (v >> 16) || '.' || ((v >> 8) & 255) || '.' || (v & 255) AS ip, CAST(CAST(hash(v) AS HUGEINT) - 9223372036854775808 AS BIGINT) AS
+	visitor,
+	CASE k WHEN 1 THEN 'DE' ELSE 'C' || k END AS country, 'Region ' || (k * 3 + m %% 3) AS region, 'City ' || k || ' ' || m AS city,
+	['DESKTOP', 'MOBILE', 'TABLET'][1 + v %% 3] AS device,
+	['Windows', 'iOS', 'Android', 'macOS', 'Linux'][1 + v %% 5] AS os, ['Chrome', 'Safari', 'Firefox', 'Edge',
+	'Opera'][1 + v %% 7 %% 5] AS browser,
+	['', 'https://search.example/', 'https://t.co/x', 'https://news.example/a', 'https://l.instagram.com/'][1 + d %% 5] AS referer,
+	'Mozilla/5.0 (X11; Linux x86_64) Browser/' || (90 + v %% 40) AS user_agent,
 	d %% 20 = 0 AS bot, CASE WHEN d %% 20 = 0 THEN ['Googlebot', 'bingbot', 'Other'][1 + d %% 3] ELSE '' END AS bot_name,
-	['', 'mail', 'social', 'ads'][1 + d %% 11 %% 4] AS utm_source, ['', 'cpc', 'email'][1 + d %% 13 %% 3] AS utm_medium, ['', 'spring', 'summer', 'black friday'][1 + d %% 17 %% 4] AS utm_campaign,
-	['', 'a'][1 + d %% 19 %% 2] AS utm_term, ['', 'b', 'c'][1 + d %% 23 %% 3] AS utm_content, '' AS utm_id, '' AS utm_source_platform, 'g' AS geo_version, ['en', 'de', 'zh', 'pt', ''][1 + v %% 9 %% 5] AS language
-FROM (SELECT i, CAST(exp((a %% 1000003) / 1000003 * 9.2103) AS BIGINT) AS l, CAST(pow((b %% 1000003) / 1000003, 2) * 1300000 AS BIGINT) AS v, CAST(pow((c %% 1009) / 1009, 3) * 60 AS BIGINT) AS k,
+	['', 'mail', 'social', 'ads'][1 + d %% 11 %% 4] AS utm_source, ['', 'cpc', 'email'][1 + d %% 13 %% 3] AS utm_medium, ['', 'spring',
+	'summer', 'black friday'][1 + d %% 17 %% 4] AS utm_campaign,
+	['', 'a'][1 + d %% 19 %% 2] AS utm_term, ['', 'b', 'c'][1 + d %% 23 %% 3] AS utm_content, '' AS utm_id, '' AS utm_source_platform,
+	'g' AS geo_version, ['en', 'de', 'zh', 'pt', ''][1 + v %% 9 %% 5] AS language
+FROM (SELECT i, CAST(exp((a %% 1000003) / 1000003 * 9.2103) AS BIGINT) AS l, CAST(pow((b %% 1000003) / 1000003,
+2) * 1300000 AS BIGINT) AS v, CAST(pow((c %% 1009) / 1009, 3) * 60 AS BIGINT) AS k,
 	CAST(pow(((c // 1009) %% 1009) / 1009, 3) * 400 AS BIGINT) AS m, CAST(c // 2000003 AS BIGINT) AS d
 	FROM (SELECT i, hash(i, 1) >> 1 AS a, hash(i, 2) >> 1 AS b, hash(i, 3) >> 1 AS c FROM range(%[1]d, %[2]d) AS numbers(i)))`
 
@@ -95,13 +105,15 @@ func queries(b *testing.B, name string, load func(s *duckdb.Store, n int)) {
 	}
 	before, start, used := size(), time.Now(), analyticstest.Processor(b)
 	testkit.Must(b, s.Rebuild(b.Context(), distant))
-	b.Logf("rollup built in %s, %s of processor time; the file grew from %.0f to %.0f MB", time.Since(start).Round(time.Millisecond), (analyticstest.Processor(b) - used).Round(time.Millisecond), before, size())
+	b.Logf("rollup built in %s, %s of processor time; the file grew from %.0f to %.0f MB", time.Since(start).Round(time.Millisecond),
+		(analyticstest.Processor(b) - used).Round(time.Millisecond), before, size())
 	analyticstest.Queries(b, s, 100*time.Millisecond)
 	start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	month := analytics.Scope{From: start.UnixMilli(), To: start.AddDate(0, 0, 30).UnixMilli()}
 	one, workspace := month, month
 	one.Links, workspace.Owner = []uint64{1}, 1
-	for name, scope := range map[string]analytics.Scope{"report_of_a_link": one, "report_of_a_workspace": workspace, "report_of_everything": month} {
+	for name, scope := range map[string]analytics.Scope{"report_of_a_link": one, "report_of_a_workspace": workspace,
+		"report_of_everything": month} {
 		analyticstest.Report(b, s, name, scope)
 	}
 }

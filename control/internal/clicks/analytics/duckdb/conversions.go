@@ -29,7 +29,8 @@ const conversionTable = `(
 const conversionSchema = `CREATE TABLE IF NOT EXISTS conversions ` + conversionTable
 
 // conversionColumns are the columns of conversions in the order of conversionValues.
-var conversionColumns = append(slices.Clone(rowColumns), "tag", "goal", "once", "value", "currency", "external_id", "repeatable", "occurred_at", "received_at", "sender", "browser_sent", "attributed", "version")
+var conversionColumns = append(slices.Clone(rowColumns), "tag", "goal", "once", "value", "currency", "external_id", "repeatable",
+	"occurred_at", "received_at", "sender", "browser_sent", "attributed", "version")
 
 // sameKey compares the keys of a stored conversion c and a new one a. The bounds let the engine skip other times.
 const sameKey = `c.ts BETWEEN %d AND %d AND c.link = a.link AND c.ts = a.ts AND c.tag = a.tag AND c.goal = a.goal AND c.once = a.once`
@@ -92,7 +93,8 @@ func (s *Store) insertConversions(ctx context.Context, list []analytics.Conversi
 	columns := strings.Join(conversionColumns, ", ")
 	return transact(ctx, s.write, []string{
 		`DELETE FROM conversions AS c USING arrivals AS a WHERE c.version < a.version AND ` + same,
-		fmt.Sprintf(`INSERT INTO conversions (%s) SELECT %s FROM arrivals AS a WHERE NOT EXISTS (SELECT 1 FROM conversions AS c WHERE %s)`, columns, columns, same),
+		fmt.Sprintf(`INSERT INTO conversions (%s) SELECT %s FROM arrivals AS a WHERE NOT EXISTS (SELECT 1 FROM conversions AS c WHERE %s)`,
+			columns, columns, same),
 	})
 }
 
@@ -111,7 +113,8 @@ func appendConversions(conn driver.Conn, list []analytics.Conversion) (err error
 	for i := range list {
 		c := &list[i]
 		r := c.Clicked()
-		values := append(rowValues(&r, &ids), c.Click.Tag, analytics.Plain(c.Name), analytics.Plain(c.Once()), c.Value, analytics.Plain(c.Currency), analytics.Plain(c.ExternalID), c.Repeatable,
+		values := append(rowValues(&r, &ids), c.Click.Tag, analytics.Plain(c.Name), analytics.Plain(c.Once()), c.Value,
+			analytics.Plain(c.Currency), analytics.Plain(c.ExternalID), c.Repeatable,
 			c.OccurredAt, c.ReceivedAt, int64(c.Workspace), c.Browser, c.Attributed, c.Version())
 		if err = a.AppendRow(values...); err != nil {
 			return err
@@ -154,7 +157,8 @@ func (s *Store) ConversionLines(ctx context.Context, q analytics.Query, goal str
 }
 
 // ConversionBreakdown implements analytics.Conversions.
-func (s *Store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, goal string) (map[analytics.Dimension][]analytics.ConversionLine, error) {
+func (s *Store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension,
+	goal string) (map[analytics.Dimension][]analytics.ConversionLine, error) {
 	found, err := analytics.Reader(s.each).ConversionBreakdown(ctx, dims, func(stored []analytics.Dimension) analytics.Statement {
 		return analytics.ConversionBreakdownSQL("conversions", scope, stored, goal)
 	})
@@ -162,7 +166,8 @@ func (s *Store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, 
 }
 
 // EachConversion implements analytics.Conversions.
-func (s *Store) EachConversion(ctx context.Context, scope analytics.Scope, goal string, limit int, f func(*analytics.Conversion) error) error {
+func (s *Store) EachConversion(ctx context.Context, scope analytics.Scope, goal string, limit int,
+	f func(*analytics.Conversion) error) error {
 	return analytics.Reader(s.each).EachConversion(ctx, "conversions", scope, goal, limit, page, f)
 }
 

@@ -117,7 +117,10 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		}
 		if kill == kills-1 { // only at the end, because it takes a while and duplicates would stay
 			ids := make(map[analytics.Identity]bool, n)
-			testkit.Must(t, s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, n+1, func(row *analytics.Row) error { ids[row.Identity] = true; return nil }))
+			testkit.Must(t, s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, n+1, func(row *analytics.Row) error {
+				ids[row.Identity] = true
+				return nil
+			}))
 			if len(ids) != n {
 				t.Fatalf("%d clicks have %d identities", n, len(ids))
 			}

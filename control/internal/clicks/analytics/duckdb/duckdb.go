@@ -109,7 +109,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	cfg.Memory = cmp.Or(cfg.Memory, 256)
 	cfg.Threads = cmp.Or(cfg.Threads, min(runtime.NumCPU(), 4))
-	dsn := fmt.Sprintf("%s?threads=%d&memory_limit=%dMiB&checkpoint_threshold=%s&autoinstall_known_extensions=false&autoload_known_extensions=false",
+	dsn := fmt.Sprintf(
+		"%s?threads=%d&memory_limit=%dMiB&checkpoint_threshold=%s&autoinstall_known_extensions=false&autoload_known_extensions=false",
 		cfg.Path, cfg.Threads, cfg.Memory, walLimit)
 	connector, err := duck.NewConnector(dsn, func(conn driver.ExecerContext) error {
 		for _, m := range macros {
@@ -144,7 +145,8 @@ func (s *Store) create(ctx context.Context) error {
 		return err
 	}
 	if columns > 0 && columns < len(rowColumns) {
-		return errors.New("a build from before the first release made the file: first start standalone of a build of commit a1c3869c, which adds what is missing")
+		return errors.New(
+			"a build from before the first release made the file: first start standalone of a build of commit a1c3869c, which adds what is missing")
 	}
 	_, err := s.db.ExecContext(ctx, schema+conversionSchema+rollupSchema+visitsSchema)
 	return err

@@ -90,7 +90,8 @@ func TestStore_log_stays_short_beside_readers(t *testing.T) {
 		rows[i].UserAgent = strings.Repeat(rows[i].ID(), 42)
 	}
 	for part := range slices.Chunk(rows, 350) {
-		if err := s.Insert(t.Context(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err != nil {
+		if err := s.Insert(t.Context(),
+			analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err != nil {
 			t.Error(err)
 			break
 		}

@@ -20,7 +20,8 @@ func (s *Store) Erase(ctx context.Context, ip netip.Addr) (clicks int64, err err
 	text := ip.Unmap().WithZone("").String()
 	days := map[int64]bool{}
 	var day int64
-	err = s.each(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT DISTINCT ts // %d FROM clicks WHERE ip = ? AND ts >= 0 AND ts < %d", dayMillis, int64(lastDay)*dayMillis), Args: []any{text}}, func() error {
+	err = s.each(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT DISTINCT ts // %d FROM clicks WHERE ip = ? AND ts >= 0 AND ts < %d",
+		dayMillis, int64(lastDay)*dayMillis), Args: []any{text}}, func() error {
 		days[day] = true
 		return nil
 	}, &day)
@@ -28,7 +29,8 @@ func (s *Store) Erase(ctx context.Context, ip netip.Addr) (clicks int64, err err
 		return 0, fmt.Errorf("erase a visitor: %w", err)
 	}
 	s.rollup.touch(days) // they may have fewer or more distinct visitors afterwards
-	if _, err := s.write.ExecContext(ctx, `UPDATE conversions SET ip = '', visitor = 0, participant = 0, user_agent = '' WHERE ip = ?`, text); err != nil {
+	if _, err := s.write.ExecContext(ctx, `UPDATE conversions SET ip = '', visitor = 0, participant = 0, user_agent = '' WHERE ip = ?`,
+		text); err != nil {
 		return 0, fmt.Errorf("erase a visitor: %w", err)
 	}
 	res, err := s.write.ExecContext(ctx, `UPDATE clicks SET ip = '', visitor = 0, participant = 0, user_agent = '' WHERE ip = ?`, text)

@@ -11,7 +11,8 @@ import (
 )
 
 // Expire implements analytics.Store. It deletes whole days of UTC, so some clicks are kept for up to a day longer. A day that
-// lost some of its clicks would have to be built again, and the visitors of all later days as well. Freed space in the file is reused, but the file does not shrink.
+// lost some of its clicks would have to be built again, and the visitors of all later days as well. Freed space in the file is reused, but
+// the file does not shrink.
 //
 // Each day is deleted in a transaction of its own, the oldest first. For each deleted row, the engine needs about ten bytes of memory
 // until the end of the transaction. If the memory does not suffice, the engine can fail to roll back. It then refuses every statement
@@ -20,7 +21,8 @@ func (s *Store) Expire(ctx context.Context, before time.Time) error {
 	end := max(before.UnixMilli(), 0) / dayMillis
 	var ends []int64
 	var day int64
-	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT DISTINCT ts // %d AS day FROM clicks WHERE ts < %d ORDER BY day", dayMillis, end*dayMillis)}, func() error {
+	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT DISTINCT ts // %d AS day FROM clicks WHERE ts < %d ORDER BY day",
+		dayMillis, end*dayMillis)}, func() error {
 		ends = append(ends, day+1)
 		return nil
 	}, &day)
@@ -55,8 +57,10 @@ func (s *Store) expire(ctx context.Context, end int64) error {
 	r.mu.Unlock()
 	r.touch(days) // the builder may be building one of them
 	until := fmt.Sprintf("< %d", end)
-	err := transact(ctx, s.write, slices.Concat(deleteRollup(until, fmt.Sprintf("< %d", end*daySlots)), deleteVisits(until, fmt.Sprintf("< %d", end*daySlots)),
-		[]string{fmt.Sprintf("DELETE FROM clicks WHERE ts < %d", end*dayMillis), fmt.Sprintf("DELETE FROM conversions WHERE ts < %d", end*dayMillis)}))
+	err := transact(ctx, s.write, slices.Concat(deleteRollup(until, fmt.Sprintf("< %d", end*daySlots)),
+		deleteVisits(until, fmt.Sprintf("< %d", end*daySlots)),
+		[]string{fmt.Sprintf("DELETE FROM clicks WHERE ts < %d", end*dayMillis), fmt.Sprintf("DELETE FROM conversions WHERE ts < %d",
+			end*dayMillis)}))
 	if err == nil {
 		s.shorten(ctx)
 	}

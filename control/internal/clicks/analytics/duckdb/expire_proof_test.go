@@ -38,8 +38,11 @@ func TestExpire_needs_memory_for_one_day(t *testing.T) {
 	t.Parallel()
 	kept := analyticstest.Clicks(3, 10, january.AddDate(0, 0, 30), 1)
 	days := january.UnixMilli() / (24 * 60 * 60 * 1000)
-	s := full(t, kept, fmt.Sprintf(`INSERT INTO rollup_values SELECT %d + i // 300000, 1, i, 1, false, '', 1, 0 FROM range(9000000) AS numbers(i)`, days),
-		fmt.Sprintf(`INSERT INTO clicks BY NAME SELECT * EXCLUDE (i) REPLACE (CAST(9000 + i AS UBIGINT) AS edge, %d + i * 86400000 AS ts) FROM (SELECT * FROM clicks LIMIT 1), range(30) AS numbers(i)`, january.UnixMilli()))
+	s := full(t, kept,
+		fmt.Sprintf(`INSERT INTO rollup_values SELECT %d + i // 300000, 1, i, 1, false, '', 1, 0 FROM range(9000000) AS numbers(i)`, days),
+		fmt.Sprintf(
+			`INSERT INTO clicks BY NAME SELECT * EXCLUDE (i) REPLACE (CAST(9000 + i AS UBIGINT) AS edge, %d + i * 86400000 AS ts) FROM (SELECT * `+
+				`FROM clicks LIMIT 1), range(30) AS numbers(i)`, january.UnixMilli()))
 	testkit.Must(t, s.Expire(t.Context(), january.AddDate(0, 0, 30)))
 	lines, err := s.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
 	if err != nil || lines[0].Clicks != int64(len(kept)) {

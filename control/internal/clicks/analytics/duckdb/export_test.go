@@ -11,7 +11,8 @@ func (s *Store) RawLines(ctx context.Context, q analytics.Query) ([]analytics.Li
 	return analytics.Reader(s.each).Lines(ctx, q.SQL("clicks"), q)
 }
 
-func (s *Store) RawBreakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (map[analytics.Dimension][]analytics.Count, error) {
+func (s *Store) RawBreakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension,
+	limit int) (map[analytics.Dimension][]analytics.Count, error) {
 	return analytics.Reader(s.each).Breakdown(ctx, analytics.BreakdownSQL("clicks", scope, dims, limit))
 }
 

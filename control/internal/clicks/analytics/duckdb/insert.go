@@ -79,7 +79,8 @@ func (s *Store) insert(ctx context.Context, b analytics.Batch) (err error) {
 			comma(&text, i)
 			fmt.Fprintf(&text, "(%d,%d,%d,%d,%d,%d,%d)", l.Edge, l.Epoch, l.Lane.Lane, l.Seq, l.Time, l.From, l.To)
 		}
-		if _, err = s.write.ExecContext(ctx, `INSERT INTO losses (edge, epoch, lane, seq, ts, lost_from, lost_to) VALUES `+text.String()+` ON CONFLICT DO NOTHING`); err != nil {
+		if _, err = s.write.ExecContext(ctx, `INSERT INTO losses (edge, epoch, lane, seq, ts, lost_from, lost_to) VALUES `+text.String()+
+			` ON CONFLICT DO NOTHING`); err != nil {
 			return err
 		}
 	}
@@ -125,8 +126,9 @@ func (s *Store) storedAlready(ctx context.Context, b analytics.Batch) (map[analy
 	}
 	there := map[analytics.Identity]bool{}
 	for lane, sp := range doubtful {
-		rows, err := s.write.QueryContext(ctx, fmt.Sprintf(`SELECT seq FROM clicks WHERE edge = %d AND epoch = %d AND lane = %d AND seq BETWEEN %d AND %d`,
-			lane.Edge, lane.Epoch, lane.Lane, sp.first, sp.last))
+		rows, err := s.write.QueryContext(ctx,
+			fmt.Sprintf(`SELECT seq FROM clicks WHERE edge = %d AND epoch = %d AND lane = %d AND seq BETWEEN %d AND %d`,
+				lane.Edge, lane.Epoch, lane.Lane, sp.first, sp.last))
 		if err != nil {
 			return nil, err
 		}
@@ -151,8 +153,10 @@ func (s *Store) storedAlready(ctx context.Context, b analytics.Batch) (map[analy
 }
 
 // rowColumns are the columns that appendRows fills. A later release may have added more.
-var rowColumns = []string{"edge", "epoch", "lane", "seq", "ts", "link", "owner", "variant", "rule", "ip", "visitor", "country", "region", "city", "device", "os", "browser",
-	"referer", "user_agent", "bot", "bot_name", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "utm_id", "utm_source_platform",
+var rowColumns = []string{"edge", "epoch", "lane", "seq", "ts", "link", "owner", "variant", "rule", "ip", "visitor", "country", "region",
+	"city", "device", "os", "browser",
+	"referer", "user_agent", "bot", "bot_name", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "utm_id",
+	"utm_source_platform",
 	"geo_version", "bot_list", "edge_name", "edge_region", "language", "participant"}
 
 func appendRows(conn driver.Conn, rows []analytics.Row, skip map[analytics.Identity]bool) (err error) {
@@ -210,8 +214,12 @@ func rowValues(r *analytics.Row, ids *analytics.IDText) []driver.Value {
 		ip = r.IP.Unmap().WithZone("").String()
 	}
 	return []driver.Value{
-		r.Edge, r.Epoch, r.Lane.Lane, r.Seq, r.Time, int64(r.Link), int64(r.Owner), ids.Of(r.Variant), ids.Of(r.Rule), ip, analytics.Visitor(r.IP),
-		analytics.Plain(r.Country), analytics.Plain(r.Region), analytics.Plain(r.City), analytics.Plain(r.Device), analytics.Plain(r.OS), analytics.Plain(r.Browser), analytics.Plain(r.Referer), analytics.Plain(r.UserAgent), r.Bot, analytics.Plain(r.BotName),
-		analytics.Plain(r.UTM.Source), analytics.Plain(r.UTM.Medium), analytics.Plain(r.UTM.Campaign), analytics.Plain(r.UTM.Term), analytics.Plain(r.UTM.Content), analytics.Plain(r.UTM.ID), analytics.Plain(r.UTM.SourcePlatform), analytics.Plain(r.GeoVersion), analytics.Plain(r.BotList), analytics.Plain(r.EdgeName), analytics.Plain(r.EdgeRegion), analytics.Plain(r.Language), r.Visitor,
+		r.Edge, r.Epoch, r.Lane.Lane, r.Seq, r.Time, int64(r.Link), int64(r.Owner), ids.Of(r.Variant), ids.Of(r.Rule), ip,
+		analytics.Visitor(r.IP),
+		analytics.Plain(r.Country), analytics.Plain(r.Region), analytics.Plain(r.City), analytics.Plain(r.Device), analytics.Plain(r.OS),
+		analytics.Plain(r.Browser), analytics.Plain(r.Referer), analytics.Plain(r.UserAgent), r.Bot, analytics.Plain(r.BotName),
+		analytics.Plain(r.UTM.Source), analytics.Plain(r.UTM.Medium), analytics.Plain(r.UTM.Campaign), analytics.Plain(r.UTM.Term),
+		analytics.Plain(r.UTM.Content), analytics.Plain(r.UTM.ID), analytics.Plain(r.UTM.SourcePlatform), analytics.Plain(r.GeoVersion),
+		analytics.Plain(r.BotList), analytics.Plain(r.EdgeName), analytics.Plain(r.EdgeRegion), analytics.Plain(r.Language), r.Visitor,
 	}
 }

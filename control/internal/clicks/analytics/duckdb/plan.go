@@ -130,15 +130,20 @@ func dimension(scope analytics.Scope, dims ...analytics.Dimension) (only analyti
 // last_ms, the keys of the level and the dimension's. Figures without a dimension have the keys of ofLink.
 func (p plan) rolled(d analytics.Dimension, lv level) string {
 	if d == analytics.None {
-		return fmt.Sprintf("(SELECT slot * %d AS ms, link, owner, bot, clicks AS n, last AS last_ms FROM rollup_counts WHERE %s) AS rolled", slotMillis, p.covers("slot", daySlots))
+		return fmt.Sprintf("(SELECT slot * %d AS ms, link, owner, bot, clicks AS n, last AS last_ms FROM rollup_counts WHERE %s) AS rolled",
+			slotMillis, p.covers("slot", daySlots))
 	}
-	return fmt.Sprintf("(SELECT day * %d AS ms, %sbot, clicks AS n, last AS last_ms, value AS %s FROM rollup_values%s WHERE dim = %d AND %s) AS rolled", dayMillis, lv.keys, d, lv.suffix, d, p.covers("day", 1))
+	return fmt.Sprintf(
+		"(SELECT day * %d AS ms, %sbot, clicks AS n, last AS last_ms, value AS %s FROM rollup_values%s WHERE dim = %d AND %s) AS rolled",
+		dayMillis, lv.keys, d, lv.suffix, d, p.covers("day", 1))
 }
 
 // referers renders a table with all referrers of the plan's clicks in its column referer. There are far fewer rows
 // than clicks.
 func (p plan) referers() string {
-	return fmt.Sprintf("(SELECT value AS referer FROM rollup_values_all WHERE dim = %d AND %s UNION ALL SELECT referer FROM clicks WHERE %s) AS known", analytics.Referer, p.covers("day", 1), p.times())
+	return fmt.Sprintf(
+		"(SELECT value AS referer FROM rollup_values_all WHERE dim = %d AND %s UNION ALL SELECT referer FROM clicks WHERE %s) AS known",
+		analytics.Referer, p.covers("day", 1), p.times())
 }
 
 // sampled renders a query of the visitors in the sample. Its rows are clicks, so it answers every query.
@@ -153,13 +158,15 @@ func (p plan) sampled(q analytics.Query) analytics.Statement {
 	bare := q.Scope
 	bare.From, bare.To = 0, 0
 	where := bare.Condition(p.referers())
-	from := analytics.Statement{Text: fmt.Sprintf("(SELECT %s FROM rollup_sample WHERE %s AND %s", columns, p.covers("ts", dayMillis), where.Text), Args: where.Args}
+	from := analytics.Statement{Text: fmt.Sprintf("(SELECT %s FROM rollup_sample WHERE %s AND %s", columns, p.covers("ts", dayMillis),
+		where.Text), Args: where.Args}
 	if len(p.raw) > 0 {
 		from.Text += fmt.Sprintf(" UNION ALL SELECT %s FROM clicks WHERE %s AND %s", columns, p.times(), where.Text)
 		from.Args = slices.Concat(where.Args, where.Args)
 	}
 	from.Text += ") AS sampled"
-	return q.Render(analytics.Source{From: from, Time: "ms", Value: q.By.String(), Clicks: "count(*)", Visitors: "count(DISTINCT visitor)", Last: "coalesce(max(ms), 0)"})
+	return q.Render(analytics.Source{From: from, Time: "ms", Value: q.By.String(), Clicks: "count(*)", Visitors: "count(DISTINCT visitor)",
+		Last: "coalesce(max(ms), 0)"})
 }
 
 // lines renders a query.
@@ -189,13 +196,16 @@ func (s *Store) lines(q analytics.Query) analytics.Statement {
 	bare := q.Scope
 	bare.From, bare.To = 0, 0
 	where := bare.Condition(p.referers())
-	from := analytics.Statement{Text: fmt.Sprintf("(SELECT %sms, n, last_ms FROM %s WHERE %s", columns, p.rolled(d, lv), where.Text), Args: where.Args}
+	from := analytics.Statement{Text: fmt.Sprintf("(SELECT %sms, n, last_ms FROM %s WHERE %s", columns, p.rolled(d, lv), where.Text),
+		Args: where.Args}
 	if len(p.raw) > 0 {
-		from.Text += fmt.Sprintf(" UNION ALL SELECT %sts AS ms, 1 AS n, ts AS last_ms FROM clicks WHERE %s AND %s", columns, p.times(), where.Text)
+		from.Text += fmt.Sprintf(" UNION ALL SELECT %sts AS ms, 1 AS n, ts AS last_ms FROM clicks WHERE %s AND %s", columns,
+			p.times(), where.Text)
 		from.Args = slices.Concat(where.Args, where.Args)
 	}
 	from.Text += ") AS counted"
-	return q.Render(analytics.Source{From: from, Time: "ms", Value: q.By.String(), Clicks: "coalesce(sum(n), 0)", Last: "coalesce(max(last_ms), 0)"})
+	return q.Render(analytics.Source{From: from, Time: "ms", Value: q.By.String(), Clicks: "coalesce(sum(n), 0)",
+		Last: "coalesce(max(last_ms), 0)"})
 }
 
 // breakdown renders a breakdown.
@@ -208,7 +218,9 @@ func (s *Store) breakdown(scope analytics.Scope, dims []analytics.Dimension, lim
 	if filtered != analytics.None {
 		_, ok = dimension(scope, dims...)
 	}
-	if !ok || scope.Sampled || slices.ContainsFunc(dims, func(d analytics.Dimension) bool { return d != analytics.Site && !slices.Contains(rolled, d) }) {
+	if !ok || scope.Sampled || slices.ContainsFunc(dims, func(d analytics.Dimension) bool {
+		return d != analytics.Site && !slices.Contains(rolled, d)
+	}) {
 		return analytics.BreakdownWith("clicks", p.referers(), scope, dims, limit)
 	}
 	bare := scope
@@ -225,11 +237,14 @@ func (s *Store) breakdown(scope analytics.Scope, dims []analytics.Dimension, lim
 		for i, d := range stored {
 			numbers[i] = fmt.Sprint(uint8(d))
 		}
-		table := fmt.Sprintf("(SELECT dim, %sbot, clicks, value FROM rollup_values%s WHERE dim IN (%s) AND %s) AS rolled", lv.keys, lv.suffix, strings.Join(numbers, ", "), p.covers("day", 1))
+		table := fmt.Sprintf("(SELECT dim, %sbot, clicks, value FROM rollup_values%s WHERE dim IN (%s) AND %s) AS rolled", lv.keys, lv.suffix,
+			strings.Join(numbers, ", "), p.covers("day", 1))
 		if filtered != analytics.None {
-			table = fmt.Sprintf("(SELECT dim, %sbot, clicks, value, value AS %s FROM rollup_values%s WHERE dim = %s AND %s) AS rolled", lv.keys, filtered, lv.suffix, numbers[0], p.covers("day", 1))
+			table = fmt.Sprintf("(SELECT dim, %sbot, clicks, value, value AS %s FROM rollup_values%s WHERE dim = %s AND %s) AS rolled", lv.keys,
+				filtered, lv.suffix, numbers[0], p.covers("day", 1))
 		}
-		st := analytics.Statement{Text: fmt.Sprintf("SELECT CAST(dim AS BIGINT) AS dim, value, clicks FROM %s WHERE %s", table, where.Text), Args: where.Args}
+		st := analytics.Statement{Text: fmt.Sprintf("SELECT CAST(dim AS BIGINT) AS dim, value, clicks FROM %s WHERE %s", table, where.Text),
+			Args: where.Args}
 		if len(p.raw) > 0 {
 			st.Text += " UNION ALL " + raw.Text
 			st.Args = slices.Concat(where.Args, raw.Args)

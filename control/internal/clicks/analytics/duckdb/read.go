@@ -47,7 +47,8 @@ func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line,
 }
 
 // Breakdown implements analytics.Store.
-func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (map[analytics.Dimension][]analytics.Count, error) {
+func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension,
+	limit int) (map[analytics.Dimension][]analytics.Count, error) {
 	found, err := analytics.Reader(s.each).Breakdown(ctx, s.breakdown(scope, dims, limit))
 	return found, wrap("break clicks down", err)
 }

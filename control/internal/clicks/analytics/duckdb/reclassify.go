@@ -64,7 +64,8 @@ func appendChanges(conn driver.Conn, rows []analytics.Row) (err error) {
 	defer func() { err = errors.Join(err, a.Close()) }()
 	for i := range rows {
 		r := &rows[i]
-		if err = a.AppendRow(r.Edge, r.Epoch, r.Lane.Lane, r.Seq, analytics.Plain(r.Country), analytics.Plain(r.Region), analytics.Plain(r.City), analytics.Plain(r.Device), analytics.Plain(r.OS), analytics.Plain(r.Browser),
+		if err = a.AppendRow(r.Edge, r.Epoch, r.Lane.Lane, r.Seq, analytics.Plain(r.Country), analytics.Plain(r.Region), analytics.Plain(r.City),
+			analytics.Plain(r.Device), analytics.Plain(r.OS), analytics.Plain(r.Browser),
 			r.Bot, analytics.Plain(r.BotName), analytics.Plain(r.GeoVersion), analytics.Plain(r.BotList)); err != nil {
 			return err
 		}
@@ -73,7 +74,8 @@ func appendChanges(conn driver.Conn, rows []analytics.Row) (err error) {
 }
 
 // correction copies the results of enrichment. It leaves the rest alone, because Erase may have changed it meanwhile.
-const correction = `UPDATE conversions AS c SET country = a.country, region = a.region, city = a.city, device = a.device, os = a.os, browser = a.browser,
+const correction = `UPDATE conversions AS c SET country = a.country, region = a.region, city = a.city, device = a.device, os = a.os,
+	browser = a.browser,
 	bot = a.bot, bot_name = a.bot_name, geo_version = a.geo_version, bot_list = a.bot_list
 	FROM arrivals AS a WHERE c.attributed AND ` + sameKey
 

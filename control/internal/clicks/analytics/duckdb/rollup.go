@@ -66,7 +66,8 @@ var (
 // have moved does not own all clicks that name it.
 func levelOf(scope analytics.Scope) level {
 	switch {
-	case scope.Links != nil || len(scope.NotLinks)+len(scope.NotOwners) > 0 || scope.LinkFrom != 0 || scope.LinkTo != 0 || scope.Owner != 0 && scope.Moves.Through != 0:
+	case scope.Links != nil || len(scope.NotLinks)+len(scope.NotOwners) > 0 || scope.LinkFrom != 0 || scope.LinkTo != 0 || scope.Owner != 0 &&
+		scope.Moves.Through != 0:
 		return ofLink
 	case scope.Owner != 0:
 		return ofOwner
@@ -210,7 +211,8 @@ func (s *Store) find(ctx context.Context) error {
 	// Clicks that are committed after this query starts belong to days that their writer has made dirty.
 	var days []int64
 	var day int64
-	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT ts // %d AS day FROM clicks WHERE ts < %d UNION SELECT day FROM rollup_days UNION SELECT day FROM rollup_values_all
+	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT ts // %d AS day FROM clicks WHERE ts < %d UNION SELECT day
+		FROM rollup_days UNION SELECT day FROM rollup_values_all
 		UNION SELECT ts // %[1]d FROM rollup_sample`, dayMillis, int64(lastDay)*dayMillis)}, func() error {
 		days = append(days, day)
 		return nil
@@ -260,7 +262,8 @@ func rolledColumns() string {
 
 // checksum renders the query for the clicks of a day and their checksum.
 func checksum(day int64) string {
-	return `SELECT count(*), coalesce(bit_xor(hash(edge, epoch, lane, seq, ts, link, owner, visitor, bot, ` + rolledColumns() + `)), 0) FROM clicks WHERE ` + within(day)
+	return `SELECT count(*), coalesce(bit_xor(hash(edge, epoch, lane, seq, ts, link, owner, visitor, bot, ` + rolledColumns() +
+		`)), 0) FROM clicks WHERE ` + within(day)
 }
 
 // settleDay makes a day clean, unless it is written to meanwhile. Only writing the new figures blocks writers.
@@ -313,7 +316,8 @@ func (s *Store) settleDay(ctx context.Context, day int64, state dirty) (err erro
 // deleteRollup renders the deletion of days from the rollup.
 func deleteRollup(days, slots string) []string {
 	return []string{"DELETE FROM rollup_days WHERE day " + days, "DELETE FROM rollup_values WHERE day " + days,
-		"DELETE FROM rollup_values_owners WHERE day " + days, "DELETE FROM rollup_values_all WHERE day " + days, "DELETE FROM rollup_counts WHERE slot " + slots,
+		"DELETE FROM rollup_values_owners WHERE day " + days, "DELETE FROM rollup_values_all WHERE day " + days,
+		"DELETE FROM rollup_counts WHERE slot " + slots,
 		fmt.Sprintf("DELETE FROM rollup_sample WHERE ts // %d %s", slotMillis, slots)}
 }
 
@@ -348,8 +352,9 @@ func (s *Store) prepare(ctx context.Context, conn *sql.Conn, day int64) (now bui
 		return now, false, err
 	}
 	var matching, rows int64
-	if err := tx.QueryRowContext(ctx, fmt.Sprintf("SELECT count(*) FILTER (version = %d AND clicks = %d AND checksum = %d), count(*) FROM rollup_days WHERE day = %d",
-		rollupVersion, now.clicks, now.checksum, day)).Scan(&matching, &rows); err != nil {
+	if err := tx.QueryRowContext(ctx,
+		fmt.Sprintf("SELECT count(*) FILTER (version = %d AND clicks = %d AND checksum = %d), count(*) FROM rollup_days WHERE day = %d",
+			rollupVersion, now.clicks, now.checksum, day)).Scan(&matching, &rows); err != nil {
 		return now, false, err
 	}
 	if matching == 1 && rows == 1 {
@@ -357,15 +362,25 @@ func (s *Store) prepare(ctx context.Context, conn *sql.Conn, day int64) (now bui
 	}
 	list := []string{
 		"CREATE OR REPLACE TEMP TABLE built_values AS SELECT * FROM rollup_values WHERE 1 = 0",
-		fmt.Sprintf("CREATE OR REPLACE TEMP TABLE built_counts AS SELECT ts // %d, link, owner, bot, count(*), max(ts) FROM clicks WHERE %s GROUP BY ALL ORDER BY ALL", slotMillis, within(day)),
-		fmt.Sprintf("CREATE OR REPLACE TEMP TABLE built_sample AS SELECT ts, link, owner, bot, visitor, %s FROM clicks WHERE %s AND %s ORDER BY link, ts", rolledColumns(), within(day), analytics.SampleCondition()),
+		fmt.Sprintf(
+			"CREATE OR REPLACE TEMP TABLE built_counts AS SELECT ts // %d, link, owner, bot, count(*), max(ts) FROM clicks WHERE %s GROUP BY ALL "+
+				"ORDER BY ALL", slotMillis, within(day)),
+		fmt.Sprintf(
+			"CREATE OR REPLACE TEMP TABLE built_sample AS SELECT ts, link, owner, bot, visitor, %s FROM clicks WHERE %s AND %s ORDER BY link, ts",
+			rolledColumns(), within(day), analytics.SampleCondition()),
 	}
 	// One dimension at a time, because the groups of all would need much memory at once.
 	for _, d := range rolled {
-		list = append(list, fmt.Sprintf("INSERT INTO built_values SELECT %d, %d, link, owner, bot, %s, count(*), max(ts) FROM clicks WHERE %s GROUP BY ALL ORDER BY ALL", day, d, d, within(day)))
+		list = append(list,
+			fmt.Sprintf(
+				"INSERT INTO built_values SELECT %d, %d, link, owner, bot, %s, count(*), max(ts) FROM clicks WHERE %s GROUP BY ALL ORDER BY ALL", day,
+				d, d, within(day)))
 	}
 	for _, lv := range []level{ofOwner, ofAll} {
-		list = append(list, fmt.Sprintf("CREATE OR REPLACE TEMP TABLE built_values%s AS SELECT day, dim, %sbot, value, CAST(sum(clicks) AS BIGINT), max(last) FROM built_values GROUP BY ALL ORDER BY ALL", lv.suffix, lv.keys))
+		list = append(list,
+			fmt.Sprintf(
+				"CREATE OR REPLACE TEMP TABLE built_values%s AS SELECT day, dim, %sbot, value, CAST(sum(clicks) AS BIGINT), max(last) FROM "+
+					"built_values GROUP BY ALL ORDER BY ALL", lv.suffix, lv.keys))
 	}
 	for _, text := range list {
 		if _, err := tx.ExecContext(ctx, text); err != nil {

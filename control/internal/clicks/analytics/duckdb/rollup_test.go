@@ -56,7 +56,8 @@ func (s *settled) Lines(ctx context.Context, q analytics.Query) ([]analytics.Lin
 	return s.Store.Lines(ctx, q)
 }
 
-func (s *settled) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (map[analytics.Dimension][]analytics.Count, error) {
+func (s *settled) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension,
+	limit int) (map[analytics.Dimension][]analytics.Count, error) {
 	if err := s.settle(ctx); err != nil {
 		return nil, err
 	}
@@ -83,10 +84,14 @@ func questions(t *testing.T, start time.Time) (lines []analytics.Query, scopes [
 		return []analytics.Match{{By: by, Values: values}}
 	}
 	scopes = []analytics.Scope{
-		{}, {Bots: analytics.Everyone}, {Bots: analytics.OnlyBots, Owner: 2}, {Links: []uint64{1, 5}}, {Links: []uint64{2}}, {Links: []uint64{4}, Owner: 2, Moves: analytics.Moves{Log: 7, Through: 9}},
-		{Owner: 2, From: ms + 90_000_000, To: ms + 5*86_400_000 + 7}, {Links: []uint64{7}, Owner: 1, From: ms + 3*86_400_000, To: ms + 8*86_400_000}, {Owner: 2, Moves: analytics.Moves{Log: 7, Through: 9}},
-		{From: ms + 5_000_000, To: ms + 400_000_000}, {From: ms + 86_400_000}, {To: ms + 3*86_400_000, Bots: analytics.Everyone}, {Routed: true}, {Drawn: true, Owner: 1},
-		{Match: match(analytics.Country, "DE", "")}, {Match: match(analytics.Site, "x.com", "instagram.com", "")}, {Match: match(analytics.Site, "x.com"), From: ms + 90_000_000, To: ms + 5*86_400_000, Owner: 3},
+		{}, {Bots: analytics.Everyone}, {Bots: analytics.OnlyBots, Owner: 2}, {Links: []uint64{1, 5}}, {Links: []uint64{2}},
+		{Links: []uint64{4}, Owner: 2, Moves: analytics.Moves{Log: 7, Through: 9}},
+		{Owner: 2, From: ms + 90_000_000, To: ms + 5*86_400_000 + 7}, {Links: []uint64{7}, Owner: 1, From: ms + 3*86_400_000,
+			To: ms + 8*86_400_000}, {Owner: 2, Moves: analytics.Moves{Log: 7, Through: 9}},
+		{From: ms + 5_000_000, To: ms + 400_000_000}, {From: ms + 86_400_000}, {To: ms + 3*86_400_000, Bots: analytics.Everyone}, {Routed: true},
+		{Drawn: true, Owner: 1},
+		{Match: match(analytics.Country, "DE", "")}, {Match: match(analytics.Site, "x.com", "instagram.com", "")},
+		{Match: match(analytics.Site, "x.com"), From: ms + 90_000_000, To: ms + 5*86_400_000, Owner: 3},
 		{Match: append(match(analytics.Country, "DE"), match(analytics.Device, "MOBILE")...)}, {From: ms + 100, To: ms + 200},
 	}
 	for _, by := range []analytics.Dimension{analytics.None, analytics.Country, analytics.Site, analytics.Variant} {
@@ -95,7 +100,8 @@ func questions(t *testing.T, start time.Time) (lines []analytics.Query, scopes [
 				if every == analytics.NoInterval && zone != nil || every != analytics.NoInterval && zone != nil && by == analytics.Variant {
 					continue
 				}
-				lines = append(lines, analytics.Query{Every: every, Zone: zone, By: by, ByLink: every == analytics.NoInterval && by != analytics.Site, Last: every != analytics.Days})
+				lines = append(lines, analytics.Query{Every: every, Zone: zone, By: by, ByLink: every == analytics.NoInterval && by != analytics.Site,
+					Last: every != analytics.Days})
 			}
 		}
 	}
@@ -124,7 +130,8 @@ func agree(t *testing.T, s *duckdb.Store, start time.Time, some func() bool) {
 				t.Fatalf("%+v: %v\n got %v\nwant %v", q, err, got, want)
 			}
 		}
-		for _, dims := range [][]analytics.Dimension{{analytics.Country}, {analytics.Site}, {analytics.Referer, analytics.Site, analytics.City, analytics.BotName}, {analytics.Rule}} {
+		for _, dims := range [][]analytics.Dimension{{analytics.Country}, {analytics.Site}, {analytics.Referer, analytics.Site, analytics.City,
+			analytics.BotName}, {analytics.Rule}} {
 			if !some() {
 				continue
 			}
@@ -147,7 +154,9 @@ func TestRollup_equals_the_clicks(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 5))
 			path := filepath.Join(t.TempDir(), "clicks")
 			s := open(t, path)
-			testkit.Must(t, s.InsertMoves(t.Context(), 7, []analytics.Move{{Revision: 3, Link: 4, From: 2, To: 1}, {Revision: 5, Link: 9, From: 1, To: 2}}, analytics.Position{Revision: 9, Link: analytics.AllLinks}))
+			testkit.Must(t,
+				s.InsertMoves(t.Context(), 7, []analytics.Move{{Revision: 3, Link: 4, From: 2, To: 1}, {Revision: 5, Link: 9, From: 1, To: 2}},
+					analytics.Position{Revision: 9, Link: analytics.AllLinks}))
 			rows := analyticstest.Clicks(seed, 2000, start, 9)
 			for i := range 4 {
 				rows[i].Time = int64(i*i-2) * 40_000_000 // around 1970
@@ -207,8 +216,11 @@ func TestRollup_is_sufficient_and_verified(t *testing.T) {
 	ask := func() (all []any) {
 		t.Helper()
 		for _, q := range []analytics.Query{
-			{Visitors: true}, {Every: analytics.Days, Zone: newYork, Visitors: true}, {Scope: analytics.Scope{Owner: 2}, Every: analytics.Weeks, Visitors: true},
-			{Scope: analytics.Scope{Links: []uint64{3}, Bots: analytics.OnlyBots}, Visitors: true}, {Last: true}, {ByLink: true}, {Every: analytics.Hours}, {By: analytics.City, TopFirst: true}, {Every: analytics.Days, By: analytics.Site}, {Scope: analytics.Scope{Owner: 2, Routed: true}, By: analytics.Rule, Last: true},
+			{Visitors: true}, {Every: analytics.Days, Zone: newYork, Visitors: true}, {Scope: analytics.Scope{Owner: 2}, Every: analytics.Weeks,
+				Visitors: true},
+			{Scope: analytics.Scope{Links: []uint64{3}, Bots: analytics.OnlyBots}, Visitors: true}, {Last: true}, {ByLink: true},
+			{Every: analytics.Hours}, {By: analytics.City, TopFirst: true}, {Every: analytics.Days, By: analytics.Site},
+			{Scope: analytics.Scope{Owner: 2, Routed: true}, By: analytics.Rule, Last: true},
 			{Scope: analytics.Scope{Match: []analytics.Match{{By: analytics.Site, Values: []string{"x.com"}}}}, Every: analytics.Days},
 		} {
 			list, err := s.Lines(t.Context(), q)

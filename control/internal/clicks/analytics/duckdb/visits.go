@@ -87,7 +87,8 @@ func (s *Store) extend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	built, err := s.counted(ctx, fmt.Sprintf("SELECT day, CASE WHEN version = %d THEN checksum ELSE 0 END FROM rollup_visit_days ORDER BY day", visitsVersion))
+	built, err := s.counted(ctx, fmt.Sprintf("SELECT day, CASE WHEN version = %d THEN checksum ELSE 0 END FROM rollup_visit_days ORDER BY day",
+		visitsVersion))
 	if err != nil {
 		return err
 	}
@@ -151,7 +152,8 @@ func (s *Store) truncate(ctx context.Context, days []int64) (outdated uint64, er
 	outdated = s.rollup.visits.outdated
 	s.rollup.mu.Unlock()
 	for _, day := range slices.Backward(days) {
-		if err = transact(context.WithoutCancel(ctx), s.write, deleteVisits(fmt.Sprintf(">= %d", day), fmt.Sprintf(">= %d", day*daySlots))); err != nil {
+		if err = transact(context.WithoutCancel(ctx), s.write,
+			deleteVisits(fmt.Sprintf(">= %d", day), fmt.Sprintf(">= %d", day*daySlots))); err != nil {
 			break
 		}
 		s.shorten(ctx)
@@ -212,7 +214,10 @@ func (s *Store) prepareVisits(ctx context.Context, conn *sql.Conn, day int64) (e
 		}
 		err = tx.Commit()
 	}()
-	list := []string{fmt.Sprintf("CREATE OR REPLACE TEMP TABLE day_visits AS SELECT ts // %d AS slot, link, owner, bot, visitor, count(*) AS clicks FROM clicks WHERE %s GROUP BY ALL", slotMillis, within(day))}
+	list := []string{
+		fmt.Sprintf(
+			"CREATE OR REPLACE TEMP TABLE day_visits AS SELECT ts // %d AS slot, link, owner, bot, visitor, count(*) AS clicks FROM clicks WHERE "+
+				"%s GROUP BY ALL", slotMillis, within(day))}
 	for _, lv := range []level{ofLink, ofOwner, ofAll} {
 		key := strings.TrimSuffix(lv.keys, "owner, ") // of the same link, also if another workspace owned it
 		if lv == ofOwner {
@@ -222,10 +227,12 @@ func (s *Store) prepareVisits(ctx context.Context, conn *sql.Conn, day int64) (e
 			// The engine looks each earlier click up in the visits of the day. Only those that it finds become groups, so there are not
 			// more groups than visits of the day, however many earlier clicks there are.
 			fmt.Sprintf(`CREATE OR REPLACE TEMP TABLE earlier_visits AS SELECT max(ts) // %d AS slot, %[2]sbot, visitor FROM clicks
-				SEMI JOIN (SELECT DISTINCT %[2]sbot, visitor FROM day_visits) AS of_day USING (%[2]sbot, visitor) WHERE ts < %[3]d GROUP BY ALL`, slotMillis, key, day*dayMillis),
+				SEMI JOIN (SELECT DISTINCT %[2]sbot, visitor FROM day_visits) AS of_day USING (%[2]sbot, visitor) WHERE ts < %[3]d GROUP BY ALL`,
+				slotMillis, key, day*dayMillis),
 			fmt.Sprintf(`CREATE OR REPLACE TEMP TABLE built_visits%s AS SELECT slot, %[2]sbot, before, count(*), CAST(sum(clicks) AS BIGINT) FROM (
 				SELECT slot, %[2]sbot, clicks, coalesce(lag(slot) OVER (PARTITION BY %[3]sbot, visitor ORDER BY slot), -1) AS before FROM (
-					SELECT slot, %[2]sbot, visitor, sum(clicks) AS clicks FROM day_visits GROUP BY ALL UNION ALL BY NAME SELECT slot, %[3]sbot, visitor, 0 AS clicks FROM earlier_visits
+					SELECT slot, %[2]sbot, visitor, sum(clicks) AS clicks FROM day_visits GROUP BY ALL
+					UNION ALL BY NAME SELECT slot, %[3]sbot, visitor, 0 AS clicks FROM earlier_visits
 				)) WHERE clicks > 0 GROUP BY ALL ORDER BY ALL`, lv.suffix, lv.keys, key))
 	}
 	for _, text := range list {
@@ -240,10 +247,11 @@ func (s *Store) prepareVisits(ctx context.Context, conn *sql.Conn, day int64) (e
 func (s *Store) extended(ctx context.Context, days []counted, stop int64, outdated uint64) error {
 	shared := map[int64]bool{}
 	var link int64
-	err := s.each(ctx, analytics.Statement{Text: "SELECT link FROM rollup_counts GROUP BY link HAVING min(owner) <> max(owner)"}, func() error {
-		shared[link] = true
-		return nil
-	}, &link)
+	err := s.each(ctx, analytics.Statement{Text: "SELECT link FROM rollup_counts GROUP BY link HAVING min(owner) <> max(owner)"},
+		func() error {
+			shared[link] = true
+			return nil
+		}, &link)
 	if err != nil {
 		return err
 	}
@@ -268,7 +276,8 @@ var longest = map[analytics.Interval]int64{
 // slots returns the slots of a query that are read from the rollup of visitors, and the level. ok is false if there are
 // none.
 func (r *rollup) slots(q analytics.Query) (first, end int64, lv level, ok bool) {
-	if !q.Visitors || q.ByLink || q.By != analytics.None || q.Last || q.Routed || q.Drawn || q.Sampled || len(q.Match) > 0 || q.Bots == analytics.Everyone ||
+	if !q.Visitors || q.ByLink || q.By != analytics.None || q.Last || q.Routed || q.Drawn || q.Sampled || len(q.Match) > 0 ||
+		q.Bots == analytics.Everyone ||
 		q.From%slotMillis != 0 || !q.OnQuarters() || !q.InOrder() {
 		return 0, 0, lv, false
 	}
@@ -300,17 +309,21 @@ func (s *Store) visitors(q analytics.Query) (st analytics.Statement, ok bool) {
 	where := bare.Condition("")
 	outside := ""
 	if q.Every != analytics.NoInterval {
-		outside = fmt.Sprintf(" OR %s <> %s", q.PeriodOf(fmt.Sprintf("(before * %d)", slotMillis)), q.PeriodOf(fmt.Sprintf("(slot * %d)", slotMillis)))
+		outside = fmt.Sprintf(" OR %s <> %s", q.PeriodOf(fmt.Sprintf("(before * %d)", slotMillis)),
+			q.PeriodOf(fmt.Sprintf("(slot * %d)", slotMillis)))
 	}
 	from := analytics.Statement{Args: slices.Clone(where.Args)}
-	from.Text = fmt.Sprintf("(SELECT slot * %d AS ms, clicks AS n, CASE WHEN before < %d%s THEN visitors ELSE 0 END AS v FROM rollup_visits%s WHERE slot >= %d AND slot < %d AND %s",
+	from.Text = fmt.Sprintf(
+		"(SELECT slot * %d AS ms, clicks AS n, CASE WHEN before < %d%s THEN visitors ELSE 0 END AS v FROM rollup_visits%s WHERE slot >= %d "+
+			"AND slot < %d AND %s",
 		slotMillis, first, outside, lv.suffix, first, end, where.Text)
 	if border := end * slotMillis; q.To == 0 || q.To > border {
 		rest := fmt.Sprintf("ts >= %d", border)
 		if q.To != 0 {
 			rest += fmt.Sprintf(" AND ts < %d", q.To)
 		}
-		from.Text += fmt.Sprintf(" UNION ALL SELECT min(ts) AS ms, count(*) AS n, count(DISTINCT visitor) AS v FROM clicks WHERE %s AND %s", rest, where.Text)
+		from.Text += fmt.Sprintf(" UNION ALL SELECT min(ts) AS ms, count(*) AS n, count(DISTINCT visitor) AS v FROM clicks WHERE %s AND %s",
+			rest, where.Text)
 		if q.Every != analytics.NoInterval {
 			from.Text += " GROUP BY " + q.PeriodOf("ts")
 		}
@@ -320,8 +333,11 @@ func (s *Store) visitors(q analytics.Query) (st analytics.Statement, ok bool) {
 			start = max(start, border-of)
 		}
 		period := q.PeriodOf(fmt.Sprintf("CAST(%d AS BIGINT)", border))
-		from.Text += fmt.Sprintf(" UNION ALL SELECT %d AS ms, 0 AS n, -count(DISTINCT visitor) AS v FROM clicks WHERE ts >= %d AND ts < %[1]d AND %[3]s = %[4]s AND %[5]s"+
-			" AND visitor IN (SELECT visitor FROM clicks WHERE %[6]s AND %[3]s = %[4]s AND %[5]s) HAVING count(*) > 0", border, start, q.PeriodOf("ts"), period, where.Text, rest)
+		from.Text += fmt.Sprintf(
+			" UNION ALL SELECT %d AS ms, 0 AS n, -count(DISTINCT visitor) AS v FROM clicks WHERE ts >= %d AND ts < %[1]d AND %[3]s = %[4]s "+
+				"AND %[5]s"+
+				" AND visitor IN (SELECT visitor FROM clicks WHERE %[6]s AND %[3]s = %[4]s AND %[5]s) HAVING count(*) > 0", border, start,
+			q.PeriodOf("ts"), period, where.Text, rest)
 		from.Args = slices.Concat(where.Args, where.Args, where.Args, where.Args)
 	}
 	from.Text += ") AS counted"

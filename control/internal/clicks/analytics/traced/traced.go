@@ -49,14 +49,16 @@ func (s *store) Insert(ctx context.Context, b analytics.Batch) error {
 
 // Lines implements analytics.Store.
 func (s *store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
-	ctx, end := s.start(ctx, "lines", attribute.Bool("shortline.visitors", q.Visitors), attribute.Bool("shortline.by_period", q.Every != analytics.NoInterval))
+	ctx, end := s.start(ctx, "lines", attribute.Bool("shortline.visitors", q.Visitors),
+		attribute.Bool("shortline.by_period", q.Every != analytics.NoInterval))
 	list, err := s.Store.Lines(ctx, q)
 	end(err)
 	return list, err
 }
 
 // Breakdown implements analytics.Store.
-func (s *store) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (map[analytics.Dimension][]analytics.Count, error) {
+func (s *store) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension,
+	limit int) (map[analytics.Dimension][]analytics.Count, error) {
 	ctx, end := s.start(ctx, "breakdown", attribute.Int("shortline.dimensions", len(dims)))
 	counts, err := s.Store.Breakdown(ctx, scope, dims, limit)
 	end(err)
@@ -88,7 +90,8 @@ func (s *store) ConversionLines(ctx context.Context, q analytics.Query, goal str
 }
 
 // ConversionBreakdown implements analytics.Conversions.
-func (s *store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, goal string) (map[analytics.Dimension][]analytics.ConversionLine, error) {
+func (s *store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension,
+	goal string) (map[analytics.Dimension][]analytics.ConversionLine, error) {
 	ctx, end := s.start(ctx, "conversion breakdown", attribute.Int("shortline.dimensions", len(dims)))
 	found, err := s.Store.ConversionBreakdown(ctx, scope, dims, goal)
 	end(err)

@@ -33,7 +33,8 @@ func Apply(ctx context.Context, st *store.Store, clicks analytics.Store, scope a
 }
 
 // ApplyAt is Apply for the moment at which last was read for the scope's owner.
-func ApplyAt(ctx context.Context, st *store.Store, clicks analytics.Store, scope analytics.Scope, last store.LastMove) (analytics.Scope, error) {
+func ApplyAt(ctx context.Context, st *store.Store, clicks analytics.Store, scope analytics.Scope,
+	last store.LastMove) (analytics.Scope, error) {
 	scope.Moves = analytics.Moves{}
 	if last.Revision == 0 {
 		return scope, nil

@@ -17,7 +17,9 @@ func (s *Store) Export(ctx context.Context, f func(*analytics.Row) error) error 
 	}
 	defer sel.end()
 	for i, sh := range sel.shards {
-		if err := run(sel, []*shard{sh}, func(ctx context.Context, _ int, b Backend) error { return b.ExportWithout(ctx, sel.hidden[i], f) }); err != nil {
+		if err := run(sel, []*shard{sh}, func(ctx context.Context, _ int, b Backend) error {
+			return b.ExportWithout(ctx, sel.hidden[i], f)
+		}); err != nil {
 			return err
 		}
 	}

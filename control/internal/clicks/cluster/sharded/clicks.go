@@ -12,26 +12,31 @@ import (
 
 // Clicks implements analytics.Store.
 func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f func(*analytics.Row) error) error {
-	return ordered(ctx, s, scope, limit, newest, func(ctx context.Context, b Backend, scope analytics.Scope, f func(*analytics.Row) error) error {
+	return ordered(ctx, s, scope, limit, newest, func(ctx context.Context, b Backend, scope analytics.Scope,
+		f func(*analytics.Row) error) error {
 		return b.Clicks(ctx, scope, limit, f)
 	}, f)
 }
 
 // newest orders clicks as analytics.Store.Clicks does.
 func newest(a, b *analytics.Row) int {
-	return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.Edge, a.Edge), cmp.Compare(b.Epoch, a.Epoch), cmp.Compare(b.Lane.Lane, a.Lane.Lane), cmp.Compare(b.Seq, a.Seq))
+	return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.Edge, a.Edge), cmp.Compare(b.Epoch, a.Epoch),
+		cmp.Compare(b.Lane.Lane, a.Lane.Lane), cmp.Compare(b.Seq, a.Seq))
 }
 
 // EachConversion implements analytics.Conversions.
-func (s *Store) EachConversion(ctx context.Context, scope analytics.Scope, goal string, limit int, f func(*analytics.Conversion) error) error {
-	return ordered(ctx, s, scope, limit, latest, func(ctx context.Context, b Backend, scope analytics.Scope, f func(*analytics.Conversion) error) error {
+func (s *Store) EachConversion(ctx context.Context, scope analytics.Scope, goal string, limit int,
+	f func(*analytics.Conversion) error) error {
+	return ordered(ctx, s, scope, limit, latest, func(ctx context.Context, b Backend, scope analytics.Scope,
+		f func(*analytics.Conversion) error) error {
 		return b.EachConversion(ctx, scope, goal, limit, f)
 	}, f)
 }
 
 // latest orders conversions as analytics.Conversions.EachConversion does.
 func latest(a, b *analytics.Conversion) int {
-	return cmp.Or(cmp.Compare(b.Click.Time, a.Click.Time), cmp.Compare(b.Click.Link, a.Click.Link), cmp.Compare(b.Click.Tag, a.Click.Tag), cmp.Compare(b.Name, a.Name), cmp.Compare(b.Once(), a.Once()))
+	return cmp.Or(cmp.Compare(b.Click.Time, a.Click.Time), cmp.Compare(b.Click.Link, a.Click.Link), cmp.Compare(b.Click.Tag, a.Click.Tag),
+		cmp.Compare(b.Name, a.Name), cmp.Compare(b.Once(), a.Once()))
 }
 
 // errEnough ends a shard's list.
@@ -42,7 +47,8 @@ type lister[T any] func(ctx context.Context, b Backend, scope analytics.Scope, f
 
 // ordered calls f with at most limit elements of the lists of all shards of a scope, in order. Each list is in order. A list
 // is read page by page as it is needed.
-func ordered[T any](ctx context.Context, s *Store, scope analytics.Scope, limit int, compare func(a, b *T) int, list lister[T], f func(*T) error) error {
+func ordered[T any](ctx context.Context, s *Store, scope analytics.Scope, limit int, compare func(a, b *T) int, list lister[T],
+	f func(*T) error) error {
 	if limit <= 0 {
 		return nil
 	}

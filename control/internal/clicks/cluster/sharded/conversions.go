@@ -13,9 +13,10 @@ import (
 
 // InsertConversions implements analytics.Conversions. A conversion is in the shard of its click's workspace.
 func (s *Store) InsertConversions(ctx context.Context, list []analytics.Conversion) error {
-	return spread(ctx, s, list, func(c *analytics.Conversion) uint64 { return c.Row.Owner }, func(ctx context.Context, b Backend, list []analytics.Conversion) error {
-		return b.InsertConversions(ctx, list)
-	})
+	return spread(ctx, s, list, func(c *analytics.Conversion) uint64 { return c.Row.Owner },
+		func(ctx context.Context, b Backend, list []analytics.Conversion) error {
+			return b.InsertConversions(ctx, list)
+		})
 }
 
 // Unattributed implements analytics.Conversions.
@@ -28,7 +29,8 @@ func (s *Store) Unattributed(ctx context.Context, since, after int64, limit int)
 	}
 	list := slices.Concat(answers...)
 	slices.SortStableFunc(list, func(a, b analytics.Conversion) int {
-		return cmp.Or(cmp.Compare(a.ReceivedAt, b.ReceivedAt), cmp.Compare(a.Click.Link, b.Click.Link), cmp.Compare(a.Click.Time, b.Click.Time), cmp.Compare(a.Click.Tag, b.Click.Tag),
+		return cmp.Or(cmp.Compare(a.ReceivedAt, b.ReceivedAt), cmp.Compare(a.Click.Link, b.Click.Link), cmp.Compare(a.Click.Time, b.Click.Time),
+			cmp.Compare(a.Click.Tag, b.Click.Tag),
 			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Once(), b.Once()))
 	})
 	// A workspace that moves has its conversions in two shards.
@@ -93,7 +95,8 @@ func won(answers [][]analytics.ConversionLine) []analytics.ConversionLine {
 		}
 	}
 	return sorted(sums, func(a, b analytics.ConversionLine) int {
-		return cmp.Or(comparePeriods(a.Period, b.Period), cmp.Compare(a.Link, b.Link), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Currency, b.Currency))
+		return cmp.Or(comparePeriods(a.Period, b.Period), cmp.Compare(a.Link, b.Link), cmp.Compare(a.Value, b.Value),
+			cmp.Compare(a.Currency, b.Currency))
 	})
 }
 
@@ -116,10 +119,12 @@ func plus(a, b int64) int64 {
 }
 
 // ConversionBreakdown implements analytics.Conversions.
-func (s *Store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, goal string) (map[analytics.Dimension][]analytics.ConversionLine, error) {
-	answers, err := answers(ctx, s, scope, func(ctx context.Context, b Backend, scope analytics.Scope) (map[analytics.Dimension][]analytics.ConversionLine, error) {
-		return b.ConversionBreakdown(ctx, scope, dims, goal)
-	})
+func (s *Store) ConversionBreakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension,
+	goal string) (map[analytics.Dimension][]analytics.ConversionLine, error) {
+	answers, err := answers(ctx, s, scope,
+		func(ctx context.Context, b Backend, scope analytics.Scope) (map[analytics.Dimension][]analytics.ConversionLine, error) {
+			return b.ConversionBreakdown(ctx, scope, dims, goal)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -167,9 +172,10 @@ func (s *Store) Goals(ctx context.Context, scope analytics.Scope) ([]analytics.G
 // Arms implements analytics.Conversions. All visitors of a link are in one shard. Without the link's workspace, all shards
 // are asked, and two have the same visitors while the workspace moves.
 func (s *Store) Arms(ctx context.Context, e analytics.Experiment) ([]analytics.ArmLine, error) {
-	answers, err := answers(ctx, s, analytics.Scope{Home: e.Home}, func(ctx context.Context, b Backend, _ analytics.Scope) ([]analytics.ArmLine, error) {
-		return b.Arms(ctx, e)
-	})
+	answers, err := answers(ctx, s, analytics.Scope{Home: e.Home},
+		func(ctx context.Context, b Backend, _ analytics.Scope) ([]analytics.ArmLine, error) {
+			return b.Arms(ctx, e)
+		})
 	if err != nil {
 		return nil, err
 	}

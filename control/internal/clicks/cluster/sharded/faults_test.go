@@ -202,11 +202,13 @@ func TestGaps_over_many_segments(t *testing.T) {
 	s, _ := open(t, databases(t), fixed{})
 	start := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	lane := click.Lane{Edge: 1 << 63, Epoch: 1, Lane: 2}
-	missing := []click.Range{{From: 7, To: 9}, {From: analytics.LaneSegmentSize, To: analytics.LaneSegmentSize}, {From: 3*analytics.LaneSegmentSize - 2, To: 3*analytics.LaneSegmentSize + 1}}
+	missing := []click.Range{{From: 7, To: 9}, {From: analytics.LaneSegmentSize, To: analytics.LaneSegmentSize},
+		{From: 3*analytics.LaneSegmentSize - 2, To: 3*analytics.LaneSegmentSize + 1}}
 	var rows []analytics.Row
 	for seq := uint64(1); seq < 4*analytics.LaneSegmentSize; seq++ {
 		if !slices.ContainsFunc(missing, func(r click.Range) bool { return r.From <= seq && seq <= r.To }) {
-			rows = append(rows, analytics.Row{Identity: analytics.Identity{Lane: lane, Seq: seq}, Time: start + int64(seq), Link: 1 + seq%7, Owner: 1 + seq%3})
+			rows = append(rows, analytics.Row{Identity: analytics.Identity{Lane: lane, Seq: seq}, Time: start + int64(seq), Link: 1 + seq%7,
+				Owner: 1 + seq%3})
 		}
 	}
 	ok(t, s.Insert(ctx(), analytics.Batch{Rows: rows}))

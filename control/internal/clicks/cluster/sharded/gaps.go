@@ -64,10 +64,11 @@ type span struct {
 
 // segments adds up the segments of all shards.
 func (s *Store) segments(ctx context.Context, from int64) (map[analytics.LaneSegmentID]analytics.LaneSegment, error) {
-	answers, err := answers(ctx, s, analytics.Scope{}, func(ctx context.Context, b Backend, scope analytics.Scope) (list []analytics.LaneSegment, err error) {
-		err = b.LaneSegments(ctx, from, scope.NotOwners, func(st analytics.LaneSegment) { list = append(list, st) })
-		return list, err
-	})
+	answers, err := answers(ctx, s, analytics.Scope{},
+		func(ctx context.Context, b Backend, scope analytics.Scope) (list []analytics.LaneSegment, err error) {
+			err = b.LaneSegments(ctx, from, scope.NotOwners, func(st analytics.LaneSegment) { list = append(list, st) })
+			return list, err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,8 @@ func between(lane click.Lane, spans []span, since int64) (gaps []analytics.Gap) 
 	reach := spans[0].last
 	for i, sp := range spans[1:] {
 		if before := spans[i]; sp.first > reach+1 && sp.firstAt >= since {
-			gaps = append(gaps, analytics.Gap{Edge: lane.Edge, Range: click.Range{Epoch: lane.Epoch, Lane: lane.Lane, From: reach + 1, To: sp.first - 1}, Before: before.lastAt, After: sp.firstAt})
+			gaps = append(gaps, analytics.Gap{Edge: lane.Edge, Range: click.Range{Epoch: lane.Epoch, Lane: lane.Lane, From: reach + 1,
+				To: sp.first - 1}, Before: before.lastAt, After: sp.firstAt})
 		}
 		reach = max(reach, sp.last)
 	}

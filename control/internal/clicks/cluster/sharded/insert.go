@@ -15,9 +15,10 @@ import (
 
 // Insert implements analytics.Store. Rows of a workspace that moves are stored in both of its shards.
 func (s *Store) Insert(ctx context.Context, b analytics.Batch) error {
-	if err := spread(ctx, s, b.Rows, func(r *analytics.Row) uint64 { return r.Owner }, func(ctx context.Context, to Backend, rows []analytics.Row) error {
-		return to.Insert(ctx, analytics.Batch{Rows: rows})
-	}); err != nil {
+	if err := spread(ctx, s, b.Rows, func(r *analytics.Row) uint64 { return r.Owner },
+		func(ctx context.Context, to Backend, rows []analytics.Row) error {
+			return to.Insert(ctx, analytics.Batch{Rows: rows})
+		}); err != nil {
 		return err
 	}
 	if len(b.Marks)+len(b.Losses) == 0 {

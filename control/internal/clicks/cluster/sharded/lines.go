@@ -153,7 +153,8 @@ func (s *Store) visitors(sel *selection, q analytics.Query, shared map[group]int
 }
 
 // Breakdown implements analytics.Store.
-func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (map[analytics.Dimension][]analytics.Count, error) {
+func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension,
+	limit int) (map[analytics.Dimension][]analytics.Count, error) {
 	sel, err := s.selected(ctx, scope)
 	if err != nil {
 		return nil, err
@@ -163,7 +164,8 @@ func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 	if len(sel.shards) > 1 {
 		first = math.MaxInt64 // a value that is nowhere among the first may be the first in the sum
 	}
-	answers, err := asked(sel, scope, func(ctx context.Context, b Backend, scope analytics.Scope) (map[analytics.Dimension][]analytics.Count, error) {
+	answers, err := asked(sel, scope, func(ctx context.Context, b Backend, scope analytics.Scope) (map[analytics.Dimension][]analytics.Count,
+		error) {
 		return b.Breakdown(ctx, scope, dims, first)
 	})
 	if err != nil || len(answers) == 1 {

@@ -108,7 +108,9 @@ func New(names []string, directory Directory) *Store {
 	for _, name := range names {
 		sh := &shard{name: name}
 		s.shards = append(s.shards, sh)
-		s.Set = append(s.Set, metric.Gauge("shortline_click_shard_up", "1 if the shard is open and this process's last insert into it succeeded, otherwise 0.", sh.up, "shard", name))
+		s.Set = append(s.Set,
+			metric.Gauge("shortline_click_shard_up", "1 if the shard is open and this process's last insert into it succeeded, otherwise 0.", sh.up,
+				"shard", name))
 	}
 	s.waiting.Store(int64(len(names)))
 	return s
@@ -139,7 +141,8 @@ func (sh *shard) get() (Backend, error) {
 	if b := sh.backend.Load(); b != nil {
 		return *b, nil
 	}
-	return nil, &problem.Error{Kind: problem.Unavailable, Message: "The click store of this workspace is not available at the moment. Try again shortly.", RetryAfter: 5 * time.Second}
+	return nil, &problem.Error{Kind: problem.Unavailable,
+		Message: "The click store of this workspace is not available at the moment. Try again shortly.", RetryAfter: 5 * time.Second}
 }
 
 // named returns the shard with a name. A process whose settings lack it must not guess.
@@ -153,7 +156,8 @@ func (s *Store) named(name string, workspace uint64) (*shard, error) {
 }
 
 // errUnknown is for a shard that other processes know.
-var errUnknown = &problem.Error{Kind: problem.Unavailable, Message: "The click store of this workspace is unknown to this server: CLICKHOUSE_URLS lacks it.", RetryAfter: 30 * time.Second}
+var errUnknown = &problem.Error{Kind: problem.Unavailable,
+	Message: "The click store of this workspace is unknown to this server: CLICKHOUSE_URLS lacks it.", RetryAfter: 30 * time.Second}
 
 // selection is the shards that can have clicks of a scope, and the scope for each of them.
 type selection struct {
@@ -209,7 +213,8 @@ func (sel *selection) of(i int, scope analytics.Scope) analytics.Scope {
 
 // answers asks each of the selected shards for the part of an answer to a question about a scope, and ends the selection. The
 // parts are in the order of the shards.
-func answers[T any](ctx context.Context, s *Store, scope analytics.Scope, f func(context.Context, Backend, analytics.Scope) (T, error)) ([]T, error) {
+func answers[T any](ctx context.Context, s *Store, scope analytics.Scope, f func(context.Context, Backend, analytics.Scope) (T,
+	error)) ([]T, error) {
 	sel, err := s.selected(ctx, scope)
 	if err != nil {
 		return nil, err
@@ -241,7 +246,8 @@ func (s *Store) follows(ctx context.Context, sh *shard, m analytics.Moves) error
 	for _, other := range s.shards {
 		if b, err := other.get(); err == nil {
 			if at, err := b.MovesPosition(ctx, m.Log); err == nil && at.Includes(m.Through) {
-				return &problem.Error{Kind: problem.Unavailable, Message: "The click store of this workspace is catching up. Try again shortly.", RetryAfter: time.Second}
+				return &problem.Error{Kind: problem.Unavailable, Message: "The click store of this workspace is catching up. Try again shortly.",
+					RetryAfter: time.Second}
 			}
 		}
 	}

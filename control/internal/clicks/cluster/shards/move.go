@@ -190,7 +190,9 @@ func (m *Mover) taken(ctx context.Context, mv move) error {
 	}
 	for _, other := range d.Moves {
 		if other.Move == mv.id {
-			return fmt.Errorf("another program runs this move, on the host %q; it was seen %v ago, and can be replaced when it has not been seen for half a minute", other.RunnerHost, (time.Duration(other.RunnerAgo) * time.Millisecond).Round(time.Second))
+			return fmt.Errorf(
+				"another program runs this move, on the host %q; it was seen %v ago, and can be replaced when it has not been seen for half a minute",
+				other.RunnerHost, (time.Duration(other.RunnerAgo) * time.Millisecond).Round(time.Second))
 		}
 	}
 	return errors.New("another program has ended this move")

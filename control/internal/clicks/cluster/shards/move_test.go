@@ -204,7 +204,8 @@ func TestMove_refuses(t *testing.T) {
 
 	// Links that were transferred keep workspaces together.
 	f.ok(f.store.Tx(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Exec(t.Context(), `INSERT INTO link_moves (revision, link_num, from_num, to_num) VALUES (1, 1, ?, ?), (2, 1, ?, ?)`, list[0], list[1], list[1], 99)
+		_, err := tx.Exec(t.Context(), `INSERT INTO link_moves (revision, link_num, from_num, to_num) VALUES (1, 1, ?, ?), (2, 1, ?, ?)`, list[0],
+			list[1], list[1], 99)
 		if err == nil { // 99 was deleted, but has clicks
 			_, err = tx.Exec(t.Context(), `INSERT INTO click_shard_workspaces (workspace_num, shard) VALUES (99, 'main')`)
 		}
@@ -257,13 +258,16 @@ func TestMove_has_one_runner(t *testing.T) {
 	seen := func(ago time.Duration) {
 		t.Helper()
 		f.ok(f.store.Tx(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Exec(t.Context(), `UPDATE click_shard_moves SET runner_host = 'far', runner_at = CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) - ?`, ago.Milliseconds())
+			_, err := tx.Exec(t.Context(),
+				`UPDATE click_shard_moves SET runner_host = 'far', runner_at = CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) - ?`,
+				ago.Milliseconds())
 			return err
 		}))
 	}
 	other, _ := f.mover(0)
 	seen(5 * time.Second)
-	if err := other.Move(t.Context(), list, "b"); err == nil || !strings.Contains(err.Error(), `another program runs this move, on the host "far"`) {
+	if err := other.Move(t.Context(), list, "b"); err == nil ||
+		!strings.Contains(err.Error(), `another program runs this move, on the host "far"`) {
 		t.Errorf("%v", err)
 	}
 	seen(time.Minute)
@@ -294,7 +298,8 @@ func TestMove_ends_beside_beats(t *testing.T) {
 	}
 }
 
-// A move waits for what began before it. A process that loses the database ends its writes, and holds a move up only until its lease has ended.
+// A move waits for what began before it. A process that loses the database ends its writes, and holds a move up only until its lease has
+// ended.
 func TestMove_waits_for_processes(t *testing.T) {
 	f, list := newPair(t, 1)
 	p := f.start("main", "b")

@@ -115,7 +115,9 @@ func (d *Directory) Check(ctx context.Context) error {
 			switch {
 			case slices.Contains(d.names, sh.Name):
 			case sh.Workspaces > 0:
-				return refuse("CLICKHOUSE_URLS: the shard %q is missing, but it holds the clicks of %d workspaces; control move-workspace moves them to another shard", sh.Name, sh.Workspaces)
+				return refuse(
+					"CLICKHOUSE_URLS: the shard %q is missing, but it holds the clicks of %d workspaces; control move-workspace moves them to "+
+						"another shard", sh.Name, sh.Workspaces)
 			case sh.Num == 1:
 				return refuse("CLICKHOUSE_URLS: the shard %q is missing, but it is the first one, which also holds clicks without a workspace", sh.Name)
 			case sh.Open:
@@ -168,7 +170,9 @@ func (d *Directory) Register(ctx context.Context, name string, s Server) error {
 			if has, err := s.HasClicks(ctx); err != nil {
 				return err
 			} else if has {
-				return refuse("CLICKHOUSE_URLS: the new shard %q already has clicks; a new shard must be an empty database, and the one with the existing clicks must be the first in the list", name)
+				return refuse(
+					"CLICKHOUSE_URLS: the new shard %q already has clicks; a new shard must be an empty database, and the one with the existing clicks "+
+						"must be the first in the list", name)
 			}
 		}
 		if id, err = s.Identify(ctx); err != nil {
@@ -188,9 +192,12 @@ func same(known store.ClickShard, id string) error {
 	case known.Identity:
 		return nil
 	case "":
-		return refuse("CLICKHOUSE_URLS: the database of the shard %q is new or was emptied; if you have replaced the server, run control adopt-shard %s", known.Name, known.Name)
+		return refuse(
+			"CLICKHOUSE_URLS: the database of the shard %q is new or was emptied; if you have replaced the server, run control adopt-shard %s",
+			known.Name, known.Name)
 	}
-	return refuse("CLICKHOUSE_URLS: the shard %q is another database than before; if you have replaced the server, run control adopt-shard %s", known.Name, known.Name)
+	return refuse("CLICKHOUSE_URLS: the shard %q is another database than before; if you have replaced the server, run control adopt-shard %s",
+		known.Name, known.Name)
 }
 
 // Open lets workspaces be assigned to a shard. servers are those of all shards in the settings, by name.
@@ -216,7 +223,8 @@ func (d *Directory) Open(ctx context.Context, name string, servers map[string]Se
 		}
 		for _, p := range running {
 			if !slices.Contains(strings.Split(p.Shards, ","), name) {
-				return refuse("a process on the host %q does not know the shard %q: restart it with CLICKHOUSE_URLS, or wait %v if it has ended", p.Host, name, alive)
+				return refuse("a process on the host %q does not know the shard %q: restart it with CLICKHOUSE_URLS, or wait %v if it has ended",
+					p.Host, name, alive)
 			}
 		}
 		for i, sh := range known {

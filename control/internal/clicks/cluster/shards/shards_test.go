@@ -236,7 +236,8 @@ func TestDirectory_keeps_shards_in_use(t *testing.T) {
 				left = append(left, other.Name)
 			}
 		}
-		f.refused(shards.New(f.store, left, nil).Check(t.Context()), fmt.Sprintf("%q is missing", sh.Name), fmt.Sprintf("the clicks of %d workspaces", sh.Workspaces))
+		f.refused(shards.New(f.store, left, nil).Check(t.Context()), fmt.Sprintf("%q is missing", sh.Name),
+			fmt.Sprintf("the clicks of %d workspaces", sh.Workspaces))
 	}
 	f.refused(shards.New(f.store, []string{"main"}, nil).Check(t.Context()), "missing")
 

@@ -55,7 +55,8 @@ func New(s kafkaconn.Settings, log *slog.Logger) (*Queue, error) {
 	r.Set = metric.Set{
 		metric.Total("shortline_kafkaqueue_conversions_total", "Conversions of the API that were written to Kafka.", r.sent.Load),
 		metric.Total("shortline_kafkaqueue_errors_total", "Failed requests to Kafka with conversions of the API.", r.failed.Load),
-		metric.Time("shortline_kafkaqueue_last_success_timestamp_seconds", "Time at which conversions of the API were last written to Kafka; 0 if never.", r.last.Load),
+		metric.Time("shortline_kafkaqueue_last_success_timestamp_seconds",
+			"Time at which conversions of the API were last written to Kafka; 0 if never.", r.last.Load),
 	}
 	return r, nil
 }

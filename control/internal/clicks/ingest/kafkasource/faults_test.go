@@ -140,7 +140,8 @@ func TestRun_broker_restarts(t *testing.T) {
 	testkit.Eventually(t, "it is noticed", func() bool { return s.Stats().Failures > failures+3 })
 	var again *kfake.Cluster
 	testkit.Eventually(t, "the broker starts again", func() bool {
-		again, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(number), kfake.DataDir(dir), kfake.GroupMinSessionTimeout(100*time.Millisecond))
+		again, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(number), kfake.DataDir(dir),
+			kfake.GroupMinSessionTimeout(100*time.Millisecond))
 		return err == nil
 	})
 	t.Cleanup(again.Close)

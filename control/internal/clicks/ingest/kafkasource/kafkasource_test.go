@@ -49,7 +49,8 @@ type writer struct {
 
 func newWriter(t *testing.T, c *kfake.Cluster) *writer {
 	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0), kgo.MetadataMinAge(10*time.Millisecond), versions)
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0),
+		kgo.MetadataMinAge(10*time.Millisecond), versions)
 	testkit.Must(t, err)
 	t.Cleanup(client.Close)
 	return &writer{T: t, topic: topic, client: client, next: map[click.Lane]uint64{}}
@@ -138,7 +139,8 @@ func run(t *testing.T, c *kfake.Cluster, sink click.Sink, change func(*kafkasour
 
 func runOn(t *testing.T, brokers []string, sink click.Sink, change func(*kafkasource.Config)) (*kafkasource.Source, func()) {
 	t.Helper()
-	cfg := kafkasource.Config{Kafka: kafkaconn.Settings{Brokers: brokers, Topic: topic}, Session: time.Second, Commit: 20 * time.Millisecond, Timeout: 3 * time.Second, Logger: quiet}
+	cfg := kafkasource.Config{Kafka: kafkaconn.Settings{Brokers: brokers, Topic: topic}, Session: time.Second, Commit: 20 * time.Millisecond,
+		Timeout: 3 * time.Second, Logger: quiet}
 	if change != nil {
 		change(&cfg)
 	}

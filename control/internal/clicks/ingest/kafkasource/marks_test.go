@@ -158,7 +158,8 @@ func TestSource_metrics(t *testing.T) {
 		}
 	}
 	const messages, seconds = "shortline_kafkasource_lag_messages ", "shortline_kafkasource_lag_seconds "
-	if len(lag) != 8 || lag[messages+"hooks 0"] != 1 || lag[messages+"ingest 1"] != 0 || lag[seconds+"hooks 1"] <= 0 || lag[seconds+"ingest 0"] != 0 {
+	if len(lag) != 8 || lag[messages+"hooks 0"] != 1 || lag[messages+"ingest 1"] != 0 || lag[seconds+"hooks 1"] <= 0 ||
+		lag[seconds+"ingest 0"] != 0 {
 		t.Errorf("%v", lag)
 	}
 }

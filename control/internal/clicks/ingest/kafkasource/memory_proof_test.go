@@ -65,7 +65,8 @@ func TestRun_catches_up_in_bounded_memory(t *testing.T) {
 		kept        = 32        // MiB, after a garbage collection
 		clicks      = partitions * (small*some + large*many)
 	)
-	settings := kafkaconn.Settings{Brokers: []string{kafkatest.Run(t, kafkatest.Config{HeapMB: 512}).Addr()}, Topic: topic, CreateTopic: true, Partitions: partitions}
+	settings := kafkaconn.Settings{Brokers: []string{kafkatest.Run(t, kafkatest.Config{HeapMB: 512}).Addr()}, Topic: topic, CreateTopic: true,
+		Partitions: partitions}
 	store, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
 	testkit.Must(t, err)
 	defer store.Close()
@@ -104,7 +105,8 @@ func TestRun_catches_up_in_bounded_memory(t *testing.T) {
 	began := time.Now()
 	read := func() (stored, passed int64) { return int64(in.Stats().Stored), other.clicks.Load() }
 	for stored, passed := read(); stored < clicks || passed < clicks; { // all together may take longer than Eventually waits
-		testkit.Eventually(t, fmt.Sprintf("more than %d of %d clicks are stored, or more than %d passed to the other group", stored, clicks, passed), func() bool {
+		testkit.Eventually(t, fmt.Sprintf("more than %d of %d clicks are stored, or more than %d passed to the other group", stored, clicks,
+			passed), func() bool {
 			s, p := read()
 			return s+p > stored+passed
 		})
@@ -171,7 +173,8 @@ func visits(edge int, first uint64, n int) []byte {
 		b.Records = click.AppendRecord(b.Records, &click.Event{
 			Seq: seq, Time: time.Now().UnixMilli(), Link: 1 + seq*2654435761%5000, Owner: 1 + seq%50,
 			IP: netip.AddrFrom4([4]byte{byte(1 + seq%200), byte(seq >> 8), byte(seq >> 16), byte(edge)}), Referer: "https://news.example/article/17",
-			UserAgent: fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36", 90+seq%40),
+			UserAgent: fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
+				90+seq%40),
 		})
 	}
 	return click.AppendBatch(nil, &b)

@@ -31,7 +31,8 @@ func mirror(t *testing.T, from, to *kfake.Cluster, partitions, target int32) (wr
 		}
 		write := func(some []*kgo.Record) {
 			for _, r := range some {
-				testkit.Must(t, client.ProduceSync(ctx, &kgo.Record{Topic: topic, Partition: p % target, Value: r.Value, Headers: r.Headers}).FirstErr())
+				testkit.Must(t, client.ProduceSync(ctx, &kgo.Record{Topic: topic, Partition: p % target, Value: r.Value, Headers: r.Headers}).
+					FirstErr())
 				written++
 			}
 		}

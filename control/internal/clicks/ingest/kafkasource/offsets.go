@@ -70,7 +70,8 @@ func Rewind(ctx context.Context, cfg Config, to Offsets) error {
 		if len(commits) == 0 {
 			return nil
 		}
-		res, err := conn.Client().OffsetCommit(ctx, &kafka.OffsetCommitRequest{GroupID: group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{topic: commits}})
+		res, err := conn.Client().OffsetCommit(ctx, &kafka.OffsetCommitRequest{GroupID: group, GenerationID: -1,
+			Topics: map[string][]kafka.OffsetCommit{topic: commits}})
 		if err != nil {
 			return fmt.Errorf("kafka: rewind group %s: %w", group, err)
 		}

@@ -45,7 +45,8 @@ func BenchmarkP10(b *testing.B) {
 	geo, err := visitor.OpenGeo(os.Getenv("GEO_DB"))
 	testkit.Must(b, err)
 	seen := &delays{}
-	in := ingest.New(ingest.Config{Stored: []func([]analytics.Row){seen.note}, Logger: quiet}, storetest.Open(b), store, ingest.NewEnricher(geo))
+	in := ingest.New(ingest.Config{Stored: []func([]analytics.Row){seen.note}, Logger: quiet}, storetest.Open(b), store,
+		ingest.NewEnricher(geo))
 	conn, err := kafkaconn.Open(settings, "bench", 10*time.Second)
 	testkit.Must(b, err)
 	defer conn.Close()
@@ -112,9 +113,11 @@ func (p *producer) round(each, lanes int) {
 			p.next[l]++
 			n := p.next[l]
 			f.Records = click.AppendRecord(f.Records, &click.Event{
-				Seq: n, Time: now, Link: 1 + n*2654435761%5000, Owner: 1 + n%50, IP: netip.AddrFrom4([4]byte{byte(1 + n%200), byte(n >> 8), byte(n >> 16), byte(l)}),
-				Referer:   "https://news.example/article/17",
-				UserAgent: fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36", 90+n%40),
+				Seq: n, Time: now, Link: 1 + n*2654435761%5000, Owner: 1 + n%50,
+				IP:      netip.AddrFrom4([4]byte{byte(1 + n%200), byte(n >> 8), byte(n >> 16), byte(l)}),
+				Referer: "https://news.example/article/17",
+				UserAgent: fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
+					90+n%40),
 			})
 		}
 		sending.Go(func() {

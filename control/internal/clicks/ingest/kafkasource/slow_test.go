@@ -56,7 +56,8 @@ func TestRun_catches_up_over_a_slow_link(t *testing.T) {
 	for i := range uint64(20) { // 3 MB, which do not become smaller by compression
 		b := click.Batch{Lane: lane(0), First: i*each + 1, Count: each}
 		for n := range uint64(each) {
-			agent := fmt.Sprintf("%c%c%c%x", rune(0x100+rand.IntN(0x1f00)), rune(0x100+rand.IntN(0x1f00)), rune(0x100+rand.IntN(0x1f00)), rand.Uint64())
+			agent := fmt.Sprintf("%c%c%c%x", rune(0x100+rand.IntN(0x1f00)), rune(0x100+rand.IntN(0x1f00)), rune(0x100+rand.IntN(0x1f00)),
+				rand.Uint64())
 			for range 12 {
 				agent += fmt.Sprintf("%x", rand.Uint64())
 			}

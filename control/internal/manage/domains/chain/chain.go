@@ -44,7 +44,8 @@ func Parse(text, host string, now time.Time) (Chain, error) {
 	if err := leaf.VerifyHostname(host); err != nil {
 		return Chain{}, fmt.Errorf("is for %s, not for %s", named(leaf), host)
 	}
-	if len(leaf.ExtKeyUsage)+len(leaf.UnknownExtKeyUsage) > 0 && !slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageServerAuth) && !slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageAny) {
+	if len(leaf.ExtKeyUsage)+len(leaf.UnknownExtKeyUsage) > 0 && !slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageServerAuth) &&
+		!slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageAny) {
 		return Chain{}, errors.New("is not for servers: the extended key usage does not contain serverAuth")
 	}
 	for i, c := range list {
@@ -134,7 +135,8 @@ func valid(c *x509.Certificate, i int, last bool, now time.Time) error {
 	}
 	root := last && i > 0 && bytes.Equal(c.RawSubject, c.RawIssuer) // nobody checks its signature
 	switch c.SignatureAlgorithm {
-	case x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.DSAWithSHA256, x509.ECDSAWithSHA1, x509.UnknownSignatureAlgorithm:
+	case x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.DSAWithSHA256, x509.ECDSAWithSHA1,
+		x509.UnknownSignatureAlgorithm:
 		if !root {
 			return fmt.Errorf("%s has a signature that browsers reject (%v)", which, c.SignatureAlgorithm)
 		}

@@ -97,7 +97,8 @@ func TestParse_accepts(t *testing.T) {
 		if err == nil {
 			err = got.ParseKey(c.key)
 		}
-		if err != nil || len(got.Key) == 0 || strings.Count(got.PEM, "BEGIN CERTIFICATE") != strings.Count(c.chain, "BEGIN CERTIFICATE") || strings.Contains(got.PEM, "subject") {
+		if err != nil || len(got.Key) == 0 || strings.Count(got.PEM, "BEGIN CERTIFICATE") != strings.Count(c.chain, "BEGIN CERTIFICATE") ||
+			strings.Contains(got.PEM, "subject") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -115,26 +116,31 @@ func TestParse_refuses(t *testing.T) {
 	testkit.Must(t, err)
 	p224 := must(ecdsa.GenerateKey(elliptic.P224(), rand.Reader))
 	for name, c := range map[string]struct{ chain, want string }{
-		"nothing":            {"", "is required"},
-		"garbage":            {"hello", "must be in PEM"},
-		"DER":                {string(leaf.Raw), "must be in PEM"},
-		"a damaged block":    {block("CERTIFICATE", []byte("hello")), "certificate 1 cannot be parsed"},
-		"a cut block":        {text(leaf) + text(a.middle)[:200], "the last certificate is damaged"},
-		"too long":           {text(leaf) + strings.Repeat("x", 10<<10), "at most 10 KiB"},
-		"the key":            {text(leaf) + pkcs8(key), "must not contain the private key"},
-		"a request":          {block("CERTIFICATE REQUEST", leaf.Raw), "must contain only certificates"},
-		"another name":       {text(a.leaf(key.Public(), func(c *x509.Certificate) { c.DNSNames = []string{"a.example", "b.example", "c.example", "d.example"} }), a.middle), "is for a.example, b.example, c.example and 1 more names, not for go.acme.com"},
-		"a common name only": {text(a.leaf(key.Public(), func(c *x509.Certificate) { c.DNSNames, c.Subject.CommonName = nil, host })), "is for no host name"},
-		"expired":            {text(life(-48*time.Hour, -time.Hour), a.middle), "the certificate ended on 22 November 2026, 11:00 UTC"},
-		"not yet valid":      {text(life(time.Hour, 48*time.Hour), a.middle), "is not valid before 22 November 2026, 13:00 UTC"},
-		"reversed":           {text(a.middle, leaf), "wrong order: the certificate of the host must come first"},
-		"shuffled":           {text(leaf, a.root, a.middle), "wrong order: certificate 2 has not issued certificate 1"},
-		"another authority":  {text(leaf, other.middle), "certificate 2 has not issued certificate 1"},
-		"two hosts":          {text(leaf, a.leaf(p256().Public(), nil), a.middle), "the certificate of one host"},
-		"RSA-1024":           {text(a.leaf(weak.Public(), nil), a.middle), "an RSA key of 1024 bits, but 2048 to 4096 are required"},
-		"Ed25519":            {text(a.leaf(public, nil), a.middle), "a kind of key that browsers do not support"},
-		"P-224":              {text(a.leaf(p224.Public(), nil), a.middle), "P-256 or P-384 is required"},
-		"for clients":        {text(a.leaf(key.Public(), func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} }), a.middle), "is not for servers"},
+		"nothing":         {"", "is required"},
+		"garbage":         {"hello", "must be in PEM"},
+		"DER":             {string(leaf.Raw), "must be in PEM"},
+		"a damaged block": {block("CERTIFICATE", []byte("hello")), "certificate 1 cannot be parsed"},
+		"a cut block":     {text(leaf) + text(a.middle)[:200], "the last certificate is damaged"},
+		"too long":        {text(leaf) + strings.Repeat("x", 10<<10), "at most 10 KiB"},
+		"the key":         {text(leaf) + pkcs8(key), "must not contain the private key"},
+		"a request":       {block("CERTIFICATE REQUEST", leaf.Raw), "must contain only certificates"},
+		"another name": {
+			text(a.leaf(key.Public(), func(c *x509.Certificate) { c.DNSNames = []string{"a.example", "b.example", "c.example", "d.example"} }),
+				a.middle), "is for a.example, b.example, c.example and 1 more names, not for go.acme.com"},
+		"a common name only": {text(a.leaf(key.Public(), func(c *x509.Certificate) { c.DNSNames, c.Subject.CommonName = nil, host })),
+			"is for no host name"},
+		"expired":           {text(life(-48*time.Hour, -time.Hour), a.middle), "the certificate ended on 22 November 2026, 11:00 UTC"},
+		"not yet valid":     {text(life(time.Hour, 48*time.Hour), a.middle), "is not valid before 22 November 2026, 13:00 UTC"},
+		"reversed":          {text(a.middle, leaf), "wrong order: the certificate of the host must come first"},
+		"shuffled":          {text(leaf, a.root, a.middle), "wrong order: certificate 2 has not issued certificate 1"},
+		"another authority": {text(leaf, other.middle), "certificate 2 has not issued certificate 1"},
+		"two hosts":         {text(leaf, a.leaf(p256().Public(), nil), a.middle), "the certificate of one host"},
+		"RSA-1024":          {text(a.leaf(weak.Public(), nil), a.middle), "an RSA key of 1024 bits, but 2048 to 4096 are required"},
+		"Ed25519":           {text(a.leaf(public, nil), a.middle), "a kind of key that browsers do not support"},
+		"P-224":             {text(a.leaf(p224.Public(), nil), a.middle), "P-256 or P-384 is required"},
+		"for clients": {
+			text(a.leaf(key.Public(), func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} }), a.middle),
+			"is not for servers"},
 	} {
 		if _, err := chain.Parse(c.chain, host, now); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
@@ -149,7 +155,8 @@ func TestParseKey_refuses(t *testing.T) {
 	testkit.Must(t, err)
 	_, ed, err := ed25519.GenerateKey(rand.Reader)
 	testkit.Must(t, err)
-	encrypted := &pem.Block{Type: "EC PRIVATE KEY", Headers: map[string]string{"Proc-Type": "4,ENCRYPTED", "DEK-Info": "AES-256-CBC,00"}, Bytes: []byte("x")}
+	encrypted := &pem.Block{Type: "EC PRIVATE KEY", Headers: map[string]string{"Proc-Type": "4,ENCRYPTED", "DEK-Info": "AES-256-CBC,00"},
+		Bytes: []byte("x")}
 	for name, c := range map[string]struct{ key, want string }{
 		"nothing":       {"", "is required"},
 		"garbage":       {"hello", "must be in PEM"},

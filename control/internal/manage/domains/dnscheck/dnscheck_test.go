@@ -54,7 +54,8 @@ func TestCheck_TXT(t *testing.T) {
 		"control characters":      {zone{at + `"\000\027[31m\226\128\174<b>"`}, Missing, `"\x00\x1b[31m\u202e<b>"`},
 		"1,000 others":            {many, Missing, `and 997 more; expected`},
 		"long":                    {zone{at + strings.Join(long, " ")}, Missing, `xxx"…; expected`},
-		"loop":                    {zone{`_shortline.go.acme.com. 60 IN CNAME b.acme.com.`, `b.acme.com. 60 IN CNAME _shortline.go.acme.com.`}, Missing, "The CNAME chain has a loop: _shortline.go.acme.com → b.acme.com → _shortline.go.acme.com."},
+		"loop": {zone{`_shortline.go.acme.com. 60 IN CNAME b.acme.com.`, `b.acme.com. 60 IN CNAME _shortline.go.acme.com.`},
+			Missing, "The CNAME chain has a loop: _shortline.go.acme.com → b.acme.com → _shortline.go.acme.com."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,42 +78,58 @@ func TestCheck_host(t *testing.T) {
 	}
 	edges := zone{`edge.sho.rt. 60 IN A 203.0.113.7`, `edge.sho.rt. 60 IN A 203.0.113.8`, `edge.sho.rt. 60 IN AAAA 2001:db8::7`}
 	with := func(z ...string) zone { return append(slices.Clone(edges), z...) }
-	configured := Targets{Hostname: "Edge.Sho.rt.", Addresses: []netip.Addr{netip.MustParseAddr("9.9.9.9"), netip.MustParseAddr("10.1.2.3"), netip.MustParseAddr("::ffff:8.8.4.4")}}
+	configured := Targets{Hostname: "Edge.Sho.rt.", Addresses: []netip.Addr{netip.MustParseAddr("9.9.9.9"), netip.MustParseAddr("10.1.2.3"),
+		netip.MustParseAddr("::ffff:8.8.4.4")}}
 	for name, tt := range map[string]struct {
 		zone    zone
 		targets Targets
 		state   State
 		part    string
 	}{
-		"CNAME":                              {with(`go.acme.com. 60 IN CNAME edge.sho.rt.`), edge, Found, ""},
-		"CNAME in another case":              {with(`GO.acme.com. 60 IN CNAME EDGE.sho.RT.`), configured, Found, ""},
-		"CNAME, edge without addresses":      {zone{`go.acme.com. 60 IN CNAME edge.sho.rt.`}, edge, Found, ""},
-		"wildcard CNAME":                     {with(`*.acme.com. 60 IN CNAME edge.sho.rt.`), edge, Found, ""},
-		"10 CNAMEs":                          {chain(10, "edge.sho.rt."), edge, Found, ""},
-		"11 CNAMEs":                          {chain(11, "edge.sho.rt."), edge, Missing, "More than 10 CNAME records follow each other: go.acme.com → c1.acme.com → c2.acme.com → … →"},
-		"25 CNAMEs":                          {chain(25, "edge.sho.rt."), edge, Missing, "More than 10 CNAME records"},
-		"loop":                               {chain(3, "go.acme.com."), edge, Missing, "The CNAME chain has a loop: go.acme.com → c1.acme.com → c2.acme.com → go.acme.com."},
-		"loop to itself":                     {chain(1, "go.acme.com."), edge, Missing, "loop: go.acme.com → go.acme.com."},
-		"loop beside the start":              {append(chain(2, "x.acme.com."), `x.acme.com. 60 IN CNAME c1.acme.com.`), edge, Missing, "loop: go.acme.com → c1.acme.com → x.acme.com → c1.acme.com."},
-		"two CNAMEs":                         {zone{`go.acme.com. 60 IN CNAME a.net.`, `go.acme.com. 60 IN CNAME b.net.`}, edge, Missing, "go.acme.com has more than one CNAME record."},
-		"addresses of the edges' name":       {with(`go.acme.com. 60 IN A 203.0.113.8`), edge, Found, ""},
-		"AAAA of the edges' name":            {with(`go.acme.com. 60 IN AAAA 2001:db8::7`), edge, Found, ""},
-		"configured address":                 {with(`go.acme.com. 60 IN A 9.9.9.9`, `go.acme.com. 60 IN A 203.0.113.7`), configured, Found, ""},
-		"configured private address":         {with(`go.acme.com. 60 IN A 10.1.2.3`), configured, Found, ""},
-		"configured mapped address":          {zone{`go.acme.com. 60 IN A 8.8.4.4`}, Targets{Addresses: configured.Addresses}, Found, ""},
-		"CNAME to a name with our addresses": {with(`go.acme.com. 60 IN CNAME lb.acme.com.`, `lb.acme.com. 60 IN A 203.0.113.7`), edge, Found, ""},
-		"nothing":                            {edges, edge, Missing, "No CNAME, A or AAAA record at go.acme.com yet; expected a CNAME record with edge.sho.rt."},
-		"nothing but TXT":                    {with(`go.acme.com. 60 IN TXT "x"`), configured, Missing, "expected a CNAME record with edge.sho.rt, or address records with 9.9.9.9, 10.1.2.3, 8.8.4.4."},
-		"another address":                    {with(`go.acme.com. 60 IN A 8.8.8.8`), edge, Missing, "go.acme.com resolves to 8.8.8.8, which does not belong to this service"},
-		"another address beside":             {with(`go.acme.com. 60 IN A 203.0.113.7`, `go.acme.com. 60 IN A 8.8.8.8`), edge, Missing, "go.acme.com also resolves to 8.8.8.8"},
-		"another AAAA beside":                {with(`go.acme.com. 60 IN A 203.0.113.7`, `go.acme.com. 60 IN AAAA 2600::1`), edge, Missing, "go.acme.com also resolves to 2600::1"},
-		"private address":                    {with(`go.acme.com. 60 IN A 8.8.8.8`, `go.acme.com. 60 IN A 10.0.0.5`), edge, Missing, "go.acme.com resolves to the private address 10.0.0.5"},
-		"loopback":                           {with(`go.acme.com. 60 IN AAAA ::1`), edge, Missing, "private address ::1"},
-		"metadata service":                   {with(`go.acme.com. 60 IN CNAME m.acme.com.`, `m.acme.com. 60 IN A 169.254.169.254`), edge, Missing, "private address 169.254.169.254"},
-		"another CNAME":                      {with(`go.acme.com. 60 IN CNAME shop.net.`, `shop.net. 60 IN A 8.8.8.8`), edge, Missing, "go.acme.com is a CNAME of shop.net, which resolves to 8.8.8.8; expected a CNAME record with edge.sho.rt."},
-		"CNAME to nothing":                   {with(`go.acme.com. 60 IN CNAME gone.net.`), edge, Missing, "go.acme.com is a CNAME of gone.net, which has no address"},
-		"CNAME to a name below the edges'":   {with(`go.acme.com. 60 IN CNAME x.edge.sho.rt.`), edge, Missing, "CNAME of x.edge.sho.rt"},
-		"no targets":                         {with(`go.acme.com. 60 IN CNAME edge.sho.rt.`), Targets{}, Unknown, "has not set the name or the addresses"},
+		"CNAME":                         {with(`go.acme.com. 60 IN CNAME edge.sho.rt.`), edge, Found, ""},
+		"CNAME in another case":         {with(`GO.acme.com. 60 IN CNAME EDGE.sho.RT.`), configured, Found, ""},
+		"CNAME, edge without addresses": {zone{`go.acme.com. 60 IN CNAME edge.sho.rt.`}, edge, Found, ""},
+		"wildcard CNAME":                {with(`*.acme.com. 60 IN CNAME edge.sho.rt.`), edge, Found, ""},
+		"10 CNAMEs":                     {chain(10, "edge.sho.rt."), edge, Found, ""},
+		"11 CNAMEs": {chain(11, "edge.sho.rt."), edge, Missing,
+			"More than 10 CNAME records follow each other: go.acme.com → c1.acme.com → c2.acme.com → … →"},
+		"25 CNAMEs": {chain(25, "edge.sho.rt."), edge, Missing, "More than 10 CNAME records"},
+		"loop": {chain(3, "go.acme.com."), edge, Missing,
+			"The CNAME chain has a loop: go.acme.com → c1.acme.com → c2.acme.com → go.acme.com."},
+		"loop to itself": {chain(1, "go.acme.com."), edge, Missing, "loop: go.acme.com → go.acme.com."},
+		"loop beside the start": {append(chain(2, "x.acme.com."), `x.acme.com. 60 IN CNAME c1.acme.com.`), edge, Missing,
+			"loop: go.acme.com → c1.acme.com → x.acme.com → c1.acme.com."},
+		"two CNAMEs": {zone{`go.acme.com. 60 IN CNAME a.net.`, `go.acme.com. 60 IN CNAME b.net.`}, edge, Missing,
+			"go.acme.com has more than one CNAME record."},
+		"addresses of the edges' name": {with(`go.acme.com. 60 IN A 203.0.113.8`), edge, Found, ""},
+		"AAAA of the edges' name":      {with(`go.acme.com. 60 IN AAAA 2001:db8::7`), edge, Found, ""},
+		"configured address":           {with(`go.acme.com. 60 IN A 9.9.9.9`, `go.acme.com. 60 IN A 203.0.113.7`), configured, Found, ""},
+		"configured private address":   {with(`go.acme.com. 60 IN A 10.1.2.3`), configured, Found, ""},
+		"configured mapped address":    {zone{`go.acme.com. 60 IN A 8.8.4.4`}, Targets{Addresses: configured.Addresses}, Found, ""},
+		"CNAME to a name with our addresses": {with(`go.acme.com. 60 IN CNAME lb.acme.com.`, `lb.acme.com. 60 IN A 203.0.113.7`),
+			edge, Found, ""},
+		"nothing": {edges, edge, Missing,
+			"No CNAME, A or AAAA record at go.acme.com yet; expected a CNAME record with edge.sho.rt."},
+		"nothing but TXT": {with(`go.acme.com. 60 IN TXT "x"`), configured, Missing,
+			"expected a CNAME record with edge.sho.rt, or address records with 9.9.9.9, 10.1.2.3, 8.8.4.4."},
+		"another address": {with(`go.acme.com. 60 IN A 8.8.8.8`), edge, Missing,
+			"go.acme.com resolves to 8.8.8.8, which does not belong to this service"},
+		"another address beside": {with(`go.acme.com. 60 IN A 203.0.113.7`, `go.acme.com. 60 IN A 8.8.8.8`), edge, Missing,
+			"go.acme.com also resolves to 8.8.8.8"},
+		"another AAAA beside": {with(`go.acme.com. 60 IN A 203.0.113.7`, `go.acme.com. 60 IN AAAA 2600::1`), edge, Missing,
+			"go.acme.com also resolves to 2600::1"},
+		"private address": {with(`go.acme.com. 60 IN A 8.8.8.8`, `go.acme.com. 60 IN A 10.0.0.5`), edge, Missing,
+			"go.acme.com resolves to the private address 10.0.0.5"},
+		"loopback": {with(`go.acme.com. 60 IN AAAA ::1`), edge, Missing, "private address ::1"},
+		"metadata service": {with(`go.acme.com. 60 IN CNAME m.acme.com.`, `m.acme.com. 60 IN A 169.254.169.254`), edge, Missing,
+			"private address 169.254.169.254"},
+		"another CNAME": {with(`go.acme.com. 60 IN CNAME shop.net.`, `shop.net. 60 IN A 8.8.8.8`), edge, Missing,
+			"go.acme.com is a CNAME of shop.net, which resolves to 8.8.8.8; expected a CNAME record with edge.sho.rt."},
+		"CNAME to nothing": {with(`go.acme.com. 60 IN CNAME gone.net.`), edge, Missing,
+			"go.acme.com is a CNAME of gone.net, which has no address"},
+		"CNAME to a name below the edges'": {with(`go.acme.com. 60 IN CNAME x.edge.sho.rt.`), edge, Missing, "CNAME of x.edge.sho.rt"},
+		"no targets": {with(`go.acme.com. 60 IN CNAME edge.sho.rt.`), Targets{}, Unknown,
+			"has not set the name or the addresses"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +165,8 @@ func TestCheck_IDN(t *testing.T) {
 	t.Parallel()
 	n, err := hostname.Parse("Bücher.example.com", hostname.Policy{})
 	testkit.Must(t, err)
-	s := serve(t, zone{`_shortline.xn--bcher-kva.example.com. 60 IN TXT "` + value + `"`, `xn--bcher-kva.example.com. 60 IN CNAME edge.sho.rt.`}.resolver(t))
+	s := serve(t, zone{`_shortline.xn--bcher-kva.example.com. 60 IN TXT "` + value + `"`,
+		`xn--bcher-kva.example.com. 60 IN CNAME edge.sho.rt.`}.resolver(t))
 	r := checker(t, testkit.Patience, s.address).Check(t.Context(), n.ASCII, value, edge)
 	expect(t, "TXT", r.TXT, Found, "")
 	expect(t, "host", r.Host, Found, "")
@@ -202,7 +220,8 @@ func TestCheck_is_bounded_in_parallel(t *testing.T) {
 func TestNew_reads_resolvers(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"192.0.2.53": "192.0.2.53:53", "192.0.2.53:5353": "192.0.2.53:5353", "2001:db8::53": "[2001:db8::53]:53", "[2001:db8::53]": "[2001:db8::53]:53",
+		"192.0.2.53": "192.0.2.53:53", "192.0.2.53:5353": "192.0.2.53:5353", "2001:db8::53": "[2001:db8::53]:53",
+		"[2001:db8::53]":      "[2001:db8::53]:53",
 		"[2001:db8::53]:5353": "[2001:db8::53]:5353", "dns": "dns:53", " dns:5353 ": "dns:5353",
 	} {
 		if c, err := New(Config{Resolvers: []string{in}}); err != nil || c.resolvers[0] != want || c.timeout != MaxTime {

@@ -14,7 +14,8 @@ import (
 )
 
 // right is a zone in which both records are found.
-var right = zone{`_shortline.go.acme.com. 60 IN TXT "` + value + `"`, `go.acme.com. 60 IN CNAME edge.sho.rt.`, `edge.sho.rt. 60 IN A 203.0.113.7`}
+var right = zone{`_shortline.go.acme.com. 60 IN TXT "` + value + `"`, `go.acme.com. 60 IN CNAME edge.sho.rt.`,
+	`edge.sho.rt. 60 IN A 203.0.113.7`}
 
 // code answers with an error code.
 func code(rcode int) answering {
@@ -161,7 +162,8 @@ func TestCheck_ignores_records_that_were_not_asked_for(t *testing.T) {
 	t.Parallel()
 	other := zone{
 		`go.acme.com. 60 IN TXT "` + value + `"`, `evil.com. 60 IN TXT "` + value + `"`, `_shortline.go.acme.com. 60 CH TXT "` + value + `"`,
-		`evil.com. 60 IN CNAME edge.sho.rt.`, `www.go.acme.com. 60 IN CNAME edge.sho.rt.`, `edge.sho.rt. 60 IN A 203.0.113.7`, `go.acme.com. 60 CH A 203.0.113.7`,
+		`evil.com. 60 IN CNAME edge.sho.rt.`, `www.go.acme.com. 60 IN CNAME edge.sho.rt.`, `edge.sho.rt. 60 IN A 203.0.113.7`,
+		`go.acme.com. 60 CH A 203.0.113.7`,
 	}.records(t)
 	s := serve(t, func(_ dns.ResponseWriter, q *dns.Msg) *dns.Msg {
 		m := new(dns.Msg).SetReply(q)
@@ -319,12 +321,15 @@ func TestCheck_SERVFAIL_for_addresses(t *testing.T) {
 		state State
 		part  string
 	}{
-		"CNAME":                       {failing(right, dns.TypeA, dns.TypeAAAA), Found, ""},
-		"loop":                        {failing(zone{`go.acme.com. 60 IN CNAME a.com.`, `a.com. 60 IN CNAME go.acme.com.`}, dns.TypeA, dns.TypeAAAA), Missing, "loop: go.acme.com → a.com → go.acme.com."},
-		"our address without AAAA":    {failing(zone{`go.acme.com. 60 IN A 203.0.113.7`, `edge.sho.rt. 60 IN A 203.0.113.7`}, dns.TypeAAAA), Found, ""},
-		"no address and no AAAA":      {failing(zone{`edge.sho.rt. 60 IN A 203.0.113.7`}, dns.TypeAAAA), Unknown, "SERVFAIL"},
-		"another address and no AAAA": {failing(zone{`go.acme.com. 60 IN AAAA 2600::1`, `edge.sho.rt. 60 IN AAAA 2600::2`}, dns.TypeA), Unknown, "could not be looked up to compare"},
-		"another CNAME":               {failing(zone{`go.acme.com. 60 IN CNAME shop.net.`}, dns.TypeA, dns.TypeAAAA), Unknown, "SERVFAIL"},
+		"CNAME": {failing(right, dns.TypeA, dns.TypeAAAA), Found, ""},
+		"loop": {failing(zone{`go.acme.com. 60 IN CNAME a.com.`, `a.com. 60 IN CNAME go.acme.com.`}, dns.TypeA,
+			dns.TypeAAAA), Missing, "loop: go.acme.com → a.com → go.acme.com."},
+		"our address without AAAA": {failing(zone{`go.acme.com. 60 IN A 203.0.113.7`, `edge.sho.rt. 60 IN A 203.0.113.7`}, dns.TypeAAAA),
+			Found, ""},
+		"no address and no AAAA": {failing(zone{`edge.sho.rt. 60 IN A 203.0.113.7`}, dns.TypeAAAA), Unknown, "SERVFAIL"},
+		"another address and no AAAA": {failing(zone{`go.acme.com. 60 IN AAAA 2600::1`, `edge.sho.rt. 60 IN AAAA 2600::2`}, dns.TypeA), Unknown,
+			"could not be looked up to compare"},
+		"another CNAME": {failing(zone{`go.acme.com. 60 IN CNAME shop.net.`}, dns.TypeA, dns.TypeAAAA), Unknown, "SERVFAIL"},
 	} {
 		expect(t, name, check(t, checker(t, testkit.Patience, tt.s.address), edge).Host, tt.state, tt.part)
 	}

@@ -79,7 +79,8 @@ func judgeHost(h hostTrails, host string, t Targets, timeout time.Duration) Find
 	}
 	for _, edge := range []trail{h.edgeA, h.edgeAAAA} {
 		if edge.failure != nil {
-			return Finding{Unknown, fmt.Sprintf("%s has addresses, but the addresses of %s could not be looked up to compare them.", host, shown(canonical(t.Hostname)))}
+			return Finding{Unknown, fmt.Sprintf("%s has addresses, but the addresses of %s could not be looked up to compare them.", host,
+				shown(canonical(t.Hostname)))}
 		}
 	}
 	return Finding{Missing, foreignMessage(h, host, t, found, foreign)}
@@ -228,7 +229,8 @@ func list(values []string) string {
 // unknown describes a failure.
 func unknown(f *failure, timeout time.Duration) Finding {
 	if f.kind == silent {
-		return Finding{Unknown, fmt.Sprintf("No answer within %v. Check the name servers of the domain.", strings.TrimSuffix(timeout.String(), "s")+" seconds")}
+		return Finding{Unknown, fmt.Sprintf("No answer within %v. Check the name servers of the domain.",
+			strings.TrimSuffix(timeout.String(), "s")+" seconds")}
 	}
 	return Finding{Unknown, f.text}
 }

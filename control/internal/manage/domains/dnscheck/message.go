@@ -30,7 +30,8 @@ const (
 var (
 	errGarbled  = &failure{garbled, "The resolver's answer cannot be read."}
 	errQuestion = &failure{garbled, "The resolver answered another question."}
-	errLame     = &failure{refused, "The resolver does not look up names of other servers. The operator of this service must set recursive resolvers."}
+	errLame     = &failure{refused,
+		"The resolver does not look up names of other servers. The operator of this service must set recursive resolvers."}
 )
 
 // answer has the records of a response that decides: the name exists with or without such records, or does not exist.

@@ -189,7 +189,8 @@ func TestParse_private_names_by_policy(t *testing.T) {
 			t.Errorf("Parse(%q) = %+v, %v", name, got, err)
 		}
 	}
-	for _, name := range []string{"localhost", "go.localhost", "go.invalid", "go.onion", "go.alt", "1.in-addr.arpa", "intranet", "test", "10.0.0.1"} {
+	for _, name := range []string{"localhost", "go.localhost", "go.invalid", "go.onion", "go.alt", "1.in-addr.arpa", "intranet", "test",
+		"10.0.0.1"} {
 		if got, err := hostname.Parse(name, private); err == nil {
 			t.Errorf("Parse(%q) = %+v, want an error", name, got)
 		}
@@ -212,7 +213,8 @@ func checkName(t *testing.T, n hostname.Name, p hostname.Policy) {
 			t.Errorf("idna.Lookup.ToASCII(%q) = %q, %v; want %q", s, ascii, err, n.ASCII)
 		}
 	}
-	if strings.Trim(n.ASCII, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" || len(n.ASCII) > hostname.MaxLength || !strings.Contains(n.ASCII, ".") {
+	if strings.Trim(n.ASCII, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" || len(n.ASCII) > hostname.MaxLength ||
+		!strings.Contains(n.ASCII, ".") {
 		t.Errorf("%+v is not a host name in ASCII", n)
 	}
 	for label := range strings.SplitSeq(n.ASCII, ".") {
@@ -224,7 +226,8 @@ func checkName(t *testing.T, n hostname.Name, p hostname.Policy) {
 
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
-		"go.acme.com", "Bücher.example.com", "xn--bcher-kva.example.com", "日本語abc.jp", "col·lecció.cat", "موقع١٢.com", "https://a.b", "1.2.3.4", "pаypal.com",
+		"go.acme.com", "Bücher.example.com", "xn--bcher-kva.example.com", "日本語abc.jp", "col·lecció.cat", "موقع١٢.com",
+		"https://a.b", "1.2.3.4", "pаypal.com",
 		"xn--.com", "xn---.com", "ß.de", "a\u0323\u0301.com", "ｇｏ．ａｃｍｅ。com", "〇.jp", "ーカ.jp", "i\u0307.tr",
 	} {
 		f.Add(s, true)

@@ -60,7 +60,8 @@ func checkLabel(label string) error {
 	}
 	if len(scripts) > 1 && !slices.ContainsFunc(mixes, func(mix []string) bool { return subset(scripts, mix) }) {
 		slices.Sort(scripts)
-		return fmt.Errorf("must not mix letters of several scripts (%s) in a label, because they look alike: %+q", strings.Join(scripts, ", "), label)
+		return fmt.Errorf("must not mix letters of several scripts (%s) in a label, because they look alike: %+q",
+			strings.Join(scripts, ", "), label)
 	}
 	return nil
 }

@@ -59,12 +59,14 @@ func TestPictures_are_small(t *testing.T) {
 func TestPNG_can_be_scanned(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"https://sho.rt/abc1234", "HTTPS://SHO.RT/ABC", "0123456789", "https://sho.rt/" + strings.Repeat("a-Long_slug", 9), "https://example.com/?q=" + strings.Repeat("x1~", 100),
+		"https://sho.rt/abc1234", "HTTPS://SHO.RT/ABC", "0123456789", "https://sho.rt/" + strings.Repeat("a-Long_slug", 9),
+		"https://example.com/?q=" + strings.Repeat("x1~", 100),
 		"otpauth://totp/Shortline:ann@example.com?algorithm=SHA1&digits=6&issuer=Shortline&period=30&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
 	} {
 		for _, style := range []qr.Style{
 			{Width: qr.DefaultWidth, Color: qr.Black, Background: qr.White, Margin: qr.DefaultMargin},
-			{Width: testkit.Size(800, qr.MaxWidth), Color: color.NRGBA{0x1d, 0x4e, 0xd8, 255}, Background: color.NRGBA{0xff, 0xed, 0xd5, 255}, Margin: qr.DefaultMargin},
+			{Width: testkit.Size(800, qr.MaxWidth), Color: color.NRGBA{0x1d, 0x4e, 0xd8, 255}, Background: color.NRGBA{0xff, 0xed, 0xd5, 255},
+				Margin: qr.DefaultMargin},
 		} {
 			b, err := qr.PNG(text, style)
 			testkit.Must(t, err)
@@ -84,7 +86,8 @@ func TestPNG_can_be_scanned(t *testing.T) {
 
 func TestSVG(t *testing.T) {
 	t.Parallel()
-	b, err := qr.SVG("https://sho.rt/abc1234", qr.Style{Width: 300, Color: color.NRGBA{0x1a, 0x2b, 0x3c, 255}, Background: qr.White, Margin: qr.DefaultMargin})
+	b, err := qr.SVG("https://sho.rt/abc1234", qr.Style{Width: 300, Color: color.NRGBA{0x1a, 0x2b, 0x3c, 255}, Background: qr.White,
+		Margin: qr.DefaultMargin})
 	testkit.Must(t, err)
 	for d := xml.NewDecoder(bytes.NewReader(b)); ; {
 		if _, err := d.Token(); err == io.EOF {

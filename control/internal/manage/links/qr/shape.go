@@ -211,7 +211,8 @@ func document(side float64, page []byte, logo image.Image) ([]byte, error) {
 			return nil, err
 		}
 		picture := func(space, more string, data []byte) {
-			object("<</Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/%s/BitsPerComponent 8%s/Length %d/Filter/FlateDecode>>\nstream\n%s\nendstream",
+			object("<</Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/%s/BitsPerComponent 8%s/Length "+
+				"%d/Filter/FlateDecode>>\nstream\n%s\nendstream",
 				logo.Bounds().Dx(), logo.Bounds().Dy(), space, more, len(data), data)
 		}
 		picture("DeviceRGB", "/SMask 6 0 R", colors)

@@ -38,7 +38,8 @@ func TestShapes_can_be_scanned(t *testing.T) {
 	for _, shape := range qr.Shapes {
 		for _, level := range qr.Levels {
 			for name, colors := range map[string][2]color.NRGBA{
-				"black": {qr.Black, qr.White}, "blue on sand": {{0x1d, 0x4e, 0xd8, 255}, {0xff, 0xed, 0xd5, 255}}, "green": {{0x0b, 0x6e, 0x55, 255}, qr.White},
+				"black": {qr.Black, qr.White}, "blue on sand": {{0x1d, 0x4e, 0xd8, 255}, {0xff, 0xed, 0xd5, 255}},
+				"green": {{0x0b, 0x6e, 0x55, 255}, qr.White},
 			} {
 				t.Run(string(shape)+" "+level+" "+name, func(t *testing.T) {
 					t.Parallel()
@@ -165,7 +166,8 @@ func TestLogo_can_be_scanned(t *testing.T) {
 					if tried++; tried%testkit.Size(11, 1) > 0 {
 						continue // make proof tries all combinations
 					}
-					style := qr.Style{Width: 600, Color: qr.Black, Background: qr.White, Shape: shape, Level: level, Margin: qr.DefaultMargin, Logo: aLogo(size.X, size.Y)}
+					style := qr.Style{Width: 600, Color: qr.Black, Background: qr.White, Shape: shape, Level: level, Margin: qr.DefaultMargin,
+						Logo: aLogo(size.X, size.Y)}
 					b, err := qr.PNG(text, style)
 					testkit.Must(t, err)
 					img, err := png.Decode(bytes.NewReader(b))
@@ -195,7 +197,8 @@ func TestLogo_in_other_formats(t *testing.T) {
 	}
 	pdf, err := qr.PDF(address, style)
 	testkit.Must(t, err)
-	for _, want := range []string{"/XObject<</Logo 5 0 R>>", "/Width 40/Height 20/ColorSpace/DeviceRGB", "/SMask 6 0 R", "/ColorSpace/DeviceGray"} {
+	for _, want := range []string{"/XObject<</Logo 5 0 R>>", "/Width 40/Height 20/ColorSpace/DeviceRGB", "/SMask 6 0 R",
+		"/ColorSpace/DeviceGray"} {
 		if !strings.Contains(string(pdf), want) {
 			t.Errorf("the PDF lacks %s", want)
 		}

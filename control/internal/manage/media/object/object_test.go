@@ -36,7 +36,8 @@ func bucket(t *testing.T, prefix string) *object.S3 {
 	testkit.Must(t, backend.CreateBucket("images"))
 	server := httptest.NewServer(gofakes3.New(backend).Server())
 	t.Cleanup(server.Close)
-	s, err := object.NewS3(object.S3Config{Endpoint: server.URL, Bucket: "images", Prefix: prefix, Region: "us-east-1", AccessKey: "a", SecretKey: "b"})
+	s, err := object.NewS3(object.S3Config{Endpoint: server.URL, Bucket: "images", Prefix: prefix, Region: "us-east-1", AccessKey: "a",
+		SecretKey: "b"})
 	testkit.Must(t, err)
 	return s
 }
@@ -95,7 +96,8 @@ func TestStore(t *testing.T) {
 		if got := keys(t, s); got != "a/b/1.webp a/b/2.webp a/c/1.gif" {
 			t.Errorf("keys %s", got)
 		}
-		if get(t, s, "a/b/1.webp") != "one again" || get(t, s, "a/b/2.webp") != "two" || get(t, s, "a/c/1.gif") != "3" || get(t, s, "a/b") != "(none)" || get(t, s, "a/b/3.webp") != "(none)" {
+		if get(t, s, "a/b/1.webp") != "one again" || get(t, s, "a/b/2.webp") != "two" || get(t, s, "a/c/1.gif") != "3" ||
+			get(t, s, "a/b") != "(none)" || get(t, s, "a/b/3.webp") != "(none)" {
 			t.Error("what is read is not what was written")
 		}
 		testkit.Must(t, s.Delete(ctx, "a/b/1.webp"))
@@ -156,7 +158,8 @@ func TestFolder_stays_inside(t *testing.T) {
 	outside := filepath.Join(filepath.Dir(dir), "outside.webp")
 	testkit.Must(t, os.WriteFile(outside, []byte("secret"), 0o600))
 	testkit.Must(t, os.Symlink(filepath.Dir(dir), filepath.Join(dir, "link")))
-	for _, key := range []string{"../outside.webp", "/" + outside, "link/outside.webp", "a/../../outside.webp", "..", "", "/etc/passwd", "a\x00b"} {
+	for _, key := range []string{"../outside.webp", "/" + outside, "link/outside.webp", "a/../../outside.webp", "..", "",
+		"/etc/passwd", "a\x00b"} {
 		if r, _, err := s.Get(t.Context(), key); err == nil {
 			b, _ := io.ReadAll(r)
 			t.Errorf("%q reads %q", key, b)

@@ -32,7 +32,8 @@ func (c S3Config) Validate() error {
 		return nil
 	}
 	var problems []error
-	if u, err := url.Parse(c.Endpoint); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.User != nil {
+	if u, err := url.Parse(c.Endpoint); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" ||
+		strings.Trim(u.Path, "/") != "" || u.User != nil {
 		problems = append(problems, errors.New("MEDIA_S3_ENDPOINT: must be an http or https address without a path"))
 	}
 	if c.Bucket == "" {
@@ -73,7 +74,8 @@ func NewS3(cfg S3Config) (*S3, error) {
 
 // Put writes an object in one request.
 func (s *S3) Put(ctx context.Context, key, contentType string, data []byte) error {
-	_, err := s.client.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{ContentType: contentType, DisableMultipart: true})
+	_, err := s.client.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(data), int64(len(data)),
+		minio.PutObjectOptions{ContentType: contentType, DisableMultipart: true})
 	if err != nil {
 		return fmt.Errorf("put object: %w", err)
 	}

@@ -220,12 +220,13 @@ func bombs() map[string][]byte {
 // hostile returns files that are not supported images, or more than one format.
 func hostile(t testing.TB) map[string][]byte {
 	out := map[string][]byte{
-		"nothing":            {},
-		"text":               []byte("hello"),
-		"html":               []byte("<!doctype html><script>alert(1)</script>"),
-		"svg":                []byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`),
-		"svg after a bom":    []byte("\ufeff<?xml version=\"1.0\"?><svg/>"),
-		"bmp":                []byte("BM\x3a\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01\x00\x18\x00"),
+		"nothing":         {},
+		"text":            []byte("hello"),
+		"html":            []byte("<!doctype html><script>alert(1)</script>"),
+		"svg":             []byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`),
+		"svg after a bom": []byte("\ufeff<?xml version=\"1.0\"?><svg/>"),
+		"bmp": []byte(
+			"BM\x3a\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01\x00\x18\x00"),
 		"tiff":               exif(binary.LittleEndian, 1),
 		"pdf":                []byte("%PDF-1.7\n"),
 		"zip":                []byte("PK\x03\x04aaaaaaaaaaaaaaaaaaaa"),

@@ -70,13 +70,16 @@ func crowd(t testing.TB, n int) map[string][]byte {
 			out[fmt.Sprintf("%d: %s and a page", i, name)] = append(file, "<html><script>"+planted+"</script>PK\x03\x04"...)
 		case 5:
 			text := append([]byte("Exif\x00\x00"), exif(binary.BigEndian, rng.IntN(10))...)
-			out[fmt.Sprintf("%d: jpeg that tells", i)] = withSegment(asJPEG(four(16+rng.IntN(400), 16+rng.IntN(400))), 0xe1, append(text, planted...))
+			out[fmt.Sprintf("%d: jpeg that tells", i)] = withSegment(asJPEG(four(16+rng.IntN(400), 16+rng.IntN(400))), 0xe1,
+				append(text, planted...))
 		case 6:
 			text := append(exif(binary.LittleEndian, rng.IntN(10)), planted...)
-			out[fmt.Sprintf("%d: png that tells", i)] = withChunk(withChunk(asPNG(four(16+rng.IntN(400), 16+rng.IntN(400))), "eXIf", text), "iTXt", []byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00"+planted))
+			out[fmt.Sprintf("%d: png that tells", i)] = withChunk(withChunk(asPNG(four(16+rng.IntN(400), 16+rng.IntN(400))), "eXIf", text), "iTXt",
+				[]byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00"+planted))
 		default:
 			w, h := 16+rng.IntN(100), 16+rng.IntN(100)
-			out[fmt.Sprintf("%d: webp that tells", i)] = extended(asWebP(t, four(w, h)), w, h, append(exif(binary.LittleEndian, rng.IntN(10)), planted...))
+			out[fmt.Sprintf("%d: webp that tells", i)] = extended(asWebP(t, four(w, h)), w, h, append(exif(binary.LittleEndian, rng.IntN(10)),
+				planted...))
 		}
 	}
 	if testkit.Size(true, false) {
@@ -95,7 +98,8 @@ func crowd(t testing.TB, n int) map[string][]byte {
 }
 
 // None of many hostile files ends the process, and accepted files are encoded from pixels. In make proof, there are more
-// and larger files, and the process must not exceed the memory limit of an upload. IMAGES is the number of files. A child process converts them, so that the kernel reports its
+// and larger files, and the process must not exceed the memory limit of an upload. IMAGES is the number of files. A child process converts
+// them, so that the kernel reports its
 // peak memory.
 func TestConvert_a_crowd_of_hostile_files(t *testing.T) {
 	t.Parallel()
@@ -127,7 +131,8 @@ func TestConvert_a_crowd_of_hostile_files(t *testing.T) {
 	if _, err := fmt.Sscanf(line, "%d accepted, %d refused, %d KiB", &accepted, &refused, &peak); !ok || err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	t.Logf("%d files: %d accepted and drawn anew, %d refused, none with a trace of what was planted; peak %d MiB", accepted+refused, accepted, refused, peak>>10)
+	t.Logf("%d files: %d accepted and drawn anew, %d refused, none with a trace of what was planted; peak %d MiB", accepted+refused, accepted,
+		refused, peak>>10)
 	if accepted+refused < n || accepted < n/10 || refused < n/10 {
 		t.Error("that is not the crowd that was meant")
 	}

@@ -19,7 +19,8 @@ import (
 func TestConvert_bounds_memory(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("CONVERT_CHILD") == "yes" {
-		for _, file := range [][]byte{pngOf(7071, 7071, 8, 6, 4, 0), pngOf(50000, 1000, 8, 2, 3, 0), pngOf(1000, 50000, 8, 0, 1, 0), pngOf(5100, 5100, 16, 6, 8, 0)} {
+		for _, file := range [][]byte{pngOf(7071, 7071, 8, 6, 4, 0), pngOf(50000, 1000, 8, 2, 3, 0), pngOf(1000, 50000, 8, 0, 1, 0),
+			pngOf(5100, 5100, 16, 6, 8, 0)} {
 			if _, err := picture.Convert(t.Context(), file); err != nil {
 				t.Fatal(err)
 			}

@@ -72,7 +72,8 @@ func wantCorners(t testing.TB, m image.Image, c ...color.NRGBA) {
 func TestConvert_sizes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ w, h, toW, toH int }{
-		{1, 1, 1, 1}, {40, 30, 40, 30}, {1200, 630, 1200, 630}, {1201, 630, 1200, 629}, {1200, 631, 1198, 630}, {2400, 1260, 1200, 630}, {4000, 100, 1200, 30}, {100, 4000, 16, 630},
+		{1, 1, 1, 1}, {40, 30, 40, 30}, {1200, 630, 1200, 630}, {1201, 630, 1200, 629}, {1200, 631, 1198, 630}, {2400, 1260, 1200, 630},
+		{4000, 100, 1200, 30}, {100, 4000, 16, 630},
 		{1500, 1500, 630, 630}, {1900, 900, 1200, 568}, {20000, 1, 1200, 1}, {1, 20000, 1, 630}, {2001, 1499, 841, 630},
 	} {
 		t.Run(fmt.Sprintf("%dx%d", c.w, c.h), func(t *testing.T) {
@@ -151,7 +152,8 @@ func TestConvert_turns_images_upright(t *testing.T) {
 					if how >= 5 && how <= 8 {
 						w, h = h, w
 					}
-					if size.X == 80 && (p.Width != w || p.Height != h) || p.Width > picture.MaxWidth || p.Height > picture.MaxHeight || size.X == 1300 && p.Width != 1200 && p.Height != 630 {
+					if size.X == 80 && (p.Width != w || p.Height != h) || p.Width > picture.MaxWidth || p.Height > picture.MaxHeight || size.X == 1300 &&
+						p.Width != 1200 && p.Height != 630 {
 						t.Errorf("%d by %d", p.Width, p.Height)
 					}
 				})
