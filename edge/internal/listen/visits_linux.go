@@ -269,7 +269,8 @@ func (v *visits) park(fd int, k kind, now int64) {
 func (v *visits) visit(k kept, packet []byte, last bool, now int64) {
 	c := &v.conn
 	c.requests, c.mark = requests{}, 0
-	if n := c.requests.track(packet); n < len(packet) || !c.requests.tracker.Between() {
+	// A full buffer means that more bytes may have arrived. The poller does not report them again.
+	if n := c.requests.track(packet); n < len(packet) || !c.requests.tracker.Between() || n == len(v.in) {
 		v.promote(v.part(k), packet)
 		return
 	}

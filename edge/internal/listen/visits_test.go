@@ -344,6 +344,22 @@ func TestVisits_large_answers(t *testing.T) {
 	}
 }
 
+// All requests that arrive together are answered, also if they fill the buffer of the loop.
+func TestVisits_many_at_once(t *testing.T) {
+	t.Parallel()
+	v := visitable(t, 1000, patientTimeouts, "")
+	const size, requests = 1 << 10, 64
+	request := "GET /visit HTTP/1.1\r\nHost: h\r\nX: " + strings.Repeat("x", size-len("GET /visit HTTP/1.1\r\nHost: h\r\nX: \r\n\r\n")) + "\r\n\r\n"
+	conn := v.dial()
+	if _, err := io.WriteString(conn, strings.Repeat(request, requests)); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReader(conn)
+	for range requests {
+		v.answer(in)
+	}
+}
+
 // A stop answers the connections that the system has already accepted, and closes the idle ones.
 func TestVisits_stop(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -148,6 +149,7 @@ type Handler struct {
 	tooMany     *refusal
 	suspended   *refusal // for domains that are suspended
 	pool        sync.Pool
+	loops       atomic.Uint64 // that answer requests
 }
 
 // New returns a Handler. The error names every problem of the configuration.

@@ -16,7 +16,7 @@ type request struct {
 	agent   []byte
 	raw     []byte // the header lines
 	conn    net.Conn
-	id      uint64 // chooses a stripe of the counters and a lane of the spool
+	id      uint64 // of the connection or the loop: chooses a stripe of the counters and a lane of the spool
 	arrived time.Time
 
 	ctx  *fasthttp.RequestCtx // nil until somebody needs it: see context

@@ -19,8 +19,9 @@ type visits struct {
 	handler *Handler
 	work    work
 	head    []byte // the request that is answered
+	id      uint64 // of the loop: each has counters and a lane of its own, so loops do not contend
 	serial  uint64 // of the request
-	ids     uint64 // the id of a request is this and its serial
+	ids     uint64 // a request's id is this and its serial
 	date    []byte // the header line for second
 	second  int64
 
@@ -33,7 +34,7 @@ type visits struct {
 }
 
 func newVisits(h *Handler) *visits {
-	v := &visits{handler: h, ids: rand.Uint64()}
+	v := &visits{handler: h, id: h.loops.Add(1), ids: rand.Uint64()}
 	v.in, v.out = bufio.NewReaderSize(&v.reader, maxHeader), bufio.NewWriter(&v.answer)
 	return v
 }
@@ -53,7 +54,7 @@ func (v *visits) Answer(c net.Conn, requests, out []byte, last bool) (answer []b
 	used = len(requests) - len(header) + size
 	h.deps.Table.Approach(foreseen)
 	v.serial++
-	w.head, w.conn, w.id, w.arrived, w.ctx, w.loop = requests[0] == 'H', c, v.serial, time.Now(), nil, v
+	w.head, w.conn, w.id, w.arrived, w.ctx, w.loop = requests[0] == 'H', c, v.id, time.Now(), nil, v
 	v.head = requests[:used]
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -76,7 +77,7 @@ func (v *visits) Answer(c net.Conn, requests, out []byte, last bool) (answer []b
 		answer, stays = v.other(out, stays)
 		return answer, used, stays
 	}
-	if w.id%sampleEvery == 0 {
+	if v.serial%sampleEvery == 0 {
 		h.sample(c, w.id, outcome, w.arrived, w.status)
 	}
 	return out, used, stays
@@ -138,7 +139,7 @@ func (v *visits) missing(out []byte, t *target, stays bool) []byte {
 	out = append(append(append(append(out, "\r\n"...), fixedName...), ": "...), policy...)
 	out = append(append(append(out, "\r\n"...), nameID...), ": "...)
 	var buf [16]byte
-	out = end(append(out, requestID(v.ids+w.id, a.id, buf[:0])...), stays)
+	out = end(append(out, requestID(v.ids+v.serial, a.id, buf[:0])...), stays)
 	return append(out, body...)
 }
 
