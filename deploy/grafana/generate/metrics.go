@@ -31,19 +31,6 @@ func fleet() dashboard {
 		over("sum by (outcome) (rate(shortline_edge_answers_total"+here+win+"))", "{{outcome}}")).wide(12)
 	answers.stacked, answers.colors = true, map[string]string{"redirect": good, "not_found": faint, "panic": bad, "busy": warning,
 		"refused": warning}
-	edges := table("Edges",
-		"State of each edge: readiness, links, revision, time since its links were last those of the control plane, answers per second.", "short",
-		question{from: metrics, text: "max by (instance) (shortline_edge_ready" + here + ")"},
-		question{from: metrics, text: "max by (instance) (shortline_edge_links" + here + ")"},
-		question{from: metrics, text: "max by (instance) (shortline_edge_revision" + here + ")"},
-		question{from: metrics, text: "time() - max by (instance) (shortline_agent_last_success_timestamp_seconds" + here + ")"},
-		question{from: metrics, text: "sum by (instance) (rate(shortline_edge_answers_total" + here + "[5m]))"},
-	).wide(24)
-	edges.join = "instance"
-	edges.hide = []string{"Time 1", "Time 2", "Time 3", "Time 4", "Time 5"}
-	edges.names = map[string]string{"Value #A": "ready", "Value #B": "links", "Value #C": "revision", "Value #D": "last success",
-		"Value #E": "answers"}
-	edges.units = map[string]string{"ready": "bool_yes_no", "revision": "none", "last success": "s", "answers": "reqps"}
 	took := func(q, name string) question {
 		return over("histogram_quantile("+q+
 			`, sum by (le) (rate(shortline_edge_request_duration_seconds_bucket{instance=~"$instance",outcome="redirect"}`+win+")))", name)
@@ -113,7 +100,7 @@ func fleet() dashboard {
 				over("shortline_edge_connections"+here, "{{instance}}"), over("sum(rate(shortline_edge_connections_shed_total"+here+win+"))",
 					"closed per second")),
 			chart("Goroutines", "Number of goroutines. A steady rise indicates a leak.", "short", over("go_goroutines"+here, "{{instance}}")),
-			edges,
+			edgesTable(),
 			table("Versions", "Running versions, and the number of processes of each, over all programs.", "short",
 				now("count by (version) (shortline_build_info)")),
 			chart("Uptime", "Time since each process started. A drop is a restart.", "s",
@@ -122,17 +109,39 @@ func fleet() dashboard {
 	}
 }
 
+func edgesTable() panel {
+	edges := table("Edges",
+		"State of each edge: readiness, links, revision, time since its links were last those of the control plane, answers per second.", "short",
+		question{from: metrics, text: "max by (instance) (shortline_edge_ready" + here + ")"},
+		question{from: metrics, text: "max by (instance) (shortline_edge_links" + here + ")"},
+		question{from: metrics, text: "max by (instance) (shortline_edge_revision" + here + ")"},
+		question{from: metrics, text: "time() - max by (instance) (shortline_agent_last_success_timestamp_seconds" + here + ")"},
+		question{from: metrics, text: "sum by (instance) (rate(shortline_edge_answers_total" + here + "[5m]))"},
+	).wide(24)
+	edges.join = "instance"
+	edges.hide = []string{"Time 1", "Time 2", "Time 3", "Time 4", "Time 5"}
+	edges.names = map[string]string{"Value #A": "ready", "Value #B": "links", "Value #C": "revision", "Value #D": "last success",
+		"Value #E": "answers"}
+	edges.units = map[string]string{"ready": "bool_yes_no", "revision": "none", "last success": "s", "answers": "reqps"}
+	return edges
+}
+
 // stale counts the hours whose rollups are out of date: writers have added marks since the last build.
 const stale = `SELECT uniqExact(intDiv(slot, 4)) AS hours FROM
 	(SELECT slot, sum(n) AS written FROM (SELECT slot, writer, max(n) AS n FROM rollup_marks GROUP BY slot, writer) GROUP BY slot) AS m
 	LEFT JOIN (SELECT slot, max(marks) AS built FROM rollup_builds GROUP BY slot) AS b USING (slot)
 WHERE written != built AND slot < intDiv(toUnixTimestamp(now()), 900) - 8`
 
-// pipeline covers the path of clicks from the edges' disks to ClickHouse.
-func pipeline() dashboard {
+func spoolUsage() panel {
 	fill := chart("Spool usage", "Used share of the spool's capacity. A full spool drops new clicks and counts them.", "percentunit",
 		over("shortline:spool_fill:ratio"+here, "{{instance}}"))
 	fill.steps, fill.max = []step{{"transparent", 0}, {warning, 0.6}, {bad, 0.8}}, number(1)
+	return fill
+}
+
+// pipeline covers the path of clicks from the edges' disks to ClickHouse.
+func pipeline() dashboard {
+	fill := spoolUsage()
 	ship := chart("Time since last delivery", "Time since clicks of an edge were last acknowledged, while clicks are pending.", "s",
 		over("shortline:ship_lag:seconds"+here, "{{instance}}"))
 	ship.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 600}}

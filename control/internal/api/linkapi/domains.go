@@ -175,10 +175,12 @@ var domainResource = kit.Resource{
 	Read: kit.Needs(auth.Viewer, auth.LinksRead|auth.DomainsScope), Change: kit.Needs(auth.WorkspaceAdmin, auth.DomainsScope),
 }
 
+func domainEndpoint(method, path, id, summary string) kit.Endpoint {
+	return kit.Endpoint{Method: method, Path: "/api/domains" + path, ID: id, Summary: summary, Tag: "Domains"}
+}
+
 func (s *server) registerDomains() {
-	declare := func(method, path, id, summary string) kit.Endpoint {
-		return kit.Endpoint{Method: method, Path: "/api/domains" + path, ID: id, Summary: summary, Tag: "Domains"}
-	}
+	declare := domainEndpoint
 	kit.Handle(s.Kit, declare(http.MethodGet, "", "listDomains", "List domains").
 		About("A page of domains in the order of their host names."), func(ctx context.Context, in *named) (*kit.Body[kit.List[Domain]], error) {
 		rows, total, err := s.Domains.List(ctx, kit.Principal(ctx), in.Search, in.Offset(domainPage), in.Size(domainPage))
@@ -222,6 +224,17 @@ func (s *server) registerDomains() {
 		d, err := s.Domains.Verify(ctx, kit.Principal(ctx), in.ID)
 		return s.answerDomain(ctx, d, err)
 	})
+	s.registerSuspensions()
+	s.registerCertificates()
+	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteDomain", "Delete a domain without links").
+		About("Deletes a domain that has no links. Edges stop serving it within seconds.").Fails(http.StatusConflict),
+		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
+			return nil, s.Domains.Delete(ctx, kit.Principal(ctx), in.ID)
+		})
+}
+
+func (s *server) registerSuspensions() {
+	declare := domainEndpoint
 	suspend := declare(http.MethodPost, "/{id}/suspend", "suspendDomain", "Suspend a domain").
 		About("Edges stop serving the domain within seconds. The owners see the reason, keep the name, and cannot lift the suspension. " +
 			"Suspending a suspended domain replaces the reason. A domain that is not in service gets 409.").
@@ -243,6 +256,10 @@ func (s *server) registerDomains() {
 		_, err := s.Domains.Lift(ctx, kit.Principal(ctx), in.ID)
 		return &kit.NoContent{}, err
 	})
+}
+
+func (s *server) registerCertificates() {
+	declare := domainEndpoint
 	kit.Handle(s.Kit, declare(http.MethodPut, "/{id}/certificate", "uploadCertificate", "Upload a certificate").
 		About("Edges present the certificate within seconds, and the service orders none until it is deleted. A certificate that visitors "+
 			"would not accept gets 400 with the reason, and the previous one stays in use. The end of the certificate is announced by e-mail and "+
@@ -260,9 +277,4 @@ func (s *server) registerDomains() {
 			"from now on. Without an uploaded certificate nothing changes."), func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
 		return nil, s.Domains.RemoveUpload(ctx, kit.Principal(ctx), in.ID)
 	})
-	kit.Handle(s.Kit, declare(http.MethodDelete, "/{id}", "deleteDomain", "Delete a domain without links").
-		About("Deletes a domain that has no links. Edges stop serving it within seconds.").Fails(http.StatusConflict),
-		func(ctx context.Context, in *kit.ByID) (*kit.NoContent, error) {
-			return nil, s.Domains.Delete(ctx, kit.Principal(ctx), in.ID)
-		})
 }
