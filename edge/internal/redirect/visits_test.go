@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
@@ -133,6 +134,53 @@ func TestVisits_answer_like_the_server(t *testing.T) {
 	}
 	if inLoop < 400 {
 		t.Errorf("the loop answers only %d requests", inLoop)
+	}
+}
+
+// Random requests of parts that matter are answered alike, if the loop answers them.
+func TestVisits_answer_like_the_server_at_random(t *testing.T) {
+	t.Parallel()
+	w := newTwins(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	pick := func(from []string) string { return from[random.IntN(len(from))] }
+	slugs := []string{"plain", "off", "social", "hidden", "presets", "routed", "both", "known", "nothing", "code1", "code3", "healthz", "plain/info"}
+	names := []string{
+		"Host", "host", "HOST", "User-Agent", "user-agent", "Accept", "Accept-Language", "Accept-Encoding", "Referer", "Connection", "Cookie",
+		"X-Forwarded-For", "X-Real-IP", "X-Request-ID", "X-Forwarded-Proto", "Sec-Purpose", "Purpose", "X-Moz", "X-Purpose", "DNT", "Sec-GPC",
+		"Content-Length", "Transfer-Encoding", "Expect", "Trailer", "TE", "Upgrade", "Content-Type", "Keep-Alive", "Proxy-Connection", "A",
+	}
+	values := []string{
+		"sho.rt", "sho.rt:80", "", "a", "close", "keep-alive", "Close", "upgrade", "close, TE", phone, crawler, browser, "de-CH,de;q=0.9", "1", "0",
+		"prefetch", "preview", "203.0.113.7", "203.0.113.7, 10.0.0.1", "::1", "https", "sl_v=0123456789abcdef", "a=b; sl_v=0123456789abcdef; c=d",
+		"https://news.test/a?b=c", "application/json", "text/html;q=0.1,application/json", "é", "\xff", "\x7f", "a\tb", "a\rb", "chunked",
+		strings.Repeat("x", 700),
+	}
+	spaces := []string{" ", " ", " ", "", "\t", "  "}
+	inLoop := 0
+	for range testkit.Size(20_000, 1_000_000) {
+		var b bytes.Buffer
+		b.WriteString(pick([]string{"GET ", "GET ", "GET ", "HEAD "}) + "/" + pick(slugs) + pick([]string{"", "", "?a=1", "?utm_source=%41&b"}))
+		b.WriteString(" HTTP/1.1\r\n")
+		if random.IntN(8) > 0 {
+			b.WriteString("Host:" + pick(spaces) + "sho.rt\r\n")
+		}
+		for range random.IntN(8) {
+			b.WriteString(pick(names) + ":" + pick(spaces) + pick(values) + pick([]string{"", "", "", " "}) + "\r\n")
+		}
+		b.WriteString("\r\n")
+		request := b.Bytes()
+		if random.IntN(4) == 0 { // a byte that does not belong
+			request[random.IntN(len(request))] = byte(random.IntN(256))
+		}
+		if w.compare(t, request) {
+			inLoop++
+		}
+	}
+	t.Logf("%d answers in the loop", inLoop)
+	if inLoop == 0 {
+		t.Error("the loop answers none of them")
 	}
 }
 
