@@ -22,6 +22,9 @@ var update = flag.Bool("update", false, "rewrite docs/operators/metrics.md and t
 // its options.
 var inSource = regexp.MustCompile(`(?:\(|=\s|Name:\s*)"(shortline_[a-z0-9_]+)",\s*(?:Help:\s*)?"((?:[^"\\]|\\.)*)"`)
 
+// divided matches the place where a literal continues on the next line.
+var divided = regexp.MustCompile(`" \+\n\s*"`)
+
 // declared returns the help texts of all metrics in the source, by name.
 func declared(t *testing.T) map[string]string {
 	t.Helper()
@@ -32,7 +35,7 @@ func declared(t *testing.T) map[string]string {
 				return err
 			}
 			b, err := os.ReadFile(path)
-			for _, m := range inSource.FindAllStringSubmatch(string(b), -1) {
+			for _, m := range inSource.FindAllStringSubmatch(divided.ReplaceAllString(string(b), ""), -1) {
 				out[m[1]] = m[2]
 			}
 			return err

@@ -38,7 +38,7 @@ func (s *Store) Lease(name string) *job.Lease {
 // Cursor is how far a job is that does its work in parts. Its table has the name of its first use, the check of all destinations.
 type Cursor struct {
 	Name       string
-	Version    string // of what the job does; another version begins anew
+	Version    string // of what the job does; another version starts from the beginning
 	After      uint64 // links up to this number, or events up to this time, are done
 	StartedAt  int64
 	FinishedAt int64 // 0: it is not finished
