@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite docs/operators/metrics.md and t
 var inSource = regexp.MustCompile(`(?:\(|=\s|Name:\s*)"(shortline_[a-z0-9_]+)",\s*(?:Help:\s*)?"((?:[^"\\]|\\.)*)"`)
 
 // divided matches the place where a literal continues on the next line.
-var divided = regexp.MustCompile(`" \+\n\s*"`)
+var divided = regexp.MustCompile(`" ?\+\n\s*"`)
 
 // declared returns the help texts of all metrics in the source, by name.
 func declared(t *testing.T) map[string]string {
