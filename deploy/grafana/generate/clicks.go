@@ -116,8 +116,8 @@ func oneLink() dashboard {
 	last := table("Latest clicks", "The latest clicks in the time range, without client addresses.", "short", one(
 		"ts, country, city, device, os, browser, domain(referer) AS site, bot_name, variant != '' AS drawn, rule != '' AS routed, edge_region",
 		raw+ofLink+" ORDER BY ts DESC LIMIT 50")).wide(24)
-	about := table("Link", "Title, path and creation time of the link.", "none", question{from: links, text: `SELECT coalesce(title,
-		'') AS title, '/' || slug AS path, created_at AS created
+	about := table("Link", "Title, path and creation time of the link.", "none",
+		question{from: links, text: `SELECT coalesce(title, '') AS title, '/' || slug AS path, created_at AS created
 FROM urls WHERE num = ${link:raw}`}).wide(12)
 	about.high, about.units = 4, map[string]string{"created": "dateTimeAsIso"}
 	traffic := chart("Clicks", "Clicks on this link over time.", "short", counted{where: "link = ${link:raw}"}.series(peopleAndBots))

@@ -136,8 +136,9 @@ func chain(prev string, r store.AuditRow) string {
 	put(h, prev, true)
 	put(h, fmt.Sprint(r.Seq), true)
 	put(h, r.ID, true)
-	for _, s := range []sql.NullString{r.UserID, {String: r.Action, Valid: true}, {String: r.EntityType, Valid: true}, r.EntityID, r.Old,
-		r.New, r.IP, r.UserAgent} {
+	for _, s := range []sql.NullString{
+		r.UserID, {String: r.Action, Valid: true}, {String: r.EntityType, Valid: true}, r.EntityID, r.Old, r.New, r.IP, r.UserAgent,
+	} {
 		put(h, s.String, s.Valid)
 	}
 	put(h, r.Metadata, true)
