@@ -114,11 +114,26 @@ func (v *visits) redirect(out []byte, stays bool) []byte {
 	w := &v.work
 	out = append(append(out, statusLine(w.status)...), v.dateLine()...)
 	out = append(append(append(out, "Content-Length: 0\r\n"...), w.lines()...), ": "...)
+	begin := len(out)
 	out = append(out, w.target...)
+	oneLine(out[begin:])
 	if len(w.cookie) > 0 {
 		out = append(append(append(append(out, "\r\n"...), nameSetCookie...), ": "...), w.cookie...)
 	}
 	return end(out, stays)
+}
+
+// oneLine replaces line breaks by spaces, as the server does. Control planes refuse destinations with line breaks; an edge must not depend
+// on that, because a line break would begin another field of the answer.
+func oneLine(b []byte) {
+	if bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 {
+		return
+	}
+	for i, c := range b {
+		if c == '\n' || c == '\r' {
+			b[i] = ' '
+		}
+	}
 }
 
 // missing appends the answer for a slug that does not exist to out, with the bytes that the server would send.

@@ -33,6 +33,7 @@ func newTwins(tb testing.TB) twins {
 	for i, code := range []uint16{0, 301, 307, 308} {
 		links = append(links, link.Record{Key: fmt.Sprint("code", i), Destination: "https://example.com/code", Code: code})
 	}
+	links = append(links, link.Record{Key: "lines", Destination: "https://example.com/a\r\nX: y\nz"}) // which no control plane sends
 	h, err := redirect.New(redirect.Config{BaseURL: "https://sho.rt", Trusted: trusted},
 		redirect.Deps{Table: newTable(tb, links), Spool: newSpool(tb), Logger: slog.New(slog.DiscardHandler)})
 	testkit.Must(tb, err)
@@ -107,7 +108,7 @@ func TestVisits_answer_like_the_server(t *testing.T) {
 	inLoop := 0
 	for _, slug := range []string{
 		"plain", "off", "expired", "social", "hidden", "presets", "routed", "both", "zeros", "loop", "known", "nothing", "healthz", "readyz",
-		"code0", "code1", "code2", "code3", "plain?a=1&utm_source=%41", "hidden?error=invalid_password", "plain/info", "ab", "plain#x", "pl%61in",
+		"lines", "code0", "code1", "code2", "code3", "plain?a=1&utm_source=%41", "hidden?error=invalid_password", "plain/info", "ab", "plain#x", "pl%61in",
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "get"} {
 			for _, header := range []string{
