@@ -9,9 +9,8 @@ import (
 // connection.
 const usualBusyFor = time.Second
 
-// Answer answers a visit: the first of some simple requests. c is the connection, which is valid only during the call. requests holds one
-// or
-// more complete requests. last means that the connection must not stay open.
+// Answer answers a visit: the first of some simple requests. c is the connection, which is valid only during the call. requests holds
+// one or more complete requests. last means that the connection must not stay open after the last of them.
 //
 // Answer appends the answer to out. It returns the result, how many bytes the request has, and whether the connection stays open for
 // further requests. If used is 0, Answer has done nothing, and the server answers the request instead.
@@ -24,6 +23,6 @@ type Answer func(c net.Conn, requests, out []byte, last bool) (answer []byte, us
 // registration with the runtime's poller would cost more than the answer. fresh returns an Answer for each such goroutine.
 //
 // All other requests go to the server, with their connection. The server loses the connection again when it has been idle for a
-// second. AnswerVisits has no effect on ports for TLS,
-// with the PROXY protocol, and on systems other than Linux. Call it after AwaitHeads and before Accept.
+// second. AnswerVisits has no effect on ports for TLS, with the PROXY protocol, and on systems other than Linux. Call it after
+// AwaitHeads and before Accept.
 func (l *Listener) AnswerVisits(fresh func() Answer) { l.pending.fresh = fresh }

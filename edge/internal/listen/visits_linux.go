@@ -21,8 +21,8 @@ const (
 )
 
 // visits is the loop of a port: it accepts connections, keeps them, and answers their simple requests. One goroutine does this for all
-// connections. It waits with an epoll instance of its own, which is registered with the runtime's poller, so the
-// goroutine does not occupy a thread while it waits.
+// connections. It waits with an epoll instance of its own, which is registered with the runtime's poller, so the goroutine does not
+// occupy a thread while it waits.
 //
 // Sockets are plain file descriptors until the server needs a connection: see promote.
 type visits struct {
@@ -218,8 +218,8 @@ func (v *visits) first(fd int, now int64) {
 	}
 }
 
-// wake handles a connection for which bytes have arrived. If the client has ended its side, this is its last request: the poller
-// does not report the end twice.
+// wake handles a connection for which bytes have arrived. If last is true, the client has ended its side, and the connection ends after
+// the answers: the poller does not report the end twice.
 func (v *visits) wake(c kept, k kind, last bool, now int64) {
 	n, errno := receive(uintptr(c.fd), v.in)
 	switch {

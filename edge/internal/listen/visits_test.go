@@ -52,7 +52,7 @@ func visitable(t *testing.T, limit int, timeouts listen.Timeouts, body string, b
 			if text == "" {
 				text = "visit of " + c.RemoteAddr().String()
 			}
-			if last = last || bytes.Contains(requests[:used], []byte("Connection: close")); last {
+			if last = last && used == len(requests) || bytes.Contains(requests[:used], []byte("Connection: close")); last {
 				end = "Connection: close\r\n"
 			}
 			return fmt.Appendf(out, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n%s\r\n%s", len(text), end, text), used, !last
@@ -357,6 +357,25 @@ func TestVisits_many_at_once(t *testing.T) {
 	in := bufio.NewReader(conn)
 	for range requests {
 		v.answer(in)
+	}
+}
+
+// A client that ends its side together with its last requests gets all answers.
+func TestVisits_of_a_client_that_has_ended_its_side(t *testing.T) {
+	t.Parallel()
+	v := visitable(t, 1000, patientTimeouts, "")
+	for range 50 {
+		conn := v.dial().(*net.TCPConn)
+		in := bufio.NewReader(conn)
+		v.exchange(conn, in, simpleVisit)
+		_, err := io.WriteString(conn, simpleVisit+simpleVisit)
+		testkit.Must(t, errors.Join(err, conn.CloseWrite()))
+		for range 2 {
+			v.answer(in)
+		}
+		if _, err := in.ReadByte(); err != io.EOF {
+			t.Errorf("after the answers: %v", err)
+		}
 	}
 }
 

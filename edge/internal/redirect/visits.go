@@ -62,7 +62,7 @@ func (v *visits) Answer(c net.Conn, requests, out []byte, last bool) (answer []b
 			answer, stays = v.other(out, false)
 		}
 	}()
-	stays = !last && !closes
+	stays = !closes && !(last && used == len(requests))
 	e, outcome := v.find(&t)
 	switch {
 	case outcome == tRedirect && h.redirect(w, &e, t):

@@ -185,6 +185,21 @@ func TestVisits_answer_like_the_server_at_random(t *testing.T) {
 	}
 }
 
+// The last requests of a client that has ended its side are all answered. Only the last answer ends the connection.
+func TestVisits_last_requests(t *testing.T) {
+	t.Parallel()
+	h, err := redirect.New(redirect.Config{BaseURL: "https://sho.rt"}, redirect.Deps{Table: newTable(t, samples()), Spool: newSpool(t)})
+	testkit.Must(t, err)
+	answer := redirect.AnswerOf(h)
+	const request = "GET /plain HTTP/1.1\r\nHost: sho.rt\r\n\r\n"
+	for n, want := range map[int]bool{1: false, 2: true} {
+		_, used, stays := answer(tcp{}, []byte(strings.Repeat(request, n)), nil, true)
+		if used != len(request) || stays != want {
+			t.Errorf("with %d requests: used %d of %d bytes, stays: %v", n, used, len(request), stays)
+		}
+	}
+}
+
 // FuzzVisits compares the loop's parser and answers with the server's.
 func FuzzVisits(f *testing.F) {
 	w := newTwins(f)
