@@ -193,7 +193,7 @@ var libraries = []archtest.Library{
 		"control/internal/platform/smtp"}},
 	// package net hides error codes and CNAME records, and asks servers of its own choice
 	{Path: "github.com/miekg/dns", In: []string{"control/internal/manage/domains/dnscheck"}},
-	// issuance, in steps that survive a crash; ADR 0019
+	// orders certificates in steps that survive a crash: ADR 0019
 	{Path: "github.com/caddyserver/certmagic", In: []string{"control/internal/certs"}},
 	{Path: "github.com/mholt/acmez/v3", In: []string{"control/internal/certs"}},
 	{Path: "go.uber.org/zap", In: []string{"control/internal/certs"}}, // certmagic's logger, which must not be nil

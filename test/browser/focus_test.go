@@ -71,10 +71,9 @@ func TestF5_focus_after_actions_that_remove_their_button(t *testing.T) {
 	}
 }
 
-// walkAll activates everything on the present screen that a person can: buttons, boxes, and what is in the dialogs that they open. Actions
-// that
-// delete come last. It returns after which actions the focus was lost, what was
-// activated, and whether the screen was left.
+// walkAll activates everything on the present screen that a person can: buttons, boxes, and what is in the dialogs that they open.
+// Actions that delete come last. It returns after which actions the focus was lost, what was activated, and whether the screen was
+// left.
 const walkAll = `async (before) => {
 	const done = new Set(before), lost = [], place = location.pathname;
 	const frames = async () => { for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame); };

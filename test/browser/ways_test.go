@@ -16,9 +16,8 @@ import (
 	"github.com/shortline/shortline/shared/testing/testkit"
 )
 
-// The tests in this file and ways_proof_test.go are the five journeys of people who use no mouse, see everything four times as large, want
-// no
-// movement, and read from right to left: in Arabic, on 320 pixels, with the keyboard alone.
+// The tests in this file and ways_proof_test.go are the five journeys of people who use no mouse, see everything four times as large,
+// want no movement, and read from right to left: in Arabic, on 320 pixels, with the keyboard alone.
 
 // walk opens the console for such a person, who signs in.
 func walk(b *browser) *browser {

@@ -35,12 +35,8 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 		return err
 	}
 	defer unlock()
-	op, err := ops.Listen(s.Operator(), log)
+	op, err := s.openOperatorPort(log)
 	if err != nil {
-		return err
-	}
-	s.Port.Configure(op)
-	if err := errors.Join(op.WatchDisk("data", s.DataDir), op.WatchDisk("spool", filepath.Join(s.DataDir, "edge", "spool"))); err != nil {
 		return err
 	}
 	geo, err := openGeo(s.DataDir, s.GeoDB)
@@ -104,6 +100,16 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	g.Add("missing clicks", service.Func(func(ctx context.Context) error { return open.reship.report(ctx, delivered(data)) }))
 	s.greet(stdout, control.Admin, op.Addr(), geo)
 	return g.Run(data.Drain(ctx))
+}
+
+// openOperatorPort opens the port for operators, which also watches the disks.
+func (s *settings) openOperatorPort(log *slog.Logger) (*ops.Server, error) {
+	op, err := ops.Listen(s.Operator(), log)
+	if err != nil {
+		return nil, err
+	}
+	s.Port.Configure(op)
+	return op, errors.Join(op.WatchDisk("data", s.DataDir), op.WatchDisk("spool", filepath.Join(s.DataDir, "edge", "spool")))
 }
 
 // openFolder makes the data folder if it is missing, locks it, and completes the settings with its secrets.

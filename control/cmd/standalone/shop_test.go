@@ -14,9 +14,8 @@ import (
 )
 
 // A shop reports its orders while the program is killed N times. At the end the stored conversions are those of the shop's own
-// ledger: none is lost, repeated or altered, and each belongs to its click. VISITORS sets the number of visitors; the largest form so far
-// had
-// 100,000 and 50 kills.
+// ledger: none is lost, repeated or altered, and each belongs to its click. VISITORS sets the number of visitors; the largest form so
+// far had 100,000 and 50 kills.
 func TestConversions_equal_the_ledger(t *testing.T) {
 	t.Parallel()
 	visitors, kills := number(t, "VISITORS", testkit.Size(1000, 4000)), number(t, "N", testkit.Size(1, 3))

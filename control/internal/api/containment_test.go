@@ -179,7 +179,7 @@ func TestS10_paused_webhooks_are_told(t *testing.T) {
 	told("sales", "USER_DELETED")
 }
 
-// A webhook that the service paused tells why, until somebody enables it. One that a person disabled does not.
+// The API says why the service paused a webhook, until somebody enables it again. A webhook that a person disabled has no reason.
 func TestS10_webhooks_say_why_the_service_paused_them(t *testing.T) {
 	w := newWorld(t, usual(t), administering)
 	team := w.newTeam("Growth")

@@ -47,8 +47,8 @@ func (s *Service) metrics() metric.Set {
 	}
 }
 
-// note counts the outcome of a search for an experiment that is due.
-func (s *Service) note(err error) {
+// recordChecks counts the outcome of a search for an experiment that is due.
+func (s *Service) recordChecks(err error) {
 	if err != nil {
 		s.counts.failures.Add(1)
 		return

@@ -172,9 +172,8 @@ type LinkField struct {
 func (f *LinkField) Value(l *Link) any { return f.access.value(l) }
 
 // LinkFields is the one list of a link's fields. SQL statements, the API's objects, input checks, audit entries and
-// suggestions of campaign values are built from it; problems of an input are reported in this order. To add an optional text, add a member
-// to Link, a row here, a
-// migration for each dialect, and the member of the API's objects in package api.
+// suggestions of campaign values are built from it; problems of an input are reported in this order. To add an optional text, add a
+// member to Link, a row here, a migration for each dialect, and the member of the API's objects in package linkapi.
 var LinkFields = []LinkField{
 	{Column: "num", access: required(func(l *Link) *uint64 { return &l.Num }), writes: never},
 	{Column: "id", access: required(func(l *Link) *string { return &l.ID }), writes: once},

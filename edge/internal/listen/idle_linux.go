@@ -87,7 +87,7 @@ func (t *idleConns) park(fd int, k kind, peer *net.TCPAddr, now int64) error {
 }
 
 // take takes the connection that an event reports out of its queue, and writes the client's address to peer, whose memory it
-// reuses. ok is false if the connection has been closed meanwhile. The caller must call wait or leave afterwards.
+// reuses. ok is false if the connection has been closed meanwhile. The caller must call requeue or leave afterwards.
 func (t *idleConns) take(e *unix.EpollEvent, peer *net.TCPAddr) (fd int, k kind, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,8 +105,8 @@ func (t *idleConns) take(e *unix.EpollEvent, peer *net.TCPAddr) (fd int, k kind,
 	return int(p.fd), p.kind, true
 }
 
-// wait lets a connection that was taken wait for something again. It reports whether the connection may stay open.
-func (t *idleConns) wait(place int32, k kind, now int64) bool {
+// requeue puts a connection that was taken into the queue of a kind. It reports whether the connection may stay open.
+func (t *idleConns) requeue(place int32, k kind, now int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closes && k == idle {

@@ -235,8 +235,8 @@ func (v *visits) wake(c kept, k kind, last bool, now int64) {
 // keep lets a connection wait.
 func (v *visits) keep(c kept, k kind, now int64) {
 	if c.place < 0 {
-		v.park(c.fd, k, now)
-	} else if !v.idle.wait(c.place, k, now) {
+		v.park(c.fd, k, &v.peer, now)
+	} else if !v.idle.requeue(c.place, k, now) {
 		v.drop(c)
 	}
 }
@@ -258,8 +258,9 @@ func (v *visits) part(c kept) int {
 	return c.fd
 }
 
-func (v *visits) park(fd int, k kind, now int64) {
-	if v.idle.park(fd, k, &v.peer, now) != nil {
+// park adds the socket of a client to those that wait. Any goroutine may call it.
+func (v *visits) park(fd int, k kind, peer *net.TCPAddr, now int64) {
+	if v.idle.park(fd, k, peer, now) != nil {
 		closeSocket(fd) // the port is closing, or the system has no memory for one more
 	}
 }
@@ -389,9 +390,11 @@ func (c *conn) leave() bool {
 	_ = c.Conn.Close() // the socket stays open, because it has another descriptor
 	var peer net.TCPAddr
 	v := c.owner.visits[fd%len(c.owner.visits)]
-	if peerOf(fd, &peer) != 0 || v.idle.park(fd, idle, &peer, int64(time.Since(start))) != nil {
-		closeSocket(fd) // the client has left, the port is closing, or the system has no memory for one more
+	if peerOf(fd, &peer) != 0 { // the client has left
+		closeSocket(fd)
+		return true
 	}
+	v.park(fd, idle, &peer, int64(time.Since(start)))
 	return true
 }
 

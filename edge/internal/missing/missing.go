@@ -87,8 +87,7 @@ func New(cfg Config) *Table {
 }
 
 // Add counts one request for a slug that does not exist on a host, which belongs to a domain; "" and 0 are the default ones. It ignores
-// what cannot be the
-// slug of a link. It does not allocate once the table is full, and does not keep slug.
+// what cannot be the slug of a link. It does not allocate once the table is full, and does not keep slug.
 func (t *Table) Add(host string, domain uint64, slug []byte) {
 	if !link.ValidSlug(slug) || reserved(slug) {
 		return

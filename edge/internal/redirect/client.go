@@ -8,7 +8,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// clientIP returns the visitor's address for requests whose header read does not scan.
+// clientIP returns the visitor's address for requests whose header nobody else scans.
 func (h *Handler) clientIP(ctx *fasthttp.RequestCtx) netip.Addr {
 	f := scanHeader(ctx.Request.Header.RawHeaders(), nil, true)
 	return visitorIP(ctx.Conn(), f, h.cfg.Trusted)

@@ -296,8 +296,8 @@ func (h *Handler) serveOther(ctx *fasthttp.RequestCtx, t target) {
 		return
 	}
 	h.missing(ctx, &a)
-	if ctx.Response.StatusCode() == fasthttp.StatusNotFound {
-		h.countMissing(ctx, t)
+	if ctx.IsGet() && ctx.Response.StatusCode() == fasthttp.StatusNotFound {
+		h.countMissing(t)
 	}
 }
 
@@ -346,7 +346,7 @@ func (h *Handler) visit(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 // not, it has answered in another way, in the request's context.
 func (h *Handler) redirect(w *work, e *table.Entry, t target) bool {
 	now := h.at(w.arrived)
-	h.read(w, t.query, now.UnixMilli())
+	h.fillClick(w, t.query, now.UnixMilli())
 	if h.limiter != nil && !h.cfg.FreeRedirects && h.refuseVisitOverLimit(w, now) {
 		return false
 	}
@@ -392,8 +392,8 @@ func (h *Handler) redirect(w *work, e *table.Entry, t target) bool {
 	return true
 }
 
-// read fills w.event with the request's values for a click.
-func (h *Handler) read(w *work, query []byte, now int64) {
+// fillClick fills w.event with the request's values for a click.
+func (h *Handler) fillClick(w *work, query []byte, now int64) {
 	w.clickID, w.parameter = w.clickID[:0], ""
 	ev := &w.event
 	*ev = click.Event{
@@ -407,7 +407,7 @@ func (h *Handler) read(w *work, query []byte, now int64) {
 	}
 }
 
-// prepareVisitor prepares w.Visitor for decisions. It must follow read.
+// prepareVisitor prepares w.Visitor for decisions. It must follow fillClick.
 func (h *Handler) prepareVisitor(w *work) {
 	w.Reset(visitor.Input{
 		UserAgent: w.agent, AcceptLanguage: w.language, Referer: w.referer,

@@ -90,14 +90,16 @@ func (h *Handler) visitSite(ctx *fasthttp.RequestCtx, t target) bool {
 		return false
 	}
 	h.tally.add(ctx.ConnID(), cMissing)
-	h.countMissing(ctx, t)
+	if ctx.IsGet() {
+		h.countMissing(t)
+	}
 	sendTo(ctx, to)
 	return true
 }
 
-// countMissing counts a request for a slug that does not exist.
-func (h *Handler) countMissing(ctx *fasthttp.RequestCtx, t target) {
-	if h.deps.Missing == nil || t.slug == nil || len(t.rest) > 0 || !ctx.IsGet() {
+// countMissing counts a GET for a slug that does not exist.
+func (h *Handler) countMissing(t target) {
+	if h.deps.Missing == nil || t.slug == nil || len(t.rest) > 0 {
 		return
 	}
 	if t.site != nil {

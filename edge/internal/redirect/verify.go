@@ -155,7 +155,7 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	defer h.pool.Put(w)
 	r := &plan.Record
 	w.of(ctx, len(h.cfg.Trusted) > 0)
-	h.read(w, t.query, h.now(ctx).UnixMilli())
+	h.fillClick(w, t.query, h.now(ctx).UnixMilli())
 	h.prepareVisitor(w)
 	d := h.choose(w, e, t)
 	if h.leadsHome(d.Target, t) {

@@ -59,7 +59,7 @@ func (v *visits) Answer(c net.Conn, requests, out []byte, last bool) (answer []b
 	defer func() {
 		if cause := recover(); cause != nil {
 			h.panicked(v.begin(c), cause)
-			answer, stays = v.other(out, false)
+			answer, stays = v.appendServerAnswer(out, false)
 		}
 	}()
 	stays = !closes && !(last && used == len(requests))
@@ -74,7 +74,7 @@ func (v *visits) Answer(c net.Conn, requests, out []byte, last bool) (answer []b
 			h.Serve(w.context())
 		}
 		h.observe(w.ctx)
-		answer, stays = v.other(out, stays)
+		answer, stays = v.appendServerAnswer(out, stays)
 		return answer, used, stays
 	}
 	if v.serial%sampleEvery == 0 {
@@ -141,9 +141,7 @@ func (v *visits) missing(out []byte, t *target, stays bool) []byte {
 	h, w := v.handler, &v.work
 	w.status = fasthttp.StatusNotFound
 	h.tally.add(w.id, cMissing)
-	if h.deps.Missing != nil {
-		h.deps.Missing.Add("", 0, t.slug)
-	}
+	h.countMissing(*t)
 	r, a := h.refusals[fasthttp.StatusNotFound], scanAsker(w.raw)
 	body, media, policy := r.json, typeJSON, jsonPolicyB
 	if prefersHTML(a.accept) {
@@ -210,8 +208,8 @@ func (v *visits) parse(r *request) *fasthttp.RequestCtx {
 	return ctx
 }
 
-// other appends the answer in v.ctx to out.
-func (v *visits) other(out []byte, stays bool) (answer []byte, remains bool) {
+// appendServerAnswer appends the answer in v.ctx to out.
+func (v *visits) appendServerAnswer(out []byte, stays bool) (answer []byte, remains bool) {
 	ctx := &v.ctx
 	ctx.Response.SkipBody = ctx.IsHead()
 	if stays = stays && !ctx.Response.ConnectionClose(); !stays {

@@ -54,7 +54,7 @@ func (k *Kit) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		if byCookie {
-			if err := k.ours(r); err != nil {
+			if err := k.checkOrigin(r); err != nil {
 				return err
 			}
 		}
@@ -87,7 +87,7 @@ func (k *Kit) admitAnyone(c echo.Context, e *Endpoint, next echo.HandlerFunc) er
 		limit = e.Limit
 	}
 	if e != nil && e.SignsIn {
-		if err := k.ours(r); err != nil { // another site must not sign its visitors in to an account of its own
+		if err := k.checkOrigin(r); err != nil { // another site must not sign its visitors in to an account of its own
 			return err
 		}
 	}

@@ -55,8 +55,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// note counts one request. e is nil if the route or the method does not exist.
-func (m *metrics) note(e *Endpoint, status int, took time.Duration) {
+// recordRequest counts one request. e is nil if the route or the method does not exist.
+func (m *metrics) recordRequest(e *Endpoint, status int, took time.Duration) {
 	method, route := "other", "other"
 	if e != nil {
 		method, route = e.Method, e.Path

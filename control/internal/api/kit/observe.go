@@ -67,7 +67,7 @@ func (k *Kit) observe(next echo.HandlerFunc) echo.HandlerFunc {
 			c.Error(err)
 		}
 		res, e := c.Response(), k.endpointOf(c)
-		k.metrics.note(e, res.Status, time.Since(start))
+		k.metrics.recordRequest(e, res.Status, time.Since(start))
 		endSpan(span, e, res.Status)
 		attrs := []slog.Attr{
 			slog.String("request_id", n.id), slog.String("method", r.Method), slog.String("route", c.Path()), slog.Int("status", res.Status),

@@ -79,10 +79,10 @@ func originOf(u *url.URL) string {
 	return scheme + "://" + host
 }
 
-// ours prevents cross-site request forgery. It refuses a request that is authenticated only by a cookie and may change
+// checkOrigin prevents cross-site request forgery. It refuses a request that is authenticated only by a cookie and may change
 // something, unless our own page or a page of a listed origin sent it. Other sites can make a browser send cookies, but
 // they cannot choose these headers.
-func (k *Kit) ours(r *http.Request) error {
+func (k *Kit) checkOrigin(r *http.Request) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return nil

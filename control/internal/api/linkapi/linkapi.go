@@ -1,5 +1,5 @@
-// Package linkapi has the endpoints of links: everything that belongs to a link or groups links, what helps people to work with
-// links, and what administrators do about links that visitors report.
+// Package linkapi has the endpoints of links: rules, variants, pictures and domains of links, their groups, imports and saved views. The
+// endpoints with which administrators handle reports of abuse are here, too, because they answer with links.
 package linkapi
 
 import (

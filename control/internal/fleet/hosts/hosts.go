@@ -1,6 +1,5 @@
 // Package hosts tells edges which host names of custom domains they serve, and what they need for conversions. A Publisher is the
-// snapshot.HostSource of edges
-// in the same process and across the network.
+// snapshot.HostSource of edges in the same process and across the network.
 //
 // Changes of domains take revisions from the log of link changes. A caller who waits for a revision therefore also waits for
 // the domains that were changed up to it.

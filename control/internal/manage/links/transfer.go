@@ -170,10 +170,9 @@ func oneShard(ctx context.Context, tx *store.Tx, workspaces ...uint64) error {
 
 // MoveSome moves up to limit links of a workspace to another, for a workspace that is about to be deleted. If it returns
 // less than limit, no link is left, and the bundles, domains and the trash have moved too. Call it in transactions of their own with a
-// limit of
-// 10,000 until it returns less, so that other changes need not wait, and at last in the transaction that deletes the
-// workspace. The caller has locked both workspaces and checked the rights. It writes an audit entry in each workspace,
-// so no statement that locks other rows may follow. It sends no webhook events.
+// limit of 10,000 until it returns less, so that other changes need not wait, and at last in the transaction that deletes the
+// workspace. The caller has locked both workspaces and checked the rights. It writes an audit entry in each workspace, so no statement
+// that locks other rows may follow. It sends no webhook events.
 func MoveSome(ctx context.Context, tx *store.Tx, userID string, from, to store.Workspace, limit int) (int, error) {
 	if err := oneShard(ctx, tx, from.Num, to.Num); err != nil {
 		return 0, err

@@ -136,9 +136,8 @@ type Restoration struct {
 
 // Restore brings a link back from the trash with its number, so that clicks and counters come back too. A slug or external
 // id that another link has is a Conflict, and so is a domain that was deleted or is FAILED; the caller can choose another. A link of a
-// workspace that was deleted goes to
-// the caller's workspace. If the creator was deleted, the caller becomes the creator. A destination that is not allowed
-// today is Invalid.
+// workspace that was deleted goes to the caller's workspace. If the creator was deleted, the caller becomes the creator. A destination
+// that is not allowed today is Invalid.
 func (s *Service) Restore(ctx context.Context, p auth.Principal, id string, in Restoration) (store.Link, error) {
 	var v problem.Fields
 	if in.Slug != "" {

@@ -6,8 +6,7 @@ import (
 )
 
 // PausedEntries returns the entries for the audit log about webhooks that were paused for a reason, such as store.PausedMemberRemoved.
-// actor is
-// the id of a user.
+// actor is the id of a user.
 func PausedEntries(actor, reason string, list []store.Paused) []audit.Entry {
 	log := make([]audit.Entry, len(list))
 	for i, w := range list {

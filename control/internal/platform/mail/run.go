@@ -45,8 +45,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return err
 }
 
-// note counts the outcome of a turn.
-func (s *Service) note(err error) {
+// recordTurn counts the outcome of a turn.
+func (s *Service) recordTurn(err error) {
 	switch {
 	case err != nil:
 		s.metrics.errors.Inc()

@@ -178,10 +178,8 @@ func handWritten(b *testing.B, s *clickhouse.Store) []handWrittenQuestion {
 }
 
 // BenchmarkReports compares reports about 30 days of a large link, a typical one, an owner and everything with manual queries of the
-// rollup and of
-// the clicks, which count visitors exactly, alternating between them. It prints the ratios of the medians. On a busy machine the ratio of
-// the fastest
-// runs is more useful, because a report has two statements, and waits for other load twice.
+// rollup and of the clicks, which count visitors exactly, alternating between them. It prints the ratios of the medians. On a busy
+// machine the ratio of the fastest runs is more useful, because a report has two statements, and waits for other load twice.
 func BenchmarkReports(b *testing.B) {
 	n, server, s := benchStore(b)
 	ask := func(text string) time.Duration {

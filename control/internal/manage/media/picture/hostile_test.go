@@ -98,9 +98,8 @@ func crowd(t testing.TB, n int) map[string][]byte {
 }
 
 // None of many hostile files ends the process, and accepted files are encoded from pixels. In make proof, there are more
-// and larger files, and the process must not exceed the memory limit of an upload. IMAGES is the number of files. A child process converts
-// them, so that the kernel reports its
-// peak memory.
+// and larger files, and the process must not exceed the memory limit of an upload. IMAGES is the number of files. A child process
+// converts them, so that the kernel reports its peak memory.
 func TestConvert_a_crowd_of_hostile_files(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("CONVERT_CROWD")
