@@ -26,12 +26,17 @@ type fleet struct {
 
 func (f *fleet) pass(d time.Duration) { f.offset.Add(int64(d)) }
 
+// counter returns a Counter whose jobs do not run: it deletes rows only when the test calls Sweep.
+func (f *fleet) counter(cfg fleetlockout.Config) *fleetlockout.Counter {
+	cfg.Now = func() time.Time { return time.Now().Add(time.Duration(f.offset.Load())) }
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	return fleetlockout.New(cfg, f.store)
+}
+
 // replica runs a Counter until the test ends.
 func (f *fleet) replica(cfg fleetlockout.Config) *fleetlockout.Counter {
 	f.Helper()
-	cfg.Now = func() time.Time { return time.Now().Add(time.Duration(f.offset.Load())) }
-	cfg.Logger = slog.New(slog.DiscardHandler)
-	c := fleetlockout.New(cfg, f.store)
+	c := f.counter(cfg)
 	ctx, cancel := context.WithCancel(context.Background())
 	var run sync.WaitGroup
 	run.Go(func() { _ = c.Run(ctx) })
@@ -78,7 +83,7 @@ func TestCounter_conforms(t *testing.T) {
 
 func TestCounter_forgets_old_failures(t *testing.T) {
 	each(t, func(f *fleet) {
-		c := f.replica(fleetlockout.Config{})
+		c := f.counter(fleetlockout.Config{})
 		f.report(c, lockout.Attempts{Client: client(1), Count: 5}, lockout.Attempts{Client: client(2), Count: 4})
 		f.pass(lockout.Window + time.Second)
 		if got := f.report(c, lockout.Attempts{Client: client(2), Count: 1})[0]; got.Count != 1 {
@@ -98,7 +103,7 @@ func TestCounter_forgets_old_failures(t *testing.T) {
 
 func TestCounter_keeps_at_most_MaxRows_and_prefers_lockouts(t *testing.T) {
 	each(t, func(f *fleet) {
-		c := f.replica(fleetlockout.Config{MaxRows: 100})
+		c := f.counter(fleetlockout.Config{MaxRows: 100})
 		f.report(c, lockout.Attempts{Client: client(0), Count: 7})
 		for at := 1; at < 1001; at += 200 {
 			var many []lockout.Attempts

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -17,6 +16,11 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/shared/testing/testkit"
+)
+
+const (
+	batchesPerKill = 14
+	maxBatch       = 1000 // rows
 )
 
 // killsEnv sets the number of kills, which is 10 in make proof.
@@ -35,16 +39,30 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	s := open(t, clickhouse.Config{URL: server.URL("default")})
 
 	// One lane: the click at index i has the sequence number i+1. The second half of each 4000 clicks is a month later.
-	rows := analyticstest.Clicks(42, 4000*kills, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
+	rows := analyticstest.Clicks(42, maxBatch*batchesPerKill*kills, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
 	for i := range rows {
 		if i/2000%2 == 1 {
 			rows[i].Time += (31 * 24 * time.Hour).Milliseconds()
 		}
 	}
 	var acked, retries atomic.Int64
-	acks := make(chan struct{}, 1)
-	stop, stopped := make(chan struct{}), make(chan error, 1)
-	go func() { stopped <- write(ctx, s, rows, &acked, &retries, acks, stop) }()
+	// The writer inserts a batch for each order, so that it writes no more on a slow machine than on a fast one.
+	orders, acks := make(chan struct{}, batchesPerKill), make(chan struct{}, batchesPerKill)
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		write(ctx, s, rows, orders, &acked, &retries, acks)
+	}()
+	order := func(batches int) {
+		for range batches {
+			orders <- struct{}{}
+		}
+	}
+	wait := func(batches int) {
+		for range batches {
+			<-acks
+		}
+	}
 
 	var rebuilt, failed atomic.Int64
 	over, rebuilder := make(chan struct{}), make(chan struct{})
@@ -68,27 +86,22 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 
 	r := rand.New(rand.NewPCG(1, 1))
 	for kill := range kills {
-		for range 1 + r.IntN(6) {
-			<-acks
-		}
+		first := 1 + r.IntN(6)
+		order(batchesPerKill)
+		wait(first)
 		// A batch takes some milliseconds. The moment of the kill within it is random.
-		var before int64
-		killAfter(time.Duration(r.IntN(30_000))*time.Microsecond, func() {
-			before = acked.Load()
-			server.Kill()
-		})
+		killAfter(time.Duration(r.IntN(30_000))*time.Microsecond, server.Kill)
 		server.Restart(t)
+		wait(batchesPerKill - first)
 		marks, err := s.Marks(ctx)
 		testkit.Must(t, err)
-		n := count(t, s)
-		if mark := slices.MaxFunc(append(marks, analytics.Mark{}), func(a, b analytics.Mark) int {
-			return int(a.Seq) - int(b.Seq)
-		}); n < before || n < int64(mark.Seq) {
-			t.Fatalf("kill %d: %d clicks, %d acknowledged, mark %d", kill+1, n, before, mark.Seq)
+		if n := count(t, s); n != acked.Load() || len(marks) != 1 || int64(marks[0].Seq) != n {
+			t.Fatalf("kill %d: %d clicks, %d acknowledged, marks %v", kill+1, n, acked.Load(), marks)
 		}
 	}
-	close(stop)
-	testkit.Must(t, <-stopped)
+	close(orders)
+	<-written
+	testkit.Eventually(t, "a rebuild succeeds", func() bool { return rebuilt.Load() > 0 })
 	close(over)
 	<-rebuilder
 	for _, when := range []string{"as it is", "rebuilt"} {
@@ -132,17 +145,15 @@ func killAfter(d time.Duration, kill func()) {
 	killed.Wait()
 }
 
-// write inserts rows batch by batch until it is stopped, and repeats each batch until it is stored.
-func write(ctx context.Context, s *clickhouse.Store, rows []analytics.Row, acked, retries *atomic.Int64, acks chan<- struct{},
-	stop <-chan struct{}) error {
+// write inserts a batch of rows for each order, and repeats each batch until it is stored.
+func write(ctx context.Context, s *clickhouse.Store, rows []analytics.Row, orders <-chan struct{}, acked, retries *atomic.Int64,
+	acks chan<- struct{}) {
 	r := rand.New(rand.NewPCG(2, 2))
 	pace := time.NewTicker(5 * time.Millisecond) // of attempts while the server is away
 	defer pace.Stop()
-	for at := 0; ; {
-		if at >= len(rows) {
-			return fmt.Errorf("all %d clicks are written before the last kill", len(rows))
-		}
-		to := min(len(rows), at+1+r.IntN(1000))
+	at := 0
+	for range orders {
+		to := at + 1 + r.IntN(maxBatch)
 		batch := analytics.Batch{Rows: rows[at:to], Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: uint64(to)}}}
 		for s.Insert(ctx, batch) != nil {
 			retries.Add(1)
@@ -150,15 +161,7 @@ func write(ctx context.Context, s *clickhouse.Store, rows []analytics.Row, acked
 		}
 		at = to
 		acked.Store(int64(at))
-		select {
-		case acks <- struct{}{}:
-		default:
-		}
-		select {
-		case <-stop:
-			return nil
-		default:
-		}
+		acks <- struct{}{}
 	}
 }
 
